@@ -11,7 +11,7 @@ __version__ = _native.__version__
 
 
 # Modules that are imported when they are asked for. (`rtcg.autoinit`, which makes a context, is imported by name.)
-_MODULES = frozenset({
+_LAZY_MODULES = frozenset({
     "array_api", "checking", "compiler", "driver", "elementwise", "fft", "gl", "info", "linalg", "numpy", "nvtx",
     "random", "reduction", "scan", "tools", "tracing",
 })  # fmt: skip
@@ -24,7 +24,7 @@ def __getattr__(name):
 
         globals()["fuse"] = fuse
         return fuse
-    if name in _MODULES:
+    if name in _LAZY_MODULES:
         import importlib
 
         return importlib.import_module(f"rtcg.{name}")
@@ -32,7 +32,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_MODULES, "fuse"})
+    return sorted({*globals(), *_LAZY_MODULES, "fuse"})
 
 
 def load_ipython_extension(shell):

@@ -22,16 +22,16 @@ def main(arguments=None):
     """
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     parser = argparse.ArgumentParser(
-        prog="python -m rtcg", usage=_USAGE, description=f"NAME is {' or '.join(_compat.names())}."
+        prog="python -m rtcg", usage=_USAGE, description=f"NAME is {' or '.join(_compat.package_names())}."
     )
     if arguments[:1] == ["--as"]:
         if len(arguments) < 3:
             parser.error("--as needs a name and a program")
-        _run_as(parser, arguments[1], arguments[2:])
+        _run_with_package(parser, arguments[1], arguments[2:])
     elif arguments[:1] == ["provide"]:
         if len(arguments) != 2:
             parser.error("provide needs one name")
-        _provide(parser, arguments[1])
+        _provide_distribution(parser, arguments[1])
     else:
         from rtcg import info
 
@@ -43,11 +43,11 @@ def main(arguments=None):
         info.main(arguments)
 
 
-def _run_as(parser, name, program):
+def _run_with_package(parser, name, program):
     from rtcg._run import run_program
 
     try:
-        folder = _compat.folder(name)
+        folder = _compat.package_folder(name)
     except _compat.ProvideError as error:
         parser.error(str(error))
     # Python processes that the program starts find the same modules.
@@ -56,9 +56,9 @@ def _run_as(parser, name, program):
     run_program(program, folder)
 
 
-def _provide(parser, name):
+def _provide_distribution(parser, name):
     try:
-        written = _compat.provide(name)
+        written = _compat.provide_distribution(name)
     except _compat.ProvideError as error:
         parser.exit(1, f"{parser.prog} provide {name}: {error}\n")
     print(f"pip knows {name} as installed now ({written}); `pip uninstall {name}` takes it back")

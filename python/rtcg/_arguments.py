@@ -92,14 +92,14 @@ def dtype_to_ctype(dtype, with_fp_tex_hack=False):
     return _ctype(dtype)
 
 
-def arguments_of(arguments):
+def parse_arguments(arguments):
     """`arguments` (C declarations, or a list) as a new list of arguments."""
     if isinstance(arguments, str):
-        return [parse_c_arg(part) for part in _split(arguments)]
+        return [parse_c_arg(part) for part in _split_declarations(arguments)]
     return [parse_c_arg(a) if isinstance(a, str) else a for a in arguments]
 
 
-def _split(text):
+def _split_declarations(text):
     """The parts between the commas that stand outside of brackets."""
     parts, depth = [""], 0
     for c in text:

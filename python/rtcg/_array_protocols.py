@@ -4,12 +4,12 @@ import numpy as np
 
 from rtcg._native import GPUArray, array_cumulative, ufunc as _ufunc
 
-_RENAMED = {
+_UFUNC_ALIASES = {
     "true_divide": "divide", "abs": "absolute", "conj": "conjugate", "bitwise_not": "invert", "degrees": "rad2deg",
     "radians": "deg2rad",
 }  # fmt: skip
 # Ufuncs that are functions of `rtcg.numpy` rather than operations element by element.
-_FUNCTIONS = {"matmul", "matvec", "modf", "spacing", "vecdot", "vecmat"}
+_FUNCTION_UFUNCS = {"matmul", "matvec", "modf", "spacing", "vecdot", "vecmat"}
 _REDUCTIONS = {
     "add": "sum",
     "multiply": "prod",
@@ -21,13 +21,13 @@ _REDUCTIONS = {
 _ACCUMULATIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
 
 
-def _foreign(values, protocol):
+def _has_foreign_operand(values, protocol):
     """Whether another class than ours among the operands may know how to compute."""
     others = [type(value) for value in values if not isinstance(value, (GPUArray, np.ndarray, np.generic))]
     return any(hasattr(kind, protocol) for kind in others)
 
 
-def _refusal(name, args=""):
+def _not_implemented_error(name, args=""):
     return TypeError(f"rtcg.numpy has no implementation of {name}{args}; to compute it on the host pass a.get()")
 
 
@@ -36,52 +36,52 @@ def array_ufunc(ufunc, method, inputs, *, out=None, **kwargs):
     outs = out if isinstance(out, tuple) else (out,)
     if any(isinstance(each, np.ndarray) for each in outs):
         raise TypeError(f"out of numpy.{ufunc.__name__} is of type ndarray; expected a GPUArray, as the operands are")
-    result = _computed(ufunc, method, inputs, out, dict(kwargs))
-    if result is NotImplemented and not _foreign((*inputs, *outs), "__array_ufunc__"):
+    result = _compute_ufunc_method(ufunc, method, inputs, out, dict(kwargs))
+    if result is NotImplemented and not _has_foreign_operand((*inputs, *outs), "__array_ufunc__"):
         name = f"numpy.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
-        raise _refusal(name, f" with {', '.join(kwargs)}" if kwargs else "")
+        raise _not_implemented_error(name, f" with {', '.join(kwargs)}" if kwargs else "")
     return result
 
 
-def _computed(ufunc, method, inputs, out, kwargs):
+def _compute_ufunc_method(ufunc, method, inputs, out, kwargs):
     """The result of a ufunc's method; `NotImplemented` where there is no such function here."""
     out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if out is not None and not isinstance(out, GPUArray):
         return NotImplemented
-    name = _RENAMED.get(ufunc.__name__, ufunc.__name__)
+    name = _UFUNC_ALIASES.get(ufunc.__name__, ufunc.__name__)
     if method == "__call__":
-        return _call(name, inputs, out, **kwargs)
+        return _call_ufunc(name, inputs, out, **kwargs)
     from rtcg import numpy as gpuarray
 
     if method == "outer":
-        first, second = (gpuarray._array(x) for x in inputs)
-        return _call(name, (first.reshape(first.shape + (1,) * second.ndim), second), out, **kwargs)
+        first, second = (gpuarray._to_device(x) for x in inputs)
+        return _call_ufunc(name, (first.reshape(first.shape + (1,) * second.ndim), second), out, **kwargs)
     kwargs.setdefault("axis", 0)
     if method == "accumulate" and name in _ACCUMULATIONS:
         total = array_cumulative(inputs[0], _ACCUMULATIONS[name], kwargs.pop("axis"), kwargs.pop("dtype", None))
-        return NotImplemented if kwargs else gpuarray._into(out, total)
+        return NotImplemented if kwargs else gpuarray._copy_to_out(out, total)
     if method == "reduce" and name in _REDUCTIONS:
         return getattr(gpuarray, _REDUCTIONS[name])(inputs[0], out=out, **kwargs)
     return NotImplemented
 
 
-def _named(name, inputs, out, dtype, where, kwargs):
+def _call_as_function(name, inputs, out, dtype, where, kwargs):
     """A ufunc that is a function of `rtcg.numpy`."""
     from rtcg import numpy as gpuarray
 
     if where is not True or dtype is not None or isinstance(out, tuple):
         return NotImplemented
     result = getattr(gpuarray, name)(*inputs, **kwargs)
-    return result if out is None else gpuarray._into(out, result)
+    return result if out is None else gpuarray._copy_to_out(out, result)
 
 
-def _call(name, inputs, out, dtype=None, where=True, casting="same_kind", order="K", subok=True, **kwargs):
-    if casting != "same_kind" or order not in ("K", "C") or (kwargs and name not in _FUNCTIONS):
+def _call_ufunc(name, inputs, out, dtype=None, where=True, casting="same_kind", order="K", subok=True, **kwargs):
+    if casting != "same_kind" or order not in ("K", "C") or (kwargs and name not in _FUNCTION_UFUNCS):
         return NotImplemented
     if name == "divmod":
         return _ufunc("floor_divide", inputs), _ufunc("remainder", inputs)
-    if name in _FUNCTIONS:
-        return _named(name, inputs, out, dtype, where, kwargs)
+    if name in _FUNCTION_UFUNCS:
+        return _call_as_function(name, inputs, out, dtype, where, kwargs)
     if where is True:
         return _ufunc(name, inputs, out, dtype)
     result = _ufunc(name, inputs, None, dtype)
@@ -110,11 +110,11 @@ def array_function(func, types, args, kwargs):
     if ours:
         return ours(*args, **kwargs)
     if all(issubclass(kind, (GPUArray, np.ndarray)) for kind in types):
-        raise _refusal(f"{module}.{name}")
+        raise _not_implemented_error(f"{module}.{name}")
     return NotImplemented
 
 
-def _summary(array, edge):
+def _summarized_host_copy(array, edge):
     """A host array that prints as the whole of `array` does when its middle is left out.
 
     Long axes are cut to one element more than the edges that are shown.
@@ -123,11 +123,11 @@ def _summary(array, edge):
         if length > 2 * edge + 1:
             ahead = (slice(None),) * axis
             head, tail = array[ahead + (slice(None, edge + 1),)], array[ahead + (slice(-edge, None),)]
-            array = _joined(head, tail, axis)
+            array = _concatenate_pair(head, tail, axis)
     return array if isinstance(array, np.ndarray) else array.get()
 
 
-def _joined(head, tail, axis):
+def _concatenate_pair(head, tail, axis):
     shape = list(head.shape)
     shape[axis] += tail.shape[axis]
     whole = GPUArray(tuple(shape), head.dtype)
@@ -137,24 +137,24 @@ def _joined(head, tail, axis):
     return whole
 
 
-def _is_long(array, options):
+def _needs_summary(array, options):
     return array.size > options["threshold"] and any(length > 2 * options["edgeitems"] for length in array.shape)
 
 
 def array_str(array):
     """`numpy.array_str`; of a long array only the edges are fetched."""
     options = np.get_printoptions()
-    if not _is_long(array, options):
+    if not _needs_summary(array, options):
         return str(array.get())
     with np.printoptions(threshold=0):
-        return str(_summary(array, options["edgeitems"]))
+        return str(_summarized_host_copy(array, options["edgeitems"]))
 
 
 def array_repr(array):
     """`numpy.array_repr`; of a long array only the edges are fetched."""
     options = np.get_printoptions()
-    if not _is_long(array, options):
+    if not _needs_summary(array, options):
         return repr(array.get())
-    small = _summary(array, options["edgeitems"])
+    small = _summarized_host_copy(array, options["edgeitems"])
     with np.printoptions(threshold=0):
         return repr(small).replace(f"shape={small.shape}", f"shape={array.shape}")

@@ -6,7 +6,7 @@ from rtcg import driver as drv
 from rtcg.tools import clear_context_caches, make_default_context
 
 
-def provide(namespace, ctx_maker=None):
+def set_import_context(namespace, ctx_maker=None):
     """Set ``context`` and ``device`` in the namespace of the module that is being imported.
 
     Parameters
@@ -19,10 +19,10 @@ def provide(namespace, ctx_maker=None):
     drv.init()
     context = make_default_context(ctx_maker)
     namespace.update(context=context, device=context.get_device())
-    atexit.register(_give_up, namespace)
+    atexit.register(_release_context, namespace)
 
 
-def _give_up(namespace):
+def _release_context(namespace):
     context = namespace["context"]
     # The program may have popped or detached it, or pushed another one.
     if drv.Context.get_current() == context:

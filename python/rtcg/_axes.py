@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def axis_of(axis, ndim):
+def normalize_axis(axis, ndim):
     """`axis` counted from 0; NumPy's `AxisError` where an array of `ndim` axes has none such."""
     if not -ndim <= axis < ndim:
         raise np.exceptions.AxisError(axis, ndim)

@@ -1,4 +1,4 @@
 """Axes as callers name them."""
 
-def axis_of(axis: int, ndim: int) -> int:
+def normalize_axis(axis: int, ndim: int) -> int:
     """`axis` counted from 0; NumPy's `AxisError` where an array of `ndim` axes has none such."""

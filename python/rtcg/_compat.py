@@ -2,8 +2,8 @@
 
 The modules of ``pycuda`` lie in the folder ``rtcg/compat/pycuda``, which is no package. The distribution
 ``rtcg-pycuda`` puts this folder at the end of the module search path, so that an upstream package of the same
-environment comes first; ``python -m rtcg --as`` puts it in front. :func:`provide` writes the metadata of a distribution
-of upstream's name, for packages that require it.
+environment comes first; ``python -m rtcg --as`` puts it in front. :func:`provide_distribution` writes the
+metadata of a distribution of upstream's name, for packages that require it.
 """
 
 import base64
@@ -19,47 +19,47 @@ from importlib import metadata
 #: Of each import name: upstream's distribution and ours.
 _DISTRIBUTIONS = {"pycuda": ("pycuda", "rtcg-pycuda")}
 
-_INSTALLER = "rtcg"
+_INSTALLER_NAME = "rtcg"
 
 
 class ProvideError(Exception):
     """The distribution cannot be provided; the text says why and what to do."""
 
 
-def names():
+def package_names():
     """The import names there are modules for."""
     return sorted(_DISTRIBUTIONS)
 
 
-def folder(name):
+def package_folder(name):
     """The folder to put on the module search path for ``import name``."""
     if name not in _DISTRIBUTIONS:
-        raise ProvideError(f"name is {name!r}; expected {' or '.join(map(repr, names()))}")
+        raise ProvideError(f"name is {name!r}; expected {' or '.join(map(repr, package_names()))}")
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "compat", name)
 
 
-def what_import_finds(name):
+def describe_import_origin(name):
     """What ``import name`` finds, in words: rtcg's modules, another package, or nothing and what to do."""
-    origin = _origin(name)
+    origin = _import_origin(name)
     if origin is None:
-        return _nothing(name)
-    if origin.startswith(folder(name) + os.sep):
+        return _describe_missing_package(name)
+    if origin.startswith(package_folder(name) + os.sep):
         return "rtcg's modules"
     return f"{origin}, which is not rtcg's (`python -m rtcg --as {name} program.py` runs a program with rtcg's)"
 
 
-def _nothing(name):
+def _describe_missing_package(name):
     ours = _DISTRIBUTIONS[name][1]
-    there = _folder_of(ours)
+    there = _distribution_folder(ours)
     if there is None:
         return f"nothing (`pip install {ours}` adds rtcg's modules)"
     return (
         f"nothing, although {ours} is in {there}: its .pth file is not read there, or rtcg-gpu is in another folder "
-        f"(PYTHONPATH={folder(name)} or `python -m rtcg --as {name} program.py` finds rtcg's modules)"
+        f"(PYTHONPATH={package_folder(name)} or `python -m rtcg --as {name} program.py` finds rtcg's modules)"
     )
 
 
-def _installed(distribution):
+def _distribution_metadata(distribution):
     """The metadata of a distribution; None without it."""
     try:
         return metadata.distribution(distribution)
@@ -67,19 +67,19 @@ def _installed(distribution):
         return None
 
 
-def _folder_of(distribution):
+def _distribution_folder(distribution):
     """The folder that a distribution is installed in; None without it."""
-    found = _installed(distribution)
+    found = _distribution_metadata(distribution)
     return found and str(found.locate_file(""))
 
 
-def _is_of_this_environment(path):
+def _is_in_this_environment(path):
     """Whether pip, run here, can remove what is in this folder."""
     bases = (sys.prefix, site.getuserbase())
     return any(os.path.realpath(path).startswith(os.path.realpath(base) + os.sep) for base in bases)
 
 
-def provide(name):
+def provide_distribution(name):
     """Write the metadata of the distribution `name` beside those of ours, so that pip knows it as installed.
 
     Returns
@@ -94,63 +94,65 @@ def provide(name):
         if the folder cannot be written.
     """
     name = name.lower()
-    path = folder(name)
+    path = package_folder(name)
     upstream, ours = _DISTRIBUTIONS[name]
-    _refuse_beside_upstream(name, upstream, path)
-    there = _folder_of(ours)
+    _reject_installed_upstream(name, upstream, path)
+    there = _distribution_folder(ours)
     if there is None:
         raise ProvideError(f"{ours} is not installed here; `pip install {ours}` does it")
-    if _origin(name) is None:
-        raise ProvideError(f"`import {name}` finds {_nothing(name)}")
-    if not _is_of_this_environment(there):
+    if _import_origin(name) is None:
+        raise ProvideError(f"`import {name}` finds {_describe_missing_package(name)}")
+    if not _is_in_this_environment(there):
         raise ProvideError(f"{ours} is installed in {there}, outside of this environment; install it here, too")
-    version = f"{_version(name)}+rtcg"
+    version = f"{_upstream_version(name)}+rtcg"
     target = os.path.join(there, f"{upstream}-{version}.dist-info")
     try:
-        _write(there, target, _files(upstream, version, ours))
+        _write_dist_info(there, target, _metadata_files(upstream, version, ours))
     except OSError as error:
         raise ProvideError(f"{target} cannot be written: {error.strerror or error}") from error
     return target
 
 
-def _refuse_beside_upstream(name, upstream, path):
-    found = _installed(upstream)
-    if found is not None and (found.read_text("INSTALLER") or "").strip() != _INSTALLER:
+def _reject_installed_upstream(name, upstream, path):
+    found = _distribution_metadata(upstream)
+    if found is not None and (found.read_text("INSTALLER") or "").strip() != _INSTALLER_NAME:
         raise ProvideError(
             f"the distribution {upstream} {found.version} is installed in {found.locate_file('')} and stays as it is; "
             f"`python -m rtcg --as {name} program.py` runs programs with rtcg's modules"
         )
-    origin = _origin(name)
+    origin = _import_origin(name)
     if origin and not origin.startswith(path + os.sep):
         raise ProvideError(f"`import {name}` finds {origin}, which is not rtcg's; remove it, or run programs with --as")
 
 
-def _origin(name):
+def _import_origin(name):
     """The file or folder that ``import name`` finds; None without one."""
     spec = importlib.util.find_spec(name)
     origin = spec and (spec.origin or next(iter(spec.submodule_search_locations or ()), None))
     return origin and os.path.abspath(origin)
 
 
-def _version(name):
+def _upstream_version(name):
     """Of upstream's interface that our modules follow."""
-    spec = importlib.util.spec_from_file_location(f"_rtcg_{name}", os.path.join(folder(name), name, "__init__.py"))
+    spec = importlib.util.spec_from_file_location(
+        f"_rtcg_{name}", os.path.join(package_folder(name), name, "__init__.py")
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.VERSION_TEXT
 
 
-def _files(upstream, version, ours):
+def _metadata_files(upstream, version, ours):
     described = (
         "Metadata-Version: 2.1\n"
         f"Name: {upstream}\nVersion: {version}\n"
         f"Summary: Stands for {upstream}, whose modules {ours} has (written by `python -m rtcg provide {upstream}`)\n"
         f"Requires-Dist: {ours}\n"
     )
-    return {"METADATA": described, "INSTALLER": f"{_INSTALLER}\n", "REQUESTED": ""}
+    return {"METADATA": described, "INSTALLER": f"{_INSTALLER_NAME}\n", "REQUESTED": ""}
 
 
-def _write(site_packages, target, files):
+def _write_dist_info(site_packages, target, files):
     """All files at once: the folder takes the place of an older one when it is complete."""
     base = os.path.basename(target)
     lines = []

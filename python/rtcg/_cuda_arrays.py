@@ -30,13 +30,13 @@ class ArrayDescriptor3D(ArrayDescriptor):
         self.depth = self.flags = 0
 
 
-_FORMATS = {
+_ARRAY_FORMATS = {
     "uint8": "UNSIGNED_INT8", "uint16": "UNSIGNED_INT16", "uint32": "UNSIGNED_INT32", "int8": "SIGNED_INT8",
     "int16": "SIGNED_INT16", "int32": "SIGNED_INT32", "float16": "HALF", "float32": "FLOAT",
 }  # fmt: skip
 
 # Types that textures do not have travel as integers, which kernels put together again.
-_AS_INTEGERS = {"float64": 2, "complex64": 2, "complex128": 4}
+_INTEGER_CHANNELS = {"float64": 2, "complex64": 2, "complex128": 4}
 
 
 def dtype_to_array_format(dtype):
@@ -47,16 +47,18 @@ def dtype_to_array_format(dtype):
         name = np.dtype(dtype).name
     except TypeError:
         name = repr(dtype)
-    if name not in _FORMATS:
-        raise TypeError(f"cannot convert dtype {name!r} to an array format; expected one of {', '.join(_FORMATS)}")
-    return getattr(array_format, _FORMATS[name])
+    if name not in _ARRAY_FORMATS:
+        raise TypeError(
+            f"cannot convert dtype {name!r} to an array format; expected one of {', '.join(_ARRAY_FORMATS)}"
+        )
+    return getattr(array_format, _ARRAY_FORMATS[name])
 
 
-def _format_of(dtype, hack):
+def _format_and_channels(dtype, hack):
     """(format, channels)"""
     name = np.dtype(dtype).name
-    if hack and name in _AS_INTEGERS:
-        return array_format.SIGNED_INT32, _AS_INTEGERS[name]
+    if hack and name in _INTEGER_CHANNELS:
+        return array_format.SIGNED_INT32, _INTEGER_CHANNELS[name]
     return dtype_to_array_format(dtype), 1
 
 
@@ -65,13 +67,13 @@ def _check_order(order):
         raise ValueError(f"order is {order!r}; expected 'C' or 'F'")
 
 
-def expect_array(array, name):
+def check_is_array(array, name):
     """A `TypeError` that names the argument if it is no array."""
     if not (hasattr(array, "shape") and hasattr(array, "dtype")):
         raise TypeError(f"{name} is of type {type(array).__name__}; expected an array")
 
 
-def _contiguous(ary, order):
+def _as_contiguous(ary, order):
     """`ary` in the given order, copied if it is not."""
     return np.asarray(ary, order=order)
 
@@ -101,19 +103,19 @@ def matrix_to_array(matrix, order, allow_double_hack=False):
         It has not two dimensions, or `order` is neither "C" nor "F".
     """
     _check_order(order)
-    expect_array(matrix, "matrix")
+    check_is_array(matrix, "matrix")
     if matrix.ndim != 2:
         raise ValueError(f"matrix has {matrix.ndim} dimensions; expected two")
     hack = allow_double_hack and matrix.dtype == np.float64
     descr = ArrayDescriptor()
     descr.height, descr.width = matrix.shape if order == "C" else matrix.shape[::-1]
-    descr.format, descr.num_channels = _format_of(matrix.dtype, hack)
+    descr.format, descr.num_channels = _format_and_channels(matrix.dtype, hack)
     ary = Array(descr)
-    _fill(ary, _contiguous(matrix, order), descr.width * matrix.dtype.itemsize, descr.height, 1)
+    _copy_rows_to_array(ary, _as_contiguous(matrix, order), descr.width * matrix.dtype.itemsize, descr.height, 1)
     return ary
 
 
-def _fill(ary, host, row_bytes, height, depth):
+def _copy_rows_to_array(ary, host, row_bytes, height, depth):
     """Copy contiguous rows to an array."""
     copy = Memcpy3D() if depth > 1 else Memcpy2D()
     copy.set_src_host(host)
@@ -128,7 +130,7 @@ def _fill(ary, host, row_bytes, height, depth):
         copy(aligned=True)
 
 
-def _described(shape, dtype, order, surface):
+def _array_descriptor(shape, dtype, order, surface):
     """The descriptor of an array for two or three dimensions of single elements."""
     _check_order(order)
     if len(shape) not in (2, 3):
@@ -137,7 +139,7 @@ def _described(shape, dtype, order, surface):
     descr = ArrayDescriptor3D()
     descr.width, descr.height = slowest_first[-1], slowest_first[-2]
     descr.depth = slowest_first[0] if len(shape) == 3 else 0
-    descr.format, descr.num_channels = _format_of(dtype, True)
+    descr.format, descr.num_channels = _format_and_channels(dtype, True)
     if surface:
         descr.flags |= array3d_flags.SURFACE_LDST
         if len(shape) == 2:
@@ -154,21 +156,21 @@ def np_to_array(nparray, order, allowSurfaceBind=False):  # noqa: N803 (the name
     ``nparray[x, y, z]``. With `allowSurfaceBind` surfaces can be bound; two dimensions then make one
     layer of a layered array. Other numbers of dimensions and orders are a `ValueError`.
     """
-    expect_array(nparray, "nparray")
-    descr = _described(nparray.shape, nparray.dtype, order, allowSurfaceBind)
+    check_is_array(nparray, "nparray")
+    descr = _array_descriptor(nparray.shape, nparray.dtype, order, allowSurfaceBind)
     ary = Array(descr)
     row = descr.width * nparray.dtype.itemsize
-    _fill(ary, _contiguous(nparray, order), row, descr.height, descr.depth)
+    _copy_rows_to_array(ary, _as_contiguous(nparray, order), row, descr.height, descr.depth)
     return ary
 
 
 def gpuarray_to_array(gpuarray, order, allowSurfaceBind=False):  # noqa: N803 (the name is PyCUDA's)
     """As `np_to_array`, from an array on the device; a `ValueError` if that is not contiguous in `order`."""
     _check_order(order)
-    expect_array(gpuarray, "gpuarray")
+    check_is_array(gpuarray, "gpuarray")
     if not _is_contiguous(gpuarray, order):
         raise ValueError(f"the array is not contiguous in order {order!r}")
-    descr = _described(gpuarray.shape, gpuarray.dtype, order, allowSurfaceBind)
+    descr = _array_descriptor(gpuarray.shape, gpuarray.dtype, order, allowSurfaceBind)
     ary = Array(descr)
     copy = Memcpy3D()
     copy.set_src_device(gpuarray.gpudata)
@@ -188,7 +190,7 @@ def make_multichannel_2d_array(ndarray, order):
     copy. Other numbers of dimensions are a `ValueError`, other numbers of channels a `LogicError`.
     """
     _check_order(order)
-    expect_array(ndarray, "ndarray")
+    check_is_array(ndarray, "ndarray")
     if ndarray.ndim != 3:
         raise ValueError(f"the array has {ndarray.ndim} dimensions; expected three")
     descr = ArrayDescriptor()
@@ -197,7 +199,7 @@ def make_multichannel_2d_array(ndarray, order):
     descr.format = dtype_to_array_format(ndarray.dtype)
     ary = Array(descr)
     row = descr.width * descr.num_channels * ndarray.dtype.itemsize
-    _fill(ary, _contiguous(ndarray, order), row, descr.height, 1)
+    _copy_rows_to_array(ary, _as_contiguous(ndarray, order), row, descr.height, 1)
     return ary
 
 
@@ -226,7 +228,7 @@ def bind_to_texref(ary, texref, allow_offset=False):
 
     See `bind_to_texref_ext`; here the format is the one that the reference has.
     """
-    return texref.set_address(ary.gpudata, _nbytes_of(ary), allow_offset) // ary.dtype.itemsize
+    return texref.set_address(ary.gpudata, _contiguous_nbytes(ary), allow_offset) // ary.dtype.itemsize
 
 
 def bind_to_texref_ext(ary, texref, channels=1, allow_double_hack=False, allow_complex_hack=False, allow_offset=False):
@@ -255,13 +257,13 @@ def bind_to_texref_ext(ary, texref, channels=1, allow_double_hack=False, allow_c
     if as_integers.get(name, False):
         if channels != 1:
             raise ValueError(f"channels is {channels}; expected 1 for {name}, which takes several itself")
-        n_channels = _AS_INTEGERS[name]
+        n_channels = _INTEGER_CHANNELS[name]
         fmt = array_format.UNSIGNED_INT32 if name == "complex64" else array_format.SIGNED_INT32
         read_as_integer = True
     else:
         fmt, n_channels = dtype_to_array_format(ary.dtype), channels
         read_as_integer = np.issubdtype(ary.dtype, np.integer)
-    offset = texref.set_address(ary.gpudata, _nbytes_of(ary), allow_offset)
+    offset = texref.set_address(ary.gpudata, _contiguous_nbytes(ary), allow_offset)
     texref.set_format(fmt, n_channels)
     if read_as_integer:
         texref.set_flags(texref.get_flags() | TRSF_READ_AS_INTEGER)
@@ -279,13 +281,13 @@ def _is_contiguous(ary, order):
     return True
 
 
-def _nbytes_of(ary):
+def _contiguous_nbytes(ary):
     if not (_is_contiguous(ary, "C") or _is_contiguous(ary, "F")):
         raise ValueError("the array is not contiguous; textures read linear memory only if it is")
     return ary.size * ary.dtype.itemsize
 
 
-def _mode(name, value):
+def _enum_number(name, value):
     """The number of an `address_mode` or `filter_mode`."""
     try:
         return operator.index(value)
@@ -330,12 +332,12 @@ def texture_object(
         As in ``CUDA_TEXTURE_DESC``.
     """
     several = np.iterable(address_mode) and not isinstance(address_mode, str)
-    modes = [_mode("address_mode", m) for m in (address_mode if several else [address_mode])]
+    modes = [_enum_number("address_mode", m) for m in (address_mode if several else [address_mode])]
     sampling = {
         "address_mode": (modes + modes[-1:] * 3)[:3],
-        "filter_mode": _mode("filter_mode", filter_mode),
+        "filter_mode": _enum_number("filter_mode", filter_mode),
         "flags": int(flags),
-        "mipmap_filter_mode": _mode("filter_mode", mipmap_filter_mode),
+        "mipmap_filter_mode": _enum_number("filter_mode", mipmap_filter_mode),
         "mipmap_level_bias": float(mipmap_level_bias),
         "mipmap_level_clamp": tuple(map(float, mipmap_level_clamp)),
         "max_anisotropy": int(max_anisotropy),

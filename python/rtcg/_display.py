@@ -3,7 +3,7 @@
 from html import escape
 
 
-def table(title, rows, head=()):
+def html_table(title, rows, head=()):
     """An HTML table. Texts are escaped; the first column names what the others say."""
     lines = ["<table>", f"<caption>{escape(title)}</caption>"]
     if head:
@@ -15,7 +15,7 @@ def table(title, rows, head=()):
     return "\n".join(lines)
 
 
-def bundle(owner, html):
+def mime_bundle(owner, html):
     """Both forms, so that a terminal shows the one it can."""
     return {"text/plain": repr(owner), "text/html": html}
 
@@ -34,10 +34,10 @@ def device_html(device):
         ("registers of a block", device.max_registers_per_block),
         ("PCI bus id", device.pci_bus_id()),
     ]
-    return table(device.name(), rows)
+    return html_table(device.name(), rows)
 
 
-def _figures(function):
+def _kernel_resources(function):
     return (
         function.name,
         function.num_regs,
@@ -48,12 +48,12 @@ def _figures(function):
     )
 
 
-_HEAD = ("kernel", "registers", "shared memory", "local memory", "constant memory", "threads of a block")
+_RESOURCE_COLUMNS = ("kernel", "registers", "shared memory", "local memory", "constant memory", "threads of a block")
 
 
 def functions_html(title, functions):
     """What each of several kernels needs."""
-    return table(title, map(_figures, functions), _HEAD)
+    return html_table(title, map(_kernel_resources, functions), _RESOURCE_COLUMNS)
 
 
 def module_html(module):

@@ -15,7 +15,7 @@ class TypeNameNotKnown(RuntimeError):  # noqa: N818
     """A C name that no dtype was registered for."""
 
 
-def _listed(c_names):
+def _as_list(c_names):
     return [c_names] if isinstance(c_names, str) else list(c_names)
 
 
@@ -36,7 +36,7 @@ class DTypeRegistry:
         dtype : dtype, optional
             Raises ``RuntimeError`` when a name means another dtype already.
         """
-        names = _listed(names)
+        names = _as_list(names)
         if dtype is None:
             for name in names:
                 if name in self.name_to_dtype:
@@ -65,7 +65,7 @@ class _SharedRegistry(DTypeRegistry):
     """The registry that kernels of this package are made with; names of C and CUDA are known."""
 
     def get_or_register_dtype(self, names, dtype=None):
-        names = _listed(names)
+        names = _as_list(names)
         if dtype is None:
             try:
                 return _native.dtype_of_c_name(names[0])
@@ -158,7 +158,7 @@ def register_dtype(dtype, c_names, alias_ok=False):
     from warnings import warn
 
     warn("register_dtype is deprecated. Use get_or_register_dtype instead.", DeprecationWarning, stacklevel=2)
-    names = _listed(c_names)
+    names = _as_list(c_names)
     known = [name for name in names if name in NAME_TO_DTYPE]
     if not alias_ok and (known or np.dtype(dtype) in DTYPE_TO_NAME):
         raise RuntimeError(f"{known or dtype} already registered (alias_ok=True allows it)")

@@ -6,7 +6,7 @@ The values come from the native module, which has them from CUDA's declarations.
 from rtcg import _native
 
 
-def _make(name, members):
+def _make_enum_class(name, members):
     """An int subclass with one instance per member, and `names` / `values` to look them up."""
 
     class Enum(int):
@@ -36,12 +36,12 @@ def _make(name, members):
     return Enum
 
 
-def _plain(name, members, doc):
+def _make_constants_class(name, members, doc):
     """A class that holds plain ints."""
     return type(name, (), {**members, "__doc__": doc, "__module__": "rtcg.driver"})
 
 
-_VALUES = _native.enum_values()
+_ENUM_VALUES = _native.enum_values()
 
 # Names of PyCUDA that CUDA spells otherwise, or that came and went with CUDA versions.
 _ALIASES = {
@@ -55,7 +55,7 @@ _ALIASES = {
 }
 
 # Enumerations whose C names do not share a prefix, or that C has as plain flags.
-_OWN = {
+_FLAG_ENUMS = {
     "ctx_flags": {
         "SCHED_AUTO": 0, "SCHED_SPIN": 1, "SCHED_YIELD": 2, "SCHED_BLOCKING_SYNC": 4, "BLOCKING_SYNC": 4,
         "SCHED_MASK": 7, "MAP_HOST": 8, "LMEM_RESIZE_TO_MAX": 16, "FLAGS_MASK": 0xFF,
@@ -78,30 +78,30 @@ _OWN = {
 }  # fmt: skip
 
 
-def _all():
+def _make_enum_classes():
     classes = {}
-    for name, members in {**_VALUES, **_OWN}.items():
+    for name, members in {**_ENUM_VALUES, **_FLAG_ENUMS}.items():
         members = dict(members)
         for alias, target in _ALIASES.get(name, {}).items():
             members.setdefault(alias, members[target])
         members = {member: value for member, value in members.items() if member.isidentifier()}
         if name == "jit_target":
             members = {member: value for member, value in members.items() if member.startswith("COMPUTE_")}
-        classes[name] = _make(name, members)
+        classes[name] = _make_enum_class(name, members)
     return classes
 
 
-globals().update(_all())
+globals().update(_make_enum_classes())
 
-host_alloc_flags = _plain(
+host_alloc_flags = _make_constants_class(
     "host_alloc_flags", {"PORTABLE": 1, "DEVICEMAP": 2, "WRITECOMBINED": 4}, "Flags of page-locked memory."
 )
-mem_host_register_flags = _plain(
+mem_host_register_flags = _make_constants_class(
     "mem_host_register_flags",
     {"PORTABLE": 1, "DEVICEMAP": 2, "IOMEMORY": 4, "READ_ONLY": 8},
     "Flags of `register_host_memory`.",
 )
-array3d_flags = _plain(
+array3d_flags = _make_constants_class(
     "array3d_flags",
     {
         "2DARRAY": 1, "ARRAY3D_2DARRAY": 1, "ARRAY3D_LAYERED": 1, "LAYERED": 1, "SURFACE_LDST": 2, "CUBEMAP": 4,
@@ -110,4 +110,4 @@ array3d_flags = _plain(
     "Flags of three-dimensional arrays.",
 )  # fmt: skip
 
-__all__ = [*_VALUES, *_OWN, "host_alloc_flags", "mem_host_register_flags", "array3d_flags"]
+__all__ = [*_ENUM_VALUES, *_FLAG_ENUMS, "host_alloc_flags", "mem_host_register_flags", "array3d_flags"]

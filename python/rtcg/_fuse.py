@@ -54,17 +54,17 @@ class fuse:  # noqa: N801 (used as a decorator and in `with`, as a function is)
             return super().__new__(cls)
         if not callable(function):
             raise TypeError(f"rtcg.fuse takes a function, got {type(function).__name__}")
-        return _fused(function)
+        return _fuse_function(function)
 
     def __call__(self, function):
-        return _fused(function)
+        return _fuse_function(function)
 
     def __enter__(self):
         _native.fuse_enter(False)
         return self
 
     def __exit__(self, kind, error, traceback):
-        _leave(False, kind is not None)
+        _end_fused_block(False, kind is not None)
         return False
 
     @staticmethod
@@ -73,7 +73,7 @@ class fuse:  # noqa: N801 (used as a decorator and in `with`, as a function is)
         _native.fuse_flush()
 
 
-def _leave(traced, is_failing):
+def _end_fused_block(traced, is_failing):
     """End a block; an exception that is on its way is not replaced by one that follows from it."""
     try:
         _native.fuse_leave(traced)
@@ -82,7 +82,7 @@ def _leave(traced, is_failing):
             raise
 
 
-def _fused(function):
+def _fuse_function(function):
     @functools.wraps(function)
     def fused(*args, **kwargs):
         _native.fuse_enter(True)
@@ -91,15 +91,15 @@ def _fused(function):
             result = function(*args, **kwargs)
             failing = False
         except FusionError as error:
-            raise _named(function, error) from None
+            raise _add_source_line(function, error) from None
         finally:
-            _leave(True, failing)
+            _end_fused_block(True, failing)
         return result
 
     return fused
 
 
-def _named(function, error):
+def _add_source_line(function, error):
     """The error with the line of the function, or of what it called, that read elements."""
     if getattr(error, "line", None) is not None:
         return error
@@ -109,7 +109,7 @@ def _named(function, error):
         frames.append((step.tb_frame.f_code, step.tb_lineno))
         step = step.tb_next
     # The last frame outside of this package is the user's.
-    own = [(code, line) for code, line in frames[1:] if not _is_ours(code)] or frames[-1:]
+    own = [(code, line) for code, line in frames[1:] if not _is_package_code(code)] or frames[-1:]
     code, line = own[-1]
     text = linecache.getline(code.co_filename, line).strip()
     name = getattr(function, "__name__", "a function")
@@ -121,5 +121,5 @@ def _named(function, error):
     return named
 
 
-def _is_ours(code):
+def _is_package_code(code):
     return code.co_filename.rpartition("/")[0] == __file__.rpartition("/")[0]

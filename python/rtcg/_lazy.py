@@ -5,7 +5,7 @@ than all of this package.
 """
 
 
-class _NumPy:
+class _LazyNumPy:
     def __getattr__(self, name):
         import numpy
 
@@ -14,4 +14,4 @@ class _NumPy:
         return value
 
 
-np = _NumPy()
+np = _LazyNumPy()

@@ -1,4 +1,4 @@
-class _NumPy:
+class _LazyNumPy:
     def __getattr__(self, name: str) -> object: ...
 
-np: _NumPy
+np: _LazyNumPy

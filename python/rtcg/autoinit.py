@@ -2,4 +2,4 @@
 
 from rtcg import _autocontext
 
-_autocontext.provide(globals())
+_autocontext.set_import_context(globals())

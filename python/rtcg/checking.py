@@ -22,17 +22,17 @@ def enable(checks="all"):
     RuntimeError
         If a context exists already.
     """
-    _native.check_enable(checks)
+    _native.enable_checks(checks)
 
 
 def findings():
     """Return what was found so far, a dictionary for each place in the program."""
-    return _native.check_findings()
+    return _native.list_check_findings()
 
 
 def clear():
     """Forget what was found."""
-    _native.check_clear()
+    _native.clear_check_findings()
 
 
 def set_schedule(order):
@@ -43,4 +43,4 @@ def set_schedule(order):
     order : str
         ``"normal"``, ``"deterministic"`` or ``"chaos:SEED"``, as in ``RTCG_SCHEDULE``.
     """
-    _native.set_schedule(order)
+    _native.set_thread_schedule(order)

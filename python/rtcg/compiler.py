@@ -65,7 +65,7 @@ def compile_plain(source, options, keep, nvcc, cache_dir, target="cubin"):
 
     See :func:`compile` for the parameters.
     """
-    return _run(_program(source, nvcc, options, keep, True, None, None, cache_dir, None, target))
+    return _compile_to_binary(_make_program(source, nvcc, options, keep, True, None, None, cache_dir, None, target))
 
 
 def compile(
@@ -123,11 +123,11 @@ def compile(
     -----
     The interpreter is released while the compiler runs.
     """
-    settings = _Settings(nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
-    return _run(settings.program(source, target))
+    settings = _CompileSettings(nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
+    return _compile_to_binary(settings.make_program(source, target))
 
 
-class _Settings:
+class _CompileSettings:
     """How to compile: the parameters that :func:`compile` and the classes below share."""
 
     def __init__(self, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs):
@@ -138,25 +138,25 @@ class _Settings:
         self.arch = arch
         self.code = code
         self.cache_dir = cache_dir
-        self.include_dirs = _list_of("include_dirs", include_dirs)
+        self.include_dirs = _as_list("include_dirs", include_dirs)
 
-    def program(self, source, target="cubin", options=None, name_expressions=()):
+    def make_program(self, source, target="cubin", options=None, name_expressions=()):
         """What the native module compiles; `options` in place of those given at first."""
         from rtcg import driver
 
         options = self.options if options is None else options
-        options = _list_of("options", DEFAULT_NVCC_FLAGS if options is None else options)
+        options = _as_list("options", DEFAULT_NVCC_FLAGS if options is None else options)
         keep, cache_dir = self.keep, self.cache_dir
         if getattr(driver, "CUDA_DEBUGGING", False):
             keep, cache_dir = True, False
             options += ["-g", "-G"]
-        return _program(
+        return _make_program(
             source, self.nvcc, options, keep, self.no_extern_c, self.arch, self.code, cache_dir, self.include_dirs,
             target, name_expressions,
         )  # fmt: skip
 
 
-def _list_of(name, values):
+def _as_list(name, values):
     """`values` as a list; a text in place of a sequence would be taken letter by letter."""
     if isinstance(values, (str, bytes)):
         raise TypeError(f"{name} is {values!r}; expected a sequence, such as [{values!r}]")
@@ -171,7 +171,7 @@ def _is_text(source):
     return not isinstance(source, plain) and type(source).__str__ is not object.__str__
 
 
-def _program(
+def _make_program(
     source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target, name_expressions=()
 ):
     if not _is_text(source):
@@ -180,30 +180,30 @@ def _program(
     request = (
         source if isinstance(source, str) else str(source),
         nvcc,
-        [str(option) for option in _list_of("options", options)],
+        [str(option) for option in _as_list("options", options)],
         bool(keep),
         bool(no_extern_c),
         arch,
         code,
         cache_dir,
-        _list_of("include_dirs", include_dirs),
+        _as_list("include_dirs", include_dirs),
         target,
     )
-    return _native.Program(request, _list_of("name_expressions", name_expressions))
+    return _native.Program(request, _as_list("name_expressions", name_expressions))
 
 
-def _run(program):
+def _compile_to_binary(program):
     """The binary; what the compiler has to say is a warning, once."""
     binary, log, from_cache = program.compile()
     if log and not from_cache:
-        _warn(f"The CUDA compiler succeeded, but said the following:\n{log}")
+        _warn_user(f"The CUDA compiler succeeded, but said the following:\n{log}")
     return binary
 
 
-def _warn(text):
-    from rtcg.driver import _tell_user
+def _warn_user(text):
+    from rtcg.driver import _warn_at_user_line
 
-    _tell_user(text)
+    _warn_at_user_line(text)
 
 
 class CudaModule:
@@ -212,7 +212,7 @@ class CudaModule:
     #: Knows the names of C++, where the module was compiled from one source.
     _program = None
 
-    def _look_up(self, what, name):
+    def _get_by_name(self, what, name):
         if self._program is None:
             return getattr(self.module, what)(name)
         return getattr(self._program, what)(self.module, name)
@@ -226,19 +226,19 @@ class CudaModule:
         own, which shares no variables with the others: a warning names those that are there twice.
         Names given as `name_expressions` are compiled with the rest.
         """
-        return self._look_up("get_function", name)
+        return self._get_by_name("get_function", name)
 
     def get_global(self, name):
         """Return ``(address, number of bytes)`` of a variable; `name` as for :meth:`get_function`."""
-        return self._look_up("get_global", name)
+        return self._get_by_name("get_global", name)
 
     def get_texref(self, name):
         """Return the :class:`rtcg.driver.TextureReference` of this name."""
-        return self._look_up("get_texref", name)
+        return self._get_by_name("get_texref", name)
 
     def get_surfref(self, name):
         """Return the :class:`rtcg.driver.SurfaceReference` of this name."""
-        return self._look_up("get_surfref", name)
+        return self._get_by_name("get_surfref", name)
 
     def get_global_array(self, name, dtype, shape=None):
         """Return a variable as a :class:`rtcg.numpy.GPUArray`, which shares its memory.
@@ -258,7 +258,7 @@ class CudaModule:
     def _repr_mimebundle_(self, include=None, exclude=None):
         from rtcg import _display
 
-        return _display.bundle(self, self.module._repr_html_())
+        return _display.mime_bundle(self, self.module._repr_html_())
 
     def _check_arch(self, arch):
         if arch is None:
@@ -271,7 +271,7 @@ class CudaModule:
             return
         asked = divmod(int(digits), 10)
         if asked > device.compute_capability():
-            _warn(f"trying to compile for {arch}, which this device does not have")
+            _warn_user(f"trying to compile for {arch}, which this device does not have")
 
 
 class SourceModule(CudaModule):
@@ -308,12 +308,12 @@ class SourceModule(CudaModule):
         # Compiled for the device of the context that it will be loaded into.
         Context.get_device()
         self._check_arch(arch)
-        settings = _Settings(nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
-        self._program = settings.program(source, name_expressions=name_expressions)
-        binary = _run(self._program)
+        settings = _CompileSettings(nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
+        self._program = settings.make_program(source, name_expressions=name_expressions)
+        binary = _compile_to_binary(self._program)
         self.module = module_from_buffer(binary)
         # Kernels check their arguments by the types that the source declares.
-        self._program.declare(self.module)
+        self._program.register_source(self.module)
 
 
 class DynamicModule(CudaModule):
@@ -355,7 +355,7 @@ class DynamicModule(CudaModule):
         capability = Context.get_device().compute_capability()
         if capability < (3, 5):
             raise Exception(f"DynamicModule needs a device of compute capability 3.5, this one has {capability}")
-        self._settings = _Settings(nvcc, None, keep, no_extern_c, arch, code, cache_dir, include_dirs)
+        self._settings = _CompileSettings(nvcc, None, keep, no_extern_c, arch, code, cache_dir, include_dirs)
         self.cuda_libdir = cuda_libdir
         self.libdir, self.libptn = None, None
         self.module = None
@@ -369,7 +369,7 @@ class DynamicModule(CudaModule):
         into each other when they are linked. Options about arithmetic (``-fmad``, ``-use_fast_math``)
         then hold for all of them. Needs the wheel ``nvidia-nvjitlink``.
         """
-        options = _list_of("nvcc_options", DEFAULT_NVCC_FLAGS if nvcc_options is None else nvcc_options)
+        options = _as_list("nvcc_options", DEFAULT_NVCC_FLAGS if nvcc_options is None else nvcc_options)
         if not any(option.startswith(("-rdc", "--relocatable-device-code", "-dc")) for option in options):
             # What is to be linked with other programs may name their functions.
             options.append("-rdc=true")
@@ -377,10 +377,10 @@ class DynamicModule(CudaModule):
 
         lto_options = _native.lto_options([str(option) for option in options])
         if lto_options is None:
-            image, kind = _run(self._settings.program(source, "ptx", options)), jit_input_type.PTX
+            image, kind = _compile_to_binary(self._settings.make_program(source, "ptx", options)), jit_input_type.PTX
         else:
             self.linker.add_lto_options(lto_options)
-            image, kind = _run(self._settings.program(source, "ltoir", options)), jit_input_type.NVVM
+            image, kind = _compile_to_binary(self._settings.make_program(source, "ltoir", options)), jit_input_type.NVVM
         self.linker.add_data(image, kind, name)
         return self
 
@@ -404,7 +404,7 @@ class DynamicModule(CudaModule):
     def _find_library(self, libname):
         import os
 
-        directories = _library_directories(self.cuda_libdir)
+        directories = _cuda_static_library_dirs(self.cuda_libdir)
         file = f"{libname}.lib" if os.name == "nt" else f"lib{libname}.a"
         for directory in directories:
             path = os.path.join(directory, file)
@@ -421,7 +421,7 @@ class DynamicModule(CudaModule):
         return self
 
 
-def _library_directories(first):
+def _cuda_static_library_dirs(first):
     """Existing directories that may hold CUDA's static libraries."""
     import os
     import sys

@@ -18,8 +18,8 @@ from rtcg._cuda_arrays import (
     ArrayDescriptor,
     ArrayDescriptor3D,
     bind_array_to_texref,
+    check_is_array as _expect_array,
     dtype_to_array_format,
-    expect_array as _expect_array,
     gpuarray_to_array,
     make_multichannel_2d_array,
     matrix_to_array,
@@ -198,28 +198,28 @@ def set_debugging(flag=True):
     CUDA_DEBUGGING = flag
 
 
-def _is_hidden(frame):
+def _is_import_frame(frame):
     """Whether `warnings` leaves the frame out of its count: those of the import system itself."""
     file = frame.f_code.co_filename
     return "importlib" in file and "_bootstrap" in file
 
 
-def _is_users(frame):
+def _is_user_frame(frame):
     package = frame.f_globals.get("__name__", "").partition(".")[0]
-    return package not in ("rtcg", "pycuda", "importlib") and not _is_hidden(frame)
+    return package not in ("rtcg", "pycuda", "importlib") and not _is_import_frame(frame)
 
 
-def _tell_user(text):
+def _warn_at_user_line(text):
     """Warn in the name of the user's line that led here, through however many modules of this package."""
     frame, level = sys._getframe(1), 2
-    while frame is not None and not _is_users(frame):
+    while frame is not None and not _is_user_frame(frame):
         # `warnings` does not count the frames of the import system.
-        level += not _is_hidden(frame)
+        level += not _is_import_frame(frame)
         frame = frame.f_back
     warnings.warn(text, stacklevel=level)
 
 
-_native.set_notice_handler(_tell_user)
+_native.set_notice_handler(_warn_at_user_line)
 
 
 def get_version():
@@ -239,7 +239,7 @@ class PointerHolderBase:
 
     def as_buffer(self, size, offset=0):
         """A writable memoryview over the address; only for memory that the host can reach."""
-        return _native.view_address(int(self.get_pointer()), size, offset)
+        return _native.memoryview_at_address(int(self.get_pointer()), size, offset)
 
     def __int__(self):
         return int(self.get_pointer())
@@ -280,7 +280,7 @@ def from_device(devptr, shape, dtype, order="C"):
     `devptr` is an allocation or an address, `order` "C" or "F". An allocation that is smaller than
     the array, or was freed, is a `LogicError`.
     """
-    shape, dtype, _, fortran = _geometry(shape, dtype, order)
+    shape, dtype, _, fortran = _parse_array_geometry(shape, dtype, order)
     array = np.empty(shape, dtype, "F" if fortran else "C")
     memcpy_dtoh(array, devptr)
     return array
@@ -312,7 +312,7 @@ for _class in (PagelockedHostAllocation, AlignedHostAllocation, RegisteredHostMe
 # -- host arrays that the device can reach ----------------------------------------------------
 
 
-def _geometry(shape, dtype, order):
+def _parse_array_geometry(shape, dtype, order):
     """(shape, dtype, number of bytes, whether in Fortran order)"""
     if not isinstance(order, str) or order not in ("C", "F"):
         raise LogicError(f"order is {order!r}; expected 'C' or 'F'")
@@ -327,7 +327,7 @@ def _geometry(shape, dtype, order):
     return shape, dtype, max(nbytes, 1), order == "F"
 
 
-def _order_of(array):
+def _contiguous_order(array):
     if not isinstance(array, np.ndarray):
         raise TypeError(f"array is of type {type(array).__name__}; expected a NumPy array")
     if array.flags.c_contiguous:
@@ -364,7 +364,7 @@ def pagelocked_empty(shape, dtype, order="C", mem_flags=0):
     MemoryError
         The system has no more memory to lock.
     """
-    shape, dtype, nbytes, fortran = _geometry(shape, dtype, order)
+    shape, dtype, nbytes, fortran = _parse_array_geometry(shape, dtype, order)
     return PagelockedHostAllocation(nbytes, mem_flags)._as_array(dtype, shape, fortran)
 
 
@@ -378,7 +378,7 @@ def pagelocked_empty_like(array, mem_flags=0):
 
     A `TypeError` if `array` is no NumPy array, a `ValueError` if it is not contiguous.
     """
-    order = _order_of(array)
+    order = _contiguous_order(array)
     return pagelocked_empty(array.shape, array.dtype, order, mem_flags)
 
 
@@ -393,7 +393,7 @@ def aligned_empty(shape, dtype, order="C", alignment=4096):
     `shape`, `dtype`, `order` as of `pagelocked_empty`. ``.base`` is its `AlignedHostAllocation`. An
     `alignment` that is no power of two is a `LogicError`. For `register_host_memory`.
     """
-    shape, dtype, nbytes, fortran = _geometry(shape, dtype, order)
+    shape, dtype, nbytes, fortran = _parse_array_geometry(shape, dtype, order)
     return AlignedHostAllocation(nbytes, alignment)._as_array(dtype, shape, fortran)
 
 
@@ -407,7 +407,7 @@ def aligned_empty_like(array, alignment=4096):
 
     A `TypeError` if `array` is no NumPy array, a `ValueError` if it is not contiguous.
     """
-    order = _order_of(array)
+    order = _contiguous_order(array)
     return aligned_empty(array.shape, array.dtype, order, alignment)
 
 
@@ -423,7 +423,7 @@ def managed_empty(shape, dtype, order="C", mem_flags=0):
     means GLOBAL. ``.base`` is its `ManagedAllocation`, which kernels take as the array itself. Before
     the host reads what a kernel wrote, wait for the kernel.
     """
-    shape, dtype, nbytes, fortran = _geometry(shape, dtype, order)
+    shape, dtype, nbytes, fortran = _parse_array_geometry(shape, dtype, order)
     return ManagedAllocation(nbytes, mem_flags or mem_attach_flags.GLOBAL)._as_array(dtype, shape, fortran)
 
 
@@ -437,7 +437,7 @@ def managed_empty_like(array, mem_flags=0):
 
     A `TypeError` if `array` is no NumPy array, a `ValueError` if it is not contiguous.
     """
-    order = _order_of(array)
+    order = _contiguous_order(array)
     return managed_empty(array.shape, array.dtype, order, mem_flags)
 
 
@@ -456,7 +456,7 @@ def register_host_memory(ary, flags=0):
     if not isinstance(ary, np.ndarray):
         raise TypeError(f"ary is of type {type(ary).__name__}; expected a NumPy array")
     registered = RegisteredHostMemory(ary, flags)
-    return registered._as_array(ary.dtype, ary.shape, _order_of(ary) == "F")
+    return registered._as_array(ary.dtype, ary.shape, _contiguous_order(ary) == "F")
 
 
 py_memcpy_htoa = memcpy_htoa
@@ -473,7 +473,7 @@ def _global_array(module, name, place, dtype, shape):
         if nbytes % dtype.itemsize:
             raise ValueError(f"{name!r} has {nbytes} bytes, which is no whole number of {dtype}")
         shape = (nbytes // dtype.itemsize,)
-    shape, dtype, wanted, _ = _geometry(shape, dtype, "C")
+    shape, dtype, wanted, _ = _parse_array_geometry(shape, dtype, "C")
     if wanted > nbytes:
         raise ValueError(f"shape is {shape} of {dtype}, {wanted} bytes, but {name!r} has {nbytes} bytes")
     return GPUArray(shape, dtype, base=module, gpudata=address)

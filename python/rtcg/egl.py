@@ -19,22 +19,22 @@ _CUDA_DEVICE = 0x323A
 _OPENGL_API, _OPENGL_BIT = 0x30A2, 0x0008
 _SURFACE_TYPE, _PBUFFER_BIT, _RENDERABLE_TYPE, _NONE = 0x3033, 0x0001, 0x3040, 0x3038
 _MAJOR, _MINOR, _PROFILE_MASK, _CORE_BIT = 0x3098, 0x30FB, 0x30FD, 1
-_EXTENSIONS = 0x3055
+_EGL_EXTENSIONS = 0x3055
 
 # The arguments that are not numbers of 32 bits, by function and position.
-_FLOATS = {"glClearColor": (0, 1, 2, 3), "glPointSize": (0,), "glUniform1f": (1,), "glLineWidth": (0,)}
-_RESULTS = {"glGetString": c_char_p, "glMapBuffer": c_void_p}
+_FLOAT_ARGUMENTS = {"glClearColor": (0, 1, 2, 3), "glPointSize": (0,), "glUniform1f": (1,), "glLineWidth": (0,)}
+_RESULT_TYPES = {"glGetString": c_char_p, "glMapBuffer": c_void_p}
 
 
 class EGLError(RuntimeError):
     """EGL could not make a context."""
 
 
-def _ints(*values):
+def _c_int_array(*values):
     return (c_int * len(values))(*values)
 
 
-def _load():
+def _load_egl():
     try:
         egl = ctypes.CDLL("libEGL.so.1", mode=ctypes.RTLD_GLOBAL)
     except OSError as error:
@@ -68,28 +68,28 @@ class Context:
     """
 
     def __init__(self, device=None, version=(3, 3)):
-        self._egl = _load()
-        self._display, self._context = self._first_that_works(device, version)
+        self._egl = _load_egl()
+        self._display, self._context = self._create_on_first_display(device, version)
 
-    def _first_that_works(self, device, version):
+    def _create_on_first_display(self, device, version):
         problems = []
-        for name, display in self._displays(device):
+        for name, display in self._offscreen_displays(device):
             try:
-                return display, self._make(display, version)
+                return display, self._create_context(display, version)
             except EGLError as error:
                 problems.append(f"{name}: {error}")
         wanted = "" if device is None else f" for {device.name()}"
         raise EGLError(f"no display without a screen{wanted} gives a context: {'; '.join(problems) or 'none found'}")
 
-    def _function(self, name, result, *arguments):
+    def _egl_function(self, name, result, *arguments):
         address = self._egl.eglGetProcAddress(c_char_p(name.encode()))
         return ctypes.CFUNCTYPE(result, *arguments)(address) if address else None
 
-    def _displays(self, device):
+    def _offscreen_displays(self, device):
         """``(name, display)`` of what can draw without a screen, the wanted device first."""
-        get_display = self._function("eglGetPlatformDisplayEXT", c_void_p, c_uint, c_void_p, c_void_p)
-        query_devices = self._function("eglQueryDevicesEXT", c_uint, c_int, c_void_p, c_void_p)
-        query = self._function("eglQueryDeviceAttribEXT", c_uint, c_void_p, c_int, c_void_p)
+        get_display = self._egl_function("eglGetPlatformDisplayEXT", c_void_p, c_uint, c_void_p, c_void_p)
+        query_devices = self._egl_function("eglQueryDevicesEXT", c_uint, c_int, c_void_p, c_void_p)
+        query = self._egl_function("eglQueryDeviceAttribEXT", c_uint, c_void_p, c_int, c_void_p)
         if get_display is None:
             return
         devices, count = (c_void_p * 32)(), c_int()
@@ -97,23 +97,27 @@ class Context:
             for index, handle in enumerate(devices[: count.value]):
                 ordinal = ctypes.c_ssize_t(-1)
                 is_cuda = query is not None and query(handle, _CUDA_DEVICE, ctypes.byref(ordinal))
-                if device is not None and not device.is_virtual and (not is_cuda or ordinal.value != _ordinal(device)):
+                if (
+                    device is not None
+                    and not device.is_virtual
+                    and (not is_cuda or ordinal.value != _cuda_ordinal(device))
+                ):
                     continue
                 yield f"EGL device {index}", get_display(_PLATFORM_DEVICE, handle, None)
         if device is None or device.is_virtual:
             yield "surfaceless", get_display(_PLATFORM_SURFACELESS, None, None)
 
-    def _make(self, display, version):
+    def _create_context(self, display, version):
         egl = self._egl
         if not display or not egl.eglInitialize(display, None, None):
             raise EGLError("it cannot be initialised")
         if not egl.eglBindAPI(_OPENGL_API):
             raise EGLError("it has no OpenGL")
         config, count = c_void_p(), c_int()
-        wanted = _ints(_RENDERABLE_TYPE, _OPENGL_BIT, _SURFACE_TYPE, _PBUFFER_BIT, _NONE)
+        wanted = _c_int_array(_RENDERABLE_TYPE, _OPENGL_BIT, _SURFACE_TYPE, _PBUFFER_BIT, _NONE)
         if not egl.eglChooseConfig(display, wanted, ctypes.byref(config), 1, ctypes.byref(count)) or not count.value:
             config = c_void_p()
-        attributes = _ints(_MAJOR, version[0], _MINOR, version[1], _PROFILE_MASK, _CORE_BIT, _NONE)
+        attributes = _c_int_array(_MAJOR, version[0], _MINOR, version[1], _PROFILE_MASK, _CORE_BIT, _NONE)
         context = egl.eglCreateContext(display, config, None, attributes)
         if not context:
             raise EGLError(f"it has no OpenGL {version[0]}.{version[1]}")
@@ -128,7 +132,7 @@ class Context:
         address = self._egl.eglGetProcAddress(c_char_p(name.encode()))
         if not address:
             raise AttributeError(f"this OpenGL has no function {name}")
-        function = _Function(name, address)
+        function = _OpenGLFunction(name, address)
         setattr(self, name, function)
         return function
 
@@ -151,30 +155,30 @@ class Context:
         self.close()
 
 
-def _ordinal(device):
+def _cuda_ordinal(device):
     from rtcg import driver as drv
 
     return next(n for n in range(drv.Device.count()) if drv.Device(n) == device)
 
 
-class _Function:
+class _OpenGLFunction:
     """A function of OpenGL. Types of arguments follow from what is passed."""
 
     def __init__(self, name, address):
-        self._floats = _FLOATS.get(name, ())
+        self._floats = _FLOAT_ARGUMENTS.get(name, ())
         self._address = address
-        self._result = _RESULTS.get(name, c_uint)
+        self._result = _RESULT_TYPES.get(name, c_uint)
         self._made = {}
 
     def __call__(self, *arguments):
-        converted = [self._convert(position, value) for position, value in enumerate(arguments)]
+        converted = [self._convert_argument(position, value) for position, value in enumerate(arguments)]
         kinds = tuple(kind for kind, _ in converted)
         function = self._made.get(kinds)
         if function is None:
             function = self._made[kinds] = ctypes.CFUNCTYPE(self._result, *kinds)(self._address)
         return function(*(value for _, value in converted))
 
-    def _convert(self, position, value):
+    def _convert_argument(self, position, value):
         if position in self._floats:
             return ctypes.c_float, float(value)
         if isinstance(value, int):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rtcg import _native
-from rtcg._arguments import ScalarArg, VectorArg, arguments_of
+from rtcg._arguments import ScalarArg, VectorArg, parse_arguments
 
 __all__ = ["ElementwiseKernel", "ScalarArg", "VectorArg"]
 
@@ -46,7 +46,7 @@ class ElementwiseKernel(_native.ElementwiseKernel):
     """
 
     def __init__(self, arguments, operation, name="kernel", keep=False, options=None, **kwargs):
-        arguments = arguments_of(arguments)
+        arguments = parse_arguments(arguments)
         super().__init__(arguments, operation, name, keep, options, **kwargs)
         self.arguments = tuple(arguments)
 
@@ -74,4 +74,4 @@ class ElementwiseModule:
         """Return the kernel, whose name is the one it was made with."""
         if name != self._kernel.name:
             raise ValueError(f"the module has the kernel {self._kernel.name!r}, not {name!r}")
-        return self._kernel._function(self._use_range)
+        return self._kernel._compiled_function(self._use_range)

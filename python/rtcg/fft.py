@@ -30,41 +30,41 @@ __all__ = [
     "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
 ]  # fmt: skip
 
-_OPPOSITE = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
+_INVERSE_NORMS = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def _opposite(norm):
+def _inverse_norm(norm):
     try:
-        return _OPPOSITE[norm]
+        return _INVERSE_NORMS[norm]
     except (KeyError, TypeError):
         raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".') from None
 
 
-def _scale(n, norm, is_forward):
+def _norm_factor(n, norm, is_forward):
     """What the sums over `n` elements are multiplied by."""
-    norm = _opposite(norm) if is_forward else _opposite(_opposite(norm))
+    norm = _inverse_norm(norm) if is_forward else _inverse_norm(_inverse_norm(norm))
     return {"forward": 1.0, "ortho": n**-0.5, "backward": 1.0 / n}[norm]
 
 
-def _integer(name, value):
+def _as_integer(name, value):
     try:
         return _operator.index(value)
     except TypeError:
         raise TypeError(f"{name} is {value!r}; expected an integer") from None
 
 
-def _length(a, n, axis, default):
-    length = _at(a.shape, axis)
-    n = default(length) if n is None else _integer("n", n)
+def _transform_length(a, n, axis, default):
+    length = _axis_length(a.shape, axis)
+    n = default(length) if n is None else _as_integer("n", n)
     if n < 1:
         raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
     return n
 
 
-def _numbers(a, kinds="biufc", expected="numbers or bool"):
+def _check_input(a, kinds="biufc", expected="numbers or bool"):
     """The argument `a` on the device, of elements that can be transformed."""
     try:
-        a = _xp._array(a)
+        a = _xp._to_device(a)
     except TypeError:
         shown = f"an array of dtype {a.dtype}" if hasattr(a, "dtype") else repr(a)
         raise TypeError(f"a is {shown}; expected an array of {expected}") from None
@@ -73,11 +73,11 @@ def _numbers(a, kinds="biufc", expected="numbers or bool"):
     return a
 
 
-def _real_numbers(a):
-    return _numbers(a, "biuf", "real numbers or bool")
+def _check_real_input(a):
+    return _check_input(a, "biuf", "real numbers or bool")
 
 
-def _stored(result, out):
+def _store_result(result, out):
     """`result`, in `out` if that is given."""
     if out is None:
         return result
@@ -91,57 +91,57 @@ def _stored(result, out):
     return out
 
 
-def _transformed(kind, a, n, axis, norm, out):
+def _transform_one_axis(kind, a, n, axis, norm, out):
     """The transform along one axis."""
-    scale = _scale(n, norm, kind in ("fft", "rfft"))
+    scale = _norm_factor(n, norm, kind in ("fft", "rfft"))
     result = _array_fft(a, kind, n, axis, scale)
     if kind == "irfft" and a.dtype == np.float16:
         result = result.astype(np.float16)
-    return _stored(result, out)
+    return _store_result(result, out)
 
 
 def fft(a, n=None, axis=-1, norm=None, out=None):
     """The discrete Fourier transform along an axis; see `numpy.fft.fft`."""
-    a = _numbers(a)
-    return _transformed("fft", a, _length(a, n, axis, int), axis, norm, out)
+    a = _check_input(a)
+    return _transform_one_axis("fft", a, _transform_length(a, n, axis, int), axis, norm, out)
 
 
 def ifft(a, n=None, axis=-1, norm=None, out=None):
     """The inverse of `fft`; see `numpy.fft.ifft`."""
-    a = _numbers(a)
-    return _transformed("ifft", a, _length(a, n, axis, int), axis, norm, out)
+    a = _check_input(a)
+    return _transform_one_axis("ifft", a, _transform_length(a, n, axis, int), axis, norm, out)
 
 
 def rfft(a, n=None, axis=-1, norm=None, out=None):
     """The first half of the transform of real numbers; see `numpy.fft.rfft`."""
-    a = _real_numbers(a)
-    return _transformed("rfft", a, _length(a, n, axis, int), axis, norm, out)
+    a = _check_real_input(a)
+    return _transform_one_axis("rfft", a, _transform_length(a, n, axis, int), axis, norm, out)
 
 
 def irfft(a, n=None, axis=-1, norm=None, out=None):
     """The inverse of `rfft`; see `numpy.fft.irfft`."""
-    a = _numbers(a)
-    return _transformed("irfft", a, _length(a, n, axis, lambda m: 2 * (m - 1)), axis, norm, out)
+    a = _check_input(a)
+    return _transform_one_axis("irfft", a, _transform_length(a, n, axis, lambda m: 2 * (m - 1)), axis, norm, out)
 
 
 def hfft(a, n=None, axis=-1, norm=None, out=None):
     """The transform of numbers of which the second half are the conjugates; see `numpy.fft.hfft`."""
-    a = _numbers(a)
-    n = _length(a, n, axis, lambda m: 2 * (m - 1))
-    return _transformed("irfft", _xp.conj(a), n, axis, _opposite(norm), out)
+    a = _check_input(a)
+    n = _transform_length(a, n, axis, lambda m: 2 * (m - 1))
+    return _transform_one_axis("irfft", _xp.conj(a), n, axis, _inverse_norm(norm), out)
 
 
 def ihfft(a, n=None, axis=-1, norm=None, out=None):
     """The inverse of `hfft`; see `numpy.fft.ihfft`."""
-    a = _real_numbers(a)
-    n = _length(a, n, axis, int)
-    return _stored(_xp.conj(_transformed("rfft", a, n, axis, _opposite(norm), None)), out)
+    a = _check_real_input(a)
+    n = _transform_length(a, n, axis, int)
+    return _store_result(_xp.conj(_transform_one_axis("rfft", a, n, axis, _inverse_norm(norm), None)), out)
 
 
 # -- several axes -------------------------------------------------------------------------------------
 
 
-def _deprecated(message):
+def _warn_deprecated(message):
     """Warns the caller of this module."""
     frame, level = _sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals is globals():
@@ -163,10 +163,10 @@ def _lengths_and_axes(a, s, axes, is_real=False, is_inverse_real=False):
         except TypeError:
             raise TypeError(f"s is {s!r}; expected a sequence of integers") from None
     else:
-        s = list(a.shape) if axes is None else [_at(a.shape, axis) for axis in axes]
+        s = list(a.shape) if axes is None else [_axis_length(a.shape, axis) for axis in axes]
     if axes is None:
         if has_lengths:
-            _deprecated(
+            _warn_deprecated(
                 "s without axes is deprecated, as in NumPy 2.0: name the axes, for the first len(s) ones range(len(s))"
             )
         axes = list(range(-len(s), 0))
@@ -175,51 +175,51 @@ def _lengths_and_axes(a, s, axes, is_real=False, is_inverse_real=False):
     if (is_real or is_inverse_real) and not axes:
         raise IndexError("axes is (); expected one axis at least")
     if is_inverse_real and not has_lengths:
-        s[-1] = 2 * (_at(a.shape, axes[-1]) - 1)
+        s[-1] = 2 * (_axis_length(a.shape, axes[-1]) - 1)
     if None in s:
-        _deprecated("None in s is deprecated, as in NumPy 2.0: use -1")
-    return [_at(a.shape, axis) if n == -1 else n for n, axis in zip(s, axes, strict=True)], axes
+        _warn_deprecated("None in s is deprecated, as in NumPy 2.0: use -1")
+    return [_axis_length(a.shape, axis) if n == -1 else n for n, axis in zip(s, axes, strict=True)], axes
 
 
-def _at(shape, axis):
-    axis = _integer("axis", axis)
+def _axis_length(shape, axis):
+    axis = _as_integer("axis", axis)
     if not -len(shape) <= axis < len(shape):
         raise np.exceptions.AxisError(axis, len(shape))
     return shape[axis]
 
 
-def _over_axes(function, a, s, axes, norm, out):
-    a = _numbers(a)
+def _transform_axes(function, a, s, axes, norm, out):
+    a = _check_input(a)
     s, axes = _lengths_and_axes(a, s, axes)
     for k in reversed(range(len(axes))):
         # Only the last result is one that the caller's array must have room for.
         a = function(a, s[k], axes[k], norm, out if k == 0 else None)
-    return a if axes or out is None else _stored(a, out)
+    return a if axes or out is None else _store_result(a, out)
 
 
 def fftn(a, s=None, axes=None, norm=None, out=None):
     """The transform over several axes; see `numpy.fft.fftn`."""
-    return _over_axes(fft, a, s, axes, norm, out)
+    return _transform_axes(fft, a, s, axes, norm, out)
 
 
 def ifftn(a, s=None, axes=None, norm=None, out=None):
     """The inverse of `fftn`; see `numpy.fft.ifftn`."""
-    return _over_axes(ifft, a, s, axes, norm, out)
+    return _transform_axes(ifft, a, s, axes, norm, out)
 
 
 def fft2(a, s=None, axes=(-2, -1), norm=None, out=None):
     """The transform over two axes; see `numpy.fft.fft2`."""
-    return _over_axes(fft, a, s, axes, norm, out)
+    return _transform_axes(fft, a, s, axes, norm, out)
 
 
 def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
     """The inverse of `fft2`; see `numpy.fft.ifft2`."""
-    return _over_axes(ifft, a, s, axes, norm, out)
+    return _transform_axes(ifft, a, s, axes, norm, out)
 
 
 def rfftn(a, s=None, axes=None, norm=None, out=None):
     """The transform of real numbers over several axes; see `numpy.fft.rfftn`."""
-    a = _real_numbers(a)
+    a = _check_real_input(a)
     s, axes = _lengths_and_axes(a, s, axes, is_real=True)
     a = rfft(a, s[-1], axes[-1], norm, out if len(axes) == 1 else None)
     for k in range(len(axes) - 2, -1, -1):
@@ -229,7 +229,7 @@ def rfftn(a, s=None, axes=None, norm=None, out=None):
 
 def irfftn(a, s=None, axes=None, norm=None, out=None):
     """The inverse of `rfftn`; see `numpy.fft.irfftn`."""
-    a = _numbers(a)
+    a = _check_input(a)
     s, axes = _lengths_and_axes(a, s, axes, is_inverse_real=True)
     for n, axis in zip(s[:-1], axes[:-1], strict=True):
         a = ifft(a, n, axis, norm)
@@ -249,7 +249,7 @@ def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 # -- frequencies --------------------------------------------------------------------------------------
 
 
-def _spacing(n, d, device):
+def _frequency_spacing(n, d, device):
     """The distance of adjacent frequencies."""
     if not isinstance(n, (int, np.integer)):
         raise ValueError(f"n should be an integer: n is {n!r}; expected an integer of 1 or more")
@@ -264,31 +264,31 @@ def _spacing(n, d, device):
 
 def fftfreq(n, d=1.0, device=None):
     """The frequencies of the coefficients of `fft`, on the device; see `numpy.fft.fftfreq`."""
-    spacing = _spacing(n, d, device)
+    spacing = _frequency_spacing(n, d, device)
     whole = _xp.arange(n)
     return (whole - n * (whole >= (n + 1) // 2)) * spacing
 
 
 def rfftfreq(n, d=1.0, device=None):
     """The frequencies of the coefficients of `rfft`, on the device; see `numpy.fft.rfftfreq`."""
-    spacing = _spacing(n, d, device)
+    spacing = _frequency_spacing(n, d, device)
     return _xp.arange(n // 2 + 1) * spacing
 
 
-def _rolled(x, axes, sign):
-    x = _xp._array(x)
+def _shift_by_half(x, axes, sign):
+    x = _xp._to_device(x)
     if axes is None:
         axes = tuple(range(x.ndim))
     if isinstance(axes, (int, np.integer)):
-        return _xp.roll(x, sign * (_at(x.shape, axes) // 2), axes)
-    return _xp.roll(x, [sign * (_at(x.shape, axis) // 2) for axis in axes], tuple(axes))
+        return _xp.roll(x, sign * (_axis_length(x.shape, axes) // 2), axes)
+    return _xp.roll(x, [sign * (_axis_length(x.shape, axis) // 2) for axis in axes], tuple(axes))
 
 
 def fftshift(x, axes=None):
     """The coefficient of frequency 0 moved to the middle; see `numpy.fft.fftshift`."""
-    return _rolled(x, axes, 1)
+    return _shift_by_half(x, axes, 1)
 
 
 def ifftshift(x, axes=None):
     """The inverse of `fftshift`; see `numpy.fft.ifftshift`."""
-    return _rolled(x, axes, -1)
+    return _shift_by_half(x, axes, -1)

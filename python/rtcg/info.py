@@ -15,11 +15,11 @@ from rtcg import _compat, _native
 __all__ = ["main", "report"]
 
 # Packages that matter to programs on GPUs.
-_PACKAGES = ("numpy", "ipython", "mako", "cupy", "numba", "torch", "cuda-python", "moderngl", "PyOpenGL")
+_REPORTED_PACKAGES = ("numpy", "ipython", "mako", "cupy", "numba", "torch", "cuda-python", "moderngl", "PyOpenGL")
 
 
-def _packages():
-    for name in _PACKAGES:
+def _installed_packages():
+    for name in _REPORTED_PACKAGES:
         try:
             yield f"{name} {metadata.version(name)}"
         except metadata.PackageNotFoundError:
@@ -40,13 +40,13 @@ def report(*, attributes=False, functions=False):
 
     lines = [
         f"rtcg {__version__} in {__file__.rpartition('/')[0] or '.'}",
-        f"Python {platform.python_version()} in {sys.prefix}, {', '.join(_packages())}",
-        *(f"import {name}: {_compat.what_import_finds(name)}" for name in _compat.names()),
+        f"Python {platform.python_version()} in {sys.prefix}, {', '.join(_installed_packages())}",
+        *(f"import {name}: {_compat.describe_import_origin(name)}" for name in _compat.package_names()),
     ]
     with warnings.catch_warnings():
         # The report itself says which devices are virtual.
         warnings.simplefilter("ignore")
-        return "\n".join(lines) + "\n" + _native.report(attributes=attributes, functions=functions)
+        return "\n".join(lines) + "\n" + _native.installation_report(attributes=attributes, functions=functions)
 
 
 def main(arguments=None):

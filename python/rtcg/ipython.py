@@ -11,21 +11,21 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 
 from rtcg import _display
 
-__all__ = ["CudaMagics", "Kernel", "load_ipython_extension", "unload_ipython_extension"]
+__all__ = ["CudaMagics", "CudaKernel", "load_ipython_extension", "unload_ipython_extension"]
 
-_NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+_COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 # Such as `__launch_bounds__(128)`.
-_ATTRIBUTE = re.compile(r"__\w+__\s*\([^()]*\)")
-_KERNEL = re.compile(r"__global__\s[^;{}()]*?\b(\w+)\s*\(([^()]*)\)")
+_ATTRIBUTE_PATTERN = re.compile(r"__\w+__\s*\([^()]*\)")
+_KERNEL_PATTERN = re.compile(r"__global__\s[^;{}()]*?\b(\w+)\s*\(([^()]*)\)")
 
 
-def kernels_of(source):
+def find_kernels(source):
     """``{name: [(type, parameter), ...]}`` of the kernels that CUDA source defines, in their order."""
-    text = _ATTRIBUTE.sub(" ", _NOT_CODE.sub(" ", source))
-    return {name: _parameters(inside) for name, inside in _KERNEL.findall(text)}
+    text = _ATTRIBUTE_PATTERN.sub(" ", _COMMENT_OR_STRING.sub(" ", source))
+    return {name: _parse_parameters(inside) for name, inside in _KERNEL_PATTERN.findall(text)}
 
 
-def _parameters(text):
+def _parse_parameters(text):
     parameters = []
     for number, declaration in enumerate(filter(str.strip, text.split(","))):
         declaration = " ".join(declaration.split())
@@ -39,7 +39,7 @@ def _parameters(text):
     return parameters
 
 
-class Kernel:
+class CudaKernel:
     """A kernel of a cell: called as a `rtcg.driver.Function`, with a signature that tools show.
 
     Attributes
@@ -55,7 +55,7 @@ class Kernel:
         self.__name__ = name
         declaration = ", ".join(f"{kind} {parameter}" for kind, parameter in parameters)
         self.__doc__ = f"CUDA kernel ``{name}({declaration})``, {function.num_regs} registers."
-        self.__signature__ = _signature(parameters)
+        self.__signature__ = _make_signature(parameters)
 
     def __call__(self, *args, **kwargs):
         return self.function(*args, **kwargs)
@@ -72,10 +72,10 @@ class Kernel:
         return f"<CUDA kernel {self.__name__}{self.__signature__}>"
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return _display.bundle(self, _display.function_html(self.function))
+        return _display.mime_bundle(self, _display.function_html(self.function))
 
 
-def _signature(parameters):
+def _make_signature(parameters):
     kinds = inspect.Parameter
     named = [
         kinds(f"{name}_" if keyword.iskeyword(name) else name, kinds.POSITIONAL_ONLY, annotation=kind)
@@ -106,18 +106,18 @@ class CudaMagics(Magics):
             arguments = parse_argstring(self.cuda_kernel, line)
         except (SystemExit, ValueError) as error:
             raise UsageError(str(error)) from None
-        _need_context()
-        module = _compile(cell, arguments)
+        _ensure_context()
+        module = _compile_cell(cell, arguments)
         made = {}
-        for name, parameters in kernels_of(cell).items():
-            made[name] = Kernel(name, _function(module, name), parameters, cell)
+        for name, parameters in find_kernels(cell).items():
+            made[name] = CudaKernel(name, _get_kernel(module, name), parameters, cell)
         self.shell.user_ns.update(made)
         if arguments.module:
             self.shell.user_ns[arguments.module] = module
-        return None if arguments.quiet else Kernels(made)
+        return None if arguments.quiet else CudaKernels(made)
 
 
-class Kernels(dict):
+class CudaKernels(dict):
     """The kernels of a cell by their names, shown as a table."""
 
     def __repr__(self):
@@ -125,20 +125,20 @@ class Kernels(dict):
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         functions = [kernel.function for kernel in self.values()]
-        return _display.bundle(self, _display.functions_html("kernels", functions))
+        return _display.mime_bundle(self, _display.functions_html("kernels", functions))
 
 
-def _need_context():
+def _ensure_context():
     from rtcg import driver as drv
 
     if drv.Context.get_current() is None:
         import rtcg.autoinit  # noqa: F401
 
 
-def _compile(cell, arguments):
+def _compile_cell(cell, arguments):
     from rtcg.compiler import DEFAULT_NVCC_FLAGS, CompileError, SourceModule
 
-    options = [*DEFAULT_NVCC_FLAGS, *(part for text in arguments.option for part in shlex.split(_unquoted(text)))]
+    options = [*DEFAULT_NVCC_FLAGS, *(part for text in arguments.option for part in shlex.split(_unquote(text)))]
     try:
         # The first line of the cell is that of the magic.
         return SourceModule(
@@ -153,11 +153,11 @@ def _compile(cell, arguments):
         raise UsageError(f"the cell does not compile\n{error.msg}\n{error.stderr or ''}".rstrip()) from None
 
 
-def _unquoted(text):
+def _unquote(text):
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
 
 
-def _function(module, name):
+def _get_kernel(module, name):
     from rtcg.driver import LogicError
 
     try:

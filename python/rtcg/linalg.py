@@ -13,7 +13,7 @@ import numpy as np
 from numpy.linalg import LinAlgError as LinAlgError
 
 from rtcg import _native, numpy as _xp
-from rtcg._axes import axis_of
+from rtcg._axes import normalize_axis
 from rtcg.numpy import (
     diagonal as _diagonal,
     matmul as matmul,
@@ -37,19 +37,19 @@ __all__ = [
 
 def solve(a, b):
     """Solutions of ``a @ x = b``; waits to see that no matrix is singular. See `numpy.linalg.solve`."""
-    return _native.linalg_solve(_xp._array(a), _xp._array(b))
+    return _native.linalg_solve(_xp._to_device(a), _xp._to_device(b))
 
 
 def inv(a):
     """Inverse matrices; waits to see that no matrix is singular. See `numpy.linalg.inv`."""
-    return _native.linalg_inv(_xp._array(a))
+    return _native.linalg_inv(_xp._to_device(a))
 
 
 def tensorsolve(a, b, axes=None):
     """Solutions of a tensor equation; see `numpy.linalg.tensorsolve`."""
-    a, b = _xp._array(a), _xp._array(b)
+    a, b = _xp._to_device(a), _xp._to_device(b)
     if axes is not None:
-        axes = [axis_of(axis, a.ndim) for axis in axes]
+        axes = [normalize_axis(axis, a.ndim) for axis in axes]
         a = a.transpose([k for k in range(a.ndim) if k not in axes] + axes)
     shape = a.shape[-(a.ndim - b.ndim) :] if a.ndim > b.ndim else ()
     size = int(np.prod(shape, dtype=int))
@@ -63,7 +63,7 @@ def tensorsolve(a, b, axes=None):
 
 def tensorinv(a, ind=2):
     """The inverse of a tensor; see `numpy.linalg.tensorinv`."""
-    a = _xp._array(a)
+    a = _xp._to_device(a)
     if not isinstance(ind, (int, np.integer)) or ind <= 0:
         raise ValueError(f"Invalid ind argument. ind is {ind!r}; expected a positive integer")
     rows = int(np.prod(a.shape[ind:], dtype=int))
@@ -72,7 +72,7 @@ def tensorinv(a, ind=2):
 
 def det(a):
     """Determinants; does not wait. See `numpy.linalg.det`."""
-    return _native.linalg_det(_xp._array(a))
+    return _native.linalg_det(_xp._to_device(a))
 
 
 #: What `slogdet` returns: signs and logarithms of the sizes of determinants.
@@ -81,7 +81,7 @@ SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
 
 def slogdet(a):
     """Signs and logarithms of the sizes of determinants; does not wait. See `numpy.linalg.slogdet`."""
-    return SlogdetResult(*_native.linalg_slogdet(_xp._array(a)))
+    return SlogdetResult(*_native.linalg_slogdet(_xp._to_device(a)))
 
 
 # -- factorizations -----------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def slogdet(a):
 
 def cholesky(a, /, *, upper=False):
     """Cholesky factors of positive definite matrices; waits to see that they are. See `numpy.linalg.cholesky`."""
-    return _native.linalg_cholesky(_xp._array(a), bool(upper))
+    return _native.linalg_cholesky(_xp._to_device(a), bool(upper))
 
 
 #: What `qr` returns.
@@ -103,7 +103,7 @@ def qr(a, mode="reduced"):
     """
     if not isinstance(mode, str):
         raise TypeError(f"mode is {mode!r}; expected 'reduced', 'complete', 'r' or 'raw'")
-    found = _native.linalg_qr(_xp._array(a), mode)
+    found = _native.linalg_qr(_xp._to_device(a), mode)
     return found[0] if mode == "r" else found if mode == "raw" else QRResult(*found)
 
 
@@ -125,12 +125,12 @@ def eigh(a, UPLO="L"):
 
     Waits to see that all were found; matrices with infinities or NaN raise `LinAlgError`.
     """
-    return EighResult(*_native.linalg_eigh(_xp._array(a), _is_upper(UPLO)))
+    return EighResult(*_native.linalg_eigh(_xp._to_device(a), _is_upper(UPLO)))
 
 
 def eigvalsh(a, UPLO="L"):
     """Eigenvalues of Hermitian matrices in ascending order; waits as `eigh`. See `numpy.linalg.eigvalsh`."""
-    return _native.linalg_eigvalsh(_xp._array(a), _is_upper(UPLO))
+    return _native.linalg_eigvalsh(_xp._to_device(a), _is_upper(UPLO))
 
 
 #: What `eig` returns: eigenvalues, and eigenvectors of length 1 as columns.
@@ -142,12 +142,12 @@ def eig(a):
 
     Waits; the results are complex, as from NumPy 2.5 on. Matrices with infinities or NaN raise `LinAlgError`.
     """
-    return EigResult(*_native.linalg_eig(_xp._array(a)))
+    return EigResult(*_native.linalg_eig(_xp._to_device(a)))
 
 
 def eigvals(a):
     """Eigenvalues of square matrices; waits as `eig`. See `numpy.linalg.eigvals`."""
-    return _native.linalg_eigvals(_xp._array(a))
+    return _native.linalg_eigvals(_xp._to_device(a))
 
 
 #: What `svd` returns: left singular vectors as columns, singular values in descending order, right ones as rows.
@@ -159,7 +159,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
 
     Waits to see that all were found; matrices with infinities or NaN raise `LinAlgError`.
     """
-    a = _xp._array(a)
+    a = _xp._to_device(a)
     if not compute_uv:
         return _native.linalg_svdvals(a, bool(hermitian))
     return SVDResult(*_native.linalg_svd(a, bool(full_matrices), bool(hermitian)))
@@ -167,7 +167,7 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
 
 def svdvals(x, /):
     """Singular values in descending order; waits as `svd`. See `numpy.linalg.svdvals`."""
-    return _native.linalg_svdvals(_xp._array(x), False)
+    return _native.linalg_svdvals(_xp._to_device(x), False)
 
 
 # -- what singular values are for ---------------------------------------------------------------------
@@ -175,25 +175,25 @@ def svdvals(x, /):
 _UNSET = object()
 
 
-def _tolerance(name, size):
+def _parse_tolerance(name, size):
     """A tolerance for all matrices, or an array with one of each."""
     if size is None or isinstance(size, _xp.GPUArray):
         return size
     sizes = np.asarray(size)
     if sizes.dtype.kind not in "biuf":
         raise TypeError(f"{name} is {size!r}; expected a real number or an array of them")
-    return _xp._array(sizes) if sizes.ndim else float(sizes)
+    return _xp._to_device(sizes) if sizes.ndim else float(sizes)
 
 
 def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
     """Pseudo-inverses of matrices; waits as `svd`. See `numpy.linalg.pinv`."""
-    a = _xp._array(a)
+    a = _xp._to_device(a)
     if rcond is not None and rtol is not _UNSET:
         raise ValueError(f"`rtol` and `rcond` can't be both set. They are {rtol!r} and {rcond!r}")
     if rtol is _UNSET:
-        tolerance = _tolerance("rcond", 1e-15 if rcond is None else rcond)
+        tolerance = _parse_tolerance("rcond", 1e-15 if rcond is None else rcond)
     else:
-        tolerance = _tolerance("rtol", rtol)
+        tolerance = _parse_tolerance("rtol", rtol)
     return _native.linalg_pinv(a, tolerance, bool(hermitian))
 
 
@@ -201,7 +201,9 @@ def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
     """How many singular values are larger than a tolerance; waits as `svd`. See `numpy.linalg.matrix_rank`."""
     if rtol is not None and tol is not None:
         raise ValueError(f"`tol` and `rtol` can't be both set. They are {tol!r} and {rtol!r}")
-    return _native.linalg_matrix_rank(_xp._array(A), _tolerance("tol", tol), _tolerance("rtol", rtol), bool(hermitian))
+    return _native.linalg_matrix_rank(
+        _xp._to_device(A), _parse_tolerance("tol", tol), _parse_tolerance("rtol", rtol), bool(hermitian)
+    )
 
 
 def lstsq(a, b, rcond=None):
@@ -212,7 +214,7 @@ def lstsq(a, b, rcond=None):
     if rcond is not None and not isinstance(rcond, (int, float, np.integer, np.floating)):
         raise TypeError(f"rcond is {rcond!r}; expected None or a real number")
     ratio = None if rcond is None else float(rcond)
-    x, rest, rank, s = _native.linalg_lstsq(_xp._array(a), _xp._array(b), ratio)
+    x, rest, rank, s = _native.linalg_lstsq(_xp._to_device(a), _xp._to_device(b), ratio)
     return x, rest, np.int32(rank), s
 
 
@@ -243,7 +245,7 @@ def _matrix_norm_name(order, name="ord"):
 
 
 def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
-    row, column = (axis_of(axis, a.ndim) for axis in axes)
+    row, column = (normalize_axis(axis, a.ndim) for axis in axes)
     if row == column:
         raise ValueError(f"Duplicate axes given. axis is {tuple(axes)}; expected two different ones of {a.ndim}")
     result = _native.linalg_matrix_norm(_xp.moveaxis(a, (row, column), (-2, -1)), _matrix_norm_name(ord))
@@ -254,7 +256,7 @@ def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
 
 def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
     """Norms of vectors and matrices; those of singular values wait as `svd`. See `numpy.linalg.norm`."""
-    x = _xp._array(x)
+    x = _xp._to_device(x)
     if axis is None:
         if ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1):
             return _vector_norm(x, None, None, keepdims)
@@ -277,17 +279,17 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
 
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):  # noqa: A002
     """Norms of vectors along axes; see `numpy.linalg.vector_norm`."""
-    return _vector_norm(_xp._array(x), ord, axis, keepdims)
+    return _vector_norm(_xp._to_device(x), ord, axis, keepdims)
 
 
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):  # noqa: A002
     """Norms of matrices; see `numpy.linalg.matrix_norm`."""
-    return _matrix_norm(_xp._array(x), ord, (-2, -1), keepdims)
+    return _matrix_norm(_xp._to_device(x), ord, (-2, -1), keepdims)
 
 
 def cond(x, p=None):
     """Condition numbers; those of singular values wait as `svd`. See `numpy.linalg.cond`."""
-    return _native.linalg_cond(_xp._array(x), "2" if p is None else _matrix_norm_name(p, "p"))
+    return _native.linalg_cond(_xp._to_device(x), "2" if p is None else _matrix_norm_name(p, "p"))
 
 
 # -- products -----------------------------------------------------------------------------------------
@@ -295,7 +297,7 @@ def cond(x, p=None):
 
 def matrix_power(a, n):
     """Products of a matrix with itself; of its inverse if `n` is negative. See `numpy.linalg.matrix_power`."""
-    a = _xp._array(a)
+    a = _xp._to_device(a)
     if a.ndim < 2:
         raise LinAlgError(
             f"{a.ndim}-dimensional array given. Array must be at least two-dimensional; its shape is {a.shape}"
@@ -320,7 +322,7 @@ def matrix_power(a, n):
 
 def multi_dot(arrays, *, out=None):
     """The product of several matrices in the cheapest order; see `numpy.linalg.multi_dot`."""
-    arrays = [_xp._array(a) for a in arrays]
+    arrays = [_xp._to_device(a) for a in arrays]
     if len(arrays) < 2:
         raise ValueError(f"Expecting at least two arrays. {len(arrays)} were given")
     row, column = arrays[0].ndim == 1, arrays[-1].ndim == 1
@@ -329,13 +331,13 @@ def multi_dot(arrays, *, out=None):
     for k, a in enumerate(arrays):
         if a.ndim != 2:
             raise LinAlgError(f"multi_dot: array {k} has {a.ndim} axes; expected 2, or 1 for the first and the last")
-    result = _product_of(arrays)
+    result = _multiply_in_optimal_order(arrays)
     result = result[0] if row else result
     result = result[..., 0] if column else result
-    return _xp._into(out, result)
+    return _xp._copy_to_out(out, result)
 
 
-def _product_of(arrays):
+def _multiply_in_optimal_order(arrays):
     """The product with the fewest multiplications, by dynamic programming over the lengths."""
     n, length = len(arrays), [arrays[0].shape[0], *(a.shape[1] for a in arrays)]
     cost, cut = np.zeros((n, n)), np.zeros((n, n), int)
@@ -346,10 +348,10 @@ def _product_of(arrays):
             cut[i, j] = i + int(np.argmin(each))
             cost[i, j] = min(each)
 
-    def product(i, j):
-        return arrays[i] if i == j else product(i, cut[i, j]) @ product(cut[i, j] + 1, j)
+    def multiply_range(i, j):
+        return arrays[i] if i == j else multiply_range(i, cut[i, j]) @ multiply_range(cut[i, j] + 1, j)
 
-    return product(0, n - 1)
+    return multiply_range(0, n - 1)
 
 
 def diagonal(x, /, *, offset=0):
@@ -371,8 +373,8 @@ def outer(x1, x2, /):
 
 def cross(x1, x2, /, *, axis=-1):
     """The cross product of vectors of three elements."""
-    x1, x2 = _xp._array(x1), _xp._array(x2)
-    axis_of(axis, min(x1.ndim, x2.ndim))
+    x1, x2 = _xp._to_device(x1), _xp._to_device(x2)
+    normalize_axis(axis, min(x1.ndim, x2.ndim))
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
                          f"{x1.shape[axis]} and {x2.shape[axis]} dimensional instead.")  # fmt: skip

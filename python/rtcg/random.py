@@ -20,7 +20,7 @@ def _random_key():
     return secrets.randbits(64)
 
 
-def integer_of(name, value):
+def as_integer(name, value):
     """A Python integer."""
     try:
         return operator.index(value)
@@ -42,28 +42,28 @@ class Philox:
     _engine = "philox"
 
     def __init__(self, key=None, stream=0):
-        key = _random_key() if key is None else integer_of("key", key) % 2**64
-        self._state = _native.CounterGenerator(self._engine, key, integer_of("stream", stream))
+        key = _random_key() if key is None else as_integer("key", key) % 2**64
+        self._state = _native.CounterGenerator(self._engine, key, as_integer("stream", stream))
 
     @property
     def state(self):
         """``{"key", "stream", "position"}``; positions count blocks of four words. May be assigned."""
         s = self._state
-        return {"key": s.key, "stream": s.stream_number, "position": s.position}
+        return {"key": s.generator_key, "stream": s.stream_number, "position": s.counter_position}
 
     @state.setter
     def state(self, value):
         self._state = _native.CounterGenerator(self._engine, value["key"], value["stream"])
-        self._state.set_position(value["position"])
+        self._state.set_counter_position(value["position"])
 
     def advance(self, delta):
         """Skip `delta` blocks of four words; returns the generator."""
-        self._state.advance(integer_of("delta", delta) % 2**64)
+        self._state.advance(as_integer("delta", delta) % 2**64)
         return self
 
     def jumped(self, jumps=1):
         """A new generator on the sequence `jumps` streams further."""
-        new = type(self)(self._state.key, (self._state.stream_number + jumps) % 2**32)
+        new = type(self)(self._state.generator_key, (self._state.stream_number + jumps) % 2**32)
         return new
 
     def __reduce__(self):
@@ -82,11 +82,11 @@ class Threefry(Philox):
     _engine = "threefry"
 
 
-def shape_of(size):
+def shape_from_size(size):
     """The shape that NumPy's `size` stands for, a tuple."""
     if size is None:
         return ()
-    return tuple(size) if hasattr(size, "__len__") else (integer_of("size", size),)
+    return tuple(size) if hasattr(size, "__len__") else (as_integer("size", size),)
 
 
 class Generator:
@@ -110,64 +110,66 @@ class Generator:
     def __repr__(self):
         return f"Generator({type(self.bit_generator).__name__})"
 
-    def _drawn(self, draw, size, dtype, p=0.0, q=1.0, out=None, stream=None, kinds="f"):
+    def _fill_random(self, draw, size, dtype, p=0.0, q=1.0, out=None, stream=None, kinds="f"):
         dtype = np.dtype(dtype)
         if dtype.kind not in kinds or dtype.itemsize > 8:
             raise TypeError(f"Unsupported dtype {dtype} for {draw}")
         if out is None:
-            out = _xp.empty(shape_of(size), dtype)
-        elif out.dtype != dtype or (size is not None and tuple(out.shape) != shape_of(size)):
-            raise ValueError(f"out has shape {out.shape} and dtype {out.dtype}; expected {shape_of(size)} and {dtype}")
+            out = _xp.empty(shape_from_size(size), dtype)
+        elif out.dtype != dtype or (size is not None and tuple(out.shape) != shape_from_size(size)):
+            raise ValueError(
+                f"out has shape {out.shape} and dtype {out.dtype}; expected {shape_from_size(size)} and {dtype}"
+            )
         self._state.fill(draw, out, float(p), float(q), stream)
         return out
 
     def random(self, size=None, dtype=np.float64, out=None, stream=None):
         """Uniform numbers in [0, 1)."""
-        return self._drawn("half_open", size, dtype, 0, 1, out, stream)
+        return self._fill_random("half_open", size, dtype, 0, 1, out, stream)
 
     def uniform(self, low=0.0, high=1.0, size=None, dtype=np.float64, stream=None):
         """Uniform numbers in [low, high)."""
         if not math.isfinite(high - low):
             raise OverflowError("Range exceeds valid bounds")
-        return self._drawn("half_open", size, dtype, low, high, None, stream)
+        return self._fill_random("half_open", size, dtype, low, high, None, stream)
 
     def standard_normal(self, size=None, dtype=np.float64, out=None, stream=None):
         """Normal numbers of mean 0 and standard deviation 1."""
-        return self._drawn("normal", size, dtype, 0, 1, out, stream)
+        return self._fill_random("normal", size, dtype, 0, 1, out, stream)
 
     def normal(self, loc=0.0, scale=1.0, size=None, dtype=np.float64, stream=None):
         """Normal numbers of mean `loc` and standard deviation `scale`."""
         if scale < 0:
             raise ValueError("scale < 0")
-        return self._drawn("normal", size, dtype, loc, scale, None, stream)
+        return self._fill_random("normal", size, dtype, loc, scale, None, stream)
 
     def lognormal(self, mean=0.0, sigma=1.0, size=None, dtype=np.float64, stream=None):
         """Numbers whose logarithm is normal of `mean` and `sigma`."""
         if sigma < 0:
             raise ValueError("sigma < 0")
-        return self._drawn("log_normal", size, dtype, mean, sigma, None, stream)
+        return self._fill_random("log_normal", size, dtype, mean, sigma, None, stream)
 
     def standard_exponential(self, size=None, dtype=np.float64, out=None, stream=None):
         """Exponential numbers of mean 1."""
-        return self._drawn("exponential", size, dtype, 1, 0, out, stream)
+        return self._fill_random("exponential", size, dtype, 1, 0, out, stream)
 
     def exponential(self, scale=1.0, size=None, dtype=np.float64, stream=None):
         """Exponential numbers of mean `scale`."""
         if scale < 0:
             raise ValueError("scale < 0")
-        return self._drawn("exponential", size, dtype, scale, 0, None, stream)
+        return self._fill_random("exponential", size, dtype, scale, 0, None, stream)
 
     def poisson(self, lam=1.0, size=None, dtype=np.int64, stream=None):
         """Poisson numbers of mean `lam`."""
         if not 0 <= lam <= 2**62:
             raise ValueError("lam < 0 or lam is NaN or too large")
-        return self._drawn("poisson", size, dtype, lam, 0, None, stream, kinds="iuf")
+        return self._fill_random("poisson", size, dtype, lam, 0, None, stream, kinds="iuf")
 
     def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False, stream=None):
         """Integers in [low, high), or [0, low) without `high`; with `endpoint` the upper end is included."""
         if high is None:
             low, high = 0, low
-        low, high, dtype = integer_of("low", low), integer_of("high", high) + bool(endpoint), np.dtype(dtype)
+        low, high, dtype = as_integer("low", low), as_integer("high", high) + bool(endpoint), np.dtype(dtype)
         if dtype.kind not in "iub":
             raise TypeError(f"Unsupported dtype {dtype} for integers")
         limits = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
@@ -177,7 +179,7 @@ class Generator:
             raise ValueError(f"low is out of bounds for {dtype}")
         if high - 1 > limits[1]:
             raise ValueError(f"high is out of bounds for {dtype}")
-        out = _xp.empty(shape_of(size), dtype)
+        out = _xp.empty(shape_from_size(size), dtype)
         self._state.fill_integers(out, low % 2**64, (high - low) % 2**64, stream)
         return out
 
@@ -196,25 +198,25 @@ class Generator:
         if not x.shape:
             raise TypeError("x must be an integer or at least 1-dimensional")
         new = _xp.empty(tuple(x.shape), x.dtype)
-        self._take_rows(x, new, stream)
+        self._permute_rows(x, new, stream)
         return new
 
     def shuffle(self, x, stream=None):
         """Put an array into a random order along its first axis, in place."""
         if not x.shape:
             raise TypeError("Argument must be at least 1-dimensional")
-        self._take_rows(x.copy(), x, stream)
+        self._permute_rows(x.copy(), x, stream)
 
-    def _take_rows(self, source, target, stream):
+    def _permute_rows(self, source, target, stream):
         from rtcg.elementwise import ElementwiseKernel, VectorArg
 
         order = _xp.empty(source.shape[0], np.int64)
         self._state.fill_permutation(order, stream)
         row = int(np.prod(source.shape[1:], dtype=np.int64))
-        kernel = _ROW_KERNELS.get(source.dtype)
+        kernel = _PERMUTE_ROWS_KERNELS.get(source.dtype)
         if kernel is None:
             arguments = [VectorArg(source.dtype, "dst"), VectorArg(source.dtype, "src", True)]
-            kernel = _ROW_KERNELS[source.dtype] = ElementwiseKernel(
+            kernel = _PERMUTE_ROWS_KERNELS[source.dtype] = ElementwiseKernel(
                 [*arguments, VectorArg(np.int64, "order", True), "long row"],
                 "dst[i] = src[order[i / row] * row + i % row]", "take_rows",
             )  # fmt: skip
@@ -223,10 +225,10 @@ class Generator:
 
     def choice(self, a, size=None, replace=True, stream=None):
         """Elements of ``range(a)``; without `replace` all different."""
-        n = integer_of("a", a)
+        n = as_integer("a", a)
         if replace:
             return self.integers(0, n, size, stream=stream)
-        shape = shape_of(size)
+        shape = shape_from_size(size)
         count = int(np.prod(shape, dtype=np.int64))
         if count > n:
             raise ValueError("Cannot take a larger sample than population when replace is False")
@@ -238,7 +240,7 @@ class Generator:
         return [Generator(self.bit_generator.jumped(k + 1)) for k in range(n_children)]
 
 
-_ROW_KERNELS = {}
+_PERMUTE_ROWS_KERNELS = {}
 
 
 def default_rng(seed=None):

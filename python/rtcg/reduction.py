@@ -3,7 +3,7 @@
 import numpy as np
 
 from rtcg import _native
-from rtcg._arguments import VectorArg, arguments_of, c_literal
+from rtcg._arguments import VectorArg, c_literal, parse_arguments
 
 __all__ = ["ReductionKernel"]
 
@@ -54,7 +54,7 @@ class ReductionKernel(_native.ReductionKernel):
         allocator=None,
     ):
         dtype_out = np.dtype(dtype_out)
-        arguments = [VectorArg(dtype_out, "in", const=True)] if arguments is None else arguments_of(arguments)
+        arguments = [VectorArg(dtype_out, "in", const=True)] if arguments is None else parse_arguments(arguments)
         if map_expr is None:
             vectors = [argument.name for argument in arguments if argument.is_vector]
             map_expr = f"{'in' if 'in' in vectors else vectors[0]}[i]" if vectors else "0"
@@ -63,7 +63,7 @@ class ReductionKernel(_native.ReductionKernel):
         self.arguments = tuple(arguments)
 
 
-def _call_wrapped(kernel, kernel_wrapper, args, stream, keywords):
+def _call_with_wrapper(kernel, kernel_wrapper, args, stream, keywords):
     """A call through `kernel_wrapper`, which is given what enqueues the kernel: ``f(grid, block, stream, *args)``."""
     result = []
 

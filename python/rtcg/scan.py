@@ -3,7 +3,7 @@
 import numpy as np
 
 from rtcg import _native
-from rtcg._arguments import VectorArg, arguments_of, c_literal
+from rtcg._arguments import VectorArg, c_literal, parse_arguments
 
 __all__ = ["ExclusiveScanKernel", "GenericScanKernel", "InclusiveScanKernel"]
 
@@ -61,7 +61,7 @@ class GenericScanKernel(_native._ScanKernel):
     ):
         super().__init__(
             dtype=np.dtype(dtype),
-            arguments=arguments_of(arguments),
+            arguments=parse_arguments(arguments),
             input_expr=input_expr,
             scan_expr=scan_expr,
             neutral=None if neutral is None else c_literal(neutral, dtype),

@@ -34,7 +34,7 @@ def bitlog2(n):
     return n.bit_length() - 1
 
 
-def _wanted_device():
+def _requested_device():
     """The device that the environment or the file ``~/.cuda_device`` asks for, or None."""
     value, source = os.environ.get("CUDA_DEVICE"), "environment variable CUDA_DEVICE"
     if value is None:
@@ -67,7 +67,7 @@ def make_default_context(ctx_maker=None):
     count = drv.Device.count()
     if count == 0:
         raise RuntimeError("no CUDA-enabled device found")
-    device = _wanted_device()
+    device = _requested_device()
     if device is not None:
         return ctx_maker(device)
     for ordinal in range(count):
@@ -80,7 +80,7 @@ def make_default_context(ctx_maker=None):
 
 def get_default_device(default=0):
     """The device that CUDA_DEVICE or ``~/.cuda_device`` names, else number `default`."""
-    device = _wanted_device()
+    device = _requested_device()
     return drv.Device(default) if device is None else device
 
 
@@ -153,9 +153,9 @@ class DeviceData:
 
     def __init__(self, dev=None):
         if isinstance(dev, tuple):
-            self._figures = _native.Multiprocessor.of_capability(*dev)
+            self._figures = _native.Multiprocessor.from_compute_capability(*dev)
         else:
-            self._figures = _native.Multiprocessor.of_device(drv.Context.get_device() if dev is None else dev)
+            self._figures = _native.Multiprocessor.from_device(drv.Context.get_device() if dev is None else dev)
         self.limits = limits = self._figures.limits()
         self.max_threads = limits["max_threads_per_block"]
         self.warp_size = limits["warp_size"]
@@ -242,7 +242,7 @@ class OccupancyRecord:
 # -- tests ------------------------------------------------------------------------------------
 
 
-def _free_context(context):
+def _release_context(context):
     if drv.Context.get_current() == context:
         context.pop()
     clear_context_caches()
@@ -257,7 +257,7 @@ def init_cuda_context_fixture():
     try:
         yield context
     finally:
-        _free_context(context)
+        _release_context(context)
 
 
 def mark_cuda_test(inner_f):
@@ -271,7 +271,7 @@ def mark_cuda_test(inner_f):
         try:
             return inner_f(*args, **kwargs)
         finally:
-            _free_context(context)
+            _release_context(context)
 
     try:
         import pytest
@@ -302,21 +302,21 @@ class DebugMemoryPool(DeviceMemoryPool):
         super().__init__(_labelled=True)
         self.interactive = interactive
         self.logfile = logfile
-        self._names = _load_names() if interactive else {}
+        self._names = _load_allocation_names() if interactive else {}
 
     def allocate(self, size, stream=None):
         """Memory of `size` bytes; see `DeviceMemoryPool.allocate`."""
-        label = self._describe(size)
+        label = self._allocation_label(size)
         memory, was_taken = self._allocate_labelled(size, stream, label)
         if was_taken:
-            print(self._report(size, label), end="", file=self.logfile or sys.stdout, flush=True)
+            print(self._allocation_report(size, label), end="", file=self.logfile or sys.stdout, flush=True)
         return memory
 
     def describe(self):
         """The blocks in use: ``(size, what for, count)``, the largest first."""
-        return self._histogram()
+        return self._labelled_block_counts()
 
-    def _describe(self, size):
+    def _allocation_label(self, size):
         import traceback
 
         frames = traceback.extract_stack(limit=12)[:-2]
@@ -325,30 +325,30 @@ class DebugMemoryPool(DeviceMemoryPool):
             return place
         if place not in self._names:
             self._names[place] = input(f"{size} bytes are allocated by {place}\nWhat are they for? ") or place
-            _save_names(self._names)
+            _save_allocation_names(self._names)
         return self._names[place]
 
 
-def _names_file():
+def _allocation_names_path():
     folder = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(folder, "rtcg-pool-names.json")
 
 
-def _load_names():
+def _load_allocation_names():
     import json
 
     try:
-        with open(_names_file(), encoding="utf-8") as file:
+        with open(_allocation_names_path(), encoding="utf-8") as file:
             names = json.load(file)
     except (OSError, ValueError):
         return {}
     return names if isinstance(names, dict) else {}
 
 
-def _save_names(names):
+def _save_allocation_names(names):
     import json
 
-    path = _names_file()
+    path = _allocation_names_path()
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(f"{path}.{os.getpid()}", "w", encoding="utf-8") as file:

@@ -57,7 +57,7 @@ def _load(name: str, *, everywhere: bool = False) -> ctypes.CDLL:
 def header_shims() -> dict[str, bytes]:
     """The C library's headers, which NVRTC lacks, by the name they are included under."""
     crate = ROOT / "crates" / "compile" / "src"
-    listed = re.search(r"headers! \{(.*?)\n\}", (crate / "shims.rs").read_text(), re.DOTALL)
+    listed = re.search(r"headers! \{(.*?)\n\}", (crate / "header_shims.rs").read_text(), re.DOTALL)
     pairs = re.findall(r'"([^"]+)" = "([^"]+)"', listed.group(1)) if listed else []
     return {name: (crate / "headers" / file).read_bytes() for name, file in pairs}
 

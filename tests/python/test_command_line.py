@@ -71,12 +71,12 @@ def test_the_report_says_what_an_import_finds(tmp_path):
 
 
 def test_what_is_provided_is_a_distribution(tmp_path, monkeypatch):
-    monkeypatch.setattr(_compat, "_folder_of", lambda distribution: str(tmp_path))
+    monkeypatch.setattr(_compat, "_distribution_folder", lambda distribution: str(tmp_path))
     with pytest.raises(_compat.ProvideError, match="outside of this environment; install it here, too"):
-        _compat.provide("pycuda")
-    monkeypatch.setattr(_compat, "_is_of_this_environment", lambda path: True)
+        _compat.provide_distribution("pycuda")
+    monkeypatch.setattr(_compat, "_is_in_this_environment", lambda path: True)
     for name in ("pycuda", "PyCUDA"):
-        written = _compat.provide(name)
+        written = _compat.provide_distribution(name)
         assert [written] == [str(path) for path in tmp_path.iterdir()]
     [provided] = metadata.distributions(path=[str(tmp_path)])
     assert (provided.name, provided.version, provided.requires) == ("pycuda", "2026.1+rtcg", ["rtcg-pycuda"])

@@ -136,13 +136,13 @@ def test_devices_modules_and_functions_are_shown(shell):
 
 def test_parsing():
     pytest.importorskip("IPython")
-    from rtcg.ipython import kernels_of
+    from rtcg.ipython import find_kernels
 
-    assert kernels_of(CELL) == {
+    assert find_kernels(CELL) == {
         "triple": [("float *", "out"), ("const float *__restrict__", "in"), ("unsigned int", "n")],
         "nothing": [],
     }
-    assert kernels_of('extern "C" __global__ static void k(int a[4], float) { }') == {
+    assert find_kernels('extern "C" __global__ static void k(int a[4], float) { }') == {
         "k": [("int[4]", "a"), ("float", "arg1")]
     }
-    assert kernels_of('const char *s = "__global__ void no(int x)";') == {}
+    assert find_kernels('const char *s = "__global__ void no(int x)";') == {}

@@ -36,22 +36,22 @@ impl GpuArray {
     /// # Errors
     /// When the device is out of memory, or the size overflows the address space.
     pub fn empty(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType, order: Order) -> Result<Self> {
-        Self::with_layout(ctx, Layout::contiguous(shape, dtype.itemsize(), order), dtype)
+        Self::empty_with_layout(ctx, Layout::contiguous(shape, dtype.itemsize(), order), dtype)
     }
 
     /// A new array with undefined contents in a dense layout at offset 0.
     ///
     /// # Errors
     /// As [`GpuArray::empty`].
-    pub fn with_layout(ctx: &Arc<ArrayContext>, layout: impl Into<Arc<Layout>>, dtype: DType) -> Result<Self> {
+    pub fn empty_with_layout(ctx: &Arc<ArrayContext>, layout: impl Into<Arc<Layout>>, dtype: DType) -> Result<Self> {
         let layout = layout.into();
         let nbytes = checked_nbytes(&layout.shape, dtype)?;
-        Self::with_nbytes(ctx, layout, dtype, nbytes)
+        Self::empty_with_nbytes(ctx, layout, dtype, nbytes)
     }
 
-    /// [`GpuArray::with_layout`] whose elements are known to take so many bytes.
+    /// [`GpuArray::empty_with_layout`] whose elements are known to take so many bytes.
     #[inline]
-    pub(crate) fn with_nbytes(
+    pub(crate) fn empty_with_nbytes(
         ctx: &Arc<ArrayContext>,
         layout: Arc<Layout>,
         dtype: DType,
@@ -102,14 +102,14 @@ impl GpuArray {
     }
 
     /// [`GpuArray::layout`] to be held on to, or to be given to another array.
-    pub fn shared_layout(&self) -> &Arc<Layout> {
+    pub fn layout_arc(&self) -> &Arc<Layout> {
         &self.layout
     }
 
     /// Whether shape and strides are those of `layout`, wherever the first element lies.
     #[inline]
-    pub fn is_laid_out_like(&self, layout: &Arc<Layout>) -> bool {
-        self.layout.same_strides(layout)
+    pub fn matches_layout(&self, layout: &Arc<Layout>) -> bool {
+        self.layout.has_same_shape_and_strides(layout)
     }
 
     /// Element type.
@@ -145,14 +145,14 @@ impl GpuArray {
     /// Address that offsets count from.
     fn base_ptr(&self) -> Option<u64> {
         // What was deferred comes before all that is done with an address.
-        crate::fuse::flush_quietly();
+        crate::fuse::flush_storing_errors();
         self.buffer.as_ref().map(|buffer| buffer.device_ptr())
     }
 
     /// The address at `offset` of the memory, for work that is about to be enqueued.
     pub(crate) fn address(&self, offset: usize) -> u64 {
         // What was deferred comes before all that is done with an address.
-        crate::fuse::flush_quietly();
+        crate::fuse::flush_storing_errors();
         self.buffer.as_ref().map_or(0, |buffer| {
             buffer.record_use();
             buffer.device_ptr().wrapping_add(offset as u64)
@@ -183,7 +183,7 @@ impl GpuArray {
     }
 
     /// Another view of the same memory.
-    pub(crate) fn view(&self, layout: impl Into<Arc<Layout>>) -> Self {
+    pub(crate) fn view_with_layout(&self, layout: impl Into<Arc<Layout>>) -> Self {
         Self { ctx: self.ctx.clone(), buffer: self.buffer.clone(), layout: layout.into(), dtype: self.dtype }
     }
 
@@ -192,14 +192,14 @@ impl GpuArray {
     /// # Errors
     /// As [`GpuArray::empty`].
     pub fn empty_like(&self, dtype: DType) -> Result<Self> {
-        Self::with_layout(&self.ctx, Layout::dense_like(&self.layout, dtype.itemsize()), dtype)
+        Self::empty_with_layout(&self.ctx, Layout::dense_like(&self.layout, dtype.itemsize()), dtype)
     }
 
     pub(crate) fn check_context(&self, other: &GpuArray) -> Result<()> {
         if Arc::ptr_eq(&self.ctx, &other.ctx) {
             return Ok(());
         }
-        Err(ArrayError::value("operands live in different contexts"))
+        Err(ArrayError::value_error("operands live in different contexts"))
     }
 }
 
@@ -210,7 +210,7 @@ impl GpuArray {
     /// # Errors
     /// As [`Layout::index`].
     pub fn index(&self, items: &[Index]) -> Result<Self> {
-        Ok(self.view(self.layout.index(items)?))
+        Ok(self.view_with_layout(self.layout.index(items)?))
     }
 
     /// The axes in another order; all of them reversed without `axes`.
@@ -218,7 +218,7 @@ impl GpuArray {
     /// # Errors
     /// As [`Layout::transpose`].
     pub fn transpose(&self, axes: Option<&[isize]>) -> Result<Self> {
-        Ok(self.view(self.layout.transpose(axes)?))
+        Ok(self.view_with_layout(self.layout.transpose(axes)?))
     }
 
     /// Axes moved to other places.
@@ -226,7 +226,7 @@ impl GpuArray {
     /// # Errors
     /// As [`Layout::moveaxis`].
     pub fn moveaxis(&self, source: &[isize], destination: &[isize]) -> Result<Self> {
-        Ok(self.view(self.layout.moveaxis(source, destination)?))
+        Ok(self.view_with_layout(self.layout.moveaxis(source, destination)?))
     }
 
     /// Two axes exchanged.
@@ -234,7 +234,7 @@ impl GpuArray {
     /// # Errors
     /// As [`Layout::swapaxes`].
     pub fn swapaxes(&self, a: isize, b: isize) -> Result<Self> {
-        Ok(self.view(self.layout.swapaxes(a, b)?))
+        Ok(self.view_with_layout(self.layout.swapaxes(a, b)?))
     }
 
     /// New axes of length 1.
@@ -242,7 +242,7 @@ impl GpuArray {
     /// # Errors
     /// As [`Layout::expand_dims`].
     pub fn expand_dims(&self, axes: &[isize]) -> Result<Self> {
-        Ok(self.view(self.layout.expand_dims(axes)?))
+        Ok(self.view_with_layout(self.layout.expand_dims(axes)?))
     }
 
     /// Without axes of length 1.
@@ -250,7 +250,7 @@ impl GpuArray {
     /// # Errors
     /// As [`Layout::squeeze`].
     pub fn squeeze(&self, axes: Option<&[isize]>) -> Result<Self> {
-        Ok(self.view(self.layout.squeeze(axes)?))
+        Ok(self.view_with_layout(self.layout.squeeze(axes)?))
     }
 
     /// Repeated to a larger shape by strides of 0.
@@ -258,7 +258,7 @@ impl GpuArray {
     /// # Errors
     /// As [`Layout::broadcast_to`].
     pub fn broadcast_to(&self, shape: &[usize]) -> Result<Self> {
-        Ok(self.view(self.layout.broadcast_to(shape)?))
+        Ok(self.view_with_layout(self.layout.broadcast_to(shape)?))
     }
 
     /// Axes run backwards.
@@ -266,7 +266,7 @@ impl GpuArray {
     /// # Errors
     /// As [`Layout::flip`].
     pub fn flip(&self, axes: Option<&[isize]>) -> Result<Self> {
-        Ok(self.view(self.layout.flip(axes)?))
+        Ok(self.view_with_layout(self.layout.flip(axes)?))
     }
 
     /// Diagonals as the last axis.
@@ -274,7 +274,7 @@ impl GpuArray {
     /// # Errors
     /// As [`Layout::diagonal`].
     pub fn diagonal(&self, offset: isize, axis1: isize, axis2: isize) -> Result<Self> {
-        Ok(self.view(self.layout.diagonal(offset, axis1, axis2)?))
+        Ok(self.view_with_layout(self.layout.diagonal(offset, axis1, axis2)?))
     }
 
     /// Another shape of as many elements, which are counted in `order`; a copy only if needed.
@@ -289,11 +289,11 @@ impl GpuArray {
     /// [`GpuArray::reshape`] without unknown lengths.
     pub(crate) fn reshape_to(&self, shape: &[usize], order: Order) -> Result<Self> {
         if let Some(layout) = self.layout.reshape(shape, self.itemsize(), order) {
-            return Ok(self.view(layout));
+            return Ok(self.view_with_layout(layout));
         }
         let copy = self.copy(Some(order))?;
         let layout = Layout::contiguous(shape, self.itemsize(), order);
-        Ok(copy.view(layout))
+        Ok(copy.view_with_layout(layout))
     }
 
     /// One axis, in `order`; a copy only if needed.
@@ -310,16 +310,16 @@ impl GpuArray {
     /// When the sizes do not fit.
     pub fn view_as(&self, dtype: DType) -> Result<Self> {
         let layout = self.layout.view_as(self.itemsize(), dtype.itemsize())?;
-        Ok(Self { dtype, ..self.view(layout) })
+        Ok(Self { dtype, ..self.view_with_layout(layout) })
     }
 
     /// A field of every record: elements of `dtype` at `offset` bytes.
     ///
     /// # Errors
     /// When the field lies outside the element.
-    pub fn field(&self, dtype: DType, offset: usize) -> Result<Self> {
+    pub fn field_view(&self, dtype: DType, offset: usize) -> Result<Self> {
         if offset.saturating_add(dtype.itemsize()) > self.itemsize() {
-            return Err(ArrayError::value(format!(
+            return Err(ArrayError::value_error(format!(
                 "a field of {} bytes at offset {offset} lies outside an element of {} bytes",
                 dtype.itemsize(),
                 self.itemsize()
@@ -327,7 +327,7 @@ impl GpuArray {
         }
         let mut layout = Layout::clone(&self.layout);
         layout.offset += offset;
-        Ok(Self { dtype, ..self.view(layout) })
+        Ok(Self { dtype, ..self.view_with_layout(layout) })
     }
 
     /// The real parts, as a view; the array itself unless it is complex.
@@ -341,7 +341,7 @@ impl GpuArray {
         (part != self.dtype).then(|| {
             let mut layout = Layout::clone(&self.layout);
             layout.offset += part.itemsize();
-            Self { dtype: part, ..self.view(layout) }
+            Self { dtype: part, ..self.view_with_layout(layout) }
         })
     }
 }
@@ -360,10 +360,10 @@ impl GpuArray {
         }
         self.wait_for_uses()?;
         if self.is_contiguous(order) {
-            return self.ctx.device_runtime().write(self.first_element_address(), src);
+            return self.ctx.device_runtime().memcpy_htod(self.first_element_address(), src);
         }
         let staged = Self::empty(&self.ctx, self.shape(), self.dtype, order)?;
-        self.ctx.device_runtime().write(staged.first_element_address(), src)?;
+        self.ctx.device_runtime().memcpy_htod(staged.first_element_address(), src)?;
         self.assign(&staged)
     }
 
@@ -372,7 +372,7 @@ impl GpuArray {
     /// # Errors
     /// When `dst` has another length than the array, or the device fails.
     pub fn read(&self, dst: &mut [u8], order: Order) -> Result<()> {
-        crate::fuse::check_read()?;
+        crate::fuse::check_host_read_allowed()?;
         self.check_nbytes(dst.len(), "destination")?;
         self.check_memory()?;
         if dst.is_empty() {
@@ -381,7 +381,7 @@ impl GpuArray {
         self.wait_for_uses()?;
         let source = if self.is_contiguous(order) { self.clone() } else { self.copy(Some(order))? };
         self.ctx.check_indices()?;
-        self.ctx.device_runtime().read(dst, source.first_element_address())
+        self.ctx.device_runtime().memcpy_dtoh(dst, source.first_element_address())
     }
 
     fn wait_for_uses(&self) -> Result<()> {
@@ -392,7 +392,7 @@ impl GpuArray {
         if nbytes == self.nbytes() {
             return Ok(());
         }
-        Err(ArrayError::value(format!(
+        Err(ArrayError::value_error(format!(
             "{what} has {nbytes} bytes, the array of shape {} and dtype {} has {}",
             PythonTuple(self.shape()),
             self.dtype,
@@ -409,7 +409,7 @@ impl GpuArray {
             Some(order) => Layout::contiguous(self.shape(), self.itemsize(), order),
             None => Layout::dense_like(&self.layout, self.itemsize()),
         };
-        let new = Self::with_layout(&self.ctx, layout, self.dtype)?;
+        let new = Self::empty_with_layout(&self.ctx, layout, self.dtype)?;
         new.assign(self)?;
         Ok(new)
     }
@@ -433,7 +433,7 @@ impl GpuArray {
         self.check_memory()?;
         if self.layout.is_dense(self.itemsize()) {
             let (low, high) = self.layout.byte_extent(self.itemsize());
-            return self.ctx.device_runtime().clear(self.address(low as usize), (high - low) as usize);
+            return self.ctx.device_runtime().memset_zero(self.address(low as usize), (high - low) as usize);
         }
         self.fill(crate::Scalar::Weak(rtcg_codegen::WeakScalar::Int(0)))
     }
@@ -455,7 +455,11 @@ impl GpuArray {
             let (low, high) = self.layout.byte_extent(self.itemsize());
             let (from, _) = source.layout.byte_extent(self.itemsize());
             let nbytes = (high - low) as usize;
-            return self.ctx.device_runtime().copy(self.address(low as usize), source.address(from as usize), nbytes);
+            return self.ctx.device_runtime().memcpy_dtod(
+                self.address(low as usize),
+                source.address(from as usize),
+                nbytes,
+            );
         }
         self.assign_pointwise(source)
     }
@@ -470,23 +474,24 @@ impl GpuArray {
     /// Whether elements of `array` would be overwritten before they are read, were it an operand and this
     /// the output.
     pub(crate) fn has_write_hazard(&self, array: &GpuArray) -> bool {
-        self.has_write_hazard_at(self.device_ptr().unwrap_or(0), array, array.device_ptr().unwrap_or(0))
+        self.has_write_hazard_given_addresses(self.device_ptr().unwrap_or(0), array, array.device_ptr().unwrap_or(0))
     }
 
     /// [`GpuArray::has_write_hazard`] of arrays whose first elements are known to be at these addresses.
     #[inline]
-    pub(crate) fn has_write_hazard_at(&self, start: u64, array: &GpuArray, array_start: u64) -> bool {
-        let is_same =
-            start == array_start && self.itemsize() == array.itemsize() && self.layout.same_strides(&array.layout);
-        !is_same && self.overlaps_at(start, array, array_start)
+    pub(crate) fn has_write_hazard_given_addresses(&self, start: u64, array: &GpuArray, array_start: u64) -> bool {
+        let is_same = start == array_start
+            && self.itemsize() == array.itemsize()
+            && self.layout.has_same_shape_and_strides(&array.layout);
+        !is_same && self.overlaps_given_addresses(start, array, array_start)
     }
 
     /// Whether two arrays may share bytes.
     pub fn overlaps(&self, other: &GpuArray) -> bool {
-        self.overlaps_at(self.device_ptr().unwrap_or(0), other, other.device_ptr().unwrap_or(0))
+        self.overlaps_given_addresses(self.device_ptr().unwrap_or(0), other, other.device_ptr().unwrap_or(0))
     }
 
-    fn overlaps_at(&self, start: u64, other: &GpuArray, other_start: u64) -> bool {
+    fn overlaps_given_addresses(&self, start: u64, other: &GpuArray, other_start: u64) -> bool {
         let range = |array: &GpuArray, start: u64| {
             let (low, high) = array.layout.byte_extent(array.itemsize());
             let base = start.wrapping_sub(array.layout.offset as u64);
@@ -505,7 +510,7 @@ impl GpuArray {
 fn checked_nbytes(shape: &[usize], dtype: DType) -> Result<usize> {
     let axes_alone = shape.iter().filter(|&&n| n != 0).try_fold(dtype.itemsize(), |total, &n| total.checked_mul(n));
     if axes_alone.is_none_or(|nbytes| nbytes > isize::MAX as usize) {
-        return Err(ArrayError::value(format!(
+        return Err(ArrayError::value_error(format!(
             "an array of shape {} and dtype {dtype} is larger than the address space",
             PythonTuple(shape)
         )));

@@ -9,7 +9,7 @@ use crate::array::GpuArray;
 use crate::elementwise::Arg;
 use crate::error::Result;
 use crate::layout::Layout;
-use crate::runtime::{ArrayContext, LaunchableKernel, lock};
+use crate::runtime::{ArrayContext, LaunchableKernel, lock_ignoring_poison};
 use crate::scalar::Scalar;
 use rtcg_codegen::array::{Op, ReductionOp};
 use rtcg_codegen::{DType, WeakScalar};
@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 /// Calls that are remembered; a new one takes the place of an old one.
 const CACHE_SLOTS: usize = 256;
 /// Addresses are distinguished by their distance from a multiple of this, more than what is read at once.
-const KEY_ALIGNMENT: u64 = 64;
+const MAX_KEY_ALIGNMENT: u64 = 64;
 
 /// What is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ enum OperandKey {
 }
 
 /// The number of the kind of a Python scalar.
-fn kind_of(value: WeakScalar) -> u8 {
+fn weak_scalar_kind_code(value: WeakScalar) -> u8 {
     match value {
         WeakScalar::Bool(_) => 0,
         WeakScalar::Int(_) => 1,
@@ -63,7 +63,7 @@ fn kind_of(value: WeakScalar) -> u8 {
     }
 }
 
-fn strong_type(scalar: &Scalar) -> Option<DType> {
+fn strong_dtype(scalar: &Scalar) -> Option<DType> {
     match scalar {
         Scalar::Strong(dtype, _) => Some(*dtype),
         Scalar::Weak(_) => None,
@@ -71,19 +71,21 @@ fn strong_type(scalar: &Scalar) -> Option<DType> {
 }
 
 fn alignment_of(address: u64) -> u8 {
-    (address % KEY_ALIGNMENT) as u8
+    (address % MAX_KEY_ALIGNMENT) as u8
 }
 
 impl OperandKey {
-    fn of_array(array: &GpuArray) -> Self {
+    fn from_array(array: &GpuArray) -> Self {
         let alignment = alignment_of(array.device_ptr().unwrap_or(0));
-        OperandKey::Array { dtype: array.dtype(), layout: array.shared_layout().clone(), alignment }
+        OperandKey::Array { dtype: array.dtype(), layout: array.layout_arc().clone(), alignment }
     }
 
-    fn of_operand(arg: &Arg<'_>) -> Self {
+    fn from_arg(arg: &Arg<'_>) -> Self {
         match arg {
-            Arg::Array(array) => Self::of_array(array),
-            Arg::Scalar(scalar) => OperandKey::Value { strong: strong_type(scalar), kind: kind_of(scalar.value()) },
+            Arg::Array(array) => Self::from_array(array),
+            Arg::Scalar(scalar) => {
+                OperandKey::Value { strong: strong_dtype(scalar), kind: weak_scalar_kind_code(scalar.value()) }
+            }
         }
     }
 
@@ -91,12 +93,14 @@ impl OperandKey {
     /// memory starts does not matter.
     fn matches_array(&self, array: &GpuArray, address: u64) -> bool {
         let OperandKey::Array { dtype, layout, alignment } = self else { return false };
-        *dtype == array.dtype() && *alignment == alignment_of(address) && layout.same_strides(array.shared_layout())
+        *dtype == array.dtype()
+            && *alignment == alignment_of(address)
+            && layout.has_same_shape_and_strides(array.layout_arc())
     }
 
-    fn fits_scalar(&self, scalar: &Scalar) -> bool {
+    fn matches_scalar(&self, scalar: &Scalar) -> bool {
         let OperandKey::Value { strong, kind } = self else { return false };
-        *strong == strong_type(scalar) && *kind == kind_of(scalar.value())
+        *strong == strong_dtype(scalar) && *kind == weak_scalar_kind_code(scalar.value())
     }
 }
 
@@ -147,9 +151,9 @@ impl CachedCall {
     ) -> Self {
         Self {
             what,
-            args: args.iter().map(OperandKey::of_operand).collect(),
-            out: out.map(OperandKey::of_array),
-            layout: result.shared_layout().clone(),
+            args: args.iter().map(OperandKey::from_arg).collect(),
+            out: out.map(OperandKey::from_array),
+            layout: result.layout_arc().clone(),
             dtype: result.dtype(),
             nbytes: result.nbytes(),
             prepared,
@@ -170,7 +174,7 @@ impl CachedCall {
         }
         let given = match (out, &self.out) {
             (None, None) => None,
-            (Some(out), Some(pattern)) => match usable_address(ctx, out)? {
+            (Some(out), Some(pattern)) => match address_if_in_context(ctx, out)? {
                 Some(address) if pattern.matches_array(out, address) => Some((out, address)),
                 _ => return Ok(None),
             },
@@ -184,16 +188,16 @@ impl CachedCall {
         let (result, address) = match given {
             Some((out, address)) => (out.clone(), address),
             None => {
-                let new = GpuArray::with_nbytes(ctx, self.layout.clone(), self.dtype, self.nbytes)?;
-                let Some(address) = usable_address(ctx, &new)? else { return Ok(None) };
+                let new = GpuArray::empty_with_nbytes(ctx, self.layout.clone(), self.dtype, self.nbytes)?;
+                let Some(address) = address_if_in_context(ctx, &new)? else { return Ok(None) };
                 (new, address)
             }
         };
-        put_address(&mut packed, 0, address.wrapping_add(address_offsets[0] as u64));
+        write_address_arg(&mut packed, 0, address.wrapping_add(address_offsets[0] as u64));
         if let Some(ReductionWorkspace { nbytes, at }) = *workspace {
             let (counters, partials) = ctx.device_runtime().reduction_workspace(nbytes)?;
-            put_address(&mut packed, at, partials);
-            put_address(&mut packed, at + 8, counters);
+            write_address_arg(&mut packed, at, partials);
+            write_address_arg(&mut packed, at + 8, counters);
         }
         kernel.launch(*grid, *block, 0, &packed)?;
         Ok(Some(result))
@@ -212,12 +216,13 @@ impl CachedCall {
         for (pattern, arg) in self.args.iter().zip(args) {
             match arg {
                 Arg::Array(array) => {
-                    let Some(address) = usable_address(ctx, array)? else { return Ok(false) };
-                    let is_poisoned = |(out, start): (&GpuArray, u64)| out.has_write_hazard_at(start, array, address);
+                    let Some(address) = address_if_in_context(ctx, array)? else { return Ok(false) };
+                    let is_poisoned =
+                        |(out, start): (&GpuArray, u64)| out.has_write_hazard_given_addresses(start, array, address);
                     if !pattern.matches_array(array, address) || out.is_some_and(is_poisoned) {
                         return Ok(false);
                     }
-                    put_address(
+                    write_address_arg(
                         packed,
                         8 * array_idx,
                         address.wrapping_add(self.prepared.address_offsets[array_idx] as u64),
@@ -225,7 +230,7 @@ impl CachedCall {
                     array_idx += 1;
                 }
                 Arg::Scalar(scalar) => {
-                    if !pattern.fits_scalar(scalar) {
+                    if !pattern.matches_scalar(scalar) {
                         return Ok(false);
                     }
                     let (at, dtype) = self.prepared.values[value_idx];
@@ -241,16 +246,16 @@ impl CachedCall {
 
 /// Puts an address at a place of the packed arguments.
 #[inline(always)]
-fn put_address(packed: &mut [u8], at: usize, address: u64) {
+fn write_address_arg(packed: &mut [u8], at: usize, address: u64) {
     packed[at..at + 8].copy_from_slice(&address.to_ne_bytes());
 }
 
 /// The address of the first element, for work that is about to be enqueued; `None` where there are no
 /// elements or the array is of another context.
-fn usable_address(ctx: &Arc<ArrayContext>, array: &GpuArray) -> Result<Option<u64>> {
+fn address_if_in_context(ctx: &Arc<ArrayContext>, array: &GpuArray) -> Result<Option<u64>> {
     match array.buffer() {
         Some(buffer) if Arc::ptr_eq(array.context(), ctx) => {
-            Ok(Some(buffer.use_address()?.wrapping_add(array.layout().offset as u64)))
+            Ok(Some(buffer.address_recording_use()?.wrapping_add(array.layout().offset as u64)))
         }
         _ => Ok(None),
     }
@@ -266,7 +271,7 @@ impl Default for CallCache {
 }
 
 /// Where a call is remembered. Calls that differ only in what is not counted here displace each other.
-fn slot_of(what: CallKey, args: &[Arg<'_>]) -> usize {
+fn cache_slot_index(what: CallKey, args: &[Arg<'_>]) -> usize {
     let mix = |hash: usize, value: usize| (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
     let mut hash = what.hash_seed();
     for arg in args {
@@ -279,7 +284,7 @@ fn slot_of(what: CallKey, args: &[Arg<'_>]) -> usize {
                 });
                 mix(hash, steps.wrapping_add((array.dtype().table_index() as usize).rotate_left(20)))
             }
-            Arg::Scalar(scalar) => mix(hash, usize::from(kind_of(scalar.value()))),
+            Arg::Scalar(scalar) => mix(hash, usize::from(weak_scalar_kind_code(scalar.value()))),
         };
     }
     hash >> (usize::BITS - CACHE_SLOTS.trailing_zeros())
@@ -296,15 +301,15 @@ impl ArrayContext {
         args: &[Arg<'_>],
         out: Option<&GpuArray>,
     ) -> Result<Option<GpuArray>> {
-        let slot = slot_of(what, args);
-        let Some(known) = lock(&self.call_cache().0)[slot].clone() else { return Ok(None) };
+        let slot = cache_slot_index(what, args);
+        let Some(known) = lock_ignoring_poison(&self.call_cache().0)[slot].clone() else { return Ok(None) };
         known.launch_cached(self, what, args, out)
     }
 
     /// Remembers a call.
     pub(crate) fn insert_call(&self, args: &[Arg<'_>], cached: CachedCall) {
-        let slot = slot_of(cached.what, args);
-        let old = lock(&self.call_cache().0)[slot].replace(Arc::new(cached));
+        let slot = cache_slot_index(cached.what, args);
+        let old = lock_ignoring_poison(&self.call_cache().0)[slot].replace(Arc::new(cached));
         drop(old);
     }
 }

@@ -1,5 +1,6 @@
 //! Operations element by element: result types, broadcasting, and which kernel computes them.
 
+use crate::access_pattern;
 use crate::array::GpuArray;
 use crate::call_cache::{CachedCall, CallKey, PreparedLaunch, is_cacheable};
 use crate::error::{ArrayError, Result};
@@ -9,9 +10,9 @@ use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
 use crate::runtime::ArrayContext;
 use crate::scalar::{Scalar, ScalarElement};
-use crate::tiled;
 use rtcg_codegen::array::{
-    AccessPattern, ArrayKernel, Op, OpTypes, OperandKind, OperandRole, PointwiseOperand, PointwiseSpec, TILE_THREADS,
+    AccessPattern, ArrayKernel, Op, OpTypes, OperandKind, OperandRole, PointwiseOperand, PointwiseSpec,
+    TRANSPOSE_TILE_THREADS,
 };
 use rtcg_codegen::{DType, DTypeKind, WeakScalar};
 use smallvec::SmallVec;
@@ -123,7 +124,7 @@ fn apply_uncached(
     what: Option<CallKey>,
 ) -> Result<GpuArray> {
     if args.len() != op.arity() {
-        return Err(ArrayError::dtype(format!("{} takes {} operands, got {}", op.name(), op.arity(), args.len())));
+        return Err(ArrayError::type_error(format!("{} takes {} operands, got {}", op.name(), op.arity(), args.len())));
     }
     let computed: SmallVec<[Arg<'_>; 4]> = args
         .iter()
@@ -135,11 +136,11 @@ fn apply_uncached(
     if op == Op::Power {
         check_exponent(common, args)?;
     }
-    if let Some(constant) = out_of_range_comparison(op, common, args) {
-        return constant_result(ctx, args, constant, options.out);
+    if let Some(constant) = out_of_range_comparison_result(op, common, args) {
+        return fill_comparison_result(ctx, args, constant, options.out);
     }
     let types = op.resolve_types(common)?;
-    let shape = broadcast_shapes(args.iter().map(Arg::shape)).ok_or_else(|| not_broadcast(args))?;
+    let shape = broadcast_shapes(args.iter().map(Arg::shape)).ok_or_else(|| broadcast_error(args))?;
     if let Some(out) = options.out {
         check_out_argument(op, out, &shape, types.out)?;
     }
@@ -149,7 +150,7 @@ fn apply_uncached(
             Arg::Array(array) => OperandSource::Array(array),
             Arg::Scalar(scalar) => {
                 let dtype = if op.operand_role(at) == OperandRole::Compute {
-                    scalar_type(types.compute, common)
+                    scalar_compute_dtype(types.compute, common)
                 } else {
                     scalar.dtype()
                 };
@@ -159,9 +160,9 @@ fn apply_uncached(
     }
     let layout = || result_layout(args, shape, types.out.itemsize());
     if fuse::is_active() {
-        for array in operands.iter().filter_map(OperandSource::array) {
+        for array in operands.iter().filter_map(OperandSource::as_array) {
             if !Arc::ptr_eq(array.context(), ctx) {
-                return Err(ArrayError::value("operands live in different contexts"));
+                return Err(ArrayError::value_error("operands live in different contexts"));
             }
         }
         if let Some(deferred) = fuse::defer_operation(ctx, op, types, &operands, options.out, layout.clone())? {
@@ -170,9 +171,9 @@ fn apply_uncached(
     }
     let out = match options.out {
         Some(out) => out.clone(),
-        None => GpuArray::with_layout(ctx, layout(), types.out)?,
+        None => GpuArray::empty_with_layout(ctx, layout(), types.out)?,
     };
-    let prepared = compute_and_prepare(op, types.compute, &out, &operands)?;
+    let prepared = compute_and_prepare_launch(op, types.compute, &out, &operands)?;
     if let (Some(what), Some(prepared)) = (what, prepared) {
         ctx.insert_call(args, CachedCall::new(what, args, options.out, &out, prepared));
     }
@@ -180,21 +181,21 @@ fn apply_uncached(
 }
 
 /// The type a scalar is rounded to before the operation.
-fn scalar_type(compute: DType, common: DType) -> DType {
+fn scalar_compute_dtype(compute: DType, common: DType) -> DType {
     // Functions of integers are computed in floats; the scalar's own value goes there directly.
     if common.kind() == compute.kind() { common } else { compute }
 }
 
-fn not_broadcast(args: &[Arg<'_>]) -> ArrayError {
+fn broadcast_error(args: &[Arg<'_>]) -> ArrayError {
     let shapes: Vec<_> = args.iter().map(|arg| PythonTuple(arg.shape()).to_string()).collect();
-    ArrayError::value(format!("operands could not be broadcast together with shapes {}", shapes.join(" ")))
+    ArrayError::value_error(format!("operands could not be broadcast together with shapes {}", shapes.join(" ")))
 }
 
 fn check_exponent(common: DType, args: &[Arg<'_>]) -> Result<()> {
     match args[1] {
         Arg::Scalar(scalar) if common.kind() == DTypeKind::Signed && args[0].has_elements() => match scalar.value() {
             WeakScalar::Int(exponent) if exponent < 0 => {
-                Err(ArrayError::value("Integers to negative integer powers are not allowed."))
+                Err(ArrayError::value_error("Integers to negative integer powers are not allowed."))
             }
             _ => Ok(()),
         },
@@ -203,12 +204,12 @@ fn check_exponent(common: DType, args: &[Arg<'_>]) -> Result<()> {
 }
 
 /// The result of comparing integers with a Python integer that lies outside their type.
-fn out_of_range_comparison(op: Op, common: DType, args: &[Arg<'_>]) -> Option<bool> {
+fn out_of_range_comparison_result(op: Op, common: DType, args: &[Arg<'_>]) -> Option<bool> {
     if !op.is_comparison() {
         return None;
     }
     let side = |arg: &Arg<'_>| match arg {
-        Arg::Scalar(scalar) => scalar.side_of(common),
+        Arg::Scalar(scalar) => scalar.compare_to_integer_range(common),
         Arg::Array(_) => Ordering::Equal,
     };
     let order = match (side(&args[0]), side(&args[1])) {
@@ -224,8 +225,13 @@ fn out_of_range_comparison(op: Op, common: DType, args: &[Arg<'_>]) -> Option<bo
     })
 }
 
-fn constant_result(ctx: &Arc<ArrayContext>, args: &[Arg<'_>], value: bool, out: Option<&GpuArray>) -> Result<GpuArray> {
-    let shape = broadcast_shapes(args.iter().map(Arg::shape)).ok_or_else(|| not_broadcast(args))?;
+fn fill_comparison_result(
+    ctx: &Arc<ArrayContext>,
+    args: &[Arg<'_>],
+    value: bool,
+    out: Option<&GpuArray>,
+) -> Result<GpuArray> {
+    let shape = broadcast_shapes(args.iter().map(Arg::shape)).ok_or_else(|| broadcast_error(args))?;
     let out = match out {
         Some(out) => out.clone(),
         None => GpuArray::empty(ctx, &shape, DType::Bool, Order::C)?,
@@ -236,7 +242,7 @@ fn constant_result(ctx: &Arc<ArrayContext>, args: &[Arg<'_>], value: bool, out: 
 
 fn check_out_argument<'a>(op: Op, out: &'a GpuArray, shape: &Shape, dtype: DType) -> Result<&'a GpuArray> {
     if out.shape() != shape.as_slice() {
-        return Err(ArrayError::value(format!(
+        return Err(ArrayError::value_error(format!(
             "non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",
             PythonTuple(out.shape()),
             PythonTuple(shape)
@@ -245,7 +251,7 @@ fn check_out_argument<'a>(op: Op, out: &'a GpuArray, shape: &Shape, dtype: DType
     if can_cast_same_kind(dtype, out.dtype()) {
         return Ok(out);
     }
-    Err(ArrayError::dtype(format!(
+    Err(ArrayError::type_error(format!(
         "Cannot cast ufunc '{}' output from {dtype} to {} with casting rule 'same_kind'",
         op.name(),
         out.dtype()
@@ -267,14 +273,14 @@ fn result_layout(args: &[Arg<'_>], shape: Shape, itemsize: usize) -> Layout {
         _ => None,
     });
     match full.next() {
-        Some(first) if shape.len() > 1 && !first.is_contiguous_in_c_order() => Layout::dense_like(first, itemsize),
+        Some(first) if shape.len() > 1 && !first.has_descending_strides() => Layout::dense_like(first, itemsize),
         _ => Layout::contiguous(&shape, itemsize, Order::C),
     }
 }
 
 impl Layout {
     /// Whether strides fall from the first axis to the last.
-    fn is_contiguous_in_c_order(&self) -> bool {
+    fn has_descending_strides(&self) -> bool {
         self.strides.windows(2).all(|pair| pair[0].unsigned_abs() >= pair[1].unsigned_abs())
     }
 }
@@ -287,7 +293,7 @@ pub(crate) enum OperandSource<'a> {
 }
 
 impl<'a> OperandSource<'a> {
-    fn array(&self) -> Option<&'a GpuArray> {
+    fn as_array(&self) -> Option<&'a GpuArray> {
         match self {
             OperandSource::Array(array) => Some(array),
             OperandSource::Value(..) => None,
@@ -298,12 +304,12 @@ impl<'a> OperandSource<'a> {
 /// Writes `op` of `operands` to every element of `out`. Operands that share memory with `out` in
 /// another layout are copied first, so that results are as if nothing were shared.
 pub(crate) fn compute_into(op: Op, compute: DType, out: &GpuArray, operands: &[OperandSource<'_>]) -> Result<()> {
-    compute_and_prepare(op, compute, out, operands).map(drop)
+    compute_and_prepare_launch(op, compute, out, operands).map(drop)
 }
 
 /// [`compute_into`], and the launch for calls that are like this one; `None` where more than a launch or less
 /// was needed.
-fn compute_and_prepare(
+fn compute_and_prepare_launch(
     op: Op,
     compute: DType,
     out: &GpuArray,
@@ -313,7 +319,7 @@ fn compute_and_prepare(
         return Ok(None);
     }
     let mut copies: SmallVec<[Option<GpuArray>; 4]> = SmallVec::new();
-    for array in operands.iter().filter_map(OperandSource::array).chain([out]) {
+    for array in operands.iter().filter_map(OperandSource::as_array).chain([out]) {
         array.check_memory()?;
     }
     for operand in operands {
@@ -379,7 +385,10 @@ impl PointwiseLaunch<'_> {
             Some(operands) => {
                 self.pointwise_kernel(operands, AccessPattern::Flat(self.elements_per_access(&plan, &operands)))
             }
-            None => self.pointwise_kernel(self.strided_operands(), tiled::access_pattern(&plan, self.out, self.arrays)),
+            None => self.pointwise_kernel(
+                self.strided_operands(),
+                access_pattern::choose_access_pattern(&plan, self.out, self.arrays),
+            ),
         };
         self.launch_planned(&plan, &kernel)
     }
@@ -389,7 +398,7 @@ impl PointwiseLaunch<'_> {
         PointwiseSpec { op: self.op, compute: self.compute, out: self.out.dtype(), is_out_unaligned, operands, pattern }
     }
 
-    fn map_operands(
+    fn build_operands(
         &self,
         mut access: impl FnMut(&GpuArray, usize) -> Option<OperandKind>,
     ) -> Option<[PointwiseOperand; 4]> {
@@ -415,7 +424,7 @@ impl PointwiseLaunch<'_> {
     fn strided_operands(&self) -> [PointwiseOperand; 4] {
         let access =
             |array: &GpuArray, _| Some(if is_aligned(array) { OperandKind::Element } else { OperandKind::Unaligned });
-        self.map_operands(access).unwrap_or([PointwiseOperand::UNUSED_OPERAND; 4])
+        self.build_operands(access).unwrap_or([PointwiseOperand::UNUSED_OPERAND; 4])
     }
 
     /// The operands if each lies without gaps or is a single element.
@@ -424,7 +433,7 @@ impl PointwiseLaunch<'_> {
         if plan.single_stride(0, item)? != item || !is_aligned(self.out) {
             return None;
         }
-        self.map_operands(|array, k| {
+        self.build_operands(|array, k| {
             let item = array.itemsize() as isize;
             match plan.single_stride(k, item)? {
                 _ if !is_aligned(array) => None,
@@ -474,13 +483,13 @@ impl PointwiseLaunch<'_> {
         let ctx = self.out.context();
         if let AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) = kernel.pattern {
             let all: SmallVec<[usize; 5]> = (0..N).collect();
-            plan.write_dims(space, &all, &mut args);
+            plan.push_dims(space, &all, &mut args);
         }
         let blocks = match kernel.pattern {
             AccessPattern::Flat(elements_per_access) => {
-                ctx.device_info().blocks_for(size.div_ceil(usize::from(elements_per_access)))
+                ctx.device_info().grid_block_count(size.div_ceil(usize::from(elements_per_access)))
             }
-            AccessPattern::Strided(_) => ctx.device_info().blocks_for(size),
+            AccessPattern::Strided(_) => ctx.device_info().grid_block_count(size),
             AccessPattern::Tiled(_, tile) => {
                 let lengths: SmallVec<[usize; 4]> = plan.axes.iter().map(|axis| axis.0).collect();
                 tile.n_tiles(&lengths).min(i32::MAX as usize) as u32
@@ -490,18 +499,19 @@ impl PointwiseLaunch<'_> {
         for operand in self.operands {
             if let OperandSource::Value(element, dtype) = operand {
                 args.push(element.bytes(), element.alignment());
-                values.push((args.bytes().len() - element.bytes().len(), *dtype));
+                values.push((args.packed_bytes().len() - element.bytes().len(), *dtype));
             }
         }
-        let threads = if let AccessPattern::Tiled(..) = kernel.pattern { TILE_THREADS } else { BLOCK_THREADS };
+        let threads =
+            if let AccessPattern::Tiled(..) = kernel.pattern { TRANSPOSE_TILE_THREADS } else { BLOCK_THREADS };
         let compiled = ctx.compiled_kernel(&ArrayKernel::Pointwise(*kernel))?;
         let (grid, block) = ([blocks, 1, 1], [threads, 1, 1]);
-        compiled.launch(grid, block, 0, args.bytes())?;
+        compiled.launch(grid, block, 0, args.packed_bytes())?;
         Ok(PreparedLaunch {
             kernel: compiled,
             grid,
             block,
-            packed: SmallVec::from_slice(args.bytes()),
+            packed: SmallVec::from_slice(args.packed_bytes()),
             address_offsets,
             values,
             workspace: None,
@@ -524,7 +534,7 @@ impl GpuArray {
     /// # Errors
     /// As [`apply_elementwise`].
     pub fn binary<'a>(&'a self, op: Op, other: impl Into<Arg<'a>>) -> Result<GpuArray> {
-        binary_with_shortcuts(self.context(), op, self.into(), other.into(), None)
+        binary_with_power_shortcuts(self.context(), op, self.into(), other.into(), None)
     }
 
     /// `self op= other`.
@@ -532,7 +542,7 @@ impl GpuArray {
     /// # Errors
     /// As [`apply_elementwise`], and when the result's kind cannot be stored in this dtype.
     pub fn binary_in_place<'a>(&'a self, op: Op, other: impl Into<Arg<'a>>) -> Result<()> {
-        binary_with_shortcuts(self.context(), op, self.into(), other.into(), Some(self)).map(drop)
+        binary_with_power_shortcuts(self.context(), op, self.into(), other.into(), Some(self)).map(drop)
     }
 
     /// Sets every element to `value`.
@@ -589,10 +599,10 @@ impl GpuArray {
     pub(crate) fn assign_pointwise(&self, source: &GpuArray) -> Result<()> {
         let (from, to) = (source.dtype(), self.dtype());
         if from != to && (from.kind() == DTypeKind::Record || to.kind() == DTypeKind::Record) {
-            return Err(ArrayError::dtype(format!("cannot convert elements of type {from} to {to}")));
+            return Err(ArrayError::type_error(format!("cannot convert elements of type {from} to {to}")));
         }
         if source.layout().broadcast_to(self.shape()).is_err() {
-            return Err(ArrayError::value(format!(
+            return Err(ArrayError::value_error(format!(
                 "could not broadcast input array from shape {} into shape {}",
                 PythonTuple(source.shape()),
                 PythonTuple(self.shape())
@@ -619,7 +629,7 @@ impl GpuArray {
 ///
 /// # Errors
 /// As [`apply_elementwise`].
-pub fn binary_with_shortcuts(
+pub fn binary_with_power_shortcuts(
     ctx: &Arc<ArrayContext>,
     op: Op,
     x: Arg<'_>,

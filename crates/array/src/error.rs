@@ -42,33 +42,33 @@ impl ArrayError {
         Self { kind, message: message.into(), source: None }
     }
 
-    pub(crate) fn value(message: impl Into<String>) -> Self {
+    pub(crate) fn value_error(message: impl Into<String>) -> Self {
         Self::new(ArrayErrorKind::Value, message)
     }
 
-    pub(crate) fn dtype(message: impl Into<String>) -> Self {
+    pub(crate) fn type_error(message: impl Into<String>) -> Self {
         Self::new(ArrayErrorKind::Type, message)
     }
 
-    pub(crate) fn overflow(message: impl Into<String>) -> Self {
+    pub(crate) fn overflow_error(message: impl Into<String>) -> Self {
         Self::new(ArrayErrorKind::Overflow, message)
     }
 
-    pub(crate) fn index(message: impl Into<String>) -> Self {
+    pub(crate) fn index_error(message: impl Into<String>) -> Self {
         Self::new(ArrayErrorKind::Index, message)
     }
 
-    pub(crate) fn axis(axis: isize, ndim: usize) -> Self {
+    pub(crate) fn axis_error(axis: isize, ndim: usize) -> Self {
         let message = format!("axis {axis} is out of bounds for array of dimension {ndim}");
         Self::new(ArrayErrorKind::Axis, message)
     }
 
-    pub(crate) fn linear_algebra(message: impl Into<String>) -> Self {
+    pub(crate) fn linear_algebra_error(message: impl Into<String>) -> Self {
         Self::new(ArrayErrorKind::LinearAlgebra, message)
     }
 
     /// Wraps an error of the runtime.
-    pub fn runtime(source: impl Error + Send + Sync + 'static) -> Self {
+    pub fn runtime_error(source: impl Error + Send + Sync + 'static) -> Self {
         Self { kind: ArrayErrorKind::Runtime, message: source.to_string(), source: Some(Box::new(source)) }
     }
 
@@ -97,6 +97,6 @@ impl Error for ArrayError {
 
 impl From<rtcg_codegen::array::UnsupportedDType> for ArrayError {
     fn from(refused: rtcg_codegen::array::UnsupportedDType) -> Self {
-        ArrayError::dtype(refused.to_string())
+        ArrayError::type_error(refused.to_string())
     }
 }

@@ -79,7 +79,7 @@ impl GpuArray {
         let resolved = self.resolve_index(items)?;
         let shape = resolved.result_shape();
         let values = values.broadcast_to(&shape).map_err(|_| {
-            ArrayError::value(format!(
+            ArrayError::value_error(format!(
                 "shape mismatch: value array of shape {} could not be broadcast to indexing result of shape {}",
                 PythonTuple(values.shape()),
                 PythonTuple(&shape)
@@ -107,17 +107,17 @@ impl GpuArray {
         bounds: BoundsMode,
         out: Option<&GpuArray>,
     ) -> Result<GpuArray> {
-        let resolved = self.index_along_axis(indices, axis)?;
+        let resolved = self.resolve_axis_index(indices, axis)?;
         let shape = resolved.result_shape();
         // Without elements to fetch no kernel sees the indices.
         let is_asked = indices.size() > 0 && self.shape()[..axis].iter().all(|&n| n > 0);
         if bounds == BoundsMode::Raise && self.shape()[axis] == 0 && is_asked {
-            return Err(no_index_fits(axis));
+            return Err(empty_axis_index_error(axis));
         }
         let out = match out {
             Some(out) if out.shape() != shape.as_slice() => {
                 let (given, wanted) = (PythonTuple(out.shape()), PythonTuple(&shape));
-                return Err(ArrayError::value(format!("take: out has shape {given}; expected {wanted}")));
+                return Err(ArrayError::value_error(format!("take: out has shape {given}; expected {wanted}")));
             }
             Some(out) => out.clone(),
             None => GpuArray::empty(self.context(), &shape, self.dtype(), Order::C)?,
@@ -131,13 +131,13 @@ impl GpuArray {
     /// # Errors
     /// As [`GpuArray::take`], and when `values` do not fit.
     pub fn put(&self, indices: &GpuArray, values: &GpuArray, axis: usize, bounds: BoundsMode) -> Result<()> {
-        let resolved = self.index_along_axis(indices, axis)?;
+        let resolved = self.resolve_axis_index(indices, axis)?;
         let values = values.broadcast_to(&resolved.result_shape())?;
         resolved.launch_gather(&values, GatherDirection::Set, bounds)
     }
 
-    fn index_along_axis(&self, indices: &GpuArray, axis: usize) -> Result<ResolvedIndex> {
-        check_integers(indices)?;
+    fn resolve_axis_index(&self, indices: &GpuArray, axis: usize) -> Result<ResolvedIndex> {
+        check_integer_indices(indices)?;
         Ok(ResolvedIndex {
             view: self.clone(),
             shape: indices.shape_owned(),
@@ -193,7 +193,7 @@ impl GpuArray {
         let used =
             items.iter().filter(|item| !matches!(item.as_basic_index(), Index::NewAxis | Index::Ellipsis)).count();
         if used > self.ndim() {
-            return Err(ArrayError::index(format!(
+            return Err(ArrayError::index_error(format!(
                 "too many indices for array: array is {}-dimensional, but {used} were indexed",
                 self.ndim()
             )));
@@ -230,7 +230,7 @@ impl GpuArray {
         let view = self.index(&basic)?;
         let shape = broadcast_shapes(arrays.iter().map(GpuArray::shape)).ok_or_else(|| {
             let shapes: Vec<_> = arrays.iter().map(|array| PythonTuple(array.shape()).to_string()).collect();
-            ArrayError::index(format!(
+            ArrayError::index_error(format!(
                 "shape mismatch: indexing arrays could not be broadcast together with shapes {}",
                 shapes.join(" ")
             ))
@@ -265,7 +265,7 @@ impl GpuArray {
                         .extend(mask.nonzero()?.into_iter().map(|indices| ExpandedIndex::Array(indices, WHOLE_AXIS)));
                 }
                 FancyIndex::Array(array) => {
-                    check_integers(array)?;
+                    check_integer_indices(array)?;
                     expanded.push(ExpandedIndex::Array(array.clone(), WHOLE_AXIS));
                 }
                 FancyIndex::Basic(index) => expanded.push(ExpandedIndex::Basic(*index)),
@@ -284,12 +284,12 @@ impl GpuArray {
             let own = self.shape().get(axis + k).copied();
             if own != Some(length) && !(length == 0 && own.is_some()) {
                 return Err(match own {
-                    None => ArrayError::index(format!(
+                    None => ArrayError::index_error(format!(
                         "too many indices for array: array is {}-dimensional, but the mask of shape {} begins at axis {axis}",
                         self.ndim(),
                         PythonTuple(mask.shape())
                     )),
-                    Some(own) => ArrayError::index(format!(
+                    Some(own) => ArrayError::index_error(format!(
                         "boolean index did not match indexed array along axis {}; size of axis is {own} but size of \
                          corresponding boolean axis is {length}",
                         axis + k
@@ -302,14 +302,14 @@ impl GpuArray {
 }
 
 /// No index is one of an axis without elements.
-fn no_index_fits(axis: usize) -> ArrayError {
-    ArrayError::index(format!("index 0 is out of bounds for axis {axis} with size 0"))
+fn empty_axis_index_error(axis: usize) -> ArrayError {
+    ArrayError::index_error(format!("index 0 is out of bounds for axis {axis} with size 0"))
 }
 
-fn check_integers(indices: &GpuArray) -> Result<()> {
+fn check_integer_indices(indices: &GpuArray) -> Result<()> {
     match indices.dtype().kind() {
         DTypeKind::Signed | DTypeKind::Unsigned => Ok(()),
-        _ => Err(ArrayError::index(format!(
+        _ => Err(ArrayError::index_error(format!(
             "arrays used as indices must be of integer (or boolean) type, got {}",
             indices.dtype()
         ))),
@@ -344,11 +344,11 @@ impl ResolvedIndex {
             return Ok(());
         }
         if let Some((axis, _)) = self.indexed.iter().find(|(axis, _)| self.view.shape()[*axis] == 0) {
-            return Err(no_index_fits(*axis));
+            return Err(empty_axis_index_error(*axis));
         }
         let n = self.indexed.len();
         if n > MAX_INDICES {
-            return Err(ArrayError::index(format!("{n} index arrays; {MAX_INDICES} are supported at most")));
+            return Err(ArrayError::index_error(format!("{n} index arrays; {MAX_INDICES} are supported at most")));
         }
         let mut layouts: SmallVec<[Layout; 10]> = SmallVec::new();
         layouts.push(dense.layout().clone());
@@ -379,7 +379,7 @@ impl ResolvedIndex {
         }
         args.push_u64(plan.n_elements() as u64);
         let operands: SmallVec<[usize; 10]> = (0..2 + n).collect();
-        plan.write_dims(kernel.space, &operands, &mut args);
+        plan.push_dims(kernel.space, &operands, &mut args);
         for (axis, _) in &self.indexed {
             args.push_i64(self.view.shape()[*axis] as i64);
             args.push_i64(self.view.strides()[*axis] as i64);
@@ -387,6 +387,11 @@ impl ResolvedIndex {
         let ctx = dense.context();
         args.push_u64(ctx.out_of_bounds_flag(bounds == BoundsMode::Raise)?);
         let compiled = ctx.compiled_kernel(&ArrayKernel::Gather(kernel))?;
-        compiled.launch([ctx.device_info().blocks_for(plan.n_elements()), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
+        compiled.launch(
+            [ctx.device_info().grid_block_count(plan.n_elements()), 1, 1],
+            [BLOCK_THREADS, 1, 1],
+            0,
+            args.packed_bytes(),
+        )
     }
 }

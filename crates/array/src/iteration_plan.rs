@@ -2,11 +2,11 @@
 //! left (as in NumPy's `nditer`).
 
 use crate::layout::Layout;
-use rtcg_codegen::array::{IndexSpace, division_by};
+use rtcg_codegen::array::{IndexSpace, division_multiplier_and_shift};
 use smallvec::SmallVec;
 
 /// Numbers below this can be divided with 32-bit multiplications, and offsets fit an `int`.
-const MAX_32_BIT: u64 = 1 << 31;
+const INDEX_32_BIT_LIMIT: u64 = 1 << 31;
 
 /// One axis: its length and every operand's stride in bytes.
 type PlanAxis<const N: usize> = (usize, [isize; N]);
@@ -23,16 +23,16 @@ pub(crate) struct IterationPlan<const N: usize> {
 impl<const N: usize> IterationPlan<N> {
     /// Plans the walk over layouts that have one shape (which [`Layout::broadcast_to`] gives them).
     pub(crate) fn new(layouts: [&Layout; N]) -> Self {
-        Self::with_order(layouts, true)
+        Self::new_with_reordering(layouts, true)
     }
 
     /// [`IterationPlan::new`] that keeps the order and the direction of the axes, so that flat indices count
     /// elements in C order.
-    pub(crate) fn in_order(layouts: [&Layout; N]) -> Self {
-        Self::with_order(layouts, false)
+    pub(crate) fn keeping_axis_order(layouts: [&Layout; N]) -> Self {
+        Self::new_with_reordering(layouts, false)
     }
 
-    fn with_order(layouts: [&Layout; N], free: bool) -> Self {
+    fn new_with_reordering(layouts: [&Layout; N], free: bool) -> Self {
         let mut axes: SmallVec<[PlanAxis<N>; 4]> = SmallVec::new();
         let mut offsets = layouts.map(|layout| layout.offset);
         for (axis, &length) in layouts[0].shape.iter().enumerate() {
@@ -59,14 +59,14 @@ impl<const N: usize> IterationPlan<N> {
     fn sort_axes(axes: &mut [PlanAxis<N>]) {
         for end in 1..axes.len() {
             let mut at = end;
-            while at > 0 && Self::is_before(&axes[at], &axes[at - 1]) {
+            while at > 0 && Self::has_larger_strides(&axes[at], &axes[at - 1]) {
                 axes.swap(at, at - 1);
                 at -= 1;
             }
         }
     }
 
-    fn is_before(a: &PlanAxis<N>, b: &PlanAxis<N>) -> bool {
+    fn has_larger_strides(a: &PlanAxis<N>, b: &PlanAxis<N>) -> bool {
         // Ties, as between strides of 0, are broken by the operands that are read.
         for (a, b) in a.1.iter().zip(&b.1) {
             if a.unsigned_abs() != b.unsigned_abs() {
@@ -131,12 +131,12 @@ impl<const N: usize> IterationPlan<N> {
                 total.saturating_add((axis.1[k].unsigned_abs() as u64).saturating_mul(axis.0 as u64))
             })
         };
-        let wide = self.n_elements() as u64 >= MAX_32_BIT || (0..N).any(|k| reach(k) >= MAX_32_BIT);
+        let wide = self.n_elements() as u64 >= INDEX_32_BIT_LIMIT || (0..N).any(|k| reach(k) >= INDEX_32_BIT_LIMIT);
         IndexSpace { ndim: self.axes.len().max(1) as u8, wide }
     }
 
     /// Appends the structure that a strided kernel reads: lengths, numbers for division, strides.
-    pub(crate) fn write_dims(&self, space: IndexSpace, operands: &[usize], args: &mut crate::launch::PackedKernelArgs) {
+    pub(crate) fn push_dims(&self, space: IndexSpace, operands: &[usize], args: &mut crate::launch::PackedKernelArgs) {
         let ndim = usize::from(space.ndim);
         let length = |axis: usize| self.axes.get(axis).map_or(1, |axis| axis.0);
         let stride = |axis: usize, k: usize| self.axes.get(axis).map_or(0, |axis| axis.1[k]);
@@ -149,8 +149,8 @@ impl<const N: usize> IterationPlan<N> {
         }
         let mut put = |value: u32| args.push(&value.to_ne_bytes(), 4);
         (0..ndim).for_each(|axis| put(length(axis) as u32));
-        (0..ndim).for_each(|axis| put(division_by(length(axis) as u32).0));
-        (0..ndim).for_each(|axis| put(division_by(length(axis) as u32).1));
+        (0..ndim).for_each(|axis| put(division_multiplier_and_shift(length(axis) as u32).0));
+        (0..ndim).for_each(|axis| put(division_multiplier_and_shift(length(axis) as u32).1));
         for &k in operands {
             (0..ndim).for_each(|axis| put(stride(axis, k) as i32 as u32));
         }

@@ -43,7 +43,7 @@ proptest! {
         let [a, b, c] = &operands;
         let axes: Vec<_> = (0..a.ndim()).map(|k| (a.shape[k], [a.strides[k], b.strides[k], c.strides[k]])).collect();
         let in_c_order = visited_addresses([a.offset, b.offset, c.offset], &axes);
-        let kept = IterationPlan::in_order([a, b, c]);
+        let kept = IterationPlan::keeping_axis_order([a, b, c]);
         prop_assert_eq!(visited_addresses(kept.offsets, &kept.axes), in_c_order.clone());
         let free = IterationPlan::new([a, b, c]);
         prop_assert_eq!(free.n_elements(), a.size());

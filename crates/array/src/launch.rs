@@ -36,7 +36,7 @@ impl PackedKernelArgs {
     }
 
     /// The packed bytes.
-    pub fn bytes(&self) -> &[u8] {
+    pub fn packed_bytes(&self) -> &[u8] {
         &self.0
     }
 }
@@ -51,7 +51,7 @@ impl DeviceInfo {
     }
 
     /// Blocks of [`BLOCK_THREADS`] threads for `work` independent pieces of work.
-    pub fn blocks_for(&self, work: usize) -> u32 {
+    pub fn grid_block_count(&self, work: usize) -> u32 {
         work.div_ceil(BLOCK_THREADS as usize).clamp(1, self.max_blocks as usize) as u32
     }
 }

@@ -88,7 +88,7 @@ impl Layout {
 
     /// Whether both have the same shape and strides, wherever the first element lies.
     #[inline]
-    pub(crate) fn same_strides(self: &Arc<Self>, other: &Arc<Self>) -> bool {
+    pub(crate) fn has_same_shape_and_strides(self: &Arc<Self>, other: &Arc<Self>) -> bool {
         // Few axes are compared sooner than the comparison of memory is called.
         fn slices_equal<T: PartialEq>(a: &[T], b: &[T]) -> bool {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)

@@ -5,8 +5,9 @@
 //! stand behind the same arrays.
 #![forbid(unsafe_code)]
 
+mod access_pattern;
 mod array;
-mod blocking;
+mod blocking_regions;
 mod call_cache;
 mod elementwise;
 mod error;
@@ -26,14 +27,15 @@ mod scalar;
 mod scan;
 mod sort;
 mod thread_flag;
-mod tiled;
 mod views;
 
 pub use array::GpuArray;
-pub use blocking::{BlockingHook, blocking_region, lock_blocking, set_blocking_hook};
-pub use elementwise::{Arg, OpOptions, apply_elementwise, binary_with_shortcuts, can_cast_same_kind, result_type};
+pub use blocking_regions::{BlockingHook, blocking_region, lock_blocking, set_blocking_hook};
+pub use elementwise::{
+    Arg, OpOptions, apply_elementwise, binary_with_power_shortcuts, can_cast_same_kind, result_type,
+};
 pub use error::{ArrayError, ArrayErrorKind, Result};
-pub use fft::{FFT_TABLE_BYTES, FftKind};
+pub use fft::{FftKind, MAX_FFT_TABLE_BYTES};
 pub use gather::FancyIndex;
 pub use launch::{BLOCK_THREADS, PackedKernelArgs};
 pub use layout::{Layout, MAX_NDIM, Order, PythonTuple, Shape, Strides, broadcast_shapes};

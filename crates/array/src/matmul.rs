@@ -9,10 +9,10 @@ use crate::error::{ArrayError, Result};
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, MATMUL_BLOCK_SIDE, MATMUL_TILE, MatmulSpec, SimpleMatmul};
+use rtcg_codegen::array::{ArrayKernel, MATMUL_BLOCK_SIDE, MATMUL_TILE_SIDE, MatmulSpec, SimpleMatmul};
 
 /// Rows that fill so little of a tall tile that the transposed product takes less time.
-const FEW_ROWS: usize = 16;
+const MAX_ROWS_TO_TRANSPOSE: usize = 16;
 
 impl GpuArray {
     /// The matrix product by NumPy's rules: the last two axes are matrices, earlier ones are
@@ -22,7 +22,7 @@ impl GpuArray {
     /// When the shapes do not fit.
     pub fn matmul(&self, other: &GpuArray) -> Result<GpuArray> {
         if self.ndim() == 0 || other.ndim() == 0 {
-            return Err(ArrayError::value(format!(
+            return Err(ArrayError::value_error(format!(
                 "matmul: operands of shapes {} and {} were given; expected at least one axis each; use multiply for scalars",
                 PythonTuple(self.shape()),
                 PythonTuple(other.shape())
@@ -47,7 +47,7 @@ fn matmul_matrices(x: &GpuArray, y: &GpuArray, a: &GpuArray, b: &GpuArray) -> Re
     x.check_context(y)?;
     [x, y].into_iter().try_for_each(GpuArray::check_memory)?;
     let mismatch = || {
-        ArrayError::value(format!(
+        ArrayError::value_error(format!(
             "matmul: operands of shapes {} and {} do not fit: the last axis of the first must be as long as the last \
              but one of the second, and the others must broadcast",
             PythonTuple(x.shape()),
@@ -60,7 +60,7 @@ fn matmul_matrices(x: &GpuArray, y: &GpuArray, a: &GpuArray, b: &GpuArray) -> Re
     let batch = broadcast_shapes([a_batch, b_batch].into_iter()).filter(|_| k == *k2).ok_or_else(mismatch)?;
     let dtype = x.dtype().promote(y.dtype());
     if matches!(dtype, DType::Void(_)) {
-        return Err(ArrayError::dtype("matmul of records is not supported"));
+        return Err(ArrayError::type_error("matmul of records is not supported"));
     }
     let (a, b) = (a.to_dtype(dtype)?, b.to_dtype(dtype)?);
     let mut shape = batch.clone();
@@ -81,7 +81,10 @@ fn launch_matmul(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m
     if skinny::try_launch_skinny(out, a, b, batch, [m, n, k])? {
         return Ok(());
     }
-    if tiles::prefers_tall_tiles(out.context().device_info(), out.dtype()) && m <= FEW_ROWS && n > FEW_ROWS {
+    if tiles::prefers_tall_tiles(out.context().device_info(), out.dtype())
+        && m <= MAX_ROWS_TO_TRANSPOSE
+        && n > MAX_ROWS_TO_TRANSPOSE
+    {
         let mut shape = Shape::from_slice(batch);
         shape.extend_from_slice(&[n, m]);
         let transposed = GpuArray::empty(out.context(), &shape, out.dtype(), Order::C)?;
@@ -119,21 +122,21 @@ fn launch_without_split_k(
     strides(a).iter().chain(&strides(b)).for_each(|&stride| args.push_i64(stride));
     args.push_u64(batches as u64);
     args.push_u64(offsets.as_ref().map_or(0, GpuArray::first_element_address));
-    let tiles = |length: usize| length.div_ceil(MATMUL_TILE).min(65535) as u32;
-    if m.div_ceil(MATMUL_TILE) > 65535 {
-        return Err(ArrayError::value(format!(
+    let tiles = |length: usize| length.div_ceil(MATMUL_TILE_SIDE).min(65535) as u32;
+    if m.div_ceil(MATMUL_TILE_SIDE) > 65535 {
+        return Err(ArrayError::value_error(format!(
             "matmul: {m} rows are more than the {} that are supported",
-            65535 * MATMUL_TILE
+            65535 * MATMUL_TILE_SIDE
         )));
     }
     let kernel = SimpleMatmul { dtype: out.dtype(), unroll: ctx.device_info().vector_bytes as u8 };
     let compiled = ctx.compiled_kernel(&ArrayKernel::Matmul(MatmulSpec::Simple(kernel)))?;
-    let columns = n.div_ceil(MATMUL_TILE) as u32;
+    let columns = n.div_ceil(MATMUL_TILE_SIDE) as u32;
     compiled.launch(
         [columns, tiles(m), batches.min(65535) as u32],
         [MATMUL_BLOCK_SIDE, MATMUL_BLOCK_SIDE, 1],
         0,
-        args.bytes(),
+        args.packed_bytes(),
     )
 }
 

@@ -37,10 +37,13 @@ pub struct ReduceOptions<'a> {
 }
 
 /// Computation and result type of a reduction of elements of `dtype`.
-fn types_of(reduction: ReductionOp, dtype: DType, wish: Option<DType>) -> Result<(DType, DType)> {
+fn reduction_dtypes(reduction: ReductionOp, dtype: DType, wish: Option<DType>) -> Result<(DType, DType)> {
     use rtcg_codegen::DTypeKind;
     if dtype.kind() == DTypeKind::Record {
-        return Err(ArrayError::dtype(format!("cannot perform reduction '{}' of records", reduction.numpy_name())));
+        return Err(ArrayError::type_error(format!(
+            "cannot perform reduction '{}' of records",
+            reduction.numpy_name()
+        )));
     }
     let widened = match dtype.kind() {
         DTypeKind::Bool | DTypeKind::Signed => DType::I64,
@@ -98,7 +101,9 @@ impl GpuArray {
     pub fn dot_flat(&self, other: &GpuArray, dtype: Option<DType>) -> Result<GpuArray> {
         if self.shape() != other.shape() {
             let (a, b) = (PythonTuple(self.shape()), PythonTuple(other.shape()));
-            return Err(ArrayError::value(format!("dot: operands have shapes {a} and {b}; expected equal shapes")));
+            return Err(ArrayError::value_error(format!(
+                "dot: operands have shapes {a} and {b}; expected equal shapes"
+            )));
         }
         let dtype = dtype.unwrap_or_else(|| self.dtype().promote(other.dtype()));
         let options = ReduceOptions { dtype: Some(dtype), ..Default::default() };
@@ -114,13 +119,13 @@ fn reduce_cached(
     options: ReduceOptions<'_>,
 ) -> Result<GpuArray> {
     let Some(what) = call_key(reduction, x, &options) else {
-        return reduce_and_prepare(reduction, x, y, options).map(|(result, _)| result);
+        return reduce_and_prepare_launch(reduction, x, y, options).map(|(result, _)| result);
     };
     let args: SmallVec<[Arg<'_>; 2]> = [Some(x), y].into_iter().flatten().map(Arg::Array).collect();
     if let Some(result) = x.context().lookup_and_launch(what, &args, None)? {
         return Ok(result);
     }
-    let (result, prepared) = reduce_and_prepare(reduction, x, y, options)?;
+    let (result, prepared) = reduce_and_prepare_launch(reduction, x, y, options)?;
     if let Some(prepared) = prepared {
         x.context().insert_call(&args, CachedCall::new(what, &args, None, &result, prepared));
     }
@@ -146,14 +151,14 @@ fn call_key(reduction: ReductionOp, x: &GpuArray, options: &ReduceOptions<'_>) -
 
 /// Of a minimum or maximum that begins with a value, the dtype of `out`, where that holds all elements: as in NumPy
 /// the value need not be one of the elements' dtype then, and is the result where there are none.
-fn dtype_of_first_value(reduction: ReductionOp, x: &GpuArray, options: &ReduceOptions<'_>) -> Option<DType> {
+fn dtype_for_initial(reduction: ReductionOp, x: &GpuArray, options: &ReduceOptions<'_>) -> Option<DType> {
     let is_extreme = matches!(reduction, ReductionOp::Minimum | ReductionOp::Maximum);
     let out = options.out.filter(|_| is_extreme && options.initial.is_some())?.dtype();
     (x.dtype().promote(out) == out).then_some(out)
 }
 
 /// The result, and the launch for calls that are like this one where it took but one.
-fn reduce_and_prepare(
+fn reduce_and_prepare_launch(
     reduction: ReductionOp,
     x: &GpuArray,
     y: Option<&GpuArray>,
@@ -163,23 +168,23 @@ fn reduce_and_prepare(
         Some(axes) => normalize_axes(axes, x.ndim())?,
         None => (0..x.ndim()).collect(),
     };
-    let wish = options.dtype.or_else(|| dtype_of_first_value(reduction, x, &options));
-    let (compute, result) = types_of(reduction, x.dtype(), wish)?;
+    let wish = options.dtype.or_else(|| dtype_for_initial(reduction, x, &options));
+    let (compute, result) = reduction_dtypes(reduction, x.dtype(), wish)?;
     check_identity(reduction, x, &axes, &options)?;
     if y.is_none() && options.mask.is_none() && options.out.is_none() {
         let wish = FusableReduction { reduction, axes: &axes, compute, result, keepdims: options.keepdims };
         if let Some(out) = fuse::reduce_deferred(x, &wish)? {
             let out = match options.initial {
-                Some(initial) => with_initial(reduction, &out, initial)?,
+                Some(initial) => combine_with_initial(reduction, &out, initial)?,
                 None => out,
             };
             return Ok((out, None));
         }
     }
-    let kept: SmallVec<[usize; 4]> = kept_shape(x.shape(), &axes, true);
-    let shape: SmallVec<[usize; 4]> = kept_shape(x.shape(), &axes, options.keepdims);
+    let kept: SmallVec<[usize; 4]> = shape_after_reduction(x.shape(), &axes, true);
+    let shape: SmallVec<[usize; 4]> = shape_after_reduction(x.shape(), &axes, options.keepdims);
     let out = match options.out {
-        Some(out) => checked_out(reduction, out, &shape, result)?.clone(),
+        Some(out) => check_out_argument(reduction, out, &shape, result)?.clone(),
         None => GpuArray::empty(x.context(), &shape, result, Order::C)?,
     };
     let mask = options.mask.map(|mask| mask.to_dtype(DType::Bool)?.broadcast_to(x.shape())).transpose()?;
@@ -197,7 +202,7 @@ fn reduce_and_prepare(
         out.assign(&target)?;
     }
     match options.initial {
-        Some(initial) => Ok((with_initial(reduction, &out, initial)?, None)),
+        Some(initial) => Ok((combine_with_initial(reduction, &out, initial)?, None)),
         None => Ok((out, prepared)),
     }
 }
@@ -214,7 +219,7 @@ fn expand_reduced_axes(out: &GpuArray, axes: &[usize], keepdims: bool) -> Result
     out.expand_dims(&axes)
 }
 
-pub(crate) fn kept_shape(shape: &[usize], axes: &[usize], keepdims: bool) -> SmallVec<[usize; 4]> {
+pub(crate) fn shape_after_reduction(shape: &[usize], axes: &[usize], keepdims: bool) -> SmallVec<[usize; 4]> {
     let kept = shape.iter().enumerate().filter_map(|(axis, &length)| match axes.contains(&axis) {
         true => keepdims.then_some(1),
         false => Some(length),
@@ -224,20 +229,20 @@ pub(crate) fn kept_shape(shape: &[usize], axes: &[usize], keepdims: bool) -> Sma
 
 fn check_identity(reduction: ReductionOp, x: &GpuArray, axes: &[usize], options: &ReduceOptions<'_>) -> Result<()> {
     let count: usize = axes.iter().map(|&axis| x.shape()[axis]).product();
-    if reduction.is_arg() && count == 0 {
-        return Err(ArrayError::value(format!("attempt to get {} of an empty sequence", reduction.numpy_name())));
+    if reduction.is_arg_reduction() && count == 0 {
+        return Err(ArrayError::value_error(format!("attempt to get {} of an empty sequence", reduction.numpy_name())));
     }
     if reduction.has_identity() || options.initial.is_some() {
         return Ok(());
     }
     if count == 0 {
-        return Err(ArrayError::value(format!(
+        return Err(ArrayError::value_error(format!(
             "zero-size array to reduction operation {} which has no identity",
             reduction.numpy_name()
         )));
     }
     match options.mask {
-        Some(_) => Err(ArrayError::value(format!(
+        Some(_) => Err(ArrayError::value_error(format!(
             "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'",
             reduction.numpy_name()
         ))),
@@ -245,9 +250,14 @@ fn check_identity(reduction: ReductionOp, x: &GpuArray, axes: &[usize], options:
     }
 }
 
-fn checked_out<'a>(reduction: ReductionOp, out: &'a GpuArray, shape: &[usize], dtype: DType) -> Result<&'a GpuArray> {
+fn check_out_argument<'a>(
+    reduction: ReductionOp,
+    out: &'a GpuArray,
+    shape: &[usize],
+    dtype: DType,
+) -> Result<&'a GpuArray> {
     if out.shape() != shape {
-        return Err(ArrayError::value(format!(
+        return Err(ArrayError::value_error(format!(
             "output parameter for reduction operation {} has shape {}; expected {}",
             reduction.numpy_name(),
             PythonTuple(out.shape()),
@@ -255,7 +265,7 @@ fn checked_out<'a>(reduction: ReductionOp, out: &'a GpuArray, shape: &[usize], d
         )));
     }
     if !can_cast_same_kind(dtype, out.dtype()) {
-        return Err(ArrayError::dtype(format!(
+        return Err(ArrayError::type_error(format!(
             "Cannot cast ufunc '{}' output from {dtype} to {} with casting rule 'same_kind'",
             reduction.numpy_name(),
             out.dtype()
@@ -264,7 +274,7 @@ fn checked_out<'a>(reduction: ReductionOp, out: &'a GpuArray, shape: &[usize], d
     Ok(out)
 }
 
-fn with_initial(reduction: ReductionOp, out: &GpuArray, initial: Scalar) -> Result<GpuArray> {
+fn combine_with_initial(reduction: ReductionOp, out: &GpuArray, initial: Scalar) -> Result<GpuArray> {
     let op = match reduction {
         ReductionOp::Product => Op::Multiply,
         ReductionOp::Minimum => Op::Minimum,
@@ -287,7 +297,7 @@ fn with_initial(reduction: ReductionOp, out: &GpuArray, initial: Scalar) -> Resu
 }
 
 /// The parts of a layout that belong to kept and to reduced axes.
-pub(crate) fn split_axes(layout: &Layout, axes: &[usize]) -> (Layout, Layout) {
+pub(crate) fn split_reduced_axes(layout: &Layout, axes: &[usize]) -> (Layout, Layout) {
     let pick = |reduced: bool| {
         let chosen = (0..layout.ndim()).filter(|axis| axes.contains(axis) == reduced);
         Layout {
@@ -299,7 +309,7 @@ pub(crate) fn split_axes(layout: &Layout, axes: &[usize]) -> (Layout, Layout) {
     (pick(false), pick(true))
 }
 
-fn zero_strides(like: &Layout) -> Layout {
+fn zero_stride_layout(like: &Layout) -> Layout {
     Layout { shape: like.shape.clone(), strides: SmallVec::from_elem(0, like.ndim()), offset: 0 }
 }
 
@@ -309,17 +319,17 @@ fn plan_and_launch(job: &ReductionJob<'_>) -> Result<Option<PreparedLaunch>> {
     }
     [Some(job.x), job.y, job.mask].into_iter().flatten().try_for_each(GpuArray::check_memory)?;
     let arrays = [Some(job.x), job.y, job.mask];
-    let (out_kept, _) = split_axes(job.out.layout(), job.axes);
+    let (out_kept, _) = split_reduced_axes(job.out.layout(), job.axes);
     let layouts: [(Layout, Layout); 3] = std::array::from_fn(|k| match arrays[k] {
-        Some(array) => split_axes(array.layout(), job.axes),
+        Some(array) => split_reduced_axes(array.layout(), job.axes),
         None => {
-            let (kept, reduced) = split_axes(job.x.layout(), job.axes);
-            (zero_strides(&kept), zero_strides(&reduced))
+            let (kept, reduced) = split_reduced_axes(job.x.layout(), job.axes);
+            (zero_stride_layout(&kept), zero_stride_layout(&reduced))
         }
     });
     let kept = IterationPlan::new([&out_kept, &layouts[0].0, &layouts[1].0, &layouts[2].0]);
-    let reduced = match job.reduction.is_arg() {
-        true => IterationPlan::in_order([&layouts[0].1, &layouts[1].1, &layouts[2].1]),
+    let reduced = match job.reduction.is_arg_reduction() {
+        true => IterationPlan::keeping_axis_order([&layouts[0].1, &layouts[1].1, &layouts[2].1]),
         false => IterationPlan::new([&layouts[0].1, &layouts[1].1, &layouts[2].1]),
     };
     launch_planned(job, &kept, &reduced)
@@ -422,8 +432,8 @@ impl ReductionPlan {
 
     /// A bit for each of the arrays whose packs lie one after the other at addresses that packs may be
     /// read from: dtype, first address, strides of the kept axes and of the reduced ones.
-    pub(crate) fn packable_bits(&self, arrays: impl Iterator<Item = Packable>) -> u32 {
-        let is_packed = |array: &Packable| {
+    pub(crate) fn packable_array_mask(&self, arrays: impl Iterator<Item = PackCandidate>) -> u32 {
+        let is_packed = |array: &PackCandidate| {
             let bytes = (self.pack * array.itemsize) as u64;
             let is_placed = array.address.is_multiple_of(bytes)
                 && array.kept.iter().all(|&stride| (stride as i64 as u64).is_multiple_of(bytes));
@@ -434,7 +444,7 @@ impl ReductionPlan {
     }
 
     /// The part of the kernel's key that is decided here.
-    pub(crate) fn kernel_key(&self, kernel: ReduceSpec) -> ReduceSpec {
+    pub(crate) fn specialize_kernel(&self, kernel: ReduceSpec) -> ReduceSpec {
         ReduceSpec {
             threads_per_output: self.partition.threads_per_output as u16,
             reduce_contiguous: self.reduce_contiguous,
@@ -456,8 +466,8 @@ impl ReductionPlan {
         args: &mut PackedKernelArgs,
     ) -> Result<Option<ReductionWorkspace>> {
         [self.n_out, self.n_red, self.per_split].iter().for_each(|&n| args.push_u64(n as u64));
-        let nbytes = self.partition.splits * self.n_out * kernel.partial_bytes();
-        let place = kernel.split.then_some(ReductionWorkspace { nbytes, at: args.bytes().len() });
+        let nbytes = self.partition.splits * self.n_out * kernel.partial_result_bytes();
+        let place = kernel.split.then_some(ReductionWorkspace { nbytes, at: args.packed_bytes().len() });
         let (counters, partials) = match place {
             Some(_) => ctx.device_runtime().reduction_workspace(nbytes)?,
             None => (0, 0),
@@ -474,7 +484,7 @@ impl ReductionPlan {
 
     /// Launches the kernel with packed arguments.
     pub(crate) fn launch_kernel(&self, kernel: &dyn LaunchableKernel, args: &PackedKernelArgs) -> Result<()> {
-        kernel.launch(self.launch_grid(), [REDUCE_THREADS, 1, 1], 0, args.bytes())
+        kernel.launch(self.launch_grid(), [REDUCE_THREADS, 1, 1], 0, args.packed_bytes())
     }
 }
 
@@ -485,7 +495,7 @@ struct VectorOperand {
 }
 
 /// What decides whether an array can be read in packs.
-pub(crate) struct Packable {
+pub(crate) struct PackCandidate {
     pub(crate) itemsize: usize,
     pub(crate) address: u64,
     pub(crate) kept: SmallVec<[isize; 4]>,
@@ -514,20 +524,20 @@ fn launch_planned(
         }
         _ => plan,
     };
-    let packable = present.iter().map(|&k| Packable {
+    let packable = present.iter().map(|&k| PackCandidate {
         itemsize: used[k].map_or(1, GpuArray::itemsize),
         address: address(k),
         kept: kept.axes.iter().map(|axis| axis.1[k + 1]).collect(),
         reduced: reduced.single_stride(k, 0).unwrap_or(0),
     });
-    let kernel = plan.kernel_key(ReduceSpec {
+    let kernel = plan.specialize_kernel(ReduceSpec {
         reduction: job.reduction,
         x: job.x.dtype(),
         y: job.y.map(GpuArray::dtype),
         masked: job.mask.is_some(),
         compute: job.compute,
         out: job.out.dtype(),
-        packed: plan.packable_bits(packable),
+        packed: plan.packable_array_mask(packable),
         kept: kept.index_space(),
         reduced: reduced.index_space(),
         ..ReduceSpec::PLAIN_SUM
@@ -537,8 +547,8 @@ fn launch_planned(
     present.iter().for_each(|&k| args.push_u64(address(k)));
     let workspace = plan.push_lengths_and_workspace(ctx, &kernel, &mut args)?;
     let kept_operands: SmallVec<[usize; 4]> = std::iter::once(0).chain(present.iter().map(|k| k + 1)).collect();
-    kept.write_dims(kernel.kept, &kept_operands, &mut args);
-    reduced.write_dims(kernel.reduced, &present, &mut args);
+    kept.push_dims(kernel.kept, &kept_operands, &mut args);
+    reduced.push_dims(kernel.reduced, &present, &mut args);
     let compiled = ctx.compiled_kernel(&ArrayKernel::Reduce(kernel))?;
     plan.launch_kernel(&*compiled, &args)?;
     // Without elements there is no address to fill in.
@@ -550,7 +560,7 @@ fn launch_planned(
         kernel: compiled,
         grid: plan.launch_grid(),
         block: [REDUCE_THREADS, 1, 1],
-        packed: SmallVec::from_slice(args.bytes()),
+        packed: SmallVec::from_slice(args.packed_bytes()),
         address_offsets: std::iter::once(kept.offsets[0]).chain(present.iter().map(|&k| shift(k))).collect(),
         values: SmallVec::new(),
         workspace,
@@ -591,17 +601,18 @@ impl GpuArray {
             _ => {
                 let keep = ReduceOptions { dtype: Some(compute.real_part()), ..keep };
                 let own = self.to_dtype(compute)?;
-                let (squares, _) = reduce_and_prepare(ReductionOp::SumSquaredDeviations, &own, Some(&mean), keep)?;
+                let (squares, _) =
+                    reduce_and_prepare_launch(ReductionOp::SumSquaredDeviations, &own, Some(&mean), keep)?;
                 let variance = n.divide_by_count(&squares, ddof, compute.real_part())?;
                 if what == Statistic::Variance { variance } else { variance.unary(Op::Sqrt)? }
             }
         };
         let dtype = if what == Statistic::Mean { result } else { result.real_part() };
-        let shape = kept_shape(self.shape(), &axes, options.keepdims);
+        let shape = shape_after_reduction(self.shape(), &axes, options.keepdims);
         let value = value.reshape_to(&shape, Order::C)?;
         match options.out {
             Some(out) => {
-                checked_out(ReductionOp::Sum, out, &shape, dtype)?.assign(&value)?;
+                check_out_argument(ReductionOp::Sum, out, &shape, dtype)?.assign(&value)?;
                 Ok(out.clone())
             }
             None => value.to_dtype(dtype),

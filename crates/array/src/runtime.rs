@@ -1,6 +1,6 @@
 //! What an array needs from a device: memory, copies, compiled kernels.
 
-use crate::blocking::lock_blocking;
+use crate::blocking_regions::lock_blocking;
 use crate::call_cache::CallCache;
 use crate::error::{ArrayError, Result};
 use crate::fft::TableCache;
@@ -41,7 +41,7 @@ pub trait ArrayBuffer: Send + Sync + Any {
     ///
     /// # Errors
     /// As [`ArrayBuffer::ensure_computed`].
-    fn use_address(&self) -> Result<u64> {
+    fn address_recording_use(&self) -> Result<u64> {
         self.ensure_computed()?;
         self.record_use();
         Ok(self.device_ptr())
@@ -67,7 +67,7 @@ pub struct DeviceInfo {
     pub bulk_copy_smem_bytes: u32,
     /// The most shared memory that a block gets on request.
     pub shared_bytes: u32,
-    /// Compute compute_capability: ten times the major number, and the minor one.
+    /// Compute capability: ten times the major number, and the minor one.
     pub compute_capability: u32,
 }
 
@@ -80,7 +80,7 @@ pub trait DeviceRuntime: Send + Sync {
     fn device_info(&self) -> DeviceInfo;
     /// A number that differs between contexts whose kernels may not access each other's memory; 0 where that is not
     /// known.
-    fn context(&self) -> u64 {
+    fn context_number(&self) -> u64 {
         0
     }
     /// Memory of at least one byte, to be used in stream order.
@@ -100,13 +100,13 @@ pub trait DeviceRuntime: Send + Sync {
         }
     }
     /// Copies host bytes to the device; waits.
-    fn write(&self, dst: u64, src: &[u8]) -> Result<()>;
+    fn memcpy_htod(&self, dst: u64, src: &[u8]) -> Result<()>;
     /// Copies device bytes to the host; waits.
-    fn read(&self, dst: &mut [u8], src: u64) -> Result<()>;
+    fn memcpy_dtoh(&self, dst: &mut [u8], src: u64) -> Result<()>;
     /// Copies within the device; does not wait.
-    fn copy(&self, dst: u64, src: u64, nbytes: usize) -> Result<()>;
+    fn memcpy_dtod(&self, dst: u64, src: u64, nbytes: usize) -> Result<()>;
     /// Sets bytes to zero; does not wait.
-    fn clear(&self, dst: u64, nbytes: usize) -> Result<()>;
+    fn memset_zero(&self, dst: u64, nbytes: usize) -> Result<()>;
     /// Compiles (or takes from a cache) the kernel `name` in `source`.
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>>;
     /// The addresses of [`rtcg_codegen::block_reduce::REDUCTION_STATE_BYTES`] bytes that are zero, which kernels leave as they
@@ -124,7 +124,7 @@ pub trait DeviceRuntime: Send + Sync {
     /// Waits for all work of the context.
     fn synchronize(&self) -> Result<()>;
     /// Gives memory that is kept for later back to the device; whether there was any.
-    fn release_cached(&self) -> bool {
+    fn release_cached_memory(&self) -> bool {
         false
     }
     /// Bytes that are kept for later.
@@ -161,7 +161,7 @@ impl fmt::Debug for ArrayContext {
 impl ArrayContext {
     /// A context with no kernels yet.
     pub fn new(runtime: Arc<dyn DeviceRuntime>) -> Arc<Self> {
-        let (device_info, number) = (runtime.device_info(), runtime.context());
+        let (device_info, number) = (runtime.device_info(), runtime.context_number());
         Arc::new(Self {
             runtime,
             device_info,
@@ -186,7 +186,7 @@ impl ArrayContext {
         self.device_info
     }
 
-    /// What [`DeviceRuntime::context`] says.
+    /// What [`DeviceRuntime::context_number`] says.
     #[inline]
     pub fn context_number(&self) -> u64 {
         self.number
@@ -197,7 +197,7 @@ impl ArrayContext {
     }
 
     pub(crate) fn fft_tables(&self) -> MutexGuard<'_, TableCache> {
-        lock(&self.fft_tables)
+        lock_ignoring_poison(&self.fft_tables)
     }
 
     /// The address of the word that a kernel sets when an index is out of bounds.
@@ -208,7 +208,7 @@ impl ArrayContext {
             Some(buffer) => buffer.clone(),
             None => {
                 let buffer = self.runtime.alloc(4)?;
-                self.runtime.clear(buffer.device_ptr(), 4)?;
+                self.runtime.memset_zero(buffer.device_ptr(), 4)?;
                 out_of_bounds.insert(buffer).clone()
             }
         };
@@ -229,34 +229,34 @@ impl ArrayContext {
         }
         let Some(buffer) = lock_blocking(&self.out_of_bounds).clone() else { return Ok(()) };
         let mut word = [0u8; 4];
-        self.runtime.read(&mut word, buffer.device_ptr())?;
+        self.runtime.memcpy_dtoh(&mut word, buffer.device_ptr())?;
         if word == [0; 4] {
             return Ok(());
         }
-        self.runtime.clear(buffer.device_ptr(), 4)?;
-        Err(ArrayError::index(
+        self.runtime.memset_zero(buffer.device_ptr(), 4)?;
+        Err(ArrayError::index_error(
             "an index is out of bounds: an earlier operation was given an array of indices on the device with an \
-             element out_of_bounds its axis (the nearest element was taken)",
+             element outside its axis (the nearest element was taken)",
         ))
     }
 
-    /// The compiled form of `compiled_kernel`, compiled at most once per context (twice if threads race).
+    /// The compiled form of `kernel`, compiled at most once per context (twice if threads race).
     pub fn compiled_kernel(&self, kernel: &ArrayKernel) -> Result<Arc<dyn LaunchableKernel>> {
-        if let Some(found) = lock(&self.kernels).get(kernel) {
+        if let Some(found) = lock_ignoring_poison(&self.kernels).get(kernel) {
             return Ok(found.clone());
         }
         let compiled = self.runtime.compile(&kernel.source(), &kernel.kernel_name())?;
-        lock(&self.kernels).insert(*kernel, compiled.clone());
+        lock_ignoring_poison(&self.kernels).insert(*kernel, compiled.clone());
         Ok(compiled)
     }
 
     /// [`ArrayContext::compiled_kernel`] of an expression.
     pub(crate) fn fused_kernel(&self, kernel: &FusedSpec) -> Result<Arc<dyn LaunchableKernel>> {
-        if let Some(found) = lock(&self.fused).get(kernel) {
+        if let Some(found) = lock_ignoring_poison(&self.fused).get(kernel) {
             return Ok(found.clone());
         }
         let compiled = self.runtime.compile(&kernel.source(), kernel.kernel_name())?;
-        lock(&self.fused).insert(kernel.clone(), compiled.clone());
+        lock_ignoring_poison(&self.fused).insert(kernel.clone(), compiled.clone());
         Ok(compiled)
     }
 
@@ -268,16 +268,16 @@ impl ArrayContext {
         step: u16,
     ) -> Result<Arc<dyn LaunchableKernel>> {
         let key = (kernel, steps.clone(), step);
-        if let Some(found) = lock(&self.fused_reductions).get(&key) {
+        if let Some(found) = lock_ignoring_poison(&self.fused_reductions).get(&key) {
             return Ok(found.clone());
         }
-        let compiled = self.runtime.compile(&kernel.source_of(steps, step), kernel.kernel_name())?;
-        lock(&self.fused_reductions).insert(key, compiled.clone());
+        let compiled = self.runtime.compile(&kernel.source_with_expression(steps, step), kernel.kernel_name())?;
+        lock_ignoring_poison(&self.fused_reductions).insert(key, compiled.clone());
         Ok(compiled)
     }
 }
 
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // A panic while a map was locked cannot leave it half changed.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

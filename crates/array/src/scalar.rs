@@ -40,7 +40,7 @@ impl Scalar {
     }
 
     /// Whether it is a Python integer outside the integer type `dtype`, and on which side.
-    pub(crate) fn side_of(&self, dtype: DType) -> std::cmp::Ordering {
+    pub(crate) fn compare_to_integer_range(&self, dtype: DType) -> std::cmp::Ordering {
         match *self {
             Scalar::Weak(WeakScalar::Int(value)) if matches!(dtype.kind(), DTypeKind::Signed | DTypeKind::Unsigned) => {
                 let (low, high) = integer_range(dtype);
@@ -79,9 +79,9 @@ impl Scalar {
             }
             DType::Bool => put(0, &[u8::from(re != 0.0 || im != 0.0)]),
             DType::Void(nbytes) => {
-                return Err(ArrayError::dtype(format!("a number is no element of a record of {nbytes} bytes")));
+                return Err(ArrayError::type_error(format!("a number is no element of a record of {nbytes} bytes")));
             }
-            _ => put(0, &self.as_integer_of(dtype)?.to_le_bytes()[..dtype.itemsize()]),
+            _ => put(0, &self.integer_in_range(dtype)?.to_le_bytes()[..dtype.itemsize()]),
         }
         Ok(ScalarElement { bytes, dtype })
     }
@@ -95,14 +95,14 @@ impl Scalar {
         }
     }
 
-    fn as_integer_of(&self, dtype: DType) -> Result<i128> {
+    fn integer_in_range(&self, dtype: DType) -> Result<i128> {
         match (self, self.value()) {
             (_, WeakScalar::Bool(b)) => Ok(i128::from(b)),
             // NumPy's own scalars wrap, Python's integers must fit.
             (Scalar::Strong(..), WeakScalar::Int(value)) => Ok(value),
-            (Scalar::Weak(_), WeakScalar::Int(value)) if self.side_of(dtype).is_eq() => Ok(value),
+            (Scalar::Weak(_), WeakScalar::Int(value)) if self.compare_to_integer_range(dtype).is_eq() => Ok(value),
             (_, WeakScalar::Int(value)) => {
-                Err(ArrayError::overflow(format!("Python integer {value} out of bounds for {dtype}")))
+                Err(ArrayError::overflow_error(format!("Python integer {value} out of bounds for {dtype}")))
             }
             (_, WeakScalar::Float(re) | WeakScalar::Complex(re, _)) => Ok(re as i128),
         }
@@ -154,16 +154,16 @@ pub(crate) fn integer_range(dtype: DType) -> (i128, i128) {
 mod tests {
     use super::*;
 
-    fn bytes(scalar: Scalar, dtype: DType) -> Vec<u8> {
+    fn element_bytes(scalar: Scalar, dtype: DType) -> Vec<u8> {
         scalar.to_element(dtype).unwrap().bytes().to_vec()
     }
 
     #[test]
     fn values_are_little_endian_of_the_dtype() {
-        assert_eq!(bytes(Scalar::Weak(WeakScalar::Int(-2)), DType::I16), (-2i16).to_le_bytes());
-        assert_eq!(bytes(Scalar::Weak(WeakScalar::Int(3)), DType::F32), 3f32.to_le_bytes());
-        assert_eq!(bytes(Scalar::Weak(WeakScalar::Float(0.5)), DType::F16), 0x3800u16.to_le_bytes());
-        let complex = bytes(Scalar::Weak(WeakScalar::Complex(1.0, -1.0)), DType::C64);
+        assert_eq!(element_bytes(Scalar::Weak(WeakScalar::Int(-2)), DType::I16), (-2i16).to_le_bytes());
+        assert_eq!(element_bytes(Scalar::Weak(WeakScalar::Int(3)), DType::F32), 3f32.to_le_bytes());
+        assert_eq!(element_bytes(Scalar::Weak(WeakScalar::Float(0.5)), DType::F16), 0x3800u16.to_le_bytes());
+        let complex = element_bytes(Scalar::Weak(WeakScalar::Complex(1.0, -1.0)), DType::C64);
         assert_eq!(complex, [1f32.to_le_bytes(), (-1f32).to_le_bytes()].concat());
     }
 

@@ -5,7 +5,7 @@ use crate::error::{ArrayError, Result};
 use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::Order;
 use rtcg_codegen::array::{ArrayKernel, ScanOp, ScanSpec, ScanStage};
-use rtcg_codegen::scan::{ScanPipeline, ScanTiling, state_bytes};
+use rtcg_codegen::scan::{ScanPipeline, ScanTiling, scan_state_bytes};
 use rtcg_codegen::{DType, DTypeKind};
 
 /// An array seen as (outer, n, inner).
@@ -59,24 +59,30 @@ fn launch_scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: ScanRows) -> Resu
         [out.first_element_address(), x.first_element_address()].iter().for_each(|&ptr| args.push_u64(ptr));
         push_rows(&mut args);
         let compiled = ctx.compiled_kernel(&ArrayKernel::Scan(kernel(ScanStage::Rows)))?;
-        return compiled.launch([ctx.device_info().blocks_for(n_rows), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes());
+        return compiled.launch(
+            [ctx.device_info().grid_block_count(n_rows), 1, 1],
+            [BLOCK_THREADS, 1, 1],
+            0,
+            args.packed_bytes(),
+        );
     }
     let item_bytes = kernel(ScanStage::Rows).item_bytes();
     let shape = ScanTiling::new(item_bytes, pack_size(x, out, rows), !ctx.device_info().is_simd_cpu());
     let tiles = rows.n.div_ceil(shape.tile_items());
     let blocks = u32::try_from(n_rows * tiles).ok().filter(|&blocks| blocks <= i32::MAX as u32);
-    let blocks = blocks.ok_or_else(|| ArrayError::value(format!("{} elements are too many to scan", x.size())))?;
-    let (cleared, all) = state_bytes(item_bytes, n_rows * tiles);
+    let blocks =
+        blocks.ok_or_else(|| ArrayError::value_error(format!("{} elements are too many to scan", x.size())))?;
+    let (cleared, all) = scan_state_bytes(item_bytes, n_rows * tiles);
     let state = GpuArray::empty(ctx, &[all], DType::U8, Order::C)?;
     if tiles > 1 {
-        ctx.device_runtime().clear(state.first_element_address(), cleared)?;
+        ctx.device_runtime().memset_zero(state.first_element_address(), cleared)?;
     }
     let mut args = PackedKernelArgs::new();
     [out.first_element_address(), x.first_element_address()].iter().for_each(|&ptr| args.push_u64(ptr));
     push_rows(&mut args);
     args.push_u64(tiles as u64);
     args.push_u64(state.first_element_address());
-    let staying = ScanPipeline::blocks_for_tiles(blocks as usize, ctx.device_info().multiprocessors)
+    let staying = ScanPipeline::pipeline_block_count(blocks as usize, ctx.device_info().multiprocessors)
         .zip(scan_pipeline(x, rows, shape, item_bytes));
     let compiled = ctx
         .compiled_kernel(&ArrayKernel::Scan(kernel(ScanStage::Tiles(shape, staying.map(|(_, pipeline)| pipeline)))))?;
@@ -84,7 +90,7 @@ fn launch_scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: ScanRows) -> Resu
         Some((blocks, pipeline)) => (blocks, pipeline.threads_per_block(shape), pipeline.shared_bytes()),
         None => (blocks, shape.threads, 0),
     };
-    compiled.launch([blocks, 1, 1], [threads, 1, 1], shared, args.bytes())
+    compiled.launch([blocks, 1, 1], [threads, 1, 1], shared, args.packed_bytes())
 }
 
 /// The pipeline of a scan whose rows may be copied in bulk.

@@ -5,7 +5,8 @@ use crate::error::{ArrayError, Result};
 use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::Order;
 use rtcg_codegen::array::{
-    ArrayKernel, RADIX_DIGITS, RADIX_THREADS, RadixSpec, RadixStage, SORT_TILE, SortPayload, SortSpec, SortStage,
+    ArrayKernel, RADIX_BINS, RADIX_HISTOGRAM_THREADS, RadixSpec, RadixStage, SORT_TILE_ITEMS, SortPayload, SortSpec,
+    SortStage,
 };
 use rtcg_codegen::{DType, DTypeKind};
 
@@ -24,12 +25,12 @@ impl GpuArray {
     /// When the elements are records.
     pub fn argsort(&self, axis: usize, descending: bool) -> Result<GpuArray> {
         let (_, indices) = self.sort_rows(axis, descending, true)?;
-        indices.ok_or_else(|| ArrayError::value("argsort: no indices were made"))
+        indices.ok_or_else(|| ArrayError::value_error("argsort: no indices were made"))
     }
 
     fn sort_rows(&self, axis: usize, descending: bool, indices: bool) -> Result<(GpuArray, Option<GpuArray>)> {
         if self.dtype().kind() == DTypeKind::Record {
-            return Err(ArrayError::dtype("records cannot be sorted"));
+            return Err(ArrayError::type_error("records cannot be sorted"));
         }
         self.check_memory()?;
         let (axis, last) = (axis as isize, self.ndim() as isize - 1);
@@ -53,10 +54,10 @@ impl GpuArray {
         [now.0.first_element_address(), start(&now.1), source.first_element_address(), rows as u64, n as u64]
             .iter()
             .for_each(|&n| args.push_u64(n));
-        let tiles = (rows * n.div_ceil(SORT_TILE)).min(ctx.device_info().max_blocks as usize) as u32;
+        let tiles = (rows * n.div_ceil(SORT_TILE_ITEMS)).min(ctx.device_info().max_blocks as usize) as u32;
         let compiled = ctx.compiled_kernel(&ArrayKernel::Sort(kernel(SortStage::Tiles)))?;
-        compiled.launch([tiles, 1, 1], [SORT_TILE as u32, 1, 1], 0, args.bytes())?;
-        let mut run = SORT_TILE;
+        compiled.launch([tiles, 1, 1], [SORT_TILE_ITEMS as u32, 1, 1], 0, args.packed_bytes())?;
+        let mut run = SORT_TILE_ITEMS;
         while run < n {
             let next = (new(self.dtype())?, if indices { Some(new(DType::I64)?) } else { None });
             let mut args = PackedKernelArgs::new();
@@ -65,7 +66,12 @@ impl GpuArray {
                 .for_each(|&ptr| args.push_u64(ptr));
             [rows, n, run].iter().for_each(|&n| args.push_u64(n as u64));
             let compiled = ctx.compiled_kernel(&ArrayKernel::Sort(kernel(SortStage::Merge)))?;
-            compiled.launch([ctx.device_info().blocks_for(rows * n), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())?;
+            compiled.launch(
+                [ctx.device_info().grid_block_count(rows * n), 1, 1],
+                [BLOCK_THREADS, 1, 1],
+                0,
+                args.packed_bytes(),
+            )?;
             now = next;
             run *= 2;
         }
@@ -78,7 +84,9 @@ impl GpuArray {
     /// When this array has another number of axes.
     pub fn searchsorted(&self, values: &GpuArray, right: bool) -> Result<GpuArray> {
         if self.ndim() != 1 {
-            return Err(ArrayError::value("object too deep for desired array: the sorted array must have one axis"));
+            return Err(ArrayError::value_error(
+                "object too deep for desired array: the sorted array must have one axis",
+            ));
         }
         [self, values].into_iter().try_for_each(GpuArray::check_memory)?;
         let common = self.dtype().promote(values.dtype());
@@ -102,7 +110,12 @@ impl GpuArray {
         .iter()
         .for_each(|&n| args.push_u64(n));
         let compiled = ctx.compiled_kernel(&ArrayKernel::Sort(kernel))?;
-        compiled.launch([ctx.device_info().blocks_for(out.size()), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())?;
+        compiled.launch(
+            [ctx.device_info().grid_block_count(out.size()), 1, 1],
+            [BLOCK_THREADS, 1, 1],
+            0,
+            args.packed_bytes(),
+        )?;
         Ok(out)
     }
 }
@@ -111,7 +124,7 @@ impl GpuArray {
 /// all of them together.
 fn prefers_radix(dtype: DType, rows: usize, n: usize) -> bool {
     let long = if dtype.itemsize() > 4 { 1 << 17 } else { 1 << 15 };
-    RadixSpec::supports(dtype) && (long * rows.min(32)..=RadixSpec::MAX_KEYS).contains(&n) && rows <= 256
+    RadixSpec::supports_dtype(dtype) && (long * rows.min(32)..=RadixSpec::MAX_KEYS).contains(&n) && rows <= 256
 }
 
 /// Sorts the rows of a contiguous array, and their places if there are to be any.
@@ -164,18 +177,18 @@ impl RadixRow {
             kernel => kernel,
         };
         let tiles = self.n.div_ceil(kernel(RadixStage::Histogram).tile_items());
-        let begins = GpuArray::empty(ctx, &[4 * RADIX_DIGITS * passes + 64], DType::U8, Order::C)?;
+        let begins = GpuArray::empty(ctx, &[4 * RADIX_BINS * passes + 64], DType::U8, Order::C)?;
         let (counts, ticket) =
-            (begins.first_element_address(), begins.first_element_address() + (4 * RADIX_DIGITS * passes) as u64);
-        ctx.device_runtime().clear(counts, begins.size())?;
+            (begins.first_element_address(), begins.first_element_address() + (4 * RADIX_BINS * passes) as u64);
+        ctx.device_runtime().memset_zero(counts, begins.size())?;
         let mut args = PackedKernelArgs::new();
         [counts, ticket, self.source, self.n as u64].iter().for_each(|&n| args.push_u64(n));
         let compiled = ctx.compiled_kernel(&ArrayKernel::Radix(kernel(RadixStage::Histogram)))?;
         let blocks = (ctx.device_info().max_blocks as usize / 4).clamp(1, tiles) as u32;
-        compiled.launch([blocks, 1, 1], [RADIX_THREADS, 1, 1], 0, args.bytes())?;
-        let state = GpuArray::empty(ctx, &[64 + 4 * RADIX_DIGITS * tiles], DType::U8, Order::C)?;
+        compiled.launch([blocks, 1, 1], [RADIX_HISTOGRAM_THREADS, 1, 1], 0, args.packed_bytes())?;
+        let state = GpuArray::empty(ctx, &[64 + 4 * RADIX_BINS * tiles], DType::U8, Order::C)?;
         for pass in 0..passes {
-            ctx.device_runtime().clear(state.first_element_address(), state.size())?;
+            ctx.device_runtime().memset_zero(state.first_element_address(), state.size())?;
             let last = pass + 1 == passes;
             let payload = match (indices, pass) {
                 (false, _) => SortPayload::None,
@@ -186,14 +199,14 @@ impl RadixRow {
             let from = if pass == 0 { self.source } else { self.keys[1 - side] };
             let places = if last { self.places } else { self.between[side] };
             let mut args = PackedKernelArgs::new();
-            [self.keys[side], from, places, self.between[1 - side], counts + (4 * RADIX_DIGITS * pass) as u64]
+            [self.keys[side], from, places, self.between[1 - side], counts + (4 * RADIX_BINS * pass) as u64]
                 .iter()
                 .for_each(|&n| args.push_u64(n));
             [state.first_element_address(), self.n as u64].iter().for_each(|&n| args.push_u64(n));
             args.push_u32(8 * pass as u32);
             let sweep = kernel(RadixStage::Sweep { payload, last });
             let compiled = ctx.compiled_kernel(&ArrayKernel::Radix(sweep))?;
-            compiled.launch([tiles as u32, 1, 1], [sweep.threads.into(), 1, 1], 0, args.bytes())?;
+            compiled.launch([tiles as u32, 1, 1], [sweep.threads.into(), 1, 1], 0, args.packed_bytes())?;
         }
         Ok(())
     }

@@ -36,7 +36,7 @@ impl ThreadFlag {
     }
 
     /// Says whether the calling thread is inside from now on. Does nothing in a thread that has ended.
-    pub fn set_inside(&self, is_inside: bool) {
+    pub fn set_for_thread(&self, is_inside: bool) {
         match (self.flag.try_with(|here| here.replace(is_inside)), is_inside) {
             (Ok(false), true) => drop(self.n_threads.fetch_add(1, Ordering::Relaxed)),
             (Ok(true), false) => drop(self.n_threads.fetch_sub(1, Ordering::Relaxed)),
@@ -50,27 +50,27 @@ mod tests {
     use super::*;
 
     thread_local! {
-        static IS_HERE: Cell<bool> = const { Cell::new(false) };
+        static TEST_FLAG: Cell<bool> = const { Cell::new(false) };
     }
-    static THREADS: ThreadFlag = ThreadFlag::new(&IS_HERE);
+    static TEST_THREAD_FLAG: ThreadFlag = ThreadFlag::new(&TEST_FLAG);
 
     #[test]
-    fn each_thread_is_inside_for_itself() {
-        let n_threads = || THREADS.n_threads.load(Ordering::Relaxed);
-        assert!(!THREADS.is_set());
-        [true, true].into_iter().for_each(|is_inside| THREADS.set_inside(is_inside));
-        assert!(THREADS.is_set());
+    fn flag_is_set_for_each_thread_separately() {
+        let n_threads = || TEST_THREAD_FLAG.n_threads.load(Ordering::Relaxed);
+        assert!(!TEST_THREAD_FLAG.is_set());
+        [true, true].into_iter().for_each(|is_inside| TEST_THREAD_FLAG.set_for_thread(is_inside));
+        assert!(TEST_THREAD_FLAG.is_set());
         assert_eq!(n_threads(), 1);
         std::thread::scope(|scope| {
             let other = scope.spawn(|| {
-                let before = THREADS.is_set();
-                THREADS.set_inside(true);
-                (before, THREADS.is_set(), n_threads(), THREADS.set_inside(false))
+                let before = TEST_THREAD_FLAG.is_set();
+                TEST_THREAD_FLAG.set_for_thread(true);
+                (before, TEST_THREAD_FLAG.is_set(), n_threads(), TEST_THREAD_FLAG.set_for_thread(false))
             });
             assert_eq!(other.join().unwrap(), (false, true, 2, ()));
         });
-        [false, false].into_iter().for_each(|is_inside| THREADS.set_inside(is_inside));
-        assert!(!THREADS.is_set());
+        [false, false].into_iter().for_each(|is_inside| TEST_THREAD_FLAG.set_for_thread(is_inside));
+        assert!(!TEST_THREAD_FLAG.is_set());
         assert_eq!(n_threads(), 0);
     }
 }

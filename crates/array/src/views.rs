@@ -25,7 +25,7 @@ impl From<isize> for Index {
 }
 
 /// Ranges, alone and in a pair with a step.
-macro_rules! slices {
+macro_rules! impl_index_from_ranges {
     ($($range:ty: |$r:pat_param| $start:expr, $stop:expr;)*) => {$(
         impl From<$range> for Index {
             fn from($r: $range) -> Self {
@@ -41,7 +41,7 @@ macro_rules! slices {
     )*};
 }
 
-slices! {
+impl_index_from_ranges! {
     Range<isize>: |r| Some(r.start), Some(r.end);
     RangeFrom<isize>: |r| Some(r.start), None;
     RangeTo<isize>: |r| None, Some(r.end);
@@ -56,7 +56,7 @@ pub fn normalize_axis(axis: isize, ndim: usize) -> Result<usize> {
     let from_front = if axis < 0 { axis + ndim as isize } else { axis };
     match usize::try_from(from_front) {
         Ok(found) if found < ndim => Ok(found),
-        _ => Err(ArrayError::axis(axis, ndim)),
+        _ => Err(ArrayError::axis_error(axis, ndim)),
     }
 }
 
@@ -69,7 +69,7 @@ pub fn normalize_axes(axes: &[isize], ndim: usize) -> Result<SmallVec<[usize; 4]
     for &axis in axes {
         let axis = normalize_axis(axis, ndim)?;
         if found.contains(&axis) {
-            return Err(ArrayError::value("duplicate value in 'axis'"));
+            return Err(ArrayError::value_error("duplicate value in 'axis'"));
         }
         found.push(axis);
     }
@@ -85,7 +85,7 @@ fn slice_indices(
 ) -> Result<(usize, usize, isize)> {
     let step = step.unwrap_or(1);
     if step == 0 {
-        return Err(ArrayError::value("slice step cannot be zero"));
+        return Err(ArrayError::value_error("slice step cannot be zero"));
     }
     let length = length as isize;
     let (low, high) = if step > 0 { (0, length) } else { (-1, length - 1) };
@@ -107,7 +107,7 @@ fn slice_indices(
 }
 
 impl Layout {
-    fn offset_moved_by(&self, bytes: isize) -> usize {
+    fn shifted_offset(&self, bytes: isize) -> usize {
         // Views of an array without elements may point anywhere; they are never followed.
         (self.offset as isize).wrapping_add(bytes) as usize
     }
@@ -119,10 +119,10 @@ impl Layout {
     pub fn index(&self, items: &[Index]) -> Result<Layout> {
         let used = items.iter().filter(|item| matches!(item, Index::At(_) | Index::Slice(..))).count();
         if items.iter().filter(|item| **item == Index::Ellipsis).count() > 1 {
-            return Err(ArrayError::index("an index can only have a single ellipsis ('...')"));
+            return Err(ArrayError::index_error("an index can only have a single ellipsis ('...')"));
         }
         if used > self.ndim() {
-            return Err(ArrayError::index(format!(
+            return Err(ArrayError::index_error(format!(
                 "too many indices for array: array is {}-dimensional, but {used} were indexed",
                 self.ndim()
             )));
@@ -142,13 +142,13 @@ impl Layout {
                     view.strides.push(0);
                 }
                 Index::At(index) => {
-                    let place = self.checked_index(index, axis)?;
-                    view.offset = view.offset_moved_by(place as isize * self.strides[axis]);
+                    let place = self.normalize_index(index, axis)?;
+                    view.offset = view.shifted_offset(place as isize * self.strides[axis]);
                     axis += 1;
                 }
                 Index::Slice(start, stop, step) => {
                     let (start, count, step) = slice_indices(start, stop, step, self.shape[axis])?;
-                    view.offset = view.offset_moved_by(start as isize * self.strides[axis]);
+                    view.offset = view.shifted_offset(start as isize * self.strides[axis]);
                     view.shape.push(count);
                     view.strides.push(self.strides[axis].wrapping_mul(step));
                     axis += 1;
@@ -160,12 +160,14 @@ impl Layout {
         view.check_ndim()
     }
 
-    fn checked_index(&self, index: isize, axis: usize) -> Result<usize> {
+    fn normalize_index(&self, index: isize, axis: usize) -> Result<usize> {
         let length = self.shape[axis];
         let from_front = if index < 0 { index.saturating_add(length as isize) } else { index };
         match usize::try_from(from_front) {
             Ok(place) if place < length => Ok(place),
-            _ => Err(ArrayError::index(format!("index {index} is out of bounds for axis {axis} with size {length}"))),
+            _ => Err(ArrayError::index_error(format!(
+                "index {index} is out of bounds for axis {axis} with size {length}"
+            ))),
         }
     }
 
@@ -174,7 +176,7 @@ impl Layout {
             return Ok(self);
         }
         let ndim = self.ndim();
-        Err(ArrayError::value(format!("{ndim} axes; an array has {MAX_NDIM} at most")))
+        Err(ArrayError::value_error(format!("{ndim} axes; an array has {MAX_NDIM} at most")))
     }
 
     /// The axes in another order; all of them reversed without `axes`.
@@ -185,7 +187,7 @@ impl Layout {
         let order: SmallVec<[usize; 4]> = match axes {
             None => (0..self.ndim()).rev().collect(),
             Some(axes) if axes.len() != self.ndim() => {
-                return Err(ArrayError::value(format!(
+                return Err(ArrayError::value_error(format!(
                     "axes don't match array: {} were given for {} dimensions",
                     PythonTuple(axes),
                     self.ndim()
@@ -193,7 +195,7 @@ impl Layout {
             }
             Some(axes) => normalize_axes(axes, self.ndim()).map_err(|error| {
                 if error.kind() == crate::ArrayErrorKind::Value {
-                    ArrayError::value("repeated axis in transpose")
+                    ArrayError::value_error("repeated axis in transpose")
                 } else {
                     error
                 }
@@ -213,7 +215,7 @@ impl Layout {
     pub fn moveaxis(&self, source: &[isize], destination: &[isize]) -> Result<Layout> {
         let (source, destination) = (normalize_axes(source, self.ndim())?, normalize_axes(destination, self.ndim())?);
         if source.len() != destination.len() {
-            return Err(ArrayError::value(
+            return Err(ArrayError::value_error(
                 "`source` and `destination` arguments must have the same number of elements",
             ));
         }
@@ -267,7 +269,7 @@ impl Layout {
     pub fn squeeze(&self, axes: Option<&[isize]>) -> Result<Layout> {
         let given = axes.map(|axes| normalize_axes(axes, self.ndim())).transpose()?;
         if let Some(&axis) = given.iter().flatten().find(|&&axis| self.shape[axis] != 1) {
-            return Err(ArrayError::value(format!(
+            return Err(ArrayError::value_error(format!(
                 "cannot select an axis to squeeze out which has size not equal to one: axis {axis} of shape {}",
                 PythonTuple(&self.shape)
             )));
@@ -290,7 +292,7 @@ impl Layout {
         let fits =
             new.is_some_and(|new| self.shape.iter().zip(&shape[new..]).all(|(&have, &want)| have == want || have == 1));
         let Some(new) = new.filter(|_| fits) else {
-            return Err(ArrayError::value(format!(
+            return Err(ArrayError::value_error(format!(
                 "operands could not be broadcast together: shape {} does not fit into {}",
                 PythonTuple(&self.shape),
                 PythonTuple(shape)
@@ -315,7 +317,7 @@ impl Layout {
         let mut view = self.clone();
         for axis in axes {
             let last = self.shape[axis].saturating_sub(1) as isize;
-            view.offset = view.offset_moved_by(last * self.strides[axis]);
+            view.offset = view.shifted_offset(last * self.strides[axis]);
             view.strides[axis] = -self.strides[axis];
         }
         Ok(view)
@@ -327,17 +329,17 @@ impl Layout {
     /// When the axes do not exist or are the same.
     pub fn diagonal(&self, offset: isize, axis1: isize, axis2: isize) -> Result<Layout> {
         if self.ndim() < 2 {
-            return Err(ArrayError::value("diag requires an array of at least two dimensions"));
+            return Err(ArrayError::value_error("diag requires an array of at least two dimensions"));
         }
         let (a, b) = (normalize_axis(axis1, self.ndim())?, normalize_axis(axis2, self.ndim())?);
         if a == b {
-            return Err(ArrayError::value("axis1 and axis2 cannot be the same"));
+            return Err(ArrayError::value_error("axis1 and axis2 cannot be the same"));
         }
         let (skip_a, skip_b) = if offset < 0 { (offset.unsigned_abs(), 0) } else { (0, offset.unsigned_abs()) };
         let length = self.shape[a].saturating_sub(skip_a).min(self.shape[b].saturating_sub(skip_b));
         let mut view = self.clone();
         if length > 0 {
-            view.offset = view.offset_moved_by(skip_a as isize * self.strides[a] + skip_b as isize * self.strides[b]);
+            view.offset = view.shifted_offset(skip_a as isize * self.strides[a] + skip_b as isize * self.strides[b]);
         }
         for axis in [a.max(b), a.min(b)] {
             view.shape.remove(axis);
@@ -375,7 +377,7 @@ impl Layout {
             return Ok(self.clone());
         }
         let Some(last) = self.ndim().checked_sub(1) else {
-            return Err(ArrayError::value(
+            return Err(ArrayError::value_error(
                 "Changing the dtype of a 0d array is only supported if the itemsize is unchanged",
             ));
         };
@@ -384,12 +386,12 @@ impl Layout {
             (0..=last).rev().find(|&axis| self.shape[axis] != 1 && self.strides[axis] == from as isize).unwrap_or(last);
         let bytes = self.shape[axis] * from;
         if self.strides[axis] != from as isize && self.shape[axis] != 1 && self.size() != 0 {
-            return Err(ArrayError::value(
+            return Err(ArrayError::value_error(
                 "To change to a dtype of a different size, the last axis must be contiguous",
             ));
         }
         if !bytes.is_multiple_of(to) {
-            return Err(ArrayError::value(format!(
+            return Err(ArrayError::value_error(format!(
                 "When changing to a {} dtype, its size must be a divisor of the total size in bytes of the axis: {bytes} bytes, item size {to}",
                 if to > from { "larger" } else { "smaller" }
             )));
@@ -451,15 +453,15 @@ fn reshaped_strides(old: &[usize], old_strides: &[isize], new: &[usize], item: u
 /// When the numbers of elements differ, or several lengths are negative.
 pub(crate) fn resolve_shape(shape: &[isize], size: usize) -> Result<Shape> {
     let shown = || PythonTuple(shape);
-    let mismatch = || ArrayError::value(format!("cannot reshape array of size {size} into shape {}", shown()));
+    let mismatch = || ArrayError::value_error(format!("cannot reshape array of size {size} into shape {}", shown()));
     let mut unknown = None;
     let mut known = 1usize;
     for (axis, &length) in shape.iter().enumerate() {
         match usize::try_from(length) {
             Ok(length) => known = known.checked_mul(length).ok_or_else(mismatch)?,
             Err(_) if length == -1 && unknown.is_none() => unknown = Some(axis),
-            Err(_) if length == -1 => return Err(ArrayError::value("can only specify one unknown dimension")),
-            Err(_) => return Err(ArrayError::value(format!("negative dimensions are not allowed: {}", shown()))),
+            Err(_) if length == -1 => return Err(ArrayError::value_error("can only specify one unknown dimension")),
+            Err(_) => return Err(ArrayError::value_error(format!("negative dimensions are not allowed: {}", shown()))),
         }
     }
     let mut resolved: Shape = shape.iter().map(|&length| length.max(0) as usize).collect();

@@ -5,36 +5,39 @@ use rtcg_array::{ArrayErrorKind, Index, Layout, Order, broadcast_shapes};
 
 /// Shape and addresses, and nothing of strides.
 #[derive(Debug, Clone, PartialEq)]
-struct Model {
+struct ArrayModel {
     shape: Vec<usize>,
     addresses: Vec<usize>,
 }
 
 /// All coordinates of a shape in C order.
-fn coordinates(shape: &[usize]) -> Vec<Vec<usize>> {
+fn all_coordinates(shape: &[usize]) -> Vec<Vec<usize>> {
     shape.iter().fold(vec![vec![]], |found, &length| {
         let longer = |head: &Vec<usize>| (0..length).map(|at| [&head[..], &[at]].concat()).collect::<Vec<_>>();
         found.iter().flat_map(longer).collect()
     })
 }
 
-impl Model {
+impl ArrayModel {
     /// What a layout says.
-    fn of(layout: &Layout) -> Self {
+    fn from_layout(layout: &Layout) -> Self {
         let address = |at: Vec<usize>| {
             let steps: isize = at.iter().zip(&layout.strides).map(|(&at, &stride)| at as isize * stride).sum();
             (layout.offset as isize + steps) as usize
         };
-        Self { shape: layout.shape.to_vec(), addresses: coordinates(&layout.shape).into_iter().map(address).collect() }
+        Self {
+            shape: layout.shape.to_vec(),
+            addresses: all_coordinates(&layout.shape).into_iter().map(address).collect(),
+        }
     }
 
-    fn at(&self, place: &[usize]) -> usize {
+    fn address_at(&self, place: &[usize]) -> usize {
         self.addresses[place.iter().zip(&self.shape).fold(0, |flat, (at, length)| flat * length + at)]
     }
 
     /// Another shape, each of whose coordinates takes the element at `source`.
-    fn taken(&self, shape: Vec<usize>, source: impl Fn(&[usize]) -> Vec<usize>) -> Self {
-        let addresses = coordinates(&shape).iter().map(|at| self.at(&source(at))).collect();
+    fn gather_elements(&self, shape: Vec<usize>, source: impl Fn(&[usize]) -> Vec<usize>) -> Self {
+        let addresses = all_coordinates(&shape).iter().map(|at| self.address_at(&source(at))).collect();
         Self { shape, addresses }
     }
 
@@ -62,13 +65,13 @@ impl Model {
                 }
                 Index::Slice(start, stop, step) => {
                     kept.push(Some(places.len()));
-                    places.push(chosen(start, stop, step, length)?);
+                    places.push(slice_positions(start, stop, step, length)?);
                 }
                 Index::Ellipsis => unreachable!("it was replaced"),
             }
         }
         let shape = kept.iter().map(|axis| axis.map_or(1, |axis| places[axis].len())).collect();
-        Ok(self.taken(shape, |at| {
+        Ok(self.gather_elements(shape, |at| {
             let mut source: Vec<usize> = vec![0; places.len()];
             for (axis, list) in places.iter().enumerate() {
                 let place = kept.iter().position(|kept| *kept == Some(axis)).map_or(0, |place| at[place]);
@@ -80,7 +83,7 @@ impl Model {
 }
 
 /// The places of a slice, found by walking.
-fn chosen(
+fn slice_positions(
     start: Option<isize>,
     stop: Option<isize>,
     step: Option<isize>,
@@ -103,18 +106,18 @@ fn chosen(
     Ok(found)
 }
 
-fn shapes() -> impl Strategy<Value = Vec<usize>> {
+fn arbitrary_shape() -> impl Strategy<Value = Vec<usize>> {
     prop::collection::vec(0usize..4, 0..4)
 }
 
-fn bound() -> impl Strategy<Value = Option<isize>> {
+fn arbitrary_slice_bound() -> impl Strategy<Value = Option<isize>> {
     prop::option::of(-6isize..7)
 }
 
-fn items() -> impl Strategy<Value = Vec<Index>> {
+fn arbitrary_index_items() -> impl Strategy<Value = Vec<Index>> {
     let item = prop_oneof![
         2 => (-4isize..4).prop_map(Index::At),
-        4 => (bound(), bound(), prop::option::of(-3isize..4)).prop_map(|(a, b, c)| Index::Slice(a, b, c)),
+        4 => (arbitrary_slice_bound(), arbitrary_slice_bound(), prop::option::of(-3isize..4)).prop_map(|(a, b, c)| Index::Slice(a, b, c)),
         1 => Just(Index::Ellipsis),
         1 => Just(Index::NewAxis),
     ];
@@ -122,8 +125,8 @@ fn items() -> impl Strategy<Value = Vec<Index>> {
 }
 
 /// A layout that is already a view: transposed, and flipped in some axes.
-fn layouts() -> impl Strategy<Value = Layout> {
-    (shapes(), any::<bool>(), any::<[bool; 4]>()).prop_map(|(shape, turned, flipped)| {
+fn arbitrary_layout() -> impl Strategy<Value = Layout> {
+    (arbitrary_shape(), any::<bool>(), any::<[bool; 4]>()).prop_map(|(shape, turned, flipped)| {
         let order = if turned { Order::F } else { Order::C };
         let dense = Layout { offset: 1000, ..Layout::contiguous(&shape, 8, order) };
         let axes: Vec<isize> = (0..shape.len()).filter(|&axis| flipped[axis]).map(|axis| axis as isize).collect();
@@ -135,12 +138,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn basic_indices_one_after_the_other(layout in layouts(), indices in prop::collection::vec(items(), 1..3)) {
-        let (mut layout, mut model) = (layout.clone(), Model::of(&layout));
+    fn chained_basic_indices_match_the_model(layout in arbitrary_layout(), indices in prop::collection::vec(arbitrary_index_items(), 1..3)) {
+        let (mut layout, mut model) = (layout.clone(), ArrayModel::from_layout(&layout));
         for items in &indices {
             match (layout.index(items), model.index(items)) {
                 (Ok(view), Ok(expected)) => {
-                    prop_assert_eq!(&Model::of(&view), &expected, "{:?}", items);
+                    prop_assert_eq!(&ArrayModel::from_layout(&view), &expected, "{:?}", items);
                     (layout, model) = (view, expected);
                 }
                 (Err(error), Err(kind)) => {
@@ -153,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn shapes_broadcast_by_numpys_rule(a in shapes(), b in shapes(), c in shapes()) {
+    fn shapes_broadcast_by_numpys_rule(a in arbitrary_shape(), b in arbitrary_shape(), c in arbitrary_shape()) {
         let ndim = a.len().max(b.len()).max(c.len());
         let padded = |shape: &[usize]| [vec![1; ndim - shape.len()], shape.to_vec()].concat();
         let all = [padded(&a), padded(&b), padded(&c)];
@@ -172,14 +175,14 @@ proptest! {
     }
 
     #[test]
-    fn broadcasting_repeats_elements(layout in layouts(), new in shapes(), longer in 1usize..4) {
+    fn broadcasting_repeats_elements(layout in arbitrary_layout(), new in arbitrary_shape(), longer in 1usize..4) {
         let grown: Vec<usize> = layout.shape.iter().map(|&n| if n == 1 { longer } else { n }).collect();
         let shape = [new.clone(), grown].concat();
-        let model = Model::of(&layout);
-        let expected = model.taken(shape.clone(), |at| {
+        let model = ArrayModel::from_layout(&layout);
+        let expected = model.gather_elements(shape.clone(), |at| {
             at[new.len()..].iter().zip(&model.shape).map(|(&at, &n)| if n == 1 { 0 } else { at }).collect()
         });
-        prop_assert_eq!(Model::of(&layout.broadcast_to(&shape).expect("it fits")), expected);
+        prop_assert_eq!(ArrayModel::from_layout(&layout.broadcast_to(&shape).expect("it fits")), expected);
         let wrong: Vec<usize> = layout.shape.iter().map(|&n| n + 1).collect();
         if layout.shape.iter().any(|&n| n != 1) {
             prop_assert!(layout.broadcast_to(&wrong).is_err());
@@ -187,25 +190,25 @@ proptest! {
     }
 
     #[test]
-    fn transposing_reorders_axes(layout in layouts(), seed in any::<u64>()) {
+    fn transposing_reorders_axes(layout in arbitrary_layout(), seed in any::<u64>()) {
         let mut axes: Vec<usize> = (0..layout.ndim()).collect();
         axes.sort_by_key(|&axis| seed.rotate_left(17 * axis as u32) ^ axis as u64);
         let signed: Vec<isize> = axes.iter().map(|&axis| axis as isize - (seed & 1) as isize * axes.len() as isize).collect();
-        let model = Model::of(&layout);
-        let expected = model.taken(axes.iter().map(|&axis| model.shape[axis]).collect(), |at| {
+        let model = ArrayModel::from_layout(&layout);
+        let expected = model.gather_elements(axes.iter().map(|&axis| model.shape[axis]).collect(), |at| {
             (0..axes.len()).map(|axis| at[axes.iter().position(|&a| a == axis).expect("a permutation")]).collect()
         });
-        prop_assert_eq!(Model::of(&layout.transpose(Some(&signed)).expect("a permutation")), expected);
+        prop_assert_eq!(ArrayModel::from_layout(&layout.transpose(Some(&signed)).expect("a permutation")), expected);
     }
 
     #[test]
     fn a_reshaped_view_has_the_same_elements_in_the_same_order(
-        layout in layouts(), items in items(), shape in prop::collection::vec(1usize..7, 0..4),
+        layout in arbitrary_layout(), items in arbitrary_index_items(), shape in prop::collection::vec(1usize..7, 0..4),
     ) {
         let Ok(view) = layout.index(&items) else { return Ok(()) };
         if shape.iter().product::<usize>() == view.size() {
             if let Some(reshaped) = view.reshape(&shape, 8, Order::C) {
-                prop_assert_eq!(Model::of(&reshaped).addresses, Model::of(&view).addresses);
+                prop_assert_eq!(ArrayModel::from_layout(&reshaped).addresses, ArrayModel::from_layout(&view).addresses);
             } else {
                 prop_assert!(!view.is_contiguous(8, Order::C), "{view:?} needs no copy");
             }
@@ -215,9 +218,9 @@ proptest! {
     }
 
     #[test]
-    fn the_extent_covers_all_elements_and_no_more(layout in layouts(), items in items()) {
+    fn the_extent_covers_all_elements_and_no_more(layout in arbitrary_layout(), items in arbitrary_index_items()) {
         let Ok(view) = layout.index(&items) else { return Ok(()) };
-        let addresses = Model::of(&view).addresses;
+        let addresses = ArrayModel::from_layout(&view).addresses;
         let (low, high) = view.byte_extent(8);
         if let (Some(&first), Some(&last)) = (addresses.iter().min(), addresses.iter().max()) {
             prop_assert_eq!((low, high), (first as isize, last as isize + 8));

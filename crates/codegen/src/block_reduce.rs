@@ -329,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_source_has_the_limits_of_this_file() {
+    fn cuda_source_and_rust_constants_agree() {
         assert!(BLOCK_REDUCE_SOURCE.contains(&format!("values(counters + {COMPLETION_COUNTERS});")));
         assert!(BLOCK_REDUCE_SOURCE.contains(&format!("fits = sizeof(T) <= {MAX_FLAGGED_BYTES};")));
     }

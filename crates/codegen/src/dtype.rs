@@ -227,9 +227,9 @@ impl DType {
             }
             (DTypeKind::Unsigned, DTypeKind::Signed) => promote_mixed_integers(low, high),
             (_, DTypeKind::Float) if high == DType::BF16 && low.itemsize() == 1 => high,
-            (_, DTypeKind::Float) => promote_floats(float_for(low), high),
+            (_, DTypeKind::Float) => promote_floats(smallest_float_holding(low), high),
             (_, DTypeKind::Complex) => {
-                DType::from_kind_and_size('c', high.itemsize().max(2 * float_for(low).itemsize()))
+                DType::from_kind_and_size('c', high.itemsize().max(2 * smallest_float_holding(low).itemsize()))
             }
             _ => high,
         }
@@ -254,14 +254,14 @@ impl DType {
     }
 
     /// The result type of true division of operands that promote to `self`.
-    pub fn true_divide(self) -> DType {
+    pub fn true_divide_dtype(self) -> DType {
         if self.kind() < DTypeKind::Float { DType::F64 } else { self }
     }
 
     /// The type that mathematical functions of integers are computed in: the smallest float that
     /// holds them. Other types stay.
-    pub fn float_for_unary(self) -> DType {
-        if self.is_integral() { float_for(self) } else { self }
+    pub fn float_dtype_for_unary(self) -> DType {
+        if self.is_integral() { smallest_float_holding(self) } else { self }
     }
 }
 
@@ -282,7 +282,7 @@ fn promote_mixed_integers(unsigned: DType, signed: DType) -> DType {
 }
 
 /// The smallest float that holds every value of `dtype` (float64 for 64-bit integers, as NumPy).
-fn float_for(dtype: DType) -> DType {
+fn smallest_float_holding(dtype: DType) -> DType {
     match (dtype.kind(), dtype.itemsize()) {
         (DTypeKind::Float, _) => dtype,
         (_, 1) => DType::F16,
@@ -305,7 +305,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_type_finds_its_own_row() {
+    fn every_dtype_has_its_own_table_row() {
         for dtype in DType::all_dtypes() {
             assert_eq!(dtype.table_row().map(|row| (row.0, row.2)), Some((dtype, dtype.itemsize())));
             assert_eq!(DType::from_name(dtype.name()), Some(dtype));

@@ -18,17 +18,17 @@ pub struct KernelParam {
 
 impl KernelParam {
     /// `const T *name`
-    pub fn input(dtype: DType, name: &str) -> KernelParam {
+    pub fn input_array(dtype: DType, name: &str) -> KernelParam {
         KernelParam { name: name.into(), dtype, is_vector: true, is_const: true }
     }
 
     /// `T *name`
-    pub fn output(dtype: DType, name: &str) -> KernelParam {
+    pub fn output_array(dtype: DType, name: &str) -> KernelParam {
         KernelParam { name: name.into(), dtype, is_vector: true, is_const: false }
     }
 
     /// `T name`
-    pub fn scalar(dtype: DType, name: &str) -> KernelParam {
+    pub fn scalar_value(dtype: DType, name: &str) -> KernelParam {
         KernelParam { name: name.into(), dtype, is_vector: false, is_const: false }
     }
 
@@ -44,7 +44,7 @@ impl KernelParam {
 /// The kernel's parameters are `params` in order, then `size_t n`. Any grid of one-dimensional
 /// blocks covers all elements (grid-stride loop).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Elementwise {
+pub struct ElementwiseKernelSpec {
     /// Kernel name, a C identifier.
     pub name: String,
     /// Parameters before `n`.
@@ -55,7 +55,7 @@ pub struct Elementwise {
     pub preamble: String,
 }
 
-impl Elementwise {
+impl ElementwiseKernelSpec {
     /// The kernel as CUDA C++ source.
     pub fn source(&self) -> String {
         let mut out = String::new();
@@ -100,12 +100,12 @@ mod tests {
 
     #[test]
     fn source_declares_parameters_and_loop() {
-        let kernel = Elementwise {
+        let kernel = ElementwiseKernelSpec {
             name: "axpb".into(),
             params: vec![
-                KernelParam::output(DType::F32, "z"),
-                KernelParam::input(DType::C64, "x"),
-                KernelParam::scalar(DType::I64, "b"),
+                KernelParam::output_array(DType::F32, "z"),
+                KernelParam::input_array(DType::C64, "x"),
+                KernelParam::scalar_value(DType::I64, "b"),
             ],
             operation: "z[i] = x[i].real() + b".into(),
             preamble: String::new(),

@@ -16,4 +16,4 @@ mod scan_pipeline;
 pub mod snippet;
 
 pub use dtype::{DType, DTypeKind, UnknownDType, WeakScalar};
-pub use elementwise::{Elementwise, KernelParam};
+pub use elementwise::{ElementwiseKernelSpec, KernelParam};

@@ -68,7 +68,7 @@ pub(crate) fn state_header_bytes(itemsize: usize) -> usize {
 
 /// Bytes of device memory for the state of `tiles` tiles of items of `itemsize` bytes: those that must
 /// be zero at the start, and all.
-pub fn state_bytes(itemsize: usize, tiles: usize) -> (usize, usize) {
+pub fn scan_state_bytes(itemsize: usize, tiles: usize) -> (usize, usize) {
     let packed = itemsize <= MAX_FLAGGED_BYTES;
     let word = if packed { 8 * itemsize.div_ceil(4).max(1).next_power_of_two() } else { 4 };
     let cleared = (state_header_bytes(itemsize) + word * tiles).next_multiple_of(64);
@@ -290,14 +290,14 @@ mod tests {
 
     #[test]
     fn the_state_has_room_for_every_tile() {
-        assert_eq!(state_bytes(4, 3), (128, 128));
-        assert_eq!(state_bytes(8, 3), (128, 128));
-        assert_eq!(state_bytes(12, 4), (256, 256));
-        assert_eq!(state_bytes(32, 3), (128, 128 + 3 * 2 * 32));
+        assert_eq!(scan_state_bytes(4, 3), (128, 128));
+        assert_eq!(scan_state_bytes(8, 3), (128, 128));
+        assert_eq!(scan_state_bytes(12, 4), (256, 256));
+        assert_eq!(scan_state_bytes(32, 3), (128, 128 + 3 * 2 * 32));
     }
 
     #[test]
-    fn tiles_are_long_where_a_warp_is_a_vector() {
+    fn simd_cpus_scan_long_tiles_with_one_warp() {
         let gpu = ScanTiling::new(4, 4, true);
         assert_eq!((gpu.tile_items(), gpu.packs_per_thread, gpu.rolled), (8192, 8, false));
         let vectors = ScanTiling::new(4, 4, false);

@@ -66,7 +66,7 @@ impl ElementwiseSnippet {
                 return ElementUse::Read;
             }
             let around = [&self.loop_prep, &self.after_loop].iter().any(|text| snippet::mentions_name(text, &a.name));
-            match snippet::element_use(&self.operation, &a.name, references) {
+            match snippet::classify_element_use(&self.operation, &a.name, references) {
                 _ if around => ElementUse::Other,
                 ElementUse::Changed if a.is_const => ElementUse::Read,
                 found => found,
@@ -76,8 +76,8 @@ impl ElementwiseSnippet {
     }
 
     /// Whether proxies may replace the arrays: the snippet's own text is all there is to read.
-    pub fn can_substitute_arrays(&self) -> bool {
-        let ControlFlow { changes_index, has_directives, .. } = snippet::control_flow(&self.operation);
+    pub fn can_replace_arrays_with_proxies(&self) -> bool {
+        let ControlFlow { changes_index, has_directives, .. } = snippet::analyze_control_flow(&self.operation);
         let user_headers = self.preamble.contains("#include \"");
         let macros = self.preamble.contains("#define") || self.preamble.contains("# define");
         !(changes_index || has_directives || macros || user_headers)
@@ -86,8 +86,8 @@ impl ElementwiseSnippet {
     /// Elements that a thread should take at a time, or 1 when the packed form is not allowed.
     pub fn pack_size(&self) -> usize {
         let uses = self.element_uses();
-        let flow = snippet::control_flow(&self.operation);
-        if !self.can_substitute_arrays() || flow.jumps || uses.contains(&ElementUse::Other) {
+        let flow = snippet::analyze_control_flow(&self.operation);
+        if !self.can_replace_arrays_with_proxies() || flow.jumps || uses.contains(&ElementUse::Other) {
             return 1;
         }
         let sizes: Vec<_> = self.packed_arguments(&uses).map(|a| a.ctype.itemsize).collect();
@@ -105,7 +105,7 @@ impl ElementwiseSnippet {
     pub fn allows_aliasing(&self) -> bool {
         let written =
             self.element_uses().iter().filter(|u| matches!(u, ElementUse::Assigned | ElementUse::Changed)).count();
-        snippet::control_flow(&self.operation).single_statement && written <= 1
+        snippet::analyze_control_flow(&self.operation).single_statement && written <= 1
     }
 
     fn packed_arguments<'a>(&'a self, uses: &'a [ElementUse]) -> impl Iterator<Item = &'a Argument> {
@@ -114,10 +114,10 @@ impl ElementwiseSnippet {
 
     /// The kernel as CUDA C++. Its parameters are the arguments in order, and then: `unsigned long n`
     /// (flat, packed), `long start, long stop, long step` (ranged), or the structure that
-    /// [`layout_bytes`] fills (strided).
+    /// [`strided_layout_bytes`] fills (strided).
     pub fn source(&self, access: &IndexingMode) -> String {
         let mut out = String::new();
-        self.put_head(&mut out, access);
+        self.emit_headers_and_preamble(&mut out, access);
         let declarations: Vec<_> = self.arguments.iter().map(Argument::declarator).collect();
         let last = match access {
             IndexingMode::Flat { ranged: true } => "long start, long stop, long step",
@@ -132,27 +132,27 @@ impl ElementwiseSnippet {
         };
         let parameters = parameters.join(", ");
         let _ = write!(out, "extern \"C\" __global__ void {bounds}{}({parameters})\n{{\n", self.name);
-        self.put_names(&mut out, access);
-        put_snippet(&mut out, "loop_prep", &self.loop_prep, ";");
-        self.put_loop(&mut out, access, &|out| put_snippet(out, "operation", &self.operation, ";"));
-        put_snippet(&mut out, "after_loop", &self.after_loop, ";");
+        self.emit_pycuda_index_names(&mut out, access);
+        emit_snippet(&mut out, "loop_prep", &self.loop_prep, ";");
+        self.emit_loop(&mut out, access, &|out| emit_snippet(out, "operation", &self.operation, ";"));
+        emit_snippet(&mut out, "after_loop", &self.after_loop, ";");
         out.push_str("}\n");
         out
     }
 
     /// The loop over `i`, with `body` where the snippet goes; arrays have the names that the user gave them.
-    pub(crate) fn put_loop(&self, out: &mut String, access: &IndexingMode, body: PutBody<'_>) {
-        self.put_thread_indices(out, access);
+    pub(crate) fn emit_loop(&self, out: &mut String, access: &IndexingMode, body: EmitBody<'_>) {
+        self.emit_thread_indices(out, access);
         match access {
-            IndexingMode::Flat { ranged: false } => put_flat(out, body),
-            IndexingMode::Flat { ranged: true } => put_ranged(out, body),
-            IndexingMode::Packed { pack_size } => self.put_packed(out, *pack_size, 1, body),
-            IndexingMode::Strided { ndim, strided, small } => self.put_strided(out, *ndim, strided, *small, body),
+            IndexingMode::Flat { ranged: false } => emit_flat_loop(out, body),
+            IndexingMode::Flat { ranged: true } => emit_ranged_loop(out, body),
+            IndexingMode::Packed { pack_size } => self.emit_packed_loop(out, *pack_size, 1, body),
+            IndexingMode::Strided { ndim, strided, small } => self.emit_strided_loop(out, *ndim, strided, *small, body),
         }
     }
 
     /// How many threads there are, and which of them this one is.
-    pub(crate) fn put_thread_indices(&self, out: &mut String, access: &IndexingMode) {
+    pub(crate) fn emit_thread_indices(&self, out: &mut String, access: &IndexingMode) {
         out.push_str("  const size_t rtcg_total = (size_t)gridDim.x * blockDim.x;\n");
         if *access != (IndexingMode::Flat { ranged: false }) {
             out.push_str("  const size_t rtcg_first = (size_t)blockIdx.x * blockDim.x + threadIdx.x;\n");
@@ -160,8 +160,8 @@ impl ElementwiseSnippet {
     }
 
     /// Headers, proxies and the user's preamble.
-    pub(crate) fn put_head(&self, out: &mut String, access: &IndexingMode) {
-        put_headers(out, &self.arguments, &[&self.preamble, &self.operation, &self.loop_prep, &self.after_loop]);
+    pub(crate) fn emit_headers_and_preamble(&self, out: &mut String, access: &IndexingMode) {
+        emit_includes(out, &self.arguments, &[&self.preamble, &self.operation, &self.loop_prep, &self.after_loop]);
         match access {
             IndexingMode::Flat { .. } => {}
             IndexingMode::Packed { .. } => out.push_str(PACK_SOURCE),
@@ -174,11 +174,11 @@ impl ElementwiseSnippet {
                 );
             }
         }
-        put_snippet(out, "preamble", &self.preamble, "");
+        emit_snippet(out, "preamble", &self.preamble, "");
     }
 
     /// Upstream's names for the thread's place; those that are used.
-    pub(crate) fn put_names(&self, out: &mut String, access: &IndexingMode) {
+    pub(crate) fn emit_pycuda_index_names(&self, out: &mut String, access: &IndexingMode) {
         let texts = [&self.operation, &self.loop_prep, &self.after_loop];
         let used = |name: &str| texts.iter().any(|text| snippet::mentions_name(text, name));
         if matches!(access, IndexingMode::Strided { .. }) {
@@ -196,7 +196,7 @@ impl ElementwiseSnippet {
     }
 
     /// The loop over packs, with more than one fetched ahead if `ahead` says so; only where nothing is stored.
-    pub(crate) fn put_packed(&self, out: &mut String, pack_size: usize, ahead: usize, body: PutBody<'_>) {
+    pub(crate) fn emit_packed_loop(&self, out: &mut String, pack_size: usize, ahead: usize, body: EmitBody<'_>) {
         let uses = self.element_uses();
         let _ = writeln!(out, "  const size_t rtcg_packs = n / {pack_size};\n  size_t rtcg_p = rtcg_first;");
         if ahead > 1 {
@@ -224,7 +224,7 @@ impl ElementwiseSnippet {
                     name = a.name
                 );
             }
-            self.put_pack(out, pack_size, "(rtcg_p + rtcg_u * rtcg_total)", body);
+            self.emit_pack_elements(out, pack_size, "(rtcg_p + rtcg_u * rtcg_total)", body);
             out.push_str("    }\n  }\n");
         }
         out.push_str("  for (; rtcg_p < rtcg_packs; rtcg_p += rtcg_total)\n  {\n");
@@ -237,7 +237,7 @@ impl ElementwiseSnippet {
                 let _ = writeln!(out, " rtcg_{name}.load({name}, rtcg_p);");
             }
         }
-        self.put_pack(out, pack_size, "rtcg_p", body);
+        self.emit_pack_elements(out, pack_size, "rtcg_p", body);
         for (a, used) in self.arguments.iter().zip(&uses) {
             if a.is_vector && matches!(used, ElementUse::Assigned | ElementUse::Changed) {
                 let _ = writeln!(out, "    rtcg_{0}.store({0}, rtcg_p);", a.name);
@@ -252,7 +252,7 @@ impl ElementwiseSnippet {
     }
 
     /// The elements of the packs `rtcg_NAME`, which are those at `place`.
-    fn put_pack(&self, out: &mut String, pack_size: usize, place: &str, body: PutBody<'_>) {
+    fn emit_pack_elements(&self, out: &mut String, pack_size: usize, place: &str, body: EmitBody<'_>) {
         let uses = self.element_uses();
         let _ = writeln!(out, "    #pragma unroll\n    for (int rtcg_k = 0; rtcg_k < {pack_size}; ++rtcg_k)\n    {{");
         let _ = writeln!(out, "      const size_t i = {place} * {pack_size} + rtcg_k; (void)i;");
@@ -265,7 +265,7 @@ impl ElementwiseSnippet {
         out.push_str("    }\n");
     }
 
-    fn put_strided(&self, out: &mut String, ndim: usize, strided: &[bool], small: bool, body: PutBody<'_>) {
+    fn emit_strided_loop(&self, out: &mut String, ndim: usize, strided: &[bool], small: bool, body: EmitBody<'_>) {
         let uses = self.element_uses();
         let arrays: Vec<_> = self
             .arguments
@@ -315,10 +315,10 @@ impl ElementwiseSnippet {
 }
 
 /// Puts what is executed for each `i`.
-pub(crate) type PutBody<'a> = &'a dyn Fn(&mut String);
+pub(crate) type EmitBody<'a> = &'a dyn Fn(&mut String);
 
 /// Blocks whose threads all have an element decide so once for all of them.
-fn put_flat(out: &mut String, body: PutBody<'_>) {
+fn emit_flat_loop(out: &mut String, body: EmitBody<'_>) {
     out.push_str(
         "  size_t rtcg_base = (size_t)blockIdx.x * blockDim.x;\n\
          \x20 for (; rtcg_base + blockDim.x <= n; rtcg_base += rtcg_total)\n  {\n    size_t i = rtcg_base + threadIdx.x;\n",
@@ -330,7 +330,7 @@ fn put_flat(out: &mut String, body: PutBody<'_>) {
 }
 
 /// A range of either direction, as Python's.
-fn put_ranged(out: &mut String, body: PutBody<'_>) {
+fn emit_ranged_loop(out: &mut String, body: EmitBody<'_>) {
     out.push_str(
         "  const long rtcg_count = step < 0 ? (start - stop - step - 1) / -step : (stop - start + step - 1) / step;\n\
          \x20 for (long rtcg_k = (long)rtcg_first; rtcg_k < rtcg_count; rtcg_k += (long)rtcg_total)\n  {\n\
@@ -341,7 +341,7 @@ fn put_ranged(out: &mut String, body: PutBody<'_>) {
 }
 
 /// The bytes of the last parameter of a strided kernel; `strides` has a row for each array argument.
-pub fn layout_bytes(n: usize, shape: &[usize], strides: &[Vec<isize>]) -> Vec<u8> {
+pub fn strided_layout_bytes(n: usize, shape: &[usize], strides: &[Vec<isize>]) -> Vec<u8> {
     let mut bytes = (n as u64).to_ne_bytes().to_vec();
     bytes.extend(shape.iter().flat_map(|&length| (length as i64).to_ne_bytes()));
     bytes.extend(strides.iter().flatten().flat_map(|&stride| (stride as i64).to_ne_bytes()));
@@ -352,7 +352,7 @@ pub fn layout_bytes(n: usize, shape: &[usize], strides: &[Vec<isize>]) -> Vec<u8
 }
 
 /// Includes what the types and the snippets need.
-pub(crate) fn put_headers(out: &mut String, arguments: &[Argument], texts: &[&str]) {
+pub(crate) fn emit_includes(out: &mut String, arguments: &[Argument], texts: &[&str]) {
     let mut headers: Vec<_> = arguments.iter().filter_map(|a| a.ctype.declaring_header()).collect();
     let words = [
         ("complex", "pycuda-complex.hpp"),
@@ -375,7 +375,7 @@ pub(crate) fn put_headers(out: &mut String, arguments: &[Argument], texts: &[&st
 }
 
 /// Puts the user's text so that messages of the compiler count its lines and call it by `name`.
-pub(crate) fn put_snippet(out: &mut String, name: &str, text: &str, end: &str) {
+pub(crate) fn emit_snippet(out: &mut String, name: &str, text: &str, end: &str) {
     if text.trim().is_empty() {
         return;
     }
@@ -453,14 +453,15 @@ mod tests {
     use super::*;
     use crate::c_declarations::{TypeRegistry, parse_arguments};
 
-    fn kernel(arguments: &str, operation: &str) -> ElementwiseSnippet {
+    fn elementwise_snippet(arguments: &str, operation: &str) -> ElementwiseSnippet {
         let arguments = parse_arguments(arguments, &TypeRegistry::new()).unwrap();
         ElementwiseSnippet { name: "k".into(), arguments, operation: operation.into(), ..Default::default() }
     }
 
     #[test]
     fn the_snippet_keeps_its_own_line_numbers() {
-        let source = kernel("float *z", "z[i] =\n  undeclared").source(&IndexingMode::Flat { ranged: false });
+        let source =
+            elementwise_snippet("float *z", "z[i] =\n  undeclared").source(&IndexingMode::Flat { ranged: false });
         let lines: Vec<_> = source.lines().collect();
         let at = lines.iter().position(|line| *line == "#line 1 \"operation\"").unwrap();
         assert_eq!(lines[at + 2..at + 4], ["  undeclared", ";"]);
@@ -470,26 +471,26 @@ mod tests {
 
     #[test]
     fn packs_fill_sixteen_bytes() {
-        assert_eq!(kernel("float *z, float *x", "z[i] = x[i]").pack_size(), 4);
-        assert_eq!(kernel("double *z, float *x", "z[i] = x[i]").pack_size(), 4);
-        assert_eq!(kernel("unsigned char *z", "z[i] = i").pack_size(), 16);
-        assert_eq!(kernel("double *z, char *x", "z[i] = x[i]").pack_size(), 4);
-        assert_eq!(kernel("float3 *z", "z[i].x = 1").pack_size(), 1);
+        assert_eq!(elementwise_snippet("float *z, float *x", "z[i] = x[i]").pack_size(), 4);
+        assert_eq!(elementwise_snippet("double *z, float *x", "z[i] = x[i]").pack_size(), 4);
+        assert_eq!(elementwise_snippet("unsigned char *z", "z[i] = i").pack_size(), 16);
+        assert_eq!(elementwise_snippet("double *z, char *x", "z[i] = x[i]").pack_size(), 4);
+        assert_eq!(elementwise_snippet("float3 *z", "z[i].x = 1").pack_size(), 1);
     }
 
     #[test]
-    fn snippets_that_look_elsewhere_are_not_packed() {
+    fn snippets_that_access_other_elements_are_not_packed() {
         for operation in ["z[i] = x[i + 1]", "if (x[i]) return; z[i] = 1", "z[i] = x[i]; i += 1", "f(z + i)"] {
-            assert_eq!(kernel("float *z, float *x", operation).pack_size(), 1, "{operation}");
+            assert_eq!(elementwise_snippet("float *z, float *x", operation).pack_size(), 1, "{operation}");
         }
-        let mut hidden = kernel("float *z, float *x", "z[i] = NEXT");
+        let mut hidden = elementwise_snippet("float *z, float *x", "z[i] = NEXT");
         hidden.preamble = "#define NEXT x[i + 1]".into();
         assert_eq!(hidden.pack_size(), 1);
     }
 
     #[test]
-    fn only_what_is_read_is_loaded() {
-        let source = kernel("float *z, float *x, float *y", "z[i] = x[i]; y[i] += 1")
+    fn only_arrays_that_are_read_are_loaded() {
+        let source = elementwise_snippet("float *z, float *x, float *y", "z[i] = x[i]; y[i] += 1")
             .source(&IndexingMode::Packed { pack_size: 4 });
         assert!(!source.contains("rtcg_z.load") && source.contains("rtcg_z.store"), "{source}");
         assert!(source.contains("rtcg_x.load") && !source.contains("rtcg_x.store"), "{source}");

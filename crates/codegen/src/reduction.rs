@@ -10,7 +10,7 @@
 use crate::block_reduce::BLOCK_REDUCE_SOURCE;
 pub use crate::block_reduce::REDUCE_THREADS;
 use crate::c_declarations::{Argument, CType};
-use crate::pointwise::{ElementwiseSnippet, IndexingMode, put_snippet};
+use crate::pointwise::{ElementwiseSnippet, IndexingMode, emit_snippet};
 use crate::snippet::ElementUse;
 use std::fmt::Write;
 
@@ -35,7 +35,7 @@ pub struct ReductionSnippet {
 
 /// How the threads of a block share the work of an axis reduction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct AxisShape {
+pub struct AxisReductionShape {
     /// Dimensions of the outputs, after joining.
     pub kept: usize,
     /// Dimensions that are reduced, after joining.
@@ -52,7 +52,7 @@ pub struct AxisShape {
 
 impl ReductionSnippet {
     /// Packs of each array that a thread fetches before it combines the first of them.
-    fn packs_ahead(&self, pack_size: usize) -> usize {
+    fn prefetched_pack_count(&self, pack_size: usize) -> usize {
         const IN_FLIGHT_BYTES: usize = 64;
         let bytes: usize = self.arguments.iter().filter(|a| a.is_vector).map(|a| a.ctype.itemsize * pack_size).sum();
         (IN_FLIGHT_BYTES / bytes.max(1)).clamp(1, 4)
@@ -72,19 +72,19 @@ impl ReductionSnippet {
     /// The kernel that reduces everything to one value. Parameters: the result's address, the arguments,
     /// what [`ElementwiseSnippet::source`] adds for this access, then an array of one value per block and the
     /// address of the counters. Blocks are at most as many as counters; whether they `gather` is the launch's choice.
-    pub fn full_source(&self, access: &IndexingMode, gather: bool) -> String {
+    pub fn full_reduction_source(&self, access: &IndexingMode, gather: bool) -> String {
         let map = self.map_as_elementwise();
         let mut out = String::new();
-        self.put_head(&mut out, &map, access);
+        self.emit_headers_and_preamble(&mut out, &map, access);
         let last = if matches!(access, IndexingMode::Strided { .. }) {
             "const rtcg::layout rtcg_l"
         } else {
             "unsigned long n"
         };
-        self.put_signature(&mut out, &[last, "rtcg_out_type *rtcg_partials", "unsigned *rtcg_tickets"]);
+        self.emit_signature(&mut out, &[last, "rtcg_out_type *rtcg_partials", "unsigned *rtcg_tickets"]);
         out.push_str("{\n");
-        map.put_names(&mut out, access);
-        self.put_reduce(&mut out);
+        map.emit_pycuda_index_names(&mut out, access);
+        self.emit_reduce_lambda(&mut out);
         // The completion counter is incremented where no thread waits for it.
         let _ = write!(
             out,
@@ -94,24 +94,26 @@ impl ReductionSnippet {
              \x20 rtcg_out_type rtcg_acc = rtcg_neutral;\n"
         );
         match access {
-            IndexingMode::Flat { .. } => self.put_chunks(&mut out),
+            IndexingMode::Flat { .. } => self.emit_chunked_loop(&mut out),
             IndexingMode::Packed { pack_size } => {
-                map.put_thread_indices(&mut out, access);
-                map.put_packed(&mut out, *pack_size, self.packs_ahead(*pack_size), &|out| self.put_step(out));
+                map.emit_thread_indices(&mut out, access);
+                map.emit_packed_loop(&mut out, *pack_size, self.prefetched_pack_count(*pack_size), &|out| {
+                    self.emit_accumulate_statement(out)
+                });
             }
-            IndexingMode::Strided { .. } => map.put_loop(&mut out, access, &|out| self.put_step(out)),
+            IndexingMode::Strided { .. } => map.emit_loop(&mut out, access, &|out| self.emit_accumulate_statement(out)),
         }
-        out.push_str(FULL_TAIL);
+        out.push_str(FULL_REDUCTION_EPILOGUE);
         out
     }
 
     /// The kernel that reduces over some axes. Parameters: the result's address, the arguments, and the
-    /// structure that [`axis_layout_bytes`] fills
-    pub fn axis_source(&self, shape: &AxisShape) -> String {
+    /// structure that [`axis_reduction_layout_bytes`] fills
+    pub fn axis_reduction_source(&self, shape: &AxisReductionShape) -> String {
         let map = self.map_as_elementwise();
         let mut out = String::new();
         let strided = vec![true; self.arguments.len()];
-        self.put_head(&mut out, &map, &IndexingMode::Strided { ndim: 1, strided, small: true });
+        self.emit_headers_and_preamble(&mut out, &map, &IndexingMode::Strided { ndim: 1, strided, small: true });
         let arrays = self.arguments.iter().filter(|a| a.is_vector).count();
         let (kept, reduced, rows) = (shape.kept, shape.reduced, arrays + 2);
         let _ = writeln!(
@@ -119,12 +121,12 @@ impl ReductionSnippet {
             "namespace rtcg {{ struct axes {{ unsigned long outputs, length; long kept[{kept}], reduced[{reduced}];\n\
              \x20 long kept_strides[{rows}][{kept}], reduced_strides[{rows}][{reduced}]; }}; }}"
         );
-        self.put_signature(
+        self.emit_signature(
             &mut out,
             &["const rtcg::axes rtcg_l", "rtcg_out_type *rtcg_partials", "unsigned *rtcg_tickets"],
         );
         out.push_str("{\n  const unsigned long n = rtcg_l.length; (void)n;\n");
-        self.put_reduce(&mut out);
+        self.emit_reduce_lambda(&mut out);
         let threads_per_output = shape.threads_per_output;
         let _ = write!(
             out,
@@ -147,8 +149,8 @@ impl ReductionSnippet {
                  \x20       rtcg::unravel<{reduced}, {rows}>(rtcg_j, rtcg_l.reduced, rtcg_l.reduced_strides, rtcg_r);\n\
                  \x20       const size_t i = rtcg_k[{arrays}] + rtcg_r[{arrays}]; (void)i;\n"
             );
-            self.put_array_proxies(out, &map);
-            self.put_step(out);
+            self.emit_array_proxies(out, &map);
+            self.emit_accumulate_statement(out);
         };
         element(&mut out);
         let _ = write!(
@@ -173,15 +175,15 @@ impl ReductionSnippet {
         out
     }
 
-    fn put_head(&self, out: &mut String, map: &ElementwiseSnippet, access: &IndexingMode) {
-        let result = Argument::vector(self.out.clone(), "rtcg_out");
-        crate::pointwise::put_headers(out, &[result], &[&self.reduce_expr, &self.neutral]);
-        map.put_head(out, access);
+    fn emit_headers_and_preamble(&self, out: &mut String, map: &ElementwiseSnippet, access: &IndexingMode) {
+        let result = Argument::vector_arg(self.out.clone(), "rtcg_out");
+        crate::pointwise::emit_includes(out, &[result], &[&self.reduce_expr, &self.neutral]);
+        map.emit_headers_and_preamble(out, access);
         out.push_str(BLOCK_REDUCE_SOURCE);
         let _ = writeln!(out, "typedef {} rtcg_out_type;", self.out.name);
     }
 
-    fn put_signature(&self, out: &mut String, last: &[&str]) {
+    fn emit_signature(&self, out: &mut String, last: &[&str]) {
         let declared: Vec<_> = self.arguments.iter().map(Argument::declarator).collect();
         let parameters: Vec<_> = std::iter::once("rtcg_out_type *rtcg_out")
             .chain(declared.iter().map(String::as_str))
@@ -196,15 +198,15 @@ impl ReductionSnippet {
     }
 
     /// The neutral element, and the function that combines two values. It may use the arguments.
-    fn put_reduce(&self, out: &mut String) {
+    fn emit_reduce_lambda(&self, out: &mut String) {
         out.push_str("  const rtcg_out_type rtcg_neutral =\n");
-        put_snippet(out, "neutral", &self.neutral, ";");
+        emit_snippet(out, "neutral", &self.neutral, ";");
         out.push_str("  auto rtcg_reduce = [&](rtcg_out_type a, rtcg_out_type b) -> rtcg_out_type { return (\n");
-        put_snippet(out, "reduce_expr", &self.reduce_expr, "); };");
+        emit_snippet(out, "reduce_expr", &self.reduce_expr, "); };");
     }
 
     /// Blocks take chunks of eight elements per thread; only the last one looks at each element's index.
-    fn put_chunks(&self, out: &mut String) {
+    fn emit_chunked_loop(&self, out: &mut String) {
         out.push_str(
             "  for (size_t rtcg_base = (size_t)blockIdx.x * 2048; rtcg_base < n; rtcg_base += (size_t)gridDim.x * 2048)\n  {\n\
              \x20   if (rtcg_base + 2048 <= n)\n    {\n\
@@ -212,18 +214,18 @@ impl ReductionSnippet {
              \x20     for (unsigned rtcg_k = 0; rtcg_k < 8; ++rtcg_k)\n      {\n\
              \x20       const size_t i = rtcg_base + threadIdx.x + rtcg_k * 256;\n",
         );
-        self.put_step(out);
+        self.emit_accumulate_statement(out);
         out.push_str("      }\n    }\n    else for (size_t i = rtcg_base + threadIdx.x; i < n; i += 256)\n    {\n");
-        self.put_step(out);
+        self.emit_accumulate_statement(out);
         out.push_str("    }\n  }\n");
     }
 
-    fn put_step(&self, out: &mut String) {
+    fn emit_accumulate_statement(&self, out: &mut String) {
         out.push_str("    rtcg_acc = rtcg_reduce(rtcg_acc, (rtcg_out_type)(\n");
-        put_snippet(out, "map_expr", &self.map_expr, "));");
+        emit_snippet(out, "map_expr", &self.map_expr, "));");
     }
 
-    fn put_array_proxies(&self, out: &mut String, map: &ElementwiseSnippet) {
+    fn emit_array_proxies(&self, out: &mut String, map: &ElementwiseSnippet) {
         let arrays = map.arguments.iter().zip(map.element_uses()).filter(|(a, _)| a.is_vector).enumerate();
         for (row, (a, used)) in arrays {
             if !matches!(used, ElementUse::Unused | ElementUse::Other) {
@@ -240,7 +242,7 @@ impl ReductionSnippet {
 
 /// The bytes of the last parameter of an axis reduction. Each row of strides is for one array, then come
 /// the distances of the flat index, and the strides of the result (whose reduced part is not used).
-pub fn axis_layout_bytes(
+pub fn axis_reduction_layout_bytes(
     kept: &[usize],
     reduced: &[usize],
     kept_strides: &[Vec<isize>],
@@ -253,7 +255,7 @@ pub fn axis_layout_bytes(
 }
 
 /// From the threads' values to the result.
-const FULL_TAIL: &str = "\
+const FULL_REDUCTION_EPILOGUE: &str = "\
   rtcg_acc = rtcg::block_reduce<256>(rtcg_acc, rtcg_reduce);
   if (gridDim.x > 1)
   {
@@ -280,7 +282,7 @@ mod tests {
     use super::*;
     use crate::c_declarations::{TypeRegistry, parse_arguments};
 
-    fn dot() -> ReductionSnippet {
+    fn dot_snippet() -> ReductionSnippet {
         let registry = TypeRegistry::new();
         ReductionSnippet {
             name: "dot".into(),
@@ -295,8 +297,8 @@ mod tests {
 
     #[test]
     fn inputs_are_read_in_packs() {
-        assert_eq!(dot().map_as_elementwise().pack_size(), 4);
-        let source = dot().full_source(&IndexingMode::Packed { pack_size: 4 }, true);
+        assert_eq!(dot_snippet().map_as_elementwise().pack_size(), 4);
+        let source = dot_snippet().full_reduction_source(&IndexingMode::Packed { pack_size: 4 }, true);
         assert!(source.contains("rtcg_x.load(x, rtcg_p)") && !source.contains(".store(x"), "{source}");
         assert!(
             source.contains("void __launch_bounds__(256) dot(rtcg_out_type *rtcg_out, float *x, const float *y"),
@@ -306,8 +308,12 @@ mod tests {
 
     #[test]
     fn layouts_have_a_row_for_each_array_the_index_and_the_result() {
-        let bytes =
-            axis_layout_bytes(&[2, 3], &[5], &[vec![1, 2], vec![3, 4], vec![5, 6]], &[vec![7], vec![8], vec![0]]);
+        let bytes = axis_reduction_layout_bytes(
+            &[2, 3],
+            &[5],
+            &[vec![1, 2], vec![3, 4], vec![5, 6]],
+            &[vec![7], vec![8], vec![0]],
+        );
         let numbers: Vec<_> = bytes.chunks(8).map(|b| i64::from_ne_bytes(b.try_into().unwrap())).collect();
         assert_eq!(numbers, [6, 5, 2, 3, 5, 1, 2, 3, 4, 5, 6, 7, 8, 0]);
     }

@@ -5,8 +5,8 @@
 use crate::block_reduce::BLOCK_REDUCE_SOURCE;
 use crate::c_declarations::{Argument, CType};
 use crate::look_back::{LOOK_BACK_SOURCE, state_header_bytes};
-pub use crate::look_back::{ScanTiling, state_bytes};
-use crate::pointwise::{ElementwiseSnippet, PACK_SOURCE, put_headers, put_snippet};
+pub use crate::look_back::{ScanTiling, scan_state_bytes};
+use crate::pointwise::{ElementwiseSnippet, PACK_SOURCE, emit_includes, emit_snippet};
 use crate::scan_pipeline::SCAN_PIPELINE_SOURCE;
 pub use crate::scan_pipeline::ScanPipeline;
 use crate::snippet::{self, ElementUse};
@@ -52,7 +52,7 @@ pub struct ScanSnippet {
 
 /// What a kernel does beside the form of its tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ScanForm {
+pub struct ScanKernelConfig {
     /// How elements are cut.
     pub shape: ScanTiling,
     /// Blocks stay and have warps with a task each; the arrays begin at multiples of 16 bytes.
@@ -128,11 +128,11 @@ impl ScanSnippet {
     }
 
     /// The kernel. Parameters: the arguments, `unsigned long n`, and the address of the state, which
-    /// [`state_bytes`] measures; a single tile may find anything there. A form with `reduces_only` leaves the last
+    /// [`scan_state_bytes`] measures; a single tile may find anything there. A form with `reduces_only` leaves the last
     /// item in the state, where the other form finds it.
-    pub fn source(&self, form: &ScanForm) -> String {
+    pub fn source(&self, form: &ScanKernelConfig) -> String {
         let mut out = String::new();
-        self.put_head(&mut out);
+        self.emit_headers_and_preamble(&mut out);
         if form.pipeline.is_some() {
             out.push_str(SCAN_PIPELINE_SOURCE);
         }
@@ -157,17 +157,17 @@ impl ScanSnippet {
             tile = shape.tile_items(),
             unroll = if shape.rolled { 1 } else { shape.packs_per_thread },
         );
-        self.put_operator(&mut out);
+        self.emit_scan_operator(&mut out);
         match form.pipeline {
-            Some(pipeline) => self.put_pipeline(&mut out, form, pipeline),
-            None => self.put_single_tile(&mut out, form),
+            Some(pipeline) => self.emit_pipeline(&mut out, form, pipeline),
+            None => self.emit_single_tile(&mut out, form),
         }
         out.push_str("}\n");
         out
     }
 
     /// A block's one tile.
-    fn put_single_tile(&self, out: &mut String, form: &ScanForm) {
+    fn emit_single_tile(&self, out: &mut String, form: &ScanKernelConfig) {
         let shape = form.shape;
         let _ = write!(
             out,
@@ -188,13 +188,13 @@ impl ScanSnippet {
                 "  __shared__ rtcg::uninitialized<rtcg_item, {n}> rtcg_x, rtcg_before;\n  rtcg_t.x.all = &rtcg_x; rtcg_t.exclusive_prefix.all = &rtcg_before;\n"
             );
         }
-        self.put_input(out, form);
+        self.emit_tile_input(out, form);
         out.push_str("  const bool rtcg_after = rtcg_t.scan(rtcg_op, rtcg_s, 0, rtcg_tile);\n");
-        self.put_output(out, form);
+        self.emit_tile_output(out, form);
     }
 
     /// A block that stays, with the tasks of its warps.
-    fn put_pipeline(&self, out: &mut String, form: &ScanForm, pipeline: ScanPipeline) {
+    fn emit_pipeline(&self, out: &mut String, form: &ScanKernelConfig, pipeline: ScanPipeline) {
         let base = "  const unsigned long rtcg_base = (unsigned long)rtcg_tile * rtcg_tile_size;\n";
         let _ = write!(
             out,
@@ -205,7 +205,7 @@ impl ScanSnippet {
             bytes = pipeline.stage_bytes
         );
         let uses = self.input_as_elementwise().element_uses();
-        for ((a, _), place) in self.packed_arrays(&uses).zip(self.tile_offsets(form.shape)) {
+        for ((a, _), place) in self.packed_arrays(&uses).zip(self.stage_array_offsets(form.shape)) {
             let (name, bytes) = (&a.name, form.shape.tile_items() * a.ctype.itemsize);
             let _ = writeln!(out, "  rtcg::copy_bulk(rtcg_to + {place}, {name} + rtcg_base, {bytes}, rtcg_arrived);");
         }
@@ -213,12 +213,12 @@ impl ScanSnippet {
             out,
             "  }};\n  auto rtcg_fill = [&](auto &rtcg_t, const unsigned rtcg_tile, const unsigned char *const rtcg_from) {{\n{base}"
         );
-        self.put_input(out, form);
+        self.emit_tile_input(out, form);
         let _ = write!(
             out,
             "  }};\n  auto rtcg_emit = [&](auto &rtcg_t, const unsigned rtcg_tile, const bool rtcg_after) {{\n{base}"
         );
-        self.put_output(out, form);
+        self.emit_tile_output(out, form);
         let _ = write!(
             out,
             "  }};\n  const unsigned rtcg_tiles = (unsigned)((n + rtcg_tile_size - 1) / rtcg_tile_size);\n\
@@ -228,24 +228,24 @@ impl ScanSnippet {
     }
 
     /// Where the arrays that the input reads lie in a tile of a pipeline.
-    fn tile_offsets(&self, shape: ScanTiling) -> Vec<usize> {
+    fn stage_array_offsets(&self, shape: ScanTiling) -> Vec<usize> {
         let uses = self.input_as_elementwise().element_uses();
         let bytes = self.packed_arrays(&uses).map(|(a, _)| shape.tile_items() * a.ctype.itemsize);
         bytes.scan(0, |at, bytes| Some(std::mem::replace(at, *at + bytes))).collect()
     }
 
-    fn put_head(&self, out: &mut String) {
+    fn emit_headers_and_preamble(&self, out: &mut String) {
         let mut typed = self.arguments.clone();
-        typed.push(Argument::scalar(self.item.clone(), "rtcg_item"));
+        typed.push(Argument::scalar_arg(self.item.clone(), "rtcg_item"));
         let neutral = self.neutral.clone().unwrap_or_default();
-        put_headers(
+        emit_includes(
             out,
             &typed,
             &[&self.input_expr, &self.scan_expr, &self.output_statement, &self.preamble, &neutral],
         );
         out.push_str(BLOCK_REDUCE_SOURCE);
         out.push_str(PACK_SOURCE);
-        put_snippet(out, "preamble", &self.preamble, "");
+        emit_snippet(out, "preamble", &self.preamble, "");
         let _ = writeln!(out, "typedef {} rtcg_value_type;", self.item.name);
         if self.segment_start.is_some() {
             out.push_str(
@@ -261,12 +261,12 @@ impl ScanSnippet {
         out.push_str(LOOK_BACK_SOURCE);
     }
 
-    fn put_operator(&self, out: &mut String) {
+    fn emit_scan_operator(&self, out: &mut String) {
         out.push_str(
             "  auto rtcg_scan = [&](rtcg_value_type a, rtcg_value_type b, const bool across_seg_boundary) -> rtcg_value_type {\n\
              \x20   (void)across_seg_boundary; return (\n",
         );
-        put_snippet(out, "scan_expr", &self.scan_expr, "); };");
+        emit_snippet(out, "scan_expr", &self.scan_expr, "); };");
         if self.segment_start.is_some() {
             out.push_str(
                 "  auto rtcg_op = [&](const rtcg_item &a, const rtcg_item &b) -> rtcg_item {\n\
@@ -287,7 +287,7 @@ impl ScanSnippet {
 
     /// The loop over a thread's elements; `body` sees `i`, the place `rtcg_at` in the tile and the number
     /// `rtcg_k` of the thread's element.
-    fn put_loop(&self, out: &mut String, body: &dyn Fn(&mut String)) {
+    fn emit_loop(&self, out: &mut String, body: &dyn Fn(&mut String)) {
         let _ = write!(
             out,
             "  #pragma unroll rtcg_unroll\n\
@@ -301,12 +301,12 @@ impl ScanSnippet {
         out.push_str("    }\n  }\n");
     }
 
-    fn put_index(&self, out: &mut String) {
+    fn emit_element_index(&self, out: &mut String) {
         let _ = writeln!(out, "      const {index} i = ({index})(rtcg_base + rtcg_at); (void)i;", index = self.index);
     }
 
     /// The items of the tile.
-    fn put_input(&self, out: &mut String, form: &ScanForm) {
+    fn emit_tile_input(&self, out: &mut String, form: &ScanKernelConfig) {
         let shape = form.shape;
         for fetch in &self.fetches {
             let _ = writeln!(out, "  {} rtcg_f_{}[rtcg_groups];", self.ctype_of_array(&fetch.array), fetch.name);
@@ -317,14 +317,14 @@ impl ScanSnippet {
         if shape.pack_size > 1 {
             out.push_str("  if (rtcg_base + rtcg_tile_size <= n)\n  {\n");
             let uses = self.input_as_elementwise().element_uses();
-            self.put_packed_input(out, form, &uses);
+            self.emit_packed_input(out, form, &uses);
             out.push_str("  }\n  else\n");
         }
-        self.put_loop(out, &|out| {
+        self.emit_loop(out, &|out| {
             out.push_str("      if (rtcg_base + rtcg_at < n)\n      {\n");
-            self.put_index(out);
-            self.put_fetches(out);
-            self.put_scan_item(out);
+            self.emit_element_index(out);
+            self.emit_neighbor_fetches(out);
+            self.emit_scan_item(out);
             // The items behind the end influence nothing; zeros keep what is computed of them harmless.
             out.push_str("      }\n      else rtcg::clear(rtcg_t.x.at(rtcg_k));\n");
         });
@@ -334,9 +334,9 @@ impl ScanSnippet {
     }
 
     /// Whole packs of the arrays, all of which are fetched before the first item is computed.
-    fn put_packed_input(&self, out: &mut String, form: &ScanForm, uses: &[ElementUse]) {
+    fn emit_packed_input(&self, out: &mut String, form: &ScanKernelConfig, uses: &[ElementUse]) {
         let pack_size = form.shape.pack_size;
-        for ((a, _), at) in self.packed_arrays(uses).zip(self.tile_offsets(form.shape)) {
+        for ((a, _), at) in self.packed_arrays(uses).zip(self.stage_array_offsets(form.shape)) {
             let (name, t) = (&a.name, &a.ctype.name);
             let (from, place) = match form.pipeline {
                 Some(_) => (format!("rtcg_from + {at}"), "rtcg_t.place(rtcg_g)"),
@@ -348,8 +348,8 @@ impl ScanSnippet {
                  \x20   for (int rtcg_g = 0; rtcg_g < rtcg_groups; ++rtcg_g) rtcg_p_{name}[rtcg_g].load({from}, {place} / {pack_size});\n"
             );
         }
-        self.put_loop(out, &|out| {
-            self.put_index(out);
+        self.emit_loop(out, &|out| {
+            self.emit_element_index(out);
             for (a, _) in self.packed_arrays(uses) {
                 let (name, t) = (&a.name, &a.ctype.name);
                 let _ = writeln!(
@@ -357,11 +357,11 @@ impl ScanSnippet {
                     "      const rtcg::element<const {t}> {name} = {{&rtcg_p_{name}[rtcg_g].at(rtcg_v)}};"
                 );
             }
-            self.put_scan_item(out);
+            self.emit_scan_item(out);
         });
     }
 
-    fn put_fetches(&self, out: &mut String) {
+    fn emit_neighbor_fetches(&self, out: &mut String) {
         for NeighborFetch { name, array, offset } in &self.fetches {
             let t = self.ctype_of_array(array);
             let _ = writeln!(
@@ -372,25 +372,25 @@ impl ScanSnippet {
         }
     }
 
-    fn put_scan_item(&self, out: &mut String) {
+    fn emit_scan_item(&self, out: &mut String) {
         let Some(start) = &self.segment_start else {
             out.push_str("      rtcg_t.x.at(rtcg_k) = (rtcg_value_type)(\n");
-            return put_snippet(out, "input_expr", &self.input_expr, ");");
+            return emit_snippet(out, "input_expr", &self.input_expr, ");");
         };
         out.push_str("      const bool rtcg_start = i == 0 || (\n");
-        put_snippet(out, "is_segment_start_expr", start, ");");
+        emit_snippet(out, "is_segment_start_expr", start, ");");
         out.push_str(
             "      rtcg_starts[rtcg_k / 32] |= (unsigned)rtcg_start << rtcg_k % 32;\n\
              \x20     rtcg_t.x.at(rtcg_k) = rtcg_item{(rtcg_value_type)(\n",
         );
-        put_snippet(out, "input_expr", &self.input_expr, "), rtcg_start};");
+        emit_snippet(out, "input_expr", &self.input_expr, "), rtcg_start};");
     }
 
     fn ctype_of_array(&self, array: &str) -> &str {
         self.arguments.iter().find(|a| a.name == array).map_or("int", |a| &a.ctype.name)
     }
 
-    fn put_output(&self, out: &mut String, form: &ScanForm) {
+    fn emit_tile_output(&self, out: &mut String, form: &ScanKernelConfig) {
         if !form.reduces_only && self.needs_total() {
             out.push_str("  const rtcg_value_type last_item = *(const rtcg_value_type *)(rtcg_state + 64);\n");
         }
@@ -401,7 +401,7 @@ impl ScanSnippet {
              \x20     rtcg_run.at(0) = rtcg_has ? rtcg_joined : rtcg_t.x.at(rtcg_k);\n";
         out.push_str("  rtcg::uninitialized<rtcg_item, 1> rtcg_run;\n");
         if form.reduces_only {
-            return self.put_loop(out, &|out| {
+            return self.emit_loop(out, &|out| {
                 out.push_str(item);
                 out.push_str(
                     "      if (rtcg_base + rtcg_at == n - 1) *(rtcg_value_type *)(rtcg_state + 64) = rtcg_value(rtcg_run.at(0));\n",
@@ -411,19 +411,19 @@ impl ScanSnippet {
         let packs = form.shape.pack_size > 1;
         if packs {
             out.push_str("  if (rtcg_base + rtcg_tile_size <= n)\n  {\n");
-            self.put_packed_output(out, form.shape.pack_size, item);
+            self.emit_packed_output(out, form.shape.pack_size, item);
             out.push_str("  }\n  else\n");
         }
-        self.put_loop(out, &|out| {
+        self.emit_loop(out, &|out| {
             out.push_str(item);
             out.push_str("      if (rtcg_base + rtcg_at < n)\n      {\n");
-            self.put_statement(out);
+            self.emit_output_statement(out);
             out.push_str("      }\n");
         });
     }
 
-    fn put_statement(&self, out: &mut String) {
-        self.put_index(out);
+    fn emit_output_statement(&self, out: &mut String) {
+        self.emit_element_index(out);
         out.push_str("      const rtcg_value_type item = rtcg_value(rtcg_run.at(0)); (void)item;\n");
         for fetch in &self.fetches {
             let _ = writeln!(
@@ -440,14 +440,14 @@ impl ScanSnippet {
                 None => "rtcg_base + rtcg_at == 0",
             };
             out.push_str("      rtcg_value_type prev_item =\n");
-            put_snippet(out, "neutral", neutral, ";");
+            emit_snippet(out, "neutral", neutral, ";");
             let _ = writeln!(out, "      if (!({starts})) prev_item = rtcg_value(rtcg_left);");
         }
-        put_snippet(out, "output_statement", &self.output_statement, ";");
+        emit_snippet(out, "output_statement", &self.output_statement, ";");
     }
 
     /// Each group is stored as soon as its items are there.
-    fn put_packed_output(&self, out: &mut String, pack_size: u32, item: &str) {
+    fn emit_packed_output(&self, out: &mut String, pack_size: u32, item: &str) {
         let uses = self.output_as_elementwise().element_uses();
         let (place, whole) = (format!("(rtcg_base + rtcg_t.place(rtcg_g)) / {pack_size}"), self.packed_arrays(&uses));
         let arrays: Vec<_> = whole.collect();
@@ -470,7 +470,7 @@ impl ScanSnippet {
             let (name, t) = (&a.name, &a.ctype.name);
             let _ = writeln!(out, "      const rtcg::element<{constness}{t}> {name} = {{&rtcg_p_{name}.at(rtcg_v)}};");
         }
-        self.put_statement(out);
+        self.emit_output_statement(out);
         out.push_str("    }\n");
         for (a, used) in &arrays {
             if *used != ElementUse::Read {
@@ -486,7 +486,7 @@ mod tests {
     use super::*;
     use crate::c_declarations::{TypeRegistry, parse_arguments};
 
-    fn scan(item: &str, output: &str) -> ScanSnippet {
+    fn scan_snippet(item: &str, output: &str) -> ScanSnippet {
         let registry = TypeRegistry::new();
         ScanSnippet {
             name: "scan".into(),
@@ -503,40 +503,40 @@ mod tests {
         }
     }
 
-    fn form(pack_size: usize, reduces_only: bool) -> ScanForm {
-        ScanForm { shape: ScanTiling::new(4, pack_size, true), pipeline: None, reduces_only }
+    fn scan_config(pack_size: usize, reduces_only: bool) -> ScanKernelConfig {
+        ScanKernelConfig { shape: ScanTiling::new(4, pack_size, true), pipeline: None, reduces_only }
     }
 
     #[test]
-    fn only_what_the_output_names_is_made() {
-        let source = scan("int", "y[i] = item").source(&form(1, false));
+    fn unused_scan_values_are_not_generated() {
+        let source = scan_snippet("int", "y[i] = item").source(&scan_config(1, false));
         assert!(!source.contains("prev_item") && !source.contains("last_item"), "{source}");
-        let both = scan("int", "y[i] = prev_item; if (i == 0) y[0] = last_item");
-        assert!(both.needs_total() && both.source(&form(1, false)).contains("rtcg_value_type prev_item =\n"));
-        assert!(!both.source(&form(1, true)).contains("prev_item"));
+        let both = scan_snippet("int", "y[i] = prev_item; if (i == 0) y[0] = last_item");
+        assert!(both.needs_total() && both.source(&scan_config(1, false)).contains("rtcg_value_type prev_item =\n"));
+        assert!(!both.source(&scan_config(1, true)).contains("prev_item"));
     }
 
     #[test]
     fn plain_scans_read_and_write_packs() {
-        assert_eq!(scan("int", "y[i] = item").pack_size(), 4);
+        assert_eq!(scan_snippet("int", "y[i] = item").pack_size(), 4);
         for output in ["y[item] = i", "y[i + 1] = item", "y[i] = item + x[i]"] {
-            assert_eq!(scan("int", output).pack_size(), 1, "{output}");
+            assert_eq!(scan_snippet("int", output).pack_size(), 1, "{output}");
         }
-        let mut segmented = scan("int", "y[i] = item");
+        let mut segmented = scan_snippet("int", "y[i] = item");
         segmented.segment_start = Some("x[i] == 0".into());
         assert_eq!((segmented.pack_size(), segmented.item_bytes()), (1, 8));
-        let source = scan("int", "y[i] = item").source(&form(4, false));
+        let source = scan_snippet("int", "y[i] = item").source(&scan_config(4, false));
         assert!(source.contains("rtcg_p_x[rtcg_g].load(x,") && source.contains("rtcg_p_y.store(y,"), "{source}");
     }
 
     #[test]
     fn pipelines_read_tiles_from_shared_memory() {
-        let sum = ScanSnippet { input_expr: "x[i] + y[i]".into(), ..scan("int", "x[i] = item") };
+        let sum = ScanSnippet { input_expr: "x[i] + y[i]".into(), ..scan_snippet("int", "x[i] = item") };
         let shape = ScanTiling::new(4, 2, true);
         assert_eq!(sum.tile_pipeline(shape, 0), None);
         let pipeline = sum.tile_pipeline(shape, 400 << 10);
         assert_eq!(pipeline.unwrap().stage_bytes as usize, 8 * shape.tile_items());
-        let source = sum.source(&ScanForm { shape, pipeline, reduces_only: false });
+        let source = sum.source(&ScanKernelConfig { shape, pipeline, reduces_only: false });
         let places = [("x", 0), ("y", 4 * shape.tile_items())];
         for (name, at) in places {
             assert!(source.contains(&format!("rtcg_p_{name}[rtcg_g].load(rtcg_from + {at}, ")), "{source}");

@@ -41,7 +41,7 @@ impl ScanPipeline {
     }
 
     /// Blocks for `tiles` on a device of `processors`, where there are enough to keep them busy for a while.
-    pub fn blocks_for_tiles(tiles: usize, processors: u32) -> Option<u32> {
+    pub fn pipeline_block_count(tiles: usize, processors: u32) -> Option<u32> {
         (tiles >= 4 * processors as usize).then_some(processors)
     }
 
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ring_fills_the_room() {
+    fn ring_buffer_fills_shared_memory() {
         let shape = ScanTiling::new(4, 4, true);
         let pipeline = ScanPipeline::new(shape, 4, 4, 200 << 10).unwrap();
         assert_eq!((pipeline.stages, pipeline.shared_bytes()), (6, 192 << 10));

@@ -17,7 +17,7 @@ pub enum SnippetToken<'a> {
 }
 
 impl<'a> SnippetToken<'a> {
-    fn is_text(self, text: &str) -> bool {
+    fn matches_text(self, text: &str) -> bool {
         matches!(self, SnippetToken::Punct(t) | SnippetToken::Name(t) if t == text)
     }
 }
@@ -30,7 +30,7 @@ const C_OPERATORS: [&str; 25] = [
 const ASSIGNMENT_OPERATORS: [&str; 11] = ["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="];
 
 /// The tokens of a snippet.
-pub fn tokens(text: &str) -> Vec<SnippetToken<'_>> {
+pub fn tokenize(text: &str) -> Vec<SnippetToken<'_>> {
     let mut out = Vec::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -41,7 +41,7 @@ pub fn tokens(text: &str) -> Vec<SnippetToken<'_>> {
         } else if let Some(inside) = rest.strip_prefix("/*") {
             inside.find("*/").map_or(rest.len(), |end| end + 4)
         } else {
-            let token = token_at(rest, c);
+            let token = next_token(rest, c);
             let (SnippetToken::Name(t) | SnippetToken::Literal(t) | SnippetToken::Punct(t)) = token;
             out.push(token);
             t.len()
@@ -51,22 +51,22 @@ pub fn tokens(text: &str) -> Vec<SnippetToken<'_>> {
     out
 }
 
-fn token_at(rest: &str, first: char) -> SnippetToken<'_> {
+fn next_token(rest: &str, first: char) -> SnippetToken<'_> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     if first.is_ascii_digit() || (first == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit())) {
-        return SnippetToken::Literal(&rest[..number_length(rest)]);
+        return SnippetToken::Literal(&rest[..number_literal_length(rest)]);
     }
     if is_word(first) {
         return SnippetToken::Name(&rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())]);
     }
     if first == '"' || first == '\'' {
-        return SnippetToken::Literal(&rest[..quoted_length(rest, first)]);
+        return SnippetToken::Literal(&rest[..quoted_literal_length(rest, first)]);
     }
     let length = C_OPERATORS.iter().find(|op| rest.starts_with(**op)).map_or(first.len_utf8(), |op| op.len());
     SnippetToken::Punct(&rest[..length])
 }
 
-fn number_length(text: &str) -> usize {
+fn number_literal_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 1;
     while at < bytes.len() {
@@ -79,7 +79,7 @@ fn number_length(text: &str) -> usize {
     at
 }
 
-fn quoted_length(text: &str, quote: char) -> usize {
+fn quoted_literal_length(text: &str, quote: char) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
         match c {
@@ -94,7 +94,10 @@ fn quoted_length(text: &str, quote: char) -> usize {
 
 /// All names in a snippet.
 pub fn identifiers(text: &str) -> BTreeSet<&str> {
-    tokens(text).into_iter().filter_map(|t| if let SnippetToken::Name(name) = t { Some(name) } else { None }).collect()
+    tokenize(text)
+        .into_iter()
+        .filter_map(|t| if let SnippetToken::Name(name) = t { Some(name) } else { None })
+        .collect()
 }
 
 /// Whether `name` occurs in a snippet as a name.
@@ -131,8 +134,8 @@ pub struct ControlFlow {
 }
 
 /// Analyses a snippet that is executed for each `i`.
-pub fn control_flow(text: &str) -> ControlFlow {
-    let tokens = tokens(text);
+pub fn analyze_control_flow(text: &str) -> ControlFlow {
+    let tokens = tokenize(text);
     let jumps = tokens.iter().any(|t| {
         matches!(
             t,
@@ -146,18 +149,19 @@ pub fn control_flow(text: &str) -> ControlFlow {
             |t| matches!(t, SnippetToken::Punct(p) if ASSIGNMENT_OPERATORS.contains(&p) || p == "++" || p == "--"),
         );
         let declared = matches!(before, Some(SnippetToken::Name(word)) if word != "return" && word != "else");
-        let stepped = before.is_some_and(|t| t.is_text("++") || t.is_text("--") || t.is_text("&"));
+        let stepped = before.is_some_and(|t| t.matches_text("++") || t.matches_text("--") || t.matches_text("&"));
         assigned || declared || stepped
     });
-    let semicolons: Vec<_> = (0..tokens.len()).filter(|&k| tokens[k].is_text(";")).collect();
-    let single_statement = semicolons.iter().all(|&k| k + 1 == tokens.len()) && !tokens.iter().any(|t| t.is_text("{"));
-    ControlFlow { jumps, changes_index, single_statement, has_directives: tokens.iter().any(|t| t.is_text("#")) }
+    let semicolons: Vec<_> = (0..tokens.len()).filter(|&k| tokens[k].matches_text(";")).collect();
+    let single_statement =
+        semicolons.iter().all(|&k| k + 1 == tokens.len()) && !tokens.iter().any(|t| t.matches_text("{"));
+    ControlFlow { jumps, changes_index, single_statement, has_directives: tokens.iter().any(|t| t.matches_text("#")) }
 }
 
 /// How `text` uses the array `array`. With `references_possible`, functions that are not known to take
 /// their arguments by value may change them.
-pub fn element_use(text: &str, array: &str, references_possible: bool) -> ElementUse {
-    let tokens = tokens(text);
+pub fn classify_element_use(text: &str, array: &str, references_possible: bool) -> ElementUse {
+    let tokens = tokenize(text);
     let mut depth = 0i32;
     let mut result = ElementUse::Unused;
     for k in 0..tokens.len() {
@@ -165,7 +169,7 @@ pub fn element_use(text: &str, array: &str, references_possible: bool) -> Elemen
             SnippetToken::Punct("(" | "[" | "{") => depth += 1,
             SnippetToken::Punct(")" | "]" | "}") => depth -= 1,
             SnippetToken::Name(name) if name == array => {
-                let Some(found) = use_of_occurrence(&tokens, k, depth, references_possible) else {
+                let Some(found) = classify_occurrence(&tokens, k, depth, references_possible) else {
                     return ElementUse::Other;
                 };
                 result = match (result, found) {
@@ -182,17 +186,17 @@ pub fn element_use(text: &str, array: &str, references_possible: bool) -> Elemen
 }
 
 /// One occurrence of the array's name; `None` when it is not plainly `array[i]`.
-fn use_of_occurrence(
+fn classify_occurrence(
     tokens: &[SnippetToken<'_>],
     k: usize,
     depth: i32,
     references_possible: bool,
 ) -> Option<ElementUse> {
     let at = |k: usize| tokens.get(k).copied();
-    let indexed = at(k + 1)?.is_text("[") && at(k + 2)? == SnippetToken::Name("i") && at(k + 3)?.is_text("]");
+    let indexed = at(k + 1)?.matches_text("[") && at(k + 2)? == SnippetToken::Name("i") && at(k + 3)?.matches_text("]");
     let before = k.checked_sub(1).and_then(at);
-    let is_member = before.is_some_and(|t| t.is_text(".") || t.is_text("->") || t.is_text("::"));
-    let addressed = before.is_some_and(|t| t.is_text("&")) && !is_value(k.checked_sub(2).and_then(at));
+    let is_member = before.is_some_and(|t| t.matches_text(".") || t.matches_text("->") || t.matches_text("::"));
+    let addressed = before.is_some_and(|t| t.matches_text("&")) && !is_end_of_value(k.checked_sub(2).and_then(at));
     if !indexed || is_member || addressed {
         return None;
     }
@@ -201,27 +205,27 @@ fn use_of_occurrence(
         return None;
     }
     let after = at(k + 4);
-    let starts_statement = depth == 0 && before.is_none_or(|t| t.is_text(";") || t.is_text("}"));
+    let starts_statement = depth == 0 && before.is_none_or(|t| t.matches_text(";") || t.matches_text("}"));
     // After a closing brace only plain blocks are sure to be left: `if (c) { } x[i] = 1;` is one too.
-    if after.is_some_and(|t| t.is_text("=")) && starts_statement && !reads_itself(tokens, k) {
+    if after.is_some_and(|t| t.matches_text("=")) && starts_statement && !assignment_reads_target(tokens, k) {
         return Some(ElementUse::Assigned);
     }
     let assigned =
         matches!(after, Some(SnippetToken::Punct(p)) if ASSIGNMENT_OPERATORS.contains(&p) || p == "++" || p == "--");
-    let stepped = before.is_some_and(|t| t.is_text("++") || t.is_text("--"));
-    if assigned || stepped || member_changed(tokens, k + 4) || may_bind_reference(tokens, k, references_possible) {
+    let stepped = before.is_some_and(|t| t.matches_text("++") || t.matches_text("--"));
+    if assigned || stepped || modifies_member(tokens, k + 4) || may_bind_reference(tokens, k, references_possible) {
         return Some(ElementUse::Changed);
     }
     Some(ElementUse::Read)
 }
 
 /// Whether the statement `array[i] = ...` at `k` reads `array` on its right side.
-fn reads_itself(tokens: &[SnippetToken<'_>], k: usize) -> bool {
-    tokens[k + 4..].iter().take_while(|t| !t.is_text(";")).any(|t| *t == tokens[k])
+fn assignment_reads_target(tokens: &[SnippetToken<'_>], k: usize) -> bool {
+    tokens[k + 4..].iter().take_while(|t| !t.matches_text(";")).any(|t| *t == tokens[k])
 }
 
 /// Whether a token ends a value, so that `&` after it is the binary operator.
-fn is_value(token: Option<SnippetToken<'_>>) -> bool {
+fn is_end_of_value(token: Option<SnippetToken<'_>>) -> bool {
     match token {
         Some(SnippetToken::Name(word)) => !matches!(word, "return" | "else" | "do" | "case"),
         Some(SnippetToken::Literal(_)) => true,
@@ -231,15 +235,15 @@ fn is_value(token: Option<SnippetToken<'_>>) -> bool {
 }
 
 /// `.member = ...` and calls of members other than `real()` and `imag()`.
-fn member_changed(tokens: &[SnippetToken<'_>], mut k: usize) -> bool {
+fn modifies_member(tokens: &[SnippetToken<'_>], mut k: usize) -> bool {
     let at = |k: usize| tokens.get(k).copied();
     let mut is_member = false;
-    while at(k).is_some_and(|t| t.is_text(".")) {
+    while at(k).is_some_and(|t| t.matches_text(".")) {
         is_member = true;
         let Some(SnippetToken::Name(member)) = at(k + 1) else { return true };
         k += 2;
-        if at(k).is_some_and(|t| t.is_text("(")) {
-            return !(matches!(member, "real" | "imag") && at(k + 1).is_some_and(|t| t.is_text(")")));
+        if at(k).is_some_and(|t| t.matches_text("(")) {
+            return !(matches!(member, "real" | "imag") && at(k + 1).is_some_and(|t| t.matches_text(")")));
         }
     }
     match at(k) {
@@ -257,18 +261,22 @@ fn may_bind_reference(tokens: &[SnippetToken<'_>], k: usize, references_possible
     let at = |k: usize| tokens.get(k).copied();
     let before = k.checked_sub(1).and_then(at);
     let after = at(k + 4);
-    if before.is_some_and(|t| t.is_text("=")) && k >= 3 && at(k - 3).is_some_and(|t| t.is_text("&") || t.is_text("&&"))
+    if before.is_some_and(|t| t.matches_text("="))
+        && k >= 3
+        && at(k - 3).is_some_and(|t| t.matches_text("&") || t.matches_text("&&"))
     {
         return true;
     }
-    let alone = before.is_some_and(|t| t.is_text("(") || t.is_text(",") || t.is_text("{"))
-        && after.is_some_and(|t| t.is_text(")") || t.is_text(",") || t.is_text("}"));
+    let alone = before.is_some_and(|t| t.matches_text("(") || t.matches_text(",") || t.matches_text("{"))
+        && after.is_some_and(|t| t.matches_text(")") || t.matches_text(",") || t.matches_text("}"));
     if !alone {
         return false;
     }
     match parenthesis_owner(tokens, k) {
         ParenthesisOwner::None => false,
-        ParenthesisOwner::Function(name) => references_possible && !takes_values(name) || changes_arguments(name),
+        ParenthesisOwner::Function(name) => {
+            references_possible && !takes_arguments_by_value(name) || modifies_arguments(name)
+        }
         ParenthesisOwner::Unknown => true,
     }
 }
@@ -306,7 +314,7 @@ fn parenthesis_owner<'a>(tokens: &[SnippetToken<'a>], k: usize) -> ParenthesisOw
 }
 
 /// Functions of CUDA and conversions, which take their arguments by value.
-fn takes_values(name: &str) -> bool {
+fn takes_arguments_by_value(name: &str) -> bool {
     const VALUE_TYPES: [&str; 12] =
         ["float", "double", "int", "unsigned", "long", "short", "char", "bool", "half", "size_t", "signed", "complex"];
     const VALUE_FUNCTIONS: &str = " abs fabs fmax fmin max min pow sqrt rsqrt cbrt rcbrt hypot exp exp2 exp10 expm1 log log2 log10 \
@@ -322,7 +330,7 @@ fn takes_values(name: &str) -> bool {
 }
 
 /// Functions of C++ that change what they are given.
-fn changes_arguments(name: &str) -> bool {
+fn modifies_arguments(name: &str) -> bool {
     matches!(name, "swap" | "exchange" | "ref" | "atomic_ref" | "addressof" | "move" | "forward" | "tie")
 }
 
@@ -331,13 +339,13 @@ mod tests {
     use super::*;
     use ElementUse::*;
 
-    fn uses(text: &str) -> [ElementUse; 2] {
-        ["z", "x"].map(|array| element_use(text, array, true))
+    fn element_uses_of_z_and_x(text: &str) -> [ElementUse; 2] {
+        ["z", "x"].map(|array| classify_element_use(text, array, true))
     }
 
     #[test]
     fn tokens_leave_comments_out_and_literals_whole() {
-        let text: Vec<_> = tokens("x[i]/*y[i]*/ += 1.5e-3f; // z\n s = \"x[i]\\\"\" >>= 'a'").into_iter().collect();
+        let text: Vec<_> = tokenize("x[i]/*y[i]*/ += 1.5e-3f; // z\n s = \"x[i]\\\"\" >>= 'a'").into_iter().collect();
         let shown: Vec<_> = text
             .iter()
             .map(|t| match t {
@@ -349,27 +357,27 @@ mod tests {
 
     #[test]
     fn elements_are_read_assigned_or_changed() {
-        assert_eq!(uses("z[i] = a*x[i] + b"), [Assigned, Read]);
-        assert_eq!(uses("z[i] = sinf(x[i])"), [Assigned, Read]);
-        assert_eq!(uses("z[i] += x[i]"), [Changed, Read]);
-        assert_eq!(uses("z[i] = z[i] * x[i]"), [Changed, Read]);
-        assert_eq!(uses("if (x[i] > 0) z[i] = 1"), [Changed, Read]);
-        assert_eq!(uses("float t = x[i]; z[i] = t; z[i] += 1"), [Assigned, Read]);
-        assert_eq!(uses("for (int k = 0; k < 3; ++k) z[i] = x[i]"), [Changed, Read]);
-        assert_eq!(uses("z[i] = x[i].real() + x[i].y"), [Assigned, Read]);
-        assert_eq!(uses("z[i] = pow(x[i], 2) + a"), [Assigned, Read]);
-        assert_eq!(uses("z[i] = a & x[i]"), [Assigned, Read]);
-        assert_eq!(uses("a"), [Unused, Unused]);
+        assert_eq!(element_uses_of_z_and_x("z[i] = a*x[i] + b"), [Assigned, Read]);
+        assert_eq!(element_uses_of_z_and_x("z[i] = sinf(x[i])"), [Assigned, Read]);
+        assert_eq!(element_uses_of_z_and_x("z[i] += x[i]"), [Changed, Read]);
+        assert_eq!(element_uses_of_z_and_x("z[i] = z[i] * x[i]"), [Changed, Read]);
+        assert_eq!(element_uses_of_z_and_x("if (x[i] > 0) z[i] = 1"), [Changed, Read]);
+        assert_eq!(element_uses_of_z_and_x("float t = x[i]; z[i] = t; z[i] += 1"), [Assigned, Read]);
+        assert_eq!(element_uses_of_z_and_x("for (int k = 0; k < 3; ++k) z[i] = x[i]"), [Changed, Read]);
+        assert_eq!(element_uses_of_z_and_x("z[i] = x[i].real() + x[i].y"), [Assigned, Read]);
+        assert_eq!(element_uses_of_z_and_x("z[i] = pow(x[i], 2) + a"), [Assigned, Read]);
+        assert_eq!(element_uses_of_z_and_x("z[i] = a & x[i]"), [Assigned, Read]);
+        assert_eq!(element_uses_of_z_and_x("a"), [Unused, Unused]);
     }
 
     #[test]
     fn what_may_change_an_element_counts_as_change() {
-        assert_eq!(uses("z[i] = mine(x[i])"), [Assigned, Changed]);
-        assert_eq!(element_use("z[i] = mine(x[i])", "x", false), Read);
-        assert_eq!(uses("swap(z[i], x[i])"), [Changed, Changed]);
-        assert_eq!(uses("x[i].y = 1; z[i].scale(2)"), [Changed, Changed]);
-        assert_eq!(uses("z[i] = x[i]++"), [Assigned, Changed]);
-        assert_eq!(uses("float &r = x[i]; r = 1; z[i] = 2"), [Assigned, Changed]);
+        assert_eq!(element_uses_of_z_and_x("z[i] = mine(x[i])"), [Assigned, Changed]);
+        assert_eq!(classify_element_use("z[i] = mine(x[i])", "x", false), Read);
+        assert_eq!(element_uses_of_z_and_x("swap(z[i], x[i])"), [Changed, Changed]);
+        assert_eq!(element_uses_of_z_and_x("x[i].y = 1; z[i].scale(2)"), [Changed, Changed]);
+        assert_eq!(element_uses_of_z_and_x("z[i] = x[i]++"), [Assigned, Changed]);
+        assert_eq!(element_uses_of_z_and_x("float &r = x[i]; r = 1; z[i] = 2"), [Assigned, Changed]);
     }
 
     #[test]
@@ -385,21 +393,22 @@ mod tests {
             "float x[i]; z[i] = 1",
             "z[i] = s.x[i]",
         ] {
-            assert_eq!(element_use(text, "x", true), Other, "{text}");
+            assert_eq!(classify_element_use(text, "x", true), Other, "{text}");
         }
     }
 
     #[test]
-    fn jumps_and_changes_of_the_index_are_seen() {
-        assert!(control_flow("if (x[i]) return; z[i] = 1").jumps);
+    fn jumps_and_index_changes_are_detected() {
+        assert!(analyze_control_flow("if (x[i]) return; z[i] = 1").jumps);
         assert!(
-            control_flow("i += 1").changes_index
-                && control_flow("for (int i = 0; i < 3; ++i) ;").changes_index
-                && control_flow("f(&i)").changes_index
+            analyze_control_flow("i += 1").changes_index
+                && analyze_control_flow("for (int i = 0; i < 3; ++i) ;").changes_index
+                && analyze_control_flow("f(&i)").changes_index
         );
-        assert!(!control_flow("z[i] = i * 2 == i").changes_index);
+        assert!(!analyze_control_flow("z[i] = i * 2 == i").changes_index);
         assert!(
-            control_flow("z[i] = x[i];").single_statement && !control_flow("z[i] = 1; y[i] = x[i]").single_statement
+            analyze_control_flow("z[i] = x[i];").single_statement
+                && !analyze_control_flow("z[i] = 1; y[i] = x[i]").single_statement
         );
     }
 }

@@ -25,7 +25,7 @@ impl Arch {
     }
 
     /// `sm_90a`: machine code.
-    pub fn real(self) -> String {
+    pub fn real_name(self) -> String {
         format!("sm_{self}")
     }
 
@@ -35,7 +35,7 @@ impl Arch {
     }
 
     /// Whether machine code for `self` runs on a device of architecture `device`.
-    pub fn runs_on(self, device: Arch) -> bool {
+    pub fn runs_on_device(self, device: Arch) -> bool {
         match self.suffix {
             Some('a') => self.number == device.number,
             _ => self.major() == device.major() && self.number <= device.number,
@@ -78,7 +78,7 @@ mod tests {
         for text in ["sm_90a", "compute_90a", "90a", "lto_90a"] {
             assert_eq!(text.parse(), Ok(Arch { number: 90, suffix: Some('a') }), "{text}");
         }
-        assert_eq!("sm_120".parse::<Arch>().map(|a| a.real()), Ok("sm_120".to_owned()));
+        assert_eq!("sm_120".parse::<Arch>().map(|a| a.real_name()), Ok("sm_120".to_owned()));
         for text in ["", "sm_", "sm_x", "native", "9", "+90", "sm_90x", "99999999999"] {
             assert!(text.parse::<Arch>().is_err(), "{text}");
         }
@@ -87,10 +87,10 @@ mod tests {
     #[test]
     fn machine_code_runs_within_its_major_version() {
         let arch = |t: &str| t.parse::<Arch>().unwrap();
-        assert!(arch("80").runs_on(arch("86")));
-        assert!(!arch("86").runs_on(arch("80")));
-        assert!(!arch("80").runs_on(arch("90")));
-        assert!(arch("90a").runs_on(arch("90")));
-        assert!(!arch("100a").runs_on(arch("103")));
+        assert!(arch("80").runs_on_device(arch("86")));
+        assert!(!arch("86").runs_on_device(arch("80")));
+        assert!(!arch("80").runs_on_device(arch("90")));
+        assert!(arch("90a").runs_on_device(arch("90")));
+        assert!(!arch("100a").runs_on_device(arch("103")));
     }
 }

@@ -8,8 +8,8 @@ use crate::implicit_includes::IncludeContext;
 use crate::includes::{self, FileDependency, FileStamp, IncludeScan, SearchPath};
 use crate::options::{self, TranslatedOptions};
 use crate::request::{Artifact, BinaryKind, CompileRequest};
-use crate::{implicit_includes, layout_attributes, lto, nvcc, nvrtc, shims};
-use rtcg_cuda_sys::{NvJitLinkTable, NvrtcTable, trace, wheels_extra};
+use crate::{header_shims, implicit_includes, layout_attributes, lto, nvcc, nvrtc};
+use rtcg_cuda_sys::{NvJitLinkTable, NvrtcTable, pip_extra_for_cuda_version, trace};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -35,7 +35,7 @@ const NVCC_ENVIRONMENT: &[&str] =
     &["PATH", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH"];
 
 /// Stands before the name of a source that is no file.
-const IN_MEMORY: &str = "/<source in memory>/";
+const IN_MEMORY_SOURCE_PREFIX: &str = "/<source in memory>/";
 
 /// Prints a line.
 type LinePrinter = Box<dyn Fn(&str) + Send + Sync>;
@@ -44,7 +44,7 @@ static LINE_PRINTER: OnceLock<LinePrinter> = OnceLock::new();
 
 /// Sets who prints where the files of a compilation were kept. Only the first counts; without one the line goes to the
 /// process' standard output.
-pub fn set_printer(print: impl Fn(&str) + Send + Sync + 'static) {
+pub fn set_line_printer(print: impl Fn(&str) + Send + Sync + 'static) {
     let _ = LINE_PRINTER.set(Box::new(print));
 }
 
@@ -71,7 +71,7 @@ impl Compiler {
     ///
     /// Blocks for the time of the compilation. May be called from several threads at once.
     pub fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
-        let begun = trace::is_on().then(trace::clock_ns);
+        let begun = trace::is_tracing().then(trace::clock_ns);
         let result = self.find_or_compile(request);
         if let Some(begun) = begun {
             let how = match &result {
@@ -89,7 +89,7 @@ impl Compiler {
         let plan = CompilePlan::new(request)?;
         let key = plan.cache_key();
         let cache = CompileCache::open_cache(&request.cache);
-        if let Some(cache) = cache.as_ref().filter(|_| !plan.keeps_files())
+        if let Some(cache) = cache.as_ref().filter(|_| !plan.keeps_intermediate_files())
             && let Some(artifact) = cache.find_artifact(&key, &|stored| plan.is_same_compiler(stored))
         {
             return Ok(artifact);
@@ -101,13 +101,13 @@ impl Compiler {
     }
 
     /// The compiler that a request with this `nvcc` would use.
-    pub fn info(&self, nvcc_name: Option<&str>) -> Result<CompilerInfo, CompileError> {
+    pub fn compiler_info(&self, nvcc_name: Option<&str>) -> Result<CompilerInfo, CompileError> {
         if let Some(name) = explicit_nvcc(nvcc_name) {
             let path = nvcc::find_nvcc(name)?;
             return Ok(CompilerInfo { version: nvcc::nvcc_version(&path)?, path });
         }
         let table = nvrtc::load_nvrtc()?;
-        Ok(CompilerInfo { version: nvrtc::nvrtc_version_text(table), path: loaded_file(table.path()) })
+        Ok(CompilerInfo { version: nvrtc::nvrtc_version_text(table), path: loaded_library_path(table.library_path()) })
     }
 }
 
@@ -119,8 +119,8 @@ fn explicit_nvcc(name: Option<&str>) -> Option<&str> {
 /// The text that the compiler sees: what nvcc would have declared, then the source inside
 /// `extern "C"` unless not wanted, its lines numbered as the user's.
 pub fn wrap_source(source: &str, name: &str, no_extern_c: bool) -> String {
-    let implicit = implicit_includes::prelude_of(&[source], IncludeContext::default());
-    wrap_extern_c(source, name, no_extern_c, &(implicit.text + shims::texture_references(&[source])))
+    let implicit = implicit_includes::implicit_prelude(&[source], IncludeContext::default());
+    wrap_extern_c(source, name, no_extern_c, &(implicit.text + header_shims::texture_reference_declarations(&[source])))
 }
 
 fn wrap_extern_c(source: &str, name: &str, no_extern_c: bool, prelude: &str) -> String {
@@ -135,8 +135,8 @@ impl<'a> CompilePlan<'a> {
         let arch = options.choose_arch(request.target)?;
         let nvcc = match (explicit_nvcc(request.nvcc.as_deref()), &options.nvcc_only, request.target.kind) {
             (Some(name), _, _) => Some(name.to_owned()),
-            (None, Some(option), _) => Some(nvcc_for(&format!("option {option}"))?),
-            (None, None, BinaryKind::Fatbin) => Some(nvcc_for("target fatbin")?),
+            (None, Some(option), _) => Some(require_nvcc_for(&format!("option {option}"))?),
+            (None, None, BinaryKind::Fatbin) => Some(require_nvcc_for("target fatbin")?),
             _ => None,
         };
         if nvcc.is_some() && !request.name_expressions.is_empty() {
@@ -155,7 +155,7 @@ impl<'a> CompilePlan<'a> {
         Ok(Self { request, options, arch, include_dirs, nvcc })
     }
 
-    fn keeps_files(&self) -> bool {
+    fn keeps_intermediate_files(&self) -> bool {
         self.request.keep || self.options.keep
     }
 
@@ -167,19 +167,19 @@ impl<'a> CompilePlan<'a> {
     /// What debug information calls the source: with kept files the path of one with the source as it
     /// was given; otherwise a name that nobody takes for a file, where NVRTC would put the directory that
     /// the program happens to run in before it. `None` without debug information.
-    fn name_for_debugger(&self, dir: Option<&Path>) -> Option<String> {
+    fn debug_source_name(&self, dir: Option<&Path>) -> Option<String> {
         let debugs = |option: &String| option == "--device-debug" || option == "--generate-line-info";
         if !self.options.nvrtc.iter().any(debugs) {
             return None;
         }
-        dir.and_then(|dir| self.source_file(dir)).or_else(|| {
+        dir.and_then(|dir| self.write_source_file(dir)).or_else(|| {
             let is_absolute = Path::new(self.source_name()).is_absolute();
-            (!is_absolute).then(|| format!("{IN_MEMORY}{}", self.source_name()))
+            (!is_absolute).then(|| format!("{IN_MEMORY_SOURCE_PREFIX}{}", self.source_name()))
         })
     }
 
     /// Writes the source as it was given into `dir`.
-    fn source_file(&self, dir: &Path) -> Option<String> {
+    fn write_source_file(&self, dir: &Path) -> Option<String> {
         let file = dir.join("source").join(Path::new(self.source_name()).file_name()?);
         std::fs::create_dir(dir.join("source")).ok()?;
         std::fs::write(&file, &self.request.source).ok()?;
@@ -190,10 +190,10 @@ impl<'a> CompilePlan<'a> {
     fn cache_key(&self) -> CacheKey {
         let request = self.request;
         let mut hasher = KeyHasher::default();
-        hasher.hash_field(&shims::SHIMS_HASH.to_le_bytes());
+        hasher.hash_field(&header_shims::SHIMS_HASH.to_le_bytes());
         hasher.hash_field(&layout_attributes::SOURCE_HASH.to_le_bytes());
         hasher.hash_field(env!("CARGO_PKG_VERSION").as_bytes());
-        hasher.hash_field(shims::without_static(&request.source).as_bytes());
+        hasher.hash_field(header_shims::remove_static_from_references(&request.source).as_bytes());
         hasher.hash_field(self.source_name().as_bytes());
         let lto = self.options.lto.is_some();
         let flags = [request.no_extern_c, self.nvcc.is_some(), lto, self.options.warnings_are_errors];
@@ -235,24 +235,26 @@ impl<'a> CompilePlan<'a> {
         let request = self.request;
         let headers = rtcg_cuda_sys::header_directories();
         let path = SearchPath { user: &self.include_dirs, toolkit: &headers, wrap: !request.no_extern_c, shims: true };
-        let given = shims::without_static(&request.source);
+        let given = header_shims::remove_static_from_references(&request.source);
         let mut scan = includes::scan_includes(&given, &self.options.forced_includes, &self.options.macros, &path);
         let headers_of_user = scan.user_texts.iter().map(|(_, text)| text.as_str());
         let texts: Vec<&str> = std::iter::once(&*given).chain(headers_of_user).collect();
         let moved = layout_attributes::move_attributes(self.source_name(), &given, &scan.user_texts);
         let around = IncludeContext { without_host: scan.uses_toolkit || scan.lacks_a_header };
-        let implicit = implicit_includes::prelude_of(&texts, around);
-        let prelude = implicit.text + shims::texture_references(&texts);
+        let implicit = implicit_includes::implicit_prelude(&texts, around);
+        let prelude = implicit.text + header_shims::texture_reference_declarations(&texts);
         if !implicit.headers.is_empty() {
             includes::add_headers(&mut scan, implicit.headers, &path);
         }
-        let kept = self.keeps_files().then(nvcc::working_dir).and_then(Result::ok);
-        let name = self.name_for_debugger(kept.as_deref()).unwrap_or_else(|| self.source_name().to_owned());
+        let kept = self.keeps_intermediate_files().then(nvcc::working_dir).and_then(Result::ok);
+        let name = self.debug_source_name(kept.as_deref()).unwrap_or_else(|| self.source_name().to_owned());
         let text = wrap_extern_c(&moved.source, &name, request.no_extern_c, &prelude);
         // Without an architecture NVRTC would give PTX only.
         let oldest = || table.supported_archs().iter().min().map(|&number| Arch { number, suffix: None });
         let (arch, kind) = match self.arch.or_else(oldest) {
-            Some(arch) => nvrtc::fit_arch_and_kind(table, arch, request.target.kind).map(|(a, k)| (Some(a), k))?,
+            Some(arch) => {
+                nvrtc::supported_arch_and_kind(table, arch, request.target.kind).map(|(a, k)| (Some(a), k))?
+            }
             None => (None, request.target.kind),
         };
         let linker = self.device_linker(kind)?;
@@ -275,7 +277,8 @@ impl<'a> CompilePlan<'a> {
         });
         let log = result.as_ref().map_or_else(|f| f.log.as_str(), |o| o.log.as_str());
         let bytes = result.as_ref().map_or(&[][..], |o| &o.bytes);
-        let kept = kept.filter(|dir| keep_files(dir, &text, self.source_name(), &options, log, bytes, kind).is_ok());
+        let kept = kept
+            .filter(|dir| save_intermediate_files(dir, &text, self.source_name(), &options, log, bytes, kind).is_ok());
         let output = match result {
             Ok(output) => output,
             Err(failure) => {
@@ -283,7 +286,7 @@ impl<'a> CompilePlan<'a> {
                 command.extend(options);
                 let message = [failure.message, hints_for_log(&failure.log)].concat();
                 let error = CompileError::new(failure.kind, message);
-                return Err(error.with_log(command, failure.log, &name, &request.source));
+                return Err(error.with_compiler_log(command, failure.log, &name, &request.source));
             }
         };
         let artifact = Artifact {
@@ -297,9 +300,9 @@ impl<'a> CompilePlan<'a> {
             print_kept_dir(&dir);
         }
         if let Some(cache) = cache.filter(|_| scan.uncacheable.is_none()) {
-            let file = loaded_file(table.path());
+            let file = loaded_library_path(table.library_path());
             let mut files = scan.files;
-            files.extend(linker.and_then(|linker| file_dependency(&loaded_file(linker.path()))));
+            files.extend(linker.and_then(|linker| file_dependency(&loaded_library_path(linker.library_path()))));
             let found = CompileDependencies { files, missing: scan.missing };
             cache.store_artifact(
                 key,
@@ -336,7 +339,7 @@ impl<'a> CompilePlan<'a> {
     ) -> Vec<String> {
         let mut options = Vec::new();
         if let Some(arch) = arch {
-            let name = if kind == BinaryKind::Cubin { arch.real() } else { arch.virtual_name() };
+            let name = if kind == BinaryKind::Cubin { arch.real_name() } else { arch.virtual_name() };
             options.push(format!("--gpu-architecture={name}"));
         }
         options.extend((kind == BinaryKind::LtoIr).then(|| "--dlink-time-opt".to_owned()));
@@ -370,15 +373,17 @@ impl<'a> CompilePlan<'a> {
         let headers_of_user = scan.user_texts.iter().map(|(_, text)| text.as_str());
         let texts: Vec<&str> = std::iter::once(request.source.as_str()).chain(headers_of_user).collect();
         // What else NVRTC lacks nvcc declares itself.
-        let references = shims::texture_references(&texts);
+        let references = header_shims::texture_reference_declarations(&texts);
         let source = match references {
             "" => Cow::Borrowed(request.source.as_str()),
-            _ => Cow::Owned(shims::device_references(&shims::without_static(&request.source))),
+            _ => Cow::Owned(header_shims::add_device_to_references(&header_shims::remove_static_from_references(
+                &request.source,
+            ))),
         };
         let text = wrap_extern_c(&source, self.source_name(), request.no_extern_c, references);
         let version = nvcc::nvcc_version(&program)?;
         let output = nvcc::run_nvcc(&program, request, &text, &self.include_dirs)?;
-        if self.keeps_files() {
+        if self.keeps_intermediate_files() {
             print_kept_dir(&output.dir);
         } else {
             let _ = std::fs::remove_dir_all(&output.dir);
@@ -396,7 +401,7 @@ impl<'a> CompilePlan<'a> {
 }
 
 /// nvcc for something that NVRTC cannot do, or the error that names it.
-fn nvcc_for(what: &str) -> Result<String, CompileError> {
+fn require_nvcc_for(what: &str) -> Result<String, CompileError> {
     match nvcc::find_nvcc("nvcc") {
         Ok(path) => Ok(path.display().to_string()),
         Err(error) => {
@@ -414,7 +419,7 @@ fn file_dependency(path: &Path) -> Option<FileDependency> {
 
 /// The file a library was loaded from. When the loader found it by bare name, the process's own map
 /// of memory knows where.
-fn loaded_file(path: &Path) -> PathBuf {
+fn loaded_library_path(path: &Path) -> PathBuf {
     if path.components().count() > 1 {
         return path.to_owned();
     }
@@ -427,7 +432,7 @@ fn loaded_file(path: &Path) -> PathBuf {
     found.map_or_else(|| path.to_owned(), PathBuf::from)
 }
 
-fn keep_files(
+fn save_intermediate_files(
     dir: &Path,
     text: &str,
     name: &str,
@@ -468,7 +473,7 @@ fn hints_for_log(log: &str) -> String {
             "" => hints.push_str(&format!("; {header} was not found: name its directory in include_dirs")),
             wheel => hints.push_str(&format!(
                 "; {header} is not installed: pip install \"rtcg-gpu[{}]\", which has {wheel}",
-                wheels_extra(nvrtc_major())
+                pip_extra_for_cuda_version(nvrtc_major())
             )),
         }
     }
@@ -491,7 +496,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_keep_their_numbers() {
+    fn wrapped_sources_keep_line_numbers() {
         let text = wrap_source("uint x;\nint y;", "k.cu", false);
         let at = text.find("#line 1 \"k.cu\"\nuint x;\nint y;\n\n}").unwrap();
         assert!(text[..at].contains("extern \"C\" {"));
@@ -501,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn hints_name_what_to_do() {
+    fn hints_say_how_to_fix_the_error() {
         assert!(
             hints_for_log("x: catastrophic error: cannot open source file \"curand_kernel.h\"")
                 .contains("nvidia-curand")

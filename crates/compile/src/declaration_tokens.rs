@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 pub(crate) const UNKNOWN_TYPE: &str = "?";
 
 /// How often a macro is searched for in what a macro became.
-const MAX_NESTING: usize = 8;
+const MAX_MACRO_NESTING: usize = 8;
 
 /// From here on macros are no longer replaced: they may grow without bound.
 const MAX_TOKENS: usize = 1 << 20;
@@ -22,12 +22,12 @@ pub(crate) fn declaration_tokens(source: &str, macros: &[String]) -> Vec<String>
         let (name, value) = text.split_once('=').unwrap_or((text, "1"));
         define_macro(&mut defined, name, value);
     }
-    let text = without_comments(source);
+    let text = blank_comments(source);
     let mut raw = Vec::new();
     for line in text.replace("\\\n", " ").lines() {
         match line.trim_start().strip_prefix('#') {
-            Some(directive) => directive_of(directive.trim_start(), &mut defined),
-            None => split_line(line, &mut raw),
+            Some(directive) => apply_macro_directive(directive.trim_start(), &mut defined),
+            None => tokenize_line(line, &mut raw),
         }
     }
     let mut out = Vec::with_capacity(raw.len());
@@ -41,10 +41,10 @@ pub fn expanded_identifiers(source: &str) -> BTreeSet<String> {
     declaration_tokens(source, &[]).into_iter().filter(starts_a_name).collect()
 }
 
-fn directive_of(text: &str, defined: &mut HashMap<String, Vec<String>>) {
+fn apply_macro_directive(text: &str, defined: &mut HashMap<String, Vec<String>>) {
     if let Some(rest) = text.strip_prefix("define") {
         let rest = rest.trim_start();
-        let end = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
+        let end = rest.find(|c: char| !is_identifier_char(c)).unwrap_or(rest.len());
         if !rest[end..].starts_with('(') {
             define_macro(defined, &rest[..end], &rest[end..]);
         }
@@ -55,7 +55,7 @@ fn directive_of(text: &str, defined: &mut HashMap<String, Vec<String>>) {
 
 fn define_macro(defined: &mut HashMap<String, Vec<String>>, name: &str, value: &str) {
     let mut body = Vec::new();
-    split_line(value, &mut body);
+    tokenize_line(value, &mut body);
     let known = defined.entry(name.to_owned()).or_insert_with(|| body.clone());
     if *known != body {
         *known = vec![UNKNOWN_TYPE.to_owned()];
@@ -63,7 +63,7 @@ fn define_macro(defined: &mut HashMap<String, Vec<String>>, name: &str, value: &
 }
 
 fn expand_macro(token: String, defined: &HashMap<String, Vec<String>>, depth: usize, out: &mut Vec<String>) {
-    match defined.get(&token).filter(|_| depth < MAX_NESTING && out.len() < MAX_TOKENS) {
+    match defined.get(&token).filter(|_| depth < MAX_MACRO_NESTING && out.len() < MAX_TOKENS) {
         Some(body) => {
             body.iter().filter(|t| **t != token).for_each(|t| expand_macro(t.clone(), defined, depth + 1, out))
         }
@@ -72,7 +72,7 @@ fn expand_macro(token: String, defined: &HashMap<String, Vec<String>>, depth: us
 }
 
 /// The text with comments and the contents of literals as blanks. Lines stay lines.
-fn without_comments(source: &str) -> String {
+fn blank_comments(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     let mut rest = source;
     while let Some(c) = rest.chars().next() {
@@ -109,16 +109,16 @@ fn literal_length(text: &str, quote: char) -> usize {
     text.len()
 }
 
-fn is_word(c: char) -> bool {
+fn is_identifier_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
 }
 
 /// Words, `::` and single signs.
-fn split_line(line: &str, out: &mut Vec<String>) {
+fn tokenize_line(line: &str, out: &mut Vec<String>) {
     let mut rest = line.trim_start();
     while let Some(c) = rest.chars().next() {
-        let length = if is_word(c) {
-            rest.find(|c| !is_word(c)).unwrap_or(rest.len())
+        let length = if is_identifier_char(c) {
+            rest.find(|c| !is_identifier_char(c)).unwrap_or(rest.len())
         } else if rest.starts_with("::") {
             2
         } else {
@@ -133,25 +133,25 @@ fn split_line(line: &str, out: &mut Vec<String>) {
 mod tests {
     use super::*;
 
-    fn joined(source: &str, macros: &[&str]) -> String {
+    fn joined_tokens(source: &str, macros: &[&str]) -> String {
         declaration_tokens(source, &macros.iter().map(|m| (*m).to_string()).collect::<Vec<_>>()).join(" ")
     }
 
     #[test]
-    fn identifiers_are_those_of_the_text_once() {
+    fn each_identifier_is_listed_once() {
         let found =
             expanded_identifiers("#define N taps\n__constant__ float N[9] = {1.5f}; // no\nfloat _x = taps[3];");
         assert_eq!(found.into_iter().collect::<Vec<_>>(), ["__constant__", "_x", "float", "taps"]);
     }
 
     #[test]
-    fn comments_literals_and_macros_are_gone() {
-        assert_eq!(joined("a/*b\nc*/d // e\n\"f\\\"g\" 'h' 1'000 i", &[]), "a d 1 ' 000 i");
-        assert_eq!(joined("#define real double\n real x;", &[]), "double x ;");
-        assert_eq!(joined("real x;", &["real=float", "FAST"]), "float x ;");
-        assert_eq!(joined("#if A\n#define real float\n#else\n#define real double\n#endif\nreal x", &[]), "? x");
-        assert_eq!(joined("#define F(x) x\nF(1)", &[]), "F ( 1 )");
-        assert_eq!(joined("#define a b\n#define b a\na", &[]), "a");
-        assert_eq!(joined("#define two \\\n unsigned int\ntwo *p", &[]), "unsigned int * p");
+    fn comments_are_dropped_and_macros_expanded() {
+        assert_eq!(joined_tokens("a/*b\nc*/d // e\n\"f\\\"g\" 'h' 1'000 i", &[]), "a d 1 ' 000 i");
+        assert_eq!(joined_tokens("#define real double\n real x;", &[]), "double x ;");
+        assert_eq!(joined_tokens("real x;", &["real=float", "FAST"]), "float x ;");
+        assert_eq!(joined_tokens("#if A\n#define real float\n#else\n#define real double\n#endif\nreal x", &[]), "? x");
+        assert_eq!(joined_tokens("#define F(x) x\nF(1)", &[]), "F ( 1 )");
+        assert_eq!(joined_tokens("#define a b\n#define b a\na", &[]), "a");
+        assert_eq!(joined_tokens("#define two \\\n unsigned int\ntwo *p", &[]), "unsigned int * p");
     }
 }

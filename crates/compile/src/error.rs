@@ -47,7 +47,13 @@ impl CompileError {
         Self::new(ErrorKind::Option, message)
     }
 
-    pub(crate) fn with_log(mut self, command_line: Vec<String>, log: String, name: &str, source: &str) -> Self {
+    pub(crate) fn with_compiler_log(
+        mut self,
+        command_line: Vec<String>,
+        log: String,
+        name: &str,
+        source: &str,
+    ) -> Self {
         self.excerpt = source_excerpt(&log, name, source);
         self.command_line = command_line;
         self.log = log;
@@ -56,7 +62,7 @@ impl CompileError {
     }
 
     /// The log as [`fmt::Display`] shows it: a long one without its end, and of long lines the part concerned.
-    pub fn shown_log(&self) -> std::borrow::Cow<'_, str> {
+    pub fn shortened_log(&self) -> std::borrow::Cow<'_, str> {
         shorten_log(&self.log)
     }
 }
@@ -79,7 +85,7 @@ impl fmt::Display for CompileError {
             write!(f, "\n[command: {}]", self.command_line.join(" "))?;
         }
         if !self.log.trim().is_empty() {
-            write!(f, "\n[log:\n{}]", self.shown_log().trim_end())?;
+            write!(f, "\n[log:\n{}]", self.shortened_log().trim_end())?;
         }
         if !self.excerpt.is_empty() {
             write!(f, "\n[source:\n{}]", self.excerpt.trim_end())?;

@@ -26,7 +26,7 @@ pub(crate) fn source_excerpt(log: &str, name: &str, source: &str) -> String {
             text.push_str("...\n");
         }
         let mark = if named.contains(&n) { '>' } else { ' ' };
-        text.push_str(&format!("{mark} {n:>width$} | {}\n", part_of_line(lines[n - 1], 0)));
+        text.push_str(&format!("{mark} {n:>width$} | {}\n", shorten_line(lines[n - 1], 0)));
         previous = Some(n);
     }
     text
@@ -51,7 +51,7 @@ fn mentioned_lines(log: &str, name: &str) -> BTreeSet<usize> {
 }
 
 /// The characters of a line around one of its columns, where it is too long to be shown as a whole.
-fn part_of_line(line: &str, column: usize) -> Cow<'_, str> {
+fn shorten_line(line: &str, column: usize) -> Cow<'_, str> {
     let length = if line.len() <= MAX_WIDTH { line.len() } else { line.chars().count() };
     if length <= MAX_WIDTH {
         return Cow::Borrowed(line);
@@ -72,9 +72,9 @@ pub(crate) fn shorten_log(log: &str) -> Cow<'_, str> {
     let mut lines = log.lines().peekable();
     let mut quoted = "";
     while let Some(line) = lines.next() {
-        let caret = lines.peek().and_then(|next| caret_column(next)).map(|at| whole_column(line, at, quoted));
+        let caret = lines.peek().and_then(|next| caret_column(next)).map(|at| unwrap_caret_column(line, at, quoted));
         quoted = line.split('"').nth(1).unwrap_or_default();
-        let part = part_of_line(line, caret.unwrap_or(0));
+        let part = shorten_line(line, caret.unwrap_or(0));
         let is_part = matches!(part, Cow::Owned(_));
         if out.len() + part.len() > MAX_LOG_BYTES {
             out.push_str(&format!("... ({} more lines)\n", 1 + lines.count()));
@@ -94,7 +94,7 @@ pub(crate) fn shorten_log(log: &str) -> Cow<'_, str> {
 
 /// The column of a caret in a line that it stands under. NVRTC counts columns with 16 bits: of those that it may mean,
 /// the one is taken where the name stands that the message before has in quotes.
-fn whole_column(line: &str, column: usize, quoted: &str) -> usize {
+fn unwrap_caret_column(line: &str, column: usize, quoted: &str) -> usize {
     let names = |at: &usize| line.get(*at..).is_some_and(|rest| rest.starts_with(quoted));
     (column..line.len()).step_by(1 << 16).find(names).filter(|_| !quoted.is_empty()).unwrap_or(column)
 }
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn excerpt_shows_named_lines_with_their_neighbours() {
+    fn excerpt_shows_mentioned_and_adjacent_lines() {
         let source = "one\ntwo\nthree\nfour\nfive\nsix\nseven";
         let log = "kernel.cu(2): error: x\n  two\nkernel.cu(6): error: y\nkernel.cu(900): error: z";
         let expected = "  1 | one\n> 2 | two\n  3 | three\n...\n  5 | five\n> 6 | six\n  7 | seven\n";

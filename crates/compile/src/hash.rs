@@ -80,7 +80,7 @@ mod tests {
     use super::checksum;
 
     #[test]
-    fn checksum_sees_every_bit_and_the_length() {
+    fn checksum_depends_on_every_bit_and_the_length() {
         let base = vec![0u8; 100];
         let mut seen = std::collections::HashSet::from([checksum(&base)]);
         for length in 0..100 {

@@ -64,9 +64,9 @@ const IMPLICIT_FUNCTIONS: &[(&str, &str)] =
     &[("strlen", include_str!("headers/strlen.h")), ("pow", include_str!("headers/pow.h"))];
 
 /// The headers with the names of `std` that nvcc has without any `#include`.
-const STD_HEADERS: [&str; 3] = ["cmath", "cstddef", "utility"];
+const IMPLICIT_STD_HEADERS: [&str; 3] = ["cmath", "cstddef", "utility"];
 /// Names of `std` that those have and nvcc does not give.
-const STD_EXCLUDED: [&str; 3] = ["swap", "make_pair", "declval"];
+const EXCLUDED_STD_NAMES: [&str; 3] = ["swap", "make_pair", "declval"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ImplicitDeclaration {
@@ -81,7 +81,7 @@ enum ImplicitDeclaration {
 #[derive(Default, Debug, PartialEq, Eq)]
 pub(crate) struct ImplicitPrelude {
     pub(crate) text: String,
-    /// Headers of `shims` that the text includes.
+    /// Headers of `header_shims` that the text includes.
     pub(crate) headers: &'static [&'static str],
 }
 
@@ -107,13 +107,14 @@ fn declarations_by_name() -> &'static HashMap<&'static str, (usize, ImplicitDecl
 }
 
 /// What the user-written `texts` of a program need.
-pub(crate) fn prelude_of(texts: &[&str], around: IncludeContext) -> ImplicitPrelude {
+pub(crate) fn implicit_prelude(texts: &[&str], around: IncludeContext) -> ImplicitPrelude {
     let declarations = declarations_by_name();
     let mut found: Vec<(usize, &'static str, ImplicitDeclaration)> = Vec::new();
     for text in texts {
         for (at, word) in words_with_offsets(text) {
             let Some((&name, &(i, piece))) = declarations.get_key_value(word) else { continue };
-            if found.iter().all(|f| f.0 != i) && (piece != ImplicitDeclaration::Std || names_std(text, at)) {
+            if found.iter().all(|f| f.0 != i) && (piece != ImplicitDeclaration::Std || uses_implicit_std_name(text, at))
+            {
                 found.push((i, name, piece));
             }
         }
@@ -138,8 +139,8 @@ impl ImplicitPrelude {
             }
             ImplicitDeclaration::Function(text) => self.text.push_str(&format!("\n{text}\n")),
             ImplicitDeclaration::Std => {
-                STD_HEADERS.iter().for_each(|header| self.text.push_str(&format!("\n#include <{header}>\n")));
-                self.headers = &STD_HEADERS;
+                IMPLICIT_STD_HEADERS.iter().for_each(|header| self.text.push_str(&format!("\n#include <{header}>\n")));
+                self.headers = &IMPLICIT_STD_HEADERS;
             }
         }
     }
@@ -148,14 +149,14 @@ impl ImplicitPrelude {
 fn is_declared(texts: &[&str], name: &str, piece: ImplicitDeclaration) -> bool {
     texts.iter().any(|text| match piece {
         ImplicitDeclaration::Type(_) => defines_type(text, name),
-        ImplicitDeclaration::Macro(_) | ImplicitDeclaration::HostMacro(_) => defines_always(text, name),
+        ImplicitDeclaration::Macro(_) | ImplicitDeclaration::HostMacro(_) => defines_macro_unconditionally(text, name),
         ImplicitDeclaration::Function(_) => defines_type(text, name) || declares_function(text, name),
         // A C++ library of the user's own.
         ImplicitDeclaration::Std => text.contains("namespace std"),
     })
 }
 
-fn is_word(byte: u8) -> bool {
+fn is_identifier_char(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
@@ -164,22 +165,22 @@ fn words_with_offsets(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
-        at += bytes[at..].iter().position(|&b| is_word(b))?;
+        at += bytes[at..].iter().position(|&b| is_identifier_char(b))?;
         let start = at;
-        at += bytes[at..].iter().position(|&b| !is_word(b)).unwrap_or(bytes.len() - at);
+        at += bytes[at..].iter().position(|&b| !is_identifier_char(b)).unwrap_or(bytes.len() - at);
         Some((start, &text[start..at]))
     })
 }
 
 /// Whether the word `std` at `at` begins one of the names that nvcc gives.
-fn names_std(text: &str, at: usize) -> bool {
+fn uses_implicit_std_name(text: &str, at: usize) -> bool {
     let Some(rest) = text[at + 3..].trim_start().strip_prefix("::") else { return false };
     let name = words_with_offsets(rest.trim_start()).next().map_or("", |(_, name)| name);
-    !text[..at].trim_end().ends_with("::") && !STD_EXCLUDED.contains(&name)
+    !text[..at].trim_end().ends_with("::") && !EXCLUDED_STD_NAMES.contains(&name)
 }
 
 /// Whether a text defines a macro under no condition (that of a header's own guard aside).
-fn defines_always(text: &str, name: &str) -> bool {
+fn defines_macro_unconditionally(text: &str, name: &str) -> bool {
     if !text.contains(name) {
         return false;
     }
@@ -215,12 +216,14 @@ fn defines_always(text: &str, name: &str) -> bool {
 
 /// Whether a text seems to declare a function of this name: a type stands before it.
 fn declares_function(text: &str, name: &str) -> bool {
-    const NO_TYPES: [&str; 4] = ["return", "else", "do", "case"];
+    const NON_TYPE_KEYWORDS: [&str; 4] = ["return", "else", "do", "case"];
     text.match_indices(name).any(|(at, _)| {
         let (before, after) = (text[..at].trim_end(), text[at + name.len()..].trim_start());
         let previous = before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
         let is_name = at > before.len() && after.starts_with('(');
-        is_name && previous.starts_with(|c: char| c.is_alphabetic() || c == '_') && !NO_TYPES.contains(&previous)
+        is_name
+            && previous.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && !NON_TYPE_KEYWORDS.contains(&previous)
     })
 }
 
@@ -229,12 +232,12 @@ fn declares_function(text: &str, name: &str) -> bool {
 pub(crate) fn defines_type(source: &str, name: &str) -> bool {
     source.match_indices(name).any(|(at, _)| {
         let (before, after) = (&source[..at], &source[at + name.len()..]);
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        if before.ends_with(is_word) || after.starts_with(is_word) {
+        let is_identifier_char = |c: char| c.is_alphanumeric() || c == '_';
+        if before.ends_with(is_identifier_char) || after.starts_with(is_identifier_char) {
             return false;
         }
         let statement = &before[before.rfind([';', '{', '}']).map_or(0, |i| i + 1)..];
-        let previous = before.trim_end().rsplit(|c: char| !is_word(c)).next().unwrap_or("");
+        let previous = before.trim_end().rsplit(|c: char| !is_identifier_char(c)).next().unwrap_or("");
         (statement.contains("typedef") && after.trim_start().starts_with(';'))
             || matches!(previous, "define" | "using" | "struct" | "class" | "enum" | "union")
     })
@@ -244,49 +247,49 @@ pub(crate) fn defines_type(source: &str, name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn text(source: &str) -> String {
-        prelude_of(&[source], IncludeContext::default()).text
+    fn prelude_text(source: &str) -> String {
+        implicit_prelude(&[source], IncludeContext::default()).text
     }
 
     #[test]
-    fn a_program_gets_what_it_names_and_does_not_declare() {
-        assert_eq!(text("__global__ void f(uint *a) {}"), "typedef unsigned int uint;");
-        assert_eq!(text("typedef unsigned   uint;\n__global__ void f(uint *a) {}"), "");
-        assert_eq!(text("using uint = unsigned; uint x;"), "");
-        assert_eq!(text("#define M_PI 3.14f\nfloat x = M_PI;"), "");
-        assert!(text("float x = M_PI;").contains("#define M_PI 3.14159"));
-        assert_eq!(text("int x, M_PIX, my_uint;"), "");
-        assert_eq!(text("int x = INT_MAX;"), "\n#define INT_MAX 2147483647\n");
-        assert_eq!(text("float x = FLT_MAX; int y = INT32_MAX;"), "", "nvcc does not give these");
-        let host = prelude_of(&["#ifdef __GNUC__"], IncludeContext { without_host: true });
-        assert_eq!((host.text.as_str(), text("#ifdef __GNUC__").contains("12")), ("", true));
+    fn the_prelude_declares_used_but_undeclared_names() {
+        assert_eq!(prelude_text("__global__ void f(uint *a) {}"), "typedef unsigned int uint;");
+        assert_eq!(prelude_text("typedef unsigned   uint;\n__global__ void f(uint *a) {}"), "");
+        assert_eq!(prelude_text("using uint = unsigned; uint x;"), "");
+        assert_eq!(prelude_text("#define M_PI 3.14f\nfloat x = M_PI;"), "");
+        assert!(prelude_text("float x = M_PI;").contains("#define M_PI 3.14159"));
+        assert_eq!(prelude_text("int x, M_PIX, my_uint;"), "");
+        assert_eq!(prelude_text("int x = INT_MAX;"), "\n#define INT_MAX 2147483647\n");
+        assert_eq!(prelude_text("float x = FLT_MAX; int y = INT32_MAX;"), "", "nvcc does not give these");
+        let host = implicit_prelude(&["#ifdef __GNUC__"], IncludeContext { without_host: true });
+        assert_eq!((host.text.as_str(), prelude_text("#ifdef __GNUC__").contains("12")), ("", true));
     }
 
     #[test]
-    fn macros_of_branches_that_may_not_be_taken_are_given() {
+    fn conditionally_defined_macros_are_still_provided() {
         for source in [
             "#ifdef _MSC_VER\n#define NAN 1.0f\n#endif\nfloat x = NAN;",
             "#if 0\n#define NAN 0\n#endif\nfloat x = NAN;",
             "#ifndef NAN\n#define NAN 0\n#endif\nfloat x = NAN;",
         ] {
-            assert!(text(source).contains("#define NAN (__int"), "{source}");
+            assert!(prelude_text(source).contains("#define NAN (__int"), "{source}");
         }
-        assert_eq!(text("#if 1\n#endif\n# define NAN 0\nfloat x = NAN;"), "");
-        assert_eq!(text("#ifndef MINE_H\n#define MINE_H\n#define NAN 0\n#endif\nfloat x = NAN;"), "");
+        assert_eq!(prelude_text("#if 1\n#endif\n# define NAN 0\nfloat x = NAN;"), "");
+        assert_eq!(prelude_text("#ifndef MINE_H\n#define MINE_H\n#define NAN 0\n#endif\nfloat x = NAN;"), "");
     }
 
     #[test]
-    fn names_of_std_need_headers() {
-        assert_eq!(prelude_of(&["x = std::abs(y);"], IncludeContext::default()).headers, STD_HEADERS);
+    fn std_names_add_their_headers() {
+        assert_eq!(implicit_prelude(&["x = std::abs(y);"], IncludeContext::default()).headers, IMPLICIT_STD_HEADERS);
         for source in ["cuda::std::abs(1)", "std::swap(a, b)", "int std;", "namespace std { int f; } std::abs(1);"] {
-            assert_eq!(prelude_of(&[source], IncludeContext::default()).headers, [""; 0], "{source}");
+            assert_eq!(implicit_prelude(&[source], IncludeContext::default()).headers, [""; 0], "{source}");
         }
     }
 
     #[test]
-    fn functions_are_left_to_programs_that_have_their_own() {
-        assert!(text("return strlen(s) + pow(2, 3);").contains("rtcg_string"));
-        assert_eq!(text("__device__ int strlen(const char *s) { return 0; } int n = strlen(s);"), "");
-        assert_eq!(text("__device__ int pow (int a, int b);"), "");
+    fn functions_that_a_program_declares_are_not_provided() {
+        assert!(prelude_text("return strlen(s) + pow(2, 3);").contains("rtcg_string"));
+        assert_eq!(prelude_text("__device__ int strlen(const char *s) { return 0; } int n = strlen(s);"), "");
+        assert_eq!(prelude_text("__device__ int pow (int a, int b);"), "");
     }
 }

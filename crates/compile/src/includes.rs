@@ -11,7 +11,7 @@
 //! `extern "C"` and templates must not.
 
 use crate::hash::checksum;
-use crate::shims;
+use crate::header_shims;
 use std::collections::{HashMap, HashSet};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ impl FileStamp {
 
     /// A file changed within the clock's granularity of being read may change again without its
     /// stamp changing; such a stamp is not kept.
-    fn unless_recent(self) -> Self {
+    fn cleared_if_recent(self) -> Self {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
         let newest = self.modified_ns.max(self.changed_ns);
         if newest + 2_000_000_000 > now.as_nanos() as i64 { Self::default() } else { self }
@@ -138,14 +138,14 @@ pub(crate) fn scan_includes(source: &str, forced: &[String], macros: &[String], 
     let mut scanner = IncludeScanner::new(path, IncludeScan::default());
     for text in macros {
         if let Some((name, value)) = text.split_once('=') {
-            scanner.note_macro(name, value);
+            scanner.record_macro(name, value);
         }
     }
     for header in forced {
         scanner.pending.push((IncludeDirective::Quoted(header.clone()), None, IncluderOrigin::User));
     }
-    scanner.read_text(source, None, IncluderOrigin::User);
-    scanner.scan_all();
+    scanner.scan_text(source, None, IncluderOrigin::User);
+    scanner.scan_pending_includes();
     scanner.scan
 }
 
@@ -157,7 +157,7 @@ pub(crate) fn add_headers(scan: &mut IncludeScan, headers: &[&str], path: &Searc
     scanner
         .pending
         .extend(headers.iter().map(|name| (IncludeDirective::Angled((*name).to_owned()), None, IncluderOrigin::Shim)));
-    scanner.scan_all();
+    scanner.scan_pending_includes();
     *scan = scanner.scan;
 }
 
@@ -175,7 +175,7 @@ impl<'a> IncludeScanner<'a> {
         }
     }
 
-    fn scan_all(&mut self) {
+    fn scan_pending_includes(&mut self) {
         loop {
             while let Some((include, dir, origin)) = self.pending.pop() {
                 self.follow_include(&include, dir.as_deref(), origin);
@@ -199,7 +199,7 @@ impl<'a> IncludeScanner<'a> {
         }
     }
 
-    fn read_text(&mut self, text: &str, dir: Option<&Path>, origin: IncluderOrigin) {
+    fn scan_text(&mut self, text: &str, dir: Option<&Path>, origin: IncluderOrigin) {
         let joined;
         let text = if text.contains("\\\n") || text.contains("\\\r\n") {
             joined = text.replace("\\\r\n", "").replace("\\\n", "");
@@ -208,7 +208,7 @@ impl<'a> IncludeScanner<'a> {
             text
         };
         for line in text.lines() {
-            self.read_line(line, dir, origin);
+            self.scan_line(line, dir, origin);
         }
         if origin == IncluderOrigin::User && ["__DATE__", "__TIME__", "__TIMESTAMP__"].iter().any(|m| text.contains(m))
         {
@@ -216,31 +216,31 @@ impl<'a> IncludeScanner<'a> {
         }
     }
 
-    fn read_line(&mut self, line: &str, dir: Option<&Path>, origin: IncluderOrigin) {
+    fn scan_line(&mut self, line: &str, dir: Option<&Path>, origin: IncluderOrigin) {
         let line = skip_blanks(line);
         let Some(directive) = line.strip_prefix('#').or_else(|| line.strip_prefix("%:")) else { return };
         let directive = skip_blanks(directive);
         let word = directive.len() - directive.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').len();
         let (word, rest) = directive.split_at(word);
         match word {
-            "include" | "include_next" | "import" => self.note_include(rest, dir, origin),
+            "include" | "include_next" | "import" => self.record_include(rest, dir, origin),
             "define" if origin == IncluderOrigin::User => {
                 let rest = rest.trim_start();
                 let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-                self.note_macro(&rest[..end], &rest[end..]);
+                self.record_macro(&rest[..end], &rest[end..]);
             }
             "embed" if origin == IncluderOrigin::User => self.scan.uncacheable = Some("the source uses #embed"),
             "if" | "elif" => {
                 for (at, found) in directive.match_indices("__has_include") {
                     let argument = directive[at + found.len()..].trim_start_matches("_next").trim_start();
-                    self.note_include(argument.strip_prefix('(').unwrap_or(argument), dir, origin);
+                    self.record_include(argument.strip_prefix('(').unwrap_or(argument), dir, origin);
                 }
             }
             _ => {}
         }
     }
 
-    fn note_include(&mut self, text: &str, dir: Option<&Path>, origin: IncluderOrigin) {
+    fn record_include(&mut self, text: &str, dir: Option<&Path>, origin: IncluderOrigin) {
         match parse_include(text) {
             Some(IncludeDirective::Computed(_)) if origin != IncluderOrigin::User => {}
             Some(IncludeDirective::Computed(name)) => self.computed.push((name, dir.map(Path::to_owned))),
@@ -249,7 +249,7 @@ impl<'a> IncludeScanner<'a> {
         }
     }
 
-    fn note_macro(&mut self, name: &str, value: &str) {
+    fn record_macro(&mut self, name: &str, value: &str) {
         if let Some(include @ (IncludeDirective::Quoted(_) | IncludeDirective::Angled(_))) = parse_include(value) {
             self.header_macros.entry(name.to_owned()).or_default().push(include);
         }
@@ -275,8 +275,8 @@ impl<'a> IncludeScanner<'a> {
         if path.user.iter().any(|d| self.visit_file(&d.join(name), IncluderOrigin::User)) {
             return;
         }
-        if let Some(text) = shims::find_shim(name).filter(|_| path.shims) {
-            self.provide_shim(name, text);
+        if let Some(text) = header_shims::find_shim(name).filter(|_| path.shims) {
+            self.add_shim_header(name, text);
             return;
         }
         let toolkit_file =
@@ -285,8 +285,8 @@ impl<'a> IncludeScanner<'a> {
             Some(file) if path.wrap && path.shims && origin == IncluderOrigin::User => {
                 self.wrap_toolkit_header(name, &file)
             }
-            None if path.shims => match shims::find_fallback(name) {
-                Some(text) => self.provide_shim(name, text),
+            None if path.shims => match header_shims::find_fallback(name) {
+                Some(text) => self.add_shim_header(name, text),
                 None => self.scan.lacks_a_header |= origin == IncluderOrigin::User,
             },
             _ => {}
@@ -301,10 +301,10 @@ impl<'a> IncludeScanner<'a> {
         }
     }
 
-    fn provide_shim(&mut self, name: &str, text: &'static str) {
+    fn add_shim_header(&mut self, name: &str, text: &'static str) {
         if self.seen_virtual.insert(name.to_owned()) {
             self.scan.virtual_headers.push((name.to_owned(), text.to_owned()));
-            self.read_text(text, None, IncluderOrigin::Shim);
+            self.scan_text(text, None, IncluderOrigin::Shim);
         }
     }
 
@@ -325,9 +325,9 @@ impl<'a> IncludeScanner<'a> {
         };
         self.scan.uses_toolkit |= origin == IncluderOrigin::Toolkit;
         let checksum = checksum(&bytes);
-        self.scan.files.push(FileDependency { path: file.to_owned(), checksum, stamp: stamp.unless_recent() });
+        self.scan.files.push(FileDependency { path: file.to_owned(), checksum, stamp: stamp.cleared_if_recent() });
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        self.read_text(&text, file.parent(), origin);
+        self.scan_text(&text, file.parent(), origin);
         if origin == IncluderOrigin::User {
             self.scan.user_texts.push((file.to_owned(), text));
         }
@@ -364,11 +364,11 @@ fn parse_include(text: &str) -> Option<IncludeDirective> {
 mod tests {
     use super::*;
 
-    fn search(user: &[PathBuf]) -> SearchPath<'_> {
+    fn test_search_path(user: &[PathBuf]) -> SearchPath<'_> {
         SearchPath { user, toolkit: &[], wrap: true, shims: true }
     }
 
-    fn temporary(name: &str) -> PathBuf {
+    fn temporary_dir(name: &str) -> PathBuf {
         let dir = std::env::temp_dir().join(format!("rtcg-includes-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&dir);
         std::fs::create_dir_all(&dir).unwrap();
@@ -376,13 +376,13 @@ mod tests {
     }
 
     #[test]
-    fn follows_every_branch_and_remembers_what_is_missing() {
-        let dir = temporary("branches");
+    fn scan_follows_every_branch_and_records_missing_headers() {
+        let dir = temporary_dir("branches");
         std::fs::write(dir.join("a.h"), "#if 0\n#  include \"b.h\"\n#endif\n").unwrap();
         std::fs::write(dir.join("b.h"), "%:include <absent.h>\n").unwrap();
         std::fs::write(dir.join("c.h"), "").unwrap();
         let source = "# /* odd */ include \"a.h\"\n#if __has_include(<c.h>)\n#endif\n#inc\\\nlude <math.h>\n";
-        let found = scan_includes(source, &[], &[], &search(std::slice::from_ref(&dir)));
+        let found = scan_includes(source, &[], &[], &test_search_path(std::slice::from_ref(&dir)));
         let mut names: Vec<_> = found.files.iter().map(|f| f.path.file_name().unwrap().to_owned()).collect();
         names.sort();
         assert_eq!(names, ["a.h", "b.h", "c.h"]);
@@ -394,10 +394,10 @@ mod tests {
     }
 
     #[test]
-    fn a_header_of_the_users_goes_before_a_shim() {
-        let dir = temporary("shadow");
+    fn user_headers_take_precedence_over_shims() {
+        let dir = temporary_dir("shadow");
         std::fs::write(dir.join("math.h"), "").unwrap();
-        let found = scan_includes("#include <math.h>", &[], &[], &search(std::slice::from_ref(&dir)));
+        let found = scan_includes("#include <math.h>", &[], &[], &test_search_path(std::slice::from_ref(&dir)));
         assert!(found.virtual_headers.is_empty());
         assert_eq!(found.files.len(), 1);
         std::fs::remove_dir_all(&dir).unwrap();
@@ -405,10 +405,10 @@ mod tests {
 
     #[test]
     fn computed_includes_are_followed_or_forbid_caching() {
-        let dir = temporary("computed");
+        let dir = temporary_dir("computed");
         std::fs::write(dir.join("x.h"), "").unwrap();
         let dirs = [dir.clone()];
-        let path = search(&dirs);
+        let path = test_search_path(&dirs);
         let found = scan_includes("#define H \"x.h\"\n#include H\n", &[], &[], &path);
         assert_eq!((found.files.len(), found.uncacheable), (1, None));
         let found = scan_includes("#include H\n", &[], &["H=<x.h>".to_owned()], &path);
@@ -420,10 +420,10 @@ mod tests {
 
     #[test]
     fn a_changed_file_is_seen_even_with_an_old_stamp() {
-        let dir = temporary("changed");
+        let dir = temporary_dir("changed");
         let file = dir.join("x.h");
         std::fs::write(&file, "1").unwrap();
-        let found = scan_includes("#include \"x.h\"", &[], &[], &search(std::slice::from_ref(&dir)));
+        let found = scan_includes("#include \"x.h\"", &[], &[], &test_search_path(std::slice::from_ref(&dir)));
         assert!(found.files[0].is_unchanged());
         std::fs::write(&file, "2").unwrap();
         assert!(!found.files[0].is_unchanged());

@@ -4,7 +4,7 @@
 //! Establishes that the text keeps its lines. This is no C++ parser: where a brace cannot be matched for sure
 //! (branches of the preprocessor that open different classes), the text stays and the line is reported.
 
-use crate::edit_tokens::{EditToken, TextPiece, blank_comments_and_literals, text_pieces};
+use crate::source_tokens::{SourceToken, TextOrMacro, blank_comments_and_literals, split_text_and_macros};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ struct AttributeMacros(HashSet<String>);
 
 /// A text whose attributes are in front of names.
 #[derive(Debug, PartialEq, Eq)]
-struct MovedText<'a> {
+struct TextWithMovedAttributes<'a> {
     text: Cow<'a, str>,
     /// Lines, counted from 1, of attributes that decide about layouts and could not be moved.
     unmovable_lines: Vec<usize>,
@@ -33,42 +33,46 @@ struct MovedText<'a> {
 }
 
 /// A program's source, and what is to be said of it and its headers.
-pub(crate) struct MovedSource<'a> {
+pub(crate) struct SourceWithMovedAttributes<'a> {
     pub(crate) source: Cow<'a, str>,
     pub(crate) warnings: String,
 }
 
 /// Moves the attributes of a source called `name`. The compiler reads its `headers` itself, so that their lines are
 /// only reported.
-pub(crate) fn move_attributes<'a>(name: &str, source: &'a str, headers: &[(PathBuf, String)]) -> MovedSource<'a> {
+pub(crate) fn move_attributes<'a>(
+    name: &str,
+    source: &'a str,
+    headers: &[(PathBuf, String)],
+) -> SourceWithMovedAttributes<'a> {
     let mut warnings = String::new();
     let texts: Vec<&str> = std::iter::once(source).chain(headers.iter().map(|(_, text)| text.as_str())).collect();
-    let Some(macros) = AttributeMacros::find_macros(&texts) else {
-        return MovedSource { source: source.into(), warnings };
+    let Some(macros) = AttributeMacros::find_attribute_macros(&texts) else {
+        return SourceWithMovedAttributes { source: source.into(), warnings };
     };
     let mut warn =
         |name: &str, line: usize| warnings.push_str(&format!("{name}({line}): {IGNORED_ATTRIBUTES_WARNING}\n"));
-    let moved = macros.move_in_source(source);
+    let moved = macros.move_attributes_in_source(source);
     moved.unmovable_lines.iter().for_each(|&line| warn(name, line));
     for (file, text) in headers {
-        let moved = macros.move_in_source(text);
+        let moved = macros.move_attributes_in_source(text);
         moved.unmovable_lines.iter().chain(&moved.moved).for_each(|&line| warn(&file.display().to_string(), line));
     }
-    MovedSource { source: moved.text, warnings }
+    SourceWithMovedAttributes { source: moved.text, warnings }
 }
 
 impl AttributeMacros {
     /// Those of `texts`; `None` where no text has any attribute.
-    fn find_macros(texts: &[&str]) -> Option<Self> {
+    fn find_attribute_macros(texts: &[&str]) -> Option<Self> {
         let with_marks = || texts.iter().filter(|text| ATTRIBUTE_PREFIXES.iter().any(|mark| text.contains(mark)));
         with_marks().next()?;
         let mut macros = Self(HashSet::new());
         for text in with_marks() {
             let blank = blank_comments_and_literals(text);
-            for piece in text_pieces(&blank) {
-                if let TextPiece::Define { name, body } = piece
+            for piece in split_text_and_macros(&blank) {
+                if let TextOrMacro::Define { name, body } = piece
                     && !body.is_empty()
-                    && macros.attributes_at(&body, 0) == body.len()
+                    && macros.attributes_end(&body, 0) == body.len()
                 {
                     macros.0.insert(name.to_owned());
                 }
@@ -78,7 +82,7 @@ impl AttributeMacros {
     }
 
     /// Where the attributes end that begin at token `at`.
-    fn attributes_at(&self, tokens: &[EditToken<'_>], mut at: usize) -> usize {
+    fn attributes_end(&self, tokens: &[SourceToken<'_>], mut at: usize) -> usize {
         while let Some(token) = tokens.get(at) {
             let is_builtin = ATTRIBUTE_PREFIXES.iter().any(|mark| token.text.starts_with(mark));
             if !is_builtin && !self.0.contains(token.text) {
@@ -86,38 +90,38 @@ impl AttributeMacros {
             }
             at += 1;
             if tokens.get(at).is_some_and(|next| next.text == "(") {
-                at = after_parentheses(tokens, at);
+                at = index_after_parentheses(tokens, at);
             }
         }
         at
     }
 
     /// Whether attributes say anything of layouts. What a macro stands for is taken to.
-    fn decide_layout(&self, attributes: &[EditToken<'_>]) -> bool {
+    fn any_affects_layout(&self, attributes: &[SourceToken<'_>]) -> bool {
         let decides =
-            |t: &EditToken<'_>| t.text.contains("align") || t.text.contains("packed") || self.0.contains(t.text);
+            |t: &SourceToken<'_>| t.text.contains("align") || t.text.contains("packed") || self.0.contains(t.text);
         attributes.iter().any(decides)
     }
 
     /// Moves the attributes of `source`.
-    fn move_in_source<'a>(&self, source: &'a str) -> MovedText<'a> {
+    fn move_attributes_in_source<'a>(&self, source: &'a str) -> TextWithMovedAttributes<'a> {
         let blank = blank_comments_and_literals(source);
         let mut edits = TextEdits::default();
-        for piece in text_pieces(&blank) {
+        for piece in split_text_and_macros(&blank) {
             match piece {
-                TextPiece::Define { body, .. } => TokenReader::new(self, &body).collect_edits(&mut edits),
-                TextPiece::Text(tokens) => TokenReader::new(self, &tokens).collect_edits(&mut edits),
+                TextOrMacro::Define { body, .. } => ClassAttributeScanner::new(self, &body).collect_edits(&mut edits),
+                TextOrMacro::Text(tokens) => ClassAttributeScanner::new(self, &tokens).collect_edits(&mut edits),
             }
         }
         let line = |at: usize| 1 + source[..at].matches('\n').count();
         let unmovable_lines = edits.unmovable_lines.iter().map(|&at| line(at)).collect();
         let moved = edits.moves.iter().map(|(from, _)| line(from.start)).collect();
-        MovedText { text: edits.apply_edits(source, &blank), unmovable_lines, moved }
+        TextWithMovedAttributes { text: edits.apply_edits(source, &blank), unmovable_lines, moved }
     }
 }
 
 /// The token behind the parentheses that open at `at`.
-fn after_parentheses(tokens: &[EditToken<'_>], at: usize) -> usize {
+fn index_after_parentheses(tokens: &[SourceToken<'_>], at: usize) -> usize {
     let mut depth = 0usize;
     for (i, token) in tokens.iter().enumerate().skip(at) {
         depth += usize::from(token.text == "(");
@@ -171,9 +175,9 @@ enum BraceScope {
 }
 
 /// Reads the tokens of one piece of text.
-struct TokenReader<'a> {
+struct ClassAttributeScanner<'a> {
     macros: &'a AttributeMacros,
-    tokens: &'a [EditToken<'a>],
+    tokens: &'a [SourceToken<'a>],
     open: Vec<BraceScope>,
     /// For each condition of the preprocessor: the scopes before it, and those behind its first branch.
     branches: Vec<(Vec<BraceScope>, Option<Vec<BraceScope>>)>,
@@ -181,8 +185,8 @@ struct TokenReader<'a> {
     start: usize,
 }
 
-impl<'a> TokenReader<'a> {
-    fn new(macros: &'a AttributeMacros, tokens: &'a [EditToken<'a>]) -> Self {
+impl<'a> ClassAttributeScanner<'a> {
+    fn new(macros: &'a AttributeMacros, tokens: &'a [SourceToken<'a>]) -> Self {
         Self { macros, tokens, open: vec![], branches: vec![], start: 0 }
     }
 
@@ -200,8 +204,8 @@ impl<'a> TokenReader<'a> {
                 }
                 ";" => self.start = at + 1,
                 "#if" => self.branches.push((self.open.clone(), None)),
-                "#else" => self.next_branch(),
-                "#endif" => self.end_branches(),
+                "#else" => self.enter_conditional_branch(),
+                "#endif" => self.end_preprocessor_conditional(),
                 _ => {}
             }
         }
@@ -212,10 +216,10 @@ impl<'a> TokenReader<'a> {
         let conditions = self.tokens[at + 1..].iter().take_while(|t| t.text.starts_with('#')).count();
         let scope = if conditions > 0 && scope != BraceScope::Other { BraceScope::Unsure } else { scope };
         let start = at + 1 + conditions;
-        let end = self.macros.attributes_at(self.tokens, start);
+        let end = self.macros.attributes_end(self.tokens, start);
         let attributes = &self.tokens[start..end];
         let Some((first, last)) = attributes.first().zip(attributes.last()) else { return };
-        if !self.macros.decide_layout(attributes) {
+        if !self.macros.any_affects_layout(attributes) {
             return;
         }
         match scope {
@@ -235,7 +239,7 @@ impl<'a> TokenReader<'a> {
     /// What the brace at `brace` belongs to, by the declaration before it.
     fn scope_of_brace(&self, brace: usize) -> BraceScope {
         let head = &self.tokens[self.start..brace];
-        let Some(keyword) = class_keyword(head) else { return BraceScope::Other };
+        let Some(keyword) = class_keyword_index(head) else { return BraceScope::Other };
         let rest = &head[keyword + 1..];
         if rest.iter().any(|t| t.text.starts_with('#')) {
             return BraceScope::Unsure;
@@ -246,16 +250,18 @@ impl<'a> TokenReader<'a> {
                 // The bases may have anything.
                 ":" => break,
                 "=" => return BraceScope::Other,
-                "alignas" if rest.get(at + 1).is_some_and(|t| t.text == "(") => at = after_parentheses(rest, at + 1),
+                "alignas" if rest.get(at + 1).is_some_and(|t| t.text == "(") => {
+                    at = index_after_parentheses(rest, at + 1)
+                }
                 // A function that returns a class.
                 "(" => return BraceScope::Other,
-                _ => at = self.macros.attributes_at(rest, at).max(at + 1),
+                _ => at = self.macros.attributes_end(rest, at).max(at + 1),
             }
         }
         BraceScope::Class(head[keyword].end_offset())
     }
 
-    fn next_branch(&mut self) {
+    fn enter_conditional_branch(&mut self) {
         if let Some((before, first)) = self.branches.last_mut() {
             let branch = std::mem::replace(&mut self.open, before.clone());
             first.get_or_insert(branch);
@@ -263,7 +269,7 @@ impl<'a> TokenReader<'a> {
     }
 
     /// Goes on with the scopes of the last branch, where they differ from the first one's unsure.
-    fn end_branches(&mut self) {
+    fn end_preprocessor_conditional(&mut self) {
         let Some((before, first)) = self.branches.pop() else { return };
         let first = first.unwrap_or(before);
         let is_even = first.len() == self.open.len();
@@ -276,9 +282,9 @@ impl<'a> TokenReader<'a> {
 }
 
 /// The keyword of the class that a declaration begins, not one among its template's parameters.
-fn class_keyword(head: &[EditToken<'_>]) -> Option<usize> {
+fn class_keyword_index(head: &[SourceToken<'_>]) -> Option<usize> {
     let mut depth = 0i32;
-    let is_keyword = |t: &EditToken<'_>| matches!(t.text, "struct" | "class" | "union" | "enum");
+    let is_keyword = |t: &SourceToken<'_>| matches!(t.text, "struct" | "class" | "union" | "enum");
     for (at, token) in head.iter().enumerate() {
         match token.text {
             "<" | "(" => depth += 1,
@@ -298,64 +304,69 @@ mod tests {
     use super::*;
 
     fn move_attributes(source: &str) -> (String, Vec<usize>) {
-        let Some(macros) = AttributeMacros::find_macros(&[source]) else { return (source.to_owned(), vec![]) };
-        let moved = macros.move_in_source(source);
+        let Some(macros) = AttributeMacros::find_attribute_macros(&[source]) else {
+            return (source.to_owned(), vec![]);
+        };
+        let moved = macros.move_attributes_in_source(source);
         assert_eq!(moved.text.matches('\n').count(), source.matches('\n').count(), "{source}");
         let words: Vec<&str> = moved.text.split_whitespace().collect();
         (words.join(" "), moved.unmovable_lines)
     }
 
-    fn all_branches_agree(source: &str) -> String {
+    fn move_all_attributes(source: &str) -> String {
         let (text, unmovable_lines) = move_attributes(source);
         assert_eq!(unmovable_lines, [0; 0], "{source}");
         text
     }
 
     #[test]
-    fn attributes_go_in_front_of_the_name() {
+    fn attributes_move_in_front_of_the_class_name() {
         assert_eq!(
-            all_branches_agree("typedef struct { int x; }\n__align__(32)\na1;"),
+            move_all_attributes("typedef struct { int x; }\n__align__(32)\na1;"),
             "typedef struct __align__(32) { int x; } a1;"
         );
         assert_eq!(
-            all_branches_agree("struct a5 { int x; } /* why */ __attribute__((packed));"),
+            move_all_attributes("struct a5 { int x; } /* why */ __attribute__((packed));"),
             "struct __attribute__((packed)) a5 { int x; } /* why */ ;"
         );
         assert_eq!(
-            all_branches_agree("template <class T, struct U> struct S : B<class V> { T a; } __align__ ( 8 ) s;"),
+            move_all_attributes("template <class T, struct U> struct S : B<class V> { T a; } __align__ ( 8 ) s;"),
             "template <class T, struct U> struct __align__ ( 8 ) S : B<class V> { T a; } s;"
         );
         assert_eq!(
-            all_branches_agree("struct S { union { int a; } __align__(16) m; } __align__(64) s[2];"),
+            move_all_attributes("struct S { union { int a; } __align__(16) m; } __align__(64) s[2];"),
             "struct __align__(64) S { union __align__(16) { int a; } m; } s[2];"
         );
         assert_eq!(
-            all_branches_agree("enum class E : int { A } __attribute__((packed, aligned(2)));"),
+            move_all_attributes("enum class E : int { A } __attribute__((packed, aligned(2)));"),
             "enum class __attribute__((packed, aligned(2))) E : int { A } ;"
         );
         assert_eq!(
-            all_branches_agree("struct __align__(8) S { int a; } __attribute__((aligned(16)));"),
+            move_all_attributes("struct __align__(8) S { int a; } __attribute__((aligned(16)));"),
             "struct __attribute__((aligned(16))) __align__(8) S { int a; } ;"
         );
     }
 
     #[test]
-    fn macros_of_attributes_are_followed() {
+    fn attribute_macros_are_recognized() {
         let defines = "#define ALIGN(n) __align__(n) #define A16 ALIGN(16)".replace(" #", "\n#");
         let text = format!("{defines}\nstruct ALIGN(2) S {{ int x; }} A16 s; struct T {{ int x; }} ALIGN(8);\n");
         assert!(
-            all_branches_agree(&text).ends_with("struct A16 ALIGN(2) S { int x; } s; struct ALIGN(8) T { int x; } ;")
+            move_all_attributes(&text).ends_with("struct A16 ALIGN(2) S { int x; } s; struct ALIGN(8) T { int x; } ;")
         );
         let text = "#define DECLARE(n) struct n { \\\n int x; } \\\n __align__(16);\nDECLARE(s)";
-        assert_eq!(all_branches_agree(text), "#define DECLARE(n) struct __align__(16) n { \\ int x; } \\ ; DECLARE(s)");
+        assert_eq!(
+            move_all_attributes(text),
+            "#define DECLARE(n) struct __align__(16) n { \\ int x; } \\ ; DECLARE(s)"
+        );
         let header = "#define PACKED __attribute__((packed))";
         let source = "struct S { int x; } PACKED;";
-        let macros = AttributeMacros::find_macros(&[source, header]).unwrap();
-        assert_eq!(macros.move_in_source(source).text, "struct PACKED  S { int x; }       ;");
+        let macros = AttributeMacros::find_attribute_macros(&[source, header]).unwrap();
+        assert_eq!(macros.move_attributes_in_source(source).text, "struct PACKED  S { int x; }       ;");
     }
 
     #[test]
-    fn what_is_no_class_stays() {
+    fn attributes_outside_classes_stay() {
         for source in [
             "struct S { int x; }; __align__(8) int y;",
             "__device__ void f() { if (1) { } }\n__attribute__((aligned(8))) int x;",
@@ -365,7 +376,7 @@ mod tests {
             "const char *s = \"struct { } __align__(8) x;\"; // struct { } __align__(8) y;",
             "struct S s = { 1 }\n, __align__(8) t;",
         ] {
-            assert_eq!(all_branches_agree(source), source.split_whitespace().collect::<Vec<_>>().join(" "));
+            assert_eq!(move_all_attributes(source), source.split_whitespace().collect::<Vec<_>>().join(" "));
         }
     }
 
@@ -374,7 +385,7 @@ mod tests {
         let same = "#if A\nstruct S { int x;\n#else\nstruct T { int x;\n#endif\nint y; }\n__align__(8);";
         assert_eq!(move_attributes(same).1, [7]);
         let inside = "struct S {\n#if A\nint x;\n#else\nlong x;\n#endif\n} __align__(8);";
-        assert!(all_branches_agree(inside).starts_with("struct __align__(8) S {"));
+        assert!(move_all_attributes(inside).starts_with("struct __align__(8) S {"));
         let function = "#if A\nvoid f() {\n#else\nvoid g() {\n#endif\n}\n__attribute__((aligned(8))) int x();";
         assert_eq!(move_attributes(function).1, [0; 0]);
         let behind = "struct S { int x; }\n#if A\n__align__(8)\n#endif\n;";

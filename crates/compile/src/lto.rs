@@ -50,15 +50,15 @@ pub(crate) fn link_ltoir(
     nvrtc: &[String],
 ) -> Result<NvrtcOutput, NvrtcFailure> {
     let mut options = vec!["-lto".to_owned()];
-    options.extend(arch.map(|arch| format!("-arch={}", arch.real())));
+    options.extend(arch.map(|arch| format!("-arch={}", arch.real_name())));
     options.extend((kind == BinaryKind::Ptx).then(|| "-ptx".to_owned()));
     options.extend(self::linker_options(nvrtc));
     let input =
         LinkInput { kind: nvJitLinkInputType::NVJITLINK_INPUT_LTOIR, source: LinkSource::Bytes(&output.bytes), name };
-    let linked = table.link_inputs(&[input], &options).map_err(compile_failure)?;
+    let linked = table.link_inputs(&[input], &options).map_err(nvrtc_failure_from_link)?;
     output.bytes = linked.bytes;
     if kind == BinaryKind::Ptx {
-        nvrtc::mark_unfused(&mut output.bytes, nvrtc);
+        nvrtc::mark_fma_contraction_off(&mut output.bytes, nvrtc);
     }
     if !linked.log.is_empty() {
         output.log = format!("{}\n{}", output.log.trim_end(), linked.log).trim_start().to_owned();
@@ -66,7 +66,7 @@ pub(crate) fn link_ltoir(
     Ok(output)
 }
 
-fn compile_failure(failure: LinkFailure) -> NvrtcFailure {
+fn nvrtc_failure_from_link(failure: LinkFailure) -> NvrtcFailure {
     let kind = match failure.code {
         nvJitLinkResult::NVJITLINK_ERROR_UNRECOGNIZED_OPTION
         | nvJitLinkResult::NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS => ErrorKind::Option,

@@ -1,9 +1,9 @@
 //! Running nvcc as a process, for users who name it or use an option that only it knows.
 
 use crate::error::{CompileError, ErrorKind};
+use crate::header_shims;
 use crate::includes::{FileDependency, FileStamp};
 use crate::request::{Artifact, CompileRequest};
-use crate::shims;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ fn run_nvcc_in(
     let own = dir.join("include");
     std::fs::create_dir_all(&own).map_err(io)?;
     for name in ["pycuda-complex.hpp", "pycuda-complex-impl.hpp", "pycuda-helpers.hpp"] {
-        std::fs::write(own.join(name), shims::find_shim(name).unwrap_or_default()).map_err(io)?;
+        std::fs::write(own.join(name), header_shims::find_shim(name).unwrap_or_default()).map_err(io)?;
     }
     std::fs::write(dir.join(&request.name), text).map_err(io)?;
     let kind = request.target.kind.extension();
@@ -73,7 +73,7 @@ fn run_nvcc_in(
     let names_arch =
         |o: &String| ["-arch", "--gpu-architecture", "-gencode", "--generate-code"].iter().any(|a| o.starts_with(a));
     if let Some(arch) = request.target.arch.filter(|_| !request.options.iter().any(names_arch)) {
-        arguments.push(format!("-arch={}", arch.real()));
+        arguments.push(format!("-arch={}", arch.real_name()));
     }
     arguments.extend(include_dirs.iter().chain([&own]).map(|d| format!("-I{}", d.display())));
     arguments.extend(["-MD", "-MF", "dependencies"].map(str::to_owned));
@@ -85,7 +85,7 @@ fn run_nvcc_in(
     let log = [output.stdout, output.stderr].map(|b| String::from_utf8_lossy(&b).into_owned()).concat();
     if !output.status.success() {
         let message = format!("nvcc failed ({})", output.status);
-        return Err(CompileError::new(ErrorKind::Source, message).with_log(
+        return Err(CompileError::new(ErrorKind::Source, message).with_compiler_log(
             command,
             log,
             &request.name,

@@ -68,7 +68,7 @@ pub(crate) fn nvrtc_version_text(nvrtc: &NvrtcTable) -> String {
 
 /// The architecture and form that this NVRTC can give for what is wanted. A device newer than the
 /// compiler gets PTX for the newest architecture that the compiler knows.
-pub(crate) fn fit_arch_and_kind(
+pub(crate) fn supported_arch_and_kind(
     nvrtc: &NvrtcTable,
     arch: Arch,
     kind: BinaryKind,
@@ -84,7 +84,7 @@ pub(crate) fn fit_arch_and_kind(
         let message = format!(
             "{} compiles for sm_{oldest} and newer, not for {}; an older compiler does (pip install nvidia-cuda-nvrtc-cu12)",
             nvrtc_version_text(nvrtc),
-            arch.real()
+            arch.real_name()
         );
         return Err(CompileError::new(ErrorKind::Unsupported, message));
     }
@@ -96,35 +96,39 @@ pub(crate) fn fit_arch_and_kind(
 /// Where a driver is installed, NVRTC keeps a cache of its own, whose key lacks options: NVRTC 13.0
 /// answers `--ftz=true` or `--use_fast_math` with the code it made without them, and the other way
 /// round. So it must never be used.
-const NO_CACHE: &str = "--no-cache";
+const NO_CACHE_OPTION: &str = "--no-cache";
 
 /// Marks PTX if `options` (NVRTC's) ask for products and sums that are not fused.
-pub(crate) fn mark_unfused(ptx: &mut Vec<u8>, options: &[String]) {
+pub(crate) fn mark_fma_contraction_off(ptx: &mut Vec<u8>, options: &[String]) {
     if options.iter().any(|option| option == "--fmad=false") {
-        ptx.extend_from_slice(format!("\n{}\n", rtcg_cuda_sys::nvrtc::UNFUSED_MARK).as_bytes());
+        ptx.extend_from_slice(format!("\n{}\n", rtcg_cuda_sys::nvrtc::FMAD_DISABLED_COMMENT).as_bytes());
     }
 }
 
-/// Set once an NVRTC has refused [`NO_CACHE`]; those have no such cache.
+/// Set once an NVRTC has refused [`NO_CACHE_OPTION`]; those have no such cache.
 static HAS_NO_CACHE_OPTION: AtomicBool = AtomicBool::new(true);
 
 /// Compiles.
 pub(crate) fn compile_program(nvrtc: &'static NvrtcTable, job: &NvrtcJob) -> Result<NvrtcOutput, NvrtcFailure> {
     if !HAS_NO_CACHE_OPTION.load(Ordering::Relaxed) {
-        return run_with(nvrtc, job, job.options);
+        return run_nvrtc_with_options(nvrtc, job, job.options);
     }
-    let options: Vec<String> = job.options.iter().cloned().chain([NO_CACHE.to_owned()]).collect();
-    let result = run_with(nvrtc, job, &options);
+    let options: Vec<String> = job.options.iter().cloned().chain([NO_CACHE_OPTION.to_owned()]).collect();
+    let result = run_nvrtc_with_options(nvrtc, job, &options);
     match result {
         Err(failure) if failure.kind == ErrorKind::Option && failure.log.contains("no-cache") => {
             HAS_NO_CACHE_OPTION.store(false, Ordering::Relaxed);
-            run_with(nvrtc, job, job.options)
+            run_nvrtc_with_options(nvrtc, job, job.options)
         }
         result => result,
     }
 }
 
-fn run_with(nvrtc: &'static NvrtcTable, job: &NvrtcJob, options: &[String]) -> Result<NvrtcOutput, NvrtcFailure> {
+fn run_nvrtc_with_options(
+    nvrtc: &'static NvrtcTable,
+    job: &NvrtcJob,
+    options: &[String],
+) -> Result<NvrtcOutput, NvrtcFailure> {
     let program = create_program(nvrtc, job)?;
     for expression in job.name_expressions {
         let text = c_string(expression)?;
@@ -182,7 +186,7 @@ fn run_with(nvrtc: &'static NvrtcTable, job: &NvrtcJob, options: &[String]) -> R
         return Err(NvrtcFailure { kind: ErrorKind::Unsupported, message, log });
     }
     if job.kind == BinaryKind::Ptx {
-        mark_unfused(&mut bytes, job.options);
+        mark_fma_contraction_off(&mut bytes, job.options);
     }
     let lowered_names = lowered_names(&program, job.name_expressions)?;
     Ok(NvrtcOutput { bytes, log, lowered_names })

@@ -66,7 +66,7 @@ enum OptionRule {
     /// Only nvcc knows it; flag, or with a value.
     NvccFlag,
     NvccValue,
-    /// Treated by name in `OptionTranslator::apply_special`; all take values.
+    /// Treated by name in `OptionTranslator::apply_special_option`; all take values.
     Special(&'static str),
     /// A flag treated by name.
     SpecialFlag(&'static str),
@@ -205,11 +205,11 @@ impl OptionTranslator<'_> {
                 return self.apply_rule(rule, name, Some(value));
             }
         }
-        self.nvcc_only(option);
+        self.note_nvcc_only_option(option);
         Ok(())
     }
 
-    fn nvcc_only(&mut self, option: &str) {
+    fn note_nvcc_only_option(&mut self, option: &str) {
         self.out.nvcc_only.get_or_insert_with(|| option.to_owned());
     }
 
@@ -225,7 +225,7 @@ impl OptionTranslator<'_> {
         match rule {
             Flag(nvrtc) if given.is_none() => self.out.nvrtc.push(nvrtc.to_owned()),
             DropFlag if given.is_none() => {}
-            SpecialFlag(what) if given.is_none() => self.special_flag(what, name)?,
+            SpecialFlag(what) if given.is_none() => self.apply_special_flag(what, name)?,
             // nvcc writes some booleans as `--use_fast_math=true`.
             Flag(nvrtc) if given == Some("true") => self.out.nvrtc.push(nvrtc.to_owned()),
             Flag(_) if given == Some("false") => {}
@@ -233,7 +233,7 @@ impl OptionTranslator<'_> {
                 let value = given.unwrap_or_default();
                 return Err(CompileError::bad_option(format!("option {name} takes no value, but {value:?} was given")));
             }
-            NvccFlag => self.nvcc_only(name),
+            NvccFlag => self.note_nvcc_only_option(name),
             Value(nvrtc) => {
                 let value = self.option_value(name, given)?;
                 self.out.nvrtc.push(format!("{nvrtc}={value}"));
@@ -241,17 +241,17 @@ impl OptionTranslator<'_> {
             DropValue => drop(self.option_value(name, given)?),
             NvccValue => {
                 let value = self.option_value(name, given)?;
-                self.nvcc_only(&format!("{name} {value}"));
+                self.note_nvcc_only_option(&format!("{name} {value}"));
             }
             Special(what) => {
                 let value = self.option_value(name, given)?;
-                self.apply_special(what, name, &value)?;
+                self.apply_special_option(what, name, &value)?;
             }
         }
         Ok(())
     }
 
-    fn apply_special(&mut self, what: &str, name: &str, value: &str) -> Result<(), CompileError> {
+    fn apply_special_option(&mut self, what: &str, name: &str, value: &str) -> Result<(), CompileError> {
         let out = &mut self.out;
         match what {
             "define" => {
@@ -266,7 +266,7 @@ impl OptionTranslator<'_> {
             "load-caching" => out.nvrtc.push(format!("--ptxas-options=-dlcm={value}")),
             // The other kinds are about host code and deprecated declarations.
             "error" => out.warnings_are_errors |= value.split(',').any(|kind| kind == "all-warnings"),
-            "front-end" => self.front_end(name, value),
+            "front-end" => self.apply_front_end_option(name, value),
             "undefine" => out.nvrtc.push(format!("--undefine-macro={value}")),
             "include-dir" => out.include_dirs.push(PathBuf::from(value)),
             "include" => out.forced_includes.push(value.to_owned()),
@@ -282,7 +282,7 @@ impl OptionTranslator<'_> {
                     |o: &str| ["-f", "-W", "-O", "-m", "-g", "-p", "-std", "-w", "/"].iter().any(|p| o.starts_with(p));
                 let unquoted = value.trim_matches(['"', '\'']);
                 if !unquoted.split([',', ' ']).filter(|o| !o.is_empty()).all(harmless) {
-                    self.nvcc_only(&format!("{name} {value}"));
+                    self.note_nvcc_only_option(&format!("{name} {value}"));
                 }
             }
             _ => {}
@@ -292,7 +292,7 @@ impl OptionTranslator<'_> {
 
     /// Options of nvcc's front end, which is NVRTC's: of numbered diagnostics, and how they are shown. By their
     /// names NVRTC does not know them; they are shown then.
-    fn front_end(&mut self, name: &str, value: &str) {
+    fn apply_front_end_option(&mut self, name: &str, value: &str) {
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let mut kind = "";
         for part in value.trim_matches(['"', '\'']).split([',', ' ']).filter(|part| !part.is_empty()) {
@@ -307,7 +307,7 @@ impl OptionTranslator<'_> {
                     continue;
                 }
                 _ => {
-                    self.nvcc_only(&format!("{name} {value}"));
+                    self.note_nvcc_only_option(&format!("{name} {value}"));
                     continue;
                 }
             };
@@ -318,7 +318,7 @@ impl OptionTranslator<'_> {
         }
     }
 
-    fn special_flag(&mut self, what: &str, name: &str) -> Result<(), CompileError> {
+    fn apply_special_flag(&mut self, what: &str, name: &str) -> Result<(), CompileError> {
         match what {
             "keep" => self.out.keep = true,
             "resource-usage" => self.out.nvrtc.push("--ptxas-options=-v".to_owned()),
@@ -395,7 +395,7 @@ impl TranslatedOptions {
         if target.kind == BinaryKind::Cubin {
             // PTX for an older architecture would be compiled for the device by its driver; doing
             // it right away is the same.
-            let real = self.real_codes.iter().filter(|code| code.runs_on(device)).max();
+            let real = self.real_codes.iter().filter(|code| code.runs_on_device(device)).max();
             let through_ptx = self.virtual_codes.iter().any(|code| code.number <= device.number).then_some(&device);
             if let Some(&arch) = real.or(through_ptx) {
                 return Ok(Some(arch));
@@ -409,13 +409,13 @@ impl TranslatedOptions {
         let codes: Vec<String> = self
             .real_codes
             .iter()
-            .map(|c| c.real())
+            .map(|c| c.real_name())
             .chain(self.virtual_codes.iter().map(|c| c.virtual_name()))
             .collect();
         let codes = codes.join(", ");
         Err(CompileError::bad_option(format!(
             "none of the architectures asked for ({codes}) runs on {}",
-            device.real()
+            device.real_name()
         )))
     }
 }

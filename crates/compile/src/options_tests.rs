@@ -12,7 +12,7 @@ fn nvrtc_options(options: &[&str]) -> Vec<String> {
     translated.nvrtc
 }
 
-fn only_nvcc(options: &[&str]) -> Option<String> {
+fn nvcc_only_option(options: &[&str]) -> Option<String> {
     translate_options(&to_strings(options), BinaryKind::Cubin).unwrap().nvcc_only
 }
 
@@ -97,11 +97,11 @@ fn include_paths_and_forced_headers_are_collected() {
 }
 
 #[test]
-fn what_only_nvcc_knows_names_itself() {
-    assert_eq!(only_nvcc(&["-O3", "--frobnicate"]).as_deref(), Some("--frobnicate"));
-    assert_eq!(only_nvcc(&["-Xcompiler", "-DX=1"]).as_deref(), Some("-Xcompiler -DX=1"));
-    assert_eq!(only_nvcc(&["-Xcudafe", "--frobnicate"]).as_deref(), Some("-Xcudafe --frobnicate"));
-    assert_eq!(only_nvcc(&["file.cu"]).as_deref(), Some("file.cu"));
+fn nvcc_only_options_are_recorded_by_name() {
+    assert_eq!(nvcc_only_option(&["-O3", "--frobnicate"]).as_deref(), Some("--frobnicate"));
+    assert_eq!(nvcc_only_option(&["-Xcompiler", "-DX=1"]).as_deref(), Some("-Xcompiler -DX=1"));
+    assert_eq!(nvcc_only_option(&["-Xcudafe", "--frobnicate"]).as_deref(), Some("-Xcudafe --frobnicate"));
+    assert_eq!(nvcc_only_option(&["file.cu"]).as_deref(), Some("file.cu"));
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn architectures_follow_options_before_the_device() {
             .choose_arch(target)
             .map(|a| a.map(|a| a.to_string()))
     };
-    let h200 = Target::cubin(Arch::new(9, 0));
+    let h200 = Target::cubin_for_arch(Arch::new(9, 0));
     let ok = |text: &str| Ok(Some(text.to_owned()));
     assert_eq!(choose(&[], h200), ok("90"));
     assert_eq!(choose(&["-arch=sm_80"], h200), ok("80"));
@@ -134,7 +134,7 @@ fn architectures_follow_options_before_the_device() {
     assert_eq!(choose(&["-gencode", "arch=compute_80,code=compute_80"], h200), ok("90"));
     assert_eq!(choose(&["-gencode", "arch=compute_80,code=[sm_80,compute_80]"], h200), ok("90"));
     assert!(choose(&["-gencode", "arch=compute_80,code=sm_80"], h200).unwrap_err().message.contains("sm_80"));
-    let virtual_gpu = Target::ptx(Arch::new(8, 0));
+    let virtual_gpu = Target::ptx_for_arch(Arch::new(8, 0));
     assert_eq!(
         choose(&["-gencode", "arch=compute_75,code=sm_75", "-gencode=arch=compute_90,code=sm_90"], virtual_gpu),
         ok("75")
@@ -143,7 +143,7 @@ fn architectures_follow_options_before_the_device() {
 }
 
 #[test]
-fn link_time_optimisation_is_told_apart_and_keeps_what_makes_code() {
+fn lto_is_recognized_and_keeps_code_generation_options() {
     let asked = |options: &[&str]| super::lto_options(&options.iter().map(|o| o.to_string()).collect::<Vec<_>>());
     assert_eq!(asked(&["-fmad=false"]), Ok(None));
     assert_eq!(asked(&["-fmad=false", "-dlto", "-DX"]), Ok(Some(vec!["-fma=0".to_owned()])));

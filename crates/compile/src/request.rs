@@ -40,17 +40,17 @@ pub struct Target {
 
 impl Target {
     /// Machine code for a device of this architecture.
-    pub const fn cubin(arch: Arch) -> Self {
+    pub const fn cubin_for_arch(arch: Arch) -> Self {
         Self { kind: BinaryKind::Cubin, arch: Some(arch) }
     }
 
     /// PTX for this architecture.
-    pub const fn ptx(arch: Arch) -> Self {
+    pub const fn ptx_for_arch(arch: Arch) -> Self {
         Self { kind: BinaryKind::Ptx, arch: Some(arch) }
     }
 
     /// LTO-IR for devices of this architecture and newer ones.
-    pub const fn ltoir(arch: Arch) -> Self {
+    pub const fn ltoir_for_arch(arch: Arch) -> Self {
         Self { kind: BinaryKind::LtoIr, arch: Some(arch) }
     }
 }

@@ -37,24 +37,24 @@ impl KernelDeclarations {
         if !source.contains("__global__") && !options.iter().any(|option| option.contains("__global__")) {
             return Self::default();
         }
-        SignatureReader::new(declaration_tokens(source, &macros_of(options))).read_declarations()
+        SignatureReader::new(declaration_tokens(source, &macros_from_options(options))).read_declarations()
     }
 
     /// The parameters of the kernel with this name, plain or mangled.
     pub fn params_of_kernel(&self, name: &str) -> Option<&[KernelParameter]> {
-        let found = self.kernels.get(name).or_else(|| self.kernels.get(plain_name(name)?));
+        let found = self.kernels.get(name).or_else(|| self.kernels.get(demangle_simple_name(name)?));
         found?.as_deref()
     }
 
     /// The texture references (`texture<float> t;`) that the kernel with this name surely reads.
     pub fn textures_of_kernel(&self, name: &str) -> &[String] {
-        let found = self.textures.get(name).or_else(|| self.textures.get(plain_name(name)?));
+        let found = self.textures.get(name).or_else(|| self.textures.get(demangle_simple_name(name)?));
         found.map_or(&[], Vec::as_slice)
     }
 }
 
 /// The values of `-DNAME=value`, `-D NAME` and their like.
-fn macros_of(options: &[String]) -> Vec<String> {
+fn macros_from_options(options: &[String]) -> Vec<String> {
     let mut macros = Vec::new();
     let mut options = options.iter();
     while let Some(option) = options.next() {
@@ -68,7 +68,7 @@ fn macros_of(options: &[String]) -> Vec<String> {
 }
 
 /// `f` of `_Z1fPf`: a function outside of namespaces.
-fn plain_name(mangled: &str) -> Option<&str> {
+fn demangle_simple_name(mangled: &str) -> Option<&str> {
     let rest = mangled.strip_prefix("_Z")?;
     let digits = rest.find(|c: char| !c.is_ascii_digit())?;
     let length: usize = rest[..digits].parse().ok()?;
@@ -116,7 +116,7 @@ impl SignatureReader {
     }
 
     fn read_declarations(mut self) -> KernelDeclarations {
-        self.find_types();
+        self.collect_type_names();
         let mut kernels: HashMap<String, Option<Vec<KernelParameter>>> = HashMap::new();
         for at in 0..self.tokens.len() {
             if self.tokens[at] != "__global__" {
@@ -139,7 +139,7 @@ impl SignatureReader {
     }
 
     /// Collects typedefs, `using`, structures and template parameters.
-    fn find_types(&mut self) {
+    fn collect_type_names(&mut self) {
         for at in 0..self.tokens.len() {
             match self.token_at(at) {
                 "struct" | "class" | "union" | "enum" if matches!(self.token_at(at + 2), "{" | ":") => {
@@ -148,7 +148,7 @@ impl SignatureReader {
                 "typename" | "class" if matches!(self.token_at(at + 2), "," | ">" | "=") => {
                     self.own.insert(self.token_at(at + 1).to_owned());
                 }
-                "typedef" => self.alias_of_typedef(at + 1),
+                "typedef" => self.add_typedef_alias(at + 1),
                 "using" if self.token_at(at + 2) == "=" => {
                     let end = self.end_of_statement(at + 3);
                     let declared = self.read_parameter(&self.tokens[at + 3..end]);
@@ -172,7 +172,7 @@ impl SignatureReader {
         end.unwrap_or(self.tokens.len())
     }
 
-    fn alias_of_typedef(&mut self, from: usize) {
+    fn add_typedef_alias(&mut self, from: usize) {
         let end = self.end_of_statement(from);
         let statement = &self.tokens[from..end];
         if statement.iter().any(|t| matches!(t.as_str(), "{" | "(" | "," | "[")) {
@@ -323,7 +323,7 @@ impl ParameterReader {
             "*" => self.pointers += 1,
             "[" if self.name.is_some() || self.words.len() > 1 => {
                 self.pointers += 1;
-                return after_matching(tokens, at, "[", "]");
+                return index_after_matching(tokens, at, "[", "]");
             }
             "&" | "(" | ")" | "[" | "." | UNKNOWN_TYPE => {
                 self.is_unknown_type = true;
@@ -335,7 +335,7 @@ impl ParameterReader {
                 return at + 2;
             }
             "<" => {
-                let end = after_matching(tokens, at, "<", ">");
+                let end = index_after_matching(tokens, at, "<", ">");
                 if let Some(word) = self.words.last_mut() {
                     word.push_str(&tokens[at..end.min(tokens.len())].concat());
                 }
@@ -350,7 +350,7 @@ impl ParameterReader {
 }
 
 /// The token after the one that closes the bracket at `at`.
-fn after_matching(tokens: &[String], at: usize, open: &str, close: &str) -> usize {
+fn index_after_matching(tokens: &[String], at: usize, open: &str, close: &str) -> usize {
     let mut depth = 0i32;
     for (index, token) in tokens.iter().enumerate().skip(at) {
         depth += i32::from(token == open) - i32::from(token == close);
@@ -386,15 +386,15 @@ mod tests {
     use super::*;
 
     /// `base pointers name` of each parameter.
-    fn read(source: &str, kernel: &str) -> Option<Vec<String>> {
+    fn read_parameter_types(source: &str, kernel: &str) -> Option<Vec<String>> {
         let all = KernelDeclarations::parse_source(source, &["-DREAL=float".into(), "-D".into(), "WIDE=double".into()]);
         let text =
             |p: &KernelParameter| format!("{}{} {}", p.base, "*".repeat(p.pointers), p.name.as_deref().unwrap_or("-"));
         all.params_of_kernel(kernel).map(|params| params.iter().map(text).collect())
     }
 
-    fn only_kernel(parameter: &str) -> String {
-        read(&format!("__global__ void f({parameter}) {{}}"), "f").expect("it is a kernel").join("; ")
+    fn parameter_of_single_kernel(parameter: &str) -> String {
+        read_parameter_types(&format!("__global__ void f({parameter}) {{}}"), "f").expect("it is a kernel").join("; ")
     }
 
     #[test]
@@ -421,10 +421,10 @@ mod tests {
             ("", ""),
             ("void *p", "void* p"),
         ] {
-            assert_eq!(only_kernel(parameter), expected, "{parameter}");
+            assert_eq!(parameter_of_single_kernel(parameter), expected, "{parameter}");
         }
-        assert!(only_kernel("int (*f)(int)").starts_with(' '));
-        assert!(only_kernel("const int &r").starts_with(' '));
+        assert!(parameter_of_single_kernel("int (*f)(int)").starts_with(' '));
+        assert!(parameter_of_single_kernel("const int &r").starts_with(' '));
     }
 
     #[test]
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_are_found_wherever_they_stand() {
+    fn kernels_are_found_anywhere_in_a_source() {
         let source = r#"
             // __global__ void no(int a) {}
             #include <stdio.h>
@@ -449,7 +449,7 @@ mod tests {
             template <typename T, int N> __global__ void generic(T *t, T u, int n) {}
             namespace a { __global__ void inside(int) {} }
         "#;
-        let get = |name| read(source, name).map(|params| params.join("; "));
+        let get = |name| read_parameter_types(source, name).map(|params| params.join("; "));
         assert_eq!(get("bounded").as_deref(), Some("float* x; unsigned int n"));
         assert_eq!(get("attributed").as_deref(), Some(" h;  p"));
         assert_eq!(get("by_macro").as_deref(), Some("double d"));
@@ -461,17 +461,20 @@ mod tests {
     }
 
     #[test]
-    fn what_has_two_meanings_is_not_told() {
-        assert_eq!(read("#if A\n__global__ void f(int a){}\n#else\n__global__ void f(float a){}\n#endif", "f"), None);
-        assert_eq!(only_kernel("real x"), "real x");
+    fn ambiguous_types_are_unknown() {
+        assert_eq!(
+            read_parameter_types("#if A\n__global__ void f(int a){}\n#else\n__global__ void f(float a){}\n#endif", "f"),
+            None
+        );
+        assert_eq!(parameter_of_single_kernel("real x"), "real x");
         let two = "#ifdef D\ntypedef double real;\n#else\ntypedef float real;\n#endif\n__global__ void f(real *x) {}";
-        assert_eq!(read(two, "f").unwrap(), ["* x"]);
+        assert_eq!(read_parameter_types(two, "f").unwrap(), ["* x"]);
         let prototype = "__global__ void f(int, float *); __global__ void f(int n, float *x) {}";
-        assert_eq!(read(prototype, "f").unwrap(), ["int n", "float* x"]);
+        assert_eq!(read_parameter_types(prototype, "f").unwrap(), ["int n", "float* x"]);
     }
 
     #[test]
-    fn no_text_makes_it_fail() {
+    fn arbitrary_text_does_not_panic() {
         for text in [
             "__global__",
             "__global__ void f(",

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 /// Words that stand before parentheses and call nothing.
-const NO_FUNCTIONS: [&str; 6] = ["if", "for", "while", "switch", "return", "sizeof"];
+const NON_CALL_KEYWORDS: [&str; 6] = ["if", "for", "while", "switch", "return", "sizeof"];
 
 /// What the body of a function has.
 #[derive(Default)]
@@ -28,9 +28,9 @@ impl TextureUses {
             return Self(bodies);
         }
         for at in 0..tokens.len() {
-            if let Some((open, close)) = body_of(tokens, at) {
+            if let Some((open, close)) = function_body_range(tokens, at) {
                 let body = bodies.entry(tokens[at].clone()).or_default();
-                (open..close).for_each(|at| body.note_token(tokens, at, &references));
+                (open..close).for_each(|at| body.record_token(tokens, at, &references));
             }
         }
         Self(bodies)
@@ -54,19 +54,19 @@ impl TextureUses {
 }
 
 impl FunctionBody {
-    fn note_token(&mut self, tokens: &[String], at: usize, references: &HashSet<String>) {
+    fn record_token(&mut self, tokens: &[String], at: usize, references: &HashSet<String>) {
         let token = |at: usize| tokens.get(at).map_or("", String::as_str);
-        if token(at + 1) == "(" && is_name(token(at)) {
+        if token(at + 1) == "(" && is_function_name(token(at)) {
             self.calls.insert(tokens[at].clone());
         }
-        if token(at) == "(" && references.contains(token(at + 1)) && is_fetch(tokens, at) {
+        if token(at) == "(" && references.contains(token(at + 1)) && is_texture_fetch(tokens, at) {
             self.textures.insert(tokens[at + 1].clone());
         }
     }
 }
 
 /// Whether the parenthesis at `at` is that of a texture fetch, perhaps `tex2D<float>(`.
-fn is_fetch(tokens: &[String], at: usize) -> bool {
+fn is_texture_fetch(tokens: &[String], at: usize) -> bool {
     let mut before = at;
     if before > 0 && tokens[before - 1] == ">" {
         before = tokens[..before].iter().rposition(|token| token == "<").unwrap_or(0);
@@ -86,7 +86,7 @@ fn texture_references(tokens: &[String]) -> HashSet<String> {
         let rest = &tokens[end + 1..];
         let names = &rest[..rest.iter().position(|token| token == ";").unwrap_or(0)];
         // Anything else is a parameter or a function.
-        if names.iter().enumerate().all(|(i, token)| if i % 2 == 0 { is_name(token) } else { token == "," }) {
+        if names.iter().enumerate().all(|(i, token)| if i % 2 == 0 { is_function_name(token) } else { token == "," }) {
             found.extend(names.iter().step_by(2).cloned());
         }
     }
@@ -94,15 +94,15 @@ fn texture_references(tokens: &[String]) -> HashSet<String> {
 }
 
 /// Where the body of the function whose definition names it at `at` begins and ends.
-fn body_of(tokens: &[String], at: usize) -> Option<(usize, usize)> {
-    let is_definition = is_name(&tokens[at]) && tokens.get(at + 1)? == "(";
+fn function_body_range(tokens: &[String], at: usize) -> Option<(usize, usize)> {
+    let is_definition = is_function_name(&tokens[at]) && tokens.get(at + 1)? == "(";
     let close = if is_definition { matching_bracket(tokens, at + 1, "(", ")")? } else { return None };
     let open = (tokens.get(close + 1)? == "{").then_some(close + 1)?;
     Some((open, matching_bracket(tokens, open, "{", "}")?))
 }
 
-fn is_name(token: &str) -> bool {
-    token.starts_with(|c: char| c.is_alphabetic() || c == '_') && !NO_FUNCTIONS.contains(&token)
+fn is_function_name(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_alphabetic() || c == '_') && !NON_CALL_KEYWORDS.contains(&token)
 }
 
 /// The bracket that closes the one at `open`.

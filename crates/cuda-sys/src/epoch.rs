@@ -8,13 +8,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A number that [`current_epoch`] never returns.
-pub const NEVER_EPOCH: usize = 0;
+pub const INVALID_EPOCH: usize = 0;
 
 /// In a cache line of its own, which no store disturbs.
 #[repr(align(64))]
 struct PaddedEpoch(AtomicUsize);
 
-static CURRENT_EPOCH: PaddedEpoch = PaddedEpoch(AtomicUsize::new(NEVER_EPOCH + 1));
+static CURRENT_EPOCH: PaddedEpoch = PaddedEpoch(AtomicUsize::new(INVALID_EPOCH + 1));
 
 /// The current epoch.
 #[inline(always)]
@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn a_changed_epoch_is_seen() {
         let before = current_epoch();
-        assert_ne!(before, NEVER_EPOCH);
+        assert_ne!(before, INVALID_EPOCH);
         advance_epoch();
         assert_ne!(current_epoch(), before);
     }

@@ -10,20 +10,20 @@
 //! explained by [`DriverTable::missing_symbol`]. Nothing here panics.
 #![allow(unsafe_code)]
 
+mod compiler_libraries;
+mod driver_table;
 pub mod epoch;
 mod functions;
-mod library;
+pub mod installations;
 mod load;
 pub mod nvjitlink;
 pub mod nvrtc;
-pub mod search;
-mod table;
 pub mod trace;
 pub mod types;
 
+pub use driver_table::{DriverFn, DriverKind, DriverTable, FunctionCoverage, FunctionInfo, MissingSymbol, fn_type};
+pub use installations::{add_search_root, find_nvcc, header_directories};
 pub use load::LoadError;
 pub use nvjitlink::NvJitLinkTable;
-pub use nvrtc::{NvrtcTable, nvrtcProgram, nvrtcResult, wheels_extra};
-pub use search::{add_search_root, find_nvcc, header_directories};
-pub use table::{DriverFn, DriverTable, FunctionCoverage, FunctionInfo, MissingSymbol, TableKind, fn_type};
+pub use nvrtc::{NvrtcTable, nvrtcProgram, nvrtcResult, pip_extra_for_cuda_version};
 pub use types::*;

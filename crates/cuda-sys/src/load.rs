@@ -1,6 +1,6 @@
 //! Opening the real driver library, and the error that says what was tried.
 
-use crate::table::{FunctionInfo, SymbolResolver, TableKind};
+use crate::driver_table::{DriverKind, FunctionInfo, SymbolResolver};
 use crate::types::*;
 use std::ffi::CString;
 
@@ -61,7 +61,7 @@ impl OpenLibrary {
     }
 
     /// A library that the process has loaded already.
-    pub(crate) fn already_loaded(name: &str) -> Option<Self> {
+    pub(crate) fn open_if_already_loaded(name: &str) -> Option<Self> {
         #[cfg(unix)]
         {
             use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -100,7 +100,7 @@ const VIRTUAL_GPU_SYMBOL: &str = "rtcg_virtual_gpu";
 
 /// Opens the driver library and returns how to find functions in it, where it was found, and what
 /// its devices are.
-pub(crate) fn open_libcuda() -> Result<(SymbolResolver, String, TableKind), LoadError> {
+pub(crate) fn open_libcuda() -> Result<(SymbolResolver, String, DriverKind), LoadError> {
     let mut error = LoadError {
         what: "the CUDA driver (libcuda)",
         tried: Vec::new(),
@@ -120,7 +120,7 @@ pub(crate) fn open_libcuda() -> Result<(SymbolResolver, String, TableKind), Load
         match OpenLibrary::dlopen(name, false) {
             Ok(library) => {
                 let marked = library.dlsym(VIRTUAL_GPU_SYMBOL).is_some();
-                let kind = if marked { TableKind::Virtual } else { TableKind::Real };
+                let kind = if marked { DriverKind::Virtual } else { DriverKind::Real };
                 return Ok((libcuda_resolver(library), name.to_owned(), kind));
             }
             Err(reason) => error.tried.push((format!("{prefix}{name}"), reason)),
@@ -130,10 +130,10 @@ pub(crate) fn open_libcuda() -> Result<(SymbolResolver, String, TableKind), Load
 }
 
 /// `cuGetProcAddress` as CUDA 12 defines it (`cuGetProcAddress_v2`).
-type GetProcAddress = crate::table::fn_type::cuGetProcAddress;
+type GetProcAddress = crate::driver_table::fn_type::cuGetProcAddress;
 
 /// `CU_GET_PROC_ADDRESS_LEGACY_STREAM`: the null stream means the legacy default stream.
-const LEGACY_STREAM: u64 = CU_GET_PROC_ADDRESS_LEGACY_STREAM.0 as u64;
+const LEGACY_STREAM_FLAG: u64 = CU_GET_PROC_ADDRESS_LEGACY_STREAM.0 as u64;
 
 /// Asks the driver's own `cuGetProcAddress` first, the dynamic loader second.
 fn libcuda_resolver(library: OpenLibrary) -> SymbolResolver {
@@ -153,7 +153,8 @@ fn query_proc_address(ask: GetProcAddress, info: &FunctionInfo) -> Option<*const
     let mut pointer: *mut c_void = std::ptr::null_mut();
     let mut status = CUdriverProcAddressQueryResult::default();
     // SAFETY: all pointers are valid for the call; allowed before cuInit.
-    let code = unsafe { ask(name.as_ptr(), &raw mut pointer, info.since as c_int, LEGACY_STREAM, &raw mut status) };
+    let code =
+        unsafe { ask(name.as_ptr(), &raw mut pointer, info.since as c_int, LEGACY_STREAM_FLAG, &raw mut status) };
     (code.is_success() && !pointer.is_null()).then_some(pointer.cast_const())
 }
 

@@ -1,9 +1,9 @@
 //! The table of NVRTC, NVIDIA's run-time compiler library: found, opened, resolved.
 #![allow(non_camel_case_types, non_snake_case, missing_docs)]
 
-use crate::library::{LibrarySearch, OnceTable, library_table};
+use crate::compiler_libraries::{LazyFunctionTable, LibrarySearch, library_table};
+use crate::driver_table::DriverTable;
 use crate::load::LoadError;
-use crate::table::DriverTable;
 use crate::types::*;
 use std::ffi::CStr;
 
@@ -81,7 +81,7 @@ impl NvrtcTable {
     /// Python, `CUDA_HOME`/`CUDA_PATH`, the loader's own path, `/usr/local/cuda`. A failure is
     /// not remembered, so that [`add_search_root`](crate::add_search_root) can still help afterwards.
     pub fn load() -> Result<&'static NvrtcTable, LoadError> {
-        static LOADED_TABLE: OnceTable<NvrtcTable> = OnceTable::new();
+        static LOADED_TABLE: LazyFunctionTable<NvrtcTable> = LazyFunctionTable::new();
         LOADED_TABLE.get_or_load(find_nvrtc)
     }
 
@@ -129,9 +129,9 @@ impl NvrtcTable {
 
 /// The last line of PTX that was made with `-fmad=false`. Of that NVRTC leaves no trace in half precision, whose
 /// products and sums the virtual GPU otherwise fuses as ptxas does by default.
-pub const UNFUSED_MARK: &str = "// compiled with -fmad=false";
+pub const FMAD_DISABLED_COMMENT: &str = "// compiled with -fmad=false";
 
-const LOADER_NAMES: &[&str] = if cfg!(windows) {
+const NVRTC_LIBRARY_NAMES: &[&str] = if cfg!(windows) {
     &["nvrtc64_130_0.dll", "nvrtc64_120_0.dll"]
 } else {
     &["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"]
@@ -141,18 +141,19 @@ const LIBRARY_SEARCH: LibrarySearch = LibrarySearch {
     what: "NVRTC, the compiler for CUDA C++",
     name: "NVRTC",
     variable: "RTCG_NVRTC",
-    loader_names: LOADER_NAMES,
-    is_file: is_nvrtc,
-    is_preloaded_dependency: is_builtins,
-    hint,
+    dlopen_names: NVRTC_LIBRARY_NAMES,
+    is_file: is_nvrtc_library_file,
+    is_preloaded_dependency: is_nvrtc_builtins_file,
+    hint: missing_nvrtc_hint,
 };
 
 /// The exact command for the driver that is here.
-fn hint() -> String {
+fn missing_nvrtc_hint() -> String {
     let driver = DriverTable::real_driver().ok().and_then(DriverTable::driver_version).map(|version| version / 1000);
     let why = driver.map_or_else(String::new, |major| format!(", for the NVIDIA driver here, which has CUDA {major}"));
     let major = driver.unwrap_or(13);
-    let (extra, wheel) = (wheels_extra(major), if major < 13 { "nvidia-cuda-nvrtc-cu12" } else { "nvidia-cuda-nvrtc" });
+    let (extra, wheel) =
+        (pip_extra_for_cuda_version(major), if major < 13 { "nvidia-cuda-nvrtc-cu12" } else { "nvidia-cuda-nvrtc" });
     format!(
         "`pip install \"rtcg-gpu[{extra}]\"` installs it with CUDA's headers{why}; `pip install {wheel}` the compiler \
          alone. A CUDA toolkit has it too; RTCG_NVRTC names the library file"
@@ -160,22 +161,22 @@ fn hint() -> String {
 }
 
 /// The extra of the Python distribution `rtcg-gpu` that has the compiler and the headers of a major version of CUDA.
-pub fn wheels_extra(cuda_major: u32) -> &'static str {
+pub fn pip_extra_for_cuda_version(cuda_major: u32) -> &'static str {
     if cuda_major < 13 { "cuda12" } else { "cuda13" }
 }
 
 fn find_nvrtc() -> Result<NvrtcTable, LoadError> {
     LIBRARY_SEARCH.find_library(|library, path| {
-        Some(NvrtcTable::resolve(library, path)).filter(|table| table.version().is_some())
+        Some(NvrtcTable::resolve_functions(library, path)).filter(|table| table.version().is_some())
     })
 }
 
 /// The `alt` build is another linking of the same.
-fn is_nvrtc(name: &str) -> bool {
+fn is_nvrtc_library_file(name: &str) -> bool {
     name.starts_with("libnvrtc.so")
         || (name.starts_with("nvrtc64_") && name.ends_with(".dll") && !name.contains(".alt"))
 }
 
-fn is_builtins(name: &str) -> bool {
+fn is_nvrtc_builtins_file(name: &str) -> bool {
     name.starts_with("libnvrtc-builtins.so") || (name.starts_with("nvrtc-builtins64_") && name.ends_with(".dll"))
 }

@@ -3,8 +3,8 @@
 //! The files are counted when this process has stored a sixteenth of the limit since it last did so, or when no process
 //! has for an hour; so the limit can be overstepped by that much per process for a while.
 
-use crate::file::TEMPORARY_EXTENSION;
-use crate::{DiskCache, SizeScope};
+use crate::atomic_file::TEMPORARY_EXTENSION;
+use crate::{DiskCache, SizeLimitScope};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
@@ -53,8 +53,8 @@ impl DiskCache {
     /// The file whose modification time says when the files were last counted.
     fn sweep_marker_path(&self) -> PathBuf {
         match self.size_scope {
-            SizeScope::OwnDirectory => self.folder.join("last-scan"),
-            SizeScope::AllVersions(prefix) => self.parent_directory().join(format!("{prefix}last-scan")),
+            SizeLimitScope::OwnDirectory => self.folder.join("last-scan"),
+            SizeLimitScope::AllVersions(prefix) => self.parent_directory().join(format!("{prefix}last-scan")),
         }
     }
 
@@ -83,16 +83,16 @@ impl DiskCache {
     /// The files that count, two levels below the folders that do; anything else is not ours to count or remove.
     fn cached_files(&self) -> Vec<CachedFile> {
         let folders = match self.size_scope {
-            SizeScope::OwnDirectory => vec![self.folder.clone()],
-            SizeScope::AllVersions(prefix) => {
-                folders_in(self.parent_directory()).filter(|path| is_version(path, prefix)).collect()
+            SizeLimitScope::OwnDirectory => vec![self.folder.clone()],
+            SizeLimitScope::AllVersions(prefix) => {
+                subfolders(self.parent_directory()).filter(|path| is_version_folder(path, prefix)).collect()
             }
         };
-        folders.iter().flat_map(|folder| folders_in(folder)).flat_map(|shard| files_in(&shard)).collect()
+        folders.iter().flat_map(|folder| subfolders(folder)).flat_map(|shard| cached_files_in_shard(&shard)).collect()
     }
 }
 
-fn is_version(path: &Path, prefix: &str) -> bool {
+fn is_version_folder(path: &Path, prefix: &str) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let version = name.and_then(|name| name.strip_prefix(prefix)).unwrap_or_default();
     !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit())
@@ -103,12 +103,12 @@ fn dir_entries(folder: &Path) -> impl Iterator<Item = std::fs::DirEntry> + use<>
 }
 
 /// The folders in a folder; links are none.
-fn folders_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+fn subfolders(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     dir_entries(folder).filter(|e| e.file_type().is_ok_and(|t| t.is_dir())).map(|e| e.path())
 }
 
 /// The files of a shard. Temporary ones that a killed process has left are removed on the way.
-fn files_in(shard: &Path) -> Vec<CachedFile> {
+fn cached_files_in_shard(shard: &Path) -> Vec<CachedFile> {
     let mut kept = Vec::new();
     for entry in dir_entries(shard) {
         let Some(metadata) = entry.metadata().ok().filter(std::fs::Metadata::is_file) else { continue };

@@ -1,6 +1,6 @@
 //! Where caches lie, and whether what lies there may be used.
 
-use crate::{DiskCache, WriterTrust};
+use crate::{CachePermissions, DiskCache};
 use std::path::{Path, PathBuf};
 
 /// A cache's folder.
@@ -15,7 +15,7 @@ pub enum FolderState {
 }
 
 /// The folder `name` among the caches of the user; `None` where no home is known. Reads the environment.
-pub fn user_folder(name: &str) -> Option<PathBuf> {
+pub fn user_cache_folder(name: &str) -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
     let home = || variable("HOME").or_else(|| variable("USERPROFILE"));
     let base = if cfg!(windows) {
@@ -32,15 +32,15 @@ impl DiskCache {
     /// What its folder is now.
     pub fn folder_state(&self) -> FolderState {
         let metadata = match self.access {
-            WriterTrust::Shared => std::fs::metadata(&self.folder),
+            CachePermissions::Shared => std::fs::metadata(&self.folder),
             // A link leads where others may have put something.
-            WriterTrust::Private { .. } => std::fs::symlink_metadata(&self.folder),
+            CachePermissions::Private { .. } => std::fs::symlink_metadata(&self.folder),
         };
         let Ok(metadata) = metadata else { return FolderState::Missing };
         let is_good = metadata.is_dir()
             && match self.access {
-                WriterTrust::Shared => true,
-                WriterTrust::Private { user } => is_private_to(&metadata, user),
+                CachePermissions::Shared => true,
+                CachePermissions::Private { user } => is_owned_and_private(&metadata, user),
             };
         if is_good { FolderState::Good } else { FolderState::NotTrusted }
     }
@@ -48,19 +48,19 @@ impl DiskCache {
 
 /// Whether a file or folder belongs to the user, and nobody else may write it.
 #[cfg(unix)]
-pub(crate) fn is_private_to(metadata: &std::fs::Metadata, user: u32) -> bool {
+pub(crate) fn is_owned_and_private(metadata: &std::fs::Metadata, user: u32) -> bool {
     use std::os::unix::fs::MetadataExt;
     metadata.uid() == user && metadata.mode() & 0o022 == 0
 }
 
 /// Whose a file is cannot be seen here, so that nothing is private.
 #[cfg(not(unix))]
-pub(crate) fn is_private_to(_metadata: &std::fs::Metadata, _user: u32) -> bool {
+pub(crate) fn is_owned_and_private(_metadata: &std::fs::Metadata, _user: u32) -> bool {
     false
 }
 
 /// Makes a folder for this user alone, unless it exists; those above it as usual.
-pub(crate) fn make_private(folder: &Path) -> std::io::Result<()> {
+pub(crate) fn make_folder_private(folder: &Path) -> std::io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }

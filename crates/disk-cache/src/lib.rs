@@ -5,17 +5,17 @@
 //! used files are evicted first. Files of others in the folder are neither counted nor removed. The caller checks a
 //! file's contents, and whether it was damaged.
 //!
-//! A cache may be private ([`WriterTrust::Private`]): then folders and files must belong to the user and be writable by no
+//! A cache may be private ([`CachePermissions::Private`]): then folders and files must belong to the user and be writable by no
 //! one else, as is needed for code that is executed.
 
 #![forbid(unsafe_code)]
 
+mod atomic_file;
 mod evict;
-mod file;
 mod folder;
 
 pub use evict::SweepTrigger;
-pub use folder::{FolderState, user_folder};
+pub use folder::{FolderState, user_cache_folder};
 use std::path::{Path, PathBuf};
 
 /// What files are named by.
@@ -23,7 +23,7 @@ pub type FileKey = [u8; 32];
 
 /// Who may write what is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WriterTrust {
+pub enum CachePermissions {
     /// Whoever the folder's rights allow.
     Shared,
     /// The user with this number alone; folders and files are made so.
@@ -35,7 +35,7 @@ pub enum WriterTrust {
 
 /// Which files count against the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SizeScope {
+pub enum SizeLimitScope {
     /// Those of the cache's folder.
     OwnDirectory,
     /// Those of all folders beside it whose names are this and a number: other versions of the same cache.
@@ -50,14 +50,14 @@ pub struct DiskCache {
     /// Bytes that it is kept below.
     pub limit: u64,
     /// Who may write it.
-    pub access: WriterTrust,
+    pub access: CachePermissions,
     /// What counts against the limit.
-    pub size_scope: SizeScope,
+    pub size_scope: SizeLimitScope,
 }
 
 impl DiskCache {
     /// The file of a key.
-    pub fn path_of_key(&self, key: &FileKey, extension: &str) -> PathBuf {
+    pub fn path_for_key(&self, key: &FileKey, extension: &str) -> PathBuf {
         let hex: String = key.iter().map(|b| format!("{b:02x}")).collect();
         self.folder.join(&hex[..2]).join(format!("{}.{extension}", &hex[2..]))
     }
@@ -65,9 +65,11 @@ impl DiskCache {
     /// What a file of the cache holds; `None` if there is none, or others could have written it.
     pub fn read_file(&self, path: &Path) -> Option<Vec<u8>> {
         match self.access {
-            WriterTrust::Shared => std::fs::read(path).ok(),
-            WriterTrust::Private { user } if self.folder_state() == FolderState::Good => file::read_private(path, user),
-            WriterTrust::Private { .. } => None,
+            CachePermissions::Shared => std::fs::read(path).ok(),
+            CachePermissions::Private { user } if self.folder_state() == FolderState::Good => {
+                atomic_file::read_private_file(path, user)
+            }
+            CachePermissions::Private { .. } => None,
         }
     }
 
@@ -78,15 +80,15 @@ impl DiskCache {
     pub fn write_file(&self, path: &Path, parts: &[&[u8]]) -> std::io::Result<()> {
         let shard = path.parent().unwrap_or(&self.folder);
         match self.access {
-            WriterTrust::Shared => std::fs::create_dir_all(shard)?,
-            WriterTrust::Private { .. } if self.folder_state() == FolderState::NotTrusted => {
+            CachePermissions::Shared => std::fs::create_dir_all(shard)?,
+            CachePermissions::Private { .. } if self.folder_state() == FolderState::NotTrusted => {
                 return Err(std::io::ErrorKind::PermissionDenied.into());
             }
-            WriterTrust::Private { .. } => {
-                folder::make_private(&self.folder)?;
-                folder::make_private(shard)?;
+            CachePermissions::Private { .. } => {
+                folder::make_folder_private(&self.folder)?;
+                folder::make_folder_private(shard)?;
             }
         }
-        file::write_atomically(path, parts, self.access != WriterTrust::Shared)
+        atomic_file::write_atomically(path, parts, self.access != CachePermissions::Shared)
     }
 }

@@ -1,13 +1,13 @@
 //! Files that are put in place whole, go when they are old, and are not read when others could have written them.
 
-use rtcg_disk_cache::{DiskCache, FileKey, FolderState, SizeScope, SweepTrigger, WriterTrust};
+use rtcg_disk_cache::{CachePermissions, DiskCache, FileKey, FolderState, SizeLimitScope, SweepTrigger};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// A folder that is removed when dropped.
-struct Folder(PathBuf);
+struct TempFolder(PathBuf);
 
-impl Folder {
+impl TempFolder {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("rtcg-disk-cache-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
@@ -15,17 +15,17 @@ impl Folder {
         Self(path)
     }
 
-    fn cache(&self) -> DiskCache {
+    fn disk_cache(&self) -> DiskCache {
         DiskCache {
             folder: self.0.join("own-1"),
             limit: 500,
-            access: WriterTrust::Shared,
-            size_scope: SizeScope::OwnDirectory,
+            access: CachePermissions::Shared,
+            size_scope: SizeLimitScope::OwnDirectory,
         }
     }
 }
 
-impl Drop for Folder {
+impl Drop for TempFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -33,14 +33,14 @@ impl Drop for Folder {
 
 const KEY: FileKey = [7; 32];
 
-fn put(path: PathBuf, bytes: usize, age_s: u64) {
+fn write_file_with_age(path: PathBuf, bytes: usize, age_s: u64) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, vec![0; bytes]).unwrap();
     let file = std::fs::File::options().write(true).open(&path).unwrap();
     file.set_modified(SystemTime::now() - Duration::from_secs(age_s)).unwrap();
 }
 
-fn names(folder: &Path) -> Vec<String> {
+fn sorted_file_names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
@@ -48,56 +48,56 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn what_is_written_is_read_and_leaves_nothing_else() {
-    let folder = Folder::new("written");
-    let cache = folder.cache();
-    let path = cache.path_of_key(&KEY, "code");
+fn written_files_are_read_back_and_no_temporary_is_left() {
+    let folder = TempFolder::new("written");
+    let cache = folder.disk_cache();
+    let path = cache.path_for_key(&KEY, "code");
     assert_eq!((cache.folder_state(), cache.read_file(&path)), (FolderState::Missing, None));
     cache.write_file(&path, &[b"one, ", b"two"]).unwrap();
     assert_eq!((cache.folder_state(), cache.read_file(&path).as_deref()), (FolderState::Good, Some(&b"one, two"[..])));
     cache.write_file(&path, &[b"three"]).unwrap();
     assert_eq!(cache.read_file(&path).as_deref(), Some(&b"three"[..]));
-    assert_eq!(names(&cache.folder), ["07"]);
-    assert_eq!(names(&cache.folder.join("07")), [format!("{}.code", "07".repeat(31))]);
+    assert_eq!(sorted_file_names(&cache.folder), ["07"]);
+    assert_eq!(sorted_file_names(&cache.folder.join("07")), [format!("{}.code", "07".repeat(31))]);
     assert_eq!(cache.count_files_and_bytes("code"), (1, 5));
     assert_eq!(cache.count_files_and_bytes("other"), (0, 5));
 }
 
 #[test]
-fn a_write_that_fails_leaves_nothing() {
-    let folder = Folder::new("fails");
-    let cache = folder.cache();
-    let path = cache.path_of_key(&KEY, "code");
+fn failed_writes_leave_no_file() {
+    let folder = TempFolder::new("fails");
+    let cache = folder.disk_cache();
+    let path = cache.path_for_key(&KEY, "code");
     std::fs::create_dir_all(path.join("in the way")).unwrap();
     cache.write_file(&path, &[b"bytes"]).unwrap_err();
-    assert_eq!(names(path.parent().unwrap()).len(), 1);
+    assert_eq!(sorted_file_names(path.parent().unwrap()).len(), 1);
 }
 
 #[test]
-fn what_was_used_longest_ago_goes_first() {
-    let folder = Folder::new("oldest");
-    let cache = folder.cache();
+fn least_recently_used_files_are_evicted_first() {
+    let folder = TempFolder::new("oldest");
+    let cache = folder.disk_cache();
     let shard = cache.folder.join("ab");
-    (0..10).for_each(|n| put(shard.join(format!("{n}.code")), 100, n * 60));
-    put(shard.join(".old.tmp"), 100, 7200);
-    put(shard.join(".new.tmp"), 100, 60);
-    put(folder.0.join("other-1/ab/foreign.code"), 5000, 7200);
+    (0..10).for_each(|n| write_file_with_age(shard.join(format!("{n}.code")), 100, n * 60));
+    write_file_with_age(shard.join(".old.tmp"), 100, 7200);
+    write_file_with_age(shard.join(".new.tmp"), 100, 60);
+    write_file_with_age(folder.0.join("other-1/ab/foreign.code"), 5000, 7200);
     cache.sweep_if_due(1, &SweepTrigger::new());
-    assert_eq!(names(&shard), [".new.tmp", "0.code", "1.code", "2.code", "3.code"]);
-    assert_eq!(names(&folder.0.join("other-1/ab")), ["foreign.code"]);
+    assert_eq!(sorted_file_names(&shard), [".new.tmp", "0.code", "1.code", "2.code", "3.code"]);
+    assert_eq!(sorted_file_names(&folder.0.join("other-1/ab")), ["foreign.code"]);
 }
 
 #[test]
-fn other_versions_count_and_other_caches_do_not() {
-    let folder = Folder::new("siblings");
-    let cache = DiskCache { size_scope: SizeScope::AllVersions("own-"), ..folder.cache() };
-    put(folder.0.join("own-0/ab/old.code"), 400, 600);
-    put(folder.0.join("own-12/cd/new.code"), 400, 60);
-    put(folder.0.join("own-code-1/cd/file"), 5000, 7200);
-    put(folder.0.join("foreign/cd/file"), 5000, 7200);
-    put(folder.0.join("own-file"), 5000, 7200);
+fn size_limit_covers_other_versions_but_not_other_caches() {
+    let folder = TempFolder::new("siblings");
+    let cache = DiskCache { size_scope: SizeLimitScope::AllVersions("own-"), ..folder.disk_cache() };
+    write_file_with_age(folder.0.join("own-0/ab/old.code"), 400, 600);
+    write_file_with_age(folder.0.join("own-12/cd/new.code"), 400, 60);
+    write_file_with_age(folder.0.join("own-code-1/cd/file"), 5000, 7200);
+    write_file_with_age(folder.0.join("foreign/cd/file"), 5000, 7200);
+    write_file_with_age(folder.0.join("own-file"), 5000, 7200);
     assert_eq!(cache.count_files_and_bytes("code"), (2, 800));
-    let other = DiskCache { size_scope: SizeScope::AllVersions("own-code-"), ..folder.cache() };
+    let other = DiskCache { size_scope: SizeLimitScope::AllVersions("own-code-"), ..folder.disk_cache() };
     assert_eq!(other.count_files_and_bytes("code"), (0, 5000));
     cache.sweep_if_due(1, &SweepTrigger::new());
     assert_eq!(cache.count_files_and_bytes("code"), (1, 400));
@@ -107,12 +107,12 @@ fn other_versions_count_and_other_caches_do_not() {
 }
 
 #[test]
-fn files_are_counted_when_enough_was_stored_or_nobody_did_for_an_hour() {
-    let folder = Folder::new("pace");
-    let cache = folder.cache();
+fn sweep_runs_after_enough_bytes_or_an_hour() {
+    let folder = TempFolder::new("pace");
+    let cache = folder.disk_cache();
     let (shard, pace) = (cache.folder.join("ab"), SweepTrigger::new());
-    let fill = || (0..6).for_each(|n| put(shard.join(format!("{n}.code")), 100, n));
-    let is_swept = || names(&shard).len() < 6;
+    let fill = || (0..6).for_each(|n| write_file_with_age(shard.join(format!("{n}.code")), 100, n));
+    let is_swept = || sorted_file_names(&shard).len() < 6;
     fill();
     cache.sweep_if_due(1, &pace);
     assert!(is_swept(), "nobody has counted yet");
@@ -122,33 +122,33 @@ fn files_are_counted_when_enough_was_stored_or_nobody_did_for_an_hour() {
     cache.sweep_if_due(30, &pace);
     assert!(is_swept(), "a sixteenth of the limit was stored");
     fill();
-    put(cache.folder.join("last-scan"), 0, 3700);
+    write_file_with_age(cache.folder.join("last-scan"), 0, 3700);
     cache.sweep_if_due(1, &pace);
     assert!(is_swept(), "counted an hour ago");
 }
 
 #[test]
-fn use_is_marked_once_an_hour() {
-    let folder = Folder::new("marked");
-    let cache = folder.cache();
-    let path = cache.path_of_key(&KEY, "code");
+fn recent_use_is_marked_once_an_hour() {
+    let folder = TempFolder::new("marked");
+    let cache = folder.disk_cache();
+    let path = cache.path_for_key(&KEY, "code");
     for (age_s, is_marked) in [(3000, false), (4000, true)] {
-        put(path.clone(), 10, age_s);
-        cache.mark_used(&path);
+        write_file_with_age(path.clone(), 10, age_s);
+        cache.mark_recently_used(&path);
         let age = std::fs::metadata(&path).unwrap().modified().unwrap().elapsed().unwrap_or_default();
         assert_eq!(age < Duration::from_secs(1000), is_marked, "{age_s} s old");
     }
-    cache.mark_used(&cache.path_of_key(&[8; 32], "code"));
+    cache.mark_recently_used(&cache.path_for_key(&[8; 32], "code"));
 }
 
 #[cfg(unix)]
 #[test]
-fn private_files_are_the_users_alone() {
+fn files_of_a_private_cache_must_not_be_writable_by_others() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-    let folder = Folder::new("private");
+    let folder = TempFolder::new("private");
     let user = std::fs::metadata(&folder.0).unwrap().uid();
-    let cache = DiskCache { access: WriterTrust::Private { user }, ..folder.cache() };
-    let path = cache.path_of_key(&KEY, "code");
+    let cache = DiskCache { access: CachePermissions::Private { user }, ..folder.disk_cache() };
+    let path = cache.path_for_key(&KEY, "code");
     let mode = |path: &Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
     let mode_of = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     cache.write_file(&path, &[b"code"]).unwrap();
@@ -165,7 +165,7 @@ fn private_files_are_the_users_alone() {
     );
     cache.write_file(&path, &[b"code"]).unwrap_err();
     mode(&cache.folder, 0o700);
-    let others = DiskCache { access: WriterTrust::Private { user: user + 1 }, ..cache.clone() };
+    let others = DiskCache { access: CachePermissions::Private { user: user + 1 }, ..cache.clone() };
     assert_eq!((others.folder_state(), others.read_file(&path)), (FolderState::NotTrusted, None), "another user's");
     std::fs::rename(&path, folder.0.join("aside")).unwrap();
     symlink(folder.0.join("aside"), &path).unwrap();
@@ -173,5 +173,5 @@ fn private_files_are_the_users_alone() {
     let linked = DiskCache { folder: folder.0.join("link"), ..cache.clone() };
     symlink(&cache.folder, &linked.folder).unwrap();
     assert_eq!(linked.folder_state(), FolderState::NotTrusted, "a link to a folder");
-    assert_eq!(DiskCache { access: WriterTrust::Shared, ..linked }.folder_state(), FolderState::Good);
+    assert_eq!(DiskCache { access: CachePermissions::Shared, ..linked }.folder_state(), FolderState::Good);
 }

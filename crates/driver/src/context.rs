@@ -11,11 +11,11 @@ mod default_context;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::graph::in_relaxed_mode;
+use crate::graph::with_relaxed_capture_mode;
 use crate::launch_queue::LaunchQueue;
 use crate::loaded_drivers;
 use crate::memory::staging::StagingBuffers;
-use crate::process;
+use crate::process_state;
 use rtcg_cuda_sys::*;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,7 +53,7 @@ pub struct Context(Arc<ContextInner>);
 thread_local! {
     static CONTEXT_STACK: RefCell<Vec<Context>> = const { RefCell::new(Vec::new()) };
     /// How many contexts are current for the moment ([`Context::with_current`]), whatever the stack says.
-    static N_ENTERED: Cell<u32> = const { Cell::new(0) };
+    static N_TEMPORARY_PUSHES: Cell<u32> = const { Cell::new(0) };
 }
 
 impl std::fmt::Debug for Context {
@@ -82,7 +82,7 @@ impl std::hash::Hash for Context {
 /// Making, pushing and popping.
 impl Context {
     fn from_parts(device: Device, handle: CUcontext, kind: ContextKind) -> Self {
-        let table = device.table();
+        let table = device.driver_table();
         let (alive, lifetime) = (AtomicBool::new(true), RwLock::new(()));
         let (staging, queue) = (StagingBuffers::default(), LaunchQueue::default());
         Self(Arc::new(ContextInner { table, handle, device, kind, alive, lifetime, staging, queue }))
@@ -90,38 +90,38 @@ impl Context {
 
     /// Creates a context on a device and pushes it. See [`Device::make_context`].
     pub(crate) fn create(device: Device, flags: u32) -> Result<Self> {
-        let table = device.table();
+        let table = device.driver_table();
         let mut handle = CUcontext::null();
         // SAFETY: both calls write one handle. The two-argument form of cuCtxCreate is in every
         // driver; it leaves the new context on the driver's stack, from which it is taken so
         // that the driver's stack stays at depth one.
         unsafe {
-            call!(table, cuCtxCreate_v2(&raw mut handle, flags, device.handle()))?;
+            call_driver!(table, cuCtxCreate_v2(&raw mut handle, flags, device.handle()))?;
             let mut popped = CUcontext::null();
-            call!(table, cuCtxPopCurrent(&raw mut popped))?;
+            call_driver!(table, cuCtxPopCurrent(&raw mut popped))?;
         }
         let ctx = Self::from_parts(device, handle, ContextKind::Created);
         ctx.push()?;
-        default_context::note_device_choice();
+        default_context::mark_context_chosen();
         Ok(ctx)
     }
 
     /// Retains a primary context. See [`Device::retain_primary_context`].
     pub(crate) fn retain_primary(device: Device) -> Result<Self> {
-        default_context::note_device_choice();
+        default_context::mark_context_chosen();
         Self::retain_primary_handle(device)
     }
 
     pub(crate) fn retain_primary_handle(device: Device) -> Result<Self> {
         let mut handle = CUcontext::null();
         // SAFETY: writes one handle.
-        unsafe { call!(device.table(), cuDevicePrimaryCtxRetain(&raw mut handle, device.handle())) }?;
+        unsafe { call_driver!(device.driver_table(), cuDevicePrimaryCtxRetain(&raw mut handle, device.handle())) }?;
         Ok(Self::from_parts(device, handle, ContextKind::Primary))
     }
 
     /// Wraps the context that is current in the driver, whichever library made it, and pushes it.
     pub fn attach() -> Result<Self> {
-        let ctx = Self::foreign_current().ok_or_else(|| {
+        let ctx = Self::current_foreign_context().ok_or_else(|| {
             let detail = "no context is current in this thread";
             Error::new("cuCtxAttach", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail)
         })?;
@@ -130,8 +130,8 @@ impl Context {
     }
 
     /// The context that is current in a driver though it was not pushed by this crate.
-    fn foreign_current() -> Option<Self> {
-        if process::is_forked() {
+    fn current_foreign_context() -> Option<Self> {
+        if process_state::is_forked() {
             return None;
         }
         loaded_drivers::drivers_if_initialized()?.tables.iter().find_map(|table| {
@@ -148,8 +148,8 @@ impl Context {
     }
 
     /// The context that another library made current in this thread, else the default one.
-    fn foreign_or_default() -> Result<Option<Self>> {
-        Self::foreign_current().map_or_else(default_context::push_default_context, |ctx| Ok(Some(ctx)))
+    fn foreign_or_default_context() -> Result<Option<Self>> {
+        Self::current_foreign_context().map_or_else(default_context::push_default_context, |ctx| Ok(Some(ctx)))
     }
 
     /// The top of the calling thread's stack.
@@ -160,7 +160,7 @@ impl Context {
 
     /// Whether both are references to the same object.
     #[inline(always)]
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    pub(crate) fn is_same_object(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
@@ -168,7 +168,7 @@ impl Context {
     #[inline]
     pub fn is_current(&self) -> bool {
         CONTEXT_STACK
-            .try_with(|s| s.borrow().last().is_some_and(|top| top.is_same(self) || top == self))
+            .try_with(|s| s.borrow().last().is_some_and(|top| top.is_same_object(self) || top == self))
             .unwrap_or(false)
     }
 
@@ -176,13 +176,13 @@ impl Context {
     /// any other.
     #[inline]
     pub fn is_held_by_stack(&self) -> bool {
-        CONTEXT_STACK.try_with(|s| s.borrow().last().is_some_and(|top| top.is_same(self))).unwrap_or(false)
+        CONTEXT_STACK.try_with(|s| s.borrow().last().is_some_and(|top| top.is_same_object(self))).unwrap_or(false)
     }
 
     /// The top of the calling thread's stack, else the context that another library made current
     /// in this thread.
     pub fn current_or_foreign() -> Option<Self> {
-        Self::current().or_else(Self::foreign_current)
+        Self::current().or_else(Self::current_foreign_context)
     }
 
     /// Puts `ctx` in the place of the top of the calling thread's stack and makes it current, as
@@ -203,11 +203,11 @@ impl Context {
 
     /// Makes the driver agree with the stack again, should another library of this process have
     /// made its own context current in this thread. True when that was so.
-    pub(crate) fn make_sure_is_current(&self) -> Result<bool> {
-        let table = self.live_table("cuCtxSetCurrent")?;
+    pub(crate) fn ensure_current_in_driver(&self) -> Result<bool> {
+        let table = self.driver_table_if_alive("cuCtxSetCurrent")?;
         let mut current = CUcontext::null();
         // SAFETY: writes one handle.
-        unsafe { call!(table, cuCtxGetCurrent(&raw mut current)) }?;
+        unsafe { call_driver!(table, cuCtxGetCurrent(&raw mut current)) }?;
         if current == self.0.handle {
             return Ok(false);
         }
@@ -220,12 +220,12 @@ impl Context {
     pub fn current_or_error() -> Result<Self> {
         if let Some(ctx) = Self::current() {
             // A context that was detached by another thread is reported by the call that follows.
-            if ctx.is_alive() && !process::is_forked() {
-                ctx.make_sure_is_current()?;
+            if ctx.is_alive() && !process_state::is_forked() {
+                ctx.ensure_current_in_driver()?;
             }
             return Ok(ctx);
         }
-        Self::foreign_or_default()?.ok_or_else(|| {
+        Self::foreign_or_default_context()?.ok_or_else(|| {
             let detail = "no currently active context? Each thread needs one: make it, or push one that exists";
             Error::new("explicit_context_dependent", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail)
         })
@@ -249,12 +249,12 @@ impl Context {
             let detail = "cannot pop non-current context";
             Error::new("cuCtxPopCurrent", CUresult::CUDA_ERROR_INVALID_CONTEXT, detail)
         })?;
-        restore_after(&popped)?;
+        restore_current_context_after(&popped)?;
         Ok(popped)
     }
 
     /// The contexts on the calling thread's stack, the current one last.
-    pub fn stack() -> Vec<Self> {
+    pub fn context_stack() -> Vec<Self> {
         CONTEXT_STACK.try_with(|s| s.borrow().clone()).unwrap_or_default()
     }
 
@@ -273,7 +273,7 @@ impl Context {
                 stack.len() != before
             })
             .unwrap_or(false);
-        if was_here { restore_after(self) } else { Ok(()) }
+        if was_here { restore_current_context_after(self) } else { Ok(()) }
     }
 
     /// [`Context::detach`] that may be called again.
@@ -283,21 +283,21 @@ impl Context {
 
     fn make_current(&self, call: &'static str) -> Result<()> {
         // SAFETY: the handle is alive, as the caller checked.
-        unsafe { call!(self.0.table, cuCtxSetCurrent(self.0.handle)) }.map_err(|error| Error { call, ..error })
+        unsafe { call_driver!(self.0.table, cuCtxSetCurrent(self.0.handle)) }.map_err(|error| Error { call, ..error })
     }
 }
 
 /// Makes the driver agree with the stack again after `gone` left it.
-fn restore_after(gone: &Context) -> Result<()> {
-    if process::is_forked() {
+fn restore_current_context_after(gone: &Context) -> Result<()> {
+    if process_state::is_forked() {
         return Ok(());
     }
     let table = gone.0.table;
-    let stack = Context::stack();
+    let stack = Context::context_stack();
     let below = stack.iter().rev().find(|ctx| ctx.0.table == table && ctx.is_alive());
     let handle = below.map_or(CUcontext::null(), |ctx| ctx.0.handle);
     // SAFETY: null is allowed and means none.
-    unsafe { call!(table, cuCtxSetCurrent(handle)) }.map_err(|error| Error { call: "cuCtxPopCurrent", ..error })
+    unsafe { call_driver!(table, cuCtxSetCurrent(handle)) }.map_err(|error| Error { call: "cuCtxPopCurrent", ..error })
 }
 
 /// Calls `body` with the calling thread's current context, without taking a reference to it. `body`
@@ -312,7 +312,7 @@ pub(crate) fn with_current_context<T>(body: impl FnOnce(Option<&Context>) -> T) 
     });
     match (on_stack.ok().flatten(), body) {
         (Some(value), _) => value,
-        (None, Some(body)) => body(Context::foreign_current().as_ref()),
+        (None, Some(body)) => body(Context::current_foreign_context().as_ref()),
         (None, None) => unreachable!("the body is taken only to make the value"),
     }
 }
@@ -321,7 +321,7 @@ pub(crate) fn with_current_context<T>(body: impl FnOnce(Option<&Context>) -> T) 
 /// this thread. Then ours is current again.
 #[cold]
 #[inline(never)]
-pub(crate) fn was_displaced(code: CUresult) -> bool {
+pub(crate) fn restore_displaced_context(code: CUresult) -> bool {
     let is_about_context = matches!(
         code,
         CUresult::CUDA_ERROR_INVALID_CONTEXT
@@ -329,26 +329,26 @@ pub(crate) fn was_displaced(code: CUresult) -> bool {
             | CUresult::CUDA_ERROR_INVALID_VALUE
             | CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED
     );
-    let is_ours = |ctx: &Context| ctx.make_sure_is_current().unwrap_or(false);
+    let is_ours = |ctx: &Context| ctx.ensure_current_in_driver().unwrap_or(false);
     is_about_context
-        && N_ENTERED.get() == 0
-        && !process::is_forked()
+        && N_TEMPORARY_PUSHES.get() == 0
+        && !process_state::is_forked()
         && Context::current().as_ref().is_some_and(is_ours)
 }
 
 /// The table of the calling thread's current context, in the name of `call`.
 #[inline]
-pub(crate) fn current_table(call: &'static str) -> Result<&'static DriverTable> {
+pub(crate) fn current_driver_table(call: &'static str) -> Result<&'static DriverTable> {
     let top = CONTEXT_STACK.try_with(|s| s.borrow().last().map(|ctx| ctx.0.table)).ok().flatten();
     match top {
         Some(table) => Ok(table),
-        None => foreign_table(call),
+        None => foreign_or_default_driver_table(call),
     }
 }
 
 #[cold]
-fn foreign_table(call: &'static str) -> Result<&'static DriverTable> {
-    match Context::foreign_or_default()? {
+fn foreign_or_default_driver_table(call: &'static str) -> Result<&'static DriverTable> {
+    match Context::foreign_or_default_context()? {
         Some(ctx) => Ok(ctx.0.table),
         None => Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_CONTEXT, "")),
     }
@@ -358,7 +358,7 @@ fn foreign_table(call: &'static str) -> Result<&'static DriverTable> {
 impl Context {
     /// The table behind this context.
     #[inline]
-    pub fn table(&self) -> &'static DriverTable {
+    pub fn driver_table(&self) -> &'static DriverTable {
         self.0.table
     }
 
@@ -410,7 +410,7 @@ impl Context {
     /// The table, if the context still exists: a driver given a handle of a destroyed context may
     /// crash, so every call that names one comes by here.
     #[inline]
-    pub(crate) fn live_table(&self, call: &'static str) -> Result<&'static DriverTable> {
+    pub(crate) fn driver_table_if_alive(&self, call: &'static str) -> Result<&'static DriverTable> {
         if self.is_alive() {
             return Ok(self.0.table);
         }
@@ -421,7 +421,7 @@ impl Context {
     pub fn api_version(&self) -> Result<u32> {
         let mut version = 0;
         // SAFETY: writes one unsigned int.
-        unsafe { call_in!(self, cuCtxGetApiVersion(self.0.handle, &raw mut version)) }?;
+        unsafe { call_if_alive!(self, cuCtxGetApiVersion(self.0.handle, &raw mut version)) }?;
         Ok(version)
     }
 
@@ -429,7 +429,7 @@ impl Context {
     pub fn current_device() -> Result<Device> {
         match Self::current() {
             Some(ctx) => Ok(ctx.device()),
-            None => Self::foreign_or_default()?
+            None => Self::foreign_or_default_context()?
                 .map(|ctx| ctx.device())
                 .ok_or_else(|| Error::new("cuCtxGetDevice", CUresult::CUDA_ERROR_INVALID_CONTEXT, "")),
         }
@@ -437,44 +437,44 @@ impl Context {
 
     /// Waits until this context, which is current in the driver, has done all its work.
     pub(crate) fn wait_for_context(&self) -> Result<()> {
-        let waited = self.launch_queue().before_wait();
+        let waited = self.launch_queue().snapshot_awaited_launches();
         // SAFETY: takes no arguments.
-        unsafe { call_in!(self, cuCtxSynchronize()) }?;
-        self.launch_queue().after_wait(waited);
+        unsafe { call_if_alive!(self, cuCtxSynchronize()) }?;
+        self.launch_queue().finish_context_wait(waited);
         Ok(())
     }
 
     /// Waits until the current context has done all its work. Errors of kernels surface here.
     pub fn synchronize() -> Result<()> {
-        let Some(ctx) = Self::current().filter(|ctx| ctx.is_alive() && !process::is_forked()) else {
+        let Some(ctx) = Self::current().filter(|ctx| ctx.is_alive() && !process_state::is_forked()) else {
             // SAFETY: takes no arguments.
-            return unsafe { call_current!(cuCtxSynchronize()) };
+            return unsafe { call_in_current_context!(cuCtxSynchronize()) };
         };
-        ctx.make_sure_is_current()?;
-        let waited = ctx.launch_queue().before_wait();
+        ctx.ensure_current_in_driver()?;
+        let waited = ctx.launch_queue().snapshot_awaited_launches();
         // SAFETY: takes no arguments.
-        unsafe { call_current!(cuCtxSynchronize()) }?;
-        ctx.launch_queue().after_wait(waited);
+        unsafe { call_in_current_context!(cuCtxSynchronize()) }?;
+        ctx.launch_queue().finish_context_wait(waited);
         Ok(())
     }
 
     /// Lets kernels of the current context access memory of `peer`.
     pub fn enable_peer_access(peer: &Context, flags: u32) -> Result<()> {
-        peer.check_same_table("cuCtxEnablePeerAccess")?;
+        peer.check_same_driver_as_current("cuCtxEnablePeerAccess")?;
         // SAFETY: the handle is alive as long as `peer` is.
-        unsafe { call_current!(cuCtxEnablePeerAccess(peer.0.handle, flags)) }
+        unsafe { call_in_current_context!(cuCtxEnablePeerAccess(peer.0.handle, flags)) }
     }
 
     /// Undoes [`Context::enable_peer_access`].
     pub fn disable_peer_access(peer: &Context) -> Result<()> {
-        peer.check_same_table("cuCtxDisablePeerAccess")?;
+        peer.check_same_driver_as_current("cuCtxDisablePeerAccess")?;
         // SAFETY: as above.
-        unsafe { call_current!(cuCtxDisablePeerAccess(peer.0.handle)) }
+        unsafe { call_in_current_context!(cuCtxDisablePeerAccess(peer.0.handle)) }
     }
 
     /// A handle of one driver means nothing to another.
-    pub(crate) fn check_same_table(&self, call: &'static str) -> Result<()> {
-        if current_table(call)? == self.live_table(call)? {
+    pub(crate) fn check_same_driver_as_current(&self, call: &'static str) -> Result<()> {
+        if current_driver_table(call)? == self.driver_table_if_alive(call)? {
             return Ok(());
         }
         let detail = "a real and a virtual device cannot access each other's memory";
@@ -488,64 +488,64 @@ impl Context {
     /// calling thread's stack is not touched.
     pub fn with_current<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
         let shared = self.0.lifetime.read().unwrap_or_else(|e| e.into_inner());
-        let _entered = self.enter()?;
+        let _entered = self.push_temporarily()?;
         drop(shared);
         body()
     }
 
     /// [`Context::with_current`] for one short call: other threads that detach the context wait
     /// for it. `body` must not free anything, which would take the same lock again.
-    pub(crate) fn current_in_driver<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(crate) fn with_current_locked<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
         let _shared = self.0.lifetime.read().unwrap_or_else(|e| e.into_inner());
-        let _entered = self.enter()?;
+        let _entered = self.push_temporarily()?;
         body()
     }
 
-    fn enter(&self) -> Result<Option<EnteredContext>> {
-        let table = self.live_table("cuCtxPushCurrent")?;
+    fn push_temporarily(&self) -> Result<Option<TemporaryContextPush>> {
+        let table = self.driver_table_if_alive("cuCtxPushCurrent")?;
         let mut current = CUcontext::null();
         // SAFETY: writes one handle; then the handle of a living context is pushed.
         unsafe {
-            call!(table, cuCtxGetCurrent(&raw mut current))?;
+            call_driver!(table, cuCtxGetCurrent(&raw mut current))?;
             if current == self.0.handle {
                 return Ok(None);
             }
-            call!(table, cuCtxPushCurrent(self.0.handle))?;
+            call_driver!(table, cuCtxPushCurrent(self.0.handle))?;
         }
-        N_ENTERED.set(N_ENTERED.get() + 1);
-        Ok(Some(EnteredContext(table)))
+        N_TEMPORARY_PUSHES.set(N_TEMPORARY_PUSHES.get() + 1);
+        Ok(Some(TemporaryContextPush(table)))
     }
 
     /// Frees a resource of this context, from whichever thread: `Ok` without calling `free` when
     /// the context was destroyed, the process forked or about to exit.
     pub(crate) fn free_in_context(&self, free: impl FnOnce(&DriverTable) -> Result<()>) -> Result<()> {
-        if process::is_forked_or_exiting() {
+        if process_state::is_forked_or_exiting() {
             return Ok(());
         }
         let _shared = self.0.lifetime.read().unwrap_or_else(|e| e.into_inner());
         if !self.is_alive() {
             return Ok(());
         }
-        let _entered = self.enter()?;
+        let _entered = self.push_temporarily()?;
         free(self.0.table)
     }
 
     /// [`Context::free_in_context`] for a drop, where an error can only be passed to the hook.
-    pub(crate) fn drop_resource(&self, free: impl FnOnce(&DriverTable) -> Result<()>) {
-        if let Err(error) = in_relaxed_mode(|| self.free_in_context(free)) {
-            loaded_drivers::report_cleanup(&error);
+    pub(crate) fn free_on_drop(&self, free: impl FnOnce(&DriverTable) -> Result<()>) {
+        if let Err(error) = with_relaxed_capture_mode(|| self.free_in_context(free)) {
+            loaded_drivers::report_cleanup_error(&error);
         }
     }
 }
 
 /// A context pushed for the moment.
-struct EnteredContext(&'static DriverTable);
+struct TemporaryContextPush(&'static DriverTable);
 
-impl Drop for EnteredContext {
+impl Drop for TemporaryContextPush {
     fn drop(&mut self) {
-        N_ENTERED.set(N_ENTERED.get() - 1);
+        N_TEMPORARY_PUSHES.set(N_TEMPORARY_PUSHES.get() - 1);
         let mut popped = CUcontext::null();
-        // SAFETY: writes one handle; takes back the push of `Context::enter`.
+        // SAFETY: writes one handle; takes back the push of `Context::push_temporarily`.
         let _ = unsafe { self.0.cuCtxPopCurrent(&raw mut popped) };
     }
 }
@@ -558,16 +558,16 @@ impl ContextInner {
             return Ok(false);
         }
         epoch::advance_epoch();
-        if process::is_forked_or_exiting() {
+        if process_state::is_forked_or_exiting() {
             return Ok(true);
         }
-        self.release_staging();
+        self.release_staging_buffers();
         // SAFETY: the handle was alive until now and is not used by this crate any more.
         unsafe {
             match self.kind {
-                ContextKind::Created => call!(self.table, cuCtxDestroy(self.handle)),
+                ContextKind::Created => call_driver!(self.table, cuCtxDestroy(self.handle)),
                 ContextKind::Primary => {
-                    call!(self.table, cuDevicePrimaryCtxRelease(self.device.handle()))
+                    call_driver!(self.table, cuDevicePrimaryCtxRelease(self.device.handle()))
                 }
                 ContextKind::Foreign => Ok(()),
             }
@@ -576,8 +576,8 @@ impl ContextInner {
     }
 
     /// Gives page-locked memory back that outlives the context where others hold it too.
-    fn release_staging(&self) {
-        if !self.staging.is_used() {
+    fn release_staging_buffers(&self) {
+        if !self.staging.has_allocated_slots() {
             return;
         }
         // SAFETY: the handle is alive; what is pushed is popped again.
@@ -594,7 +594,7 @@ impl ContextInner {
 impl Drop for ContextInner {
     fn drop(&mut self) {
         if let Err(error) = self.destroy_or_release() {
-            loaded_drivers::report_cleanup(&error);
+            loaded_drivers::report_cleanup_error(&error);
         }
     }
 }

@@ -9,14 +9,14 @@ impl Context {
     /// Sets a limit of the current context.
     pub fn set_limit(limit: CUlimit, value: usize) -> Result<()> {
         // SAFETY: plain values.
-        unsafe { call_current!(cuCtxSetLimit(limit, value)) }
+        unsafe { call_in_current_context!(cuCtxSetLimit(limit, value)) }
     }
 
     /// A limit of the current context.
     pub fn limit(limit: CUlimit) -> Result<usize> {
         let mut value = 0;
         // SAFETY: writes one size.
-        unsafe { call_current!(cuCtxGetLimit(&raw mut value, limit)) }?;
+        unsafe { call_in_current_context!(cuCtxGetLimit(&raw mut value, limit)) }?;
         Ok(value)
     }
 
@@ -24,7 +24,7 @@ impl Context {
     pub fn flags() -> Result<u32> {
         let mut flags = 0;
         // SAFETY: writes one unsigned int.
-        unsafe { call_current!(cuCtxGetFlags(&raw mut flags)) }?;
+        unsafe { call_in_current_context!(cuCtxGetFlags(&raw mut flags)) }?;
         Ok(flags)
     }
 
@@ -32,35 +32,35 @@ impl Context {
     pub fn cache_config() -> Result<CUfunc_cache> {
         let mut config = CUfunc_cache::default();
         // SAFETY: writes one value.
-        unsafe { call_current!(cuCtxGetCacheConfig(&raw mut config)) }?;
+        unsafe { call_in_current_context!(cuCtxGetCacheConfig(&raw mut config)) }?;
         Ok(config)
     }
 
     /// Sets the preferred split of cache and shared memory of the current context.
     pub fn set_cache_config(config: CUfunc_cache) -> Result<()> {
         // SAFETY: plain value.
-        unsafe { call_current!(cuCtxSetCacheConfig(config)) }
+        unsafe { call_in_current_context!(cuCtxSetCacheConfig(config)) }
     }
 
     /// The shared-memory bank size of the current context.
     pub fn shared_config() -> Result<CUsharedconfig> {
         let mut config = CUsharedconfig::default();
         // SAFETY: writes one value.
-        unsafe { call_current!(cuCtxGetSharedMemConfig(&raw mut config)) }?;
+        unsafe { call_in_current_context!(cuCtxGetSharedMemConfig(&raw mut config)) }?;
         Ok(config)
     }
 
     /// Sets the shared-memory bank size of the current context.
     pub fn set_shared_config(config: CUsharedconfig) -> Result<()> {
         // SAFETY: plain value.
-        unsafe { call_current!(cuCtxSetSharedMemConfig(config)) }
+        unsafe { call_in_current_context!(cuCtxSetSharedMemConfig(config)) }
     }
 
     /// `(least, greatest)` stream priority of the current context; greatest is the smaller number.
     pub fn stream_priority_range() -> Result<(i32, i32)> {
         let (mut least, mut greatest) = (0, 0);
         // SAFETY: writes two ints.
-        unsafe { call_current!(cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest)) }?;
+        unsafe { call_in_current_context!(cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest)) }?;
         Ok((least, greatest))
     }
 }

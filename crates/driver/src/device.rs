@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::loaded_drivers;
 use rtcg_cuda_sys::{
-    CUdevice, CUdevice_P2PAttribute, CUdevice_attribute, CUresult, CUuuid, DriverTable, TableKind, c_char,
+    CUdevice, CUdevice_P2PAttribute, CUdevice_attribute, CUresult, CUuuid, DriverKind, DriverTable, c_char,
 };
 use std::ffi::{CStr, CString};
 
@@ -38,7 +38,7 @@ impl Device {
     }
 
     /// The device that `CUDA_DEVICE` or the file `~/.cuda_device` names, else the first.
-    pub(crate) fn user_default() -> Result<Self> {
+    pub(crate) fn from_env_or_first() -> Result<Self> {
         let in_home = |home| std::fs::read_to_string(std::path::Path::new(&home).join(".cuda_device")).ok();
         let wanted = std::env::var("CUDA_DEVICE").ok().or_else(|| std::env::var_os("HOME").and_then(in_home));
         let Some(wanted) = wanted else { return Self::new(0) };
@@ -78,7 +78,7 @@ impl Device {
         for table in &loaded_drivers::initialized_drivers("cuDeviceGetByPCIBusId")?.tables {
             let mut handle = 0;
             // SAFETY: the name is NUL-terminated, the handle is written.
-            match unsafe { call!(table, cuDeviceGetByPCIBusId(&raw mut handle, name.as_ptr())) } {
+            match unsafe { call_driver!(table, cuDeviceGetByPCIBusId(&raw mut handle, name.as_ptr())) } {
                 Ok(()) => return Self::from_handle(table, handle),
                 Err(error) => last = last.or(Some(error)),
             }
@@ -97,17 +97,17 @@ impl Device {
     }
 
     /// The table behind this device.
-    pub fn table(&self) -> &'static DriverTable {
+    pub fn driver_table(&self) -> &'static DriverTable {
         self.table
     }
 
     /// Whether this is a virtual GPU.
     pub fn is_virtual(&self) -> bool {
-        self.table.table_kind() == TableKind::Virtual
+        self.table.driver_kind() == DriverKind::Virtual
     }
 
     /// Whether modules may be machine code (cubins). Where not, they must be PTX.
-    pub fn loads_cubins(&self) -> bool {
+    pub fn can_load_cubins(&self) -> bool {
         !self.is_virtual()
     }
 
@@ -121,8 +121,8 @@ impl Device {
         let mut text = [0 as c_char; 256];
         let (ptr, len) = (text.as_mut_ptr(), text.len() as i32);
         // SAFETY: the driver writes at most `len` bytes.
-        unsafe { call!(self.table, cuDeviceGetName(ptr, len, self.handle)) }?;
-        Ok(text_of(&text))
+        unsafe { call_driver!(self.table, cuDeviceGetName(ptr, len, self.handle)) }?;
+        Ok(string_from_c_chars(&text))
     }
 
     /// Its number and name for a message: `device 0 (NVIDIA H200)`.
@@ -136,15 +136,15 @@ impl Device {
         let mut text = [0 as c_char; 64];
         let (ptr, len) = (text.as_mut_ptr(), text.len() as i32);
         // SAFETY: the driver writes at most `len` bytes.
-        unsafe { call!(self.table, cuDeviceGetPCIBusId(ptr, len, self.handle)) }?;
-        Ok(text_of(&text))
+        unsafe { call_driver!(self.table, cuDeviceGetPCIBusId(ptr, len, self.handle)) }?;
+        Ok(string_from_c_chars(&text))
     }
 
     /// The UUID.
     pub fn uuid(&self) -> Result<[u8; 16]> {
         let mut uuid = CUuuid::default();
         // SAFETY: writes one UUID.
-        unsafe { call!(self.table, cuDeviceGetUuid(&raw mut uuid, self.handle)) }?;
+        unsafe { call_driver!(self.table, cuDeviceGetUuid(&raw mut uuid, self.handle)) }?;
         Ok(uuid.bytes.map(|b| b as u8))
     }
 
@@ -159,7 +159,7 @@ impl Device {
     pub fn total_memory(&self) -> Result<usize> {
         let mut nbytes = 0;
         // SAFETY: writes one size.
-        unsafe { call!(self.table, cuDeviceTotalMem(&raw mut nbytes, self.handle)) }?;
+        unsafe { call_driver!(self.table, cuDeviceTotalMem(&raw mut nbytes, self.handle)) }?;
         Ok(nbytes)
     }
 
@@ -167,7 +167,7 @@ impl Device {
     pub fn attribute(&self, attribute: CUdevice_attribute) -> Result<i32> {
         let mut value = 0;
         // SAFETY: writes one int.
-        unsafe { call!(self.table, cuDeviceGetAttribute(&raw mut value, attribute, self.handle)) }?;
+        unsafe { call_driver!(self.table, cuDeviceGetAttribute(&raw mut value, attribute, self.handle)) }?;
         Ok(value)
     }
 
@@ -180,7 +180,7 @@ impl Device {
         let mut can = 0;
         let (this, peer) = (self.handle, peer.handle);
         // SAFETY: writes one int.
-        unsafe { call!(self.table, cuDeviceCanAccessPeer(&raw mut can, this, peer)) }?;
+        unsafe { call_driver!(self.table, cuDeviceCanAccessPeer(&raw mut can, this, peer)) }?;
         Ok(can != 0)
     }
 
@@ -196,7 +196,7 @@ impl Device {
         let mut value = 0;
         let (this, peer) = (self.handle, peer.handle);
         // SAFETY: writes one int.
-        unsafe { call!(self.table, cuDeviceGetP2PAttribute(&raw mut value, attribute, this, peer)) }?;
+        unsafe { call_driver!(self.table, cuDeviceGetP2PAttribute(&raw mut value, attribute, this, peer)) }?;
         Ok(value)
     }
 
@@ -209,14 +209,16 @@ impl Device {
     pub fn primary_context_state(&self) -> Result<(u32, bool)> {
         let (mut flags, mut is_active) = (0, 0);
         // SAFETY: writes an unsigned int and an int.
-        unsafe { call!(self.table, cuDevicePrimaryCtxGetState(self.handle, &raw mut flags, &raw mut is_active)) }?;
+        unsafe {
+            call_driver!(self.table, cuDevicePrimaryCtxGetState(self.handle, &raw mut flags, &raw mut is_active))
+        }?;
         Ok((flags, is_active != 0))
     }
 
     /// Sets the flags of the device's primary context. Drivers may refuse that while it is active.
     pub fn set_primary_context_flags(&self, flags: u32) -> Result<()> {
         // SAFETY: plain values.
-        unsafe { call!(self.table, cuDevicePrimaryCtxSetFlags(self.handle, flags)) }
+        unsafe { call_driver!(self.table, cuDevicePrimaryCtxSetFlags(self.handle, flags)) }
     }
 
     /// Retains the device's primary context. It is not pushed.
@@ -225,7 +227,7 @@ impl Device {
     }
 }
 
-fn text_of(text: &[c_char]) -> String {
+fn string_from_c_chars(text: &[c_char]) -> String {
     let bytes: Vec<u8> = text.iter().map(|c| *c as u8).collect();
     match CStr::from_bytes_until_nul(&bytes) {
         Ok(text) => text.to_string_lossy().into_owned(),

@@ -25,7 +25,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// The kind that PyCUDA assigns to a code.
-    pub fn of_code(code: CUresult) -> Self {
+    pub fn from_code(code: CUresult) -> Self {
         match code {
             CUresult::CUDA_ERROR_LAUNCH_FAILED
             | CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
@@ -43,7 +43,7 @@ impl ErrorKind {
     }
 
     /// The name of PyCUDA's exception class in `pycuda.driver`.
-    pub fn class_name(self) -> &'static str {
+    pub fn pycuda_class_name(self) -> &'static str {
         match self {
             Self::Launch => "LaunchError",
             Self::Memory => "MemoryError",
@@ -73,23 +73,23 @@ impl Error {
     /// A failed call of `name` through `table`, with all that can be found out about it.
     #[cold]
     #[inline(never)]
-    pub fn from_call(table: &DriverTable, name: &'static str, code: CUresult) -> Self {
+    pub fn from_failed_call(table: &DriverTable, name: &'static str, code: CUresult) -> Self {
         let missing = if code == CUresult::CUDA_ERROR_NOT_SUPPORTED {
             table.missing_symbol(name).map(|m| m.to_string())
         } else {
             None
         };
-        let detail = if crate::process::is_forked() {
+        let detail = if crate::process_state::is_forked() {
             Some(
                 "this process was forked after the driver was initialised; start processes with the method \"spawn\", or \
                  use CUDA only in the child"
                     .to_owned(),
             )
         } else {
-            missing.or_else(|| failure_detail(table, code))
+            missing.or_else(|| explain_failed_call(table, code))
         };
         Self {
-            kind: ErrorKind::of_code(code),
+            kind: ErrorKind::from_code(code),
             call: without_version_suffix(name),
             code,
             text: Cow::Owned(table.error_string(code)),
@@ -102,7 +102,7 @@ impl Error {
     pub fn new(call: &'static str, code: CUresult, detail: impl Into<String>) -> Self {
         let detail = Some(detail.into()).filter(|d| !d.is_empty());
         let text = code.description().unwrap_or("unknown error").into();
-        Self { kind: ErrorKind::of_code(code), call, code, text, detail }
+        Self { kind: ErrorKind::from_code(code), call, code, text, detail }
     }
 
     /// The same error with a better explanation; an empty one changes nothing.
@@ -128,25 +128,25 @@ impl std::fmt::Display for Error {
 impl std::error::Error for Error {}
 
 /// Why a call failed, beyond its code: what the driver says about the call, else what happened before it.
-fn failure_detail(table: &DriverTable, code: CUresult) -> Option<String> {
-    let of_call = virtual_gpu::call_detail(table);
-    let of_context = if is_of_a_kernel(code) { virtual_gpu::fault_report(table) } else { None };
+fn explain_failed_call(table: &DriverTable, code: CUresult) -> Option<String> {
+    let of_call = virtual_gpu::last_call_error_detail(table);
+    let of_context = if is_kernel_fault(code) { virtual_gpu::fault_report(table) } else { None };
     if of_call.is_some() && of_call != of_context {
         return of_call;
     }
     // Whatever call meets a fault first returns it, and every later one, too.
-    if is_of_a_kernel(code) {
+    if is_kernel_fault(code) {
         let report = match of_context {
             Some(report) => format!(": {report}"),
-            None => launches_before(table).map_or_else(String::new, |launches| format!("; {launches}")),
+            None => describe_earlier_launches(table).map_or_else(String::new, |launches| format!("; {launches}")),
         };
         return Some(format!("an earlier launch failed{report}"));
     }
-    capture_detail(code).map(str::to_owned)
+    explain_capture_error(code).map(str::to_owned)
 }
 
 /// What a call did that a capture of a stream does not allow.
-fn capture_detail(code: CUresult) -> Option<&'static str> {
+fn explain_capture_error(code: CUresult) -> Option<&'static str> {
     Some(match code {
         CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED => {
             "a stream is being captured into a graph: what is submitted to it runs when the graph is launched; \
@@ -164,12 +164,12 @@ fn capture_detail(code: CUresult) -> Option<&'static str> {
 }
 
 /// What the calling thread's context launched, where the driver does not say which kernel failed.
-fn launches_before(table: &DriverTable) -> Option<String> {
-    Context::current().filter(|ctx| ctx.table() == table)?.launch_queue().describe_pending()
+fn describe_earlier_launches(table: &DriverTable) -> Option<String> {
+    Context::current().filter(|ctx| ctx.driver_table() == table)?.launch_queue().describe_pending()
 }
 
 /// Whether a kernel that runs makes this error, which then stays with its context.
-pub(crate) fn is_of_a_kernel(code: CUresult) -> bool {
+pub(crate) fn is_kernel_fault(code: CUresult) -> bool {
     matches!(
         code,
         CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
@@ -190,7 +190,7 @@ pub(crate) fn count_with_noun(n: usize, noun: &str) -> String {
 }
 
 /// `1 was`, `2 were`.
-pub(crate) fn count_with_were(n: usize) -> String {
+pub(crate) fn count_with_was_or_were(n: usize) -> String {
     if n == 1 { "1 was".to_owned() } else { format!("{n} were") }
 }
 
@@ -202,12 +202,12 @@ fn without_version_suffix(name: &'static str) -> &'static str {
     }
 }
 
-/// Calls a function of a table: `call!(table, cuMemFree(ptr))` is a `Result<()>`. Must stand in
+/// Calls a function of a table: `call_driver!(table, cuMemFree(ptr))` is a `Result<()>`. Must stand in
 /// an `unsafe` block. In a forked child it fails without calling.
-macro_rules! call {
+macro_rules! call_driver {
     ($table:expr, $name:ident($($arg:expr),* $(,)?)) => {{
         let table: &::rtcg_cuda_sys::DriverTable = $table;
-        let code = if $crate::process::is_forked() {
+        let code = if $crate::process_state::is_forked() {
             ::rtcg_cuda_sys::CUresult::CUDA_ERROR_NOT_INITIALIZED
         } else {
             table.$name($($arg),*)
@@ -215,47 +215,47 @@ macro_rules! call {
         if code.is_success() {
             Ok(())
         } else {
-            Err($crate::error::Error::from_call(table, stringify!($name), code))
+            Err($crate::error::Error::from_failed_call(table, stringify!($name), code))
         }
     }};
 }
 
-/// [`call!`] of a function that acts on the current context. One that fails because another library of
+/// [`call_driver!`] of a function that acts on the current context. One that fails because another library of
 /// this process had made its own context current in this thread is called once more after ours was put
 /// back; that costs nothing as long as all goes well.
 macro_rules! retry_if_context_displaced {
     ($table:expr, $name:ident($($arg:expr),* $(,)?)) => {
-        match call!($table, $name($($arg),*)) {
-            Err(error) if $crate::context::was_displaced(error.code) => call!($table, $name($($arg),*)),
+        match call_driver!($table, $name($($arg),*)) {
+            Err(error) if $crate::context::restore_displaced_context(error.code) => call_driver!($table, $name($($arg),*)),
             result => result,
         }
     };
 }
 
 /// [`retry_if_context_displaced!`] through the table of the calling thread's current context.
-macro_rules! call_current {
+macro_rules! call_in_current_context {
     ($name:ident($($arg:expr),* $(,)?)) => {
-        match $crate::context::current_table(stringify!($name)) {
+        match $crate::context::current_driver_table(stringify!($name)) {
             Ok(table) => retry_if_context_displaced!(table, $name($($arg),*)),
             Err(error) => Err(error),
         }
     };
 }
 
-/// [`call!`] through the table of a context that must still exist.
-macro_rules! call_in {
+/// [`call_driver!`] through the table of a context that must still exist.
+macro_rules! call_if_alive {
     ($ctx:expr, $name:ident($($arg:expr),* $(,)?)) => {
-        match $ctx.live_table(stringify!($name)) {
-            Ok(table) => call!(table, $name($($arg),*)),
+        match $ctx.driver_table_if_alive(stringify!($name)) {
+            Ok(table) => call_driver!(table, $name($($arg),*)),
             Err(error) => Err(error),
         }
     };
 }
 
-/// [`call_current!`] of a function whose last argument is a stream.
+/// [`call_in_current_context!`] of a function whose last argument is a stream.
 macro_rules! call_on_stream {
     ($stream:expr, $name:ident($($arg:expr),* $(,)?)) => {
-        match $crate::stream::current_with(stringify!($name), $stream) {
+        match $crate::stream::current_table_and_stream_handle(stringify!($name), $stream) {
             Ok((table, stream)) => retry_if_context_displaced!(table, $name($($arg,)* stream)),
             Err(error) => Err(error),
         }
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn codes_map_to_pycudas_classes() {
-        let class = |code| ErrorKind::of_code(CUresult(code)).class_name();
+        let class = |code| ErrorKind::from_code(CUresult(code)).pycuda_class_name();
         for code in [701, 702, 703, 719] {
             assert_eq!(class(code), "LaunchError");
         }

@@ -4,7 +4,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::stream::{Stream, checked_stream_handle, closed_error, ready_from_result};
+use crate::stream::{Stream, checked_stream_handle, closed_error, is_ready_from_result};
 use rtcg_cuda_sys::{
     CU_EVENT_DISABLE_TIMING, CU_EVENT_INTERPROCESS, CUevent, CUipcEventHandle, CUresult, DriverTable, c_char,
 };
@@ -38,14 +38,14 @@ impl Event {
 
     /// Creates an event in the current context; `flags` as `CUevent_flags`.
     pub fn new(flags: u32) -> Result<Self> {
-        Self::new_in(&Context::current_or_error()?, flags)
+        Self::new_in_context(&Context::current_or_error()?, flags)
     }
 
     /// [`Event::new`] in a context that is current in the driver.
-    pub(crate) fn new_in(ctx: &Context, flags: u32) -> Result<Self> {
+    pub(crate) fn new_in_context(ctx: &Context, flags: u32) -> Result<Self> {
         let mut handle = CUevent::null();
         // SAFETY: writes one handle.
-        unsafe { call_in!(ctx, cuEventCreate(&raw mut handle, flags)) }?;
+        unsafe { call_if_alive!(ctx, cuEventCreate(&raw mut handle, flags)) }?;
         Ok(Self::from_parts(ctx.clone(), handle, flags))
     }
 
@@ -55,7 +55,7 @@ impl Event {
         let ipc = CUipcEventHandle { reserved: bytes.map(|b| b as c_char) };
         let mut handle = CUevent::null();
         // SAFETY: writes one handle; the driver checks the bytes.
-        unsafe { call_in!(ctx, cuIpcOpenEventHandle(&raw mut handle, ipc)) }?;
+        unsafe { call_if_alive!(ctx, cuIpcOpenEventHandle(&raw mut handle, ipc)) }?;
         let event = Self::from_parts(ctx, handle, CU_EVENT_DISABLE_TIMING.0);
         // The other process may have recorded it.
         event.0.recorded.store(true, Ordering::Relaxed);
@@ -74,20 +74,20 @@ impl Event {
 
     /// The table of an event that can be used.
     #[inline]
-    pub(crate) fn live_table(&self, call: &'static str) -> Result<&'static DriverTable> {
+    pub(crate) fn driver_table_if_alive(&self, call: &'static str) -> Result<&'static DriverTable> {
         if self.0.closed.load(Ordering::Acquire) {
             return Err(closed_error(call, "event"));
         }
-        self.0.ctx.live_table(call)
+        self.0.ctx.driver_table_if_alive(call)
     }
 
     /// Marks the present end of a stream.
     #[inline]
     pub fn record(&self, stream: Option<&Stream>) -> Result<()> {
-        let table = self.live_table("cuEventRecord")?;
+        let table = self.driver_table_if_alive("cuEventRecord")?;
         let handle = checked_stream_handle("cuEventRecord", table, stream)?;
         // SAFETY: event and stream are alive and of the same driver.
-        let result = unsafe { call!(table, cuEventRecord(self.0.handle, handle)) };
+        let result = unsafe { call_driver!(table, cuEventRecord(self.0.handle, handle)) };
         result.map_err(|error| self.explain_record_failure(error, stream))?;
         self.0.recorded.store(true, Ordering::Relaxed);
         Ok(())
@@ -95,11 +95,11 @@ impl Event {
 
     /// [`Event::record`] with `CUevent_record_flags`: `EXTERNAL` makes a captured graph record
     /// the event at each launch.
-    pub fn record_with(&self, stream: Option<&Stream>, flags: u32) -> Result<()> {
-        let table = self.live_table("cuEventRecordWithFlags")?;
+    pub fn record_with_flags(&self, stream: Option<&Stream>, flags: u32) -> Result<()> {
+        let table = self.driver_table_if_alive("cuEventRecordWithFlags")?;
         let handle = checked_stream_handle("cuEventRecordWithFlags", table, stream)?;
         // SAFETY: event and stream are alive and of the same driver.
-        let result = unsafe { call!(table, cuEventRecordWithFlags(self.0.handle, handle, flags)) };
+        let result = unsafe { call_driver!(table, cuEventRecordWithFlags(self.0.handle, handle, flags)) };
         result.map_err(|error| self.explain_record_failure(error, stream))?;
         self.0.recorded.store(true, Ordering::Relaxed);
         Ok(())
@@ -122,8 +122,8 @@ impl Event {
     ///
     /// # Errors
     /// When it was closed, or was not made with `DISABLE_TIMING` alone, which such launches ask for.
-    pub fn for_launch(&self) -> Result<CUevent> {
-        self.live_table("cuLaunchKernelEx")?;
+    pub fn handle_for_launch_attribute(&self) -> Result<CUevent> {
+        self.driver_table_if_alive("cuLaunchKernelEx")?;
         if self.0.flags & (CU_EVENT_DISABLE_TIMING.0 | CU_EVENT_INTERPROCESS.0) != CU_EVENT_DISABLE_TIMING.0 {
             let detail = "an event that a launch records is made with DISABLE_TIMING and without INTERPROCESS";
             return Err(Error::new("cuLaunchKernelEx", CUresult::CUDA_ERROR_INVALID_VALUE, detail));
@@ -145,7 +145,7 @@ impl Event {
             return Ok(());
         }
         // SAFETY: this is the last use of the handle; every other call looks at `closed`.
-        self.0.ctx.free_in_context(|table| unsafe { call!(table, cuEventDestroy(self.0.handle)) })
+        self.0.ctx.free_in_context(|table| unsafe { call_driver!(table, cuEventDestroy(self.0.handle)) })
     }
 
     /// Whether [`Event::close`] was called.
@@ -156,26 +156,26 @@ impl Event {
     /// Waits until the mark is reached.
     pub fn synchronize(&self) -> Result<()> {
         // SAFETY: the event is alive.
-        unsafe { call_in!(self, cuEventSynchronize(self.0.handle)) }
+        unsafe { call_if_alive!(self, cuEventSynchronize(self.0.handle)) }
     }
 
     /// Whether the mark is reached.
     pub fn query(&self) -> Result<bool> {
         // SAFETY: the event is alive.
-        ready_from_result(unsafe { call_in!(self, cuEventQuery(self.0.handle)) })
+        is_ready_from_result(unsafe { call_if_alive!(self, cuEventQuery(self.0.handle)) })
     }
 
     /// Milliseconds from `start` to this event; both must have been reached.
     pub fn time_since(&self, start: &Event) -> Result<f32> {
         let mut ms = 0.0;
-        let table = start.live_table("cuEventElapsedTime")?;
-        if self.live_table("cuEventElapsedTime")? != table {
+        let table = start.driver_table_if_alive("cuEventElapsedTime")?;
+        if self.driver_table_if_alive("cuEventElapsedTime")? != table {
             let detail = "the events belong to different drivers";
             return Err(Error::new("cuEventElapsedTime", CUresult::CUDA_ERROR_INVALID_HANDLE, detail));
         }
         let handles = (start.0.handle, self.0.handle);
         // SAFETY: both events are alive and of the same driver, one float is written.
-        unsafe { call!(table, cuEventElapsedTime(&raw mut ms, handles.0, handles.1)) }
+        unsafe { call_driver!(table, cuEventElapsedTime(&raw mut ms, handles.0, handles.1)) }
             .map_err(|error| self.explain_elapsed_failure(start, error))?;
         Ok(ms)
     }
@@ -209,7 +209,7 @@ impl Event {
     pub fn ipc_handle(&self) -> Result<[u8; 64]> {
         let mut ipc = CUipcEventHandle::default();
         // SAFETY: the event is alive, one structure is written.
-        unsafe { call_in!(self, cuIpcGetEventHandle(&raw mut ipc, self.0.handle)) }.map_err(|error| {
+        unsafe { call_if_alive!(self, cuIpcGetEventHandle(&raw mut ipc, self.0.handle)) }.map_err(|error| {
             let wanted = CU_EVENT_INTERPROCESS.0 | CU_EVENT_DISABLE_TIMING.0;
             if error.detail.is_some() || self.0.flags & wanted == wanted {
                 return error;
@@ -226,6 +226,6 @@ impl Drop for EventInner {
             return;
         }
         // SAFETY: this is the last use of the handle.
-        self.ctx.drop_resource(|table| unsafe { call!(table, cuEventDestroy(self.handle)) });
+        self.ctx.free_on_drop(|table| unsafe { call_driver!(table, cuEventDestroy(self.handle)) });
     }
 }

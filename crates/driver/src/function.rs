@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::last_launch::KernelId;
 use crate::module::Module;
-use crate::prepared_launch::PreparedCell;
+use crate::prepared_launch::PreparedLaunchCell;
 use crate::signature::Signature;
 use rtcg_cuda_sys::*;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -24,7 +24,7 @@ pub(crate) struct FunctionInner {
     // What launches look at comes first, in one cache line.
     pub(crate) table: &'static DriverTable,
     pub(crate) handle: CUfunction,
-    pub(crate) prepared: PreparedCell,
+    pub(crate) prepared: PreparedLaunchCell,
     /// The module's.
     pub(crate) ctx: Context,
     /// The bytes of dynamic shared memory that launches are known to be allowed; 0 is not asked yet.
@@ -41,7 +41,7 @@ pub(crate) struct FunctionInner {
 
 impl Drop for FunctionInner {
     fn drop(&mut self) {
-        self.ctx.launch_queue().last_launch().kernel_destroyed(KernelId::of_kernel(self));
+        self.ctx.launch_queue().last_launch().on_kernel_destroyed(KernelId::from_kernel_address(self));
     }
 }
 
@@ -58,21 +58,21 @@ impl std::fmt::Debug for Function {
 impl Function {
     pub(crate) fn from_parts(module: Module, handle: CUfunction, name: &str) -> Self {
         let ctx = module.context().clone();
-        let table = ctx.table();
+        let table = ctx.driver_table();
         let inner = Arc::new(FunctionInner {
             table,
             handle,
-            prepared: PreparedCell::default(),
+            prepared: PreparedLaunchCell::default(),
             ctx,
             dynamic_limit: AtomicU32::new(0),
             has_checked_textures: AtomicBool::new(false),
-            runs_inline: table.table_kind() == TableKind::Virtual,
+            runs_inline: table.driver_kind() == DriverKind::Virtual,
             module,
             name: name.to_owned(),
             params: OnceLock::new(),
             signature: OnceLock::new(),
         });
-        KernelId::of_kernel(&*inner).register_name(name);
+        KernelId::from_kernel_address(&*inner).register_name(name);
         Self(inner)
     }
 
@@ -96,7 +96,7 @@ impl Function {
         let mut value = 0;
         let module = &self.0.module;
         // SAFETY: the function is alive, one int is written.
-        unsafe { call_in!(module, cuFuncGetAttribute(&raw mut value, attribute, self.0.handle)) }?;
+        unsafe { call_if_alive!(module, cuFuncGetAttribute(&raw mut value, attribute, self.0.handle)) }?;
         Ok(value)
     }
 
@@ -104,7 +104,7 @@ impl Function {
     pub fn set_attribute(&self, attribute: CUfunction_attribute, value: i32) -> Result<()> {
         self.0.dynamic_limit.store(0, Ordering::Relaxed);
         // SAFETY: the function is alive.
-        unsafe { call_in!(self.0.module, cuFuncSetAttribute(self.0.handle, attribute, value)) }.map_err(|error| {
+        unsafe { call_if_alive!(self.0.module, cuFuncSetAttribute(self.0.handle, attribute, value)) }.map_err(|error| {
             let name = attribute.name().map_or_else(|| attribute.0.to_string(), str::to_owned);
             let why = error.detail.as_ref().map_or_else(String::new, |detail| format!(": {detail}"));
             let detail = format!("{name} of kernel '{}' cannot be set to {value}{why}", self.name());
@@ -115,22 +115,22 @@ impl Function {
     /// Sets the preferred split of cache and shared memory.
     pub fn set_cache_config(&self, config: CUfunc_cache) -> Result<()> {
         // SAFETY: the function is alive.
-        let result = unsafe { call_in!(self.0.module, cuFuncSetCacheConfig(self.0.handle, config)) };
-        result.map_err(|error| value_reason(error, config.0, "CUfunc_cache, 0 to 3"))
+        let result = unsafe { call_if_alive!(self.0.module, cuFuncSetCacheConfig(self.0.handle, config)) };
+        result.map_err(|error| explain_invalid_config(error, config.0, "CUfunc_cache, 0 to 3"))
     }
 
     /// Sets the shared-memory bank size.
     pub fn set_shared_config(&self, config: CUsharedconfig) -> Result<()> {
         // SAFETY: the function is alive.
-        let result = unsafe { call_in!(self.0.module, cuFuncSetSharedMemConfig(self.0.handle, config)) };
-        result.map_err(|error| value_reason(error, config.0, "CUsharedconfig, 0 to 2"))
+        let result = unsafe { call_if_alive!(self.0.module, cuFuncSetSharedMemConfig(self.0.handle, config)) };
+        result.map_err(|error| explain_invalid_config(error, config.0, "CUsharedconfig, 0 to 2"))
     }
 
     /// The kernel's parameters as its source declares them; `None` where the source is not known
     /// ([`crate::Module::set_signatures`]), cannot be understood, or contradicts what was loaded.
     pub fn signature(&self) -> Option<&Arc<Signature>> {
         let found = self.0.signature.get_or_init(|| {
-            let signature = self.0.module.signature_of(&self.0.name)?;
+            let signature = self.0.module.kernel_signature(&self.0.name)?;
             signature.matches_driver_params(self.params()).then(|| Arc::new(signature))
         });
         found.as_ref()
@@ -143,11 +143,11 @@ impl Function {
     }
 
     fn query_params(&self) -> Option<Vec<Param>> {
-        if !self.0.table.has(DriverFn::cuFuncGetParamInfo) {
+        if !self.0.table.has_function(DriverFn::cuFuncGetParamInfo) {
             return None;
         }
-        self.0.module.live_table("cuFuncGetParamInfo").ok()?;
-        self.0.module.context().current_in_driver(|| Ok(self.list_params())).unwrap_or(None)
+        self.0.module.driver_table_if_alive("cuFuncGetParamInfo").ok()?;
+        self.0.module.context().with_current_locked(|| Ok(self.list_params())).unwrap_or(None)
     }
 
     /// The driver ends the list with `INVALID_VALUE`; any other error means it cannot report.
@@ -171,7 +171,7 @@ impl Function {
 }
 
 /// An error about a value of an enumeration, with the value and what was expected.
-fn value_reason(error: Error, value: u32, expected: &str) -> Error {
+fn explain_invalid_config(error: Error, value: u32, expected: &str) -> Error {
     match error.code {
         CUresult::CUDA_ERROR_INVALID_VALUE => error.with_detail(format!("config is {value}; expected a {expected}")),
         _ => error,

@@ -17,7 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// the machine has a library of OpenGL.
 pub fn is_available() -> bool {
     let tables = loaded_drivers::drivers_if_initialized().map(|d| d.tables.clone()).unwrap_or_default();
-    tables.iter().any(|table| table.has(DriverFn::cuGraphicsGLRegisterBuffer)) && search::loads_opengl()
+    tables.iter().any(|table| table.has_function(DriverFn::cuGraphicsGLRegisterBuffer))
+        && installations::can_load_opengl()
 }
 
 /// The devices that drive the OpenGL context of the calling thread.
@@ -28,7 +29,7 @@ pub fn devices() -> Result<Vec<Device>> {
         // SAFETY: at most as many handles are written as there is room for.
         let found = unsafe {
             let out = (&raw mut count, handles.as_mut_ptr());
-            call!(table, cuGLGetDevices(out.0, out.1, 64, CU_GL_DEVICE_LIST_ALL))
+            call_driver!(table, cuGLGetDevices(out.0, out.1, 64, CU_GL_DEVICE_LIST_ALL))
         };
         match found {
             Ok(()) => return handles[..count as usize].iter().map(|&h| Device::from_handle(table, h)).collect(),
@@ -57,32 +58,32 @@ impl std::fmt::Debug for RegisteredObject {
 }
 
 impl RegisteredObject {
-    fn register(
+    fn register_gl_object(
         call: &'static str,
         name: u32,
         ask: impl FnOnce(&DriverTable, *mut CUgraphicsResource) -> CUresult,
     ) -> Result<Self> {
         let ctx = Context::current_or_error()?;
         let mut handle = CUgraphicsResource::null();
-        ctx.current_in_driver(|| match ask(ctx.table(), &raw mut handle) {
+        ctx.with_current_locked(|| match ask(ctx.driver_table(), &raw mut handle) {
             code if code.is_success() => Ok(()),
-            code => Err(Error::from_call(ctx.table(), call, code)),
+            code => Err(Error::from_failed_call(ctx.driver_table(), call, code)),
         })?;
         Ok(Self(Arc::new(RegisteredObjectInner { ctx, handle, name, gone: AtomicBool::new(false) })))
     }
 
     /// Registers a buffer object with flags of `graphics_register_flags`.
-    pub fn buffer(buffer: u32, flags: u32) -> Result<Self> {
+    pub fn register_buffer(buffer: u32, flags: u32) -> Result<Self> {
         // SAFETY: one handle is written; the driver checks the name.
-        Self::register("cuGraphicsGLRegisterBuffer", buffer, |table, out| unsafe {
+        Self::register_gl_object("cuGraphicsGLRegisterBuffer", buffer, |table, out| unsafe {
             table.cuGraphicsGLRegisterBuffer(out, buffer, flags)
         })
     }
 
     /// Registers a texture or renderbuffer; `target` is OpenGL's name of its kind.
-    pub fn image(image: u32, target: u32, flags: u32) -> Result<Self> {
+    pub fn register_image(image: u32, target: u32, flags: u32) -> Result<Self> {
         // SAFETY: one handle is written; the driver checks the name.
-        Self::register("cuGraphicsGLRegisterImage", image, |table, out| unsafe {
+        Self::register_gl_object("cuGraphicsGLRegisterImage", image, |table, out| unsafe {
             table.cuGraphicsGLRegisterImage(out, image, target, flags)
         })
     }
@@ -92,7 +93,7 @@ impl RegisteredObject {
         self.0.name
     }
 
-    fn live_handle(&self, call: &'static str) -> Result<CUgraphicsResource> {
+    fn handle_if_alive(&self, call: &'static str) -> Result<CUgraphicsResource> {
         if self.0.gone.load(Ordering::Acquire) {
             return Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, "the object was unregistered"));
         }
@@ -101,26 +102,26 @@ impl RegisteredObject {
 
     /// Says what kernels will do with the memory: flags of `graphics_map_flags`.
     pub fn set_map_flags(&self, flags: u32) -> Result<()> {
-        let handle = self.live_handle("cuGraphicsResourceSetMapFlags")?;
+        let handle = self.handle_if_alive("cuGraphicsResourceSetMapFlags")?;
         // SAFETY: the resource is registered.
-        unsafe { call_in!(self.0.ctx, cuGraphicsResourceSetMapFlags(handle, flags)) }
+        unsafe { call_if_alive!(self.0.ctx, cuGraphicsResourceSetMapFlags(handle, flags)) }
     }
 
     /// Gives the object to CUDA. Work that is submitted to `stream` afterwards may use it.
-    pub fn map(&self, stream: Option<&Stream>) -> Result<Mapping> {
-        let mut handle = self.live_handle("cuGraphicsMapResources")?;
-        let queue = checked_stream_handle("cuGraphicsMapResources", self.0.ctx.table(), stream)?;
+    pub fn map(&self, stream: Option<&Stream>) -> Result<RegisteredMapping> {
+        let mut handle = self.handle_if_alive("cuGraphicsMapResources")?;
+        let queue = checked_stream_handle("cuGraphicsMapResources", self.0.ctx.driver_table(), stream)?;
         // SAFETY: the resource is registered, the stream belongs to the same driver.
-        unsafe { call_in!(self.0.ctx, cuGraphicsMapResources(1, &raw mut handle, queue)) }?;
-        Ok(Mapping { object: self.clone(), stream: stream.cloned(), is_mapped: AtomicBool::new(true) })
+        unsafe { call_if_alive!(self.0.ctx, cuGraphicsMapResources(1, &raw mut handle, queue)) }?;
+        Ok(RegisteredMapping { object: self.clone(), stream: stream.cloned(), is_mapped: AtomicBool::new(true) })
     }
 
     /// Ends the registration, once; the object itself stays with OpenGL.
     pub fn unregister(&self) -> Result<()> {
-        let handle = self.live_handle("cuGraphicsUnregisterResource")?;
+        let handle = self.handle_if_alive("cuGraphicsUnregisterResource")?;
         self.0.gone.store(true, Ordering::Release);
         // SAFETY: registered, and by the flag never used again.
-        self.0.ctx.free_in_context(|table| unsafe { call!(table, cuGraphicsUnregisterResource(handle)) })
+        self.0.ctx.free_in_context(|table| unsafe { call_driver!(table, cuGraphicsUnregisterResource(handle)) })
     }
 }
 
@@ -128,34 +129,34 @@ impl Drop for RegisteredObjectInner {
     fn drop(&mut self) {
         if !self.gone.load(Ordering::Acquire) {
             // SAFETY: registered, and this is the last use.
-            self.ctx.drop_resource(|table| unsafe { call!(table, cuGraphicsUnregisterResource(self.handle)) });
+            self.ctx.free_on_drop(|table| unsafe { call_driver!(table, cuGraphicsUnregisterResource(self.handle)) });
         }
     }
 }
 
 /// An object while CUDA has it. Dropping it gives the object back to OpenGL.
 #[derive(Debug)]
-pub struct Mapping {
+pub struct RegisteredMapping {
     object: RegisteredObject,
     stream: Option<Stream>,
     is_mapped: AtomicBool,
 }
 
-impl Mapping {
-    fn live_handle(&self, call: &'static str) -> Result<CUgraphicsResource> {
+impl RegisteredMapping {
+    fn handle_if_alive(&self, call: &'static str) -> Result<CUgraphicsResource> {
         if !self.is_mapped.load(Ordering::Acquire) {
             return Err(Error::new(call, CUresult::CUDA_ERROR_NOT_MAPPED, "it was unmapped"));
         }
-        self.object.live_handle(call)
+        self.object.handle_if_alive(call)
     }
 
     /// Address and bytes of a buffer object.
     pub fn device_ptr_and_size(&self) -> Result<(CUdeviceptr, usize)> {
-        let handle = self.live_handle("cuGraphicsResourceGetMappedPointer")?;
+        let handle = self.handle_if_alive("cuGraphicsResourceGetMappedPointer")?;
         let (mut ptr, mut nbytes) = (0, 0);
         let out = (&raw mut ptr, &raw mut nbytes);
         // SAFETY: the resource is mapped; a pointer and a size are written.
-        unsafe { call_in!(self.object.0.ctx, cuGraphicsResourceGetMappedPointer(out.0, out.1, handle)) }?;
+        unsafe { call_if_alive!(self.object.0.ctx, cuGraphicsResourceGetMappedPointer(out.0, out.1, handle)) }?;
         Ok((ptr, nbytes))
     }
 
@@ -163,35 +164,36 @@ impl Mapping {
     ///
     /// # Safety
     /// The array must not be used after the mapping has ended.
-    pub unsafe fn array(&self, index: u32, level: u32) -> Result<Array> {
-        let handle = self.live_handle("cuGraphicsSubResourceGetMappedArray")?;
+    pub unsafe fn mapped_array(&self, index: u32, level: u32) -> Result<Array> {
+        let handle = self.handle_if_alive("cuGraphicsSubResourceGetMappedArray")?;
         let mut array = CUarray::null();
         let out = &raw mut array;
         // SAFETY: the resource is mapped; one handle is written.
-        unsafe { call_in!(self.object.0.ctx, cuGraphicsSubResourceGetMappedArray(out, handle, index, level)) }?;
+        unsafe { call_if_alive!(self.object.0.ctx, cuGraphicsSubResourceGetMappedArray(out, handle, index, level)) }?;
         // SAFETY: this function's contract; the array belongs to the resource's context.
         self.object.0.ctx.with_current(|| unsafe { Array::from_external(array) })
     }
 
     /// Gives the object back to OpenGL after the work of `stream`, by default that of the mapping.
     pub fn unmap(&self, stream: Option<&Stream>) -> Result<()> {
-        let mut handle = self.live_handle("cuGraphicsUnmapResources")?;
+        let mut handle = self.handle_if_alive("cuGraphicsUnmapResources")?;
         let ctx = &self.object.0.ctx;
-        let queue = checked_stream_handle("cuGraphicsUnmapResources", ctx.table(), stream.or(self.stream.as_ref()))?;
+        let queue =
+            checked_stream_handle("cuGraphicsUnmapResources", ctx.driver_table(), stream.or(self.stream.as_ref()))?;
         // SAFETY: the resource is mapped, the stream belongs to the same driver.
-        unsafe { call_in!(ctx, cuGraphicsUnmapResources(1, &raw mut handle, queue)) }?;
+        unsafe { call_if_alive!(ctx, cuGraphicsUnmapResources(1, &raw mut handle, queue)) }?;
         self.is_mapped.store(false, Ordering::Release);
         Ok(())
     }
 }
 
-impl Drop for Mapping {
+impl Drop for RegisteredMapping {
     fn drop(&mut self) {
-        let Ok(mut handle) = self.live_handle("cuGraphicsUnmapResources") else { return };
+        let Ok(mut handle) = self.handle_if_alive("cuGraphicsUnmapResources") else { return };
         let ctx = &self.object.0.ctx;
-        let queue =
-            checked_stream_handle("cuGraphicsUnmapResources", ctx.table(), self.stream.as_ref()).unwrap_or_default();
+        let queue = checked_stream_handle("cuGraphicsUnmapResources", ctx.driver_table(), self.stream.as_ref())
+            .unwrap_or_default();
         // SAFETY: the resource is mapped, and this is the last use of the mapping.
-        ctx.drop_resource(|table| unsafe { call!(table, cuGraphicsUnmapResources(1, &raw mut handle, queue)) });
+        ctx.free_on_drop(|table| unsafe { call_driver!(table, cuGraphicsUnmapResources(1, &raw mut handle, queue)) });
     }
 }

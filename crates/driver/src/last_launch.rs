@@ -17,7 +17,7 @@ pub(crate) struct KernelId(usize);
 impl KernelId {
     /// The number of a kernel: the address of its only object.
     #[inline(always)]
-    pub(crate) fn of_kernel<T>(kernel: &T) -> Self {
+    pub(crate) fn from_kernel_address<T>(kernel: &T) -> Self {
         Self(std::ptr::from_ref(kernel).addr())
     }
 
@@ -49,7 +49,7 @@ impl LastLaunch {
     }
 
     /// Records that a kernel was destroyed.
-    pub(crate) fn kernel_destroyed(&self, id: KernelId) {
+    pub(crate) fn on_kernel_destroyed(&self, id: KernelId) {
         let name = lock_ignoring_poison(&KERNEL_NAMES).remove(&id.0);
         if self.id.compare_exchange(id.0, NO_KERNEL, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             *lock_ignoring_poison(&self.gone) = name;
@@ -72,14 +72,14 @@ mod tests {
     #[test]
     fn names_outlive_kernels() {
         let (last, kernels) = (LastLaunch::default(), [0u8; 2]);
-        let [one, two] = [KernelId::of_kernel(&kernels[0]), KernelId::of_kernel(&kernels[1])];
+        let [one, two] = [KernelId::from_kernel_address(&kernels[0]), KernelId::from_kernel_address(&kernels[1])];
         one.register_name("one");
         two.register_name("two");
         assert_eq!(last.kernel_name(), None);
         last.set_kernel(one);
-        last.kernel_destroyed(two);
+        last.on_kernel_destroyed(two);
         assert_eq!(last.kernel_name().as_deref(), Some("one"));
-        last.kernel_destroyed(one);
+        last.on_kernel_destroyed(one);
         assert_eq!(last.kernel_name().as_deref(), Some("one"));
     }
 }

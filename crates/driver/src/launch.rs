@@ -5,13 +5,13 @@
 //! the driver can tell these ([`Function::params`]), number and sizes are checked and an error
 //! says which argument is wrong; where it cannot, C's alignment rules give the offsets.
 
-use crate::context::{Context, was_displaced};
-use crate::error::{Error, Result, count_with_noun, count_with_were};
+use crate::context::{Context, restore_displaced_context};
+use crate::error::{Error, Result, count_with_noun, count_with_was_or_were};
 use crate::function::{Function, Param};
 use crate::graph::retain_in_capture;
 use crate::last_launch::KernelId;
 use crate::launch_options::LaunchOptions;
-use crate::process;
+use crate::process_state;
 use crate::signature::GivenArgument;
 use crate::stream::{Stream, checked_stream_handle};
 use crate::weak_scalar::{ConversionError, WeakScalar};
@@ -28,13 +28,13 @@ pub struct ArgPacker<'f> {
     count: usize,
 }
 
-const INLINE_BYTES: usize = 256;
+const INLINE_ARG_BYTES: usize = 256;
 
 /// Packed arguments; a slice of bytes to everyone else. Few of them need no heap memory.
 #[derive(Clone, Debug)]
 #[repr(C, align(16))]
 pub struct PackedArgs {
-    inline: [u8; INLINE_BYTES],
+    inline: [u8; INLINE_ARG_BYTES],
     /// Holds all bytes once they are too many for `inline`.
     heap: Vec<u8>,
     len: usize,
@@ -42,14 +42,14 @@ pub struct PackedArgs {
 
 impl PackedArgs {
     fn new() -> Self {
-        Self { inline: [0; INLINE_BYTES], heap: Vec::new(), len: 0 }
+        Self { inline: [0; INLINE_ARG_BYTES], heap: Vec::new(), len: 0 }
     }
 
     /// Puts `bytes` at `offset`, which is not before the end of what is there.
-    fn put_at_offset(&mut self, offset: usize, bytes: &[u8]) {
+    fn write_at_offset(&mut self, offset: usize, bytes: &[u8]) {
         let end = offset + bytes.len();
-        if end <= INLINE_BYTES {
-            copy_short(&mut self.inline[offset..end], bytes);
+        if end <= INLINE_ARG_BYTES {
+            copy_argument_bytes(&mut self.inline[offset..end], bytes);
         } else {
             if self.heap.is_empty() {
                 self.heap.extend_from_slice(&self.inline[..self.len]);
@@ -63,7 +63,7 @@ impl PackedArgs {
 
 /// Copies as much as `to` has; the commonest sizes without a call.
 #[inline(always)]
-fn copy_short(to: &mut [u8], from: &[u8]) {
+fn copy_argument_bytes(to: &mut [u8], from: &[u8]) {
     if let (Some(to), Some(from)) = (to.as_mut_array::<8>(), from.as_array::<8>()) {
         *to = *from;
     } else if let (Some(to), Some(from)) = (to.as_mut_array::<4>(), from.as_array::<4>()) {
@@ -93,31 +93,31 @@ pub struct PreparedArgs {
 
 impl<'f> ArgPacker<'f> {
     /// The number of arguments so far.
-    pub fn count(&self) -> usize {
+    pub fn argument_count(&self) -> usize {
         self.count
     }
 
     /// Adds an argument's bytes. `align` is its alignment in C, used only where the kernel's
     /// parameters are not known.
     pub fn push(&mut self, bytes: &[u8], align: usize) -> Result<()> {
-        let slot = self.next_param(bytes.len(), align)?;
-        self.packed.put_at_offset(slot.offset, bytes);
+        let slot = self.next_param_slot(bytes.len(), align)?;
+        self.packed.write_at_offset(slot.offset, bytes);
         self.count += 1;
         Ok(())
     }
 
     /// [`ArgPacker::push`] of something whose type is known, which is checked against the kernel's
     /// source where that is known too.
-    pub fn push_as(&mut self, bytes: &[u8], align: usize, given: GivenArgument) -> Result<()> {
-        let slot = self.next_param(bytes.len(), align)?;
-        self.function.check_type(self.count, given)?;
-        self.packed.put_at_offset(slot.offset, bytes);
+    pub fn push_typed_argument(&mut self, bytes: &[u8], align: usize, given: GivenArgument) -> Result<()> {
+        let slot = self.next_param_slot(bytes.len(), align)?;
+        self.function.check_argument_type(self.count, given)?;
+        self.packed.write_at_offset(slot.offset, bytes);
         self.count += 1;
         Ok(())
     }
 
     /// Adds a number without a type of its own in the type that the source declares.
-    pub fn push_weak(&mut self, value: WeakScalar) -> Result<()> {
+    pub fn push_weak_scalar(&mut self, value: WeakScalar) -> Result<()> {
         let call = "cuLaunchKernel";
         let refuse = |why: String| Error::new(call, CUresult::CUDA_ERROR_INVALID_VALUE, why);
         let describe = || self.function.describe_parameter(self.count);
@@ -131,7 +131,7 @@ impl<'f> ArgPacker<'f> {
         self.push(&bytes, bytes.len().min(8))
     }
 
-    fn next_param(&self, nbytes: usize, align: usize) -> Result<Param> {
+    fn next_param_slot(&self, nbytes: usize, align: usize) -> Result<Param> {
         match self.params {
             Some(params) => match params.get(self.count) {
                 Some(param) if param.nbytes == nbytes => Ok(*param),
@@ -144,29 +144,29 @@ impl<'f> ArgPacker<'f> {
 
     /// The packed arguments, once all are there.
     #[inline]
-    pub fn bytes(&self) -> Result<&[u8]> {
+    pub fn packed_bytes(&self) -> Result<&[u8]> {
         match self.params {
             Some(params) if params.len() != self.count => Err(self.function.too_few_error(self.count)),
             _ => Ok(&self.packed),
         }
     }
 
-    /// [`ArgPacker::bytes`] to be kept without the packer.
-    pub fn pack(self) -> Result<PackedArgs> {
-        self.bytes()?;
+    /// [`ArgPacker::packed_bytes`] to be kept without the packer.
+    pub fn into_packed_args(self) -> Result<PackedArgs> {
+        self.packed_bytes()?;
         Ok(self.packed)
     }
 
-    /// [`ArgPacker::bytes`] as a vector.
-    pub fn finish(self) -> Result<Vec<u8>> {
-        self.bytes().map(<[u8]>::to_vec)
+    /// [`ArgPacker::packed_bytes`] as a vector.
+    pub fn into_bytes(self) -> Result<Vec<u8>> {
+        self.packed_bytes().map(<[u8]>::to_vec)
     }
 }
 
 /// Checking and packing arguments.
 impl Function {
     /// Starts packing the arguments of a launch.
-    pub fn args(&self) -> ArgPacker<'_> {
+    pub fn arg_packer(&self) -> ArgPacker<'_> {
         let params = self.params();
         ArgPacker { function: self, params, packed: PackedArgs::new(), count: 0 }
     }
@@ -175,14 +175,16 @@ impl Function {
     /// goes.
     pub fn prepare(&self, args: &[(usize, usize)]) -> Result<PreparedArgs> {
         let slots = match self.params() {
-            Some(params) => self.check(params, args).map_err(|error| Error { call: "prepare", ..error })?.to_vec(),
-            None => natural_layout(args),
+            Some(params) => {
+                self.check_arg_sizes(params, args).map_err(|error| Error { call: "prepare", ..error })?.to_vec()
+            }
+            None => c_struct_layout(args),
         };
         let nbytes = slots.last().map_or(0, |slot| slot.offset + slot.nbytes);
         Ok(PreparedArgs { slots, nbytes })
     }
 
-    fn check<'p>(&self, params: &'p [Param], args: &[(usize, usize)]) -> Result<&'p [Param]> {
+    fn check_arg_sizes<'p>(&self, params: &'p [Param], args: &[(usize, usize)]) -> Result<&'p [Param]> {
         for (index, (param, (nbytes, _))) in params.iter().zip(args).enumerate() {
             if param.nbytes != *nbytes {
                 return Err(self.wrong_size_error(index, *nbytes, param.nbytes));
@@ -211,7 +213,7 @@ impl Function {
             "kernel '{}' takes {}, {} given; argument #{given} (0-based) is missing",
             self.name(),
             count_with_noun(wanted, "argument"),
-            count_with_were(given)
+            count_with_was_or_were(given)
         ))
     }
 
@@ -232,7 +234,7 @@ impl Function {
     }
 }
 
-fn natural_layout(args: &[(usize, usize)]) -> Vec<Param> {
+fn c_struct_layout(args: &[(usize, usize)]) -> Vec<Param> {
     let mut end = 0usize;
     args.iter()
         .map(|&(nbytes, align)| {
@@ -251,7 +253,7 @@ impl Function {
     /// needs it.
     ///
     /// # Safety
-    /// The arguments must be what the kernel expects (see [`Function::args`]), and the memory
+    /// The arguments must be what the kernel expects (see [`Function::arg_packer`]), and the memory
     /// they point to must be valid until the kernel has run.
     #[inline]
     pub unsafe fn launch(
@@ -270,7 +272,7 @@ impl Function {
                 return Ok(());
             }
             let options = &LaunchOptions::default();
-            return self.launch_failed("cuLaunchKernel", code, grid, block, shared_bytes, options, launch);
+            return self.retry_or_explain_launch("cuLaunchKernel", code, grid, block, shared_bytes, options, launch);
         }
         // SAFETY: the caller's promise.
         unsafe { self.launch_checked(grid, block, shared_bytes, stream, args) }
@@ -297,18 +299,26 @@ impl Function {
                 table.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared_bytes, handle, none, extra)
             }
         };
-        let code = with_extra(args, launch);
+        let code = with_launch_extra_unless_forked(args, launch);
         if code.is_success() {
-            self.after_launch(stream, handle);
+            self.record_launch(stream, handle);
             return Ok(());
         }
-        let again = || with_extra(args, launch);
-        self.launch_failed("cuLaunchKernel", code, grid, block, shared_bytes, &LaunchOptions::default(), again)
+        let again = || with_launch_extra_unless_forked(args, launch);
+        self.retry_or_explain_launch(
+            "cuLaunchKernel",
+            code,
+            grid,
+            block,
+            shared_bytes,
+            &LaunchOptions::default(),
+            again,
+        )
     }
 
     /// What comes after each launch. A graph that it became part of needs the kernel's module.
-    fn after_launch(&self, stream: Option<&Stream>, handle: CUstream) {
-        self.0.ctx.launch_queue().count_launch(handle, KernelId::of_kernel(&*self.0));
+    fn record_launch(&self, stream: Option<&Stream>, handle: CUstream) {
+        self.0.ctx.launch_queue().count_launch(handle, KernelId::from_kernel_address(&*self.0));
         retain_in_capture(stream, || Arc::new(self.clone()));
         self.prepare_launch();
     }
@@ -317,7 +327,7 @@ impl Function {
     ///
     /// # Safety
     /// As [`Function::launch`]; events among the options must be alive and of this context.
-    pub unsafe fn launch_with(
+    pub unsafe fn launch_with_options(
         &self,
         grid: [u32; 3],
         block: [u32; 3],
@@ -331,19 +341,19 @@ impl Function {
             return unsafe { self.launch(grid, block, shared_bytes, stream, args) };
         }
         let (table, handle) = self.check_launch("cuLaunchKernelEx", shared_bytes, stream)?;
-        let mut attributes = options.attributes();
+        let mut attributes = options.launch_attributes();
         let config = launch_config(grid, block, shared_bytes, handle, &mut attributes);
         let launch = |extra: *mut *mut c_void| {
             // SAFETY: as in `launch`; config and attributes live until the call returns.
             unsafe { table.cuLaunchKernelEx(&raw const config, self.0.handle, std::ptr::null_mut(), extra) }
         };
-        let code = with_extra(args, launch);
+        let code = with_launch_extra_unless_forked(args, launch);
         if code.is_success() {
-            self.after_launch(stream, handle);
+            self.record_launch(stream, handle);
             return Ok(());
         }
-        let again = || with_extra(args, launch);
-        self.launch_failed("cuLaunchKernelEx", code, grid, block, shared_bytes, &options, again)
+        let again = || with_launch_extra_unless_forked(args, launch);
+        self.retry_or_explain_launch("cuLaunchKernelEx", code, grid, block, shared_bytes, &options, again)
     }
 
     /// Prepares each launch: the driver table and the stream's handle, after all checks that are possible
@@ -355,9 +365,9 @@ impl Function {
         shared_bytes: u32,
         stream: Option<&Stream>,
     ) -> Result<(&'static DriverTable, CUstream)> {
-        let table = self.0.module.live_table(call)?;
+        let table = self.0.module.driver_table_if_alive(call)?;
         if !self.0.has_checked_textures.load(Ordering::Relaxed) {
-            self.check_bound_textures();
+            self.warn_of_unbound_textures();
         }
         let stream = checked_stream_handle(call, table, stream)?;
         if shared_bytes > self.0.dynamic_limit.load(Ordering::Relaxed) {
@@ -385,7 +395,7 @@ impl Function {
     #[cold]
     #[inline(never)]
     #[allow(clippy::too_many_arguments)]
-    fn launch_failed(
+    fn retry_or_explain_launch(
         &self,
         call: &'static str,
         code: CUresult,
@@ -396,7 +406,7 @@ impl Function {
         again: impl FnOnce() -> CUresult,
     ) -> Result<()> {
         let is_in_its_context = Context::current().is_some_and(|current| current == *self.0.module.context());
-        let code = if is_in_its_context && was_displaced(code) { again() } else { code };
+        let code = if is_in_its_context && restore_displaced_context(code) { again() } else { code };
         if code.is_success() {
             return Ok(());
         }
@@ -407,16 +417,16 @@ impl Function {
 /// Calls `launch` with the list that hands over packed arguments; in a forked child without
 /// calling.
 #[inline(always)]
-fn with_extra(args: &[u8], launch: impl FnOnce(*mut *mut c_void) -> CUresult) -> CUresult {
-    if process::is_forked() {
+fn with_launch_extra_unless_forked(args: &[u8], launch: impl FnOnce(*mut *mut c_void) -> CUresult) -> CUresult {
+    if process_state::is_forked() {
         return CUresult::CUDA_ERROR_NOT_INITIALIZED;
     }
-    with_packed(args, launch)
+    with_launch_extra(args, launch)
 }
 
-/// [`with_extra`] in a process that is known not to be forked.
+/// [`with_launch_extra_unless_forked`] in a process that is known not to be forked.
 #[inline(always)]
-pub(crate) fn with_packed(args: &[u8], launch: impl FnOnce(*mut *mut c_void) -> CUresult) -> CUresult {
+pub(crate) fn with_launch_extra(args: &[u8], launch: impl FnOnce(*mut *mut c_void) -> CUresult) -> CUresult {
     if args.is_empty() {
         return launch(std::ptr::null_mut());
     }
@@ -463,7 +473,7 @@ mod tests {
         let mut expected = Vec::new();
         for (offset, nbytes) in [(0, 4), (8, 8), (16, 200), (240, 16), (256, 8), (272, 600)] {
             let bytes: Vec<u8> = (0..nbytes).map(|i| (i + offset + 1) as u8).collect();
-            packed.put_at_offset(offset, &bytes);
+            packed.write_at_offset(offset, &bytes);
             expected.resize(offset, 0);
             expected.extend_from_slice(&bytes);
             assert_eq!(*packed, expected[..]);
@@ -471,8 +481,8 @@ mod tests {
     }
 
     #[test]
-    fn natural_layout_follows_c() {
-        let layout = natural_layout(&[(4, 4), (8, 8), (1, 1), (2, 2), (16, 8)]);
+    fn c_struct_layout_aligns_arguments_as_c_does() {
+        let layout = c_struct_layout(&[(4, 4), (8, 8), (1, 1), (2, 2), (16, 8)]);
         let offsets: Vec<_> = layout.iter().map(|p| p.offset).collect();
         assert_eq!(offsets, [0, 8, 16, 18, 24]);
     }

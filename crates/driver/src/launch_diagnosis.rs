@@ -4,7 +4,7 @@
 use crate::error::Error;
 use crate::function::Function;
 use crate::launch_options::LaunchOptions;
-use crate::process;
+use crate::process_state;
 use rtcg_cuda_sys::*;
 
 impl Function {
@@ -21,16 +21,16 @@ impl Function {
         shared_bytes: u32,
         options: &LaunchOptions,
     ) -> Error {
-        let error = Error::from_call(self.0.table, call, code);
-        if error.detail.is_some() || process::is_forked() {
+        let error = Error::from_failed_call(self.0.table, call, code);
+        if error.detail.is_some() || process_state::is_forked() {
             return error;
         }
         let reason = self
-            .block_reason(block)
-            .or_else(|| self.grid_reason(grid))
-            .or_else(|| self.shared_reason(shared_bytes))
-            .or_else(|| self.options_reason(code, block, shared_bytes, options))
-            .or_else(|| self.context_reason());
+            .invalid_block_reason(block)
+            .or_else(|| self.invalid_grid_reason(grid))
+            .or_else(|| self.shared_memory_reason(shared_bytes))
+            .or_else(|| self.invalid_options_reason(code, block, shared_bytes, options))
+            .or_else(|| self.invalid_context_reason());
         error.with_detail(reason.unwrap_or_default())
     }
 
@@ -40,14 +40,14 @@ impl Function {
     }
 
     /// Which axis of a block or grid is longer than the device allows.
-    fn axis_reason(&self, what: &str, shape: [u32; 3], limits: [CUdevice_attribute; 3]) -> Option<String> {
+    fn axis_limit_reason(&self, what: &str, shape: [u32; 3], limits: [CUdevice_attribute; 3]) -> Option<String> {
         ['x', 'y', 'z'].into_iter().zip(shape).zip(limits).find_map(|((axis, length), attribute)| {
             let limit = self.device_limit(attribute)?;
             (u64::from(length) > limit).then(|| format!("{what} {shape:?}: {axis} may be {limit} at most"))
         })
     }
 
-    fn block_reason(&self, block: [u32; 3]) -> Option<String> {
+    fn invalid_block_reason(&self, block: [u32; 3]) -> Option<String> {
         let threads: u64 = block.iter().map(|n| u64::from(*n)).product();
         if threads == 0 {
             return Some(format!("block {block:?} has no threads"));
@@ -57,7 +57,7 @@ impl Function {
             CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
             CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z,
         ];
-        if let Some(reason) = self.axis_reason("block", block, limits) {
+        if let Some(reason) = self.axis_limit_reason("block", block, limits) {
             return Some(reason);
         }
         let limit = self.device_limit(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
@@ -75,7 +75,7 @@ impl Function {
         })
     }
 
-    fn grid_reason(&self, grid: [u32; 3]) -> Option<String> {
+    fn invalid_grid_reason(&self, grid: [u32; 3]) -> Option<String> {
         if grid.contains(&0) {
             return Some(format!("grid {grid:?} has no blocks"));
         }
@@ -84,10 +84,10 @@ impl Function {
             CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
             CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z,
         ];
-        self.axis_reason("grid", grid, limits)
+        self.axis_limit_reason("grid", grid, limits)
     }
 
-    fn shared_reason(&self, dynamic: u32) -> Option<String> {
+    fn shared_memory_reason(&self, dynamic: u32) -> Option<String> {
         let fixed = self.attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES).ok()?.max(0) as u64;
         let limit = self.attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES).ok()?;
         if u64::from(dynamic) > limit.max(0) as u64 {
@@ -101,7 +101,7 @@ impl Function {
     }
 
     /// What the device lacks of what the options ask for.
-    fn options_reason(
+    fn invalid_options_reason(
         &self,
         code: CUresult,
         block: [u32; 3],
@@ -130,7 +130,7 @@ impl Function {
         None
     }
 
-    fn context_reason(&self) -> Option<String> {
+    fn invalid_context_reason(&self) -> Option<String> {
         let ctx = self.0.module.context();
         match crate::context::Context::current() {
             None => Some("no context is current in this thread".to_owned()),

@@ -36,7 +36,7 @@ type LaunchAttributeValue = CUlaunchAttributeValue;
 
 impl LaunchOptions {
     /// Each option with the name of its attribute.
-    fn set_attributes(&self) -> Vec<(&'static str, CUlaunchAttributeID, LaunchAttributeValue)> {
+    fn named_attributes(&self) -> Vec<(&'static str, CUlaunchAttributeID, LaunchAttributeValue)> {
         let mut attributes = Vec::new();
         let mut add =
             |name, id, value: Option<LaunchAttributeValue>| attributes.extend(value.map(|value| (name, id, value)));
@@ -76,12 +76,12 @@ impl LaunchOptions {
         attributes
     }
 
-    pub(crate) fn attributes(&self) -> Vec<CUlaunchAttribute> {
+    pub(crate) fn launch_attributes(&self) -> Vec<CUlaunchAttribute> {
         let attribute = |(_, id, value)| CUlaunchAttribute { id, pad: [0; 4], value };
-        self.set_attributes().into_iter().map(attribute).collect()
+        self.named_attributes().into_iter().map(attribute).collect()
     }
 
     pub(crate) fn attribute_names(&self) -> Vec<&'static str> {
-        self.set_attributes().into_iter().map(|(name, ..)| name).collect()
+        self.named_attributes().into_iter().map(|(name, ..)| name).collect()
     }
 }

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 /// Queues of NVIDIA's drivers have held about a thousand launches as long as there have been queues.
 const MAX_QUEUED_LAUNCHES: u32 = 256;
 
-/// How many [`PendingWork`] there are.
-static N_PENDING: AtomicUsize = AtomicUsize::new(0);
+/// How many [`PendingHostWork`] there are.
+static N_PENDING_HOST_WORK: AtomicUsize = AtomicUsize::new(0);
 
 /// Something that this process does and the device may wait for, until it is dropped: a host function that has not
 /// run, a graph that has one, a value in memory.
@@ -22,25 +22,25 @@ static N_PENDING: AtomicUsize = AtomicUsize::new(0);
 /// driver: whoever launches with the lock held after that sees it, and whoever does so before has its launch in the
 /// queue first.
 #[derive(Debug)]
-pub struct PendingWork(());
+pub struct PendingHostWork(());
 
-impl PendingWork {
+impl PendingHostWork {
     /// One more thing that the device may wait for.
     #[expect(clippy::new_without_default, reason = "it counts, and no default should")]
     pub fn new() -> Self {
-        N_PENDING.fetch_add(1, Ordering::Relaxed);
+        N_PENDING_HOST_WORK.fetch_add(1, Ordering::Relaxed);
         Self(())
     }
 
     /// It is not known when the device has what it waits for.
-    pub(crate) fn leak_pending() {
+    pub(crate) fn add_never_finished() {
         std::mem::forget(Self::new());
     }
 }
 
-impl Drop for PendingWork {
+impl Drop for PendingHostWork {
     fn drop(&mut self) {
-        N_PENDING.fetch_sub(1, Ordering::Relaxed);
+        N_PENDING_HOST_WORK.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -49,17 +49,17 @@ impl Drop for PendingWork {
 #[repr(align(64))]
 pub(crate) struct LaunchQueue {
     n_launches: AtomicU32,
-    /// The stream of all of them, or [`SEVERAL_STREAMS`].
+    /// The stream of all of them, or [`MULTIPLE_STREAMS_SENTINEL`].
     stream: AtomicUsize,
     last: LastLaunch,
 }
 
 /// No stream's handle.
-const SEVERAL_STREAMS: usize = usize::MAX;
+const MULTIPLE_STREAMS_SENTINEL: usize = usize::MAX;
 
 /// The launches that a wait is for.
 #[derive(Clone, Copy)]
-pub(crate) struct WaitMark(u32);
+pub(crate) struct AwaitedLaunches(u32);
 
 impl LaunchQueue {
     /// Counts a launch. Of two threads that launch at once one may not be counted: the limit is far from
@@ -70,7 +70,7 @@ impl LaunchQueue {
         let n_launches = self.n_launches.load(Ordering::Relaxed);
         let handle = stream.addr();
         if self.stream.load(Ordering::Relaxed) != handle {
-            self.stream.store(if n_launches == 0 { handle } else { SEVERAL_STREAMS }, Ordering::Relaxed);
+            self.stream.store(if n_launches == 0 { handle } else { MULTIPLE_STREAMS_SENTINEL }, Ordering::Relaxed);
         }
         self.n_launches.store(n_launches.saturating_add(1), Ordering::Relaxed);
     }
@@ -78,7 +78,8 @@ impl LaunchQueue {
     /// Whether the next launch may have to wait.
     #[inline]
     pub(crate) fn may_block_on_full_queue(&self) -> bool {
-        self.n_launches.load(Ordering::Relaxed) >= MAX_QUEUED_LAUNCHES || N_PENDING.load(Ordering::Relaxed) != 0
+        self.n_launches.load(Ordering::Relaxed) >= MAX_QUEUED_LAUNCHES
+            || N_PENDING_HOST_WORK.load(Ordering::Relaxed) != 0
     }
 
     /// What it launched last.
@@ -101,13 +102,13 @@ impl LaunchQueue {
 
     /// What a wait that begins now is for.
     #[inline]
-    pub(crate) fn before_wait(&self) -> WaitMark {
-        WaitMark(self.n_launches.load(Ordering::Relaxed))
+    pub(crate) fn snapshot_awaited_launches(&self) -> AwaitedLaunches {
+        AwaitedLaunches(self.n_launches.load(Ordering::Relaxed))
     }
 
     /// The whole context has done what there was before the wait.
     #[inline]
-    pub(crate) fn after_wait(&self, waited: WaitMark) {
+    pub(crate) fn finish_context_wait(&self, waited: AwaitedLaunches) {
         let left = self.n_launches.load(Ordering::Relaxed).saturating_sub(waited.0);
         self.n_launches.store(left, Ordering::Relaxed);
     }
@@ -115,10 +116,10 @@ impl LaunchQueue {
     /// One stream has done what there was before the wait; that says something only where all launches
     /// went there, and no other thread means a stream of its own by the same handle.
     #[inline]
-    pub(crate) fn after_wait_for(&self, stream: CUstream, waited: WaitMark) {
+    pub(crate) fn finish_stream_wait(&self, stream: CUstream, waited: AwaitedLaunches) {
         let stream = if stream == CU_STREAM_LEGACY { CUstream::null() } else { stream };
         if self.stream.load(Ordering::Relaxed) == stream.addr() && stream != CU_STREAM_PER_THREAD {
-            self.after_wait(waited);
+            self.finish_context_wait(waited);
         }
     }
 }
@@ -127,40 +128,41 @@ impl LaunchQueue {
 mod tests {
     use super::*;
 
-    fn stream(number: usize) -> CUstream {
+    fn stream_from_number(number: usize) -> CUstream {
         CUstream(std::ptr::without_provenance_mut(number))
     }
 
     #[test]
-    fn a_wait_makes_room() {
+    fn a_wait_takes_launches_out_of_the_queue() {
         let queue = LaunchQueue::default();
         for _ in 0..MAX_QUEUED_LAUNCHES {
             assert!(!queue.may_block_on_full_queue());
-            queue.count_launch(stream(0), KernelId::of_kernel(&0));
+            queue.count_launch(stream_from_number(0), KernelId::from_kernel_address(&0));
         }
         assert!(queue.may_block_on_full_queue());
-        let waited = queue.before_wait();
-        queue.count_launch(stream(0), KernelId::of_kernel(&0));
-        queue.after_wait_for(stream(16), waited);
+        let waited = queue.snapshot_awaited_launches();
+        queue.count_launch(stream_from_number(0), KernelId::from_kernel_address(&0));
+        queue.finish_stream_wait(stream_from_number(16), waited);
         assert!(queue.may_block_on_full_queue(), "another stream's end says nothing");
-        queue.after_wait_for(CU_STREAM_LEGACY, waited);
+        queue.finish_stream_wait(CU_STREAM_LEGACY, waited);
         assert_eq!(queue.n_launches.load(Ordering::Relaxed), 1, "what came during the wait is still there");
         assert!(!queue.may_block_on_full_queue());
     }
 
     #[test]
-    fn of_several_streams_only_the_whole_context_makes_room() {
+    fn only_a_context_wait_empties_a_queue_of_several_streams() {
         let queue = LaunchQueue::default();
-        (0..MAX_QUEUED_LAUNCHES)
-            .for_each(|i| queue.count_launch(stream(16 + 16 * (i as usize % 2)), KernelId::of_kernel(&0)));
-        let waited = queue.before_wait();
-        queue.after_wait_for(stream(16), waited);
-        queue.after_wait_for(stream(32), waited);
+        (0..MAX_QUEUED_LAUNCHES).for_each(|i| {
+            queue.count_launch(stream_from_number(16 + 16 * (i as usize % 2)), KernelId::from_kernel_address(&0))
+        });
+        let waited = queue.snapshot_awaited_launches();
+        queue.finish_stream_wait(stream_from_number(16), waited);
+        queue.finish_stream_wait(stream_from_number(32), waited);
         assert!(queue.may_block_on_full_queue());
-        queue.after_wait(waited);
+        queue.finish_context_wait(waited);
         assert!(!queue.may_block_on_full_queue());
-        queue.count_launch(stream(16), KernelId::of_kernel(&0));
-        queue.after_wait_for(stream(16), queue.before_wait());
+        queue.count_launch(stream_from_number(16), KernelId::from_kernel_address(&0));
+        queue.finish_stream_wait(stream_from_number(16), queue.snapshot_awaited_launches());
         assert_eq!(queue.n_launches.load(Ordering::Relaxed), 0);
     }
 }

@@ -37,7 +37,7 @@ mod multiprocessor;
 mod occupancy;
 pub mod pool;
 mod prepared_launch;
-mod process;
+mod process_state;
 pub mod profiler;
 pub mod signature;
 mod stream;
@@ -52,22 +52,22 @@ pub use error::{Error, ErrorKind, Result};
 pub use event::Event;
 pub use function::{Function, Param};
 pub use graph::{
-    CaptureInfo, Conditional, CopyEnd, Graph, GraphExec, GraphNode, KernelNode, MemsetNode, exchange_capture_mode,
-    in_relaxed_mode, is_any_capturing, linear_copy, retain_in_capture,
+    CaptureInfo, ConditionalHandle, CopyEndpoint, Graph, GraphExec, GraphNode, KernelNode, MemsetNode,
+    exchange_capture_mode, is_any_capturing, linear_copy_params, retain_in_capture, with_relaxed_capture_mode,
 };
 pub use host_call::HostFn;
 pub use launch::{ArgPacker, PackedArgs, PreparedArgs};
 pub use launch_options::LaunchOptions;
-pub use launch_queue::PendingWork;
+pub use launch_queue::PendingHostWork;
 pub use library::{Kernel, Library};
 pub use linker::Linker;
-pub use loaded_drivers::{driver_version, init, is_initialized, set_cleanup_hook, set_notice_hook, show_notice};
+pub use loaded_drivers::{driver_version, init, is_initialized, set_cleanup_error_hook, set_notice_hook, show_notice};
 pub use memory::{
     AlignedHostAllocation, Array, DeviceAllocation, HostAllocation, IpcMemory, ManagedAllocation, MemoryPool,
-    MipmappedArray, RegisteredHost,
+    MipmappedArray, RegisteredHostMemory,
 };
 pub use module::{JitLog, Module};
-pub use multiprocessor::{DoesNotFit, LimitedBy, Multiprocessor, Occupancy};
+pub use multiprocessor::{BlockTooLargeError, Multiprocessor, Occupancy, OccupancyLimiter};
 pub use rtcg_cuda_sys as sys;
 pub use rtcg_cuda_sys::CUdeviceptr;
 pub use rtcg_cuda_sys::trace;

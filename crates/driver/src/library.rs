@@ -7,8 +7,10 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::function::{Function, Param};
-use crate::module::{JitLog, JitOptions, Module, WeakModule, c_string, with_choice, with_missing_name};
-use crate::process;
+use crate::module::{
+    JitLog, JitOptions, Module, WeakModule, add_kernel_names_to_error, add_missing_name_to_error, c_string,
+};
+use crate::process_state;
 use crate::stream::closed_error;
 use rtcg_cuda_sys::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,10 +49,10 @@ impl std::fmt::Debug for Kernel {
 }
 
 /// The driver of the current context, else that of the first device.
-fn current_table() -> Result<&'static DriverTable> {
+fn current_driver_table() -> Result<&'static DriverTable> {
     match Context::current_or_foreign() {
-        Some(ctx) => Ok(ctx.table()),
-        None => Ok(Device::new(0)?.table()),
+        Some(ctx) => Ok(ctx.driver_table()),
+        None => Ok(Device::new(0)?.driver_table()),
     }
 }
 
@@ -71,7 +73,7 @@ impl Library {
         options: &[(CUjit_option, usize)],
         device: Option<&Device>,
     ) -> (Result<Self>, JitLog) {
-        let table = match device.map_or_else(current_table, |device| Ok(device.table())) {
+        let table = match device.map_or_else(current_driver_table, |device| Ok(device.driver_table())) {
             Ok(table) => table,
             Err(error) => return (Err(error), JitLog::default()),
         };
@@ -80,12 +82,12 @@ impl Library {
         image.push(0);
         let mut options = JitOptions::new(options);
         let mut handle = CUlibrary::null();
-        let (count, keys, values) = options.as_args();
+        let (count, keys, values) = options.as_raw_options();
         let none = std::ptr::null_mut();
         // SAFETY: the image, the options and their buffers live until the call returns; no library options are given.
         let result = unsafe {
             let image = image.as_ptr().cast();
-            call!(table, cuLibraryLoadData(&raw mut handle, image, keys, values, count, none, none.cast(), 0))
+            call_driver!(table, cuLibraryLoadData(&raw mut handle, image, keys, values, count, none, none.cast(), 0))
         };
         let log = options.jit_log();
         let result = match result {
@@ -97,14 +99,14 @@ impl Library {
 
     /// As [`Library::from_image`] from a file.
     pub fn from_file(path: &std::path::Path) -> Result<Self> {
-        let table = current_table()?;
+        let table = current_driver_table()?;
         let name = c_string("cuLibraryLoadFromFile", path.as_os_str().as_encoded_bytes())?;
         let mut handle = CUlibrary::null();
         let none = std::ptr::null_mut::<c_void>();
         // SAFETY: the name is NUL-terminated, one handle is written; no options are given.
         unsafe {
             let name = name.as_ptr();
-            call!(
+            call_driver!(
                 table,
                 cuLibraryLoadFromFile(&raw mut handle, name, none.cast(), none.cast(), 0, none.cast(), none.cast(), 0)
             )
@@ -124,7 +126,7 @@ impl Library {
         self.0.handle
     }
 
-    fn live_table(&self, call: &'static str) -> Result<&'static DriverTable> {
+    fn driver_table_if_alive(&self, call: &'static str) -> Result<&'static DriverTable> {
         if self.is_closed() { Err(closed_error(call, "library")) } else { Ok(self.0.table) }
     }
 
@@ -147,59 +149,59 @@ impl Library {
     /// The kernel with this (mangled) name.
     pub fn kernel(&self, name: &str) -> Result<Kernel> {
         let c_name = c_string("cuLibraryGetKernel", name.as_bytes())?;
-        let table = self.live_table("cuLibraryGetKernel")?;
+        let table = self.driver_table_if_alive("cuLibraryGetKernel")?;
         let mut handle = CUkernel::null();
         // SAFETY: the library is alive, the name NUL-terminated, one handle is written.
-        unsafe { call!(table, cuLibraryGetKernel(&raw mut handle, self.0.handle, c_name.as_ptr())) }
-            .map_err(|error| self.with_kernels(with_missing_name(error, name)))?;
+        unsafe { call_driver!(table, cuLibraryGetKernel(&raw mut handle, self.0.handle, c_name.as_ptr())) }
+            .map_err(|error| self.list_kernels_in_error(add_missing_name_to_error(error, name)))?;
         Ok(Kernel { library: self.clone(), handle, name: name.into() })
     }
 
     /// All kernels, in the driver's order. Needs a driver of CUDA 12.4 or newer.
     pub fn kernels(&self) -> Result<Vec<Kernel>> {
-        let table = self.live_table("cuLibraryEnumerateKernels")?;
+        let table = self.driver_table_if_alive("cuLibraryEnumerateKernels")?;
         let mut count = 0;
         // SAFETY: the library is alive, one number is written.
-        unsafe { call!(table, cuLibraryGetKernelCount(&raw mut count, self.0.handle)) }?;
+        unsafe { call_driver!(table, cuLibraryGetKernelCount(&raw mut count, self.0.handle)) }?;
         if count == 0 {
             return Ok(Vec::new());
         }
         let mut handles = vec![CUkernel::null(); count as usize];
         let out = handles.as_mut_ptr();
         // SAFETY: at most `count` handles are written.
-        unsafe { call!(table, cuLibraryEnumerateKernels(out, count, self.0.handle)) }?;
-        handles.into_iter().map(|handle| self.kernel_of(handle)).collect()
+        unsafe { call_driver!(table, cuLibraryEnumerateKernels(out, count, self.0.handle)) }?;
+        handles.into_iter().map(|handle| self.wrap_kernel_handle(handle)).collect()
     }
 
-    fn kernel_of(&self, handle: CUkernel) -> Result<Kernel> {
+    fn wrap_kernel_handle(&self, handle: CUkernel) -> Result<Kernel> {
         let mut name: *const c_char = std::ptr::null();
         // SAFETY: the kernel belongs to this library; one pointer is written.
-        unsafe { call!(self.0.table, cuKernelGetName(&raw mut name, handle)) }?;
+        unsafe { call_driver!(self.0.table, cuKernelGetName(&raw mut name, handle)) }?;
         // SAFETY: the driver gave a NUL-terminated string that lives as long as the library.
         let name = unsafe { std::ffi::CStr::from_ptr(name) }.to_string_lossy();
         Ok(Kernel { library: self.clone(), handle, name: name.into() })
     }
 
     #[cold]
-    fn with_kernels(&self, error: Error) -> Error {
+    fn list_kernels_in_error(&self, error: Error) -> Error {
         let (CUresult::CUDA_ERROR_NOT_FOUND, Ok(kernels)) = (error.code, self.kernels()) else { return error };
-        with_choice(error, "library", kernels.iter().map(Kernel::name))
+        add_kernel_names_to_error(error, "library", kernels.iter().map(Kernel::name))
     }
 
     /// Its module in the current context, where it is loaded now if it was not before.
     pub fn module(&self) -> Result<Module> {
-        self.live_table("cuLibraryGetModule")?;
+        self.driver_table_if_alive("cuLibraryGetModule")?;
         let ctx = self.current_context_of_driver("cuLibraryGetModule")?;
         let mut handle = CUmodule::null();
         // SAFETY: the library is alive, one handle is written.
-        unsafe { call_in!(ctx, cuLibraryGetModule(&raw mut handle, self.0.handle)) }?;
-        Ok(self.keep_library_loaded(Module::of_library(ctx, handle, self.clone())))
+        unsafe { call_if_alive!(ctx, cuLibraryGetModule(&raw mut handle, self.0.handle)) }?;
+        Ok(self.register_module(Module::from_library(ctx, handle, self.clone())))
     }
 
     /// The current context, which must belong to the library's driver.
     fn current_context_of_driver(&self, call: &'static str) -> Result<Context> {
         let ctx = Context::current_or_error()?;
-        if std::ptr::eq(ctx.table(), self.0.table) {
+        if std::ptr::eq(ctx.driver_table(), self.0.table) {
             return Ok(ctx);
         }
         let detail = "the library was loaded by another driver than that of the current context: one has the real \
@@ -207,7 +209,7 @@ impl Library {
         Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_CONTEXT, detail))
     }
 
-    fn keep_library_loaded(&self, module: Module) -> Module {
+    fn register_module(&self, module: Module) -> Module {
         let mut modules = self.0.modules.lock().unwrap_or_else(PoisonError::into_inner);
         modules.retain(WeakModule::is_alive);
         modules.push(module.downgrade_to_weak());
@@ -223,7 +225,7 @@ impl Library {
     pub fn global(&self, name: &str) -> Result<(CUdeviceptr, usize)> {
         self.query_variable("cuLibraryGetGlobal", name, |table, ptr, nbytes, library, name| {
             // SAFETY: the library is alive, the name NUL-terminated, a pointer and a size are written.
-            unsafe { call!(table, cuLibraryGetGlobal(ptr, nbytes, library, name)) }
+            unsafe { call_driver!(table, cuLibraryGetGlobal(ptr, nbytes, library, name)) }
         })
     }
 
@@ -231,7 +233,7 @@ impl Library {
     pub fn managed(&self, name: &str) -> Result<(CUdeviceptr, usize)> {
         self.query_variable("cuLibraryGetManaged", name, |table, ptr, nbytes, library, name| {
             // SAFETY: as in `Library::global`.
-            unsafe { call!(table, cuLibraryGetManaged(ptr, nbytes, library, name)) }
+            unsafe { call_driver!(table, cuLibraryGetManaged(ptr, nbytes, library, name)) }
         })
     }
 
@@ -242,11 +244,11 @@ impl Library {
         ask: impl FnOnce(&DriverTable, *mut CUdeviceptr, *mut usize, CUlibrary, *const c_char) -> Result<()>,
     ) -> Result<(CUdeviceptr, usize)> {
         let c_name = c_string(call, name.as_bytes())?;
-        let table = self.live_table(call)?;
+        let table = self.driver_table_if_alive(call)?;
         let ctx = self.current_context_of_driver(call)?;
         let (mut ptr, mut nbytes) = (0, 0);
-        ctx.current_in_driver(|| ask(table, &raw mut ptr, &raw mut nbytes, self.0.handle, c_name.as_ptr()))
-            .map_err(|error| with_missing_name(error, name))?;
+        ctx.with_current_locked(|| ask(table, &raw mut ptr, &raw mut nbytes, self.0.handle, c_name.as_ptr()))
+            .map_err(|error| add_missing_name_to_error(error, name))?;
         Ok((ptr, nbytes))
     }
 
@@ -254,11 +256,11 @@ impl Library {
     /// (`CU_DEVICE_ATTRIBUTE_UNIFIED_FUNCTION_POINTERS`).
     pub fn unified_function(&self, name: &str) -> Result<usize> {
         let c_name = c_string("cuLibraryGetUnifiedFunction", name.as_bytes())?;
-        let table = self.live_table("cuLibraryGetUnifiedFunction")?;
+        let table = self.driver_table_if_alive("cuLibraryGetUnifiedFunction")?;
         let mut address = std::ptr::null_mut();
         // SAFETY: the library is alive, the name NUL-terminated, one pointer is written.
-        unsafe { call!(table, cuLibraryGetUnifiedFunction(&raw mut address, self.0.handle, c_name.as_ptr())) }
-            .map_err(|error| with_missing_name(error, name))?;
+        unsafe { call_driver!(table, cuLibraryGetUnifiedFunction(&raw mut address, self.0.handle, c_name.as_ptr())) }
+            .map_err(|error| add_missing_name_to_error(error, name))?;
         Ok(address.addr())
     }
 }
@@ -284,13 +286,13 @@ impl Kernel {
         let module = self.library.module()?;
         let mut handle = CUfunction::null();
         // SAFETY: the kernel is alive as its library is, one handle is written.
-        unsafe { call_in!(module, cuKernelGetFunction(&raw mut handle, self.handle)) }?;
+        unsafe { call_if_alive!(module, cuKernelGetFunction(&raw mut handle, self.handle)) }?;
         Ok(Function::from_parts(module, handle, &self.name))
     }
 
-    fn table_for_device(&self, call: &'static str, device: &Device) -> Result<&'static DriverTable> {
-        let table = self.library.live_table(call)?;
-        if std::ptr::eq(device.table(), table) {
+    fn driver_table_for_device(&self, call: &'static str, device: &Device) -> Result<&'static DriverTable> {
+        let table = self.library.driver_table_if_alive(call)?;
+        if std::ptr::eq(device.driver_table(), table) {
             return Ok(table);
         }
         let detail = format!("device {} belongs to another driver than the library", device.ordinal());
@@ -299,37 +301,37 @@ impl Kernel {
 
     /// The value of an attribute on a device.
     pub fn attribute(&self, attribute: CUfunction_attribute, device: &Device) -> Result<i32> {
-        let table = self.table_for_device("cuKernelGetAttribute", device)?;
+        let table = self.driver_table_for_device("cuKernelGetAttribute", device)?;
         let mut value = 0;
         // SAFETY: the kernel is alive, one int is written.
-        unsafe { call!(table, cuKernelGetAttribute(&raw mut value, attribute, self.handle, device.handle())) }?;
+        unsafe { call_driver!(table, cuKernelGetAttribute(&raw mut value, attribute, self.handle, device.handle())) }?;
         Ok(value)
     }
 
     /// Sets an attribute for all contexts of a device.
     pub fn set_attribute(&self, attribute: CUfunction_attribute, value: i32, device: &Device) -> Result<()> {
-        let table = self.table_for_device("cuKernelSetAttribute", device)?;
+        let table = self.driver_table_for_device("cuKernelSetAttribute", device)?;
         // SAFETY: the kernel is alive.
-        unsafe { call!(table, cuKernelSetAttribute(attribute, value, self.handle, device.handle())) }
+        unsafe { call_driver!(table, cuKernelSetAttribute(attribute, value, self.handle, device.handle())) }
     }
 
     /// Sets the preferred split of cache and shared memory for all contexts of a device.
     pub fn set_cache_config(&self, config: CUfunc_cache, device: &Device) -> Result<()> {
-        let table = self.table_for_device("cuKernelSetCacheConfig", device)?;
+        let table = self.driver_table_for_device("cuKernelSetCacheConfig", device)?;
         // SAFETY: the kernel is alive.
-        unsafe { call!(table, cuKernelSetCacheConfig(self.handle, config, device.handle())) }
+        unsafe { call_driver!(table, cuKernelSetCacheConfig(self.handle, config, device.handle())) }
     }
 
     /// Where its parameters lie in the packed arguments. Needs a driver of CUDA 12.4 or newer, and of NVIDIA's a
     /// current context.
     pub fn params(&self) -> Result<Vec<Param>> {
-        let table = self.library.live_table("cuKernelGetParamInfo")?;
+        let table = self.library.driver_table_if_alive("cuKernelGetParamInfo")?;
         let mut params = Vec::new();
         loop {
             let (mut offset, mut nbytes) = (0, 0);
             // SAFETY: the kernel is alive, two sizes are written.
             let asked = unsafe {
-                call!(table, cuKernelGetParamInfo(self.handle, params.len(), &raw mut offset, &raw mut nbytes))
+                call_driver!(table, cuKernelGetParamInfo(self.handle, params.len(), &raw mut offset, &raw mut nbytes))
             };
             match asked {
                 Ok(()) => params.push(Param { offset, nbytes }),
@@ -343,20 +345,20 @@ impl Kernel {
 
 impl LibraryInner {
     fn unload_library(&self) -> Result<()> {
-        if process::is_forked_or_exiting() {
+        if process_state::is_forked_or_exiting() {
             return Ok(());
         }
         // SAFETY: this is the last use of the handle; every other call looks at `closed`.
-        unsafe { call!(self.table, cuLibraryUnload(self.handle)) }
+        unsafe { call_driver!(self.table, cuLibraryUnload(self.handle)) }
     }
 }
 
 impl Drop for LibraryInner {
     fn drop(&mut self) {
         if !*self.closed.get_mut()
-            && let Err(error) = crate::graph::in_relaxed_mode(|| self.unload_library())
+            && let Err(error) = crate::graph::with_relaxed_capture_mode(|| self.unload_library())
         {
-            crate::loaded_drivers::report_cleanup(&error);
+            crate::loaded_drivers::report_cleanup_error(&error);
         }
     }
 }

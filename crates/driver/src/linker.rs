@@ -35,12 +35,12 @@ impl Linker {
     /// `CU_JIT_PREC_SQRT` and `CU_JIT_FMA` are for LTO-IR only; no driver sees these.
     pub fn new(options: &[(CUjit_option, usize)]) -> Result<Self> {
         let ctx = Context::current_or_error()?;
-        let (lto, options) = LtoLinker::new(options, ctx.device().loads_cubins());
+        let (lto, options) = LtoLinker::new(options, ctx.device().can_load_cubins());
         let mut options = JitOptions::new(&options);
         let mut handle = CUlinkState::null();
-        let (count, keys, values) = options.as_args();
+        let (count, keys, values) = options.as_raw_options();
         // SAFETY: the option arrays and buffers live in this object as long as the link.
-        unsafe { call_in!(ctx, cuLinkCreate(count, keys, values, &raw mut handle)) }
+        unsafe { call_if_alive!(ctx, cuLinkCreate(count, keys, values, &raw mut handle)) }
             .map_err(|e| e.with_detail(options.jit_log().error))?;
         Ok(Self { ctx, handle, options, lto, lto_log: None })
     }
@@ -58,19 +58,19 @@ impl Linker {
     /// LTO-IR (`CU_JIT_INPUT_NVVM`) makes the link one of nvJitLink's, which must be installed.
     pub fn add_data(&mut self, data: &[u8], input: CUjitInputType, name: &str) -> Result<()> {
         self.lto.add_bytes(data, input, name)?;
-        if !self.is_for_driver(input) {
+        if !self.is_linked_by_driver(input) {
             return Ok(());
         }
-        self.add_to_driver(data, input, name)
+        self.add_data_to_driver(data, input, name)
     }
 
     /// Whether the driver links an input of this kind; what it got in vain before the first LTO-IR does no harm.
-    fn is_for_driver(&self, input: CUjitInputType) -> bool {
-        let all_elsewhere = self.lto.is_wanted() && self.ctx.device().loads_cubins();
-        !all_elsewhere && !self.lto.handles_input(input)
+    fn is_linked_by_driver(&self, input: CUjitInputType) -> bool {
+        let all_elsewhere = self.lto.needs_nvjitlink() && self.ctx.device().can_load_cubins();
+        !all_elsewhere && !self.lto.is_nvjitlink_input(input)
     }
 
-    fn add_to_driver(&mut self, data: &[u8], input: CUjitInputType, name: &str) -> Result<()> {
+    fn add_data_to_driver(&mut self, data: &[u8], input: CUjitInputType, name: &str) -> Result<()> {
         let name = c_string("cuLinkAddData", name.as_bytes())?;
         // PTX must end with a NUL.
         let is_complete = input != CU_JIT_INPUT_PTX || data.last() == Some(&0);
@@ -80,7 +80,7 @@ impl Linker {
         // SAFETY: the driver copies the data before it returns, and changes nothing in it.
         let result = unsafe {
             let (link, name) = (self.handle, name.as_ptr());
-            call_in!(self.ctx, cuLinkAddData(link, input, ptr, len, name, 0, none, none.cast()))
+            call_if_alive!(self.ctx, cuLinkAddData(link, input, ptr, len, name, 0, none, none.cast()))
         };
         result.map_err(|e| self.explain_link_error(e))
     }
@@ -89,14 +89,14 @@ impl Linker {
     pub fn add_file(&mut self, path: &std::path::Path, input: CUjitInputType) -> Result<()> {
         let name = c_string("cuLinkAddFile", path.as_os_str().as_encoded_bytes())?;
         self.lto.add_file(path, input)?;
-        if !self.is_for_driver(input) {
+        if !self.is_linked_by_driver(input) {
             return Ok(());
         }
         let none = std::ptr::null_mut();
         // SAFETY: the name is NUL-terminated; no options.
         let result = unsafe {
             let (link, name) = (self.handle, name.as_ptr());
-            call_in!(self.ctx, cuLinkAddFile(link, input, name, 0, none, none.cast()))
+            call_if_alive!(self.ctx, cuLinkAddFile(link, input, name, 0, none, none.cast()))
         };
         result.map_err(|e| match self.options.jit_log().error {
             log if log.contains(&*path.to_string_lossy()) => e.with_detail(log),
@@ -111,25 +111,27 @@ impl Linker {
             return Ok(module);
         }
         let (mut cubin, mut nbytes) = (std::ptr::null_mut(), 0);
-        let table = self.ctx.table();
+        let table = self.ctx.driver_table();
         // SAFETY: the cubin belongs to the link, which lives until after the load.
-        let result = unsafe { call_in!(self.ctx, cuLinkComplete(self.handle, &raw mut cubin, &raw mut nbytes)) };
+        let result = unsafe { call_if_alive!(self.ctx, cuLinkComplete(self.handle, &raw mut cubin, &raw mut nbytes)) };
         result.map_err(|e| self.explain_link_error(e))?;
         let mut handle = CUmodule::null();
         let ctx = &self.ctx;
         // SAFETY: as above.
-        ctx.current_in_driver(|| unsafe { call!(table, cuModuleLoadData(&raw mut handle, cubin.cast_const())) })?;
+        ctx.with_current_locked(|| unsafe {
+            call_driver!(table, cuModuleLoadData(&raw mut handle, cubin.cast_const()))
+        })?;
         Ok(Module::from_linked(self.ctx.clone(), handle))
     }
 
     /// nvJitLink's part: the whole, or PTX that the driver then links with the rest.
     fn link_lto(&mut self) -> Result<Option<Module>> {
-        if !self.lto.is_wanted() {
+        if !self.lto.needs_nvjitlink() {
             return Ok(None);
         }
         let capability = self.ctx.device().compute_capability()?;
-        if self.ctx.device().loads_cubins() {
-            let linked = self.lto.cubin(capability)?;
+        if self.ctx.device().can_load_cubins() {
+            let linked = self.lto.link_to_cubin(capability)?;
             self.lto_log = Some(linked.log);
             return self.ctx.with_current(|| Module::from_image(&linked.bytes)).map(Some);
         }
@@ -137,7 +139,7 @@ impl Linker {
             && let Some(linked) = self.lto.link_to_ptx(capability)?
         {
             self.lto_log = Some(linked.log);
-            self.add_to_driver(&linked.bytes, CU_JIT_INPUT_PTX, "LTO-IR")?;
+            self.add_data_to_driver(&linked.bytes, CU_JIT_INPUT_PTX, "LTO-IR")?;
         }
         Ok(None)
     }
@@ -159,6 +161,6 @@ impl Linker {
 impl Drop for Linker {
     fn drop(&mut self) {
         // SAFETY: this is the last use of the handle.
-        self.ctx.drop_resource(|table| unsafe { call!(table, cuLinkDestroy(self.handle)) });
+        self.ctx.free_on_drop(|table| unsafe { call_driver!(table, cuLinkDestroy(self.handle)) });
     }
 }

@@ -4,8 +4,8 @@
 //! one virtual device when there is no real one, and the user is told so once.
 
 use crate::device::Device;
-use crate::error::{Error, Result, is_of_a_kernel};
-use crate::{process, virtual_gpu};
+use crate::error::{Error, Result, is_kernel_fault};
+use crate::{process_state, virtual_gpu};
 use rtcg_cuda_sys::{CUresult, DriverTable};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -21,10 +21,10 @@ static LOADED_DRIVERS: OnceLock<LoadedDrivers> = OnceLock::new();
 /// Receives a text meant for the user.
 type NoticeHook = Arc<dyn Fn(&str) + Send + Sync>;
 /// Receives an error that a drop met and could not return.
-type CleanupHook = Box<dyn Fn(&Error) + Send + Sync>;
+type CleanupErrorHook = Box<dyn Fn(&Error) + Send + Sync>;
 
 static NOTICE_HOOK: Mutex<Option<NoticeHook>> = Mutex::new(None);
-static CLEANUP_HOOK: OnceLock<CleanupHook> = OnceLock::new();
+static CLEANUP_ERROR_HOOK: OnceLock<CleanupErrorHook> = OnceLock::new();
 
 /// Sets the hook that shows the texts of [`show_notice`] to the user, such as that the virtual GPU is used because
 /// there is no real one. Without a hook the text is printed to standard error.
@@ -34,20 +34,20 @@ pub fn set_notice_hook(hook: impl Fn(&str) + Send + Sync + 'static) {
 
 /// Sets who hears of errors that drops meet (a context lost to a fault is not one of them).
 /// Only the first hook counts. Without one they are not reported.
-pub fn set_cleanup_hook(hook: impl Fn(&Error) + Send + Sync + 'static) {
-    let _ = CLEANUP_HOOK.set(Box::new(hook));
+pub fn set_cleanup_error_hook(hook: impl Fn(&Error) + Send + Sync + 'static) {
+    let _ = CLEANUP_ERROR_HOOK.set(Box::new(hook));
 }
 
 /// Reports a failed clean-up, unless all it says is that there is nothing left to clean up.
-pub(crate) fn report_cleanup(error: &Error) {
+pub(crate) fn report_cleanup_error(error: &Error) {
     let nothing_left = matches!(
         error.code,
         CUresult::CUDA_ERROR_DEINITIALIZED
             | CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED
             | CUresult::CUDA_ERROR_INVALID_CONTEXT
     );
-    let expected = nothing_left || is_of_a_kernel(error.code);
-    if let (false, Some(hook)) = (expected, CLEANUP_HOOK.get()) {
+    let expected = nothing_left || is_kernel_fault(error.code);
+    if let (false, Some(hook)) = (expected, CLEANUP_ERROR_HOOK.get()) {
         hook(error);
     }
 }
@@ -66,7 +66,7 @@ pub fn init(flags: u32) -> Result<()> {
         return Ok(());
     }
     let drivers = find_drivers(flags)?;
-    process::install_hooks();
+    process_state::install_fork_and_exit_handlers();
     let _ = LOADED_DRIVERS.set(drivers);
     Ok(())
 }
@@ -93,12 +93,12 @@ pub fn driver_version() -> Result<u32> {
     let table = real.unwrap_or_else(virtual_gpu::virtual_gpu_table);
     let mut version = 0;
     // SAFETY: writes one int; allowed before cuInit.
-    unsafe { call!(table, cuDriverGetVersion(&raw mut version)) }?;
+    unsafe { call_driver!(table, cuDriverGetVersion(&raw mut version)) }?;
     Ok(version as u32)
 }
 
 /// The number that `RTCG_VIRTUAL_DEVICES` asks for, if it is set to one.
-fn requested_virtual_devices() -> Result<Option<usize>> {
+fn requested_virtual_device_count() -> Result<Option<usize>> {
     let Some(value) = std::env::var_os("RTCG_VIRTUAL_DEVICES").filter(|v| !v.is_empty()) else {
         return Ok(None);
     };
@@ -113,7 +113,7 @@ fn requested_virtual_devices() -> Result<Option<usize>> {
 }
 
 fn find_drivers(flags: u32) -> Result<LoadedDrivers> {
-    let requested = requested_virtual_devices()?;
+    let requested = requested_virtual_device_count()?;
     let mut drivers = LoadedDrivers { tables: Vec::new(), devices: Vec::new() };
     let why_not_real = match DriverTable::real_driver() {
         Err(error) => Some(error.to_string()),
@@ -131,14 +131,14 @@ fn find_drivers(flags: u32) -> Result<LoadedDrivers> {
         let table = virtual_gpu::virtual_gpu_table();
         let count = init_driver(table, flags)?;
         drivers.add_driver(table, count.min(wanted));
-        if let Some(text) = virtual_gpu::memory_notice() {
+        if let Some(text) = virtual_gpu::memory_limit_notice() {
             show_notice(&text);
         }
     }
     match why_not_real {
         Some(reason) if drivers.devices.is_empty() => Err(Error::new("cuInit", CUresult::CUDA_ERROR_NO_DEVICE, reason)),
         Some(reason) if requested.is_none() => {
-            notify_virtual_gpu(&reason);
+            show_virtual_gpu_notice(&reason);
             Ok(drivers)
         }
         _ => Ok(drivers),
@@ -150,8 +150,8 @@ fn init_driver(table: &'static DriverTable, flags: u32) -> Result<usize> {
     let mut count = 0;
     // SAFETY: cuInit takes no pointers, cuDeviceGetCount writes one int.
     unsafe {
-        call!(table, cuInit(flags))?;
-        call!(table, cuDeviceGetCount(&raw mut count))?;
+        call_driver!(table, cuInit(flags))?;
+        call_driver!(table, cuDeviceGetCount(&raw mut count))?;
     }
     Ok(count.max(0) as usize)
 }
@@ -171,7 +171,7 @@ impl LoadedDrivers {
     }
 }
 
-fn notify_virtual_gpu(reason: &str) {
+fn show_virtual_gpu_notice(reason: &str) {
     let first_line = reason.lines().next().unwrap_or_default().trim_end_matches("; tried:");
     let text = format!(
         "no NVIDIA GPU is usable here ({first_line}); using the virtual GPU, which runs kernels on this machine's \

@@ -38,12 +38,12 @@ impl LtoLinker {
     /// for the driver. Where `links_all`, one input of nvJitLink's makes all of them so.
     pub(crate) fn new(options: &[(CUjit_option, usize)], links_all: bool) -> (Self, Vec<(CUjit_option, usize)>) {
         let mut this = Self { links_all, ..Self::default() };
-        let for_driver = options.iter().copied().filter(|&(key, value)| this.take_driver_option(key, value)).collect();
+        let for_driver = options.iter().copied().filter(|&(key, value)| this.add_jit_option(key, value)).collect();
         (this, for_driver)
     }
 
     /// Whether an option is also the driver's.
-    fn take_driver_option(&mut self, key: CUjit_option, value: usize) -> bool {
+    fn add_jit_option(&mut self, key: CUjit_option, value: usize) -> bool {
         let number = usize::from(value != 0);
         let option = match key {
             CU_JIT_LTO => {
@@ -80,7 +80,7 @@ impl LtoLinker {
             Some(other) if !REPEATABLE_OPTIONS.contains(&name.as_str()) => Err(Error::new(
                 "nvJitLinkCreate",
                 CUresult::CUDA_ERROR_INVALID_VALUE,
-                format!("the option {option} contradicts {}, which was given before", option_text(other)),
+                format!("the option {option} contradicts {}, which was given before", format_option(other)),
             )),
             _ => {
                 self.add_jitlink_option(option);
@@ -111,7 +111,7 @@ impl LtoLinker {
 
     /// What can never be nvJitLink's is not copied.
     fn add_input(&mut self, kind: CUjitInputType, input: impl FnOnce() -> LtoInput) -> Result<()> {
-        let takes = self.handles_input(kind);
+        let takes = self.is_nvjitlink_input(kind);
         if takes {
             nvjitlink_table()?;
         }
@@ -122,30 +122,30 @@ impl LtoLinker {
     }
 
     /// Whether an input of this kind is nvJitLink's, also where the driver links the rest.
-    pub(crate) fn handles_input(&self, kind: CUjitInputType) -> bool {
+    pub(crate) fn is_nvjitlink_input(&self, kind: CUjitInputType) -> bool {
         let may_hold_it = [CU_JIT_INPUT_FATBINARY, CU_JIT_INPUT_OBJECT].contains(&kind);
         kind == CU_JIT_INPUT_NVVM || (self.common_options && may_hold_it)
     }
 
     /// Whether nvJitLink has anything to do.
-    pub(crate) fn is_wanted(&self) -> bool {
-        self.common_options || self.inputs.iter().any(|input| self.handles_input(input.kind))
+    pub(crate) fn needs_nvjitlink(&self) -> bool {
+        self.common_options || self.inputs.iter().any(|input| self.is_nvjitlink_input(input.kind))
     }
 
     /// A cubin of all inputs.
-    pub(crate) fn cubin(&self, capability: (u32, u32)) -> Result<nvjitlink::LinkOutput> {
+    pub(crate) fn link_to_cubin(&self, capability: (u32, u32)) -> Result<nvjitlink::LinkOutput> {
         self.link_inputs(self.inputs.iter().collect(), &[], capability)
     }
 
     /// PTX of the inputs that hold LTO-IR; `None` if none does.
     pub(crate) fn link_to_ptx(&self, capability: (u32, u32)) -> Result<Option<nvjitlink::LinkOutput>> {
-        let inputs: Vec<&LtoInput> = self.inputs.iter().filter(|input| self.handles_input(input.kind)).collect();
+        let inputs: Vec<&LtoInput> = self.inputs.iter().filter(|input| self.is_nvjitlink_input(input.kind)).collect();
         if inputs.is_empty() {
             return Ok(None);
         }
         let mut linked = self.link_inputs(inputs, &["-ptx"], capability)?;
-        if self.options.iter().any(|option| option_text(option) == "-fma=0") {
-            linked.bytes.extend_from_slice(format!("\n{}\n", nvrtc::UNFUSED_MARK).as_bytes());
+        if self.options.iter().any(|option| format_option(option) == "-fma=0") {
+            linked.bytes.extend_from_slice(format!("\n{}\n", nvrtc::FMAD_DISABLED_COMMENT).as_bytes());
         }
         Ok(Some(linked))
     }
@@ -161,12 +161,12 @@ impl LtoLinker {
             options.push(format!("-arch=sm_{}{}", capability.0, capability.1));
         }
         options.extend(more.iter().map(|option| option.to_string()));
-        options.extend(self.options.iter().map(option_text));
-        let inputs: Vec<LinkInput> = inputs.into_iter().map(|input| self.link_input_of(input)).collect();
-        nvjitlink_table()?.link_inputs(&inputs, &options).map_err(driver_error)
+        options.extend(self.options.iter().map(format_option));
+        let inputs: Vec<LinkInput> = inputs.into_iter().map(|input| self.nvjitlink_input(input)).collect();
+        nvjitlink_table()?.link_inputs(&inputs, &options).map_err(driver_error_from_link_failure)
     }
 
-    fn link_input_of<'a>(&self, input: &'a LtoInput) -> LinkInput<'a> {
+    fn nvjitlink_input<'a>(&self, input: &'a LtoInput) -> LinkInput<'a> {
         let kind = match input.kind {
             CU_JIT_INPUT_CUBIN => nvJitLinkInputType::NVJITLINK_INPUT_CUBIN,
             CU_JIT_INPUT_PTX => nvJitLinkInputType::NVJITLINK_INPUT_PTX,
@@ -201,12 +201,12 @@ fn split_option(option: &str) -> (String, Option<String>) {
     }
 }
 
-fn option_text((name, value): &(String, Option<String>)) -> String {
+fn format_option((name, value): &(String, Option<String>)) -> String {
     value.as_ref().map_or_else(|| name.clone(), |value| format!("{name}={value}"))
 }
 
 /// The driver's code that says most nearly the same.
-fn driver_error(failure: LinkFailure) -> Error {
+fn driver_error_from_link_failure(failure: LinkFailure) -> Error {
     use nvJitLinkResult as R;
     let code = match failure.code {
         R::NVJITLINK_ERROR_UNRECOGNIZED_OPTION
@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_are_shared_out() {
+    fn jit_options_are_split_between_nvjitlink_and_driver() {
         let given = [
             (CU_JIT_MAX_REGISTERS, 32),
             (CU_JIT_FMA, 0),
@@ -244,14 +244,14 @@ mod tests {
             (CU_JIT_LTO, 1),
         ];
         let (lto, driver) = LtoLinker::new(&given, true);
-        assert!(lto.is_wanted());
+        assert!(lto.needs_nvjitlink());
         assert_eq!(driver, [(CU_JIT_MAX_REGISTERS, 32), (CU_JIT_OPTIMIZATION_LEVEL, 2), (CU_JIT_CACHE_MODE, 1)]);
-        let spelled: Vec<String> = lto.options.iter().map(option_text).collect();
+        let spelled: Vec<String> = lto.options.iter().map(format_option).collect();
         assert_eq!(spelled, ["-maxrregcount=32", "-fma=0", "-O3"]);
     }
 
     #[test]
-    fn only_what_may_be_needed_is_kept() {
+    fn only_inputs_that_nvjitlink_may_need_are_kept() {
         for (links_all, n_kept) in [(true, 1), (false, 0)] {
             let (mut lto, _) = LtoLinker::new(&[], links_all);
             lto.add_bytes(b".version 7.0", CU_JIT_INPUT_PTX, "x").unwrap();
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_are_told() {
+    fn contradicting_options_are_errors() {
         let (mut lto, _) = LtoLinker::new(&[(CU_JIT_FMA, 0)], true);
         lto.add_option("-fma=0").unwrap();
         lto.add_option("-Xptxas=-v").unwrap();

@@ -4,10 +4,10 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::function::Function;
 use crate::library::Library;
-use crate::memory::reclaim::with_retries;
+use crate::memory::reclaim::allocate_with_reclaim;
 use crate::signature::Signature;
 use crate::stream::closed_error;
-use crate::texture::ModuleReferences;
+use crate::texture::ModuleTextureReferences;
 use rtcg_cuda_sys::*;
 use std::borrow::Cow;
 use std::ffi::CString;
@@ -21,7 +21,7 @@ struct ModuleInner {
     ctx: Context,
     handle: CUmodule,
     /// What was bound to variables that stand for texture and surface references.
-    references: ModuleReferences,
+    references: ModuleTextureReferences,
     signatures: OnceLock<SignatureLookup>,
     /// Whether its kernels may read texture references.
     has_textures: AtomicBool,
@@ -58,18 +58,18 @@ pub struct JitLog {
 
 impl Module {
     fn from_parts(ctx: Context, handle: CUmodule) -> Self {
-        Self::with_owner(ctx, handle, None)
+        Self::from_parts_with_library(ctx, handle, None)
     }
 
-    fn with_owner(ctx: Context, handle: CUmodule, library: Option<Library>) -> Self {
+    fn from_parts_with_library(ctx: Context, handle: CUmodule, library: Option<Library>) -> Self {
         let (signatures, closed) = (OnceLock::new(), AtomicBool::new(false));
-        let (references, has_textures) = (ModuleReferences::default(), AtomicBool::new(false));
+        let (references, has_textures) = (ModuleTextureReferences::default(), AtomicBool::new(false));
         Self(Arc::new(ModuleInner { ctx, handle, references, signatures, has_textures, closed, library }))
     }
 
     /// The module of a library in a context; the library stays loaded as long as it lives.
-    pub(crate) fn of_library(ctx: Context, handle: CUmodule, library: Library) -> Self {
-        Self::with_owner(ctx, handle, Some(library))
+    pub(crate) fn from_library(ctx: Context, handle: CUmodule, library: Library) -> Self {
+        Self::from_parts_with_library(ctx, handle, Some(library))
     }
 
     pub(crate) fn downgrade_to_weak(&self) -> WeakModule {
@@ -82,7 +82,7 @@ impl Module {
         let name = c_string("cuModuleLoad", path.as_os_str().as_encoded_bytes())?;
         let mut handle = CUmodule::null();
         // SAFETY: the name is NUL-terminated, one handle is written.
-        unsafe { call_in!(ctx, cuModuleLoad(&raw mut handle, name.as_ptr())) }
+        unsafe { call_if_alive!(ctx, cuModuleLoad(&raw mut handle, name.as_ptr())) }
             .map_err(|e| e.with_detail(path.display().to_string()))?;
         Ok(Self::from_parts(ctx, handle))
     }
@@ -101,11 +101,13 @@ impl Module {
         };
         let image = nul_terminated_image(image);
         let mut options = JitOptions::new(options);
-        let (count, keys, values) = options.as_args();
-        let result = with_retries(ctx.device(), || {
+        let (count, keys, values) = options.as_raw_options();
+        let result = allocate_with_reclaim(ctx.device(), || {
             let mut handle = CUmodule::null();
             // SAFETY: the image, the options and their buffers live until the call returns.
-            unsafe { call_in!(ctx, cuModuleLoadDataEx(&raw mut handle, image.as_ptr().cast(), count, keys, values)) }?;
+            unsafe {
+                call_if_alive!(ctx, cuModuleLoadDataEx(&raw mut handle, image.as_ptr().cast(), count, keys, values))
+            }?;
             Ok(handle)
         });
         let log = options.jit_log();
@@ -122,7 +124,7 @@ impl Module {
     }
 
     /// Its variables that stand for references.
-    pub(crate) fn texture_references(&self) -> &ModuleReferences {
+    pub(crate) fn texture_references(&self) -> &ModuleTextureReferences {
         &self.0.references
     }
 
@@ -134,16 +136,16 @@ impl Module {
 
     /// Says that the source may declare texture references: the first launch of each kernel then checks that
     /// those that it reads ([`Signature::textures`]) are bound.
-    pub fn note_texture_references(&self) {
+    pub fn set_has_texture_references(&self) {
         self.0.has_textures.store(true, Ordering::Relaxed);
     }
 
-    /// Whether [`Module::note_texture_references`] was called.
+    /// Whether [`Module::set_has_texture_references`] was called.
     pub(crate) fn has_texture_references(&self) -> bool {
         self.0.has_textures.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn signature_of(&self, kernel: &str) -> Option<Signature> {
+    pub(crate) fn kernel_signature(&self, kernel: &str) -> Option<Signature> {
         self.0.signatures.get()?(kernel)
     }
 
@@ -156,7 +158,7 @@ impl Module {
             return Ok(());
         }
         // SAFETY: this is the last use of the handle; every other call looks at `closed`.
-        self.0.ctx.free_in_context(|table| unsafe { call!(table, cuModuleUnload(self.0.handle)) })
+        self.0.ctx.free_in_context(|table| unsafe { call_driver!(table, cuModuleUnload(self.0.handle)) })
     }
 
     /// Whether [`Module::close`] was called.
@@ -166,11 +168,11 @@ impl Module {
 
     /// The table of a module that can be used.
     #[inline]
-    pub(crate) fn live_table(&self, call: &'static str) -> Result<&'static DriverTable> {
+    pub(crate) fn driver_table_if_alive(&self, call: &'static str) -> Result<&'static DriverTable> {
         if self.is_closed() {
             return Err(closed_error(call, "module"));
         }
-        self.0.ctx.live_table(call)
+        self.0.ctx.driver_table_if_alive(call)
     }
 
     /// The context the module is loaded in.
@@ -182,10 +184,10 @@ impl Module {
     pub fn function(&self, name: &str) -> Result<Function> {
         let mut handle = CUfunction::null();
         // SAFETY: the module is alive, the name NUL-terminated, one handle is written.
-        self.look_up("cuModuleGetFunction", name, |table, name| unsafe {
-            call!(table, cuModuleGetFunction(&raw mut handle, self.0.handle, name))
+        self.look_up_name("cuModuleGetFunction", name, |table, name| unsafe {
+            call_driver!(table, cuModuleGetFunction(&raw mut handle, self.0.handle, name))
         })
-        .map_err(|error| self.with_kernels(error))?;
+        .map_err(|error| self.list_kernels_in_error(error))?;
         Ok(Function::from_parts(self.clone(), handle, name))
     }
 
@@ -194,28 +196,28 @@ impl Module {
         let ctx = &self.0.ctx;
         let mut count = 0;
         // SAFETY: the module is alive, one number is written.
-        unsafe { call_in!(ctx, cuModuleGetFunctionCount(&raw mut count, self.0.handle)) }?;
+        unsafe { call_if_alive!(ctx, cuModuleGetFunctionCount(&raw mut count, self.0.handle)) }?;
         if count == 0 {
             return Ok(Vec::new());
         }
         let mut handles = vec![CUfunction::null(); count as usize];
         let out = handles.as_mut_ptr();
         // SAFETY: at most `count` handles are written.
-        unsafe { call_in!(ctx, cuModuleEnumerateFunctions(out, count, self.0.handle)) }?;
-        handles.into_iter().map(|handle| self.named_function(handle)).collect()
+        unsafe { call_if_alive!(ctx, cuModuleEnumerateFunctions(out, count, self.0.handle)) }?;
+        handles.into_iter().map(|handle| self.wrap_function_handle(handle)).collect()
     }
 
     /// Says which kernels there are when one was not found; a driver that cannot list them leaves the error as it is.
     #[cold]
-    fn with_kernels(&self, error: Error) -> Error {
+    fn list_kernels_in_error(&self, error: Error) -> Error {
         let (CUresult::CUDA_ERROR_NOT_FOUND, Ok(functions)) = (error.code, self.functions()) else { return error };
-        with_choice(error, "module", functions.iter().map(Function::name))
+        add_kernel_names_to_error(error, "module", functions.iter().map(Function::name))
     }
 
-    fn named_function(&self, handle: CUfunction) -> Result<Function> {
+    fn wrap_function_handle(&self, handle: CUfunction) -> Result<Function> {
         let mut name: *const c_char = std::ptr::null();
         // SAFETY: the function belongs to this module; one pointer is written.
-        unsafe { call_in!(self.0.ctx, cuFuncGetName(&raw mut name, handle)) }?;
+        unsafe { call_if_alive!(self.0.ctx, cuFuncGetName(&raw mut name, handle)) }?;
         // SAFETY: the driver gave a NUL-terminated string that lives as long as the module.
         let name = unsafe { std::ffi::CStr::from_ptr(name) }.to_string_lossy();
         Ok(Function::from_parts(self.clone(), handle, &name))
@@ -225,24 +227,25 @@ impl Module {
     pub fn global(&self, name: &str) -> Result<(CUdeviceptr, usize)> {
         let (mut ptr, mut nbytes) = (0, 0);
         // SAFETY: the module is alive, the name NUL-terminated, a pointer and a size are written.
-        self.look_up("cuModuleGetGlobal", name, |table, name| unsafe {
+        self.look_up_name("cuModuleGetGlobal", name, |table, name| unsafe {
             let (ptr, nbytes) = (&raw mut ptr, &raw mut nbytes);
-            call!(table, cuModuleGetGlobal(ptr, nbytes, self.0.handle, name))
+            call_driver!(table, cuModuleGetGlobal(ptr, nbytes, self.0.handle, name))
         })?;
         Ok((ptr, nbytes))
     }
 
     /// Looks a name up with the module's context current; an error names what was not found.
-    pub(crate) fn look_up(
+    pub(crate) fn look_up_name(
         &self,
         call: &'static str,
         name: &str,
         ask: impl FnOnce(&'static DriverTable, *const c_char) -> Result<()>,
     ) -> Result<()> {
         let c_name = c_string(call, name.as_bytes())?;
-        self.live_table(call)?;
+        self.driver_table_if_alive(call)?;
         let ctx = &self.0.ctx;
-        ctx.current_in_driver(|| ask(ctx.table(), c_name.as_ptr())).map_err(|e| with_missing_name(e, name))
+        ctx.with_current_locked(|| ask(ctx.driver_table(), c_name.as_ptr()))
+            .map_err(|e| add_missing_name_to_error(e, name))
     }
 
     pub(crate) fn from_linked(ctx: Context, handle: CUmodule) -> Self {
@@ -265,7 +268,7 @@ impl Drop for ModuleInner {
             return;
         }
         // SAFETY: this is the last use of the handle; functions hold the module.
-        self.ctx.drop_resource(|table| unsafe { call!(table, cuModuleUnload(self.handle)) });
+        self.ctx.free_on_drop(|table| unsafe { call_driver!(table, cuModuleUnload(self.handle)) });
     }
 }
 
@@ -286,7 +289,7 @@ impl WeakModule {
 }
 
 /// Says which name was not found, unless the driver said more.
-pub(crate) fn with_missing_name(error: Error, name: &str) -> Error {
+pub(crate) fn add_missing_name_to_error(error: Error, name: &str) -> Error {
     match error.detail {
         Some(_) => error,
         None => error.with_detail(format!("'{name}'")),
@@ -294,7 +297,11 @@ pub(crate) fn with_missing_name(error: Error, name: &str) -> Error {
 }
 
 /// Says which kernels `holder` has when another was requested.
-pub(crate) fn with_choice<'a>(error: Error, holder: &str, mut kernels: impl Iterator<Item = &'a str>) -> Error {
+pub(crate) fn add_kernel_names_to_error<'a>(
+    error: Error,
+    holder: &str,
+    mut kernels: impl Iterator<Item = &'a str>,
+) -> Error {
     let detail = error.detail.clone().unwrap_or_default();
     let mut names: Vec<&str> = kernels.by_ref().take(8).collect();
     if names.is_empty() {
@@ -315,7 +322,7 @@ pub(crate) fn c_string(call: &'static str, bytes: &[u8]) -> Result<CString> {
 }
 
 /// More than any log has: a driver cuts what does not fit. Memory that is not written costs nothing.
-const LOG_BYTES: usize = 4 << 20;
+const JIT_LOG_BYTES: usize = 4 << 20;
 
 /// JIT options with the two log buffers.
 pub(crate) struct JitOptions {
@@ -327,8 +334,8 @@ pub(crate) struct JitOptions {
 
 impl JitOptions {
     pub(crate) fn new(user: &[(CUjit_option, usize)]) -> Self {
-        let (mut info, mut error) = (vec![0u8; LOG_BYTES], vec![0u8; LOG_BYTES]);
-        let size = std::ptr::without_provenance_mut(LOG_BYTES - 1);
+        let (mut info, mut error) = (vec![0u8; JIT_LOG_BYTES], vec![0u8; JIT_LOG_BYTES]);
+        let size = std::ptr::without_provenance_mut(JIT_LOG_BYTES - 1);
         let mut keys = vec![
             CU_JIT_INFO_LOG_BUFFER,
             CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
@@ -345,16 +352,16 @@ impl JitOptions {
         Self { keys, values, info, error }
     }
 
-    pub(crate) fn as_args(&mut self) -> (c_uint, *mut CUjit_option, *mut *mut c_void) {
+    pub(crate) fn as_raw_options(&mut self) -> (c_uint, *mut CUjit_option, *mut *mut c_void) {
         (self.keys.len() as c_uint, self.keys.as_mut_ptr(), self.values.as_mut_ptr())
     }
 
     pub(crate) fn jit_log(&self) -> JitLog {
-        JitLog { info: text_of(&self.info), error: text_of(&self.error) }
+        JitLog { info: string_from_log_buffer(&self.info), error: string_from_log_buffer(&self.error) }
     }
 }
 
-fn text_of(buffer: &[u8]) -> String {
+fn string_from_log_buffer(buffer: &[u8]) -> String {
     let end = buffer.iter().position(|b| *b == 0).unwrap_or(buffer.len());
     String::from_utf8_lossy(&buffer[..end]).trim_end().to_owned()
 }

@@ -44,7 +44,7 @@ pub struct Multiprocessor {
 
 /// What keeps further blocks from a multiprocessor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LimitedBy {
+pub enum OccupancyLimiter {
     /// The number of blocks.
     Blocks,
     /// The number of warps.
@@ -65,20 +65,20 @@ pub struct Occupancy {
     /// Resident warps by those that fit.
     pub occupancy: f64,
     /// What is used up first; of several, the first of shared memory, registers, warps, blocks.
-    pub limited_by: LimitedBy,
+    pub limited_by: OccupancyLimiter,
 }
 
 /// A block that does not fit on an empty multiprocessor: which figure, and what it may be.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct DoesNotFit(pub String);
+pub struct BlockTooLargeError(pub String);
 
-impl std::fmt::Display for DoesNotFit {
+impl std::fmt::Display for BlockTooLargeError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for DoesNotFit {}
+impl std::error::Error for BlockTooLargeError {}
 
 /// What differs between compute capabilities: the capability, resident threads and blocks, KiB of
 /// shared memory and of that the share that a block may ask for, registers of a block in Ki.
@@ -108,13 +108,13 @@ const CAPABILITY_ROWS: &[CapabilityRow] = &[
 ];
 
 impl Multiprocessor {
-    /// The compute capabilities that [`Multiprocessor::of_capability`] knows.
-    pub fn capabilities() -> impl Iterator<Item = (u32, u32)> {
+    /// The compute capabilities that [`Multiprocessor::from_compute_capability`] knows.
+    pub fn known_capabilities() -> impl Iterator<Item = (u32, u32)> {
         CAPABILITY_ROWS.iter().map(|row| row.0)
     }
 
     /// The figures of a compute capability, 5.0 and newer.
-    pub fn of_capability(major: u32, minor: u32) -> Option<Self> {
+    pub fn from_compute_capability(major: u32, minor: u32) -> Option<Self> {
         let &(_, threads, blocks, shared, optin, registers) =
             CAPABILITY_ROWS.iter().find(|row| row.0 == (major, minor))?;
         let rules = Self::allocation_granularities(major, minor);
@@ -129,7 +129,7 @@ impl Multiprocessor {
     }
 
     /// The figures of a device, as its driver says them.
-    pub fn of_device(device: &Device) -> Result<Self> {
+    pub fn from_device(device: &Device) -> Result<Self> {
         let (major, minor) = device.compute_capability()?;
         let ask = |which| device.attribute(which).map(|value| value.max(0) as u32);
         let warp_size = ask(CU_DEVICE_ATTRIBUTE_WARP_SIZE)?;
@@ -178,17 +178,18 @@ impl Multiprocessor {
         threads: u32,
         registers: u32,
         shared_bytes: u32,
-    ) -> std::result::Result<Occupancy, DoesNotFit> {
+    ) -> std::result::Result<Occupancy, BlockTooLargeError> {
         self.check_block_limits(threads, registers, shared_bytes)?;
         let warps = threads.div_ceil(self.warp_size);
         let limits = [
-            (self.blocks_by_shared(shared_bytes), LimitedBy::SharedMemory),
-            (self.blocks_by_registers(warps, registers), LimitedBy::Registers),
-            (self.max_warps / warps, LimitedBy::Warps),
-            (self.max_blocks, LimitedBy::Blocks),
+            (self.max_blocks_by_shared_memory(shared_bytes), OccupancyLimiter::SharedMemory),
+            (self.max_blocks_by_registers(warps, registers), OccupancyLimiter::Registers),
+            (self.max_warps / warps, OccupancyLimiter::Warps),
+            (self.max_blocks, OccupancyLimiter::Blocks),
         ];
         // The first of equal ones: a resource that is used up says more than a mere number.
-        let (blocks, limited_by) = limits.into_iter().min_by_key(|limit| limit.0).unwrap_or((0, LimitedBy::Blocks));
+        let (blocks, limited_by) =
+            limits.into_iter().min_by_key(|limit| limit.0).unwrap_or((0, OccupancyLimiter::Blocks));
         let resident = blocks * warps;
         let occupancy = f64::from(resident) / f64::from(self.max_warps.max(1));
         Ok(Occupancy { blocks, warps: resident, occupancy, limited_by })
@@ -199,12 +200,12 @@ impl Multiprocessor {
         threads: u32,
         registers: u32,
         shared_bytes: u32,
-    ) -> std::result::Result<(), DoesNotFit> {
+    ) -> std::result::Result<(), BlockTooLargeError> {
         let unfit = |what: &str, value: u32, most: u32| {
-            Err(DoesNotFit(format!("{what} is {value}; expected {most} at most on this device")))
+            Err(BlockTooLargeError(format!("{what} is {value}; expected {most} at most on this device")))
         };
         if threads == 0 {
-            return Err(DoesNotFit("threads is 0; expected at least 1".to_owned()));
+            return Err(BlockTooLargeError("threads is 0; expected at least 1".to_owned()));
         }
         if threads > self.max_threads_per_block {
             return unfit("threads", threads, self.max_threads_per_block);
@@ -212,9 +213,9 @@ impl Multiprocessor {
         if registers > self.registers_per_thread {
             return unfit("registers", registers, self.registers_per_thread);
         }
-        if self.registers_of_block(threads.div_ceil(self.warp_size), registers) > self.registers_per_block {
+        if self.registers_per_allocated_block(threads.div_ceil(self.warp_size), registers) > self.registers_per_block {
             let all = self.registers_per_block;
-            return Err(DoesNotFit(format!(
+            return Err(BlockTooLargeError(format!(
                 "{threads} threads of {registers} registers need more than {all} registers"
             )));
         }
@@ -224,22 +225,22 @@ impl Multiprocessor {
         Ok(())
     }
 
-    fn registers_of_warp(&self, registers: u32) -> u32 {
+    fn registers_per_allocated_warp(&self, registers: u32) -> u32 {
         (registers * self.warp_size).next_multiple_of(self.register_unit)
     }
 
     /// As the hardware checks it: as if every partition got the same number of warps.
-    fn registers_of_block(&self, warps: u32, registers: u32) -> u32 {
-        self.registers_of_warp(registers) * warps.next_multiple_of(self.partitions)
+    fn registers_per_allocated_block(&self, warps: u32, registers: u32) -> u32 {
+        self.registers_per_allocated_warp(registers) * warps.next_multiple_of(self.partitions)
     }
 
-    fn blocks_by_registers(&self, warps: u32, registers: u32) -> u32 {
-        let per_warp = self.registers_of_warp(registers);
+    fn max_blocks_by_registers(&self, warps: u32, registers: u32) -> u32 {
+        let per_warp = self.registers_per_allocated_warp(registers);
         let per_partition = (self.registers / self.partitions).checked_div(per_warp);
         per_partition.map_or(u32::MAX, |n| n * self.partitions / warps)
     }
 
-    fn blocks_by_shared(&self, shared_bytes: u32) -> u32 {
+    fn max_blocks_by_shared_memory(&self, shared_bytes: u32) -> u32 {
         let per_block = (shared_bytes + self.shared_reserved).next_multiple_of(self.shared_unit);
         self.shared_bytes.checked_div(per_block).unwrap_or(u32::MAX)
     }
@@ -250,7 +251,7 @@ mod tests {
     use super::*;
 
     /// Threads, registers, bytes of shared memory.
-    const CASES: [(u32, u32, u32); 13] = [
+    const KERNEL_CASES: [(u32, u32, u32); 13] = [
         (32, 16, 0),
         (64, 32, 0),
         (96, 40, 1000),
@@ -266,9 +267,9 @@ mod tests {
         (512, 16, 70000),
     ];
 
-    /// Blocks for each of `CASES`, computed with the occupancy calculator of CUDA 13.0.
+    /// Blocks for each of `KERNEL_CASES`, computed with the occupancy calculator of CUDA 13.0.
     #[rustfmt::skip]
-    const EXPECTED: &[((u32, u32), [u32; 13])] = &[
+    const EXPECTED_BLOCKS: &[((u32, u32), [u32; 13])] = &[
         ((5, 0), [32, 32, 16, 8, 4, 1, 3, 1, 1, 2, 2, 24, 0]),
         ((5, 2), [32, 32, 16, 8, 6, 2, 3, 1, 1, 2, 2, 24, 0]),
         ((5, 3), [32, 32, 16, 8, 4, 1, 3, 0, 0, 2, 2, 24, 0]),
@@ -291,11 +292,11 @@ mod tests {
     ];
 
     #[test]
-    fn agrees_with_nvidias_calculator() {
-        assert_eq!(Multiprocessor::capabilities().count(), EXPECTED.len());
-        for (capability, blocks) in EXPECTED {
-            let limits = Multiprocessor::of_capability(capability.0, capability.1).unwrap();
-            for ((threads, registers, shared), expected) in CASES.iter().zip(blocks) {
+    fn occupancy_agrees_with_nvidias_calculator() {
+        assert_eq!(Multiprocessor::known_capabilities().count(), EXPECTED_BLOCKS.len());
+        for (capability, blocks) in EXPECTED_BLOCKS {
+            let limits = Multiprocessor::from_compute_capability(capability.0, capability.1).unwrap();
+            for ((threads, registers, shared), expected) in KERNEL_CASES.iter().zip(blocks) {
                 let found = limits.occupancy(*threads, *registers, *shared).map_or(0, |o| o.blocks);
                 assert_eq!(
                     found, *expected,
@@ -306,20 +307,20 @@ mod tests {
     }
 
     #[test]
-    fn says_what_is_used_up() {
-        let limits = Multiprocessor::of_capability(9, 0).unwrap();
+    fn occupancy_names_its_limit() {
+        let limits = Multiprocessor::from_compute_capability(9, 0).unwrap();
         let limited = |threads, registers, shared| limits.occupancy(threads, registers, shared).unwrap().limited_by;
-        assert_eq!(limited(32, 8, 0), LimitedBy::Blocks);
-        assert_eq!(limited(256, 16, 0), LimitedBy::Warps);
-        assert_eq!(limited(256, 64, 0), LimitedBy::Registers);
-        assert_eq!(limited(128, 32, 40_000), LimitedBy::SharedMemory);
+        assert_eq!(limited(32, 8, 0), OccupancyLimiter::Blocks);
+        assert_eq!(limited(256, 16, 0), OccupancyLimiter::Warps);
+        assert_eq!(limited(256, 64, 0), OccupancyLimiter::Registers);
+        assert_eq!(limited(128, 32, 40_000), OccupancyLimiter::SharedMemory);
         let half = limits.occupancy(256, 64, 0).unwrap();
         assert_eq!((half.blocks, half.warps, half.occupancy), (4, 32, 0.5));
     }
 
     #[test]
-    fn refuses_what_fits_nowhere() {
-        let limits = Multiprocessor::of_capability(7, 5).unwrap();
+    fn blocks_that_fit_nowhere_are_errors() {
+        let limits = Multiprocessor::from_compute_capability(7, 5).unwrap();
         for (threads, registers, shared, word) in
             [(0, 16, 0, "threads"), (1025, 16, 0, "threads"), (32, 256, 0, "registers"), (32, 16, 65_537, "shared")]
         {
@@ -327,6 +328,6 @@ mod tests {
             assert!(message.contains(word), "{message}");
         }
         assert!(limits.occupancy(1024, 65, 0).is_err());
-        assert!(Multiprocessor::of_capability(4, 2).is_none());
+        assert!(Multiprocessor::from_compute_capability(4, 2).is_none());
     }
 }

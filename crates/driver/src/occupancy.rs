@@ -13,8 +13,8 @@ impl Function {
         call: &'static str,
         body: impl FnOnce(&'static DriverTable) -> Result<T>,
     ) -> Result<T> {
-        let table = self.0.module.live_table(call)?;
-        self.0.module.context().current_in_driver(|| body(table))
+        let table = self.0.module.driver_table_if_alive(call)?;
+        self.0.module.context().with_current_locked(|| body(table))
     }
 
     /// Blocks of `block_threads` threads with `shared_bytes` of dynamic shared memory that fit on
@@ -25,7 +25,7 @@ impl Function {
         // SAFETY: the function is alive, one int is written.
         self.query_in_context("cuOccupancyMaxActiveBlocksPerMultiprocessor", |table| unsafe {
             let out = &raw mut blocks;
-            call!(table, cuOccupancyMaxActiveBlocksPerMultiprocessor(out, f, threads, shared_bytes))
+            call_driver!(table, cuOccupancyMaxActiveBlocksPerMultiprocessor(out, f, threads, shared_bytes))
         })?;
         Ok(blocks.max(0) as u32)
     }
@@ -38,7 +38,7 @@ impl Function {
         // SAFETY: the function is alive, two ints are written, there is no callback.
         self.query_in_context("cuOccupancyMaxPotentialBlockSize", |table| unsafe {
             let (grid, block) = (&raw mut grid, &raw mut block);
-            call!(table, cuOccupancyMaxPotentialBlockSize(grid, block, f, None, shared_bytes, limit))
+            call_driver!(table, cuOccupancyMaxPotentialBlockSize(grid, block, f, None, shared_bytes, limit))
         })?;
         Ok((grid.max(0) as u32, block.max(0) as u32))
     }
@@ -50,7 +50,7 @@ impl Function {
         let (f, blocks, threads) = (self.0.handle, blocks as c_int, block_threads as c_int);
         // SAFETY: the function is alive, one size is written.
         self.query_in_context("cuOccupancyAvailableDynamicSMemPerBlock", |table| unsafe {
-            call!(table, cuOccupancyAvailableDynamicSMemPerBlock(&raw mut nbytes, f, blocks, threads))
+            call_driver!(table, cuOccupancyAvailableDynamicSMemPerBlock(&raw mut nbytes, f, blocks, threads))
         })?;
         Ok(nbytes)
     }
@@ -59,10 +59,10 @@ impl Function {
     pub fn max_potential_cluster_size(&self, block: [u32; 3], shared_bytes: u32) -> Result<u32> {
         let mut size = 0;
         let f = self.0.handle;
-        let config = self.cluster_config([1; 3], block, shared_bytes);
+        let config = self.cluster_launch_config([1; 3], block, shared_bytes);
         // SAFETY: the function is alive, one int is written, the configuration has no attributes.
         self.query_in_context("cuOccupancyMaxPotentialClusterSize", |table| unsafe {
-            call!(table, cuOccupancyMaxPotentialClusterSize(&raw mut size, f, &raw const config))
+            call_driver!(table, cuOccupancyMaxPotentialClusterSize(&raw mut size, f, &raw const config))
         })?;
         Ok(size.max(0) as u32)
     }
@@ -71,16 +71,16 @@ impl Function {
     pub fn max_active_clusters(&self, cluster: [u32; 3], block: [u32; 3], shared_bytes: u32) -> Result<u32> {
         let mut clusters = 0;
         let f = self.0.handle;
-        let mut attributes = LaunchOptions { cluster: Some(cluster), ..LaunchOptions::default() }.attributes();
+        let mut attributes = LaunchOptions { cluster: Some(cluster), ..LaunchOptions::default() }.launch_attributes();
         let config = launch_config(cluster, block, shared_bytes, CUstream::null(), &mut attributes);
         // SAFETY: the function is alive, one int is written, the attributes live until the end.
         self.query_in_context("cuOccupancyMaxActiveClusters", |table| unsafe {
-            call!(table, cuOccupancyMaxActiveClusters(&raw mut clusters, f, &raw const config))
+            call_driver!(table, cuOccupancyMaxActiveClusters(&raw mut clusters, f, &raw const config))
         })?;
         Ok(clusters.max(0) as u32)
     }
 
-    fn cluster_config(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32) -> CUlaunchConfig {
+    fn cluster_launch_config(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32) -> CUlaunchConfig {
         let mut config = launch_config(grid, block, shared_bytes, CUstream::null(), &mut []);
         config.attrs = std::ptr::null_mut();
         config

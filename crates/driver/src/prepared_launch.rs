@@ -9,16 +9,16 @@ use crate::context::Context;
 use crate::function::Function;
 use crate::graph::is_any_capturing;
 use crate::last_launch::KernelId;
-use crate::launch::with_packed;
-use crate::process;
-use crate::stream::{Stream, is_any_entered};
+use crate::launch::with_launch_extra;
+use crate::process_state;
+use crate::stream::{Stream, any_thread_has_current_stream};
 use rtcg_cuda_sys::*;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// What is known of a kernel since its last launch.
 #[derive(Debug, Default)]
-pub(crate) struct PreparedCell {
-    /// The epoch under which nothing was in the way; [`epoch::NEVER_EPOCH`] if something was.
+pub(crate) struct PreparedLaunchCell {
+    /// The epoch under which nothing was in the way; [`epoch::INVALID_EPOCH`] if something was.
     epoch: AtomicUsize,
     /// The driver's `cuLaunchKernel`, set before `at`.
     launch: AtomicPtr<c_void>,
@@ -51,10 +51,16 @@ impl Function {
         }
         let stream = match stream {
             None => CUstream::null(),
-            Some(stream) => stream.open_handle_in(&inner.ctx)?,
+            Some(stream) => stream.handle_if_open_in_context(&inner.ctx)?,
         };
         let launch = inner.prepared.launch.load(Ordering::Relaxed);
-        Some(PreparedLaunch { handle: inner.handle, launch, stream, id: KernelId::of_kernel(inner), ctx: &inner.ctx })
+        Some(PreparedLaunch {
+            handle: inner.handle,
+            launch,
+            stream,
+            id: KernelId::from_kernel_address(inner),
+            ctx: &inner.ctx,
+        })
     }
 
     /// Remembers whether anything is in the way of launches. To be called after one has succeeded.
@@ -64,17 +70,17 @@ impl Function {
         if inner.prepared.epoch.load(Ordering::Relaxed) == present {
             return;
         }
-        let is_clear = inner.module.live_table("cuLaunchKernel").is_ok()
-            && !process::is_forked()
-            && !trace::is_on()
-            && !is_any_entered()
+        let is_clear = inner.module.driver_table_if_alive("cuLaunchKernel").is_ok()
+            && !process_state::is_forked()
+            && !trace::is_tracing()
+            && !any_thread_has_current_stream()
             && !is_any_capturing();
-        let launch = inner.table.pointer(DriverFn::cuLaunchKernel).filter(|_| is_clear);
+        let launch = inner.table.function_pointer(DriverFn::cuLaunchKernel).filter(|_| is_clear);
         if let Some(launch) = launch {
             inner.prepared.launch.store(launch.cast_mut(), Ordering::Relaxed);
             inner.prepared.epoch.store(present, Ordering::Release);
         } else {
-            inner.prepared.epoch.store(epoch::NEVER_EPOCH, Ordering::Release);
+            inner.prepared.epoch.store(epoch::INVALID_EPOCH, Ordering::Release);
         }
     }
 
@@ -98,7 +104,7 @@ impl PreparedLaunch<'_> {
         let none = std::ptr::null_mut();
         // SAFETY: the table gave the pointer for this name, whose type this is.
         let launch: fn_type::cuLaunchKernel = unsafe { std::mem::transmute(self.launch) };
-        let code = with_packed(args, |extra| {
+        let code = with_launch_extra(args, |extra| {
             // SAFETY: the function is alive; the arguments are the caller's promise, and the driver copies them
             // before it returns.
             unsafe { launch(handle, gx, gy, gz, bx, by, bz, shared_bytes, stream, none, extra) }

@@ -68,7 +68,7 @@ pub struct Signature {
 
 impl NumberType {
     /// The number that a C type is, its words in any usual order.
-    pub fn from_c(name: &str) -> Option<Self> {
+    pub fn from_c_type(name: &str) -> Option<Self> {
         let int = |nbytes, signed| Some(Self::Int { nbytes, signed });
         match name {
             "bool" => return Some(Self::Bool),
@@ -93,11 +93,11 @@ impl NumberType {
             "cudaTextureObject_t" | "cudaSurfaceObject_t" => return int(8, false),
             _ => {}
         }
-        Self::from_words(name)
+        Self::from_integer_keywords(name)
     }
 
     /// `unsigned long long int` and its like.
-    fn from_words(name: &str) -> Option<Self> {
+    fn from_integer_keywords(name: &str) -> Option<Self> {
         let (mut signed, mut longs, mut base) = (None, 0, None);
         for word in name.split_whitespace() {
             match word {
@@ -177,7 +177,7 @@ impl NumberType {
 
     /// Whether it stands for an integer of this many bytes, or for bits that are kept in one:
     /// programs pass half precision as 16-bit integers.
-    fn is_integral(self, nbytes: usize) -> bool {
+    fn fits_integer_bytes(self, nbytes: usize) -> bool {
         match self {
             Self::Int { nbytes: n, .. } => usize::from(n) == nbytes,
             Self::Bool => nbytes == 1,
@@ -189,8 +189,8 @@ impl NumberType {
     /// Whether a scalar of type `given` may stand for a parameter of this type.
     pub fn accepts_value(self, given: Self) -> bool {
         self == given
-            || (self.is_integral(given.nbytes())
-                && given.is_integral(self.nbytes())
+            || (self.fits_integer_bytes(given.nbytes())
+                && given.fits_integer_bytes(self.nbytes())
                 && !self.is_other_16_bit_float(given))
     }
 
@@ -211,8 +211,8 @@ impl NumberType {
 
 impl ParamKind {
     /// The kind of a type that is `pointers` times a pointer to the C type `base`.
-    pub fn from_c(base: &str, pointers: usize) -> Self {
-        match (pointers, NumberType::from_c(base)) {
+    pub fn from_c_type(base: &str, pointers: usize) -> Self {
+        match (pointers, NumberType::from_c_type(base)) {
             (0, Some(number)) => Self::Value(number),
             (0, None) => Self::Unknown,
             (1, number) => Self::Pointer(number),
@@ -233,7 +233,7 @@ impl ParamKind {
     pub fn accepts_value(self, given: NumberType) -> bool {
         match self {
             Self::Value(number) => number.accepts_value(given),
-            Self::Pointer(_) => given.is_integral(8),
+            Self::Pointer(_) => given.fits_integer_bytes(8),
             Self::Unknown => true,
         }
     }
@@ -241,7 +241,7 @@ impl ParamKind {
     /// Whether an address may be passed.
     pub fn accepts_pointer(self) -> bool {
         match self {
-            Self::Value(number) => number.is_integral(8),
+            Self::Value(number) => number.fits_integer_bytes(8),
             Self::Pointer(_) | Self::Unknown => true,
         }
     }
@@ -291,9 +291,9 @@ impl Function {
     /// # Errors
     /// When it surely does not fit; the message names kernel and parameter.
     #[inline]
-    pub fn check_type(&self, index: usize, given: GivenArgument) -> crate::Result<()> {
+    pub fn check_argument_type(&self, index: usize, given: GivenArgument) -> crate::Result<()> {
         match self.param_declaration(index) {
-            Some(declared) if !declared.kind.accepts_argument(given) => Err(self.wrong_type(index, given)),
+            Some(declared) if !declared.kind.accepts_argument(given) => Err(self.wrong_type_error(index, given)),
             _ => Ok(()),
         }
     }
@@ -318,7 +318,7 @@ impl Function {
     }
 
     #[cold]
-    fn wrong_type(&self, index: usize, given: GivenArgument) -> Error {
+    fn wrong_type_error(&self, index: usize, given: GivenArgument) -> Error {
         let given = match given {
             GivenArgument::Value(number) => format!("a value of type {}", number.c_name()),
             GivenArgument::Pointer(Some(number)) => format!("an array of {}", number.c_name()),
@@ -333,7 +333,7 @@ impl Function {
 impl ParamDeclaration {
     /// A declaration from its parts.
     pub fn new(base: &str, pointers: usize, c_type: &str, name: Option<&str>) -> Self {
-        let kind = ParamKind::from_c(base, pointers);
+        let kind = ParamKind::from_c_type(base, pointers);
         Self { kind, c_type: c_type.to_owned(), name: name.map(str::to_owned) }
     }
 }
@@ -366,7 +366,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn c_names_are_numbers() {
+    fn c_type_names_give_number_types() {
         let int = |nbytes, signed| Some(NumberType::Int { nbytes, signed });
         for (name, expected) in [
             ("int", int(4, true)),
@@ -382,14 +382,14 @@ mod tests {
             ("char int", None),
             ("", None),
         ] {
-            assert_eq!(NumberType::from_c(name), expected, "{name}");
+            assert_eq!(NumberType::from_c_type(name), expected, "{name}");
         }
     }
 
     #[test]
-    fn only_what_is_surely_wrong_is_refused() {
-        let kind = ParamKind::from_c;
-        let number = |name| NumberType::from_c(name).unwrap();
+    fn only_certain_type_mismatches_are_refused() {
+        let kind = ParamKind::from_c_type;
+        let number = |name| NumberType::from_c_type(name).unwrap();
         assert!(kind("int", 0).accepts_value(number("unsigned")));
         assert!(!kind("int", 0).accepts_value(number("float")));
         assert!(!kind("float", 0).accepts_value(number("int")));

@@ -3,11 +3,11 @@
 //! Establishes: a stream that was closed, or whose context was destroyed, is never given to a driver.
 //! What `None` means where a stream is optional is decided in one place, [`checked_stream_handle`].
 
-use crate::context::{Context, current_table};
+use crate::context::{Context, current_driver_table};
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::graph::{in_relaxed_mode, on_stream_destroyed};
-use crate::launch_queue::PendingWork;
+use crate::graph::{on_stream_destroyed, with_relaxed_capture_mode};
+use crate::launch_queue::PendingHostWork;
 use rtcg_cuda_sys::{
     CU_STREAM_LEGACY, CU_STREAM_NON_BLOCKING, CU_STREAM_PER_THREAD, CUdeviceptr, CUresult, CUstream, DriverTable, epoch,
 };
@@ -30,46 +30,46 @@ struct StreamInner {
 /// A stream of the context it was created in. Cloning gives another reference to the same one.
 ///
 /// Where an `Option<&Stream>` is taken, `None` means the stream that the calling thread has
-/// entered with [`Stream::enter`], and outside of that the legacy default stream.
+/// entered with [`Stream::push_current_stream`], and outside of that the legacy default stream.
 #[derive(Clone)]
 pub struct Stream(Arc<StreamInner>);
 
 thread_local! {
     /// The handle that `None` stands for where no stream was entered is null.
-    static ENTERED_STREAMS: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
-    static HAS_ENTERED: Cell<bool> = const { Cell::new(false) };
+    static CURRENT_STREAM_STACK: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
+    static HAS_CURRENT_STREAM: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The number of threads that have entered one, or that ended in one.
-static N_THREADS_ENTERED: AtomicUsize = AtomicUsize::new(0);
+static N_THREADS_WITH_CURRENT_STREAM: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether any thread has entered a stream.
 #[inline]
-pub(crate) fn is_any_entered() -> bool {
-    N_THREADS_ENTERED.load(Ordering::Relaxed) != 0
+pub(crate) fn any_thread_has_current_stream() -> bool {
+    N_THREADS_WITH_CURRENT_STREAM.load(Ordering::Relaxed) != 0
 }
 
 /// Whether this thread has entered one. What is the thread's own is read in a function of its own, so that it is
 /// not read before the count, which is nearly always 0.
 #[inline(always)]
-fn has_entered() -> bool {
+fn has_current_stream() -> bool {
     #[cold]
     #[inline(never)]
-    fn read_flag() -> bool {
-        HAS_ENTERED.get()
+    fn read_has_current_stream() -> bool {
+        HAS_CURRENT_STREAM.get()
     }
-    is_any_entered() && read_flag()
+    any_thread_has_current_stream() && read_has_current_stream()
 }
 
 /// Says whether this thread has entered a stream.
-fn note_entered(is_inside: bool) {
-    if HAS_ENTERED.replace(is_inside) == is_inside {
+fn set_has_current_stream(is_inside: bool) {
+    if HAS_CURRENT_STREAM.replace(is_inside) == is_inside {
         return;
     }
     if is_inside {
-        N_THREADS_ENTERED.fetch_add(1, Ordering::Relaxed);
+        N_THREADS_WITH_CURRENT_STREAM.fetch_add(1, Ordering::Relaxed);
     } else {
-        N_THREADS_ENTERED.fetch_sub(1, Ordering::Relaxed);
+        N_THREADS_WITH_CURRENT_STREAM.fetch_sub(1, Ordering::Relaxed);
     }
     epoch::advance_epoch();
 }
@@ -92,16 +92,21 @@ impl std::fmt::Debug for Stream {
 /// How streams come to be and what they say about themselves.
 impl Stream {
     fn from_parts(ctx: Context, handle: CUstream, owned: bool) -> Self {
-        Self::from_kept(ctx, handle, owned, None)
+        Self::from_parts_with_keeper(ctx, handle, owned, None)
     }
 
-    fn from_created(ctx: Context, handle: CUstream, flags: u32) -> Self {
+    fn from_created_handle(ctx: Context, handle: CUstream, flags: u32) -> Self {
         let stream = Self::from_parts(ctx, handle, true);
         let _ = stream.0.flags.set(flags);
         stream
     }
 
-    fn from_kept(ctx: Context, handle: CUstream, owned: bool, keeper: Option<Box<dyn Any + Send + Sync>>) -> Self {
+    fn from_parts_with_keeper(
+        ctx: Context,
+        handle: CUstream,
+        owned: bool,
+        keeper: Option<Box<dyn Any + Send + Sync>>,
+    ) -> Self {
         let (closed, flags) = (AtomicBool::new(false), OnceLock::new());
         Self(Arc::new(StreamInner { ctx, handle, owned, closed, flags, _keeper: keeper }))
     }
@@ -111,8 +116,8 @@ impl Stream {
         let ctx = Context::current_or_error()?;
         let mut handle = CUstream::null();
         // SAFETY: writes one handle.
-        unsafe { call_in!(ctx, cuStreamCreate(&raw mut handle, flags)) }?;
-        Ok(Self::from_created(ctx, handle, flags))
+        unsafe { call_if_alive!(ctx, cuStreamCreate(&raw mut handle, flags)) }?;
+        Ok(Self::from_created_handle(ctx, handle, flags))
     }
 
     /// Creates a stream with a priority; see [`Context::stream_priority_range`].
@@ -120,8 +125,8 @@ impl Stream {
         let ctx = Context::current_or_error()?;
         let mut handle = CUstream::null();
         // SAFETY: writes one handle.
-        unsafe { call_in!(ctx, cuStreamCreateWithPriority(&raw mut handle, flags, priority)) }?;
-        Ok(Self::from_created(ctx, handle, flags))
+        unsafe { call_if_alive!(ctx, cuStreamCreateWithPriority(&raw mut handle, flags, priority)) }?;
+        Ok(Self::from_created_handle(ctx, handle, flags))
     }
 
     /// Wraps a stream that another library made in the current context; it is not destroyed here.
@@ -138,8 +143,8 @@ impl Stream {
     ///
     /// # Safety
     /// `handle` must be a stream of the current context's driver as long as `keeper` lives.
-    pub unsafe fn from_external_kept(handle: CUstream, keeper: Box<dyn Any + Send + Sync>) -> Result<Self> {
-        Ok(Self::from_kept(Context::current_or_error()?, handle, false, Some(keeper)))
+    pub unsafe fn from_external_with_keeper(handle: CUstream, keeper: Box<dyn Any + Send + Sync>) -> Result<Self> {
+        Ok(Self::from_parts_with_keeper(Context::current_or_error()?, handle, false, Some(keeper)))
     }
 
     /// The legacy default stream of the current context, which waits for all blocking streams and
@@ -161,14 +166,14 @@ impl Stream {
 
     /// The handle, if the stream was not closed and is one of `ctx`, which must be alive.
     #[inline(always)]
-    pub(crate) fn open_handle_in(&self, ctx: &Context) -> Option<CUstream> {
-        let is_open = !self.0.closed.load(Ordering::Acquire) && self.0.ctx.is_same(ctx);
+    pub(crate) fn handle_if_open_in_context(&self, ctx: &Context) -> Option<CUstream> {
+        let is_open = !self.0.closed.load(Ordering::Acquire) && self.0.ctx.is_same_object(ctx);
         is_open.then_some(self.0.handle)
     }
 
     /// Whether both are references to the same stream.
     #[inline]
-    pub(crate) fn is_same(&self, other: &Stream) -> bool {
+    pub(crate) fn is_same_object(&self, other: &Stream) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
@@ -183,7 +188,7 @@ impl Stream {
             Some(flags) => Ok(*flags),
             // The question would invalidate the capture, in whatever mode.
             None if self.is_capturing().unwrap_or(false) => return false,
-            None => in_relaxed_mode(|| self.flags()),
+            None => with_relaxed_capture_mode(|| self.flags()),
         };
         flags.is_ok_and(|flags| flags & CU_STREAM_NON_BLOCKING.0 == 0)
     }
@@ -206,18 +211,18 @@ impl Stream {
 
     /// The table of a stream that can be used.
     #[inline]
-    fn live_table(&self, call: &'static str) -> Result<&'static DriverTable> {
+    fn driver_table_if_alive(&self, call: &'static str) -> Result<&'static DriverTable> {
         if self.0.closed.load(Ordering::Acquire) {
             return Err(closed_error(call, "stream"));
         }
-        self.0.ctx.live_table(call)
+        self.0.ctx.driver_table_if_alive(call)
     }
 
     /// The priority.
     pub fn priority(&self) -> Result<i32> {
         let mut priority = 0;
         // SAFETY: the stream is alive, one int is written.
-        unsafe { call_in!(self, cuStreamGetPriority(self.0.handle, &raw mut priority)) }?;
+        unsafe { call_if_alive!(self, cuStreamGetPriority(self.0.handle, &raw mut priority)) }?;
         Ok(priority)
     }
 
@@ -225,7 +230,7 @@ impl Stream {
     pub fn flags(&self) -> Result<u32> {
         let mut flags = 0;
         // SAFETY: the stream is alive, one unsigned int is written.
-        unsafe { call_in!(self, cuStreamGetFlags(self.0.handle, &raw mut flags)) }?;
+        unsafe { call_if_alive!(self, cuStreamGetFlags(self.0.handle, &raw mut flags)) }?;
         Ok(*self.0.flags.get_or_init(|| flags))
     }
 
@@ -233,7 +238,7 @@ impl Stream {
     pub fn id(&self) -> Result<u64> {
         let mut id = 0;
         // SAFETY: the stream is alive, one number is written.
-        unsafe { call_in!(self, cuStreamGetId(self.0.handle, &raw mut id)) }?;
+        unsafe { call_if_alive!(self, cuStreamGetId(self.0.handle, &raw mut id)) }?;
         Ok(id)
     }
 
@@ -245,10 +250,10 @@ impl Stream {
         if self.0.closed.swap(true, Ordering::AcqRel) || !self.0.owned {
             return Ok(());
         }
-        on_stream_destroyed(self.0.ctx.table(), self.0.handle);
+        on_stream_destroyed(self.0.ctx.driver_table(), self.0.handle);
         self.0.ctx.free_in_context(|table| {
             // SAFETY: this is the last use of the handle; every other call looks at `closed_error`.
-            unsafe { call!(table, cuStreamDestroy(self.0.handle)) }
+            unsafe { call_driver!(table, cuStreamDestroy(self.0.handle)) }
         })
     }
 
@@ -263,35 +268,35 @@ impl Stream {
     /// The stream that the calling thread entered last, if any.
     #[inline]
     pub fn current() -> Option<Self> {
-        if has_entered() { Self::last_entered() } else { None }
+        if has_current_stream() { Self::top_of_current_stream_stack() } else { None }
     }
 
     #[cold]
     #[inline(never)]
-    fn last_entered() -> Option<Self> {
-        ENTERED_STREAMS.try_with(|stack| stack.borrow().last().cloned()).ok().flatten()
+    fn top_of_current_stream_stack() -> Option<Self> {
+        CURRENT_STREAM_STACK.try_with(|stack| stack.borrow().last().cloned()).ok().flatten()
     }
 
-    /// From now on `None` means this stream in the calling thread, until [`Stream::leave`].
-    pub fn enter(&self) -> Result<()> {
-        self.live_table("Stream::enter")?;
-        let _ = ENTERED_STREAMS.try_with(|stack| stack.borrow_mut().push(self.clone()));
-        note_entered(true);
+    /// From now on `None` means this stream in the calling thread, until [`Stream::pop_current_stream`].
+    pub fn push_current_stream(&self) -> Result<()> {
+        self.driver_table_if_alive("Stream::push_current_stream")?;
+        let _ = CURRENT_STREAM_STACK.try_with(|stack| stack.borrow_mut().push(self.clone()));
+        set_has_current_stream(true);
         Ok(())
     }
 
-    /// Undoes the last [`Stream::enter`] of the calling thread that named this stream.
-    pub fn leave(&self) -> Result<()> {
-        let left = ENTERED_STREAMS.try_with(|stack| {
+    /// Undoes the last [`Stream::push_current_stream`] of the calling thread that named this stream.
+    pub fn pop_current_stream(&self) -> Result<()> {
+        let left = CURRENT_STREAM_STACK.try_with(|stack| {
             let mut stack = stack.borrow_mut();
             let found = stack.iter().rposition(|entered| entered == self).map(|index| stack.remove(index));
-            note_entered(!stack.is_empty());
+            set_has_current_stream(!stack.is_empty());
             found.is_some()
         });
         match left {
             Ok(false) => {
                 let detail = "the stream was not entered in this thread";
-                Err(Error::new("Stream::leave", CUresult::CUDA_ERROR_INVALID_VALUE, detail))
+                Err(Error::new("Stream::pop_current_stream", CUresult::CUDA_ERROR_INVALID_VALUE, detail))
             }
             _ => Ok(()),
         }
@@ -309,26 +314,26 @@ impl Stream {
     /// Waits until all work in the stream is done. Errors of kernels surface here.
     pub fn synchronize(&self) -> Result<()> {
         let queue = self.0.ctx.launch_queue();
-        let waited = queue.before_wait();
+        let waited = queue.snapshot_awaited_launches();
         // SAFETY: the stream is alive.
-        unsafe { call_in!(self, cuStreamSynchronize(self.0.handle)) }?;
-        queue.after_wait_for(self.0.handle, waited);
+        unsafe { call_if_alive!(self, cuStreamSynchronize(self.0.handle)) }?;
+        queue.finish_stream_wait(self.0.handle, waited);
         Ok(())
     }
 
     /// Whether all work in the stream is done.
     pub fn is_done(&self) -> Result<bool> {
         // SAFETY: the stream is alive.
-        let result = unsafe { call_in!(self, cuStreamQuery(self.0.handle)) };
-        ready_from_result(result)
+        let result = unsafe { call_if_alive!(self, cuStreamQuery(self.0.handle)) };
+        is_ready_from_result(result)
     }
 
     /// Makes later work in this stream wait for the event.
     pub fn wait_for_event(&self, event: &Event) -> Result<()> {
-        let table = event.live_table("cuStreamWaitEvent")?;
+        let table = event.driver_table_if_alive("cuStreamWaitEvent")?;
         let stream = checked_stream_handle("cuStreamWaitEvent", table, Some(self))?;
         // SAFETY: stream and event are alive and of the same driver.
-        unsafe { call!(table, cuStreamWaitEvent(stream, event.handle(), 0)) }
+        unsafe { call_driver!(table, cuStreamWaitEvent(stream, event.handle(), 0)) }
     }
 
     /// Writes a value of 4 bytes to device memory, once earlier work is done.
@@ -337,7 +342,7 @@ impl Stream {
     /// The address must be device memory that lives until then.
     pub unsafe fn write_value32(&self, ptr: CUdeviceptr, value: u32, flags: u32) -> Result<()> {
         // SAFETY: the stream is alive; the address is the caller's promise.
-        unsafe { call_in!(self, cuStreamWriteValue32(self.0.handle, ptr, value, flags)) }
+        unsafe { call_if_alive!(self, cuStreamWriteValue32(self.0.handle, ptr, value, flags)) }
     }
 
     /// Writes a value of 8 bytes to device memory, once earlier work is done.
@@ -346,7 +351,7 @@ impl Stream {
     /// As [`Stream::write_value32`].
     pub unsafe fn write_value64(&self, ptr: CUdeviceptr, value: u64, flags: u32) -> Result<()> {
         // SAFETY: as above.
-        unsafe { call_in!(self, cuStreamWriteValue64(self.0.handle, ptr, value, flags)) }
+        unsafe { call_if_alive!(self, cuStreamWriteValue64(self.0.handle, ptr, value, flags)) }
     }
 
     /// Makes later work wait until 4 bytes of device memory compare with `value` as `flags`
@@ -355,9 +360,9 @@ impl Stream {
     /// # Safety
     /// As [`Stream::write_value32`].
     pub unsafe fn wait_value32(&self, ptr: CUdeviceptr, value: u32, flags: u32) -> Result<()> {
-        PendingWork::leak_pending();
+        PendingHostWork::add_never_finished();
         // SAFETY: as above.
-        unsafe { call_in!(self, cuStreamWaitValue32(self.0.handle, ptr, value, flags)) }
+        unsafe { call_if_alive!(self, cuStreamWaitValue32(self.0.handle, ptr, value, flags)) }
     }
 
     /// [`Stream::wait_value32`] for 8 bytes.
@@ -365,14 +370,14 @@ impl Stream {
     /// # Safety
     /// As [`Stream::write_value32`].
     pub unsafe fn wait_value64(&self, ptr: CUdeviceptr, value: u64, flags: u32) -> Result<()> {
-        PendingWork::leak_pending();
+        PendingHostWork::add_never_finished();
         // SAFETY: as above.
-        unsafe { call_in!(self, cuStreamWaitValue64(self.0.handle, ptr, value, flags)) }
+        unsafe { call_if_alive!(self, cuStreamWaitValue64(self.0.handle, ptr, value, flags)) }
     }
 }
 
 /// "Not ready" is an answer, not an error.
-pub(crate) fn ready_from_result(result: Result<()>) -> Result<bool> {
+pub(crate) fn is_ready_from_result(result: Result<()>) -> Result<bool> {
     match result {
         Ok(()) => Ok(true),
         Err(error) if error.code == CUresult::CUDA_ERROR_NOT_READY => Ok(false),
@@ -389,9 +394,9 @@ pub(crate) fn checked_stream_handle(
     stream: Option<&Stream>,
 ) -> Result<CUstream> {
     let Some(stream) = stream else {
-        return if has_entered() { entered_stream_handle(call, table) } else { Ok(CUstream::null()) };
+        return if has_current_stream() { current_stream_handle(call, table) } else { Ok(CUstream::null()) };
     };
-    if stream.live_table(call)? == table {
+    if stream.driver_table_if_alive(call)? == table {
         return Ok(stream.0.handle);
     }
     let detail = "the stream belongs to another driver (a real and a virtual device share no streams)";
@@ -400,7 +405,7 @@ pub(crate) fn checked_stream_handle(
 
 /// The handle of the stream that this thread has entered.
 #[cold]
-fn entered_stream_handle(call: &'static str, table: &DriverTable) -> Result<CUstream> {
+fn current_stream_handle(call: &'static str, table: &DriverTable) -> Result<CUstream> {
     match Stream::current() {
         Some(stream) => checked_stream_handle(call, table, Some(&stream)),
         None => Ok(CUstream::null()),
@@ -409,17 +414,20 @@ fn entered_stream_handle(call: &'static str, table: &DriverTable) -> Result<CUst
 
 /// The table of the current context, and the handle of a stream that fits it.
 #[inline]
-pub(crate) fn current_with(call: &'static str, stream: Option<&Stream>) -> Result<(&'static DriverTable, CUstream)> {
-    let table = current_table(call)?;
+pub(crate) fn current_table_and_stream_handle(
+    call: &'static str,
+    stream: Option<&Stream>,
+) -> Result<(&'static DriverTable, CUstream)> {
+    let table = current_driver_table(call)?;
     Ok((table, checked_stream_handle(call, table, stream)?))
 }
 
 impl Drop for StreamInner {
     fn drop(&mut self) {
         if self.owned && !*self.closed.get_mut() {
-            on_stream_destroyed(self.ctx.table(), self.handle);
+            on_stream_destroyed(self.ctx.driver_table(), self.handle);
             // SAFETY: this is the last use of the handle.
-            self.ctx.drop_resource(|table| unsafe { call!(table, cuStreamDestroy(self.handle)) });
+            self.ctx.free_on_drop(|table| unsafe { call_driver!(table, cuStreamDestroy(self.handle)) });
         }
     }
 }

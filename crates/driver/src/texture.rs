@@ -45,7 +45,7 @@ enum TextureBacking {
 /// What is bound to the variables of a module, by their addresses: as with the driver's
 /// references, it stays bound when the reference has been dropped.
 #[derive(Default)]
-pub(crate) struct ModuleReferences {
+pub(crate) struct ModuleTextureReferences {
     textures: Mutex<HashMap<CUdeviceptr, Arc<Mutex<TextureSettings>>>>,
     surfaces: Mutex<HashMap<CUdeviceptr, BoundSurfaceSlot>>,
 }
@@ -80,7 +80,7 @@ impl TextureSettings {
     }
 
     /// Makes an object of the settings, if something is bound, and writes its handle to `place`.
-    fn publish_object(&mut self, place: CUdeviceptr) -> Result<()> {
+    fn recreate_texture_object(&mut self, place: CUdeviceptr) -> Result<()> {
         let (own_format, own_channels) = (self.format, self.channels);
         if let Some(TextureResource::Linear { format, channels, .. }) = &mut self.resource {
             (*format, *channels) = (own_format, own_channels.unsigned_abs());
@@ -88,20 +88,20 @@ impl TextureSettings {
         let Some(resource) = self.resource.clone() else { return Ok(()) };
         // SAFETY: whoever bound linear memory promised that it is valid as long as it is bound.
         let object = unsafe { TextureObject::new(resource, &self.texture) }?;
-        write_handle(place, object.handle())?;
+        write_handle_to_variable(place, object.handle())?;
         self.object = Some(object);
         Ok(())
     }
 }
 
 /// Puts a handle into a variable, when no kernel can still be using the old one.
-fn write_handle(place: CUdeviceptr, handle: u64) -> Result<()> {
+fn write_handle_to_variable(place: CUdeviceptr, handle: u64) -> Result<()> {
     Context::synchronize()?;
     // SAFETY: the variable has eight bytes, and its module is alive.
     unsafe { memcpy_htod(place, &handle.to_le_bytes()) }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
@@ -119,34 +119,34 @@ impl std::fmt::Debug for TextureReference {
 }
 
 /// Calls a function on a texture reference of the driver, or changes the settings of a variable.
-macro_rules! set {
+macro_rules! set_on_texture_reference {
     ($self:ident, |$handle:ident| $name:ident($($arg:expr),*), |$settings:ident| $change:expr) => {
         match &$self.0.backing {
             // SAFETY: the reference is alive; arguments are plain values, living handles, or
             // pointers to locals that the call writes.
-            &TextureBacking::Driver($handle) => unsafe { call_in!($self.0.owner.context(), $name($($arg),*)) },
+            &TextureBacking::Driver($handle) => unsafe { call_if_alive!($self.0.owner.context(), $name($($arg),*)) },
             TextureBacking::Variable { place, settings } => {
-                let mut guard = lock(settings);
+                let mut guard = lock_ignoring_poison(settings);
                 let $settings = &mut *guard;
                 $change;
-                guard.publish_object(*place)
+                guard.recreate_texture_object(*place)
             }
         }
     };
 }
 
 /// Asks the driver, or reads the settings of a variable.
-macro_rules! get {
+macro_rules! get_from_texture_reference {
     ($self:ident, $out:ident = $start:expr, |$handle:ident| $name:ident($($arg:expr),*), |$settings:ident| $value:expr) => {
         match &$self.0.backing {
             &TextureBacking::Driver($handle) => {
                 let mut $out = $start;
                 // SAFETY: as for setting.
-                unsafe { call_in!($self.0.owner.context(), $name($($arg),*)) }?;
+                unsafe { call_if_alive!($self.0.owner.context(), $name($($arg),*)) }?;
                 Ok($out)
             }
             TextureBacking::Variable { settings, .. } => {
-                let $settings = lock(settings);
+                let $settings = lock_ignoring_poison(settings);
                 Ok($value)
             }
         }
@@ -167,7 +167,7 @@ impl TextureReference {
         let ctx = Context::current_or_error()?;
         let mut handle = CUtexref::null();
         // SAFETY: writes one handle.
-        unsafe { call_in!(ctx, cuTexRefCreate(&raw mut handle)) }?;
+        unsafe { call_if_alive!(ctx, cuTexRefCreate(&raw mut handle)) }?;
         Ok(Self::from_parts(HandleOwner::Created(ctx), TextureBacking::Driver(handle)))
     }
 
@@ -185,21 +185,26 @@ impl TextureReference {
 
     /// Binds an array, which stays alive as long as it is bound.
     pub fn set_array(&self, array: &Array) -> Result<()> {
-        let live = array.live_handle("cuTexRefSetArray")?;
+        let live = array.handle_if_alive("cuTexRefSetArray")?;
         let told = array.descriptor()?;
-        set!(self, |handle| cuTexRefSetArray(handle, live, CU_TRSA_OVERRIDE_FORMAT), |settings| {
-            (settings.format, settings.channels) = (told.Format, told.NumChannels as i32);
-            settings.resource = Some(TextureResource::Array(array.clone()));
-        })?;
-        *lock(&self.0.array) = matches!(self.0.backing, TextureBacking::Driver(_)).then(|| array.clone());
+        set_on_texture_reference!(
+            self,
+            |handle| cuTexRefSetArray(handle, live, CU_TRSA_OVERRIDE_FORMAT),
+            |settings| {
+                (settings.format, settings.channels) = (told.Format, told.NumChannels as i32);
+                settings.resource = Some(TextureResource::Array(array.clone()));
+            }
+        )?;
+        *lock_ignoring_poison(&self.0.array) =
+            matches!(self.0.backing, TextureBacking::Driver(_)).then(|| array.clone());
         Ok(())
     }
 
     /// The array that was bound by [`TextureReference::set_array`].
     pub fn array(&self) -> Option<Array> {
         match &self.0.backing {
-            TextureBacking::Driver(_) => lock(&self.0.array).clone(),
-            TextureBacking::Variable { settings, .. } => match &lock(settings).resource {
+            TextureBacking::Driver(_) => lock_ignoring_poison(&self.0.array).clone(),
+            TextureBacking::Variable { settings, .. } => match &lock_ignoring_poison(settings).resource {
                 Some(TextureResource::Array(array)) => Some(array.clone()),
                 _ => None,
             },
@@ -220,15 +225,19 @@ impl TextureReference {
         if matches!(self.0.backing, TextureBacking::Variable { .. }) && offset != 0 && !allow_offset {
             return Err(refused());
         }
-        set!(self, |handle| cuTexRefSetAddress(&raw mut offset, handle, ptr, nbytes), |settings| {
-            let (format, channels) = (settings.format, settings.channels.unsigned_abs());
-            let (ptr, nbytes) = (ptr - offset as u64, nbytes + offset);
-            settings.resource = Some(TextureResource::Linear { ptr, format, channels, nbytes });
-        })?;
+        set_on_texture_reference!(
+            self,
+            |handle| cuTexRefSetAddress(&raw mut offset, handle, ptr, nbytes),
+            |settings| {
+                let (format, channels) = (settings.format, settings.channels.unsigned_abs());
+                let (ptr, nbytes) = (ptr - offset as u64, nbytes + offset);
+                settings.resource = Some(TextureResource::Linear { ptr, format, channels, nbytes });
+            }
+        )?;
         if offset != 0 && !allow_offset {
             return Err(refused());
         }
-        *lock(&self.0.array) = None;
+        *lock_ignoring_poison(&self.0.array) = None;
         Ok(offset)
     }
 
@@ -243,7 +252,7 @@ impl TextureReference {
         pitch: usize,
     ) -> Result<()> {
         let d = *descriptor;
-        set!(self, |handle| cuTexRefSetAddress2D(handle, descriptor, ptr, pitch), |settings| {
+        set_on_texture_reference!(self, |handle| cuTexRefSetAddress2D(handle, descriptor, ptr, pitch), |settings| {
             (settings.format, settings.channels) = (d.Format, d.NumChannels as i32);
             settings.resource = Some(TextureResource::Pitch2D {
                 ptr,
@@ -254,7 +263,7 @@ impl TextureReference {
                 pitch,
             });
         })?;
-        *lock(&self.0.array) = None;
+        *lock_ignoring_poison(&self.0.array) = None;
         Ok(())
     }
 
@@ -262,13 +271,13 @@ impl TextureReference {
     fn is_bound(&self) -> bool {
         match &self.0.backing {
             TextureBacking::Driver(_) => true,
-            TextureBacking::Variable { settings, .. } => lock(settings).resource.is_some(),
+            TextureBacking::Variable { settings, .. } => lock_ignoring_poison(settings).resource.is_some(),
         }
     }
 
     /// The address of bound memory.
     pub fn address(&self) -> Result<CUdeviceptr> {
-        get!(self, ptr = 0, |handle| cuTexRefGetAddress(&raw mut ptr, handle), |settings| {
+        get_from_texture_reference!(self, ptr = 0, |handle| cuTexRefGetAddress(&raw mut ptr, handle), |settings| {
             match &settings.resource {
                 Some(TextureResource::Linear { ptr, .. } | TextureResource::Pitch2D { ptr, .. }) => *ptr,
                 _ => {
@@ -281,14 +290,14 @@ impl TextureReference {
 
     /// Sets format and number of channels.
     pub fn set_format(&self, format: CUarray_format, channels: i32) -> Result<()> {
-        set!(self, |handle| cuTexRefSetFormat(handle, format, channels), |settings| {
+        set_on_texture_reference!(self, |handle| cuTexRefSetFormat(handle, format, channels), |settings| {
             (settings.format, settings.channels) = (format, channels);
         })
     }
 
     /// Format and number of channels.
     pub fn format(&self) -> Result<(CUarray_format, i32)> {
-        get!(
+        get_from_texture_reference!(
             self,
             told = (CUarray_format::default(), 0),
             |handle| cuTexRefGetFormat(&raw mut told.0, &raw mut told.1, handle),
@@ -299,7 +308,7 @@ impl TextureReference {
     /// Sets what happens outside the range of a dimension.
     pub fn set_address_mode(&self, dim: i32, mode: CUaddress_mode) -> Result<()> {
         let at = address_mode_axis(dim)?;
-        set!(self, |handle| cuTexRefSetAddressMode(handle, dim, mode), |settings| {
+        set_on_texture_reference!(self, |handle| cuTexRefSetAddressMode(handle, dim, mode), |settings| {
             settings.texture.addressMode[at] = mode;
         })
     }
@@ -307,7 +316,7 @@ impl TextureReference {
     /// What happens outside the range of a dimension.
     pub fn address_mode(&self, dim: i32) -> Result<CUaddress_mode> {
         let at = address_mode_axis(dim)?;
-        get!(
+        get_from_texture_reference!(
             self,
             mode = CUaddress_mode::default(),
             |handle| cuTexRefGetAddressMode(&raw mut mode, handle, dim),
@@ -317,24 +326,32 @@ impl TextureReference {
 
     /// Sets the filter.
     pub fn set_filter_mode(&self, mode: CUfilter_mode) -> Result<()> {
-        set!(self, |handle| cuTexRefSetFilterMode(handle, mode), |settings| settings.texture.filterMode = mode)
+        set_on_texture_reference!(self, |handle| cuTexRefSetFilterMode(handle, mode), |settings| settings
+            .texture
+            .filterMode = mode)
     }
 
     /// The filter.
     pub fn filter_mode(&self) -> Result<CUfilter_mode> {
-        get!(self, mode = CUfilter_mode::default(), |handle| cuTexRefGetFilterMode(&raw mut mode, handle), |settings| {
-            settings.texture.filterMode
-        })
+        get_from_texture_reference!(
+            self,
+            mode = CUfilter_mode::default(),
+            |handle| cuTexRefGetFilterMode(&raw mut mode, handle),
+            |settings| settings.texture.filterMode
+        )
     }
 
     /// Sets the `CU_TRSF_*` flags.
     pub fn set_flags(&self, flags: u32) -> Result<()> {
-        set!(self, |handle| cuTexRefSetFlags(handle, flags), |settings| settings.texture.flags = flags)
+        set_on_texture_reference!(self, |handle| cuTexRefSetFlags(handle, flags), |settings| settings.texture.flags =
+            flags)
     }
 
     /// The `CU_TRSF_*` flags.
     pub fn flags(&self) -> Result<u32> {
-        get!(self, flags = 0, |handle| cuTexRefGetFlags(&raw mut flags, handle), |settings| settings.texture.flags)
+        get_from_texture_reference!(self, flags = 0, |handle| cuTexRefGetFlags(&raw mut flags, handle), |settings| {
+            settings.texture.flags
+        })
     }
 }
 
@@ -342,7 +359,7 @@ impl Drop for TextureReferenceInner {
     fn drop(&mut self) {
         if let (HandleOwner::Created(ctx), &TextureBacking::Driver(handle)) = (&self.owner, &self.backing) {
             // SAFETY: created here, and this is the last use.
-            ctx.drop_resource(|table| unsafe { call!(table, cuTexRefDestroy(handle)) });
+            ctx.free_on_drop(|table| unsafe { call_driver!(table, cuTexRefDestroy(handle)) });
         }
     }
 }
@@ -368,32 +385,32 @@ impl SurfaceReference {
     /// Binds an array, which stays alive as long as it is bound.
     pub fn set_array(&self, array: &Array, flags: u32) -> Result<()> {
         let ctx = self.module.context();
-        let live = array.live_handle("cuSurfRefSetArray")?;
+        let live = array.handle_if_alive("cuSurfRefSetArray")?;
         let object = match self.backing {
             SurfaceBacking::Driver(handle) => {
                 // SAFETY: both handles are alive.
-                unsafe { call_in!(ctx, cuSurfRefSetArray(handle, live, flags)) }?;
+                unsafe { call_if_alive!(ctx, cuSurfRefSetArray(handle, live, flags)) }?;
                 None
             }
             SurfaceBacking::Variable(place) => {
                 let object = SurfaceObject::new(array)?;
-                write_handle(place, object.handle())?;
+                write_handle_to_variable(place, object.handle())?;
                 Some(object)
             }
         };
-        *lock(&self.bound) = Some((array.clone(), object));
+        *lock_ignoring_poison(&self.bound) = Some((array.clone(), object));
         Ok(())
     }
 
     /// The array that is bound.
     pub fn array(&self) -> Option<Array> {
-        lock(&self.bound).as_ref().map(|(array, _)| array.clone())
+        lock_ignoring_poison(&self.bound).as_ref().map(|(array, _)| array.clone())
     }
 }
 
 impl Module {
     /// The variable named `name` if it can hold the handle of an object.
-    fn handle_variable(&self, name: &str) -> Option<CUdeviceptr> {
+    fn find_handle_variable(&self, name: &str) -> Option<CUdeviceptr> {
         self.global(name).ok().filter(|&(_, nbytes)| nbytes == size_of::<u64>()).map(|(place, _)| place)
     }
 
@@ -401,13 +418,13 @@ impl Module {
     pub fn texref(&self, name: &str) -> Result<TextureReference> {
         let mut handle = CUtexref::null();
         // SAFETY: the module is alive, the name NUL-terminated, one handle is written.
-        let found = self.look_up("cuModuleGetTexRef", name, |table, name| unsafe {
-            call!(table, cuModuleGetTexRef(&raw mut handle, self.handle(), name))
+        let found = self.look_up_name("cuModuleGetTexRef", name, |table, name| unsafe {
+            call_driver!(table, cuModuleGetTexRef(&raw mut handle, self.handle(), name))
         });
-        let backing = match (found, self.handle_variable(name)) {
+        let backing = match (found, self.find_handle_variable(name)) {
             (Ok(()), _) => TextureBacking::Driver(handle),
             (Err(_), Some(place)) => {
-                let mut known = lock(&self.texture_references().textures);
+                let mut known = lock_ignoring_poison(&self.texture_references().textures);
                 let settings = known.entry(place).or_insert_with(|| Arc::new(Mutex::new(TextureSettings::new())));
                 TextureBacking::Variable { place, settings: settings.clone() }
             }
@@ -420,13 +437,13 @@ impl Module {
     pub fn surfref(&self, name: &str) -> Result<SurfaceReference> {
         let mut handle = CUsurfref::null();
         // SAFETY: the module is alive, the name NUL-terminated, one handle is written.
-        let found = self.look_up("cuModuleGetSurfRef", name, |table, name| unsafe {
-            call!(table, cuModuleGetSurfRef(&raw mut handle, self.handle(), name))
+        let found = self.look_up_name("cuModuleGetSurfRef", name, |table, name| unsafe {
+            call_driver!(table, cuModuleGetSurfRef(&raw mut handle, self.handle(), name))
         });
-        let (backing, bound) = match (found, self.handle_variable(name)) {
+        let (backing, bound) = match (found, self.find_handle_variable(name)) {
             (Ok(()), _) => (SurfaceBacking::Driver(handle), BoundSurfaceSlot::default()),
             (Err(_), Some(place)) => {
-                let bound = lock(&self.texture_references().surfaces).entry(place).or_default().clone();
+                let bound = lock_ignoring_poison(&self.texture_references().surfaces).entry(place).or_default().clone();
                 (SurfaceBacking::Variable(place), bound)
             }
             (Err(error), None) => return Err(error),
@@ -440,7 +457,7 @@ impl Function {
     /// depends on the device. The kernel may not execute the reads, so this is no error.
     #[cold]
     #[inline(never)]
-    pub(crate) fn check_bound_textures(&self) {
+    pub(crate) fn warn_of_unbound_textures(&self) {
         self.0.has_checked_textures.store(true, Ordering::Relaxed);
         if !self.module().has_texture_references() {
             return;
@@ -461,6 +478,6 @@ impl Function {
         let Some(handle) = texref.handle() else { return Ok(()) };
         let ctx = self.module().context();
         // SAFETY: both handles are alive.
-        unsafe { call_in!(ctx, cuParamSetTexRef(self.handle(), CU_PARAM_TR_DEFAULT, handle)) }
+        unsafe { call_if_alive!(ctx, cuParamSetTexRef(self.handle(), CU_PARAM_TR_DEFAULT, handle)) }
     }
 }

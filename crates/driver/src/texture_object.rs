@@ -47,11 +47,11 @@ impl TextureResource {
         match self {
             Self::Array(array) => {
                 d.resType = CUresourcetype::CU_RESOURCE_TYPE_ARRAY;
-                d.res.array = CUDA_RESOURCE_DESC_res_array { hArray: array.live_handle(call)? };
+                d.res.array = CUDA_RESOURCE_DESC_res_array { hArray: array.handle_if_alive(call)? };
             }
             Self::Mipmap(mipmap) => {
                 d.resType = CUresourcetype::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
-                d.res.mipmap = CUDA_RESOURCE_DESC_res_mipmap { hMipmappedArray: mipmap.live_handle(call)? };
+                d.res.mipmap = CUDA_RESOURCE_DESC_res_mipmap { hMipmappedArray: mipmap.handle_if_alive(call)? };
             }
             &Self::Linear { ptr, format, channels, nbytes } => {
                 d.resType = CUresourcetype::CU_RESOURCE_TYPE_LINEAR;
@@ -100,7 +100,9 @@ impl TextureObject {
         let described = resource.resource_desc("cuTexObjectCreate")?;
         let mut handle = 0;
         // SAFETY: one handle is written, two structures are read.
-        unsafe { call_in!(ctx, cuTexObjectCreate(&raw mut handle, &raw const described, texture, std::ptr::null())) }?;
+        unsafe {
+            call_if_alive!(ctx, cuTexObjectCreate(&raw mut handle, &raw const described, texture, std::ptr::null()))
+        }?;
         Ok(Self(Arc::new(TextureInner { ctx, handle, resource })))
     }
 
@@ -119,9 +121,9 @@ impl Drop for TextureInner {
     fn drop(&mut self) {
         // SAFETY: created by this object, and this is the last use: kernels that were launched
         // with it are waited for.
-        self.ctx.drop_resource(|table| unsafe {
-            let waited = call!(table, cuCtxSynchronize());
-            call!(table, cuTexObjectDestroy(self.handle)).and(waited)
+        self.ctx.free_on_drop(|table| unsafe {
+            let waited = call_driver!(table, cuCtxSynchronize());
+            call_driver!(table, cuTexObjectDestroy(self.handle)).and(waited)
         });
     }
 }
@@ -149,7 +151,7 @@ impl SurfaceObject {
         let described = TextureResource::Array(array.clone()).resource_desc("cuSurfObjectCreate")?;
         let mut handle = 0;
         // SAFETY: one handle is written, one structure is read.
-        let made = unsafe { call_in!(ctx, cuSurfObjectCreate(&raw mut handle, &raw const described)) };
+        let made = unsafe { call_if_alive!(ctx, cuSurfObjectCreate(&raw mut handle, &raw const described)) };
         made.map_err(|error: Error| match array.descriptor_3d() {
             Ok(d) if d.Flags & CUDA_ARRAY3D_SURFACE_LDST == 0 => {
                 error.with_detail("the array was made without the flag SURFACE_LDST")
@@ -173,9 +175,9 @@ impl SurfaceObject {
 impl Drop for SurfaceInner {
     fn drop(&mut self) {
         // SAFETY: as for textures.
-        self.ctx.drop_resource(|table| unsafe {
-            let waited = call!(table, cuCtxSynchronize());
-            call!(table, cuSurfObjectDestroy(self.handle)).and(waited)
+        self.ctx.free_on_drop(|table| unsafe {
+            let waited = call_driver!(table, cuCtxSynchronize());
+            call_driver!(table, cuSurfObjectDestroy(self.handle)).and(waited)
         });
     }
 }

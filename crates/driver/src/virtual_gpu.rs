@@ -2,7 +2,7 @@
 
 use rtcg_cuda_sys::{CUcontext, DriverTable};
 
-pub(crate) use rtcg_vgpu::memory_notice;
+pub(crate) use rtcg_vgpu::memory_limit_notice;
 pub use rtcg_vgpu::{check, finish_or_cancel_work, schedule, set_interrupt_check};
 
 /// The virtual GPU's table, whether or not its devices are in use. It keeps machine code on disk.
@@ -13,13 +13,13 @@ pub fn virtual_gpu_table() -> &'static DriverTable {
 
 /// Whether the state of every byte of device memory is tracked, to find accesses outside of allocations or
 /// uninitialised reads.
-pub(crate) fn checks_memory(table: &DriverTable) -> bool {
+pub(crate) fn is_memory_checked(table: &DriverTable) -> bool {
     let checks = || check::enabled_checks();
     table == self::virtual_gpu_table() && (checks().memory || checks().init)
 }
 
 /// The reason of the calling thread's last failed call itself, when it went to the virtual GPU.
-pub(crate) fn call_detail(table: &DriverTable) -> Option<String> {
+pub(crate) fn last_call_error_detail(table: &DriverTable) -> Option<String> {
     if table == self::virtual_gpu_table() { rtcg_vgpu::last_error_detail() } else { None }
 }
 

@@ -99,12 +99,12 @@ impl WeakScalar {
     /// no number: who means one says so by its type.
     pub fn convert_to_param(self, kind: ParamKind) -> Result<ConvertedScalar, ConversionError> {
         match kind {
-            ParamKind::Value(number) => self.to_number(number),
+            ParamKind::Value(number) => self.convert_to_number_type(number),
             _ => Err(ConversionError::Kind),
         }
     }
 
-    fn to_number(self, number: NumberType) -> Result<ConvertedScalar, ConversionError> {
+    fn convert_to_number_type(self, number: NumberType) -> Result<ConvertedScalar, ConversionError> {
         match number {
             NumberType::Bool => match self.to_integer()? {
                 value @ (0 | 1) => integer_bytes(value, 1, false),
@@ -174,14 +174,14 @@ fn integer_bytes(value: i128, nbytes: usize, signed: bool) -> Result<ConvertedSc
 mod tests {
     use super::*;
 
-    fn convert(value: WeakScalar, c_type: &str) -> Result<Vec<u8>, ConversionError> {
+    fn convert_to_c_type(value: WeakScalar, c_type: &str) -> Result<Vec<u8>, ConversionError> {
         value
-            .convert_to_param(ParamKind::from_c(c_type.trim_end_matches('*'), c_type.matches('*').count()))
+            .convert_to_param(ParamKind::from_c_type(c_type.trim_end_matches('*'), c_type.matches('*').count()))
             .map(|c| c.to_vec())
     }
 
     #[test]
-    fn bytes_are_read_as_what_they_are() {
+    fn bytes_are_read_by_their_number_type() {
         use WeakScalar::{Bool, Complex, Float, Int};
         let int = |nbytes, signed| NumberType::Int { nbytes, signed };
         assert_eq!(WeakScalar::from_bytes(&(-3i16).to_ne_bytes(), int(2, true)), Some(Int(-3)));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stay_what_they_are() {
+    fn numbers_convert_only_without_loss() {
         use WeakScalar::{Bool, Complex, Float, Int};
         for (value, c_type, expected) in [
             (Int(-5), "int", Ok((-5i32).to_le_bytes().to_vec())),
@@ -225,7 +225,7 @@ mod tests {
             (Float(1.0), "float*", Err(ConversionError::Kind)),
             (Int(1), "my_struct", Err(ConversionError::Kind)),
         ] {
-            assert_eq!(convert(value, c_type), expected, "{value:?} as {c_type}");
+            assert_eq!(convert_to_c_type(value, c_type), expected, "{value:?} as {c_type}");
         }
     }
 }

@@ -6,7 +6,7 @@
 //! functions with 32-bit pointers and sizes are in `unsupported`.
 
 use crate::exported_driver_table;
-use crate::lookup;
+use crate::proc_address;
 use crate::symbol_version::exported_symbols;
 use rtcg_cuda_sys::types::*;
 
@@ -14,7 +14,7 @@ use rtcg_cuda_sys::types::*;
 ///
 /// # Safety
 /// `params` is null or valid for reading.
-unsafe fn kernel_node(params: *const CUDA_KERNEL_NODE_PARAMS_v1) -> Option<CUDA_KERNEL_NODE_PARAMS> {
+unsafe fn kernel_node_params_from_v1(params: *const CUDA_KERNEL_NODE_PARAMS_v1) -> Option<CUDA_KERNEL_NODE_PARAMS> {
     if params.is_null() {
         return None;
     }
@@ -37,7 +37,7 @@ unsafe fn kernel_node(params: *const CUDA_KERNEL_NODE_PARAMS_v1) -> Option<CUDA_
 }
 
 /// A pointer to the value, null for none.
-fn as_const_ptr<T>(value: &Option<T>) -> *const T {
+fn option_as_ptr<T>(value: &Option<T>) -> *const T {
     value.as_ref().map_or(std::ptr::null(), std::ptr::from_ref)
 }
 
@@ -68,7 +68,7 @@ unsafe fn instantiate_graph(
 ///
 /// # Safety
 /// `place` is null or valid for writing.
-unsafe fn no_device_node_index(place: *mut usize, outcome: CUresult) -> CUresult {
+unsafe fn set_no_failed_index(place: *mut usize, outcome: CUresult) -> CUresult {
     if !outcome.is_success() && !place.is_null() {
         // SAFETY: not null, so valid by this function's contract.
         unsafe { place.write_unaligned(usize::MAX) };
@@ -78,7 +78,7 @@ unsafe fn no_device_node_index(place: *mut usize, outcome: CUresult) -> CUresult
 
 exported_symbols! { Legacy:
     cuGetProcAddress = "cuGetProcAddress" since 11030 (symbol: *const c_char, pfn: *mut *mut c_void, cudaVersion: c_int, flags: u64) {
-        lookup::get_proc_address(symbol, pfn, cudaVersion, flags, std::ptr::null_mut())
+        proc_address::get_proc_address(symbol, pfn, cudaVersion, flags, std::ptr::null_mut())
     }
     cuDeviceGetUuid = "cuDeviceGetUuid" since 9020 (uuid: *mut CUuuid, dev: CUdevice) { exported_driver_table().cuDeviceGetUuid(uuid, dev) }
     cuDevicePrimaryCtxRelease = "cuDevicePrimaryCtxRelease" since 7000 (dev: CUdevice) { exported_driver_table().cuDevicePrimaryCtxRelease(dev) }
@@ -118,10 +118,10 @@ exported_symbols! { Legacy:
     }
     cuGLCtxCreate = "cuGLCtxCreate" since 2000 (pCtx: *mut CUcontext, Flags: c_uint, device: CUdevice) { exported_driver_table().cuGLCtxCreate(pCtx, Flags, device) }
     cuMemcpyBatchAsync = "cuMemcpyBatchAsync" since 12080 (dsts: *mut CUdeviceptr, srcs: *mut CUdeviceptr, sizes: *mut usize, count: usize, attrs: *mut CUmemcpyAttributes, attrsIdxs: *mut usize, numAttrs: usize, failIdx: *mut usize, hStream: CUstream) {
-        no_device_node_index(failIdx, exported_driver_table().cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream))
+        set_no_failed_index(failIdx, exported_driver_table().cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream))
     }
     cuMemcpy3DBatchAsync = "cuMemcpy3DBatchAsync" since 12080 (numOps: usize, opList: *mut CUDA_MEMCPY3D_BATCH_OP, failIdx: *mut usize, flags: u64, hStream: CUstream) {
-        no_device_node_index(failIdx, exported_driver_table().cuMemcpy3DBatchAsync(numOps, opList, flags, hStream))
+        set_no_failed_index(failIdx, exported_driver_table().cuMemcpy3DBatchAsync(numOps, opList, flags, hStream))
     }
     cuStreamWaitValue32 = "cuStreamWaitValue32" since 8000 (stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) {
         exported_driver_table().cuStreamWaitValue32(stream, addr, value, flags)
@@ -163,7 +163,7 @@ exported_symbols! { Legacy:
         outcome
     }
     cuGraphAddKernelNode = "cuGraphAddKernelNode" since 10000 (phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *const CUDA_KERNEL_NODE_PARAMS_v1) {
-        exported_driver_table().cuGraphAddKernelNode(phGraphNode, hGraph, dependencies, numDependencies, as_const_ptr(&kernel_node(nodeParams)))
+        exported_driver_table().cuGraphAddKernelNode(phGraphNode, hGraph, dependencies, numDependencies, option_as_ptr(&kernel_node_params_from_v1(nodeParams)))
     }
     cuGraphKernelNodeGetParams = "cuGraphKernelNodeGetParams" since 10000 (hNode: CUgraphNode, nodeParams: *mut CUDA_KERNEL_NODE_PARAMS_v1) {
         if nodeParams.is_null() {
@@ -188,49 +188,49 @@ exported_symbols! { Legacy:
         outcome
     }
     cuGraphKernelNodeSetParams = "cuGraphKernelNodeSetParams" since 10000 (hNode: CUgraphNode, nodeParams: *const CUDA_KERNEL_NODE_PARAMS_v1) {
-        exported_driver_table().cuGraphKernelNodeSetParams(hNode, as_const_ptr(&kernel_node(nodeParams)))
+        exported_driver_table().cuGraphKernelNodeSetParams(hNode, option_as_ptr(&kernel_node_params_from_v1(nodeParams)))
     }
     cuGraphExecKernelNodeSetParams = "cuGraphExecKernelNodeSetParams" since 10010 (hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *const CUDA_KERNEL_NODE_PARAMS_v1) {
-        exported_driver_table().cuGraphExecKernelNodeSetParams(hGraphExec, hNode, as_const_ptr(&kernel_node(nodeParams)))
+        exported_driver_table().cuGraphExecKernelNodeSetParams(hGraphExec, hNode, option_as_ptr(&kernel_node_params_from_v1(nodeParams)))
     }
 }
 
 /// Earlier forms whose null stream is the thread's own.
-pub(crate) use per_thread::SYMBOLS as PER_THREAD_FORMS;
+pub(crate) use per_thread_default_stream::SYMBOLS as PER_THREAD_SYMBOLS;
 
-mod per_thread {
+mod per_thread_default_stream {
     use crate::exported_driver_table;
-    use crate::per_thread::per_thread_if_null;
+    use crate::per_thread_stream::per_thread_stream_if_null;
     use crate::symbol_version::exported_symbols;
     use rtcg_cuda_sys::types::*;
 
     exported_symbols! { PerThread:
         cuMemcpyBatchAsync_ptsz = "cuMemcpyBatchAsync" since 12080 (dsts: *mut CUdeviceptr, srcs: *mut CUdeviceptr, sizes: *mut usize, count: usize, attrs: *mut CUmemcpyAttributes, attrsIdxs: *mut usize, numAttrs: usize, failIdx: *mut usize, hStream: CUstream) {
-            super::cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, failIdx, per_thread_if_null(hStream))
+            super::cuMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, failIdx, per_thread_stream_if_null(hStream))
         }
         cuMemcpy3DBatchAsync_ptsz = "cuMemcpy3DBatchAsync" since 12080 (numOps: usize, opList: *mut CUDA_MEMCPY3D_BATCH_OP, failIdx: *mut usize, flags: u64, hStream: CUstream) {
-            super::cuMemcpy3DBatchAsync(numOps, opList, failIdx, flags, per_thread_if_null(hStream))
+            super::cuMemcpy3DBatchAsync(numOps, opList, failIdx, flags, per_thread_stream_if_null(hStream))
         }
         cuStreamWaitValue32_ptsz = "cuStreamWaitValue32" since 8000 (stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) {
-            exported_driver_table().cuStreamWaitValue32(per_thread_if_null(stream), addr, value, flags)
+            exported_driver_table().cuStreamWaitValue32(per_thread_stream_if_null(stream), addr, value, flags)
         }
         cuStreamWaitValue64_ptsz = "cuStreamWaitValue64" since 9000 (stream: CUstream, addr: CUdeviceptr, value: u64, flags: c_uint) {
-            exported_driver_table().cuStreamWaitValue64(per_thread_if_null(stream), addr, value, flags)
+            exported_driver_table().cuStreamWaitValue64(per_thread_stream_if_null(stream), addr, value, flags)
         }
         cuStreamWriteValue32_ptsz = "cuStreamWriteValue32" since 8000 (stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) {
-            exported_driver_table().cuStreamWriteValue32(per_thread_if_null(stream), addr, value, flags)
+            exported_driver_table().cuStreamWriteValue32(per_thread_stream_if_null(stream), addr, value, flags)
         }
         cuStreamWriteValue64_ptsz = "cuStreamWriteValue64" since 9000 (stream: CUstream, addr: CUdeviceptr, value: u64, flags: c_uint) {
-            exported_driver_table().cuStreamWriteValue64(per_thread_if_null(stream), addr, value, flags)
+            exported_driver_table().cuStreamWriteValue64(per_thread_stream_if_null(stream), addr, value, flags)
         }
         cuStreamBatchMemOp_ptsz = "cuStreamBatchMemOp" since 8000 (stream: CUstream, count: c_uint, paramArray: *mut CUstreamBatchMemOpParams, flags: c_uint) {
-            exported_driver_table().cuStreamBatchMemOp(per_thread_if_null(stream), count, paramArray, flags)
+            exported_driver_table().cuStreamBatchMemOp(per_thread_stream_if_null(stream), count, paramArray, flags)
         }
         cuStreamBeginCapture_ptsz = "cuStreamBeginCapture" since 10000 (hStream: CUstream) {
-            super::cuStreamBeginCapture(per_thread_if_null(hStream))
+            super::cuStreamBeginCapture(per_thread_stream_if_null(hStream))
         }
         cuStreamGetCaptureInfo_ptsz = "cuStreamGetCaptureInfo" since 10010 (hStream: CUstream, captureStatus_out: *mut CUstreamCaptureStatus, id_out: *mut u64) {
-            super::cuStreamGetCaptureInfo(per_thread_if_null(hStream), captureStatus_out, id_out)
+            super::cuStreamGetCaptureInfo(per_thread_stream_if_null(hStream), captureStatus_out, id_out)
         }
     }
 }

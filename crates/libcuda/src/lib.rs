@@ -1,21 +1,21 @@
 //! The virtual GPU as `libcuda.so.1`: the driver API under its C names.
 //!
 //! Every function of the declaration list is exported under the symbol that NVIDIA's library
-//! gives it (`current`), also in the forms of earlier CUDA versions (`legacy_versions`) and in those whose
-//! null stream is the calling thread's own (`per_thread`). What the virtual GPU does not
+//! gives it (`current_versions`), also in the forms of earlier CUDA versions (`legacy_versions`) and in those whose
+//! null stream is the calling thread's own (`per_thread_stream`). What the virtual GPU does not
 //! implement returns `CUDA_ERROR_NOT_SUPPORTED`. `cuGetProcAddress` chooses among the forms
-//! (`lookup`). There is no logic of a driver here: that is `rtcg-vgpu`, whose functions catch
+//! (`proc_address`). There is no logic of a driver here: that is `rtcg-vgpu`, whose functions catch
 //! panics, and nothing in this crate can panic.
 #![allow(unsafe_code)]
 
-mod current;
+mod current_versions;
 mod legacy_versions;
-mod lookup;
-mod per_thread;
+mod per_thread_stream;
+mod proc_address;
 mod symbol_version;
 mod unsupported;
 
-use rtcg_cuda_sys::{DriverTable, TableKind};
+use rtcg_cuda_sys::{DriverKind, DriverTable};
 use std::ffi::c_void;
 use std::sync::OnceLock;
 
@@ -28,7 +28,7 @@ fn exported_driver_table() -> &'static DriverTable {
     static DRIVER_TABLE: OnceLock<DriverTable> = OnceLock::new();
     DRIVER_TABLE.get_or_init(|| {
         rtcg_vgpu::code_cache::enable_code_cache();
-        DriverTable::from_resolver(TableKind::Virtual, resolve_symbol)
+        DriverTable::from_resolver(DriverKind::Virtual, resolve_symbol)
     })
 }
 
@@ -37,10 +37,10 @@ fn exported_driver_table() -> &'static DriverTable {
 fn resolve_symbol(name: &str) -> Option<*const c_void> {
     match name {
         "cuGetProcAddress" => {
-            Some(lookup::get_proc_address as rtcg_cuda_sys::fn_type::cuGetProcAddress as *const c_void)
+            Some(proc_address::get_proc_address as rtcg_cuda_sys::fn_type::cuGetProcAddress as *const c_void)
         }
         "cuGetExportTable" => {
-            Some(lookup::get_export_table as rtcg_cuda_sys::fn_type::cuGetExportTable as *const c_void)
+            Some(proc_address::get_export_table as rtcg_cuda_sys::fn_type::cuGetExportTable as *const c_void)
         }
         _ => rtcg_vgpu::resolve_function(name),
     }

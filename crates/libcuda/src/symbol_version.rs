@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 /// What the null stream means to a form.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum NullStream {
+pub(crate) enum NullStreamKind {
     /// The legacy default stream, or the function has nothing to do with streams.
     Legacy,
     /// The calling thread's own default stream.
@@ -21,7 +21,7 @@ pub(crate) struct SymbolVersion {
     /// The CUDA version that introduced this form, `1000 * major + 10 * minor`.
     pub(crate) since: u32,
     /// What the null stream means to it.
-    pub(crate) null_stream: NullStream,
+    pub(crate) null_stream: NullStreamKind,
     /// The function's address.
     pub(crate) address: *const c_void,
 }
@@ -50,7 +50,7 @@ macro_rules! exported_symbols {
             name: $name,
             symbol: stringify!($symbol),
             since: $since,
-            null_stream: $crate::symbol_version::NullStream::$null_stream,
+            null_stream: $crate::symbol_version::NullStreamKind::$null_stream,
             address: $symbol as *const std::ffi::c_void,
         },)*];
     };

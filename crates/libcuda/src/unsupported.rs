@@ -2,11 +2,11 @@
 //! say so: those with the 32-bit pointers and sizes of CUDA before 3.2, and the exchange with EGL
 //! and VDPAU. Their arguments are not looked at, so they are declared without.
 
-use crate::symbol_version::{NullStream, SymbolVersion};
+use crate::symbol_version::{NullStreamKind, SymbolVersion};
 use rtcg_cuda_sys::types::CUresult;
 use std::ffi::c_void;
 
-macro_rules! unsupported {
+macro_rules! export_unsupported {
     ($($symbol:ident since $since:literal,)*) => {
         $(
             #[doc = concat!("`", stringify!($symbol), "` as CUDA ", $since, " has it: not supported.")]
@@ -22,13 +22,13 @@ macro_rules! unsupported {
             name: stringify!($symbol),
             symbol: stringify!($symbol),
             since: $since,
-            null_stream: NullStream::Legacy,
+            null_stream: NullStreamKind::Legacy,
             address: $symbol as *const c_void,
         },)*];
     };
 }
 
-unsupported! {
+export_unsupported! {
     cuDeviceTotalMem since 2000,
     cuModuleGetGlobal since 2000,
     cuMemGetInfo since 2000,

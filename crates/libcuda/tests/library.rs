@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use rtcg_cuda_sys::types::*;
-use rtcg_cuda_sys::{DriverFn, DriverTable, TableKind, fn_type};
+use rtcg_cuda_sys::{DriverFn, DriverKind, DriverTable, fn_type};
 use std::ffi::{CStr, CString, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +20,7 @@ fn library_file() -> PathBuf {
     file
 }
 
-fn library() -> &'static libloading::Library {
+fn loaded_library() -> &'static libloading::Library {
     static LIBRARY: OnceLock<libloading::Library> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         // SAFETY: the library has no initialisers beyond those of Rust's standard library.
@@ -29,15 +29,19 @@ fn library() -> &'static libloading::Library {
 }
 
 /// The address of an exported symbol.
-fn symbol(name: &str) -> Option<*const c_void> {
+fn exported_symbol(name: &str) -> Option<*const c_void> {
     // SAFETY: only the address is taken.
-    unsafe { library().get::<*const c_void>(name.as_bytes()) }.ok().map(|s| *s)
+    unsafe { loaded_library().get::<*const c_void>(name.as_bytes()) }.ok().map(|s| *s)
 }
 
 /// `cuGetProcAddress_v2`: the code, the address and the status.
-fn ask(name: &str, version: c_int, flags: u64) -> (CUresult, *const c_void, CUdriverProcAddressQueryResult) {
+fn query_proc_address(
+    name: &str,
+    version: c_int,
+    flags: u64,
+) -> (CUresult, *const c_void, CUdriverProcAddressQueryResult) {
     let name = CString::new(name).expect("no NUL");
-    let get = symbol("cuGetProcAddress_v2").expect("exported");
+    let get = exported_symbol("cuGetProcAddress_v2").expect("exported");
     // SAFETY: the exported symbol has this signature.
     let get = unsafe { std::mem::transmute::<*const c_void, fn_type::cuGetProcAddress>(get) };
     let mut address = std::ptr::dangling_mut::<c_void>();
@@ -47,68 +51,69 @@ fn ask(name: &str, version: c_int, flags: u64) -> (CUresult, *const c_void, CUdr
     (code, address, status)
 }
 
-const LEGACY: u64 = 1;
-const PER_THREAD: u64 = 2;
+const LEGACY_STREAM_FLAG: u64 = 1;
+const PER_THREAD_STREAM_FLAG: u64 = 2;
 
 #[test]
 fn every_declared_symbol_is_exported() {
-    let missing: Vec<_> = DriverFn::ALL.iter().filter(|f| symbol(f.function_info().symbol).is_none()).collect();
+    let missing: Vec<_> =
+        DriverFn::ALL_FUNCTIONS.iter().filter(|f| exported_symbol(f.function_info().symbol).is_none()).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]
 fn every_declared_function_is_found_by_its_name_and_version() {
-    for function in DriverFn::ALL {
+    for function in DriverFn::ALL_FUNCTIONS {
         let info = function.function_info();
         let base = match info.name.rsplit_once("_v") {
             Some((base, digits)) if digits.parse::<u32>().is_ok() => base,
             _ => info.name,
         };
-        let (code, address, status) = ask(base, info.since as c_int, LEGACY);
+        let (code, address, status) = query_proc_address(base, info.since as c_int, LEGACY_STREAM_FLAG);
         assert_eq!((code, status), (CUresult::CUDA_SUCCESS, CU_GET_PROC_ADDRESS_SUCCESS), "{}", info.name);
-        assert_eq!(Some(address), symbol(info.symbol), "{}", info.name);
+        assert_eq!(Some(address), exported_symbol(info.symbol), "{}", info.name);
     }
 }
 
 #[test]
-fn the_version_chooses_the_form() {
+fn requested_version_selects_the_symbol_version() {
     let expect = |name: &str, version, flags, exported: &str| {
-        let (code, address, status) = ask(name, version, flags);
+        let (code, address, status) = query_proc_address(name, version, flags);
         assert_eq!((code, status), (CUresult::CUDA_SUCCESS, CU_GET_PROC_ADDRESS_SUCCESS), "{name} {version}");
-        assert_eq!(Some(address), symbol(exported), "{name} {version} is {exported}");
+        assert_eq!(Some(address), exported_symbol(exported), "{name} {version} is {exported}");
     };
-    expect("cuCtxCreate", 2000, LEGACY, "cuCtxCreate");
-    expect("cuCtxCreate", 11_030, LEGACY, "cuCtxCreate_v2");
-    expect("cuCtxCreate", 12_000, LEGACY, "cuCtxCreate_v3");
-    expect("cuCtxCreate", 99_000, LEGACY, "cuCtxCreate_v4");
-    expect("cuCtxGetDevice", 12_090, LEGACY, "cuCtxGetDevice");
-    expect("cuCtxGetDevice", 13_000, LEGACY, "cuCtxGetDevice_v2");
-    expect("cuGetProcAddress", 11_030, LEGACY, "cuGetProcAddress");
-    expect("cuGetProcAddress", 12_000, LEGACY, "cuGetProcAddress_v2");
+    expect("cuCtxCreate", 2000, LEGACY_STREAM_FLAG, "cuCtxCreate");
+    expect("cuCtxCreate", 11_030, LEGACY_STREAM_FLAG, "cuCtxCreate_v2");
+    expect("cuCtxCreate", 12_000, LEGACY_STREAM_FLAG, "cuCtxCreate_v3");
+    expect("cuCtxCreate", 99_000, LEGACY_STREAM_FLAG, "cuCtxCreate_v4");
+    expect("cuCtxGetDevice", 12_090, LEGACY_STREAM_FLAG, "cuCtxGetDevice");
+    expect("cuCtxGetDevice", 13_000, LEGACY_STREAM_FLAG, "cuCtxGetDevice_v2");
+    expect("cuGetProcAddress", 11_030, LEGACY_STREAM_FLAG, "cuGetProcAddress");
+    expect("cuGetProcAddress", 12_000, LEGACY_STREAM_FLAG, "cuGetProcAddress_v2");
     expect("cuMemcpyHtoD", 13_000, 0, "cuMemcpyHtoD_v2");
-    expect("cuMemcpyHtoD", 13_000, PER_THREAD, "cuMemcpyHtoD_v2_ptds");
-    expect("cuLaunchKernel", 13_000, LEGACY, "cuLaunchKernel");
-    expect("cuLaunchKernel", 13_000, PER_THREAD, "cuLaunchKernel_ptsz");
+    expect("cuMemcpyHtoD", 13_000, PER_THREAD_STREAM_FLAG, "cuMemcpyHtoD_v2_ptds");
+    expect("cuLaunchKernel", 13_000, LEGACY_STREAM_FLAG, "cuLaunchKernel");
+    expect("cuLaunchKernel", 13_000, PER_THREAD_STREAM_FLAG, "cuLaunchKernel_ptsz");
     // Without a form for the thread's own stream, or with one too new, it is the plain one.
-    expect("cuMemAlloc", 13_000, PER_THREAD, "cuMemAlloc_v2");
-    expect("cuLaunchKernel", 6_050, PER_THREAD, "cuLaunchKernel");
-    expect("cuStreamGetCaptureInfo", 11_030, PER_THREAD, "cuStreamGetCaptureInfo_v2_ptsz");
+    expect("cuMemAlloc", 13_000, PER_THREAD_STREAM_FLAG, "cuMemAlloc_v2");
+    expect("cuLaunchKernel", 6_050, PER_THREAD_STREAM_FLAG, "cuLaunchKernel");
+    expect("cuStreamGetCaptureInfo", 11_030, PER_THREAD_STREAM_FLAG, "cuStreamGetCaptureInfo_v2_ptsz");
 }
 
 #[test]
-fn what_is_not_found_is_told_apart() {
+fn unknown_and_too_new_functions_have_different_statuses() {
     let none = (CUresult::CUDA_SUCCESS, std::ptr::null());
-    let (code, address, status) = ask("cuNoSuchFunction", 13_000, 0);
+    let (code, address, status) = query_proc_address("cuNoSuchFunction", 13_000, 0);
     assert_eq!(((code, address), status), (none, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND));
-    let (code, address, status) = ask("cuGraphCreate", 9_020, 0);
+    let (code, address, status) = query_proc_address("cuGraphCreate", 9_020, 0);
     assert_eq!(((code, address), status), (none, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT));
-    assert_eq!(ask("cuInit", 13_000, 3).0, CUresult::CUDA_ERROR_INVALID_VALUE);
-    assert_eq!(ask("cuInit", 13_000, 4).0, CUresult::CUDA_ERROR_INVALID_VALUE);
+    assert_eq!(query_proc_address("cuInit", 13_000, 3).0, CUresult::CUDA_ERROR_INVALID_VALUE);
+    assert_eq!(query_proc_address("cuInit", 13_000, 4).0, CUresult::CUDA_ERROR_INVALID_VALUE);
 }
 
 #[test]
 fn export_tables_are_not_found() {
-    let get = symbol("cuGetExportTable").expect("exported");
+    let get = exported_symbol("cuGetExportTable").expect("exported");
     // SAFETY: the exported symbol has this signature.
     let get = unsafe { std::mem::transmute::<*const c_void, fn_type::cuGetExportTable>(get) };
     let mut table = std::ptr::dangling();
@@ -153,7 +158,7 @@ fn a_c_program_linked_with_lcuda_runs() {
 }
 
 #[test]
-fn a_python_program_loads_it_through_ctypes() {
+fn a_python_program_loads_the_library_through_ctypes() {
     let folder = library_folder("ctypes");
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../compat/programs/ctypes_driver.py");
     let python = std::env::var_os("VIRTUAL_ENV").map_or("python3".into(), |venv| Path::new(&venv).join("bin/python"));
@@ -165,11 +170,11 @@ fn a_python_program_loads_it_through_ctypes() {
 }
 
 #[test]
-fn rtcg_itself_loads_it_as_a_driver() {
+fn rtcg_loads_the_library_as_a_driver() {
     // In a process of its own, because the setting is read from the environment.
     if std::env::var_os("RTCG_LIBCUDA").as_deref() != Some(library_file().as_os_str()) {
         let mut again = Command::new(std::env::current_exe().expect("the test knows its file"));
-        again.args(["--exact", "rtcg_itself_loads_it_as_a_driver"]).env("RTCG_LIBCUDA", library_file());
+        again.args(["--exact", "rtcg_loads_the_library_as_a_driver"]).env("RTCG_LIBCUDA", library_file());
         let ran = again.output().expect("the test starts again");
         assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
         assert!(String::from_utf8_lossy(&ran.stdout).contains("1 passed"));
@@ -184,9 +189,9 @@ fn rtcg_itself_loads_it_as_a_driver() {
     }
     assert!(count >= 1);
     // A virtual device takes no machine code, so rtcg must know that this is one.
-    assert_eq!(table.table_kind(), TableKind::Virtual);
+    assert_eq!(table.driver_kind(), DriverKind::Virtual);
     assert_eq!(table.driver_version(), Some(13_000));
-    assert!(DriverFn::ALL.iter().all(|f| table.has(*f)));
+    assert!(DriverFn::ALL_FUNCTIONS.iter().all(|f| table.has_function(*f)));
     // Declared, exported, not implemented.
     // SAFETY: takes no pointer.
     assert_eq!(unsafe { table.cuMulticastAddDevice(0, 0) }, CUresult::CUDA_ERROR_NOT_SUPPORTED);
@@ -208,12 +213,12 @@ const PTX: &CStr = c"
     ret;
 }
 ";
-const THREADS: u32 = 20;
+const THREAD_COUNT: u32 = 20;
 
 /// Runs the kernel on a driver's first device.
-fn run_work(table: &DriverTable) -> Vec<u32> {
+fn run_ptx_kernel(table: &DriverTable) -> Vec<u32> {
     let (mut context, mut module, mut f, mut out) = (CUcontext::null(), CUmodule::null(), CUfunction::null(), 0);
-    let mut got = vec![0_u32; THREADS as usize];
+    let mut got = vec![0_u32; THREAD_COUNT as usize];
     // SAFETY: all pointers are valid, and the kernel writes as many words as there are threads.
     unsafe {
         let codes = [
@@ -227,7 +232,7 @@ fn run_work(table: &DriverTable) -> Vec<u32> {
         assert_eq!(codes, [CUresult::CUDA_SUCCESS; 6]);
         let mut parameters = [(&raw mut out).cast::<c_void>()];
         let (stream, none) = (CUstream::null(), std::ptr::null_mut());
-        let launched = table.cuLaunchKernel(f, 1, 1, 1, THREADS, 1, 1, 0, stream, parameters.as_mut_ptr(), none);
+        let launched = table.cuLaunchKernel(f, 1, 1, 1, THREAD_COUNT, 1, 1, 0, stream, parameters.as_mut_ptr(), none);
         assert_eq!(launched, CUresult::CUDA_SUCCESS);
         assert_eq!(table.cuMemcpyDtoH(got.as_mut_ptr().cast(), out, 4 * got.len()), CUresult::CUDA_SUCCESS);
     }
@@ -235,7 +240,7 @@ fn run_work(table: &DriverTable) -> Vec<u32> {
 }
 
 /// The files of a cache of machine code: names, and what tells a file from another that took its place.
-fn code_files(folder: &Path) -> Vec<(PathBuf, u64)> {
+fn cached_code_files(folder: &Path) -> Vec<(PathBuf, u64)> {
     let entries = |path: &Path| std::fs::read_dir(path).into_iter().flatten().map(|e| e.expect("an entry").path());
     let shards = entries(folder).flat_map(|path| entries(&path).collect::<Vec<_>>());
     let mut files: Vec<PathBuf> = shards.flat_map(|path| entries(&path).collect::<Vec<_>>()).collect();
@@ -248,7 +253,7 @@ fn code_files(folder: &Path) -> Vec<(PathBuf, u64)> {
 /// The library and this test have the same virtual GPU, linked into different files.
 #[test]
 fn programs_of_the_same_sources_share_machine_code() {
-    const TEST: &str = "programs_of_the_same_sources_share_machine_code";
+    const TEST_NAME: &str = "programs_of_the_same_sources_share_machine_code";
     if let Ok(which) = std::env::var("RTCG_SHARED_CODE_TEST") {
         rtcg_vgpu::code_cache::enable_code_cache();
         let table = if which == "linked" {
@@ -257,8 +262,8 @@ fn programs_of_the_same_sources_share_machine_code() {
             DriverTable::real_driver().expect("a driver")
         };
         let expected: Vec<u32> =
-            (0..THREADS).map(|i| if (1..5).contains(&i) { 2 * (i - 1) } else { u32::MAX }).collect();
-        assert_eq!(run_work(table)[1..], expected[1..]);
+            (0..THREAD_COUNT).map(|i| if (1..5).contains(&i) { 2 * (i - 1) } else { u32::MAX }).collect();
+        assert_eq!(run_ptx_kernel(table)[1..], expected[1..]);
         let counts = rtcg_vgpu::jit::cache_key::compile_counts();
         println!("{which}: compiled={} loaded={}", counts.compiled, counts.loaded);
         return;
@@ -267,7 +272,7 @@ fn programs_of_the_same_sources_share_machine_code() {
     std::fs::create_dir_all(&folder).expect("a folder");
     let run = |which: &str| {
         let mut again = Command::new(std::env::current_exe().expect("the test knows its file"));
-        again.args(["--exact", TEST, "--nocapture"]).env("RTCG_SHARED_CODE_TEST", which);
+        again.args(["--exact", TEST_NAME, "--nocapture"]).env("RTCG_SHARED_CODE_TEST", which);
         again.env("RTCG_LIBCUDA", library_file()).env("CUDA_CACHE_PATH", &folder);
         for variable in ["CUDA_CACHE_DISABLE", "PYCUDA_DISABLE_CACHE", "CUDA_CACHE_MAXSIZE", "RTCG_CHECK"] {
             again.env_remove(variable);
@@ -278,11 +283,11 @@ fn programs_of_the_same_sources_share_machine_code() {
         out.into_owned()
     };
     run("library");
-    let files = code_files(&folder);
+    let files = cached_code_files(&folder);
     assert_eq!(files.len(), 2, "the kernel and its masked part");
     let out = run("linked");
     assert!(out.contains("linked: compiled=0 loaded=2"), "{out}");
     run("library");
-    assert_eq!(code_files(&folder), files, "code was made again");
+    assert_eq!(cached_code_files(&folder), files, "code was made again");
     std::fs::remove_dir_all(&folder).expect("the folder goes");
 }

@@ -6,19 +6,19 @@
 use rtcg_oracle::{OracleBuffer, OracleLaunch, run_kernel};
 use std::collections::{BTreeMap, HashMap};
 
-const BLOCK: usize = 128;
-const INPUT: u64 = 0x1_0000_0000;
-const OUTPUT: u64 = 0x2_0000_0000;
+const BLOCK_THREADS: usize = 128;
+const INPUT_ADDRESS: u64 = 0x1_0000_0000;
+const OUTPUT_ADDRESS: u64 = 0x2_0000_0000;
 
 /// A piece of the table.
-struct Reader<'a> {
+struct TableReader<'a> {
     data: &'a [u8],
     at: usize,
 }
 
-impl Reader<'_> {
+impl TableReader<'_> {
     /// A column of numbers, as byte planes or bits.
-    fn column(&mut self, bits: usize, rows: usize) -> Vec<u64> {
+    fn read_column(&mut self, bits: usize, rows: usize) -> Vec<u64> {
         let n = if bits == 1 { rows.div_ceil(8) } else { rows * bits / 8 };
         let data = &self.data[self.at..self.at + n];
         self.at += n;
@@ -31,7 +31,7 @@ impl Reader<'_> {
     }
 }
 
-fn bits_of(register: &str) -> usize {
+fn register_bits(register: &str) -> usize {
     match register.as_bytes()[0] {
         b'p' => 1,
         b'h' => 16,
@@ -41,10 +41,10 @@ fn bits_of(register: &str) -> usize {
 }
 
 /// A kernel that applies a form to rows of 64-bit words.
-fn kernel(sources: &[String], results: &[String], text: &str) -> String {
+fn kernel_for_form(sources: &[String], results: &[String], text: &str) -> String {
     let mut body = format!("mad.lo.u64 %x4, %x3, {}, %x1;\n", 8 * sources.len());
     for (i, r) in sources.iter().enumerate() {
-        let load = match bits_of(r) {
+        let load = match register_bits(r) {
             1 => format!("setp.ne.u64 %{r}, %x5, 0;"),
             16 => format!("cvt.u16.u64 %{r}, %x5;"),
             32 => format!("cvt.u32.u64 %{r}, %x5;"),
@@ -55,7 +55,7 @@ fn kernel(sources: &[String], results: &[String], text: &str) -> String {
     body += "mov.u32 %y6, scratch; mad.lo.u32 %y5, %y2, 8, %y6;\n";
     body += &format!("{text}\nmad.lo.u64 %x6, %x3, {}, %x2;\n", 8 * results.len());
     for (i, r) in results.iter().enumerate() {
-        let keep = match bits_of(r) {
+        let keep = match register_bits(r) {
             1 => format!("selp.u64 %x5, 1, 0, %{r};"),
             16 => format!("cvt.u64.u16 %x5, %{r};"),
             32 => format!("cvt.u64.u32 %x5, %{r};"),
@@ -70,12 +70,12 @@ fn kernel(sources: &[String], results: &[String], text: &str) -> String {
          mov.u32 %y0, %ctaid.x; mov.u32 %y1, %ntid.x; mov.u32 %y2, %tid.x; mad.lo.u32 %y3, %y0, %y1, %y2;\n\
          ld.param.u32 %y4, [n]; setp.ge.u32 %q, %y3, %y4; @%q ret;\n\
          ld.param.u64 %x1, [a]; ld.param.u64 %x2, [b]; cvt.u64.u32 %x3, %y3;\n{body}ret; }}",
-        8 * BLOCK
+        8 * BLOCK_THREADS
     )
 }
 
 /// What is wrong with a form, if anything.
-fn check(
+fn check_form(
     pool: &[Vec<u64>],
     sources: &[String],
     results: &[String],
@@ -84,21 +84,21 @@ fn check(
 ) -> Result<(), String> {
     let rows = wanted[0].len().min(2000);
     let step = wanted[0].len() / rows;
-    let parsed = rtcg_ptx::parse(kernel(sources, results, text));
+    let parsed = rtcg_ptx::parse(kernel_for_form(sources, results, text));
     if parsed.has_errors() {
         let first = parsed.diagnostics.iter().find(|d| d.is_error()).map(|d| d.message.clone());
         return Err(format!("refused: {}", first.unwrap_or_default()));
     }
     let input = (0..rows).flat_map(|r| pool[..sources.len()].iter().flat_map(move |c| c[r * step].to_le_bytes()));
     let mut buffers = vec![
-        OracleBuffer { address: INPUT, bytes: input.collect(), writable: false },
-        OracleBuffer { address: OUTPUT, bytes: vec![0; rows * results.len() * 8], writable: true },
+        OracleBuffer { address: INPUT_ADDRESS, bytes: input.collect(), writable: false },
+        OracleBuffer { address: OUTPUT_ADDRESS, bytes: vec![0; rows * results.len() * 8], writable: true },
     ];
-    let mut params = INPUT.to_le_bytes().to_vec();
-    params.extend(OUTPUT.to_le_bytes());
+    let mut params = INPUT_ADDRESS.to_le_bytes().to_vec();
+    params.extend(OUTPUT_ADDRESS.to_le_bytes());
     params.extend((rows as u32).to_le_bytes());
-    let grid = [rows.div_ceil(BLOCK) as u32, 1, 1];
-    let launch = OracleLaunch { grid, block: [BLOCK as u32, 1, 1], dynamic_shared: 0, params, objects: vec![] };
+    let grid = [rows.div_ceil(BLOCK_THREADS) as u32, 1, 1];
+    let launch = OracleLaunch { grid, block: [BLOCK_THREADS as u32, 1, 1], dynamic_shared: 0, params, objects: vec![] };
     run_kernel(&parsed.module, "k", &launch, &mut buffers).map_err(|e| format!("refused: {e}"))?;
     let word = |i: usize| u64::from_le_bytes(std::array::from_fn(|b| buffers[1].bytes[i * 8 + b]));
     for r in 0..rows {
@@ -118,7 +118,7 @@ fn main() {
     let data = std::fs::read(&args[1]).expect("the table");
     let n = u32::from_le_bytes(std::array::from_fn(|i| data[i])) as usize;
     let head = String::from_utf8_lossy(&data[4..4 + n]).into_owned();
-    let mut reader = Reader { data: &data, at: 4 + n };
+    let mut reader = TableReader { data: &data, at: 4 + n };
     let mut pools: HashMap<String, (usize, Vec<Vec<u64>>)> = HashMap::new();
     let mut last: HashMap<(String, usize, usize), Vec<u64>> = HashMap::new();
     let (mut right, mut wrong, mut refused) = (0, 0, BTreeMap::<String, usize>::new());
@@ -129,7 +129,7 @@ fn main() {
         let words: Vec<&str> = first.split(' ').collect();
         if words[0] == "pool" {
             let numbers: Vec<usize> = words[1..].iter().filter_map(|w| w.parse().ok()).collect();
-            let columns = numbers[1..].iter().map(|&b| reader.column(b, numbers[0])).collect();
+            let columns = numbers[1..].iter().map(|&b| reader.read_column(b, numbers[0])).collect();
             pools.insert(second.to_owned(), (numbers[0], columns));
         }
         if words[0] != "form" {
@@ -141,8 +141,8 @@ fn main() {
         let (rows, pool) = &pools[second];
         let mut wanted = vec![];
         for (k, r) in results.iter().enumerate() {
-            let mut column = reader.column(bits_of(r), *rows);
-            let key = (second.to_owned(), bits_of(r), k);
+            let mut column = reader.read_column(register_bits(r), *rows);
+            let key = (second.to_owned(), register_bits(r), k);
             if let Some(before) = last.get(&key) {
                 column.iter_mut().zip(before).for_each(|(x, y)| *x ^= y);
             }
@@ -152,7 +152,7 @@ fn main() {
         if words[1] != "exact" || !args.get(2).is_none_or(|t| text.contains(t.as_str())) {
             continue;
         }
-        match check(pool, &sources, &results, text, &wanted) {
+        match check_form(pool, &sources, &results, text, &wanted) {
             Ok(()) => right += 1,
             Err(e) if e.starts_with("refused") => *refused.entry(e).or_default() += 1,
             Err(e) => {

@@ -4,7 +4,7 @@
 //! part of the payload, conversions that only widen `.bf16` or copy keep all of it, others give the
 //! one NaN of the format.
 
-use crate::exact::{
+use crate::exact_rounding::{
     self, BF16, DecodedFloat, E4M3, E5M2, ExactMagnitude, F16, F32, F64, FloatFormat, RoundingMode, TF32, decode_float,
     round_to_format,
 };
@@ -13,7 +13,7 @@ use crate::int;
 use rtcg_ptx::ast::{FpMods, Rounding, Type};
 
 /// The format of a floating-point type, or of one half of a pair.
-pub(crate) fn format_of(ty: Type) -> Option<FloatFormat> {
+pub(crate) fn float_format_of_type(ty: Type) -> Option<FloatFormat> {
     Some(match ty {
         Type::F16 | Type::F16x2 => F16,
         Type::BF16 | Type::BF16x2 => BF16,
@@ -29,7 +29,7 @@ pub(crate) fn format_of(ty: Type) -> Option<FloatFormat> {
 /// Scalar `cvt`; the result has the bits of `dty`.
 pub(crate) fn scalar_cvt(dty: Type, sty: Type, mods: &FpMods, a: u128) -> u128 {
     let a = int::truncate_bits(sty.bits(), a);
-    match (format_of(dty), format_of(sty)) {
+    match (float_format_of_type(dty), float_format_of_type(sty)) {
         (None, None) => int_to_int(dty, sty, mods, a),
         (Some(f), None) => int_to_float(f, sty, mods, a).into(),
         (None, Some(f)) => float_to_int(dty, f, mods, a as u64),
@@ -71,8 +71,11 @@ fn float_to_int(dty: Type, f: FloatFormat, mods: &FpMods, a: u64) -> u128 {
             }
         }
         DecodedFloat::Finite { negative, n, exp } => {
-            let whole =
-                exact::to_integer(rounding_mode(mods.rnd), negative, &ExactMagnitude::from_dyadic(n.into(), exp));
+            let whole = exact_rounding::round_to_integer(
+                rounding_mode(mods.rnd),
+                negative,
+                &ExactMagnitude::from_dyadic(n.into(), exp),
+            );
             let whole = whole.to_u128().map_or(most, |x| x.min(most as u128) as i128);
             if negative { -whole } else { whole }
         }
@@ -86,16 +89,22 @@ fn float_to_float(to: FloatFormat, from: FloatFormat, mods: &FpMods, a: u64) -> 
     let integral = matches!(mods.rnd, Rounding::Rni | Rounding::Rzi | Rounding::Rmi | Rounding::Rpi);
     let r = match decode_float(from, a) {
         DecodedFloat::Nan if mods.sat => 0,
-        DecodedFloat::Nan => return place_in_container(to, converted_nan(to, from, mods, a)),
+        DecodedFloat::Nan => return align_tf32_bits(to, convert_nan(to, from, mods, a)),
         DecodedFloat::Infinity(negative) => to.infinity() | if negative { to.sign_bit() } else { 0 },
         DecodedFloat::Finite { negative, n, exp } if integral => {
-            let whole =
-                exact::to_integer(rounding_mode(mods.rnd), negative, &ExactMagnitude::from_dyadic(n.into(), exp));
+            let whole = exact_rounding::round_to_integer(
+                rounding_mode(mods.rnd),
+                negative,
+                &ExactMagnitude::from_dyadic(n.into(), exp),
+            );
             round_to_format(to, RoundingMode::Zero, negative, &ExactMagnitude::Dyadic { n: whole, exp: 0 })
         }
         DecodedFloat::Finite { negative, n, exp } => {
             let x = ExactMagnitude::from_dyadic(n.into(), exp);
-            match mods.ftz && to == F32 && exact::is_tiny(to, rounding_mode(mods.rnd), negative, &x) {
+            match mods.ftz
+                && to == F32
+                && exact_rounding::is_tiny_after_rounding(to, rounding_mode(mods.rnd), negative, &x)
+            {
                 true => {
                     if negative {
                         to.sign_bit()
@@ -108,15 +117,15 @@ fn float_to_float(to: FloatFormat, from: FloatFormat, mods: &FpMods, a: u64) -> 
         }
     };
     let r = if mods.satfinite && r & !to.sign_bit() == to.infinity() { r - 1 } else { r };
-    place_in_container(to, apply_sat_or_relu(to, mods, r))
+    align_tf32_bits(to, apply_sat_or_relu(to, mods, r))
 }
 
 /// `.tf32` numbers stand in the upper part of 32 bits.
-fn place_in_container(f: FloatFormat, bits: u64) -> u64 {
+fn align_tf32_bits(f: FloatFormat, bits: u64) -> u64 {
     if f == TF32 { bits << 13 } else { bits }
 }
 
-fn converted_nan(to: FloatFormat, from: FloatFormat, mods: &FpMods, a: u64) -> u64 {
+fn convert_nan(to: FloatFormat, from: FloatFormat, mods: &FpMods, a: u64) -> u64 {
     let plain = mods.rnd == Rounding::Default && !mods.ftz && !mods.sat;
     let moved = |payload: u64| {
         let sign = if from.is_negative(a) { to.sign_bit() } else { 0 };

@@ -5,7 +5,9 @@
 //! (of a quotient the first), made quiet, and gives 0xfff8... for an invalid operation.
 
 use crate::bigint::BigUint;
-use crate::exact::{self, DecodedFloat, ExactMagnitude, F64, FloatFormat, RoundingMode, decode_float, round_to_format};
+use crate::exact_rounding::{
+    self, DecodedFloat, ExactMagnitude, F64, FloatFormat, RoundingMode, decode_float, round_to_format,
+};
 use rtcg_ptx::ast::{CmpOp, FpMods, Rounding};
 use std::cmp::Ordering;
 
@@ -45,7 +47,7 @@ pub fn default_nan(f: FloatFormat) -> u64 {
 }
 
 /// The NaN that arithmetic makes of a NaN operand.
-fn passed_nan(f: FloatFormat, nan: u64) -> u64 {
+fn propagated_nan(f: FloatFormat, nan: u64) -> u64 {
     if f == F64 { nan | 1 << 51 } else { default_nan(f) }
 }
 
@@ -66,11 +68,11 @@ pub fn execute_arithmetic(op: ArithOp, f: FloatFormat, mods: &FpMods, operands: 
     let mut nans = operands[..n].iter().copied().filter(|&x| f.is_nan(x));
     let nan = if op == ArithOp::Div { nans.next() } else { nans.next_back() };
     let bits = match nan {
-        Some(nan) => passed_nan(f, nan),
+        Some(nan) => propagated_nan(f, nan),
         None => match exact_result(op, f, rounding_mode(mods.rnd), operands) {
             ExactOutcome::Bits(bits) => bits,
             ExactOutcome::Value(negative, x)
-                if mods.ftz && exact::is_tiny(f, rounding_mode(mods.rnd), negative, &x) =>
+                if mods.ftz && exact_rounding::is_tiny_after_rounding(f, rounding_mode(mods.rnd), negative, &x) =>
             {
                 if negative {
                     f.sign_bit()
@@ -197,10 +199,10 @@ fn exact_fma(f: FloatFormat, mode: RoundingMode, a: DecodedFloat, b: DecodedFloa
 }
 
 /// `abs` and `neg` (`negate`).
-pub fn sign_change(f: FloatFormat, mods: &FpMods, negate: bool, a: u64) -> u64 {
+pub fn abs_or_neg(f: FloatFormat, mods: &FpMods, negate: bool, a: u64) -> u64 {
     let a = if mods.ftz { f.flush_subnormal(a) } else { a };
     if f.is_nan(a) {
-        return passed_nan(f, a);
+        return propagated_nan(f, a);
     }
     if negate { a ^ f.sign_bit() } else { f.magnitude_bits(a) }
 }
@@ -216,7 +218,7 @@ pub fn min_max(f: FloatFormat, mods: &FpMods, max: bool, a: u64, b: u64) -> u64 
     let (a, b) = if mods.ftz { (f.flush_subnormal(a), f.flush_subnormal(b)) } else { (a, b) };
     let (x, y) = if mods.xorsign_abs { (f.magnitude_bits(a), f.magnitude_bits(b)) } else { (a, b) };
     let chosen = match (f.is_nan(x), f.is_nan(y)) {
-        (true, true) => return passed_nan(f, y),
+        (true, true) => return propagated_nan(f, y),
         (true, _) | (_, true) if mods.nan => return default_nan(f),
         (true, false) => y,
         (false, true) => x,

@@ -55,7 +55,7 @@ pub(crate) fn compare_ints(bits: u32, signed: bool, op: CmpOp, a: u128, b: u128)
 }
 
 /// Builds a number of `bits` bits from a function that gives each of them.
-pub(crate) fn from_bits(bits: u32, bit: impl Fn(u32) -> bool) -> u128 {
+pub(crate) fn build_from_bits(bits: u32, bit: impl Fn(u32) -> bool) -> u128 {
     (0..bits).fold(0, |d, i| d | u128::from(bit(i)) << i)
 }
 
@@ -66,26 +66,26 @@ pub(crate) fn test_bit(x: u128, i: u32) -> bool {
 
 /// `shl`
 pub(crate) fn shl(bits: u32, a: u128, n: u32) -> u128 {
-    from_bits(bits, |i| i >= n && test_bit(a, i - n))
+    build_from_bits(bits, |i| i >= n && test_bit(a, i - n))
 }
 
 /// `shr`, which copies the sign of a signed number.
 pub(crate) fn shr(bits: u32, signed: bool, a: u128, n: u32) -> u128 {
     let from = |i: u64| if i < bits.into() { test_bit(a, i as u32) } else { signed && test_bit(a, bits - 1) };
-    from_bits(bits, |i| from(u64::from(i) + u64::from(n)))
+    build_from_bits(bits, |i| from(u64::from(i) + u64::from(n)))
 }
 
 /// `bfe`
 pub(crate) fn bfe(bits: u32, signed: bool, a: u128, pos: u32, len: u32) -> u128 {
     let (pos, len, msb) = (pos & 0xff, len & 0xff, bits - 1);
     let fill = signed && len > 0 && test_bit(a, (pos + len - 1).min(msb));
-    from_bits(bits, |i| if i < len && pos + i <= msb { test_bit(a, pos + i) } else { fill })
+    build_from_bits(bits, |i| if i < len && pos + i <= msb { test_bit(a, pos + i) } else { fill })
 }
 
 /// `bfi`
 pub(crate) fn bfi(bits: u32, a: u128, b: u128, pos: u32, len: u32) -> u128 {
     let (pos, len) = (pos & 0xff, len & 0xff);
-    from_bits(bits, |i| if i >= pos && i < pos + len { test_bit(a, i - pos) } else { test_bit(b, i) })
+    build_from_bits(bits, |i| if i >= pos && i < pos + len { test_bit(a, i - pos) } else { test_bit(b, i) })
 }
 
 /// `bfind`: the highest bit that differs from the sign; all ones when there is none.
@@ -100,26 +100,30 @@ pub(crate) fn bfind(bits: u32, signed: bool, shiftamt: bool, a: u128) -> u128 {
 /// `bmsk`: `len` ones from bit `pos`.
 pub(crate) fn bmsk(wrap: bool, pos: u32, len: u32) -> u128 {
     let limit = |x: u32| if wrap { x % 32 } else { x.min(32) };
-    from_bits(32, |i| i >= limit(pos) && i < limit(pos) + limit(len))
+    build_from_bits(32, |i| i >= limit(pos) && i < limit(pos) + limit(len))
 }
 
 /// `szext`: the low `n` bits, extended.
 pub(crate) fn szext(wrap: bool, signed: bool, a: u128, n: u32) -> u128 {
     let n = if wrap { n % 32 } else { n.min(32) };
-    from_bits(32, |i| if i < n { test_bit(a, i) } else { signed && n > 0 && test_bit(a, n - 1) })
+    build_from_bits(32, |i| if i < n { test_bit(a, i) } else { signed && n > 0 && test_bit(a, n - 1) })
 }
 
 /// `shf`: a funnel shift of `hi:lo`.
 pub(crate) fn funnel_shift(left: bool, wrap: bool, lo: u128, hi: u128, n: u32) -> u128 {
     let n = if wrap { n % 32 } else { n.min(32) };
     let both = truncate_bits(32, hi) << 32 | truncate_bits(32, lo);
-    if left { from_bits(32, |i| test_bit(both, 32 + i - n)) } else { from_bits(32, |i| test_bit(both, i + n)) }
+    if left {
+        build_from_bits(32, |i| test_bit(both, 32 + i - n))
+    } else {
+        build_from_bits(32, |i| test_bit(both, i + n))
+    }
 }
 
 /// `lop3`
 pub(crate) fn lop3(table: u8, a: u128, b: u128, c: u128) -> u128 {
     let row = |i| u32::from(test_bit(a, i)) << 2 | u32::from(test_bit(b, i)) << 1 | u32::from(test_bit(c, i));
-    from_bits(32, |i| test_bit(table.into(), row(i)))
+    build_from_bits(32, |i| test_bit(table.into(), row(i)))
 }
 
 /// Byte `i`.

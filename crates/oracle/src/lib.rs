@@ -2,7 +2,7 @@
 //!
 //! Used in tests only. [`run_kernel`] executes a kernel thread by thread with registers of 128 bits and
 //! memory of bytes; it is slow, and written to be obviously right: all floating-point results come
-//! from exact numbers through one rounding function ([`exact::round_to_format`]), integers are computed in
+//! from exact numbers through one rounding function ([`exact_rounding::round_to_format`]), integers are computed in
 //! 128 bits and cut, bit instructions go bit by bit. None of it is shared with the virtual GPU.
 //!
 //! The interpreter refuses what a program must not rely on: reading a register or a byte that was
@@ -12,12 +12,13 @@
 
 pub mod bigint;
 mod convert;
-pub mod exact;
+pub mod exact_rounding;
 pub mod float;
 pub mod generate;
 mod int;
-mod machine;
+mod interpreter;
 mod matrix;
+mod matrix_tiles;
 mod mbarrier;
 mod memory;
 mod pure_instructions;
@@ -25,10 +26,9 @@ mod random;
 pub mod shrink;
 pub mod texture;
 mod thread;
-mod tiles;
 mod video;
 mod warp;
 
 pub use generate::{GenerationTarget, TestProgram, generate_program};
-pub use machine::{OracleBuffer, OracleError, OracleLaunch, OracleReport, run_kernel};
+pub use interpreter::{OracleBuffer, OracleError, OracleLaunch, OracleReport, run_kernel};
 pub use random::Random;

@@ -9,7 +9,7 @@
 mod sparse;
 
 use crate::convert::from_fp8;
-use crate::exact::{
+use crate::exact_rounding::{
     self, BF16, DecodedFloat, ExactMagnitude, F16, F32, F64, FloatFormat, RoundingMode, TF32, decode_float,
 };
 use crate::float::{ArithOp, default_nan, execute_arithmetic};
@@ -20,9 +20,9 @@ use rtcg_ptx::ast::*;
 pub(crate) type FragmentRegisters = Vec<Vec<u128>>;
 
 /// Places below the largest exponent that a term keeps.
-const FRACTION_BITS: i64 = 25;
+const TENSOR_CORE_FRACTION_BITS: i64 = 25;
 /// Smaller exponents count as this one.
-const MIN_EXPONENT: i64 = -126;
+const TENSOR_CORE_MIN_EXPONENT: i64 = -126;
 
 fn is_signed(ty: MatrixType) -> bool {
     matches!(ty, MatrixType::S8 | MatrixType::S4 | MatrixType::S32)
@@ -37,7 +37,7 @@ pub(crate) struct FragmentMatrix {
 }
 
 impl FragmentMatrix {
-    fn of_role(form: &MatrixProduct, role: MatrixRole) -> FragmentMatrix {
+    fn new_for_role(form: &MatrixProduct, role: MatrixRole) -> FragmentMatrix {
         FragmentMatrix { role, shape: form.shape, ty: form.element_type(role) }
     }
 
@@ -58,13 +58,13 @@ impl FragmentMatrix {
     }
 
     /// Where row and column of a matrix are: lane, register, and number in the register.
-    pub(crate) fn element_place(self, row: u32, col: u32) -> (usize, usize, u32) {
+    pub(crate) fn element_position(self, row: u32, col: u32) -> (usize, usize, u32) {
         let per = self.ty.register_bits() / self.ty.bits();
         // Rows of `a` and columns of `b` belong to groups of four lanes, along which `k` runs.
         let (line, k, halves) = match self.role {
             MatrixRole::A => (row, col, (self.shape.m / 8).min(2)),
             MatrixRole::B => (col, row, 1),
-            MatrixRole::C | MatrixRole::D => return self.accumulator_place(row, col, per),
+            MatrixRole::C | MatrixRole::D => return self.accumulator_position(row, col, per),
         };
         let chunks = self.shape.k / (4 * per);
         let (tile, half) = (line / (8 * halves), line / 8 % halves);
@@ -73,7 +73,7 @@ impl FragmentMatrix {
         ((line % 8 * 4 + within / per) as usize, register as usize, within % per)
     }
 
-    fn accumulator_place(self, row: u32, col: u32, per: u32) -> (usize, usize, u32) {
+    fn accumulator_position(self, row: u32, col: u32, per: u32) -> (usize, usize, u32) {
         let halves = (self.shape.m / 8).min(2);
         let (tile, half) = (row / (8 * halves), row / 8 % halves);
         let pair = (tile * (self.shape.n / 8) + col / 8) * halves + half;
@@ -82,7 +82,7 @@ impl FragmentMatrix {
     }
 
     fn element_bits(self, f: &FragmentRegisters, row: u32, col: u32) -> u128 {
-        let (lane, register, i) = self.element_place(row, col);
+        let (lane, register, i) = self.element_position(row, col);
         truncate_bits(self.ty.bits(), f[lane][register] >> (i * self.ty.bits()))
     }
 
@@ -104,8 +104,8 @@ pub(crate) fn mma_product(
     metadata: &[u128],
 ) -> Result<FragmentRegisters, String> {
     use MatrixType::*;
-    if form.is_by_quad_pairs() {
-        return Ok(product_by_quad_pairs(form, [a, b, c]));
+    if form.is_quad_pair_mma() {
+        return Ok(m8n8k4_mma(form, [a, b, c]));
     }
     let whole_rows;
     let a = match form.sparse {
@@ -115,32 +115,32 @@ pub(crate) fn mma_product(
         }
         None => a,
     };
-    let to = FragmentMatrix::of_role(form, MatrixRole::D);
+    let to = FragmentMatrix::new_for_role(form, MatrixRole::D);
     let mut d = vec![vec![0; to.registers_per_lane()]; 32];
     for (row, col) in (0..form.shape.m).flat_map(|row| (0..form.shape.n).map(move |col| (row, col))) {
         let bits = match form.a {
-            S8 | U8 | S4 | U4 | B1 => integer_sum(form, [a, b, c], row, col),
-            F64 => double_product(form, [a, b, c], row, col),
-            _ => u128::from(float_product(form, [a, b, c], row, col)),
+            S8 | U8 | S4 | U4 | B1 => integer_mma_element(form, [a, b, c], row, col),
+            F64 => f64_mma_element(form, [a, b, c], row, col),
+            _ => u128::from(float_mma_element(form, [a, b, c], row, col)),
         };
-        let (lane, register, i) = to.element_place(row, col);
+        let (lane, register, i) = to.element_position(row, col);
         d[lane][register] |= bits << (i * to.ty.bits());
     }
     Ok(d)
 }
 
 fn operand_matrices(form: &MatrixProduct) -> [FragmentMatrix; 3] {
-    [MatrixRole::A, MatrixRole::B, MatrixRole::C].map(|role| FragmentMatrix::of_role(form, role))
+    [MatrixRole::A, MatrixRole::B, MatrixRole::C].map(|role| FragmentMatrix::new_for_role(form, role))
 }
 
-fn integer_sum(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row: u32, col: u32) -> u128 {
+fn integer_mma_element(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row: u32, col: u32) -> u128 {
     let [ma, mb, mc] = operand_matrices(form);
     let term = |k: u32| {
         let (x, y) = (ma.element_integer(a, row, k), mb.element_integer(b, k, col));
         match form.op {
-            MatrixOp::Multiply => x * y,
-            MatrixOp::XorPopc => x ^ y,
-            MatrixOp::AndPopc => x & y,
+            MmaCombineOp::Multiply => x * y,
+            MmaCombineOp::XorPopc => x ^ y,
+            MmaCombineOp::AndPopc => x & y,
         }
     };
     let sum = mc.element_integer(c, row, col) + (0..form.shape.k).map(term).sum::<i128>();
@@ -148,7 +148,7 @@ fn integer_sum(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row: u3
 }
 
 /// A chain of fused multiply-adds with `k` ascending.
-fn double_product(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row: u32, col: u32) -> u128 {
+fn f64_mma_element(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row: u32, col: u32) -> u128 {
     let [ma, mb, mc] = operand_matrices(form);
     let mods = FpMods { rnd: form.rnd, ..FpMods::default() };
     let sum = (0..form.shape.k).fold(mc.element_bits(c, row, col) as u64, |sum, k| {
@@ -162,7 +162,7 @@ fn double_product(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row:
     if F64.is_nan(sum) { default_nan(F64).into() } else { sum.into() }
 }
 
-fn float_product(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row: u32, col: u32) -> u64 {
+fn float_mma_element(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row: u32, col: u32) -> u64 {
     let [ma, mb, mc] = operand_matrices(form);
     // Products with elements that are not stored are not made.
     let dense = if form.a == MatrixType::TF32 { 8 } else { 16 };
@@ -172,7 +172,7 @@ fn float_product(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row: 
     for first in (0..form.shape.k).step_by(step) {
         let mut terms = vec![sum];
         for k in first..form.shape.k.min(first + step as u32) {
-            terms.push(ma.element_term(a, row, k).times_term(mb.element_term(b, k, col)));
+            terms.push(ma.element_term(a, row, k).multiply_terms(mb.element_term(b, k, col)));
         }
         bits = tensor_core_sum(&terms, if form.d == MatrixType::F16 { F16 } else { F32 });
         sum = ExactTerm::term_from_bits(form.d, bits);
@@ -182,7 +182,7 @@ fn float_product(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3], row: 
 
 /// `mma.m8n8k4` of halves: each eight lanes, four and the four with numbers higher by 16, make a
 /// product of their own.
-fn product_by_quad_pairs(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3]) -> FragmentRegisters {
+fn m8n8k4_mma(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3]) -> FragmentRegisters {
     let mut d = vec![vec![0; form.registers_per_lane(MatrixRole::D)]; 32];
     let half =
         |f: &FragmentRegisters, (lane, i): (usize, usize)| truncate_bits(16, f[lane][i / 2] >> (i % 2 * 16)) as u64;
@@ -206,7 +206,8 @@ fn product_by_quad_pairs(form: &MatrixProduct, [a, b, c]: [&FragmentRegisters; 3
             let x = half(a, operand(quad, form.a_layout == MatrixLayout::Row, row, k));
             let y = half(b, operand(quad, form.b_layout == MatrixLayout::Col, col, k));
             terms.push(
-                ExactTerm::term_from_bits(MatrixType::F16, x).times_term(ExactTerm::term_from_bits(MatrixType::F16, y)),
+                ExactTerm::term_from_bits(MatrixType::F16, x)
+                    .multiply_terms(ExactTerm::term_from_bits(MatrixType::F16, y)),
             );
         }
         let (lane, i) = sum(quad, form.d, row, col);
@@ -238,8 +239,8 @@ impl ExactTerm {
             MatrixType::F16 => (F16, bits),
             MatrixType::BF16 => (BF16, bits),
             MatrixType::TF32 => (TF32, bits >> 13),
-            MatrixType::E4M3 => (F16, from_fp8(exact::E4M3, bits)),
-            MatrixType::E5M2 => (F16, from_fp8(exact::E5M2, bits)),
+            MatrixType::E4M3 => (F16, from_fp8(exact_rounding::E4M3, bits)),
+            MatrixType::E5M2 => (F16, from_fp8(exact_rounding::E5M2, bits)),
             _ => (F32, bits),
         };
         match decode_float(f, bits) {
@@ -253,7 +254,7 @@ impl ExactTerm {
         }
     }
 
-    fn times_term(self, other: ExactTerm) -> ExactTerm {
+    fn multiply_terms(self, other: ExactTerm) -> ExactTerm {
         use ExactTerm::*;
         match (self, other) {
             (Nan, _) | (_, Nan) => Nan,
@@ -267,7 +268,7 @@ impl ExactTerm {
     }
 
     /// In units of `2^unit`, cut towards zero.
-    fn in_units_of(self, unit: i64) -> i128 {
+    fn truncate_to_unit(self, unit: i64) -> i128 {
         let ExactTerm::Finite { n, lowest, .. } = self else { return 0 };
         match lowest - unit {
             up @ 0.. => n << up,
@@ -290,16 +291,21 @@ fn tensor_core_sum(terms: &[ExactTerm], f: FloatFormat) -> u64 {
         ExactTerm::Finite { n, exponent, .. } if *n != 0 => Some(*exponent),
         _ => None,
     });
-    let unit = exponents.max().unwrap_or(MIN_EXPONENT).max(MIN_EXPONENT) - FRACTION_BITS;
-    let sum: i128 = terms.iter().map(|t| t.in_units_of(unit)).sum();
+    let unit =
+        exponents.max().unwrap_or(TENSOR_CORE_MIN_EXPONENT).max(TENSOR_CORE_MIN_EXPONENT) - TENSOR_CORE_FRACTION_BITS;
+    let sum: i128 = terms.iter().map(|t| t.truncate_to_unit(unit)).sum();
     let x = ExactMagnitude::from_dyadic(sum.unsigned_abs(), unit);
     if f == F16 {
-        return if sum == 0 { 0 } else { exact::round_to_format(f, RoundingMode::Nearest, sum < 0, &x) };
+        return if sum == 0 { 0 } else { exact_rounding::round_to_format(f, RoundingMode::Nearest, sum < 0, &x) };
     }
     let sign = if sum < 0 { f.sign_bit() } else { 0 };
     // Single precision is cut, but what is too large becomes infinite.
     let top = 127 - sum.unsigned_abs().leading_zeros() as i64 + unit;
-    if sum != 0 && top > 127 { sign | f.infinity() } else { exact::round_to_format(f, RoundingMode::Zero, sum < 0, &x) }
+    if sum != 0 && top > 127 {
+        sign | f.infinity()
+    } else {
+        exact_rounding::round_to_format(f, RoundingMode::Zero, sum < 0, &x)
+    }
 }
 
 /// `movmatrix.trans`: lane `i` holds two elements of row `i / 4`.

@@ -27,7 +27,7 @@ impl RecordedAccess {
 
 /// What is known of a byte.
 #[derive(Debug, Clone, Copy, Default)]
-struct ByteCell {
+struct ByteAccessState {
     written: bool,
     writer: Option<RecordedAccess>,
     reader: Option<RecordedAccess>,
@@ -43,19 +43,19 @@ pub(crate) struct MemoryRegion {
     /// Its contents.
     pub(crate) bytes: Vec<u8>,
     writable: bool,
-    cells: Vec<ByteCell>,
+    cells: Vec<ByteAccessState>,
 }
 
 impl MemoryRegion {
     /// Memory with contents.
     pub(crate) fn new(base: u64, bytes: Vec<u8>, writable: bool) -> MemoryRegion {
-        let cells = vec![ByteCell { written: true, ..ByteCell::default() }; bytes.len()];
+        let cells = vec![ByteAccessState { written: true, ..ByteAccessState::default() }; bytes.len()];
         MemoryRegion { base, bytes, writable, cells }
     }
 
     /// Memory that nobody has written.
     pub(crate) fn new_uninitialised(base: u64, size: usize) -> MemoryRegion {
-        MemoryRegion { base, bytes: vec![0; size], writable: true, cells: vec![ByteCell::default(); size] }
+        MemoryRegion { base, bytes: vec![0; size], writable: true, cells: vec![ByteAccessState::default(); size] }
     }
 
     /// Where an access of `len` bytes at `address` begins, if it lies inside.
@@ -119,7 +119,7 @@ impl MemoryRegion {
 
 impl MemoryRegion {
     /// Takes over the contents of a smaller region with the same base.
-    pub(crate) fn take_from(&mut self, old: &MemoryRegion) {
+    pub(crate) fn copy_from_region(&mut self, old: &MemoryRegion) {
         self.bytes[..old.bytes.len()].copy_from_slice(&old.bytes);
         self.cells[..old.cells.len()].copy_from_slice(&old.cells);
     }

@@ -4,8 +4,8 @@
 //! the instruction's type, zero-extended unless the instruction says otherwise. To add an
 //! instruction, add an arm; what has none is refused by name.
 
-use crate::convert::{self, format_of};
-use crate::exact::{F32, F64, FloatFormat};
+use crate::convert::{self, float_format_of_type};
+use crate::exact_rounding::{F32, F64, FloatFormat};
 use crate::float::{self, ArithOp};
 use crate::int::{self, truncate_bits};
 use rtcg_ptx::ast::*;
@@ -22,7 +22,7 @@ pub(crate) trait OperandSource {
     /// The condition code.
     fn carry_flag(&self) -> Result<bool, String>;
     /// Notes that the result depends on what CUDA leaves open; see [`crate::OracleReport::unspecified`].
-    fn note_unspecified(&self);
+    fn record_unspecified_result(&self);
     /// Declared size of a register.
     fn register_size(&self, reg: Reg) -> u32;
 }
@@ -33,11 +33,11 @@ pub(crate) fn eval_pure(inst: &Inst, r: &dyn OperandSource) -> Result<(RegisterW
     match inst {
         Inst::Unary { op, ty, mods, dst, a } => one(dst, eval_unary(*op, *ty, mods, r.operand_bits(a, ty.bits())?)?),
         Inst::Binary { op, ty, mods, dst, a, b } => {
-            let b_bits = if second_operand_is_amount(*op) { 32 } else { ty.bits() };
+            let b_bits = if is_second_operand_bit_count(*op) { 32 } else { ty.bits() };
             let copies = *op == BinaryOp::CopySign;
             if *ty == Type::F64 && !copies && has_different_f64_nans(&[r.operand_bits(a, 64)?, r.operand_bits(b, 64)?])
             {
-                r.note_unspecified();
+                r.record_unspecified_result();
             }
             one(dst, eval_binary(*op, *ty, mods, r.operand_bits(a, ty.bits())?, r.operand_bits(b, b_bits)?)?)
         }
@@ -46,7 +46,7 @@ pub(crate) fn eval_pure(inst: &Inst, r: &dyn OperandSource) -> Result<(RegisterW
             if *ty == Type::F64
                 && has_different_f64_nans(&[r.operand_bits(a, 64)?, r.operand_bits(b, 64)?, r.operand_bits(c, 64)?])
             {
-                r.note_unspecified();
+                r.record_unspecified_result();
             }
             one(
                 dst,
@@ -90,7 +90,7 @@ pub(crate) fn eval_pure(inst: &Inst, r: &dyn OperandSource) -> Result<(RegisterW
             let part = dty.bits() / truths.len() as u32;
             let mut value = 0;
             for (i, truth) in truths.into_iter().enumerate() {
-                let yes = match format_of(*dty) {
+                let yes = match float_format_of_type(*dty) {
                     Some(f) => f.one_bits().into(),
                     None => truncate_bits(part, u128::MAX),
                 };
@@ -146,7 +146,7 @@ fn has_different_f64_nans(operands: &[u128]) -> bool {
     nans.any(|x| Some(x) != first)
 }
 
-fn second_operand_is_amount(op: BinaryOp) -> bool {
+fn is_second_operand_bit_count(op: BinaryOp) -> bool {
     use BinaryOp::*;
     matches!(op, Shl | Shr | BmskClamp | BmskWrap | SzextClamp | SzextWrap)
 }
@@ -171,13 +171,13 @@ fn map_pair_parts(ty: Type, operands: [u128; 3], f: impl Fn([u64; 3]) -> u64) ->
     u128::from(low) | u128::from(high) << 16
 }
 
-fn unsupported<T>(what: impl std::fmt::Debug, ty: Type) -> Result<T, String> {
+fn unsupported_operation_error<T>(what: impl std::fmt::Debug, ty: Type) -> Result<T, String> {
     Err(format!("the oracle does not know {what:?} of {ty:?}"))
 }
 
 fn eval_unary(op: UnaryOp, ty: Type, mods: &FpMods, a: u128) -> Result<u128, String> {
     let n = ty.bits();
-    if let Some(f) = format_of(ty) {
+    if let Some(f) = float_format_of_type(ty) {
         return float_unary(op, ty, f, mods, a);
     }
     let x = int::interpret_bits(n.min(64), true, a);
@@ -186,12 +186,12 @@ fn eval_unary(op: UnaryOp, ty: Type, mods: &FpMods, a: u128) -> Result<u128, Str
         UnaryOp::Neg => truncate_bits(n, -x as u128),
         UnaryOp::Not => truncate_bits(n, !a),
         UnaryOp::Cnot => u128::from(a == 0),
-        UnaryOp::PendingCount => crate::mbarrier::pending_of(a),
+        UnaryOp::PendingCount => crate::mbarrier::pending_arrivals(a),
         UnaryOp::Popc => (0..n).filter(|&i| int::test_bit(a, i)).count() as u128,
         UnaryOp::Clz => (0..n).rev().take_while(|&i| !int::test_bit(a, i)).count() as u128,
-        UnaryOp::Brev => int::from_bits(n, |i| int::test_bit(a, n - 1 - i)),
+        UnaryOp::Brev => int::build_from_bits(n, |i| int::test_bit(a, n - 1 - i)),
         UnaryOp::Bfind { shiftamt } => int::bfind(n, ty.is_signed(), shiftamt, a),
-        _ => return unsupported(op, ty),
+        _ => return unsupported_operation_error(op, ty),
     })
 }
 
@@ -205,7 +205,7 @@ fn float_unary(op: UnaryOp, ty: Type, f: FloatFormat, mods: &FpMods, a: u128) ->
     let arithmetic = |op| Ok(map_pair_parts(ty, [a, 0, 0], |x| float::execute_arithmetic(op, f, mods, x)));
     match op {
         UnaryOp::Abs | UnaryOp::Neg => {
-            Ok(map_pair_parts(ty, [a, 0, 0], |[x, ..]| float::sign_change(f, mods, op == UnaryOp::Neg, x)))
+            Ok(map_pair_parts(ty, [a, 0, 0], |[x, ..]| float::abs_or_neg(f, mods, op == UnaryOp::Neg, x)))
         }
         UnaryOp::Sqrt => arithmetic(ArithOp::Sqrt),
         UnaryOp::Rcp => arithmetic(ArithOp::Rcp),
@@ -216,13 +216,13 @@ fn float_unary(op: UnaryOp, ty: Type, f: FloatFormat, mods: &FpMods, a: u128) ->
         // Hardware counts zero among the normal numbers.
         UnaryOp::TestNormal => test(finite && !f.is_subnormal(bits)),
         UnaryOp::TestSubnormal => test(f.is_subnormal(bits)),
-        _ => unsupported(op, ty),
+        _ => unsupported_operation_error(op, ty),
     }
 }
 
 fn eval_binary(op: BinaryOp, ty: Type, mods: &FpMods, a: u128, b: u128) -> Result<u128, String> {
     use BinaryOp::*;
-    if let Some(f) = format_of(ty) {
+    if let Some(f) = float_format_of_type(ty) {
         return float_binary(op, ty, f, mods, a, b);
     }
     if matches!(ty, Type::U16x2 | Type::S16x2) {
@@ -254,7 +254,7 @@ fn eval_binary(op: BinaryOp, ty: Type, mods: &FpMods, a: u128, b: u128) -> Resul
         Shr => int::shr(n, signed, a, b as u32),
         BmskClamp | BmskWrap => int::bmsk(op == BmskWrap, a as u32, b as u32),
         SzextClamp | SzextWrap => int::szext(op == SzextWrap, signed, a, b as u32),
-        CopySign => return unsupported(op, ty),
+        CopySign => return unsupported_operation_error(op, ty),
     })
 }
 
@@ -273,21 +273,21 @@ fn float_binary(op: BinaryOp, ty: Type, f: FloatFormat, mods: &FpMods, a: u128, 
         }
         // The sign of the first operand and the magnitude of the second.
         BinaryOp::CopySign => Ok((a as u64 & f.sign_bit() | f.magnitude_bits(b as u64)).into()),
-        _ => unsupported(op, ty),
+        _ => unsupported_operation_error(op, ty),
     }
 }
 
 fn eval_ternary(op: TernaryOp, ty: Type, mods: &FpMods, a: u128, b: u128, c: u128) -> Result<u128, String> {
     use TernaryOp::*;
     let (n, signed) = (ty.bits(), ty.is_signed());
-    if let Some(f) = format_of(ty) {
+    if let Some(f) = float_format_of_type(ty) {
         let first = |x: [u64; 3], max| float::min_max(f, mods, max, x[0], x[1]);
         return match op {
             Fma => Ok(map_pair_parts(ty, [a, b, c], |x| float::execute_arithmetic(ArithOp::Fma, f, mods, x))),
             Min3 | Max3 => {
                 Ok(map_pair_parts(ty, [a, b, c], |x| float::min_max(f, mods, op == Max3, first(x, op == Max3), x[2])))
             }
-            _ => unsupported(op, ty),
+            _ => unsupported_operation_error(op, ty),
         };
     }
     let plus = |product: u128| truncate_bits(n, product.wrapping_add(c));
@@ -314,7 +314,7 @@ fn eval_ternary(op: TernaryOp, ty: Type, mods: &FpMods, a: u128, b: u128, c: u12
         Dp2a { a_signed, b_signed, hi } => int::dot_product(a_signed, b_signed, Some(hi), a, b, c),
         Fns => int::find_nth_set(a, b as u32, c as u32 as i32),
         AbsDiff4 { sum } => int::abs_diff4(sum, a, b, c),
-        _ => return unsupported(op, ty),
+        _ => return unsupported_operation_error(op, ty),
     })
 }
 
@@ -336,7 +336,7 @@ fn eval_carry(op: CarryOp, ty: Type, a: u128, b: u128, c: u128, carry: bool) -> 
 
 /// One truth, or two of a pair type: low half first.
 fn eval_comparisons(cmp: CmpOp, ty: Type, ftz: bool, a: u128, b: u128) -> Result<Vec<bool>, String> {
-    let Some(f) = format_of(ty) else {
+    let Some(f) = float_format_of_type(ty) else {
         let truth = int::compare_ints(ty.bits(), ty.is_signed(), cmp, a, b);
         return truth.map(|t| vec![t]).ok_or_else(|| format!("{cmp:?} of {ty:?} is no comparison"));
     };
@@ -361,7 +361,7 @@ fn combine_predicate(r: &dyn OperandSource, combine: &Option<(BoolOp, PredSrc)>,
 
 /// One number to a format that packs two.
 fn narrow_to_packed(dty: Type, sty: Type, mods: &FpMods, a: u128) -> u128 {
-    match (dty, format_of(dty), format_of(sty)) {
+    match (dty, float_format_of_type(dty), float_format_of_type(sty)) {
         (Type::E4M3x2 | Type::E5M2x2, Some(to), Some(from)) => convert::to_fp8(to, from, mods.relu, a as u64).into(),
         (Type::F16x2, ..) => convert::scalar_cvt(Type::F16, sty, mods, a),
         _ => convert::scalar_cvt(Type::BF16, sty, mods, a),
@@ -369,10 +369,10 @@ fn narrow_to_packed(dty: Type, sty: Type, mods: &FpMods, a: u128) -> u128 {
 }
 
 fn eval_cvt(dty: Type, sty: Type, mods: &FpMods, a: u128) -> u128 {
-    match (dty, sty, format_of(sty)) {
+    match (dty, sty, float_format_of_type(sty)) {
         (Type::F16x2, Type::E4M3x2 | Type::E5M2x2, Some(from)) => {
             let half = |s: u32| u128::from(convert::from_fp8(from, (a >> s) as u64 & 0xff));
-            let relu = |x: u128| u128::from(float::apply_sat_or_relu(crate::exact::F16, mods, x as u64));
+            let relu = |x: u128| u128::from(float::apply_sat_or_relu(crate::exact_rounding::F16, mods, x as u64));
             relu(half(0)) | relu(half(8)) << 16
         }
         (Type::E4M3x2 | Type::E5M2x2, Type::F16x2, _) => {

@@ -26,7 +26,7 @@ impl Random {
     }
 
     /// True in one of `n` cases.
-    pub fn one_in(&mut self, n: usize) -> bool {
+    pub fn chance_one_in(&mut self, n: usize) -> bool {
         self.next_below(n) == 0
     }
 
@@ -59,16 +59,16 @@ impl Random {
             2 => 1 << (word % u64::from(bits)),
             3 => (1u64 << (word % u64::from(bits))).wrapping_sub(1),
             4 => word % 256,
-            5 => self.float(bits),
-            6 => self.float(16) << 16 | self.float(16),
-            7 => self.float(32) << 32 | self.float(32),
+            5 => self.edge_case_float(bits),
+            6 => self.edge_case_float(16) << 16 | self.edge_case_float(16),
+            7 => self.edge_case_float(32) << 32 | self.edge_case_float(32),
             _ => word,
         };
         value & mask
     }
 
     /// Bits of a float: special values and ones near each other.
-    fn float(&mut self, bits: u32) -> u64 {
+    fn edge_case_float(&mut self, bits: u32) -> u64 {
         const F16_EDGE_CASES: &[u64] =
             &[0, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0x7bff, 1, 0x8001, 0x3ff, 0x400, 0x3f80, 0x4000];
         const F32_EDGE_CASES: &[u64] = &[

@@ -32,10 +32,10 @@ pub fn shrink_program(
     }
 }
 
-type TryReplace<'a> = dyn FnMut(&mut TestProgram, TestProgram) -> bool + 'a;
+type ReplaceIfStillFailing<'a> = dyn FnMut(&mut TestProgram, TestProgram) -> bool + 'a;
 
 /// Fewer blocks and threads.
-fn shrink_grid(best: &mut TestProgram, attempt: &mut TryReplace<'_>) {
+fn shrink_grid(best: &mut TestProgram, attempt: &mut ReplaceIfStillFailing<'_>) {
     attempt(best, TestProgram { grid: [1, 1, 1], ..best.clone() });
     for block in [[1, 1, 1], [2, 1, 1], [8, 1, 1], [32, 1, 1], [8, 4, 1], [16, 2, 1], [64, 1, 1]] {
         if block.iter().product::<u32>() < best.block.iter().product()
@@ -47,7 +47,7 @@ fn shrink_grid(best: &mut TestProgram, attempt: &mut TryReplace<'_>) {
 }
 
 /// Leaves out runs of nodes, long ones first, at all levels; and takes constructs off their contents.
-fn remove_nodes(best: &mut TestProgram, attempt: &mut TryReplace<'_>) {
+fn remove_nodes(best: &mut TestProgram, attempt: &mut ReplaceIfStillFailing<'_>) {
     let n = count_nodes(&best.nodes);
     let mut length = (n / 2).max(1);
     loop {
@@ -86,12 +86,12 @@ fn count_nodes(nodes: &[ProgramNode]) -> usize {
 
 /// Without the nodes that stand from `at` on, `length` of them.
 fn without_nodes(nodes: &[ProgramNode], at: usize, length: usize) -> Vec<ProgramNode> {
-    fn walk(nodes: &[ProgramNode], i: &mut usize, range: &std::ops::Range<usize>) -> Vec<ProgramNode> {
+    fn rebuild_nodes(nodes: &[ProgramNode], i: &mut usize, range: &std::ops::Range<usize>) -> Vec<ProgramNode> {
         let mut out = vec![];
         for node in nodes {
             match node {
                 ProgramNode::Fixed(_) => out.push(node.clone()),
-                ProgramNode::Block(inner) => out.push(ProgramNode::Block(walk(inner, i, range))),
+                ProgramNode::Block(inner) => out.push(ProgramNode::Block(rebuild_nodes(inner, i, range))),
                 ProgramNode::Line(_) => {
                     if !range.contains(i) {
                         out.push(node.clone());
@@ -101,7 +101,7 @@ fn without_nodes(nodes: &[ProgramNode], at: usize, length: usize) -> Vec<Program
                 ProgramNode::Group(inner) => {
                     let dropped = range.contains(i) && range.end > *i;
                     *i += 1;
-                    let rest = walk(inner, i, range);
+                    let rest = rebuild_nodes(inner, i, range);
                     if !dropped {
                         out.push(ProgramNode::Group(rest));
                     }
@@ -110,17 +110,17 @@ fn without_nodes(nodes: &[ProgramNode], at: usize, length: usize) -> Vec<Program
         }
         out
     }
-    walk(nodes, &mut 0, &(at..at + length))
+    rebuild_nodes(nodes, &mut 0, &(at..at + length))
 }
 
 /// The group that stands at `at` replaced by what in it is not fixed.
 fn unwrap_group(nodes: &[ProgramNode], at: usize) -> Vec<ProgramNode> {
-    fn walk(nodes: &[ProgramNode], i: &mut usize, at: usize) -> Vec<ProgramNode> {
+    fn rebuild_nodes(nodes: &[ProgramNode], i: &mut usize, at: usize) -> Vec<ProgramNode> {
         let mut out = vec![];
         for node in nodes {
             match node {
                 ProgramNode::Fixed(_) => out.push(node.clone()),
-                ProgramNode::Block(inner) => out.push(ProgramNode::Block(walk(inner, i, at))),
+                ProgramNode::Block(inner) => out.push(ProgramNode::Block(rebuild_nodes(inner, i, at))),
                 ProgramNode::Line(_) => {
                     *i += 1;
                     out.push(node.clone());
@@ -128,7 +128,7 @@ fn unwrap_group(nodes: &[ProgramNode], at: usize) -> Vec<ProgramNode> {
                 ProgramNode::Group(inner) => {
                     let here = *i == at;
                     *i += 1;
-                    let inner = walk(inner, i, at);
+                    let inner = rebuild_nodes(inner, i, at);
                     match here {
                         true => out.extend(inner.into_iter().filter(|n| !matches!(n, ProgramNode::Fixed(_)))),
                         false => out.push(ProgramNode::Group(inner)),
@@ -138,5 +138,5 @@ fn unwrap_group(nodes: &[ProgramNode], at: usize) -> Vec<ProgramNode> {
         }
         out
     }
-    walk(nodes, &mut 0, at)
+    rebuild_nodes(nodes, &mut 0, at)
 }

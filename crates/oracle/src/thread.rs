@@ -1,13 +1,13 @@
 //! One thread: its calls, registers and local memory, and the instructions that concern it alone
 //! or memory.
 
+mod async_copies;
 mod calls;
-mod copies;
 mod textures;
 
-use crate::exact::F64;
+use crate::exact_rounding::F64;
 use crate::int::truncate_bits;
-use crate::machine::{GridState, function_address};
+use crate::interpreter::{GridState, function_address};
 use crate::mbarrier::Mbarrier;
 use crate::memory::{MemoryRegion, RecordedAccess};
 use crate::pure_instructions::{self, OperandSource};
@@ -21,7 +21,7 @@ const LOCAL_WINDOW: u64 = 0x0200 << 48;
 /// Size of both windows.
 const WINDOW_BYTES: u64 = 1 << 32;
 /// Calls that may be open at once.
-const MAX_DEPTH: usize = 64;
+const MAX_CALL_DEPTH: usize = 64;
 /// Local memory begins at a number that is no shared offset, so that mixing the two up shows.
 const LOCAL_BASE: u64 = 0x1000;
 
@@ -137,7 +137,7 @@ impl OperandSource for OperandReader<'_, '_> {
         self.thread.current_frame()?.carry.ok_or_else(|| "reads the condition code before it was written".into())
     }
 
-    fn note_unspecified(&self) {
+    fn record_unspecified_result(&self) {
         self.grid.unspecified.set(true);
     }
 
@@ -174,11 +174,11 @@ impl OperandReader<'_, '_> {
 }
 
 /// Little-endian bytes of a value.
-fn bytes_of(value: u128, n: usize) -> Vec<u8> {
+fn value_to_bytes(value: u128, n: usize) -> Vec<u8> {
     value.to_le_bytes()[..n].to_vec()
 }
 
-fn value_of(bytes: &[u8]) -> u128 {
+fn value_from_bytes(bytes: &[u8]) -> u128 {
     bytes.iter().rev().fold(0, |x, &b| x << 8 | u128::from(b))
 }
 
@@ -216,7 +216,7 @@ impl<'m> SimThread<'m> {
     }
 
     /// Where it stands: function and statement.
-    pub(crate) fn current_place(&self) -> (usize, usize) {
+    pub(crate) fn current_position(&self) -> (usize, usize) {
         self.frames.last().map_or((usize::MAX, 0), |f| (f.function, f.pc))
     }
 
@@ -263,7 +263,7 @@ impl<'m> SimThread<'m> {
     }
 
     /// Goes to the next statement.
-    pub(crate) fn next_statement(&mut self) -> Result<(), String> {
+    pub(crate) fn advance_to_next_statement(&mut self) -> Result<(), String> {
         self.frame_mut()?.pc += 1;
         Ok(())
     }
@@ -277,7 +277,7 @@ impl<'m> SimThread<'m> {
     pub(crate) fn execute_next(&mut self, block: &mut SimBlock<'_>) -> Result<(), String> {
         let Some(statement) = self.current_statement()? else { return self.return_or_end() };
         if !self.guard_holds(statement)? {
-            return self.next_statement();
+            return self.advance_to_next_statement();
         }
         match &statement.inst {
             Inst::Bra { target, .. } => self.jump_to_label(*target),
@@ -314,7 +314,7 @@ impl<'m> SimThread<'m> {
                 let count = count.as_ref().map(|c| self.read_operand(block, c, 32)).transpose()?;
                 if *kind == BarKind::Arrive {
                     *block.arrivals.get_mut(id as usize).ok_or("there are 16 barriers")? += 1;
-                    return self.next_statement();
+                    return self.advance_to_next_statement();
                 }
                 self.state = ThreadState::Barrier(id, count.map(|c| c as u32));
                 Ok(())
@@ -323,16 +323,16 @@ impl<'m> SimThread<'m> {
                 let at = self.generic_address(block, *space, addr)?;
                 let a = a.as_ref().map_or(Ok(0), |a| self.read_operand(block, a, 64))?;
                 let object = block.mbarriers.get(&at).ok_or("waits for what is no mbarrier")?;
-                if !object.has_ended(*parity, a) {
+                if !object.has_phase_ended(*parity, a) {
                     self.state = ThreadState::Mbarrier;
                     return Ok(());
                 }
                 dst.map_or(Ok(()), |dst| self.write_register(dst, 1))?;
-                self.next_statement()
+                self.advance_to_next_statement()
             }
             inst => {
                 self.execute_inst(block, inst)?;
-                self.next_statement()
+                self.advance_to_next_statement()
             }
         }
     }
@@ -390,16 +390,16 @@ impl<'m> SimThread<'m> {
                 if *op == AtomOp::Add && *ty == Type::F64 && [old, b].iter().any(|&x| F64.is_nan(x as u64)) {
                     block.grid.unspecified.set(true);
                 }
-                let new = crate::warp::combine_values(*op, *ty, flush, old, b, c)?;
+                let new = crate::warp::apply_atomic_op(*op, *ty, flush, old, b, c)?;
                 self.access_memory(block, address, n, true, Some(new))?;
                 dst.map_or(Ok(()), |dst| self.write_register(dst, old))
             }
             Inst::CpAsync { dst, src, size, src_size, ignore_src } => {
                 let ignored = ignore_src.as_ref().map_or(Ok(false), |p| self.read_predicate(block, p))?;
                 let kept = src_size.as_ref().map_or(Ok(u128::from(*size)), |s| self.read_operand(block, s, 32))?;
-                self.async_copy(block, dst, src, *size, if ignored { 0 } else { kept })
+                self.execute_async_copy(block, dst, src, *size, if ignored { 0 } else { kept })
             }
-            Inst::BulkCopy { .. } => self.bulk_copy(block, inst),
+            Inst::BulkCopy { .. } => self.execute_bulk_copy(block, inst),
             Inst::Texture(inst) => self.execute_texture(block, inst),
             Inst::AtomVector { space, op, ty, dsts, addr, srcs, .. } => {
                 let (n, address) = (ty.bytes() as usize, self.generic_address(block, *space, addr)?);
@@ -412,7 +412,7 @@ impl<'m> SimThread<'m> {
                 for (i, b) in values?.into_iter().enumerate() {
                     let at = address + (i * n) as u64;
                     let old = self.access_memory(block, at, n, true, None)?;
-                    let new = crate::warp::combine_values(*op, *ty, true, old, b, 0)?;
+                    let new = crate::warp::apply_atomic_op(*op, *ty, true, old, b, 0)?;
                     self.access_memory(block, at, n, true, Some(new))?;
                     let dst = dsts.as_ref().and_then(|list| list[i]);
                     dst.map_or(Ok(()), |dst| self.write_register(dst, old))?;
@@ -486,7 +486,7 @@ impl<'m> SimThread<'m> {
     }
 
     /// The space of a symbol.
-    fn space_of(&self, symbol: Symbol) -> Result<Space, String> {
+    fn space_of_symbol(&self, symbol: Symbol) -> Result<Space, String> {
         Ok(match symbol {
             Symbol::Global(v) => self.module.vars[v.index()].space,
             Symbol::Local(v) => self.current_function()?.vars[v.index()].space,
@@ -504,7 +504,7 @@ impl<'m> SimThread<'m> {
                 (value, space)
             }
             AddrBase::Symbol(s) => {
-                let home = self.space_of(s)?;
+                let home = self.space_of_symbol(s)?;
                 (self.symbol_address(block.grid, s)?, if space == Space::Generic { home } else { space })
             }
             AddrBase::Absolute => (0, space),
@@ -544,7 +544,7 @@ impl<'m> SimThread<'m> {
             let at = usize::try_from(addr.offset).map_err(|_| "a negative offset in a parameter")?;
             let bytes = self.param_bytes(addr)?;
             let bytes = bytes.get(at..at + size * n).ok_or("reads beyond a parameter")?;
-            return Ok(bytes.chunks(size).map(value_of).collect());
+            return Ok(bytes.chunks(size).map(value_from_bytes).collect());
         }
         let address = self.generic_address(block, space, addr)?;
         if address % (size * n) as u64 != 0 {
@@ -566,7 +566,7 @@ impl<'m> SimThread<'m> {
             let bytes = self.param_bytes(addr)?;
             let bytes = bytes.get_mut(at..at + size * values.len()).ok_or("writes beyond a parameter")?;
             for (place, &value) in bytes.chunks_mut(size).zip(values) {
-                place.copy_from_slice(&bytes_of(value, size));
+                place.copy_from_slice(&value_to_bytes(value, size));
             }
             return Ok(());
         }

@@ -14,7 +14,7 @@ pub(crate) fn eval_video(v: &Video, a: u128, b: u128, c: u128) -> u128 {
 }
 
 /// First bit and number of bits of a part of a word: all of it, a byte, or a half.
-fn part_position(number: u32) -> (u32, u32) {
+fn selector_bit_range(number: u32) -> (u32, u32) {
     match number {
         0 => (0, 32),
         n @ 1..=4 => ((n - 1) * 8, 8),
@@ -22,7 +22,7 @@ fn part_position(number: u32) -> (u32, u32) {
     }
 }
 
-fn video_operation(op: VideoOp, x: i128, y: i128) -> i128 {
+fn apply_video_op(op: VideoOp, x: i128, y: i128) -> i128 {
     // Shift amounts come from an unsigned operand.
     let amount = |wrap: bool| if wrap { y % 32 } else { y.min(32) };
     match op {
@@ -48,12 +48,12 @@ fn video_operation(op: VideoOp, x: i128, y: i128) -> i128 {
 
 fn eval_scalar_video(v: &Video, a: u128, b: u128, c: u128) -> u128 {
     let source = |word: u128, number: u16, ty: Type| {
-        let (at, bits) = part_position(number.into());
+        let (at, bits) = selector_bit_range(number.into());
         interpret_bits(bits, ty.is_signed(), word >> at)
     };
-    let (at, bits) = part_position(v.d.into());
+    let (at, bits) = selector_bit_range(v.d.into());
     let signed = v.dty.is_signed();
-    let exact = video_operation(v.op, source(a, v.a, v.aty), source(b, v.b, v.bty));
+    let exact = apply_video_op(v.op, source(a, v.a, v.aty), source(b, v.b, v.bty));
     let word = if v.sat {
         truncate_bits(32, interpret_bits(bits, signed, clamp_to_type(bits, signed, exact)) as u128)
     } else {
@@ -80,7 +80,7 @@ fn eval_simd_video(v: &Video, a: u128, b: u128, c: u128) -> u128 {
         let number = u32::from(list >> (4 * i)) % 16;
         interpret_bits(bits, ty.is_signed(), elements >> (number * bits))
     };
-    let exact = |i: u32| video_operation(v.op, element(v.a, i, v.aty), element(v.b, i, v.bty));
+    let exact = |i: u32| apply_video_op(v.op, element(v.a, i, v.aty), element(v.b, i, v.bty));
     let written = |i: &u32| v.d >> i & 1 != 0;
     if v.merge == VideoMerge::Add {
         return truncate_bits(32, (0..n).filter(written).fold(c as i128, |sum, i| sum + exact(i)) as u128);
@@ -98,7 +98,7 @@ fn eval_simd_video(v: &Video, a: u128, b: u128, c: u128) -> u128 {
 fn eval_vmad(v: &Video, a: u128, b: u128, c: u128) -> u128 {
     let VideoOp::Mad { negate_product, negate_c, plus_one, shift } = v.op else { return 0 };
     let signed = v.aty.is_signed() || v.bty.is_signed() || negate_product || negate_c;
-    let ((a_at, a_bits), (b_at, b_bits)) = (part_position(v.a.into()), part_position(v.b.into()));
+    let ((a_at, a_bits), (b_at, b_bits)) = (selector_bit_range(v.a.into()), selector_bit_range(v.b.into()));
     let product =
         interpret_bits(a_bits, v.aty.is_signed(), a >> a_at) * interpret_bits(b_bits, v.bty.is_signed(), b >> b_at);
     let sign = |negative: bool| if negative { -1 } else { 1 };

@@ -1,21 +1,21 @@
 //! What threads of a warp do together, and what atomics do to memory.
 
-use crate::exact::{BF16, F16, F32, F64};
+use crate::exact_rounding::{BF16, F16, F32, F64};
 use crate::float::{self, ArithOp};
 use crate::int::{self, truncate_bits};
 use crate::matrix::{self, FragmentRegisters};
+use crate::matrix_tiles;
 use crate::thread::{SimBlock, SimThread, ThreadState};
-use crate::tiles;
 use rtcg_ptx::ast::*;
 
 /// The value that an atomic operation, or a reduction, makes of two; `flush` concerns sums of `.f32`,
 /// and those of `.f64`, whose NaNs are then left as they are.
-pub(crate) fn combine_values(op: AtomOp, ty: Type, flush: bool, old: u128, b: u128, c: u128) -> Result<u128, String> {
+pub(crate) fn apply_atomic_op(op: AtomOp, ty: Type, flush: bool, old: u128, b: u128, c: u128) -> Result<u128, String> {
     let n = ty.bits();
     let (x, y) =
         (int::interpret_bits(n.min(64), ty.is_signed(), old), int::interpret_bits(n.min(64), ty.is_signed(), b));
     let add = |f, s: u32| {
-        let half = |v: u128| (v >> s) as u64 & if n == 64 { u64::MAX } else { (1 << f_bits(ty)) - 1 };
+        let half = |v: u128| (v >> s) as u64 & if n == 64 { u64::MAX } else { (1 << float_bits_of_type(ty)) - 1 };
         u128::from(float::execute_arithmetic(ArithOp::Add, f, &FpMods::default(), [half(old), half(b), 0])) << s
     };
     Ok(match (op, ty) {
@@ -65,7 +65,7 @@ pub(crate) fn combine_values(op: AtomOp, ty: Type, flush: bool, old: u128, b: u1
     })
 }
 
-fn f_bits(ty: Type) -> u32 {
+fn float_bits_of_type(ty: Type) -> u32 {
     if ty.bits() == 32 && ty != Type::F32 { 16 } else { ty.bits() }
 }
 
@@ -77,10 +77,10 @@ pub(crate) fn resolve_warp_ops(warp: &mut [SimThread<'_>], block: &mut SimBlock<
         if mask >> lane & 1 == 0 {
             return Err("a thread executes a warp operation without being its member".into());
         }
-        let place = warp[lane].current_place();
+        let place = warp[lane].current_position();
         let members: Vec<usize> =
             (0..warp.len()).filter(|&i| mask >> i & 1 != 0 && warp[i].state != ThreadState::Done).collect();
-        let here = |t: &SimThread<'_>| t.state == ThreadState::Warp(mask) && t.current_place() == place;
+        let here = |t: &SimThread<'_>| t.state == ThreadState::Warp(mask) && t.current_position() == place;
         if members.iter().all(|&i| here(&warp[i])) {
             execute_collective(warp, block, &members)?;
             progress = true;
@@ -92,9 +92,9 @@ pub(crate) fn resolve_warp_ops(warp: &mut [SimThread<'_>], block: &mut SimBlock<
 /// Lanes that wait at one `activemask` see each other.
 pub(crate) fn resolve_activemask(warp: &mut [SimThread<'_>]) -> Result<bool, String> {
     let Some(first) = warp.iter().position(|t| t.state == ThreadState::Activemask) else { return Ok(false) };
-    let place = warp[first].current_place();
+    let place = warp[first].current_position();
     let lanes: Vec<usize> = (0..warp.len())
-        .filter(|&i| warp[i].state == ThreadState::Activemask && warp[i].current_place() == place)
+        .filter(|&i| warp[i].state == ThreadState::Activemask && warp[i].current_position() == place)
         .collect();
     let mask = lanes.iter().fold(0, |m, &i| m | 1u128 << i);
     for &i in &lanes {
@@ -108,14 +108,14 @@ pub(crate) fn resolve_activemask(warp: &mut [SimThread<'_>]) -> Result<bool, Str
 
 fn advance_thread(thread: &mut SimThread<'_>) -> Result<(), String> {
     thread.state = ThreadState::Ready;
-    thread.next_statement()
+    thread.advance_to_next_statement()
 }
 
 /// Executes one operation for all its members.
 fn execute_collective(warp: &mut [SimThread<'_>], block: &mut SimBlock<'_>, members: &[usize]) -> Result<(), String> {
     let statement = warp[members[0]].current_statement()?.ok_or("a warp operation beyond the body")?;
     if let (Inst::Matrix(matrix), 32) = (&statement.inst, members.len())
-        && let Some(writes) = tiles::execute_transfer(warp, block, matrix)?
+        && let Some(writes) = matrix_tiles::execute_matrix_transfer(warp, block, matrix)?
     {
         return write_member_results(warp, members, writes);
     }
@@ -162,7 +162,7 @@ fn execute_collective(warp: &mut [SimThread<'_>], block: &mut SimBlock<'_>, memb
         Inst::Redux { op, ty, dst, a, .. } => {
             let v = values(a, ty.bits())?;
             let mut rest = v[1..].iter();
-            let result = rest.try_fold(v[0], |sum, &x| combine_values(*op, *ty, false, sum, x, 0));
+            let result = rest.try_fold(v[0], |sum, &x| apply_atomic_op(*op, *ty, false, sum, x, 0));
             all(*dst, result?)
         }
         Inst::Elect { dst, pred, .. } => {
@@ -176,7 +176,7 @@ fn execute_collective(warp: &mut [SimThread<'_>], block: &mut SimBlock<'_>, memb
             let (v, b, c) = (values(a, 32)?, values(b, 32)?, values(c, 32)?);
             let mut writes = vec![];
             for (k, &lane) in members.iter().enumerate() {
-                let (from, inside) = source(*mode, lane as i64, b[k] as i64 & 31, c[k] as i64);
+                let (from, inside) = shuffle_source_lane(*mode, lane as i64, b[k] as i64 & 31, c[k] as i64);
                 let Some(from) = members.iter().position(|&i| i as i64 == from) else {
                     return Err("a shuffle reads from a lane that does not take part".into());
                 };
@@ -223,7 +223,7 @@ fn write_member_results(
 }
 
 /// The lane that `shfl` reads from, and whether it lies inside the segment; after the ISA.
-fn source(mode: ShflMode, lane: i64, b: i64, c: i64) -> (i64, bool) {
+fn shuffle_source_lane(mode: ShflMode, lane: i64, b: i64, c: i64) -> (i64, bool) {
     let (clamp, segments) = (c & 31, c >> 8 & 31);
     let max_lane = (lane & segments) | (clamp & !segments);
     let min_lane = lane & segments;

@@ -16,11 +16,11 @@ fn main() {
     let number = |at: usize, default: u64| args.get(at).and_then(|text| text.parse().ok()).unwrap_or(default);
     let (seconds, seed) = (number(1, 10), number(2, 1));
     let folder = args.get(3).cloned().unwrap_or_else(|| ".".into());
-    let mut mutator = Mutator::new(&common::corpus(), seed);
+    let mut mutator = Mutator::new(&common::load_corpus(), seed);
     let end = Instant::now() + Duration::from_secs(seconds);
     let (mut n_inputs, mut n_clean, mut n_finds) = (0u64, 0u64, 0u64);
     while Instant::now() < end {
-        let text = if n_inputs % 16 == 15 { mutator.next_noise() } else { mutator.next_input() };
+        let text = if n_inputs % 16 == 15 { mutator.next_random_text() } else { mutator.next_mutated_module() };
         n_inputs += 1;
         match catch_unwind(AssertUnwindSafe(|| check_input(&text))) {
             Ok(clean) => n_clean += u64::from(clean),

@@ -30,7 +30,7 @@ fn main() -> std::io::Result<()> {
             text.len()
         );
         if !result.diagnostics.is_empty() {
-            eprintln!("{}", result.render(&path));
+            eprintln!("{}", result.render_diagnostics(&path));
         }
         failed |= result.has_errors();
     }

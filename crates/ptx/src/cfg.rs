@@ -74,7 +74,7 @@ impl Terminator {
         }
     }
 
-    fn map_targets(&mut self, number: &[u32]) {
+    fn renumber_targets(&mut self, number: &[u32]) {
         let renumber = |id: &mut BlockId| *id = number[*id as usize];
         match self {
             Terminator::Jump(to) => renumber(to),
@@ -154,12 +154,12 @@ impl ControlFlowGraph {
     /// The graph with further boundaries where `split` wants them.
     pub fn build_with_boundaries(function: &Function, split: impl FnMut(&Statement) -> BlockBoundary) -> Self {
         let blocks = split_statements(function, split);
-        let first_order = depth_first(&blocks);
+        let first_order = reverse_post_order(&blocks);
         let mut blocks = renumber_blocks(blocks, &first_order);
         link_edges(&mut blocks);
         let idom = immediate_dominators(&blocks);
         let loops = natural_loops(&blocks, &idom);
-        let order = contiguous_order(&blocks, &innermost_loops(&loops, blocks.len()), &loops);
+        let order = loop_contiguous_order(&blocks, &innermost_loops(&loops, blocks.len()), &loops);
         let mut blocks = renumber_blocks(blocks, &order);
         link_edges(&mut blocks);
         let idom = immediate_dominators(&blocks);
@@ -186,7 +186,7 @@ impl ControlFlowGraph {
     }
 
     /// The block that holds statement `index`, unless that is unreachable.
-    pub fn block_of(&self, index: usize) -> Option<BlockId> {
+    pub fn block_of_statement(&self, index: usize) -> Option<BlockId> {
         let found = self.blocks.iter().position(|block| block.statement_range().contains(&index));
         found.map(|id| id as u32)
     }
@@ -276,7 +276,7 @@ fn block_terminator(last: &Statement, next: BlockId, block_of: impl Fn(Label) ->
 }
 
 /// Reachable blocks in reverse post-order of a depth-first walk.
-fn depth_first(blocks: &[BasicBlock]) -> Vec<u32> {
+fn reverse_post_order(blocks: &[BasicBlock]) -> Vec<u32> {
     let successors = |id: u32| {
         let mut list = Vec::new();
         blocks[id as usize].terminator.for_each_successor(|to| list.push(to));
@@ -309,7 +309,7 @@ fn renumber_blocks(blocks: Vec<BasicBlock>, order: &[u32]) -> Vec<BasicBlock> {
     order.iter().enumerate().for_each(|(new, &old)| number[old as usize] = new as u32);
     let mut blocks: Vec<Option<BasicBlock>> = blocks.into_iter().map(Some).collect();
     let mut kept: Vec<BasicBlock> = order.iter().filter_map(|&old| blocks[old as usize].take()).collect();
-    kept.iter_mut().for_each(|block| block.terminator.map_targets(&number));
+    kept.iter_mut().for_each(|block| block.terminator.renumber_targets(&number));
     kept
 }
 
@@ -459,7 +459,7 @@ fn innermost_loops(loops: &[NaturalLoop], n: usize) -> Vec<Option<u32>> {
 /// A block is ready when all its forward predecessors are placed. As the header of a natural loop
 /// dominates its blocks, these can all be placed before any block outside, so the innermost loop
 /// that is not complete always has a ready block (in reducible code).
-fn contiguous_order(blocks: &[BasicBlock], loop_of: &[Option<u32>], loops: &[NaturalLoop]) -> Vec<u32> {
+fn loop_contiguous_order(blocks: &[BasicBlock], loop_of: &[Option<u32>], loops: &[NaturalLoop]) -> Vec<u32> {
     let mut waiting: Vec<usize> =
         (0u32..).zip(blocks).map(|(id, block)| block.predecessors.iter().filter(|&&p| p < id).count()).collect();
     // Ready blocks of each loop (the last entry: of none), by the order of the text.

@@ -78,7 +78,7 @@ const fn byte_classes() -> [u8; 256] {
 
 static BYTE_CLASSES: [u8; 256] = byte_classes();
 
-fn is_class(b: u8, class: u8) -> bool {
+fn is_byte_in_class(b: u8, class: u8) -> bool {
     BYTE_CLASSES[b as usize] & class != 0
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn tokenize(text: &str) -> Vec<Token> {
     loop {
         lexer.skip_blanks();
         let start = lexer.at;
-        let kind = lexer.next_kind();
+        let kind = lexer.next_token_kind();
         tokens.push(Token { kind, start: start as u32, end: lexer.at as u32 });
         if kind == TokenKind::Eof {
             return tokens;
@@ -111,7 +111,7 @@ impl Lexer<'_> {
 
     fn take_while(&mut self, class: u8) -> usize {
         let start = self.at;
-        while self.at < self.bytes.len() && is_class(self.bytes[self.at], class) {
+        while self.at < self.bytes.len() && is_byte_in_class(self.bytes[self.at], class) {
             self.at += 1;
         }
         self.at - start
@@ -138,16 +138,16 @@ impl Lexer<'_> {
         }
     }
 
-    fn next_kind(&mut self) -> TokenKind {
+    fn next_token_kind(&mut self) -> TokenKind {
         if self.at >= self.bytes.len() {
             return TokenKind::Eof;
         }
         let first = self.peek_byte(0);
-        if is_class(first, DIGIT_CLASS) {
-            return self.number_literal();
+        if is_byte_in_class(first, DIGIT_CLASS) {
+            return self.lex_number();
         }
         self.at += 1;
-        if is_class(first, WORD_START_CLASS) {
+        if is_byte_in_class(first, WORD_START_CLASS) {
             // A lone `%` is the remainder operator of constant expressions.
             if self.take_while(WORD_CLASS) == 0 && first == b'%' {
                 return TokenKind::Punct(b'%');
@@ -155,23 +155,24 @@ impl Lexer<'_> {
             return TokenKind::Ident;
         }
         match first {
-            b'.' if is_class(self.peek_byte(0), WORD_CLASS) => self.dotted_word(),
-            b'"' => self.string_literal(),
+            b'.' if is_byte_in_class(self.peek_byte(0), WORD_CLASS) => self.lex_dotted_word(),
+            b'"' => self.lex_string(),
             b'!'..=b'~' => TokenKind::Punct(first),
-            _ => self.non_ascii_run(),
+            _ => self.lex_non_ascii_run(),
         }
     }
 
-    fn dotted_word(&mut self) -> TokenKind {
+    fn lex_dotted_word(&mut self) -> TokenKind {
         self.take_while(WORD_CLASS);
-        while self.peek_byte(0) == b':' && self.peek_byte(1) == b':' && is_class(self.peek_byte(2), WORD_CLASS) {
+        while self.peek_byte(0) == b':' && self.peek_byte(1) == b':' && is_byte_in_class(self.peek_byte(2), WORD_CLASS)
+        {
             self.at += 2;
             self.take_while(WORD_CLASS);
         }
         TokenKind::Dot
     }
 
-    fn string_literal(&mut self) -> TokenKind {
+    fn lex_string(&mut self) -> TokenKind {
         while self.at < self.bytes.len() {
             match self.bytes[self.at] {
                 b'"' => {
@@ -188,44 +189,44 @@ impl Lexer<'_> {
     }
 
     /// The rest of a run of bytes outside ASCII, so that the token ends between characters.
-    fn non_ascii_run(&mut self) -> TokenKind {
+    fn lex_non_ascii_run(&mut self) -> TokenKind {
         while self.at < self.bytes.len() && self.bytes[self.at] >= 0x80 {
             self.at += 1;
         }
         TokenKind::Bad
     }
 
-    fn number_literal(&mut self) -> TokenKind {
+    fn lex_number(&mut self) -> TokenKind {
         let kind = match (self.peek_byte(0), self.peek_byte(1)) {
-            (b'0', b'x' | b'X') => self.radix_literal(HEX_CLASS),
-            (b'0', b'b' | b'B') => self.radix_literal(DIGIT_CLASS),
-            (b'0', b'f' | b'F') => self.float_bits_literal(8, TokenKind::HexF32),
-            (b'0', b'd' | b'D') => self.float_bits_literal(16, TokenKind::HexF64),
-            _ => self.decimal_literal(),
+            (b'0', b'x' | b'X') => self.lex_radix_integer(HEX_CLASS),
+            (b'0', b'b' | b'B') => self.lex_radix_integer(DIGIT_CLASS),
+            (b'0', b'f' | b'F') => self.lex_float_bits(8, TokenKind::HexF32),
+            (b'0', b'd' | b'D') => self.lex_float_bits(16, TokenKind::HexF64),
+            _ => self.lex_decimal(),
         };
         // Letters glued to a number belong to it and spoil it.
         if self.take_while(WORD_CLASS) > 0 { TokenKind::Bad } else { kind }
     }
 
-    fn radix_literal(&mut self, digits: u8) -> TokenKind {
+    fn lex_radix_integer(&mut self, digits: u8) -> TokenKind {
         self.at += 2;
         let any = self.take_while(digits) > 0;
-        self.unsigned_suffix();
+        self.skip_unsigned_suffix();
         if any { TokenKind::Int } else { TokenKind::Bad }
     }
 
-    fn float_bits_literal(&mut self, digits: usize, kind: TokenKind) -> TokenKind {
+    fn lex_float_bits(&mut self, digits: usize, kind: TokenKind) -> TokenKind {
         self.at += 2;
         if self.take_while(HEX_CLASS) == digits { kind } else { TokenKind::Bad }
     }
 
-    fn unsigned_suffix(&mut self) {
+    fn skip_unsigned_suffix(&mut self) {
         if self.peek_byte(0) == b'U' {
             self.at += 1;
         }
     }
 
-    fn decimal_literal(&mut self) -> TokenKind {
+    fn lex_decimal(&mut self) -> TokenKind {
         self.take_while(DIGIT_CLASS);
         let mut kind = TokenKind::Int;
         if self.peek_byte(0) == b'.' {
@@ -234,13 +235,13 @@ impl Lexer<'_> {
             kind = TokenKind::Float;
         }
         let sign = matches!(self.peek_byte(1), b'+' | b'-') as usize;
-        if matches!(self.peek_byte(0), b'e' | b'E') && is_class(self.peek_byte(1 + sign), DIGIT_CLASS) {
+        if matches!(self.peek_byte(0), b'e' | b'E') && is_byte_in_class(self.peek_byte(1 + sign), DIGIT_CLASS) {
             self.at += 1 + sign;
             self.take_while(DIGIT_CLASS);
             kind = TokenKind::Float;
         }
         if kind == TokenKind::Int {
-            self.unsigned_suffix();
+            self.skip_unsigned_suffix();
         }
         kind
     }

@@ -4,12 +4,12 @@
 
 pub mod ast;
 pub mod cfg;
-pub mod defuse;
+pub mod def_use;
 mod diag;
 mod hash;
+mod keywords;
 mod lexer;
 mod liveness;
-mod names;
 mod parse;
 mod print;
 

@@ -79,7 +79,7 @@ impl Liveness {
     /// Solves backwards; `blocks` are numbered against the flow, so few rounds are needed.
     pub(crate) fn new(function: &Function, blocks: &[BasicBlock]) -> Self {
         let n = function.regs.len();
-        let effects: Vec<BlockEffect> = blocks.iter().map(|block| BlockEffect::of_block(function, block)).collect();
+        let effects: Vec<BlockUseDef> = blocks.iter().map(|block| BlockUseDef::from_block(function, block)).collect();
         let mut live_in = vec![RegSet::new(n); blocks.len()];
         let mut live_out = live_in.clone();
         let mut stale = vec![true; blocks.len()];
@@ -109,17 +109,17 @@ impl Liveness {
 }
 
 /// What a block does to registers as a whole.
-struct BlockEffect {
+struct BlockUseDef {
     /// Read before any write.
     uses: RegSet,
     /// Written for sure.
     defs: RegSet,
 }
 
-impl BlockEffect {
-    fn of_block(function: &Function, block: &BasicBlock) -> BlockEffect {
+impl BlockUseDef {
+    fn from_block(function: &Function, block: &BasicBlock) -> BlockUseDef {
         let n = function.regs.len();
-        let mut effect = BlockEffect { uses: RegSet::new(n), defs: RegSet::new(n) };
+        let mut effect = BlockUseDef { uses: RegSet::new(n), defs: RegSet::new(n) };
         let returns = function.returns.iter().filter_map(|param| param.reg);
         for statement in function.body.get(block.statement_range()).unwrap_or(&[]) {
             let mut read = |reg: Reg| {

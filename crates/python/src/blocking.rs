@@ -12,7 +12,7 @@ type GilStateCheck = unsafe extern "C" fn() -> c_int;
 /// CPython's `PyGILState_Check`, which all versions have, but no stable ABI promises.
 static GIL_STATE_CHECK: OnceLock<Option<GilStateCheck>> = OnceLock::new();
 
-fn find_check() -> Option<GilStateCheck> {
+fn find_gil_state_check() -> Option<GilStateCheck> {
     // SAFETY: looks up a symbol among those that are loaded; the name is NUL-terminated.
     let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"PyGILState_Check".as_ptr()) };
     // SAFETY: CPython documents this type.
@@ -32,7 +32,7 @@ impl DetachedWait<'_> {
     }
 }
 
-fn detach_while(body: &mut dyn FnMut()) {
+fn run_with_gil_released(body: &mut dyn FnMut()) {
     // SAFETY: may be called by any thread of a process with an interpreter.
     let holds = GIL_STATE_CHECK.get().copied().flatten().is_some_and(|check| unsafe { check() } == 1);
     if !holds {
@@ -43,7 +43,7 @@ fn detach_while(body: &mut dyn FnMut()) {
     unsafe { Python::assume_attached() }.detach(|| wait.run_wait());
 }
 
-pub(crate) fn register() {
-    GIL_STATE_CHECK.get_or_init(find_check);
-    rtcg::array::set_blocking_hook(detach_while);
+pub(crate) fn register_blocking_hook() {
+    GIL_STATE_CHECK.get_or_init(find_gil_state_check);
+    rtcg::array::set_blocking_hook(run_with_gil_released);
 }

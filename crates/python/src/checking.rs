@@ -3,23 +3,23 @@
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use rtcg::driver::check::{self, Checks, Finding};
+use rtcg::driver::check::{self, CheckSet, Finding};
 use rtcg::driver::schedule::{self, Schedule};
 
 /// Chooses the checks of this process.
 #[pyfunction]
-fn check_enable(checks: &str) -> PyResult<()> {
-    let wanted = Checks::parse(checks).ok_or_else(|| {
+fn enable_checks(checks: &str) -> PyResult<()> {
+    let wanted = CheckSet::parse(checks).ok_or_else(|| {
         PyValueError::new_err(format!(
             "checks is {checks:?}; expected 1, all, or a list of memory, init, race, sync, leak, fatal"
         ))
     })?;
-    check::configure(wanted).map_err(|e| PyRuntimeError::new_err(e.to_string()))
+    check::configure_checks(wanted).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
 
 /// What was found so far, as dictionaries.
 #[pyfunction]
-fn check_findings(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+fn list_check_findings(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     let list = PyList::empty(py);
     for finding in check::findings() {
         list.append(finding_to_dict(py, &finding)?)?;
@@ -56,13 +56,13 @@ fn finding_to_dict<'py>(py: Python<'py>, f: &Finding) -> PyResult<Bound<'py, PyD
 
 /// Forgets what was found.
 #[pyfunction]
-fn check_clear() {
+fn clear_check_findings() {
     check::clear_findings();
 }
 
 /// Sets the order in which threads run.
 #[pyfunction]
-fn set_schedule(order: &str) -> PyResult<()> {
+fn set_thread_schedule(order: &str) -> PyResult<()> {
     let wanted = Schedule::parse(order).ok_or_else(|| {
         PyValueError::new_err(format!("schedule is {order:?}; expected normal, deterministic or chaos:SEED"))
     })?;
@@ -71,8 +71,8 @@ fn set_schedule(order: &str) -> PyResult<()> {
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_function(wrap_pyfunction!(check_enable, m)?)?;
-    m.add_function(wrap_pyfunction!(check_findings, m)?)?;
-    m.add_function(wrap_pyfunction!(check_clear, m)?)?;
-    m.add_function(wrap_pyfunction!(set_schedule, m)?)
+    m.add_function(wrap_pyfunction!(enable_checks, m)?)?;
+    m.add_function(wrap_pyfunction!(list_check_findings, m)?)?;
+    m.add_function(wrap_pyfunction!(clear_check_findings, m)?)?;
+    m.add_function(wrap_pyfunction!(set_thread_schedule, m)?)
 }

@@ -14,9 +14,9 @@ use std::path::PathBuf;
 
 /// The target for the calling thread's current context: a device that loads machine code gets what was requested,
 /// another gets PTX. Without a context the compiler decides.
-pub(crate) fn target_here(kind: BinaryKind) -> PyResult<Target> {
+pub(crate) fn current_device_target(kind: BinaryKind) -> PyResult<Target> {
     let Some(ctx) = Context::current() else { return Ok(Target { kind, arch: None }) };
-    let native = rtcg::target_of(&ctx.device()).or_raise()?;
+    let native = rtcg::device_compile_target(&ctx.device()).or_raise()?;
     let is_binary = kind != BinaryKind::LtoIr;
     let kind = if native.kind == BinaryKind::Ptx && is_binary { BinaryKind::Ptx } else { kind };
     Ok(Target { kind, arch: native.arch })
@@ -61,7 +61,7 @@ impl CompileOptions<'_> {
     fn compile_request(self) -> PyResult<CompileRequest> {
         let CompileOptions(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target) =
             self;
-        let mut request = CompileRequest::new(source, target_here(binary_kind(&target)?)?);
+        let mut request = CompileRequest::new(source, current_device_target(binary_kind(&target)?)?);
         request.options = options;
         request.options.extend(arch.map(|a| format!("-arch={a}")));
         request.options.extend(code.map(|c| format!("-code={c}")));
@@ -104,9 +104,9 @@ impl PyProgram {
 
     /// Tells a module that was loaded from the binary what it was compiled from, so that arguments
     /// of its kernels are checked by type.
-    fn declare(&self, module: &PyModuleHandle) {
-        let request = self.0.request();
-        rtcg::declare_source(&module.0, request.source.clone(), request.options.clone());
+    fn register_source(&self, module: &PyModuleHandle) {
+        let request = self.0.compile_request();
+        rtcg::attach_module_source(&module.0, request.source.clone(), request.options.clone());
     }
 
     fn get_function(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<KernelObject> {
@@ -114,7 +114,7 @@ impl PyProgram {
     }
 
     fn get_global(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<(u64, usize)> {
-        get_or_raise(py, py.detach(|| self.0.global(&module.0, name)))
+        get_or_raise(py, py.detach(|| self.0.global_variable(&module.0, name)))
     }
 
     fn get_texref(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<PyTextureReference> {
@@ -129,7 +129,7 @@ impl PyProgram {
 /// The compiler that `nvcc` stands for: `(version text, path)`.
 #[pyfunction]
 fn compiler_info(py: Python<'_>, nvcc: &str) -> PyResult<(String, PathBuf)> {
-    let info = py.detach(|| Compiler.info(Some(nvcc))).map_err(|e| compile_error(py, e))?;
+    let info = py.detach(|| Compiler.compiler_info(Some(nvcc))).map_err(|e| compile_error(py, e))?;
     Ok((info.version, info.path))
 }
 
@@ -146,7 +146,7 @@ fn lto_options(py: Python<'_>, options: Vec<String>) -> PyResult<Option<Vec<Stri
 }
 
 /// Tells the search for NVRTC and headers where this interpreter's packages are.
-fn add_search_roots(py: Python<'_>) -> PyResult<()> {
+fn add_nvrtc_search_roots(py: Python<'_>) -> PyResult<()> {
     let sys = py.import("sys")?;
     let prefix: PathBuf = sys.getattr("prefix")?.extract()?;
     let path: Vec<PathBuf> = sys.getattr("path")?.extract().unwrap_or_default();
@@ -168,8 +168,8 @@ fn print_line(line: &str) {
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    add_search_roots(m.py())?;
-    rtcg::compile::set_printer(print_line);
+    add_nvrtc_search_roots(m.py())?;
+    rtcg::compile::set_line_printer(print_line);
     m.add_class::<PyProgram>()?;
     m.add_function(wrap_pyfunction!(compiler_info, m)?)?;
     m.add_function(wrap_pyfunction!(lto_options, m)?)?;

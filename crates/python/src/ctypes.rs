@@ -1,11 +1,11 @@
 //! C types and NumPy's: the registry behind `rtcg.tools` and `rtcg._dtypes`, declared
 //! parameters, and Python values as the bytes of a C type.
 
+use crate::device_pointer::address_of_rtcg_memory;
 use crate::driver::arguments::number_type_of_dtype;
 use crate::driver::memory::PyDeviceAllocation;
 use crate::errors::array_error;
 use crate::gpuarray::PyGpuArray;
-use crate::pointer::address_of_own_class;
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -14,7 +14,7 @@ use pyo3::types::{PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyList, PyString,
 use rtcg::array::GpuArray;
 use rtcg::codegen::c_declarations::{Argument, CType, CTypeForm, TypeRegistry, parse_argument, parse_arguments};
 use rtcg::driver::signature::NumberType;
-use rtcg::generators::{ArrayView, Value};
+use rtcg::generators::{ArrayView, GeneratedKernelArg};
 use smallvec::SmallVec;
 use std::sync::{Mutex, PoisonError};
 
@@ -26,16 +26,16 @@ struct CTypeRegistry {
 
 static CTYPE_REGISTRY: Mutex<Option<CTypeRegistry>> = Mutex::new(None);
 
-fn with_registry<T>(body: impl FnOnce(&mut CTypeRegistry) -> T) -> T {
+fn with_ctype_registry<T>(body: impl FnOnce(&mut CTypeRegistry) -> T) -> T {
     let mut registry = CTYPE_REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
     body(registry.get_or_insert_with(|| CTypeRegistry { types: TypeRegistry::new(), dtypes: Vec::new() }))
 }
 
 fn lookup_ctype(name: &str) -> PyResult<CType> {
-    with_registry(|r| r.types.lookup(name)).ok_or_else(|| PyValueError::new_err(format!("unknown type '{name}'")))
+    with_ctype_registry(|r| r.types.lookup(name)).ok_or_else(|| PyValueError::new_err(format!("unknown type '{name}'")))
 }
 
-const VECTOR_NAMES: [&str; 12] =
+const VECTOR_BASE_TYPES: [&str; 12] =
     ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong", "ulonglong", "float", "double"];
 
 /// CUDA's vector types as NumPy's structures.
@@ -43,7 +43,7 @@ fn vector_dtypes(py: Python<'_>) -> PyResult<&Vec<(Py<PyArrayDescr>, String)>> {
     static VECTOR_DTYPES: PyOnceLock<Vec<(Py<PyArrayDescr>, String)>> = PyOnceLock::new();
     VECTOR_DTYPES.get_or_try_init(py, || {
         let mut all = Vec::new();
-        for base in VECTOR_NAMES {
+        for base in VECTOR_BASE_TYPES {
             for components in 1..=4 {
                 let name = format!("{base}{components}");
                 let dtype = dtype_of_ctype(py, &lookup_ctype(&name)?)?.unbind();
@@ -75,21 +75,22 @@ pub(crate) fn ctype_of_dtype(dtype: &Bound<'_, PyArrayDescr>) -> PyResult<CType>
         ('c', 16) => "pycuda::complex<double>",
         ('V', 2) if dtype.getattr("name")?.eq("bfloat16")? => "__nv_bfloat16",
         ('V', _) => return structure_ctype(py, dtype),
-        _ => return Err(unmapped_dtype_error(dtype)),
+        _ => return Err(unsupported_dtype_error(dtype)),
     };
     lookup_ctype(name)
 }
 
-fn unmapped_dtype_error(dtype: &Bound<'_, PyArrayDescr>) -> PyErr {
+fn unsupported_dtype_error(dtype: &Bound<'_, PyArrayDescr>) -> PyErr {
     PyValueError::new_err(format!("unable to map dtype '{dtype}' to a C type"))
 }
 
 fn structure_ctype(py: Python<'_>, dtype: &Bound<'_, PyArrayDescr>) -> PyResult<CType> {
-    let known =
-        with_registry(|r| r.dtypes.iter().map(|(known, name)| (known.clone_ref(py), name.clone())).collect::<Vec<_>>());
+    let known = with_ctype_registry(|r| {
+        r.dtypes.iter().map(|(known, name)| (known.clone_ref(py), name.clone())).collect::<Vec<_>>()
+    });
     let vectors = vector_dtypes(py)?;
     let found = known.iter().chain(vectors).find(|(known, _)| known.bind(py).is_equiv_to(dtype));
-    found.map_or_else(|| Err(unmapped_dtype_error(dtype)), |(_, name)| lookup_ctype(name))
+    found.map_or_else(|| Err(unsupported_dtype_error(dtype)), |(_, name)| lookup_ctype(name))
 }
 
 /// NumPy's dtype of a C type.
@@ -104,7 +105,7 @@ pub(crate) fn dtype_of_ctype<'py>(py: Python<'py>, ctype: &CType) -> PyResult<Bo
             PyArrayDescr::new(py, PyList::new(py, fields)?.into_any())
         }
         CTypeForm::Registered(number) => {
-            let known = with_registry(|r| r.dtypes.get(number as usize).map(|(dtype, _)| dtype.clone_ref(py)));
+            let known = with_ctype_registry(|r| r.dtypes.get(number as usize).map(|(dtype, _)| dtype.clone_ref(py)));
             let name = &ctype.name;
             known
                 .map(|dtype| dtype.into_bound(py))
@@ -119,20 +120,20 @@ fn register_ctype<'py>(names: Vec<String>, dtype: Bound<'py, PyArrayDescr>) -> P
     let py = dtype.py();
     let mut meaning = ctype_of_dtype(&dtype).ok();
     for name in names {
-        let known = match with_registry(|r| r.types.lookup(&name)) {
+        let known = match with_ctype_registry(|r| r.types.lookup(&name)) {
             Some(known) => known,
             None if meaning.is_none() => {
                 let (itemsize, align) = (dtype.itemsize(), dtype.alignment());
                 let owned = dtype.clone().unbind();
-                with_registry(|r| {
+                with_ctype_registry(|r| {
                     let new = r.types.register(&name, itemsize, align);
                     new.inspect(|new| r.dtypes.push((owned, new.name.clone())))
                 })
                 .map_err(|error| PyValueError::new_err(error.to_string()))?
             }
             None => {
-                let ctype = meaning.clone().ok_or_else(|| unmapped_dtype_error(&dtype))?;
-                with_registry(|r| r.types.alias(&name, &ctype))
+                let ctype = meaning.clone().ok_or_else(|| unsupported_dtype_error(&dtype))?;
+                with_ctype_registry(|r| r.types.register_alias(&name, &ctype))
                     .map_err(|error| PyValueError::new_err(error.to_string()))?;
                 ctype
             }
@@ -163,31 +164,31 @@ fn c_name_of_dtype(dtype: Bound<'_, PyArrayDescr>) -> PyResult<String> {
 /// `(is_vector, is_const, dtype, name)` of a C declaration.
 #[pyfunction]
 fn parse_declaration<'py>(py: Python<'py>, text: &str) -> PyResult<(bool, bool, Bound<'py, PyArrayDescr>, String)> {
-    let parsed = with_registry(|r| parse_argument(text, &r.types));
+    let parsed = with_ctype_registry(|r| parse_argument(text, &r.types));
     let argument = parsed.map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok((argument.is_vector, argument.is_const, dtype_of_ctype(py, &argument.ctype)?, argument.name))
 }
 
 /// Parameters from a C text, or from a list of `rtcg.tools.Argument` and texts. The list stays as it is.
-pub(crate) fn arguments_of(arguments: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {
+pub(crate) fn arguments_from_object(arguments: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {
     if let Ok(text) = arguments.cast::<PyString>() {
         let text = text.to_cow()?;
-        return with_registry(|r| parse_arguments(&text, &r.types))
+        return with_ctype_registry(|r| parse_arguments(&text, &r.types))
             .map_err(|error| PyValueError::new_err(error.to_string()));
     }
     let mut all = Vec::new();
     for item in arguments.try_iter()? {
         let item = item?;
         if item.is_instance_of::<PyString>() {
-            all.extend(arguments_of(&item)?);
+            all.extend(arguments_from_object(&item)?);
         } else {
-            all.push(argument_of(&item)?);
+            all.push(argument_from_object(&item)?);
         }
     }
     Ok(all)
 }
 
-fn argument_of(item: &Bound<'_, PyAny>) -> PyResult<Argument> {
+fn argument_from_object(item: &Bound<'_, PyAny>) -> PyResult<Argument> {
     let wrong = || {
         let shown = item.repr().map_or_else(|_| "?".into(), |text| text.to_string());
         PyTypeError::new_err(format!("arguments contain {shown}; expected VectorArg, ScalarArg or a C declaration"))
@@ -207,18 +208,18 @@ fn argument_of(item: &Bound<'_, PyAny>) -> PyResult<Argument> {
 }
 
 /// An array argument with what its view borrows.
-pub(crate) enum ArrayHolder {
+pub(crate) enum ArrayArgument {
     Gpu(GpuArray),
     Interface { ptr: u64, shape: Vec<usize>, strides: Vec<isize>, itemsize: usize, number: Option<NumberType> },
 }
 
-impl ArrayHolder {
+impl ArrayArgument {
     /// A `GPUArray`, or anything with `__cuda_array_interface__`; `None` for other objects.
-    pub(crate) fn from_object(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
+    pub(crate) fn from_array_like(object: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         if let Ok(array) = object.cast::<PyGpuArray>() {
             let array = array.get().current_state().array.clone();
             array.check_memory().map_err(|error| array_error(object.py(), error))?;
-            return Ok(Some(ArrayHolder::Gpu(array)));
+            return Ok(Some(ArrayArgument::Gpu(array)));
         }
         let Some(interface) = object.getattr_opt("__cuda_array_interface__")? else { return Ok(None) };
         let interface = interface.cast_into::<PyDict>()?;
@@ -235,13 +236,13 @@ impl ArrayHolder {
             None => rtcg::array::Layout::contiguous(&shape, itemsize, rtcg::array::Order::C).strides.into_vec(),
         };
         let ptr = item("data")?.get_item(0)?.extract::<Option<u64>>()?.unwrap_or(0);
-        Ok(Some(ArrayHolder::Interface { ptr, shape, strides, itemsize, number }))
+        Ok(Some(ArrayArgument::Interface { ptr, shape, strides, itemsize, number }))
     }
 
     pub(crate) fn array_view(&self) -> ArrayView<'_> {
         match self {
-            ArrayHolder::Gpu(array) => ArrayView::from(array),
-            ArrayHolder::Interface { ptr, shape, strides, itemsize, number } => {
+            ArrayArgument::Gpu(array) => ArrayView::from(array),
+            ArrayArgument::Interface { ptr, shape, strides, itemsize, number } => {
                 ArrayView { ptr: *ptr, shape, strides, itemsize: *itemsize, number: *number, ..ArrayView::default() }
             }
         }
@@ -249,8 +250,8 @@ impl ArrayHolder {
 }
 
 /// A Python argument as a kernel takes it.
-pub(crate) enum HeldArgument<'py> {
-    Array(ArrayHolder),
+pub(crate) enum KernelArgument<'py> {
+    Array(ArrayArgument),
     Bytes([u8; 16], u8),
     Structure(Bound<'py, PyBytes>),
     /// A bare address, whose size nobody knows, and the context whose memory it is, as in [`ArrayView`].
@@ -260,14 +261,19 @@ pub(crate) enum HeldArgument<'py> {
     },
 }
 
-impl HeldArgument<'_> {
+impl KernelArgument<'_> {
     /// The argument, whose length in elements is `n` where only an address is known.
-    pub(crate) fn kernel_value<'a>(&'a self, itemsize: usize, n: &'a [usize], strides: &'a [isize]) -> Value<'a> {
+    pub(crate) fn kernel_value<'a>(
+        &'a self,
+        itemsize: usize,
+        n: &'a [usize],
+        strides: &'a [isize],
+    ) -> GeneratedKernelArg<'a> {
         match self {
-            HeldArgument::Array(holder) => Value::Array(holder.array_view()),
-            HeldArgument::Bytes(bytes, len) => Value::Bytes(&bytes[..usize::from(*len)]),
-            HeldArgument::Structure(bytes) => Value::Bytes(bytes.as_bytes()),
-            HeldArgument::Address { ptr, context } => Value::Array(ArrayView {
+            KernelArgument::Array(holder) => GeneratedKernelArg::Array(holder.array_view()),
+            KernelArgument::Bytes(bytes, len) => GeneratedKernelArg::Bytes(&bytes[..usize::from(*len)]),
+            KernelArgument::Structure(bytes) => GeneratedKernelArg::Bytes(bytes.as_bytes()),
+            KernelArgument::Address { ptr, context } => GeneratedKernelArg::Array(ArrayView {
                 ptr: *ptr,
                 shape: n,
                 strides,
@@ -280,43 +286,46 @@ impl HeldArgument<'_> {
 }
 
 /// Something for each argument of a call; few of them need no heap memory.
-pub(crate) type PerArgument<T> = SmallVec<[T; 8]>;
+pub(crate) type ArgumentVec<T> = SmallVec<[T; 8]>;
 
 /// The arguments of a call, each by its declaration. Their number is checked by the core.
-pub(crate) fn hold_arguments<'py>(
+pub(crate) fn convert_arguments<'py>(
     declared: &[Argument],
     args: &Bound<'py, PyTuple>,
-) -> PyResult<PerArgument<HeldArgument<'py>>> {
+) -> PyResult<ArgumentVec<KernelArgument<'py>>> {
     args.iter()
         .enumerate()
         .map(|(at, object)| match declared.get(at) {
-            Some(argument) => hold_argument(argument, &object),
-            None => Ok(HeldArgument::Address { ptr: 0, context: 0 }),
+            Some(argument) => convert_argument(argument, &object),
+            None => Ok(KernelArgument::Address { ptr: 0, context: 0 }),
         })
         .collect()
 }
 
-fn hold_argument<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<HeldArgument<'py>> {
+fn convert_argument<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<KernelArgument<'py>> {
     if !argument.is_vector {
         return scalar_bytes(argument, object);
     }
-    if let Some(holder) = ArrayHolder::from_object(object)? {
-        return Ok(HeldArgument::Array(holder));
+    if let Some(holder) = ArrayArgument::from_array_like(object)? {
+        return Ok(KernelArgument::Array(holder));
     }
-    if let Some((ptr, _)) = address_of_own_class(object)? {
+    if let Some((ptr, _)) = address_of_rtcg_memory(object)? {
         let plain = object.cast::<PyDeviceAllocation>();
-        return Ok(HeldArgument::Address {
+        return Ok(KernelArgument::Address {
             ptr,
             context: plain.map_or(0, |memory| memory.get().0.context().handle_number()),
         });
     }
     if let Some(memory) = object.getattr_opt("gpudata")? {
-        return Ok(HeldArgument::Address { ptr: memory.extract::<crate::pointer::DevicePtr>()?.0, context: 0 });
+        return Ok(KernelArgument::Address {
+            ptr: memory.extract::<crate::device_pointer::DevicePtr>()?.0,
+            context: 0,
+        });
     }
-    Err(expected_error(argument, object, "a GPUArray or another array on the device"))
+    Err(argument_type_error(argument, object, "a GPUArray or another array on the device"))
 }
 
-fn expected_error(argument: &Argument, object: &Bound<'_, PyAny>, what: &str) -> PyErr {
+fn argument_type_error(argument: &Argument, object: &Bound<'_, PyAny>, what: &str) -> PyErr {
     let kind = object.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
     PyTypeError::new_err(format!(
         "argument '{}' is of type {kind}; expected {what} for '{}'",
@@ -326,12 +335,12 @@ fn expected_error(argument: &Argument, object: &Bound<'_, PyAny>, what: &str) ->
 }
 
 /// Values of each call together with what stands for bare addresses: the shape of the first array.
-pub(crate) fn values_with_stand_ins<'a>(
+pub(crate) fn kernel_values<'a>(
     declared: &[Argument],
-    held: &'a [HeldArgument<'_>],
+    held: &'a [KernelArgument<'_>],
     shape: &'a [usize],
     strides: &'a [Vec<isize>],
-) -> PerArgument<Value<'a>> {
+) -> ArgumentVec<GeneratedKernelArg<'a>> {
     held.iter()
         .enumerate()
         .map(|(at, held)| {
@@ -342,13 +351,16 @@ pub(crate) fn values_with_stand_ins<'a>(
 }
 
 /// The shape of the first real array, and strides in it for each argument's type.
-pub(crate) fn stand_in_layout(declared: &[Argument], held: &[HeldArgument<'_>]) -> (Vec<usize>, Vec<Vec<isize>>) {
-    if !held.iter().any(|h| matches!(h, HeldArgument::Address { .. })) {
+pub(crate) fn layout_for_bare_addresses(
+    declared: &[Argument],
+    held: &[KernelArgument<'_>],
+) -> (Vec<usize>, Vec<Vec<isize>>) {
+    if !held.iter().any(|h| matches!(h, KernelArgument::Address { .. })) {
         return (Vec::new(), Vec::new());
     }
     let first = held
         .iter()
-        .find_map(|h| if let HeldArgument::Array(a) = h { Some(a.array_view().shape.to_vec()) } else { None });
+        .find_map(|h| if let KernelArgument::Array(a) = h { Some(a.array_view().shape.to_vec()) } else { None });
     let shape = first.unwrap_or_default();
     let strides = declared
         .iter()
@@ -358,7 +370,7 @@ pub(crate) fn stand_in_layout(declared: &[Argument], held: &[HeldArgument<'_>]) 
 }
 
 /// A Python value as the bytes of the declared type.
-fn scalar_bytes<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<HeldArgument<'py>> {
+fn scalar_bytes<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<KernelArgument<'py>> {
     let ctype = &argument.ctype;
     let mut bytes = [0u8; 16];
     let mut put = |src: &[u8]| bytes[..src.len()].copy_from_slice(src);
@@ -379,15 +391,15 @@ fn scalar_bytes<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResul
         (CTypeForm::Number(kind), size) => put(&integer_value(argument, object, kind, size)?.to_ne_bytes()[..size]),
         _ => return structure_bytes(argument, object),
     }
-    Ok(HeldArgument::Bytes(bytes, ctype.itemsize as u8))
+    Ok(KernelArgument::Bytes(bytes, ctype.itemsize as u8))
 }
 
 fn real_value(argument: &Argument, object: &Bound<'_, PyAny>) -> PyResult<f64> {
-    object.extract::<f64>().map_err(|_| expected_error(argument, object, "a real number"))
+    object.extract::<f64>().map_err(|_| argument_type_error(argument, object, "a real number"))
 }
 
 fn complex_value(argument: &Argument, object: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
-    let wrong = |_| expected_error(argument, object, "a number");
+    let wrong = |_| argument_type_error(argument, object, "a number");
     if object.is_instance_of::<PyFloat>() {
         return Ok((object.extract()?, 0.0));
     }
@@ -404,9 +416,9 @@ fn integer_value(argument: &Argument, object: &Bound<'_, PyAny>, kind: char, siz
         value.into()
     } else {
         // Arrays without axes, and numpy.bool, have no __index__ of their own.
-        let item = object.call_method0("item").map_err(|_| expected_error(argument, object, "an integer"))?;
+        let item = object.call_method0("item").map_err(|_| argument_type_error(argument, object, "an integer"))?;
         let number = item.extract::<i64>().map(i128::from).or_else(|_| item.extract::<bool>().map(i128::from));
-        number.map_err(|_| expected_error(argument, object, "an integer"))?
+        number.map_err(|_| argument_type_error(argument, object, "an integer"))?
     };
     let bits = 8 * size as u32;
     let range = if kind == 'u' { 0..=(1i128 << bits) - 1 } else { -(1i128 << (bits - 1))..=(1i128 << (bits - 1)) - 1 };
@@ -420,15 +432,15 @@ fn integer_value(argument: &Argument, object: &Bound<'_, PyAny>, kind: char, siz
     )))
 }
 
-fn structure_bytes<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<HeldArgument<'py>> {
+fn structure_bytes<'py>(argument: &Argument, object: &Bound<'py, PyAny>) -> PyResult<KernelArgument<'py>> {
     let py = object.py();
     let dtype = dtype_of_ctype(py, &argument.ctype)?;
     let array = py.import("numpy")?.getattr("asarray")?.call1((object, dtype))?;
     let bytes = array.call_method0("tobytes")?.cast_into::<PyBytes>()?;
     if bytes.as_bytes().len() != argument.ctype.itemsize {
-        return Err(expected_error(argument, object, "one structure"));
+        return Err(argument_type_error(argument, object, "one structure"));
     }
-    Ok(HeldArgument::Structure(bytes))
+    Ok(KernelArgument::Structure(bytes))
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {

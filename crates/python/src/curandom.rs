@@ -1,18 +1,18 @@
 //! `rtcg.random`: the generators. What they do is in `rtcg::generators`.
 
-use crate::ctypes::{ArrayHolder, ctype_of_dtype};
-use crate::driver::stream::{PyStream, stream_of};
+use crate::ctypes::{ArrayArgument, ctype_of_dtype};
+use crate::device_pointer::record_pointer_use;
+use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::elementwise::current_context;
 use crate::errors::generator_error;
-use crate::pointer::record_pointer_use;
 use numpy::PyArrayDescr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use rtcg::codegen::c_declarations::CType;
 use rtcg::codegen::random::{Distribution, RandomEngine, sobol};
-use rtcg::generators::{Generator, Parameters, Sequential, Skip};
+use rtcg::generators::{DistributionParameters, Generator, SequentialGenerators, SkipUnit};
 
-fn engine_of(name: &str) -> PyResult<RandomEngine> {
+fn engine_by_name(name: &str) -> PyResult<RandomEngine> {
     Ok(match name {
         "philox" => RandomEngine::Philox,
         "threefry" => RandomEngine::Threefry,
@@ -24,7 +24,7 @@ fn engine_of(name: &str) -> PyResult<RandomEngine> {
     })
 }
 
-fn draw_of(name: &str) -> PyResult<Distribution> {
+fn distribution_by_name(name: &str) -> PyResult<Distribution> {
     Ok(match name {
         "bits" => Distribution::Bits,
         "uniform" => Distribution::Uniform,
@@ -40,8 +40,8 @@ fn draw_of(name: &str) -> PyResult<Distribution> {
 }
 
 /// An array with the C type of its elements.
-fn array_with_ctype(data: &Bound<'_, PyAny>) -> PyResult<(ArrayHolder, CType)> {
-    let holder = ArrayHolder::from_object(data)?.ok_or_else(|| {
+fn array_with_ctype(data: &Bound<'_, PyAny>) -> PyResult<(ArrayArgument, CType)> {
+    let holder = ArrayArgument::from_array_like(data)?.ok_or_else(|| {
         let kind = data.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
         PyTypeError::new_err(format!("expected a GPUArray, got {kind}"))
     })?;
@@ -57,7 +57,7 @@ struct PyCounterGenerator(Generator);
 impl PyCounterGenerator {
     #[new]
     fn new(py: Python<'_>, engine: &str, key: u64, stream: u32) -> PyResult<Self> {
-        Generator::new(engine_of(engine)?, key, stream).map(Self).map_err(|error| generator_error(py, error))
+        Generator::new(engine_by_name(engine)?, key, stream).map(Self).map_err(|error| generator_error(py, error))
     }
 
     #[pyo3(signature = (draw, data, p = 0.0, q = 1.0, stream = None))]
@@ -73,14 +73,14 @@ impl PyCounterGenerator {
         let (holder, element) = array_with_ctype(data)?;
         let filled = self.0.fill(
             &current_context()?,
-            draw_of(draw)?,
+            distribution_by_name(draw)?,
             &element,
             &holder.array_view(),
-            Parameters::Real(p, q),
-            stream_of(stream),
+            DistributionParameters::Real(p, q),
+            as_driver_stream(stream),
         );
         filled.map_err(|error| generator_error(py, error))?;
-        record_pointer_use(data, stream_of(stream));
+        record_pointer_use(data, as_driver_stream(stream));
         Ok(())
     }
 
@@ -95,17 +95,17 @@ impl PyCounterGenerator {
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<()> {
         let (holder, element) = array_with_ctype(data)?;
-        let parameters = Parameters::Integer(low, range);
+        let parameters = DistributionParameters::Integer(low, range);
         let filled = self.0.fill(
             &current_context()?,
             Distribution::Integers,
             &element,
             &holder.array_view(),
             parameters,
-            stream_of(stream),
+            as_driver_stream(stream),
         );
         filled.map_err(|error| generator_error(py, error))?;
-        record_pointer_use(data, stream_of(stream));
+        record_pointer_use(data, as_driver_stream(stream));
         Ok(())
     }
 
@@ -117,23 +117,23 @@ impl PyCounterGenerator {
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<()> {
         let (holder, element) = array_with_ctype(data)?;
-        let filled = self.0.permutation(&current_context()?, &element, &holder.array_view(), stream_of(stream));
+        let filled = self.0.permutation(&current_context()?, &element, &holder.array_view(), as_driver_stream(stream));
         filled.map_err(|error| generator_error(py, error))?;
-        record_pointer_use(data, stream_of(stream));
+        record_pointer_use(data, as_driver_stream(stream));
         Ok(())
     }
 
     fn host_bits(&self) -> u64 {
-        self.0.host_bits()
+        self.0.next_host_u64()
     }
 
     fn advance(&self, counters: u64) {
-        self.0.advance(counters);
+        self.0.skip_counters(counters);
     }
 
     #[getter]
-    fn key(&self) -> u64 {
-        self.0.key()
+    fn generator_key(&self) -> u64 {
+        self.0.rng_key()
     }
 
     #[getter]
@@ -142,32 +142,39 @@ impl PyCounterGenerator {
     }
 
     #[getter]
-    fn position(&self) -> u64 {
-        self.0.position()
+    fn counter_position(&self) -> u64 {
+        self.0.counter_position()
     }
 
-    fn set_position(&self, position: u64) {
-        self.0.set_position(position);
+    fn set_counter_position(&self, position: u64) {
+        self.0.set_counter_position(position);
     }
 }
 
 /// Generators with states on the device.
 #[pyclass(name = "SequentialGenerators", module = "rtcg.random", frozen)]
-struct PySequential(Sequential);
+struct PySequentialGenerators(SequentialGenerators);
 
 #[pymethods]
-impl PySequential {
+impl PySequentialGenerators {
     #[staticmethod]
-    fn seeded(py: Python<'_>, engine: &str, seeds: Vec<u64>, offset: u64) -> PyResult<Self> {
-        let (engine, ctx) = (engine_of(engine)?, current_context()?);
-        let made = py.detach(|| Sequential::seeded(&ctx, engine, &seeds, offset));
+    fn from_seeds(py: Python<'_>, engine: &str, seeds: Vec<u64>, offset: u64) -> PyResult<Self> {
+        let (engine, ctx) = (engine_by_name(engine)?, current_context()?);
+        let made = py.detach(|| SequentialGenerators::from_seeds(&ctx, engine, &seeds, offset));
         made.map(Self).map_err(|error| generator_error(py, error))
     }
 
     #[staticmethod]
-    fn directed(py: Python<'_>, engine: &str, vectors: Vec<u64>, scramble: Vec<u64>, offset: u64) -> PyResult<Self> {
-        let (engine, ctx) = (engine_of(engine)?, current_context()?);
-        let made = py.detach(|| Sequential::directed(&ctx, engine, &vectors, &scramble, offset));
+    fn from_direction_vectors(
+        py: Python<'_>,
+        engine: &str,
+        vectors: Vec<u64>,
+        scramble: Vec<u64>,
+        offset: u64,
+    ) -> PyResult<Self> {
+        let (engine, ctx) = (engine_by_name(engine)?, current_context()?);
+        let made =
+            py.detach(|| SequentialGenerators::from_direction_vectors(&ctx, engine, &vectors, &scramble, offset));
         made.map(Self).map_err(|error| generator_error(py, error))
     }
 
@@ -182,33 +189,42 @@ impl PySequential {
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<()> {
         let (holder, element) = array_with_ctype(data)?;
-        let filled =
-            self.0.fill(draw_of(draw)?, &element, &holder.array_view(), Parameters::Real(p, q), stream_of(stream));
+        let filled = self.0.fill(
+            distribution_by_name(draw)?,
+            &element,
+            &holder.array_view(),
+            DistributionParameters::Real(p, q),
+            as_driver_stream(stream),
+        );
         filled.map_err(|error| generator_error(py, error))?;
-        record_pointer_use(data, stream_of(stream));
+        record_pointer_use(data, as_driver_stream(stream));
         Ok(())
     }
 
     /// `what`: "numbers", "subsequences" or "sequences".
-    fn skip(&self, py: Python<'_>, what: &str, counts: Vec<u64>) -> PyResult<()> {
+    fn skip_ahead(&self, py: Python<'_>, what: &str, counts: Vec<u64>) -> PyResult<()> {
         let what = match what {
-            "numbers" => Skip::Numbers,
-            "subsequences" => Skip::Subsequences,
-            _ => Skip::Sequences,
+            "numbers" => SkipUnit::Numbers,
+            "subsequences" => SkipUnit::Subsequences,
+            _ => SkipUnit::Sequences,
         };
-        py.detach(|| self.0.skip(what, &counts)).map_err(|error| generator_error(py, error))
+        py.detach(|| self.0.skip_ahead(what, &counts)).map_err(|error| generator_error(py, error))
     }
 
     #[getter]
-    fn count(&self) -> usize {
-        self.0.count()
+    fn generator_count(&self) -> usize {
+        self.0.generator_count()
     }
 }
 
 /// Direction vectors of `count` dimensions, as a flat list.
 #[pyfunction]
 fn sobol_vectors(bits: u32, count: usize) -> Vec<u64> {
-    if bits == 64 { sobol::vectors64(count) } else { sobol::vectors32(count).into_iter().map(u64::from).collect() }
+    if bits == 64 {
+        sobol::direction_vectors_64(count)
+    } else {
+        sobol::direction_vectors_32(count).into_iter().map(u64::from).collect()
+    }
 }
 
 /// Scrambling constants of 64 bits.
@@ -219,7 +235,7 @@ fn scramble_constants(count: usize) -> Vec<u64> {
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyCounterGenerator>()?;
-    m.add_class::<PySequential>()?;
+    m.add_class::<PySequentialGenerators>()?;
     m.add_function(wrap_pyfunction!(sobol_vectors, m)?)?;
     m.add_function(wrap_pyfunction!(scramble_constants, m)?)
 }

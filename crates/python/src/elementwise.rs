@@ -1,18 +1,20 @@
 //! `rtcg.elementwise`: the kernel class. What it does is in `rtcg::generators`.
 
-use crate::ctypes::{HeldArgument, arguments_of, hold_arguments, stand_in_layout, values_with_stand_ins};
+use crate::ctypes::{
+    KernelArgument, arguments_from_object, convert_arguments, kernel_values, layout_for_bare_addresses,
+};
+use crate::device_pointer::record_argument_uses;
 use crate::driver::function::KernelObject;
-use crate::driver::resource::LateInit;
-use crate::driver::stream::{PyStream, stream_of};
+use crate::driver::resource_lifetime::LateInit;
+use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::driver::texture::PyTextureReference;
-use crate::elementwise_cached_call::LastCall;
+use crate::elementwise_cached_call::CachedCallCell;
 use crate::errors::{OrRaise, generator_error};
-use crate::pointer::record_argument_uses;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice, PyTuple};
 use rtcg::codegen::pointwise::ElementwiseSnippet;
-use rtcg::generators::{CompileSettings, Elementwise, IndexRange};
+use rtcg::generators::{CompileSettings, ElementwiseKernel, IndexRange};
 
 /// The context that the calling thread works in. Should another library have made its own one current in
 /// the driver, the calls that fail for that reason put ours back.
@@ -33,8 +35,8 @@ pub(crate) fn compile_settings(keep: bool, options: Option<Vec<String>>) -> Comp
 #[derive(Default)]
 #[pyclass(name = "ElementwiseKernel", module = "rtcg.elementwise", frozen, subclass, weakref, dict)]
 pub(crate) struct PyElementwiseKernel {
-    kernel: LateInit<Elementwise>,
-    last: LastCall,
+    kernel: LateInit<ElementwiseKernel>,
+    last: CachedCallCell,
 }
 
 #[pymethods]
@@ -65,13 +67,13 @@ impl PyElementwiseKernel {
     ) -> PyResult<()> {
         let spec = ElementwiseSnippet {
             name: checked_identifier(name)?,
-            arguments: arguments_of(arguments)?,
+            arguments: arguments_from_object(arguments)?,
             operation: operation.into(),
             preamble: preamble.into(),
             loop_prep: loop_prep.into(),
             after_loop: after_loop.into(),
         };
-        self.kernel.init(Elementwise::new(spec, compile_settings(keep, options)))
+        self.kernel.init_value(ElementwiseKernel::new(spec, compile_settings(keep, options)))
     }
 
     #[pyo3(signature = (*args, range = None, slice = None, stream = None))]
@@ -87,23 +89,23 @@ impl PyElementwiseKernel {
         if is_plain && let Some(called) = self.last.call_cached(args) {
             return called;
         }
-        let declared = &self.kernel.spec().arguments;
-        let held = hold_arguments(declared, args)?;
-        let region = index_range_of(range, slice, &held)?;
-        let (shape, strides) = stand_in_layout(declared, &held);
-        let values = values_with_stand_ins(declared, &held, &shape, &strides);
+        let declared = &self.kernel.snippet().arguments;
+        let held = convert_arguments(declared, args)?;
+        let region = parse_index_range(range, slice, &held)?;
+        let (shape, strides) = layout_for_bare_addresses(declared, &held);
+        let values = kernel_values(declared, &held, &shape, &strides);
         let ctx = current_context()?;
         // SAFETY: the snippet is the user's, who promises that it stays inside its arrays.
         let launched = unsafe {
             match is_plain {
                 true => self.kernel.launch_and_cache(&ctx, &values),
-                false => self.kernel.launch(&ctx, &values, region, stream_of(stream)).map(|()| None),
+                false => self.kernel.launch(&ctx, &values, region, as_driver_stream(stream)).map(|()| None),
             }
         };
         let cached_launch = launched.map_err(|error| generator_error(py, error))?;
-        record_argument_uses(args, stream_of(stream));
+        record_argument_uses(args, as_driver_stream(stream));
         if is_plain {
-            self.last.remember_call(declared, args, cached_launch);
+            self.last.cache_call(declared, args, cached_launch);
         }
         Ok(())
     }
@@ -114,11 +116,11 @@ impl PyElementwiseKernel {
         if args.is_empty() {
             return Ok(self.kernel.source(use_range));
         }
-        let declared = &self.kernel.spec().arguments;
-        let held = hold_arguments(declared, args)?;
-        let (shape, strides) = stand_in_layout(declared, &held);
-        let values = values_with_stand_ins(declared, &held, &shape, &strides);
-        let source = self.kernel.source_for(&current_context()?, &values, IndexRange::All);
+        let declared = &self.kernel.snippet().arguments;
+        let held = convert_arguments(declared, args)?;
+        let (shape, strides) = layout_for_bare_addresses(declared, &held);
+        let values = kernel_values(declared, &held, &shape, &strides);
+        let source = self.kernel.source_for_call(&current_context()?, &values, IndexRange::All);
         source.map_err(|error| generator_error(py, error))
     }
 
@@ -129,7 +131,7 @@ impl PyElementwiseKernel {
 
     #[getter]
     fn name(&self) -> &str {
-        &self.kernel.spec().name
+        &self.kernel.snippet().name
     }
 
     /// The texture reference `name`, which the preamble declares.
@@ -138,16 +140,16 @@ impl PyElementwiseKernel {
         let ctx = current_context()?;
         let function = py.detach(|| self.kernel.function(&ctx, use_range));
         let function = function.map_err(|error| generator_error(py, error))?;
-        function.driver().module().texref(name).or_raise().map(PyTextureReference::from)
+        function.driver_function().module().texref(name).or_raise().map(PyTextureReference::from)
     }
 
     /// The kernel whose source `get_source(use_range=...)` shows.
     #[pyo3(signature = (use_range = false))]
-    fn _function(&self, py: Python<'_>, use_range: bool) -> PyResult<KernelObject> {
+    fn _compiled_function(&self, py: Python<'_>, use_range: bool) -> PyResult<KernelObject> {
         let ctx = current_context()?;
         let function = py.detach(|| self.kernel.function(&ctx, use_range));
         let function = function.map_err(|error| generator_error(py, error))?;
-        Ok(KernelObject(function.driver().clone()))
+        Ok(KernelObject(function.driver_function().clone()))
     }
 }
 
@@ -160,24 +162,24 @@ pub(crate) fn checked_identifier(name: &str) -> PyResult<String> {
     Ok(name.into())
 }
 
-fn indices_error(name: &str, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+fn index_range_error(name: &str, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
     let shown = value.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
     PyTypeError::new_err(format!("{name} is {shown}; expected {expected}"))
 }
 
-fn index_range_of(
+fn parse_index_range(
     range: Option<&Bound<'_, PyAny>>,
     slice: Option<&Bound<'_, PyAny>>,
-    held: &[HeldArgument<'_>],
+    held: &[KernelArgument<'_>],
 ) -> PyResult<IndexRange> {
     match (range, slice) {
         (Some(_), Some(_)) => Err(PyTypeError::new_err("may not specify both range and slice")),
         (None, None) => Ok(IndexRange::All),
         (None, Some(slice)) => {
-            let slice = slice.cast::<PySlice>().map_err(|_| indices_error("slice", slice, "a slice"))?;
+            let slice = slice.cast::<PySlice>().map_err(|_| index_range_error("slice", slice, "a slice"))?;
             let arrays = held
                 .iter()
-                .find_map(|h| if let HeldArgument::Array(a) = h { Some(a.array_view().n_elements()) } else { None });
+                .find_map(|h| if let KernelArgument::Array(a) = h { Some(a.array_view().n_elements()) } else { None });
             let size =
                 arrays.ok_or_else(|| PyTypeError::new_err("slice needs an array argument, whose size it is of"))?;
             let indices = slice.indices(size as isize)?;
@@ -185,10 +187,10 @@ fn index_range_of(
         }
         (Some(range), None) => {
             let part = |name: &str| -> PyResult<Option<i64>> { range.getattr(name)?.extract() };
-            let wrong = |_| indices_error("range", range, "a slice or range with integer start, stop and step");
+            let wrong = |_| index_range_error("range", range, "a slice or range with integer start, stop and step");
             let (start, stop, step) =
                 (part("start").map_err(wrong)?, part("stop").map_err(wrong)?, part("step").map_err(wrong)?);
-            let stop = stop.ok_or_else(|| indices_error("range", range, "one with a stop"))?;
+            let stop = stop.ok_or_else(|| index_range_error("range", range, "one with a stop"))?;
             Ok(IndexRange::Range { start: start.unwrap_or(0), stop, step: step.unwrap_or(1) })
         }
     }

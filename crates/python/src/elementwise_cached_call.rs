@@ -72,13 +72,13 @@ unsafe impl Sync for CachedCall {}
 
 /// How a kernel was last called, if a call like it can be made from the cache.
 #[derive(Default)]
-pub(crate) struct LastCall(UnsafeCell<Option<Arc<CachedCall>>>);
+pub(crate) struct CachedCallCell(UnsafeCell<Option<Arc<CachedCall>>>);
 
 // SAFETY: every use is by the methods, which are given the interpreter, so that one thread at a time is in them; none
 // of them lets the interpreter go while it holds a reference to the contents.
-unsafe impl Sync for LastCall {}
+unsafe impl Sync for CachedCallCell {}
 
-impl LastCall {
+impl CachedCallCell {
     /// Calls the kernel if the call is like the last one; `None`, with nothing done, if it is not.
     #[inline]
     pub(crate) fn call_cached(&self, args: &Bound<'_, PyTuple>) -> Option<PyResult<()>> {
@@ -110,7 +110,7 @@ impl LastCall {
     }
 
     /// Remembers a call that has succeeded; nothing if calls like it cannot be made from the cache.
-    pub(crate) fn remember_call(
+    pub(crate) fn cache_call(
         &self,
         declared: &[Argument],
         args: &Bound<'_, PyTuple>,
@@ -119,7 +119,7 @@ impl LastCall {
         let cached = cached_launch.and_then(|cached_launch| {
             let context = cached_launch.context_number();
             let steps =
-                args.iter_borrowed().zip(declared).map(|(arg, argument)| cached_argument_of(argument, &arg, context));
+                args.iter_borrowed().zip(declared).map(|(arg, argument)| make_cached_argument(argument, &arg, context));
             Some(Arc::new(CachedCall { cached_launch, steps: steps.collect::<Option<_>>()? }))
         });
         // SAFETY: the interpreter is held. What was there is dropped outside, since that may call a driver.
@@ -128,7 +128,7 @@ impl LastCall {
     }
 }
 
-fn cached_argument_of(argument: &Argument, arg: &Bound<'_, PyAny>, context: u64) -> Option<CachedArgument> {
+fn make_cached_argument(argument: &Argument, arg: &Bound<'_, PyAny>, context: u64) -> Option<CachedArgument> {
     let class = arg.get_type_ptr().cast_const();
     if argument.is_vector {
         let array = &arg.cast_exact::<PyGpuArray>().ok()?.get().current_state().array;
@@ -139,7 +139,7 @@ fn cached_argument_of(argument: &Argument, arg: &Bound<'_, PyAny>, context: u64)
         let context = Arc::downgrade(array.context());
         return Some(CachedArgument {
             class,
-            source: ArgumentSource::Array(array.dtype(), array.shared_layout().clone(), context),
+            source: ArgumentSource::Array(array.dtype(), array.layout_arc().clone(), context),
         });
     }
     let number = number_type_of_argument(argument)?;
@@ -160,7 +160,7 @@ fn cached_argument_of(argument: &Argument, arg: &Bound<'_, PyAny>, context: u64)
 
 /// The number that a scalar is declared as, of those that the short way knows.
 fn number_type_of_argument(argument: &Argument) -> Option<NumberType> {
-    rtcg::number_of_ctype(&argument.ctype).filter(|number| {
+    rtcg::ctype_number_type(&argument.ctype).filter(|number| {
         matches!(number, NumberType::Int { nbytes: 1 | 2 | 4 | 8, .. } | NumberType::Float | NumberType::Double)
     })
 }
@@ -179,13 +179,13 @@ impl ArgumentSource {
                     let array = &arg.cast_unchecked::<PyGpuArray>().get().initial_state()?.array;
                     // What was deferred would be computed here, and that may run Python code.
                     if array.dtype() != *dtype
-                        || !array.is_laid_out_like(layout)
+                        || !array.matches_layout(layout)
                         || !std::ptr::eq(&raw const **array.context(), context.as_ptr())
                         || fuse::is_deferred(array)
                     {
                         return None;
                     }
-                    let memory = array.buffer()?.use_address().ok()?;
+                    let memory = array.buffer()?.address_recording_use().ok()?;
                     let address = memory.wrapping_add(array.layout().offset as u64);
                     to[..8].copy_from_slice(&address.to_ne_bytes());
                 }

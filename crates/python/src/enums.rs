@@ -13,15 +13,15 @@ fn members_without_prefix(prefix: &str, all: impl Iterator<Item = (&'static str,
     all.filter_map(|(name, value)| name.strip_prefix(prefix).map(|short| (short.to_string(), value))).collect()
 }
 
-macro_rules! table {
+macro_rules! define_enum_tables {
     ($($python:literal = $c:ident without $prefix:literal;)*) => {
         fn enum_tables() -> Vec<(&'static str, EnumMembers)> {
-            vec![$(($python, members_without_prefix($prefix, sys::$c::ALL.iter().map(|&(name, value)| (name, value.0)))),)*]
+            vec![$(($python, members_without_prefix($prefix, sys::$c::NAMED_CONSTANTS.iter().map(|&(name, value)| (name, value.0)))),)*]
         }
     };
 }
 
-table! {
+define_enum_tables! {
     "device_attribute" = CUdevice_attribute without "CU_DEVICE_ATTRIBUTE_";
     "p2p_attribute" = CUdevice_P2PAttribute without "CU_DEVICE_P2P_ATTRIBUTE_";
     "function_attribute" = CUfunction_attribute without "CU_FUNC_ATTRIBUTE_";

@@ -1,6 +1,6 @@
 //! Exceptions: the one place where the core's errors become Python's.
 
-use crate::interrupt::{may_have_raised, take_raised};
+use crate::interrupt::{may_have_pending_exception, take_pending_exception};
 use pyo3::exceptions::{PyException, PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -22,7 +22,7 @@ pyo3::create_exception!(rtcg._native, FusionError, PyTypeError, "A fused functio
 #[cold]
 #[inline(never)]
 pub(crate) fn driver_error(error: rtcg::driver::Error) -> PyErr {
-    if let Some(raised) = take_raised() {
+    if let Some(raised) = take_pending_exception() {
         return raised;
     }
     let message = error.to_string();
@@ -43,7 +43,7 @@ pub(crate) fn compile_error(py: Python<'_>, error: CompileError) -> PyErr {
         Ok(class) => class,
         Err(error) => return error,
     };
-    let shown = match error.shown_log() {
+    let shown = match error.shortened_log() {
         Cow::Borrowed(_) => None,
         Cow::Owned(shown) => Some(shown),
     };
@@ -61,7 +61,7 @@ pub(crate) fn compile_error(py: Python<'_>, error: CompileError) -> PyErr {
 
 /// An error of an array operation.
 pub(crate) fn array_error(py: Python<'_>, error: ArrayError) -> PyErr {
-    if let Some(raised) = take_raised() {
+    if let Some(raised) = take_pending_exception() {
         return raised;
     }
     let message = error.to_string();
@@ -126,8 +126,8 @@ pub(crate) trait OrRaise<T> {
 impl<T> OrRaise<T> for rtcg::driver::Result<T> {
     #[inline]
     fn or_raise(self) -> PyResult<T> {
-        if may_have_raised() {
-            take_raised().map_or(Ok(()), Err)?;
+        if may_have_pending_exception() {
+            take_pending_exception().map_or(Ok(()), Err)?;
         }
         self.map_err(driver_error)
     }

@@ -121,7 +121,7 @@ fn view_as_bytes<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<
 ///
 /// # Safety
 /// The memory must have room for the array and live as long as `base`.
-pub(crate) unsafe fn array_over<'py>(
+pub(crate) unsafe fn numpy_array_over<'py>(
     base: Bound<'py, PyAny>,
     data: *mut u8,
     dtype: &Bound<'py, PyArrayDescr>,

@@ -7,7 +7,7 @@ use rtcg::info::{ReportDetails, info_report as text_of};
 /// The report of `rtcg-info`.
 #[pyfunction]
 #[pyo3(signature = (*, attributes=false, functions=false))]
-fn report(py: Python<'_>, attributes: bool, functions: bool) -> String {
+fn installation_report(py: Python<'_>, attributes: bool, functions: bool) -> String {
     py.detach(|| text_of(ReportDetails { attributes, functions }))
 }
 
@@ -16,10 +16,10 @@ fn report(py: Python<'_>, attributes: bool, functions: bool) -> String {
 #[pyo3(signature = (name, *, r#virtual))]
 fn driver_function_address(name: &str, r#virtual: bool) -> Option<usize> {
     let table = if r#virtual { driver::virtual_table() } else { sys::DriverTable::real_driver().ok()? };
-    Some(table.pointer(sys::DriverFn::from_name(name)?)?.addr())
+    Some(table.function_pointer(sys::DriverFn::from_name(name)?)?.addr())
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(driver_function_address, m)?)?;
-    m.add_function(wrap_pyfunction!(report, m)?)
+    m.add_function(wrap_pyfunction!(installation_report, m)?)
 }

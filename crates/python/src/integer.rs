@@ -10,7 +10,7 @@ pub(crate) trait PyInteger<'py>: for<'a> FromPyObject<'a, 'py, Error = PyErr> {
     const VALUE_RANGE: (i128, i128);
 }
 
-macro_rules! integers {
+macro_rules! impl_py_integer {
     ($($ty:ty)*) => {
         $(impl PyInteger<'_> for $ty {
             const VALUE_RANGE: (i128, i128) = (<$ty>::MIN as i128, <$ty>::MAX as i128);
@@ -18,7 +18,7 @@ macro_rules! integers {
     };
 }
 
-integers! { u8 u16 u32 u64 usize isize i32 i64 }
+impl_py_integer! { u8 u16 u32 u64 usize isize i32 i64 }
 
 /// An integer of any class that has `__index__`, as `from_py_with` wants it.
 #[inline]
@@ -32,7 +32,7 @@ pub(crate) fn optional_int<'py, T: PyInteger<'py>>(object: &Bound<'py, PyAny>) -
 }
 
 /// [`int`] of what is no argument, such as the value that an attribute is given.
-pub(crate) fn int_named<'py, T: PyInteger<'py>>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<T> {
+pub(crate) fn extract_named_int<'py, T: PyInteger<'py>>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<T> {
     object.extract().map_err(|error| out_of_range_error(object, &format!("{name} = "), error, T::VALUE_RANGE))
 }
 

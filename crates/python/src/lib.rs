@@ -15,6 +15,7 @@ mod checking;
 mod compiler;
 mod ctypes;
 mod curandom;
+mod device_pointer;
 mod driver;
 mod elementwise;
 mod elementwise_cached_call;
@@ -27,9 +28,8 @@ mod info;
 mod integer;
 mod interrupt;
 mod linalg;
-mod pointer;
+mod multiprocessor;
 mod reduction;
-mod tools;
 mod tracing;
 
 #[pymodule]
@@ -37,7 +37,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     errors::add_to_module(m)?;
     interrupt::add_to_module(m)?;
-    blocking::register();
+    blocking::register_blocking_hook();
     checking::add_to_module(m)?;
     enums::add_to_module(m)?;
     compiler::add_to_module(m)?;
@@ -50,7 +50,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     reduction::add_to_module(m)?;
     curandom::add_to_module(m)?;
     info::add_to_module(m)?;
-    tools::add_to_module(m)?;
+    multiprocessor::add_to_module(m)?;
     tracing::add_to_module(m)?;
     Ok(())
 }

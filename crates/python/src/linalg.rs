@@ -11,95 +11,95 @@ type BoundAny<'py> = Bound<'py, PyAny>;
 type ArrayArg<'a, 'py> = &'a Bound<'py, PyGpuArray>;
 
 /// What `body` makes of an array, in memory from its allocator and with the interpreter released.
-fn compute_result<T: Send>(a: ArrayArg<'_, '_>, body: impl FnOnce(&GpuArray) -> Result<T> + Send) -> PyResult<T> {
+fn compute_detached<T: Send>(a: ArrayArg<'_, '_>, body: impl FnOnce(&GpuArray) -> Result<T> + Send) -> PyResult<T> {
     let (py, array) = (a.py(), &a.get().current_state().array);
-    PyGpuArray::in_memory_of(a, || py.detach(|| body(array))).map_err(|error| array_error(py, error))
+    PyGpuArray::with_allocator_of(a, || py.detach(|| body(array))).map_err(|error| array_error(py, error))
 }
 
-/// [`compute_result`] as an object like the array.
-fn array_of<'py>(
+/// [`compute_detached`] as an object like the array.
+fn compute_array<'py>(
     a: ArrayArg<'_, 'py>,
     body: impl FnOnce(&GpuArray) -> Result<GpuArray> + Send,
 ) -> PyResult<BoundAny<'py>> {
-    PyGpuArray::new_like(a, compute_result(a, body)?)
+    PyGpuArray::new_like(a, compute_detached(a, body)?)
 }
 
-/// [`compute_result`] as a tuple of objects like the array.
-fn tuple_of<'py, const N: usize>(
+/// [`compute_detached`] as a tuple of objects like the array.
+fn compute_array_tuple<'py, const N: usize>(
     a: ArrayArg<'_, 'py>,
     body: impl FnOnce(&GpuArray) -> Result<[GpuArray; N]> + Send,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let objects: Vec<_> =
-        compute_result(a, body)?.into_iter().map(|array| PyGpuArray::new_like(a, array)).collect::<PyResult<_>>()?;
+        compute_detached(a, body)?.into_iter().map(|array| PyGpuArray::new_like(a, array)).collect::<PyResult<_>>()?;
     PyTuple::new(a.py(), objects)
 }
 
 #[pyfunction]
 fn linalg_solve<'py>(a: ArrayArg<'_, 'py>, b: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
     let matrices = &a.get().current_state().array;
-    array_of(b, |b| matrices.solve(b))
+    compute_array(b, |b| matrices.solve(b))
 }
 
 #[pyfunction]
 fn linalg_inv<'py>(a: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
-    array_of(a, GpuArray::inv)
+    compute_array(a, GpuArray::inv)
 }
 
 #[pyfunction]
 fn linalg_det<'py>(a: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
-    array_of(a, GpuArray::det)
+    compute_array(a, GpuArray::det)
 }
 
 #[pyfunction]
 fn linalg_slogdet<'py>(a: ArrayArg<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
-    tuple_of(a, |a| a.slogdet().map(|found| [found.sign, found.log]))
+    compute_array_tuple(a, |a| a.slogdet().map(|found| [found.sign, found.log]))
 }
 
 #[pyfunction]
 fn linalg_cholesky<'py>(a: ArrayArg<'_, 'py>, upper: bool) -> PyResult<BoundAny<'py>> {
-    array_of(a, |a| a.cholesky(triangle_of(upper)))
+    compute_array(a, |a| a.cholesky(triangle_from_upper_flag(upper)))
 }
 
 /// Two arrays, or for mode "r" one.
 #[pyfunction]
 fn linalg_qr<'py>(a: ArrayArg<'_, 'py>, mode: &str) -> PyResult<Bound<'py, PyTuple>> {
     match mode {
-        "reduced" | "complete" => tuple_of(a, |a| a.qr(mode == "complete").map(Into::into)),
-        "r" => tuple_of(a, |a| Ok([a.qr_r()?])),
-        "raw" => tuple_of(a, |a| a.qr_raw().map(Into::into)),
+        "reduced" | "complete" => compute_array_tuple(a, |a| a.qr(mode == "complete").map(Into::into)),
+        "r" => compute_array_tuple(a, |a| Ok([a.qr_r()?])),
+        "raw" => compute_array_tuple(a, |a| a.qr_raw().map(Into::into)),
         _ => Err(PyValueError::new_err(format!(
             "Unrecognized mode '{mode}'; expected 'reduced', 'complete', 'r' or 'raw'"
         ))),
     }
 }
 
-fn triangle_of(upper: bool) -> Triangle {
+fn triangle_from_upper_flag(upper: bool) -> Triangle {
     if upper { Triangle::Upper } else { Triangle::Lower }
 }
 
 #[pyfunction]
 fn linalg_eigh<'py>(a: ArrayArg<'_, 'py>, upper: bool) -> PyResult<Bound<'py, PyTuple>> {
-    tuple_of(a, |a| a.eigh(triangle_of(upper), IterationLimits::default()).map(Into::into))
+    compute_array_tuple(a, |a| a.eigh(triangle_from_upper_flag(upper), IterationLimits::default()).map(Into::into))
 }
 
 #[pyfunction]
 fn linalg_eigvalsh<'py>(a: ArrayArg<'_, 'py>, upper: bool) -> PyResult<BoundAny<'py>> {
-    array_of(a, |a| a.eigvalsh(triangle_of(upper), IterationLimits::default()))
+    compute_array(a, |a| a.eigvalsh(triangle_from_upper_flag(upper), IterationLimits::default()))
 }
 
 #[pyfunction]
 fn linalg_eig<'py>(a: ArrayArg<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
-    tuple_of(a, |a| a.eig(IterationLimits::default()).map(Into::into))
+    compute_array_tuple(a, |a| a.eig(IterationLimits::default()).map(Into::into))
 }
 
 #[pyfunction]
 fn linalg_eigvals<'py>(a: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
-    array_of(a, |a| a.eigvals(IterationLimits::default()))
+    compute_array(a, |a| a.eigvals(IterationLimits::default()))
 }
 
 #[pyfunction]
 fn linalg_svd<'py>(a: ArrayArg<'_, 'py>, full: bool, hermitian: bool) -> PyResult<Bound<'py, PyTuple>> {
-    tuple_of(a, |a| {
+    compute_array_tuple(a, |a| {
         let limits = IterationLimits::default();
         let found = if hermitian { a.svd_of_hermitian(limits)? } else { a.svd(full, limits)? };
         Ok([found.u, found.s, found.vh])
@@ -109,7 +109,7 @@ fn linalg_svd<'py>(a: ArrayArg<'_, 'py>, full: bool, hermitian: bool) -> PyResul
 #[pyfunction]
 fn linalg_svdvals<'py>(a: ArrayArg<'_, 'py>, hermitian: bool) -> PyResult<BoundAny<'py>> {
     let limits = IterationLimits::default();
-    array_of(a, |a| if hermitian { a.svdvals_of_hermitian(limits) } else { a.svdvals(limits) })
+    compute_array(a, |a| if hermitian { a.svdvals_of_hermitian(limits) } else { a.svdvals(limits) })
 }
 
 /// An array with a tolerance of each matrix, or a number for all.
@@ -142,7 +142,7 @@ impl RcondArg {
 #[pyo3(signature = (a, ratio, hermitian))]
 fn linalg_pinv<'py>(a: ArrayArg<'_, 'py>, ratio: Option<RcondArg>, hermitian: bool) -> PyResult<BoundAny<'py>> {
     let tolerance = ratio.as_ref().map_or(Tolerance::Epsilon, |ratio| Tolerance::Relative(ratio.as_operand()));
-    array_of(a, |a| a.pinv(tolerance, hermitian, IterationLimits::default()))
+    compute_array(a, |a| a.pinv(tolerance, hermitian, IterationLimits::default()))
 }
 
 #[pyfunction]
@@ -158,7 +158,7 @@ fn linalg_matrix_rank<'py>(
         (None, Some(ratio)) => Tolerance::Relative(ratio.as_operand()),
         (None, None) => Tolerance::Epsilon,
     };
-    array_of(a, |a| a.matrix_rank(tolerance, hermitian, IterationLimits::default()))
+    compute_array(a, |a| a.matrix_rank(tolerance, hermitian, IterationLimits::default()))
 }
 
 /// Solutions, residuals and singular values, and the rank.
@@ -170,12 +170,12 @@ fn linalg_lstsq<'py>(
     ratio: Option<f64>,
 ) -> PyResult<(BoundAny<'py>, BoundAny<'py>, usize, BoundAny<'py>)> {
     let right = &b.get().current_state().array;
-    let found = compute_result(a, |a| a.lstsq(right, ratio, IterationLimits::default()))?;
+    let found = compute_detached(a, |a| a.lstsq(right, ratio, IterationLimits::default()))?;
     let like = |array| PyGpuArray::new_like(a, array);
     Ok((like(found.solution)?, like(found.residuals)?, found.rank, like(found.singular_values)?))
 }
 
-fn norm_of(name: &str) -> PyResult<MatrixNorm> {
+fn parse_matrix_norm(name: &str) -> PyResult<MatrixNorm> {
     Ok(match name {
         "fro" => MatrixNorm::Frobenius,
         "nuc" => MatrixNorm::Nuclear,
@@ -197,19 +197,19 @@ fn linalg_vector_norm<'py>(
     axes: Option<Vec<isize>>,
     keepdims: bool,
 ) -> PyResult<BoundAny<'py>> {
-    array_of(a, |a| a.vector_norm(order, axes.as_deref(), keepdims))
+    compute_array(a, |a| a.vector_norm(order, axes.as_deref(), keepdims))
 }
 
 #[pyfunction]
 fn linalg_matrix_norm<'py>(a: ArrayArg<'_, 'py>, name: &str) -> PyResult<BoundAny<'py>> {
-    let norm = norm_of(name)?;
-    array_of(a, |a| a.matrix_norm(norm, IterationLimits::default()))
+    let norm = parse_matrix_norm(name)?;
+    compute_array(a, |a| a.matrix_norm(norm, IterationLimits::default()))
 }
 
 #[pyfunction]
 fn linalg_cond<'py>(a: ArrayArg<'_, 'py>, name: &str) -> PyResult<BoundAny<'py>> {
-    let norm = norm_of(name)?;
-    array_of(a, |a| a.cond(norm, IterationLimits::default()))
+    let norm = parse_matrix_norm(name)?;
+    compute_array(a, |a| a.cond(norm, IterationLimits::default()))
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {

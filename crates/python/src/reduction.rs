@@ -1,15 +1,15 @@
 //! `rtcg.reduction` and `rtcg.scan`: the kernel classes. What they do is in `rtcg::generators`.
 
 use crate::ctypes::{
-    ArrayHolder, arguments_of, ctype_of_dtype, hold_arguments, stand_in_layout, values_with_stand_ins,
+    ArrayArgument, arguments_from_object, convert_arguments, ctype_of_dtype, kernel_values, layout_for_bare_addresses,
 };
-use crate::driver::resource::LateInit;
-use crate::driver::stream::{PyStream, stream_of};
+use crate::device_pointer::{record_argument_uses, record_pointer_use};
+use crate::driver::resource_lifetime::LateInit;
+use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::elementwise::{checked_identifier, compile_settings, current_context};
 use crate::errors::generator_error;
 use crate::gpuarray::PyGpuArray;
 use crate::integer::optional_int;
-use crate::pointer::{record_argument_uses, record_pointer_use};
 use numpy::{PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -38,15 +38,15 @@ fn new_array<'py>(
     py.get_type::<PyGpuArray>().call1((PyTuple::new(py, shape)?, dtype, allocator))
 }
 
-fn device_array<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<ArrayHolder> {
-    ArrayHolder::from_object(object)?.ok_or_else(|| {
+fn require_device_array<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<ArrayArgument> {
+    ArrayArgument::from_array_like(object)?.ok_or_else(|| {
         let kind = object.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
         PyTypeError::new_err(format!("{name} is of type {kind}; expected a GPUArray"))
     })
 }
 
 /// One axis or several.
-fn axes_of(axis: &Bound<'_, PyAny>) -> PyResult<Vec<isize>> {
+fn parse_axes(axis: &Bound<'_, PyAny>) -> PyResult<Vec<isize>> {
     axis.extract::<isize>().map(|axis| vec![axis]).or_else(|_| axis.extract())
 }
 
@@ -75,7 +75,7 @@ impl PyReductionKernel {
     ) -> PyResult<()> {
         let spec = ReductionSnippet {
             name: checked_identifier(name)?,
-            arguments: arguments_of(arguments)?,
+            arguments: arguments_from_object(arguments)?,
             out: ctype_of_dtype(&dtype_out)?,
             neutral,
             reduce_expr,
@@ -84,9 +84,9 @@ impl PyReductionKernel {
         };
         let kernel = ReductionKernel::new(spec, compile_settings(keep, options));
         let kernel = kernel.map_err(|error| generator_error(dtype_out.py(), error))?;
-        self.dtype_out.init(dtype_out.unbind())?;
-        self.allocator.init(allocator)?;
-        self.kernel.init(kernel)
+        self.dtype_out.init_value(dtype_out.unbind())?;
+        self.allocator.init_value(allocator)?;
+        self.kernel.init_value(kernel)
     }
 
     #[pyo3(signature = (*args, stream = None, out = None, allocator = None, kernel_wrapper = None, axis = None, keepdims = false))]
@@ -108,16 +108,16 @@ impl PyReductionKernel {
                 keywords.set_item(name, value)?;
             }
             keywords.set_item("keepdims", keepdims)?;
-            let helper = py.import("rtcg.reduction")?.getattr("_call_wrapped")?;
+            let helper = py.import("rtcg.reduction")?.getattr("_call_with_wrapper")?;
             return helper.call1((slf, wrapper, args, stream, keywords));
         }
-        let declared = &this.kernel.spec().arguments;
-        let held = hold_arguments(declared, args)?;
-        let (shape, strides) = stand_in_layout(declared, &held);
-        let values = values_with_stand_ins(declared, &held, &shape, &strides);
+        let declared = &this.kernel.snippet().arguments;
+        let held = convert_arguments(declared, args)?;
+        let (shape, strides) = layout_for_bare_addresses(declared, &held);
+        let values = kernel_values(declared, &held, &shape, &strides);
         let ctx = current_context()?;
         let raise = |error| generator_error(py, error);
-        let axes = axis.map(axes_of).transpose()?;
+        let axes = axis.map(parse_axes).transpose()?;
         let result_shape = match &axes {
             Some(axes) => this.kernel.result_shape(&values, axes, keepdims).map_err(raise)?,
             None => Vec::new(),
@@ -132,19 +132,19 @@ impl PyReductionKernel {
                 new_array(py, &result_shape, &this.dtype_out, allocator.or(own))?
             }
         };
-        let target = device_array(&result, "out")?;
+        let target = require_device_array(&result, "out")?;
         let view = target.array_view();
         // SAFETY: the snippets are the user's, who promises that they stay inside their arrays; the
         // result was made or checked here.
         let launched = unsafe {
             match &axes {
-                Some(axes) => this.kernel.launch_axis(&ctx, &values, axes, &view, stream_of(stream)),
-                None => this.kernel.launch(&ctx, &values, &view, stream_of(stream)),
+                Some(axes) => this.kernel.launch_axis(&ctx, &values, axes, &view, as_driver_stream(stream)),
+                None => this.kernel.launch(&ctx, &values, &view, as_driver_stream(stream)),
             }
         };
         launched.map_err(raise)?;
-        record_argument_uses(args, stream_of(stream));
-        record_pointer_use(&result, stream_of(stream));
+        record_argument_uses(args, as_driver_stream(stream));
+        record_pointer_use(&result, as_driver_stream(stream));
         Ok(result)
     }
 
@@ -165,7 +165,7 @@ impl PyReductionKernel {
 
     #[getter]
     fn name(&self) -> &str {
-        &self.kernel.spec().name
+        &self.kernel.snippet().name
     }
 
     #[getter]
@@ -223,7 +223,7 @@ impl PyScanKernel {
         let fetch = |(name, array, offset)| NeighborFetch { name, array, offset };
         let spec = ScanSnippet {
             name: checked_identifier(name)?,
-            arguments: arguments_of(arguments)?,
+            arguments: arguments_from_object(arguments)?,
             item: ctype_of_dtype(&dtype)?,
             neutral,
             input_expr,
@@ -235,7 +235,7 @@ impl PyScanKernel {
             preamble,
         };
         let kernel = ScanKernel::new(spec, compile_settings(false, options));
-        self.kernel.init(kernel.map_err(|error| generator_error(dtype.py(), error))?)
+        self.kernel.init_value(kernel.map_err(|error| generator_error(dtype.py(), error))?)
     }
 
     #[pyo3(signature = (args, size = None, stream = None))]
@@ -246,15 +246,15 @@ impl PyScanKernel {
         #[pyo3(from_py_with = optional_int)] size: Option<usize>,
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<()> {
-        let declared = &self.kernel.spec().arguments;
-        let held = hold_arguments(declared, args)?;
-        let (shape, strides) = stand_in_layout(declared, &held);
-        let values = values_with_stand_ins(declared, &held, &shape, &strides);
+        let declared = &self.kernel.snippet().arguments;
+        let held = convert_arguments(declared, args)?;
+        let (shape, strides) = layout_for_bare_addresses(declared, &held);
+        let values = kernel_values(declared, &held, &shape, &strides);
         let ctx = current_context()?;
         // SAFETY: the snippets are the user's, who promises that they stay inside their arrays.
-        let launched = unsafe { self.kernel.launch(&ctx, &values, size, stream_of(stream)) };
+        let launched = unsafe { self.kernel.launch(&ctx, &values, size, as_driver_stream(stream)) };
         launched.map_err(|error| generator_error(py, error))?;
-        record_argument_uses(args, stream_of(stream));
+        record_argument_uses(args, as_driver_stream(stream));
         Ok(())
     }
 

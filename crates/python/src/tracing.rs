@@ -17,7 +17,7 @@ fn trace_stop(py: Python<'_>) -> PyResult<Option<(PathBuf, u64)>> {
 
 #[pyfunction]
 fn trace_is_on() -> bool {
-    trace::is_on()
+    trace::is_tracing()
 }
 
 #[pyfunction]
@@ -36,8 +36,8 @@ fn nvtx_mark(name: &str) {
 }
 
 #[pyfunction]
-fn nvtx_origin() -> Option<&'static str> {
-    nvtx::listener_library()
+fn nvtx_listener_library() -> Option<&'static str> {
+    nvtx::listener_library_name()
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -47,5 +47,5 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(nvtx_push, m)?)?;
     m.add_function(wrap_pyfunction!(nvtx_pop, m)?)?;
     m.add_function(wrap_pyfunction!(nvtx_mark, m)?)?;
-    m.add_function(wrap_pyfunction!(nvtx_origin, m)?)
+    m.add_function(wrap_pyfunction!(nvtx_listener_library, m)?)
 }

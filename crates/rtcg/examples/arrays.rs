@@ -10,7 +10,7 @@ use rtcg::index;
 use rtcg::prelude::*;
 
 /// One step by array operations: five views, four additions.
-fn step_by_operators(plate: &GpuArray<f32>) -> rtcg::Result<GpuArray<f32>> {
+fn heat_step_by_operators(plate: &GpuArray<f32>) -> rtcg::Result<GpuArray<f32>> {
     let next = plate.copy()?;
     let inner = plate.index(&index![1..-1, 1..-1])?;
     let (up, down) = (plate.index(&index![..-2, 1..-1])?, plate.index(&index![2.., 1..-1])?);
@@ -21,7 +21,7 @@ fn step_by_operators(plate: &GpuArray<f32>) -> rtcg::Result<GpuArray<f32>> {
 }
 
 /// The same with one kernel for the vertical and one for the horizontal neighbours.
-fn step_by_expressions(plate: &GpuArray<f32>) -> rtcg::Result<GpuArray<f32>> {
+fn heat_step_by_expressions(plate: &GpuArray<f32>) -> rtcg::Result<GpuArray<f32>> {
     let next = plate.copy()?;
     let inner = plate.index(&index![1..-1, 1..-1])?;
     let (up, down) = (plate.index(&index![..-2, 1..-1])?, plate.index(&index![2.., 1..-1])?);
@@ -37,7 +37,7 @@ fn step_by_expressions(plate: &GpuArray<f32>) -> rtcg::Result<GpuArray<f32>> {
 }
 
 #[allow(clippy::reversed_empty_ranges)] // Indices of `ndarray` count from the end, too.
-fn step_on_the_host(plate: &Array2<f32>) -> Array2<f32> {
+fn heat_step_on_host(plate: &Array2<f32>) -> Array2<f32> {
     let inner = plate.slice(s![1..-1, 1..-1]);
     let around = &plate.slice(s![..-2, 1..-1])
         + &plate.slice(s![2.., 1..-1])
@@ -49,15 +49,15 @@ fn step_on_the_host(plate: &Array2<f32>) -> Array2<f32> {
 }
 
 fn main() -> rtcg::Result<()> {
-    let arrays = Arrays::new(&Context::new()?)?;
+    let arrays = ArrayFactory::new(&Context::new()?)?;
     let mut host = Array2::zeros((64, 96));
     host.slice_mut(s![.., 0]).fill(100.0);
     let mut by_operators = arrays.from_ndarray(&host)?;
     let mut by_expressions = by_operators.copy()?;
     for _ in 0..50 {
-        by_operators = step_by_operators(&by_operators)?;
-        by_expressions = step_by_expressions(&by_expressions)?;
-        host = step_on_the_host(&host);
+        by_operators = heat_step_by_operators(&by_operators)?;
+        by_expressions = heat_step_by_expressions(&by_expressions)?;
+        host = heat_step_on_host(&host);
     }
     let expected = arrays.from_ndarray(&host)?;
     for (name, plate) in [("operators", &by_operators), ("expressions", &by_expressions)] {
@@ -65,7 +65,7 @@ fn main() -> rtcg::Result<()> {
         println!("{name}: mean {:.3} degrees, at most {error:.1e} from ndarray's", plate.mean()?);
         assert!(error < 1e-3, "{name} differ from the host by {error}");
     }
-    let warm = by_operators.greater(1.0)?.count()?;
+    let warm = by_operators.greater(1.0)?.count_true()?;
     println!("{warm} of {} places are warmer than 1 degree", by_operators.len());
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! A device made ready for use, and programs compiled for it.
 
 use crate::cpp_names::CppNames;
+use crate::device_global::DeviceGlobal;
 use crate::error::Result;
-use crate::global::Global;
 use crate::launch::Function;
 use crate::memory::{DeviceVec, Element};
-use crate::signatures::declare_source;
+use crate::signatures::attach_module_source;
 use rtcg_compile::{Arch, CompileRequest, Target};
 use rtcg_driver::Device;
 use rtcg_driver::pool::DeviceMemoryPool;
@@ -15,10 +15,10 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// When the driver does not report the compute capability.
-pub fn target_of(device: &Device) -> rtcg_driver::Result<Target> {
+pub fn device_compile_target(device: &Device) -> rtcg_driver::Result<Target> {
     let (major, minor) = device.compute_capability()?;
     let arch = Arch::new(major, minor);
-    Ok(if device.loads_cubins() { Target::cubin(arch) } else { Target::ptx(arch) })
+    Ok(if device.can_load_cubins() { Target::cubin_for_arch(arch) } else { Target::ptx_for_arch(arch) })
 }
 
 /// A context of a device, usually the primary one, which every library in the process that uses
@@ -37,24 +37,24 @@ impl Context {
     /// When there is no device at all or it refuses a context.
     pub fn new() -> Result<Self> {
         rtcg_driver::init(0)?;
-        Self::on(&Device::new(0)?)
+        Self::retain_primary(&Device::new(0)?)
     }
 
     /// The primary context of `device`.
     ///
     /// # Errors
     /// When the device refuses a context.
-    pub fn on(device: &Device) -> Result<Self> {
+    pub fn retain_primary(device: &Device) -> Result<Self> {
         Ok(Self { inner: device.retain_primary_context()? })
     }
 
     /// The driver's context below.
-    pub fn driver(&self) -> &rtcg_driver::Context {
+    pub fn driver_context(&self) -> &rtcg_driver::Context {
         &self.inner
     }
 
     /// Another number for each context that there is: its handle.
-    pub(crate) fn number(&self) -> u64 {
+    pub(crate) fn id(&self) -> u64 {
         self.inner.handle_number()
     }
 
@@ -69,7 +69,7 @@ impl Context {
     /// # Errors
     /// A compile error carries the compiler's log and the source lines it speaks of.
     pub fn compile(&self, source: &str) -> Result<Module> {
-        self.compile_with(&CompileRequest::new(source, target_of(&self.device())?))
+        self.compile_with(&CompileRequest::new(source, device_compile_target(&self.device())?))
     }
 
     /// Compiles as `request` says and loads the result.
@@ -80,7 +80,7 @@ impl Context {
         let names = CppNames::new(request.clone());
         let artifact = names.compile_program()?;
         let module = self.load(&artifact.bytes)?;
-        declare_source(&module.inner, request.source.clone(), request.options.clone());
+        attach_module_source(&module.inner, request.source.clone(), request.options.clone());
         Ok(Module { names: Some(Arc::new(names)), ..module })
     }
 
@@ -105,7 +105,7 @@ impl Context {
     ///
     /// # Errors
     /// When the device is out of memory.
-    pub fn to_device_from<T: Element>(&self, pool: &DeviceMemoryPool, host: &[T]) -> Result<DeviceVec<T>> {
+    pub fn to_device_from_pool<T: Element>(&self, pool: &DeviceMemoryPool, host: &[T]) -> Result<DeviceVec<T>> {
         DeviceVec::from_slice(self, Some(pool), host)
     }
 
@@ -121,7 +121,7 @@ impl Context {
     ///
     /// # Errors
     /// When the device is out of memory.
-    pub fn zeros_from<T: Element>(&self, pool: &DeviceMemoryPool, len: usize) -> Result<DeviceVec<T>> {
+    pub fn zeros_from_pool<T: Element>(&self, pool: &DeviceMemoryPool, len: usize) -> Result<DeviceVec<T>> {
         DeviceVec::new_zeros(self, Some(pool), len)
     }
 
@@ -135,11 +135,11 @@ impl Context {
 
     /// Runs `body` with this context on top of the calling thread's stack.
     pub(crate) fn enter<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
-        self.enter_any(|| Ok(body()?))
+        self.enter_with_rtcg_error(|| Ok(body()?))
     }
 
     /// [`Context::enter`] for what fails in other ways too.
-    pub(crate) fn enter_any<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(crate) fn enter_with_rtcg_error<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
         if self.inner.is_current() {
             return body();
         }
@@ -174,7 +174,7 @@ impl Module {
     /// When there is none.
     pub fn function(&self, name: &str) -> Result<Function> {
         let found = match &self.names {
-            Some(names) => self.ctx.enter_any(|| names.function(&self.inner, name))?,
+            Some(names) => self.ctx.enter_with_rtcg_error(|| names.function(&self.inner, name))?,
             None => self.inner.function(name)?,
         };
         Ok(Function::new(self.ctx.clone(), found))
@@ -184,16 +184,16 @@ impl Module {
     ///
     /// # Errors
     /// When there is none, or its size is no multiple of an element's.
-    pub fn global<T: Element>(&self, name: &str) -> Result<Global<T>> {
+    pub fn global_variable<T: Element>(&self, name: &str) -> Result<DeviceGlobal<T>> {
         let (ptr, nbytes) = match &self.names {
-            Some(names) => self.ctx.enter_any(|| names.global(&self.inner, name))?,
+            Some(names) => self.ctx.enter_with_rtcg_error(|| names.global_variable(&self.inner, name))?,
             None => self.inner.global(name)?,
         };
-        Global::new(&self.ctx, self, name, ptr, nbytes)
+        DeviceGlobal::new(&self.ctx, self, name, ptr, nbytes)
     }
 
     /// The driver's module below.
-    pub fn driver(&self) -> &rtcg_driver::Module {
+    pub fn driver_module(&self) -> &rtcg_driver::Module {
         &self.inner
     }
 }

@@ -40,7 +40,7 @@ fn is_identifier(name: &str) -> bool {
 }
 
 /// The compiler wants the address of a variable.
-fn address_of(name: &str) -> String {
+fn address_expression(name: &str) -> String {
     if name.starts_with('&') { name.to_owned() } else { format!("&{name}") }
 }
 
@@ -56,16 +56,16 @@ impl CppNames {
     /// As [`Compiler::compile`].
     pub fn compile_program(&self) -> std::result::Result<Artifact, CompileError> {
         let artifact = Compiler.compile(&self.request)?;
-        self.name_state().mangled.extend(artifact.lowered_names.iter().cloned());
+        self.lock_name_state().mangled.extend(artifact.lowered_names.iter().cloned());
         Ok(artifact)
     }
 
     /// What the program is compiled from.
-    pub fn request(&self) -> &CompileRequest {
+    pub fn compile_request(&self) -> &CompileRequest {
         &self.request
     }
 
-    fn name_state(&self) -> MutexGuard<'_, NameState> {
+    fn lock_name_state(&self) -> MutexGuard<'_, NameState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -81,8 +81,8 @@ impl CppNames {
     ///
     /// # Errors
     /// As [`CppNames::function`].
-    pub fn global(&self, module: &Module, name: &str) -> Result<(CUdeviceptr, usize)> {
-        self.find_by_name(module, name, &address_of(name), |module, name| module.global(name))
+    pub fn global_variable(&self, module: &Module, name: &str) -> Result<(CUdeviceptr, usize)> {
+        self.find_by_name(module, name, &address_expression(name), |module, name| module.global(name))
     }
 
     /// A texture reference.
@@ -90,7 +90,7 @@ impl CppNames {
     /// # Errors
     /// As [`CppNames::function`].
     pub fn texref(&self, module: &Module, name: &str) -> Result<TextureReference> {
-        self.find_by_name(module, name, &address_of(name), |module, name| module.texref(name))
+        self.find_by_name(module, name, &address_expression(name), |module, name| module.texref(name))
     }
 
     /// A surface reference.
@@ -98,7 +98,7 @@ impl CppNames {
     /// # Errors
     /// As [`CppNames::function`].
     pub fn surfref(&self, module: &Module, name: &str) -> Result<SurfaceReference> {
-        self.find_by_name(module, name, &address_of(name), |module, name| module.surfref(name))
+        self.find_by_name(module, name, &address_expression(name), |module, name| module.surfref(name))
     }
 
     /// Looks for a plain name, then for the mangled one in all modules, last in one made for it.
@@ -123,7 +123,7 @@ impl CppNames {
             Err(_) if is_identifier(name) => return Err(error.into()),
             Err(other) => return Err(other),
         };
-        let further = self.name_state().further.clone();
+        let further = self.lock_name_state().further.clone();
         for module in std::iter::once(module).chain(&further) {
             match look(module, &mangled) {
                 Err(error) if error.code == CUresult::CUDA_ERROR_NOT_FOUND => {}
@@ -132,12 +132,12 @@ impl CppNames {
         }
         let image = match image {
             Some(image) => image,
-            None => self.compile_with_name(expression)?.0,
+            None => self.compile_with_name_expression(expression)?.0,
         };
         let instance = module.context().with_current(|| Module::from_image(&image))?;
         let found = look(&instance, &mangled)?;
         self.warn_of_duplicate_variables(name, module, &instance);
-        self.name_state().further.push(instance);
+        self.lock_name_state().further.push(instance);
         Ok(found)
     }
 
@@ -158,16 +158,16 @@ impl CppNames {
 
     /// The mangled name, and the program that it was learnt from unless it was known.
     fn mangled_name(&self, name: &str) -> Result<(String, Option<Vec<u8>>)> {
-        if let Some(known) = self.name_state().mangled.get(name) {
+        if let Some(known) = self.lock_name_state().mangled.get(name) {
             return Ok((known.clone(), None));
         }
-        let (image, mangled) = self.compile_with_name(name)?;
-        self.name_state().mangled.insert(name.to_owned(), mangled.clone());
+        let (image, mangled) = self.compile_with_name_expression(name)?;
+        self.lock_name_state().mangled.insert(name.to_owned(), mangled.clone());
         Ok((mangled, Some(image)))
     }
 
     /// Compiles the same source with one more name asked for; the cache knows it the next time.
-    fn compile_with_name(&self, name: &str) -> Result<(Vec<u8>, String)> {
+    fn compile_with_name_expression(&self, name: &str) -> Result<(Vec<u8>, String)> {
         let mut request = self.request.clone();
         request.name_expressions = vec![name.to_owned()];
         request.keep = false;
@@ -194,7 +194,7 @@ mod tests {
     use super::is_identifier;
 
     #[test]
-    fn identifiers_are_told_from_expressions() {
+    fn identifiers_are_distinguished_from_expressions() {
         assert!(["f", "_Z1fIfEvPT_", "a$b", "x1"].into_iter().all(is_identifier));
         assert!(!["f<float>", "ns::f", "", "1x", "&value", "f <int>"].into_iter().any(is_identifier));
     }

@@ -53,7 +53,7 @@ pub fn info_report(details: ReportDetails) -> String {
     write_drivers(&mut text);
     write_section(&mut text, "Devices");
     if let Err(error) = started {
-        write_item(&mut text, "none", &one_line(&error.to_string()));
+        write_item(&mut text, "none", &join_lines(&error.to_string()));
     }
     for device in Device::all().unwrap_or_default() {
         write_device(&mut text, &device, details.attributes);
@@ -76,7 +76,7 @@ fn write_item(text: &mut String, name: &str, value: &str) {
 }
 
 /// The lines of a message in one, so that a report stays a list.
-fn one_line(message: &str) -> String {
+fn join_lines(message: &str) -> String {
     message.lines().map(str::trim).collect::<Vec<_>>().join("; ").replace(":; ", ": ")
 }
 
@@ -84,32 +84,36 @@ fn version_text(number: Option<u32>) -> String {
     number.map_or("of unknown version".to_owned(), |v| format!("CUDA {}.{}", v / 1000, v % 1000 / 10))
 }
 
-fn count_of_functions(table: &DriverTable) -> String {
-    let resolved = table.coverage().filter(|c| c.resolved).count();
-    format!("{resolved} of {} driver functions", DriverFn::COUNT)
+fn function_count_text(table: &DriverTable) -> String {
+    let resolved = table.function_coverage().filter(|c| c.resolved).count();
+    format!("{resolved} of {} driver functions", DriverFn::FUNCTION_COUNT)
 }
 
 fn write_drivers(text: &mut String) {
     write_section(text, "Drivers");
     match DriverTable::real_driver() {
         Ok(table) => {
-            let value =
-                format!("{}, {}, {}", table.origin(), version_text(table.driver_version()), count_of_functions(table));
+            let value = format!(
+                "{}, {}, {}",
+                table.library_name(),
+                version_text(table.driver_version()),
+                function_count_text(table)
+            );
             write_item(text, "real", &value);
         }
-        Err(error) => write_item(text, "real", &one_line(&error.to_string())),
+        Err(error) => write_item(text, "real", &join_lines(&error.to_string())),
     }
     let table = rtcg_driver::virtual_table();
     write_item(
         text,
         "virtual",
-        &format!("built in, {}, {}", version_text(table.driver_version()), count_of_functions(table)),
+        &format!("built in, {}, {}", version_text(table.driver_version()), function_count_text(table)),
     );
 }
 
 fn write_device(text: &mut String, device: &Device, attributes: bool) {
     let kind = if device.is_virtual() { "virtual" } else { "real" };
-    let name = device.name().unwrap_or_else(|e| one_line(&e.to_string()));
+    let name = device.name().unwrap_or_else(|e| join_lines(&e.to_string()));
     write_item(text, &format!("{} ({kind})", device.ordinal()), &name);
     let attribute = |which| device.attribute(which).map_or("?".to_owned(), |v| v.to_string());
     let (major, minor) = device.compute_capability().unwrap_or_default();
@@ -126,7 +130,7 @@ fn write_device(text: &mut String, device: &Device, attributes: bool) {
         return;
     }
     let mut last = None;
-    for (name, which) in CUdevice_attribute::ALL {
+    for (name, which) in CUdevice_attribute::NAMED_CONSTANTS {
         // Several names may share a number; names of unknown numbers mark the end of the list.
         if last.replace(which.0) != Some(which.0)
             && let Ok(value) = device.attribute(*which)
@@ -141,16 +145,16 @@ fn write_compilers(text: &mut String) {
     match NvrtcTable::load() {
         Ok(table) => {
             let version = table.version().map_or("?".to_owned(), |(major, minor)| format!("{major}.{minor}"));
-            write_item(text, "NVRTC", &format!("{version}, {}", table.path().display()));
+            write_item(text, "NVRTC", &format!("{version}, {}", table.library_path().display()));
             let archs: Vec<_> = table.supported_archs().iter().map(u32::to_string).collect();
             write_item(text, "", &format!("compiles for {}", archs.join(" ")));
         }
-        Err(error) => write_item(text, "NVRTC", &one_line(&error.to_string())),
+        Err(error) => write_item(text, "NVRTC", &join_lines(&error.to_string())),
     }
     match NvJitLinkTable::load() {
         Ok(table) => {
             let version = table.version().map_or("?".to_owned(), |(major, minor)| format!("{major}.{minor}"));
-            write_item(text, "nvJitLink", &format!("{version}, {}", table.path().display()));
+            write_item(text, "nvJitLink", &format!("{version}, {}", table.library_path().display()));
         }
         Err(_) => write_item(text, "nvJitLink", "not found; link-time optimisation (-dlto) needs it"),
     }
@@ -173,23 +177,23 @@ fn write_cache(text: &mut String) {
     let (programs, used, limit) = (status.n_programs, mib(status.n_bytes), mib(status.limit_bytes));
     write_item(text, "", &format!("{programs} programs, {used:.1} MiB of at most {limit:.0} MiB"));
     if let Some(reason) = status.unwritable {
-        write_item(text, "", &format!("nothing new is kept: {}", one_line(&reason)));
+        write_item(text, "", &format!("nothing new is kept: {}", join_lines(&reason)));
     }
 }
 
 /// Libraries beside the driver and the compiler that are used when they are there.
 fn write_libraries(text: &mut String) {
     write_section(text, "Libraries");
-    for installation in sys::search::installations() {
+    for installation in sys::installations::find_installations() {
         write_item(text, "CUDA", &installation.origin);
     }
-    let curand =
-        sys::search::find_library("curand").map_or("not found, not needed".to_owned(), |p| p.display().to_string());
+    let curand = sys::installations::find_library("curand")
+        .map_or("not found, not needed".to_owned(), |p| p.display().to_string());
     write_item(text, "cuRAND", &curand);
     write_item(
         text,
         "NVTX listener",
-        rtcg_driver::trace::nvtx::listener_library().unwrap_or("none: no profiler is attached"),
+        rtcg_driver::trace::nvtx::listener_library_name().unwrap_or("none: no profiler is attached"),
     );
 }
 
@@ -211,10 +215,10 @@ fn write_function_coverage(text: &mut String) {
     write_section(text, "Driver functions (r: real driver, v: virtual GPU)");
     let real = DriverTable::real_driver().ok();
     let simulated = rtcg_driver::virtual_table();
-    for function in DriverFn::ALL {
+    for function in DriverFn::ALL_FUNCTIONS {
         let info = function.function_info();
-        let r = if real.is_some_and(|t| t.has(*function)) { 'r' } else { '-' };
-        let v = if simulated.has(*function) { 'v' } else { '-' };
+        let r = if real.is_some_and(|t| t.has_function(*function)) { 'r' } else { '-' };
+        let v = if simulated.has_function(*function) { 'v' } else { '-' };
         let _ =
             writeln!(text, "  {r}{v} {:<52} since CUDA {}.{}", info.name, info.since / 1000, info.since % 1000 / 10);
     }

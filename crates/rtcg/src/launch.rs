@@ -55,12 +55,12 @@ impl<'a> Grid<'a> {
     }
 
     /// Blocks of 256 threads that cover `n` elements, one thread each.
-    pub fn cover(n: usize) -> Self {
+    pub fn for_elements(n: usize) -> Self {
         Self::new(u32::try_from(n.div_ceil(256)).unwrap_or(u32::MAX).max(1), 256)
     }
 
     /// With `nbytes` of dynamic shared memory per block.
-    pub fn shared(mut self, nbytes: u32) -> Self {
+    pub fn shared_memory_bytes(mut self, nbytes: u32) -> Self {
         self.shared_bytes = nbytes;
         self
     }
@@ -72,19 +72,19 @@ impl<'a> Grid<'a> {
     }
 
     /// With options beyond the geometry: cooperation, clusters, priorities.
-    pub fn options(mut self, options: LaunchOptions) -> Self {
+    pub fn launch_options(mut self, options: LaunchOptions) -> Self {
         self.options = options;
         self
     }
 }
 
 /// Takes an argument's bytes, its alignment in C and its type.
-pub type PutArgument<'p> = dyn FnMut(&[u8], usize, GivenArgument) -> rtcg_driver::Result<()> + 'p;
+pub type WriteArgumentFn<'p> = dyn FnMut(&[u8], usize, GivenArgument) -> rtcg_driver::Result<()> + 'p;
 
 /// What can be passed to a kernel: numbers by value, device memory by pointer.
 pub trait KernelArgument {
     /// Calls `put` with what the kernel gets.
-    fn with_bytes(&self, put: &mut PutArgument<'_>) -> rtcg_driver::Result<()>;
+    fn pack_argument(&self, put: &mut WriteArgumentFn<'_>) -> rtcg_driver::Result<()>;
 
     /// Called when the kernel was enqueued in `stream`, for memory that has to know who uses it. Where the stream is
     /// being captured, [`rtcg_driver::retain_in_capture`] lets the graph hold it.
@@ -94,8 +94,8 @@ pub trait KernelArgument {
 }
 
 impl<T: Element> KernelArgument for DeviceVec<T> {
-    fn with_bytes(&self, put: &mut PutArgument<'_>) -> rtcg_driver::Result<()> {
-        put(&self.ptr().to_ne_bytes(), 8, GivenArgument::Pointer(Some(T::NUMBER)))
+    fn pack_argument(&self, put: &mut WriteArgumentFn<'_>) -> rtcg_driver::Result<()> {
+        put(&self.ptr().to_ne_bytes(), 8, GivenArgument::Pointer(Some(T::NUMBER_TYPE)))
     }
 
     fn used_in(&self, stream: Option<&Stream>) {
@@ -104,8 +104,8 @@ impl<T: Element> KernelArgument for DeviceVec<T> {
 }
 
 impl<T: Element> KernelArgument for T {
-    fn with_bytes(&self, put: &mut PutArgument<'_>) -> rtcg_driver::Result<()> {
-        put(T::as_bytes(std::slice::from_ref(self)), align_of::<T>(), GivenArgument::Value(T::NUMBER))
+    fn pack_argument(&self, put: &mut WriteArgumentFn<'_>) -> rtcg_driver::Result<()> {
+        put(T::as_bytes(std::slice::from_ref(self)), align_of::<T>(), GivenArgument::Value(T::NUMBER_TYPE))
     }
 }
 
@@ -122,7 +122,7 @@ impl Function {
     }
 
     /// The driver's function below: attributes, parameters, occupancy.
-    pub fn driver(&self) -> &rtcg_driver::Function {
+    pub fn driver_function(&self) -> &rtcg_driver::Function {
         &self.inner
     }
 
@@ -138,15 +138,15 @@ impl Function {
     /// point to. A [`DeviceVec`] lives long enough by itself, also in a graph; memory of other kinds must live until the
     /// kernel has finished.
     pub unsafe fn launch(&self, grid: Grid<'_>, args: &[&dyn KernelArgument]) -> Result<()> {
-        let mut packer = self.inner.args();
+        let mut packer = self.inner.arg_packer();
         for arg in args {
-            arg.with_bytes(&mut |bytes, align, given| packer.push_as(bytes, align, given))?;
+            arg.pack_argument(&mut |bytes, align, given| packer.push_typed_argument(bytes, align, given))?;
         }
-        let packed = packer.pack()?;
+        let packed = packer.into_packed_args()?;
         let Grid { blocks, threads, shared_bytes, stream, options } = grid;
         self.ctx.enter(|| {
             // SAFETY: the caller's promise.
-            unsafe { self.inner.launch_with(blocks.0, threads.0, shared_bytes, stream, &packed, options) }
+            unsafe { self.inner.launch_with_options(blocks.0, threads.0, shared_bytes, stream, &packed, options) }
         })?;
         args.iter().for_each(|arg| arg.used_in(stream));
         Ok(())

@@ -20,9 +20,9 @@
 
 mod context;
 mod cpp_names;
+mod device_global;
 mod error;
 pub mod generators;
-mod global;
 pub mod info;
 mod launch;
 mod memory;
@@ -30,24 +30,24 @@ mod runtime;
 mod signatures;
 pub mod typed_arrays;
 
-pub use context::{Context, Module, target_of};
+pub use context::{Context, Module, device_compile_target};
 pub use cpp_names::CppNames;
+pub use device_global::DeviceGlobal;
 pub use error::{Error, Result};
-pub use global::Global;
-pub use launch::{Dim3, Function, Grid, KernelArgument, PutArgument};
+pub use launch::{Dim3, Function, Grid, KernelArgument, WriteArgumentFn};
 pub use memory::{DeviceVec, Element};
 pub use rtcg_array as array;
 pub use rtcg_array::Allocator;
 pub use rtcg_codegen as codegen;
 pub use rtcg_compile as compile;
 pub use rtcg_driver as driver;
-pub use runtime::{CudaRuntime, DeviceBuffer, current_stream, has_allocator, in_stream, with_allocator};
-pub use signatures::{declare_source, number_of, number_of_ctype, types_are_strict};
-pub use typed_arrays::{Arrays, GpuArray, GpuArrayDyn};
+pub use runtime::{CudaRuntime, DeviceBuffer, current_stream, has_allocator, run_in_stream, with_allocator};
+pub use signatures::{argument_types_are_strict, attach_module_source, ctype_number_type, element_number_type};
+pub use typed_arrays::{ArrayFactory, GpuArray, GpuArrayDyn};
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::{Arrays, Context, DeviceVec, Function, Global, GpuArray, Grid, KernelArgument, Module};
+    pub use crate::{ArrayFactory, Context, DeviceGlobal, DeviceVec, Function, GpuArray, Grid, KernelArgument, Module};
 }
 
 /// A basic index of an array, as NumPy writes it: integers, ranges, `(range, step)`, `Index::Ellipsis` and
@@ -75,4 +75,4 @@ macro_rules! index {
 #[doc = include_str!("../../../README.md")]
 #[doc = include_str!("../../../docs/guide.md")]
 #[doc = include_str!("../../../docs/arrays.md")]
-pub struct Documents;
+pub struct DocumentationTests;

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::error::Result;
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use rtcg_driver::signature::NumberType;
-use rtcg_driver::{DeviceAllocation, Stream, in_relaxed_mode, retain_in_capture};
+use rtcg_driver::{DeviceAllocation, Stream, retain_in_capture, with_relaxed_capture_mode};
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -33,44 +33,44 @@ pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
     const ZERO: Self;
 
     /// The type in C.
-    const NUMBER: NumberType;
+    const NUMBER_TYPE: NumberType;
 }
 
-const fn int(nbytes: u8, signed: bool) -> NumberType {
+const fn int_type(nbytes: u8, signed: bool) -> NumberType {
     NumberType::Int { nbytes, signed }
 }
 
-macro_rules! elements {
+macro_rules! impl_element {
     ($($t:ty: $zero:literal, $number:expr;)*) => {$(
         impl sealed::Sealed for $t {}
         impl Element for $t {
             const ZERO: Self = $zero;
-            const NUMBER: NumberType = $number;
+            const NUMBER_TYPE: NumberType = $number;
         }
     )*};
 }
 
-elements! {
-    i8: 0, int(1, true);
-    i16: 0, int(2, true);
-    i32: 0, int(4, true);
-    i64: 0, int(8, true);
-    u8: 0, int(1, false);
-    u16: 0, int(2, false);
-    u32: 0, int(4, false);
-    u64: 0, int(8, false);
+impl_element! {
+    i8: 0, int_type(1, true);
+    i16: 0, int_type(2, true);
+    i32: 0, int_type(4, true);
+    i64: 0, int_type(8, true);
+    u8: 0, int_type(1, false);
+    u16: 0, int_type(2, false);
+    u32: 0, int_type(4, false);
+    u64: 0, int_type(8, false);
     f32: 0.0, NumberType::Float;
     f64: 0.0, NumberType::Double;
 }
 
 /// Where elements lie.
 #[derive(Debug)]
-enum ElementMemory {
+enum DeviceVecStorage {
     Own(DeviceAllocation),
     Pooled(PooledDeviceAllocation),
 }
 
-impl ElementMemory {
+impl DeviceVecStorage {
     fn address(&self) -> u64 {
         match self {
             Self::Own(memory) => memory.ptr(),
@@ -102,31 +102,31 @@ struct StreamUses {
 }
 
 #[derive(Debug)]
-struct SharedBuffer {
+struct RefCountedBuffer {
     ctx: Context,
-    memory: ElementMemory,
+    memory: DeviceVecStorage,
     uses: Mutex<StreamUses>,
 }
 
-impl SharedBuffer {
-    fn new(ctx: &Context, memory: ElementMemory) -> Arc<Self> {
+impl RefCountedBuffer {
+    fn new(ctx: &Context, memory: DeviceVecStorage) -> Arc<Self> {
         Arc::new(Self { ctx: ctx.clone(), memory, uses: Mutex::default() })
     }
 
-    fn stream_uses(&self) -> MutexGuard<'_, StreamUses> {
+    fn lock_stream_uses(&self) -> MutexGuard<'_, StreamUses> {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn note_use(self: &Arc<Self>, stream: &Stream) {
+    fn record_stream_use(self: &Arc<Self>, stream: &Stream) {
         /// So many streams are known before those that are done are forgotten.
         const MAX_TRACKED_STREAMS: usize = 16;
         let is_captured = retain_in_capture(Some(stream), || self.clone());
-        let mut uses = self.stream_uses();
+        let mut uses = self.lock_stream_uses();
         if is_captured {
             uses.is_captured = true;
         } else if !uses.streams.contains(stream) {
             let done = match uses.streams.len() {
-                MAX_TRACKED_STREAMS.. => in_relaxed_mode(|| {
+                MAX_TRACKED_STREAMS.. => with_relaxed_capture_mode(|| {
                     uses.streams.extract_if(.., |stream| stream.is_done().unwrap_or(false)).collect()
                 }),
                 _ => Vec::new(),
@@ -140,7 +140,7 @@ impl SharedBuffer {
     /// Waits for all uses that copies in the default stream do not wait for.
     fn wait_for_uses(&self) -> Result<()> {
         let (streams, is_captured) = {
-            let mut uses = self.stream_uses();
+            let mut uses = self.lock_stream_uses();
             (std::mem::take(&mut uses.streams), uses.is_captured)
         };
         if is_captured || streams.iter().any(Stream::is_closed) {
@@ -154,7 +154,7 @@ impl SharedBuffer {
 #[derive(Debug, Clone)]
 pub struct DeviceVec<T> {
     /// `None` when there are no elements, which CUDA does not allocate.
-    memory: Option<Arc<SharedBuffer>>,
+    memory: Option<Arc<RefCountedBuffer>>,
     len: usize,
     /// The number of the context.
     context: u64,
@@ -167,11 +167,11 @@ impl<T: Element> DeviceVec<T> {
         let nbytes = len.saturating_mul(size_of::<T>());
         let memory = match (len, pool) {
             (0, _) => None,
-            (_, Some(pool)) => Some(ElementMemory::Pooled(ctx.enter(|| pool.allocate(nbytes, None))?)),
-            (_, None) => Some(ElementMemory::Own(ctx.enter(|| DeviceAllocation::new(nbytes))?)),
+            (_, Some(pool)) => Some(DeviceVecStorage::Pooled(ctx.enter(|| pool.allocate(nbytes, None))?)),
+            (_, None) => Some(DeviceVecStorage::Own(ctx.enter(|| DeviceAllocation::new(nbytes))?)),
         };
-        let memory = memory.map(|memory| SharedBuffer::new(ctx, memory));
-        Ok(Self { memory, len, context: ctx.number(), element: PhantomData })
+        let memory = memory.map(|memory| RefCountedBuffer::new(ctx, memory));
+        Ok(Self { memory, len, context: ctx.id(), element: PhantomData })
     }
 
     pub(crate) fn from_slice(ctx: &Context, pool: Option<&DeviceMemoryPool>, host: &[T]) -> Result<Self> {
@@ -204,7 +204,7 @@ impl<T: Element> DeviceVec<T> {
     }
 
     /// Bytes from one element to the next.
-    pub(crate) const STRIDES: &'static [isize] = &[size_of::<T>() as isize];
+    pub(crate) const CONTIGUOUS_STRIDES: &'static [isize] = &[size_of::<T>() as isize];
 
     /// The length as a shape of one axis.
     pub(crate) fn shape(&self) -> &[usize] {
@@ -240,13 +240,13 @@ impl<T: Element> DeviceVec<T> {
     /// captured into keeps the memory alive. Launches record their uses themselves.
     pub fn used_in(&self, stream: Option<&Stream>) {
         let Some(shared) = &self.memory else { return };
-        if let ElementMemory::Pooled(memory) = &shared.memory {
+        if let DeviceVecStorage::Pooled(memory) = &shared.memory {
             memory.used_in(stream);
         }
         if let Some(stream) = stream {
-            shared.note_use(stream);
+            shared.record_stream_use(stream);
         } else if let Some(stream) = Stream::current() {
-            shared.note_use(&stream);
+            shared.record_stream_use(&stream);
         }
     }
 

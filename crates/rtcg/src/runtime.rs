@@ -42,12 +42,12 @@ pub fn with_allocator<T>(allocator: Allocator, body: impl FnOnce() -> T) -> T {
     struct RestoreAllocator(Option<Allocator>);
     impl Drop for RestoreAllocator {
         fn drop(&mut self) {
-            ALLOCATOR_FLAG.set_inside(self.0.is_some());
+            ALLOCATOR_FLAG.set_for_thread(self.0.is_some());
             let _ = CURRENT_ALLOCATOR.try_with(|slot| slot.replace(self.0.take()));
         }
     }
     let _restore = RestoreAllocator(CURRENT_ALLOCATOR.with(|slot| slot.replace(Some(allocator))));
-    ALLOCATOR_FLAG.set_inside(true);
+    ALLOCATOR_FLAG.set_for_thread(true);
     body()
 }
 
@@ -58,23 +58,23 @@ fn current_allocator() -> Option<Allocator> {
 }
 
 /// Puts another stream into the place of the calling thread's one, which is returned.
-fn exchange_stream(stream: Option<Stream>) -> Option<Stream> {
-    STREAM_FLAG.set_inside(stream.is_some());
+fn replace_current_stream(stream: Option<Stream>) -> Option<Stream> {
+    STREAM_FLAG.set_for_thread(stream.is_some());
     CURRENT_STREAM.try_with(|slot| slot.replace(stream)).ok().flatten()
 }
 
 /// Runs `body` with array operations of this thread enqueued in `stream`.
-pub fn in_stream<T>(stream: Option<&Stream>, body: impl FnOnce() -> T) -> T {
+pub fn run_in_stream<T>(stream: Option<&Stream>, body: impl FnOnce() -> T) -> T {
     struct RestoreStream(Option<Stream>);
     impl Drop for RestoreStream {
         fn drop(&mut self) {
-            rtcg_array::fuse::flush_quietly();
-            drop(exchange_stream(self.0.take()));
+            rtcg_array::fuse::flush_storing_errors();
+            drop(replace_current_stream(self.0.take()));
         }
     }
     // What was deferred outside belongs to the stream outside, and the other way round.
-    rtcg_array::fuse::flush_quietly();
-    let _restore = RestoreStream(exchange_stream(stream.cloned()));
+    rtcg_array::fuse::flush_storing_errors();
+    let _restore = RestoreStream(replace_current_stream(stream.cloned()));
     body()
 }
 
@@ -87,16 +87,16 @@ pub fn current_stream() -> Option<Stream> {
 }
 
 #[inline]
-fn with_stream<T>(body: impl FnOnce(Option<&Stream>) -> T) -> T {
+fn with_current_stream<T>(body: impl FnOnce(Option<&Stream>) -> T) -> T {
     if !STREAM_FLAG.is_set() {
         return body(None);
     }
-    with_own_stream(body)
+    with_thread_stream(body)
 }
 
 #[cold]
 #[inline(never)]
-fn with_own_stream<T>(body: impl FnOnce(Option<&Stream>) -> T) -> T {
+fn with_thread_stream<T>(body: impl FnOnce(Option<&Stream>) -> T) -> T {
     CURRENT_STREAM.with(|slot| body(slot.borrow().as_ref()))
 }
 
@@ -124,12 +124,12 @@ impl ArrayBuffer for DeviceBuffer {
     }
 
     fn record_use(&self) {
-        with_stream(|stream| self.0.used_in(stream));
+        with_current_stream(|stream| self.0.used_in(stream));
     }
 
     fn wait_for_uses(&self) -> Result<()> {
-        let waits = STREAM_FLAG.is_set() || !self.0.has_other_uses();
-        if waits { Ok(()) } else { blocking_region(|| self.0.wait_for_uses()).map_err(ArrayError::runtime) }
+        let waits = STREAM_FLAG.is_set() || !self.0.has_uses_in_other_streams();
+        if waits { Ok(()) } else { blocking_region(|| self.0.wait_for_uses()).map_err(ArrayError::runtime_error) }
     }
 
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
@@ -140,7 +140,7 @@ impl ArrayBuffer for DeviceBuffer {
         if self.0.is_freed() { Err(freed_error()) } else { Ok(()) }
     }
 
-    fn use_address(&self) -> Result<u64> {
+    fn address_recording_use(&self) -> Result<u64> {
         self.ensure_computed()?;
         self.record_use();
         Ok(self.0.ptr())
@@ -151,7 +151,7 @@ impl ArrayBuffer for DeviceBuffer {
 #[cold]
 fn freed_error() -> ArrayError {
     let detail = "the memory of the array was freed (gpudata.free())";
-    ArrayError::runtime(rtcg_driver::Error::new("GPUArray", sys::CUresult::CUDA_ERROR_INVALID_HANDLE, detail))
+    ArrayError::runtime_error(rtcg_driver::Error::new("GPUArray", sys::CUresult::CUDA_ERROR_INVALID_HANDLE, detail))
 }
 
 /// Arrays on one CUDA context.
@@ -187,7 +187,7 @@ pub struct CudaRuntime {
 pub(crate) fn bulk_copy_smem_bytes(ctx: &Context) -> crate::Result<u32> {
     const STATIC_SMEM_BYTES: i32 = 8 << 10;
     let device = ctx.device();
-    if !device.loads_cubins() || device.compute_capability()?.0 < 9 {
+    if !device.can_load_cubins() || device.compute_capability()?.0 < 9 {
         return Ok(0);
     }
     let most = device.attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
@@ -206,7 +206,7 @@ impl CudaRuntime {
         let resident = multiprocessors.saturating_mul((threads / BLOCK_THREADS).max(1));
         // Where PTX is run by the lanes of a processor's vectors, adjacent threads should read
         // adjacent elements; a GPU's threads read 16 bytes each.
-        let vector_bytes = if ctx.device().loads_cubins() { 16 } else { 1 };
+        let vector_bytes = if ctx.device().can_load_cubins() { 16 } else { 1 };
         let (major, minor) = ctx.device().compute_capability()?;
         let device_info = DeviceInfo {
             multiprocessors,
@@ -235,14 +235,14 @@ impl CudaRuntime {
     /// driver may wait for the device.
     #[inline(never)]
     fn alloc_new(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
-        let allocate = || self.run_in_context(|| with_stream(|stream| self.pool.allocate(nbytes, stream)));
+        let allocate = || self.run_in_context(|| with_current_stream(|stream| self.pool.allocate(nbytes, stream)));
         let memory = blocking_region(allocate)?;
         Ok(Arc::new(DeviceBuffer(memory)))
     }
 
     /// [`CudaRuntime::run_in_context`] of what is queued and does not wait unless the queue is full.
     fn enqueue_in_context<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
-        if self.ctx.driver().queue_may_be_full() {
+        if self.ctx.driver_context().queue_may_be_full() {
             blocking_region(|| self.run_in_context(body))
         } else {
             self.run_in_context(body)
@@ -253,10 +253,10 @@ impl CudaRuntime {
 /// Keeps the concrete error as the source, so that callers find it again.
 fn runtime_error(error: Error) -> ArrayError {
     match error {
-        Error::Driver(error) => ArrayError::runtime(error),
-        Error::Compile(error) => ArrayError::runtime(*error),
+        Error::Driver(error) => ArrayError::runtime_error(error),
+        Error::Compile(error) => ArrayError::runtime_error(*error),
         Error::Array(error) => error,
-        Error::Generator(error) => ArrayError::runtime(error),
+        Error::Generator(error) => ArrayError::runtime_error(error),
     }
 }
 
@@ -265,15 +265,17 @@ impl DeviceRuntime for CudaRuntime {
         self.device_info
     }
 
-    fn context(&self) -> u64 {
-        self.ctx.number()
+    fn context_number(&self) -> u64 {
+        self.ctx.id()
     }
 
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
         if has_allocator() {
             return self.alloc_from(self.allocator().as_ref(), nbytes);
         }
-        let held = with_stream(|stream| self.pool.allocate_held_in(self.ctx.driver(), nbytes, stream));
+        let held = with_current_stream(|stream| {
+            self.pool.allocate_if_held_in_context(self.ctx.driver_context(), nbytes, stream)
+        });
         match held {
             Some(memory) => Ok(Arc::new(DeviceBuffer(memory))),
             None => self.alloc_new(nbytes),
@@ -291,68 +293,72 @@ impl DeviceRuntime for CudaRuntime {
         self.alloc_new(nbytes)
     }
 
-    fn write(&self, dst: u64, src: &[u8]) -> Result<()> {
+    fn memcpy_htod(&self, dst: u64, src: &[u8]) -> Result<()> {
         // SAFETY: the array that owns `dst` has checked the length; the stream is waited for, so
         // that `src` is not needed later.
         self.run_in_context(|| unsafe {
-            with_stream(|stream| match stream {
+            with_current_stream(|stream| match stream {
                 None => memory::memcpy_htod(dst, src),
                 Some(stream) => memory::memcpy_htod_in_stream(dst, src, stream),
             })
         })
     }
 
-    fn read(&self, dst: &mut [u8], src: u64) -> Result<()> {
+    fn memcpy_dtoh(&self, dst: &mut [u8], src: u64) -> Result<()> {
         // SAFETY: the array that owns `src` has checked the length; the stream is waited for.
         self.run_in_context(|| unsafe {
-            with_stream(|stream| match stream {
+            with_current_stream(|stream| match stream {
                 None => memory::memcpy_dtoh(dst, src),
                 Some(stream) => memory::memcpy_dtoh_in_stream(dst, src, stream),
             })
         })
     }
 
-    fn copy(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
+    fn memcpy_dtod(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
         // SAFETY: both are arrays of `nbytes` bytes.
-        self.enqueue_in_context(|| unsafe { with_stream(|stream| memory::memcpy_dtod_async(dst, src, nbytes, stream)) })
+        self.enqueue_in_context(|| unsafe {
+            with_current_stream(|stream| memory::memcpy_dtod_async(dst, src, nbytes, stream))
+        })
     }
 
-    fn clear(&self, dst: u64, nbytes: usize) -> Result<()> {
+    fn memset_zero(&self, dst: u64, nbytes: usize) -> Result<()> {
         // SAFETY: `dst` is an array of `nbytes` bytes.
-        self.enqueue_in_context(|| unsafe { with_stream(|stream| memory::memset_d8_async(dst, 0, nbytes, stream)) })
+        self.enqueue_in_context(|| unsafe {
+            with_current_stream(|stream| memory::memset_d8_async(dst, 0, nbytes, stream))
+        })
     }
 
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>> {
-        let mut target = crate::target_of(&self.ctx.device()).map_err(ArrayError::runtime)?;
+        let mut target = crate::device_compile_target(&self.ctx.device()).map_err(ArrayError::runtime_error)?;
         if self.device_info.compute_capability == 90 && target.kind == BinaryKind::Cubin {
             // Kernels may have what no other architecture does, such as `wgmma`.
-            target = Target::cubin(Arch { suffix: Some('a'), ..Arch::new(9, 0) });
+            target = Target::cubin_for_arch(Arch { suffix: Some('a'), ..Arch::new(9, 0) });
         }
         let mut request = rtcg_compile::CompileRequest::new(source, target);
         request.no_extern_c = true;
         let module = self.ctx.compile_with(&request).map_err(runtime_error)?;
-        let function = module.driver().function(name).map_err(ArrayError::runtime)?;
+        let function = module.driver_module().function(name).map_err(ArrayError::runtime_error)?;
         Ok(Arc::new(CudaKernel { ctx: self.ctx.clone(), function }))
     }
 
     fn reduction_workspace(&self, nbytes: usize) -> Result<(u64, u64)> {
-        with_stream(|stream| workspace::reduction_workspace(&self.ctx, stream, WorkspaceUse::Reduction, nbytes))
+        with_current_stream(|stream| workspace::reduction_workspace(&self.ctx, stream, WorkspaceUse::Reduction, nbytes))
             .map_err(runtime_error)
     }
 
     fn stream_number(&self) -> Result<Option<u64>> {
         let Some(stream) = current_stream().or_else(Stream::current) else { return Ok(Some(0)) };
-        if stream.is_capturing().map_err(ArrayError::runtime)? {
+        if stream.is_capturing().map_err(ArrayError::runtime_error)? {
             return Ok(None);
         }
-        stream.id().map(|id| Some(id.wrapping_add(1))).map_err(ArrayError::runtime)
+        stream.id().map(|id| Some(id.wrapping_add(1))).map_err(ArrayError::runtime_error)
     }
 
     fn synchronize(&self) -> Result<()> {
         self.run_in_context(rtcg_driver::Context::synchronize)
     }
 
-    fn release_cached(&self) -> bool {
+    fn release_cached_memory(&self) -> bool {
         let held = self.pool.statistics().held_blocks;
         self.pool.free_held();
         held > 0
@@ -374,7 +380,7 @@ impl LaunchableKernel for CudaKernel {
         // SAFETY: generated kernels touch the elements of the arrays they were given, which exist
         // and whose memory is reused only by later work of the same stream.
         let launch = |stream: Option<&Stream>| unsafe { self.function.launch(grid, block, shared_bytes, stream, args) };
-        let launch = || self.ctx.enter(|| with_stream(launch)).map_err(runtime_error);
+        let launch = || self.ctx.enter(|| with_current_stream(launch)).map_err(runtime_error);
         // Others go on where the launch may wait, perhaps for them.
         if self.function.launch_may_wait() { blocking_region(launch) } else { launch() }
     }

@@ -9,21 +9,22 @@ use std::sync::OnceLock;
 
 /// Whether arguments of kernels are checked by type. `RTCG_ARGUMENT_TYPES=0` in the environment checks sizes only,
 /// for programs that pass arrays of one type where another is declared; it is read once.
-pub(crate) fn types_are_checked() -> bool {
-    static ARE_TYPES_CHECKED: OnceLock<bool> = OnceLock::new();
-    *ARE_TYPES_CHECKED.get_or_init(|| std::env::var_os("RTCG_ARGUMENT_TYPES").is_none_or(|value| value != "0"))
+pub(crate) fn argument_types_are_checked() -> bool {
+    static ARE_ARGUMENT_TYPES_CHECKED: OnceLock<bool> = OnceLock::new();
+    *ARE_ARGUMENT_TYPES_CHECKED.get_or_init(|| std::env::var_os("RTCG_ARGUMENT_TYPES").is_none_or(|value| value != "0"))
 }
 
 /// Whether `RTCG_ARGUMENT_TYPES=strict` asks for an error where an argument's type contradicts the kernel's source though
 /// its size does not; it is read once.
-pub fn types_are_strict() -> bool {
-    static ARE_TYPES_STRICT: OnceLock<bool> = OnceLock::new();
-    *ARE_TYPES_STRICT.get_or_init(|| std::env::var_os("RTCG_ARGUMENT_TYPES").is_some_and(|value| value == "strict"))
+pub fn argument_types_are_strict() -> bool {
+    static ARE_ARGUMENT_TYPES_STRICT: OnceLock<bool> = OnceLock::new();
+    *ARE_ARGUMENT_TYPES_STRICT
+        .get_or_init(|| std::env::var_os("RTCG_ARGUMENT_TYPES").is_some_and(|value| value == "strict"))
 }
 
 /// The number that elements of arrays are; `None` for records.
 #[inline]
-pub fn number_of(dtype: DType) -> Option<NumberType> {
+pub fn element_number_type(dtype: DType) -> Option<NumberType> {
     let int = |nbytes, signed| Some(NumberType::Int { nbytes, signed });
     match dtype {
         DType::Bool => Some(NumberType::Bool),
@@ -46,7 +47,7 @@ pub fn number_of(dtype: DType) -> Option<NumberType> {
 }
 
 /// The number that a declared type is; `None` for structures.
-pub fn number_of_ctype(ctype: &CType) -> Option<NumberType> {
+pub fn ctype_number_type(ctype: &CType) -> Option<NumberType> {
     let int = |signed| Some(NumberType::Int { nbytes: ctype.itemsize as u8, signed });
     match (ctype.form, ctype.itemsize) {
         (CTypeForm::Number('b'), _) => Some(NumberType::Bool),
@@ -63,13 +64,13 @@ pub fn number_of_ctype(ctype: &CType) -> Option<NumberType> {
 }
 
 /// Gives `module` the source it was compiled from and the options, so that the arguments of its
-/// kernels are checked by type where [`types_are_checked`]. The source is parsed when the first kernel needs it.
-pub fn declare_source(module: &Module, source: String, options: Vec<String>) {
-    if !types_are_checked() {
+/// kernels are checked by type where [`argument_types_are_checked`]. The source is parsed when the first kernel needs it.
+pub fn attach_module_source(module: &Module, source: String, options: Vec<String>) {
+    if !argument_types_are_checked() {
         return;
     }
     if source.contains("texture") {
-        module.note_texture_references();
+        module.set_has_texture_references();
     }
     let declarations = OnceLock::new();
     module.set_signatures(move |kernel| {

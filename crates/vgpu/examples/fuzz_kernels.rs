@@ -21,8 +21,8 @@ mod common;
 #[path = "../tests/integration/fuzz_support/mod.rs"]
 mod fuzz_support;
 
-use fuzz_support::driver::{Device, Outcome};
-use fuzz_support::{find, mutants, variants};
+use fuzz_support::driver::{Device, ProgramOutcome};
+use fuzz_support::{find_mismatch, launch_variants, mutants};
 use rtcg_cuda_sys::DriverTable;
 use rtcg_oracle::{GenerationTarget, Random, TestProgram, generate_program};
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-struct Options {
+struct FuzzOptions {
     device: String,
     seconds: u64,
     seed: u64,
@@ -55,19 +55,19 @@ struct Options {
 }
 
 /// Exit status without a device.
-const NO_DEVICE: i32 = 2;
+const EXIT_NO_DEVICE: i32 = 2;
 /// How a child says that it must not go on.
-const FAULTED: i32 = 3;
+const EXIT_DEVICE_FAULTED: i32 = 3;
 /// How far apart the seeds of processes begin that go on until the time is over.
-const SEEDS_APART: u64 = 1 << 32;
+const SEED_STRIDE: u64 = 1 << 32;
 /// How often a table says what became of the programs so far.
-const EVERY: Duration = Duration::from_secs(600);
+const REPORT_INTERVAL: Duration = Duration::from_secs(600);
 
-fn options() -> Options {
+fn parse_options() -> FuzzOptions {
     let args: Vec<String> = std::env::args().collect();
     let text = |name: &str| args.iter().position(|a| a == name).and_then(|i| args.get(i + 1)).cloned();
     let number = |name: &str, default: u64| text(name).and_then(|t| t.parse().ok()).unwrap_or(default);
-    Options {
+    FuzzOptions {
         device: text("--device").unwrap_or("virtual".into()),
         seconds: number("--seconds", 60),
         seed: number("--seed", 1),
@@ -87,7 +87,7 @@ fn options() -> Options {
 }
 
 /// Programs for compute capability 8.0 and 9.0 by turns.
-fn program_of(seed: u64, options: &Options) -> TestProgram {
+fn program_for_seed(seed: u64, options: &FuzzOptions) -> TestProgram {
     let capability = match options.capability {
         0 if seed.is_multiple_of(2) => 80,
         0 => 90,
@@ -97,26 +97,26 @@ fn program_of(seed: u64, options: &Options) -> TestProgram {
 }
 
 fn main() {
-    let options = options();
+    let options = parse_options();
     if let Some(Err(e)) = options.folder.as_ref().map(std::fs::create_dir_all) {
         eprintln!("--finds: {e}");
         std::process::exit(2);
     }
     let finds = match (options.device.as_str(), &options.replay) {
-        ("virtual", Some(path)) => replay(path, |p| {
-            let ways = variants(p.block);
-            ways.iter().for_each(|&v| println!("{v:?}: {:?}", find(p, &[v])));
+        ("virtual", Some(path)) => replay_program(path, |p| {
+            let ways = launch_variants(p.block);
+            ways.iter().for_each(|&v| println!("{v:?}: {:?}", find_mismatch(p, &[v])));
         }),
-        ("virtual", None) if options.child || options.processes == 0 => on_virtual(&options),
-        ("real" | "table" | "virtual", None) if !options.child => in_children(&options),
+        ("virtual", None) if options.child || options.processes == 0 => fuzz_virtual_gpu(&options),
+        ("real" | "table" | "virtual", None) if !options.child => fuzz_in_child_processes(&options),
         (name, _) => {
             let table = if name == "real" { DriverTable::real_driver() } else { Ok(rtcg_vgpu::virtual_driver_table()) };
-            let device = table.map_err(|e| e.to_string()).and_then(Device::open);
+            let device = table.map_err(|e| e.to_string()).and_then(Device::open_first_device);
             match device {
-                Ok(device) => on_device(device, &options),
+                Ok(device) => fuzz_device(device, &options),
                 Err(e) => {
                     eprintln!("{e}");
-                    std::process::exit(NO_DEVICE);
+                    std::process::exit(EXIT_NO_DEVICE);
                 }
             }
         }
@@ -124,8 +124,8 @@ fn main() {
     std::process::exit((finds > 0).into());
 }
 
-fn replay(path: &str, mut run: impl FnMut(&TestProgram)) -> u64 {
-    match std::fs::read_to_string(path).ok().and_then(|t| TestProgram::from_annotated(&t)) {
+fn replay_program(path: &str, mut run: impl FnMut(&TestProgram)) -> u64 {
+    match std::fs::read_to_string(path).ok().and_then(|t| TestProgram::from_annotated_ptx(&t)) {
         Some(program) => run(&program),
         None => eprintln!("{path} is no program of the fuzzer"),
     }
@@ -133,7 +133,7 @@ fn replay(path: &str, mut run: impl FnMut(&TestProgram)) -> u64 {
 }
 
 /// Stores or prints a program that goes wrong.
-fn report(options: &Options, name: &str, what: &str, text: &str) {
+fn save_finding(options: &FuzzOptions, name: &str, what: &str, text: &str) {
     let Some(folder) = &options.folder else { return println!("  {what}\n{text}") };
     let path = format!("{folder}/{name}.ptx");
     println!("  {path}: {what}");
@@ -143,12 +143,12 @@ fn report(options: &Options, name: &str, what: &str, text: &str) {
 }
 
 /// Runs programs on the virtual GPU's compiler in this process; a child says what became of each.
-fn on_virtual(options: &Options) -> u64 {
+fn fuzz_virtual_gpu(options: &FuzzOptions) -> u64 {
     let end = Instant::now() + Duration::from_secs(options.seconds);
-    let mut mutator = common::mutate::Mutator::new(&common::corpus(), options.seed);
-    let mut table = Table::default();
+    let mut mutator = common::mutate::Mutator::new(&common::load_corpus(), options.seed);
+    let mut table = OutcomeCounts::default();
     let mut add = |row: &str| {
-        table.add(row, "");
+        table.count_outcome(row, "");
         if options.child {
             println!("row\t{row}\t");
         }
@@ -164,19 +164,19 @@ fn on_virtual(options: &Options) -> u64 {
         if options.child {
             println!("begin\t{seed}");
         }
-        let wanted = |word: &String| program_of(seed, options).ptx_text().contains(word.as_str());
+        let wanted = |word: &String| program_for_seed(seed, options).ptx_text().contains(word.as_str());
         if !options.containing.as_ref().is_none_or(wanted) {
             continue;
         }
-        let mut bad = add(compiled(seed, options));
+        let mut bad = add(fuzz_program(seed, options));
         for n in 0..options.mutants {
-            let text = mutator.next_input();
-            bad = add(match catch_unwind(AssertUnwindSafe(|| mutants::check(&text))) {
+            let text = mutator.next_mutated_module();
+            bad = add(match catch_unwind(AssertUnwindSafe(|| mutants::load_and_compile(&text))) {
                 Ok(true) => "mutant compiled",
                 Ok(false) => "mutant refused",
                 Err(_) => {
                     println!("mutant {n} after seed {seed} panics");
-                    report(options, &format!("mutant-{seed}-{n}"), "", &text);
+                    save_finding(options, &format!("mutant-{seed}-{n}"), "", &text);
                     "mutant panics"
                 }
             });
@@ -186,16 +186,16 @@ fn on_virtual(options: &Options) -> u64 {
         }
     }
     if !options.child {
-        table.print();
+        table.print_counts();
         println!("seeds from {}: {} finds", options.seed, table.bad);
     }
     table.bad
 }
 
 /// Tries one program in some ways; says what became of it.
-fn compiled(seed: u64, options: &Options) -> &'static str {
-    let program = program_of(seed, options);
-    let mut ways = variants(program.block);
+fn fuzz_program(seed: u64, options: &FuzzOptions) -> &'static str {
+    let program = program_for_seed(seed, options);
+    let mut ways = launch_variants(program.block);
     let mut random = Random::new(seed);
     while ways.len() > options.ways.max(1) {
         ways.remove(random.next_below(ways.len()));
@@ -203,7 +203,7 @@ fn compiled(seed: u64, options: &Options) -> &'static str {
     if std::env::var_os("RTCG_FUZZ_VERBOSE").is_some() {
         eprintln!("seed {seed}");
     }
-    let (variant, what) = match find(&program, &ways) {
+    let (variant, what) = match find_mismatch(&program, &ways) {
         Ok(None) => return "same, or left open by CUDA",
         Ok(Some(found)) => found,
         Err(e) => {
@@ -212,25 +212,25 @@ fn compiled(seed: u64, options: &Options) -> &'static str {
         }
     };
     println!("seed {seed}: {what}\n  {variant:?}");
-    let small = fuzz_support::shrink(&program, variant);
+    let small = fuzz_support::shrink_mismatch(&program, variant);
     let expected = small.expected_buffers().unwrap_or_default();
-    let variant = fuzz_support::adapt(variant, small.block);
-    let what = fuzz_support::check(&small, &expected, variant).err().unwrap_or_default();
-    report(options, &format!("kernel-{seed}"), &what, &small.annotated_ptx());
+    let variant = fuzz_support::adapt_variant(variant, small.block);
+    let what = fuzz_support::check_variant(&small, &expected, variant).err().unwrap_or_default();
+    save_finding(options, &format!("kernel-{seed}"), &what, &small.annotated_ptx());
     "different"
 }
 
 /// What became of many programs.
 #[derive(Debug, Clone, Default)]
-struct Table {
+struct OutcomeCounts {
     rows: BTreeMap<String, u64>,
     refusals: BTreeMap<String, u64>,
     bad: u64,
     device: String,
 }
 
-impl Table {
-    fn add(&mut self, row: &str, why: &str) {
+impl OutcomeCounts {
+    fn count_outcome(&mut self, row: &str, why: &str) {
         *self.rows.entry(row.to_owned()).or_default() += 1;
         match row {
             "refused" => *self.refusals.entry(why.to_owned()).or_default() += 1,
@@ -239,45 +239,46 @@ impl Table {
         }
     }
 
-    fn merge(&mut self, other: Table) {
+    fn merge_counts(&mut self, other: OutcomeCounts) {
         other.rows.into_iter().for_each(|(row, n)| *self.rows.entry(row).or_default() += n);
         other.refusals.into_iter().for_each(|(why, n)| *self.refusals.entry(why).or_default() += n);
         self.bad += other.bad;
         self.device = other.device;
     }
 
-    fn print(&self) {
+    fn print_counts(&self) {
         self.rows.iter().for_each(|(row, n)| println!("{n:8} {row}"));
         self.refusals.iter().for_each(|(why, n)| println!("{n:8} refused: {why}"));
     }
 }
 
 /// Runs programs in child processes until the time is over, and prints what became of them.
-fn in_children(options: &Options) -> u64 {
-    let tables: Vec<Mutex<Table>> = (0..options.processes.max(1)).map(|_| Mutex::default()).collect();
+fn fuzz_in_child_processes(options: &FuzzOptions) -> u64 {
+    let tables: Vec<Mutex<OutcomeCounts>> = (0..options.processes.max(1)).map(|_| Mutex::default()).collect();
     let sum = || {
-        let mut all = Table::default();
-        tables.iter().for_each(|t| all.merge(t.lock().unwrap_or_else(PoisonError::into_inner).clone()));
+        let mut all = OutcomeCounts::default();
+        tables.iter().for_each(|t| all.merge_counts(t.lock().unwrap_or_else(PoisonError::into_inner).clone()));
         all
     };
     let begin = Instant::now();
-    let apart = if options.count == u64::MAX { SEEDS_APART } else { options.count };
+    let apart = if options.count == u64::MAX { SEED_STRIDE } else { options.count };
     std::thread::scope(|scope| {
-        let start =
-            |(i, table): (u64, _)| scope.spawn(move || one_after_another(options, options.seed + i * apart, table));
+        let start = |(i, table): (u64, _)| {
+            scope.spawn(move || run_children_until_deadline(options, options.seed + i * apart, table))
+        };
         let workers: Vec<_> = (0..).zip(&tables).map(start).collect();
-        let mut next = EVERY;
+        let mut next = REPORT_INTERVAL;
         while !workers.iter().all(|w| w.is_finished()) {
             std::thread::sleep(Duration::from_millis(200));
             if begin.elapsed() > next {
-                next += EVERY;
+                next += REPORT_INTERVAL;
                 println!("after {} s:", begin.elapsed().as_secs());
-                sum().print();
+                sum().print_counts();
             }
         }
     });
     let table = sum();
-    table.print();
+    table.print_counts();
     let n: u64 = table.rows.iter().filter(|(row, _)| !row.contains("mutant")).map(|(_, n)| n).sum();
     println!(
         "{} ({}): {n} programs from seed {}, {} processes, {} s, {} finds",
@@ -292,16 +293,16 @@ fn in_children(options: &Options) -> u64 {
 }
 
 /// Runs child after child from a seed on.
-fn one_after_another(options: &Options, first: u64, table: &Mutex<Table>) {
+fn run_children_until_deadline(options: &FuzzOptions, first: u64, table: &Mutex<OutcomeCounts>) {
     let end = Instant::now() + Duration::from_secs(options.seconds);
     let mut seed = first;
     while Instant::now() < end && seed - first < options.count {
         let left = (end - Instant::now()).as_secs().max(1);
         let count = options.batch.min(options.count - (seed - first));
-        let mut own = Table::default();
-        let next = child(options, seed, count, left, &mut own);
+        let mut own = OutcomeCounts::default();
+        let next = run_child_process(options, seed, count, left, &mut own);
         let mut table = table.lock().unwrap_or_else(PoisonError::into_inner);
-        table.merge(own);
+        table.merge_counts(own);
         let Some(next) = next.filter(|_| table.bad < options.max_finds) else { break };
         seed = next;
     }
@@ -309,7 +310,13 @@ fn one_after_another(options: &Options, first: u64, table: &Mutex<Table>) {
 
 /// Runs one child from a seed on; returns the seed after the last that it began, or nothing if it
 /// could not begin any.
-fn child(options: &Options, seed: u64, count: u64, seconds: u64, table: &mut Table) -> Option<u64> {
+fn run_child_process(
+    options: &FuzzOptions,
+    seed: u64,
+    count: u64,
+    seconds: u64,
+    table: &mut OutcomeCounts,
+) -> Option<u64> {
     let mut command = Command::new(std::env::current_exe().ok()?);
     command.args(["--child", "--device", &options.device]).stdout(Stdio::piped());
     let numbers = [("--seed", seed), ("--count", count), ("--seconds", seconds), ("--capability", options.capability)];
@@ -326,28 +333,33 @@ fn child(options: &Options, seed: u64, count: u64, seconds: u64, table: &mut Tab
         match (words.next(), words.next(), words.next()) {
             (Some("device"), Some(name), None) => name.clone_into(&mut table.device),
             (Some("begin"), Some(n), None) => begun = n.parse::<u64>().ok(),
-            (Some("row"), Some(row), why) => table.add(row, why.unwrap_or("")),
+            (Some("row"), Some(row), why) => table.count_outcome(row, why.unwrap_or("")),
             _ => println!("{line}"),
         }
     }
     let status = process.wait().ok()?;
     // It has said why it has no device.
-    if status.code() == Some(NO_DEVICE) {
-        std::process::exit(NO_DEVICE);
+    if status.code() == Some(EXIT_NO_DEVICE) {
+        std::process::exit(EXIT_NO_DEVICE);
     }
     let begun = begun?;
-    if status.code().is_none_or(|code| ![0, 1, FAULTED].contains(&code)) {
+    if status.code().is_none_or(|code| ![0, 1, EXIT_DEVICE_FAULTED].contains(&code)) {
         println!("seed {begun}: the process ends with {status}");
-        table.add("crash", "");
-        report(options, &format!("crash-{begun}"), "the process ends", &program_of(begun, options).annotated_ptx());
+        table.count_outcome("crash", "");
+        save_finding(
+            options,
+            &format!("crash-{begun}"),
+            "the process ends",
+            &program_for_seed(begun, options).annotated_ptx(),
+        );
     }
     Some(begun + 1)
 }
 
 /// A child: runs programs on a device behind a driver table and says what became of each.
-fn on_device(mut device: Device, options: &Options) -> u64 {
+fn fuzz_device(mut device: Device, options: &FuzzOptions) -> u64 {
     if let Some(path) = &options.replay {
-        return replay(path, |p| println!("{:?}", p.expected_buffers().map(|e| device.check(p, &e))));
+        return replay_program(path, |p| println!("{:?}", p.expected_buffers().map(|e| device.run_and_compare(p, &e))));
     }
     let end = Instant::now() + Duration::from_secs(options.seconds);
     println!("device\t{}", device.name);
@@ -357,38 +369,43 @@ fn on_device(mut device: Device, options: &Options) -> u64 {
             break;
         }
         println!("begin\t{seed}");
-        let program = program_of(seed, options);
-        let (row, why, find) = judge(&mut device, &program);
+        let program = program_for_seed(seed, options);
+        let (row, why, find) = run_and_classify(&mut device, &program);
         println!("row\t{row}\t{why}");
         let Some(outcome) = find else { continue };
         n_finds += 1;
         println!("seed {seed}: {outcome:?}");
-        if !small_on_device(&mut device, &program, outcome, options) {
-            std::process::exit(FAULTED);
+        if !shrink_on_device(&mut device, &program, outcome, options) {
+            std::process::exit(EXIT_DEVICE_FAULTED);
         }
     }
     n_finds
 }
 
 /// Runs one program: its row of the table, why it was refused, and the outcome if it is a find.
-fn judge(device: &mut Device, program: &TestProgram) -> (&'static str, String, Option<Outcome>) {
+fn run_and_classify(device: &mut Device, program: &TestProgram) -> (&'static str, String, Option<ProgramOutcome>) {
     let Ok((expected, noticed)) = program.expected_outcome() else { return ("not well-formed", String::new(), None) };
-    match device.check(program, &expected) {
-        Outcome::Same => ("same", String::new(), None),
-        Outcome::Refused(log) => {
+    match device.run_and_compare(program, &expected) {
+        ProgramOutcome::Same => ("same", String::new(), None),
+        ProgramOutcome::Refused(log) => {
             let line = log.lines().find(|l| l.contains("rror")).unwrap_or(&log);
             ("refused", line.split(';').next_back().unwrap_or(line).trim().to_owned(), None)
         }
-        Outcome::Differs(_) if noticed.unspecified => ("left open by CUDA", String::new(), None),
-        find @ Outcome::Differs(_) => ("different", String::new(), Some(find)),
-        find @ Outcome::Fault(_) => ("fault", String::new(), Some(find)),
+        ProgramOutcome::Differs(_) if noticed.unspecified => ("left open by CUDA", String::new(), None),
+        find @ ProgramOutcome::Differs(_) => ("different", String::new(), Some(find)),
+        find @ ProgramOutcome::Fault(_) => ("fault", String::new(), Some(find)),
     }
 }
 
 /// Makes a program small that differs, and reports it; says whether the device can still be used. A
 /// program that faults is reported as it is: a fault costs the whole context.
-fn small_on_device(device: &mut Device, program: &TestProgram, outcome: Outcome, options: &Options) -> bool {
-    let mut alive = !matches!(outcome, Outcome::Fault(_));
+fn shrink_on_device(
+    device: &mut Device,
+    program: &TestProgram,
+    outcome: ProgramOutcome,
+    options: &FuzzOptions,
+) -> bool {
+    let mut alive = !matches!(outcome, ProgramOutcome::Fault(_));
     let mut what = outcome;
     let whole = |p: &TestProgram| p.block.iter().product::<u32>().is_multiple_of(32);
     let small = rtcg_oracle::shrink::shrink_program(program, if alive { 400 } else { 0 }, |candidate| {
@@ -397,21 +414,21 @@ fn small_on_device(device: &mut Device, program: &TestProgram, outcome: Outcome,
         if !alive || noticed.unspecified || whole(program) && !whole(candidate) {
             return false;
         }
-        match device.check(candidate, &expected) {
-            differs @ Outcome::Differs(_) => {
+        match device.run_and_compare(candidate, &expected) {
+            differs @ ProgramOutcome::Differs(_) => {
                 what = differs;
                 true
             }
-            Outcome::Fault(e) => {
+            ProgramOutcome::Fault(e) => {
                 alive = false;
                 let name = format!("fault-{}", program.seed);
-                report(options, &name, &e, &candidate.annotated_ptx());
+                save_finding(options, &name, &e, &candidate.annotated_ptx());
                 false
             }
             _ => false,
         }
     });
-    let kind = if matches!(what, Outcome::Fault(_)) { "fault" } else { "device" };
-    report(options, &format!("{kind}-{}", program.seed), &format!("{what:?}"), &small.annotated_ptx());
+    let kind = if matches!(what, ProgramOutcome::Fault(_)) { "fault" } else { "device" };
+    save_finding(options, &format!("{kind}-{}", program.seed), &format!("{what:?}"), &small.annotated_ptx());
     alive
 }

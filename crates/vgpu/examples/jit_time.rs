@@ -4,17 +4,19 @@
 //! `jit_time FILE [ROUNDS [KERNEL [BLOCK_X BLOCK_Y]]]`; for profilers one kernel and a few rounds do.
 
 use rtcg_vgpu::exec::RUNTIME_CALLS;
-use rtcg_vgpu::jit::cache_key::{CodeKey, CodeStore, text_key};
-use rtcg_vgpu::jit::{Instrument, LaunchVariant, ModuleCodeCache, SymbolLayout, WindowAddress, compile_cached};
+use rtcg_vgpu::jit::cache_key::{CodeKey, CodeStore, module_text_key};
+use rtcg_vgpu::jit::{
+    Instrumentation, LaunchVariant, ModuleCodeCache, SymbolLayout, WindowAddress, compile_or_load_cached,
+};
 use rtcg_vgpu::memory::window::device_window;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Keeps one kernel.
 #[derive(Debug, Default)]
-struct Store(Mutex<Option<Vec<u8>>>);
+struct MemoryCodeStore(Mutex<Option<Vec<u8>>>);
 
-impl CodeStore for Store {
+impl CodeStore for MemoryCodeStore {
     fn get_code(&self, _: &CodeKey) -> Option<Vec<u8>> {
         self.0.lock().ok()?.clone()
     }
@@ -32,7 +34,7 @@ fn main() -> Result<(), String> {
     let text = std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?;
     let parsed = rtcg_ptx::parse(text);
     if parsed.has_errors() {
-        return Err(parsed.render(path));
+        return Err(parsed.render_diagnostics(path));
     }
     let module = Arc::new(parsed.module);
     let (rounds, block) = (number(1, 20)?, [number(3, 256)?, number(4, 1)?, 1]);
@@ -44,17 +46,18 @@ fn main() -> Result<(), String> {
             continue;
         }
         let id = rtcg_ptx::ast::FuncId(id as u32);
-        let store = Arc::new(Store::default());
-        let text = text_key(&module.source);
+        let store = Arc::new(MemoryCodeStore::default());
+        let text = module_text_key(&module.source);
         let time = |rounds: u32, kept: bool| {
             let mut best = f64::INFINITY;
             for _ in 0..rounds {
-                let code_cache = ModuleCodeCache { store: Arc::<Store>::clone(&store), text, generator: [0; 32] };
-                let calls = (&RUNTIME_CALLS, &Instrument::NO_INSTRUMENTATION);
+                let code_cache =
+                    ModuleCodeCache { store: Arc::<MemoryCodeStore>::clone(&store), text, generator: [0; 32] };
+                let calls = (&RUNTIME_CALLS, &Instrumentation::NO_INSTRUMENTATION);
                 let start = Instant::now();
-                let variant = LaunchVariant::for_block(block);
+                let variant = LaunchVariant::from_block_shape(block);
                 let compiled =
-                    compile_cached(&module, id, &symbols, variant, calls, window, kept.then_some(code_cache));
+                    compile_or_load_cached(&module, id, &symbols, variant, calls, window, kept.then_some(code_cache));
                 best = best.min(start.elapsed().as_secs_f64() * 1e6);
                 compiled.map_err(|e| e.to_string())?;
             }

@@ -22,10 +22,10 @@ use crate::device::Device;
 use crate::driver;
 use crate::error::{Error, Res, ResultCode, ensure};
 use crate::exec;
-use crate::exec::calls::printf;
 use crate::exec::launch::CancelFlag;
+use crate::exec::runtime_calls::printf;
 use crate::handles::HandleTable;
-use crate::stream::{self, LegacyOrder, Stream, StreamKind};
+use crate::stream::{self, LegacyStreamOrder, Stream, StreamKind};
 
 /// All contexts by handle.
 pub(crate) static CONTEXTS: HandleTable<Context> = HandleTable::new(0x11);
@@ -49,12 +49,12 @@ pub(crate) struct Context {
     /// Limits and preferences.
     pub(crate) settings: Mutex<ContextSettings>,
     /// Contexts whose memory this one may use.
-    pub(crate) peers: Arc<check::peers::PeerAccess>,
+    pub(crate) peers: Arc<check::peer_access::PeerAccess>,
     /// Stops running kernels.
     pub(crate) cancel: Arc<CancelFlag>,
     /// The legacy default stream.
     pub(crate) legacy: Arc<Stream>,
-    order: Mutex<LegacyOrder>,
+    order: Mutex<LegacyStreamOrder>,
     streams: Mutex<Vec<Weak<Stream>>>,
     /// `cuCtxAttach` and `cuCtxDetach` count here; creation counts as one.
     usage: AtomicU32,
@@ -139,7 +139,7 @@ impl Context {
                 primary,
                 flags: AtomicU32::new(flags),
                 settings: Mutex::default(),
-                peers: Arc::new(check::peers::PeerAccess::new(device.ordinal)),
+                peers: Arc::new(check::peer_access::PeerAccess::new(device.ordinal)),
                 cancel: Arc::new(CancelFlag::new()),
                 legacy: Stream::new(weak.clone(), id, StreamKind::Legacy, 0),
                 order: Mutex::default(),
@@ -157,29 +157,29 @@ impl Context {
             CONTEXTS.replace_object(handle, context.clone())?;
         }
         context.add_stream(&context.legacy.clone());
-        context.cancel.set_peers(Arc::clone(&context.peers));
+        context.cancel.set_peer_access(Arc::clone(&context.peers));
         exec::register_cancel_flag(Arc::downgrade(&context.cancel));
         Ok(context)
     }
 
     /// Destroys the context: waits for its work, stops what takes too long, then frees all it owns.
     pub(crate) fn destroy(self: &Arc<Self>) -> Res {
-        ensure(!stream::in_host_call(), ResultCode::NOT_PERMITTED)?;
+        ensure(!stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
         if self.destroyed.swap(true, Ordering::AcqRel) {
             return ResultCode::CONTEXT_IS_DESTROYED.err();
         }
-        self.wait_without_draining(Some(Instant::now() + DESTROY_TIMEOUT));
+        self.wait_without_running_operations(Some(Instant::now() + DESTROY_TIMEOUT));
         self.cancel.cancel_launches();
-        self.wait_without_draining(None);
+        self.wait_without_running_operations(None);
         printf::flush_output();
-        self.report_unreported();
-        CONTEXTS.orphan_objects(|c| c.id == self.id && !c.primary);
-        driver::free_context(self.id);
+        self.print_unreported_errors();
+        CONTEXTS.remove_orphaned_objects(|c| c.id == self.id && !c.primary);
+        driver::free_context_resources(self.id);
         let _none_begins = LIFETIME_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         if CONTEXTS.find_object(Context::is_alive).is_none() {
             // The heap of device-side `malloc` is one for all contexts and goes with the last.
-            check::leaks::report_malloc_leaks(exec::calls::device_memory_in_use());
-            exec::calls::reset_device_malloc();
+            check::leaks::report_malloc_leaks(exec::runtime_calls::device_memory_in_use());
+            exec::runtime_calls::reset_device_malloc();
         }
         let _ = CONTEXT_STACK.try_with(|s| {
             let mut stack = s.borrow_mut();
@@ -219,7 +219,7 @@ impl Context {
 
     /// Reports what went wrong in the context to the standard error if no call has said so. The
     /// context or the process is about to end.
-    pub(crate) fn report_unreported(&self) {
+    pub(crate) fn print_unreported_errors(&self) {
         let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
         let failure = failure.filter(|_| !self.error_reported.swap(true, Ordering::Relaxed));
         let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -239,7 +239,7 @@ impl Context {
     /// so that the memory they use can be freed.
     pub(crate) fn interruption_error(&self) -> Error {
         let begun = Instant::now();
-        while !self.cancel.is_quiet() && begun.elapsed() < DESTROY_TIMEOUT {
+        while !self.cancel.has_no_running_launches() && begun.elapsed() < DESTROY_TIMEOUT {
             std::thread::sleep(Duration::from_micros(200));
         }
         stream::interruption_error()
@@ -247,7 +247,7 @@ impl Context {
 
     /// Takes note of queued work that failed: a fault poisons the context, anything else is what the
     /// next wait returns.
-    pub(crate) fn note_failure(&self, error: &Error) {
+    pub(crate) fn record_failure(&self, error: &Error) {
         if !self.poison(error) {
             self.pending.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| error.clone());
         }
@@ -273,11 +273,11 @@ impl Context {
     /// Waits for all streams and says what went wrong in them.
     pub(crate) fn synchronize(&self) -> Res {
         self.wait_for_all_streams(self.stream_points())?;
-        self.wait_result()
+        self.check_async_errors()
     }
 
     /// What a wait for work of this context returns.
-    pub(crate) fn wait_result(&self) -> Res {
+    pub(crate) fn check_async_errors(&self) -> Res {
         printf::flush_output();
         self.check_usable()?;
         let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -288,7 +288,7 @@ impl Context {
     pub(crate) fn stream_points(&self) -> Vec<stream::StreamPoint> {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         streams.retain(|s| s.strong_count() > 0);
-        streams.iter().filter_map(Weak::upgrade).filter(|s| !s.is_idle()).map(|s| s.end_point()).collect()
+        streams.iter().filter_map(Weak::upgrade).filter(|s| !s.is_idle()).map(|s| s.last_submitted_point()).collect()
     }
 
     /// All streams of the context that still accept work.
@@ -307,18 +307,21 @@ impl Context {
     /// Waits for points of any streams, on behalf of a call.
     pub(crate) fn wait_for_all_streams(&self, fences: impl IntoIterator<Item = stream::StreamPoint>) -> Res {
         let generation = self.cancel.interrupt_generation();
-        fences.into_iter().try_for_each(|f| f.wait_reached(self, generation)).map_err(|_| self.interruption_error())
+        fences
+            .into_iter()
+            .try_for_each(|f| f.wait_until_reached(self, generation))
+            .map_err(|_| self.interruption_error())
     }
 
     /// Waits for all streams without working them off itself, so that it can stop waiting: when
     /// the deadline is over or the user wants it.
-    fn wait_without_draining(&self, deadline: Option<Instant>) {
+    fn wait_without_running_operations(&self, deadline: Option<Instant>) {
         let next = || {
             let soon = Instant::now() + exec::CHECK_INTERVAL;
             Some(deadline.map_or(soon, |d| d.min(soon)))
         };
         for fence in self.stream_points() {
-            while !fence.wait_without_draining(next()) {
+            while !fence.wait_without_running_operations(next()) {
                 if deadline.is_some_and(|d| Instant::now() >= d) || exec::is_interrupt_requested() {
                     return;
                 }
@@ -332,12 +335,12 @@ impl Context {
     }
 
     /// The lock under which the order between blocking streams is fixed.
-    pub(crate) fn legacy_order(&self) -> MutexGuard<'_, LegacyOrder> {
+    pub(crate) fn lock_legacy_stream_order(&self) -> MutexGuard<'_, LegacyStreamOrder> {
         self.order.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The settings.
-    pub(crate) fn settings(&self) -> MutexGuard<'_, ContextSettings> {
+    pub(crate) fn lock_settings(&self) -> MutexGuard<'_, ContextSettings> {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -379,7 +382,7 @@ impl Context {
 pub fn finish_or_cancel_work() {
     let deadline = Instant::now() + DESTROY_TIMEOUT;
     CONTEXTS.for_each(|ctx| {
-        ctx.wait_without_draining(Some(deadline));
+        ctx.wait_without_running_operations(Some(deadline));
         let running = ctx.cancel.running_kernels();
         if !running.is_empty() {
             eprintln!("rtcg: still running at the end of the program, and stopped: {}", running.join(", "));
@@ -396,51 +399,51 @@ fn is_sticky_error(code: ResultCode) -> bool {
 
 /// The context behind a handle, which must be alive.
 pub(crate) fn context_by_handle(handle: u64) -> Res<Arc<Context>> {
-    let context = alive_or_primary(handle)?;
+    let context = alive_or_primary_context(handle)?;
     ensure(context.is_alive(), ResultCode::INVALID_CONTEXT)?;
     Ok(context)
 }
 
 /// The context behind a handle, which must be alive or a primary one: that can be made current whenever.
-pub(crate) fn alive_or_primary(handle: u64) -> Res<Arc<Context>> {
-    CONTEXTS.get_or(handle, ResultCode::INVALID_CONTEXT)
+pub(crate) fn alive_or_primary_context(handle: u64) -> Res<Arc<Context>> {
+    CONTEXTS.get_object_or(handle, ResultCode::INVALID_CONTEXT)
 }
 
 /// The calling thread's current context, destroyed or not. A primary context that ended and was
 /// retained again is the new one.
-pub(crate) fn top_of_stack() -> Option<Arc<Context>> {
+pub(crate) fn top_of_context_stack() -> Option<Arc<Context>> {
     let context = CONTEXT_STACK.try_with(|s| s.borrow().last().cloned()).ok().flatten()?;
     if context.primary && !context.is_alive() {
-        return CONTEXTS.get_or(context.handle, ResultCode::INVALID_CONTEXT).ok();
+        return CONTEXTS.get_object_or(context.handle, ResultCode::INVALID_CONTEXT).ok();
     }
     Some(context)
 }
 
 /// The calling thread's current context; without one, the context that owns what a call ends.
 pub(crate) fn current_or_owner_context(owner: u64) -> Res<Arc<Context>> {
-    if top_of_stack().is_some() {
-        return current_alive();
+    if top_of_context_stack().is_some() {
+        return current_alive_context();
     }
-    ensure(!stream::in_host_call(), ResultCode::NOT_PERMITTED)?;
+    ensure(!stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
     CONTEXTS.find_object(|c| c.id == owner).ok_or(ResultCode::INVALID_CONTEXT.into())
 }
 
 /// The calling thread's current context, for queries of a primary context that need not exist.
-pub(crate) fn current_or_primary() -> Res<Arc<Context>> {
-    top_of_stack().filter(|c| c.primary).map_or_else(current_alive, Ok)
+pub(crate) fn current_or_primary_context() -> Res<Arc<Context>> {
+    top_of_context_stack().filter(|c| c.primary).map_or_else(current_alive_context, Ok)
 }
 
 /// The calling thread's current context, alive but perhaps poisoned.
-pub(crate) fn current_alive() -> Res<Arc<Context>> {
-    ensure(!stream::in_host_call(), ResultCode::NOT_PERMITTED)?;
-    let context = top_of_stack().ok_or(ResultCode::INVALID_CONTEXT)?;
+pub(crate) fn current_alive_context() -> Res<Arc<Context>> {
+    ensure(!stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
+    let context = top_of_context_stack().ok_or(ResultCode::INVALID_CONTEXT)?;
     ensure(context.is_alive(), ResultCode::CONTEXT_IS_DESTROYED)?;
     Ok(context)
 }
 
 /// The calling thread's current context, ready for work.
 pub(crate) fn current() -> Res<Arc<Context>> {
-    let context = current_alive()?;
+    let context = current_alive_context()?;
     context.check_usable()?;
     Ok(context)
 }
@@ -462,13 +465,13 @@ pub(crate) fn set_current(context: Option<Arc<Context>>) -> Res {
 }
 
 impl Device {
-    fn primary_slot(&self) -> MutexGuard<'_, PrimaryContext> {
+    fn lock_primary_context(&self) -> MutexGuard<'_, PrimaryContext> {
         self.primary.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// `cuDevicePrimaryCtxRetain`
     pub(crate) fn retain_primary(&'static self) -> Res<Arc<Context>> {
-        let mut primary = self.primary_slot();
+        let mut primary = self.lock_primary_context();
         let context = match primary.context.clone().filter(|c| c.is_alive()) {
             Some(context) => context,
             None => {
@@ -484,7 +487,7 @@ impl Device {
 
     /// `cuDevicePrimaryCtxRelease`
     pub(crate) fn release_primary(&self) -> Res {
-        let mut primary = self.primary_slot();
+        let mut primary = self.lock_primary_context();
         ensure(primary.retained > 0, ResultCode::INVALID_CONTEXT)?;
         primary.retained -= 1;
         if primary.retained > 0 {
@@ -497,21 +500,21 @@ impl Device {
 
     /// `cuDevicePrimaryCtxReset`: the context is destroyed even if it is retained.
     pub(crate) fn reset_primary(&self) -> Res {
-        let context = self.primary_slot().context.take();
+        let context = self.lock_primary_context().context.take();
         context.filter(|c| c.is_alive()).map_or(Ok(()), |c| c.destroy())
     }
 
     /// `cuDevicePrimaryCtxSetFlags`
     pub(crate) fn set_primary_flags(&self, flags: u32) -> Res {
         check_context_flags(flags)?;
-        let mut primary = self.primary_slot();
+        let mut primary = self.lock_primary_context();
         primary.flags = flags;
         primary.context.as_ref().map_or(Ok(()), |c| c.set_flags(flags))
     }
 
     /// `cuDevicePrimaryCtxGetState`: flags, and whether the context exists.
     pub(crate) fn primary_state(&self) -> (u32, bool) {
-        let primary = self.primary_slot();
+        let primary = self.lock_primary_context();
         (primary.flags, primary.context.as_ref().is_some_and(|c| c.is_alive()))
     }
 }

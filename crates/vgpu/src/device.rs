@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use crate::error::{Res, ResultCode, ensure};
-use crate::exec::launch::{MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPTIN, MAX_THREADS_PER_BLOCK};
+use crate::exec::launch::{
+    MAX_BLOCK_DIM, MAX_GRID_DIM, MAX_SHARED_BYTES, MAX_SHARED_OPTIN_BYTES, MAX_THREADS_PER_BLOCK,
+};
 
 /// `CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT`
 pub(crate) fn n_multiprocessors() -> u32 {
@@ -20,9 +22,9 @@ pub(crate) const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
 /// `CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR`
 pub(crate) const BLOCKS_PER_MULTIPROCESSOR: u32 = 32;
 /// `CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR`
-pub(crate) const SHARED_PER_MULTIPROCESSOR: u32 = 164 << 10;
+pub(crate) const SHARED_BYTES_PER_MULTIPROCESSOR: u32 = 164 << 10;
 /// Shared memory that the system keeps of each block's share.
-pub(crate) const RESERVED_SHARED: u32 = 1 << 10;
+pub(crate) const RESERVED_SHARED_BYTES: u32 = 1 << 10;
 /// Registers of a block and of a multiprocessor.
 pub(crate) const REGISTERS_PER_BLOCK: u32 = 65_536;
 /// What `cuDriverGetVersion` reports.
@@ -77,7 +79,7 @@ impl Device {
     }
 
     /// Gives `bytes` back.
-    pub(crate) fn discharge_memory(&self, bytes: u64) {
+    pub(crate) fn uncharge_memory(&self, bytes: u64) {
         self.used_bytes.fetch_sub(bytes, Ordering::AcqRel);
     }
 
@@ -103,9 +105,9 @@ impl Device {
         let machine = host_machine();
         let value = match number {
             1 => MAX_THREADS_PER_BLOCK as i32,
-            2..=4 => MAX_BLOCK[number as usize - 2] as i32,
-            5..=7 => MAX_GRID[number as usize - 5] as i32,
-            8 => MAX_SHARED as i32,
+            2..=4 => MAX_BLOCK_DIM[number as usize - 2] as i32,
+            5..=7 => MAX_GRID_DIM[number as usize - 5] as i32,
+            8 => MAX_SHARED_BYTES as i32,
             9 => 65_536,
             10 => 32,
             11 => i32::MAX,
@@ -123,18 +125,18 @@ impl Device {
             50 => PCI_DOMAIN,
             75 => COMPUTE_CAPABILITY.0,
             76 => COMPUTE_CAPABILITY.1,
-            81 => SHARED_PER_MULTIPROCESSOR as i32,
+            81 => SHARED_BYTES_PER_MULTIPROCESSOR as i32,
             85 => self.ordinal as i32,
             87 => 2,
-            97 => MAX_SHARED_OPTIN as i32,
+            97 => MAX_SHARED_OPTIN_BYTES as i32,
             106 => BLOCKS_PER_MULTIPROCESSOR as i32,
-            111 => RESERVED_SHARED as i32,
+            111 => RESERVED_SHARED_BYTES as i32,
             126 => 1,
             131 => -1,
             134 => -1,
             139 => 0,
             140 => 0,
-            _ => return texture_limit(number).or_else(|| capability_attribute(number)),
+            _ => return texture_limit_attribute(number).or_else(|| capability_attribute(number)),
         };
         Some(value)
     }
@@ -156,7 +158,7 @@ fn capability_attribute(number: i32) -> Option<i32> {
 }
 
 /// Limits of textures and surfaces, those of compute capability 8.0.
-fn texture_limit(number: i32) -> Option<i32> {
+fn texture_limit_attribute(number: i32) -> Option<i32> {
     let value = match number {
         21 | 22 | 23 | 55 | 56 => 131_072,
         24..=26 | 58..=60 => 16_384,
@@ -189,7 +191,7 @@ pub(crate) fn virtual_devices() -> &'static [Device] {
             machine.n_cores,
             if machine.n_cores == 1 { "core" } else { "cores" }
         );
-        let memory = memory_limit(machine.memory_bytes);
+        let memory = device_memory_bytes(machine.memory_bytes);
         (0..count.min(MAX_DEVICES)).map(|i| Device::new(i as u32, name.clone(), memory)).collect()
     })
 }
@@ -200,10 +202,10 @@ pub(crate) fn device_by_ordinal(ordinal: i32) -> Res<&'static Device> {
     usize::try_from(ordinal).ok().and_then(|i| virtual_devices().get(i)).ok_or(ResultCode::INVALID_DEVICE.into())
 }
 
-fn memory_limit(machine_bytes: u64) -> u64 {
+fn device_memory_bytes(machine_bytes: u64) -> u64 {
     let asked = crate::env::env_setting("RTCG_VIRTUAL_MEMORY", "a number of bytes such as 512M or 4G", parse_bytes);
     let least = 1 << 20;
-    match limited_memory() {
+    match address_space_limit() {
         Some((_, bytes)) => asked.unwrap_or(machine_bytes / 2).clamp(least, bytes.max(least)),
         None => asked.unwrap_or(machine_bytes / 2).max(least),
     }
@@ -211,7 +213,7 @@ fn memory_limit(machine_bytes: u64) -> u64 {
 
 /// The limit on the process's addresses (`ulimit -v`), and what a device's memory may be for it: half of what the
 /// process has not mapped yet, for kernels need stacks and the compiler memory. `None` when there is room enough.
-fn limited_memory() -> Option<(u64, u64)> {
+fn address_space_limit() -> Option<(u64, u64)> {
     static MEMORY_LIMIT: OnceLock<Option<(u64, u64)>> = OnceLock::new();
     *MEMORY_LIMIT.get_or_init(|| {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -228,8 +230,8 @@ fn limited_memory() -> Option<(u64, u64)> {
 }
 
 /// What users should know about the devices' memory.
-pub fn memory_notice() -> Option<String> {
-    let (limit, _) = limited_memory()?;
+pub fn memory_limit_notice() -> Option<String> {
+    let (limit, _) = address_space_limit()?;
     let bytes = virtual_devices().first()?.memory_bytes;
     Some(format!(
         "a limit of {} MiB on this process's addresses (ulimit -v) leaves the virtual GPU {} MiB of memory.",
@@ -268,16 +270,16 @@ fn host_machine() -> &'static HostMachine {
     HOST_MACHINE.get_or_init(|| {
         let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         HostMachine {
-            cpu: cpu_field(&cpuinfo, "model name").unwrap_or(std::env::consts::ARCH).to_owned(),
+            cpu: cpuinfo_field(&cpuinfo, "model name").unwrap_or(std::env::consts::ARCH).to_owned(),
             n_cores: std::thread::available_parallelism().map_or(1, usize::from),
             clock_khz: clock_khz(&cpuinfo),
-            cache_bytes: cache_bytes().unwrap_or(8 << 20),
-            memory_bytes: memory_bytes(),
+            cache_bytes: l3_cache_bytes().unwrap_or(8 << 20),
+            memory_bytes: host_memory_bytes(),
         }
     })
 }
 
-fn cpu_field<'a>(cpuinfo: &'a str, key: &str) -> Option<&'a str> {
+fn cpuinfo_field<'a>(cpuinfo: &'a str, key: &str) -> Option<&'a str> {
     let line = cpuinfo.lines().find(|l| l.starts_with(key))?;
     line.split_once(':').map(|(_, value)| value.trim())
 }
@@ -286,17 +288,17 @@ fn clock_khz(cpuinfo: &str) -> i32 {
     let file = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq").ok();
     let from_file = file.and_then(|s| s.trim().parse::<i32>().ok());
     let from_info =
-        || cpu_field(cpuinfo, "cpu MHz").and_then(|s| s.parse::<f64>().ok()).map(|mhz| (mhz * 1000.0) as i32);
+        || cpuinfo_field(cpuinfo, "cpu MHz").and_then(|s| s.parse::<f64>().ok()).map(|mhz| (mhz * 1000.0) as i32);
     from_file.or_else(from_info).filter(|&khz| khz > 0).unwrap_or(2_000_000)
 }
 
-fn cache_bytes() -> Option<i32> {
+fn l3_cache_bytes() -> Option<i32> {
     let text = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index3/size").ok()?;
     parse_bytes(&text).and_then(|bytes| i32::try_from(bytes).ok())
 }
 
 /// Memory of the machine, or of the container if that has less.
-fn memory_bytes() -> u64 {
+fn host_memory_bytes() -> u64 {
     // SAFETY: sysconf has no preconditions.
     let (pages, page) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
     let machine = u64::try_from(pages).unwrap_or(0).saturating_mul(u64::try_from(page).unwrap_or(0));
@@ -311,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_with_their_units() {
+    fn sizes_are_parsed_with_binary_units() {
         assert_eq!(parse_bytes("1000"), Some(1000));
         assert_eq!(parse_bytes(" 2G "), Some(2 << 30));
         assert_eq!(parse_bytes("1.5 MiB"), Some(3 << 19));

@@ -48,7 +48,7 @@ pub(crate) static TEXREFS: HandleTable<TextureRef> = HandleTable::new(0x32);
 pub(crate) static SURFREFS: HandleTable<SurfaceRef> = HandleTable::new(0x33);
 
 /// Freed memory that stays with the process at most, whatever the devices' size.
-const MAX_CACHED_BYTES: u64 = 512 << 20;
+const MAX_CACHED_FREE_BYTES: u64 = 512 << 20;
 
 static IS_INITIALISED: AtomicBool = AtomicBool::new(false);
 static IS_FORKED: AtomicBool = AtomicBool::new(false);
@@ -62,7 +62,7 @@ pub(crate) fn init_driver() -> Res {
         // SAFETY: the handler only stores to an atomic, which is allowed in a forked child.
         unsafe { libc::pthread_atfork(None, None, Some(mark_forked)) };
         // SAFETY: the handler takes locks of this crate only, which no thread holds for long.
-        unsafe { libc::atexit(at_exit) };
+        unsafe { libc::atexit(report_errors_at_exit) };
     });
     IS_INITIALISED.store(true, Ordering::Release);
     Ok(())
@@ -73,11 +73,11 @@ unsafe extern "C" fn mark_forked() {
 }
 
 /// Prints the faults of contexts that no later call has reported.
-extern "C" fn at_exit() {
+extern "C" fn report_errors_at_exit() {
     if IS_FORKED.load(Ordering::Relaxed) {
         return;
     }
-    let _ = std::panic::catch_unwind(|| crate::context::CONTEXTS.for_each(Context::report_unreported));
+    let _ = std::panic::catch_unwind(|| crate::context::CONTEXTS.for_each(Context::print_unreported_errors));
 }
 
 /// Fails before `cuInit` and in a forked child.
@@ -92,7 +92,7 @@ pub(crate) fn device_heap() -> Res<&'static DeviceHeap> {
     let make = || {
         let area = window::device_window().ok()?.heap_area();
         let smallest = device::virtual_devices().iter().map(|d| d.memory_bytes).min().unwrap_or(0);
-        Some(DeviceHeap::new(area.start as u64, area.len as u64, (smallest / 8).min(MAX_CACHED_BYTES)))
+        Some(DeviceHeap::new(area.start as u64, area.len as u64, (smallest / 8).min(MAX_CACHED_FREE_BYTES)))
     };
     DEVICE_HEAP.get_or_init(make).as_ref().ok_or_else(|| {
         let why = window::device_window().err().map(|e| e.to_string()).unwrap_or_default();
@@ -118,46 +118,46 @@ pub(crate) fn alloc_for_context(ctx: &Context, size: u64, kind: MemoryKind, pool
 /// Frees a block and gives its bytes back to its device.
 pub(crate) fn free_block(start: u64) -> Res {
     let block = device_heap()?.free_block(start)?;
-    discharge_block(&block);
+    uncharge_block(&block);
     Ok(())
 }
 
-fn discharge_block(block: &HeapBlock) {
+fn uncharge_block(block: &HeapBlock) {
     if block.kind == MemoryKind::Imported {
         return;
     }
     if block.owner.pool != 0
         && let Ok(pool) = POOLS.get_object(block.owner.pool)
     {
-        pool.discharge_block(block.charged);
+        pool.uncharge_block(block.charged);
     }
     if block.kind != MemoryKind::Host
         && let Ok(device) = device::device_by_ordinal(block.owner.device as i32)
     {
-        device.discharge_memory(block.charged);
+        device.uncharge_memory(block.charged);
     }
 }
 
 /// Frees all that belongs to a context that is going away.
-pub(crate) fn free_context(id: u64) {
+pub(crate) fn free_context_resources(id: u64) {
     let left = [
-        ("stream", STREAMS.orphan_objects(|s| s.ctx_id == id).len()),
-        ("event", EVENTS.orphan_objects(|e| e.ctx_id == id).len()),
-        ("module", MODULES.orphan_objects(|m| m.ctx_id == id).len()),
-        ("linker", LINKERS.orphan_objects(|l| l.ctx_id == id).len()),
-        ("array", ARRAYS.orphan_objects(|a| a.ctx_id == id).len()),
+        ("stream", STREAMS.remove_orphaned_objects(|s| s.ctx_id == id).len()),
+        ("event", EVENTS.remove_orphaned_objects(|e| e.ctx_id == id).len()),
+        ("module", MODULES.remove_orphaned_objects(|m| m.ctx_id == id).len()),
+        ("linker", LINKERS.remove_orphaned_objects(|l| l.ctx_id == id).len()),
+        ("array", ARRAYS.remove_orphaned_objects(|a| a.ctx_id == id).len()),
     ];
-    FUNCTIONS.orphan_objects(|f| f.ctx_id == id);
-    MIPMAPS.orphan_objects(|m| m.ctx_id == id);
-    TEXREFS.orphan_objects(|r| r.ctx_id == id);
-    SURFREFS.orphan_objects(|r| r.ctx_id == id);
-    crate::texture::registry::forget_context(id);
-    graph::exec::GRAPH_EXECS.orphan_objects(|e| e.ctx_id == id);
-    host::unregister_context(id);
-    globals::forget_context(id);
+    FUNCTIONS.remove_orphaned_objects(|f| f.ctx_id == id);
+    MIPMAPS.remove_orphaned_objects(|m| m.ctx_id == id);
+    TEXREFS.remove_orphaned_objects(|r| r.ctx_id == id);
+    SURFREFS.remove_orphaned_objects(|r| r.ctx_id == id);
+    crate::texture::registry::remove_objects_of_context(id);
+    graph::exec::GRAPH_EXECS.remove_orphaned_objects(|e| e.ctx_id == id);
+    host::unregister_context_ranges(id);
+    globals::remove_context_globals(id);
     if let Ok(heap) = device_heap() {
-        let freed = heap.free_all(|b| b.owner.ctx == id);
-        freed.iter().for_each(discharge_block);
+        let freed = heap.free_matching_blocks(|b| b.owner.ctx == id);
+        freed.iter().for_each(uncharge_block);
         check::leaks::report_context_leaks(&freed, &left);
     }
 }
@@ -179,11 +179,11 @@ pub(crate) fn stream_and_context(handle: u64) -> Res<(Arc<Context>, Arc<Stream>)
         let ctx = crate::context::current()?;
         let stream = stream_from_handle(&ctx, handle)?;
         if stream.kind == crate::stream::StreamKind::Legacy {
-            capture::check_legacy(&ctx)?;
+            capture::refuse_if_blocking_stream_captures(&ctx)?;
         }
         return Ok((ctx, stream));
     }
-    ensure(!crate::stream::in_host_call(), ResultCode::NOT_PERMITTED)?;
+    ensure(!crate::stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
     let stream = STREAMS.get_object(handle)?;
     let ctx = stream.ctx.upgrade().ok_or(ResultCode::CONTEXT_IS_DESTROYED)?;
     ctx.check_usable()?;

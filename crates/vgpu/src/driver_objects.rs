@@ -64,11 +64,11 @@ pub(crate) struct LegacyLaunchState {
 
 /// Loads an image into a context. The error's detail is the log.
 pub(crate) fn load_module(ctx: &Context, image: &[u8], options: &LoadOptions) -> Res<Arc<DriverModule>> {
-    attach_to_context(ctx, parse_module(image, &options_for(ctx, options))?)
+    attach_to_context(ctx, parse_module(image, &load_options_for_context(ctx, options))?)
 }
 
 /// The options with the context's device, which matters when there are several.
-pub(crate) fn options_for(ctx: &Context, options: &LoadOptions) -> LoadOptions {
+pub(crate) fn load_options_for_context(ctx: &Context, options: &LoadOptions) -> LoadOptions {
     let device = (device::virtual_devices().len() > 1).then_some(ctx.device.ordinal);
     LoadOptions { device, ..options.clone() }
 }
@@ -98,9 +98,9 @@ pub(crate) fn attach_to_context(ctx: &Context, loaded: Arc<LoadedModule>) -> Res
 /// queued keep the code.
 pub(crate) fn unload_module(handle: u64) -> Res {
     let module = MODULES.remove_object(handle)?;
-    globals::forget_module(handle);
-    crate::api::texture_ref::forget_module(handle);
-    for (_, function) in lock(&module.functions).drain() {
+    globals::remove_module_globals(handle);
+    crate::api::texture_ref::remove_module_references(handle);
+    for (_, function) in lock_mutex(&module.functions).drain() {
         // A function can only be missing if its context was destroyed at the same time.
         let _ = FUNCTIONS.remove_object(function);
     }
@@ -110,13 +110,13 @@ pub(crate) fn unload_module(handle: u64) -> Res {
 impl DriverModule {
     /// The handle of the kernel named `name`; the same one every time.
     pub(crate) fn function_handle(&self, name: &str) -> Res<u64> {
-        let mut functions = lock(&self.functions);
+        let mut functions = lock_mutex(&self.functions);
         if let Some(&handle) = functions.get(name) {
             return Ok(handle);
         }
         let kernel = self.loaded.kernel(name).ok_or(ResultCode::NOT_FOUND)?;
         let c_name = CString::new(name).map_err(|_| ResultCode::NOT_FOUND)?;
-        let nature = kernel_traits(&self.loaded.ptx, name);
+        let nature = analyze_kernel_loops(&self.loaded.ptx, name);
         let (handle, _) = FUNCTIONS.insert_with(|_| {
             Arc::new(DriverFunction {
                 ctx_id: self.ctx_id,
@@ -136,7 +136,7 @@ impl DriverModule {
 
 /// What a kernel's text says about how long it may run.
 #[derive(Clone, Copy)]
-struct KernelTraits {
+struct KernelLoopInfo {
     /// It has branches backwards.
     loops: bool,
     /// A function with a loop reads memory in a way that sees others' writes: it could wait for
@@ -144,18 +144,18 @@ struct KernelTraits {
     may_wait: bool,
 }
 
-fn kernel_traits(ptx: &ast::Module, kernel: &str) -> KernelTraits {
-    let Some((_, function)) = ptx.find_kernel(kernel) else { return KernelTraits { loops: true, may_wait: true } };
+fn analyze_kernel_loops(ptx: &ast::Module, kernel: &str) -> KernelLoopInfo {
+    let Some((_, function)) = ptx.find_kernel(kernel) else { return KernelLoopInfo { loops: true, may_wait: true } };
     let calls = function.body.iter().any(|s| matches!(s.inst, ast::Inst::Call { .. }));
     // A kernel that calls is judged by the whole module: that is cheap, and rarely too strict.
-    let others = ptx.functions.iter().filter(|f| calls && !f.entry).map(function_traits);
-    others.fold(function_traits(function), |all, one| KernelTraits {
+    let others = ptx.functions.iter().filter(|f| calls && !f.entry).map(analyze_function_loops);
+    others.fold(analyze_function_loops(function), |all, one| KernelLoopInfo {
         loops: all.loops || one.loops,
         may_wait: all.may_wait || one.may_wait,
     })
 }
 
-fn function_traits(function: &ast::Function) -> KernelTraits {
+fn analyze_function_loops(function: &ast::Function) -> KernelLoopInfo {
     let (mut loops, mut watches) = (false, false);
     for (at, statement) in function.body.iter().enumerate() {
         let back = |label: &ast::Label| function.label_targets.get(label.index()).is_none_or(|&t| t as usize <= at);
@@ -170,7 +170,7 @@ fn function_traits(function: &ast::Function) -> KernelTraits {
             _ => {}
         }
     }
-    KernelTraits { loops, may_wait: loops && watches }
+    KernelLoopInfo { loops, may_wait: loops && watches }
 }
 
 /// `CUlinkState`: PTX texts on their way to one module.
@@ -238,7 +238,7 @@ impl MemoryPool {
     }
 
     /// Says what a device may do with the memory.
-    pub(crate) fn set_access(&self, device: u32, flags: CUmemAccess_flags) {
+    pub(crate) fn set_pool_access(&self, device: u32, flags: CUmemAccess_flags) {
         self.access.lock().unwrap_or_else(PoisonError::into_inner).insert(device, flags);
     }
 
@@ -255,7 +255,7 @@ impl MemoryPool {
     pub(crate) fn charge_allocation(&self, bytes: u64) -> Res {
         let now = self.used.fetch_add(bytes, Ordering::AcqRel) + bytes;
         if self.max_bytes != 0 && now > self.max_bytes {
-            self.discharge_block(bytes);
+            self.uncharge_block(bytes);
             return ResultCode::OUT_OF_MEMORY.err();
         }
         self.used_high.fetch_max(now, Ordering::Relaxed);
@@ -263,7 +263,7 @@ impl MemoryPool {
     }
 
     /// Takes note of a block that was freed.
-    pub(crate) fn discharge_block(&self, bytes: u64) {
+    pub(crate) fn uncharge_block(&self, bytes: u64) {
         self.used.fetch_sub(bytes, Ordering::AcqRel);
     }
 
@@ -314,12 +314,12 @@ impl MipmappedArray {
 }
 
 /// A lock whose holder never leaves broken state behind.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A fault of a kernel as the error of a call.
-pub(crate) fn fault_error(fault: crate::exec::Fault) -> Error {
+pub(crate) fn error_from_fault(fault: crate::exec::Fault) -> Error {
     let transient = !fault.kind.is_sticky();
     Error { transient, ..ResultCode(fault.code as u32).with_detail(fault.report) }
 }

@@ -58,37 +58,37 @@ pub fn ensure(condition: bool, code: ResultCode) -> Res {
 }
 
 fn code_entry(code: ResultCode) -> Option<&'static (u32, &'static CStr, &'static CStr)> {
-    CODES.binary_search_by_key(&code.0, |e| e.0).ok().map(|i| &CODES[i])
+    RESULT_CODES.binary_search_by_key(&code.0, |e| e.0).ok().map(|i| &RESULT_CODES[i])
 }
 
 thread_local! {
-    static LAST_DETAIL: RefCell<Option<Box<str>>> = const { RefCell::new(None) };
+    static LAST_ERROR_DETAIL: RefCell<Option<Box<str>>> = const { RefCell::new(None) };
 }
 
 /// Remembers the detail of a failed call for [`last_error_detail`].
-pub(crate) fn remember_detail(error: &Error) {
+pub(crate) fn set_last_error_detail(error: &Error) {
     let detail = error.detail.clone();
     // A thread that is being torn down has no storage left; then there is nobody to ask either.
-    let _ = LAST_DETAIL.try_with(|slot| *slot.borrow_mut() = detail);
+    let _ = LAST_ERROR_DETAIL.try_with(|slot| *slot.borrow_mut() = detail);
 }
 
 /// The detail of the calling thread's most recent failed driver call, if it had one.
 ///
 /// Successful calls leave it alone: ask only after a call that failed.
 pub fn last_error_detail() -> Option<String> {
-    LAST_DETAIL.try_with(|slot| slot.borrow().as_deref().map(str::to_owned)).ok().flatten()
+    LAST_ERROR_DETAIL.try_with(|slot| slot.borrow().as_deref().map(str::to_owned)).ok().flatten()
 }
 
-macro_rules! codes {
+macro_rules! result_codes {
     ($($number:literal $ident:ident $name:literal $text:literal;)*) => {
         #[allow(missing_docs)]
         impl ResultCode { $(pub const $ident: ResultCode = ResultCode($number);)* }
         /// Sorted by number.
-        static CODES: &[(u32, &CStr, &CStr)] = &[$(($number, $name, $text),)*];
+        static RESULT_CODES: &[(u32, &CStr, &CStr)] = &[$(($number, $name, $text),)*];
     };
 }
 
-codes! {
+result_codes! {
     0 SUCCESS c"CUDA_SUCCESS" c"no error";
     1 INVALID_VALUE c"CUDA_ERROR_INVALID_VALUE" c"invalid argument";
     2 OUT_OF_MEMORY c"CUDA_ERROR_OUT_OF_MEMORY" c"out of memory";
@@ -197,8 +197,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_sorted_and_found() {
-        assert!(CODES.windows(2).all(|w| w[0].0 < w[1].0));
+    fn result_codes_are_sorted_and_found() {
+        assert!(RESULT_CODES.windows(2).all(|w| w[0].0 < w[1].0));
         assert_eq!(ResultCode::ILLEGAL_ADDRESS.description(), Some(c"an illegal memory access was encountered"));
         assert_eq!(ResultCode::SUCCESS.name(), Some(c"CUDA_SUCCESS"));
         assert_eq!(ResultCode(12345).name(), None);

@@ -35,14 +35,14 @@ pub(crate) struct Event {
 
 #[derive(Debug, Clone)]
 struct LastRecord {
-    record: Arc<PassedRecord>,
+    record: Arc<CompletionRecord>,
     /// `None` when the stream was idle, so that the point was passed at once.
     fence: Option<StreamPoint>,
 }
 
 /// When a point was passed.
 #[derive(Debug, Default)]
-pub(crate) struct PassedRecord {
+pub(crate) struct CompletionRecord {
     /// Nanoseconds since [`clock_epoch`], 0 for not yet.
     at_ns: AtomicU64,
     /// The event of several processes that this is a record of, and its number there.
@@ -60,12 +60,12 @@ fn now_ns() -> u64 {
     clock_epoch().elapsed().as_nanos() as u64 + 1
 }
 
-impl PassedRecord {
+impl CompletionRecord {
     /// The point has been passed.
-    pub(crate) fn mark_passed(&self) {
+    pub(crate) fn mark_completed(&self) {
         self.at_ns.store(now_ns(), Ordering::Release);
         if let Some((event, number)) = &self.shared {
-            event.mark_passed(*number);
+            event.mark_record_completed(*number);
         }
     }
 }
@@ -79,15 +79,19 @@ impl Event {
             ensure(flags & DISABLE_TIMING_FLAG != 0, ResultCode::INVALID_VALUE)?;
         }
         let shared = if flags & INTERPROCESS_FLAG != 0 { Some(IpcEvent::new()?) } else { None };
-        Ok(Event::with_ipc_event(ctx_id, flags, shared))
+        Ok(Event::new_with_ipc_event(ctx_id, flags, shared))
     }
 
     /// The event of another process.
     pub(crate) fn open_ipc_event(ctx_id: u64, handle: &[u8; HANDLE_BYTES]) -> Res<Event> {
-        Ok(Event::with_ipc_event(ctx_id, INTERPROCESS_FLAG | DISABLE_TIMING_FLAG, Some(IpcEvent::open_remote(handle)?)))
+        Ok(Event::new_with_ipc_event(
+            ctx_id,
+            INTERPROCESS_FLAG | DISABLE_TIMING_FLAG,
+            Some(IpcEvent::open_remote(handle)?),
+        ))
     }
 
-    fn with_ipc_event(ctx_id: u64, flags: u32, shared: Option<Arc<IpcEvent>>) -> Event {
+    fn new_with_ipc_event(ctx_id: u64, flags: u32, shared: Option<Arc<IpcEvent>>) -> Event {
         Event { ctx_id, flags, recorded: Mutex::new(None), captured: Mutex::new(None), shared }
     }
 
@@ -96,9 +100,9 @@ impl Event {
         self.shared.as_ref().ok_or(ResultCode::INVALID_HANDLE)?.ipc_handle()
     }
 
-    fn new_record(&self) -> Arc<PassedRecord> {
-        let shared = self.shared.as_ref().map(|s| (s.clone(), s.next_record()));
-        Arc::new(PassedRecord { shared, ..PassedRecord::default() })
+    fn new_record(&self) -> Arc<CompletionRecord> {
+        let shared = self.shared.as_ref().map(|s| (s.clone(), s.next_record_number()));
+        Arc::new(CompletionRecord { shared, ..CompletionRecord::default() })
     }
 
     /// Records the event at the end of what the stream has to do.
@@ -107,10 +111,10 @@ impl Event {
         let record = self.new_record();
         let fence = match stream.try_run_inline(ctx) {
             Some(_turn) => {
-                record.mark_passed();
+                record.mark_completed();
                 None
             }
-            None => Some(stream.submit(ctx, StreamPoints::new(), OperationWork::Record(record.clone()))),
+            None => Some(stream.submit_operation(ctx, StreamPoints::new(), OperationWork::Record(record.clone()))),
         };
         *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastRecord { record, fence });
     }
@@ -131,11 +135,11 @@ impl Event {
     }
 
     /// Records the event at the point after all of `fences`.
-    pub(crate) fn record_after(&self, ctx: &Arc<Context>, fences: StreamPoints) {
+    pub(crate) fn record_after_points(&self, ctx: &Arc<Context>, fences: StreamPoints) {
         let record = self.new_record();
         // A stream of its own, so that nothing else waits for it.
         let stream = Stream::new(Arc::downgrade(ctx), ctx.id, crate::stream::StreamKind::NonBlocking, 0);
-        let fence = stream.submit(ctx, fences, OperationWork::Record(record.clone()));
+        let fence = stream.submit_operation(ctx, fences, OperationWork::Record(record.clone()));
         *self.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(LastRecord { record, fence: Some(fence) });
     }
 
@@ -144,32 +148,32 @@ impl Event {
     }
 
     /// Whether the latest record has been passed; true for an event that was never recorded.
-    pub(crate) fn is_passed(&self) -> bool {
+    pub(crate) fn is_completed(&self) -> bool {
         match &self.shared {
-            Some(event) => event.is_passed(event.latest_record()),
-            None => self.pending_point().is_none(),
+            Some(event) => event.is_record_completed(event.latest_record_number()),
+            None => self.pending_stream_point().is_none(),
         }
     }
 
     /// The point to wait for, if the latest record has not been passed yet.
-    pub(crate) fn pending_point(&self) -> Option<StreamPoint> {
+    pub(crate) fn pending_stream_point(&self) -> Option<StreamPoint> {
         if let Some(event) = &self.shared {
-            return self.pending_ipc_point(event);
+            return self.submit_ipc_event_wait(event);
         }
-        self.last_record()?.fence.filter(|f| !f.is_reached())
+        self.last_record()?.fence.filter(|f| !f.is_point_reached())
     }
 
     /// A point that is reached when whichever process recorded the event last has passed it.
-    fn pending_ipc_point(&self, event: &Arc<IpcEvent>) -> Option<StreamPoint> {
-        let number = event.latest_record();
-        if event.is_passed(number) {
+    fn submit_ipc_event_wait(&self, event: &Arc<IpcEvent>) -> Option<StreamPoint> {
+        let number = event.latest_record_number();
+        if event.is_record_completed(number) {
             return None;
         }
         let ctx = CONTEXTS.find_object(|c| c.id == self.ctx_id)?;
         let stream = Stream::new(Arc::downgrade(&ctx), ctx.id, crate::stream::StreamKind::NonBlocking, 0);
         let (event, context, generation) = (event.clone(), ctx.clone(), ctx.cancel.interrupt_generation());
         let wait = move || {
-            while !event.is_passed(number) {
+            while !event.is_record_completed(number) {
                 if exec::can_check_interrupt() && exec::is_interrupt_requested() {
                     context.interrupt();
                 }
@@ -180,12 +184,12 @@ impl Event {
             }
             Ok(())
         };
-        Some(stream.submit(&ctx, StreamPoints::new(), OperationWork::Device(Box::new(wait))))
+        Some(stream.submit_operation(&ctx, StreamPoints::new(), OperationWork::Device(Box::new(wait))))
     }
 
     /// Waits for the latest record on behalf of a call.
     pub(crate) fn wait_for_record(&self, ctx: &Context) -> Res {
-        ctx.wait_for_all_streams(self.pending_point())
+        ctx.wait_for_all_streams(self.pending_stream_point())
     }
 
     /// Milliseconds from `start` to this event.

@@ -11,9 +11,9 @@ use crate::error::{Res, ResultCode};
 
 const INDEX_BITS: u32 = 24;
 const GENERATION_BITS: u32 = 28;
-const LOW_ZEROS: u32 = 4;
+const LOW_ZERO_BITS: u32 = 4;
 /// So many slots rest before one is used again: for as long it is known what became of its handle.
-const REST_SLOTS: usize = 256;
+const MIN_FREE_SLOTS_BEFORE_REUSE: usize = 256;
 
 /// One kind of handle and the objects behind it.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl<T> HandleTable<T> {
     pub(crate) fn insert_with(&self, make: impl FnOnce(u64) -> Arc<T>) -> Res<(u64, Arc<T>)> {
         let mut table = self.slots.write().unwrap_or_else(PoisonError::into_inner);
         let full = table.slots.len() >= 1 << INDEX_BITS;
-        let reuse = full || table.free.len() > REST_SLOTS;
+        let reuse = full || table.free.len() > MIN_FREE_SLOTS_BEFORE_REUSE;
         let index = match if reuse { table.free.pop_front() } else { None } {
             Some(index) => index as usize,
             None => {
@@ -76,7 +76,7 @@ impl<T> HandleTable<T> {
     }
 
     /// The object behind a handle; `missing` is the error for anything but a live handle.
-    pub(crate) fn get_or(&self, handle: u64, missing: ResultCode) -> Res<Arc<T>> {
+    pub(crate) fn get_object_or(&self, handle: u64, missing: ResultCode) -> Res<Arc<T>> {
         let table = self.slots.read().unwrap_or_else(PoisonError::into_inner);
         let (index, generation) = self.decode_handle(handle).ok_or(missing)?;
         let slot = table.slots.get(index).ok_or(missing)?;
@@ -91,7 +91,7 @@ impl<T> HandleTable<T> {
 
     /// The object behind a handle, else `CUDA_ERROR_INVALID_HANDLE`.
     pub(crate) fn get_object(&self, handle: u64) -> Res<Arc<T>> {
-        self.get_or(handle, ResultCode::INVALID_HANDLE)
+        self.get_object_or(handle, ResultCode::INVALID_HANDLE)
     }
 
     /// Some live object for which `wanted` holds.
@@ -117,8 +117,8 @@ impl<T> HandleTable<T> {
     }
 
     /// Takes an object out; its handle is dead from now on.
-    pub(crate) fn remove_or(&self, handle: u64, missing: ResultCode) -> Res<Arc<T>> {
-        let value = self.get_or(handle, missing)?;
+    pub(crate) fn remove_object_or(&self, handle: u64, missing: ResultCode) -> Res<Arc<T>> {
+        let value = self.get_object_or(handle, missing)?;
         let mut table = self.slots.write().unwrap_or_else(PoisonError::into_inner);
         let (index, generation) = self.decode_handle(handle).ok_or(missing)?;
         // Another thread may have been faster between the two locks.
@@ -131,11 +131,11 @@ impl<T> HandleTable<T> {
 
     /// Takes an object out, else `CUDA_ERROR_INVALID_HANDLE`.
     pub(crate) fn remove_object(&self, handle: u64) -> Res<Arc<T>> {
-        self.remove_or(handle, ResultCode::INVALID_HANDLE)
+        self.remove_object_or(handle, ResultCode::INVALID_HANDLE)
     }
 
     /// Takes out every object for which `dead` holds, because its context is going away.
-    pub(crate) fn orphan_objects(&self, dead: impl Fn(&T) -> bool) -> Vec<Arc<T>> {
+    pub(crate) fn remove_orphaned_objects(&self, dead: impl Fn(&T) -> bool) -> Vec<Arc<T>> {
         let mut table = self.slots.write().unwrap_or_else(PoisonError::into_inner);
         let doomed: Vec<usize> =
             (0..table.slots.len()).filter(|&i| table.slots[i].value.as_deref().is_some_and(&dead)).collect();
@@ -144,14 +144,14 @@ impl<T> HandleTable<T> {
 
     fn encode_handle(&self, index: usize, generation: u32) -> u64 {
         (u64::from(self.kind) << 56)
-            | (u64::from(generation) << (INDEX_BITS + LOW_ZEROS))
-            | ((index as u64) << LOW_ZEROS)
+            | (u64::from(generation) << (INDEX_BITS + LOW_ZERO_BITS))
+            | ((index as u64) << LOW_ZERO_BITS)
     }
 
     fn decode_handle(&self, handle: u64) -> Option<(usize, u32)> {
-        let low_zero = handle & ((1 << LOW_ZEROS) - 1) == 0;
-        let index = (handle >> LOW_ZEROS) & ((1 << INDEX_BITS) - 1);
-        let generation = (handle >> (INDEX_BITS + LOW_ZEROS)) & ((1 << GENERATION_BITS) - 1);
+        let low_zero = handle & ((1 << LOW_ZERO_BITS) - 1) == 0;
+        let index = (handle >> LOW_ZERO_BITS) & ((1 << INDEX_BITS) - 1);
+        let generation = (handle >> (INDEX_BITS + LOW_ZERO_BITS)) & ((1 << GENERATION_BITS) - 1);
         (low_zero && handle >> 56 == u64::from(self.kind)).then_some((index as usize, generation as u32))
     }
 }
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stale_and_foreign_handles_are_refused() {
+    fn stale_handles_and_handles_of_other_tables_are_refused() {
         let table: HandleTable<u32> = HandleTable::new(5);
         let other: HandleTable<u32> = HandleTable::new(6);
         let (handle, _) = table.insert_with(|_| Arc::new(7)).unwrap();
@@ -195,10 +195,10 @@ mod tests {
     }
 
     #[test]
-    fn orphans_are_told_apart() {
+    fn handles_of_orphaned_objects_report_a_destroyed_context() {
         let table: HandleTable<u32> = HandleTable::new(5);
         let (handle, _) = table.insert_with(|_| Arc::new(7)).unwrap();
-        assert_eq!(table.orphan_objects(|v| *v == 7).len(), 1);
+        assert_eq!(table.remove_orphaned_objects(|v| *v == 7).len(), 1);
         assert_eq!(table.get_object(handle).unwrap_err().code, ResultCode::CONTEXT_IS_DESTROYED);
     }
 }

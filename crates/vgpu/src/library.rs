@@ -10,10 +10,12 @@ use std::sync::{Arc, Mutex};
 
 use rtcg_cuda_sys::{CUfunction_attribute, CUfunction_attribute as A};
 
-use crate::api::function::{function_attribute, set_attribute};
+use crate::api::function::{kernel_attribute, set_attribute};
 use crate::context::Context;
 use crate::driver::{FUNCTIONS, KERNELS, LIBRARIES, MODULES};
-use crate::driver_objects::{DriverModule, attach_to_context, lock, options_for, parse_module, unload_module};
+use crate::driver_objects::{
+    DriverModule, attach_to_context, load_options_for_context, lock_mutex, parse_module, unload_module,
+};
 use crate::error::{Res, ResultCode, ensure};
 use crate::module::{self, LoadOptions, LoadedModule};
 
@@ -68,12 +70,12 @@ impl Library {
 
     /// The library's module in a context, loaded at the first call.
     pub(crate) fn module_in_context(&self, ctx: &Context) -> Res<Arc<DriverModule>> {
-        let mut modules = lock(&self.modules);
+        let mut modules = lock_mutex(&self.modules);
         if let Some(module) = modules.get(&ctx.id).and_then(|&h| MODULES.get_object(h).ok()) {
             return Ok(module);
         }
         let is_first = !self.is_attached.swap(true, Ordering::AcqRel);
-        let options = options_for(ctx, &self.options);
+        let options = load_options_for_context(ctx, &self.options);
         let loaded = match is_first && options.device.is_none() {
             true => self.parsed.clone(),
             false => parse_module(&self.image, &options)?,
@@ -81,9 +83,9 @@ impl Library {
         let module = attach_to_context(ctx, loaded)?;
         modules.insert(ctx.id, module.handle);
         drop(modules);
-        for kernel in lock(&self.kernels).values().filter_map(|&handle| KERNELS.get_object(handle).ok()) {
-            for (_, attribute, value) in lock(&kernel.settings).iter().filter(|s| s.0 == ctx.device.ordinal) {
-                kernel.set_in_function(&module, *attribute, *value)?;
+        for kernel in lock_mutex(&self.kernels).values().filter_map(|&handle| KERNELS.get_object(handle).ok()) {
+            for (_, attribute, value) in lock_mutex(&kernel.settings).iter().filter(|s| s.0 == ctx.device.ordinal) {
+                kernel.set_function_attribute(&module, *attribute, *value)?;
             }
         }
         Ok(module)
@@ -91,7 +93,7 @@ impl Library {
 
     /// The handle of the kernel named `name`.
     pub(crate) fn kernel_handle(&self, name: &str) -> Res<u64> {
-        let mut kernels = lock(&self.kernels);
+        let mut kernels = lock_mutex(&self.kernels);
         if let Some(&handle) = kernels.get(name) {
             return Ok(handle);
         }
@@ -113,16 +115,16 @@ impl Library {
         value: c_int,
     ) -> Res {
         kernel.check_attribute_value(attribute, value)?;
-        let mut settings = lock(&kernel.settings);
+        let mut settings = lock_mutex(&kernel.settings);
         settings.retain(|s| (s.0, s.1) != (ordinal, attribute));
         settings.push((ordinal, attribute, value));
         drop(settings);
         // A module that is loaded meanwhile is in the list by now, or finds the setting.
-        let modules: Vec<u64> = lock(&self.modules).values().copied().collect();
+        let modules: Vec<u64> = lock_mutex(&self.modules).values().copied().collect();
         for module in modules.into_iter().filter_map(|handle| MODULES.get_object(handle).ok()) {
             let contexts = &crate::context::CONTEXTS;
             if contexts.find_object(|c| c.id == module.ctx_id).is_some_and(|c| c.device.ordinal == ordinal) {
-                kernel.set_in_function(&module, attribute, value)?;
+                kernel.set_function_attribute(&module, attribute, value)?;
             }
         }
         Ok(())
@@ -130,11 +132,11 @@ impl Library {
 
     /// Makes the handles of its modules and kernels stale.
     pub(crate) fn unload_modules(&self) {
-        for (_, module) in lock(&self.modules).drain() {
+        for (_, module) in lock_mutex(&self.modules).drain() {
             // Already gone when its context is.
             let _ = unload_module(module);
         }
-        for (_, kernel) in lock(&self.kernels).drain() {
+        for (_, kernel) in lock_mutex(&self.kernels).drain() {
             let _ = KERNELS.remove_object(kernel);
         }
     }
@@ -143,11 +145,11 @@ impl Library {
 impl Kernel {
     /// The value of an attribute on a device.
     pub(crate) fn attribute_on_device(&self, ordinal: u32, attribute: CUfunction_attribute) -> Res<c_int> {
-        let set = lock(&self.settings).iter().find(|s| (s.0, s.1) == (ordinal, attribute)).map(|s| s.2);
-        set.map_or_else(|| function_attribute(&self.kernel, attribute), Ok)
+        let set = lock_mutex(&self.settings).iter().find(|s| (s.0, s.1) == (ordinal, attribute)).map(|s| s.2);
+        set.map_or_else(|| kernel_attribute(&self.kernel, attribute), Ok)
     }
 
-    fn set_in_function(&self, module: &DriverModule, attribute: CUfunction_attribute, value: c_int) -> Res {
+    fn set_function_attribute(&self, module: &DriverModule, attribute: CUfunction_attribute, value: c_int) -> Res {
         let name = self.name.to_str().map_err(|_| ResultCode::NOT_FOUND)?;
         set_attribute(&*FUNCTIONS.get_object(module.function_handle(name)?)?, attribute, value)
     }

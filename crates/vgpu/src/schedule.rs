@@ -34,7 +34,7 @@ impl Schedule {
     }
 
     /// Whether the order is the same in every run.
-    pub(crate) fn is_ordered(self) -> bool {
+    pub(crate) fn is_reproducible(self) -> bool {
         self != Schedule::Normal
     }
 }
@@ -53,33 +53,33 @@ impl fmt::Display for Schedule {
 static CURRENT_SCHEDULE: RwLock<Option<Schedule>> = RwLock::new(None);
 static N_LAUNCHES: AtomicU64 = AtomicU64::new(0);
 /// Whether `CURRENT_SCHEDULE` is the normal one; every launch asks, and need not take the lock then.
-static IS_NORMAL: AtomicBool = AtomicBool::new(false);
+static IS_NORMAL_SCHEDULE: AtomicBool = AtomicBool::new(false);
 
 /// Sets the schedule of the launches that follow, instead of the environment variable
 /// `RTCG_SCHEDULE`. With the same seed the random order starts again.
 pub fn set_schedule(schedule: Schedule) {
-    crate::stream::chaos::run_all_pending();
+    crate::stream::chaos_schedule::run_all_pending_operations();
     let mut current = CURRENT_SCHEDULE.write().unwrap_or_else(PoisonError::into_inner);
     *current = Some(schedule);
-    IS_NORMAL.store(schedule == Schedule::Normal, Ordering::Release);
+    IS_NORMAL_SCHEDULE.store(schedule == Schedule::Normal, Ordering::Release);
     N_LAUNCHES.store(0, Ordering::Relaxed);
-    N_CHOICES.store(0, Ordering::Relaxed);
+    N_RANDOM_CHOICES.store(0, Ordering::Relaxed);
 }
 
 /// How many times [`random_choice`] was asked.
-static N_CHOICES: AtomicU64 = AtomicU64::new(0);
+static N_RANDOM_CHOICES: AtomicU64 = AtomicU64::new(0);
 
 /// A number below `n`: the next random choice among operations of streams.
 pub(crate) fn random_choice(n: usize) -> usize {
     let Schedule::Chaos(seed) = current_schedule() else { return 0 };
-    let count = N_CHOICES.fetch_add(1, Ordering::Relaxed);
+    let count = N_RANDOM_CHOICES.fetch_add(1, Ordering::Relaxed);
     (splitmix_finalizer(splitmix_finalizer(seed).rotate_left(32) ^ splitmix_finalizer(count)) % n.max(1) as u64)
         as usize
 }
 
 /// The schedule of launches.
 pub fn current_schedule() -> Schedule {
-    if IS_NORMAL.load(Ordering::Acquire) {
+    if IS_NORMAL_SCHEDULE.load(Ordering::Acquire) {
         return Schedule::Normal;
     }
     if let Some(s) = *CURRENT_SCHEDULE.read().unwrap_or_else(PoisonError::into_inner) {
@@ -89,12 +89,12 @@ pub fn current_schedule() -> Schedule {
     let from_environment = crate::env::env_setting("RTCG_SCHEDULE", expected, Schedule::parse).unwrap_or_default();
     let mut current = CURRENT_SCHEDULE.write().unwrap_or_else(PoisonError::into_inner);
     let schedule = *current.get_or_insert(from_environment);
-    IS_NORMAL.store(schedule == Schedule::Normal, Ordering::Release);
+    IS_NORMAL_SCHEDULE.store(schedule == Schedule::Normal, Ordering::Release);
     schedule
 }
 
 /// The seed of the next launch's random choices; `None` when there are none.
-pub(crate) fn next_seed() -> Option<u64> {
+pub(crate) fn next_launch_seed() -> Option<u64> {
     let Schedule::Chaos(seed) = current_schedule() else { return None };
     let n = N_LAUNCHES.fetch_add(1, Ordering::Relaxed);
     Some(splitmix_finalizer(seed ^ splitmix_finalizer(n)))
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_and_written() {
+    fn schedules_are_parsed_and_printed() {
         for s in [Schedule::Normal, Schedule::Deterministic, Schedule::Chaos(17)] {
             assert_eq!(Schedule::parse(&s.to_string()), Some(s));
         }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_permutation_reaches_everything_once() {
+    fn permuted_index_is_a_permutation() {
         for total in [1_u64, 2, 3, 7, 64, 1000] {
             let mut seen: Vec<u64> = (0..total).map(|n| permuted_index(n, total, 5)).collect();
             seen.sort_unstable();

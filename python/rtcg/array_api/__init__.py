@@ -28,10 +28,10 @@ float32, float64 = np.dtype("float32"), np.dtype("float64")
 complex64, complex128 = np.dtype("complex64"), np.dtype("complex128")
 
 
-def _on_device(device):
+def _check_device(device):
     if device is None:
         return
-    (current,) = _Info().devices()
+    (current,) = _NamespaceInfo().devices()
     if device != current:
         raise ValueError(f"device {device!r} is not the device of the current context; expected {current!r} or None")
 
@@ -41,67 +41,67 @@ def _on_device(device):
 
 def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     """Evenly spaced numbers."""
-    _on_device(device)
+    _check_device(device)
     return _xp.arange(0, start, step, dtype=dtype) if stop is None else _xp.arange(start, stop, step, dtype=dtype)
 
 
 def asarray(obj, /, *, dtype=None, device=None, copy=None):
     """A device array of anything."""
-    _on_device(device)
+    _check_device(device)
     return _xp.asarray(obj, dtype, copy=copy)
 
 
 def empty(shape, *, dtype=None, device=None):
     """An array with undefined contents."""
-    _on_device(device)
+    _check_device(device)
     return _xp.empty(shape, dtype or float64)
 
 
 def zeros(shape, *, dtype=None, device=None):
     """An array of zeros."""
-    _on_device(device)
+    _check_device(device)
     return _xp.zeros(shape, dtype or float64)
 
 
 def ones(shape, *, dtype=None, device=None):
     """An array of ones."""
-    _on_device(device)
+    _check_device(device)
     return _xp.ones(shape, dtype or float64)
 
 
 def full(shape, fill_value, *, dtype=None, device=None):
     """An array of one value."""
-    _on_device(device)
+    _check_device(device)
     return _xp.full(shape, fill_value, dtype)
 
 
 def empty_like(x, /, *, dtype=None, device=None):
     """An array like another, with undefined contents."""
-    _on_device(device)
+    _check_device(device)
     return _xp.empty_like(x, dtype)
 
 
 def zeros_like(x, /, *, dtype=None, device=None):
     """An array of zeros like another."""
-    _on_device(device)
+    _check_device(device)
     return _xp.zeros_like(x, dtype)
 
 
 def ones_like(x, /, *, dtype=None, device=None):
     """An array of ones like another."""
-    _on_device(device)
+    _check_device(device)
     return _xp.ones_like(x, dtype)
 
 
 def full_like(x, /, fill_value, *, dtype=None, device=None):
     """An array of one value like another."""
-    _on_device(device)
+    _check_device(device)
     return _xp.full_like(x, fill_value, dtype)
 
 
 def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
     """Ones on a diagonal."""
-    _on_device(device)
+    _check_device(device)
     result = zeros((n_rows, n_rows if n_cols is None else n_cols), dtype=dtype)
     if -n_rows < k < result.shape[1]:
         result.diagonal(k)[...] = 1
@@ -110,7 +110,7 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
 
 def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
     """Evenly spaced numbers over a range."""
-    _on_device(device)
+    _check_device(device)
     return _xp.linspace(start, stop, num, endpoint, dtype=dtype)
 
 
@@ -147,7 +147,7 @@ def result_type(*arrays_and_dtypes):
 
 def astype(x, dtype, /, *, copy=True, device=None):
     """The elements in another dtype."""
-    _on_device(device)
+    _check_device(device)
     if np.isdtype(x.dtype, "complex floating") and not np.isdtype(dtype, "complex floating"):
         raise TypeError(f"astype: a complex array cannot become {np.dtype(dtype)}; take real(x) or imag(x)")
     return _xp.astype(x, dtype, copy=copy)
@@ -208,26 +208,26 @@ def isdtype(dtype, kind):
 # -- element by element -------------------------------------------------------------------------------
 
 
-def _of_one(name, function):
-    def call(x, /):
+def _make_unary(name, function):
+    def elementwise_function(x, /):
         return function(x)
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"`{name}` of each element, as the standard has it."
-    return call
+    elementwise_function.__name__ = elementwise_function.__qualname__ = name
+    elementwise_function.__doc__ = f"`{name}` of each element, as the standard has it."
+    return elementwise_function
 
 
-def _of_two(name, function):
-    def call(x1, x2, /):
+def _make_binary(name, function):
+    def elementwise_function(x1, x2, /):
         return function(x1, x2)
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"`{name}` of the pairs of elements of two arrays, as the standard has it."
-    return call
+    elementwise_function.__name__ = elementwise_function.__qualname__ = name
+    elementwise_function.__doc__ = f"`{name}` of the pairs of elements of two arrays, as the standard has it."
+    return elementwise_function
 
 
 # The standard's names where they are not NumPy's.
-_NUMPYS = {
+_NUMPY_NAMES = {
     "abs": "absolute",
     "acos": "arccos",
     "acosh": "arccosh",
@@ -242,21 +242,21 @@ _NUMPYS = {
     "conj": "conjugate",
     "pow": "power",
 }
-_UNARY = (
+_UNARY_NAMES = (
     "abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp expm1 floor imag isfinite isinf isnan "
     "log log10 log1p log2 logical_not negative positive real reciprocal round sign signbit sin sinh sqrt square tan "
     "tanh trunc"
 ).split()
-_BINARY = (
+_BINARY_NAMES = (
     "add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign divide equal "
     "floor_divide greater greater_equal hypot less less_equal logaddexp logical_and logical_or logical_xor maximum "
     "minimum multiply nextafter not_equal pow remainder subtract"
 ).split()
 
-for _name in _UNARY:
-    globals()[_name] = _of_one(_name, getattr(_xp, _NUMPYS.get(_name, _name)))
-for _name in _BINARY:
-    globals()[_name] = _of_two(_name, getattr(_xp, _NUMPYS.get(_name, _name)))
+for _name in _UNARY_NAMES:
+    globals()[_name] = _make_unary(_name, getattr(_xp, _NUMPY_NAMES.get(_name, _name)))
+for _name in _BINARY_NAMES:
+    globals()[_name] = _make_binary(_name, getattr(_xp, _NUMPY_NAMES.get(_name, _name)))
 
 
 def clip(x, /, min=None, max=None):  # noqa: A002
@@ -423,24 +423,24 @@ def argsort(x, /, *, axis=-1, descending=False, stable=True):
     return _xp.argsort(x, axis, descending=descending)
 
 
-_All = namedtuple("unique_all_result", "values indices inverse_indices counts")
-_Counts = namedtuple("unique_counts_result", "values counts")
-_Inverse = namedtuple("unique_inverse_result", "values inverse_indices")
+_UniqueAllResult = namedtuple("unique_all_result", "values indices inverse_indices counts")
+_UniqueCountsResult = namedtuple("unique_counts_result", "values counts")
+_UniqueInverseResult = namedtuple("unique_inverse_result", "values inverse_indices")
 
 
 def unique_all(x, /):
     """Different elements, where they are first, which each element is, and how often."""
-    return _All(*_xp.unique(x, True, True, True, equal_nan=False))
+    return _UniqueAllResult(*_xp.unique(x, True, True, True, equal_nan=False))
 
 
 def unique_counts(x, /):
     """Different elements, and how often they are there."""
-    return _Counts(*_xp.unique(x, return_counts=True, equal_nan=False))
+    return _UniqueCountsResult(*_xp.unique(x, return_counts=True, equal_nan=False))
 
 
 def unique_inverse(x, /):
     """Different elements, and which of them each element is."""
-    return _Inverse(*_xp.unique(x, return_inverse=True, equal_nan=False))
+    return _UniqueInverseResult(*_xp.unique(x, return_inverse=True, equal_nan=False))
 
 
 def unique_values(x, /):
@@ -501,7 +501,7 @@ def diff(x, /, *, axis=-1, n=1, prepend=None, append=None):
     return _xp.diff(x, n, axis, prepend, append)
 
 
-def _running(x, op, start, axis, dtype, include_initial):
+def _cumulative_along_axis(x, op, start, axis, dtype, include_initial):
     if axis is None:
         if x.ndim > 1:
             raise ValueError(f"axis must be given for an array of {x.ndim} axes")
@@ -516,18 +516,18 @@ def _running(x, op, start, axis, dtype, include_initial):
 
 def cumulative_sum(x, /, *, axis=None, dtype=None, include_initial=False):
     """Running sums."""
-    return _running(x, "sum", 0, axis, dtype, include_initial)
+    return _cumulative_along_axis(x, "sum", 0, axis, dtype, include_initial)
 
 
 def cumulative_prod(x, /, *, axis=None, dtype=None, include_initial=False):
     """Running products."""
-    return _running(x, "prod", 1, axis, dtype, include_initial)
+    return _cumulative_along_axis(x, "prod", 1, axis, dtype, include_initial)
 
 
 # -- inspection ---------------------------------------------------------------------------------------
 
 
-class _Info:
+class _NamespaceInfo:
     """What `__array_namespace_info__` gives."""
 
     def capabilities(self):
@@ -546,7 +546,7 @@ class _Info:
 
     def default_dtypes(self, *, device=None):
         """The dtypes of arrays for which none is named."""
-        _on_device(device)
+        _check_device(device)
         return {"real floating": float64, "complex floating": complex128, "integral": int64, "indexing": int64}
 
     def dtypes(self, *, device=None, kind=None):
@@ -566,14 +566,14 @@ class _Info:
             complex64,
             complex128,
         ]
-        _on_device(device)
+        _check_device(device)
         kinds = kind if isinstance(kind, tuple) else (kind,)
         return {t.name: t for t in known if kind is None or np.any([np.isdtype(t, k) for k in kinds])}
 
 
 def __array_namespace_info__():
     """Devices, dtypes and capabilities."""
-    return _Info()
+    return _NamespaceInfo()
 
 
 # It takes functions from here, so that it comes after them.

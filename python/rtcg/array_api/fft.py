@@ -14,35 +14,35 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _along_axis(name):
+def _make_1d_transform(name):
     function = getattr(_f, name)
 
-    def call(x, /, *, n=None, axis=-1, norm="backward"):
+    def transform(x, /, *, n=None, axis=-1, norm="backward"):
         return function(x, n, axis, norm)
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"`rtcg.fft.{name}`, as the standard has it."
-    return call
+    transform.__name__ = transform.__qualname__ = name
+    transform.__doc__ = f"`rtcg.fft.{name}`, as the standard has it."
+    return transform
 
 
-def _over_axes(name):
+def _make_nd_transform(name):
     function = getattr(_f, name)
 
-    def call(x, /, *, s=None, axes=None, norm="backward"):
+    def transform(x, /, *, s=None, axes=None, norm="backward"):
         if s is not None and axes is None:
             raise ValueError(f"{name}: axes is None and s is {s!r}; expected axes beside s, as many of them")
         return function(x, s, axes, norm)
 
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"`rtcg.fft.{name}`, as the standard has it."
-    return call
+    transform.__name__ = transform.__qualname__ = name
+    transform.__doc__ = f"`rtcg.fft.{name}`, as the standard has it."
+    return transform
 
 
-fft, ifft, rfft, irfft, hfft, ihfft = map(_along_axis, ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"))
-fftn, ifftn, rfftn, irfftn = map(_over_axes, ("fftn", "ifftn", "rfftn", "irfftn"))
+fft, ifft, rfft, irfft, hfft, ihfft = map(_make_1d_transform, ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"))
+fftn, ifftn, rfftn, irfftn = map(_make_nd_transform, ("fftn", "ifftn", "rfftn", "irfftn"))
 
 
-def _in_dtype(frequencies, dtype):
+def _cast_frequencies(frequencies, dtype):
     if dtype is None:
         return frequencies
     if not np.isdtype(dtype, "real floating"):
@@ -52,12 +52,12 @@ def _in_dtype(frequencies, dtype):
 
 def fftfreq(n, /, *, d=1.0, dtype=None, device=None):
     """The frequencies of the coefficients of `fft`."""
-    return _in_dtype(_f.fftfreq(n, d, device), dtype)
+    return _cast_frequencies(_f.fftfreq(n, d, device), dtype)
 
 
 def rfftfreq(n, /, *, d=1.0, dtype=None, device=None):
     """The frequencies of the coefficients of `rfft`."""
-    return _in_dtype(_f.rfftfreq(n, d, device), dtype)
+    return _cast_frequencies(_f.rfftfreq(n, d, device), dtype)
 
 
 def fftshift(x, /, *, axes=None):

@@ -20,14 +20,14 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _floating(function, *arrays):
+def _check_floating(function, *arrays):
     """Raises for arrays that the standard's function does not take."""
     for a in arrays:
         if a.dtype.kind not in "fc":
             raise TypeError(f"linalg.{function}: an array of {a.dtype}; expected a floating-point dtype")
 
 
-def _numeric(function, *arrays):
+def _check_numeric(function, *arrays):
     for a in arrays:
         if a.dtype.kind not in "iufc":
             raise TypeError(f"linalg.{function}: an array of {a.dtype}; expected a numeric dtype")
@@ -38,7 +38,7 @@ def _numeric(function, *arrays):
 
 def cholesky(x, /, *, upper=False):
     """Cholesky factors of positive definite matrices."""
-    _floating("cholesky", x)
+    _check_floating("cholesky", x)
     lower = _l.cholesky(x)
     # The conjugates of the zeros below the diagonal have a sign.
     return _xp.triu(lower.mT.conj()) if upper else lower
@@ -46,7 +46,7 @@ def cholesky(x, /, *, upper=False):
 
 def qr(x, /, *, mode="reduced"):
     """Unitary and upper triangular factors."""
-    _floating("qr", x)
+    _check_floating("qr", x)
     if mode not in ("reduced", "complete"):
         raise ValueError(f"linalg.qr: mode {mode!r} is not known; expected 'reduced' or 'complete'")
     return _l.qr(x, mode)
@@ -54,25 +54,25 @@ def qr(x, /, *, mode="reduced"):
 
 def eigh(x, /):
     """Eigenvalues and eigenvectors of Hermitian matrices."""
-    _floating("eigh", x)
+    _check_floating("eigh", x)
     return _l.eigh(x)
 
 
 def eigvalsh(x, /):
     """Eigenvalues of Hermitian matrices."""
-    _floating("eigvalsh", x)
+    _check_floating("eigvalsh", x)
     return _l.eigvalsh(x)
 
 
 def svd(x, /, *, full_matrices=True):
     """Singular value decompositions."""
-    _floating("svd", x)
+    _check_floating("svd", x)
     return _l.svd(x, full_matrices)
 
 
 def svdvals(x, /):
     """Singular values in descending order."""
-    _floating("svdvals", x)
+    _check_floating("svdvals", x)
     return _l.svdvals(x)
 
 
@@ -81,37 +81,37 @@ def svdvals(x, /):
 
 def solve(x1, x2, /):
     """Solutions of ``x1 @ x = x2``; `x2` is one vector or a stack of matrices."""
-    _floating("solve", x1, x2)
+    _check_floating("solve", x1, x2)
     return _l.solve(x1, x2)
 
 
 def inv(x, /):
     """Inverse matrices."""
-    _floating("inv", x)
+    _check_floating("inv", x)
     return _l.inv(x)
 
 
 def pinv(x, /, *, rtol=None):
     """Pseudo-inverses of matrices."""
-    _floating("pinv", x)
+    _check_floating("pinv", x)
     return _l.pinv(x, rtol=rtol)
 
 
 def det(x, /):
     """Determinants."""
-    _floating("det", x)
+    _check_floating("det", x)
     return _l.det(x)
 
 
 def slogdet(x, /):
     """Signs and logarithms of the sizes of determinants."""
-    _floating("slogdet", x)
+    _check_floating("slogdet", x)
     return _l.slogdet(x)
 
 
 def matrix_rank(x, /, *, rtol=None):
     """How many singular values are larger than `rtol` times the largest."""
-    _numeric("matrix_rank", x)
+    _check_numeric("matrix_rank", x)
     if x.ndim < 2:
         raise _l.LinAlgError(
             f"{x.ndim}-dimensional array given. Array must be at least two-dimensional; its shape is {x.shape}"
@@ -124,25 +124,25 @@ def matrix_rank(x, /, *, rtol=None):
 
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):  # noqa: A002
     """Norms of matrices."""
-    _floating("matrix_norm", x)
+    _check_floating("matrix_norm", x)
     return _l.norm(x, ord, (-2, -1), keepdims)
 
 
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):  # noqa: A002
     """Norms of vectors along axes."""
-    _floating("vector_norm", x)
+    _check_floating("vector_norm", x)
     return _l.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
 
 def matrix_power(x, n, /):
     """Products of a matrix with itself; of its inverse if `n` is negative."""
-    _floating("matrix_power", x)
+    _check_floating("matrix_power", x)
     return _l.matrix_power(x, n)
 
 
 def cross(x1, x2, /, *, axis=-1):
     """The cross product of vectors of three elements."""
-    _numeric("cross", x1, x2)
+    _check_numeric("cross", x1, x2)
     lowest = -min(x1.ndim, x2.ndim)
     if not lowest <= axis < 0:
         raise ValueError(f"linalg.cross: axis {axis} for arrays of {x1.ndim} and {x2.ndim} axes; expected a negative "
@@ -152,7 +152,7 @@ def cross(x1, x2, /, *, axis=-1):
 
 def outer(x1, x2, /):
     """The outer product of two vectors."""
-    _numeric("outer", x1, x2)
+    _check_numeric("outer", x1, x2)
     return _l.outer(x1, x2)
 
 
@@ -163,5 +163,5 @@ def diagonal(x, /, *, offset=0):
 
 def trace(x, /, *, offset=0, dtype=None):
     """The sums of the diagonals of matrices."""
-    _numeric("trace", x)
+    _check_numeric("trace", x)
     return _l.trace(x, offset=offset, dtype=None if dtype is None else np.dtype(dtype))

@@ -39,7 +39,7 @@ def ones(shape, dtype=np.float64, allocator=None, order="C"):
     return full(shape, 1, dtype, allocator, order)
 
 
-def _order_of(array):
+def _memory_order(array):
     flags = array.flags
     return "F" if flags.f_contiguous and not flags.c_contiguous else "C"
 
@@ -49,7 +49,7 @@ def empty_like(other_ary, dtype=None, order="K", shape=None):
     if isinstance(other_ary, GPUArray):
         return _empty_in_order_of(other_ary, dtype, order, shape)
     other_ary = np.asarray(other_ary)
-    order = _order_of(other_ary) if order in "AK" else order
+    order = _memory_order(other_ary) if order in "AK" else order
     return GPUArray(other_ary.shape if shape is None else shape, dtype or other_ary.dtype, order=order)
 
 
@@ -73,7 +73,7 @@ def ones_like(other_ary, dtype=None, order="K", shape=None):
 def to_gpu(ary, allocator=None):
     """A new device array with a copy of a host array; keeps C or Fortran order; waits."""
     ary = np.asarray(ary)
-    array = GPUArray(ary.shape, ary.dtype, allocator, order=_order_of(ary))
+    array = GPUArray(ary.shape, ary.dtype, allocator, order=_memory_order(ary))
     array.set(ary)
     return array
 
@@ -81,7 +81,7 @@ def to_gpu(ary, allocator=None):
 def to_gpu_async(ary, allocator=None, stream=None):
     """As `to_gpu`, in the order of `stream`."""
     ary = np.asarray(ary)
-    array = GPUArray(ary.shape, ary.dtype, allocator, order=_order_of(ary))
+    array = GPUArray(ary.shape, ary.dtype, allocator, order=_memory_order(ary))
     array.set_async(ary, stream=stream)
     return array
 
@@ -102,7 +102,7 @@ def arange(*args, dtype=None, stream=None, allocator=None):
     if dtype.kind in "fcV":
         # NumPy takes the difference of the first two numbers, as they are rounded, for the step.
         step = (dtype.type(start + step) - dtype.type(start)).item()
-    return _native.allocated_by(allocator, _arange_of, start, step, count, dtype)
+    return _native.call_with_allocator(allocator, _arange_of, start, step, count, dtype)
 
 
 def broadcast_to(a, shape):
@@ -138,14 +138,14 @@ def transpose(a, axes=None):
 # -- element by element -------------------------------------------------------------------------------
 
 
-def _function(name, doc):
-    def function(*args, out=None, dtype=None, stream=None):
+def _make_ufunc(name, doc):
+    def device_function(*args, out=None, dtype=None, stream=None):
         out = out[0] if isinstance(out, tuple) else out
-        return _in_stream(stream, lambda: _ufunc(name, args, out, dtype))
+        return _run_in_stream(stream, lambda: _ufunc(name, args, out, dtype))
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return function
+    device_function.__name__ = device_function.__qualname__ = name
+    device_function.__doc__ = doc
+    return device_function
 
 
 _UFUNCS = [
@@ -159,11 +159,11 @@ _UFUNCS = [
     "real", "imag",
 ]  # fmt: skip
 for _name in _UFUNCS:
-    globals()[_name] = _function(_name, f"`numpy.{_name}`, element by element on the device.")
+    globals()[_name] = _make_ufunc(_name, f"`numpy.{_name}`, element by element on the device.")
 true_divide, mod, conj, bitwise_not, abs = divide, remainder, conjugate, invert, absolute  # noqa: F821, A001
 
 
-def _in_stream(stream, body):
+def _run_in_stream(stream, body):
     if stream is None:
         return body()
     with stream:
@@ -178,8 +178,8 @@ bitwise_invert, bitwise_left_shift, bitwise_right_shift = invert, left_shift, ri
 def angle(z, deg=False, out=None, dtype=None, stream=None):
     """The angles of complex numbers, in degrees if `deg`; see `numpy.angle`."""
     out = out[0] if isinstance(out, tuple) else out
-    result = _in_stream(stream, lambda: _ufunc("angle", (z,), None if deg else out, dtype))
-    return _in_stream(stream, lambda: _ufunc("multiply", (result, 180 / np.pi), out)) if deg else result
+    result = _run_in_stream(stream, lambda: _ufunc("angle", (z,), None if deg else out, dtype))
+    return _run_in_stream(stream, lambda: _ufunc("multiply", (result, 180 / np.pi), out)) if deg else result
 
 
 def divmod(x1, x2):  # noqa: A001
@@ -187,15 +187,15 @@ def divmod(x1, x2):  # noqa: A001
     return _ufunc("floor_divide", (x1, x2)), _ufunc("remainder", (x1, x2))
 
 
-def _array(a):
-    return a if isinstance(a, GPUArray) else _native.array_from(a)
+def _to_device(a):
+    return a if isinstance(a, GPUArray) else _native.array_from_object(a)
 
 
 def asarray(a, dtype=None, order=None, *, copy=None, device=None):
     """A device array of anything: device arrays are shared, also those of other libraries, the rest is copied."""
     if not isinstance(a, GPUArray) and dtype is not None and not hasattr(a, "__cuda_array_interface__"):
         a = np.asarray(a, dtype)
-    result = _array(a)
+    result = _to_device(a)
     if copy is False and not isinstance(a, GPUArray) and not hasattr(a, "__cuda_array_interface__"):
         raise ValueError("asarray: a host object cannot become a device array without a copy")
     if dtype is not None and result.dtype != np.dtype(dtype):
@@ -230,46 +230,46 @@ def from_dlpack(x, /, *, device=None, copy=None):
     return shared.copy() if copy else shared
 
 
-def _binary_extreme(name, a, b, out=None, stream=None):
-    return _in_stream(stream, lambda: _ufunc(name, (a, b), out))
+def _elementwise_extremum(name, a, b, out=None, stream=None):
+    return _run_in_stream(stream, lambda: _ufunc(name, (a, b), out))
 
 
 def maximum(a, b, out=None, stream=None):
     """The larger of two elements; NaN wins, as in `numpy.maximum`."""
-    return _binary_extreme("maximum", a, b, out, stream)
+    return _elementwise_extremum("maximum", a, b, out, stream)
 
 
 def minimum(a, b, out=None, stream=None):
     """The smaller of two elements; NaN wins, as in `numpy.minimum`."""
-    return _binary_extreme("minimum", a, b, out, stream)
+    return _elementwise_extremum("minimum", a, b, out, stream)
 
 
 def logical_and(x1, x2, /, out=None, *, allocator=None):
     """Whether both elements are true."""
-    return _native.allocated_by(allocator, _ufunc, "logical_and", (x1, x2), out)
+    return _native.call_with_allocator(allocator, _ufunc, "logical_and", (x1, x2), out)
 
 
 def logical_or(x1, x2, /, out=None, *, allocator=None):
     """Whether one of the elements is true."""
-    return _native.allocated_by(allocator, _ufunc, "logical_or", (x1, x2), out)
+    return _native.call_with_allocator(allocator, _ufunc, "logical_or", (x1, x2), out)
 
 
 def logical_not(x, /, out=None, *, allocator=None):
     """Whether the element is false."""
-    return _native.allocated_by(allocator, _ufunc, "logical_not", (x,), out)
+    return _native.call_with_allocator(allocator, _ufunc, "logical_not", (x,), out)
 
 
 def where(criterion, then_=None, else_=None, out=None, stream=None):
     """`then_` where the criterion is true, else `else_`; with the criterion alone, `nonzero`."""
     if then_ is None and else_ is None:
         return nonzero(criterion)  # noqa: F821
-    return _in_stream(stream, lambda: _ufunc("where", (criterion, then_, else_), out))
+    return _run_in_stream(stream, lambda: _ufunc("where", (criterion, then_, else_), out))
 
 
 def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):  # noqa: A002
     """Elements limited to a range; see `numpy.clip`."""
     low, high = a_min if min is None else min, a_max if max is None else max
-    a = _array(a)
+    a = _to_device(a)
     if low is None and high is None:
         return _ufunc("copy", (a,), out)
     if low is None:
@@ -281,7 +281,7 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):  # noqa: A
 
 def round(a, decimals=0, out=None):  # noqa: A001
     """Rounded to even at a number of decimals; see `numpy.round`."""
-    a = _array(a)
+    a = _to_device(a)
     if a.dtype.kind in "iub" and decimals >= 0:
         return _ufunc("copy", (a,), out)
     if decimals == 0:
@@ -299,7 +299,7 @@ around = round
 
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether elements are equal within a tolerance; see `numpy.isclose`."""
-    a, b = _array(a), _array(b)
+    a, b = _to_device(a), _to_device(b)
     near = (absolute(a - b) <= atol + rtol * absolute(b)) & isfinite(b)  # noqa: F821
     result = near | (a == b)
     return result | (isnan(a) & isnan(b)) if equal_nan else result  # noqa: F821
@@ -312,7 +312,7 @@ def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 def array_equal(a1, a2, equal_nan=False):
     """Whether shapes and elements are equal; waits."""
-    a1, a2 = _array(a1), _array(a2)
+    a1, a2 = _to_device(a1), _to_device(a2)
     if a1.shape != a2.shape:
         return False
     same = a1 == a2
@@ -321,7 +321,7 @@ def array_equal(a1, a2, equal_nan=False):
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """NaN and infinities replaced by numbers; see `numpy.nan_to_num`."""
-    x = _array(x)
+    x = _to_device(x)
     if x.dtype.kind not in "f":
         return x.copy()
     info = np.finfo(x.dtype)
@@ -340,8 +340,8 @@ def _is_axis(value):
     )
 
 
-def _reduction(name):
-    def function(a, *args, **kwargs):
+def _make_reduction(name):
+    def device_function(a, *args, **kwargs):
         if not args and not kwargs and type(a) is GPUArray:
             return _native.reduce_array(a, name)
         # Upstream's second argument is a dtype or a stream, NumPy's is the axis.
@@ -351,31 +351,31 @@ def _reduction(name):
             kwargs["stream"] = args[0]
         elif args:
             kwargs = {**dict(zip(("dtype", "stream", "allocator"), args, strict=False)), **kwargs}
-        return _native.reduce_array(_array(a), name, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
+        return _native.reduce_array(_to_device(a), name, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`numpy.{name}` over `axis`; does not wait."
-    return function
+    device_function.__name__ = device_function.__qualname__ = name
+    device_function.__doc__ = f"`numpy.{name}` over `axis`; does not wait."
+    return device_function
 
 
-sum, prod, max, min = _reduction("sum"), _reduction("prod"), _reduction("max"), _reduction("min")  # noqa: A001
-mean, var, std, ptp = _reduction("mean"), _reduction("var"), _reduction("std"), _reduction("ptp")
-any, all = _reduction("any"), _reduction("all")  # noqa: A001
-argmin, argmax, count_nonzero = _reduction("argmin"), _reduction("argmax"), _reduction("count_nonzero")
+sum, prod, max, min = _make_reduction("sum"), _make_reduction("prod"), _make_reduction("max"), _make_reduction("min")  # noqa: A001
+mean, var, std, ptp = _make_reduction("mean"), _make_reduction("var"), _make_reduction("std"), _make_reduction("ptp")
+any, all = _make_reduction("any"), _make_reduction("all")  # noqa: A001
+argmin, argmax, count_nonzero = _make_reduction("argmin"), _make_reduction("argmax"), _make_reduction("count_nonzero")
 amax, amin = max, min
 
 
 def cumsum(a, axis=None, dtype=None, out=None):
     """Running sums; see `numpy.cumsum`."""
-    return _into(out, _native.array_cumulative(_array(a), "sum", axis, dtype))
+    return _copy_to_out(out, _native.array_cumulative(_to_device(a), "sum", axis, dtype))
 
 
 def cumprod(a, axis=None, dtype=None, out=None):
     """Running products; see `numpy.cumprod`."""
-    return _into(out, _native.array_cumulative(_array(a), "prod", axis, dtype))
+    return _copy_to_out(out, _native.array_cumulative(_to_device(a), "prod", axis, dtype))
 
 
-def _into(out, result):
+def _copy_to_out(out, result):
     if out is None:
         return result
     out[...] = result
@@ -396,8 +396,8 @@ def dot(a, b, dtype=None, stream=None, allocator=None):
     Matrices of one shape are multiplied as matrices if they are square and no `dtype` is given.
     """
     if allocator is not None:
-        return _native.allocated_by(allocator, dot, a, b, dtype, stream)
-    a, b = _array(a), _array(b)
+        return _native.call_with_allocator(allocator, dot, a, b, dtype, stream)
+    a, b = _to_device(a), _to_device(b)
     if a.ndim == 1 and b.ndim == 1:
         return _native.array_dot_flat(a, b, dtype, stream)
     if 0 in (a.ndim, b.ndim):
@@ -409,7 +409,7 @@ def dot(a, b, dtype=None, stream=None, allocator=None):
 
 def vdot(a, b):
     """The inner product of all elements, the first conjugated."""
-    return _native.array_dot_flat(_array(a).ravel().conj(), _array(b).ravel())
+    return _native.array_dot_flat(_to_device(a).ravel().conj(), _to_device(b).ravel())
 
 
 def inner(a, b):
@@ -419,12 +419,12 @@ def inner(a, b):
 
 def outer(a, b, out=None):
     """All products of an element of `a` with one of `b`."""
-    return _ufunc("multiply", (_array(a).ravel()[:, None], _array(b).ravel()[None, :]), out)
+    return _ufunc("multiply", (_to_device(a).ravel()[:, None], _to_device(b).ravel()[None, :]), out)
 
 
 def vecdot(x1, x2, /, *, axis=-1):
     """Sums of products along `axis`, the first operand conjugated."""
-    x1, x2 = _array(x1), _array(x2)
+    x1, x2 = _to_device(x1), _to_device(x2)
     if x1.shape[axis] != x2.shape[axis]:
         raise ValueError(f"vecdot: shapes {x1.shape} and {x2.shape} differ along axis {axis}")
     product = moveaxis(x1, axis, -1).conj() * moveaxis(x2, axis, -1)
@@ -433,7 +433,7 @@ def vecdot(x1, x2, /, *, axis=-1):
 
 def tensordot(a, b, axes=2):
     """Sums of products over pairs of axes; see `numpy.tensordot`."""
-    a, b = _array(a), _array(b)
+    a, b = _to_device(a), _to_device(b)
     if isinstance(axes, (int, np.integer)):
         axes = (range(a.ndim - axes, a.ndim), range(axes))
     first, second = (
@@ -456,7 +456,7 @@ def tensordot(a, b, axes=2):
 
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     """The sum of a diagonal; see `numpy.trace`."""
-    return _array(a).diagonal(offset, axis1, axis2).sum(-1, dtype, out)
+    return _to_device(a).diagonal(offset, axis1, axis2).sum(-1, dtype, out)
 
 
 # -- joining and rearranging --------------------------------------------------------------------------
@@ -477,10 +477,10 @@ def copyto(dst, src, casting="same_kind", where=True):
     if isinstance(src, (GPUArray, np.ndarray)) and not np.can_cast(src.dtype, dst.dtype, casting):
         raise TypeError(f"Cannot cast array data from {src.dtype!r} to {dst.dtype!r} according to the rule '{casting}'")
     if where is not True:
-        mask = _array(where)
+        mask = _to_device(where)
         if mask.dtype != bool:
             raise TypeError(f"copyto: where has dtype {mask.dtype}; expected bool")
-        src = _ufunc("where", (mask, _array(src).astype(dst.dtype), dst))
+        src = _ufunc("where", (mask, _to_device(src).astype(dst.dtype), dst))
     dst[...] = src
 
 
@@ -522,10 +522,10 @@ def identity(n, dtype=np.float64):
     return eye(n, dtype=dtype)
 
 
-def _below(m):
+def _distance_below_diagonal(m):
     """How far each element of a matrix of the shape of `m` is below the diagonal."""
     rows, columns = m.shape[-2:] if m.ndim > 1 else m.shape * 2
-    below = GPUArray((rows, columns), np.int64, _array(m).allocator)
+    below = GPUArray((rows, columns), np.int64, _to_device(m).allocator)
     return subtract(arange(rows)[:, None], arange(columns)[None, :], out=below)  # noqa: F821 (an operation of the core)
 
 
@@ -546,12 +546,12 @@ def size(a, axis=None):
 
 def tril(m, k=0):
     """The lower triangle; elements above the diagonal `k` are 0."""
-    return where(_below(m) >= -k, m, zeros((), m.dtype))
+    return where(_distance_below_diagonal(m) >= -k, m, zeros((), m.dtype))
 
 
 def triu(m, k=0):
     """The upper triangle; elements below the diagonal `k` are 0."""
-    return where(_below(m) <= -k, m, zeros((), m.dtype))
+    return where(_distance_below_diagonal(m) <= -k, m, zeros((), m.dtype))
 
 
 # The functions that have files of their own.
@@ -569,5 +569,5 @@ for _part in (
     _part = importlib.import_module(f"rtcg.numpy.{_part}")
     globals().update({_name: getattr(_part, _name) for _name in _part.__all__})
 
-_MODULES = ("builtins", "importlib", "np", "operator")
-__all__ = [_name for _name in dir() if not _name.startswith("_") and _name not in _MODULES]
+_IMPORTED_MODULES = ("builtins", "importlib", "np", "operator")
+__all__ = [_name for _name in dir() if not _name.startswith("_") and _name not in _IMPORTED_MODULES]

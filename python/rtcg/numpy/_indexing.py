@@ -3,7 +3,7 @@
 import numpy as np
 
 from rtcg import _native, numpy as _xp
-from rtcg._axes import axis_of as _axis_of
+from rtcg._axes import normalize_axis as _normalize_axis
 
 __all__ = [
     "argsort", "argwhere", "flatnonzero", "nonzero", "put", "put_along_axis", "resize", "searchsorted", "sort", "take",
@@ -16,13 +16,13 @@ def take(a, indices, axis=None, out=None, mode="raise", stream=None):
     if isinstance(axis, _xp.GPUArray):
         # Upstream's third argument is `out`, its fourth the stream.
         axis, out, stream = None, axis, stream if out is None else out
-    a = _xp._array(a)
+    a = _xp._to_device(a)
     if axis is not None:
-        axis = _axis_of(axis, max(a.ndim, 1))
-    return _native.array_take(a, _checked(indices, a, axis, mode), axis, out, mode, stream)
+        axis = _normalize_axis(axis, max(a.ndim, 1))
+    return _native.array_take(a, _check_host_indices(indices, a, axis, mode), axis, out, mode, stream)
 
 
-def _checked(indices, a, axis, mode):
+def _check_host_indices(indices, a, axis, mode):
     if isinstance(indices, _xp.GPUArray) or mode != "raise":
         return indices
     indices = np.asarray(indices)
@@ -39,8 +39,8 @@ def _checked(indices, a, axis, mode):
 
 def put(a, ind, v, mode="raise"):
     """Writes `v` to elements of the flattened array; see `numpy.put`."""
-    ind = _checked(ind, a, None, mode)
-    v = _xp._array(v)
+    ind = _check_host_indices(ind, a, None, mode)
+    v = _xp._to_device(v)
     if v.size not in (1, np.size(ind)):
         v = resize(v, (np.size(ind),))
     _native.array_put(a, ind, v.reshape(np.shape(ind)) if v.size != 1 else v, None, mode)
@@ -61,7 +61,7 @@ def take_along_axis(arr, indices, axis=-1):
     """Elements by an array of indices of the same number of axes; see `numpy.take_along_axis`."""
     if axis is None:
         arr, axis = arr.ravel(), 0
-    return arr[_along(arr, indices, axis)]
+    return arr[_index_along_axis(arr, indices, axis)]
 
 
 def put_along_axis(arr, indices, values, axis):
@@ -69,11 +69,11 @@ def put_along_axis(arr, indices, values, axis):
     if axis is None:
         put(arr, indices, values)
         return
-    arr[_along(arr, indices, axis)] = values
+    arr[_index_along_axis(arr, indices, axis)] = values
 
 
-def _along(arr, indices, axis):
-    axis = _axis_of(axis, arr.ndim)
+def _index_along_axis(arr, indices, axis):
+    axis = _normalize_axis(axis, arr.ndim)
     shape = indices.shape
     return tuple(
         indices if k == axis else _xp.arange(arr.shape[k]).reshape([-1 if j == k else 1 for j in range(len(shape))])
@@ -83,7 +83,7 @@ def _along(arr, indices, axis):
 
 def nonzero(a):
     """The indices of the elements that are not 0; waits for their number."""
-    a = _xp._array(a)
+    a = _xp._to_device(a)
     if a.ndim == 0:
         raise ValueError("nonzero of an array without axes; use atleast_1d first")
     return _native.array_nonzero(a)
@@ -91,7 +91,7 @@ def nonzero(a):
 
 def flatnonzero(a):
     """The places, in C order, of the elements that are not 0; waits for their number."""
-    return _native.array_flatnonzero(_xp._array(a))
+    return _native.array_flatnonzero(_xp._to_device(a))
 
 
 def argwhere(a):
@@ -101,15 +101,15 @@ def argwhere(a):
 
 def sort(a, axis=-1, kind=None, *, stable=None, descending=False):
     """A sorted copy, stable, NaN last; see `numpy.sort`."""
-    return _native.array_sort(_xp._array(a), axis, descending)
+    return _native.array_sort(_xp._to_device(a), axis, descending)
 
 
 def argsort(a, axis=-1, kind=None, *, stable=None, descending=False):
     """The indices that sort, stably; see `numpy.argsort`."""
-    return _native.array_argsort(_xp._array(a), axis, descending)
+    return _native.array_argsort(_xp._to_device(a), axis, descending)
 
 
 def searchsorted(a, v, side="left", sorter=None):
     """Where elements of `v` would go in the sorted `a`; see `numpy.searchsorted`."""
-    a = _xp._array(a)
+    a = _xp._to_device(a)
     return _native.array_searchsorted(a if sorter is None else take(a, sorter), v, side)

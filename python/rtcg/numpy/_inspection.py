@@ -15,23 +15,25 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _dtypes(args):
+def _replace_arrays_by_dtypes(args):
     return [arg.dtype if isinstance(arg, _xp.GPUArray) else arg for arg in args]
 
 
 def result_type(*arrays_and_dtypes):
     """The dtype of what arrays, dtypes and numbers are combined to; see `numpy.result_type`."""
-    return np.result_type(*_dtypes(arrays_and_dtypes))
+    return np.result_type(*_replace_arrays_by_dtypes(arrays_and_dtypes))
 
 
 def can_cast(from_, to, casting="safe"):
     """Whether a dtype, or that of an array, can become another one; see `numpy.can_cast`."""
-    return np.can_cast(*_dtypes([from_]), to, casting)
+    return np.can_cast(*_replace_arrays_by_dtypes([from_]), to, casting)
 
 
 def common_type(*arrays):
     """The inexact scalar type that holds the elements of all arrays; see `numpy.common_type`."""
-    return np.common_type(*(np.empty(0, dtype) if isinstance(dtype, np.dtype) else dtype for dtype in _dtypes(arrays)))
+    return np.common_type(
+        *(np.empty(0, dtype) if isinstance(dtype, np.dtype) else dtype for dtype in _replace_arrays_by_dtypes(arrays))
+    )
 
 
 def min_scalar_type(a):
@@ -53,48 +55,48 @@ def isrealobj(x):
 
 def iscomplex(x):
     """Where the imaginary part is not 0."""
-    x = _xp._array(x)
+    x = _xp._to_device(x)
     return x.imag != 0 if x.dtype.kind == "c" else _xp.zeros(x.shape, bool)
 
 
 def isreal(x):
     """Where the imaginary part is 0."""
-    x = _xp._array(x)
+    x = _xp._to_device(x)
     return x.imag == 0 if x.dtype.kind == "c" else _xp.ones(x.shape, bool)
 
 
 def real_if_close(a, tol=100):
     """The real parts if all imaginary ones are within `tol` epsilons of 0; waits. See `numpy.real_if_close`."""
-    a = _xp._array(a)
+    a = _xp._to_device(a)
     if a.dtype.kind != "c":
         return a
     tol = np.finfo(a.dtype).eps * tol if tol > 1 else tol
     return a.real if bool((_xp.absolute(a.imag) < tol).all()) else a
 
 
-def _infinite(name, is_negative):
-    def function(x, out=None):
-        x = _xp._array(x)
+def _make_infinity_test(name, is_negative):
+    def numpy_function(x, out=None):
+        x = _xp._to_device(x)
         if x.dtype.kind == "c":
             raise TypeError(f"This operation is not supported for {x.dtype} values because it would be ambiguous.")
         return _xp.logical_and(_xp.isinf(x), _xp.signbit(x) == is_negative, out)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Where elements are {'negative' if is_negative else 'positive'} infinity."
-    return function
+    numpy_function.__name__ = numpy_function.__qualname__ = name
+    numpy_function.__doc__ = f"Where elements are {'negative' if is_negative else 'positive'} infinity."
+    return numpy_function
 
 
-isneginf, isposinf = _infinite("isneginf", True), _infinite("isposinf", False)
+isneginf, isposinf = _make_infinity_test("isneginf", True), _make_infinity_test("isposinf", False)
 
 
 def fix(x, out=None):
     """Rounded towards 0."""
-    return _xp.trunc(_xp._array(x), out=out)
+    return _xp.trunc(_xp._to_device(x), out=out)
 
 
 def modf(x):
     """The fractional parts, and the whole ones."""
-    x = _xp._array(x)
+    x = _xp._to_device(x)
     x = x if x.dtype.kind in "fV" else x.astype(np.float64)
     whole = _xp.trunc(x)
     rest = _xp.where(_xp.isinf(x), x.dtype.type(0), x - whole)
@@ -103,7 +105,7 @@ def modf(x):
 
 def spacing(x):
     """The distance to the next number away from 0."""
-    x = _xp._array(x)
+    x = _xp._to_device(x)
     x = x if x.dtype.kind == "f" else x.astype(np.float64)
     return _xp.where(_xp.isinf(x), x.dtype.type(np.nan), _xp.nextafter(x, _xp.copysign(x.dtype.type(np.inf), x)) - x)
 
@@ -120,7 +122,7 @@ def radians(x, out=None):
 
 def sinc(x):
     """``sin(pi x) / (pi x)``, and 1 at 0."""
-    x = _xp._array(x)
+    x = _xp._to_device(x)
     x = x if x.dtype.kind in "fcV" else x.astype(np.float64)
     y = _xp.where(x == 0, x.dtype.type(1.0e-20 if x.dtype.itemsize > 2 else 1e-7), x) * np.pi
     return _xp.where(x == 0, x.dtype.type(1), _xp.sin(y) / y)
@@ -128,7 +130,7 @@ def sinc(x):
 
 def array_equiv(a1, a2):
     """Whether arrays have the same elements after broadcasting; waits."""
-    a1, a2 = _xp._array(a1), _xp._array(a2)
+    a1, a2 = _xp._to_device(a1), _xp._to_device(a2)
     try:
         np.broadcast_shapes(a1.shape, a2.shape)
     except ValueError:
@@ -139,7 +141,7 @@ def array_equiv(a1, a2):
 def ix_(*args):
     """Index arrays that choose rows and columns; truth values wait for their number. See `numpy.ix_`."""
     results = []
-    for k, a in enumerate(_xp._array(arg) for arg in args):
+    for k, a in enumerate(_xp._to_device(arg) for arg in args):
         if a.ndim != 1:
             raise ValueError("Cross index must be 1 dimensional")
         a = _xp.flatnonzero(a) if a.dtype == bool else a.astype(np.int64) if a.size == 0 else a
@@ -163,14 +165,14 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
 def may_share_memory(a, b, max_work=None):
     """Whether the memory that two arrays span overlaps."""
 
-    def span(x):
+    def address_range(x):
         ends = [(n - 1) * stride for n, stride in zip(x.shape, x.strides, strict=True)]
         low = x.ptr + sum(end for end in ends if end < 0)
         return low, x.ptr + sum(end for end in ends if end > 0) + x.itemsize
 
     if not (isinstance(a, _xp.GPUArray) and isinstance(b, _xp.GPUArray)) or 0 in (a.size, b.size):
         return False
-    (low, high), (other_low, other_high) = span(a), span(b)
+    (low, high), (other_low, other_high) = address_range(a), address_range(b)
     return low < other_high and other_low < high
 
 
@@ -180,29 +182,33 @@ def shares_memory(a, b, max_work=None):
         return False
 
     # Arrays of the same shape without memory stand at the same places.
-    def standing(x):
+    def numpy_view_of_addresses(x):
         layout = {"shape": x.shape, "typestr": x.dtype.str, "data": (x.ptr, True), "strides": x.strides, "version": 3}
         return np.asarray(type("Standing", (), {"__array_interface__": layout})())
 
-    return np.shares_memory(standing(a), standing(b), max_work)
+    return np.shares_memory(numpy_view_of_addresses(a), numpy_view_of_addresses(b), max_work)
 
 
 # -- what needs the elements on the host --------------------------------------------------------------
 
 
-def _fetching(name):
-    def function(*args, **kwargs):
+def _make_host_function(name):
+    def numpy_function(*args, **kwargs):
         fetch = [arg.get() if isinstance(arg, _xp.GPUArray) else arg for arg in args]
         kwargs = {key: value.get() if isinstance(value, _xp.GPUArray) else value for key, value in kwargs.items()}
         return getattr(np, name)(*fetch, **kwargs)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`numpy.{name}` of host copies; waits."
-    return function
+    numpy_function.__name__ = numpy_function.__qualname__ = name
+    numpy_function.__doc__ = f"`numpy.{name}` of host copies; waits."
+    return numpy_function
 
 
-array2string, save, savetxt = _fetching("array2string"), _fetching("save"), _fetching("savetxt")
-savez, savez_compressed = _fetching("savez"), _fetching("savez_compressed")
+array2string, save, savetxt = (
+    _make_host_function("array2string"),
+    _make_host_function("save"),
+    _make_host_function("savetxt"),
+)
+savez, savez_compressed = _make_host_function("savez"), _make_host_function("savez_compressed")
 
 
 def array_str(a, max_line_width=None, precision=None, suppress_small=None):

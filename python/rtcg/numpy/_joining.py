@@ -3,7 +3,7 @@
 import numpy as np
 
 from rtcg import numpy as _xp
-from rtcg._axes import axis_of as _axis_of
+from rtcg._axes import normalize_axis as _normalize_axis
 
 __all__ = [
     "atleast_1d", "atleast_2d", "broadcast_arrays", "concat", "concatenate", "diagonal", "fliplr", "flipud", "hstack",
@@ -19,7 +19,7 @@ def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting
         allocator, out = None, allocator
     if out is not None and dtype is not None:
         raise TypeError(f"concatenate takes out or dtype, not both; dtype is {np.dtype(dtype)}")
-    arrays = [_xp._array(a) for a in arrays]
+    arrays = [_xp._to_device(a) for a in arrays]
     if not arrays:
         raise ValueError("need at least one array to concatenate")
     if axis is None:
@@ -27,7 +27,7 @@ def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting
     first = arrays[0]
     if first.ndim == 0:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    axis = _axis_of(axis, first.ndim)
+    axis = _normalize_axis(axis, first.ndim)
     for position, a in enumerate(arrays):
         if a.ndim != first.ndim or a.shape[:axis] + a.shape[axis + 1 :] != first.shape[:axis] + first.shape[axis + 1 :]:
             raise ValueError(
@@ -44,7 +44,7 @@ def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting
                             f"'{casting}'")  # fmt: skip
     if out is None:
         dtype = np.result_type(*(a.dtype for a in arrays)) if dtype is None else dtype
-        order = _xp._order_of(first) if first.ndim > 1 else "C"
+        order = _xp._memory_order(first) if first.ndim > 1 else "C"
         out = type(first)(shape, dtype, allocator or first.allocator, order=order)
     start = 0
     for a in arrays:
@@ -61,12 +61,12 @@ def stack(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same
     if isinstance(allocator, _xp.GPUArray):
         # NumPy's third argument is `out`.
         allocator, out = None, allocator
-    arrays = [_xp._array(a) for a in arrays]
+    arrays = [_xp._to_device(a) for a in arrays]
     if not arrays:
         raise ValueError("need at least one array to stack")
     if len({a.shape for a in arrays}) > 1:
         raise ValueError(f"all input arrays must have the same shape, got {[a.shape for a in arrays]}")
-    axis = _axis_of(axis, arrays[0].ndim + 1)
+    axis = _normalize_axis(axis, arrays[0].ndim + 1)
     arrays = [_xp.expand_dims(a, axis) for a in arrays]
     return concatenate(arrays, axis, allocator, out=out, dtype=dtype, casting=casting)
 
@@ -84,19 +84,19 @@ def hstack(tup, *, dtype=None, casting="same_kind"):
 
 def atleast_1d(*arys):
     """Arrays with one axis at least."""
-    arys = tuple(a if a.ndim else a.reshape(1) for a in map(_xp._array, arys))
+    arys = tuple(a if a.ndim else a.reshape(1) for a in map(_xp._to_device, arys))
     return arys[0] if len(arys) == 1 else arys
 
 
 def atleast_2d(*arys):
     """Arrays with two axes at least."""
-    arys = tuple(a if a.ndim > 1 else a.reshape(1, a.size) for a in map(_xp._array, arys))
+    arys = tuple(a if a.ndim > 1 else a.reshape(1, a.size) for a in map(_xp._to_device, arys))
     return arys[0] if len(arys) == 1 else arys
 
 
 def split(ary, indices_or_sections, axis=0):
     """Views of parts along an axis; see `numpy.split`."""
-    axis = _axis_of(axis, ary.ndim)
+    axis = _normalize_axis(axis, ary.ndim)
     length = ary.shape[axis]
     if isinstance(indices_or_sections, (int, np.integer)):
         if indices_or_sections <= 0:
@@ -118,7 +118,7 @@ def unstack(x, /, *, axis=0):
 def tile(A, reps):  # noqa: N803
     """The array several times along each axis; see `numpy.tile`."""
     reps = (reps,) if isinstance(reps, (int, np.integer)) else tuple(reps)
-    a = _xp._array(A)
+    a = _xp._to_device(A)
     ndim = np.max([a.ndim, len(reps)])
     reps = (1,) * (ndim - len(reps)) + reps
     shape = (1,) * (ndim - a.ndim) + a.shape
@@ -129,11 +129,11 @@ def tile(A, reps):  # noqa: N803
 
 def roll(a, shift, axis=None):
     """Elements moved along an axis, those that fall off coming back; see `numpy.roll`."""
-    a = _xp._array(a)
+    a = _xp._to_device(a)
     if axis is None:
         return roll(a.ravel(), shift, 0).reshape(a.shape)
     for by, along in zip(*map(np.ravel, np.broadcast_arrays(shift, axis)), strict=True):
-        along = _axis_of(int(along), a.ndim)
+        along = _normalize_axis(int(along), a.ndim)
         length = a.shape[along]
         by = int(by) % length if length else 0
         ahead = (slice(None),) * along
@@ -183,7 +183,7 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
 
 def broadcast_arrays(*arrays):
     """The arrays as views of one common shape."""
-    arrays = [_xp._array(a) for a in arrays]
+    arrays = [_xp._to_device(a) for a in arrays]
     shape = np.broadcast_shapes(*(a.shape for a in arrays))
     return [_xp.broadcast_to(a, shape) for a in arrays]
 
@@ -194,7 +194,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     ndim = len(xi)
     places = [1, 0, *range(2, ndim)] if indexing == "xy" and ndim > 1 else range(ndim)
-    xi = [_xp._array(x) for x in xi]
+    xi = [_xp._to_device(x) for x in xi]
     grids = [x.reshape([-1 if k == place else 1 for k in range(ndim)]) for x, place in zip(xi, places, strict=True)]
     grids = grids if sparse else broadcast_arrays(*grids)
     return tuple(grid.copy("C") for grid in grids) if copy else tuple(grids)

@@ -13,7 +13,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _counted(a, where):
+def _non_nan_mask(a, where):
     """The mask of the elements that count; None for all."""
     if a.dtype.kind not in "fcV":
         return where
@@ -21,91 +21,93 @@ def _counted(a, where):
     return mask if where is None or where is True else mask & where
 
 
-def _filled(a, value):
+def _replace_nan(a, value):
     return _xp.where(_xp.isnan(a), a.dtype.type(value), a) if a.dtype.kind in "fcV" else a
 
 
-def _total(name):
-    def function(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
-        a = _xp._array(a)
+def _make_nan_reduction(name):
+    def nan_function(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
+        a = _xp._to_device(a)
         return getattr(_xp, name)(
-            a, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=_counted(a, where)
+            a, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=_non_nan_mask(a, where)
         )
 
-    function.__name__ = function.__qualname__ = f"nan{name}"
-    function.__doc__ = f"`{name}` of the elements that are not NaN; does not wait."
-    return function
+    nan_function.__name__ = nan_function.__qualname__ = f"nan{name}"
+    nan_function.__doc__ = f"`{name}` of the elements that are not NaN; does not wait."
+    return nan_function
 
 
-nansum, nanprod = _total("sum"), _total("prod")
+nansum, nanprod = _make_nan_reduction("sum"), _make_nan_reduction("prod")
 
 
-def _extreme(name, start):
-    def function(a, axis=None, out=None, keepdims=False, initial=None, where=None):
-        a = _xp._array(a)
+def _make_nan_extremum(name, start):
+    def nan_function(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+        a = _xp._to_device(a)
         reduce = getattr(_xp, name)
         if a.dtype.kind not in "fcV":
             return reduce(a, axis=axis, out=out, keepdims=keepdims, initial=initial, where=where)
         if np.prod([a.shape[k] for k in np.atleast_1d(range(a.ndim) if axis is None else axis)]) == 0:
             raise ValueError(f"zero-size array to reduction operation nan{name} which has no identity")
-        mask = _counted(a, where)
+        mask = _non_nan_mask(a, where)
         first = start if initial is None else initial
         result = reduce(a, axis=axis, keepdims=keepdims, initial=first, where=mask)
         if initial is None:
             result = _xp.where(mask.any(axis=axis, keepdims=keepdims), result, a.dtype.type(np.nan))
-        return _xp._into(out, result)
+        return _xp._copy_to_out(out, result)
 
-    function.__name__ = function.__qualname__ = f"nan{name}"
-    function.__doc__ = f"`{name}` of the elements that are not NaN, and NaN where there are none; does not wait."
-    return function
+    nan_function.__name__ = nan_function.__qualname__ = f"nan{name}"
+    nan_function.__doc__ = f"`{name}` of the elements that are not NaN, and NaN where there are none; does not wait."
+    return nan_function
 
 
-nanmax, nanmin = _extreme("max", -np.inf), _extreme("min", np.inf)
+nanmax, nanmin = _make_nan_extremum("max", -np.inf), _make_nan_extremum("min", np.inf)
 
 
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     """The mean of the elements that are not NaN; does not wait."""
-    a = _xp._array(a)
-    return _xp.mean(a, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=_counted(a, where))
+    a = _xp._to_device(a)
+    return _xp.mean(a, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=_non_nan_mask(a, where))
 
 
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, correction=None):
     """The variance of the elements that are not NaN, NaN where there are too few; does not wait."""
-    a = _xp._array(a)
+    a = _xp._to_device(a)
     ddof = ddof if correction is None else correction
-    mask = _counted(a, where)
+    mask = _non_nan_mask(a, where)
     result = _xp.var(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims, where=mask)
     if mask is not None:
         counts = mask.sum(axis=axis, keepdims=keepdims)
         result = _xp.where(counts > ddof, result, result.dtype.type(np.nan))
-    return _xp._into(out, result)
+    return _xp._copy_to_out(out, result)
 
 
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, correction=None):
     """The standard deviation of the elements that are not NaN, NaN where there are too few; does not wait."""
-    return _xp._into(out, _xp.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, where=where, correction=correction)))
+    return _xp._copy_to_out(
+        out, _xp.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, where=where, correction=correction))
+    )
 
 
-def _arg_extreme(name, fill):
-    def function(a, axis=None, out=None, *, keepdims=False):
-        a = _xp._array(a)
+def _make_nan_arg_extremum(name, fill):
+    def nan_function(a, axis=None, out=None, *, keepdims=False):
+        a = _xp._to_device(a)
         if a.dtype.kind in "fcV" and a.size and bool(_xp.isnan(a).all(axis=axis).any()):
             raise ValueError("All-NaN slice encountered")
-        return getattr(_xp, name)(_filled(a, fill), axis=axis, out=out, keepdims=keepdims)
+        return getattr(_xp, name)(_replace_nan(a, fill), axis=axis, out=out, keepdims=keepdims)
 
-    function.__name__ = function.__qualname__ = f"nan{name}"
-    function.__doc__ = f"`{name}` of the elements that are not NaN; waits to see that there are any."
-    return function
+    nan_function.__name__ = nan_function.__qualname__ = f"nan{name}"
+    nan_function.__doc__ = f"`{name}` of the elements that are not NaN; waits to see that there are any."
+    return nan_function
 
 
-nanargmax, nanargmin = _arg_extreme("argmax", -np.inf), _arg_extreme("argmin", np.inf)
+nanargmax, nanargmin = _make_nan_arg_extremum("argmax", -np.inf), _make_nan_arg_extremum("argmin", np.inf)
 
 
 def nancumsum(a, axis=None, dtype=None, out=None):
     """Running sums in which NaN counts as 0; does not wait."""
-    return _xp.cumsum(_filled(_xp._array(a), 0), axis, dtype, out)
+    return _xp.cumsum(_replace_nan(_xp._to_device(a), 0), axis, dtype, out)
 
 
 def nancumprod(a, axis=None, dtype=None, out=None):
     """Running products in which NaN counts as 1; does not wait."""
-    return _xp.cumprod(_filled(_xp._array(a), 1), axis, dtype, out)
+    return _xp.cumprod(_replace_nan(_xp._to_device(a), 1), axis, dtype, out)

@@ -9,29 +9,29 @@ from rtcg import numpy as _xp
 __all__ = ["pad"]
 
 
-def along(axis, part):
+def index_along_axis(axis, part):
     """The index that takes a part of an axis."""
     return (slice(None),) * axis + (part,)
 
 
-def _widths(given, ndim):
+def _pad_widths(given, ndim):
     """(before, after) of each axis, from a number, a pair or a list of pairs."""
     return np.broadcast_to(np.asarray(given), (ndim, 2)).tolist()
 
 
-def padded_with(a, axis, before, after, low, high):
+def pad_axis_with(a, axis, before, after, low, high):
     """`a` between two values or subarrays."""
     shape = list(a.shape)
     shape[axis] += before + after
     result = _xp.empty(tuple(shape), a.dtype)
-    result[along(axis, slice(before, before + a.shape[axis]))] = a
+    result[index_along_axis(axis, slice(before, before + a.shape[axis]))] = a
     for part, value in ((slice(None, before), low), (slice(shape[axis] - after, None), high)):
         if value is not None and (part.stop if part.start is None else shape[axis] - part.start):
-            result[along(axis, part)] = value
+            result[index_along_axis(axis, part)] = value
     return result
 
 
-def _folded(mode, n, before, after):
+def _source_indices(mode, n, before, after):
     """The places that elements of a padded axis come from."""
     place = _xp.arange(-before, n + after)
     if mode == "edge":
@@ -43,7 +43,7 @@ def _folded(mode, n, before, after):
     return _xp.where(place < n, place, period - place - (mode == "symmetric"))
 
 
-def _ramp(end, edge, count, axis):
+def _linear_ramp(end, edge, count, axis):
     """From `end` towards a subarray, in `count` steps."""
     steps = _xp.arange(count).astype(np.float64) / count
     steps = steps.reshape(tuple(-1 if k == axis else 1 for k in range(edge.ndim)))
@@ -51,16 +51,16 @@ def _ramp(end, edge, count, axis):
     return ramp.astype(edge.dtype) if edge.dtype.kind not in "iu" else _xp.floor(ramp).astype(edge.dtype)
 
 
-_STATISTICS = {"maximum": "max", "minimum": "min", "mean": "mean", "median": "median"}
+_STATISTIC_MODES = {"maximum": "max", "minimum": "min", "mean": "mean", "median": "median"}
 
 
-def _statistic(a, axis, mode, lengths):
+def _edge_statistics(a, axis, mode, lengths):
     """The statistic of the first and of the last subarrays."""
     results = []
     n = a.shape[axis]
     for length, part in zip(lengths, (lambda m: slice(None, m), lambda m: slice(n - m, None)), strict=True):
-        chosen = a if length is None else a[along(axis, part(builtins.min(int(length), n)))]
-        value = getattr(_xp, _STATISTICS[mode])(chosen, axis=axis, keepdims=True)
+        chosen = a if length is None else a[index_along_axis(axis, part(builtins.min(int(length), n)))]
+        value = getattr(_xp, _STATISTIC_MODES[mode])(chosen, axis=axis, keepdims=True)
         results.append(_xp.rint(value) if a.dtype.kind in "iu" and value.dtype.kind == "f" else value)
     return results
 
@@ -71,47 +71,47 @@ def pad(array, pad_width, mode="constant", **kwargs):
     `mode` is "constant", "edge", "empty", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect",
     "symmetric" or "wrap"; `reflect_type` can only be "even".
     """
-    a = _xp._array(array)
+    a = _xp._to_device(array)
     if isinstance(pad_width, dict):
         pad_width = [pad_width.get(k, pad_width.get(k - a.ndim, (0, 0))) for k in range(a.ndim)]
         pad_width = [(each, each) if np.ndim(each) == 0 else each for each in pad_width]
     if np.asarray(pad_width).dtype.kind != "i":
         raise TypeError("`pad_width` must be of integral type.")
-    widths = _widths(pad_width, a.ndim)
+    widths = _pad_widths(pad_width, a.ndim)
     if any(width < 0 for pair in widths for width in pair):
         raise ValueError("index can't contain negative values")
     allowed = {"constant": ["constant_values"], "linear_ramp": ["end_values"], "reflect": ["reflect_type"],
                "symmetric": ["reflect_type"], "edge": [], "empty": [], "wrap": [],
-               **dict.fromkeys(_STATISTICS, ["stat_length"])}  # fmt: skip
+               **dict.fromkeys(_STATISTIC_MODES, ["stat_length"])}  # fmt: skip
     if mode not in allowed:
         raise ValueError(f"mode '{mode}' is not supported")
     if unknown := [name for name in kwargs if name not in allowed[mode]]:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {set(unknown)}")
     if kwargs.get("reflect_type", "even") != "even":
         raise NotImplementedError("pad: reflect_type='odd' is not there for arrays on a device")
-    given = _widths(next(iter(kwargs.values())), a.ndim) if kwargs and "reflect_type" not in kwargs else None
+    given = _pad_widths(next(iter(kwargs.values())), a.ndim) if kwargs and "reflect_type" not in kwargs else None
     result = a.copy("C")
     for axis, (before, after) in enumerate(widths):
         if before or after:
-            result = _padded(result, axis, before, after, mode, given[axis] if given else None)
+            result = _pad_axis(result, axis, before, after, mode, given[axis] if given else None)
     return result
 
 
-def _padded(a, axis, before, after, mode, given):
+def _pad_axis(a, axis, before, after, mode, given):
     n = a.shape[axis]
     if mode in ("constant", "empty"):
         low, high = (given or (0, 0)) if mode == "constant" else (None, None)
-        return padded_with(a, axis, before, after, low, high)
+        return pad_axis_with(a, axis, before, after, low, high)
     if n == 0:
         raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
     if mode == "linear_ramp":
         ends = given or (0, 0)
-        edges = a[along(axis, slice(0, 1))], a[along(axis, slice(n - 1, None))]
-        low = _ramp(ends[0], edges[0], before, axis) if before else None
-        high = _xp.flip(_ramp(ends[1], edges[1], after, axis), axis) if after else None
-        return padded_with(a, axis, before, after, low, high)
-    if mode in _STATISTICS:
-        return padded_with(a, axis, before, after, *_statistic(a, axis, mode, given or (None, None)))
+        edges = a[index_along_axis(axis, slice(0, 1))], a[index_along_axis(axis, slice(n - 1, None))]
+        low = _linear_ramp(ends[0], edges[0], before, axis) if before else None
+        high = _xp.flip(_linear_ramp(ends[1], edges[1], after, axis), axis) if after else None
+        return pad_axis_with(a, axis, before, after, low, high)
+    if mode in _STATISTIC_MODES:
+        return pad_axis_with(a, axis, before, after, *_edge_statistics(a, axis, mode, given or (None, None)))
     if mode == "reflect" and n == 1:
         mode = "edge"
-    return _xp.take(a, _folded(mode, n, before, after), axis)
+    return _xp.take(a, _source_indices(mode, n, before, after), axis)

@@ -6,10 +6,10 @@ from rtcg.numpy import GPUArray
 
 __all__ = ["pad"]
 
-def along(axis: int, part: Any) -> tuple[Any, ...]:
+def index_along_axis(axis: int, part: Any) -> tuple[Any, ...]:
     """The index that takes a part of an axis."""
 
-def padded_with(a: GPUArray, axis: int, before: int, after: int, low: Any, high: Any) -> GPUArray:
+def pad_axis_with(a: GPUArray, axis: int, before: int, after: int, low: Any, high: Any) -> GPUArray:
     """`a` between two values or subarrays."""
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> GPUArray:

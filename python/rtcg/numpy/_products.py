@@ -19,17 +19,17 @@ __all__ = [
 # -- sums over indices --------------------------------------------------------------------------------
 
 
-def _subscripts_of(operands):
+def _parse_operands(operands):
     """Subscripts and operands of a call, whichever way it names them."""
     if isinstance(operands[0], str):
-        return operands[0].replace(" ", ""), [_xp._array(a) for a in operands[1:]]
+        return operands[0].replace(" ", ""), [_xp._to_device(a) for a in operands[1:]]
 
-    def word(labels):
+    def subscript_letters(labels):
         return "".join("..." if label is Ellipsis else string.ascii_letters[label] for label in labels)
 
-    arrays = [_xp._array(a) for a in operands[: len(operands) // 2 * 2 : 2]]
-    text = ",".join(word(labels) for labels in operands[1 : len(operands) // 2 * 2 : 2])
-    return text if len(operands) % 2 == 0 else f"{text}->{word(operands[-1])}", arrays
+    arrays = [_xp._to_device(a) for a in operands[: len(operands) // 2 * 2 : 2]]
+    text = ",".join(subscript_letters(labels) for labels in operands[1 : len(operands) // 2 * 2 : 2])
+    return text if len(operands) % 2 == 0 else f"{text}->{subscript_letters(operands[-1])}", arrays
 
 
 def _expand_ellipsis(subscripts, arrays):
@@ -64,7 +64,7 @@ def _expand_ellipsis(subscripts, arrays):
     return words, result
 
 
-def _lengths(words, arrays):
+def _subscript_lengths(words, arrays):
     lengths = {}
     for word, a in zip(words, arrays, strict=True):
         for letter, length in zip(word, a.shape, strict=True):
@@ -75,7 +75,7 @@ def _lengths(words, arrays):
     return lengths
 
 
-def _diagonals(word, a):
+def _take_repeated_diagonals(word, a):
     """An operand with each letter once."""
     for letter in dict.fromkeys(word):
         while word.count(letter) > 1:
@@ -88,7 +88,7 @@ def _diagonals(word, a):
     return word, a
 
 
-def _summed(word, a, keep, lengths):
+def _sum_unused_subscripts(word, a, keep, lengths):
     """An operand without the letters that nothing else has, and without axes that are only repeated."""
     gone = tuple(k for k, letter in enumerate(word) if letter not in keep)
     if gone:
@@ -101,21 +101,21 @@ def _summed(word, a, keep, lengths):
     return word, a
 
 
-def _product(left, a, right, b, keep):
+def _contract_pair(left, a, right, b, keep):
     """Contracts two operands by a product of stacks of matrices, over indices that no other operand needs."""
     stack = [letter for letter in left if letter in right and letter in keep]
     common = [letter for letter in left if letter in right and letter not in keep]
     rows, columns = ([letter for letter in word if letter not in stack + common] for word in (left, right))
     length = {**dict(zip(left, a.shape, strict=True)), **dict(zip(right, b.shape, strict=True))}
 
-    def size(letters):
+    def total_length(letters):
         return int(np.prod([length[letter] for letter in letters], dtype=int))
 
-    def arranged(word, array, *groups):
+    def arrange_as_matrices(word, array, *groups):
         turned = array.transpose([word.index(letter) for group in groups for letter in group])
-        return turned.reshape(*(length[letter] for letter in groups[0]), *(size(group) for group in groups[1:]))
+        return turned.reshape(*(length[letter] for letter in groups[0]), *(total_length(group) for group in groups[1:]))
 
-    product = arranged(left, a, stack, rows, common) @ arranged(right, b, stack, common, columns)
+    product = arrange_as_matrices(left, a, stack, rows, common) @ arrange_as_matrices(right, b, stack, common, columns)
     word = "".join(stack + rows + columns)
     return word, product.reshape(*(length[letter] for letter in word))
 
@@ -125,33 +125,33 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
 
     Operands are taken from left to right, or with `optimize` in the order that `numpy.einsum_path` finds for it.
     """
-    subscripts, arrays = _subscripts_of(operands)
+    subscripts, arrays = _parse_operands(operands)
     words, result = _expand_ellipsis(subscripts, arrays)
     dtype = np.result_type(*(a.dtype for a in arrays)) if dtype is None else np.dtype(dtype)
     arrays = [a if a.dtype == dtype else a.astype(dtype) for a in arrays]
-    terms = [_diagonals(word, a) for word, a in zip(words, arrays, strict=True)]
-    lengths = _lengths(*zip(*terms, strict=True))
-    for pair in _order(words, result, arrays, optimize):
+    terms = [_take_repeated_diagonals(word, a) for word, a in zip(words, arrays, strict=True)]
+    lengths = _subscript_lengths(*zip(*terms, strict=True))
+    for pair in _contraction_order(words, result, arrays, optimize):
         taken = [terms.pop(k) for k in sorted(pair, reverse=True)][::-1]
         keep = set(result).union(*(word for word, _ in terms))
         while len(taken) > 1:
             rest = keep.union(*(word for word, _ in taken[2:]))
             first, second = (
-                _summed(word, a, rest | set(other), lengths)
+                _sum_unused_subscripts(word, a, rest | set(other), lengths)
                 for (word, a), (other, _) in zip(taken[:2], taken[1::-1], strict=True)
             )
-            taken[:2] = [_product(*first, *second, rest)]
+            taken[:2] = [_contract_pair(*first, *second, rest)]
         terms.append(taken[0])
-    word, a = _summed(*terms[0], set(result), lengths)
+    word, a = _sum_unused_subscripts(*terms[0], set(result), lengths)
     missing = [k for k, letter in enumerate(result) if letter not in word]
     a = a.transpose([word.index(letter) for letter in result if letter in word])
     for k in missing:
         a = _xp.expand_dims(a, k)
     a = _xp.broadcast_to(a, tuple(lengths[letter] for letter in result)) if missing else a
-    return _xp._into(out, a)
+    return _xp._copy_to_out(out, a)
 
 
-def _order(words, result, arrays, optimize):
+def _contraction_order(words, result, arrays, optimize):
     """Which operands are joined one after the other."""
     if len(arrays) == 1:
         return []
@@ -162,14 +162,14 @@ def _order(words, result, arrays, optimize):
 
 def einsum_path(*operands, optimize="greedy", einsum_call=False):
     """The order in which `einsum` joins operands best, which depends on shapes alone; see `numpy.einsum_path`."""
-    subscripts, arrays = _subscripts_of(operands)
+    subscripts, arrays = _parse_operands(operands)
     shapes = [np.broadcast_to(np.zeros((), a.dtype), a.shape) for a in arrays]
     return np.einsum_path(subscripts, *shapes, optimize=optimize)
 
 
 def kron(a, b):
     """The Kronecker product; see `numpy.kron`."""
-    a, b = _xp._array(a), _xp._array(b)
+    a, b = _xp._to_device(a), _xp._to_device(b)
     ndim = int(np.maximum(a.ndim, b.ndim))
     rows, columns = ((1,) * (ndim - x.ndim) + x.shape for x in (a, b))
     left = a.reshape(*(n for length in rows for n in (length, 1)))
@@ -181,7 +181,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     """The cross products of vectors of three elements along an axis; see `numpy.cross`."""
     if axis is not None:
         axisa = axisb = axisc = axis
-    a, b = _xp._array(a), _xp._array(b)
+    a, b = _xp._to_device(a), _xp._to_device(b)
     if a.ndim < 1 or b.ndim < 1:
         raise ValueError("At least one array has zero dimension")
     a, b = _xp.moveaxis(a, axisa, -1), _xp.moveaxis(b, axisb, -1)
@@ -203,18 +203,18 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 def matvec(x1, x2, /):
     """Products of matrices with vectors, stacked; see `numpy.matvec`."""
-    return _xp.matmul(_xp._array(x1), _xp._array(x2)[..., None])[..., 0]
+    return _xp.matmul(_xp._to_device(x1), _xp._to_device(x2)[..., None])[..., 0]
 
 
 def vecmat(x1, x2, /):
     """Products of conjugated vectors with matrices, stacked; see `numpy.vecmat`."""
-    return _xp.matmul(_xp._array(x1).conj()[..., None, :], _xp._array(x2))[..., 0, :]
+    return _xp.matmul(_xp._to_device(x1).conj()[..., None, :], _xp._to_device(x2))[..., 0, :]
 
 
 # -- adjacent elements ---------------------------------------------------------------------------------
 
 
-def _windows(a, length):
+def _sliding_windows(a, length):
     """All runs of `length` elements, as rows that share their memory."""
     count = a.size - length + 1
     return _xp.GPUArray((count, length), a.dtype, base=a, gpudata=a, strides=a.strides * 2)
@@ -227,11 +227,11 @@ def _sliding_product(a, v, mode):
     dtype = np.result_type(a.dtype, v.dtype)
     wide = _xp.zeros(a.size + ahead + behind, dtype)
     wide[ahead : ahead + a.size] = a
-    return _windows(wide, n) @ v.astype(dtype)
+    return _sliding_windows(wide, n) @ v.astype(dtype)
 
 
-def _checked_operands(a, v, mode, name):
-    a, v = _xp.atleast_1d(_xp._array(a)), _xp.atleast_1d(_xp._array(v))
+def _check_convolution_operands(a, v, mode, name):
+    a, v = _xp.atleast_1d(_xp._to_device(a)), _xp.atleast_1d(_xp._to_device(v))
     for which, x in (("a", a), ("v", v)):
         if x.ndim != 1:
             raise ValueError(f"{name}: {which} has {x.ndim} axes, expected one")
@@ -244,7 +244,7 @@ def _checked_operands(a, v, mode, name):
 
 def convolve(a, v, mode="full"):
     """The convolution of two rows of numbers; see `numpy.convolve`."""
-    a, v = _checked_operands(a, v, mode, "convolve")
+    a, v = _check_convolution_operands(a, v, mode, "convolve")
     if v.size > a.size:
         a, v = v, a
     return _sliding_product(a, v[::-1], mode)
@@ -252,12 +252,12 @@ def convolve(a, v, mode="full"):
 
 def correlate(a, v, mode="valid"):
     """The cross-correlation of two rows of numbers; see `numpy.correlate`."""
-    a, v = _checked_operands(a, v, mode, "correlate")
+    a, v = _check_convolution_operands(a, v, mode, "correlate")
     v = v.conj()
     return _sliding_product(a, v, mode) if a.size >= v.size else _sliding_product(v, a, mode)[::-1]
 
 
-def _edge(values, a, axis):
+def _boundary_values(values, a, axis):
     """What is put before or behind `a` along an axis; a scalar becomes one row."""
     if values is None:
         return None
@@ -278,7 +278,7 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     if a.ndim == 0:
         raise ValueError("diff requires input that is at least one dimensional")
     if prepend is not None or append is not None:
-        parts = [_edge(prepend, a, axis), a, _edge(append, a, axis)]
+        parts = [_boundary_values(prepend, a, axis), a, _boundary_values(append, a, axis)]
         a = _xp.concatenate([part for part in parts if part is not None], axis)
     for _ in range(n):
         moved = _xp.moveaxis(a, axis, -1)
@@ -288,11 +288,11 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     return a
 
 
-def _slices(ndim, axis, part):
+def _index_along_axis(ndim, axis, part):
     return (slice(None),) * axis + (part,) + (slice(None),) * (ndim - axis - 1)
 
 
-def _spacings(f, varargs, axes):
+def _gradient_spacings(f, varargs, axes):
     """For each axis the distance of adjacent elements, or the coordinates."""
     if not varargs:
         return [1.0] * len(axes)
@@ -305,7 +305,7 @@ def _spacings(f, varargs, axes):
         if np.ndim(given) == 0:
             result.append(given)
             continue
-        given = _xp._array(given)
+        given = _xp._to_device(given)
         if given.ndim != 1:
             raise ValueError("distances must be either scalars or 1d")
         if given.size != f.shape[axis]:
@@ -317,40 +317,58 @@ def _spacings(f, varargs, axes):
 def _gradient_along(f, axis, h, edge_order):
     n, ndim = f.shape[axis], f.ndim
 
-    def at(low, high):
-        return f[_slices(ndim, axis, slice(low, high))]
+    def slice_along_axis(low, high):
+        return f[_index_along_axis(ndim, axis, slice(low, high))]
 
     result = _xp.empty(f.shape, f.dtype)
 
-    def put(low, high, value):
-        result[_slices(ndim, axis, slice(low, high))] = value
+    def assign_along_axis(low, high, value):
+        result[_index_along_axis(ndim, axis, slice(low, high))] = value
 
     if isinstance(h, _xp.GPUArray):
         h = h.reshape(*(-1 if k == axis else 1 for k in range(ndim)))
-        before, after = (h[_slices(ndim, axis, part)] for part in (slice(None, -1), slice(1, None)))
+        before, after = (h[_index_along_axis(ndim, axis, part)] for part in (slice(None, -1), slice(1, None)))
         left, right = -after / (before * (before + after)), before / (after * (before + after))
-        put(1, -1, left * at(None, -2) + (after - before) / (before * after) * at(1, -1) + right * at(2, None))
-        ends = h[_slices(ndim, axis, slice(0, 1))], h[_slices(ndim, axis, slice(-1, None))]
-        seconds = h[_slices(ndim, axis, slice(1, 2))], h[_slices(ndim, axis, slice(-2, -1))]
+        assign_along_axis(
+            1,
+            -1,
+            left * slice_along_axis(None, -2)
+            + (after - before) / (before * after) * slice_along_axis(1, -1)
+            + right * slice_along_axis(2, None),
+        )
+        ends = h[_index_along_axis(ndim, axis, slice(0, 1))], h[_index_along_axis(ndim, axis, slice(-1, None))]
+        seconds = h[_index_along_axis(ndim, axis, slice(1, 2))], h[_index_along_axis(ndim, axis, slice(-2, -1))]
     else:
-        put(1, -1, (at(2, None) - at(None, -2)) / (2.0 * h))
+        assign_along_axis(1, -1, (slice_along_axis(2, None) - slice_along_axis(None, -2)) / (2.0 * h))
         ends = seconds = h, h
     if edge_order == 1:
-        put(0, 1, (at(1, 2) - at(0, 1)) / ends[0])
-        put(-1, None, (at(-1, None) - at(n - 2, n - 1)) / ends[1])
+        assign_along_axis(0, 1, (slice_along_axis(1, 2) - slice_along_axis(0, 1)) / ends[0])
+        assign_along_axis(-1, None, (slice_along_axis(-1, None) - slice_along_axis(n - 2, n - 1)) / ends[1])
         return result
     (first, last), (second, before_last) = ends, seconds
     a, b = -(2 * first + second) / (first * (first + second)), (first + second) / (first * second)
-    put(0, 1, a * at(0, 1) + b * at(1, 2) - first / (second * (first + second)) * at(2, 3))
+    assign_along_axis(
+        0,
+        1,
+        a * slice_along_axis(0, 1)
+        + b * slice_along_axis(1, 2)
+        - first / (second * (first + second)) * slice_along_axis(2, 3),
+    )
     a, b = before_last, last
     c, d = b / (a * (a + b)), -(b + a) / (a * b)
-    put(-1, None, c * at(n - 3, n - 2) + d * at(n - 2, n - 1) + (2 * b + a) / (b * (a + b)) * at(-1, None))
+    assign_along_axis(
+        -1,
+        None,
+        c * slice_along_axis(n - 3, n - 2)
+        + d * slice_along_axis(n - 2, n - 1)
+        + (2 * b + a) / (b * (a + b)) * slice_along_axis(-1, None),
+    )
     return result
 
 
 def gradient(f, *varargs, axis=None, edge_order=1):
     """Derivatives along axes by differences of adjacent elements; see `numpy.gradient`."""
-    f = _xp._array(f)
+    f = _xp._to_device(f)
     single = isinstance(axis, (int, np.integer))
     axes = [k % f.ndim for k in (range(f.ndim) if axis is None else (axis,) if single else axis)]
     if edge_order > 2:
@@ -359,28 +377,30 @@ def gradient(f, *varargs, axis=None, edge_order=1):
         raise ValueError("Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) "
                          "elements are required.")  # fmt: skip
     f = f if f.dtype.kind in "fcV" else f.astype(np.float64)
-    result = [_gradient_along(f, k, h, edge_order) for k, h in zip(axes, _spacings(f, varargs, axes), strict=True)]
+    result = [
+        _gradient_along(f, k, h, edge_order) for k, h in zip(axes, _gradient_spacings(f, varargs, axes), strict=True)
+    ]
     return result[0] if len(result) == 1 else tuple(result)
 
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     """The integral along an axis by the trapezoidal rule; see `numpy.trapezoid`."""
-    y = _xp._array(y)
+    y = _xp._to_device(y)
     if x is None:
         step = dx
     else:
-        x = _xp._array(x)
+        x = _xp._to_device(x)
         step = _xp.diff(x, axis=axis if x.ndim > 1 else -1)
         if x.ndim == 1:
             step = step.reshape(*(-1 if k == axis % y.ndim else 1 for k in range(y.ndim)))
     axis %= y.ndim
-    right, left = (y[_slices(y.ndim, axis, part)] for part in (slice(1, None), slice(None, -1)))
+    right, left = (y[_index_along_axis(y.ndim, axis, part)] for part in (slice(1, None), slice(None, -1)))
     return (step * (right + left) / 2.0).sum(axis)
 
 
 def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):
     """Jumps by more than half a period taken out; see `numpy.unwrap`."""
-    p = _xp._array(p)
+    p = _xp._to_device(p)
     axis %= p.ndim
     step = _xp.diff(p, axis=axis)
     discont = period / 2 if discont is None else discont
@@ -395,13 +415,13 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):
         moved = _xp.where((moved == -high) & (step > 0), dtype.type(high), moved)
     correction = _xp.where(_xp.absolute(step) < discont, dtype.type(0), moved - step)
     result = p.astype(dtype)
-    result[_slices(p.ndim, axis, slice(1, None))] += _xp.cumsum(correction, axis)
+    result[_index_along_axis(p.ndim, axis, slice(1, None))] += _xp.cumsum(correction, axis)
     return result
 
 
 def interp(x, xp, fp, left=None, right=None, period=None):
     """Values between points by straight lines; see `numpy.interp`."""
-    x, xp, fp = (_xp._array(a) for a in (x, xp, fp))
+    x, xp, fp = (_xp._to_device(a) for a in (x, xp, fp))
     if xp.ndim != 1 or fp.ndim != 1:
         raise ValueError("Data points must be 1-D sequences")
     if xp.size != fp.size:
@@ -436,9 +456,9 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     return _xp.where(_xp.isnan(x), fp.dtype.type(np.nan), result)
 
 
-def _running(name, start):
-    def function(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
-        x = _xp.atleast_1d(_xp._array(x))
+def _make_cumulative(name, start):
+    def cumulative_function(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+        x = _xp.atleast_1d(_xp._to_device(x))
         if axis is None:
             if x.ndim > 1:
                 raise ValueError(
@@ -450,19 +470,22 @@ def _running(name, start):
             shape = list(result.shape)
             shape[axis] = 1
             result = _xp.concatenate([_xp.full(tuple(shape), start, result.dtype), result], axis)
-        return _xp._into(out, result)
+        return _xp._copy_to_out(out, result)
 
-    function.__name__ = function.__qualname__ = {"cumsum": "cumulative_sum", "cumprod": "cumulative_prod"}[name]
-    function.__doc__ = f"`{name}` along an axis, with the start before it if wanted."
-    return function
+    cumulative_function.__name__ = cumulative_function.__qualname__ = {
+        "cumsum": "cumulative_sum",
+        "cumprod": "cumulative_prod",
+    }[name]
+    cumulative_function.__doc__ = f"`{name}` along an axis, with the start before it if wanted."
+    return cumulative_function
 
 
-cumulative_sum, cumulative_prod = _running("cumsum", 0), _running("cumprod", 1)
+cumulative_sum, cumulative_prod = _make_cumulative("cumsum", 0), _make_cumulative("cumprod", 1)
 
 
 def polyval(p, x):
     """The polynomial with coefficients `p`, the highest first, at `x`; see `numpy.polyval`."""
-    p, x = _xp._array(p), _xp._array(x)
+    p, x = _xp._to_device(p), _xp._to_device(x)
     result = _xp.zeros(x.shape, x.dtype)
     for k in range(p.size):
         result = result * x + p[k]
@@ -471,7 +494,7 @@ def polyval(p, x):
 
 def vander(x, N=None, increasing=False):  # noqa: N803
     """Powers of the elements as rows; see `numpy.vander`."""
-    x = _xp._array(x)
+    x = _xp._to_device(x)
     if x.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
     count = x.size if N is None else N

@@ -7,7 +7,7 @@ values, so these functions wait for that number.
 import numpy as np
 
 from rtcg import numpy as _xp
-from rtcg._axes import axis_of as _axis_of
+from rtcg._axes import normalize_axis as _normalize_axis
 
 __all__ = [
     "ediff1d", "intersect1d", "isin", "lexsort", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all",
@@ -19,7 +19,7 @@ def _is_nan(a):
     return _xp.isnan(a) if a.dtype.kind in "fcV" else _xp.zeros(a.shape, bool)
 
 
-def _new_along(ordered, equal_nan):
+def _differs_from_previous(ordered, equal_nan):
     """Where elements differ from the one before them along the first axis."""
     is_new = _xp.ones(ordered.shape, bool)
     is_new[1:] = ordered[1:] != ordered[:-1]
@@ -31,7 +31,7 @@ def _new_along(ordered, equal_nan):
 def _dense_ranks(columns):
     """For each column the places of its elements among its different ones; equal elements share one."""
     order = _xp.argsort(columns, axis=0)
-    is_new = _new_along(_xp.take_along_axis(columns, order, 0), True)
+    is_new = _differs_from_previous(_xp.take_along_axis(columns, order, 0), True)
     ranks = _xp.empty(columns.shape, np.int64)
     _xp.put_along_axis(ranks, order, _xp.cumsum(is_new, axis=0) - 1, 0)
     return ranks
@@ -53,7 +53,7 @@ def _row_ranks(rows):
     return ranks[:, 0]
 
 
-def _wanted(ordered, is_new, order, return_index, return_inverse, return_counts):
+def _unique_results(ordered, is_new, order, return_index, return_inverse, return_counts):
     """What `unique` returns, from sorted elements and where new ones begin."""
     places = _xp.flatnonzero(is_new)
     results = [ordered[places]]
@@ -84,44 +84,46 @@ def unique(
     With `return_index`, `return_inverse` and `return_counts` also the places of the first of each, the place of each
     element among them, and how often each occurs. Waits for their number.
     """
-    ar = _xp._array(ar)
+    ar = _xp._to_device(ar)
     if axis is not None:
         return _unique_along(ar, axis, return_index, return_inverse, return_counts)
     flat = ar.ravel()
     order = _xp.argsort(flat) if return_index or return_inverse else None
     ordered = _xp.sort(flat) if order is None else flat[order]
-    results = _wanted(ordered, _new_along(ordered, equal_nan), order, return_index, return_inverse, return_counts)
+    results = _unique_results(
+        ordered, _differs_from_previous(ordered, equal_nan), order, return_index, return_inverse, return_counts
+    )
     if return_inverse:
         results[1 + return_index] = results[1 + return_index].reshape(ar.shape)
     return results[0] if len(results) == 1 else tuple(results)
 
 
 def _unique_along(ar, axis, return_index, return_inverse, return_counts):
-    moved = _xp.moveaxis(ar, _axis_of(axis, ar.ndim), 0)
+    moved = _xp.moveaxis(ar, _normalize_axis(axis, ar.ndim), 0)
     rows = moved.reshape(moved.shape[0], int(np.prod(moved.shape[1:], dtype=int)))
     order = _xp.argsort(_row_ranks(rows))
     ordered = rows[order]
     is_new = _xp.ones(rows.shape[:1], bool)
     is_new[1:] = (ordered[1:] != ordered[:-1]).any(1)
-    results = _wanted(ordered, is_new, order, return_index, return_inverse, return_counts)
+    results = _unique_results(ordered, is_new, order, return_index, return_inverse, return_counts)
     found = results[0]
     results[0] = _xp.moveaxis(found.reshape(found.shape[0], *moved.shape[1:]), 0, axis)
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def _of_standard(name):
-    def function(x, /):
+def _make_unique_function(name):
+    def unique_function(x, /):
         from rtcg import array_api
 
         return getattr(array_api, name)(x)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`numpy.{name}`; waits for the number of different elements."
-    return function
+    unique_function.__name__ = unique_function.__qualname__ = name
+    unique_function.__doc__ = f"`numpy.{name}`; waits for the number of different elements."
+    return unique_function
 
 
-unique_all, unique_counts = _of_standard("unique_all"), _of_standard("unique_counts")
-unique_inverse, unique_values = _of_standard("unique_inverse"), _of_standard("unique_values")
+unique_all, unique_counts = _make_unique_function("unique_all"), _make_unique_function("unique_counts")
+unique_inverse, unique_values = _make_unique_function("unique_inverse"), _make_unique_function("unique_values")
 
 
 def lexsort(keys, axis=-1):
@@ -129,7 +131,7 @@ def lexsort(keys, axis=-1):
     keys = list(keys)
     if not keys:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
-    keys = [_xp._array(key) for key in keys]
+    keys = [_xp._to_device(key) for key in keys]
     if len({key.shape for key in keys}) > 1:
         raise ValueError(f"all keys need to be the same shape, got {[key.shape for key in keys]}")
     if keys[0].ndim == 0:
@@ -143,7 +145,7 @@ def lexsort(keys, axis=-1):
 
 def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
     """Whether each element is among others; see `numpy.isin`."""
-    element, test = _xp._array(element), _xp.sort(_xp._array(test_elements).ravel())
+    element, test = _xp._to_device(element), _xp.sort(_xp._to_device(test_elements).ravel())
     if test.size == 0:
         return _xp.full(element.shape, invert, bool)
     places = _xp.searchsorted(test, element)
@@ -153,12 +155,12 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
 
 def union1d(ar1, ar2):
     """The elements that are in one of two arrays, in ascending order; waits."""
-    return unique(_xp.concatenate([_xp._array(ar1), _xp._array(ar2)], axis=None))
+    return unique(_xp.concatenate([_xp._to_device(ar1), _xp._to_device(ar2)], axis=None))
 
 
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     """The elements that are in both arrays, in ascending order, and where they come first; waits."""
-    ar1, ar2 = _xp._array(ar1).ravel(), _xp._array(ar2).ravel()
+    ar1, ar2 = _xp._to_device(ar1).ravel(), _xp._to_device(ar2).ravel()
     firsts = [None, None]
     if not assume_unique:
         (ar1, firsts[0]), (ar2, firsts[1]) = (unique(ar, return_index=True) for ar in (ar1, ar2))
@@ -176,8 +178,8 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
 
 def setdiff1d(ar1, ar2, assume_unique=False):
     """The elements of `ar1` that are not in `ar2`; waits."""
-    ar1 = _xp._array(ar1).ravel() if assume_unique else unique(ar1)
-    ar2 = _xp._array(ar2).ravel()
+    ar1 = _xp._to_device(ar1).ravel() if assume_unique else unique(ar1)
+    ar2 = _xp._to_device(ar2).ravel()
     return ar1[isin(ar1, ar2, invert=True)]
 
 
@@ -185,7 +187,7 @@ def setxor1d(ar1, ar2, assume_unique=False):
     """The elements that are in only one of two arrays, in ascending order; waits."""
     if not assume_unique:
         ar1, ar2 = unique(ar1), unique(ar2)
-    ordered = _xp.sort(_xp.concatenate([_xp._array(ar1), _xp._array(ar2)], axis=None))
+    ordered = _xp.sort(_xp.concatenate([_xp._to_device(ar1), _xp._to_device(ar2)], axis=None))
     if ordered.size == 0:
         return ordered
     differs = _xp.ones(ordered.size + 1, bool)
@@ -195,12 +197,12 @@ def setxor1d(ar1, ar2, assume_unique=False):
 
 def ediff1d(ary, to_end=None, to_begin=None):
     """Differences of adjacent elements of the flattened array, with elements before and behind; see `numpy.ediff1d`."""
-    flat = _xp._array(ary).ravel()
+    flat = _xp._to_device(ary).ravel()
     parts = [flat[1:] - flat[:-1]]
     for position, edge in ((0, to_begin), (len(parts) + 1, to_end)):
         if edge is None:
             continue
-        edge = _xp._array(edge)
+        edge = _xp._to_device(edge)
         if not np.can_cast(edge.dtype, flat.dtype, casting="same_kind"):
             name = "to_end" if position else "to_begin"
             raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")

@@ -9,7 +9,7 @@ import builtins
 import numpy as np
 
 from rtcg import numpy as _xp
-from rtcg._axes import axis_of as _axis_of
+from rtcg._axes import normalize_axis as _normalize_axis
 
 __all__ = [
     "average", "bincount", "corrcoef", "cov", "digitize", "histogram", "histogram2d", "histogram_bin_edges",
@@ -20,10 +20,10 @@ __all__ = [
 # -- order statistics ---------------------------------------------------------------------------------
 
 
-def _axes(axis, ndim):
+def _normalize_axes(axis, ndim):
     """Axes from 0 on, each once."""
     axes = tuple(range(ndim)) if axis is None else (axis,) if isinstance(axis, (int, np.integer)) else tuple(axis)
-    axes = tuple(_axis_of(each, ndim) for each in axes)
+    axes = tuple(_normalize_axis(each, ndim) for each in axes)
     if len(set(axes)) < len(axes):
         raise ValueError("repeated axis")
     return axes
@@ -31,61 +31,61 @@ def _axes(axis, ndim):
 
 def _sorted_rows(a, axis):
     """The elements over `axis` sorted along one last axis, and the shape that `keepdims` gives the others."""
-    axes = _axes(axis, a.ndim)
+    axes = _normalize_axes(axis, a.ndim)
     kept = [k for k in range(a.ndim) if k not in axes]
     shape = tuple(1 if k in axes else a.shape[k] for k in range(a.ndim))
     rows = a.transpose((*kept, *axes)).reshape(*(a.shape[k] for k in kept), int(np.prod([a.shape[k] for k in axes])))
     return _xp.sort(rows, -1), shape
 
 
-def _spoiled_by_nan(result, rows):
+def _propagate_nan(result, rows):
     """`result`, NaN where a sorted row ends with one."""
     if rows.dtype.kind not in "fcV":
         return result
     return _xp.where(_xp.isnan(rows[..., -1]), rows[..., -1].astype(result.dtype), result)
 
 
-def _finish(result, shape, keepdims, out, ahead=()):
+def _apply_keepdims_and_out(result, shape, keepdims, out, ahead=()):
     if keepdims:
         result = result.reshape(*ahead, *shape)
-    return _xp._into(out, result)
+    return _xp._copy_to_out(out, result)
 
 
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The middle element, or the mean of the two middle ones; NaN if there is one. See `numpy.median`."""
-    rows, shape = _sorted_rows(_xp._array(a), axis)
+    rows, shape = _sorted_rows(_xp._to_device(a), axis)
     n = rows.shape[-1]
     middle = rows[..., builtins.max(n - 1, 0) // 2 : n // 2 + 1]
     result = _xp.mean(middle, axis=-1)
-    return _finish(_spoiled_by_nan(result, rows) if n else result, shape, keepdims, out)
+    return _apply_keepdims_and_out(_propagate_nan(result, rows) if n else result, shape, keepdims, out)
 
 
 # The place of a quantile among n sorted elements, by Hyndman and Fan's parameters.
-_CONTINUOUS = {
+_CONTINUOUS_METHODS = {
     "interpolated_inverted_cdf": (0, 1), "hazen": (0.5, 0.5), "weibull": (0, 0), "linear": (1, 1),
     "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8),
 }  # fmt: skip
 
 
-def _discrete(index, takes_lower):
+def _discrete_position(index, takes_lower):
     """The element below `index` where `takes_lower` of its fraction and itself, else the one above."""
     below = np.floor(index)
     return below + np.where(takes_lower(index - below, below), 0.0, 1.0), 0.0
 
 
-def _place(method, n, q):
+def _quantile_position(method, n, q):
     """Index of the element below a quantile, and the weight of the one above; of numbers or arrays `n`."""
-    if method in _CONTINUOUS:
-        alpha, beta = _CONTINUOUS[method]
+    if method in _CONTINUOUS_METHODS:
+        alpha, beta = _CONTINUOUS_METHODS[method]
         index = (n - 1) * q if method == "linear" else n * q + (alpha + q * (1 - alpha - beta)) - 1
     elif method in ("lower", "higher", "nearest"):
         return {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[method]((n - 1) * q), 0.0
     elif method == "midpoint":
         index = 0.5 * (np.floor((n - 1) * q) + np.ceil((n - 1) * q))
     elif method == "inverted_cdf":
-        return _discrete(n * q - 1, lambda fraction, _: fraction == 0)
+        return _discrete_position(n * q - 1, lambda fraction, _: fraction == 0)
     elif method == "closest_observation":
-        return _discrete(n * q - 1 - 0.5, lambda fraction, below: (fraction == 0) & (below % 2 == 1))
+        return _discrete_position(n * q - 1 - 0.5, lambda fraction, below: (fraction == 0) & (below % 2 == 1))
     elif method == "averaged_inverted_cdf":
         index = n * q - 1
         fraction = index - np.floor(index)
@@ -96,10 +96,10 @@ def _place(method, n, q):
     return below, index - below
 
 
-_EXACT = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
+_EXACT_METHODS = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
 
 
-def _between(low, high, weight):
+def _interpolate(low, high, weight):
     """The point between two elements, computed from the nearer one."""
     step = high - low
     near_high = weight >= 0.5
@@ -111,18 +111,18 @@ def _between(low, high, weight):
 def _quantile_of_rows(rows, q, method, weak):
     """One quantile of sorted rows, which are not empty."""
     n = rows.shape[-1]
-    below, weight = (np.asarray(each) for each in _place(method, n, q))
+    below, weight = (np.asarray(each) for each in _quantile_position(method, n, q))
     low = int(np.clip(below, 0, n - 1))
-    if method in _EXACT:
-        return _spoiled_by_nan(rows[..., low], rows)
+    if method in _EXACT_METHODS:
+        return _propagate_nan(rows[..., low], rows)
     high = int(np.clip(below + 1, 0, n - 1))
     if below < 0 or below >= n - 1:
         low = high = 0 if below < 0 else n - 1
     weight = float(weight) if weak else np.float64(weight)
-    return _spoiled_by_nan(_between(rows[..., low], rows[..., high], weight), rows)
+    return _propagate_nan(_interpolate(rows[..., low], rows[..., high], weight), rows)
 
 
-def _checked_q(a, q, scale, name):
+def _check_quantiles(a, q, scale, name):
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
     weak = type(q) in (int, float)
@@ -139,17 +139,17 @@ def _quantiles(a, q, axis, out, method, keepdims, weights, scale, name, of_rows)
         raise NotImplementedError(
             f"{name.lower()} with weights: cumulated weights of sorted rows are not searched here"
         )
-    a = _xp._array(a)
-    q, weak = _checked_q(a, q, scale, name)
+    a = _xp._to_device(a)
+    q, weak = _check_quantiles(a, q, scale, name)
     rows, shape = _sorted_rows(a, axis)
     if rows.shape[-1] == 0:
         raise IndexError("cannot take quantiles of no elements")
     each = [of_rows(rows, one, method, weak) for one in q.ravel()]
     if q.ndim == 0:
-        return _finish(each[0], shape, keepdims, out)
+        return _apply_keepdims_and_out(each[0], shape, keepdims, out)
     kept = each[0].shape if each else rows.shape[:-1]
     result = _xp.stack(each) if each else _xp.empty((0, *kept), np.result_type(rows.dtype, np.float64))
-    return _finish(result.reshape(*q.shape, *kept), shape, keepdims, out, q.shape)
+    return _apply_keepdims_and_out(result.reshape(*q.shape, *kept), shape, keepdims, out, q.shape)
 
 
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
@@ -162,7 +162,7 @@ def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear"
     return _quantiles(a, q, axis, out, method, keepdims, weights, 100, "Percentiles", _quantile_of_rows)
 
 
-def _at(rows, places, counts):
+def _elements_at_positions(rows, places, counts):
     """Of each row the element at its place, held inside of what counts."""
     places = _xp.maximum(_xp.minimum(places, counts - 1), 0).astype(np.int64)
     return _xp.take_along_axis(rows, places[..., None], -1)[..., 0]
@@ -173,11 +173,11 @@ def _nanquantile_of_rows(rows, q, method, weak):
     if rows.dtype.kind not in "fV":
         return _quantile_of_rows(rows, q, method, weak)
     counts = (~_xp.isnan(rows)).sum(-1)
-    below, weight = _place(method, counts.astype(np.float64), float(q))
-    if method in _EXACT:
-        return _at(rows, below, counts)
-    low, high = _at(rows, below, counts), _at(rows, below + 1, counts)
-    return _between(low, high, weight).astype(rows.dtype if weak else np.result_type(rows.dtype, np.float64))
+    below, weight = _quantile_position(method, counts.astype(np.float64), float(q))
+    if method in _EXACT_METHODS:
+        return _elements_at_positions(rows, below, counts)
+    low, high = _elements_at_positions(rows, below, counts), _elements_at_positions(rows, below + 1, counts)
+    return _interpolate(low, high, weight).astype(rows.dtype if weak else np.result_type(rows.dtype, np.float64))
 
 
 def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
@@ -192,15 +192,17 @@ def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="line
 
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """As `median`, of the elements that are not NaN; NaN where there are none."""
-    a = _xp._array(a)
+    a = _xp._to_device(a)
     if a.dtype.kind not in "fcV":
         return median(a, axis, out, overwrite_input, keepdims)
     rows, shape = _sorted_rows(a, axis)
     if rows.shape[-1] == 0:
-        return _finish(_xp.mean(rows, axis=-1), shape, keepdims, out)
+        return _apply_keepdims_and_out(_xp.mean(rows, axis=-1), shape, keepdims, out)
     counts = (~_xp.isnan(rows)).sum(-1)
-    middle = _xp.stack([_at(rows, (counts - 1) // 2, counts), _at(rows, counts // 2, counts)])
-    return _finish(_xp.mean(middle, axis=0), shape, keepdims, out)
+    middle = _xp.stack(
+        [_elements_at_positions(rows, (counts - 1) // 2, counts), _elements_at_positions(rows, counts // 2, counts)]
+    )
+    return _apply_keepdims_and_out(_xp.mean(middle, axis=0), shape, keepdims, out)
 
 
 # -- averages and covariances -------------------------------------------------------------------------
@@ -208,14 +210,14 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     """The mean, with weights if given, and with `returned` their sum; see `numpy.average`."""
-    a = _xp._array(a)
+    a = _xp._to_device(a)
     if weights is None:
         result = _xp.mean(a, axis=axis, keepdims=keepdims)
         total = _xp.full(result.shape, a.size / builtins.max(result.size, 1), result.dtype)
         return (result, total) if returned else result
-    weights = _xp._array(weights)
+    weights = _xp._to_device(weights)
     if weights.shape != a.shape:
-        weights = _weights_along(weights, a, axis)
+        weights = _broadcast_weights(weights, a, axis)
     if a.dtype.kind in "iub":
         dtype = np.result_type(a.dtype, weights.dtype, np.float64)
     else:
@@ -225,11 +227,11 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     return (result, total) if returned else result
 
 
-def _weights_along(weights, a, axis):
+def _broadcast_weights(weights, a, axis):
     """Weights of one or several axes of `a`, in its number of axes."""
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    axes = _axes(axis, a.ndim)
+    axes = _normalize_axes(axis, a.ndim)
     if weights.shape != tuple(a.shape[k] for k in axes):
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
     weights = weights.transpose(tuple(int(k) for k in np.argsort(axes)))
@@ -240,10 +242,10 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     """The covariance matrix of variables that are rows (`rowvar`) or columns; see `numpy.cov`."""
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
-    m = _xp._array(m)
+    m = _xp._to_device(m)
     if m.ndim > 2:
         raise ValueError("m has more than 2 dimensions")
-    given = [m] if y is None else [m, _xp._array(y)]
+    given = [m] if y is None else [m, _xp._to_device(y)]
     if given[-1].ndim > 2:
         raise ValueError("y has more than 2 dimensions")
     dtype = np.result_type(*(each.dtype for each in given), np.float64) if dtype is None else np.dtype(dtype)
@@ -254,24 +256,24 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     x = parts[0] if y is None else _xp.concatenate(parts)
     if x.shape[0] == 0:
         return _xp.zeros((0, 0), dtype)
-    w = _checked_weights(fweights, aweights, x.shape[1])
+    w = _observation_weights(fweights, aweights, x.shape[1])
     ddof = (0 if bias else 1) if ddof is None else ddof
     centre, total = average(x, axis=1, weights=w, returned=True)
     x = x - centre[:, None]
     products = x @ (x if w is None else x * w).T.conj()
-    factor = _degrees(x.shape[1], ddof, w, aweights, total)
+    factor = _covariance_divisor(x.shape[1], ddof, w, aweights, total)
     if isinstance(factor, _xp.GPUArray):
         return (products / factor).squeeze()
     return (products * (np.float64(1) / factor if factor else np.float64(np.inf))).squeeze()
 
 
-def _checked_weights(fweights, aweights, n):
+def _observation_weights(fweights, aweights, n):
     """The product of the weights of `n` observations; None without any."""
     w = None
     for name, each in (("fweights", fweights), ("aweights", aweights)):
         if each is None:
             continue
-        each = _xp._array(each)
+        each = _xp._to_device(each)
         if each.ndim > 1:
             raise RuntimeError(f"cannot handle multidimensional {name}")
         if each.shape[0] != n:
@@ -282,14 +284,14 @@ def _checked_weights(fweights, aweights, n):
     return None if w is None else w.astype(np.float64)
 
 
-def _degrees(n, ddof, w, aweights, total):
+def _covariance_divisor(n, ddof, w, aweights, total):
     """What sums of products are divided by."""
     if w is None:
         return builtins.max(n - ddof, 0)
     total = total[0]
     if ddof == 0:
         return total
-    return total - ddof if aweights is None else total - ddof * (w * _xp._array(aweights)).sum() / total
+    return total - ddof if aweights is None else total - ddof * (w * _xp._to_device(aweights)).sum() / total
 
 
 def corrcoef(x, y=None, rowvar=True, *, dtype=None):
@@ -315,25 +317,25 @@ def _weighted_counts(places, weights, n):
 
     totals = _xp.zeros(n, np.float64)
     if places.size:
-        add = _g_memoized("count", lambda: ElementwiseKernel(
+        add = _memoized_kernel("count", lambda: ElementwiseKernel(
             "const long long *place, const double *weight, double *total",
             "atomicAdd(total + place[i], weight[i])", "weighted_counts"))  # fmt: skip
         add(places.ravel().astype(np.int64), _xp.broadcast_to(weights, places.shape).ravel(), totals)
     return totals
 
 
-_KERNELS = {}
+_KERNEL_CACHE = {}
 
 
-def _g_memoized(name, make):
-    if name not in _KERNELS:
-        _KERNELS[name] = make()
-    return _KERNELS[name]
+def _memoized_kernel(name, make):
+    if name not in _KERNEL_CACHE:
+        _KERNEL_CACHE[name] = make()
+    return _KERNEL_CACHE[name]
 
 
 def bincount(x, /, weights=None, minlength=0):
     """How often each number from 0 on occurs, or the sums of weights; waits for the largest. See `numpy.bincount`."""
-    x = _xp._array(x)
+    x = _xp._to_device(x)
     if x.ndim != 1:
         raise ValueError(f"object of {x.ndim} axes, expected one")
     if not np.can_cast(x.dtype, np.int64, "safe") and x.size:
@@ -347,21 +349,21 @@ def bincount(x, /, weights=None, minlength=0):
             raise ValueError("'x' argument must have no negative elements")
         n = builtins.max(n, int(high) + 1)
     if weights is None:
-        return _counts_of_sorted(_xp.sort(x.astype(np.int64) if x.dtype.kind == "b" else x), n)
-    weights = _xp._array(weights)
+        return _count_sorted_integers(_xp.sort(x.astype(np.int64) if x.dtype.kind == "b" else x), n)
+    weights = _xp._to_device(weights)
     if weights.shape != x.shape:
         raise ValueError("The weights and list don't have the same length.")
     return _weighted_counts(x, weights.astype(np.float64), n)
 
 
-def _counts_of_sorted(ordered, n):
+def _count_sorted_integers(ordered, n):
     """How often 0 to n-1 occur."""
     return _xp.diff(_xp.searchsorted(ordered, _xp.arange(n + 1)))
 
 
 def digitize(x, bins, right=False):
     """The indices of the bins that elements belong to; waits to see that bins are in order. See `numpy.digitize`."""
-    x, bins = _xp._array(x), _xp._array(bins)
+    x, bins = _xp._to_device(x), _xp._to_device(bins)
     if x.dtype.kind == "c":
         raise TypeError("x may not be complex")
     if bins.ndim != 1:
@@ -374,7 +376,7 @@ def digitize(x, bins, right=False):
     return bins.size - _xp.searchsorted(_xp.flip(bins), x, side="right" if right else "left")
 
 
-_ESTIMATES = {
+_BIN_WIDTH_ESTIMATORS = {
     "sqrt": lambda a, spread: spread / np.sqrt(a.size),
     "sturges": lambda a, spread: spread / (np.log2(a.size) + 1.0),
     "rice": lambda a, spread: spread / (2.0 * a.size ** (1.0 / 3)),
@@ -383,18 +385,18 @@ _ESTIMATES = {
 }
 
 
-def _width(a, name, spread):
+def _estimate_bin_width(a, name, spread):
     """The width of bins that an estimator finds."""
     if name == "auto":
-        sturges = _ESTIMATES["sturges"](a, spread)
-        fd = _ESTIMATES["fd"](a, spread)
+        sturges = _BIN_WIDTH_ESTIMATORS["sturges"](a, spread)
+        fd = _BIN_WIDTH_ESTIMATORS["fd"](a, spread)
         # Half of the elements may be equal.
-        return np.minimum(np.maximum(fd, _ESTIMATES["sqrt"](a, spread) / 2), sturges)
+        return np.minimum(np.maximum(fd, _BIN_WIDTH_ESTIMATORS["sqrt"](a, spread) / 2), sturges)
     if name in ("doane", "stone"):
         raise NotImplementedError(f"bins={name!r}: this estimator is not there for arrays on a device")
-    if name not in _ESTIMATES:
+    if name not in _BIN_WIDTH_ESTIMATORS:
         raise ValueError(f"{name!r} is not a valid estimator for `bins`")
-    return _ESTIMATES[name](a, spread)
+    return _BIN_WIDTH_ESTIMATORS[name](a, spread)
 
 
 def _outer_edges(a, range):  # noqa: A002
@@ -413,14 +415,14 @@ def _outer_edges(a, range):  # noqa: A002
     return (low - 0.5, high + 0.5) if low == high else (low, high)
 
 
-def _host_edges(a, bins, range, weights):  # noqa: A002
+def _bin_edges(a, bins, range, weights):  # noqa: A002
     """The edges of bins on the host, or on the device if they were given there."""
     if isinstance(bins, str):
         if weights is not None:
             raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
         low, high = _outer_edges(a, range)
         inside = a if range is None else a[(a >= low) & (a <= high)]
-        width = _width(inside, bins, float(high) - float(low)) if inside.size else 0
+        width = _estimate_bin_width(inside, bins, float(high) - float(low)) if inside.size else 0
         if a.dtype.kind in "iu" and 0 < width < 1:
             width = 1
         bins = int(np.ceil((float(high) - float(low)) / width)) if width else 1
@@ -446,7 +448,7 @@ def _host_edges(a, bins, range, weights):  # noqa: A002
 
 def histogram_bin_edges(a, bins=10, range=None, weights=None):  # noqa: A002
     """The edges that `histogram` would use; waits for the smallest and the largest element."""
-    return _xp.asarray(_host_edges(_xp._array(a).ravel(), bins, range, weights))
+    return _xp.asarray(_bin_edges(_xp._to_device(a).ravel(), bins, range, weights))
 
 
 def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
@@ -454,35 +456,35 @@ def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
 
     Without `range` it waits for the smallest and the largest element.
     """
-    a = _xp._array(a).ravel()
+    a = _xp._to_device(a).ravel()
     a = a.astype(np.uint8) if a.dtype.kind == "b" else a
-    edges = _xp.asarray(_host_edges(a, bins, range, weights))
+    edges = _xp.asarray(_bin_edges(a, bins, range, weights))
     if weights is None:
-        counts = _counts_between(_xp.sort(a), edges)
+        counts = _count_between_edges(_xp.sort(a), edges)
     else:
-        counts = _weights_between(a, edges, _xp._array(weights).ravel())
+        counts = _sum_weights_between_edges(a, edges, _xp._to_device(weights).ravel())
     if density:
         return counts / _xp.diff(edges).astype(np.float64) / counts.sum(), edges
     return counts, edges
 
 
-def _counts_between(ordered, edges):
+def _count_between_edges(ordered, edges):
     """Counts of sorted elements; the last bin has its right edge, too."""
     places = _xp.searchsorted(ordered, edges, side="left")
     places[-1:] = _xp.searchsorted(ordered, edges[-1:], side="right")
     return _xp.diff(places)
 
 
-def _bins_of(a, edges):
+def _bin_indices(a, edges):
     """The bin of each element from 1 on; 0 and the number of edges stand for outside."""
     places = _xp.searchsorted(edges, a, side="right")
     return places - (a == edges[-1])
 
 
-def _weights_between(a, edges, weights):
+def _sum_weights_between_edges(a, edges, weights):
     if weights.shape != a.shape:
         raise ValueError("weights should have the same shape as a.")
-    places, n = _bins_of(a, edges), edges.size + 1
+    places, n = _bin_indices(a, edges), edges.size + 1
     if weights.dtype.kind == "c":
         real, imag = (_weighted_counts(places, part.astype(np.float64), n) for part in (weights.real, weights.imag))
         return (real + 1j * imag)[1:-1].astype(weights.dtype)
@@ -491,7 +493,7 @@ def _weights_between(a, edges, weights):
 
 def histogramdd(sample, bins=10, range=None, density=None, weights=None):  # noqa: A002
     """Counts over several dimensions, as float64, and the edges of each; see `numpy.histogramdd`."""
-    columns = list(sample.T) if isinstance(sample, _xp.GPUArray) else [_xp._array(each) for each in sample]
+    columns = list(sample.T) if isinstance(sample, _xp.GPUArray) else [_xp._to_device(each) for each in sample]
     if isinstance(sample, _xp.GPUArray) and sample.ndim == 1:
         columns = [sample]
     count = len(columns)
@@ -502,12 +504,12 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):  # noq
     if len(ranges) != count:
         raise ValueError("range argument must have one entry per dimension")
     edges = [
-        _xp.asarray(_host_edges(x, one, limits, weights))
+        _xp.asarray(_bin_edges(x, one, limits, weights))
         for x, one, limits in zip(columns, each_bins, ranges, strict=True)
     ]
     place = _xp.zeros(columns[0].shape, np.int64)
     for x, edge in zip(columns, edges, strict=True):
-        place = place * (edge.size + 1) + _bins_of(x, edge)
+        place = place * (edge.size + 1) + _bin_indices(x, edge)
     shape = tuple(edge.size + 1 for edge in edges)
     counts = bincount(place, weights, int(np.prod(shape))).astype(np.float64).reshape(shape)
     counts = counts[(slice(1, -1),) * count]

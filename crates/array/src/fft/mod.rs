@@ -7,13 +7,13 @@ mod passes;
 mod plan;
 mod tables;
 
-pub use tables::FFT_TABLE_BYTES;
+pub use tables::MAX_FFT_TABLE_BYTES;
 pub(crate) use tables::TableCache;
 
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::layout::{Order, Shape};
-use passes::{BatchLayout, BatchedFft, launch_step, twiddle_table};
+use passes::{BatchLayout, BatchedFft, launch_helper_kernel, twiddle_table};
 use rtcg_codegen::array::{FftHelper, FftHelperKernel, FftResult, FftSource};
 use rtcg_codegen::{DType, DTypeKind};
 
@@ -41,7 +41,7 @@ impl FftKind {
 fn complex_dtype(dtype: DType) -> Result<DType> {
     match (dtype, dtype.kind()) {
         (DType::F16 | DType::F32 | DType::C64, _) => Ok(DType::C64),
-        (DType::BF16, _) | (_, DTypeKind::Record) => Err(ArrayError::dtype(format!(
+        (DType::BF16, _) | (_, DTypeKind::Record) => Err(ArrayError::type_error(format!(
             "elements of {dtype} cannot be transformed; expected numbers or bool, but not bfloat16"
         ))),
         _ => Ok(DType::C128),
@@ -71,7 +71,7 @@ impl FftRows {
         };
         let Some(view) = view.filter(|view| is_aligned(&view.strides)) else {
             let dense = array.copy(Some(Order::C))?;
-            let layout = BatchLayout::of_dense(dense.first_element_address(), length, inner, dense.itemsize());
+            let layout = BatchLayout::contiguous_batch(dense.first_element_address(), length, inner, dense.itemsize());
             return Ok(Self { array: dense, outer, inner, length, layout });
         };
         let [outer_step, step, inner_step] = [view.strides[0], view.strides[1], view.strides[2]];
@@ -92,7 +92,7 @@ impl GpuArray {
     /// Where the axis is shorter than what is transformed, zeros are added; where it is longer, the rest is left out.
     /// Halves and numbers of single precision give such of single precision, others of double precision. Errors are
     /// about the precision times the logarithm of `n`, in the square mean. Twiddles are kept for later calls
-    /// ([`FFT_TABLE_BYTES`]).
+    /// ([`MAX_FFT_TABLE_BYTES`]).
     ///
     /// Mixed radices after Stockham, the four-step scheme of Gentleman and Sande for long transforms, Bluestein's
     /// algorithm for prime factors above 13.
@@ -102,14 +102,14 @@ impl GpuArray {
     /// are expected, and when the device is out of memory.
     pub fn fft(&self, kind: FftKind, axis: usize, n: usize, scale: f64) -> Result<GpuArray> {
         if n == 0 {
-            return Err(ArrayError::value("Invalid number of FFT data points (0) specified."));
+            return Err(ArrayError::value_error("Invalid number of FFT data points (0) specified."));
         }
         if axis >= self.ndim() {
-            return Err(ArrayError::axis(axis as isize, self.ndim()));
+            return Err(ArrayError::axis_error(axis as isize, self.ndim()));
         }
         let complex = complex_dtype(self.dtype())?;
         if kind == FftKind::RealForward && self.dtype().is_complex() {
-            return Err(ArrayError::dtype(format!(
+            return Err(ArrayError::type_error(format!(
                 "a real transform of elements of {}; expected real ones",
                 self.dtype()
             )));
@@ -191,7 +191,12 @@ impl FftTransform<'_> {
             from: rows.layout,
             source,
             in_limit: (rows.length < needed).then_some(rows.length),
-            to: BatchLayout::of_dense(self.out.first_element_address(), out_length, rows.inner, self.out.itemsize()),
+            to: BatchLayout::contiguous_batch(
+                self.out.first_element_address(),
+                out_length,
+                rows.inner,
+                self.out.itemsize(),
+            ),
             result,
             out_limit,
             is_inverse,
@@ -218,7 +223,7 @@ impl FftTransform<'_> {
             from: pairs,
             source: if is_dense { FftSource::Complex } else { FftSource::Pair },
             in_limit: is_limited.then_some(rows.length),
-            to: BatchLayout::of_dense(between.first_element_address(), half, rows.inner, itemsize),
+            to: BatchLayout::contiguous_batch(between.first_element_address(), half, rows.inner, itemsize),
             result: FftResult::Complex,
             out_limit: None,
             is_inverse: false,
@@ -232,7 +237,7 @@ impl FftTransform<'_> {
         arguments.extend_from_slice(&lengths);
         arguments.extend_from_slice(&[bits.into(), self.scale.to_bits()]);
         let work = rows.outer * rows.inner * (half / 2 + 1);
-        launch_step(ctx, FftHelperKernel { dtype: self.complex, step: FftHelper::Untangle }, work, &arguments)
+        launch_helper_kernel(ctx, FftHelperKernel { dtype: self.complex, step: FftHelper::Untangle }, work, &arguments)
     }
 
     /// The way back from [`FftTransform::run_real_forward`].
@@ -247,15 +252,15 @@ impl FftTransform<'_> {
         arguments.extend([rows.layout.outer, rows.layout.step, rows.layout.inner].map(|step| step as u64));
         arguments.push(rows.length as u64);
         let work = rows.outer * rows.inner * (half / 2 + 1);
-        launch_step(ctx, FftHelperKernel { dtype: self.complex, step: FftHelper::Tangle }, work, &arguments)?;
+        launch_helper_kernel(ctx, FftHelperKernel { dtype: self.complex, step: FftHelper::Tangle }, work, &arguments)?;
         let itemsize = self.complex.itemsize();
-        let reals = BatchLayout::of_dense(self.out.first_element_address(), self.n, rows.inner, itemsize / 2);
+        let reals = BatchLayout::contiguous_batch(self.out.first_element_address(), self.n, rows.inner, itemsize / 2);
         let fft = BatchedFft {
             dtype: self.complex,
             n: half,
             outer: rows.outer,
             inner: rows.inner,
-            from: BatchLayout::of_dense(between.first_element_address(), half, rows.inner, itemsize),
+            from: BatchLayout::contiguous_batch(between.first_element_address(), half, rows.inner, itemsize),
             source: FftSource::Complex,
             in_limit: None,
             to: BatchLayout { step: 2 * reals.step, half: reals.step, ..reals },

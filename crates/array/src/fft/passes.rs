@@ -1,7 +1,8 @@
 //! The launches of one complex transform along an axis: passes, or a convolution with a chirp.
 
 use super::plan::{
-    BlockLimits, MAX_STRIDED_PASS_LENGTH, ThreadBudget, next_fast_len, passes_of, radices_of, threads_of,
+    BlockLimits, MAX_STRIDED_PASS_LENGTH, ThreadBudget, factor_into_radices, next_fast_len, plan_pass_lengths,
+    threads_per_transform,
 };
 use super::tables::TableKind;
 use crate::array::GpuArray;
@@ -35,7 +36,7 @@ pub(super) struct BatchLayout {
 
 impl BatchLayout {
     /// Elements one after the other in (outer, `n`, inner).
-    pub(super) fn of_dense(start: u64, n: usize, inner: usize, itemsize: usize) -> Self {
+    pub(super) fn contiguous_batch(start: u64, n: usize, inner: usize, itemsize: usize) -> Self {
         let [item, inner, n] = [itemsize, inner, n].map(|n| n as isize);
         Self { start, outer: n * inner * item, step: inner * item, inner: item, half: 0 }
     }
@@ -101,7 +102,7 @@ impl BatchedFft {
         let strides_first = self.inner > 1 || (self.outer > 1 && self.from.outer.abs() < self.from.step.abs());
         let (budget, shared_bytes) = thread_and_block_budgets(ctx);
         let block = BlockLimits { shared_bytes, itemsize: self.dtype.itemsize(), budget };
-        passes_of(n, (!strides_first).then_some(block))
+        plan_pass_lengths(n, (!strides_first).then_some(block))
     }
 
     /// After L. I. Bluestein (1970): with j k = (j^2 + k^2 - (k - j)^2) / 2 the transform becomes a convolution, which
@@ -109,7 +110,7 @@ impl BatchedFft {
     fn bluestein_convolve(&self, ctx: &Arc<ArrayContext>) -> Result<()> {
         let (n, itemsize) = (self.n, self.dtype.itemsize());
         let m = next_fast_len(2 * n - 1);
-        let too_long = || ArrayError::value(format!("a transform of length {n} is too long"));
+        let too_long = || ArrayError::value_error(format!("a transform of length {n} is too long"));
         let lengths = self.pass_lengths(ctx, m).ok_or_else(too_long)?;
         let chirp = ctx.fft_table(self.dtype, TableKind::Chirp(n), n * itemsize, |start| {
             self.launch_helper(ctx, FftHelper::Chirp, n, &[start, n as u64])
@@ -117,7 +118,7 @@ impl BatchedFft {
         let spectrum = self.chirp_spectrum(ctx, n, m)?;
         let (batches, dtype) = (self.outer * self.inner, self.dtype);
         let between = GpuArray::empty(ctx, &[batches, m], dtype, Order::C)?;
-        let between_place = BatchLayout::of_dense(between.first_element_address(), m, self.inner, itemsize);
+        let between_place = BatchLayout::contiguous_batch(between.first_element_address(), m, self.inner, itemsize);
         let forth =
             BatchedFft { n: m, to: between_place, result: FftResult::Complex, out_limit: None, scale: 1.0, ..*self };
         let chirp_start = chirp.device_ptr();
@@ -149,8 +150,8 @@ impl BatchedFft {
         ctx.fft_table(self.dtype, TableKind::Spectrum(n, m), m * itemsize, |start| {
             let around = GpuArray::empty(ctx, &[m], self.dtype, Order::C)?;
             self.launch_helper(ctx, FftHelper::ChirpFilter, m, &[around.first_element_address(), n as u64, m as u64])?;
-            let [from, to] =
-                [around.first_element_address(), start].map(|start| BatchLayout::of_dense(start, m, 1, itemsize));
+            let [from, to] = [around.first_element_address(), start]
+                .map(|start| BatchLayout::contiguous_batch(start, m, 1, itemsize));
             let (source, result) = (FftSource::Complex, FftResult::Complex);
             let whole = BatchedFft {
                 dtype: self.dtype,
@@ -178,7 +179,7 @@ impl BatchedFft {
         work: usize,
         arguments: &[u64],
     ) -> Result<()> {
-        launch_step(ctx, FftHelperKernel { dtype: self.dtype, step }, work, arguments)
+        launch_helper_kernel(ctx, FftHelperKernel { dtype: self.dtype, step }, work, arguments)
     }
 
     fn run_passes(&self, ctx: &Arc<ArrayContext>, lengths: &[usize], fused: PrologueEpilogue) -> Result<()> {
@@ -191,9 +192,9 @@ impl BatchedFft {
             1 => None,
             _ => Some(twiddle_table(ctx, self.dtype, self.n)?),
         };
-        let between_place = between
-            .as_ref()
-            .map(|between| BatchLayout::of_dense(between.first_element_address(), self.n, self.inner, itemsize));
+        let between_place = between.as_ref().map(|between| {
+            BatchLayout::contiguous_batch(between.first_element_address(), self.n, self.inner, itemsize)
+        });
         for index in 0..lengths.len() {
             let is_last = index + 1 == lengths.len();
             let pass = FftPass {
@@ -212,11 +213,16 @@ impl BatchedFft {
 }
 
 /// Launches the kernel of a step with arguments of 8 bytes.
-pub(super) fn launch_step(ctx: &ArrayContext, kernel: FftHelperKernel, work: usize, arguments: &[u64]) -> Result<()> {
+pub(super) fn launch_helper_kernel(
+    ctx: &ArrayContext,
+    kernel: FftHelperKernel,
+    work: usize,
+    arguments: &[u64],
+) -> Result<()> {
     let mut args = PackedKernelArgs::new();
     arguments.iter().for_each(|&argument| args.push_u64(argument));
     let compiled = ctx.compiled_kernel(&ArrayKernel::FftHelperKernel(kernel))?;
-    compiled.launch([ctx.device_info().blocks_for(work), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
+    compiled.launch([ctx.device_info().grid_block_count(work), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.packed_bytes())
 }
 
 /// Twiddles of a transform of length `n`, and how many bits of an exponent are its low part.
@@ -225,7 +231,7 @@ pub(super) fn twiddle_table(ctx: &ArrayContext, dtype: DType, n: usize) -> Resul
     let entries = (1 << bits) + ((n - 1) >> bits) + 1;
     let table = ctx.fft_table(dtype, TableKind::Twiddles(n), entries * dtype.itemsize(), |start| {
         let kernel = FftHelperKernel { dtype, step: FftHelper::TwiddleTable };
-        launch_step(ctx, kernel, entries, &[start, n as u64, bits.into()])
+        launch_helper_kernel(ctx, kernel, entries, &[start, n as u64, bits.into()])
     })?;
     Ok((table, bits))
 }
@@ -243,7 +249,7 @@ fn stage_twiddles(
         for &radix in &radices[1..] {
             let entries = before * (radix - 1);
             let kernel = FftHelperKernel { dtype, step: FftHelper::StageTwiddles };
-            launch_step(ctx, kernel, entries, &[start, before as u64, radix as u64])?;
+            launch_helper_kernel(ctx, kernel, entries, &[start, before as u64, radix as u64])?;
             start += (entries * dtype.itemsize()) as u64;
             before *= radix;
         }
@@ -268,7 +274,7 @@ impl FftPass<'_> {
     }
 
     /// The product of the lengths of earlier passes.
-    fn stride_before(&self) -> usize {
+    fn earlier_lengths_product(&self) -> usize {
         self.lengths[..self.index].iter().product()
     }
 
@@ -279,18 +285,25 @@ impl FftPass<'_> {
 
     /// The indices of transforms, the one along which a block has several first.
     fn transform_dims(&self) -> SmallVec<[TransformDim; 4]> {
-        let (from, to, stride_before, rest) = (self.from, self.to, self.stride_before(), self.later_lengths_product());
+        let (from, to, earlier_lengths_product, rest) =
+            (self.from, self.to, self.earlier_lengths_product(), self.later_lengths_product());
         let mut dims = SmallVec::new();
         if self.fft.inner > 1 {
             dims.push(TransformDim { size: self.fft.inner, from: from.inner, to: to.inner, at: 0, store_weight: 0 });
         }
         if !self.is_last {
-            dims.push(TransformDim { size: rest, from: from.step, to: to.step, at: stride_before, store_weight: 0 });
+            dims.push(TransformDim {
+                size: rest,
+                from: from.step,
+                to: to.step,
+                at: earlier_lengths_product,
+                store_weight: 0,
+            });
         }
         if !self.is_first && !self.is_last {
             let apart = (self.transform_length() * rest) as isize;
             dims.push(TransformDim {
-                size: stride_before,
+                size: earlier_lengths_product,
                 from: apart * from.step,
                 to: apart * to.step,
                 at: 0,
@@ -324,7 +337,7 @@ impl FftPass<'_> {
         threads: usize,
     ) -> FftPassSpec {
         // On a SIMD CPU shared memory has no banks.
-        let (has_banks, (_, shared_bytes)) = (is_simt(ctx), thread_and_block_budgets(ctx));
+        let (has_banks, (_, shared_bytes)) = (is_simt_device(ctx), thread_and_block_budgets(ctx));
         let fft = self.fft;
         let mut all = [0; FFT_STAGES];
         radices.iter().zip(&mut all).for_each(|(&radix, store_weight)| *store_weight = radix as u8);
@@ -357,7 +370,7 @@ impl FftPass<'_> {
         let budget = BlockBudget { elements: budget.elements.min(most), ..budget };
         let columns =
             transforms_per_block(self.transform_length(), threads, fft.dtype.itemsize(), dims[0].size, budget);
-        let pad_interval = if has_banks { pad_interval_of(radices, columns, load, store) } else { 0 };
+        let pad_interval = if has_banks { smem_pad_interval(radices, columns, load, store) } else { 0 };
         FftPassSpec {
             dtype: fft.dtype,
             radices: all,
@@ -372,7 +385,10 @@ impl FftPass<'_> {
     /// Bytes between the elements of a transform of the pass.
     fn element_strides(&self) -> (isize, isize) {
         let rest = self.later_lengths_product() as isize;
-        (self.from.step * rest, self.to.step * if self.is_last { self.stride_before() as isize } else { rest })
+        (
+            self.from.step * rest,
+            self.to.step * if self.is_last { self.earlier_lengths_product() as isize } else { rest },
+        )
     }
 
     fn launch_pass(
@@ -383,13 +399,13 @@ impl FftPass<'_> {
     ) -> Result<()> {
         let fft = self.fft;
         let mut dims = self.transform_dims();
-        let too_many = || ArrayError::value(format!("transforms of length {} are too many or too long", fft.n));
+        let too_many = || ArrayError::value_error(format!("transforms of length {} are too many or too long", fft.n));
         if dims.len() > 4 {
             return Err(too_many());
         }
         let budget = thread_and_block_budgets(ctx).0;
-        let radices = radices_of(self.transform_length(), budget).ok_or_else(too_many)?;
-        let threads = threads_of(&radices, budget);
+        let radices = factor_into_radices(self.transform_length(), budget).ok_or_else(too_many)?;
+        let threads = threads_per_transform(&radices, budget);
         let kernel = self.pass_kernel(ctx, fused, &dims, &radices, threads);
         let stages =
             if radices.len() > 1 { Some(stage_twiddles(ctx, fft.dtype, &radices, kernel.radices)?) } else { None };
@@ -409,7 +425,9 @@ impl FftPass<'_> {
         let (in_step, out_step) = self.element_strides();
         let length = fused.in_factors.map_or(fft.n, |factors| factors.1);
         [in_step, out_step].iter().for_each(|&step| args.push_i64(step as i64));
-        [self.later_lengths_product(), self.stride_before()].iter().for_each(|&step| args.push_u64(step as u64));
+        [self.later_lengths_product(), self.earlier_lengths_product()]
+            .iter()
+            .for_each(|&step| args.push_u64(step as u64));
         [self.from.half, self.to.half, self.from.step].iter().for_each(|&step| args.push_i64(step as i64));
         [fft.in_limit.unwrap_or(0), fft.out_limit.unwrap_or(0), length].iter().for_each(|&n| args.push_u64(n as u64));
         args.push(&fft.scale.to_ne_bytes(), 8);
@@ -421,20 +439,20 @@ impl FftPass<'_> {
         compiled.launch(
             [blocks.ok_or_else(too_many)?, 1, 1],
             [kernel.block_threads(), 1, 1],
-            kernel.dynamic_bytes(),
-            args.bytes(),
+            kernel.dynamic_smem_bytes(),
+            args.packed_bytes(),
         )
     }
 }
 
 /// Whether the device is a GPU (SIMT), not a SIMD CPU.
-fn is_simt(ctx: &ArrayContext) -> bool {
+fn is_simt_device(ctx: &ArrayContext) -> bool {
     !ctx.device_info().is_simd_cpu()
 }
 
 /// What a thread has room for, and the shared memory of a block; of a processor, what is near it.
 fn thread_and_block_budgets(ctx: &ArrayContext) -> (ThreadBudget, usize) {
-    match is_simt(ctx) {
+    match is_simt_device(ctx) {
         true => (ThreadBudget::SIMT_BUDGET, ctx.device_info().shared_bytes as usize),
         false => (ThreadBudget::SIMD_BUDGET, 48 << 10),
     }
@@ -463,7 +481,7 @@ fn transforms_per_block(length: usize, threads: usize, itemsize: usize, count: u
 /// Elements of shared memory between gaps of one. What adjacent threads write first is as far apart as the first
 /// butterfly is long, times the columns if only those of later stages are adjacent. A gap for each of these steps keeps
 /// them off the same banks; steps that are no multiples of 4 are often better off without when there are more stages.
-fn pad_interval_of(radices: &[usize], columns: usize, load: FftLoad, store: FftStore) -> usize {
+fn smem_pad_interval(radices: &[usize], columns: usize, load: FftLoad, store: FftStore) -> usize {
     match radices[0] {
         radix if store.by_columns && !load.by_columns => radix * columns,
         8 | 16 => 16,

@@ -44,9 +44,9 @@ impl BlockLimits {
 
     /// Whether it does a transform of length `n`: shared memory has gaps, at most one behind 8 elements.
     fn fits_block(self, n: usize) -> bool {
-        radices_of(n, self.budget).is_some_and(|radices| {
+        factor_into_radices(n, self.budget).is_some_and(|radices| {
             (n + n / 8) * self.itemsize <= self.shared_bytes
-                && threads_of(&radices, self.budget) * self.itemsize <= Self::MAX_REGISTER_BYTES
+                && threads_per_transform(&radices, self.budget) * self.itemsize <= Self::MAX_REGISTER_BYTES
         })
     }
 }
@@ -63,7 +63,7 @@ pub(super) fn is_smooth(mut n: usize) -> bool {
 
 /// Lengths of passes whose product is `n`: one where `block` has room for it, else all at most [`MAX_STRIDED_PASS_LENGTH`].
 /// `None` where there is none: `n` has a large prime factor.
-pub(super) fn passes_of(n: usize, block: Option<BlockLimits>) -> Option<Vec<usize>> {
+pub(super) fn plan_pass_lengths(n: usize, block: Option<BlockLimits>) -> Option<Vec<usize>> {
     if !is_smooth(n) {
         return None;
     }
@@ -96,7 +96,7 @@ fn split_length(n: usize, count: usize) -> Option<Vec<usize>> {
 
 /// Butterflies whose product is `m`: as few as possible, of which threads get equal shares if possible, then as short as
 /// possible, the longest first. `None` where they are more than a kernel has room for.
-pub(super) fn radices_of(m: usize, budget: ThreadBudget) -> Option<Vec<usize>> {
+pub(super) fn factor_into_radices(m: usize, budget: ThreadBudget) -> Option<Vec<usize>> {
     if m == 1 {
         return Some(vec![1]);
     }
@@ -133,7 +133,7 @@ pub(super) fn next_fast_len(least: usize) -> usize {
 
 /// Threads of a transform of these butterflies: such that all have equal shares, unless they are large; then such that
 /// each has one butterfly if these are about as long as each other, else one of the longest.
-pub(super) fn threads_of(radices: &[usize], budget: ThreadBudget) -> usize {
+pub(super) fn threads_per_transform(radices: &[usize], budget: ThreadBudget) -> usize {
     let length: usize = radices.iter().product();
     let share = least_common_multiple(radices);
     if share <= budget.elements {
@@ -147,26 +147,26 @@ pub(super) fn threads_of(radices: &[usize], budget: ThreadBudget) -> usize {
 mod tests {
     use super::*;
 
-    fn block(itemsize: usize) -> Option<BlockLimits> {
+    fn block_limits(itemsize: usize) -> Option<BlockLimits> {
         Some(BlockLimits { shared_bytes: 48 << 10, itemsize, budget: ThreadBudget::SIMT_BUDGET })
     }
 
     #[test]
     fn passes_and_butterflies_multiply_to_the_length() {
         for n in (1..3000).chain([44100, 1 << 20, 1 << 22, 3 * 5 * 7 * 11 * 13, 13usize.pow(6), 1 << 33]) {
-            let Some(passes) = passes_of(n, block(8)) else {
+            let Some(passes) = plan_pass_lengths(n, block_limits(8)) else {
                 assert!(!is_smooth(n));
                 continue;
             };
             assert_eq!(passes.iter().product::<usize>(), n);
             for &m in &passes {
                 for budget in [ThreadBudget::SIMT_BUDGET, ThreadBudget::SIMD_BUDGET] {
-                    let radices = radices_of(m, budget).expect("butterflies");
+                    let radices = factor_into_radices(m, budget).expect("butterflies");
                     assert_eq!(radices.iter().product::<usize>(), m);
                     assert!(
                         radices.iter().all(|r| *r <= budget.max_radix.max(13)) && radices.is_sorted_by(|a, b| a >= b)
                     );
-                    let threads = threads_of(&radices, budget);
+                    let threads = threads_per_transform(&radices, budget);
                     assert!(threads <= 1024 && m.is_multiple_of(threads));
                 }
             }
@@ -175,30 +175,31 @@ mod tests {
 
     #[test]
     fn long_transforms_take_few_passes() {
-        assert_eq!(passes_of(1 << 20, block(8)), Some(vec![1024, 1024]));
-        assert_eq!(passes_of(1 << 12, block(8)), Some(vec![4096]));
-        assert_eq!(passes_of(1 << 12, block(16)), Some(vec![64, 64]));
-        assert_eq!(passes_of(1 << 10, None), Some(vec![1024]));
-        assert_eq!(passes_of(1 << 12, None), Some(vec![64, 64]));
-        assert_eq!(passes_of(1 << 24, block(8)), Some(vec![256, 256, 256]));
-        let large = |itemsize| block(itemsize).map(|block| BlockLimits { shared_bytes: 227 << 10, ..block });
-        assert_eq!(passes_of(1 << 13, large(16)), Some(vec![1 << 13]));
-        assert_eq!(passes_of(1 << 14, large(8)), Some(vec![1 << 14]));
+        assert_eq!(plan_pass_lengths(1 << 20, block_limits(8)), Some(vec![1024, 1024]));
+        assert_eq!(plan_pass_lengths(1 << 12, block_limits(8)), Some(vec![4096]));
+        assert_eq!(plan_pass_lengths(1 << 12, block_limits(16)), Some(vec![64, 64]));
+        assert_eq!(plan_pass_lengths(1 << 10, None), Some(vec![1024]));
+        assert_eq!(plan_pass_lengths(1 << 12, None), Some(vec![64, 64]));
+        assert_eq!(plan_pass_lengths(1 << 24, block_limits(8)), Some(vec![256, 256, 256]));
+        let large = |itemsize| block_limits(itemsize).map(|block| BlockLimits { shared_bytes: 227 << 10, ..block });
+        assert_eq!(plan_pass_lengths(1 << 13, large(16)), Some(vec![1 << 13]));
+        assert_eq!(plan_pass_lengths(1 << 14, large(8)), Some(vec![1 << 14]));
         // There is room for so many elements, but not for so many threads.
-        assert_eq!(passes_of(25000, large(8)).map(|passes| passes.len()), Some(2));
-        assert_eq!(radices_of(1024, ThreadBudget::SIMT_BUDGET), Some(vec![16, 8, 8]));
-        assert_eq!(radices_of(1024, ThreadBudget::SIMD_BUDGET), Some(vec![8, 8, 4, 4]));
-        assert_eq!(radices_of(1000, ThreadBudget::SIMT_BUDGET), Some(vec![10, 10, 10]));
-        assert_eq!(radices_of(96, ThreadBudget::SIMD_BUDGET), Some(vec![6, 4, 4]));
-        let threads =
-            |budget| [vec![16, 8, 8], vec![6, 4, 4], vec![15, 14]].map(|radices| threads_of(&radices, budget));
+        assert_eq!(plan_pass_lengths(25000, large(8)).map(|passes| passes.len()), Some(2));
+        assert_eq!(factor_into_radices(1024, ThreadBudget::SIMT_BUDGET), Some(vec![16, 8, 8]));
+        assert_eq!(factor_into_radices(1024, ThreadBudget::SIMD_BUDGET), Some(vec![8, 8, 4, 4]));
+        assert_eq!(factor_into_radices(1000, ThreadBudget::SIMT_BUDGET), Some(vec![10, 10, 10]));
+        assert_eq!(factor_into_radices(96, ThreadBudget::SIMD_BUDGET), Some(vec![6, 4, 4]));
+        let threads = |budget| {
+            [vec![16, 8, 8], vec![6, 4, 4], vec![15, 14]].map(|radices| threads_per_transform(&radices, budget))
+        };
         assert_eq!(threads(ThreadBudget::SIMT_BUDGET), [64, 8, 15]);
         assert_eq!(threads(ThreadBudget::SIMD_BUDGET), [64, 24, 15]);
-        assert_eq!(passes_of(2 * 17, block(8)), None);
+        assert_eq!(plan_pass_lengths(2 * 17, block_limits(8)), None);
     }
 
     #[test]
-    fn convolutions_have_room() {
+    fn next_fast_len_is_smooth_and_large_enough() {
         for n in 1..5000 {
             let m = next_fast_len(2 * n - 1);
             assert!((2 * n - 1..4 * n).contains(&m) && is_smooth(m), "{n} {m}");

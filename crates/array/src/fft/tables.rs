@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Bytes of tables that a context keeps; those that were not used for the longest time go first.
-pub const FFT_TABLE_BYTES: usize = 64 << 20;
+pub const MAX_FFT_TABLE_BYTES: usize = 64 << 20;
 
 /// What a table has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -53,7 +53,7 @@ impl TableCache {
     }
 
     fn insert_table(&mut self, key: TableKey, memory: Arc<dyn ArrayBuffer>, nbytes: usize) {
-        if nbytes > FFT_TABLE_BYTES {
+        if nbytes > MAX_FFT_TABLE_BYTES {
             return;
         }
         let last_used = self.clock;
@@ -61,7 +61,7 @@ impl TableCache {
             self.nbytes -= old.nbytes;
         }
         self.nbytes += nbytes;
-        while self.nbytes > FFT_TABLE_BYTES {
+        while self.nbytes > MAX_FFT_TABLE_BYTES {
             let Some(oldest) = self.entries.iter().min_by_key(|(_, kept)| kept.last_used).map(|(key, _)| *key) else {
                 return;
             };
@@ -96,7 +96,7 @@ impl ArrayContext {
         Ok(memory)
     }
 
-    /// Bytes of the tables of Fourier transforms that are kept, at most [`FFT_TABLE_BYTES`].
+    /// Bytes of the tables of Fourier transforms that are kept, at most [`MAX_FFT_TABLE_BYTES`].
     pub fn fft_table_bytes(&self) -> usize {
         self.fft_tables().nbytes
     }
@@ -123,16 +123,16 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_used_for_the_longest_time_goes_first() {
+    fn least_recently_used_table_is_evicted_first() {
         let mut tables = TableCache::default();
         let key = |n| (0, DType::C64, TableKind::Chirp(n));
-        let third = FFT_TABLE_BYTES / 3;
+        let third = MAX_FFT_TABLE_BYTES / 3;
         (0..3).for_each(|n| tables.insert_table(key(n), Arc::new(NullBuffer), third));
         assert!(tables.get_table(&key(0)).is_some());
         tables.insert_table(key(3), Arc::new(NullBuffer), third);
         assert!([0, 2, 3].iter().all(|&n| tables.get_table(&key(n)).is_some()) && tables.get_table(&key(1)).is_none());
         assert_eq!(tables.nbytes, 3 * third);
-        tables.insert_table(key(4), Arc::new(NullBuffer), FFT_TABLE_BYTES + 1);
+        tables.insert_table(key(4), Arc::new(NullBuffer), MAX_FFT_TABLE_BYTES + 1);
         assert!(tables.get_table(&key(4)).is_none() && tables.nbytes == 3 * third);
         tables.insert_table(key(3), Arc::new(NullBuffer), third);
         assert_eq!(tables.nbytes, 3 * third);

@@ -6,7 +6,7 @@ use crate::layout::Shape;
 use crate::runtime::ArrayContext;
 use crate::scalar::ScalarElement;
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{NO_STEP, Op};
+use rtcg_codegen::array::{NO_INPUT_STEP, Op};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Weak};
 
@@ -14,7 +14,7 @@ use std::sync::{Arc, Weak};
 const MAX_NODES: usize = 192;
 
 /// Bytes of kernel arguments that may be strides.
-const STRIDE_BYTES: usize = 2800;
+const MAX_STRIDE_ARG_BYTES: usize = 2800;
 
 /// Arrays of a kernel, outputs included.
 const MAX_OPERANDS: usize = 31;
@@ -60,21 +60,21 @@ pub(super) struct FusionGraph {
 pub(super) struct FusionConflict;
 
 /// The first and the last byte past an array with memory.
-fn range_of(array: &GpuArray) -> Option<(u64, u64)> {
+fn address_range(array: &GpuArray) -> Option<(u64, u64)> {
     let base = array.buffer()?.device_ptr();
     let (low, high) = array.layout().byte_extent(array.itemsize());
     Some((base.wrapping_add(low as u64), base.wrapping_add(high as u64)))
 }
 
 fn may_overlap(a: &GpuArray, b: &GpuArray) -> bool {
-    match (range_of(a), range_of(b)) {
+    match (address_range(a), address_range(b)) {
         (Some((a, a_end)), Some((b, b_end))) => a < b_end && b < a_end,
         _ => false,
     }
 }
 
 /// Whether two arrays have the same elements at the same places.
-fn is_same(a: &GpuArray, b: &GpuArray) -> bool {
+fn is_same_view(a: &GpuArray, b: &GpuArray) -> bool {
     address_of(a) == address_of(b) && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides()
 }
 
@@ -89,7 +89,7 @@ fn is_writable(array: &GpuArray) -> bool {
 
 /// Arrays that a kernel over `ndim` axes may have, and outputs among them.
 pub(super) fn max_arrays(ndim: usize) -> (usize, usize) {
-    let room = (STRIDE_BYTES / (8 * ndim.max(1))).clamp(5, MAX_OPERANDS);
+    let room = (MAX_STRIDE_ARG_BYTES / (8 * ndim.max(1))).clamp(5, MAX_OPERANDS);
     (room, (room / 4).max(1))
 }
 
@@ -104,21 +104,21 @@ impl FusionGraph {
         !self.is_empty() && (self.nodes.len() >= MAX_NODES || self.leaves.len() + n_leaves > room - outputs)
     }
 
-    pub(super) fn note_ndim(&mut self, ndim: usize) {
+    pub(super) fn update_max_ndim(&mut self, ndim: usize) {
         self.max_ndim = self.max_ndim.max(ndim);
     }
 
     /// Whether an array in memory can be read here: a pending store may stand for it or forbid it.
     pub(super) fn check_leaf(&self, array: &GpuArray) -> Result<(), FusionConflict> {
-        let hinders = |store: &PendingStore| may_overlap(&store.target, array) && !is_same(&store.target, array);
+        let hinders = |store: &PendingStore| may_overlap(&store.target, array) && !is_same_view(&store.target, array);
         if self.stores.iter().any(hinders) { Err(FusionConflict) } else { Ok(()) }
     }
 
     /// Whether a result can go to `target` in this graph.
     pub(super) fn check_store(&self, target: &GpuArray) -> Result<(), FusionConflict> {
-        let differs = |other: &GpuArray| may_overlap(other, target) && !is_same(other, target);
+        let differs = |other: &GpuArray| may_overlap(other, target) && !is_same_view(other, target);
         let other_shape = self.stores.first().is_some_and(|store| store.target.shape() != target.shape());
-        let is_known = self.stores.iter().any(|store| is_same(&store.target, target));
+        let is_known = self.stores.iter().any(|store| is_same_view(&store.target, target));
         let is_full = !is_known && self.stores.len() >= max_arrays(self.max_ndim.max(target.ndim())).1;
         if other_shape
             || is_full
@@ -131,8 +131,8 @@ impl FusionGraph {
     }
 
     /// Whether an operation that reads `array` may write `target`: never another element than its own.
-    pub(super) fn has_no_hazard(target: &GpuArray, array: &GpuArray) -> bool {
-        !may_overlap(target, array) || is_same(target, array)
+    pub(super) fn has_no_write_hazard(target: &GpuArray, array: &GpuArray) -> bool {
+        !may_overlap(target, array) || is_same_view(target, array)
     }
 
     /// Whether results can be deferred to `target` at all.
@@ -141,8 +141,8 @@ impl FusionGraph {
     }
 
     /// The node of an array in memory, which [`FusionGraph::check_leaf`] has allowed.
-    pub(super) fn array_node(&mut self, array: &GpuArray) -> u16 {
-        if let Some(store) = self.stores.iter().find(|store| is_same(&store.target, array)) {
+    pub(super) fn intern_array(&mut self, array: &GpuArray) -> u16 {
+        if let Some(store) = self.stores.iter().find(|store| is_same_view(&store.target, array)) {
             return store.node;
         }
         let key = (address_of(array), array.dtype(), array.layout().shape.clone(), array.layout().strides.clone());
@@ -155,7 +155,7 @@ impl FusionGraph {
     }
 
     /// The node of a number. Equal numbers share one only if they are the same bits.
-    pub(super) fn constant_node(&mut self, element: ScalarElement, dtype: DType) -> u16 {
+    pub(super) fn intern_constant(&mut self, element: ScalarElement, dtype: DType) -> u16 {
         let same = |known: &(ScalarElement, DType)| known.1 == dtype && known.0.bytes() == element.bytes();
         let index = self.values.iter().position(same).unwrap_or_else(|| {
             self.values.push((element, dtype));
@@ -164,7 +164,7 @@ impl FusionGraph {
         self.intern_node(FusionNode::Value(index as u16))
     }
 
-    /// The node that is `intern_node`.
+    /// The node that equals `node`, which is added unless there is one.
     pub(super) fn intern_node(&mut self, node: FusionNode) -> u16 {
         let next = self.nodes.len() as u16;
         let index = *self.node_ids.entry(node).or_insert(next);
@@ -174,9 +174,9 @@ impl FusionGraph {
         index
     }
 
-    /// The value of `target` is from now on that of `intern_node`.
+    /// The value of `target` is from now on that of `node`.
     pub(super) fn set_pending_store(&mut self, target: &GpuArray, node: u16) {
-        match self.stores.iter_mut().find(|store| is_same(&store.target, target)) {
+        match self.stores.iter_mut().find(|store| is_same_view(&store.target, target)) {
             Some(store) => store.node = node,
             None => self.stores.push(PendingStore { target: target.clone(), node }),
         }
@@ -188,7 +188,10 @@ impl FusionGraph {
         outputs.for_each(|output| needed[usize::from(output)] = true);
         for at in (0..self.nodes.len()).rev() {
             if let (true, FusionNode::Op { inputs, .. }) = (needed[at], self.nodes[at]) {
-                inputs.iter().filter(|input| **input != NO_STEP).for_each(|input| needed[usize::from(*input)] = true);
+                inputs
+                    .iter()
+                    .filter(|input| **input != NO_INPUT_STEP)
+                    .for_each(|input| needed[usize::from(*input)] = true);
             }
         }
         (0..self.nodes.len()).filter(|at| needed[*at]).map(|at| at as u16).collect()

@@ -10,7 +10,8 @@ use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::{Layout, Shape};
 use crate::runtime::{ArrayBuffer, ArrayContext};
 use rtcg_codegen::array::{
-    AccessPattern, FUSED_ZEROS, FusedOutput, FusedSpec, FusedStep, FusedSteps, NO_STEP, OperandKind, PointwiseOperand,
+    AccessPattern, FUSED_ZERO_ARG_COUNT, FusedOutput, FusedSpec, FusedStep, FusedSteps, NO_INPUT_STEP, OperandKind,
+    PointwiseOperand,
 };
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ struct StoreTarget {
 pub(super) fn evaluate_graph(graph: &FusionGraph) -> Result<()> {
     let Some(ctx) = graph.ctx.clone() else { return Ok(()) };
     let live: Vec<Arc<DeferredBuffer>> = graph.results.iter().filter_map(std::sync::Weak::upgrade).collect();
-    let result = compute_live(graph, &ctx, &live);
+    let result = compute_live_results(graph, &ctx, &live);
     if let Err(error) = &result {
         let message: Arc<str> = error.to_string().into();
         for deferred in &live {
@@ -37,7 +38,7 @@ pub(super) fn evaluate_graph(graph: &FusionGraph) -> Result<()> {
     result
 }
 
-fn compute_live(graph: &FusionGraph, ctx: &Arc<ArrayContext>, live: &[Arc<DeferredBuffer>]) -> Result<()> {
+fn compute_live_results(graph: &FusionGraph, ctx: &Arc<ArrayContext>, live: &[Arc<DeferredBuffer>]) -> Result<()> {
     let stored_shape: Option<Shape> = graph.stores.first().map(|store| store.target.layout().shape.clone());
     let mut shapes: Vec<Shape> = Vec::new();
     for deferred in live {
@@ -50,7 +51,7 @@ fn compute_live(graph: &FusionGraph, ctx: &Arc<ArrayContext>, live: &[Arc<Deferr
     for shape in &shapes {
         let mut targets = Vec::new();
         for deferred in live.iter().filter(|deferred| deferred.layout.shape == *shape) {
-            targets.push(new_target(ctx, deferred)?);
+            targets.push(allocate_store_target(ctx, deferred)?);
         }
         let n_new = targets.len();
         if stored_shape.as_ref() == Some(shape) {
@@ -64,12 +65,12 @@ fn compute_live(graph: &FusionGraph, ctx: &Arc<ArrayContext>, live: &[Arc<Deferr
         let (_, at_once) = max_arrays(shape.len());
         let (new, stored) = targets.split_at(n_new);
         if stored.len() + new.len() <= at_once.max(stored.len()) {
-            launch_group(graph, ctx, shape, &targets)?;
+            launch_fused_targets(graph, ctx, shape, &targets)?;
         } else {
             for chunk in new.chunks(at_once) {
-                launch_group(graph, ctx, shape, chunk)?;
+                launch_fused_targets(graph, ctx, shape, chunk)?;
             }
-            launch_group(graph, ctx, shape, stored)?;
+            launch_fused_targets(graph, ctx, shape, stored)?;
         }
         for target in targets {
             if let Some((deferred, memory)) = target.owner {
@@ -80,11 +81,11 @@ fn compute_live(graph: &FusionGraph, ctx: &Arc<ArrayContext>, live: &[Arc<Deferr
     Ok(())
 }
 
-fn new_target(ctx: &Arc<ArrayContext>, deferred: &Arc<DeferredBuffer>) -> Result<StoreTarget> {
+fn allocate_store_target(ctx: &Arc<ArrayContext>, deferred: &Arc<DeferredBuffer>) -> Result<StoreTarget> {
     let nbytes = deferred.layout.size() * deferred.dtype.itemsize();
     let memory = ctx.device_runtime().alloc_from(deferred.allocator.as_ref(), nbytes)?;
     let array = GpuArray::from_buffer(ctx, Some(memory.clone()), deferred.layout.clone(), deferred.dtype);
-    let node = *crate::runtime::lock(&deferred.node);
+    let node = *crate::runtime::lock_ignoring_poison(&deferred.node);
     Ok(StoreTarget { array, node, owner: Some((deferred.clone(), memory)) })
 }
 
@@ -100,7 +101,7 @@ pub(super) struct FusedSubgraph<'a> {
 impl<'a> FusedSubgraph<'a> {
     pub(super) fn new(graph: &'a FusionGraph, outputs: impl Iterator<Item = u16>) -> Self {
         let order = graph.reachable_nodes(outputs);
-        let place = |node: u16| order.binary_search(&node).map_or(NO_STEP, |at| at as u16);
+        let place = |node: u16| order.binary_search(&node).map_or(NO_INPUT_STEP, |at| at as u16);
         let (mut steps, mut arrays, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for &node in &order {
             steps.push(match graph.nodes[usize::from(node)] {
@@ -123,12 +124,12 @@ impl<'a> FusedSubgraph<'a> {
     }
 
     /// The step of a node.
-    pub(super) fn step_of(&self, node: u16) -> u16 {
-        self.order.binary_search(&node).map_or(NO_STEP, |at| at as u16)
+    pub(super) fn step_index(&self, node: u16) -> u16 {
+        self.order.binary_search(&node).map_or(NO_INPUT_STEP, |at| at as u16)
     }
 
     /// Sets how each array is passed.
-    fn set_access(&mut self, accesses: &[OperandKind]) {
+    fn set_operand_kinds(&mut self, accesses: &[OperandKind]) {
         let arrays = self.steps.0.iter_mut().filter_map(|step| match step {
             FusedStep::Array(operand) => Some(operand),
             _ => None,
@@ -137,8 +138,8 @@ impl<'a> FusedSubgraph<'a> {
     }
 
     /// The zeros and the numbers, which end the arguments.
-    pub(super) fn push_values(&self, args: &mut PackedKernelArgs) {
-        (0..FUSED_ZEROS).for_each(|_| args.push_u64(0));
+    pub(super) fn push_scalar_args(&self, args: &mut PackedKernelArgs) {
+        (0..FUSED_ZERO_ARG_COUNT).for_each(|_| args.push_u64(0));
         for &value in &self.values {
             let element = &self.graph.values[usize::from(value)].0;
             args.push(element.bytes(), element.alignment());
@@ -146,7 +147,12 @@ impl<'a> FusedSubgraph<'a> {
     }
 }
 
-fn launch_group(graph: &FusionGraph, ctx: &Arc<ArrayContext>, shape: &Shape, targets: &[StoreTarget]) -> Result<()> {
+fn launch_fused_targets(
+    graph: &FusionGraph,
+    ctx: &Arc<ArrayContext>,
+    shape: &Shape,
+    targets: &[StoreTarget],
+) -> Result<()> {
     if targets.is_empty() {
         return Ok(());
     }
@@ -181,10 +187,10 @@ impl FusedLaunch<'_> {
         let layouts: SmallVec<[Layout; 8]> =
             self.outputs_and_arrays().map(|array| array.layout().broadcast_to(self.shape)).collect::<Result<_>>()?;
         let plan = IterationPlan::<N>::new(std::array::from_fn(|k| layouts.get(k).unwrap_or(&layouts[0])));
-        let pattern = match self.flat_accesses(&plan) {
+        let pattern = match self.flat_operand_kinds(&plan) {
             Some(accesses) => {
                 let pattern = AccessPattern::Flat(self.elements_per_access(&plan, &accesses));
-                self.part.set_access(&accesses);
+                self.part.set_operand_kinds(&accesses);
                 pattern
             }
             None => AccessPattern::Strided(plan.index_space()),
@@ -193,7 +199,7 @@ impl FusedLaunch<'_> {
     }
 
     /// How each array is passed if every operand lies without gaps or is a single element.
-    fn flat_accesses<const N: usize>(&self, plan: &IterationPlan<N>) -> Option<Vec<OperandKind>> {
+    fn flat_operand_kinds<const N: usize>(&self, plan: &IterationPlan<N>) -> Option<Vec<OperandKind>> {
         let n_outputs = self.targets.len();
         let mut accesses = Vec::new();
         for (k, array) in self.outputs_and_arrays().enumerate() {
@@ -227,7 +233,7 @@ impl FusedLaunch<'_> {
 
     fn launch_planned<const N: usize>(&self, plan: &IterationPlan<N>, pattern: AccessPattern) -> Result<()> {
         let output = |target: &StoreTarget| FusedOutput {
-            step: self.part.step_of(target.node),
+            step: self.part.step_index(target.node),
             unaligned: matches!(pattern, AccessPattern::Strided(_)) && !is_aligned(&target.array),
         };
         let outputs = self.targets.iter().map(output).collect();
@@ -240,12 +246,17 @@ impl FusedLaunch<'_> {
             AccessPattern::Flat(elements_per_access) => size.div_ceil(usize::from(elements_per_access)),
             AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) => {
                 let all: SmallVec<[usize; 8]> = (0..self.outputs_and_arrays().count()).collect();
-                plan.write_dims(space, &all, &mut args);
+                plan.push_dims(space, &all, &mut args);
                 size
             }
         };
-        self.part.push_values(&mut args);
+        self.part.push_scalar_args(&mut args);
         let compiled = self.ctx.fused_kernel(&kernel)?;
-        compiled.launch([self.ctx.device_info().blocks_for(work), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.bytes())
+        compiled.launch(
+            [self.ctx.device_info().grid_block_count(work), 1, 1],
+            [BLOCK_THREADS, 1, 1],
+            0,
+            args.packed_bytes(),
+        )
     }
 }

@@ -1,6 +1,6 @@
 //! Fusion: operations are deferred and computed together, as one kernel.
 //!
-//! Between [`begin`] and the end of its [`Fusion`] (or inside of [`fuse`]), element by element operations
+//! Between [`begin`] and the end of its [`FusionGuard`] (or inside of [`fuse`]), element by element operations
 //! of the calling thread give arrays whose memory does not exist yet ([`DeferredBuffer`]); shape, dtype, layout
 //! and errors are those of the operation itself. When anything needs an address - a copy to the host, a
 //! sort, a kernel of the user - or the block ends, every array that is still referenced is computed: one
@@ -20,5 +20,6 @@ mod scope;
 pub(crate) use reduce::reduce_deferred;
 pub(crate) use scope::defer_operation;
 pub use scope::{
-    DeferredBuffer, Fusion, begin, check_read, enter, flush, flush_quietly, fuse, is_active, is_deferred, leave, trace,
+    DeferredBuffer, FusionGuard, begin, begin_traced, check_host_read_allowed, enter, flush, flush_storing_errors,
+    fuse, is_active, is_deferred, leave,
 };

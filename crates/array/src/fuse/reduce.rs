@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::iteration_plan::IterationPlan;
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order};
-use crate::reduce::{FusableReduction, Packable, ReductionPlan, kept_shape, split_axes};
+use crate::reduce::{FusableReduction, PackCandidate, ReductionPlan, shape_after_reduction, split_reduced_axes};
 use rtcg_codegen::array::{ReduceSpec, ReductionOp};
 use smallvec::SmallVec;
 
@@ -24,7 +24,7 @@ pub(crate) fn reduce_deferred(x: &GpuArray, wish: &FusableReduction<'_>) -> Resu
     }
     let reduce = |graph: &FusionGraph, node: u16| {
         let part = FusedSubgraph::new(graph, std::iter::once(node));
-        let step = part.step_of(node);
+        let step = part.step_index(node);
         let job = ReductionJob { x, wish, part, step };
         match job.part.arrays.len() {
             0..=2 => job.plan_and_launch::<4>(),
@@ -33,7 +33,7 @@ pub(crate) fn reduce_deferred(x: &GpuArray, wish: &FusableReduction<'_>) -> Resu
             _ => job.plan_and_launch::<256>(),
         }
     };
-    FusionScope::with_node(x, reduce).transpose()
+    FusionScope::with_graph_node(x, reduce).transpose()
 }
 
 struct ReductionJob<'a> {
@@ -46,15 +46,15 @@ struct ReductionJob<'a> {
 impl ReductionJob<'_> {
     fn plan_and_launch<const N: usize>(&self) -> Result<GpuArray> {
         let (x, wish) = (self.x, self.wish);
-        let kept: SmallVec<[usize; 4]> = kept_shape(x.shape(), wish.axes, true);
-        let shape: SmallVec<[usize; 4]> = kept_shape(x.shape(), wish.axes, wish.keepdims);
+        let kept: SmallVec<[usize; 4]> = shape_after_reduction(x.shape(), wish.axes, true);
+        let shape: SmallVec<[usize; 4]> = shape_after_reduction(x.shape(), wish.axes, wish.keepdims);
         let out = GpuArray::empty(x.context(), &shape, wish.result, Order::C)?;
-        let (out_kept, _) = split_axes(&Layout::contiguous(&kept, out.itemsize(), Order::C), wish.axes);
+        let (out_kept, _) = split_reduced_axes(&Layout::contiguous(&kept, out.itemsize(), Order::C), wish.axes);
         let mut layouts: SmallVec<[(Layout, Layout); 8]> = SmallVec::new();
-        layouts.push(split_axes(x.layout(), wish.axes));
+        layouts.push(split_reduced_axes(x.layout(), wish.axes));
         for array in &self.part.arrays {
             let layout = array.layout().broadcast_to(x.shape())?;
-            let (mut kept, reduced) = split_axes(&layout, wish.axes);
+            let (mut kept, reduced) = split_reduced_axes(&layout, wish.axes);
             kept.offset = layout.offset;
             layouts.push((kept, reduced));
         }
@@ -64,8 +64,8 @@ impl ReductionJob<'_> {
             _ => layouts.get(k - 1).map_or(&out_kept, |layout| &layout.0),
         }));
         let of_reduced = std::array::from_fn(|k| &layouts.get(k).unwrap_or(&layouts[0]).1);
-        let reduced = match wish.reduction.is_arg() {
-            true => IterationPlan::<N>::in_order(of_reduced),
+        let reduced = match wish.reduction.is_arg_reduction() {
+            true => IterationPlan::<N>::keeping_axis_order(of_reduced),
             false => IterationPlan::<N>::new(of_reduced),
         };
         if out.size() > 0 {
@@ -83,18 +83,18 @@ impl ReductionJob<'_> {
         let (ctx, arrays) = (self.x.context(), &self.part.arrays);
         let address = |k: usize| arrays[k].address(kept.offsets[k + 2]).wrapping_add(reduced.offsets[k + 1] as u64);
         let plan = ReductionPlan::new(ctx.device_info(), self.x.itemsize(), kept, reduced);
-        let packable = arrays.iter().enumerate().map(|(k, array)| Packable {
+        let packable = arrays.iter().enumerate().map(|(k, array)| PackCandidate {
             itemsize: array.itemsize(),
             address: address(k),
             kept: kept.axes.iter().map(|axis| axis.1[k + 2]).collect(),
             reduced: reduced.single_stride(k + 1, 0).unwrap_or(0),
         });
-        let kernel = plan.kernel_key(ReduceSpec {
+        let kernel = plan.specialize_kernel(ReduceSpec {
             reduction: self.wish.reduction,
             x: self.x.dtype(),
             compute: self.wish.compute,
             out: self.wish.result,
-            packed: plan.packable_bits(packable),
+            packed: plan.packable_array_mask(packable),
             kept: kept.index_space(),
             reduced: reduced.index_space(),
             ..ReduceSpec::PLAIN_SUM
@@ -105,9 +105,9 @@ impl ReductionJob<'_> {
         plan.push_lengths_and_workspace(ctx, &kernel, &mut args)?;
         let in_kept: SmallVec<[usize; 8]> = std::iter::once(0).chain((0..arrays.len()).map(|k| k + 2)).collect();
         let in_reduced: SmallVec<[usize; 8]> = (0..arrays.len()).map(|k| k + 1).collect();
-        kept.write_dims(kernel.kept, &in_kept, &mut args);
-        reduced.write_dims(kernel.reduced, &in_reduced, &mut args);
-        self.part.push_values(&mut args);
+        kept.push_dims(kernel.kept, &in_kept, &mut args);
+        reduced.push_dims(kernel.reduced, &in_reduced, &mut args);
+        self.part.push_scalar_args(&mut args);
         let compiled = ctx.fused_reduction(kernel, &self.part.steps, self.step)?;
         plan.launch_kernel(&*compiled, &args)
     }

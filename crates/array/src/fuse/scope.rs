@@ -3,14 +3,14 @@
 use super::graph::{FusionConflict, FusionGraph, FusionNode};
 use super::launch;
 use crate::array::GpuArray;
-use crate::blocking::lock_blocking;
+use crate::blocking_regions::lock_blocking;
 use crate::elementwise::OperandSource;
 use crate::error::{ArrayError, ArrayErrorKind, Result};
 use crate::layout::Layout;
-use crate::runtime::{Allocator, ArrayBuffer, ArrayContext, lock};
+use crate::runtime::{Allocator, ArrayBuffer, ArrayContext, lock_ignoring_poison};
 use crate::thread_flag::ThreadFlag;
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{NO_STEP, Op, OpTypes, is_fusable};
+use rtcg_codegen::array::{NO_INPUT_STEP, Op, OpTypes, is_fusable};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -19,13 +19,13 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 thread_local! {
     static ACTIVE_SCOPE: RefCell<Option<OpenScope>> = const { RefCell::new(None) };
-    static IS_OPEN: Cell<bool> = const { Cell::new(false) };
+    static IS_SCOPE_OPEN: Cell<bool> = const { Cell::new(false) };
     /// Whether this thread is computing a graph: addresses are then taken by the graph itself.
-    static IS_COMPUTING: Cell<bool> = const { Cell::new(false) };
+    static IS_EVALUATING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The threads in a block: what most calls ask, and nothing more.
-static OPEN_FLAG: ThreadFlag = ThreadFlag::new(&IS_OPEN);
+static SCOPE_OPEN_FLAG: ThreadFlag = ThreadFlag::new(&IS_SCOPE_OPEN);
 
 /// The block that this thread is in.
 struct OpenScope {
@@ -117,23 +117,21 @@ impl ArrayBuffer for DeferredBuffer {
 
 /// Whether an array's memory does not exist yet. A use of its address computes it first.
 pub fn is_deferred(array: &GpuArray) -> bool {
-    pending_deferred(array).is_some()
+    pending_deferred_buffer(array).is_some()
 }
 
-fn pending_deferred(array: &GpuArray) -> Option<&DeferredBuffer> {
+fn pending_deferred_buffer(array: &GpuArray) -> Option<&DeferredBuffer> {
     array.buffer().and_then(|buffer| buffer.as_deferred()).filter(|deferred| deferred.is_pending())
 }
 
 /// The result of `array` as a whole, if it was deferred in `scope`.
-fn as_whole_result<'a>(scope: &Arc<FusionScope>, array: &'a GpuArray) -> Option<&'a DeferredBuffer> {
-    pending_deferred(array).filter(|deferred| {
-        Arc::ptr_eq(&deferred.scope, scope)
-            && deferred.layout == *array.shared_layout()
-            && deferred.dtype == array.dtype()
+fn as_whole_deferred<'a>(scope: &Arc<FusionScope>, array: &'a GpuArray) -> Option<&'a DeferredBuffer> {
+    pending_deferred_buffer(array).filter(|deferred| {
+        Arc::ptr_eq(&deferred.scope, scope) && deferred.layout == *array.layout_arc() && deferred.dtype == array.dtype()
     })
 }
 
-fn current() -> Option<Arc<FusionScope>> {
+fn active_scope() -> Option<Arc<FusionScope>> {
     if !is_active() {
         return None;
     }
@@ -143,7 +141,7 @@ fn current() -> Option<Arc<FusionScope>> {
 /// Whether the calling thread defers operations.
 #[inline]
 pub fn is_active() -> bool {
-    OPEN_FLAG.is_set() && !IS_COMPUTING.get()
+    SCOPE_OPEN_FLAG.is_set() && !IS_EVALUATING.get()
 }
 
 /// Computes what the calling thread has deferred; called before anything else that uses device memory.
@@ -151,7 +149,7 @@ pub fn is_active() -> bool {
 /// # Errors
 /// When the device is out of memory, or compiling or launching fails.
 pub fn flush() -> Result<()> {
-    match current() {
+    match active_scope() {
         Some(scope) if scope.is_pending.load(Ordering::Acquire) => scope.evaluate_scope(),
         _ => Ok(()),
     }
@@ -159,7 +157,7 @@ pub fn flush() -> Result<()> {
 
 /// [`flush`] for those who cannot fail: the results say what failed, and the end of the block.
 #[inline]
-pub fn flush_quietly() {
+pub fn flush_storing_errors() {
     if is_active() {
         flush_open_block();
     }
@@ -167,19 +165,19 @@ pub fn flush_quietly() {
 
 #[cold]
 fn flush_open_block() {
-    let Some(scope) = current() else { return };
+    let Some(scope) = active_scope() else { return };
     if scope.is_pending.load(Ordering::Acquire)
         && let Err(error) = scope.evaluate_scope()
     {
-        lock(&scope.fault).get_or_insert(error);
+        lock_ignoring_poison(&scope.fault).get_or_insert(error);
     }
 }
 
 /// Refuses to bring elements to the host while a function is traced.
 ///
 /// # Errors
-/// Inside of [`trace`].
-pub fn check_read() -> Result<()> {
+/// Inside of [`begin_traced`].
+pub fn check_host_read_allowed() -> Result<()> {
     match ACTIVE_SCOPE.with_borrow(|active| active.as_ref().is_some_and(|active| active.traced > 0)) {
         true => Err(ArrayError::new(
             ArrayErrorKind::Traced,
@@ -189,10 +187,10 @@ pub fn check_read() -> Result<()> {
     }
 }
 
-/// An open block. Dropped without [`Fusion::finish`], it computes what is still referred to and loses errors.
+/// An open block. Dropped without [`FusionGuard::finish`], it computes what is still referred to and loses errors.
 #[derive(Debug)]
 #[must_use = "the block ends when this is dropped"]
-pub struct Fusion {
+pub struct FusionGuard {
     traced: bool,
     is_open: bool,
     /// A block belongs to its thread.
@@ -200,18 +198,18 @@ pub struct Fusion {
 }
 
 /// Defers operations of the calling thread until the block ends. Blocks nest: the outermost counts.
-pub fn begin() -> Fusion {
+pub fn begin() -> FusionGuard {
     open_block(false)
 }
 
 /// As [`begin`], for a function whose course must not depend on elements: reading one is an error.
-pub fn trace() -> Fusion {
+pub fn begin_traced() -> FusionGuard {
     open_block(true)
 }
 
-fn open_block(traced: bool) -> Fusion {
+fn open_block(traced: bool) -> FusionGuard {
     enter(traced);
-    Fusion { traced, is_open: true, _thread: std::marker::PhantomData }
+    FusionGuard { traced, is_open: true, _thread: std::marker::PhantomData }
 }
 
 /// Opens a block without a value that stands for it; [`leave`] must follow.
@@ -219,7 +217,7 @@ pub fn enter(traced: bool) {
     ACTIVE_SCOPE.with_borrow_mut(|active| {
         let active = active.get_or_insert_with(|| OpenScope { scope: Arc::default(), depth: 0, traced: 0 });
         active.depth += 1;
-        OPEN_FLAG.set_inside(true);
+        SCOPE_OPEN_FLAG.set_for_thread(true);
         active.traced += u32::from(traced);
     });
 }
@@ -233,15 +231,15 @@ pub fn leave(traced: bool) -> Result<()> {
         let active = slot.as_mut()?;
         active.depth -= 1;
         active.traced = active.traced.saturating_sub(u32::from(traced));
-        OPEN_FLAG.set_inside(active.depth > 0);
+        SCOPE_OPEN_FLAG.set_for_thread(active.depth > 0);
         if active.depth == 0 { slot.take() } else { None }
     });
     let Some(active) = ended else { return Ok(()) };
     active.scope.evaluate_scope()?;
-    lock(&active.scope.fault).take().map_or(Ok(()), Err)
+    lock_ignoring_poison(&active.scope.fault).take().map_or(Ok(()), Err)
 }
 
-impl Fusion {
+impl FusionGuard {
     /// Ends the block and computes, unless another one is still open, what is referred to.
     ///
     /// # Errors
@@ -255,7 +253,7 @@ impl Fusion {
     }
 }
 
-impl Drop for Fusion {
+impl Drop for FusionGuard {
     fn drop(&mut self) {
         let _ = self.close_block();
     }
@@ -277,28 +275,28 @@ pub fn fuse<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
 impl FusionScope {
     /// Computes everything that is referred to; the rest is forgotten.
     pub(super) fn evaluate_scope(&self) -> Result<()> {
-        if IS_COMPUTING.get() {
+        if IS_EVALUATING.get() {
             return Ok(());
         }
         let _computing = lock_blocking(&self.computing);
         let graph = {
-            let mut graph = lock(&self.graph);
+            let mut graph = lock_ignoring_poison(&self.graph);
             self.is_pending.store(false, Ordering::Release);
             std::mem::take(&mut *graph)
         };
-        while_computing(|| launch::evaluate_graph(&graph))
+        with_evaluating_flag(|| launch::evaluate_graph(&graph))
     }
 }
 
 /// Runs `body` with addresses taken as they are, and nothing deferred.
-pub(super) fn while_computing<T>(body: impl FnOnce() -> T) -> T {
-    struct RestoreComputing(bool);
-    impl Drop for RestoreComputing {
+pub(super) fn with_evaluating_flag<T>(body: impl FnOnce() -> T) -> T {
+    struct RestoreEvaluatingFlag(bool);
+    impl Drop for RestoreEvaluatingFlag {
         fn drop(&mut self) {
-            IS_COMPUTING.set(self.0);
+            IS_EVALUATING.set(self.0);
         }
     }
-    let _restore = RestoreComputing(IS_COMPUTING.replace(true));
+    let _restore = RestoreEvaluatingFlag(IS_EVALUATING.replace(true));
     body()
 }
 
@@ -312,22 +310,24 @@ pub(crate) fn defer_operation(
     out: Option<&GpuArray>,
     layout: impl FnOnce() -> Layout,
 ) -> Result<Option<GpuArray>> {
-    let Some(scope) = current() else { return Ok(None) };
+    let Some(scope) = active_scope() else { return Ok(None) };
     if !is_fusable(op, types.compute) {
         return Ok(None);
     }
     let layout = match out {
-        Some(out) => out.shared_layout().clone(),
+        Some(out) => out.layout_arc().clone(),
         None => Arc::new(layout()),
     };
     if layout.size() == 0 {
         return Ok(None);
     }
-    scope.flush_for(ctx, operands, out, layout.ndim())?;
+    scope.flush_if_conflicting(ctx, operands, out, layout.ndim())?;
     if let Some(out) = out {
-        let is_memory = pending_deferred(out).is_none();
+        let is_memory = pending_deferred_buffer(out).is_none();
         let reads_elsewhere = |source: &OperandSource<'_>| match source {
-            OperandSource::Array(array) => pending_deferred(array).is_none() && !FusionGraph::has_no_hazard(out, array),
+            OperandSource::Array(array) => {
+                pending_deferred_buffer(array).is_none() && !FusionGraph::has_no_write_hazard(out, array)
+            }
             OperandSource::Value(..) => false,
         };
         if is_memory && (!FusionGraph::can_store(out) || operands.iter().any(reads_elsewhere)) {
@@ -339,7 +339,7 @@ pub(crate) fn defer_operation(
 
 impl FusionScope {
     /// Computes the graph if it cannot take an operation on these arrays.
-    fn flush_for(
+    fn flush_if_conflicting(
         self: &Arc<Self>,
         ctx: &Arc<ArrayContext>,
         operands: &[OperandSource<'_>],
@@ -352,18 +352,19 @@ impl FusionScope {
         });
         let n_arrays = arrays.clone().count();
         for array in arrays.clone().chain(out) {
-            if let Some(deferred) = pending_deferred(array)
-                && as_whole_result(self, array).is_none()
+            if let Some(deferred) = pending_deferred_buffer(array)
+                && as_whole_deferred(self, array).is_none()
             {
                 deferred.scope.evaluate_scope()?;
             }
         }
         let fits = {
-            let graph = lock(&self.graph);
+            let graph = lock_ignoring_poison(&self.graph);
             let other = graph.ctx.as_ref().is_some_and(|own| !Arc::ptr_eq(own, ctx));
-            let read =
-                arrays.filter(|array| pending_deferred(array).is_none()).try_for_each(|array| graph.check_leaf(array));
-            let written = match out.filter(|out| pending_deferred(out).is_none()) {
+            let read = arrays
+                .filter(|array| pending_deferred_buffer(array).is_none())
+                .try_for_each(|array| graph.check_leaf(array));
+            let written = match out.filter(|out| pending_deferred_buffer(out).is_none()) {
                 Some(out) => graph.check_store(out),
                 None => Ok(()),
             };
@@ -382,25 +383,25 @@ impl FusionScope {
         out: Option<&GpuArray>,
         layout: Arc<Layout>,
     ) -> Result<GpuArray> {
-        let mut graph = lock(&self.graph);
+        let mut graph = lock_ignoring_poison(&self.graph);
         graph.ctx.get_or_insert_with(|| ctx.clone());
-        graph.note_ndim(layout.ndim());
-        let mut inputs = [NO_STEP; 4];
+        graph.update_max_ndim(layout.ndim());
+        let mut inputs = [NO_INPUT_STEP; 4];
         for (input, source) in inputs.iter_mut().zip(operands) {
             *input = match source {
-                OperandSource::Array(array) => match pending_deferred(array) {
-                    Some(deferred) => *lock(&deferred.node),
-                    None => graph.array_node(array),
+                OperandSource::Array(array) => match pending_deferred_buffer(array) {
+                    Some(deferred) => *lock_ignoring_poison(&deferred.node),
+                    None => graph.intern_array(array),
                 },
-                OperandSource::Value(element, dtype) => graph.constant_node(*element, *dtype),
+                OperandSource::Value(element, dtype) => graph.intern_constant(*element, *dtype),
             };
         }
         let dtype = out.map_or(types.out, GpuArray::dtype);
         let node = graph.intern_node(FusionNode::Op { op, compute: types.compute, out: dtype, inputs });
         self.is_pending.store(true, Ordering::Release);
         if let Some(out) = out {
-            match pending_deferred(out) {
-                Some(deferred) => *lock(&deferred.node) = node,
+            match pending_deferred_buffer(out) {
+                Some(deferred) => *lock_ignoring_poison(&deferred.node) = node,
                 None => graph.set_pending_store(out, node),
             }
             return Ok(out.clone());
@@ -419,15 +420,15 @@ impl FusionScope {
 
     /// Calls `body` with the graph and the node of `array`, if it was deferred here as a whole and nothing
     /// waits to be stored in memory that exists.
-    pub(super) fn with_node<T>(array: &GpuArray, body: impl FnOnce(&FusionGraph, u16) -> T) -> Option<T> {
-        let scope = current()?;
-        let deferred = as_whole_result(&scope, array)?;
+    pub(super) fn with_graph_node<T>(array: &GpuArray, body: impl FnOnce(&FusionGraph, u16) -> T) -> Option<T> {
+        let scope = active_scope()?;
+        let deferred = as_whole_deferred(&scope, array)?;
         let _computing = lock_blocking(&scope.computing);
-        let graph = lock(&scope.graph);
+        let graph = lock_ignoring_poison(&scope.graph);
         if !graph.stores.is_empty() {
             return None;
         }
-        let node = *lock(&deferred.node);
-        Some(while_computing(|| body(&graph, node)))
+        let node = *lock_ignoring_poison(&deferred.node);
+        Some(with_evaluating_flag(|| body(&graph, node)))
     }
 }

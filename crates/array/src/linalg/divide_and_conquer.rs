@@ -7,9 +7,9 @@
 //! decides how many there are and the host does not wait. See Gu and Eisenstat, A divide-and-conquer algorithm for the symmetric
 //! tridiagonal eigenproblem, SIAM J. Matrix Anal. Appl. 16, 1995.
 
-use super::launch::{DEFAULT_BLOCK, KernelArg, LinalgKernel, grid_for_parts};
-use super::matrices::{empty_like, submatrix};
-use super::scaling::KernelReport;
+use super::launch::{DEFAULT_BLOCK_DIM, KernelArg, LinalgKernel, batched_grid_dim};
+use super::matrix_helpers::{empty_like, submatrix};
+use super::scaling::KernelStatusFlags;
 use super::tridiagonal::Tridiagonal;
 use crate::array::GpuArray;
 use crate::error::Result;
@@ -21,7 +21,7 @@ use rtcg_codegen::array::LinalgStep;
 /// Most rows of a leaf: one for each lane of a warp.
 const LEAF_ROWS: usize = 32;
 /// Blocks of warps, each of which has a value.
-const WARP_BLOCK: [usize; 2] = [32, 8];
+const BLOCK_DIM: [usize; 2] = [32, 8];
 /// Threads that rotate columns.
 const ROTATION_THREADS: usize = 64;
 
@@ -84,17 +84,17 @@ impl MergeWorkspace {
 }
 
 /// How often matrices of `n` rows are halved, and the length of what they are torn into.
-fn split_levels(n: usize) -> (u32, usize) {
+fn split_depth_and_leaf_rows(n: usize) -> (u32, usize) {
     let levels = n.div_ceil(LEAF_ROWS).next_power_of_two().trailing_zeros();
     (levels, n.div_ceil(1 << levels))
 }
 
 impl SubproblemLevel {
     /// The leaves of matrices with their eigenvectors.
-    fn leaf_subproblems(t: &Tridiagonal, report: &KernelReport, iterations: usize) -> Result<Self> {
+    fn leaf_subproblems(t: &Tridiagonal, report: &KernelStatusFlags, iterations: usize) -> Result<Self> {
         let d = &t.diagonals;
         let (matrices, n) = (d.shape()[0], d.shape()[1]);
-        let (levels, length) = split_levels(n);
+        let (levels, length) = split_depth_and_leaf_rows(n);
         let nodes = 1 << levels;
         let count = matrices * nodes;
         let values = empty_like(d, &[count, length], d.dtype())?;
@@ -119,20 +119,20 @@ impl SubproblemLevel {
     }
 
     /// Merges pairs of parts.
-    fn merge_pairs(self, t: &Tridiagonal, workspace: &MergeWorkspace, report: &KernelReport) -> Result<Self> {
+    fn merge_pairs(self, t: &Tridiagonal, workspace: &MergeWorkspace, report: &KernelStatusFlags) -> Result<Self> {
         let (count, length) = (self.count / 2, self.length * 2);
         let counts = empty_like(&self.values, &[2 * count], DType::I32)?;
         let factors = empty_like(&self.values, &[count], self.values.dtype())?;
-        self.deflate_pairs(t, workspace, &counts, &factors)?;
+        self.launch_deflation(t, workspace, &counts, &factors)?;
         let values = empty_like(&self.values, &[count, length], self.values.dtype())?;
-        let inner = self.secular_vectors(workspace, &counts, &factors, &values, report)?;
+        let inner = self.solve_secular_equations(workspace, &counts, &factors, &values, report)?;
         let vectors = self.vectors.matmul(&inner.reshape_to(&[self.count, self.length, length], Order::C)?)?;
         let vectors = vectors.reshape_to(&[count, length, length], Order::C)?;
         Ok(Self { count, nodes: self.nodes / 2, length, values, vectors })
     }
 
     /// Puts what is to be found of pairs into slots.
-    fn deflate_pairs(
+    fn launch_deflation(
         &self,
         t: &Tridiagonal,
         workspace: &MergeWorkspace,
@@ -157,21 +157,21 @@ impl SubproblemLevel {
             (&workspace.rotation_rows).into(),
             (&workspace.rotations).into(),
         ];
-        self.merge_step_kernel(LinalgStep::DivideDeflate)?.launch_2d([self.count / 2, 1], DEFAULT_BLOCK, &arguments)
+        self.merge_step_kernel(LinalgStep::DivideDeflate)?.launch_2d([self.count / 2, 1], DEFAULT_BLOCK_DIM, &arguments)
     }
 
     /// Eigenvectors, in terms of those of the parts, of pairs; their values go to `values`.
-    fn secular_vectors(
+    fn solve_secular_equations(
         &self,
         workspace: &MergeWorkspace,
         counts: &GpuArray,
         factors: &GpuArray,
         values: &GpuArray,
-        report: &KernelReport,
+        report: &KernelStatusFlags,
     ) -> Result<GpuArray> {
         let (pairs, length) = (self.count / 2, self.length * 2);
         let vectors = empty_like(values, &[pairs, length, length], values.dtype())?;
-        let grid = [pairs, length.div_ceil(WARP_BLOCK[1])];
+        let grid = [pairs, length.div_ceil(BLOCK_DIM[1])];
         let [size, counts] = [length.into(), counts.into()];
         let [poles, weights, exact_z, eigenvalues] =
             [&workspace.poles, &workspace.weights, &workspace.exact_z, &workspace.eigenvalues].map(KernelArg::Array);
@@ -179,18 +179,18 @@ impl SubproblemLevel {
             [&workspace.distances, &workspace.origins, &workspace.inverse_norms, &workspace.columns]
                 .map(KernelArg::Array);
         let roots = [poles, weights, size, counts, factors.into(), distances, origins, eigenvalues, (&report.0).into()];
-        self.merge_step_kernel(LinalgStep::DivideRoots)?.launch_2d(grid, WARP_BLOCK, &roots)?;
+        self.merge_step_kernel(LinalgStep::DivideRoots)?.launch_2d(grid, BLOCK_DIM, &roots)?;
         let own = [poles, weights, size, counts, distances, origins, exact_z];
-        self.merge_step_kernel(LinalgStep::DivideWeights)?.launch_2d(grid, WARP_BLOCK, &own)?;
+        self.merge_step_kernel(LinalgStep::DivideWeights)?.launch_2d(grid, BLOCK_DIM, &own)?;
         let lengths =
             [poles, exact_z, size, counts, distances, origins, eigenvalues, inverse_norms, columns, values.into()];
-        self.merge_step_kernel(LinalgStep::DivideNorms)?.launch_2d(grid, WARP_BLOCK, &lengths)?;
+        self.merge_step_kernel(LinalgStep::DivideNorms)?.launch_2d(grid, BLOCK_DIM, &lengths)?;
         let all = (&vectors).into();
         let zero_padded =
             [poles, exact_z, size, counts, distances, origins, inverse_norms, columns, (&workspace.rows).into(), all];
         self.merge_step_kernel(LinalgStep::DivideVectors)?.launch_2d(
-            grid_for_parts(pairs, length, WARP_BLOCK[1]),
-            WARP_BLOCK,
+            batched_grid_dim(pairs, length, BLOCK_DIM[1]),
+            BLOCK_DIM,
             &zero_padded,
         )?;
         let rotations_args = [size, counts, (&workspace.rotation_rows).into(), (&workspace.rotations).into(), all];
@@ -210,7 +210,7 @@ impl SubproblemLevel {
 /// Eigenvalues in ascending order, and eigenvectors as columns. What did not converge is reported.
 pub(super) fn tridiagonal_eigenvectors(
     t: &Tridiagonal,
-    report: &KernelReport,
+    report: &KernelStatusFlags,
     iterations: usize,
 ) -> Result<(GpuArray, GpuArray)> {
     let (matrices, n) = (t.diagonals.shape()[0], t.diagonals.shape()[1]);

@@ -2,7 +2,7 @@
 
 use super::iteration_limits::IterationLimits;
 use super::launch::LinalgKernel;
-use super::matrices::{
+use super::matrix_helpers::{
     any_true, complex_dtype_of, copy_to_stack, empty_like, float_dtype, matrix_transpose, square_extent, stack_axes,
     stack_shape, unstack_axes, zeros_like,
 };
@@ -65,8 +65,8 @@ impl GpuArray {
     /// When a matrix has infinities or NaN, is not square, or its eigenvalues were not found within `limits`; for
     /// elements that cannot be factored.
     pub fn eig(&self, limits: IterationLimits) -> Result<(GpuArray, GpuArray)> {
-        let (values, vectors) = self.eig_with_limits(limits, true)?;
-        Ok((values, vectors.ok_or_else(|| ArrayError::value("eig: no eigenvectors were made"))?))
+        let (values, vectors) = self.compute_eig(limits, true)?;
+        Ok((values, vectors.ok_or_else(|| ArrayError::value_error("eig: no eigenvectors were made"))?))
     }
 
     /// The eigenvalues of [`GpuArray::eig`]; waits.
@@ -74,16 +74,16 @@ impl GpuArray {
     /// # Errors
     /// As [`GpuArray::eig`].
     pub fn eigvals(&self, limits: IterationLimits) -> Result<GpuArray> {
-        Ok(self.eig_with_limits(limits, false)?.0)
+        Ok(self.compute_eig(limits, false)?.0)
     }
 
-    fn eig_with_limits(&self, limits: IterationLimits, has_vectors: bool) -> Result<(GpuArray, Option<GpuArray>)> {
+    fn compute_eig(&self, limits: IterationLimits, has_vectors: bool) -> Result<(GpuArray, Option<GpuArray>)> {
         let n = square_extent(self)?;
         let (dtype, stack) = (float_dtype(&[self.dtype()])?, stack_axes(self));
         let forms = copy_to_stack(self, dtype)?;
         let scaling = MatrixScaling::new(&forms, None)?;
-        let check = |message: &str| match self.size() > 0 && scaling.report.read_report()? != 0 {
-            true => Err(ArrayError::linear_algebra(message)),
+        let check = |message: &str| match self.size() > 0 && scaling.report.read_status_flags()? != 0 {
+            true => Err(ArrayError::linear_algebra_error(message)),
             false => Ok(()),
         };
         check("Array must not contain infs or NaNs")?;

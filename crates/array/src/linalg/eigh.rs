@@ -2,8 +2,8 @@
 
 use super::factorizations::Triangle;
 use super::iteration_limits::IterationLimits;
-use super::matrices::{copy_to_stack, float_dtype, square_extent, stack_axes, unstack_axes};
-use super::scaling::{KernelReport, MatrixScaling, permuted_columns};
+use super::matrix_helpers::{copy_to_stack, float_dtype, square_extent, stack_axes, unstack_axes};
+use super::scaling::{KernelStatusFlags, MatrixScaling, permute_rows_into_columns};
 use super::{jacobi, tridiagonal};
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
@@ -12,7 +12,7 @@ use crate::error::{ArrayError, Result};
 pub(super) struct EighResult {
     pub values: GpuArray,
     pub vectors: Option<GpuArray>,
-    pub report: KernelReport,
+    pub report: KernelStatusFlags,
 }
 
 /// Decomposes Hermitian matrices, of which a triangle is read and which are overwritten.
@@ -29,8 +29,8 @@ pub(super) fn decompose_hermitian(
         return Ok(EighResult { values, vectors, report: scaling.report });
     }
     let (values, rows) = jacobi::jacobi_eigenvalues(a, &scaling.report, limits.sweeps, has_vectors)?;
-    let (values, places) = scaling.sort_values(&values, a.dtype(), false)?;
-    let vectors = rows.map(|rows| permuted_columns(&rows, &places, n)).transpose()?;
+    let (values, places) = scaling.sort_and_unscale_values(&values, a.dtype(), false)?;
+    let vectors = rows.map(|rows| permute_rows_into_columns(&rows, &places, n)).transpose()?;
     Ok(EighResult { values, vectors, report: scaling.report })
 }
 
@@ -44,8 +44,8 @@ impl GpuArray {
     /// When a matrix has infinities or NaN, is not square, or its eigenvalues were not found within `limits`; for
     /// elements that cannot be factored.
     pub fn eigh(&self, triangle: Triangle, limits: IterationLimits) -> Result<(GpuArray, GpuArray)> {
-        let found = self.eigh_with(triangle, limits, true)?;
-        let vectors = found.vectors.ok_or_else(|| ArrayError::value("eigh: no eigenvectors were made"))?;
+        let found = self.compute_eigh(triangle, limits, true)?;
+        let vectors = found.vectors.ok_or_else(|| ArrayError::value_error("eigh: no eigenvectors were made"))?;
         Ok((unstack_axes(&found.values, stack_axes(self))?, unstack_axes(&vectors, stack_axes(self))?))
     }
 
@@ -54,15 +54,15 @@ impl GpuArray {
     /// # Errors
     /// As [`GpuArray::eigh`].
     pub fn eigvalsh(&self, triangle: Triangle, limits: IterationLimits) -> Result<GpuArray> {
-        unstack_axes(&self.eigh_with(triangle, limits, false)?.values, stack_axes(self))
+        unstack_axes(&self.compute_eigh(triangle, limits, false)?.values, stack_axes(self))
     }
 
-    fn eigh_with(&self, triangle: Triangle, limits: IterationLimits, has_vectors: bool) -> Result<EighResult> {
+    fn compute_eigh(&self, triangle: Triangle, limits: IterationLimits, has_vectors: bool) -> Result<EighResult> {
         square_extent(self)?;
         let a = copy_to_stack(self, float_dtype(&[self.dtype()])?)?;
         let found = decompose_hermitian(&a, triangle, limits, has_vectors)?;
-        if self.size() > 0 && found.report.read_report()? != 0 {
-            return Err(ArrayError::linear_algebra("Eigenvalues did not converge"));
+        if self.size() > 0 && found.report.read_status_flags()? != 0 {
+            return Err(ArrayError::linear_algebra_error("Eigenvalues did not converge"));
         }
         Ok(found)
     }

@@ -2,12 +2,12 @@
 
 use super::gemm_update::GemmUpdate;
 use super::householder::QrFactors;
-use super::launch::{DEFAULT_BLOCK, LinalgKernel};
-use super::matrices::{
+use super::launch::{DEFAULT_BLOCK_DIM, LinalgKernel};
+use super::matrix_helpers::{
     conjugate_transpose, copy_to_stack, element_strides, float_dtype, matrix_transpose, read_first_i32,
     rows_and_columns, scalar_arg, square_extent, stack_axes, submatrix, unstack_axes, where_select, zeros_like,
 };
-use super::trsm::{self, PANEL_ROWS, TrsmForm};
+use super::trsm::{self, PANEL_ROWS, TrsmOptions};
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::layout::Order;
@@ -40,10 +40,10 @@ fn cholesky_lower(a: &GpuArray) -> Result<GpuArray> {
         let own = submatrix(a, start..end, start..end)?;
         let values = [(&own).into(), stack.into(), row.into(), (end - start).into(), (&flag).into()];
         let shared_bytes = (end - start) * (end - start + 1) * a.itemsize();
-        step.launch_with([count, 1], DEFAULT_BLOCK, shared_bytes, &values)?;
+        step.launch_with_shared_bytes([count, 1], DEFAULT_BLOCK_DIM, shared_bytes, &values)?;
         if end < n {
             let below = submatrix(a, end..n, start..end)?;
-            let form = TrsmForm { is_conjugated: a.dtype().is_complex(), ..TrsmForm::default() };
+            let form = TrsmOptions { is_conjugated: a.dtype().is_complex(), ..TrsmOptions::default() };
             trsm::solve_triangular(&own, &matrix_transpose(&below)?, form)?;
             let product = GemmUpdate { is_right_conjugated: true, is_lower: true, ..GemmUpdate::default() };
             product.subtract_product(&submatrix(a, end..n, end..n)?, &below, &matrix_transpose(&below)?)?;
@@ -79,7 +79,7 @@ impl GpuArray {
         let is_upper = triangle == Triangle::Upper;
         let factors = copy_to_stack(&if is_upper { conjugate_transpose(self)? } else { self.clone() }, dtype)?;
         if read_first_i32(&cholesky_lower(&factors)?)? != 0 {
-            return Err(ArrayError::linear_algebra("Matrix is not positive definite"));
+            return Err(ArrayError::linear_algebra_error("Matrix is not positive definite"));
         }
         let factors = unstack_axes(&triangular_part(&factors, Triangle::Lower)?, stack_axes(self))?;
         if is_upper { conjugate_transpose(&factors) } else { Ok(factors) }

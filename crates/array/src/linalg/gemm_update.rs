@@ -1,16 +1,16 @@
 //! Updates C - A B of the trailing matrices of blocked factorizations.
 
 use super::factorizations::{Triangle, triangular_part};
-use super::launch::{DEFAULT_BLOCK, LinalgKernel, grid_for_parts, is_simd_cpu};
-use super::matrices::{conjugate, element_strides};
+use super::launch::{DEFAULT_BLOCK_DIM, LinalgKernel, batched_grid_dim, is_simd_cpu};
+use super::matrix_helpers::{conjugate, element_strides};
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::scalar::Scalar;
 use rtcg_codegen::WeakScalar;
-use rtcg_codegen::array::{LINALG_TILE, LinalgStep, Op};
+use rtcg_codegen::array::{LINALG_TILE_SIDE, LinalgStep, Op};
 
 /// Elements of results from which on a product that is made first, and then subtracted, is faster.
-const MIN_SEPARATE_PRODUCT: usize = 1 << 20;
+const MIN_SEPARATE_GEMM_ELEMENTS: usize = 1 << 20;
 
 /// How a product is formed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,7 +30,7 @@ impl GemmUpdate {
         if results.size() == 0 || k == 0 {
             return Ok(());
         }
-        if is_simd_cpu(results) || (count == 1 && m * n >= MIN_SEPARATE_PRODUCT && !self.is_lower) {
+        if is_simd_cpu(results) || (count == 1 && m * n >= MIN_SEPARATE_GEMM_ELEMENTS && !self.is_lower) {
             let left = &if self.is_left_unit { unit_lower(left)? } else { left.clone() };
             let left = if self.is_left_conjugated { conjugate(left)? } else { left.clone() };
             let right = if self.is_right_conjugated { conjugate(right)? } else { right.clone() };
@@ -60,8 +60,12 @@ impl GemmUpdate {
             self.is_lower.into(),
         ];
         let step = LinalgKernel::new(results.context(), results.dtype(), LinalgStep::GemmUpdate)?;
-        let columns = n.div_ceil(LINALG_TILE) * LINALG_TILE;
-        step.launch_2d(grid_for_parts(count, m.div_ceil(LINALG_TILE) * columns, LINALG_TILE), DEFAULT_BLOCK, &values)
+        let columns = n.div_ceil(LINALG_TILE_SIDE) * LINALG_TILE_SIDE;
+        step.launch_2d(
+            batched_grid_dim(count, m.div_ceil(LINALG_TILE_SIDE) * columns, LINALG_TILE_SIDE),
+            DEFAULT_BLOCK_DIM,
+            &values,
+        )
     }
 }
 

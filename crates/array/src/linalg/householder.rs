@@ -2,19 +2,19 @@
 
 use super::compact_wy as blocks;
 use super::factorizations::{Triangle, triangular_part};
-use super::launch::{LinalgKernel, RegisterPanels, grid_for_parts, is_simd_cpu};
-use super::matrices::{element_strides, identity_matrices, submatrix, zeros_like};
+use super::launch::{LinalgKernel, RegisterPanels, batched_grid_dim, is_simd_cpu};
+use super::matrix_helpers::{element_strides, identity_matrices, submatrix, zeros_like};
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::views::Index;
-use rtcg_codegen::array::{LINALG_THREADS, LINALG_WY_BLOCK, LinalgSpec, LinalgStep};
+use rtcg_codegen::array::{LINALG_THREADS, LINALG_WY_BLOCK_COLUMNS, LinalgSpec, LinalgStep};
 
 /// Columns of a panel that a block of threads factors, and columns that a block applies reflectors to.
 const PANEL_COLUMNS: usize = 32;
 
 /// The kernel that does a step for columns of `m` rows, and the threads of its block: several have the rows of a column,
 /// unless a warp runs as vectors of a CPU.
-fn column_kernel(a: &GpuArray, step: LinalgStep, m: usize) -> Result<(LinalgKernel, [usize; 2])> {
+fn compile_column_kernel(a: &GpuArray, step: LinalgStep, m: usize) -> Result<(LinalgKernel, [usize; 2])> {
     let most = if is_simd_cpu(a) { 1 } else { LINALG_THREADS as usize / PANEL_COLUMNS };
     let group = m.div_ceil(16).next_power_of_two().min(most);
     let step = LinalgKernel::compile_kernel(
@@ -49,7 +49,7 @@ impl QrFactors {
         let a = &self.matrices;
         let [m, n] = [1, 2].map(|axis| a.shape()[axis]);
         let end = (start + PANEL_COLUMNS).min(n);
-        let (panel, taus) = (submatrix(a, start..m, start..end)?, self.taus_from(start)?);
+        let (panel, taus) = (submatrix(a, start..m, start..end)?, self.taus_from_column(start)?);
         let tau_stride = m.min(n) as isize;
         match RegisterPanels::new(a, m - start) {
             Some(register_panels) => factor_register_panels(register_panels, &panel, &taus, tau_stride)?,
@@ -61,7 +61,7 @@ impl QrFactors {
         apply_q(&panel, &taus, tau_stride, &submatrix(a, start..m, end..n)?, ApplyQ::Adjoint)
     }
 
-    fn taus_from(&self, start: usize) -> Result<GpuArray> {
+    fn taus_from_column(&self, start: usize) -> Result<GpuArray> {
         let length = self.taus.shape()[1];
         self.taus.index(&[Index::Ellipsis, Index::from(start as isize..length as isize)])
     }
@@ -87,7 +87,7 @@ impl QrFactors {
 /// Factors panels by one kernel, which works on them in memory.
 fn factor_panel_by_one_kernel(panel: &GpuArray, taus: &GpuArray, tau_stride: isize) -> Result<()> {
     let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), element_strides(panel));
-    let (step, block) = column_kernel(panel, LinalgStep::QrPanel, m)?;
+    let (step, block) = compile_column_kernel(panel, LinalgStep::QrPanel, m)?;
     let values = [panel.into(), stack.into(), row.into(), m.into(), n.into(), taus.into(), tau_stride.into()];
     step.launch_2d([count, 1], block, &values)
 }
@@ -145,7 +145,7 @@ pub(super) fn apply_q(
     }
     let [count, m, n] = [0, 1, 2].map(|axis| columns.shape()[axis]);
     // Compact WY factors take memory beside the matrices: many times as much as small matrices have.
-    if m > LINALG_WY_BLOCK && !is_simd_cpu(columns) {
+    if m > LINALG_WY_BLOCK_COLUMNS && !is_simd_cpu(columns) {
         return blocks::apply_compact_wy(vectors, taus, tau_stride, columns, how);
     }
     let [[stack, row, _], [column_stack, column_row, _]] = [element_strides(vectors), element_strides(columns)];
@@ -164,6 +164,6 @@ pub(super) fn apply_q(
         (how == ApplyQ::Adjoint).into(),
         (how == ApplyQ::Identity).into(),
     ];
-    let (step, block) = column_kernel(columns, LinalgStep::ApplyReflectors, m)?;
-    step.launch_2d(grid_for_parts(count, n, PANEL_COLUMNS), block, &values)
+    let (step, block) = compile_column_kernel(columns, LinalgStep::ApplyReflectors, m)?;
+    step.launch_2d(batched_grid_dim(count, n, PANEL_COLUMNS), block, &values)
 }

@@ -1,8 +1,8 @@
 //! Eigenvalues of small Hermitian matrices: Jacobi rotations in shared memory, a block of threads for a matrix.
 
 use super::launch::LinalgKernel;
-use super::matrices::empty_like;
-use super::scaling::KernelReport;
+use super::matrix_helpers::empty_like;
+use super::scaling::KernelStatusFlags;
 use crate::array::GpuArray;
 use crate::error::Result;
 use rtcg_codegen::DType;
@@ -22,7 +22,7 @@ fn shared_bytes(n: usize, dtype: DType) -> usize {
 /// convergence for two parallel Jacobi SVD algorithms, IEEE Trans. Comp. 38, 1989).
 pub(super) fn jacobi_eigenvalues(
     a: &GpuArray,
-    report: &KernelReport,
+    report: &KernelStatusFlags,
     sweeps: usize,
     has_vectors: bool,
 ) -> Result<(GpuArray, Option<GpuArray>)> {
@@ -37,7 +37,7 @@ pub(super) fn jacobi_eigenvalues(
         let step = LinalgKernel::new(a.context(), a.dtype(), LinalgStep::Jacobi)?;
         let arguments =
             [a.into(), n.into(), sweeps.into(), (&values).into(), vectors.as_ref().into(), (&report.0).into()];
-        step.launch_with([count, 1], threads, shared_bytes(n, a.dtype()), &arguments)?;
+        step.launch_with_shared_bytes([count, 1], threads, shared_bytes(n, a.dtype()), &arguments)?;
     }
     Ok((values, vectors))
 }

@@ -79,26 +79,26 @@ impl LinalgKernel {
 
     /// Enqueues it for `grid` blocks: matrices, and parts of them.
     pub(super) fn launch_2d(&self, grid: [usize; 2], block: [usize; 2], values: &[KernelArg<'_>]) -> Result<()> {
-        self.launch_with(grid, block, 0, values)
+        self.launch_with_shared_bytes(grid, block, 0, values)
     }
 
     /// [`LinalgKernel::launch_2d`] with shared memory beside what the kernel declares.
-    pub(super) fn launch_with(
+    pub(super) fn launch_with_shared_bytes(
         &self,
         [matrices, parts]: [usize; 2],
         block: [usize; 2],
         shared_bytes: usize,
         values: &[KernelArg<'_>],
     ) -> Result<()> {
-        self.launch_all([matrices, parts, 1], block, shared_bytes, values)
+        self.pack_args_and_launch([matrices, parts, 1], block, shared_bytes, values)
     }
 
     /// [`LinalgKernel::launch_2d`] for parts of two axes.
     pub(super) fn launch_3d(&self, grid: [usize; 3], block: [usize; 2], values: &[KernelArg<'_>]) -> Result<()> {
-        self.launch_all(grid, block, 0, values)
+        self.pack_args_and_launch(grid, block, 0, values)
     }
 
-    fn launch_all(
+    fn pack_args_and_launch(
         &self,
         grid: [usize; 3],
         block: [usize; 2],
@@ -108,10 +108,14 @@ impl LinalgKernel {
         let mut args = PackedKernelArgs::new();
         values.iter().for_each(|value| value.push_arg(&mut args));
         if grid[0] > i32::MAX as usize {
-            return Err(ArrayError::value(format!("{} matrices are too many; expected at most {}", grid[0], i32::MAX)));
+            return Err(ArrayError::value_error(format!(
+                "{} matrices are too many; expected at most {}",
+                grid[0],
+                i32::MAX
+            )));
         }
         let [width, height] = block.map(|length| length as u32);
-        self.0.launch(grid.map(|length| length as u32), [width, height, 1], shared_bytes as u32, args.bytes())
+        self.0.launch(grid.map(|length| length as u32), [width, height, 1], shared_bytes as u32, args.packed_bytes())
     }
 }
 
@@ -151,9 +155,9 @@ impl RegisterPanels {
 }
 
 /// The usual block.
-pub(super) const DEFAULT_BLOCK: [usize; 2] = [LINALG_THREADS as usize, 1];
+pub(super) const DEFAULT_BLOCK_DIM: [usize; 2] = [LINALG_THREADS as usize, 1];
 
 /// Blocks for parts of `width` columns of `count` matrices; kernels go on from part to part if they are too few.
-pub(super) fn grid_for_parts(count: usize, columns: usize, width: usize) -> [usize; 2] {
+pub(super) fn batched_grid_dim(count: usize, columns: usize, width: usize) -> [usize; 2] {
     [count, columns.div_ceil(width).min(65535)]
 }

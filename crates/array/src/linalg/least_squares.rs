@@ -1,12 +1,12 @@
 //! What singular values are for: pseudo-inverses, ranks, least squares.
 
 use super::iteration_limits::IterationLimits;
-use super::matrices::{
+use super::matrix_helpers::{
     conjugate, conjugate_transpose, empty_like, float_dtype, machine_epsilon, matrix_transpose, rows_and_columns,
     scalar_arg, stack_axes, stack_shape, submatrix, where_select, zeros_like,
 };
 use crate::array::GpuArray;
-use crate::elementwise::{Arg, binary_with_shortcuts};
+use crate::elementwise::{Arg, binary_with_power_shortcuts};
 use crate::error::{ArrayError, ArrayErrorKind, Result};
 use crate::layout::Order;
 use crate::layout::PythonTuple;
@@ -29,9 +29,10 @@ pub enum Tolerance<'a> {
 
 impl Tolerance<'_> {
     /// Which singular values of a matrix of so many rows and columns count.
-    fn above_tolerance(self, s: &GpuArray, [m, n]: [usize; 2]) -> Result<GpuArray> {
+    fn mask_above_tolerance(self, s: &GpuArray, [m, n]: [usize; 2]) -> Result<GpuArray> {
         let largest = s.index(&[Index::Ellipsis, (0isize..1).into()])?;
-        let times = |ratio: Arg<'_>| binary_with_shortcuts(s.context(), Op::Multiply, ratio, (&largest).into(), None);
+        let times =
+            |ratio: Arg<'_>| binary_with_power_shortcuts(s.context(), Op::Multiply, ratio, (&largest).into(), None);
         match self {
             Tolerance::Epsilon => s.binary(Op::Greater, &times((m.max(n) as f64 * machine_epsilon(s.dtype())).into())?),
             Tolerance::Relative(Arg::Array(ratios)) => {
@@ -58,10 +59,10 @@ pub struct LeastSquares {
     pub singular_values: GpuArray,
 }
 
-fn check_two_axes(a: &GpuArray) -> Result<[usize; 2]> {
+fn check_2d(a: &GpuArray) -> Result<[usize; 2]> {
     match a.shape() {
         [rows, columns] => Ok([*rows, *columns]),
-        _ => Err(ArrayError::linear_algebra(format!(
+        _ => Err(ArrayError::linear_algebra_error(format!(
             "{}-dimensional array given. Array must be two-dimensional; its shape is {}",
             a.ndim(),
             PythonTuple(a.shape())
@@ -82,7 +83,7 @@ impl GpuArray {
             return empty_like(self, &stack_shape(stack_axes(self), &[n, m]), float_dtype(&[self.dtype()])?);
         }
         let svd = if is_hermitian { self.svd_of_hermitian(limits)? } else { self.svd(false, limits)? };
-        let (counts, real) = (tolerance.above_tolerance(&svd.s, [m, n])?, svd.s.dtype());
+        let (counts, real) = (tolerance.mask_above_tolerance(&svd.s, [m, n])?, svd.s.dtype());
         let safe = where_select(&counts, &svd.s, scalar_arg(real, 1.0))?;
         let inverse = where_select(&counts, &safe.unary(Op::Reciprocal)?, scalar_arg(real, 0.0))?;
         conjugate_transpose(&svd.vh)?
@@ -110,7 +111,7 @@ impl GpuArray {
         if s.shape().last() == Some(&0) {
             return zeros_like(self, stack_axes(self), DType::I64);
         }
-        let counts = tolerance.above_tolerance(&s, rows_and_columns(self)?)?;
+        let counts = tolerance.mask_above_tolerance(&s, rows_and_columns(self)?)?;
         counts.reduce(ReductionOp::CountNonzero, ReduceOptions { axes: Some(&[-1]), ..Default::default() })
     }
 
@@ -125,22 +126,24 @@ impl GpuArray {
     pub fn lstsq(&self, b: &GpuArray, ratio: Option<f64>, limits: IterationLimits) -> Result<LeastSquares> {
         self.check_context(b)?;
         let is_vector = b.ndim() == 1;
-        let [m, n] = check_two_axes(self)?;
+        let [m, n] = check_2d(self)?;
         let b = if is_vector { b.expand_dims(&[1])? } else { b.clone() };
-        let [rows, columns] = check_two_axes(&b)?;
+        let [rows, columns] = check_2d(&b)?;
         if rows != m {
             let message = format!("Incompatible dimensions: a has {m} rows, b has {rows}");
-            return Err(ArrayError::linear_algebra(message));
+            return Err(ArrayError::linear_algebra_error(message));
         }
         let dtype = float_dtype(&[self.dtype(), b.dtype()])?;
         let (a, b) = (self.to_dtype(dtype)?, b.to_dtype(dtype)?);
         let svd = a.svd(false, limits).map_err(|error| match error.kind() {
-            ArrayErrorKind::LinearAlgebra => ArrayError::linear_algebra("SVD did not converge in Linear Least Squares"),
+            ArrayErrorKind::LinearAlgebra => {
+                ArrayError::linear_algebra_error("SVD did not converge in Linear Least Squares")
+            }
             _ => error,
         })?;
         let eps = machine_epsilon(dtype);
         let ratio = ratio.map_or(eps * m.max(n) as f64, |ratio| if ratio < 0.0 { eps } else { ratio });
-        let rank = if svd.s.size() > 0 { count_above(&svd.s, ratio)? } else { 0 };
+        let rank = if svd.s.size() > 0 { numerical_rank(&svd.s, ratio)? } else { 0 };
         let solution = if rank > 0 {
             let u = submatrix(&svd.u, 0..m, 0..rank)?;
             let s = svd.s.index(&[(0..rank as isize).into()])?.expand_dims(&[-1])?;
@@ -162,8 +165,8 @@ impl GpuArray {
 }
 
 /// How many singular values of a matrix are larger than so many times the first; waits.
-fn count_above(s: &GpuArray, ratio: f64) -> Result<usize> {
-    let counts = Tolerance::Relative(ratio.into()).above_tolerance(s, [0, 0])?;
+fn numerical_rank(s: &GpuArray, ratio: f64) -> Result<usize> {
+    let counts = Tolerance::Relative(ratio.into()).mask_above_tolerance(s, [0, 0])?;
     let mut bytes = [0; 8];
     counts.reduce(ReductionOp::CountNonzero, ReduceOptions::default())?.read(&mut bytes, Order::C)?;
     Ok(i64::from_le_bytes(bytes) as usize)

@@ -1,13 +1,13 @@
 //! LU factors with partial pivoting, by panels of columns.
 
 use super::gemm_update::GemmUpdate;
-use super::launch::{DEFAULT_BLOCK, LinalgKernel, RegisterPanels, grid_for_parts, is_simd_cpu};
-use super::matrices::{element_strides, submatrix, zeros_like};
-use super::trsm::{self, PANEL_ROWS, TrsmForm};
+use super::launch::{DEFAULT_BLOCK_DIM, LinalgKernel, RegisterPanels, batched_grid_dim, is_simd_cpu};
+use super::matrix_helpers::{element_strides, submatrix, zeros_like};
+use super::trsm::{self, PANEL_ROWS, TrsmOptions};
 use crate::array::GpuArray;
 use crate::error::Result;
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{LINALG_WARP_RHS, LinalgStep};
+use rtcg_codegen::array::{LINALG_RHS_PER_WARP_BLOCK, LinalgStep};
 use std::ops::Range;
 
 /// Threads that exchange rows, a column each.
@@ -48,7 +48,7 @@ impl LuFactors {
             return Ok(());
         }
         let (own, right) = (submatrix(a, start..end, start..end)?, submatrix(a, start..n, end..n)?);
-        RowSwaps { pivots: &pivots, before: 0, triangle: &own }.swap_and_solve(&right, 0..0)?;
+        RowSwaps { pivots: &pivots, before: 0, triangle: &own }.swap_rows_and_solve(&right, 0..0)?;
         let (top, rest) = (submatrix(a, start..end, end..n)?, submatrix(a, end..n, end..n)?);
         GemmUpdate::default().subtract_product(&rest, &submatrix(a, end..n, start..end)?, &top)
     }
@@ -65,11 +65,11 @@ impl LuFactors {
             let (own, pivots) =
                 (submatrix(a, start..end, start..end)?, submatrix(&self.pivots, 0..a.shape()[0], start..end)?);
             RowSwaps { pivots: &pivots, before: 0, triangle: &own }
-                .swap_and_solve(&submatrix(sides, start..n, 0..columns)?, 0..0)?;
+                .swap_rows_and_solve(&submatrix(sides, start..n, 0..columns)?, 0..0)?;
             let (x, rest) = (submatrix(sides, start..end, 0..columns)?, submatrix(sides, end..n, 0..columns)?);
             GemmUpdate::default().subtract_product(&rest, &submatrix(a, end..n, start..end)?, &x)?;
         }
-        trsm::solve_triangular(a, sides, TrsmForm { is_upper: true, ..TrsmForm::default() })
+        trsm::solve_triangular(a, sides, TrsmOptions { is_upper: true, ..TrsmOptions::default() })
     }
 }
 
@@ -80,7 +80,7 @@ fn factor_panel_by_one_kernel(panel: &GpuArray, pivots: &GpuArray) -> Result<()>
         [panel.into(), stack.into(), row.into(), m.into(), n.into(), pivots.into(), pivot_stride(pivots).into()];
     LinalgKernel::new(panel.context(), panel.dtype(), LinalgStep::LuPanel)?.launch_2d(
         [count, 1],
-        DEFAULT_BLOCK,
+        DEFAULT_BLOCK_DIM,
         &values,
     )
 }
@@ -110,7 +110,7 @@ fn factor_register_panels(register_panels: RegisterPanels, panel: &GpuArray, piv
         step.launch_2d([count, 1], [register_panels.threads, 1], &values)?;
         let top = submatrix(panel, start..end, start..end)?;
         RowSwaps { pivots: &own, before: start, triangle: &top }
-            .swap_and_solve(&submatrix(panel, start..m, 0..n)?, start..end)?;
+            .swap_rows_and_solve(&submatrix(panel, start..m, 0..n)?, start..end)?;
         let (right, rest) = (submatrix(panel, start..end, end..n)?, submatrix(panel, end..m, end..n)?);
         GemmUpdate::default().subtract_product(&rest, &submatrix(panel, end..m, start..end)?, &right)?;
     }
@@ -127,14 +127,14 @@ struct RowSwaps<'a> {
 }
 
 impl RowSwaps<'_> {
-    /// Exchanges rows of all columns but those of `gap`, and solves the systems of the ones behind that.
-    fn swap_and_solve(&self, rows: &GpuArray, skipped: Range<usize>) -> Result<()> {
+    /// Exchanges rows of all columns but the `skipped` ones, and solves the systems of the ones behind that.
+    fn swap_rows_and_solve(&self, rows: &GpuArray, skipped: Range<usize>) -> Result<()> {
         let (count, columns, n) = (rows.shape()[0], rows.shape()[2] - skipped.len(), self.pivots.shape()[1]);
         if rows.size() == 0 || columns == 0 {
             return Ok(());
         }
         if is_simd_cpu(rows) {
-            return self.swap_columns(rows);
+            return self.swap_rows_and_solve_on_cpu(rows);
         }
         let ([stack, row, _], [triangle_stack, triangle_row, _]) =
             (element_strides(rows), element_strides(self.triangle));
@@ -154,12 +154,13 @@ impl RowSwaps<'_> {
             triangle_row.into(),
         ];
         let step = LinalgKernel::new(rows.context(), rows.dtype(), LinalgStep::SwapRowsTrsm)?;
-        let blocks = [skipped.start, columns - skipped.start].map(|side| side.div_ceil(LINALG_WARP_RHS)).iter().sum();
-        step.launch_2d(grid_for_parts(count, blocks, 1), DEFAULT_BLOCK, &values)
+        let blocks =
+            [skipped.start, columns - skipped.start].map(|side| side.div_ceil(LINALG_RHS_PER_WARP_BLOCK)).iter().sum();
+        step.launch_2d(batched_grid_dim(count, blocks, 1), DEFAULT_BLOCK_DIM, &values)
     }
 
     /// The same without a gap, by a thread for each column.
-    fn swap_columns(&self, rows: &GpuArray) -> Result<()> {
+    fn swap_rows_and_solve_on_cpu(&self, rows: &GpuArray) -> Result<()> {
         let ([count, _, columns], [stack, row, _]) = ([0, 1, 2].map(|axis| rows.shape()[axis]), element_strides(rows));
         let n = self.pivots.shape()[1];
         let values = [
@@ -172,8 +173,8 @@ impl RowSwaps<'_> {
             pivot_stride(self.pivots).into(),
         ];
         let step = LinalgKernel::new(rows.context(), rows.dtype(), LinalgStep::SwapRows)?;
-        step.launch_2d(grid_for_parts(count, columns, SWAP_THREADS), [SWAP_THREADS, 1], &values)?;
-        let form = TrsmForm { is_unit: true, ..TrsmForm::default() };
+        step.launch_2d(batched_grid_dim(count, columns, SWAP_THREADS), [SWAP_THREADS, 1], &values)?;
+        let form = TrsmOptions { is_unit: true, ..TrsmOptions::default() };
         trsm::solve_triangular(self.triangle, &submatrix(rows, 0..n, 0..columns)?, form)
     }
 }

@@ -25,7 +25,7 @@ mod jacobi;
 mod launch;
 mod least_squares;
 mod lu;
-mod matrices;
+mod matrix_helpers;
 mod norms;
 mod one_sided_jacobi;
 mod scaling;

@@ -1,7 +1,7 @@
 //! Norms of vectors and matrices, and condition numbers.
 
 use super::iteration_limits::IterationLimits;
-use super::matrices::{rows_and_columns, scalar_arg, stack_axes, where_select};
+use super::matrix_helpers::{rows_and_columns, scalar_arg, stack_axes, where_select};
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::layout::Order;
@@ -82,21 +82,21 @@ impl GpuArray {
         match norm {
             MatrixNorm::Frobenius => self.vector_norm(2.0, Some(&[-2, -1]), false),
             MatrixNorm::Nuclear | MatrixNorm::MaxSingularValue | MatrixNorm::MinSingularValue => {
-                self.singular_norm(norm, limits)
+                self.singular_value_norm(norm, limits)
             }
-            MatrixNorm::MaxColumnSum => self.sums_norm(-2, ReductionOp::Maximum),
-            MatrixNorm::MinColumnSum => self.sums_norm(-2, ReductionOp::Minimum),
-            MatrixNorm::MaxRowSum => self.sums_norm(-1, ReductionOp::Maximum),
-            MatrixNorm::MinRowSum => self.sums_norm(-1, ReductionOp::Minimum),
+            MatrixNorm::MaxColumnSum => self.row_or_column_sum_norm(-2, ReductionOp::Maximum),
+            MatrixNorm::MinColumnSum => self.row_or_column_sum_norm(-2, ReductionOp::Minimum),
+            MatrixNorm::MaxRowSum => self.row_or_column_sum_norm(-1, ReductionOp::Maximum),
+            MatrixNorm::MinRowSum => self.row_or_column_sum_norm(-1, ReductionOp::Minimum),
         }
     }
 
-    fn sums_norm(&self, axis: isize, reduction: ReductionOp) -> Result<GpuArray> {
+    fn row_or_column_sum_norm(&self, axis: isize, reduction: ReductionOp) -> Result<GpuArray> {
         let sums = reduce_axes(&as_floating(self)?.unary(Op::Absolute)?, ReductionOp::Sum, Some(&[axis]), false)?;
         reduce_axes(&sums, reduction, Some(&[-1]), false)
     }
 
-    fn singular_norm(&self, norm: MatrixNorm, limits: IterationLimits) -> Result<GpuArray> {
+    fn singular_value_norm(&self, norm: MatrixNorm, limits: IterationLimits) -> Result<GpuArray> {
         let s = self.svdvals(limits)?;
         if s.shape().last() == Some(&0) && norm != MatrixNorm::MinSingularValue {
             return GpuArray::zeros(s.context(), stack_axes(self), s.dtype(), Order::C);
@@ -116,7 +116,7 @@ impl GpuArray {
     /// When a matrix has no element, or is not square and the norm needs the inverse; as [`GpuArray::svd`].
     pub fn cond(&self, norm: MatrixNorm, limits: IterationLimits) -> Result<GpuArray> {
         if rows_and_columns(self)?.contains(&0) {
-            return Err(ArrayError::linear_algebra("cond is not defined on empty arrays"));
+            return Err(ArrayError::linear_algebra_error("cond is not defined on empty arrays"));
         }
         let result = match norm {
             MatrixNorm::MaxSingularValue | MatrixNorm::MinSingularValue => {

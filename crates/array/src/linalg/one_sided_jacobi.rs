@@ -4,11 +4,11 @@ use super::eigh::decompose_hermitian;
 use super::factorizations::Triangle;
 use super::iteration_limits::IterationLimits;
 use super::launch::{KernelArg, LinalgKernel};
-use super::matrices::{
+use super::matrix_helpers::{
     any_true, conjugate, empty_like, identity_matrices, machine_epsilon, matrix_transpose, read_first_i32, reduce_axis,
     scalar_arg, submatrix, where_select, zeros_like,
 };
-use super::scaling::KernelReport;
+use super::scaling::KernelStatusFlags;
 use crate::array::GpuArray;
 use crate::error::Result;
 use rtcg_codegen::DType;
@@ -16,19 +16,19 @@ use rtcg_codegen::array::{LINALG_NOT_CONVERGED, LinalgSpec, LinalgStep, Op, Redu
 
 /// Threads of a warp.
 const WARP_THREADS: usize = 32;
-/// Threads that have a pair of columns: a warp, or `LONG_COLUMN_THREADS` if columns are longer than `LONG_COLUMN`.
+/// Threads that have a pair of columns: a warp, or `LONG_COLUMN_THREADS` if columns are longer than `LONG_COLUMN_ROWS`.
 const LONG_COLUMN_THREADS: usize = 128;
-const LONG_COLUMN: usize = 512;
+const LONG_COLUMN_ROWS: usize = 512;
 /// Matrices of more columns take many blocks each, unless there are many of them.
-const FEW_COLUMNS: usize = 32;
-const MANY_MATRICES: usize = 32;
-const MANY_COLUMNS: usize = 128;
+const MAX_SINGLE_BLOCK_COLUMNS: usize = 32;
+const MIN_SINGLE_BLOCK_BATCH: usize = 32;
+const MAX_BATCHED_SINGLE_BLOCK_COLUMNS: usize = 128;
 
 /// The length to which columns are filled up with zeros: all threads of a group have as many elements.
 pub(super) fn padded_length(length: usize) -> usize {
     length.next_multiple_of(match length {
         0..=16 => 8,
-        17..=LONG_COLUMN => WARP_THREADS,
+        17..=LONG_COLUMN_ROWS => WARP_THREADS,
         _ => LONG_COLUMN_THREADS,
     })
 }
@@ -44,7 +44,7 @@ struct JacobiColumns<'a> {
     pairs: usize,
 }
 
-/// What [`orthonormal`] has found.
+/// What [`one_sided_jacobi`] has found.
 pub(super) struct JacobiSvd {
     /// The singular values, in no order.
     pub norms: GpuArray,
@@ -61,14 +61,14 @@ pub(super) struct JacobiSvd {
 /// SVD algorithm, SIAM J. Matrix Anal. Appl. 29, 2008, but by eigenvectors rather than by a QR factorization.
 pub(super) fn one_sided_jacobi(
     w: &GpuArray,
-    report: &KernelReport,
+    report: &KernelStatusFlags,
     limits: IterationLimits,
     has_v_rows: bool,
 ) -> Result<JacobiSvd> {
     let [count, n, m] = [0, 1, 2].map(|axis| w.shape()[axis]);
     let norms = empty_like(w, &[count, n], w.dtype().real_part())?;
     let v_rows = match has_v_rows {
-        _ if n > FEW_COLUMNS && w.size() > 0 => presort_columns(w, limits, has_v_rows)?,
+        _ if n > MAX_SINGLE_BLOCK_COLUMNS && w.size() > 0 => precondition_columns(w, limits, has_v_rows)?,
         true => Some(identity_matrices(w.context(), &[count, n, padded_length(n)], w.dtype())?),
         false => None,
     };
@@ -77,7 +77,7 @@ pub(super) fn one_sided_jacobi(
     }
     let group = match m {
         0..=16 if n <= 16 => 8,
-        0..=LONG_COLUMN => WARP_THREADS,
+        0..=LONG_COLUMN_ROWS => WARP_THREADS,
         _ => LONG_COLUMN_THREADS,
     };
     let pairs = n.div_ceil(2).min(256 / group.min(WARP_THREADS));
@@ -92,7 +92,7 @@ pub(super) fn one_sided_jacobi(
 /// Makes columns nearly orthogonal, the longest first, in place; the rotations that did it, if they are wanted.
 ///
 /// By the eigenvectors of A^H A, which lose half of the digits and leave few rotations.
-fn presort_columns(w: &GpuArray, limits: IterationLimits, has_v_rows: bool) -> Result<Option<GpuArray>> {
+fn precondition_columns(w: &GpuArray, limits: IterationLimits, has_v_rows: bool) -> Result<Option<GpuArray>> {
     let (count, n) = (w.shape()[0], w.shape()[1]);
     let wide = w.to_dtype(w.dtype().promote(DType::F64))?;
     let product = conjugate(&wide)?.matmul(&matrix_transpose(&wide)?)?;
@@ -116,12 +116,12 @@ impl JacobiColumns<'_> {
     }
 
     /// Rotates columns until all are orthogonal.
-    fn sweep_until_orthogonal(&self, report: &KernelReport, sweeps: usize) -> Result<()> {
+    fn sweep_until_orthogonal(&self, report: &KernelStatusFlags, sweeps: usize) -> Result<()> {
         let [count, n, m] = [0, 1, 2].map(|axis| self.w.shape()[axis]);
         let length = self.v_rows.as_ref().map_or(0, |v_rows| v_rows.shape()[2]);
         let tolerance = KernelArg::Real(self.w.dtype().real_part(), self.tolerance);
         let arguments = [self.w.into(), m.into(), n.into(), self.v_rows.as_ref().into(), length.into(), tolerance];
-        if n <= FEW_COLUMNS || (count >= MANY_MATRICES && n <= MANY_COLUMNS) {
+        if n <= MAX_SINGLE_BLOCK_COLUMNS || (count >= MIN_SINGLE_BLOCK_BATCH && n <= MAX_BATCHED_SINGLE_BLOCK_COLUMNS) {
             let group = self.group.min(WARP_THREADS);
             let all = [&arguments[..], &[sweeps.into(), (&report.0).into()]].concat();
             return self.jacobi_step_kernel(LinalgStep::OneSidedJacobi, group)?.launch_2d(
@@ -160,7 +160,7 @@ impl JacobiColumns<'_> {
         Ok(!any_true(&cosines.binary(Op::Greater, scalar_arg(real, self.tolerance))?)?)
     }
 
-    fn normalize_columns(&self, norms: &GpuArray, report: &KernelReport) -> Result<()> {
+    fn normalize_columns(&self, norms: &GpuArray, report: &KernelStatusFlags) -> Result<()> {
         let [count, n, m] = [0, 1, 2].map(|axis| self.w.shape()[axis]);
         let rows = if self.group > WARP_THREADS { 1 } else { self.pairs };
         let arguments = [self.w.into(), m.into(), n.into(), norms.into(), (&report.0).into()];

@@ -1,26 +1,26 @@
 //! Stacks of matrices scaled before eigenvalues or singular values are sought, and results put in order after.
 
 use super::factorizations::Triangle;
-use super::launch::{LinalgKernel, grid_for_parts};
-use super::matrices::{empty_like, read_first_i32, zeros_like};
+use super::launch::{LinalgKernel, batched_grid_dim};
+use super::matrix_helpers::{empty_like, read_first_i32, zeros_like};
 use crate::array::GpuArray;
 use crate::error::Result;
 use rtcg_codegen::DType;
 use rtcg_codegen::array::{LINALG_THREADS, LinalgStep};
 
 /// Blocks of warps, and the rows that a warp looks at.
-const WARP_BLOCK: [usize; 2] = [32, 8];
+const BLOCK_DIM: [usize; 2] = [32, 8];
 const ROWS_PER_WARP: usize = 4;
 /// Threads of a block that finds places of values.
 const SORT_THREADS: usize = 64;
 
 /// What kernels report about a stack, as bits.
 #[derive(Debug, Clone)]
-pub(super) struct KernelReport(pub GpuArray);
+pub(super) struct KernelStatusFlags(pub GpuArray);
 
-impl KernelReport {
+impl KernelStatusFlags {
     /// What was reported so far; waits.
-    pub(super) fn read_report(&self) -> Result<i32> {
+    pub(super) fn read_status_flags(&self) -> Result<i32> {
         read_first_i32(&self.0)
     }
 }
@@ -29,7 +29,7 @@ impl KernelReport {
 pub(super) struct MatrixScaling {
     /// Exponents of powers of two, one of each matrix.
     exponents: GpuArray,
-    pub report: KernelReport,
+    pub report: KernelStatusFlags,
 }
 
 impl MatrixScaling {
@@ -47,11 +47,11 @@ impl MatrixScaling {
             let sizes = zeros_like(a, &[count], DType::U64)?;
             let [measure, scale] = [LinalgStep::MaxNorms, LinalgStep::ScaleMatrices]
                 .map(|step| LinalgKernel::new(a.context(), a.dtype(), step));
-            let (grid, all) = (grid_for_parts(count, m, WARP_BLOCK[1] * ROWS_PER_WARP), (&sizes).into());
-            measure?.launch_2d(grid, WARP_BLOCK, &[a.into(), m.into(), n.into(), triangle.into(), all])?;
+            let (grid, all) = (batched_grid_dim(count, m, BLOCK_DIM[1] * ROWS_PER_WARP), (&sizes).into());
+            measure?.launch_2d(grid, BLOCK_DIM, &[a.into(), m.into(), n.into(), triangle.into(), all])?;
             let Self { exponents, report } = &scaling;
             let values = [a.into(), m.into(), n.into(), triangle.into(), all, exponents.into(), (&report.0).into()];
-            scale?.launch_2d(grid, WARP_BLOCK, &values)?;
+            scale?.launch_2d(grid, BLOCK_DIM, &values)?;
         }
         Ok(scaling)
     }
@@ -59,11 +59,11 @@ impl MatrixScaling {
     /// That of matrices, the first axis of `like`, which are as they were.
     pub(super) fn identity_scaling(like: &GpuArray) -> Result<Self> {
         let exponents = zeros_like(like, &like.shape()[..1], DType::I32)?;
-        Ok(Self { exponents, report: KernelReport(zeros_like(like, &[1], DType::I32)?) })
+        Ok(Self { exponents, report: KernelStatusFlags(zeros_like(like, &[1], DType::I32)?) })
     }
 
     /// Values of the matrices, of elements of `dtype`, in order and scaled back; the place that each goes to.
-    pub(super) fn sort_values(
+    pub(super) fn sort_and_unscale_values(
         &self,
         values: &GpuArray,
         dtype: DType,
@@ -82,7 +82,7 @@ impl MatrixScaling {
                 (&sort_values).into(),
                 (&places).into(),
             ];
-            step.launch_2d(grid_for_parts(count, n, SORT_THREADS), [SORT_THREADS, 1], &values)?;
+            step.launch_2d(batched_grid_dim(count, n, SORT_THREADS), [SORT_THREADS, 1], &values)?;
         }
         Ok((sort_values, places))
     }
@@ -99,7 +99,7 @@ impl MatrixScaling {
 }
 
 /// The first `m` elements of the rows of stacks as columns at the places of their values.
-pub(super) fn permuted_columns(rows: &GpuArray, places: &GpuArray, m: usize) -> Result<GpuArray> {
+pub(super) fn permute_rows_into_columns(rows: &GpuArray, places: &GpuArray, m: usize) -> Result<GpuArray> {
     let [count, n, length] = [0, 1, 2].map(|axis| rows.shape()[axis]);
     let vectors = empty_like(rows, &[count, m, n], rows.dtype())?;
     if vectors.size() > 0 {

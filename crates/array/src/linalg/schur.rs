@@ -4,14 +4,14 @@
 //! matrix. All matrices are stacks in C order, changed in place.
 
 use super::launch::LinalgKernel;
-use super::matrices::{empty_like, identity_matrices, matrix_transpose, read_first_i32, zeros_like};
-use super::scaling::KernelReport;
+use super::matrix_helpers::{empty_like, identity_matrices, matrix_transpose, read_first_i32, zeros_like};
+use super::scaling::KernelStatusFlags;
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::layout::Order;
 use crate::scalar::Scalar;
 use crate::views::Index;
-use rtcg_codegen::array::{LINALG_STATE, LinalgStep};
+use rtcg_codegen::array::{LINALG_ITERATION_STATE_LEN, LinalgStep};
 use rtcg_codegen::{DType, WeakScalar};
 
 /// Iterations before it is asked whether some are left, of matrices whose Schur vectors are wanted.
@@ -27,7 +27,7 @@ pub(super) struct SchurFactors {
 }
 
 /// Householder reflections (Golub and Van Loan, Matrix Computations, 7.4.2) in place, and their product.
-fn make_hessenberg(a: &GpuArray, products: Option<&GpuArray>) -> Result<()> {
+fn reduce_to_hessenberg(a: &GpuArray, products: Option<&GpuArray>) -> Result<()> {
     let (ctx, dtype, count, n) = (a.context(), a.dtype(), a.shape()[0], a.shape()[2]);
     let vectors = empty_like(a, &[count, n + 1], dtype)?;
     let rows = if products.is_some() { 2 * n } else { n };
@@ -52,7 +52,7 @@ fn make_hessenberg(a: &GpuArray, products: Option<&GpuArray>) -> Result<()> {
 /// found. Reads whether iterations are left every few of them.
 pub(super) fn reduce_to_schur(
     a: &GpuArray,
-    report: &KernelReport,
+    report: &KernelStatusFlags,
     iterations: usize,
     has_vectors: bool,
 ) -> Result<SchurFactors> {
@@ -63,9 +63,9 @@ pub(super) fn reduce_to_schur(
     if a.size() == 0 {
         return Ok(SchurFactors { reals, imags, vectors: products });
     }
-    make_hessenberg(a, products.as_ref())?;
+    reduce_to_hessenberg(a, products.as_ref())?;
     let vectors = products.map(|products| matrix_transpose(&products)?.copy(Some(Order::C))).transpose()?;
-    let states = zeros_like(a, &[count, LINALG_STATE], DType::I32)?;
+    let states = zeros_like(a, &[count, LINALG_ITERATION_STATE_LEN], DType::I32)?;
     states.index(&[Index::Ellipsis, Index::At(0)])?.fill(Scalar::Weak(WeakScalar::Int(n as i128 - 1)))?;
     let (lists, left) = (empty_like(a, &[count, 3 * n], dtype)?, empty_like(a, &[1], DType::I32)?);
     let threads = match n {

@@ -1,7 +1,7 @@
 //! Systems of equations, inverses and determinants, by LU factors.
 
 use super::lu::LuFactors;
-use super::matrices::{
+use super::matrix_helpers::{
     any_true, copy_to_stack, float_dtype, identity_matrices, reduce_axis, rows_and_columns, scalar_arg, square_extent,
     stack_axes, stack_shape, unstack_axes, where_select,
 };
@@ -35,7 +35,7 @@ fn solve_stacks(a: &GpuArray, b: &GpuArray, dtype: DType) -> Result<(GpuArray, G
 
 /// The solutions, if no matrix is singular; waits for that.
 fn check_not_singular((x, is_singular): (GpuArray, GpuArray)) -> Result<GpuArray> {
-    if any_true(&is_singular)? { Err(ArrayError::linear_algebra("Singular matrix")) } else { Ok(x) }
+    if any_true(&is_singular)? { Err(ArrayError::linear_algebra_error("Singular matrix")) } else { Ok(x) }
 }
 
 fn inverse_stacks(a: &GpuArray) -> Result<(GpuArray, GpuArray)> {
@@ -44,7 +44,7 @@ fn inverse_stacks(a: &GpuArray) -> Result<(GpuArray, GpuArray)> {
 }
 
 /// The diagonals of LU factors, and the signs of the exchanges of rows.
-fn diagonals_and_signs(a: &GpuArray) -> Result<(GpuArray, GpuArray)> {
+fn lu_diagonals_and_signs(a: &GpuArray) -> Result<(GpuArray, GpuArray)> {
     let (n, dtype) = (square_extent(a)?, float_dtype(&[a.dtype()])?);
     let lu = LuFactors::new(copy_to_stack(a, dtype)?)?;
     let int = |value| Scalar::Weak(WeakScalar::Int(value));
@@ -71,7 +71,7 @@ impl GpuArray {
         let b = if is_vector { b.expand_dims(&[1])? } else { b.clone() };
         let mismatch = || {
             let (a, b) = (PythonTuple(self.shape()), PythonTuple(given.shape()));
-            ArrayError::value(format!("solve: matrices of shape {a} and right sides of shape {b} do not fit"))
+            ArrayError::value_error(format!("solve: matrices of shape {a} and right sides of shape {b} do not fit"))
         };
         let columns = match b.shape() {
             [.., rows, columns] if *rows == n => *columns,
@@ -108,7 +108,7 @@ impl GpuArray {
     /// # Errors
     /// As [`GpuArray::inv_or_nan`].
     pub fn det(&self) -> Result<GpuArray> {
-        let (diagonals, sign) = diagonals_and_signs(self)?;
+        let (diagonals, sign) = lu_diagonals_and_signs(self)?;
         let product = reduce_axis(&diagonals, ReductionOp::Product, -1, false)?;
         unstack_axes(&product.binary(Op::Multiply, &sign)?, stack_axes(self))
     }
@@ -118,7 +118,7 @@ impl GpuArray {
     /// # Errors
     /// As [`GpuArray::inv_or_nan`].
     pub fn slogdet(&self) -> Result<SlogDet> {
-        let (diagonals, sign) = diagonals_and_signs(self)?;
+        let (diagonals, sign) = lu_diagonals_and_signs(self)?;
         let size = diagonals.unary(Op::Absolute)?;
         let direction = if diagonals.dtype().is_complex() {
             let direction = diagonals.binary(Op::TrueDivide, &size)?;

@@ -3,14 +3,14 @@
 use super::factorizations::Triangle;
 use super::householder::QrFactors;
 use super::iteration_limits::IterationLimits;
-use super::matrices::{
+use super::matrix_helpers::{
     conjugate, conjugate_transpose, float_dtype, matrix_transpose, rows_and_columns, scalar_arg, stack_axes,
     stack_shape, submatrix, unstack_axes, where_select, zeros_like,
 };
 use super::one_sided_jacobi::{one_sided_jacobi, padded_length};
-use super::scaling::{MatrixScaling, permuted_columns};
+use super::scaling::{MatrixScaling, permute_rows_into_columns};
 use crate::array::GpuArray;
-use crate::elementwise::binary_with_shortcuts;
+use crate::elementwise::binary_with_power_shortcuts;
 use crate::error::{ArrayError, Result};
 use crate::layout::Order;
 use crate::reduce::ReduceOptions;
@@ -37,7 +37,7 @@ struct TallSvd {
 }
 
 /// The columns of tall matrices, or the conjugated rows of wide ones, as rows that are filled up with zeros.
-fn zero_padded(a: &GpuArray) -> Result<GpuArray> {
+fn zero_padded_columns(a: &GpuArray) -> Result<GpuArray> {
     let [m, n] = rows_and_columns(a)?;
     let columns = if m < n { conjugate(a)? } else { matrix_transpose(a)? };
     let [n, m] = rows_and_columns(&columns)?;
@@ -75,15 +75,15 @@ fn decompose_tall(
     let n = w.shape()[1];
     let scaling = MatrixScaling::new(w, None)?;
     let found = one_sided_jacobi(w, &scaling.report, limits, has_vectors)?;
-    let (values, places) = scaling.sort_values(&found.norms, w.dtype(), true)?;
-    let report = if w.size() > 0 { scaling.report.read_report()? } else { 0 };
+    let (values, places) = scaling.sort_and_unscale_values(&found.norms, w.dtype(), true)?;
+    let report = if w.size() > 0 { scaling.report.read_status_flags()? } else { 0 };
     if report & (LINALG_NOT_FINITE | LINALG_NOT_CONVERGED) != 0 {
-        return Err(ArrayError::linear_algebra("SVD did not converge"));
+        return Err(ArrayError::linear_algebra_error("SVD did not converge"));
     }
     let Some(v_rows) = found.v_rows.filter(|_| has_vectors) else { return Ok(TallSvd { values, vectors: None }) };
     let is_of_full_rank = report & LINALG_RANK_DEFICIENT == 0;
-    let u = complete_basis(permuted_columns(w, &places, m)?, if is_full { m } else { n }, is_of_full_rank)?;
-    Ok(TallSvd { values, vectors: Some((u, permuted_columns(&v_rows, &places, n)?)) })
+    let u = complete_basis(permute_rows_into_columns(w, &places, m)?, if is_full { m } else { n }, is_of_full_rank)?;
+    Ok(TallSvd { values, vectors: Some((u, permute_rows_into_columns(&v_rows, &places, n)?)) })
 }
 
 /// Singular values: the last two axes are matrices. One-sided Jacobi rotations (Hestenes). Errors are at most about
@@ -95,8 +95,8 @@ impl GpuArray {
     /// When a matrix has infinities or NaN, or the values were not found within `limits`; for elements that cannot be
     /// factored.
     pub fn svd(&self, is_full: bool, limits: IterationLimits) -> Result<Svd> {
-        let (found, is_wide) = self.svd_with(is_full, limits, true)?;
-        let (u, v) = found.vectors.ok_or_else(|| ArrayError::value("svd: no vectors were made"))?;
+        let (found, is_wide) = self.compute_svd(is_full, limits, true)?;
+        let (u, v) = found.vectors.ok_or_else(|| ArrayError::value_error("svd: no vectors were made"))?;
         let (u, v) = if is_wide { (v, u) } else { (u, v) };
         let stack = stack_axes(self);
         Ok(Svd {
@@ -111,12 +111,12 @@ impl GpuArray {
     /// # Errors
     /// As [`GpuArray::svd`].
     pub fn svdvals(&self, limits: IterationLimits) -> Result<GpuArray> {
-        unstack_axes(&self.svd_with(false, limits, false)?.0.values, stack_axes(self))
+        unstack_axes(&self.compute_svd(false, limits, false)?.0.values, stack_axes(self))
     }
 
-    fn svd_with(&self, is_full: bool, limits: IterationLimits, has_vectors: bool) -> Result<(TallSvd, bool)> {
+    fn compute_svd(&self, is_full: bool, limits: IterationLimits, has_vectors: bool) -> Result<(TallSvd, bool)> {
         let [m, n] = rows_and_columns(self)?;
-        Ok((decompose_tall(&zero_padded(self)?, m.max(n), is_full, limits, has_vectors)?, m < n))
+        Ok((decompose_tall(&zero_padded_columns(self)?, m.max(n), is_full, limits, has_vectors)?, m < n))
     }
 
     /// [`GpuArray::svd`] of Hermitian matrices, of which the lower triangle is read, by their eigenvalues.
@@ -129,10 +129,11 @@ impl GpuArray {
         let flat = |a: &GpuArray, axes: &[usize]| a.reshape_to(&stack_shape(&[stack.iter().product()], axes), Order::C);
         let sizes = flat(&values.unary(Op::Absolute)?, &[n])?;
         let (ascending, places) =
-            MatrixScaling::identity_scaling(&sizes)?.sort_values(&sizes, vectors.dtype(), false)?;
+            MatrixScaling::identity_scaling(&sizes)?.sort_and_unscale_values(&sizes, vectors.dtype(), false)?;
         let from_last = Scalar::Weak(WeakScalar::Int(n as i128 - 1));
-        let places = binary_with_shortcuts(self.context(), Op::Subtract, from_last.into(), (&places).into(), None)?;
-        let signs = binary_with_shortcuts(
+        let places =
+            binary_with_power_shortcuts(self.context(), Op::Subtract, from_last.into(), (&places).into(), None)?;
+        let signs = binary_with_power_shortcuts(
             self.context(),
             Op::Copysign,
             scalar_arg(values.dtype(), 1.0),
@@ -142,7 +143,7 @@ impl GpuArray {
         let turned = vectors.binary(Op::Multiply, &signs.expand_dims(&[-2])?)?;
         let in_order = |columns: &GpuArray| -> Result<GpuArray> {
             let rows = matrix_transpose(&flat(columns, &[n, n])?)?.copy(Some(Order::C))?;
-            unstack_axes(&permuted_columns(&rows, &places, n)?, stack)
+            unstack_axes(&permute_rows_into_columns(&rows, &places, n)?, stack)
         };
         let s = unstack_axes(&ascending.flip(Some(&[-1]))?.copy(Some(Order::C))?, stack)?;
         Ok(Svd { u: in_order(&vectors)?, s, vh: conjugate_transpose(&in_order(&turned)?)? })

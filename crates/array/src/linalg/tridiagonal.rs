@@ -3,7 +3,7 @@
 use super::divide_and_conquer;
 use super::householder::{ApplyQ, apply_q};
 use super::launch::LinalgKernel;
-use super::matrices::{copy_to_stack, empty_like, matrix_transpose, submatrix, zeros_like};
+use super::matrix_helpers::{copy_to_stack, empty_like, matrix_transpose, submatrix, zeros_like};
 use super::scaling::MatrixScaling;
 use crate::array::GpuArray;
 use crate::error::Result;
@@ -86,7 +86,7 @@ impl<'a> TridiagonalPanel<'a> {
     }
 
     /// Column k after the first `i` reflectors of the panel, or only the second vector of the last of them.
-    fn make_column(&self, k: usize, i: usize, is_only_vector: bool) -> Result<()> {
+    fn update_panel_column(&self, k: usize, i: usize, is_only_vector: bool) -> Result<()> {
         let (count, n) = (self.matrices.shape()[0], self.matrices.shape()[2]);
         let arguments = [
             self.matrices.into(),
@@ -109,7 +109,7 @@ impl<'a> TridiagonalPanel<'a> {
     }
 
     /// The reflector of that column, and the products of its vector.
-    fn apply_reflector(&self, k: usize, i: usize) -> Result<()> {
+    fn form_reflector_and_products(&self, k: usize, i: usize) -> Result<()> {
         let (count, n) = (self.matrices.shape()[0], self.matrices.shape()[2]);
         let arguments = [
             self.matrices.into(),
@@ -136,17 +136,17 @@ impl<'a> TridiagonalPanel<'a> {
         let n = self.matrices.shape()[2];
         let end = (start + self.pairs).min(n);
         for k in start..end {
-            self.make_column(k, k - start, false)?;
+            self.update_panel_column(k, k - start, false)?;
             if k < n - 1 {
-                self.apply_reflector(k, k - start)?;
+                self.form_reflector_and_products(k, k - start)?;
             }
         }
         if end == n {
             return Ok(());
         }
-        self.make_column(end, end - start, true)?;
+        self.update_panel_column(end, end - start, true)?;
         if self.warps == 1 {
-            return self.update_trailing(end);
+            return self.update_trailing_matrix(end);
         }
         let [left, right] = [&self.left, &self.right].map(|rows| submatrix(rows, 0..2 * self.pairs, end..n));
         let change = matrix_transpose(&left?)?.matmul(&right?)?;
@@ -155,7 +155,7 @@ impl<'a> TridiagonalPanel<'a> {
 
     /// The update of the trailing matrix by a panel's reflectors, on a SIMD CPU: matrix products suit tensor cores, and
     /// this kernel suits products of so small a `k`.
-    fn update_trailing(&self, k: usize) -> Result<()> {
+    fn update_trailing_matrix(&self, k: usize) -> Result<()> {
         let (count, n) = (self.matrices.shape()[0], self.matrices.shape()[2]);
         let tiles = [(n - k).div_ceil(ROWS_PER_THREAD * WARPS_PER_BLOCK).min(65535), (n - k).div_ceil(32).min(65535)];
         let arguments = [self.matrices.into(), n.into(), k.into(), (&self.left).into(), (&self.right).into()];
@@ -193,10 +193,10 @@ pub(super) fn hermitian_eigenvalues(
     let n = a.shape()[2];
     let reduced = reduce_to_tridiagonal(a)?;
     if !has_vectors {
-        return Ok((scaling.sort_values(&reduced.bisect_eigenvalues()?, a.dtype(), false)?.0, None));
+        return Ok((scaling.sort_and_unscale_values(&reduced.bisect_eigenvalues()?, a.dtype(), false)?.0, None));
     }
     let (values, vectors) = divide_and_conquer::tridiagonal_eigenvectors(&reduced, &scaling.report, iterations)?;
-    let (values, _) = scaling.sort_values(&values, a.dtype(), false)?;
+    let (values, _) = scaling.sort_and_unscale_values(&values, a.dtype(), false)?;
     let vectors = copy_to_stack(&vectors, a.dtype())?;
     if n > 1 {
         // The vectors begin one row below the diagonal.

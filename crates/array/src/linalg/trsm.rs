@@ -1,18 +1,18 @@
 //! Triangular solves by blocks, with matrix products between the blocks.
 
 use super::gemm_update::GemmUpdate;
-use super::launch::{DEFAULT_BLOCK, LinalgKernel, grid_for_parts, is_simd_cpu};
-use super::matrices::{element_strides, submatrix};
+use super::launch::{DEFAULT_BLOCK_DIM, LinalgKernel, batched_grid_dim, is_simd_cpu};
+use super::matrix_helpers::{element_strides, submatrix};
 use crate::array::GpuArray;
 use crate::error::Result;
-use rtcg_codegen::array::{LINALG_PANEL, LINALG_RHS_PER_BLOCK, LINALG_WARP_RHS, LinalgStep};
+use rtcg_codegen::array::{LINALG_PANEL_COLUMNS, LINALG_RHS_PER_BLOCK, LINALG_RHS_PER_WARP_BLOCK, LinalgStep};
 
 /// Rows of a block, and columns of a panel.
-pub(super) const PANEL_ROWS: usize = LINALG_PANEL;
+pub(super) const PANEL_ROWS: usize = LINALG_PANEL_COLUMNS;
 
 /// Which part of matrices is a triangle, and how it is read.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct TrsmForm {
+pub(super) struct TrsmOptions {
     pub is_upper: bool,
     /// Ones stand for the diagonal.
     pub is_unit: bool,
@@ -20,7 +20,7 @@ pub(super) struct TrsmForm {
 }
 
 /// Solves triangular systems in place of their right sides; operands are stacks of any strides.
-pub(super) fn solve_triangular(triangles: &GpuArray, sides: &GpuArray, form: TrsmForm) -> Result<()> {
+pub(super) fn solve_triangular(triangles: &GpuArray, sides: &GpuArray, form: TrsmOptions) -> Result<()> {
     let [count, n, columns] = [0, 1, 2].map(|axis| sides.shape()[axis]);
     if sides.size() == 0 {
         return Ok(());
@@ -28,7 +28,7 @@ pub(super) fn solve_triangular(triangles: &GpuArray, sides: &GpuArray, form: Trs
     let (step, width) = if is_simd_cpu(sides) {
         (LinalgStep::Trsm, LINALG_RHS_PER_BLOCK)
     } else {
-        (LinalgStep::TrsmWarps, LINALG_WARP_RHS)
+        (LinalgStep::TrsmWarps, LINALG_RHS_PER_WARP_BLOCK)
     };
     let step = LinalgKernel::new(sides.context(), sides.dtype(), step)?;
     let mut starts: Vec<usize> = (0..n).step_by(PANEL_ROWS).collect();
@@ -54,7 +54,7 @@ pub(super) fn solve_triangular(triangles: &GpuArray, sides: &GpuArray, form: Trs
             (end - start).into(),
             columns.into(),
         ];
-        step.launch_2d(grid_for_parts(count, columns, width), DEFAULT_BLOCK, &values)?;
+        step.launch_2d(batched_grid_dim(count, columns, width), DEFAULT_BLOCK_DIM, &values)?;
         let rest = if form.is_upper { 0..start } else { end..n };
         if !rest.is_empty() {
             let factor = submatrix(triangles, rest.clone(), start..end)?;

@@ -9,7 +9,7 @@ use crate::iteration_plan::IterationPlan;
 use crate::launch::PackedKernelArgs;
 use crate::runtime::DeviceInfo;
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, MatmulSpec, SKINNY_THREADS, SkinnyMatmul, matmul_sum_bytes};
+use rtcg_codegen::array::{ArrayKernel, MatmulSpec, SKINNY_THREADS, SkinnyMatmul, matmul_accumulator_bytes};
 use rtcg_codegen::block_reduce::COMPLETION_COUNTERS;
 
 /// Columns beyond which a product is not skinny, and where tensor cores have the dtype.
@@ -90,7 +90,7 @@ pub(super) fn try_launch_skinny(
     let aligned = |array: &GpuArray| if is_aligned(array) { Ok(array.clone()) } else { array.copy(None) };
     let (a, b) = (&aligned(a)?, &aligned(b)?);
     let batches = batch.iter().product();
-    let steps = batch_steps(a, b, batch)?;
+    let steps = batch_strides(a, b, batch)?;
     let offsets = match steps {
         Some(_) => None,
         None => Some(batch_offsets(out, a, b, batch, batches)?),
@@ -107,7 +107,7 @@ pub(super) fn try_launch_skinny(
         }
     };
     let launch_plan = product.plan_launch(device_info, offsets.is_some());
-    product.run_launch(out, &launch_plan, offsets.as_ref())?;
+    product.launch_skinny(out, &launch_plan, offsets.as_ref())?;
     Ok(true)
 }
 
@@ -125,14 +125,14 @@ fn matrix_batch_of(array: &GpuArray, step: i64) -> MatrixBatch {
 }
 
 /// The bytes from one matrix of `a` and of `b` to the next; `None` where these are not always the same.
-fn batch_steps(a: &GpuArray, b: &GpuArray, batch: &[usize]) -> Result<Option<[i64; 2]>> {
-    let plan = IterationPlan::in_order([&batch_layout(a, batch)?, &batch_layout(b, batch)?]);
+fn batch_strides(a: &GpuArray, b: &GpuArray, batch: &[usize]) -> Result<Option<[i64; 2]>> {
+    let plan = IterationPlan::keeping_axis_order([&batch_layout(a, batch)?, &batch_layout(b, batch)?]);
     Ok(plan.single_stride(0, 0).zip(plan.single_stride(1, 0)).map(|(a, b)| [a as i64, b as i64]))
 }
 
 impl SkinnyProblem {
     fn accumulator_words(&self) -> usize {
-        matmul_sum_bytes(self.dtype) / 4
+        matmul_accumulator_bytes(self.dtype) / 4
     }
 
     /// Columns of a block.
@@ -151,10 +151,10 @@ impl SkinnyProblem {
                 self.column_major_kernel(device_info, self.a.pack_width(itemsize, device_info, row, [term, stack]))
             }
         };
-        self.with_split_k(device_info, kernel)
+        self.plan_split_k(device_info, kernel)
     }
 
-    fn is_staged(&self, pack: usize, row_major: bool) -> bool {
+    fn is_b_staged(&self, pack: usize, row_major: bool) -> bool {
         let [stack, term, _] = self.b.strides;
         let itemsize = self.dtype.itemsize() as i64;
         let is_whole = |bytes: i64| bytes.unsigned_abs().is_multiple_of((pack * itemsize as usize) as u64);
@@ -167,7 +167,7 @@ impl SkinnyProblem {
         let rows = (MAX_ACCUMULATOR_WORDS[0] / (width * self.accumulator_words()))
             .clamp(1, 4)
             .min(self.rows.next_power_of_two());
-        let is_staged = self.is_staged(pack, true);
+        let is_staged = self.is_b_staged(pack, true);
         // A team has to have work for each of its threads, and its terms a place in shared memory.
         let steps = (self.k / pack).max(1).next_power_of_two();
         let unroll =
@@ -195,7 +195,7 @@ impl SkinnyProblem {
         let rows = rows.min(
             (SMEM_BYTES / (SKINNY_THREADS as usize / threads_per_sum * width * self.accumulator_words() * 4)).max(1),
         );
-        self.kernel_for_plan(device_info, true, width, rows, pack, unroll, threads_per_sum, is_staged)
+        self.skinny_kernel_spec(device_info, true, width, rows, pack, unroll, threads_per_sum, is_staged)
     }
 
     fn column_major_kernel(&self, device_info: DeviceInfo, pack: usize) -> SkinnyMatmul {
@@ -214,11 +214,20 @@ impl SkinnyProblem {
             _ => 2,
         };
         let unroll = (self.k / threads_per_sum).next_power_of_two().min(most).min(longest).max(1);
-        self.kernel_for_plan(device_info, false, width, pack, pack, unroll, threads_per_sum, self.is_staged(1, false))
+        self.skinny_kernel_spec(
+            device_info,
+            false,
+            width,
+            pack,
+            pack,
+            unroll,
+            threads_per_sum,
+            self.is_b_staged(1, false),
+        )
     }
 
     #[allow(clippy::too_many_arguments)]
-    fn kernel_for_plan(
+    fn skinny_kernel_spec(
         &self,
         device_info: DeviceInfo,
         row_major: bool,
@@ -249,7 +258,7 @@ impl SkinnyProblem {
     }
 
     /// The kernel for as many blocks as the device is filled by, which share terms if there are few rows.
-    fn with_split_k(&self, device_info: DeviceInfo, kernel: SkinnyMatmul) -> SkinnyLaunch {
+    fn plan_split_k(&self, device_info: DeviceInfo, kernel: SkinnyMatmul) -> SkinnyLaunch {
         let rows = kernel.outputs_per_block() / usize::from(kernel.width);
         let blocks = self.rows.div_ceil(rows);
         let all = blocks * self.batches * self.columns.div_ceil(kernel.width.into());
@@ -265,7 +274,7 @@ impl SkinnyProblem {
         SkinnyLaunch { kernel: SkinnyMatmul { is_split_k, ..kernel }, blocks, k_per_split }
     }
 
-    fn run_launch(&self, out: &GpuArray, launch_plan: &SkinnyLaunch, offsets: Option<&GpuArray>) -> Result<()> {
+    fn launch_skinny(&self, out: &GpuArray, launch_plan: &SkinnyLaunch, offsets: Option<&GpuArray>) -> Result<()> {
         let ctx = out.context();
         let parts = self.columns.div_ceil(launch_plan.kernel.width.into());
         let splits = self.k.div_ceil(launch_plan.k_per_split);
@@ -273,7 +282,7 @@ impl SkinnyProblem {
         let (counters, partials) = match launch_plan.kernel.is_split_k {
             true => {
                 let values = launch_plan.blocks * layers * splits * launch_plan.kernel.outputs_per_block();
-                ctx.device_runtime().reduction_workspace(values * matmul_sum_bytes(self.dtype))?
+                ctx.device_runtime().reduction_workspace(values * matmul_accumulator_bytes(self.dtype))?
             }
             false => (0, 0),
         };
@@ -293,7 +302,7 @@ impl SkinnyProblem {
             [launch_plan.blocks as u32, splits as u32, layers as u32],
             [SKINNY_THREADS, 1, 1],
             0,
-            args.bytes(),
+            args.packed_bytes(),
         )
     }
 }

@@ -9,7 +9,7 @@ use crate::reduce::ReduceOptions;
 use crate::runtime::DeviceInfo;
 use crate::views::Index;
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{MATMUL_TILE, ReductionOp};
+use rtcg_codegen::array::{MATMUL_TILE_SIDE, ReductionOp};
 
 /// Parts begin at multiples of so many terms, so that what is aligned stays so.
 const K_ALIGNMENT: usize = 64;
@@ -28,7 +28,7 @@ pub(super) fn try_launch_split_k(
     let [m, n, k] = lengths;
     let device_info = out.context().device_info();
     let blocks = tiles::n_blocks(device_info, out.dtype(), batch.iter().product(), lengths);
-    let simple = || m.div_ceil(MATMUL_TILE) * n.div_ceil(MATMUL_TILE) * batch.iter().product::<usize>();
+    let simple = || m.div_ceil(MATMUL_TILE_SIDE) * n.div_ceil(MATMUL_TILE_SIDE) * batch.iter().product::<usize>();
     let parts = n_splits(device_info, out.dtype(), blocks.unwrap_or_else(simple), k);
     if parts < 2 {
         return Ok(false);
@@ -86,5 +86,5 @@ fn as_k_slices(array: &GpuArray, from_end: usize, stack: &[usize], part: usize) 
     }
     shape.insert(0, stack[0]);
     strides.insert(0, step);
-    array.view(Layout { shape, strides, offset: *offset })
+    array.view_with_layout(Layout { shape, strides, offset: *offset })
 }

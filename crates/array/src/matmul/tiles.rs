@@ -183,7 +183,7 @@ impl TileOperand {
     fn new(array: &GpuArray, common: usize) -> Result<Self> {
         let operand_layout = operand_layout(array, common);
         let is_half = array.itemsize() == 2;
-        if (operand_layout.is_vectorizable || !is_half) && is_aligned(array) && is_aligned_item(array) {
+        if (operand_layout.is_vectorizable || !is_half) && is_aligned(array) && is_itemsize_aligned(array) {
             return Ok(Self { array: array.clone(), operand_layout });
         }
         let array = copy_with_padded_rows(array)?;
@@ -193,18 +193,18 @@ impl TileOperand {
 
     /// The byte strides of rows and columns; 0 where there is one, as addresses behind it must be aligned, too.
     fn byte_strides(&self) -> [i64; 2] {
-        last_axes(&self.array).map(|(n, stride)| if n == 1 { 0 } else { stride as i64 })
+        last_two_axes(&self.array).map(|(n, stride)| if n == 1 { 0 } else { stride as i64 })
     }
 }
 
 /// The lengths and byte strides of rows and columns.
-fn last_axes(array: &GpuArray) -> [(usize, isize); 2] {
+fn last_two_axes(array: &GpuArray) -> [(usize, isize); 2] {
     let first = array.ndim() - 2;
     [0, 1].map(|axis| (array.shape()[first + axis], array.strides()[first + axis]))
 }
 
 /// Whether whole items may be copied: pairs of doubles are, and need not be multiples of their size apart.
-fn is_aligned_item(array: &GpuArray) -> bool {
+fn is_itemsize_aligned(array: &GpuArray) -> bool {
     let item = array.itemsize();
     let steps = array.shape().iter().zip(array.strides()).filter(|(n, _)| **n > 1);
     array.first_element_address().is_multiple_of(item as u64)
@@ -212,7 +212,7 @@ fn is_aligned_item(array: &GpuArray) -> bool {
 }
 
 fn operand_layout(array: &GpuArray, common: usize) -> MatmulOperand {
-    let axes = last_axes(array);
+    let axes = last_two_axes(array);
     let (along, across) = (axes[common], axes[1 - common]);
     let fits = |(n, stride): (usize, isize)| n == 1 || stride.unsigned_abs().is_multiple_of(VECTOR_COPY_BYTES);
     let stack = array.shape().iter().copied().zip(array.strides().iter().copied()).take(array.ndim() - 2);
@@ -228,14 +228,14 @@ fn operand_layout(array: &GpuArray, common: usize) -> MatmulOperand {
 
 /// A copy whose lines begin at multiples of [`VECTOR_COPY_BYTES`], along the axis whose elements are nearest.
 fn copy_with_padded_rows(array: &GpuArray) -> Result<GpuArray> {
-    let [rows, columns] = last_axes(array);
+    let [rows, columns] = last_two_axes(array);
     if rows.1.unsigned_abs() < columns.1.unsigned_abs() {
-        return padded_rows(&array.swapaxes(-1, -2)?)?.swapaxes(-1, -2);
+        return copy_with_padded_last_axis(&array.swapaxes(-1, -2)?)?.swapaxes(-1, -2);
     }
-    padded_rows(array)
+    copy_with_padded_last_axis(array)
 }
 
-fn padded_rows(array: &GpuArray) -> Result<GpuArray> {
+fn copy_with_padded_last_axis(array: &GpuArray) -> Result<GpuArray> {
     let mut shape: Shape = array.shape().into();
     let length = shape.pop().unwrap_or(1);
     shape.push(length.next_multiple_of((VECTOR_COPY_BYTES / array.itemsize()).max(1)));
@@ -246,7 +246,7 @@ fn padded_rows(array: &GpuArray) -> Result<GpuArray> {
 }
 
 /// The bytes from each matrix to the next, if that is always the same.
-fn step_of(stack: &Layout) -> Option<i64> {
+fn uniform_batch_stride(stack: &Layout) -> Option<i64> {
     let mut steps = stack.shape.iter().zip(&stack.strides).filter(|(n, _)| **n > 1).rev();
     let Some((&n, &step)) = steps.next() else { return Some(0) };
     let mut span = n as isize * step;
@@ -275,7 +275,10 @@ impl<'a> TiledProblem<'a> {
         let dtype = a.dtype();
         let (a, b) = (TileOperand::new(a, 1)?, TileOperand::new(b, 0)?);
         let batches = batch.iter().product();
-        let steps = [step_of(&batch_layout(&a.array, batch)?), step_of(&batch_layout(&b.array, batch)?)];
+        let steps = [
+            uniform_batch_stride(&batch_layout(&a.array, batch)?),
+            uniform_batch_stride(&batch_layout(&b.array, batch)?),
+        ];
         let (steps, offsets) = match steps {
             [Some(a), Some(b)] => ([a, b], None),
             _ => ([0; 2], Some(batch_offsets(out, &a.array, &b.array, batch, batches)?)),
@@ -291,15 +294,15 @@ impl<'a> TiledProblem<'a> {
         let tiles = (m.div_ceil(rows) * n.div_ceil(columns)) as u32;
         let block = [self.kernel.tile.threads_per_block(), 1, 1];
         for first in (0..self.batches).step_by(MAX_GRID_Y) {
-            let args = self.args_from_batch([m, n, k], first);
+            let args = self.pack_args_from_batch([m, n, k], first);
             let batches = (self.batches - first).min(MAX_GRID_Y) as u32;
-            compiled.launch([tiles, batches, 1], block, self.kernel.shared_bytes() as u32, args.bytes())?;
+            compiled.launch([tiles, batches, 1], block, self.kernel.shared_bytes() as u32, args.packed_bytes())?;
         }
         Ok(())
     }
 
     /// The arguments for batches from `first` on.
-    fn args_from_batch(&self, [m, n, k]: [usize; 3], first: usize) -> PackedKernelArgs {
+    fn pack_args_from_batch(&self, [m, n, k]: [usize; 3], first: usize) -> PackedKernelArgs {
         let mut args = PackedKernelArgs::new();
         let start = |operand: &TileOperand, step: i64| {
             operand.array.first_element_address().wrapping_add_signed(first as i64 * step)

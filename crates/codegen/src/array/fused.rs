@@ -10,18 +10,18 @@
 //! Parameters: a pointer for each output and each array, the number of elements (`unsigned long long`),
 //! for strided kernels the structure of `offsets` (outputs first), the zeros, then the values.
 
-use super::offsets::IndexSpace;
+use super::c_types::{helper_preamble, storage_type};
+use super::element_offsets::IndexSpace;
 use super::op::Op;
 use super::pointwise::{AccessPattern, OperandKind, PointwiseOperand, PointwiseSpec};
-use super::types::{helper_preamble, storage_type};
 use crate::{DType, DTypeKind};
 use std::fmt::Write;
 
 /// Zeros in the arguments; adjacent uses take different ones.
-pub const FUSED_ZEROS: usize = 8;
+pub const FUSED_ZERO_ARG_COUNT: usize = 8;
 
 /// No input.
-pub const NO_STEP: u16 = u16::MAX;
+pub const NO_INPUT_STEP: u16 = u16::MAX;
 
 /// One value of the expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,7 +38,7 @@ pub enum FusedStep {
         compute: DType,
         /// What the result is stored as.
         out: DType,
-        /// The operands' steps, [`NO_STEP`] after the last one.
+        /// The operands' steps, [`NO_INPUT_STEP`] after the last one.
         inputs: [u16; 4],
     },
 }
@@ -83,13 +83,13 @@ pub struct FusedSpec {
 pub fn is_fusable(op: Op, compute: DType) -> bool {
     match compute.kind() {
         DTypeKind::Record => false,
-        DTypeKind::Complex => is_exact(op, compute),
+        DTypeKind::Complex => has_explicit_rounding(op, compute),
         _ => op != Op::Index,
     }
 }
 
 /// Whether each rounding of an operation is spelled out, so that its surroundings cannot change it.
-fn is_exact(op: Op, compute: DType) -> bool {
+fn has_explicit_rounding(op: Op, compute: DType) -> bool {
     match compute.kind() {
         DTypeKind::Float => {
             matches!(
@@ -170,7 +170,7 @@ fn is_exact(op: Op, compute: DType) -> bool {
 }
 
 /// The operation's expression with products that nothing contracts.
-fn exact_expression(kernel: &PointwiseSpec) -> String {
+fn contraction_free_expression(kernel: &PointwiseSpec) -> String {
     let product = match kernel.op {
         _ if kernel.compute.kind() != DTypeKind::Float => None,
         Op::Multiply => Some("rt_product(x, y)"),
@@ -218,11 +218,13 @@ impl FusedSteps {
             }
         }
         let mut text = helper_preamble(dtypes.iter().copied(), true);
-        text.push_str(&opaque_function(&dtypes));
+        text.push_str(&optimization_barrier_source(&dtypes));
         for (at, step) in self.0.iter().enumerate() {
             if let FusedStep::Op { op, compute, out, inputs } = *step {
                 let kernel = self.step_as_pointwise(op, compute, out, inputs);
-                text.push_str(&kernel.function_of(&format!("step_{at}"), &exact_expression(&kernel)));
+                text.push_str(
+                    &kernel.device_function_source(&format!("step_{at}"), &contraction_free_expression(&kernel)),
+                );
             }
         }
         text
@@ -261,13 +263,17 @@ impl FusedSteps {
                     format!("s{}", values - 1)
                 }
                 FusedStep::Op { op, compute, inputs, .. } => {
-                    let exact = is_exact(op, compute);
+                    let exact = has_explicit_rounding(op, compute);
                     let mut hidden = |value: String| {
                         zeros += 1;
-                        if exact { value } else { format!("rt_opaque({value}, zeros.at[{}])", zeros % FUSED_ZEROS) }
+                        if exact {
+                            value
+                        } else {
+                            format!("rt_opaque({value}, zeros.at[{}])", zeros % FUSED_ZERO_ARG_COUNT)
+                        }
                     };
                     let mut call = format!("step_{at}({index}");
-                    for input in inputs.iter().filter(|input| **input != NO_STEP) {
+                    for input in inputs.iter().filter(|input| **input != NO_INPUT_STEP) {
                         let _ = write!(call, ", {}", hidden(format!("v{input}")));
                     }
                     hidden(call + ")")
@@ -280,9 +286,9 @@ impl FusedSteps {
 }
 
 /// `rt_opaque`: the same bits, of which a compiler knows nothing.
-fn opaque_function(dtypes: &[DType]) -> String {
+fn optimization_barrier_source(dtypes: &[DType]) -> String {
     let mut text = format!(
-        "struct rt_zeros {{ unsigned long long at[{FUSED_ZEROS}]; }};\n\
+        "struct rt_zeros {{ unsigned long long at[{FUSED_ZERO_ARG_COUNT}]; }};\n\
          template <class T> __device__ __forceinline__ T rt_opaque(T x, unsigned long long) {{ return x; }}\n\
          __device__ __forceinline__ float rt_opaque(float x, unsigned long long zero) {{\n\
          \x20 return __uint_as_float(__float_as_uint(x) ^ (unsigned int)zero);\n}}\n\
@@ -314,7 +320,7 @@ impl FusedSpec {
         "array_fused"
     }
 
-    fn output_type(&self, at: usize) -> DType {
+    fn output_dtype(&self, at: usize) -> DType {
         self.steps.0.get(usize::from(self.outputs[at].step)).map_or(DType::Bool, FusedStep::dtype)
     }
 
@@ -330,7 +336,7 @@ impl FusedSpec {
             text.push_str(&space.dims_struct("array_dims", self.outputs.len() + self.indexed_arrays().count()));
         }
         let mut params: Vec<String> =
-            (0..self.outputs.len()).map(|at| format!("{} *out{at}", storage_type(self.output_type(at)))).collect();
+            (0..self.outputs.len()).map(|at| format!("{} *out{at}", storage_type(self.output_dtype(at)))).collect();
         params.extend(self.steps.array_parameters("x"));
         params.push("unsigned long long n".into());
         if self.pattern.index_space().is_some() {
@@ -339,21 +345,21 @@ impl FusedSpec {
         params.extend(self.steps.value_parameters());
         let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.kernel_name(), params.join(", "));
         match self.pattern {
-            AccessPattern::Flat(elements_per_access) => self.flat_body(&mut text, elements_per_access),
-            AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) => self.strided_body(&mut text, space),
+            AccessPattern::Flat(elements_per_access) => self.write_flat_body(&mut text, elements_per_access),
+            AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) => self.write_strided_body(&mut text, space),
         }
         text.push_str("}\n");
         text
     }
 
-    fn flat_body(&self, text: &mut String, elements_per_access: u8) {
+    fn write_flat_body(&self, text: &mut String, elements_per_access: u8) {
         text.push_str(
             "  const unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;\n\
              \x20 const unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;\n",
         );
         let mut done = "0ull".to_owned();
         if elements_per_access > 1 {
-            self.packed_loop(text, elements_per_access);
+            self.write_packed_loop(text, elements_per_access);
             done = format!("n / {elements_per_access} * {elements_per_access}");
         }
         let _ = writeln!(text, "  for (unsigned long long i = {done} + first; i < n; i += step) {{");
@@ -368,7 +374,7 @@ impl FusedSpec {
     }
 
     /// The loop over adjacent elements that are read and written at once.
-    fn packed_loop(&self, text: &mut String, elements_per_access: u8) {
+    fn write_packed_loop(&self, text: &mut String, elements_per_access: u8) {
         let _ = writeln!(text, "  for (unsigned long long p = first; p < n / {elements_per_access}; p += step) {{");
         for (at, operand) in self.indexed_arrays() {
             let pack = format!("rt_pack<{}, {elements_per_access}>", storage_type(operand.dtype));
@@ -376,7 +382,7 @@ impl FusedSpec {
         }
         for at in 0..self.outputs.len() {
             let _ =
-                writeln!(text, "    rt_pack<{}, {elements_per_access}> out{at}p;", storage_type(self.output_type(at)));
+                writeln!(text, "    rt_pack<{}, {elements_per_access}> out{at}p;", storage_type(self.output_dtype(at)));
         }
         let _ = writeln!(text, "    #pragma unroll\n    for (int k = 0; k < {elements_per_access}; k++) {{");
         let index = format!("p * {elements_per_access} + k");
@@ -389,13 +395,13 @@ impl FusedSpec {
         }
         text.push_str("    }\n");
         for at in 0..self.outputs.len() {
-            let ty = storage_type(self.output_type(at));
+            let ty = storage_type(self.output_dtype(at));
             let _ = writeln!(text, "    ((rt_pack<{ty}, {elements_per_access}> *)out{at})[p] = out{at}p;");
         }
         text.push_str("  }\n");
     }
 
-    fn strided_body(&self, text: &mut String, space: IndexSpace) {
+    fn write_strided_body(&self, text: &mut String, space: IndexSpace) {
         let (index, n_outputs) = (space.index_type(), self.outputs.len());
         let _ = write!(
             text,
@@ -404,10 +410,10 @@ impl FusedSpec {
         );
         text.push_str(&space.offset_statements("dims", "i", n_outputs + self.indexed_arrays().count(), "at", "    "));
         text.push_str(&self.steps.step_statements("i", "    ", |at, operand| {
-            element_at(operand, &format!("x{at}"), &format!("at{}", n_outputs + at))
+            element_access_expression(operand, &format!("x{at}"), &format!("at{}", n_outputs + at))
         }));
         for (at, output) in self.outputs.iter().enumerate() {
-            let (ty, step) = (storage_type(self.output_type(at)), output.step);
+            let (ty, step) = (storage_type(self.output_dtype(at)), output.step);
             let _ = match output.unaligned {
                 true => writeln!(text, "    rt_scatter_bytes<{ty}>((char *)out{at} + at{at}, v{step});"),
                 false => writeln!(text, "    *({ty} *)((char *)out{at} + at{at}) = v{step};"),
@@ -418,7 +424,7 @@ impl FusedSpec {
 }
 
 /// The element `offset` bytes after `base`.
-pub(super) fn element_at(operand: &PointwiseOperand, base: &str, offset: &str) -> String {
+pub(super) fn element_access_expression(operand: &PointwiseOperand, base: &str, offset: &str) -> String {
     let ty = storage_type(operand.dtype);
     let address = format!("(const char *){base} + {offset}");
     match operand.access {
@@ -431,14 +437,14 @@ pub(super) fn element_at(operand: &PointwiseOperand, base: &str, offset: &str) -
 mod tests {
     use super::*;
 
-    fn statement_chain(second: Op) -> FusedSpec {
+    fn two_operation_spec(second: Op) -> FusedSpec {
         let x = FusedStep::Array(PointwiseOperand { dtype: DType::F32, access: OperandKind::Element });
         let op = |op, inputs| FusedStep::Op { op, compute: DType::F32, out: DType::F32, inputs };
         let steps = vec![
             x,
             FusedStep::Value(DType::F32),
-            op(Op::Multiply, [0, 1, NO_STEP, NO_STEP]),
-            op(second, [2, NO_STEP, NO_STEP, NO_STEP]),
+            op(Op::Multiply, [0, 1, NO_INPUT_STEP, NO_INPUT_STEP]),
+            op(second, [2, NO_INPUT_STEP, NO_INPUT_STEP, NO_INPUT_STEP]),
         ];
         let outputs = vec![FusedOutput { step: 3, unaligned: false }];
         FusedSpec { steps: FusedSteps(steps), outputs, pattern: AccessPattern::Flat(4) }
@@ -446,7 +452,7 @@ mod tests {
 
     #[test]
     fn products_are_never_contracted() {
-        let source = statement_chain(Op::Negative).source();
+        let source = two_operation_spec(Op::Negative).source();
         assert!(source.contains("rt_product(x, y)"), "{source}");
         assert!(source.contains("const float v2 = step_2(i, v0, v1);"), "{source}");
         assert!(source.contains("out0p.at[k] = v3;"), "{source}");
@@ -454,7 +460,7 @@ mod tests {
 
     #[test]
     fn operations_of_several_roundings_are_kept_apart() {
-        let source = statement_chain(Op::Exp).source();
+        let source = two_operation_spec(Op::Exp).source();
         assert!(source.contains("v3 = rt_opaque(step_3(i, rt_opaque(v2, zeros.at[4])), zeros.at[5]);"), "{source}");
     }
 }

@@ -6,8 +6,8 @@
 //! each index array the length and the stride in bytes of the axis that it indexes, and the address
 //! of the word that is set when an index is out of bounds.
 
-use super::offsets::IndexSpace;
-use super::types::{compute_type, helper_preamble, storage_type};
+use super::c_types::{compute_type, helper_preamble, storage_type};
+use super::element_offsets::IndexSpace;
 use crate::DType;
 use std::fmt::Write;
 

@@ -1,40 +1,40 @@
 //! The kernels behind arrays, each a small value that can be compared and hashed, and makes its source.
 
+mod c_types;
+mod element_offsets;
 mod fft;
 mod fused;
 mod gather;
 mod linalg;
 mod matmul;
-mod offsets;
 mod op;
 mod pointwise;
-mod radix;
+mod radix_sort;
 mod reduce;
 mod scan;
 mod sort;
-mod tiled;
-mod types;
+mod transpose_tile;
 
+pub use element_offsets::{IndexSpace, division_multiplier_and_shift};
 pub use fft::{FFT_STAGES, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore};
-pub use fused::{FUSED_ZEROS, FusedOutput, FusedSpec, FusedStep, FusedSteps, NO_STEP, is_fusable};
+pub use fused::{FUSED_ZERO_ARG_COUNT, FusedOutput, FusedSpec, FusedStep, FusedSteps, NO_INPUT_STEP, is_fusable};
 pub use gather::{BoundsMode, GatherDirection, GatherSpec};
 pub use linalg::{
-    LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_PANEL, LINALG_RANK_DEFICIENT, LINALG_REGISTER_PANEL_THREADS,
-    LINALG_RHS_PER_BLOCK, LINALG_STATE, LINALG_THREADS, LINALG_TILE, LINALG_WARP_RHS, LINALG_WY_BLOCK, LinalgSpec,
-    LinalgStep,
+    LINALG_ITERATION_STATE_LEN, LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_PANEL_COLUMNS, LINALG_RANK_DEFICIENT,
+    LINALG_REGISTER_PANEL_THREADS, LINALG_RHS_PER_BLOCK, LINALG_RHS_PER_WARP_BLOCK, LINALG_THREADS, LINALG_TILE_SIDE,
+    LINALG_WY_BLOCK_COLUMNS, LinalgSpec, LinalgStep,
 };
 pub use matmul::{
-    MATMUL_BLOCK_SIDE, MATMUL_TILE, MatmulOperand, MatmulSpec, MatmulTile, MatmulUnit, SKINNY_THREADS, SimpleMatmul,
-    SkinnyMatmul, TiledMatmul, matmul_sum_bytes,
+    MATMUL_BLOCK_SIDE, MATMUL_TILE_SIDE, MatmulOperand, MatmulSpec, MatmulTile, MatmulUnit, SKINNY_THREADS,
+    SimpleMatmul, SkinnyMatmul, TiledMatmul, matmul_accumulator_bytes,
 };
-pub use offsets::{IndexSpace, division_by};
 pub use op::{Op, OpTypes, OperandRole, UnsupportedDType};
 pub use pointwise::{AccessPattern, OperandKind, PointwiseOperand, PointwiseSpec};
-pub use radix::{RADIX_DIGITS, RADIX_THREADS, RadixSpec, RadixStage, SortPayload};
+pub use radix_sort::{RADIX_BINS, RADIX_HISTOGRAM_THREADS, RadixSpec, RadixStage, SortPayload};
 pub use reduce::{ReduceSpec, ReductionOp};
 pub use scan::{ScanOp, ScanSpec, ScanStage};
-pub use sort::{SORT_TILE, SortSpec, SortStage};
-pub use tiled::{TILE_ITEMSIZE, TILE_SIDE, TILE_THREADS, TransposeTile};
+pub use sort::{SORT_TILE_ITEMS, SortSpec, SortStage};
+pub use transpose_tile::{MAX_TRANSPOSE_TILE_ITEMSIZE, TRANSPOSE_TILE_SIDE, TRANSPOSE_TILE_THREADS, TransposeTile};
 
 use std::borrow::Cow;
 

@@ -9,7 +9,7 @@ use std::fmt;
 
 /// What an operation computes in and gives, from the common type of its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TypeRule {
+enum DTypeRule {
     /// Computed in the common type, which is also the result.
     Same,
     /// A truth value, computed in the common type.
@@ -41,17 +41,17 @@ pub enum OperandRole {
     NoCast,
 }
 
-struct OpRow {
+struct OpTableRow {
     op: Op,
     name: &'static str,
     arity: usize,
-    rule: TypeRule,
+    rule: DTypeRule,
     /// Expressions for bool, integers, floats and complex; empty where the operation is refused.
     /// `>` for bool: computed in int8.
     expressions: [&'static str; 4],
 }
 
-macro_rules! operations {
+macro_rules! define_operations {
     ($($op:ident $name:literal $arity:literal $rule:ident [$b:literal, $i:literal, $f:literal, $c:literal];)*) => {
         /// An operation on elements, under NumPy's name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,13 +59,13 @@ macro_rules! operations {
         #[repr(u8)]
         pub enum Op { $($op),* }
 
-        const OP_TABLE: &[OpRow] = &[$(
-            OpRow { op: Op::$op, name: $name, arity: $arity, rule: TypeRule::$rule, expressions: [$b, $i, $f, $c] }
+        const OP_TABLE: &[OpTableRow] = &[$(
+            OpTableRow { op: Op::$op, name: $name, arity: $arity, rule: DTypeRule::$rule, expressions: [$b, $i, $f, $c] }
         ),*];
     };
 }
 
-operations! {
+define_operations! {
     Add "add" 2 Same ["x || y", "x + y", "x + y", "x + y"];
     Subtract "subtract" 2 Same ["", "x - y", "x - y", "x - y"];
     Multiply "multiply" 2 Same ["x && y", "x * y", "x * y", "rt_multiply(x, y)"];
@@ -190,7 +190,7 @@ pub struct OpTypes {
 }
 
 impl Op {
-    fn op_row(self) -> &'static OpRow {
+    fn op_table_row(self) -> &'static OpTableRow {
         let row = &OP_TABLE[self as usize];
         debug_assert_eq!(row.op, self);
         row
@@ -198,7 +198,7 @@ impl Op {
 
     /// NumPy's name.
     pub fn name(self) -> &'static str {
-        self.op_row().name
+        self.op_table_row().name
     }
 
     /// The operation of this name.
@@ -207,13 +207,13 @@ impl Op {
     }
 
     /// Every operation.
-    pub fn all() -> impl Iterator<Item = Op> {
+    pub fn all_ops() -> impl Iterator<Item = Op> {
         OP_TABLE.iter().map(|row| row.op)
     }
 
     /// The number of operands.
     pub fn arity(self) -> usize {
-        self.op_row().arity
+        self.op_table_row().arity
     }
 
     /// Whether the result is a truth value.
@@ -235,16 +235,16 @@ impl Op {
     /// # Errors
     /// When the operation does not exist for it.
     pub fn resolve_types(self, common: DType) -> Result<OpTypes, UnsupportedDType> {
-        let row = self.op_row();
+        let row = self.op_table_row();
         if common.kind() == DTypeKind::Record {
             let same = OpTypes { compute: common, out: common };
             return if matches!(self, Op::Copy | Op::Where) { Ok(same) } else { Err(UnsupportedDType(self, common)) };
         }
         let mut compute = match row.rule {
-            TypeRule::Float | TypeRule::FloatTruth | TypeRule::FloatReal => common.float_for_unary(),
-            TypeRule::Divide => common.true_divide(),
-            TypeRule::Double if common.is_complex() => DType::C128,
-            TypeRule::Double => DType::F64,
+            DTypeRule::Float | DTypeRule::FloatTruth | DTypeRule::FloatReal => common.float_dtype_for_unary(),
+            DTypeRule::Divide => common.true_divide_dtype(),
+            DTypeRule::Double if common.is_complex() => DType::C128,
+            DTypeRule::Double => DType::F64,
             _ => common,
         };
         if compute == DType::Bool && row.expressions[0] == ">" {
@@ -255,9 +255,9 @@ impl Op {
             return Err(UnsupportedDType(self, common));
         }
         let out = match row.rule {
-            TypeRule::Truth | TypeRule::FloatTruth => DType::Bool,
-            TypeRule::Real | TypeRule::FloatReal => compute.real_part(),
-            TypeRule::Count => DType::U8,
+            DTypeRule::Truth | DTypeRule::FloatTruth => DType::Bool,
+            DTypeRule::Real | DTypeRule::FloatReal => compute.real_part(),
+            DTypeRule::Count => DType::U8,
             _ => compute,
         };
         Ok(OpTypes { compute, out })
@@ -272,15 +272,15 @@ impl Op {
             DTypeKind::Complex => 3,
             DTypeKind::Record => 0,
         };
-        self.op_row().expressions[column]
+        self.op_table_row().expressions[column]
     }
 
     /// The type of the expression itself, before it is converted to that of the output.
-    pub(super) fn result_of(self, compute: DType) -> DType {
-        match self.op_row().rule {
-            TypeRule::Truth | TypeRule::FloatTruth => DType::Bool,
-            TypeRule::Real | TypeRule::FloatReal => compute.real_part(),
-            TypeRule::Count => DType::U8,
+    pub(super) fn expression_dtype(self, compute: DType) -> DType {
+        match self.op_table_row().rule {
+            DTypeRule::Truth | DTypeRule::FloatTruth => DType::Bool,
+            DTypeRule::Real | DTypeRule::FloatReal => compute.real_part(),
+            DTypeRule::Count => DType::U8,
             _ => compute,
         }
     }
@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_stand_in_the_order_of_the_operations() {
+    fn op_table_follows_the_enum_order() {
         for (position, row) in OP_TABLE.iter().enumerate() {
             assert_eq!(row.op as usize, position);
             assert_eq!(Op::from_name(row.name), Some(row.op));

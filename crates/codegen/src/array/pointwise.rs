@@ -4,10 +4,10 @@
 //! elements (`unsigned long long`), for strided kernels the structure of `offsets`, then the values.
 //! Any one-dimensional grid covers all elements.
 
-use super::offsets::IndexSpace;
+use super::c_types::{compute_type, helper_preamble, storage_type};
+use super::element_offsets::IndexSpace;
 use super::op::{Op, OperandRole};
-use super::tiled::TransposeTile;
-use super::types::{compute_type, helper_preamble, storage_type};
+use super::transpose_tile::TransposeTile;
 use crate::{DType, DTypeKind};
 use std::fmt::Write;
 
@@ -110,8 +110,8 @@ impl PointwiseSpec {
         }
         let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.kernel_name(), self.kernel_parameters());
         match self.pattern {
-            AccessPattern::Flat(elements_per_access) => self.flat_body(&mut text, elements_per_access),
-            AccessPattern::Strided(space) => self.strided_body(&mut text, space),
+            AccessPattern::Flat(elements_per_access) => self.write_flat_body(&mut text, elements_per_access),
+            AccessPattern::Strided(space) => self.write_strided_body(&mut text, space),
             AccessPattern::Tiled(space, tile) => {
                 let operands: Vec<_> =
                     self.indexed_operands().map(|(at, operand)| (OPERAND_NAMES[at], operand.dtype)).collect();
@@ -139,11 +139,11 @@ impl PointwiseSpec {
 
     /// The operation as a device function of stored operands.
     fn op_function(&self) -> String {
-        self.function_of("array_op", &self.op_expression())
+        self.device_function_source("array_op", &self.op_expression())
     }
 
     /// [`PointwiseSpec::op_function`] under another name, with an expression that may differ in form.
-    pub(super) fn function_of(&self, function: &str, expression: &str) -> String {
+    pub(super) fn device_function_source(&self, function: &str, expression: &str) -> String {
         let mixed = self.is_mixed_comparison();
         let mut text = String::new();
         let params: Vec<_> = self
@@ -172,7 +172,7 @@ impl PointwiseSpec {
                 OperandRole::NoCast => writeln!(text, "  const auto {name} = rt_load({name}_);"),
             };
         }
-        let result = compute_type(self.op.result_of(self.compute));
+        let result = compute_type(self.op.expression_dtype(self.compute));
         let _ = write!(text, "  return rt_cast<{out}>(({result})({expression}));\n}}\n");
         text
     }
@@ -207,14 +207,14 @@ impl PointwiseSpec {
         text + ")"
     }
 
-    fn flat_body(&self, text: &mut String, elements_per_access: u8) {
+    fn write_flat_body(&self, text: &mut String, elements_per_access: u8) {
         text.push_str(
             "  const unsigned long long step = (unsigned long long)gridDim.x * blockDim.x;\n\
              \x20 const unsigned long long first = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;\n",
         );
         let mut done = "0ull".to_owned();
         if elements_per_access > 1 {
-            self.packed_loop(text, elements_per_access);
+            self.write_packed_loop(text, elements_per_access);
             done = format!("n / {elements_per_access} * {elements_per_access}");
         }
         let call = self.op_call("i", |name| format!("{name}[i]"));
@@ -222,7 +222,7 @@ impl PointwiseSpec {
     }
 
     /// The loop over adjacent elements that are read and written at once.
-    fn packed_loop(&self, text: &mut String, elements_per_access: u8) {
+    fn write_packed_loop(&self, text: &mut String, elements_per_access: u8) {
         let _ = writeln!(text, "  for (unsigned long long p = first; p < n / {elements_per_access}; p += step) {{");
         for (at, operand) in self.operands_with_kind(OperandKind::Element) {
             let (name, ty) = (OPERAND_NAMES[at], storage_type(operand.dtype));
@@ -241,7 +241,7 @@ impl PointwiseSpec {
         );
     }
 
-    fn strided_body(&self, text: &mut String, space: IndexSpace) {
+    fn write_strided_body(&self, text: &mut String, space: IndexSpace) {
         let index = space.index_type();
         let _ = write!(
             text,
@@ -271,11 +271,11 @@ impl PointwiseSpec {
 mod tests {
     use super::*;
 
-    fn element(dtype: DType) -> PointwiseOperand {
+    fn element_operand(dtype: DType) -> PointwiseOperand {
         PointwiseOperand { dtype, access: OperandKind::Element }
     }
 
-    fn binary(op: Op, x: PointwiseOperand, y: PointwiseOperand, pattern: AccessPattern) -> PointwiseSpec {
+    fn binary_op_spec(op: Op, x: PointwiseOperand, y: PointwiseOperand, pattern: AccessPattern) -> PointwiseSpec {
         let types = op.resolve_types(x.dtype.promote(y.dtype)).unwrap();
         let operands = [x, y, PointwiseOperand::UNUSED_OPERAND, PointwiseOperand::UNUSED_OPERAND];
         PointwiseSpec { op, compute: types.compute, out: types.out, is_out_unaligned: false, operands, pattern }
@@ -283,8 +283,8 @@ mod tests {
 
     #[test]
     fn operands_are_converted_before_the_operation_and_rounded_once_after_it() {
-        let half = element(DType::F16);
-        let source = binary(Op::Multiply, half, half, AccessPattern::Flat(1)).source();
+        let half = element_operand(DType::F16);
+        let source = binary_op_spec(Op::Multiply, half, half, AccessPattern::Flat(1)).source();
         assert!(source.contains("typedef float T;"), "{source}");
         assert!(source.contains("return rt_cast<rt_half>((float)(x * y));"), "{source}");
         assert!(source.contains("out[i] = array_op(i, x[i], y[i]);"), "{source}");
@@ -293,18 +293,29 @@ mod tests {
     #[test]
     fn values_come_last_and_are_not_indexed() {
         let value = PointwiseOperand { dtype: DType::F32, access: OperandKind::Value };
-        let source = binary(Op::Add, value, element(DType::F32), AccessPattern::Flat(4)).source();
+        let source = binary_op_spec(Op::Add, value, element_operand(DType::F32), AccessPattern::Flat(4)).source();
         assert!(source.contains("array_add(float *out, const float *y, unsigned long long n, float x)"), "{source}");
         assert!(source.contains("outp.at[k] = array_op(p * 4 + k, x, yp.at[k]);"), "{source}");
     }
 
     #[test]
     fn signed_and_unsigned_are_compared_exactly() {
-        let source = binary(Op::LessEqual, element(DType::I8), element(DType::U64), AccessPattern::Flat(1)).source();
+        let source = binary_op_spec(
+            Op::LessEqual,
+            element_operand(DType::I8),
+            element_operand(DType::U64),
+            AccessPattern::Flat(1),
+        )
+        .source();
         assert!(source.contains("(rt_order(x, y) <= 0)"), "{source}");
         let space = IndexSpace { ndim: 2, wide: false };
-        let source =
-            binary(Op::Equal, element(DType::U64), element(DType::I64), AccessPattern::Strided(space)).source();
+        let source = binary_op_spec(
+            Op::Equal,
+            element_operand(DType::U64),
+            element_operand(DType::I64),
+            AccessPattern::Strided(space),
+        )
+        .source();
         assert!(source.contains("(rt_order(x, y) == 0)"), "{source}");
         assert!(source.contains("const array_dims dims"), "{source}");
     }

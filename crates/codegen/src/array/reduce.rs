@@ -5,10 +5,10 @@
 //! structure of the kept axes, with strides of output, `x`, `y`, mask, and the structure of the reduced ones, with
 //! strides of `x`, `y`, mask. The second dimension of the grid splits the runs (see `block_reduce.rs`).
 
-use super::fused::{FusedSteps, element_at};
-use super::offsets::IndexSpace;
+use super::c_types::{compute_type, helper_preamble, storage_type};
+use super::element_offsets::IndexSpace;
+use super::fused::{FusedSteps, element_access_expression};
 use super::pointwise::{OperandKind, PointwiseOperand};
-use super::types::{compute_type, helper_preamble, storage_type};
 use crate::block_reduce::{BLOCK_REDUCE_SOURCE, REDUCE_THREADS};
 use crate::{DType, DTypeKind};
 use std::fmt::Write;
@@ -52,13 +52,13 @@ impl ReductionOp {
     }
 
     /// Whether the result is the place of an element.
-    pub fn is_arg(self) -> bool {
+    pub fn is_arg_reduction(self) -> bool {
         matches!(self, ReductionOp::ArgMinimum | ReductionOp::ArgMaximum)
     }
 
     /// Whether there is a result for no elements.
     pub fn has_identity(self) -> bool {
-        !self.is_arg() && !matches!(self, ReductionOp::Minimum | ReductionOp::Maximum)
+        !self.is_arg_reduction() && !matches!(self, ReductionOp::Minimum | ReductionOp::Maximum)
     }
 }
 
@@ -142,15 +142,15 @@ impl ReduceSpec {
     }
 
     /// Bytes of a partial result.
-    pub fn partial_bytes(&self) -> usize {
+    pub fn partial_result_bytes(&self) -> usize {
         let value = match self.compute {
             DType::F16 | DType::BF16 => 4,
             other => other.itemsize(),
         };
-        if self.reduction.is_arg() { value.next_multiple_of(8) + 8 } else { value }
+        if self.reduction.is_arg_reduction() { value.next_multiple_of(8) + 8 } else { value }
     }
 
-    fn accumulator_fields(&self) -> Vec<(&'static str, DType)> {
+    fn input_arrays(&self) -> Vec<(&'static str, DType)> {
         let mut names = vec![("x", self.x)];
         names.extend(self.y.map(|y| ("y", y)));
         names.extend(self.masked.then_some(("mask", DType::Bool)));
@@ -165,16 +165,16 @@ impl ReduceSpec {
         text.push_str(&self.accumulator_source());
         match self.outputs_per_thread {
             1 => self.kernel_body(&mut text, None),
-            _ => self.body_outputs_per_thread(&mut text),
+            _ => self.write_multi_output_body(&mut text),
         }
         text
     }
 
-    /// The kernel with the value `accumulate_statement` of an expression for `x`, whose dtype it has. In place of `x`
+    /// The kernel with the value of an expression for `x`, whose dtype it has. In place of `x`
     /// stand the arrays of the expression; its zeros and numbers end the parameters.
     ///
     /// The elements are combined in the order of the kernel that reads them from memory.
-    pub fn source_of(&self, steps: &FusedSteps, step: u16) -> String {
+    pub fn source_with_expression(&self, steps: &FusedSteps, step: u16) -> String {
         let mut text = steps.step_functions(&[self.x, self.compute, self.out]) + BLOCK_REDUCE_SOURCE;
         let _ = writeln!(text, "typedef {} T;", compute_type(self.compute));
         text.push_str(&self.accumulator_source());
@@ -214,7 +214,7 @@ impl ReduceSpec {
     /// What is accumulated, where it starts, how two are combined, and what is stored.
     fn accumulator_source(&self) -> String {
         let neutral = self.identity_value();
-        if self.reduction.is_arg() {
+        if self.reduction.is_arg_reduction() {
             return self.arg_accumulator(&neutral);
         }
         let combined = match self.reduction {
@@ -284,7 +284,7 @@ impl ReduceSpec {
         match expression {
             Some(expression) => expression.steps.array_operands().collect(),
             None => self
-                .accumulator_fields()
+                .input_arrays()
                 .iter()
                 .map(|&(_, dtype)| PointwiseOperand { dtype, access: OperandKind::Element })
                 .collect(),
@@ -307,7 +307,7 @@ impl ReduceSpec {
         };
         let element = |at: usize, operand: &PointwiseOperand| match in_pack(at) {
             Some(pack) => format!("p{at}{pack}"),
-            None => element_at(operand, &format!("row{at}"), &format!("r{at}")),
+            None => element_access_expression(operand, &format!("row{at}"), &format!("r{at}")),
         };
         if let Some(ElementExpression { steps, step }) = expression {
             text.push_str(&steps.step_statements(index, indent, element));
@@ -336,7 +336,7 @@ impl ReduceSpec {
 
     /// The elements of a run that belong to one thread, in an order that depends on threads per output and pack size.
     /// Whether a whole step lies inside of the run is decided for all threads of an output at once.
-    fn fold_loop(&self, expression: Option<&ElementExpression<'_>>) -> String {
+    fn accumulation_loop(&self, expression: Option<&ElementExpression<'_>>) -> String {
         let (threads_per_output, pack, unroll) =
             (usize::from(self.threads_per_output), usize::from(self.pack), usize::from(self.unroll));
         let arrays = self.array_operands(expression);
@@ -389,7 +389,7 @@ impl ReduceSpec {
     fn kernel_body(&self, text: &mut String, expression: Option<&ElementExpression<'_>>) {
         let names: Vec<String> = match expression {
             Some(expression) => (0..expression.steps.array_operands().count()).map(|at| format!("x{at}")).collect(),
-            None => self.accumulator_fields().iter().map(|(name, _)| (*name).to_owned()).collect(),
+            None => self.input_arrays().iter().map(|(name, _)| (*name).to_owned()).collect(),
         };
         let values = expression
             .map_or(String::new(), |expression| format!(", {}", expression.steps.value_parameters().join(", ")));
@@ -422,7 +422,7 @@ impl ReduceSpec {
              {offsets}    *({out} *)((char *)out + k0) = finish(acc);\n  }};\n\
              \x20 rtcg::reduce_outputs<{REDUCE_THREADS}, {threads_per_output}, {reduce_contiguous}, {split}, {gather}>(n_out, start(), partials, counters, fold, \
              [](const A &a, const A &b) {{ return combine(a, b); }}, store);\n}}\n",
-            fold = self.fold_loop(expression),
+            fold = self.accumulation_loop(expression),
             offsets = self.kept.offset_statements("kept", "o", 1, "k", "    "),
             threads_per_output = self.threads_per_output,
             reduce_contiguous = self.reduce_contiguous,
@@ -436,7 +436,7 @@ impl ReduceSpec {
 impl ReduceSpec {
     /// The kernel whose threads have several adjacent outputs each. Every output's elements are combined in the
     /// order of the kernel that has one output for a thread.
-    fn body_outputs_per_thread(&self, text: &mut String) {
+    fn write_multi_output_body(&self, text: &mut String) {
         let (x, out, outputs_per_thread) = (storage_type(self.x), storage_type(self.out), self.outputs_per_thread);
         text.push_str(&self.kept.dims_struct("kept_dims", 2));
         text.push_str(&self.reduced.dims_struct("reduced_dims", 1));
@@ -468,13 +468,13 @@ impl ReduceSpec {
 mod tests {
     use super::*;
 
-    fn sum(pack: u8, packed: u32) -> ReduceSpec {
+    fn split_sum_spec(pack: u8, packed: u32) -> ReduceSpec {
         ReduceSpec { split: true, pack, packed, ..ReduceSpec::PLAIN_SUM }
     }
 
     #[test]
     fn adjacent_elements_are_read_at_once_and_the_tail_one_by_one() {
-        let source = sum(4, 1).source();
+        let source = split_sum_spec(4, 1).source();
         assert!(
             source.contains(
                 "rtcg::load_no_allocate(p0[u], (const rt_pack<float, 4> *)row0 + (base / 4 + lane + u * 256));"
@@ -501,7 +501,7 @@ mod tests {
 
     #[test]
     fn arrays_that_are_not_aligned_keep_the_order_of_packs() {
-        let source = sum(4, 0).source();
+        let source = split_sum_spec(4, 0).source();
         assert!(!source.contains("rt_pack<float, 4>"), "{source}");
         assert!(source.contains("for (; base + 4096 <= end; base += gridDim.y * 4096ull)"), "{source}");
     }

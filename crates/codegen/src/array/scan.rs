@@ -4,7 +4,7 @@
 //! Long rows are cut into tiles, which are scanned in one pass (`look_back.rs`); short ones have a thread
 //! each. Adjacent elements are combined in their order, so the operation need not commute.
 
-use super::types::{compute_type, helper_preamble, storage_type};
+use super::c_types::{compute_type, helper_preamble, storage_type};
 use crate::DType;
 use crate::block_reduce::BLOCK_REDUCE_SOURCE;
 use crate::look_back::{LOOK_BACK_SOURCE, ScanTiling};
@@ -27,7 +27,7 @@ pub enum ScanStage {
     /// A thread for each row.
     Rows,
     /// A block for each tile. Parameters after the lengths: the tiles of a row, and the address of the
-    /// state, of which `state_bytes` bytes were set to zero. With a pipeline blocks stay, and rows begin at
+    /// state, of which `scan_state_bytes` bytes were set to zero. With a pipeline blocks stay, and rows begin at
     /// multiples of 16 bytes.
     Tiles(ScanTiling, Option<ScanPipeline>),
 }
@@ -75,7 +75,7 @@ impl ScanSpec {
             t = compute_type(self.out),
         );
         match self.stage {
-            ScanStage::Rows => text.push_str(ROWS_SOURCE),
+            ScanStage::Rows => text.push_str(SCAN_ROWS_SOURCE),
             ScanStage::Tiles(shape, pipeline) => {
                 text.push_str(BLOCK_REDUCE_SOURCE);
                 text.push_str(LOOK_BACK_SOURCE);
@@ -90,9 +90,9 @@ impl ScanSpec {
                     parameters = shape.template_arguments(),
                     rolled = i32::from(rolled),
                 );
-                text.push_str(TILE_SOURCE);
+                text.push_str(SCAN_TILE_SOURCE);
                 let Some(pipeline) = pipeline else {
-                    text.push_str(TILES_SOURCE);
+                    text.push_str(SCAN_TILES_KERNEL_SOURCE);
                     return text;
                 };
                 text.push_str(SCAN_PIPELINE_SOURCE);
@@ -102,7 +102,7 @@ impl ScanSpec {
                     pipeline.type_name(shape, "T"),
                     pipeline.threads_per_block(shape)
                 );
-                text.push_str(PERSISTENT_SOURCE);
+                text.push_str(PERSISTENT_SCAN_SOURCE);
             }
         }
         text
@@ -117,7 +117,7 @@ impl ScanSpec {
     }
 }
 
-const ROWS_SOURCE: &str = "\
+const SCAN_ROWS_SOURCE: &str = "\
 extern \"C\" __global__ void array_scan_rows(O *out, const X *x, unsigned long long outer, unsigned long long n, unsigned long long inner)
 {
   const unsigned long long step = gridDim.x * (unsigned long long)blockDim.x;
@@ -135,7 +135,7 @@ extern \"C\" __global__ void array_scan_rows(O *out, const X *x, unsigned long l
 ";
 
 /// Where a tile lies, and its elements, read from `packs` where it is whole.
-const TILE_SOURCE: &str = "\
+const SCAN_TILE_SOURCE: &str = "\
 struct tile_place
 {
   unsigned int first;
@@ -194,7 +194,7 @@ __device__ __forceinline__ void write_tile(scan_type &scan, const tile_place &p,
 }
 ";
 
-const TILES_SOURCE: &str = "\
+const SCAN_TILES_KERNEL_SOURCE: &str = "\
 extern \"C\" __global__ void __launch_bounds__(THREADS, ROLLED ? 1 : 1024 / THREADS) array_scan_tiles(O *out, const X *x, unsigned long long outer, unsigned long long n, unsigned long long inner, unsigned long long tiles, unsigned char *state)
 {
   __shared__ unsigned int ticket;
@@ -217,7 +217,7 @@ extern \"C\" __global__ void __launch_bounds__(THREADS, ROLLED ? 1 : 1024 / THRE
 }
 ";
 
-const PERSISTENT_SOURCE: &str = "\
+const PERSISTENT_SCAN_SOURCE: &str = "\
 extern \"C\" __global__ void __launch_bounds__(ALL_THREADS) array_scan_tiles(O *out, const X *x, unsigned long long outer, unsigned long long n, unsigned long long inner, unsigned long long tiles, unsigned char *state)
 {
   auto place = [&](unsigned int tile) { return tile_place(tile, n, inner, tiles); };

@@ -4,7 +4,7 @@
 //! its place by counting, with a binary search, the elements of the other run that come before it:
 //! smaller ones, and, for the right run, equal ones. So equal elements keep their order.
 
-use super::types::{compute_type, helper_preamble, storage_type};
+use super::c_types::{compute_type, helper_preamble, storage_type};
 use crate::DType;
 use std::fmt::Write;
 
@@ -35,7 +35,7 @@ pub struct SortSpec {
 }
 
 /// Elements of a tile, which is also the number of threads that sort it.
-pub const SORT_TILE: usize = 256;
+pub const SORT_TILE_ITEMS: usize = 256;
 
 impl SortSpec {
     /// The kernel's name.
@@ -69,19 +69,19 @@ impl SortSpec {
         } else {
             "__device__ __forceinline__ bool before(T a, T b) { return is_nan(a) ? false : is_nan(b) ? true : less(a, b); }\n"
         });
-        text.push_str(RANK_SOURCE);
+        text.push_str(MERGE_RANK_SOURCE);
         text.push_str(match self.stage {
             SortStage::Tiles => SORT_TILES_SOURCE,
             SortStage::Merge => MERGE_SOURCE,
-            SortStage::SearchLeft => SEARCH_LEFT,
-            SortStage::SearchRight => SEARCH_RIGHT,
+            SortStage::SearchLeft => SEARCH_LEFT_SOURCE,
+            SortStage::SearchRight => SEARCH_RIGHT_SOURCE,
         });
         text
     }
 }
 
 /// How many of the sorted `run` come before `value`; with `equal` also those equal to it.
-const RANK_SOURCE: &str = "\
+const MERGE_RANK_SOURCE: &str = "\
 __device__ __forceinline__ unsigned long long rank(const E *run, unsigned long long length, T value, bool equal)
 {
   unsigned long long low = 0, high = length;
@@ -149,7 +149,7 @@ extern \"C\" __global__ void array_sort_merge(E *out, long long *index_out, cons
 }
 ";
 
-const SEARCH_LEFT: &str = "\
+const SEARCH_LEFT_SOURCE: &str = "\
 extern \"C\" __global__ void array_search_sorted(long long *out, const E *sorted, unsigned long long length, const E *values, unsigned long long n)
 {
   const unsigned long long step = gridDim.x * (unsigned long long)blockDim.x;
@@ -158,7 +158,7 @@ extern \"C\" __global__ void array_search_sorted(long long *out, const E *sorted
 }
 ";
 
-const SEARCH_RIGHT: &str = "\
+const SEARCH_RIGHT_SOURCE: &str = "\
 extern \"C\" __global__ void array_search_sorted(long long *out, const E *sorted, unsigned long long length, const E *values, unsigned long long n)
 {
   const unsigned long long step = gridDim.x * (unsigned long long)blockDim.x;

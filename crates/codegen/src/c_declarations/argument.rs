@@ -36,17 +36,17 @@ impl std::error::Error for ArgumentError {}
 
 impl Argument {
     /// `T *name`
-    pub fn vector(ctype: CType, name: &str) -> Argument {
+    pub fn vector_arg(ctype: CType, name: &str) -> Argument {
         Argument { name: name.into(), ctype, is_vector: true, is_const: false }
     }
 
     /// `const T *name`
-    pub fn input(ctype: CType, name: &str) -> Argument {
+    pub fn const_vector_arg(ctype: CType, name: &str) -> Argument {
         Argument { name: name.into(), ctype, is_vector: true, is_const: true }
     }
 
     /// `T name`
-    pub fn scalar(ctype: CType, name: &str) -> Argument {
+    pub fn scalar_arg(ctype: CType, name: &str) -> Argument {
         Argument { name: name.into(), ctype, is_vector: false, is_const: false }
     }
 
@@ -64,7 +64,7 @@ impl Argument {
 /// # Errors
 /// Names the declaration that is wrong.
 pub fn parse_arguments(text: &str, registry: &TypeRegistry) -> Result<Vec<Argument>, ArgumentError> {
-    let text = without_comments(text);
+    let text = strip_comments(text);
     let (mut parts, mut depth, mut start) = (Vec::new(), 0i32, 0);
     for (at, c) in text.char_indices() {
         match c {
@@ -94,7 +94,7 @@ pub fn parse_arguments(text: &str, registry: &TypeRegistry) -> Result<Vec<Argume
 /// # Errors
 /// An unknown type, a missing name, or what no parameter of a kernel can be.
 pub fn parse_argument(text: &str, registry: &TypeRegistry) -> Result<Argument, ArgumentError> {
-    let text = without_comments(text);
+    let text = strip_comments(text);
     let (head, is_array) = match text.split_once('[') {
         Some((head, rest)) if rest.trim_end().ends_with(']') && !rest.contains('[') => (head, true),
         Some(_) => return Err(argument_error(&text, "arrays of arrays are not supported")),
@@ -134,7 +134,7 @@ fn argument_error(declaration: &str, reason: impl Into<String>) -> ArgumentError
     ArgumentError { declaration: declaration.trim().into(), reason: reason.into() }
 }
 
-fn without_comments(text: &str) -> String {
+fn strip_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("/*").into_iter().chain(rest.find("//")).min() {
@@ -154,13 +154,13 @@ fn without_comments(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Vec<String>, String> {
+    fn parse_to_declarators(text: &str) -> Result<Vec<String>, String> {
         let arguments = parse_arguments(text, &TypeRegistry::new()).map_err(|e| e.to_string())?;
         Ok(arguments.iter().map(Argument::declarator).collect())
     }
 
     #[test]
-    fn declarations_of_every_kind() {
+    fn declarations_of_every_kind_are_parsed() {
         let text = "float *x, const pycuda::complex<double> *y, int n, double2 v, unsigned long long const *__restrict__ w,\n\
                     half h[], /* a comment, with a comma */ volatile int *q, const float f";
         let expected = [
@@ -173,12 +173,12 @@ mod tests {
             "int *q",
             "float f",
         ];
-        assert_eq!(parse(text).unwrap(), expected);
-        assert_eq!(parse("  ").unwrap(), Vec::<String>::new());
+        assert_eq!(parse_to_declarators(text).unwrap(), expected);
+        assert_eq!(parse_to_declarators("  ").unwrap(), Vec::<String>::new());
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn invalid_declarations_are_reported() {
         for (text, reason) in [
             ("foo *x", "unknown type 'foo' in the declaration 'foo *x'"),
             ("float", "a type or a name is missing"),
@@ -188,7 +188,7 @@ mod tests {
             ("float x, int x", "the name 'x' is used twice"),
             ("float * int x", "'int' is not understood"),
         ] {
-            let message = parse(text).unwrap_err();
+            let message = parse_to_declarators(text).unwrap_err();
             assert!(message.contains(reason), "{text}: {message}");
         }
     }

@@ -35,7 +35,7 @@ pub struct CType {
 
 impl CType {
     /// A number of a NumPy kind.
-    pub(crate) fn number(name: &str, kind: char, itemsize: usize) -> CType {
+    pub(crate) fn numeric_type(name: &str, kind: char, itemsize: usize) -> CType {
         // pycuda::complex is aligned as its parts are.
         let align = if kind == 'c' { itemsize / 2 } else { itemsize };
         CType { name: name.into(), form: CTypeForm::Number(kind), itemsize, align }
@@ -76,6 +76,6 @@ impl From<DType> for CType {
             _ => {}
         }
         let kind = dtype.typestr().chars().nth(1).unwrap_or('V');
-        CType::number(dtype.c_type(), kind, dtype.itemsize())
+        CType::numeric_type(dtype.c_type(), kind, dtype.itemsize())
     }
 }

@@ -83,7 +83,7 @@ impl TypeRegistry {
     /// The type of a C name; white space does not matter, nor the order of C's integer words.
     pub fn lookup(&self, name: &str) -> Option<CType> {
         let name = normalise_type_name(name);
-        self.registered.get(&name).cloned().or_else(|| built_in(&name))
+        self.registered.get(&name).cloned().or_else(|| built_in_type(&name))
     }
 
     /// Makes `name` known as a type of `itemsize` bytes. Registering the same again is allowed.
@@ -114,7 +114,7 @@ impl TypeRegistry {
     ///
     /// # Errors
     /// When the name already means another type.
-    pub fn alias(&mut self, name: &str, ctype: &CType) -> Result<(), RegistryError> {
+    pub fn register_alias(&mut self, name: &str, ctype: &CType) -> Result<(), RegistryError> {
         let name = normalise_type_name(name);
         match self.lookup(&name) {
             Some(known) if known.form == ctype.form && known.itemsize == ctype.itemsize => Ok(()),
@@ -140,17 +140,19 @@ fn normalise_type_name(name: &str) -> String {
     out
 }
 
-fn built_in(name: &str) -> Option<CType> {
+fn built_in_type(name: &str) -> Option<CType> {
     if let Some(&(spelled, kind, size)) = SCALAR_TYPE_NAMES.iter().find(|row| row.0 == name) {
         // Without the namespace the name would not be found in kernels.
         let spelled = if spelled.starts_with("complex") { format!("pycuda::{spelled}") } else { spelled.into() };
-        return Some(CType::number(&spelled, kind, size));
+        return Some(CType::numeric_type(&spelled, kind, size));
     }
     if matches!(name, "__nv_bfloat16" | "nv_bfloat16" | "bfloat16") {
         let name = if name == "bfloat16" { "__nv_bfloat16" } else { name };
         return Some(CType { name: name.into(), form: CTypeForm::BFloat16, itemsize: 2, align: 2 });
     }
-    parse_integer_words(name).map(|(kind, size)| CType::number(name, kind, size)).or_else(|| parse_vector_type(name))
+    parse_integer_words(name)
+        .map(|(kind, size)| CType::numeric_type(name, kind, size))
+        .or_else(|| parse_vector_type(name))
 }
 
 /// The kind and size of a combination of C's integer words.
@@ -190,7 +192,7 @@ fn parse_vector_type(name: &str) -> Option<CType> {
 mod tests {
     use super::*;
 
-    fn shape(name: &str) -> Option<(CTypeForm, usize, usize)> {
+    fn form_size_and_align(name: &str) -> Option<(CTypeForm, usize, usize)> {
         TypeRegistry::new().lookup(name).map(|t| (t.form, t.itemsize, t.align))
     }
 
@@ -209,18 +211,18 @@ mod tests {
             ("half", 'f', 2),
             ("bool", 'b', 1),
         ] {
-            assert_eq!(shape(name), Some((Number(kind), size, size)), "{name}");
+            assert_eq!(form_size_and_align(name), Some((Number(kind), size, size)), "{name}");
         }
-        assert_eq!(shape("pycuda::complex< double >"), Some((Number('c'), 16, 8)));
-        assert_eq!(shape("double2"), Some((Vector { kind: 'f', components: 2 }, 16, 16)));
-        assert_eq!(shape("float3"), Some((Vector { kind: 'f', components: 3 }, 12, 4)));
-        assert_eq!(shape("__nv_bfloat16"), Some((BFloat16, 2, 2)));
+        assert_eq!(form_size_and_align("pycuda::complex< double >"), Some((Number('c'), 16, 8)));
+        assert_eq!(form_size_and_align("double2"), Some((Vector { kind: 'f', components: 2 }, 16, 16)));
+        assert_eq!(form_size_and_align("float3"), Some((Vector { kind: 'f', components: 3 }, 12, 4)));
+        assert_eq!(form_size_and_align("__nv_bfloat16"), Some((BFloat16, 2, 2)));
     }
 
     #[test]
-    fn what_is_no_type_is_unknown() {
+    fn invalid_type_names_are_unknown() {
         for name in ["", "char int", "long short", "unsigned signed", "float5", "long long long", "my_struct", "int0"] {
-            assert_eq!(shape(name), None, "{name}");
+            assert_eq!(form_size_and_align(name), None, "{name}");
         }
     }
 
@@ -233,7 +235,7 @@ mod tests {
         let error = registry.register("minmax_collector", 12, 4).unwrap_err().to_string();
         assert!(error.contains("8 bytes") && error.contains("12 bytes"), "{error}");
         assert!(registry.register("float", 8, 8).is_err());
-        registry.alias("collector", &first).unwrap();
+        registry.register_alias("collector", &first).unwrap();
         assert_eq!(registry.lookup("collector").unwrap().form, CTypeForm::Registered(0));
     }
 }

@@ -136,10 +136,10 @@ __device__ void draw(u64 c, u64 key, unsigned stream, unsigned again, unsigned *
 
 /// A stream of words for one element, for distributions that need an unknown number of them.
 pub(super) const COUNTER_STREAM_SOURCE: &str = "\
-struct words
+struct counter_stream
 {
   u64 c, key; unsigned stream, again, at, w[4];
-  __device__ words(u64 c, u64 key, unsigned stream, const unsigned *first) : c(c), key(key), stream(stream), again(0), at(0)
+  __device__ counter_stream(u64 c, u64 key, unsigned stream, const unsigned *first) : c(c), key(key), stream(stream), again(0), at(0)
   { for (int k = 0; k < 4; ++k) w[k] = first[k]; }
   __device__ unsigned next()
   {
@@ -148,7 +148,7 @@ struct words
   }
   __device__ double wide() { const unsigned x = next(), y = next(); return above_zero(x, y); }
 };
-typedef words engine;
+typedef counter_stream engine;
 ";
 
 pub(super) const XORWOW_SOURCE: &str = "\

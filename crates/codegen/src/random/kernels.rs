@@ -9,7 +9,7 @@ use crate::c_declarations::CType;
 use std::fmt::Write;
 
 /// Threads of a block of every kernel here.
-pub const COUNTER_THREADS: u32 = 256;
+pub const RANDOM_BLOCK_THREADS: u32 = 256;
 
 /// A generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -82,7 +82,7 @@ pub enum Distribution {
 
 impl Distribution {
     /// Elements that one counter of a counter-based engine makes.
-    pub fn per_counter(self, itemsize: usize) -> usize {
+    pub fn elements_per_counter(self, itemsize: usize) -> usize {
         match self {
             Distribution::Poisson | Distribution::PoissonInPlace => 1,
             Distribution::Integers => 2,
@@ -92,14 +92,14 @@ impl Distribution {
     }
 
     /// Whether each element takes the same few operations, so that a thread may make several at once.
-    fn is_plain(self) -> bool {
+    fn is_branch_free(self) -> bool {
         !matches!(self, Distribution::Poisson | Distribution::PoissonInPlace | Distribution::Integers)
     }
 }
 
 /// How the threads of a counter-based engine share counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct CounterShape {
+pub struct CounterKernelOptions {
     /// Counters that a thread computes side by side.
     pub at_once: u32,
     /// Sines and cosines of single precision by the device's fast functions (errors of 2^-21), as
@@ -107,23 +107,28 @@ pub struct CounterShape {
     pub fast: bool,
 }
 
-impl CounterShape {
+impl CounterKernelOptions {
     /// What is used.
-    pub const DEFAULT_SHAPE: CounterShape = CounterShape { at_once: 4, fast: true };
+    pub const DEFAULT_OPTIONS: CounterKernelOptions = CounterKernelOptions { at_once: 4, fast: true };
 }
 
 /// Counters that one launch may have: their places fit 32 bits, with room for a step behind the end.
-pub const MAX_COUNTERS_PER_VALUE: u64 = 1 << 31;
+pub const MAX_COUNTERS_PER_LAUNCH: u64 = 1 << 31;
 
 /// The kernel `fill`. Parameters: the array, `unsigned long n`, then p and q (or low and range), then
 /// for counter-based engines `unsigned long first, key; unsigned stream`, for others the states and their
-/// number. A launch has at most [`MAX_COUNTERS_PER_VALUE`] counters, the upper 32 bits of which are alike.
+/// number. A launch has at most [`MAX_COUNTERS_PER_LAUNCH`] counters, the upper 32 bits of which are alike.
 pub fn source(engine: RandomEngine, draw: Distribution, element: &CType) -> String {
-    source_in(engine, draw, element, CounterShape::DEFAULT_SHAPE)
+    source_with_options(engine, draw, element, CounterKernelOptions::DEFAULT_OPTIONS)
 }
 
-/// [`source`] in another shape.
-pub fn source_in(engine: RandomEngine, draw: Distribution, element: &CType, shape: CounterShape) -> String {
+/// [`source`] with other options.
+pub fn source_with_options(
+    engine: RandomEngine,
+    draw: Distribution,
+    element: &CType,
+    shape: CounterKernelOptions,
+) -> String {
     let mut out = String::new();
     if let Some(header) = element.declaring_header() {
         let _ = writeln!(out, "#include <{header}>");
@@ -155,15 +160,15 @@ pub fn source_in(engine: RandomEngine, draw: Distribution, element: &CType, shap
         "const double p, const double q"
     };
     if engine.is_counter_based() {
-        put_counter_kernel(&mut out, draw, element.itemsize, wide, parameters, shape);
+        emit_counter_kernel(&mut out, draw, element.itemsize, wide, parameters, shape);
     } else {
-        put_sequential_kernel(&mut out, engine, draw, wide, parameters);
+        emit_sequential_kernel(&mut out, engine, draw, wide, parameters);
     }
     out
 }
 
-/// Statements that put `per_counter` elements into `v` from the words `w`.
-fn counter_values(draw: Distribution, wide: bool) -> String {
+/// Statements that put `elements_per_counter` elements into `v` from the words `w`.
+fn counter_value_statements(draw: Distribution, wide: bool) -> String {
     let each = |count: usize, value: &str| {
         format!("#pragma unroll\n    for (int k = 0; k < {count}; ++k) v[k] = (element)({value});\n")
     };
@@ -201,8 +206,8 @@ fn counter_values(draw: Distribution, wide: bool) -> String {
             shape(&format!("{broad}a.x")),
             shape(&format!("{broad}a.y"))
         ),
-        (Distribution::Poisson, _) => "words e(c, key, stream, w); v[0] = (element)poisson(e, p);\n".into(),
-        (Distribution::PoissonInPlace, _) => "words e(c, key, stream, w); v[0] = (element)poisson(e, (double)out[at]);\n".into(),
+        (Distribution::Poisson, _) => "counter_stream e(c, key, stream, w); v[0] = (element)poisson(e, p);\n".into(),
+        (Distribution::PoissonInPlace, _) => "counter_stream e(c, key, stream, w); v[0] = (element)poisson(e, (double)out[at]);\n".into(),
         (Distribution::Integers, _) => {
             "#pragma unroll\n    for (int k = 0; k < 2; ++k)\n    {\n      u64 x = (u64)w[2 * k + 1] << 32 | w[2 * k];\n\
              \x20     if (range)\n      {\n\
@@ -222,15 +227,15 @@ fn counter_values(draw: Distribution, wide: bool) -> String {
 
 /// The upper half of the counters is the same for all, and where they are plain, a thread makes several
 /// side by side while all of their elements lie in the array.
-fn put_counter_kernel(
+fn emit_counter_kernel(
     out: &mut String,
     draw: Distribution,
     itemsize: usize,
     wide: bool,
     parameters: &str,
-    shape: CounterShape,
+    shape: CounterKernelOptions,
 ) {
-    let per = draw.per_counter(itemsize);
+    let per = draw.elements_per_counter(itemsize);
     let bytes = per * itemsize;
     let store = match bytes {
         16 => "int4",
@@ -238,7 +243,7 @@ fn put_counter_kernel(
         4 => "int",
         _ => "",
     };
-    let values = counter_values(draw, wide);
+    let values = counter_value_statements(draw, wide);
     let one = |at: &str, v: &str| {
         format!(
             "const unsigned at = {at};\n    const u64 c = (u64)upper << 32 | (lower + at);\n    unsigned w[4];\n\
@@ -247,12 +252,12 @@ fn put_counter_kernel(
     };
     let _ = write!(
         out,
-        "extern \"C\" __global__ void __launch_bounds__({COUNTER_THREADS}) fill(element *out, const u64 n, {parameters}, const u64 first, const u64 key, const unsigned stream)\n\
+        "extern \"C\" __global__ void __launch_bounds__({RANDOM_BLOCK_THREADS}) fill(element *out, const u64 n, {parameters}, const u64 first, const u64 key, const unsigned stream)\n\
          {{\n  const unsigned total = gridDim.x * blockDim.x, upper = (unsigned)(first >> 32), lower = (unsigned)first;\n\
          \x20 const unsigned count = (unsigned)((n + {per} - 1) / {per});\n\
          \x20 unsigned next = blockIdx.x * blockDim.x + threadIdx.x;\n"
     );
-    if draw.is_plain() && !store.is_empty() {
+    if draw.is_branch_free() && !store.is_empty() {
         let at_once = shape.at_once.max(1);
         let _ = write!(
             out,
@@ -273,7 +278,7 @@ fn put_counter_kernel(
     );
 }
 
-fn put_sequential_kernel(out: &mut String, engine: RandomEngine, draw: Distribution, wide: bool, parameters: &str) {
+fn emit_sequential_kernel(out: &mut String, engine: RandomEngine, draw: Distribution, wide: bool, parameters: &str) {
     let uniform = if wide { "e.wide()" } else { "e.narrow()" };
     let (scale, exp) = if wide { ("p + q * ", "exp") } else { ("(float)p + (float)q * ", "expf") };
     let shape = |value: &str| match draw {
@@ -283,7 +288,7 @@ fn put_sequential_kernel(out: &mut String, engine: RandomEngine, draw: Distribut
     let normal = matches!(draw, Distribution::Normal | Distribution::StandardNormal | Distribution::LogNormal);
     let _ = write!(
         out,
-        "extern \"C\" __global__ void __launch_bounds__({COUNTER_THREADS}) fill(element *out, const u64 n, {parameters}, unsigned char *states, const u64 count)\n\
+        "extern \"C\" __global__ void __launch_bounds__({RANDOM_BLOCK_THREADS}) fill(element *out, const u64 n, {parameters}, unsigned char *states, const u64 count)\n\
          {{\n  const u64 id = (u64)blockIdx.x * blockDim.x + threadIdx.x;\n  if (id >= count || id >= n) return;\n\
          \x20 engine e(states, id);\n"
     );
@@ -342,7 +347,7 @@ fn put_sequential_kernel(out: &mut String, engine: RandomEngine, draw: Distribut
 pub fn permutation_source(element: &CType) -> String {
     format!(
         "typedef {} element;\ntypedef unsigned long u64;\n{PHILOX_SOURCE}\
-extern \"C\" __global__ void __launch_bounds__({COUNTER_THREADS}) permute(element *out, const u64 n, const u64 key, const unsigned stream, const unsigned half)
+extern \"C\" __global__ void __launch_bounds__({RANDOM_BLOCK_THREADS}) permute(element *out, const u64 n, const u64 key, const unsigned stream, const unsigned half)
 {{
   __shared__ unsigned keys[24];
   if (threadIdx.x < 6) draw(threadIdx.x, key, stream, 0x80000000u, keys + 4 * threadIdx.x);
@@ -379,9 +384,9 @@ mod tests {
     use crate::DType;
 
     #[test]
-    fn four_floats_of_a_counter_are_stored_at_once() {
+    fn four_floats_per_counter_use_one_vector_store() {
         let text = source(RandomEngine::Philox, Distribution::HalfOpen, &CType::from(DType::F32));
         assert!(text.contains("*(int4 *)(out + (u64)(next + u * total) * 4) = *(const int4 *)all[u];"), "{text}");
-        assert_eq!(Distribution::Normal.per_counter(8), 2);
+        assert_eq!(Distribution::Normal.elements_per_counter(8), 2);
     }
 }

@@ -14,6 +14,6 @@ pub mod sobol;
 pub mod xorwow;
 
 pub use kernels::{
-    COUNTER_THREADS, CounterShape, Distribution, MAX_COUNTERS_PER_VALUE, RandomEngine, permutation_source, source,
-    source_in,
+    CounterKernelOptions, Distribution, MAX_COUNTERS_PER_LAUNCH, RANDOM_BLOCK_THREADS, RandomEngine,
+    permutation_source, source, source_with_options,
 };

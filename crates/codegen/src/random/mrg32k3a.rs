@@ -67,7 +67,7 @@ fn apply_matrix(a: &MrgMatrix, s: &[u32], m: u64) -> [u32; 3] {
     std::array::from_fn(|i| ((0..3).map(|k| a[i][k] * u64::from(s[k]) % m).sum::<u64>() % m) as u32)
 }
 
-fn jump_ahead(state: &mut MrgState, matrices: &(MrgMatrix, MrgMatrix)) {
+fn apply_transition_matrices(state: &mut MrgState, matrices: &(MrgMatrix, MrgMatrix)) {
     let (first, second) =
         (apply_matrix(&matrices.0, &state[..3], MODULUS_1), apply_matrix(&matrices.1, &state[3..], MODULUS_2));
     state[..3].copy_from_slice(&first);
@@ -75,10 +75,10 @@ fn jump_ahead(state: &mut MrgState, matrices: &(MrgMatrix, MrgMatrix)) {
 }
 
 /// Moves states by `count * 2^shift` numbers: shift 0, 76 (subsequences) or 127 (sequences).
-pub fn skip_states<'a>(states: impl Iterator<Item = &'a mut MrgState>, count: u64, shift: u32) {
+pub fn skip_ahead_states<'a>(states: impl Iterator<Item = &'a mut MrgState>, count: u64, shift: u32) {
     let matrices =
         (matrix_power(&TRANSITION_1, count, shift, MODULUS_1), matrix_power(&TRANSITION_2, count, shift, MODULUS_2));
-    states.for_each(|state| jump_ahead(state, &matrices));
+    states.for_each(|state| apply_transition_matrices(state, &matrices));
 }
 
 /// The states of subsequences 0, 1, 2, ... with these seeds, each moved by `offset` numbers.
@@ -89,9 +89,9 @@ pub fn subsequence_states(seeds: &[u64], offset: u64) -> Vec<MrgState> {
             break;
         }
         let with_bit = all.iter_mut().enumerate().filter(|(k, _)| k >> bit & 1 == 1).map(|(_, state)| state);
-        skip_states(with_bit, 1 << bit, 76);
+        skip_ahead_states(with_bit, 1 << bit, 76);
     }
-    skip_states(all.iter_mut(), offset, 0);
+    skip_ahead_states(all.iter_mut(), offset, 0);
     all
 }
 
@@ -101,7 +101,7 @@ mod tests {
 
     /// The first numbers of L'Ecuyer's RngStreams with its default seed.
     #[test]
-    fn numbers_are_lecuyers() {
+    fn output_matches_lecuyer_reference() {
         let mut state = state_from_seed(0);
         for expected in
             [0.127_011_122_046_577_14, 0.318_527_565_396_794_5, 0.309_186_015_583_270_1, 0.825_846_862_927_113_6]
@@ -112,16 +112,16 @@ mod tests {
     }
 
     #[test]
-    fn skipping_is_stepping() {
+    fn skipping_ahead_equals_single_steps() {
         let mut stepped = state_from_seed(99);
         for _ in 0..1234 {
             next_output(&mut stepped);
         }
         let mut skipped = [state_from_seed(99)];
-        skip_states(skipped.iter_mut(), 1234, 0);
+        skip_ahead_states(skipped.iter_mut(), 1234, 0);
         assert_eq!(stepped, skipped[0]);
         let mut far = [state_from_seed(99)];
-        skip_states(far.iter_mut(), 3, 76);
+        skip_ahead_states(far.iter_mut(), 3, 76);
         assert_eq!(subsequence_states(&[99; 4], 0)[3], far[0]);
     }
 }

@@ -38,20 +38,20 @@ pub fn threefry4x32(counter: [u32; 4], key: [u32; 4]) -> [u32; 4] {
 mod tests {
     use super::*;
 
-    const PI: [u32; 8] =
+    const PI_DIGITS: [u32; 8] =
         [0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0, 0x082efa98, 0xec4e6c89];
 
     /// From the file `kat_vectors` of the Random123 distribution.
     #[test]
-    fn known_answers() {
+    fn output_matches_known_answers() {
         assert_eq!(philox4x32([0; 4], [0; 2]), [0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8]);
         assert_eq!(philox4x32([!0; 4], [!0; 2]), [0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd]);
-        let counter = [PI[0], PI[1], PI[2], PI[3]];
-        assert_eq!(philox4x32(counter, [PI[4], PI[5]]), [0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1]);
+        let counter = [PI_DIGITS[0], PI_DIGITS[1], PI_DIGITS[2], PI_DIGITS[3]];
+        assert_eq!(philox4x32(counter, [PI_DIGITS[4], PI_DIGITS[5]]), [0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1]);
         assert_eq!(threefry4x32([0; 4], [0; 4]), [0x9c6ca96a, 0xe17eae66, 0xfc10ecd4, 0x5256a7d8]);
         assert_eq!(threefry4x32([!0; 4], [!0; 4]), [0x2a881696, 0x57012287, 0xf6c7446e, 0xa16a6732]);
         assert_eq!(
-            threefry4x32(counter, [PI[4], PI[5], PI[6], PI[7]]),
+            threefry4x32(counter, [PI_DIGITS[4], PI_DIGITS[5], PI_DIGITS[6], PI_DIGITS[7]]),
             [0x59cd1dbb, 0xb8879579, 0x86b5d00c, 0xac8b6d84]
         );
     }

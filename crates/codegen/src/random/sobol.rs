@@ -6,7 +6,7 @@
 use std::sync::OnceLock;
 
 /// Dimensions with direction numbers.
-pub const N_DIMENSIONS: usize = 20_000;
+pub const MAX_SOBOL_DIMENSIONS: usize = 20_000;
 
 const JOE_KUO_DATA: &[u8] = include_bytes!("joe-kuo-6.bin");
 
@@ -29,12 +29,12 @@ fn direction_vectors() -> &'static [[u64; 64]] {
     DIRECTION_VECTORS.get_or_init(|| {
         let mut bits = BitReader { at: 0 };
         let first = std::array::from_fn(|k| 1u64 << (63 - k));
-        std::iter::once(first).chain((1..N_DIMENSIONS).map(|_| dimension_vectors(&mut bits))).collect()
+        std::iter::once(first).chain((1..MAX_SOBOL_DIMENSIONS).map(|_| compute_direction_vectors(&mut bits))).collect()
     })
 }
 
 /// The recurrence of Bratley and Fox: v_k = v_(k-s) ^ v_(k-s) >> s ^ those that the polynomial selects.
-fn dimension_vectors(bits: &mut BitReader) -> [u64; 64] {
+fn compute_direction_vectors(bits: &mut BitReader) -> [u64; 64] {
     let degree = bits.read_bits(5) as usize;
     let inner = bits.read_bits(degree - 1);
     let mut v = [0u64; 64];
@@ -53,19 +53,23 @@ fn dimension_vectors(bits: &mut BitReader) -> [u64; 64] {
 }
 
 /// The 32-bit direction vectors of `count` dimensions; after the last one they begin again.
-pub fn vectors32(count: usize) -> Vec<u32> {
-    (0..count).flat_map(|d| direction_vectors()[d % N_DIMENSIONS].iter().take(32).map(|v| (v >> 32) as u32)).collect()
+pub fn direction_vectors_32(count: usize) -> Vec<u32> {
+    (0..count)
+        .flat_map(|d| direction_vectors()[d % MAX_SOBOL_DIMENSIONS].iter().take(32).map(|v| (v >> 32) as u32))
+        .collect()
 }
 
 /// The 64-bit direction vectors of `count` dimensions; after the last one they begin again.
-pub fn vectors64(count: usize) -> Vec<u64> {
-    (0..count).flat_map(|d| direction_vectors()[d % N_DIMENSIONS]).collect()
+pub fn direction_vectors_64(count: usize) -> Vec<u64> {
+    (0..count).flat_map(|d| direction_vectors()[d % MAX_SOBOL_DIMENSIONS]).collect()
 }
 
 /// Scrambling constants of `count` dimensions: words of Philox, the same in every version.
 pub fn scramble_constants(count: usize) -> Vec<u64> {
     let word = |d: usize| super::philox::philox4x32([d as u32, 0, 0, 0x0050_b01e], [0x5c4a_3b1e, 0]);
-    (0..count).map(|d| u64::from(word(d % N_DIMENSIONS)[0]) << 32 | u64::from(word(d % N_DIMENSIONS)[1])).collect()
+    (0..count)
+        .map(|d| u64::from(word(d % MAX_SOBOL_DIMENSIONS)[0]) << 32 | u64::from(word(d % MAX_SOBOL_DIMENSIONS)[1]))
+        .collect()
 }
 
 #[cfg(test)]
@@ -74,8 +78,8 @@ mod tests {
 
     /// Points 0..8 of the first dimensions as in the tables of Joe and Kuo's paper, in Gray code order.
     #[test]
-    fn first_points() {
-        let v = vectors32(3);
+    fn first_points_match_joe_and_kuo() {
+        let v = direction_vectors_32(3);
         let point = |d: usize, index: u32| {
             let gray = index ^ (index >> 1);
             let x = (0..32).filter(|k| gray >> k & 1 == 1).fold(0u32, |x, k| x ^ v[32 * d + k]);
@@ -89,15 +93,15 @@ mod tests {
 
     /// Every 2^k points of a dimension hit each interval of length 2^-k once: the matrix is triangular.
     #[test]
-    fn all_numbers_are_used_and_make_permutations() {
+    fn direction_data_is_fully_used_and_matrices_are_triangular() {
         let used = direction_vectors().len();
-        assert_eq!(used, N_DIMENSIONS);
+        assert_eq!(used, MAX_SOBOL_DIMENSIONS);
         for v in direction_vectors() {
             assert!((0..64).all(|k| v[k] >> (63 - k) & 1 == 1 && v[k] << k << 1 == 0 || k == 63));
         }
         let mut bits = BitReader { at: 0 };
-        for _ in 1..N_DIMENSIONS {
-            dimension_vectors(&mut bits);
+        for _ in 1..MAX_SOBOL_DIMENSIONS {
+            compute_direction_vectors(&mut bits);
         }
         assert_eq!(bits.at.div_ceil(8), JOE_KUO_DATA.len());
     }

@@ -12,9 +12,9 @@ type BitMatrix = Vec<ShiftRegister>;
 
 const WEYL_INCREMENT: u32 = 362_437;
 /// Powers of two of the step that are prepared: skips of 64 bits, and 2^32 subsequences.
-const N_STEP_POWERS: usize = 67 + 32;
+const N_STEP_MATRIX_POWERS: usize = 67 + 32;
 
-fn step_register(v: ShiftRegister) -> ShiftRegister {
+fn step_shift_register(v: ShiftRegister) -> ShiftRegister {
     let t = v[0] ^ (v[0] >> 2);
     [v[1], v[2], v[3], v[4], v[4] ^ (v[4] << 4) ^ t ^ (t << 1)]
 }
@@ -22,7 +22,7 @@ fn step_register(v: ShiftRegister) -> ShiftRegister {
 /// The next number; moves the state on.
 pub fn next_output(state: &mut XorwowState) -> u32 {
     let [a, b, c, d, e, weyl] = *state;
-    let v = step_register([a, b, c, d, e]);
+    let v = step_shift_register([a, b, c, d, e]);
     *state = [v[0], v[1], v[2], v[3], v[4], weyl.wrapping_add(WEYL_INCREMENT)];
     v[4].wrapping_add(state[5])
 }
@@ -57,12 +57,12 @@ fn apply_matrix(matrix: &BitMatrix, v: ShiftRegister) -> ShiftRegister {
 }
 
 /// The step taken 2^k times, for each k.
-fn step_powers() -> &'static [BitMatrix] {
-    static STEP_POWERS: OnceLock<Vec<BitMatrix>> = OnceLock::new();
-    STEP_POWERS.get_or_init(|| {
+fn step_matrix_powers() -> &'static [BitMatrix] {
+    static STEP_MATRIX_POWERS: OnceLock<Vec<BitMatrix>> = OnceLock::new();
+    STEP_MATRIX_POWERS.get_or_init(|| {
         let unit = |bit: usize| std::array::from_fn(|w| if w == bit / 32 { 1u32 << (bit % 32) } else { 0 });
-        let mut all: Vec<BitMatrix> = vec![(0..160).map(|bit| step_register(unit(bit))).collect()];
-        for k in 1..N_STEP_POWERS {
+        let mut all: Vec<BitMatrix> = vec![(0..160).map(|bit| step_shift_register(unit(bit))).collect()];
+        for k in 1..N_STEP_MATRIX_POWERS {
             let last = &all[k - 1];
             let square = last.iter().map(|row| apply_matrix(last, *row)).collect();
             all.push(square);
@@ -75,7 +75,7 @@ fn step_powers() -> &'static [BitMatrix] {
 fn advance_state(state: &mut XorwowState, count: u64, shift: usize) {
     let mut v = [state[0], state[1], state[2], state[3], state[4]];
     for bit in (0..64).filter(|bit| count >> bit & 1 == 1) {
-        if let Some(matrix) = step_powers().get(shift + bit) {
+        if let Some(matrix) = step_matrix_powers().get(shift + bit) {
             v = apply_matrix(matrix, v);
         }
     }
@@ -125,7 +125,7 @@ mod tests {
 
     /// The start values of Marsaglia's paper, and its generator written as there.
     #[test]
-    fn numbers_are_marsaglias() {
+    fn output_matches_marsaglia_reference() {
         let mut state = [123_456_789, 362_436_069, 521_288_629, 88_675_123, 5_783_321, 6_615_241];
         let (mut x, mut y, mut z, mut w, mut v, mut d) =
             (123_456_789u32, 362_436_069u32, 521_288_629u32, 88_675_123u32, 5_783_321u32, 6_615_241u32);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn skipping_is_stepping() {
+    fn skipping_ahead_equals_single_steps() {
         for count in [0u64, 1, 2, 63, 1000, 4097] {
             let (mut stepped, mut skipped) = (state_from_seed(42), state_from_seed(42));
             for _ in 0..count {

@@ -32,7 +32,7 @@ pub(crate) struct ManifestEntry {
 
 impl ManifestEntry {
     /// Whether every header is as it was.
-    pub(crate) fn is_current(&self) -> bool {
+    pub(crate) fn is_up_to_date(&self) -> bool {
         self.files.iter().all(FileDependency::is_unchanged) && !self.missing.iter().any(|p| p.exists())
     }
 }
@@ -104,17 +104,17 @@ impl<'a> CacheFileReader<'a> {
     }
 
     fn read_path(&mut self) -> Option<PathBuf> {
-        path_from(self.read_bytes()?)
+        path_from_bytes(self.read_bytes()?)
     }
 
-    fn read_key<const N: usize>(&mut self) -> Option<[u8; N]> {
+    fn read_array<const N: usize>(&mut self) -> Option<[u8; N]> {
         self.take_bytes(N).and_then(|b| b.try_into().ok())
     }
 
     fn read_dependency(&mut self) -> Option<FileDependency> {
         Some(FileDependency {
             path: self.read_path()?,
-            checksum: self.read_key()?,
+            checksum: self.read_array()?,
             stamp: FileStamp {
                 size: self.read_number()?,
                 modified_ns: self.read_number()? as i64,
@@ -132,13 +132,13 @@ impl<'a> CacheFileReader<'a> {
 }
 
 #[cfg(unix)]
-fn path_from(bytes: &[u8]) -> Option<PathBuf> {
+fn path_from_bytes(bytes: &[u8]) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     Some(PathBuf::from(std::ffi::OsStr::from_bytes(bytes)))
 }
 
 #[cfg(not(unix))]
-fn path_from(bytes: &[u8]) -> Option<PathBuf> {
+fn path_from_bytes(bytes: &[u8]) -> Option<PathBuf> {
     std::str::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
@@ -164,7 +164,7 @@ pub(crate) fn decode_manifest(bytes: &[u8], key: &CacheKey) -> Option<Vec<Manife
     let mut input = CacheFileReader::new(bytes, MANIFEST_MAGIC, key)?;
     input.read_list(|input| {
         Some(ManifestEntry {
-            entry: input.read_key()?,
+            entry: input.read_array()?,
             compiler: input.read_text()?,
             compiler_file: match input.read_number()? {
                 0 => None,
@@ -210,7 +210,7 @@ pub(crate) fn decode_artifact(bytes: &[u8], key: &CacheKey) -> Option<Artifact> 
 mod tests {
     use super::*;
 
-    fn artifact() -> Artifact {
+    fn sample_artifact() -> Artifact {
         Artifact {
             bytes: Arc::from(&b"some bytes"[..]),
             kind: BinaryKind::Ptx,
@@ -220,7 +220,7 @@ mod tests {
         }
     }
 
-    fn stored() -> ManifestEntry {
+    fn sample_manifest_entry() -> ManifestEntry {
         let stamp = FileStamp { size: 1, modified_ns: -2, changed_ns: 3, inode: 4 };
         let file = FileDependency { path: "/a/b".into(), checksum: [7; 16], stamp };
         ManifestEntry {
@@ -233,17 +233,20 @@ mod tests {
     }
 
     #[test]
-    fn files_read_back() {
+    fn manifests_and_artifacts_round_trip() {
         let key = [9; 32];
-        assert_eq!(decode_artifact(&encode_artifact(&artifact(), &key), &key), Some(artifact()));
-        let all = vec![stored(), ManifestEntry { compiler_file: None, files: vec![], ..stored() }];
+        assert_eq!(decode_artifact(&encode_artifact(&sample_artifact(), &key), &key), Some(sample_artifact()));
+        let all = vec![
+            sample_manifest_entry(),
+            ManifestEntry { compiler_file: None, files: vec![], ..sample_manifest_entry() },
+        ];
         assert_eq!(decode_manifest(&encode_manifest(&all, &key), &key), Some(all));
     }
 
     #[test]
-    fn every_damage_is_a_miss() {
+    fn any_corruption_is_a_cache_miss() {
         let key = [9; 32];
-        let good = encode_artifact(&artifact(), &key);
+        let good = encode_artifact(&sample_artifact(), &key);
         for length in 0..good.len() {
             assert_eq!(decode_artifact(&good[..length], &key), None, "cut to {length}");
         }
@@ -257,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_lengths_with_a_right_checksum_are_misses() {
+    fn absurd_lengths_with_a_valid_checksum_are_cache_misses() {
         let key = [0; 32];
         let mut out = CacheFileWriter::new(MANIFEST_MAGIC, &key);
         out.put_number(u64::MAX);

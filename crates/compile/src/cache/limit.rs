@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_parse() {
+    fn sizes_with_suffixes_are_parsed() {
         assert_eq!(parse_size("100"), Some(100));
         assert_eq!(parse_size(" 2k "), Some(2048));
         assert_eq!(parse_size("3MiB"), Some(3 << 20));

@@ -20,7 +20,7 @@ use crate::includes::FileDependency;
 use crate::request::{Artifact, CachePolicy};
 pub(crate) use format::ManifestEntry;
 use format::{decode_artifact, decode_manifest, encode_artifact, encode_manifest};
-use rtcg_disk_cache::{DiskCache, SizeScope, SweepTrigger, WriterTrust, user_folder};
+use rtcg_disk_cache::{CachePermissions, DiskCache, SizeLimitScope, SweepTrigger, user_cache_folder};
 pub use status::{CacheStatus, cache_status};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -30,29 +30,29 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// Results remembered per request; more means that a header keeps changing.
 const MAX_MANIFEST_ENTRIES: usize = 8;
 /// Programs kept in memory.
-const MEMORY_ENTRIES: usize = 512;
+const MAX_MEMORY_ENTRIES: usize = 512;
 
 /// A cache directory in use, or none.
 pub(crate) struct CompileCache {
     dir: Option<PathBuf>,
 }
 
-struct InMemory {
+struct MemoryEntry {
     stored: ManifestEntry,
     artifact: Artifact,
 }
 
-type MemoryCache = HashMap<(Option<PathBuf>, CacheKey), Arc<InMemory>>;
+type MemoryCache = HashMap<(Option<PathBuf>, CacheKey), Arc<MemoryEntry>>;
 
 static MEMORY_CACHE: Mutex<Option<MemoryCache>> = Mutex::new(None);
 
-fn memory_cache() -> MutexGuard<'static, Option<MemoryCache>> {
+fn lock_memory_cache() -> MutexGuard<'static, Option<MemoryCache>> {
     MEMORY_CACHE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Forgets the programs kept in memory; those on disk stay.
 pub fn clear_memory_cache() {
-    *memory_cache() = None;
+    *lock_memory_cache() = None;
 }
 
 /// The folder in which compiled programs are kept; `None` when nothing is kept on disk.
@@ -69,7 +69,7 @@ impl CompileCache {
         match policy {
             CachePolicy::Off => None,
             CachePolicy::Dir(dir) => Some(Self { dir: Some(dir.clone()) }),
-            CachePolicy::Default => Some(Self { dir: default_dir() }),
+            CachePolicy::Default => Some(Self { dir: default_cache_dir() }),
         }
     }
 
@@ -81,9 +81,9 @@ impl CompileCache {
         same_compiler: &dyn Fn(&ManifestEntry) -> bool,
     ) -> Option<Artifact> {
         let memory_key = (self.dir.clone(), *key);
-        let known = memory_cache().as_ref().and_then(|m| m.get(&memory_key)).cloned();
+        let known = lock_memory_cache().as_ref().and_then(|m| m.get(&memory_key)).cloned();
         if let Some(known) = known
-            && known.stored.is_current()
+            && known.stored.is_up_to_date()
             && same_compiler(&known.stored)
         {
             return Some(known.artifact.clone());
@@ -99,16 +99,16 @@ impl CompileCache {
         key: &CacheKey,
         same_compiler: &dyn Fn(&ManifestEntry) -> bool,
     ) -> Option<(ManifestEntry, Artifact)> {
-        let disk = on_disk(self.dir.as_deref()?);
-        let manifest = decode_manifest(&disk.read_file(&disk.path_of_key(key, MANIFEST_EXTENSION))?, key)?;
+        let disk = open_disk_cache(self.dir.as_deref()?);
+        let manifest = decode_manifest(&disk.read_file(&disk.path_for_key(key, MANIFEST_EXTENSION))?, key)?;
         for stored in manifest {
-            if !stored.is_current() || !same_compiler(&stored) {
+            if !stored.is_up_to_date() || !same_compiler(&stored) {
                 continue;
             }
-            let path = disk.path_of_key(&stored.entry, ENTRY_EXTENSION);
+            let path = disk.path_for_key(&stored.entry, ENTRY_EXTENSION);
             let artifact = disk.read_file(&path).and_then(|bytes| decode_artifact(&bytes, &stored.entry));
             if let Some(artifact) = artifact {
-                disk.mark_used(&path);
+                disk.mark_recently_used(&path);
                 return Some((stored, artifact));
             }
         }
@@ -137,15 +137,15 @@ impl CompileCache {
             missing: found.missing,
         };
         // A header that changed while the compiler read it may have been read in either state.
-        if !stored.is_current() {
+        if !stored.is_up_to_date() {
             return;
         }
         let kept = Artifact { from_cache: true, ..artifact.clone() };
         put_in_memory((self.dir.clone(), *key), stored.clone(), &kept);
         if let Some(dir) = &self.dir
-            && let Err(error) = write_both(dir, key, stored, artifact)
+            && let Err(error) = write_manifest_and_artifact(dir, key, stored, artifact)
         {
-            warn_once(dir, &error);
+            warn_cache_failure_once(dir, &error);
         }
     }
 }
@@ -157,21 +157,26 @@ pub(crate) struct CompileDependencies {
 }
 
 fn put_in_memory(key: (Option<PathBuf>, CacheKey), stored: ManifestEntry, artifact: &Artifact) {
-    let mut guard = memory_cache();
+    let mut guard = lock_memory_cache();
     let memory = guard.get_or_insert_with(HashMap::new);
-    if memory.len() >= MEMORY_ENTRIES {
+    if memory.len() >= MAX_MEMORY_ENTRIES {
         // Programs of one process that come to this number are rarely asked for again.
         memory.clear();
     }
-    memory.insert(key, Arc::new(InMemory { stored, artifact: artifact.clone() }));
+    memory.insert(key, Arc::new(MemoryEntry { stored, artifact: artifact.clone() }));
 }
 
-fn write_both(dir: &Path, key: &CacheKey, stored: ManifestEntry, artifact: &Artifact) -> std::io::Result<()> {
+fn write_manifest_and_artifact(
+    dir: &Path,
+    key: &CacheKey,
+    stored: ManifestEntry,
+    artifact: &Artifact,
+) -> std::io::Result<()> {
     static SWEEP_TRIGGER: SweepTrigger = SweepTrigger::new();
-    let disk = on_disk(dir);
+    let disk = open_disk_cache(dir);
     let entry = encode_artifact(artifact, &stored.entry);
-    disk.write_file(&disk.path_of_key(&stored.entry, ENTRY_EXTENSION), &[&entry])?;
-    let path = disk.path_of_key(key, MANIFEST_EXTENSION);
+    disk.write_file(&disk.path_for_key(&stored.entry, ENTRY_EXTENSION), &[&entry])?;
+    let path = disk.path_for_key(key, MANIFEST_EXTENSION);
     let mut all = disk.read_file(&path).and_then(|b| decode_manifest(&b, key)).unwrap_or_default();
     all.retain(|other| other.entry != stored.entry);
     all.insert(0, stored);
@@ -182,20 +187,20 @@ fn write_both(dir: &Path, key: &CacheKey, stored: ManifestEntry, artifact: &Arti
     Ok(())
 }
 
-fn warn_once(dir: &Path, error: &std::io::Error) {
-    static HAS_WARNED: AtomicBool = AtomicBool::new(false);
-    if !HAS_WARNED.swap(true, Ordering::Relaxed) {
+fn warn_cache_failure_once(dir: &Path, error: &std::io::Error) {
+    static HAS_WARNED_OF_CACHE_FAILURE: AtomicBool = AtomicBool::new(false);
+    if !HAS_WARNED_OF_CACHE_FAILURE.swap(true, Ordering::Relaxed) {
         eprintln!("rtcg: compiled programs cannot be cached in {}: {error}", dir.display());
     }
 }
 
 /// The files in `dir`, in a folder of their version; other versions count against the limit, other caches do not.
-fn on_disk(dir: &Path) -> DiskCache {
+fn open_disk_cache(dir: &Path) -> DiskCache {
     DiskCache {
         folder: dir.join(format!("rtcg-{}", format::FORMAT_VERSION)),
         limit: limit::cache_limit_bytes(),
-        access: WriterTrust::Shared,
-        size_scope: SizeScope::AllVersions("rtcg-"),
+        access: CachePermissions::Shared,
+        size_scope: SizeLimitScope::AllVersions("rtcg-"),
     }
 }
 
@@ -203,7 +208,7 @@ const MANIFEST_EXTENSION: &str = "manifest";
 const ENTRY_EXTENSION: &str = "entry";
 
 /// `PYCUDA_CACHE_DIR`, else the user's cache directory; `None` when neither is known.
-fn default_dir() -> Option<PathBuf> {
+fn default_cache_dir() -> Option<PathBuf> {
     let named = std::env::var_os("PYCUDA_CACHE_DIR").filter(|v| !v.is_empty());
-    named.map(PathBuf::from).or_else(|| user_folder("rtcg"))
+    named.map(PathBuf::from).or_else(|| user_cache_folder("rtcg"))
 }

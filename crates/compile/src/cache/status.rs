@@ -1,6 +1,6 @@
 //! What the cache on disk holds, for reports.
 
-use super::{ENTRY_EXTENSION, cache_directory, on_disk};
+use super::{ENTRY_EXTENSION, cache_directory, open_disk_cache};
 use std::path::{Path, PathBuf};
 
 /// The cache on disk.
@@ -21,7 +21,7 @@ pub struct CacheStatus {
 /// The state of the cache; `None` when nothing is kept on disk.
 pub fn cache_status() -> Option<CacheStatus> {
     let dir = cache_directory()?;
-    let disk = on_disk(&dir);
+    let disk = open_disk_cache(&dir);
     let (n_programs, n_bytes) = disk.count_files_and_bytes(ENTRY_EXTENSION);
     let unwritable = probe_writable(&dir).err().map(|error| error.to_string());
     Some(CacheStatus { n_programs, n_bytes, limit_bytes: disk.limit, unwritable, dir })

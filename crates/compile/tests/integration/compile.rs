@@ -5,48 +5,48 @@ use rtcg_compile::{
     Arch, Artifact, BinaryKind, CachePolicy, CompileError, CompileRequest, Compiler, ErrorKind, Target,
 };
 
-const PTX: Target = Target::ptx(Arch::new(8, 0));
-const CUBIN: Target = Target::cubin(Arch::new(9, 0));
+const PTX_TARGET: Target = Target::ptx_for_arch(Arch::new(8, 0));
+const CUBIN_TARGET: Target = Target::cubin_for_arch(Arch::new(9, 0));
 
-fn request(source: &str, target: Target) -> CompileRequest {
+fn build_request(source: &str, target: Target) -> CompileRequest {
     CompileRequest { options: Vec::new(), cache: CachePolicy::Off, ..CompileRequest::new(source, target) }
 }
 
 fn compile(source: &str, target: Target) -> Result<Artifact, CompileError> {
-    Compiler.compile(&request(source, target))
+    Compiler.compile(&build_request(source, target))
 }
 
-fn with_options(source: &str, options: &[&str], target: Target) -> Result<Artifact, CompileError> {
+fn compile_with_options(source: &str, options: &[&str], target: Target) -> Result<Artifact, CompileError> {
     let options = options.iter().map(|o| o.to_string()).collect();
-    Compiler.compile(&CompileRequest { options, ..request(source, target) })
+    Compiler.compile(&CompileRequest { options, ..build_request(source, target) })
 }
 
-fn text(artifact: &Artifact) -> String {
+fn artifact_text(artifact: &Artifact) -> String {
     String::from_utf8(artifact.bytes.to_vec()).unwrap()
 }
 
-const KERNEL: &str = "__global__ void k(float *a) { a[threadIdx.x] *= 2; }";
+const KERNEL_SOURCE: &str = "__global__ void k(float *a) { a[threadIdx.x] *= 2; }";
 
 #[test]
 fn ptx_and_cubin_hold_the_kernel_unmangled() {
-    let ptx = text(&compile(KERNEL, PTX).unwrap());
+    let ptx = artifact_text(&compile(KERNEL_SOURCE, PTX_TARGET).unwrap());
     assert!(ptx.contains(".entry k("), "{ptx}");
     assert!(ptx.contains(".target sm_80"), "{ptx}");
-    let cubin = compile(KERNEL, CUBIN).unwrap();
+    let cubin = compile(KERNEL_SOURCE, CUBIN_TARGET).unwrap();
     assert_eq!(cubin.kind, BinaryKind::Cubin);
     assert!(cubin.bytes.starts_with(b"\x7fELF"));
-    let request = CompileRequest { no_extern_c: true, ..request(KERNEL, PTX) };
-    assert!(text(&Compiler.compile(&request).unwrap()).contains(".entry _Z1kPf("));
+    let request = CompileRequest { no_extern_c: true, ..build_request(KERNEL_SOURCE, PTX_TARGET) };
+    assert!(artifact_text(&Compiler.compile(&request).unwrap()).contains(".entry _Z1kPf("));
 }
 
 #[test]
-fn without_an_architecture_there_is_a_cubin_all_the_same() {
-    let artifact = compile(KERNEL, Target { kind: BinaryKind::Cubin, arch: None }).unwrap();
+fn a_cubin_without_an_architecture_is_compiled() {
+    let artifact = compile(KERNEL_SOURCE, Target { kind: BinaryKind::Cubin, arch: None }).unwrap();
     assert!(artifact.bytes.starts_with(b"\x7fELF"));
 }
 
 /// Every header this project promises, each with a kernel that uses what it declares.
-const HEADERS: &[(&str, &str)] = &[
+const HEADERS_WITH_TEST_BODIES: &[(&str, &str)] = &[
     ("stdio.h", "printf(\"%d\\n\", (int)a[0]);"),
     ("cstdio", "printf(\"%d\\n\", (int)a[0]);"),
     ("stdlib.h", "void *p = malloc(16); a[0] = p != NULL; free(p);"),
@@ -105,16 +105,16 @@ const HEADERS: &[(&str, &str)] = &[
     ("pycuda-helpers.hpp", "fp_tex_double v = make_int2(1, 2); a[0] = v.x;"),
 ];
 
-fn each_header(target: Target) {
+fn compile_each_header(target: Target) {
     let mut failures = Vec::new();
-    for (header, body) in HEADERS {
+    for (header, body) in HEADERS_WITH_TEST_BODIES {
         for no_extern_c in [false, true] {
             // One linkage is enough for the slow headers.
-            if no_extern_c && target == CUBIN {
+            if no_extern_c && target == CUBIN_TARGET {
                 continue;
             }
             let source = format!("#include <{header}>\n__global__ void k(float *a) {{ {body} }}\n");
-            match Compiler.compile(&CompileRequest { no_extern_c, ..request(&source, target) }) {
+            match Compiler.compile(&CompileRequest { no_extern_c, ..build_request(&source, target) }) {
                 Ok(artifact) if artifact.log.is_empty() => {}
                 Ok(artifact) => failures.push(format!("<{header}> printed: {}", artifact.log)),
                 Err(error) => failures.push(format!("<{header}> no_extern_c={no_extern_c}: {error}")),
@@ -126,18 +126,18 @@ fn each_header(target: Target) {
 
 #[test]
 fn every_promised_header_compiles_to_ptx() {
-    each_header(PTX);
+    compile_each_header(PTX_TARGET);
 }
 
 #[test]
 fn every_promised_header_compiles_to_a_cubin() {
-    each_header(CUBIN);
+    compile_each_header(CUBIN_TARGET);
 }
 
 #[test]
-fn all_headers_together() {
-    let includes: String = HEADERS.iter().map(|(h, _)| format!("#include <{h}>\n")).collect();
-    let artifact = compile(&format!("{includes}{KERNEL}"), PTX).unwrap();
+fn all_headers_compile_together() {
+    let includes: String = HEADERS_WITH_TEST_BODIES.iter().map(|(h, _)| format!("#include <{h}>\n")).collect();
+    let artifact = compile(&format!("{includes}{KERNEL_SOURCE}"), PTX_TARGET).unwrap();
     assert_eq!(artifact.log, "");
 }
 
@@ -145,8 +145,8 @@ fn all_headers_together() {
 fn every_provided_header_compiles_in_every_dialect() {
     for header in rtcg_compile::provided_headers() {
         for standard in ["c++11", "c++14", "c++17", "c++20"] {
-            let source = format!("#include <{header}>\n{KERNEL}");
-            let result = with_options(&source, &[&format!("-std={standard}")], PTX);
+            let source = format!("#include <{header}>\n{KERNEL_SOURCE}");
+            let result = compile_with_options(&source, &[&format!("-std={standard}")], PTX_TARGET);
             let log = result.map(|a| a.log).unwrap_or_else(|e| e.to_string());
             assert_eq!(log, "", "<{header}> as {standard}");
         }
@@ -154,7 +154,7 @@ fn every_provided_header_compiles_in_every_dialect() {
 }
 
 #[test]
-fn what_nvcc_declares_without_an_include() {
+fn names_nvcc_declares_need_no_include() {
     let source = "
         typedef unsigned char byte;
         __constant__ float table[4];
@@ -166,21 +166,21 @@ fn what_nvcc_declares_without_an_include() {
             printf(\"%f\", M_PI);
             a[0] = twice(table[0]) < INFINITY;
         }";
-    assert_eq!(compile(source, PTX).unwrap().log, "");
+    assert_eq!(compile(source, PTX_TARGET).unwrap().log, "");
     let own = "typedef unsigned long uint64_t; typedef unsigned uint;\n#define M_PI 3.0\n__global__ void k(uint64_t *a, uint b) { *a = b * M_PI; }";
-    assert_eq!(compile(own, PTX).unwrap().log, "");
+    assert_eq!(compile(own, PTX_TARGET).unwrap().log, "");
 }
 
 #[test]
-fn unmarked_functions_belong_to_the_device() {
+fn unmarked_functions_are_device_functions() {
     let source = "float half_of(float x) { return x / 2; }\n__global__ void k(float *a) { *a = half_of(*a); }";
-    compile(source, PTX).unwrap();
+    compile(source, PTX_TARGET).unwrap();
 }
 
 #[test]
 fn options_reach_the_compiler() {
     let source = "__global__ void k(float *a) { a[0] = sinf(a[1]) / a[2] + VALUE; }";
-    let ptx = |options: &[&str]| text(&with_options(source, options, PTX).unwrap());
+    let ptx = |options: &[&str]| artifact_text(&compile_with_options(source, options, PTX_TARGET).unwrap());
     assert!(ptx(&["-DVALUE=1"]).contains("div.rn.f32"));
     let fast = ptx(&["-D", "VALUE=1", "-use_fast_math", "-O3"]);
     assert!(fast.contains("sin.approx.ftz.f32") && !fast.contains("div.rn.f32"), "{fast}");
@@ -188,25 +188,25 @@ fn options_reach_the_compiler() {
     assert!(lines.contains(".loc\t1 1 "), "{lines}");
     assert!(lines.contains("kernel.cu"), "{lines}");
     assert!(ptx(&["-DVALUE=1", "-arch=sm_75"]).contains(".target sm_75"));
-    with_options(
+    compile_with_options(
         source,
         &["-DVALUE=1", "-Xptxas", "-v,-dlcm=cg", "-maxrregcount", "32", "-std=c++20", "-rdc=true"],
-        CUBIN,
+        CUBIN_TARGET,
     )
     .unwrap();
-    with_options(source, &["-DVALUE=1", "-G", "-g", "--expt-relaxed-constexpr"], CUBIN).unwrap();
+    compile_with_options(source, &["-DVALUE=1", "-G", "-g", "--expt-relaxed-constexpr"], CUBIN_TARGET).unwrap();
 }
 
 #[test]
-fn an_option_that_nothing_understands_is_named() {
+fn unknown_options_are_reported() {
     // No nvcc is on the path of this test.
-    let error = with_options(KERNEL, &["--frobnicate"], PTX).unwrap_err();
+    let error = compile_with_options(KERNEL_SOURCE, &["--frobnicate"], PTX_TARGET).unwrap_err();
     if error.kind == ErrorKind::Option {
         assert!(error.message.contains("--frobnicate"), "{error}");
     } else {
         assert!(error.to_string().contains("frobnicate"), "{error}");
     }
-    let error = with_options(KERNEL, &["-std=c++1000"], PTX).unwrap_err();
+    let error = compile_with_options(KERNEL_SOURCE, &["-std=c++1000"], PTX_TARGET).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Option);
     assert!(error.to_string().contains("std"), "{error}");
 }
@@ -214,7 +214,7 @@ fn an_option_that_nothing_understands_is_named() {
 #[test]
 fn errors_show_log_options_and_numbered_lines() {
     let source = "// one\n#include <math.h>\n__global__ void k(float *a)\n{\n    a[0] = undefined_name;\n}\n";
-    let error = with_options(source, &["-lineinfo"], PTX).unwrap_err();
+    let error = compile_with_options(source, &["-lineinfo"], PTX_TARGET).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Source);
     assert!(error.log.contains("kernel.cu(5): error"), "{error}");
     assert!(error.command_line.iter().any(|o| o == "--generate-line-info"), "{error}");
@@ -223,32 +223,32 @@ fn errors_show_log_options_and_numbered_lines() {
 }
 
 #[test]
-fn a_missing_header_says_what_to_do() {
-    let error = compile("#include <no_such_header.h>\n", PTX).unwrap_err();
+fn a_missing_header_gets_a_hint() {
+    let error = compile("#include <no_such_header.h>\n", PTX_TARGET).unwrap_err();
     assert!(error.message.contains("no_such_header.h") && error.message.contains("include_dirs"), "{error}");
 }
 
 #[test]
-fn architectures_the_compiler_does_not_know() {
-    let error = compile(KERNEL, Target::cubin(Arch::new(3, 5))).unwrap_err();
+fn old_architectures_fail_and_newer_ones_get_ptx() {
+    let error = compile(KERNEL_SOURCE, Target::cubin_for_arch(Arch::new(3, 5))).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unsupported);
     assert!(error.message.contains("sm_35"), "{error}");
-    let newer = compile(KERNEL, Target::cubin(Arch::new(99, 0))).unwrap();
+    let newer = compile(KERNEL_SOURCE, Target::cubin_for_arch(Arch::new(99, 0))).unwrap();
     assert_eq!(newer.kind, BinaryKind::Ptx);
 }
 
 #[test]
-fn name_expressions_give_mangled_names() {
+fn name_expressions_return_mangled_names() {
     let source = "template <class T> __global__ void fill(T *a, T x) { a[threadIdx.x] = x; }";
     let request = CompileRequest {
         no_extern_c: true,
         name_expressions: vec!["fill<float>".to_owned(), "fill<int>".to_owned()],
-        ..request(source, PTX)
+        ..build_request(source, PTX_TARGET)
     };
     let artifact = Compiler.compile(&request).unwrap();
     assert_eq!(artifact.lowered_names.len(), 2);
     for (expression, name) in &artifact.lowered_names {
-        assert!(text(&artifact).contains(&format!(".entry {name}(")), "{expression}");
+        assert!(artifact_text(&artifact).contains(&format!(".entry {name}(")), "{expression}");
     }
     let bad = CompileRequest { name_expressions: vec!["nothing<int>".to_owned()], ..request };
     assert!(Compiler.compile(&bad).unwrap_err().to_string().contains("nothing<int>"));
@@ -256,12 +256,12 @@ fn name_expressions_give_mangled_names() {
 
 #[test]
 fn templates_inside_extern_c_get_a_hint() {
-    let error = compile("template <class T> __device__ T f(T x) { return x; }\n", PTX).unwrap_err();
+    let error = compile("template <class T> __device__ T f(T x) { return x; }\n", PTX_TARGET).unwrap_err();
     assert!(error.message.contains("no_extern_c"), "{error}");
 }
 
 #[test]
-fn complex_numbers_do_everything() {
+fn complex_arithmetic_and_functions_compile() {
     let source = "
         #include <pycuda-complex.hpp>
         typedef pycuda::complex<float> cf;
@@ -281,17 +281,21 @@ fn complex_numbers_do_everything() {
             a[7] = pycuda::conj(v[3]); a[8] = 0; a[9] = pycuda::abs(v[1]); a[10] = f; a[11] = (cf)y;
             cf z(2); z = 3; cf w = 4; a[12] = z + w; y = y + 1; y = 2 * y; y += 1; a[13] = x.real() > 0 ? x : cf(0);
         }";
-    for target in [PTX, CUBIN] {
+    for target in [PTX_TARGET, CUBIN_TARGET] {
         for standard in ["-std=c++11", "-std=c++17", "-std=c++20"] {
-            assert_eq!(with_options(source, &[standard], target).unwrap().log, "", "{standard}");
+            assert_eq!(compile_with_options(source, &[standard], target).unwrap().log, "", "{standard}");
         }
     }
 }
 
 #[test]
-fn many_threads_at_once() {
+fn threads_compile_concurrently() {
     let threads: Vec<_> = (0..8)
-        .map(|i| std::thread::spawn(move || text(&compile(&KERNEL.replace(" k(", &format!(" k{i}(")), PTX).unwrap())))
+        .map(|i| {
+            std::thread::spawn(move || {
+                artifact_text(&compile(&KERNEL_SOURCE.replace(" k(", &format!(" k{i}(")), PTX_TARGET).unwrap())
+            })
+        })
         .collect();
     for (i, thread) in threads.into_iter().enumerate() {
         assert!(thread.join().unwrap().contains(&format!(".entry k{i}(")));

@@ -8,54 +8,58 @@ use rtcg_cuda_sys::NvJitLinkTable;
 use rtcg_cuda_sys::nvjitlink::{LinkInput, LinkSource, nvJitLinkInputType};
 
 const AMPERE: Arch = Arch::new(8, 0);
-const SOURCE: &str = "__device__ __noinline__ float third(float x) { return x / 3; }
+const KERNEL_SOURCE: &str = "__device__ __noinline__ float third(float x) { return x / 3; }
                       __global__ void k(float *a, float *b) { *a = third(*b) * b[1] + b[2]; }";
 
 fn compile(options: &[&str], target: Target) -> Result<Artifact, CompileError> {
     let options = options.iter().map(|o| o.to_string()).collect();
-    Compiler.compile(&CompileRequest { options, cache: CachePolicy::Off, ..CompileRequest::new(SOURCE, target) })
+    Compiler.compile(&CompileRequest { options, cache: CachePolicy::Off, ..CompileRequest::new(KERNEL_SOURCE, target) })
 }
 
-fn text(artifact: &Artifact) -> String {
+fn artifact_text(artifact: &Artifact) -> String {
     String::from_utf8(artifact.bytes.to_vec()).unwrap()
 }
 
 #[test]
-fn a_program_becomes_a_binary_of_the_kind_asked_for() {
-    let ptx = compile(&["-dlto"], Target::ptx(AMPERE)).unwrap();
+fn lto_programs_are_linked_to_the_requested_kind() {
+    let ptx = compile(&["-dlto"], Target::ptx_for_arch(AMPERE)).unwrap();
     assert_eq!(ptx.kind, BinaryKind::Ptx);
-    assert!(text(&ptx).contains(".entry k(") && text(&ptx).contains(".target sm_80"), "{}", text(&ptx));
+    assert!(
+        artifact_text(&ptx).contains(".entry k(") && artifact_text(&ptx).contains(".target sm_80"),
+        "{}",
+        artifact_text(&ptx)
+    );
     assert!(!ptx.bytes.contains(&0));
-    let cubin = compile(&["-dlto"], Target::cubin(AMPERE)).unwrap();
+    let cubin = compile(&["-dlto"], Target::cubin_for_arch(AMPERE)).unwrap();
     assert_eq!(cubin.kind, BinaryKind::Cubin);
     assert!(cubin.bytes.starts_with(b"\x7fELF"));
 }
 
 #[test]
-fn the_intermediate_code_itself_is_a_target() {
+fn lto_ir_is_a_compile_target() {
     for options in [&[][..], &["-dlto"]] {
-        let artifact = compile(options, Target::ltoir(AMPERE)).unwrap();
+        let artifact = compile(options, Target::ltoir_for_arch(AMPERE)).unwrap();
         assert_eq!(artifact.kind, BinaryKind::LtoIr);
         assert!(artifact.bytes.starts_with(b"\xedCN\x7f"), "{:?}", &artifact.bytes[..4]);
     }
 }
 
 #[test]
-fn options_about_arithmetic_hold_at_the_link() {
-    let plain = text(&compile(&["-dlto"], Target::ptx(AMPERE)).unwrap());
+fn arithmetic_options_are_passed_to_the_link() {
+    let plain = artifact_text(&compile(&["-dlto"], Target::ptx_for_arch(AMPERE)).unwrap());
     assert!(plain.contains("div.rn.f32") && plain.contains("fma.rn.f32"), "{plain}");
     let options = ["-dlto", "-prec-div=false", "-fmad=false"];
-    let asked = text(&compile(&options, Target::ptx(AMPERE)).unwrap());
+    let asked = artifact_text(&compile(&options, Target::ptx_for_arch(AMPERE)).unwrap());
     assert!(asked.contains("div.full.f32") && !asked.contains("fma.rn.f32"), "{asked}");
     assert!(asked.contains("compiled with -fmad=false"), "{asked}");
 }
 
 #[test]
-fn results_are_cached_apart_from_those_without() {
+fn lto_results_are_cached_separately() {
     let dir = std::env::temp_dir().join(format!("rtcg-lto-cache-{}", std::process::id()));
     let compile = |options: &[&str]| {
         let options = options.iter().map(|o| o.to_string()).collect();
-        let request = CompileRequest::new(SOURCE, Target::ptx(AMPERE));
+        let request = CompileRequest::new(KERNEL_SOURCE, Target::ptx_for_arch(AMPERE));
         Compiler.compile(&CompileRequest { options, cache: CachePolicy::Dir(dir.clone()), ..request }).unwrap()
     };
     let first = compile(&["-dlto"]);
@@ -67,8 +71,8 @@ fn results_are_cached_apart_from_those_without() {
 }
 
 #[test]
-fn a_program_nvcc_is_not_asked_to() {
-    let error = compile(&["-dlto", "-lib"], Target::ptx(AMPERE)).unwrap_err();
+fn lto_is_not_delegated_to_nvcc() {
+    let error = compile(&["-dlto", "-lib"], Target::ptx_for_arch(AMPERE)).unwrap_err();
     let missing = error.message.contains("nvcc was not found");
     assert!(missing || error.message.contains("option -dlto: link-time optimisation is done by NVRTC"), "{error}");
 }
@@ -76,7 +80,7 @@ fn a_program_nvcc_is_not_asked_to() {
 #[test]
 fn without_the_library_the_error_names_its_wheel() {
     if is_child() {
-        let error = compile(&["-dlto"], Target::ptx(AMPERE)).unwrap_err();
+        let error = compile(&["-dlto"], Target::ptx_for_arch(AMPERE)).unwrap_err();
         assert_eq!(error.kind, ErrorKind::CompilerMissing);
         println!("{error}");
         return;
@@ -99,9 +103,9 @@ fn lto_input(bytes: &[u8]) -> LinkInput<'_> {
 
 /// Two programs become one: the function of one is inlined into the kernel of the other.
 #[test]
-fn nothing_is_left_of_a_border_between_programs() {
+fn linked_programs_are_inlined_into_each_other() {
     let compile = |source: &str| {
-        let request = CompileRequest::new(source, Target::ltoir(AMPERE));
+        let request = CompileRequest::new(source, Target::ltoir_for_arch(AMPERE));
         Compiler.compile(&CompileRequest { cache: CachePolicy::Off, ..request }).unwrap().bytes
     };
     let images = [

@@ -4,8 +4,8 @@
 #[path = "../../../../tests/support/own_process.rs"]
 mod own_process;
 
-mod as_nvcc;
 mod cache;
 mod compile;
 mod lto;
 mod nvcc;
+mod nvcc_compatibility;

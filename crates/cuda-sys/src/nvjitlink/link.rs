@@ -51,7 +51,7 @@ impl std::fmt::Display for LinkFailure {
 }
 
 /// nvJitLink keeps a cache of its own where a driver is installed, as NVRTC does, whose key is not documented.
-const NO_CACHE: &str = "-no-cache";
+const NO_CACHE_OPTION: &str = "-no-cache";
 
 struct LinkHandle<'a> {
     table: &'a NvJitLinkTable,
@@ -83,15 +83,15 @@ impl NvJitLinkTable {
     }
 
     fn create_link(&self, options: &[String]) -> Result<LinkHandle<'_>, LinkFailure> {
-        let without_cache: Vec<String> = options.iter().cloned().chain([NO_CACHE.to_owned()]).collect();
-        match self.create_with(&without_cache) {
+        let without_cache: Vec<String> = options.iter().cloned().chain([NO_CACHE_OPTION.to_owned()]).collect();
+        match self.create_link_with_options(&without_cache) {
             // One older than the option.
-            Err(failure) if failure.log.contains(NO_CACHE) => self.create_with(options),
+            Err(failure) if failure.log.contains(NO_CACHE_OPTION) => self.create_link_with_options(options),
             result => result,
         }
     }
 
-    fn create_with(&self, options: &[String]) -> Result<LinkHandle<'_>, LinkFailure> {
+    fn create_link_with_options(&self, options: &[String]) -> Result<LinkHandle<'_>, LinkFailure> {
         let call = "nvJitLinkCreate";
         let texts =
             options.iter().map(|option| self.c_string(call, option.as_bytes())).collect::<Result<Vec<_>, _>>()?;
@@ -110,7 +110,7 @@ impl NvJitLinkTable {
 
     fn link_failure(&self, call: &'static str, code: nvJitLinkResult, said: &str) -> LinkFailure {
         let version = self.version().map_or(String::new(), |(major, minor)| format!(" {major}.{minor}"));
-        let log = format!("{}\n(nvJitLink{version}, {})", said.trim(), self.path().display());
+        let log = format!("{}\n(nvJitLink{version}, {})", said.trim(), self.library_path().display());
         LinkFailure { call, code, log: log.trim().to_owned() }
     }
 
@@ -145,7 +145,7 @@ impl LinkHandle<'_> {
 
     fn linked_cubin(&self) -> Result<Vec<u8>, LinkFailure> {
         // SAFETY: the two calls write a size, and that many bytes.
-        let fetched = fetch_bytes(
+        let fetched = fetch_sized_buffer(
             |size| unsafe { self.table.nvJitLinkGetLinkedCubinSize(self.handle, size) },
             |bytes| unsafe { self.table.nvJitLinkGetLinkedCubin(self.handle, bytes.cast()) },
         );
@@ -154,7 +154,7 @@ impl LinkHandle<'_> {
 
     fn linked_ptx(&self) -> Result<Vec<u8>, LinkFailure> {
         // SAFETY: the two calls write a size, and that many bytes.
-        let fetched = fetch_bytes(
+        let fetched = fetch_sized_buffer(
             |size| unsafe { self.table.nvJitLinkGetLinkedPtxSize(self.handle, size) },
             |bytes| unsafe { self.table.nvJitLinkGetLinkedPtx(self.handle, bytes) },
         );
@@ -168,7 +168,7 @@ impl LinkHandle<'_> {
 
     fn error_log(&self) -> String {
         // SAFETY: the two calls write a size, and that many bytes.
-        log_text(fetch_bytes(
+        log_text(fetch_sized_buffer(
             |size| unsafe { self.table.nvJitLinkGetErrorLogSize(self.handle, size) },
             |bytes| unsafe { self.table.nvJitLinkGetErrorLog(self.handle, bytes) },
         ))
@@ -176,14 +176,14 @@ impl LinkHandle<'_> {
 
     fn info_log(&self) -> String {
         // SAFETY: the two calls write a size, and that many bytes.
-        log_text(fetch_bytes(
+        log_text(fetch_sized_buffer(
             |size| unsafe { self.table.nvJitLinkGetInfoLogSize(self.handle, size) },
             |bytes| unsafe { self.table.nvJitLinkGetInfoLog(self.handle, bytes) },
         ))
     }
 }
 
-fn fetch_bytes(
+fn fetch_sized_buffer(
     size: impl FnOnce(*mut usize) -> nvJitLinkResult,
     get: impl FnOnce(*mut c_char) -> nvJitLinkResult,
 ) -> Result<Vec<u8>, nvJitLinkResult> {

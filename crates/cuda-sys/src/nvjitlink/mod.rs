@@ -6,7 +6,7 @@
 
 mod link;
 
-use crate::library::{LibrarySearch, OnceTable, library_table};
+use crate::compiler_libraries::{LazyFunctionTable, LibrarySearch, library_table};
 use crate::load::LoadError;
 use crate::types::*;
 use crate::types::{cuda_enum, cuda_handle};
@@ -89,10 +89,11 @@ impl NvJitLinkTable {
     /// Searched are the places of [`NvrtcTable::load`](crate::NvrtcTable::load), in the same order; the environment
     /// variable is `RTCG_NVJITLINK`.
     pub fn load() -> Result<&'static NvJitLinkTable, LoadError> {
-        static LOADED_TABLE: OnceTable<NvJitLinkTable> = OnceTable::new();
+        static LOADED_TABLE: LazyFunctionTable<NvJitLinkTable> = LazyFunctionTable::new();
         LOADED_TABLE.get_or_load(|| {
             LIBRARY_SEARCH.find_library(|library, path| {
-                Some(NvJitLinkTable::resolve(library, path)).filter(|table| table.has("nvJitLinkCreate"))
+                Some(NvJitLinkTable::resolve_functions(library, path))
+                    .filter(|table| table.has_function("nvJitLinkCreate"))
             })
         })
     }
@@ -110,7 +111,7 @@ const LIBRARY_SEARCH: LibrarySearch = LibrarySearch {
     what: "nvJitLink, the link-time optimiser",
     name: "nvJitLink",
     variable: "RTCG_NVJITLINK",
-    loader_names: if cfg!(windows) {
+    dlopen_names: if cfg!(windows) {
         &["nvJitLink_130_0.dll", "nvJitLink_120_0.dll"]
     } else {
         &["libnvJitLink.so.13", "libnvJitLink.so.12", "libnvJitLink.so"]

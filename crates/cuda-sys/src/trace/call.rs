@@ -2,8 +2,8 @@
 
 use super::kernels::{self, TimedLaunch};
 use super::writer::JsonObject;
-use super::{clock_ns, emit_thread_event, flow_event, new_launch, thread_number, with_writer};
-use crate::table::{DriverFn, DriverTable};
+use super::{clock_ns, emit_thread_event, flow_event, next_launch_number, thread_number, with_writer};
+use crate::driver_table::{DriverFn, DriverTable};
 use crate::types::*;
 use std::any::Any;
 use std::ffi::CStr;
@@ -35,10 +35,10 @@ impl TracedCall {
     pub(crate) fn begin_call(table: &DriverTable, function: DriverFn, arguments: TracedArguments<'_>) -> Self {
         // SAFETY: tables live as long as the process: both ways to make one leave it in a static.
         let table: &'static DriverTable = unsafe { &*std::ptr::from_ref(table) };
-        if ends_contexts(function) {
-            kernels::collect_finished(kernels::CollectWait::All);
+        if destroys_context(function) {
+            kernels::write_finished_launches(kernels::LaunchWait::All);
         }
-        let launched = is_launch(function).then(|| TimedLaunch::new(table, function, new_launch(), arguments));
+        let launched = is_launch(function).then(|| TimedLaunch::new(table, function, next_launch_number(), arguments));
         Self { table, function, launched, start_ns: clock_ns() }
     }
 
@@ -47,7 +47,7 @@ impl TracedCall {
         let end_ns = clock_ns();
         let mut args = JsonObject::new();
         for (position, (name, value)) in arguments.iter().enumerate() {
-            let written = code.is_success() && position == 0 && writes_first(self.function);
+            let written = code.is_success() && position == 0 && writes_first_argument(self.function);
             args.push_text(name, &format_argument(*value, written));
         }
         if let Some(launched) = &self.launched {
@@ -60,15 +60,18 @@ impl TracedCall {
         };
         emit_thread_event(|event| {
             event.push_text("ph", "X").push_text("cat", "driver").push_text("name", &name);
-            event.push_micros("ts", self.start_ns).push_micros("dur", end_ns - self.start_ns).push_object("args", args);
+            event
+                .push_microseconds("ts", self.start_ns)
+                .push_microseconds("dur", end_ns - self.start_ns)
+                .push_object("args", args);
         });
         if let Some(launched) = self.launched {
             let text =
                 flow_event("s", std::process::id().into(), thread_number(), self.start_ns, launched.launch_number());
             with_writer(|writer| writer.append_event(&text));
-            launched.record_end(self.table, code);
+            launched.record_end_event(self.table, code);
         } else if code.is_success() && waits_for_device(self.function) {
-            kernels::collect_finished(kernels::CollectWait::Nothing);
+            kernels::write_finished_launches(kernels::LaunchWait::Nothing);
         }
     }
 }
@@ -85,13 +88,13 @@ fn waits_for_device(function: DriverFn) -> bool {
 }
 
 /// Calls that take events with them.
-fn ends_contexts(function: DriverFn) -> bool {
+fn destroys_context(function: DriverFn) -> bool {
     use DriverFn as F;
     matches!(function, F::cuCtxDestroy | F::cuCtxDetach | F::cuDevicePrimaryCtxRelease | F::cuDevicePrimaryCtxReset)
 }
 
 /// Whether the first parameter, where it is a pointer to a handle or a number, receives one.
-fn writes_first(function: DriverFn) -> bool {
+fn writes_first_argument(function: DriverFn) -> bool {
     let name = function.function_info().name;
     // These fill arrays whose length another parameter says.
     !name.contains("Enumerate") && !name.contains("Capabilities")
@@ -112,13 +115,13 @@ fn format_argument(value: &dyn TraceArgument, is_written: bool) -> String {
         // The type is that of every 64-bit number; small ones are hardly addresses.
         return if *address >> 16 == 0 { address.to_string() } else { format!("{address:#x}") };
     }
-    if is_written && let Some(found) = format_output(any) {
+    if is_written && let Some(found) = format_output_argument(any) {
         return found;
     }
     format_handle(any).unwrap_or_else(|| format!("{value:?}"))
 }
 
-macro_rules! read_first_that_fits {
+macro_rules! format_pointee_of_matching_type {
     ($any:ident: $($ty:ty),*) => {
         $(if let Some(pointer) = $any.downcast_ref::<*mut $ty>() {
             // SAFETY: the call succeeded, so it wrote its result there.
@@ -128,8 +131,8 @@ macro_rules! read_first_that_fits {
 }
 
 /// What the call wrote, for results that are one handle or number.
-fn format_output(any: &dyn Any) -> Option<String> {
-    read_first_that_fits!(any: c_int, c_uint, usize, CUdeviceptr, f32, CUcontext, CUmodule, CUfunction, CUstream,
+fn format_output_argument(any: &dyn Any) -> Option<String> {
+    format_pointee_of_matching_type!(any: c_int, c_uint, usize, CUdeviceptr, f32, CUcontext, CUmodule, CUfunction, CUstream,
         CUevent, CUarray, CUmipmappedArray, CUmemoryPool, CUgraph, CUgraphExec, CUgraphNode, CUlibrary, CUkernel,
         CUtexref, CUsurfref, CUgraphicsResource, CUlimit, CUfunc_cache, CUsharedconfig);
     None

@@ -7,8 +7,8 @@
 //! captured into a graph get none.
 
 use super::call::TracedArguments;
-use super::{DeviceTrack, clock_ns, device_span};
-use crate::table::{DriverFn, DriverTable, TableKind};
+use super::{DeviceTrack, clock_ns, emit_device_span};
+use crate::driver_table::{DriverFn, DriverKind, DriverTable};
 use crate::types::*;
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -18,37 +18,37 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Beyond this many launches whose times are not known, the oldest is waited for.
 const MAX_PENDING_LAUNCHES: usize = 4096;
 
-static EVERY_DEVICE: AtomicBool = AtomicBool::new(false);
+static VIRTUAL_GPU_TIMED_BY_EVENTS: AtomicBool = AtomicBool::new(false);
 static KERNEL_TRACE: Mutex<Option<KernelTraceState>> = Mutex::new(None);
 
 /// Whether kernels of virtual devices are timed by events, too, in place of reporting themselves:
 /// for tests of this module.
-pub fn set_events_for_every_device(on: bool) {
-    EVERY_DEVICE.store(on, Ordering::Relaxed);
+pub fn set_virtual_gpu_timed_by_events(on: bool) {
+    VIRTUAL_GPU_TIMED_BY_EVENTS.store(on, Ordering::Relaxed);
 }
 
 /// Whether kernels behind this table report themselves.
-pub fn kernels_self_report() -> bool {
-    !EVERY_DEVICE.load(Ordering::Relaxed)
+pub fn virtual_gpu_reports_kernel_times() -> bool {
+    !VIRTUAL_GPU_TIMED_BY_EVENTS.load(Ordering::Relaxed)
 }
 
 #[derive(Default)]
 struct KernelTraceState {
-    bases: HashMap<usize, BaseEvent>,
+    bases: HashMap<usize, ReferenceEvent>,
     pending: Vec<PendingLaunch>,
     names: HashMap<usize, String>,
 }
 
 /// An event of a context whose time is known.
 #[derive(Clone, Copy)]
-struct BaseEvent {
+struct ReferenceEvent {
     event: CUevent,
     at_ns: i64,
     number: u64,
 }
 
 /// Up to this distance in milliseconds a 32-bit float tells half a microsecond.
-const MAX_BASE_DISTANCE_MS: f32 = 4096.0;
+const MAX_REFERENCE_EVENT_AGE_MS: f32 = 4096.0;
 
 struct PendingLaunch {
     table: &'static DriverTable,
@@ -67,12 +67,12 @@ fn kernel_trace_state() -> MutexGuard<'static, Option<KernelTraceState>> {
 }
 
 /// Calls the driver itself: these calls are no part of the trace.
-macro_rules! untraced {
+macro_rules! call_untraced {
     ($table:expr, $name:ident($($arg:expr),*)) => {
-        match $table.pointer(DriverFn::$name) {
+        match $table.function_pointer(DriverFn::$name) {
             Some(pointer) => {
                 // SAFETY: the slot holds a function of the type that the list states for its name.
-                let function: crate::table::fn_type::$name = unsafe { std::mem::transmute(pointer) };
+                let function: crate::driver_table::fn_type::$name = unsafe { std::mem::transmute(pointer) };
                 // SAFETY: every pointer among the arguments is to a local of the right type.
                 unsafe { function($($arg),*) }
             }
@@ -106,14 +106,19 @@ impl TimedLaunch {
             block: [0; 3],
             begin: None,
         };
-        launched.read_arguments(table, function, arguments);
-        if table.table_kind() == TableKind::Real || !kernels_self_report() {
-            launched.begin = with_relaxed_capture_mode(table, || record_begin(table, launched.stream));
+        launched.read_launch_arguments(table, function, arguments);
+        if table.driver_kind() == DriverKind::Real || !virtual_gpu_reports_kernel_times() {
+            launched.begin = with_relaxed_capture_mode(table, || record_begin_event(table, launched.stream));
         }
         launched
     }
 
-    fn read_arguments(&mut self, table: &'static DriverTable, function: DriverFn, arguments: TracedArguments<'_>) {
+    fn read_launch_arguments(
+        &mut self,
+        table: &'static DriverTable,
+        function: DriverFn,
+        arguments: TracedArguments<'_>,
+    ) {
         let numbers: Vec<c_uint> =
             arguments.iter().filter_map(|(_, value)| value.as_any().downcast_ref().copied()).collect();
         if function != DriverFn::cuGraphLaunch && numbers.len() >= 6 {
@@ -125,7 +130,7 @@ impl TimedLaunch {
             if let Some(stream) = any.downcast_ref::<CUstream>() {
                 self.stream = *stream;
             } else if let Some(f) = any.downcast_ref::<CUfunction>() {
-                self.name = name_of(table, *f);
+                self.name = query_kernel_name(table, *f);
             } else if let Some(config) = any.downcast_ref::<*const CUlaunchConfig>()
                 // SAFETY: the caller passes null or a valid configuration.
                 && let Some(config) = unsafe { config.as_ref() }
@@ -146,14 +151,14 @@ impl TimedLaunch {
     }
 
     /// After the call: the second event.
-    pub(super) fn record_end(self, table: &'static DriverTable, code: CUresult) {
+    pub(super) fn record_end_event(self, table: &'static DriverTable, code: CUresult) {
         let Some((ctx, begin)) = self.begin else { return };
-        let end = new_event(table);
+        let end = create_event(table);
         let recorded =
-            end.filter(|end| code.is_success() && untraced!(table, cuEventRecord(*end, self.stream)).is_success());
+            end.filter(|end| code.is_success() && call_untraced!(table, cuEventRecord(*end, self.stream)).is_success());
         let Some(end) = recorded else {
             [Some(begin), end].into_iter().flatten().for_each(|event| {
-                untraced!(table, cuEventDestroy(event));
+                call_untraced!(table, cuEventDestroy(event));
             });
             return;
         };
@@ -166,19 +171,19 @@ impl TimedLaunch {
             list.len()
         };
         if n_pending > MAX_PENDING_LAUNCHES {
-            collect_finished(CollectWait::Oldest);
+            write_finished_launches(LaunchWait::Oldest);
         }
     }
 }
 
-fn name_of(table: &'static DriverTable, f: CUfunction) -> String {
+fn query_kernel_name(table: &'static DriverTable, f: CUfunction) -> String {
     let mut state = kernel_trace_state();
     let names = &mut state.get_or_insert_default().names;
     if let Some(name) = names.get(&f.addr()) {
         return name.clone();
     }
     let mut text: *const c_char = std::ptr::null();
-    if !untraced!(table, cuFuncGetName(&raw mut text, f)).is_success() || text.is_null() {
+    if !call_untraced!(table, cuFuncGetName(&raw mut text, f)).is_success() || text.is_null() {
         return format!("kernel {:#x}", f.addr());
     }
     // SAFETY: the driver gave a NUL-terminated string that lives as long as the function.
@@ -187,65 +192,65 @@ fn name_of(table: &'static DriverTable, f: CUfunction) -> String {
     name
 }
 
-fn new_event(table: &DriverTable) -> Option<CUevent> {
+fn create_event(table: &DriverTable) -> Option<CUevent> {
     let mut event = CUevent::null();
-    untraced!(table, cuEventCreate(&raw mut event, 0)).is_success().then_some(event)
+    call_untraced!(table, cuEventCreate(&raw mut event, 0)).is_success().then_some(event)
 }
 
 /// Asking for an event invalidates the captures of other streams, unless the thread says that it knows
 /// what it does.
 fn with_relaxed_capture_mode<T>(table: &DriverTable, body: impl FnOnce() -> T) -> T {
     let mut mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    let exchanged = untraced!(table, cuThreadExchangeStreamCaptureMode(&raw mut mode)).is_success();
+    let exchanged = call_untraced!(table, cuThreadExchangeStreamCaptureMode(&raw mut mode)).is_success();
     let result = body();
     if exchanged {
-        untraced!(table, cuThreadExchangeStreamCaptureMode(&raw mut mode));
+        call_untraced!(table, cuThreadExchangeStreamCaptureMode(&raw mut mode));
     }
     result
 }
 
 /// The first event of a launch, unless the stream is being captured.
-fn record_begin(table: &'static DriverTable, stream: CUstream) -> Option<(CUcontext, CUevent)> {
+fn record_begin_event(table: &'static DriverTable, stream: CUstream) -> Option<(CUcontext, CUevent)> {
     let mut status = CUstreamCaptureStatus::default();
-    let asked = untraced!(table, cuStreamIsCapturing(stream, &raw mut status));
+    let asked = call_untraced!(table, cuStreamIsCapturing(stream, &raw mut status));
     if !asked.is_success() || status != CU_STREAM_CAPTURE_STATUS_NONE {
         return None;
     }
     let mut ctx = CUcontext::null();
-    if !untraced!(table, cuCtxGetCurrent(&raw mut ctx)).is_success() || ctx.is_null() {
+    if !call_untraced!(table, cuCtxGetCurrent(&raw mut ctx)).is_success() || ctx.is_null() {
         return None;
     }
-    base_event_of(table, ctx, stream)?;
-    let event = new_event(table)?;
-    if untraced!(table, cuEventRecord(event, stream)).is_success() {
+    reference_event_of_context(table, ctx, stream)?;
+    let event = create_event(table)?;
+    if call_untraced!(table, cuEventRecord(event, stream)).is_success() {
         return Some((ctx, event));
     }
-    untraced!(table, cuEventDestroy(event));
+    call_untraced!(table, cuEventDestroy(event));
     None
 }
 
-fn base_event_of(table: &'static DriverTable, ctx: CUcontext, stream: CUstream) -> Option<BaseEvent> {
+fn reference_event_of_context(table: &'static DriverTable, ctx: CUcontext, stream: CUstream) -> Option<ReferenceEvent> {
     let mut state = kernel_trace_state();
     let bases = &mut state.get_or_insert_default().bases;
     if let Some(base) = bases.get(&ctx.addr()) {
         return Some(*base);
     }
-    let event = new_event(table)?;
+    let event = create_event(table)?;
     // The first recording waits for what the stream has to do; the second one meets it idle.
-    record_and_wait(table, event, stream)?;
-    let at_ns = record_and_wait(table, event, stream)?;
-    let base = BaseEvent { event, at_ns, number: bases.len() as u64 };
+    record_event_and_wait(table, event, stream)?;
+    let at_ns = record_event_and_wait(table, event, stream)?;
+    let base = ReferenceEvent { event, at_ns, number: bases.len() as u64 };
     bases.insert(ctx.addr(), base);
     Some(base)
 }
 
 /// When the event was seen to be reached.
-fn record_and_wait(table: &DriverTable, event: CUevent, stream: CUstream) -> Option<i64> {
-    if !untraced!(table, cuEventRecord(event, stream)).is_success() {
+fn record_event_and_wait(table: &DriverTable, event: CUevent, stream: CUstream) -> Option<i64> {
+    if !call_untraced!(table, cuEventRecord(event, stream)).is_success() {
         return None;
     }
     loop {
-        match untraced!(table, cuEventQuery(event)) {
+        match call_untraced!(table, cuEventQuery(event)) {
             CUresult::CUDA_SUCCESS => return Some(clock_ns() as i64),
             CUresult::CUDA_ERROR_NOT_READY => std::hint::spin_loop(),
             _ => return None,
@@ -253,9 +258,9 @@ fn record_and_wait(table: &DriverTable, event: CUevent, stream: CUstream) -> Opt
     }
 }
 
-/// How long [`collect_finished`] may take.
+/// How long [`write_finished_launches`] may take.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum CollectWait {
+pub(super) enum LaunchWait {
     /// Only what has finished.
     Nothing,
     /// The oldest launch, and what has finished.
@@ -265,20 +270,20 @@ pub(super) enum CollectWait {
 }
 
 /// Writes down the launches whose times are known.
-pub(super) fn collect_finished(wait: CollectWait) {
+pub(super) fn write_finished_launches(wait: LaunchWait) {
     let mut state = kernel_trace_state();
-    let Some(state) = state.as_mut().filter(|state| !state.pending.is_empty() || wait == CollectWait::All) else {
+    let Some(state) = state.as_mut().filter(|state| !state.pending.is_empty() || wait == LaunchWait::All) else {
         return;
     };
     let pending = std::mem::take(&mut state.pending);
     for (position, launch) in pending.into_iter().enumerate() {
-        let waits = wait == CollectWait::All || (wait == CollectWait::Oldest && position == 0);
+        let waits = wait == LaunchWait::All || (wait == LaunchWait::Oldest && position == 0);
         let Some(base) = state.bases.get_mut(&launch.ctx.addr()) else { continue };
         if let Some(launch) = launch.write_span(base, waits) {
             state.pending.push(launch);
         }
     }
-    if wait == CollectWait::All {
+    if wait == LaunchWait::All {
         // A context that comes later may get the address of one that goes now.
         state.bases.clear();
         state.names.clear();
@@ -287,19 +292,19 @@ pub(super) fn collect_finished(wait: CollectWait) {
 
 impl PendingLaunch {
     /// Writes the span and frees the events; gives itself back when the kernel has not finished.
-    fn write_span(self, base: &mut BaseEvent, waits: bool) -> Option<Self> {
+    fn write_span(self, base: &mut ReferenceEvent, waits: bool) -> Option<Self> {
         let table = self.table;
-        if !untraced!(table, cuCtxPushCurrent(self.ctx)).is_success() {
+        if !call_untraced!(table, cuCtxPushCurrent(self.ctx)).is_success() {
             return None;
         }
         let ready = with_relaxed_capture_mode(table, || {
             if waits {
-                untraced!(table, cuEventSynchronize(self.end))
+                call_untraced!(table, cuEventSynchronize(self.end))
             } else {
-                untraced!(table, cuEventQuery(self.end))
+                call_untraced!(table, cuEventQuery(self.end))
             }
         });
-        let span = if ready.is_success() { self.device_span_ns(*base) } else { None };
+        let span = if ready.is_success() { self.kernel_span_ns(*base) } else { None };
         let again = ready == CUresult::CUDA_ERROR_NOT_READY;
         if !again {
             let mut end = self.end;
@@ -307,28 +312,28 @@ impl PendingLaunch {
                 std::mem::swap(&mut end, &mut base.event);
                 base.at_ns = end_ns;
             }
-            untraced!(table, cuEventDestroy(self.begin));
-            untraced!(table, cuEventDestroy(end));
+            call_untraced!(table, cuEventDestroy(self.begin));
+            call_untraced!(table, cuEventDestroy(end));
         }
         let mut popped = CUcontext::null();
-        untraced!(table, cuCtxPopCurrent(&raw mut popped));
+        call_untraced!(table, cuCtxPopCurrent(&raw mut popped));
         if let Some((start, end, _)) = span {
             let (start, end) = (start.max(0) as u64, end.max(0) as u64);
             let device = format!("GPU, context {:#x}", self.ctx.addr());
             let track = DeviceTrack { device: &device, device_number: base.number, stream: self.stream.addr() as u64 };
-            device_span(track, &self.name, start, end, self.grid, self.block, self.launch);
+            emit_device_span(track, &self.name, start, end, self.grid, self.block, self.launch);
         }
         again.then_some(self)
     }
 
     /// Begin and end, and whether the base is far away.
-    fn device_span_ns(&self, base: BaseEvent) -> Option<(i64, i64, bool)> {
+    fn kernel_span_ns(&self, base: ReferenceEvent) -> Option<(i64, i64, bool)> {
         let (mut before, mut length) = (0.0_f32, 0.0_f32);
         let table = self.table;
-        let code = untraced!(table, cuEventElapsedTime(&raw mut before, base.event, self.begin));
-        let code_2 = untraced!(table, cuEventElapsedTime(&raw mut length, self.begin, self.end));
+        let code = call_untraced!(table, cuEventElapsedTime(&raw mut before, base.event, self.begin));
+        let code_2 = call_untraced!(table, cuEventElapsedTime(&raw mut length, self.begin, self.end));
         let start = base.at_ns + (f64::from(before) * 1e6) as i64;
         let end = start + (f64::from(length) * 1e6) as i64;
-        (code.is_success() && code_2.is_success()).then_some((start, end, before.abs() > MAX_BASE_DISTANCE_MS))
+        (code.is_success() && code_2.is_success()).then_some((start, end, before.abs() > MAX_REFERENCE_EVENT_AGE_MS))
     }
 }

@@ -6,7 +6,7 @@
 //! [`stop`] trace a part of it. While tracing is off a call costs one relaxed load more. While it
 //! is on, arguments are written down after the call has returned, outside of its time.
 //!
-//! Kernels of the virtual GPU report themselves ([`device_span`]); those of a real GPU are placed
+//! Kernels of the virtual GPU report themselves ([`emit_device_span`]); those of a real GPU are placed
 //! between two events ([`kernels`]), so there a span also contains what the GPU did between them.
 
 mod call;
@@ -23,19 +23,19 @@ use std::sync::{Mutex, Once, OnceLock, PoisonError};
 use std::time::Instant;
 
 pub(crate) use call::{TraceArgument, TracedCall};
-pub use kernels::{kernels_self_report, set_events_for_every_device};
+pub use kernels::{set_virtual_gpu_timed_by_events, virtual_gpu_reports_kernel_times};
 use writer::{JsonObject, TraceWriter};
 
-static IS_ON: AtomicBool = AtomicBool::new(false);
+static IS_TRACING: AtomicBool = AtomicBool::new(false);
 static TRACE_WRITER: Mutex<Option<TraceWriter>> = Mutex::new(None);
-static SESSION_NUMBER: AtomicU64 = AtomicU64::new(0);
-static NEXT_LAUNCH: AtomicU64 = AtomicU64::new(1);
+static TRACE_SESSION_NUMBER: AtomicU64 = AtomicU64::new(0);
+static NEXT_LAUNCH_NUMBER: AtomicU64 = AtomicU64::new(1);
 
 thread_local! {
     /// The session in which this thread's name was written down.
-    static NAMED_IN_SESSION: Cell<u64> = const { Cell::new(0) };
+    static THREAD_NAMED_IN_SESSION: Cell<u64> = const { Cell::new(0) };
     /// The launch that this thread is about to make.
-    static CURRENT_LAUNCH: Cell<u64> = const { Cell::new(0) };
+    static CURRENT_LAUNCH_NUMBER: Cell<u64> = const { Cell::new(0) };
 }
 
 /// What a finished trace is.
@@ -49,8 +49,8 @@ pub struct TraceSummary {
 
 /// Whether a trace is being made.
 #[inline(always)]
-pub fn is_on() -> bool {
-    IS_ON.load(Ordering::Relaxed)
+pub fn is_tracing() -> bool {
+    IS_TRACING.load(Ordering::Relaxed)
 }
 
 fn locked_writer() -> std::sync::MutexGuard<'static, Option<TraceWriter>> {
@@ -72,9 +72,9 @@ pub fn start(path: &Path) -> io::Result<()> {
     let mut writer = TraceWriter::create_file(Path::new(&name))?;
     writer.name_process(std::process::id().into(), "host");
     *locked_writer() = Some(writer);
-    SESSION_NUMBER.fetch_add(1, Ordering::Relaxed);
-    at_exit();
-    IS_ON.store(true, Ordering::Relaxed);
+    TRACE_SESSION_NUMBER.fetch_add(1, Ordering::Relaxed);
+    register_atexit();
+    IS_TRACING.store(true, Ordering::Relaxed);
     epoch::advance_epoch();
     Ok(())
 }
@@ -82,23 +82,23 @@ pub fn start(path: &Path) -> io::Result<()> {
 /// Ends the trace and completes its file; `None` when there is none. Waits for kernels of a real
 /// GPU whose times are still to be learnt.
 pub fn stop() -> io::Result<Option<TraceSummary>> {
-    if is_on() && !is_in_child() {
-        kernels::collect_finished(kernels::CollectWait::All);
+    if is_tracing() && !is_in_forked_child() {
+        kernels::write_finished_launches(kernels::LaunchWait::All);
     }
-    IS_ON.store(false, Ordering::Relaxed);
+    IS_TRACING.store(false, Ordering::Relaxed);
     epoch::advance_epoch();
     let Some(writer) = locked_writer().take() else { return Ok(None) };
     if writer.process != std::process::id() {
-        writer.discard();
+        writer.discard_buffer();
         return Ok(None);
     }
     writer.finish_file().map(Some)
 }
 
 /// What `RTCG_TRACE` asks for, once a process; called when a table is made.
-pub(crate) fn start_if_asked() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
+pub(crate) fn start_if_env_set() {
+    static START_ONCE: Once = Once::new();
+    START_ONCE.call_once(|| {
         let Some(path) = std::env::var_os("RTCG_TRACE").filter(|v| !v.is_empty()) else { return };
         if let Err(error) = start(Path::new(&path)) {
             eprintln!("rtcg: RTCG_TRACE={}: {error}", path.to_string_lossy());
@@ -107,22 +107,22 @@ pub(crate) fn start_if_asked() {
 }
 
 /// A trace that is not stopped ends with the process.
-fn at_exit() {
-    extern "C" fn finish_at_exit() {
+fn register_atexit() {
+    extern "C" fn stop_at_exit() {
         if let Err(error) = stop() {
             eprintln!("rtcg: the trace could not be completed: {error}");
         }
     }
-    static ONCE: Once = Once::new();
+    static REGISTER_ONCE: Once = Once::new();
     // SAFETY: registers a function that lives as long as the process and does not unwind: its
     // locks ignore poison and its errors are values.
-    ONCE.call_once(|| unsafe {
-        libc::atexit(finish_at_exit);
+    REGISTER_ONCE.call_once(|| unsafe {
+        libc::atexit(stop_at_exit);
     });
 }
 
 /// A forked child must not write into its parent's file.
-fn is_in_child() -> bool {
+fn is_in_forked_child() -> bool {
     locked_writer().as_ref().is_some_and(|writer| writer.process != std::process::id())
 }
 
@@ -143,22 +143,22 @@ fn with_writer(write: impl FnOnce(&mut TraceWriter)) {
     let mut trace = locked_writer();
     let Some(writer) = trace.as_mut() else { return };
     if writer.process != std::process::id() {
-        IS_ON.store(false, Ordering::Relaxed);
+        IS_TRACING.store(false, Ordering::Relaxed);
         return;
     }
     write(writer);
     if let Some(error) = writer.error.take() {
-        IS_ON.store(false, Ordering::Relaxed);
+        IS_TRACING.store(false, Ordering::Relaxed);
         eprintln!("rtcg: the trace ends here, {} cannot be written: {error}", writer.path.display());
         if let Some(writer) = trace.take() {
-            writer.discard();
+            writer.discard_buffer();
         }
     }
 }
 
 fn name_thread(writer: &mut TraceWriter, process: u64, thread: u64) {
-    let session = SESSION_NUMBER.load(Ordering::Relaxed);
-    if NAMED_IN_SESSION.with(|named| named.replace(session)) != session {
+    let session = TRACE_SESSION_NUMBER.load(Ordering::Relaxed);
+    if THREAD_NAMED_IN_SESSION.with(|named| named.replace(session)) != session {
         let name = std::thread::current().name().map_or_else(|| format!("thread {thread}"), str::to_owned);
         writer.name_thread(process, thread, &name);
     }
@@ -170,34 +170,34 @@ fn thread_number() -> u64 {
     return unsafe { libc::syscall(libc::SYS_gettid) } as u64;
     #[cfg(not(target_os = "linux"))]
     {
-        static NEXT_THREAD: AtomicU64 = AtomicU64::new(1);
-        thread_local!(static NUMBER: u64 = NEXT_THREAD.fetch_add(1, Ordering::Relaxed));
+        static NEXT_THREAD_NUMBER: AtomicU64 = AtomicU64::new(1);
+        thread_local!(static NUMBER: u64 = NEXT_THREAD_NUMBER.fetch_add(1, Ordering::Relaxed));
         NUMBER.with(|n| *n)
     }
 }
 
 /// Writes a span of the calling thread that began at `start_ns` and ends now.
 pub fn emit_span(category: &str, name: &str, start_ns: u64) {
-    if !is_on() {
+    if !is_tracing() {
         return;
     }
     let end = clock_ns();
     emit_thread_event(|event| {
         event.push_text("ph", "X").push_text("cat", category).push_text("name", name);
-        event.push_micros("ts", start_ns).push_micros("dur", end.saturating_sub(start_ns));
+        event.push_microseconds("ts", start_ns).push_microseconds("dur", end.saturating_sub(start_ns));
     });
 }
 
 /// A launch is about to be made: its number, for the arrow to its kernel.
-fn new_launch() -> u64 {
-    let number = NEXT_LAUNCH.fetch_add(1, Ordering::Relaxed);
-    CURRENT_LAUNCH.with(|launch| launch.set(number));
+fn next_launch_number() -> u64 {
+    let number = NEXT_LAUNCH_NUMBER.fetch_add(1, Ordering::Relaxed);
+    CURRENT_LAUNCH_NUMBER.with(|launch| launch.set(number));
     number
 }
 
 /// The number of the launch that the calling thread is making; 0 when none is traced.
-pub fn current_launch() -> u64 {
-    if is_on() { CURRENT_LAUNCH.with(Cell::get) } else { 0 }
+pub fn current_launch_number() -> u64 {
+    if is_tracing() { CURRENT_LAUNCH_NUMBER.with(Cell::get) } else { 0 }
 }
 
 /// Where on a device something ran.
@@ -212,11 +212,11 @@ pub struct DeviceTrack<'a> {
 }
 
 /// Numbers of processes in the trace that stand for devices.
-const FIRST_DEVICE: u64 = 1 << 32;
+const FIRST_DEVICE_PID: u64 = 1 << 32;
 
 /// Writes down that a kernel ran from `start_ns` to `end_ns`. `launch` is the number that
-/// [`current_launch`] gave when it was launched, 0 for none.
-pub fn device_span(
+/// [`current_launch_number`] gave when it was launched, 0 for none.
+pub fn emit_device_span(
     track: DeviceTrack<'_>,
     name: &str,
     start_ns: u64,
@@ -225,7 +225,7 @@ pub fn device_span(
     block: [u32; 3],
     launch: u64,
 ) {
-    let (process, thread) = (FIRST_DEVICE + track.device_number, track.stream);
+    let (process, thread) = (FIRST_DEVICE_PID + track.device_number, track.stream);
     let mut event = JsonObject::new();
     event
         .push_number("pid", process)
@@ -233,7 +233,7 @@ pub fn device_span(
         .push_text("ph", "X")
         .push_text("cat", "kernel")
         .push_text("name", name);
-    event.push_micros("ts", start_ns).push_micros("dur", end_ns.saturating_sub(start_ns));
+    event.push_microseconds("ts", start_ns).push_microseconds("dur", end_ns.saturating_sub(start_ns));
     let mut args = JsonObject::new();
     args.push_text("grid", &format!("{grid:?}")).push_text("block", &format!("{block:?}"));
     event.push_object("args", args);
@@ -241,7 +241,7 @@ pub fn device_span(
     with_writer(|writer| {
         if writer.is_new_track(process, thread) {
             writer.name_process(process, track.device);
-            writer.name_thread(process, thread, &stream_name(thread));
+            writer.name_thread(process, thread, &stream_display_name(thread));
         }
         writer.append_event(&event);
         if launch != 0 {
@@ -250,7 +250,7 @@ pub fn device_span(
     });
 }
 
-fn stream_name(stream: u64) -> String {
+fn stream_display_name(stream: u64) -> String {
     if stream == 0 { "default stream".to_owned() } else { format!("stream {stream:#x}") }
 }
 
@@ -263,7 +263,7 @@ fn flow_event(phase: &str, process: u64, thread: u64, at_ns: u64, launch: u64) -
         .push_text("ph", phase)
         .push_text("cat", "launch")
         .push_text("name", "launch");
-    event.push_number("id", launch).push_micros("ts", at_ns);
+    event.push_number("id", launch).push_microseconds("ts", at_ns);
     if phase == "f" {
         event.push_text("bp", "e");
     }

@@ -5,7 +5,7 @@
 //! the process has it already or `RTCG_NVTX` names it (NVTX 2). Without either, ranges cost two
 //! loads. While a trace is made they go into it, too.
 
-use super::{JsonObject, clock_ns, emit_thread_event, is_on};
+use super::{JsonObject, clock_ns, emit_thread_event, is_tracing};
 use crate::load::OpenLibrary;
 use std::cell::UnsafeCell;
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
@@ -25,11 +25,11 @@ struct NvtxListener {
 
 fn nvtx_listener() -> Option<&'static NvtxListener> {
     static NVTX_LISTENER: OnceLock<Option<NvtxListener>> = OnceLock::new();
-    NVTX_LISTENER.get_or_init(|| injected_listener().or_else(from_library)).as_ref()
+    NVTX_LISTENER.get_or_init(|| nvtx3_injected_listener().or_else(nvtx2_listener)).as_ref()
 }
 
 /// The library that listens to ranges and marks, if there is one.
-pub fn listener_library() -> Option<&'static str> {
+pub fn listener_library_name() -> Option<&'static str> {
     nvtx_listener().map(|l| l.origin.as_str())
 }
 
@@ -41,20 +41,20 @@ pub fn range_push(name: &str) {
         // SAFETY: the function that NVTX declares for this place; the text is NUL-terminated.
         unsafe { push(name.as_ptr()) };
     }
-    if is_on() {
+    if is_tracing() {
         let now = clock_ns();
         emit_thread_event(|event| {
-            event.push_text("ph", "B").push_text("cat", "range").push_text("name", name).push_micros("ts", now);
+            event.push_text("ph", "B").push_text("cat", "range").push_text("name", name).push_microseconds("ts", now);
         });
     }
 }
 
 /// Ends the range that the calling thread has begun last.
 pub fn range_pop() {
-    if is_on() {
+    if is_tracing() {
         let now = clock_ns();
         emit_thread_event(|event| {
-            event.push_text("ph", "E").push_text("cat", "range").push_micros("ts", now);
+            event.push_text("ph", "E").push_text("cat", "range").push_microseconds("ts", now);
         });
     }
     if let Some(pop) = nvtx_listener().and_then(|l| l.pop) {
@@ -71,7 +71,7 @@ pub fn mark(name: &str) {
         // SAFETY: as in `range_push`.
         unsafe { mark(name.as_ptr()) };
     }
-    if is_on() {
+    if is_tracing() {
         let now = clock_ns();
         emit_thread_event(|event: &mut JsonObject| {
             event
@@ -79,7 +79,7 @@ pub fn mark(name: &str) {
                 .push_text("cat", "mark")
                 .push_text("name", name)
                 .push_text("s", "t")
-                .push_micros("ts", now);
+                .push_microseconds("ts", now);
         });
     }
 }
@@ -104,31 +104,31 @@ impl Drop for NvtxRange {
 // -- NVTX 3: a profiler's library fills a table ---------------------------------------------------
 
 /// Places of the core table, as NVTX numbers them.
-const MARK_A: usize = 2;
-const RANGE_PUSH_A: usize = 9;
-const RANGE_POP: usize = 11;
+const CALLBACK_ID_MARK_A: usize = 2;
+const CALLBACK_ID_RANGE_PUSH_A: usize = 9;
+const CALLBACK_ID_RANGE_POP: usize = 11;
 /// Functions of the core table, the unused place 0 included.
-const CORE_PLACES: usize = 16;
+const CORE_CALLBACK_COUNT: usize = 16;
 const MODULE_CORE: c_int = 1;
 const TABLE_CALLBACKS: c_uint = 1;
 const TABLE_VERSION: c_uint = 3;
 
 /// Functions that a profiler fills in before its initialisation returns.
-struct FunctionSlots(UnsafeCell<[*const c_void; CORE_PLACES]>);
+struct CallbackSlots(UnsafeCell<[*const c_void; CORE_CALLBACK_COUNT]>);
 
 // SAFETY: written only inside of the profiler's initialisation, which `OnceLock` runs once and
 // before anybody reads.
-unsafe impl Sync for FunctionSlots {}
+unsafe impl Sync for CallbackSlots {}
 
-static CORE_FUNCTIONS: FunctionSlots = FunctionSlots(UnsafeCell::new([std::ptr::null(); CORE_PLACES]));
+static CORE_CALLBACKS: CallbackSlots = CallbackSlots(UnsafeCell::new([std::ptr::null(); CORE_CALLBACK_COUNT]));
 
 /// Pointers to the places, as the interface hands them out.
-struct PlacePointers([*const c_void; CORE_PLACES + 1]);
+struct CallbackSlotPointers([*const c_void; CORE_CALLBACK_COUNT + 1]);
 
 // SAFETY: addresses of a static.
-unsafe impl Sync for PlacePointers {}
+unsafe impl Sync for CallbackSlotPointers {}
 // SAFETY: as above.
-unsafe impl Send for PlacePointers {}
+unsafe impl Send for CallbackSlotPointers {}
 
 #[repr(C)]
 struct ExportTableCallbacks {
@@ -144,18 +144,22 @@ struct ExportTableVersion {
     set_injection_version: unsafe extern "C" fn(u32),
 }
 
-unsafe extern "C" fn function_table(module: c_int, table: *mut *const *const c_void, size: *mut c_uint) -> c_int {
-    static SLOT_POINTERS: OnceLock<PlacePointers> = OnceLock::new();
+unsafe extern "C" fn get_module_function_table(
+    module: c_int,
+    table: *mut *const *const c_void,
+    size: *mut c_uint,
+) -> c_int {
+    static SLOT_POINTERS: OnceLock<CallbackSlotPointers> = OnceLock::new();
     if module != MODULE_CORE {
         return 0;
     }
     let pointers = SLOT_POINTERS.get_or_init(|| {
-        let first: *mut *const c_void = CORE_FUNCTIONS.0.get().cast();
-        let mut all = [std::ptr::null(); CORE_PLACES + 1];
-        for (place, pointer) in all.iter_mut().enumerate().take(CORE_PLACES).skip(1) {
+        let first: *mut *const c_void = CORE_CALLBACKS.0.get().cast();
+        let mut all = [std::ptr::null(); CORE_CALLBACK_COUNT + 1];
+        for (place, pointer) in all.iter_mut().enumerate().take(CORE_CALLBACK_COUNT).skip(1) {
             *pointer = first.wrapping_add(place).cast::<c_void>().cast_const();
         }
-        PlacePointers(all)
+        CallbackSlotPointers(all)
     });
     if !table.is_null() {
         // SAFETY: the caller's place for a pointer.
@@ -163,18 +167,16 @@ unsafe extern "C" fn function_table(module: c_int, table: *mut *const *const c_v
     }
     if !size.is_null() {
         // SAFETY: the caller's place for a number.
-        unsafe { *size = CORE_PLACES as c_uint };
+        unsafe { *size = CORE_CALLBACK_COUNT as c_uint };
     }
     1
 }
 
 unsafe extern "C" fn set_injection_version(_version: u32) {}
 
-unsafe extern "C" fn export_table(id: c_uint) -> *const c_void {
-    static CALLBACKS_TABLE: ExportTableCallbacks = ExportTableCallbacks {
-        struct_size: size_of::<ExportTableCallbacks>(),
-        get_module_function_table: function_table,
-    };
+unsafe extern "C" fn get_export_table(id: c_uint) -> *const c_void {
+    static CALLBACKS_TABLE: ExportTableCallbacks =
+        ExportTableCallbacks { struct_size: size_of::<ExportTableCallbacks>(), get_module_function_table };
     static VERSION_TABLE: ExportTableVersion = ExportTableVersion {
         struct_size: size_of::<ExportTableVersion>(),
         version: 3,
@@ -190,26 +192,26 @@ unsafe extern "C" fn export_table(id: c_uint) -> *const c_void {
 
 type InitializeInjectionFn = unsafe extern "C" fn(unsafe extern "C" fn(c_uint) -> *const c_void) -> c_int;
 
-fn injected_listener() -> Option<NvtxListener> {
+fn nvtx3_injected_listener() -> Option<NvtxListener> {
     let path = std::env::var("NVTX_INJECTION64_PATH").ok().filter(|v| !v.is_empty())?;
     let library = OpenLibrary::dlopen(&path, false).ok()?;
     let symbol = library.dlsym("InitializeInjectionNvtx2")?;
     // SAFETY: a library that the environment names for this purpose exports this name with this type.
     let initialize: InitializeInjectionFn = unsafe { std::mem::transmute(symbol) };
     // SAFETY: as NVTX asks for; the table it gets lives as long as the process.
-    if unsafe { initialize(export_table) } == 0 {
+    if unsafe { initialize(get_export_table) } == 0 {
         return None;
     }
     // SAFETY: the initialisation, which alone writes the places, is over.
-    let places = unsafe { &*CORE_FUNCTIONS.0.get() };
+    let places = unsafe { &*CORE_CALLBACKS.0.get() };
     let place = |at: usize| Some(places[at]).filter(|p| !p.is_null());
     Some(NvtxListener {
         // SAFETY: what stands in a place has the type that NVTX declares for it.
-        push: place(RANGE_PUSH_A).map(|p| unsafe { std::mem::transmute::<*const c_void, PushFn>(p) }),
+        push: place(CALLBACK_ID_RANGE_PUSH_A).map(|p| unsafe { std::mem::transmute::<*const c_void, PushFn>(p) }),
         // SAFETY: as above.
-        pop: place(RANGE_POP).map(|p| unsafe { std::mem::transmute::<*const c_void, PopFn>(p) }),
+        pop: place(CALLBACK_ID_RANGE_POP).map(|p| unsafe { std::mem::transmute::<*const c_void, PopFn>(p) }),
         // SAFETY: as above.
-        mark: place(MARK_A).map(|p| unsafe { std::mem::transmute::<*const c_void, MarkFn>(p) }),
+        mark: place(CALLBACK_ID_MARK_A).map(|p| unsafe { std::mem::transmute::<*const c_void, MarkFn>(p) }),
         origin: path,
     })
 }
@@ -217,11 +219,11 @@ fn injected_listener() -> Option<NvtxListener> {
 // -- NVTX 2: a library with functions ---------------------------------------------------------------
 
 /// The library is not searched: nobody listens to one that no profiler has loaded.
-fn from_library() -> Option<NvtxListener> {
+fn nvtx2_listener() -> Option<NvtxListener> {
     let named = std::env::var("RTCG_NVTX").ok().filter(|v| !v.is_empty());
     let (library, origin) = match named {
         Some(name) => (OpenLibrary::dlopen(&name, false).ok()?, name),
-        None => (OpenLibrary::already_loaded("libnvToolsExt.so.1")?, "libnvToolsExt.so.1".to_owned()),
+        None => (OpenLibrary::open_if_already_loaded("libnvToolsExt.so.1")?, "libnvToolsExt.so.1".to_owned()),
     };
     Some(NvtxListener {
         // SAFETY: the library exports these names with these types.

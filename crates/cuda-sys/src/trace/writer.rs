@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Text is collected up to this many bytes before it is written.
-const BUFFER_BYTES: usize = 256 << 10;
+const WRITE_BUFFER_BYTES: usize = 256 << 10;
 
 /// An open trace.
 pub(super) struct TraceWriter {
@@ -42,7 +42,7 @@ impl TraceWriter {
         self.text.push_str(if self.n_events == 0 { "\n" } else { ",\n" });
         self.text.push_str(object);
         self.n_events += 1;
-        if self.text.len() >= BUFFER_BYTES
+        if self.text.len() >= WRITE_BUFFER_BYTES
             && let Err(error) = self.flush_buffer()
         {
             self.error = Some(error);
@@ -61,14 +61,14 @@ impl TraceWriter {
     }
 
     pub(super) fn name_process(&mut self, process: u64, name: &str) {
-        self.metadata_event("process_name", process, 0, name);
+        self.append_metadata_event("process_name", process, 0, name);
     }
 
     pub(super) fn name_thread(&mut self, process: u64, thread: u64, name: &str) {
-        self.metadata_event("thread_name", process, thread, name);
+        self.append_metadata_event("thread_name", process, thread, name);
     }
 
-    fn metadata_event(&mut self, what: &str, process: u64, thread: u64, name: &str) {
+    fn append_metadata_event(&mut self, what: &str, process: u64, thread: u64, name: &str) {
         let mut event = JsonObject::new();
         event.push_text("ph", "M").push_text("name", what).push_number("pid", process).push_number("tid", thread);
         let mut args = JsonObject::new();
@@ -84,7 +84,7 @@ impl TraceWriter {
     }
 
     /// Forgets what has not been written.
-    pub(super) fn discard(mut self) {
+    pub(super) fn discard_buffer(mut self) {
         self.text.clear();
     }
 }
@@ -101,13 +101,13 @@ impl JsonObject {
         if self.0.len() > 1 {
             self.0.push(',');
         }
-        push_quoted(&mut self.0, key);
+        push_json_string(&mut self.0, key);
         self.0.push(':');
         &mut self.0
     }
 
     pub(super) fn push_text(&mut self, key: &str, value: &str) -> &mut Self {
-        push_quoted(self.push_key(key), value);
+        push_json_string(self.push_key(key), value);
         self
     }
 
@@ -117,7 +117,7 @@ impl JsonObject {
     }
 
     /// Nanoseconds as the microseconds that the format wants.
-    pub(super) fn push_micros(&mut self, key: &str, ns: u64) -> &mut Self {
+    pub(super) fn push_microseconds(&mut self, key: &str, ns: u64) -> &mut Self {
         let _ = write!(self.push_key(key), "{}.{:03}", ns / 1000, ns % 1000);
         self
     }
@@ -134,7 +134,7 @@ impl JsonObject {
     }
 }
 
-fn push_quoted(out: &mut String, text: &str) {
+fn push_json_string(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
         match c {
@@ -160,7 +160,7 @@ mod tests {
         let mut object = JsonObject::new();
         let mut inner = JsonObject::new();
         inner.push_number("n", 7);
-        object.push_text("a", "say \"x\\y\"\n\u{1}").push_micros("t", 1_234_567).push_object("o", inner);
+        object.push_text("a", "say \"x\\y\"\n\u{1}").push_microseconds("t", 1_234_567).push_object("o", inner);
         assert_eq!(object.close_object(), r#"{"a":"say \"x\\y\"\n\u0001","t":1234.567,"o":{"n":7}}"#);
         assert_eq!(JsonObject::new().close_object(), "{}");
     }

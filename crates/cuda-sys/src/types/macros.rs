@@ -13,12 +13,12 @@ macro_rules! cuda_enum {
 
             /// All constants with their C names, in the order of the C declaration. Several
             /// names may share a value.
-            pub const ALL: &'static [(&'static str, Self)] =
+            pub const NAMED_CONSTANTS: &'static [(&'static str, Self)] =
                 &[$((stringify!($name), Self($value)),)*];
 
             /// The (first) C name of this value.
             pub fn name(self) -> Option<&'static str> {
-                Self::ALL.iter().find(|(_, v)| *v == self).map(|(n, _)| *n)
+                Self::NAMED_CONSTANTS.iter().find(|(_, v)| *v == self).map(|(n, _)| *n)
             }
         }
 

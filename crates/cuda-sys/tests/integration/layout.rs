@@ -8,14 +8,14 @@ use std::mem::{align_of, size_of};
 #[test]
 fn structures_have_the_size_and_alignment_of_c() {
     let mut wrong = Vec::new();
-    macro_rules! layout {
+    macro_rules! check_layout {
         ($($ty:ident: $size:literal, $align:literal;)*) => {
             $(if (size_of::<$ty>(), align_of::<$ty>()) != ($size, $align) {
                 wrong.push((stringify!($ty), size_of::<$ty>(), align_of::<$ty>(), $size, $align));
             })*
         };
     }
-    layout! {
+    check_layout! {
         CUuuid: 16, 1;
         CUmemFabricHandle: 64, 1;
         CUipcEventHandle: 64, 1;

@@ -4,6 +4,6 @@
 #[path = "../../../../tests/support/own_process.rs"]
 mod own_process;
 
+mod driver_table;
 mod layout;
 mod nvrtc;
-mod table;

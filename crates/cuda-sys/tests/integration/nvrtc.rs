@@ -6,9 +6,9 @@
 
 use crate::own_process::{is_child, rerun};
 use rtcg_cuda_sys::nvjitlink::nvJitLinkResult;
-use rtcg_cuda_sys::{DriverTable, NvJitLinkTable, NvrtcTable, nvrtcProgram, search};
+use rtcg_cuda_sys::{DriverTable, NvJitLinkTable, NvrtcTable, installations, nvrtcProgram};
 
-fn child(test: &str, env: &[(&str, &str)]) -> String {
+fn run_test_in_child(test: &str, env: &[(&str, &str)]) -> String {
     let output = rerun(module_path!(), test).envs(env.iter().copied()).output().expect("the test can start itself");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
@@ -22,8 +22,10 @@ fn a_missing_driver_is_an_error_that_lists_what_was_tried() {
         println!("{error}");
         return;
     }
-    let text =
-        child("a_missing_driver_is_an_error_that_lists_what_was_tried", &[("RTCG_LIBCUDA", "/nowhere/libcuda.so")]);
+    let text = run_test_in_child(
+        "a_missing_driver_is_an_error_that_lists_what_was_tried",
+        &[("RTCG_LIBCUDA", "/nowhere/libcuda.so")],
+    );
     assert!(text.contains("could not load the CUDA driver (libcuda); tried:"), "{text}");
     assert!(text.contains("RTCG_LIBCUDA=/nowhere/libcuda.so: "), "{text}");
 }
@@ -35,12 +37,12 @@ fn a_missing_nvrtc_is_an_error_that_lists_what_was_tried() {
         return;
     }
     let name = "a_missing_nvrtc_is_an_error_that_lists_what_was_tried";
-    let text = child(name, &[("RTCG_NVRTC", "/nowhere/libnvrtc.so.13")]);
+    let text = run_test_in_child(name, &[("RTCG_NVRTC", "/nowhere/libnvrtc.so.13")]);
     assert!(text.contains("RTCG_NVRTC=/nowhere/libnvrtc.so.13: "), "{text}");
     assert!(text.contains("`pip install \"rtcg-gpu[cuda13]\"` installs it with CUDA's headers"), "{text}");
     assert!(text.contains("`pip install nvidia-cuda-nvrtc` the compiler alone"), "{text}");
     let not_nvrtc = "libm.so.6";
-    let text = child(name, &[("RTCG_NVRTC", not_nvrtc)]);
+    let text = run_test_in_child(name, &[("RTCG_NVRTC", not_nvrtc)]);
     assert!(text.contains("RTCG_NVRTC=libm.so.6: is not an NVRTC library"), "{text}");
 }
 
@@ -48,7 +50,7 @@ fn a_missing_nvrtc_is_an_error_that_lists_what_was_tried() {
 fn a_broken_wheel_directory_is_reported_and_skipped() {
     if is_child() {
         match NvrtcTable::load() {
-            Ok(table) => println!("found {}", table.path().display()),
+            Ok(table) => println!("found {}", table.library_path().display()),
             Err(error) => println!("{error}"),
         }
         return;
@@ -57,7 +59,7 @@ fn a_broken_wheel_directory_is_reported_and_skipped() {
     let lib = root.join("nvidia/cu13/lib");
     std::fs::create_dir_all(&lib).expect("the temporary directory is writable");
     std::fs::write(lib.join("libnvrtc.so.13"), b"not a library").expect("as above");
-    let text = child(
+    let text = run_test_in_child(
         "a_broken_wheel_directory_is_reported_and_skipped",
         &[("VIRTUAL_ENV", &root.to_string_lossy()), ("PATH", "/usr/bin")],
     );
@@ -69,7 +71,7 @@ fn a_broken_wheel_directory_is_reported_and_skipped() {
 /// Compiles a kernel when an NVRTC is installed. Without one there is nothing to call, which is
 /// a failure where `RTCG_REQUIRE_NVRTC` is set.
 #[test]
-fn the_nvrtc_that_is_found_compiles() {
+fn the_nvrtc_library_found_compiles() {
     let table = match NvrtcTable::load() {
         Ok(table) => table,
         Err(error) if std::env::var_os("RTCG_REQUIRE_NVRTC").is_some() => panic!("{error}"),
@@ -95,27 +97,27 @@ fn the_nvrtc_that_is_found_compiles() {
 }
 
 #[test]
-fn directories_found_exist() {
-    for installation in search::installations() {
+fn found_installation_directories_exist() {
+    for installation in installations::find_installations() {
         for dir in installation.lib_dirs.iter().chain(&installation.include_dirs) {
             assert!(dir.is_dir(), "{}: {}", installation.origin, dir.display());
         }
     }
-    assert!(search::find_nvcc("/nowhere/nvcc").is_err());
-    let text = search::find_nvcc("no-such-nvcc").expect_err("no such program").to_string();
+    assert!(installations::find_nvcc("/nowhere/nvcc").is_err());
+    let text = installations::find_nvcc("no-such-nvcc").expect_err("no such program").to_string();
     assert!(text.contains("PATH"), "{text}");
 }
 
 /// Errors of nvJitLink are values with its log; it is there where the wheel is.
 #[test]
-fn the_nvjitlink_that_is_found_explains_itself() {
+fn nvjitlink_errors_carry_its_log() {
     let table = match NvJitLinkTable::load() {
         Ok(table) => table,
         Err(error) if std::env::var_os("RTCG_REQUIRE_NVRTC").is_some() => panic!("{error}"),
         Err(error) => return assert!(error.to_string().contains("pip install nvidia-nvjitlink"), "{error}"),
     };
     for (name, since) in NvJitLinkTable::FUNCTIONS {
-        assert!(table.has(name) || *since > 12000, "{name}");
+        assert!(table.has_function(name) || *since > 12000, "{name}");
     }
     let options = |more: &[&str]| more.iter().map(|o| o.to_string()).collect::<Vec<_>>();
     let error = table.link_inputs(&[], &options(&["-lto"])).expect_err("an architecture is needed");

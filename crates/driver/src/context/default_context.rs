@@ -4,25 +4,25 @@
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::Result;
-use crate::{loaded_drivers, process};
+use crate::{loaded_drivers, process_state};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Whether the program has chosen a context.
-static IS_DEVICE_CHOSEN: AtomicBool = AtomicBool::new(false);
+static HAS_CHOSEN_CONTEXT: AtomicBool = AtomicBool::new(false);
 
 /// Kept for the life of the process.
 static DEFAULT_CONTEXT: Mutex<Option<Context>> = Mutex::new(None);
 
 /// The program has made a context, or retained a primary one.
-pub(crate) fn note_device_choice() {
-    IS_DEVICE_CHOSEN.store(true, Ordering::Relaxed);
+pub(crate) fn mark_context_chosen() {
+    HAS_CHOSEN_CONTEXT.store(true, Ordering::Relaxed);
 }
 
 /// The default context, pushed onto the calling thread's stack; `None` where the program has chosen one, and in a
 /// forked process.
 pub(crate) fn push_default_context() -> Result<Option<Context>> {
-    if IS_DEVICE_CHOSEN.load(Ordering::Relaxed) || process::is_forked() {
+    if HAS_CHOSEN_CONTEXT.load(Ordering::Relaxed) || process_state::is_forked() {
         return Ok(None);
     }
     let mut taken = DEFAULT_CONTEXT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -30,7 +30,7 @@ pub(crate) fn push_default_context() -> Result<Option<Context>> {
         Some(ctx) => ctx,
         None => {
             loaded_drivers::init(0)?;
-            taken.insert(Context::retain_primary_handle(Device::user_default()?)?).clone()
+            taken.insert(Context::retain_primary_handle(Device::from_env_or_first()?)?).clone()
         }
     };
     ctx.push()?;

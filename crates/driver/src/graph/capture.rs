@@ -2,7 +2,7 @@
 
 use super::retained::{RetainedObject, RetainedObjects};
 use super::{Graph, GraphNode, GraphOwner};
-use crate::context::{Context, current_table};
+use crate::context::{Context, current_driver_table};
 use crate::error::{Error, Result};
 use crate::host_call;
 use crate::stream::Stream;
@@ -44,7 +44,7 @@ fn active_captures() -> MutexGuard<'static, Vec<StreamCapture>> {
 }
 
 /// What is kept for a graph that is being captured.
-pub(super) fn retained_of(graph: CUgraph) -> Option<RetainedObjects> {
+pub(super) fn retained_objects_of_capture(graph: CUgraph) -> Option<RetainedObjects> {
     active_captures().iter().find(|capture| capture.handle == graph).map(|capture| capture.retained.clone())
 }
 
@@ -71,11 +71,11 @@ pub fn is_any_capturing() -> bool {
 /// work in a stream needs.
 #[inline]
 pub fn retain_in_capture<T: Any + Send + Sync>(stream: Option<&Stream>, object: impl FnOnce() -> Arc<T>) -> bool {
-    is_any_capturing() && retain_captured(stream, || object())
+    is_any_capturing() && retain_in_stream_capture(stream, || object())
 }
 
 #[cold]
-fn retain_captured(stream: Option<&Stream>, object: impl FnOnce() -> RetainedObject) -> bool {
+fn retain_in_stream_capture(stream: Option<&Stream>, object: impl FnOnce() -> RetainedObject) -> bool {
     let entered = if stream.is_none() { Stream::current() } else { None };
     // Of a capture that does not take the object the program hears when it ends.
     stream.or(entered.as_ref()).is_some_and(|stream| retain_in_any_capture(stream, object).unwrap_or(true))
@@ -83,19 +83,19 @@ fn retain_captured(stream: Option<&Stream>, object: impl FnOnce() -> RetainedObj
 
 /// [`retain_in_capture`] whichever library began the capture, at the cost of a driver call.
 pub(crate) fn retain_in_any_capture(stream: &Stream, object: impl FnOnce() -> RetainedObject) -> Result<bool> {
-    let Some(raw) = stream.raw_capture()? else { return Ok(false) };
+    let Some(raw) = stream.query_capture()? else { return Ok(false) };
     let retained = active_captures().iter().find(|c| c.id == raw.id).map(|c| c.retained.clone());
     match retained {
         Some(retained) => retained.retain_for_node(CUgraphNode::null(), object()),
         // A capture that has become invalid gives no graph.
         None if raw.graph.is_null() => {}
-        None => retain_in_graph(stream.context(), raw.graph, object())?,
+        None => retain_as_user_object(stream.context(), raw.graph, object())?,
     }
     Ok(true)
 }
 
 /// Lets a graph of another library hold an object.
-fn retain_in_graph(ctx: &Context, graph: CUgraph, object: RetainedObject) -> Result<()> {
+fn retain_as_user_object(ctx: &Context, graph: CUgraph, object: RetainedObject) -> Result<()> {
     unsafe extern "C" fn release_user_object(data: *mut c_void) {
         // SAFETY: the box that was given away below; the driver calls this once.
         let object = unsafe { Box::from_raw(data.cast::<RetainedObject>()) };
@@ -105,51 +105,57 @@ fn retain_in_graph(ctx: &Context, graph: CUgraph, object: RetainedObject) -> Res
     let mut handle = CUuserObject::null();
     let (flags, to_graph) = (CU_USER_OBJECT_NO_DESTRUCTOR_SYNC.0, CU_GRAPH_USER_OBJECT_MOVE.0);
     // SAFETY: one handle is written; the driver hands `data` back to `release_user_object`.
-    unsafe { call_in!(ctx, cuUserObjectCreate(&raw mut handle, data.cast(), Some(release_user_object), 1, flags)) }
-        // SAFETY: the driver refused and will not call; the box is ours again.
-        .inspect_err(|_| drop(unsafe { Box::from_raw(data) }))?;
+    unsafe {
+        call_if_alive!(ctx, cuUserObjectCreate(&raw mut handle, data.cast(), Some(release_user_object), 1, flags))
+    }
+    // SAFETY: the driver refused and will not call; the box is ours again.
+    .inspect_err(|_| drop(unsafe { Box::from_raw(data) }))?;
     // SAFETY: the graph is that of a capture in progress; it takes over the one reference.
-    let given = unsafe { call_in!(ctx, cuGraphRetainUserObject(graph, handle, 1, to_graph)) };
+    let given = unsafe { call_if_alive!(ctx, cuGraphRetainUserObject(graph, handle, 1, to_graph)) };
     given.inspect_err(|_| {
         // SAFETY: the reference is still this function's.
-        let _ = unsafe { call_in!(ctx, cuUserObjectRelease(handle, 1)) };
+        let _ = unsafe { call_if_alive!(ctx, cuUserObjectRelease(handle, 1)) };
     })
 }
 
 /// Sets how strictly calls of the calling thread are checked while streams are captured anywhere;
 /// gives the mode before.
 pub fn exchange_capture_mode(mode: CUstreamCaptureMode) -> Result<CUstreamCaptureMode> {
-    exchange_mode(current_table("cuThreadExchangeStreamCaptureMode")?, mode)
+    exchange_capture_mode_of_driver(current_driver_table("cuThreadExchangeStreamCaptureMode")?, mode)
 }
 
 /// Does something for the library's own purposes that captures in progress would forbid, and be made invalid by: a query,
 /// a free. Costs nothing while no stream is captured.
 #[inline]
-pub fn in_relaxed_mode<T>(body: impl FnOnce() -> T) -> T {
+pub fn with_relaxed_capture_mode<T>(body: impl FnOnce() -> T) -> T {
     if !is_any_capturing() {
         return body();
     }
     let mut drivers: Vec<_> = active_captures().iter().map(|capture| capture.origin.driver).collect();
     drivers.dedup_by(|a, b| std::ptr::eq(*a, *b));
-    let modes: Vec<_> = drivers.iter().map(|driver| exchange_mode(driver, CU_STREAM_CAPTURE_MODE_RELAXED)).collect();
+    let modes: Vec<_> =
+        drivers.iter().map(|driver| exchange_capture_mode_of_driver(driver, CU_STREAM_CAPTURE_MODE_RELAXED)).collect();
     let result = body();
     // In reverse: a driver may be named twice, and its first mode is the one to restore.
     for (driver, mode) in drivers.into_iter().zip(modes).rev() {
-        let _ = mode.and_then(|mode| exchange_mode(driver, mode));
+        let _ = mode.and_then(|mode| exchange_capture_mode_of_driver(driver, mode));
     }
     result
 }
 
 /// [`exchange_capture_mode`] of a given driver.
-pub(crate) fn exchange_mode(table: &DriverTable, mode: CUstreamCaptureMode) -> Result<CUstreamCaptureMode> {
+pub(crate) fn exchange_capture_mode_of_driver(
+    table: &DriverTable,
+    mode: CUstreamCaptureMode,
+) -> Result<CUstreamCaptureMode> {
     let mut mode = mode;
     // SAFETY: one value is read and written.
-    unsafe { call!(table, cuThreadExchangeStreamCaptureMode(&raw mut mode)) }?;
+    unsafe { call_driver!(table, cuThreadExchangeStreamCaptureMode(&raw mut mode)) }?;
     Ok(mode)
 }
 
 /// Takes the capture that was begun in a stream off the list.
-fn forget_capture(table: &'static DriverTable, stream: CUstream) -> Option<StreamCapture> {
+fn unregister_capture(table: &'static DriverTable, stream: CUstream) -> Option<StreamCapture> {
     let origin = CaptureOrigin { driver: table, stream };
     let mut captures = active_captures();
     let at = captures.iter().position(|capture| capture.origin == origin)?;
@@ -162,12 +168,12 @@ fn forget_capture(table: &'static DriverTable, stream: CUstream) -> Option<Strea
 /// Ends the capture of a stream that is destroyed.
 pub(crate) fn on_stream_destroyed(table: &'static DriverTable, stream: CUstream) {
     if is_any_capturing() {
-        drop(forget_capture(table, stream));
+        drop(unregister_capture(table, stream));
     }
 }
 
 /// An error about the state of a stream, with what the state is.
-fn state_reason(error: Error, detail: &str) -> Error {
+fn explain_illegal_state(error: Error, detail: &str) -> Error {
     if error.code == CUresult::CUDA_ERROR_ILLEGAL_STATE { error.with_detail(detail) } else { error }
 }
 
@@ -184,8 +190,8 @@ impl Stream {
     /// default stream cannot be captured.
     pub fn begin_capture(&self, mode: CUstreamCaptureMode) -> Result<()> {
         // SAFETY: the stream is alive.
-        let begun = unsafe { call_in!(self.context(), cuStreamBeginCapture(self.handle(), mode)) };
-        begun.map_err(|error| state_reason(error, "the stream is being captured already"))?;
+        let begun = unsafe { call_if_alive!(self.context(), cuStreamBeginCapture(self.handle(), mode)) };
+        begun.map_err(|error| explain_illegal_state(error, "the stream is being captured already"))?;
         self.register_capture(None)
     }
 
@@ -199,17 +205,20 @@ impl Stream {
         let (stream, handle) = (self.handle(), graph.handle());
         // SAFETY: stream, graph and nodes are alive.
         let begun = unsafe {
-            call_in!(self.context(), cuStreamBeginCaptureToGraph(stream, handle, first, std::ptr::null(), n, mode))
+            call_if_alive!(
+                self.context(),
+                cuStreamBeginCaptureToGraph(stream, handle, first, std::ptr::null(), n, mode)
+            )
         };
-        begun.map_err(|error| state_reason(error, "the stream is being captured already"))?;
+        begun.map_err(|error| explain_illegal_state(error, "the stream is being captured already"))?;
         self.register_capture(Some(graph.clone()))
     }
 
     fn register_capture(&self, graph: Option<Graph>) -> Result<()> {
-        let Some(raw) = self.raw_capture()? else { return Ok(()) };
+        let Some(raw) = self.query_capture()? else { return Ok(()) };
         let retained = graph.as_ref().map(|graph| graph.0.retained.clone()).unwrap_or_default();
         let mut captures = active_captures();
-        let origin = CaptureOrigin { driver: self.context().table(), stream: self.handle() };
+        let origin = CaptureOrigin { driver: self.context().driver_table(), stream: self.handle() };
         captures.push(StreamCapture { id: raw.id, origin, handle: raw.graph, retained, graph });
         N_CAPTURES.store(captures.len(), Ordering::Relaxed);
         epoch::advance_epoch();
@@ -221,16 +230,16 @@ impl Stream {
     pub fn end_capture(&self) -> Result<Graph> {
         let mut handle = CUgraph::null();
         // SAFETY: the stream is alive, one handle is written.
-        let ended = unsafe { call_in!(self.context(), cuStreamEndCapture(self.handle(), &raw mut handle)) };
+        let ended = unsafe { call_if_alive!(self.context(), cuStreamEndCapture(self.handle(), &raw mut handle)) };
         if let Err(error) = &ended
             && error.code == CUresult::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
         {
             // The capture goes on, and its own thread can still end it.
             return Err(error.clone());
         }
-        let capture = forget_capture(self.context().table(), self.handle());
+        let capture = unregister_capture(self.context().driver_table(), self.handle());
         let detail = "the stream was not being captured";
-        ended.map_err(|error| state_reason(error, detail))?;
+        ended.map_err(|error| explain_illegal_state(error, detail))?;
         if handle.is_null() {
             return Err(Error::new("cuStreamEndCapture", CUresult::CUDA_ERROR_ILLEGAL_STATE, detail));
         }
@@ -257,7 +266,7 @@ impl Stream {
     pub fn capture_status(&self) -> Result<CUstreamCaptureStatus> {
         let mut status = CUstreamCaptureStatus::default();
         // SAFETY: the stream is alive, one value is written.
-        unsafe { call_in!(self.context(), cuStreamIsCapturing(self.handle(), &raw mut status)) }?;
+        unsafe { call_if_alive!(self.context(), cuStreamIsCapturing(self.handle(), &raw mut status)) }?;
         Ok(status)
     }
 
@@ -268,12 +277,12 @@ impl Stream {
 
     /// The capture that the stream is in.
     pub fn capture_info(&self) -> Result<Option<CaptureInfo>> {
-        let Some(raw) = self.raw_capture()? else { return Ok(None) };
+        let Some(raw) = self.query_capture()? else { return Ok(None) };
         if raw.graph.is_null() {
             return Ok(None);
         }
         let known = active_captures().iter().find(|c| c.id == raw.id).and_then(|c| c.graph.clone());
-        let graph = known.unwrap_or_else(|| Graph::in_capture(self.context(), raw.graph));
+        let graph = known.unwrap_or_else(|| Graph::from_capture_handle(self.context(), raw.graph));
         let dependencies = raw.dependencies.into_iter().map(|node| GraphNode::new(&graph, node)).collect();
         Ok(Some(CaptureInfo { id: raw.id, graph, dependencies }))
     }
@@ -286,16 +295,16 @@ impl Stream {
         let ctx = self.context();
         // SAFETY: stream and nodes are alive.
         unsafe {
-            if ctx.table().has(DriverFn::cuStreamUpdateCaptureDependencies) {
-                call_in!(ctx, cuStreamUpdateCaptureDependencies(self.handle(), first, std::ptr::null(), n, flags))
+            if ctx.driver_table().has_function(DriverFn::cuStreamUpdateCaptureDependencies) {
+                call_if_alive!(ctx, cuStreamUpdateCaptureDependencies(self.handle(), first, std::ptr::null(), n, flags))
             } else {
-                call_in!(ctx, cuStreamUpdateCaptureDependencies_v1(self.handle(), first, n, flags))
+                call_if_alive!(ctx, cuStreamUpdateCaptureDependencies_v1(self.handle(), first, n, flags))
             }
         }
     }
 
     /// `None` when no capture is under way. Of an invalid one only the number is known.
-    fn raw_capture(&self) -> Result<Option<RawCapture>> {
+    fn query_capture(&self) -> Result<Option<RawCapture>> {
         let mut status = CUstreamCaptureStatus::default();
         let (mut id, mut graph, mut first, mut n) = (0, CUgraph::null(), std::ptr::null(), 0);
         let ctx = self.context();
@@ -303,12 +312,15 @@ impl Stream {
         // refuses to hide those that say more than that one node comes after another.
         unsafe {
             let (status, id, graph) = (&raw mut status, &raw mut id, &raw mut graph);
-            if ctx.table().has(DriverFn::cuStreamGetCaptureInfo) {
+            if ctx.driver_table().has_function(DriverFn::cuStreamGetCaptureInfo) {
                 let mut edges = std::ptr::null();
                 let (first, edges, n) = (&raw mut first, &raw mut edges, &raw mut n);
-                call_in!(ctx, cuStreamGetCaptureInfo(self.handle(), status, id, graph, first, edges, n))
+                call_if_alive!(ctx, cuStreamGetCaptureInfo(self.handle(), status, id, graph, first, edges, n))
             } else {
-                call_in!(ctx, cuStreamGetCaptureInfo_v2(self.handle(), status, id, graph, &raw mut first, &raw mut n))
+                call_if_alive!(
+                    ctx,
+                    cuStreamGetCaptureInfo_v2(self.handle(), status, id, graph, &raw mut first, &raw mut n)
+                )
             }
         }?;
         if status == CU_STREAM_CAPTURE_STATUS_NONE {
@@ -325,7 +337,7 @@ impl Stream {
 impl Context {
     /// A handle of one driver means nothing to another.
     pub(super) fn check_same_driver(&self, other: &Context, call: &'static str) -> Result<()> {
-        if std::ptr::eq(self.table(), other.table()) {
+        if std::ptr::eq(self.driver_table(), other.driver_table()) {
             return Ok(());
         }
         let detail = "the objects belong to different drivers (a real and a virtual device share none)";

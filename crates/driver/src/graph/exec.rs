@@ -1,10 +1,10 @@
 //! Executable graphs: launching them, and changing what their nodes do.
 
-use super::retained::{RetainedObjects, drop_after_streams, release_passed};
+use super::retained::{RetainedObjects, drop_after_streams, drop_retired_objects};
 use super::{Graph, GraphNode, KernelNode, MemsetNode};
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::host_call::{HostFn, host_params};
+use crate::host_call::{HostFn, host_node_params};
 use crate::stream::{Stream, checked_stream_handle};
 use rtcg_cuda_sys::*;
 use std::any::Any;
@@ -31,18 +31,18 @@ impl std::fmt::Debug for GraphExec {
 
 impl GraphExec {
     pub(super) fn new(graph: &Graph, flags: u64) -> Result<Self> {
-        release_passed();
+        drop_retired_objects();
         let ctx = graph.context();
         let mut handle = CUgraphExec::null();
         let mut params = CUDA_GRAPH_INSTANTIATE_PARAMS { flags, ..Default::default() };
-        let made = ctx.current_in_driver(|| {
-            let table = ctx.table();
+        let made = ctx.with_current_locked(|| {
+            let table = ctx.driver_table();
             // SAFETY: the graph is alive, one handle and the outcome are written.
             unsafe {
-                if table.has(DriverFn::cuGraphInstantiateWithParams) {
-                    call!(table, cuGraphInstantiateWithParams(&raw mut handle, graph.handle(), &raw mut params))
+                if table.has_function(DriverFn::cuGraphInstantiateWithParams) {
+                    call_driver!(table, cuGraphInstantiateWithParams(&raw mut handle, graph.handle(), &raw mut params))
                 } else {
-                    call!(table, cuGraphInstantiateWithFlags(&raw mut handle, graph.handle(), flags))
+                    call_driver!(table, cuGraphInstantiateWithFlags(&raw mut handle, graph.handle(), flags))
                 }
             }
         });
@@ -65,7 +65,7 @@ impl GraphExec {
     pub fn flags(&self) -> Result<u64> {
         let mut flags = 0;
         // SAFETY: the executable graph is alive, one value is written.
-        unsafe { call_in!(self.0.graph.context(), cuGraphExecGetFlags(self.0.handle, &raw mut flags)) }?;
+        unsafe { call_if_alive!(self.0.graph.context(), cuGraphExecGetFlags(self.0.handle, &raw mut flags)) }?;
         Ok(flags)
     }
 
@@ -74,16 +74,18 @@ impl GraphExec {
     ///
     /// The caller that added a kernel has promised that it may run, which is why this is safe.
     pub fn launch(&self, stream: Option<&Stream>) -> Result<()> {
-        release_passed();
+        drop_retired_objects();
         let ctx = self.0.graph.context();
-        let handle = checked_stream_handle("cuGraphLaunch", ctx.live_table("cuGraphLaunch")?, stream)?;
-        self.note_launch_stream(stream);
+        let handle = checked_stream_handle("cuGraphLaunch", ctx.driver_table_if_alive("cuGraphLaunch")?, stream)?;
+        self.record_launch_stream(stream);
         let launched = match stream {
             // SAFETY: graph and stream are alive and of the same driver.
-            Some(_) => unsafe { call_in!(ctx, cuGraphLaunch(self.0.handle, handle)) },
+            Some(_) => unsafe { call_if_alive!(ctx, cuGraphLaunch(self.0.handle, handle)) },
             // The default stream is that of the current context.
             // SAFETY: as above.
-            None => ctx.current_in_driver(|| unsafe { call!(ctx.table(), cuGraphLaunch(self.0.handle, handle)) }),
+            None => ctx.with_current_locked(|| unsafe {
+                call_driver!(ctx.driver_table(), cuGraphLaunch(self.0.handle, handle))
+            }),
         };
         launched.map_err(|error| match error.code {
             CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED => error.with_detail(
@@ -97,12 +99,12 @@ impl GraphExec {
     /// Prepares the next launch, which is then quicker.
     pub fn upload(&self, stream: Option<&Stream>) -> Result<()> {
         let ctx = self.0.graph.context();
-        let handle = checked_stream_handle("cuGraphUpload", ctx.live_table("cuGraphUpload")?, stream)?;
+        let handle = checked_stream_handle("cuGraphUpload", ctx.driver_table_if_alive("cuGraphUpload")?, stream)?;
         // SAFETY: graph and stream are alive and of the same driver.
-        ctx.current_in_driver(|| unsafe { call!(ctx.table(), cuGraphUpload(self.0.handle, handle)) })
+        ctx.with_current_locked(|| unsafe { call_driver!(ctx.driver_table(), cuGraphUpload(self.0.handle, handle)) })
     }
 
-    fn note_launch_stream(&self, stream: Option<&Stream>) {
+    fn record_launch_stream(&self, stream: Option<&Stream>) {
         let handle_of = |stream: Option<&Stream>| stream.map(Stream::handle);
         let mut streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner);
         if !streams.iter().any(|known| handle_of(known.as_ref()) == handle_of(stream)) {
@@ -111,7 +113,7 @@ impl GraphExec {
     }
 
     /// Lets objects go when the launches so far have ended.
-    fn retire_objects(&self, objects: impl Any + Send) {
+    fn drop_objects_after_launches(&self, objects: impl Any + Send) {
         let streams = self.0.streams.lock().unwrap_or_else(PoisonError::into_inner).clone();
         drop_after_streams(objects, &streams);
     }
@@ -123,15 +125,15 @@ impl GraphExec {
         graph.context().check_same_driver(ctx, "cuGraphExecUpdate")?;
         let mut info = CUgraphExecUpdateResultInfo::default();
         // SAFETY: both are alive, the outcome is written.
-        let updated = ctx.current_in_driver(|| unsafe {
-            call!(ctx.table(), cuGraphExecUpdate(self.0.handle, graph.handle(), &raw mut info))
+        let updated = ctx.with_current_locked(|| unsafe {
+            call_driver!(ctx.driver_table(), cuGraphExecUpdate(self.0.handle, graph.handle(), &raw mut info))
         });
         updated.map_err(|error| {
             let reason = info.result.name().unwrap_or("an unknown reason");
             let reason = reason.trim_start_matches("CU_GRAPH_EXEC_UPDATE_ERROR_").to_lowercase().replace('_', " ");
             error.with_detail(format!("the graphs differ: {reason}{}", describe_node(graph, info.errorNode)))
         })?;
-        self.retire_objects(self.0.retained.replace_all(graph.0.retained.clone_records()));
+        self.drop_objects_after_launches(self.0.retained.replace_all_records(graph.0.retained.clone_records()));
         Ok(())
     }
 }
@@ -174,7 +176,7 @@ impl GraphExec {
         let handle = node.checked_handle(call)?;
         let ctx = self.0.graph.context();
         node.graph().context().check_same_driver(ctx, call)?;
-        ctx.current_in_driver(|| set(ctx.table(), self.0.handle, handle))
+        ctx.with_current_locked(|| set(ctx.driver_table(), self.0.handle, handle))
     }
 
     /// Replaces what a kernel node launches; what was kept for it goes when it is no more used.
@@ -185,14 +187,15 @@ impl GraphExec {
         kernel.check_limits("cuGraphExecKernelNodeSetParams")?;
         self.set_node_params("cuGraphExecKernelNodeSetParams", node, |table, exec, node| {
             // SAFETY: the description is valid for the call, which copies the arguments.
-            kernel.with_raw(|raw| unsafe { call!(table, cuGraphExecKernelNodeSetParams(exec, node, raw)) })
+            kernel
+                .with_raw_params(|raw| unsafe { call_driver!(table, cuGraphExecKernelNodeSetParams(exec, node, raw)) })
         })?;
-        self.retire_objects(self.0.retained.set_kernel(node.handle(), Arc::new(kernel)));
+        self.drop_objects_after_launches(self.0.retained.record_kernel(node.handle(), Arc::new(kernel)));
         Ok(())
     }
 
     /// How a kernel node is described at present; `None` if it came from a capture.
-    pub fn current_kernel(&self, node: &GraphNode) -> Option<Arc<KernelNode>> {
+    pub fn kernel_of_node(&self, node: &GraphNode) -> Option<Arc<KernelNode>> {
         self.0.retained.kernel_of_node(node.handle())
     }
 
@@ -209,9 +212,9 @@ impl GraphExec {
         let ctx = self.0.graph.context().handle();
         // SAFETY: the description is valid for the call.
         self.set_node_params("cuGraphExecMemcpyNodeSetParams", node, |table, exec, node| unsafe {
-            call!(table, cuGraphExecMemcpyNodeSetParams(exec, node, copy, ctx))
+            call_driver!(table, cuGraphExecMemcpyNodeSetParams(exec, node, copy, ctx))
         })?;
-        self.retire_objects(self.0.retained.replace_record(node.handle()));
+        self.drop_objects_after_launches(self.0.retained.replace_record(node.handle()));
         Ok(())
     }
 
@@ -223,20 +226,20 @@ impl GraphExec {
         let (ctx, raw) = (self.0.graph.context().handle(), fill.raw_params());
         // SAFETY: the description is valid for the call.
         self.set_node_params("cuGraphExecMemsetNodeSetParams", node, |table, exec, node| unsafe {
-            call!(table, cuGraphExecMemsetNodeSetParams(exec, node, &raw const raw, ctx))
+            call_driver!(table, cuGraphExecMemsetNodeSetParams(exec, node, &raw const raw, ctx))
         })?;
-        self.retire_objects(self.0.retained.replace_record(node.handle()));
+        self.drop_objects_after_launches(self.0.retained.replace_record(node.handle()));
         Ok(())
     }
 
     /// Replaces what a host node calls.
-    pub fn set_host(&self, node: &GraphNode, function: Box<HostFn>) -> Result<()> {
-        let (raw, object) = host_params(function);
+    pub fn set_host_function(&self, node: &GraphNode, function: Box<HostFn>) -> Result<()> {
+        let (raw, object) = host_node_params(function);
         // SAFETY: the description is valid for the call, what it points to lives with the node.
         self.set_node_params("cuGraphExecHostNodeSetParams", node, |table, exec, node| unsafe {
-            call!(table, cuGraphExecHostNodeSetParams(exec, node, &raw const raw))
+            call_driver!(table, cuGraphExecHostNodeSetParams(exec, node, &raw const raw))
         })?;
-        self.retire_objects(self.0.retained.replace_record(node.handle()));
+        self.drop_objects_after_launches(self.0.retained.replace_record(node.handle()));
         self.retain_for_node(node, object);
         Ok(())
     }
@@ -247,12 +250,12 @@ impl GraphExec {
         // SAFETY: the event is alive as long as the node.
         self.set_node_params("cuGraphExecEventRecordNodeSetEvent", node, |table, exec, node| unsafe {
             if records {
-                call!(table, cuGraphExecEventRecordNodeSetEvent(exec, node, event.handle()))
+                call_driver!(table, cuGraphExecEventRecordNodeSetEvent(exec, node, event.handle()))
             } else {
-                call!(table, cuGraphExecEventWaitNodeSetEvent(exec, node, event.handle()))
+                call_driver!(table, cuGraphExecEventWaitNodeSetEvent(exec, node, event.handle()))
             }
         })?;
-        self.retire_objects(self.0.retained.replace_record(node.handle()));
+        self.drop_objects_after_launches(self.0.retained.replace_record(node.handle()));
         self.retain_for_node(node, Arc::new(event.clone()));
         Ok(())
     }
@@ -262,9 +265,11 @@ impl GraphExec {
     pub fn set_child_graph(&self, node: &GraphNode, child: &Graph) -> Result<()> {
         // SAFETY: the child is alive; the driver copies it.
         self.set_node_params("cuGraphExecChildGraphNodeSetParams", node, |table, exec, node| unsafe {
-            call!(table, cuGraphExecChildGraphNodeSetParams(exec, node, child.handle()))
+            call_driver!(table, cuGraphExecChildGraphNodeSetParams(exec, node, child.handle()))
         })?;
-        self.retire_objects(self.0.retained.set_child_graphs(node.handle(), vec![child.0.retained.clone_records()]));
+        self.drop_objects_after_launches(
+            self.0.retained.set_child_graphs(node.handle(), vec![child.0.retained.clone_records()]),
+        );
         Ok(())
     }
 
@@ -272,7 +277,7 @@ impl GraphExec {
     pub fn set_enabled(&self, node: &GraphNode, enabled: bool) -> Result<()> {
         // SAFETY: both are alive.
         self.set_node_params("cuGraphNodeSetEnabled", node, |table, exec, node| unsafe {
-            call!(table, cuGraphNodeSetEnabled(exec, node, u32::from(enabled)))
+            call_driver!(table, cuGraphNodeSetEnabled(exec, node, u32::from(enabled)))
         })
     }
 
@@ -281,7 +286,7 @@ impl GraphExec {
         let mut enabled = 0;
         // SAFETY: both are alive, one value is written.
         self.set_node_params("cuGraphNodeGetEnabled", node, |table, exec, node| unsafe {
-            call!(table, cuGraphNodeGetEnabled(exec, node, &raw mut enabled))
+            call_driver!(table, cuGraphNodeGetEnabled(exec, node, &raw mut enabled))
         })?;
         Ok(enabled != 0)
     }
@@ -291,10 +296,10 @@ impl Drop for GraphExecInner {
     fn drop(&mut self) {
         let ctx = self.graph.context();
         // SAFETY: this is the last use of the handle; launches that run end nevertheless.
-        ctx.drop_resource(|table| unsafe { call!(table, cuGraphExecDestroy(self.handle)) });
-        if !crate::process::is_forked_or_exiting() && ctx.is_alive() {
+        ctx.free_on_drop(|table| unsafe { call_driver!(table, cuGraphExecDestroy(self.handle)) });
+        if !crate::process_state::is_forked_or_exiting() && ctx.is_alive() {
             let streams = std::mem::take(self.streams.get_mut().unwrap_or_else(PoisonError::into_inner));
-            drop_after_streams(self.retained.take_all(), &streams);
+            drop_after_streams(self.retained.take_all_records(), &streams);
         }
     }
 }

@@ -8,16 +8,16 @@
 
 mod capture;
 mod exec;
-mod list;
 mod node;
 mod params;
 mod retained;
+mod topology;
 
-pub use capture::{CaptureInfo, exchange_capture_mode, in_relaxed_mode, is_any_capturing, retain_in_capture};
-pub(crate) use capture::{exchange_mode, on_stream_destroyed, retain_in_any_capture};
+pub use capture::{CaptureInfo, exchange_capture_mode, is_any_capturing, retain_in_capture, with_relaxed_capture_mode};
+pub(crate) use capture::{exchange_capture_mode_of_driver, on_stream_destroyed, retain_in_any_capture};
 pub use exec::GraphExec;
 pub use node::GraphNode;
-pub use params::{Conditional, CopyEnd, KernelNode, MemsetNode, linear_copy};
+pub use params::{ConditionalHandle, CopyEndpoint, KernelNode, MemsetNode, linear_copy_params};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -71,7 +71,7 @@ impl Graph {
         let ctx = Context::current_or_error()?;
         let mut handle = CUgraph::null();
         // SAFETY: writes one handle.
-        unsafe { call_in!(ctx, cuGraphCreate(&raw mut handle, 0)) }?;
+        unsafe { call_if_alive!(ctx, cuGraphCreate(&raw mut handle, 0)) }?;
         Ok(Self::from_parts(ctx, handle, GraphOwner::Own, RetainedObjects::default()))
     }
 
@@ -80,7 +80,7 @@ impl Graph {
     }
 
     /// A graph inside this one, as a child graph or the body of a conditional node.
-    fn child_of(&self, handle: CUgraph, retained: RetainedObjects) -> Self {
+    fn wrap_child_handle(&self, handle: CUgraph, retained: RetainedObjects) -> Self {
         Self::from_parts(self.0.ctx.clone(), handle, GraphOwner::ChildOf(self.clone()), retained)
     }
 
@@ -94,12 +94,12 @@ impl Graph {
         &self.0.ctx
     }
 
-    /// A copy with nodes of its own; [`GraphNode::find_in`] says which is which. Graphs that
+    /// A copy with nodes of its own; [`GraphNode::find_in_clone`] says which is which. Graphs that
     /// allocate memory cannot be copied.
     pub fn duplicate(&self) -> Result<Self> {
         let mut handle = CUgraph::null();
         // SAFETY: the graph is alive, one handle is written.
-        unsafe { call_in!(self.0.ctx, cuGraphClone(&raw mut handle, self.0.handle)) }?;
+        unsafe { call_if_alive!(self.0.ctx, cuGraphClone(&raw mut handle, self.0.handle)) }?;
         Ok(Self::from_parts(self.0.ctx.clone(), handle, GraphOwner::Own, self.0.retained.clone_records()))
     }
 
@@ -113,12 +113,12 @@ impl Graph {
     pub fn debug_dot_print(&self, path: &Path, flags: u32) -> Result<()> {
         let name = c_string("cuGraphDebugDotPrint", path.as_os_str().as_encoded_bytes())?;
         // SAFETY: the graph is alive, the name NUL-terminated.
-        unsafe { call_in!(self.0.ctx, cuGraphDebugDotPrint(self.0.handle, name.as_ptr(), flags)) }
+        unsafe { call_if_alive!(self.0.ctx, cuGraphDebugDotPrint(self.0.handle, name.as_ptr(), flags)) }
             .map_err(|e| if e.detail.is_some() { e } else { e.with_detail(path.display().to_string()) })
     }
 
     /// The picture of [`Graph::debug_dot_print`] as text.
-    pub fn dot(&self, flags: u32) -> Result<String> {
+    pub fn to_dot(&self, flags: u32) -> Result<String> {
         static N_DOT_FILES: AtomicU64 = AtomicU64::new(0);
         let number = N_DOT_FILES.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("rtcg-graph-{}-{number}.dot", std::process::id()));
@@ -139,17 +139,17 @@ impl Graph {
 
     /// The handles of nodes that must be of this graph and still in it.
     fn checked_handles(&self, call: &'static str, nodes: &[GraphNode]) -> Result<Vec<CUgraphNode>> {
-        nodes.iter().map(|node| self.handle_of(call, node)).collect()
+        nodes.iter().map(|node| self.checked_node_handle(call, node)).collect()
     }
 
-    fn handle_of(&self, call: &'static str, node: &GraphNode) -> Result<CUgraphNode> {
+    fn checked_node_handle(&self, call: &'static str, node: &GraphNode) -> Result<CUgraphNode> {
         if !node.is_node_of(self) {
             return Err(Self::invalid_value_error(call, "a node of another graph was given"));
         }
         node.checked_handle(call)
     }
 
-    fn is_removed(&self, node: CUgraphNode) -> bool {
+    fn is_node_removed(&self, node: CUgraphNode) -> bool {
         self.0.removed.lock().unwrap_or_else(PoisonError::into_inner).contains(&node.addr())
     }
 }
@@ -158,7 +158,7 @@ impl Drop for GraphInner {
     fn drop(&mut self) {
         if matches!(self.owner, GraphOwner::Own) {
             // SAFETY: this is the last use of the handle; nodes hold the graph.
-            self.ctx.drop_resource(|table| unsafe { call!(table, cuGraphDestroy(self.handle)) });
+            self.ctx.free_on_drop(|table| unsafe { call_driver!(table, cuGraphDestroy(self.handle)) });
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Nodes: adding them to a graph, and changing what they do before the graph is instantiated.
 
-use super::params::{Conditional, KernelNode, MemsetNode};
+use super::params::{ConditionalHandle, KernelNode, MemsetNode};
 use super::retained::RetainedObjects;
 use super::{Graph, capture};
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::host_call::{HostFn, host_params};
+use crate::host_call::{HostFn, host_node_params};
 use rtcg_cuda_sys::*;
 use std::any::Any;
 use std::sync::{Arc, PoisonError};
@@ -54,7 +54,7 @@ impl GraphNode {
 
     /// The handle, unless the node was removed.
     pub(super) fn checked_handle(&self, call: &'static str) -> Result<CUgraphNode> {
-        if self.graph.is_removed(self.handle) {
+        if self.graph.is_node_removed(self.handle) {
             return Err(Graph::invalid_value_error(call, "the node was removed from its graph"));
         }
         Ok(self.handle)
@@ -65,7 +65,7 @@ impl GraphNode {
         let node = self.checked_handle("cuGraphNodeGetType")?;
         let mut kind = CUgraphNodeType::default();
         // SAFETY: the node is alive, one value is written.
-        unsafe { call_in!(self.graph.0.ctx, cuGraphNodeGetType(node, &raw mut kind)) }?;
+        unsafe { call_if_alive!(self.graph.0.ctx, cuGraphNodeGetType(node, &raw mut kind)) }?;
         Ok(kind)
     }
 
@@ -76,11 +76,11 @@ impl GraphNode {
 
     /// The node of `copy` that stands for this one, where `copy` is a [`Graph::duplicate`] of its
     /// graph.
-    pub fn find_in(&self, copy: &Graph) -> Result<GraphNode> {
+    pub fn find_in_clone(&self, copy: &Graph) -> Result<GraphNode> {
         let node = self.checked_handle("cuGraphNodeFindInClone")?;
         let mut found = CUgraphNode::null();
         // SAFETY: node and graph are alive, one handle is written.
-        unsafe { call_in!(copy.0.ctx, cuGraphNodeFindInClone(&raw mut found, node, copy.0.handle)) }?;
+        unsafe { call_if_alive!(copy.0.ctx, cuGraphNodeFindInClone(&raw mut found, node, copy.0.handle)) }?;
         Ok(Self::new(copy, found))
     }
 
@@ -88,7 +88,7 @@ impl GraphNode {
     pub fn remove(&self) -> Result<()> {
         let node = self.checked_handle("cuGraphDestroyNode")?;
         // SAFETY: the node is alive; it is marked as removed below.
-        unsafe { call_in!(self.graph.0.ctx, cuGraphDestroyNode(node)) }?;
+        unsafe { call_if_alive!(self.graph.0.ctx, cuGraphDestroyNode(node)) }?;
         self.graph.0.removed.lock().unwrap_or_else(PoisonError::into_inner).insert(node.addr());
         drop(self.graph.0.retained.replace_record(node));
         Ok(())
@@ -104,8 +104,8 @@ impl GraphNode {
         let node = self.checked_handle("cuGraphChildGraphNodeGetGraph")?;
         let mut inside = CUgraph::null();
         // SAFETY: the node is alive, one handle is written.
-        unsafe { call_in!(self.graph.0.ctx, cuGraphChildGraphNodeGetGraph(node, &raw mut inside)) }?;
-        Ok(self.graph.child_of(inside, self.graph.0.retained.child_graphs(self.handle)))
+        unsafe { call_if_alive!(self.graph.0.ctx, cuGraphChildGraphNodeGetGraph(node, &raw mut inside)) }?;
+        Ok(self.graph.wrap_child_handle(inside, self.graph.0.retained.child_graphs(self.handle)))
     }
 }
 
@@ -120,7 +120,7 @@ impl Graph {
         let after = self.checked_handles(call, after)?;
         let mut node = CUgraphNode::null();
         let first = if after.is_empty() { std::ptr::null() } else { after.as_ptr() };
-        self.0.ctx.current_in_driver(|| add(self.0.ctx.table(), &raw mut node, first, after.len()))?;
+        self.0.ctx.with_current_locked(|| add(self.0.ctx.driver_table(), &raw mut node, first, after.len()))?;
         // The driver may give the handle of a removed node again.
         self.0.removed.lock().unwrap_or_else(PoisonError::into_inner).remove(&node.addr());
         Ok(GraphNode::new(self, node))
@@ -137,16 +137,18 @@ impl Graph {
         let graph = self.0.handle;
         let node = self.add_node("cuGraphAddKernelNode", after, |table, place, first, n| {
             // SAFETY: the description is valid for the call, which copies the arguments.
-            kernel.with_raw(|raw| unsafe { call!(table, cuGraphAddKernelNode(place, graph, first, n, raw)) })
+            kernel.with_raw_params(|raw| unsafe {
+                call_driver!(table, cuGraphAddKernelNode(place, graph, first, n, raw))
+            })
         })?;
         if kernel.cooperative {
-            node.set_cooperative()?;
+            node.set_cooperative_attribute()?;
         }
-        drop(self.0.retained.set_kernel(node.handle, Arc::new(kernel)));
+        drop(self.0.retained.record_kernel(node.handle, Arc::new(kernel)));
         Ok(node)
     }
 
-    /// Adds a copy of a region; [`linear_copy`](crate::linear_copy) describes the usual one.
+    /// Adds a copy of a region; [`linear_copy_params`](crate::linear_copy_params) describes the usual one.
     ///
     /// # Safety
     /// All that `copy` points to must be valid whenever the graph runs.
@@ -154,7 +156,7 @@ impl Graph {
         let (graph, ctx) = (self.0.handle, self.0.ctx.handle());
         // SAFETY: the description is valid for the call.
         self.add_node("cuGraphAddMemcpyNode", after, |table, place, first, n| unsafe {
-            call!(table, cuGraphAddMemcpyNode(place, graph, first, n, copy, ctx))
+            call_driver!(table, cuGraphAddMemcpyNode(place, graph, first, n, copy, ctx))
         })
     }
 
@@ -166,17 +168,17 @@ impl Graph {
         let (graph, ctx, raw) = (self.0.handle, self.0.ctx.handle(), fill.raw_params());
         // SAFETY: the description is valid for the call.
         self.add_node("cuGraphAddMemsetNode", after, |table, place, first, n| unsafe {
-            call!(table, cuGraphAddMemsetNode(place, graph, first, n, &raw const raw, ctx))
+            call_driver!(table, cuGraphAddMemsetNode(place, graph, first, n, &raw const raw, ctx))
         })
     }
 
     /// Adds a call of a function on the host.
     pub fn add_host_node(&self, function: Box<HostFn>, after: &[GraphNode]) -> Result<GraphNode> {
-        let (raw, object) = host_params(function);
+        let (raw, object) = host_node_params(function);
         let graph = self.0.handle;
         // SAFETY: the description is valid for the call, what it points to lives with the node.
         let node = self.add_node("cuGraphAddHostNode", after, |table, place, first, n| unsafe {
-            call!(table, cuGraphAddHostNode(place, graph, first, n, &raw const raw))
+            call_driver!(table, cuGraphAddHostNode(place, graph, first, n, &raw const raw))
         })?;
         node.retain_for_node(object);
         Ok(node)
@@ -187,7 +189,7 @@ impl Graph {
         let graph = self.0.handle;
         // SAFETY: one handle is written.
         self.add_node("cuGraphAddEmptyNode", after, |table, place, first, n| unsafe {
-            call!(table, cuGraphAddEmptyNode(place, graph, first, n))
+            call_driver!(table, cuGraphAddEmptyNode(place, graph, first, n))
         })
     }
 
@@ -196,7 +198,7 @@ impl Graph {
         let graph = self.0.handle;
         // SAFETY: the event is alive as long as the node.
         let node = self.add_node("cuGraphAddEventRecordNode", after, |table, place, first, n| unsafe {
-            call!(table, cuGraphAddEventRecordNode(place, graph, first, n, event.handle()))
+            call_driver!(table, cuGraphAddEventRecordNode(place, graph, first, n, event.handle()))
         })?;
         node.retain_for_node(Arc::new(event.clone()));
         Ok(node)
@@ -207,7 +209,7 @@ impl Graph {
         let graph = self.0.handle;
         // SAFETY: the event is alive as long as the node.
         let node = self.add_node("cuGraphAddEventWaitNode", after, |table, place, first, n| unsafe {
-            call!(table, cuGraphAddEventWaitNode(place, graph, first, n, event.handle()))
+            call_driver!(table, cuGraphAddEventWaitNode(place, graph, first, n, event.handle()))
         })?;
         node.retain_for_node(Arc::new(event.clone()));
         Ok(node)
@@ -218,7 +220,7 @@ impl Graph {
         let graph = self.0.handle;
         // SAFETY: the child is alive; the driver copies it.
         let node = self.add_node("cuGraphAddChildGraphNode", after, |table, place, first, n| unsafe {
-            call!(table, cuGraphAddChildGraphNode(place, graph, first, n, child.0.handle))
+            call_driver!(table, cuGraphAddChildGraphNode(place, graph, first, n, child.0.handle))
         })?;
         drop(self.0.retained.set_child_graphs(node.handle, vec![child.0.retained.clone_records()]));
         Ok(node)
@@ -233,7 +235,7 @@ impl Graph {
         let graph = self.0.handle;
         // SAFETY: the description is valid for the call, which writes the address to it.
         let node = self.add_node("cuGraphAddMemAllocNode", after, |table, place, first, n| unsafe {
-            call!(table, cuGraphAddMemAllocNode(place, graph, first, n, &raw mut raw))
+            call_driver!(table, cuGraphAddMemAllocNode(place, graph, first, n, &raw mut raw))
         })?;
         Ok((node, raw.dptr))
     }
@@ -246,29 +248,32 @@ impl Graph {
         let graph = self.0.handle;
         // SAFETY: the caller's promise.
         self.add_node("cuGraphAddMemFreeNode", after, |table, place, first, n| unsafe {
-            call!(table, cuGraphAddMemFreeNode(place, graph, first, n, ptr))
+            call_driver!(table, cuGraphAddMemFreeNode(place, graph, first, n, ptr))
         })
     }
 
     /// A condition for a conditional node of this graph. With a `default` it has that value at the
     /// start of every launch, else it keeps the one it had.
-    pub fn conditional(&self, default: Option<u32>) -> Result<Conditional> {
+    pub fn create_conditional_handle(&self, default: Option<u32>) -> Result<ConditionalHandle> {
         let mut handle = CUgraphConditionalHandle::default();
         let (ctx, flags) = (self.0.ctx.handle(), u32::from(default.is_some()));
         // SAFETY: the graph is alive, one value is written.
         let made = unsafe {
             let place = &raw mut handle;
-            call_in!(self.0.ctx, cuGraphConditionalHandleCreate(place, self.0.handle, ctx, default.unwrap_or(0), flags))
+            call_if_alive!(
+                self.0.ctx,
+                cuGraphConditionalHandleCreate(place, self.0.handle, ctx, default.unwrap_or(0), flags)
+            )
         };
-        made.map_err(|e| self.name_device(e))?;
-        Ok(Conditional(handle))
+        made.map_err(|e| self.add_device_name_to_error(e))?;
+        Ok(ConditionalHandle(handle))
     }
 
     /// Adds a node that runs one of `n_bodies` graphs, which are filled afterwards, as `kind` and
     /// the condition say: IF (one body, or two with an else), WHILE (one), SWITCH (any number).
     pub fn add_conditional_node(
         &self,
-        condition: Conditional,
+        condition: ConditionalHandle,
         kind: CUgraphConditionalNodeType,
         n_bodies: u32,
         after: &[GraphNode],
@@ -286,14 +291,14 @@ impl Graph {
         let added = self.add_node(call, after, |table, place, first, n| {
             // SAFETY: the description is valid for the call, which writes to it.
             unsafe {
-                if table.has(DriverFn::cuGraphAddNode) {
-                    call!(table, cuGraphAddNode(place, graph, first, std::ptr::null(), n, &raw mut raw))
+                if table.has_function(DriverFn::cuGraphAddNode) {
+                    call_driver!(table, cuGraphAddNode(place, graph, first, std::ptr::null(), n, &raw mut raw))
                 } else {
-                    call!(table, cuGraphAddNode_v1(place, graph, first, n, &raw mut raw))
+                    call_driver!(table, cuGraphAddNode_v1(place, graph, first, n, &raw mut raw))
                 }
             }
         });
-        let node = added.map_err(|e| self.name_device(e))?;
+        let node = added.map_err(|e| self.add_device_name_to_error(e))?;
         // SAFETY: the driver has set the pointer to as many handles, which live with the node.
         let bodies: Vec<CUgraph> = unsafe {
             let first = raw.anon0.conditional.phGraph_out;
@@ -301,12 +306,13 @@ impl Graph {
         };
         let retained: Vec<RetainedObjects> = bodies.iter().map(|_| RetainedObjects::default()).collect();
         drop(self.0.retained.set_child_graphs(node.handle, retained.clone()));
-        let inside = bodies.into_iter().zip(retained).map(|(body, retained)| self.child_of(body, retained)).collect();
+        let inside =
+            bodies.into_iter().zip(retained).map(|(body, retained)| self.wrap_child_handle(body, retained)).collect();
         Ok((node, inside))
     }
 
     /// Says on which device something is not there.
-    fn name_device(&self, error: Error) -> Error {
+    fn add_device_name_to_error(&self, error: Error) -> Error {
         if error.code != CUresult::CUDA_ERROR_NOT_SUPPORTED {
             return error;
         }
@@ -321,14 +327,14 @@ impl GraphNode {
     fn set_params(&self, call: &'static str, set: impl FnOnce(&DriverTable, CUgraphNode) -> Result<()>) -> Result<()> {
         let node = self.checked_handle(call)?;
         let ctx = &self.graph.0.ctx;
-        ctx.current_in_driver(|| set(ctx.table(), node))
+        ctx.with_current_locked(|| set(ctx.driver_table(), node))
     }
 
-    fn set_cooperative(&self) -> Result<()> {
+    fn set_cooperative_attribute(&self) -> Result<()> {
         let value = CUkernelNodeAttrValue { cooperative: 1 };
         // SAFETY: the node is alive, the value valid for the call.
         self.set_params("cuGraphKernelNodeSetAttribute", |table, node| unsafe {
-            call!(table, cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &raw const value))
+            call_driver!(table, cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &raw const value))
         })
     }
 
@@ -340,9 +346,9 @@ impl GraphNode {
         kernel.check_limits("cuGraphKernelNodeSetParams")?;
         self.set_params("cuGraphKernelNodeSetParams", |table, node| {
             // SAFETY: as when adding.
-            kernel.with_raw(|raw| unsafe { call!(table, cuGraphKernelNodeSetParams(node, raw)) })
+            kernel.with_raw_params(|raw| unsafe { call_driver!(table, cuGraphKernelNodeSetParams(node, raw)) })
         })?;
-        drop(self.graph.0.retained.set_kernel(self.handle, Arc::new(kernel)));
+        drop(self.graph.0.retained.record_kernel(self.handle, Arc::new(kernel)));
         Ok(())
     }
 
@@ -353,7 +359,7 @@ impl GraphNode {
     pub unsafe fn set_memcpy(&self, copy: &CUDA_MEMCPY3D) -> Result<()> {
         // SAFETY: the description is valid for the call.
         self.set_params("cuGraphMemcpyNodeSetParams", |table, node| unsafe {
-            call!(table, cuGraphMemcpyNodeSetParams(node, copy))
+            call_driver!(table, cuGraphMemcpyNodeSetParams(node, copy))
         })?;
         drop(self.graph.0.retained.replace_record(self.handle));
         Ok(())
@@ -367,18 +373,18 @@ impl GraphNode {
         let raw = fill.raw_params();
         // SAFETY: the description is valid for the call.
         self.set_params("cuGraphMemsetNodeSetParams", |table, node| unsafe {
-            call!(table, cuGraphMemsetNodeSetParams(node, &raw const raw))
+            call_driver!(table, cuGraphMemsetNodeSetParams(node, &raw const raw))
         })?;
         drop(self.graph.0.retained.replace_record(self.handle));
         Ok(())
     }
 
     /// Replaces what a host node calls.
-    pub fn set_host(&self, function: Box<HostFn>) -> Result<()> {
-        let (raw, object) = host_params(function);
+    pub fn set_host_function(&self, function: Box<HostFn>) -> Result<()> {
+        let (raw, object) = host_node_params(function);
         // SAFETY: the description is valid for the call, what it points to lives with the node.
         self.set_params("cuGraphHostNodeSetParams", |table, node| unsafe {
-            call!(table, cuGraphHostNodeSetParams(node, &raw const raw))
+            call_driver!(table, cuGraphHostNodeSetParams(node, &raw const raw))
         })?;
         let before = self.graph.0.retained.replace_record(self.handle);
         self.retain_for_node(object);
@@ -392,9 +398,9 @@ impl GraphNode {
         // SAFETY: the event is alive as long as the node.
         self.set_params("cuGraphEventRecordNodeSetEvent", |table, node| unsafe {
             if records {
-                call!(table, cuGraphEventRecordNodeSetEvent(node, event.handle()))
+                call_driver!(table, cuGraphEventRecordNodeSetEvent(node, event.handle()))
             } else {
-                call!(table, cuGraphEventWaitNodeSetEvent(node, event.handle()))
+                call_driver!(table, cuGraphEventWaitNodeSetEvent(node, event.handle()))
             }
         })?;
         let before = self.graph.0.retained.replace_record(self.handle);
@@ -406,8 +412,8 @@ impl GraphNode {
 
 impl Graph {
     /// A graph that a stream is being captured into, which the driver owns until then.
-    pub(super) fn in_capture(ctx: &crate::context::Context, handle: CUgraph) -> Self {
-        let retained = capture::retained_of(handle).unwrap_or_default();
+    pub(super) fn from_capture_handle(ctx: &crate::context::Context, handle: CUgraph) -> Self {
+        let retained = capture::retained_objects_of_capture(handle).unwrap_or_default();
         Self::from_parts(ctx.clone(), handle, super::GraphOwner::Capture, retained)
     }
 }

@@ -15,7 +15,7 @@ pub struct KernelNode {
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub shared_bytes: u32,
-    /// Packed arguments, see [`Function::args`].
+    /// Packed arguments, see [`Function::arg_packer`].
     pub args: Vec<u8>,
     /// All blocks must be resident at once, so that the grid can synchronise.
     pub cooperative: bool,
@@ -23,7 +23,7 @@ pub struct KernelNode {
 
 impl KernelNode {
     /// Calls `body` with the driver's description, which is valid for the call.
-    pub(super) fn with_raw<T>(&self, body: impl FnOnce(*const CUDA_KERNEL_NODE_PARAMS) -> T) -> T {
+    pub(super) fn with_raw_params<T>(&self, body: impl FnOnce(*const CUDA_KERNEL_NODE_PARAMS) -> T) -> T {
         let mut nbytes = self.args.len();
         let mut extra = [
             CU_LAUNCH_PARAM_BUFFER_POINTER,
@@ -91,11 +91,11 @@ impl MemsetNode {
 
 /// The condition of a conditional node. Kernels of the graph set it with `cudaGraphSetConditional`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Conditional(pub CUgraphConditionalHandle);
+pub struct ConditionalHandle(pub CUgraphConditionalHandle);
 
 /// One end of a copy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CopyEnd {
+pub enum CopyEndpoint {
     /// Memory of a device, or any address that the driver knows.
     Device(CUdeviceptr),
     /// Memory of the host.
@@ -103,12 +103,12 @@ pub enum CopyEnd {
 }
 
 // SAFETY: an address by itself does nothing; whoever has a graph use it promises that it is valid.
-unsafe impl Send for CopyEnd {}
+unsafe impl Send for CopyEndpoint {}
 // SAFETY: as above.
-unsafe impl Sync for CopyEnd {}
+unsafe impl Sync for CopyEndpoint {}
 
 /// The description of a copy of `nbytes` contiguous bytes.
-pub fn linear_copy(dst: CopyEnd, src: CopyEnd, nbytes: usize) -> CUDA_MEMCPY3D {
+pub fn linear_copy_params(dst: CopyEndpoint, src: CopyEndpoint, nbytes: usize) -> CUDA_MEMCPY3D {
     let mut copy = CUDA_MEMCPY3D {
         srcPitch: nbytes,
         dstPitch: nbytes,
@@ -120,12 +120,12 @@ pub fn linear_copy(dst: CopyEnd, src: CopyEnd, nbytes: usize) -> CUDA_MEMCPY3D {
         ..Default::default()
     };
     match src {
-        CopyEnd::Device(ptr) => (copy.srcMemoryType, copy.srcDevice) = (CU_MEMORYTYPE_DEVICE, ptr),
-        CopyEnd::Host(ptr) => (copy.srcMemoryType, copy.srcHost) = (CU_MEMORYTYPE_HOST, ptr.cast_const().cast()),
+        CopyEndpoint::Device(ptr) => (copy.srcMemoryType, copy.srcDevice) = (CU_MEMORYTYPE_DEVICE, ptr),
+        CopyEndpoint::Host(ptr) => (copy.srcMemoryType, copy.srcHost) = (CU_MEMORYTYPE_HOST, ptr.cast_const().cast()),
     }
     match dst {
-        CopyEnd::Device(ptr) => (copy.dstMemoryType, copy.dstDevice) = (CU_MEMORYTYPE_DEVICE, ptr),
-        CopyEnd::Host(ptr) => (copy.dstMemoryType, copy.dstHost) = (CU_MEMORYTYPE_HOST, ptr.cast()),
+        CopyEndpoint::Device(ptr) => (copy.dstMemoryType, copy.dstDevice) = (CU_MEMORYTYPE_DEVICE, ptr),
+        CopyEndpoint::Host(ptr) => (copy.dstMemoryType, copy.dstHost) = (CU_MEMORYTYPE_HOST, ptr.cast()),
     }
     copy
 }

@@ -1,6 +1,6 @@
 //! Objects that graphs keep alive, and objects that are released when launches have ended.
 
-use super::capture::in_relaxed_mode;
+use super::capture::with_relaxed_capture_mode;
 use super::params::KernelNode;
 use crate::event::Event;
 use crate::stream::Stream;
@@ -38,7 +38,7 @@ impl RetainedObjects {
     }
 
     /// Starts a new record of a kernel; returns the former one, to be dropped by the caller.
-    pub(super) fn set_kernel(&self, node: CUgraphNode, kernel: Arc<KernelNode>) -> Option<NodeRecord> {
+    pub(super) fn record_kernel(&self, node: CUgraphNode, kernel: Arc<KernelNode>) -> Option<NodeRecord> {
         self.locked_records().insert(node.addr(), NodeRecord { kernel: Some(kernel), ..NodeRecord::default() })
     }
 
@@ -77,14 +77,14 @@ impl RetainedObjects {
     }
 
     /// Keeps all of `other` too, for no node in particular; gives what was there before.
-    pub(super) fn replace_all(&self, other: RetainedObjects) -> HashMap<usize, NodeRecord> {
+    pub(super) fn replace_all_records(&self, other: RetainedObjects) -> HashMap<usize, NodeRecord> {
         let mut records = self.locked_records();
         let all = NodeRecord { child_graphs: vec![other], ..NodeRecord::default() };
         std::mem::replace(&mut *records, HashMap::from([(0, all)]))
     }
 
     /// Takes everything.
-    pub(super) fn take_all(&self) -> HashMap<usize, NodeRecord> {
+    pub(super) fn take_all_records(&self) -> HashMap<usize, NodeRecord> {
         std::mem::take(&mut *self.locked_records())
     }
 }
@@ -98,10 +98,10 @@ enum StreamPoint {
 
 impl StreamPoint {
     /// A stream point that cannot be queried any more belongs to a context that was destroyed or has failed.
-    fn is_passed(&self) -> bool {
+    fn has_stream_passed(&self) -> bool {
         match self {
-            StreamPoint::Event(event) => in_relaxed_mode(|| event.query().unwrap_or(true)),
-            StreamPoint::Stream(stream) => !is_busy(stream.as_ref()),
+            StreamPoint::Event(event) => with_relaxed_capture_mode(|| event.query().unwrap_or(true)),
+            StreamPoint::Stream(stream) => !is_stream_busy(stream.as_ref()),
         }
     }
 }
@@ -113,15 +113,17 @@ type RetiredObjects = (Vec<StreamPoint>, Box<dyn Any + Send>);
 static RETIRED_OBJECTS: Mutex<Vec<RetiredObjects>> = Mutex::new(Vec::new());
 static N_RETIRED: AtomicUsize = AtomicUsize::new(0);
 
-fn is_busy(stream: Option<&Stream>) -> bool {
+fn is_stream_busy(stream: Option<&Stream>) -> bool {
     match stream {
-        Some(stream) => stream.is_capturing().unwrap_or(false) || !in_relaxed_mode(|| stream.is_done().unwrap_or(true)),
+        Some(stream) => {
+            stream.is_capturing().unwrap_or(false) || !with_relaxed_capture_mode(|| stream.is_done().unwrap_or(true))
+        }
         None => true,
     }
 }
 
 fn stream_point_of(stream: Option<&Stream>) -> Option<StreamPoint> {
-    if stream.is_some() && !is_busy(stream) {
+    if stream.is_some() && !is_stream_busy(stream) {
         return None;
     }
     if stream.is_some_and(|s| s.is_capturing().unwrap_or(false)) {
@@ -130,7 +132,7 @@ fn stream_point_of(stream: Option<&Stream>) -> Option<StreamPoint> {
     let event = Event::new(CU_EVENT_DISABLE_TIMING.0).ok()?;
     event.record(stream).ok()?;
     let fence = StreamPoint::Event(event);
-    (!fence.is_passed()).then_some(fence)
+    (!fence.has_stream_passed()).then_some(fence)
 }
 
 /// Drops `objects` when the work that is now in these streams is done.
@@ -143,16 +145,17 @@ pub(super) fn drop_after_streams(objects: impl Any + Send, streams: &[Option<Str
         waiting.push((points, Box::new(objects)));
         N_RETIRED.store(waiting.len(), Ordering::Relaxed);
     }
-    release_passed();
+    drop_retired_objects();
 }
 
 /// Drops what nothing uses any more.
-pub(super) fn release_passed() {
+pub(super) fn drop_retired_objects() {
     if N_RETIRED.load(Ordering::Relaxed) == 0 {
         return;
     }
     let mut waiting = RETIRED_OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let done: Vec<_> = waiting.extract_if(.., |(points, _)| points.iter().all(StreamPoint::is_passed)).collect();
+    let done: Vec<_> =
+        waiting.extract_if(.., |(points, _)| points.iter().all(StreamPoint::has_stream_passed)).collect();
     N_RETIRED.store(waiting.len(), Ordering::Relaxed);
     // Dropped without the lock: an object's own drop may run any code.
     drop(waiting);

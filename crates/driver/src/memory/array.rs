@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::memory::reclaim::with_retries;
+use crate::memory::reclaim::allocate_with_reclaim;
 use crate::stream::closed_error;
 use rtcg_cuda_sys::*;
 use std::sync::Arc;
@@ -32,10 +32,10 @@ impl Array {
         Self(Arc::new(ArrayInner { ctx, handle, owned, freed: AtomicBool::new(false), parent: None }))
     }
 
-    fn create_with(create: impl Fn(&DriverTable, *mut CUarray) -> Result<()>) -> Result<Self> {
+    fn create_with_retry(create: impl Fn(&DriverTable, *mut CUarray) -> Result<()>) -> Result<Self> {
         let ctx = Context::current_or_error()?;
-        let table = ctx.live_table("cuArrayCreate")?;
-        let handle = with_retries(ctx.device(), || {
+        let table = ctx.driver_table_if_alive("cuArrayCreate")?;
+        let handle = allocate_with_reclaim(ctx.device(), || {
             let mut handle = CUarray::null();
             create(table, &raw mut handle)?;
             Ok(handle)
@@ -46,13 +46,13 @@ impl Array {
     /// Creates a 1-D (height 0) or 2-D array in the current context.
     pub fn new_2d(descriptor: &CUDA_ARRAY_DESCRIPTOR) -> Result<Self> {
         // SAFETY: one handle is written, one structure read.
-        Self::create_with(|table, handle| unsafe { call!(table, cuArrayCreate(handle, descriptor)) })
+        Self::create_with_retry(|table, handle| unsafe { call_driver!(table, cuArrayCreate(handle, descriptor)) })
     }
 
     /// Creates an array of up to three dimensions, layered or cubic, in the current context.
     pub fn new_3d(descriptor: &CUDA_ARRAY3D_DESCRIPTOR) -> Result<Self> {
         // SAFETY: one handle is written, one structure read.
-        Self::create_with(|table, handle| unsafe { call!(table, cuArray3DCreate(handle, descriptor)) })
+        Self::create_with_retry(|table, handle| unsafe { call_driver!(table, cuArray3DCreate(handle, descriptor)) })
     }
 
     /// Wraps an array that something else owns, in the current context.
@@ -69,19 +69,19 @@ impl Array {
     }
 
     /// The handle, if the array still exists in a context of the current driver.
-    pub(crate) fn live_handle(&self, call: &'static str) -> Result<CUarray> {
-        self.0.ctx.check_same_table(call)?;
-        self.0.ctx.live_table(call)?;
-        self.check_open(call)?;
+    pub(crate) fn handle_if_alive(&self, call: &'static str) -> Result<CUarray> {
+        self.0.ctx.check_same_driver_as_current(call)?;
+        self.0.ctx.driver_table_if_alive(call)?;
+        self.check_not_freed(call)?;
         Ok(self.0.handle)
     }
 
     /// An error once it, or the mipmapped array that it is a level of, was freed.
-    fn check_open(&self, call: &'static str) -> Result<()> {
+    fn check_not_freed(&self, call: &'static str) -> Result<()> {
         if self.is_freed() {
             return Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, "the array was freed"));
         }
-        self.0.parent.as_ref().map_or(Ok(()), |parent| parent.check_open(call))
+        self.0.parent.as_ref().map_or(Ok(()), |parent| parent.check_not_freed(call))
     }
 
     /// Whether [`Array::free`] was called.
@@ -96,19 +96,19 @@ impl Array {
 
     /// Width, height, format and channels.
     pub fn descriptor(&self) -> Result<CUDA_ARRAY_DESCRIPTOR> {
-        self.check_open("cuArrayGetDescriptor")?;
+        self.check_not_freed("cuArrayGetDescriptor")?;
         let mut descriptor = CUDA_ARRAY_DESCRIPTOR::default();
         // SAFETY: the array is alive, one structure is written.
-        unsafe { call_in!(self.0.ctx, cuArrayGetDescriptor(&raw mut descriptor, self.0.handle)) }?;
+        unsafe { call_if_alive!(self.0.ctx, cuArrayGetDescriptor(&raw mut descriptor, self.0.handle)) }?;
         Ok(descriptor)
     }
 
     /// As [`Array::descriptor`], with depth and flags.
     pub fn descriptor_3d(&self) -> Result<CUDA_ARRAY3D_DESCRIPTOR> {
-        self.check_open("cuArray3DGetDescriptor")?;
+        self.check_not_freed("cuArray3DGetDescriptor")?;
         let mut descriptor = CUDA_ARRAY3D_DESCRIPTOR::default();
         // SAFETY: the array is alive, one structure is written.
-        unsafe { call_in!(self.0.ctx, cuArray3DGetDescriptor(&raw mut descriptor, self.0.handle)) }?;
+        unsafe { call_if_alive!(self.0.ctx, cuArray3DGetDescriptor(&raw mut descriptor, self.0.handle)) }?;
         Ok(descriptor)
     }
 
@@ -128,19 +128,19 @@ impl ArrayInner {
             return Ok(());
         }
         // SAFETY: the array is this object's, and `freed` lets only one call come here.
-        unsafe { call!(table, cuArrayDestroy(self.handle)) }
+        unsafe { call_driver!(table, cuArrayDestroy(self.handle)) }
     }
 }
 
 impl Drop for ArrayInner {
     fn drop(&mut self) {
         if !*self.freed.get_mut() {
-            self.ctx.drop_resource(|table| self.destroy_array(table));
+            self.ctx.free_on_drop(|table| self.destroy_array(table));
         }
     }
 }
 
-struct MipmapInner {
+struct MipmappedArrayInner {
     ctx: Context,
     handle: CUmipmappedArray,
     freed: AtomicBool,
@@ -148,7 +148,7 @@ struct MipmapInner {
 
 /// An array with mip levels. Cloning gives another reference to the same one.
 #[derive(Clone)]
-pub struct MipmappedArray(Arc<MipmapInner>);
+pub struct MipmappedArray(Arc<MipmappedArrayInner>);
 
 impl std::fmt::Debug for MipmappedArray {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -160,13 +160,13 @@ impl MipmappedArray {
     /// Creates one with at most `n_levels` levels in the current context.
     pub fn new(descriptor: &CUDA_ARRAY3D_DESCRIPTOR, n_levels: u32) -> Result<Self> {
         let ctx = Context::current_or_error()?;
-        let handle = with_retries(ctx.device(), || {
+        let handle = allocate_with_reclaim(ctx.device(), || {
             let mut handle = CUmipmappedArray::null();
             // SAFETY: one handle is written, one structure read.
-            unsafe { call_in!(ctx, cuMipmappedArrayCreate(&raw mut handle, descriptor, n_levels)) }?;
+            unsafe { call_if_alive!(ctx, cuMipmappedArrayCreate(&raw mut handle, descriptor, n_levels)) }?;
             Ok(handle)
         })?;
-        Ok(Self(Arc::new(MipmapInner { ctx, handle, freed: AtomicBool::new(false) })))
+        Ok(Self(Arc::new(MipmappedArrayInner { ctx, handle, freed: AtomicBool::new(false) })))
     }
 
     /// Frees all levels while references to them remain, which become unusable. Calling it again does nothing.
@@ -175,20 +175,20 @@ impl MipmappedArray {
             return Ok(());
         }
         // SAFETY: this is the last use of the handle; every other call looks at `freed`.
-        self.0.ctx.free_in_context(|table| unsafe { call!(table, cuMipmappedArrayDestroy(self.0.handle)) })
+        self.0.ctx.free_in_context(|table| unsafe { call_driver!(table, cuMipmappedArrayDestroy(self.0.handle)) })
     }
 
     /// An error once it was closed.
-    fn check_open(&self, call: &'static str) -> Result<()> {
+    fn check_not_freed(&self, call: &'static str) -> Result<()> {
         if self.0.freed.load(Ordering::Acquire) { Err(closed_error(call, "mipmapped array")) } else { Ok(()) }
     }
 
     /// The array of a level, 0 being the largest.
-    pub fn level(&self, level: u32) -> Result<Array> {
-        self.check_open("cuMipmappedArrayGetLevel")?;
+    pub fn mipmap_level(&self, level: u32) -> Result<Array> {
+        self.check_not_freed("cuMipmappedArrayGetLevel")?;
         let mut handle = CUarray::null();
         // SAFETY: this array is alive, one handle is written.
-        unsafe { call_in!(self.0.ctx, cuMipmappedArrayGetLevel(&raw mut handle, self.0.handle, level)) }?;
+        unsafe { call_if_alive!(self.0.ctx, cuMipmappedArrayGetLevel(&raw mut handle, self.0.handle, level)) }?;
         let ctx = self.0.ctx.clone();
         let parent = Some(self.clone());
         let inner = ArrayInner { ctx, handle, owned: false, freed: AtomicBool::new(false), parent };
@@ -196,21 +196,21 @@ impl MipmappedArray {
     }
 
     /// The handle, if its context still exists with the current driver.
-    pub(crate) fn live_handle(&self, call: &'static str) -> Result<CUmipmappedArray> {
-        self.0.ctx.check_same_table(call)?;
-        self.0.ctx.live_table(call)?;
-        self.check_open(call)?;
+    pub(crate) fn handle_if_alive(&self, call: &'static str) -> Result<CUmipmappedArray> {
+        self.0.ctx.check_same_driver_as_current(call)?;
+        self.0.ctx.driver_table_if_alive(call)?;
+        self.check_not_freed(call)?;
         Ok(self.0.handle)
     }
 }
 
-impl Drop for MipmapInner {
+impl Drop for MipmappedArrayInner {
     fn drop(&mut self) {
         if *self.freed.get_mut() {
             return;
         }
         // SAFETY: created by this object, and this is the last use.
-        self.ctx.drop_resource(|table| unsafe { call!(table, cuMipmappedArrayDestroy(self.handle)) });
+        self.ctx.free_on_drop(|table| unsafe { call_driver!(table, cuMipmappedArrayDestroy(self.handle)) });
     }
 }
 
@@ -220,7 +220,7 @@ impl Drop for MipmapInner {
 /// `src` must be valid for `nbytes`.
 pub unsafe fn memcpy_dtoa(dst: &Array, index: usize, src: CUdeviceptr, nbytes: usize) -> Result<()> {
     // SAFETY: the array is alive, the driver checks its range; `src` is the caller's promise.
-    unsafe { call_current!(cuMemcpyDtoA(dst.live_handle("cuMemcpyDtoA")?, index, src, nbytes)) }
+    unsafe { call_in_current_context!(cuMemcpyDtoA(dst.handle_if_alive("cuMemcpyDtoA")?, index, src, nbytes)) }
 }
 
 /// Copies bytes of a 1-D array, from byte `index` on, to the device.
@@ -229,24 +229,38 @@ pub unsafe fn memcpy_dtoa(dst: &Array, index: usize, src: CUdeviceptr, nbytes: u
 /// `dst` must be valid for `nbytes`.
 pub unsafe fn memcpy_atod(dst: CUdeviceptr, src: &Array, index: usize, nbytes: usize) -> Result<()> {
     // SAFETY: as above.
-    unsafe { call_current!(cuMemcpyAtoD(dst, src.live_handle("cuMemcpyAtoD")?, index, nbytes)) }
+    unsafe { call_in_current_context!(cuMemcpyAtoD(dst, src.handle_if_alive("cuMemcpyAtoD")?, index, nbytes)) }
 }
 
 /// Copies bytes between 1-D arrays.
 pub fn memcpy_atoa(dst: &Array, dst_index: usize, src: &Array, src_index: usize, nbytes: usize) -> Result<()> {
-    let (to, from) = (dst.live_handle("cuMemcpyAtoA")?, src.live_handle("cuMemcpyAtoA")?);
+    let (to, from) = (dst.handle_if_alive("cuMemcpyAtoA")?, src.handle_if_alive("cuMemcpyAtoA")?);
     // SAFETY: both arrays are alive, the driver checks the ranges.
-    unsafe { call_current!(cuMemcpyAtoA(to, dst_index, from, src_index, nbytes)) }
+    unsafe { call_in_current_context!(cuMemcpyAtoA(to, dst_index, from, src_index, nbytes)) }
 }
 
 /// Copies host bytes into a 1-D array, from byte `index` on.
 pub fn memcpy_htoa(dst: &Array, index: usize, src: &[u8]) -> Result<()> {
     // SAFETY: the array is alive, the driver checks its range.
-    unsafe { call_current!(cuMemcpyHtoA(dst.live_handle("cuMemcpyHtoA")?, index, src.as_ptr().cast(), src.len())) }
+    unsafe {
+        call_in_current_context!(cuMemcpyHtoA(
+            dst.handle_if_alive("cuMemcpyHtoA")?,
+            index,
+            src.as_ptr().cast(),
+            src.len()
+        ))
+    }
 }
 
 /// Copies bytes of a 1-D array, from byte `index` on, to the host.
 pub fn memcpy_atoh(dst: &mut [u8], src: &Array, index: usize) -> Result<()> {
     // SAFETY: the array is alive, the driver checks its range.
-    unsafe { call_current!(cuMemcpyAtoH(dst.as_mut_ptr().cast(), src.live_handle("cuMemcpyAtoH")?, index, dst.len())) }
+    unsafe {
+        call_in_current_context!(cuMemcpyAtoH(
+            dst.as_mut_ptr().cast(),
+            src.handle_if_alive("cuMemcpyAtoH")?,
+            index,
+            dst.len()
+        ))
+    }
 }

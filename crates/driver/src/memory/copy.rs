@@ -1,12 +1,12 @@
 //! Linear copies. The plain ones wait until the data has arrived; the `async` ones do not, and
 //! their host memory must live and stay untouched until the stream has passed them.
 
-use crate::context::{Context, current_table};
+use crate::context::{Context, current_driver_table};
 use crate::error::Result;
-use crate::memory::diagnosis::address_error;
-use crate::memory::owner::check_accessible;
-use crate::memory::staging::{StagedTransfer, try_staged};
-use crate::stream::{Stream, current_with};
+use crate::memory::address_owner::check_accessible;
+use crate::memory::diagnosis::explain_address_error;
+use crate::memory::staging::{StagedTransfer, try_staged_copy};
+use crate::stream::{Stream, current_table_and_stream_handle};
 use rtcg_cuda_sys::{CUdeviceptr, CUstream, DriverTable};
 
 /// Copies host bytes to the device; waits. Long copies of pageable memory go through page-locked buffers
@@ -17,13 +17,13 @@ use rtcg_cuda_sys::{CUdeviceptr, CUstream, DriverTable};
 pub unsafe fn memcpy_htod(dst: CUdeviceptr, src: &[u8]) -> Result<()> {
     let transfer = StagedTransfer::ToDevice { dst, src: src.as_ptr() };
     // SAFETY: the caller's promise; null is the legacy default stream, which plain copies are ordered by.
-    if let Some(result) = unsafe { try_staged(transfer, src.len(), CUstream::null()) } {
+    if let Some(result) = unsafe { try_staged_copy(transfer, src.len(), CUstream::null()) } {
         return result;
     }
-    let table = current_table("cuMemcpyHtoD")?;
+    let table = current_driver_table("cuMemcpyHtoD")?;
     // SAFETY: the source is a slice, the destination is the caller's promise.
     let result = unsafe { retry_if_context_displaced!(table, cuMemcpyHtoD(dst, src.as_ptr().cast(), src.len())) };
-    address_error(table, result, &[("dest", dst, src.len())])
+    explain_address_error(table, result, &[("dest", dst, src.len())])
 }
 
 /// Copies device bytes to the host; waits. As [`memcpy_htod`].
@@ -33,17 +33,17 @@ pub unsafe fn memcpy_htod(dst: CUdeviceptr, src: &[u8]) -> Result<()> {
 pub unsafe fn memcpy_dtoh(dst: &mut [u8], src: CUdeviceptr) -> Result<()> {
     let transfer = StagedTransfer::ToHost { dst: dst.as_mut_ptr(), src };
     // SAFETY: as in `memcpy_htod`.
-    if let Some(result) = unsafe { try_staged(transfer, dst.len(), CUstream::null()) } {
+    if let Some(result) = unsafe { try_staged_copy(transfer, dst.len(), CUstream::null()) } {
         return result;
     }
-    let table = current_table("cuMemcpyDtoH")?;
+    let table = current_driver_table("cuMemcpyDtoH")?;
     let ctx = Context::current();
-    let waited = ctx.as_ref().map(|ctx| (ctx.launch_queue(), ctx.launch_queue().before_wait()));
+    let waited = ctx.as_ref().map(|ctx| (ctx.launch_queue(), ctx.launch_queue().snapshot_awaited_launches()));
     // SAFETY: the destination is a slice, the source is the caller's promise.
     let result = unsafe { retry_if_context_displaced!(table, cuMemcpyDtoH(dst.as_mut_ptr().cast(), src, dst.len())) };
-    address_error(table, result, &[("src", src, dst.len())])?;
+    explain_address_error(table, result, &[("src", src, dst.len())])?;
     if let Some((queue, waited)) = waited {
-        queue.after_wait_for(CUstream::null(), waited);
+        queue.finish_stream_wait(CUstream::null(), waited);
     }
     Ok(())
 }
@@ -53,11 +53,11 @@ pub unsafe fn memcpy_dtoh(dst: &mut [u8], src: CUdeviceptr) -> Result<()> {
 /// # Safety
 /// As [`memcpy_htod`].
 pub unsafe fn memcpy_htod_in_stream(dst: CUdeviceptr, src: &[u8], stream: &Stream) -> Result<()> {
-    let (_, handle) = current_with("cuMemcpyHtoDAsync", Some(stream))?;
+    let (_, handle) = current_table_and_stream_handle("cuMemcpyHtoDAsync", Some(stream))?;
     let transfer = StagedTransfer::ToDevice { dst, src: src.as_ptr() };
     // SAFETY: the caller's promise; the stream is one of the current context's driver.
     unsafe {
-        if let Some(result) = try_staged(transfer, src.len(), handle) {
+        if let Some(result) = try_staged_copy(transfer, src.len(), handle) {
             return result;
         }
         memcpy_htod_async(dst, src.as_ptr(), src.len(), Some(stream))?;
@@ -70,11 +70,11 @@ pub unsafe fn memcpy_htod_in_stream(dst: CUdeviceptr, src: &[u8], stream: &Strea
 /// # Safety
 /// As [`memcpy_dtoh`].
 pub unsafe fn memcpy_dtoh_in_stream(dst: &mut [u8], src: CUdeviceptr, stream: &Stream) -> Result<()> {
-    let (_, handle) = current_with("cuMemcpyDtoHAsync", Some(stream))?;
+    let (_, handle) = current_table_and_stream_handle("cuMemcpyDtoHAsync", Some(stream))?;
     let transfer = StagedTransfer::ToHost { dst: dst.as_mut_ptr(), src };
     // SAFETY: as in `memcpy_htod_in_stream`.
     unsafe {
-        if let Some(result) = try_staged(transfer, dst.len(), handle) {
+        if let Some(result) = try_staged_copy(transfer, dst.len(), handle) {
             return result;
         }
         memcpy_dtoh_async(dst.as_mut_ptr(), src, dst.len(), Some(stream))?;
@@ -86,20 +86,20 @@ pub unsafe fn memcpy_dtoh_in_stream(dst: &mut [u8], src: CUdeviceptr, stream: &S
 ///
 /// # Safety
 /// As [`memcpy_htod`]; a context of the table must be current.
-pub(crate) unsafe fn memcpy_htod_in(table: &DriverTable, dst: CUdeviceptr, src: &[u8]) -> Result<()> {
+pub(crate) unsafe fn memcpy_htod_with_table(table: &DriverTable, dst: CUdeviceptr, src: &[u8]) -> Result<()> {
     // SAFETY: the caller's promise.
-    let result = unsafe { call!(table, cuMemcpyHtoD(dst, src.as_ptr().cast(), src.len())) };
-    address_error(table, result, &[("dest", dst, src.len())])
+    let result = unsafe { call_driver!(table, cuMemcpyHtoD(dst, src.as_ptr().cast(), src.len())) };
+    explain_address_error(table, result, &[("dest", dst, src.len())])
 }
 
 /// [`memcpy_dtoh`] through a given table.
 ///
 /// # Safety
 /// As [`memcpy_dtoh`]; a context of the table must be current.
-pub(crate) unsafe fn memcpy_dtoh_in(table: &DriverTable, dst: &mut [u8], src: CUdeviceptr) -> Result<()> {
+pub(crate) unsafe fn memcpy_dtoh_with_table(table: &DriverTable, dst: &mut [u8], src: CUdeviceptr) -> Result<()> {
     // SAFETY: the caller's promise.
-    let result = unsafe { call!(table, cuMemcpyDtoH(dst.as_mut_ptr().cast(), src, dst.len())) };
-    address_error(table, result, &[("src", src, dst.len())])
+    let result = unsafe { call_driver!(table, cuMemcpyDtoH(dst.as_mut_ptr().cast(), src, dst.len())) };
+    explain_address_error(table, result, &[("src", src, dst.len())])
 }
 
 /// Copies host bytes to the device in stream order.
@@ -113,10 +113,10 @@ pub unsafe fn memcpy_htod_async(
     nbytes: usize,
     stream: Option<&Stream>,
 ) -> Result<()> {
-    let (table, stream) = current_with("cuMemcpyHtoDAsync", stream)?;
+    let (table, stream) = current_table_and_stream_handle("cuMemcpyHtoDAsync", stream)?;
     // SAFETY: the caller's promise.
     let result = unsafe { retry_if_context_displaced!(table, cuMemcpyHtoDAsync(dst, src.cast(), nbytes, stream)) };
-    address_error(table, result, &[("dest", dst, nbytes)])
+    explain_address_error(table, result, &[("dest", dst, nbytes)])
 }
 
 /// Copies device bytes to the host in stream order.
@@ -125,10 +125,10 @@ pub unsafe fn memcpy_htod_async(
 /// `dst` and `src` must be valid for `nbytes` until the stream has passed the copy, and nobody
 /// may use `dst` meanwhile.
 pub unsafe fn memcpy_dtoh_async(dst: *mut u8, src: CUdeviceptr, nbytes: usize, stream: Option<&Stream>) -> Result<()> {
-    let (table, stream) = current_with("cuMemcpyDtoHAsync", stream)?;
+    let (table, stream) = current_table_and_stream_handle("cuMemcpyDtoHAsync", stream)?;
     // SAFETY: the caller's promise.
     let result = unsafe { retry_if_context_displaced!(table, cuMemcpyDtoHAsync(dst.cast(), src, nbytes, stream)) };
-    address_error(table, result, &[("src", src, nbytes)])
+    explain_address_error(table, result, &[("src", src, nbytes)])
 }
 
 /// Copies within the device (or between devices of one driver).
@@ -136,10 +136,10 @@ pub unsafe fn memcpy_dtoh_async(dst: *mut u8, src: CUdeviceptr, nbytes: usize, s
 /// # Safety
 /// Both pointers must be valid for `nbytes` in the current context.
 pub unsafe fn memcpy_dtod(dst: CUdeviceptr, src: CUdeviceptr, nbytes: usize) -> Result<()> {
-    let table = current_table("cuMemcpyDtoD")?;
+    let table = current_driver_table("cuMemcpyDtoD")?;
     // SAFETY: the caller's promise.
     let result = unsafe { retry_if_context_displaced!(table, cuMemcpyDtoD(dst, src, nbytes)) };
-    address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
+    explain_address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 
 /// [`memcpy_dtod`] in stream order.
@@ -152,10 +152,10 @@ pub unsafe fn memcpy_dtod_async(
     nbytes: usize,
     stream: Option<&Stream>,
 ) -> Result<()> {
-    let (table, stream) = current_with("cuMemcpyDtoDAsync", stream)?;
+    let (table, stream) = current_table_and_stream_handle("cuMemcpyDtoDAsync", stream)?;
     // SAFETY: the caller's promise.
     let result = unsafe { retry_if_context_displaced!(table, cuMemcpyDtoDAsync(dst, src, nbytes, stream)) };
-    address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
+    explain_address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 
 /// Copies between contexts; `None` means the current one. Memory of another device than that of the context that is
@@ -172,10 +172,10 @@ pub unsafe fn memcpy_peer(
 ) -> Result<()> {
     let (dst_ctx, src_ctx) = peer_copy_contexts("cuMemcpyPeer", (dst, dst_ctx), (src, src_ctx))?;
     let (to, from) = (dst_ctx.handle(), src_ctx.handle());
-    let table = current_table("cuMemcpyPeer")?;
+    let table = current_driver_table("cuMemcpyPeer")?;
     // SAFETY: the caller's promise; both contexts are alive and of the current driver.
     let result = unsafe { retry_if_context_displaced!(table, cuMemcpyPeer(dst, to, src, from, nbytes)) };
-    address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
+    explain_address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 
 /// [`memcpy_peer`] in stream order.
@@ -192,19 +192,23 @@ pub unsafe fn memcpy_peer_async(
 ) -> Result<()> {
     let (dst_ctx, src_ctx) = peer_copy_contexts("cuMemcpyPeerAsync", (dst, dst_ctx), (src, src_ctx))?;
     let (to, from) = (dst_ctx.handle(), src_ctx.handle());
-    let (table, stream) = current_with("cuMemcpyPeerAsync", stream)?;
+    let (table, stream) = current_table_and_stream_handle("cuMemcpyPeerAsync", stream)?;
     // SAFETY: the caller's promise; both contexts are alive and of the current driver.
     let result = unsafe { retry_if_context_displaced!(table, cuMemcpyPeerAsync(dst, to, src, from, nbytes, stream)) };
-    address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
+    explain_address_error(table, result, &[("dest", dst, nbytes), ("src", src, nbytes)])
 }
 
 /// An end of a copy between contexts, and the context that was named for it.
-type PeerCopyEnd<'a> = (CUdeviceptr, Option<&'a Context>);
+type PeerCopyEndpoint<'a> = (CUdeviceptr, Option<&'a Context>);
 
-fn peer_copy_contexts(call: &'static str, dst: PeerCopyEnd<'_>, src: PeerCopyEnd<'_>) -> Result<(Context, Context)> {
-    let pick = |name: &str, (ptr, ctx): PeerCopyEnd<'_>| match ctx {
+fn peer_copy_contexts(
+    call: &'static str,
+    dst: PeerCopyEndpoint<'_>,
+    src: PeerCopyEndpoint<'_>,
+) -> Result<(Context, Context)> {
+    let pick = |name: &str, (ptr, ctx): PeerCopyEndpoint<'_>| match ctx {
         Some(ctx) => {
-            ctx.check_same_table(call)?;
+            ctx.check_same_driver_as_current(call)?;
             check_accessible(call, name, ptr, ctx)?;
             Ok(ctx.clone())
         }

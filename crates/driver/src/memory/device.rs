@@ -1,11 +1,11 @@
 //! Memory that kernels use: plain, managed, and mapped from another process.
 
-use crate::context::{Context, current_table};
+use crate::context::{Context, current_driver_table};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::memory::diagnosis::{address_error, allocation_error};
-use crate::memory::memory_pool::{DriverPool, made_current};
-use crate::memory::reclaim::{self, with_retries};
+use crate::memory::diagnosis::{explain_address_error, explain_allocation_error};
+use crate::memory::memory_pool::{DriverPool, current_pool_of_device};
+use crate::memory::reclaim::{self, allocate_with_reclaim};
 use crate::stream::{Stream, checked_stream_handle};
 use rtcg_cuda_sys::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 pub fn mem_get_info() -> Result<(usize, usize)> {
     let (mut free, mut total) = (0usize, 0);
     // SAFETY: writes two sizes.
-    unsafe { call_current!(cuMemGetInfo(&raw mut free, &raw mut total)) }?;
+    unsafe { call_in_current_context!(cuMemGetInfo(&raw mut free, &raw mut total)) }?;
     let unused = Context::current_device().map_or(0, reclaim::unused_bytes);
     Ok((free.saturating_add(unused).min(total), total))
 }
@@ -34,16 +34,16 @@ pub fn mem_alloc_pitch(width: usize, height: usize, access_size: u32) -> Result<
         let (mut ptr, mut pitch) = (0, 0);
         let out = (&raw mut ptr, &raw mut pitch);
         // SAFETY: writes a pointer and a size.
-        unsafe { call!(table, cuMemAllocPitch(out.0, out.1, width, height, access_size)) }?;
+        unsafe { call_driver!(table, cuMemAllocPitch(out.0, out.1, width, height, access_size)) }?;
         Ok((ptr, pitch))
     })
-    .map_err(|error| explain_pitch(error, width, height, access_size))?;
+    .map_err(|error| explain_pitch_error(error, width, height, access_size))?;
     let nbytes = pitch.saturating_mul(height);
     Ok((DeviceAllocation::from_parts(ctx, ptr, nbytes, AllocationOrigin::Alloc), pitch))
 }
 
 #[cold]
-fn explain_pitch(error: Error, width: usize, height: usize, access_size: u32) -> Error {
+fn explain_pitch_error(error: Error, width: usize, height: usize, access_size: u32) -> Error {
     match error.code {
         CUresult::CUDA_ERROR_INVALID_VALUE => error.with_detail(format!(
             "{height} rows of {width} bytes for accesses of {access_size} bytes were asked for; expected no 0, and \
@@ -56,21 +56,21 @@ fn explain_pitch(error: Error, width: usize, height: usize, access_size: u32) ->
 /// `(base, nbytes)` of the allocation that holds `ptr`.
 pub fn mem_get_address_range(ptr: CUdeviceptr) -> Result<(CUdeviceptr, usize)> {
     let (mut base, mut nbytes) = (0, 0);
-    let table = current_table("cuMemGetAddressRange")?;
+    let table = current_driver_table("cuMemGetAddressRange")?;
     // SAFETY: writes a pointer and a size; the driver checks `ptr`.
     let result =
         unsafe { retry_if_context_displaced!(table, cuMemGetAddressRange(&raw mut base, &raw mut nbytes, ptr)) };
-    address_error(table, result, &[("ptr", ptr, 1)])?;
+    explain_address_error(table, result, &[("ptr", ptr, 1)])?;
     Ok((base, nbytes))
 }
 
 /// The bytes by which another process maps the allocation at `ptr` ([`IpcMemory`]).
 pub fn mem_get_ipc_handle(ptr: CUdeviceptr) -> Result<[u8; 64]> {
     let mut handle = CUipcMemHandle::default();
-    let table = current_table("cuIpcGetMemHandle")?;
+    let table = current_driver_table("cuIpcGetMemHandle")?;
     // SAFETY: writes one structure; the driver checks `ptr`.
     let result = unsafe { retry_if_context_displaced!(table, cuIpcGetMemHandle(&raw mut handle, ptr)) };
-    address_error(table, result, &[("ptr", ptr, 1)])?;
+    explain_address_error(table, result, &[("ptr", ptr, 1)])?;
     Ok(handle.reserved.map(|b| b as u8))
 }
 
@@ -81,8 +81,10 @@ fn allocate_with_retry<T>(
     nbytes: usize,
     allocate: impl Fn(&DriverTable) -> Result<T>,
 ) -> Result<T> {
-    let table = ctx.live_table(call)?;
-    with_retries(ctx.device(), || allocate(table).map_err(|error| allocation_error(table, error, nbytes)))
+    let table = ctx.driver_table_if_alive(call)?;
+    allocate_with_reclaim(ctx.device(), || {
+        allocate(table).map_err(|error| explain_allocation_error(table, error, nbytes))
+    })
 }
 
 /// How memory came here, and so how it is given back.
@@ -115,7 +117,7 @@ impl DeviceAllocation {
         let ptr = allocate_with_retry(&ctx, "cuMemAlloc", nbytes, |table| {
             let mut ptr = 0;
             // SAFETY: writes one pointer.
-            unsafe { call!(table, cuMemAlloc(&raw mut ptr, nbytes)) }?;
+            unsafe { call_driver!(table, cuMemAlloc(&raw mut ptr, nbytes)) }?;
             Ok(ptr)
         })?;
         Ok(Self::from_parts(ctx, ptr, nbytes, AllocationOrigin::Alloc))
@@ -125,9 +127,9 @@ impl DeviceAllocation {
     /// device. The memory may be used by work in `stream` (`None` is the default stream of the current
     /// context), and by other work that waits for it; it is freed in the order of the same stream.
     pub fn new_async(nbytes: usize, stream: Option<&Stream>) -> Result<Self> {
-        Self::new_stream_ordered("cuMemAllocAsync", nbytes, stream, made_current, |table, ptr, stream| {
+        Self::new_stream_ordered("cuMemAllocAsync", nbytes, stream, current_pool_of_device, |table, ptr, stream| {
             // SAFETY: writes one pointer; the stream is alive.
-            unsafe { call!(table, cuMemAllocAsync(ptr, nbytes, stream)) }
+            unsafe { call_driver!(table, cuMemAllocAsync(ptr, nbytes, stream)) }
         })
     }
 
@@ -141,7 +143,7 @@ impl DeviceAllocation {
             |_| Some(pool),
             |table, ptr, stream| {
                 // SAFETY: writes one pointer; pool and stream are alive.
-                unsafe { call!(table, cuMemAllocFromPoolAsync(ptr, nbytes, handle, stream)) }
+                unsafe { call_driver!(table, cuMemAllocFromPoolAsync(ptr, nbytes, handle, stream)) }
             },
         )
     }
@@ -156,7 +158,7 @@ impl DeviceAllocation {
         let entered = if stream.is_none() { Stream::current() } else { None };
         let stream = stream.or(entered.as_ref());
         let ctx = stream.map_or_else(Context::current_or_error, |stream| Ok(stream.context().clone()))?;
-        let handle = checked_stream_handle(call, ctx.live_table(call)?, stream)?;
+        let handle = checked_stream_handle(call, ctx.driver_table_if_alive(call)?, stream)?;
         if nbytes == 0 {
             // Drivers give address 0 for this; memory of no bytes is an error in every other call.
             let detail = "nbytes is 0; expected at least 1";
@@ -212,7 +214,7 @@ impl DeviceAllocation {
             return Err(Error::new("device_allocation::free", code, "it was freed before"));
         }
         let result = self.ctx.free_in_context(|table| self.free_in_driver(table));
-        self.release_pool();
+        self.drop_pool_reference();
         result
     }
 
@@ -220,8 +222,8 @@ impl DeviceAllocation {
     /// hook. For owners that must not hold a lock of theirs while the driver waits.
     pub fn free_quietly(&self) {
         if !self.freed.swap(true, Ordering::AcqRel) {
-            self.ctx.drop_resource(|table| self.free_in_driver(table));
-            self.release_pool();
+            self.ctx.free_on_drop(|table| self.free_in_driver(table));
+            self.drop_pool_reference();
         }
     }
 
@@ -232,19 +234,20 @@ impl DeviceAllocation {
             let detail = "the memory was not allocated in stream order";
             return Err(Error::new("cuMemFreeAsync", CUresult::CUDA_ERROR_INVALID_VALUE, detail));
         }
-        let stream = checked_stream_handle("cuMemFreeAsync", self.ctx.live_table("cuMemFreeAsync")?, stream)?;
+        let stream =
+            checked_stream_handle("cuMemFreeAsync", self.ctx.driver_table_if_alive("cuMemFreeAsync")?, stream)?;
         if self.freed.swap(true, Ordering::AcqRel) {
             let code = CUresult::CUDA_ERROR_INVALID_HANDLE;
             return Err(Error::new("device_allocation::free", code, "it was freed before"));
         }
         // SAFETY: the memory is this object's, and `freed` lets only one call come here.
-        let result = self.ctx.free_in_context(|table| unsafe { call!(table, cuMemFreeAsync(self.ptr, stream)) });
-        self.release_pool();
+        let result = self.ctx.free_in_context(|table| unsafe { call_driver!(table, cuMemFreeAsync(self.ptr, stream)) });
+        self.drop_pool_reference();
         result
     }
 
     /// Lets go of the pool, for memory that was freed.
-    fn release_pool(&self) {
+    fn drop_pool_reference(&self) {
         if let AllocationOrigin::AllocAsync(_, pool) = &self.origin {
             pool.lock().unwrap_or_else(|e| e.into_inner()).take();
         }
@@ -254,18 +257,18 @@ impl DeviceAllocation {
         // SAFETY: the memory is this object's, and `freed` lets only one call come here.
         unsafe {
             match &self.origin {
-                AllocationOrigin::Alloc => call!(table, cuMemFree(self.ptr)),
+                AllocationOrigin::Alloc => call_driver!(table, cuMemFree(self.ptr)),
                 AllocationOrigin::AllocAsync(stream, _) => {
                     let own =
                         stream.as_ref().map(|stream| checked_stream_handle("cuMemFreeAsync", table, Some(stream)));
                     match own {
-                        None => call!(table, cuMemFreeAsync(self.ptr, CUstream::null())),
-                        Some(Ok(stream)) => call!(table, cuMemFreeAsync(self.ptr, stream)),
+                        None => call_driver!(table, cuMemFreeAsync(self.ptr, CUstream::null())),
+                        Some(Ok(stream)) => call_driver!(table, cuMemFreeAsync(self.ptr, stream)),
                         // A stream that was closed has no order any more.
-                        Some(Err(_)) => call!(table, cuMemFree(self.ptr)),
+                        Some(Err(_)) => call_driver!(table, cuMemFree(self.ptr)),
                     }
                 }
-                AllocationOrigin::Ipc => call!(table, cuIpcCloseMemHandle(self.ptr)),
+                AllocationOrigin::Ipc => call_driver!(table, cuIpcCloseMemHandle(self.ptr)),
             }
         }
     }
@@ -274,14 +277,14 @@ impl DeviceAllocation {
     pub fn write(&self, offset: usize, src: &[u8]) -> Result<()> {
         let dst = self.checked_range("cuMemcpyHtoD", offset, src.len())?;
         // SAFETY: both ranges are valid for the length, which `checked_range` checked.
-        self.ctx.current_in_driver(|| unsafe { super::memcpy_htod_in(self.ctx.table(), dst, src) })
+        self.ctx.with_current_locked(|| unsafe { super::memcpy_htod_with_table(self.ctx.driver_table(), dst, src) })
     }
 
     /// Copies bytes from `offset` to the host; waits until they are there.
     pub fn read(&self, offset: usize, dst: &mut [u8]) -> Result<()> {
         let src = self.checked_range("cuMemcpyDtoH", offset, dst.len())?;
         // SAFETY: both ranges are valid for the length, which `checked_range` checked.
-        self.ctx.current_in_driver(|| unsafe { super::memcpy_dtoh_in(self.ctx.table(), dst, src) })
+        self.ctx.with_current_locked(|| unsafe { super::memcpy_dtoh_with_table(self.ctx.driver_table(), dst, src) })
     }
 
     fn checked_range(&self, call: &'static str, offset: usize, nbytes: usize) -> Result<CUdeviceptr> {
@@ -301,7 +304,7 @@ impl DeviceAllocation {
 impl Drop for DeviceAllocation {
     fn drop(&mut self) {
         if !*self.freed.get_mut() {
-            self.ctx.drop_resource(|table| self.free_in_driver(table));
+            self.ctx.free_on_drop(|table| self.free_in_driver(table));
         }
     }
 }
@@ -318,7 +321,7 @@ impl ManagedAllocation {
         let ptr = allocate_with_retry(&ctx, "cuMemAllocManaged", nbytes, |table| {
             let mut ptr = 0;
             // SAFETY: writes one pointer.
-            unsafe { call!(table, cuMemAllocManaged(&raw mut ptr, nbytes, flags)) }?;
+            unsafe { call_driver!(table, cuMemAllocManaged(&raw mut ptr, nbytes, flags)) }?;
             Ok(ptr)
         })?;
         Ok(Self(DeviceAllocation::from_parts(ctx, ptr, nbytes, AllocationOrigin::Alloc)))
@@ -341,10 +344,10 @@ impl ManagedAllocation {
 
     /// Attaches the memory to a stream, or to all or to the host, by `flags`.
     pub fn attach(&self, flags: u32, stream: Option<&Stream>) -> Result<()> {
-        let table = self.0.ctx.live_table("cuStreamAttachMemAsync")?;
+        let table = self.0.ctx.driver_table_if_alive("cuStreamAttachMemAsync")?;
         let stream = checked_stream_handle("cuStreamAttachMemAsync", table, stream)?;
         // SAFETY: memory and stream are alive; length 0 means the whole allocation.
-        unsafe { call!(table, cuStreamAttachMemAsync(stream, self.0.ptr, 0, flags)) }
+        unsafe { call_driver!(table, cuStreamAttachMemAsync(stream, self.0.ptr, 0, flags)) }
     }
 
     /// Frees the memory now. A second call is an error.
@@ -359,12 +362,12 @@ pub struct IpcMemory(DeviceAllocation);
 
 impl IpcMemory {
     /// Maps the memory whose [`mem_get_ipc_handle`] is `bytes`; `flags` as `CUipcMem_flags`.
-    pub fn open(bytes: [u8; 64], flags: u32) -> Result<Self> {
+    pub fn open_ipc_handle(bytes: [u8; 64], flags: u32) -> Result<Self> {
         let ctx = Context::current_or_error()?;
         let handle = CUipcMemHandle { reserved: bytes.map(|b| b as c_char) };
         let mut ptr = 0;
         // SAFETY: writes one pointer; the driver checks the bytes.
-        unsafe { call_in!(ctx, cuIpcOpenMemHandle(&raw mut ptr, handle, flags)) }?;
+        unsafe { call_if_alive!(ctx, cuIpcOpenMemHandle(&raw mut ptr, handle, flags)) }?;
         let nbytes = mem_get_address_range(ptr).map_or(0, |(base, size)| size - (ptr - base) as usize);
         Ok(Self(DeviceAllocation::from_parts(ctx, ptr, nbytes, AllocationOrigin::Ipc)))
     }

@@ -7,12 +7,12 @@ use rtcg_cuda_sys::*;
 /// What was requested, and what there was, where the driver says neither. A context of the table must
 /// be current.
 #[cold]
-pub(crate) fn allocation_error(table: &DriverTable, error: Error, nbytes: usize) -> Error {
+pub(crate) fn explain_allocation_error(table: &DriverTable, error: Error, nbytes: usize) -> Error {
     match error.code {
         CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
             let (mut free, mut total) = (0, 0);
             // SAFETY: writes two sizes.
-            let known = unsafe { call!(table, cuMemGetInfo(&raw mut free, &raw mut total)) };
+            let known = unsafe { call_driver!(table, cuMemGetInfo(&raw mut free, &raw mut total)) };
             let known = known.map(|()| format!(", {free} of {total} are free")).unwrap_or_default();
             error.with_detail(format!("{nbytes} bytes were asked for{known}"))
         }
@@ -24,15 +24,19 @@ pub(crate) fn allocation_error(table: &DriverTable, error: Error, nbytes: usize)
 }
 
 /// An address that a call was given, under the name that the caller knows it by.
-pub(crate) type GivenAddress = (&'static str, CUdeviceptr, usize);
+pub(crate) type NamedAddressRange = (&'static str, CUdeviceptr, usize);
 
 /// A call with wrong addresses, with what is wrong with them.
-pub(crate) fn address_error(table: &DriverTable, result: Result<()>, given: &[GivenAddress]) -> Result<()> {
-    result.map_err(|error| explain_addresses(table, error, given))
+pub(crate) fn explain_address_error(
+    table: &DriverTable,
+    result: Result<()>,
+    given: &[NamedAddressRange],
+) -> Result<()> {
+    result.map_err(|error| add_address_reasons(table, error, given))
 }
 
 #[cold]
-fn explain_addresses(table: &DriverTable, error: Error, given: &[GivenAddress]) -> Error {
+fn add_address_reasons(table: &DriverTable, error: Error, given: &[NamedAddressRange]) -> Error {
     if !matches!(error.code, CUresult::CUDA_ERROR_INVALID_VALUE | CUresult::CUDA_ERROR_NOT_FOUND) {
         return error;
     }
@@ -41,15 +45,15 @@ fn explain_addresses(table: &DriverTable, error: Error, given: &[GivenAddress]) 
 }
 
 /// What is wrong with an address, if it can be seen.
-fn address_fault_reason(table: &DriverTable, (name, address, nbytes): GivenAddress) -> Option<String> {
+fn address_fault_reason(table: &DriverTable, (name, address, nbytes): NamedAddressRange) -> Option<String> {
     let (mut base, mut size) = (0, 0);
     // SAFETY: writes a pointer and a size; the driver checks the address.
-    if unsafe { call!(table, cuMemGetAddressRange(&raw mut base, &raw mut size, address)) }.is_err() {
+    if unsafe { call_driver!(table, cuMemGetAddressRange(&raw mut base, &raw mut size, address)) }.is_err() {
         // With unified addressing, memory of the host is as good where the driver knows it.
         let mut kind = CUmemorytype::default();
         let attribute = CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
         // SAFETY: writes one value; the driver checks the address.
-        let known = unsafe { call!(table, cuPointerGetAttribute((&raw mut kind).cast(), attribute, address)) };
+        let known = unsafe { call_driver!(table, cuPointerGetAttribute((&raw mut kind).cast(), attribute, address)) };
         return known.is_err().then(|| {
             format!("{name} is {address:#x}, which lies in no allocation; expected an address of {nbytes} bytes of device memory")
         });

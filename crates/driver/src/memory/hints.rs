@@ -2,8 +2,8 @@
 
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::memory::diagnosis::address_error;
-use crate::stream::{Stream, current_with};
+use crate::memory::diagnosis::explain_address_error;
+use crate::stream::{Stream, current_table_and_stream_handle};
 use rtcg_cuda_sys::*;
 
 /// A pointer attribute whose value is at most 8 bytes, zero-extended.
@@ -15,19 +15,19 @@ pub fn pointer_attribute_u64(attribute: CUpointer_attribute, ptr: CUdeviceptr) -
     }
     // 16 bytes, because an attribute of a future driver may be larger than those known today.
     let mut value = [0u64; 2];
-    let table = crate::context::current_table("cuPointerGetAttribute")?;
+    let table = crate::context::current_driver_table("cuPointerGetAttribute")?;
     // SAFETY: the value has room for every scalar attribute; the driver checks `ptr`.
     let result =
         unsafe { retry_if_context_displaced!(table, cuPointerGetAttribute(value.as_mut_ptr().cast(), attribute, ptr)) };
-    address_error(table, result, &[("ptr", ptr, 1)])?;
+    explain_address_error(table, result, &[("ptr", ptr, 1)])?;
     Ok(value[0])
 }
 
 /// The number that stands for a device, or for the host.
-fn location_number(call: &'static str, table: &DriverTable, device: Option<&Device>) -> Result<CUdevice> {
+fn device_or_host_id(call: &'static str, table: &DriverTable, device: Option<&Device>) -> Result<CUdevice> {
     match device {
         None => Ok(CU_DEVICE_CPU),
-        Some(device) if device.table() == table => Ok(device.handle()),
+        Some(device) if device.driver_table() == table => Ok(device.handle()),
         Some(_) => {
             let detail = "the device belongs to another driver than the current context";
             Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_DEVICE, detail))
@@ -38,12 +38,12 @@ fn location_number(call: &'static str, table: &DriverTable, device: Option<&Devi
 /// Advises how a range of managed memory will be used. `device` is what the advice speaks of; `None`
 /// is the host. The results of programs do not depend on advice.
 pub fn mem_advise(ptr: CUdeviceptr, nbytes: usize, advice: CUmem_advise, device: Option<&Device>) -> Result<()> {
-    let table = crate::context::current_table("cuMemAdvise")?;
-    let device = location_number("cuMemAdvise", table, device)?;
+    let table = crate::context::current_driver_table("cuMemAdvise")?;
+    let device = device_or_host_id("cuMemAdvise", table, device)?;
     // The form of CUDA 8, which every driver has, knows all that is needed here.
     // SAFETY: plain values; the driver checks the range.
     let result = unsafe { retry_if_context_displaced!(table, cuMemAdvise_v1(ptr, nbytes, advice, device)) };
-    address_error(table, result.map_err(|e| Error { call: "cuMemAdvise", ..e }), &[("ptr", ptr, nbytes)])
+    explain_address_error(table, result.map_err(|e| Error { call: "cuMemAdvise", ..e }), &[("ptr", ptr, nbytes)])
 }
 
 /// Moves a range of managed memory to a device (`None`: to the host) in stream order.
@@ -53,22 +53,22 @@ pub fn mem_prefetch_async(
     device: Option<&Device>,
     stream: Option<&Stream>,
 ) -> Result<()> {
-    let (table, stream) = current_with("cuMemPrefetchAsync", stream)?;
-    let device = location_number("cuMemPrefetchAsync", table, device)?;
+    let (table, stream) = current_table_and_stream_handle("cuMemPrefetchAsync", stream)?;
+    let device = device_or_host_id("cuMemPrefetchAsync", table, device)?;
     // SAFETY: plain values; the driver checks the range.
     let result = unsafe { retry_if_context_displaced!(table, cuMemPrefetchAsync_v1(ptr, nbytes, device, stream)) };
-    address_error(table, result.map_err(|e| Error { call: "cuMemPrefetchAsync", ..e }), &[("ptr", ptr, nbytes)])
+    explain_address_error(table, result.map_err(|e| Error { call: "cuMemPrefetchAsync", ..e }), &[("ptr", ptr, nbytes)])
 }
 
 /// What was advised about a range of managed memory: one number, of which -1 is the host and -2 no
 /// device or different ones.
 pub fn mem_range_attribute(attribute: CUmem_range_attribute, ptr: CUdeviceptr, nbytes: usize) -> Result<i32> {
     let mut value: c_int = 0;
-    let table = crate::context::current_table("cuMemRangeGetAttribute")?;
+    let table = crate::context::current_driver_table("cuMemRangeGetAttribute")?;
     let (data, size) = ((&raw mut value).cast(), size_of::<c_int>());
     // SAFETY: writes one int, as its size says; the driver checks the range.
     let result =
         unsafe { retry_if_context_displaced!(table, cuMemRangeGetAttribute(data, size, attribute, ptr, nbytes)) };
-    address_error(table, result, &[("ptr", ptr, nbytes)])?;
+    explain_address_error(table, result, &[("ptr", ptr, nbytes)])?;
     Ok(value)
 }

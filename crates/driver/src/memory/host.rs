@@ -2,14 +2,14 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::memory::diagnosis::allocation_error;
-use crate::memory::reclaim::with_retries;
+use crate::memory::diagnosis::explain_allocation_error;
+use crate::memory::reclaim::allocate_with_reclaim;
 use rtcg_cuda_sys::{CUdeviceptr, CUresult, DriverTable, c_void};
 use std::alloc::Layout;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A second `free` is an error with this call's name.
-fn freed_twice(call: &'static str) -> Error {
+fn double_free_error(call: &'static str) -> Error {
     Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, "it was freed before")
 }
 
@@ -17,7 +17,9 @@ fn freed_twice(call: &'static str) -> Error {
 fn device_pointer(ctx: &Context, host: *mut u8) -> Result<CUdeviceptr> {
     let mut ptr = 0;
     // SAFETY: writes one pointer; the driver checks the host pointer.
-    ctx.current_in_driver(|| unsafe { call_in!(ctx, cuMemHostGetDevicePointer(&raw mut ptr, host.cast(), 0)) })?;
+    ctx.with_current_locked(|| unsafe {
+        call_if_alive!(ctx, cuMemHostGetDevicePointer(&raw mut ptr, host.cast(), 0))
+    })?;
     Ok(ptr)
 }
 
@@ -25,7 +27,7 @@ fn device_pointer(ctx: &Context, host: *mut u8) -> Result<CUdeviceptr> {
 pub fn host_device_pointer(host: *const u8) -> Result<CUdeviceptr> {
     let mut ptr = 0;
     // SAFETY: writes one pointer; the driver checks the host pointer.
-    unsafe { call_current!(cuMemHostGetDevicePointer(&raw mut ptr, host.cast_mut().cast(), 0)) }?;
+    unsafe { call_in_current_context!(cuMemHostGetDevicePointer(&raw mut ptr, host.cast_mut().cast(), 0)) }?;
     Ok(ptr)
 }
 
@@ -49,8 +51,8 @@ impl HostAllocation {
     /// unspecified.
     pub fn new(nbytes: usize, flags: u32) -> Result<Self> {
         let ctx = Context::current_or_error()?;
-        let table = ctx.live_table("cuMemHostAlloc")?;
-        let ptr = with_retries(ctx.device(), || Self::allocate_page_locked(table, nbytes, flags))?;
+        let table = ctx.driver_table_if_alive("cuMemHostAlloc")?;
+        let ptr = allocate_with_reclaim(ctx.device(), || Self::allocate_page_locked(table, nbytes, flags))?;
         Ok(Self { ctx, ptr, nbytes, freed: AtomicBool::new(false) })
     }
 
@@ -58,11 +60,13 @@ impl HostAllocation {
     pub(crate) fn allocate_page_locked(table: &DriverTable, nbytes: usize, flags: u32) -> Result<*mut u8> {
         let mut ptr: *mut c_void = std::ptr::null_mut();
         // SAFETY: writes one pointer.
-        unsafe { call!(table, cuMemHostAlloc(&raw mut ptr, nbytes, flags)) }.map_err(|error| match error.code {
-            CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-                error.with_detail(format!("{nbytes} bytes of page-locked host memory were asked for"))
+        unsafe { call_driver!(table, cuMemHostAlloc(&raw mut ptr, nbytes, flags)) }.map_err(|error| {
+            match error.code {
+                CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                    error.with_detail(format!("{nbytes} bytes of page-locked host memory were asked for"))
+                }
+                _ => explain_allocation_error(table, error, nbytes),
             }
-            _ => allocation_error(table, error, nbytes),
         })?;
         Ok(ptr.cast())
     }
@@ -91,7 +95,7 @@ impl HostAllocation {
     /// hook. For owners that must not hold a lock of theirs while the driver waits.
     pub fn free_quietly(&self) {
         if !self.freed.swap(true, Ordering::AcqRel) {
-            self.ctx.drop_resource(|table| self.free_page_locked(table));
+            self.ctx.free_on_drop(|table| self.free_page_locked(table));
         }
     }
 
@@ -99,7 +103,7 @@ impl HostAllocation {
     pub fn flags(&self) -> Result<u32> {
         let mut flags = 0;
         // SAFETY: writes one value.
-        unsafe { call_in!(self.ctx, cuMemHostGetFlags(&raw mut flags, self.ptr.cast())) }?;
+        unsafe { call_if_alive!(self.ctx, cuMemHostGetFlags(&raw mut flags, self.ptr.cast())) }?;
         Ok(flags)
     }
 
@@ -111,26 +115,26 @@ impl HostAllocation {
     /// Frees the memory now. A second call is an error.
     pub fn free(&self) -> Result<()> {
         if self.freed.swap(true, Ordering::AcqRel) {
-            return Err(freed_twice("pagelocked_host_allocation::free"));
+            return Err(double_free_error("pagelocked_host_allocation::free"));
         }
         self.ctx.free_in_context(|table| self.free_page_locked(table))
     }
 
     fn free_page_locked(&self, table: &DriverTable) -> Result<()> {
         // SAFETY: the memory is this object's, and `freed` lets only one call come here.
-        unsafe { call!(table, cuMemFreeHost(self.ptr.cast())) }
+        unsafe { call_driver!(table, cuMemFreeHost(self.ptr.cast())) }
     }
 }
 
 impl Drop for HostAllocation {
     fn drop(&mut self) {
         if !*self.freed.get_mut() {
-            self.ctx.drop_resource(|table| self.free_page_locked(table));
+            self.ctx.free_on_drop(|table| self.free_page_locked(table));
         }
     }
 }
 
-/// Plain host memory at a given alignment, freed when dropped; fit for [`RegisteredHost`].
+/// Plain host memory at a given alignment, freed when dropped; fit for [`RegisteredHostMemory`].
 #[derive(Debug)]
 pub struct AlignedHostAllocation {
     ptr: *mut u8,
@@ -178,7 +182,7 @@ impl AlignedHostAllocation {
     /// Frees the memory now. A second call is an error.
     pub fn free(&self) -> Result<()> {
         if self.freed.swap(true, Ordering::AcqRel) {
-            return Err(freed_twice("aligned_host_allocation::free"));
+            return Err(double_free_error("aligned_host_allocation::free"));
         }
         // SAFETY: allocated with this layout, and `freed` lets only one call come here.
         unsafe { std::alloc::dealloc(self.ptr, self.layout) };
@@ -194,7 +198,7 @@ impl Drop for AlignedHostAllocation {
 
 /// Host memory of the program, page-locked until dropped.
 #[derive(Debug)]
-pub struct RegisteredHost {
+pub struct RegisteredHostMemory {
     ctx: Context,
     ptr: *mut u8,
     nbytes: usize,
@@ -202,11 +206,11 @@ pub struct RegisteredHost {
 }
 
 // SAFETY: as for `HostAllocation`.
-unsafe impl Send for RegisteredHost {}
+unsafe impl Send for RegisteredHostMemory {}
 // SAFETY: as above.
-unsafe impl Sync for RegisteredHost {}
+unsafe impl Sync for RegisteredHostMemory {}
 
-impl RegisteredHost {
+impl RegisteredHostMemory {
     /// Page-locks memory in the current context; `flags` as `CU_MEMHOSTREGISTER_*`.
     ///
     /// # Safety
@@ -214,9 +218,11 @@ impl RegisteredHost {
     pub unsafe fn new(ptr: *mut u8, nbytes: usize, flags: u32) -> Result<Self> {
         let ctx = Context::current_or_error()?;
         // SAFETY: the caller's promise.
-        unsafe { call_in!(ctx, cuMemHostRegister(ptr.cast(), nbytes, flags)) }.map_err(|error| match error.detail {
-            Some(_) => error,
-            None => error.with_detail(format!("{nbytes} bytes at {ptr:p}")),
+        unsafe { call_if_alive!(ctx, cuMemHostRegister(ptr.cast(), nbytes, flags)) }.map_err(|error| {
+            match error.detail {
+                Some(_) => error,
+                None => error.with_detail(format!("{nbytes} bytes at {ptr:p}")),
+            }
         })?;
         Ok(Self { ctx, ptr, nbytes, unregistered: AtomicBool::new(false) })
     }
@@ -236,7 +242,7 @@ impl RegisteredHost {
         device_pointer(&self.ctx, self.ptr)
     }
 
-    /// Whether [`RegisteredHost::unregister`] was called.
+    /// Whether [`RegisteredHostMemory::unregister`] was called.
     pub fn is_unregistered(&self) -> bool {
         self.unregistered.load(Ordering::Acquire)
     }
@@ -253,14 +259,14 @@ impl RegisteredHost {
 
     fn unregister_range(&self, table: &DriverTable) -> Result<()> {
         // SAFETY: registered by this object, and the flag lets only one call come here.
-        unsafe { call!(table, cuMemHostUnregister(self.ptr.cast())) }
+        unsafe { call_driver!(table, cuMemHostUnregister(self.ptr.cast())) }
     }
 }
 
-impl Drop for RegisteredHost {
+impl Drop for RegisteredHostMemory {
     fn drop(&mut self) {
         if !*self.unregistered.get_mut() {
-            self.ctx.drop_resource(|table| self.unregister_range(table));
+            self.ctx.free_on_drop(|table| self.unregister_range(table));
         }
     }
 }

@@ -3,13 +3,13 @@
 //! Establishes: memory and addresses stay as long as a mapping joins them, and a mapping is undone
 //! before either goes. None of them belongs to a context.
 
-use super::memory_pool::location_of;
+use super::memory_pool::device_location;
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::graph::{in_relaxed_mode, is_any_capturing};
-use crate::memory::reclaim::with_retries;
-use crate::{loaded_drivers, process};
+use crate::graph::{is_any_capturing, with_relaxed_capture_mode};
+use crate::memory::reclaim::allocate_with_reclaim;
+use crate::{loaded_drivers, process_state};
 use rtcg_cuda_sys::*;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl AccessRights {
 }
 
 /// Owns a file descriptor that the driver made.
-pub(super) fn take_fd(call: &'static str, fd: c_int) -> Result<OwnedFd> {
+pub(super) fn own_fd_from_driver(call: &'static str, fd: c_int) -> Result<OwnedFd> {
     if fd < 0 {
         return Err(Error::new(call, CUresult::CUDA_ERROR_UNKNOWN, "the driver gave no file descriptor"));
     }
@@ -60,9 +60,9 @@ pub(super) fn take_fd(call: &'static str, fd: c_int) -> Result<OwnedFd> {
 }
 
 /// Reports a failed clean-up, unless there was nothing to clean up any more.
-fn report_cleanup_failure(result: Result<()>) {
+fn report_failed_cleanup(result: Result<()>) {
     if let Err(error) = result {
-        loaded_drivers::report_cleanup(&error);
+        loaded_drivers::report_cleanup_error(&error);
     }
 }
 
@@ -71,7 +71,7 @@ fn allocation_properties(device: &Device, exportable: bool) -> CUmemAllocationPr
     CUmemAllocationProp {
         type_: CU_MEM_ALLOCATION_TYPE_PINNED,
         requestedHandleTypes: handle_types,
-        location: location_of(device),
+        location: device_location(device),
         ..Default::default()
     }
 }
@@ -81,11 +81,16 @@ pub fn mem_granularity(device: &Device) -> Result<usize> {
     let mut granularity = 0;
     let (props, option) = (allocation_properties(device, false), CU_MEM_ALLOC_GRANULARITY_MINIMUM);
     // SAFETY: one size is written, one structure read.
-    unsafe { call!(device.table(), cuMemGetAllocationGranularity(&raw mut granularity, &raw const props, option)) }?;
+    unsafe {
+        call_driver!(
+            device.driver_table(),
+            cuMemGetAllocationGranularity(&raw mut granularity, &raw const props, option)
+        )
+    }?;
     Ok(granularity)
 }
 
-struct PhysicalInner {
+struct PhysicalMemoryInner {
     device: Device,
     handle: CUmemGenericAllocationHandle,
     nbytes: usize,
@@ -93,7 +98,7 @@ struct PhysicalInner {
 
 /// Memory of a device without an address. Cloning gives another reference to the same memory.
 #[derive(Clone)]
-pub struct PhysicalMemory(Arc<PhysicalInner>);
+pub struct PhysicalMemory(Arc<PhysicalMemoryInner>);
 
 impl std::fmt::Debug for PhysicalMemory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -107,14 +112,14 @@ impl PhysicalMemory {
     pub fn new(device: Device, nbytes: usize, exportable: bool) -> Result<Self> {
         let nbytes = nbytes.checked_next_multiple_of(mem_granularity(&device)?.max(1)).unwrap_or(usize::MAX);
         let props = allocation_properties(&device, exportable);
-        let handle = with_retries(device, || {
+        let handle = allocate_with_reclaim(device, || {
             let mut handle = 0;
             // SAFETY: one handle is written, one structure read.
-            unsafe { call!(device.table(), cuMemCreate(&raw mut handle, nbytes, &raw const props, 0)) }
-                .map_err(|error| super::diagnosis::allocation_error(device.table(), error, nbytes))?;
+            unsafe { call_driver!(device.driver_table(), cuMemCreate(&raw mut handle, nbytes, &raw const props, 0)) }
+                .map_err(|error| super::diagnosis::explain_allocation_error(device.driver_table(), error, nbytes))?;
             Ok(handle)
         })?;
-        Ok(Self(Arc::new(PhysicalInner { device, handle, nbytes })))
+        Ok(Self(Arc::new(PhysicalMemoryInner { device, handle, nbytes })))
     }
 
     /// Memory that another process exported, with the size it has there.
@@ -123,8 +128,8 @@ impl PhysicalMemory {
         let fd = std::ptr::without_provenance_mut(fd.as_raw_fd() as usize);
         let kind = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
         // SAFETY: writes one handle; the driver checks the descriptor.
-        unsafe { call!(device.table(), cuMemImportFromShareableHandle(&raw mut handle, fd, kind)) }?;
-        Ok(Self(Arc::new(PhysicalInner { device, handle, nbytes })))
+        unsafe { call_driver!(device.driver_table(), cuMemImportFromShareableHandle(&raw mut handle, fd, kind)) }?;
+        Ok(Self(Arc::new(PhysicalMemoryInner { device, handle, nbytes })))
     }
 
     /// The memory as a file descriptor, for another process.
@@ -132,8 +137,13 @@ impl PhysicalMemory {
         let mut fd: c_int = -1;
         let (handle, kind) = (self.0.handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
         // SAFETY: the memory exists, one file descriptor is written.
-        unsafe { call!(self.0.device.table(), cuMemExportToShareableHandle((&raw mut fd).cast(), handle, kind, 0)) }?;
-        take_fd("cuMemExportToShareableHandle", fd)
+        unsafe {
+            call_driver!(
+                self.0.device.driver_table(),
+                cuMemExportToShareableHandle((&raw mut fd).cast(), handle, kind, 0)
+            )
+        }?;
+        own_fd_from_driver("cuMemExportToShareableHandle", fd)
     }
 
     /// The size in bytes.
@@ -147,16 +157,16 @@ impl PhysicalMemory {
     }
 }
 
-impl Drop for PhysicalInner {
+impl Drop for PhysicalMemoryInner {
     fn drop(&mut self) {
-        if !process::is_forked_or_exiting() {
+        if !process_state::is_forked_or_exiting() {
             // SAFETY: this is the last use of the handle.
-            report_cleanup_failure(unsafe { call!(self.device.table(), cuMemRelease(self.handle)) });
+            report_failed_cleanup(unsafe { call_driver!(self.device.driver_table(), cuMemRelease(self.handle)) });
         }
     }
 }
 
-struct RangeInner {
+struct AddressRangeInner {
     table: &'static DriverTable,
     ptr: CUdeviceptr,
     nbytes: usize,
@@ -164,7 +174,7 @@ struct RangeInner {
 
 /// Addresses without memory. Cloning gives another reference to the same ones.
 #[derive(Clone)]
-pub struct AddressRange(Arc<RangeInner>);
+pub struct AddressRange(Arc<AddressRangeInner>);
 
 impl std::fmt::Debug for AddressRange {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -176,13 +186,13 @@ impl AddressRange {
     /// Reserves addresses for memory of a device; `nbytes` is rounded up to [`mem_granularity`].
     /// `alignment` is a power of two, or 0 for the driver's choice.
     pub fn new(device: &Device, nbytes: usize, alignment: usize) -> Result<Self> {
-        let table = device.table();
+        let table = device.driver_table();
         let nbytes = nbytes.checked_next_multiple_of(mem_granularity(device)?.max(1)).unwrap_or(usize::MAX);
         let mut ptr = 0;
         // SAFETY: writes one pointer.
-        unsafe { call!(table, cuMemAddressReserve(&raw mut ptr, nbytes, alignment, 0, 0)) }
+        unsafe { call_driver!(table, cuMemAddressReserve(&raw mut ptr, nbytes, alignment, 0, 0)) }
             .map_err(|error| error.with_detail(format!("{nbytes} bytes of addresses, aligned to {alignment}")))?;
-        Ok(Self(Arc::new(RangeInner { table, ptr, nbytes })))
+        Ok(Self(Arc::new(AddressRangeInner { table, ptr, nbytes })))
     }
 
     /// The first address.
@@ -204,23 +214,23 @@ impl AddressRange {
             let detail = format!("{nbytes} bytes at offset {offset} are outside the {} bytes reserved", self.0.nbytes);
             return Err(Error::new("cuMemMap", code, detail));
         }
-        if memory.0.device.table() != self.0.table {
+        if memory.0.device.driver_table() != self.0.table {
             return Err(Error::new("cuMemMap", code, "memory and addresses belong to different drivers"));
         }
         let ptr = self.0.ptr + offset as u64;
         // SAFETY: range and memory exist, and the mapping lies within the range.
-        unsafe { call!(self.0.table, cuMemMap(ptr, nbytes, 0, memory.0.handle, 0)) }
+        unsafe { call_driver!(self.0.table, cuMemMap(ptr, nbytes, 0, memory.0.handle, 0)) }
             .map_err(|error| error.with_detail(format!("{nbytes} bytes at offset {offset}")))?;
         let (range, memory) = (self.clone(), memory.clone());
         Ok(Mapping { range, memory, ptr, unmapped: AtomicBool::new(false) })
     }
 }
 
-impl Drop for RangeInner {
+impl Drop for AddressRangeInner {
     fn drop(&mut self) {
-        if !process::is_forked_or_exiting() {
+        if !process_state::is_forked_or_exiting() {
             // SAFETY: nothing is mapped here any more, since mappings hold their range.
-            report_cleanup_failure(unsafe { call!(self.table, cuMemAddressFree(self.ptr, self.nbytes)) });
+            report_failed_cleanup(unsafe { call_driver!(self.table, cuMemAddressFree(self.ptr, self.nbytes)) });
         }
     }
 }
@@ -263,17 +273,17 @@ impl Mapping {
     /// Says what a device may do with the memory at these addresses.
     pub fn set_access(&self, device: &Device, rights: AccessRights) -> Result<()> {
         self.check_mapped("cuMemSetAccess")?;
-        let desc = CUmemAccessDesc { location: location_of(device), flags: rights.to_driver_flags() };
+        let desc = CUmemAccessDesc { location: device_location(device), flags: rights.to_driver_flags() };
         // SAFETY: the mapping exists, one structure is read.
-        unsafe { call!(self.range.0.table, cuMemSetAccess(self.ptr, self.nbytes(), &raw const desc, 1)) }
+        unsafe { call_driver!(self.range.0.table, cuMemSetAccess(self.ptr, self.nbytes(), &raw const desc, 1)) }
     }
 
     /// What a device may do with the memory at these addresses.
     pub fn access(&self, device: &Device) -> Result<AccessRights> {
         self.check_mapped("cuMemGetAccess")?;
-        let (mut flags, location) = (0u64, location_of(device));
+        let (mut flags, location) = (0u64, device_location(device));
         // SAFETY: the mapping exists, one value is written.
-        unsafe { call!(self.range.0.table, cuMemGetAccess(&raw mut flags, &raw const location, self.ptr)) }?;
+        unsafe { call_driver!(self.range.0.table, cuMemGetAccess(&raw mut flags, &raw const location, self.ptr)) }?;
         Ok(AccessRights::from_driver_flags(CUmemAccess_flags(flags as u32)))
     }
 
@@ -284,7 +294,7 @@ impl Mapping {
         if self.unmapped.swap(true, Ordering::AcqRel) {
             return Err(Error::new("cuMemUnmap", CUresult::CUDA_ERROR_INVALID_HANDLE, "it was unmapped before"));
         }
-        if !process::is_forked_or_exiting() && !is_any_capturing() {
+        if !process_state::is_forked_or_exiting() && !is_any_capturing() {
             // What failed before, or that there is no context, is not this call's to report.
             let _ = Context::synchronize();
         }
@@ -299,18 +309,18 @@ impl Mapping {
     }
 
     fn unmap_range(&self) -> Result<()> {
-        if process::is_forked_or_exiting() {
+        if process_state::is_forked_or_exiting() {
             return Ok(());
         }
         // SAFETY: the mapping is this object's, and `unmapped` lets only one call come here.
-        unsafe { call!(self.range.0.table, cuMemUnmap(self.ptr, self.nbytes())) }
+        unsafe { call_driver!(self.range.0.table, cuMemUnmap(self.ptr, self.nbytes())) }
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
         if !*self.unmapped.get_mut() {
-            report_cleanup_failure(in_relaxed_mode(|| self.unmap_range()));
+            report_failed_cleanup(with_relaxed_capture_mode(|| self.unmap_range()));
         }
     }
 }

@@ -1,12 +1,12 @@
 //! The driver's own pools, from which memory in stream order comes.
 
 use super::device::DeviceAllocation;
-use super::mapping::{AccessRights, take_fd};
+use super::mapping::{AccessRights, own_fd_from_driver};
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graph::is_any_capturing;
-use crate::process;
+use crate::process_state;
 use crate::stream::Stream;
 use rtcg_cuda_sys::*;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -28,7 +28,7 @@ pub(super) struct DriverPool {
 static CREATED_POOLS: Mutex<Vec<Weak<DriverPool>>> = Mutex::new(Vec::new());
 
 impl DriverPool {
-    fn new_created(device: Device, handle: CUmemoryPool) -> Arc<Self> {
+    fn register_created(device: Device, handle: CUmemoryPool) -> Arc<Self> {
         let new = Arc::new(Self { device, handle, is_made_here: true });
         let mut made = CREATED_POOLS.lock().unwrap_or_else(|e| e.into_inner());
         made.retain(|pool| pool.strong_count() > 0);
@@ -41,41 +41,44 @@ impl DriverPool {
     }
 
     /// An attribute; 0 where the driver does not report.
-    fn attribute_bytes(&self, attribute: CUmemPool_attribute) -> u64 {
+    fn attribute_or_zero(&self, attribute: CUmemPool_attribute) -> u64 {
         let mut value = 0u64;
-        let table = self.device.table();
+        let table = self.device.driver_table();
         // SAFETY: the pool exists, the value has room for all sizes.
-        let told = unsafe { call!(table, cuMemPoolGetAttribute(self.handle, attribute, (&raw mut value).cast())) };
+        let told =
+            unsafe { call_driver!(table, cuMemPoolGetAttribute(self.handle, attribute, (&raw mut value).cast())) };
         told.map_or(0, |()| value)
     }
 }
 
 /// The default pool of a device, and those that were made here.
-fn pools_on(device: Device) -> Vec<Arc<DriverPool>> {
+fn pools_of_device(device: Device) -> Vec<Arc<DriverPool>> {
     let made =
         CREATED_POOLS.lock().unwrap_or_else(|e| e.into_inner()).iter().filter_map(Weak::upgrade).collect::<Vec<_>>();
-    let default = MemoryPool::default_of(device).ok().and_then(|pool| pool.open_pool("cuMemPoolGetAttribute").ok());
+    let default = MemoryPool::default_of_device(device)
+        .ok()
+        .and_then(|pool| pool.driver_pool_if_open("cuMemPoolGetAttribute").ok());
     made.into_iter().filter(|pool| pool.device == device).chain(default).collect()
 }
 
 /// Bytes that the driver's pools on a device keep though they are not in use.
 pub(super) fn unused_bytes(device: Device) -> usize {
     let unused = |pool: &Arc<DriverPool>| {
-        let reserved = pool.attribute_bytes(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
-        reserved.saturating_sub(pool.attribute_bytes(CU_MEMPOOL_ATTR_USED_MEM_CURRENT)) as usize
+        let reserved = pool.attribute_or_zero(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+        reserved.saturating_sub(pool.attribute_or_zero(CU_MEMPOOL_ATTR_USED_MEM_CURRENT)) as usize
     };
-    pools_on(device).iter().map(unused).sum()
+    pools_of_device(device).iter().map(unused).sum()
 }
 
 /// Has the driver's pools on a device give back what they keep unused. What was freed in stream order in the current
 /// context is waited for. While a stream is being captured, which forbids that, nothing happens.
 pub(super) fn trim_pools_of_device(device: Device) {
-    let mut pools = pools_on(device);
-    pools.retain(|pool| pool.attribute_bytes(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) > 0);
+    let mut pools = pools_of_device(device);
+    pools.retain(|pool| pool.attribute_or_zero(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) > 0);
     if pools.is_empty() || is_any_capturing() {
         return;
     }
-    let table = device.table();
+    let table = device.driver_table();
     // SAFETY: takes no arguments. Without a current context, or after a kernel that failed, nobody has to be waited for.
     let _ = unsafe { table.cuCtxSynchronize() };
     for pool in pools {
@@ -86,30 +89,30 @@ pub(super) fn trim_pools_of_device(device: Device) {
 
 impl Drop for DriverPool {
     fn drop(&mut self) {
-        if !self.is_made_here || process::is_forked_or_exiting() {
+        if !self.is_made_here || process_state::is_forked_or_exiting() {
             return;
         }
         // SAFETY: the pool is this object's, and this is its last use.
-        if let Err(error) = unsafe { call!(self.device.table(), cuMemPoolDestroy(self.handle)) } {
-            crate::loaded_drivers::report_cleanup(&error);
+        if let Err(error) = unsafe { call_driver!(self.device.driver_table(), cuMemPoolDestroy(self.handle)) } {
+            crate::loaded_drivers::report_cleanup_error(&error);
         }
     }
 }
 
 /// The pools that were made current, at most one for a device: kept as long as they are.
 static POOLS_MADE_CURRENT: Mutex<Vec<Arc<DriverPool>>> = Mutex::new(Vec::new());
-static IS_ANY_CURRENT: AtomicBool = AtomicBool::new(false);
+static IS_ANY_POOL_CURRENT: AtomicBool = AtomicBool::new(false);
 
-fn current_pools() -> MutexGuard<'static, Vec<Arc<DriverPool>>> {
+fn locked_current_pools() -> MutexGuard<'static, Vec<Arc<DriverPool>>> {
     POOLS_MADE_CURRENT.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 /// The pool that was made current on a device. Costs nothing while a program makes none current.
-pub(super) fn made_current(device: Device) -> Option<Arc<DriverPool>> {
-    if !IS_ANY_CURRENT.load(Ordering::Acquire) {
+pub(super) fn current_pool_of_device(device: Device) -> Option<Arc<DriverPool>> {
+    if !IS_ANY_POOL_CURRENT.load(Ordering::Acquire) {
         return None;
     }
-    current_pools().iter().find(|pool| pool.device == device).cloned()
+    locked_current_pools().iter().find(|pool| pool.device == device).cloned()
 }
 
 struct MemoryPoolInner {
@@ -141,7 +144,7 @@ impl PartialEq for MemoryPool {
 impl Eq for MemoryPool {}
 
 /// The place that a device is to the functions of memory.
-pub(super) fn location_of(device: &Device) -> CUmemLocation {
+pub(super) fn device_location(device: &Device) -> CUmemLocation {
     CUmemLocation { type_: CU_MEM_LOCATION_TYPE_DEVICE, id: device.handle() }
 }
 
@@ -152,12 +155,12 @@ impl MemoryPool {
         Self(Arc::new(MemoryPoolInner { device, handle, is_owner, pool: Mutex::new(Some(pool)) }))
     }
 
-    fn from_created(device: Device, handle: CUmemoryPool) -> Self {
-        Self::from_parts(DriverPool::new_created(device, handle), true)
+    fn from_created_handle(device: Device, handle: CUmemoryPool) -> Self {
+        Self::from_parts(DriverPool::register_created(device, handle), true)
     }
 
-    fn from_existing(device: Device, handle: CUmemoryPool) -> Self {
-        let made = made_current(device).filter(|pool| pool.handle == handle);
+    fn from_existing_handle(device: Device, handle: CUmemoryPool) -> Self {
+        let made = current_pool_of_device(device).filter(|pool| pool.handle == handle);
         Self::from_parts(made.unwrap_or_else(|| Arc::new(DriverPool { device, handle, is_made_here: false })), false)
     }
 
@@ -168,30 +171,30 @@ impl MemoryPool {
         let props = CUmemPoolProps {
             allocType: CU_MEM_ALLOCATION_TYPE_PINNED,
             handleTypes: handle_types,
-            location: location_of(&device),
+            location: device_location(&device),
             maxSize: max_bytes,
             ..Default::default()
         };
         let mut handle = CUmemoryPool::null();
         // SAFETY: one handle is written, one structure read.
-        unsafe { call!(device.table(), cuMemPoolCreate(&raw mut handle, &raw const props)) }?;
-        Ok(Self::from_created(device, handle))
+        unsafe { call_driver!(device.driver_table(), cuMemPoolCreate(&raw mut handle, &raw const props)) }?;
+        Ok(Self::from_created_handle(device, handle))
     }
 
     /// The pool that a device has from the beginning.
-    pub fn default_of(device: Device) -> Result<Self> {
+    pub fn default_of_device(device: Device) -> Result<Self> {
         let mut handle = CUmemoryPool::null();
         // SAFETY: writes one handle.
-        unsafe { call!(device.table(), cuDeviceGetDefaultMemPool(&raw mut handle, device.handle())) }?;
-        Ok(Self::from_existing(device, handle))
+        unsafe { call_driver!(device.driver_table(), cuDeviceGetDefaultMemPool(&raw mut handle, device.handle())) }?;
+        Ok(Self::from_existing_handle(device, handle))
     }
 
     /// The pool that allocations in stream order on a device use now.
-    pub fn current_of(device: Device) -> Result<Self> {
+    pub fn current_of_device(device: Device) -> Result<Self> {
         let mut handle = CUmemoryPool::null();
         // SAFETY: writes one handle.
-        unsafe { call!(device.table(), cuDeviceGetMemPool(&raw mut handle, device.handle())) }?;
-        Ok(Self::from_existing(device, handle))
+        unsafe { call_driver!(device.driver_table(), cuDeviceGetMemPool(&raw mut handle, device.handle())) }?;
+        Ok(Self::from_existing_handle(device, handle))
     }
 
     /// Opens a pool that another process exported. Its memory comes by [`MemoryPool::import_pointer`];
@@ -201,20 +204,22 @@ impl MemoryPool {
         let fd = std::ptr::without_provenance_mut(fd.as_raw_fd() as usize);
         let kind = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
         // SAFETY: writes one handle; the driver checks the descriptor.
-        unsafe { call!(device.table(), cuMemPoolImportFromShareableHandle(&raw mut handle, fd, kind, 0)) }?;
-        Ok(Self::from_created(device, handle))
+        unsafe {
+            call_driver!(device.driver_table(), cuMemPoolImportFromShareableHandle(&raw mut handle, fd, kind, 0))
+        }?;
+        Ok(Self::from_created_handle(device, handle))
     }
 
     /// Makes it the pool of its device's allocations in stream order, until another one is or it is
     /// closed.
     pub fn make_current(&self) -> Result<()> {
-        let pool = self.open_pool("cuDeviceSetMemPool")?;
-        let mut current = current_pools();
+        let pool = self.driver_pool_if_open("cuDeviceSetMemPool")?;
+        let mut current = locked_current_pools();
         // SAFETY: device and pool exist.
-        unsafe { call!(pool.device.table(), cuDeviceSetMemPool(pool.device.handle(), pool.handle)) }?;
+        unsafe { call_driver!(pool.device.driver_table(), cuDeviceSetMemPool(pool.device.handle(), pool.handle)) }?;
         current.retain(|other| other.device != pool.device);
         current.push(pool);
-        IS_ANY_CURRENT.store(true, Ordering::Release);
+        IS_ANY_POOL_CURRENT.store(true, Ordering::Release);
         Ok(())
     }
 
@@ -226,8 +231,9 @@ impl MemoryPool {
             return Ok(());
         }
         let pool = self.0.pool.lock().unwrap_or_else(|e| e.into_inner()).take();
-        match made_current(self.0.device).filter(|current| pool.is_some() && current.handle == self.0.handle) {
-            Some(_) if !process::is_forked_or_exiting() => Self::default_of(self.0.device)?.make_current(),
+        match current_pool_of_device(self.0.device).filter(|current| pool.is_some() && current.handle == self.0.handle)
+        {
+            Some(_) if !process_state::is_forked_or_exiting() => Self::default_of_device(self.0.device)?.make_current(),
             _ => Ok(()),
         }
     }
@@ -237,7 +243,7 @@ impl MemoryPool {
 impl MemoryPool {
     /// Memory for `stream`, freed in its order; `None` is the default stream of the current context.
     pub fn allocate(&self, nbytes: usize, stream: Option<&Stream>) -> Result<DeviceAllocation> {
-        let pool = self.open_pool("cuMemAllocFromPoolAsync")?;
+        let pool = self.driver_pool_if_open("cuMemAllocFromPoolAsync")?;
         DeviceAllocation::from_pool(pool, nbytes, stream)
     }
 
@@ -245,25 +251,29 @@ impl MemoryPool {
     pub fn export_pointer(memory: &DeviceAllocation) -> Result<[u8; 64]> {
         let mut data = CUmemPoolPtrExportData::default();
         // SAFETY: writes one structure; the driver checks the address.
-        unsafe { call_in!(memory.context(), cuMemPoolExportPointer(&raw mut data, memory.ptr())) }?;
+        unsafe { call_if_alive!(memory.context(), cuMemPoolExportPointer(&raw mut data, memory.ptr())) }?;
         Ok(data.reserved)
     }
 
     /// Memory of another process, whose pool this is. It is unmapped in the default stream.
     pub fn import_pointer(&self, bytes: [u8; 64]) -> Result<DeviceAllocation> {
         let ctx = Context::current_or_error()?;
-        let pool = self.open_pool("cuMemPoolImportPointer")?;
+        let pool = self.driver_pool_if_open("cuMemPoolImportPointer")?;
         let mut data = CUmemPoolPtrExportData { reserved: bytes };
         let mut ptr = 0;
         // SAFETY: writes one pointer; the driver checks the bytes.
-        unsafe { call!(pool.device.table(), cuMemPoolImportPointer(&raw mut ptr, pool.handle, &raw mut data)) }?;
+        unsafe {
+            call_driver!(pool.device.driver_table(), cuMemPoolImportPointer(&raw mut ptr, pool.handle, &raw mut data))
+        }?;
         DeviceAllocation::from_imported(ctx, ptr, pool)
     }
 
     /// Gives unused memory back to the device until no more than `keep_bytes` are reserved.
     pub fn trim_to(&self, keep_bytes: usize) -> Result<()> {
         // SAFETY: the pool exists.
-        self.call_driver("cuMemPoolTrimTo", |table, pool| unsafe { call!(table, cuMemPoolTrimTo(pool, keep_bytes)) })
+        self.call_with_open_pool("cuMemPoolTrimTo", |table, pool| unsafe {
+            call_driver!(table, cuMemPoolTrimTo(pool, keep_bytes))
+        })
     }
 }
 
@@ -284,8 +294,8 @@ impl MemoryPool {
         // Settings are ints, all others 64 bits; zero beforehand, so both read the same.
         let mut value = 0u64;
         // SAFETY: the value has room for both sizes.
-        self.call_driver("cuMemPoolGetAttribute", |table, pool| unsafe {
-            call!(table, cuMemPoolGetAttribute(pool, attribute, (&raw mut value).cast()))
+        self.call_with_open_pool("cuMemPoolGetAttribute", |table, pool| unsafe {
+            call_driver!(table, cuMemPoolGetAttribute(pool, attribute, (&raw mut value).cast()))
         })?;
         Ok(value)
     }
@@ -294,27 +304,27 @@ impl MemoryPool {
     /// mark, which can be set to 0 only.
     pub fn set_attribute(&self, attribute: CUmemPool_attribute, mut value: u64) -> Result<()> {
         // SAFETY: the value has room for both sizes; the first bytes are those of the number as an int.
-        self.call_driver("cuMemPoolSetAttribute", |table, pool| unsafe {
-            call!(table, cuMemPoolSetAttribute(pool, attribute, (&raw mut value).cast()))
+        self.call_with_open_pool("cuMemPoolSetAttribute", |table, pool| unsafe {
+            call_driver!(table, cuMemPoolSetAttribute(pool, attribute, (&raw mut value).cast()))
         })
     }
 
     /// Says what a device may do with the pool's memory.
     pub fn set_access(&self, device: &Device, rights: AccessRights) -> Result<()> {
-        let desc = CUmemAccessDesc { location: location_of(device), flags: rights.to_driver_flags() };
+        let desc = CUmemAccessDesc { location: device_location(device), flags: rights.to_driver_flags() };
         // SAFETY: reads one structure.
-        self.call_driver("cuMemPoolSetAccess", |table, pool| unsafe {
-            call!(table, cuMemPoolSetAccess(pool, &raw const desc, 1))
+        self.call_with_open_pool("cuMemPoolSetAccess", |table, pool| unsafe {
+            call_driver!(table, cuMemPoolSetAccess(pool, &raw const desc, 1))
         })
     }
 
     /// What a device may do with the pool's memory.
     pub fn access(&self, device: &Device) -> Result<AccessRights> {
         let mut flags = CUmemAccess_flags::default();
-        let mut location = location_of(device);
+        let mut location = device_location(device);
         // SAFETY: writes one value.
-        self.call_driver("cuMemPoolGetAccess", |table, pool| unsafe {
-            call!(table, cuMemPoolGetAccess(&raw mut flags, pool, &raw mut location))
+        self.call_with_open_pool("cuMemPoolGetAccess", |table, pool| unsafe {
+            call_driver!(table, cuMemPoolGetAccess(&raw mut flags, pool, &raw mut location))
         })?;
         Ok(AccessRights::from_driver_flags(flags))
     }
@@ -324,23 +334,23 @@ impl MemoryPool {
         let mut fd: c_int = -1;
         let kind = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
         // SAFETY: writes one file descriptor.
-        self.call_driver("cuMemPoolExportToShareableHandle", |table, pool| unsafe {
-            call!(table, cuMemPoolExportToShareableHandle((&raw mut fd).cast(), pool, kind, 0))
+        self.call_with_open_pool("cuMemPoolExportToShareableHandle", |table, pool| unsafe {
+            call_driver!(table, cuMemPoolExportToShareableHandle((&raw mut fd).cast(), pool, kind, 0))
         })?;
-        take_fd("cuMemPoolExportToShareableHandle", fd)
+        own_fd_from_driver("cuMemPoolExportToShareableHandle", fd)
     }
 
-    fn open_pool(&self, call: &'static str) -> Result<Arc<DriverPool>> {
+    fn driver_pool_if_open(&self, call: &'static str) -> Result<Arc<DriverPool>> {
         let pool = self.0.pool.lock().unwrap_or_else(|e| e.into_inner()).clone();
         pool.ok_or_else(|| Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, "the pool was closed"))
     }
 
-    fn call_driver(
+    fn call_with_open_pool(
         &self,
         call: &'static str,
         ask: impl FnOnce(&'static DriverTable, CUmemoryPool) -> Result<()>,
     ) -> Result<()> {
-        let pool = self.open_pool(call)?;
-        ask(pool.device.table(), pool.handle)
+        let pool = self.driver_pool_if_open(call)?;
+        ask(pool.device.driver_table(), pool.handle)
     }
 }

@@ -19,7 +19,7 @@ pub(crate) trait ReclaimMemory: Send + Sync {
     /// How much that is on a device.
     fn unused_bytes(&self, device: Device) -> usize;
     /// Gives it back if nothing has happened since the last call; whether there is still some.
-    fn trim_idle(&self) -> bool;
+    fn trim_idle_memory(&self) -> bool;
 }
 
 /// Sets what runs when an allocation fails for lack of memory, before it is tried once more: a
@@ -29,7 +29,7 @@ pub fn set_reclaim_hook(hook: impl Fn() + Send + Sync + 'static) {
 }
 
 /// Runs the hook.
-pub(crate) fn run_hook() {
+pub(crate) fn run_reclaim_hook() {
     let hook = RECLAIM_HOOK.read().unwrap_or_else(PoisonError::into_inner).clone();
     if let Some(hook) = hook {
         hook();
@@ -50,20 +50,20 @@ fn live_pools() -> Vec<Arc<dyn ReclaimMemory>> {
 
 /// Has all pools give their unused blocks back to the driver, and the driver's own pools on a device theirs to the
 /// device.
-pub(crate) fn empty_pools(device: Device) {
+pub(crate) fn free_unused_pool_memory(device: Device) {
     live_pools().iter().for_each(|pool| pool.free_idle_memory());
     memory_pool::trim_pools_of_device(device);
 }
 
-/// Bytes on a device that [`empty_pools`] gives back.
+/// Bytes on a device that [`free_unused_pool_memory`] gives back.
 pub(crate) fn unused_bytes(device: Device) -> usize {
     let of_pools: usize = live_pools().iter().map(|pool| pool.unused_bytes(device)).sum();
     of_pools + memory_pool::unused_bytes(device)
 }
 
 /// Has all pools that were idle give their unused blocks back; whether any still has some.
-pub(crate) fn trim_idle() -> bool {
-    live_pools().iter().filter(|pool| pool.trim_idle()).count() > 0
+pub(crate) fn trim_idle_memory() -> bool {
+    live_pools().iter().filter(|pool| pool.trim_idle_memory()).count() > 0
 }
 
 pub(crate) fn is_out_of_memory(error: &Error) -> bool {
@@ -71,9 +71,9 @@ pub(crate) fn is_out_of_memory(error: &Error) -> bool {
 }
 
 /// Allocates on a device; without enough memory again after the hook, and again after pools gave up theirs.
-pub(crate) fn with_retries<T>(device: Device, allocate: impl Fn() -> Result<T>) -> Result<T> {
+pub(crate) fn allocate_with_reclaim<T>(device: Device, allocate: impl Fn() -> Result<T>) -> Result<T> {
     let mut result = allocate();
-    let steps: [&dyn Fn(); 2] = [&run_hook, &|| empty_pools(device)];
+    let steps: [&dyn Fn(); 2] = [&run_reclaim_hook, &|| free_unused_pool_memory(device)];
     for make_room in steps {
         match &result {
             Err(error) if is_out_of_memory(error) => make_room(),

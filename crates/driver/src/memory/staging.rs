@@ -11,7 +11,7 @@ use super::staging_slots::{SLOT_BYTES, StagingSlots};
 use crate::context::Context;
 use crate::error::Result;
 use crate::loaded_drivers::show_notice;
-use crate::memory::diagnosis::address_error;
+use crate::memory::diagnosis::explain_address_error;
 use rtcg_cuda_sys::*;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -106,7 +106,7 @@ impl StagingBuffers {
         }
     }
 
-    pub(crate) fn is_used(&self) -> bool {
+    pub(crate) fn has_allocated_slots(&self) -> bool {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 }
@@ -117,7 +117,7 @@ impl StagingBuffers {
 ///
 /// # Safety
 /// Both sides must be valid for `nbytes`, and `stream` a stream of the current context.
-pub(super) unsafe fn try_staged(transfer: StagedTransfer, nbytes: usize, stream: CUstream) -> Option<Result<()>> {
+pub(super) unsafe fn try_staged_copy(transfer: StagedTransfer, nbytes: usize, stream: CUstream) -> Option<Result<()>> {
     let least = match staging_policy() {
         StagingPolicy::Never => return None,
         StagingPolicy::Auto => MIN_STAGED_BYTES,
@@ -126,21 +126,21 @@ pub(super) unsafe fn try_staged(transfer: StagedTransfer, nbytes: usize, stream:
     if nbytes < least {
         return None;
     }
-    let ctx = Context::current().filter(|ctx| ctx.is_alive() && !crate::process::is_forked())?;
+    let ctx = Context::current().filter(|ctx| ctx.is_alive() && !crate::process_state::is_forked())?;
     let staging = ctx.staging_buffers();
     let pays = staging_policy() == StagingPolicy::Always
         || *staging.has_discrete_memory.get_or_init(|| ctx.device().has_discrete_memory());
-    if !pays || !is_pageable(ctx.table(), transfer.host_address()) {
+    if !pays || !is_pageable(ctx.driver_table(), transfer.host_address()) {
         return None;
     }
     let mut slots = staging.slots.try_lock().ok()?;
     let slots = match &mut *slots {
         Some(slots) => slots,
         // A host that has no page-locked memory left can do without.
-        empty => empty.insert(StagingSlots::new(ctx.table(), 2 * n_workers()).ok()?),
+        empty => empty.insert(StagingSlots::new(ctx.driver_table(), 2 * worker_count()).ok()?),
     };
     let job = StagedCopyJob {
-        table: ctx.table(),
+        table: ctx.driver_table(),
         slots,
         transfer,
         stream,
@@ -152,10 +152,10 @@ pub(super) unsafe fn try_staged(transfer: StagedTransfer, nbytes: usize, stream:
         StagedTransfer::ToDevice { dst, .. } => ("dest", dst),
         StagedTransfer::ToHost { src, .. } => ("src", src),
     };
-    Some(address_error(ctx.table(), result, &[(name, ptr, nbytes)]))
+    Some(explain_address_error(ctx.driver_table(), result, &[(name, ptr, nbytes)]))
 }
 
-fn n_workers() -> usize {
+fn worker_count() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).clamp(1, MAX_WORKERS)
 }
 
@@ -197,15 +197,15 @@ impl StagedCopyJob<'_> {
     /// `None` when no thread could be started or the first part not be enqueued: nothing has happened.
     ///
     /// # Safety
-    /// As [`try_staged`].
+    /// As [`try_staged_copy`].
     unsafe fn run_copy(&self) -> Option<Result<()>> {
         let queue = ChunkQueue::new(self.chunks.len());
-        let n_workers = (self.slots.len() / 2).min(self.chunks.len());
+        let worker_count = (self.slots.len() / 2).min(self.chunks.len());
         std::thread::scope(|scope| {
             // SAFETY: the caller's promise; each chunk is moved by one thread, in a slot that nobody else
             // uses meanwhile.
-            let work = || queue.worker_loop(|chunk| unsafe { self.memcpy_host(chunk) });
-            let started = (0..n_workers)
+            let work = || queue.run_worker(|chunk| unsafe { self.copy_chunk_on_host(chunk) });
+            let started = (0..worker_count)
                 .filter(|_| std::thread::Builder::new().name("rtcg-staging".into()).spawn_scoped(scope, work).is_ok());
             let result = match started.count() {
                 0 => None,
@@ -223,9 +223,9 @@ impl StagedCopyJob<'_> {
         for step in 0..n + ahead {
             let result = match self.transfer {
                 // SAFETY: the caller's promise.
-                StagedTransfer::ToDevice { .. } => unsafe { self.step_to_device(queue, step, ahead) },
+                StagedTransfer::ToDevice { .. } => unsafe { self.pipeline_step_to_device(queue, step, ahead) },
                 // SAFETY: the caller's promise.
-                StagedTransfer::ToHost { .. } => unsafe { self.step_to_host(queue, step, ahead) },
+                StagedTransfer::ToHost { .. } => unsafe { self.pipeline_step_to_host(queue, step, ahead) },
             };
             if let Err(error) = result {
                 let nothing_happened =
@@ -238,44 +238,44 @@ impl StagedCopyJob<'_> {
         }
         let last = match self.transfer {
             // SAFETY: the event belongs to the slots.
-            StagedTransfer::ToDevice { .. } => unsafe { self.wait_for_slots() },
+            StagedTransfer::ToDevice { .. } => unsafe { self.wait_for_all_device_copies() },
             StagedTransfer::ToHost { .. } => {
-                (0..n).for_each(|chunk| queue.wait_for(chunk));
+                (0..n).for_each(|chunk| queue.wait_for_chunk(chunk));
                 Ok(())
             }
         };
         Some(last)
     }
 
-    unsafe fn step_to_device(&self, queue: &ChunkQueue, step: usize, ahead: usize) -> Result<()> {
+    unsafe fn pipeline_step_to_device(&self, queue: &ChunkQueue, step: usize, ahead: usize) -> Result<()> {
         let n = self.chunks.len();
         if step < n {
             if step >= self.slots.len() {
                 // SAFETY: the event was recorded when the slot was used last.
-                unsafe { self.wait_for_slot(step) }?;
+                unsafe { self.wait_for_device_copy(step) }?;
             }
             queue.submit_chunk(step);
         }
         if step >= ahead {
-            queue.wait_for(step - ahead);
+            queue.wait_for_chunk(step - ahead);
             // SAFETY: the chunk is in its slot.
             unsafe { self.enqueue_chunk(step - ahead) }?;
         }
         Ok(())
     }
 
-    unsafe fn step_to_host(&self, queue: &ChunkQueue, step: usize, ahead: usize) -> Result<()> {
+    unsafe fn pipeline_step_to_host(&self, queue: &ChunkQueue, step: usize, ahead: usize) -> Result<()> {
         let n = self.chunks.len();
         if step < n {
             if step >= self.slots.len() {
-                queue.wait_for(step - self.slots.len());
+                queue.wait_for_chunk(step - self.slots.len());
             }
             // SAFETY: what was in the slot has been taken out.
             unsafe { self.enqueue_chunk(step) }?;
         }
         if step >= ahead {
             // SAFETY: the event was recorded after the copy into the slot.
-            unsafe { self.wait_for_slot(step - ahead) }?;
+            unsafe { self.wait_for_device_copy(step - ahead) }?;
             queue.submit_chunk(step - ahead);
         }
         Ok(())
@@ -289,29 +289,29 @@ impl StagedCopyJob<'_> {
         unsafe {
             match self.transfer {
                 StagedTransfer::ToDevice { dst, .. } => {
-                    call!(self.table, cuMemcpyHtoDAsync(dst + offset as u64, slot.cast(), nbytes, self.stream))
+                    call_driver!(self.table, cuMemcpyHtoDAsync(dst + offset as u64, slot.cast(), nbytes, self.stream))
                 }
                 StagedTransfer::ToHost { src, .. } => {
-                    call!(self.table, cuMemcpyDtoHAsync(slot.cast(), src + offset as u64, nbytes, self.stream))
+                    call_driver!(self.table, cuMemcpyDtoHAsync(slot.cast(), src + offset as u64, nbytes, self.stream))
                 }
             }?;
-            call!(self.table, cuEventRecord(event, self.stream))
+            call_driver!(self.table, cuEventRecord(event, self.stream))
         }
     }
 
-    unsafe fn wait_for_slot(&self, chunk: usize) -> Result<()> {
+    unsafe fn wait_for_device_copy(&self, chunk: usize) -> Result<()> {
         let (_, event) = self.slots.slot_of_chunk(chunk);
         // SAFETY: the event is alive as long as the slots.
-        unsafe { call!(self.table, cuEventSynchronize(event)) }
+        unsafe { call_driver!(self.table, cuEventSynchronize(event)) }
     }
 
-    unsafe fn wait_for_slots(&self) -> Result<()> {
+    unsafe fn wait_for_all_device_copies(&self) -> Result<()> {
         // SAFETY: the last chunk's event comes after all others of the stream.
-        unsafe { self.wait_for_slot(self.chunks.len() - 1) }
+        unsafe { self.wait_for_device_copy(self.chunks.len() - 1) }
     }
 
     /// A thread's part of a chunk.
-    unsafe fn memcpy_host(&self, chunk: usize) {
+    unsafe fn copy_chunk_on_host(&self, chunk: usize) {
         let (offset, nbytes) = self.chunks[chunk];
         let (slot, _) = self.slots.slot_of_chunk(chunk);
         // SAFETY: the slot is as long as a chunk at least, and the host's side is the caller's promise.
@@ -352,7 +352,7 @@ impl ChunkQueue {
         self.has_work.notify_one();
     }
 
-    fn wait_for(&self, chunk: usize) {
+    fn wait_for_chunk(&self, chunk: usize) {
         let mut state = self.lock();
         while !state.done[chunk] {
             state = self.has_done.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -366,7 +366,7 @@ impl ChunkQueue {
     }
 
     /// What each thread does until the queue is closed.
-    fn worker_loop(&self, do_chunk: impl Fn(usize)) {
+    fn run_worker(&self, do_chunk: impl Fn(usize)) {
         let mut state = self.lock();
         loop {
             if let Some(chunk) = state.waiting.pop_front() {

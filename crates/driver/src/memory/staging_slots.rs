@@ -27,7 +27,8 @@ impl StagingSlots {
         for _ in 0..count {
             let mut event = CUevent::null();
             // SAFETY: writes one handle.
-            if let Err(error) = unsafe { call!(table, cuEventCreate(&raw mut event, CU_EVENT_DISABLE_TIMING.0)) } {
+            if let Err(error) = unsafe { call_driver!(table, cuEventCreate(&raw mut event, CU_EVENT_DISABLE_TIMING.0)) }
+            {
                 // SAFETY: made in the context that is current.
                 unsafe { slots.free_slots(table) };
                 return Err(error);

@@ -27,7 +27,7 @@ struct FreeBlock {
 }
 
 /// A block that several streams used.
-struct SharedBlock {
+struct MultiStreamBlock {
     block: FreeBlock,
     bin: usize,
     /// The other streams.
@@ -79,7 +79,7 @@ pub(super) struct Arena {
     /// Whether each block is allocated for itself, of the requested size, so that checks see its ends.
     pub(super) is_exact: bool,
     bins: Vec<Vec<FreeBlock>>,
-    shared: Vec<SharedBlock>,
+    shared: Vec<MultiStreamBlock>,
     stream_states: Vec<StreamState>,
     clock: u64,
     pub(super) n_active: usize,
@@ -95,18 +95,18 @@ impl Arena {
 
     /// The index of a stream that was seen before.
     #[inline]
-    pub(super) fn stream_idx_of(&self, stream: Option<&Stream>) -> Option<u32> {
+    pub(super) fn find_stream_idx(&self, stream: Option<&Stream>) -> Option<u32> {
         let Some(stream) = stream.filter(|stream| !stream.is_legacy_default()) else { return Some(DEFAULT_STREAM_IDX) };
         let found = self
             .stream_states
             .iter()
-            .position(|state| state.stream.as_ref().is_some_and(|known| known.is_same(stream)));
+            .position(|state| state.stream.as_ref().is_some_and(|known| known.is_same_object(stream)));
         found.map(|index| index as u32)
     }
 
     /// The index of a stream, made if need be.
-    pub(super) fn stream_idx_for(&mut self, stream: Option<(&Stream, bool)>) -> u32 {
-        if let Some(stream_idx) = self.stream_idx_of(stream.map(|(stream, _)| stream)) {
+    pub(super) fn get_or_add_stream_idx(&mut self, stream: Option<(&Stream, bool)>) -> u32 {
+        if let Some(stream_idx) = self.find_stream_idx(stream.map(|(stream, _)| stream)) {
             return stream_idx;
         }
         let Some((stream, is_blocking)) = stream else { return DEFAULT_STREAM_IDX };
@@ -127,12 +127,12 @@ impl Arena {
     }
 
     /// The stream of an index; `None` is the default one.
-    pub(super) fn stream_of(&self, stream_idx: u32) -> Option<Stream> {
+    pub(super) fn stream_at_idx(&self, stream_idx: u32) -> Option<Stream> {
         self.stream_states.get(stream_idx as usize)?.stream.clone()
     }
 
     /// Whether work of `stream_idx` comes after all uses of a block.
-    fn is_usable(&self, block: &FreeBlock, stream_idx: u32) -> bool {
+    fn is_usable_in_stream(&self, block: &FreeBlock, stream_idx: u32) -> bool {
         if block.stream_idx == stream_idx || block.stream_idx == NO_STREAM_IDX {
             return true;
         }
@@ -148,7 +148,7 @@ impl Arena {
         let block = match self.bins[bin].last()? {
             top if top.stream_idx == stream_idx => self.bins[bin].pop()?,
             _ => {
-                let index = self.bins[bin].iter().rposition(|block| self.is_usable(block, stream_idx))?;
+                let index = self.bins[bin].iter().rposition(|block| self.is_usable_in_stream(block, stream_idx))?;
                 self.bins[bin].remove(index)
             }
         };
@@ -184,7 +184,7 @@ impl Arena {
             self.bins[bin].push(block);
         } else {
             others.iter().for_each(|other| self.stream_states[*other as usize].used_until = self.clock);
-            self.shared.push(SharedBlock { block, bin, others });
+            self.shared.push(MultiStreamBlock { block, bin, others });
         }
     }
 
@@ -202,7 +202,7 @@ impl Arena {
 
     /// The streams whose progress must be queried before `bin` is searched again: none if that would
     /// not help.
-    pub(super) fn begin_poll(&mut self, bin: usize) -> Vec<StreamPoll> {
+    pub(super) fn begin_stream_polls(&mut self, bin: usize) -> Vec<StreamPoll> {
         if self.bins[bin].is_empty() && self.shared.is_empty() && self.stream_states.len() <= MAX_IDLE_STREAMS {
             return Vec::new();
         }
@@ -221,7 +221,7 @@ impl Arena {
 
     /// Applies the queried progress. Returns the streams that only the pool referenced, to be dropped
     /// without the lock.
-    pub(super) fn end_poll(&mut self, polls: Vec<StreamPoll>) -> Vec<Stream> {
+    pub(super) fn finish_stream_polls(&mut self, polls: Vec<StreamPoll>) -> Vec<Stream> {
         for poll in polls {
             let state = &mut self.stream_states[poll.stream_idx as usize];
             state.is_polled = false;
@@ -232,14 +232,14 @@ impl Arena {
                 state.recorded = None;
             }
         }
-        self.release_shared();
-        if self.stream_states.len() > MAX_IDLE_STREAMS { self.forget_idle_streams() } else { Vec::new() }
+        self.release_multi_stream_blocks();
+        if self.stream_states.len() > MAX_IDLE_STREAMS { self.remove_idle_streams() } else { Vec::new() }
     }
 
     /// Moves blocks that all their other users have passed to their bins.
-    fn release_shared(&mut self) {
+    fn release_multi_stream_blocks(&mut self) {
         let stream_states = &self.stream_states;
-        let is_passed = |s: &mut SharedBlock| {
+        let is_passed = |s: &mut MultiStreamBlock| {
             s.others.iter().all(|stream_idx| s.block.freed_at < stream_states[*stream_idx as usize].passed_until)
         };
         for done in self.shared.extract_if(.., is_passed) {
@@ -248,7 +248,7 @@ impl Arena {
     }
 
     /// Forgets streams that have passed everything and that only the pool still holds.
-    fn forget_idle_streams(&mut self) -> Vec<Stream> {
+    fn remove_idle_streams(&mut self) -> Vec<Stream> {
         let is_idle = |state: &StreamState| {
             let only_here = state.stream.as_ref().is_some_and(Stream::is_only_reference);
             only_here && !state.is_polled && state.n_active == 0 && state.passed_until >= state.used_until
@@ -273,7 +273,7 @@ impl Arena {
 
     /// Takes out the block of the largest bin, whichever stream uses it: to be given back to the driver, which
     /// waits for its users.
-    pub(super) fn take_largest(&mut self) -> Option<(usize, u64)> {
+    pub(super) fn take_largest_free_block(&mut self) -> Option<(usize, u64)> {
         let of_bins = self.bins.iter().rposition(|bin| !bin.is_empty());
         let of_shared = (0..self.shared.len()).max_by_key(|&index| self.shared[index].bin);
         let (bin, block) = match (of_bins, of_shared) {

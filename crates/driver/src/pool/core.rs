@@ -8,18 +8,18 @@
 
 use super::arena::{Arena, ClosedArena, StreamPoll};
 use super::bins::{alloc_size, bin_number};
+use super::block_source::BlockSource;
 use super::lease::BlockLease;
-use super::source::BlockSource;
 use super::statistics::PoolStatistics;
 use super::trim;
 use crate::context::{Context, with_current_context};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::graph::{exchange_mode, in_relaxed_mode, is_any_capturing};
+use crate::graph::{exchange_capture_mode_of_driver, is_any_capturing, with_relaxed_capture_mode};
 use crate::memory::reclaim;
-use crate::stream::{Stream, checked_stream_handle, is_any_entered};
-use crate::{process, virtual_gpu};
+use crate::stream::{Stream, any_thread_has_current_stream, checked_stream_handle};
+use crate::{process_state, virtual_gpu};
 use rtcg_cuda_sys::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -63,7 +63,7 @@ pub(super) struct BlockOrigin {
 impl BlockOrigin {
     /// The size of a block that was handed out for `nbytes`.
     #[inline]
-    fn size_of(self, nbytes: usize) -> usize {
+    fn block_bytes(self, nbytes: usize) -> usize {
         if self.is_exact_size { nbytes } else { alloc_size(bin_number(nbytes)).unwrap_or(0) }
     }
 }
@@ -75,7 +75,7 @@ impl PoolState {
     }
 
     /// The arena of a context, made if need be.
-    fn arena_for(&mut self, ctx: &Context) -> usize {
+    fn get_or_add_arena(&mut self, ctx: &Context) -> usize {
         if let Some(index) = self.find_arena(ctx) {
             return index;
         }
@@ -85,7 +85,7 @@ impl PoolState {
             self.arenas.len() - 1
         });
         self.arenas[index].ctx = Some(ctx.clone());
-        self.arenas[index].is_exact = virtual_gpu::checks_memory(ctx.table());
+        self.arenas[index].is_exact = virtual_gpu::is_memory_checked(ctx.driver_table());
         index
     }
 
@@ -94,7 +94,7 @@ impl PoolState {
         let mut leftovers = Vec::new();
         for arena in &mut self.arenas {
             if arena.ctx.as_ref().is_some_and(|ctx| !ctx.is_alive()) {
-                while let Some((bin, _)) = arena.take_largest() {
+                while let Some((bin, _)) = arena.take_largest_free_block() {
                     self.statistics.held_blocks -= 1;
                     self.statistics.count_freed_block(alloc_size(bin).unwrap_or(0));
                 }
@@ -131,35 +131,35 @@ impl PoolCore {
 
     /// A block that was used before, if there is one that the stream may use.
     #[inline]
-    pub(super) fn lease_held(self: &Arc<Self>, nbytes: usize, stream: Option<&Stream>) -> Option<BlockLease> {
-        if process::is_forked() {
+    pub(super) fn lease_held_block(self: &Arc<Self>, nbytes: usize, stream: Option<&Stream>) -> Option<BlockLease> {
+        if process_state::is_forked() {
             return None;
         }
-        let entered = entered_stream_for_none(stream);
+        let entered = current_stream_for_none(stream);
         match stream.or(entered.as_ref()) {
-            Some(stream) => self.lease_held_in(stream.context(), nbytes, Some(stream), None),
-            None => with_current_context(|ctx| self.lease_held_in(ctx?, nbytes, None, None)),
+            Some(stream) => self.find_and_lease_held_block(stream.context(), nbytes, Some(stream), None),
+            None => with_current_context(|ctx| self.find_and_lease_held_block(ctx?, nbytes, None, None)),
         }
     }
 
-    /// [`PoolCore::lease_held`] in `ctx` rather than the current context.
+    /// [`PoolCore::lease_held_block`] in `ctx` rather than the current context.
     #[inline]
-    pub(super) fn lease_held_of(
+    pub(super) fn lease_held_block_of_context(
         self: &Arc<Self>,
         ctx: &Context,
         nbytes: usize,
         stream: Option<&Stream>,
     ) -> Option<BlockLease> {
-        if stream.is_some() || is_any_entered() || process::is_forked() {
-            return self.lease_held(nbytes, stream);
+        if stream.is_some() || any_thread_has_current_stream() || process_state::is_forked() {
+            return self.lease_held_block(nbytes, stream);
         }
-        self.lease_held_in(ctx, nbytes, None, None)
+        self.find_and_lease_held_block(ctx, nbytes, None, None)
     }
 
-    /// [`PoolCore::lease_held`] in a context. A stream that was not seen before is taken up only when it is
+    /// [`PoolCore::lease_held_block`] in a context. A stream that was not seen before is taken up only when it is
     /// said whether the default stream waits for it.
     #[inline]
-    fn lease_held_in(
+    fn find_and_lease_held_block(
         self: &Arc<Self>,
         ctx: &Context,
         nbytes: usize,
@@ -171,9 +171,9 @@ impl PoolCore {
         let state = &mut *guard;
         let index = state.find_arena(ctx)?;
         let arena = &mut state.arenas[index];
-        let stream_idx = match arena.stream_idx_of(stream) {
+        let stream_idx = match arena.find_stream_idx(stream) {
             Some(stream_idx) => stream_idx,
-            None => arena.stream_idx_for(Some((stream?, is_blocking?))),
+            None => arena.get_or_add_stream_idx(Some((stream?, is_blocking?))),
         };
         if !ctx.is_alive() || arena.is_exact {
             return None;
@@ -194,19 +194,19 @@ impl PoolCore {
 
     /// A block for a stream, from the driver when there is no other.
     pub(super) fn lease_block(self: &Arc<Self>, nbytes: usize, stream: Option<&Stream>) -> Result<BlockLease> {
-        let entered = entered_stream_for_none(stream);
+        let entered = current_stream_for_none(stream);
         let stream = stream.or(entered.as_ref());
-        if let Some(lease) = self.lease_held(nbytes, stream) {
+        if let Some(lease) = self.lease_held_block(nbytes, stream) {
             return Ok(lease);
         }
         let ctx = match stream {
             Some(stream) => stream.context().clone(),
             None => Context::current_or_error()?,
         };
-        ctx.live_table("memory_pool::allocate")?;
+        ctx.driver_table_if_alive("memory_pool::allocate")?;
         let is_blocking = stream.map(|stream| stream.is_blocking());
         self.poll_streams(&ctx, bin_number(nbytes));
-        if let Some(lease) = self.lease_held_in(&ctx, nbytes, stream, is_blocking) {
+        if let Some(lease) = self.find_and_lease_held_block(&ctx, nbytes, stream, is_blocking) {
             return Ok(lease);
         }
         self.lease_from_driver(&ctx, nbytes, stream, is_blocking)
@@ -220,30 +220,30 @@ impl PoolCore {
         is_blocking: Option<bool>,
     ) -> Result<BlockLease> {
         let of_bin = alloc_size(bin_number(nbytes)).unwrap_or(nbytes);
-        let is_exact = virtual_gpu::checks_memory(ctx.table());
+        let is_exact = virtual_gpu::is_memory_checked(ctx.driver_table());
         let size = if is_exact { nbytes.max(1) } else { of_bin };
         let allocate = || self.source.allocate_block(ctx, size);
         // Blocks that a graph keeps are not handed out again within the capture, so it may need more than the same work
         // did before.
-        let first = in_relaxed_mode(allocate);
+        let first = with_relaxed_capture_mode(allocate);
         let (ptr, is_exact_size) = match first {
             Err(error) if reclaim::is_out_of_memory(&error) => {
-                reclaim::run_hook();
-                if let Some(lease) = self.lease_held_in(ctx, nbytes, stream, is_blocking) {
+                reclaim::run_reclaim_hook();
+                if let Some(lease) = self.find_and_lease_held_block(ctx, nbytes, stream, is_blocking) {
                     return Ok(lease);
                 }
-                in_relaxed_mode(|| self.allocate_after_freeing(ctx, nbytes, size))?
+                with_relaxed_capture_mode(|| self.allocate_after_freeing(ctx, nbytes, size))?
             }
             other => (other?, false),
         };
         let mut guard = self.lock();
         let state = &mut *guard;
-        let index = state.arena_for(ctx);
+        let index = state.get_or_add_arena(ctx);
         let arena = &mut state.arenas[index];
-        let stream_idx = arena.stream_idx_for(stream.zip(is_blocking));
+        let stream_idx = arena.get_or_add_stream_idx(stream.zip(is_blocking));
         arena.begin_lease(stream_idx);
         let origin = BlockOrigin { arena: index as u32, stream_idx, is_exact_size };
-        state.statistics.count_new_block(origin.size_of(nbytes));
+        state.statistics.count_new_block(origin.block_bytes(nbytes));
         state.statistics.count_lease(nbytes);
         drop(guard);
         Ok(BlockLease::new(self.clone(), ptr, nbytes, origin))
@@ -261,7 +261,7 @@ impl PoolCore {
                 other => return other.map(|ptr| (ptr, false)),
             }
         }
-        reclaim::empty_pools(ctx.device());
+        reclaim::free_unused_pool_memory(ctx.device());
         let asked = nbytes.max(1);
         let error = match self.source.allocate_block(ctx, size) {
             Err(error) if is_short(&error) && size > asked && self.source == BlockSource::Device => {
@@ -273,11 +273,11 @@ impl PoolCore {
             Err(error) => error,
             Ok(ptr) => return Ok((ptr, false)),
         };
-        if is_short(&error) { Err(self.out_of_memory(error, nbytes, size)) } else { Err(error) }
+        if is_short(&error) { Err(self.out_of_memory_error(error, nbytes, size)) } else { Err(error) }
     }
 
     /// The driver's report, with the requested size and what the pool holds.
-    fn out_of_memory(&self, error: Error, nbytes: usize, size: usize) -> Error {
+    fn out_of_memory_error(&self, error: Error, nbytes: usize, size: usize) -> Error {
         let all = self.statistics();
         let (held, active) = (all.held_blocks, all.active_blocks);
         let asked = if size == nbytes || self.source == BlockSource::Device {
@@ -300,7 +300,7 @@ impl PoolCore {
         let held = state.arenas.iter_mut().filter(|arena| arena.n_held > 0);
         let arenas = held.filter(|arena| device.is_none() || is_there(arena));
         let Some(arena) = arenas.max_by_key(|arena| arena.largest_bin()) else { return false };
-        let Some((bin, ptr)) = arena.take_largest() else { return false };
+        let Some((bin, ptr)) = arena.take_largest_free_block() else { return false };
         let ctx = arena.ctx.clone();
         state.statistics.held_blocks -= 1;
         state.statistics.count_freed_block(alloc_size(bin).unwrap_or(0));
@@ -312,14 +312,14 @@ impl PoolCore {
     }
 
     fn free_block(&self, ctx: &Context, ptr: u64) {
-        if let Err(error) = in_relaxed_mode(|| self.source.free_block(ctx, ptr)) {
-            crate::loaded_drivers::report_cleanup(&error);
+        if let Err(error) = with_relaxed_capture_mode(|| self.source.free_block(ctx, ptr)) {
+            crate::loaded_drivers::report_cleanup_error(&error);
         }
     }
 
     /// Gives all held blocks back to the driver.
     pub(super) fn free_held(&self) {
-        if process::is_forked_or_exiting() {
+        if process_state::is_forked_or_exiting() {
             return;
         }
         while self.free_largest_held(None) {}
@@ -328,17 +328,20 @@ impl PoolCore {
     }
 
     /// [`PoolCore::free_held`] in a thread of this crate, which does no harm to what others capture.
-    fn free_idle(&self) {
+    fn free_held_in_background(&self) {
         let ctx = self.lock().arenas.iter().find_map(|arena| arena.ctx.clone());
         let Some(ctx) = ctx else { return };
-        if ctx.current_in_driver(|| exchange_mode(ctx.table(), CU_STREAM_CAPTURE_MODE_RELAXED)).is_ok() {
+        if ctx
+            .with_current_locked(|| exchange_capture_mode_of_driver(ctx.driver_table(), CU_STREAM_CAPTURE_MODE_RELAXED))
+            .is_ok()
+        {
             self.free_held();
         }
     }
 
     /// Keeps nothing from now on.
     pub(super) fn stop_holding(&self) {
-        if process::is_forked_or_exiting() {
+        if process_state::is_forked_or_exiting() {
             return;
         }
         self.lock().stopped = true;
@@ -346,12 +349,12 @@ impl PoolCore {
     }
 
     /// Whether blocks that are given back go to the driver at once.
-    pub(super) fn is_stopped(&self) -> bool {
+    pub(super) fn is_holding_stopped(&self) -> bool {
         self.lock().stopped
     }
 
     pub(super) fn statistics(&self) -> PoolStatistics {
-        if process::is_forked_or_exiting() {
+        if process_state::is_forked_or_exiting() {
             return PoolStatistics::default();
         }
         let mut guard = self.lock();
@@ -363,22 +366,22 @@ impl PoolCore {
     }
 
     /// The context of a block in use, unless it was destroyed.
-    pub(super) fn context_of(&self, origin: BlockOrigin) -> Option<Context> {
-        if process::is_forked_or_exiting() {
+    pub(super) fn context_of_block(&self, origin: BlockOrigin) -> Option<Context> {
+        if process_state::is_forked_or_exiting() {
             return None;
         }
         self.lock().arenas[origin.arena as usize].ctx.clone().filter(Context::is_alive)
     }
 
     /// The stream that a block was allocated for, unless it is the default one.
-    pub(super) fn stream_of(&self, origin: BlockOrigin) -> Option<Stream> {
-        self.lock().arenas[origin.arena as usize].stream_of(origin.stream_idx)
+    pub(super) fn stream_of_block(&self, origin: BlockOrigin) -> Option<Stream> {
+        self.lock().arenas[origin.arena as usize].stream_at_idx(origin.stream_idx)
     }
 
     /// Takes a block back.
     #[inline]
-    pub(super) fn take_back_block(&self, ptr: u64, nbytes: usize, origin: BlockOrigin, others: Vec<Option<Stream>>) {
-        if process::is_forked_or_exiting() {
+    pub(super) fn return_block(&self, ptr: u64, nbytes: usize, origin: BlockOrigin, others: Vec<Option<Stream>>) {
+        if process_state::is_forked_or_exiting() {
             return;
         }
         if let Some(mut labels) = self.block_labels() {
@@ -400,7 +403,7 @@ impl PoolCore {
         if is_kept && arena.ctx.as_ref().is_some_and(Context::is_alive) {
             let stream_idxs = match streams.is_empty() {
                 true => Vec::new(),
-                false => streams.iter().map(|stream| arena.stream_idx_for(*stream)).collect(),
+                false => streams.iter().map(|stream| arena.get_or_add_stream_idx(*stream)).collect(),
             };
             arena.insert_free(bin, ptr, origin.stream_idx, stream_idxs);
             state.statistics.held_blocks += 1;
@@ -410,7 +413,7 @@ impl PoolCore {
             return;
         }
         let ctx = arena.ctx.clone();
-        state.statistics.count_freed_block(origin.size_of(nbytes));
+        state.statistics.count_freed_block(origin.block_bytes(nbytes));
         let leftovers = state.close_dead_arenas();
         drop(guard);
         if let Some(ctx) = ctx {
@@ -429,17 +432,17 @@ impl PoolCore {
         }
         let mut guard = self.lock();
         let Some(index) = guard.find_arena(ctx) else { return };
-        let mut polls = guard.arenas[index].begin_poll(bin);
+        let mut polls = guard.arenas[index].begin_stream_polls(bin);
         drop(guard);
         if polls.is_empty() {
             return;
         }
-        let _ = ctx.current_in_driver(|| {
+        let _ = ctx.with_current_locked(|| {
             polls.iter_mut().for_each(|poll| poll.poll_event(ctx));
             Ok(())
         });
         // A stream that is being polled keeps its arena from being closed, so the index still fits.
-        let streams = self.lock().arenas[index].end_poll(polls);
+        let streams = self.lock().arenas[index].finish_stream_polls(polls);
         drop(streams);
     }
 }
@@ -453,7 +456,7 @@ impl StreamPoll {
             // A stream that was closed takes no event; its work is over when that of the context is.
             Err(error) if error.code == CUresult::CUDA_ERROR_INVALID_HANDLE => {
                 // SAFETY: takes no arguments; the context is current in the driver.
-                self.has_passed = unsafe { call_in!(ctx, cuCtxSynchronize()) }.is_ok();
+                self.has_passed = unsafe { call_if_alive!(ctx, cuCtxSynchronize()) }.is_ok();
                 self.recorded = Some(self.clock);
             }
             Err(_) => {}
@@ -463,17 +466,17 @@ impl StreamPoll {
     fn query_or_record_event(&mut self, ctx: &Context) -> Result<bool> {
         let event = match &self.event {
             Some(event) => event,
-            None => self.event.insert(Event::new_in(ctx, CU_EVENT_DISABLE_TIMING.0)?),
+            None => self.event.insert(Event::new_in_context(ctx, CU_EVENT_DISABLE_TIMING.0)?),
         };
         if self.recorded.is_none() {
             // An event recorded in a stream that is captured would become part of the graph.
-            if is_capturing(ctx, self.stream.as_ref())? {
+            if is_stream_capturing(ctx, self.stream.as_ref())? {
                 return Ok(false);
             }
-            let table = ctx.live_table("cuEventRecord")?;
-            let stream = handle_of(table, self.stream.as_ref())?;
+            let table = ctx.driver_table_if_alive("cuEventRecord")?;
+            let stream = handle_or_legacy_default(table, self.stream.as_ref())?;
             // SAFETY: event and stream are alive and of the context, which is current in the driver.
-            unsafe { call!(table, cuEventRecord(event.handle(), stream)) }?;
+            unsafe { call_driver!(table, cuEventRecord(event.handle(), stream)) }?;
             self.recorded = Some(self.clock);
         }
         event.query()
@@ -482,23 +485,23 @@ impl StreamPoll {
 
 /// The stream that `None` stands for, if the thread has entered one.
 #[inline]
-fn entered_stream_for_none(stream: Option<&Stream>) -> Option<Stream> {
+fn current_stream_for_none(stream: Option<&Stream>) -> Option<Stream> {
     if stream.is_none() { Stream::current() } else { None }
 }
 
 /// The handle of a stream; `None` is the legacy default stream, whatever the thread has entered.
-fn handle_of(table: &DriverTable, stream: Option<&Stream>) -> Result<CUstream> {
+fn handle_or_legacy_default(table: &DriverTable, stream: Option<&Stream>) -> Result<CUstream> {
     match stream {
         Some(stream) => checked_stream_handle("memory_pool::allocate", table, Some(stream)),
         None => Ok(CUstream::null()),
     }
 }
 
-fn is_capturing(ctx: &Context, stream: Option<&Stream>) -> Result<bool> {
-    let stream = handle_of(ctx.live_table("cuStreamIsCapturing")?, stream)?;
+fn is_stream_capturing(ctx: &Context, stream: Option<&Stream>) -> Result<bool> {
+    let stream = handle_or_legacy_default(ctx.driver_table_if_alive("cuStreamIsCapturing")?, stream)?;
     let mut status = CUstreamCaptureStatus::default();
     // SAFETY: the stream is held, one value is written.
-    unsafe { call_in!(ctx, cuStreamIsCapturing(stream, &raw mut status)) }?;
+    unsafe { call_if_alive!(ctx, cuStreamIsCapturing(stream, &raw mut status)) }?;
     Ok(status != CU_STREAM_CAPTURE_STATUS_NONE)
 }
 
@@ -514,8 +517,8 @@ impl reclaim::ReclaimMemory for PoolCore {
         arenas.map(Arena::held_bytes).sum()
     }
 
-    fn trim_idle(&self) -> bool {
-        if !self.trims_when_idle || process::is_forked_or_exiting() {
+    fn trim_idle_memory(&self) -> bool {
+        if !self.trims_when_idle || process_state::is_forked_or_exiting() {
             return false;
         }
         let mut state = self.lock();
@@ -523,7 +526,7 @@ impl reclaim::ReclaimMemory for PoolCore {
         let was_busy = std::mem::replace(&mut state.last_activity, now) != now;
         drop(state);
         if now.1 > 0 && !was_busy {
-            self.free_idle();
+            self.free_held_in_background();
             return false;
         }
         now.1 > 0
@@ -537,6 +540,6 @@ impl Drop for PoolCore {
 }
 
 /// A second `free` is an error with this call's name.
-pub(super) fn freed_twice(call: &'static str) -> Error {
+pub(super) fn double_free_error(call: &'static str) -> Error {
     Error::new(call, CUresult::CUDA_ERROR_INVALID_HANDLE, "it was freed before")
 }

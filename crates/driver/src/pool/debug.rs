@@ -1,8 +1,8 @@
 //! A pool that tells what its memory is for.
 
+use super::block_source::BlockSource;
 use super::core::{PoolCore, PoolOptions};
 use super::device::{DeviceMemoryPool, PooledDeviceAllocation};
-use super::source::BlockSource;
 use crate::error::Result;
 use crate::memory::mem_get_info;
 use crate::stream::Stream;
@@ -49,7 +49,7 @@ impl DebugMemoryPool {
     pub fn allocate(&self, nbytes: usize, stream: Option<&Stream>, label: &str) -> Result<PooledDeviceAllocation> {
         let (memory, was_taken) = self.pool.allocate_labelled(nbytes, stream, label)?;
         if was_taken {
-            let text = self.pool.report(nbytes, label);
+            let text = self.pool.allocation_report(nbytes, label);
             let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
             // A log that cannot be written is no reason to have no memory.
             let _ = log.write_all(text.as_bytes()).and_then(|()| log.flush());
@@ -92,7 +92,7 @@ impl DeviceMemoryPool {
     }
 
     /// A text about an allocation for which memory was taken from the driver, and all that is in use.
-    pub fn report(&self, nbytes: usize, label: &str) -> String {
+    pub fn allocation_report(&self, nbytes: usize, label: &str) -> String {
         let all = self.statistics();
         let (free, total) = mem_get_info().unwrap_or_default();
         let mut text = format!(

@@ -1,12 +1,12 @@
 //! Pools of device memory.
 
+use super::block_source::BlockSource;
 use super::core::{PoolCore, PoolOptions};
 use super::lease::BlockLease;
 use super::methods::{allocation_methods, pool_methods};
-use super::source::BlockSource;
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::memory::{memcpy_dtoh_in, memcpy_htod_in};
+use crate::memory::{memcpy_dtoh_with_table, memcpy_htod_with_table};
 use rtcg_cuda_sys::{CUdeviceptr, CUresult};
 use std::sync::Arc;
 
@@ -67,8 +67,8 @@ impl PooledDeviceAllocation {
 
     /// Whether it was used in other streams than the default one, which copies in that one need not wait for.
     #[inline]
-    pub fn has_other_uses(&self) -> bool {
-        self.0.has_other_uses()
+    pub fn has_uses_in_other_streams(&self) -> bool {
+        self.0.has_uses_in_other_streams()
     }
 
     /// Waits for the work in other streams than the default one that used it, and for graphs that may use it.
@@ -81,7 +81,7 @@ impl PooledDeviceAllocation {
         let dst = self.checked_range("cuMemcpyHtoD", offset, src.len())?;
         let ctx = self.context_or_error("cuMemcpyHtoD")?;
         // SAFETY: the range lies within this memory, which `checked_range` checked.
-        ctx.current_in_driver(|| unsafe { memcpy_htod_in(ctx.table(), dst, src) })
+        ctx.with_current_locked(|| unsafe { memcpy_htod_with_table(ctx.driver_table(), dst, src) })
     }
 
     /// Copies bytes from `offset` to the host; waits until they are there.
@@ -89,7 +89,7 @@ impl PooledDeviceAllocation {
         let src = self.checked_range("cuMemcpyDtoH", offset, dst.len())?;
         let ctx = self.context_or_error("cuMemcpyDtoH")?;
         // SAFETY: as above.
-        ctx.current_in_driver(|| unsafe { memcpy_dtoh_in(ctx.table(), dst, src) })
+        ctx.with_current_locked(|| unsafe { memcpy_dtoh_with_table(ctx.driver_table(), dst, src) })
     }
 
     fn context_or_error(&self, call: &'static str) -> Result<Context> {

@@ -1,9 +1,9 @@
 //! Pools of page-locked host memory.
 
+use super::block_source::BlockSource;
 use super::core::{PoolCore, PoolOptions};
 use super::lease::BlockLease;
 use super::methods::{allocation_methods, pool_methods};
-use super::source::BlockSource;
 use std::sync::Arc;
 
 /// How a [`PageLockedMemoryPool`] allocates.

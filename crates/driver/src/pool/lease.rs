@@ -1,11 +1,11 @@
 //! A block in use, until it is returned to its pool.
 
 use super::arena::DEFAULT_STREAM_IDX;
-use super::core::{BlockOrigin, PoolCore, freed_twice};
+use super::core::{BlockOrigin, PoolCore, double_free_error};
 use crate::context::Context;
 use crate::error::Result;
 use crate::graph::{is_any_capturing, retain_in_capture};
-use crate::stream::{Stream, is_any_entered};
+use crate::stream::{Stream, any_thread_has_current_stream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -48,7 +48,7 @@ impl BlockLease {
     }
 
     pub(super) fn context(&self) -> Option<Context> {
-        self.core.context_of(self.origin)
+        self.core.context_of_block(self.origin)
     }
 
     #[inline]
@@ -57,19 +57,19 @@ impl BlockLease {
     }
 
     /// Whether giving it back may be a call of the driver, which may wait for the device.
-    pub(super) fn may_wait(&self) -> bool {
-        Arc::strong_count(&self.core) == 1 || self.core.is_stopped()
+    pub(super) fn free_may_wait(&self) -> bool {
+        Arc::strong_count(&self.core) == 1 || self.core.is_holding_stopped()
     }
 
     /// Remembers that work in another stream uses the block.
     #[inline]
     pub(super) fn used_in(&self, stream: Option<&Stream>) {
-        if stream.is_some() || self.origin.stream_idx != DEFAULT_STREAM_IDX || is_any_entered() {
-            self.note_use(stream);
+        if stream.is_some() || self.origin.stream_idx != DEFAULT_STREAM_IDX || any_thread_has_current_stream() {
+            self.record_stream_use(stream);
         }
     }
 
-    fn note_use(&self, stream: Option<&Stream>) {
+    fn record_stream_use(&self, stream: Option<&Stream>) {
         let stream = stream.cloned().or_else(Stream::current).filter(|stream| !stream.is_legacy_default());
         if stream.is_none() && self.origin.stream_idx == DEFAULT_STREAM_IDX {
             return;
@@ -79,7 +79,7 @@ impl BlockLease {
         }
         let others = &mut self.uses.lock().unwrap_or_else(PoisonError::into_inner).others;
         let is_known = others.iter().any(|known| match (known, &stream) {
-            (Some(known), Some(stream)) => known.is_same(stream),
+            (Some(known), Some(stream)) => known.is_same_object(stream),
             (known, stream) => known.is_none() && stream.is_none(),
         });
         if !is_known {
@@ -88,7 +88,7 @@ impl BlockLease {
     }
 
     #[inline]
-    pub(super) fn has_other_uses(&self) -> bool {
+    pub(super) fn has_uses_in_other_streams(&self) -> bool {
         let uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         self.origin.stream_idx != DEFAULT_STREAM_IDX || !uses.others.is_empty() || uses.captured.is_some()
     }
@@ -102,7 +102,7 @@ impl BlockLease {
                 uses.captured.is_some(),
             )
         };
-        streams.extend(self.core.stream_of(self.origin));
+        streams.extend(self.core.stream_of_block(self.origin));
         if is_captured || streams.iter().any(Stream::is_closed) {
             return self.context().map_or(Ok(()), |ctx| ctx.with_current(|| ctx.wait_for_context()));
         }
@@ -117,7 +117,7 @@ impl BlockLease {
 
     pub(super) fn free_block(&self, call: &'static str) -> Result<()> {
         if self.freed.swap(true, Ordering::AcqRel) {
-            return Err(freed_twice(call));
+            return Err(double_free_error(call));
         }
         let uses = std::mem::take(&mut *self.uses.lock().unwrap_or_else(PoisonError::into_inner));
         self.return_to_pool(uses);
@@ -127,13 +127,13 @@ impl BlockLease {
     #[inline]
     fn return_to_pool(&self, uses: StreamUses) {
         match uses.captured {
-            None => self.core.take_back_block(self.ptr, self.nbytes, self.origin, uses.others),
-            Some(captured) => self.retain_in_graphs(&captured, uses.others),
+            None => self.core.return_block(self.ptr, self.nbytes, self.origin, uses.others),
+            Some(captured) => self.hand_block_to_graphs(&captured, uses.others),
         }
     }
 
     #[cold]
-    fn retain_in_graphs(&self, captured: &CapturedBlock, others: Vec<Option<Stream>>) {
+    fn hand_block_to_graphs(&self, captured: &CapturedBlock, others: Vec<Option<Stream>>) {
         let block = Self::new(self.core.clone(), self.ptr, self.nbytes, self.origin);
         block.uses.lock().unwrap_or_else(PoisonError::into_inner).others = others;
         *captured.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(block);

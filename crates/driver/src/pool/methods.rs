@@ -21,23 +21,23 @@ macro_rules! pool_methods {
 
             #[doc = concat!("[`", stringify!($pool), "::allocate`] without the driver: `None` if no unused block fits.")]
             #[inline]
-            pub fn allocate_held(
+            pub fn allocate_if_held(
                 &self,
                 nbytes: usize,
                 stream: Option<&$crate::stream::Stream>,
             ) -> Option<$allocation> {
-                self.0.lease_held(nbytes, stream).map($allocation)
+                self.0.lease_held_block(nbytes, stream).map($allocation)
             }
 
-            #[doc = concat!("[`", stringify!($pool), "::allocate_held`] in `ctx`, whatever context is current.")]
+            #[doc = concat!("[`", stringify!($pool), "::allocate_if_held`] in `ctx`, whatever context is current.")]
             #[inline]
-            pub fn allocate_held_in(
+            pub fn allocate_if_held_in_context(
                 &self,
                 ctx: &$crate::context::Context,
                 nbytes: usize,
                 stream: Option<&$crate::stream::Stream>,
             ) -> Option<$allocation> {
-                self.0.lease_held_of(ctx, nbytes, stream).map($allocation)
+                self.0.lease_held_block_of_context(ctx, nbytes, stream).map($allocation)
             }
 
             /// What it has and did.
@@ -79,8 +79,8 @@ macro_rules! allocation_methods {
             }
 
             /// Whether giving it back may wait for the device, because its pool keeps nothing any more.
-            pub fn may_wait(&self) -> bool {
-                self.0.may_wait()
+            pub fn free_may_wait(&self) -> bool {
+                self.0.free_may_wait()
             }
 
             #[doc = concat!("Whether [`", stringify!($allocation), "::free`] was called.")]

@@ -7,13 +7,13 @@
 
 mod arena;
 mod bins;
+mod block_source;
 mod core;
 mod debug;
 mod device;
 mod host;
 mod lease;
 mod methods;
-mod source;
 mod statistics;
 mod trim;
 

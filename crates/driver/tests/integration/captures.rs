@@ -1,7 +1,7 @@
 //! What is known about captures in progress: it ends with the capture, however that ends. Alone in its process, as the
 //! count is the process's.
 
-use crate::support::in_context;
+use crate::support::run_in_context;
 use rtcg_driver::sys::CU_STREAM_CAPTURE_MODE_GLOBAL;
 use rtcg_driver::{Context, Stream, is_any_capturing};
 
@@ -9,7 +9,7 @@ use rtcg_driver::{Context, Stream, is_any_capturing};
 fn no_capture_is_in_progress_after_its_end() {
     // A capture in global mode forbids calls of other threads.
     own_process!();
-    in_context(|_| {
+    run_in_context(|_| {
         let begun = || {
             let stream = Stream::new(0).unwrap();
             stream.begin_capture(CU_STREAM_CAPTURE_MODE_GLOBAL).unwrap();

@@ -23,7 +23,7 @@ fn the_first_call_takes_the_primary_context_until_the_program_makes_one() {
     assert_eq!(Context::current(), Some(ctx.clone()));
 
     let own = Device::new(0).unwrap().make_context(0).unwrap();
-    assert_eq!(Context::stack(), [ctx.clone(), own.clone()]);
+    assert_eq!(Context::context_stack(), [ctx.clone(), own.clone()]);
     Context::pop().unwrap();
     Context::pop().unwrap();
     let error = mem_alloc(16).unwrap_err();

@@ -7,8 +7,8 @@ use crate::own_process::{is_child, rerun};
 use rtcg_driver::Device;
 
 /// The list of devices (or the error) in a process with these variables, and its standard error.
-fn devices_with(env: &[(&str, &str)]) -> (String, String) {
-    let output = rerun(module_path!(), "child")
+fn list_devices_in_child(env: &[(&str, &str)]) -> (String, String) {
+    let output = rerun(module_path!(), "print_devices")
         .env_remove("RTCG_VIRTUAL_DEVICES")
         .envs(env.iter().copied())
         .output()
@@ -19,7 +19,7 @@ fn devices_with(env: &[(&str, &str)]) -> (String, String) {
 }
 
 #[test]
-fn child() {
+fn print_devices() {
     if !is_child() {
         return;
     }
@@ -35,23 +35,23 @@ fn child() {
 
 #[test]
 fn without_a_real_device_there_is_one_virtual_and_the_user_is_told_once() {
-    let (out, err) = devices_with(&[("RTCG_LIBCUDA", "none")]);
+    let (out, err) = list_devices_in_child(&[("RTCG_LIBCUDA", "none")]);
     assert!(out.contains("devices: virtual."), "{out}");
     assert_eq!(err.matches("using the virtual GPU").count(), 1, "{err}");
     assert!(err.starts_with("rtcg: no NVIDIA GPU is usable here (could not load the CUDA driver (libcuda))"), "{err}");
 }
 
 #[test]
-fn virtual_devices_asked_for_are_no_news() {
-    let (out, err) = devices_with(&[("RTCG_LIBCUDA", "none"), ("RTCG_VIRTUAL_DEVICES", "3")]);
+fn requested_virtual_devices_cause_no_notice() {
+    let (out, err) = list_devices_in_child(&[("RTCG_LIBCUDA", "none"), ("RTCG_VIRTUAL_DEVICES", "3")]);
     assert!(out.contains("devices: virtual virtual virtual."), "{out}");
     assert_eq!(err, "");
 }
 
 #[test]
 fn virtual_devices_come_after_real_ones() {
-    let (plain, _) = devices_with(&[]);
-    let (out, _) = devices_with(&[("RTCG_VIRTUAL_DEVICES", "2")]);
+    let (plain, _) = list_devices_in_child(&[]);
+    let (out, _) = list_devices_in_child(&[("RTCG_VIRTUAL_DEVICES", "2")]);
     let real = plain.matches("real").count();
     let expected = [vec!["real"; real], vec!["virtual"; 2]].concat().join(" ");
     assert!(out.contains(&format!("devices: {expected}.")), "{plain}{out}");
@@ -59,9 +59,9 @@ fn virtual_devices_come_after_real_ones() {
 
 #[test]
 fn no_device_at_all_is_an_error_that_says_why() {
-    let (out, _) = devices_with(&[("RTCG_LIBCUDA", "none"), ("RTCG_VIRTUAL_DEVICES", "0")]);
+    let (out, _) = list_devices_in_child(&[("RTCG_LIBCUDA", "none"), ("RTCG_VIRTUAL_DEVICES", "0")]);
     assert!(out.contains("error: cuInit failed: no CUDA-capable device is detected - "), "{out}");
     assert!(out.contains("RTCG_LIBCUDA=none: the real driver is switched off"), "{out}");
-    let (out, _) = devices_with(&[("RTCG_VIRTUAL_DEVICES", "many")]);
+    let (out, _) = list_devices_in_child(&[("RTCG_VIRTUAL_DEVICES", "many")]);
     assert!(out.contains("RTCG_VIRTUAL_DEVICES=many is not a number"), "{out}");
 }

@@ -4,8 +4,8 @@
 use rtcg_driver::memory::*;
 use rtcg_driver::sys::*;
 use rtcg_driver::{
-    Context, CopyEnd, Device, DeviceAllocation, ErrorKind, Event, Function, Graph, KernelNode, MemsetNode, Module,
-    Stream, linear_copy, retain_in_capture,
+    Context, CopyEndpoint, Device, DeviceAllocation, ErrorKind, Event, Function, Graph, KernelNode, MemsetNode, Module,
+    Stream, linear_copy_params, retain_in_capture,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const PTX: &[u8] = include_bytes!("kernels.ptx");
 
 /// Runs a test body in a fresh context and takes the context down afterwards.
-fn in_context(body: impl FnOnce(&Function)) {
+fn run_in_context(body: impl FnOnce(&Function)) {
     rtcg_driver::set_notice_hook(|_| ());
     rtcg_driver::init(0).expect("there is a device, if only a virtual one");
     let ordinal = std::env::var("RTCG_TEST_DEVICE").ok().and_then(|v| v.parse().ok()).unwrap_or(0);
@@ -25,57 +25,61 @@ fn in_context(body: impl FnOnce(&Function)) {
     ctx.detach().expect("the context is alive");
 }
 
-const N: usize = 8;
+const N_FLOATS: usize = 8;
 
-fn memory(values: &[f32; N]) -> Arc<DeviceAllocation> {
-    let memory = mem_alloc(N * 4).unwrap();
+fn allocate_floats(values: &[f32; N_FLOATS]) -> Arc<DeviceAllocation> {
+    let memory = mem_alloc(N_FLOATS * 4).unwrap();
     let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_ne_bytes()).collect();
     memory.write(0, &bytes).unwrap();
     Arc::new(memory)
 }
 
-fn first(memory: &DeviceAllocation) -> f32 {
+fn read_first_float(memory: &DeviceAllocation) -> f32 {
     let mut bytes = [0; 4];
     memory.read(0, &mut bytes).unwrap();
     f32::from_ne_bytes(bytes)
 }
 
-fn scale(function: &Function, memory: &DeviceAllocation, by: f32) -> KernelNode {
-    let mut args = function.args();
+fn scale_node(function: &Function, memory: &DeviceAllocation, by: f32) -> KernelNode {
+    let mut args = function.arg_packer();
     args.push(&memory.ptr().to_ne_bytes(), 8).unwrap();
     args.push(&by.to_ne_bytes(), 4).unwrap();
-    args.push(&(N as u32).to_ne_bytes(), 4).unwrap();
+    args.push(&(N_FLOATS as u32).to_ne_bytes(), 4).unwrap();
     KernelNode {
         function: function.clone(),
         grid: [1, 1, 1],
         block: [32, 1, 1],
         shared_bytes: 0,
-        args: args.finish().unwrap(),
+        args: args.into_bytes().unwrap(),
         cooperative: false,
     }
 }
 
-/// Sets all of `memory` to the number with these bits, N words.
-fn fill(memory: &DeviceAllocation, value: f32) -> MemsetNode {
-    MemsetNode { dst: memory.ptr(), pitch: 0, value: value.to_bits(), element_size: 4, width: N, height: 1 }
+/// Sets all of `memory` to the number with these bits, N_FLOATS words.
+fn fill_node(memory: &DeviceAllocation, value: f32) -> MemsetNode {
+    MemsetNode { dst: memory.ptr(), pitch: 0, value: value.to_bits(), element_size: 4, width: N_FLOATS, height: 1 }
 }
 
 #[test]
 fn nodes_run_in_the_order_of_their_edges() {
-    in_context(|function| {
-        let a = memory(&[0.0; N]);
+    run_in_context(|function| {
+        let a = allocate_floats(&[0.0; N_FLOATS]);
         let stream = Stream::new(0).unwrap();
         let graph = Graph::new().unwrap();
-        let seen = Box::leak(Box::new([0f32; N]));
+        let seen = Box::leak(Box::new([0f32; N_FLOATS]));
         let calls = Arc::new(AtomicU32::new(0));
         let counter = calls.clone();
         // SAFETY: the memory outlives the graph, the arguments fit the kernel.
         let (set, twice, thrice, back) = unsafe {
-            let thrice = graph.add_kernel_node(scale(function, &a, 3.0), &[]).unwrap();
-            let set = graph.add_memset_node(&fill(&a, 1.0), &[]).unwrap();
-            let twice = graph.add_kernel_node(scale(function, &a, 2.0), std::slice::from_ref(&set)).unwrap();
+            let thrice = graph.add_kernel_node(scale_node(function, &a, 3.0), &[]).unwrap();
+            let set = graph.add_memset_node(&fill_node(&a, 1.0), &[]).unwrap();
+            let twice = graph.add_kernel_node(scale_node(function, &a, 2.0), std::slice::from_ref(&set)).unwrap();
             graph.add_dependencies(&[(twice.clone(), thrice.clone())]).unwrap();
-            let copy = linear_copy(CopyEnd::Host(seen.as_mut_ptr().cast()), CopyEnd::Device(a.ptr()), N * 4);
+            let copy = linear_copy_params(
+                CopyEndpoint::Host(seen.as_mut_ptr().cast()),
+                CopyEndpoint::Device(a.ptr()),
+                N_FLOATS * 4,
+            );
             let back = graph.add_memcpy_node(&copy, std::slice::from_ref(&thrice)).unwrap();
             (set, twice, thrice, back)
         };
@@ -99,9 +103,9 @@ fn nodes_run_in_the_order_of_their_edges() {
         for round in 1..=3 {
             exec.launch(Some(&stream)).unwrap();
             stream.synchronize().unwrap();
-            assert_eq!((first(&a), seen[N - 1], calls.load(Ordering::SeqCst)), (6.0, 6.0, round));
+            assert_eq!((read_first_float(&a), seen[N_FLOATS - 1], calls.load(Ordering::SeqCst)), (6.0, 6.0, round));
         }
-        let dot = graph.dot(0).unwrap();
+        let dot = graph.to_dot(0).unwrap();
         assert!(dot.starts_with("digraph") && dot.contains("->"), "{dot}");
 
         empty.remove().unwrap();
@@ -121,27 +125,27 @@ fn nodes_run_in_the_order_of_their_edges() {
 
 #[test]
 fn executable_graphs_can_be_changed() {
-    in_context(|function| {
-        let (a, b) = (memory(&[1.0; N]), memory(&[1.0; N]));
+    run_in_context(|function| {
+        let (a, b) = (allocate_floats(&[1.0; N_FLOATS]), allocate_floats(&[1.0; N_FLOATS]));
         let graph = Graph::new().unwrap();
         // SAFETY: the memory outlives the graphs, the arguments fit the kernel.
         let (set, twice) = unsafe {
-            let set = graph.add_memset_node(&fill(&a, 1.0), &[]).unwrap();
-            let twice = graph.add_kernel_node(scale(function, &a, 2.0), std::slice::from_ref(&set)).unwrap();
+            let set = graph.add_memset_node(&fill_node(&a, 1.0), &[]).unwrap();
+            let twice = graph.add_kernel_node(scale_node(function, &a, 2.0), std::slice::from_ref(&set)).unwrap();
             (set, twice)
         };
         let exec = graph.instantiate(0).unwrap();
         let run = |memory: &DeviceAllocation| {
             exec.launch(None).unwrap();
             Context::synchronize().unwrap();
-            first(memory)
+            read_first_float(memory)
         };
         assert_eq!(run(&a), 2.0);
         // SAFETY: as above.
-        unsafe { exec.set_memset(&set, &fill(&b, 10.0)).unwrap() };
+        unsafe { exec.set_memset(&set, &fill_node(&b, 10.0)).unwrap() };
         // SAFETY: as above.
-        unsafe { exec.set_kernel(&twice, scale(function, &b, 5.0)).unwrap() };
-        assert_eq!((run(&b), first(&a)), (50.0, 2.0));
+        unsafe { exec.set_kernel(&twice, scale_node(function, &b, 5.0)).unwrap() };
+        assert_eq!((run(&b), read_first_float(&a)), (50.0, 2.0));
         exec.set_enabled(&set, false).unwrap();
         assert!(!exec.is_enabled(&set).unwrap() && exec.is_enabled(&twice).unwrap());
         assert_eq!(run(&b), 250.0);
@@ -152,7 +156,7 @@ fn executable_graphs_can_be_changed() {
         assert_eq!(run(&a), 2.0);
         let copy = graph.duplicate().unwrap();
         // SAFETY: as above.
-        unsafe { twice.find_in(&copy).unwrap().set_kernel(scale(function, &a, 7.0)).unwrap() };
+        unsafe { twice.find_in_clone(&copy).unwrap().set_kernel(scale_node(function, &a, 7.0)).unwrap() };
         exec.update(&copy).unwrap();
         assert_eq!(run(&a), 7.0);
         let extra = copy.add_empty_node(&[]).unwrap();
@@ -164,26 +168,26 @@ fn executable_graphs_can_be_changed() {
 }
 
 /// Tells when it goes.
-struct Flag(Arc<AtomicU32>);
+struct DropCounter(Arc<AtomicU32>);
 
-impl Drop for Flag {
+impl Drop for DropCounter {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::SeqCst);
     }
 }
 
 #[test]
-fn what_nodes_need_lives_as_long_as_graphs_and_launches() {
-    in_context(|function| {
-        let a = memory(&[1.0; N]);
+fn objects_of_nodes_live_as_long_as_graphs_and_launches() {
+    run_in_context(|function| {
+        let a = allocate_floats(&[1.0; N_FLOATS]);
         let gone = Arc::new(AtomicU32::new(0));
         let count = || gone.load(Ordering::SeqCst);
         let graph = Graph::new().unwrap();
         // SAFETY: the memory is kept by the node.
-        let node = unsafe { graph.add_kernel_node(scale(function, &a, 2.0), &[]).unwrap() };
+        let node = unsafe { graph.add_kernel_node(scale_node(function, &a, 2.0), &[]).unwrap() };
         let kept = Arc::downgrade(&a);
         node.retain_for_node(a.clone());
-        node.retain_for_node(Arc::new(Flag(gone.clone())));
+        node.retain_for_node(Arc::new(DropCounter(gone.clone())));
         drop(a);
         let exec = graph.instantiate(0).unwrap();
         let parent = Graph::new().unwrap();
@@ -193,12 +197,12 @@ fn what_nodes_need_lives_as_long_as_graphs_and_launches() {
         exec.launch(None).unwrap();
         Context::synchronize().unwrap();
         drop(exec);
-        assert_eq!((count(), kept.upgrade().map(|a| first(&a))), (0, Some(2.0)));
+        assert_eq!((count(), kept.upgrade().map(|a| read_first_float(&a))), (0, Some(2.0)));
         let exec = parent.instantiate(0).unwrap();
         drop((parent, child));
         exec.launch(None).unwrap();
         Context::synchronize().unwrap();
-        assert_eq!((count(), kept.upgrade().map(|a| first(&a))), (0, Some(4.0)));
+        assert_eq!((count(), kept.upgrade().map(|a| read_first_float(&a))), (0, Some(4.0)));
         drop(exec);
         assert_eq!((count(), kept.upgrade().is_none()), (1, true));
     });
@@ -206,7 +210,7 @@ fn what_nodes_need_lives_as_long_as_graphs_and_launches() {
 
 #[test]
 fn objects_wait_for_launches_that_still_run() {
-    in_context(|_| {
+    run_in_context(|_| {
         let stream = Stream::new(CU_STREAM_NON_BLOCKING.0).unwrap();
         let graph = Graph::new().unwrap();
         let go = Arc::new(AtomicU32::new(0));
@@ -217,7 +221,7 @@ fn objects_wait_for_launches_that_still_run() {
             }
         };
         let node = graph.add_host_node(Box::new(spin), &[]).unwrap();
-        node.retain_for_node(Arc::new(Flag(gone.clone())));
+        node.retain_for_node(Arc::new(DropCounter(gone.clone())));
         let exec = graph.instantiate(0).unwrap();
         exec.launch(Some(&stream)).unwrap();
         drop((graph, node, exec));
@@ -233,13 +237,13 @@ fn objects_wait_for_launches_that_still_run() {
 
 #[test]
 fn streams_are_captured() {
-    in_context(|function| {
-        let a = memory(&[1.0; N]);
+    run_in_context(|function| {
+        let a = allocate_floats(&[1.0; N_FLOATS]);
         let (stream, side) = (Stream::new(0).unwrap(), Stream::new(0).unwrap());
         let (fork, join) = (Event::new(2).unwrap(), Event::new(2).unwrap());
         let kept = Arc::downgrade(&a);
         let launch = |stream: &Stream, by: f32| {
-            let node = scale(function, &a, by);
+            let node = scale_node(function, &a, by);
             // SAFETY: the memory is kept by the graph, the arguments fit the kernel.
             unsafe { function.launch(node.grid, node.block, 0, Some(stream), &node.args) }.unwrap();
         };
@@ -261,11 +265,11 @@ fn streams_are_captured() {
             })
             .unwrap();
         assert!(!stream.is_capturing().unwrap());
-        assert_eq!((graph.nodes().unwrap().len(), first(&a)), (3, 1.0));
+        assert_eq!((graph.nodes().unwrap().len(), read_first_float(&a)), (3, 1.0));
         let exec = graph.instantiate(0).unwrap();
         exec.launch(Some(&stream)).unwrap();
         stream.synchronize().unwrap();
-        assert_eq!(first(&a), 30.0);
+        assert_eq!(read_first_float(&a), 30.0);
         drop(a);
         assert!(kept.upgrade().is_some());
         drop((graph, exec));
@@ -275,7 +279,7 @@ fn streams_are_captured() {
 
 #[test]
 fn executable_graphs_are_not_launched_in_captures() {
-    in_context(|_| {
+    run_in_context(|_| {
         let stream = Stream::new(0).unwrap();
         let exec = Graph::new().unwrap().instantiate(0).unwrap();
         let mut refused = None;
@@ -293,8 +297,8 @@ fn executable_graphs_are_not_launched_in_captures() {
 }
 
 #[test]
-fn captured_host_functions_go_with_the_graph() {
-    in_context(|_| {
+fn captured_host_functions_are_dropped_with_the_graph() {
+    run_in_context(|_| {
         let stream = Stream::new(0).unwrap();
         let count = Arc::new(AtomicU32::new(0));
         let add_one = || {
@@ -318,10 +322,10 @@ fn captured_host_functions_go_with_the_graph() {
 
 #[test]
 fn graphs_of_other_libraries_hold_host_functions() {
-    in_context(|_| {
+    run_in_context(|_| {
         let stream = Stream::new(0).unwrap();
         let count = Arc::new(AtomicU32::new(0));
-        let (here, table) = (count.clone(), stream.context().table());
+        let (here, table) = (count.clone(), stream.context().driver_table());
         let (mut graph, mut exec) = (CUgraph::null(), CUgraphExec::null());
         // SAFETY: handles are written before they are used, and used before they are destroyed.
         unsafe {
@@ -353,10 +357,10 @@ fn graphs_of_other_libraries_hold_host_functions() {
 fn captures_add_to_graphs_and_become_invalid() {
     // A capture in global mode forbids calls of other threads.
     own_process!();
-    in_context(|function| {
-        let a = memory(&[1.0; N]);
+    run_in_context(|function| {
+        let a = allocate_floats(&[1.0; N_FLOATS]);
         let stream = Stream::new(0).unwrap();
-        let node = scale(function, &a, 2.0);
+        let node = scale_node(function, &a, 2.0);
         let graph = Graph::new().unwrap();
         // SAFETY: the memory outlives the graph, the arguments fit the kernel.
         let first_node = unsafe { graph.add_kernel_node(node.clone(), &[]).unwrap() };
@@ -378,35 +382,35 @@ fn captures_add_to_graphs_and_become_invalid() {
 }
 
 #[test]
-fn graphs_allocate_record_and_wait() {
-    in_context(|function| {
-        let (a, graph) = (memory(&[1.0; N]), Graph::new().unwrap());
+fn graphs_allocate_memory_and_record_and_wait_for_events() {
+    run_in_context(|function| {
+        let (a, graph) = (allocate_floats(&[1.0; N_FLOATS]), Graph::new().unwrap());
         let event = Event::new(2).unwrap();
         let wait = graph.add_event_wait_node(&event, &[]).unwrap();
-        let (alloc, ptr) = graph.add_mem_alloc_node(N * 4, &[wait]).unwrap();
+        let (alloc, ptr) = graph.add_mem_alloc_node(N_FLOATS * 4, &[wait]).unwrap();
         // SAFETY: the memory exists between its two nodes.
         let free = unsafe {
-            let set = MemsetNode { dst: ptr, ..fill(&a, 4.0) };
+            let set = MemsetNode { dst: ptr, ..fill_node(&a, 4.0) };
             let set = graph.add_memset_node(&set, &[alloc]).unwrap();
-            let copy = linear_copy(CopyEnd::Device(a.ptr()), CopyEnd::Device(ptr), N * 4);
+            let copy = linear_copy_params(CopyEndpoint::Device(a.ptr()), CopyEndpoint::Device(ptr), N_FLOATS * 4);
             let copy = graph.add_memcpy_node(&copy, &[set]).unwrap();
             graph.add_mem_free_node(ptr, &[copy]).unwrap()
         };
         // SAFETY: the memory outlives the graph.
-        let twice = unsafe { graph.add_kernel_node(scale(function, &a, 2.0), &[free]).unwrap() };
+        let twice = unsafe { graph.add_kernel_node(scale_node(function, &a, 2.0), &[free]).unwrap() };
         let record = graph.add_event_record_node(&event, &[twice]).unwrap();
         let other = Event::new(2).unwrap();
         let exec = graph.instantiate(0).unwrap();
         exec.set_event(&record, &other).unwrap();
         exec.launch(None).unwrap();
         other.synchronize().unwrap();
-        assert_eq!(first(&a), 8.0);
+        assert_eq!(read_first_float(&a), 8.0);
         assert!(graph.duplicate().is_err());
     });
 }
 
 /// Counts down and ends the loop, as CUDA C++ with `cudaGraphSetConditional` compiles to.
-const COUNTDOWN: &[u8] = b".version 8.0
+const COUNTDOWN_PTX: &[u8] = b".version 8.0
 .target sm_80
 .address_size 64
 .extern .func cudaGraphSetConditional (.param .b64 handle, .param .b32 value) ;
@@ -432,50 +436,50 @@ const COUNTDOWN: &[u8] = b".version 8.0
 
 #[test]
 fn conditional_nodes_choose_and_repeat() {
-    in_context(|scale_function| {
+    run_in_context(|scale_function| {
         // On a GPU the program would have to be linked with the device runtime.
-        let Ok(module) = Module::from_image(COUNTDOWN) else {
+        let Ok(module) = Module::from_image(COUNTDOWN_PTX) else {
             return assert!(!Context::current_device().unwrap().is_virtual());
         };
         let countdown = module.function("countdown").unwrap();
-        let (a, n) = (memory(&[1.0; N]), memory(&[0.0; N]));
+        let (a, n) = (allocate_floats(&[1.0; N_FLOATS]), allocate_floats(&[0.0; N_FLOATS]));
         let graph = Graph::new().unwrap();
-        let condition = graph.conditional(Some(1)).unwrap();
-        let start = MemsetNode { value: 5, ..fill(&n, 0.0) };
+        let condition = graph.create_conditional_handle(Some(1)).unwrap();
+        let start = MemsetNode { value: 5, ..fill_node(&n, 0.0) };
         // SAFETY: the memory outlives the graph, the arguments fit the kernels.
         let start = unsafe { graph.add_memset_node(&start, &[]).unwrap() };
         let after = std::slice::from_ref(&start);
         let (node, bodies) = graph.add_conditional_node(condition, CU_GRAPH_COND_TYPE_WHILE, 1, after).unwrap();
         assert_eq!((node.kind().unwrap(), bodies.len()), (CU_GRAPH_NODE_TYPE_CONDITIONAL, 1));
-        let mut args = countdown.args();
+        let mut args = countdown.arg_packer();
         args.push(&condition.0.to_ne_bytes(), 8).unwrap();
         args.push(&n.ptr().to_ne_bytes(), 8).unwrap();
-        let count = KernelNode { function: countdown.clone(), block: [1, 1, 1], ..scale(scale_function, &a, 1.0) };
-        let count = KernelNode { args: args.finish().unwrap(), ..count };
+        let count = KernelNode { function: countdown.clone(), block: [1, 1, 1], ..scale_node(scale_function, &a, 1.0) };
+        let count = KernelNode { args: args.into_bytes().unwrap(), ..count };
         // SAFETY: as above.
         unsafe {
-            let twice = bodies[0].add_kernel_node(scale(scale_function, &a, 2.0), &[]).unwrap();
+            let twice = bodies[0].add_kernel_node(scale_node(scale_function, &a, 2.0), &[]).unwrap();
             bodies[0].add_kernel_node(count, &[twice]).unwrap();
         }
         // A condition is one node's. The second graph is the "else".
         let error = graph.add_conditional_node(condition, CU_GRAPH_COND_TYPE_IF, 2, &[]).unwrap_err();
         assert_eq!(error.code, CUresult::CUDA_ERROR_INVALID_VALUE);
-        let never = graph.conditional(Some(0)).unwrap();
+        let never = graph.create_conditional_handle(Some(0)).unwrap();
         let (_, choice) = graph.add_conditional_node(never, CU_GRAPH_COND_TYPE_IF, 2, &[node]).unwrap();
         // SAFETY: as above.
         unsafe {
-            choice[0].add_kernel_node(scale(scale_function, &a, 1000.0), &[]).unwrap();
-            choice[1].add_kernel_node(scale(scale_function, &a, 3.0), &[]).unwrap();
+            choice[0].add_kernel_node(scale_node(scale_function, &a, 1000.0), &[]).unwrap();
+            choice[1].add_kernel_node(scale_node(scale_function, &a, 3.0), &[]).unwrap();
         }
         drop((bodies, choice));
         let exec = graph.instantiate(0).unwrap();
         for launch in 1..=2 {
             exec.launch(None).unwrap();
             Context::synchronize().unwrap();
-            assert_eq!(first(&a), 96f32.powi(launch));
+            assert_eq!(read_first_float(&a), 96f32.powi(launch));
         }
         assert!(graph.duplicate().is_err());
-        let unused = graph.conditional(None).unwrap();
+        let unused = graph.create_conditional_handle(None).unwrap();
         assert_eq!(graph.instantiate(0).unwrap_err().code, CUresult::CUDA_ERROR_INVALID_VALUE);
         let error = graph.add_conditional_node(unused, CU_GRAPH_COND_TYPE_WHILE, 2, &[]).unwrap_err();
         assert_eq!(error.code, CUresult::CUDA_ERROR_INVALID_VALUE);

@@ -6,24 +6,24 @@ use rtcg_driver::sys::*;
 use rtcg_driver::{Context, Device, Event, Function, Module};
 use std::time::Instant;
 
-const LAUNCHES: u32 = 2_000;
-const ROUNDS: usize = 15;
+const LAUNCHES_PER_ROUND: u32 = 2_000;
+const MEASUREMENT_ROUNDS: usize = 15;
 
 /// Median nanoseconds per call over several rounds of `call`, each ended by a wait.
 fn nanoseconds_per_call(mut call: impl FnMut()) -> f64 {
-    let mut rounds: Vec<f64> = (0..ROUNDS)
+    let mut rounds: Vec<f64> = (0..MEASUREMENT_ROUNDS)
         .map(|_| {
             let start = Instant::now();
-            for _ in 0..LAUNCHES {
+            for _ in 0..LAUNCHES_PER_ROUND {
                 call();
             }
             let elapsed = start.elapsed().as_nanos() as f64;
             Context::synchronize().expect("the kernel does nothing");
-            elapsed / f64::from(LAUNCHES)
+            elapsed / f64::from(LAUNCHES_PER_ROUND)
         })
         .collect();
     rounds.sort_by(f64::total_cmp);
-    rounds[ROUNDS / 2]
+    rounds[MEASUREMENT_ROUNDS / 2]
 }
 
 fn raw_launch(table: &DriverTable, f: &Function, args: &[u8]) {
@@ -43,7 +43,7 @@ fn raw_launch(table: &DriverTable, f: &Function, args: &[u8]) {
 
 #[test]
 #[ignore = "a measurement, not a check"]
-fn launch_cost() {
+fn print_launch_cost() {
     rtcg_driver::init(0).expect("there is a device");
     let device = Device::new(0).expect("there is a device");
     let ctx = device.make_context(0).expect("a context can be made");
@@ -52,23 +52,23 @@ fn launch_cost() {
     let args = [0u8; 16];
     println!("{}", device.name().unwrap_or_default());
     for _ in 0..2 {
-        let raw = nanoseconds_per_call(|| raw_launch(ctx.table(), &scale, &args));
+        let raw = nanoseconds_per_call(|| raw_launch(ctx.driver_table(), &scale, &args));
         let ours = nanoseconds_per_call(|| {
             // SAFETY: the arguments fit the kernel, which does nothing for n = 0.
             unsafe { scale.launch([1, 1, 1], [1, 1, 1], 0, None, &args) }.expect("it launches");
         });
         let packed = nanoseconds_per_call(|| {
-            let mut packer = scale.args();
+            let mut packer = scale.arg_packer();
             packer.push(&[0; 8], 8).expect("a pointer");
             packer.push(&[0; 4], 4).expect("a float");
             packer.push(&[0; 4], 4).expect("a count");
-            let args = packer.bytes().expect("all arguments");
+            let args = packer.packed_bytes().expect("all arguments");
             // SAFETY: as above.
             unsafe { scale.launch([1, 1, 1], [1, 1, 1], 0, None, args) }.expect("it launches");
         });
         println!("cuLaunchKernel {raw:.0} ns; prepared +{:.0} ns; packed +{:.0} ns", ours - raw, packed - raw);
         let event = Event::new(0).expect("an event can be made");
-        let (table, stream) = (ctx.table(), CUstream::null());
+        let (table, stream) = (ctx.driver_table(), CUstream::null());
         let raw = nanoseconds_per_call(|| {
             // SAFETY: the event is alive.
             assert!(unsafe { table.cuEventRecord(event.handle(), stream) }.is_success());

@@ -24,12 +24,12 @@ const PTX: &[u8] = b"
 }
 ";
 
-fn count(kernel: &Kernel) -> u32 {
+fn launch_counter_kernel(kernel: &Kernel) -> u32 {
     let out = rtcg_driver::DeviceAllocation::new(4).unwrap();
     let function = kernel.function().unwrap();
     let arguments = out.ptr().to_ne_bytes();
     // SAFETY: the kernel writes four bytes to memory that lives.
-    unsafe { function.launch_with([1; 3], [1; 3], 0, None, &arguments, Default::default()) }.unwrap();
+    unsafe { function.launch_with_options([1; 3], [1; 3], 0, None, &arguments, Default::default()) }.unwrap();
     let mut value = [0_u8; 4];
     out.read(0, &mut value).unwrap();
     u32::from_ne_bytes(value)
@@ -52,8 +52,8 @@ fn a_library_serves_contexts_that_come_and_go() {
     assert_eq!((error.kind, error.code), (ErrorKind::Logic, CUresult::CUDA_ERROR_INVALID_CONTEXT), "{error}");
     for _ in 0..3 {
         let context = device.make_context(0).unwrap();
-        assert_eq!(count(&kernel), 6);
-        assert_eq!(count(&kernel), 7);
+        assert_eq!(launch_counter_kernel(&kernel), 6);
+        assert_eq!(launch_counter_kernel(&kernel), 7);
         Context::pop().unwrap();
         context.close().unwrap();
     }
@@ -64,7 +64,7 @@ fn a_library_serves_contexts_that_come_and_go() {
     library.close().unwrap();
     assert!(module.is_closed());
     // SAFETY: refused before anything runs.
-    let launched = unsafe { function.launch_with([1; 3], [1; 3], 0, None, &[0; 8], Default::default()) };
+    let launched = unsafe { function.launch_with_options([1; 3], [1; 3], 0, None, &[0; 8], Default::default()) };
     assert!(launched.unwrap_err().to_string().contains("closed"));
     assert!(library.kernel("count").unwrap_err().to_string().contains("closed"));
     context.close().unwrap();

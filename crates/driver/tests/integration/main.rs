@@ -12,6 +12,6 @@ mod launch_cost;
 mod library;
 mod memory;
 mod objects;
-mod pool_checked;
+mod pool_memory_checks;
 mod support;
 mod trace;

@@ -13,23 +13,23 @@ fn lock_trace() -> MutexGuard<'static, ()> {
     TRACE_LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn file(name: &str) -> PathBuf {
+fn trace_file_path(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("rtcg-trace-{}-{name}.json", std::process::id()))
 }
 
 /// Runs `body` in a context of the first device while a trace is made; the lines of the trace.
-fn traced(name: &str, body: impl FnOnce()) -> Vec<String> {
+fn record_trace(name: &str, body: impl FnOnce()) -> Vec<String> {
     rtcg_driver::set_notice_hook(|_| ());
     rtcg_driver::init(0).expect("there is a device, if only a virtual one");
-    let path = file(name);
+    let path = trace_file_path(name);
     trace::start(&path).expect("the file can be written");
-    assert!(trace::is_on());
+    assert!(trace::is_tracing());
     let ctx = Device::new(0).unwrap().make_context(0).expect("a context can be made");
     body();
     Context::pop().expect("the context is on the stack");
     ctx.detach().expect("the context is alive");
     let finished = trace::stop().expect("the file can be written").expect("there is a trace");
-    assert!(!trace::is_on());
+    assert!(!trace::is_tracing());
     let text = std::fs::read_to_string(&finished.path).expect("the file is there");
     std::fs::remove_file(&finished.path).expect("the file can be removed");
     let lines: Vec<String> = text.lines().map(|line| line.trim_end_matches(',').to_owned()).collect();
@@ -48,12 +48,14 @@ fn launch_in_a_stream() {
     arguments.extend(100_u32.to_ne_bytes());
     // SAFETY: the kernel scales the 100 floats of `memory`.
     unsafe {
-        function.launch_with([4, 1, 1], [32, 1, 1], 0, Some(&stream), &arguments, LaunchOptions::default()).unwrap();
+        function
+            .launch_with_options([4, 1, 1], [32, 1, 1], 0, Some(&stream), &arguments, LaunchOptions::default())
+            .unwrap();
     }
     stream.synchronize().expect("the kernel runs");
 }
 
-fn lines_with<'a>(lines: &'a [String], words: &[&str]) -> Vec<&'a String> {
+fn lines_containing<'a>(lines: &'a [String], words: &[&str]) -> Vec<&'a String> {
     lines.iter().filter(|line| words.iter().all(|word| line.contains(word))).collect()
 }
 
@@ -67,35 +69,35 @@ fn number_after(line: &str, key: &str) -> f64 {
 fn calls_have_arguments_results_and_times() {
     own_process!();
     let _turn = lock_trace();
-    let lines = traced("calls", || {
+    let lines = record_trace("calls", || {
         launch_in_a_stream();
         assert!(mem_alloc(0).is_err());
     });
-    let alloc = lines_with(&lines, &[r#""name":"cuMemAlloc""#, r#""bytesize":"400""#, "CUDA_SUCCESS"]);
+    let alloc = lines_containing(&lines, &[r#""name":"cuMemAlloc""#, r#""bytesize":"400""#, "CUDA_SUCCESS"]);
     assert_eq!(alloc.len(), 1, "{lines:?}");
     assert!(alloc[0].contains(r#""dptr":"0x"#) && alloc[0].contains(r#""ph":"X""#), "{}", alloc[0]);
     assert!(number_after(alloc[0], r#""dur":"#) >= 0.0);
-    assert_eq!(lines_with(&lines, &[r#""name":"scale""#, "cuModuleGetFunction"]).len(), 1, "strings are shown");
-    assert_eq!(lines_with(&lines, &[r#""name":"cuMemAlloc""#, "CUDA_ERROR_INVALID_VALUE"]).len(), 1);
-    assert_eq!(lines_with(&lines, &["cuCtxDestroy"]).len(), 1);
-    assert!(!lines_with(&lines, &["thread_name", "calls_have_arguments"]).is_empty(), "threads are named");
+    assert_eq!(lines_containing(&lines, &[r#""name":"scale""#, "cuModuleGetFunction"]).len(), 1, "strings are shown");
+    assert_eq!(lines_containing(&lines, &[r#""name":"cuMemAlloc""#, "CUDA_ERROR_INVALID_VALUE"]).len(), 1);
+    assert_eq!(lines_containing(&lines, &["cuCtxDestroy"]).len(), 1);
+    assert!(!lines_containing(&lines, &["thread_name", "calls_have_arguments"]).is_empty(), "threads are named");
 }
 
 /// The span of the kernel on its stream, inside of the time between launch and synchronisation,
 /// and the arrow that leads to it.
-fn check_kernel(lines: &[String], device: &str) {
-    let spans = lines_with(lines, &[r#""cat":"kernel""#, r#""name":"scale""#]);
+fn assert_kernel_span(lines: &[String], device: &str) {
+    let spans = lines_containing(lines, &[r#""cat":"kernel""#, r#""name":"scale""#]);
     assert_eq!(spans.len(), 1, "{lines:?}");
     assert!(spans[0].contains(r#""grid":"[4, 1, 1]","block":"[32, 1, 1]""#), "{}", spans[0]);
-    assert_eq!(lines_with(lines, &["process_name", device]).len(), 1, "{lines:?}");
-    let launch = lines_with(lines, &["cuLaunchKernel", r#""kernel":"scale""#]);
-    let wait = lines_with(lines, &["cuStreamSynchronize"]);
+    assert_eq!(lines_containing(lines, &["process_name", device]).len(), 1, "{lines:?}");
+    let launch = lines_containing(lines, &["cuLaunchKernel", r#""kernel":"scale""#]);
+    let wait = lines_containing(lines, &["cuStreamSynchronize"]);
     let end_of = |line: &str| number_after(line, r#""ts":"#) + number_after(line, r#""dur":"#);
     // Microseconds between the clocks of host and device.
     let slack = 30.0;
     assert!(number_after(spans[0], r#""ts":"#) >= number_after(launch[0], r#""ts":"#) - slack, "{lines:?}");
     assert!(end_of(spans[0]) <= end_of(wait[0]) + slack, "{lines:?}");
-    let (from, to) = (lines_with(lines, &[r#""ph":"s""#]), lines_with(lines, &[r#""ph":"f""#]));
+    let (from, to) = (lines_containing(lines, &[r#""ph":"s""#]), lines_containing(lines, &[r#""ph":"f""#]));
     assert_eq!((from.len(), to.len()), (1, 1));
     assert_eq!(number_after(from[0], r#""id":"#), number_after(to[0], r#""id":"#));
 }
@@ -104,43 +106,43 @@ fn check_kernel(lines: &[String], device: &str) {
 fn kernels_have_spans_on_their_stream() {
     own_process!();
     let _turn = lock_trace();
-    let lines = traced("kernels", launch_in_a_stream);
+    let lines = record_trace("kernels", launch_in_a_stream);
     let is_virtual = Device::new(0).unwrap().is_virtual();
-    check_kernel(&lines, if is_virtual { "virtual GPU, context" } else { "GPU, context" });
+    assert_kernel_span(&lines, if is_virtual { "virtual GPU, context" } else { "GPU, context" });
 }
 
 #[test]
 fn kernels_of_any_device_can_be_timed_by_events() {
     own_process!();
     let _turn = lock_trace();
-    trace::set_events_for_every_device(true);
-    let lines = traced("events", launch_in_a_stream);
-    trace::set_events_for_every_device(false);
-    check_kernel(&lines, r#""name":"GPU, context"#);
-    assert!(lines_with(&lines, &["cuEventCreate"]).is_empty(), "the trace's own calls are not in it");
+    trace::set_virtual_gpu_timed_by_events(true);
+    let lines = record_trace("events", launch_in_a_stream);
+    trace::set_virtual_gpu_timed_by_events(false);
+    assert_kernel_span(&lines, r#""name":"GPU, context"#);
+    assert!(lines_containing(&lines, &["cuEventCreate"]).is_empty(), "the trace's own calls are not in it");
 }
 
 #[test]
 fn ranges_and_marks_are_on_the_thread() {
     own_process!();
     let _turn = lock_trace();
-    let lines = traced("ranges", || {
+    let lines = record_trace("ranges", || {
         let _outer = trace::nvtx::scoped_range("say \"outer\"");
         trace::nvtx::mark("now");
     });
-    assert_eq!(lines_with(&lines, &[r#""ph":"B""#, r#"say \"outer\""#]).len(), 1);
-    assert_eq!(lines_with(&lines, &[r#""ph":"E""#]).len(), 1);
-    assert_eq!(lines_with(&lines, &[r#""ph":"i""#, "now"]).len(), 1);
+    assert_eq!(lines_containing(&lines, &[r#""ph":"B""#, r#"say \"outer\""#]).len(), 1);
+    assert_eq!(lines_containing(&lines, &[r#""ph":"E""#]).len(), 1);
+    assert_eq!(lines_containing(&lines, &[r#""ph":"i""#, "now"]).len(), 1);
 }
 
 #[test]
 fn without_a_trace_nothing_is_written() {
     own_process!();
     let _turn = lock_trace();
-    assert!(!trace::is_on());
+    assert!(!trace::is_tracing());
     assert_eq!(trace::stop().expect("nothing can fail"), None);
     trace::nvtx::mark("nobody hears this");
-    assert_eq!(trace::current_launch(), 0);
+    assert_eq!(trace::current_launch_number(), 0);
     let missing = std::env::temp_dir().join("rtcg-no-such-folder").join("trace.json");
-    assert!(trace::start(&missing).is_err() && !trace::is_on());
+    assert!(trace::start(&missing).is_err() && !trace::is_tracing());
 }

@@ -2,31 +2,31 @@
 //! each other through shared memory.
 
 use super::ProgramNode;
-use super::body::{Generator, fixed_node, line_node};
+use super::generator::{ProgramGenerator, fixed_line, removable_line};
 
-impl Generator {
+impl ProgramGenerator {
     /// Threads exchange values through shared memory: write, barrier, read another's, barrier.
-    pub(crate) fn exchange_through_shared(&mut self) -> ProgramNode {
+    pub(crate) fn emit_shared_exchange(&mut self) -> ProgramNode {
         match self.random.next_below(8) {
-            0..3 => return self.barrier_reduction(),
-            3 => return self.exchange_by_mbarrier(),
-            5 if self.has_bulk_copies() && self.random.one_in(2) => return self.bulk_load(),
-            4 if self.full_warps && self.threads >= 64 => return self.exchange_by_arrivals(),
+            0..3 => return self.emit_barrier_reduction(),
+            3 => return self.emit_exchange_by_mbarrier(),
+            5 if self.has_bulk_copies() && self.random.chance_one_in(2) => return self.emit_bulk_load(),
+            4 if self.full_warps && self.threads >= 64 => return self.emit_exchange_by_barrier_arrive(),
             _ => {}
         }
         let (at, from) = (self.scratch_register('r'), self.scratch_register('r'));
-        let wide = self.random.one_in(3);
+        let wide = self.random.chance_one_in(3);
         let (letter, ty, size) = if wide { ('d', "b64", 8) } else { ('r', "b32", 4) };
         let (value, dst) = (self.pool_register(letter), self.pool_register(letter));
-        let barrier = self.barrier_inst();
-        let index = self.partner_thread(&from);
-        ProgramNode::Group(vec![fixed_node(format!(
+        let barrier = self.random_barrier_instruction();
+        let index = self.emit_partner_thread_index(&from);
+        ProgramNode::Group(vec![fixed_line(format!(
             "mov.u32 {at}, sphase;\nmad.lo.u32 {at}, %lin, {size}, {at};\nst.shared.{ty} [{at}], {value};\n{barrier}\n\
              {index}\nmov.u32 {at}, sphase;\nmad.lo.u32 {at}, {from}, {size}, {at};\nld.shared.{ty} {dst}, [{at}];\n{barrier}"
         ))])
     }
 
-    fn barrier_inst(&mut self) -> String {
+    fn random_barrier_instruction(&mut self) -> String {
         match self.random.next_below(6) {
             0 => format!("bar.sync {};", self.random.next_below(16)),
             1 if self.full_warps => format!("bar.sync {}, %threads;", self.random.next_below(16)),
@@ -36,7 +36,7 @@ impl Generator {
         }
     }
 
-    fn barrier_reduction(&mut self) -> ProgramNode {
+    fn emit_barrier_reduction(&mut self) -> ProgramNode {
         let (p, q, r) = (self.pool_register('p'), self.pool_register('p'), self.pool_register('r'));
         let texts = [
             format!("bar.red.popc.u32 {r}, 0, {p};"),
@@ -44,11 +44,11 @@ impl Generator {
             format!("bar.red.and.pred {q}, 0, {p};"),
             format!("bar.red.or.pred {q}, 1, !{p};"),
         ];
-        line_node(texts[self.random.next_below(4)].clone())
+        removable_line(texts[self.random.next_below(4)].clone())
     }
 
     /// Code that leaves in `from` the number of a thread that exists.
-    fn partner_thread(&mut self, from: &str) -> String {
+    fn emit_partner_thread_index(&mut self, from: &str) -> String {
         match self.random.next_below(3) {
             0 => {
                 format!("add.u32 {from}, %lin, {};\nrem.u32 {from}, {from}, %threads;", 1 + self.random.next_below(40))
@@ -59,13 +59,13 @@ impl Generator {
     }
 
     /// Warps with even numbers give a value to the odd ones, for which they do not wait.
-    fn exchange_by_arrivals(&mut self) -> ProgramNode {
+    fn emit_exchange_by_barrier_arrive(&mut self) -> ProgramNode {
         let (at, p, give, end) =
             (self.scratch_register('r'), self.scratch_register('p'), self.new_label(), self.new_label());
         let (value, dst, id) = (self.pool_register('r'), self.pool_register('r'), 1 + self.random.next_below(15));
         let sync = ["bar.sync", "barrier.sync"][self.random.next_below(2)];
         let arrive = ["bar.arrive", "barrier.arrive"][self.random.next_below(2)];
-        ProgramNode::Group(vec![fixed_node(format!(
+        ProgramNode::Group(vec![fixed_line(format!(
             "mov.u32 {at}, sphase;\nmad.lo.u32 {at}, %lin, 4, {at};\nst.shared.b32 [{at}], {value};\n\
              and.b32 {at}, %lin, 32;\nsetp.eq.u32 {p}, {at}, 0;\n@{p} bra {give};\n\
              {sync} {id}, %threads;\nmov.u32 {at}, sphase;\nmad.lo.u32 {at}, %lin, 4, {at};\n\
@@ -73,8 +73,8 @@ impl Generator {
         ))])
     }
 
-    /// As [`Generator::exchange_through_shared`], with an `mbarrier` between writing and reading.
-    fn exchange_by_mbarrier(&mut self) -> ProgramNode {
+    /// As [`ProgramGenerator::emit_shared_exchange`], with an `mbarrier` between writing and reading.
+    fn emit_exchange_by_mbarrier(&mut self) -> ProgramNode {
         let (object, at, from) = (self.scratch_register('r'), self.scratch_register('r'), self.scratch_register('r'));
         let (first, over, state) = (self.scratch_register('p'), self.scratch_register('p'), self.scratch_register('d'));
         let (value, dst, wait) = (self.pool_register('r'), self.pool_register('r'), self.new_label());
@@ -105,9 +105,9 @@ impl Generator {
             2 => format!("mbarrier.try_wait.shared.b64 {over}, [{object}], {state};"),
             _ => format!("mbarrier.try_wait.parity.shared.b64 {over}, [{object}], 0;"),
         };
-        let drop = if !plus_one && self.random.one_in(4) { "_drop" } else { "" };
-        let partner = self.partner_thread(&from);
-        ProgramNode::Group(vec![fixed_node(format!(
+        let drop = if !plus_one && self.random.chance_one_in(4) { "_drop" } else { "" };
+        let partner = self.emit_partner_thread_index(&from);
+        ProgramNode::Group(vec![fixed_line(format!(
             "mov.u32 {object}, smbar;\nsetp.eq.u32 {first}, %lin, 0;\n{count}\n\
              @{first} mbarrier.init.shared.b64 [{object}], {at};\nbar.sync 0;\n{extra}\
              mov.u32 {at}, sphase;\nmad.lo.u32 {at}, %lin, 4, {at};\nst.shared.b32 [{at}], {value};\n\

@@ -30,17 +30,17 @@
 //! Seen once and still generated: `cvt.rzi.u64.f64` of the result of `cnot.b64` converts the
 //! integer 1, not its bits.
 
-use super::body::Generator;
-use super::forms::InstForm;
+use super::generator::ProgramGenerator;
+use super::instruction_forms::InstForm;
 
 /// Whether a form is as PTX says, if its operands are spared.
-pub(crate) fn runs_alike_on_gpu(form: &InstForm) -> bool {
+pub(crate) fn is_correct_on_hardware(form: &InstForm) -> bool {
     // The destination as `=r.h1`.
     let in_part = form.operands.first().is_some_and(|operand| operand.contains('.'));
-    runs_alike_by_opcode(&form.opcode) && !(form.opcode.starts_with('v') && in_part)
+    is_opcode_correct_on_hardware(&form.opcode) && !(form.opcode.starts_with('v') && in_part)
 }
 
-fn runs_alike_by_opcode(opcode: &str) -> bool {
+fn is_opcode_correct_on_hardware(opcode: &str) -> bool {
     let float = opcode.rsplit('.').next().is_some_and(|ty| ty.starts_with(['f', 'b']));
     let is = |name: &str| opcode.starts_with(name);
     let sign = float && (is("abs.") || is("neg."));
@@ -61,7 +61,7 @@ pub(crate) fn must_not_be_guarded(instruction: &str) -> bool {
     opcode.starts_with("testp.") || opcode.starts_with("set.") || lanes
 }
 
-impl Generator {
+impl ProgramGenerator {
     /// Replaces operands that `ptxas` gets wrong; returns lines that must come before.
     pub(crate) fn replace_unsafe_operands(&mut self, opcode: &str, operands: &mut [String]) -> String {
         let mut words = opcode.split('.');
@@ -100,7 +100,7 @@ impl Generator {
     }
 
     /// Cuts registers to the bytes that a store takes from them.
-    pub(crate) fn cut_to_range(&mut self, names: &mut [String], bytes: usize) -> String {
+    pub(crate) fn truncate_store_operands(&mut self, names: &mut [String], bytes: usize) -> String {
         let mut before = String::new();
         for name in names {
             let letter = name.chars().nth(1).unwrap_or('r');
@@ -122,12 +122,12 @@ impl Generator {
 
 #[cfg(test)]
 mod tests {
-    use crate::generate::forms::{FORM_FAMILIES, forms_of};
+    use crate::generate::instruction_forms::{INSTRUCTION_FAMILIES, parse_instruction_forms};
     use crate::{GenerationTarget, generate_program};
     use std::collections::BTreeSet;
 
     /// The opcode, its guard and its operands, of a line of a program.
-    fn parts(line: &str) -> (&str, &str, Vec<&str>) {
+    fn split_instruction(line: &str) -> (&str, &str, Vec<&str>) {
         let (guard, rest) = match line.strip_prefix('@') {
             Some(rest) => rest.split_once(' ').unwrap_or((rest, "")),
             None => ("", line),
@@ -137,8 +137,8 @@ mod tests {
     }
 
     /// Says what a real device should not be asked, in a line whose predecessors are given.
-    fn wrong(line: &str, cut: &BTreeSet<String>, entered: bool) -> Option<&'static str> {
-        let (guard, opcode, operands) = parts(line);
+    fn miscompiled_construct(line: &str, cut: &BTreeSet<String>, entered: bool) -> Option<&'static str> {
+        let (guard, opcode, operands) = split_instruction(line);
         let small = |o: &str, limit: u32| o.parse::<u32>().map_or(cut.contains(o), |n| n <= limit);
         let last = operands.len() - 1;
         let is = |name: &str| opcode.starts_with(name);
@@ -180,8 +180,8 @@ mod tests {
     }
 
     /// Whether a line jumps over the head of a loop, right before it, and into the loop.
-    fn enters_a_loop(lines: &[&str], i: usize) -> bool {
-        let (guard, opcode, operands) = parts(lines[i]);
+    fn jumps_into_loop(lines: &[&str], i: usize) -> bool {
+        let (guard, opcode, operands) = split_instruction(lines[i]);
         let Some(head) = lines.get(i + 1).and_then(|l| l.strip_suffix(':')) else { return false };
         if opcode != "bra" || guard.is_empty() {
             return false;
@@ -192,7 +192,7 @@ mod tests {
     }
 
     /// The faults of the programs of many seeds.
-    fn faults(real: bool) -> BTreeSet<&'static str> {
+    fn miscompiled_constructs(real: bool) -> BTreeSet<&'static str> {
         let mut found = BTreeSet::new();
         for seed in 0..2000 {
             let text =
@@ -201,39 +201,40 @@ mod tests {
             let mut cut = BTreeSet::new();
             let lines: Vec<&str> = text.lines().map(str::trim).collect();
             for (i, line) in lines.iter().enumerate() {
-                let (_, opcode, operands) = parts(line);
+                let (_, opcode, operands) = split_instruction(line);
                 if opcode.starts_with("and.b") && operands[0].starts_with("%x") {
                     cut.insert(operands[0].to_owned());
                 }
-                found.extend(wrong(line, &cut, enters_a_loop(&lines, i)));
+                found.extend(miscompiled_construct(line, &cut, jumps_into_loop(&lines, i)));
             }
         }
         found
     }
 
     #[test]
-    fn programs_for_a_real_device_leave_out_what_ptxas_gets_wrong() {
-        assert_eq!(faults(true), BTreeSet::new());
+    fn hardware_programs_contain_no_miscompiled_constructs() {
+        assert_eq!(miscompiled_constructs(true), BTreeSet::new());
         // The others have all of it: the search can find it.
-        assert_eq!(faults(false).len(), 9);
+        assert_eq!(miscompiled_constructs(false).len(), 9);
     }
 
     #[test]
-    fn most_opcodes_are_kept() {
+    fn most_opcodes_pass_the_hardware_filter() {
         // Of the video instructions half is left out, and they have hundreds of forms.
-        let mut all: Vec<_> = FORM_FAMILIES.iter().flat_map(|f| f.1).flat_map(|line| forms_of(line)).collect();
+        let mut all: Vec<_> =
+            INSTRUCTION_FAMILIES.iter().flat_map(|f| f.1).flat_map(|line| parse_instruction_forms(line)).collect();
         all.retain(|form| !form.opcode.starts_with('v'));
-        let fit = all.iter().filter(|form| super::runs_alike_on_gpu(form)).count();
+        let fit = all.iter().filter(|form| super::is_correct_on_hardware(form)).count();
         assert!(fit * 100 > all.len() * 95, "{fit} of {}", all.len());
         assert!(
-            super::runs_alike_by_opcode("sub.rn.f32")
-                && super::runs_alike_by_opcode("abs.s32")
-                && super::runs_alike_by_opcode("cvt.f64.f32")
+            super::is_opcode_correct_on_hardware("sub.rn.f32")
+                && super::is_opcode_correct_on_hardware("abs.s32")
+                && super::is_opcode_correct_on_hardware("cvt.f64.f32")
         );
         assert!(
-            !super::runs_alike_by_opcode("sub.f64")
-                && !super::runs_alike_by_opcode("abs.ftz.f16x2")
-                && !super::runs_alike_by_opcode("cvt.sat.f64.f16")
+            !super::is_opcode_correct_on_hardware("sub.f64")
+                && !super::is_opcode_correct_on_hardware("abs.ftz.f16x2")
+                && !super::is_opcode_correct_on_hardware("cvt.sat.f64.f16")
         );
     }
 }

@@ -7,28 +7,28 @@
 //! thread stores all its registers. Loops are bounded.
 
 mod barriers;
-mod body;
-mod control;
-mod copies;
+mod bulk_copies;
+mod control_flow;
 pub mod coverage;
-mod forms;
+mod generator;
 mod hardware_filter;
-mod lane_numbers;
+mod instruction_forms;
+mod lane_indices;
 mod memory;
-mod objects;
-mod strides;
+mod stride_loops;
 mod surfaces;
 mod tensor;
+mod texture_objects;
 mod textures;
-mod warps;
+mod warp_operations;
 
-use crate::machine::{OracleBuffer, OracleLaunch, OracleReport};
+use crate::interpreter::{OracleBuffer, OracleLaunch, OracleReport};
 use crate::random::Random;
-use crate::texture::{PlacedObject, TextureObject};
-use body::Generator;
-pub use objects::MAX_OBJECTS;
+use crate::texture::{BoundTextureObject, TextureObject};
+use generator::ProgramGenerator;
 use std::collections::BTreeSet;
 use std::fmt::Write;
+pub use texture_objects::MAX_OBJECTS;
 
 /// What a program may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,17 +86,18 @@ pub const KERNEL_NAME: &str = "fuzz";
 /// Bytes of the table in global memory that all threads read.
 pub const INPUT_BYTES: usize = 4096;
 /// Bytes of a thread's own global memory.
-pub const SLOT_BYTES: usize = 128;
+pub const THREAD_SLOT_BYTES: usize = 128;
 /// Bytes of a thread's results.
-pub const RESULT_BYTES: usize = 8 * (N_PREDICATES + N_16_BIT + N_32_BIT + N_64_BIT);
+pub const RESULT_BYTES: usize =
+    8 * (N_PREDICATE_REGISTERS + N_16_BIT_REGISTERS + N_32_BIT_REGISTERS + N_64_BIT_REGISTERS);
 /// Bytes of the common counters.
 pub const COUNTERS_BYTES: usize = 8 * coverage::COUNTERS_PER_UPDATE * coverage::COMMUTING_UPDATES.len();
 
 /// Registers of a size that instructions draw from: predicates, 16, 32 and 64 bits.
-pub(crate) const N_PREDICATES: usize = 6;
-pub(crate) const N_16_BIT: usize = 7;
-pub(crate) const N_32_BIT: usize = 14;
-pub(crate) const N_64_BIT: usize = 10;
+pub(crate) const N_PREDICATE_REGISTERS: usize = 6;
+pub(crate) const N_16_BIT_REGISTERS: usize = 7;
+pub(crate) const N_32_BIT_REGISTERS: usize = 14;
+pub(crate) const N_64_BIT_REGISTERS: usize = 10;
 
 const BLOCK_SHAPES: &[[u32; 3]] = &[
     [32, 1, 1],
@@ -134,11 +135,11 @@ const GRID_SHAPES: &[[u32; 3]] = &[[1, 1, 1], [1, 1, 1], [2, 1, 1], [3, 1, 1], [
 
 /// Makes the program of a seed.
 pub fn generate_program(seed: u64, target: GenerationTarget) -> TestProgram {
-    generate_covering(seed, target).0
+    generate_program_with_coverage(seed, target).0
 }
 
 /// Makes the program of a seed, and says which cells of the coverage it has, with their instructions.
-pub fn generate_covering(
+pub fn generate_program_with_coverage(
     seed: u64,
     target: GenerationTarget,
 ) -> (TestProgram, BTreeSet<(coverage::CoverageCell, String)>) {
@@ -149,9 +150,9 @@ pub fn generate_covering(
     let mut own = Random::new(seed ^ 0x7e87);
     let threads = grid.iter().chain(&block).product();
     // Real devices filter in their own ways.
-    let with_objects = !target.real && own.one_in(3);
-    let objects = if with_objects { objects::random_objects(&mut own, threads) } else { vec![] };
-    let mut generator = Generator::new(random, target, block, objects.clone());
+    let with_objects = !target.real && own.chance_one_in(3);
+    let objects = if with_objects { texture_objects::random_objects(&mut own, threads) } else { vec![] };
+    let mut generator = ProgramGenerator::new(random, target, block, objects.clone());
     let program = TestProgram { seed, nodes: generator.module_nodes(), grid, block, uniform, objects };
     (program, generator.cells)
 }
@@ -196,12 +197,12 @@ impl TestProgram {
         let mut text = String::new();
         let (a, b, c) = self.uniform;
         let _ = writeln!(text, "// seed {} grid {:?} block {:?} uniform {a} {b} {c}", self.seed, self.grid, self.block);
-        self.objects.iter().for_each(|o| text += &(objects::line_of(o) + "\n"));
+        self.objects.iter().for_each(|o| text += &(texture_objects::object_to_line(o) + "\n"));
         text + &self.ptx_text()
     }
 
     /// Reads what [`TestProgram::annotated_ptx`] printed.
-    pub fn from_annotated(text: &str) -> Option<TestProgram> {
+    pub fn from_annotated_ptx(text: &str) -> Option<TestProgram> {
         let (head, rest) = text.split_once('\n')?;
         let mut numbers = head.split(|c: char| !c.is_ascii_digit()).filter(|w| !w.is_empty()).map(str::parse::<u64>);
         let mut next = || numbers.next()?.ok();
@@ -209,8 +210,11 @@ impl TestProgram {
         let mut three = || Some([next()? as u32, next()? as u32, next()? as u32]);
         let (grid, block) = (three()?, three()?);
         let uniform = (next()? as u32, next()? as u32, next()?);
-        let described: Option<Vec<TextureObject>> =
-            rest.lines().take_while(|l| l.starts_with(objects::OBJECT_LINE_PREFIX)).map(objects::from_line).collect();
+        let described: Option<Vec<TextureObject>> = rest
+            .lines()
+            .take_while(|l| l.starts_with(texture_objects::OBJECT_LINE_PREFIX))
+            .map(texture_objects::object_from_line)
+            .collect();
         let objects = described?;
         let nodes = rest.lines().skip(objects.len()).map(|l| ProgramNode::Fixed(l.to_owned())).collect();
         Some(TestProgram { seed, nodes, grid, block, uniform, objects })
@@ -227,11 +231,11 @@ impl TestProgram {
         let mut noise =
             |n: usize| (0..n / 8).flat_map(|_| random.edge_case_bits(64).to_le_bytes()).collect::<Vec<u8>>();
         let n = self.threads_in_grid();
-        let (input, slots) = (noise(INPUT_BYTES), noise(n * SLOT_BYTES));
+        let (input, slots) = (noise(INPUT_BYTES), noise(n * THREAD_SLOT_BYTES));
         let mut random = Random::new(self.seed ^ 0x7e8e1);
         let texels = |(o, address): (&TextureObject, u64)| OracleBuffer {
             address,
-            bytes: objects::initial_contents(o, &mut random),
+            bytes: texture_objects::initial_texels(o, &mut random),
             writable: o.sampler.is_none(),
         };
         let texels: Vec<OracleBuffer> = self.objects.iter().zip(at.objects).map(texels).collect();
@@ -256,7 +260,8 @@ impl TestProgram {
         params.extend(self.uniform.2.to_le_bytes());
         at.handles[..self.objects.len()].iter().for_each(|h| params.extend(h.to_le_bytes()));
         let placed = self.objects.iter().zip(at.handles.iter().zip(at.objects));
-        let objects = placed.map(|(&object, (&handle, address))| PlacedObject { handle, address, object }).collect();
+        let objects =
+            placed.map(|(&object, (&handle, address))| BoundTextureObject { handle, address, object }).collect();
         OracleLaunch { grid: self.grid, block: self.block, dynamic_shared: 0, params, objects }
     }
 
@@ -275,7 +280,7 @@ impl TestProgram {
     pub fn expected_outcome(&self) -> Result<(Vec<OracleBuffer>, OracleReport), String> {
         let parsed = rtcg_ptx::parse(self.ptx_text());
         if parsed.has_errors() {
-            return Err(parsed.render("program.ptx"));
+            return Err(parsed.render_diagnostics("program.ptx"));
         }
         let mut buffers = self.initial_buffers(ORACLE_ADDRESSES);
         let report =

@@ -2,8 +2,8 @@
 //! nobody writes.
 
 use super::ProgramNode;
-use super::body::{Generator, fixed_node, line_node};
-use super::textures::{coordinate_vector, name_of};
+use super::generator::{ProgramGenerator, fixed_line, removable_line};
+use super::textures::{coordinate_vector, geometry_name};
 use crate::texture::{ChannelFormat, TextureObject};
 use rtcg_ptx::ast::TextureGeometry;
 
@@ -34,7 +34,7 @@ const SURFACE_REDUCTIONS: [(&str, &str, bool); 13] = [
     ("or", "b32", true),
 ];
 
-impl Generator {
+impl ProgramGenerator {
     /// What is done with each object, once they are known.
     pub(super) fn surface_role(&mut self, o: &TextureObject) -> SurfaceRole {
         let fits = |&(_, ty, formatted): &(&str, &str, bool)| match formatted {
@@ -52,26 +52,26 @@ impl Generator {
         }
     }
 
-    pub(super) fn surface_access(&mut self, which: usize, o: TextureObject) -> ProgramNode {
-        if self.random.one_in(10) {
+    pub(super) fn emit_surface_access(&mut self, which: usize, o: TextureObject) -> ProgramNode {
+        if self.random.chance_one_in(10) {
             let mut list = vec!["width"];
             list.extend((o.geometry.n_axes() > 1).then_some("height"));
             list.extend((o.geometry == TextureGeometry::D3).then_some("depth"));
             list.extend(o.geometry.is_layered().then_some("array_size"));
             let (what, guard, dst) =
                 (list[self.random.next_below(list.len())], self.random_guard(), self.pool_register('r'));
-            return line_node(format!("{guard}suq.{what}.b32 {dst}, [%o{which}];"));
+            return removable_line(format!("{guard}suq.{what}.b32 {dst}, [%o{which}];"));
         }
         match self.roles[which] {
-            SurfaceRole::OwnTexels if self.random.one_in(2) => self.own_store(which, o),
-            SurfaceRole::OwnTexels => self.surface_load(which, o, true),
-            SurfaceRole::Read => self.surface_load(which, o, false),
-            SurfaceRole::Reduce(op, ty, formatted) => self.surface_reduction(which, o, (op, ty, formatted)),
+            SurfaceRole::OwnTexels if self.random.chance_one_in(2) => self.emit_thread_texel_store(which, o),
+            SurfaceRole::OwnTexels => self.emit_surface_load(which, o, true),
+            SurfaceRole::Read => self.emit_surface_load(which, o, false),
+            SurfaceRole::Reduce(op, ty, formatted) => self.emit_surface_reduction(which, o, (op, ty, formatted)),
         }
     }
 
     /// Coordinates of the thread's own texel, the layer first; x is in texels.
-    fn own_texel(&mut self, o: &TextureObject, before: &mut String) -> Vec<String> {
+    fn thread_texel_coordinates(&mut self, o: &TextureObject, before: &mut String) -> Vec<String> {
         let [x, y, z] = [(); 3].map(|()| self.scratch_register('r'));
         let (text, coords) = match o.geometry {
             TextureGeometry::D1 => (format!("mov.u32 {x}, %gid;\n"), vec![x]),
@@ -89,7 +89,7 @@ impl Generator {
     }
 
     /// Any coordinates, in bounds if asked for.
-    fn any_texel(&mut self, o: &TextureObject, inside: bool, before: &mut String) -> Vec<String> {
+    fn random_texel_coordinates(&mut self, o: &TextureObject, inside: bool, before: &mut String) -> Vec<String> {
         let mut sizes = o.extents[..o.geometry.n_axes()].to_vec();
         if o.geometry.is_layered() {
             sizes.insert(0, o.layers);
@@ -97,7 +97,7 @@ impl Generator {
         let mut one = |n: u32| {
             if !inside {
                 // Times the size of a texel it must not wrap around.
-                let (x, y) = (self.scratch_register('r'), self.whole_coordinate(n, before));
+                let (x, y) = (self.scratch_register('r'), self.random_texel_index(n, before));
                 *before += &format!("max.s32 {x}, {y}, -65536;\nmin.s32 {x}, {x}, 65536;\n");
                 return x;
             }
@@ -109,7 +109,7 @@ impl Generator {
     }
 
     /// x in bytes.
-    fn in_bytes(&mut self, o: &TextureObject, coords: &mut [String], before: &mut String) {
+    fn scale_x_to_bytes(&mut self, o: &TextureObject, coords: &mut [String], before: &mut String) {
         let x = &mut coords[usize::from(o.geometry.is_layered())];
         let bytes = self.scratch_register('r');
         *before += &format!("mul.lo.s32 {bytes}, {x}, {};\n", o.texel_bytes());
@@ -117,7 +117,7 @@ impl Generator {
     }
 
     /// Elements of an access to a whole texel: the words for them, and their registers' letter.
-    fn access_elements(&mut self, o: &TextureObject) -> (String, usize, char) {
+    fn random_access_width(&mut self, o: &TextureObject) -> (String, usize, char) {
         let size = o.texel_bytes();
         let fitting: Vec<(usize, usize)> = [1, 2, 4, 8]
             .iter()
@@ -134,15 +134,15 @@ impl Generator {
         (format!("{width}b{}", 8 * bytes), n, letter)
     }
 
-    fn surface_load(&mut self, which: usize, o: TextureObject, own: bool) -> ProgramNode {
+    fn emit_surface_load(&mut self, which: usize, o: TextureObject, own: bool) -> ProgramNode {
         let mut before = String::new();
         let clamp = self.pick_str(&["zero", "clamp", "trap"]);
         let mut coords = match own {
-            true => self.own_texel(&o, &mut before),
-            false => self.any_texel(&o, clamp == "trap", &mut before),
+            true => self.thread_texel_coordinates(&o, &mut before),
+            false => self.random_texel_coordinates(&o, clamp == "trap", &mut before),
         };
-        self.in_bytes(&o, &mut coords, &mut before);
-        let (words, n, letter) = self.access_elements(&o);
+        self.scale_x_to_bytes(&o, &mut coords, &mut before);
+        let (words, n, letter) = self.random_access_width(&o);
         let mut names: Vec<String> = vec![];
         while names.len() < n {
             let name = self.pool_register(letter);
@@ -151,17 +151,17 @@ impl Generator {
             }
         }
         let (guard, cache) = (self.random_guard(), self.pick_str(&["", "", ".cg", ".ca"]));
-        let (name, at) = (name_of(o.geometry), coordinate_vector(coords));
+        let (name, at) = (geometry_name(o.geometry), coordinate_vector(coords));
         let text = format!("{guard}suld.b.{name}{cache}.{words}.{clamp} {{{}}}, [%o{which}, {at}];", names.join(", "));
-        ProgramNode::Group(vec![fixed_node(before), line_node(text)])
+        ProgramNode::Group(vec![fixed_line(before), removable_line(text)])
     }
 
     /// The thread's own texel, or with `.zero` in some threads one outside.
-    fn own_store(&mut self, which: usize, o: TextureObject) -> ProgramNode {
+    fn emit_thread_texel_store(&mut self, which: usize, o: TextureObject) -> ProgramNode {
         let mut before = String::new();
-        let mut coords = self.own_texel(&o, &mut before);
+        let mut coords = self.thread_texel_coordinates(&o, &mut before);
         let mut clamp = self.pick_str(&["zero", "clamp", "trap"]);
-        if self.random.one_in(3) {
+        if self.random.chance_one_in(3) {
             clamp = "zero";
             let at = self.random.next_below(coords.len());
             let (x, p) = (self.scratch_register('r'), self.pool_register('p'));
@@ -169,8 +169,8 @@ impl Generator {
             before += &format!("selp.b32 {x}, {}, {outside}, {p};\n", coords[at]);
             coords[at] = x;
         }
-        let (guard, name) = (self.random_guard(), name_of(o.geometry));
-        let text = if self.random.one_in(3) {
+        let (guard, name) = (self.random_guard(), geometry_name(o.geometry));
+        let text = if self.random.chance_one_in(3) {
             let n = [o.channels, 4][self.random.next_below(2)];
             let width = if n == 1 { String::new() } else { format!("v{n}.") };
             let mut values = vec![];
@@ -186,16 +186,16 @@ impl Generator {
             let at = coordinate_vector(coords);
             format!("{guard}sust.p.{name}.{width}b32.{clamp} [%o{which}, {at}], {{{}}};", values.join(", "))
         } else {
-            self.in_bytes(&o, &mut coords, &mut before);
-            let (words, n, letter) = self.access_elements(&o);
+            self.scale_x_to_bytes(&o, &mut coords, &mut before);
+            let (words, n, letter) = self.random_access_width(&o);
             let values: Vec<String> = (0..n).map(|_| self.pool_register(letter)).collect();
             let at = coordinate_vector(coords);
             format!("{guard}sust.b.{name}.{words}.{clamp} [%o{which}, {at}], {{{}}};", values.join(", "))
         };
-        ProgramNode::Group(vec![fixed_node(before), line_node(text)])
+        ProgramNode::Group(vec![fixed_line(before), removable_line(text)])
     }
 
-    fn surface_reduction(
+    fn emit_surface_reduction(
         &mut self,
         which: usize,
         o: TextureObject,
@@ -203,13 +203,14 @@ impl Generator {
     ) -> ProgramNode {
         let mut before = String::new();
         let clamp = self.pick_str(&["zero", "clamp", "trap"]);
-        let mut coords = self.any_texel(&o, clamp == "trap", &mut before);
+        let mut coords = self.random_texel_coordinates(&o, clamp == "trap", &mut before);
         if !formatted {
-            self.in_bytes(&o, &mut coords, &mut before);
+            self.scale_x_to_bytes(&o, &mut coords, &mut before);
         }
         let (guard, src) = (self.random_guard(), self.pool_register(if ty.ends_with("64") { 'd' } else { 'r' }));
-        let (kind, name, at) = (if formatted { "p" } else { "b" }, name_of(o.geometry), coordinate_vector(coords));
+        let (kind, name, at) =
+            (if formatted { "p" } else { "b" }, geometry_name(o.geometry), coordinate_vector(coords));
         let text = format!("{guard}sured.{kind}.{op}.{name}.{ty}.{clamp} [%o{which}, {at}], {src};");
-        ProgramNode::Group(vec![fixed_node(before), line_node(text)])
+        ProgramNode::Group(vec![fixed_line(before), removable_line(text)])
     }
 }

@@ -1,7 +1,7 @@
 //! Texture instructions, and the coordinates they take.
 
 use super::ProgramNode;
-use super::body::{Generator, fixed_node, line_node};
+use super::generator::{ProgramGenerator, fixed_line, removable_line};
 use crate::texture::{SamplerState, TexelStorage, TextureObject};
 use rtcg_ptx::ast::TextureGeometry;
 
@@ -30,7 +30,7 @@ const EDGE_CASE_BITS: &[u32] = &[
 ];
 
 /// PTX's name of a shape.
-pub(super) fn name_of(g: TextureGeometry) -> &'static str {
+pub(super) fn geometry_name(g: TextureGeometry) -> &'static str {
     match g {
         TextureGeometry::D1 => "1d",
         TextureGeometry::D2 => "2d",
@@ -50,20 +50,20 @@ pub(super) fn coordinate_vector(mut list: Vec<String>) -> String {
     format!("{{{}}}", list.join(", "))
 }
 
-impl Generator {
+impl ProgramGenerator {
     /// An instruction on one of the program's objects.
-    pub(crate) fn object_access(&mut self) -> ProgramNode {
+    pub(crate) fn emit_object_access(&mut self) -> ProgramNode {
         let which = self.random.next_below(self.objects.len());
         let object = self.objects[which];
         match object.sampler {
-            None => self.surface_access(which, object),
-            Some(_) if self.random.one_in(12) => self.texture_query(which, object),
-            Some(sampler) => self.texture_access(which, object, sampler),
+            None => self.emit_surface_access(which, object),
+            Some(_) if self.random.chance_one_in(12) => self.emit_texture_query(which, object),
+            Some(sampler) => self.emit_texture_access(which, object, sampler),
         }
     }
 
     /// A register with the handle of an object, in some lanes perhaps of another that is read alike.
-    fn object_handle(&mut self, which: usize, before: &mut String) -> String {
+    fn emit_object_handle(&mut self, which: usize, before: &mut String) -> String {
         let a = self.objects[which];
         let alike = |b: &TextureObject| {
             b.sampler.is_some()
@@ -72,7 +72,7 @@ impl Generator {
                 && a.sampler.is_some_and(|s| b.sampler.is_some_and(|t| s.normalized == t.normalized))
         };
         let others: Vec<usize> = (0..self.objects.len()).filter(|&i| i != which && alike(&self.objects[i])).collect();
-        if others.is_empty() || self.random.one_in(2) {
+        if others.is_empty() || self.random.chance_one_in(2) {
             return format!("%o{which}");
         }
         let (d, p) = (self.scratch_register('d'), self.pool_register('p'));
@@ -84,7 +84,8 @@ impl Generator {
     fn result_registers(&mut self) -> String {
         let mut names: Vec<String> = vec![];
         while names.len() < 4 {
-            let name = if names.len() < 3 && self.random.one_in(10) { "_".to_owned() } else { self.pool_register('r') };
+            let name =
+                if names.len() < 3 && self.random.chance_one_in(10) { "_".to_owned() } else { self.pool_register('r') };
             if name == "_" || !names.contains(&name) {
                 names.push(name);
             }
@@ -92,21 +93,21 @@ impl Generator {
         format!("{{{}}}", names.join(", "))
     }
 
-    fn texture_access(&mut self, which: usize, o: TextureObject, s: SamplerState) -> ProgramNode {
+    fn emit_texture_access(&mut self, which: usize, o: TextureObject, s: SamplerState) -> ProgramNode {
         let mut before = String::new();
         let is_cube = matches!(o.geometry, TextureGeometry::Cube | TextureGeometry::ACube);
         let planar = matches!(o.geometry, TextureGeometry::D2 | TextureGeometry::A2);
-        let whole = o.storage == TexelStorage::Linear || !is_cube && self.random.one_in(4);
-        let gathers = planar && !whole && o.levels == 1 && self.random.one_in(6);
-        let handle = self.object_handle(which, &mut before);
+        let whole = o.storage == TexelStorage::Linear || !is_cube && self.random.chance_one_in(4);
+        let gathers = planar && !whole && o.levels == 1 && self.random.chance_one_in(6);
+        let handle = self.emit_object_handle(which, &mut before);
         let mut coords = vec![];
         if o.geometry.is_layered() {
-            coords.push(self.whole_coordinate(o.layers, &mut before));
+            coords.push(self.random_texel_index(o.layers, &mut before));
         }
         for axis in 0..o.geometry.n_axes() {
             coords.push(match (whole, is_cube) {
-                (true, _) => self.whole_coordinate(o.extents[axis], &mut before),
-                (_, true) => self.direction_component(&mut before),
+                (true, _) => self.random_texel_index(o.extents[axis], &mut before),
+                (_, true) => self.random_direction_component(&mut before),
                 _ => self.random_coordinate(o.extents[axis], s.normalized, &mut before),
             });
         }
@@ -115,36 +116,37 @@ impl Generator {
             false => ["u32", "s32"][self.random.next_below(2)],
         };
         let cty = if whole { "s32" } else { "f32" };
-        let name = name_of(o.geometry);
+        let name = geometry_name(o.geometry);
         let mut level = String::new();
         let opcode = if gathers {
             format!("tld4.{}", ["r", "g", "b", "a"][self.random.next_below(4)])
-        } else if (o.levels > 1 && !self.random.one_in(4)) || self.random.one_in(8) {
+        } else if (o.levels > 1 && !self.random.chance_one_in(4)) || self.random.chance_one_in(8) {
             level = format!(", {}", self.random_lod(o.levels, whole, &mut before));
             "tex.level".to_owned()
-        } else if o.levels == 1 && !whole && self.random.one_in(10) {
+        } else if o.levels == 1 && !whole && self.random.chance_one_in(10) {
             level = self.random_derivatives(o.geometry.n_axes());
             "tex.grad".to_owned()
         } else {
             self.pick_str(&["tex", "tex", "tex.base"]).to_owned()
         };
         let mut offsets = String::new();
-        if !is_cube && o.storage != TexelStorage::Linear && self.random.one_in(6) {
+        if !is_cube && o.storage != TexelStorage::Linear && self.random.chance_one_in(6) {
             let list = (0..o.geometry.n_axes()).map(|_| (self.random.next_below(16) as i32 - 8).to_string()).collect();
             offsets = format!(", {}", coordinate_vector(list));
         }
         let (guard, dst) = (self.random_guard(), self.result_registers());
-        let resident = if self.random.one_in(12) { format!("|{}", self.pool_register('p')) } else { String::new() };
+        let resident =
+            if self.random.chance_one_in(12) { format!("|{}", self.pool_register('p')) } else { String::new() };
         let coords = coordinate_vector(coords);
         ProgramNode::Group(vec![
-            fixed_node(before),
-            line_node(format!(
+            fixed_line(before),
+            removable_line(format!(
                 "{guard}{opcode}.{name}.v4.{ty}.{cty} {dst}{resident}, [{handle}, {coords}]{level}{offsets};"
             )),
         ])
     }
 
-    fn texture_query(&mut self, which: usize, o: TextureObject) -> ProgramNode {
+    fn emit_texture_query(&mut self, which: usize, o: TextureObject) -> ProgramNode {
         let is_cube = matches!(o.geometry, TextureGeometry::Cube | TextureGeometry::ACube);
         let mut list = vec!["width", "normalized_coords", "num_mipmap_levels"];
         list.extend((o.geometry.n_axes() > 1).then_some("height"));
@@ -152,11 +154,11 @@ impl Generator {
         list.extend((o.geometry.is_layered() || is_cube).then_some("array_size"));
         let (what, guard, dst) =
             (list[self.random.next_below(list.len())], self.random_guard(), self.pool_register('r'));
-        if self.random.one_in(2) && ["width", "height", "depth"].contains(&what) {
+        if self.random.chance_one_in(2) && ["width", "height", "depth"].contains(&what) {
             let level = self.random.next_below(o.levels as usize);
-            return line_node(format!("{guard}txq.level.{what}.b32 {dst}, [%o{which}], {level};"));
+            return removable_line(format!("{guard}txq.level.{what}.b32 {dst}, [%o{which}], {level};"));
         }
-        line_node(format!("{guard}txq.{what}.b32 {dst}, [%o{which}];"))
+        removable_line(format!("{guard}txq.{what}.b32 {dst}, [%o{which}];"))
     }
 
     /// A level of detail.
@@ -167,7 +169,7 @@ impl Generator {
         match self.random.next_below(4) {
             0 => format!("0f{:08X}", EDGE_CASE_BITS[self.random.next_below(EDGE_CASE_BITS.len())]),
             1 => self.pool_register('r'),
-            _ => self.scaled_coordinate(levels, before),
+            _ => self.random_scaled_coordinate(levels, before),
         }
     }
 
@@ -177,9 +179,9 @@ impl Generator {
     }
 
     /// A number of a texel along an axis of `n`, or one outside.
-    pub(super) fn whole_coordinate(&mut self, n: u32, before: &mut String) -> String {
+    pub(super) fn random_texel_index(&mut self, n: u32, before: &mut String) -> String {
         let (x, n) = (self.scratch_register('r'), n as i32);
-        let from = self.lane_value();
+        let from = self.random_lane_value();
         let r = self.pool_register('r');
         let texts = [
             format!("rem.u32 {x}, {r}, {n};\n"),
@@ -203,7 +205,7 @@ impl Generator {
     }
 
     /// Something that differs from lane to lane, or that does not.
-    fn lane_value(&mut self) -> String {
+    fn random_lane_value(&mut self) -> String {
         match self.random.next_below(6) {
             0 => "%u1".to_owned(),
             1 => "%tx".to_owned(),
@@ -226,13 +228,13 @@ impl Generator {
                 let bits = x.to_bits().wrapping_add([0, 0, 1, u32::MAX][self.random.next_below(4)]);
                 format!("0f{bits:08X}")
             }
-            _ => self.scaled_coordinate(if normalized { 1 } else { n }, before),
+            _ => self.random_scaled_coordinate(if normalized { 1 } else { n }, before),
         }
     }
 
     /// A float near `[0, span]`: a small integer times a step.
-    fn scaled_coordinate(&mut self, span: u32, before: &mut String) -> String {
-        let (x, from) = (self.scratch_register('r'), self.lane_value());
+    fn random_scaled_coordinate(&mut self, span: u32, before: &mut String) -> String {
+        let (x, from) = (self.scratch_register('r'), self.random_lane_value());
         let mask = [7, 15, 63, 255, 1023][self.random.next_below(5)];
         let n = [mask as f32, mask as f32 + 1.0, 8.0, 3.0 * mask as f32][self.random.next_below(4)];
         let step = (span as f32 / n).to_bits();
@@ -245,11 +247,11 @@ impl Generator {
     }
 
     /// A component of a direction: few bits, so that some are equally large.
-    fn direction_component(&mut self, before: &mut String) -> String {
-        if self.random.one_in(6) {
+    fn random_direction_component(&mut self, before: &mut String) -> String {
+        if self.random.chance_one_in(6) {
             return format!("0f{:08X}", EDGE_CASE_BITS[self.random.next_below(EDGE_CASE_BITS.len())]);
         }
-        let (x, from) = (self.scratch_register('r'), self.lane_value());
+        let (x, from) = (self.scratch_register('r'), self.random_lane_value());
         let (shift, mask) = (self.random.next_below(3), [7, 15, 63, 255][self.random.next_below(4)]);
         *before += &format!(
             "shr.u32 {x}, {from}, {shift};\nand.b32 {x}, {x}, {mask};\nsub.s32 {x}, {x}, {};\ncvt.rn.f32.s32 {x}, {x};\n",

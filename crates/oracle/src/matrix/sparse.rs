@@ -22,10 +22,10 @@ pub(super) fn expand_sparse(
     };
     for (row, at) in (0..form.shape.m).flat_map(|row| (0..form.shape.k / chunk).map(move |at| (row, at))) {
         let bits = metadata_nibble(form, sparse, metadata, row, at);
-        for (i, place) in nonzero_places(form.a, bits)?.into_iter().enumerate() {
+        for (i, place) in nonzero_positions(form.a, bits)?.into_iter().enumerate() {
             for j in 0..together {
                 let from = at * chunk / 2 + i as u32 * together + j;
-                let (lane, register, n) = whole.element_place(row, at * chunk + place * together + j);
+                let (lane, register, n) = whole.element_position(row, at * chunk + place * together + j);
                 out[lane][register] |= stored.element_bits(a, row, from) << (n * form.a.bits());
             }
         }
@@ -34,7 +34,7 @@ pub(super) fn expand_sparse(
 }
 
 /// Where the stored elements (or pairs) of a chunk belong.
-fn nonzero_places(ty: MatrixType, bits: u32) -> Result<Vec<u32>, String> {
+fn nonzero_positions(ty: MatrixType, bits: u32) -> Result<Vec<u32>, String> {
     match (ty, bits) {
         (MatrixType::TF32, 0b0100) => Ok(vec![0]),
         (MatrixType::TF32, 0b1110) => Ok(vec![1]),

@@ -7,7 +7,7 @@ pub(crate) mod position;
 pub(crate) mod sample;
 pub(crate) mod surface;
 
-use crate::exact::{F16, F32, FloatFormat};
+use crate::exact_rounding::{F16, F32, FloatFormat};
 use rtcg_ptx::ast::TextureGeometry;
 
 /// How a channel is stored.
@@ -47,7 +47,7 @@ impl ChannelFormat {
     }
 
     /// The format of a channel that holds floats.
-    pub fn float(self) -> Option<FloatFormat> {
+    pub fn float_format(self) -> Option<FloatFormat> {
         match self {
             ChannelFormat::F16 => Some(F16),
             ChannelFormat::F32 => Some(F32),
@@ -139,7 +139,7 @@ pub struct TextureObject {
 
 /// An object of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PlacedObject {
+pub struct BoundTextureObject {
     /// The number by which kernels name it.
     pub handle: u64,
     /// Address of its texels, which are a buffer of the launch.
@@ -189,6 +189,6 @@ impl TextureObject {
     /// Whether texels are read as floats.
     pub fn reads_floats(&self) -> bool {
         let as_integers = self.sampler.is_none_or(|s| s.as_integers);
-        self.channel.float().is_some() || !as_integers && self.channel.normalized_one().is_some()
+        self.channel.float_format().is_some() || !as_integers && self.channel.normalized_one().is_some()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::AddressMode;
 use crate::bigint::BigUint;
-use crate::exact::{DecodedFloat, F32, decode_float};
+use crate::exact_rounding::{DecodedFloat, F32, decode_float};
 
 /// Larger than all positions that matter.
 const MAX_POSITION: i128 = 1 << 100;
@@ -67,7 +67,7 @@ impl AxisCoordinate {
     }
 
     /// The texel of a number that may lie outside.
-    fn texel_of_index(&self, i: i128) -> Option<u32> {
+    fn resolve_texel_index(&self, i: i128) -> Option<u32> {
         let (i, n) = (i + i128::from(self.shift), i128::from(self.n));
         let i = match self.address {
             AddressMode::Border if !(0..n).contains(&i) => return None,
@@ -82,18 +82,18 @@ impl AxisCoordinate {
     }
 
     /// An axis of a face of a cube.
-    pub(crate) fn axis_of_cube_face(n: u32) -> AxisCoordinate {
+    pub(crate) fn cube_face_axis(n: u32) -> AxisCoordinate {
         AxisCoordinate { n, address: AddressMode::Clamp, normalized: true, shift: 0 }
     }
 
     /// The texel that a coordinate lies in.
     pub(crate) fn nearest_texel(&self, x: u32) -> Option<u32> {
-        self.texel_of_index(self.scaled_position(x, 1))
+        self.resolve_texel_index(self.scaled_position(x, 1))
     }
 
     /// [`AxisCoordinate::nearest_texel`] of a position times 512.
-    pub(crate) fn nearest_of(&self, p: i128) -> Option<u32> {
-        self.texel_of_index(p.div_euclid(512))
+    pub(crate) fn nearest_texel_at_position(&self, p: i128) -> Option<u32> {
+        self.resolve_texel_index(p.div_euclid(512))
     }
 
     /// Number of the lower of the texels around a position, and the weight of the upper one: the
@@ -106,20 +106,20 @@ impl AxisCoordinate {
 
     /// The texels that linear filtering takes, those of weight 0 left out.
     pub(crate) fn linear_taps(&self, x: u32) -> LinearTaps {
-        self.taps_of(self.scaled_position(x, 512))
+        self.linear_taps_at_position(self.scaled_position(x, 512))
     }
 
     /// [`AxisCoordinate::linear_taps`] of a position times 512.
-    pub(crate) fn taps_of(&self, p: i128) -> LinearTaps {
+    pub(crate) fn linear_taps_at_position(&self, p: i128) -> LinearTaps {
         let (i, weight) = self.lower_texel_and_weight(p);
-        let both = [(self.texel_of_index(i), 256 - weight), (self.texel_of_index(i + 1), weight)];
+        let both = [(self.resolve_texel_index(i), 256 - weight), (self.resolve_texel_index(i + 1), weight)];
         both.into_iter().filter(|t| t.1 != 0).collect()
     }
 
     /// The two texels that linear filtering is between.
     pub(crate) fn tap_pair(&self, x: u32) -> [Option<u32>; 2] {
         let (i, _) = self.lower_texel_and_weight(self.scaled_position(x, 512));
-        [self.texel_of_index(i), self.texel_of_index(i + 1)]
+        [self.resolve_texel_index(i), self.resolve_texel_index(i + 1)]
     }
 
     /// The texel of this number.
@@ -145,7 +145,7 @@ fn decode_finite(x: u32) -> (bool, u64, i64) {
 
 /// The face of a cube that a direction points at, and the position there among `n` by `n` texels, times
 /// 512 and rounded down.
-pub(crate) fn cube(direction: [u32; 3], n: u32) -> (u32, [i128; 2]) {
+pub(crate) fn cube_face_and_position(direction: [u32; 3], n: u32) -> (u32, [i128; 2]) {
     let d = direction.map(decode_finite);
     let size = |i: usize| BigUint::new(d[i].1.into()).shift_left(d[i].2 + 149);
     let (x, y, z) = (size(0), size(1), size(2));

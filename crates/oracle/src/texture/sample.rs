@@ -1,9 +1,9 @@
 //! What `tex` and `tld4` give: texels as they are, or their weighted sum, rounded once.
 
-use super::position::{AxisCoordinate, LinearTaps, cube};
+use super::position::{AxisCoordinate, LinearTaps, cube_face_and_position};
 use super::{AddressMode, ChannelFormat, SamplerState, TexelStorage, TextureObject};
 use crate::bigint::BigUint;
-use crate::exact::{DecodedFloat, ExactMagnitude, F32, RoundingMode, decode_float, round_to_format};
+use crate::exact_rounding::{DecodedFloat, ExactMagnitude, F32, RoundingMode, decode_float, round_to_format};
 use crate::int;
 use rtcg_ptx::ast::TextureGeometry;
 use std::cmp::Ordering;
@@ -31,10 +31,10 @@ type FloatTerm = (bool, u64, i64);
 pub(crate) type ColorWords = [u32; 4];
 
 /// A place in a level: a texel, or the border.
-type TexelPlace = Option<[u32; 3]>;
+type TexelCoordinates = Option<[u32; 3]>;
 
 /// Levels and texels with weights, in units of two to minus the second.
-type WeightedTexels = (Vec<(u32, TexelPlace, u64)>, i64);
+type WeightedTexels = (Vec<(u32, TexelCoordinates, u64)>, i64);
 
 /// A texture with what reads it.
 pub(crate) struct SampleSource<'a, 'f> {
@@ -56,7 +56,7 @@ impl SampleSource<'_, '_> {
             return self.fetch_by_index(spot, level);
         }
         if !self.object.reads_floats() {
-            let at = self.nearest_place(spot, level)?;
+            let at = self.nearest_texel_coordinates(spot, level)?;
             return self.unfiltered_color(level, at);
         }
         let (mut places, scale) = self.weighted_texels(spot, level)?;
@@ -147,15 +147,15 @@ impl SampleSource<'_, '_> {
         level: u32,
     ) -> (u32, [i128; 2], AxisCoordinate) {
         let n = self.object.extents_of(level)[0];
-        let (face, place) = cube(direction, n);
+        let (face, place) = cube_face_and_position(direction, n);
         let first = spot.layer.min(self.object.layers / 6 - 1) * 6;
-        (first + face, place, AxisCoordinate::axis_of_cube_face(n))
+        (first + face, place, AxisCoordinate::cube_face_axis(n))
     }
 
-    fn nearest_place(&self, spot: &SamplePoint, level: u32) -> Result<TexelPlace, String> {
+    fn nearest_texel_coordinates(&self, spot: &SamplePoint, level: u32) -> Result<TexelCoordinates, String> {
         if let (TextureGeometry::Cube | TextureGeometry::ACube, &[x, y, z]) = (self.object.geometry, &spot.at[..]) {
             let (layer, place, axis) = self.cube_face_position(spot, [x, y, z], level);
-            let [i, j] = place.map(|p| axis.nearest_of(p).unwrap_or(0));
+            let [i, j] = place.map(|p| axis.nearest_texel_at_position(p).unwrap_or(0));
             return Ok(Some([i, j, layer]));
         }
         let mut at = [0, 0, self.clamped_layer(spot)];
@@ -171,12 +171,12 @@ impl SampleSource<'_, '_> {
     /// The texels of a level that a place is made of, with weights in units of `2^-scale`.
     fn weighted_texels(&self, spot: &SamplePoint, level: u32) -> Result<WeightedTexels, String> {
         if !self.sampler.linear {
-            return Ok((vec![(level, self.nearest_place(spot, level)?, 1)], 0));
+            return Ok((vec![(level, self.nearest_texel_coordinates(spot, level)?, 1)], 0));
         }
         let (layer, taps): (u32, Vec<LinearTaps>) = match (self.object.geometry, &spot.at[..]) {
             (TextureGeometry::Cube | TextureGeometry::ACube, &[x, y, z]) => {
                 let (layer, place, axis) = self.cube_face_position(spot, [x, y, z], level);
-                (layer, place.iter().map(|&p| axis.taps_of(p)).collect())
+                (layer, place.iter().map(|&p| axis.linear_taps_at_position(p)).collect())
             }
             (_, at) => (
                 self.clamped_layer(spot),
@@ -207,7 +207,7 @@ impl SampleSource<'_, '_> {
     }
 
     /// One texel, not filtered; channels that it lacks are 0.
-    fn unfiltered_color(&mut self, level: u32, at: TexelPlace) -> Result<ColorWords, String> {
+    fn unfiltered_color(&mut self, level: u32, at: TexelCoordinates) -> Result<ColorWords, String> {
         let mut colour = [0; 4];
         for (c, word) in colour.iter_mut().enumerate().take(self.object.channels) {
             let Some(at) = at else {
@@ -235,7 +235,7 @@ impl SampleSource<'_, '_> {
     }
 
     /// A channel of a texel as a number, in units of the channel.
-    fn channel_term(&mut self, level: u32, at: TexelPlace, c: usize) -> Result<FloatTerm, String> {
+    fn channel_term(&mut self, level: u32, at: TexelCoordinates, c: usize) -> Result<FloatTerm, String> {
         let channel = self.object.channel;
         match at {
             Some(at) => {
@@ -254,7 +254,7 @@ impl SampleSource<'_, '_> {
 
 /// What the bits of a channel mean, in units of the channel.
 fn channel_number(channel: ChannelFormat, bits: u64) -> Result<FloatTerm, String> {
-    let Some(format) = channel.float() else {
+    let Some(format) = channel.float_format() else {
         let x = int::interpret_bits(8 * channel.channel_bytes() as u32, channel.is_signed(), bits.into());
         // The least number stands for -1, as the next does.
         let least = -i128::from(channel.normalized_one().unwrap_or(u64::from(u32::MAX)));
@@ -279,7 +279,7 @@ fn weighted_sum(channel: ChannelFormat, terms: &[(FloatTerm, u64)], scale: i64) 
             plus = plus.add(&x);
         }
     }
-    if channel == ChannelFormat::F32 && lowest_bits(terms) > 53 {
+    if channel == ChannelFormat::F32 && sum_significand_bits(terms) > 53 {
         return unspecified_error("a filtered sum of more than 53 bits");
     }
     let (negative, n) = match plus.cmp(&minus) {
@@ -294,7 +294,7 @@ fn weighted_sum(channel: ChannelFormat, terms: &[(FloatTerm, u64)], scale: i64) 
 }
 
 /// Bits between the lowest place of any summand and the highest of the sum of all magnitudes.
-fn lowest_bits(terms: &[(FloatTerm, u64)]) -> i64 {
+fn sum_significand_bits(terms: &[(FloatTerm, u64)]) -> i64 {
     let products = terms.iter().filter(|((_, n, _), _)| *n != 0);
     let lowest = products
         .clone()

@@ -1,14 +1,14 @@
 //! Where surface instructions go, and what formatted stores make of their values.
 
 use super::{ChannelFormat, TextureObject};
-use crate::exact::{DecodedFloat, ExactMagnitude, F16, F32, RoundingMode, decode_float, round_to_format};
+use crate::exact_rounding::{DecodedFloat, ExactMagnitude, F16, F32, RoundingMode, decode_float, round_to_format};
 use crate::int;
-use rtcg_ptx::ast::{SurfPlace, SurfaceClamp};
+use rtcg_ptx::ast::{SurfAddress, SurfaceClamp};
 
 /// Where an access of `size` bytes lies in a surface; `None` outside of it with `.zero`.
 pub(crate) fn access_offset(
     o: &TextureObject,
-    place: &SurfPlace,
+    place: &SurfAddress,
     coords: &[u32],
     size: usize,
 ) -> Result<Option<usize>, String> {

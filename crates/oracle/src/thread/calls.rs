@@ -1,7 +1,7 @@
 //! Calls: arguments and results as bytes, a frame per call, local memory as a stack.
 
-use super::{CallFrame, LOCAL_BASE, MAX_DEPTH, SimThread, ThreadState, bytes_of, value_of};
-use crate::machine::function_at;
+use super::{CallFrame, LOCAL_BASE, MAX_CALL_DEPTH, SimThread, ThreadState, value_from_bytes, value_to_bytes};
+use crate::interpreter::function_at_address;
 use crate::memory::MemoryRegion;
 use crate::thread::SimBlock;
 use rtcg_ptx::ast::*;
@@ -12,7 +12,7 @@ impl<'m> SimThread<'m> {
         if !f.defined {
             return Err(format!("the oracle does not know the function {}", f.name));
         }
-        if self.frames.len() == MAX_DEPTH {
+        if self.frames.len() == MAX_CALL_DEPTH {
             return Err("calls are nested too deeply".into());
         }
         let local_end = self.local.bytes.len();
@@ -27,7 +27,7 @@ impl<'m> SimThread<'m> {
         let params = f.vars.iter().map(|v| vec![0; if v.space == Space::Param { v.size as usize } else { 0 }]);
         let mut grown = MemoryRegion::new_uninitialised(LOCAL_BASE, end as usize);
         std::mem::swap(&mut grown, &mut self.local);
-        self.local.take_from(&grown);
+        self.local.copy_from_region(&grown);
         let mut frame = CallFrame {
             function,
             pc: 0,
@@ -41,7 +41,7 @@ impl<'m> SimThread<'m> {
         };
         for (param, bytes) in f.params.iter().zip(&frame.arguments) {
             if let Some(reg) = param.reg {
-                frame.regs[reg.index()] = Some(value_of(bytes));
+                frame.regs[reg.index()] = Some(value_from_bytes(bytes));
             }
         }
         self.frames.push(frame);
@@ -58,7 +58,8 @@ impl<'m> SimThread<'m> {
             Callee::Direct(f) => *f,
             Callee::Indirect { target, .. } => {
                 let address = self.read_register(*target)? as u64;
-                function_at(self.module, address).ok_or_else(|| format!("calls {address:#x}, which is no function"))?
+                function_at_address(self.module, address)
+                    .ok_or_else(|| format!("calls {address:#x}, which is no function"))?
             }
         };
         if let Some((_, other)) = self.module.aliases.iter().find(|(name, _)| *name == target) {
@@ -72,8 +73,8 @@ impl<'m> SimThread<'m> {
         for (arg, param) in args.iter().zip(params) {
             arguments.push(match arg {
                 CallArg::Param(v) => self.current_frame()?.params[v.index()].clone(),
-                CallArg::Reg(r) => bytes_of(self.read_register(*r)?, param.size as usize),
-                CallArg::Imm(o) => bytes_of(self.read_operand(block, o, param.size * 8)?, param.size as usize),
+                CallArg::Reg(r) => value_to_bytes(self.read_register(*r)?, param.size as usize),
+                CallArg::Imm(o) => value_to_bytes(self.read_operand(block, o, param.size * 8)?, param.size as usize),
             });
         }
         self.enter_function(target.index(), arguments)
@@ -95,7 +96,7 @@ impl<'m> SimThread<'m> {
         };
         for ((ret, param), bytes) in rets.iter().zip(&f.returns).zip(&frame.results) {
             let bytes = match param.reg {
-                Some(reg) => bytes_of(
+                Some(reg) => value_to_bytes(
                     frame.regs[reg.index()].ok_or("returns a register that was never written")?,
                     param.size as usize,
                 ),
@@ -103,10 +104,10 @@ impl<'m> SimThread<'m> {
             };
             match ret {
                 CallArg::Param(v) => self.frame_mut()?.params[v.index()].copy_from_slice(&bytes),
-                CallArg::Reg(r) => self.write_register(*r, value_of(&bytes))?,
+                CallArg::Reg(r) => self.write_register(*r, value_from_bytes(&bytes))?,
                 CallArg::Imm(_) => return Err("returns to a constant".into()),
             }
         }
-        self.next_statement()
+        self.advance_to_next_statement()
     }
 }

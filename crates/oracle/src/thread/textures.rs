@@ -5,7 +5,7 @@ use crate::int::truncate_bits;
 use crate::memory::RecordedAccess;
 use crate::texture::position::fixed_point;
 use crate::texture::sample::{ColorWords, SamplePoint, SampleSource};
-use crate::texture::{PlacedObject, SamplerState, TextureObject, surface};
+use crate::texture::{BoundTextureObject, SamplerState, TextureObject, surface};
 use rtcg_ptx::ast::*;
 
 impl SimThread<'_> {
@@ -21,13 +21,13 @@ impl SimThread<'_> {
             TexInst::Query { query, surface, dst, handle, level } => {
                 let object = self.object_of_handle(block, handle, *surface)?.object;
                 let level = level.as_ref().map_or(Ok(0), |l| self.read_operand(block, l, 32))? as u32;
-                let answer = query_value(&object, *query, level)?;
+                let answer = texture_query_value(&object, *query, level)?;
                 self.write_register(*dst, answer.into())
             }
             TexInst::IsType { .. } => Err("the oracle does not know istypep".into()),
             TexInst::Load { place, ty, dsts } => {
                 let n = ty.bytes() as usize;
-                let at = self.surface_place(block, place, n * dsts.len())?;
+                let at = self.surface_address(block, place, n * dsts.len())?;
                 for (i, dst) in dsts.iter().enumerate() {
                     let value = match at {
                         Some(at) => self.access_memory(block, at + (i * n) as u64, n, false, None)?,
@@ -37,12 +37,12 @@ impl SimThread<'_> {
                 }
                 Ok(())
             }
-            TexInst::Store { place, ty, srcs } => self.surface_store(block, place, *ty, srcs),
+            TexInst::Store { place, ty, srcs } => self.execute_surface_store(block, place, *ty, srcs),
             TexInst::Reduce { place, op, ty, src } => {
-                let ty = if place.formatted { self.reduced_type(block, place)? } else { *ty };
+                let ty = if place.formatted { self.surface_reduction_type(block, place)? } else { *ty };
                 let n = ty.bytes() as usize;
                 let value = self.read_operand(block, src, ty.bits())?;
-                let Some(at) = self.surface_place(block, place, n)? else { return Ok(()) };
+                let Some(at) = self.surface_address(block, place, n)? else { return Ok(()) };
                 let old = self.access_memory(block, at, n, true, None)?;
                 let op = match op {
                     SurfOp::Add => AtomOp::Add,
@@ -51,7 +51,7 @@ impl SimThread<'_> {
                     SurfOp::And => AtomOp::And,
                     SurfOp::Or => AtomOp::Or,
                 };
-                let new = crate::warp::combine_values(op, ty, false, old, value, 0)?;
+                let new = crate::warp::apply_atomic_op(op, ty, false, old, value, 0)?;
                 self.access_memory(block, at, n, true, Some(new)).map(|_| ())
             }
         }
@@ -63,7 +63,7 @@ impl SimThread<'_> {
         block: &SimBlock<'_>,
         handle: &TextureHandle,
         surface: bool,
-    ) -> Result<PlacedObject, String> {
+    ) -> Result<BoundTextureObject, String> {
         let TextureHandle::Reg(r) = handle else { return Err("the oracle does not know references".into()) };
         let number = self.read_register(*r)? as u64;
         let found = block.grid.objects.iter().find(|o| o.handle == number);
@@ -76,7 +76,7 @@ impl SimThread<'_> {
     }
 
     fn execute_sample(&mut self, block: &mut SimBlock<'_>, tex: &TextureFetch) -> Result<ColorWords, String> {
-        let PlacedObject { object, address, .. } = self.object_of_handle(block, &tex.texture, false)?;
+        let BoundTextureObject { object, address, .. } = self.object_of_handle(block, &tex.texture, false)?;
         let Some(sampler) = object.sampler else { return Err("a surface is sampled".into()) };
         if tex.geometry != object.geometry || tex.sampler.is_some() {
             return Err("a texture is sampled as another shape, or with another sampler".into());
@@ -137,17 +137,17 @@ impl SimThread<'_> {
     }
 
     /// Address of a surface access of `size` bytes (formatted ones are of a texel).
-    fn surface_place(&self, block: &SimBlock<'_>, place: &SurfPlace, size: usize) -> Result<Option<u64>, String> {
-        let PlacedObject { object, address, .. } = self.object_of_handle(block, &place.surface, true)?;
+    fn surface_address(&self, block: &SimBlock<'_>, place: &SurfAddress, size: usize) -> Result<Option<u64>, String> {
+        let BoundTextureObject { object, address, .. } = self.object_of_handle(block, &place.surface, true)?;
         let size = if place.formatted { object.texel_bytes() } else { size };
         let coords = self.operand_words(block, &place.coords)?;
         Ok(surface::access_offset(&object, place, &coords, size)?.map(|offset| address + offset as u64))
     }
 
-    fn surface_store(
+    fn execute_surface_store(
         &mut self,
         block: &mut SimBlock<'_>,
-        place: &SurfPlace,
+        place: &SurfAddress,
         ty: Type,
         srcs: &[Operand],
     ) -> Result<(), String> {
@@ -156,7 +156,7 @@ impl SimThread<'_> {
             return Err("a formatted store lacks channels: no single result".into());
         }
         let n = if place.formatted { object.channel.channel_bytes() } else { ty.bytes() as usize };
-        let Some(at) = self.surface_place(block, place, n * srcs.len())? else { return Ok(()) };
+        let Some(at) = self.surface_address(block, place, n * srcs.len())? else { return Ok(()) };
         let stored = if place.formatted { object.channels } else { srcs.len() };
         for (i, src) in srcs.iter().enumerate().take(stored) {
             let value = match place.formatted {
@@ -169,7 +169,7 @@ impl SimThread<'_> {
     }
 
     /// The type that `sured.p` works on.
-    fn reduced_type(&self, block: &SimBlock<'_>, place: &SurfPlace) -> Result<Type, String> {
+    fn surface_reduction_type(&self, block: &SimBlock<'_>, place: &SurfAddress) -> Result<Type, String> {
         use crate::texture::ChannelFormat;
         let object = self.object_of_handle(block, &place.surface, true)?.object;
         match (object.channel, object.channels) {
@@ -181,7 +181,7 @@ impl SimThread<'_> {
 }
 
 /// What `txq` and `suq` say.
-fn query_value(o: &TextureObject, query: TexQuery, level: u32) -> Result<u32, String> {
+fn texture_query_value(o: &TextureObject, query: TexQuery, level: u32) -> Result<u32, String> {
     if level >= o.levels {
         return Err("there is no such level".into());
     }

@@ -125,14 +125,14 @@ pub enum Inst {
     /// `mov.b64 {a, b}, c`: unpack, low part first.
     MovUnpack {
         ty: Type,
-        dsts: Elements<Option<Reg>>,
+        dsts: VectorElements<Option<Reg>>,
         src: Operand,
     },
     /// `mov.b64 c, {a, b}`: pack, low part first.
     MovPack {
         ty: Type,
         dst: Reg,
-        srcs: Elements<Operand>,
+        srcs: VectorElements<Operand>,
     },
     Cvt {
         dty: Type,
@@ -190,7 +190,7 @@ pub enum Inst {
         sem: MemorySemantics,
         scope: Option<MemoryScope>,
         nc: bool,
-        dsts: Elements<Option<Reg>>,
+        dsts: VectorElements<Option<Reg>>,
         addr: Addr,
     },
     /// `st`; cache hints are dropped, `.wt` writes as volatile.
@@ -200,7 +200,7 @@ pub enum Inst {
         sem: MemorySemantics,
         scope: Option<MemoryScope>,
         addr: Addr,
-        srcs: Elements<Operand>,
+        srcs: VectorElements<Operand>,
     },
     /// `prefetch`, `prefetchu`, `applypriority`, `discard`: hints
     Prefetch {
@@ -343,9 +343,9 @@ pub enum Inst {
         ty: Type,
         sem: MemorySemantics,
         scope: MemoryScope,
-        dsts: Option<Elements<Option<Reg>>>,
+        dsts: Option<VectorElements<Option<Reg>>>,
         addr: Addr,
-        srcs: Elements<Operand>,
+        srcs: VectorElements<Operand>,
     },
     /// `pmevent`, `setmaxnreg`, `griddepcontrol`, `createpolicy`-free hints: accepted, without effect.
     Hint {

@@ -75,7 +75,7 @@ pub enum MatrixRole {
 
 /// How elements of a row and a column combine before they are summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum MatrixOp {
+pub enum MmaCombineOp {
     /// The product.
     Multiply,
     /// The number of ones in the exclusive or.
@@ -113,7 +113,7 @@ pub struct MatrixProduct {
     /// Element type of `d`.
     pub d: MatrixType,
     /// How elements combine.
-    pub op: MatrixOp,
+    pub op: MmaCombineOp,
     /// Integer sums are clamped.
     pub satfinite: bool,
     /// Rounding of products in double precision.
@@ -125,7 +125,7 @@ pub struct MatrixProduct {
 impl MatrixProduct {
     /// Whether four products are computed, by eight lanes each: `mma.m8n8k4` of `.f16`.
     #[inline]
-    pub fn is_by_quad_pairs(&self) -> bool {
+    pub fn is_quad_pair_mma(&self) -> bool {
         !self.wmma && self.a == MatrixType::F16 && self.shape.k == 4
     }
 
@@ -144,7 +144,7 @@ impl MatrixProduct {
     #[inline]
     pub fn registers_per_lane(&self, role: MatrixRole) -> usize {
         let ty = self.element_type(role);
-        if self.is_by_quad_pairs() {
+        if self.is_quad_pair_mma() {
             return match (role, ty) {
                 (MatrixRole::A | MatrixRole::B, _) => 2,
                 (_, MatrixType::F16) => 4,

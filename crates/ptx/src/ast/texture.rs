@@ -136,7 +136,7 @@ pub enum SurfOp {
 
 /// The place a surface instruction accesses.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SurfPlace {
+pub struct SurfAddress {
     /// Shape of the surface.
     pub geometry: TextureGeometry,
     /// Beyond its edges.
@@ -170,19 +170,19 @@ pub enum TexInst {
     },
     /// `suld.b`
     Load {
-        place: SurfPlace,
+        place: SurfAddress,
         ty: Type,
         dsts: Vec<Option<Reg>>,
     },
     /// `sust.b` and `sust.p`
     Store {
-        place: SurfPlace,
+        place: SurfAddress,
         ty: Type,
         srcs: Vec<Operand>,
     },
     /// `sured.b` and `sured.p`
     Reduce {
-        place: SurfPlace,
+        place: SurfAddress,
         op: SurfOp,
         ty: Type,
         src: Operand,
@@ -221,14 +221,14 @@ impl TexInst {
                 level.iter().for_each(|o| f(*o));
             }
             TexInst::IsType { handle: h, .. } => f(handle(h)),
-            TexInst::Load { place, .. } => place_operands(place, handle, f),
+            TexInst::Load { place, .. } => for_each_address_operand(place, handle, f),
             TexInst::Store { place, srcs, .. } => {
                 srcs.iter().for_each(|o| f(*o));
-                place_operands(place, handle, f);
+                for_each_address_operand(place, handle, f);
             }
             TexInst::Reduce { place, src, .. } => {
                 f(*src);
-                place_operands(place, handle, f);
+                for_each_address_operand(place, handle, f);
             }
         }
     }
@@ -244,7 +244,11 @@ impl TexInst {
     }
 }
 
-fn place_operands(place: &SurfPlace, handle: impl Fn(&TextureHandle) -> Operand, mut f: impl FnMut(Operand)) {
+fn for_each_address_operand(
+    place: &SurfAddress,
+    handle: impl Fn(&TextureHandle) -> Operand,
+    mut f: impl FnMut(Operand),
+) {
     f(handle(&place.surface));
     place.coords.iter().for_each(|o| f(*o));
 }

@@ -178,7 +178,7 @@ pub struct Addr {
 }
 
 /// An element of a vector operand in a store or a `mov`; `None` in destinations means `_`.
-pub type Elements<T> = Vec<T>;
+pub type VectorElements<T> = Vec<T>;
 
 /// `@p` or `@!p` before an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

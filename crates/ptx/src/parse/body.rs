@@ -8,7 +8,7 @@ use crate::parse::module::ParamList;
 
 impl<'s> Parser<'s> {
     /// Everything from `{` to its `}`; errors are reported, none is returned.
-    pub(super) fn function_body(&mut self) {
+    pub(super) fn parse_function_body(&mut self) {
         self.advance();
         loop {
             let first = self.at;
@@ -46,12 +46,12 @@ impl<'s> Parser<'s> {
         while self.body.nesting_depth() > 1 {
             self.close_block();
         }
-        self.finish_labels();
+        self.resolve_labels();
     }
 
     fn parse_statement(&mut self) -> ParseRuleResult<()> {
         match self.current_kind() {
-            TokenKind::Ident if self.kind_at(1) == TokenKind::Punct(b':') => self.parse_labelled(),
+            TokenKind::Ident if self.peek_kind(1) == TokenKind::Punct(b':') => self.parse_labelled(),
             TokenKind::Ident | TokenKind::Punct(b'@') => self.parse_instruction(),
             TokenKind::Dot => self.parse_directive(),
             _ => Err(self.expected_error("an instruction")),
@@ -59,13 +59,13 @@ impl<'s> Parser<'s> {
     }
 
     fn parse_directive(&mut self) -> ParseRuleResult<()> {
-        match self.dot_word().unwrap_or("") {
+        match self.peek_dot_word().unwrap_or("") {
             "reg" => self.parse_registers(),
             "loc" => self.parse_loc(),
             "file" => self.parse_file(),
             "pragma" => self.skip_pragma(),
             "section" => self.skip_section(),
-            "param" | "local" | "shared" | "global" | "const" => self.local_vars(),
+            "param" | "local" | "shared" | "global" | "const" => self.parse_local_vars(),
             _ => Err(self.unknown_directive()),
         }
     }
@@ -75,7 +75,7 @@ impl<'s> Parser<'s> {
         let token = self.current_token();
         self.advance();
         self.advance();
-        match self.dot_word() {
+        match self.peek_dot_word() {
             Some("branchtargets") => {
                 let list = self.body.branch_lists.len() as u32;
                 self.declare_name(token, SymbolKind::Branches(list))?;
@@ -97,7 +97,7 @@ impl<'s> Parser<'s> {
                 self.body.call_lists.push(Vec::new());
                 self.advance();
                 loop {
-                    let function = self.function_name()?;
+                    let function = self.parse_function_name()?;
                     self.body.call_lists[list as usize].push(function);
                     if !self.eat_punct(b',') {
                         return self.expect_punct(b';');
@@ -122,7 +122,7 @@ impl<'s> Parser<'s> {
             params = self.parse_params(ParamList::Prototype)?;
         }
         let mut noreturn = false;
-        while let Some(word) = self.dot_word() {
+        while let Some(word) = self.peek_dot_word() {
             match word {
                 "noreturn" => {
                     noreturn = true;
@@ -155,7 +155,7 @@ impl<'s> Parser<'s> {
 
     fn parse_guard(&mut self) -> ParseRuleResult<Guard> {
         let negated = self.eat_punct(b'!');
-        let reg = self.reg_of(Type::Pred, super::operand::WidthRule::Exact)?;
+        let reg = self.parse_reg_of_type(Type::Pred, super::operand::WidthRule::Exact)?;
         Ok(Guard { reg, negated })
     }
 }

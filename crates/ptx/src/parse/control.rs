@@ -6,13 +6,15 @@ use super::scope::SymbolKind;
 use super::{GlobalSymbol, ParseRuleResult, Parser};
 use crate::ast::*;
 use crate::diag::DiagnosticKind;
+use crate::keywords::{
+    atom_op_from_keyword, bool_op_from_keyword, scope_from_keyword, shfl_mode_from_keyword, vote_mode_from_keyword,
+};
 use crate::lexer::{Token, TokenKind};
-use crate::names::{atom_of, bool_of, scope_of, shfl_of, vote_of};
 use Type::*;
 
 impl<'s> Parser<'s> {
     pub(super) fn parse_bra(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        let uniform = m.take_word("uni");
+        let uniform = m.take_modifier("uni");
         m.check_all_taken()?;
         let token = self.current_token();
         self.expect_ident("a label")?;
@@ -20,12 +22,12 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn parse_brx(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        if !m.take_word("idx") {
+        if !m.take_modifier("idx") {
             return Err(m.invalid_combination());
         }
-        m.take_word("uni");
+        m.take_modifier("uni");
         m.check_all_taken()?;
-        let index = self.reg_of(U32, WidthRule::Exact)?;
+        let index = self.parse_reg_of_type(U32, WidthRule::Exact)?;
         self.expect_comma()?;
         let token = self.current_token();
         let name = self.expect_ident("a list of labels")?;
@@ -39,23 +41,23 @@ impl<'s> Parser<'s> {
 
     /// `call{.uni} (ret), callee, (args){, prototype};`
     pub(super) fn parse_call(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        let uniform = m.take_word("uni");
+        let uniform = m.take_modifier("uni");
         m.check_all_taken()?;
         let mut rets = Vec::new();
         if self.is_punct(b'(') {
-            rets = self.call_args()?;
+            rets = self.parse_call_args()?;
             self.expect_comma()?;
         }
         let token = self.current_token();
         let name = self.expect_ident("a function")?;
         let mut args = Vec::new();
-        let listed = self.is_punct(b',') && self.kind_at(1) == TokenKind::Punct(b'(');
+        let listed = self.is_punct(b',') && self.peek_kind(1) == TokenKind::Punct(b'(');
         if listed {
             self.advance();
-            args = self.call_args()?;
+            args = self.parse_call_args()?;
         }
         let callee = match self.body.find_in_function(name) {
-            Some(SymbolKind::Reg(target)) => self.indirect_callee(token, target)?,
+            Some(SymbolKind::Reg(target)) => self.parse_indirect_callee(token, target)?,
             None => match self.globals.get(name) {
                 Some(GlobalSymbol::Func(id)) => Callee::Direct(*id),
                 _ => return Err(self.semantic_error(token, format!("function `{name}` is not declared"))),
@@ -66,7 +68,7 @@ impl<'s> Parser<'s> {
         Ok(Inst::Call { callee, rets, args, uniform })
     }
 
-    fn indirect_callee(&mut self, token: Token, target: Reg) -> ParseRuleResult<Callee> {
+    fn parse_indirect_callee(&mut self, token: Token, target: Reg) -> ParseRuleResult<Callee> {
         if self.body.reg_type(target).bits() != 64 {
             return Err(self.semantic_error(token, "the address of a function has 64 bits"));
         }
@@ -85,11 +87,11 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn call_args(&mut self) -> ParseRuleResult<Vec<CallArg>> {
+    fn parse_call_args(&mut self) -> ParseRuleResult<Vec<CallArg>> {
         self.expect_punct(b'(')?;
         let mut args = Vec::new();
         while !self.is_punct(b')') {
-            args.push(self.call_arg()?);
+            args.push(self.parse_call_arg()?);
             if !self.eat_punct(b',') {
                 break;
             }
@@ -98,9 +100,9 @@ impl<'s> Parser<'s> {
         Ok(args)
     }
 
-    fn call_arg(&mut self) -> ParseRuleResult<CallArg> {
+    fn parse_call_arg(&mut self) -> ParseRuleResult<CallArg> {
         let token = self.current_token();
-        if self.at_const() {
+        if self.is_at_constant() {
             let ty = if matches!(self.current_kind(), TokenKind::HexF32) { F32 } else { B64 };
             let value = self.parse_constant()?;
             return Ok(CallArg::Imm(self.immediate_operand(token, ty, value)?));
@@ -135,7 +137,7 @@ impl<'s> Parser<'s> {
             },
         };
         let mismatch = |what: &str, want: usize, have: usize| {
-            let name = self.text_of(token);
+            let name = self.token_text(token);
             Err(self.semantic_error(token, format!("`{name}` takes {want} {what}, {have} are given")))
         };
         if want_rets.len() != rets.len() {
@@ -159,53 +161,53 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn parse_barrier(&mut self, m: &mut Modifiers<'s>, short: bool) -> ParseRuleResult<Inst> {
-        if m.has_word("cluster") {
+        if m.has_modifier("cluster") {
             return self.parse_unsupported(m);
         }
         if short && m.all_words() == ["warp", "sync"] {
-            return Ok(Inst::BarWarpSync { mask: self.src_operand(B32)? });
+            return Ok(Inst::BarWarpSync { mask: self.parse_src(B32)? });
         }
-        m.take_word("cta");
-        let form = m.take_required("a form", |word| ["sync", "arrive", "red"].iter().position(|&form| form == word))?;
+        m.take_modifier("cta");
+        let form =
+            m.take_required_modifier("a form", |word| ["sync", "arrive", "red"].iter().position(|&form| form == word))?;
         let op = if form == 2 {
-            Some(m.take_required(
-                "an operation",
-                |word| if word == "popc" { Some(None) } else { bool_of(word).map(Some) },
-            )?)
+            Some(m.take_required_modifier("an operation", |word| {
+                if word == "popc" { Some(None) } else { bool_op_from_keyword(word).map(Some) }
+            })?)
         } else {
             None
         };
-        let aligned = short || m.take_word("aligned");
+        let aligned = short || m.take_modifier("aligned");
         match op {
-            Some(None) => _ = m.ty_in(&[U32])?,
+            Some(None) => _ = m.take_type_in(&[U32])?,
             Some(Some(BoolOp::Xor)) => return Err(m.invalid_combination()),
-            Some(Some(_)) => _ = m.ty_in(&[Pred])?,
+            Some(Some(_)) => _ = m.take_type_in(&[Pred])?,
             None => {}
         }
         m.check_all_taken()?;
         let dst = match op {
-            Some(None) => Some(self.dst_comma(U32)?),
-            Some(Some(_)) => Some(self.dst_comma(Pred)?),
+            Some(None) => Some(self.parse_dst_comma(U32)?),
+            Some(Some(_)) => Some(self.parse_dst_comma(Pred)?),
             None => None,
         };
-        let id = self.src_operand(U32)?;
+        let id = self.parse_src(U32)?;
         let (kind, count) = match (op, dst) {
-            (Some(op), Some(dst)) => self.barrier_reduction(op, dst)?,
-            _ if form == 1 => (BarKind::Arrive, Some(self.comma_src(U32)?)),
-            _ => (BarKind::Sync, if self.is_punct(b',') { Some(self.comma_src(U32)?) } else { None }),
+            (Some(op), Some(dst)) => self.parse_barrier_reduction(op, dst)?,
+            _ if form == 1 => (BarKind::Arrive, Some(self.parse_comma_src(U32)?)),
+            _ => (BarKind::Sync, if self.is_punct(b',') { Some(self.parse_comma_src(U32)?) } else { None }),
         };
         Ok(Inst::Bar { kind, id, count, aligned })
     }
 
     /// `{, count}, {!}p` of `bar.red`.
-    fn barrier_reduction(&mut self, op: Option<BoolOp>, dst: Reg) -> ParseRuleResult<(BarKind, Option<Operand>)> {
+    fn parse_barrier_reduction(&mut self, op: Option<BoolOp>, dst: Reg) -> ParseRuleResult<(BarKind, Option<Operand>)> {
         self.expect_comma()?;
         let mut count = None;
-        if !self.is_punct(b'!') && self.reg_bits_here() != Some(1) {
-            count = Some(self.src_operand(U32)?);
+        if !self.is_punct(b'!') && self.current_reg_bits() != Some(1) {
+            count = Some(self.parse_src(U32)?);
             self.expect_comma()?;
         }
-        let (pred, negated) = self.pred_reg()?;
+        let (pred, negated) = self.parse_pred_reg()?;
         let kind = match op {
             None => BarKind::RedPopc { dst, pred, negated },
             Some(op) => BarKind::RedBool { op, dst, pred, negated },
@@ -219,7 +221,7 @@ impl<'s> Parser<'s> {
             return self.parse_unsupported(m);
         }
         if let Some(proxy) = words.iter().find(|word| word.starts_with("proxy")) {
-            return self.fence_proxy(m, proxy);
+            return self.parse_fence_proxy(m, proxy);
         }
         if words == ["mbarrier_init", "release", "cluster"] {
             return Ok(Inst::Fence(FenceKind::MbarrierInit));
@@ -233,7 +235,7 @@ impl<'s> Parser<'s> {
             };
             return Ok(Inst::Fence(FenceKind::Memory { sem: MemorySemantics::SeqCst, scope }));
         } else {
-            let sem = m.take_first(|word| {
+            let sem = m.take_first_matching(|word| {
                 Some(match word {
                     "sc" => MemorySemantics::SeqCst,
                     "acq_rel" => MemorySemantics::AcqRel,
@@ -242,13 +244,13 @@ impl<'s> Parser<'s> {
                     _ => return None,
                 })
             });
-            (sem.unwrap_or(MemorySemantics::AcqRel), m.take_required("a scope", scope_of)?)
+            (sem.unwrap_or(MemorySemantics::AcqRel), m.take_required_modifier("a scope", scope_from_keyword)?)
         };
         m.check_all_taken()?;
         Ok(Inst::Fence(FenceKind::Memory { sem, scope }))
     }
 
-    fn fence_proxy(&mut self, m: &Modifiers<'s>, proxy: &str) -> ParseRuleResult<Inst> {
+    fn parse_fence_proxy(&mut self, m: &Modifiers<'s>, proxy: &str) -> ParseRuleResult<Inst> {
         match (proxy, m.all_words()) {
             ("proxy", ["proxy", "alias" | "async" | "async.global"])
             | ("proxy", ["proxy", "async", "global" | "shared::cta" | "shared::cluster"]) => {
@@ -261,62 +263,62 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn parse_shfl(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        if !m.take_word("sync") {
+        if !m.take_modifier("sync") {
             // Without member mask it is gone since sm_70.
-            return if m.has_word("b32") { self.parse_unsupported(m) } else { Err(m.invalid_combination()) };
+            return if m.has_modifier("b32") { self.parse_unsupported(m) } else { Err(m.invalid_combination()) };
         }
-        let mode = m.take_required("a mode", shfl_of)?;
-        m.ty_in(&[B32])?;
+        let mode = m.take_required_modifier("a mode", shfl_mode_from_keyword)?;
+        m.take_type_in(&[B32])?;
         m.check_all_taken()?;
-        let dst = self.dst_reg(B32)?;
-        let pred = self.second_destination(Pred)?;
+        let dst = self.parse_dst_reg(B32)?;
+        let pred = self.parse_second_destination(Pred)?;
         self.expect_comma()?;
-        let a = self.src_operand(B32)?;
-        let b = self.comma_src(B32)?;
-        let c = self.comma_src(B32)?;
-        Ok(Inst::Shfl { mode, dst, pred, a, b, c, mask: self.comma_src(B32)? })
+        let a = self.parse_src(B32)?;
+        let b = self.parse_comma_src(B32)?;
+        let c = self.parse_comma_src(B32)?;
+        Ok(Inst::Shfl { mode, dst, pred, a, b, c, mask: self.parse_comma_src(B32)? })
     }
 
     /// `|p` after a destination.
-    fn second_destination(&mut self, ty: Type) -> ParseRuleResult<Option<Reg>> {
-        if self.eat_punct(b'|') { self.dst_or_sink(ty, WidthRule::Exact) } else { Ok(None) }
+    fn parse_second_destination(&mut self, ty: Type) -> ParseRuleResult<Option<Reg>> {
+        if self.eat_punct(b'|') { self.parse_dst_or_sink(ty, WidthRule::Exact) } else { Ok(None) }
     }
 
     pub(super) fn parse_vote(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        if !m.take_word("sync") {
-            return if m.has_word("pred") || m.has_word("b32") {
+        if !m.take_modifier("sync") {
+            return if m.has_modifier("pred") || m.has_modifier("b32") {
                 self.parse_unsupported(m)
             } else {
                 Err(m.invalid_combination())
             };
         }
-        let mode = m.take_required("a mode", vote_of)?;
-        let ty = m.ty_in(&[if mode == VoteMode::Ballot { B32 } else { Pred }])?;
+        let mode = m.take_required_modifier("a mode", vote_mode_from_keyword)?;
+        let ty = m.take_type_in(&[if mode == VoteMode::Ballot { B32 } else { Pred }])?;
         m.check_all_taken()?;
-        let dst = self.dst_comma(ty)?;
-        let pred = self.pred_src()?;
-        Ok(Inst::Vote { mode, dst, pred, mask: self.comma_src(B32)? })
+        let dst = self.parse_dst_comma(ty)?;
+        let pred = self.parse_pred_src()?;
+        Ok(Inst::Vote { mode, dst, pred, mask: self.parse_comma_src(B32)? })
     }
 
-    pub(super) fn match_sync(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        let all = m.take_word("all");
-        if !(all || m.take_word("any")) || !m.take_word("sync") {
+    pub(super) fn parse_match_sync(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
+        let all = m.take_modifier("all");
+        if !(all || m.take_modifier("any")) || !m.take_modifier("sync") {
             return Err(m.invalid_combination());
         }
-        let ty = m.ty_in(&[B32, B64])?;
+        let ty = m.take_type_in(&[B32, B64])?;
         m.check_all_taken()?;
-        let dst = self.dst_reg(B32)?;
-        let pred = if all { self.second_destination(Pred)? } else { None };
+        let dst = self.parse_dst_reg(B32)?;
+        let pred = if all { self.parse_second_destination(Pred)? } else { None };
         self.expect_comma()?;
-        let a = self.src_operand(ty)?;
-        Ok(Inst::Match { all, ty, dst, pred, a, mask: self.comma_src(B32)? })
+        let a = self.parse_src(ty)?;
+        Ok(Inst::Match { all, ty, dst, pred, a, mask: self.parse_comma_src(B32)? })
     }
 
     pub(super) fn parse_redux(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        if !m.take_word("sync") {
+        if !m.take_modifier("sync") {
             return Err(m.invalid_combination());
         }
-        let op = m.take_required("an operation", atom_of)?;
+        let op = m.take_required_modifier("an operation", atom_op_from_keyword)?;
         let ty = m.take_type()?;
         let float = ty == F32 && matches!(op, AtomOp::Min | AtomOp::Max);
         let fine = match op {
@@ -327,38 +329,38 @@ impl<'s> Parser<'s> {
         if !fine {
             return Err(m.invalid_combination());
         }
-        let abs = float && m.take_word("abs");
-        let mods = FpMods { nan: float && m.take_word("NaN"), ..FpMods::default() };
+        let abs = float && m.take_modifier("abs");
+        let mods = FpMods { nan: float && m.take_modifier("NaN"), ..FpMods::default() };
         m.check_all_taken()?;
-        let dst = self.dst_comma(ty)?;
-        let a = self.src_operand(ty)?;
-        Ok(Inst::Redux { op, ty, mods, abs, dst, a, mask: self.comma_src(B32)? })
+        let dst = self.parse_dst_comma(ty)?;
+        let a = self.parse_src(ty)?;
+        Ok(Inst::Redux { op, ty, mods, abs, dst, a, mask: self.parse_comma_src(B32)? })
     }
 
     pub(super) fn parse_activemask(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        m.ty_in(&[B32])?;
+        m.take_type_in(&[B32])?;
         m.check_all_taken()?;
-        Ok(Inst::Activemask { dst: self.dst_reg(B32)? })
+        Ok(Inst::Activemask { dst: self.parse_dst_reg(B32)? })
     }
 
     pub(super) fn parse_elect(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
         if m.all_words() != ["sync"] {
             return Err(m.invalid_combination());
         }
-        let dst = self.dst_or_sink(B32, WidthRule::Exact)?;
+        let dst = self.parse_dst_or_sink(B32, WidthRule::Exact)?;
         self.expect_punct(b'|')?;
-        let pred = self.dst_comma(Pred)?;
-        Ok(Inst::Elect { dst, pred, mask: self.src_operand(B32)? })
+        let pred = self.parse_dst_comma(Pred)?;
+        Ok(Inst::Elect { dst, pred, mask: self.parse_src(B32)? })
     }
 
     pub(super) fn parse_nanosleep(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        m.ty_in(&[U32])?;
+        m.take_type_in(&[U32])?;
         m.check_all_taken()?;
-        Ok(Inst::Nanosleep { a: self.src_operand(U32)? })
+        Ok(Inst::Nanosleep { a: self.parse_src(U32)? })
     }
 
     pub(super) fn parse_pmevent(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        m.take_word("mask");
+        m.take_modifier("mask");
         m.check_all_taken()?;
         self.parse_unsigned()?;
         Ok(Inst::Hint { name: "pmevent" })
@@ -374,10 +376,10 @@ impl<'s> Parser<'s> {
 
     /// `alloca.type ptr, size{, align}`
     pub(super) fn parse_alloca(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        let ty = m.ty_in(&[U32, U64])?;
+        let ty = m.take_type_in(&[U32, U64])?;
         m.check_all_taken()?;
-        let dst = self.dst_comma(ty)?;
-        let size = self.src_operand(ty)?;
+        let dst = self.parse_dst_comma(ty)?;
+        let size = self.parse_src(ty)?;
         let token = self.current_token();
         let align = if self.eat_punct(b',') { self.parse_unsigned()? } else { 8 };
         if !align.is_power_of_two() {
@@ -390,15 +392,15 @@ impl<'s> Parser<'s> {
         crate::diag::Diagnostic::new(kind, token.span(), message)
     }
 
-    pub(super) fn stack_save(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        let ty = m.ty_in(&[U32, U64])?;
+    pub(super) fn parse_stack_save(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
+        let ty = m.take_type_in(&[U32, U64])?;
         m.check_all_taken()?;
-        Ok(Inst::StackSave { ty, dst: self.dst_reg(ty)? })
+        Ok(Inst::StackSave { ty, dst: self.parse_dst_reg(ty)? })
     }
 
-    pub(super) fn stack_restore(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        let ty = m.ty_in(&[U32, U64])?;
+    pub(super) fn parse_stack_restore(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
+        let ty = m.take_type_in(&[U32, U64])?;
         m.check_all_taken()?;
-        Ok(Inst::StackRestore { ty, src: self.src_operand(ty)? })
+        Ok(Inst::StackRestore { ty, src: self.parse_src(ty)? })
     }
 }

@@ -4,13 +4,13 @@ use super::inst::Modifiers;
 use super::operand::{ExtraOperands, WidthRule};
 use super::{ParseRuleResult, Parser};
 use crate::ast::*;
-use crate::names::{bool_of, cmp_of, rounding_of, space_of};
+use crate::keywords::{bool_op_from_keyword, cmp_op_from_keyword, rounding_from_keyword, space_from_keyword};
 use Type::*;
 
 const SCALAR_TYPES: &[Type] = &[B16, B32, B64, U16, U32, U64, S16, S32, S64, F32, F64];
 
 /// Whether every value of the second integer type is one of the first.
-fn type_contains(outer: Type, inner: Type) -> bool {
+fn int_type_contains(outer: Type, inner: Type) -> bool {
     match (outer.is_signed(), inner.is_signed()) {
         (true, true) | (false, false) => outer.bits() >= inner.bits(),
         (true, false) => outer.bits() > inner.bits(),
@@ -30,32 +30,36 @@ impl<'s> Parser<'s> {
         }
         m.check_all_taken()?;
         if self.is_punct(b'{') {
-            return self.parse_unpack(m, ty);
+            return self.parse_mov_unpack(m, ty);
         }
-        let dst = self.dst_comma(ty)?;
+        let dst = self.parse_dst_comma(ty)?;
         if self.is_punct(b'{') {
-            let n = self.count_elements();
-            let part = self.part_of(m, ty, n)?;
-            return Ok(Inst::MovPack { ty, dst, srcs: self.vector_src(part, n, WidthRule::Exact)? });
+            let n = self.count_vector_elements();
+            let part = self.vector_element_type(m, ty, n)?;
+            return Ok(Inst::MovPack { ty, dst, srcs: self.parse_vector_src(part, n, WidthRule::Exact)? });
         }
-        Ok(Inst::Mov { ty, dst, src: self.source(ty, WidthRule::Exact, ExtraOperands::AddressOrSpecial)? })
+        Ok(Inst::Mov {
+            ty,
+            dst,
+            src: self.parse_src_with_rules(ty, WidthRule::Exact, ExtraOperands::AddressOrSpecial)?,
+        })
     }
 
-    fn parse_unpack(&mut self, m: &Modifiers<'s>, ty: Type) -> ParseRuleResult<Inst> {
-        let n = self.count_elements();
-        let part = self.part_of(m, ty, n)?;
-        let dsts = self.vector_dst(part, n, WidthRule::Exact)?;
-        Ok(Inst::MovUnpack { ty, dsts, src: self.comma_src(ty)? })
+    fn parse_mov_unpack(&mut self, m: &Modifiers<'s>, ty: Type) -> ParseRuleResult<Inst> {
+        let n = self.count_vector_elements();
+        let part = self.vector_element_type(m, ty, n)?;
+        let dsts = self.parse_vector_dst(part, n, WidthRule::Exact)?;
+        Ok(Inst::MovUnpack { ty, dsts, src: self.parse_comma_src(ty)? })
     }
 
     /// Elements of the vector that begins here.
-    fn count_elements(&self) -> usize {
-        let commas = (0..9).map(|i| self.kind_at(i)).take_while(|kind| *kind != crate::lexer::TokenKind::Punct(b'}'));
+    fn count_vector_elements(&self) -> usize {
+        let commas = (0..9).map(|i| self.peek_kind(i)).take_while(|kind| *kind != crate::lexer::TokenKind::Punct(b'}'));
         1 + commas.filter(|kind| *kind == crate::lexer::TokenKind::Punct(b',')).count()
     }
 
     /// The type of one of `n` parts of `ty`.
-    fn part_of(&self, m: &Modifiers<'s>, ty: Type, n: usize) -> ParseRuleResult<Type> {
+    fn vector_element_type(&self, m: &Modifiers<'s>, ty: Type, n: usize) -> ParseRuleResult<Type> {
         if !matches!(ty, B16 | B32 | B64 | B128) {
             return Err(m.invalid_combination());
         }
@@ -69,27 +73,27 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn parse_selp(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        let ty = m.ty_in(SCALAR_TYPES)?;
+        let ty = m.take_type_in(SCALAR_TYPES)?;
         m.check_all_taken()?;
-        let dst = self.dst_comma(ty)?;
-        let a = self.src_operand(ty)?;
-        let b = self.comma_src(ty)?;
+        let dst = self.parse_dst_comma(ty)?;
+        let a = self.parse_src(ty)?;
+        let b = self.parse_comma_src(ty)?;
         self.expect_comma()?;
         if self.eat_punct(b'!') {
-            return Ok(Inst::Selp { ty, dst, a: b, b: a, pred: self.src_operand(Pred)? });
+            return Ok(Inst::Selp { ty, dst, a: b, b: a, pred: self.parse_src(Pred)? });
         }
-        Ok(Inst::Selp { ty, dst, a, b, pred: self.src_operand(Pred)? })
+        Ok(Inst::Selp { ty, dst, a, b, pred: self.parse_src(Pred)? })
     }
 
     pub(super) fn parse_slct(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        let ty = m.ty_in(SCALAR_TYPES)?;
-        let cty = m.ty_in(&[S32, F32])?;
-        let ftz = cty == F32 && m.take_word("ftz");
+        let ty = m.take_type_in(SCALAR_TYPES)?;
+        let cty = m.take_type_in(&[S32, F32])?;
+        let ftz = cty == F32 && m.take_modifier("ftz");
         m.check_all_taken()?;
-        let dst = self.dst_comma(ty)?;
-        let a = self.src_operand(ty)?;
-        let b = self.comma_src(ty)?;
-        Ok(Inst::Slct { ty, cty, ftz, dst, a, b, c: self.comma_src(cty)? })
+        let dst = self.parse_dst_comma(ty)?;
+        let a = self.parse_src(ty)?;
+        let b = self.parse_comma_src(ty)?;
+        Ok(Inst::Slct { ty, cty, ftz, dst, a, b, c: self.parse_comma_src(cty)? })
     }
 
     /// Comparison, its type, `.ftz` and the combining operator of `parse_setp` and `parse_set`.
@@ -98,12 +102,12 @@ impl<'s> Parser<'s> {
         m: &mut Modifiers<'s>,
         dty: Option<&mut Type>,
     ) -> ParseRuleResult<(CmpOp, Type, bool, Option<BoolOp>)> {
-        let cmp = m.take_required("a comparison", cmp_of)?;
+        let cmp = m.take_required_modifier("a comparison", cmp_op_from_keyword)?;
         if let Some(dty) = dty {
             *dty = m.take_type()?;
         }
         let ty = m.take_type()?;
-        let combine = m.take_first(bool_of);
+        let combine = m.take_first_matching(bool_op_from_keyword);
         let half = matches!(ty, F16 | F16x2 | BF16 | BF16x2);
         use CmpOp::*;
         let fine = match cmp {
@@ -115,32 +119,32 @@ impl<'s> Parser<'s> {
         if !fine {
             return Err(m.invalid_combination());
         }
-        let ftz = matches!(ty, F32 | F16 | F16x2) && m.take_word("ftz");
+        let ftz = matches!(ty, F32 | F16 | F16x2) && m.take_modifier("ftz");
         m.check_all_taken()?;
         Ok((cmp, ty, ftz, combine))
     }
 
-    fn combine_operand(&mut self, combine: Option<BoolOp>) -> ParseRuleResult<Option<(BoolOp, PredSrc)>> {
+    fn parse_combine_operand(&mut self, combine: Option<BoolOp>) -> ParseRuleResult<Option<(BoolOp, PredSrc)>> {
         let Some(op) = combine else { return Ok(None) };
         self.expect_comma()?;
-        Ok(Some((op, self.pred_src()?)))
+        Ok(Some((op, self.parse_pred_src()?)))
     }
 
     pub(super) fn parse_setp(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
         let (cmp, ty, ftz, combine) = self.parse_comparison(m, None)?;
-        let dst = self.dst_or_sink(Pred, WidthRule::Exact)?;
+        let dst = self.parse_dst_or_sink(Pred, WidthRule::Exact)?;
         let mut dst2 = None;
         if self.eat_punct(b'|') {
             // Comparisons of single halves have one result only.
             if matches!(ty, F16 | BF16) {
                 return Err(m.invalid_combination());
             }
-            dst2 = self.dst_or_sink(Pred, WidthRule::Exact)?;
+            dst2 = self.parse_dst_or_sink(Pred, WidthRule::Exact)?;
         }
         self.expect_comma()?;
-        let a = self.src_operand(ty)?;
-        let b = self.comma_src(ty)?;
-        Ok(Inst::Setp { cmp, ty, ftz, combine: self.combine_operand(combine)?, dst, dst2, a, b })
+        let a = self.parse_src(ty)?;
+        let b = self.parse_comma_src(ty)?;
+        Ok(Inst::Setp { cmp, ty, ftz, combine: self.parse_combine_operand(combine)?, dst, dst2, a, b })
     }
 
     pub(super) fn parse_set(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
@@ -156,18 +160,18 @@ impl<'s> Parser<'s> {
         if !fine || (ftz && dty == BF16) {
             return Err(m.invalid_combination());
         }
-        let dst = self.dst_comma(dty)?;
-        let a = self.src_operand(ty)?;
-        let b = self.comma_src(ty)?;
-        Ok(Inst::Set { cmp, dty, ty, ftz, combine: self.combine_operand(combine)?, dst, a, b })
+        let dst = self.parse_dst_comma(dty)?;
+        let a = self.parse_src(ty)?;
+        let b = self.parse_comma_src(ty)?;
+        Ok(Inst::Set { cmp, dty, ty, ftz, combine: self.parse_combine_operand(combine)?, dst, a, b })
     }
 
     pub(super) fn parse_cvt(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
         const UNSUPPORTED_MODIFIERS: &[&str] =
             &["rs", "e2m1x2", "e2m3x2", "e3m2x2", "ue8m0x2", "s2f6x2", "e4m3x4", "e5m2x4"];
         let fp8 = |word: &&str| matches!(*word, "e4m3x2" | "e5m2x2");
-        if m.has_word("pack") {
-            return self.cvt_int_pack(m);
+        if m.has_modifier("pack") {
+            return self.parse_cvt_int_pack(m);
         }
         if m.all_words().iter().any(|word| UNSUPPORTED_MODIFIERS.contains(word)) {
             return self.parse_unsupported(m);
@@ -178,38 +182,44 @@ impl<'s> Parser<'s> {
             return self.parse_cvt_fp8(m, dty, sty);
         }
         if dty == TF32 {
-            return self.cvt_tf32(m, sty);
+            return self.parse_cvt_tf32(m, sty);
         }
         if matches!(dty, F16x2 | BF16x2) && sty == F32 {
-            let mods = self.narrowing_mods(m, &[Rounding::Rn, Rounding::Rz])?;
+            let mods = self.take_narrowing_modifiers(m, &[Rounding::Rn, Rounding::Rz])?;
             m.check_all_taken()?;
             return self.parse_cvt_pack(dty, sty, mods, dty);
         }
-        let mods = self.cvt_mods(m, dty, sty)?;
+        let mods = self.take_cvt_modifiers(m, dty, sty)?;
         m.check_all_taken()?;
-        let dst = self.reg_of(dty, WidthRule::AtLeast)?;
+        let dst = self.parse_reg_of_type(dty, WidthRule::AtLeast)?;
         self.expect_comma()?;
-        Ok(Inst::Cvt { dty, sty, mods, dst, a: self.source(sty, WidthRule::AtLeast, ExtraOperands::Special)? })
+        Ok(Inst::Cvt {
+            dty,
+            sty,
+            mods,
+            dst,
+            a: self.parse_src_with_rules(sty, WidthRule::AtLeast, ExtraOperands::Special)?,
+        })
     }
 
-    fn narrowing_mods(&self, m: &mut Modifiers<'s>, roundings: &[Rounding]) -> ParseRuleResult<FpMods> {
-        let rnd = m.take_required("a rounding", rounding_of)?;
+    fn take_narrowing_modifiers(&self, m: &mut Modifiers<'s>, roundings: &[Rounding]) -> ParseRuleResult<FpMods> {
+        let rnd = m.take_required_modifier("a rounding", rounding_from_keyword)?;
         if !roundings.contains(&rnd) {
             return Err(m.invalid_combination());
         }
-        Ok(FpMods { rnd, relu: m.take_word("relu"), satfinite: m.take_word("satfinite"), ..FpMods::default() })
+        Ok(FpMods { rnd, relu: m.take_modifier("relu"), satfinite: m.take_modifier("satfinite"), ..FpMods::default() })
     }
 
     fn parse_cvt_pack(&mut self, dty: Type, sty: Type, mods: FpMods, reg: Type) -> ParseRuleResult<Inst> {
-        let dst = self.dst_comma(reg)?;
-        let a = self.src_operand(sty)?;
-        Ok(Inst::CvtPack { dty, sty, mods, dst, a, b: self.comma_src(sty)? })
+        let dst = self.parse_dst_comma(reg)?;
+        let a = self.parse_src(sty)?;
+        Ok(Inst::CvtPack { dty, sty, mods, dst, a, b: self.parse_comma_src(sty)? })
     }
 
     /// To and from pairs of 8-bit floats. `.satfinite` is required towards them, so it is implied.
     fn parse_cvt_fp8(&mut self, m: &mut Modifiers<'s>, dty: Type, sty: Type) -> ParseRuleResult<Inst> {
         let fp8 = |ty| matches!(ty, E4M3x2 | E5M2x2);
-        let mods = self.narrowing_mods(m, &[Rounding::Rn])?;
+        let mods = self.take_narrowing_modifiers(m, &[Rounding::Rn])?;
         let fine = match (dty, sty) {
             (F16x2, sty) => fp8(sty),
             (dty, F32 | F16x2) => fp8(dty) && mods.satfinite,
@@ -225,46 +235,46 @@ impl<'s> Parser<'s> {
             return self.parse_cvt_pack(dty, sty, mods, B16);
         }
         let bits = |ty: Type| if ty.bits() == 16 { B16 } else { B32 };
-        let dst = self.dst_comma(bits(dty))?;
-        Ok(Inst::Cvt { dty, sty, mods, dst, a: self.src_operand(bits(sty))? })
+        let dst = self.parse_dst_comma(bits(dty))?;
+        Ok(Inst::Cvt { dty, sty, mods, dst, a: self.parse_src(bits(sty))? })
     }
 
     /// `cvt.pack.sat.{u,s}{16,8,4,2}.s32{.b32}`
-    fn cvt_int_pack(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        m.take_word("pack");
+    fn parse_cvt_int_pack(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
+        m.take_modifier("pack");
         let sized = |word: &str| {
             let signed = word.starts_with('s');
             let bits = word.strip_prefix(if signed { 's' } else { 'u' })?;
             Some((["16", "8", "4", "2"].iter().position(|&b| b == bits).map(|i| 16u8 >> i)?, signed))
         };
-        if !m.take_word("sat") {
+        if !m.take_modifier("sat") {
             return Err(m.invalid_combination());
         }
-        let (bits, signed) = m.take_required("a type", sized)?;
-        m.ty_in(&[S32])?;
+        let (bits, signed) = m.take_required_modifier("a type", sized)?;
+        m.take_type_in(&[S32])?;
         if bits != 16 {
-            m.ty_in(&[B32])?;
+            m.take_type_in(&[B32])?;
         }
         m.check_all_taken_unordered()?;
-        let dst = self.dst_comma(B32)?;
-        let a = self.src_operand(S32)?;
-        let b = self.comma_src(S32)?;
-        let c = if bits == 16 { Operand::Int(0) } else { self.comma_src(B32)? };
+        let dst = self.parse_dst_comma(B32)?;
+        let a = self.parse_src(S32)?;
+        let b = self.parse_comma_src(S32)?;
+        let c = if bits == 16 { Operand::Int(0) } else { self.parse_comma_src(B32)? };
         Ok(Inst::CvtIntPack { bits, signed, dst, a, b, c })
     }
 
-    fn cvt_tf32(&mut self, m: &mut Modifiers<'s>, sty: Type) -> ParseRuleResult<Inst> {
-        let mods = self.narrowing_mods(m, &[Rounding::Rna, Rounding::Rn, Rounding::Rz])?;
+    fn parse_cvt_tf32(&mut self, m: &mut Modifiers<'s>, sty: Type) -> ParseRuleResult<Inst> {
+        let mods = self.take_narrowing_modifiers(m, &[Rounding::Rna, Rounding::Rn, Rounding::Rz])?;
         if sty != F32 || (mods.rnd == Rounding::Rna && mods.relu) {
             return Err(m.invalid_combination());
         }
         m.check_all_taken()?;
-        let dst = self.dst_comma(B32)?;
-        Ok(Inst::Cvt { dty: TF32, sty, mods, dst, a: self.src_operand(F32)? })
+        let dst = self.parse_dst_comma(B32)?;
+        Ok(Inst::Cvt { dty: TF32, sty, mods, dst, a: self.parse_src(F32)? })
     }
 
     /// Rounding and flags of a scalar `parse_cvt`.
-    fn cvt_mods(&self, m: &mut Modifiers<'s>, dty: Type, sty: Type) -> ParseRuleResult<FpMods> {
+    fn take_cvt_modifiers(&self, m: &mut Modifiers<'s>, dty: Type, sty: Type) -> ParseRuleResult<FpMods> {
         const CVT_TYPES: &[Type] = &[U8, U16, U32, U64, S8, S16, S32, S64, F16, BF16, F32, F64];
         let byte = matches!(dty, U8 | S8) || matches!(sty, U8 | S8);
         if !CVT_TYPES.contains(&dty) || !CVT_TYPES.contains(&sty) || (byte && dty == BF16) {
@@ -285,43 +295,49 @@ impl<'s> Parser<'s> {
             (true, true) => rnd == Default || (directed && sty == BF16),
         };
         let mut mods = FpMods { rnd, ..FpMods::default() };
-        mods.ftz = (dty == F32 || sty == F32) && m.take_word("ftz");
-        let may_sat = dty != BF16 && sty != BF16 && (is_float(dty) || is_float(sty) || !type_contains(dty, sty));
-        mods.sat = may_sat && m.take_word("sat");
+        mods.ftz = (dty == F32 || sty == F32) && m.take_modifier("ftz");
+        let may_sat = dty != BF16 && sty != BF16 && (is_float(dty) || is_float(sty) || !int_type_contains(dty, sty));
+        mods.sat = may_sat && m.take_modifier("sat");
         mods.relu = matches!(dty, F16 | BF16)
             && sty == F32
             && !mods.ftz
             && !mods.sat
             && matches!(rnd, Rn | Rz)
-            && m.take_word("relu");
+            && m.take_modifier("relu");
         mods.satfinite = matches!(dty, F16 | BF16)
             && sty == F32
             && !mods.ftz
             && !mods.sat
             && matches!(rnd, Rn | Rz)
-            && m.take_word("satfinite");
+            && m.take_modifier("satfinite");
         if fine { Ok(mods) } else { Err(m.invalid_combination()) }
     }
 
     pub(super) fn parse_cvta(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        let to = m.take_word("to");
-        let space = m.take_required("a state space", space_of)?;
-        let ty = m.ty_in(&[U32, U64])?;
+        let to = m.take_modifier("to");
+        let space = m.take_required_modifier("a state space", space_from_keyword)?;
+        let ty = m.take_type_in(&[U32, U64])?;
         m.check_all_taken()?;
-        let dst = self.dst_comma(ty)?;
-        Ok(Inst::Cvta { space, to, ty, dst, src: self.source(ty, WidthRule::Exact, ExtraOperands::Address)? })
+        let dst = self.parse_dst_comma(ty)?;
+        Ok(Inst::Cvta {
+            space,
+            to,
+            ty,
+            dst,
+            src: self.parse_src_with_rules(ty, WidthRule::Exact, ExtraOperands::Address)?,
+        })
     }
 
     pub(super) fn parse_isspacep(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        let space = m.take_required("a state space", space_of)?;
+        let space = m.take_required_modifier("a state space", space_from_keyword)?;
         m.check_all_taken()?;
-        let dst = self.dst_comma(Pred)?;
-        let ty = if self.reg_bits_here() == Some(32) { U32 } else { U64 };
-        Ok(Inst::Isspacep { space, dst, a: self.src_operand(ty)? })
+        let dst = self.parse_dst_comma(Pred)?;
+        let ty = if self.current_reg_bits() == Some(32) { U32 } else { U64 };
+        Ok(Inst::Isspacep { space, dst, a: self.parse_src(ty)? })
     }
 
     /// Size of the register that stands here.
-    pub(super) fn reg_bits_here(&self) -> Option<u32> {
+    pub(super) fn current_reg_bits(&self) -> Option<u32> {
         match self.body.find_in_function(self.current_text()) {
             Some(super::scope::SymbolKind::Reg(reg)) => Some(self.body.reg_type(reg).bits()),
             _ => None,

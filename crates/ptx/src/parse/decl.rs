@@ -5,15 +5,15 @@ use super::scope::SymbolKind;
 use super::{GlobalSymbol, ParseRuleResult, Parser};
 use crate::ast::*;
 use crate::diag::DiagnosticKind;
+use crate::keywords::{opaque_type_from_keyword, type_from_keyword};
 use crate::lexer::{Token, TokenKind};
-use crate::names::{opaque_of, type_of};
 
 /// Bytes one variable may have.
-const MAX_SIZE: u64 = 1 << 40;
+const MAX_VARIABLE_BYTES: u64 = 1 << 40;
 /// Zeros that the initialisers of one module may imply between written values.
-const MAX_PADDING: u64 = 1 << 26;
+const MAX_PADDING_BYTES: u64 = 1 << 26;
 /// Dimensions of an array, which is also how deep braces of an initialiser nest.
-const MAX_DIMS: usize = 16;
+const MAX_ARRAY_DIMS: usize = 16;
 
 /// What stands before the names of a declaration.
 #[derive(Debug, Clone, Copy)]
@@ -29,9 +29,11 @@ struct DeclarationPrefix {
 
 impl<'s> Parser<'s> {
     /// A dotted type.
-    pub(super) fn type_word(&mut self) -> ParseRuleResult<Type> {
+    pub(super) fn parse_type(&mut self) -> ParseRuleResult<Type> {
         use Type::*;
-        let Some(ty) = self.dot_word().and_then(type_of) else { return Err(self.expected_error("a type")) };
+        let Some(ty) = self.peek_dot_word().and_then(type_from_keyword) else {
+            return Err(self.expected_error("a type"));
+        };
         if matches!(ty, TF32 | E4M3 | E5M2 | E4M3x2 | E5M2x2 | U16x2 | S16x2) {
             return Err(self.expected_error("a type that registers or variables may have"));
         }
@@ -40,16 +42,16 @@ impl<'s> Parser<'s> {
     }
 
     /// A type of variables in memory.
-    pub(super) fn memory_type(&mut self) -> ParseRuleResult<Type> {
-        match self.dot_word() {
+    pub(super) fn parse_memory_type(&mut self) -> ParseRuleResult<Type> {
+        match self.peek_dot_word() {
             Some("pred") => Err(self.expected_error("a type that variables may have")),
-            _ => self.type_word(),
+            _ => self.parse_type(),
         }
     }
 
     /// `.align n`, if it stands here.
     pub(super) fn parse_align(&mut self) -> ParseRuleResult<Option<u32>> {
-        if !self.eat_dot(".align") {
+        if !self.eat_dot_word(".align") {
             return Ok(None);
         }
         let token = self.current_token();
@@ -71,7 +73,7 @@ impl<'s> Parser<'s> {
             } else {
                 let token = self.current_token();
                 let count = self.parse_integer()?;
-                if !(0..=MAX_SIZE as i64).contains(&count) || dims.len() == MAX_DIMS {
+                if !(0..=MAX_VARIABLE_BYTES as i64).contains(&count) || dims.len() == MAX_ARRAY_DIMS {
                     return Err(self.semantic_error(token, "this array is too large"));
                 }
                 dims.push(count as u64);
@@ -79,7 +81,7 @@ impl<'s> Parser<'s> {
             self.expect_punct(b']')?;
         }
         let total = dims.iter().try_fold(1u64, |product, &n| product.checked_mul(n));
-        if total.is_none_or(|n| n > MAX_SIZE) {
+        if total.is_none_or(|n| n > MAX_VARIABLE_BYTES) {
             return Err(self.error_here(DiagnosticKind::Semantic, "this array is too large"));
         }
         Ok((dims, open))
@@ -87,8 +89,8 @@ impl<'s> Parser<'s> {
 
     /// The words of a variable declaration up to its first name.
     fn parse_declaration_prefix(&mut self, linkage: Linkage) -> ParseRuleResult<DeclarationPrefix> {
-        let tex = self.dot_word() == Some("tex");
-        let space = match self.dot_word() {
+        let tex = self.peek_dot_word() == Some("tex");
+        let space = match self.peek_dot_word() {
             Some("global" | "tex") => Space::Global,
             Some("const") => Space::Const,
             Some("shared") => Space::Shared,
@@ -107,22 +109,22 @@ impl<'s> Parser<'s> {
             linkage,
         };
         loop {
-            match self.dot_word() {
+            match self.peek_dot_word() {
                 Some("align") => declared.align = self.parse_align()?,
                 Some("attribute") => declared.managed |= self.parse_attribute()?,
                 Some("v2") => declared.vector = 2,
                 Some("v4") => declared.vector = 4,
                 Some(word @ ("texref" | "surfref" | "samplerref")) => {
-                    declared.opaque = opaque_of(word);
+                    declared.opaque = opaque_type_from_keyword(word);
                     self.advance();
                     return Ok(declared);
                 }
                 _ => {
-                    declared.ty = self.memory_type()?;
+                    declared.ty = self.parse_memory_type()?;
                     return Ok(declared);
                 }
             }
-            if matches!(self.dot_word(), Some("v2" | "v4")) && declared.vector > 1 {
+            if matches!(self.peek_dot_word(), Some("v2" | "v4")) && declared.vector > 1 {
                 self.advance();
             }
         }
@@ -173,7 +175,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Variables of module scope.
-    pub(super) fn global_vars(&mut self, _first: usize, linkage: Option<Linkage>) -> ParseRuleResult<()> {
+    pub(super) fn parse_global_vars(&mut self, _first: usize, linkage: Option<Linkage>) -> ParseRuleResult<()> {
         let declared = self.parse_declaration_prefix(linkage.unwrap_or(Linkage::Internal))?;
         loop {
             let (token, var) = self.parse_var(&declared)?;
@@ -185,7 +187,7 @@ impl<'s> Parser<'s> {
     }
 
     fn declare_var(&mut self, token: Token, var: Var) -> ParseRuleResult<()> {
-        let name = self.text_of(token);
+        let name = self.token_text(token);
         let id = match self.globals.get(name) {
             None => {
                 let id = GlobalVar(self.module.vars.len() as u32);
@@ -209,7 +211,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Variables of function scope.
-    pub(super) fn local_vars(&mut self) -> ParseRuleResult<()> {
+    pub(super) fn parse_local_vars(&mut self) -> ParseRuleResult<()> {
         let declared = self.parse_declaration_prefix(Linkage::Internal)?;
         loop {
             let (token, mut var) = self.parse_var(&declared)?;
@@ -225,15 +227,15 @@ impl<'s> Parser<'s> {
     /// `.reg .b32 %r<10>, %x;`
     pub(super) fn parse_registers(&mut self) -> ParseRuleResult<()> {
         self.advance();
-        if matches!(self.dot_word(), Some("v2" | "v4")) {
+        if matches!(self.peek_dot_word(), Some("v2" | "v4")) {
             return Err(self.error_here(DiagnosticKind::Unsupported, "vector registers are not supported"));
         }
-        let ty = self.type_word()?;
+        let ty = self.parse_type()?;
         loop {
             let token = self.current_token();
             self.expect_ident("the name of a register")?;
             if self.eat_punct(b'<') {
-                let count = self.register_count()?;
+                let count = self.parse_register_count()?;
                 self.declare_regs(token, count, ty)?;
             } else {
                 self.declare_reg(token, ty)?;
@@ -244,7 +246,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn register_count(&mut self) -> ParseRuleResult<u32> {
+    fn parse_register_count(&mut self) -> ParseRuleResult<u32> {
         let token = self.current_token();
         let count = match (token.kind, parse_int(self.current_text())) {
             (TokenKind::Int, Some(Constant::Int { value, .. })) => u32::try_from(value).ok(),
@@ -266,15 +268,15 @@ impl<'s> Parser<'s> {
     ) -> ParseRuleResult<u64> {
         let mut filled = 0;
         if shape.is_empty() && !self.is_punct(b'{') {
-            self.init_value(ty, &mut filled, out)?;
+            self.parse_initialiser_value(ty, &mut filled, out)?;
             return Ok(filled);
         }
-        self.init_list(ty, shape, open, &mut filled, out)?;
+        self.parse_initialiser_list(ty, shape, open, &mut filled, out)?;
         Ok(filled)
     }
 
     /// A braced list for one array of the given shape.
-    fn init_list(
+    fn parse_initialiser_list(
         &mut self,
         ty: Type,
         shape: &[u64],
@@ -292,12 +294,12 @@ impl<'s> Parser<'s> {
                 if inner.is_empty() {
                     return Err(self.expected_error("a value"));
                 }
-                self.pad_to(token, (*filled - start).next_multiple_of(unit.max(1)) + start, filled, out)?;
+                self.pad_initialiser_to(token, (*filled - start).next_multiple_of(unit.max(1)) + start, filled, out)?;
                 let end = *filled + unit;
-                self.init_list(ty, inner, false, filled, out)?;
-                self.pad_to(token, end, filled, out)?;
+                self.parse_initialiser_list(ty, inner, false, filled, out)?;
+                self.pad_initialiser_to(token, end, filled, out)?;
             } else {
-                self.init_value(ty, filled, out)?;
+                self.parse_initialiser_value(ty, filled, out)?;
             }
             if !self.eat_punct(b',') {
                 break;
@@ -312,28 +314,34 @@ impl<'s> Parser<'s> {
     }
 
     /// Fills up with zeros to `end` bytes.
-    fn pad_to(&mut self, token: Token, end: u64, filled: &mut u64, out: &mut Vec<VarInit>) -> ParseRuleResult<()> {
+    fn pad_initialiser_to(
+        &mut self,
+        token: Token,
+        end: u64,
+        filled: &mut u64,
+        out: &mut Vec<VarInit>,
+    ) -> ParseRuleResult<()> {
         let missing = end.saturating_sub(*filled);
         self.n_padding = self.n_padding.saturating_add(missing);
-        if self.n_padding > MAX_PADDING {
+        if self.n_padding > MAX_PADDING_BYTES {
             return Err(self.semantic_error(token, "initialisers that leave out this much are not supported"));
         }
         if missing > 0 {
-            bytes_of(out).extend(std::iter::repeat_n(0, missing as usize));
+            trailing_bytes_mut(out).extend(std::iter::repeat_n(0, missing as usize));
             *filled += missing;
         }
         Ok(())
     }
 
-    fn init_value(&mut self, ty: Type, filled: &mut u64, out: &mut Vec<VarInit>) -> ParseRuleResult<()> {
+    fn parse_initialiser_value(&mut self, ty: Type, filled: &mut u64, out: &mut Vec<VarInit>) -> ParseRuleResult<()> {
         let size = ty.bytes();
         *filled += u64::from(size);
-        let next = self.kind_at(1);
+        let next = self.peek_kind(1);
         let masked = next == TokenKind::Punct(b'(');
         if (self.current_kind() == TokenKind::Ident && self.current_text() != "WARP_SZ")
             || (self.current_kind() == TokenKind::Int && masked)
         {
-            let address = self.init_address(ty)?;
+            let address = self.parse_address_initialiser(ty)?;
             out.push(address);
             return Ok(());
         }
@@ -346,13 +354,13 @@ impl<'s> Parser<'s> {
             }
             None => self.parse_constant()?,
         };
-        let bits = self.init_bits(token, ty, value)?;
-        bytes_of(out).extend_from_slice(&bits.to_le_bytes()[..size as usize]);
+        let bits = self.initialiser_bits(token, ty, value)?;
+        trailing_bytes_mut(out).extend_from_slice(&bits.to_le_bytes()[..size as usize]);
         Ok(())
     }
 
     /// The bits of a value in an initialiser, which converts as C does.
-    fn init_bits(&self, token: Token, ty: Type, value: Constant) -> ParseRuleResult<u128> {
+    fn initialiser_bits(&self, token: Token, ty: Type, value: Constant) -> ParseRuleResult<u128> {
         let bits = match (ty, value) {
             (Type::F32, Constant::Int { value, unsigned: false }) => (value as f32).to_bits().into(),
             (Type::F32, Constant::Int { value, .. }) => (value as u64 as f32).to_bits().into(),
@@ -369,7 +377,7 @@ impl<'s> Parser<'s> {
     }
 
     /// `sym`, `sym+4`, `generic(sym)+4`, `0xFF00(sym)`.
-    fn init_address(&mut self, ty: Type) -> ParseRuleResult<VarInit> {
+    fn parse_address_initialiser(&mut self, ty: Type) -> ParseRuleResult<VarInit> {
         let token = self.current_token();
         let size = ty.bytes();
         let mut shift = 0;
@@ -385,19 +393,19 @@ impl<'s> Parser<'s> {
             }
             self.advance();
             self.expect_punct(b'(')?;
-            let (symbol, offset, generic) = self.address_value()?;
+            let (symbol, offset, generic) = self.parse_address_constant()?;
             self.expect_punct(b')')?;
             return Ok(VarInit::Address { symbol, offset, size, generic, shift });
         }
-        let (symbol, offset, generic) = self.address_value()?;
+        let (symbol, offset, generic) = self.parse_address_constant()?;
         if size != 4 && size != 8 {
             return Err(self.semantic_error(token, "an address does not fit an element of this type"));
         }
         Ok(VarInit::Address { symbol, offset, size, generic, shift })
     }
 
-    fn address_value(&mut self) -> ParseRuleResult<(Symbol, i64, bool)> {
-        let generic = self.current_text() == "generic" && self.kind_at(1) == TokenKind::Punct(b'(');
+    fn parse_address_constant(&mut self) -> ParseRuleResult<(Symbol, i64, bool)> {
+        let generic = self.current_text() == "generic" && self.peek_kind(1) == TokenKind::Punct(b'(');
         if generic {
             self.advance();
             self.advance();
@@ -409,17 +417,17 @@ impl<'s> Parser<'s> {
             Some(_) => return Err(self.semantic_error(token, format!("the address of `{name}` is not a constant"))),
             None => return Err(self.semantic_error(token, format!("`{name}` is not declared"))),
         };
-        let mut offset = self.address_offset()?;
+        let mut offset = self.parse_address_offset()?;
         if generic {
             self.expect_punct(b')')?;
-            offset = offset.wrapping_add(self.address_offset()?);
+            offset = offset.wrapping_add(self.parse_address_offset()?);
         }
         Ok((symbol, offset, generic))
     }
 }
 
 /// The run of raw bytes at the end of `out`.
-fn bytes_of(out: &mut Vec<VarInit>) -> &mut Vec<u8> {
+fn trailing_bytes_mut(out: &mut Vec<VarInit>) -> &mut Vec<u8> {
     if !matches!(out.last(), Some(VarInit::Bytes(_))) {
         out.push(VarInit::Bytes(Vec::new()));
     }

@@ -5,7 +5,7 @@ use crate::diag::DiagnosticKind;
 use crate::lexer::TokenKind;
 
 /// How deep parentheses and unary operators may nest.
-const MAX_DEPTH: u32 = 64;
+const MAX_EXPRESSION_DEPTH: u32 = 64;
 
 /// A constant: an integer with its signedness, or a float.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,7 +16,7 @@ pub(super) enum Constant {
 }
 
 impl Constant {
-    pub(super) fn int(value: i64) -> Self {
+    pub(super) fn signed_int(value: i64) -> Self {
         Constant::Int { value, unsigned: false }
     }
 }
@@ -90,7 +90,7 @@ fn apply_operator(op: &str, a: i64, b: i64, unsigned: bool) -> Option<i64> {
 
 impl Parser<'_> {
     /// Whether a constant begins here.
-    pub(super) fn at_const(&self) -> bool {
+    pub(super) fn is_at_constant(&self) -> bool {
         match self.current_kind() {
             TokenKind::Int | TokenKind::Float | TokenKind::HexF32 | TokenKind::HexF64 => true,
             TokenKind::Punct(b) => matches!(b, b'-' | b'+' | b'~' | b'!' | b'('),
@@ -101,7 +101,7 @@ impl Parser<'_> {
 
     /// A constant expression.
     pub(super) fn parse_constant(&mut self) -> ParseRuleResult<Constant> {
-        self.parse_ternary(0)
+        self.parse_conditional_expression(0)
     }
 
     /// A constant expression that must be an integer.
@@ -120,9 +120,9 @@ impl Parser<'_> {
         u32::try_from(value).map_err(|_| self.semantic_error(token, format!("{value} is out of range here")))
     }
 
-    fn parse_ternary(&mut self, depth: u32) -> ParseRuleResult<Constant> {
+    fn parse_conditional_expression(&mut self, depth: u32) -> ParseRuleResult<Constant> {
         let token = self.current_token();
-        let condition = self.binary_from(1, depth)?;
+        let condition = self.parse_binary_expression(1, depth)?;
         if !self.is_punct(b'?') {
             return Ok(condition);
         }
@@ -130,21 +130,21 @@ impl Parser<'_> {
             return Err(self.semantic_error(token, "the condition of `?:` must be an integer"));
         };
         self.advance();
-        let yes = self.parse_ternary(self.deeper(depth)?)?;
+        let yes = self.parse_conditional_expression(self.next_nesting_depth(depth)?)?;
         self.expect_punct(b':')?;
-        let no = self.parse_ternary(self.deeper(depth)?)?;
+        let no = self.parse_conditional_expression(self.next_nesting_depth(depth)?)?;
         Ok(if value != 0 { yes } else { no })
     }
 
-    fn deeper(&self, depth: u32) -> ParseRuleResult<u32> {
-        if depth < MAX_DEPTH {
+    fn next_nesting_depth(&self, depth: u32) -> ParseRuleResult<u32> {
+        if depth < MAX_EXPRESSION_DEPTH {
             return Ok(depth + 1);
         }
         Err(self.error_here(DiagnosticKind::Syntax, "a constant expression that nests this deep is not supported"))
     }
 
-    fn binary_from(&mut self, min: u8, depth: u32) -> ParseRuleResult<Constant> {
-        let mut left = self.parse_sign(depth)?;
+    fn parse_binary_expression(&mut self, min: u8, depth: u32) -> ParseRuleResult<Constant> {
+        let mut left = self.parse_unary_expression(depth)?;
         loop {
             let (TokenKind::Punct(first), token) = (self.current_kind(), self.current_token()) else { return Ok(left) };
             let second = match self.tokens.get(self.at + 1) {
@@ -160,7 +160,7 @@ impl Parser<'_> {
             for _ in 0..op.len() {
                 self.advance();
             }
-            let right = self.binary_from(level + 1, self.deeper(depth)?)?;
+            let right = self.parse_binary_expression(level + 1, self.next_nesting_depth(depth)?)?;
             let (Constant::Int { value: a, unsigned: ua }, Constant::Int { value: b, unsigned: ub }) = (left, right)
             else {
                 return Err(self.semantic_error(token, "constant expressions work on integers only"));
@@ -175,26 +175,26 @@ impl Parser<'_> {
         }
     }
 
-    fn parse_sign(&mut self, depth: u32) -> ParseRuleResult<Constant> {
+    fn parse_unary_expression(&mut self, depth: u32) -> ParseRuleResult<Constant> {
         let token = self.current_token();
         let op = match token.kind {
             TokenKind::Punct(b @ (b'-' | b'+' | b'~' | b'!')) => b,
-            _ => return self.parse_primary(depth),
+            _ => return self.parse_primary_expression(depth),
         };
         self.advance();
-        let value = self.parse_sign(self.deeper(depth)?)?;
+        let value = self.parse_unary_expression(self.next_nesting_depth(depth)?)?;
         match (op, value) {
             (b'+', _) => Ok(value),
             (b'-', Constant::F32(bits)) => Ok(Constant::F32(bits ^ 1 << 31)),
             (b'-', Constant::F64(bits)) => Ok(Constant::F64(bits ^ 1 << 63)),
             (b'-', Constant::Int { value, unsigned }) => Ok(Constant::Int { value: value.wrapping_neg(), unsigned }),
             (b'~', Constant::Int { value, unsigned }) => Ok(Constant::Int { value: !value, unsigned }),
-            (b'!', Constant::Int { value, .. }) => Ok(Constant::int((value == 0) as i64)),
+            (b'!', Constant::Int { value, .. }) => Ok(Constant::signed_int((value == 0) as i64)),
             _ => Err(self.semantic_error(token, "this operator works on integers only")),
         }
     }
 
-    fn parse_primary(&mut self, depth: u32) -> ParseRuleResult<Constant> {
+    fn parse_primary_expression(&mut self, depth: u32) -> ParseRuleResult<Constant> {
         let (token, text) = (self.current_token(), self.current_text());
         let value = match token.kind {
             TokenKind::Int => {
@@ -209,7 +209,7 @@ impl Parser<'_> {
             TokenKind::HexF64 => {
                 Constant::F64(u64::from_str_radix(&text[2..], 16).map_err(|_| self.expected_error("a number"))?)
             }
-            TokenKind::Ident if text == "WARP_SZ" => Constant::int(32),
+            TokenKind::Ident if text == "WARP_SZ" => Constant::signed_int(32),
             TokenKind::Punct(b'(') => return self.parse_parenthesised(depth),
             _ => return Err(self.expected_error("a constant")),
         };
@@ -219,19 +219,19 @@ impl Parser<'_> {
 
     /// `(expr)` or one of the casts `(.s64)` and `(.u64)`.
     fn parse_parenthesised(&mut self, depth: u32) -> ParseRuleResult<Constant> {
-        let depth = self.deeper(depth)?;
+        let depth = self.next_nesting_depth(depth)?;
         self.expect_punct(b'(')?;
         for (word, to_unsigned) in [(".s64", false), (".u64", true)] {
-            if self.eat_dot(word) {
+            if self.eat_dot_word(word) {
                 self.expect_punct(b')')?;
                 let token = self.current_token();
-                return match self.parse_sign(depth)? {
+                return match self.parse_unary_expression(depth)? {
                     Constant::Int { value, .. } => Ok(Constant::Int { value, unsigned: to_unsigned }),
                     _ => Err(self.semantic_error(token, "only integers can be cast")),
                 };
             }
         }
-        let value = self.parse_ternary(depth)?;
+        let value = self.parse_conditional_expression(depth)?;
         self.expect_punct(b')')?;
         Ok(value)
     }

@@ -6,10 +6,10 @@
 use super::{ParseRuleResult, Parser};
 use crate::ast::*;
 use crate::diag::{Diagnostic, DiagnosticKind};
+use crate::keywords::{rounding_from_keyword, special_reg_from_name, type_from_keyword};
 use crate::lexer::{Token, TokenKind};
-use crate::names::{rounding_of, special_of, type_of};
 
-const MAX_MODS: usize = 24;
+const MAX_MODIFIERS: usize = 24;
 
 /// The dotted words after an opcode.
 pub(super) struct Modifiers<'s> {
@@ -18,14 +18,14 @@ pub(super) struct Modifiers<'s> {
     pub(super) span: Span,
     /// The token of the opcode.
     pub(super) first: usize,
-    words: [&'s str; MAX_MODS],
+    words: [&'s str; MAX_MODIFIERS],
     n: usize,
     used: u32,
 }
 
 impl<'s> Modifiers<'s> {
     /// Takes `word` if it is there.
-    pub(super) fn take_word(&mut self, word: &str) -> bool {
+    pub(super) fn take_modifier(&mut self, word: &str) -> bool {
         for i in 0..self.n {
             if self.words[i] == word && self.used & 1 << i == 0 {
                 self.used |= 1 << i;
@@ -36,7 +36,7 @@ impl<'s> Modifiers<'s> {
     }
 
     /// Takes the first word that `of` knows.
-    pub(super) fn take_first<T>(&mut self, of: impl Fn(&str) -> Option<T>) -> Option<T> {
+    pub(super) fn take_first_matching<T>(&mut self, of: impl Fn(&str) -> Option<T>) -> Option<T> {
         for i in 0..self.n {
             if self.used & 1 << i == 0
                 && let Some(value) = of(self.words[i])
@@ -49,24 +49,28 @@ impl<'s> Modifiers<'s> {
     }
 
     /// Takes the first word that `of` knows; it is an error if there is none.
-    pub(super) fn take_required<T>(&mut self, what: &str, of: impl Fn(&str) -> Option<T>) -> ParseRuleResult<T> {
-        self.take_first(of).ok_or_else(|| self.unknown_modifier(format!("`{}` lacks {what}", self.full)))
+    pub(super) fn take_required_modifier<T>(
+        &mut self,
+        what: &str,
+        of: impl Fn(&str) -> Option<T>,
+    ) -> ParseRuleResult<T> {
+        self.take_first_matching(of).ok_or_else(|| self.unknown_modifier(format!("`{}` lacks {what}", self.full)))
     }
 
     /// Takes the next type.
     pub(super) fn take_type(&mut self) -> ParseRuleResult<Type> {
-        self.take_required("a type", type_of)
+        self.take_required_modifier("a type", type_from_keyword)
     }
 
     /// Takes the next type, which must be one of `allowed`.
-    pub(super) fn ty_in(&mut self, allowed: &[Type]) -> ParseRuleResult<Type> {
+    pub(super) fn take_type_in(&mut self, allowed: &[Type]) -> ParseRuleResult<Type> {
         let ty = self.take_type()?;
         if allowed.contains(&ty) { Ok(ty) } else { Err(self.invalid_combination()) }
     }
 
     /// Takes a rounding if there is one.
     pub(super) fn take_rounding(&mut self) -> Rounding {
-        self.take_first(rounding_of).unwrap_or(Rounding::Default)
+        self.take_first_matching(rounding_from_keyword).unwrap_or(Rounding::Default)
     }
 
     /// The words, in order.
@@ -75,7 +79,7 @@ impl<'s> Modifiers<'s> {
     }
 
     /// Whether a word is there, without taking it.
-    pub(super) fn has_word(&self, word: &str) -> bool {
+    pub(super) fn has_modifier(&self, word: &str) -> bool {
         self.all_words().contains(&word)
     }
 
@@ -86,7 +90,7 @@ impl<'s> Modifiers<'s> {
                 return Err(self.unknown_modifier(format!(
                     "`.{}` is not a modifier of `{}`",
                     super::shorten_token_text(word),
-                    self.dotted_text()
+                    self.opcode_text()
                 )));
             }
         }
@@ -96,8 +100,8 @@ impl<'s> Modifiers<'s> {
     /// Refuses modifiers that no rule took, and ones that stand after the types.
     pub(super) fn check_all_taken(&self) -> ParseRuleResult<()> {
         self.check_all_taken_unordered()?;
-        let types = self.all_words().iter().position(|word| type_of(word).is_some()).unwrap_or(self.n);
-        match self.all_words()[types..].iter().find(|word| type_of(word).is_none()) {
+        let types = self.all_words().iter().position(|word| type_from_keyword(word).is_some()).unwrap_or(self.n);
+        match self.all_words()[types..].iter().find(|word| type_from_keyword(word).is_none()) {
             // The headers of CUDA write `min.s16x2.relu`.
             Some(&"relu") if self.full.starts_with('m') => Ok(()),
             // Vector atomics may name the operation last.
@@ -109,13 +113,13 @@ impl<'s> Modifiers<'s> {
             // And `ex2.approx.f32.ftz`.
             Some(&"ftz") if self.full.ends_with(".approx.f32.ftz") => Ok(()),
             Some(word) if !self.full.starts_with("prmt") && !self.full.starts_with("su") => {
-                Err(self.unknown_modifier(format!("`.{word}` must stand before the type in `{}`", self.dotted_text())))
+                Err(self.unknown_modifier(format!("`.{word}` must stand before the type in `{}`", self.opcode_text())))
             }
             _ => Ok(()),
         }
     }
 
-    fn dotted_text(&self) -> String {
+    fn opcode_text(&self) -> String {
         super::shorten_token_text(self.full)
     }
 
@@ -125,15 +129,15 @@ impl<'s> Modifiers<'s> {
 
     /// The diagnostic that these words cannot be combined.
     pub(super) fn invalid_combination(&self) -> Box<Diagnostic> {
-        self.unknown_modifier(format!("`{}` is not an instruction of PTX", self.dotted_text()))
+        self.unknown_modifier(format!("`{}` is not an instruction of PTX", self.opcode_text()))
     }
 }
 
 impl<'s> Parser<'s> {
     fn parse_modifiers(&mut self, first: usize) -> ParseRuleResult<Modifiers<'s>> {
-        let mut mods = Modifiers { full: "", span: Span::default(), first, words: [""; MAX_MODS], n: 0, used: 0 };
-        while let Some(word) = self.dot_word() {
-            if mods.n == MAX_MODS {
+        let mut mods = Modifiers { full: "", span: Span::default(), first, words: [""; MAX_MODIFIERS], n: 0, used: 0 };
+        while let Some(word) = self.peek_dot_word() {
+            if mods.n == MAX_MODIFIERS {
                 return Err(self.error_here(DiagnosticKind::Unknown, "too many modifiers"));
             }
             mods.words[mods.n] = word;
@@ -141,7 +145,7 @@ impl<'s> Parser<'s> {
             self.advance();
         }
         mods.span = self.span_from(first);
-        mods.full = self.text_of(Token { kind: TokenKind::Ident, start: mods.span.start, end: mods.span.end });
+        mods.full = self.token_text(Token { kind: TokenKind::Ident, start: mods.span.start, end: mods.span.end });
         Ok(mods)
     }
 
@@ -172,35 +176,35 @@ impl<'s> Parser<'s> {
             "cvta" => self.parse_cvta(m),
             "selp" => self.parse_selp(m),
             "div" => self.parse_div(m),
-            "rem" => self.int_binary(m, BinaryOp::Rem),
+            "rem" => self.parse_int_binary(m, BinaryOp::Rem),
             "min" => self.parse_min_max(m, BinaryOp::Min, TernaryOp::Min3),
             "max" => self.parse_min_max(m, BinaryOp::Max, TernaryOp::Max3),
             "abs" => self.parse_abs_neg(m, UnaryOp::Abs),
             "neg" => self.parse_abs_neg(m, UnaryOp::Neg),
-            "ret" => self.inst_without_operands(m, Inst::Ret),
-            "exit" => self.inst_without_operands(m, Inst::Exit),
-            "trap" => self.inst_without_operands(m, Inst::Trap),
-            "brkpt" => self.inst_without_operands(m, Inst::Brkpt),
+            "ret" => self.parse_inst_without_operands(m, Inst::Ret),
+            "exit" => self.parse_inst_without_operands(m, Inst::Exit),
+            "trap" => self.parse_inst_without_operands(m, Inst::Trap),
+            "brkpt" => self.parse_inst_without_operands(m, Inst::Brkpt),
             "call" => self.parse_call(m),
-            "addc" => self.carry_inst(m, CarryOp::Add, true),
-            "subc" => self.carry_inst(m, CarryOp::Sub, true),
-            "madc" => self.mad_carry(m, true),
+            "addc" => self.parse_carry_inst(m, CarryOp::Add, true),
+            "subc" => self.parse_carry_inst(m, CarryOp::Sub, true),
+            "madc" => self.parse_mad_carry(m, true),
             "mul24" => self.parse_mul24(m),
             "mad24" => self.parse_mad24(m),
             "sad" => self.parse_sad(m),
             "popc" => self.parse_bit_count(m, UnaryOp::Popc),
             "clz" => self.parse_bit_count(m, UnaryOp::Clz),
-            "brev" => self.same_type_unary(m, UnaryOp::Brev, &[Type::B32, Type::B64]),
-            "cnot" => self.same_type_unary(m, UnaryOp::Cnot, &[Type::B16, Type::B32, Type::B64]),
+            "brev" => self.parse_same_type_unary(m, UnaryOp::Brev, &[Type::B32, Type::B64]),
+            "cnot" => self.parse_same_type_unary(m, UnaryOp::Cnot, &[Type::B16, Type::B32, Type::B64]),
             "bfind" => self.parse_bfind(m),
             "bfe" => self.parse_bfe(m),
             "bfi" => self.parse_bfi(m),
-            "bmsk" => self.parse_clamp_wrap(m, [BinaryOp::BmskClamp, BinaryOp::BmskWrap], &[Type::B32]),
-            "szext" => self.parse_clamp_wrap(m, [BinaryOp::SzextClamp, BinaryOp::SzextWrap], &[Type::U32, Type::S32]),
+            "bmsk" => self.parse_bmsk_szext(m, [BinaryOp::BmskClamp, BinaryOp::BmskWrap], &[Type::B32]),
+            "szext" => self.parse_bmsk_szext(m, [BinaryOp::SzextClamp, BinaryOp::SzextWrap], &[Type::U32, Type::S32]),
             "dp4a" | "dp2a" => self.parse_dot_product(m, opcode == "dp2a"),
-            "fns" => self.find_nth_set(m),
+            "fns" => self.parse_fns(m),
             "vabsdiff4" if m.all_words() == ["u32", "u32", "u32"] || m.all_words() == ["u32", "u32", "u32", "add"] => {
-                self.abs_diff4(m)
+                self.parse_vabsdiff4(m)
             }
             "lop3" => self.parse_lop3(m),
             "shf" => self.parse_funnel_shift(m),
@@ -212,11 +216,11 @@ impl<'s> Parser<'s> {
             "rcp" => self.parse_rcp_sqrt(m, UnaryOp::Rcp),
             "sqrt" => self.parse_rcp_sqrt(m, UnaryOp::Sqrt),
             "rsqrt" => self.parse_rsqrt(m),
-            "sin" => self.parse_approx(m, UnaryOp::Sin),
-            "cos" => self.parse_approx(m, UnaryOp::Cos),
-            "lg2" => self.parse_approx(m, UnaryOp::Lg2),
-            "ex2" => self.parse_approx(m, UnaryOp::Ex2),
-            "tanh" => self.parse_approx(m, UnaryOp::Tanh),
+            "sin" => self.parse_approx_unary(m, UnaryOp::Sin),
+            "cos" => self.parse_approx_unary(m, UnaryOp::Cos),
+            "lg2" => self.parse_approx_unary(m, UnaryOp::Lg2),
+            "ex2" => self.parse_approx_unary(m, UnaryOp::Ex2),
+            "tanh" => self.parse_approx_unary(m, UnaryOp::Tanh),
             "isspacep" => self.parse_isspacep(m),
             "prefetch" | "prefetchu" | "applypriority" | "discard" => self.parse_prefetch(m, opcode),
             "createpolicy" => self.parse_createpolicy(m),
@@ -228,7 +232,7 @@ impl<'s> Parser<'s> {
             "membar" | "fence" => self.parse_fence(m, opcode == "membar"),
             "shfl" => self.parse_shfl(m),
             "vote" => self.parse_vote(m),
-            "match" => self.match_sync(m),
+            "match" => self.parse_match_sync(m),
             "redux" => self.parse_redux(m),
             "activemask" => self.parse_activemask(m),
             "mbarrier" => self.parse_mbarrier(m),
@@ -239,8 +243,8 @@ impl<'s> Parser<'s> {
             "pmevent" => self.parse_pmevent(m),
             "griddepcontrol" => self.parse_griddepcontrol(m),
             "alloca" => self.parse_alloca(m),
-            "stacksave" => self.stack_save(m),
-            "stackrestore" => self.stack_restore(m),
+            "stacksave" => self.parse_stack_save(m),
+            "stackrestore" => self.parse_stack_restore(m),
             "tex" => self.parse_tex(m),
             "tld4" => self.parse_tld4(m),
             "txq" | "suq" => self.parse_tex_query(m, opcode == "suq"),
@@ -263,9 +267,9 @@ impl<'s> Parser<'s> {
     }
 
     /// An instruction without modifiers and operands (`.uni` aside).
-    fn inst_without_operands(&mut self, m: &mut Modifiers<'s>, inst: Inst) -> ParseRuleResult<Inst> {
+    fn parse_inst_without_operands(&mut self, m: &mut Modifiers<'s>, inst: Inst) -> ParseRuleResult<Inst> {
         if inst == Inst::Ret {
-            m.take_word("uni");
+            m.take_modifier("uni");
         }
         m.check_all_taken()?;
         Ok(inst)
@@ -276,7 +280,7 @@ impl<'s> Parser<'s> {
     /// Only the brackets and the names are checked.
     pub(super) fn parse_unsupported(&mut self, m: &Modifiers<'s>) -> ParseRuleResult<Inst> {
         self.at = m.first + 1 + m.n;
-        let opcode: Box<str> = [self.text_of(self.tokens[m.first])]
+        let opcode: Box<str> = [self.token_text(self.tokens[m.first])]
             .iter()
             .chain(m.all_words())
             .copied()
@@ -305,7 +309,7 @@ impl<'s> Parser<'s> {
                 | TokenKind::HexF64 => {}
                 TokenKind::Dot => {}
                 TokenKind::Ident => {
-                    let name = self.other_name(token)?;
+                    let name = self.resolve_operand_name(token)?;
                     text.push_str(&name);
                     self.advance();
                     continue;
@@ -321,10 +325,11 @@ impl<'s> Parser<'s> {
     }
 
     /// The unique name behind a name in the text of an unsupported instruction.
-    fn other_name(&self, token: Token) -> ParseRuleResult<String> {
+    fn resolve_operand_name(&self, token: Token) -> ParseRuleResult<String> {
         use super::scope::SymbolKind;
-        let name = self.text_of(token);
-        let special = ["x", "y"].into_iter().map(Some).chain([None]).any(|dim| special_of(name, dim).is_some());
+        let name = self.token_text(token);
+        let special =
+            ["x", "y"].into_iter().map(Some).chain([None]).any(|dim| special_reg_from_name(name, dim).is_some());
         let function = &self.body.function;
         match self.body.find_in_function(name) {
             Some(SymbolKind::Reg(reg)) => Ok(function.regs[reg.index()].name.to_string()),

@@ -7,13 +7,13 @@ use super::inst::Modifiers;
 use super::operand::WidthRule;
 use super::{ParseRuleResult, Parser};
 use crate::ast::*;
+use crate::keywords::{atom_op_from_keyword, scope_from_keyword, space_from_keyword};
 use crate::lexer::TokenKind;
-use crate::names::{atom_of, scope_of, space_of};
 use Type::*;
 
 const MEMORY_TYPES: &[Type] = &[B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F32, F64];
 
-fn eviction_hint(word: &str) -> Option<()> {
+fn match_eviction_hint(word: &str) -> Option<()> {
     const EVICTION_HINTS: &[&str] = &[
         "L1::evict_normal",
         "L1::evict_unchanged",
@@ -27,11 +27,11 @@ fn eviction_hint(word: &str) -> Option<()> {
     EVICTION_HINTS.contains(&word).then_some(())
 }
 
-fn prefetch_size(word: &str) -> Option<()> {
+fn match_prefetch_size(word: &str) -> Option<()> {
     matches!(word, "L2::64B" | "L2::128B" | "L2::256B").then_some(())
 }
 
-pub(super) fn sem_of(word: &str) -> Option<MemorySemantics> {
+pub(super) fn semantics_from_keyword(word: &str) -> Option<MemorySemantics> {
     Some(match word {
         "weak" => MemorySemantics::Weak,
         "volatile" => MemorySemantics::Volatile,
@@ -59,9 +59,9 @@ impl<'s> Parser<'s> {
         m: &mut Modifiers<'s>,
         ordered: MemorySemantics,
     ) -> ParseRuleResult<AccessPrefix> {
-        let mmio = m.take_word("mmio");
-        let mut sem = m.take_first(sem_of);
-        let scope = m.take_first(scope_of);
+        let mmio = m.take_modifier("mmio");
+        let mut sem = m.take_first_matching(semantics_from_keyword);
+        let scope = m.take_first_matching(scope_from_keyword);
         let strong =
             matches!(sem, Some(MemorySemantics::Relaxed | MemorySemantics::Acquire | MemorySemantics::Release));
         if strong != scope.is_some() || matches!(sem, Some(MemorySemantics::AcqRel)) {
@@ -76,29 +76,30 @@ impl<'s> Parser<'s> {
             }
             sem = Some(MemorySemantics::Mmio);
         }
-        let space = m.take_first(space_of).unwrap_or(Space::Generic);
+        let space = m.take_first_matching(space_from_keyword).unwrap_or(Space::Generic);
         let cached = |word: &str| match word {
             "ca" | "cg" | "cs" | "lu" | "wb" => Some(false),
             "cv" | "wt" => Some(true),
             _ => None,
         };
-        let cache = if sem.is_none_or(|sem| sem == MemorySemantics::Weak) { m.take_first(cached) } else { None };
+        let cache =
+            if sem.is_none_or(|sem| sem == MemorySemantics::Weak) { m.take_first_matching(cached) } else { None };
         if cache == Some(true) {
             sem = Some(MemorySemantics::Volatile);
         }
         let mut hinted = false;
-        while m.take_first(eviction_hint).is_some() {
+        while m.take_first_matching(match_eviction_hint).is_some() {
             hinted = true;
         }
-        let hint = m.take_word("L2::cache_hint");
-        hinted |= hint | m.take_first(prefetch_size).is_some();
-        let n = m.take_first(|word| match word {
+        let hint = m.take_modifier("L2::cache_hint");
+        hinted |= hint | m.take_first_matching(match_prefetch_size).is_some();
+        let n = m.take_first_matching(|word| match word {
             "v2" => Some(2),
             "v4" => Some(4),
             "v8" => Some(8),
             _ => None,
         });
-        let ty = m.ty_in(MEMORY_TYPES)?;
+        let ty = m.take_type_in(MEMORY_TYPES)?;
         let n = n.unwrap_or(1);
         let global = matches!(space, Space::Global | Space::Generic);
         let shared = global || space == Space::Shared;
@@ -119,15 +120,15 @@ impl<'s> Parser<'s> {
     }
 
     /// The operand of `.L2::cache_hint`, which only steers caches.
-    pub(super) fn cache_policy(&mut self, hint: bool) -> ParseRuleResult<()> {
+    pub(super) fn parse_cache_policy(&mut self, hint: bool) -> ParseRuleResult<()> {
         if hint {
-            self.comma_src(B64)?;
+            self.parse_comma_src(B64)?;
         }
         Ok(())
     }
 
     pub(super) fn parse_load(&mut self, m: &mut Modifiers<'s>, uniform: bool) -> ParseRuleResult<Inst> {
-        let nc = uniform || m.take_word("nc");
+        let nc = uniform || m.take_modifier("nc");
         let AccessPrefix { sem, scope, space, hint, n, ty } = self.parse_access_prefix(m, MemorySemantics::Acquire)?;
         let space_fits = space == Space::Global || (uniform && space == Space::Generic);
         if nc && (sem != MemorySemantics::Weak || !space_fits || (uniform && (n == 8 || ty.bits() as usize * n > 128)))
@@ -136,16 +137,16 @@ impl<'s> Parser<'s> {
         }
         // Elements of a vector may be left out, but not the only result.
         let dsts = if n == 1 {
-            vec![Some(self.reg_of(ty, WidthRule::AtLeast)?)]
+            vec![Some(self.parse_reg_of_type(ty, WidthRule::AtLeast)?)]
         } else {
-            self.vector_dst(ty, n, WidthRule::AtLeast)?
+            self.parse_vector_dst(ty, n, WidthRule::AtLeast)?
         };
         self.expect_comma()?;
         let addr = self.parse_addr(space)?;
-        if self.eat_dot(".unified") && !matches!(space, Space::Global | Space::Generic) {
+        if self.eat_dot_word(".unified") && !matches!(space, Space::Global | Space::Generic) {
             return Err(m.invalid_combination());
         }
-        self.cache_policy(hint)?;
+        self.parse_cache_policy(hint)?;
         Ok(Inst::Ld { space, ty, sem, scope, nc, dsts, addr })
     }
 
@@ -159,26 +160,26 @@ impl<'s> Parser<'s> {
         }
         let addr = self.parse_addr(space)?;
         self.expect_comma()?;
-        let srcs = self.vector_src(ty, n, WidthRule::AtLeast)?;
-        self.cache_policy(hint)?;
+        let srcs = self.parse_vector_src(ty, n, WidthRule::AtLeast)?;
+        self.parse_cache_policy(hint)?;
         Ok(Inst::St { space, ty, sem, scope, addr, srcs })
     }
 
     pub(super) fn parse_prefetch(&mut self, m: &mut Modifiers<'s>, opcode: &str) -> ParseRuleResult<Inst> {
-        if m.has_word("tensormap") {
+        if m.has_modifier("tensormap") {
             return self.parse_unsupported(m);
         }
-        let space = m.take_first(space_of).unwrap_or(Space::Generic);
+        let space = m.take_first_matching(space_from_keyword).unwrap_or(Space::Generic);
         let fine = match opcode {
             "prefetch" => {
-                m.take_word("L1")
-                    || m.take_word("L2")
-                    || (space == Space::Global && m.take_word("L2::evict_last"))
-                    || (space == Space::Global && m.take_word("L2::evict_normal"))
+                m.take_modifier("L1")
+                    || m.take_modifier("L2")
+                    || (space == Space::Global && m.take_modifier("L2::evict_last"))
+                    || (space == Space::Global && m.take_modifier("L2::evict_normal"))
             }
-            "prefetchu" => space == Space::Generic && m.take_word("L1"),
-            "applypriority" => m.take_word("L2::evict_normal"),
-            _ => m.take_word("L2"),
+            "prefetchu" => space == Space::Generic && m.take_modifier("L1"),
+            "applypriority" => m.take_modifier("L2::evict_normal"),
+            _ => m.take_modifier("L2"),
         };
         if !fine || !matches!(space, Space::Generic | Space::Global | Space::Local) {
             return Err(m.invalid_combination());
@@ -194,45 +195,45 @@ impl<'s> Parser<'s> {
 
     /// A cache policy is opaque and only ever used by hints that are dropped: any value serves.
     pub(super) fn parse_createpolicy(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        let fractional = m.take_word("fractional");
+        let fractional = m.take_modifier("fractional");
         if !fractional {
-            return if m.has_word("range") || m.has_word("cvt") {
+            return if m.has_modifier("range") || m.has_modifier("cvt") {
                 self.parse_unsupported(m)
             } else {
                 Err(m.invalid_combination())
             };
         }
         let level = |word: &str| word.starts_with("L2::evict_").then_some(());
-        m.take_required("a priority", level)?;
-        m.take_first(level);
-        m.ty_in(&[B64])?;
+        m.take_required_modifier("a priority", level)?;
+        m.take_first_matching(level);
+        m.take_type_in(&[B64])?;
         m.check_all_taken()?;
-        let dst = self.dst_reg(B64)?;
+        let dst = self.parse_dst_reg(B64)?;
         if self.eat_punct(b',') {
-            self.src_operand(F32)?;
+            self.parse_src(F32)?;
         }
         Ok(Inst::Mov { ty: B64, dst, src: Operand::Int(0) })
     }
 
     pub(super) fn parse_atom(&mut self, m: &mut Modifiers<'s>, returns: bool) -> ParseRuleResult<Inst> {
         let vector = m.all_words().iter().any(|word| matches!(*word, "v2" | "v4" | "v8"));
-        if m.has_word("async") {
+        if m.has_modifier("async") {
             return self.parse_unsupported(m);
         }
         if vector {
-            return self.atom_vector(m, returns);
+            return self.parse_atom_vector(m, returns);
         }
-        let sem = m.take_first(sem_of).unwrap_or(MemorySemantics::Relaxed);
+        let sem = m.take_first_matching(semantics_from_keyword).unwrap_or(MemorySemantics::Relaxed);
         if matches!(sem, MemorySemantics::Weak | MemorySemantics::Volatile)
             || (!returns && !matches!(sem, MemorySemantics::Relaxed | MemorySemantics::Release))
         {
             return Err(m.invalid_combination());
         }
-        let scope = m.take_first(scope_of).unwrap_or(MemoryScope::Gpu);
-        let space = m.take_first(space_of).unwrap_or(Space::Generic);
-        let op = m.take_required("an operation", atom_of)?;
-        let noftz = m.take_word("noftz");
-        let hint = m.take_word("L2::cache_hint");
+        let scope = m.take_first_matching(scope_from_keyword).unwrap_or(MemoryScope::Gpu);
+        let space = m.take_first_matching(space_from_keyword).unwrap_or(Space::Generic);
+        let op = m.take_required_modifier("an operation", atom_op_from_keyword)?;
+        let noftz = m.take_modifier("noftz");
+        let hint = m.take_modifier("L2::cache_hint");
         let ty = m.take_type()?;
         let half = matches!(ty, F16 | F16x2 | BF16 | BF16x2);
         let fine = match op {
@@ -249,13 +250,13 @@ impl<'s> Parser<'s> {
         m.check_all_taken()?;
         let mut dst = None;
         if returns {
-            dst = self.dst_or_sink(ty, WidthRule::Exact)?;
+            dst = self.parse_dst_or_sink(ty, WidthRule::Exact)?;
             self.expect_comma()?;
         }
         let addr = self.parse_addr(space)?;
-        let b = self.comma_src(ty)?;
-        let c = if op == AtomOp::Cas { Some(self.comma_src(ty)?) } else { None };
-        self.cache_policy(hint)?;
+        let b = self.parse_comma_src(ty)?;
+        let c = if op == AtomOp::Cas { Some(self.parse_comma_src(ty)?) } else { None };
+        self.parse_cache_policy(hint)?;
         Ok(Inst::Atom { space, op, ty, sem, scope, dst, addr, b, c })
     }
 
@@ -265,22 +266,22 @@ impl<'s> Parser<'s> {
             ["async", "commit_group"] => Ok(Inst::CpAsyncCommit),
             ["async", "wait_all"] => Ok(Inst::CpAsyncWait { n: None }),
             ["async", "wait_group"] => Ok(Inst::CpAsyncWait { n: Some(self.parse_unsigned()?) }),
-            ["async", "ca" | "cg", ..] => self.cp_async(m),
-            ["async", "mbarrier", ..] => self.cp_async_arrive(m),
-            ["async", "bulk", ..] | ["reduce", "async", "bulk", ..] => self.parse_bulk(m),
+            ["async", "ca" | "cg", ..] => self.parse_cp_async(m),
+            ["async", "mbarrier", ..] => self.parse_cp_async_arrive(m),
+            ["async", "bulk", ..] | ["reduce", "async", "bulk", ..] => self.parse_bulk_copy(m),
             _ => Err(m.invalid_combination()),
         }
     }
 
-    fn cp_async(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
-        m.take_word("async");
-        let all = !m.take_word("cg");
+    fn parse_cp_async(&mut self, m: &mut Modifiers<'s>) -> ParseRuleResult<Inst> {
+        m.take_modifier("async");
+        let all = !m.take_modifier("cg");
         if all {
-            m.take_word("ca");
+            m.take_modifier("ca");
         }
-        let (to, from) = (m.take_first(space_of), m.take_first(space_of));
-        let hint = m.take_word("L2::cache_hint");
-        m.take_first(prefetch_size);
+        let (to, from) = (m.take_first_matching(space_from_keyword), m.take_first_matching(space_from_keyword));
+        let hint = m.take_modifier("L2::cache_hint");
+        m.take_first_matching(match_prefetch_size);
         if to != Some(Space::Shared) || from != Some(Space::Global) {
             return Err(m.invalid_combination());
         }
@@ -295,20 +296,20 @@ impl<'s> Parser<'s> {
             return Err(self.semantic_error(token, format!("`cp.async` cannot copy {size} bytes")));
         }
         let (mut src_size, mut ignore_src) = (None, None);
-        if self.is_punct(b',') && !(hint && self.is_policy()) {
+        if self.is_punct(b',') && !(hint && self.is_last_operand_next()) {
             self.advance();
-            if self.is_punct(b'!') || self.reg_bits_here() == Some(1) {
-                ignore_src = Some(self.pred_src()?);
+            if self.is_punct(b'!') || self.current_reg_bits() == Some(1) {
+                ignore_src = Some(self.parse_pred_src()?);
             } else {
-                src_size = Some(self.src_operand(U32)?);
+                src_size = Some(self.parse_src(U32)?);
             }
         }
-        self.cache_policy(hint)?;
+        self.parse_cache_policy(hint)?;
         Ok(Inst::CpAsync { dst, src, size, src_size, ignore_src })
     }
 
     /// Whether `, x;` follows: the last operand.
-    fn is_policy(&self) -> bool {
-        self.kind_at(2) == TokenKind::Punct(b';')
+    fn is_last_operand_next(&self) -> bool {
+        self.peek_kind(2) == TokenKind::Punct(b';')
     }
 }

@@ -43,7 +43,7 @@ impl ParseResult {
     }
 
     /// All diagnostics as text, one below the other.
-    pub fn render(&self, path: &str) -> String {
+    pub fn render_diagnostics(&self, path: &str) -> String {
         let lines: Vec<String> = self.diagnostics.iter().map(|d| d.render_message(path, &self.module.source)).collect();
         lines.join("\n")
     }
@@ -59,7 +59,7 @@ pub fn parse(text: impl Into<Arc<str>>) -> ParseResult {
     let source: Arc<str> = text.into();
     let (mut module, mut diagnostics) = if source.len() < u32::MAX as usize / 2 {
         let mut parser = Parser::new(&source);
-        parser.module_items();
+        parser.parse_module_items();
         parser.finish_module();
         (parser.module, parser.diagnostics)
     } else {
@@ -140,7 +140,7 @@ impl<'s> Parser<'s> {
     }
 
     /// The kind of the token `ahead` places on.
-    fn kind_at(&self, ahead: usize) -> TokenKind {
+    fn peek_kind(&self, ahead: usize) -> TokenKind {
         self.tokens.get(self.at + ahead).map_or(TokenKind::Eof, |t| t.kind)
     }
 
@@ -158,12 +158,12 @@ impl<'s> Parser<'s> {
         Span { start: self.tokens[first].start, end: self.tokens[last].end }
     }
 
-    fn text_of(&self, token: Token) -> &'s str {
+    fn token_text(&self, token: Token) -> &'s str {
         self.src.get(token.start as usize..token.end as usize).unwrap_or("")
     }
 
     fn current_text(&self) -> &'s str {
-        self.text_of(self.current_token())
+        self.token_text(self.current_token())
     }
 
     /// Steps over the current token; stays on the end of the file.
@@ -190,7 +190,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Takes the dotted word `word` (given with its dot).
-    fn eat_dot(&mut self, word: &str) -> bool {
+    fn eat_dot_word(&mut self, word: &str) -> bool {
         let found = self.current_kind() == TokenKind::Dot && self.current_text() == word;
         if found {
             self.advance();
@@ -199,7 +199,7 @@ impl<'s> Parser<'s> {
     }
 
     /// The current dotted word without its dot.
-    fn dot_word(&self) -> Option<&'s str> {
+    fn peek_dot_word(&self) -> Option<&'s str> {
         (self.current_kind() == TokenKind::Dot).then(|| &self.current_text()[1..])
     }
 

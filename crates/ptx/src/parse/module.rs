@@ -1,23 +1,23 @@
 //! Items of module scope: header directives, functions, debug sections.
 
-use super::scope::{FunctionScope, SymbolKind, unhide_globals};
+use super::scope::{FunctionScope, SymbolKind, rename_names_that_hide_globals};
 use super::{GlobalSymbol, ParseRuleResult, Parser};
 use crate::ast::*;
 use crate::diag::{Diagnostic, DiagnosticKind};
 use crate::lexer::TokenKind;
 
 /// Highest number of a `.file` directive.
-const MAX_FILE: u32 = 1 << 16;
+const MAX_FILE_NUMBER: u32 = 1 << 16;
 
 impl<'s> Parser<'s> {
-    pub(super) fn module_items(&mut self) {
+    pub(super) fn parse_module_items(&mut self) {
         // NVRTC always writes the address size; the ISA's default of 32 has no target any more.
         self.module.address_size = 64;
         while self.current_kind() != TokenKind::Eof {
             let first = self.at;
-            let result = self.module_item();
+            let result = self.parse_module_item();
             if self.report_error(result).is_none() {
-                self.recover_item(first);
+                self.skip_to_next_item(first);
             }
         }
         if self.n_errors == 0 && (self.module.version == (0, 0) || self.module.target == 0) {
@@ -27,16 +27,16 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// See [`unhide_globals`].
+    /// See [`rename_names_that_hide_globals`].
     pub(super) fn finish_module(&mut self) {
         let globals = &self.globals;
         for function in &mut self.module.functions {
-            unhide_globals(function, |name| globals.contains_key(name));
+            rename_names_that_hide_globals(function, |name| globals.contains_key(name));
         }
     }
 
     /// Goes behind the item that began at token `from`: its `;` or its closing brace.
-    fn recover_item(&mut self, from: usize) {
+    fn skip_to_next_item(&mut self, from: usize) {
         self.at = self.at.max(from);
         let mut depth = 0usize;
         loop {
@@ -52,17 +52,17 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn module_item(&mut self) -> ParseRuleResult<()> {
+    fn parse_module_item(&mut self) -> ParseRuleResult<()> {
         let first = self.at;
         if self.is_punct(b';') {
             self.advance();
             return Ok(());
         }
-        let Some(word) = self.dot_word() else { return Err(self.expected_error("a directive")) };
+        let Some(word) = self.peek_dot_word() else { return Err(self.expected_error("a directive")) };
         match word {
             "version" => self.parse_version(),
             "target" => self.parse_target(),
-            "address_size" => self.address_size(),
+            "address_size" => self.parse_address_size(),
             "file" => self.parse_file(),
             "loc" => self.parse_loc(),
             "section" => self.skip_section(),
@@ -70,9 +70,9 @@ impl<'s> Parser<'s> {
             "alias" => self.parse_alias(),
             _ => {
                 let linkage = self.parse_linkage();
-                match self.dot_word() {
+                match self.peek_dot_word() {
                     Some("entry" | "func") => self.parse_function(first, linkage),
-                    Some("global" | "const" | "shared" | "tex") => self.global_vars(first, linkage),
+                    Some("global" | "const" | "shared" | "tex") => self.parse_global_vars(first, linkage),
                     _ => Err(self.unknown_directive()),
                 }
             }
@@ -90,7 +90,7 @@ impl<'s> Parser<'s> {
     }
 
     fn parse_linkage(&mut self) -> Option<Linkage> {
-        let linkage = match self.dot_word()? {
+        let linkage = match self.peek_dot_word()? {
             "extern" => Linkage::Extern,
             "visible" => Linkage::Visible,
             "weak" => Linkage::Weak,
@@ -144,7 +144,7 @@ impl<'s> Parser<'s> {
         let digits = arch.trim_end_matches(['a', 'f']);
         let number = digits.parse::<u32>().ok().filter(|n| (10..1000).contains(n) && arch.len() <= digits.len() + 1);
         let Some(number) = number.filter(|_| digits.bytes().all(|b| b.is_ascii_digit())) else {
-            let message = format!("unknown target `{}`", self.text_of(token));
+            let message = format!("unknown target `{}`", self.token_text(token));
             return Err(Diagnostic::new(DiagnosticKind::Unknown, token.span(), message));
         };
         self.module.target = number;
@@ -152,7 +152,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn address_size(&mut self) -> ParseRuleResult<()> {
+    fn parse_address_size(&mut self) -> ParseRuleResult<()> {
         self.advance();
         let token = self.current_token();
         let size = self.parse_unsigned()?;
@@ -173,8 +173,8 @@ impl<'s> Parser<'s> {
         self.advance();
         let token = self.current_token();
         let number = self.parse_unsigned()?;
-        if number > MAX_FILE {
-            return Err(self.semantic_error(token, format!("a file number above {MAX_FILE} is not supported")));
+        if number > MAX_FILE_NUMBER {
+            return Err(self.semantic_error(token, format!("a file number above {MAX_FILE_NUMBER} is not supported")));
         }
         if self.current_kind() != TokenKind::Str {
             return Err(self.expected_error("a file name in quotes"));
@@ -263,15 +263,15 @@ impl<'s> Parser<'s> {
     /// `.alias name, other;`
     fn parse_alias(&mut self) -> ParseRuleResult<()> {
         self.advance();
-        let name = self.function_name()?;
+        let name = self.parse_function_name()?;
         self.expect_punct(b',')?;
-        let other = self.function_name()?;
+        let other = self.parse_function_name()?;
         self.expect_punct(b';')?;
         self.module.aliases.push((name, other));
         Ok(())
     }
 
-    pub(super) fn function_name(&mut self) -> ParseRuleResult<FuncId> {
+    pub(super) fn parse_function_name(&mut self) -> ParseRuleResult<FuncId> {
         let token = self.current_token();
         let name = self.expect_ident("a function")?;
         match self.globals.get(name) {
@@ -282,10 +282,10 @@ impl<'s> Parser<'s> {
 
     fn parse_function(&mut self, first: usize, linkage: Option<Linkage>) -> ParseRuleResult<()> {
         self.body = FunctionScope::new();
-        let entry = self.dot_word() == Some("entry");
+        let entry = self.peek_dot_word() == Some("entry");
         self.advance();
         let mut function = Function { entry, linkage, ..Function::default() };
-        self.function_attributes(&mut function)?;
+        self.parse_function_attributes(&mut function)?;
         if !entry && self.is_punct(b'(') {
             function.returns = self.parse_params(ParamList::Returns)?;
         }
@@ -296,7 +296,7 @@ impl<'s> Parser<'s> {
         if self.is_punct(b'(') {
             function.params = self.parse_params(ParamList::Params)?;
         }
-        self.function_attributes(&mut function)?;
+        self.parse_function_attributes(&mut function)?;
         function.span = self.span_from(first);
         function.regs = std::mem::take(&mut self.body.function.regs);
         let id = self.declare_function(name_token, function)?;
@@ -311,8 +311,8 @@ impl<'s> Parser<'s> {
         }
         self.body.function = std::mem::take(&mut self.module.functions[id.index()]);
         // The name must resolve while the body is read (recursion), also its signature.
-        self.module.functions[id.index()] = signature_of(&self.body.function);
-        self.function_body();
+        self.module.functions[id.index()] = function_signature(&self.body.function);
+        self.parse_function_body();
         self.body.function.defined = true;
         self.module.functions[id.index()] = std::mem::take(&mut self.body.function);
         Ok(())
@@ -320,7 +320,7 @@ impl<'s> Parser<'s> {
 
     /// Enters a function's header into the module, or checks it against an earlier one.
     fn declare_function(&mut self, token: crate::lexer::Token, mut function: Function) -> ParseRuleResult<FuncId> {
-        let name = self.text_of(token);
+        let name = self.token_text(token);
         let id = match self.globals.get(name) {
             None => {
                 let id = FuncId(self.module.functions.len() as u32);
@@ -353,9 +353,9 @@ impl<'s> Parser<'s> {
     }
 
     /// `.noreturn`, `.maxntid` and its like, `.pragma`, `.attribute`, in any order.
-    fn function_attributes(&mut self, function: &mut Function) -> ParseRuleResult<()> {
+    fn parse_function_attributes(&mut self, function: &mut Function) -> ParseRuleResult<()> {
         loop {
-            let Some(word) = self.dot_word() else { return Ok(()) };
+            let Some(word) = self.peek_dot_word() else { return Ok(()) };
             let bounds = &mut function.bounds;
             match word {
                 "noreturn" => function.noreturn = true,
@@ -382,7 +382,7 @@ impl<'s> Parser<'s> {
                 }
                 "maxntid" | "reqntid" | "reqnctapercluster" => {
                     self.advance();
-                    let value = Some(self.parse_extent()?);
+                    let value = Some(self.parse_dim3()?);
                     match word {
                         "maxntid" => bounds.max_ntid = value,
                         "reqntid" => bounds.req_ntid = value,
@@ -410,7 +410,7 @@ impl<'s> Parser<'s> {
     }
 
     /// One to three numbers, the missing ones are 1.
-    fn parse_extent(&mut self) -> ParseRuleResult<[u32; 3]> {
+    fn parse_dim3(&mut self) -> ParseRuleResult<[u32; 3]> {
         let mut extent = [self.parse_unsigned()?, 1, 1];
         for value in &mut extent[1..] {
             if !self.eat_punct(b',') {
@@ -427,7 +427,7 @@ impl<'s> Parser<'s> {
         self.expect_punct(b'(')?;
         let mut managed = false;
         loop {
-            match self.dot_word() {
+            match self.peek_dot_word() {
                 Some("managed") => {
                     managed = true;
                     self.advance();
@@ -458,8 +458,8 @@ impl<'s> Parser<'s> {
             let token = self.current_token();
             let mut param = self.parse_param(list, params.len() as u32)?;
             param.offset = end.next_multiple_of(param.align);
-            end = param.offset.checked_add(param.size).filter(|&end| end <= MAX_PARAMS).ok_or_else(|| {
-                self.semantic_error(token, format!("parameters of more than {MAX_PARAMS} bytes are not supported"))
+            end = param.offset.checked_add(param.size).filter(|&end| end <= MAX_PARAM_BYTES).ok_or_else(|| {
+                self.semantic_error(token, format!("parameters of more than {MAX_PARAM_BYTES} bytes are not supported"))
             })?;
             params.push(param);
             if !self.eat_punct(b',') {
@@ -471,8 +471,8 @@ impl<'s> Parser<'s> {
     }
 
     fn parse_param(&mut self, list: ParamList, number: u32) -> ParseRuleResult<Param> {
-        if self.eat_dot(".reg") {
-            let ty = self.type_word()?;
+        if self.eat_dot_word(".reg") {
+            let ty = self.parse_type()?;
             let token = self.current_token();
             let name = self.expect_ident("the name of a parameter")?;
             // A prototype has no registers; there the number only says that the parameter is one.
@@ -481,15 +481,15 @@ impl<'s> Parser<'s> {
             let size = ty.bytes();
             return Ok(Param { name: name.into(), ty, align: size, size, ptr: false, offset: 0, reg: Some(reg) });
         }
-        if !self.eat_dot(".param") {
+        if !self.eat_dot_word(".param") {
             return Err(self.expected_error("`.param` or `.reg`"));
         }
         let mut align = self.parse_align()?;
-        let ty = self.memory_type()?;
+        let ty = self.parse_memory_type()?;
         align = align.or(self.parse_align()?);
-        let ptr = self.eat_dot(".ptr");
+        let ptr = self.eat_dot_word(".ptr");
         if ptr {
-            if matches!(self.dot_word(), Some("global" | "shared" | "local" | "const")) {
+            if matches!(self.peek_dot_word(), Some("global" | "shared" | "local" | "const")) {
                 self.advance();
             }
             // The alignment of what it points to.
@@ -501,14 +501,14 @@ impl<'s> Parser<'s> {
         let name = if list == ParamList::Prototype { name.into() } else { self.declare_name(token, entity)? };
         let (count, _) = self.parse_dimensions()?;
         let size = u64::from(ty.bytes()).saturating_mul(count.iter().product());
-        let size = u32::try_from(size).ok().filter(|&size| size <= MAX_PARAMS);
+        let size = u32::try_from(size).ok().filter(|&size| size <= MAX_PARAM_BYTES);
         let Some(size) = size else { return Err(self.semantic_error(token, "this parameter is too large")) };
         Ok(Param { name, ty, align: align.unwrap_or(ty.bytes()), size, ptr, offset: 0, reg: None })
     }
 }
 
 /// Bytes of parameters that one function may have.
-const MAX_PARAMS: u32 = 1 << 20;
+const MAX_PARAM_BYTES: u32 = 1 << 20;
 
 /// Which list [`Parser::parse_params`] reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -519,7 +519,7 @@ pub(super) enum ParamList {
 }
 
 /// A function's header without its body.
-fn signature_of(function: &Function) -> Function {
+fn function_signature(function: &Function) -> Function {
     Function {
         name: function.name.clone(),
         entry: function.entry,

@@ -6,8 +6,8 @@ use super::scope::SymbolKind;
 use super::{ParseRuleResult, Parser};
 use crate::ast::*;
 use crate::diag::Diagnostic;
+use crate::keywords::{special_reg_from_name, special_reg_type, type_name};
 use crate::lexer::{Token, TokenKind};
-use crate::names::{special_of, special_type, type_name};
 
 /// How a register's type must agree with an instruction's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(super) enum ExtraOperands {
     AddressOrSpecial,
 }
 
-fn is_plain_float(ty: Type) -> bool {
+fn is_f32_or_f64(ty: Type) -> bool {
     matches!(ty, Type::F32 | Type::F64)
 }
 
@@ -39,16 +39,14 @@ fn is_integer(ty: Type) -> bool {
     matches!(ty, U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64)
 }
 
-fn width_fits(inst: Type, reg: Type, fit: WidthRule) -> bool {
+fn register_type_fits(inst: Type, reg: Type, fit: WidthRule) -> bool {
     if inst == Type::Pred || reg == Type::Pred {
         return inst == reg;
     }
     if fit == WidthRule::AtLeast {
-        return reg.bits() >= inst.bits() && !(is_plain_float(inst) && is_integer(reg));
+        return reg.bits() >= inst.bits() && !(is_f32_or_f64(inst) && is_integer(reg));
     }
-    reg.bits() == inst.bits()
-        && !(is_plain_float(inst) && is_integer(reg))
-        && !(is_integer(inst) && is_plain_float(reg))
+    reg.bits() == inst.bits() && !(is_f32_or_f64(inst) && is_integer(reg)) && !(is_integer(inst) && is_f32_or_f64(reg))
 }
 
 impl<'s> Parser<'s> {
@@ -56,8 +54,8 @@ impl<'s> Parser<'s> {
         self.expect_punct(b',')
     }
 
-    fn not_declared(&self, token: Token, what: &str) -> Box<Diagnostic> {
-        let name = self.text_of(token);
+    fn undeclared_error(&self, token: Token, what: &str) -> Box<Diagnostic> {
+        let name = self.token_text(token);
         match self.body.find_in_function(name).is_some() || self.globals.contains_key(name) {
             true => self.semantic_error(token, format!("`{name}` is not {what}")),
             false => self.semantic_error(token, format!("`{name}` is not declared")),
@@ -65,42 +63,42 @@ impl<'s> Parser<'s> {
     }
 
     /// Any register.
-    pub(super) fn any_reg(&mut self) -> ParseRuleResult<Reg> {
+    pub(super) fn parse_any_reg(&mut self) -> ParseRuleResult<Reg> {
         let token = self.current_token();
         let name = self.expect_ident("a register")?;
         match self.body.find_in_function(name) {
             Some(SymbolKind::Reg(reg)) => Ok(reg),
-            _ => Err(self.not_declared(token, "a register")),
+            _ => Err(self.undeclared_error(token, "a register")),
         }
     }
 
     /// A register for a value of type `ty`.
-    pub(super) fn reg_of(&mut self, ty: Type, fit: WidthRule) -> ParseRuleResult<Reg> {
+    pub(super) fn parse_reg_of_type(&mut self, ty: Type, fit: WidthRule) -> ParseRuleResult<Reg> {
         let token = self.current_token();
-        let reg = self.any_reg()?;
+        let reg = self.parse_any_reg()?;
         self.check_reg(token, reg, ty, fit)?;
         Ok(reg)
     }
 
     fn check_reg(&self, token: Token, reg: Reg, ty: Type, fit: WidthRule) -> ParseRuleResult<()> {
         let have = self.body.reg_type(reg);
-        if width_fits(ty, have, fit) {
+        if register_type_fits(ty, have, fit) {
             return Ok(());
         }
-        let name = self.text_of(token);
+        let name = self.token_text(token);
         let message =
             format!("register `{name}` has type `.{}`, which does not fit `.{}` here", type_name(have), type_name(ty));
         Err(self.semantic_error(token, message))
     }
 
     /// A destination register.
-    pub(super) fn dst_reg(&mut self, ty: Type) -> ParseRuleResult<Reg> {
-        self.reg_of(ty, WidthRule::Exact)
+    pub(super) fn parse_dst_reg(&mut self, ty: Type) -> ParseRuleResult<Reg> {
+        self.parse_reg_of_type(ty, WidthRule::Exact)
     }
 
     /// A destination register and the comma after it.
-    pub(super) fn dst_comma(&mut self, ty: Type) -> ParseRuleResult<Reg> {
-        let reg = self.dst_reg(ty)?;
+    pub(super) fn parse_dst_comma(&mut self, ty: Type) -> ParseRuleResult<Reg> {
+        let reg = self.parse_dst_reg(ty)?;
         self.expect_comma()?;
         Ok(reg)
     }
@@ -110,30 +108,35 @@ impl<'s> Parser<'s> {
     }
 
     /// A destination register or `_`.
-    pub(super) fn dst_or_sink(&mut self, ty: Type, fit: WidthRule) -> ParseRuleResult<Option<Reg>> {
+    pub(super) fn parse_dst_or_sink(&mut self, ty: Type, fit: WidthRule) -> ParseRuleResult<Option<Reg>> {
         if self.is_sink() {
             self.advance();
             return Ok(None);
         }
-        Ok(Some(self.reg_of(ty, fit)?))
+        Ok(Some(self.parse_reg_of_type(ty, fit)?))
     }
 
     /// A source operand.
-    pub(super) fn src_operand(&mut self, ty: Type) -> ParseRuleResult<Operand> {
-        self.source(ty, WidthRule::Exact, ExtraOperands::RegisterOrConstant)
+    pub(super) fn parse_src(&mut self, ty: Type) -> ParseRuleResult<Operand> {
+        self.parse_src_with_rules(ty, WidthRule::Exact, ExtraOperands::RegisterOrConstant)
     }
 
     /// A comma and a source operand.
-    pub(super) fn comma_src(&mut self, ty: Type) -> ParseRuleResult<Operand> {
+    pub(super) fn parse_comma_src(&mut self, ty: Type) -> ParseRuleResult<Operand> {
         self.expect_comma()?;
-        self.src_operand(ty)
+        self.parse_src(ty)
     }
 
     /// A source operand.
-    pub(super) fn source(&mut self, ty: Type, fit: WidthRule, also: ExtraOperands) -> ParseRuleResult<Operand> {
+    pub(super) fn parse_src_with_rules(
+        &mut self,
+        ty: Type,
+        fit: WidthRule,
+        also: ExtraOperands,
+    ) -> ParseRuleResult<Operand> {
         let token = self.current_token();
         if token.kind != TokenKind::Ident || self.current_text() == "WARP_SZ" {
-            let value = self.constant_operand()?;
+            let value = self.parse_constant_operand()?;
             return self.immediate_operand(token, ty, value);
         }
         let name = self.current_text();
@@ -143,7 +146,7 @@ impl<'s> Parser<'s> {
                 self.check_reg(token, reg, ty, fit)?;
                 return Ok(Operand::Reg(reg));
             }
-            None if name.starts_with('%') => return self.special_register(ty, also),
+            None if name.starts_with('%') => return self.parse_special_register(ty, also),
             _ => {}
         }
         match self.find_symbol(name) {
@@ -151,27 +154,27 @@ impl<'s> Parser<'s> {
                 if matches!(also, ExtraOperands::Address | ExtraOperands::AddressOrSpecial) && ty.bits() >= 32 =>
             {
                 self.advance();
-                Ok(Operand::Address(symbol, self.address_offset()?))
+                Ok(Operand::Address(symbol, self.parse_address_offset()?))
             }
-            _ => Err(self.not_declared(token, "a register")),
+            _ => Err(self.undeclared_error(token, "a register")),
         }
     }
 
-    fn constant_operand(&mut self) -> ParseRuleResult<Constant> {
-        if self.at_const() { self.parse_constant() } else { Err(self.expected_error("an operand")) }
+    fn parse_constant_operand(&mut self) -> ParseRuleResult<Constant> {
+        if self.is_at_constant() { self.parse_constant() } else { Err(self.expected_error("an operand")) }
     }
 
-    fn special_register(&mut self, ty: Type, also: ExtraOperands) -> ParseRuleResult<Operand> {
+    fn parse_special_register(&mut self, ty: Type, also: ExtraOperands) -> ParseRuleResult<Operand> {
         let token = self.current_token();
         let name = self.current_text();
         self.advance();
-        let component = self.dot_word();
+        let component = self.peek_dot_word();
         if component.is_some() {
             self.advance();
         }
-        let Some(reg) = special_of(name, component) else {
+        let Some(reg) = special_reg_from_name(name, component) else {
             return Err(match component {
-                None => self.not_declared(token, "a register"),
+                None => self.undeclared_error(token, "a register"),
                 Some(dim) => self.semantic_error(token, format!("`{name}.{dim}` is not a register")),
             });
         };
@@ -180,7 +183,7 @@ impl<'s> Parser<'s> {
                 self.semantic_error(token, format!("special register `{name}` can only be read by `mov` and `cvt`"))
             );
         }
-        let have = special_type(reg);
+        let have = special_reg_type(reg);
         // The three-dimensional ones were 16 bits wide in PTX 1 and may still be read so.
         if have.bits() == ty.bits() || (have == Type::U32 && ty.bits() == 16) {
             return Ok(Operand::Special(reg));
@@ -216,7 +219,7 @@ impl<'s> Parser<'s> {
     }
 
     /// A predicate source: `p`, `!p` or a constant.
-    pub(super) fn pred_src(&mut self) -> ParseRuleResult<PredSrc> {
+    pub(super) fn parse_pred_src(&mut self) -> ParseRuleResult<PredSrc> {
         if matches!(self.current_kind(), TokenKind::Int) {
             return Ok(PredSrc::Const(self.parse_integer()? != 0));
         }
@@ -228,17 +231,17 @@ impl<'s> Parser<'s> {
             self.advance();
             return Ok(PredSrc::Const(!negated));
         }
-        Ok(PredSrc::Reg { reg: self.reg_of(Type::Pred, WidthRule::Exact)?, negated })
+        Ok(PredSrc::Reg { reg: self.parse_reg_of_type(Type::Pred, WidthRule::Exact)?, negated })
     }
 
     /// A predicate that must be a register, possibly negated.
-    pub(super) fn pred_reg(&mut self) -> ParseRuleResult<(Reg, bool)> {
+    pub(super) fn parse_pred_reg(&mut self) -> ParseRuleResult<(Reg, bool)> {
         let negated = self.eat_punct(b'!');
-        Ok((self.reg_of(Type::Pred, WidthRule::Exact)?, negated))
+        Ok((self.parse_reg_of_type(Type::Pred, WidthRule::Exact)?, negated))
     }
 
     /// `+4`, `-4`, `+-4`, or nothing.
-    pub(super) fn address_offset(&mut self) -> ParseRuleResult<i64> {
+    pub(super) fn parse_address_offset(&mut self) -> ParseRuleResult<i64> {
         match self.current_kind() {
             TokenKind::Punct(b'+') => {
                 self.advance();
@@ -253,15 +256,15 @@ impl<'s> Parser<'s> {
     pub(super) fn parse_addr(&mut self, space: Space) -> ParseRuleResult<Addr> {
         self.expect_punct(b'[')?;
         let token = self.current_token();
-        let addr = if token.kind == TokenKind::Ident && !self.at_const() {
+        let addr = if token.kind == TokenKind::Ident && !self.is_at_constant() {
             let name = self.current_text();
             self.advance();
             let base = match self.body.find_in_function(name) {
-                Some(SymbolKind::Reg(reg)) => self.addr_reg(token, reg)?,
-                _ => self.addr_symbol(token, space)?,
+                Some(SymbolKind::Reg(reg)) => self.address_base_reg(token, reg)?,
+                _ => self.address_base_symbol(token, space)?,
             };
-            Addr { base, offset: self.address_offset()? }
-        } else if self.at_const() {
+            Addr { base, offset: self.parse_address_offset()? }
+        } else if self.is_at_constant() {
             Addr { base: AddrBase::Absolute, offset: self.parse_integer()? }
         } else {
             return Err(self.expected_error("an address"));
@@ -270,19 +273,19 @@ impl<'s> Parser<'s> {
         Ok(addr)
     }
 
-    fn addr_reg(&self, token: Token, reg: Reg) -> ParseRuleResult<AddrBase> {
+    fn address_base_reg(&self, token: Token, reg: Reg) -> ParseRuleResult<AddrBase> {
         let have = self.body.reg_type(reg);
         if matches!(have.bits(), 32 | 64) && !have.is_float() {
             return Ok(AddrBase::Reg(reg));
         }
-        let name = self.text_of(token);
+        let name = self.token_text(token);
         Err(self
             .semantic_error(token, format!("register `{name}` of type `.{}` cannot hold an address", type_name(have))))
     }
 
-    fn addr_symbol(&self, token: Token, space: Space) -> ParseRuleResult<AddrBase> {
-        let name = self.text_of(token);
-        let Some(symbol) = self.find_symbol(name) else { return Err(self.not_declared(token, "an address")) };
+    fn address_base_symbol(&self, token: Token, space: Space) -> ParseRuleResult<AddrBase> {
+        let name = self.token_text(token);
+        let Some(symbol) = self.find_symbol(name) else { return Err(self.undeclared_error(token, "an address")) };
         let home = match symbol {
             Symbol::Global(var) => self.module.vars[var.index()].space,
             Symbol::Local(var) => self.body.function.vars[var.index()].space,
@@ -290,20 +293,20 @@ impl<'s> Parser<'s> {
             Symbol::Func(_) => return Err(self.semantic_error(token, format!("`{name}` is a function, not memory"))),
         };
         if space != Space::Generic && space != home {
-            let space = crate::names::space_name(space);
+            let space = crate::keywords::space_name(space);
             return Err(self.semantic_error(token, format!("`{name}` is not in the `.{space}` state space")));
         }
         Ok(AddrBase::Symbol(symbol))
     }
 
     /// One register or `{a, _, b}` as destination.
-    pub(super) fn vector_dst(&mut self, ty: Type, n: usize, fit: WidthRule) -> ParseRuleResult<Vec<Option<Reg>>> {
-        self.parse_vector(n, |parser| parser.dst_or_sink(ty, fit))
+    pub(super) fn parse_vector_dst(&mut self, ty: Type, n: usize, fit: WidthRule) -> ParseRuleResult<Vec<Option<Reg>>> {
+        self.parse_vector(n, |parser| parser.parse_dst_or_sink(ty, fit))
     }
 
     /// One operand or `{a, b}` as source.
-    pub(super) fn vector_src(&mut self, ty: Type, n: usize, fit: WidthRule) -> ParseRuleResult<Vec<Operand>> {
-        self.parse_vector(n, |parser| parser.source(ty, fit, ExtraOperands::RegisterOrConstant))
+    pub(super) fn parse_vector_src(&mut self, ty: Type, n: usize, fit: WidthRule) -> ParseRuleResult<Vec<Operand>> {
+        self.parse_vector(n, |parser| parser.parse_src_with_rules(ty, fit, ExtraOperands::RegisterOrConstant))
     }
 
     pub(super) fn parse_vector<T>(

@@ -107,7 +107,7 @@ impl<'s> FunctionScope<'s> {
         self.blocks.iter().rev().find_map(|block| block.find_in_block(name))
     }
 
-    fn is_taken(&self, name: &str) -> bool {
+    fn is_name_taken(&self, name: &str) -> bool {
         self.taken.contains(name) || self.ranges.iter().any(|range| range.find_in_range(name).is_some())
     }
 
@@ -149,7 +149,7 @@ impl<'s> Parser<'s> {
 
     /// The name to keep for `name`: itself, or with a suffix if the function has it already.
     fn unique_name(&mut self, name: &'s str) -> Box<str> {
-        if !self.body.is_taken(name) {
+        if !self.body.is_name_taken(name) {
             self.body.taken.insert(name.into());
             return name.into();
         }
@@ -157,7 +157,7 @@ impl<'s> Parser<'s> {
         loop {
             number += 1;
             let candidate = format!("{name}_{number}").into_boxed_str();
-            if !self.body.is_taken(&candidate) {
+            if !self.body.is_name_taken(&candidate) {
                 self.body.suffixes.insert(name, number);
                 self.body.taken.insert(candidate.clone());
                 return candidate;
@@ -166,20 +166,20 @@ impl<'s> Parser<'s> {
     }
 
     pub(super) fn check_name(&self, token: Token) -> ParseRuleResult<()> {
-        match self.text_of(token) {
+        match self.token_text(token) {
             word @ ("_" | "WARP_SZ") => Err(self.semantic_error(token, format!("`{word}` cannot be declared"))),
             _ => Ok(()),
         }
     }
 
     fn duplicate_error(&self, token: Token) -> Box<crate::diag::Diagnostic> {
-        self.semantic_error(token, format!("`{}` is declared twice in this scope", self.text_of(token)))
+        self.semantic_error(token, format!("`{}` is declared twice in this scope", self.token_text(token)))
     }
 
     /// Binds a name of the current block and returns the unique name to keep for it.
     pub(super) fn declare_name(&mut self, token: Token, entity: SymbolKind) -> ParseRuleResult<Box<str>> {
         self.check_name(token)?;
-        let name = self.text_of(token);
+        let name = self.token_text(token);
         if !self.body.bind_name(name, entity) {
             return Err(self.duplicate_error(token));
         }
@@ -188,14 +188,14 @@ impl<'s> Parser<'s> {
 
     /// Declares one register.
     pub(super) fn declare_reg(&mut self, token: Token, ty: Type) -> ParseRuleResult<Reg> {
-        self.count_regs(token, 1)?;
+        self.check_register_limit(token, 1)?;
         let reg = Reg(self.body.function.regs.len() as u32);
         let name = self.declare_name(token, SymbolKind::Reg(reg))?;
         self.body.function.regs.push(RegDecl { name, ty });
         Ok(reg)
     }
 
-    fn count_regs(&mut self, token: Token, count: u32) -> ParseRuleResult<()> {
+    fn check_register_limit(&mut self, token: Token, count: u32) -> ParseRuleResult<()> {
         self.n_regs += count as usize;
         if self.n_regs <= MAX_REGS {
             return Ok(());
@@ -207,8 +207,8 @@ impl<'s> Parser<'s> {
     /// Declares `prefix<count>`.
     pub(super) fn declare_regs(&mut self, token: Token, count: u32, ty: Type) -> ParseRuleResult<()> {
         self.check_name(token)?;
-        self.count_regs(token, count)?;
-        let prefix = self.text_of(token);
+        self.check_register_limit(token, count)?;
+        let prefix = self.token_text(token);
         let base = self.body.function.regs.len() as u32;
         let mut clash = self.body.taken.iter().any(|name| name.starts_with(prefix));
         clash |= self.body.ranges.iter().any(|r| r.prefix.starts_with(prefix) || prefix.starts_with(r.prefix));
@@ -224,7 +224,7 @@ impl<'s> Parser<'s> {
                     self.body.function.regs.truncate(base as usize);
                     return Err(self.duplicate_error(token));
                 }
-                name = self.unique_copy(name);
+                name = self.unique_generated_name(name);
             }
             self.body.function.regs.push(RegDecl { name, ty });
         }
@@ -238,10 +238,10 @@ impl<'s> Parser<'s> {
     }
 
     /// [`Self::unique_name`] for a name that is not in the text.
-    fn unique_copy(&mut self, name: Box<str>) -> Box<str> {
+    fn unique_generated_name(&mut self, name: Box<str>) -> Box<str> {
         let mut candidate = name.clone();
         let mut number = 0;
-        while self.body.is_taken(&candidate) {
+        while self.body.is_name_taken(&candidate) {
             number += 1;
             candidate = format!("{name}_{number}").into_boxed_str();
         }
@@ -251,7 +251,7 @@ impl<'s> Parser<'s> {
 
     /// The label `token` names, as seen from here; resolved when the function ends.
     pub(super) fn use_label(&mut self, token: Token) -> Label {
-        let name = self.text_of(token);
+        let name = self.token_text(token);
         let next = self.body.labels.len() as u32;
         let Some(block) = self.body.blocks.last_mut() else { return Label(0) };
         let entry = *block.labels.entry(name).or_insert(next);
@@ -276,7 +276,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Follows what the ends of blocks found out, reports undefined labels, and rewrites all uses.
-    pub(super) fn finish_labels(&mut self) {
+    pub(super) fn resolve_labels(&mut self) {
         let entries = std::mem::take(&mut self.body.labels);
         let mut numbers: Vec<u32> = vec![0; entries.len()];
         // In the order of the text, which does not depend on who uses them from where.
@@ -328,7 +328,7 @@ impl<'s> Parser<'s> {
 
 /// Renames what a function calls like a global of the module, so that a printed function, which is
 /// one flat scope, hides no global it uses. Done last, when all globals are known.
-pub(super) fn unhide_globals(function: &mut Function, is_global: impl Fn(&str) -> bool) {
+pub(super) fn rename_names_that_hide_globals(function: &mut Function, is_global: impl Fn(&str) -> bool) {
     // The text of an instruction that is not understood holds names that could not be renamed.
     if function.body.iter().any(|s| matches!(s.inst, Inst::Other { .. })) {
         return;

@@ -3,10 +3,10 @@
 use super::inst::Modifiers;
 use super::{ParseRuleResult, Parser};
 use crate::ast::*;
-use crate::names::cmp_of;
+use crate::keywords::cmp_op_from_keyword;
 use Type::*;
 
-fn op_of(name: &str) -> Option<VideoOp> {
+fn video_op_from_name(name: &str) -> Option<VideoOp> {
     Some(match name {
         "add" => VideoOp::Add,
         "sub" => VideoOp::Sub,
@@ -23,12 +23,12 @@ fn op_of(name: &str) -> Option<VideoOp> {
 }
 
 /// A part of a word that a scalar instruction reads or writes.
-fn part_of(word: &str) -> Option<u8> {
+fn parse_part_selector(word: &str) -> Option<u8> {
     ["b0", "b1", "b2", "b3", "h0", "h1"].iter().position(|&w| w == word).map(|i| i as u8 + 1)
 }
 
 /// `.h32`, `.b7654`: four bits for each of `lanes` elements, lowest lane last in the word.
-fn elements_of(word: &str, lanes: u8) -> Option<u16> {
+fn parse_element_selector(word: &str, lanes: u8) -> Option<u16> {
     let digits = word.strip_prefix(if lanes == 2 { 'h' } else { 'b' })?;
     let (n, limit) = (usize::from(lanes), u32::from(2 * lanes));
     if digits.len() != n {
@@ -41,7 +41,7 @@ fn elements_of(word: &str, lanes: u8) -> Option<u16> {
 }
 
 /// `.h10`, `.b20`: lanes in descending order, as a mask.
-fn mask_of(word: &str, lanes: u8) -> Option<u8> {
+fn parse_lane_mask(word: &str, lanes: u8) -> Option<u8> {
     let digits = word.strip_prefix(if lanes == 2 { 'h' } else { 'b' })?;
     let mut last = u32::from(lanes);
     let mut mask = 0;
@@ -61,82 +61,86 @@ impl<'s> Parser<'s> {
             Some(b'4') => (&opcode[..opcode.len() - 1], 4),
             _ => (opcode, 1),
         };
-        let Some(op) = op_of(name) else { return Err(m.invalid_combination()) };
+        let Some(op) = video_op_from_name(name) else { return Err(m.invalid_combination()) };
         let simd_only = op == VideoOp::Avg;
         let scalar_only = matches!(op, VideoOp::Shl { .. } | VideoOp::Shr { .. } | VideoOp::Mad { .. });
         if (simd_only && lanes == 1) || (scalar_only && lanes > 1) {
             return Err(m.invalid_combination());
         }
-        let mut v = self.video_types(m, op, lanes)?;
+        let mut v = self.parse_video_types(m, op, lanes)?;
         if !matches!(op, VideoOp::Set(_)) {
-            v.sat = m.take_word("sat");
+            v.sat = m.take_modifier("sat");
         }
         match &mut v.op {
             VideoOp::Set(cmp) => {
-                *cmp = m.take_required("a comparison", |w| cmp_of(w).filter(|&c| is_ordered_comparison(c)))?
+                *cmp = m.take_required_modifier("a comparison", |w| {
+                    cmp_op_from_keyword(w).filter(|&c| is_ordered_comparison(c))
+                })?
             }
             VideoOp::Shl { wrap } | VideoOp::Shr { wrap } => {
-                *wrap = m.take_required("a mode", |w| ["clamp", "wrap"].iter().position(|&x| x == w))? == 1;
+                *wrap = m.take_required_modifier("a mode", |w| ["clamp", "wrap"].iter().position(|&x| x == w))? == 1;
                 if v.bty != U32 {
                     return Err(m.invalid_combination());
                 }
             }
             VideoOp::Mad { plus_one, shift, .. } => {
-                *plus_one = m.take_word("po");
-                *shift = m.take_first(|w| ["shr7", "shr15"].iter().position(|&x| x == w)).map_or(0, |i| [7, 15][i]);
+                *plus_one = m.take_modifier("po");
+                *shift =
+                    m.take_first_matching(|w| ["shr7", "shr15"].iter().position(|&x| x == w)).map_or(0, |i| [7, 15][i]);
                 m.check_all_taken_unordered()?;
-                return self.video_mad(v);
+                return self.parse_video_mad(v);
             }
             _ => {}
         }
         v.merge = match () {
-            () if m.take_word("add") => VideoMerge::Add,
-            () if lanes == 1 && m.take_word("min") => VideoMerge::Min,
-            () if lanes == 1 && m.take_word("max") => VideoMerge::Max,
+            () if m.take_modifier("add") => VideoMerge::Add,
+            () if lanes == 1 && m.take_modifier("min") => VideoMerge::Min,
+            () if lanes == 1 && m.take_modifier("max") => VideoMerge::Max,
             () => VideoMerge::None,
         };
         if lanes > 1 && v.sat && v.merge == VideoMerge::Add {
             return Err(m.invalid_combination());
         }
         m.check_all_taken_unordered()?;
-        self.video_operands(m, v)
+        self.parse_video_operands(m, v)
     }
 
-    fn video_types(&mut self, m: &mut Modifiers<'s>, op: VideoOp, lanes: u8) -> ParseRuleResult<Video> {
+    fn parse_video_types(&mut self, m: &mut Modifiers<'s>, op: VideoOp, lanes: u8) -> ParseRuleResult<Video> {
         const VIDEO_WORD_TYPES: &[Type] = &[U32, S32];
-        let dty = if matches!(op, VideoOp::Set(_)) { U32 } else { m.ty_in(VIDEO_WORD_TYPES)? };
-        let (aty, bty) = (m.ty_in(VIDEO_WORD_TYPES)?, m.ty_in(VIDEO_WORD_TYPES)?);
+        let dty = if matches!(op, VideoOp::Set(_)) { U32 } else { m.take_type_in(VIDEO_WORD_TYPES)? };
+        let (aty, bty) = (m.take_type_in(VIDEO_WORD_TYPES)?, m.take_type_in(VIDEO_WORD_TYPES)?);
         let (a, b) = (Video::default_elements(lanes, false), Video::default_elements(lanes, true));
         Ok(Video { op, lanes, dty, aty, bty, sat: false, merge: VideoMerge::None, d: 0, a, b })
     }
 
     /// A word after the operand that was just read.
-    fn take_selector(&mut self) -> Option<&'s str> {
-        let word = self.dot_word()?;
+    fn take_selector_word(&mut self) -> Option<&'s str> {
+        let word = self.peek_dot_word()?;
         self.advance();
         Some(word)
     }
 
     /// A source operand of a video instruction and what is read of it.
-    fn video_source(&mut self, m: &Modifiers<'s>, lanes: u8, elements: &mut u16) -> ParseRuleResult<Operand> {
+    fn parse_video_source(&mut self, m: &Modifiers<'s>, lanes: u8, elements: &mut u16) -> ParseRuleResult<Operand> {
         self.expect_comma()?;
-        let operand = self.src_operand(B32)?;
-        if let Some(word) = self.take_selector() {
-            let known = if lanes == 1 { part_of(word).map(u16::from) } else { elements_of(word, lanes) };
+        let operand = self.parse_src(B32)?;
+        if let Some(word) = self.take_selector_word() {
+            let known =
+                if lanes == 1 { parse_part_selector(word).map(u16::from) } else { parse_element_selector(word, lanes) };
             *elements = known.ok_or_else(|| m.invalid_combination())?;
         }
         Ok(operand)
     }
 
-    fn video_operands(&mut self, m: &Modifiers<'s>, mut v: Video) -> ParseRuleResult<Inst> {
-        let dst = self.dst_reg(B32)?;
+    fn parse_video_operands(&mut self, m: &Modifiers<'s>, mut v: Video) -> ParseRuleResult<Inst> {
+        let dst = self.parse_dst_reg(B32)?;
         let all = (1u8 << v.lanes) - 1;
-        let selected = self.take_selector();
+        let selected = self.take_selector_word();
         v.d = match selected {
             Some(word) if v.lanes == 1 && v.merge == VideoMerge::None => {
-                part_of(word).ok_or_else(|| m.invalid_combination())?
+                parse_part_selector(word).ok_or_else(|| m.invalid_combination())?
             }
-            Some(word) if v.lanes > 1 => mask_of(word, v.lanes).ok_or_else(|| m.invalid_combination())?,
+            Some(word) if v.lanes > 1 => parse_lane_mask(word, v.lanes).ok_or_else(|| m.invalid_combination())?,
             Some(_) => return Err(m.invalid_combination()),
             None if v.lanes > 1 => all,
             None => 0,
@@ -145,15 +149,15 @@ impl<'s> Parser<'s> {
             v.merge = VideoMerge::Insert;
         }
         let (mut a_part, mut b_part) = (v.a, v.b);
-        let a = self.video_source(m, v.lanes, &mut a_part)?;
-        let b = self.video_source(m, v.lanes, &mut b_part)?;
+        let a = self.parse_video_source(m, v.lanes, &mut a_part)?;
+        let b = self.parse_video_source(m, v.lanes, &mut b_part)?;
         (v.a, v.b) = (a_part, b_part);
-        let c = if v.merge == VideoMerge::None { Operand::Int(0) } else { self.comma_src(B32)? };
+        let c = if v.merge == VideoMerge::None { Operand::Int(0) } else { self.parse_comma_src(B32)? };
         Ok(Inst::Video { video: v, dst, a, b, c })
     }
 
-    fn video_mad(&mut self, mut v: Video) -> ParseRuleResult<Inst> {
-        let dst = self.dst_reg(B32)?;
+    fn parse_video_mad(&mut self, mut v: Video) -> ParseRuleResult<Inst> {
+        let dst = self.parse_dst_reg(B32)?;
         let mut negated = [false; 3];
         let mut operands = [Operand::Int(0); 3];
         let mut parts = [0; 3];
@@ -161,13 +165,13 @@ impl<'s> Parser<'s> {
             self.expect_comma()?;
             // A minus before a register, not before a number.
             negated[i] =
-                self.is_punct(b'-') && self.kind_at(1) == crate::lexer::TokenKind::Ident && self.eat_punct(b'-');
-            operands[i] = self.src_operand(B32)?;
+                self.is_punct(b'-') && self.peek_kind(1) == crate::lexer::TokenKind::Ident && self.eat_punct(b'-');
+            operands[i] = self.parse_src(B32)?;
             if i < 2
-                && let Some(word) = self.take_selector()
+                && let Some(word) = self.take_selector_word()
             {
                 let token = self.current_token();
-                parts[i] = part_of(word)
+                parts[i] = parse_part_selector(word)
                     .ok_or_else(|| self.semantic_error(token, format!("`.{word}` is no part of a word")))?;
             }
         }

@@ -1,32 +1,32 @@
 //! Statements to text.
 
-use super::{InFunction, ListNames};
+use super::{FunctionPrinter, TargetListNames};
 use crate::ast::*;
-use crate::names::*;
+use crate::keywords::*;
 use std::fmt::Write;
 
-pub(super) fn dot_word(word: &str) -> String {
+pub(super) fn with_leading_dot(word: &str) -> String {
     if word.is_empty() { String::new() } else { format!(".{word}") }
 }
 
-pub(super) fn dot_word_if(set: bool, word: &'static str) -> &'static str {
+pub(super) fn text_if(set: bool, word: &'static str) -> &'static str {
     if set { word } else { "" }
 }
 
 fn fp_mods_text(m: &FpMods) -> String {
-    let rnd = if m.rnd == Rounding::Default { String::new() } else { dot_word(rounding_name(m.rnd)) };
-    rnd + dot_word_if(m.approx, ".approx")
-        + dot_word_if(m.full, ".full")
-        + dot_word_if(m.ftz, ".ftz")
-        + dot_word_if(m.nan, ".NaN")
-        + dot_word_if(m.xorsign_abs, ".xorsign.abs")
-        + dot_word_if(m.satfinite, ".satfinite")
-        + dot_word_if(m.relu, ".relu")
-        + dot_word_if(m.sat, ".sat")
+    let rnd = if m.rnd == Rounding::Default { String::new() } else { with_leading_dot(rounding_name(m.rnd)) };
+    rnd + text_if(m.approx, ".approx")
+        + text_if(m.full, ".full")
+        + text_if(m.ftz, ".ftz")
+        + text_if(m.nan, ".NaN")
+        + text_if(m.xorsign_abs, ".xorsign.abs")
+        + text_if(m.satfinite, ".satfinite")
+        + text_if(m.relu, ".relu")
+        + text_if(m.sat, ".sat")
 }
 
 pub(super) fn space_suffix(space: Space) -> String {
-    if space == Space::Generic { String::new() } else { dot_word(space_name(space)) }
+    if space == Space::Generic { String::new() } else { with_leading_dot(space_name(space)) }
 }
 
 pub(super) fn semantics_suffix(sem: MemorySemantics) -> &'static str {
@@ -117,7 +117,7 @@ fn ternary_name(op: TernaryOp, ty: Type, m: &FpMods) -> String {
         TernaryOp::AbsDiff4 { sum } => return format!("vabsdiff4.u32.u32.u32{}", if sum { ".add" } else { "" }),
         TernaryOp::Min3 => "min",
         TernaryOp::Max3 => "max",
-        TernaryOp::Prmt(mode) => return format!("prmt.b32{}", dot_word(prmt_name(mode))),
+        TernaryOp::Prmt(mode) => return format!("prmt.b32{}", with_leading_dot(prmt_mode_name(mode))),
         TernaryOp::Dp4a { a_signed, b_signed } => return format!("dp4a{}{}", int(a_signed), int(b_signed)),
         TernaryOp::Dp2a { a_signed, b_signed, hi } => {
             return format!("dp2a{}{}{}", if hi { ".hi" } else { ".lo" }, int(a_signed), int(b_signed));
@@ -126,7 +126,7 @@ fn ternary_name(op: TernaryOp, ty: Type, m: &FpMods) -> String {
     format!("{plain}{}.{}", fp_mods_text(m), type_name(ty))
 }
 
-impl InFunction<'_> {
+impl FunctionPrinter<'_> {
     pub(super) fn reg_name(&self, reg: Reg) -> &str {
         self.function.regs.get(reg.index()).map_or("", |decl| &decl.name)
     }
@@ -141,7 +141,7 @@ impl InFunction<'_> {
             Operand::Int(value) => value.to_string(),
             Operand::F32(bits) => format!("0f{bits:08X}"),
             Operand::F64(bits) => format!("0d{bits:016X}"),
-            Operand::Special(reg) => special_name(reg),
+            Operand::Special(reg) => special_reg_name(reg),
             Operand::Address(symbol, 0) => self.symbol_name(symbol).to_owned(),
             Operand::Address(symbol, offset) => format!("{}+{offset}", self.symbol_name(symbol)),
         }
@@ -162,14 +162,14 @@ impl InFunction<'_> {
 
     fn pred_text(&self, pred: &PredSrc) -> String {
         match *pred {
-            PredSrc::Reg { reg, negated } => format!("{}{}", dot_word_if(negated, "!"), self.reg_name(reg)),
+            PredSrc::Reg { reg, negated } => format!("{}{}", text_if(negated, "!"), self.reg_name(reg)),
             PredSrc::Const(value) => u8::from(value).to_string(),
         }
     }
 
     fn combine_text(&self, combine: &Option<(BoolOp, PredSrc)>) -> (String, String) {
         match combine {
-            Some((op, pred)) => (dot_word(bool_name(*op)), format!(", {}", self.pred_text(pred))),
+            Some((op, pred)) => (with_leading_dot(bool_op_name(*op)), format!(", {}", self.pred_text(pred))),
             None => Default::default(),
         }
     }
@@ -191,7 +191,7 @@ impl InFunction<'_> {
     }
 
     /// The list that the next statement refers to, if it needs one.
-    pub(super) fn put_target_list(&self, inst: &Inst, names: &mut ListNames, out: &mut String) {
+    pub(super) fn put_target_list(&self, inst: &Inst, names: &mut TargetListNames, out: &mut String) {
         let (directive, items): (_, Vec<&str>) = match inst {
             Inst::Brx { targets, .. } => {
                 ("branchtargets", targets.iter().map(|&target| self.label_name(target)).collect())
@@ -201,16 +201,16 @@ impl InFunction<'_> {
             }
             _ => return,
         };
-        names.next_name();
+        names.advance_to_unused_name();
         let _ = writeln!(out, "{}: .{directive} {};", names.current, items.join(", "));
     }
 
     pub(super) fn put_statement(&self, statement: &Statement, list: &str, out: &mut String) {
         if let Some(guard) = statement.guard {
-            let _ = write!(out, "@{}{} ", dot_word_if(guard.negated, "!"), self.reg_name(guard.reg));
+            let _ = write!(out, "@{}{} ", text_if(guard.negated, "!"), self.reg_name(guard.reg));
         }
         let text = match &statement.inst {
-            Inst::Bra { .. } | Inst::Brx { .. } | Inst::Call { .. } => self.jump_text(&statement.inst, list),
+            Inst::Bra { .. } | Inst::Brx { .. } | Inst::Call { .. } => self.branch_or_call_text(&statement.inst, list),
             Inst::Ld { .. } | Inst::St { .. } | Inst::Atom { .. } | Inst::CpAsync { .. } => {
                 self.memory_text(&statement.inst)
             }
@@ -223,13 +223,13 @@ impl InFunction<'_> {
             | Inst::BulkWait { .. }
             | Inst::AtomVector { .. } => self.sync_text(&statement.inst),
             Inst::Matrix(matrix) => self.matrix_text(matrix),
-            inst => self.simple_text(inst),
+            inst => self.other_inst_text(inst),
         };
         out.push_str(&text);
         out.push_str(";\n");
     }
 
-    fn call_arg(&self, arg: &CallArg) -> String {
+    fn call_arg_text(&self, arg: &CallArg) -> String {
         match arg {
             CallArg::Param(var) => self.symbol_name(Symbol::Local(*var)).to_owned(),
             CallArg::Reg(reg) => self.reg_name(*reg).to_owned(),
@@ -237,14 +237,15 @@ impl InFunction<'_> {
         }
     }
 
-    fn jump_text(&self, inst: &Inst, list: &str) -> String {
+    fn branch_or_call_text(&self, inst: &Inst, list: &str) -> String {
         match inst {
             Inst::Bra { target, uniform } => {
-                format!("bra{} {}", dot_word_if(*uniform, ".uni"), self.label_name(*target))
+                format!("bra{} {}", text_if(*uniform, ".uni"), self.label_name(*target))
             }
             Inst::Brx { index, .. } => format!("brx.idx {}, {list}", self.reg_name(*index)),
             Inst::Call { callee, rets, args, uniform } => {
-                let join = |list: &[CallArg]| list.iter().map(|arg| self.call_arg(arg)).collect::<Vec<_>>().join(", ");
+                let join =
+                    |list: &[CallArg]| list.iter().map(|arg| self.call_arg_text(arg)).collect::<Vec<_>>().join(", ");
                 let rets = if rets.is_empty() { String::new() } else { format!("({}), ", join(rets)) };
                 let args = if args.is_empty() { String::new() } else { format!(", ({})", join(args)) };
                 let (callee, proto) = match callee {
@@ -254,19 +255,20 @@ impl InFunction<'_> {
                     }
                     Callee::Indirect { target, .. } => (self.reg_name(*target), format!(", {list}")),
                 };
-                format!("call{} {rets}{callee}{args}{proto}", dot_word_if(*uniform, ".uni"))
+                format!("call{} {rets}{callee}{args}{proto}", text_if(*uniform, ".uni"))
             }
             _ => String::new(),
         }
     }
 
     fn memory_text(&self, inst: &Inst) -> String {
-        let scope_word = |scope: &Option<MemoryScope>| scope.map_or(String::new(), |scope| dot_word(scope_name(scope)));
+        let scope_word =
+            |scope: &Option<MemoryScope>| scope.map_or(String::new(), |scope| with_leading_dot(scope_name(scope)));
         let vector = |n: usize| if n > 1 { format!(".v{n}") } else { String::new() };
         match inst {
             Inst::Ld { space: s, ty, sem: order, scope, nc, dsts, addr } => {
                 let opcode = if *nc && *s == Space::Generic { "ldu" } else { "ld" };
-                let nc = dot_word_if(*nc && *s != Space::Generic, ".nc");
+                let nc = text_if(*nc && *s != Space::Generic, ".nc");
                 let (order, scope, n) = (semantics_suffix(*order), scope_word(scope), vector(dsts.len()));
                 let (dsts, addr) = (self.destination_list(dsts), self.addr_text(addr));
                 format!("{opcode}{order}{scope}{}{nc}{n}.{} {dsts}, {addr}", space_suffix(*s), type_name(*ty))
@@ -286,8 +288,8 @@ impl InFunction<'_> {
                     semantics_suffix(*order),
                     scope_name(*scope),
                     space_suffix(*s),
-                    atom_name(*op),
-                    dot_word_if(half, ".noftz"),
+                    atom_op_name(*op),
+                    text_if(half, ".noftz"),
                     type_name(*ty)
                 );
                 let dst = if red { String::new() } else { format!("{}, ", self.reg_or_sink(*dst)) };
@@ -314,7 +316,7 @@ impl InFunction<'_> {
             Inst::Shfl { mode, dst, pred, a, b, c, mask } => {
                 format!(
                     "shfl.sync.{}.b32 {}{}",
-                    shfl_name(*mode),
+                    shfl_mode_name(*mode),
                     pair(*dst, pred),
                     self.operand_list(&[a, b, c, mask])
                 )
@@ -322,14 +324,14 @@ impl InFunction<'_> {
             Inst::Vote { mode, dst, pred, mask } => {
                 let ty = if *mode == VoteMode::Ballot { "b32" } else { "pred" };
                 let (pred, mask) = (self.pred_text(pred), self.operand_text(mask));
-                format!("vote.sync.{}.{ty} {}, {pred}, {mask}", vote_name(*mode), self.reg_name(*dst))
+                format!("vote.sync.{}.{ty} {}, {pred}, {mask}", vote_mode_name(*mode), self.reg_name(*dst))
             }
             Inst::Match { all, ty, dst, pred, a, mask } => {
                 let mode = if *all { "all" } else { "any" };
                 format!("match.{mode}.sync.{} {}{}", type_name(*ty), pair(*dst, pred), self.operand_list(&[a, mask]))
             }
             Inst::Redux { op, ty, mods: m, abs, dst, a, mask } => {
-                let words = format!("{}{}{}", atom_name(*op), dot_word_if(*abs, ".abs"), fp_mods_text(m));
+                let words = format!("{}{}{}", atom_op_name(*op), text_if(*abs, ".abs"), fp_mods_text(m));
                 format!(
                     "redux.sync.{words}.{} {}{}",
                     type_name(*ty),
@@ -345,12 +347,12 @@ impl InFunction<'_> {
                     BarKind::Sync => format!("{opcode}.sync {id}{count}"),
                     BarKind::Arrive => format!("{opcode}.arrive {id}{count}"),
                     BarKind::RedPopc { dst, pred, negated } => {
-                        let pred = format!("{}{}", dot_word_if(*negated, "!"), self.reg_name(*pred));
+                        let pred = format!("{}{}", text_if(*negated, "!"), self.reg_name(*pred));
                         format!("{opcode}.red.popc.u32 {}, {id}{count}, {pred}", self.reg_name(*dst))
                     }
                     BarKind::RedBool { op, dst, pred, negated } => {
-                        let pred = format!("{}{}", dot_word_if(*negated, "!"), self.reg_name(*pred));
-                        format!("{opcode}.red.{}.pred {}, {id}{count}, {pred}", bool_name(*op), self.reg_name(*dst))
+                        let pred = format!("{}{}", text_if(*negated, "!"), self.reg_name(*pred));
+                        format!("{opcode}.red.{}.pred {}, {id}{count}, {pred}", bool_op_name(*op), self.reg_name(*dst))
                     }
                 }
             }
@@ -369,14 +371,14 @@ impl InFunction<'_> {
         }
     }
 
-    fn convert_text(&self, dty: Type, sty: Type, m: &FpMods) -> String {
+    fn cvt_text(&self, dty: Type, sty: Type, m: &FpMods) -> String {
         let fp8 = matches!(dty, Type::E4M3x2 | Type::E5M2x2);
-        let rnd = if m.rnd == Rounding::Default { String::new() } else { dot_word(rounding_name(m.rnd)) };
+        let rnd = if m.rnd == Rounding::Default { String::new() } else { with_leading_dot(rounding_name(m.rnd)) };
         let rest = fp_mods_text(&FpMods { rnd: Rounding::Default, ..*m });
-        format!("cvt{rnd}{}{rest}.{}.{}", dot_word_if(fp8, ".satfinite"), type_name(dty), type_name(sty))
+        format!("cvt{rnd}{}{rest}.{}.{}", text_if(fp8, ".satfinite"), type_name(dty), type_name(sty))
     }
 
-    fn simple_text(&self, inst: &Inst) -> String {
+    fn other_inst_text(&self, inst: &Inst) -> String {
         let t = type_name;
         let r = |reg: &Reg| self.reg_name(*reg);
         match inst {
@@ -401,7 +403,7 @@ impl InFunction<'_> {
                 format!("bfi.{} {}{}", t(*ty), r(dst), self.operand_list(&[a, b, pos, len]))
             }
             Inst::Carry { op, ty, cc_in, cc_out, dst, a, b, c: third } => {
-                let c = dot_word_if(*cc_in, "c");
+                let c = text_if(*cc_in, "c");
                 let words = match op {
                     CarryOp::Add => format!("add{c}"),
                     CarryOp::Sub => format!("sub{c}"),
@@ -409,12 +411,12 @@ impl InFunction<'_> {
                     CarryOp::MadHi => format!("mad{c}.hi"),
                 };
                 let operands: Vec<&Operand> = [Some(a), Some(b), third.as_ref()].into_iter().flatten().collect();
-                format!("{words}{}.{} {}{}", dot_word_if(*cc_out, ".cc"), t(*ty), r(dst), self.operand_list(&operands))
+                format!("{words}{}.{} {}{}", text_if(*cc_out, ".cc"), t(*ty), r(dst), self.operand_list(&operands))
             }
             Inst::Slct { ty, cty, ftz, dst, a, b, c } => {
                 format!(
                     "slct{}.{}.{} {}{}",
-                    dot_word_if(*ftz, ".ftz"),
+                    text_if(*ftz, ".ftz"),
                     t(*ty),
                     t(*cty),
                     r(dst),
@@ -427,12 +429,12 @@ impl InFunction<'_> {
             Inst::Setp { cmp, ty, ftz, combine, dst, dst2, a, b } => {
                 let (word, pred) = self.combine_text(combine);
                 let second = dst2.map_or(String::new(), |reg| format!("|{}", self.reg_name(reg)));
-                let words = format!("setp.{}{word}{}.{}", cmp_name(*cmp), dot_word_if(*ftz, ".ftz"), t(*ty));
+                let words = format!("setp.{}{word}{}.{}", cmp_op_name(*cmp), text_if(*ftz, ".ftz"), t(*ty));
                 format!("{words} {}{second}{}{pred}", self.reg_or_sink(*dst), self.operand_list(&[a, b]))
             }
             Inst::Set { cmp, dty, ty, ftz, combine, dst, a, b } => {
                 let (word, pred) = self.combine_text(combine);
-                let words = format!("set.{}{word}{}.{}.{}", cmp_name(*cmp), dot_word_if(*ftz, ".ftz"), t(*dty), t(*ty));
+                let words = format!("set.{}{word}{}.{}.{}", cmp_op_name(*cmp), text_if(*ftz, ".ftz"), t(*dty), t(*ty));
                 format!("{words} {}{}{pred}", r(dst), self.operand_list(&[a, b]))
             }
             Inst::Mov { ty, dst, src } => format!("mov.{} {}{}", t(*ty), r(dst), self.operand_list(&[src])),
@@ -441,10 +443,10 @@ impl InFunction<'_> {
             }
             Inst::MovPack { ty, dst, srcs } => format!("mov.{} {}, {}", t(*ty), r(dst), self.source_list(srcs)),
             Inst::Cvt { dty, sty, mods: m, dst, a } => {
-                format!("{} {}{}", self.convert_text(*dty, *sty, m), r(dst), self.operand_list(&[a]))
+                format!("{} {}{}", self.cvt_text(*dty, *sty, m), r(dst), self.operand_list(&[a]))
             }
             Inst::CvtPack { dty, sty, mods: m, dst, a, b } => {
-                format!("{} {}{}", self.convert_text(*dty, *sty, m), r(dst), self.operand_list(&[a, b]))
+                format!("{} {}{}", self.cvt_text(*dty, *sty, m), r(dst), self.operand_list(&[a, b]))
             }
             Inst::CvtIntPack { bits, signed, dst, a, b, c } => {
                 let name = format!("cvt.pack.sat.{}{bits}.s32", if *signed { 's' } else { 'u' });
@@ -457,7 +459,7 @@ impl InFunction<'_> {
             Inst::Cvta { space: s, to, ty, dst, src } => {
                 format!(
                     "cvta{}{}.{} {}{}",
-                    dot_word_if(*to, ".to"),
+                    text_if(*to, ".to"),
                     space_suffix(*s),
                     t(*ty),
                     r(dst),

@@ -10,20 +10,20 @@ mod texture;
 mod video;
 
 use crate::ast::*;
-use crate::names::{opaque_name, space_name, type_name};
+use crate::keywords::{opaque_type_name, space_name, type_name};
 use std::collections::HashSet;
 use std::fmt::Write;
 
 /// Prints a module as PTX.
 pub fn print_module(module: &Module) -> String {
     let mut printer = ModulePrinter { out: String::new(), module };
-    printer.put_header();
+    printer.put_module_header();
     let names_function = |init: &VarInit| matches!(init, VarInit::Address { symbol: Symbol::Func(_), .. });
     let all = module.functions.len() > 1 || module.vars.iter().any(|var| var.init.iter().any(names_function));
     module.functions.iter().filter(|f| all || !f.defined).for_each(|f| {
-        printer.function_header(f);
+        printer.put_function_header(f);
         if !f.defined {
-            printer.put_bounds(&f.bounds);
+            printer.put_launch_bounds(&f.bounds);
         }
         printer.out.push_str(";\n");
     });
@@ -42,7 +42,7 @@ struct ModulePrinter<'m> {
 }
 
 /// A printer inside a function.
-struct InFunction<'m> {
+struct FunctionPrinter<'m> {
     function: &'m Function,
     module: &'m Module,
 }
@@ -57,7 +57,7 @@ impl<'m> ModulePrinter<'m> {
         self.module.functions.get(id.index()).map_or("", |f| &f.name)
     }
 
-    fn put_header(&mut self) {
+    fn put_module_header(&mut self) {
         let m = self.module;
         self.put_line(format_args!(".version {}.{}", m.version.0, m.version.1));
         let suffix = m.target_suffix.map(String::from).unwrap_or_default();
@@ -81,7 +81,7 @@ impl<'m> ModulePrinter<'m> {
                 _ => false,
             })
         };
-        let none = InFunction { function: &Function::default(), module: self.module };
+        let none = FunctionPrinter { function: &Function::default(), module: self.module };
         let (mut at_once, mut postponed) = (String::new(), String::new());
         for (number, var) in self.module.vars.iter().enumerate() {
             if later(number, var) {
@@ -96,7 +96,7 @@ impl<'m> ModulePrinter<'m> {
         self.out += &postponed;
     }
 
-    fn function_header(&mut self, f: &Function) {
+    fn put_function_header(&mut self, f: &Function) {
         if let Some(linkage) = f.linkage.map(linkage_name) {
             self.out.push_str(linkage);
         }
@@ -115,7 +115,7 @@ impl<'m> ModulePrinter<'m> {
     }
 
     /// The performance directives, which belong to a definition only.
-    fn put_bounds(&mut self, b: &LaunchBounds) {
+    fn put_launch_bounds(&mut self, b: &LaunchBounds) {
         let mut extent = |word: &str, value: Option<[u32; 3]>| {
             if let Some([x, y, z]) = value {
                 let _ = write!(self.out, " .{word} {x}, {y}, {z}");
@@ -133,10 +133,10 @@ impl<'m> ModulePrinter<'m> {
     }
 
     fn put_function(&mut self, f: &'m Function) {
-        self.function_header(f);
-        self.put_bounds(&f.bounds);
+        self.put_function_header(f);
+        self.put_launch_bounds(&f.bounds);
         self.out.push_str("\n{\n");
-        let inside = InFunction { function: f, module: self.module };
+        let inside = FunctionPrinter { function: f, module: self.module };
         inside.put_registers(&mut self.out);
         f.vars.iter().for_each(|var| inside.put_variable(var, &mut self.out));
         for proto in &f.prototypes {
@@ -149,9 +149,9 @@ impl<'m> ModulePrinter<'m> {
         self.out.push_str("}\n");
     }
 
-    fn put_body(&mut self, inside: &InFunction<'m>) {
+    fn put_body(&mut self, inside: &FunctionPrinter<'m>) {
         let f = inside.function;
-        let mut lists = ListNames::new(f);
+        let mut lists = TargetListNames::new(f);
         let mut labels: Vec<(u32, usize)> = f.label_targets.iter().copied().zip(0..).collect();
         labels.sort_unstable();
         let mut labels = labels.into_iter().peekable();
@@ -172,21 +172,21 @@ impl<'m> ModulePrinter<'m> {
 }
 
 /// Names for the lists that `brx` and indirect calls refer to.
-struct ListNames {
+struct TargetListNames {
     used: HashSet<Box<str>>,
     next: u32,
     current: String,
 }
 
-impl ListNames {
+impl TargetListNames {
     fn new(f: &Function) -> Self {
         let names = f.labels.iter().chain(f.regs.iter().map(|r| &r.name)).chain(f.vars.iter().map(|v| &v.name));
         let names =
             names.chain(f.params.iter().chain(&f.returns).map(|p| &p.name)).chain(f.prototypes.iter().map(|p| &p.name));
-        ListNames { used: names.cloned().collect(), next: 0, current: String::new() }
+        TargetListNames { used: names.cloned().collect(), next: 0, current: String::new() }
     }
 
-    fn next_name(&mut self) {
+    fn advance_to_unused_name(&mut self) {
         loop {
             self.current = format!("$list_{}", self.next);
             self.next += 1;
@@ -220,7 +220,7 @@ fn params_text(list: &[Param]) -> String {
     format!("({})", list.iter().map(one).collect::<Vec<_>>().join(", "))
 }
 
-impl InFunction<'_> {
+impl FunctionPrinter<'_> {
     fn put_registers(&self, out: &mut String) {
         // The first ones are declared by the signature.
         let f = self.function;
@@ -256,7 +256,7 @@ impl InFunction<'_> {
             let _ = write!(out, ".v{} ", var.vector);
         }
         let ty = match var.opaque {
-            Some(opaque) if !tex => opaque_name(opaque),
+            Some(opaque) if !tex => opaque_type_name(opaque),
             _ => type_name(var.ty),
         };
         let _ = write!(out, ".{ty} {}", var.name);
@@ -268,7 +268,7 @@ impl InFunction<'_> {
             let _ = write!(out, "[{}]", var.size / element.max(1));
         }
         if !var.init.is_empty() {
-            let values: Vec<String> = var.init.iter().flat_map(|init| self.init_texts(var.ty, init)).collect();
+            let values: Vec<String> = var.init.iter().flat_map(|init| self.initialiser_texts(var.ty, init)).collect();
             let values = values.join(", ");
             let braced = !scalar || var.vector > 1;
             let _ = if braced { write!(out, " = {{{values}}}") } else { write!(out, " = {values}") };
@@ -276,10 +276,10 @@ impl InFunction<'_> {
         out.push_str(";\n");
     }
 
-    fn init_texts(&self, ty: Type, init: &VarInit) -> Vec<String> {
+    fn initialiser_texts(&self, ty: Type, init: &VarInit) -> Vec<String> {
         match init {
             VarInit::Bytes(bytes) => {
-                bytes.chunks(ty.bytes().max(1) as usize).map(|chunk| init_value(ty, chunk)).collect()
+                bytes.chunks(ty.bytes().max(1) as usize).map(|chunk| initialiser_value_text(ty, chunk)).collect()
             }
             VarInit::Address { symbol, offset, size, generic, shift } => {
                 let name = self.symbol_name(*symbol);
@@ -306,7 +306,7 @@ impl InFunction<'_> {
     }
 }
 
-fn init_value(ty: Type, chunk: &[u8]) -> String {
+fn initialiser_value_text(ty: Type, chunk: &[u8]) -> String {
     let mut bytes = [0; 8];
     let n = chunk.len().min(8);
     bytes[..n].copy_from_slice(&chunk[..n]);

@@ -1,9 +1,9 @@
 //! Matrix instructions to text.
 
-use super::InFunction;
-use super::inst::{dot_word_if, space_suffix};
+use super::FunctionPrinter;
+use super::inst::{space_suffix, text_if};
 use crate::ast::*;
-use crate::names::{matrix_type_name, rounding_name};
+use crate::keywords::{matrix_type_name, rounding_name};
 
 fn layout_suffix(layout: MatrixLayout) -> &'static str {
     match layout {
@@ -16,26 +16,26 @@ fn shape_suffix(shape: MatrixShape) -> String {
     format!("m{}n{}k{}", shape.m, shape.n, shape.k)
 }
 
-fn op_suffix(op: MatrixOp) -> &'static str {
+fn combine_op_suffix(op: MmaCombineOp) -> &'static str {
     match op {
-        MatrixOp::Multiply => "",
-        MatrixOp::XorPopc => ".xor.popc",
-        MatrixOp::AndPopc => ".and.popc",
+        MmaCombineOp::Multiply => "",
+        MmaCombineOp::XorPopc => ".xor.popc",
+        MmaCombineOp::AndPopc => ".and.popc",
     }
 }
 
 /// Opcode and modifiers of a product.
-fn product_opcode(f: &MatrixProduct) -> String {
+fn mma_opcode(f: &MatrixProduct) -> String {
     let t = matrix_type_name;
     let rnd = if f.rnd == Rounding::Default { String::new() } else { format!(".{}", rounding_name(f.rnd)) };
     let (layouts, shape) =
         (format!("{}.{}", layout_suffix(f.a_layout), layout_suffix(f.b_layout)), shape_suffix(f.shape));
     if f.wmma {
         let inputs = if f.a == MatrixType::F16 { String::new() } else { format!(".{}.{}", t(f.a), t(f.b)) };
-        let sat = dot_word_if(f.satfinite, ".satfinite");
+        let sat = text_if(f.satfinite, ".satfinite");
         return format!(
             "wmma.mma{}.sync.aligned.{layouts}.{shape}{rnd}.{}{inputs}.{}{sat}",
-            op_suffix(f.op),
+            combine_op_suffix(f.op),
             t(f.d),
             t(f.c)
         );
@@ -45,12 +45,12 @@ fn product_opcode(f: &MatrixProduct) -> String {
         Some(_) => ".sp",
         None => "",
     };
-    let (sat, op) = (dot_word_if(f.satfinite, ".satfinite"), op_suffix(f.op));
+    let (sat, op) = (text_if(f.satfinite, ".satfinite"), combine_op_suffix(f.op));
     let types = format!("{}.{}.{}.{}", t(f.d), t(f.a), t(f.b), t(f.c));
     format!("mma{sparse}.sync.aligned.{shape}.{layouts}{sat}{rnd}.{types}{op}")
 }
 
-impl InFunction<'_> {
+impl FunctionPrinter<'_> {
     fn fragment_dst_text(&self, list: &[Reg]) -> String {
         let names: Vec<&str> = list.iter().map(|&reg| self.reg_name(reg)).collect();
         format!("{{{}}}", names.join(", "))
@@ -94,10 +94,10 @@ impl InFunction<'_> {
             MatrixInst::Product { form, d, a, b, c, metadata } => {
                 let selector = form.sparse.map_or(String::new(), |s| format!("{}, {}", tail(metadata), s.selector));
                 let sources = [a, b, c].map(|list| self.fragment_src_text(list)).join(", ");
-                format!("{} {}, {sources}{selector}", product_opcode(form), self.fragment_dst_text(d))
+                format!("{} {}, {sources}{selector}", mma_opcode(form), self.fragment_dst_text(d))
             }
             MatrixInst::LdMatrix { trans, space: s, dsts, addr } => {
-                let form = format!("x{}{}{}", dsts.len(), dot_word_if(*trans, ".trans"), space_suffix(*s));
+                let form = format!("x{}{}{}", dsts.len(), text_if(*trans, ".trans"), space_suffix(*s));
                 format!(
                     "ldmatrix.sync.aligned.m8n8.{form}.b16 {}, {}",
                     self.fragment_dst_text(dsts),
@@ -105,7 +105,7 @@ impl InFunction<'_> {
                 )
             }
             MatrixInst::StMatrix { trans, space: s, addr, srcs } => {
-                let form = format!("x{}{}{}", srcs.len(), dot_word_if(*trans, ".trans"), space_suffix(*s));
+                let form = format!("x{}{}{}", srcs.len(), text_if(*trans, ".trans"), space_suffix(*s));
                 format!(
                     "stmatrix.sync.aligned.m8n8.{form}.b16 {}, {}",
                     self.addr_text(addr),

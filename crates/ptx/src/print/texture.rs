@@ -1,10 +1,10 @@
 //! Texture and surface instructions to text.
 
-use super::InFunction;
+use super::FunctionPrinter;
 use crate::ast::*;
-use crate::names::*;
+use crate::keywords::*;
 
-impl InFunction<'_> {
+impl FunctionPrinter<'_> {
     fn handle_text(&self, handle: &TextureHandle) -> String {
         match handle {
             TextureHandle::Reg(reg) => self.reg_name(*reg).to_owned(),
@@ -21,7 +21,7 @@ impl InFunction<'_> {
         format!("{{{}}}", words.join(", "))
     }
 
-    fn result_list(&self, dsts: &[Option<Reg>]) -> String {
+    fn texture_result_list(&self, dsts: &[Option<Reg>]) -> String {
         let words: Vec<&str> = dsts.iter().map(|&reg| self.reg_or_sink(reg)).collect();
         format!("{{{}}}", words.join(", "))
     }
@@ -44,19 +44,19 @@ impl InFunction<'_> {
         let offsets =
             if t.offsets.is_empty() { String::new() } else { format!(", {}", self.padded_operands(&t.offsets)) };
         let (texture, coords, results) =
-            (self.handle_text(&t.texture), self.padded_operands(&t.coords), self.result_list(&t.dsts));
+            (self.handle_text(&t.texture), self.padded_operands(&t.coords), self.texture_result_list(&t.dsts));
         let geometry = geometry_name(t.geometry);
         format!("{words}.{geometry}.{types} {results}{pred}, [{texture}, {sampler}{coords}]{tail}{offsets}")
     }
 
-    fn surface_place_text(&self, place: &SurfPlace) -> String {
+    fn surface_address_text(&self, place: &SurfAddress) -> String {
         format!("[{}, {}]", self.handle_text(&place.surface), self.padded_operands(&place.coords))
     }
 
     /// `.2d.v2.b32.trap`
-    fn surf_words(place: &SurfPlace, n: usize, ty: Type) -> String {
+    fn surface_modifiers_text(place: &SurfAddress, n: usize, ty: Type) -> String {
         let vector = if n > 1 { format!(".v{n}") } else { String::new() };
-        let (geometry, clamp) = (geometry_name(place.geometry), clamp_name(place.clamp));
+        let (geometry, clamp) = (geometry_name(place.geometry), surface_clamp_name(place.clamp));
         format!("{geometry}{vector}.{}.{clamp}", type_name(ty))
     }
 
@@ -70,25 +70,25 @@ impl InFunction<'_> {
                     None => ("", String::new()),
                 };
                 let (dst, handle) = (self.reg_name(*dst), self.handle_text(handle));
-                format!("{opcode}{word}.{}.b32 {dst}, [{handle}]{level}", query_name(*query))
+                format!("{opcode}{word}.{}.b32 {dst}, [{handle}]{level}", tex_query_name(*query))
             }
             TexInst::IsType { ty, dst, handle } => {
-                format!("istypep.{} {}, {}", opaque_name(*ty), self.reg_name(*dst), self.handle_text(handle))
+                format!("istypep.{} {}, {}", opaque_type_name(*ty), self.reg_name(*dst), self.handle_text(handle))
             }
             TexInst::Load { place, ty, dsts } => {
-                let words = Self::surf_words(place, dsts.len(), *ty);
-                format!("suld.b.{words} {}, {}", self.result_list(dsts), self.surface_place_text(place))
+                let words = Self::surface_modifiers_text(place, dsts.len(), *ty);
+                format!("suld.b.{words} {}, {}", self.texture_result_list(dsts), self.surface_address_text(place))
             }
             TexInst::Store { place, ty, srcs } => {
                 let kind = if place.formatted { "p" } else { "b" };
                 let srcs_text: Vec<String> = srcs.iter().map(|o| self.operand_text(o)).collect();
-                let words = Self::surf_words(place, srcs.len(), *ty);
-                format!("sust.{kind}.{words} {}, {{{}}}", self.surface_place_text(place), srcs_text.join(", "))
+                let words = Self::surface_modifiers_text(place, srcs.len(), *ty);
+                format!("sust.{kind}.{words} {}, {{{}}}", self.surface_address_text(place), srcs_text.join(", "))
             }
             TexInst::Reduce { place, op, ty, src } => {
                 let kind = if place.formatted { "p" } else { "b" };
-                let words = Self::surf_words(place, 1, *ty);
-                let (place, src) = (self.surface_place_text(place), self.operand_text(src));
+                let words = Self::surface_modifiers_text(place, 1, *ty);
+                let (place, src) = (self.surface_address_text(place), self.operand_text(src));
                 format!("sured.{kind}.{}.{words} {place}, {src}", surf_op_name(*op))
             }
         }

@@ -1,11 +1,11 @@
 //! Video instructions to text.
 
-use super::InFunction;
-use super::inst::dot_word_if;
+use super::FunctionPrinter;
+use super::inst::text_if;
 use crate::ast::*;
-use crate::names::*;
+use crate::keywords::*;
 
-impl InFunction<'_> {
+impl FunctionPrinter<'_> {
     /// A video instruction.
     pub(super) fn video_text(&self, v: &Video, dst: Reg, operands: [&Operand; 3]) -> String {
         let lanes = ["", "", "2", "", "4"][usize::from(v.lanes).min(4)];
@@ -23,11 +23,11 @@ impl InFunction<'_> {
         };
         let dty = if matches!(v.op, VideoOp::Set(_)) { String::new() } else { format!(".{}", type_name(v.dty)) };
         let mode = match v.op {
-            VideoOp::Set(cmp) => format!(".{}", cmp_name(cmp)),
+            VideoOp::Set(cmp) => format!(".{}", cmp_op_name(cmp)),
             VideoOp::Shl { wrap } | VideoOp::Shr { wrap } => if wrap { ".wrap" } else { ".clamp" }.into(),
             VideoOp::Mad { plus_one, shift, .. } => {
                 let shift = if shift == 0 { String::new() } else { format!(".shr{shift}") };
-                format!("{}{shift}", dot_word_if(plus_one, ".po"))
+                format!("{}{shift}", text_if(plus_one, ".po"))
             }
             _ => String::new(),
         };
@@ -37,26 +37,26 @@ impl InFunction<'_> {
             VideoMerge::Max => ".max",
             VideoMerge::None | VideoMerge::Insert => "",
         };
-        let (aty, bty, sat) = (type_name(v.aty), type_name(v.bty), dot_word_if(v.sat, ".sat"));
+        let (aty, bty, sat) = (type_name(v.aty), type_name(v.bty), text_if(v.sat, ".sat"));
         let (negate_product, negate_c) = match v.op {
             VideoOp::Mad { negate_product, negate_c, .. } => (negate_product, negate_c),
             _ => (false, false),
         };
         let [a, b, c] = operands.map(|o| self.operand_text(o));
-        let (a_part, b_part) = (part_suffix(v, v.a, false), part_suffix(v, v.b, true));
-        let (minus, minus_c) = (dot_word_if(negate_product, "-"), dot_word_if(negate_c, "-"));
+        let (a_part, b_part) = (selector_suffix(v, v.a, false), selector_suffix(v, v.b, true));
+        let (minus, minus_c) = (text_if(negate_product, "-"), text_if(negate_c, "-"));
         let has_c = v.merge != VideoMerge::None || matches!(v.op, VideoOp::Mad { .. });
         let c = if has_c { format!(", {minus_c}{c}") } else { String::new() };
-        let (d, d_part) = (self.reg_name(dst), video_opcode(v));
+        let (d, d_part) = (self.reg_name(dst), destination_selector_suffix(v));
         format!("v{name}{lanes}{dty}.{aty}.{bty}{sat}{mode}{merge} {d}{d_part}, {minus}{a}{a_part}, {b}{b_part}{c}")
     }
 }
 
-const PART_SUFFIXES: [&str; 7] = ["", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1"];
+const PART_SELECTOR_SUFFIXES: [&str; 7] = ["", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1"];
 
-fn part_suffix(v: &Video, elements: u16, second: bool) -> String {
+fn selector_suffix(v: &Video, elements: u16, second: bool) -> String {
     if v.lanes == 1 {
-        return PART_SUFFIXES[usize::from(elements).min(6)].into();
+        return PART_SELECTOR_SUFFIXES[usize::from(elements).min(6)].into();
     }
     if elements == Video::default_elements(v.lanes, second) {
         return String::new();
@@ -65,9 +65,9 @@ fn part_suffix(v: &Video, elements: u16, second: bool) -> String {
     format!(".{}{digits}", if v.lanes == 2 { 'h' } else { 'b' })
 }
 
-fn video_opcode(v: &Video) -> String {
+fn destination_selector_suffix(v: &Video) -> String {
     if v.lanes == 1 {
-        return PART_SUFFIXES[usize::from(v.d).min(6)].into();
+        return PART_SELECTOR_SUFFIXES[usize::from(v.d).min(6)].into();
     }
     if u16::from(v.d) == (1 << v.lanes) - 1 {
         return String::new();

@@ -1,7 +1,7 @@
 //! Real PTX of NVRTC: it parses, prints and parses to the same module, and its control-flow
 //! graphs have the properties their documentation promises, checked from the definitions.
 
-use crate::common::{check_round_trip, corpus};
+use crate::common::{check_round_trip, load_corpus};
 use rtcg_ptx::ast::*;
 use rtcg_ptx::cfg::Terminator;
 use rtcg_ptx::{ControlFlowGraph, RegSet, parse};
@@ -9,9 +9,9 @@ use rtcg_ptx::{ControlFlowGraph, RegSet, parse};
 #[test]
 fn only_listed_instructions_are_unsupported() {
     let mut found = String::new();
-    for (name, text) in corpus() {
+    for (name, text) in load_corpus() {
         let result = parse(text);
-        assert!(!result.has_errors(), "{}", result.render(&name));
+        assert!(!result.has_errors(), "{}", result.render_diagnostics(&name));
         for diagnostic in &result.diagnostics {
             let words = &result.module.source[diagnostic.span.start as usize..diagnostic.span.end as usize];
             found += &format!("{name}: {words}\n");
@@ -23,7 +23,7 @@ fn only_listed_instructions_are_unsupported() {
 
 #[test]
 fn every_line_of_a_line_table_is_kept() {
-    let (_, text) = corpus().into_iter().find(|(name, _)| name == "calls.80l.ptx").expect("calls.80l.ptx");
+    let (_, text) = load_corpus().into_iter().find(|(name, _)| name == "calls.80l.ptx").expect("calls.80l.ptx");
     let result = parse(text);
     let kernel = result.module.find_kernel("k").expect("kernel").1;
     assert!(kernel.body.iter().filter(|s| s.line.is_some()).count() * 2 > kernel.body.len());
@@ -31,8 +31,8 @@ fn every_line_of_a_line_table_is_kept() {
 }
 
 #[test]
-fn printed_modules_parse_to_the_same() {
-    let files = corpus();
+fn printed_modules_parse_to_the_same_module() {
+    let files = load_corpus();
     assert!(files.len() > 25);
     for (name, text) in files {
         check_round_trip(&name, parse(text).module);
@@ -40,7 +40,7 @@ fn printed_modules_parse_to_the_same() {
 }
 
 /// Blocks that can be reached from `from` without entering `without`.
-fn reachable(from: u32, without: Option<u32>, next: impl Fn(u32) -> Vec<u32>, n: usize) -> Vec<bool> {
+fn reachable_blocks(from: u32, without: Option<u32>, next: impl Fn(u32) -> Vec<u32>, n: usize) -> Vec<bool> {
     let mut seen = vec![false; n];
     let mut stack = vec![from];
     while let Some(id) = stack.pop() {
@@ -51,20 +51,20 @@ fn reachable(from: u32, without: Option<u32>, next: impl Fn(u32) -> Vec<u32>, n:
     seen
 }
 
-fn successors(cfg: &ControlFlowGraph, id: u32) -> Vec<u32> {
+fn block_successors(cfg: &ControlFlowGraph, id: u32) -> Vec<u32> {
     let mut list = Vec::new();
     cfg.blocks[id as usize].terminator.for_each_successor(|to| list.push(to));
     list
 }
 
-fn leaves(cfg: &ControlFlowGraph, id: u32) -> bool {
+fn is_exit_block(cfg: &ControlFlowGraph, id: u32) -> bool {
     matches!(cfg.blocks[id as usize].terminator, Terminator::Exit | Terminator::ExitIf { .. })
 }
 
 fn check_dominators(cfg: &ControlFlowGraph) {
     let n = cfg.blocks.len();
     for a in 0..n as u32 {
-        let around = reachable(0, Some(a), |id| successors(cfg, id), n);
+        let around = reachable_blocks(0, Some(a), |id| block_successors(cfg, id), n);
         for b in 0..n as u32 {
             assert_eq!(cfg.dominates(a, b), !around[b as usize], "{a} dominates {b}");
         }
@@ -76,8 +76,8 @@ fn check_dominators(cfg: &ControlFlowGraph) {
 fn check_post_dominators(cfg: &ControlFlowGraph) {
     let n = cfg.blocks.len();
     let can_leave = |from: u32, without: Option<u32>| {
-        let seen = reachable(from, without, |id| successors(cfg, id), n);
-        (0..n as u32).any(|id| seen[id as usize] && leaves(cfg, id))
+        let seen = reachable_blocks(from, without, |id| block_successors(cfg, id), n);
+        (0..n as u32).any(|id| seen[id as usize] && is_exit_block(cfg, id))
     };
     for a in 0..n as u32 {
         if !can_leave(a, None) {
@@ -95,7 +95,7 @@ fn check_post_dominators(cfg: &ControlFlowGraph) {
     }
 }
 
-fn check_order(cfg: &ControlFlowGraph, function: &Function) {
+fn check_block_order(cfg: &ControlFlowGraph, function: &Function) {
     for l in cfg.loops.iter().filter(|_| cfg.reducible) {
         let (first, last) = (l.blocks[0], l.blocks[l.blocks.len() - 1]);
         assert_eq!(first, l.header);
@@ -117,7 +117,7 @@ fn check_liveness(cfg: &ControlFlowGraph, function: &Function) {
         let mut changed = false;
         for id in 0..cfg.blocks.len() {
             let mut live = RegSet::new(n);
-            successors(cfg, id as u32).iter().for_each(|&to| live.union_with(&into[to as usize]));
+            block_successors(cfg, id as u32).iter().for_each(|&to| live.union_with(&into[to as usize]));
             for statement in function.body[cfg.blocks[id].statement_range()].iter().rev() {
                 if statement.guard.is_none() {
                     statement.for_each_def(|reg| live.remove_reg(reg));
@@ -137,9 +137,9 @@ fn check_liveness(cfg: &ControlFlowGraph, function: &Function) {
 }
 
 #[test]
-fn control_flow_graphs_follow_the_definitions() {
+fn control_flow_graphs_match_the_definitions() {
     let mut n_graphs = 0;
-    for (name, text) in corpus() {
+    for (name, text) in load_corpus() {
         for function in parse(text).module.functions.iter().filter(|f| f.defined) {
             let cfg = ControlFlowGraph::new(function);
             if cfg.blocks.len() > 400 {
@@ -149,7 +149,7 @@ fn control_flow_graphs_follow_the_definitions() {
             n_graphs += 1;
             check_dominators(&cfg);
             check_post_dominators(&cfg);
-            check_order(&cfg, function);
+            check_block_order(&cfg, function);
             check_liveness(&cfg, function);
         }
     }

@@ -3,7 +3,7 @@
 mod cfg;
 mod common;
 mod corpus;
-mod forms;
+mod instruction_forms;
 mod messages;
 mod mutations;
 mod parser;

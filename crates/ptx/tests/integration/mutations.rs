@@ -2,28 +2,28 @@
 //! outside the text; what still parses prints to the same module. The inputs are the same in
 //! every run; `examples/fuzz_parser.rs` goes on with others.
 
-use crate::common::corpus;
+use crate::common::load_corpus;
 use crate::common::mutate::{Mutator, check_input};
 
 #[test]
-fn mutated_modules() {
-    let mut mutator = Mutator::new(&corpus(), 1);
-    let n_clean = (0..4000).filter(|_| check_input(&mutator.next_input())).count();
+fn mutated_modules_never_panic() {
+    let mut mutator = Mutator::new(&load_corpus(), 1);
+    let n_clean = (0..4000).filter(|_| check_input(&mutator.next_mutated_module())).count();
     // If hardly anything parsed, the printer would hardly be tested.
     assert!(n_clean > 100, "{n_clean}");
 }
 
 #[test]
-fn noise() {
-    let mut mutator = Mutator::new(&corpus(), 2);
+fn random_bytes_never_panic() {
+    let mut mutator = Mutator::new(&load_corpus(), 2);
     for _ in 0..2000 {
-        assert!(!check_input(&mutator.next_noise()));
+        assert!(!check_input(&mutator.next_random_text()));
     }
 }
 
 #[test]
-fn every_prefix_of_a_module() {
-    let (_, text) = corpus().into_iter().find(|(name, _)| name == "extra.80.ptx").expect("extra.80.ptx");
+fn prefixes_of_a_module_never_panic() {
+    let (_, text) = load_corpus().into_iter().find(|(name, _)| name == "extra.80.ptx").expect("extra.80.ptx");
     for end in (0..text.len()).filter(|&end| text.is_char_boundary(end)) {
         check_input(&text[..end]);
     }
@@ -31,7 +31,7 @@ fn every_prefix_of_a_module() {
 
 /// What fuzzing found.
 #[test]
-fn finds() {
+fn earlier_fuzz_findings_never_panic() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ptx/finds");
     for entry in std::fs::read_dir(folder).expect("the finds") {
         let bytes = std::fs::read(entry.expect("an entry").path()).expect("a readable file");

@@ -4,14 +4,14 @@
 use rtcg_ptx::ast::*;
 use rtcg_ptx::{parse, print_module};
 
-fn kernel(body: &str) -> String {
+fn kernel_text(body: &str) -> String {
     format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n.global .texref t;\n.global .surfref s;\n.global .samplerref m;\n\
          .entry k() {{\n.reg .pred %p<5>; .reg .b16 %h<9>; .reg .b32 %r<9>; .reg .f32 %f<20>; .reg .b64 %d<9>;\n{body}\nret;\n}}"
     )
 }
 
-const GOOD: &[&str] = &[
+const VALID_LINES: &[&str] = &[
     "tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f5}];",
     "tex.1d.v4.f32.s32 {%f1, _, %f3, %f4}, [%d1, %r1];",
     "tex.2d.v4.u32.f32 {%r1, %r2, %r3, %r4}|%p1, [%d1, {%f5, %f6}];",
@@ -48,7 +48,7 @@ const GOOD: &[&str] = &[
     "sured.p.and.2d.b32.zero [%d1, {%r1, %r2}], %r3;",
 ];
 
-const BAD: &[&str] = &[
+const INVALID_LINES: &[&str] = &[
     "tex.2d.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f5, %f6}];",
     "tex.2d.v4.f64.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f5, %f6}];",
     "tex.2d.v2.f32.f32 {%f1, %f2}, [%d1, {%f5, %f6}];",
@@ -79,12 +79,12 @@ const BAD: &[&str] = &[
 
 #[test]
 fn every_form_survives_printing() {
-    for line in GOOD {
-        let first = parse(kernel(line));
-        assert!(first.diagnostics.is_empty(), "{line}: {}", first.render("k.ptx"));
+    for line in VALID_LINES {
+        let first = parse(kernel_text(line));
+        assert!(first.diagnostics.is_empty(), "{line}: {}", first.render_diagnostics("k.ptx"));
         let text = print_module(&first.module);
         let second = parse(text.clone());
-        assert!(second.diagnostics.is_empty(), "{line}: {text}\n{}", second.render("k.ptx"));
+        assert!(second.diagnostics.is_empty(), "{line}: {text}\n{}", second.render_diagnostics("k.ptx"));
         let inst = |m: &Module| m.functions[0].body[0].inst.clone();
         assert!(matches!(inst(&first.module), Inst::Texture(_)), "{line}");
         assert_eq!(inst(&first.module), inst(&second.module), "{line}");
@@ -93,20 +93,20 @@ fn every_form_survives_printing() {
 
 #[test]
 fn what_is_not_ptx_is_refused() {
-    for line in BAD {
-        assert!(parse(kernel(line)).has_errors(), "{line} was accepted");
+    for line in INVALID_LINES {
+        assert!(parse(kernel_text(line)).has_errors(), "{line} was accepted");
     }
 }
 
 #[test]
-fn operands_and_results_are_told() {
+fn uses_and_defs_of_texture_instructions_are_listed() {
     let module =
-        parse(kernel("tex.a2d.v4.f32.f32 {%f1, _, %f3, %f4}|%p1, [t, {%r1, %f6, %f7, %f9}], {%r2, 1};")).module;
+        parse(kernel_text("tex.a2d.v4.f32.f32 {%f1, _, %f3, %f4}|%p1, [t, {%r1, %f6, %f7, %f9}], {%r2, 1};")).module;
     let inst = &module.functions[0].body[0].inst;
     let name = |reg: Reg| module.functions[0].regs[reg.index()].name.to_string();
     let (mut uses, mut defs) = (vec![], vec![]);
-    rtcg_ptx::defuse::for_each_use(inst, |reg| uses.push(name(reg)));
-    rtcg_ptx::defuse::for_each_def(inst, |reg| defs.push(name(reg)));
+    rtcg_ptx::def_use::for_each_use(inst, |reg| uses.push(name(reg)));
+    rtcg_ptx::def_use::for_each_def(inst, |reg| defs.push(name(reg)));
     assert_eq!(uses, ["%r1", "%f6", "%f7", "%r2"]);
     assert_eq!(defs, ["%f1", "%f3", "%f4", "%p1"]);
 }

@@ -1,12 +1,12 @@
 //! Arguments of a direct call: the bytes and the type of each, by what kind of object it is.
 
+use crate::device_pointer::{DevicePtr, address_of_rtcg_memory};
 use crate::driver::dlpack;
 use crate::driver::fastcall::{PositionalArgs, object_pointers};
 use crate::driver::memory::{PyDeviceAllocation, PyManagedAllocation};
 use crate::errors::{LogicError, array_error, driver_error};
 use crate::gpuarray::PyGpuArray;
 use crate::host_buffer::HostBuffer;
-use crate::pointer::{DevicePtr, address_of_own_class};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods, npyffi};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUserWarning};
 use pyo3::ffi::PyTypeObject;
@@ -90,7 +90,7 @@ pub(crate) fn numpy_generic(py: Python<'_>) -> PyResult<Option<&Bound<'_, PyType
 }
 
 /// An array of NumPy's. Unlike a cast this does not import it.
-fn host_array<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'py, PyUntypedArray>> {
+fn as_numpy_array<'a, 'py>(object: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'py, PyUntypedArray>> {
     numpy_classes(object.py()).ok()??;
     object.cast::<PyUntypedArray>().ok()
 }
@@ -168,16 +168,16 @@ pub(crate) struct PackedArguments {
 /// Packs all arguments and checks them against the kernel's parameters, without a launch.
 pub(crate) fn pack_arguments(function: &Function, args: &Bound<'_, PyTuple>) -> PyResult<PackedArguments> {
     let items = object_pointers(args);
-    let mut packer = function.args();
+    let mut packer = function.arg_packer();
     // SAFETY: the tuple holds the objects.
     let args = unsafe { PositionalArgs::new(args.py(), &items) };
-    ArgumentPacking::new(function, &mut packer).pack_all(args)?;
-    Ok(PackedArguments { bytes: packer.pack().map_err(driver_error)? })
+    PyArgumentPacker::new(function, &mut packer).pack_all(args)?;
+    Ok(PackedArguments { bytes: packer.into_packed_args().map_err(driver_error)? })
 }
 
 /// What arguments need beside their bytes.
 #[derive(Default)]
-pub(crate) struct ArgumentExtras<'py> {
+pub(crate) struct ArgumentResources<'py> {
     /// Those that want to be called before and after the launch.
     pub(crate) handlers: Vec<Bound<'py, PyAny>>,
     /// What must live until the launch.
@@ -185,20 +185,20 @@ pub(crate) struct ArgumentExtras<'py> {
 }
 
 /// Arguments while they are packed.
-pub(crate) struct ArgumentPacking<'p, 'f, 'py> {
+pub(crate) struct PyArgumentPacker<'p, 'f, 'py> {
     function: &'f Function,
     packer: &'p mut ArgPacker<'f>,
-    extras: ArgumentExtras<'py>,
+    extras: ArgumentResources<'py>,
 }
 
-impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
+impl<'p, 'f, 'py> PyArgumentPacker<'p, 'f, 'py> {
     pub(crate) fn new(function: &'f Function, packer: &'p mut ArgPacker<'f>) -> Self {
-        Self { function, packer, extras: ArgumentExtras::default() }
+        Self { function, packer, extras: ArgumentResources::default() }
     }
 
     /// Packs all arguments.
     #[inline]
-    pub(crate) fn pack_all(mut self, args: PositionalArgs<'_, 'py>) -> PyResult<ArgumentExtras<'py>> {
+    pub(crate) fn pack_all(mut self, args: PositionalArgs<'_, 'py>) -> PyResult<ArgumentResources<'py>> {
         let numpy = numpy_classes(args.py())?;
         for (index, arg) in args.iter_args().enumerate() {
             if let Ok(memory) = arg.cast_exact::<PyDeviceAllocation>() {
@@ -208,7 +208,7 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
             } else if let Some(scalar) = numpy.and_then(|numpy| numpy.scalar_type_of(arg.get_type_ptr())) {
                 self.put_scalar(index, &arg, scalar)?;
             } else {
-                self.put_other(index, &arg)?;
+                self.put_general_argument(index, &arg)?;
             }
         }
         Ok(self.extras)
@@ -223,12 +223,12 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
         align: usize,
         given: GivenArgument,
     ) -> PyResult<()> {
-        let Err(error) = self.packer.push_as(bytes, align, given) else { return Ok(()) };
-        match self.function.reinterpret_mismatched(index, given).filter(|_| !rtcg::types_are_strict()) {
-            Some(untyped) if self.packer.push_as(bytes, align, untyped).is_ok() => {
-                warn_of_type(self.function, index, arg)
+        let Err(error) = self.packer.push_typed_argument(bytes, align, given) else { return Ok(()) };
+        match self.function.reinterpret_mismatched(index, given).filter(|_| !rtcg::argument_types_are_strict()) {
+            Some(untyped) if self.packer.push_typed_argument(bytes, align, untyped).is_ok() => {
+                warn_type_mismatch(self.function, index, arg)
             }
-            _ => Err(wrong_argument(self.function, index, error, arg, given)),
+            _ => Err(argument_error(self.function, index, error, arg, given)),
         }
     }
 
@@ -263,29 +263,34 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
         self.put_argument(index, scalar, bytes, kind.nbytes.min(8), GivenArgument::Value(kind.number))
     }
 
-    fn put_other(&mut self, index: usize, arg: &Bound<'py, PyAny>) -> PyResult<()> {
+    fn put_general_argument(&mut self, index: usize, arg: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = arg.py();
         if let Ok(array) = arg.cast::<PyGpuArray>() {
             let array = &array.get().current_state().array;
             array
                 .check_memory()
                 .map_err(|error| with_parameter_name(self.function, index, arg, array_error(py, error)))?;
-            return self.put_pointer(index, arg, array.device_ptr().unwrap_or(0), rtcg::number_of(array.dtype()));
+            return self.put_pointer(
+                index,
+                arg,
+                array.device_ptr().unwrap_or(0),
+                rtcg::element_number_type(array.dtype()),
+            );
         }
         if let Ok(memory) = arg.cast::<PyDeviceAllocation>() {
             let address = memory.get().ptr().map_err(|error| with_parameter_name(self.function, index, arg, error))?;
             return self.put_pointer(index, arg, address, None);
         }
         if arg.is_instance(ARGUMENT_HANDLER.import(py, "rtcg.driver", "ArgumentHandler")?)? {
-            return self.put_handler(index, arg);
+            return self.put_argument_handler(index, arg);
         }
-        if let Some(array) = host_array(arg) {
+        if let Some(array) = as_numpy_array(arg) {
             return self.put_host_array(index, array);
         }
         if let Some(generic) = numpy_generic(py)?
             && arg.is_instance(generic)?
         {
-            return self.unusual_scalar(index, arg);
+            return self.put_structured_scalar(index, arg);
         }
         if let Some(value) = weak_scalar(arg)? {
             return self.put_weak_scalar(index, arg, value);
@@ -294,7 +299,7 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
             let given = number.map_or(GivenArgument::Bytes, GivenArgument::Value);
             return self.put_argument(index, arg, &bytes, bytes.len().clamp(1, 8), given);
         }
-        match self.device_pointer_of(arg) {
+        match self.extract_device_pointer(arg) {
             Err(error) if error.is_instance_of::<LogicError>(py) => {
                 Err(with_parameter_name(self.function, index, arg, error))
             }
@@ -305,15 +310,16 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
     }
 
     /// `In`, `Out`, `InOut` and classes of users.
-    fn put_handler(&mut self, index: usize, arg: &Bound<'py, PyAny>) -> PyResult<()> {
+    fn put_argument_handler(&mut self, index: usize, arg: &Bound<'py, PyAny>) -> PyResult<()> {
         let array = arg.getattr("array").ok();
-        let array = array.as_ref().and_then(host_array);
+        let array = array.as_ref().and_then(as_numpy_array);
         let number = array.and_then(|array| number_type_of_dtype(&array.dtype()));
         // Refused before memory is allocated for it.
         let given = GivenArgument::Pointer(number);
-        let is_taken = || !rtcg::types_are_strict() && self.function.reinterpret_mismatched(index, given).is_some();
-        if self.function.check_type(index, given).is_err() && !is_taken() {
-            return Err(wrong_type_error(self.function, index, arg, &described_array(array)));
+        let is_taken =
+            || !rtcg::argument_types_are_strict() && self.function.reinterpret_mismatched(index, given).is_some();
+        if self.function.check_argument_type(index, given).is_err() && !is_taken() {
+            return Err(wrong_type_error(self.function, index, arg, &describe_array_dtype(array)));
         }
         let memory: DevicePtr = arg.call_method0("get_device_alloc")?.extract()?;
         self.extras.handlers.push(arg.clone());
@@ -321,7 +327,7 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
     }
 
     /// A structured or other unusual scalar: its bytes by value.
-    fn unusual_scalar(&mut self, index: usize, scalar: &Bound<'py, PyAny>) -> PyResult<()> {
+    fn put_structured_scalar(&mut self, index: usize, scalar: &Bound<'py, PyAny>) -> PyResult<()> {
         let dtype = scalar.getattr("dtype")?.cast_into::<PyArrayDescr>()?;
         let bytes: Vec<u8> = scalar.call_method0("tobytes")?.extract()?;
         let given = number_type_of_dtype(&dtype).map_or(GivenArgument::Bytes, GivenArgument::Value);
@@ -333,14 +339,14 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
         let buffer = HostBuffer::from_object(array, &format!("parameter #{index} (0-based)"))?;
         let dtype = array.dtype();
         let number = number_type_of_dtype(&dtype);
-        if is_managed(array)? {
+        if is_managed_array(array)? {
             return self.put_pointer(index, array, buffer.as_ptr().addr() as u64, number);
         }
         let is_address = matches!(number, Some(NumberType::Int { nbytes: 8, .. })) && buffer.nbytes() == 8;
         let is_pointer =
             self.function.param_declaration(index).is_some_and(|d| matches!(d.kind, ParamKind::Pointer(_)));
         if is_pointer && !is_address {
-            let given = described_array(Some(array));
+            let given = describe_array_dtype(Some(array));
             return Err(wrong_type_error(self.function, index, array, &format!("{given}{HOST_MEMORY_HINT}")));
         }
         // SAFETY: the array is alive while its bytes are copied, with the interpreter held.
@@ -370,19 +376,19 @@ impl<'p, 'f, 'py> ArgumentPacking<'p, 'f, 'py> {
     }
 
     /// The device address of an array of any library, or of a holder of a pointer.
-    fn device_pointer_of(&mut self, arg: &Bound<'py, PyAny>) -> PyResult<Option<(u64, Option<NumberType>)>> {
+    fn extract_device_pointer(&mut self, arg: &Bound<'py, PyAny>) -> PyResult<Option<(u64, Option<NumberType>)>> {
         if let Ok(interface) = arg.getattr("__cuda_array_interface__") {
-            return interface_pointer(&interface.cast_into::<PyDict>()?).map(Some);
+            return cuda_array_interface_pointer(&interface.cast_into::<PyDict>()?).map(Some);
         }
         if let Ok(memory) = arg.getattr("gpudata") {
             let address = if memory.is_none() { 0 } else { memory.extract::<DevicePtr>()?.0 };
             return Ok(Some((address, None)));
         }
-        if let Some((tensor, capsule)) = dlpack::device_tensor(arg)? {
+        if let Some((tensor, capsule)) = dlpack::import_device_tensor(arg)? {
             self.extras.held.push(capsule);
             return Ok(Some((tensor.address, number_type_of_kind(tensor.kind, tensor.itemsize))));
         }
-        if let Some((address, _)) = address_of_own_class(arg)? {
+        if let Some((address, _)) = address_of_rtcg_memory(arg)? {
             return Ok(Some((address, None)));
         }
         if arg.hasattr("get_pointer")? { arg.extract::<DevicePtr>().map(|ptr| Some((ptr.0, None))) } else { Ok(None) }
@@ -393,7 +399,7 @@ const HOST_MEMORY_HINT: &str = ", which is not on the device; use rtcg.driver.In
                            rtcg.driver.to_device or rtcg.numpy.to_gpu";
 
 /// Address and element type by the array interface.
-fn interface_pointer(interface: &Bound<'_, PyDict>) -> PyResult<(u64, Option<NumberType>)> {
+fn cuda_array_interface_pointer(interface: &Bound<'_, PyDict>) -> PyResult<(u64, Option<NumberType>)> {
     let data = interface.get_item("data")?.ok_or_else(|| PyTypeError::new_err("the array interface has no data"))?;
     let address = data.get_item(0)?.extract::<Option<u64>>()?.unwrap_or(0);
     let typestr = interface.get_item("typestr")?.and_then(|text| text.extract::<String>().ok()).unwrap_or_default();
@@ -461,7 +467,7 @@ fn number_type_of_ctypes_letter(letter: &str) -> Option<NumberType> {
 }
 
 /// Whether an array, or the array that it is a view of, lies in managed memory.
-fn is_managed(array: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
+fn is_managed_array(array: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
     let mut base = array.getattr("base")?;
     while let Ok(array) = base.cast::<PyUntypedArray>() {
         base = array.getattr("base")?;
@@ -471,15 +477,18 @@ fn is_managed(array: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
 
 /// An error about an argument, with what was given added to what the core knows.
 #[cold]
-fn wrong_argument(
+fn argument_error(
     function: &Function,
     index: usize,
     error: rtcg::driver::Error,
     arg: &Bound<'_, PyAny>,
     given: GivenArgument,
 ) -> PyErr {
-    let is_array = host_array(arg).is_some();
-    if !is_array && function.check_type(index, given).is_err() && function.params().is_none_or(|p| index < p.len()) {
+    let is_array = as_numpy_array(arg).is_some();
+    if !is_array
+        && function.check_argument_type(index, given).is_err()
+        && function.params().is_none_or(|p| index < p.len())
+    {
         let size = match given {
             GivenArgument::Value(number) => number.nbytes(),
             _ => 8,
@@ -495,7 +504,7 @@ fn wrong_argument(
 
 /// Warns, once for each kernel, parameter and type, that the bytes of an argument are taken as those of another type.
 #[cold]
-fn warn_of_type(function: &Function, index: usize, arg: &Bound<'_, PyAny>) -> PyResult<()> {
+fn warn_type_mismatch(function: &Function, index: usize, arg: &Bound<'_, PyAny>) -> PyResult<()> {
     static WARNED_TYPES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let declared =
         function.param_declaration(index).map_or_else(String::new, |declared| format!(" declares '{declared}'"));
@@ -559,7 +568,7 @@ fn invalid_type_error(function: &Function, index: usize, arg: &Bound<'_, PyAny>)
     wrong_type_error(function, index, arg, &given)
 }
 
-fn described_array(array: Option<&Bound<'_, PyUntypedArray>>) -> String {
+fn describe_array_dtype(array: Option<&Bound<'_, PyUntypedArray>>) -> String {
     array.map_or_else(|| "an array".to_owned(), |array| format!("an array of {}", array.dtype()))
 }
 

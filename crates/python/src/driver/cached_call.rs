@@ -12,11 +12,11 @@
 use crate::driver::arguments::{NumpyScalar, numpy_scalar};
 use crate::driver::fastcall::{KeywordArgs, PositionalArgs};
 use crate::driver::function::PyFunction;
-use crate::driver::geometry::small_integer;
+use crate::driver::launch_geometry::extract_small_integer;
 use crate::driver::launch_keywords::{LaunchKeyword, keyword_by_name};
 use crate::driver::memory::PyDeviceAllocation;
-use crate::driver::pool::{PyPooledDeviceAllocation, is_in_use as is_pool_in_use};
-use crate::driver::prepared::{PreparedLayout, PreparedSlot};
+use crate::driver::pool::{PyPooledDeviceAllocation, is_pool_in_use};
+use crate::driver::prepared_call::{PreparedArgType, PreparedLayout};
 use crate::driver::stream::PyStream;
 use crate::errors::OrRaise;
 use crate::gpuarray::PyGpuArray;
@@ -70,7 +70,7 @@ struct CachedArgument {
 }
 
 const MAX_ARGS: usize = 16;
-const MAX_WORDS: usize = 2 * MAX_ARGS;
+const MAX_ARG_WORDS: usize = 2 * MAX_ARGS;
 
 /// An index that is none.
 const NO_INDEX: u8 = u8::MAX;
@@ -109,13 +109,13 @@ struct CachedCall {
 
 /// How a kernel was last called, if a call like it can be made from the cache.
 #[derive(Default)]
-pub(crate) struct LastCall(UnsafeCell<Option<Box<CachedCall>>>);
+pub(crate) struct CachedCallCell(UnsafeCell<Option<Box<CachedCall>>>);
 
-// SAFETY: every use is by `call_again`, `remember_call` and `forget_call`, which are given the interpreter, so that one thread
+// SAFETY: every use is by `call_cached`, `cache_call` and `clear_cached_call`, which are given the interpreter, so that one thread
 // at a time is in them; none of them runs Python code while it holds a reference to the contents.
-unsafe impl Sync for LastCall {}
+unsafe impl Sync for CachedCallCell {}
 // SAFETY: the class pointers are only compared; the rest may go to another thread.
-unsafe impl Send for LastCall {}
+unsafe impl Send for CachedCallCell {}
 
 impl CachedDimensions {
     /// The numbers of `object`, if it is a tuple of Python's own integers.
@@ -149,7 +149,7 @@ fn dimensions_of_tuple(object: &Bound<'_, PyAny>) -> Option<[u32; 3]> {
         return None;
     }
     for (slot, item) in value.iter_mut().zip(tuple.iter_borrowed()) {
-        *slot = small_integer(&item)?;
+        *slot = extract_small_integer(&item)?;
     }
     Some(value)
 }
@@ -180,7 +180,7 @@ impl ArgumentSource {
                 Self::Array(number) => {
                     let array = &arg.cast_unchecked::<PyGpuArray>().get().initial_state()?.array;
                     // What was deferred would be computed here, and that may run Python code.
-                    if rtcg::number_of(array.dtype()) != number
+                    if rtcg::element_number_type(array.dtype()) != number
                         || fuse::is_deferred(array)
                         || array.check_memory().is_err()
                     {
@@ -228,7 +228,7 @@ impl ArgumentSource {
         }
     }
 
-    fn is_pooled(self) -> bool {
+    fn is_pooled_memory(self) -> bool {
         matches!(self, Self::Pooled | Self::Array(_))
     }
 }
@@ -273,7 +273,7 @@ pub(crate) unsafe fn write_int(arg: &Bound<'_, PyAny>, to: *mut u8, nbytes: u8, 
     Some(())
 }
 
-impl LastCall {
+impl CachedCallCell {
     /// Calls the kernel if the call is like the last one; `None`, with nothing done, if it is not.
     #[inline(always)]
     pub(crate) fn call_cached(&self, this: &PyFunction, kind: CallKind, row: RawArguments<'_>) -> Option<PyResult<()>> {
@@ -294,9 +294,9 @@ impl LastCall {
             let object = args.get_arg(cached.shared_at.into())?;
             cached.shared_object.as_ref().filter(|known| known.as_ptr() == object.as_ptr())?;
         }
-        let mut words = [MaybeUninit::<u64>::uninit(); MAX_WORDS];
+        let mut words = [MaybeUninit::<u64>::uninit(); MAX_ARG_WORDS];
         let first = usize::from(cached.first);
-        let bytes = cached.pack_words(args.skip_args(first), &mut words)?;
+        let bytes = cached.pack_argument_words(args.skip_args(first), &mut words)?;
         let shared = cached.shared;
         let stream = match cached.stream_at {
             NO_INDEX => None,
@@ -320,16 +320,16 @@ impl LastCall {
     }
 
     /// Nothing is known of the last call.
-    pub(crate) fn forget_call(&self, _py: Python<'_>) {
+    pub(crate) fn clear_cached_call(&self, _py: Python<'_>) {
         // SAFETY: the interpreter is held; what is dropped are tuples and numbers, which run no Python code.
         unsafe { *self.0.get() = None };
     }
 
     /// Remembers a call that has succeeded.
     #[inline(never)]
-    pub(crate) fn remember_call(&self, this: &PyFunction, call: &CompletedCall<'_, '_>) {
+    pub(crate) fn cache_call(&self, this: &PyFunction, call: &CompletedCall<'_, '_>) {
         let cached = if this.driver_function().is_prepared() { CachedCall::new(this, call) } else { None };
-        // SAFETY: as in `forget_call`.
+        // SAFETY: as in `clear_cached_call`.
         unsafe { *self.0.get() = cached.map(Box::new) };
     }
 }
@@ -359,16 +359,16 @@ fn without_gil<T: Send>(py: Python<'_>, body: impl FnOnce() -> T + Send) -> T {
 /// Tells pools that a launch in `stream` uses those of its arguments that are their memory.
 #[cold]
 fn record_pointer_use(args: PositionalArgs<'_, '_>, stream: Option<&Stream>) {
-    args.iter_args().for_each(|arg| crate::pointer::record_pointer_use(&arg, stream));
+    args.iter_args().for_each(|arg| crate::device_pointer::record_pointer_use(&arg, stream));
 }
 
 impl CachedCall {
     /// The packed arguments in `words`.
     #[inline(always)]
-    fn pack_words<'w>(
+    fn pack_argument_words<'w>(
         &self,
         args: PositionalArgs<'_, '_>,
-        words: &'w mut [MaybeUninit<u64>; MAX_WORDS],
+        words: &'w mut [MaybeUninit<u64>; MAX_ARG_WORDS],
     ) -> Option<&'w [u8]> {
         // What lies between arguments is zero.
         words.iter_mut().take(self.n_words.into()).for_each(|word| {
@@ -401,7 +401,7 @@ impl<'py> RawArguments<'py> {
     /// # Safety
     /// The interpreter must have given them for the present call.
     #[inline(always)]
-    pub(crate) unsafe fn from_raw(
+    pub(crate) unsafe fn from_vectorcall_args(
         py: Python<'py>,
         items: *const *mut PyObject,
         n_positional: usize,
@@ -457,7 +457,7 @@ impl CachedCall {
         {
             cached.read_keyword(&name, &value, args.len() + index)?;
         }
-        cached.plan_sources(this, args.skip_args(first.into()))?;
+        cached.plan_argument_sources(this, args.skip_args(first.into()))?;
         Some(cached)
     }
 
@@ -475,14 +475,14 @@ impl CachedCall {
     }
 
     fn read_shared_bytes(&mut self, value: &Bound<'_, PyAny>, at: usize) -> Option<()> {
-        self.shared = small_integer(value)?;
+        self.shared = extract_small_integer(value)?;
         self.shared_object = Some(value.clone().unbind());
         self.shared_at = at as u8;
         Some(())
     }
 
     /// Where each argument comes from and goes to.
-    fn plan_sources(&mut self, this: &PyFunction, args: PositionalArgs<'_, '_>) -> Option<()> {
+    fn plan_argument_sources(&mut self, this: &PyFunction, args: PositionalArgs<'_, '_>) -> Option<()> {
         let function = this.driver_function();
         let prepared = (self.kind != CallKind::Direct).then(|| this.prepared_types()).flatten();
         if args.len() > MAX_ARGS {
@@ -492,17 +492,17 @@ impl CachedCall {
             let (source, offset) = match (self.kind, prepared) {
                 (CallKind::Direct, _) => {
                     let declared = function.param_declaration(index).map(|declared| declared.kind);
-                    (direct_source(&arg, declared)?, function.params()?.get(index)?.offset)
+                    (direct_call_source(&arg, declared)?, function.params()?.get(index)?.offset)
                 }
-                (_, Some(prepared)) => prepared_source(&arg, prepared, index)?,
+                (_, Some(prepared)) => prepared_call_source(&arg, prepared, index)?,
                 (_, None) => return None,
             };
             let end = offset + source.argument_bytes();
-            if end > size_of::<[u64; MAX_WORDS]>() {
+            if end > size_of::<[u64; MAX_ARG_WORDS]>() {
                 return None;
             }
             self.steps[index] = CachedArgument { class: arg.get_type_ptr(), offset: offset as u16, source };
-            self.has_pooled |= source.is_pooled();
+            self.has_pooled |= source.is_pooled_memory();
             self.nbytes = self.nbytes.max(end as u16);
         }
         self.n_steps = args.len() as u8;
@@ -512,7 +512,7 @@ impl CachedCall {
 }
 
 /// Where an address comes from.
-fn memory_source(arg: &Bound<'_, PyAny>) -> Option<ArgumentSource> {
+fn device_memory_source(arg: &Bound<'_, PyAny>) -> Option<ArgumentSource> {
     if arg.is_exact_instance_of::<PyDeviceAllocation>() {
         return Some(ArgumentSource::Allocation);
     }
@@ -520,26 +520,26 @@ fn memory_source(arg: &Bound<'_, PyAny>) -> Option<ArgumentSource> {
 }
 
 /// Where the bytes of an argument come from that the general way took for a parameter.
-fn direct_source(arg: &Bound<'_, PyAny>, declared: Option<ParamKind>) -> Option<ArgumentSource> {
-    if let Some(source) = memory_source(arg) {
+fn direct_call_source(arg: &Bound<'_, PyAny>, declared: Option<ParamKind>) -> Option<ArgumentSource> {
+    if let Some(source) = device_memory_source(arg) {
         return Some(source);
     }
     if let Ok(array) = arg.cast_exact::<PyGpuArray>() {
-        return Some(ArgumentSource::Array(rtcg::number_of(array.get().current_state().array.dtype())));
+        return Some(ArgumentSource::Array(rtcg::element_number_type(array.get().current_state().array.dtype())));
     }
     if let Some(scalar) = numpy_scalar(arg) {
-        return bytes_source(scalar);
+        return numpy_scalar_source(scalar);
     }
     let Some(ParamKind::Value(number)) = declared else { return None };
-    python_source(arg, number)
+    python_number_source(arg, number)
 }
 
-fn bytes_source(scalar: NumpyScalar) -> Option<ArgumentSource> {
+fn numpy_scalar_source(scalar: NumpyScalar) -> Option<ArgumentSource> {
     matches!(scalar.nbytes, 1 | 2 | 4 | 8).then_some(ArgumentSource::Bytes(scalar.nbytes as u8))
 }
 
 /// Where the bytes of a number of Python's own come from.
-fn python_source(arg: &Bound<'_, PyAny>, number: NumberType) -> Option<ArgumentSource> {
+fn python_number_source(arg: &Bound<'_, PyAny>, number: NumberType) -> Option<ArgumentSource> {
     match number {
         NumberType::Int { nbytes, signed } if arg.is_exact_instance_of::<PyInt>() => {
             Some(ArgumentSource::Int { nbytes, signed })
@@ -551,22 +551,26 @@ fn python_source(arg: &Bound<'_, PyAny>, number: NumberType) -> Option<ArgumentS
 }
 
 /// Where the bytes of an argument of a prepared call come from, and where they go.
-fn prepared_source(arg: &Bound<'_, PyAny>, prepared: &PreparedLayout, index: usize) -> Option<(ArgumentSource, usize)> {
-    let (slot, place) = prepared.slot_and_param(index)?;
+fn prepared_call_source(
+    arg: &Bound<'_, PyAny>,
+    prepared: &PreparedLayout,
+    index: usize,
+) -> Option<(ArgumentSource, usize)> {
+    let (slot, place) = prepared.type_and_param(index)?;
     let number = match slot {
-        PreparedSlot::Pointer => match memory_source(arg) {
+        PreparedArgType::Pointer => match device_memory_source(arg) {
             Some(source) => return Some((source, place.offset)),
             None => NumberType::Int { nbytes: 8, signed: false },
         },
-        PreparedSlot::Signed(size) => NumberType::Int { nbytes: size as u8, signed: true },
-        PreparedSlot::Unsigned(size) => NumberType::Int { nbytes: size as u8, signed: false },
-        PreparedSlot::Float => NumberType::Float,
-        PreparedSlot::Double => NumberType::Double,
+        PreparedArgType::Signed(size) => NumberType::Int { nbytes: size as u8, signed: true },
+        PreparedArgType::Unsigned(size) => NumberType::Int { nbytes: size as u8, signed: false },
+        PreparedArgType::Float => NumberType::Float,
+        PreparedArgType::Double => NumberType::Double,
         _ => return None,
     };
     let source = match numpy_scalar(arg) {
-        Some(scalar) => bytes_source(scalar).filter(|_| scalar.number == number)?,
-        None => python_source(arg, number)?,
+        Some(scalar) => numpy_scalar_source(scalar).filter(|_| scalar.number == number)?,
+        None => python_number_source(arg, number)?,
     };
     Some((source, place.offset))
 }

@@ -1,8 +1,8 @@
 //! `Context`: each thread has a stack of them.
 
 use crate::driver::device::PyDevice;
-use crate::driver::in_flight;
-use crate::driver::resource::without_interpreter;
+use crate::driver::in_flight_buffers;
+use crate::driver::resource_lifetime::free_with_gil_released;
 use crate::errors::OrRaise;
 use crate::integer::int;
 use pyo3::prelude::*;
@@ -16,16 +16,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A context of a device. Made by `Device.make_context` and `Device.retain_primary_context`.
 #[pyclass(name = "Context", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyContext(
-    pub(crate) HeldContext,
+    pub(crate) OwnedContext,
     /// Whether a ``with`` block will find it pushed already, by `make_context`.
     AtomicBool,
 );
 
 /// A context, dropped with the interpreter released unless it outlives this reference: asking for the current context
 /// would otherwise cost mostly that.
-pub(crate) struct HeldContext(ManuallyDrop<Context>);
+pub(crate) struct OwnedContext(ManuallyDrop<Context>);
 
-impl Deref for HeldContext {
+impl Deref for OwnedContext {
     type Target = Context;
 
     #[inline]
@@ -34,24 +34,24 @@ impl Deref for HeldContext {
     }
 }
 
-impl Drop for HeldContext {
+impl Drop for OwnedContext {
     fn drop(&mut self) {
         // SAFETY: the context is taken once, and nothing sees it afterwards.
         let context = unsafe { ManuallyDrop::take(&mut self.0) };
         if !context.is_held_by_stack() {
-            without_interpreter(move || drop(context));
+            free_with_gil_released(move || drop(context));
         }
     }
 }
 
 impl PyContext {
     pub(crate) fn new(context: Context) -> Self {
-        Self(HeldContext(ManuallyDrop::new(context)), AtomicBool::new(false))
+        Self(OwnedContext(ManuallyDrop::new(context)), AtomicBool::new(false))
     }
 
     /// A context that was pushed when it was made.
-    pub(crate) fn from_pushed(context: Context) -> Self {
-        Self(HeldContext(ManuallyDrop::new(context)), AtomicBool::new(true))
+    pub(crate) fn from_pushed_context(context: Context) -> Self {
+        Self(OwnedContext(ManuallyDrop::new(context)), AtomicBool::new(true))
     }
 }
 
@@ -74,14 +74,14 @@ impl PyContext {
     /// The device of the current context; a `LogicError` if there is none.
     #[staticmethod]
     fn get_device(py: Python<'_>) -> PyResult<Py<PyDevice>> {
-        PyDevice::shared_object(py, Context::current_device().or_raise()?)
+        PyDevice::cached_py_device(py, Context::current_device().or_raise()?)
     }
 
     /// Wait until all work of the current context is done; raises what went wrong in it.
     #[staticmethod]
     fn synchronize(py: Python<'_>) -> PyResult<()> {
         let result = py.detach(Context::synchronize);
-        in_flight::release_passed();
+        in_flight_buffers::release_completed();
         result.or_raise()
     }
 

@@ -1,12 +1,12 @@
 //! Copies and fills. Copies without `_async` wait, with the interpreter released.
 
+use crate::device_pointer::{DeviceMemory, DevicePtr};
 use crate::driver::context::PyContext;
-use crate::driver::in_flight;
-use crate::driver::stream::{PyStream, stream_of};
+use crate::driver::in_flight_buffers;
+use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
 use crate::integer::int;
-use crate::pointer::{DeviceMemory, DevicePtr};
 use pyo3::prelude::*;
 use rtcg::driver::{Context, Stream, memory};
 
@@ -14,7 +14,7 @@ use rtcg::driver::{Context, Stream, memory};
 #[pyfunction]
 fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyResult<()> {
     let src = HostBuffer::from_object(src, "src")?;
-    dest.check_named("cuMemcpyHtoD", "dest: ", src.nbytes())?;
+    dest.check_argument_bytes("cuMemcpyHtoD", "dest: ", src.nbytes())?;
     // SAFETY: the buffer outlives the copy; the driver checks the device range.
     let bytes = unsafe { src.as_bytes() };
     if bytes.is_empty() {
@@ -28,7 +28,7 @@ fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyRes
 #[pyfunction]
 fn memcpy_dtoh(py: Python<'_>, dest: &Bound<'_, PyAny>, src: DevicePtr) -> PyResult<()> {
     let dest = HostBuffer::from_writable(dest, "dest")?;
-    src.check_named("cuMemcpyDtoH", "src: ", dest.nbytes())?;
+    src.check_argument_bytes("cuMemcpyDtoH", "src: ", dest.nbytes())?;
     // SAFETY: the buffer is writable and outlives the copy; the driver checks the device range.
     let bytes = unsafe { dest.bytes_mut() };
     if bytes.is_empty() {
@@ -48,9 +48,9 @@ fn memcpy_htod_async(
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
     let src = HostBuffer::from_object(src, "src")?;
-    let (address, nbytes, stream) = (src.as_ptr().addr(), src.nbytes(), stream_of(stream));
+    let (address, nbytes, stream) = (src.as_ptr().addr(), src.nbytes(), as_driver_stream(stream));
     let target = dest.ptr;
-    target.check_named("cuMemcpyHtoDAsync", "dest: ", nbytes)?;
+    target.check_argument_bytes("cuMemcpyHtoDAsync", "dest: ", nbytes)?;
     dest.used_in(stream);
     if nbytes == 0 {
         return Ok(());
@@ -61,7 +61,7 @@ fn memcpy_htod_async(
         unsafe { memory::memcpy_htod_async(target.0, host, nbytes, stream) }
     })
     .or_raise()?;
-    in_flight::hold_until_passed(stream, src.owner_object()).or_raise()
+    in_flight_buffers::hold_until_stream_done(stream, src.owner_object()).or_raise()
 }
 
 /// `memcpy_dtoh` in stream order; `dest` is kept alive until the copy is done.
@@ -74,9 +74,9 @@ fn memcpy_dtoh_async(
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
     let dest = HostBuffer::from_writable(dest, "dest")?;
-    let (address, nbytes, stream) = (dest.as_ptr().addr(), dest.nbytes(), stream_of(stream));
+    let (address, nbytes, stream) = (dest.as_ptr().addr(), dest.nbytes(), as_driver_stream(stream));
     let source = src.ptr;
-    source.check_named("cuMemcpyDtoHAsync", "src: ", nbytes)?;
+    source.check_argument_bytes("cuMemcpyDtoHAsync", "src: ", nbytes)?;
     src.used_in(stream);
     if nbytes == 0 {
         return Ok(());
@@ -87,23 +87,23 @@ fn memcpy_dtoh_async(
         unsafe { memory::memcpy_dtoh_async(host, source.0, nbytes, stream) }
     })
     .or_raise()?;
-    in_flight::hold_until_passed(stream, dest.owner_object()).or_raise()
+    in_flight_buffers::hold_until_stream_done(stream, dest.owner_object()).or_raise()
 }
 
-fn check_both(call: &str, dest: DevicePtr, src: DevicePtr, nbytes: usize) -> PyResult<()> {
-    dest.check_named(call, "dest: ", nbytes)?;
-    src.check_named(call, "src: ", nbytes)
+fn check_copy_bounds(call: &str, dest: DevicePtr, src: DevicePtr, nbytes: usize) -> PyResult<()> {
+    dest.check_argument_bytes(call, "dest: ", nbytes)?;
+    src.check_argument_bytes(call, "src: ", nbytes)
 }
 
 /// Checks both ends of a copy in a stream, and tells their pools of the stream.
-fn use_both(
+fn check_and_record_copy(
     call: &str,
     dest: &DeviceMemory<'_, '_>,
     src: &DeviceMemory<'_, '_>,
     nbytes: usize,
     stream: Option<&Stream>,
 ) -> PyResult<(u64, u64)> {
-    check_both(call, dest.ptr, src.ptr, nbytes)?;
+    check_copy_bounds(call, dest.ptr, src.ptr, nbytes)?;
     dest.used_in(stream);
     src.used_in(stream);
     Ok((dest.ptr.0, src.ptr.0))
@@ -117,7 +117,7 @@ fn memcpy_dtod(
     src: DevicePtr,
     #[pyo3(from_py_with = int)] size: usize,
 ) -> PyResult<()> {
-    check_both("cuMemcpyDtoD", dest, src, size)?;
+    check_copy_bounds("cuMemcpyDtoD", dest, src, size)?;
     // SAFETY: the driver checks both ranges.
     py.detach(|| unsafe { memory::memcpy_dtod(dest.0, src.0, size) }).or_raise()
 }
@@ -132,13 +132,13 @@ fn memcpy_dtod_async(
     #[pyo3(from_py_with = int)] size: usize,
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
-    let stream = stream_of(stream);
-    let (dest, src) = use_both("cuMemcpyDtoDAsync", &dest, &src, size, stream)?;
+    let stream = as_driver_stream(stream);
+    let (dest, src) = check_and_record_copy("cuMemcpyDtoDAsync", &dest, &src, size, stream)?;
     // SAFETY: the driver checks both ranges.
     py.detach(|| unsafe { memory::memcpy_dtod_async(dest, src, size, stream) }).or_raise()
 }
 
-fn context_of<'a>(context: Option<&'a Bound<'_, PyContext>>) -> Option<&'a Context> {
+fn as_driver_context<'a>(context: Option<&'a Bound<'_, PyContext>>) -> Option<&'a Context> {
     context.map(|context| &*context.get().0)
 }
 
@@ -153,8 +153,8 @@ fn memcpy_peer(
     dest_context: Option<&Bound<'_, PyContext>>,
     src_context: Option<&Bound<'_, PyContext>>,
 ) -> PyResult<()> {
-    check_both("cuMemcpyPeer", dest, src, size)?;
-    let (to, from) = (context_of(dest_context), context_of(src_context));
+    check_copy_bounds("cuMemcpyPeer", dest, src, size)?;
+    let (to, from) = (as_driver_context(dest_context), as_driver_context(src_context));
     // SAFETY: the driver checks both ranges.
     py.detach(|| unsafe { memory::memcpy_peer(dest.0, to, src.0, from, size) }).or_raise()
 }
@@ -171,13 +171,14 @@ fn memcpy_peer_async(
     src_context: Option<&Bound<'_, PyContext>>,
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
-    let (to, from, stream) = (context_of(dest_context), context_of(src_context), stream_of(stream));
-    let (dest, src) = use_both("cuMemcpyPeerAsync", &dest, &src, size, stream)?;
+    let (to, from, stream) =
+        (as_driver_context(dest_context), as_driver_context(src_context), as_driver_stream(stream));
+    let (dest, src) = check_and_record_copy("cuMemcpyPeerAsync", &dest, &src, size, stream)?;
     // SAFETY: the driver checks both ranges.
     py.detach(|| unsafe { memory::memcpy_peer_async(dest, to, src, from, size, stream) }).or_raise()
 }
 
-macro_rules! fills {
+macro_rules! memset_functions {
     ($($name:ident $name_async:ident $name_2d:ident $name_2d_async:ident $ty:ty;)*) => {
         $(
             /// Set `size` elements from `dest` on to `data`; does not wait.
@@ -188,7 +189,7 @@ macro_rules! fills {
                 #[pyo3(from_py_with = int)] data: $ty,
                 #[pyo3(from_py_with = int)] size: usize,
             ) -> PyResult<()> {
-                dest.check_named(stringify!($name), "dest: ", size.saturating_mul(size_of::<$ty>()))?;
+                dest.check_argument_bytes(stringify!($name), "dest: ", size.saturating_mul(size_of::<$ty>()))?;
                 // SAFETY: the driver checks the range.
                 py.detach(|| unsafe { memory::$name(dest.0, data, size) }).or_raise()
             }
@@ -203,8 +204,8 @@ macro_rules! fills {
                 #[pyo3(from_py_with = int)] size: usize,
                 stream: Option<&Bound<'_, PyStream>>,
             ) -> PyResult<()> {
-                let (target, stream) = (dest.ptr, stream_of(stream));
-                target.check_named(stringify!($name), "dest: ", size.saturating_mul(size_of::<$ty>()))?;
+                let (target, stream) = (dest.ptr, as_driver_stream(stream));
+                target.check_argument_bytes(stringify!($name), "dest: ", size.saturating_mul(size_of::<$ty>()))?;
                 dest.used_in(stream);
                 // SAFETY: the driver checks the range.
                 py.detach(|| unsafe { memory::$name_async(target.0, data, size, stream) }).or_raise()
@@ -220,7 +221,7 @@ macro_rules! fills {
                 #[pyo3(from_py_with = int)] width: usize,
                 #[pyo3(from_py_with = int)] height: usize,
             ) -> PyResult<()> {
-                dest.check_named(stringify!($name_2d), "dest: ", memory::extent_2d(pitch, width, height, size_of::<$ty>()))?;
+                dest.check_argument_bytes(stringify!($name_2d), "dest: ", memory::extent_2d(pitch, width, height, size_of::<$ty>()))?;
                 // SAFETY: the driver checks the range.
                 py.detach(|| unsafe { memory::$name_2d(dest.0, pitch, data, width, height) }).or_raise()
             }
@@ -238,15 +239,15 @@ macro_rules! fills {
                 #[pyo3(from_py_with = int)] height: usize,
                 stream: Option<&Bound<'_, PyStream>>,
             ) -> PyResult<()> {
-                let (target, stream) = (dest.ptr, stream_of(stream));
-                target.check_named(stringify!($name_2d), "dest: ", memory::extent_2d(pitch, width, height, size_of::<$ty>()))?;
+                let (target, stream) = (dest.ptr, as_driver_stream(stream));
+                target.check_argument_bytes(stringify!($name_2d), "dest: ", memory::extent_2d(pitch, width, height, size_of::<$ty>()))?;
                 dest.used_in(stream);
                 // SAFETY: the driver checks the range.
                 py.detach(|| unsafe { memory::$name_2d_async(target.0, pitch, data, width, height, stream) }).or_raise()
             }
         )*
 
-        fn register_fills(m: &Bound<'_, PyModule>) -> PyResult<()> {
+        fn register_memset_functions(m: &Bound<'_, PyModule>) -> PyResult<()> {
             $(
                 m.add_function(wrap_pyfunction!($name, m)?)?;
                 m.add_function(wrap_pyfunction!($name_async, m)?)?;
@@ -258,7 +259,7 @@ macro_rules! fills {
     };
 }
 
-fills! {
+memset_functions! {
     memset_d8 memset_d8_async memset_d2d8 memset_d2d8_async u8;
     memset_d16 memset_d16_async memset_d2d16 memset_d2d16_async u16;
     memset_d32 memset_d32_async memset_d2d32 memset_d2d32_async u32;
@@ -273,5 +274,5 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(memcpy_dtod_async, m)?)?;
     m.add_function(wrap_pyfunction!(memcpy_peer, m)?)?;
     m.add_function(wrap_pyfunction!(memcpy_peer_async, m)?)?;
-    register_fills(m)
+    register_memset_functions(m)
 }

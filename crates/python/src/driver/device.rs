@@ -2,7 +2,7 @@
 
 use crate::driver::context::PyContext;
 use crate::driver::fastcall::add_getters;
-use crate::driver::resource::{LateInit, made_by_init};
+use crate::driver::resource_lifetime::{LateInit, impl_new_for_init};
 use crate::errors::OrRaise;
 use crate::integer::int;
 use pyo3::exceptions::PyTypeError;
@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 #[pyclass(name = "Device", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyDevice(pub(crate) LateInit<Device>);
 
-made_by_init!(PyDevice, "(ordinal)");
+impl_new_for_init!(PyDevice, "(ordinal)");
 
 impl From<Device> for PyDevice {
     fn from(device: Device) -> Self {
@@ -27,9 +27,9 @@ impl From<Device> for PyDevice {
 
 impl PyDevice {
     /// The device's object, the same one at every call: making one would be most of the cost of asking for it.
-    pub(crate) fn shared_object(py: Python<'_>, device: Device) -> PyResult<Py<Self>> {
-        static SHARED_OBJECTS: Mutex<Vec<(Device, Py<PyDevice>)>> = Mutex::new(Vec::new());
-        let mut shared = SHARED_OBJECTS.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn cached_py_device(py: Python<'_>, device: Device) -> PyResult<Py<Self>> {
+        static PY_DEVICES: Mutex<Vec<(Device, Py<PyDevice>)>> = Mutex::new(Vec::new());
+        let mut shared = PY_DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, object)) = shared.iter().find(|(known, _)| *known == device) {
             return Ok(object.clone_ref(py));
         }
@@ -43,10 +43,10 @@ impl PyDevice {
 impl PyDevice {
     fn __init__(&self, ordinal: &Bound<'_, PyAny>) -> PyResult<()> {
         if let Ok(number) = ordinal.extract::<usize>() {
-            return self.0.init(Device::new(number).or_raise()?);
+            return self.0.init_value(Device::new(number).or_raise()?);
         }
         if let Ok(bus_id) = ordinal.extract::<String>() {
-            return self.0.init(Device::from_pci_bus_id(&bus_id).or_raise()?);
+            return self.0.init_value(Device::from_pci_bus_id(&bus_id).or_raise()?);
         }
         let given = ordinal.repr()?;
         Err(PyTypeError::new_err(format!("device is {given}; expected an ordinal (int >= 0) or a PCI bus id (str)")))
@@ -108,7 +108,7 @@ impl PyDevice {
     /// Make a context and push it on the calling thread's stack.
     #[pyo3(signature = (flags = 0))]
     fn make_context(&self, py: Python<'_>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<PyContext> {
-        py.detach(|| self.0.make_context(flags)).or_raise().map(PyContext::from_pushed)
+        py.detach(|| self.0.make_context(flags)).or_raise().map(PyContext::from_pushed_context)
     }
 
     /// The `ctx_flags` of the primary context. Set them before anybody retains it; a driver may refuse it later.
@@ -235,8 +235,8 @@ unsafe extern "C" fn get_attribute_c(slf: *mut PyObject, number: *mut c_void) ->
 }
 
 /// Any device attribute by its lower-case name is a property: `device.warp_size`.
-fn add_attributes(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    let names = sys::CUdevice_attribute::ALL.iter().filter_map(|(name, attribute)| {
+fn add_attribute_getters(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    let names = sys::CUdevice_attribute::NAMED_CONSTANTS.iter().filter_map(|(name, attribute)| {
         let name = name.strip_prefix("CU_DEVICE_ATTRIBUTE_")?.to_lowercase();
         (name != "max").then_some((name, attribute.0))
     });
@@ -245,7 +245,7 @@ fn add_attributes(m: &Bound<'_, PyModule>) -> PyResult<()> {
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyDevice>()?;
-    add_attributes(m)?;
+    add_attribute_getters(m)?;
     m.add_function(wrap_pyfunction!(init, m)?)?;
     m.add_function(wrap_pyfunction!(get_driver_version, m)?)?;
     m.add_function(wrap_pyfunction!(initialize_profiler, m)?)?;

@@ -23,7 +23,7 @@ struct DlTensor {
 }
 
 /// What a kernel needs to know of a tensor.
-pub(crate) struct DlManagedPrefix {
+pub(crate) struct DlpackPointer {
     pub(crate) address: u64,
     /// NumPy's letter; a blank for what NumPy lacks.
     pub(crate) kind: char,
@@ -36,7 +36,9 @@ const DEVICE_CUDA_MANAGED: i32 = 13;
 
 /// The tensor behind `object.__dlpack__()` if the device reaches it, and the capsule that must live
 /// as long as the address is used; `None` if there is no such method.
-pub(crate) fn device_tensor<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<(DlManagedPrefix, Bound<'py, PyAny>)>> {
+pub(crate) fn import_device_tensor<'py>(
+    object: &Bound<'py, PyAny>,
+) -> PyResult<Option<(DlpackPointer, Bound<'py, PyAny>)>> {
     let (Ok(export), Ok(device)) = (object.getattr("__dlpack__"), object.getattr("__dlpack_device__")) else {
         return Ok(None);
     };
@@ -58,5 +60,5 @@ pub(crate) fn device_tensor<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<
     let letter = ['i', 'u', 'f', ' ', ' ', 'c', 'b'].get(usize::from(tensor.code)).copied().unwrap_or(' ');
     let kind = if tensor.lanes == 1 { letter } else { ' ' };
     let address = (tensor.data.addr() as u64).wrapping_add(tensor.byte_offset);
-    Ok(Some((DlManagedPrefix { address, kind, itemsize: usize::from(tensor.bits) / 8 }, capsule)))
+    Ok(Some((DlpackPointer { address, kind, itemsize: usize::from(tensor.bits) / 8 }, capsule)))
 }

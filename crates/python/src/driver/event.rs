@@ -1,8 +1,8 @@
 //! `Event`.
 
-use crate::driver::in_flight;
-use crate::driver::resource::{Detached, closing_methods, detached, made_by_init};
-use crate::driver::stream::{stream_argument, stream_of};
+use crate::driver::in_flight_buffers;
+use crate::driver::resource_lifetime::{DropDetached, closeable_methods, impl_from_core, impl_new_for_init};
+use crate::driver::stream::{as_driver_stream, extract_stream};
 use crate::errors::OrRaise;
 use crate::integer::int;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -12,20 +12,20 @@ use rtcg::driver::Event;
 
 /// A mark in a stream: something to wait for, and a time.
 #[pyclass(name = "Event", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyEvent(pub(crate) Detached<Event>);
+pub(crate) struct PyEvent(pub(crate) DropDetached<Event>);
 
-detached!(PyEvent over Event);
-made_by_init!(PyEvent, "(flags=0)");
+impl_from_core!(PyEvent over Event);
+impl_new_for_init!(PyEvent, "(flags=0)");
 
 #[pymethods]
 impl PyEvent {
     #[pyo3(signature = (flags = 0))]
     fn __init__(&self, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
-        self.0.init(Event::new(flags).or_raise()?)
+        self.0.init_value(Event::new(flags).or_raise()?)
     }
 }
 
-closing_methods! { PyEvent;
+closeable_methods! { PyEvent;
     /// Mark the present end of `stream`. With flag 1, a captured graph does so at each launch.
     #[pyo3(signature = (stream = None, flags = 0))]
     fn record<'py>(
@@ -33,11 +33,11 @@ closing_methods! { PyEvent;
         stream: Option<&Bound<'py, PyAny>>,
         #[pyo3(from_py_with = int)] flags: u32,
     ) -> PyResult<Bound<'py, Self>> {
-        let stream = stream.filter(|stream| !stream.is_none()).map(stream_argument).transpose()?;
-        let (event, stream) = (&slf.get().0, stream_of(stream.as_ref()));
+        let stream = stream.filter(|stream| !stream.is_none()).map(extract_stream).transpose()?;
+        let (event, stream) = (&slf.get().0, as_driver_stream(stream.as_ref()));
         let record = || match flags {
             0 => event.record(stream),
-            flags => event.record_with(stream, flags),
+            flags => event.record_with_flags(stream, flags),
         };
         // As for launches.
         if event.context().queue_may_be_full() { slf.py().detach(record) } else { record() }.or_raise()?;
@@ -48,7 +48,7 @@ closing_methods! { PyEvent;
     fn synchronize<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
         let event = &slf.get().0;
         let result = py.detach(|| event.synchronize());
-        in_flight::release_passed();
+        in_flight_buffers::release_completed();
         result.or_raise()?;
         Ok(slf)
     }
@@ -80,7 +80,7 @@ closing_methods! { PyEvent;
     /// A `ValueError` for another length, a `LogicError` if there is no such event, or it is one of this process.
     #[staticmethod]
     fn from_ipc_handle(handle: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Event::from_ipc_handle(handle_bytes(handle)?).or_raise().map(Self::from)
+        Event::from_ipc_handle(ipc_handle_bytes(handle)?).or_raise().map(Self::from)
     }
 
     /// The driver's handle, for other libraries.
@@ -91,7 +91,7 @@ closing_methods! { PyEvent;
 }
 
 /// The 64 bytes of an interprocess handle.
-pub(crate) fn handle_bytes(handle: &Bound<'_, PyAny>) -> PyResult<[u8; 64]> {
+pub(crate) fn ipc_handle_bytes(handle: &Bound<'_, PyAny>) -> PyResult<[u8; 64]> {
     let Ok(bytes) = handle.extract::<Vec<u8>>() else {
         let kind = handle.get_type().name()?;
         return Err(PyTypeError::new_err(format!("handle is of type {kind}; expected 64 bytes")));

@@ -67,7 +67,7 @@ pub(crate) fn object_pointers(tuple: &Bound<'_, PyTuple>) -> Vec<*mut PyObject> 
 
 /// Keyword arguments.
 pub(crate) enum KeywordArgs<'a, 'py> {
-    /// CppNames, and as many values.
+    /// Names, and as many values.
     Row(Option<Borrowed<'a, 'py, PyTuple>>, PositionalArgs<'a, 'py>),
     Dict(Option<&'a Bound<'py, PyDict>>),
 }
@@ -159,7 +159,7 @@ pub(crate) fn add_methods(class: &Bound<'_, PyType>, methods: &[FastcallMethod])
     Ok(())
 }
 
-/// Adds read-only attributes whose values `get_arg` makes of a number. What the class has under such a
+/// Adds read-only attributes whose values `get` makes of a number. What the class has under such a
 /// name stays.
 pub(crate) fn add_getters<'a>(
     class: &Bound<'_, PyType>,
@@ -241,7 +241,7 @@ impl CallableType {
     }
 
     /// Makes an object by calling the class.
-    pub(crate) fn call_class<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn new_instance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let object = self.class.bind(py).call0()?;
         // SAFETY: the class has room for a pointer at this offset.
         unsafe { object.as_ptr().byte_add(self.offset).cast::<ffi::vectorcallfunc>().write(self.call) };

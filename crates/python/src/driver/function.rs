@@ -1,21 +1,23 @@
 //! `Function`: a kernel and the ways to call it.
 
-use crate::driver::arguments::{ArgumentExtras, ArgumentPacking};
-use crate::driver::cached_call::{CallKind, CompletedCall, LastCall, RawArguments};
+use crate::device_pointer::record_argument_uses;
+use crate::driver::arguments::{ArgumentResources, PyArgumentPacker};
+use crate::driver::cached_call::{CachedCallCell, CallKind, CompletedCall, RawArguments};
 use crate::driver::fastcall::{
     CallableType, FastcallMethod, KeywordArgs, MethodBody, PositionalArgs, add_getters, add_methods, call_method_body,
     object_pointers,
 };
-use crate::driver::geometry::{CallOptions, LaunchGeometry, parse_dimensions, prepared_geometry, texture_references};
-use crate::driver::graph::reject_handlers;
-use crate::driver::pool::is_in_use as is_pool_in_use;
-use crate::driver::prepared::{PackBuffer, PreparedLayout, PreparedTypes};
-use crate::driver::resource::Detached;
-use crate::driver::stream::{PyStream, stream_argument};
+use crate::driver::graph::reject_handlers_during_capture;
+use crate::driver::launch_geometry::{
+    CallOptions, LaunchGeometry, parse_dimensions, parse_prepared_geometry, texture_references,
+};
+use crate::driver::pool::is_pool_in_use;
+use crate::driver::prepared_call::{PackBuffer, PreparedLayout, PreparedTypes};
+use crate::driver::resource_lifetime::DropDetached;
+use crate::driver::stream::{PyStream, extract_stream};
 use crate::driver::texture::PyTextureReference;
 use crate::errors::{LogicError, OrRaise, driver_error};
 use crate::integer::int;
-use crate::pointer::record_argument_uses;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::{Py_ssize_t, PyObject};
@@ -31,20 +33,20 @@ use std::time::Instant;
 /// A kernel.
 #[pyclass(name = "Function", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyFunction {
-    pub(crate) function: Detached<Function>,
+    pub(crate) function: DropDetached<Function>,
     prepared: PreparedTypes,
-    pub(crate) last: LastCall,
+    pub(crate) last: CachedCallCell,
     /// What prepared calls use, kept alive.
-    texrefs: Detached<RwLock<Vec<TextureReference>>>,
+    texrefs: DropDetached<RwLock<Vec<TextureReference>>>,
 }
 
 impl PyFunction {
     pub(crate) fn new(function: Function) -> Self {
         Self {
-            function: Detached::new(function),
+            function: DropDetached::new(function),
             prepared: PreparedTypes::default(),
-            last: LastCall::default(),
-            texrefs: Detached::new(RwLock::default()),
+            last: CachedCallCell::default(),
+            texrefs: DropDetached::new(RwLock::default()),
         }
     }
 
@@ -64,8 +66,8 @@ impl PyFunction {
     }
 
     /// Lets later calls like this one use the cached call.
-    fn remember_call(&self, kind: CallKind, args: PositionalArgs<'_, '_>, keywords: &KeywordArgs<'_, '_>) {
-        self.last.remember_call(self, &CompletedCall { kind, args, keywords });
+    fn cache_call(&self, kind: CallKind, args: PositionalArgs<'_, '_>, keywords: &KeywordArgs<'_, '_>) {
+        self.last.cache_call(self, &CompletedCall { kind, args, keywords });
     }
 
     fn launch_packed(
@@ -81,7 +83,7 @@ impl PyFunction {
         let launch = || unsafe {
             match options {
                 None => self.function.launch(*grid, *block, *shared, stream, bytes),
-                Some(options) => self.function.launch_with(*grid, *block, *shared, stream, bytes, **options),
+                Some(options) => self.function.launch_with_options(*grid, *block, *shared, stream, bytes, **options),
             }
         };
         // Others get the interpreter where the launch may wait, perhaps for them.
@@ -102,21 +104,21 @@ fn call_function<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = args.py();
     let this = function_of_slf(slf)?;
-    let options = CallOptions::from_keywords(py, &keywords)?;
+    let options = CallOptions::from_launch_keywords(py, &keywords)?;
     let stream = options.stream.as_ref().map(|stream| &*stream.get().0);
     if is_any_capturing() {
-        reject_handlers(stream, &args.to_tuple()?)?;
+        reject_handlers_during_capture(stream, &args.to_tuple()?)?;
     }
-    let mut packer = this.function.args();
-    let extras = ArgumentPacking::new(&this.function, &mut packer).pack_all(args)?;
-    let bytes = packer.bytes().or_raise()?;
+    let mut packer = this.function.arg_packer();
+    let extras = PyArgumentPacker::new(&this.function, &mut packer).pack_all(args)?;
+    let bytes = packer.packed_bytes().or_raise()?;
     if !options.texrefs.is_empty() {
         options.texrefs.iter().try_for_each(|texref| this.function.param_set_texref(texref)).or_raise()?;
     }
     if extras.handlers.is_empty() && !options.time_kernel {
         this.launch_packed(py, &options.geometry, stream, bytes)?;
-        note_submitted(stream, args)?;
-        this.remember_call(CallKind::Direct, args, &keywords);
+        record_submitted_arguments(stream, args)?;
+        this.cache_call(CallKind::Direct, args, &keywords);
         return Ok(py.None().into_bound(py));
     }
     call_with_handlers(this, &options, &extras, bytes, args)
@@ -124,7 +126,7 @@ fn call_function<'py>(
 
 /// Tells graphs and pools which objects a launch uses, where there are any.
 #[inline]
-fn note_submitted(stream: Option<&Stream>, args: PositionalArgs<'_, '_>) -> PyResult<()> {
+fn record_submitted_arguments(stream: Option<&Stream>, args: PositionalArgs<'_, '_>) -> PyResult<()> {
     if !is_any_capturing() && !is_pool_in_use() {
         return Ok(());
     }
@@ -136,7 +138,7 @@ fn note_submitted(stream: Option<&Stream>, args: PositionalArgs<'_, '_>) -> PyRe
 fn call_with_handlers<'py>(
     this: &PyFunction,
     options: &CallOptions<'py>,
-    extras: &ArgumentExtras<'py>,
+    extras: &ArgumentResources<'py>,
     bytes: &[u8],
     args: PositionalArgs<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -152,7 +154,7 @@ fn call_with_handlers<'py>(
     }
     let start = Instant::now();
     this.launch_packed(py, &options.geometry, stream.map(|s| &*s.get().0), bytes)?;
-    note_submitted(stream.map(|s| &*s.get().0), args)?;
+    record_submitted_arguments(stream.map(|s| &*s.get().0), args)?;
     let outputs: Vec<_> =
         extras.handlers.iter().filter(|handler| handler.hasattr("post_call").unwrap_or(false)).cloned().collect();
     if outputs.is_empty() && !options.time_kernel {
@@ -177,12 +179,12 @@ fn prepared_call<'py>(
     keywords: KeywordArgs<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let this = function_of_slf(slf)?;
-    let geometry = prepared_geometry("prepared_call", args, &keywords)?;
+    let geometry = parse_prepared_geometry("prepared_call", args, &keywords)?;
     let mut buffer = PackBuffer::new();
-    let bytes = this.prepared_types_or_error()?.pack_call(args.skip_args(2), &mut buffer)?;
+    let bytes = this.prepared_types_or_error()?.pack_call_arguments(args.skip_args(2), &mut buffer)?;
     this.launch_packed(args.py(), &geometry, None, bytes)?;
-    note_submitted(None, args)?;
-    this.remember_call(CallKind::Prepared, args, &keywords);
+    record_submitted_arguments(None, args)?;
+    this.cache_call(CallKind::Prepared, args, &keywords);
     Ok(args.py().None().into_bound(args.py()))
 }
 
@@ -193,18 +195,18 @@ fn prepared_async_call<'py>(
     keywords: KeywordArgs<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let this = function_of_slf(slf)?;
-    let geometry = prepared_geometry("prepared_async_call", args, &keywords)?;
+    let geometry = parse_prepared_geometry("prepared_async_call", args, &keywords)?;
     let stream = match args.get_arg(2) {
         Some(stream) if stream.is_none() => None,
-        Some(stream) => Some(stream_argument(&stream)?),
+        Some(stream) => Some(extract_stream(&stream)?),
         None => return Err(PyTypeError::new_err("prepared_async_call() needs grid, block and stream")),
     };
     let stream = stream.as_ref().map(|stream| &*stream.get().0);
     let mut buffer = PackBuffer::new();
-    let bytes = this.prepared_types_or_error()?.pack_call(args.skip_args(3), &mut buffer)?;
+    let bytes = this.prepared_types_or_error()?.pack_call_arguments(args.skip_args(3), &mut buffer)?;
     this.launch_packed(args.py(), &geometry, stream, bytes)?;
-    note_submitted(stream, args)?;
-    this.remember_call(CallKind::PreparedAsync, args, &keywords);
+    record_submitted_arguments(stream, args)?;
+    this.cache_call(CallKind::PreparedAsync, args, &keywords);
     Ok(args.py().None().into_bound(args.py()))
 }
 
@@ -215,23 +217,24 @@ fn prepared_timed_call<'py>(
     keywords: KeywordArgs<'_, 'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let this = function_of_slf(slf)?;
-    let geometry = prepared_geometry("prepared_timed_call", args, &keywords)?;
+    let geometry = parse_prepared_geometry("prepared_timed_call", args, &keywords)?;
     let mut buffer = PackBuffer::new();
-    let bytes = this.prepared_types_or_error()?.pack_call(args.skip_args(2), &mut buffer)?;
+    let bytes = this.prepared_types_or_error()?.pack_call_arguments(args.skip_args(2), &mut buffer)?;
     let (start, end) = (Event::new(0).or_raise()?, Event::new(0).or_raise()?);
     start.record(None).or_raise()?;
     this.launch_packed(args.py(), &geometry, None, bytes)?;
-    note_submitted(None, args)?;
+    record_submitted_arguments(None, args)?;
     end.record(None).or_raise()?;
-    Bound::new(args.py(), TimedCall { start: Detached::new(start), end: Detached::new(end) }).map(Bound::into_any)
+    Bound::new(args.py(), TimedCall { start: DropDetached::new(start), end: DropDetached::new(end) })
+        .map(Bound::into_any)
 }
 
 /// Calls the kernel from the cache if the call is like the last one, else by `body`.
 ///
 /// # Safety
-/// As [`enter`], with a kernel.
+/// As [`call_method_body`], with a kernel.
 #[inline(always)]
-unsafe fn call_cached_or(
+unsafe fn call_through_cache(
     kind: CallKind,
     body: MethodBody,
     slf: *mut PyObject,
@@ -244,7 +247,7 @@ unsafe fn call_cached_or(
         let py = Python::assume_attached();
         let object = Borrowed::from_ptr(py, slf);
         let this = object.cast_unchecked::<PyFunction>().get();
-        this.last.call_cached(this, kind, RawArguments::from_raw(py, args, n_args, names))
+        this.last.call_cached(this, kind, RawArguments::from_vectorcall_args(py, args, n_args, names))
     };
     match done {
         Some(Ok(())) => {
@@ -275,10 +278,10 @@ unsafe extern "C" fn function_vectorcall(
     names: *mut PyObject,
 ) -> *mut PyObject {
     // SAFETY: called by the interpreter only, with an object of the class.
-    unsafe { call_cached_or(CallKind::Direct, call_function, slf, args, nargsf & (usize::MAX >> 1), names) }
+    unsafe { call_through_cache(CallKind::Direct, call_function, slf, args, nargsf & (usize::MAX >> 1), names) }
 }
 
-macro_rules! methods {
+macro_rules! fastcall_methods {
     ($($c_function:ident = $name:literal calls $body:ident as $kind:ident: $doc:literal;)*) => {
         $(unsafe extern "C" fn $c_function(
             slf: *mut PyObject,
@@ -287,13 +290,13 @@ macro_rules! methods {
             names: *mut PyObject,
         ) -> *mut PyObject {
             // SAFETY: called by the interpreter only, with an object of the class, which descriptors check.
-            unsafe { call_cached_or(CallKind::$kind, $body, slf, args, nargs.max(0) as usize, names) }
+            unsafe { call_through_cache(CallKind::$kind, $body, slf, args, nargs.max(0) as usize, names) }
         })*
         const FASTCALL_METHODS: &[FastcallMethod] = &[$(FastcallMethod { name: $name, call: $c_function, doc: $doc }),*];
     };
 }
 
-methods! {
+fastcall_methods! {
     c_prepared_call = c"prepared_call" calls prepared_call as Prepared:
         c"prepared_call($self, grid, block, /, *args, shared_size=0, **options)\n--\n\nRun the kernel with the prepared argument types; does not wait.";
     c_prepared_async_call = c"prepared_async_call" calls prepared_async_call as PreparedAsync:
@@ -304,7 +307,7 @@ methods! {
 
 thread_local! {
     /// The kernel that the next object of the class is for.
-    static NEXT_FUNCTION: Cell<Option<PyFunction>> = const { Cell::new(None) };
+    static FUNCTION_FOR_NEW_OBJECT: Cell<Option<PyFunction>> = const { Cell::new(None) };
 }
 
 static CALLABLE_TYPE: PyOnceLock<CallableType> = PyOnceLock::new();
@@ -313,7 +316,7 @@ fn callable_type(py: Python<'_>) -> PyResult<&CallableType> {
     CALLABLE_TYPE.get_or_try_init(py, || {
         let base = py.get_type::<PyFunction>();
         add_methods(&base, FASTCALL_METHODS)?;
-        let names = sys::CUfunction_attribute::ALL.iter().filter_map(|(name, attribute)| {
+        let names = sys::CUfunction_attribute::NAMED_CONSTANTS.iter().filter_map(|(name, attribute)| {
             let name = name.strip_prefix("CU_FUNC_ATTRIBUTE_")?.to_lowercase();
             (name != "max").then_some((name, attribute.0))
         });
@@ -345,8 +348,8 @@ impl<'py> IntoPyObject<'py> for KernelObject {
     type Error = PyErr;
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        NEXT_FUNCTION.set(Some(PyFunction::new(self.0)));
-        callable_type(py)?.call_class(py)
+        FUNCTION_FOR_NEW_OBJECT.set(Some(PyFunction::new(self.0)));
+        callable_type(py)?.new_instance(py)
     }
 }
 
@@ -355,7 +358,7 @@ impl PyFunction {
     #[new]
     fn new_object() -> PyResult<Self> {
         let text = "kernels are not made but got from a module, by get_function(name)";
-        NEXT_FUNCTION.take().ok_or_else(|| PyTypeError::new_err(text))
+        FUNCTION_FOR_NEW_OBJECT.take().ok_or_else(|| PyTypeError::new_err(text))
     }
 
     /// The call of a subclass; objects of the class itself are called without a tuple.
@@ -381,7 +384,7 @@ impl PyFunction {
             *slf.get().texrefs.write().unwrap_or_else(PoisonError::into_inner) = texture_references(texrefs)?;
         }
         let prepared = PreparedLayout::new(&slf.get().function, arg_types)?;
-        slf.get().last.forget_call(slf.py());
+        slf.get().last.clear_cached_call(slf.py());
         slf.get().prepared.set_layout(prepared);
         Ok(slf)
     }
@@ -484,8 +487,8 @@ impl PyFunction {
 /// A launch between two events.
 #[pyclass(name = "TimedCall", module = "rtcg.driver", frozen, dict, weakref)]
 struct TimedCall {
-    start: Detached<Event>,
-    end: Detached<Event>,
+    start: DropDetached<Event>,
+    end: DropDetached<Event>,
 }
 
 #[pymethods]

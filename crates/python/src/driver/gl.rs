@@ -1,23 +1,23 @@
 //! `rtcg.gl`: what OpenGL and CUDA share.
 
 use crate::driver::device::PyDevice;
-use crate::driver::resource::{Detached, detached};
+use crate::driver::resource_lifetime::{DropDetached, impl_from_core};
 use crate::driver::stream::PyStream;
 use crate::driver::texture::PyArrayHandle;
 use crate::errors::OrRaise;
 use crate::integer::int;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use rtcg::driver::gl::{self, Mapping, RegisteredObject};
+use rtcg::driver::gl::{self, RegisteredMapping, RegisteredObject};
 
 /// What registered buffers and images have in common.
 #[pyclass(name = "RegisteredObject", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyRegistered(Detached<RegisteredObject>);
+pub(crate) struct PyRegisteredObject(DropDetached<RegisteredObject>);
 
-detached!(PyRegistered over RegisteredObject);
+impl_from_core!(PyRegisteredObject over RegisteredObject);
 
 #[pymethods]
-impl PyRegistered {
+impl PyRegisteredObject {
     /// The number that OpenGL knows the object by.
     fn gl_handle(&self) -> u32 {
         self.0.gl_handle()
@@ -35,14 +35,14 @@ impl PyRegistered {
 
     /// Give the object to CUDA, in the order of `stream`: a `RegisteredMapping`.
     #[pyo3(signature = (stream = None))]
-    fn map(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<PyMapping> {
+    fn map(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<PyRegisteredMapping> {
         let stream = stream.map(|s| &*s.get().0);
-        py.detach(|| self.0.map(stream)).or_raise().map(PyMapping::from)
+        py.detach(|| self.0.map(stream)).or_raise().map(PyRegisteredMapping::from)
     }
 }
 
 /// A registered buffer object.
-#[pyclass(name = "RegisteredBuffer", module = "rtcg.driver", frozen, subclass, extends = PyRegistered)]
+#[pyclass(name = "RegisteredBuffer", module = "rtcg.driver", frozen, subclass, extends = PyRegisteredObject)]
 struct PyRegisteredBuffer;
 
 #[pymethods]
@@ -50,7 +50,7 @@ impl PyRegisteredBuffer {
     #[new]
     #[pyo3(signature = (*_args, **_kwargs), text_signature = "(bufobj, flags=0)")]
     fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyClassInitializer<Self> {
-        PyClassInitializer::from(PyRegistered(Detached::default())).add_subclass(Self)
+        PyClassInitializer::from(PyRegisteredObject(DropDetached::default())).add_subclass(Self)
     }
 
     #[pyo3(signature = (bufobj, flags = 0))]
@@ -59,12 +59,12 @@ impl PyRegisteredBuffer {
         #[pyo3(from_py_with = int)] bufobj: u32,
         #[pyo3(from_py_with = int)] flags: u32,
     ) -> PyResult<()> {
-        slf.as_super().get().0.init(RegisteredObject::buffer(bufobj, flags).or_raise()?)
+        slf.as_super().get().0.init_value(RegisteredObject::register_buffer(bufobj, flags).or_raise()?)
     }
 }
 
 /// A registered texture or renderbuffer.
-#[pyclass(name = "RegisteredImage", module = "rtcg.driver", frozen, subclass, extends = PyRegistered)]
+#[pyclass(name = "RegisteredImage", module = "rtcg.driver", frozen, subclass, extends = PyRegisteredObject)]
 struct PyRegisteredImage;
 
 #[pymethods]
@@ -72,7 +72,7 @@ impl PyRegisteredImage {
     #[new]
     #[pyo3(signature = (*_args, **_kwargs), text_signature = "(bufobj, target, flags=0)")]
     fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyClassInitializer<Self> {
-        PyClassInitializer::from(PyRegistered(Detached::default())).add_subclass(Self)
+        PyClassInitializer::from(PyRegisteredObject(DropDetached::default())).add_subclass(Self)
     }
 
     #[pyo3(signature = (bufobj, target, flags = 0))]
@@ -82,18 +82,18 @@ impl PyRegisteredImage {
         #[pyo3(from_py_with = int)] target: u32,
         #[pyo3(from_py_with = int)] flags: u32,
     ) -> PyResult<()> {
-        slf.as_super().get().0.init(RegisteredObject::image(bufobj, target, flags).or_raise()?)
+        slf.as_super().get().0.init_value(RegisteredObject::register_image(bufobj, target, flags).or_raise()?)
     }
 }
 
 /// A registered object while CUDA has it.
 #[pyclass(name = "RegisteredMapping", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-struct PyMapping(Detached<Mapping>);
+struct PyRegisteredMapping(DropDetached<RegisteredMapping>);
 
-detached!(PyMapping over Mapping);
+impl_from_core!(PyRegisteredMapping over RegisteredMapping);
 
 #[pymethods]
-impl PyMapping {
+impl PyRegisteredMapping {
     /// Give the object back to OpenGL, in the order of `stream`. A second time is a `LogicError`.
     #[pyo3(signature = (stream = None))]
     fn unmap(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
@@ -114,7 +114,7 @@ impl PyMapping {
     ) -> PyResult<PyArrayHandle> {
         // SAFETY: as everywhere in PyCUDA, the program keeps what its kernels use: here the
         // mapping for as long as the array.
-        unsafe { self.0.array(index, level) }.or_raise().map(PyArrayHandle::from)
+        unsafe { self.0.mapped_array(index, level) }.or_raise().map(PyArrayHandle::from)
     }
 
     fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -140,10 +140,10 @@ fn gl_devices() -> PyResult<Vec<PyDevice>> {
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
-    m.add_class::<PyRegistered>()?;
+    m.add_class::<PyRegisteredObject>()?;
     m.add_class::<PyRegisteredBuffer>()?;
     m.add_class::<PyRegisteredImage>()?;
-    m.add_class::<PyMapping>()?;
+    m.add_class::<PyRegisteredMapping>()?;
     m.add_function(wrap_pyfunction!(have_gl_ext, m)?)?;
     m.add_function(wrap_pyfunction!(gl_devices, m)?)
 }

@@ -1,22 +1,23 @@
 //! `Graph` and `GraphNode`.
 
+use crate::device_pointer::DevicePtr;
 use crate::driver::arguments::{PackedArguments, pack_arguments};
 use crate::driver::event::PyEvent;
 use crate::driver::function::PyFunction;
-use crate::driver::geometry::parse_dimensions;
 use crate::driver::graph_exec::PyGraphExec;
-use crate::driver::resource::{Detached, detached, made_by_init};
-use crate::driver::structured::PyMemcpy3D;
+use crate::driver::launch_geometry::parse_dimensions;
+use crate::driver::resource_lifetime::{DropDetached, impl_from_core, impl_new_for_init};
+use crate::driver::structured_copy::PyMemcpy3D;
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
 use crate::integer::{int, optional_int};
-use crate::pointer::DevicePtr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::driver::sys;
 use rtcg::driver::{
-    CopyEnd, Graph, GraphNode, HostFn, KernelNode, MemsetNode, Stream, is_any_capturing, linear_copy, retain_in_capture,
+    CopyEndpoint, Graph, GraphNode, HostFn, KernelNode, MemsetNode, Stream, is_any_capturing, linear_copy_params,
+    retain_in_capture,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,20 +53,20 @@ pub(crate) fn retained_object(object: &Bound<'_, PyAny>) -> Arc<Py<PyAny>> {
 }
 
 /// Keeps an object for the graph that `stream` is being captured into; false if it is not.
-pub(crate) fn retain_captured(stream: Option<&Stream>, object: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn retain_in_captured_graph(stream: Option<&Stream>, object: &Bound<'_, PyAny>) -> bool {
     retain_in_capture(stream, || retained_object(object))
 }
 
 /// `In`, `Out` and `InOut` copy around one launch, which a graph cannot repeat.
-pub(crate) fn reject_handlers(stream: Option<&Stream>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
+pub(crate) fn reject_handlers_during_capture(stream: Option<&Stream>, args: &Bound<'_, PyTuple>) -> PyResult<()> {
     let entered = if stream.is_none() { Stream::current() } else { None };
     match stream.or(entered.as_ref()) {
-        Some(stream) if is_any_capturing() && stream.is_capturing().or_raise()? => refuse_argument_handlers(args),
+        Some(stream) if is_any_capturing() && stream.is_capturing().or_raise()? => reject_argument_handlers(args),
         _ => Ok(()),
     }
 }
 
-fn refuse_argument_handlers(args: &Bound<'_, PyTuple>) -> PyResult<()> {
+fn reject_argument_handlers(args: &Bound<'_, PyTuple>) -> PyResult<()> {
     let handler = args.iter().find(|arg| arg.hasattr("pre_call").unwrap_or(false));
     handler.map_or(Ok(()), |handler| Err(argument_handler_error(&handler)))
 }
@@ -77,15 +78,15 @@ fn argument_handler_error(handler: &Bound<'_, PyAny>) -> PyErr {
     ))
 }
 
-fn core_nodes(nodes: &Option<NodeList<'_>>) -> Vec<GraphNode> {
+fn dependency_nodes(nodes: &Option<NodeList<'_>>) -> Vec<GraphNode> {
     nodes.iter().flat_map(|nodes| &nodes.0).map(|node| node.get().0.clone()).collect()
 }
 
-fn pairs_of(pairs: &NodePairs<'_>) -> Vec<(GraphNode, GraphNode)> {
+fn driver_node_pairs(pairs: &NodePairs<'_>) -> Vec<(GraphNode, GraphNode)> {
     pairs.iter().map(|(from, to)| (from.get().0.clone(), to.get().0.clone())).collect()
 }
 
-pub(crate) fn python_nodes(nodes: Vec<GraphNode>) -> Vec<PyGraphNode> {
+pub(crate) fn to_python_nodes(nodes: Vec<GraphNode>) -> Vec<PyGraphNode> {
     nodes.into_iter().map(PyGraphNode::from).collect()
 }
 
@@ -123,21 +124,21 @@ fn checked_copy_bytes(call: &str, size: Option<usize>, device: DevicePtr, host: 
 pub(crate) fn memcpy_htod_params(dest: DevicePtr, src: &Bound<'_, PyAny>, size: Option<usize>) -> PyResult<HostCopy> {
     let src = HostBuffer::from_object(src, "src")?;
     let size = checked_copy_bytes("cuGraphAddMemcpyNode", size, dest, &src)?;
-    let copy = linear_copy(CopyEnd::Device(dest.0), CopyEnd::Host(src.as_ptr()), size);
+    let copy = linear_copy_params(CopyEndpoint::Device(dest.0), CopyEndpoint::Host(src.as_ptr()), size);
     Ok(HostCopy { copy, owner: src.owner_object() })
 }
 
 pub(crate) fn memcpy_dtoh_params(dest: &Bound<'_, PyAny>, src: DevicePtr, size: Option<usize>) -> PyResult<HostCopy> {
     let dest = HostBuffer::from_writable(dest, "dest")?;
     let size = checked_copy_bytes("cuGraphAddMemcpyNode", size, src, &dest)?;
-    let copy = linear_copy(CopyEnd::Host(dest.as_ptr()), CopyEnd::Device(src.0), size);
+    let copy = linear_copy_params(CopyEndpoint::Host(dest.as_ptr()), CopyEndpoint::Device(src.0), size);
     Ok(HostCopy { copy, owner: dest.owner_object() })
 }
 
 pub(crate) fn memcpy_dtod_params(dest: DevicePtr, src: DevicePtr, size: usize) -> PyResult<sys::CUDA_MEMCPY3D> {
     dest.check_bytes("cuGraphAddMemcpyNode", size)?;
     src.check_bytes("cuGraphAddMemcpyNode", size)?;
-    Ok(linear_copy(CopyEnd::Device(dest.0), CopyEnd::Device(src.0), size))
+    Ok(linear_copy_params(CopyEndpoint::Device(dest.0), CopyEndpoint::Device(src.0), size))
 }
 
 pub(crate) fn memset_params(
@@ -160,13 +161,18 @@ pub(crate) fn memset_params(
 /// A graph.
 #[pyclass(name = "Graph", module = "rtcg.driver", frozen, subclass, eq, dict, weakref)]
 #[derive(PartialEq)]
-pub(crate) struct PyGraph(pub(crate) Detached<Graph>);
+pub(crate) struct PyGraph(pub(crate) DropDetached<Graph>);
 
-detached!(PyGraph over Graph);
-made_by_init!(PyGraph, "()");
+impl_from_core!(PyGraph over Graph);
+impl_new_for_init!(PyGraph, "()");
 
 impl PyGraph {
-    fn add_copy(&self, copy: &sys::CUDA_MEMCPY3D, after: &[GraphNode], owners: &[&Py<PyAny>]) -> PyResult<PyGraphNode> {
+    fn add_copy_node(
+        &self,
+        copy: &sys::CUDA_MEMCPY3D,
+        after: &[GraphNode],
+        owners: &[&Py<PyAny>],
+    ) -> PyResult<PyGraphNode> {
         // SAFETY: the host's memory is held by the node; the driver checks the device's.
         let node = unsafe { self.0.add_memcpy_node(copy, after) }.or_raise()?;
         Python::attach(|py| owners.iter().for_each(|owner| node.retain_for_node(retained_object(owner.bind(py)))));
@@ -177,7 +183,7 @@ impl PyGraph {
 #[pymethods]
 impl PyGraph {
     fn __init__(&self) -> PyResult<()> {
-        self.0.init(Graph::new().or_raise()?)
+        self.0.init_value(Graph::new().or_raise()?)
     }
 
     /// Launch `func`. Arguments are those of a direct call, but for `In`, `Out` and `InOut`.
@@ -203,7 +209,7 @@ impl PyGraph {
         };
         // SAFETY: number and sizes of the arguments were checked, and the node holds them; what the
         // kernel does with them is the business of who wrote it.
-        let node = unsafe { self.0.add_kernel_node(kernel, &core_nodes(&dependencies)) }.or_raise()?;
+        let node = unsafe { self.0.add_kernel_node(kernel, &dependency_nodes(&dependencies)) }.or_raise()?;
         node.retain_for_node(retained_object(args.as_any()));
         Ok(PyGraphNode::from(node))
     }
@@ -218,7 +224,7 @@ impl PyGraph {
         dependencies: Option<NodeList<'_>>,
     ) -> PyResult<PyGraphNode> {
         let HostCopy { copy, owner } = memcpy_htod_params(dest.extract()?, src, size)?;
-        self.add_copy(&copy, &core_nodes(&dependencies), &[&owner, &dest.clone().unbind()])
+        self.add_copy_node(&copy, &dependency_nodes(&dependencies), &[&owner, &dest.clone().unbind()])
     }
 
     /// Copy `size` bytes (default: as many as `dest` has) to the host.
@@ -231,7 +237,7 @@ impl PyGraph {
         dependencies: Option<NodeList<'_>>,
     ) -> PyResult<PyGraphNode> {
         let HostCopy { copy, owner } = memcpy_dtoh_params(dest, src.extract()?, size)?;
-        self.add_copy(&copy, &core_nodes(&dependencies), &[&owner, &src.clone().unbind()])
+        self.add_copy_node(&copy, &dependency_nodes(&dependencies), &[&owner, &src.clone().unbind()])
     }
 
     /// Copy `size` bytes on the device.
@@ -244,7 +250,7 @@ impl PyGraph {
         dependencies: Option<NodeList<'_>>,
     ) -> PyResult<PyGraphNode> {
         let copy = memcpy_dtod_params(dest.extract()?, src.extract()?, size)?;
-        self.add_copy(&copy, &core_nodes(&dependencies), &[&dest.clone().unbind(), &src.clone().unbind()])
+        self.add_copy_node(&copy, &dependency_nodes(&dependencies), &[&dest.clone().unbind(), &src.clone().unbind()])
     }
 
     /// Copy a box; later changes of `copy` do not reach the node.
@@ -255,8 +261,8 @@ impl PyGraph {
         copy: &Bound<'_, PyMemcpy3D>,
         dependencies: Option<NodeList<'_>>,
     ) -> PyResult<PyGraphNode> {
-        let (raw, owners) = copy.get().parts(py);
-        self.add_copy(&raw, &core_nodes(&dependencies), &owners.iter().collect::<Vec<_>>())
+        let (raw, owners) = copy.get().descriptor_and_owners(py);
+        self.add_copy_node(&raw, &dependency_nodes(&dependencies), &owners.iter().collect::<Vec<_>>())
     }
 
     /// Fill `height` rows, `pitch` bytes apart, of `count` elements of 1, 2 or 4 bytes.
@@ -274,7 +280,7 @@ impl PyGraph {
     ) -> PyResult<PyGraphNode> {
         let fill = memset_params(dest.extract()?, value, count, element_size, height, pitch)?;
         // SAFETY: the node holds the memory; the driver checks the range.
-        let node = unsafe { self.0.add_memset_node(&fill, &core_nodes(&dependencies)) }.or_raise()?;
+        let node = unsafe { self.0.add_memset_node(&fill, &dependency_nodes(&dependencies)) }.or_raise()?;
         node.retain_for_node(retained_object(dest));
         Ok(PyGraphNode::from(node))
     }
@@ -283,31 +289,34 @@ impl PyGraph {
     /// `sys.unraisablehook`.
     #[pyo3(signature = (function, dependencies = None))]
     fn add_host_node(&self, function: &Bound<'_, PyAny>, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_host_node(host_function(function)?, &core_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
+        self.0
+            .add_host_node(host_function(function)?, &dependency_nodes(&dependencies))
+            .or_raise()
+            .map(PyGraphNode::from)
     }
 
     /// A node that does nothing but join others.
     #[pyo3(signature = (dependencies = None))]
     fn add_empty_node(&self, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_empty_node(&core_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
+        self.0.add_empty_node(&dependency_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     /// Add a node that records an event at each launch.
     #[pyo3(signature = (event, dependencies = None))]
     fn add_event_record_node(&self, event: &PyEvent, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_event_record_node(&event.0, &core_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
+        self.0.add_event_record_node(&event.0, &dependency_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     /// Add a node that waits for an event at each launch.
     #[pyo3(signature = (event, dependencies = None))]
     fn add_event_wait_node(&self, event: &PyEvent, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_event_wait_node(&event.0, &core_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
+        self.0.add_event_wait_node(&event.0, &dependency_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     /// A copy of another graph as one node.
     #[pyo3(signature = (graph, dependencies = None))]
     fn add_child_graph_node(&self, graph: &PyGraph, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
-        self.0.add_child_graph_node(&graph.0, &core_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
+        self.0.add_child_graph_node(&graph.0, &dependency_nodes(&dependencies)).or_raise().map(PyGraphNode::from)
     }
 
     /// Memory that exists from this node to the one that frees it, at the same address in every launch.
@@ -317,21 +326,24 @@ impl PyGraph {
         #[pyo3(from_py_with = int)] size: usize,
         dependencies: Option<NodeList<'_>>,
     ) -> PyResult<(PyGraphNode, PyGraphAllocation)> {
-        let (node, ptr) = self.0.add_mem_alloc_node(size, &core_nodes(&dependencies)).or_raise()?;
-        Ok((PyGraphNode::from(node), PyGraphAllocation { ptr, nbytes: size, _graph: Detached::new((*self.0).clone()) }))
+        let (node, ptr) = self.0.add_mem_alloc_node(size, &dependency_nodes(&dependencies)).or_raise()?;
+        Ok((
+            PyGraphNode::from(node),
+            PyGraphAllocation { ptr, nbytes: size, _graph: DropDetached::new((*self.0).clone()) },
+        ))
     }
 
     /// Add a node that frees memory of `add_memalloc_node`.
     #[pyo3(signature = (ptr, dependencies = None))]
     fn add_memfree_node(&self, ptr: DevicePtr, dependencies: Option<NodeList<'_>>) -> PyResult<PyGraphNode> {
         // SAFETY: the driver takes addresses of graph memory only; what runs later is the program's business.
-        unsafe { self.0.add_mem_free_node(ptr.0, &core_nodes(&dependencies)) }.or_raise().map(PyGraphNode::from)
+        unsafe { self.0.add_mem_free_node(ptr.0, &dependency_nodes(&dependencies)) }.or_raise().map(PyGraphNode::from)
     }
 
     /// A condition: a number that kernels pass to `cudaGraphSetConditional`.
     #[pyo3(signature = (default = None))]
     fn conditional_handle(&self, #[pyo3(from_py_with = optional_int)] default: Option<u32>) -> PyResult<u64> {
-        Ok(self.0.conditional(default).or_raise()?.0)
+        Ok(self.0.create_conditional_handle(default).or_raise()?.0)
     }
 
     /// A node that runs one of `size` graphs, which are filled afterwards.
@@ -343,30 +355,30 @@ impl PyGraph {
         #[pyo3(from_py_with = int)] size: u32,
         dependencies: Option<NodeList<'_>>,
     ) -> PyResult<(PyGraphNode, Vec<PyGraph>)> {
-        let (condition, kind) = (rtcg::driver::Conditional(handle), sys::CUgraphConditionalNodeType(r#type));
-        let after = core_nodes(&dependencies);
+        let (condition, kind) = (rtcg::driver::ConditionalHandle(handle), sys::CUgraphConditionalNodeType(r#type));
+        let after = dependency_nodes(&dependencies);
         let (node, bodies) = self.0.add_conditional_node(condition, kind, size, &after).or_raise()?;
         Ok((PyGraphNode::from(node), bodies.into_iter().map(PyGraph::from).collect()))
     }
 
     /// Of each pair the second node comes after the first.
     fn add_dependencies(&self, pairs: NodePairs<'_>) -> PyResult<()> {
-        self.0.add_dependencies(&pairs_of(&pairs)).or_raise()
+        self.0.add_dependencies(&driver_node_pairs(&pairs)).or_raise()
     }
 
     /// Remove edges ``(before, after)``.
     fn remove_dependencies(&self, pairs: NodePairs<'_>) -> PyResult<()> {
-        self.0.remove_dependencies(&pairs_of(&pairs)).or_raise()
+        self.0.remove_dependencies(&driver_node_pairs(&pairs)).or_raise()
     }
 
     /// All nodes.
     fn get_nodes(&self) -> PyResult<Vec<PyGraphNode>> {
-        self.0.nodes().or_raise().map(python_nodes)
+        self.0.nodes().or_raise().map(to_python_nodes)
     }
 
     /// The nodes that come after no other.
     fn get_root_nodes(&self) -> PyResult<Vec<PyGraphNode>> {
-        self.0.root_nodes().or_raise().map(python_nodes)
+        self.0.root_nodes().or_raise().map(to_python_nodes)
     }
 
     /// All edges, ``(before, after)``.
@@ -395,7 +407,7 @@ impl PyGraph {
     /// The picture of `debug_dot_print` as text.
     #[pyo3(signature = (flags = 0))]
     fn dot(&self, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<String> {
-        self.0.dot(flags).or_raise()
+        self.0.to_dot(flags).or_raise()
     }
 
     /// The driver's handle, for other libraries.
@@ -420,7 +432,7 @@ impl PyGraph {
 
 /// The arguments of a kernel node.
 fn pack_kernel_args(func: &Bound<'_, PyFunction>, args: &Bound<'_, PyTuple>) -> PyResult<Vec<u8>> {
-    refuse_argument_handlers(args)?;
+    reject_argument_handlers(args)?;
     let PackedArguments { bytes, .. } = pack_arguments(func.get().driver_function(), args)?;
     Ok(bytes.to_vec())
 }
@@ -428,16 +440,16 @@ fn pack_kernel_args(func: &Bound<'_, PyFunction>, args: &Bound<'_, PyTuple>) -> 
 /// A node of a graph.
 #[pyclass(name = "GraphNode", module = "rtcg.driver", frozen, eq, subclass, dict, weakref)]
 #[derive(PartialEq)]
-pub(crate) struct PyGraphNode(pub(crate) Detached<GraphNode>);
+pub(crate) struct PyGraphNode(pub(crate) DropDetached<GraphNode>);
 
-detached!(PyGraphNode over GraphNode);
+impl_from_core!(PyGraphNode over GraphNode);
 
 impl PyGraphNode {
     /// A kernel like the present one, with what is given replaced.
-    pub(crate) fn changed_kernel(
+    pub(crate) fn updated_kernel_node(
         present: Option<Arc<KernelNode>>,
         args: &Bound<'_, PyTuple>,
-        change: &KernelChange<'_, '_>,
+        change: &KernelNodeUpdate<'_, '_>,
     ) -> PyResult<KernelNode> {
         let missing = |name: &str| {
             PyTypeError::new_err(format!("{name} must be given: the node is no kernel, or one that was captured"))
@@ -471,7 +483,7 @@ impl PyGraphNode {
 }
 
 /// What a kernel node shall do otherwise than before.
-pub(crate) struct KernelChange<'a, 'py> {
+pub(crate) struct KernelNodeUpdate<'a, 'py> {
     pub(crate) func: Option<&'a Bound<'py, PyFunction>>,
     pub(crate) block: Option<&'a Bound<'py, PyAny>>,
     pub(crate) grid: Option<&'a Bound<'py, PyAny>>,
@@ -494,13 +506,13 @@ impl PyGraphNode {
     /// The nodes that it comes right after.
     #[getter]
     fn dependencies(&self) -> PyResult<Vec<PyGraphNode>> {
-        self.0.dependencies().or_raise().map(python_nodes)
+        self.0.dependencies().or_raise().map(to_python_nodes)
     }
 
     /// The nodes that come right after it.
     #[getter]
     fn dependents(&self) -> PyResult<Vec<PyGraphNode>> {
-        self.0.dependents().or_raise().map(python_nodes)
+        self.0.dependents().or_raise().map(to_python_nodes)
     }
 
     /// The graph inside a child graph node.
@@ -516,7 +528,7 @@ impl PyGraphNode {
 
     /// The node of `graph`, made by `Graph.clone`, that stands for this one.
     fn find_in_clone(&self, graph: &PyGraph) -> PyResult<PyGraphNode> {
-        self.0.find_in(&graph.0).or_raise().map(PyGraphNode::from)
+        self.0.find_in_clone(&graph.0).or_raise().map(PyGraphNode::from)
     }
 
     /// Take it and its edges out of the graph.
@@ -534,7 +546,7 @@ impl PyGraphNode {
         grid: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = optional_int)] shared: Option<u32>,
     ) -> PyResult<()> {
-        let kernel = Self::changed_kernel(self.0.kernel(), args, &KernelChange { func, block, grid, shared })?;
+        let kernel = Self::updated_kernel_node(self.0.kernel(), args, &KernelNodeUpdate { func, block, grid, shared })?;
         // SAFETY: as when adding.
         unsafe { self.0.set_kernel(kernel) }.or_raise()?;
         self.0.retain_for_node(retained_object(args.as_any()));
@@ -557,7 +569,7 @@ impl PyGraphNode {
 pub(crate) struct PyGraphAllocation {
     ptr: u64,
     nbytes: usize,
-    _graph: Detached<Graph>,
+    _graph: DropDetached<Graph>,
 }
 
 #[pymethods]
@@ -587,8 +599,8 @@ impl PyGraphAllocation {
 }
 
 /// The nodes behind Python's objects, for the methods of streams.
-pub(crate) fn nodes_of(nodes: Vec<Bound<'_, PyGraphNode>>) -> Vec<GraphNode> {
-    core_nodes(&Some(NodeList(nodes)))
+pub(crate) fn to_driver_nodes(nodes: Vec<Bound<'_, PyGraphNode>>) -> Vec<GraphNode> {
+    dependency_nodes(&Some(NodeList(nodes)))
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {

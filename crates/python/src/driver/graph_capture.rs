@@ -1,7 +1,7 @@
 //! Capturing streams into graphs.
 
-use crate::driver::graph::{PyGraph, PyGraphNode, enum_member, python_nodes};
-use crate::driver::resource::Detached;
+use crate::driver::graph::{PyGraph, PyGraphNode, enum_member, to_python_nodes};
+use crate::driver::resource_lifetime::DropDetached;
 use crate::errors::OrRaise;
 use crate::integer::int;
 use pyo3::prelude::*;
@@ -12,15 +12,15 @@ use std::sync::{Mutex, PoisonError};
 /// `with stream.capture() as graph:`
 #[pyclass(name = "StreamCapture", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyStreamCapture {
-    stream: Detached<Stream>,
+    stream: DropDetached<Stream>,
     mode: CUstreamCaptureMode,
-    graph: Detached<Mutex<Option<Graph>>>,
+    graph: DropDetached<Mutex<Option<Graph>>>,
 }
 
 impl PyStreamCapture {
     pub(crate) fn new(stream: &Stream, mode: u32, graph: Option<&PyGraph>) -> Self {
         let graph = Mutex::new(graph.map(|graph| graph.0.clone()));
-        let (stream, graph) = (Detached::new(stream.clone()), Detached::new(graph));
+        let (stream, graph) = (DropDetached::new(stream.clone()), DropDetached::new(graph));
         Self { stream, mode: CUstreamCaptureMode(mode), graph }
     }
 }
@@ -67,7 +67,7 @@ pub(crate) type CaptureInfo<'py> = (Bound<'py, PyAny>, u64, PyGraph, Vec<PyGraph
 pub(crate) fn capture_info<'py>(py: Python<'py>, stream: &Stream) -> PyResult<Option<CaptureInfo<'py>>> {
     let status = enum_member(py, "capture_status", stream.capture_status().or_raise()?.0)?;
     let info = stream.capture_info().or_raise()?;
-    Ok(info.map(|info| (status, info.id, PyGraph::from(info.graph), python_nodes(info.dependencies))))
+    Ok(info.map(|info| (status, info.id, PyGraph::from(info.graph), to_python_nodes(info.dependencies))))
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -3,13 +3,13 @@
 use crate::driver::event::PyEvent;
 use crate::driver::function::PyFunction;
 use crate::driver::graph::{
-    HostCopy, KernelChange, PyGraph, PyGraphNode, host_function, memcpy_dtod_params, memcpy_dtoh_params,
+    HostCopy, KernelNodeUpdate, PyGraph, PyGraphNode, host_function, memcpy_dtod_params, memcpy_dtoh_params,
     memcpy_htod_params, memset_params, retained_object,
 };
-use crate::driver::in_flight;
-use crate::driver::resource::{Detached, detached};
-use crate::driver::stream::{PyStream, stream_of};
-use crate::driver::structured::PyMemcpy3D;
+use crate::driver::in_flight_buffers;
+use crate::driver::resource_lifetime::{DropDetached, impl_from_core};
+use crate::driver::stream::{PyStream, as_driver_stream};
+use crate::driver::structured_copy::PyMemcpy3D;
 use crate::errors::OrRaise;
 use crate::integer::{int, optional_int};
 use pyo3::prelude::*;
@@ -18,12 +18,12 @@ use rtcg::driver::{GraphExec, GraphNode, sys};
 
 /// An executable graph.
 #[pyclass(name = "GraphExec", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyGraphExec(Detached<GraphExec>);
+pub(crate) struct PyGraphExec(DropDetached<GraphExec>);
 
-detached!(PyGraphExec over GraphExec);
+impl_from_core!(PyGraphExec over GraphExec);
 
 impl PyGraphExec {
-    fn set_copy(&self, node: &GraphNode, copy: &sys::CUDA_MEMCPY3D, owners: &[&Py<PyAny>]) -> PyResult<()> {
+    fn set_copy_node_params(&self, node: &GraphNode, copy: &sys::CUDA_MEMCPY3D, owners: &[&Py<PyAny>]) -> PyResult<()> {
         // SAFETY: the host's memory is held for the node; the driver checks the device's.
         unsafe { self.0.set_memcpy(node, copy) }.or_raise()?;
         Python::attach(|py| {
@@ -38,15 +38,15 @@ impl PyGraphExec {
     /// Run the graph in stream order; does not wait. Launches of one executable graph never overlap.
     #[pyo3(signature = (stream = None))]
     fn launch(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
-        let stream = stream_of(stream);
-        in_flight::release_passed();
+        let stream = as_driver_stream(stream);
+        in_flight_buffers::release_completed();
         py.detach(|| self.0.launch(stream)).or_raise()
     }
 
     /// Prepare the next launch, which is then quicker.
     #[pyo3(signature = (stream = None))]
     fn upload(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
-        let stream = stream_of(stream);
+        let stream = as_driver_stream(stream);
         py.detach(|| self.0.upload(stream)).or_raise()
     }
 
@@ -80,8 +80,8 @@ impl PyGraphExec {
         #[pyo3(from_py_with = optional_int)] shared: Option<u32>,
     ) -> PyResult<()> {
         let node = &kernel_node.0;
-        let present = self.0.current_kernel(node).or_else(|| node.kernel());
-        let kernel = PyGraphNode::changed_kernel(present, args, &KernelChange { func, block, grid, shared })?;
+        let present = self.0.kernel_of_node(node).or_else(|| node.kernel());
+        let kernel = PyGraphNode::updated_kernel_node(present, args, &KernelNodeUpdate { func, block, grid, shared })?;
         // SAFETY: as when adding.
         unsafe { self.0.set_kernel(node, kernel) }.or_raise()?;
         self.0.retain_for_node(node, retained_object(args.as_any()));
@@ -98,7 +98,7 @@ impl PyGraphExec {
         #[pyo3(from_py_with = optional_int)] size: Option<usize>,
     ) -> PyResult<()> {
         let HostCopy { copy, owner } = memcpy_htod_params(dest.extract()?, src, size)?;
-        self.set_copy(&node.0, &copy, &[&owner, &dest.clone().unbind()])
+        self.set_copy_node_params(&node.0, &copy, &[&owner, &dest.clone().unbind()])
     }
 
     /// Replace what a copy to the host copies.
@@ -111,7 +111,7 @@ impl PyGraphExec {
         #[pyo3(from_py_with = optional_int)] size: Option<usize>,
     ) -> PyResult<()> {
         let HostCopy { copy, owner } = memcpy_dtoh_params(dest, src.extract()?, size)?;
-        self.set_copy(&node.0, &copy, &[&owner, &src.clone().unbind()])
+        self.set_copy_node_params(&node.0, &copy, &[&owner, &src.clone().unbind()])
     }
 
     /// Replace what a copy on the device copies.
@@ -123,13 +123,13 @@ impl PyGraphExec {
         #[pyo3(from_py_with = int)] size: usize,
     ) -> PyResult<()> {
         let copy = memcpy_dtod_params(dest.extract()?, src.extract()?, size)?;
-        self.set_copy(&node.0, &copy, &[&dest.clone().unbind(), &src.clone().unbind()])
+        self.set_copy_node_params(&node.0, &copy, &[&dest.clone().unbind(), &src.clone().unbind()])
     }
 
     /// Replace what a structured copy copies.
     fn memcpy_node_set_params(&self, py: Python<'_>, node: &PyGraphNode, copy: &Bound<'_, PyMemcpy3D>) -> PyResult<()> {
-        let (raw, owners) = copy.get().parts(py);
-        self.set_copy(&node.0, &raw, &owners.iter().collect::<Vec<_>>())
+        let (raw, owners) = copy.get().descriptor_and_owners(py);
+        self.set_copy_node_params(&node.0, &raw, &owners.iter().collect::<Vec<_>>())
     }
 
     /// Replace what is filled; arguments as of `Graph.add_memset_node`.
@@ -154,7 +154,7 @@ impl PyGraphExec {
 
     /// Replace the function that a host node calls.
     fn host_node_set_params(&self, node: &PyGraphNode, function: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.0.set_host(&node.0, host_function(function)?).or_raise()
+        self.0.set_host_function(&node.0, host_function(function)?).or_raise()
     }
 
     /// Of a node that records or waits for an event.

@@ -1,9 +1,9 @@
 //! The keywords of launches, recognised by address: the interpreter keeps one string of each name.
 
 use crate::driver::event::PyEvent;
-use crate::driver::geometry::parse_dimensions;
+use crate::driver::launch_geometry::parse_dimensions;
 use crate::errors::OrRaise;
-use crate::integer::int_named;
+use crate::integer::extract_named_int;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -61,12 +61,12 @@ const LAUNCH_KEYWORDS: [(&str, LaunchKeyword); 18] = [
     ("launch_completion_event", LaunchKeyword::Option(LaunchOption::LaunchCompletionEvent)),
 ];
 
-static INTERNED_NAMES: PyOnceLock<Vec<Py<PyString>>> = PyOnceLock::new();
+static INTERNED_KEYWORDS: PyOnceLock<Vec<Py<PyString>>> = PyOnceLock::new();
 
 /// The keyword with this name.
 #[inline]
 pub(crate) fn keyword_by_name(py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<LaunchKeyword> {
-    let names = INTERNED_NAMES
+    let names = INTERNED_KEYWORDS
         .get_or_init(py, || LAUNCH_KEYWORDS.iter().map(|(name, _)| PyString::intern(py, name).unbind()).collect());
     if let Some(index) = names.iter().position(|known| known.as_ptr() == name.as_ptr()) {
         return Ok(LAUNCH_KEYWORDS[index].1);
@@ -87,15 +87,16 @@ impl LaunchOption {
             Self::PreferredCluster => options.preferred_cluster = Some(parse_dimensions(value, "preferred_cluster")?),
             Self::ClusterScheduling => {
                 options.cluster_scheduling =
-                    Some(sys::CUclusterSchedulingPolicy(int_named(value, "cluster_scheduling")?));
+                    Some(sys::CUclusterSchedulingPolicy(extract_named_int(value, "cluster_scheduling")?));
             }
             Self::ProgrammaticDependent => options.programmatic_dependent = value.is_truthy()?,
-            Self::Priority => options.priority = Some(int_named(value, "priority")?),
+            Self::Priority => options.priority = Some(extract_named_int(value, "priority")?),
             Self::MemSyncDomain => {
-                options.mem_sync_domain = Some(sys::CUlaunchMemSyncDomain(int_named(value, "mem_sync_domain")?));
+                options.mem_sync_domain =
+                    Some(sys::CUlaunchMemSyncDomain(extract_named_int(value, "mem_sync_domain")?));
             }
-            Self::MemSyncDomainMap => options.mem_sync_domain_map = Some(domain_map(value)?),
-            Self::SharedCarveout => options.shared_carveout = Some(int_named(value, "shared_carveout")?),
+            Self::MemSyncDomainMap => options.mem_sync_domain_map = Some(parse_mem_sync_domain_map(value)?),
+            Self::SharedCarveout => options.shared_carveout = Some(extract_named_int(value, "shared_carveout")?),
             Self::ProgrammaticEvent => options.programmatic_event = Some(event_handle(value, "programmatic_event")?),
             Self::LaunchCompletionEvent => {
                 options.launch_completion_event = Some(event_handle(value, "launch_completion_event")?);
@@ -106,17 +107,17 @@ impl LaunchOption {
 }
 
 /// The numbers that the domains default and remote stand for.
-fn domain_map(value: &Bound<'_, PyAny>) -> PyResult<[u8; 2]> {
+fn parse_mem_sync_domain_map(value: &Bound<'_, PyAny>) -> PyResult<[u8; 2]> {
     let items = value.try_iter().and_then(Iterator::collect::<PyResult<Vec<_>>>).unwrap_or_default();
     let [default, remote] = &items[..] else {
         let text = format!("mem_sync_domain_map is {value}; expected two integers, for default and remote");
         return Err(PyTypeError::new_err(text));
     };
-    Ok([int_named(default, "mem_sync_domain_map[0]")?, int_named(remote, "mem_sync_domain_map[1]")?])
+    Ok([extract_named_int(default, "mem_sync_domain_map[0]")?, extract_named_int(remote, "mem_sync_domain_map[1]")?])
 }
 
 fn event_handle(value: &Bound<'_, PyAny>, name: &str) -> PyResult<sys::CUevent> {
     let event = value.cast::<PyEvent>();
     let event = event.map_err(|_| PyTypeError::new_err(format!("{name} is {value}; expected an Event")))?;
-    event.get().0.for_launch().or_raise()
+    event.get().0.handle_for_launch_attribute().or_raise()
 }

@@ -4,7 +4,7 @@ use crate::driver::device::PyDevice;
 use crate::driver::function::KernelObject;
 use crate::driver::memory::device_or_current;
 use crate::driver::module::{PyModuleHandle, jit_options};
-use crate::driver::resource::{Detached, closing_methods, detached};
+use crate::driver::resource_lifetime::{DropDetached, closeable_methods, impl_from_core};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
 use crate::integer::int;
@@ -14,17 +14,17 @@ use std::path::PathBuf;
 
 /// Code that the driver loads into each context that uses it.
 #[pyclass(name = "Library", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyLibrary(Detached<Library>);
+pub(crate) struct PyLibrary(DropDetached<Library>);
 
-detached!(PyLibrary over Library);
+impl_from_core!(PyLibrary over Library);
 
 /// A kernel of a library, of no context.
 #[pyclass(name = "Kernel", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyKernel(Detached<Kernel>);
+pub(crate) struct PyKernel(DropDetached<Kernel>);
 
-detached!(PyKernel over Kernel);
+impl_from_core!(PyKernel over Kernel);
 
-closing_methods! { PyLibrary;
+closeable_methods! { PyLibrary;
     /// The driver's handle, for other libraries.
     #[getter]
     fn handle(&self) -> usize {

@@ -1,14 +1,16 @@
 //! Device memory.
 
+use crate::device_pointer::DevicePtr;
 use crate::driver::device::PyDevice;
-use crate::driver::event::handle_bytes;
-use crate::driver::host::checked_array;
+use crate::driver::event::ipc_handle_bytes;
+use crate::driver::host_memory::checked_numpy_array;
 use crate::driver::memory_pool::PyMemoryPool;
-use crate::driver::resource::{Detached, LateInit, detached, made_by_init, resource_methods, without_interpreter};
-use crate::driver::stream::{PyStream, stream_of};
+use crate::driver::resource_lifetime::{
+    DropDetached, LateInit, free_with_gil_released, impl_from_core, impl_new_for_init, resource_methods,
+};
+use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::errors::{LogicError, OrRaise};
 use crate::integer::int;
-use crate::pointer::DevicePtr;
 use numpy::PyArrayDescr;
 use pyo3::exceptions::PyOverflowError;
 use pyo3::prelude::*;
@@ -22,33 +24,33 @@ pub(crate) struct PyDeviceAllocation(pub(crate) Arc<DeviceAllocation>);
 
 impl PyDeviceAllocation {
     pub(crate) fn ptr(&self) -> PyResult<u64> {
-        address_of(&self.0)
+        checked_device_address(&self.0)
     }
 }
 
 impl Drop for PyDeviceAllocation {
     fn drop(&mut self) {
         if Arc::strong_count(&self.0) == 1 && !self.0.is_freed() {
-            without_interpreter(|| self.0.free_quietly());
+            free_with_gil_released(|| self.0.free_quietly());
         }
     }
 }
 
 /// What is said when memory is used that was given back.
-pub(crate) fn used_after_free(what: &str, nbytes: usize, address: u64) -> PyErr {
+pub(crate) fn use_after_free_error(what: &str, nbytes: usize, address: u64) -> PyErr {
     LogicError::new_err(format!("{what} of {nbytes} bytes at {address:#x} used after free()"))
 }
 
 /// The address of memory that was not freed yet.
-fn address_of(memory: &DeviceAllocation) -> PyResult<u64> {
+fn checked_device_address(memory: &DeviceAllocation) -> PyResult<u64> {
     if memory.is_freed() {
-        return Err(used_after_free("device allocation", memory.nbytes(), memory.ptr()));
+        return Err(use_after_free_error("device allocation", memory.nbytes(), memory.ptr()));
     }
     Ok(memory.ptr())
 }
 
 /// A view of the bytes of an allocation that the host can reach.
-pub(crate) fn view_memory<'py>(
+pub(crate) fn allocation_memoryview<'py>(
     py: Python<'py>,
     address: u64,
     room: usize,
@@ -60,7 +62,7 @@ pub(crate) fn view_memory<'py>(
             "as_buffer: {size} bytes at offset {offset} are outside an allocation of {room} bytes"
         )));
     }
-    view_address(py, address, size, offset)
+    memoryview_at_address(py, address, size, offset)
 }
 
 resource_methods! {
@@ -69,7 +71,7 @@ resource_methods! {
     /// Free memory of `mem_alloc_async` once `stream` has passed its present work.
     #[pyo3(signature = (stream = None))]
     fn free_async(&self, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
-        self.0.free_async(stream_of(stream)).or_raise()
+        self.0.free_async(as_driver_stream(stream)).or_raise()
     }
 
     /// Size in bytes.
@@ -81,7 +83,7 @@ resource_methods! {
     /// A writable memoryview over the device's addresses; only for memory that the host can reach.
     #[pyo3(signature = (size, offset = 0))]
     fn as_buffer<'py>(&self, py: Python<'py>, #[pyo3(from_py_with = int)] size: usize, #[pyo3(from_py_with = int)] offset: usize) -> PyResult<Bound<'py, PyAny>> {
-        view_memory(py, self.ptr()?, self.0.nbytes(), size, offset)
+        allocation_memoryview(py, self.ptr()?, self.0.nbytes(), size, offset)
     }
 
     fn __repr__(&self) -> String {
@@ -102,19 +104,19 @@ resource_methods! {
 #[pyclass(name = "ManagedAllocation", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyManagedAllocation(pub(crate) LateInit<ManagedAllocation>);
 
-made_by_init!(PyManagedAllocation, "(nbytes, flags=0)");
+impl_new_for_init!(PyManagedAllocation, "(nbytes, flags=0)");
 
 impl Drop for PyManagedAllocation {
     fn drop(&mut self) {
         if let Some(memory) = self.0.get().filter(|memory| !memory.allocation().is_freed()) {
-            without_interpreter(|| memory.allocation().free_quietly());
+            free_with_gil_released(|| memory.allocation().free_quietly());
         }
     }
 }
 
 impl PyManagedAllocation {
     pub(crate) fn ptr(&self) -> PyResult<u64> {
-        address_of(self.0.allocation())
+        checked_device_address(self.0.allocation())
     }
 }
 
@@ -127,7 +129,7 @@ impl PyManagedAllocation {
         #[pyo3(from_py_with = int)] nbytes: usize,
         #[pyo3(from_py_with = int)] flags: u32,
     ) -> PyResult<()> {
-        self.0.init(py.detach(|| ManagedAllocation::new(nbytes, flags)).or_raise()?)
+        self.0.init_value(py.detach(|| ManagedAllocation::new(nbytes, flags)).or_raise()?)
     }
 }
 
@@ -155,32 +157,32 @@ resource_methods! {
         slf.get().ptr()?;
         let memory = &slf.get().0;
         let (data, room) = (memory.as_ptr(), memory.allocation().nbytes());
-        checked_array(slf.into_any(), data, room, dtype, &shape, fortran)
+        checked_numpy_array(slf.into_any(), data, room, dtype, &shape, fortran)
     }
 
     /// A writable view of `size` bytes at `offset`; a `LogicError` if the memory does not have them.
     #[pyo3(signature = (size, offset = 0))]
     fn as_buffer<'py>(&self, py: Python<'py>, #[pyo3(from_py_with = int)] size: usize, #[pyo3(from_py_with = int)] offset: usize) -> PyResult<Bound<'py, PyAny>> {
-        view_memory(py, self.ptr()?, self.nbytes(), size, offset)
+        allocation_memoryview(py, self.ptr()?, self.nbytes(), size, offset)
     }
 
     /// From the present end of `stream` on, let who `mem_flags` (of `mem_attach_flags`) says use the memory.
     #[pyo3(signature = (mem_flags, stream = None))]
     fn attach(&self, #[pyo3(from_py_with = int)] mem_flags: u32, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         self.ptr()?;
-        self.0.attach(mem_flags, stream_of(stream)).or_raise()
+        self.0.attach(mem_flags, as_driver_stream(stream)).or_raise()
     }
 
     /// Advise how all of the memory will be used; see `rtcg.driver.mem_advise`.
     #[pyo3(signature = (advice, device = None))]
     fn advise(&self, #[pyo3(from_py_with = int)] advice: u32, device: Option<&Bound<'_, PyDevice>>) -> PyResult<()> {
-        memory::mem_advise(self.ptr()?, self.nbytes(), sys::CUmem_advise(advice), device_of(device)).or_raise()
+        memory::mem_advise(self.ptr()?, self.nbytes(), sys::CUmem_advise(advice), as_driver_device(device)).or_raise()
     }
 
     /// Move all of the memory to a device (None: to the host) in stream order.
     #[pyo3(signature = (device = None, stream = None))]
     fn prefetch(&self, device: Option<&Bound<'_, PyDevice>>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
-        memory::mem_prefetch_async(self.ptr()?, self.nbytes(), device_of(device), stream_of(stream)).or_raise()
+        memory::mem_prefetch_async(self.ptr()?, self.nbytes(), as_driver_device(device), as_driver_stream(stream)).or_raise()
     }
 
     fn __int__(&self) -> PyResult<u64> {
@@ -193,7 +195,7 @@ resource_methods! {
 }
 
 /// The device that an optional argument names.
-fn device_of<'a>(device: Option<&'a Bound<'_, PyDevice>>) -> Option<&'a Device> {
+fn as_driver_device<'a>(device: Option<&'a Bound<'_, PyDevice>>) -> Option<&'a Device> {
     device.map(|device| &*device.get().0)
 }
 
@@ -207,10 +209,10 @@ pub(crate) fn device_or_current(device: Option<&Bound<'_, PyDevice>>) -> PyResul
 
 /// Memory of another process.
 #[pyclass(name = "IPCMemoryHandle", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyIpcMemory(pub(crate) Detached<IpcMemory>);
+pub(crate) struct PyIpcMemory(pub(crate) DropDetached<IpcMemory>);
 
-detached!(PyIpcMemory over IpcMemory);
-made_by_init!(PyIpcMemory, "(devhandle, flags=1)");
+impl_from_core!(PyIpcMemory over IpcMemory);
+impl_new_for_init!(PyIpcMemory, "(devhandle, flags=1)");
 
 impl PyIpcMemory {
     pub(crate) fn ptr(&self) -> PyResult<u64> {
@@ -225,7 +227,7 @@ impl PyIpcMemory {
 impl PyIpcMemory {
     #[pyo3(signature = (devhandle, flags = 1))]
     fn __init__(&self, devhandle: &Bound<'_, PyAny>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
-        self.0.init(IpcMemory::open(handle_bytes(devhandle)?, flags).or_raise()?)
+        self.0.init_value(IpcMemory::open_ipc_handle(ipc_handle_bytes(devhandle)?, flags).or_raise()?)
     }
 
     /// Unmap now. A second time is a `LogicError`.
@@ -260,7 +262,7 @@ impl PyIpcMemory {
 /// A memoryview over addresses. That the host can reach them is the user's promise.
 #[pyfunction]
 #[pyo3(signature = (address, size, offset = 0))]
-fn view_address(
+fn memoryview_at_address(
     py: Python<'_>,
     #[pyo3(from_py_with = int)] address: u64,
     #[pyo3(from_py_with = int)] size: usize,
@@ -319,7 +321,7 @@ fn mem_alloc_async(
     stream: Option<&Bound<'_, PyStream>>,
     pool: Option<&Bound<'_, PyMemoryPool>>,
 ) -> PyResult<PyDeviceAllocation> {
-    let (stream, pool) = (stream_of(stream), pool.map(|pool| &pool.get().0));
+    let (stream, pool) = (as_driver_stream(stream), pool.map(|pool| &pool.get().0));
     let memory = py.detach(|| match pool {
         Some(pool) => pool.allocate(size, stream),
         None => DeviceAllocation::new_async(size, stream),
@@ -404,8 +406,8 @@ fn mem_advise(
     #[pyo3(from_py_with = int)] advice: u32,
     device: Option<&Bound<'_, PyDevice>>,
 ) -> PyResult<()> {
-    devptr.check_named("cuMemAdvise", "devptr: ", size)?;
-    memory::mem_advise(devptr.0, size, sys::CUmem_advise(advice), device_of(device)).or_raise()
+    devptr.check_argument_bytes("cuMemAdvise", "devptr: ", size)?;
+    memory::mem_advise(devptr.0, size, sys::CUmem_advise(advice), as_driver_device(device)).or_raise()
 }
 
 /// Move a range of managed memory to a device (None: to the host) in stream order.
@@ -417,8 +419,8 @@ fn mem_prefetch_async(
     device: Option<&Bound<'_, PyDevice>>,
     stream: Option<&Bound<'_, PyStream>>,
 ) -> PyResult<()> {
-    devptr.check_named("cuMemPrefetchAsync", "devptr: ", size)?;
-    memory::mem_prefetch_async(devptr.0, size, device_of(device), stream_of(stream)).or_raise()
+    devptr.check_argument_bytes("cuMemPrefetchAsync", "devptr: ", size)?;
+    memory::mem_prefetch_async(devptr.0, size, as_driver_device(device), as_driver_stream(stream)).or_raise()
 }
 
 /// What was advised about a range of managed memory, by `mem_range_attribute`. Of devices, -1 is the
@@ -429,7 +431,7 @@ fn mem_range_get_attribute(
     devptr: DevicePtr,
     #[pyo3(from_py_with = int)] size: usize,
 ) -> PyResult<i32> {
-    devptr.check_named("cuMemRangeGetAttribute", "devptr: ", size)?;
+    devptr.check_argument_bytes("cuMemRangeGetAttribute", "devptr: ", size)?;
     memory::mem_range_attribute(sys::CUmem_range_attribute(attribute), devptr.0, size).or_raise()
 }
 
@@ -448,7 +450,7 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyDeviceAllocation>()?;
     m.add_class::<PyManagedAllocation>()?;
     m.add_class::<PyIpcMemory>()?;
-    m.add_function(wrap_pyfunction!(view_address, m)?)?;
+    m.add_function(wrap_pyfunction!(memoryview_at_address, m)?)?;
     m.add_function(wrap_pyfunction!(mem_get_info, m)?)?;
     m.add_function(wrap_pyfunction!(mem_alloc, m)?)?;
     m.add_function(wrap_pyfunction!(mem_alloc_async, m)?)?;

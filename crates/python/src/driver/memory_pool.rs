@@ -2,9 +2,9 @@
 
 use crate::driver::device::PyDevice;
 use crate::driver::memory::{PyDeviceAllocation, device_or_current};
-use crate::driver::resource::{Detached, detached, made_by_init, with_methods};
-use crate::driver::stream::{PyStream, stream_of};
-use crate::driver::virtual_memory::{borrow_fd, rights_of};
+use crate::driver::resource_lifetime::{DropDetached, context_manager_methods, impl_from_core, impl_new_for_init};
+use crate::driver::stream::{PyStream, as_driver_stream};
+use crate::driver::virtual_memory::{access_rights_from_flags, borrow_fd};
 use crate::errors::OrRaise;
 use crate::integer::int;
 use pyo3::prelude::*;
@@ -25,10 +25,10 @@ use std::sync::Arc;
 /// exportable : bool
 ///     Whether it can go to another process.
 #[pyclass(name = "MemoryPool", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyMemoryPool(pub(crate) Detached<MemoryPool>);
+pub(crate) struct PyMemoryPool(pub(crate) DropDetached<MemoryPool>);
 
-detached!(PyMemoryPool over MemoryPool);
-made_by_init!(PyMemoryPool, "(device=None, max_size=0, exportable=False)");
+impl_from_core!(PyMemoryPool over MemoryPool);
+impl_new_for_init!(PyMemoryPool, "(device=None, max_size=0, exportable=False)");
 
 #[pymethods]
 impl PyMemoryPool {
@@ -39,23 +39,23 @@ impl PyMemoryPool {
         #[pyo3(from_py_with = int)] max_size: usize,
         exportable: bool,
     ) -> PyResult<()> {
-        self.0.init(MemoryPool::new(device_or_current(device)?, max_size, exportable).or_raise()?)
+        self.0.init_value(MemoryPool::new(device_or_current(device)?, max_size, exportable).or_raise()?)
     }
 }
 
-with_methods! { PyMemoryPool;
+context_manager_methods! { PyMemoryPool;
     /// The pool that a device has from the beginning.
     #[staticmethod]
     #[pyo3(signature = (device = None))]
     fn get_default(device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
-        MemoryPool::default_of(device_or_current(device)?).or_raise().map(Self::from)
+        MemoryPool::default_of_device(device_or_current(device)?).or_raise().map(Self::from)
     }
 
     /// The pool that allocations in stream order on a device use now.
     #[staticmethod]
     #[pyo3(signature = (device = None))]
     fn get_current(device: Option<&Bound<'_, PyDevice>>) -> PyResult<Self> {
-        MemoryPool::current_of(device_or_current(device)?).or_raise().map(Self::from)
+        MemoryPool::current_of_device(device_or_current(device)?).or_raise().map(Self::from)
     }
 
     /// A pool that another process exported as a file descriptor, which stays the caller's.
@@ -79,7 +79,7 @@ with_methods! { PyMemoryPool;
 
     /// Memory of the process that exported this pool.
     fn import_pointer(&self, data: &Bound<'_, PyAny>) -> PyResult<PyDeviceAllocation> {
-        let bytes = crate::driver::event::handle_bytes(data)?;
+        let bytes = crate::driver::event::ipc_handle_bytes(data)?;
         self.0.import_pointer(bytes).or_raise().map(|memory| PyDeviceAllocation(Arc::new(memory)))
     }
 
@@ -96,7 +96,7 @@ with_methods! { PyMemoryPool;
         #[pyo3(from_py_with = int)] size: usize,
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<PyDeviceAllocation> {
-        let stream = stream_of(stream);
+        let stream = as_driver_stream(stream);
         let memory = py.detach(|| self.0.allocate(size, stream)).or_raise()?;
         Ok(PyDeviceAllocation(Arc::new(memory)))
     }
@@ -160,7 +160,7 @@ with_methods! { PyMemoryPool;
 
     /// Say what a device may do with the pool's memory, by `mem_access_flags`.
     fn set_access(&self, device: &Bound<'_, PyDevice>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
-        self.0.set_access(&device.get().0, rights_of(flags)?).or_raise()
+        self.0.set_access(&device.get().0, access_rights_from_flags(flags)?).or_raise()
     }
 
     /// What a device may do with the pool's memory: a `mem_access_flags`.

@@ -1,7 +1,7 @@
 //! `Module`, and modules from files and images.
 
 use crate::driver::function::KernelObject;
-use crate::driver::resource::{Detached, LateInit, closing_methods, detached, made_by_init};
+use crate::driver::resource_lifetime::{DropDetached, LateInit, closeable_methods, impl_from_core, impl_new_for_init};
 use crate::driver::texture::{PySurfaceReference, PyTextureReference};
 use crate::errors::OrRaise;
 use crate::host_buffer::HostBuffer;
@@ -13,11 +13,11 @@ use std::sync::{Mutex, PoisonError};
 
 /// Loaded code.
 #[pyclass(name = "Module", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyModuleHandle(pub(crate) Detached<Module>);
+pub(crate) struct PyModuleHandle(pub(crate) DropDetached<Module>);
 
-detached!(PyModuleHandle over Module);
+impl_from_core!(PyModuleHandle over Module);
 
-closing_methods! { PyModuleHandle;
+closeable_methods! { PyModuleHandle;
     /// The kernel of this name. `LogicError` when there is none.
     fn get_function(&self, name: &str) -> PyResult<KernelObject> {
         self.0.function(name).or_raise().map(KernelObject)
@@ -95,12 +95,12 @@ fn module_from_buffer(
 
 /// Links several images into one module.
 #[pyclass(name = "Linker", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyLinker(LateInit<LinkInProgress>);
+pub(crate) struct PyLinker(LateInit<LinkerState>);
 
-made_by_init!(PyLinker, "(message_handler=None, options=None, log_verbose=False)");
+impl_new_for_init!(PyLinker, "(message_handler=None, options=None, log_verbose=False)");
 
-struct LinkInProgress {
-    linker: Detached<Mutex<Linker>>,
+struct LinkerState {
+    linker: DropDetached<Mutex<Linker>>,
     message_handler: Option<Py<PyAny>>,
 }
 
@@ -136,7 +136,7 @@ impl PyLinker {
             options.push((sys::CU_JIT_LOG_VERBOSE, 1));
         }
         let linker = Linker::new(&options).or_raise()?;
-        self.0.init(LinkInProgress { linker: Detached::new(Mutex::new(linker)), message_handler })
+        self.0.init_value(LinkerState { linker: DropDetached::new(Mutex::new(linker)), message_handler })
     }
 
     #[pyo3(signature = (data, input_type, name = "unknown"))]

@@ -1,10 +1,12 @@
 //! `rtcg.tools`' memory pools.
 
-use crate::driver::host::{HostArrayGeometry, checked_array};
-use crate::driver::memory::{used_after_free, view_memory};
-use crate::driver::resource::resource_methods;
-use crate::driver::resource::{Detached, LateInit, detached, made_by_init, without_interpreter};
-use crate::driver::stream::{PyStream, stream_of};
+use crate::driver::host_memory::{HostArrayGeometry, checked_numpy_array};
+use crate::driver::memory::{allocation_memoryview, use_after_free_error};
+use crate::driver::resource_lifetime::resource_methods;
+use crate::driver::resource_lifetime::{
+    DropDetached, LateInit, free_with_gil_released, impl_from_core, impl_new_for_init,
+};
+use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::errors::OrRaise;
 use crate::integer::int;
 use pyo3::prelude::*;
@@ -17,16 +19,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Whether there ever was a pool of device memory.
-static IS_IN_USE: AtomicBool = AtomicBool::new(false);
+static POOL_IN_USE: AtomicBool = AtomicBool::new(false);
 
 /// False while no argument of a kernel can be memory of a pool.
-pub(crate) fn is_in_use() -> bool {
-    IS_IN_USE.load(Ordering::Relaxed)
+pub(crate) fn is_pool_in_use() -> bool {
+    POOL_IN_USE.load(Ordering::Relaxed)
 }
 
 /// Says that memory of a pool can be an argument of a kernel from now on.
-pub(crate) fn note_use() {
-    IS_IN_USE.store(true, Ordering::Relaxed);
+pub(crate) fn mark_pool_in_use() {
+    POOL_IN_USE.store(true, Ordering::Relaxed);
 }
 
 /// Device memory of a pool, which gets it back with the last reference or by `free()`.
@@ -35,9 +37,9 @@ pub(crate) struct PyPooledDeviceAllocation(pub(crate) Arc<DeviceBuffer>);
 
 impl Drop for PyPooledDeviceAllocation {
     fn drop(&mut self) {
-        if !self.0.is_freed() && self.0.may_wait() && Arc::strong_count(&self.0) == 1 {
+        if !self.0.is_freed() && self.0.free_may_wait() && Arc::strong_count(&self.0) == 1 {
             // A second `free`, by another thread, is an error that nobody needs.
-            without_interpreter(|| drop(self.0.free()));
+            free_with_gil_released(|| drop(self.0.free()));
         }
     }
 }
@@ -45,7 +47,7 @@ impl Drop for PyPooledDeviceAllocation {
 impl PyPooledDeviceAllocation {
     pub(crate) fn ptr(&self) -> PyResult<u64> {
         if self.0.is_freed() {
-            return Err(used_after_free("pooled device allocation", self.0.nbytes(), self.0.ptr()));
+            return Err(use_after_free_error("pooled device allocation", self.0.nbytes(), self.0.ptr()));
         }
         Ok(self.0.ptr())
     }
@@ -64,13 +66,13 @@ resource_methods! {
     /// copies of this package do so by themselves.
     #[pyo3(signature = (stream = None))]
     fn used_in(&self, stream: Option<&Bound<'_, PyStream>>) {
-        self.0.used_in(stream_of(stream));
+        self.0.used_in(as_driver_stream(stream));
     }
 
     /// A writable view of `size` bytes at `offset`; only for memory that the host can reach.
     #[pyo3(signature = (size, offset = 0))]
     fn as_buffer<'py>(&self, py: Python<'py>, #[pyo3(from_py_with = int)] size: usize, #[pyo3(from_py_with = int)] offset: usize) -> PyResult<Bound<'py, PyAny>> {
-        view_memory(py, self.ptr()?, self.0.nbytes(), size, offset)
+        allocation_memoryview(py, self.ptr()?, self.0.nbytes(), size, offset)
     }
 
     fn __repr__(&self) -> String {
@@ -97,9 +99,9 @@ pub(crate) struct PyPooledHostAllocation(PooledHostAllocation);
 
 impl Drop for PyPooledHostAllocation {
     fn drop(&mut self) {
-        if !self.0.is_freed() && self.0.may_wait() {
+        if !self.0.is_freed() && self.0.free_may_wait() {
             // As above.
-            without_interpreter(|| drop(self.0.free()));
+            free_with_gil_released(|| drop(self.0.free()));
         }
     }
 }
@@ -220,17 +222,17 @@ macro_rules! pool_methods {
 /// Memory that a stream gave back is handed to the same stream at once, and to another one when the
 /// first has passed its work. May be used from any thread and outlive its contexts.
 #[pyclass(name = "DeviceMemoryPool", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyDeviceMemoryPool(Detached<DeviceMemoryPool>);
+pub(crate) struct PyDeviceMemoryPool(DropDetached<DeviceMemoryPool>);
 
-detached!(PyDeviceMemoryPool over DeviceMemoryPool);
-made_by_init!(PyDeviceMemoryPool, "()");
+impl_from_core!(PyDeviceMemoryPool over DeviceMemoryPool);
+impl_new_for_init!(PyDeviceMemoryPool, "()");
 
 #[pymethods]
 impl PyDeviceMemoryPool {
     #[pyo3(signature = (*, _labelled = false))]
     fn __init__(&self, _labelled: bool) -> PyResult<()> {
-        IS_IN_USE.store(true, Ordering::Relaxed);
-        self.0.init(if _labelled { DeviceMemoryPool::new_labelled() } else { DeviceMemoryPool::new() })
+        POOL_IN_USE.store(true, Ordering::Relaxed);
+        self.0.init_value(if _labelled { DeviceMemoryPool::new_labelled() } else { DeviceMemoryPool::new() })
     }
 }
 
@@ -251,8 +253,8 @@ pool_methods! {
         size: usize,
         stream: Option<&Bound<'_, PyStream>>,
     ) -> PyResult<PyPooledDeviceAllocation> {
-        let stream = stream_of(stream);
-        if let Some(memory) = self.0.allocate_held(size, stream) {
+        let stream = as_driver_stream(stream);
+        if let Some(memory) = self.0.allocate_if_held(size, stream) {
             return Ok(PyPooledDeviceAllocation(Arc::new(memory.into())));
         }
         let memory = py.detach(|| self.0.allocate(size, stream)).or_raise()?;
@@ -268,18 +270,18 @@ pool_methods! {
         stream: Option<&Bound<'_, PyStream>>,
         label: &str,
     ) -> PyResult<(PyPooledDeviceAllocation, bool)> {
-        let stream = stream_of(stream);
+        let stream = as_driver_stream(stream);
         let (memory, was_taken) = py.detach(|| self.0.allocate_labelled(size, stream, label)).or_raise()?;
         Ok((PyPooledDeviceAllocation(Arc::new(memory.into())), was_taken))
     }
 
     /// The labelled blocks in use: (size, label, count), the largest first.
-    fn _histogram(&self) -> Vec<(usize, String, usize)> {
+    fn _labelled_block_counts(&self) -> Vec<(usize, String, usize)> {
         self.0.histogram().into_iter().map(|block| (block.nbytes, block.label.to_string(), block.count)).collect()
     }
 
-    fn _report(&self, size: usize, label: &str) -> String {
-        self.0.report(size, label)
+    fn _allocation_report(&self, size: usize, label: &str) -> String {
+        self.0.allocation_report(size, label)
     }
 }
 
@@ -287,13 +289,13 @@ pool_methods! {
 #[pyclass(name = "PageLockedAllocator", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyPageLockedAllocator(LateInit<PageLockedAllocator>);
 
-made_by_init!(PyPageLockedAllocator, "(flags=0)");
+impl_new_for_init!(PyPageLockedAllocator, "(flags=0)");
 
 #[pymethods]
 impl PyPageLockedAllocator {
     #[pyo3(signature = (flags = 0))]
     fn __init__(&self, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
-        self.0.init(PageLockedAllocator { flags })
+        self.0.init_value(PageLockedAllocator { flags })
     }
 
     /// The `host_alloc_flags` of what it allocates.
@@ -305,17 +307,17 @@ impl PyPageLockedAllocator {
 
 /// Keeps freed page-locked memory for the next array of about the same size.
 #[pyclass(name = "PageLockedMemoryPool", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyPageLockedMemoryPool(Detached<PageLockedMemoryPool>);
+pub(crate) struct PyPageLockedMemoryPool(DropDetached<PageLockedMemoryPool>);
 
-detached!(PyPageLockedMemoryPool over PageLockedMemoryPool);
-made_by_init!(PyPageLockedMemoryPool, "(allocator=None)");
+impl_from_core!(PyPageLockedMemoryPool over PageLockedMemoryPool);
+impl_new_for_init!(PyPageLockedMemoryPool, "(allocator=None)");
 
 #[pymethods]
 impl PyPageLockedMemoryPool {
     #[pyo3(signature = (allocator = None))]
     fn __init__(&self, allocator: Option<&Bound<'_, PyPageLockedAllocator>>) -> PyResult<()> {
         let allocator = allocator.map_or_else(Default::default, |allocator| *allocator.get().0);
-        self.0.init(PageLockedMemoryPool::new(allocator))
+        self.0.init_value(PageLockedMemoryPool::new(allocator))
     }
 }
 
@@ -331,14 +333,14 @@ pool_methods! {
         dtype: &Bound<'py, PyAny>,
         order: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let HostArrayGeometry { shape, dtype, fortran, nbytes } = HostArrayGeometry::from_arguments(shape, dtype, order)?;
-        let memory = match self.0.allocate_held(nbytes, None) {
+        let HostArrayGeometry { shape, dtype, fortran, nbytes } = HostArrayGeometry::from_shape_and_dtype(shape, dtype, order)?;
+        let memory = match self.0.allocate_if_held(nbytes, None) {
             Some(memory) => memory,
             None => py.detach(|| self.0.allocate(nbytes, None)).or_raise()?,
         };
         let (data, room) = (memory.as_ptr(), memory.nbytes());
         let owner = Bound::new(py, PyPooledHostAllocation(memory))?.into_any();
-        checked_array(owner, data, room, &dtype, &shape, fortran)
+        checked_numpy_array(owner, data, room, &dtype, &shape, fortran)
     }
 }
 

@@ -1,25 +1,25 @@
 //! `Stream`.
 
+use crate::device_pointer::DevicePtr;
 use crate::driver::event::PyEvent;
-use crate::driver::graph::{PyGraph, PyGraphNode, enum_member, nodes_of};
+use crate::driver::graph::{PyGraph, PyGraphNode, enum_member, to_driver_nodes};
 use crate::driver::graph_capture::{CaptureInfo, PyStreamCapture, capture_info};
-use crate::driver::in_flight;
-use crate::driver::resource::{Detached, detached, made_by_init};
+use crate::driver::in_flight_buffers;
+use crate::driver::resource_lifetime::{DropDetached, impl_from_core, impl_new_for_init};
 use crate::errors::OrRaise;
 use crate::integer::{int, optional_int};
-use crate::pointer::DevicePtr;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::driver::sys::{CUstream, CUstreamCaptureMode};
-use rtcg::driver::{PendingWork, Stream};
+use rtcg::driver::{PendingHostWork, Stream};
 
 /// A queue of work. `None` stands for the legacy default stream wherever one is expected.
 #[pyclass(name = "Stream", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyStream(pub(crate) Detached<Stream>);
+pub(crate) struct PyStream(pub(crate) DropDetached<Stream>);
 
-detached!(PyStream over Stream);
-made_by_init!(PyStream, "(flags=0, priority=None)");
+impl_from_core!(PyStream over Stream);
+impl_new_for_init!(PyStream, "(flags=0, priority=None)");
 
 #[pymethods]
 impl PyStream {
@@ -33,13 +33,13 @@ impl PyStream {
             Some(priority) => Stream::with_priority(flags, priority),
             None => Stream::new(flags),
         };
-        self.0.init(stream.or_raise()?)
+        self.0.init_value(stream.or_raise()?)
     }
 
     /// Wait until the stream is empty; raises what went wrong in it.
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
         let result = py.detach(|| self.0.synchronize());
-        in_flight::release_passed();
+        in_flight_buffers::release_completed();
         result.or_raise()
     }
 
@@ -57,12 +57,13 @@ impl PyStream {
     #[staticmethod]
     #[pyo3(signature = (handle, owner = None))]
     fn from_handle(handle: &Bound<'_, PyAny>, owner: Option<Py<PyAny>>) -> PyResult<Self> {
-        if let Some(handle) = protocol_handle(handle)? {
+        if let Some(handle) = cuda_stream_protocol_handle(handle)? {
             return wrap_external_stream(handle.0, Some(handle.1));
         }
         let number = handle.extract::<usize>();
         wrap_external_stream(
-            number.map_err(|_| wrong_stream(handle, "a stream's handle (int) or an object with __cuda_stream__"))?,
+            number
+                .map_err(|_| stream_type_error(handle, "a stream's handle (int) or an object with __cuda_stream__"))?,
             owner,
         )
     }
@@ -86,13 +87,13 @@ impl PyStream {
     }
 
     fn __enter__<'py>(slf: Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
-        slf.get().0.enter().or_raise()?;
+        slf.get().0.push_current_stream().or_raise()?;
         Ok(slf)
     }
 
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        self.0.leave().or_raise()
+        self.0.pop_current_stream().or_raise()
     }
 
     /// Destroy the stream now; what is queued still runs. A second time does nothing.
@@ -127,7 +128,7 @@ impl PyStream {
                 report_callback_error(py, &callback, callback.call1(py, (error,)));
             });
         };
-        let _with_interpreter = PendingWork::new();
+        let _with_interpreter = PendingHostWork::new();
         py.detach(|| self.0.add_callback(run)).or_raise()
     }
 
@@ -138,7 +139,7 @@ impl PyStream {
         let run = move || {
             Python::try_attach(|py| report_callback_error(py, &function, function.call1(py, args.bind(py))));
         };
-        let _with_interpreter = PendingWork::new();
+        let _with_interpreter = PendingHostWork::new();
         py.detach(|| self.0.launch_host_func(run)).or_raise()
     }
 
@@ -152,7 +153,7 @@ impl PyStream {
         #[pyo3(from_py_with = int)] size: usize,
     ) -> PyResult<()> {
         ptr.check_bytes("cuStreamWriteValue", size)?;
-        match checked_size(value, size)? {
+        match stream_value_of_size(value, size)? {
             // SAFETY: the driver checks the address; that the memory lives until then is the user's.
             StreamValue::Short(value) => unsafe { self.0.write_value32(ptr.0, value, flags) },
             // SAFETY: as above.
@@ -173,7 +174,7 @@ impl PyStream {
         #[pyo3(from_py_with = int)] size: usize,
     ) -> PyResult<()> {
         ptr.check_bytes("cuStreamWaitValue", size)?;
-        match checked_size(value, size)? {
+        match stream_value_of_size(value, size)? {
             // SAFETY: as for `write_value`.
             StreamValue::Short(value) => unsafe { self.0.wait_value32(ptr.0, value, flags) },
             // SAFETY: as above.
@@ -244,7 +245,7 @@ impl PyStream {
     /// Set (or, unless `only`, add) the nodes that the next captured one comes after.
     #[pyo3(signature = (nodes, only = true))]
     fn update_capture_dependencies(&self, nodes: Vec<Bound<'_, PyGraphNode>>, only: bool) -> PyResult<()> {
-        self.0.update_capture_dependencies(&nodes_of(nodes), only).or_raise()
+        self.0.update_capture_dependencies(&to_driver_nodes(nodes), only).or_raise()
     }
 
     /// The driver's handle, for other libraries.
@@ -266,7 +267,7 @@ enum StreamValue {
     Long(u64),
 }
 
-fn checked_size(value: u64, size: usize) -> PyResult<StreamValue> {
+fn stream_value_of_size(value: u64, size: usize) -> PyResult<StreamValue> {
     match size {
         8 => Ok(StreamValue::Long(value)),
         4 => u32::try_from(value).map(StreamValue::Short).map_err(|_| {
@@ -292,7 +293,7 @@ fn report_callback_error(py: Python<'_>, function: &Py<PyAny>, result: PyResult<
 }
 
 /// The handle of an object with `__cuda_stream__`, and the object.
-fn protocol_handle(object: &Bound<'_, PyAny>) -> PyResult<Option<(usize, Py<PyAny>)>> {
+fn cuda_stream_protocol_handle(object: &Bound<'_, PyAny>) -> PyResult<Option<(usize, Py<PyAny>)>> {
     let Ok(protocol) = object.getattr("__cuda_stream__") else { return Ok(None) };
     let pair = if protocol.is_callable() { protocol.call0()? } else { protocol };
     let (_version, handle): (u32, usize) = pair.extract()?;
@@ -304,7 +305,7 @@ fn wrap_external_stream(handle: usize, owner: Option<Py<PyAny>>) -> PyResult<PyS
     // SAFETY: that this is a stream, and that it lives as long as its owner, is the user's promise.
     let stream = unsafe {
         match owner {
-            Some(owner) => Stream::from_external_kept(handle, Box::new(owner)),
+            Some(owner) => Stream::from_external_with_keeper(handle, Box::new(owner)),
             None => Stream::from_external(handle),
         }
     };
@@ -312,25 +313,25 @@ fn wrap_external_stream(handle: usize, owner: Option<Py<PyAny>>) -> PyResult<PyS
 }
 
 #[cold]
-fn wrong_stream(given: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
+fn stream_type_error(given: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
     let shown = given.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
     PyTypeError::new_err(format!("stream is {shown}; expected {wanted}"))
 }
 
 /// A stream of ours, or of a library that offers it by `__cuda_stream__`.
 #[inline]
-pub(crate) fn stream_argument<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyStream>> {
+pub(crate) fn extract_stream<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyStream>> {
     if let Ok(stream) = value.cast::<PyStream>() {
         return Ok(stream.clone());
     }
-    match protocol_handle(value)? {
+    match cuda_stream_protocol_handle(value)? {
         Some((handle, owner)) => Bound::new(value.py(), wrap_external_stream(handle, Some(owner))?),
-        None => Err(wrong_stream(value, "a Stream, or None for the default stream")),
+        None => Err(stream_type_error(value, "a Stream, or None for the default stream")),
     }
 }
 
 /// The stream an optional argument names.
-pub(crate) fn stream_of<'a>(stream: Option<&'a Bound<'_, PyStream>>) -> Option<&'a Stream> {
+pub(crate) fn as_driver_stream<'a>(stream: Option<&'a Bound<'_, PyStream>>) -> Option<&'a Stream> {
     stream.map(|stream| &*stream.get().0)
 }
 

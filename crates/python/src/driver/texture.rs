@@ -1,10 +1,12 @@
 //! Arrays, textures and surfaces.
 
-use crate::driver::resource::{Detached, detached, made_by_init, resource_methods, with_methods};
+use crate::device_pointer::DevicePtr;
+use crate::driver::resource_lifetime::{
+    DropDetached, context_manager_methods, impl_from_core, impl_new_for_init, resource_methods,
+};
 use crate::errors::{LogicError, OrRaise};
 use crate::host_buffer::HostBuffer;
 use crate::integer::int;
-use crate::pointer::DevicePtr;
 use pyo3::prelude::*;
 use rtcg::driver::memory;
 use rtcg::driver::sys::*;
@@ -14,12 +16,12 @@ use rtcg::driver::{
 
 /// A CUDA array.
 #[pyclass(name = "Array", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyArrayHandle(pub(crate) Detached<Array>);
+pub(crate) struct PyArrayHandle(pub(crate) DropDetached<Array>);
 
-detached!(PyArrayHandle over Array);
-made_by_init!(PyArrayHandle, "(descriptor)");
+impl_from_core!(PyArrayHandle over Array);
+impl_new_for_init!(PyArrayHandle, "(descriptor)");
 
-fn get_attribute<'py, T>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<T>
+fn extract_py_attribute<'py, T>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<T>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
 {
@@ -29,10 +31,10 @@ where
 /// An `ArrayDescriptor`.
 fn descriptor_2d(object: &Bound<'_, PyAny>) -> PyResult<CUDA_ARRAY_DESCRIPTOR> {
     Ok(CUDA_ARRAY_DESCRIPTOR {
-        Width: get_attribute(object, "width")?,
-        Height: get_attribute(object, "height")?,
-        Format: CUarray_format(get_attribute(object, "format")?),
-        NumChannels: get_attribute(object, "num_channels")?,
+        Width: extract_py_attribute(object, "width")?,
+        Height: extract_py_attribute(object, "height")?,
+        Format: CUarray_format(extract_py_attribute(object, "format")?),
+        NumChannels: extract_py_attribute(object, "num_channels")?,
     })
 }
 
@@ -42,10 +44,10 @@ fn descriptor_3d(object: &Bound<'_, PyAny>) -> PyResult<CUDA_ARRAY3D_DESCRIPTOR>
     Ok(CUDA_ARRAY3D_DESCRIPTOR {
         Width: flat.Width,
         Height: flat.Height,
-        Depth: get_attribute(object, "depth")?,
+        Depth: extract_py_attribute(object, "depth")?,
         Format: flat.Format,
         NumChannels: flat.NumChannels,
-        Flags: get_attribute(object, "flags")?,
+        Flags: extract_py_attribute(object, "flags")?,
     })
 }
 
@@ -53,7 +55,8 @@ fn descriptor_3d(object: &Bound<'_, PyAny>) -> PyResult<CUDA_ARRAY3D_DESCRIPTOR>
 fn describe_descriptor(d: &CUDA_ARRAY3D_DESCRIPTOR) -> String {
     let extents = [d.Width, d.Height, d.Depth].map(|n| n.to_string());
     let n_extents = 3 - [d.Depth, d.Height].iter().take_while(|n| **n == 0).count();
-    let format = CUarray_format::ALL.iter().find(|(_, format)| *format == d.Format).map_or("?", |(name, _)| *name);
+    let format =
+        CUarray_format::NAMED_CONSTANTS.iter().find(|(_, format)| *format == d.Format).map_or("?", |(name, _)| *name);
     let format = format.strip_prefix("CU_AD_FORMAT_").unwrap_or(format);
     let plural = if d.NumChannels == 1 { "" } else { "s" };
     format!("{}, {} channel{plural} of {format}", extents[..n_extents].join(" x "), d.NumChannels)
@@ -79,10 +82,10 @@ impl PyArrayHandle {
     fn __init__(&self, py: Python<'_>, descriptor: &Bound<'_, PyAny>) -> PyResult<()> {
         if descriptor.hasattr("depth")? {
             let d = descriptor_3d(descriptor)?;
-            return self.0.init(py.detach(|| Array::new_3d(&d)).or_raise()?);
+            return self.0.init_value(py.detach(|| Array::new_3d(&d)).or_raise()?);
         }
         let d = descriptor_2d(descriptor)?;
-        self.0.init(py.detach(|| Array::new_2d(&d)).or_raise()?)
+        self.0.init_value(py.detach(|| Array::new_2d(&d)).or_raise()?)
     }
 }
 
@@ -127,10 +130,10 @@ resource_methods! {
 
 /// An array with mip levels (an addition to PyCUDA).
 #[pyclass(name = "MipmappedArray", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyMipmappedArray(Detached<MipmappedArray>);
+pub(crate) struct PyMipmappedArray(DropDetached<MipmappedArray>);
 
-detached!(PyMipmappedArray over MipmappedArray);
-made_by_init!(PyMipmappedArray, "(descriptor, num_levels)");
+impl_from_core!(PyMipmappedArray over MipmappedArray);
+impl_new_for_init!(PyMipmappedArray, "(descriptor, num_levels)");
 
 #[pymethods]
 impl PyMipmappedArray {
@@ -141,14 +144,14 @@ impl PyMipmappedArray {
         #[pyo3(from_py_with = int)] num_levels: u32,
     ) -> PyResult<()> {
         let d = descriptor_3d(descriptor)?;
-        self.0.init(py.detach(|| MipmappedArray::new(&d, num_levels)).or_raise()?)
+        self.0.init_value(py.detach(|| MipmappedArray::new(&d, num_levels)).or_raise()?)
     }
 }
 
-with_methods! { PyMipmappedArray;
+context_manager_methods! { PyMipmappedArray;
     /// The array of a level, 0 being the largest.
     fn get_level(&self, #[pyo3(from_py_with = int)] level: u32) -> PyResult<PyArrayHandle> {
-        self.0.level(level).or_raise().map(PyArrayHandle::from)
+        self.0.mipmap_level(level).or_raise().map(PyArrayHandle::from)
     }
 
     /// Give the memory of all levels back now, if that was not done before.
@@ -157,7 +160,7 @@ with_methods! { PyMipmappedArray;
     }
 
     fn __repr__(&self) -> String {
-        match self.0.level(0).and_then(|level| level.descriptor_3d()) {
+        match self.0.mipmap_level(0).and_then(|level| level.descriptor_3d()) {
             Ok(d) => format!("<rtcg.driver.MipmappedArray {}>", describe_descriptor(&d)),
             Err(_) => "<rtcg.driver.MipmappedArray, gone>".to_owned(),
         }
@@ -166,13 +169,13 @@ with_methods! { PyMipmappedArray;
 
 /// A texture reference of a module, or of no module.
 #[pyclass(name = "TextureReference", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyTextureReference(pub(crate) Detached<TextureReference>);
+pub(crate) struct PyTextureReference(pub(crate) DropDetached<TextureReference>);
 
-detached!(PyTextureReference over TextureReference);
-made_by_init!(PyTextureReference, "()");
+impl_from_core!(PyTextureReference over TextureReference);
+impl_new_for_init!(PyTextureReference, "()");
 
 /// A value as a member of an enumeration of `rtcg.driver`.
-fn enum_value_member<'py, V>(py: Python<'py>, name: &str, value: V) -> PyResult<Bound<'py, PyAny>>
+fn driver_enum_member<'py, V>(py: Python<'py>, name: &str, value: V) -> PyResult<Bound<'py, PyAny>>
 where
     V: IntoPyObject<'py>,
 {
@@ -182,7 +185,7 @@ where
 #[pymethods]
 impl PyTextureReference {
     fn __init__(&self) -> PyResult<()> {
-        self.0.init(TextureReference::new().or_raise()?)
+        self.0.init_value(TextureReference::new().or_raise()?)
     }
 
     /// Bind an array, which is kept alive.
@@ -264,18 +267,18 @@ impl PyTextureReference {
         py: Python<'py>,
         #[pyo3(from_py_with = int)] dim: i32,
     ) -> PyResult<Bound<'py, PyAny>> {
-        enum_value_member(py, "address_mode", self.0.address_mode(dim).or_raise()?.0)
+        driver_enum_member(py, "address_mode", self.0.address_mode(dim).or_raise()?.0)
     }
 
     /// The `filter_mode`.
     fn get_filter_mode<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        enum_value_member(py, "filter_mode", self.0.filter_mode().or_raise()?.0)
+        driver_enum_member(py, "filter_mode", self.0.filter_mode().or_raise()?.0)
     }
 
     /// ``(array_format, number of components)``.
     fn get_format<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, i32)> {
         let (format, channels) = self.0.format().or_raise()?;
-        Ok((enum_value_member(py, "array_format", format.0)?, channels))
+        Ok((driver_enum_member(py, "array_format", format.0)?, channels))
     }
 
     /// The flags that were set.
@@ -286,9 +289,9 @@ impl PyTextureReference {
 
 /// A surface reference of a module.
 #[pyclass(name = "SurfaceReference", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PySurfaceReference(pub(crate) Detached<SurfaceReference>);
+pub(crate) struct PySurfaceReference(pub(crate) DropDetached<SurfaceReference>);
 
-detached!(PySurfaceReference over SurfaceReference);
+impl_from_core!(PySurfaceReference over SurfaceReference);
 
 #[pymethods]
 impl PySurfaceReference {
@@ -313,7 +316,7 @@ impl PySurfaceReference {
 /// A texture object (an addition to PyCUDA): pass it to a kernel as a `cudaTextureObject_t`.
 #[pyclass(name = "TextureObject", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyTextureObject {
-    object: Detached<TextureObject>,
+    object: DropDetached<TextureObject>,
     /// Linear memory that must outlive the object.
     _owner: Option<Py<PyAny>>,
 }
@@ -350,7 +353,7 @@ impl SamplingOptions {
 }
 
 impl PyTextureObject {
-    fn make(
+    fn create_texture(
         py: Python<'_>,
         resource: TextureResource,
         sampling: &SamplingOptions,
@@ -359,7 +362,7 @@ impl PyTextureObject {
         let described = sampling.texture_desc();
         // SAFETY: the driver checks the range of linear memory, and its owner is held.
         let object = py.detach(|| unsafe { TextureObject::new(resource, &described) }).or_raise()?;
-        Ok(Self { object: Detached::new(object), _owner: owner })
+        Ok(Self { object: DropDetached::new(object), _owner: owner })
     }
 }
 
@@ -371,7 +374,7 @@ impl PyTextureObject {
             Ok(mipmap) => TextureResource::Mipmap(mipmap.get().0.clone()),
             Err(_) => TextureResource::Array(array.cast::<PyArrayHandle>()?.get().0.clone()),
         };
-        Self::make(py, resource, &sampling, None)
+        Self::create_texture(py, resource, &sampling, None)
     }
 
     #[staticmethod]
@@ -387,7 +390,7 @@ impl PyTextureObject {
         ptr.check_bytes("cuTexObjectCreate", nbytes)?;
         let format = CUarray_format(format as _);
         let resource = TextureResource::Linear { ptr: ptr.0, format, channels, nbytes };
-        Self::make(py, resource, &sampling, Some(memory.clone().unbind()))
+        Self::create_texture(py, resource, &sampling, Some(memory.clone().unbind()))
     }
 
     #[staticmethod]
@@ -407,7 +410,7 @@ impl PyTextureObject {
             height: d.Height,
             pitch,
         };
-        Self::make(py, resource, &sampling, Some(memory.clone().unbind()))
+        Self::create_texture(py, resource, &sampling, Some(memory.clone().unbind()))
     }
 
     /// The handle, which kernels take.
@@ -424,15 +427,15 @@ impl PyTextureObject {
 
 /// A surface object (an addition to PyCUDA): pass it to a kernel as a `cudaSurfaceObject_t`.
 #[pyclass(name = "SurfaceObject", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PySurfaceObject(Detached<SurfaceObject>);
+pub(crate) struct PySurfaceObject(DropDetached<SurfaceObject>);
 
-detached!(PySurfaceObject over SurfaceObject);
-made_by_init!(PySurfaceObject, "(array)");
+impl_from_core!(PySurfaceObject over SurfaceObject);
+impl_new_for_init!(PySurfaceObject, "(array)");
 
 #[pymethods]
 impl PySurfaceObject {
     fn __init__(&self, array: &Bound<'_, PyArrayHandle>) -> PyResult<()> {
-        self.0.init(SurfaceObject::new(&array.get().0).or_raise()?)
+        self.0.init_value(SurfaceObject::new(&array.get().0).or_raise()?)
     }
 
     /// The handle, which kernels take.
@@ -448,20 +451,22 @@ impl PySurfaceObject {
 }
 
 /// Some bytes of an array, for a message.
-fn bytes_of(array: &Array, index: usize, len: usize) -> String {
+fn describe_array_bytes(array: &Array, index: usize, len: usize) -> String {
     let array = array.descriptor_3d().map_or_else(|_| "gone".to_owned(), |d| describe_descriptor(&d));
     format!("{len} bytes at index {index} of the array {array}")
 }
 
 /// The error of a copy, saying which bytes of which array were requested.
-fn in_array(error: Error, array: &Array, index: usize, len: usize) -> Error {
-    Error { detail: error.detail.or_else(|| Some(bytes_of(array, index, len))), ..error }
+fn add_array_to_error(error: Error, array: &Array, index: usize, len: usize) -> Error {
+    Error { detail: error.detail.or_else(|| Some(describe_array_bytes(array, index, len))), ..error }
 }
 
-/// [`in_array`] of a copy from an array to another.
-fn between_arrays(error: Error, dest: (&Array, usize), src: (&Array, usize), len: usize) -> Error {
+/// [`add_array_to_error`] of a copy from an array to another.
+fn add_both_arrays_to_error(error: Error, dest: (&Array, usize), src: (&Array, usize), len: usize) -> Error {
     let ((dest, dest_index), (src, src_index)) = (dest, src);
-    let detail = || format!("{}, from {}", bytes_of(dest, dest_index, len), bytes_of(src, src_index, len));
+    let detail = || {
+        format!("{}, from {}", describe_array_bytes(dest, dest_index, len), describe_array_bytes(src, src_index, len))
+    };
     Error { detail: error.detail.or_else(|| Some(detail())), ..error }
 }
 
@@ -478,7 +483,7 @@ fn memcpy_dtoa(
     let array = &ary.get().0;
     // SAFETY: the driver checks the range.
     py.detach(|| unsafe { memory::memcpy_dtoa(array, index, src.0, len) })
-        .map_err(|error| in_array(error, array, index, len))
+        .map_err(|error| add_array_to_error(error, array, index, len))
         .or_raise()
 }
 
@@ -496,7 +501,7 @@ fn memcpy_atod(
     let array = &ary.get().0;
     // SAFETY: the driver checks the range.
     py.detach(|| unsafe { memory::memcpy_atod(dest.0, array, index, len) })
-        .map_err(|error| in_array(error, array, index, len))
+        .map_err(|error| add_array_to_error(error, array, index, len))
         .or_raise()
 }
 
@@ -512,7 +517,7 @@ fn memcpy_atoa(
 ) -> PyResult<()> {
     let (to, from) = (&dest.get().0, &src.get().0);
     py.detach(|| memory::memcpy_atoa(to, dest_index, from, src_index, len))
-        .map_err(|error| between_arrays(error, (to, dest_index), (from, src_index), len))
+        .map_err(|error| add_both_arrays_to_error(error, (to, dest_index), (from, src_index), len))
         .or_raise()
 }
 
@@ -531,7 +536,7 @@ fn memcpy_htoa(
     // SAFETY: the buffer outlives the copy.
     let bytes = unsafe { src.as_bytes() };
     py.detach(|| memory::memcpy_htoa(array, index, bytes))
-        .map_err(|error| in_array(error, array, index, bytes.len()))
+        .map_err(|error| add_array_to_error(error, array, index, bytes.len()))
         .or_raise()
 }
 
@@ -551,7 +556,7 @@ fn memcpy_atoh(
     let bytes = unsafe { dest.bytes_mut() };
     let len = bytes.len();
     py.detach(|| memory::memcpy_atoh(bytes, array, index))
-        .map_err(|error| in_array(error, array, index, len))
+        .map_err(|error| add_array_to_error(error, array, index, len))
         .or_raise()
 }
 

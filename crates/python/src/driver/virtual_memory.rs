@@ -2,8 +2,8 @@
 
 use crate::driver::device::PyDevice;
 use crate::driver::memory::device_or_current;
-use crate::driver::resource::resource_methods;
-use crate::driver::resource::{Detached, detached, made_by_init};
+use crate::driver::resource_lifetime::resource_methods;
+use crate::driver::resource_lifetime::{DropDetached, impl_from_core, impl_new_for_init};
 use crate::errors::{LogicError, OrRaise};
 use crate::integer::int;
 use pyo3::exceptions::PyValueError;
@@ -21,7 +21,7 @@ pub(crate) fn borrow_fd<'a>(fd: i32) -> PyResult<BorrowedFd<'a>> {
 }
 
 /// Rights by the numbers of `mem_access_flags`.
-pub(crate) fn rights_of(flags: u32) -> PyResult<AccessRights> {
+pub(crate) fn access_rights_from_flags(flags: u32) -> PyResult<AccessRights> {
     AccessRights::from_flags(flags)
         .ok_or_else(|| PyValueError::new_err(format!("flags is {flags}; expected a member of mem_access_flags")))
 }
@@ -44,10 +44,10 @@ fn mem_get_granularity(device: Option<&Bound<'_, PyDevice>>) -> PyResult<usize> 
 /// exportable : bool
 ///     Whether it can go to another process.
 #[pyclass(name = "PhysicalMemory", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyPhysicalMemory(Detached<PhysicalMemory>);
+pub(crate) struct PyPhysicalMemory(DropDetached<PhysicalMemory>);
 
-detached!(PyPhysicalMemory over PhysicalMemory);
-made_by_init!(PyPhysicalMemory, "(size, device=None, exportable=False)");
+impl_from_core!(PyPhysicalMemory over PhysicalMemory);
+impl_new_for_init!(PyPhysicalMemory, "(size, device=None, exportable=False)");
 
 #[pymethods]
 impl PyPhysicalMemory {
@@ -60,7 +60,7 @@ impl PyPhysicalMemory {
         exportable: bool,
     ) -> PyResult<()> {
         let device = device_or_current(device)?;
-        self.0.init(py.detach(|| PhysicalMemory::new(device, size, exportable)).or_raise()?)
+        self.0.init_value(py.detach(|| PhysicalMemory::new(device, size, exportable)).or_raise()?)
     }
 
     /// Memory of `size` bytes that another process exported as a file descriptor, which stays the
@@ -104,10 +104,10 @@ impl PyPhysicalMemory {
 /// device : Device, optional
 ///     Whose driver reserves them; default: that of the current context.
 #[pyclass(name = "AddressRange", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyAddressRange(Detached<AddressRange>);
+pub(crate) struct PyAddressRange(DropDetached<AddressRange>);
 
-detached!(PyAddressRange over AddressRange);
-made_by_init!(PyAddressRange, "(size, alignment=0, device=None)");
+impl_from_core!(PyAddressRange over AddressRange);
+impl_new_for_init!(PyAddressRange, "(size, alignment=0, device=None)");
 
 #[pymethods]
 impl PyAddressRange {
@@ -118,7 +118,7 @@ impl PyAddressRange {
         #[pyo3(from_py_with = int)] alignment: usize,
         device: Option<&Bound<'_, PyDevice>>,
     ) -> PyResult<()> {
-        self.0.init(AddressRange::new(&device_or_current(device)?, size, alignment).or_raise()?)
+        self.0.init_value(AddressRange::new(&device_or_current(device)?, size, alignment).or_raise()?)
     }
 
     /// Put memory at `offset` bytes of these addresses and let its device, or `devices`, use it.
@@ -157,9 +157,9 @@ impl PyAddressRange {
 
 /// Memory at addresses: a device pointer. Made by `AddressRange.map`.
 #[pyclass(name = "Mapping", module = "rtcg.driver", frozen, subclass, dict, weakref)]
-pub(crate) struct PyMapping(pub(crate) Detached<Mapping>);
+pub(crate) struct PyMapping(pub(crate) DropDetached<Mapping>);
 
-detached!(PyMapping over Mapping);
+impl_from_core!(PyMapping over Mapping);
 
 impl PyMapping {
     pub(crate) fn ptr(&self) -> PyResult<u64> {
@@ -175,7 +175,7 @@ resource_methods! {
 
     /// Say what a device may do with the memory at these addresses, by `mem_access_flags`.
     fn set_access(&self, device: &Bound<'_, PyDevice>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
-        self.0.set_access(&device.get().0, rights_of(flags)?).or_raise()
+        self.0.set_access(&device.get().0, access_rights_from_flags(flags)?).or_raise()
     }
 
     /// What a device may do with the memory at these addresses: a `mem_access_flags`.

@@ -25,20 +25,20 @@ pub(crate) fn array_context() -> PyResult<Arc<ArrayContext>> {
         return Ok(arrays);
     }
     let ctx = rtcg::driver::Context::current_or_error().or_raise()?;
-    let arrays = find_or_make(&ctx)?;
+    let arrays = find_or_create_array_context(&ctx)?;
     LAST_ARRAY_CONTEXT.set(Some((ctx, Arc::downgrade(&arrays))));
     Ok(arrays)
 }
 
 #[allow(clippy::mutable_key_type, reason = "a context hashes by its handle and table, which never change")]
-fn find_or_make(ctx: &rtcg::driver::Context) -> PyResult<Arc<ArrayContext>> {
+fn find_or_create_array_context(ctx: &rtcg::driver::Context) -> PyResult<Arc<ArrayContext>> {
     let mut contexts = ARRAY_CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     let contexts = contexts.get_or_insert_default();
     if let Some(found) = contexts.get(ctx) {
         return Ok(found.clone());
     }
     contexts.retain(|ctx, _| ctx.is_alive());
-    crate::driver::pool::note_use();
+    crate::driver::pool::mark_pool_in_use();
     let arrays = CudaRuntime::array_context(&rtcg::Context::from(ctx.clone())).map_err(|error| match error {
         rtcg::Error::Driver(error) => driver_error(error),
         other => RuntimeError::new_err(other.to_string()),
@@ -58,5 +58,5 @@ pub(super) fn clear_array_contexts() {
 /// Gives the memory that arrays keep for later back to the device.
 #[pyfunction]
 pub(super) fn release_array_memory() -> PyResult<bool> {
-    Ok(array_context()?.device_runtime().release_cached())
+    Ok(array_context()?.device_runtime().release_cached_memory())
 }

@@ -1,9 +1,9 @@
 //! Making arrays: of nothing, of one value, of a range, of host memory.
 
-use super::contents::ArrayState;
+use super::array_state::ArrayState;
 use super::context::array_context;
-use super::dtypes::{descr_of, dtype_of, dtype_of_descr};
-use super::operands::{scalar_of, shape_of};
+use super::dtypes::{dtype_of_descr, parse_dtype, parse_numpy_dtype};
+use super::operands::{parse_scalar, parse_shape};
 use super::{PyGpuArray, parse_order, to_py_result};
 use crate::errors::MemoryError;
 use pyo3::exceptions::PyTypeError;
@@ -36,12 +36,12 @@ pub(super) fn empty_in_order_of<'py>(
     let py = other.py();
     let own = &other.get().current_state().array;
     let descr = match dtype.filter(|dtype| !dtype.is_none()) {
-        Some(dtype) => descr_of(py, dtype)?,
-        None => other.get().descr(py)?,
+        Some(dtype) => parse_numpy_dtype(py, dtype)?,
+        None => other.get().array_descr(py)?,
     };
     let dtype = dtype_of_descr(&descr)?;
     let shape = match shape.filter(|shape| !shape.is_none()) {
-        Some(shape) => shape_of(shape)?,
+        Some(shape) => parse_shape(shape)?,
         None => own.shape().to_vec(),
     };
     let fortran = own.is_contiguous(Order::F) && !own.is_contiguous(Order::C);
@@ -52,11 +52,11 @@ pub(super) fn empty_in_order_of<'py>(
         order => Layout::contiguous(&shape, dtype.itemsize(), parse_order(order)?),
     };
     let ctx = own.context().clone();
-    let array = PyGpuArray::in_memory_of(other, || {
-        retry_after_garbage_collection(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype))
+    let array = PyGpuArray::with_allocator_of(other, || {
+        retry_after_garbage_collection(py, || GpuArray::empty_with_layout(&ctx, layout.clone(), dtype))
     })?;
     let record = matches!(dtype, rtcg::array::DType::Void(_)).then(|| descr.unbind());
-    let allocator = other.get().current_state().allocator_in(py);
+    let allocator = other.get().current_state().clone_allocator(py);
     PyGpuArray::new_object(py, ArrayState { array, record, base: None, allocator, sizes: None })
 }
 
@@ -69,9 +69,9 @@ pub(super) fn arange_of(
     count: usize,
     dtype: &Bound<'_, PyAny>,
 ) -> PyResult<PyGpuArray> {
-    let (ctx, dtype) = (array_context()?, dtype_of(py, dtype)?);
+    let (ctx, dtype) = (array_context()?, parse_dtype(py, dtype)?);
     let number = |value: &Bound<'_, PyAny>| {
-        scalar_of(value)?.ok_or_else(|| PyTypeError::new_err(format!("{value} is no number")))
+        parse_scalar(value)?.ok_or_else(|| PyTypeError::new_err(format!("{value} is no number")))
     };
     let (start, step) = (number(start)?, number(step)?);
     let array = retry_after_garbage_collection(py, || {
@@ -91,7 +91,7 @@ impl PyGpuArray {
         value: &Bound<'py, PyAny>,
         stream: Option<Bound<'py, crate::driver::stream::PyStream>>,
     ) -> PyResult<Bound<'py, Self>> {
-        super::transfer::in_stream(stream.as_ref(), || super::indexing::assign_elements(&slf, value))?;
+        super::transfer::run_in_stream(stream.as_ref(), || super::indexing::assign_elements(&slf, value))?;
         Ok(slf)
     }
 
@@ -105,12 +105,12 @@ impl PyGpuArray {
         copy: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        if !copy && dtype_of(py, dtype)? == slf.get().current_state().array.dtype() && order == "K" {
+        if !copy && parse_dtype(py, dtype)? == slf.get().current_state().array.dtype() && order == "K" {
             return Ok(slf.clone().into_any());
         }
         // Where operations are deferred, the copy is, too, and needs no memory unless it is kept.
         if rtcg::array::fuse::is_active() && order == "K" && stream.is_none() {
-            let to = dtype_of(py, dtype)?;
+            let to = parse_dtype(py, dtype)?;
             if !matches!(to, rtcg::array::DType::Void(_)) {
                 return PyGpuArray::make_like(slf, || slf.get().current_state().array.astype(to));
             }
@@ -118,7 +118,7 @@ impl PyGpuArray {
         let new = empty_in_order_of(slf, Some(dtype), order, None)?;
         let target = new.cast::<PyGpuArray>()?.get().current_state().array.clone();
         let source = &slf.get().current_state().array;
-        super::transfer::in_stream(stream.as_ref(), || to_py_result(py, target.assign(source)))?;
+        super::transfer::run_in_stream(stream.as_ref(), || to_py_result(py, target.assign(source)))?;
         Ok(new)
     }
 

@@ -73,7 +73,7 @@ struct ExportedTensor {
     strides: Vec<i64>,
 }
 
-fn code_of(dtype: DType) -> PyResult<DlDataType> {
+fn dlpack_type_of(dtype: DType) -> PyResult<DlDataType> {
     let code = match dtype.kind() {
         DTypeKind::Signed => 0,
         DTypeKind::Unsigned => 1,
@@ -86,7 +86,7 @@ fn code_of(dtype: DType) -> PyResult<DlDataType> {
     Ok(DlDataType { code, bits: 8 * dtype.itemsize() as u8, lanes: 1 })
 }
 
-fn dtype_of(code: &DlDataType) -> PyResult<DType> {
+fn dtype_of_dlpack_type(code: &DlDataType) -> PyResult<DType> {
     let letter = match code.code {
         0 => 'i',
         1 => 'u',
@@ -104,20 +104,20 @@ fn dtype_of(code: &DlDataType) -> PyResult<DType> {
     DType::from_numpy(letter, usize::from(code.bits) / 8).map_err(|error| PyBufferError::new_err(error.to_string()))
 }
 
-fn tensor_of(exported: &mut ExportedTensor, device: i32) -> PyResult<DlTensor> {
+fn build_dl_tensor(exported: &mut ExportedTensor, device: i32) -> PyResult<DlTensor> {
     let array = &exported._array;
     Ok(DlTensor {
         data: std::ptr::with_exposed_provenance_mut(array.device_ptr().unwrap_or(0) as usize),
         device: DlDevice { kind: DEVICE_CUDA, id: device },
         ndim: array.ndim() as i32,
-        dtype: code_of(array.dtype())?,
+        dtype: dlpack_type_of(array.dtype())?,
         shape: exported.shape.as_mut_ptr(),
         strides: exported.strides.as_mut_ptr(),
         byte_offset: 0,
     })
 }
 
-unsafe extern "C" fn delete_plain(managed: *mut ManagedTensor) {
+unsafe extern "C" fn delete_unversioned(managed: *mut ManagedTensor) {
     // SAFETY: made by `export_capsule` from boxes, and deleted once.
     unsafe {
         drop(Box::from_raw((*managed).manager.cast::<ExportedTensor>()));
@@ -138,7 +138,7 @@ unsafe extern "C" fn destroy_capsule(capsule: *mut pyo3::ffi::PyObject) {
     // SAFETY: called by Python with the capsule; the name tells whether and what it still owns.
     unsafe {
         if pyo3::ffi::PyCapsule_IsValid(capsule, CAPSULE_NAME.as_ptr()) != 0 {
-            delete_plain(pyo3::ffi::PyCapsule_GetPointer(capsule, CAPSULE_NAME.as_ptr()).cast());
+            delete_unversioned(pyo3::ffi::PyCapsule_GetPointer(capsule, CAPSULE_NAME.as_ptr()).cast());
         } else if pyo3::ffi::PyCapsule_IsValid(capsule, VERSIONED_CAPSULE_NAME.as_ptr()) != 0 {
             delete_versioned(pyo3::ffi::PyCapsule_GetPointer(capsule, VERSIONED_CAPSULE_NAME.as_ptr()).cast());
         }
@@ -160,14 +160,14 @@ fn export_capsule<'py>(py: Python<'py>, array: &GpuArray, device: i32, versioned
         strides: array.strides().iter().map(|&stride| stride as i64 / item).collect(),
         _array: array.clone(),
     });
-    let tensor = tensor_of(&mut exported, device)?;
+    let tensor = build_dl_tensor(&mut exported, device)?;
     let manager = Box::into_raw(exported).cast::<c_void>();
     let (pointer, name) = if versioned {
         let deleter = Some(delete_versioned as unsafe extern "C" fn(*mut ManagedTensorVersioned));
         let managed = ManagedTensorVersioned { major: 1, minor: 0, manager, deleter, flags: 0, tensor };
         (Box::into_raw(Box::new(managed)).cast::<c_void>(), VERSIONED_CAPSULE_NAME)
     } else {
-        let deleter = Some(delete_plain as unsafe extern "C" fn(*mut ManagedTensor));
+        let deleter = Some(delete_unversioned as unsafe extern "C" fn(*mut ManagedTensor));
         (Box::into_raw(Box::new(ManagedTensor { tensor, manager, deleter })).cast::<c_void>(), CAPSULE_NAME)
     };
     // SAFETY: the pointer is of what the name says, and the destructor knows both.
@@ -205,7 +205,7 @@ impl Drop for ImportedTensor {
 }
 
 /// Takes the tensor out of a capsule; `(tensor, owner)`.
-fn take_from_capsule<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<(*mut DlTensor, Bound<'py, ImportedTensor>)> {
+fn consume_capsule<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<(*mut DlTensor, Bound<'py, ImportedTensor>)> {
     let py = capsule.py();
     let raw = capsule.as_ptr();
     let try_take = |name: &CStr, used: &CStr| -> *mut c_void {
@@ -244,7 +244,7 @@ fn take_from_capsule<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<(*mut DlTenso
 /// An array over the memory of a DLPack capsule, if it is on the device.
 #[pyfunction]
 fn array_from_dlpack<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<PyGpuArray> {
-    let (tensor, owner) = take_from_capsule(capsule)?;
+    let (tensor, owner) = consume_capsule(capsule)?;
     // SAFETY: the tensor lives as long as its owner.
     let tensor = unsafe { &*tensor };
     if !matches!(tensor.device.kind, DEVICE_CUDA | DEVICE_CUDA_HOST | DEVICE_CUDA_MANAGED) {
@@ -253,7 +253,7 @@ fn array_from_dlpack<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<PyGpuArray> {
             tensor.device.kind
         )));
     }
-    let dtype = dtype_of(&tensor.dtype)?;
+    let dtype = dtype_of_dlpack_type(&tensor.dtype)?;
     let ndim = usize::try_from(tensor.ndim).unwrap_or(0);
     // SAFETY: the tensor says how many lengths there are.
     let shape: Vec<usize> = (0..ndim).map(|k| unsafe { *tensor.shape.add(k) }.max(0) as usize).collect();
@@ -265,7 +265,7 @@ fn array_from_dlpack<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<PyGpuArray> {
     }
     let ptr = tensor.data.expose_provenance() as u64 + tensor.byte_offset;
     let buffer: Option<Arc<dyn ArrayBuffer>> =
-        (layout.size() > 0).then(|| ForeignBuffer::over_address(ptr, owner.into_any()));
+        (layout.size() > 0).then(|| ForeignBuffer::from_address(ptr, owner.into_any()));
     Ok(PyGpuArray::from_array(GpuArray::from_buffer(&array_context()?, buffer, layout, dtype)))
 }
 
@@ -315,11 +315,11 @@ impl PyGpuArray {
 
 /// An array made of a host array, which DLPack from the host becomes.
 #[pyfunction]
-fn array_upload<'py>(host: &Bound<'py, PyUntypedArray>) -> PyResult<PyGpuArray> {
+fn array_from_host<'py>(host: &Bound<'py, PyUntypedArray>) -> PyResult<PyGpuArray> {
     upload_host_array(&array_context()?, host).map(PyGpuArray::from_array)
 }
 
 pub(super) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(array_from_dlpack, m)?)?;
-    m.add_function(wrap_pyfunction!(array_upload, m)?)
+    m.add_function(wrap_pyfunction!(array_from_host, m)?)
 }

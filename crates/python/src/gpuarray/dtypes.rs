@@ -7,12 +7,12 @@ use pyo3::sync::PyOnceLock;
 use rtcg::array::DType;
 
 /// The core's dtype of anything that NumPy takes for a dtype.
-pub(crate) fn dtype_of(py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<DType> {
-    dtype_of_descr(&descr_of(py, dtype)?)
+pub(crate) fn parse_dtype(py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<DType> {
+    dtype_of_descr(&parse_numpy_dtype(py, dtype)?)
 }
 
 /// NumPy's dtype of anything that NumPy takes for one.
-pub(crate) fn descr_of<'py>(py: Python<'py>, dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDescr>> {
+pub(crate) fn parse_numpy_dtype<'py>(py: Python<'py>, dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDescr>> {
     match dtype.cast::<PyArrayDescr>() {
         Ok(descr) => Ok(descr.clone()),
         Err(_) => PyArrayDescr::new(py, dtype),

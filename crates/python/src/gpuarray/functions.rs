@@ -4,8 +4,8 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use super::context::array_context;
-use super::operands::{optional_dtype, require_array};
-use super::transfer::in_stream;
+use super::operands::{parse_optional_dtype, require_array};
+use super::transfer::run_in_stream;
 use super::{PyGpuArray, to_py_result};
 use crate::driver::stream::PyStream;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -13,18 +13,18 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rtcg::array::{BoundsMode, FftKind, GpuArray, Order, ScanOp, normalize_axis};
 
-type Any<'py> = Bound<'py, PyAny>;
-type Array<'a, 'py> = &'a Bound<'py, PyGpuArray>;
+type BoundAny<'py> = Bound<'py, PyAny>;
+type ArrayArg<'a, 'py> = &'a Bound<'py, PyGpuArray>;
 
 /// `array` and the axis, counted from the front; flattened without one.
-fn with_axis(py: Python<'_>, array: &GpuArray, axis: Option<isize>) -> PyResult<(GpuArray, usize)> {
+fn flatten_or_normalize_axis(py: Python<'_>, array: &GpuArray, axis: Option<isize>) -> PyResult<(GpuArray, usize)> {
     match axis {
         Some(axis) => Ok((array.clone(), to_py_result(py, normalize_axis(axis, array.ndim()))?)),
         None => Ok((to_py_result(py, array.ravel(Order::C))?, 0)),
     }
 }
 
-fn bounds_of(mode: &str) -> PyResult<BoundsMode> {
+fn parse_bounds_mode(mode: &str) -> PyResult<BoundsMode> {
     match mode {
         "raise" => Ok(BoundsMode::Raise),
         "wrap" => Ok(BoundsMode::Wrap),
@@ -36,22 +36,22 @@ fn bounds_of(mode: &str) -> PyResult<BoundsMode> {
 #[pyfunction]
 #[pyo3(signature = (a, indices, axis = None, out = None, mode = "raise", stream = None))]
 fn array_take<'py>(
-    a: Array<'_, 'py>,
-    indices: &Any<'py>,
+    a: ArrayArg<'_, 'py>,
+    indices: &BoundAny<'py>,
     axis: Option<isize>,
-    out: Option<Array<'_, 'py>>,
+    out: Option<ArrayArg<'_, 'py>>,
     mode: &str,
     stream: Option<&Bound<'py, PyStream>>,
-) -> PyResult<Any<'py>> {
+) -> PyResult<BoundAny<'py>> {
     let py = a.py();
     let own = &a.get().current_state().array;
     let indices = require_array(own.context(), indices)?;
-    let (array, axis) = with_axis(py, own, axis)?;
-    let bounds = bounds_of(mode)?;
+    let (array, axis) = flatten_or_normalize_axis(py, own, axis)?;
+    let bounds = parse_bounds_mode(mode)?;
     let target = out.map(|out| out.get().current_state());
     let target = target.as_deref().map(|target| &target.array);
     let take = || array.take(&indices, axis, bounds, target);
-    let taken = to_py_result(py, in_stream(stream, || PyGpuArray::in_memory_of(a, take)))?;
+    let taken = to_py_result(py, run_in_stream(stream, || PyGpuArray::with_allocator_of(a, take)))?;
     match out {
         Some(out) => Ok(out.clone().into_any()),
         None => PyGpuArray::new_like(a, taken),
@@ -62,9 +62,9 @@ fn array_take<'py>(
 #[pyfunction]
 #[pyo3(signature = (a, indices, values, axis = None, mode = "raise", stream = None))]
 fn array_put<'py>(
-    a: Array<'_, 'py>,
-    indices: &Any<'py>,
-    values: &Any<'py>,
+    a: ArrayArg<'_, 'py>,
+    indices: &BoundAny<'py>,
+    values: &BoundAny<'py>,
     axis: Option<isize>,
     mode: &str,
     stream: Option<&Bound<'py, PyStream>>,
@@ -72,9 +72,9 @@ fn array_put<'py>(
     let py = a.py();
     let own = &a.get().current_state().array;
     let (indices, values) = (require_array(own.context(), indices)?, require_array(own.context(), values)?);
-    let (array, along) = with_axis(py, own, axis)?;
-    let bounds = bounds_of(mode)?;
-    in_stream(stream, || to_py_result(py, array.put(&indices, &values, along, bounds)))?;
+    let (array, along) = flatten_or_normalize_axis(py, own, axis)?;
+    let bounds = parse_bounds_mode(mode)?;
+    run_in_stream(stream, || to_py_result(py, array.put(&indices, &values, along, bounds)))?;
     // The flat form of an array with gaps is a copy, which goes back.
     if axis.is_none() && array.device_ptr() != own.device_ptr() {
         let shape: Vec<isize> = own.shape().iter().map(|&n| n as isize).collect();
@@ -84,7 +84,7 @@ fn array_put<'py>(
 }
 
 #[pyfunction]
-fn array_nonzero<'py>(a: Array<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
+fn array_nonzero<'py>(a: ArrayArg<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
     let py = a.py();
     let array = &a.get().current_state().array;
     let found = to_py_result(py, py.detach(|| array.nonzero()))?;
@@ -94,7 +94,7 @@ fn array_nonzero<'py>(a: Array<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
 }
 
 #[pyfunction]
-fn array_flatnonzero<'py>(a: Array<'_, 'py>) -> PyResult<Any<'py>> {
+fn array_flatnonzero<'py>(a: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
     let py = a.py();
     let array = &a.get().current_state().array;
     PyGpuArray::new_like(a, to_py_result(py, py.detach(|| array.flat_nonzero()))?)
@@ -103,12 +103,12 @@ fn array_flatnonzero<'py>(a: Array<'_, 'py>) -> PyResult<Any<'py>> {
 #[pyfunction]
 #[pyo3(signature = (a, op, axis = None, dtype = None, stream = None))]
 fn array_cumulative<'py>(
-    a: Array<'_, 'py>,
+    a: ArrayArg<'_, 'py>,
     op: &str,
     axis: Option<isize>,
-    dtype: Option<&Any<'py>>,
+    dtype: Option<&BoundAny<'py>>,
     stream: Option<&Bound<'py, PyStream>>,
-) -> PyResult<Any<'py>> {
+) -> PyResult<BoundAny<'py>> {
     let py = a.py();
     let op = match op {
         "sum" => ScanOp::Sum,
@@ -117,30 +117,30 @@ fn array_cumulative<'py>(
         "min" => ScanOp::Minimum,
         other => return Err(PyTypeError::new_err(format!("'{other}' is no cumulative operation"))),
     };
-    let dtype = optional_dtype(py, dtype)?;
-    let (array, axis) = with_axis(py, &a.get().current_state().array, axis)?;
-    in_stream(stream, || PyGpuArray::make_like(a, || array.cumulative(op, axis, dtype)))
+    let dtype = parse_optional_dtype(py, dtype)?;
+    let (array, axis) = flatten_or_normalize_axis(py, &a.get().current_state().array, axis)?;
+    run_in_stream(stream, || PyGpuArray::make_like(a, || array.cumulative(op, axis, dtype)))
 }
 
 #[pyfunction]
 #[pyo3(signature = (a, axis = Some(-1), descending = false))]
-fn array_sort<'py>(a: Array<'_, 'py>, axis: Option<isize>, descending: bool) -> PyResult<Any<'py>> {
+fn array_sort<'py>(a: ArrayArg<'_, 'py>, axis: Option<isize>, descending: bool) -> PyResult<BoundAny<'py>> {
     let py = a.py();
-    let (array, axis) = with_axis(py, &a.get().current_state().array, axis)?;
+    let (array, axis) = flatten_or_normalize_axis(py, &a.get().current_state().array, axis)?;
     PyGpuArray::make_like(a, || array.sorted(axis, descending))
 }
 
 #[pyfunction]
 #[pyo3(signature = (a, axis = Some(-1), descending = false))]
-fn array_argsort<'py>(a: Array<'_, 'py>, axis: Option<isize>, descending: bool) -> PyResult<Any<'py>> {
+fn array_argsort<'py>(a: ArrayArg<'_, 'py>, axis: Option<isize>, descending: bool) -> PyResult<BoundAny<'py>> {
     let py = a.py();
-    let (array, axis) = with_axis(py, &a.get().current_state().array, axis)?;
+    let (array, axis) = flatten_or_normalize_axis(py, &a.get().current_state().array, axis)?;
     PyGpuArray::make_like(a, || array.argsort(axis, descending))
 }
 
 #[pyfunction]
 #[pyo3(signature = (a, v, side = "left"))]
-fn array_searchsorted<'py>(a: Array<'_, 'py>, v: &Any<'py>, side: &str) -> PyResult<Any<'py>> {
+fn array_searchsorted<'py>(a: ArrayArg<'_, 'py>, v: &BoundAny<'py>, side: &str) -> PyResult<BoundAny<'py>> {
     let right = match side {
         "left" => false,
         "right" => true,
@@ -152,7 +152,12 @@ fn array_searchsorted<'py>(a: Array<'_, 'py>, v: &Any<'py>, side: &str) -> PyRes
 
 #[pyfunction]
 #[pyo3(signature = (a, b, out = None))]
-fn array_matmul<'py>(py: Python<'py>, a: &Any<'py>, b: &Any<'py>, out: Option<Array<'_, 'py>>) -> PyResult<Any<'py>> {
+fn array_matmul<'py>(
+    py: Python<'py>,
+    a: &BoundAny<'py>,
+    b: &BoundAny<'py>,
+    out: Option<ArrayArg<'_, 'py>>,
+) -> PyResult<BoundAny<'py>> {
     let ctx = array_context()?;
     let (x, y) = (require_array(&ctx, a)?, require_array(&ctx, b)?);
     if let Some(out) = out {
@@ -167,7 +172,7 @@ fn array_matmul<'py>(py: Python<'py>, a: &Any<'py>, b: &Any<'py>, out: Option<Ar
 
 /// A Fourier transform of length `n` along `axis`: "fft", "ifft", "rfft" or "irfft", times `scale`.
 #[pyfunction]
-fn array_fft<'py>(a: Array<'_, 'py>, kind: &str, n: usize, axis: isize, scale: f64) -> PyResult<Any<'py>> {
+fn array_fft<'py>(a: ArrayArg<'_, 'py>, kind: &str, n: usize, axis: isize, scale: f64) -> PyResult<BoundAny<'py>> {
     let py = a.py();
     let kind = match kind {
         "fft" => FftKind::Forward,
@@ -184,21 +189,21 @@ fn array_fft<'py>(a: Array<'_, 'py>, kind: &str, n: usize, axis: isize, scale: f
 #[pyfunction]
 #[pyo3(signature = (a, b, dtype = None, stream = None))]
 fn array_dot_flat<'py>(
-    a: Array<'_, 'py>,
-    b: Array<'_, 'py>,
-    dtype: Option<&Any<'py>>,
+    a: ArrayArg<'_, 'py>,
+    b: ArrayArg<'_, 'py>,
+    dtype: Option<&BoundAny<'py>>,
     stream: Option<&Bound<'py, PyStream>>,
-) -> PyResult<Any<'py>> {
+) -> PyResult<BoundAny<'py>> {
     let py = a.py();
-    let dtype = optional_dtype(py, dtype)?;
-    in_stream(stream, || {
+    let dtype = parse_optional_dtype(py, dtype)?;
+    run_in_stream(stream, || {
         PyGpuArray::make_like(a, || a.get().current_state().array.dot_flat(&b.get().current_state().array, dtype))
     })
 }
 
 /// A device array of anything: arrays stay, arrays of other libraries on the device are shared, the rest is copied.
 #[pyfunction]
-fn array_from<'py>(object: &Any<'py>) -> PyResult<Any<'py>> {
+fn array_from_object<'py>(object: &BoundAny<'py>) -> PyResult<BoundAny<'py>> {
     if object.is_instance_of::<PyGpuArray>() {
         return Ok(object.clone());
     }
@@ -207,29 +212,29 @@ fn array_from<'py>(object: &Any<'py>) -> PyResult<Any<'py>> {
 }
 
 /// Grid and block.
-type Splayed = ((u32, u32), (u32, u32, u32));
+type GridAndBlock = ((u32, u32), (u32, u32, u32));
 
 /// `(grid, block)` of a launch over `n` elements.
 #[pyfunction]
-fn array_splay(n: usize) -> PyResult<Splayed> {
+fn array_splay(n: usize) -> PyResult<GridAndBlock> {
     let device_info = array_context()?.device_info();
     let threads = n.next_multiple_of(32).clamp(32, rtcg::array::BLOCK_THREADS as usize) as u32;
-    Ok(((device_info.blocks_for(n), 1), (threads, 1, 1)))
+    Ok(((device_info.grid_block_count(n), 1), (threads, 1, 1)))
 }
 
 /// The function of `rtcg.numpy` behind a method.
-fn call_function<'py>(
+fn call_numpy_function<'py>(
     slf: &Bound<'py, PyGpuArray>,
     name: &str,
     args: &Bound<'py, PyTuple>,
     kwargs: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Any<'py>> {
+) -> PyResult<BoundAny<'py>> {
     let py = slf.py();
-    let all: Vec<Any<'py>> = std::iter::once(slf.clone().into_any()).chain(args.iter()).collect();
+    let all: Vec<BoundAny<'py>> = std::iter::once(slf.clone().into_any()).chain(args.iter()).collect();
     py.import("rtcg.numpy")?.getattr(name)?.call(PyTuple::new(py, all)?, kwargs)
 }
 
-macro_rules! methods {
+macro_rules! numpy_function_methods {
     ($($name:ident $text:literal;)*) => {
         #[pymethods]
         impl PyGpuArray {
@@ -240,15 +245,15 @@ macro_rules! methods {
                     slf: &Bound<'py, Self>,
                     args: &Bound<'py, PyTuple>,
                     kwargs: Option<&Bound<'py, PyDict>>,
-                ) -> PyResult<Any<'py>> {
-                    call_function(slf, $text, args, kwargs)
+                ) -> PyResult<BoundAny<'py>> {
+                    call_numpy_function(slf, $text, args, kwargs)
                 }
             )*
         }
     };
 }
 
-methods! {
+numpy_function_methods! {
     cumsum "cumsum";
     cumprod "cumprod";
     dot "dot";
@@ -270,37 +275,37 @@ impl PyGpuArray {
     fn sort<'py>(
         slf: &Bound<'py, Self>,
         axis: isize,
-        kind: Option<&Any<'py>>,
-        stable: Option<&Any<'py>>,
+        kind: Option<&BoundAny<'py>>,
+        stable: Option<&BoundAny<'py>>,
     ) -> PyResult<()> {
         let _ = (kind, stable);
         let py = slf.py();
-        let (array, axis) = with_axis(py, &slf.get().current_state().array, Some(axis))?;
+        let (array, axis) = flatten_or_normalize_axis(py, &slf.get().current_state().array, Some(axis))?;
         to_py_result(py, array.sorted(axis, false).and_then(|sorted| array.assign(&sorted)))
     }
 
     /// The elements in reverse order of memory, in a new array of one axis.
     #[pyo3(signature = (stream = None))]
-    fn reverse<'py>(slf: &Bound<'py, Self>, stream: Option<&Bound<'py, PyStream>>) -> PyResult<Any<'py>> {
+    fn reverse<'py>(slf: &Bound<'py, Self>, stream: Option<&Bound<'py, PyStream>>) -> PyResult<BoundAny<'py>> {
         let array = &slf.get().current_state().array;
         let copy = || array.flip(None).and_then(|flipped| flipped.copy(Some(Order::C)));
-        in_stream(stream, || PyGpuArray::make_like(slf, copy))
+        run_in_stream(stream, || PyGpuArray::make_like(slf, copy))
     }
 
     /// `selffac * self + otherfac * other`, in one kernel.
     #[pyo3(signature = (selffac, other, otherfac, add_timer = None, stream = None, out = None))]
     fn mul_add<'py>(
         slf: &Bound<'py, Self>,
-        selffac: &Any<'py>,
-        other: &Any<'py>,
-        otherfac: &Any<'py>,
-        add_timer: Option<&Any<'py>>,
+        selffac: &BoundAny<'py>,
+        other: &BoundAny<'py>,
+        otherfac: &BoundAny<'py>,
+        add_timer: Option<&BoundAny<'py>>,
         stream: Option<&Bound<'py, PyStream>>,
         out: Option<&Bound<'py, PyGpuArray>>,
-    ) -> PyResult<Any<'py>> {
+    ) -> PyResult<BoundAny<'py>> {
         let _ = add_timer;
         let args = vec![slf.clone().into_any(), selffac.clone(), other.clone(), otherfac.clone()];
-        in_stream(stream, || super::operators::ufunc(slf.py(), "axpby", args, out, None))
+        run_in_stream(stream, || super::operators::ufunc(slf.py(), "axpby", args, out, None))
     }
 
     #[getter]
@@ -313,7 +318,7 @@ impl PyGpuArray {
         Ok(array_splay(slf.get().current_state().array.size())?.1)
     }
 
-    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Any<'py>> {
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<BoundAny<'py>> {
         let py = slf.py();
         if slf.get().current_state().array.ndim() == 0 {
             return Err(PyTypeError::new_err("iteration over a 0-d array"));
@@ -323,7 +328,7 @@ impl PyGpuArray {
         pyo3::types::PyList::new(py, views)?.try_iter().map(|iterator| iterator.into_any())
     }
 
-    fn __contains__<'py>(slf: &Bound<'py, Self>, key: &Any<'py>) -> PyResult<bool> {
+    fn __contains__<'py>(slf: &Bound<'py, Self>, key: &BoundAny<'py>) -> PyResult<bool> {
         let same = slf.rich_compare(key, pyo3::basic::CompareOp::Eq)?;
         super::reductions::reduce_array(
             same.cast::<PyGpuArray>()?,
@@ -343,7 +348,7 @@ impl PyGpuArray {
 
     /// The Array API standard's functions for arrays of this class.
     #[pyo3(signature = (*, api_version = None))]
-    fn __array_namespace__<'py>(slf: &Bound<'py, Self>, api_version: Option<&str>) -> PyResult<Any<'py>> {
+    fn __array_namespace__<'py>(slf: &Bound<'py, Self>, api_version: Option<&str>) -> PyResult<BoundAny<'py>> {
         if !matches!(api_version, None | Some("2021.12" | "2022.12" | "2023.12" | "2024.12")) {
             return Err(PyValueError::new_err(format!("version {api_version:?} of the Array API is not supported")));
         }
@@ -352,13 +357,17 @@ impl PyGpuArray {
 
     /// The device, by the name that the Array API standard's functions take.
     #[getter]
-    fn device<'py>(slf: &Bound<'py, Self>) -> PyResult<Any<'py>> {
+    fn device<'py>(slf: &Bound<'py, Self>) -> PyResult<BoundAny<'py>> {
         slf.py().import("rtcg.driver")?.getattr("Context")?.call_method0("get_device")
     }
 
     /// This array on the device it is on already, or its host copy (`"cpu"`).
     #[pyo3(signature = (device, /, *, stream = None))]
-    fn to_device<'py>(slf: &Bound<'py, Self>, device: &Any<'py>, stream: Option<&Any<'py>>) -> PyResult<Any<'py>> {
+    fn to_device<'py>(
+        slf: &Bound<'py, Self>,
+        device: &BoundAny<'py>,
+        stream: Option<&BoundAny<'py>>,
+    ) -> PyResult<BoundAny<'py>> {
         let _ = stream;
         if device.extract::<&str>().is_ok_and(|name| name == "cpu") {
             return slf.get().to_host(slf.py());
@@ -371,15 +380,15 @@ impl PyGpuArray {
         )))
     }
 
-    fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &Any<'py>) -> PyResult<Any<'py>> {
+    fn __matmul__<'py>(slf: &Bound<'py, Self>, other: &BoundAny<'py>) -> PyResult<BoundAny<'py>> {
         matmul_operator(slf, other, false)
     }
 
-    fn __rmatmul__<'py>(slf: &Bound<'py, Self>, other: &Any<'py>) -> PyResult<Any<'py>> {
+    fn __rmatmul__<'py>(slf: &Bound<'py, Self>, other: &BoundAny<'py>) -> PyResult<BoundAny<'py>> {
         matmul_operator(slf, other, true)
     }
 
-    fn __imatmul__<'py>(slf: &Bound<'py, Self>, other: &Any<'py>) -> PyResult<()> {
+    fn __imatmul__<'py>(slf: &Bound<'py, Self>, other: &BoundAny<'py>) -> PyResult<()> {
         let py = slf.py();
         let own = &slf.get().current_state().array;
         let other = require_array(own.context(), other)?;
@@ -395,10 +404,14 @@ impl PyGpuArray {
     }
 }
 
-fn matmul_operator<'py>(slf: &Bound<'py, PyGpuArray>, other: &Any<'py>, reflected: bool) -> PyResult<Any<'py>> {
+fn matmul_operator<'py>(
+    slf: &Bound<'py, PyGpuArray>,
+    other: &BoundAny<'py>,
+    reflected: bool,
+) -> PyResult<BoundAny<'py>> {
     let py = slf.py();
     let own = &slf.get().current_state().array;
-    match super::operands::operand_of(own.context(), other)? {
+    match super::operands::parse_operand(own.context(), other)? {
         None => Ok(py.NotImplemented().into_bound(py)),
         Some(super::operands::PyOperand::Scalar(_)) => Err(PyValueError::new_err(
             "matmul: the other operand is a scalar; expected an array with axes; use multiply for scalars",
@@ -424,5 +437,5 @@ pub(super) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(array_dot_flat, m)?)?;
     m.add_function(wrap_pyfunction!(array_fft, m)?)?;
     m.add_function(wrap_pyfunction!(array_splay, m)?)?;
-    m.add_function(wrap_pyfunction!(array_from, m)?)
+    m.add_function(wrap_pyfunction!(array_from_object, m)?)
 }

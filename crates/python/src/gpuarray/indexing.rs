@@ -1,7 +1,7 @@
 //! Indexing: basic indices are views; assignment broadcasts.
 
-use super::contents::{ArrayState, PyGpuArray};
-use super::operands::{element_of, require_array};
+use super::array_state::{ArrayState, PyGpuArray};
+use super::operands::{element_bytes_from_value, require_array};
 use crate::errors::array_error;
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use pyo3::types::{PyBool, PyEllipsis, PyList, PySlice, PyString, PyTuple};
 use rtcg::array::{GpuArray, Index, ScalarElement};
 
 /// The start, stop and step of a slice, clipped to what an axis can have.
-fn slice_of(slice: &Bound<'_, PySlice>) -> PyResult<Index> {
+fn slice_to_index(slice: &Bound<'_, PySlice>) -> PyResult<Index> {
     let (mut start, mut stop, mut step) = (0isize, 0isize, 0isize);
     // SAFETY: writes three numbers; the object is a slice.
     let code = unsafe { pyo3::ffi::PySlice_Unpack(slice.as_ptr(), &raw mut start, &raw mut stop, &raw mut step) };
@@ -23,9 +23,9 @@ fn slice_of(slice: &Bound<'_, PySlice>) -> PyResult<Index> {
 }
 
 /// One item of a basic index; `None` for arrays, lists and truth values.
-fn basic_item(item: &Bound<'_, PyAny>) -> PyResult<Option<Index>> {
+fn parse_basic_index_item(item: &Bound<'_, PyAny>) -> PyResult<Option<Index>> {
     if let Ok(slice) = item.cast::<PySlice>() {
-        return slice_of(slice).map(Some);
+        return slice_to_index(slice).map(Some);
     }
     if item.is_none() {
         return Ok(Some(Index::NewAxis));
@@ -51,26 +51,26 @@ fn basic_item(item: &Bound<'_, PyAny>) -> PyResult<Option<Index>> {
 }
 
 /// All items of an index, if it is a basic one.
-pub(super) fn basic_index(index: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Index>>> {
+pub(super) fn parse_basic_index(index: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Index>>> {
     match index.cast::<PyTuple>() {
         Ok(items) => {
             let mut basic = Vec::with_capacity(items.len());
             for item in items.iter_borrowed() {
-                match basic_item(&item)? {
+                match parse_basic_index_item(&item)? {
                     Some(item) => basic.push(item),
                     None => return Ok(None),
                 }
             }
             Ok(Some(basic))
         }
-        Err(_) => Ok(basic_item(index)?.map(|item| vec![item])),
+        Err(_) => Ok(parse_basic_index_item(index)?.map(|item| vec![item])),
     }
 }
 
 /// `array[name]`, `array[[names]]` of records.
-fn record_fields<'py>(slf: &Bound<'py, PyGpuArray>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+fn get_record_field<'py>(slf: &Bound<'py, PyGpuArray>, name: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = slf.py();
-    let fields = slf.get().descr(py)?.getattr("fields")?;
+    let fields = slf.get().array_descr(py)?.getattr("fields")?;
     if fields.is_none() {
         return Err(PyIndexError::new_err(format!(
             "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are \
@@ -83,9 +83,9 @@ fn record_fields<'py>(slf: &Bound<'py, PyGpuArray>, name: &Bound<'py, PyAny>) ->
     let (descr, offset) = (found.get_item(0)?, found.get_item(1)?.extract::<usize>()?);
     // A field that is itself an array of numbers gets its shape behind the array's.
     let (base, inner): (Bound<'_, PyAny>, Vec<usize>) = (descr.getattr("base")?, descr.getattr("shape")?.extract()?);
-    let base = super::dtypes::descr_of(py, &base)?;
+    let base = super::dtypes::parse_numpy_dtype(py, &base)?;
     let dtype = super::dtypes::dtype_of_descr(&base)?;
-    let view = slf.get().current_state().array.field(dtype, offset).map_err(|error| array_error(py, error))?;
+    let view = slf.get().current_state().array.field_view(dtype, offset).map_err(|error| array_error(py, error))?;
     let view = append_axes(view, &inner);
     PyGpuArray::view_of(slf, view, Some(base))
 }
@@ -106,10 +106,10 @@ fn append_axes(view: GpuArray, inner: &[usize]) -> GpuArray {
 impl PyGpuArray {
     fn __getitem__<'py>(slf: &Bound<'py, Self>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         if index.is_instance_of::<PyString>() {
-            return record_fields(slf, index);
+            return get_record_field(slf, index);
         }
-        let Some(basic) = basic_index(index)? else {
-            return super::fancy::get_items(slf, index);
+        let Some(basic) = parse_basic_index(index)? else {
+            return super::fancy_indexing::fancy_getitem(slf, index);
         };
         let view = slf.get().current_state().array.index(&basic).map_err(|error| array_error(slf.py(), error))?;
         Self::view_of(slf, view, None)
@@ -118,17 +118,17 @@ impl PyGpuArray {
     fn __setitem__<'py>(slf: &Bound<'py, Self>, index: &Bound<'py, PyAny>, value: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = slf.py();
         if index.is_instance_of::<PyString>() {
-            let field = record_fields(slf, index)?;
+            let field = get_record_field(slf, index)?;
             return assign_elements(field.cast::<Self>()?, value);
         }
-        match basic_index(index)? {
+        match parse_basic_index(index)? {
             Some(basic) => {
                 let view = slf.get().current_state().array.index(&basic).map_err(|error| array_error(py, error))?;
                 let record = slf.get().current_state().record_descr_for(py, view.dtype());
                 let view = Bound::new(py, Self::from(ArrayState { record, ..ArrayState::from_array(view) }))?;
                 assign_elements(&view, value)
             }
-            None => super::fancy::set_items(slf, index, value),
+            None => super::fancy_indexing::fancy_setitem(slf, index, value),
         }
     }
 
@@ -142,14 +142,14 @@ impl PyGpuArray {
 pub(super) fn assign_elements(target: &Bound<'_, PyGpuArray>, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = target.py();
     let array = &target.get().current_state().array;
-    if let Some(bytes) = element_of(target.get(), value)? {
+    if let Some(bytes) = element_bytes_from_value(target.get(), value)? {
         return match ScalarElement::from_bytes(&bytes, array.dtype()) {
             Some(element) => array.fill_element(element).map_err(|error| array_error(py, error)),
-            None => fill_bytes(array, &bytes).map_err(|error| array_error(py, error)),
+            None => fill_with_element_bytes(array, &bytes).map_err(|error| array_error(py, error)),
         };
     }
     let source = if array.dtype() != rtcg::array::DType::BF16 && value.is_instance_of::<PyList>() {
-        let host = py.import("numpy")?.call_method1("asarray", (value, target.get().descr(py)?))?;
+        let host = py.import("numpy")?.call_method1("asarray", (value, target.get().array_descr(py)?))?;
         require_array(array.context(), &host)?
     } else {
         require_array(array.context(), value)?
@@ -158,7 +158,7 @@ pub(super) fn assign_elements(target: &Bound<'_, PyGpuArray>, value: &Bound<'_, 
 }
 
 /// Every element from one too large to be passed by value.
-fn fill_bytes(array: &GpuArray, bytes: &[u8]) -> rtcg::array::Result<()> {
+fn fill_with_element_bytes(array: &GpuArray, bytes: &[u8]) -> rtcg::array::Result<()> {
     let one = GpuArray::empty(array.context(), &[], array.dtype(), rtcg::array::Order::C)?;
     one.write(bytes, rtcg::array::Order::C)?;
     array.assign(&one)

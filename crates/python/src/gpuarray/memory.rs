@@ -1,10 +1,10 @@
 //! Device memory that Python objects own: of allocators, and of other libraries.
 
 use super::PyGpuArray;
+use crate::device_pointer::DevicePtr;
 use crate::driver::memory::PyDeviceAllocation;
 use crate::driver::pool::PyPooledDeviceAllocation;
 use crate::errors::LogicError;
-use crate::pointer::DevicePtr;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rtcg::array::{ArrayBuffer, ArrayError, GpuArray};
@@ -30,7 +30,7 @@ enum MemoryOwner {
 
 impl ForeignBuffer {
     /// The memory at `ptr`, which lives as long as `owner`.
-    pub(crate) fn over_address(ptr: u64, owner: Bound<'_, PyAny>) -> Arc<dyn ArrayBuffer> {
+    pub(crate) fn from_address(ptr: u64, owner: Bound<'_, PyAny>) -> Arc<dyn ArrayBuffer> {
         let memory = if let Ok(pooled) = owner.cast::<PyPooledDeviceAllocation>() {
             MemoryOwner::Pooled(pooled.get().0.clone())
         } else if let Ok(plain) = owner.cast::<PyDeviceAllocation>() {
@@ -74,13 +74,14 @@ impl ArrayBuffer for ForeignBuffer {
             MemoryOwner::Plain(memory) => memory.is_freed(),
             MemoryOwner::Unknown => false,
         };
-        let freed = || ArrayError::runtime(LogicError::new_err("the memory of the array was freed (gpudata.free())"));
+        let freed =
+            || ArrayError::runtime_error(LogicError::new_err("the memory of the array was freed (gpudata.free())"));
         if is_freed { Err(freed()) } else { Ok(()) }
     }
 }
 
 /// The bytes of an array's memory, where that is known.
-pub(super) fn capacity_of(array: &GpuArray) -> Option<usize> {
+pub(super) fn buffer_capacity_bytes(array: &GpuArray) -> Option<usize> {
     let any = match array.buffer()?.clone().as_any().downcast::<DeviceBuffer>() {
         Ok(own) => return Some(own.nbytes()),
         Err(other) => other,
@@ -93,43 +94,47 @@ pub(super) fn capacity_of(array: &GpuArray) -> Option<usize> {
 }
 
 /// A Python callable that takes a number of bytes and returns memory, as the core calls it.
-fn allocator_of(py: Python<'_>, allocator: &Py<PyAny>) -> Allocator {
+fn allocator_from_callable(py: Python<'_>, allocator: &Py<PyAny>) -> Allocator {
     let allocator = allocator.clone_ref(py);
     Arc::new(move |nbytes| {
         Python::attach(|py| {
             let memory = allocator.bind(py).call1((nbytes,))?;
             let ptr = memory.extract::<DevicePtr>()?.0;
-            Ok(ForeignBuffer::over_address(ptr, memory))
+            Ok(ForeignBuffer::from_address(ptr, memory))
         })
-        .map_err(|error: PyErr| ArrayError::runtime(error))
+        .map_err(|error: PyErr| ArrayError::runtime_error(error))
     })
 }
 
 /// What `function` returns when new arrays get their memory from `allocator`; None is the usual one.
 #[pyfunction]
 #[pyo3(signature = (allocator, function, *args))]
-pub(super) fn allocated_by<'py>(
+pub(super) fn call_with_allocator<'py>(
     allocator: Option<Py<PyAny>>,
     function: &Bound<'py, PyAny>,
     args: &Bound<'py, PyTuple>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    PyGpuArray::in_memory_from(function.py(), allocator.as_ref(), || function.call1(args))
+    PyGpuArray::with_optional_allocator(function.py(), allocator.as_ref(), || function.call1(args))
 }
 
 impl PyGpuArray {
     /// Runs `body` with memory of new arrays from the allocator of `slf`, unless the caller of a whole
     /// function named another one.
-    pub(crate) fn in_memory_of<T>(slf: &Bound<'_, Self>, body: impl FnOnce() -> T) -> T {
+    pub(crate) fn with_allocator_of<T>(slf: &Bound<'_, Self>, body: impl FnOnce() -> T) -> T {
         let contents = slf.get().current_state();
         let allocator = contents.allocator.as_ref().filter(|_| !rtcg::has_allocator());
-        Self::in_memory_from(slf.py(), allocator, body)
+        Self::with_optional_allocator(slf.py(), allocator, body)
     }
 
     /// Runs `body` with memory of new arrays from `allocator`; without one from the pool.
-    pub(crate) fn in_memory_from<T>(py: Python<'_>, allocator: Option<&Py<PyAny>>, body: impl FnOnce() -> T) -> T {
+    pub(crate) fn with_optional_allocator<T>(
+        py: Python<'_>,
+        allocator: Option<&Py<PyAny>>,
+        body: impl FnOnce() -> T,
+    ) -> T {
         match allocator {
             None => body(),
-            Some(allocator) => rtcg::with_allocator(allocator_of(py, allocator), body),
+            Some(allocator) => rtcg::with_allocator(allocator_from_callable(py, allocator), body),
         }
     }
 
@@ -138,7 +143,7 @@ impl PyGpuArray {
         slf: &Bound<'py, Self>,
         body: impl FnOnce() -> rtcg::array::Result<GpuArray>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let made = super::to_py_result(slf.py(), Self::in_memory_of(slf, body))?;
+        let made = super::to_py_result(slf.py(), Self::with_allocator_of(slf, body))?;
         Self::new_like(slf, made)
     }
 }

@@ -1,15 +1,15 @@
 //! `rtcg.numpy`: the array class. Everything it does is in `rtcg::array`; here NumPy's
 //! dtypes, shapes and scalars are translated.
 
-mod contents;
+mod array_state;
 pub(crate) mod context;
 mod creation;
+mod cuda_array_interface;
 mod dlpack;
 mod dtypes;
-mod fancy;
+mod fancy_indexing;
 mod functions;
 mod indexing;
-mod interop;
 pub(crate) mod memory;
 mod operands;
 mod operators;
@@ -18,15 +18,15 @@ mod reductions;
 mod transfer;
 mod views;
 
+use crate::device_pointer::DevicePtr;
 use crate::errors::array_error;
-use crate::pointer::DevicePtr;
-use contents::ArrayState;
-pub(crate) use contents::{ArrayStateRef, PyGpuArray};
+use array_state::ArrayState;
+pub(crate) use array_state::{ArrayStateRef, PyGpuArray};
 use context::array_context;
-use dtypes::{descr_of, dtype_of_descr, numpy_descr};
+use dtypes::{dtype_of_descr, numpy_descr, parse_numpy_dtype};
 use memory::ForeignBuffer;
 use numpy::PyArrayDescr;
-use operands::shape_of;
+use operands::parse_shape;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -72,7 +72,7 @@ impl PyGpuArray {
     pub(crate) fn new_like<'py>(slf: &Bound<'py, Self>, array: GpuArray) -> PyResult<Bound<'py, PyAny>> {
         let (py, own) = (slf.py(), slf.get().current_state());
         let record = own.record_descr_for(py, array.dtype());
-        Self::new_object(py, ArrayState { array, record, base: None, allocator: own.allocator_in(py), sizes: None })
+        Self::new_object(py, ArrayState { array, record, base: None, allocator: own.clone_allocator(py), sizes: None })
     }
 
     /// A view of `slf`; with another dtype if `descr` is given.
@@ -86,7 +86,7 @@ impl PyGpuArray {
             Some(descr) => matches!(array.dtype(), DType::Void(_)).then(|| descr.unbind()),
             None => own.record_descr_for(py, array.dtype()),
         };
-        let (base, allocator) = (Some(slf.clone().into_any().unbind()), own.allocator_in(py));
+        let (base, allocator) = (Some(slf.clone().into_any().unbind()), own.clone_allocator(py));
         Self::new_object(py, ArrayState { array, record, base, allocator, sizes: None })
     }
 
@@ -96,7 +96,7 @@ impl PyGpuArray {
         let Some(buffer) = contents.array.buffer() else { return };
         match stream {
             None => buffer.record_use(),
-            Some(_) => rtcg::in_stream(stream, || buffer.record_use()),
+            Some(_) => rtcg::run_in_stream(stream, || buffer.record_use()),
         }
     }
 
@@ -110,7 +110,7 @@ impl PyGpuArray {
     }
 
     /// The memory that was given, or that of the allocator.
-    fn given_memory<'py>(
+    fn given_or_allocated_memory<'py>(
         shape: &[usize],
         dtype: DType,
         allocator: Option<&Py<PyAny>>,
@@ -178,12 +178,12 @@ impl PyGpuArray {
     ) -> PyResult<()> {
         // NumPy's default, as `zeros` and `ones` have it; upstream has none.
         let descr = match dtype {
-            Some(dtype) => descr_of(py, dtype)?,
+            Some(dtype) => parse_numpy_dtype(py, dtype)?,
             None => numpy_descr(py, DType::F64)?,
         };
-        let (shape, dtype, order) = (shape_of(shape)?, dtype_of_descr(&descr)?, parse_order(order)?);
+        let (shape, dtype, order) = (parse_shape(shape)?, dtype_of_descr(&descr)?, parse_order(order)?);
         let record = matches!(dtype, DType::Void(_)).then(|| descr.unbind());
-        let memory = Self::given_memory(&shape, dtype, allocator.as_ref(), gpudata, py)?;
+        let memory = Self::given_or_allocated_memory(&shape, dtype, allocator.as_ref(), gpudata, py)?;
         let done = |array| self.replace_state(ArrayState { array, record, base, allocator, sizes: None });
         // A whole array brings its memory and its layout along.
         if let Some(given) = memory.as_ref().and_then(|memory| memory.cast::<PyGpuArray>().ok()) {
@@ -205,11 +205,11 @@ impl PyGpuArray {
         let array = match memory {
             Some(memory) => {
                 let ptr = memory.extract::<DevicePtr>()?.0;
-                GpuArray::from_buffer(&ctx, Some(ForeignBuffer::over_address(ptr, memory)), layout, dtype)
+                GpuArray::from_buffer(&ctx, Some(ForeignBuffer::from_address(ptr, memory)), layout, dtype)
             }
-            None => {
-                creation::retry_after_garbage_collection(py, || GpuArray::with_layout(&ctx, layout.clone(), dtype))?
-            }
+            None => creation::retry_after_garbage_collection(py, || {
+                GpuArray::empty_with_layout(&ctx, layout.clone(), dtype)
+            })?,
         };
         done(array);
         Ok(())
@@ -243,7 +243,7 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyArrayFlags>()?;
     m.add_function(wrap_pyfunction!(context::clear_array_contexts, m)?)?;
     m.add_function(wrap_pyfunction!(context::release_array_memory, m)?)?;
-    m.add_function(wrap_pyfunction!(memory::allocated_by, m)?)?;
+    m.add_function(wrap_pyfunction!(memory::call_with_allocator, m)?)?;
     m.add_function(wrap_pyfunction!(operators::ufunc, m)?)?;
     m.add_function(wrap_pyfunction!(reductions::reduce_array, m)?)?;
     functions::add_to_module(m)?;

@@ -34,25 +34,29 @@ impl PyOperand<'_> {
 }
 
 /// The operand that `object` is; `None` when arrays do not combine with such objects.
-pub(crate) fn operand_of<'a>(ctx: &Arc<ArrayContext>, object: &'a Bound<'_, PyAny>) -> PyResult<Option<PyOperand<'a>>> {
+pub(crate) fn parse_operand<'a>(
+    ctx: &Arc<ArrayContext>,
+    object: &'a Bound<'_, PyAny>,
+) -> PyResult<Option<PyOperand<'a>>> {
     if let Ok(array) = object.cast::<PyGpuArray>() {
         return Ok(Some(PyOperand::Array(array.get().current_state())));
     }
-    if let Some(scalar) = scalar_of(object)? {
+    if let Some(scalar) = parse_scalar(object)? {
         return Ok(Some(PyOperand::Scalar(scalar)));
     }
     if let Ok(host) = object.cast::<PyUntypedArray>() {
         return upload_host_array(ctx, host).map(|array| Some(PyOperand::Uploaded(array)));
     }
     if object.hasattr("__cuda_array_interface__")? {
-        return super::interop::from_array_interface(ctx, object).map(|array| Some(PyOperand::Uploaded(array)));
+        return super::cuda_array_interface::from_array_interface(ctx, object)
+            .map(|array| Some(PyOperand::Uploaded(array)));
     }
     Ok(None)
 }
 
-/// [`operand_of`] for functions, which also take sequences.
+/// [`parse_operand`] for functions, which also take sequences.
 pub(crate) fn require_operand<'a>(ctx: &Arc<ArrayContext>, object: &'a Bound<'_, PyAny>) -> PyResult<PyOperand<'a>> {
-    if let Some(operand) = operand_of(ctx, object)? {
+    if let Some(operand) = parse_operand(ctx, object)? {
         return Ok(operand);
     }
     let host = object.py().import("numpy")?.call_method1("asarray", (object,))?;
@@ -96,7 +100,7 @@ pub(crate) fn upload_host_array(ctx: &Arc<ArrayContext>, host: &Bound<'_, PyUnty
 }
 
 /// A Python or NumPy scalar; `None` for anything else.
-pub(crate) fn scalar_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
+pub(crate) fn parse_scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     static NUMPY_GENERIC: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     if object.is_exact_instance_of::<PyFloat>() || object.is_exact_instance_of::<PyInt>() {
         return Ok(weak_scalar(object)?.map(Scalar::Weak));
@@ -134,10 +138,10 @@ fn weak_scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<WeakScalar>> {
 }
 
 /// One element of `dtype` from a Python value: a number, or a record that NumPy converts.
-pub(crate) fn element_of(array: &PyGpuArray, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
+pub(crate) fn element_bytes_from_value(array: &PyGpuArray, value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
     let py = value.py();
     let dtype = array.current_state().array.dtype();
-    if let Some(scalar) = scalar_of(value)? {
+    if let Some(scalar) = parse_scalar(value)? {
         if !matches!(dtype, rtcg::array::DType::Void(_)) {
             let element: ScalarElement = scalar.to_element(dtype).map_err(|error| array_error(py, error))?;
             return Ok(Some(element.bytes().to_vec()));
@@ -145,7 +149,7 @@ pub(crate) fn element_of(array: &PyGpuArray, value: &Bound<'_, PyAny>) -> PyResu
     } else if !matches!(dtype, rtcg::array::DType::Void(_)) {
         return Ok(None);
     }
-    let host = py.import("numpy")?.call_method1("asarray", (value, array.descr(py)?))?;
+    let host = py.import("numpy")?.call_method1("asarray", (value, array.array_descr(py)?))?;
     if host.cast::<PyUntypedArray>()?.ndim() != 0 {
         return Ok(None);
     }
@@ -153,14 +157,14 @@ pub(crate) fn element_of(array: &PyGpuArray, value: &Bound<'_, PyAny>) -> PyResu
 }
 
 /// A host array with an array's shape and dtype, uninitialised.
-pub(crate) fn host_like<'py>(py: Python<'py>, array: &PyGpuArray, order: Order) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn empty_host_like<'py>(py: Python<'py>, array: &PyGpuArray, order: Order) -> PyResult<Bound<'py, PyAny>> {
     let order = if order == Order::F { "F" } else { "C" };
     let shape = pyo3::types::PyTuple::new(py, array.current_state().array.shape())?;
-    py.import("numpy")?.call_method1("empty", (shape, array.descr(py)?, order))
+    py.import("numpy")?.call_method1("empty", (shape, array.array_descr(py)?, order))
 }
 
 /// The shape that Python gave: an integer or a sequence of integers.
-pub(crate) fn shape_of(shape: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+pub(crate) fn parse_shape(shape: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     let bad = || {
         let shown = shape.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
         PyTypeError::new_err(format!("shape is {shown}; expected an integer or a sequence of integers >= 0"))
@@ -181,13 +185,16 @@ pub(crate) fn shape_of(shape: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
 }
 
 /// The dtype that an argument names, if it was given.
-pub(crate) fn optional_dtype(py: Python<'_>, dtype: Option<&Bound<'_, PyAny>>) -> PyResult<Option<rtcg::array::DType>> {
-    dtype.filter(|dtype| !dtype.is_none()).map(|dtype| super::dtypes::dtype_of(py, dtype)).transpose()
+pub(crate) fn parse_optional_dtype(
+    py: Python<'_>,
+    dtype: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<rtcg::array::DType>> {
+    dtype.filter(|dtype| !dtype.is_none()).map(|dtype| super::dtypes::parse_dtype(py, dtype)).transpose()
 }
 
 /// NumPy's dtype of an array's elements.
 impl PyGpuArray {
-    pub(crate) fn descr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, numpy::PyArrayDescr>> {
+    pub(crate) fn array_descr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, numpy::PyArrayDescr>> {
         let contents = self.current_state();
         match &contents.record {
             Some(descr) => Ok(descr.bind(py).clone()),

@@ -4,7 +4,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use super::PyGpuArray;
-use super::operands::{PyOperand, operand_of};
+use super::operands::{PyOperand, parse_operand};
 use crate::errors::array_error;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -21,25 +21,25 @@ fn binary_operator<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = slf.py();
     let own = &slf.get().current_state().array;
-    let Some(other) = operand_of(own.context(), other)? else { return Ok(py.NotImplemented().into_bound(py)) };
+    let Some(other) = parse_operand(own.context(), other)? else { return Ok(py.NotImplemented().into_bound(py)) };
     let compute = || {
         let (x, y) =
             if reflected { (other.as_core_arg(), Arg::Array(own)) } else { (Arg::Array(own), other.as_core_arg()) };
-        array::binary_with_shortcuts(own.context(), op, x, y, None)
+        array::binary_with_power_shortcuts(own.context(), op, x, y, None)
     };
     // Enqueueing is too short to let the interpreter go for.
     PyGpuArray::make_like(slf, compute)
 }
 
 /// `slf op= other`. Returns to Python the array itself.
-fn in_place(slf: &Bound<'_, PyGpuArray>, op: Op, other: &Bound<'_, PyAny>) -> PyResult<()> {
+fn in_place_operator(slf: &Bound<'_, PyGpuArray>, op: Op, other: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = slf.py();
     let own = &slf.get().current_state().array;
-    let Some(other) = operand_of(own.context(), other)? else {
+    let Some(other) = parse_operand(own.context(), other)? else {
         let kind = other.get_type().name()?;
         return Err(PyTypeError::new_err(format!("{} of a GPUArray in place with a {kind}", op.name())));
     };
-    array::binary_with_shortcuts(own.context(), op, Arg::Array(own), other.as_core_arg(), Some(own))
+    array::binary_with_power_shortcuts(own.context(), op, Arg::Array(own), other.as_core_arg(), Some(own))
         .map(drop)
         .map_err(|error| array_error(py, error))
 }
@@ -65,8 +65,8 @@ fn divmod_operator<'py>(
 type BoundAny<'py> = Bound<'py, PyAny>;
 type SelfArray<'a, 'py> = &'a Bound<'py, PyGpuArray>;
 
-macro_rules! operators {
-    ($($forward:ident $reflected:ident $in_place:ident $op:ident;)*) => {
+macro_rules! operator_methods {
+    ($($forward:ident $reflected:ident $in_place_operator:ident $op:ident;)*) => {
         #[pymethods]
         impl PyGpuArray {
             $(
@@ -78,15 +78,15 @@ macro_rules! operators {
                     binary_operator(slf, Op::$op, other, true)
                 }
 
-                fn $in_place(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<()> {
-                    in_place(slf, Op::$op, other)
+                fn $in_place_operator(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<()> {
+                    in_place_operator(slf, Op::$op, other)
                 }
             )*
         }
     };
 }
 
-operators! {
+operator_methods! {
     __add__ __radd__ __iadd__ Add;
     __sub__ __rsub__ __isub__ Subtract;
     __mul__ __rmul__ __imul__ Multiply;
@@ -120,7 +120,7 @@ impl PyGpuArray {
 
     fn __ipow__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, modulo: &Bound<'_, PyAny>) -> PyResult<()> {
         let _ = modulo;
-        in_place(slf, Op::Power, other)
+        in_place_operator(slf, Op::Power, other)
     }
 
     fn __divmod__<'py>(slf: SelfArray<'_, 'py>, other: &BoundAny<'py>) -> PyResult<BoundAny<'py>> {
@@ -194,17 +194,17 @@ pub(super) fn ufunc<'py>(
         Some(array) => array.get().current_state().array.context().clone(),
         None => super::context::array_context()?,
     };
-    let dtype = super::operands::optional_dtype(py, dtype)?;
+    let dtype = super::operands::parse_optional_dtype(py, dtype)?;
     let operands =
         args.iter().map(|arg| super::operands::require_operand(&ctx, arg)).collect::<PyResult<Vec<PyOperand<'_>>>>()?;
     let core: Vec<Arg<'_>> = operands.iter().map(PyOperand::as_core_arg).collect();
     let target = out.map(|out| out.get().current_state());
     let options = array::OpOptions { out: target.as_deref().map(|target| &target.array), dtype };
     let compute = || match core.as_slice() {
-        [x, y] if dtype.is_none() => array::binary_with_shortcuts(&ctx, op, *x, *y, options.out),
+        [x, y] if dtype.is_none() => array::binary_with_power_shortcuts(&ctx, op, *x, *y, options.out),
         _ => array::apply_elementwise(&ctx, op, &core, options),
     };
-    let result = like.map_or_else(compute, |like| PyGpuArray::in_memory_of(like, compute));
+    let result = like.map_or_else(compute, |like| PyGpuArray::with_allocator_of(like, compute));
     let result = result.map_err(|error| array_error(py, error))?;
     match (out, like) {
         (Some(out), _) => Ok(out.clone().into_any()),

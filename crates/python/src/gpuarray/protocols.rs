@@ -1,7 +1,7 @@
 //! NumPy's protocols: printing, `__array__`, `__array_ufunc__`, `__array_function__`, copying and pickling.
 
 use super::PyGpuArray;
-use super::transfer::in_stream;
+use super::transfer::run_in_stream;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -20,7 +20,7 @@ impl PyGpuArray {
                 "a device array cannot become a NumPy array without a copy",
             ));
         }
-        let host = in_stream(None, || self.to_host(py))?;
+        let host = run_in_stream(None, || self.to_host(py))?;
         match dtype.filter(|dtype| !dtype.is_none()) {
             Some(dtype) => host.call_method1("astype", (dtype,)),
             None => Ok(host),
@@ -35,7 +35,7 @@ impl PyGpuArray {
         inputs: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        python_dispatcher(slf.py(), "array_ufunc")?.call((ufunc, method, inputs), kwargs)
+        array_protocol_function(slf.py(), "array_ufunc")?.call((ufunc, method, inputs), kwargs)
     }
 
     fn __array_function__<'py>(
@@ -45,15 +45,15 @@ impl PyGpuArray {
         args: &Bound<'py, PyAny>,
         kwargs: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        python_dispatcher(slf.py(), "array_function")?.call1((func, types, args, kwargs))
+        array_protocol_function(slf.py(), "array_function")?.call1((func, types, args, kwargs))
     }
 
     fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        python_dispatcher(slf.py(), "array_str")?.call1((slf,))
+        array_protocol_function(slf.py(), "array_str")?.call1((slf,))
     }
 
     fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        python_dispatcher(slf.py(), "array_repr")?.call1((slf,))
+        array_protocol_function(slf.py(), "array_repr")?.call1((slf,))
     }
 
     fn __format__<'py>(slf: &Bound<'py, Self>, format: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -82,6 +82,6 @@ impl PyGpuArray {
     }
 }
 
-fn python_dispatcher<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+fn array_protocol_function<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import("rtcg._array_protocols")?.getattr(name)
 }

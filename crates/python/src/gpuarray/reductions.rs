@@ -2,9 +2,9 @@
 
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use super::operands::{optional_dtype, require_array, scalar_of};
-use super::transfer::in_stream;
-use super::views::axes_of;
+use super::operands::{parse_optional_dtype, parse_scalar, require_array};
+use super::transfer::run_in_stream;
+use super::views::parse_axes;
 use super::{PyGpuArray, to_py_result};
 use crate::driver::stream::PyStream;
 use pyo3::exceptions::PyTypeError;
@@ -19,7 +19,7 @@ enum ReductionKind {
     Range,
 }
 
-fn kind_of(name: &str) -> PyResult<ReductionKind> {
+fn reduction_kind_by_name(name: &str) -> PyResult<ReductionKind> {
     Ok(ReductionKind::Reduction(match name {
         "sum" => ReductionOp::Sum,
         "prod" => ReductionOp::Product,
@@ -50,7 +50,7 @@ fn compute_reduction(
         ReductionKind::Range => {
             let high = array.reduce(ReductionOp::Maximum, options)?;
             let low = array.reduce(ReductionOp::Minimum, ReduceOptions { out: None, ..options })?;
-            rtcg::array::binary_with_shortcuts(
+            rtcg::array::binary_with_power_shortcuts(
                 array.context(),
                 rtcg::array::Op::Subtract,
                 (&high).into(),
@@ -80,7 +80,7 @@ pub(super) fn reduce_array<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = a.py();
     let array = &a.get().current_state().array;
-    let (what, axes, dtype) = (kind_of(name)?, axes_of(axis)?, optional_dtype(py, dtype)?);
+    let (what, axes, dtype) = (reduction_kind_by_name(name)?, parse_axes(axis)?, parse_optional_dtype(py, dtype)?);
     let counts_all =
         |mask: &Bound<'py, PyAny>| mask.is_none() || mask.cast::<PyBool>().is_ok_and(|mask| mask.is_true());
     let mask = match r#where.filter(|mask| !counts_all(mask)) {
@@ -88,7 +88,7 @@ pub(super) fn reduce_array<'py>(
         None => None,
     };
     let initial = match initial.filter(|initial| !initial.is_none()) {
-        Some(value) => scalar_of(value)?,
+        Some(value) => parse_scalar(value)?,
         None => None,
     };
     let target = out.map(|out| out.get().current_state());
@@ -98,8 +98,8 @@ pub(super) fn reduce_array<'py>(
     let given = allocator.filter(|allocator| !allocator.is_none()).map(|allocator| allocator.clone().unbind());
     let own = a.get().current_state();
     let source = given.as_ref().or(own.allocator.as_ref());
-    let compute = || PyGpuArray::in_memory_from(py, source, || compute_reduction(array, &what, ddof, options));
-    let result = to_py_result(py, in_stream(stream, compute))?;
+    let compute = || PyGpuArray::with_optional_allocator(py, source, || compute_reduction(array, &what, ddof, options));
+    let result = to_py_result(py, run_in_stream(stream, compute))?;
     match out {
         Some(out) => Ok(out.clone().into_any()),
         None => PyGpuArray::new_like(a, result),
@@ -109,7 +109,7 @@ pub(super) fn reduce_array<'py>(
 type BoundAny<'py> = Bound<'py, PyAny>;
 type OutArray<'a, 'py> = Option<&'a Bound<'py, PyGpuArray>>;
 
-macro_rules! reductions {
+macro_rules! reduction_methods {
     ($($name:ident $text:literal;)*) => {
         #[pymethods]
         impl PyGpuArray {
@@ -133,13 +133,13 @@ macro_rules! reductions {
     };
 }
 
-reductions! {
+reduction_methods! {
     sum "sum";
     prod "prod";
     mean "mean";
 }
 
-macro_rules! selections {
+macro_rules! allocator_reduction_methods {
     ($($name:ident $text:literal;)*) => {
         #[pymethods]
         impl PyGpuArray {
@@ -167,7 +167,7 @@ macro_rules! selections {
     };
 }
 
-selections! {
+allocator_reduction_methods! {
     min "min";
     max "max";
     any "any";

@@ -1,8 +1,8 @@
 //! Copies between host and device.
 
-use super::operands::host_like;
+use super::operands::empty_host_like;
 use super::{PyGpuArray, to_py_result};
-use crate::driver::stream::{PyStream, stream_of};
+use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::host_buffer::HostBuffer;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
@@ -11,10 +11,10 @@ use pyo3::types::PyDict;
 use rtcg::array::{DType, Order, PythonTuple};
 
 /// Runs `body` with array operations in `stream`.
-pub(crate) fn in_stream<T>(stream: Option<&Bound<'_, PyStream>>, body: impl FnOnce() -> T) -> T {
-    match stream_of(stream) {
+pub(crate) fn run_in_stream<T>(stream: Option<&Bound<'_, PyStream>>, body: impl FnOnce() -> T) -> T {
+    match as_driver_stream(stream) {
         None => body(),
-        stream => rtcg::in_stream(stream, body),
+        stream => rtcg::run_in_stream(stream, body),
     }
 }
 
@@ -29,25 +29,26 @@ impl PyGpuArray {
     /// A new host array with the elements; waits.
     pub(crate) fn to_host<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let order = self.host_order();
-        let host = host_like(py, self, order)?;
-        self.read_into(py, &host, order)?;
+        let host = empty_host_like(py, self, order)?;
+        self.copy_to_host_array(py, &host, order)?;
         Ok(host)
     }
 
-    fn read_into(&self, py: Python<'_>, host: &Bound<'_, PyAny>, order: Order) -> PyResult<()> {
+    fn copy_to_host_array(&self, py: Python<'_>, host: &Bound<'_, PyAny>, order: Order) -> PyResult<()> {
         let buffer = HostBuffer::from_writable(host, "ary")?;
         // SAFETY: the buffer is writable and outlives the copy.
         let bytes = unsafe { buffer.bytes_mut() };
         let stream = rtcg::current_stream();
-        let result = py.detach(|| rtcg::in_stream(stream.as_ref(), || self.current_state().array.read(bytes, order)));
-        match crate::interrupt::take_raised() {
+        let result =
+            py.detach(|| rtcg::run_in_stream(stream.as_ref(), || self.current_state().array.read(bytes, order)));
+        match crate::interrupt::take_pending_exception() {
             Some(raised) => Err(raised),
             None => to_py_result(py, result),
         }
     }
 
     /// `ary` checked against size and dtype, contiguous in `order`.
-    fn host_in_order<'py>(
+    fn checked_host_array<'py>(
         &self,
         py: Python<'py>,
         ary: &Bound<'py, PyAny>,
@@ -55,7 +56,7 @@ impl PyGpuArray {
     ) -> PyResult<Bound<'py, PyAny>> {
         let numpy = py.import("numpy")?;
         let host = numpy.call_method1("asarray", (ary,))?.cast_into::<PyUntypedArray>()?;
-        let own = self.descr(py)?;
+        let own = self.array_descr(py)?;
         let array = &self.current_state().array;
         let (shape, size) = (array.shape(), array.size());
         if host.len() != size {
@@ -83,7 +84,7 @@ impl PyGpuArray {
         numpy.getattr("asarray")?.call((shaped,), Some(&kwargs))
     }
 
-    fn check_target(&self, py: Python<'_>, ary: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn check_host_target(&self, py: Python<'_>, ary: &Bound<'_, PyAny>) -> PyResult<()> {
         let target = ary.cast::<PyUntypedArray>().map_err(|_| not_an_array_error(ary))?;
         if target.shape() != self.current_state().array.shape() {
             return Err(PyValueError::new_err(format!(
@@ -92,7 +93,7 @@ impl PyGpuArray {
                 PythonTuple(self.current_state().array.shape())
             )));
         }
-        let own = self.descr(py)?;
+        let own = self.array_descr(py)?;
         if !target.dtype().is_equiv_to(&own) {
             return Err(PyTypeError::new_err(format!("ary has dtype {}; expected {own}", target.dtype())));
         }
@@ -113,14 +114,14 @@ impl PyGpuArray {
     ) -> PyResult<()> {
         let _ = async_;
         let order = self.host_order();
-        let host = self.host_in_order(py, ary, order)?;
+        let host = self.checked_host_array(py, ary, order)?;
         let buffer = HostBuffer::from_object(&host, "ary")?;
         // SAFETY: the buffer outlives the copy.
         let bytes = unsafe { buffer.as_bytes() };
-        let stream = stream_of(stream.as_ref()).cloned();
+        let stream = as_driver_stream(stream.as_ref()).cloned();
         to_py_result(
             py,
-            py.detach(|| rtcg::in_stream(stream.as_ref(), || self.current_state().array.write(bytes, order))),
+            py.detach(|| rtcg::run_in_stream(stream.as_ref(), || self.current_state().array.write(bytes, order))),
         )
     }
 
@@ -142,16 +143,16 @@ impl PyGpuArray {
         let _ = async_;
         let ary = ary.filter(|ary| !ary.is_none());
         let order = self.host_order();
-        in_stream(stream.as_ref(), || {
+        run_in_stream(stream.as_ref(), || {
             if let Some(given) = ary {
-                self.check_target(py, &given)?;
+                self.check_host_target(py, &given)?;
                 let array = given.cast::<PyUntypedArray>()?;
                 let direct = match order {
                     Order::C => array.is_c_contiguous(),
                     Order::F => array.is_fortran_contiguous(),
                 };
                 if direct {
-                    self.read_into(py, &given, order)?;
+                    self.copy_to_host_array(py, &given, order)?;
                 } else {
                     given.set_item(py.Ellipsis(), self.to_host(py)?)?;
                 }
@@ -162,9 +163,9 @@ impl PyGpuArray {
             }
             let shape = pyo3::types::PyTuple::new(py, self.current_state().array.shape())?;
             let letter = if order == Order::F { "F" } else { "C" };
-            let args = (shape, self.descr(py)?, letter);
+            let args = (shape, self.array_descr(py)?, letter);
             let host = py.import("rtcg.driver")?.call_method1("pagelocked_empty", args)?;
-            self.read_into(py, &host, order)?;
+            self.copy_to_host_array(py, &host, order)?;
             Ok(host)
         })
     }

@@ -1,6 +1,6 @@
 //! Methods that give other views of the same memory.
 
-use super::dtypes::{descr_of, dtype_of_descr};
+use super::dtypes::{dtype_of_descr, parse_numpy_dtype};
 use super::{PyGpuArray, parse_order, to_py_result};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -26,7 +26,7 @@ pub(super) fn integer_arguments(args: &Bound<'_, PyTuple>) -> PyResult<Option<Ve
 }
 
 /// One axis, several, or all (`None`).
-pub(super) fn axes_of(axis: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<isize>>> {
+pub(super) fn parse_axes(axis: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<isize>>> {
     match axis.filter(|axis| !axis.is_none()) {
         None => Ok(None),
         Some(axis) => match axis.extract::<isize>() {
@@ -36,16 +36,16 @@ pub(super) fn axes_of(axis: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<is
     }
 }
 
-fn as_view<'py>(slf: &Bound<'py, PyGpuArray>, view: rtcg::array::Result<GpuArray>) -> PyResult<Bound<'py, PyAny>> {
+fn wrap_view<'py>(slf: &Bound<'py, PyGpuArray>, view: rtcg::array::Result<GpuArray>) -> PyResult<Bound<'py, PyAny>> {
     PyGpuArray::view_of(slf, to_py_result(slf.py(), view)?, None)
 }
 
 /// A view of `slf` if the memory is shared, else an array of its own.
-fn as_view_or_copy<'py>(
+fn wrap_view_or_copy<'py>(
     slf: &Bound<'py, PyGpuArray>,
     make: impl FnOnce() -> rtcg::array::Result<GpuArray>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let made = to_py_result(slf.py(), PyGpuArray::in_memory_of(slf, make))?;
+    let made = to_py_result(slf.py(), PyGpuArray::with_allocator_of(slf, make))?;
     let shared = match (made.buffer(), slf.get().current_state().array.buffer()) {
         (Some(a), Some(b)) => std::sync::Arc::ptr_eq(a, b),
         _ => true,
@@ -92,7 +92,7 @@ impl PyGpuArray {
         }
         let shape = integer_arguments(shape)?.unwrap_or_default();
         let array = &slf.get().current_state().array;
-        as_view_or_copy(slf, || {
+        wrap_view_or_copy(slf, || {
             let reshaped = array.reshape(&shape, order)?;
             // As upstream, what is contiguous comes out contiguous in `order`.
             let is_wanted = reshaped.is_contiguous(order) || array.layout().order(array.itemsize()).is_none();
@@ -103,7 +103,7 @@ impl PyGpuArray {
     #[pyo3(signature = (order = "C"))]
     fn ravel<'py>(slf: SelfArray<'_, 'py>, order: &str) -> PyResult<BoundAny<'py>> {
         let order = parse_order(order)?;
-        as_view_or_copy(slf, || slf.get().current_state().array.ravel(order))
+        wrap_view_or_copy(slf, || slf.get().current_state().array.ravel(order))
     }
 
     #[pyo3(signature = (order = "C"))]
@@ -121,15 +121,15 @@ impl PyGpuArray {
     ) -> PyResult<BoundAny<'py>> {
         let axes = match axes {
             Some(_) if !args.is_empty() => return Err(PyTypeError::new_err("transpose() got axes twice")),
-            Some(axes) => axes_of(Some(axes))?,
+            Some(axes) => parse_axes(Some(axes))?,
             None => integer_arguments(args)?,
         };
-        as_view(slf, slf.get().current_state().array.transpose(axes.as_deref()))
+        wrap_view(slf, slf.get().current_state().array.transpose(axes.as_deref()))
     }
 
     #[getter(T)]
     fn transposed<'py>(slf: SelfArray<'_, 'py>) -> PyResult<BoundAny<'py>> {
-        as_view(slf, slf.get().current_state().array.transpose(None))
+        wrap_view(slf, slf.get().current_state().array.transpose(None))
     }
 
     #[getter(mT)]
@@ -137,27 +137,27 @@ impl PyGpuArray {
         if slf.get().current_state().array.ndim() < 2 {
             return Err(PyValueError::new_err("matrix transpose with ndim < 2 is undefined"));
         }
-        as_view(slf, slf.get().current_state().array.swapaxes(-1, -2))
+        wrap_view(slf, slf.get().current_state().array.swapaxes(-1, -2))
     }
 
     fn swapaxes<'py>(slf: SelfArray<'_, 'py>, axis1: isize, axis2: isize) -> PyResult<BoundAny<'py>> {
-        as_view(slf, slf.get().current_state().array.swapaxes(axis1, axis2))
+        wrap_view(slf, slf.get().current_state().array.swapaxes(axis1, axis2))
     }
 
     #[pyo3(signature = (axis = None))]
     fn squeeze<'py>(slf: SelfArray<'_, 'py>, axis: Option<&BoundAny<'py>>) -> PyResult<BoundAny<'py>> {
-        let axes = axes_of(axis)?;
-        as_view(slf, slf.get().current_state().array.squeeze(axes.as_deref()))
+        let axes = parse_axes(axis)?;
+        wrap_view(slf, slf.get().current_state().array.squeeze(axes.as_deref()))
     }
 
     #[pyo3(signature = (offset = 0, axis1 = 0, axis2 = 1))]
     fn diagonal<'py>(slf: SelfArray<'_, 'py>, offset: isize, axis1: isize, axis2: isize) -> PyResult<BoundAny<'py>> {
-        as_view(slf, slf.get().current_state().array.diagonal(offset, axis1, axis2))
+        wrap_view(slf, slf.get().current_state().array.diagonal(offset, axis1, axis2))
     }
 
     /// `numpy.expand_dims`, `moveaxis`, `flip`, `broadcast_to`, which NumPy has as functions.
     fn _expand_dims<'py>(slf: SelfArray<'_, 'py>, axis: &BoundAny<'py>) -> PyResult<BoundAny<'py>> {
-        as_view(slf, slf.get().current_state().array.expand_dims(&axes_of(Some(axis))?.unwrap_or_default()))
+        wrap_view(slf, slf.get().current_state().array.expand_dims(&parse_axes(Some(axis))?.unwrap_or_default()))
     }
 
     fn _moveaxis<'py>(
@@ -165,20 +165,20 @@ impl PyGpuArray {
         source: &BoundAny<'py>,
         destination: &BoundAny<'py>,
     ) -> PyResult<BoundAny<'py>> {
-        let (source, destination) = (axes_of(Some(source))?, axes_of(Some(destination))?);
-        as_view(
+        let (source, destination) = (parse_axes(Some(source))?, parse_axes(Some(destination))?);
+        wrap_view(
             slf,
             slf.get().current_state().array.moveaxis(&source.unwrap_or_default(), &destination.unwrap_or_default()),
         )
     }
 
     fn _flip<'py>(slf: SelfArray<'_, 'py>, axis: Option<&BoundAny<'py>>) -> PyResult<BoundAny<'py>> {
-        let axes = axes_of(axis)?;
-        as_view(slf, slf.get().current_state().array.flip(axes.as_deref()))
+        let axes = parse_axes(axis)?;
+        wrap_view(slf, slf.get().current_state().array.flip(axes.as_deref()))
     }
 
     fn _broadcast_to<'py>(slf: SelfArray<'_, 'py>, shape: &BoundAny<'py>) -> PyResult<BoundAny<'py>> {
-        as_view(slf, slf.get().current_state().array.broadcast_to(&super::operands::shape_of(shape)?))
+        wrap_view(slf, slf.get().current_state().array.broadcast_to(&super::operands::parse_shape(shape)?))
     }
 
     /// The same bytes as elements of another dtype.
@@ -186,9 +186,9 @@ impl PyGpuArray {
     fn view<'py>(slf: SelfArray<'_, 'py>, dtype: Option<&BoundAny<'py>>) -> PyResult<BoundAny<'py>> {
         let py = slf.py();
         let Some(dtype) = dtype.filter(|dtype| !dtype.is_none()) else {
-            return as_view(slf, Ok(slf.get().current_state().array.clone()));
+            return wrap_view(slf, Ok(slf.get().current_state().array.clone()));
         };
-        let descr = descr_of(py, dtype)?;
+        let descr = parse_numpy_dtype(py, dtype)?;
         let view = to_py_result(py, slf.get().current_state().array.view_as(dtype_of_descr(&descr)?))?;
         PyGpuArray::view_of(slf, view, Some(descr))
     }

@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use crate::context::Context;
-use crate::generators::compiled::CompiledKernel;
+use crate::generators::compiled_kernel::CompiledKernel;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub(super) fn can_vectorize_at(
     arrays.iter().all(|a| is_aligned(a) && (!a.is_written || arrays.iter().all(|b| a.at == b.at || is_apart(a, b))))
 }
 
-/// A call that can be made again with other addresses and values; see [`super::Elementwise::launch_and_cache`].
+/// A call that can be made again with other addresses and values; see [`super::ElementwiseKernel::launch_and_cache`].
 #[derive(Debug)]
 pub struct CachedLaunch {
     pub(super) ctx: Context,
@@ -61,12 +61,12 @@ impl CachedLaunch {
     /// Whether the epoch has not changed and the kernel's context is the current one.
     #[inline]
     pub fn is_prepared(&self) -> bool {
-        self.kernel.function.is_prepared() && self.ctx.driver().is_current()
+        self.kernel.function.is_prepared() && self.ctx.driver_context().is_current()
     }
 
     /// The number of the kernel's context.
     pub fn context_number(&self) -> u64 {
-        self.ctx.number()
+        self.ctx.id()
     }
 
     /// Whether the next launch may keep the calling thread.
@@ -98,7 +98,7 @@ impl CachedLaunch {
     /// When the device refuses the launch.
     ///
     /// # Safety
-    /// As [`super::Elementwise::launch`], with arguments as they were when this was made but for addresses and values.
+    /// As [`super::ElementwiseKernel::launch`], with arguments as they were when this was made but for addresses and values.
     #[inline]
     pub unsafe fn launch(&self, packed: &[u8]) -> rtcg_driver::Result<()> {
         // SAFETY: the caller's promise.

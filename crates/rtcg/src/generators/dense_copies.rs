@@ -6,9 +6,9 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::generators::compiled::{CompileSettings, PerContext};
-use crate::generators::elementwise::{Elementwise, IndexRange};
-use crate::generators::operand::{ArrayView, Value};
+use crate::generators::compiled_kernel::{CompileSettings, PerContextCache};
+use crate::generators::elementwise::{ElementwiseKernel, IndexRange};
+use crate::generators::operand::{ArrayView, GeneratedKernelArg};
 use rtcg_codegen::c_declarations::{Argument, CType, CTypeForm};
 use rtcg_codegen::pointwise::ElementwiseSnippet;
 use rtcg_driver::Stream;
@@ -16,10 +16,10 @@ use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-static COPY_POOLS: LazyLock<PerContext<(), DeviceMemoryPool>> = LazyLock::new(PerContext::default);
+static COPY_POOLS: LazyLock<PerContextCache<(), DeviceMemoryPool>> = LazyLock::new(PerContextCache::default);
 
 /// Copying kernels by the bytes of a word and the words of an element.
-type CopyKernels = Mutex<HashMap<(usize, usize), Arc<Elementwise>>>;
+type CopyKernels = Mutex<HashMap<(usize, usize), Arc<ElementwiseKernel>>>;
 static COPY_KERNELS: LazyLock<CopyKernels> = LazyLock::new(CopyKernels::default);
 
 /// Whether a kernel can index the array as it lies.
@@ -35,7 +35,7 @@ struct DenseCopy {
 
 impl DenseCopy {
     fn new_copy(ctx: &Context, view: &ArrayView<'_>, stream: Option<&Stream>) -> Result<Self> {
-        let pool = COPY_POOLS.get_or_make(ctx, &(), || Ok(DeviceMemoryPool::trimmed_when_idle()))?;
+        let pool = COPY_POOLS.get_or_create(ctx, &(), || Ok(DeviceMemoryPool::trimmed_when_idle()))?;
         let nbytes = view.n_elements() * view.itemsize;
         let memory = ctx.enter(|| pool.allocate(nbytes, stream))?;
         memory.used_in(stream);
@@ -62,10 +62,12 @@ fn copy_elements(ctx: &Context, to: &ArrayView<'_>, from: &ArrayView<'_>, stream
     let word = 1 << bits.trailing_zeros().min(3);
     let copier = copy_kernel(word, to.itemsize / word);
     // SAFETY: both arrays have the shape, and their memory is used in the order of the stream.
-    unsafe { copier.launch(ctx, &[Value::Array(*to), Value::Array(*from)], IndexRange::All, stream) }
+    unsafe {
+        copier.launch(ctx, &[GeneratedKernelArg::Array(*to), GeneratedKernelArg::Array(*from)], IndexRange::All, stream)
+    }
 }
 
-fn copy_kernel(word: usize, words: usize) -> Arc<Elementwise> {
+fn copy_kernel(word: usize, words: usize) -> Arc<ElementwiseKernel> {
     let mut known = COPY_KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
     let make = || {
         let name = ["unsigned char", "unsigned short", "unsigned int", "unsigned long long"][word.ilog2() as usize];
@@ -84,7 +86,7 @@ fn copy_kernel(word: usize, words: usize) -> Arc<Elementwise> {
             preamble: format!("struct rtcg_item {{ {name} words[{words}]; }};"),
             ..ElementwiseSnippet::default()
         };
-        Arc::new(Elementwise::new(spec, CompileSettings { options: Some(Vec::new()), keep: false }))
+        Arc::new(ElementwiseKernel::new(spec, CompileSettings { options: Some(Vec::new()), keep: false }))
     };
     known.entry((word, words)).or_insert_with(make).clone()
 }
@@ -93,10 +95,10 @@ fn copy_kernel(word: usize, words: usize) -> Arc<Elementwise> {
 /// One array that is given twice has one copy.
 pub(crate) fn run_with_dense_copies(
     ctx: &Context,
-    args: &[Value<'_>],
+    args: &[GeneratedKernelArg<'_>],
     is_written: impl Fn(usize) -> bool,
     stream: Option<&Stream>,
-    body: impl FnOnce(&[Value<'_>]) -> Result<()>,
+    body: impl FnOnce(&[GeneratedKernelArg<'_>]) -> Result<()>,
 ) -> Result<()> {
     let mut copies: Vec<(ArrayView<'_>, DenseCopy, bool)> = Vec::new();
     let mut places = vec![None; args.len()];
@@ -119,7 +121,7 @@ pub(crate) fn run_with_dense_copies(
         .iter()
         .zip(&places)
         .map(|(value, place)| match place {
-            Some(place) => Value::Array(copies[*place].1.view_as(&copies[*place].0)),
+            Some(place) => GeneratedKernelArg::Array(copies[*place].1.view_as(&copies[*place].0)),
             None => *value,
         })
         .collect();
@@ -131,7 +133,7 @@ pub(crate) fn run_with_dense_copies(
 }
 
 /// [`run_with_dense_copies`] of one array that is written.
-pub(crate) fn run_one(
+pub(crate) fn run_with_dense_output(
     ctx: &Context,
     out: &ArrayView<'_>,
     stream: Option<&Stream>,
@@ -139,7 +141,7 @@ pub(crate) fn run_one(
 ) -> Result<()> {
     run_with_dense_copies(
         ctx,
-        &[Value::Array(*out)],
+        &[GeneratedKernelArg::Array(*out)],
         |_| true,
         stream,
         |args| match args[0].as_array() {

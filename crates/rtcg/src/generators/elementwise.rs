@@ -5,12 +5,14 @@
 
 use crate::context::Context;
 use crate::error::Result;
+use crate::generators::argument_checks::{check_accessible, check_arguments};
 use crate::generators::cached_launch::{CachedLaunch, DenseArray, DenseArrays, can_vectorize_at};
-use crate::generators::check::{check_accessible, check_arguments};
-use crate::generators::compiled::{CompileSettings, CompiledKernel, PerContext};
+use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
 use crate::generators::dense_copies;
 use crate::generators::error::GeneratorError;
-use crate::generators::operand::{ArrayView, Value, argument_error, broadcast_shape, join_axes, record_uses};
+use crate::generators::operand::{
+    ArrayView, GeneratedKernelArg, argument_error, broadcast_shape, join_axes, record_uses,
+};
 use rtcg_array::PythonTuple;
 use rtcg_codegen::c_declarations::{Argument, TypeRegistry, parse_arguments};
 use rtcg_codegen::pointwise::{self, BLOCK_THREADS, ElementwiseSnippet, IndexingMode};
@@ -40,14 +42,14 @@ const MAX_WAVES: usize = 1024;
 
 /// An elementwise kernel. Cheap to call again: each form is compiled once per context.
 #[derive(Debug)]
-pub struct Elementwise {
+pub struct ElementwiseKernel {
     spec: ElementwiseSnippet,
     settings: CompileSettings,
     uses: Vec<ElementUse>,
     pack_size: usize,
-    can_substitute_arrays: bool,
+    can_replace_arrays_with_proxies: bool,
     allows_aliasing: bool,
-    forms: PerContext<IndexingMode, CompiledKernel>,
+    forms: PerContextCache<IndexingMode, CompiledKernel>,
 }
 
 /// How a call's arrays are addressed.
@@ -62,19 +64,19 @@ struct ElementwisePlan {
 
 impl ElementwisePlan {
     /// `n` times the form for contiguous arrays.
-    fn flat_plan(n: usize, ranged: bool) -> Self {
+    fn contiguous_plan(n: usize, ranged: bool) -> Self {
         Self { n, access: IndexingMode::Flat { ranged }, layout: Vec::new(), dense: DenseArrays::new() }
     }
 }
 
-impl Elementwise {
+impl ElementwiseKernel {
     /// A kernel from C declarations and a snippet.
     ///
     /// # Errors
     /// When a declaration is wrong.
     pub fn parse(arguments: &str, operation: &str) -> Result<Self> {
         let arguments =
-            parse_arguments(arguments, &TypeRegistry::new()).map_err(|e| GeneratorError::value(e.to_string()))?;
+            parse_arguments(arguments, &TypeRegistry::new()).map_err(|e| GeneratorError::value_error(e.to_string()))?;
         let spec = ElementwiseSnippet {
             name: "kernel".into(),
             arguments,
@@ -89,16 +91,16 @@ impl Elementwise {
         Self {
             uses: spec.element_uses(),
             pack_size: spec.pack_size(),
-            can_substitute_arrays: spec.can_substitute_arrays(),
+            can_replace_arrays_with_proxies: spec.can_replace_arrays_with_proxies(),
             allows_aliasing: spec.allows_aliasing(),
             spec,
             settings,
-            forms: PerContext::default(),
+            forms: PerContextCache::default(),
         }
     }
 
     /// The description.
-    pub fn spec(&self) -> &ElementwiseSnippet {
+    pub fn snippet(&self) -> &ElementwiseSnippet {
         &self.spec
     }
 
@@ -110,23 +112,28 @@ impl Elementwise {
     /// The source that a call with these arguments runs.
     ///
     /// # Errors
-    /// As [`Elementwise::launch`].
-    pub fn source_for(&self, ctx: &Context, args: &[Value<'_>], region: IndexRange) -> Result<String> {
+    /// As [`ElementwiseKernel::launch`].
+    pub fn source_for_call(
+        &self,
+        ctx: &Context,
+        args: &[GeneratedKernelArg<'_>],
+        region: IndexRange,
+    ) -> Result<String> {
         Ok(self.spec.source(&self.plan_call(ctx, args, region)?.access))
     }
 
-    /// The kernel for contiguous arrays (or a range) with the parameters that [`Elementwise::source`]
+    /// The kernel for contiguous arrays (or a range) with the parameters that [`ElementwiseKernel::source`]
     /// shows, for launching by hand with blocks of at most 256 threads.
     ///
     /// # Errors
     /// When it does not compile.
     pub fn function(&self, ctx: &Context, ranged: bool) -> Result<crate::Function> {
-        let loaded = self.compiled_form(ctx, &IndexingMode::Flat { ranged })?;
+        let loaded = self.compiled_kernel_for(ctx, &IndexingMode::Flat { ranged })?;
         Ok(crate::Function::new(ctx.clone(), loaded.function.clone()))
     }
 
-    fn compiled_form(&self, ctx: &Context, access: &IndexingMode) -> Result<Arc<CompiledKernel>> {
-        self.forms.get_or_make(ctx, access, || {
+    fn compiled_kernel_for(&self, ctx: &Context, access: &IndexingMode) -> Result<Arc<CompiledKernel>> {
+        self.forms.get_or_create(ctx, access, || {
             let spec = &self.spec;
             let snippets = [
                 ("operation", &spec.operation[..]),
@@ -155,7 +162,7 @@ impl Elementwise {
     pub unsafe fn launch(
         &self,
         ctx: &Context,
-        args: &[Value<'_>],
+        args: &[GeneratedKernelArg<'_>],
         region: IndexRange,
         stream: Option<&Stream>,
     ) -> Result<()> {
@@ -163,22 +170,26 @@ impl Elementwise {
         unsafe { self.launch_planned(ctx, args, region, stream) }.map(drop)
     }
 
-    /// [`Elementwise::launch`] over all elements in the default stream, and the same call to be made again with
+    /// [`ElementwiseKernel::launch`] over all elements in the default stream, and the same call to be made again with
     /// other arrays of these layouts and other values; `None` where no kernel had to be launched.
     ///
     /// # Errors
-    /// As [`Elementwise::launch`].
+    /// As [`ElementwiseKernel::launch`].
     ///
     /// # Safety
-    /// As [`Elementwise::launch`].
-    pub unsafe fn launch_and_cache(&self, ctx: &Context, args: &[Value<'_>]) -> Result<Option<CachedLaunch>> {
+    /// As [`ElementwiseKernel::launch`].
+    pub unsafe fn launch_and_cache(
+        &self,
+        ctx: &Context,
+        args: &[GeneratedKernelArg<'_>],
+    ) -> Result<Option<CachedLaunch>> {
         // SAFETY: the caller's promise.
         let Some(launched) = (unsafe { self.launch_planned(ctx, args, IndexRange::All, None) })? else {
             return Ok(None);
         };
         let CompletedLaunch { kernel, plan, blocks, packed } = launched;
         let sizes = args.iter().zip(&self.spec.arguments).map(|(value, argument)| match value {
-            Value::Array(_) => (8, 8),
+            GeneratedKernelArg::Array(_) => (8, 8),
             _ => (argument.ctype.itemsize, argument.ctype.align),
         });
         let last = if let IndexingMode::Strided { .. } = plan.access { plan.layout.len() } else { 8 };
@@ -197,11 +208,11 @@ impl Elementwise {
     }
 
     /// # Safety
-    /// As [`Elementwise::launch`].
+    /// As [`ElementwiseKernel::launch`].
     unsafe fn launch_planned(
         &self,
         ctx: &Context,
-        args: &[Value<'_>],
+        args: &[GeneratedKernelArg<'_>],
         region: IndexRange,
         stream: Option<&Stream>,
     ) -> Result<Option<CompletedLaunch>> {
@@ -210,14 +221,14 @@ impl Elementwise {
             return Ok(None);
         }
         check_accessible(ctx, &self.spec.arguments, args)?;
-        let has_gaps = args.iter().filter_map(Value::as_array).any(|view| !dense_copies::is_dense(view));
+        let has_gaps = args.iter().filter_map(GeneratedKernelArg::as_array).any(|view| !dense_copies::is_dense(view));
         if region != IndexRange::All && has_gaps {
             let is_written = |at: usize| !self.spec.arguments[at].is_const && self.uses[at] != ElementUse::Read;
             // SAFETY: the caller's promise, of copies of the same shapes.
-            let run = |dense: &[Value<'_>]| unsafe { self.launch(ctx, dense, region, stream) };
+            let run = |dense: &[GeneratedKernelArg<'_>]| unsafe { self.launch(ctx, dense, region, stream) };
             return dense_copies::run_with_dense_copies(ctx, args, is_written, stream, run).map(|()| None);
         }
-        let kernel = self.compiled_form(ctx, &plan.access)?;
+        let kernel = self.compiled_kernel_for(ctx, &plan.access)?;
         let packed = self.pack_arguments(&kernel, args, region, &plan)?;
         let pack_size = if let IndexingMode::Packed { pack_size } = plan.access { pack_size } else { 1 };
         let blocks = kernel.blocks_for_items(plan.n.div_ceil(pack_size), MAX_WAVES);
@@ -230,11 +241,11 @@ impl Elementwise {
     fn pack_arguments(
         &self,
         kernel: &CompiledKernel,
-        args: &[Value<'_>],
+        args: &[GeneratedKernelArg<'_>],
         region: IndexRange,
         plan: &ElementwisePlan,
     ) -> Result<PackedArgs> {
-        let mut packer = kernel.function.args();
+        let mut packer = kernel.function.arg_packer();
         for (value, argument) in args.iter().zip(&self.spec.arguments) {
             value.push_argument(&mut packer, argument)?;
         }
@@ -245,15 +256,15 @@ impl Elementwise {
             (IndexingMode::Strided { .. }, _) => packer.push(&plan.layout, 8)?,
             _ => packer.push(&(plan.n as u64).to_ne_bytes(), 8)?,
         }
-        Ok(packer.pack()?)
+        Ok(packer.into_packed_args()?)
     }
 
     /// Checks the arguments and decides the form.
-    fn plan_call(&self, ctx: &Context, args: &[Value<'_>], region: IndexRange) -> Result<ElementwisePlan> {
+    fn plan_call(&self, ctx: &Context, args: &[GeneratedKernelArg<'_>], region: IndexRange) -> Result<ElementwisePlan> {
         check_arguments(&self.spec.name, &self.spec.arguments, &self.uses, args)?;
         let arrays = || args.iter().zip(&self.uses).filter_map(|(v, u)| v.as_array().map(|a| (a, *u)));
         let Some((first, _)) = arrays().next() else {
-            return Err(GeneratorError::value(format!("kernel '{}' has no array argument", self.spec.name)));
+            return Err(GeneratorError::value_error(format!("kernel '{}' has no array argument", self.spec.name)));
         };
         if let IndexRange::Range { start, stop, step } = region {
             return Self::plan_range((start, stop, step));
@@ -264,15 +275,15 @@ impl Elementwise {
         if same_shape && all_contiguous {
             return Ok(self.plan_dense(ctx, first.n_elements(), args));
         }
-        self.plan_mixed(args, first, all_contiguous)
+        self.plan_mixed_layouts(args, first, all_contiguous)
     }
 
     /// Arrays of one shape that are contiguous. Wide accesses need aligned ones that share no elements, and enough of
     /// them for the device.
-    fn plan_dense(&self, ctx: &Context, n: usize, args: &[Value<'_>]) -> ElementwisePlan {
+    fn plan_dense(&self, ctx: &Context, n: usize, args: &[GeneratedKernelArg<'_>]) -> ElementwisePlan {
         const MIN_PACKED_ELEMENTS: usize = 1 << 15;
-        let flat = ElementwisePlan::flat_plan(n, false);
-        if self.pack_size == 1 || n < MIN_PACKED_ELEMENTS || !ctx.device().loads_cubins() {
+        let flat = ElementwisePlan::contiguous_plan(n, false);
+        if self.pack_size == 1 || n < MIN_PACKED_ELEMENTS || !ctx.device().can_load_cubins() {
             return flat;
         }
         let dense = self.dense_arrays(args);
@@ -284,7 +295,7 @@ impl Elementwise {
         ElementwisePlan { access, dense, ..flat }
     }
 
-    fn dense_arrays(&self, args: &[Value<'_>]) -> DenseArrays {
+    fn dense_arrays(&self, args: &[GeneratedKernelArg<'_>]) -> DenseArrays {
         let arrays = args.iter().zip(&self.uses).enumerate();
         let dense = arrays.filter_map(|(at, (value, used))| {
             let view = value.as_array()?;
@@ -300,7 +311,12 @@ impl Elementwise {
     }
 
     /// Arrays of different shapes, orders or strides.
-    fn plan_mixed(&self, args: &[Value<'_>], first: &ArrayView<'_>, all_contiguous: bool) -> Result<ElementwisePlan> {
+    fn plan_mixed_layouts(
+        &self,
+        args: &[GeneratedKernelArg<'_>],
+        first: &ArrayView<'_>,
+        all_contiguous: bool,
+    ) -> Result<ElementwisePlan> {
         let named: Vec<_> = args
             .iter()
             .zip(&self.spec.arguments)
@@ -314,9 +330,11 @@ impl Elementwise {
                 .all(|(view, _, u)| !matches!(u, ElementUse::Assigned | ElementUse::Changed) || view.shape == shape)
         };
         match shape {
-            Some(shape) if self.can_substitute_arrays && outputs_fit(&shape) && elementwise().next().is_some() => {
+            Some(shape)
+                if self.can_replace_arrays_with_proxies && outputs_fit(&shape) && elementwise().next().is_some() =>
+            {
                 if all_contiguous && elementwise().all(|(view, ..)| view.shape == shape) {
-                    return Ok(ElementwisePlan::flat_plan(shape.iter().product(), false));
+                    return Ok(ElementwisePlan::contiguous_plan(shape.iter().product(), false));
                 }
                 self.plan_strided(&named, &shape)
             }
@@ -331,10 +349,10 @@ impl Elementwise {
                             PythonTuple(first.shape)
                         ),
                     )),
-                    None => Ok(ElementwisePlan::flat_plan(n, false)),
+                    None => Ok(ElementwisePlan::contiguous_plan(n, false)),
                 }
             }
-            _ if self.can_substitute_arrays && named.iter().all(|(view, ..)| view.shape == first.shape) => {
+            _ if self.can_replace_arrays_with_proxies && named.iter().all(|(view, ..)| view.shape == first.shape) => {
                 self.plan_strided(&named, first.shape)
             }
             _ => {
@@ -359,7 +377,7 @@ impl Elementwise {
         shape: &[usize],
     ) -> Result<ElementwisePlan> {
         let n: usize = shape.iter().product();
-        let rows: Vec<_> = named.iter().map(|(view, ..)| view.strides_in(shape)).collect();
+        let rows: Vec<_> = named.iter().map(|(view, ..)| view.broadcast_strides(shape)).collect();
         for (row, (view, a, used)) in rows.iter().zip(named) {
             if row.is_none() && !(*used == ElementUse::Other && view.is_c_contiguous()) {
                 return Err(argument_error(
@@ -380,20 +398,20 @@ impl Elementwise {
         let mut parts = rows.iter().zip(named).map(|(row, (view, _, used))| takes_part(row, view, *used));
         let strided = self.spec.arguments.iter().map(|a| a.is_vector && parts.next().unwrap_or(false)).collect();
         let access = IndexingMode::Strided { ndim: shape.len(), strided, small: n <= u32::MAX as usize };
-        let layout = pointwise::layout_bytes(n, &shape, &strides);
+        let layout = pointwise::strided_layout_bytes(n, &shape, &strides);
         Ok(ElementwisePlan { n, access, layout, dense: DenseArrays::new() })
     }
 
     fn plan_range((start, stop, step): (i64, i64, i64)) -> Result<ElementwisePlan> {
         if step == 0 {
-            return Err(GeneratorError::value("the step of a range is 0"));
+            return Err(GeneratorError::value_error("the step of a range is 0"));
         }
         let count = if step < 0 {
             (start as i128 - stop as i128 - step as i128 - 1) / -(step as i128)
         } else {
             (stop as i128 - start as i128 + step as i128 - 1) / step as i128
         };
-        Ok(ElementwisePlan::flat_plan(count.max(0) as usize, true))
+        Ok(ElementwisePlan::contiguous_plan(count.max(0) as usize, true))
     }
 }
 

@@ -21,11 +21,11 @@ pub struct GeneratorError {
 }
 
 impl GeneratorError {
-    pub(crate) fn value(message: impl Into<String>) -> crate::Error {
+    pub(crate) fn value_error(message: impl Into<String>) -> crate::Error {
         crate::Error::Generator(Self { kind: GeneratorErrorKind::Value, message: message.into() })
     }
 
-    pub(crate) fn of_type(message: impl Into<String>) -> crate::Error {
+    pub(crate) fn type_error(message: impl Into<String>) -> crate::Error {
         crate::Error::Generator(Self { kind: GeneratorErrorKind::Type, message: message.into() })
     }
 }

@@ -5,14 +5,14 @@
 //! [`ArrayView`]s, so that memory of any owner will do.
 //!
 //! ```
-//! use rtcg::generators::{ArrayView, Elementwise, IndexRange, Value};
+//! use rtcg::generators::{ArrayView, ElementwiseKernel, IndexRange, GeneratedKernelArg};
 //! use rtcg::prelude::*;
 //!
 //! # fn main() -> rtcg::Result<()> {
 //! let ctx = Context::new()?;
-//! let axpy = Elementwise::parse("float a, float *x, float *y", "y[i] += a * x[i]")?;
+//! let axpy = ElementwiseKernel::parse("float a, float *x, float *y", "y[i] += a * x[i]")?;
 //! let (x, y) = (ctx.to_device(&[1.0f32; 1000])?, ctx.to_device(&[2.0f32; 1000])?);
-//! let args = [Value::of(&3.0f32), Value::Array(x.view()), Value::Array(y.view())];
+//! let args = [GeneratedKernelArg::from_scalar(&3.0f32), GeneratedKernelArg::Array(x.view()), GeneratedKernelArg::Array(y.view())];
 //! // SAFETY: the snippet touches element `i` of arrays that all have 1000 elements.
 //! unsafe { axpy.launch(&ctx, &args, IndexRange::All, None)? };
 //! assert_eq!(y.to_vec()?, [5.0; 1000]);
@@ -20,9 +20,9 @@
 //! # }
 //! ```
 
+mod argument_checks;
 mod cached_launch;
-mod check;
-mod compiled;
+mod compiled_kernel;
 mod dense_copies;
 mod elementwise;
 mod error;
@@ -33,11 +33,11 @@ mod scan;
 pub(crate) mod workspace;
 
 pub use cached_launch::CachedLaunch;
-pub use compiled::CompileSettings;
-pub use elementwise::{Elementwise, IndexRange};
+pub use compiled_kernel::CompileSettings;
+pub use elementwise::{ElementwiseKernel, IndexRange};
 pub use error::{GeneratorError, GeneratorErrorKind};
-pub use operand::{ArrayView, TracksUse, UseTracker, Value};
-pub use random::{Generator, Parameters, Sequential, Skip};
+pub use operand::{ArrayView, GeneratedKernelArg, TracksUse, UseTracker};
+pub use random::{DistributionParameters, Generator, SequentialGenerators, SkipUnit};
 pub use reduction::ReductionKernel;
 pub use scan::ScanKernel;
 pub use workspace::clear_workspaces;

@@ -3,8 +3,8 @@
 use crate::error::Result;
 use crate::generators::error::GeneratorError;
 use crate::memory::{DeviceVec, Element};
-use crate::runtime::in_stream;
-use crate::signatures::{number_of, number_of_ctype};
+use crate::runtime::run_in_stream;
+use crate::signatures::{ctype_number_type, element_number_type};
 use rtcg_array::{ArrayBuffer, GpuArray};
 use rtcg_codegen::c_declarations::Argument;
 use rtcg_driver::signature::{NumberType, ParamKind};
@@ -27,7 +27,7 @@ impl TracksUse for Arc<dyn ArrayBuffer> {
     fn used_in(&self, stream: Option<&Stream>) {
         match stream {
             None => self.record_use(),
-            Some(_) => in_stream(stream, || self.record_use()),
+            Some(_) => run_in_stream(stream, || self.record_use()),
         }
     }
 }
@@ -77,7 +77,7 @@ pub struct ArrayView<'a> {
 
 /// An argument of a generated kernel.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Value<'a> {
+pub enum GeneratedKernelArg<'a> {
     /// An array.
     Array(ArrayView<'a>),
     /// The bytes of a number, and its type. It is converted to the declared one.
@@ -86,52 +86,54 @@ pub enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
-impl<'a> Value<'a> {
+impl<'a> GeneratedKernelArg<'a> {
     /// A number by value. Integers become floating-point numbers where these are declared, and
     /// numbers of one kind each other. Floating-point numbers do not become integers, and what the
     /// declared type cannot hold is an error.
-    pub fn of<T: Element>(value: &'a T) -> Self {
-        Value::Number(T::as_bytes(std::slice::from_ref(value)), T::NUMBER)
+    pub fn from_scalar<T: Element>(value: &'a T) -> Self {
+        GeneratedKernelArg::Number(T::as_bytes(std::slice::from_ref(value)), T::NUMBER_TYPE)
     }
 
     pub(crate) fn as_array(&self) -> Option<&ArrayView<'a>> {
-        if let Value::Array(view) = self { Some(view) } else { None }
+        if let GeneratedKernelArg::Array(view) = self { Some(view) } else { None }
     }
 
     /// Adds what the kernel gets for a parameter.
     pub(crate) fn push_argument(&self, packer: &mut ArgPacker<'_>, declared: &Argument) -> Result<()> {
         let align = declared.ctype.align;
         match self {
-            Value::Array(view) => packer.push(&view.ptr.to_ne_bytes(), 8)?,
-            Value::Number(bytes, number) => packer.push(&convert_scalar(bytes, *number, declared)?, align)?,
-            Value::Bytes(bytes) => packer.push(bytes, align)?,
+            GeneratedKernelArg::Array(view) => packer.push(&view.ptr.to_ne_bytes(), 8)?,
+            GeneratedKernelArg::Number(bytes, number) => {
+                packer.push(&convert_scalar(bytes, *number, declared)?, align)?
+            }
+            GeneratedKernelArg::Bytes(bytes) => packer.push(bytes, align)?,
         }
         Ok(())
     }
 }
 
 /// Records that work in `stream` uses the memory of arrays.
-pub(crate) fn record_uses(args: &[Value<'_>], stream: Option<&Stream>) {
-    args.iter().filter_map(Value::as_array).for_each(|view| view.used_in(stream));
+pub(crate) fn record_uses(args: &[GeneratedKernelArg<'_>], stream: Option<&Stream>) {
+    args.iter().filter_map(GeneratedKernelArg::as_array).for_each(|view| view.used_in(stream));
 }
 
 /// The number in `bytes` as the declared type.
 pub(crate) fn convert_scalar(bytes: &[u8], number: NumberType, declared: &Argument) -> Result<ConvertedScalar> {
-    let wanted = number_of_ctype(&declared.ctype);
+    let wanted = ctype_number_type(&declared.ctype);
     if wanted == Some(number) {
         return Ok(ConvertedScalar::from(bytes));
     }
     let Some((wanted, value)) = wanted.zip(WeakScalar::from_bytes(bytes, number)) else {
-        return wrong_kind(number, declared);
+        return scalar_conversion_error(number, declared);
     };
     let is_integral = matches!(wanted, NumberType::Bool | NumberType::Int { .. });
     let value = match value {
         WeakScalar::Int(value) if !is_integral => WeakScalar::Float(value as f64),
-        WeakScalar::Float(_) if is_integral => return wrong_kind(number, declared),
+        WeakScalar::Float(_) if is_integral => return scalar_conversion_error(number, declared),
         value => value,
     };
     value.convert_to_param(ParamKind::Value(wanted)).or_else(|why| match why {
-        ConversionError::Kind => wrong_kind(number, declared),
+        ConversionError::Kind => scalar_conversion_error(number, declared),
         ConversionError::Value => Err(argument_error(
             &declared.name,
             format_args!("is {value}, which '{}' cannot hold", declared.declarator()),
@@ -139,9 +141,9 @@ pub(crate) fn convert_scalar(bytes: &[u8], number: NumberType, declared: &Argume
     })
 }
 
-fn wrong_kind<T>(given: NumberType, declared: &Argument) -> Result<T> {
+fn scalar_conversion_error<T>(given: NumberType, declared: &Argument) -> Result<T> {
     let (given, wanted) = (given.c_name(), declared.declarator());
-    wrong_type(&declared.name, format_args!("is a value of type {given}, which does not become '{wanted}'"))
+    argument_type_error(&declared.name, format_args!("is a value of type {given}, which does not become '{wanted}'"))
 }
 
 impl<'a> From<&'a GpuArray> for ArrayView<'a> {
@@ -152,7 +154,7 @@ impl<'a> From<&'a GpuArray> for ArrayView<'a> {
             shape: &layout.shape,
             strides: &layout.strides,
             itemsize: array.dtype().itemsize(),
-            number: number_of(array.dtype()),
+            number: element_number_type(array.dtype()),
             context: array.context().context_number(),
             owner: array.buffer().map(UseTracker::from).unwrap_or_default(),
         }
@@ -165,9 +167,9 @@ impl<T: Element> DeviceVec<T> {
         ArrayView {
             ptr: self.ptr(),
             shape: self.shape(),
-            strides: Self::STRIDES,
+            strides: Self::CONTIGUOUS_STRIDES,
             itemsize: size_of::<T>(),
-            number: Some(T::NUMBER),
+            number: Some(T::NUMBER_TYPE),
             context: self.context_number(),
             owner: UseTracker::from(self),
         }
@@ -187,7 +189,7 @@ impl ArrayView<'_> {
         self.shape.iter().product()
     }
 
-    fn is_contiguous_in(&self, mut axes: impl Iterator<Item = usize>) -> bool {
+    fn is_contiguous_over_axes(&self, mut axes: impl Iterator<Item = usize>) -> bool {
         let mut step = self.itemsize as isize;
         axes.all(|axis| {
             let fits = self.shape[axis] <= 1 || self.strides[axis] == step;
@@ -198,16 +200,16 @@ impl ArrayView<'_> {
 
     /// The last axis varies fastest and there are no gaps.
     pub fn is_c_contiguous(&self) -> bool {
-        self.n_elements() == 0 || self.is_contiguous_in((0..self.shape.len()).rev())
+        self.n_elements() == 0 || self.is_contiguous_over_axes((0..self.shape.len()).rev())
     }
 
     /// The first axis varies fastest and there are no gaps.
     pub fn is_f_contiguous(&self) -> bool {
-        self.n_elements() == 0 || self.is_contiguous_in(0..self.shape.len())
+        self.n_elements() == 0 || self.is_contiguous_over_axes(0..self.shape.len())
     }
 
     /// The strides of this array broadcast to `shape`; axes of length 1 and missing ones do not move.
-    pub(crate) fn strides_in(&self, shape: &[usize]) -> Option<Vec<isize>> {
+    pub(crate) fn broadcast_strides(&self, shape: &[usize]) -> Option<Vec<isize>> {
         let missing = shape.len().checked_sub(self.shape.len())?;
         let mut strides = vec![0; shape.len()];
         for (axis, (&length, &stride)) in self.shape.iter().zip(self.strides).enumerate() {
@@ -270,12 +272,12 @@ pub(crate) fn join_axes(shape: &[usize], strides: &[Vec<isize>]) -> (Vec<usize>,
 
 /// An error that names an argument.
 pub(crate) fn argument_error(name: &str, what: impl std::fmt::Display) -> crate::Error {
-    GeneratorError::value(format!("argument '{name}' {what}"))
+    GeneratorError::value_error(format!("argument '{name}' {what}"))
 }
 
 /// An error of an argument's type.
-pub(crate) fn wrong_type<T>(name: &str, what: impl std::fmt::Display) -> Result<T> {
-    Err(GeneratorError::of_type(format!("argument '{name}' {what}")))
+pub(crate) fn argument_type_error<T>(name: &str, what: impl std::fmt::Display) -> Result<T> {
+    Err(GeneratorError::type_error(format!("argument '{name}' {what}")))
 }
 
 #[cfg(test)]
@@ -283,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_broadcast_as_numpys() {
+    fn shapes_broadcast_like_numpy() {
         let shapes: [&[usize]; 3] = [&[3, 1], &[4], &[1, 1, 4]];
         assert_eq!(broadcast_shape(shapes.into_iter()), Some(vec![1, 3, 4]));
         assert_eq!(broadcast_shape([&[3usize][..], &[4]].into_iter()), None);
@@ -291,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn axes_that_all_arrays_walk_together_are_joined() {
+    fn jointly_contiguous_axes_are_joined() {
         let (shape, strides) = join_axes(&[2, 3, 4], &[vec![48, 16, 4], vec![12, 4, 0]]);
         assert_eq!(shape, [6, 4]);
         assert_eq!(strides, [[16, 4], [4, 0]]);

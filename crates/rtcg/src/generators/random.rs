@@ -1,7 +1,7 @@
 //! Random numbers on the device.
 //!
 //! [`Generator`] is counter-based: it holds a key, a stream and a position, and nothing on the device.
-//! [`Sequential`] keeps the states of XORWOW, MRG32k3a or Sobol generators in device memory; their
+//! [`SequentialGenerators`] keeps the states of XORWOW, MRG32k3a or Sobol generators in device memory; their
 //! number is the caller's, so results do not depend on the device.
 
 // Kernels here write exactly the arrays they are given.
@@ -9,14 +9,14 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::generators::compiled::{CompileSettings, CompiledKernel, PerContext};
+use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
 use crate::generators::dense_copies;
 use crate::generators::error::GeneratorError;
 use crate::generators::operand::ArrayView;
 use rtcg_array::lock_blocking;
 use rtcg_codegen::c_declarations::CType;
 use rtcg_codegen::random::{
-    self, COUNTER_THREADS, Distribution, MAX_COUNTERS_PER_VALUE, RandomEngine, mrg32k3a, philox, xorwow,
+    self, Distribution, MAX_COUNTERS_PER_LAUNCH, RANDOM_BLOCK_THREADS, RandomEngine, mrg32k3a, philox, xorwow,
 };
 use rtcg_driver::{DeviceAllocation, Stream, memory, retain_in_capture};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -28,24 +28,25 @@ enum RandomKernelForm {
     Permute(CType),
 }
 
-static RANDOM_KERNELS: LazyLock<PerContext<RandomKernelForm, CompiledKernel>> = LazyLock::new(PerContext::default);
+static RANDOM_KERNELS: LazyLock<PerContextCache<RandomKernelForm, CompiledKernel>> =
+    LazyLock::new(PerContextCache::default);
 
 fn random_kernel(ctx: &Context, form: &RandomKernelForm) -> Result<Arc<CompiledKernel>> {
-    RANDOM_KERNELS.get_or_make(ctx, form, || {
+    RANDOM_KERNELS.get_or_create(ctx, form, || {
         let (source, name) = match form {
             RandomKernelForm::Fill(engine, draw, element) => (random::source(*engine, *draw, element), "fill"),
             RandomKernelForm::Permute(element) => (random::permutation_source(element), "permute"),
         };
         let settings = CompileSettings { options: Some(Vec::new()), keep: false };
-        CompiledKernel::new(ctx, &settings.compile_and_load(ctx, &source, &[])?, name, COUNTER_THREADS)
+        CompiledKernel::new(ctx, &settings.compile_and_load(ctx, &source, &[])?, name, RANDOM_BLOCK_THREADS)
     })
 }
 
-fn check_element(out: &ArrayView<'_>, element: &CType) -> Result<()> {
+fn check_element_size(out: &ArrayView<'_>, element: &CType) -> Result<()> {
     if out.itemsize == element.itemsize {
         return Ok(());
     }
-    Err(GeneratorError::of_type(format!(
+    Err(GeneratorError::type_error(format!(
         "the array has elements of {} bytes; {} has {}",
         out.itemsize, element.name, element.itemsize
     )))
@@ -56,18 +57,18 @@ const MAX_WAVES: usize = 4;
 
 /// The two parameters of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Parameters {
+pub enum DistributionParameters {
     /// p and q of [`Distribution`].
     Real(f64, f64),
     /// low and range of [`Distribution::Integers`].
     Integer(u64, u64),
 }
 
-impl Parameters {
+impl DistributionParameters {
     fn parameter_bytes(self) -> [[u8; 8]; 2] {
         match self {
-            Parameters::Real(p, q) => [p.to_ne_bytes(), q.to_ne_bytes()],
-            Parameters::Integer(low, range) => [low.to_ne_bytes(), range.to_ne_bytes()],
+            DistributionParameters::Real(p, q) => [p.to_ne_bytes(), q.to_ne_bytes()],
+            DistributionParameters::Integer(low, range) => [low.to_ne_bytes(), range.to_ne_bytes()],
         }
     }
 }
@@ -77,14 +78,14 @@ impl Parameters {
 /// ```
 /// use rtcg::codegen::DType;
 /// use rtcg::codegen::random::{Distribution, RandomEngine};
-/// use rtcg::generators::{Generator, Parameters};
+/// use rtcg::generators::{DistributionParameters, Generator};
 /// use rtcg::prelude::*;
 ///
 /// # fn main() -> rtcg::Result<()> {
 /// let ctx = Context::new()?;
 /// let generator = Generator::new(RandomEngine::Philox, 42, 0)?;
 /// let x = ctx.zeros::<f32>(1000)?;
-/// generator.fill(&ctx, Distribution::HalfOpen, &DType::F32.into(), &x.view(), Parameters::Real(0.0, 1.0), None)?;
+/// generator.fill(&ctx, Distribution::HalfOpen, &DType::F32.into(), &x.view(), DistributionParameters::Real(0.0, 1.0), None)?;
 /// assert!(x.to_vec()?.iter().all(|x| (0.0..1.0).contains(x)));
 /// # Ok(())
 /// # }
@@ -104,13 +105,13 @@ impl Generator {
     /// When the engine is not counter-based.
     pub fn new(engine: RandomEngine, key: u64, stream: u32) -> Result<Self> {
         if !engine.is_counter_based() {
-            return Err(GeneratorError::value(format!("{engine:?} is no counter-based generator")));
+            return Err(GeneratorError::value_error(format!("{engine:?} is no counter-based generator")));
         }
         Ok(Self { engine, key, stream, position: AtomicU64::new(0) })
     }
 
     /// The key.
-    pub fn key(&self) -> u64 {
+    pub fn rng_key(&self) -> u64 {
         self.key
     }
 
@@ -120,22 +121,22 @@ impl Generator {
     }
 
     /// The counter that the next call begins with; each gives four words.
-    pub fn position(&self) -> u64 {
+    pub fn counter_position(&self) -> u64 {
         self.position.load(Ordering::Relaxed)
     }
 
     /// Goes to a counter.
-    pub fn set_position(&self, position: u64) {
+    pub fn set_counter_position(&self, position: u64) {
         self.position.store(position, Ordering::Relaxed);
     }
 
     /// Skips counters; wraps around.
-    pub fn advance(&self, counters: u64) {
+    pub fn skip_counters(&self, counters: u64) {
         self.position.fetch_add(counters, Ordering::Relaxed);
     }
 
     /// Sixty-four bits for use on the host, from one counter.
-    pub fn host_bits(&self) -> u64 {
+    pub fn next_host_u64(&self) -> u64 {
         let c = self.position.fetch_add(1, Ordering::Relaxed);
         let counter = [c as u32, (c >> 32) as u32, self.stream, 0];
         let (k0, k1) = (self.key as u32, (self.key >> 32) as u32);
@@ -156,43 +157,43 @@ impl Generator {
         draw: Distribution,
         element: &CType,
         out: &ArrayView<'_>,
-        parameters: Parameters,
+        parameters: DistributionParameters,
         stream: Option<&Stream>,
     ) -> Result<()> {
-        check_element(out, element)?;
+        check_element_size(out, element)?;
         if !dense_copies::is_dense(out) {
-            return dense_copies::run_one(ctx, out, stream, |dense| {
+            return dense_copies::run_with_dense_output(ctx, out, stream, |dense| {
                 self.fill(ctx, draw, element, dense, parameters, stream)
             });
         }
         let n = out.n_elements();
-        let counters = n.div_ceil(draw.per_counter(element.itemsize));
+        let counters = n.div_ceil(draw.elements_per_counter(element.itemsize));
         let first = self.position.fetch_add(counters as u64, Ordering::Relaxed);
         if n == 0 {
             return Ok(());
         }
         // Numbers of the plain distributions need no stretching.
         let draw = match (draw, parameters) {
-            (Distribution::HalfOpen, Parameters::Real(0.0, 1.0)) => Distribution::Unit,
-            (Distribution::Normal, Parameters::Real(0.0, 1.0)) => Distribution::StandardNormal,
+            (Distribution::HalfOpen, DistributionParameters::Real(0.0, 1.0)) => Distribution::Unit,
+            (Distribution::Normal, DistributionParameters::Real(0.0, 1.0)) => Distribution::StandardNormal,
             _ => draw,
         };
         let kernel = random_kernel(ctx, &RandomKernelForm::Fill(self.engine, draw, element.clone()))?;
-        let per = draw.per_counter(element.itemsize);
+        let per = draw.elements_per_counter(element.itemsize);
         let mut done = 0;
         while done < counters {
             // One launch has counters that differ in their lower 32 bits only.
             let start = first.wrapping_add(done as u64);
             let until_carry = (1u64 << 32) - (start & 0xffff_ffff);
-            let now = (until_carry.min(MAX_COUNTERS_PER_VALUE) as usize).min(counters - done);
-            let mut packer = kernel.function.args();
+            let now = (until_carry.min(MAX_COUNTERS_PER_LAUNCH) as usize).min(counters - done);
+            let mut packer = kernel.function.arg_packer();
             packer.push(&(out.ptr + (done * per * element.itemsize) as u64).to_ne_bytes(), 8)?;
             packer.push(&((n - done * per).min(now * per) as u64).to_ne_bytes(), 8)?;
             for bytes in parameters.parameter_bytes().iter().chain([&start.to_ne_bytes(), &self.key.to_ne_bytes()]) {
                 packer.push(bytes, 8)?;
             }
             packer.push(&self.stream.to_ne_bytes(), 4)?;
-            let packed = packer.pack()?;
+            let packed = packer.into_packed_args()?;
             // SAFETY: the kernel writes elements of the array, which the caller holds.
             unsafe { kernel.launch(ctx, kernel.blocks_for_items(now, MAX_WAVES), &packed, stream)? };
             done += now;
@@ -212,24 +213,26 @@ impl Generator {
         out: &ArrayView<'_>,
         stream: Option<&Stream>,
     ) -> Result<()> {
-        check_element(out, element)?;
+        check_element_size(out, element)?;
         if !dense_copies::is_dense(out) {
-            return dense_copies::run_one(ctx, out, stream, |dense| self.permutation(ctx, element, dense, stream));
+            return dense_copies::run_with_dense_output(ctx, out, stream, |dense| {
+                self.permutation(ctx, element, dense, stream)
+            });
         }
-        let key = self.host_bits();
+        let key = self.next_host_u64();
         let n = out.n_elements();
         if n == 0 {
             return Ok(());
         }
         let half = ((usize::BITS - (n - 1).leading_zeros()).div_ceil(2)).max(1);
         let kernel = random_kernel(ctx, &RandomKernelForm::Permute(element.clone()))?;
-        let mut packer = kernel.function.args();
+        let mut packer = kernel.function.arg_packer();
         for bytes in [out.ptr, n as u64, key] {
             packer.push(&bytes.to_ne_bytes(), 8)?;
         }
         packer.push(&self.stream.to_ne_bytes(), 4)?;
         packer.push(&half.to_ne_bytes(), 4)?;
-        let packed = packer.pack()?;
+        let packed = packer.into_packed_args()?;
         // SAFETY: as above.
         unsafe { kernel.launch(ctx, kernel.blocks_for_items(n, 1024), &packed, stream) }?;
         out.used_in(stream);
@@ -237,9 +240,9 @@ impl Generator {
     }
 }
 
-/// What a skip of [`Sequential`] counts.
+/// What a skip of [`SequentialGenerators`] counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Skip {
+pub enum SkipUnit {
     /// Numbers.
     Numbers,
     /// Subsequences: 2^67 numbers of XORWOW, 2^76 of MRG32k3a.
@@ -250,7 +253,7 @@ pub enum Skip {
 
 /// Generators with states on the device.
 #[derive(Debug)]
-pub struct Sequential {
+pub struct SequentialGenerators {
     engine: RandomEngine,
     count: usize,
     ctx: Context,
@@ -259,18 +262,23 @@ pub struct Sequential {
     access: Mutex<()>,
 }
 
-impl Sequential {
+impl SequentialGenerators {
     /// XORWOW or MRG32k3a: state `k` is subsequence `k` of its seed, `offset` numbers in.
     ///
     /// # Errors
     /// For other engines, without seeds, or when the device is out of memory.
-    pub fn seeded(ctx: &Context, engine: RandomEngine, seeds: &[u64], offset: u64) -> Result<Self> {
+    pub fn from_seeds(ctx: &Context, engine: RandomEngine, seeds: &[u64], offset: u64) -> Result<Self> {
         let states = match engine {
             RandomEngine::Xorwow => xorwow::subsequence_states(seeds, offset),
             RandomEngine::Mrg32k3a => mrg32k3a::subsequence_states(seeds, offset),
-            _ => return Err(GeneratorError::value(format!("{engine:?} takes no seeds"))),
+            _ => return Err(GeneratorError::value_error(format!("{engine:?} takes no seeds"))),
         };
-        Self::with_bytes(ctx, engine, seeds.len(), states.iter().flatten().flat_map(|w| w.to_ne_bytes()).collect())
+        Self::from_state_bytes(
+            ctx,
+            engine,
+            seeds.len(),
+            states.iter().flatten().flat_map(|w| w.to_ne_bytes()).collect(),
+        )
     }
 
     /// Sobol generators, one dimension each: direction vectors one after the other, and what their
@@ -278,7 +286,7 @@ impl Sequential {
     ///
     /// # Errors
     /// For other engines, when the numbers of vectors do not fit, or when the device is out of memory.
-    pub fn directed(
+    pub fn from_direction_vectors(
         ctx: &Context,
         engine: RandomEngine,
         vectors: &[u64],
@@ -287,7 +295,7 @@ impl Sequential {
     ) -> Result<Self> {
         let per = engine.output_bits() as usize;
         if !engine.is_quasi() || vectors.len() != per * scramble.len() {
-            return Err(GeneratorError::value(format!(
+            return Err(GeneratorError::value_error(format!(
                 "{} direction vectors and {} scrambling constants; expected {per} vectors for each of them",
                 vectors.len(),
                 scramble.len()
@@ -302,16 +310,16 @@ impl Sequential {
                 bytes.extend([0, s].iter().chain(v).flat_map(|v| v.to_ne_bytes()));
             }
         }
-        let new = Self::with_bytes(ctx, engine, scramble.len(), bytes)?;
+        let new = Self::from_state_bytes(ctx, engine, scramble.len(), bytes)?;
         if offset != 0 {
-            new.skip(Skip::Numbers, &[offset])?;
+            new.skip_ahead(SkipUnit::Numbers, &[offset])?;
         }
         Ok(new)
     }
 
-    fn with_bytes(ctx: &Context, engine: RandomEngine, count: usize, bytes: Vec<u8>) -> Result<Self> {
+    fn from_state_bytes(ctx: &Context, engine: RandomEngine, count: usize, bytes: Vec<u8>) -> Result<Self> {
         if count == 0 {
-            return Err(GeneratorError::value("there must be one generator at least"));
+            return Err(GeneratorError::value_error("there must be one generator at least"));
         }
         let states = ctx.enter(|| DeviceAllocation::new(bytes.len()))?;
         states.write(0, &bytes)?;
@@ -319,7 +327,7 @@ impl Sequential {
     }
 
     /// How many generators there are.
-    pub fn count(&self) -> usize {
+    pub fn generator_count(&self) -> usize {
         self.count
     }
 
@@ -333,12 +341,12 @@ impl Sequential {
         draw: Distribution,
         element: &CType,
         out: &ArrayView<'_>,
-        parameters: Parameters,
+        parameters: DistributionParameters,
         stream: Option<&Stream>,
     ) -> Result<()> {
-        check_element(out, element)?;
+        check_element_size(out, element)?;
         if !dense_copies::is_dense(out) {
-            return dense_copies::run_one(&self.ctx, out, stream, |dense| {
+            return dense_copies::run_with_dense_output(&self.ctx, out, stream, |dense| {
                 self.fill(draw, element, dense, parameters, stream)
             });
         }
@@ -347,7 +355,7 @@ impl Sequential {
             return Ok(());
         }
         let kernel = random_kernel(&self.ctx, &RandomKernelForm::Fill(self.engine, draw, element.clone()))?;
-        let mut packer = kernel.function.args();
+        let mut packer = kernel.function.arg_packer();
         packer.push(&out.ptr.to_ne_bytes(), 8)?;
         packer.push(&(n as u64).to_ne_bytes(), 8)?;
         for bytes in parameters.parameter_bytes() {
@@ -355,8 +363,8 @@ impl Sequential {
         }
         packer.push(&self.states.ptr().to_ne_bytes(), 8)?;
         packer.push(&(self.count as u64).to_ne_bytes(), 8)?;
-        let packed = packer.pack()?;
-        let blocks = n.min(self.count).div_ceil(COUNTER_THREADS as usize) as u32;
+        let packed = packer.into_packed_args()?;
+        let blocks = n.min(self.count).div_ceil(RANDOM_BLOCK_THREADS as usize) as u32;
         let _alone = lock_blocking(&self.access);
         // SAFETY: the kernel writes the n elements of the array, which the caller holds, and the states.
         unsafe { kernel.launch(&self.ctx, blocks, &packed, stream) }?;
@@ -369,9 +377,9 @@ impl Sequential {
     ///
     /// # Errors
     /// When there is neither one count nor one for each generator, or a kernel failed before.
-    pub fn skip(&self, what: Skip, counts: &[u64]) -> Result<()> {
+    pub fn skip_ahead(&self, what: SkipUnit, counts: &[u64]) -> Result<()> {
         if counts.len() != 1 && counts.len() != self.count {
-            return Err(GeneratorError::value(format!(
+            return Err(GeneratorError::value_error(format!(
                 "{} counts were given for {} generators",
                 counts.len(),
                 self.count
@@ -383,7 +391,7 @@ impl Sequential {
         self.states.read(0, &mut bytes)?;
         let count_of = |k: usize| counts[if counts.len() == 1 { 0 } else { k }];
         for (k, state) in bytes.chunks_mut(self.engine.state_bytes()).enumerate() {
-            skip_state(self.engine, what, state, count_of(k))?;
+            skip_generator_state(self.engine, what, state, count_of(k))?;
         }
         // SAFETY: the states have this many bytes; nothing else is running.
         self.ctx.enter(|| unsafe { memory::memcpy_htod(self.states.ptr(), &bytes) })
@@ -398,31 +406,31 @@ fn read_u64(bytes: &[u8], k: usize) -> u64 {
     u64::from_ne_bytes(std::array::from_fn(|b| bytes[8 * k + b]))
 }
 
-fn skip_state(engine: RandomEngine, what: Skip, bytes: &mut [u8], count: u64) -> Result<()> {
+fn skip_generator_state(engine: RandomEngine, what: SkipUnit, bytes: &mut [u8], count: u64) -> Result<()> {
     match (engine, what) {
         (RandomEngine::Xorwow | RandomEngine::Mrg32k3a, _) => {
             let mut state: [u32; 6] = std::array::from_fn(|k| read_u32(bytes, k));
             match (engine, what) {
-                (RandomEngine::Xorwow, Skip::Numbers) => xorwow::skip_outputs(&mut state, count),
+                (RandomEngine::Xorwow, SkipUnit::Numbers) => xorwow::skip_outputs(&mut state, count),
                 (RandomEngine::Xorwow, _) => xorwow::skip_subsequences(&mut state, count),
-                (_, Skip::Numbers) => mrg32k3a::skip_states(std::iter::once(&mut state), count, 0),
-                (_, Skip::Subsequences) => mrg32k3a::skip_states(std::iter::once(&mut state), count, 76),
-                (_, Skip::Sequences) => mrg32k3a::skip_states(std::iter::once(&mut state), count, 127),
+                (_, SkipUnit::Numbers) => mrg32k3a::skip_ahead_states(std::iter::once(&mut state), count, 0),
+                (_, SkipUnit::Subsequences) => mrg32k3a::skip_ahead_states(std::iter::once(&mut state), count, 76),
+                (_, SkipUnit::Sequences) => mrg32k3a::skip_ahead_states(std::iter::once(&mut state), count, 127),
             }
             state.iter().enumerate().for_each(|(k, w)| bytes[4 * k..4 * k + 4].copy_from_slice(&w.to_ne_bytes()));
         }
-        (RandomEngine::Sobol32, Skip::Numbers) => {
+        (RandomEngine::Sobol32, SkipUnit::Numbers) => {
             let i = read_u32(bytes, 0).wrapping_add(count as u32);
             let gray = i ^ (i >> 1);
             let x = (0..32).filter(|k| gray >> k & 1 == 1).fold(0, |x, k| x ^ read_u32(bytes, 4 + k));
             bytes[..4].copy_from_slice(&i.to_ne_bytes());
             bytes[4..8].copy_from_slice(&x.to_ne_bytes());
         }
-        (RandomEngine::Sobol64, Skip::Numbers) => {
+        (RandomEngine::Sobol64, SkipUnit::Numbers) => {
             let i = read_u64(bytes, 0).wrapping_add(count);
             bytes[..8].copy_from_slice(&i.to_ne_bytes());
         }
-        _ => return Err(GeneratorError::value(format!("{engine:?} has no {what:?} to skip"))),
+        _ => return Err(GeneratorError::value_error(format!("{engine:?} has no {what:?} to skip"))),
     }
     Ok(())
 }

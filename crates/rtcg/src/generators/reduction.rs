@@ -5,15 +5,17 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::generators::check::{check_accessible, check_arguments, check_array};
-use crate::generators::compiled::{CompileSettings, CompiledKernel, PerContext};
+use crate::generators::argument_checks::{check_accessible, check_arguments, check_array_accessible};
+use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
 use crate::generators::error::GeneratorError;
-use crate::generators::operand::{ArrayView, Value, argument_error, broadcast_shape, join_axes, record_uses};
+use crate::generators::operand::{
+    ArrayView, GeneratedKernelArg, argument_error, broadcast_shape, join_axes, record_uses,
+};
 use crate::generators::workspace::{self, WorkspaceUse};
 use rtcg_array::PythonTuple;
 use rtcg_codegen::block_reduce::{COMPLETION_COUNTERS, REDUCE_THREADS, WorkPartition};
 use rtcg_codegen::pointwise::{self, IndexingMode};
-use rtcg_codegen::reduction::{self, AxisShape, ReductionSnippet};
+use rtcg_codegen::reduction::{self, AxisReductionShape, ReductionSnippet};
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_driver::{ArgPacker, Stream, sys};
 use std::sync::Arc;
@@ -25,9 +27,9 @@ pub struct ReductionKernel {
     settings: CompileSettings,
     uses: Vec<ElementUse>,
     pack_size: usize,
-    can_substitute_arrays: bool,
-    full: PerContext<(IndexingMode, bool), CompiledKernel>,
-    axis: PerContext<AxisShape, CompiledKernel>,
+    can_replace_arrays_with_proxies: bool,
+    full: PerContextCache<(IndexingMode, bool), CompiledKernel>,
+    axis: PerContextCache<AxisReductionShape, CompiledKernel>,
 }
 
 /// How the arrays of a call are walked.
@@ -44,37 +46,37 @@ impl ReductionKernel {
     /// When there is no array argument.
     pub fn new(spec: ReductionSnippet, settings: CompileSettings) -> Result<Self> {
         if !spec.arguments.iter().any(|a| a.is_vector) {
-            return Err(GeneratorError::value(format!("reduction '{}' has no array argument", spec.name)));
+            return Err(GeneratorError::value_error(format!("reduction '{}' has no array argument", spec.name)));
         }
         let map = spec.map_as_elementwise();
-        let (uses, pack_size, can_substitute_arrays) =
-            (map.element_uses(), map.pack_size(), map.can_substitute_arrays());
+        let (uses, pack_size, can_replace_arrays_with_proxies) =
+            (map.element_uses(), map.pack_size(), map.can_replace_arrays_with_proxies());
         Ok(Self {
             uses,
             pack_size,
-            can_substitute_arrays,
+            can_replace_arrays_with_proxies,
             spec,
             settings,
-            full: PerContext::default(),
-            axis: PerContext::default(),
+            full: PerContextCache::default(),
+            axis: PerContextCache::default(),
         })
     }
 
     /// The description.
-    pub fn spec(&self) -> &ReductionSnippet {
+    pub fn snippet(&self) -> &ReductionSnippet {
         &self.spec
     }
 
     /// The source for contiguous arrays.
     pub fn source(&self) -> String {
-        self.spec.full_source(&IndexingMode::Flat { ranged: false }, true)
+        self.spec.full_reduction_source(&IndexingMode::Flat { ranged: false }, true)
     }
 
     /// The shape of the result of a reduction over `axes` of the arrays' common shape.
     ///
     /// # Errors
     /// When the arrays do not fit each other, or an axis does not exist or comes twice.
-    pub fn result_shape(&self, args: &[Value<'_>], axes: &[isize], keepdims: bool) -> Result<Vec<usize>> {
+    pub fn result_shape(&self, args: &[GeneratedKernelArg<'_>], axes: &[isize], keepdims: bool) -> Result<Vec<usize>> {
         let shape = self.common_shape(args)?;
         let axes = normalised_axes(axes, shape.len())?;
         let length = |axis: usize| if axes.contains(&axis) { 1 } else { shape[axis] };
@@ -94,29 +96,31 @@ impl ReductionKernel {
     pub unsafe fn launch(
         &self,
         ctx: &Context,
-        args: &[Value<'_>],
+        args: &[GeneratedKernelArg<'_>],
         out: &ArrayView<'_>,
         stream: Option<&Stream>,
     ) -> Result<()> {
         let plan = self.plan_call(ctx, args)?;
-        self.check_item(out)?;
+        self.check_output_itemsize(out)?;
         if out.n_elements() != 1 {
             let shape = PythonTuple(out.shape);
-            return Err(GeneratorError::value(format!("out has shape {shape}; expected (), or 1 along each axis")));
+            return Err(GeneratorError::value_error(format!(
+                "out has shape {shape}; expected (), or 1 along each axis"
+            )));
         }
         check_accessible(ctx, &self.spec.arguments, args)?;
-        check_array(ctx, "out", out)?;
+        check_array_accessible(ctx, "out", out)?;
         let pack_size = if let IndexingMode::Packed { pack_size } = plan.access { pack_size } else { 1 };
         // A block is worth its ticket when each of its threads has a few elements.
-        const PER_THREAD: usize = 4;
-        let threads = plan.n.div_ceil(pack_size * PER_THREAD);
-        let fills = threads.div_ceil(REDUCE_THREADS as usize) >= n_resident_blocks(ctx)?;
-        let kernel = self.full_form(ctx, plan.access.clone(), ctx.device().loads_cubins() && !fills)?;
+        const PACKS_PER_THREAD: usize = 4;
+        let threads = plan.n.div_ceil(pack_size * PACKS_PER_THREAD);
+        let fills = threads.div_ceil(REDUCE_THREADS as usize) >= resident_block_count(ctx)?;
+        let kernel = self.full_reduction_kernel(ctx, plan.access.clone(), ctx.device().can_load_cubins() && !fills)?;
         let blocks = kernel.blocks_for_items(threads, 1).min(COMPLETION_COUNTERS as u32);
         let itemsize = self.spec.out.itemsize.next_multiple_of(16);
         let (ticket, partials) =
             workspace::reduction_workspace(ctx, stream, WorkspaceUse::Reduction, blocks as usize * itemsize)?;
-        let mut packer = kernel.function.args();
+        let mut packer = kernel.function.arg_packer();
         packer.push(&out.ptr.to_ne_bytes(), 8)?;
         self.push_arguments(&mut packer, args)?;
         match plan.access {
@@ -125,7 +129,7 @@ impl ReductionKernel {
         }
         packer.push(&partials.to_ne_bytes(), 8)?;
         packer.push(&ticket.to_ne_bytes(), 8)?;
-        let packed = packer.pack()?;
+        let packed = packer.into_packed_args()?;
         // SAFETY: the scratch has room for a value of each block; the rest is the caller's promise.
         unsafe { kernel.launch(ctx, blocks, &packed, stream) }?;
         record_uses(args, stream);
@@ -133,9 +137,10 @@ impl ReductionKernel {
         Ok(())
     }
 
-    fn full_form(&self, ctx: &Context, access: IndexingMode, gather: bool) -> Result<Arc<CompiledKernel>> {
+    fn full_reduction_kernel(&self, ctx: &Context, access: IndexingMode, gather: bool) -> Result<Arc<CompiledKernel>> {
         let form = (access, gather);
-        self.full.get_or_make(ctx, &form, || self.compile_kernel(ctx, &self.spec.full_source(&form.0, gather)))
+        self.full
+            .get_or_create(ctx, &form, || self.compile_kernel(ctx, &self.spec.full_reduction_source(&form.0, gather)))
     }
 
     fn compile_kernel(&self, ctx: &Context, source: &str) -> Result<CompiledKernel> {
@@ -150,7 +155,7 @@ impl ReductionKernel {
         CompiledKernel::new(ctx, &module, &spec.name, REDUCE_THREADS)
     }
 
-    fn push_arguments(&self, packer: &mut ArgPacker<'_>, args: &[Value<'_>]) -> Result<()> {
+    fn push_arguments(&self, packer: &mut ArgPacker<'_>, args: &[GeneratedKernelArg<'_>]) -> Result<()> {
         for (value, argument) in args.iter().zip(&self.spec.arguments) {
             value.push_argument(packer, argument)?;
         }
@@ -159,14 +164,14 @@ impl ReductionKernel {
 
     fn array_arguments<'a, 'v>(
         &'a self,
-        args: &'a [Value<'v>],
+        args: &'a [GeneratedKernelArg<'v>],
     ) -> impl Iterator<Item = (&'a ArrayView<'v>, ElementUse, &'a str)> + 'a {
         let named = self.spec.arguments.iter().zip(&self.uses);
         args.iter().zip(named).filter_map(|(v, (a, u))| v.as_array().map(|view| (view, *u, &a.name[..])))
     }
 
     /// The shape of the arrays that are read as `x[i]`, or of the first one.
-    fn common_shape(&self, args: &[Value<'_>]) -> Result<Vec<usize>> {
+    fn common_shape(&self, args: &[GeneratedKernelArg<'_>]) -> Result<Vec<usize>> {
         check_arguments(&self.spec.name, &self.spec.arguments, &self.uses, args)?;
         let elementwise =
             || self.array_arguments(args).filter(|(_, u, _)| *u == ElementUse::Read).map(|(view, ..)| view.shape);
@@ -175,14 +180,14 @@ impl ReductionKernel {
         }
         broadcast_shape(elementwise()).ok_or_else(|| {
             let shapes: Vec<_> = elementwise().map(|shape| format!("{shape:?}")).collect();
-            GeneratorError::value(format!("arrays of shapes {} do not broadcast together", shapes.join(", ")))
+            GeneratorError::value_error(format!("arrays of shapes {} do not broadcast together", shapes.join(", ")))
         })
     }
 
-    fn plan_call(&self, ctx: &Context, args: &[Value<'_>]) -> Result<ReductionPlan> {
+    fn plan_call(&self, ctx: &Context, args: &[GeneratedKernelArg<'_>]) -> Result<ReductionPlan> {
         check_arguments(&self.spec.name, &self.spec.arguments, &self.uses, args)?;
         let Some((first, ..)) = self.array_arguments(args).next() else {
-            return Err(GeneratorError::value("there is no array argument"));
+            return Err(GeneratorError::value_error("there is no array argument"));
         };
         let flat = |n| ReductionPlan { n, access: IndexingMode::Flat { ranged: false }, layout: Vec::new() };
         let contiguous = self.array_arguments(args).all(|(a, ..)| a.is_c_contiguous());
@@ -191,7 +196,7 @@ impl ReductionKernel {
         let same_shape = self.array_arguments(args).all(|(a, ..)| a.shape == first.shape);
         let in_one_order = same_shape && self.array_arguments(args).all(|(a, ..)| a.is_f_contiguous());
         let alike = read().all(|(a, ..)| a.shape == first.shape);
-        if (contiguous && alike) || in_one_order || (contiguous && !self.can_substitute_arrays) {
+        if (contiguous && alike) || in_one_order || (contiguous && !self.can_replace_arrays_with_proxies) {
             return Ok(if self.can_vectorize(ctx, n, args) {
                 ReductionPlan { access: IndexingMode::Packed { pack_size: self.pack_size }, ..flat(n) }
             } else {
@@ -202,28 +207,32 @@ impl ReductionKernel {
             // As upstream: the first array decides, when the others are as long at least.
             Err(_) if contiguous && read().all(|(a, ..)| a.n_elements() >= n) => Ok(flat(n)),
             Err(error) => Err(error),
-            Ok(shape) if self.can_substitute_arrays => self.plan_strided(args, &shape),
-            Ok(_) => Err(GeneratorError::value(format!(
+            Ok(shape) if self.can_replace_arrays_with_proxies => self.plan_strided(args, &shape),
+            Ok(_) => Err(GeneratorError::value_error(format!(
                 "map_expr '{}' of reduction '{}' needs contiguous arrays",
                 self.spec.map_expr, self.spec.name
             ))),
         }
     }
 
-    fn can_vectorize(&self, ctx: &Context, n: usize, args: &[Value<'_>]) -> bool {
+    fn can_vectorize(&self, ctx: &Context, n: usize, args: &[GeneratedKernelArg<'_>]) -> bool {
         const MIN_PACKED_ELEMENTS: usize = 1 << 15;
         let aligned = |a: &ArrayView<'_>| a.ptr.is_multiple_of((self.pack_size * a.itemsize).min(16) as u64);
         self.pack_size > 1
             && n >= MIN_PACKED_ELEMENTS
-            && ctx.device().loads_cubins()
+            && ctx.device().can_load_cubins()
             && self.array_arguments(args).all(|(a, u, _)| u == ElementUse::Unused || aligned(a))
     }
 
     /// Strides of each array in `shape`; those that are indexed freely stay contiguous pointers.
-    fn row_strides(&self, args: &[Value<'_>], shape: &[usize]) -> Result<(Vec<Vec<isize>>, Vec<bool>)> {
+    fn operand_strides(
+        &self,
+        args: &[GeneratedKernelArg<'_>],
+        shape: &[usize],
+    ) -> Result<(Vec<Vec<isize>>, Vec<bool>)> {
         let (mut rows, mut parts) = (Vec::new(), Vec::new());
         for (view, used, name) in self.array_arguments(args) {
-            let row = view.strides_in(shape);
+            let row = view.broadcast_strides(shape);
             if used == ElementUse::Other && !view.is_c_contiguous() && (row.is_none() || view.shape != shape) {
                 return Err(argument_error(
                     name,
@@ -236,14 +245,14 @@ impl ReductionKernel {
         Ok((rows, parts))
     }
 
-    fn plan_strided(&self, args: &[Value<'_>], shape: &[usize]) -> Result<ReductionPlan> {
+    fn plan_strided(&self, args: &[GeneratedKernelArg<'_>], shape: &[usize]) -> Result<ReductionPlan> {
         let n: usize = shape.iter().product();
-        let (rows, parts) = self.row_strides(args, shape)?;
+        let (rows, parts) = self.operand_strides(args, shape)?;
         let (shape, strides) = join_axes(shape, &rows);
         let mut parts = parts.into_iter();
         let strided = self.spec.arguments.iter().map(|a| a.is_vector && parts.next().unwrap_or(false)).collect();
         let access = IndexingMode::Strided { ndim: shape.len(), strided, small: n <= u32::MAX as usize };
-        Ok(ReductionPlan { n, access, layout: pointwise::layout_bytes(n, &shape, &strides) })
+        Ok(ReductionPlan { n, access, layout: pointwise::strided_layout_bytes(n, &shape, &strides) })
     }
 
     /// Reduces over `axes` (negative ones count from the end) into `out`, whose shape is the one of
@@ -258,26 +267,26 @@ impl ReductionKernel {
     pub unsafe fn launch_axis(
         &self,
         ctx: &Context,
-        args: &[Value<'_>],
+        args: &[GeneratedKernelArg<'_>],
         axes: &[isize],
         out: &ArrayView<'_>,
         stream: Option<&Stream>,
     ) -> Result<()> {
         let shape = self.common_shape(args)?;
         check_accessible(ctx, &self.spec.arguments, args)?;
-        check_array(ctx, "out", out)?;
+        check_array_accessible(ctx, "out", out)?;
         let reduced = normalised_axes(axes, shape.len())?;
         let kept: Vec<_> = (0..shape.len()).filter(|axis| !reduced.contains(axis)).collect();
-        let out_strides = self.check_out(out, &shape, &reduced, &kept)?;
-        if !self.can_substitute_arrays
+        let out_strides = self.output_strides(out, &shape, &reduced, &kept)?;
+        if !self.can_replace_arrays_with_proxies
             || self.uses.contains(&ElementUse::Other)
                 && self.array_arguments(args).any(|(a, u, _)| u == ElementUse::Other && !a.is_c_contiguous())
         {
-            return Err(GeneratorError::value(
+            return Err(GeneratorError::value_error(
                 "a reduction over axes needs arrays that map_expr names as x[i], or contiguous ones",
             ));
         }
-        let (mut rows, _) = self.row_strides(args, &shape)?;
+        let (mut rows, _) = self.operand_strides(args, &shape)?;
         let flat = rtcg_array::Layout::contiguous(&shape, 1, rtcg_array::Order::C).strides;
         rows.push(flat.into_vec());
         let pick = |axes: &[usize], row: &Vec<isize>| axes.iter().map(|&axis| row[axis]).collect::<Vec<_>>();
@@ -299,11 +308,11 @@ impl ReductionKernel {
             outputs,
             length,
             reduce_contiguous,
-            n_resident_blocks(ctx)?,
-            ctx.device().loads_cubins(),
+            resident_block_count(ctx)?,
+            ctx.device().can_load_cubins(),
         );
         let (threads_per_output, split) = (share.threads_per_output, share.splits > 1);
-        let shape = AxisShape {
+        let shape = AxisReductionShape {
             kept: kept.len(),
             reduced: reduced.len(),
             threads_per_output,
@@ -311,11 +320,13 @@ impl ReductionKernel {
             split,
             gather: share.gather,
         };
-        let kernel = self.axis.get_or_make(ctx, &shape, || self.compile_kernel(ctx, &self.spec.axis_source(&shape)))?;
-        let mut packer = kernel.function.args();
+        let kernel = self
+            .axis
+            .get_or_create(ctx, &shape, || self.compile_kernel(ctx, &self.spec.axis_reduction_source(&shape)))?;
+        let mut packer = kernel.function.arg_packer();
         packer.push(&out.ptr.to_ne_bytes(), 8)?;
         self.push_arguments(&mut packer, args)?;
-        packer.push(&reduction::axis_layout_bytes(&kept, &reduced, &kept_rows, &reduced_rows), 8)?;
+        packer.push(&reduction::axis_reduction_layout_bytes(&kept, &reduced, &kept_rows, &reduced_rows), 8)?;
         let (counters, partials) = match split {
             true => workspace::reduction_workspace(
                 ctx,
@@ -327,7 +338,7 @@ impl ReductionKernel {
         };
         packer.push(&partials.to_ne_bytes(), 8)?;
         packer.push(&counters.to_ne_bytes(), 8)?;
-        let packed = packer.pack()?;
+        let packed = packer.into_packed_args()?;
         let blocks = kernel.blocks_for_items(outputs.saturating_mul(shape.threads_per_output as usize), 8);
         // SAFETY: shapes and strides were checked; the rest is the caller's promise.
         unsafe { kernel.launch_grid(ctx, [blocks, share.splits as u32, 1], 0, &packed, stream) }?;
@@ -337,26 +348,32 @@ impl ReductionKernel {
     }
 
     /// The strides of `out` along the kept axes.
-    fn check_out(&self, out: &ArrayView<'_>, shape: &[usize], reduced: &[usize], kept: &[usize]) -> Result<Vec<isize>> {
+    fn output_strides(
+        &self,
+        out: &ArrayView<'_>,
+        shape: &[usize],
+        reduced: &[usize],
+        kept: &[usize],
+    ) -> Result<Vec<isize>> {
         let plain: Vec<_> = kept.iter().map(|&axis| shape[axis]).collect();
         let with_ones: Vec<_> =
             (0..shape.len()).map(|axis| if reduced.contains(&axis) { 1 } else { shape[axis] }).collect();
-        self.check_item(out)?;
+        self.check_output_itemsize(out)?;
         if out.shape == plain {
             Ok(out.strides.to_vec())
         } else if out.shape == with_ones {
             Ok(kept.iter().map(|&axis| out.strides[axis]).collect())
         } else {
             let (given, plain) = (PythonTuple(out.shape), PythonTuple(&plain));
-            Err(GeneratorError::value(format!("out has shape {given}; expected {plain}")))
+            Err(GeneratorError::value_error(format!("out has shape {given}; expected {plain}")))
         }
     }
 
-    fn check_item(&self, out: &ArrayView<'_>) -> Result<()> {
+    fn check_output_itemsize(&self, out: &ArrayView<'_>) -> Result<()> {
         if out.itemsize == self.spec.out.itemsize {
             return Ok(());
         }
-        Err(GeneratorError::of_type(format!(
+        Err(GeneratorError::type_error(format!(
             "out has elements of {} bytes; the result has {}",
             out.itemsize, self.spec.out.itemsize
         )))
@@ -364,7 +381,7 @@ impl ReductionKernel {
 }
 
 /// Blocks of [`REDUCE_THREADS`] threads that fit on the device at once, whatever a kernel needs.
-fn n_resident_blocks(ctx: &Context) -> Result<usize> {
+fn resident_block_count(ctx: &Context) -> Result<usize> {
     let attribute = |which| ctx.device().attribute(which).map(|value| value.max(1) as usize);
     let threads = attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
     let multiprocessors = attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
@@ -378,10 +395,10 @@ fn normalised_axes(axes: &[isize], ndim: usize) -> Result<Vec<usize>> {
         let from_front = if axis < 0 { axis + ndim as isize } else { axis };
         let in_range = usize::try_from(from_front).ok().filter(|axis| *axis < ndim);
         let axis = in_range.ok_or_else(|| {
-            GeneratorError::value(format!("axis {axis} is out of bounds for array of dimension {ndim}"))
+            GeneratorError::value_error(format!("axis {axis} is out of bounds for array of dimension {ndim}"))
         })?;
         if result.contains(&axis) {
-            return Err(GeneratorError::value("duplicate value in 'axis'"));
+            return Err(GeneratorError::value_error("duplicate value in 'axis'"));
         }
         result.push(axis);
     }

@@ -5,14 +5,14 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::generators::check::{check_accessible, check_arguments};
-use crate::generators::compiled::{CompileSettings, CompiledKernel, PerContext};
+use crate::generators::argument_checks::{check_accessible, check_arguments};
+use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
 use crate::generators::dense_copies;
 use crate::generators::error::GeneratorError;
-use crate::generators::operand::{Value, record_uses};
+use crate::generators::operand::{GeneratedKernelArg, record_uses};
 use crate::generators::workspace::{self, WorkspaceUse};
 use crate::runtime::bulk_copy_smem_bytes;
-use rtcg_codegen::scan::{ScanForm, ScanPipeline, ScanSnippet, ScanTiling, state_bytes};
+use rtcg_codegen::scan::{ScanKernelConfig, ScanPipeline, ScanSnippet, ScanTiling, scan_state_bytes};
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_driver::sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use rtcg_driver::{Stream, memory};
@@ -22,7 +22,7 @@ use rtcg_driver::{Stream, memory};
 pub struct ScanKernel {
     spec: ScanSnippet,
     settings: CompileSettings,
-    forms: PerContext<ScanForm, CompiledKernel>,
+    forms: PerContextCache<ScanKernelConfig, CompiledKernel>,
 }
 
 impl ScanKernel {
@@ -34,31 +34,33 @@ impl ScanKernel {
     pub fn new(spec: ScanSnippet, settings: CompileSettings) -> Result<Self> {
         let name = &spec.name;
         if !spec.arguments.iter().any(|a| a.is_vector) {
-            return Err(GeneratorError::value(format!("scan '{name}' has no array argument")));
+            return Err(GeneratorError::value_error(format!("scan '{name}' has no array argument")));
         }
         if spec.neutral.is_none() && rtcg_codegen::snippet::mentions_name(&spec.output_statement, "prev_item") {
-            return Err(GeneratorError::value(format!("scan '{name}': neutral is required when prev_item is used")));
+            return Err(GeneratorError::value_error(format!(
+                "scan '{name}': neutral is required when prev_item is used"
+            )));
         }
         for fetch in &spec.fetches {
             if !spec.arguments.iter().any(|a| a.is_vector && a.name == fetch.array) {
-                return Err(GeneratorError::value(format!(
+                return Err(GeneratorError::value_error(format!(
                     "scan '{name}' fetches from '{}', which is no array argument",
                     fetch.array
                 )));
             }
         }
-        Ok(Self { spec, settings, forms: PerContext::default() })
+        Ok(Self { spec, settings, forms: PerContextCache::default() })
     }
 
     /// The description.
-    pub fn spec(&self) -> &ScanSnippet {
+    pub fn snippet(&self) -> &ScanSnippet {
         &self.spec
     }
 
     /// The kernel's source.
     pub fn source(&self) -> String {
         let shape = ScanTiling::new(self.spec.item_bytes(), 1, true);
-        self.spec.source(&ScanForm { shape, pipeline: None, reduces_only: false })
+        self.spec.source(&ScanKernelConfig { shape, pipeline: None, reduces_only: false })
     }
 
     /// Scans the first `size` places (by default as many as the first array has elements); enqueues
@@ -74,7 +76,7 @@ impl ScanKernel {
     pub unsafe fn launch(
         &self,
         ctx: &Context,
-        args: &[Value<'_>],
+        args: &[GeneratedKernelArg<'_>],
         size: Option<usize>,
         stream: Option<&Stream>,
     ) -> Result<()> {
@@ -105,43 +107,50 @@ impl ScanKernel {
     ///
     /// # Safety
     /// As there.
-    unsafe fn launch_dense(&self, ctx: &Context, args: &[Value<'_>], n: usize, stream: Option<&Stream>) -> Result<()> {
+    unsafe fn launch_dense(
+        &self,
+        ctx: &Context,
+        args: &[GeneratedKernelArg<'_>],
+        n: usize,
+        stream: Option<&Stream>,
+    ) -> Result<()> {
         let spec = &self.spec;
-        let gpu = ctx.device().loads_cubins();
+        let gpu = ctx.device().can_load_cubins();
         let pack_size = if gpu { self.pack_size(args) } else { 1 };
         let shape = ScanTiling::new(spec.item_bytes(), pack_size, gpu);
         let tiles = n.div_ceil(shape.tile_items());
         let blocks = u32::try_from(tiles).ok().filter(|&b| b <= i32::MAX as u32);
-        let blocks = blocks.ok_or_else(|| GeneratorError::value(format!("{n} elements are too many for a scan")))?;
+        let blocks =
+            blocks.ok_or_else(|| GeneratorError::value_error(format!("{n} elements are too many for a scan")))?;
         let persistent_blocks = self.persistent_blocks(ctx, shape, tiles, args)?;
         let (blocks, shared_bytes) =
             persistent_blocks.map_or((blocks, 0), |(blocks, pipeline)| (blocks, pipeline.shared_bytes()));
         let passes: &[bool] = if spec.needs_total() { &[true, false] } else { &[false] };
         let form = |&totals_only: &bool| {
-            let form = ScanForm {
+            let form = ScanKernelConfig {
                 shape,
                 pipeline: persistent_blocks.map(|(_, pipeline)| pipeline),
                 reduces_only: totals_only,
             };
-            self.forms.get_or_make(ctx, &form, || self.compile_form(ctx, &form))
+            self.forms.get_or_create(ctx, &form, || self.compile_scan_kernel(ctx, &form))
         };
         let kernels = passes.iter().map(form).collect::<Result<Vec<_>>>()?;
         // Another thread must not clear the state between our clearing and our kernel.
         let _alone = workspace::enqueue_lock();
-        let (cleared, total) = state_bytes(spec.item_bytes(), tiles);
+        let (cleared, total) = scan_state_bytes(spec.item_bytes(), tiles);
         let (_, state) = workspace::reduction_workspace(ctx, stream, WorkspaceUse::Scan, total)?;
         for (pass, kernel) in kernels.iter().enumerate() {
             // Nobody waits for a single tile.
             if tiles > 1 {
-                self.clear_states(ctx, state, cleared, pass, stream)?;
+                self.clear_scan_state(ctx, state, cleared, pass, stream)?;
             }
-            let mut packer = kernel.function.args();
+            let mut packer = kernel.function.arg_packer();
             for (value, argument) in args.iter().zip(&spec.arguments) {
                 value.push_argument(&mut packer, argument)?;
             }
             packer.push(&(n as u64).to_ne_bytes(), 8)?;
             packer.push(&state.to_ne_bytes(), 8)?;
-            let packed = packer.pack()?;
+            let packed = packer.into_packed_args()?;
             // SAFETY: the state has room for all tiles; the rest is the caller's promise.
             unsafe { kernel.launch_grid(ctx, [blocks, 1, 1], shared_bytes, &packed, stream)? };
         }
@@ -151,7 +160,7 @@ impl ScanKernel {
 
     /// Clears the first `nbytes` bytes of the scratch at `state` for a pass. The second pass keeps the last item
     /// that the first one found.
-    fn clear_states(
+    fn clear_scan_state(
         &self,
         ctx: &Context,
         state: u64,
@@ -176,27 +185,28 @@ impl ScanKernel {
         ctx: &Context,
         shape: ScanTiling,
         tiles: usize,
-        args: &[Value<'_>],
+        args: &[GeneratedKernelArg<'_>],
     ) -> Result<Option<(u32, ScanPipeline)>> {
-        let is_placed = |v: &Value<'_>| v.as_array().is_none_or(|view| view.ptr.is_multiple_of(16));
-        if shape.pack_size == 1 || ScanPipeline::blocks_for_tiles(tiles, 1).is_none() || !args.iter().all(is_placed) {
+        let is_placed = |v: &GeneratedKernelArg<'_>| v.as_array().is_none_or(|view| view.ptr.is_multiple_of(16));
+        if shape.pack_size == 1 || ScanPipeline::pipeline_block_count(tiles, 1).is_none() || !args.iter().all(is_placed)
+        {
             return Ok(None);
         }
         let multiprocessors = ctx.device().attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32;
         let room = bulk_copy_smem_bytes(ctx)?;
-        Ok(ScanPipeline::blocks_for_tiles(tiles, multiprocessors).zip(self.spec.tile_pipeline(shape, room)))
+        Ok(ScanPipeline::pipeline_block_count(tiles, multiprocessors).zip(self.spec.tile_pipeline(shape, room)))
     }
 
     /// Elements that a thread may read and write at once.
-    fn pack_size(&self, args: &[Value<'_>]) -> usize {
+    fn pack_size(&self, args: &[GeneratedKernelArg<'_>]) -> usize {
         let pack_size = self.spec.pack_size();
-        let aligned = |v: &Value<'_>| {
+        let aligned = |v: &GeneratedKernelArg<'_>| {
             v.as_array().is_none_or(|view| view.ptr.is_multiple_of((pack_size * view.itemsize).min(16) as u64))
         };
         if args.iter().all(aligned) { pack_size } else { 1 }
     }
 
-    fn compile_form(&self, ctx: &Context, form: &ScanForm) -> Result<CompiledKernel> {
+    fn compile_scan_kernel(&self, ctx: &Context, form: &ScanKernelConfig) -> Result<CompiledKernel> {
         let spec = &self.spec;
         let snippets = [
             ("input_expr", &spec.input_expr[..]),

@@ -53,10 +53,10 @@ pub(crate) fn reduction_workspace(
 /// When the device is out of memory.
 #[allow(unsafe_code)]
 fn zeroed_workspace(ctx: &Context, stream: Option<&Stream>, purpose: WorkspaceUse, nbytes: usize) -> Result<u64> {
-    let key = (ctx.driver().handle().addr(), stream.map_or(0, |s| s.handle().addr()), purpose);
+    let key = (ctx.driver_context().handle().addr(), stream.map_or(0, |s| s.handle().addr()), purpose);
     let mut pieces = WORKSPACES.lock().unwrap_or_else(PoisonError::into_inner);
     let pieces = pieces.get_or_insert_default();
-    let known = pieces.get(&key).filter(|piece| piece.ctx == *ctx.driver() && piece.ctx.is_alive());
+    let known = pieces.get(&key).filter(|piece| piece.ctx == *ctx.driver_context() && piece.ctx.is_alive());
     if let Some(last) = known.and_then(|piece| piece.memory.last()).filter(|m| m.nbytes() >= nbytes) {
         return Ok(last.ptr());
     }
@@ -70,7 +70,7 @@ fn zeroed_workspace(ctx: &Context, stream: Option<&Stream>, purpose: WorkspaceUs
     })?;
     let ptr = new.ptr();
     let piece = pieces.entry(key).or_insert_with(|| StreamWorkspace {
-        ctx: ctx.driver().clone(),
+        ctx: ctx.driver_context().clone(),
         memory: Vec::new(),
         _stream: stream.cloned(),
     });

@@ -21,9 +21,9 @@ pub trait ArrayElement: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 
     /// What an element is before it is known.
     const ZERO: Self;
     /// What sums and products are: 64 bits for integers, the type itself for others.
-    type Sum: ArrayElement;
+    type SumElement: ArrayElement;
     /// What means are: `f64` for integers, the type itself for others.
-    type Mean: ArrayElement;
+    type MeanElement: ArrayElement;
 
     /// This value as an operand.
     fn to_scalar(self) -> Scalar;
@@ -35,7 +35,7 @@ pub trait ArrayElement: sealed::Sealed + Copy + Send + Sync + std::fmt::Debug + 
     ///
     /// # Errors
     /// Those of `fill`.
-    fn read<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Vec<Self>, E>;
+    fn vec_from_bytes<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Vec<Self>, E>;
 }
 
 /// Numbers: they can be added, subtracted and multiplied.
@@ -54,19 +54,19 @@ pub trait MatrixElement: Inexact {
     type Real: Float + MatrixElement<Real = Self::Real>;
 }
 /// Integers and truth values: they have bits.
-pub trait Bits: Ordered {}
+pub trait Bitwise: Ordered {}
 /// Integers.
-pub trait Integer: Bits + Arithmetic {}
+pub trait Integer: Bitwise + Arithmetic {}
 
 /// Elements whose bytes are the same on host and device, and of which every pattern of bytes is one.
-macro_rules! plain {
+macro_rules! impl_plain_elements {
     ($($t:ty: $dtype:ident, $zero:expr, $sum:ty, $mean:ty, |$x:ident| $value:expr;)*) => {$(
         impl sealed::Sealed for $t {}
         impl ArrayElement for $t {
             const DTYPE: DType = DType::$dtype;
             const ZERO: Self = $zero;
-            type Sum = $sum;
-            type Mean = $mean;
+            type SumElement = $sum;
+            type MeanElement = $mean;
 
             fn to_scalar(self) -> Scalar {
                 let $x = self;
@@ -78,7 +78,7 @@ macro_rules! plain {
                 Cow::Borrowed(unsafe { std::slice::from_raw_parts(slice.as_ptr().cast(), size_of_val(slice)) })
             }
 
-            fn read<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Vec<Self>, E> {
+            fn vec_from_bytes<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Vec<Self>, E> {
                 let mut elements = vec![Self::ZERO; len];
                 // SAFETY: as in `to_bytes`; every pattern of bytes is a number.
                 fill(unsafe {
@@ -90,7 +90,7 @@ macro_rules! plain {
     )*};
 }
 
-plain! {
+impl_plain_elements! {
     i8: I8, 0, i64, f64, |x| WeakScalar::Int(x.into());
     i16: I16, 0, i64, f64, |x| WeakScalar::Int(x.into());
     i32: I32, 0, i64, f64, |x| WeakScalar::Int(x.into());
@@ -106,7 +106,7 @@ plain! {
 }
 
 #[cfg(feature = "num-complex")]
-plain! {
+impl_plain_elements! {
     Complex<f32>: C64, Complex { re: 0.0, im: 0.0 }, Self, Self, |z| WeakScalar::Complex(z.re.into(), z.im.into());
     Complex<f64>: C128, Complex { re: 0.0, im: 0.0 }, Self, Self, |z| WeakScalar::Complex(z.re, z.im);
 }
@@ -115,8 +115,8 @@ impl sealed::Sealed for bool {}
 impl ArrayElement for bool {
     const DTYPE: DType = DType::Bool;
     const ZERO: Self = false;
-    type Sum = i64;
-    type Mean = f64;
+    type SumElement = i64;
+    type MeanElement = f64;
 
     fn to_scalar(self) -> Scalar {
         Scalar::Strong(DType::Bool, WeakScalar::Bool(self))
@@ -126,7 +126,7 @@ impl ArrayElement for bool {
         Cow::Owned(slice.iter().map(|&truth| u8::from(truth)).collect())
     }
 
-    fn read<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Vec<Self>, E> {
+    fn vec_from_bytes<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Vec<Self>, E> {
         // Kernels of users may leave any byte; only 0 and 1 would be truth values of Rust.
         let mut bytes = vec![0; len];
         fill(&mut bytes)?;
@@ -134,39 +134,39 @@ impl ArrayElement for bool {
     }
 }
 
-macro_rules! marked {
+macro_rules! impl_marker_traits {
     ($($mark:ident: $($t:ty)*;)*) => {$($(impl $mark for $t {})*)*};
 }
 
-marked! {
+impl_marker_traits! {
     Arithmetic: i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64;
     Signed: i8 i16 i32 i64 f16 bf16 f32 f64;
     Ordered: bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64;
     Inexact: f16 bf16 f32 f64;
     Float: f16 bf16 f32 f64;
-    Bits: bool i8 i16 i32 i64 u8 u16 u32 u64;
+    Bitwise: bool i8 i16 i32 i64 u8 u16 u32 u64;
     Integer: i8 i16 i32 i64 u8 u16 u32 u64;
 }
 
-macro_rules! matrix_elements {
+macro_rules! impl_matrix_elements {
     ($($t:ty: $real:ty;)*) => {$(impl MatrixElement for $t {
         type Real = $real;
     })*};
 }
 
-matrix_elements! {
+impl_matrix_elements! {
     f32: f32;
     f64: f64;
 }
 
 #[cfg(feature = "num-complex")]
-matrix_elements! {
+impl_matrix_elements! {
     Complex<f32>: f32;
     Complex<f64>: f64;
 }
 
 #[cfg(feature = "num-complex")]
-marked! {
+impl_marker_traits! {
     Arithmetic: Complex<f32> Complex<f64>;
     Signed: Complex<f32> Complex<f64>;
     Inexact: Complex<f32> Complex<f64>;

@@ -1,7 +1,7 @@
 //! Fourier transforms of arrays with a static element type.
 
 use super::element::{ArrayElement, Float};
-use super::typed::GpuArray;
+use super::gpu_array::GpuArray;
 use crate::error::Result;
 use num_complex::Complex;
 use rtcg_array::{FftKind, normalize_axes, normalize_axis};
@@ -13,7 +13,7 @@ use rtcg_array::{FftKind, normalize_axes, normalize_axis};
 /// use rtcg::prelude::*;
 ///
 /// # fn main() -> rtcg::Result<()> {
-/// let arrays = Arrays::new(&Context::new()?)?;
+/// let arrays = ArrayFactory::new(&Context::new()?)?;
 /// let wave = arrays.from_slice(&[1.0f32, 0.0, -1.0, 0.0, 1.0, 0.0, -1.0, 0.0])?;
 /// let coefficients = wave.rfft(-1)?;
 /// let [none, all] = [Complex::new(0.0, 0.0), Complex::new(4.0, 0.0)];
@@ -31,7 +31,7 @@ where
     /// # Errors
     /// When an axis does not exist, is named twice or has no elements, or the device is out of memory.
     pub fn fft(&self, axes: &[isize]) -> Result<Self> {
-        self.over_axes(FftKind::Forward, axes)
+        self.fft_over_axes(FftKind::Forward, axes)
     }
 
     /// The inverse of [`GpuArray::fft`]: divided by the lengths of `axes`.
@@ -39,17 +39,17 @@ where
     /// # Errors
     /// As [`GpuArray::fft`].
     pub fn ifft(&self, axes: &[isize]) -> Result<Self> {
-        self.over_axes(FftKind::Inverse, axes)
+        self.fft_over_axes(FftKind::Inverse, axes)
     }
 
-    fn over_axes(&self, kind: FftKind, axes: &[isize]) -> Result<Self> {
+    fn fft_over_axes(&self, kind: FftKind, axes: &[isize]) -> Result<Self> {
         let mut array = self.as_dyn().clone();
         for axis in normalize_axes(axes, self.ndim())? {
             let n = self.shape()[axis];
             let scale = if kind == FftKind::Inverse { 1.0 / n as f64 } else { 1.0 };
             array = array.fft(kind, axis, n, scale)?;
         }
-        self.typed_beside(array)
+        self.typed_result(array)
     }
 
     /// The `n` real numbers that have these first `n / 2 + 1` coefficients along `axis`: the inverse of
@@ -59,7 +59,7 @@ where
     /// When there is no such axis, `n` is 0, or the device is out of memory.
     pub fn irfft(&self, axis: isize, n: usize) -> Result<GpuArray<T>> {
         let axis = normalize_axis(axis, self.ndim())?;
-        self.typed_beside(self.as_dyn().fft(FftKind::RealInverse, axis, n, 1.0 / n as f64)?)
+        self.typed_result(self.as_dyn().fft(FftKind::RealInverse, axis, n, 1.0 / n as f64)?)
     }
 }
 
@@ -75,6 +75,6 @@ where
     /// When there is no such axis, it has no elements, or the device is out of memory.
     pub fn rfft(&self, axis: isize) -> Result<GpuArray<Complex<T>>> {
         let axis = normalize_axis(axis, self.ndim())?;
-        self.typed_beside(self.as_dyn().fft(FftKind::RealForward, axis, self.shape()[axis], 1.0)?)
+        self.typed_result(self.as_dyn().fft(FftKind::RealForward, axis, self.shape()[axis], 1.0)?)
     }
 }

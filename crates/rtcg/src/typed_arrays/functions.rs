@@ -1,11 +1,11 @@
 //! Functions of elements, reductions, scans, sorting and products.
 
 use super::element::{Arithmetic, ArrayElement, Float, Inexact, Ordered};
-use super::typed::GpuArray;
+use super::gpu_array::GpuArray;
 use crate::error::Result;
 use rtcg_array::{Op, ReduceOptions, ReductionOp, ScanOp, Statistic, normalize_axis};
 
-macro_rules! functions {
+macro_rules! impl_unary_functions {
     ($($bound:ident { $($name:ident $op:ident $doc:literal;)*})*) => {$(
         impl<T: $bound> GpuArray<T> {$(
             #[doc = $doc]
@@ -13,13 +13,13 @@ macro_rules! functions {
             /// # Errors
             /// When the device is out of memory.
             pub fn $name(&self) -> Result<GpuArray<T>> {
-                self.typed_beside(self.as_dyn().unary(Op::$op)?)
+                self.typed_result(self.as_dyn().unary(Op::$op)?)
             }
         )*}
     )*};
 }
 
-functions! {
+impl_unary_functions! {
     Inexact {
         sqrt Sqrt "The square root of each element.";
         exp Exp "The exponential of each element.";
@@ -45,12 +45,12 @@ functions! {
     }
 }
 
-fn over(axes: Option<&[isize]>) -> ReduceOptions<'_> {
+fn reduce_options(axes: Option<&[isize]>) -> ReduceOptions<'_> {
     ReduceOptions { axes, ..Default::default() }
 }
 
 /// Reductions to one value, which wait, and over axes, which do not.
-macro_rules! reductions {
+macro_rules! impl_reductions {
     ($($bound:ident { $($name:ident $axes:ident $reduction:ident $result:ty, $doc:literal;)*})*) => {$(
         impl<T: $bound> GpuArray<T> {$(
             #[doc = concat!($doc, " of all elements; waits.")]
@@ -58,7 +58,7 @@ macro_rules! reductions {
             /// # Errors
             /// When there is no element and the result needs one, or a kernel failed before.
             pub fn $name(&self) -> Result<$result> {
-                self.typed_beside::<$result>(self.as_dyn().reduce(ReductionOp::$reduction, over(None))?)?.item()
+                self.typed_result::<$result>(self.as_dyn().reduce(ReductionOp::$reduction, reduce_options(None))?)?.item()
             }
 
             #[doc = concat!($doc, " over axes, which the result does not have.")]
@@ -66,16 +66,16 @@ macro_rules! reductions {
             /// # Errors
             /// When an axis does not exist or is named twice, or has no element and the result needs one.
             pub fn $axes(&self, axes: &[isize]) -> Result<GpuArray<$result>> {
-                self.typed_beside(self.as_dyn().reduce(ReductionOp::$reduction, over(Some(axes)))?)
+                self.typed_result(self.as_dyn().reduce(ReductionOp::$reduction, reduce_options(Some(axes)))?)
             }
         )*}
     )*};
 }
 
-reductions! {
+impl_reductions! {
     ArrayElement {
-        sum sum_axes Sum T::Sum, "The sum";
-        product product_axes Product T::Sum, "The product";
+        sum sum_axes Sum T::SumElement, "The sum";
+        product product_axes Product T::SumElement, "The product";
         any any_axes Any bool, "Whether one element is not zero";
         all all_axes All bool, "Whether no element is zero";
     }
@@ -90,16 +90,21 @@ impl<T: ArrayElement> GpuArray<T> {
     ///
     /// # Errors
     /// When a kernel failed before.
-    pub fn mean(&self) -> Result<T::Mean> {
-        self.typed_beside::<T::Mean>(self.as_dyn().reduce_statistic(Statistic::Mean, 0.0, over(None))?)?.item()
+    pub fn mean(&self) -> Result<T::MeanElement> {
+        self.typed_result::<T::MeanElement>(self.as_dyn().reduce_statistic(
+            Statistic::Mean,
+            0.0,
+            reduce_options(None),
+        )?)?
+        .item()
     }
 
     /// The mean over axes, which the result does not have.
     ///
     /// # Errors
     /// When an axis does not exist or is named twice.
-    pub fn mean_axes(&self, axes: &[isize]) -> Result<GpuArray<T::Mean>> {
-        self.typed_beside(self.as_dyn().reduce_statistic(Statistic::Mean, 0.0, over(Some(axes)))?)
+    pub fn mean_axes(&self, axes: &[isize]) -> Result<GpuArray<T::MeanElement>> {
+        self.typed_result(self.as_dyn().reduce_statistic(Statistic::Mean, 0.0, reduce_options(Some(axes)))?)
     }
 }
 
@@ -109,7 +114,7 @@ impl<T: Float> GpuArray<T> {
     /// # Errors
     /// When a kernel failed before.
     pub fn variance(&self, ddof: f64) -> Result<T> {
-        self.typed_beside::<T>(self.as_dyn().reduce_statistic(Statistic::Variance, ddof, over(None))?)?.item()
+        self.typed_result::<T>(self.as_dyn().reduce_statistic(Statistic::Variance, ddof, reduce_options(None))?)?.item()
     }
 
     /// The standard deviation of all elements, the square root of [`GpuArray::variance`]; waits.
@@ -117,7 +122,12 @@ impl<T: Float> GpuArray<T> {
     /// # Errors
     /// When a kernel failed before.
     pub fn std_dev(&self, ddof: f64) -> Result<T> {
-        self.typed_beside::<T>(self.as_dyn().reduce_statistic(Statistic::StandardDeviation, ddof, over(None))?)?.item()
+        self.typed_result::<T>(self.as_dyn().reduce_statistic(
+            Statistic::StandardDeviation,
+            ddof,
+            reduce_options(None),
+        )?)?
+        .item()
     }
 }
 
@@ -127,8 +137,8 @@ impl<T: Ordered> GpuArray<T> {
     /// # Errors
     /// When there is no element.
     pub fn argmin(&self) -> Result<usize> {
-        let place = self.as_dyn().reduce(ReductionOp::ArgMinimum, over(None))?;
-        Ok(self.typed_beside::<i64>(place)?.item()? as usize)
+        let place = self.as_dyn().reduce(ReductionOp::ArgMinimum, reduce_options(None))?;
+        Ok(self.typed_result::<i64>(place)?.item()? as usize)
     }
 
     /// The place of the first greatest element, counted in C order; waits.
@@ -136,8 +146,8 @@ impl<T: Ordered> GpuArray<T> {
     /// # Errors
     /// When there is no element.
     pub fn argmax(&self) -> Result<usize> {
-        let place = self.as_dyn().reduce(ReductionOp::ArgMaximum, over(None))?;
-        Ok(self.typed_beside::<i64>(place)?.item()? as usize)
+        let place = self.as_dyn().reduce(ReductionOp::ArgMaximum, reduce_options(None))?;
+        Ok(self.typed_result::<i64>(place)?.item()? as usize)
     }
 
     /// A copy sorted along `axis`, NaN last.
@@ -146,7 +156,7 @@ impl<T: Ordered> GpuArray<T> {
     /// When the axis does not exist.
     pub fn sorted(&self, axis: isize) -> Result<GpuArray<T>> {
         let axis = normalize_axis(axis, self.ndim())?;
-        self.typed_beside(self.as_dyn().sorted(axis, false)?)
+        self.typed_result(self.as_dyn().sorted(axis, false)?)
     }
 
     /// The indices that sort along `axis`; equal elements keep their order.
@@ -155,7 +165,7 @@ impl<T: Ordered> GpuArray<T> {
     /// When the axis does not exist.
     pub fn argsort(&self, axis: isize) -> Result<GpuArray<i64>> {
         let axis = normalize_axis(axis, self.ndim())?;
-        self.typed_beside(self.as_dyn().argsort(axis, false)?)
+        self.typed_result(self.as_dyn().argsort(axis, false)?)
     }
 }
 
@@ -164,9 +174,9 @@ impl<T: Arithmetic> GpuArray<T> {
     ///
     /// # Errors
     /// When the axis does not exist.
-    pub fn cumulative_sum(&self, axis: isize) -> Result<GpuArray<T::Sum>> {
+    pub fn cumulative_sum(&self, axis: isize) -> Result<GpuArray<T::SumElement>> {
         let axis = normalize_axis(axis, self.ndim())?;
-        self.typed_beside(self.as_dyn().cumulative(ScanOp::Sum, axis, None)?)
+        self.typed_result(self.as_dyn().cumulative(ScanOp::Sum, axis, None)?)
     }
 
     /// The sum of the products with the elements of an array of this shape; waits.
@@ -174,7 +184,7 @@ impl<T: Arithmetic> GpuArray<T> {
     /// # Errors
     /// When the shapes differ.
     pub fn dot(&self, other: &GpuArray<T>) -> Result<T> {
-        self.typed_beside::<T>(self.as_dyn().dot_flat(other.as_dyn(), None)?)?.item()
+        self.typed_result::<T>(self.as_dyn().dot_flat(other.as_dyn(), None)?)?.item()
     }
 
     /// The matrix product, with NumPy's rules for operands of one axis and for stacks of matrices.
@@ -182,6 +192,6 @@ impl<T: Arithmetic> GpuArray<T> {
     /// # Errors
     /// When the shapes do not fit.
     pub fn matmul(&self, other: &GpuArray<T>) -> Result<GpuArray<T>> {
-        self.typed_beside(self.as_dyn().matmul(other.as_dyn())?)
+        self.typed_result(self.as_dyn().matmul(other.as_dyn())?)
     }
 }

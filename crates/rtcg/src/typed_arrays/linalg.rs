@@ -1,7 +1,7 @@
 //! Linear algebra of arrays with a static element type.
 
 use super::element::MatrixElement;
-use super::typed::GpuArray;
+use super::gpu_array::GpuArray;
 use crate::error::Result;
 use rtcg_array::{IterationLimits, MatrixNorm, ReducedAxes, Tolerance, Triangle};
 
@@ -41,8 +41,8 @@ fn relative_tolerance(ratio: Option<f64>) -> Tolerance<'static> {
 /// use rtcg::prelude::*;
 ///
 /// # fn main() -> rtcg::Result<()> {
-/// let arrays = Arrays::new(&Context::new()?)?;
-/// let a = arrays.from_shape(&[2, 2], &[2.0, 1.0, 1.0, 3.0])?;
+/// let arrays = ArrayFactory::new(&Context::new()?)?;
+/// let a = arrays.from_shape_and_values(&[2, 2], &[2.0, 1.0, 1.0, 3.0])?;
 /// let x = a.solve(&arrays.from_slice(&[3.0, 5.0])?)?;
 /// assert!(a.matmul(&x)?.to_vec()?.iter().zip([3.0, 5.0]).all(|(ax, b)| f64::abs(ax - b) < 1e-14));
 /// assert!((a.det()?.item()? - 5.0).abs() < 1e-14);
@@ -59,7 +59,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// When a matrix is singular, or shapes do not fit.
     pub fn solve(&self, b: &GpuArray<T>) -> Result<GpuArray<T>> {
-        self.typed_beside(self.as_dyn().solve(b.as_dyn())?)
+        self.typed_result(self.as_dyn().solve(b.as_dyn())?)
     }
 
     /// Inverse matrices; waits to see that none is singular.
@@ -67,7 +67,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// When a matrix is singular or not square.
     pub fn inv(&self) -> Result<GpuArray<T>> {
-        self.typed_beside(self.as_dyn().inv()?)
+        self.typed_result(self.as_dyn().inv()?)
     }
 
     /// Determinants.
@@ -75,7 +75,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// When matrices are not square.
     pub fn det(&self) -> Result<GpuArray<T>> {
-        self.typed_beside(self.as_dyn().det()?)
+        self.typed_result(self.as_dyn().det()?)
     }
 
     /// Signs of determinants, and natural logarithms of their absolute values, which neither overflow nor vanish.
@@ -84,7 +84,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// When matrices are not square.
     pub fn slogdet(&self) -> Result<(GpuArray<T>, GpuArray<T::Real>)> {
         let found = self.as_dyn().slogdet()?;
-        Ok((self.typed_beside(found.sign)?, self.typed_beside(found.log)?))
+        Ok((self.typed_result(found.sign)?, self.typed_result(found.log)?))
     }
 
     /// Cholesky factors of positive definite matrices, lower or upper triangular ones, from that triangle of the
@@ -93,7 +93,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// When a matrix is not positive definite or not square.
     pub fn cholesky(&self, triangle: Triangle) -> Result<GpuArray<T>> {
-        self.typed_beside(self.as_dyn().cholesky(triangle)?)
+        self.typed_result(self.as_dyn().cholesky(triangle)?)
     }
 
     /// Matrices with orthonormal columns and upper triangular ones of which these are the products; square matrices of
@@ -103,7 +103,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// When there are less than two axes.
     pub fn qr(&self, is_complete: bool) -> Result<(GpuArray<T>, GpuArray<T>)> {
         let (q, r) = self.as_dyn().qr(is_complete)?;
-        Ok((self.typed_beside(q)?, self.typed_beside(r)?))
+        Ok((self.typed_result(q)?, self.typed_result(r)?))
     }
 
     /// Eigenvalues of Hermitian matrices, of which a triangle is read, in ascending order, and eigenvectors of length 1
@@ -113,7 +113,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// When a matrix has infinities or NaN, or is not square.
     pub fn eigh(&self, triangle: Triangle) -> Result<(GpuArray<T::Real>, GpuArray<T>)> {
         let (values, vectors) = self.as_dyn().eigh(triangle, IterationLimits::default())?;
-        Ok((self.typed_beside(values)?, self.typed_beside(vectors)?))
+        Ok((self.typed_result(values)?, self.typed_result(vectors)?))
     }
 
     /// The eigenvalues of [`GpuArray::eigh`]; waits.
@@ -121,7 +121,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// As [`GpuArray::eigh`].
     pub fn eigvalsh(&self, triangle: Triangle) -> Result<GpuArray<T::Real>> {
-        self.typed_beside(self.as_dyn().eigvalsh(triangle, IterationLimits::default())?)
+        self.typed_result(self.as_dyn().eigvalsh(triangle, IterationLimits::default())?)
     }
 
     /// Singular value decompositions; square U and V if `is_full`, else as many vectors as values. Waits to see that all
@@ -131,7 +131,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// When a matrix has infinities or NaN, or there are less than two axes.
     pub fn svd(&self, is_full: bool) -> Result<Svd<T>> {
         let found = self.as_dyn().svd(is_full, IterationLimits::default())?;
-        Ok(Svd { u: self.typed_beside(found.u)?, s: self.typed_beside(found.s)?, vh: self.typed_beside(found.vh)? })
+        Ok(Svd { u: self.typed_result(found.u)?, s: self.typed_result(found.s)?, vh: self.typed_result(found.vh)? })
     }
 
     /// Singular values in descending order; waits.
@@ -139,7 +139,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// As [`GpuArray::svd`].
     pub fn svdvals(&self) -> Result<GpuArray<T::Real>> {
-        self.typed_beside(self.as_dyn().svdvals(IterationLimits::default())?)
+        self.typed_result(self.as_dyn().svdvals(IterationLimits::default())?)
     }
 
     /// Pseudo-inverses, without singular values up to `ratio` times the largest one (the precision times the longer side
@@ -148,7 +148,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// As [`GpuArray::svd`].
     pub fn pinv(&self, ratio: Option<f64>) -> Result<GpuArray<T>> {
-        self.typed_beside(self.as_dyn().pinv(relative_tolerance(ratio), false, IterationLimits::default())?)
+        self.typed_result(self.as_dyn().pinv(relative_tolerance(ratio), false, IterationLimits::default())?)
     }
 
     /// How many singular values are larger than `ratio` times the largest one (the precision times the longer side
@@ -157,7 +157,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// As [`GpuArray::svd`].
     pub fn matrix_rank(&self, ratio: Option<f64>) -> Result<GpuArray<i64>> {
-        self.typed_beside(self.as_dyn().matrix_rank(relative_tolerance(ratio), false, IterationLimits::default())?)
+        self.typed_result(self.as_dyn().matrix_rank(relative_tolerance(ratio), false, IterationLimits::default())?)
     }
 
     /// Solutions of `self @ x = b` with the least squares of what is left, of a matrix and one or several right sides,
@@ -168,10 +168,10 @@ impl<T: MatrixElement> GpuArray<T> {
     pub fn lstsq(&self, b: &GpuArray<T>, ratio: Option<f64>) -> Result<LeastSquares<T>> {
         let found = self.as_dyn().lstsq(b.as_dyn(), ratio, IterationLimits::default())?;
         Ok(LeastSquares {
-            solution: self.typed_beside(found.solution)?,
-            residuals: self.typed_beside(found.residuals)?,
+            solution: self.typed_result(found.solution)?,
+            residuals: self.typed_result(found.residuals)?,
             rank: found.rank,
-            singular_values: self.typed_beside(found.singular_values)?,
+            singular_values: self.typed_result(found.singular_values)?,
         })
     }
 
@@ -181,7 +181,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// When an axis does not exist or is named twice, or has no element and the result needs one.
     pub fn vector_norm(&self, order: f64, axes: ReducedAxes<'_>) -> Result<GpuArray<T::Real>> {
-        self.typed_beside(self.as_dyn().vector_norm(order, axes, false)?)
+        self.typed_result(self.as_dyn().vector_norm(order, axes, false)?)
     }
 
     /// Norms of matrices; those of singular values wait.
@@ -189,7 +189,7 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// When there are less than two axes, or a matrix has no element and the norm needs one; as [`GpuArray::svd`].
     pub fn matrix_norm(&self, norm: MatrixNorm) -> Result<GpuArray<T::Real>> {
-        self.typed_beside(self.as_dyn().matrix_norm(norm, IterationLimits::default())?)
+        self.typed_result(self.as_dyn().matrix_norm(norm, IterationLimits::default())?)
     }
 
     /// Condition numbers: a norm times that of the inverse, infinity for singular matrices. Those of singular values
@@ -198,12 +198,12 @@ impl<T: MatrixElement> GpuArray<T> {
     /// # Errors
     /// When a matrix has no element, or is not square and the norm needs the inverse; as [`GpuArray::svd`].
     pub fn cond(&self, norm: MatrixNorm) -> Result<GpuArray<T::Real>> {
-        self.typed_beside(self.as_dyn().cond(norm, IterationLimits::default())?)
+        self.typed_result(self.as_dyn().cond(norm, IterationLimits::default())?)
     }
 }
 
 #[cfg(feature = "num-complex")]
-mod general {
+mod general_eigen {
     use super::{GpuArray, IterationLimits, MatrixElement, Result};
     use crate::typed_arrays::ArrayElement;
     use num_complex::Complex;
@@ -222,7 +222,7 @@ mod general {
         /// When a matrix has infinities or NaN, or is not square.
         pub fn eig(&self) -> Result<(ComplexArray<T>, ComplexArray<T>)> {
             let (values, vectors) = self.as_dyn().eig(IterationLimits::default())?;
-            Ok((self.typed_beside(values)?, self.typed_beside(vectors)?))
+            Ok((self.typed_result(values)?, self.typed_result(vectors)?))
         }
 
         /// The eigenvalues of [`GpuArray::eig`]; waits.
@@ -230,7 +230,7 @@ mod general {
         /// # Errors
         /// As [`GpuArray::eig`].
         pub fn eigvals(&self) -> Result<ComplexArray<T>> {
-            self.typed_beside(self.as_dyn().eigvals(IterationLimits::default())?)
+            self.typed_result(self.as_dyn().eigvals(IterationLimits::default())?)
         }
     }
 }

@@ -5,9 +5,9 @@
 
 use super::GpuArrayDyn;
 use super::element::ArrayElement;
-use super::typed::{Arrays, GpuArray, value_error};
+use super::gpu_array::{ArrayFactory, GpuArray, value_error};
 use crate::error::Result;
-use crate::generators::{CompileSettings, Elementwise, GeneratorError, IndexRange, Value};
+use crate::generators::{CompileSettings, ElementwiseKernel, GeneratedKernelArg, GeneratorError, IndexRange};
 use rtcg_array::{DType, Layout, PythonTuple, broadcast_shapes};
 use rtcg_codegen::c_declarations::{TypeRegistry, parse_arguments};
 use rtcg_codegen::pointwise::ElementwiseSnippet;
@@ -19,26 +19,26 @@ type MapKey = (Vec<DType>, String);
 
 /// The kernels of expressions that were requested.
 #[derive(Debug, Default)]
-pub(super) struct MapKernels(Mutex<HashMap<MapKey, Arc<Elementwise>>>);
+pub(super) struct MapKernels(Mutex<HashMap<MapKey, Arc<ElementwiseKernel>>>);
 
 /// The names of the operands in an expression.
 const OPERAND_NAMES: [&str; 3] = ["x", "y", "z"];
 
 impl MapKernels {
-    fn get_or_compile(&self, dtypes: Vec<DType>, expression: &str) -> Result<Arc<Elementwise>> {
+    fn get_or_compile(&self, dtypes: Vec<DType>, expression: &str) -> Result<Arc<ElementwiseKernel>> {
         let key = (dtypes, expression.to_string());
         let mut kernels = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = kernels.get(&key) {
             return Ok(found.clone());
         }
-        let made = Arc::new(kernel_of(&key.0, expression)?);
+        let made = Arc::new(expression_kernel(&key.0, expression)?);
         kernels.insert(key, made.clone());
         Ok(made)
     }
 }
 
 /// The last dtype is the result's.
-fn kernel_of(dtypes: &[DType], expression: &str) -> Result<Elementwise> {
+fn expression_kernel(dtypes: &[DType], expression: &str) -> Result<ElementwiseKernel> {
     let (result, operands) = dtypes.split_last().expect("the result is always there");
     let c_name = |dtype: &DType| dtype.c_type().to_string();
     let mut arguments = format!("{} *result_", c_name(result));
@@ -48,17 +48,17 @@ fn kernel_of(dtypes: &[DType], expression: &str) -> Result<Elementwise> {
         values += &format!("const {} {name} = {name}_[i]; ", c_name(dtype));
     }
     let arguments =
-        parse_arguments(&arguments, &TypeRegistry::new()).map_err(|e| GeneratorError::value(e.to_string()))?;
+        parse_arguments(&arguments, &TypeRegistry::new()).map_err(|e| GeneratorError::value_error(e.to_string()))?;
     // The expression begins the first line, so that errors name the user's own lines.
     let operation = format!("{values}result_[i] = {expression};");
     let spec = ElementwiseSnippet { name: "map".into(), arguments, operation, ..ElementwiseSnippet::default() };
-    Ok(Elementwise::new(spec, CompileSettings::default()))
+    Ok(ElementwiseKernel::new(spec, CompileSettings::default()))
 }
 
 /// # Safety
 /// The expression is foreign code.
 unsafe fn run_expression<U: ArrayElement>(
-    arrays: &Arrays,
+    arrays: &ArrayFactory,
     operands: &[&GpuArrayDyn],
     expression: &str,
 ) -> Result<GpuArray<U>> {
@@ -86,7 +86,7 @@ unsafe fn run_expression<U: ArrayElement>(
         .map(|(array, layout)| {
             let mut view = crate::generators::ArrayView::from(array);
             (view.shape, view.strides) = (&layout.shape, &layout.strides);
-            Value::Array(view)
+            GeneratedKernelArg::Array(view)
         })
         .collect();
     // SAFETY: all arrays have the shape, and their memory is given back in the order of the stream.
@@ -101,7 +101,7 @@ impl<T: ArrayElement> GpuArray<T> {
     /// use rtcg::prelude::*;
     ///
     /// # fn main() -> rtcg::Result<()> {
-    /// let a = Arrays::new(&Context::new()?)?.from_slice(&[1.0f32, 4.0, 9.0])?;
+    /// let a = ArrayFactory::new(&Context::new()?)?.from_slice(&[1.0f32, 4.0, 9.0])?;
     /// // SAFETY: the expression touches no memory.
     /// let roots = unsafe { a.map::<i32>("sqrtf(x) + 0.5f")? };
     /// assert_eq!(roots.to_vec()?, [1, 2, 3]);
@@ -116,7 +116,7 @@ impl<T: ArrayElement> GpuArray<T> {
     /// The expression is foreign code: it must not touch memory.
     pub unsafe fn map<U: ArrayElement>(&self, expression: &str) -> Result<GpuArray<U>> {
         // SAFETY: the caller's promise.
-        unsafe { run_expression(self.arrays(), &[self.as_dyn()], expression) }
+        unsafe { run_expression(self.factory(), &[self.as_dyn()], expression) }
     }
 
     /// A C expression of the pairs of elements `x` and `y` of two arrays, which are broadcast.
@@ -125,8 +125,8 @@ impl<T: ArrayElement> GpuArray<T> {
     /// use rtcg::prelude::*;
     ///
     /// # fn main() -> rtcg::Result<()> {
-    /// let arrays = Arrays::new(&Context::new()?)?;
-    /// let (a, b) = (arrays.from_slice(&[3.0f32, 5.0])?, arrays.from_shape(&[2, 1], &[2i32, 3])?);
+    /// let arrays = ArrayFactory::new(&Context::new()?)?;
+    /// let (a, b) = (arrays.from_slice(&[3.0f32, 5.0])?, arrays.from_shape_and_values(&[2, 1], &[2i32, 3])?);
     /// // SAFETY: the expression touches no memory.
     /// let both = unsafe { a.zip::<i32, f32>(&b, "x > 4 ? x * y : y")? };
     /// assert_eq!(both.to_vec()?, [2.0, 10.0, 3.0, 15.0]);
@@ -145,7 +145,7 @@ impl<T: ArrayElement> GpuArray<T> {
         expression: &str,
     ) -> Result<GpuArray<U>> {
         // SAFETY: the caller's promise.
-        unsafe { run_expression(self.arrays(), &[self.as_dyn(), other.as_dyn()], expression) }
+        unsafe { run_expression(self.factory(), &[self.as_dyn(), other.as_dyn()], expression) }
     }
 
     /// As [`GpuArray::zip`] with the elements `x`, `y` and `z` of three arrays.
@@ -162,6 +162,6 @@ impl<T: ArrayElement> GpuArray<T> {
         expression: &str,
     ) -> Result<GpuArray<U>> {
         // SAFETY: the caller's promise.
-        unsafe { run_expression(self.arrays(), &[self.as_dyn(), second.as_dyn(), third.as_dyn()], expression) }
+        unsafe { run_expression(self.factory(), &[self.as_dyn(), second.as_dyn(), third.as_dyn()], expression) }
     }
 }

@@ -1,6 +1,6 @@
 //! Arrays with a static element type: [`GpuArray<T>`] over [`GpuArrayDyn`], whose element type is known at run time.
 //!
-//! [`Arrays`] makes them on a context. Operators take arrays, which are broadcast, and numbers; they panic where
+//! [`ArrayFactory`] makes them on a context. Operators take arrays, which are broadcast, and numbers; they panic where
 //! shapes do not fit, and each has a method that gives an error instead (`try_add` for `+`). Views share the memory,
 //! and so do clones: `a += 1` is seen through all of them.
 //!
@@ -9,7 +9,7 @@
 //! use rtcg::index;
 //!
 //! # fn main() -> rtcg::Result<()> {
-//! let arrays = Arrays::new(&Context::new()?)?;
+//! let arrays = ArrayFactory::new(&Context::new()?)?;
 //! let a = arrays.from_slice(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?.reshape(&[2, 3])?;
 //! let column_sums = a.sum_axes(&[0])?;
 //! let b = (&a - &column_sums) * 2.0;
@@ -22,16 +22,16 @@
 //! ```
 //!
 //! What the typed array does not have by a name of its own is reached through [`GpuArray::as_dyn`] and
-//! [`Arrays::typed`]:
+//! [`ArrayFactory::typed_from_dyn`]:
 //!
 //! ```
 //! use rtcg::array::Op;
 //! use rtcg::prelude::*;
 //!
 //! # fn main() -> rtcg::Result<()> {
-//! let arrays = Arrays::new(&Context::new()?)?;
+//! let arrays = ArrayFactory::new(&Context::new()?)?;
 //! let a = arrays.from_slice(&[3i32, 4])?;
-//! let roots = arrays.typed::<f64>(a.as_dyn().binary(Op::Hypot, a.as_dyn())?)?;
+//! let roots = arrays.typed_from_dyn::<f64>(a.as_dyn().binary(Op::Hypot, a.as_dyn())?)?;
 //! assert_eq!(roots.shape(), [2]);
 //! # Ok(())
 //! # }
@@ -41,15 +41,15 @@ mod element;
 #[cfg(feature = "num-complex")]
 mod fourier;
 mod functions;
+mod gpu_array;
 mod linalg;
 mod map;
 #[cfg(feature = "ndarray")]
-mod ndarrays;
+mod ndarray_conversion;
 mod operators;
-mod typed;
 
-pub use element::{Arithmetic, ArrayElement, Bits, Float, Inexact, Integer, MatrixElement, Ordered, Signed};
+pub use element::{Arithmetic, ArrayElement, Bitwise, Float, Inexact, Integer, MatrixElement, Ordered, Signed};
+pub use gpu_array::{ArrayFactory, GpuArray};
 pub use linalg::{LeastSquares, Svd};
 pub use operators::Operand;
 pub use rtcg_array::GpuArray as GpuArrayDyn;
-pub use typed::{Arrays, GpuArray};

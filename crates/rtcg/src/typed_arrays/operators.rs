@@ -1,7 +1,7 @@
 //! Operators of arrays and numbers, and the methods that give errors where operators panic.
 
-use super::element::{Arithmetic, ArrayElement, Bits, Inexact, Integer, Ordered, Signed};
-use super::typed::GpuArray;
+use super::element::{Arithmetic, ArrayElement, Bitwise, Inexact, Integer, Ordered, Signed};
+use super::gpu_array::GpuArray;
 use crate::error::Result;
 use rtcg_array::{Arg, Op, Scalar, WeakScalar};
 use std::ops;
@@ -28,7 +28,7 @@ impl<T: ArrayElement> From<T> for Operand<'_, T> {
 }
 
 impl<'a, T: ArrayElement> Operand<'a, T> {
-    fn as_core_arg(&self) -> Arg<'a> {
+    fn as_dyn_arg(&self) -> Arg<'a> {
         match self {
             Operand::Array(array) => Arg::Array(array.as_dyn()),
             Operand::Number(number) => Arg::Scalar(number.to_scalar()),
@@ -37,33 +37,39 @@ impl<'a, T: ArrayElement> Operand<'a, T> {
 }
 
 fn compute_binary<T: ArrayElement, U: ArrayElement>(op: Op, x: &GpuArray<T>, y: Operand<'_, T>) -> Result<GpuArray<U>> {
-    let arrays = x.arrays();
-    arrays.typed(rtcg_array::binary_with_shortcuts(
+    let arrays = x.factory();
+    arrays.typed_from_dyn(rtcg_array::binary_with_power_shortcuts(
         arrays.array_context(),
         op,
         x.as_dyn().into(),
-        y.as_core_arg(),
+        y.as_dyn_arg(),
         None,
     )?)
 }
 
-fn computed_with_number<T: ArrayElement>(op: Op, number: T, x: &GpuArray<T>) -> Result<GpuArray<T>> {
-    let arrays = x.arrays();
+fn compute_scalar_left<T: ArrayElement>(op: Op, number: T, x: &GpuArray<T>) -> Result<GpuArray<T>> {
+    let arrays = x.factory();
     let number = Arg::Scalar(number.to_scalar());
-    arrays.typed(rtcg_array::binary_with_shortcuts(arrays.array_context(), op, number, x.as_dyn().into(), None)?)
+    arrays.typed_from_dyn(rtcg_array::binary_with_power_shortcuts(
+        arrays.array_context(),
+        op,
+        number,
+        x.as_dyn().into(),
+        None,
+    )?)
 }
 
 fn compute_in_place<T: ArrayElement>(op: Op, x: &GpuArray<T>, y: Operand<'_, T>) -> Result<()> {
-    Ok(x.as_dyn().binary_in_place(op, y.as_core_arg())?)
+    Ok(x.as_dyn().binary_in_place(op, y.as_dyn_arg())?)
 }
 
 /// What an operator does with an error: it has no other way to report one.
 #[track_caller]
-fn expect_result<T>(result: Result<T>) -> T {
+fn unwrap_or_panic<T>(result: Result<T>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
 }
 
-macro_rules! methods {
+macro_rules! impl_binary_methods {
     ($($bound:ident { $($(#[$doc:meta])* $name:ident $op:ident $result:ty;)*})*) => {$(
         impl<T: $bound> GpuArray<T> {$(
             $(#[$doc])*
@@ -78,7 +84,7 @@ macro_rules! methods {
     )*};
 }
 
-methods! {
+impl_binary_methods! {
     Arithmetic {
         /// The sum.
         try_add Add T;
@@ -105,7 +111,7 @@ methods! {
         /// The quotient as a floating-point number.
         true_divide TrueDivide f64;
     }
-    Bits {
+    Bitwise {
         /// The bits that both have.
         try_bitand BitAnd T;
         /// The bits that one has.
@@ -136,7 +142,7 @@ methods! {
 }
 
 /// The operator for arrays and references to them on both sides, and for a number on the right.
-macro_rules! operators {
+macro_rules! impl_binary_operators {
     ($($bound:ident $trait:ident $method:ident $assign:ident $assign_method:ident $op:ident;)*) => {$(
         impl<T: $bound> ops::$trait<&GpuArray<T>> for &GpuArray<T> {
             type Output = GpuArray<T>;
@@ -144,7 +150,7 @@ macro_rules! operators {
             /// Where the method that gives an error would.
             #[track_caller]
             fn $method(self, other: &GpuArray<T>) -> GpuArray<T> {
-                expect_result(compute_binary(Op::$op, self, other.into()))
+                unwrap_or_panic(compute_binary(Op::$op, self, other.into()))
             }
         }
         impl<T: $bound> ops::$trait<GpuArray<T>> for &GpuArray<T> {
@@ -172,7 +178,7 @@ macro_rules! operators {
             type Output = GpuArray<T>;
             #[track_caller]
             fn $method(self, number: T) -> GpuArray<T> {
-                expect_result(compute_binary(Op::$op, self, Operand::Number(number)))
+                unwrap_or_panic(compute_binary(Op::$op, self, Operand::Number(number)))
             }
         }
         impl<T: $bound> ops::$trait<T> for GpuArray<T> {
@@ -189,38 +195,38 @@ macro_rules! operators {
             /// When the other array does not broadcast to this one's shape, or the device fails.
             #[track_caller]
             fn $assign_method(&mut self, other: &GpuArray<T>) {
-                expect_result(compute_in_place(Op::$op, self, other.into()));
+                unwrap_or_panic(compute_in_place(Op::$op, self, other.into()));
             }
         }
         impl<T: $bound> ops::$assign<T> for GpuArray<T> {
             #[track_caller]
             fn $assign_method(&mut self, number: T) {
-                expect_result(compute_in_place(Op::$op, self, Operand::Number(number)));
+                unwrap_or_panic(compute_in_place(Op::$op, self, Operand::Number(number)));
             }
         }
     )*};
 }
 
-operators! {
+impl_binary_operators! {
     Arithmetic Add add AddAssign add_assign Add;
     Arithmetic Sub sub SubAssign sub_assign Subtract;
     Arithmetic Mul mul MulAssign mul_assign Multiply;
     Inexact Div div DivAssign div_assign TrueDivide;
-    Bits BitAnd bitand BitAndAssign bitand_assign BitAnd;
-    Bits BitOr bitor BitOrAssign bitor_assign BitOr;
-    Bits BitXor bitxor BitXorAssign bitxor_assign BitXor;
+    Bitwise BitAnd bitand BitAndAssign bitand_assign BitAnd;
+    Bitwise BitOr bitor BitOrAssign bitor_assign BitOr;
+    Bitwise BitXor bitxor BitXorAssign bitxor_assign BitXor;
     Integer Shl shl ShlAssign shl_assign LeftShift;
     Integer Shr shr ShrAssign shr_assign RightShift;
 }
 
 /// A number on the left, which can only be written for each type of numbers by itself.
-macro_rules! numbers_on_the_left {
+macro_rules! impl_scalar_left_operators {
     ($($t:ty: $($trait:ident $method:ident $op:ident),*;)*) => {$($(
         impl ops::$trait<&GpuArray<$t>> for $t {
             type Output = GpuArray<$t>;
             #[track_caller]
             fn $method(self, array: &GpuArray<$t>) -> GpuArray<$t> {
-                expect_result(computed_with_number(Op::$op, self, array))
+                unwrap_or_panic(compute_scalar_left(Op::$op, self, array))
             }
         }
         impl ops::$trait<GpuArray<$t>> for $t {
@@ -233,23 +239,23 @@ macro_rules! numbers_on_the_left {
     )*)*};
 }
 
-macro_rules! left {
-    ($($t:ty)*) => { numbers_on_the_left! { $($t: Add add Add, Sub sub Subtract, Mul mul Multiply;)* } };
+macro_rules! impl_scalar_left_arithmetic {
+    ($($t:ty)*) => { impl_scalar_left_operators! { $($t: Add add Add, Sub sub Subtract, Mul mul Multiply;)* } };
 }
 
-macro_rules! left_of_a_quotient {
-    ($($t:ty)*) => { numbers_on_the_left! { $($t: Div div TrueDivide;)* } };
+macro_rules! impl_scalar_left_division {
+    ($($t:ty)*) => { impl_scalar_left_operators! { $($t: Div div TrueDivide;)* } };
 }
 
-left!(i8 i16 i32 i64 u8 u16 u32 u64 half::f16 half::bf16 f32 f64);
-left_of_a_quotient!(half::f16 half::bf16 f32 f64);
+impl_scalar_left_arithmetic!(i8 i16 i32 i64 u8 u16 u32 u64 half::f16 half::bf16 f32 f64);
+impl_scalar_left_division!(half::f16 half::bf16 f32 f64);
 #[cfg(feature = "num-complex")]
-left!(num_complex::Complex<f32> num_complex::Complex<f64>);
+impl_scalar_left_arithmetic!(num_complex::Complex<f32> num_complex::Complex<f64>);
 #[cfg(feature = "num-complex")]
-left_of_a_quotient!(num_complex::Complex<f32> num_complex::Complex<f64>);
+impl_scalar_left_division!(num_complex::Complex<f32> num_complex::Complex<f64>);
 
 /// Operators of one operand.
-macro_rules! operators_of_one {
+macro_rules! impl_unary_operators {
     ($($bound:ident $trait:ident $method:ident $try:ident $op:ident $doc:literal;)*) => {$(
         impl<T: $bound> ops::$trait for &GpuArray<T> {
             type Output = GpuArray<T>;
@@ -257,14 +263,14 @@ macro_rules! operators_of_one {
             /// When the device is out of memory.
             #[track_caller]
             fn $method(self) -> GpuArray<T> {
-                expect_result(self.$try())
+                unwrap_or_panic(self.$try())
             }
         }
         impl<T: $bound> ops::$trait for GpuArray<T> {
             type Output = GpuArray<T>;
             #[track_caller]
             fn $method(self) -> GpuArray<T> {
-                expect_result(self.$try())
+                unwrap_or_panic(self.$try())
             }
         }
         impl<T: $bound> GpuArray<T> {
@@ -273,15 +279,15 @@ macro_rules! operators_of_one {
             /// # Errors
             /// When the device is out of memory.
             pub fn $try(&self) -> Result<GpuArray<T>> {
-                self.typed_beside(self.as_dyn().unary(Op::$op)?)
+                self.typed_result(self.as_dyn().unary(Op::$op)?)
             }
         }
     )*};
 }
 
-operators_of_one! {
+impl_unary_operators! {
     Signed Neg neg try_neg Negative "The negative.";
-    Bits Not not try_not Invert "The other bits.";
+    Bitwise Not not try_not Invert "The other bits.";
 }
 
 impl GpuArray<bool> {
@@ -289,23 +295,28 @@ impl GpuArray<bool> {
     ///
     /// # Errors
     /// When the shapes do not broadcast.
-    pub fn choose<'a, T: ArrayElement>(
+    pub fn where_cond<'a, T: ArrayElement>(
         &self,
         yes: impl Into<Operand<'a, T>>,
         no: impl Into<Operand<'a, T>>,
     ) -> Result<GpuArray<T>> {
-        let args = [Arg::Array(self.as_dyn()), yes.into().as_core_arg(), no.into().as_core_arg()];
-        let arrays = self.arrays();
-        arrays.typed(rtcg_array::apply_elementwise(arrays.array_context(), Op::Where, &args, Default::default())?)
+        let args = [Arg::Array(self.as_dyn()), yes.into().as_dyn_arg(), no.into().as_dyn_arg()];
+        let arrays = self.factory();
+        arrays.typed_from_dyn(rtcg_array::apply_elementwise(
+            arrays.array_context(),
+            Op::Where,
+            &args,
+            Default::default(),
+        )?)
     }
 
     /// How many elements are true; waits.
     ///
     /// # Errors
     /// When the device fails.
-    pub fn count(&self) -> Result<usize> {
+    pub fn count_true(&self) -> Result<usize> {
         let count = self.as_dyn().reduce(rtcg_array::ReductionOp::CountNonzero, Default::default())?;
-        Ok(self.typed_beside::<i64>(count)?.item()? as usize)
+        Ok(self.typed_result::<i64>(count)?.item()? as usize)
     }
 }
 
@@ -314,10 +325,15 @@ impl<T: Inexact> GpuArray<T> {
     ///
     /// # Errors
     /// When the shapes do not broadcast.
-    pub fn add_product(&self, x: &GpuArray<T>, y: T) -> Result<GpuArray<T>> {
+    pub fn add_scaled(&self, x: &GpuArray<T>, y: T) -> Result<GpuArray<T>> {
         let one = Arg::Scalar(Scalar::Weak(WeakScalar::Int(1)));
         let args = [Arg::Array(self.as_dyn()), one, Arg::Array(x.as_dyn()), Arg::Scalar(y.to_scalar())];
-        let arrays = self.arrays();
-        arrays.typed(rtcg_array::apply_elementwise(arrays.array_context(), Op::Axpby, &args, Default::default())?)
+        let arrays = self.factory();
+        arrays.typed_from_dyn(rtcg_array::apply_elementwise(
+            arrays.array_context(),
+            Op::Axpby,
+            &args,
+            Default::default(),
+        )?)
     }
 }

@@ -5,22 +5,22 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn root() -> PathBuf {
+fn repository_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn crate_folders() -> BTreeSet<String> {
-    let entries = fs::read_dir(root().join("crates")).expect("crates/ exists");
+    let entries = fs::read_dir(repository_root().join("crates")).expect("crates/ exists");
     entries.map(|entry| entry.expect("readable").file_name().into_string().expect("UTF-8")).collect()
 }
 
-fn manifest(folder: &str) -> String {
-    fs::read_to_string(root().join("crates").join(folder).join("Cargo.toml")).expect("a manifest")
+fn crate_manifest(folder: &str) -> String {
+    fs::read_to_string(repository_root().join("crates").join(folder).join("Cargo.toml")).expect("a manifest")
 }
 
 /// Names on the left of `=` in `[dependencies]`.
-fn dependencies(folder: &str) -> BTreeSet<String> {
-    manifest(folder)
+fn crate_dependencies(folder: &str) -> BTreeSet<String> {
+    crate_manifest(folder)
         .lines()
         .skip_while(|line| line.trim() != "[dependencies]")
         .skip(1)
@@ -32,12 +32,12 @@ fn dependencies(folder: &str) -> BTreeSet<String> {
 }
 
 fn folders_that_depend_on(prefix: &str) -> Vec<String> {
-    crate_folders().into_iter().filter(|f| dependencies(f).iter().any(|d| d.starts_with(prefix))).collect()
+    crate_folders().into_iter().filter(|f| crate_dependencies(f).iter().any(|d| d.starts_with(prefix))).collect()
 }
 
 #[test]
 fn the_crate_table_lists_every_crate() {
-    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let text = fs::read_to_string(repository_root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
     let listed: BTreeSet<String> = text
         .lines()
         .filter_map(|line| line.strip_prefix("| `"))
@@ -48,14 +48,14 @@ fn the_crate_table_lists_every_crate() {
 }
 
 #[test]
-fn what_must_be_absent_is_absent() {
+fn only_permitted_crates_have_a_dependency() {
     assert_eq!(folders_that_depend_on("pyo3"), ["python"]);
     assert_eq!(folders_that_depend_on("cranelift"), ["vgpu"]);
     assert_eq!(folders_that_depend_on("libloading"), ["cuda-sys"]);
     assert_eq!(folders_that_depend_on("rtcg-vgpu"), ["driver", "libcuda"]);
-    assert!(dependencies("ptx").iter().all(|d| !d.starts_with("rtcg")));
-    assert!(dependencies("disk-cache").iter().all(|d| !d.starts_with("rtcg")));
-    assert!(dependencies("codegen").iter().all(|d| !d.starts_with("rtcg")));
+    assert!(crate_dependencies("ptx").iter().all(|d| !d.starts_with("rtcg")));
+    assert!(crate_dependencies("disk-cache").iter().all(|d| !d.starts_with("rtcg")));
+    assert!(crate_dependencies("codegen").iter().all(|d| !d.starts_with("rtcg")));
 }
 
 /// Whether a Rust file below `folder` has `word` outside of comments.
@@ -71,8 +71,8 @@ fn code_mentions(folder: &Path, word: &str) -> bool {
 }
 
 #[test]
-fn the_lane_level_form_knows_no_code_generator() {
-    let jit = root().join("crates/vgpu/src/jit");
+fn simt_modules_do_not_mention_cranelift() {
+    let jit = repository_root().join("crates/vgpu/src/jit");
     assert!(code_mentions(&jit.join("emit"), "cranelift"));
     assert!(!code_mentions(&jit.join("simt"), "cranelift"));
     assert!(!code_mentions(&jit.join("simt"), "emit::"));
@@ -88,7 +88,7 @@ fn files_that_mention(folder: &Path, words: &[&str], found: &mut BTreeSet<String
             let text = fs::read_to_string(&path).expect("UTF-8");
             let code = || text.lines().filter(|line| !line.trim_start().starts_with("//"));
             if code().any(|line| words.iter().any(|word| line.contains(word))) {
-                let name = path.strip_prefix(root().join("crates")).expect("below crates");
+                let name = path.strip_prefix(repository_root().join("crates")).expect("below crates");
                 found.insert(name.to_string_lossy().into_owned());
             }
         }
@@ -96,11 +96,11 @@ fn files_that_mention(folder: &Path, words: &[&str], found: &mut BTreeSet<String
 }
 
 #[test]
-fn one_folder_knows_the_processor() {
+fn only_arch_modules_depend_on_the_cpu() {
     let words = ["target_arch", "target_feature", "x86_", "aarch64", "std::arch", "core::arch"];
     let mut found = BTreeSet::new();
     for folder in crate_folders() {
-        files_that_mention(&root().join("crates").join(folder).join("src"), &words, &mut found);
+        files_that_mention(&repository_root().join("crates").join(folder).join("src"), &words, &mut found);
     }
     // Faster versions of portable code; the others are the only place for what differs.
     let faster = "vgpu/src/softmath/matrix/";
@@ -114,11 +114,11 @@ fn one_folder_knows_the_processor() {
 }
 
 /// Rust files below a folder, put together.
-fn rust_text(folder: &Path, text: &mut String) {
+fn append_rust_sources(folder: &Path, text: &mut String) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("readable").path();
         if path.is_dir() {
-            rust_text(&path, text);
+            append_rust_sources(&path, text);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             text.push_str(&fs::read_to_string(&path).expect("UTF-8"));
         }
@@ -129,10 +129,11 @@ fn rust_text(folder: &Path, text: &mut String) {
 fn every_environment_variable_is_documented() {
     let (mut code, mut documents) = (String::new(), String::new());
     for folder in crate_folders() {
-        rust_text(&root().join("crates").join(folder).join("src"), &mut code);
+        append_rust_sources(&repository_root().join("crates").join(folder).join("src"), &mut code);
     }
-    let in_docs = fs::read_dir(root().join("docs")).expect("docs/").map(|entry| entry.expect("readable").path());
-    for path in in_docs.chain([root().join("README.md")]) {
+    let in_docs =
+        fs::read_dir(repository_root().join("docs")).expect("docs/").map(|entry| entry.expect("readable").path());
+    for path in in_docs.chain([repository_root().join("README.md")]) {
         documents.push_str(&fs::read_to_string(path).expect("UTF-8"));
     }
     // Whole strings such as "RTCG_CHECK".

@@ -1,6 +1,6 @@
 //! Fusion: one launch for an expression, no memory for what is inside of it, and the same bits.
 
-use crate::depth::at_depth;
+use crate::test_depth::at_depth;
 use rtcg::array::{
     Arg, ArrayBuffer, ArrayContext, ArrayErrorKind, DType, DeviceInfo, DeviceRuntime, GpuArray, LaunchableKernel, Op,
     OpOptions, Order, ReduceOptions, ReductionOp, Result, Scalar, WeakScalar, apply_elementwise, fuse,
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A runtime that counts.
-struct Counting {
+struct CountingRuntime {
     inner: CudaRuntime,
     launches: Arc<AtomicUsize>,
     allocations: Arc<AtomicUsize>,
@@ -25,7 +25,7 @@ impl LaunchableKernel for CountingKernel {
     }
 }
 
-impl DeviceRuntime for Counting {
+impl DeviceRuntime for CountingRuntime {
     fn device_info(&self) -> DeviceInfo {
         self.inner.device_info()
     }
@@ -33,17 +33,17 @@ impl DeviceRuntime for Counting {
         self.allocations.fetch_add(1, Ordering::Relaxed);
         self.inner.alloc(nbytes)
     }
-    fn write(&self, dst: u64, src: &[u8]) -> Result<()> {
-        self.inner.write(dst, src)
+    fn memcpy_htod(&self, dst: u64, src: &[u8]) -> Result<()> {
+        self.inner.memcpy_htod(dst, src)
     }
-    fn read(&self, dst: &mut [u8], src: u64) -> Result<()> {
-        self.inner.read(dst, src)
+    fn memcpy_dtoh(&self, dst: &mut [u8], src: u64) -> Result<()> {
+        self.inner.memcpy_dtoh(dst, src)
     }
-    fn copy(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
-        self.inner.copy(dst, src, nbytes)
+    fn memcpy_dtod(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
+        self.inner.memcpy_dtod(dst, src, nbytes)
     }
-    fn clear(&self, dst: u64, nbytes: usize) -> Result<()> {
-        self.inner.clear(dst, nbytes)
+    fn memset_zero(&self, dst: u64, nbytes: usize) -> Result<()> {
+        self.inner.memset_zero(dst, nbytes)
     }
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>> {
         let kernel = self.inner.compile(source, name)?;
@@ -57,22 +57,22 @@ impl DeviceRuntime for Counting {
     }
 }
 
-struct Bench {
+struct FusionFixture {
     ctx: Arc<ArrayContext>,
     launches: Arc<AtomicUsize>,
     allocations: Arc<AtomicUsize>,
 }
 
-impl Bench {
+impl FusionFixture {
     fn new() -> Self {
         let ctx = Context::new().expect("the virtual GPU is always there");
         let (launches, allocations) = (Arc::default(), Arc::default());
         let inner = CudaRuntime::new(&ctx).unwrap();
-        let runtime = Counting { inner, launches: Arc::clone(&launches), allocations: Arc::clone(&allocations) };
-        Bench { ctx: ArrayContext::new(Arc::new(runtime)), launches, allocations }
+        let runtime = CountingRuntime { inner, launches: Arc::clone(&launches), allocations: Arc::clone(&allocations) };
+        FusionFixture { ctx: ArrayContext::new(Arc::new(runtime)), launches, allocations }
     }
 
-    fn array(&self, shape: &[usize], seed: f32) -> GpuArray {
+    fn f32_array(&self, shape: &[usize], seed: f32) -> GpuArray {
         let array = GpuArray::empty(&self.ctx, shape, DType::F32, Order::C).unwrap();
         let values: Vec<u8> =
             (0..array.size()).flat_map(|i| (((i * 37 % 101) as f32 - 50.0) * seed).to_ne_bytes()).collect();
@@ -81,7 +81,7 @@ impl Bench {
     }
 
     /// Launches and allocations of `body`, and what it gave.
-    fn count<T>(&self, body: impl FnOnce() -> T) -> (T, usize, usize) {
+    fn count_launches<T>(&self, body: impl FnOnce() -> T) -> (T, usize, usize) {
         let count = || (self.launches.load(Ordering::Relaxed), self.allocations.load(Ordering::Relaxed));
         let before = count();
         let result = body();
@@ -90,45 +90,45 @@ impl Bench {
     }
 }
 
-fn bytes(array: &GpuArray) -> Vec<u8> {
+fn array_bytes(array: &GpuArray) -> Vec<u8> {
     let mut bytes = vec![0; array.nbytes()];
     array.read(&mut bytes, Order::C).unwrap();
     bytes
 }
 
 /// `sqrt(|x * 1.1 + y|) - x * y`, where products and sums invite contraction.
-fn expression(x: &GpuArray, y: &GpuArray) -> Result<GpuArray> {
+fn sample_expression(x: &GpuArray, y: &GpuArray) -> Result<GpuArray> {
     let root = x.binary(Op::Multiply, 1.1)?.binary(Op::Add, y)?.unary(Op::Absolute)?.unary(Op::Sqrt)?;
     root.binary(Op::Subtract, &x.binary(Op::Multiply, y)?)
 }
 
 #[test]
 fn an_expression_is_one_launch_and_one_allocation() {
-    let bench = Bench::new();
-    let (x, y) = (bench.array(&[1000], 0.173), bench.array(&[1000], 0.311));
-    let (apart, launches, _) = bench.count(|| expression(&x, &y).unwrap());
+    let bench = FusionFixture::new();
+    let (x, y) = (bench.f32_array(&[1000], 0.173), bench.f32_array(&[1000], 0.311));
+    let (apart, launches, _) = bench.count_launches(|| sample_expression(&x, &y).unwrap());
     assert_eq!(launches, 6);
-    let (fused, launches, allocations) = bench.count(|| fuse::fuse(|| expression(&x, &y)).unwrap());
+    let (fused, launches, allocations) = bench.count_launches(|| fuse::fuse(|| sample_expression(&x, &y)).unwrap());
     assert_eq!((launches, allocations), (1, 1));
-    assert_eq!(bytes(&fused), bytes(&apart));
+    assert_eq!(array_bytes(&fused), array_bytes(&apart));
 }
 
 #[test]
-fn operands_are_strided_and_broadcast() {
-    let bench = Bench::new();
-    let (x, row) = (bench.array(&[7, 5], 0.173), bench.array(&[7], 0.311));
+fn fused_operands_may_be_strided_and_broadcast() {
+    let bench = FusionFixture::new();
+    let (x, row) = (bench.f32_array(&[7, 5], 0.173), bench.f32_array(&[7], 0.311));
     let x = x.transpose(None).unwrap();
-    let apart = expression(&x, &row).unwrap();
-    let (fused, launches, _) = bench.count(|| fuse::fuse(|| expression(&x, &row)).unwrap());
+    let apart = sample_expression(&x, &row).unwrap();
+    let (fused, launches, _) = bench.count_launches(|| fuse::fuse(|| sample_expression(&x, &row)).unwrap());
     assert_eq!(launches, 1);
     assert_eq!(fused.strides(), apart.strides());
-    assert_eq!(bytes(&fused), bytes(&apart));
+    assert_eq!(array_bytes(&fused), array_bytes(&apart));
 }
 
 #[test]
-fn several_results_share_a_kernel_and_shapes_do_not() {
-    let bench = Bench::new();
-    let (x, y) = (bench.array(&[4, 6], 0.5), bench.array(&[6], 0.25));
+fn results_of_one_shape_share_a_fused_kernel() {
+    let bench = FusionFixture::new();
+    let (x, y) = (bench.f32_array(&[4, 6], 0.5), bench.f32_array(&[6], 0.25));
     let body = || {
         let doubled = y.binary(Op::Multiply, 2.0)?;
         let sum = x.binary(Op::Add, &doubled)?;
@@ -136,16 +136,16 @@ fn several_results_share_a_kernel_and_shapes_do_not() {
         Ok((doubled, sum, less))
     };
     let apart = body().unwrap();
-    let (fused, launches, allocations) = bench.count(|| fuse::fuse(body).unwrap());
+    let (fused, launches, allocations) = bench.count_launches(|| fuse::fuse(body).unwrap());
     assert_eq!((launches, allocations), (2, 3));
-    assert_eq!(bytes(&fused.0), bytes(&apart.0));
-    assert_eq!(bytes(&fused.1), bytes(&apart.1));
-    assert_eq!(bytes(&fused.2), bytes(&apart.2));
+    assert_eq!(array_bytes(&fused.0), array_bytes(&apart.0));
+    assert_eq!(array_bytes(&fused.1), array_bytes(&apart.1));
+    assert_eq!(array_bytes(&fused.2), array_bytes(&apart.2));
 }
 
 #[test]
-fn results_in_place_keep_the_order_of_the_program() {
-    let bench = Bench::new();
+fn fused_in_place_operations_keep_program_order() {
+    let bench = FusionFixture::new();
     let body = |x: &GpuArray, y: &GpuArray| -> Result<(GpuArray, GpuArray)> {
         let before = x.binary(Op::Add, 1.0)?;
         x.binary_in_place(Op::Multiply, y)?;
@@ -153,20 +153,20 @@ fn results_in_place_keep_the_order_of_the_program() {
         x.binary_in_place(Op::Add, 3.0)?;
         Ok((before, after))
     };
-    let (x, y) = (bench.array(&[300], 0.5), bench.array(&[300], 0.25));
+    let (x, y) = (bench.f32_array(&[300], 0.5), bench.f32_array(&[300], 0.25));
     let again = x.copy(None).unwrap();
     let apart = body(&again, &y).unwrap();
-    let (fused, launches, allocations) = bench.count(|| fuse::fuse(|| body(&x, &y)).unwrap());
+    let (fused, launches, allocations) = bench.count_launches(|| fuse::fuse(|| body(&x, &y)).unwrap());
     assert_eq!((launches, allocations), (1, 2));
     for (fused, apart) in [(&fused.0, &apart.0), (&fused.1, &apart.1), (&x, &again)] {
-        assert_eq!(bytes(fused), bytes(apart));
+        assert_eq!(array_bytes(fused), array_bytes(apart));
     }
 }
 
 /// Elements that are written are read under other indices: those operations cannot share a kernel.
 #[test]
-fn overlapping_elements_are_kept_apart() {
-    let bench = Bench::new();
+fn overlapping_views_do_not_share_a_fused_kernel() {
+    let bench = FusionFixture::new();
     let body = |x: &GpuArray| -> Result<GpuArray> {
         let back = x.flip(None)?;
         let sum = x.binary(Op::Add, &back)?;
@@ -175,49 +175,49 @@ fn overlapping_elements_are_kept_apart() {
         back.binary_in_place(Op::Subtract, &next)?;
         x.binary(Op::Add, &next)
     };
-    let x = bench.array(&[97], 0.5);
+    let x = bench.f32_array(&[97], 0.5);
     let again = x.copy(None).unwrap();
     let (apart, fused) = (body(&again).unwrap(), fuse::fuse(|| body(&x)).unwrap());
-    assert_eq!(bytes(&fused), bytes(&apart));
-    assert_eq!(bytes(&x), bytes(&again));
+    assert_eq!(array_bytes(&fused), array_bytes(&apart));
+    assert_eq!(array_bytes(&x), array_bytes(&again));
 }
 
 #[test]
-fn memory_is_there_when_it_is_asked_for() {
-    let bench = Bench::new();
-    let x = bench.array(&[64], 0.5);
+fn deferred_arrays_are_computed_when_they_are_read() {
+    let bench = FusionFixture::new();
+    let x = bench.f32_array(&[64], 0.5);
     let fusion = fuse::begin();
     let y = x.binary(Op::Add, 1.0).unwrap();
     let head = y.index(&[rtcg::array::Index::At(3)]).unwrap();
     y.binary_in_place(Op::Multiply, 2.0).unwrap();
     let expected = (((3 * 37 % 101) as f32 - 50.0) * 0.5 + 1.0) * 2.0;
-    assert_eq!(bytes(&head), expected.to_ne_bytes());
+    assert_eq!(array_bytes(&head), expected.to_ne_bytes());
     let z = y.binary(Op::Add, 1.0).unwrap();
     x.fill(Scalar::Weak(WeakScalar::Int(0))).unwrap();
     fusion.finish().unwrap();
-    assert_eq!(bytes(&z)[12..16], (expected + 1.0).to_ne_bytes());
+    assert_eq!(array_bytes(&z)[12..16], (expected + 1.0).to_ne_bytes());
     assert!(!fuse::is_active());
 }
 
 #[test]
 fn errors_come_from_the_operation_and_reading_a_traced_array_is_one() {
-    let bench = Bench::new();
-    let (x, y) = (bench.array(&[3], 0.5), bench.array(&[4], 0.5));
+    let bench = FusionFixture::new();
+    let (x, y) = (bench.f32_array(&[3], 0.5), bench.f32_array(&[4], 0.5));
     let error = fuse::fuse(|| x.binary(Op::Add, &y)).unwrap_err();
     assert!(error.to_string().contains("could not be broadcast together with shapes (3,) (4,)"), "{error}");
-    let traced = fuse::trace();
+    let traced = fuse::begin_traced();
     let sum = x.binary(Op::Add, 1.0).unwrap();
     let error = sum.read(&mut [0; 12], Order::C).unwrap_err();
     assert_eq!(error.kind(), ArrayErrorKind::Traced);
     traced.finish().unwrap();
-    assert_eq!(bytes(&sum).len(), 12);
+    assert_eq!(array_bytes(&sum).len(), 12);
 }
 
 /// Long chains and many arrays are cut into kernels that a device takes.
 #[test]
-fn large_graphs_are_cut() {
-    let bench = Bench::new();
-    let arrays: Vec<GpuArray> = (0..60).map(|k| bench.array(&[50], 0.01 * k as f32)).collect();
+fn large_expressions_are_split_into_several_kernels() {
+    let bench = FusionFixture::new();
+    let arrays: Vec<GpuArray> = (0..60).map(|k| bench.f32_array(&[50], 0.01 * k as f32)).collect();
     let body = || {
         let mut total = arrays[0].unary(Op::Copy)?;
         for array in &arrays {
@@ -233,19 +233,19 @@ fn large_graphs_are_cut() {
         Ok(total)
     };
     let apart = body().unwrap();
-    let (fused, launches, _) = bench.count(|| fuse::fuse(body).unwrap());
+    let (fused, launches, _) = bench.count_launches(|| fuse::fuse(body).unwrap());
     assert!((2..12).contains(&launches), "{launches}");
-    assert_eq!(bytes(&fused), bytes(&apart));
+    assert_eq!(array_bytes(&fused), array_bytes(&apart));
 }
 
 /// The elements of an expression are added up where they are computed, in the order of the separate sum.
 #[test]
-fn a_reduction_ends_an_expression() {
-    let bench = Bench::new();
+fn a_reduction_is_fused_with_its_operand_expression() {
+    let bench = FusionFixture::new();
     let shapes: [&[usize]; 4] = [&[20000], &[3, 500], &[500, 3], &[7, 11, 40]];
     let mut turn = 0;
     for shape in shapes {
-        let (x, y) = (bench.array(shape, 0.173), bench.array(&shape[shape.len() - 1..], 0.311));
+        let (x, y) = (bench.f32_array(shape, 0.173), bench.f32_array(&shape[shape.len() - 1..], 0.311));
         for x in [x.clone(), x.transpose(None).unwrap().copy(None).unwrap().transpose(None).unwrap()] {
             for axes in [None, Some(&[0isize][..]), Some(&[-1])] {
                 for reduction in [ReductionOp::Sum, ReductionOp::Maximum, ReductionOp::ArgMinimum] {
@@ -255,11 +255,11 @@ fn a_reduction_ends_an_expression() {
                         continue;
                     }
                     let options = ReduceOptions { axes, ..Default::default() };
-                    let body = || expression(&x, &y)?.reduce(reduction, options);
-                    let (apart, launches, allocations) = bench.count(|| body().unwrap());
-                    let (fused, fused_launches, fused_allocations) = bench.count(|| fuse::fuse(body).unwrap());
+                    let body = || sample_expression(&x, &y)?.reduce(reduction, options);
+                    let (apart, launches, allocations) = bench.count_launches(|| body().unwrap());
+                    let (fused, fused_launches, fused_allocations) = bench.count_launches(|| fuse::fuse(body).unwrap());
                     assert_eq!((fused_launches, fused_allocations), (launches - 6, allocations - 6), "{shape:?}");
-                    assert_eq!(bytes(&fused), bytes(&apart), "{reduction:?} of {shape:?} over {axes:?}");
+                    assert_eq!(array_bytes(&fused), array_bytes(&apart), "{reduction:?} of {shape:?} over {axes:?}");
                 }
             }
         }

@@ -7,26 +7,37 @@ use rtcg::codegen::c_declarations::{TypeRegistry, parse_arguments};
 use rtcg::codegen::pointwise::{ElementwiseSnippet, IndexingMode};
 use rtcg::codegen::reduction::ReductionSnippet;
 use rtcg::codegen::scan::{NeighborFetch, ScanSnippet};
-use rtcg::generators::{ArrayView, CompileSettings, Elementwise, IndexRange, ReductionKernel, ScanKernel, Value};
+use rtcg::generators::{
+    ArrayView, CompileSettings, ElementwiseKernel, GeneratedKernelArg, IndexRange, ReductionKernel, ScanKernel,
+};
 use rtcg::prelude::*;
 
 fn context() -> Context {
     Context::new().expect("the virtual GPU is always there")
 }
 
-fn run(ctx: &Context, kernel: &Elementwise, args: &[Value<'_>]) -> rtcg::Result<()> {
+fn launch_elementwise(ctx: &Context, kernel: &ElementwiseKernel, args: &[GeneratedKernelArg<'_>]) -> rtcg::Result<()> {
     // SAFETY: the snippets of these tests stay inside their arrays.
     unsafe { kernel.launch(ctx, args, IndexRange::All, None) }
 }
 
 #[test]
-fn elements_of_contiguous_arrays() {
+fn contiguous_arrays_are_computed_elementwise() {
     let ctx = context();
-    let kernel = Elementwise::parse("float a, float *x, float *z", "z[i] = a * x[i] + i").unwrap();
+    let kernel = ElementwiseKernel::parse("float a, float *x, float *z", "z[i] = a * x[i] + i").unwrap();
     for n in [1usize, 255, 256, 1000, 100_003] {
         let x: Vec<f32> = (0..n).map(|i| (i % 97) as f32).collect();
         let (x_dev, z_dev) = (ctx.to_device(&x).unwrap(), ctx.zeros::<f32>(n).unwrap());
-        run(&ctx, &kernel, &[Value::of(&2.0f32), Value::Array(x_dev.view()), Value::Array(z_dev.view())]).unwrap();
+        launch_elementwise(
+            &ctx,
+            &kernel,
+            &[
+                GeneratedKernelArg::from_scalar(&2.0f32),
+                GeneratedKernelArg::Array(x_dev.view()),
+                GeneratedKernelArg::Array(z_dev.view()),
+            ],
+        )
+        .unwrap();
         let expected: Vec<f32> = x.iter().enumerate().map(|(i, x)| 2.0 * x + i as f32).collect();
         assert_eq!(z_dev.to_vec().unwrap(), expected, "{n}");
     }
@@ -34,7 +45,7 @@ fn elements_of_contiguous_arrays() {
 
 /// The packed form on any device, with sizes that leave a tail.
 #[test]
-fn packs_and_their_tail() {
+fn vectorized_kernels_compute_packs_and_tail() {
     let ctx = context();
     let arguments = parse_arguments("double *z, const unsigned char *x, float *y", &TypeRegistry::new()).unwrap();
     let spec = ElementwiseSnippet {
@@ -44,7 +55,7 @@ fn packs_and_their_tail() {
         ..Default::default()
     };
     assert_eq!(spec.pack_size(), 4);
-    let target = rtcg::target_of(&ctx.device()).unwrap();
+    let target = rtcg::device_compile_target(&ctx.device()).unwrap();
     let mut request = rtcg::compile::CompileRequest::new(spec.source(&IndexingMode::Packed { pack_size: 4 }), target);
     request.no_extern_c = true;
     let module = ctx.compile_with(&request).unwrap();
@@ -65,7 +76,7 @@ fn packs_and_their_tail() {
 #[test]
 fn arrays_are_broadcast_and_strided() {
     let ctx = context();
-    let kernel = Elementwise::parse("int *z, int *x, int *y", "z[i] = 100 * x[i] + y[i]").unwrap();
+    let kernel = ElementwiseKernel::parse("int *z, int *x, int *y", "z[i] = 100 * x[i] + y[i]").unwrap();
     let x = ctx.to_device(&[1i32, 2, 3]).unwrap();
     let y = ctx.to_device(&[0i32, 10, 20, 30, 40, 50, 60, 70]).unwrap();
     let z = ctx.zeros::<i32>(12).unwrap();
@@ -73,7 +84,12 @@ fn arrays_are_broadcast_and_strided() {
     let x_view = ArrayView { shape: &[3, 1], strides: &[4, 4], ..x.view() };
     let y_view = ArrayView { ptr: y.ptr() + 28, shape: &[4], strides: &[-8], ..y.view() };
     let z_view = ArrayView { shape: &[3, 4], strides: &[4, 12], ..z.view() };
-    run(&ctx, &kernel, &[Value::Array(z_view), Value::Array(x_view), Value::Array(y_view)]).unwrap();
+    launch_elementwise(
+        &ctx,
+        &kernel,
+        &[GeneratedKernelArg::Array(z_view), GeneratedKernelArg::Array(x_view), GeneratedKernelArg::Array(y_view)],
+    )
+    .unwrap();
     let mut expected = vec![0; 12];
     for row in 0..3 {
         for column in 0..4 {
@@ -86,37 +102,57 @@ fn arrays_are_broadcast_and_strided() {
 #[test]
 fn strided_arrays_are_indexed_freely() {
     let ctx = context();
-    let kernel = Elementwise::parse("int *z, int *x", "z[i] = x[n - 1 - i] + (int)n").unwrap();
+    let kernel = ElementwiseKernel::parse("int *z, int *x", "z[i] = x[n - 1 - i] + (int)n").unwrap();
     let (x, z) = (ctx.to_device(&(0..20).collect::<Vec<i32>>()).unwrap(), ctx.zeros::<i32>(10).unwrap());
     let every_other = ArrayView { shape: &[10], strides: &[8], ..x.view() };
-    run(&ctx, &kernel, &[Value::Array(z.view()), Value::Array(every_other)]).unwrap();
+    launch_elementwise(&ctx, &kernel, &[GeneratedKernelArg::Array(z.view()), GeneratedKernelArg::Array(every_other)])
+        .unwrap();
     assert_eq!(z.to_vec().unwrap(), (0..10).map(|i| 18 - 2 * i + 10).collect::<Vec<_>>());
 }
 
 #[test]
-fn arrays_that_do_not_broadcast_follow_the_first() {
+fn freely_indexed_arrays_do_not_broadcast() {
     let ctx = context();
-    let kernel = Elementwise::parse("int *z, int *x, int *table", "z[i] = table[x[i]]").unwrap();
+    let kernel = ElementwiseKernel::parse("int *z, int *x, int *table", "z[i] = table[x[i]]").unwrap();
     let table = ctx.to_device(&[5i32, 6]).unwrap();
     let (x, z) = (ctx.to_device(&[0i32, 1, 1, 0]).unwrap(), ctx.zeros::<i32>(4).unwrap());
     let square = ArrayView { shape: &[2, 2], strides: &[8, 4], ..z.view() };
-    run(&ctx, &kernel, &[Value::Array(square), Value::Array(x.view()), Value::Array(table.view())]).unwrap();
+    launch_elementwise(
+        &ctx,
+        &kernel,
+        &[
+            GeneratedKernelArg::Array(square),
+            GeneratedKernelArg::Array(x.view()),
+            GeneratedKernelArg::Array(table.view()),
+        ],
+    )
+    .unwrap();
     assert_eq!(z.to_vec().unwrap(), [5, 6, 6, 5]);
     let short = ctx.to_device(&[0i32, 1, 0]).unwrap();
-    let error = run(&ctx, &kernel, &[Value::Array(z.view()), Value::Array(short.view()), Value::Array(table.view())])
-        .unwrap_err();
+    let error = launch_elementwise(
+        &ctx,
+        &kernel,
+        &[
+            GeneratedKernelArg::Array(z.view()),
+            GeneratedKernelArg::Array(short.view()),
+            GeneratedKernelArg::Array(table.view()),
+        ],
+    )
+    .unwrap_err();
     assert!(error.to_string().contains("argument 'x' has shape (3,)"), "{error}");
 }
 
 #[test]
-fn ranges_of_both_directions() {
+fn index_ranges_run_forward_and_backward() {
     let ctx = context();
-    let kernel = Elementwise::parse("int *z", "z[i] += i").unwrap();
+    let kernel = ElementwiseKernel::parse("int *z", "z[i] += i").unwrap();
     for (start, stop, step) in [(1, 10, 3), (9, -1, -2), (0, 10, 1), (5, 5, 1), (7, 3, 1)] {
         let z = ctx.zeros::<i32>(10).unwrap();
         // SAFETY: the range lies inside the array.
         unsafe {
-            kernel.launch(&ctx, &[Value::Array(z.view())], IndexRange::Range { start, stop, step }, None).unwrap()
+            kernel
+                .launch(&ctx, &[GeneratedKernelArg::Array(z.view())], IndexRange::Range { start, stop, step }, None)
+                .unwrap()
         };
         let mut expected = vec![0; 10];
         let mut i = start;
@@ -129,74 +165,97 @@ fn ranges_of_both_directions() {
 }
 
 #[test]
-fn mistakes_in_calls_and_snippets_are_named() {
+fn errors_in_calls_and_snippets_are_reported() {
     let ctx = context();
     let (z, d) = (ctx.zeros::<f32>(4).unwrap(), ctx.zeros::<f64>(4).unwrap());
-    let kernel = Elementwise::parse("float *z, float a", "z[i] =\n  a * undeclared").unwrap();
+    let kernel = ElementwiseKernel::parse("float *z, float a", "z[i] =\n  a * undeclared").unwrap();
     for (args, expected) in [
-        (vec![Value::Array(z.view())], "takes 2 arguments (float *z, float a), 1 was given"),
+        (vec![GeneratedKernelArg::Array(z.view())], "takes 2 arguments (float *z, float a), 1 was given"),
         (
-            vec![Value::Array(d.view()), Value::of(&1.0f32)],
+            vec![GeneratedKernelArg::Array(d.view()), GeneratedKernelArg::from_scalar(&1.0f32)],
             "argument 'z' has dtype float64; expected float32 for 'float *z'",
         ),
-        (vec![Value::of(&1.0f32), Value::of(&1.0f32)], "argument 'z' is a value; expected an array"),
-        (vec![Value::Array(z.view()), Value::Bytes(&[0; 8])], "argument 'a' has 8 bytes; 'float a' has 4"),
+        (
+            vec![GeneratedKernelArg::from_scalar(&1.0f32), GeneratedKernelArg::from_scalar(&1.0f32)],
+            "argument 'z' is a value; expected an array",
+        ),
+        (
+            vec![GeneratedKernelArg::Array(z.view()), GeneratedKernelArg::Bytes(&[0; 8])],
+            "argument 'a' has 8 bytes; 'float a' has 4",
+        ),
     ] {
-        let error = run(&ctx, &kernel, &args).unwrap_err().to_string();
+        let error = launch_elementwise(&ctx, &kernel, &args).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
-    let error = run(&ctx, &kernel, &[Value::Array(z.view()), Value::of(&1.0f32)]).unwrap_err();
+    let error = launch_elementwise(
+        &ctx,
+        &kernel,
+        &[GeneratedKernelArg::Array(z.view()), GeneratedKernelArg::from_scalar(&1.0f32)],
+    )
+    .unwrap_err();
     let rtcg::Error::Compile(error) = error else { panic!("{error}") };
     assert!(error.log.contains("operation(2)"), "{}", error.log);
     assert!(error.excerpt.contains("> 2 |   a * undeclared"), "{}", error.excerpt);
 }
 
 #[test]
-fn numbers_become_what_is_declared_or_are_refused() {
+fn scalars_are_converted_to_the_declared_type_or_refused() {
     let ctx = context();
     let z = ctx.zeros::<f64>(2).unwrap();
     for (arguments, value, expected) in [
-        ("double *z, float a", Value::of(&3i32), Ok(3.0)),
-        ("double *z, float a", Value::of(&0.5f64), Ok(0.5)),
-        ("double *z, double a", Value::of(&0.5f32), Ok(0.5)),
-        ("double *z, double a", Value::of(&(1u64 << 63)), Ok(9223372036854775808.0)),
-        ("double *z, float a", Value::of(&16777217i64), Ok(16777216.0)),
-        ("double *z, signed char a", Value::of(&-7i64), Ok(-7.0)),
-        ("double *z, unsigned long a", Value::of(&7i8), Ok(7.0)),
+        ("double *z, float a", GeneratedKernelArg::from_scalar(&3i32), Ok(3.0)),
+        ("double *z, float a", GeneratedKernelArg::from_scalar(&0.5f64), Ok(0.5)),
+        ("double *z, double a", GeneratedKernelArg::from_scalar(&0.5f32), Ok(0.5)),
+        ("double *z, double a", GeneratedKernelArg::from_scalar(&(1u64 << 63)), Ok(9223372036854775808.0)),
+        ("double *z, float a", GeneratedKernelArg::from_scalar(&16777217i64), Ok(16777216.0)),
+        ("double *z, signed char a", GeneratedKernelArg::from_scalar(&-7i64), Ok(-7.0)),
+        ("double *z, unsigned long a", GeneratedKernelArg::from_scalar(&7i8), Ok(7.0)),
         (
             "double *z, int a",
-            Value::of(&3_000_000_000u32),
+            GeneratedKernelArg::from_scalar(&3_000_000_000u32),
             Err("argument 'a' is 3000000000, which 'int a' cannot hold"),
         ),
-        ("double *z, unsigned a", Value::of(&-1i32), Err("argument 'a' is -1, which 'unsigned a' cannot hold")),
-        ("double *z, float a", Value::of(&1e300f64), Err("argument 'a' is 1e300, which 'float a' cannot hold")),
+        (
+            "double *z, unsigned a",
+            GeneratedKernelArg::from_scalar(&-1i32),
+            Err("argument 'a' is -1, which 'unsigned a' cannot hold"),
+        ),
+        (
+            "double *z, float a",
+            GeneratedKernelArg::from_scalar(&1e300f64),
+            Err("argument 'a' is 1e300, which 'float a' cannot hold"),
+        ),
         (
             "double *z, int a",
-            Value::of(&3.0f32),
+            GeneratedKernelArg::from_scalar(&3.0f32),
             Err("argument 'a' is a value of type float, which does not become 'int a'"),
         ),
-        ("double *z, long a", Value::of(&3.0f64), Err("a value of type double, which does not become 'long a'")),
+        (
+            "double *z, long a",
+            GeneratedKernelArg::from_scalar(&3.0f64),
+            Err("a value of type double, which does not become 'long a'"),
+        ),
     ] {
-        let kernel = Elementwise::parse(arguments, "z[i] = a").unwrap();
-        match (run(&ctx, &kernel, &[Value::Array(z.view()), value]), expected) {
+        let kernel = ElementwiseKernel::parse(arguments, "z[i] = a").unwrap();
+        match (launch_elementwise(&ctx, &kernel, &[GeneratedKernelArg::Array(z.view()), value]), expected) {
             (Ok(()), Ok(expected)) => assert_eq!(z.to_vec().unwrap(), [expected; 2], "{arguments}, {value:?}"),
             (Err(error), Err(expected)) => assert!(error.to_string().contains(expected), "{error}"),
             (result, _) => panic!("{arguments}, {value:?}: {result:?}"),
         }
     }
-    let sum = reduction("double", "const double *z, double by", "0", "a + b", "by * z[i]");
+    let sum = reduction_kernel("double", "const double *z, double by", "0", "a + b", "by * z[i]");
     let out = ctx.zeros::<f64>(1).unwrap();
     z.write(&[1.0, 2.0]).unwrap();
-    let args = [Value::Array(z.view()), Value::of(&3u8)];
+    let args = [GeneratedKernelArg::Array(z.view()), GeneratedKernelArg::from_scalar(&3u8)];
     // SAFETY: the snippets stay inside the arrays.
     unsafe { sum.launch(&ctx, &args, &out.view(), None).unwrap() };
     assert_eq!(out.to_vec().unwrap(), [9.0]);
-    let spec = scan("double", "double *z, double by", "by * z[i]", "a + b", "z[i] = item");
-    run_scan(&ctx, spec, &[Value::Array(z.view()), Value::of(&3i16)]);
+    let spec = scan_snippet("double", "double *z, double by", "by * z[i]", "a + b", "z[i] = item");
+    run_scan(&ctx, spec, &[GeneratedKernelArg::Array(z.view()), GeneratedKernelArg::from_scalar(&3i16)]);
     assert_eq!(z.to_vec().unwrap(), [3.0, 9.0]);
 }
 
-fn reduction(out: &str, arguments: &str, neutral: &str, reduce: &str, map: &str) -> ReductionKernel {
+fn reduction_kernel(out: &str, arguments: &str, neutral: &str, reduce: &str, map: &str) -> ReductionKernel {
     let registry = TypeRegistry::new();
     let spec = ReductionSnippet {
         name: "reduce".into(),
@@ -211,16 +270,22 @@ fn reduction(out: &str, arguments: &str, neutral: &str, reduce: &str, map: &str)
 }
 
 #[test]
-fn reductions_of_every_size() {
+fn reductions_of_many_sizes_are_correct() {
     let ctx = context();
-    let dot = reduction("double", "const float *x, const float *y", "0", "a + b", "(double)x[i] * y[i]");
+    let dot = reduction_kernel("double", "const float *x, const float *y", "0", "a + b", "(double)x[i] * y[i]");
     let out = ctx.zeros::<f64>(1).unwrap();
     for n in [0usize, 1, 31, 32, 255, 1000, 4096, 100_003] {
         let x: Vec<f32> = (0..n).map(|i| (i % 13) as f32).collect();
         let x_dev = ctx.to_device(&x).unwrap();
         // SAFETY: the expressions read the arrays' own elements.
         unsafe {
-            dot.launch(&ctx, &[Value::Array(x_dev.view()), Value::Array(x_dev.view())], &out.view(), None).unwrap()
+            dot.launch(
+                &ctx,
+                &[GeneratedKernelArg::Array(x_dev.view()), GeneratedKernelArg::Array(x_dev.view())],
+                &out.view(),
+                None,
+            )
+            .unwrap()
         };
         let expected: f64 = x.iter().map(|x| f64::from(*x) * f64::from(*x)).sum();
         assert_eq!(out.to_vec().unwrap(), [expected], "{n}");
@@ -228,22 +293,22 @@ fn reductions_of_every_size() {
 }
 
 #[test]
-fn reductions_of_strided_arrays_and_with_the_index() {
+fn reductions_handle_strided_arrays_and_the_index() {
     let ctx = context();
-    let latest = reduction("long", "const int *x", "-1", "a > b ? a : b", "x[i] == 3 ? (long)i : -1l");
+    let latest = reduction_kernel("long", "const int *x", "-1", "a > b ? a : b", "x[i] == 3 ? (long)i : -1l");
     let x = ctx.to_device(&(0..3000).map(|i| i % 5).collect::<Vec<i32>>()).unwrap();
     let out = ctx.zeros::<i64>(1).unwrap();
     let backwards = ArrayView { ptr: x.ptr() + 4 * 2999, shape: &[1500], strides: &[-8], ..x.view() };
     // SAFETY: the view lies inside the array.
-    unsafe { latest.launch(&ctx, &[Value::Array(backwards)], &out.view(), None).unwrap() };
+    unsafe { latest.launch(&ctx, &[GeneratedKernelArg::Array(backwards)], &out.view(), None).unwrap() };
     let expected = (0..1500).filter(|k| (2999 - 2 * k) % 5 == 3).max().unwrap();
     assert_eq!(out.to_vec().unwrap(), [expected]);
 }
 
 #[test]
-fn reductions_over_axes() {
+fn reductions_over_axes_are_correct() {
     let ctx = context();
-    let sum = reduction("long", "const int *x, const int *y", "0", "a + b", "x[i] * y[i] + (long)i * 0");
+    let sum = reduction_kernel("long", "const int *x, const int *y", "0", "a + b", "x[i] * y[i] + (long)i * 0");
     let (d0, d1, d2) = (3usize, 70, 5);
     let host: Vec<i32> = (0..d0 * d1 * d2).map(|i| (i % 17) as i32 - 8).collect();
     let x = ctx.to_device(&host).unwrap();
@@ -252,8 +317,8 @@ fn reductions_over_axes() {
     let strides = [(4 * d1 * d2) as isize, (4 * d2) as isize, 4];
     for axes in [&[0isize][..], &[1], &[2], &[-1, 0], &[0, 1], &[0, 1, 2], &[1, 2], &[]] {
         let args = [
-            Value::Array(ArrayView { shape: &shape, strides: &strides, ..x.view() }),
-            Value::Array(ArrayView { shape: &[5], strides: &[4], ..y.view() }),
+            GeneratedKernelArg::Array(ArrayView { shape: &shape, strides: &strides, ..x.view() }),
+            GeneratedKernelArg::Array(ArrayView { shape: &[5], strides: &[4], ..y.view() }),
         ];
         let result_shape = sum.result_shape(&args, axes, false).unwrap();
         let count = result_shape.iter().product::<usize>();
@@ -278,12 +343,12 @@ fn reductions_over_axes() {
         }
         assert_eq!(out.to_vec().unwrap(), expected, "{axes:?}");
     }
-    let args = [Value::Array(x.view()), Value::Array(x.view())];
+    let args = [GeneratedKernelArg::Array(x.view()), GeneratedKernelArg::Array(x.view())];
     let error = sum.result_shape(&args, &[1], false).unwrap_err();
     assert!(error.to_string().contains("axis 1 is out of bounds for array of dimension 1"), "{error}");
 }
 
-fn scan(item: &str, arguments: &str, input: &str, scan: &str, output: &str) -> ScanSnippet {
+fn scan_snippet(item: &str, arguments: &str, input: &str, scan: &str, output: &str) -> ScanSnippet {
     let registry = TypeRegistry::new();
     ScanSnippet {
         name: "scan".into(),
@@ -300,22 +365,30 @@ fn scan(item: &str, arguments: &str, input: &str, scan: &str, output: &str) -> S
     }
 }
 
-fn run_scan(ctx: &Context, spec: ScanSnippet, args: &[Value<'_>]) {
+fn run_scan(ctx: &Context, spec: ScanSnippet, args: &[GeneratedKernelArg<'_>]) {
     let kernel = ScanKernel::new(spec, CompileSettings::default()).unwrap();
     // SAFETY: the snippets stay inside their arrays.
     unsafe { kernel.launch(ctx, args, None, None).unwrap() };
 }
 
 #[test]
-fn scans_of_every_size() {
+fn scans_of_many_sizes_are_correct() {
     let ctx = context();
     for item in ["int", "double", "signed char"] {
         for n in [1usize, 100, 3840, 3841, 60_000] {
             let x: Vec<i32> = (0..n).map(|i| (i % 7) as i32 - 3).collect();
             let (x_dev, y_dev, z_dev) =
                 (ctx.to_device(&x).unwrap(), ctx.zeros::<i32>(n).unwrap(), ctx.zeros::<i32>(n).unwrap());
-            let spec = scan(item, "int *x, int *y, int *z", "x[i]", "a + b", "y[i] = item; z[i] = prev_item");
-            run_scan(&ctx, spec, &[Value::Array(x_dev.view()), Value::Array(y_dev.view()), Value::Array(z_dev.view())]);
+            let spec = scan_snippet(item, "int *x, int *y, int *z", "x[i]", "a + b", "y[i] = item; z[i] = prev_item");
+            run_scan(
+                &ctx,
+                spec,
+                &[
+                    GeneratedKernelArg::Array(x_dev.view()),
+                    GeneratedKernelArg::Array(y_dev.view()),
+                    GeneratedKernelArg::Array(z_dev.view()),
+                ],
+            );
             let (mut inclusive, mut exclusive, mut sum) = (vec![], vec![], 0);
             for x in &x {
                 exclusive.push(sum);
@@ -330,12 +403,12 @@ fn scans_of_every_size() {
 
 /// Composition of maps x -> p*x + q modulo a power of two does not commute.
 #[test]
-fn scans_keep_the_order() {
+fn noncommutative_scans_keep_operand_order() {
     let ctx = context();
     let n = 20_000;
     let host: Vec<u32> = (0..n).map(|i| (2 * i as u32 + 1) * 77).collect();
     let x = ctx.to_device(&host).unwrap();
-    let mut spec = scan(
+    let mut spec = scan_snippet(
         "uint2",
         "unsigned *x",
         "make_uint2(x[i], x[i] ^ 5)",
@@ -343,7 +416,7 @@ fn scans_keep_the_order() {
         "x[i] = item.y",
     );
     spec.neutral = None;
-    run_scan(&ctx, spec, &[Value::Array(x.view())]);
+    run_scan(&ctx, spec, &[GeneratedKernelArg::Array(x.view())]);
     let mut state = (1u32, 0u32);
     let expected: Vec<u32> = host
         .iter()
@@ -356,12 +429,12 @@ fn scans_keep_the_order() {
 }
 
 #[test]
-fn segments_fetches_and_the_last_item() {
+fn segmented_scans_fetch_previous_and_last_items() {
     let ctx = context();
     let n = 9001usize;
     let host: Vec<i32> = (0..n).map(|i| i as i32 / 37 % 5 + i as i32 / 1000).collect();
     let (x, y, z) = (ctx.to_device(&host).unwrap(), ctx.zeros::<i32>(n).unwrap(), ctx.zeros::<i32>(n).unwrap());
-    let mut spec = scan(
+    let mut spec = scan_snippet(
         "int",
         "int *x, int *y, int *z",
         "1",
@@ -370,7 +443,15 @@ fn segments_fetches_and_the_last_item() {
     );
     spec.segment_start = Some("before != x[i]".into());
     spec.fetches = vec![NeighborFetch { name: "before".into(), array: "x".into(), offset: -1 }];
-    run_scan(&ctx, spec, &[Value::Array(x.view()), Value::Array(y.view()), Value::Array(z.view())]);
+    run_scan(
+        &ctx,
+        spec,
+        &[
+            GeneratedKernelArg::Array(x.view()),
+            GeneratedKernelArg::Array(y.view()),
+            GeneratedKernelArg::Array(z.view()),
+        ],
+    );
     let (mut expected, mut run) = (vec![], 0);
     for i in 0..n {
         let starts = i == 0 || host[i - 1] != host[i];
@@ -384,13 +465,13 @@ fn segments_fetches_and_the_last_item() {
 }
 
 #[test]
-fn counter_based_numbers_depend_on_the_position_alone() {
+fn counter_based_numbers_depend_only_on_the_position() {
     use rtcg::codegen::DType;
     use rtcg::codegen::random::{Distribution, RandomEngine, philox};
-    use rtcg::generators::{Generator, Parameters};
+    use rtcg::generators::{DistributionParameters, Generator};
     let ctx = context();
     let element = DType::U32.into();
-    let none = Parameters::Real(0.0, 1.0);
+    let none = DistributionParameters::Real(0.0, 1.0);
     let key = 0x0123_4567_89ab_cdef;
     let whole = Generator::new(RandomEngine::Philox, key, 3).unwrap();
     let parts = Generator::new(RandomEngine::Philox, key, 3).unwrap();
@@ -404,37 +485,41 @@ fn counter_based_numbers_depend_on_the_position_alone() {
         .collect();
     assert_eq!(a.to_vec().unwrap(), host);
     assert_eq!([b.to_vec().unwrap(), c.to_vec().unwrap()].concat(), host);
-    assert_eq!((whole.position(), parts.position()), (251, 251));
+    assert_eq!((whole.counter_position(), parts.counter_position()), (251, 251));
 }
 
 #[test]
-fn sequential_numbers_are_those_of_the_host() {
+fn sequential_generators_match_the_host() {
     use rtcg::codegen::DType;
     use rtcg::codegen::random::{Distribution, RandomEngine, mrg32k3a, xorwow};
-    use rtcg::generators::{Parameters, Sequential, Skip};
+    use rtcg::generators::{DistributionParameters, SequentialGenerators, SkipUnit};
     let ctx = context();
     let seeds = [5u64, 5, 5, u64::MAX - 2, 17];
     let out = ctx.zeros::<u32>(23).unwrap();
-    let generators = Sequential::seeded(&ctx, RandomEngine::Xorwow, &seeds, 2).unwrap();
-    generators.skip(Skip::Numbers, &[10]).unwrap();
-    generators.fill(Distribution::Bits, &DType::U32.into(), &out.view(), Parameters::Real(0.0, 0.0), None).unwrap();
+    let generators = SequentialGenerators::from_seeds(&ctx, RandomEngine::Xorwow, &seeds, 2).unwrap();
+    generators.skip_ahead(SkipUnit::Numbers, &[10]).unwrap();
+    generators
+        .fill(Distribution::Bits, &DType::U32.into(), &out.view(), DistributionParameters::Real(0.0, 0.0), None)
+        .unwrap();
     let mut states = xorwow::subsequence_states(&seeds, 12);
     let expected: Vec<u32> = (0..23).map(|k| xorwow::next_output(&mut states[k % 5])).collect();
     assert_eq!(out.to_vec().unwrap(), expected);
 
     let out = ctx.zeros::<f64>(23).unwrap();
-    let generators = Sequential::seeded(&ctx, RandomEngine::Mrg32k3a, &seeds, 0).unwrap();
-    generators.fill(Distribution::Uniform, &DType::F64.into(), &out.view(), Parameters::Real(0.0, 0.0), None).unwrap();
+    let generators = SequentialGenerators::from_seeds(&ctx, RandomEngine::Mrg32k3a, &seeds, 0).unwrap();
+    generators
+        .fill(Distribution::Uniform, &DType::F64.into(), &out.view(), DistributionParameters::Real(0.0, 0.0), None)
+        .unwrap();
     let mut states = mrg32k3a::subsequence_states(&seeds, 0);
     let expected: Vec<f64> =
         (0..23).map(|k| mrg32k3a::next_output(&mut states[k % 5]) as f64 * 2.328_306_549_837_829e-10).collect();
     assert_eq!(out.to_vec().unwrap(), expected);
-    let error = generators.skip(Skip::Numbers, &[1, 2]).unwrap_err().to_string();
+    let error = generators.skip_ahead(SkipUnit::Numbers, &[1, 2]).unwrap_err().to_string();
     assert!(error.contains("2 counts were given for 5 generators"), "{error}");
 }
 
 /// Every other element of a 3 x 8 array, from the end: shape (3, 4).
-fn with_gaps<T: rtcg::Element>(memory: &rtcg::DeviceVec<T>) -> ArrayView<'_> {
+fn strided_view<T: rtcg::Element>(memory: &rtcg::DeviceVec<T>) -> ArrayView<'_> {
     let item = size_of::<T>();
     let strides: &'static [isize] = match item {
         4 => &[32, -8],
@@ -444,47 +529,58 @@ fn with_gaps<T: rtcg::Element>(memory: &rtcg::DeviceVec<T>) -> ArrayView<'_> {
 }
 
 /// The same elements on the host, in C order.
-fn chosen<T: Copy>(host: &[T]) -> Vec<T> {
+fn elements_of_strided_view<T: Copy>(host: &[T]) -> Vec<T> {
     (0..12).map(|k| host[k / 4 * 8 + 6 - k % 4 * 2]).collect()
 }
 
 #[test]
-fn ranges_and_scans_take_arrays_with_gaps() {
+fn index_ranges_and_scans_accept_strided_arrays() {
     let ctx = context();
     let host: Vec<i32> = (0..24).collect();
     let (x, y) = (ctx.to_device(&host).unwrap(), ctx.zeros::<i32>(24).unwrap());
-    let kernel = Elementwise::parse("int *y, const int *x", "y[i] = x[i] + 100 * i").unwrap();
-    let args = [Value::Array(with_gaps(&y)), Value::Array(with_gaps(&x))];
+    let kernel = ElementwiseKernel::parse("int *y, const int *x", "y[i] = x[i] + 100 * i").unwrap();
+    let args = [GeneratedKernelArg::Array(strided_view(&y)), GeneratedKernelArg::Array(strided_view(&x))];
     let region = IndexRange::Range { start: 1, stop: 12, step: 2 };
     // SAFETY: the range lies inside the arrays.
     unsafe { kernel.launch(&ctx, &args, region, None).unwrap() };
     let after = y.to_vec().unwrap();
-    let expected: Vec<i32> =
-        chosen(&host).iter().enumerate().map(|(i, x)| if i % 2 == 1 { x + 100 * i as i32 } else { 0 }).collect();
-    assert_eq!(chosen(&after), expected);
+    let expected: Vec<i32> = elements_of_strided_view(&host)
+        .iter()
+        .enumerate()
+        .map(|(i, x)| if i % 2 == 1 { x + 100 * i as i32 } else { 0 })
+        .collect();
+    assert_eq!(elements_of_strided_view(&after), expected);
     assert!((0..24).filter(|i| i % 2 == 1 || i % 8 == 7).all(|i| after[i] == 0), "{after:?}");
-    let twice = Elementwise::parse("int *y, int *x", "y[i] = x[11 - i] * 2").unwrap();
-    let same = [Value::Array(with_gaps(&x)), Value::Array(with_gaps(&x))];
+    let twice = ElementwiseKernel::parse("int *y, int *x", "y[i] = x[11 - i] * 2").unwrap();
+    let same = [GeneratedKernelArg::Array(strided_view(&x)), GeneratedKernelArg::Array(strided_view(&x))];
     // SAFETY: the snippet touches one element.
     unsafe { twice.launch(&ctx, &same, IndexRange::Range { start: 0, stop: 1, step: 1 }, None).unwrap() };
     assert_eq!(x.to_vec().unwrap()[6], 2 * 16);
     let scan = ScanSnippet {
         index: "long".into(),
-        ..scan("double", "const double *x, double *y", "x[i]", "a + b", "y[i] = item")
+        ..scan_snippet("double", "const double *x, double *y", "x[i]", "a + b", "y[i] = item")
     };
     let scan = ScanKernel::new(scan, CompileSettings::default()).unwrap();
     let host: Vec<f64> = host.iter().map(|&x| f64::from(x)).collect();
     let (x, y) = (ctx.to_device(&host).unwrap(), ctx.zeros::<f64>(24).unwrap());
     // SAFETY: the snippets touch element `i`.
-    unsafe { scan.launch(&ctx, &[Value::Array(with_gaps(&x)), Value::Array(with_gaps(&y))], None, None).unwrap() };
-    let sums: Vec<f64> = chosen(&host)
+    unsafe {
+        scan.launch(
+            &ctx,
+            &[GeneratedKernelArg::Array(strided_view(&x)), GeneratedKernelArg::Array(strided_view(&y))],
+            None,
+            None,
+        )
+        .unwrap()
+    };
+    let sums: Vec<f64> = elements_of_strided_view(&host)
         .iter()
         .scan(0.0, |total, x| {
             *total += x;
             Some(*total)
         })
         .collect();
-    assert_eq!(chosen(&y.to_vec().unwrap()), sums);
+    assert_eq!(elements_of_strided_view(&y.to_vec().unwrap()), sums);
     assert_eq!(x.to_vec().unwrap(), host);
 }
 
@@ -496,7 +592,7 @@ fn scans_and_reductions_of_several_threads_share_a_stream() {
     let scan = ScanSnippet {
         neutral: None,
         index: "long".into(),
-        ..scan("double", "const double *x, double *y", "x[i]", "a + b", "y[i] = item")
+        ..scan_snippet("double", "const double *x, double *y", "x[i]", "a + b", "y[i] = item")
     };
     let scan = ScanKernel::new(scan, CompileSettings::default()).unwrap();
     let sum = ReductionSnippet {
@@ -515,14 +611,22 @@ fn scans_and_reductions_of_several_threads_share_a_stream() {
             let total = ctx.zeros::<f64>(1).unwrap();
             for _ in 0..300 {
                 // SAFETY: the snippet reads element `i`, and there is room for the result.
-                unsafe { sum.launch(&ctx, &[Value::Array(x.view())], &total.view(), None).unwrap() };
+                unsafe { sum.launch(&ctx, &[GeneratedKernelArg::Array(x.view())], &total.view(), None).unwrap() };
             }
             assert_eq!(total.to_vec().unwrap(), [10_000.0]);
         });
         let y = ctx.zeros::<f64>(10_000).unwrap();
         for _ in 0..300 {
             // SAFETY: the snippets touch element `i`.
-            unsafe { scan.launch(&ctx, &[Value::Array(x.view()), Value::Array(y.view())], None, None).unwrap() };
+            unsafe {
+                scan.launch(
+                    &ctx,
+                    &[GeneratedKernelArg::Array(x.view()), GeneratedKernelArg::Array(y.view())],
+                    None,
+                    None,
+                )
+                .unwrap()
+            };
         }
         assert_eq!(y.to_vec().unwrap()[9_999], 10_000.0);
     });

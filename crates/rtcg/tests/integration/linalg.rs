@@ -6,8 +6,8 @@ use rtcg::prelude::*;
 use rtcg::typed_arrays::MatrixElement;
 use rtcg::{Context, Error};
 
-fn arrays() -> Arrays {
-    Arrays::new(&Context::new().unwrap()).unwrap()
+fn array_factory() -> ArrayFactory {
+    ArrayFactory::new(&Context::new().unwrap()).unwrap()
 }
 
 /// Elements that tests draw: numbers from their parts, and the precision.
@@ -45,63 +45,63 @@ impl RandomElement for Complex<f64> {
 }
 
 /// Numbers without a pattern, in -1 to 1.
-fn drawn<T: RandomElement>(arrays: &Arrays, shape: &[usize]) -> GpuArray<T> {
+fn random_array<T: RandomElement>(arrays: &ArrayFactory, shape: &[usize]) -> GpuArray<T> {
     let mut state = 12345u64 + shape.iter().sum::<usize>() as u64;
     let mut next = || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (state >> 40) as f64 / (1u64 << 23) as f64 - 1.0
     };
     let values: Vec<T> = (0..shape.iter().product()).map(|_| T::new(next(), next())).collect();
-    arrays.from_shape(shape, &values).unwrap()
+    arrays.from_shape_and_values(shape, &values).unwrap()
 }
 
 fn adjoint<T: RandomElement>(a: &GpuArray<T>) -> GpuArray<T> {
     let turned = a.as_dyn().swapaxes(-2, -1).unwrap();
-    a.arrays().typed(turned.unary(rtcg::array::Op::Conjugate).unwrap()).unwrap()
+    a.factory().typed_from_dyn(turned.unary(rtcg::array::Op::Conjugate).unwrap()).unwrap()
 }
 
-fn hermitian<T: RandomElement>(arrays: &Arrays, shape: &[usize]) -> GpuArray<T> {
-    let a = drawn::<T>(arrays, shape);
+fn random_hermitian<T: RandomElement>(arrays: &ArrayFactory, shape: &[usize]) -> GpuArray<T> {
+    let a = random_array::<T>(arrays, shape);
     &a + &adjoint(&a)
 }
 
-fn identity<T: RandomElement>(arrays: &Arrays, n: usize) -> GpuArray<T> {
+fn identity_matrix<T: RandomElement>(arrays: &ArrayFactory, n: usize) -> GpuArray<T> {
     let one = |place: usize| T::new(if place.is_multiple_of(n + 1) { 1.0 } else { 0.0 }, 0.0);
-    arrays.from_shape(&[n, n], &(0..n * n).map(one).collect::<Vec<_>>()).unwrap()
+    arrays.from_shape_and_values(&[n, n], &(0..n * n).map(one).collect::<Vec<_>>()).unwrap()
 }
 
 /// The largest absolute value.
-fn largest<T: RandomElement>(a: &GpuArray<T>) -> f64 {
+fn max_abs<T: RandomElement>(a: &GpuArray<T>) -> f64 {
     a.vector_norm(f64::INFINITY, None).unwrap().item().unwrap().into()
 }
 
 /// That two arrays are the same within `bound` times the precision.
-fn agree<T: RandomElement>(a: &GpuArray<T>, b: &GpuArray<T>, bound: f64, what: &str) {
+fn assert_close<T: RandomElement>(a: &GpuArray<T>, b: &GpuArray<T>, bound: f64, what: &str) {
     assert_eq!(a.shape(), b.shape(), "{what}");
-    let error = largest(&(a - b)) / T::EPS;
+    let error = max_abs(&(a - b)) / T::EPS;
     assert!(error <= bound, "{what}: {error} of {bound}, {}", T::DTYPE);
 }
 
-fn agree_as_unitary<T: RandomElement>(q: &GpuArray<T>, what: &str) {
+fn assert_unitary<T: RandomElement>(q: &GpuArray<T>, what: &str) {
     let &[.., m, n] = q.shape() else { panic!("{what} has no rows") };
     let product = adjoint(q).matmul(q).unwrap();
-    let one = identity::<T>(q.arrays(), n).broadcast_to(product.shape()).unwrap();
-    agree(&product, &one, 10.0 * m as f64, what);
+    let one = identity_matrix::<T>(q.factory(), n).broadcast_to(product.shape()).unwrap();
+    assert_close(&product, &one, 10.0 * m as f64, what);
 }
 
 /// Calls a generic test for real and complex elements, in single and double precision; for all four at depth.
-macro_rules! for_all_elements {
+macro_rules! test_all_dtypes {
     ($test:ident) => {
         $test::<f32>();
         $test::<Complex<f64>>();
-        if crate::depth::is_deep() {
+        if crate::test_depth::is_deep() {
             $test::<f64>();
             $test::<Complex<f32>>();
         }
     };
 }
 
-fn kind_of<T>(result: Result<T, Error>) -> ArrayErrorKind {
+fn array_error_kind<T>(result: Result<T, Error>) -> ArrayErrorKind {
     match result {
         Err(Error::Array(error)) => error.kind(),
         Err(error) => panic!("{error}"),
@@ -109,35 +109,40 @@ fn kind_of<T>(result: Result<T, Error>) -> ArrayErrorKind {
     }
 }
 
-fn equations<T: RandomElement>() {
-    let arrays = arrays();
+fn check_solve<T: RandomElement>() {
+    let arrays = array_factory();
     // Within a panel, and over several.
     for n in [1, 5, 70, 150] {
-        let a = drawn::<T>(&arrays, &[2, n, n]);
-        let b = drawn::<T>(&arrays, &[n, 3]);
+        let a = random_array::<T>(&arrays, &[2, n, n]);
+        let b = random_array::<T>(&arrays, &[n, 3]);
         let x = a.solve(&b).unwrap();
         let inverse = a.inv().unwrap();
-        let size = largest(&inverse).max(1.0) * 10.0 * (n * n) as f64;
-        agree(&a.matmul(&x).unwrap(), &b.broadcast_to(&[2, n, 3]).unwrap(), size, "A x");
-        agree(&inverse.matmul(&a).unwrap(), &identity(&arrays, n).broadcast_to(&[2, n, n]).unwrap(), size, "A^-1 A");
+        let size = max_abs(&inverse).max(1.0) * 10.0 * (n * n) as f64;
+        assert_close(&a.matmul(&x).unwrap(), &b.broadcast_to(&[2, n, 3]).unwrap(), size, "A x");
+        assert_close(
+            &inverse.matmul(&a).unwrap(),
+            &identity_matrix(&arrays, n).broadcast_to(&[2, n, n]).unwrap(),
+            size,
+            "A^-1 A",
+        );
     }
 }
 
 #[test]
-fn equations_are_solved() {
-    for_all_elements!(equations);
+fn linear_systems_are_solved() {
+    test_all_dtypes!(check_solve);
 }
 
 #[test]
-fn determinants_are_products_of_what_they_are_of() {
-    let arrays = arrays();
-    let a = arrays.from_shape(&[3, 3], &[0.0, 2.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0, 4.0]).unwrap();
+fn determinants_and_slogdet_are_correct() {
+    let arrays = array_factory();
+    let a = arrays.from_shape_and_values(&[3, 3], &[0.0, 2.0, 0.0, 3.0, 0.0, 0.0, 0.0, 0.0, 4.0]).unwrap();
     assert_eq!(a.det().unwrap().item().unwrap(), -24.0);
     let (sign, log) = a.slogdet().unwrap();
     assert_eq!(sign.item().unwrap(), -1.0);
     assert!(f64::abs(log.item().unwrap() - f64::ln(24.0)) < 1e-15);
     // Over three panels, and larger than numbers are.
-    let a = drawn::<f64>(&arrays, &[150, 150]);
+    let a = random_array::<f64>(&arrays, &[150, 150]);
     let (sign, log) = a.slogdet().unwrap();
     let (twice_sign, twice_log) = a.matmul(&a).unwrap().slogdet().unwrap();
     assert_eq!((sign.item().unwrap().abs(), twice_sign.item().unwrap()), (1.0, 1.0));
@@ -146,43 +151,43 @@ fn determinants_are_products_of_what_they_are_of() {
     assert_eq!(arrays.zeros::<f64>(&[2, 2]).unwrap().det().unwrap().item().unwrap(), 0.0);
 }
 
-fn factorizations<T: RandomElement>() {
-    let arrays = arrays();
+fn check_factorizations<T: RandomElement>() {
+    let arrays = array_factory();
     for n in [1, 6, 100] {
-        let a = drawn::<T>(&arrays, &[2, n, n]);
-        let positive = &a.matmul(&adjoint(&a)).unwrap() + &identity::<T>(&arrays, n);
+        let a = random_array::<T>(&arrays, &[2, n, n]);
+        let positive = &a.matmul(&adjoint(&a)).unwrap() + &identity_matrix::<T>(&arrays, n);
         let bound = 20.0 * (n * n) as f64;
         let lower = positive.cholesky(Triangle::Lower).unwrap();
-        agree(&lower.matmul(&adjoint(&lower)).unwrap(), &positive, bound, "L L^H");
-        agree(&adjoint(&positive.cholesky(Triangle::Upper).unwrap()), &lower, bound, "U^H");
+        assert_close(&lower.matmul(&adjoint(&lower)).unwrap(), &positive, bound, "L L^H");
+        assert_close(&adjoint(&positive.cholesky(Triangle::Upper).unwrap()), &lower, bound, "U^H");
     }
     for [m, n] in [[4, 4], [70, 20], [20, 70]] {
-        let a = drawn::<T>(&arrays, &[2, m, n]);
+        let a = random_array::<T>(&arrays, &[2, m, n]);
         for is_complete in [false, true] {
             let (q, r) = a.qr(is_complete).unwrap();
             assert_eq!(q.shape()[2], if is_complete { m } else { m.min(n) });
-            agree_as_unitary(&q, "Q");
-            agree(&q.matmul(&r).unwrap(), &a, 10.0 * m as f64, "Q R");
+            assert_unitary(&q, "Q");
+            assert_close(&q.matmul(&r).unwrap(), &a, 10.0 * m as f64, "Q R");
         }
     }
 }
 
 #[test]
-fn factors_are_those_of_the_matrix() {
-    for_all_elements!(factorizations);
+fn factors_multiply_to_the_matrix() {
+    test_all_dtypes!(check_factorizations);
 }
 
-fn eigenvalues_of_hermitian<T: RandomElement>() {
-    let arrays = arrays();
+fn check_eigh<T: RandomElement>() {
+    let arrays = array_factory();
     // By Jacobi rotations, and by way of tridiagonal matrices.
     for n in [1, 2, 9, 32, 45, 100] {
-        let a = hermitian::<T>(&arrays, &[3, n, n]);
+        let a = random_hermitian::<T>(&arrays, &[3, n, n]);
         let (values, vectors) = a.eigh(Triangle::Lower).unwrap();
         let bound = 20.0 * (n * n) as f64;
-        agree_as_unitary(&vectors, "V");
+        assert_unitary(&vectors, "V");
         let scaled = &vectors * &values.cast::<T>().unwrap().expand_dims(&[-2]).unwrap();
-        agree(&a.matmul(&vectors).unwrap(), &scaled, bound, "A V");
-        agree(
+        assert_close(&a.matmul(&vectors).unwrap(), &scaled, bound, "A V");
+        assert_close(
             &a.eigvalsh(Triangle::Upper).unwrap().cast::<T>().unwrap(),
             &values.cast().unwrap(),
             bound,
@@ -192,26 +197,26 @@ fn eigenvalues_of_hermitian<T: RandomElement>() {
 }
 
 #[test]
-fn eigenvectors_of_hermitian_matrices_only_change_their_lengths() {
-    for_all_elements!(eigenvalues_of_hermitian);
+fn hermitian_matrices_scale_their_eigenvectors() {
+    test_all_dtypes!(check_eigh);
 }
 
-fn eigenvalues_of_general<T: RandomElement>()
+fn check_eig<T: RandomElement>()
 where
     Complex<T::Real>: RandomElement,
 {
-    let arrays = arrays();
+    let arrays = array_factory();
     for n in [1, 2, 7, 40] {
-        let a = drawn::<T>(&arrays, &[2, n, n]);
+        let a = random_array::<T>(&arrays, &[2, n, n]);
         let (values, vectors) = a.eig().unwrap();
         let wide = a.cast::<Complex<T::Real>>().unwrap();
         let scaled = &vectors * &values.expand_dims(&[-2]).unwrap();
-        agree(&wide.matmul(&vectors).unwrap(), &scaled, 20.0 * (n * n) as f64, "A V");
+        assert_close(&wide.matmul(&vectors).unwrap(), &scaled, 20.0 * (n * n) as f64, "A V");
         let lengths = vectors.vector_norm(2.0, Some(&[-2])).unwrap().cast::<T>().unwrap();
         let ones = arrays.full(&[2, n], T::new(1.0, 0.0)).unwrap();
-        agree(&lengths, &ones, 10.0 * n as f64, "lengths");
+        assert_close(&lengths, &ones, 10.0 * n as f64, "lengths");
         // Their sum is the trace.
-        let diagonals = arrays.typed::<T>(a.as_dyn().diagonal(0, -2, -1).unwrap()).unwrap();
+        let diagonals = arrays.typed_from_dyn::<T>(a.as_dyn().diagonal(0, -2, -1).unwrap()).unwrap();
         let trace = diagonals.cast::<Complex<T::Real>>().unwrap().to_vec().unwrap();
         let found = a.eigvals().unwrap().to_vec().unwrap();
         let sum = |all: &[Complex<T::Real>]| {
@@ -224,79 +229,79 @@ where
 }
 
 #[test]
-fn eigenvectors_of_general_matrices_only_change_their_lengths() {
-    for_all_elements!(eigenvalues_of_general);
+fn general_matrices_scale_their_eigenvectors() {
+    test_all_dtypes!(check_eig);
 }
 
-fn singular_values<T: RandomElement>() {
-    let arrays = arrays();
+fn check_svd<T: RandomElement>() {
+    let arrays = array_factory();
     // Small ones, several blocks for each, and long columns.
     for [m, n] in [[1, 1], [9, 4], [4, 9], [33, 33], [50, 40], [530, 3]] {
-        let a = drawn::<T>(&arrays, &[2, m, n]);
+        let a = random_array::<T>(&arrays, &[2, m, n]);
         let svd = a.svd(false).unwrap();
         let bound = 20.0 * (m * n) as f64;
         let scaled = &svd.u * &svd.s.cast::<T>().unwrap().expand_dims(&[-2]).unwrap();
-        agree(&scaled.matmul(&svd.vh).unwrap(), &a, bound, "U S V^H");
-        agree_as_unitary(&svd.u, "U");
-        agree_as_unitary(&adjoint(&svd.vh), "V");
-        agree(&a.svdvals().unwrap().cast::<T>().unwrap(), &svd.s.cast().unwrap(), bound, "singular values");
+        assert_close(&scaled.matmul(&svd.vh).unwrap(), &a, bound, "U S V^H");
+        assert_unitary(&svd.u, "U");
+        assert_unitary(&adjoint(&svd.vh), "V");
+        assert_close(&a.svdvals().unwrap().cast::<T>().unwrap(), &svd.s.cast().unwrap(), bound, "singular values");
         let full = a.svd(true).unwrap();
         assert_eq!((full.u.shape(), full.vh.shape()), (&[2, m, m][..], &[2, n, n][..]));
-        agree_as_unitary(&full.u, "square U");
+        assert_unitary(&full.u, "square U");
     }
 }
 
 #[test]
-fn singular_values_are_those_of_the_matrix() {
-    for_all_elements!(singular_values);
+fn svd_factors_multiply_to_the_matrix() {
+    test_all_dtypes!(check_svd);
 }
 
 #[test]
-fn singular_values_of_hermitian_matrices_are_sizes_of_eigenvalues() {
-    let arrays = arrays();
+fn hermitian_singular_values_are_absolute_eigenvalues() {
+    let arrays = array_factory();
     for n in [5, 40] {
-        let a = hermitian::<f64>(&arrays, &[2, n, n]);
+        let a = random_hermitian::<f64>(&arrays, &[2, n, n]);
         let svd = a.as_dyn().svd_of_hermitian(IterationLimits::default()).unwrap();
-        let [u, s, vh] = [svd.u, svd.s, svd.vh].map(|part| arrays.typed::<f64>(part).unwrap());
-        agree(&(&u * &s.expand_dims(&[-2]).unwrap()).matmul(&vh).unwrap(), &a, 200.0 * n as f64, "U S V^H");
-        agree(&s, &a.svdvals().unwrap(), 100.0 * n as f64, "singular values");
+        let [u, s, vh] = [svd.u, svd.s, svd.vh].map(|part| arrays.typed_from_dyn::<f64>(part).unwrap());
+        assert_close(&(&u * &s.expand_dims(&[-2]).unwrap()).matmul(&vh).unwrap(), &a, 200.0 * n as f64, "U S V^H");
+        assert_close(&s, &a.svdvals().unwrap(), 100.0 * n as f64, "singular values");
         let alone = a.as_dyn().svdvals_of_hermitian(IterationLimits::default()).unwrap();
-        agree(&arrays.typed(alone).unwrap(), &s, 100.0 * n as f64, "singular values alone");
+        assert_close(&arrays.typed_from_dyn(alone).unwrap(), &s, 100.0 * n as f64, "singular values alone");
     }
 }
 
-fn what_is_singular<T: RandomElement>() {
-    let arrays = arrays();
+fn check_pinv_rank_lstsq<T: RandomElement>() {
+    let arrays = array_factory();
     // Of rank 3.
-    let a = drawn::<T>(&arrays, &[6, 3]).matmul(&drawn::<T>(&arrays, &[3, 5])).unwrap();
+    let a = random_array::<T>(&arrays, &[6, 3]).matmul(&random_array::<T>(&arrays, &[3, 5])).unwrap();
     assert_eq!(a.matrix_rank(None).unwrap().item().unwrap(), 3);
     assert_eq!(a.matrix_rank(Some(2.0)).unwrap().item().unwrap(), 0);
     let inverse = a.pinv(None).unwrap();
     assert_eq!(inverse.shape(), [5, 6]);
-    agree(&a.matmul(&inverse).unwrap().matmul(&a).unwrap(), &a, 1e3, "A A^+ A");
-    let b = drawn::<T>(&arrays, &[6]);
+    assert_close(&a.matmul(&inverse).unwrap().matmul(&a).unwrap(), &a, 1e3, "A A^+ A");
+    let b = random_array::<T>(&arrays, &[6]);
     let found = a.lstsq(&b, None).unwrap();
     assert_eq!((found.rank, found.residuals.shape()), (3, &[0][..]));
-    agree(&found.solution, &inverse.matmul(&b).unwrap(), 1e4, "the shortest solution");
+    assert_close(&found.solution, &inverse.matmul(&b).unwrap(), 1e4, "the shortest solution");
     // Of full rank: what is left is orthogonal to the columns.
-    let a = drawn::<T>(&arrays, &[7, 3]);
-    let b = drawn::<T>(&arrays, &[7, 2]);
+    let a = random_array::<T>(&arrays, &[7, 3]);
+    let b = random_array::<T>(&arrays, &[7, 2]);
     let found = a.lstsq(&b, None).unwrap();
     let left = &b - &a.matmul(&found.solution).unwrap();
-    assert!(largest(&adjoint(&a).matmul(&left).unwrap()) < 1e3 * T::EPS);
+    assert!(max_abs(&adjoint(&a).matmul(&left).unwrap()) < 1e3 * T::EPS);
     let squares = left.vector_norm(2.0, Some(&[0])).unwrap().cast::<T>().unwrap();
-    agree(&found.residuals.cast::<T>().unwrap(), &(&squares * &squares), 1e3, "sums of squares");
+    assert_close(&found.residuals.cast::<T>().unwrap(), &(&squares * &squares), 1e3, "sums of squares");
 }
 
 #[test]
-fn pseudo_inverses_ranks_and_least_squares() {
-    for_all_elements!(what_is_singular);
+fn pinv_rank_and_lstsq_are_correct() {
+    test_all_dtypes!(check_pinv_rank_lstsq);
 }
 
 #[test]
-fn tolerances_are_those_of_each_matrix() {
-    let arrays = arrays();
-    let a = arrays.from_shape(&[2, 2, 2], &[4.0, 0.0, 0.0, 1.0, 4.0, 0.0, 0.0, 1.0]).unwrap();
+fn rank_tolerances_apply_per_matrix() {
+    let arrays = array_factory();
+    let a = arrays.from_shape_and_values(&[2, 2, 2], &[4.0, 0.0, 0.0, 1.0, 4.0, 0.0, 0.0, 1.0]).unwrap();
     let each = arrays.from_slice(&[0.5, 0.1]).unwrap();
     for (tolerance, ranks) in [
         (Tolerance::Relative(each.as_dyn().into()), [1, 2]),
@@ -305,14 +310,14 @@ fn tolerances_are_those_of_each_matrix() {
         (Tolerance::Epsilon, [2, 2]),
     ] {
         let found = a.as_dyn().matrix_rank(tolerance, false, IterationLimits::default()).unwrap();
-        assert_eq!(arrays.typed::<i64>(found).unwrap().to_vec().unwrap(), ranks, "{tolerance:?}");
+        assert_eq!(arrays.typed_from_dyn::<i64>(found).unwrap().to_vec().unwrap(), ranks, "{tolerance:?}");
     }
 }
 
 #[test]
-fn norms_are_those_of_their_definitions() {
-    let arrays = arrays();
-    let a = arrays.from_shape(&[2, 2], &[3.0, 0.0, 4.0, -1.0]).unwrap();
+fn norms_match_their_definitions() {
+    let arrays = array_factory();
+    let a = arrays.from_shape_and_values(&[2, 2], &[3.0, 0.0, 4.0, -1.0]).unwrap();
     for (norm, expected) in [
         (MatrixNorm::Frobenius, f64::sqrt(26.0)),
         (MatrixNorm::MaxColumnSum, 7.0),
@@ -337,54 +342,54 @@ fn norms_are_those_of_their_definitions() {
 }
 
 #[test]
-fn what_matrices_do_not_allow_is_an_error_of_its_kind() {
-    let arrays = arrays();
+fn invalid_matrices_give_the_right_error_kind() {
+    let arrays = array_factory();
     let singular = arrays.full(&[3, 3], 1.0f64).unwrap();
     let linear = ArrayErrorKind::LinearAlgebra;
-    assert_eq!(kind_of(singular.inv()), linear);
-    assert_eq!(kind_of(singular.solve(&arrays.full(&[3], 1.0).unwrap())), linear);
-    assert_eq!(kind_of((&singular * -1.0).cholesky(Triangle::Lower)), linear);
-    assert_eq!(kind_of(arrays.zeros::<f32>(&[2, 3]).unwrap().det()), linear);
-    assert_eq!(kind_of(arrays.zeros::<f32>(&[3]).unwrap().svd(true)), linear);
-    assert_eq!(kind_of(singular.solve(&arrays.full(&[2], 1.0).unwrap())), ArrayErrorKind::Value);
+    assert_eq!(array_error_kind(singular.inv()), linear);
+    assert_eq!(array_error_kind(singular.solve(&arrays.full(&[3], 1.0).unwrap())), linear);
+    assert_eq!(array_error_kind((&singular * -1.0).cholesky(Triangle::Lower)), linear);
+    assert_eq!(array_error_kind(arrays.zeros::<f32>(&[2, 3]).unwrap().det()), linear);
+    assert_eq!(array_error_kind(arrays.zeros::<f32>(&[3]).unwrap().svd(true)), linear);
+    assert_eq!(array_error_kind(singular.solve(&arrays.full(&[2], 1.0).unwrap())), ArrayErrorKind::Value);
     let unknown = arrays.full(&[3, 3], f64::NAN).unwrap();
-    assert_eq!(kind_of(unknown.eigh(Triangle::Lower)), linear);
-    assert_eq!(kind_of(unknown.svdvals()), linear);
-    assert_eq!(kind_of(unknown.eig()), linear);
+    assert_eq!(array_error_kind(unknown.eigh(Triangle::Lower)), linear);
+    assert_eq!(array_error_kind(unknown.svdvals()), linear);
+    assert_eq!(array_error_kind(unknown.eig()), linear);
     let half = rtcg::GpuArrayDyn::zeros(arrays.array_context(), &[2, 2], rtcg::array::DType::F16, Order::C).unwrap();
     assert_eq!(half.inv().unwrap_err().kind(), ArrayErrorKind::Type);
 }
 
 #[test]
-fn iterations_end_at_their_limits() {
-    let arrays = arrays();
-    fn message<T>(result: rtcg::array::Result<T>) -> String {
+fn iteration_limits_are_obeyed() {
+    let arrays = array_factory();
+    fn error_message<T>(result: rtcg::array::Result<T>) -> String {
         result.err().expect("iterations that do not end").to_string()
     }
     let few = IterationLimits { sweeps: 1, ql_iterations: 1, qr_iterations: 1 };
     let enough = IterationLimits::default();
     for n in [20, 40] {
-        let a = hermitian::<f32>(&arrays, &[2, n, n]);
+        let a = random_hermitian::<f32>(&arrays, &[2, n, n]);
         let a = a.as_dyn();
         assert!(a.eigh(Triangle::Lower, enough).is_ok() && a.eig(enough).is_ok() && a.svd(true, enough).is_ok());
-        assert_eq!(message(a.eigh(Triangle::Lower, few)), "Eigenvalues did not converge");
-        assert_eq!(message(a.eig(few)), "Eigenvalues did not converge");
-        assert_eq!(message(a.eigvals(few)), "Eigenvalues did not converge");
+        assert_eq!(error_message(a.eigh(Triangle::Lower, few)), "Eigenvalues did not converge");
+        assert_eq!(error_message(a.eig(few)), "Eigenvalues did not converge");
+        assert_eq!(error_message(a.eigvals(few)), "Eigenvalues did not converge");
     }
-    let a = hermitian::<Complex<f64>>(&arrays, &[2, 20, 20]);
-    assert_eq!(message(a.as_dyn().svd(true, few)), "SVD did not converge");
-    assert_eq!(message(a.as_dyn().svdvals(few)), "SVD did not converge");
+    let a = random_hermitian::<Complex<f64>>(&arrays, &[2, 20, 20]);
+    assert_eq!(error_message(a.as_dyn().svd(true, few)), "SVD did not converge");
+    assert_eq!(error_message(a.as_dyn().svdvals(few)), "SVD did not converge");
     // Columns that nearly depend on each other need more than one round, however they were prepared.
     let hilbert: Vec<f64> = (0..1600).map(|place| 1.0 / (place / 40 + place % 40 + 1) as f64).collect();
-    let hilbert = arrays.from_shape(&[40, 40], &hilbert).unwrap();
+    let hilbert = arrays.from_shape_and_values(&[40, 40], &hilbert).unwrap();
     let few_sweeps = IterationLimits { sweeps: 1, ..enough };
     assert!(hilbert.as_dyn().svd(true, enough).is_ok());
-    assert_eq!(message(hilbert.as_dyn().svd(true, few_sweeps)), "SVD did not converge");
+    assert_eq!(error_message(hilbert.as_dyn().svd(true, few_sweeps)), "SVD did not converge");
 }
 
 #[test]
-fn matrices_without_elements_have_results_without_elements() {
-    let arrays = arrays();
+fn empty_matrices_have_empty_results() {
+    let arrays = array_factory();
     let none = arrays.zeros::<f64>(&[3, 0, 0]).unwrap();
     assert_eq!(none.inv().unwrap().shape(), [3, 0, 0]);
     assert_eq!(none.det().unwrap().to_vec().unwrap(), [1.0; 3]);
@@ -394,5 +399,5 @@ fn matrices_without_elements_have_results_without_elements() {
     let wide = arrays.zeros::<f64>(&[0, 5]).unwrap();
     let svd = wide.svd(true).unwrap();
     assert_eq!((svd.u.shape(), svd.s.shape(), svd.vh.shape()), (&[0, 0][..], &[0][..], &[5, 5][..]));
-    assert_eq!(largest(&(&svd.vh - &identity(&arrays, 5))), 0.0);
+    assert_eq!(max_abs(&(&svd.vh - &identity_matrix(&arrays, 5))), 0.0);
 }

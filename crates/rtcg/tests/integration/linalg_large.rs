@@ -1,7 +1,7 @@
 //! The factorizations that matrices have on GPUs, run on whatever device is there by a runtime that claims to be one,
 //! beside those of the device itself: factors are the same but for rounding.
 
-use crate::depth::at_depth;
+use crate::test_depth::at_depth;
 use rtcg::array::{
     ArrayBuffer, ArrayContext, ArrayErrorKind, DType, DeviceInfo, DeviceRuntime, GpuArray, LaunchableKernel, Op, Order,
     Result, Triangle,
@@ -9,26 +9,26 @@ use rtcg::array::{
 use rtcg::{Context, CudaRuntime};
 use std::sync::Arc;
 
-struct Large(CudaRuntime);
+struct LargeGpuRuntime(CudaRuntime);
 
-impl DeviceRuntime for Large {
+impl DeviceRuntime for LargeGpuRuntime {
     fn device_info(&self) -> DeviceInfo {
         DeviceInfo { multiprocessors: 132, vector_bytes: 16, bulk_copy_smem_bytes: 0, ..self.0.device_info() }
     }
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
         self.0.alloc(nbytes)
     }
-    fn write(&self, dst: u64, src: &[u8]) -> Result<()> {
-        self.0.write(dst, src)
+    fn memcpy_htod(&self, dst: u64, src: &[u8]) -> Result<()> {
+        self.0.memcpy_htod(dst, src)
     }
-    fn read(&self, dst: &mut [u8], src: u64) -> Result<()> {
-        self.0.read(dst, src)
+    fn memcpy_dtoh(&self, dst: &mut [u8], src: u64) -> Result<()> {
+        self.0.memcpy_dtoh(dst, src)
     }
-    fn copy(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
-        self.0.copy(dst, src, nbytes)
+    fn memcpy_dtod(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
+        self.0.memcpy_dtod(dst, src, nbytes)
     }
-    fn clear(&self, dst: u64, nbytes: usize) -> Result<()> {
-        self.0.clear(dst, nbytes)
+    fn memset_zero(&self, dst: u64, nbytes: usize) -> Result<()> {
+        self.0.memset_zero(dst, nbytes)
     }
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>> {
         self.0.compile(source, name)
@@ -42,19 +42,19 @@ impl DeviceRuntime for Large {
 }
 
 /// Arrays of a device that claims to be a large one, and of the device itself.
-fn both() -> [Arc<ArrayContext>; 2] {
+fn large_and_actual_contexts() -> [Arc<ArrayContext>; 2] {
     let ctx = Context::new().expect("the virtual GPU is always there");
     let runtime = || CudaRuntime::new(&ctx).unwrap();
-    [ArrayContext::new(Arc::new(Large(runtime()))), ArrayContext::new(Arc::new(runtime()))]
+    [ArrayContext::new(Arc::new(LargeGpuRuntime(runtime()))), ArrayContext::new(Arc::new(runtime()))]
 }
 
 /// Real and complex, in single and double precision; all four at depth.
-fn elements() -> &'static [DType] {
+fn tested_dtypes() -> &'static [DType] {
     at_depth(&[DType::F32, DType::C128], &[DType::F32, DType::F64, DType::C64, DType::C128])
 }
 
 /// Numbers without a pattern, in -1 to 1.
-fn drawn(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType) -> GpuArray {
+fn random_array(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType) -> GpuArray {
     let mut state = 12345u64 + shape.iter().sum::<usize>() as u64;
     let mut next = || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -68,7 +68,7 @@ fn drawn(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType) -> GpuArray {
 }
 
 /// Real and imaginary parts.
-fn numbers(array: &GpuArray) -> Vec<f64> {
+fn real_and_imaginary_parts(array: &GpuArray) -> Vec<f64> {
     let wide = array.astype(if array.dtype().is_complex() { DType::C128 } else { DType::F64 }).unwrap();
     let mut bytes = vec![0; wide.nbytes()];
     wide.read(&mut bytes, Order::C).unwrap();
@@ -76,40 +76,41 @@ fn numbers(array: &GpuArray) -> Vec<f64> {
 }
 
 /// That results are the same within so many times the precision, measured by the largest number.
-fn agree([a, b]: &[GpuArray; 2], bound: f64, what: &str) {
+fn assert_close([a, b]: &[GpuArray; 2], bound: f64, what: &str) {
     assert_eq!(a.shape(), b.shape(), "{what}");
     let eps = if a.dtype().real_part() == DType::F32 { f32::EPSILON.into() } else { f64::EPSILON };
-    let ([a_numbers, b_numbers], dtype) = ([a, b].map(numbers), a.dtype());
+    let ([a_numbers, b_numbers], dtype) = ([a, b].map(real_and_imaginary_parts), a.dtype());
     let size = b_numbers.iter().fold(1.0, |size: f64, x| size.max(x.abs()));
     let error = a_numbers.iter().zip(&b_numbers).fold(0.0, |error: f64, (x, y)| error.max((x - y).abs()));
     assert!(error <= bound * eps * size, "{what}: {} of {bound}, {dtype}", error / eps / size);
 }
 
-fn each(contexts: &[Arc<ArrayContext>; 2], shape: &[usize], dtype: DType) -> [GpuArray; 2] {
-    [0, 1].map(|which| drawn(&contexts[which], shape, dtype))
+fn random_array_pair(contexts: &[Arc<ArrayContext>; 2], shape: &[usize], dtype: DType) -> [GpuArray; 2] {
+    [0, 1].map(|which| random_array(&contexts[which], shape, dtype))
 }
 
 /// Within a strip, and over several strips and panels.
-const LENGTHS: [usize; 2] = [5, 100];
+const MATRIX_SIZES: [usize; 2] = [5, 100];
 
 #[test]
-fn equations_are_solved() {
-    let contexts = both();
-    for &dtype in elements() {
-        for n in LENGTHS {
-            let (a, b) = (each(&contexts, &[2, n, n], dtype), each(&contexts, &[n, 35], dtype));
+fn linear_systems_are_solved() {
+    let contexts = large_and_actual_contexts();
+    for &dtype in tested_dtypes() {
+        for n in MATRIX_SIZES {
+            let (a, b) =
+                (random_array_pair(&contexts, &[2, n, n], dtype), random_array_pair(&contexts, &[n, 35], dtype));
             let bound = 10.0 * (n * n) as f64;
-            agree(&[0, 1].map(|which| a[which].solve(&b[which]).unwrap()), bound, "solutions");
-            agree(&a.each_ref().map(|a| a.inv().unwrap()), bound, "inverses");
-            agree(&a.each_ref().map(|a| a.slogdet().unwrap().sign), 100.0 * n as f64, "signs");
-            agree(&a.each_ref().map(|a| a.slogdet().unwrap().log), 100.0 * n as f64, "logarithms");
+            assert_close(&[0, 1].map(|which| a[which].solve(&b[which]).unwrap()), bound, "solutions");
+            assert_close(&a.each_ref().map(|a| a.inv().unwrap()), bound, "inverses");
+            assert_close(&a.each_ref().map(|a| a.slogdet().unwrap().sign), 100.0 * n as f64, "signs");
+            assert_close(&a.each_ref().map(|a| a.slogdet().unwrap().log), 100.0 * n as f64, "logarithms");
         }
     }
 }
 
 #[test]
-fn the_first_of_equally_large_pivots_is_taken() {
-    let ctx = &both()[0];
+fn the_first_of_equal_pivots_is_chosen() {
+    let ctx = &large_and_actual_contexts()[0];
     // Powers of two are divided without rounding, and all are as large as each other: only exchanges decide the sign.
     for n in [3, 33, 150] {
         let places: Vec<f64> = (0..n * n).map(|e| f64::from(u8::from((e % n) == (e / n * 2 + 1) % n))).collect();
@@ -119,34 +120,34 @@ fn the_first_of_equally_large_pivots_is_taken() {
             let cycle = |row: usize| (row * 2 + 1) % n;
             let inversions = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).filter(|&(i, j)| cycle(i) > cycle(j));
             let sign = if inversions.count() % 2 == 0 { 1.0 } else { -1.0 };
-            assert_eq!(numbers(&a.det().unwrap()), [sign], "{n}");
+            assert_eq!(real_and_imaginary_parts(&a.det().unwrap()), [sign], "{n}");
         } else {
             let error = a.inv().unwrap_err();
             assert_eq!(error.kind(), ArrayErrorKind::LinearAlgebra, "{n}: two rows are the same");
         }
     }
-    let ones = drawn(ctx, &[40, 40], DType::F64).binary(Op::Multiply, 0).unwrap().binary(Op::Add, 1).unwrap();
+    let ones = random_array(ctx, &[40, 40], DType::F64).binary(Op::Multiply, 0).unwrap().binary(Op::Add, 1).unwrap();
     assert_eq!(ones.inv().unwrap_err().kind(), ArrayErrorKind::LinearAlgebra);
-    assert_eq!(numbers(&ones.det().unwrap()), [0.0]);
+    assert_eq!(real_and_imaginary_parts(&ones.det().unwrap()), [0.0]);
 }
 
 #[test]
-fn quotients_are_those_of_divisions() {
-    let ctx = &both()[0];
+fn solving_1x1_systems_is_exact_division() {
+    let ctx = &large_and_actual_contexts()[0];
     for n in 1..60 {
         let a = GpuArray::empty(ctx, &[1, 1], DType::F64, Order::C).unwrap();
         a.write(&f64::from(n).to_ne_bytes(), Order::C).unwrap();
-        assert_eq!(numbers(&a.solve(&a).unwrap()), [1.0], "{n}");
-        assert_eq!(numbers(&a.inv().unwrap()), [1.0 / f64::from(n)], "{n}");
+        assert_eq!(real_and_imaginary_parts(&a.solve(&a).unwrap()), [1.0], "{n}");
+        assert_eq!(real_and_imaginary_parts(&a.inv().unwrap()), [1.0 / f64::from(n)], "{n}");
     }
 }
 
 #[test]
-fn positive_matrices_are_factored() {
-    let contexts = both();
-    for &dtype in elements() {
-        for n in LENGTHS {
-            let positive = each(&contexts, &[2, n, n], dtype).map(|a| {
+fn cholesky_factors_agree() {
+    let contexts = large_and_actual_contexts();
+    for &dtype in tested_dtypes() {
+        for n in MATRIX_SIZES {
+            let positive = random_array_pair(&contexts, &[2, n, n], dtype).map(|a| {
                 let turned = a.swapaxes(-2, -1).unwrap().unary(Op::Conjugate).unwrap();
                 let square = a.matmul(&turned).unwrap();
                 let diagonal = square.diagonal(0, -2, -1).unwrap();
@@ -156,7 +157,7 @@ fn positive_matrices_are_factored() {
                 square
             });
             for triangle in [Triangle::Lower, Triangle::Upper] {
-                agree(
+                assert_close(
                     &positive.each_ref().map(|a| a.cholesky(triangle).unwrap()),
                     100.0 * n as f64,
                     "Cholesky factors",
@@ -167,33 +168,33 @@ fn positive_matrices_are_factored() {
 }
 
 #[test]
-fn matrices_are_reflected() {
-    let contexts = both();
-    for &dtype in elements() {
+fn qr_factors_agree() {
+    let contexts = large_and_actual_contexts();
+    for &dtype in tested_dtypes() {
         for shape in [[2, 5, 5], [1, 40, 70], [2, 70, 40]] {
-            let a = each(&contexts, &shape, dtype);
+            let a = random_array_pair(&contexts, &shape, dtype);
             let found = a.each_ref().map(|a| a.qr(true).unwrap());
             let bound = 100.0 * shape[1].max(shape[2]) as f64;
-            agree(&found.each_ref().map(|(q, _)| q.clone()), bound, "Q");
-            agree(&found.each_ref().map(|(_, r)| r.clone()), bound, "R");
+            assert_close(&found.each_ref().map(|(q, _)| q.clone()), bound, "Q");
+            assert_close(&found.each_ref().map(|(_, r)| r.clone()), bound, "R");
         }
     }
 }
 
 #[test]
-fn large_and_small_columns_are_reflected() {
+fn qr_handles_large_and_small_columns() {
     for size in [1e30, 1e-30] {
-        let found = both().map(|ctx| {
-            let a = drawn(&ctx, &[70, 40], DType::F32).binary(Op::Multiply, size).unwrap();
+        let found = large_and_actual_contexts().map(|ctx| {
+            let a = random_array(&ctx, &[70, 40], DType::F32).binary(Op::Multiply, size).unwrap();
             a.qr_r().unwrap().binary(Op::TrueDivide, size).unwrap()
         });
-        agree(&found, 1000.0, "R");
+        assert_close(&found, 1000.0, "R");
     }
 }
 
 /// A thread cannot hold its rows of so long columns, and products with them are formed before they are subtracted.
 #[test]
-fn long_columns_are_reflected() {
-    let a = each(&both(), &[33_000, 66], DType::F64);
-    agree(&a.each_ref().map(|a| a.qr_r().unwrap()), 10_000.0, "R");
+fn qr_handles_long_columns() {
+    let a = random_array_pair(&large_and_actual_contexts(), &[33_000, 66], DType::F64);
+    assert_close(&a.each_ref().map(|a| a.qr_r().unwrap()), 10_000.0, "R");
 }

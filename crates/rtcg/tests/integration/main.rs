@@ -1,7 +1,7 @@
 //! All integration tests of the Rust front end, in one binary.
 
 #[path = "../../../../tests/support/depth.rs"]
-mod depth;
+mod test_depth;
 #[macro_use]
 #[path = "../../../../tests/support/own_process.rs"]
 mod own_process;
@@ -14,6 +14,6 @@ mod generators;
 mod launch;
 mod linalg;
 mod linalg_large;
-mod ordering;
 mod simt_kernels;
+mod stream_ordering;
 mod typed_arrays;

@@ -1,7 +1,7 @@
 //! The kernels that arrays have on large GPUs, run on whatever device is there: a runtime that claims wide
 //! accesses and many processors.
 
-use crate::depth::{at_depth, is_deep};
+use crate::test_depth::{at_depth, is_deep};
 use rtcg::array::{
     ArrayBuffer, ArrayContext, DType, DeviceInfo, DeviceRuntime, FftKind, GpuArray, Index, LaunchableKernel, Op, Order,
     ReduceOptions, ReductionOp, Result, Scalar, ScanOp, WeakScalar, fuse,
@@ -10,26 +10,26 @@ use rtcg::{Context, CudaRuntime};
 use std::sync::{Arc, Mutex};
 
 /// With the sources that were compiled.
-struct Large(CudaRuntime, DeviceInfo, Arc<Mutex<Vec<String>>>);
+struct FakeGpuRuntime(CudaRuntime, DeviceInfo, Arc<Mutex<Vec<String>>>);
 
-impl DeviceRuntime for Large {
+impl DeviceRuntime for FakeGpuRuntime {
     fn device_info(&self) -> DeviceInfo {
         self.1
     }
     fn alloc(&self, nbytes: usize) -> Result<Arc<dyn ArrayBuffer>> {
         self.0.alloc(nbytes)
     }
-    fn write(&self, dst: u64, src: &[u8]) -> Result<()> {
-        self.0.write(dst, src)
+    fn memcpy_htod(&self, dst: u64, src: &[u8]) -> Result<()> {
+        self.0.memcpy_htod(dst, src)
     }
-    fn read(&self, dst: &mut [u8], src: u64) -> Result<()> {
-        self.0.read(dst, src)
+    fn memcpy_dtoh(&self, dst: &mut [u8], src: u64) -> Result<()> {
+        self.0.memcpy_dtoh(dst, src)
     }
-    fn copy(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
-        self.0.copy(dst, src, nbytes)
+    fn memcpy_dtod(&self, dst: u64, src: u64, nbytes: usize) -> Result<()> {
+        self.0.memcpy_dtod(dst, src, nbytes)
     }
-    fn clear(&self, dst: u64, nbytes: usize) -> Result<()> {
-        self.0.clear(dst, nbytes)
+    fn memset_zero(&self, dst: u64, nbytes: usize) -> Result<()> {
+        self.0.memset_zero(dst, nbytes)
     }
     fn compile(&self, source: &str, name: &str) -> Result<Arc<dyn LaunchableKernel>> {
         self.2.lock().unwrap().push(source.to_owned());
@@ -43,7 +43,7 @@ impl DeviceRuntime for Large {
     }
 }
 
-const LARGE: DeviceInfo = DeviceInfo {
+const LARGE_GPU: DeviceInfo = DeviceInfo {
     multiprocessors: 132,
     max_blocks: 4 * 132 * 8,
     vector_bytes: 16,
@@ -52,85 +52,90 @@ const LARGE: DeviceInfo = DeviceInfo {
     compute_capability: 80,
 };
 
-fn claiming(device_info: DeviceInfo) -> Arc<ArrayContext> {
-    with_sources(device_info).0
+fn context_of_fake_gpu(device_info: DeviceInfo) -> Arc<ArrayContext> {
+    context_recording_sources(device_info).0
 }
 
-fn with_sources(device_info: DeviceInfo) -> (Arc<ArrayContext>, Arc<Mutex<Vec<String>>>) {
+fn context_recording_sources(device_info: DeviceInfo) -> (Arc<ArrayContext>, Arc<Mutex<Vec<String>>>) {
     let ctx = Context::new().expect("the virtual GPU is always there");
     let sources = Arc::default();
-    let runtime = Large(CudaRuntime::new(&ctx).unwrap(), device_info, Arc::clone(&sources));
+    let runtime = FakeGpuRuntime(CudaRuntime::new(&ctx).unwrap(), device_info, Arc::clone(&sources));
     (ArrayContext::new(Arc::new(runtime)), sources)
 }
 
-fn large() -> Arc<ArrayContext> {
-    claiming(LARGE)
+fn large_gpu_context() -> Arc<ArrayContext> {
+    context_of_fake_gpu(LARGE_GPU)
 }
 
-fn value(i: usize) -> i64 {
+fn element_value(i: usize) -> i64 {
     (i as i64 * 7919 + 13) % 101 - 50
 }
 
 /// Small integers in `shape`, as elements of `dtype`.
-fn array(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType) -> GpuArray {
+fn integer_array(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType) -> GpuArray {
     let array = GpuArray::empty(ctx, shape, DType::I64, Order::C).unwrap();
-    let bytes: Vec<u8> = (0..array.size()).flat_map(|i| value(i).to_ne_bytes()).collect();
+    let bytes: Vec<u8> = (0..array.size()).flat_map(|i| element_value(i).to_ne_bytes()).collect();
     array.write(&bytes, Order::C).unwrap();
     array.astype(dtype).unwrap()
 }
 
-fn numbers(array: &GpuArray) -> Vec<i64> {
+fn i64_values(array: &GpuArray) -> Vec<i64> {
     let array = array.astype(DType::I64).unwrap();
-    bytes(&array).chunks_exact(8).map(|eight| i64::from_ne_bytes(eight.try_into().unwrap())).collect()
+    array_bytes(&array).chunks_exact(8).map(|eight| i64::from_ne_bytes(eight.try_into().unwrap())).collect()
 }
 
-fn bytes(array: &GpuArray) -> Vec<u8> {
+fn array_bytes(array: &GpuArray) -> Vec<u8> {
     let mut bytes = vec![0; array.nbytes()];
     array.read(&mut bytes, Order::C).unwrap();
     bytes
 }
 
-fn reduced(array: &GpuArray, reduction: ReductionOp, axes: &[isize]) -> GpuArray {
+fn reduce_over_axes(array: &GpuArray, reduction: ReductionOp, axes: &[isize]) -> GpuArray {
     array.reduce(reduction, ReduceOptions { axes: Some(axes), ..Default::default() }).unwrap()
 }
 
 #[test]
-fn all_elements_in_packs_of_every_width() {
-    let ctx = large();
+fn vectorized_sums_are_exact_for_every_dtype() {
+    let ctx = large_gpu_context();
     let all = &[DType::I8, DType::I16, DType::I32, DType::I64, DType::F32, DType::F64, DType::C128];
     for &dtype in at_depth(&[DType::I8, DType::I32, DType::F64, DType::C128][..], all) {
         for n in [1usize, 7, 1023, 4099, 100_003] {
-            let wanted: i64 = (0..n).map(value).sum();
-            let a = array(&ctx, &[n], dtype);
-            assert_eq!(numbers(&reduced(&a, ReductionOp::Sum, &[0])), [wanted], "{dtype} {n}");
+            let wanted: i64 = (0..n).map(element_value).sum();
+            let a = integer_array(&ctx, &[n], dtype);
+            assert_eq!(i64_values(&reduce_over_axes(&a, ReductionOp::Sum, &[0])), [wanted], "{dtype} {n}");
             // A view that begins where no pack may be read.
             let rest = a.index(&[Index::Slice(Some(1), None, None)]).unwrap();
-            assert_eq!(numbers(&reduced(&rest, ReductionOp::Sum, &[0])), [wanted - value(0)], "{dtype} {n}");
+            assert_eq!(
+                i64_values(&reduce_over_axes(&rest, ReductionOp::Sum, &[0])),
+                [wanted - element_value(0)],
+                "{dtype} {n}"
+            );
         }
     }
 }
 
 #[test]
-fn runs_are_split_over_blocks_along_either_axis() {
-    let ctx = large();
+fn reductions_are_split_over_blocks_along_either_axis() {
+    let ctx = large_gpu_context();
     for [rows, columns] in [[3usize, 50_000], [50_000, 3], [3000, 64], [64, 3000], [20_000, 5], [1, 30_000]] {
-        let a = array(&ctx, &[rows, columns], DType::I32);
+        let a = integer_array(&ctx, &[rows, columns], DType::I32);
         let sum_of = |along: usize, k: usize| -> i64 {
             match along {
-                0 => (0..rows).map(|row| value(row * columns + k)).sum(),
-                _ => (0..columns).map(|column| value(k * columns + column)).sum(),
+                0 => (0..rows).map(|row| element_value(row * columns + k)).sum(),
+                _ => (0..columns).map(|column| element_value(k * columns + column)).sum(),
             }
         };
         for along in [0usize, 1] {
             let wanted: Vec<i64> = (0..[columns, rows][along]).map(|k| sum_of(along, k)).collect();
             // Twice, because the first one has to leave the tickets as it found them.
             for _ in 0..2 {
-                let sums = reduced(&a, ReductionOp::Sum, &[along as isize]);
-                assert_eq!(numbers(&sums), wanted, "{rows} x {columns} over {along}");
+                let sums = reduce_over_axes(&a, ReductionOp::Sum, &[along as isize]);
+                assert_eq!(i64_values(&sums), wanted, "{rows} x {columns} over {along}");
             }
-            let first = numbers(&reduced(&a, ReductionOp::ArgMaximum, &[along as isize]));
-            let at =
-                |line: usize, k: usize| if along == 0 { value(k * columns + line) } else { value(line * columns + k) };
+            let first = i64_values(&reduce_over_axes(&a, ReductionOp::ArgMaximum, &[along as isize]));
+            let at = |line: usize, k: usize| {
+                if along == 0 { element_value(k * columns + line) } else { element_value(line * columns + k) }
+            };
             for (line, &k) in first.iter().enumerate().step_by(97) {
                 let all: Vec<i64> = (0..[rows, columns][along]).map(|k| at(line, k)).collect();
                 let best = all.iter().max().and_then(|max| all.iter().position(|x| x == max));
@@ -141,95 +146,95 @@ fn runs_are_split_over_blocks_along_either_axis() {
 }
 
 #[test]
-fn fused_reductions_combine_in_the_same_order() {
-    let ctx = large();
-    let x = array(&ctx, &[300, 401], DType::F32).binary(Op::Multiply, 0.137).unwrap();
-    let row = array(&ctx, &[401], DType::F32).binary(Op::Multiply, 0.31).unwrap();
+fn fused_reductions_combine_in_the_order_of_separate_ones() {
+    let ctx = large_gpu_context();
+    let x = integer_array(&ctx, &[300, 401], DType::F32).binary(Op::Multiply, 0.137).unwrap();
+    let row = integer_array(&ctx, &[401], DType::F32).binary(Op::Multiply, 0.31).unwrap();
     for axes in [&[0isize, 1][..], &[0], &[1]] {
-        let body = || reduced(&x.binary(Op::Multiply, &row).unwrap(), ReductionOp::Sum, axes);
+        let body = || reduce_over_axes(&x.binary(Op::Multiply, &row).unwrap(), ReductionOp::Sum, axes);
         let apart = body();
         let fused = fuse::fuse(|| Ok(body())).unwrap();
-        assert_eq!(bytes(&apart), bytes(&fused), "{axes:?}");
+        assert_eq!(array_bytes(&apart), array_bytes(&fused), "{axes:?}");
     }
 }
 
 #[test]
-fn scans_in_packs() {
-    let ctx = large();
+fn vectorized_scans_are_correct() {
+    let ctx = large_gpu_context();
     for &dtype in at_depth(
         &[DType::I8, DType::I64, DType::C128][..],
         &[DType::I8, DType::I32, DType::I64, DType::F64, DType::C128],
     ) {
         for n in [65usize, 4096, 4097, 50_001] {
-            let a = array(&ctx, &[n], dtype);
+            let a = integer_array(&ctx, &[n], dtype);
             let running = |from: usize| {
                 (from..n).scan(0i64, |total, i| {
-                    *total += value(i);
+                    *total += element_value(i);
                     Some(*total)
                 })
             };
             let totals = a.cumulative(ScanOp::Sum, 0, None).unwrap();
-            assert_eq!(numbers(&totals), running(0).collect::<Vec<_>>(), "{dtype} {n}");
+            assert_eq!(i64_values(&totals), running(0).collect::<Vec<_>>(), "{dtype} {n}");
         }
     }
     // Rows whose ends are no multiples of packs, and totals along a middle axis.
-    let a = array(&ctx, &[2, 5001, 3], DType::I32);
+    let a = integer_array(&ctx, &[2, 5001, 3], DType::I32);
     for axis in [0, 1, 2] {
-        let totals = numbers(&a.cumulative(ScanOp::Sum, axis, None).unwrap());
+        let totals = i64_values(&a.cumulative(ScanOp::Sum, axis, None).unwrap());
         let stride = [15_003, 3, 1][axis];
         for (i, &total) in totals.iter().enumerate().step_by(31) {
             let place = i / stride % [2, 5001, 3][axis];
-            let wanted: i64 = (0..=place).map(|back| value(i - back * stride)).sum();
+            let wanted: i64 = (0..=place).map(|back| element_value(i - back * stride)).sum();
             assert_eq!(total, wanted, "axis {axis}, element {i}");
         }
     }
 }
 
 #[test]
-fn scans_of_persistent_blocks() {
-    let ctx = claiming(DeviceInfo { multiprocessors: 3, bulk_copy_smem_bytes: 150 << 10, ..LARGE });
+fn scans_by_persistent_blocks_are_correct() {
+    let ctx = context_of_fake_gpu(DeviceInfo { multiprocessors: 3, bulk_copy_smem_bytes: 150 << 10, ..LARGE_GPU });
     let all = &[DType::I8, DType::I32, DType::I64, DType::F32, DType::F64, DType::C128];
     for &dtype in at_depth(&[DType::I8, DType::F32, DType::C128][..], all) {
         for n in [98_304usize, 131_077] {
-            let a = array(&ctx, &[n], dtype);
+            let a = integer_array(&ctx, &[n], dtype);
             let wanted: Vec<i64> = (0..n)
                 .scan(0i64, |total, i| {
-                    *total += value(i);
+                    *total += element_value(i);
                     Some(*total)
                 })
                 .collect();
-            assert_eq!(numbers(&a.cumulative(ScanOp::Sum, 0, None).unwrap()), wanted, "{dtype} {n}");
+            assert_eq!(i64_values(&a.cumulative(ScanOp::Sum, 0, None).unwrap()), wanted, "{dtype} {n}");
         }
     }
     // Rows with a last tile of their own.
     let (rows, columns) = (5, 40_004);
-    let a = array(&ctx, &[rows, columns], DType::I32);
-    let totals = numbers(&a.cumulative(ScanOp::Maximum, 1, None).unwrap());
+    let a = integer_array(&ctx, &[rows, columns], DType::I32);
+    let totals = i64_values(&a.cumulative(ScanOp::Maximum, 1, None).unwrap());
     let mut largest = i64::MIN;
     for (i, &total) in totals.iter().enumerate() {
-        largest = if i % columns == 0 { value(i) } else { largest.max(value(i)) };
+        largest = if i % columns == 0 { element_value(i) } else { largest.max(element_value(i)) };
         assert_eq!(total, largest, "element {i}");
     }
 }
 
 #[test]
-fn long_rows_are_sorted_with_many_keys_a_thread() {
-    let ctx = large();
+fn long_rows_are_sorted_with_several_keys_per_thread() {
+    let ctx = large_gpu_context();
     let n = 33_001;
     // Two sweeps, which make and take places.
-    let a = array(&ctx, &[n], DType::I16);
-    let mut wanted: Vec<(i64, i64)> = (0..n).map(|i| (value(i), i as i64)).collect();
+    let a = integer_array(&ctx, &[n], DType::I16);
+    let mut wanted: Vec<(i64, i64)> = (0..n).map(|i| (element_value(i), i as i64)).collect();
     wanted.sort_unstable();
     let places: Vec<i64> = wanted.into_iter().map(|(_, place)| place).collect();
-    assert_eq!(numbers(&a.argsort(0, false).unwrap()), places);
+    assert_eq!(i64_values(&a.argsort(0, false).unwrap()), places);
 }
 
 #[test]
-fn threads_take_adjacent_outputs_where_rows_are_aligned() {
+fn threads_reduce_adjacent_outputs_where_rows_are_aligned() {
     // As many outputs as such a small device has threads.
-    let small = DeviceInfo { multiprocessors: 1, max_blocks: 4, ..LARGE };
-    let (wide, sources) = with_sources(small);
-    let narrow = claiming(DeviceInfo { vector_bytes: 1, ..small });
+    let small = DeviceInfo { multiprocessors: 1, max_blocks: 4, ..LARGE_GPU };
+    let (wide, sources) = context_recording_sources(small);
+    let narrow = context_of_fake_gpu(DeviceInfo { vector_bytes: 1, ..small });
     let all =
         [ReductionOp::Sum, ReductionOp::Maximum, ReductionOp::All, ReductionOp::ArgMinimum, ReductionOp::CountNonzero];
     let dtypes =
@@ -237,12 +242,13 @@ fn threads_take_adjacent_outputs_where_rows_are_aligned() {
     let compare = |shape: &[usize], from: isize, axes: &[isize], reduction, dtype, across: Option<usize>| {
         let view = |ctx| {
             let items = [Index::Ellipsis, Index::Slice(Some(from), None, None)];
-            array(ctx, shape, dtype).index(&items).unwrap()
+            integer_array(ctx, shape, dtype).index(&items).unwrap()
         };
         let before = sources.lock().unwrap().len();
-        let (a, b) = (reduced(&view(&wide), reduction, axes), reduced(&view(&narrow), reduction, axes));
+        let (a, b) =
+            (reduce_over_axes(&view(&wide), reduction, axes), reduce_over_axes(&view(&narrow), reduction, axes));
         let what = format!("{reduction:?} of {shape:?} {dtype} from {from} over {axes:?}");
-        assert_eq!((a.shape(), a.dtype(), bytes(&a)), (b.shape(), b.dtype(), bytes(&b)), "{what}");
+        assert_eq!((a.shape(), a.dtype(), array_bytes(&a)), (b.shape(), b.dtype(), array_bytes(&b)), "{what}");
         let compiled = sources.lock().unwrap()[before..].concat();
         if compiled.contains("array_reduce") {
             let is_across = compiled.contains("n_out / ");
@@ -273,7 +279,7 @@ fn threads_take_adjacent_outputs_where_rows_are_aligned() {
 }
 
 /// Roots of unity of a frequency, whose transform has all in one place.
-fn wave(ctx: &Arc<ArrayContext>, n: usize, frequency: usize) -> GpuArray {
+fn complex_exponential(ctx: &Arc<ArrayContext>, n: usize, frequency: usize) -> GpuArray {
     let angle = |i: usize| 2.0 * std::f64::consts::PI * ((i * frequency) % n) as f64 / n as f64;
     let bytes: Vec<u8> =
         (0..n).flat_map(|i| [angle(i).cos().to_ne_bytes(), angle(i).sin().to_ne_bytes()].concat()).collect();
@@ -283,11 +289,11 @@ fn wave(ctx: &Arc<ArrayContext>, n: usize, frequency: usize) -> GpuArray {
 }
 
 #[test]
-fn transforms_take_as_much_shared_memory_as_the_device_has() {
+fn ffts_use_the_shared_memory_of_the_device() {
     for (n, shared_bytes, at_once) in [(4096, 160 << 10, true), (4096, 48 << 10, false), (8192, 160 << 10, true)] {
-        let (ctx, sources) = with_sources(DeviceInfo { shared_bytes, ..LARGE });
-        let transformed = wave(&ctx, n, 77).fft(FftKind::Forward, 1, n, 1.0).unwrap();
-        let bytes = bytes(&transformed);
+        let (ctx, sources) = context_recording_sources(DeviceInfo { shared_bytes, ..LARGE_GPU });
+        let transformed = complex_exponential(&ctx, n, 77).fft(FftKind::Forward, 1, n, 1.0).unwrap();
+        let bytes = array_bytes(&transformed);
         let parts: Vec<f64> =
             bytes.chunks_exact(8).map(|eight| f64::from_ne_bytes(eight.try_into().unwrap())).collect();
         for (i, part) in parts.iter().enumerate() {
@@ -300,13 +306,19 @@ fn transforms_take_as_much_shared_memory_as_the_device_has() {
 }
 
 /// Small integers as a matrix of rows that lie as `how` says.
-fn matrix(ctx: &Arc<ArrayContext>, stack: &[usize], [rows, columns]: [usize; 2], dtype: DType, how: &str) -> GpuArray {
+fn matrix_with_layout(
+    ctx: &Arc<ArrayContext>,
+    stack: &[usize],
+    [rows, columns]: [usize; 2],
+    dtype: DType,
+    how: &str,
+) -> GpuArray {
     let shape = |axes: [usize; 2]| [stack, &axes].concat();
     let all = || Index::Slice(None, None, None);
     let from = |start, step| Index::Slice(Some(start), None, Some(step));
     // Sums of these are exact in 16-bit floats too.
     let small = |a: GpuArray| if dtype.itemsize() == 2 { a.binary(Op::Remainder, 3).unwrap() } else { a };
-    let made = |axes| small(array(ctx, &shape(axes), dtype));
+    let made = |axes| small(integer_array(ctx, &shape(axes), dtype));
     match how {
         "rows" => made([rows, columns]),
         "columns" => made([columns, rows]).swapaxes(-1, -2).unwrap(),
@@ -319,9 +331,9 @@ fn matrix(ctx: &Arc<ArrayContext>, stack: &[usize], [rows, columns]: [usize; 2],
 }
 
 /// The product of matrices of integers, one after the other.
-fn product_of(a: &GpuArray, b: &GpuArray) -> Vec<i64> {
+fn naive_matmul(a: &GpuArray, b: &GpuArray) -> Vec<i64> {
     let ([.., m, k], [.., n]) = (a.shape(), b.shape()) else { unreachable!() };
-    let (x, y) = (numbers(a), numbers(b));
+    let (x, y) = (i64_values(a), i64_values(b));
     let matrices = x.len() / (m * k);
     let element =
         |of: usize, i: usize, j: usize| (0..*k).map(|l| x[(of * m + i) * k + l] * y[(of * k + l) * n + j]).sum();
@@ -339,66 +351,69 @@ const OPERAND_LAYOUTS: [[&str; 2]; 5] = [
 ];
 
 /// Products in some arrangements (of all five usually the first two and the last one), by a kernel whose source has `tile`.
-fn products_of(device_info: DeviceInfo, dtype: DType, tile: &str, [m, n, k]: [usize; 3], arrangements: usize) {
-    let (ctx, sources) = with_sources(device_info);
+fn check_matmul(device_info: DeviceInfo, dtype: DType, tile: &str, [m, n, k]: [usize; 3], arrangements: usize) {
+    let (ctx, sources) = context_recording_sources(device_info);
     let wanted = |&place: &usize| place < arrangements && (is_deep() || arrangements < 5 || !matches!(place, 2 | 3));
     for [first, second] in (0..OPERAND_LAYOUTS.len()).filter(wanted).map(|place| OPERAND_LAYOUTS[place]) {
-        let (a, b) = (matrix(&ctx, &[2], [m, k], dtype, first), matrix(&ctx, &[2], [k, n], dtype, second));
+        let (a, b) = (
+            matrix_with_layout(&ctx, &[2], [m, k], dtype, first),
+            matrix_with_layout(&ctx, &[2], [k, n], dtype, second),
+        );
         let product = a.matmul(&b).unwrap();
         assert_eq!((product.dtype(), product.shape()), (dtype, &[2, m, n][..]));
-        assert_eq!(numbers(&product), product_of(&a, &b), "{dtype} of {first} and {second}");
+        assert_eq!(i64_values(&product), naive_matmul(&a, &b), "{dtype} of {first} and {second}");
     }
     assert!(sources.lock().unwrap().iter().any(|source| source.contains(tile)), "{dtype}: no {tile}");
 }
 
 #[test]
-fn products_by_tiles_of_threads() {
+fn tiled_matmul_is_correct() {
     for (dtype, arrangements) in [(DType::F32, 5), (DType::C64, 2), (DType::I32, 1), (DType::U64, 1)] {
-        products_of(LARGE, dtype, "rt_add_product", [70, 45, 37], arrangements);
+        check_matmul(LARGE_GPU, dtype, "rt_add_product", [70, 45, 37], arrangements);
     }
     // Short integers are converted where many are multiplied.
-    products_of(LARGE, DType::I16, "rt_add_product", [150, 160, 90], 1);
+    check_matmul(LARGE_GPU, DType::I16, "rt_add_product", [150, 160, 90], 1);
 }
 
 #[test]
-fn products_by_tiles_of_tensor_cores() {
-    let tall = DeviceInfo { compute_capability: 90, ..LARGE };
-    products_of(LARGE, DType::F16, "rt_matrices", [70, 45, 67], 5);
-    products_of(LARGE, DType::BF16, "rt_matrices", [70, 45, 37], 1);
-    products_of(LARGE, DType::F64, "FRAGMENT_ROWS = 8", [70, 45, 37], 5);
-    products_of(LARGE, DType::C128, "FRAGMENT_ROWS = 8", [70, 45, 21], 2);
-    products_of(tall, DType::F64, "FRAGMENT_ROWS = 16", [70, 45, 37], 2);
-    products_of(tall, DType::C128, "FRAGMENT_ROWS = 16", [70, 45, 21], 1);
+fn tensor_core_matmul_is_correct() {
+    let tall = DeviceInfo { compute_capability: 90, ..LARGE_GPU };
+    check_matmul(LARGE_GPU, DType::F16, "rt_matrices", [70, 45, 67], 5);
+    check_matmul(LARGE_GPU, DType::BF16, "rt_matrices", [70, 45, 37], 1);
+    check_matmul(LARGE_GPU, DType::F64, "FRAGMENT_ROWS = 8", [70, 45, 37], 5);
+    check_matmul(LARGE_GPU, DType::C128, "FRAGMENT_ROWS = 8", [70, 45, 21], 2);
+    check_matmul(tall, DType::F64, "FRAGMENT_ROWS = 16", [70, 45, 37], 2);
+    check_matmul(tall, DType::C128, "FRAGMENT_ROWS = 16", [70, 45, 21], 1);
 }
 
 #[test]
-fn products_of_few_columns_or_rows() {
+fn skinny_matmul_is_correct() {
     // Rows that are read in packs, and whose blocks share the terms; thin operands in shared memory, and not.
-    products_of(LARGE, DType::F32, "IS_SPLIT_K = 1", [20, 1, 3000], 5);
-    products_of(LARGE, DType::F32, "IS_PREFETCHED = 1", [64, 9, 260], 5);
-    products_of(LARGE, DType::C64, "IS_STAGED = 1", [3, 40, 130], 5);
-    products_of(LARGE, DType::F16, "PACK = 8", [33, 3, 264], 3);
-    products_of(LARGE, DType::F64, "PACK = 2", [2, 50, 70], 3);
-    products_of(LARGE, DType::I16, "PACK = 8", [40, 2, 64], 2);
-    products_of(LARGE, DType::C128, "constexpr int WIDTH = 4", [5, 4, 1000], 2);
+    check_matmul(LARGE_GPU, DType::F32, "IS_SPLIT_K = 1", [20, 1, 3000], 5);
+    check_matmul(LARGE_GPU, DType::F32, "IS_PREFETCHED = 1", [64, 9, 260], 5);
+    check_matmul(LARGE_GPU, DType::C64, "IS_STAGED = 1", [3, 40, 130], 5);
+    check_matmul(LARGE_GPU, DType::F16, "PACK = 8", [33, 3, 264], 3);
+    check_matmul(LARGE_GPU, DType::F64, "PACK = 2", [2, 50, 70], 3);
+    check_matmul(LARGE_GPU, DType::I16, "PACK = 8", [40, 2, 64], 2);
+    check_matmul(LARGE_GPU, DType::C128, "constexpr int WIDTH = 4", [5, 4, 1000], 2);
     // Few rows of tall tiles are the columns of the transposed product.
-    products_of(LARGE, DType::F64, "FRAGMENT_ROWS = 8", [6, 40, 30], 2);
+    check_matmul(LARGE_GPU, DType::F64, "FRAGMENT_ROWS = 8", [6, 40, 30], 2);
 }
 
 #[test]
-fn products_of_few_tiles_are_summed_in_parts() {
-    let small = DeviceInfo { multiprocessors: 24, ..LARGE };
+fn products_of_few_tiles_use_split_k() {
+    let small = DeviceInfo { multiprocessors: 24, ..LARGE_GPU };
     for (dtype, k) in [(DType::F32, 1100), (DType::F64, 600), (DType::I16, 600)] {
-        products_of(small, dtype, "array_reduce", [20, 20, k], 2);
+        check_matmul(small, dtype, "array_reduce", [20, 20, k], 2);
     }
     // Sums of parts are not rounded: these are odd, and beyond what float16 has all integers of.
-    let (ctx, sources) = with_sources(small);
+    let (ctx, sources) = context_recording_sources(small);
     let [a, b] = [[20, 2101], [2101, 20]].map(|shape| {
         let ones = GpuArray::empty(&ctx, &shape, DType::F16, Order::C).unwrap();
         ones.fill(Scalar::Weak(WeakScalar::Int(1))).unwrap();
         ones
     });
-    assert_eq!(numbers(&a.matmul(&b).unwrap()), [2100; 400]);
+    assert_eq!(i64_values(&a.matmul(&b).unwrap()), [2100; 400]);
     let sources = sources.lock().unwrap().concat();
     assert!(sources.contains("array_reduce") && sources.contains("typedef float O"));
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rtcg_cuda_sys::*;
 
-use super::copy::{CopyQueue, copy_unified, device_to_device, device_to_host, host_to_device};
+use super::copy::{CopyQueue, copy_device_to_device, copy_device_to_host, copy_host_to_device, copy_unified};
 use super::{Handle, driver_functions, write_out};
 use crate::context::current;
 use crate::driver::{self, ARRAYS};
@@ -45,7 +45,7 @@ pub(super) fn check_shape(given: &CUDA_ARRAY3D_DESCRIPTOR) -> Res<[u64; 3]> {
 }
 
 /// Where arrays begin that lie one after the other, and the bytes of all.
-pub(super) fn address_levels(given: &[CUDA_ARRAY3D_DESCRIPTOR], alignment: u64) -> Res<(Vec<u64>, u64)> {
+pub(super) fn consecutive_array_offsets(given: &[CUDA_ARRAY3D_DESCRIPTOR], alignment: u64) -> Res<(Vec<u64>, u64)> {
     let mut offsets = Vec::new();
     let mut next = 0_u64;
     for d in given {
@@ -58,7 +58,7 @@ pub(super) fn address_levels(given: &[CUDA_ARRAY3D_DESCRIPTOR], alignment: u64) 
 
 fn create_array_3d(given: &CUDA_ARRAY3D_DESCRIPTOR) -> Res<CUarray> {
     let context = current()?;
-    capture::check_unsafe_call()?;
+    capture::refuse_call_unsafe_in_capture()?;
     let extents = check_shape(given)?;
     let block = driver::alloc_for_context(&context, extents.iter().product(), MemoryKind::Device, 0, 0)?;
     let array = DriverArray { ctx_id: context.id, start: block.start, extents, description: *given, is_level: false };
@@ -117,44 +117,44 @@ driver_functions! {
         let context = crate::context::current_or_owner_context(array.ctx_id)?;
         // A level goes with its mipmapped array.
         ensure(!array.is_level, ResultCode::INVALID_VALUE)?;
-        capture::check_unsafe_call()?;
+        capture::refuse_call_unsafe_in_capture()?;
         let outcome = context.synchronize();
         driver::free_block(ARRAYS.remove_object(hArray.handle_number())?.start)?;
         outcome
     }
 
     fn cuMemcpyHtoA(dstArray: CUarray, dstOffset: usize, srcHost: *const c_void, ByteCount: usize) {
-        let lane = CopyQueue::for_synchronous_call()?;
-        host_to_device(&lane, array_byte_address(dstArray, dstOffset, ByteCount)?, srcHost.addr() as u64, ByteCount as u64)
+        let lane = CopyQueue::synchronous_copy_queue()?;
+        copy_host_to_device(&lane, array_byte_address(dstArray, dstOffset, ByteCount)?, srcHost.addr() as u64, ByteCount as u64)
     }
 
     fn cuMemcpyHtoAAsync(dstArray: CUarray, dstOffset: usize, srcHost: *const c_void, ByteCount: usize, hStream: CUstream) {
-        let lane = CopyQueue::of_stream(hStream)?;
-        host_to_device(&lane, array_byte_address(dstArray, dstOffset, ByteCount)?, srcHost.addr() as u64, ByteCount as u64)
+        let lane = CopyQueue::stream_copy_queue(hStream)?;
+        copy_host_to_device(&lane, array_byte_address(dstArray, dstOffset, ByteCount)?, srcHost.addr() as u64, ByteCount as u64)
     }
 
     fn cuMemcpyAtoH(dstHost: *mut c_void, srcArray: CUarray, srcOffset: usize, ByteCount: usize) {
-        let lane = CopyQueue::for_synchronous_call()?;
-        device_to_host(&lane, dstHost.addr() as u64, array_byte_address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
+        let lane = CopyQueue::synchronous_copy_queue()?;
+        copy_device_to_host(&lane, dstHost.addr() as u64, array_byte_address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
     }
 
     fn cuMemcpyAtoHAsync(dstHost: *mut c_void, srcArray: CUarray, srcOffset: usize, ByteCount: usize, hStream: CUstream) {
-        let lane = CopyQueue::of_stream(hStream)?;
-        device_to_host(&lane, dstHost.addr() as u64, array_byte_address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
+        let lane = CopyQueue::stream_copy_queue(hStream)?;
+        copy_device_to_host(&lane, dstHost.addr() as u64, array_byte_address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
     }
 
     fn cuMemcpyDtoA(dstArray: CUarray, dstOffset: usize, srcDevice: CUdeviceptr, ByteCount: usize) {
-        let lane = CopyQueue::for_synchronous_call()?;
-        device_to_device(&lane, array_byte_address(dstArray, dstOffset, ByteCount)?, srcDevice, ByteCount as u64)
+        let lane = CopyQueue::synchronous_copy_queue()?;
+        copy_device_to_device(&lane, array_byte_address(dstArray, dstOffset, ByteCount)?, srcDevice, ByteCount as u64)
     }
 
     fn cuMemcpyAtoD(dstDevice: CUdeviceptr, srcArray: CUarray, srcOffset: usize, ByteCount: usize) {
-        let lane = CopyQueue::for_synchronous_call()?;
-        device_to_device(&lane, dstDevice, array_byte_address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
+        let lane = CopyQueue::synchronous_copy_queue()?;
+        copy_device_to_device(&lane, dstDevice, array_byte_address(srcArray, srcOffset, ByteCount)?, ByteCount as u64)
     }
 
     fn cuMemcpyAtoA(dstArray: CUarray, dstOffset: usize, srcArray: CUarray, srcOffset: usize, ByteCount: usize) {
-        let lane = CopyQueue::for_synchronous_call()?;
+        let lane = CopyQueue::synchronous_copy_queue()?;
         let (dst, src) = (array_byte_address(dstArray, dstOffset, ByteCount)?, array_byte_address(srcArray, srcOffset, ByteCount)?);
         copy_unified(&lane, dst, src, ByteCount as u64)
     }

@@ -7,7 +7,10 @@ use std::sync::atomic::Ordering;
 use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
-use crate::context::{self, Context, alive_or_primary, context_by_handle, current, current_alive, current_or_primary};
+use crate::context::{
+    self, Context, alive_or_primary_context, context_by_handle, current, current_alive_context,
+    current_or_primary_context,
+};
 use crate::device::device_by_ordinal;
 use crate::driver::EVENTS;
 use crate::error::{Res, ResultCode, ensure};
@@ -24,7 +27,7 @@ pub(crate) const STREAM_PRIORITY_RANGE: (c_int, c_int) = (0, -5);
 /// `place` is null or valid for writing a handle.
 unsafe fn create_context(place: *mut CUcontext, flags: c_uint, dev: CUdevice) -> Res {
     ensure(!place.is_null(), ResultCode::INVALID_VALUE)?;
-    ensure(!crate::stream::in_host_call(), ResultCode::NOT_PERMITTED)?;
+    ensure(!crate::stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
     let context = Context::create(device_by_ordinal(dev)?, flags)?;
     context::push_current(context.clone())?;
     // SAFETY: not null, so valid by this function's contract.
@@ -33,7 +36,7 @@ unsafe fn create_context(place: *mut CUcontext, flags: c_uint, dev: CUdevice) ->
 
 /// The context of a handle, or the current one for null.
 fn context_or_current(ctx: CUcontext) -> Res<Arc<Context>> {
-    if ctx.is_null() { current_alive() } else { context_by_handle(ctx.handle_number()) }
+    if ctx.is_null() { current_alive_context() } else { context_by_handle(ctx.handle_number()) }
 }
 
 /// Largest value that a limit may have, and whether it may be set at all.
@@ -78,7 +81,7 @@ driver_functions! {
 
     fn cuCtxAttach(pctx: *mut CUcontext, flags: c_uint) {
         ensure(flags == 0 && !pctx.is_null(), ResultCode::INVALID_VALUE)?;
-        let context = current_alive()?;
+        let context = current_alive_context()?;
         ensure(!context.primary, ResultCode::INVALID_CONTEXT)?;
         context.attach();
         write_out(pctx, CUcontext::from_handle_number(context.handle))
@@ -86,14 +89,14 @@ driver_functions! {
 
     fn cuCtxDetach(ctx: CUcontext) {
         let context = context_by_handle(ctx.handle_number())?;
-        let is_current = context::top_of_stack().is_some_and(|top| top.id == context.id);
+        let is_current = context::top_of_context_stack().is_some_and(|top| top.id == context.id);
         ensure(is_current && !context.primary, ResultCode::INVALID_CONTEXT)?;
         context.detach()
     }
 
     fn cuCtxPushCurrent(ctx: CUcontext) {
         ensure(!ctx.is_null(), ResultCode::INVALID_VALUE)?;
-        context::push_current(alive_or_primary(ctx.handle_number())?)
+        context::push_current(alive_or_primary_context(ctx.handle_number())?)
     }
 
     fn cuCtxPopCurrent(pctx: *mut CUcontext) {
@@ -103,17 +106,17 @@ driver_functions! {
     }
 
     fn cuCtxSetCurrent(ctx: CUcontext) {
-        let context = if ctx.is_null() { None } else { Some(alive_or_primary(ctx.handle_number())?) };
+        let context = if ctx.is_null() { None } else { Some(alive_or_primary_context(ctx.handle_number())?) };
         context::set_current(context)
     }
 
     fn cuCtxGetCurrent(pctx: *mut CUcontext) {
-        let handle = context::top_of_stack().map_or(0, |c| c.handle);
+        let handle = context::top_of_context_stack().map_or(0, |c| c.handle);
         write_out(pctx, CUcontext::from_handle_number(handle))
     }
 
     fn cuCtxGetDevice(device: *mut CUdevice) {
-        write_out(device, current_or_primary()?.device.ordinal as CUdevice)
+        write_out(device, current_or_primary_context()?.device.ordinal as CUdevice)
     }
 
     fn cuCtxGetDevice_v2(device: *mut CUdevice, ctx: CUcontext) {
@@ -121,11 +124,11 @@ driver_functions! {
     }
 
     fn cuCtxGetFlags(flags: *mut c_uint) {
-        write_out(flags, current_or_primary()?.flags.load(Ordering::Acquire))
+        write_out(flags, current_or_primary_context()?.flags.load(Ordering::Acquire))
     }
 
     fn cuCtxSetFlags(flags: c_uint) {
-        current_alive()?.set_flags(flags)
+        current_alive_context()?.set_flags(flags)
     }
 
     fn cuCtxGetId(ctx: CUcontext, ctxId: *mut u64) {
@@ -134,23 +137,23 @@ driver_functions! {
 
     fn cuCtxSynchronize() {
         let context = current()?;
-        capture::check_context_wait(&context)?;
+        capture::refuse_if_context_captures(&context)?;
         context.synchronize()
     }
 
     fn cuCtxSynchronize_v2(ctx: CUcontext) {
-        ensure(!crate::stream::in_host_call(), ResultCode::NOT_PERMITTED)?;
+        ensure(!crate::stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
         context_or_current(ctx)?.synchronize()
     }
 
     fn cuCtxSetLimit(limit: CUlimit, value: usize) {
         let context = current()?;
-        capture::check_unsafe_call()?;
+        capture::refuse_call_unsafe_in_capture()?;
         check_limit(limit.0, value)?;
-        context.settings().limits[limit.0 as usize] = value;
+        context.lock_settings().limits[limit.0 as usize] = value;
         match limit {
-            CUlimit::CU_LIMIT_PRINTF_FIFO_SIZE => limits::set_printf_fifo(value),
-            CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE => limits::set_malloc_heap(value),
+            CUlimit::CU_LIMIT_PRINTF_FIFO_SIZE => limits::set_printf_fifo_bytes(value),
+            CUlimit::CU_LIMIT_MALLOC_HEAP_SIZE => limits::set_malloc_heap_bytes(value),
             CUlimit::CU_LIMIT_STACK_SIZE => context.cancel.set_stack_limit(value),
             _ => {}
         }
@@ -158,26 +161,26 @@ driver_functions! {
     }
 
     fn cuCtxGetLimit(pvalue: *mut usize, limit: CUlimit) {
-        let context = current_alive()?;
+        let context = current_alive_context()?;
         ensure(limit.0 < 10, ResultCode::INVALID_VALUE)?;
-        let value = context.settings().limits[limit.0 as usize];
+        let value = context.lock_settings().limits[limit.0 as usize];
         write_out(pvalue, value)
     }
 
     fn cuCtxGetCacheConfig(pconfig: *mut CUfunc_cache) {
-        let config = current_alive()?.settings().cache_config;
+        let config = current_alive_context()?.lock_settings().cache_config;
         write_out(pconfig, CUfunc_cache(config))
     }
 
     fn cuCtxSetCacheConfig(config: CUfunc_cache) {
         let context = current()?;
         ensure(config.0 <= 3, ResultCode::INVALID_VALUE)?;
-        context.settings().cache_config = config.0;
+        context.lock_settings().cache_config = config.0;
         Ok(())
     }
 
     fn cuCtxGetSharedMemConfig(pConfig: *mut CUsharedconfig) {
-        let config = current_alive()?.settings().shared_config;
+        let config = current_alive_context()?.lock_settings().shared_config;
         write_out(pConfig, CUsharedconfig(config))
     }
 
@@ -196,7 +199,7 @@ driver_functions! {
     }
 
     fn cuCtxGetStreamPriorityRange(leastPriority: *mut c_int, greatestPriority: *mut c_int) {
-        current_alive()?;
+        current_alive_context()?;
         write_out_if_not_null(leastPriority, STREAM_PRIORITY_RANGE.0);
         write_out_if_not_null(greatestPriority, STREAM_PRIORITY_RANGE.1);
         Ok(())
@@ -226,16 +229,16 @@ driver_functions! {
         let context = context_or_current(hCtx)?;
         let event = EVENTS.get_object(hEvent.handle_number())?;
         ensure(event.ctx_id == context.id, ResultCode::INVALID_HANDLE)?;
-        event.record_after(&context, context.stream_points().into());
+        event.record_after_points(&context, context.stream_points().into());
         Ok(())
     }
 
     fn cuCtxWaitEvent(hCtx: CUcontext, hEvent: CUevent) {
         let context = context_or_current(hCtx)?;
         let event = EVENTS.get_object(hEvent.handle_number())?;
-        if let Some(fence) = event.pending_point() {
+        if let Some(fence) = event.pending_stream_point() {
             for stream in context.all_streams() {
-                stream.submit(&context, StreamPoints::from_elem(fence.clone(), 1), OperationWork::Wait);
+                stream.submit_operation(&context, StreamPoints::from_elem(fence.clone(), 1), OperationWork::Wait);
             }
         }
         Ok(())

@@ -13,14 +13,14 @@ use super::{Handle, driver_functions};
 use crate::context::{Context, context_by_handle, current};
 use crate::driver::stream_and_context;
 use crate::error::{Res, ResultCode, ensure};
-use crate::exec::calls::printf;
+use crate::exec::runtime_calls::printf;
 use crate::graph::{AssertSend, NodeAction, capture};
-use crate::memory::copy::{self, MemoryLocation, check_device, check_host};
+use crate::memory::copy::{self, MemoryLocation, check_device_range, check_host_range};
 use crate::stream::Stream;
 
 /// Work up to this many bytes is done by the calling thread if the stream is idle: waking another
 /// thread costs more.
-pub(crate) const MAX_INLINE_BYTES: u64 = 256 << 10;
+pub(crate) const MAX_INLINE_COPY_BYTES: u64 = 256 << 10;
 /// Up to this many bytes of pageable memory are kept aside for a copy that has to wait.
 const MAX_STAGED_BYTES: u64 = 4 << 20;
 
@@ -36,23 +36,23 @@ pub(crate) struct CopyQueue {
 
 impl CopyQueue {
     /// The lane of synchronous calls.
-    pub(crate) fn for_synchronous_call() -> Res<CopyQueue> {
+    pub(crate) fn synchronous_copy_queue() -> Res<CopyQueue> {
         let ctx = current()?;
-        capture::check_legacy(&ctx)?;
-        capture::check_unsafe_call()?;
+        capture::refuse_if_blocking_stream_captures(&ctx)?;
+        capture::refuse_call_unsafe_in_capture()?;
         let stream = ctx.legacy.clone();
         Ok(CopyQueue { ctx, stream, is_async: false })
     }
 
     /// The lane of asynchronous calls.
-    pub(crate) fn of_stream(stream: CUstream) -> Res<CopyQueue> {
+    pub(crate) fn stream_copy_queue(stream: CUstream) -> Res<CopyQueue> {
         let (ctx, stream) = stream_and_context(stream.handle_number())?;
         Ok(CopyQueue { ctx, stream, is_async: true })
     }
 
     /// Runs work that touches only memory of the device: never waits for it.
     pub(crate) fn submit_device_work(&self, bytes: u64, work: impl FnOnce() -> Res + Send + 'static) -> Res {
-        self.stream.run_or_submit(&self.ctx, bytes <= MAX_INLINE_BYTES, work)
+        self.stream.run_or_submit(&self.ctx, bytes <= MAX_INLINE_COPY_BYTES, work)
     }
 
     /// Runs work that is done when the call returns.
@@ -65,9 +65,9 @@ impl CopyQueue {
 
 /// Copies when it reaches the head of the stream. Ranges are checked again then, because the program may have freed
 /// memory too early; that must be its error, not the end of the process.
-fn copy_now(dst: u64, src: u64, len: u64) -> Res {
+fn run_checked_copy(dst: u64, src: u64, len: u64) -> Res {
     let still = |address| {
-        check_host(address, len).map(drop).map_err(|_| {
+        check_host_range(address, len).map(drop).map_err(|_| {
             ResultCode::ILLEGAL_ADDRESS.with_detail("a copy uses memory that was freed before the copy ran")
         })
     };
@@ -97,66 +97,70 @@ fn capture_copy(lane: &CopyQueue, dst: (CUmemorytype, u64), src: (CUmemorytype, 
     })
 }
 
-const HOST: CUmemorytype = CUmemorytype::CU_MEMORYTYPE_HOST;
-const DEVICE: CUmemorytype = CUmemorytype::CU_MEMORYTYPE_DEVICE;
+const HOST_MEMORY: CUmemorytype = CUmemorytype::CU_MEMORYTYPE_HOST;
+const DEVICE_MEMORY: CUmemorytype = CUmemorytype::CU_MEMORYTYPE_DEVICE;
 
 /// From host memory to device memory.
-pub(crate) fn host_to_device(lane: &CopyQueue, dst: u64, src: u64, len: u64) -> Res {
-    check_device(dst, len)?;
-    let place = check_host(src, len)?;
-    if len == 0 || capture_copy(lane, (DEVICE, dst), (HOST, src), len)? {
+pub(crate) fn copy_host_to_device(lane: &CopyQueue, dst: u64, src: u64, len: u64) -> Res {
+    check_device_range(dst, len)?;
+    let place = check_host_range(src, len)?;
+    if len == 0 || capture_copy(lane, (DEVICE_MEMORY, dst), (HOST_MEMORY, src), len)? {
         return Ok(());
     }
     if !lane.is_async {
-        return lane.run_synchronously(move || copy_now(dst, src, len));
+        return lane.run_synchronously(move || run_checked_copy(dst, src, len));
     }
     if place == MemoryLocation::Device {
-        return lane.submit_device_work(len, move || copy_now(dst, src, len));
+        return lane.submit_device_work(len, move || run_checked_copy(dst, src, len));
     }
     if let Some(_turn) = lane.stream.try_run_inline(&lane.ctx) {
-        return copy_now(dst, src, len);
+        return run_checked_copy(dst, src, len);
     }
     if len > MAX_STAGED_BYTES {
-        return lane.run_synchronously(move || copy_now(dst, src, len));
+        return lane.run_synchronously(move || run_checked_copy(dst, src, len));
     }
     // SAFETY: the caller promises that `src` is readable for `len` bytes.
     let staged = unsafe { std::slice::from_raw_parts(src as *const u8, len as usize) }.to_vec();
-    lane.submit_device_work(u64::MAX, move || copy_now(dst, staged.as_ptr() as u64, len))
+    lane.submit_device_work(u64::MAX, move || run_checked_copy(dst, staged.as_ptr() as u64, len))
 }
 
 /// From device memory to host memory.
-pub(crate) fn device_to_host(lane: &CopyQueue, dst: u64, src: u64, len: u64) -> Res {
-    check_device(src, len)?;
-    let place = check_host(dst, len)?;
-    if len == 0 || capture_copy(lane, (HOST, dst), (DEVICE, src), len)? {
+pub(crate) fn copy_device_to_host(lane: &CopyQueue, dst: u64, src: u64, len: u64) -> Res {
+    check_device_range(src, len)?;
+    let place = check_host_range(dst, len)?;
+    if len == 0 || capture_copy(lane, (HOST_MEMORY, dst), (DEVICE_MEMORY, src), len)? {
         return Ok(());
     }
     if lane.is_async && place == MemoryLocation::Device {
-        return lane.submit_device_work(len, move || copy_now(dst, src, len));
+        return lane.submit_device_work(len, move || run_checked_copy(dst, src, len));
     }
-    lane.run_synchronously(move || copy_now(dst, src, len))
+    lane.run_synchronously(move || run_checked_copy(dst, src, len))
 }
 
 /// Within device memory.
-pub(crate) fn device_to_device(lane: &CopyQueue, dst: u64, src: u64, len: u64) -> Res {
-    check_device(dst, len)?;
-    check_device(src, len)?;
-    if len == 0 || capture_copy(lane, (DEVICE, dst), (DEVICE, src), len)? {
+pub(crate) fn copy_device_to_device(lane: &CopyQueue, dst: u64, src: u64, len: u64) -> Res {
+    check_device_range(dst, len)?;
+    check_device_range(src, len)?;
+    if len == 0 || capture_copy(lane, (DEVICE_MEMORY, dst), (DEVICE_MEMORY, src), len)? {
         return Ok(());
     }
-    lane.submit_device_work(len, move || copy_now(dst, src, len))
+    lane.submit_device_work(len, move || run_checked_copy(dst, src, len))
 }
 
 /// A copy whose direction the addresses tell.
 pub(crate) fn copy_unified(lane: &CopyQueue, dst: u64, src: u64, len: u64) -> Res {
-    match (check_host(dst, len)?, check_host(src, len)?) {
-        (MemoryLocation::Device, MemoryLocation::Device) => device_to_device(lane, dst, src, len),
-        (MemoryLocation::Device, MemoryLocation::Pageable) => host_to_device(lane, dst, src, len),
-        (MemoryLocation::Pageable, MemoryLocation::Device) => device_to_host(lane, dst, src, len),
-        (MemoryLocation::Pageable, MemoryLocation::Pageable) if capture_copy(lane, (HOST, dst), (HOST, src), len)? => {
+    match (check_host_range(dst, len)?, check_host_range(src, len)?) {
+        (MemoryLocation::Device, MemoryLocation::Device) => copy_device_to_device(lane, dst, src, len),
+        (MemoryLocation::Device, MemoryLocation::Pageable) => copy_host_to_device(lane, dst, src, len),
+        (MemoryLocation::Pageable, MemoryLocation::Device) => copy_device_to_host(lane, dst, src, len),
+        (MemoryLocation::Pageable, MemoryLocation::Pageable)
+            if capture_copy(lane, (HOST_MEMORY, dst), (HOST_MEMORY, src), len)? =>
+        {
             Ok(())
         }
-        (MemoryLocation::Pageable, MemoryLocation::Pageable) => lane.run_synchronously(move || copy_now(dst, src, len)),
+        (MemoryLocation::Pageable, MemoryLocation::Pageable) => {
+            lane.run_synchronously(move || run_checked_copy(dst, src, len))
+        }
     }
 }
 
@@ -171,56 +175,56 @@ fn peer_copy_contexts(ctx: &Arc<Context>, handles: [CUcontext; 2]) -> Res<[Arc<C
 
 driver_functions! {
     fn cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, ByteCount: usize) {
-        copy_unified(&CopyQueue::for_synchronous_call()?, dst, src, ByteCount as u64)
+        copy_unified(&CopyQueue::synchronous_copy_queue()?, dst, src, ByteCount as u64)
     }
 
     fn cuMemcpyAsync(dst: CUdeviceptr, src: CUdeviceptr, ByteCount: usize, hStream: CUstream) {
-        copy_unified(&CopyQueue::of_stream(hStream)?, dst, src, ByteCount as u64)
+        copy_unified(&CopyQueue::stream_copy_queue(hStream)?, dst, src, ByteCount as u64)
     }
 
     fn cuMemcpyHtoD(dstDevice: CUdeviceptr, srcHost: *const c_void, ByteCount: usize) {
-        host_to_device(&CopyQueue::for_synchronous_call()?, dstDevice, srcHost.addr() as u64, ByteCount as u64)
+        copy_host_to_device(&CopyQueue::synchronous_copy_queue()?, dstDevice, srcHost.addr() as u64, ByteCount as u64)
     }
 
     fn cuMemcpyHtoDAsync(dstDevice: CUdeviceptr, srcHost: *const c_void, ByteCount: usize, hStream: CUstream) {
-        host_to_device(&CopyQueue::of_stream(hStream)?, dstDevice, srcHost.addr() as u64, ByteCount as u64)
+        copy_host_to_device(&CopyQueue::stream_copy_queue(hStream)?, dstDevice, srcHost.addr() as u64, ByteCount as u64)
     }
 
     fn cuMemcpyDtoH(dstHost: *mut c_void, srcDevice: CUdeviceptr, ByteCount: usize) {
-        device_to_host(&CopyQueue::for_synchronous_call()?, dstHost.addr() as u64, srcDevice, ByteCount as u64)
+        copy_device_to_host(&CopyQueue::synchronous_copy_queue()?, dstHost.addr() as u64, srcDevice, ByteCount as u64)
     }
 
     fn cuMemcpyDtoHAsync(dstHost: *mut c_void, srcDevice: CUdeviceptr, ByteCount: usize, hStream: CUstream) {
-        device_to_host(&CopyQueue::of_stream(hStream)?, dstHost.addr() as u64, srcDevice, ByteCount as u64)
+        copy_device_to_host(&CopyQueue::stream_copy_queue(hStream)?, dstHost.addr() as u64, srcDevice, ByteCount as u64)
     }
 
     fn cuMemcpyDtoD(dstDevice: CUdeviceptr, srcDevice: CUdeviceptr, ByteCount: usize) {
-        device_to_device(&CopyQueue::for_synchronous_call()?, dstDevice, srcDevice, ByteCount as u64)
+        copy_device_to_device(&CopyQueue::synchronous_copy_queue()?, dstDevice, srcDevice, ByteCount as u64)
     }
 
     fn cuMemcpyDtoDAsync(dstDevice: CUdeviceptr, srcDevice: CUdeviceptr, ByteCount: usize, hStream: CUstream) {
-        device_to_device(&CopyQueue::of_stream(hStream)?, dstDevice, srcDevice, ByteCount as u64)
+        copy_device_to_device(&CopyQueue::stream_copy_queue(hStream)?, dstDevice, srcDevice, ByteCount as u64)
     }
 
     fn cuMemcpyPeer(dstDevice: CUdeviceptr, dstContext: CUcontext, srcDevice: CUdeviceptr, srcContext: CUcontext, ByteCount: usize) {
-        let lane = CopyQueue::for_synchronous_call()?;
+        let lane = CopyQueue::synchronous_copy_queue()?;
         for peer in peer_copy_contexts(&lane.ctx, [dstContext, srcContext])? {
             lane.ctx.wait_for_all_streams(peer.stream_points())?;
         }
-        device_to_device(&lane, dstDevice, srcDevice, ByteCount as u64)
+        copy_device_to_device(&lane, dstDevice, srcDevice, ByteCount as u64)
     }
 
     fn cuMemcpyPeerAsync(dstDevice: CUdeviceptr, dstContext: CUcontext, srcDevice: CUdeviceptr, srcContext: CUcontext, ByteCount: usize, hStream: CUstream) {
-        let lane = CopyQueue::of_stream(hStream)?;
+        let lane = CopyQueue::stream_copy_queue(hStream)?;
         peer_copy_contexts(&lane.ctx, [dstContext, srcContext])?;
-        device_to_device(&lane, dstDevice, srcDevice, ByteCount as u64)
+        copy_device_to_device(&lane, dstDevice, srcDevice, ByteCount as u64)
     }
 
     fn cuMemcpyBatchAsync(dsts: *mut CUdeviceptr, srcs: *mut CUdeviceptr, sizes: *mut usize, count: usize, attrs: *mut CUmemcpyAttributes, attrsIdxs: *mut usize, numAttrs: usize, hStream: CUstream) {
         let _ = (attrs, attrsIdxs, numAttrs);
         ensure(hStream.handle_number() > 1, ResultCode::INVALID_VALUE)?;
         ensure(count > 0 && !dsts.is_null() && !srcs.is_null() && !sizes.is_null(), ResultCode::INVALID_VALUE)?;
-        let lane = CopyQueue::of_stream(hStream)?;
+        let lane = CopyQueue::stream_copy_queue(hStream)?;
         for i in 0..count {
             copy_unified(&lane, *dsts.add(i), *srcs.add(i), *sizes.add(i) as u64)?;
         }

@@ -12,7 +12,7 @@ use crate::error::{Res, ResultCode, ensure};
 ///
 /// # Safety
 /// `place` is null or has room for `room` bytes.
-unsafe fn write_text(place: *mut c_char, room: c_int, text: &str) -> Res {
+unsafe fn write_c_string(place: *mut c_char, room: c_int, text: &str) -> Res {
     ensure(!place.is_null() && room > 0, ResultCode::INVALID_VALUE)?;
     let n = text.len().min(room as usize - 1);
     // SAFETY: `n + 1 <= room`.
@@ -34,7 +34,7 @@ driver_functions! {
     }
 
     fn cuDeviceGetName(name: *mut c_char, len: c_int, dev: CUdevice) {
-        write_text(name, len, &device_by_ordinal(dev)?.name)
+        write_c_string(name, len, &device_by_ordinal(dev)?.name)
     }
 
     fn cuDeviceGetUuid(uuid: *mut CUuuid, dev: CUdevice) {
@@ -99,7 +99,7 @@ driver_functions! {
     fn cuDeviceGetPCIBusId(pciBusId: *mut c_char, len: c_int, dev: CUdevice) {
         let id = device_by_ordinal(dev)?.pci_bus_id();
         ensure(len as usize > id.len(), ResultCode::INVALID_VALUE)?;
-        write_text(pciBusId, len, &id)
+        write_c_string(pciBusId, len, &id)
     }
 
     fn cuDeviceCanAccessPeer(canAccessPeer: *mut c_int, dev: CUdevice, peerDev: CUdevice) {
@@ -147,7 +147,7 @@ driver_functions! {
     }
 
     fn cuCtxGetExecAffinity(pExecAffinity: *mut CUexecAffinityParam, type_: CUexecAffinityType) {
-        crate::context::current_alive()?;
+        crate::context::current_alive_context()?;
         ensure(type_ == CUexecAffinityType::CU_EXEC_AFFINITY_TYPE_SM_COUNT, ResultCode::UNSUPPORTED_EXEC_AFFINITY)?;
         let mut answer = CUexecAffinityParam { type_, ..Default::default() };
         answer.param.smCount = CUexecAffinitySmCount { val: n_multiprocessors() };

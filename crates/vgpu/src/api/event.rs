@@ -14,7 +14,7 @@ use crate::graph::{NodeAction, capture};
 
 /// An event and its context, which must not be poisoned.
 fn event_and_context(handle: CUevent) -> Res<(Arc<Event>, Arc<Context>)> {
-    ensure(!crate::stream::in_host_call(), ResultCode::NOT_PERMITTED)?;
+    ensure(!crate::stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
     let event = EVENTS.get_object(handle.handle_number())?;
     let context = context::CONTEXTS.find_object(|c| c.id == event.ctx_id).ok_or(ResultCode::CONTEXT_IS_DESTROYED)?;
     Ok((event, context))
@@ -78,18 +78,18 @@ driver_functions! {
         let (event, context) = event_and_context(hEvent)?;
         context.check_usable()?;
         ensure(event.last_capture().is_none(), ResultCode::CAPTURED_EVENT)?;
-        capture::check_unsafe_call()?;
-        crate::stream::chaos::run_one_on_query();
-        ensure(event.is_passed(), ResultCode::NOT_READY)?;
-        context.wait_result()
+        capture::refuse_call_unsafe_in_capture()?;
+        crate::stream::chaos_schedule::run_random_operation_on_query();
+        ensure(event.is_completed(), ResultCode::NOT_READY)?;
+        context.check_async_errors()
     }
 
     fn cuEventSynchronize(hEvent: CUevent) {
         let (event, context) = event_and_context(hEvent)?;
         ensure(event.last_capture().is_none(), ResultCode::CAPTURED_EVENT)?;
-        capture::check_unsafe_call()?;
+        capture::refuse_call_unsafe_in_capture()?;
         event.wait_for_record(&context)?;
-        context.wait_result()
+        context.check_async_errors()
     }
 
     fn cuEventDestroy(hEvent: CUevent) {

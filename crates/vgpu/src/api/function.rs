@@ -11,40 +11,40 @@ use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::context::{Context, current};
 use crate::device::COMPUTE_CAPABILITY;
 use crate::driver::FUNCTIONS;
-use crate::driver_objects::{DriverFunction, lock};
+use crate::driver_objects::{DriverFunction, lock_mutex};
 use crate::error::{Res, ResultCode, ensure};
 use crate::module::Kernel;
 
 /// Handles of kernels of libraries carry this in their highest byte.
-const KERNEL_KIND: u64 = 0x19;
+const LIBRARY_KERNEL_TAG: u64 = 0x19;
 /// More parameters than any kernel can have.
 const MAX_PARAM_BYTES: usize = 32_764;
 
 /// The function of a handle; the handle of a library's kernel stands for its function in `ctx`.
-pub(crate) fn function_in(ctx: &Context, handle: CUfunction) -> Res<Arc<DriverFunction>> {
+pub(crate) fn function_in_context(ctx: &Context, handle: CUfunction) -> Res<Arc<DriverFunction>> {
     let number = handle.handle_number();
-    let number = if number >> 56 == KERNEL_KIND { function_of_kernel(ctx, number)? } else { number };
+    let number = if number >> 56 == LIBRARY_KERNEL_TAG { function_of_kernel(ctx, number)? } else { number };
     FUNCTIONS.get_object(number)
 }
 
-fn current_function(handle: CUfunction) -> Res<Arc<DriverFunction>> {
-    if handle.handle_number() >> 56 == KERNEL_KIND {
-        function_in(&*current()?, handle)
+fn function_in_current_context(handle: CUfunction) -> Res<Arc<DriverFunction>> {
+    if handle.handle_number() >> 56 == LIBRARY_KERNEL_TAG {
+        function_in_context(&*current()?, handle)
     } else {
         FUNCTIONS.get_object(handle.handle_number())
     }
 }
 
 /// The function that a question is about: null is no value of a question, as real drivers have it.
-fn queried_function(handle: CUfunction) -> Res<Arc<DriverFunction>> {
+fn non_null_function(handle: CUfunction) -> Res<Arc<DriverFunction>> {
     ensure(!handle.is_null(), ResultCode::INVALID_VALUE)?;
-    current_function(handle)
+    function_in_current_context(handle)
 }
 
 /// The function that the oldest launch functions prepare; they want a current context.
-fn legacy_launch_function(handle: CUfunction) -> Res<Arc<DriverFunction>> {
+fn function_for_legacy_launch(handle: CUfunction) -> Res<Arc<DriverFunction>> {
     current()?;
-    current_function(handle)
+    function_in_current_context(handle)
 }
 
 /// `cuFuncGetAttribute`
@@ -52,11 +52,11 @@ pub(crate) fn get_attribute(function: &DriverFunction, attribute: CUfunction_att
     if attribute == CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT {
         return Ok(function.carveout.load(Ordering::Relaxed));
     }
-    function_attribute(&function.kernel, attribute)
+    kernel_attribute(&function.kernel, attribute)
 }
 
 /// The attribute of a kernel for which nothing was set.
-pub(crate) fn function_attribute(kernel: &Kernel, attribute: CUfunction_attribute) -> Res<c_int> {
+pub(crate) fn kernel_attribute(kernel: &Kernel, attribute: CUfunction_attribute) -> Res<c_int> {
     use CUfunction_attribute as A;
     Ok(match attribute {
         A::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK => kernel.max_threads_per_block() as c_int,
@@ -94,7 +94,7 @@ pub(crate) fn set_attribute(function: &DriverFunction, attribute: CUfunction_att
 /// # Safety
 /// Both places are null or valid for writing.
 pub(crate) unsafe fn param_info(kernel: &Kernel, index: usize, offset: *mut usize, size: *mut usize) -> Res {
-    let info = kernel.params().get(index).ok_or(ResultCode::INVALID_VALUE)?;
+    let info = kernel.kernel_params().get(index).ok_or(ResultCode::INVALID_VALUE)?;
     // SAFETY: this function's contract.
     unsafe {
         write_out(offset, info.offset)?;
@@ -105,11 +105,11 @@ pub(crate) unsafe fn param_info(kernel: &Kernel, index: usize, offset: *mut usiz
 
 /// Writes bytes into the prepared parameters, growing them.
 fn set_param(function: CUfunction, offset: c_int, bytes: &[u8]) -> Res {
-    let function = legacy_launch_function(function)?;
+    let function = function_for_legacy_launch(function)?;
     let offset = usize::try_from(offset).map_err(|_| ResultCode::INVALID_VALUE)?;
     let end = offset.checked_add(bytes.len()).ok_or(ResultCode::INVALID_VALUE)?;
     ensure(end <= MAX_PARAM_BYTES, ResultCode::INVALID_VALUE)?;
-    let mut prepared = lock(&function.prepared);
+    let mut prepared = lock_mutex(&function.prepared);
     if prepared.params.len() < end {
         prepared.params.resize(end, 0);
     }
@@ -119,62 +119,62 @@ fn set_param(function: CUfunction, offset: c_int, bytes: &[u8]) -> Res {
 
 driver_functions! {
     fn cuFuncGetAttribute(pi: *mut c_int, attrib: CUfunction_attribute, hfunc: CUfunction) {
-        write_out(pi, get_attribute(&*current_function(hfunc)?, attrib)?)
+        write_out(pi, get_attribute(&*function_in_current_context(hfunc)?, attrib)?)
     }
 
     fn cuFuncSetAttribute(hfunc: CUfunction, attrib: CUfunction_attribute, value: c_int) {
-        set_attribute(&*current_function(hfunc)?, attrib, value)
+        set_attribute(&*function_in_current_context(hfunc)?, attrib, value)
     }
 
     fn cuFuncSetCacheConfig(hfunc: CUfunction, config: CUfunc_cache) {
-        current_function(hfunc)?;
+        function_in_current_context(hfunc)?;
         ensure(config.0 <= 3, ResultCode::INVALID_VALUE)
     }
 
     fn cuFuncSetSharedMemConfig(hfunc: CUfunction, config: CUsharedconfig) {
-        current_function(hfunc)?;
+        function_in_current_context(hfunc)?;
         ensure(config.0 <= 2, ResultCode::INVALID_VALUE)
     }
 
     fn cuFuncGetModule(hmod: *mut CUmodule, hfunc: CUfunction) {
-        write_out(hmod, CUmodule::from_handle_number(queried_function(hfunc)?.module))
+        write_out(hmod, CUmodule::from_handle_number(non_null_function(hfunc)?.module))
     }
 
     fn cuFuncGetName(name: *mut *const c_char, hfunc: CUfunction) {
         // The name lives as long as the function's module, as CUDA documents it.
-        write_out(name, queried_function(hfunc)?.name.as_ptr())
+        write_out(name, non_null_function(hfunc)?.name.as_ptr())
     }
 
     fn cuFuncGetParamInfo(func: CUfunction, paramIndex: usize, paramOffset: *mut usize, paramSize: *mut usize) {
-        param_info(&queried_function(func)?.kernel, paramIndex, paramOffset, paramSize)
+        param_info(&non_null_function(func)?.kernel, paramIndex, paramOffset, paramSize)
     }
 
     fn cuFuncIsLoaded(state: *mut CUfunctionLoadingState, function: CUfunction) {
-        self::current_function(function)?;
+        self::function_in_current_context(function)?;
         write_out(state, CUfunctionLoadingState::CU_FUNCTION_LOADING_STATE_LOADED)
     }
 
     fn cuFuncLoad(function: CUfunction) {
-        self::current_function(function).map(drop)
+        self::function_in_current_context(function).map(drop)
     }
 
     fn cuFuncSetBlockShape(hfunc: CUfunction, x: c_int, y: c_int, z: c_int) {
-        let function = legacy_launch_function(hfunc)?;
+        let function = function_for_legacy_launch(hfunc)?;
         let shape = [x, y, z].map(|n| u32::try_from(n).unwrap_or(0));
         ensure(!shape.contains(&0), ResultCode::INVALID_VALUE)?;
-        lock(&function.prepared).block = shape;
+        lock_mutex(&function.prepared).block = shape;
         Ok(())
     }
 
     fn cuFuncSetSharedSize(hfunc: CUfunction, bytes: c_uint) {
-        lock(&legacy_launch_function(hfunc)?.prepared).shared = bytes;
+        lock_mutex(&function_for_legacy_launch(hfunc)?.prepared).shared = bytes;
         Ok(())
     }
 
     fn cuParamSetSize(hfunc: CUfunction, numbytes: c_uint) {
-        let function = legacy_launch_function(hfunc)?;
+        let function = function_for_legacy_launch(hfunc)?;
         ensure(numbytes as usize <= MAX_PARAM_BYTES, ResultCode::INVALID_VALUE)?;
-        lock(&function.prepared).params.resize(numbytes as usize, 0);
+        lock_mutex(&function.prepared).params.resize(numbytes as usize, 0);
         Ok(())
     }
 

@@ -9,39 +9,39 @@ use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions, str_from_c, write_out};
 use crate::device::device_by_ordinal;
-use crate::driver_objects::lock;
+use crate::driver_objects::lock_mutex;
 use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{AssertSend, Condition, Edge, GRAPHS, Graph, NODES, Node, NodeAction, UserObject};
 use crate::handles::HandleTable;
 
 /// Objects of the program that graphs keep.
-static USER_OBJECTS: HandleTable<UserHandle> = HandleTable::new(0x1e);
+static USER_OBJECTS: HandleTable<UserObjectHandle> = HandleTable::new(0x1e);
 
 /// What the program knows an object by: valid as long as the program or a graph keeps the object.
-struct UserHandle {
+struct UserObjectHandle {
     object: Weak<UserObject>,
     /// The program's references, as one, and how many they are.
     own: Mutex<(Option<Arc<UserObject>>, c_uint)>,
 }
 
-fn user_object(handle: CUuserObject) -> Res<Arc<UserObject>> {
-    let known = USER_OBJECTS.get_or(handle.handle_number(), ResultCode::INVALID_VALUE)?;
+fn user_object_from_handle(handle: CUuserObject) -> Res<Arc<UserObject>> {
+    let known = USER_OBJECTS.get_object_or(handle.handle_number(), ResultCode::INVALID_VALUE)?;
     known.object.upgrade().ok_or(ResultCode::INVALID_VALUE.into())
 }
 
 /// The graph of a handle.
 pub(crate) fn graph_from_handle(handle: CUgraph) -> Res<Arc<Graph>> {
-    GRAPHS.get_or(handle.handle_number(), ResultCode::INVALID_VALUE)
+    GRAPHS.get_object_or(handle.handle_number(), ResultCode::INVALID_VALUE)
 }
 
 /// The node of a handle.
 pub(crate) fn node_from_handle(handle: CUgraphNode) -> Res<Arc<Node>> {
-    NODES.get_or(handle.handle_number(), ResultCode::INVALID_VALUE)
+    NODES.get_object_or(handle.handle_number(), ResultCode::INVALID_VALUE)
 }
 
 /// The graph that a node is part of.
 pub(crate) fn graph_of_node(node: &Node) -> Res<Arc<Graph>> {
-    GRAPHS.get_or(node.graph, ResultCode::INVALID_VALUE)
+    GRAPHS.get_object_or(node.graph, ResultCode::INVALID_VALUE)
 }
 
 /// The handles of an array of nodes.
@@ -59,7 +59,7 @@ pub(crate) unsafe fn node_handles(nodes: *const CUgraphNode, n: usize) -> Res<Ve
 ///
 /// # Safety
 /// `place` is null or has `*n` elements; `n` is null or valid.
-unsafe fn write_list(place: *mut CUgraphNode, n: *mut usize, list: &[u64]) -> Res {
+unsafe fn write_node_list(place: *mut CUgraphNode, n: *mut usize, list: &[u64]) -> Res {
     ensure(!n.is_null(), ResultCode::INVALID_VALUE)?;
     // SAFETY: this function's contract.
     unsafe {
@@ -75,7 +75,7 @@ unsafe fn write_list(place: *mut CUgraphNode, n: *mut usize, list: &[u64]) -> Re
 }
 
 /// # Safety
-/// As [`write_list`]; `data` is null or has as many elements.
+/// As [`write_node_list`]; `data` is null or has as many elements.
 unsafe fn write_edges(
     place: *mut CUgraphNode,
     data: *mut CUgraphEdgeData,
@@ -90,15 +90,15 @@ unsafe fn write_edges(
                 data.add(i).write_unaligned(*edge);
             }
         } else {
-            refuse_dropped_edge_data(place.is_null(), edges.iter().map(|e| &e.1))?;
+            check_edge_data_not_lost(place.is_null(), edges.iter().map(|e| &e.1))?;
         }
         let nodes: Vec<u64> = edges.iter().map(|e| e.0).collect();
-        write_list(place, n, &nodes)
+        write_node_list(place, n, &nodes)
     }
 }
 
 /// Callers that do not ask for the edges' data may not miss any.
-fn refuse_dropped_edge_data<'a>(only_counts: bool, mut data: impl Iterator<Item = &'a CUgraphEdgeData>) -> Res {
+fn check_edge_data_not_lost<'a>(only_counts: bool, mut data: impl Iterator<Item = &'a CUgraphEdgeData>) -> Res {
     ensure(only_counts || data.all(is_default_edge_data), ResultCode::LOSSY_QUERY)
 }
 
@@ -129,8 +129,8 @@ fn add_edges(graph: &Graph, edges: Vec<Edge>) -> Res {
 }
 
 /// # Safety
-/// As [`write_list`], for both arrays.
-unsafe fn all_edges(
+/// As [`write_node_list`], for both arrays.
+unsafe fn write_graph_edges(
     graph: CUgraph,
     from: *mut CUgraphNode,
     to: *mut CUgraphNode,
@@ -138,7 +138,7 @@ unsafe fn all_edges(
     n: *mut usize,
 ) -> Res {
     ensure(!n.is_null() && from.is_null() == to.is_null(), ResultCode::INVALID_VALUE)?;
-    let edges = self::graph_from_handle(graph)?.contents().edges.clone();
+    let edges = self::graph_from_handle(graph)?.lock_contents().edges.clone();
     // SAFETY: this function's contract.
     unsafe {
         let room = n.read_unaligned();
@@ -148,14 +148,14 @@ unsafe fn all_edges(
             n.write_unaligned(room);
         }
         let targets: Vec<u64> = edges.iter().map(|e| e.to).collect();
-        write_list(to, n, &targets)
+        write_node_list(to, n, &targets)
     }
 }
 
 fn adjacent_nodes(node: CUgraphNode, before: bool) -> Res<Vec<(u64, CUgraphEdgeData)>> {
     let node = self::node_from_handle(node)?;
     let graph = graph_of_node(&node)?;
-    let parts = graph.contents();
+    let parts = graph.lock_contents();
     Ok(match before {
         true => parts.dependencies_of(node.handle).map(|e| (e.from, e.data)).collect(),
         false => parts.dependents_of(node.handle).map(|e| (e.to, e.data)).collect(),
@@ -197,7 +197,7 @@ fn dot_label(action: &NodeAction) -> String {
 /// The graph in the language of Graphviz; child graphs are clusters.
 fn write_dot(graph: &Graph, out: &mut String) {
     let (nodes, edges) = {
-        let parts = graph.contents();
+        let parts = graph.lock_contents();
         (parts.nodes.clone(), parts.edges.clone())
     };
     // Writing to a string cannot fail.
@@ -247,7 +247,7 @@ driver_functions! {
 
     fn cuGraphNodeFindInClone(phNode: *mut CUgraphNode, hOriginalNode: CUgraphNode, hClonedGraph: CUgraph) {
         let original = node_from_handle(hOriginalNode)?;
-        let found = graph_from_handle(hClonedGraph)?.contents().nodes.iter().find(|n| n.origin == original.handle).map(|n| n.handle);
+        let found = graph_from_handle(hClonedGraph)?.lock_contents().nodes.iter().find(|n| n.origin == original.handle).map(|n| n.handle);
         write_out(phNode, CUgraphNode::from_handle_number(found.ok_or(ResultCode::INVALID_VALUE)?))
     }
 
@@ -256,25 +256,25 @@ driver_functions! {
     }
 
     fn cuGraphGetNodes(hGraph: CUgraph, nodes: *mut CUgraphNode, numNodes: *mut usize) {
-        let all: Vec<u64> = graph_from_handle(hGraph)?.contents().nodes.iter().map(|n| n.handle).collect();
-        write_list(nodes, numNodes, &all)
+        let all: Vec<u64> = graph_from_handle(hGraph)?.lock_contents().nodes.iter().map(|n| n.handle).collect();
+        write_node_list(nodes, numNodes, &all)
     }
 
     fn cuGraphGetRootNodes(hGraph: CUgraph, rootNodes: *mut CUgraphNode, numRootNodes: *mut usize) {
         let graph = graph_from_handle(hGraph)?;
         let roots: Vec<u64> = {
-            let parts = graph.contents();
+            let parts = graph.lock_contents();
             parts.nodes.iter().map(|n| n.handle).filter(|&n| parts.dependencies_of(n).next().is_none()).collect()
         };
-        write_list(rootNodes, numRootNodes, &roots)
+        write_node_list(rootNodes, numRootNodes, &roots)
     }
 
     fn cuGraphGetEdges(hGraph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, edgeData: *mut CUgraphEdgeData, numEdges: *mut usize) {
-        all_edges(hGraph, from, to, edgeData, numEdges)
+        write_graph_edges(hGraph, from, to, edgeData, numEdges)
     }
 
     fn cuGraphGetEdges_v1(hGraph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, numEdges: *mut usize) {
-        all_edges(hGraph, from, to, std::ptr::null_mut(), numEdges)
+        write_graph_edges(hGraph, from, to, std::ptr::null_mut(), numEdges)
     }
 
     fn cuGraphNodeGetDependencies(hNode: CUgraphNode, dependencies: *mut CUgraphNode, edgeData: *mut CUgraphEdgeData, numDependencies: *mut usize) {
@@ -335,7 +335,7 @@ driver_functions! {
     fn cuDeviceGetGraphMemAttribute(dev: CUdevice, attr: CUgraphMem_attribute, value: *mut c_void) {
         let device = device_by_ordinal(dev)?.ordinal;
         ensure(attr.0 <= 3, ResultCode::INVALID_VALUE)?;
-        let (used, reserved) = crate::graph::memory::device_usage(device);
+        let (used, reserved) = crate::graph::memory::graph_memory_usage_of_device(device);
         write_out(value.cast::<u64>(), if attr.0 < 2 { used } else { reserved })
     }
 
@@ -351,15 +351,15 @@ driver_functions! {
         // The one flag says that the program does not rely on waiting for the destructor.
         ensure(flags == 1 && (1..=c_int::MAX as c_uint).contains(&initialRefcount) && !object_out.is_null(), ResultCode::INVALID_VALUE)?;
         let object = Arc::new(UserObject { pointer: AssertSend(ptr), destroy });
-        let make = |_| Arc::new(UserHandle { object: Arc::downgrade(&object), own: Mutex::new((Some(object), initialRefcount)) });
+        let make = |_| Arc::new(UserObjectHandle { object: Arc::downgrade(&object), own: Mutex::new((Some(object), initialRefcount)) });
         write_out(object_out, CUuserObject::from_handle_number(USER_OBJECTS.insert_with(make)?.0))
     }
 
     fn cuUserObjectRetain(object: CUuserObject, count: c_uint) {
         ensure(count > 0, ResultCode::INVALID_VALUE)?;
-        let kept = user_object(object)?;
-        let known = USER_OBJECTS.get_or(object.handle_number(), ResultCode::INVALID_VALUE)?;
-        let mut own = lock(&known.own);
+        let kept = user_object_from_handle(object)?;
+        let known = USER_OBJECTS.get_object_or(object.handle_number(), ResultCode::INVALID_VALUE)?;
+        let mut own = lock_mutex(&known.own);
         *own = (Some(kept), own.1.checked_add(count).ok_or(ResultCode::INVALID_VALUE)?);
         Ok(())
     }
@@ -370,17 +370,17 @@ driver_functions! {
 
     fn cuGraphRetainUserObject(graph: CUgraph, object: CUuserObject, count: c_uint, flags: c_uint) {
         ensure(count > 0 && flags <= 1, ResultCode::INVALID_VALUE)?;
-        let (graph, kept) = (self::graph_from_handle(graph)?, user_object(object)?);
-        lock(&graph.objects).extend((0..count).map(|_| kept.clone()));
+        let (graph, kept) = (self::graph_from_handle(graph)?, user_object_from_handle(object)?);
+        lock_mutex(&graph.objects).extend((0..count).map(|_| kept.clone()));
         drop(kept);
         // With the flag the program's references become the graph's.
         if flags == 1 { release_user_object(object, count) } else { Ok(()) }
     }
 
     fn cuGraphReleaseUserObject(graph: CUgraph, object: CUuserObject, count: c_uint) {
-        let (graph, released) = (self::graph_from_handle(graph)?, user_object(object)?);
+        let (graph, released) = (self::graph_from_handle(graph)?, user_object_from_handle(object)?);
         let mut gone = Vec::new();
-        let mut objects = lock(&graph.objects);
+        let mut objects = lock_mutex(&graph.objects);
         for _ in 0..count {
             let at = objects.iter().position(|o| Arc::ptr_eq(o, &released)).ok_or(ResultCode::INVALID_VALUE)?;
             gone.push(objects.swap_remove(at));
@@ -393,14 +393,14 @@ driver_functions! {
         ensure(!pHandle_out.is_null() && flags <= 1, ResultCode::INVALID_VALUE)?;
         let graph = graph_from_handle(hGraph)?;
         let (number, condition) = Condition::create_condition((flags == 1).then_some(defaultLaunchValue));
-        lock(&graph.conditions).push(condition);
+        lock_mutex(&graph.conditions).push(condition);
         write_out(pHandle_out, number)
     }
 }
 
 fn release_user_object(object: CUuserObject, count: c_uint) -> Res {
-    let known = USER_OBJECTS.get_or(object.handle_number(), ResultCode::INVALID_VALUE)?;
-    let mut own = lock(&known.own);
+    let known = USER_OBJECTS.get_object_or(object.handle_number(), ResultCode::INVALID_VALUE)?;
+    let mut own = lock_mutex(&known.own);
     own.1 = own.1.checked_sub(count).ok_or(ResultCode::INVALID_VALUE)?;
     // Dropped without the lock: it may call the program.
     let gone = if own.1 == 0 { own.0.take() } else { None };

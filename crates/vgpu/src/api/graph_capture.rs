@@ -35,7 +35,7 @@ unsafe fn write_capture_info(stream: CUstream, places: &CaptureInfoOut) -> Res {
         // Asking for the legacy stream leaves the capture that it would wait for as it is.
         handle @ ..=1 => {
             let context = crate::context::current()?;
-            ensure(!capture::is_waited_for(&context), ResultCode::STREAM_CAPTURE_IMPLICIT)?;
+            ensure(!capture::legacy_stream_waits_for_capture(&context), ResultCode::STREAM_CAPTURE_IMPLICIT)?;
             let stream = crate::driver::stream_from_handle(&context, handle)?;
             (context, stream)
         }
@@ -69,10 +69,10 @@ unsafe fn update_dependencies(stream: CUstream, dependencies: *const CUgraphNode
     let (_, stream) = stream_and_context(stream.handle_number())?;
     // SAFETY: this function's contract.
     let nodes = unsafe { node_handles(dependencies, n) }?;
-    let mut slot = crate::driver_objects::lock(&stream.capture);
+    let mut slot = crate::driver_objects::lock_mutex(&stream.capture);
     let captured = slot.as_mut().ok_or(ResultCode::ILLEGAL_STATE)?;
     let known = {
-        let parts = captured.capture.graph.contents();
+        let parts = captured.capture.graph.lock_contents();
         nodes.iter().all(|n| parts.nodes.iter().any(|m| m.handle == *n))
     };
     ensure(known, ResultCode::INVALID_VALUE)?;
@@ -113,7 +113,7 @@ driver_functions! {
 
     fn cuThreadExchangeStreamCaptureMode(mode: *mut CUstreamCaptureMode) {
         ensure(!mode.is_null(), ResultCode::INVALID_VALUE)?;
-        write_out(mode, CUstreamCaptureMode(capture::exchange_mode(mode.read_unaligned().0)?))
+        write_out(mode, CUstreamCaptureMode(capture::exchange_capture_mode(mode.read_unaligned().0)?))
     }
 
     fn cuStreamIsCapturing(hStream: CUstream, captureStatus: *mut CUstreamCaptureStatus) {

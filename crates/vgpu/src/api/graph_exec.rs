@@ -7,8 +7,8 @@ use rtcg_cuda_sys::*;
 
 use super::graph::graph_from_handle;
 use super::graph_node::{
-    action_from_node_params, batch_mem_op_action, check_context, child_graph_action, host_action, kernel_action,
-    memcpy_action, memset_action,
+    action_from_node_params, batch_mem_op_node_action, check_node_context, child_graph_node_action, host_node_action,
+    kernel_node_action, memcpy_node_action, memset_node_action,
 };
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::context::current;
@@ -18,7 +18,7 @@ use crate::graph::exec::{GRAPH_EXECS, GraphExec, TopologyDifference};
 use crate::graph::{NodeAction, capture};
 
 fn exec_from_handle(handle: CUgraphExec) -> Res<Arc<GraphExec>> {
-    GRAPH_EXECS.get_or(handle.handle_number(), ResultCode::INVALID_VALUE)
+    GRAPH_EXECS.get_object_or(handle.handle_number(), ResultCode::INVALID_VALUE)
 }
 
 fn instantiate_graph(graph: CUgraph, flags: u64) -> Res<CUgraphExec> {
@@ -27,13 +27,13 @@ fn instantiate_graph(graph: CUgraph, flags: u64) -> Res<CUgraphExec> {
     ensure(flags & 5 != 5, ResultCode::INVALID_VALUE)?;
     // A kernel that launches the graph cannot exist here.
     ensure(flags & 4 == 0, ResultCode::NOT_SUPPORTED)?;
-    capture::check_unsafe_call()?;
-    let made = GraphExec::new(&*current()?, &*self::graph_from_handle(graph)?, flags)?;
+    capture::refuse_call_unsafe_in_capture()?;
+    let made = GraphExec::instantiate(&*current()?, &*self::graph_from_handle(graph)?, flags)?;
     GRAPH_EXECS.insert_with(|_| Arc::new(made)).map(|(handle, _)| CUgraphExec::from_handle_number(handle))
 }
 
-fn event_number(handle: CUevent) -> Res<u64> {
-    EVENTS.get_or(handle.handle_number(), ResultCode::INVALID_VALUE).map(|_| handle.handle_number())
+fn checked_event_handle(handle: CUevent) -> Res<u64> {
+    EVENTS.get_object_or(handle.handle_number(), ResultCode::INVALID_VALUE).map(|_| handle.handle_number())
 }
 
 driver_functions! {
@@ -72,31 +72,31 @@ driver_functions! {
     }
 
     fn cuGraphExecDestroy(hGraphExec: CUgraphExec) {
-        capture::check_unsafe_call()?;
-        GRAPH_EXECS.remove_or(hGraphExec.handle_number(), ResultCode::INVALID_VALUE).map(drop)
+        capture::refuse_call_unsafe_in_capture()?;
+        GRAPH_EXECS.remove_object_or(hGraphExec.handle_number(), ResultCode::INVALID_VALUE).map(drop)
     }
 
     fn cuGraphExecKernelNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *const CUDA_KERNEL_NODE_PARAMS) {
-        exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), kernel_action(nodeParams)?)
+        exec_from_handle(hGraphExec)?.set_node_action(hNode.handle_number(), kernel_node_action(nodeParams)?)
     }
 
     fn cuGraphExecMemcpyNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, copyParams: *const CUDA_MEMCPY3D, ctx: CUcontext) {
-        check_context(ctx)?;
-        exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), memcpy_action(copyParams)?)
+        check_node_context(ctx)?;
+        exec_from_handle(hGraphExec)?.set_node_action(hNode.handle_number(), memcpy_node_action(copyParams)?)
     }
 
     fn cuGraphExecMemsetNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, memsetParams: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) {
-        check_context(ctx)?;
-        exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), memset_action(memsetParams)?)
+        check_node_context(ctx)?;
+        exec_from_handle(hGraphExec)?.set_node_action(hNode.handle_number(), memset_node_action(memsetParams)?)
     }
 
     fn cuGraphExecHostNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *const CUDA_HOST_NODE_PARAMS) {
-        exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), host_action(nodeParams)?)
+        exec_from_handle(hGraphExec)?.set_node_action(hNode.handle_number(), host_node_action(nodeParams)?)
     }
 
     fn cuGraphExecChildGraphNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, childGraph: CUgraph) {
-        let action = child_graph_action(childGraph)?;
-        let outcome = exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), action.clone());
+        let action = child_graph_node_action(childGraph)?;
+        let outcome = exec_from_handle(hGraphExec)?.set_node_action(hNode.handle_number(), action.clone());
         if let NodeAction::Child(copy) = action {
             // The executable graph keeps what the nodes do, not the nodes.
             copy.destroy_handles();
@@ -105,27 +105,27 @@ driver_functions! {
     }
 
     fn cuGraphExecEventRecordNodeSetEvent(hGraphExec: CUgraphExec, hNode: CUgraphNode, event: CUevent) {
-        exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), NodeAction::Record(self::event_number(event)?))
+        exec_from_handle(hGraphExec)?.set_node_action(hNode.handle_number(), NodeAction::Record(self::checked_event_handle(event)?))
     }
 
     fn cuGraphExecEventWaitNodeSetEvent(hGraphExec: CUgraphExec, hNode: CUgraphNode, event: CUevent) {
-        exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), NodeAction::Wait(self::event_number(event)?))
+        exec_from_handle(hGraphExec)?.set_node_action(hNode.handle_number(), NodeAction::Wait(self::checked_event_handle(event)?))
     }
 
     fn cuGraphExecBatchMemOpNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) {
-        exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), batch_mem_op_action(nodeParams)?)
+        exec_from_handle(hGraphExec)?.set_node_action(hNode.handle_number(), batch_mem_op_node_action(nodeParams)?)
     }
 
     fn cuGraphExecNodeSetParams(hGraphExec: CUgraphExec, hNode: CUgraphNode, nodeParams: *mut CUgraphNodeParams) {
-        exec_from_handle(hGraphExec)?.set_action(hNode.handle_number(), action_from_node_params(nodeParams)?)
+        exec_from_handle(hGraphExec)?.set_node_action(hNode.handle_number(), action_from_node_params(nodeParams)?)
     }
 
     fn cuGraphNodeSetEnabled(hGraphExec: CUgraphExec, hNode: CUgraphNode, isEnabled: c_uint) {
-        exec_from_handle(hGraphExec)?.set_enabled(hNode.handle_number(), isEnabled != 0)
+        exec_from_handle(hGraphExec)?.set_node_enabled(hNode.handle_number(), isEnabled != 0)
     }
 
     fn cuGraphNodeGetEnabled(hGraphExec: CUgraphExec, hNode: CUgraphNode, isEnabled: *mut c_uint) {
-        write_out(isEnabled, c_uint::from(exec_from_handle(hGraphExec)?.is_enabled(hNode.handle_number())?))
+        write_out(isEnabled, c_uint::from(exec_from_handle(hGraphExec)?.is_node_enabled(hNode.handle_number())?))
     }
 
     fn cuGraphExecUpdate(hGraphExec: CUgraphExec, hGraph: CUgraph, resultInfo: *mut CUgraphExecUpdateResultInfo) {

@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 
 use rtcg_cuda_sys::*;
 
-use super::function::function_in;
+use super::function::function_in_context;
 use super::graph::{graph_from_handle, node_from_handle, node_handles};
 use super::launch::pack_params;
 use super::stream_memory::mem_ops_from_params;
-use super::{Handle, copy_box, driver_functions, memset, unsupported_feature, write_out};
+use super::{Handle, driver_functions, memcpy_2d_3d, memset, unsupported_feature, write_out};
 use crate::context::{context_by_handle, current};
 use crate::device::device_by_ordinal;
 use crate::driver::EVENTS;
@@ -22,12 +22,12 @@ use crate::graph::{AssertSend, Condition, ConditionalNode, Graph, GraphMemory, K
 ///
 /// # Safety
 /// `params` is null or valid, with arguments as for `cuLaunchKernel`.
-pub(crate) unsafe fn kernel_action(params: *const CUDA_KERNEL_NODE_PARAMS) -> Res<NodeAction> {
+pub(crate) unsafe fn kernel_node_action(params: *const CUDA_KERNEL_NODE_PARAMS) -> Res<NodeAction> {
     // SAFETY: this function's contract.
     let p = unsafe { params.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
     let ctx = if p.ctx.is_null() { current()? } else { context_by_handle(p.ctx.handle_number())? };
     let handle = if p.func.is_null() { p.kern.handle_number() } else { p.func.handle_number() };
-    let function = function_in(&ctx, CUfunction::from_handle_number(handle))?;
+    let function = function_in_context(&ctx, CUfunction::from_handle_number(handle))?;
     let launch = Launch {
         function: function.kernel.clone(),
         grid: [p.gridDimX, p.gridDimY, p.gridDimZ],
@@ -41,7 +41,7 @@ pub(crate) unsafe fn kernel_action(params: *const CUDA_KERNEL_NODE_PARAMS) -> Re
     Ok(NodeAction::Kernel(Arc::new(KernelAction::new(handle, function, launch))))
 }
 
-fn kernel_params(kernel: &KernelAction) -> CUDA_KERNEL_NODE_PARAMS {
+fn kernel_node_params(kernel: &KernelAction) -> CUDA_KERNEL_NODE_PARAMS {
     let ([gx, gy, gz], [bx, by, bz]) = (kernel.launch.grid, kernel.launch.block);
     let is_function = kernel.handle >> 56 == 0x15;
     let ctx = crate::context::CONTEXTS.find_object(|c| c.id == kernel.function.ctx_id).map_or(0, |c| c.handle);
@@ -62,7 +62,7 @@ fn kernel_params(kernel: &KernelAction) -> CUDA_KERNEL_NODE_PARAMS {
 }
 
 /// Checks the context of a copy or memset node; null leaves it to the driver.
-pub(crate) fn check_context(ctx: CUcontext) -> Res {
+pub(crate) fn check_node_context(ctx: CUcontext) -> Res {
     if ctx.is_null() { Ok(()) } else { context_by_handle(ctx.handle_number()).map(drop) }
 }
 
@@ -70,10 +70,10 @@ pub(crate) fn check_context(ctx: CUcontext) -> Res {
 ///
 /// # Safety
 /// `params` is null or valid.
-pub(crate) unsafe fn memcpy_action(params: *const CUDA_MEMCPY3D) -> Res<NodeAction> {
+pub(crate) unsafe fn memcpy_node_action(params: *const CUDA_MEMCPY3D) -> Res<NodeAction> {
     // SAFETY: this function's contract.
     let params = unsafe { params.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
-    drop(copy_box::prepare_3d(params)?);
+    drop(memcpy_2d_3d::prepare_memcpy_3d(params)?);
     Ok(NodeAction::Copy(AssertSend(*params)))
 }
 
@@ -81,7 +81,7 @@ pub(crate) unsafe fn memcpy_action(params: *const CUDA_MEMCPY3D) -> Res<NodeActi
 ///
 /// # Safety
 /// `params` is null or valid.
-pub(crate) unsafe fn memset_action(params: *const CUDA_MEMSET_NODE_PARAMS) -> Res<NodeAction> {
+pub(crate) unsafe fn memset_node_action(params: *const CUDA_MEMSET_NODE_PARAMS) -> Res<NodeAction> {
     // SAFETY: this function's contract.
     let params = unsafe { params.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
     drop(memset::prepare_memset_node(params)?);
@@ -92,7 +92,7 @@ pub(crate) unsafe fn memset_action(params: *const CUDA_MEMSET_NODE_PARAMS) -> Re
 ///
 /// # Safety
 /// `params` is null or valid.
-pub(crate) unsafe fn host_action(params: *const CUDA_HOST_NODE_PARAMS) -> Res<NodeAction> {
+pub(crate) unsafe fn host_node_action(params: *const CUDA_HOST_NODE_PARAMS) -> Res<NodeAction> {
     // SAFETY: this function's contract.
     let params = unsafe { params.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
     Ok(NodeAction::Host(params.fn_.ok_or(ResultCode::INVALID_VALUE)?, AssertSend(params.userData)))
@@ -102,7 +102,7 @@ pub(crate) unsafe fn host_action(params: *const CUDA_HOST_NODE_PARAMS) -> Res<No
 ///
 /// # Safety
 /// `params` is null or valid.
-pub(crate) unsafe fn batch_mem_op_action(params: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) -> Res<NodeAction> {
+pub(crate) unsafe fn batch_mem_op_node_action(params: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) -> Res<NodeAction> {
     // SAFETY: this function's contract.
     unsafe {
         let p = params.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
@@ -114,7 +114,7 @@ pub(crate) unsafe fn batch_mem_op_action(params: *const CUDA_BATCH_MEM_OP_NODE_P
 }
 
 /// What a child graph node does: a copy of the graph.
-pub(crate) fn child_graph_action(graph: CUgraph) -> Res<NodeAction> {
+pub(crate) fn child_graph_node_action(graph: CUgraph) -> Res<NodeAction> {
     let original = self::graph_from_handle(graph)?;
     let unique = |a: &NodeAction| matches!(a, NodeAction::Alloc(_) | NodeAction::Free(_) | NodeAction::Conditional(_));
     ensure(!original.contains_action(&unique), ResultCode::NOT_SUPPORTED)?;
@@ -125,7 +125,7 @@ pub(crate) fn child_graph_action(graph: CUgraph) -> Res<NodeAction> {
 
 /// # Safety
 /// `params` is null or valid.
-unsafe fn mem_alloc_action(params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Res<NodeAction> {
+unsafe fn mem_alloc_node_action(params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Res<NodeAction> {
     // SAFETY: this function's contract.
     let p = unsafe { params.as_mut() }.ok_or(ResultCode::INVALID_VALUE)?;
     let place = p.poolProps.location;
@@ -142,7 +142,7 @@ unsafe fn mem_alloc_action(params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Res<NodeA
 }
 
 /// What a conditional node does; tells the program the graphs that it is to fill.
-fn conditional_action(p: &mut CUDA_CONDITIONAL_NODE_PARAMS) -> Res<NodeAction> {
+fn conditional_node_action(p: &mut CUDA_CONDITIONAL_NODE_PARAMS) -> Res<NodeAction> {
     use CUgraphConditionalNodeType as K;
     let condition = Condition::find_condition(p.handle).ok_or(ResultCode::INVALID_VALUE)?;
     let fits = match p.type_ {
@@ -164,13 +164,13 @@ fn conditional_action(p: &mut CUDA_CONDITIONAL_NODE_PARAMS) -> Res<NodeAction> {
     })))
 }
 
-fn mem_free_action(start: u64) -> Res<NodeAction> {
+fn mem_free_node_action(start: u64) -> Res<NodeAction> {
     ensure(crate::graph::memory::find_allocation(start).is_some(), ResultCode::INVALID_VALUE)?;
     Ok(NodeAction::Free(start))
 }
 
-fn event_number(handle: CUevent) -> Res<u64> {
-    EVENTS.get_or(handle.handle_number(), ResultCode::INVALID_VALUE).map(|_| handle.handle_number())
+fn checked_event_handle(handle: CUevent) -> Res<u64> {
+    EVENTS.get_object_or(handle.handle_number(), ResultCode::INVALID_VALUE).map(|_| handle.handle_number())
 }
 
 /// # Safety
@@ -203,22 +203,24 @@ pub(crate) unsafe fn action_from_node_params(params: *mut CUgraphNodeParams) -> 
         let member: *mut c_void = (&raw mut p.anon0).cast();
         match kind {
             // The later forms of these structures only add fields at the end, which say nothing new.
-            T::CU_GRAPH_NODE_TYPE_KERNEL => kernel_action(member.cast()),
-            T::CU_GRAPH_NODE_TYPE_MEMCPY => memcpy_action(&raw const p.anon0.memcpy.copyParams),
-            T::CU_GRAPH_NODE_TYPE_MEMSET => memset_action(member.cast()),
-            T::CU_GRAPH_NODE_TYPE_HOST => host_action(member.cast()),
+            T::CU_GRAPH_NODE_TYPE_KERNEL => kernel_node_action(member.cast()),
+            T::CU_GRAPH_NODE_TYPE_MEMCPY => memcpy_node_action(&raw const p.anon0.memcpy.copyParams),
+            T::CU_GRAPH_NODE_TYPE_MEMSET => memset_node_action(member.cast()),
+            T::CU_GRAPH_NODE_TYPE_HOST => host_node_action(member.cast()),
             T::CU_GRAPH_NODE_TYPE_GRAPH => {
                 let graph = &mut p.anon0.graph;
                 ensure(graph.ownership.0 == 0, ResultCode::NOT_SUPPORTED)?;
-                child_graph_action(graph.graph)
+                child_graph_node_action(graph.graph)
             }
             T::CU_GRAPH_NODE_TYPE_EMPTY => Ok(NodeAction::Empty),
-            T::CU_GRAPH_NODE_TYPE_WAIT_EVENT => event_number(p.anon0.eventWait.event).map(NodeAction::Wait),
-            T::CU_GRAPH_NODE_TYPE_EVENT_RECORD => event_number(p.anon0.eventRecord.event).map(NodeAction::Record),
-            T::CU_GRAPH_NODE_TYPE_MEM_ALLOC => mem_alloc_action(member.cast()),
-            T::CU_GRAPH_NODE_TYPE_MEM_FREE => mem_free_action(p.anon0.free.dptr),
-            T::CU_GRAPH_NODE_TYPE_BATCH_MEM_OP => batch_mem_op_action(member.cast()),
-            T::CU_GRAPH_NODE_TYPE_CONDITIONAL => conditional_action(&mut p.anon0.conditional),
+            T::CU_GRAPH_NODE_TYPE_WAIT_EVENT => checked_event_handle(p.anon0.eventWait.event).map(NodeAction::Wait),
+            T::CU_GRAPH_NODE_TYPE_EVENT_RECORD => {
+                checked_event_handle(p.anon0.eventRecord.event).map(NodeAction::Record)
+            }
+            T::CU_GRAPH_NODE_TYPE_MEM_ALLOC => mem_alloc_node_action(member.cast()),
+            T::CU_GRAPH_NODE_TYPE_MEM_FREE => mem_free_node_action(p.anon0.free.dptr),
+            T::CU_GRAPH_NODE_TYPE_BATCH_MEM_OP => batch_mem_op_node_action(member.cast()),
+            T::CU_GRAPH_NODE_TYPE_CONDITIONAL => conditional_node_action(&mut p.anon0.conditional),
             T::CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL | T::CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT => {
                 Err(unsupported_feature("external semaphores"))
             }
@@ -227,7 +229,7 @@ pub(crate) unsafe fn action_from_node_params(params: *mut CUgraphNodeParams) -> 
     }
 }
 
-macro_rules! read_node {
+macro_rules! node_action_value {
     ($node:expr, $pattern:pat => $value:expr) => {
         match node_from_handle($node)?.current_action() {
             $pattern => $value,
@@ -238,19 +240,19 @@ macro_rules! read_node {
 
 driver_functions! {
     fn cuGraphAddKernelNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *const CUDA_KERNEL_NODE_PARAMS) {
-        add_node(phGraphNode, hGraph, dependencies, numDependencies, kernel_action(nodeParams))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, kernel_node_action(nodeParams))
     }
 
     fn cuGraphKernelNodeGetParams(hNode: CUgraphNode, nodeParams: *mut CUDA_KERNEL_NODE_PARAMS) {
-        write_out(nodeParams, read_node!(hNode, NodeAction::Kernel(k) => kernel_params(&k)))
+        write_out(nodeParams, node_action_value!(hNode, NodeAction::Kernel(k) => kernel_node_params(&k)))
     }
 
     fn cuGraphKernelNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_KERNEL_NODE_PARAMS) {
-        node_from_handle(hNode)?.set_action(kernel_action(nodeParams)?)
+        node_from_handle(hNode)?.set_node_action(kernel_node_action(nodeParams)?)
     }
 
     fn cuGraphKernelNodeGetAttribute(hNode: CUgraphNode, attr: CUkernelNodeAttrID, value_out: *mut CUkernelNodeAttrValue) {
-        let cooperative = read_node!(hNode, NodeAction::Kernel(k) => k.launch.cooperative);
+        let cooperative = node_action_value!(hNode, NodeAction::Kernel(k) => k.launch.cooperative);
         let mut value = CUkernelNodeAttrValue::default();
         if attr == CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE {
             value.cooperative = i32::from(cooperative);
@@ -268,63 +270,63 @@ driver_functions! {
         if attr == CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE {
             let launch = Launch { cooperative: value.cooperative != 0, ..old.launch.clone() };
             exec::validate_launch(&launch).map_err(|code| ResultCode(code as u32))?;
-            node.set_action(NodeAction::Kernel(Arc::new(KernelAction::new(old.handle, old.function.clone(), launch))))?;
+            node.set_node_action(NodeAction::Kernel(Arc::new(KernelAction::new(old.handle, old.function.clone(), launch))))?;
         }
         Ok(())
     }
 
     fn cuGraphKernelNodeCopyAttributes(dst: CUgraphNode, src: CUgraphNode) {
-        let cooperative = read_node!(src, NodeAction::Kernel(k) => k.launch.cooperative);
+        let cooperative = node_action_value!(src, NodeAction::Kernel(k) => k.launch.cooperative);
         let node = node_from_handle(dst)?;
         let NodeAction::Kernel(old) = node.current_action() else { return ResultCode::INVALID_VALUE.err() };
         let launch = Launch { cooperative, ..old.launch.clone() };
-        node.set_action(NodeAction::Kernel(Arc::new(KernelAction::new(old.handle, old.function.clone(), launch))))
+        node.set_node_action(NodeAction::Kernel(Arc::new(KernelAction::new(old.handle, old.function.clone(), launch))))
     }
 
     fn cuGraphAddMemcpyNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, copyParams: *const CUDA_MEMCPY3D, ctx: CUcontext) {
-        check_context(ctx)?;
-        add_node(phGraphNode, hGraph, dependencies, numDependencies, memcpy_action(copyParams))
+        check_node_context(ctx)?;
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, memcpy_node_action(copyParams))
     }
 
     fn cuGraphMemcpyNodeGetParams(hNode: CUgraphNode, nodeParams: *mut CUDA_MEMCPY3D) {
-        write_out(nodeParams, read_node!(hNode, NodeAction::Copy(c) => c.get()))
+        write_out(nodeParams, node_action_value!(hNode, NodeAction::Copy(c) => c.get()))
     }
 
     fn cuGraphMemcpyNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_MEMCPY3D) {
-        node_from_handle(hNode)?.set_action(memcpy_action(nodeParams)?)
+        node_from_handle(hNode)?.set_node_action(memcpy_node_action(nodeParams)?)
     }
 
     fn cuGraphAddMemsetNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, memsetParams: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) {
-        check_context(ctx)?;
-        add_node(phGraphNode, hGraph, dependencies, numDependencies, memset_action(memsetParams))
+        check_node_context(ctx)?;
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, memset_node_action(memsetParams))
     }
 
     fn cuGraphMemsetNodeGetParams(hNode: CUgraphNode, nodeParams: *mut CUDA_MEMSET_NODE_PARAMS) {
-        write_out(nodeParams, read_node!(hNode, NodeAction::Memset(s) => s.get()))
+        write_out(nodeParams, node_action_value!(hNode, NodeAction::Memset(s) => s.get()))
     }
 
     fn cuGraphMemsetNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_MEMSET_NODE_PARAMS) {
-        node_from_handle(hNode)?.set_action(memset_action(nodeParams)?)
+        node_from_handle(hNode)?.set_node_action(memset_node_action(nodeParams)?)
     }
 
     fn cuGraphAddHostNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *const CUDA_HOST_NODE_PARAMS) {
-        add_node(phGraphNode, hGraph, dependencies, numDependencies, host_action(nodeParams))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, host_node_action(nodeParams))
     }
 
     fn cuGraphHostNodeGetParams(hNode: CUgraphNode, nodeParams: *mut CUDA_HOST_NODE_PARAMS) {
-        write_out(nodeParams, read_node!(hNode, NodeAction::Host(f, data) => CUDA_HOST_NODE_PARAMS { fn_: Some(f), userData: data.get() }))
+        write_out(nodeParams, node_action_value!(hNode, NodeAction::Host(f, data) => CUDA_HOST_NODE_PARAMS { fn_: Some(f), userData: data.get() }))
     }
 
     fn cuGraphHostNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_HOST_NODE_PARAMS) {
-        node_from_handle(hNode)?.set_action(host_action(nodeParams)?)
+        node_from_handle(hNode)?.set_node_action(host_node_action(nodeParams)?)
     }
 
     fn cuGraphAddChildGraphNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, childGraph: CUgraph) {
-        add_node(phGraphNode, hGraph, dependencies, numDependencies, child_graph_action(childGraph))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, child_graph_node_action(childGraph))
     }
 
     fn cuGraphChildGraphNodeGetGraph(hNode: CUgraphNode, phGraph: *mut CUgraph) {
-        write_out(phGraph, CUgraph::from_handle_number(read_node!(hNode, NodeAction::Child(g) => g.handle)))
+        write_out(phGraph, CUgraph::from_handle_number(node_action_value!(hNode, NodeAction::Child(g) => g.handle)))
     }
 
     fn cuGraphAddEmptyNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize) {
@@ -332,59 +334,59 @@ driver_functions! {
     }
 
     fn cuGraphAddEventRecordNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, event: CUevent) {
-        add_node(phGraphNode, hGraph, dependencies, numDependencies, self::event_number(event).map(NodeAction::Record))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, self::checked_event_handle(event).map(NodeAction::Record))
     }
 
     fn cuGraphEventRecordNodeGetEvent(hNode: CUgraphNode, event_out: *mut CUevent) {
-        write_out(event_out, CUevent::from_handle_number(read_node!(hNode, NodeAction::Record(e) => e)))
+        write_out(event_out, CUevent::from_handle_number(node_action_value!(hNode, NodeAction::Record(e) => e)))
     }
 
     fn cuGraphEventRecordNodeSetEvent(hNode: CUgraphNode, event: CUevent) {
-        node_from_handle(hNode)?.set_action(NodeAction::Record(self::event_number(event)?))
+        node_from_handle(hNode)?.set_node_action(NodeAction::Record(self::checked_event_handle(event)?))
     }
 
     fn cuGraphAddEventWaitNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, event: CUevent) {
-        add_node(phGraphNode, hGraph, dependencies, numDependencies, self::event_number(event).map(NodeAction::Wait))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, self::checked_event_handle(event).map(NodeAction::Wait))
     }
 
     fn cuGraphEventWaitNodeGetEvent(hNode: CUgraphNode, event_out: *mut CUevent) {
-        write_out(event_out, CUevent::from_handle_number(read_node!(hNode, NodeAction::Wait(e) => e)))
+        write_out(event_out, CUevent::from_handle_number(node_action_value!(hNode, NodeAction::Wait(e) => e)))
     }
 
     fn cuGraphEventWaitNodeSetEvent(hNode: CUgraphNode, event: CUevent) {
-        node_from_handle(hNode)?.set_action(NodeAction::Wait(self::event_number(event)?))
+        node_from_handle(hNode)?.set_node_action(NodeAction::Wait(self::checked_event_handle(event)?))
     }
 
     fn cuGraphAddMemAllocNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
-        add_node(phGraphNode, hGraph, dependencies, numDependencies, mem_alloc_action(nodeParams))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, mem_alloc_node_action(nodeParams))
     }
 
     fn cuGraphMemAllocNodeGetParams(hNode: CUgraphNode, params_out: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
-        write_out(params_out, read_node!(hNode, NodeAction::Alloc(m) => m.params.get()))
+        write_out(params_out, node_action_value!(hNode, NodeAction::Alloc(m) => m.params.get()))
     }
 
     fn cuGraphAddMemFreeNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, dptr: CUdeviceptr) {
-        add_node(phGraphNode, hGraph, dependencies, numDependencies, mem_free_action(dptr))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, mem_free_node_action(dptr))
     }
 
     fn cuGraphMemFreeNodeGetParams(hNode: CUgraphNode, dptr_out: *mut CUdeviceptr) {
-        write_out(dptr_out, read_node!(hNode, NodeAction::Free(start) => start))
+        write_out(dptr_out, node_action_value!(hNode, NodeAction::Free(start) => start))
     }
 
     fn cuGraphAddBatchMemOpNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, numDependencies: usize, nodeParams: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) {
-        add_node(phGraphNode, hGraph, dependencies, numDependencies, batch_mem_op_action(nodeParams))
+        add_node(phGraphNode, hGraph, dependencies, numDependencies, batch_mem_op_node_action(nodeParams))
     }
 
     fn cuGraphBatchMemOpNodeGetParams(hNode: CUgraphNode, nodeParams_out: *mut CUDA_BATCH_MEM_OP_NODE_PARAMS) {
         // The array belongs to the node and lives until that is changed or destroyed.
-        let given = read_node!(hNode, NodeAction::MemOps(_, given) => given);
+        let given = node_action_value!(hNode, NodeAction::MemOps(_, given) => given);
         ensure(!given.is_empty(), ResultCode::INVALID_VALUE)?;
         let array = given.as_ptr().cast::<CUstreamBatchMemOpParams>().cast_mut();
         write_out(nodeParams_out, CUDA_BATCH_MEM_OP_NODE_PARAMS { ctx: CUcontext::null(), count: given.len() as c_uint, paramArray: array, flags: 0 })
     }
 
     fn cuGraphBatchMemOpNodeSetParams(hNode: CUgraphNode, nodeParams: *const CUDA_BATCH_MEM_OP_NODE_PARAMS) {
-        node_from_handle(hNode)?.set_action(batch_mem_op_action(nodeParams)?)
+        node_from_handle(hNode)?.set_node_action(batch_mem_op_node_action(nodeParams)?)
     }
 
     fn cuGraphAddNode(phGraphNode: *mut CUgraphNode, hGraph: CUgraph, dependencies: *const CUgraphNode, dependencyData: *const CUgraphEdgeData, numDependencies: usize, nodeParams: *mut CUgraphNodeParams) {
@@ -397,6 +399,6 @@ driver_functions! {
     }
 
     fn cuGraphNodeSetParams(hNode: CUgraphNode, nodeParams: *mut CUgraphNodeParams) {
-        node_from_handle(hNode)?.set_action(action_from_node_params(nodeParams)?)
+        node_from_handle(hNode)?.set_node_action(action_from_node_params(nodeParams)?)
     }
 }

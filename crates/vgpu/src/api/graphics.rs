@@ -10,65 +10,65 @@ use std::sync::Mutex;
 
 use rtcg_cuda_sys::*;
 
-use super::memory::{alloc_with_retry, free_after_work};
+use super::memory::{alloc_with_retry, free_after_pending_work};
 use super::{Handle, driver_functions, unsupported_feature, write_out, write_out_if_not_null};
 use crate::context::current;
 use crate::driver::stream_and_context;
-use crate::driver_objects::lock;
+use crate::driver_objects::lock_mutex;
 use crate::error::{Res, ResultCode, ensure};
-use crate::graphics;
 use crate::handles::HandleTable;
 use crate::memory::heap::MemoryKind;
+use crate::opengl;
 
-static RESOURCES: HandleTable<Resource> = HandleTable::new(0x34);
+static GRAPHICS_RESOURCES: HandleTable<GraphicsResource> = HandleTable::new(0x34);
 
 const READ_ONLY: c_uint = 1;
 const WRITE_DISCARD: c_uint = 2;
 
 /// A registered buffer object.
-struct Resource {
+struct GraphicsResource {
     buffer: c_uint,
     memory: u64,
     size: usize,
-    state: Mutex<State>,
+    state: Mutex<MappingState>,
 }
 
-struct State {
+struct MappingState {
     flags: c_uint,
     is_mapped: bool,
 }
 
-impl Resource {
-    fn register_gl_buffer(buffer: c_uint, flags: c_uint) -> Res<Resource> {
+impl GraphicsResource {
+    fn register_gl_buffer(buffer: c_uint, flags: c_uint) -> Res<GraphicsResource> {
         ensure(flags <= READ_ONLY | WRITE_DISCARD, ResultCode::INVALID_VALUE)?;
-        let size = graphics::buffer_size(buffer)?;
+        let size = opengl::buffer_size(buffer)?;
         // A buffer without memory still has an address.
         let memory = alloc_with_retry(&*current()?, size.max(1), MemoryKind::Device, 0, 0)?.start;
-        Ok(Resource { buffer, memory, size, state: Mutex::new(State { flags, is_mapped: false }) })
+        Ok(GraphicsResource { buffer, memory, size, state: Mutex::new(MappingState { flags, is_mapped: false }) })
     }
 
     fn map(&self) -> Res {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         ensure(!state.is_mapped, ResultCode::ALREADY_MAPPED)?;
-        let now = graphics::buffer_size(self.buffer)?;
+        let now = opengl::buffer_size(self.buffer)?;
         if now != self.size {
             let text = format!("the buffer object had {} bytes when it was registered and now has {now}", self.size);
             return Err(ResultCode::INVALID_VALUE.with_detail(text));
         }
         if state.flags & WRITE_DISCARD == 0 && self.size > 0 {
             // SAFETY: the memory has the buffer's size, and nobody uses it while it is not mapped.
-            unsafe { graphics::read_buffer(self.buffer, self.memory as *mut u8, self.size)? };
+            unsafe { opengl::read_buffer(self.buffer, self.memory as *mut u8, self.size)? };
         }
         state.is_mapped = true;
         Ok(())
     }
 
     fn unmap(&self) -> Res {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         ensure(state.is_mapped, ResultCode::NOT_MAPPED)?;
         if state.flags & READ_ONLY == 0 && self.size > 0 {
             // SAFETY: as for `map`; the work that used the memory has ended.
-            unsafe { graphics::write_buffer(self.buffer, self.memory as *const u8, self.size)? };
+            unsafe { opengl::write_buffer(self.buffer, self.memory as *const u8, self.size)? };
         }
         state.is_mapped = false;
         Ok(())
@@ -79,26 +79,26 @@ impl Resource {
 ///
 /// # Safety
 /// `list` is null or has `count` elements.
-unsafe fn resources_from_list(count: c_uint, list: *const CUgraphicsResource) -> Res<Vec<Arc<Resource>>> {
+unsafe fn resources_from_list(count: c_uint, list: *const CUgraphicsResource) -> Res<Vec<Arc<GraphicsResource>>> {
     ensure(count == 0 || !list.is_null(), ResultCode::INVALID_VALUE)?;
     // SAFETY: this function's contract.
-    (0..count as usize).map(|i| RESOURCES.get_object(unsafe { *list.add(i) }.handle_number())).collect()
+    (0..count as usize).map(|i| GRAPHICS_RESOURCES.get_object(unsafe { *list.add(i) }.handle_number())).collect()
 }
 
-fn mapped_resource(resource: CUgraphicsResource) -> Res<Arc<Resource>> {
-    let found = RESOURCES.get_object(resource.handle_number())?;
-    ensure(lock(&found.state).is_mapped, ResultCode::NOT_MAPPED)?;
+fn mapped_resource(resource: CUgraphicsResource) -> Res<Arc<GraphicsResource>> {
+    let found = GRAPHICS_RESOURCES.get_object(resource.handle_number())?;
+    ensure(lock_mutex(&found.state).is_mapped, ResultCode::NOT_MAPPED)?;
     Ok(found)
 }
 
 driver_functions! {
     fn cuGLInit() {
-        graphics::check_current()
+        opengl::check_gl_context_is_current()
     }
 
     fn cuGLGetDevices(pCudaDeviceCount: *mut c_uint, pCudaDevices: *mut CUdevice, cudaDeviceCount: c_uint, deviceList: CUGLDeviceList) {
         let _ = deviceList;
-        graphics::check_current()?;
+        opengl::check_gl_context_is_current()?;
         // Every virtual device reaches what the processor draws.
         let count = crate::device::virtual_devices().len().min(cudaDeviceCount as usize);
         for i in 0..count {
@@ -110,8 +110,8 @@ driver_functions! {
 
     fn cuGraphicsGLRegisterBuffer(pCudaResource: *mut CUgraphicsResource, buffer: GLuint, Flags: c_uint) {
         ensure(!pCudaResource.is_null(), ResultCode::INVALID_VALUE)?;
-        let resource = Arc::new(Resource::register_gl_buffer(buffer, Flags)?);
-        let (handle, _) = RESOURCES.insert_with(|_| resource)?;
+        let resource = Arc::new(GraphicsResource::register_gl_buffer(buffer, Flags)?);
+        let (handle, _) = GRAPHICS_RESOURCES.insert_with(|_| resource)?;
         write_out(pCudaResource, CUgraphicsResource::from_handle_number(handle))
     }
 
@@ -121,14 +121,14 @@ driver_functions! {
     }
 
     fn cuGraphicsUnregisterResource(resource: CUgraphicsResource) {
-        let resource = RESOURCES.remove_object(resource.handle_number())?;
-        free_after_work(resource.memory, &[MemoryKind::Device])
+        let resource = GRAPHICS_RESOURCES.remove_object(resource.handle_number())?;
+        free_after_pending_work(resource.memory, &[MemoryKind::Device])
     }
 
     fn cuGraphicsResourceSetMapFlags(resource: CUgraphicsResource, flags: c_uint) {
         ensure(flags <= READ_ONLY | WRITE_DISCARD, ResultCode::INVALID_VALUE)?;
-        let resource = RESOURCES.get_object(resource.handle_number())?;
-        let mut state = lock(&resource.state);
+        let resource = GRAPHICS_RESOURCES.get_object(resource.handle_number())?;
+        let mut state = lock_mutex(&resource.state);
         ensure(!state.is_mapped, ResultCode::ALREADY_MAPPED)?;
         state.flags = flags;
         Ok(())
@@ -142,7 +142,7 @@ driver_functions! {
     fn cuGraphicsUnmapResources(count: c_uint, resources: *mut CUgraphicsResource, hStream: CUstream) {
         let (context, stream) = stream_and_context(hStream.handle_number())?;
         // What the stream still does with the memory comes before the copy back.
-        context.wait_for_all_streams([stream.end_point()])?;
+        context.wait_for_all_streams([stream.last_submitted_point()])?;
         self::resources_from_list(count, resources)?.iter().try_for_each(|resource| resource.unmap())
     }
 

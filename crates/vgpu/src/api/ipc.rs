@@ -24,25 +24,25 @@ type OpenIpcBlocks = HashMap<(u64, u64), (u32, HeapBlock)>;
 
 static OPEN_IPC_BLOCKS: Mutex<Option<OpenIpcBlocks>> = Mutex::new(None);
 
-fn open_ipc_blocks() -> MutexGuard<'static, Option<OpenIpcBlocks>> {
+fn lock_open_ipc_blocks() -> MutexGuard<'static, Option<OpenIpcBlocks>> {
     OPEN_IPC_BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn to_chars(bytes: [u8; HANDLE_BYTES]) -> [c_char; HANDLE_BYTES] {
+fn bytes_to_c_chars(bytes: [u8; HANDLE_BYTES]) -> [c_char; HANDLE_BYTES] {
     bytes.map(|b| b as c_char)
 }
 
-fn to_bytes(chars: [c_char; HANDLE_BYTES]) -> [u8; HANDLE_BYTES] {
+fn c_chars_to_bytes(chars: [c_char; HANDLE_BYTES]) -> [u8; HANDLE_BYTES] {
     chars.map(|c| c as u8)
 }
 
 /// The handle of the block that an address lies in.
-fn memory_handle(address: u64) -> Res<[u8; HANDLE_BYTES]> {
+fn memory_ipc_handle(address: u64) -> Res<[u8; HANDLE_BYTES]> {
     current()?;
     let heap = driver::device_heap()?;
     let block = heap.find_block(address).filter(|b| b.kind == heap::MemoryKind::Device && b.owner.pool == 0);
     let block = block.ok_or(ResultCode::INVALID_VALUE)?;
-    ipc::block_handle(block.start, IpcKind::Memory, || heap.export_block(&block, 0))
+    ipc::export_block_handle(block.start, IpcKind::Memory, || heap.export_block(&block, 0))
 }
 
 /// Maps the memory of another process into this one, for a context.
@@ -53,10 +53,10 @@ fn import_block(context: &Context, foreign: &RemoteIpcRecord, pool: u64) -> Res<
 }
 
 /// Opens memory once more, or for the first time.
-fn open_memory(handle: &[u8; HANDLE_BYTES]) -> Res<u64> {
+fn open_ipc_memory(handle: &[u8; HANDLE_BYTES]) -> Res<u64> {
     let context = current()?;
     let foreign = RemoteIpcRecord::open_handle(handle, IpcKind::Memory)?;
-    let mut guard = open_ipc_blocks();
+    let mut guard = lock_open_ipc_blocks();
     let known = guard.get_or_insert_default();
     let is_there =
         |b: &HeapBlock| driver::device_heap().is_ok_and(|h| h.find_block(b.start).is_some_and(|now| now.id == b.id));
@@ -69,10 +69,10 @@ fn open_memory(handle: &[u8; HANDLE_BYTES]) -> Res<u64> {
     Ok(block.start)
 }
 
-fn close_memory(address: u64) -> Res {
-    let context = crate::context::current_alive()?;
+fn close_ipc_memory(address: u64) -> Res {
+    let context = crate::context::current_alive_context()?;
     let outcome = context.synchronize();
-    let mut guard = open_ipc_blocks();
+    let mut guard = lock_open_ipc_blocks();
     let known = guard.get_or_insert_default();
     let found = known.iter_mut().find(|(_, (_, block))| block.start == address);
     let (&key, (count, block)) = found.ok_or(ResultCode::INVALID_VALUE)?;
@@ -85,23 +85,23 @@ fn close_memory(address: u64) -> Res {
     outcome
 }
 
-fn pool_of(handle: u64) -> Res<Arc<MemoryPool>> {
-    POOLS.get_or(handle, ResultCode::INVALID_VALUE)
+fn pool_from_handle(handle: u64) -> Res<Arc<MemoryPool>> {
+    POOLS.get_object_or(handle, ResultCode::INVALID_VALUE)
 }
 
 /// What other processes are told about a block of a pool that can be shared.
-fn pool_memory_handle(address: u64) -> Res<[u8; HANDLE_BYTES]> {
+fn pool_memory_ipc_handle(address: u64) -> Res<[u8; HANDLE_BYTES]> {
     let heap = driver::device_heap()?;
     let block = heap.find_block(address).filter(|b| b.kind == heap::MemoryKind::Device && b.start == address);
     let block = block.ok_or(ResultCode::INVALID_VALUE)?;
-    let pool = pool_of(block.owner.pool)?;
+    let pool = pool_from_handle(block.owner.pool)?;
     let ticket = pool.ipc_record.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
-    ipc::block_handle(block.start, IpcKind::PoolMemory, || heap.export_block(&block, ticket.id))
+    ipc::export_block_handle(block.start, IpcKind::PoolMemory, || heap.export_block(&block, ticket.id))
 }
 
 /// Maps a block of the pool that `pool` stands for.
-fn import_pointer(pool_handle: u64, handle: &[u8; HANDLE_BYTES]) -> Res<u64> {
-    let (context, pool) = (current()?, pool_of(pool_handle)?);
+fn import_pool_pointer(pool_handle: u64, handle: &[u8; HANDLE_BYTES]) -> Res<u64> {
+    let (context, pool) = (current()?, pool_from_handle(pool_handle)?);
     let foreign = RemoteIpcRecord::open_handle(handle, IpcKind::PoolMemory)?;
     ensure(pool.imported != 0 && pool.imported == foreign.place.pool, ResultCode::INVALID_VALUE)?;
     Ok(import_block(&context, &foreign, pool_handle)?.start)
@@ -110,36 +110,36 @@ fn import_pointer(pool_handle: u64, handle: &[u8; HANDLE_BYTES]) -> Res<u64> {
 driver_functions! {
     fn cuIpcGetMemHandle(pHandle: *mut CUipcMemHandle, dptr: CUdeviceptr) {
         ensure(!pHandle.is_null(), ResultCode::INVALID_VALUE)?;
-        write_out(pHandle, CUipcMemHandle { reserved: to_chars(memory_handle(dptr)?) })
+        write_out(pHandle, CUipcMemHandle { reserved: bytes_to_c_chars(memory_ipc_handle(dptr)?) })
     }
 
     fn cuIpcOpenMemHandle(pdptr: *mut CUdeviceptr, handle: CUipcMemHandle, Flags: c_uint) {
         // The one flag there is must be given, as CUDA documents it.
         ensure(!pdptr.is_null() && Flags == CUipcMem_flags::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS.0, ResultCode::INVALID_VALUE)?;
-        write_out(pdptr, open_memory(&to_bytes(handle.reserved))?)
+        write_out(pdptr, open_ipc_memory(&c_chars_to_bytes(handle.reserved))?)
     }
 
     fn cuIpcCloseMemHandle(dptr: CUdeviceptr) {
-        close_memory(dptr)
+        close_ipc_memory(dptr)
     }
 
     fn cuIpcGetEventHandle(pHandle: *mut CUipcEventHandle, event: CUevent) {
         ensure(!pHandle.is_null() && !event.is_null(), ResultCode::INVALID_VALUE)?;
         current()?;
         let event = EVENTS.get_object(event.handle_number())?;
-        write_out(pHandle, CUipcEventHandle { reserved: to_chars(event.ipc_handle()?) })
+        write_out(pHandle, CUipcEventHandle { reserved: bytes_to_c_chars(event.ipc_handle()?) })
     }
 
     fn cuIpcOpenEventHandle(phEvent: *mut CUevent, handle: CUipcEventHandle) {
         ensure(!phEvent.is_null(), ResultCode::INVALID_VALUE)?;
         let context = current()?;
-        let event = Arc::new(Event::open_ipc_event(context.id, &to_bytes(handle.reserved))?);
+        let event = Arc::new(Event::open_ipc_event(context.id, &c_chars_to_bytes(handle.reserved))?);
         let (handle, _) = EVENTS.insert_with(|_| event)?;
         write_out(phEvent, CUevent::from_handle_number(handle))
     }
 
     fn cuMemPoolExportToShareableHandle(handle_out: *mut c_void, pool: CUmemoryPool, handleType: CUmemAllocationHandleType, flags: u64) {
-        let pool = pool_of(pool.handle_number())?;
+        let pool = pool_from_handle(pool.handle_number())?;
         ensure(!handle_out.is_null() && flags == 0 && handleType == POSIX_FD_HANDLE_TYPE, ResultCode::INVALID_VALUE)?;
         let ticket = pool.ipc_record.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
         write_out(handle_out.cast::<c_int>(), ticket.export_fd()?)
@@ -161,12 +161,12 @@ driver_functions! {
 
     fn cuMemPoolExportPointer(shareData_out: *mut CUmemPoolPtrExportData, ptr: CUdeviceptr) {
         ensure(!shareData_out.is_null(), ResultCode::INVALID_VALUE)?;
-        write_out(shareData_out, CUmemPoolPtrExportData { reserved: pool_memory_handle(ptr)? })
+        write_out(shareData_out, CUmemPoolPtrExportData { reserved: pool_memory_ipc_handle(ptr)? })
     }
 
     fn cuMemPoolImportPointer(ptr_out: *mut CUdeviceptr, pool: CUmemoryPool, shareData: *mut CUmemPoolPtrExportData) {
         ensure(!ptr_out.is_null(), ResultCode::INVALID_VALUE)?;
         let data = shareData.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
-        write_out(ptr_out, import_pointer(pool.handle_number(), &data.reserved)?)
+        write_out(ptr_out, import_pool_pointer(pool.handle_number(), &data.reserved)?)
     }
 }

@@ -76,7 +76,7 @@ impl JitOptions {
     /// The arrays and buffers that [`from_option_arrays`] saw are still valid.
     pub(crate) unsafe fn write_results(&self, info: &str, error: &str) {
         // SAFETY: this function's contract.
-        unsafe { self.logs.write(info, error) };
+        unsafe { self.logs.write_logs(info, error) };
         if self.logs.wall_time != 0 {
             let ms = self.started.elapsed().as_secs_f32() * 1e3;
             // The value's place is as wide as a pointer; the time is a float in its first bytes.
@@ -91,11 +91,11 @@ impl JitLogs {
     ///
     /// # Safety
     /// The buffers are still valid.
-    pub(crate) unsafe fn write(&self, info: &str, error: &str) {
+    pub(crate) unsafe fn write_logs(&self, info: &str, error: &str) {
         // SAFETY: this function's contract.
         unsafe {
-            self.info.write(info);
-            self.error.write(error);
+            self.info.write_text(info);
+            self.error.write_text(error);
         }
     }
 }
@@ -103,7 +103,7 @@ impl JitLogs {
 impl LogBuffer {
     /// # Safety
     /// The buffer and the place of its size are still valid.
-    unsafe fn write(&self, text: &str) {
+    unsafe fn write_text(&self, text: &str) {
         let mut written = 0;
         if self.start != 0 && self.size > 0 {
             written = text.len().min(self.size - 1);

@@ -11,39 +11,39 @@ use std::time::{Duration, Instant};
 
 use rtcg_cuda_sys::*;
 
-use super::function::function_in;
+use super::function::function_in_context;
 use super::{Handle, driver_functions, event, unsupported_feature};
 use crate::driver::{FUNCTIONS, stream_and_context};
-use crate::driver_objects::{DriverFunction, fault_error, lock};
+use crate::driver_objects::{DriverFunction, error_from_fault, lock_mutex};
 use crate::error::{Res, ResultCode, ensure};
 use crate::exec::{self, CancelFlag, Launch};
 use crate::graph::{KernelAction, NodeAction, capture};
 use crate::stream::{OperationWork, StreamPoints, running_operation};
 
 /// Grids of at most this many threads may run inside the launch call.
-const INLINE_THREADS: u64 = 8192;
+const MAX_INLINE_THREADS: u64 = 8192;
 
 /// A kernel whose last launch took longer than this runs behind the launch call: the program may
 /// have better things to do meanwhile, and waking a thread costs little beside it.
-const INLINE_MAX: Duration = Duration::from_micros(200);
+const MAX_INLINE_DURATION: Duration = Duration::from_micros(200);
 
 /// Runs a launch and remembers whether it was brief.
 pub(crate) fn run_kernel(launch: &Launch, function: &DriverFunction, cancel: &CancelFlag, generation: u64) -> Res {
-    run_launched_kernel(launch, function, cancel, generation, 0)
+    run_traced_kernel(launch, function, cancel, generation, 0)
 }
 
 /// The same for a launch with a number in a trace, 0 for none.
-fn run_launched_kernel(
+fn run_traced_kernel(
     launch: &Launch,
     function: &DriverFunction,
     cancel: &CancelFlag,
     generation: u64,
     number: u64,
 ) -> Res {
-    let traced_from = trace::is_on().then(trace::clock_ns);
+    let traced_from = trace::is_tracing().then(trace::clock_ns);
     let start = Instant::now();
-    let outcome = exec::run_since(launch, cancel, generation).map_err(fault_error);
-    function.short_running.store(start.elapsed() < INLINE_MAX, Ordering::Relaxed);
+    let outcome = exec::run_launch_in_generation(launch, cancel, generation).map_err(error_from_fault);
+    function.short_running.store(start.elapsed() < MAX_INLINE_DURATION, Ordering::Relaxed);
     if let Some(begun) = traced_from {
         trace_kernel_span(launch, function, begun, number);
     }
@@ -52,14 +52,14 @@ fn run_launched_kernel(
 
 #[cold]
 fn trace_kernel_span(launch: &Launch, function: &DriverFunction, begun_ns: u64, number: u64) {
-    if !trace::kernels_self_report() {
+    if !trace::virtual_gpu_reports_kernel_times() {
         return;
     }
     let (ctx, stream) = running_operation();
     let device = format!("virtual GPU, context {ctx}");
     let track = trace::DeviceTrack { device: &device, device_number: ctx, stream };
     let name = function.kernel.name();
-    trace::device_span(track, name, begun_ns, trace::clock_ns(), launch.grid, launch.block, number);
+    trace::emit_device_span(track, name, begun_ns, trace::clock_ns(), launch.grid, launch.block, number);
 }
 
 /// A launch as the different calls ask for it.
@@ -78,9 +78,9 @@ struct LaunchRequest {
 ///
 /// # Safety
 /// `pointers` has one element for each parameter of the kernel, each valid for the parameter's size.
-unsafe fn pack_pointers(function: &DriverFunction, pointers: *const *mut c_void) -> Res<Vec<u8>> {
+unsafe fn pack_param_pointers(function: &DriverFunction, pointers: *const *mut c_void) -> Res<Vec<u8>> {
     let mut packed = vec![0_u8; function.kernel.param_bytes()];
-    for (i, param) in function.kernel.params().iter().enumerate() {
+    for (i, param) in function.kernel.kernel_params().iter().enumerate() {
         // SAFETY: this function's contract.
         let source = unsafe { *pointers.add(i) };
         ensure(!source.is_null(), ResultCode::INVALID_VALUE)?;
@@ -96,7 +96,7 @@ unsafe fn pack_pointers(function: &DriverFunction, pointers: *const *mut c_void)
 ///
 /// # Safety
 /// `extra` is a list of key and value pairs that ends with `CU_LAUNCH_PARAM_END`.
-unsafe fn pack_extra(function: &DriverFunction, extra: *const *mut c_void) -> Res<Vec<u8>> {
+unsafe fn pack_extra_buffer(function: &DriverFunction, extra: *const *mut c_void) -> Res<Vec<u8>> {
     let (mut start, mut size, mut at) = (std::ptr::null::<u8>(), None, 0);
     loop {
         // SAFETY: the list has not ended before `at`.
@@ -125,7 +125,7 @@ unsafe fn pack_extra(function: &DriverFunction, extra: *const *mut c_void) -> Re
 }
 
 /// # Safety
-/// As for [`pack_pointers`] and [`pack_extra`].
+/// As for [`pack_param_pointers`] and [`pack_extra_buffer`].
 pub(crate) unsafe fn pack_params(
     function: &DriverFunction,
     pointers: *const *mut c_void,
@@ -134,11 +134,11 @@ pub(crate) unsafe fn pack_params(
     match (pointers.is_null(), extra.is_null()) {
         (false, false) => ResultCode::INVALID_VALUE.err(),
         // SAFETY: this function's contract.
-        (false, true) => unsafe { pack_pointers(function, pointers) },
+        (false, true) => unsafe { pack_param_pointers(function, pointers) },
         // SAFETY: this function's contract.
-        (true, false) => unsafe { pack_extra(function, extra) },
+        (true, false) => unsafe { pack_extra_buffer(function, extra) },
         (true, true) => {
-            ensure(function.kernel.params().is_empty(), ResultCode::INVALID_VALUE)?;
+            ensure(function.kernel.kernel_params().is_empty(), ResultCode::INVALID_VALUE)?;
             Ok(Vec::new())
         }
     }
@@ -147,7 +147,7 @@ pub(crate) unsafe fn pack_params(
 /// Checks a launch and runs or queues it. `pack_params` makes the parameters.
 fn launch_kernel(request: &LaunchRequest, pack: impl FnOnce(&DriverFunction) -> Res<Vec<u8>>) -> Res {
     let (ctx, stream) = stream_and_context(request.stream.handle_number())?;
-    let function = function_in(&ctx, request.function)?;
+    let function = function_in_context(&ctx, request.function)?;
     ensure(function.ctx_id == ctx.id, ResultCode::INVALID_HANDLE)?;
     let launch = Launch {
         function: function.kernel.clone(),
@@ -165,25 +165,25 @@ fn launch_kernel(request: &LaunchRequest, pack: impl FnOnce(&DriverFunction) -> 
         return Ok(());
     }
     let n_threads: u64 = request.grid.iter().chain(&request.block).map(|&n| u64::from(n)).product();
-    let is_short = n_threads <= INLINE_THREADS && function.short_running.load(Ordering::Relaxed);
+    let is_short = n_threads <= MAX_INLINE_THREADS && function.short_running.load(Ordering::Relaxed);
     let may_run_here = is_short && !function.may_wait && !request.cooperative;
     if may_run_here && let Some(_turn) = stream.try_run_inline(&ctx) {
         // A fault poisons the context and the next call says so; anything else is this call's error.
-        return run_launched_kernel(&launch, &function, &ctx.cancel, generation, trace::current_launch())
+        return run_traced_kernel(&launch, &function, &ctx.cancel, generation, trace::current_launch_number())
             .or_else(|e| if ctx.poison(&e) { Ok(()) } else { Err(e) });
     }
     // Compiled now, so that a kernel that cannot be is this call's error and not a later one's.
-    function.kernel.compiled_program(request.block).map_err(fault_error)?;
+    function.kernel.compiled_program(request.block).map_err(error_from_fault)?;
     let cancel = ctx.cancel.clone();
-    let number = trace::current_launch();
-    let work = move || run_launched_kernel(&launch, &function, &cancel, generation, number);
-    stream.submit(&ctx, StreamPoints::new(), OperationWork::Device(Box::new(work)));
+    let number = trace::current_launch_number();
+    let work = move || run_traced_kernel(&launch, &function, &cancel, generation, number);
+    stream.submit_operation(&ctx, StreamPoints::new(), OperationWork::Device(Box::new(work)));
     Ok(())
 }
 
 /// # Safety
 /// `config` is null or valid, and so are the attributes it names.
-unsafe fn request_from(config: *const CUlaunchConfig, function: CUfunction) -> Res<LaunchRequest> {
+unsafe fn request_from_launch_config(config: *const CUlaunchConfig, function: CUfunction) -> Res<LaunchRequest> {
     // SAFETY: this function's contract.
     let c = unsafe { config.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
     let mut request = LaunchRequest {
@@ -245,8 +245,8 @@ fn launch_with_events(request: &LaunchRequest, pack: impl FnOnce(&DriverFunction
 }
 
 /// A launch that `cuParamSet*` and `cuFuncSetBlockShape` have prepared.
-fn launch_prepared(function: CUfunction, width: c_int, height: c_int, stream: CUstream) -> Res {
-    let prepared = lock(&FUNCTIONS.get_object(function.handle_number())?.prepared).clone();
+fn launch_legacy_grid(function: CUfunction, width: c_int, height: c_int, stream: CUstream) -> Res {
+    let prepared = lock_mutex(&FUNCTIONS.get_object(function.handle_number())?.prepared).clone();
     let size = |n: c_int| u32::try_from(n).map_err(|_| ResultCode::INVALID_VALUE);
     let request = LaunchRequest {
         function,
@@ -275,7 +275,7 @@ driver_functions! {
     }
 
     fn cuLaunchKernelEx(config: *const CUlaunchConfig, f: CUfunction, kernelParams: *mut *mut c_void, extra: *mut *mut c_void) {
-        let request = request_from(config, f)?;
+        let request = request_from_launch_config(config, f)?;
         launch_with_events(&request, |function| pack_params(function, kernelParams, extra))
     }
 
@@ -293,14 +293,14 @@ driver_functions! {
     }
 
     fn cuLaunch(f: CUfunction) {
-        launch_prepared(f, 1, 1, CUstream::null())
+        launch_legacy_grid(f, 1, 1, CUstream::null())
     }
 
     fn cuLaunchGrid(f: CUfunction, grid_width: c_int, grid_height: c_int) {
-        launch_prepared(f, grid_width, grid_height, CUstream::null())
+        launch_legacy_grid(f, grid_width, grid_height, CUstream::null())
     }
 
     fn cuLaunchGridAsync(f: CUfunction, grid_width: c_int, grid_height: c_int, hStream: CUstream) {
-        launch_prepared(f, grid_width, grid_height, hStream)
+        launch_legacy_grid(f, grid_width, grid_height, hStream)
     }
 }

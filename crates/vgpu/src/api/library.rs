@@ -25,7 +25,7 @@ fn create_library(image: Vec<u8>, options: LoadOptions) -> Res<CUlibrary> {
 ///
 /// # Safety
 /// `options` has `count` elements.
-unsafe fn check_options(options: *const CUlibraryOption, count: c_uint) -> Res {
+unsafe fn check_library_options(options: *const CUlibraryOption, count: c_uint) -> Res {
     ensure(count == 0 || !options.is_null(), ResultCode::INVALID_VALUE)?;
     // SAFETY: this function's contract.
     let known = |i| unsafe { *options.add(i) }.0 < CUlibraryOption::CU_LIBRARY_NUM_OPTIONS.0;
@@ -48,7 +48,7 @@ driver_functions! {
     fn cuLibraryLoadData(library: *mut CUlibrary, code: *const c_void, jitOptions: *mut CUjit_option, jitOptionsValues: *mut *mut c_void, numJitOptions: c_uint, libraryOptions: *mut CUlibraryOption, libraryOptionValues: *mut *mut c_void, numLibraryOptions: c_uint) {
         let _ = libraryOptionValues;
         ensure(!library.is_null(), ResultCode::INVALID_VALUE)?;
-        check_options(libraryOptions, numLibraryOptions)?;
+        check_library_options(libraryOptions, numLibraryOptions)?;
         let options = jit_options::from_option_arrays(numJitOptions, jitOptions, jitOptionsValues)?;
         let outcome = create_library(image_bytes(code)?.to_vec(), options.load.clone());
         options.write_results("", outcome.as_ref().err().and_then(|e| e.detail.as_deref()).unwrap_or(""));
@@ -58,7 +58,7 @@ driver_functions! {
     fn cuLibraryLoadFromFile(library: *mut CUlibrary, fileName: *const c_char, jitOptions: *mut CUjit_option, jitOptionsValues: *mut *mut c_void, numJitOptions: c_uint, libraryOptions: *mut CUlibraryOption, libraryOptionValues: *mut *mut c_void, numLibraryOptions: c_uint) {
         let _ = libraryOptionValues;
         ensure(!library.is_null(), ResultCode::INVALID_VALUE)?;
-        check_options(libraryOptions, numLibraryOptions)?;
+        check_library_options(libraryOptions, numLibraryOptions)?;
         let options = jit_options::from_option_arrays(numJitOptions, jitOptions, jitOptionsValues)?;
         let outcome = create_library(read_file(fileName)?, options.load.clone());
         options.write_results("", outcome.as_ref().err().and_then(|e| e.detail.as_deref()).unwrap_or(""));
@@ -66,8 +66,8 @@ driver_functions! {
     }
 
     fn cuLibraryUnload(library: CUlibrary) {
-        capture::check_unsafe_call()?;
-        let outcome = crate::context::current_alive().and_then(|c| c.synchronize());
+        capture::refuse_call_unsafe_in_capture()?;
+        let outcome = crate::context::current_alive_context().and_then(|c| c.synchronize());
         LIBRARIES.remove_object(library.handle_number())?.unload_modules();
         // Without a current context there is no work to wait for.
         outcome.or_else(|e| if e.code == ResultCode::INVALID_CONTEXT { Ok(()) } else { Err(e) })

@@ -15,20 +15,20 @@ use super::ptx_linker;
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::context::current;
 use crate::driver::LINKERS;
-use crate::driver_objects::{DriverLinker, LinkState, lock};
+use crate::driver_objects::{DriverLinker, LinkState, lock_mutex};
 use crate::error::{Error, Res, ResultCode, ensure};
-use crate::module::{self, LoadOptions, MAX_REGISTERS};
+use crate::module::{self, LoadOptions, MAX_REGISTERS_COMMENT};
 
 fn add_link_input(state: CUlinkState, kind: CUjitInputType, name: String, data: Vec<u8>) -> Res {
     let linker = LINKERS.get_object(state.handle_number())?;
-    let mut link = lock(&linker.state);
+    let mut link = lock_mutex(&linker.state);
     ensure(link.output.is_none(), ResultCode::INVALID_VALUE)?;
     let what = match kind {
         CUjitInputType::CU_JIT_INPUT_PTX => {
             let text: Vec<u8> = data.into_iter().take_while(|&b| b != 0).collect();
             let checked = module::ptx_text_of(&text).map(drop);
             let error = checked.map_err(|e| ResultCode(e.code as u32).with_detail(format!("{name}: {}", e.log)));
-            error.inspect_err(|e| log_error(&link, e))?;
+            error.inspect_err(|e| write_error_log(&link, e))?;
             link.inputs.push((name, text));
             return Ok(());
         }
@@ -46,7 +46,7 @@ fn add_link_input(state: CUlinkState, kind: CUjitInputType, name: String, data: 
     };
     let error =
         ResultCode::NO_BINARY_FOR_GPU.with_detail(format!("{name}: the virtual GPU links PTX only, this is {what}"));
-    log_error(&link, &error);
+    write_error_log(&link, &error);
     Err(error)
 }
 
@@ -60,15 +60,15 @@ fn add_fatbin(link: &mut LinkState, name: String, data: &[u8]) -> Res {
         }
         Err(e) => {
             let error = ResultCode(e.code as u32).with_detail(format!("{name}: {}", e.log));
-            log_error(link, &error);
+            write_error_log(link, &error);
             Err(error)
         }
     }
 }
 
-fn log_error(link: &LinkState, error: &Error) {
+fn write_error_log(link: &LinkState, error: &Error) {
     // SAFETY: the program keeps the buffers it gave to `cuLinkCreate` until it destroys the linker.
-    unsafe { link.logs.write("", error.detail.as_deref().unwrap_or("")) };
+    unsafe { link.logs.write_logs("", error.detail.as_deref().unwrap_or("")) };
 }
 
 /// Whether a file is `libcudadevrt.a`.
@@ -107,7 +107,7 @@ fn complete_link(link: &mut LinkState) -> Res<(usize, usize)> {
         let mut text = if link.inputs.is_empty() { EMPTY_PTX.into() } else { link_ptx_inputs(&link.inputs)? };
         if let Some(most) = link.max_registers {
             // The image carries the option to the loader.
-            text.extend_from_slice(format!("{MAX_REGISTERS}{most}\n").as_bytes());
+            text.extend_from_slice(format!("{MAX_REGISTERS_COMMENT}{most}\n").as_bytes());
         }
         module::load_image(&text, &LoadOptions::default()).map_err(|e| ResultCode(e.code as u32).with_detail(e.log))?;
         text.push(0);
@@ -122,7 +122,7 @@ driver_functions! {
         ensure(!stateOut.is_null(), ResultCode::INVALID_VALUE)?;
         let context = current()?;
         let options = jit_options::from_option_arrays(numOptions, options, optionValues)?;
-        options.logs.write("", "");
+        options.logs.write_logs("", "");
         let max_registers = options.load.max_registers;
         let state = Mutex::new(LinkState { logs: options.logs, max_registers, ..LinkState::default() });
         let (handle, _) = LINKERS.insert_with(|_| Arc::new(DriverLinker { ctx_id: context.id, state }))?;
@@ -147,8 +147,8 @@ driver_functions! {
     fn cuLinkComplete(state: CUlinkState, cubinOut: *mut *mut c_void, sizeOut: *mut usize) {
         ensure(!cubinOut.is_null(), ResultCode::INVALID_VALUE)?;
         let linker = LINKERS.get_object(state.handle_number())?;
-        let mut link = lock(&linker.state);
-        let (start, size) = complete_link(&mut link).inspect_err(|e| log_error(&link, e))?;
+        let mut link = lock_mutex(&linker.state);
+        let (start, size) = complete_link(&mut link).inspect_err(|e| write_error_log(&link, e))?;
         write_out_if_not_null(sizeOut, size);
         write_out(cubinOut, start as *mut c_void)
     }

@@ -17,10 +17,11 @@ const PITCH_ALIGNMENT: usize = 512;
 
 /// Frees a block of one of the given kinds after all work of the context, as CUDA does. Without a current
 /// context that is the block's own.
-pub(crate) fn free_after_work(address: u64, kinds: &[MemoryKind]) -> Res {
-    ensure(!crate::stream::in_host_call(), ResultCode::NOT_PERMITTED)?;
-    let context = crate::context::top_of_stack().map(|_| crate::context::current_alive()).transpose()?;
-    capture::check_unsafe_call()?;
+pub(crate) fn free_after_pending_work(address: u64, kinds: &[MemoryKind]) -> Res {
+    ensure(!crate::stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
+    let context =
+        crate::context::top_of_context_stack().map(|_| crate::context::current_alive_context()).transpose()?;
+    capture::refuse_call_unsafe_in_capture()?;
     if address == 0 {
         return Ok(());
     }
@@ -41,8 +42,8 @@ pub(crate) fn free_after_work(address: u64, kinds: &[MemoryKind]) -> Res {
 }
 
 /// [`alloc_with_retry`] for calls that a capture may forbid.
-fn alloc_checking_capture(context: &Context, size: usize, kind: MemoryKind, flags: u32) -> Res<HeapBlock> {
-    capture::check_unsafe_call()?;
+fn alloc_unless_capturing(context: &Context, size: usize, kind: MemoryKind, flags: u32) -> Res<HeapBlock> {
+    capture::refuse_call_unsafe_in_capture()?;
     alloc_with_retry(context, size, kind, 0, flags)
 }
 
@@ -70,12 +71,12 @@ fn host_alloc(size: usize, flags: u32) -> Res<*mut c_void> {
     if size == 0 {
         return Ok(std::ptr::null_mut());
     }
-    let block = alloc_checking_capture(&context, size, MemoryKind::Host, flags | CU_MEMHOSTALLOC_DEVICEMAP)?;
+    let block = alloc_unless_capturing(&context, size, MemoryKind::Host, flags | CU_MEMHOSTALLOC_DEVICEMAP)?;
     Ok(block.start as *mut c_void)
 }
 
 /// Whether every page of a range is mapped into this process.
-fn is_mapped(start: usize, len: usize) -> bool {
+fn is_host_range_mapped(start: usize, len: usize) -> bool {
     let page = window::page_size();
     let first = start & !(page - 1);
     let Some(end) = start.checked_add(len).and_then(|e| e.checked_next_multiple_of(page)) else { return false };
@@ -94,7 +95,7 @@ driver_functions! {
 
     fn cuMemAlloc(dptr: *mut CUdeviceptr, bytesize: usize) {
         ensure(!dptr.is_null(), ResultCode::INVALID_VALUE)?;
-        write_out(dptr, alloc_checking_capture(&*current()?, bytesize, MemoryKind::Device, 0)?.start)
+        write_out(dptr, alloc_unless_capturing(&*current()?, bytesize, MemoryKind::Device, 0)?.start)
     }
 
     fn cuMemAllocPitch(dptr: *mut CUdeviceptr, pPitch: *mut usize, WidthInBytes: usize, Height: usize, ElementSizeBytes: c_uint) {
@@ -102,18 +103,18 @@ driver_functions! {
         ensure(matches!(ElementSizeBytes, 4 | 8 | 16) && WidthInBytes > 0, ResultCode::INVALID_VALUE)?;
         let pitch = WidthInBytes.checked_next_multiple_of(PITCH_ALIGNMENT).ok_or(ResultCode::OUT_OF_MEMORY)?;
         let size = pitch.checked_mul(Height).ok_or(ResultCode::OUT_OF_MEMORY)?;
-        let block = alloc_checking_capture(&*current()?, size, MemoryKind::Device, 0)?;
+        let block = alloc_unless_capturing(&*current()?, size, MemoryKind::Device, 0)?;
         write_out(pPitch, pitch)?;
         write_out(dptr, block.start)
     }
 
     fn cuMemAllocManaged(dptr: *mut CUdeviceptr, bytesize: usize, flags: c_uint) {
         ensure(!dptr.is_null() && matches!(flags, 1 | 2), ResultCode::INVALID_VALUE)?;
-        write_out(dptr, alloc_checking_capture(&*current()?, bytesize, MemoryKind::Managed, flags)?.start)
+        write_out(dptr, alloc_unless_capturing(&*current()?, bytesize, MemoryKind::Managed, flags)?.start)
     }
 
     fn cuMemFree(dptr: CUdeviceptr) {
-        free_after_work(dptr, &[MemoryKind::Device, MemoryKind::Managed])
+        free_after_pending_work(dptr, &[MemoryKind::Device, MemoryKind::Managed])
     }
 
     fn cuMemGetAddressRange(pbase: *mut CUdeviceptr, psize: *mut usize, dptr: CUdeviceptr) {
@@ -138,7 +139,7 @@ driver_functions! {
     }
 
     fn cuMemFreeHost(p: *mut c_void) {
-        free_after_work(p.addr() as u64, &[MemoryKind::Host])
+        free_after_pending_work(p.addr() as u64, &[MemoryKind::Host])
     }
 
     fn cuMemHostGetDevicePointer(pdptr: *mut CUdeviceptr, p: *mut c_void, Flags: c_uint) {
@@ -164,11 +165,11 @@ driver_functions! {
             return Err(unsupported_feature("registering memory of devices"));
         }
         let context = current()?;
-        capture::check_unsafe_call()?;
+        capture::refuse_call_unsafe_in_capture()?;
         let known = driver::device_heap()?.find_block(p.addr() as u64);
         ensure(!known.as_ref().is_some_and(|b| b.kind.is_device()), ResultCode::INVALID_VALUE)?;
         ensure(known.is_none(), ResultCode::HOST_MEMORY_ALREADY_REGISTERED)?;
-        ensure(is_mapped(p.addr(), bytesize), ResultCode::INVALID_VALUE)?;
+        ensure(is_host_range_mapped(p.addr(), bytesize), ResultCode::INVALID_VALUE)?;
         host::register_host(p.addr() as u64, bytesize as u64, Flags | CU_MEMHOSTREGISTER_DEVICEMAP, context.id)
     }
 
@@ -176,7 +177,7 @@ driver_functions! {
         ensure(!p.is_null(), ResultCode::INVALID_VALUE)?;
         let known = host::find_registration(p.addr() as u64).ok_or(ResultCode::HOST_MEMORY_NOT_REGISTERED)?;
         let context = current_or_owner_context(known.ctx)?;
-        capture::check_unsafe_call()?;
+        capture::refuse_call_unsafe_in_capture()?;
         let outcome = context.synchronize();
         host::unregister_host(p.addr() as u64)?;
         outcome

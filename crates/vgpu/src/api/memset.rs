@@ -8,7 +8,7 @@ use super::copy::CopyQueue;
 use super::driver_functions;
 use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{AssertSend, NodeAction, capture};
-use crate::memory::copy::{self, FillValue, PitchedRange, check_device};
+use crate::memory::copy::{self, FillValue, PitchedRange, check_device_range};
 
 /// Fills `height` rows of `width` elements. `pitch` is `None` for one contiguous run.
 fn memset_rows(
@@ -31,7 +31,7 @@ fn memset_rows(
     ensure(height == 1 || pitch >= bytes, ResultCode::INVALID_VALUE)?;
     let side = PitchedRange { start, pitch, slice: 0 };
     let reach = side.touched_bytes([bytes, height as u64, 1])?;
-    check_device(start, reach)?;
+    check_device_range(start, reach)?;
     let params = || CUDA_MEMSET_NODE_PARAMS {
         dst: start,
         pitch: pitch as usize,
@@ -43,7 +43,7 @@ fn memset_rows(
     if capture::capture_operation(&lane.stream, || Ok(NodeAction::Memset(AssertSend(params()))))? {
         return Ok(());
     }
-    lane.submit_device_work(reach, memset_work(side, reach, element, width, height))
+    lane.submit_device_work(reach, memset_task(side, reach, element, width, height))
 }
 
 /// A memset of a graph, checked: what does it any number of times.
@@ -61,11 +61,11 @@ pub(crate) fn prepare_memset_node(p: &CUDA_MEMSET_NODE_PARAMS) -> Res<impl Fn() 
     ensure(aligned && pitch >= bytes, ResultCode::INVALID_VALUE)?;
     let side = PitchedRange { start: p.dst, pitch, slice: 0 };
     let reach = side.touched_bytes([bytes, p.height as u64, 1])?;
-    check_device(p.dst, reach)?;
-    Ok(memset_work(side, reach, element, p.width, p.height))
+    check_device_range(p.dst, reach)?;
+    Ok(memset_task(side, reach, element, p.width, p.height))
 }
 
-fn memset_work(
+fn memset_task(
     side: PitchedRange,
     reach: u64,
     element: FillValue,
@@ -74,7 +74,7 @@ fn memset_work(
 ) -> impl Fn() -> Res + Send + Sync + 'static {
     let start = side.start;
     move || {
-        check_device(start, reach).map_err(|_| {
+        check_device_range(start, reach).map_err(|_| {
             ResultCode::ILLEGAL_ADDRESS.with_detail("a memset uses memory that was freed before it ran")
         })?;
         // SAFETY: the reach was just found live, alignment was checked above.
@@ -85,50 +85,50 @@ fn memset_work(
 
 driver_functions! {
     fn cuMemsetD8(dstDevice: CUdeviceptr, uc: c_uchar, N: usize) {
-        memset_rows(&CopyQueue::for_synchronous_call()?, dstDevice, None, FillValue::D8(uc), N, 1)
+        memset_rows(&CopyQueue::synchronous_copy_queue()?, dstDevice, None, FillValue::D8(uc), N, 1)
     }
 
     fn cuMemsetD16(dstDevice: CUdeviceptr, us: c_ushort, N: usize) {
-        memset_rows(&CopyQueue::for_synchronous_call()?, dstDevice, None, FillValue::D16(us), N, 1)
+        memset_rows(&CopyQueue::synchronous_copy_queue()?, dstDevice, None, FillValue::D16(us), N, 1)
     }
 
     fn cuMemsetD32(dstDevice: CUdeviceptr, ui: c_uint, N: usize) {
-        memset_rows(&CopyQueue::for_synchronous_call()?, dstDevice, None, FillValue::D32(ui), N, 1)
+        memset_rows(&CopyQueue::synchronous_copy_queue()?, dstDevice, None, FillValue::D32(ui), N, 1)
     }
 
     fn cuMemsetD2D8(dstDevice: CUdeviceptr, dstPitch: usize, uc: c_uchar, Width: usize, Height: usize) {
-        memset_rows(&CopyQueue::for_synchronous_call()?, dstDevice, Some(dstPitch), FillValue::D8(uc), Width, Height)
+        memset_rows(&CopyQueue::synchronous_copy_queue()?, dstDevice, Some(dstPitch), FillValue::D8(uc), Width, Height)
     }
 
     fn cuMemsetD2D16(dstDevice: CUdeviceptr, dstPitch: usize, us: c_ushort, Width: usize, Height: usize) {
-        memset_rows(&CopyQueue::for_synchronous_call()?, dstDevice, Some(dstPitch), FillValue::D16(us), Width, Height)
+        memset_rows(&CopyQueue::synchronous_copy_queue()?, dstDevice, Some(dstPitch), FillValue::D16(us), Width, Height)
     }
 
     fn cuMemsetD2D32(dstDevice: CUdeviceptr, dstPitch: usize, ui: c_uint, Width: usize, Height: usize) {
-        memset_rows(&CopyQueue::for_synchronous_call()?, dstDevice, Some(dstPitch), FillValue::D32(ui), Width, Height)
+        memset_rows(&CopyQueue::synchronous_copy_queue()?, dstDevice, Some(dstPitch), FillValue::D32(ui), Width, Height)
     }
 
     fn cuMemsetD8Async(dstDevice: CUdeviceptr, uc: c_uchar, N: usize, hStream: CUstream) {
-        memset_rows(&CopyQueue::of_stream(hStream)?, dstDevice, None, FillValue::D8(uc), N, 1)
+        memset_rows(&CopyQueue::stream_copy_queue(hStream)?, dstDevice, None, FillValue::D8(uc), N, 1)
     }
 
     fn cuMemsetD16Async(dstDevice: CUdeviceptr, us: c_ushort, N: usize, hStream: CUstream) {
-        memset_rows(&CopyQueue::of_stream(hStream)?, dstDevice, None, FillValue::D16(us), N, 1)
+        memset_rows(&CopyQueue::stream_copy_queue(hStream)?, dstDevice, None, FillValue::D16(us), N, 1)
     }
 
     fn cuMemsetD32Async(dstDevice: CUdeviceptr, ui: c_uint, N: usize, hStream: CUstream) {
-        memset_rows(&CopyQueue::of_stream(hStream)?, dstDevice, None, FillValue::D32(ui), N, 1)
+        memset_rows(&CopyQueue::stream_copy_queue(hStream)?, dstDevice, None, FillValue::D32(ui), N, 1)
     }
 
     fn cuMemsetD2D8Async(dstDevice: CUdeviceptr, dstPitch: usize, uc: c_uchar, Width: usize, Height: usize, hStream: CUstream) {
-        memset_rows(&CopyQueue::of_stream(hStream)?, dstDevice, Some(dstPitch), FillValue::D8(uc), Width, Height)
+        memset_rows(&CopyQueue::stream_copy_queue(hStream)?, dstDevice, Some(dstPitch), FillValue::D8(uc), Width, Height)
     }
 
     fn cuMemsetD2D16Async(dstDevice: CUdeviceptr, dstPitch: usize, us: c_ushort, Width: usize, Height: usize, hStream: CUstream) {
-        memset_rows(&CopyQueue::of_stream(hStream)?, dstDevice, Some(dstPitch), FillValue::D16(us), Width, Height)
+        memset_rows(&CopyQueue::stream_copy_queue(hStream)?, dstDevice, Some(dstPitch), FillValue::D16(us), Width, Height)
     }
 
     fn cuMemsetD2D32Async(dstDevice: CUdeviceptr, dstPitch: usize, ui: c_uint, Width: usize, Height: usize, hStream: CUstream) {
-        memset_rows(&CopyQueue::of_stream(hStream)?, dstDevice, Some(dstPitch), FillValue::D32(ui), Width, Height)
+        memset_rows(&CopyQueue::stream_copy_queue(hStream)?, dstDevice, Some(dstPitch), FillValue::D32(ui), Width, Height)
     }
 }

@@ -2,7 +2,7 @@
 
 use rtcg_cuda_sys::*;
 
-use super::array::{address_levels, check_shape};
+use super::array::{check_shape, consecutive_array_offsets};
 use super::{Handle, driver_functions, write_out};
 use crate::context::current;
 use crate::driver::{self, ARRAYS, MIPMAPS};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 const LEVEL_ALIGNMENT: u64 = 512;
 
 /// The description of a level.
-fn level_description(d: &CUDA_ARRAY3D_DESCRIPTOR, level: u32) -> CUDA_ARRAY3D_DESCRIPTOR {
+fn mip_level_descriptor(d: &CUDA_ARRAY3D_DESCRIPTOR, level: u32) -> CUDA_ARRAY3D_DESCRIPTOR {
     let half = |n: usize| if n == 0 { 0 } else { (n >> level).max(1) };
     let layers = d.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP) != 0;
     let depth = if layers { d.Depth } else { half(d.Depth) };
@@ -32,12 +32,12 @@ fn max_mip_levels(d: &CUDA_ARRAY3D_DESCRIPTOR) -> u32 {
 
 fn create_mipmapped_array(given: &CUDA_ARRAY3D_DESCRIPTOR, n_levels: u32) -> Res<CUmipmappedArray> {
     let context = current()?;
-    capture::check_unsafe_call()?;
+    capture::refuse_call_unsafe_in_capture()?;
     check_shape(given)?;
     // No level at all is one level to real drivers.
     let n_levels = n_levels.clamp(1, max_mip_levels(given));
-    let descriptions: Vec<_> = (0..n_levels).map(|l| level_description(given, l)).collect();
-    let (offsets, size) = address_levels(&descriptions, LEVEL_ALIGNMENT)?;
+    let descriptions: Vec<_> = (0..n_levels).map(|l| mip_level_descriptor(given, l)).collect();
+    let (offsets, size) = consecutive_array_offsets(&descriptions, LEVEL_ALIGNMENT)?;
     let block = driver::alloc_for_context(&context, size, MemoryKind::Device, 0, 0)?;
     let mut levels = Vec::new();
     for (description, offset) in descriptions.iter().zip(offsets) {
@@ -68,7 +68,7 @@ driver_functions! {
 
     fn cuMipmappedArrayDestroy(hMipmappedArray: CUmipmappedArray) {
         let context = crate::context::current_or_owner_context(MIPMAPS.get_object(hMipmappedArray.handle_number())?.ctx_id)?;
-        capture::check_unsafe_call()?;
+        capture::refuse_call_unsafe_in_capture()?;
         let outcome = context.synchronize();
         let mipmap = MIPMAPS.remove_object(hMipmappedArray.handle_number())?;
         for &level in &mipmap.levels {

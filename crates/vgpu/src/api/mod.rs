@@ -4,9 +4,7 @@
 pub(crate) mod array;
 pub(crate) mod context;
 pub(crate) mod copy;
-pub(crate) mod copy_box;
 pub(crate) mod device;
-pub(crate) mod entry;
 pub(crate) mod event;
 pub(crate) mod function;
 pub(crate) mod graph;
@@ -14,24 +12,26 @@ pub(crate) mod graph_capture;
 pub(crate) mod graph_exec;
 pub(crate) mod graph_node;
 pub(crate) mod graphics;
+pub(crate) mod init;
 pub(crate) mod ipc;
 pub(crate) mod jit_options;
 pub(crate) mod launch;
 pub(crate) mod library;
 pub(crate) mod linker;
-pub(crate) mod mapping;
+pub(crate) mod memcpy_2d_3d;
 pub(crate) mod memory;
+pub(crate) mod memory_pool;
 pub(crate) mod memset;
 pub(crate) mod mipmap;
 pub(crate) mod module;
 pub(crate) mod occupancy;
 pub(crate) mod pointer;
-pub(crate) mod pool;
 pub(crate) mod ptx_linker;
 pub(crate) mod stream;
 pub(crate) mod stream_memory;
 pub(crate) mod texture;
 pub(crate) mod texture_ref;
+pub(crate) mod virtual_memory;
 
 use std::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -39,24 +39,24 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rtcg_cuda_sys::*;
 
 use crate::driver;
+use crate::driver_table::FunctionAddress;
 use crate::error::{self, Error, Res, ResultCode, ensure};
-use crate::table::FunctionEntry;
 
 pub(crate) use jit_options::JitLogs;
 
 /// Every function of the virtual GPU by its name in the declaration list.
-pub(crate) const ALL_EXPORTS: &[&[(&str, FunctionEntry)]] = &[
-    entry::EXPORTS,
+pub(crate) const ALL_EXPORTS: &[&[(&str, FunctionAddress)]] = &[
+    init::EXPORTS,
     device::EXPORTS,
     context::EXPORTS,
     memory::EXPORTS,
-    mapping::EXPORTS,
+    virtual_memory::EXPORTS,
     copy::EXPORTS,
-    copy_box::EXPORTS,
+    memcpy_2d_3d::EXPORTS,
     array::EXPORTS,
     memset::EXPORTS,
     pointer::EXPORTS,
-    pool::EXPORTS,
+    memory_pool::EXPORTS,
     stream::EXPORTS,
     stream_memory::EXPORTS,
     event::EXPORTS,
@@ -82,7 +82,7 @@ pub(crate) const ALL_EXPORTS: &[&[(&str, FunctionEntry)]] = &[
 /// `driver_functions!` makes functions that fail before `cuInit`; `driver_functions!(any time: ...)`
 /// those that may be called before.
 macro_rules! driver_functions {
-    (any time: $($rest:tt)*) => { $crate::api::driver_functions!(@ call_uninitialised $($rest)*); };
+    (any time: $($rest:tt)*) => { $crate::api::driver_functions!(@ call_without_init_check $($rest)*); };
     (@ $call:ident $(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
         $(
             #[allow(non_snake_case, clippy::too_many_arguments)]
@@ -95,25 +95,25 @@ macro_rules! driver_functions {
             const _: rtcg_cuda_sys::fn_type::$name = $name;
         )*
         /// The functions of this file.
-        pub(crate) const EXPORTS: &[(&str, $crate::table::FunctionEntry)] =
-            &[$((stringify!($name), $crate::table::FunctionEntry($name as *const std::ffi::c_void)),)*];
+        pub(crate) const EXPORTS: &[(&str, $crate::driver_table::FunctionAddress)] =
+            &[$((stringify!($name), $crate::driver_table::FunctionAddress($name as *const std::ffi::c_void)),)*];
     };
     ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
-        $crate::api::driver_functions!(@ call_initialised $(fn $name($($arg: $ty),*) $body)*);
+        $crate::api::driver_functions!(@ call_if_initialised $(fn $name($($arg: $ty),*) $body)*);
     };
 }
 pub(crate) use driver_functions;
 
 /// Runs the body of a driver function that needs an initialised driver.
-pub(crate) fn call_initialised(body: impl FnOnce() -> Res) -> CUresult {
+pub(crate) fn call_if_initialised(body: impl FnOnce() -> Res) -> CUresult {
     match driver::check_initialised() {
-        Ok(()) => call_uninitialised(body),
+        Ok(()) => call_without_init_check(body),
         Err(error) => result_code(Err(error)),
     }
 }
 
 /// Runs the body of a driver function.
-pub(crate) fn call_uninitialised(body: impl FnOnce() -> Res) -> CUresult {
+pub(crate) fn call_without_init_check(body: impl FnOnce() -> Res) -> CUresult {
     result_code(catch_panic(body))
 }
 
@@ -121,7 +121,7 @@ fn result_code(outcome: Res) -> CUresult {
     match outcome {
         Ok(()) => CUresult::CUDA_SUCCESS,
         Err(error) => {
-            error::remember_detail(&error);
+            error::set_last_error_detail(&error);
             CUresult(error.code.0)
         }
     }
@@ -176,7 +176,7 @@ pub(crate) trait Handle: Sized {
     fn from_handle_number(number: u64) -> Self;
 }
 
-macro_rules! handles {
+macro_rules! impl_handle {
     ($($ty:ident)*) => {
         $(impl Handle for $ty {
             fn handle_number(self) -> u64 {
@@ -188,9 +188,9 @@ macro_rules! handles {
         })*
     };
 }
-handles!(CUarray CUcontext CUstream CUevent CUmodule CUfunction CUmemoryPool CUlinkState CUlibrary CUkernel);
-handles!(CUmipmappedArray CUtexref CUsurfref);
-handles!(CUgraph CUgraphNode CUgraphExec CUuserObject CUgraphicsResource);
+impl_handle!(CUarray CUcontext CUstream CUevent CUmodule CUfunction CUmemoryPool CUlinkState CUlibrary CUkernel);
+impl_handle!(CUmipmappedArray CUtexref CUsurfref);
+impl_handle!(CUgraph CUgraphNode CUgraphExec CUuserObject CUgraphicsResource);
 
 /// A feature that this driver does not have.
 pub(crate) fn unsupported_feature(what: &str) -> Error {
@@ -204,7 +204,7 @@ mod tests {
     use super::ALL_EXPORTS;
 
     #[test]
-    fn every_function_is_made_once() {
+    fn every_function_is_exported_once() {
         let mut seen = HashSet::new();
         let twice: Vec<_> =
             ALL_EXPORTS.iter().copied().flatten().map(|(name, _)| name).filter(|n| !seen.insert(*n)).collect();

@@ -15,7 +15,7 @@ use crate::graph::capture;
 use crate::module::fatbin;
 
 /// Bytes of a cubin that are enough to say what it is; it is not loaded anyway.
-const CUBIN_HEADER: usize = 64;
+const CUBIN_HEADER_BYTES: usize = 64;
 
 /// What refers to a fat binary in compiled programs.
 #[repr(C)]
@@ -41,7 +41,7 @@ pub(crate) unsafe fn image_bytes<'a>(image: *const c_void) -> Res<&'a [u8]> {
     // of a fat binary 16 and tells its length.
     unsafe {
         if begins(*b"\x7fELF") {
-            return Ok(std::slice::from_raw_parts(image.cast(), CUBIN_HEADER));
+            return Ok(std::slice::from_raw_parts(image.cast(), CUBIN_HEADER_BYTES));
         }
         if begins(fatbin::WRAPPER_MAGIC.to_le_bytes()) {
             let data = image.cast::<FatbinWrapper>().read_unaligned().data;
@@ -52,8 +52,9 @@ pub(crate) unsafe fn image_bytes<'a>(image: *const c_void) -> Res<&'a [u8]> {
         }
         if begins(fatbin::FATBIN_MAGIC.to_le_bytes()) {
             let header = std::slice::from_raw_parts(image.cast(), fatbin::HEADER_BYTES);
-            let len =
-                fatbin::total_len(header).filter(|&n| n <= isize::MAX as usize).ok_or(ResultCode::INVALID_IMAGE)?;
+            let len = fatbin::fatbin_total_bytes(header)
+                .filter(|&n| n <= isize::MAX as usize)
+                .ok_or(ResultCode::INVALID_IMAGE)?;
             return Ok(std::slice::from_raw_parts(image.cast(), len));
         }
         // A text, so NUL-terminated.
@@ -117,7 +118,7 @@ driver_functions! {
         let module = MODULES.get_object(hmod.handle_number())?;
         // As in CUDA, launches of the module are over before it goes.
         let context = crate::context::current_or_owner_context(module.ctx_id)?;
-        capture::check_unsafe_call()?;
+        capture::refuse_call_unsafe_in_capture()?;
         let outcome = if context.id == module.ctx_id { context.synchronize() } else { Ok(()) };
         unload_module(hmod.handle_number())?;
         outcome

@@ -8,15 +8,15 @@ use std::ffi::{c_int, c_uint};
 
 use rtcg_cuda_sys::*;
 
-use super::function::function_in;
+use super::function::function_in_context;
 use super::{driver_functions, write_out};
 use crate::context::current;
 use crate::device::{
-    BLOCKS_PER_MULTIPROCESSOR, REGISTERS_PER_BLOCK, RESERVED_SHARED, SHARED_PER_MULTIPROCESSOR,
+    BLOCKS_PER_MULTIPROCESSOR, REGISTERS_PER_BLOCK, RESERVED_SHARED_BYTES, SHARED_BYTES_PER_MULTIPROCESSOR,
     THREADS_PER_MULTIPROCESSOR, n_multiprocessors,
 };
 use crate::error::{Res, ResultCode, ensure};
-use crate::exec::launch::MAX_SHARED_OPTIN;
+use crate::exec::launch::MAX_SHARED_OPTIN_BYTES;
 use crate::exec::max_resident_blocks;
 use crate::module::Kernel;
 
@@ -34,8 +34,8 @@ fn blocks_per_multiprocessor(kernel: &Kernel, threads: u32, dynamic_shared: u32)
     }
     let warps = threads.div_ceil(32);
     let by_threads = THREADS_PER_MULTIPROCESSOR / (warps * 32);
-    let shared = kernel.static_shared() + dynamic_shared + RESERVED_SHARED;
-    let by_shared = SHARED_PER_MULTIPROCESSOR / shared.next_multiple_of(SHARED_ALLOCATION_UNIT);
+    let shared = kernel.static_shared() + dynamic_shared + RESERVED_SHARED_BYTES;
+    let by_shared = SHARED_BYTES_PER_MULTIPROCESSOR / shared.next_multiple_of(SHARED_ALLOCATION_UNIT);
     let per_warp = (kernel.n_regs().max(1) * 32).next_multiple_of(REGISTER_ALLOCATION_UNIT);
     let by_registers = REGISTERS_PER_BLOCK / SM_SUB_PARTITIONS / per_warp * SM_SUB_PARTITIONS / warps;
     // There are never more multiprocessors than resident blocks.
@@ -45,7 +45,7 @@ fn blocks_per_multiprocessor(kernel: &Kernel, threads: u32, dynamic_shared: u32)
 }
 
 fn max_active_blocks(func: CUfunction, block_size: c_int, dynamic_shared: usize) -> Res<c_int> {
-    let function = function_in(&*current()?, func)?;
+    let function = function_in_context(&*current()?, func)?;
     let threads = u32::try_from(block_size).ok().filter(|&n| n > 0).ok_or(ResultCode::INVALID_VALUE)?;
     let shared = u32::try_from(dynamic_shared).unwrap_or(u32::MAX);
     Ok(blocks_per_multiprocessor(&function.kernel, threads, shared) as c_int)
@@ -58,7 +58,7 @@ fn best_block_size(
     shared: usize,
     limit: c_int,
 ) -> Res<(c_int, c_int)> {
-    let function = function_in(&*current()?, func)?;
+    let function = function_in_context(&*current()?, func)?;
     let kernel = &function.kernel;
     let largest = match u32::try_from(limit).map_err(|_| ResultCode::INVALID_VALUE)? {
         0 => kernel.max_threads_per_block(),
@@ -103,12 +103,12 @@ driver_functions! {
     }
 
     fn cuOccupancyAvailableDynamicSMemPerBlock(dynamicSmemSize: *mut usize, func: CUfunction, numBlocks: c_int, blockSize: c_int) {
-        let function = function_in(&*current()?, func)?;
+        let function = function_in_context(&*current()?, func)?;
         let blocks = u32::try_from(numBlocks).ok().filter(|&n| n > 0).ok_or(ResultCode::INVALID_VALUE)?;
         ensure(blockSize > 0, ResultCode::INVALID_VALUE)?;
-        let taken = function.kernel.static_shared() + RESERVED_SHARED;
-        let share = SHARED_PER_MULTIPROCESSOR / blocks / SHARED_ALLOCATION_UNIT * SHARED_ALLOCATION_UNIT;
-        let share = share.min(MAX_SHARED_OPTIN + RESERVED_SHARED);
+        let taken = function.kernel.static_shared() + RESERVED_SHARED_BYTES;
+        let share = SHARED_BYTES_PER_MULTIPROCESSOR / blocks / SHARED_ALLOCATION_UNIT * SHARED_ALLOCATION_UNIT;
+        let share = share.min(MAX_SHARED_OPTIN_BYTES + RESERVED_SHARED_BYTES);
         write_out(dynamicSmemSize, share.saturating_sub(taken) as usize)
     }
 }

@@ -9,7 +9,7 @@ use crate::context::{CONTEXTS, current};
 use crate::device;
 use crate::driver;
 use crate::error::{Res, ResultCode, ensure};
-use crate::memory::copy::check_device;
+use crate::memory::copy::check_device_range;
 use crate::memory::heap::MemoryKind;
 use crate::memory::hints::{self, HintKind};
 use crate::memory::{globals, host, mapping};
@@ -75,8 +75,8 @@ fn find_address_info(address: u64) -> Option<AddressInfo> {
 }
 
 /// Whether the kernels of the calling thread's context may not use another device's memory at `address`.
-fn is_refused(address: u64) -> bool {
-    current().is_ok_and(|context| context.peers.refused_device(address).is_some())
+fn is_peer_access_refused(address: u64) -> bool {
+    current().is_ok_and(|context| context.peers.device_without_peer_access(address).is_some())
 }
 
 /// Writes the value of an attribute of a known address.
@@ -99,7 +99,9 @@ unsafe fn write_attribute(data: *mut c_void, attribute: CUpointer_attribute, kno
             }
             A::CU_POINTER_ATTRIBUTE_MEMORY_TYPE => write_out(data.cast(), memory_type),
             // Kernels reach it all the same, but are told by the rules of several GPUs.
-            A::CU_POINTER_ATTRIBUTE_DEVICE_POINTER if is_refused(address) => ResultCode::INVALID_VALUE.err(),
+            A::CU_POINTER_ATTRIBUTE_DEVICE_POINTER if is_peer_access_refused(address) => {
+                ResultCode::INVALID_VALUE.err()
+            }
             A::CU_POINTER_ATTRIBUTE_DEVICE_POINTER => write_out(data.cast(), address),
             // Plain device memory has no host address in CUDA's terms, although it has one here.
             A::CU_POINTER_ATTRIBUTE_HOST_POINTER if known.kind.is_device() => ResultCode::INVALID_VALUE.err(),
@@ -132,7 +134,7 @@ unsafe fn write_attribute(data: *mut c_void, attribute: CUpointer_attribute, kno
             A::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS => {
                 let refused = CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE;
                 let allowed = CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-                write_out(data.cast(), if is_refused(address) { refused } else { allowed })
+                write_out(data.cast(), if is_peer_access_refused(address) { refused } else { allowed })
             }
             A::CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => write_out(data.cast(), known.pool),
             _ => ResultCode::INVALID_VALUE.err(),
@@ -151,15 +153,15 @@ fn attribute_bytes(attribute: CUpointer_attribute) -> usize {
 
 /// The allocation that a hint is about, which must be managed. Hints change nothing here, but wrong
 /// ranges are told.
-fn managed_allocation(address: u64, count: usize) -> Res<(u64, u64)> {
+fn find_managed_allocation(address: u64, count: usize) -> Res<(u64, u64)> {
     ensure(count > 0, ResultCode::INVALID_VALUE)?;
-    check_device(address, count as u64)?;
+    check_device_range(address, count as u64)?;
     let known =
         find_address_info(address).filter(|k| k.kind == MemoryKind::Managed).ok_or(ResultCode::INVALID_VALUE)?;
     Ok((known.id, known.start))
 }
 
-fn check_location(device: c_int) -> Res {
+fn check_device_or_cpu(device: c_int) -> Res {
     ensure(device == CU_DEVICE_CPU || device::device_by_ordinal(device).is_ok(), ResultCode::INVALID_DEVICE)
 }
 
@@ -177,7 +179,7 @@ fn location_device(location: CUmemLocation) -> Res<c_int> {
 
 fn advise_range(address: u64, count: usize, advice: CUmem_advise, place: impl FnOnce() -> Res<c_int>) -> Res {
     current()?;
-    let allocation = managed_allocation(address, count)?;
+    let allocation = find_managed_allocation(address, count)?;
     let (subject, value) = match advice.0 {
         1 => (HintKind::ReadMostly, Some(1)),
         2 => (HintKind::ReadMostly, None),
@@ -191,7 +193,13 @@ fn advise_range(address: u64, count: usize, advice: CUmem_advise, place: impl Fn
 }
 
 fn prefetch_range(address: u64, count: usize, place: c_int) -> Res {
-    hints::set_hint(managed_allocation(address, count)?, HintKind::LastPrefetch, address, count as u64, Some(place));
+    hints::set_hint(
+        find_managed_allocation(address, count)?,
+        HintKind::LastPrefetch,
+        address,
+        count as u64,
+        Some(place),
+    );
     Ok(())
 }
 
@@ -199,9 +207,9 @@ fn prefetch_range(address: u64, count: usize, place: c_int) -> Res {
 ///
 /// # Safety
 /// `data` is null or valid for `size` bytes.
-unsafe fn write_range(data: *mut c_void, size: usize, attribute: c_uint, address: u64, count: usize) -> Res {
+unsafe fn write_range_attribute(data: *mut c_void, size: usize, attribute: c_uint, address: u64, count: usize) -> Res {
     current()?;
-    let allocation = managed_allocation(address, count)?;
+    let allocation = find_managed_allocation(address, count)?;
     ensure(!data.is_null() && size >= 4 && size.is_multiple_of(4), ResultCode::INVALID_VALUE)?;
     ensure(size == 4 || attribute == 3, ResultCode::INVALID_VALUE)?;
     let get = |subject| hints::get_hint(allocation, subject, address, count as u64);
@@ -272,7 +280,7 @@ driver_functions! {
 
     fn cuMemAdvise_v1(devPtr: CUdeviceptr, count: usize, advice: CUmem_advise, device: CUdevice) {
         ensure((1..=6).contains(&advice.0), ResultCode::INVALID_VALUE)?;
-        check_location(device)?;
+        check_device_or_cpu(device)?;
         advise_range(devPtr, count, advice, || Ok(device))
     }
 
@@ -283,20 +291,20 @@ driver_functions! {
     }
 
     fn cuMemPrefetchAsync_v1(devPtr: CUdeviceptr, count: usize, dstDevice: CUdevice, hStream: CUstream) {
-        check_location(dstDevice)?;
+        check_device_or_cpu(dstDevice)?;
         driver::stream_and_context(hStream.handle_number())?;
         prefetch_range(devPtr, count, dstDevice)
     }
 
     fn cuMemRangeGetAttribute(data: *mut c_void, dataSize: usize, attribute: CUmem_range_attribute, devPtr: CUdeviceptr, count: usize) {
-        write_range(data, dataSize, attribute.0 as c_uint, devPtr, count)
+        write_range_attribute(data, dataSize, attribute.0 as c_uint, devPtr, count)
     }
 
     fn cuMemRangeGetAttributes(data: *mut *mut c_void, dataSizes: *mut usize, attributes: *mut CUmem_range_attribute, numAttributes: usize, devPtr: CUdeviceptr, count: usize) {
         ensure(!data.is_null() && !dataSizes.is_null() && !attributes.is_null() && numAttributes > 0, ResultCode::INVALID_VALUE)?;
         (0..numAttributes).try_for_each(|i| {
             let (place, size, attribute) = (*data.add(i), *dataSizes.add(i), *attributes.add(i));
-            write_range(place, size, attribute.0 as c_uint, devPtr, count)
+            write_range_attribute(place, size, attribute.0 as c_uint, devPtr, count)
         })
     }
 }

@@ -52,14 +52,14 @@ pub(crate) fn join_ptx_texts(texts: &[&str]) -> String {
                 || items[..t].iter().flatten().any(|i| i.linkage == Linkage::Internal && i.name == *name)
         };
         let renamed: Vec<&str> = own_names.filter(taken).collect();
-        joined.push_str(&rename_identifiers(&without_duplicate_definitions(text, t, &items[t], &kept), &renamed, t));
+        joined.push_str(&rename_identifiers(&remove_duplicate_definitions(text, t, &items[t], &kept), &renamed, t));
         joined.push('\n');
     }
     joined
 }
 
 /// The text without the definitions of which another text's stays, and without a second header.
-fn without_duplicate_definitions(
+fn remove_duplicate_definitions(
     text: &str,
     number: usize,
     items: &[PtxItem<'_>],
@@ -76,24 +76,24 @@ fn without_duplicate_definitions(
         let spare = &text[item.range.clone()];
         if kept_text > number {
             // What stays comes later, so that this text needs a declaration.
-            out.push_str(&declaration_of_definition(spare));
+            out.push_str(&declaration_from_definition(spare));
         }
         out.extend(spare.matches('\n'));
         at = item.range.end;
     }
     out.push_str(&text[at..]);
-    if number > 0 { without_header(&out) } else { out }
+    if number > 0 { strip_ptx_header(&out) } else { out }
 }
 
 /// A definition's head as a declaration, in one line.
-fn declaration_of_definition(definition: &str) -> String {
+fn declaration_from_definition(definition: &str) -> String {
     let head = definition.split(['{', '=', ';']).next().unwrap_or("");
     let head = head.replacen(".weak", ".extern", 1).replacen(".common", ".extern", 1);
     format!("{};", head.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Header lines become empty lines.
-fn without_header(text: &str) -> String {
+fn strip_ptx_header(text: &str) -> String {
     let is_header =
         |line: &&str| [".version", ".target", ".address_size"].iter().any(|d| line.trim_start().starts_with(d));
     text.lines().map(|line| if is_header(&line) { "\n".to_owned() } else { format!("{line}\n") }).collect()
@@ -106,9 +106,9 @@ fn rename_identifiers<'t>(text: &'t str, names: &[&str], number: usize) -> Cow<'
     }
     let mut out = String::with_capacity(text.len() + 64);
     let mut rest = text;
-    while let Some(start) = rest.find(is_word) {
+    while let Some(start) = rest.find(is_identifier_char) {
         let word = &rest[start..];
-        let word = &word[..word.find(|c| !is_word(c)).unwrap_or(word.len())];
+        let word = &word[..word.find(|c| !is_identifier_char(c)).unwrap_or(word.len())];
         out.push_str(&rest[..start]);
         out.push_str(word);
         if names.contains(&word) {
@@ -120,7 +120,7 @@ fn rename_identifiers<'t>(text: &'t str, names: &[&str], number: usize) -> Cow<'
     Cow::Owned(out)
 }
 
-fn is_word(c: char) -> bool {
+fn is_identifier_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
 }
 
@@ -209,7 +209,7 @@ fn find_directive(item: &str, directive: &str) -> Option<usize> {
 fn function_name(after: &str) -> Option<&str> {
     let after = after.trim_start();
     let after = if after.starts_with('(') { after[after.find(')')? + 1..].trim_start() } else { after };
-    let end = after.find(|c| !is_word(c)).unwrap_or(after.len());
+    let end = after.find(|c| !is_identifier_char(c)).unwrap_or(after.len());
     (end > 0).then(|| &after[..end])
 }
 
@@ -218,7 +218,7 @@ fn variable_name(item: &str) -> Option<&str> {
     let spaces = [".global", ".const", ".shared", ".local", ".tex"];
     spaces.iter().any(|s| find_directive(item, s).is_some()).then_some(())?;
     let head = item.split(['[', '=', ';', '{']).next()?.trim_end();
-    let start = head.rfind(|c| !is_word(c)).map_or(0, |at| at + 1);
+    let start = head.rfind(|c| !is_identifier_char(c)).map_or(0, |at| at + 1);
     (start < head.len()).then(|| &head[start..])
 }
 
@@ -226,12 +226,12 @@ fn variable_name(item: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    const A: &str = ".version 7.0\n.target sm_80\n.address_size 64\n\
+    const FIRST_PTX: &str = ".version 7.0\n.target sm_80\n.address_size 64\n\
         .global .align 1 .b8 $str[3] = {72, 105, 0};\n\
         .weak .func (.param .b32 r) one(.param .b32 x)\n{\n  { mov.u32 %r1, $str; }\n}\n\
         .common .global .align 8 .u64 env;\n\
         .visible .entry a() { ret; }\n";
-    const B: &str = ".version 7.0\n.target sm_80\n.address_size 64\n\
+    const SECOND_PTX: &str = ".version 7.0\n.target sm_80\n.address_size 64\n\
         // a comment; with { braces\n\
         .global .align 1 .b8 $str[2] = {72, 0};\n\
         .weak .func (.param .b32 r) one(.param .b32 x)\n{\n  ret;\n}\n\
@@ -239,18 +239,18 @@ mod tests {
         .visible .entry b() { mov.u64 %rd1, $str; ret; }\n";
 
     #[test]
-    fn one_weak_definition_stays_and_own_names_are_parted() {
-        let joined = join_ptx_texts(&[A, B]);
+    fn duplicate_weak_definitions_merge_and_local_names_are_renamed() {
+        let joined = join_ptx_texts(&[FIRST_PTX, SECOND_PTX]);
         assert_eq!(joined.matches(".weak .func").count(), 1);
         assert_eq!(joined.matches(".common").count(), 1);
         assert_eq!(joined.matches(".version").count(), 1);
         assert!(joined.contains(".b8 $str[3]") && joined.contains(".b8 $str$text1[2]"), "{joined}");
         assert!(joined.contains("mov.u32 %r1, $str;") && joined.contains("mov.u64 %rd1, $str$text1;"));
-        assert_eq!(joined.lines().count(), A.lines().count() + B.lines().count() + 2);
+        assert_eq!(joined.lines().count(), FIRST_PTX.lines().count() + SECOND_PTX.lines().count() + 2);
     }
 
     #[test]
-    fn a_strong_definition_takes_the_place_of_a_weak_one() {
+    fn strong_definition_replaces_a_weak_one() {
         let weak = ".version 7.0\n.weak .func (.param .b32 r) f(.param .b32 x)\n{\n  ret;\n}\n";
         let strong = ".visible .func (.param .b32 r) f(.param .b32 x) { ret; }\n";
         let joined = join_ptx_texts(&[weak, strong]);
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_texts_do_no_harm() {
+    fn malformed_texts_do_not_panic() {
         for text in [
             "",
             "{",

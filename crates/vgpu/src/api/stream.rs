@@ -7,7 +7,7 @@ use rtcg_cuda_sys::*;
 
 use super::context::STREAM_PRIORITY_RANGE;
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
-use crate::context::{current, current_alive};
+use crate::context::{current, current_alive_context};
 use crate::driver::{EVENTS, STREAMS, stream_and_context};
 use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{AssertSend, NodeAction, capture};
@@ -51,7 +51,7 @@ driver_functions! {
 
     fn cuStreamDestroy(hStream: CUstream) {
         ensure(hStream.handle_number() > 2, ResultCode::INVALID_HANDLE)?;
-        ensure(!crate::stream::in_host_call(), ResultCode::NOT_PERMITTED)?;
+        ensure(!crate::stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
         // What is queued runs on; the stream itself goes with it.
         STREAMS.remove_object(hStream.handle_number()).map(drop)
     }
@@ -94,22 +94,22 @@ driver_functions! {
     fn cuStreamQuery(hStream: CUstream) {
         let (context, stream) = stream_and_context(hStream.handle_number())?;
         capture::refuse_if_capturing(&stream)?;
-        capture::check_unsafe_call()?;
-        crate::stream::chaos::run_one_on_query();
+        capture::refuse_call_unsafe_in_capture()?;
+        crate::stream::chaos_schedule::run_random_operation_on_query();
         ensure(stream.is_idle(), ResultCode::NOT_READY)?;
-        context.wait_result()
+        context.check_async_errors()
     }
 
     fn cuStreamSynchronize(hStream: CUstream) {
         let (context, stream) = stream_and_context(hStream.handle_number())?;
         capture::refuse_if_capturing(&stream)?;
-        capture::check_unsafe_call()?;
+        capture::refuse_call_unsafe_in_capture()?;
         if stream.kind == StreamKind::Legacy {
             // Work of blocking streams comes before anything that the default stream does next.
             context.wait_for_blocking_streams()?;
         }
-        context.wait_for_all_streams([stream.end_point()])?;
-        context.wait_result()
+        context.wait_for_all_streams([stream.last_submitted_point()])?;
+        context.check_async_errors()
     }
 
     fn cuStreamWaitEvent(hStream: CUstream, hEvent: CUevent, Flags: c_uint) {
@@ -126,8 +126,8 @@ driver_functions! {
             return if event.is_recorded() { Err(capture::capture_isolation_error(&captured)) } else { Ok(()) };
         }
         // A point of the same stream has passed anyway when later work of it runs.
-        if let Some(fence) = event.pending_point().filter(|f| f.stream().id != stream.id) {
-            stream.submit(&context, StreamPoints::from_elem(fence, 1), OperationWork::Wait);
+        if let Some(fence) = event.pending_stream_point().filter(|f| f.stream().id != stream.id) {
+            stream.submit_operation(&context, StreamPoints::from_elem(fence, 1), OperationWork::Wait);
         }
         Ok(())
     }
@@ -138,7 +138,7 @@ driver_functions! {
         let (context, stream) = stream_and_context(hStream.handle_number())?;
         capture::refuse_if_capturing(&stream)?;
         let data = UserData(userData);
-        stream.submit(&context, StreamPoints::new(), OperationWork::Host(Box::new(move |before| {
+        stream.submit_operation(&context, StreamPoints::new(), OperationWork::Host(Box::new(move |before| {
             let status = before.map_or_else(|e| CUresult(e.code.0), |()| CUresult::CUDA_SUCCESS);
             // SAFETY: the program gave this function to be called with this pointer.
             unsafe { callback(hStream, status, data.get()) };
@@ -153,7 +153,7 @@ driver_functions! {
             return Ok(());
         }
         let data = UserData(userData);
-        stream.submit(&context, StreamPoints::new(), OperationWork::Host(Box::new(move |before| {
+        stream.submit_operation(&context, StreamPoints::new(), OperationWork::Host(Box::new(move |before| {
             if before.is_ok() {
                 // SAFETY: the program gave this function to be called with this pointer.
                 unsafe { function(data.get()) };
@@ -202,10 +202,10 @@ driver_functions! {
     }
 
     fn cuProfilerStart() {
-        current_alive().map(drop)
+        current_alive_context().map(drop)
     }
 
     fn cuProfilerStop() {
-        current_alive().map(drop)
+        current_alive_context().map(drop)
     }
 }

@@ -12,7 +12,7 @@ use crate::driver::stream_and_context;
 use crate::error::{Res, ResultCode, ensure};
 use crate::exec;
 use crate::graph::{NodeAction, capture};
-use crate::memory::copy::check_device;
+use crate::memory::copy::check_device_range;
 use crate::stream::{OperationWork, StreamPoints, is_interrupted_generation};
 use std::sync::Arc;
 
@@ -27,16 +27,16 @@ pub(crate) enum MemOp {
 fn check_word_address(address: u64, wide: bool) -> Res {
     let bytes = if wide { 8 } else { 4 };
     ensure(address.is_multiple_of(bytes), ResultCode::INVALID_VALUE)?;
-    check_device(address, bytes)
+    check_device_range(address, bytes)
 }
 
-fn write_op(address: u64, value: u64, wide: bool, flags: c_uint) -> Res<MemOp> {
+fn new_write_op(address: u64, value: u64, wide: bool, flags: c_uint) -> Res<MemOp> {
     ensure(flags & !1 == 0, ResultCode::INVALID_VALUE)?;
     check_word_address(address, wide)?;
     Ok(MemOp::Write { address, value, wide })
 }
 
-fn wait_op(address: u64, value: u64, wide: bool, flags: c_uint) -> Res<MemOp> {
+fn new_wait_op(address: u64, value: u64, wide: bool, flags: c_uint) -> Res<MemOp> {
     // The lowest bits say how to compare; bit 30 asks to flush remote writes, which is nothing here.
     ensure(flags & !(3 | 1 << 30) == 0, ResultCode::INVALID_VALUE)?;
     check_word_address(address, wide)?;
@@ -44,7 +44,7 @@ fn wait_op(address: u64, value: u64, wide: bool, flags: c_uint) -> Res<MemOp> {
 }
 
 impl MemOp {
-    pub(crate) fn run(self, ctx: &Context, generation: u64) -> Res {
+    pub(crate) fn execute_mem_op(self, ctx: &Context, generation: u64) -> Res {
         match self {
             MemOp::Nothing => {}
             MemOp::Write { address, value, wide } => store_word(address, value, wide)?,
@@ -76,13 +76,13 @@ fn wait_condition_holds(seen: u64, value: u64, wide: bool, how: u32) -> bool {
     }
 }
 
-fn still_live(address: u64, wide: bool) -> Res {
+fn check_word_still_live(address: u64, wide: bool) -> Res {
     check_word_address(address, wide)
         .map_err(|_| ResultCode::ILLEGAL_ADDRESS.with_detail("a stream memory operation uses memory that was freed"))
 }
 
 fn load_word(address: u64, wide: bool) -> Res<u64> {
-    still_live(address, wide)?;
+    check_word_still_live(address, wide)?;
     // SAFETY: aligned and in live device memory, which is always mapped; kernels and host may
     // write to it, hence atomically.
     Ok(unsafe {
@@ -95,7 +95,7 @@ fn load_word(address: u64, wide: bool) -> Res<u64> {
 }
 
 fn store_word(address: u64, value: u64, wide: bool) -> Res {
-    still_live(address, wide)?;
+    check_word_still_live(address, wide)?;
     // SAFETY: as for `load_word`.
     unsafe {
         if wide {
@@ -114,26 +114,26 @@ fn submit_mem_ops(stream: CUstream, operations: Vec<MemOp>) -> Res {
     }
     let context: Arc<Context> = ctx.clone();
     let generation = ctx.cancel.interrupt_generation();
-    let work = move || operations.iter().try_for_each(|op| op.run(&context, generation));
-    stream.submit(&ctx, StreamPoints::new(), OperationWork::Device(Box::new(work)));
+    let work = move || operations.iter().try_for_each(|op| op.execute_mem_op(&context, generation));
+    stream.submit_operation(&ctx, StreamPoints::new(), OperationWork::Device(Box::new(work)));
     Ok(())
 }
 
 driver_functions! {
     fn cuStreamWriteValue32(stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) {
-        submit_mem_ops(stream, vec![write_op(addr, u64::from(value), false, flags)?])
+        submit_mem_ops(stream, vec![new_write_op(addr, u64::from(value), false, flags)?])
     }
 
     fn cuStreamWriteValue64(stream: CUstream, addr: CUdeviceptr, value: u64, flags: c_uint) {
-        submit_mem_ops(stream, vec![write_op(addr, value, true, flags)?])
+        submit_mem_ops(stream, vec![new_write_op(addr, value, true, flags)?])
     }
 
     fn cuStreamWaitValue32(stream: CUstream, addr: CUdeviceptr, value: u32, flags: c_uint) {
-        submit_mem_ops(stream, vec![wait_op(addr, u64::from(value), false, flags)?])
+        submit_mem_ops(stream, vec![new_wait_op(addr, u64::from(value), false, flags)?])
     }
 
     fn cuStreamWaitValue64(stream: CUstream, addr: CUdeviceptr, value: u64, flags: c_uint) {
-        submit_mem_ops(stream, vec![wait_op(addr, value, true, flags)?])
+        submit_mem_ops(stream, vec![new_wait_op(addr, value, true, flags)?])
     }
 
     fn cuStreamBatchMemOp(stream: CUstream, count: c_uint, paramArray: *mut CUstreamBatchMemOpParams, flags: c_uint) {
@@ -155,10 +155,10 @@ pub(crate) unsafe fn mem_ops_from_params(array: *const CUstreamBatchMemOpParams,
             use CUstreamBatchMemOpType as T;
             let (w, r) = (given.writeValue, given.waitValue);
             match given.operation {
-                T::CU_STREAM_MEM_OP_WRITE_VALUE_32 => write_op(w.address, u64::from(w.anon0.value), false, w.flags),
-                T::CU_STREAM_MEM_OP_WRITE_VALUE_64 => write_op(w.address, w.anon0.value64, true, w.flags),
-                T::CU_STREAM_MEM_OP_WAIT_VALUE_32 => wait_op(r.address, u64::from(r.anon0.value), false, r.flags),
-                T::CU_STREAM_MEM_OP_WAIT_VALUE_64 => wait_op(r.address, r.anon0.value64, true, r.flags),
+                T::CU_STREAM_MEM_OP_WRITE_VALUE_32 => new_write_op(w.address, u64::from(w.anon0.value), false, w.flags),
+                T::CU_STREAM_MEM_OP_WRITE_VALUE_64 => new_write_op(w.address, w.anon0.value64, true, w.flags),
+                T::CU_STREAM_MEM_OP_WAIT_VALUE_32 => new_wait_op(r.address, u64::from(r.anon0.value), false, r.flags),
+                T::CU_STREAM_MEM_OP_WAIT_VALUE_64 => new_wait_op(r.address, r.anon0.value64, true, r.flags),
                 T::CU_STREAM_MEM_OP_BARRIER | T::CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES => Ok(MemOp::Nothing),
                 _ => ResultCode::INVALID_VALUE.err(),
             }

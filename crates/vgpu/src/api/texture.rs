@@ -3,11 +3,11 @@
 use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions, write_out};
-use crate::context::{Context, current, current_alive};
+use crate::context::{Context, current, current_alive_context};
 use crate::driver::ARRAYS;
 use crate::error::{Res, ResultCode, ensure};
 use crate::graph::capture;
-use crate::texture::registry::{self, OBJECTS, ObjectEntry};
+use crate::texture::registry::{self, TEX_AND_SURF_OBJECTS, TexOrSurfEntry};
 use crate::texture::{TexOrSurfObject, Texture, descriptor, format};
 use std::sync::Arc;
 
@@ -22,16 +22,16 @@ pub(crate) fn make_texture(
     let sampler = descriptor::sampler_from_desc(texture)?;
     let mut seen = descriptor::resource_from_desc(resource, texture.flags)?;
     if let Some(view) = view {
-        seen = descriptor::apply_view(seen, view, texture.flags)?;
+        seen = descriptor::apply_resource_view(seen, view, texture.flags)?;
     }
-    let entry = ObjectEntry {
+    let entry = TexOrSurfEntry {
         ctx_id: context.id,
         object: TexOrSurfObject::Texture(Texture { resource: seen, sampler }),
         resource: *resource,
         texture: Some(*texture),
         view: view.copied(),
     };
-    Ok(OBJECTS.insert_with(|_| Arc::new(entry))?.0)
+    Ok(TEX_AND_SURF_OBJECTS.insert_with(|_| Arc::new(entry))?.0)
 }
 
 /// Makes a surface object over an array that was made for it.
@@ -42,40 +42,40 @@ pub(crate) fn make_surface(resource: &CUDA_RESOURCE_DESC) -> Res<u64> {
     let array = ARRAYS.get_object(unsafe { resource.res.array.hArray }.handle_number())?;
     ensure(array.description.Flags & CUDA_ARRAY3D_SURFACE_LDST != 0, ResultCode::INVALID_VALUE)?;
     let seen = descriptor::resource_from_desc(resource, CU_TRSF_READ_AS_INTEGER)?;
-    let entry = ObjectEntry {
+    let entry = TexOrSurfEntry {
         ctx_id: context.id,
         object: TexOrSurfObject::Surface(seen),
         resource: *resource,
         texture: None,
         view: None,
     };
-    Ok(OBJECTS.insert_with(|_| Arc::new(entry))?.0)
+    Ok(TEX_AND_SURF_OBJECTS.insert_with(|_| Arc::new(entry))?.0)
 }
 
 /// The entry of an object of one kind.
-fn object_entry(handle: u64, is_texture: bool) -> Res<Arc<ObjectEntry>> {
-    let entry = OBJECTS.get_or(handle, ResultCode::INVALID_VALUE)?;
+fn object_entry(handle: u64, is_texture: bool) -> Res<Arc<TexOrSurfEntry>> {
+    let entry = TEX_AND_SURF_OBJECTS.get_object_or(handle, ResultCode::INVALID_VALUE)?;
     ensure(matches!(entry.object, TexOrSurfObject::Texture(_)) == is_texture, ResultCode::INVALID_VALUE)?;
     Ok(entry)
 }
 
 /// The entry of an object of one kind for a question, which wants a current context.
-fn queried_object_entry(handle: u64, is_texture: bool) -> Res<Arc<ObjectEntry>> {
-    current_alive()?;
+fn queried_object_entry(handle: u64, is_texture: bool) -> Res<Arc<TexOrSurfEntry>> {
+    current_alive_context()?;
     object_entry(handle, is_texture)
 }
 
 /// Destroys an object for the program; there is none behind null.
 fn destroy_object_of_current_context(handle: u64, is_texture: bool) -> Res {
-    current_alive()?;
-    capture::check_unsafe_call()?;
+    current_alive_context()?;
+    capture::refuse_call_unsafe_in_capture()?;
     if handle == 0 { Ok(()) } else { destroy_object(handle, is_texture) }
 }
 
 /// Destroys an object. Kernels that still use it fault.
 pub(crate) fn destroy_object(handle: u64, is_texture: bool) -> Res {
     object_entry(handle, is_texture)?;
-    OBJECTS.remove_or(handle, ResultCode::INVALID_VALUE)?;
+    TEX_AND_SURF_OBJECTS.remove_object_or(handle, ResultCode::INVALID_VALUE)?;
     registry::invalidate_thread_caches();
     Ok(())
 }
@@ -86,7 +86,7 @@ driver_functions! {
         let resource = pResDesc.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
         let texture = pTexDesc.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
         let context = current()?;
-        capture::check_unsafe_call()?;
+        capture::refuse_call_unsafe_in_capture()?;
         write_out(pTexObject, make_texture(&context, resource, texture, pResViewDesc.as_ref())?)
     }
 
@@ -108,7 +108,7 @@ driver_functions! {
 
     fn cuSurfObjectCreate(pSurfObject: *mut CUsurfObject, pResDesc: *const CUDA_RESOURCE_DESC) {
         ensure(!pSurfObject.is_null(), ResultCode::INVALID_VALUE)?;
-        capture::check_unsafe_call()?;
+        capture::refuse_call_unsafe_in_capture()?;
         write_out(pSurfObject, make_surface(pResDesc.as_ref().ok_or(ResultCode::INVALID_VALUE)?)?)
     }
 

@@ -13,7 +13,7 @@ use super::texture::{destroy_object, make_surface, make_texture};
 use super::{Handle, driver_functions, str_from_c, write_out};
 use crate::context::{Context, current, current_or_owner_context};
 use crate::driver::{ARRAYS, MIPMAPS, MODULES, SURFREFS, TEXREFS};
-use crate::driver_objects::lock;
+use crate::driver_objects::lock_mutex;
 use crate::error::{Res, ResultCode, ensure};
 use crate::texture::descriptor;
 
@@ -75,18 +75,18 @@ impl TexRefState {
 impl TextureRef {
     /// Changes the settings and, when something is bound, the object that kernels see.
     fn change_settings(&self, f: impl FnOnce(&mut TexRefState) -> Res) -> Res {
-        let context = self.publishable_object()?;
-        let mut state = lock(&self.state);
+        let context = self.usable_context()?;
+        let mut state = lock_mutex(&self.state);
         f(&mut state)?;
         let Some(resource) = state.effective_resource() else { return Ok(()) };
         let object = make_texture(&context, &resource, &state.texture, None)?;
         let old = state.object.replace(object);
         drop(state);
-        self.publish_object(&context, object)?;
+        self.publish_texture_handle(&context, object)?;
         old.map_or(Ok(()), |old| destroy_object(old, true))
     }
 
-    fn publishable_object(&self) -> Res<Arc<Context>> {
+    fn usable_context(&self) -> Res<Arc<Context>> {
         if let Some((module, _)) = self.place {
             MODULES.get_object(module)?;
         }
@@ -94,16 +94,16 @@ impl TextureRef {
         context.check_usable().map(|()| context)
     }
 
-    fn publish_object(&self, context: &Context, object: u64) -> Res {
+    fn publish_texture_handle(&self, context: &Context, object: u64) -> Res {
         match self.place {
-            Some((module, address)) => publish_handle(context, module, address, object),
+            Some((module, address)) => store_handle_in_module(context, module, address, object),
             None => Ok(()),
         }
     }
 }
 
 /// Puts a handle where the kernels of a module look.
-fn publish_handle(context: &Context, module: u64, address: u64, object: u64) -> Res {
+fn store_handle_in_module(context: &Context, module: u64, address: u64, object: u64) -> Res {
     let outcome = context.synchronize();
     let _module = MODULES.get_object(module)?;
     // SAFETY: the module is loaded, so its variables are mapped; the loader placed this one.
@@ -112,17 +112,17 @@ fn publish_handle(context: &Context, module: u64, address: u64, object: u64) -> 
 }
 
 /// Forgets the references of a module that goes away, with their objects.
-pub(crate) fn forget_module(module: u64) {
+pub(crate) fn remove_module_references(module: u64) {
     while let Some(handle) = TEXREFS.find_handle(|r| r.place.is_some_and(|(m, _)| m == module)) {
         let Ok(dead) = TEXREFS.remove_object(handle) else { continue };
-        if let Some(object) = lock(&dead.state).object {
+        if let Some(object) = lock_mutex(&dead.state).object {
             // It may have gone with its context.
             let _ = destroy_object(object, true);
         }
     }
     while let Some(handle) = SURFREFS.find_handle(|r| r.place.0 == module) {
         let Ok(dead) = SURFREFS.remove_object(handle) else { continue };
-        if let Some((_, object)) = *lock(&dead.bound) {
+        if let Some((_, object)) = *lock_mutex(&dead.bound) {
             // As above.
             let _ = destroy_object(object, false);
         }
@@ -132,7 +132,7 @@ pub(crate) fn forget_module(module: u64) {
 /// The state of a reference that is only read.
 fn with_texref_state<R>(handle: CUtexref, f: impl FnOnce(&TexRefState) -> Res<R>) -> Res<R> {
     let reference = TEXREFS.get_object(handle.handle_number())?;
-    let state = lock(&reference.state);
+    let state = lock_mutex(&reference.state);
     f(&state)
 }
 
@@ -164,7 +164,7 @@ fn bound_resource(state: &TexRefState, kind: CUresourcetype) -> Res<CUDA_RESOURC
     state.resource.filter(|r| r.resType == kind).ok_or(ResultCode::INVALID_VALUE.into())
 }
 
-fn module_reference(module: CUmodule, name: &str, ty: OpaqueType) -> Res<(u64, (u64, u64))> {
+fn find_module_reference(module: CUmodule, name: &str, ty: OpaqueType) -> Res<(u64, (u64, u64))> {
     let module = MODULES.get_object(module.handle_number())?;
     let address = module.loaded.texref_address(name, ty).ok_or(ResultCode::NOT_FOUND)?;
     Ok((module.ctx_id, (module.handle, address)))
@@ -178,7 +178,7 @@ fn address_mode_axis(dim: c_int) -> Res<usize> {
 driver_functions! {
     fn cuModuleGetTexRef(pTexRef: *mut CUtexref, hmod: CUmodule, name: *const c_char) {
         ensure(!pTexRef.is_null(), ResultCode::INVALID_VALUE)?;
-        let (ctx_id, place) = module_reference(hmod, str_from_c(name)?, OpaqueType::Texture)?;
+        let (ctx_id, place) = find_module_reference(hmod, str_from_c(name)?, OpaqueType::Texture)?;
         let known = TEXREFS.find_handle(|r| r.place == Some(place));
         let handle = match known {
             Some(handle) => handle,
@@ -192,7 +192,7 @@ driver_functions! {
 
     fn cuModuleGetSurfRef(pSurfRef: *mut CUsurfref, hmod: CUmodule, name: *const c_char) {
         ensure(!pSurfRef.is_null(), ResultCode::INVALID_VALUE)?;
-        let (ctx_id, place) = module_reference(hmod, str_from_c(name)?, OpaqueType::Surface)?;
+        let (ctx_id, place) = find_module_reference(hmod, str_from_c(name)?, OpaqueType::Surface)?;
         let known = SURFREFS.find_handle(|r| r.place == place);
         let handle = match known {
             Some(handle) => handle,
@@ -211,7 +211,7 @@ driver_functions! {
         let reference = TEXREFS.get_object(hTexRef.handle_number())?;
         ensure(reference.place.is_none(), ResultCode::INVALID_VALUE)?;
         TEXREFS.remove_object(hTexRef.handle_number())?;
-        let object = lock(&reference.state).object;
+        let object = lock_mutex(&reference.state).object;
         object.map_or(Ok(()), |object| destroy_object(object, true))
     }
 
@@ -273,7 +273,7 @@ driver_functions! {
 
     fn cuTexRefSetAddressMode(hTexRef: CUtexref, dim: c_int, am: CUaddress_mode) {
         let dim = address_mode_axis(dim)?;
-        descriptor::address_mode(am)?;
+        descriptor::address_mode_from_cuda(am)?;
         change_texref(hTexRef, |state| {
             state.texture.addressMode[dim] = am;
             Ok(())
@@ -281,7 +281,7 @@ driver_functions! {
     }
 
     fn cuTexRefSetFilterMode(hTexRef: CUtexref, fm: CUfilter_mode) {
-        descriptor::is_linear(fm)?;
+        descriptor::is_linear_filter(fm)?;
         change_texref(hTexRef, |state| {
             state.texture.filterMode = fm;
             Ok(())
@@ -289,7 +289,7 @@ driver_functions! {
     }
 
     fn cuTexRefSetMipmapFilterMode(hTexRef: CUtexref, fm: CUfilter_mode) {
-        descriptor::is_linear(fm)?;
+        descriptor::is_linear_filter(fm)?;
         change_texref(hTexRef, |state| {
             state.texture.mipmapFilterMode = fm;
             Ok(())
@@ -403,15 +403,15 @@ driver_functions! {
         let mut resource = CUDA_RESOURCE_DESC { resType: kind, ..Default::default() };
         resource.res.array = CUDA_RESOURCE_DESC_res_array { hArray };
         let object = make_surface(&resource)?;
-        let old = lock(&reference.bound).replace((hArray, object));
+        let old = lock_mutex(&reference.bound).replace((hArray, object));
         let (module, address) = reference.place;
-        publish_handle(&context, module, address, object)?;
+        store_handle_in_module(&context, module, address, object)?;
         old.map_or(Ok(()), |(_, old)| destroy_object(old, false))
     }
 
     fn cuSurfRefGetArray(phArray: *mut CUarray, hSurfRef: CUsurfref) {
         let reference = SURFREFS.get_object(hSurfRef.handle_number())?;
-        let bound = lock(&reference.bound).map(|(array, _)| array);
+        let bound = lock_mutex(&reference.bound).map(|(array, _)| array);
         write_out(phArray, bound.ok_or(ResultCode::INVALID_VALUE)?)
     }
 

@@ -8,14 +8,14 @@ use cranelift_frontend::FunctionBuilder;
 
 /// A signalling NaN goes before a quiet one, and the NaN of an invalid operation is positive: code
 /// for double precision has to choose the NaN itself.
-pub(crate) const DOUBLE_NAN_OF_FIRST: bool = false;
+pub(crate) const F64_NAN_FROM_FIRST_OPERAND: bool = false;
 
 /// Vectors cannot be compared with "less or unordered" and the like.
-pub(crate) const UNORDERED_COMPARISONS: bool = false;
+pub(crate) const HAS_UNORDERED_VECTOR_COMPARES: bool = false;
 
 /// Sets the default floating-point mode (round to nearest, subnormals kept, payloads of NaNs kept,
 /// no traps: all zero) and returns the old one.
-pub(crate) fn set_float_mode() -> u64 {
+pub(crate) fn set_default_float_mode() -> u64 {
     let old: u64;
     // SAFETY: reads and writes the floating-point control register; zero is its default.
     unsafe {
@@ -25,7 +25,7 @@ pub(crate) fn set_float_mode() -> u64 {
     old
 }
 
-/// Restores what [`set_float_mode`] returned.
+/// Restores what [`set_default_float_mode`] returned.
 pub(crate) fn restore_float_mode(old: u64) {
     // SAFETY: the value was read from the register before.
     unsafe { std::arch::asm!("msr fpcr, {}", in(reg) old, options(nostack)) };
@@ -40,7 +40,7 @@ pub(crate) fn read_cycle_counter() -> u64 {
 }
 
 /// Leaves this stack: stores at `save` where it goes on, and goes on at `to`, another stack's place
-/// that was stored so or [prepared](prepare_stack), which is given `value`. Returns what this stack is given
+/// that was stored so or [prepared](prepare_fiber_stack), which is given `value`. Returns what this stack is given
 /// when somebody goes on there.
 ///
 /// # Safety
@@ -94,7 +94,7 @@ pub(crate) unsafe fn switch_stacks(save: *mut usize, to: usize, value: usize) ->
 ///
 /// # Safety
 /// The stack is alive and not in use.
-pub(crate) unsafe fn prepare_stack(top: usize, run: unsafe extern "C" fn(usize) -> !) -> usize {
+pub(crate) unsafe fn prepare_fiber_stack(top: usize, run: unsafe extern "C" fn(usize) -> !) -> usize {
     let resume_sp = top - 32;
     // SAFETY: the caller's contract.
     unsafe {
@@ -110,17 +110,17 @@ extern "C" fn fiber_entry() -> ! {
 }
 
 /// The runtime's `barrier` itself.
-pub(crate) use crate::exec::calls::barrier_call as barrier_trampoline;
+pub(crate) use crate::exec::runtime_calls::barrier_call as barrier_trampoline;
 
 /// The convention by which compiled code calls [`barrier_all`]: its own.
-pub(crate) fn barrier_convention(own: CallConv) -> CallConv {
+pub(crate) fn barrier_calling_convention(own: CallConv) -> CallConv {
     own
 }
 
 /// A `bar.sync` for all threads of the block.
 pub(crate) unsafe extern "C" fn barrier_all(ctx: *mut WarpCtx, id: u32) {
     // SAFETY: compiled code passes its own context, and the fiber to go on with has been chosen by the block.
-    unsafe { crate::exec::calls::arrive_all(ctx, id).switch_stacks() };
+    unsafe { crate::exec::runtime_calls::barrier_arrive_all_call(ctx, id).switch_stacks() };
 }
 
 /// A comparison and exchange of 16 bytes: not used here; a lock takes its place.
@@ -134,7 +134,7 @@ pub(crate) fn float_power_of_two_to_u32(b: &mut FunctionBuilder<'_>, power: Valu
 }
 
 /// The function for something that compiled code for this processor alone calls: none.
-pub(crate) fn processor_libcall(_: LibCall) -> Option<usize> {
+pub(crate) fn arch_libcall_address(_: LibCall) -> Option<usize> {
     None
 }
 
@@ -179,7 +179,7 @@ pub(crate) unsafe extern "C" fn save_registers_and_call(_: *mut WarpCtx, _: *mut
 }
 
 #[cfg(target_os = "linux")]
-mod registers {
+mod ucontext_registers {
     /// Program counter and stack pointer of an interrupted context.
     pub(crate) fn pc_and_sp(c: &libc::ucontext_t) -> (usize, usize) {
         (c.uc_mcontext.pc as usize, c.uc_mcontext.sp as usize)
@@ -198,7 +198,7 @@ mod registers {
 }
 
 #[cfg(target_os = "macos")]
-mod registers {
+mod ucontext_registers {
     /// Program counter and stack pointer of an interrupted context.
     pub(crate) fn pc_and_sp(c: &libc::ucontext_t) -> (usize, usize) {
         // SAFETY: the system passes a context with a valid machine context.
@@ -219,7 +219,7 @@ mod registers {
     }
 }
 
-pub(crate) use registers::{pc_and_sp, set_resume_pc};
+pub(crate) use ucontext_registers::{pc_and_sp, set_resume_pc};
 
 /// Whether the access that faulted was a write: the context does not say.
 pub(crate) fn fault_is_write(_: &libc::ucontext_t) -> Option<bool> {

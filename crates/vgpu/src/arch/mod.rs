@@ -21,30 +21,30 @@ pub(crate) type CompareExchange16Fn = unsafe fn(*mut u128, u128, u128) -> u128;
 
 #[cfg(test)]
 mod tests {
-    use super::{DOUBLE_NAN_OF_FIRST, read_cycle_counter, restore_float_mode, set_float_mode};
+    use super::{F64_NAN_FROM_FIRST_OPERAND, read_cycle_counter, restore_float_mode, set_default_float_mode};
     use std::hint::black_box;
 
     #[test]
-    fn the_mode_is_set_and_restored() {
-        let old = set_float_mode();
+    fn float_mode_is_set_and_restored() {
+        let old = set_default_float_mode();
         assert!(black_box(f32::MIN_POSITIVE) * black_box(0.5) > 0.0);
         assert_eq!(black_box(1.0f64) + black_box(f64::EPSILON / 2.0), 1.0);
         restore_float_mode(old);
-        let again = set_float_mode();
+        let again = set_default_float_mode();
         restore_float_mode(again);
         assert_eq!(old & !0x3f, again & !0x3f);
     }
 
     #[test]
-    fn cycles_pass() {
+    fn cycle_counter_increases() {
         let start = read_cycle_counter();
         std::thread::sleep(std::time::Duration::from_millis(2));
         assert!(read_cycle_counter() > start);
     }
 
     #[test]
-    fn nans_are_as_the_constant_says() {
-        if !DOUBLE_NAN_OF_FIRST {
+    fn f64_nan_comes_from_the_first_operand() {
+        if !F64_NAN_FROM_FIRST_OPERAND {
             return;
         }
         let (a, b) = (f64::from_bits(0x7ff8_0000_0000_0001), f64::from_bits(0xfff0_0000_0000_0002));

@@ -2,8 +2,8 @@
 
 use super::CompareExchange16Fn;
 use crate::abi::WarpCtx;
-use crate::exec::block::offsets;
-use crate::exec::fiber::{FiberGuard, Warp};
+use crate::exec::block::block_state_offsets;
+use crate::exec::fiber::{ThreadFiberState, Warp};
 use cranelift_codegen::ir::{InstBuilder, LibCall, Value, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
@@ -12,34 +12,34 @@ use std::mem::offset_of;
 
 /// Of two NaNs, double-precision arithmetic gives the first, made quiet, and the NaN of an invalid
 /// operation is negative with no payload.
-pub(crate) const DOUBLE_NAN_OF_FIRST: bool = true;
+pub(crate) const F64_NAN_FROM_FIRST_OPERAND: bool = true;
 
 /// Vectors can be compared with "less or unordered" and the like.
-pub(crate) const UNORDERED_COMPARISONS: bool = true;
+pub(crate) const HAS_UNORDERED_VECTOR_COMPARES: bool = true;
 
 /// Round to nearest, subnormals kept, all exceptions masked.
-const DEFAULT_MODE: u32 = 0x1f80;
+const DEFAULT_MXCSR: u32 = 0x1f80;
 /// The flags of exceptions that have occurred, which are no part of the mode.
-const MODE_FLAGS: u32 = 0x3f;
+const MXCSR_EXCEPTION_FLAGS: u32 = 0x3f;
 
 /// Sets the default floating-point mode and returns the old one.
-pub(crate) fn set_float_mode() -> u64 {
+pub(crate) fn set_default_float_mode() -> u64 {
     let mut old = 0_u32;
-    let default = DEFAULT_MODE;
+    let default = DEFAULT_MXCSR;
     // SAFETY: stores and loads the SSE control register; no exception is enabled by the new value.
     unsafe {
         std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut old, options(nostack));
-        if old & !MODE_FLAGS != DEFAULT_MODE {
+        if old & !MXCSR_EXCEPTION_FLAGS != DEFAULT_MXCSR {
             std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const default, options(nostack));
         }
     }
     u64::from(old)
 }
 
-/// Restores what [`set_float_mode`] returned.
+/// Restores what [`set_default_float_mode`] returned.
 pub(crate) fn restore_float_mode(old: u64) {
     let old = old as u32;
-    if old & !MODE_FLAGS != DEFAULT_MODE {
+    if old & !MXCSR_EXCEPTION_FLAGS != DEFAULT_MXCSR {
         // SAFETY: the value was read from the register before.
         unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const old, options(nostack)) };
     }
@@ -53,14 +53,14 @@ pub(crate) fn read_cycle_counter() -> u64 {
 
 /// The processor's comparison and exchange of 16 bytes, which gives what was found, if it has one.
 pub(crate) fn compare_exchange_16_bytes_fn() -> Option<CompareExchange16Fn> {
-    std::is_x86_feature_detected!("cmpxchg16b").then_some(compare_exchange as CompareExchange16Fn)
+    std::is_x86_feature_detected!("cmpxchg16b").then_some(compare_exchange_16_bytes as CompareExchange16Fn)
 }
 
 /// By hand, because the compiler's own may become a library call that is not provided.
 ///
 /// # Safety
 /// The processor has the instruction; `at` is aligned and may be accessed, or faults.
-unsafe fn compare_exchange(at: *mut u128, old: u128, new: u128) -> u128 {
+unsafe fn compare_exchange_16_bytes(at: *mut u128, old: u128, new: u128) -> u128 {
     let (mut low, mut high) = (old as u64, (old >> 64) as u64);
     // SAFETY: the caller's contract; RBX, which operands cannot name, is put back.
     unsafe {
@@ -80,7 +80,7 @@ unsafe fn compare_exchange(at: *mut u128, old: u128, new: u128) -> u128 {
 }
 
 /// Leaves this stack: stores at `save` where it goes on, and goes on at `to`, another stack's place
-/// that was stored so or [prepared](prepare_stack), which is given `value`. Returns what this stack is given
+/// that was stored so or [prepared](prepare_fiber_stack), which is given `value`. Returns what this stack is given
 /// when somebody goes on there.
 ///
 /// Jumps rather than returns, so that the processor predicts it: returns are predicted by the calls
@@ -124,7 +124,7 @@ pub(crate) unsafe fn switch_stacks(save: *mut usize, to: usize, value: usize) ->
 ///
 /// # Safety
 /// The stack is alive and not in use.
-pub(crate) unsafe fn prepare_stack(top: usize, run: unsafe extern "C" fn(usize) -> !) -> usize {
+pub(crate) unsafe fn prepare_fiber_stack(top: usize, run: unsafe extern "C" fn(usize) -> !) -> usize {
     let resume_sp = top - 32;
     // SAFETY: the caller's contract.
     unsafe {
@@ -144,18 +144,18 @@ extern "C" fn fiber_entry() -> ! {
 /// predicted to where the warp before has jumped.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn barrier_trampoline(_: *mut WarpCtx, _: u32, _: u32, _: u32, _: u32, _: u32) -> u32 {
-    std::arch::naked_asm!("sub rsp, 8", "call {}", "add rsp, 8", "pop rcx", "jmp rcx", sym crate::exec::calls::barrier_call)
+    std::arch::naked_asm!("sub rsp, 8", "call {}", "add rsp, 8", "pop rcx", "jmp rcx", sym crate::exec::runtime_calls::barrier_call)
 }
 
 /// The convention by which compiled code calls [`barrier_all`]: RBP is kept, all other registers are not. Most of them
 /// hold nothing at a barrier.
-pub(crate) fn barrier_convention(_: CallConv) -> CallConv {
+pub(crate) fn barrier_calling_convention(_: CallConv) -> CallConv {
     CallConv::Winch
 }
 
-/// A `bar.sync` for all threads of the block, called as [`barrier_convention`] says, so by compiled code alone. Jumps
+/// A `bar.sync` for all threads of the block, called as [`barrier_calling_convention`] says, so by compiled code alone. Jumps
 /// back like [`barrier_trampoline`]. While a round of arrivals goes on, which is nearly always, does what
-/// [`arrive_all`](crate::exec::calls::arrive_all) and [`switch_stacks`] would do in as few instructions as can be.
+/// [`barrier_arrive_all_call`](crate::exec::runtime_calls::barrier_arrive_all_call) and [`switch_stacks`] would do in as few instructions as can be.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn barrier_all(_: *mut WarpCtx, _: u32) {
     std::arch::naked_asm!(
@@ -201,14 +201,14 @@ pub(crate) unsafe extern "C" fn barrier_all(_: *mut WarpCtx, _: u32) {
         "jmp rcx",
         cancel = const offset_of!(WarpCtx, cancel),
         block = const offset_of!(WarpCtx, block),
-        round_at = const offsets::ROUND_AT,
-        round_left = const offsets::ROUND_LEFT,
-        guard = const offsets::GUARD_OFFSET,
-        current = const offset_of!(FiberGuard, current),
+        round_at = const block_state_offsets::ROUND_BARRIER_OFFSET,
+        round_left = const block_state_offsets::ROUND_REMAINING_OFFSET,
+        guard = const block_state_offsets::FIBER_STATE_OFFSET,
+        current = const offset_of!(ThreadFiberState, current),
         next = const offset_of!(Warp, ring.next),
         resume_sp = const offset_of!(Warp, ring.resume_sp),
         next_resume_sp = const offset_of!(Warp, ring.next_resume_sp),
-        arrive = sym crate::exec::calls::arrive_all,
+        arrive = sym crate::exec::runtime_calls::barrier_arrive_all_call,
     )
 }
 
@@ -229,7 +229,7 @@ pub(crate) fn float_power_of_two_to_u32(b: &mut FunctionBuilder<'_>, power: Valu
 }
 
 /// The function for something that compiled code for x86-64 alone calls.
-pub(crate) fn processor_libcall(call: LibCall) -> Option<usize> {
+pub(crate) fn arch_libcall_address(call: LibCall) -> Option<usize> {
     (call == LibCall::X86Pshufb).then_some(shuffle_bytes as *const () as usize)
 }
 
@@ -273,7 +273,7 @@ pub(crate) unsafe extern "C" fn save_registers_and_call(_: *mut WarpCtx, _: *mut
 }
 
 #[cfg(target_os = "linux")]
-mod registers {
+mod ucontext_registers {
     /// Program counter and stack pointer of an interrupted context.
     pub(crate) fn pc_and_sp(c: &libc::ucontext_t) -> (usize, usize) {
         let g = &c.uc_mcontext.gregs;
@@ -301,7 +301,7 @@ mod registers {
 }
 
 #[cfg(target_os = "macos")]
-mod registers {
+mod ucontext_registers {
     /// Program counter and stack pointer of an interrupted context.
     pub(crate) fn pc_and_sp(c: &libc::ucontext_t) -> (usize, usize) {
         // SAFETY: the system passes a context with a valid machine context.
@@ -327,4 +327,4 @@ mod registers {
     }
 }
 
-pub(crate) use registers::{fault_is_write, pc_and_sp, set_resume_pc};
+pub(crate) use ucontext_registers::{fault_is_write, pc_and_sp, set_resume_pc};

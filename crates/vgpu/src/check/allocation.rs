@@ -66,7 +66,7 @@ fn format_bytes(n: u64) -> String {
     if n == 1 { "1 byte".into() } else { format!("{n} bytes") }
 }
 
-fn region_of_block(b: &HeapBlock, freed: bool) -> MemoryRegion {
+fn heap_block_region(b: &HeapBlock, freed: bool) -> MemoryRegion {
     let kind = match b.kind {
         MemoryKind::Device => "allocation",
         MemoryKind::Imported => "allocation of another process",
@@ -83,12 +83,12 @@ pub(crate) fn describe_access(address: u64, size: u32) -> Option<String> {
     let w = device_window().ok()?;
     let at = address as usize;
     let pieces = match () {
-        () if w.heap_area().contains(at) => heap_regions(address),
+        () if w.heap_area().contains(at) => heap_regions_near(address),
         () if w.globals_area().contains(at) => variables_near(address),
-        () if w.malloc_area().contains(at) => malloc_regions(address),
+        () if w.malloc_area().contains(at) => device_malloc_regions_near(address),
         // Right below the heap lies what an index too small for its first block leads to.
-        () if w.contains(at) => heap_regions(address),
-        () => host_regions(address),
+        () if w.contains(at) => heap_regions_near(address),
+        () => host_regions_near(address),
     };
     let nearest = pieces
         .into_iter()
@@ -103,11 +103,11 @@ pub(crate) fn describe_access(address: u64, size: u32) -> Option<String> {
     Some(nearest.describe_address(address))
 }
 
-fn heap_regions(address: u64) -> Vec<MemoryRegion> {
+fn heap_regions_near(address: u64) -> Vec<MemoryRegion> {
     let Ok(heap) = driver::device_heap() else { return vec![] };
     let (live, freed) = heap.neighbor_blocks(address);
-    let live = live.iter().map(|b| region_of_block(b, false));
-    live.chain(freed.iter().map(|b| region_of_block(b, true))).collect()
+    let live = live.iter().map(|b| heap_block_region(b, false));
+    live.chain(freed.iter().map(|b| heap_block_region(b, true))).collect()
 }
 
 fn variables_near(address: u64) -> Vec<MemoryRegion> {
@@ -125,8 +125,8 @@ fn variables_near(address: u64) -> Vec<MemoryRegion> {
         .collect()
 }
 
-fn malloc_regions(address: u64) -> Vec<MemoryRegion> {
-    let near = exec::calls::device_allocations(address as usize);
+fn device_malloc_regions_near(address: u64) -> Vec<MemoryRegion> {
+    let near = exec::runtime_calls::device_allocations(address as usize);
     near.into_iter()
         .map(|(start, size, freed)| {
             let freed = if freed { ", which has been freed," } else { "" };
@@ -136,7 +136,7 @@ fn malloc_regions(address: u64) -> Vec<MemoryRegion> {
         .collect()
 }
 
-fn host_regions(address: u64) -> Vec<MemoryRegion> {
+fn host_regions_near(address: u64) -> Vec<MemoryRegion> {
     let near = host::neighbor_registrations(address);
     near.into_iter()
         .map(|r| MemoryRegion {

@@ -1,6 +1,6 @@
 //! What was found, once per place in the program.
 
-use super::Checks;
+use super::CheckSet;
 use crate::exec::{Fault, FaultKind};
 use std::collections::HashMap;
 use std::fmt;
@@ -180,8 +180,8 @@ pub(crate) fn print_new_findings() {
 }
 
 /// Keeps a fault among the findings.
-pub(crate) fn record_fault_finding(checks: Checks, fault: &Fault) {
-    if checks == Checks::NO_CHECKS
+pub(crate) fn record_fault_finding(checks: CheckSet, fault: &Fault) {
+    if checks == CheckSet::NO_CHECKS
         || matches!(fault.kind, FaultKind::Cancelled | FaultKind::OutOfMemory | FaultKind::Compile)
     {
         return;

@@ -3,7 +3,7 @@
 use super::{Finding, FindingKind, allocation, enabled_checks, print_new_findings, record_finding};
 use crate::memory::heap::{HeapBlock, MemoryKind};
 
-fn record_host_finding(kind: FindingKind, address: u64, size: u64, message: String) -> Finding {
+fn host_finding(kind: FindingKind, address: u64, size: u64, message: String) -> Finding {
     Finding {
         kind,
         kernel: String::new(),
@@ -37,12 +37,12 @@ pub(crate) fn report_context_leaks(blocks: &[HeapBlock], others: &[(&str, usize)
             "leak: {} bytes of {kind} (allocation number {}) at {:#x} were not freed before their context ended",
             b.size, b.id, b.start
         );
-        record_finding(record_host_finding(FindingKind::Leak, b.start, b.size, text));
+        record_finding(host_finding(FindingKind::Leak, b.start, b.size, text));
     }
     for &(name, n) in others.iter().filter(|o| o.1 > 0) {
         let (noun, verb) = if n == 1 { (name.to_owned(), "was") } else { (format!("{name}s"), "were") };
         let text = format!("leak: {n} {noun} {verb} not destroyed before the context ended");
-        record_finding(record_host_finding(FindingKind::Leak, 0, n as u64, text));
+        record_finding(host_finding(FindingKind::Leak, 0, n as u64, text));
     }
     print_new_findings();
 }
@@ -51,7 +51,7 @@ pub(crate) fn report_context_leaks(blocks: &[HeapBlock], others: &[(&str, usize)
 pub(crate) fn report_malloc_leaks((bytes, n): (usize, usize)) {
     if enabled_checks().leak && n > 0 {
         let text = format!("leak: {n} allocations of device-side malloc ({bytes} bytes) were not freed");
-        record_finding(record_host_finding(FindingKind::Leak, 0, bytes as u64, text));
+        record_finding(host_finding(FindingKind::Leak, 0, bytes as u64, text));
         print_new_findings();
     }
 }
@@ -67,6 +67,6 @@ pub(crate) fn report_invalid_free(address: u64) {
         text.push_str("\n  ");
         text.push_str(near);
     }
-    record_finding(Finding { allocation: near, ..record_host_finding(FindingKind::InvalidFree, address, 0, text) });
+    record_finding(Finding { allocation: near, ..host_finding(FindingKind::InvalidFree, address, 0, text) });
     print_new_findings();
 }

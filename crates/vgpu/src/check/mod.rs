@@ -7,7 +7,7 @@
 pub(crate) mod allocation;
 mod findings;
 pub(crate) mod leaks;
-pub(crate) mod peers;
+pub(crate) mod peer_access;
 pub(crate) mod race;
 pub(crate) mod shadow;
 
@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 
 /// The kinds of checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Checks {
+pub struct CheckSet {
     /// Accesses outside allocations, after a free, or misaligned.
     pub memory: bool,
     /// Reads of uninitialised memory.
@@ -34,21 +34,22 @@ pub struct Checks {
     pub fatal: bool,
 }
 
-impl Checks {
+impl CheckSet {
     /// No check at all.
-    pub const NO_CHECKS: Checks =
-        Checks { memory: false, init: false, race: false, sync: false, leak: false, fatal: false };
+    pub const NO_CHECKS: CheckSet =
+        CheckSet { memory: false, init: false, race: false, sync: false, leak: false, fatal: false };
     /// All checks; findings other than memory errors do not end a launch.
-    pub const ALL: Checks = Checks { memory: true, init: true, race: true, sync: true, leak: true, fatal: false };
+    pub const ALL_CHECKS: CheckSet =
+        CheckSet { memory: true, init: true, race: true, sync: true, leak: true, fatal: false };
 
     /// All that is wrong with kernels, whatever becomes of the objects of the host.
-    pub const KERNELS: Checks = Checks { leak: false, ..Checks::ALL };
+    pub const KERNEL_CHECKS: CheckSet = CheckSet { leak: false, ..CheckSet::ALL_CHECKS };
 
-    /// Reads a list such as `memory,init`; `1` stands for [`Checks::KERNELS`], `all` for all checks,
+    /// Reads a list such as `memory,init`; `1` stands for [`CheckSet::KERNEL_CHECKS`], `all` for all checks,
     /// `none` and `0` for none; `fatal` makes every finding end its launch. `None` when a word is
     /// unknown.
-    pub fn parse(list: &str) -> Option<Checks> {
-        let mut checks = Checks::NO_CHECKS;
+    pub fn parse(list: &str) -> Option<CheckSet> {
+        let mut checks = CheckSet::NO_CHECKS;
         for word in list.split(',').map(str::trim).filter(|w| !w.is_empty()) {
             match word {
                 "memory" => checks.memory = true,
@@ -57,9 +58,9 @@ impl Checks {
                 "sync" => checks.sync = true,
                 "leak" => checks.leak = true,
                 "fatal" => checks.fatal = true,
-                "all" => checks = Checks { fatal: checks.fatal, ..Checks::ALL },
-                "1" => checks = Checks { fatal: checks.fatal, leak: checks.leak, ..Checks::KERNELS },
-                "none" | "0" => checks = Checks::NO_CHECKS,
+                "all" => checks = CheckSet { fatal: checks.fatal, ..CheckSet::ALL_CHECKS },
+                "1" => checks = CheckSet { fatal: checks.fatal, leak: checks.leak, ..CheckSet::KERNEL_CHECKS },
+                "none" | "0" => checks = CheckSet::NO_CHECKS,
                 _ => return None,
             }
         }
@@ -77,7 +78,7 @@ impl Checks {
     }
 }
 
-impl fmt::Display for Checks {
+impl fmt::Display for CheckSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = [
             ("memory", self.memory),
@@ -93,7 +94,7 @@ impl fmt::Display for Checks {
     }
 }
 
-/// It is too late for [`configure`]: device memory exists whose state was not tracked.
+/// It is too late for [`configure_checks`]: device memory exists whose state was not tracked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConfiguredTooLate;
 
@@ -105,21 +106,21 @@ impl fmt::Display for ConfiguredTooLate {
 
 impl std::error::Error for ConfiguredTooLate {}
 
-static CHECKS: OnceLock<Checks> = OnceLock::new();
+static ENABLED_CHECKS: OnceLock<CheckSet> = OnceLock::new();
 
 /// Chooses the checks of this process, instead of the environment variable `RTCG_CHECK`.
 ///
 /// # Errors
 /// Device memory exists already, with other checks.
-pub fn configure(checks: Checks) -> Result<(), ConfiguredTooLate> {
-    if *CHECKS.get_or_init(|| checks) == checks { Ok(()) } else { Err(ConfiguredTooLate) }
+pub fn configure_checks(checks: CheckSet) -> Result<(), ConfiguredTooLate> {
+    if *ENABLED_CHECKS.get_or_init(|| checks) == checks { Ok(()) } else { Err(ConfiguredTooLate) }
 }
 
 /// The checks of this process. From the first call on they are fixed.
-pub fn enabled_checks() -> Checks {
-    *CHECKS.get_or_init(|| {
+pub fn enabled_checks() -> CheckSet {
+    *ENABLED_CHECKS.get_or_init(|| {
         let expected = "1, all, or a list of memory, init, race, sync, leak, fatal";
-        crate::env::env_setting("RTCG_CHECK", expected, Checks::parse).unwrap_or(Checks::NO_CHECKS)
+        crate::env::env_setting("RTCG_CHECK", expected, CheckSet::parse).unwrap_or(CheckSet::NO_CHECKS)
     })
 }
 
@@ -128,16 +129,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_are_read_and_written() {
-        let some = Checks::parse("memory, init").unwrap();
+    fn check_lists_are_parsed_and_printed() {
+        let some = CheckSet::parse("memory, init").unwrap();
         assert!(some.memory && some.init && !some.race && !some.fatal);
         assert_eq!(some.to_string(), "memory,init");
-        assert_eq!(Checks::parse("all"), Some(Checks::ALL));
-        assert_eq!(Checks::parse("1").unwrap().to_string(), "memory,init,race,sync");
-        assert_eq!(Checks::parse("1,leak"), Some(Checks::ALL));
-        assert_eq!(Checks::parse("0"), Some(Checks::NO_CHECKS));
-        assert_eq!(Checks::parse(""), Some(Checks::NO_CHECKS));
-        assert_eq!(Checks::parse("memory,speed"), None);
-        assert_eq!(Checks::NO_CHECKS.to_string(), "none");
+        assert_eq!(CheckSet::parse("all"), Some(CheckSet::ALL_CHECKS));
+        assert_eq!(CheckSet::parse("1").unwrap().to_string(), "memory,init,race,sync");
+        assert_eq!(CheckSet::parse("1,leak"), Some(CheckSet::ALL_CHECKS));
+        assert_eq!(CheckSet::parse("0"), Some(CheckSet::NO_CHECKS));
+        assert_eq!(CheckSet::parse(""), Some(CheckSet::NO_CHECKS));
+        assert_eq!(CheckSet::parse("memory,speed"), None);
+        assert_eq!(CheckSet::NO_CHECKS.to_string(), "none");
     }
 }

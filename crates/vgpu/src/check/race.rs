@@ -79,7 +79,7 @@ const UNACCESSED_WORD: WordHistory = WordHistory { writer: NO_ACCESS, readers: [
 
 /// The order between the warps of a resident block.
 #[derive(Debug)]
-struct WarpOrder {
+struct WarpVectorClocks {
     block: u32,
     /// `known[a][b]`: events of warp `b` before this number come before what warp `a` does now.
     known: Box<[[u32; 32]; 32]>,
@@ -131,7 +131,7 @@ pub(crate) struct Accessor {
 #[derive(Debug, Default)]
 pub(crate) struct RaceDetector {
     pages: FastHashMap<u64, Box<[WordHistory]>>,
-    warps: FastHashMap<usize, WarpOrder>,
+    warps: FastHashMap<usize, WarpVectorClocks>,
     published: FastHashMap<u32, PublishedEvents>,
     /// The block that was requested last, and its last event.
     latest: Option<(u32, u32)>,
@@ -152,17 +152,17 @@ impl RaceDetector {
         event
     }
 
-    fn next_event(&mut self, block: u32) -> u32 {
+    fn next_clock_event(&mut self, block: u32) -> u32 {
         let p = self.published.entry(block).or_default();
         p.event += 1;
         self.latest = Some((block, p.event));
         p.event
     }
 
-    fn warp_order(&mut self, resident: usize, block: u32) -> &mut WarpOrder {
-        let w = self.warps.entry(resident).or_insert_with(|| WarpOrder::new(block));
+    fn warp_clocks(&mut self, resident: usize, block: u32) -> &mut WarpVectorClocks {
+        let w = self.warps.entry(resident).or_insert_with(|| WarpVectorClocks::new(block));
         if w.block != block {
-            *w = WarpOrder::new(block);
+            *w = WarpVectorClocks::new(block);
         }
         w
     }
@@ -176,14 +176,14 @@ impl RaceDetector {
 
     /// A warp arrives at a barrier (and may wait there).
     pub(crate) fn arrive_at_barrier(&mut self, resident: usize, block: u32, warp: u32, barrier: usize) {
-        let event = self.next_event(block);
-        self.warp_order(resident, block).arrived[barrier % 16][warp as usize % 32] = event;
+        let event = self.next_clock_event(block);
+        self.warp_clocks(resident, block).arrived[barrier % 16][warp as usize % 32] = event;
     }
 
     /// A barrier is complete: the warps of `waiting` come after all that have arrived.
     pub(crate) fn complete_barrier(&mut self, resident: usize, block: u32, waiting: u32, barrier: usize) {
-        let event = self.next_event(block);
-        let w = self.warp_order(resident, block);
+        let event = self.next_clock_event(block);
+        let w = self.warp_clocks(resident, block);
         let arrived = std::mem::take(&mut w.arrived[barrier % 16]);
         let mut joined = [0; 32];
         for b in (0..32).filter(|&b| arrived[b] != 0) {
@@ -203,22 +203,22 @@ impl RaceDetector {
     /// A warp has waited for an `mbarrier`. Who arrived there is not known, so all are taken to have:
     /// races may be missed, none is invented.
     pub(crate) fn order_after_all_warps(&mut self, resident: usize, block: u32, warp: u32) {
-        let event = self.next_event(block);
-        let w = self.warp_order(resident, block);
+        let event = self.next_clock_event(block);
+        let w = self.warp_clocks(resident, block);
         w.known[warp as usize % 32] = [event; 32];
         w.synced[warp as usize % 32] = event;
     }
 
     /// The lanes of a warp synchronise.
     pub(crate) fn sync_warp(&mut self, resident: usize, block: u32, warp: u32) {
-        let event = self.next_event(block);
-        self.warp_order(resident, block).synced[warp as usize % 32] = event;
+        let event = self.next_clock_event(block);
+        self.warp_clocks(resident, block).synced[warp as usize % 32] = event;
     }
 
     /// A fence of a block, after which others may learn of what it has done.
     pub(crate) fn publish_after_fence(&mut self, block: u32) {
         self.time += 1;
-        let (event, time) = (self.next_event(block), self.time);
+        let (event, time) = (self.next_clock_event(block), self.time);
         self.published.entry(block).or_default().fences.push((event, time));
     }
 
@@ -236,7 +236,7 @@ impl RaceDetector {
         }
         if first.block == who.block {
             let (then, now) = (first.thread as usize / 32 % 32, who.thread as usize / 32 % 32);
-            let w = self.warp_order(who.resident, who.block);
+            let w = self.warp_clocks(who.resident, who.block);
             return if then == now {
                 who.volatile || first.event < w.synced[now]
             } else {
@@ -273,7 +273,7 @@ impl RaceDetector {
             });
             let Accessor { block, thread, site, atomic, .. } = who;
             let access = RecordedAccess { block, thread, bytes: mask, event, site, value, atomic };
-            let found = self.access_word(who, word, access, write);
+            let found = self.record_word_access(who, word, access, write);
             if let Some((name, other)) = found
                 && hazard.is_none()
             {
@@ -284,7 +284,7 @@ impl RaceDetector {
         hazard
     }
 
-    fn access_word(
+    fn record_word_access(
         &mut self,
         who: Accessor,
         at: u64,
@@ -341,9 +341,9 @@ impl RaceDetector {
     }
 }
 
-impl WarpOrder {
-    fn new(block: u32) -> WarpOrder {
-        WarpOrder { block, known: Box::new([[0; 32]; 32]), synced: [0; 32], arrived: [[0; 32]; 16] }
+impl WarpVectorClocks {
+    fn new(block: u32) -> WarpVectorClocks {
+        WarpVectorClocks { block, known: Box::new([[0; 32]; 32]), synced: [0; 32], arrived: [[0; 32]; 16] }
     }
 }
 
@@ -351,74 +351,74 @@ impl WarpOrder {
 mod tests {
     use super::*;
 
-    fn who(block: u32, thread: u16) -> Accessor {
+    fn accessor(block: u32, thread: u16) -> Accessor {
         Accessor { resident: 1, block, thread, site: 0, volatile: false, atomic: false }
     }
 
-    fn name(r: &mut RaceDetector, w: Accessor, at: u64, write: bool) -> Option<&'static str> {
+    fn record_access_hazard(r: &mut RaceDetector, w: Accessor, at: u64, write: bool) -> Option<&'static str> {
         r.note_access(w, at, 4, write, None).map(|h| h.name)
     }
 
     #[test]
-    fn barriers_order_the_warps_that_meet() {
+    fn a_barrier_orders_the_warps_that_arrive_at_it() {
         let mut r = RaceDetector::default();
-        assert_eq!(name(&mut r, who(0, 0), 64, true), None);
-        assert_eq!(name(&mut r, who(0, 40), 64, false), Some("read after write"));
+        assert_eq!(record_access_hazard(&mut r, accessor(0, 0), 64, true), None);
+        assert_eq!(record_access_hazard(&mut r, accessor(0, 40), 64, false), Some("read after write"));
         let mut r = RaceDetector::default();
-        name(&mut r, who(0, 0), 64, true);
+        record_access_hazard(&mut r, accessor(0, 0), 64, true);
         r.arrive_at_barrier(1, 0, 0, 0);
         r.arrive_at_barrier(1, 0, 1, 0);
         r.complete_barrier(1, 0, 0b11, 0);
-        assert_eq!(name(&mut r, who(0, 40), 64, false), None);
+        assert_eq!(record_access_hazard(&mut r, accessor(0, 40), 64, false), None);
         // Warp 2 was not there.
-        assert_eq!(name(&mut r, who(0, 70), 64, false), Some("read after write"));
-        assert_eq!(name(&mut r, who(0, 1), 64, true), Some("write after read"));
+        assert_eq!(record_access_hazard(&mut r, accessor(0, 70), 64, false), Some("read after write"));
+        assert_eq!(record_access_hazard(&mut r, accessor(0, 1), 64, true), Some("write after read"));
     }
 
     #[test]
-    fn lanes_of_a_warp_need_a_warp_operation() {
+    fn lanes_of_a_warp_race_without_a_warp_sync() {
         let mut r = RaceDetector::default();
-        name(&mut r, who(0, 0), 64, true);
-        assert_eq!(name(&mut r, who(0, 1), 64, false), Some("read after write"));
+        record_access_hazard(&mut r, accessor(0, 0), 64, true);
+        assert_eq!(record_access_hazard(&mut r, accessor(0, 1), 64, false), Some("read after write"));
         r.sync_warp(1, 0, 0);
-        assert_eq!(name(&mut r, who(0, 2), 64, true), None);
+        assert_eq!(record_access_hazard(&mut r, accessor(0, 2), 64, true), None);
     }
 
     #[test]
-    fn blocks_need_a_fence_and_then_an_atomic() {
+    fn blocks_race_without_a_fence_followed_by_an_atomic() {
         let mut r = RaceDetector::default();
-        name(&mut r, who(0, 0), 64, true);
+        record_access_hazard(&mut r, accessor(0, 0), 64, true);
         r.acquire_published(1);
-        assert_eq!(name(&mut r, who(1, 0), 64, false), Some("read after write"));
+        assert_eq!(record_access_hazard(&mut r, accessor(1, 0), 64, false), Some("read after write"));
         r.publish_after_fence(0);
-        assert_eq!(name(&mut r, who(2, 0), 64, false), Some("read after write"));
+        assert_eq!(record_access_hazard(&mut r, accessor(2, 0), 64, false), Some("read after write"));
         r.acquire_published(3);
-        assert_eq!(name(&mut r, who(3, 0), 64, false), None);
+        assert_eq!(record_access_hazard(&mut r, accessor(3, 0), 64, false), None);
     }
 
     #[test]
-    fn equal_values_may_be_written_by_many() {
+    fn writes_of_equal_values_do_not_race() {
         let mut r = RaceDetector::default();
-        assert_eq!(r.note_access(who(0, 0), 64, 8, true, Some(7 << 32 | 5)), None);
-        assert_eq!(r.note_access(who(0, 40), 64, 8, true, Some(7 << 32 | 5)), None);
-        assert!(r.note_access(who(0, 80), 68, 4, true, Some(8)).is_some());
+        assert_eq!(r.note_access(accessor(0, 0), 64, 8, true, Some(7 << 32 | 5)), None);
+        assert_eq!(r.note_access(accessor(0, 40), 64, 8, true, Some(7 << 32 | 5)), None);
+        assert!(r.note_access(accessor(0, 80), 68, 4, true, Some(8)).is_some());
     }
 
     #[test]
-    fn atomic_accesses_disturb_plain_ones_only() {
+    fn atomics_race_with_plain_accesses_only() {
         let mut r = RaceDetector::default();
-        let atomic = |block| Accessor { atomic: true, ..who(block, 0) };
-        assert_eq!(name(&mut r, atomic(0), 64, true), None);
-        assert_eq!(name(&mut r, atomic(1), 64, true), None);
-        assert_eq!(name(&mut r, who(2, 0), 64, false), Some("read after write"));
-        assert_eq!(name(&mut r, atomic(3), 64, true), Some("write after read"));
+        let atomic = |block| Accessor { atomic: true, ..accessor(block, 0) };
+        assert_eq!(record_access_hazard(&mut r, atomic(0), 64, true), None);
+        assert_eq!(record_access_hazard(&mut r, atomic(1), 64, true), None);
+        assert_eq!(record_access_hazard(&mut r, accessor(2, 0), 64, false), Some("read after write"));
+        assert_eq!(record_access_hazard(&mut r, atomic(3), 64, true), Some("write after read"));
     }
 
     #[test]
-    fn bytes_of_a_word_are_apart() {
+    fn different_bytes_of_a_word_do_not_race() {
         let mut r = RaceDetector::default();
-        assert_eq!(r.note_access(who(0, 0), 64, 1, true, None), None);
-        assert_eq!(r.note_access(who(0, 33), 65, 1, true, None), None);
-        assert!(r.note_access(who(0, 34), 65, 1, false, None).is_some());
+        assert_eq!(r.note_access(accessor(0, 0), 64, 1, true, None), None);
+        assert_eq!(r.note_access(accessor(0, 33), 65, 1, true, None), None);
+        assert!(r.note_access(accessor(0, 34), 65, 1, false, None).is_some());
     }
 }

@@ -13,18 +13,18 @@ pub(crate) const WRITABLE_BIT: u8 = 1;
 /// The byte may be read: it is constant, or has been written.
 pub(crate) const READABLE_BIT: u8 = 2;
 /// Kernels of all devices may access the byte, as far as peer access goes; one bit for each.
-const ANY_DEVICE: u8 = !(WRITABLE_BIT | READABLE_BIT);
+const ALL_DEVICE_BITS: u8 = !(WRITABLE_BIT | READABLE_BIT);
 /// Bits for devices; those that share one are not told apart.
 const N_DEVICE_BITS: u32 = 6;
 /// All of it.
-pub(crate) const FULLY_ACCESSIBLE: u8 = WRITABLE_BIT | READABLE_BIT | ANY_DEVICE;
+pub(crate) const FULLY_ACCESSIBLE: u8 = WRITABLE_BIT | READABLE_BIT | ALL_DEVICE_BITS;
 /// Bytes from the window's start whose state is [`FULLY_ACCESSIBLE`] although nobody can access them: stands
 /// for the lanes that take no part.
 const ALWAYS_ACCESSIBLE_BYTES: usize = 64;
 /// From this size on states are dropped by giving their pages back.
 const DROP_PAGES_MIN_BYTES: usize = 256 << 10;
 /// Compiled code may read the states of a whole chunk from an address at the very end on.
-const TAIL_BYTES: usize = 64 << 10;
+const OVERREAD_TAIL_BYTES: usize = 64 << 10;
 
 /// The bit of states that says that kernels of `device` need no peer access.
 pub(crate) fn device_bit(device: u32) -> u8 {
@@ -33,21 +33,21 @@ pub(crate) fn device_bit(device: u32) -> u8 {
 
 /// Where the states are.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shadow {
+pub(crate) struct ShadowMemory {
     pub(crate) base: usize,
     pub(crate) mask: usize,
     window: &'static DeviceWindow,
 }
 
 /// The states, when this process checks accesses and the system has room for them.
-pub(crate) fn shadow() -> Option<&'static Shadow> {
-    static SHADOW: OnceLock<Option<Shadow>> = OnceLock::new();
+pub(crate) fn shadow_memory() -> Option<&'static ShadowMemory> {
+    static SHADOW: OnceLock<Option<ShadowMemory>> = OnceLock::new();
     SHADOW
         .get_or_init(|| {
             if !super::enabled_checks().uses_shadow_memory() {
                 return None;
             }
-            let made = Shadow::new();
+            let made = ShadowMemory::new();
             if let Err(e) = &made {
                 eprintln!("rtcg: RTCG_CHECK: accesses are not checked: {e}");
             }
@@ -56,11 +56,11 @@ pub(crate) fn shadow() -> Option<&'static Shadow> {
         .as_ref()
 }
 
-impl Shadow {
-    fn new() -> Result<Shadow, WindowError> {
+impl ShadowMemory {
+    fn new() -> Result<ShadowMemory, WindowError> {
         let window = device_window()?;
-        let base = super::shadow::reserve_zeroed(window.size_bytes() + TAIL_BYTES)?;
-        let shadow = Shadow { base, mask: window.size_bytes() - 1, window };
+        let base = super::shadow::reserve_zeroed(window.size_bytes() + OVERREAD_TAIL_BYTES)?;
+        let shadow = ShadowMemory { base, mask: window.size_bytes() - 1, window };
         shadow.set_state(window.base_address(), ALWAYS_ACCESSIBLE_BYTES, FULLY_ACCESSIBLE);
         Ok(shadow)
     }
@@ -93,7 +93,7 @@ impl Shadow {
     }
 
     /// The state of a byte of the window.
-    pub(crate) fn state_of(&self, address: usize) -> u8 {
+    pub(crate) fn state_at(&self, address: usize) -> u8 {
         // SAFETY: as above.
         self.state_bytes(address, 1).map_or(0, |p| unsafe { p.read_volatile() })
     }
@@ -122,7 +122,7 @@ impl Shadow {
         let (Some(d), Some(s)) = (self.state_bytes(dst, len), self.state_bytes(src, len)) else { return };
         let one = |i: usize| {
             // SAFETY: both ranges have states.
-            unsafe { d.add(i).write(d.add(i).read() & ANY_DEVICE | s.add(i).read() & !ANY_DEVICE) };
+            unsafe { d.add(i).write(d.add(i).read() & ALL_DEVICE_BITS | s.add(i).read() & !ALL_DEVICE_BITS) };
         };
         if dst <= src { (0..len).for_each(one) } else { (0..len).rev().for_each(one) }
     }
@@ -147,39 +147,39 @@ pub(super) fn reserve_zeroed(len: usize) -> Result<usize, WindowError> {
 }
 
 /// Memory of `len` bytes begins to exist; `mark_written` when its contents count as written.
-pub(crate) fn note_allocated(start: usize, len: usize, written: bool) {
-    if let Some(s) = shadow() {
+pub(crate) fn mark_allocated(start: usize, len: usize, written: bool) {
+    if let Some(s) = shadow_memory() {
         let written = written || !super::enabled_checks().init;
-        s.set_state(start, len, ANY_DEVICE | if written { WRITABLE_BIT | READABLE_BIT } else { WRITABLE_BIT });
+        s.set_state(start, len, ALL_DEVICE_BITS | if written { WRITABLE_BIT | READABLE_BIT } else { WRITABLE_BIT });
     }
 }
 
 /// Memory of a device begins to exist, which kernels of others reach as its peers only.
-pub(crate) fn note_allocated_on(device: u32, start: usize, len: usize) {
-    if let Some(s) = shadow() {
+pub(crate) fn mark_allocated_on_device(device: u32, start: usize, len: usize) {
+    if let Some(s) = shadow_memory() {
         let read = if super::enabled_checks().init { 0 } else { READABLE_BIT };
         s.set_state(start, len, WRITABLE_BIT | read | device_bit(device));
     }
 }
 
 /// Constant memory begins to exist.
-pub(crate) fn note_constant(start: usize, len: usize) {
-    if let Some(s) = shadow() {
-        s.set_state(start, len, READABLE_BIT | ANY_DEVICE);
+pub(crate) fn mark_constant(start: usize, len: usize) {
+    if let Some(s) = shadow_memory() {
+        s.set_state(start, len, READABLE_BIT | ALL_DEVICE_BITS);
     }
 }
 
 /// Memory ceases to exist.
-pub(crate) fn note_released(start: usize, len: usize) {
-    if let Some(s) = shadow() {
+pub(crate) fn mark_freed(start: usize, len: usize) {
+    if let Some(s) = shadow_memory() {
         s.set_state(start, len, 0);
     }
 }
 
 /// The host (or an operation of the driver) has written to memory of the heap.
-pub(crate) fn note_host_write(start: usize, len: usize) {
+pub(crate) fn mark_host_written(start: usize, len: usize) {
     if super::enabled_checks().init
-        && let Some(s) = shadow()
+        && let Some(s) = shadow_memory()
         && s.window.heap_area().contains(start)
     {
         s.mark_readable(start, len);
@@ -187,22 +187,22 @@ pub(crate) fn note_host_write(start: usize, len: usize) {
 }
 
 /// The driver has copied memory: uninitialised bytes stay uninitialised.
-pub(crate) fn note_copied(dst: usize, src: usize, len: usize) {
+pub(crate) fn propagate_states_of_copy(dst: usize, src: usize, len: usize) {
     if !super::enabled_checks().init || len == 0 {
         return;
     }
-    let Some(s) = shadow() else { return };
+    let Some(s) = shadow_memory() else { return };
     let heap: WindowArea = s.window.heap_area();
     if heap.contains(dst) && heap.contains(src) {
         s.copy_states(dst, src, len);
     } else {
-        note_host_write(dst, len);
+        mark_host_written(dst, len);
     }
 }
 
 /// A block with `total` bytes of shared memory begins; all `committed` bytes of its slot are known.
 pub(crate) fn mark_shared_memory(shared: usize, total: usize) {
     if total > 0 {
-        note_allocated(shared, total, false);
+        mark_allocated(shared, total, false);
     }
 }

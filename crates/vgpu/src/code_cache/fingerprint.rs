@@ -8,21 +8,21 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What of the crate is taken as a whole.
-const OWN_SOURCES: [&str; 4] = ["src/jit", "src/softmath", "src/arch", "src/abi.rs"];
+const CODE_GENERATOR_SOURCES: [&str; 4] = ["src/jit", "src/softmath", "src/arch", "src/abi.rs"];
 /// The parser's sources beside the crate. Where they are elsewhere (a crate from a registry) its version stands for them.
-const PARSER_SOURCES: &str = "../ptx/src";
+const PTX_PARSER_SOURCES: &str = "../ptx/src";
 
 /// Files and folders with the sources, none of them twice.
 pub(super) fn source_files(package: &Path) -> BTreeSet<PathBuf> {
-    let mut all: BTreeSet<PathBuf> = OWN_SOURCES.iter().map(|path| package.join(path)).collect();
+    let mut all: BTreeSet<PathBuf> = CODE_GENERATOR_SOURCES.iter().map(|path| package.join(path)).collect();
     let mut named = BTreeSet::new();
-    for file in all.iter().flat_map(|path| files_below(path)) {
+    for file in all.iter().flat_map(|path| rust_files_below(path)) {
         let text = std::fs::read_to_string(file).unwrap_or_default();
         named.extend(text.match_indices("crate::").flat_map(|(at, _)| module_files(package, &text[at + 7..])));
     }
     named.retain(|path| !all.iter().any(|own| path.starts_with(own)));
     all.extend(named);
-    all.extend(Some(package.join(PARSER_SOURCES)).filter(|path| path.is_dir()));
+    all.extend(Some(package.join(PTX_PARSER_SOURCES)).filter(|path| path.is_dir()));
     all
 }
 
@@ -46,13 +46,13 @@ fn module_files(package: &Path, path: &str) -> Vec<PathBuf> {
 }
 
 /// The files below a path in an order that is always the same.
-fn files_below(path: &Path) -> Vec<PathBuf> {
+fn rust_files_below(path: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(path) else { return vec![path.to_owned()] };
     let mut inside: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     inside.sort();
     inside
         .iter()
-        .flat_map(|path| files_below(path))
+        .flat_map(|path| rust_files_below(path))
         .filter(|file| file.extension().is_some_and(|e| e == "rs"))
         .collect()
 }
@@ -67,7 +67,7 @@ pub(super) fn source_fingerprint(package: &Path) -> String {
         }
     };
     for source in source_files(package) {
-        for file in files_below(&source) {
+        for file in rust_files_below(&source) {
             add(file.strip_prefix(package).unwrap_or(&file).as_os_str().as_encoded_bytes());
             add(&std::fs::read(&file).unwrap_or_default());
         }

@@ -1,7 +1,7 @@
 //! Where the cache lies, how much it may hold, and the user whose it is.
 
 use crate::env;
-use rtcg_disk_cache::{DiskCache, FolderState, SizeScope, WriterTrust, user_folder};
+use rtcg_disk_cache::{CachePermissions, DiskCache, FolderState, SizeLimitScope, user_cache_folder};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ const DEFAULT_LIMIT: u64 = 1 << 30;
 /// compiler's cache, up to `CUDA_CACHE_MAXSIZE` bytes.
 pub(super) fn cache_from_environment() -> Option<&'static DiskCache> {
     static DISK_CACHE: OnceLock<Option<DiskCache>> = OnceLock::new();
-    DISK_CACHE.get_or_init(|| Some(user_cache(cache_folder()?, cache_limit_bytes()))).as_ref()
+    DISK_CACHE.get_or_init(|| Some(private_disk_cache(cache_folder()?, cache_limit_bytes()))).as_ref()
 }
 
 fn cache_folder() -> Option<PathBuf> {
@@ -30,7 +30,7 @@ fn cache_folder() -> Option<PathBuf> {
         return None;
     }
     let named = variable("CUDA_CACHE_PATH").or_else(|| variable("PYCUDA_CACHE_DIR"));
-    Some(named.map(PathBuf::from).or_else(|| user_folder("rtcg"))?.join(FOLDER_NAME))
+    Some(named.map(PathBuf::from).or_else(|| user_cache_folder("rtcg"))?.join(FOLDER_NAME))
 }
 
 fn cache_limit_bytes() -> u64 {
@@ -38,22 +38,22 @@ fn cache_limit_bytes() -> u64 {
 }
 
 /// A cache of code that this user alone may write, since it is executed.
-pub(super) fn user_cache(folder: PathBuf, limit: u64) -> DiskCache {
+pub(super) fn private_disk_cache(folder: PathBuf, limit: u64) -> DiskCache {
     // SAFETY: asks for a number.
     let user = unsafe { libc::geteuid() };
     DiskCache {
         folder,
         limit,
-        access: WriterTrust::Private { user },
-        size_scope: SizeScope::AllVersions(FOLDER_PREFIX),
+        access: CachePermissions::Private { user },
+        size_scope: SizeLimitScope::AllVersions(FOLDER_PREFIX),
     }
 }
 
 /// Whether the folder is there and may be used; of one that may not the user is told once.
 pub(super) fn is_usable(cache: &DiskCache) -> bool {
-    static WARNED: AtomicBool = AtomicBool::new(false);
+    static HAS_WARNED_UNTRUSTED: AtomicBool = AtomicBool::new(false);
     let state = cache.folder_state();
-    if state == FolderState::NotTrusted && !WARNED.swap(true, Ordering::Relaxed) {
+    if state == FolderState::NotTrusted && !HAS_WARNED_UNTRUSTED.swap(true, Ordering::Relaxed) {
         let folder = cache.folder.display();
         eprintln!(
             "rtcg: machine code is not kept in {folder}: it is no folder, others may write there, or it is another user's"

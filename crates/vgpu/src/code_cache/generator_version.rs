@@ -15,13 +15,13 @@ mod tests {
     use super::super::fingerprint;
     use std::path::{Path, PathBuf};
 
-    fn copy(from: &Path, to: &Path) {
+    fn copy_folder(from: &Path, to: &Path) {
         std::fs::create_dir_all(to).unwrap();
         for entry in std::fs::read_dir(from).unwrap() {
             let path = entry.unwrap().path();
             let target = to.join(path.file_name().unwrap());
             if path.is_dir() {
-                copy(&path, &target);
+                copy_folder(&path, &target);
             } else {
                 std::fs::copy(&path, &target).unwrap();
             }
@@ -29,7 +29,7 @@ mod tests {
     }
 
     /// Changes a file of a copy of the sources, and says whether the version has changed by that.
-    fn changes(top: &Path, file: &str) -> bool {
+    fn fingerprint_changes_with(top: &Path, file: &str) -> bool {
         let (package, path) = (top.join("vgpu"), top.join(file));
         let before = fingerprint::source_fingerprint(&package);
         let text = std::fs::read_to_string(&path).unwrap();
@@ -41,16 +41,16 @@ mod tests {
     }
 
     #[test]
-    fn the_version_follows_the_sources_and_not_their_place() {
+    fn fingerprint_depends_on_the_sources_but_not_on_their_folder() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let top = std::env::temp_dir().join(format!("rtcg-generator-{}", std::process::id()));
-        copy(&here.join("src"), &top.join("vgpu/src"));
-        copy(&here.join("../ptx/src"), &top.join("ptx/src"));
+        copy_folder(&here.join("src"), &top.join("vgpu/src"));
+        copy_folder(&here.join("../ptx/src"), &top.join("ptx/src"));
         let own = fingerprint::source_fingerprint(here);
         assert!(env!("RTCG_CODE_GENERATOR").starts_with(&own), "the build script has not run again");
         assert_eq!(fingerprint::source_fingerprint(&top.join("vgpu")), own);
         for file in [
-            "vgpu/src/jit/emit/ops/soft.rs",
+            "vgpu/src/jit/emit/ops/soft_helpers.rs",
             "vgpu/src/jit/runtime.rs",
             "vgpu/src/softmath/int.rs",
             "vgpu/src/arch/mod.rs",
@@ -59,10 +59,10 @@ mod tests {
             "vgpu/src/memory/window.rs",
             "ptx/src/lib.rs",
         ] {
-            assert!(changes(&top, file), "{file}");
+            assert!(fingerprint_changes_with(&top, file), "{file}");
         }
         for file in ["vgpu/src/api/mod.rs", "vgpu/src/code_cache/folder.rs"] {
-            assert!(!changes(&top, file), "{file}");
+            assert!(!fingerprint_changes_with(&top, file), "{file}");
         }
         std::fs::write(top.join("vgpu/src/jit/another.rs"), "").unwrap();
         assert_ne!(fingerprint::source_fingerprint(&top.join("vgpu")), own, "a file more");

@@ -54,8 +54,8 @@ pub(crate) fn module_cache(text: impl FnOnce() -> CodeKey) -> Option<ModuleCodeC
 struct DiskCodeStore(DiskCache);
 
 impl DiskCodeStore {
-    fn path(&self, key: &CodeKey) -> PathBuf {
-        self.0.path_of_key(key, "code")
+    fn code_file_path(&self, key: &CodeKey) -> PathBuf {
+        self.0.path_for_key(key, "code")
     }
 }
 
@@ -64,14 +64,14 @@ impl CodeStore for DiskCodeStore {
         if !folder::is_usable(&self.0) {
             return None;
         }
-        let path = self.path(key);
+        let path = self.code_file_path(key);
         let mut bytes = self.0.read_file(&path)?;
         let rest = bytes.strip_prefix(FILE_MAGIC)?.strip_prefix(key.as_slice())?;
         let (sum, code) = rest.split_first_chunk()?;
         if checksum(code) != u64::from_le_bytes(*sum) {
             return None;
         }
-        self.0.mark_used(&path);
+        self.0.mark_recently_used(&path);
         bytes.drain(..HEADER_BYTES);
         Some(bytes)
     }
@@ -80,7 +80,8 @@ impl CodeStore for DiskCodeStore {
         static SWEEP_TRIGGER: SweepTrigger = SweepTrigger::new();
         let size = (HEADER_BYTES + bytes.len()) as u64;
         let sum = checksum(bytes).to_le_bytes();
-        if size <= self.0.limit && self.0.write_file(&self.path(key), &[FILE_MAGIC, key, &sum, bytes]).is_ok() {
+        if size <= self.0.limit && self.0.write_file(&self.code_file_path(key), &[FILE_MAGIC, key, &sum, bytes]).is_ok()
+        {
             self.0.sweep_if_due(size, &SWEEP_TRIGGER);
         }
     }
@@ -106,112 +107,112 @@ mod tests {
     use std::path::Path;
 
     /// A folder that is removed when dropped.
-    struct Folder(PathBuf);
+    struct TempFolder(PathBuf);
 
-    impl Folder {
-        fn new(name: &str) -> Folder {
+    impl TempFolder {
+        fn new(name: &str) -> TempFolder {
             let path = std::env::temp_dir().join(format!("rtcg-code-test-{name}-{}", std::process::id()));
             let _ = std::fs::remove_dir_all(&path);
             std::fs::create_dir(&path).unwrap();
-            Folder(path)
+            TempFolder(path)
         }
-        fn disk(&self) -> DiskCodeStore {
-            DiskCodeStore(folder::user_cache(self.0.join(folder::FOLDER_NAME), 1 << 20))
+        fn code_store(&self) -> DiskCodeStore {
+            DiskCodeStore(folder::private_disk_cache(self.0.join(folder::FOLDER_NAME), 1 << 20))
         }
     }
 
-    impl Drop for Folder {
+    impl Drop for TempFolder {
         fn drop(&mut self) {
             let _ = std::fs::remove_dir_all(&self.0);
         }
     }
 
-    const KEY: CodeKey = [7; 32];
+    const TEST_CODE_KEY: CodeKey = [7; 32];
 
     #[test]
-    fn what_is_put_is_found() {
-        let f = Folder::new("found");
-        let disk = f.disk();
-        assert_eq!(disk.get_code(&KEY), None);
-        disk.put_code(&KEY, b"code");
-        assert_eq!(disk.get_code(&KEY).as_deref(), Some(&b"code"[..]));
+    fn stored_code_is_found() {
+        let f = TempFolder::new("found");
+        let disk = f.code_store();
+        assert_eq!(disk.get_code(&TEST_CODE_KEY), None);
+        disk.put_code(&TEST_CODE_KEY, b"code");
+        assert_eq!(disk.get_code(&TEST_CODE_KEY).as_deref(), Some(&b"code"[..]));
         assert_eq!(disk.get_code(&[8; 32]), None);
-        disk.put_code(&KEY, b"other code");
-        assert_eq!(disk.get_code(&KEY).as_deref(), Some(&b"other code"[..]));
-        let mode = std::fs::metadata(disk.path(&KEY)).unwrap().permissions().mode();
+        disk.put_code(&TEST_CODE_KEY, b"other code");
+        assert_eq!(disk.get_code(&TEST_CODE_KEY).as_deref(), Some(&b"other code"[..]));
+        let mode = std::fs::metadata(disk.code_file_path(&TEST_CODE_KEY)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(std::fs::metadata(&disk.0.folder).unwrap().permissions().mode() & 0o777, 0o700);
-        let left = std::fs::read_dir(disk.path(&KEY).parent().unwrap()).unwrap().count();
+        let left = std::fs::read_dir(disk.code_file_path(&TEST_CODE_KEY).parent().unwrap()).unwrap().count();
         assert_eq!(left, 1, "temporary files are left");
     }
 
     #[test]
     fn corruption_is_a_miss_and_is_repaired() {
-        let f = Folder::new("damage");
-        let disk = f.disk();
-        disk.put_code(&KEY, b"some machine code");
-        let good = std::fs::read(disk.path(&KEY)).unwrap();
+        let f = TempFolder::new("damage");
+        let disk = f.code_store();
+        disk.put_code(&TEST_CODE_KEY, b"some machine code");
+        let good = std::fs::read(disk.code_file_path(&TEST_CODE_KEY)).unwrap();
         for len in 0..good.len() {
-            std::fs::write(disk.path(&KEY), &good[..len]).unwrap();
-            assert_eq!(disk.get_code(&KEY), None, "cut to {len}");
+            std::fs::write(disk.code_file_path(&TEST_CODE_KEY), &good[..len]).unwrap();
+            assert_eq!(disk.get_code(&TEST_CODE_KEY), None, "cut to {len}");
         }
         for at in 0..good.len() {
             let mut bad = good.clone();
             bad[at] ^= 0x10;
-            std::fs::write(disk.path(&KEY), &bad).unwrap();
-            assert_eq!(disk.get_code(&KEY), None, "byte {at}");
+            std::fs::write(disk.code_file_path(&TEST_CODE_KEY), &bad).unwrap();
+            assert_eq!(disk.get_code(&TEST_CODE_KEY), None, "byte {at}");
         }
-        std::fs::write(disk.path(&KEY), [&good[..], b"\0"].concat()).unwrap();
-        assert_eq!(disk.get_code(&KEY), None, "a byte more");
-        disk.put_code(&KEY, b"some machine code");
-        assert_eq!(disk.get_code(&KEY).as_deref(), Some(&b"some machine code"[..]));
+        std::fs::write(disk.code_file_path(&TEST_CODE_KEY), [&good[..], b"\0"].concat()).unwrap();
+        assert_eq!(disk.get_code(&TEST_CODE_KEY), None, "a byte more");
+        disk.put_code(&TEST_CODE_KEY, b"some machine code");
+        assert_eq!(disk.get_code(&TEST_CODE_KEY).as_deref(), Some(&b"some machine code"[..]));
         let other = [9; 32];
-        std::fs::create_dir_all(disk.path(&other).parent().unwrap()).unwrap();
-        std::fs::copy(disk.path(&KEY), disk.path(&other)).unwrap();
+        std::fs::create_dir_all(disk.code_file_path(&other).parent().unwrap()).unwrap();
+        std::fs::copy(disk.code_file_path(&TEST_CODE_KEY), disk.code_file_path(&other)).unwrap();
         assert_eq!(disk.get_code(&other), None, "code of another key");
     }
 
     #[test]
-    fn what_others_can_write_is_not_read() {
-        let f = Folder::new("others");
-        let disk = f.disk();
-        disk.put_code(&KEY, b"code");
+    fn code_that_others_can_write_is_not_read() {
+        let f = TempFolder::new("others");
+        let disk = f.code_store();
+        disk.put_code(&TEST_CODE_KEY, b"code");
         let mode = |path: &Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
-        mode(&disk.path(&KEY), 0o666);
-        assert_eq!(disk.get_code(&KEY), None, "a file that others can write");
-        mode(&disk.path(&KEY), 0o600);
-        assert!(disk.get_code(&KEY).is_some());
+        mode(&disk.code_file_path(&TEST_CODE_KEY), 0o666);
+        assert_eq!(disk.get_code(&TEST_CODE_KEY), None, "a file that others can write");
+        mode(&disk.code_file_path(&TEST_CODE_KEY), 0o600);
+        assert!(disk.get_code(&TEST_CODE_KEY).is_some());
         mode(&disk.0.folder, 0o777);
-        assert_eq!(disk.get_code(&KEY), None, "a folder that others can write");
+        assert_eq!(disk.get_code(&TEST_CODE_KEY), None, "a folder that others can write");
         disk.put_code(&[9; 32], b"code");
-        assert!(!disk.path(&[9; 32]).exists(), "code is kept in a folder that others can write");
+        assert!(!disk.code_file_path(&[9; 32]).exists(), "code is kept in a folder that others can write");
         mode(&disk.0.folder, 0o700);
-        assert!(disk.get_code(&KEY).is_some());
+        assert!(disk.get_code(&TEST_CODE_KEY).is_some());
         let aside = f.0.join("aside");
-        std::fs::rename(disk.path(&KEY), &aside).unwrap();
-        std::os::unix::fs::symlink(&aside, disk.path(&KEY)).unwrap();
-        assert_eq!(disk.get_code(&KEY), None, "a link");
+        std::fs::rename(disk.code_file_path(&TEST_CODE_KEY), &aside).unwrap();
+        std::os::unix::fs::symlink(&aside, disk.code_file_path(&TEST_CODE_KEY)).unwrap();
+        assert_eq!(disk.get_code(&TEST_CODE_KEY), None, "a link");
     }
 
     #[test]
-    fn a_folder_that_cannot_be_made_is_none() {
-        let f = Folder::new("none");
+    fn a_folder_that_cannot_be_created_disables_the_cache() {
+        let f = TempFolder::new("none");
         std::fs::write(f.0.join(folder::FOLDER_NAME), b"a file").unwrap();
-        let disk = f.disk();
-        disk.put_code(&KEY, b"code");
-        assert_eq!(disk.get_code(&KEY), None);
+        let disk = f.code_store();
+        disk.put_code(&TEST_CODE_KEY, b"code");
+        assert_eq!(disk.get_code(&TEST_CODE_KEY), None);
     }
 
     #[test]
-    fn what_is_larger_than_the_cache_is_not_cached() {
-        let f = Folder::new("large");
-        let disk = DiskCodeStore(DiskCache { limit: 100, ..f.disk().0 });
-        disk.put_code(&KEY, &[0; 100]);
-        assert_eq!(disk.get_code(&KEY), None);
+    fn code_larger_than_the_cache_is_not_cached() {
+        let f = TempFolder::new("large");
+        let disk = DiskCodeStore(DiskCache { limit: 100, ..f.code_store().0 });
+        disk.put_code(&TEST_CODE_KEY, &[0; 100]);
+        assert_eq!(disk.get_code(&TEST_CODE_KEY), None);
     }
 
     #[test]
-    fn the_checksum_sees_every_bit_and_the_length() {
+    fn checksum_depends_on_every_bit_and_the_length() {
         let base = vec![0_u8; 100];
         let mut seen = std::collections::HashSet::new();
         for length in 0..=100 {

@@ -38,14 +38,14 @@ pub(crate) struct WarpArrival {
 
 impl WarpArrival {
     /// All lanes that have not exited arrive, to wait for all threads of the block.
-    pub(crate) fn of_whole_warp(ctx: &WarpCtx) -> WarpArrival {
+    pub(crate) fn full_warp_arrival(ctx: &WarpCtx) -> WarpArrival {
         let exited = (ctx.live & ctx.exited).count_ones();
         let arriving = ctx.live.count_ones() - exited;
         WarpArrival { kind: BarrierKind::Sync as u32, count: 0, arriving, trues: 0, exited }
     }
 
-    /// Whether this is [`WarpArrival::of_whole_warp`].
-    pub(crate) fn is_of_whole_warp(&self, ctx: &WarpCtx) -> bool {
+    /// Whether this is [`WarpArrival::full_warp_arrival`].
+    pub(crate) fn is_full_warp_arrival(&self, ctx: &WarpCtx) -> bool {
         let all = self.arriving + self.exited == ctx.live.count_ones();
         all && self.arriving > 0 && self.count == 0 && self.kind == BarrierKind::Sync as u32
     }

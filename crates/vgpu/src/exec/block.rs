@@ -7,12 +7,12 @@
 //! other. What they share is therefore in cells ([`BlockState`]) and no code holds a mutable reference.
 
 use super::barrier::{Barrier, N_BARRIERS, WarpArrival};
-use super::calls;
-use super::fiber::{Fiber, FiberGuard, FiberInfo, FiberResult, FiberSwitch, PauseReason, Warp};
-use super::job::{GridJob, set_local_memory};
+use super::fault_report;
+use super::fiber::{Fiber, FiberInfo, FiberResult, FiberSwitch, PauseReason, ThreadFiberState, Warp};
+use super::grid_job::{GridJob, set_local_memory};
 use super::memory_slots::{self, MemorySlot};
-use super::report;
-use super::whole_warps::{ArrivalResult, WholeWarps};
+use super::runtime_calls;
+use super::warp_barriers::{ArrivalResult, WarpBarriers};
 use super::worker::Worker;
 use crate::check;
 use crate::check::race::RaceDetector;
@@ -21,11 +21,11 @@ use std::cell::{Cell, UnsafeCell};
 use std::sync::PoisonError;
 
 /// Rounds in which all runnable warps only yielded, before other blocks are resumed.
-const IDLE_ROUNDS: u32 = 4;
+const MAX_IDLE_WARP_ROUNDS: u32 = 4;
 
 /// What [`Block::run_until_blocked`] ended with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BlockStep {
+pub(crate) enum BlockRunResult {
     /// Every warp has ended.
     Done,
     /// All runnable warps wait in loops of their own; `true` if some warp made progress first.
@@ -36,7 +36,7 @@ pub(crate) enum BlockStep {
 
 /// What a warp did in its time slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WarpStep {
+enum WarpRunResult {
     /// It waits in a loop of its own.
     Spinning,
     /// It was interrupted at random.
@@ -55,9 +55,9 @@ struct BlockState {
     /// A warp has handed over since the scheduler last looked.
     handed_over: Cell<bool>,
     /// Of the thread that runs the block.
-    guard: Cell<*const FiberGuard>,
+    guard: Cell<*const ThreadFiberState>,
     /// Which warps can run, and the barriers at which lanes are not counted.
-    whole: WholeWarps,
+    whole: WarpBarriers,
     barriers: [Cell<Barrier>; N_BARRIERS],
     /// Of each warp its fiber.
     fibers: [Cell<*const FiberInfo>; 32],
@@ -71,13 +71,13 @@ struct BlockState {
 
 /// Where code that is written by hand finds in a block what it needs. Not every processor has such code.
 #[allow(dead_code)]
-pub(crate) mod offsets {
+pub(crate) mod block_state_offsets {
     use super::BlockState;
     use std::mem::offset_of;
 
-    pub(crate) const ROUND_AT: usize = offset_of!(BlockState, whole.round_at);
-    pub(crate) const ROUND_LEFT: usize = offset_of!(BlockState, whole.round_left);
-    pub(crate) const GUARD_OFFSET: usize = offset_of!(BlockState, guard);
+    pub(crate) const ROUND_BARRIER_OFFSET: usize = offset_of!(BlockState, whole.round_at);
+    pub(crate) const ROUND_REMAINING_OFFSET: usize = offset_of!(BlockState, whole.round_left);
+    pub(crate) const FIBER_STATE_OFFSET: usize = offset_of!(BlockState, guard);
 }
 
 /// The warps of a block, their fibers and the memory they hold.
@@ -94,10 +94,13 @@ impl BlockState {
         BlockState {
             threads: job.threads,
             finished: Cell::new(0),
-            direct_handoff: !job.is_random(),
+            direct_handoff: !job.has_random_schedule(),
             handed_over: Cell::new(false),
             guard: Cell::new(std::ptr::null()),
-            whole: WholeWarps::new(job.n_warps, job.is_random() || job.race.is_some() || check::enabled_checks().sync),
+            whole: WarpBarriers::new(
+                job.n_warps,
+                job.has_random_schedule() || job.race.is_some() || check::enabled_checks().sync,
+            ),
             fibers: [const { Cell::new(std::ptr::null()) }; 32],
             barriers: [const { Cell::new(Barrier::new()) }; N_BARRIERS],
             job: std::ptr::from_ref(job).cast(),
@@ -141,7 +144,7 @@ impl BlockState {
             match self.next_runnable_fiber((*warp).ctx.warp_id) {
                 Some(next) if self.direct_handoff => {
                     self.handed_over.set(true);
-                    (*warp).switch_to(next, self.guard.get());
+                    (*warp).switch_to_fiber(next, self.guard.get());
                 }
                 _ => (*warp).pause_warp(why),
             }
@@ -154,13 +157,13 @@ impl BlockState {
     /// # Safety
     /// As [`BlockState::yield_to_next_warp`].
     #[inline(always)]
-    unsafe fn switch_to(&self, warp: *mut Warp) -> FiberSwitch {
+    unsafe fn switch_to_next_warp(&self, warp: *mut Warp) -> FiberSwitch {
         // SAFETY: as in `yield_to_next_warp`. Lanes are counted at all barriers where the order is random.
         unsafe {
             let ring = &(*warp).ring;
             let guard = &*self.guard.get();
             self.handed_over.set(true);
-            if self.whole.next_can_run(ring.next_bit) {
+            if self.whole.is_next_warp_runnable(ring.next_bit) {
                 guard.current.set(ring.next);
                 return FiberSwitch { from: ring.resume_sp, to: ring.next_resume_sp.get() };
             }
@@ -178,7 +181,7 @@ impl BlockState {
     fn report_missing_threads(&self, id: usize, b: &Barrier) {
         if b.expected == 0 && b.exited > 0 && check::enabled_checks().sync {
             // SAFETY: the job outlives its blocks, and no reference to a warp is kept.
-            unsafe { calls::missing_threads(&*self.job, &*self.warps[0].get(), id, b.exited) };
+            unsafe { runtime_calls::record_missing_threads(&*self.job, &*self.warps[0].get(), id, b.exited) };
         }
     }
 
@@ -213,7 +216,7 @@ impl BlockState {
             // SAFETY: the warp is suspended; nobody holds a reference to it.
             let ctx = unsafe { &(*self.warps[waiting.trailing_zeros() as usize].get()).ctx };
             let mut b = self.barriers[id].get();
-            b.count_arrival(WarpArrival::of_whole_warp(ctx));
+            b.count_arrival(WarpArrival::full_warp_arrival(ctx));
             b.waiting |= waiting & waiting.wrapping_neg();
             self.barriers[id].set(b);
             waiting &= waiting - 1;
@@ -277,10 +280,10 @@ impl Block {
     }
 
     fn add_warp(&mut self, job: &GridJob<'_>, worker: &mut Worker, i: usize) -> bool {
-        let Some(local) = job.take_local_memory() else { return false };
+        let Some(local) = job.alloc_local_memory() else { return false };
         self.locals.extend(local);
         let Some(stack) = worker.stacks.take_stack(job.stack_bytes()) else {
-            job.fail_memory("the stacks of a block's warps");
+            job.fail_out_of_memory("the stacks of a block's warps");
             return false;
         };
         let core: *const BlockState = &raw const *self.core;
@@ -288,7 +291,7 @@ impl Block {
         // SAFETY: no fiber runs this warp yet. The core is boxed and outlives the fibers
         // (`retire_block` ends them first), and `run_warp` owns nothing.
         unsafe {
-            job.place_warp(&mut *warp, i as u32);
+            job.init_warp_position(&mut *warp, i as u32);
             let ctx = &mut (*warp).ctx;
             set_local_memory(ctx, local);
             ctx.block = core.cast_mut().cast();
@@ -307,7 +310,7 @@ impl Block {
 
     /// Starts block number `number`. The last one must have ended.
     pub(crate) fn start_block(&mut self, job: &GridJob<'_>, number: u64) {
-        let ctaid = job.block_index_of(number);
+        let ctaid = job.scheduled_block_index(number);
         self.core.number.set(job.block_number(ctaid));
         self.core.reset_for_block();
         if let Some(s) = self.shared {
@@ -322,37 +325,37 @@ impl Block {
     }
 
     /// Runs the block's warps round-robin until it ends, is stopped, or can only wait for others.
-    pub(crate) fn run_until_blocked(&mut self, job: &GridJob<'_>) -> BlockStep {
+    pub(crate) fn run_until_blocked(&mut self, job: &GridJob<'_>) -> BlockRunResult {
         // SAFETY: a thread's guard lives as long as the thread.
-        let guard = unsafe { &*FiberGuard::of_current_thread() };
-        if job.is_random() {
+        let guard = unsafe { &*ThreadFiberState::current_thread_fiber_state() };
+        if job.has_random_schedule() {
             return self.run_random_warps(job, guard);
         }
         self.core.guard.set(guard);
         let (mut idle, mut ever) = (0, false);
         loop {
             if self.core.whole.runnable_warps() == 0 {
-                return self.blocked_step_result(job);
+                return self.finish_or_report_deadlock(job);
             }
             match self.run_warps_once(job, guard) {
                 Some(true) => (idle, ever) = (0, true),
                 Some(false) => idle += 1,
-                None => return BlockStep::Stopped,
+                None => return BlockRunResult::Stopped,
             }
-            if idle >= IDLE_ROUNDS {
-                return BlockStep::Yielded { progress: ever };
+            if idle >= MAX_IDLE_WARP_ROUNDS {
+                return BlockRunResult::Yielded { progress: ever };
             }
         }
     }
 
     /// Gives every runnable warp a time slice. Whether one of them did more than yield; `None` when the
     /// job is stopped.
-    fn run_warps_once(&mut self, job: &GridJob<'_>, guard: &FiberGuard) -> Option<bool> {
+    fn run_warps_once(&mut self, job: &GridJob<'_>, guard: &ThreadFiberState) -> Option<bool> {
         let mut progress = false;
         let mut turn = self.core.whole.runnable_warps();
         while turn != 0 {
             let i = turn.trailing_zeros() as usize;
-            progress |= self.resume_warp(i, job, guard)? != WarpStep::Spinning;
+            progress |= self.resume_warp(i, job, guard)? != WarpRunResult::Spinning;
             // Others may have run within the time slice of this one.
             turn &= turn - 1;
             turn &= self.core.whole.runnable_warps();
@@ -364,53 +367,53 @@ impl Block {
     // Inlined, so that between two switches of stacks there is no call that has not returned: the
     // processor predicts where `barrier` returns to by the last call, which was that of the warp before.
     #[inline(always)]
-    fn resume_warp(&mut self, i: usize, job: &GridJob<'_>, guard: &FiberGuard) -> Option<WarpStep> {
-        let (ran, last) = self.fibers[i].resume_chain(guard);
+    fn resume_warp(&mut self, i: usize, job: &GridJob<'_>, guard: &ThreadFiberState) -> Option<WarpRunResult> {
+        let (ran, last) = self.fibers[i].resume_until_pause(guard);
         let moved = self.core.handed_over.replace(false);
         match ran {
-            FiberResult::Yielded if !moved => return Some(WarpStep::Spinning),
-            FiberResult::Preempted if !moved => return Some(WarpStep::Preempted),
+            FiberResult::Yielded if !moved => return Some(WarpRunResult::Spinning),
+            FiberResult::Preempted if !moved => return Some(WarpRunResult::Preempted),
             FiberResult::AtBarrier | FiberResult::Done | FiberResult::Yielded | FiberResult::Preempted => {}
             FiberResult::InterruptCheck => job.check_interrupt(),
             FiberResult::Terminated => return None,
             FiberResult::Signal(info) => {
                 // SAFETY: the fiber, which is one of this block, has ended.
                 let warp = unsafe { &*(*last).warp };
-                job.fail_with_fault(report::signal_fault(job, warp, info));
+                job.fail_with_fault(fault_report::signal_fault(job, warp, info));
                 return None;
             }
         }
-        Some(WarpStep::Progressed)
+        Some(WarpRunResult::Progressed)
     }
 
     /// Lets warps run at random for a while.
-    fn run_random_warps(&mut self, job: &GridJob<'_>, guard: &FiberGuard) -> BlockStep {
+    fn run_random_warps(&mut self, job: &GridJob<'_>, guard: &ThreadFiberState) -> BlockRunResult {
         let (mut moved, mut waits) = (false, false);
-        for _ in 0..1 + job.next_random() % (2 * self.fibers.len() as u64) {
+        for _ in 0..1 + job.next_random_word() % (2 * self.fibers.len() as u64) {
             let runnable = self.core.whole.runnable_warps();
             if runnable == 0 {
-                return self.blocked_step_result(job);
+                return self.finish_or_report_deadlock(job);
             }
-            let n = job.next_random() % u64::from(runnable.count_ones());
+            let n = job.next_random_word() % u64::from(runnable.count_ones());
             let i = (0..32).filter(|i| runnable >> i & 1 != 0).nth(n as usize).unwrap_or(0);
             match self.resume_warp(i, job, guard) {
-                Some(WarpStep::Spinning) => waits = true,
-                Some(WarpStep::Preempted) => {}
-                Some(WarpStep::Progressed) => moved = true,
-                None => return BlockStep::Stopped,
+                Some(WarpRunResult::Spinning) => waits = true,
+                Some(WarpRunResult::Preempted) => {}
+                Some(WarpRunResult::Progressed) => moved = true,
+                None => return BlockRunResult::Stopped,
             }
         }
         match () {
-            () if job.is_stopped() => BlockStep::Stopped,
-            () if self.core.whole.runnable_warps() == 0 => self.blocked_step_result(job),
-            () => BlockStep::Yielded { progress: moved || !waits },
+            () if job.is_stopped() => BlockRunResult::Stopped,
+            () if self.core.whole.runnable_warps() == 0 => self.finish_or_report_deadlock(job),
+            () => BlockRunResult::Yielded { progress: moved || !waits },
         }
     }
 
     /// No warp can run: the block has ended, or its warps wait for what cannot come.
-    fn blocked_step_result(&self, job: &GridJob<'_>) -> BlockStep {
+    fn finish_or_report_deadlock(&self, job: &GridJob<'_>) -> BlockRunResult {
         if self.core.finished.get() == self.core.threads {
-            return BlockStep::Done;
+            return BlockRunResult::Done;
         }
         (0..N_BARRIERS).for_each(|id| self.core.count_lanes_at_barrier(id));
         let barriers = self.core.barriers.iter().map(Cell::get).enumerate();
@@ -418,14 +421,14 @@ impl Block {
         let first = stuck.first().map_or(0, |(_, b)| b.waiting.trailing_zeros() as usize);
         // SAFETY: all fibers of the block are suspended.
         let warp = unsafe { &*self.core.warps[first].get() };
-        job.fail_with_fault(report::deadlock_fault(job, warp, &stuck, self.core.finished.get()));
-        BlockStep::Stopped
+        job.fail_with_fault(fault_report::deadlock_fault(job, warp, &stuck, self.core.finished.get()));
+        BlockRunResult::Stopped
     }
 
     /// Ends all fibers and gives back what the block holds.
     pub(crate) fn retire_block(mut self, worker: &mut Worker) {
         for fiber in self.fibers.drain(..) {
-            worker.stacks.release_stack(fiber.end_and_take_stack());
+            worker.stacks.release_stack(fiber.into_stack());
         }
         self.locals.drain(..).for_each(|s| memory_slots::LOCAL_SLOTS.release_slot(s));
         if let Some(s) = self.shared.take() {
@@ -465,8 +468,8 @@ pub(crate) unsafe fn arrive_all_lanes(warp: *mut Warp, id: u32) -> FiberSwitch {
         let core = &*(*warp).ctx.block.cast::<BlockState>();
         match core.whole.arrive_at_barrier((*warp).ctx.warp_id % 32, id as usize % N_BARRIERS) {
             ArrivalResult::Last => {}
-            ArrivalResult::Waits => return core.switch_to(warp),
-            ArrivalResult::Counted => count_warp_lanes(warp, id),
+            ArrivalResult::Waits => return core.switch_to_next_warp(warp),
+            ArrivalResult::Counted => full_warp_barrier_with_lane_count(warp, id),
         }
         FiberSwitch::NO_SWITCH
     }
@@ -489,9 +492,9 @@ unsafe fn wait_for_barrier(warp: *mut Warp) {
 /// As [`barrier`].
 #[cold]
 #[inline(never)]
-unsafe fn count_warp_lanes(warp: *mut Warp, id: u32) {
+unsafe fn full_warp_barrier_with_lane_count(warp: *mut Warp, id: u32) {
     // SAFETY: passed on.
-    unsafe { barrier_of_lanes(warp, id, WarpArrival::of_whole_warp(&(*warp).ctx)) };
+    unsafe { barrier_with_lane_count(warp, id, WarpArrival::full_warp_arrival(&(*warp).ctx)) };
 }
 
 /// The runtime's side of `bar`: arrives and waits if need be.
@@ -500,15 +503,15 @@ unsafe fn count_warp_lanes(warp: *mut Warp, id: u32) {
 /// Must be called on the fiber of `warp`, whose block is a [`Block`].
 // Inlined for the same reason as `Block::resume_warp`.
 #[inline(always)]
-pub(crate) unsafe fn barrier(warp: *mut Warp, id: u32, mut arrival: WarpArrival) -> u32 {
+pub(crate) unsafe fn arrive_at_barrier(warp: *mut Warp, id: u32, mut arrival: WarpArrival) -> u32 {
     // SAFETY: the block is alive while its warps run, and its core is only accessed in cells.
     unsafe {
         arrival.exited = ((*warp).ctx.exited & (*warp).ctx.live).count_ones();
-        if arrival.is_of_whole_warp(&(*warp).ctx) {
+        if arrival.is_full_warp_arrival(&(*warp).ctx) {
             arrive_all_lanes(warp, id).switch_stacks();
             return 0;
         }
-        barrier_of_lanes(warp, id, arrival)
+        barrier_with_lane_count(warp, id, arrival)
     }
 }
 
@@ -517,7 +520,7 @@ pub(crate) unsafe fn barrier(warp: *mut Warp, id: u32, mut arrival: WarpArrival)
 /// # Safety
 /// As [`barrier`].
 #[inline(always)]
-unsafe fn barrier_of_lanes(warp: *mut Warp, id: u32, arrival: WarpArrival) -> u32 {
+unsafe fn barrier_with_lane_count(warp: *mut Warp, id: u32, arrival: WarpArrival) -> u32 {
     // SAFETY: as for `barrier`.
     unsafe {
         let number = (*warp).ctx.warp_id;

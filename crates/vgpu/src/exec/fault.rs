@@ -1,6 +1,6 @@
 //! What is known about a kernel that went wrong.
 
-use super::codes;
+use super::result_codes;
 use std::fmt;
 
 /// Why a launch ended before its kernel did.
@@ -38,16 +38,16 @@ impl FaultKind {
     /// The CUDA result code of this fault.
     pub fn result_code(self) -> i32 {
         match self {
-            FaultKind::Trap | FaultKind::Breakpoint => codes::LAUNCH_FAILED,
-            FaultKind::IllegalAddress => codes::ILLEGAL_ADDRESS,
-            FaultKind::MisalignedAddress => codes::MISALIGNED_ADDRESS,
-            FaultKind::Assert => codes::ASSERT,
-            FaultKind::StackOverflow => codes::HARDWARE_STACK_ERROR,
-            FaultKind::InvalidPc => codes::INVALID_PC,
-            FaultKind::IllegalInstruction => codes::ILLEGAL_INSTRUCTION,
-            FaultKind::Deadlock | FaultKind::Timeout | FaultKind::Cancelled => codes::LAUNCH_TIMEOUT,
-            FaultKind::OutOfMemory => codes::LAUNCH_OUT_OF_RESOURCES,
-            FaultKind::Compile => codes::INVALID_PTX,
+            FaultKind::Trap | FaultKind::Breakpoint => result_codes::LAUNCH_FAILED,
+            FaultKind::IllegalAddress => result_codes::ILLEGAL_ADDRESS,
+            FaultKind::MisalignedAddress => result_codes::MISALIGNED_ADDRESS,
+            FaultKind::Assert => result_codes::ASSERT,
+            FaultKind::StackOverflow => result_codes::HARDWARE_STACK_ERROR,
+            FaultKind::InvalidPc => result_codes::INVALID_PC,
+            FaultKind::IllegalInstruction => result_codes::ILLEGAL_INSTRUCTION,
+            FaultKind::Deadlock | FaultKind::Timeout | FaultKind::Cancelled => result_codes::LAUNCH_TIMEOUT,
+            FaultKind::OutOfMemory => result_codes::LAUNCH_OUT_OF_RESOURCES,
+            FaultKind::Compile => result_codes::INVALID_PTX,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Fibers: a warp (or a sequence of warps) on a stack of its own, left and re-entered by
 //! switching stacks, abandoned when it faults.
 //!
-//! Establishes: while a fiber runs, this thread's [`FiberGuard`] says which one it is and whose code it
+//! Establishes: while a fiber runs, this thread's [`ThreadFiberState`] says which one it is and whose code it
 //! executes, so that the signal handler can end it. Everything on a fiber's stack is plain data:
 //! compiled code, and runtime functions that own nothing when they switch away for good. So a
 //! fiber is abandoned by forgetting its stack's contents.
@@ -23,7 +23,7 @@ pub(crate) enum PauseReason {
     Yield,
     /// It is interrupted at random.
     Preempt,
-    /// The launch is [asked](super::stop::CHECK_INTERRUPT); it goes on when its caller has answered.
+    /// The launch is [asked](super::stop_reason::CHECK_INTERRUPT); it goes on when its caller has answered.
     InterruptCheck,
     /// Its warp has ended; resumed, it runs the same warp of the next block.
     Finished,
@@ -31,7 +31,7 @@ pub(crate) enum PauseReason {
     Terminated,
     /// Its body has returned; it will not go on.
     Done,
-    /// A signal has ended it; [`FiberGuard::signal`] has the details.
+    /// A signal has ended it; [`ThreadFiberState::signal`] has the details.
     Signal,
 }
 
@@ -70,9 +70,9 @@ pub(crate) struct SignalInfo {
 #[repr(C, align(64))]
 pub(crate) struct Warp {
     pub(crate) ctx: WarpCtx,
-    pub(crate) ring: RunnableRing,
+    pub(crate) ring: WarpRingLink,
     /// The job, for reports and for its stop flag.
-    pub(crate) job: *const super::job::GridJob<'static>,
+    pub(crate) job: *const super::grid_job::GridJob<'static>,
     /// The fiber that runs it; set when that is made.
     pub(crate) fiber: *const FiberInfo,
     /// The thread is the launch's caller, who answers when the launch is asked.
@@ -95,7 +95,7 @@ pub(crate) struct Warp {
 ///
 /// The next warp's fiber goes on from what this one holds, not from what that one does: nothing need be looked up
 /// on the way from one stack to the next, which is as long as anything that waiting at barriers takes.
-pub(crate) struct RunnableRing {
+pub(crate) struct WarpRingLink {
     /// Where the next warp's fiber goes on, while it does not run.
     pub(crate) next_resume_sp: Cell<usize>,
     /// Where the warp before looks for the place at which this warp's fiber goes on.
@@ -105,10 +105,10 @@ pub(crate) struct RunnableRing {
     pub(crate) next_bit: u32,
 }
 
-impl RunnableRing {
+impl WarpRingLink {
     /// Of a warp that is in no ring yet.
-    pub(crate) const fn new() -> RunnableRing {
-        RunnableRing { next_resume_sp: Cell::new(0), resume_sp: null(), next: null(), next_bit: 0 }
+    pub(crate) const fn new() -> WarpRingLink {
+        WarpRingLink { next_resume_sp: Cell::new(0), resume_sp: null(), next: null(), next_bit: 0 }
     }
 }
 
@@ -118,7 +118,7 @@ pub(crate) struct FiberInfo {
     /// Holds where the fiber goes on, while it does not run.
     pub(crate) resume_sp: *const Cell<usize>,
     /// Of the thread that made the fiber, which alone runs it.
-    thread: *const FiberGuard,
+    thread: *const ThreadFiberState,
     pub(crate) warp: *mut Warp,
     pub(crate) program: *const Program,
     /// Addresses of the stack's guard.
@@ -144,7 +144,7 @@ impl FiberInfo {
     }
 }
 
-/// A change of fibers that is still to be made. The thread's [`FiberGuard`] names the one that is to run.
+/// A change of fibers that is still to be made. The thread's [`ThreadFiberState`] names the one that is to run.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct FiberSwitch {
@@ -172,7 +172,7 @@ impl FiberSwitch {
 }
 
 /// The fiber that runs on this thread, and what the signal handler has seen of it.
-pub(crate) struct FiberGuard {
+pub(crate) struct ThreadFiberState {
     /// Null outside [`Fiber::resume_fiber`].
     pub(crate) current: Cell<*const FiberInfo>,
     /// Where the one who resumed the current fiber goes on.
@@ -180,9 +180,9 @@ pub(crate) struct FiberGuard {
     pub(crate) signal: Cell<SignalInfo>,
 }
 
-impl FiberGuard {
-    pub(crate) const fn new() -> FiberGuard {
-        FiberGuard {
+impl ThreadFiberState {
+    pub(crate) const fn new() -> ThreadFiberState {
+        ThreadFiberState {
             current: Cell::new(null()),
             resumer_sp: Cell::new(0),
             signal: Cell::new(SignalInfo { signal: 0, pc: 0, address: 0, write: None, overflow: false }),
@@ -190,14 +190,14 @@ impl FiberGuard {
     }
 
     /// This thread's.
-    pub(crate) fn of_current_thread() -> *const FiberGuard {
-        THREAD_GUARD.with(|g| &raw const *g)
+    pub(crate) fn current_thread_fiber_state() -> *const ThreadFiberState {
+        THREAD_FIBER_STATE.with(|g| &raw const *g)
     }
 }
 
 thread_local! {
     /// Read by the signal handler; no destructor and no lazy initialisation.
-    pub(crate) static THREAD_GUARD: FiberGuard = const { FiberGuard::new() };
+    pub(crate) static THREAD_FIBER_STATE: ThreadFiberState = const { ThreadFiberState::new() };
 }
 
 /// A started or startable fiber.
@@ -243,11 +243,11 @@ impl Fiber {
         // SAFETY: the range lies at the end of the stack, which nobody uses yet; the caller vouches
         // for `warp`.
         unsafe {
-            (*resume_sp).set(arch::prepare_stack(top, run_fiber));
+            (*resume_sp).set(arch::prepare_fiber_stack(top, run_fiber));
             let guard = (stack.guard_address(), stack.bottom_address());
             at.write(FiberInfo {
                 resume_sp,
-                thread: FiberGuard::of_current_thread(),
+                thread: ThreadFiberState::current_thread_fiber_state(),
                 warp,
                 program,
                 guard,
@@ -263,13 +263,13 @@ impl Fiber {
 
     /// Runs the fiber until it pauses or ends. `guard` is this thread's, and that of the fiber.
     #[inline(always)]
-    pub(crate) fn resume_fiber(&mut self, guard: &FiberGuard) -> FiberResult {
-        self.resume_chain(guard).0
+    pub(crate) fn resume_fiber(&mut self, guard: &ThreadFiberState) -> FiberResult {
+        self.resume_until_pause(guard).0
     }
 
-    /// Runs the fiber, and those that it [hands over](Warp::switch_to) to, until one pauses or ends, which it is.
+    /// Runs the fiber, and those that it [hands over](Warp::switch_to_fiber) to, until one pauses or ends, which it is.
     #[inline(always)]
-    pub(crate) fn resume_chain(&mut self, guard: &FiberGuard) -> (FiberResult, *const FiberInfo) {
+    pub(crate) fn resume_until_pause(&mut self, guard: &ThreadFiberState) -> (FiberResult, *const FiberInfo) {
         let info = self.info;
         guard.current.set(info);
         // SAFETY: the information lies on the stack that this value owns; the fiber does not run, so
@@ -300,7 +300,7 @@ impl Fiber {
 
     /// Ends the fiber wherever it is and gives its stack back: by the module's invariant nothing on
     /// it needs dropping.
-    pub(crate) fn end_and_take_stack(self) -> FiberStack {
+    pub(crate) fn into_stack(self) -> FiberStack {
         self.stack
     }
 }
@@ -321,7 +321,7 @@ impl Warp {
     ///
     /// # Safety
     /// As [`Warp::pause_warp`].
-    pub(crate) unsafe fn pause_if_caller(&self) {
+    pub(crate) unsafe fn pause_for_interrupt_check(&self) {
         if self.is_caller {
             // SAFETY: passed on.
             unsafe { self.pause_warp(PauseReason::InterruptCheck) }
@@ -333,7 +333,7 @@ impl Warp {
     /// # Safety
     /// Must be called on this warp's fiber; `next` is another one that does not run, and `guard` is this thread's.
     #[inline(always)]
-    pub(crate) unsafe fn switch_to(&self, next: *const FiberInfo, guard: *const FiberGuard) {
+    pub(crate) unsafe fn switch_to_fiber(&self, next: *const FiberInfo, guard: *const ThreadFiberState) {
         let info = self.fiber;
         // SAFETY: the caller's contract. Whoever resumed this fiber goes on when the other one pauses.
         unsafe {
@@ -346,7 +346,7 @@ impl Warp {
     ///
     /// # Safety
     /// As [`Warp::pause_warp`], and the caller's frames must own nothing.
-    pub(crate) unsafe fn leave_fiber(&self) -> ! {
+    pub(crate) unsafe fn terminate_fiber(&self) -> ! {
         loop {
             // SAFETY: passed on. The scheduler never resumes a dead fiber.
             unsafe { self.pause_warp(PauseReason::Terminated) }

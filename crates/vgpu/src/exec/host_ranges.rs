@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_do_not_overlap_and_end_where_they_end() {
+    fn overlapping_ranges_are_refused_and_bounds_are_exact() {
         let a = 0x7000_0000_0000;
         assert!(
             register_range(a, 100)

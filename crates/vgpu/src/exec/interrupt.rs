@@ -20,12 +20,12 @@ thread_local!(static OURS: Cell<bool> = const { Cell::new(false) });
 /// one stays.
 pub fn set_interrupt_check(check: fn() -> bool) {
     if INTERRUPT_CHECK.set(check).is_ok() {
-        super::watchdog::start_if_used();
+        super::watchdog::start_watchdog_if_needed();
     }
 }
 
 /// Whether the program has registered a check.
-pub(crate) fn has_check() -> bool {
+pub(crate) fn has_interrupt_check() -> bool {
     INTERRUPT_CHECK.get().is_some()
 }
 

@@ -1,10 +1,10 @@
 //! A launch: what to run on which grid, and what CUDA has to say against it.
 
-use super::codes;
 use super::fault::Fault;
-use super::job::LaunchConfig;
-use super::{interrupt, memory_slots, stop, watchdog, worker};
-use crate::check::peers::PeerAccess;
+use super::grid_job::LaunchConfig;
+use super::result_codes;
+use super::{interrupt, memory_slots, stop_reason, watchdog, worker};
+use crate::check::peer_access::PeerAccess;
 use crate::module::Kernel;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -13,13 +13,13 @@ use std::time::Duration;
 /// Most threads of a block.
 pub const MAX_THREADS_PER_BLOCK: u32 = 1024;
 /// Largest block in each dimension.
-pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+pub const MAX_BLOCK_DIM: [u32; 3] = [1024, 1024, 64];
 /// Largest grid in each dimension.
-pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65_535, 65_535];
+pub const MAX_GRID_DIM: [u32; 3] = [0x7fff_ffff, 65_535, 65_535];
 /// Shared memory that a block may use without opting in.
-pub const MAX_SHARED: u32 = 48 << 10;
+pub const MAX_SHARED_BYTES: u32 = 48 << 10;
 /// Shared memory that a block may use after `cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)`.
-pub const MAX_SHARED_OPTIN: u32 = 163 << 10;
+pub const MAX_SHARED_OPTIN_BYTES: u32 = 163 << 10;
 
 /// Asks running launches to stop, and says how much stack their threads have. One flag may serve
 /// many launches (all of a context, say).
@@ -63,22 +63,22 @@ impl CancelFlag {
         Some(self.stack_limit.load(Ordering::Relaxed)).filter(|&n| n > 0)
     }
     /// Says whose memory the kernels of these launches may use, once and for all.
-    pub(crate) fn set_peers(&self, peers: Arc<PeerAccess>) {
+    pub(crate) fn set_peer_access(&self, peers: Arc<PeerAccess>) {
         let _ = self.peers.set(peers);
     }
-    /// What [`set_peers`](Self::set_peers) was given.
+    /// What [`set_peer_access`](Self::set_peer_access) was given.
     pub(crate) fn peer_access(&self) -> Option<&PeerAccess> {
         self.peers.get().map(|p| &**p)
     }
     /// Stops every launch that runs with this flag, and each one that is started with it later.
     pub fn cancel_launches(&self) {
         self.set.store(true, Ordering::SeqCst);
-        self.stop_all(stop::CANCELLED);
+        self.stop_running_launches(stop_reason::CANCELLED);
     }
-    /// Stops every launch that runs with this flag and those that were [begun](run_since) before.
+    /// Stops every launch that runs with this flag and those that were [begun](run_launch_in_generation) before.
     pub fn interrupt_launches(&self) {
         self.generation.fetch_add(1, Ordering::SeqCst);
-        self.stop_all(stop::INTERRUPTED);
+        self.stop_running_launches(stop_reason::INTERRUPTED);
     }
     /// Whether [`CancelFlag::cancel_launches`] was called.
     pub fn is_cancelled(&self) -> bool {
@@ -89,21 +89,21 @@ impl CancelFlag {
         self.generation.load(Ordering::Acquire)
     }
     /// Whether no launch runs with this flag.
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.lock().is_empty()
+    pub(crate) fn has_no_running_launches(&self) -> bool {
+        self.lock_running_launches().is_empty()
     }
     /// The kernels that run with this flag.
     pub(crate) fn running_kernels(&self) -> Vec<String> {
         // SAFETY: listed names are alive.
-        self.lock().iter().map(|w| format!("kernel {}", unsafe { &*w.kernel })).collect()
+        self.lock_running_launches().iter().map(|w| format!("kernel {}", unsafe { &*w.kernel })).collect()
     }
-    fn stop_all(&self, why: u32) {
-        for watched in &*self.lock() {
+    fn stop_running_launches(&self, why: u32) {
+        for watched in &*self.lock_running_launches() {
             // SAFETY: listed words are alive.
-            stop::set_stop_reason(unsafe { &*watched.stop }, why);
+            stop_reason::set_stop_reason(unsafe { &*watched.stop }, why);
         }
     }
-    fn lock(&self) -> MutexGuard<'_, Vec<RunningLaunch>> {
+    fn lock_running_launches(&self) -> MutexGuard<'_, Vec<RunningLaunch>> {
         self.running_launches.lock().unwrap_or_else(PoisonError::into_inner)
     }
     /// What happens to the flag sets `stop` until the result is dropped. `interrupt_generation` is the generation
@@ -115,16 +115,16 @@ impl CancelFlag {
         kernel: &'a str,
         generation: u64,
     ) -> LaunchGuard<'a> {
-        self.lock().push(RunningLaunch {
+        self.lock_running_launches().push(RunningLaunch {
             stop: word,
             grid,
             kernel,
             can_check_interrupt: interrupt::can_check_interrupt(),
         });
         if self.set.load(Ordering::SeqCst) {
-            stop::set_stop_reason(word, stop::CANCELLED);
+            stop_reason::set_stop_reason(word, stop_reason::CANCELLED);
         } else if self.generation.load(Ordering::SeqCst) != generation {
-            stop::set_stop_reason(word, stop::INTERRUPTED);
+            stop_reason::set_stop_reason(word, stop_reason::INTERRUPTED);
         }
         watchdog::wake_watchdog();
         LaunchGuard { flag: self, stop: word }
@@ -132,16 +132,16 @@ impl CancelFlag {
     /// Shows every running launch to `judge`, which says how long it has been running and whether
     /// that is too long.
     pub(crate) fn check_timeouts(&self, mut judge: impl FnMut(u64) -> (Duration, bool)) {
-        for watched in &*self.lock() {
+        for watched in &*self.lock_running_launches() {
             let (age, too_long) = judge(watched.grid);
             // SAFETY: listed words are alive.
             let word = unsafe { &*watched.stop };
             if too_long {
-                stop::set_stop_reason(word, stop::TIMEOUT);
+                stop_reason::set_stop_reason(word, stop_reason::TIMEOUT);
             } else if watched.can_check_interrupt && age >= interrupt::CHECK_INTERVAL {
                 let _ = word.compare_exchange(
-                    stop::NOT_STOPPED,
-                    stop::CHECK_INTERRUPT,
+                    stop_reason::NOT_STOPPED,
+                    stop_reason::CHECK_INTERRUPT,
                     Ordering::AcqRel,
                     Ordering::Relaxed,
                 );
@@ -158,7 +158,7 @@ pub(crate) struct LaunchGuard<'a> {
 
 impl Drop for LaunchGuard<'_> {
     fn drop(&mut self) {
-        self.flag.lock().retain(|w| !std::ptr::eq(w.stop, self.stop));
+        self.flag.lock_running_launches().retain(|w| !std::ptr::eq(w.stop, self.stop));
     }
 }
 
@@ -173,7 +173,7 @@ pub struct Launch {
     pub block: [u32; 3],
     /// Bytes of `extern __shared__` memory.
     pub dynamic_shared: u32,
-    /// Parameters packed as PTX lays them out (`Kernel::params` has the offsets).
+    /// Parameters packed as PTX lays them out (`Kernel::kernel_params` has the offsets).
     pub params: Vec<u8>,
     /// `cuLaunchCooperativeKernel`: all blocks must be resident at once.
     pub cooperative: bool,
@@ -188,22 +188,22 @@ pub struct Launch {
 pub fn validate_launch(launch: &Launch) -> Result<(), i32> {
     let ok = |good: bool, code: i32| if good { Ok(()) } else { Err(code) };
     for d in 0..3 {
-        ok((1..=MAX_GRID[d]).contains(&launch.grid[d]), codes::INVALID_VALUE)?;
-        ok((1..=MAX_BLOCK[d]).contains(&launch.block[d]), codes::INVALID_VALUE)?;
+        ok((1..=MAX_GRID_DIM[d]).contains(&launch.grid[d]), result_codes::INVALID_VALUE)?;
+        ok((1..=MAX_BLOCK_DIM[d]).contains(&launch.block[d]), result_codes::INVALID_VALUE)?;
     }
     let threads: u32 = launch.block.iter().product();
-    ok(threads <= MAX_THREADS_PER_BLOCK, codes::INVALID_VALUE)?;
+    ok(threads <= MAX_THREADS_PER_BLOCK, result_codes::INVALID_VALUE)?;
     let k = &*launch.function;
     if let Some(required) = k.launch_bounds().req_ntid {
-        ok(launch.block == required, codes::INVALID_VALUE)?;
+        ok(launch.block == required, result_codes::INVALID_VALUE)?;
     }
-    ok(threads <= k.max_threads_per_block(), codes::INVALID_VALUE)?;
-    ok(launch.dynamic_shared <= k.max_dynamic_shared(), codes::INVALID_VALUE)?;
-    ok(launch.params.len() >= k.param_bytes(), codes::INVALID_VALUE)?;
+    ok(threads <= k.max_threads_per_block(), result_codes::INVALID_VALUE)?;
+    ok(launch.dynamic_shared <= k.max_dynamic_shared(), result_codes::INVALID_VALUE)?;
+    ok(launch.params.len() >= k.param_bytes(), result_codes::INVALID_VALUE)?;
     if launch.cooperative {
         let blocks = launch.grid.iter().map(|&g| u64::from(g)).product::<u64>();
         let resident = u64::from(max_resident_blocks(k, threads, launch.dynamic_shared));
-        ok(blocks <= resident, codes::COOPERATIVE_LAUNCH_TOO_LARGE)?;
+        ok(blocks <= resident, result_codes::COOPERATIVE_LAUNCH_TOO_LARGE)?;
     }
     Ok(())
 }
@@ -212,7 +212,7 @@ pub fn validate_launch(launch: &Launch) -> Result<(), i32> {
 /// for each other. 0 when not even one block can run.
 pub fn max_resident_blocks(kernel: &Kernel, threads: u32, dynamic_shared: u32) -> u32 {
     let fits = (1..=kernel.max_threads_per_block()).contains(&threads) && dynamic_shared <= kernel.max_dynamic_shared();
-    if fits { memory_slots::n_resident_blocks() as u32 } else { 0 }
+    if fits { memory_slots::resident_block_limit() as u32 } else { 0 }
 }
 
 /// Runs a validated launch and returns when its last block has ended.
@@ -220,14 +220,14 @@ pub fn max_resident_blocks(kernel: &Kernel, threads: u32, dynamic_shared: u32) -
 /// # Errors
 /// The first fault; the other warps have been stopped by then.
 pub fn run_launch(launch: &Launch, cancel: &CancelFlag) -> Result<(), Fault> {
-    run_since(launch, cancel, cancel.interrupt_generation())
+    run_launch_in_generation(launch, cancel, cancel.interrupt_generation())
 }
 
 /// [`run_launch`] for a launch that the program asked for when the flag was in generation `interrupt_generation`.
 ///
 /// # Errors
 /// As [`run_launch`]; a [cancelled](super::FaultKind::Cancelled) launch if the flag was interrupted since then.
-pub fn run_since(launch: &Launch, cancel: &CancelFlag, generation: u64) -> Result<(), Fault> {
+pub fn run_launch_in_generation(launch: &Launch, cancel: &CancelFlag, generation: u64) -> Result<(), Fault> {
     let program = launch.function.compiled_program(launch.block)?;
     let shape = LaunchConfig {
         grid: launch.grid,
@@ -235,7 +235,7 @@ pub fn run_since(launch: &Launch, cancel: &CancelFlag, generation: u64) -> Resul
         dynamic_shared: launch.dynamic_shared,
         cooperative: launch.cooperative,
     };
-    let outcome = worker::run_program_since(&program, shape, &launch.params, cancel, generation);
+    let outcome = worker::run_program_in_generation(&program, shape, &launch.params, cancel, generation);
     crate::check::print_new_findings();
     outcome
 }

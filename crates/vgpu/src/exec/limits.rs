@@ -6,19 +6,19 @@ static MALLOC_HEAP_BYTES: AtomicUsize = AtomicUsize::new(8 << 20);
 static PRINTF_FIFO_BYTES: AtomicUsize = AtomicUsize::new(1 << 20);
 
 /// `CU_LIMIT_MALLOC_HEAP_SIZE`: what device-side `malloc` can give in all, bytes.
-pub fn malloc_heap() -> usize {
+pub fn malloc_heap_bytes() -> usize {
     MALLOC_HEAP_BYTES.load(Ordering::Relaxed)
 }
 /// Sets [`malloc_heap`].
-pub fn set_malloc_heap(bytes: usize) {
+pub fn set_malloc_heap_bytes(bytes: usize) {
     MALLOC_HEAP_BYTES.store(bytes, Ordering::Relaxed);
 }
 /// `CU_LIMIT_PRINTF_FIFO_SIZE`: how many bytes of output wait for the next synchronisation. More
 /// is not lost but written early.
-pub fn printf_fifo() -> usize {
+pub fn printf_fifo_bytes() -> usize {
     PRINTF_FIFO_BYTES.load(Ordering::Relaxed)
 }
 /// Sets [`printf_fifo`].
-pub fn set_printf_fifo(bytes: usize) {
+pub fn set_printf_fifo_bytes(bytes: usize) {
     PRINTF_FIFO_BYTES.store(bytes, Ordering::Relaxed);
 }

@@ -33,7 +33,7 @@ pub(crate) enum MbarrierError {
 
 impl MbarrierError {
     /// For an error message.
-    pub(crate) fn message(self) -> &'static str {
+    pub(crate) fn error_message(self) -> &'static str {
         match self {
             MbarrierError::BadArrivalCount => "an mbarrier counts from 1 to 1048575 arrivals",
             MbarrierError::TooManyArrivals => "more threads arrive at an mbarrier than its phase expects",
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_keep_everything() {
+    fn packed_words_round_trip() {
         for bytes in [0, 1, -1, 5000, -(MAX_COUNT as i32), MAX_COUNT as i32] {
             for (pending, expected, phase) in [(1, 1, 0), (0, MAX_COUNT, 7), (MAX_COUNT, 3, 5)] {
                 let b = Mbarrier { pending, expected, bytes, phase };
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_ends_with_the_last_arrival_and_byte() {
+    fn phase_ends_with_the_last_arrival_and_byte() {
         let mut b = Mbarrier::new(3).unwrap();
         let state = b.pack();
         b.arrive_counted(2, false).unwrap();
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_uses_are_found() {
+    fn invalid_operations_are_errors() {
         assert_eq!(Mbarrier::new(0), Err(MbarrierError::BadArrivalCount));
         assert_eq!(Mbarrier::new(1 << 20), Err(MbarrierError::BadArrivalCount));
         let mut b = Mbarrier::new(2).unwrap();

@@ -12,9 +12,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) const PARAM_BYTES: usize = 32 << 10;
 /// Bytes of the synchronisation words of a grid, which follow the parameters.
 pub(crate) const WORKSPACE_BYTES: usize = 256;
-const PARAM_SLOT: usize = 64 << 10;
+const PARAM_SLOT_BYTES: usize = 64 << 10;
 /// Local memory of a warp: 512 KiB per thread, CUDA's limit.
-pub(crate) const LOCAL_SLOT: usize = 16 << 20;
+pub(crate) const LOCAL_SLOT_BYTES: usize = 16 << 20;
 
 /// A piece of the window with `committed` bytes from `start` on.
 #[derive(Debug, Clone, Copy)]
@@ -40,23 +40,24 @@ pub(crate) struct SlotPool {
 
 /// Parameters of launches.
 pub(crate) static PARAM_SLOTS: SlotPool =
-    SlotPool::new(|w| (w.params_area().start, w.params_area().len), PARAM_SLOT, 0);
+    SlotPool::new(|w| (w.params_area().start, w.params_area().len), PARAM_SLOT_BYTES, 0);
 /// Local memory of warps.
-pub(crate) static LOCAL_SLOTS: SlotPool = SlotPool::new(|w| (w.local_area().start, w.local_area().len), LOCAL_SLOT, 0);
+pub(crate) static LOCAL_SLOTS: SlotPool =
+    SlotPool::new(|w| (w.local_area().start, w.local_area().len), LOCAL_SLOT_BYTES, 0);
 /// Shared memory of blocks. The first span is never handed out: it stands for "no shared memory".
 pub(crate) static SHARED_SLOTS: SlotPool =
-    SlotPool::new(|w| (w.shared_area().start, w.shared_area().len), crate::memory::window::SHARED_SPAN, 1);
+    SlotPool::new(|w| (w.shared_area().start, w.shared_area().len), crate::memory::window::SHARED_SPAN_BYTES, 1);
 
 /// Blocks that can be resident at once.
-pub(crate) fn n_resident_blocks() -> usize {
+pub(crate) fn resident_block_limit() -> usize {
     device_window().map_or(0, |w| w.n_shared_spans() - 1)
 }
 
 /// Multiprocessors of the device: fewer than usual where the window has no room for a block on each.
 pub(crate) fn n_multiprocessors() -> u32 {
-    match n_resident_blocks() as u32 {
-        0 => super::MULTIPROCESSORS,
-        n => n.min(super::MULTIPROCESSORS),
+    match resident_block_limit() as u32 {
+        0 => super::MULTIPROCESSOR_COUNT,
+        n => n.min(super::MULTIPROCESSOR_COUNT),
     }
 }
 
@@ -65,15 +66,15 @@ impl SlotPool {
         SlotPool { free: Mutex::new(FreeSlots { slots: Vec::new(), next_unused: first }), area, slot_len }
     }
 
-    fn lock(&self) -> MutexGuard<'_, FreeSlots> {
+    fn lock_free_slots(&self) -> MutexGuard<'_, FreeSlots> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A slot with exactly the pages of `bytes` committed; `Ok(None)` when all are in use.
-    pub(crate) fn take_slot(&self, bytes: usize) -> Result<Option<MemorySlot>, WindowError> {
+    pub(crate) fn alloc_slot(&self, bytes: usize) -> Result<Option<MemorySlot>, WindowError> {
         let w = device_window()?;
         let pages = bytes.next_multiple_of(page_size());
-        let mut free = self.lock();
+        let mut free = self.lock_free_slots();
         if let Some(i) = free.slots.iter().rposition(|s| s.committed == pages) {
             return Ok(Some(free.slots.swap_remove(i)));
         }
@@ -90,7 +91,7 @@ impl SlotPool {
 
     /// Takes a slot back; its contents stay until it is given out again.
     pub(crate) fn release_slot(&self, slot: MemorySlot) {
-        self.lock().slots.push(slot);
+        self.lock_free_slots().slots.push(slot);
     }
 }
 

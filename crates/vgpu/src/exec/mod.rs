@@ -7,49 +7,49 @@
 //! | file | what |
 //! |---|---|
 //! | `worker` | threads, the job list, when a grid is worth waking them for |
-//! | `job` | a running grid |
-//! | `serial` | kernels that never wait: all blocks on one fiber |
-//! | `resident`, `block`, `barrier` | kernels that may wait: a fiber per warp |
-//! | `fiber`, `stack`, `slots`, `tid` | what a warp runs on |
-//! | `signals`, `report`, `fault` | from a hardware exception to an error message |
-//! | `stop`, `monitor`, `interrupt` | launches that are to end: cancelled, too long, Ctrl-C |
-//! | `calls` | the functions that compiled code calls |
+//! | `grid_job` | a running grid |
+//! | `serial_blocks` | kernels that never wait: all blocks on one fiber |
+//! | `resident_blocks`, `block`, `barrier` | kernels that may wait: a fiber per warp |
+//! | `fiber`, `stack`, `memory_slots`, `tid` | what a warp runs on |
+//! | `signals`, `fault_report`, `fault` | from a hardware exception to an error message |
+//! | `stop_reason`, `watchdog`, `interrupt` | launches that are to end: cancelled, too long, Ctrl-C |
+//! | `runtime_calls` | the functions that compiled code calls |
 // A fault is made once per failed launch, so its size does not matter.
 #![allow(clippy::result_large_err)]
 
 mod barrier;
 pub(crate) mod block;
-pub mod calls;
-pub mod codes;
 pub mod fault;
+mod fault_report;
 pub(crate) mod fiber;
+mod grid_job;
 pub mod host_ranges;
 mod interrupt;
-mod job;
 pub mod launch;
 pub mod limits;
 pub(crate) mod mbarrier;
 pub mod program;
-mod report;
-mod resident;
-mod serial;
+mod resident_blocks;
+pub mod result_codes;
+pub mod runtime_calls;
+mod serial_blocks;
 mod signals;
 mod watchdog;
 pub(crate) use signals::install_fault_handlers as install_signals;
 mod memory_slots;
 mod stack;
-mod stop;
-mod tid;
-mod whole_warps;
+mod stop_reason;
+mod tid_tables;
+mod warp_barriers;
 mod worker;
 
-pub use calls::RUNTIME_CALLS;
 pub use fault::{Fault, FaultAccess, FaultKind};
+pub use grid_job::{LaunchConfig, MULTIPROCESSOR_COUNT};
 pub use interrupt::set_interrupt_check;
 pub(crate) use interrupt::{CHECK_INTERVAL, can_check_interrupt, is_interrupt_requested, mark_internal_thread};
-pub use job::{LaunchConfig, MULTIPROCESSORS};
-pub use launch::{CancelFlag, Launch, max_resident_blocks, run_launch, run_since, validate_launch};
+pub use launch::{CancelFlag, Launch, max_resident_blocks, run_launch, run_launch_in_generation, validate_launch};
 pub(crate) use memory_slots::n_multiprocessors;
 pub use program::{InstructionLocation, Program, SourceMap};
+pub use runtime_calls::RUNTIME_CALLS;
 pub(crate) use watchdog::register_cancel_flag;
 pub use worker::{n_workers, run_program};

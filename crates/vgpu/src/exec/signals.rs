@@ -8,7 +8,7 @@
 //! Assumes: `GUARD` describes the fiber that runs on this thread, and the thread has an alternate
 //! signal stack ([`ensure_alternate_stack`]), because the fiber's own may be exhausted.
 
-use super::fiber::{FiberGuard, PauseReason, SignalInfo, THREAD_GUARD};
+use super::fiber::{PauseReason, SignalInfo, THREAD_FIBER_STATE, ThreadFiberState};
 use crate::arch;
 use crate::memory::move_pages;
 use std::cell::UnsafeCell;
@@ -19,7 +19,7 @@ use std::sync::Once;
 const FAULT_SIGNALS: [i32; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL];
 /// `si_code`: the memory is there, but not for this access.
 const SEGV_ACCERR: i32 = 2;
-const ALTERNATE_STACK: usize = 64 << 10;
+const ALTERNATE_STACK_BYTES: usize = 64 << 10;
 
 struct PreviousHandlers([UnsafeCell<MaybeUninit<libc::sigaction>>; FAULT_SIGNALS.len()]);
 // SAFETY: written once before the handler is installed, only read afterwards.
@@ -50,7 +50,7 @@ fn install_handlers() {
 }
 
 /// Leaves signals that are sent to the process (Ctrl-C, timers) to the threads of the program.
-pub(crate) fn block_asynchronous() {
+pub(crate) fn block_asynchronous_signals() {
     // SAFETY: builds a signal set and sets the mask of the calling thread.
     unsafe {
         let mut set: libc::sigset_t = zeroed();
@@ -74,7 +74,7 @@ impl Drop for AlternateStack {
                 current.ss_flags = libc::SS_DISABLE;
                 libc::sigaltstack(&current, null_mut());
             }
-            libc::munmap(self.0, ALTERNATE_STACK);
+            libc::munmap(self.0, ALTERNATE_STACK_BYTES);
         }
     }
 }
@@ -93,15 +93,15 @@ fn make_alternate_stack() -> Option<AlternateStack> {
     unsafe {
         let mut current: libc::stack_t = zeroed();
         libc::sigaltstack(std::ptr::null(), &mut current);
-        if current.ss_flags & libc::SS_DISABLE == 0 && current.ss_size >= ALTERNATE_STACK / 2 {
+        if current.ss_flags & libc::SS_DISABLE == 0 && current.ss_size >= ALTERNATE_STACK_BYTES / 2 {
             return None;
         }
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        let p = libc::mmap(null_mut(), ALTERNATE_STACK, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
+        let p = libc::mmap(null_mut(), ALTERNATE_STACK_BYTES, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);
         if p == libc::MAP_FAILED {
             return None;
         }
-        let stack = libc::stack_t { ss_sp: p, ss_flags: 0, ss_size: ALTERNATE_STACK };
+        let stack = libc::stack_t { ss_sp: p, ss_flags: 0, ss_size: ALTERNATE_STACK_BYTES };
         libc::sigaltstack(&stack, null_mut());
         Some(AlternateStack(p))
     }
@@ -115,9 +115,9 @@ unsafe extern "C" fn fault_handler(signal: i32, info: *mut libc::siginfo_t, cont
     if signal == libc::SIGSEGV && code == SEGV_ACCERR && move_pages::may_retry_access(address) {
         return;
     }
-    let ours = THREAD_GUARD.try_with(|guard| {
+    let ours = THREAD_FIBER_STATE.try_with(|guard| {
         // SAFETY: the system passes valid pointers.
-        unsafe { end_fiber(guard, signal, &*info, &mut *context.cast::<libc::ucontext_t>()) }
+        unsafe { terminate_faulting_fiber(guard, signal, &*info, &mut *context.cast::<libc::ucontext_t>()) }
     });
     if ours != Ok(true) {
         // SAFETY: the arguments of this handler are passed on.
@@ -129,7 +129,12 @@ unsafe extern "C" fn fault_handler(signal: i32, info: *mut libc::siginfo_t, cont
 ///
 /// # Safety
 /// `info` and `context` must be those of the signal being handled on this thread.
-unsafe fn end_fiber(guard: &FiberGuard, signal: i32, info: &libc::siginfo_t, context: &mut libc::ucontext_t) -> bool {
+unsafe fn terminate_faulting_fiber(
+    guard: &ThreadFiberState,
+    signal: i32,
+    info: &libc::siginfo_t,
+    context: &mut libc::ucontext_t,
+) -> bool {
     // SAFETY: a fiber that runs is alive, and it runs until `resume` clears the pointer.
     let Some(fiber) = (unsafe { guard.current.get().as_ref() }) else { return false };
     if info.si_code <= 0 {

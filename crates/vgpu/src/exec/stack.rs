@@ -14,7 +14,7 @@ const GUARD_BYTES: [usize; 5] = [1 << 20, 1 << 20, 8 << 20, 64 << 20, 64 << 20];
 pub(crate) const RUNTIME_RESERVE_BYTES: usize = 64 << 10;
 const STACK_CLASS_BYTES: [usize; 5] = [256 << 10, 1 << 20, 8 << 20, 64 << 20, 512 << 20];
 /// Stacks of one size that a thread keeps for later.
-const MAX_POOLED: usize = 128;
+const MAX_POOLED_STACKS: usize = 128;
 
 /// A stack for one fiber.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ impl StackPool {
         if class >= LARGE_STACK_CLASS {
             release_pages(&stack);
         }
-        if self.free[class].len() < MAX_POOLED {
+        if self.free[class].len() < MAX_POOLED_STACKS {
             self.free[class].push(stack);
         }
     }
@@ -111,10 +111,10 @@ pub(crate) const UNBOUNDED_STACK_BYTES: usize =
     STACK_CLASS_BYTES[LARGE_STACK_CLASS] - RUNTIME_RESERVE_BYTES - (16 << 10);
 /// Bytes of native stack for each byte of a thread's stack. A GPU's frame has 16 bytes at least;
 /// the frame of a warp with as many registers rarely has 8 KiB.
-const NATIVE_PER_DEVICE_BYTE: usize = 512;
+const NATIVE_STACK_BYTES_PER_DEVICE_BYTE: usize = 512;
 
 /// Native stack for kernels without a static bound where a thread has `limit` bytes of stack.
 pub(crate) fn stack_bytes_for_limit(limit: usize) -> usize {
     let most = STACK_CLASS_BYTES[STACK_CLASS_BYTES.len() - 1] - RUNTIME_RESERVE_BYTES - (16 << 10);
-    limit.saturating_mul(NATIVE_PER_DEVICE_BYTE).min(most)
+    limit.saturating_mul(NATIVE_STACK_BYTES_PER_DEVICE_BYTE).min(most)
 }

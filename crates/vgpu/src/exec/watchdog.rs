@@ -14,14 +14,14 @@ use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 /// Looks without anything running, before the thread sleeps.
-const IDLE_POLLS: u32 = 50;
+const MAX_IDLE_POLLS: u32 = 50;
 
 static CANCEL_FLAGS: Mutex<Vec<Weak<CancelFlag>>> = Mutex::new(Vec::new());
 static IS_ASLEEP: AtomicBool = AtomicBool::new(false);
 static WATCHDOG_THREAD: OnceLock<Thread> = OnceLock::new();
 
 /// The longest that a launch may take; `None` for no limit.
-pub(crate) fn time_limit() -> Option<Duration> {
+pub(crate) fn kernel_time_limit() -> Option<Duration> {
     static TIME_LIMIT: OnceLock<Option<Duration>> = OnceLock::new();
     *TIME_LIMIT.get_or_init(|| {
         let parse = |text: &str| text.parse::<f64>().ok().filter(|s| *s > 0.0 && s.is_finite());
@@ -35,21 +35,21 @@ pub(crate) fn register_cancel_flag(flag: Weak<CancelFlag>) {
     flags.retain(|f| f.strong_count() > 0);
     flags.push(flag);
     drop(flags);
-    start_if_used();
+    start_watchdog_if_needed();
 }
 
 /// Starts the thread if it does not run, once there is something to watch and a reason to: a
 /// program that has only loaded the library has no threads, and may fork.
-pub(crate) fn start_if_used() {
+pub(crate) fn start_watchdog_if_needed() {
     let watches = !CANCEL_FLAGS.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
-    if watches && (time_limit().is_some() || interrupt::has_check()) {
-        start_thread();
+    if watches && (kernel_time_limit().is_some() || interrupt::has_interrupt_check()) {
+        start_watchdog_thread();
     }
 }
 
-fn start_thread() {
-    static ONCE: std::sync::Once = std::sync::Once::new();
-    ONCE.call_once(|| {
+fn start_watchdog_thread() {
+    static START_ONCE: std::sync::Once = std::sync::Once::new();
+    START_ONCE.call_once(|| {
         let started =
             std::thread::Builder::new().name("rtcg-monitor".into()).stack_size(256 << 10).spawn(watchdog_loop);
         match started {
@@ -72,12 +72,12 @@ pub(crate) fn wake_watchdog() {
 
 fn watchdog_loop() {
     interrupt::mark_internal_thread();
-    super::signals::block_asynchronous();
+    super::signals::block_asynchronous_signals();
     let mut begun = HashMap::new();
     let mut idle = 0;
     loop {
         idle = if check_timeouts(&mut begun) { 0 } else { idle + 1 };
-        if idle < IDLE_POLLS {
+        if idle < MAX_IDLE_POLLS {
             std::thread::sleep(interrupt::CHECK_INTERVAL);
         } else {
             IS_ASLEEP.store(true, Ordering::SeqCst);
@@ -101,7 +101,7 @@ fn check_timeouts(begun: &mut HashMap<u64, Instant>) -> bool {
             let first = *begun.get(&grid).unwrap_or(&now);
             seen.insert(grid, first);
             let age = now - first;
-            (age, time_limit().is_some_and(|limit| age >= limit))
+            (age, kernel_time_limit().is_some_and(|limit| age >= limit))
         });
     }
     *begun = seen;

@@ -5,11 +5,11 @@
 //! and returns only when no helper is in the job any more, so a job may live on its stack.
 
 use super::fault::{Fault, FaultKind};
-use super::job::{GridJob, LaunchConfig, ParamSlot};
+use super::grid_job::{GridJob, LaunchConfig, ParamSlot};
 use super::launch::CancelFlag;
 use super::program::Program;
 use super::stack::StackPool;
-use super::{interrupt, resident, serial, signals};
+use super::{interrupt, resident_blocks, serial_blocks, signals};
 use crate::arch;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -50,11 +50,11 @@ fn with_worker<R>(index: u32, f: impl FnOnce(&mut Worker) -> R) -> R {
 /// # Errors
 /// The first fault.
 pub fn run_program(program: &Program, shape: LaunchConfig, params: &[u8], cancel: &CancelFlag) -> Result<(), Fault> {
-    run_program_since(program, shape, params, cancel, cancel.interrupt_generation())
+    run_program_in_generation(program, shape, params, cancel, cancel.interrupt_generation())
 }
 
 /// [`run_program`] for a launch that was begun when the flag was in generation `generation`.
-pub(crate) fn run_program_since(
+pub(crate) fn run_program_in_generation(
     program: &Program,
     shape: LaunchConfig,
     params: &[u8],
@@ -97,12 +97,12 @@ fn run_job(job: &GridJob<'_>) {
         ns => u64::from(ns),
     };
     let worth = job.total > 1 && !job.caller_only && per_block.saturating_mul(job.total) > MIN_PARALLEL_NS;
-    let first = job.take_blocks();
+    let first = job.claim_blocks();
     if worth && let Some(helpers) = HelperThreads::process_helpers() {
         helpers.offer_job(job);
         let start = Instant::now();
         let done = run_blocks(job, 0, first);
-        note_time(job, start, done);
+        record_block_time(job, start, done);
         helpers.withdraw_job(job);
     } else {
         // Reading the clock costs a tenth of an empty launch, so single blocks are timed now and then.
@@ -111,13 +111,13 @@ fn run_job(job: &GridJob<'_>) {
         let start = (!skipped).then(Instant::now);
         let done = run_blocks(job, 0, first);
         if let Some(start) = start {
-            note_time(job, start, done);
+            record_block_time(job, start, done);
         }
     }
 }
 
 /// Keeps a running mean of the time of a block, from the `done` blocks of this thread.
-fn note_time(job: &GridJob<'_>, start: Instant, done: u64) {
+fn record_block_time(job: &GridJob<'_>, start: Instant, done: u64) {
     if job.is_stopped() || done == 0 {
         return;
     }
@@ -130,12 +130,12 @@ fn note_time(job: &GridJob<'_>, start: Instant, done: u64) {
 
 /// Runs blocks on this thread until there is none left; how many it ran.
 fn run_blocks(job: &GridJob<'_>, index: u32, first: Range<u64>) -> u64 {
-    let mode = arch::set_float_mode();
+    let mode = arch::set_default_float_mode();
     let done = with_worker(index, |worker| {
         if job.program.suspends {
-            resident::run_resident_blocks(job, worker, first)
+            resident_blocks::run_resident_blocks(job, worker, first)
         } else {
-            serial::run_blocks_serially(job, worker, first)
+            serial_blocks::run_blocks_serially(job, worker, first)
         }
     });
     arch::restore_float_mode(mode);
@@ -144,8 +144,8 @@ fn run_blocks(job: &GridJob<'_>, index: u32, first: Range<u64>) -> u64 {
 
 /// Threads that run a large grid, the caller included.
 pub fn n_workers() -> usize {
-    static N: OnceLock<usize> = OnceLock::new();
-    *N.get_or_init(|| {
+    static WORKER_COUNT: OnceLock<usize> = OnceLock::new();
+    *WORKER_COUNT.get_or_init(|| {
         let wanted = crate::env::env_setting("RTCG_WORKERS", "a number of threads", |text| text.parse().ok());
         let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         wanted.unwrap_or_else(cores).clamp(1, 1024)
@@ -171,12 +171,12 @@ impl HelperThreads {
     /// The helpers of this process; `None` when there are none (a single core, or a forked child,
     /// which has only the thread that forked).
     fn process_helpers() -> Option<&'static HelperThreads> {
-        static HELPERS: OnceLock<Option<&'static HelperThreads>> = OnceLock::new();
-        let helpers = (*HELPERS.get_or_init(HelperThreads::start_helpers))?;
+        static HELPER_THREADS: OnceLock<Option<&'static HelperThreads>> = OnceLock::new();
+        let helpers = (*HELPER_THREADS.get_or_init(HelperThreads::start_helper_threads))?;
         (helpers.process == std::process::id()).then_some(helpers)
     }
 
-    fn start_helpers() -> Option<&'static HelperThreads> {
+    fn start_helper_threads() -> Option<&'static HelperThreads> {
         let n = n_workers() - 1;
         if n == 0 {
             return None;
@@ -195,12 +195,12 @@ impl HelperThreads {
         (started.count() > 0).then_some(helpers)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<JobOffer>> {
+    fn lock_offers(&self) -> MutexGuard<'_, Vec<JobOffer>> {
         self.offers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn offer_job(&self, job: &GridJob<'_>) {
-        let mut offers = self.lock();
+        let mut offers = self.lock_offers();
         offers.push(JobOffer(std::ptr::from_ref(job).cast()));
         // Under the lock, or a helper that is about to sleep could miss it.
         self.generation.fetch_add(1, Ordering::Release);
@@ -215,7 +215,7 @@ impl HelperThreads {
     /// Takes the job off the list and waits for the helpers that are in it.
     fn withdraw_job(&self, job: &GridJob<'_>) {
         let this = JobOffer(std::ptr::from_ref(job).cast());
-        self.lock().retain(|o| *o != this);
+        self.lock_offers().retain(|o| *o != this);
         // From here on no helper can enter.
         let mut spins = 0;
         while job.helpers.load(Ordering::Acquire) != 0 {
@@ -233,14 +233,14 @@ impl HelperThreads {
 
     fn helper_loop(&self, index: u32) {
         interrupt::mark_internal_thread();
-        signals::block_asynchronous();
+        signals::block_asynchronous_signals();
         signals::install_fault_handlers();
         loop {
             let JobOffer(job) = self.wait_for_job();
             // SAFETY: `wait_for_job` has counted this helper in under the lock, and the caller does not
             // leave `withdraw_job` before it is counted out.
             let job = unsafe { &*job };
-            let first = job.take_blocks();
+            let first = job.claim_blocks();
             if !first.is_empty() {
                 run_blocks(job, index, first);
             }
@@ -255,7 +255,7 @@ impl HelperThreads {
     fn wait_for_job(&self) -> JobOffer {
         loop {
             let seen = self.generation.load(Ordering::Acquire);
-            if let Some(offer) = self.join_job(&self.lock()) {
+            if let Some(offer) = self.join_job(&self.lock_offers()) {
                 return offer;
             }
             let mut spins = 0;
@@ -263,7 +263,7 @@ impl HelperThreads {
                 std::hint::spin_loop();
                 spins += 1;
             }
-            let mut offers = self.lock();
+            let mut offers = self.lock_offers();
             while self.generation.load(Ordering::Acquire) == seen {
                 offers = self.wake.wait(offers).unwrap_or_else(PoisonError::into_inner);
             }
@@ -272,7 +272,7 @@ impl HelperThreads {
 
     fn join_job(&self, offers: &MutexGuard<'_, Vec<JobOffer>>) -> Option<JobOffer> {
         // SAFETY: jobs in the list are alive, and the list is locked.
-        let open = offers.iter().find(|o| unsafe { (*o.0).has_blocks() })?;
+        let open = offers.iter().find(|o| unsafe { (*o.0).has_unclaimed_blocks() })?;
         // SAFETY: as above.
         unsafe { (*open.0).helpers.fetch_add(1, Ordering::AcqRel) };
         Some(*open)

@@ -11,7 +11,7 @@ use std::thread::ThreadId;
 
 use super::{Graph, NodeAction};
 use crate::context::Context;
-use crate::driver_objects::lock;
+use crate::driver_objects::lock_mutex;
 use crate::error::{Error, Res, ResultCode, ensure};
 use crate::stream::{Stream, StreamKind};
 
@@ -23,7 +23,7 @@ static CAPTURES: Mutex<Vec<Weak<Capture>>> = Mutex::new(Vec::new());
 /// Captures in progress; lets calls that a capture forbids find out cheaply that there is none.
 static N_CAPTURES: AtomicUsize = AtomicUsize::new(0);
 
-thread_local!(static MODE: Cell<u32> = const { Cell::new(GLOBAL_MODE) });
+thread_local!(static THREAD_CAPTURE_MODE: Cell<u32> = const { Cell::new(GLOBAL_MODE) });
 
 /// A capture in progress.
 #[derive(Debug)]
@@ -65,15 +65,15 @@ impl Capture {
         self.invalid.store(true, Ordering::Release);
     }
 
-    fn admit_stream(self: &Arc<Self>, stream: &Arc<Stream>, after: Vec<u64>) {
-        lock(&self.streams).push(Arc::downgrade(stream));
-        *lock(&stream.capture) = Some(StreamCapture { capture: self.clone(), after });
+    fn add_capturing_stream(self: &Arc<Self>, stream: &Arc<Stream>, after: Vec<u64>) {
+        lock_mutex(&self.streams).push(Arc::downgrade(stream));
+        *lock_mutex(&stream.capture) = Some(StreamCapture { capture: self.clone(), after });
         stream.capturing.store(true, Ordering::Release);
     }
 
     fn release_streams(&self) {
-        for stream in lock(&self.streams).drain(..).filter_map(|s| s.upgrade()) {
-            *lock(&stream.capture) = None;
+        for stream in lock_mutex(&self.streams).drain(..).filter_map(|s| s.upgrade()) {
+            *lock_mutex(&stream.capture) = None;
             stream.capturing.store(false, Ordering::Release);
         }
     }
@@ -81,13 +81,13 @@ impl Capture {
 
 /// Begins to capture what is submitted to a stream, into a graph after some of its nodes.
 pub(crate) fn begin_capture(ctx: &Context, stream: &Arc<Stream>, graph: Arc<Graph>, after: Vec<u64>, mode: u32) -> Res {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
+    static NEXT_CAPTURE_ID: AtomicU64 = AtomicU64::new(1);
     ensure(mode <= RELAXED_MODE, ResultCode::INVALID_VALUE)?;
     ensure(stream.kind != StreamKind::Legacy, ResultCode::STREAM_CAPTURE_UNSUPPORTED)?;
     ensure(!stream.capturing.load(Ordering::Acquire), ResultCode::ILLEGAL_STATE)?;
     N_CAPTURES.fetch_add(1, Ordering::AcqRel);
     let capture = Arc::new(Capture {
-        id: NEXT.fetch_add(1, Ordering::Relaxed),
+        id: NEXT_CAPTURE_ID.fetch_add(1, Ordering::Relaxed),
         graph,
         origin: stream.id,
         ctx_id: ctx.id,
@@ -96,11 +96,11 @@ pub(crate) fn begin_capture(ctx: &Context, stream: &Arc<Stream>, graph: Arc<Grap
         invalid: AtomicBool::new(false),
         streams: Mutex::default(),
     });
-    let mut captures = lock(&CAPTURES);
+    let mut captures = lock_mutex(&CAPTURES);
     captures.retain(|c| c.strong_count() > 0);
     captures.push(Arc::downgrade(&capture));
     drop(captures);
-    capture.admit_stream(stream, after);
+    capture.add_capturing_stream(stream, after);
     Ok(())
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn end_capture(stream: &Arc<Stream>) -> Res<Arc<Graph>> {
     ensure(here, ResultCode::STREAM_CAPTURE_WRONG_THREAD)?;
     capture.release_streams();
     ensure(!capture.is_invalid(), ResultCode::STREAM_CAPTURE_INVALIDATED)?;
-    let parts = capture.graph.contents();
+    let parts = capture.graph.lock_contents();
     // Work of another stream that this one does not wait for would be lost to whoever waits for it.
     let loose =
         parts.nodes.iter().any(|n| !after.contains(&n.handle) && parts.dependents_of(n.handle).next().is_none());
@@ -127,7 +127,7 @@ pub(crate) fn capture_of_stream(stream: &Stream) -> Option<StreamCapture> {
     if !stream.capturing.load(Ordering::Acquire) {
         return None;
     }
-    lock(&stream.capture).clone()
+    lock_mutex(&stream.capture).clone()
 }
 
 /// Makes a node of an operation if its stream is capturing; whether it did.
@@ -135,7 +135,7 @@ pub(crate) fn capture_operation(stream: &Stream, action: impl FnOnce() -> Res<No
     if !stream.capturing.load(Ordering::Acquire) {
         return Ok(false);
     }
-    let mut slot = lock(&stream.capture);
+    let mut slot = lock_mutex(&stream.capture);
     let Some(captured) = &mut *slot else { return Ok(false) };
     ensure(!captured.capture.is_invalid(), ResultCode::STREAM_CAPTURE_INVALIDATED)?;
     let added = action().and_then(|a| captured.capture.graph.add_node(a, &captured.after, 0));
@@ -160,9 +160,9 @@ pub(crate) fn join_event_capture(stream: &Arc<Stream>, event: &StreamCapture) ->
     ensure(stream.kind != StreamKind::Legacy, ResultCode::STREAM_CAPTURE_IMPLICIT)?;
     ensure(!event.capture.is_invalid(), ResultCode::STREAM_CAPTURE_INVALIDATED)?;
     match capture_of_stream(stream) {
-        None => event.capture.admit_stream(stream, event.after.clone()),
+        None => event.capture.add_capturing_stream(stream, event.after.clone()),
         Some(own) if own.capture.id == event.capture.id => {
-            if let Some(captured) = &mut *lock(&stream.capture) {
+            if let Some(captured) = &mut *lock_mutex(&stream.capture) {
                 let new = event.after.iter().filter(|n| !own.after.contains(n));
                 captured.after.extend(new);
             }
@@ -186,14 +186,14 @@ fn active_captures() -> Vec<Arc<Capture>> {
     if N_CAPTURES.load(Ordering::Acquire) == 0 {
         return Vec::new();
     }
-    let ended = |c: &Arc<Capture>| lock(&c.streams).is_empty();
-    lock(&CAPTURES).iter().filter_map(Weak::upgrade).filter(|c| !ended(c)).collect()
+    let ended = |c: &Arc<Capture>| lock_mutex(&c.streams).is_empty();
+    lock_mutex(&CAPTURES).iter().filter_map(Weak::upgrade).filter(|c| !ended(c)).collect()
 }
 
 /// Fails when a blocking stream of the context is capturing: the legacy default stream would have
 /// to wait for it.
-pub(crate) fn check_legacy(ctx: &Context) -> Res {
-    match before_legacy(ctx) {
+pub(crate) fn refuse_if_blocking_stream_captures(ctx: &Context) -> Res {
+    match find_blocking_stream_capture(ctx) {
         None => Ok(()),
         Some(capture) => {
             capture.invalidate_capture();
@@ -203,13 +203,13 @@ pub(crate) fn check_legacy(ctx: &Context) -> Res {
 }
 
 /// Whether the legacy default stream would have to wait for a stream of the context that is capturing.
-pub(crate) fn is_waited_for(ctx: &Context) -> bool {
-    before_legacy(ctx).is_some()
+pub(crate) fn legacy_stream_waits_for_capture(ctx: &Context) -> bool {
+    find_blocking_stream_capture(ctx).is_some()
 }
 
-fn before_legacy(ctx: &Context) -> Option<Arc<Capture>> {
+fn find_blocking_stream_capture(ctx: &Context) -> Option<Arc<Capture>> {
     let blocking = |c: &Arc<Capture>| {
-        let streams = lock(&c.streams);
+        let streams = lock_mutex(&c.streams);
         streams.iter().filter_map(Weak::upgrade).any(|s| s.kind == StreamKind::Blocking)
     };
     active_captures().into_iter().find(|c| c.ctx_id == ctx.id && blocking(c))
@@ -217,9 +217,9 @@ fn before_legacy(ctx: &Context) -> Option<Arc<Capture>> {
 
 /// Fails when a capture forbids calls that may wait for, or disturb, streams: allocation, frees, queries, waits,
 /// synchronous copies.
-pub(crate) fn check_unsafe_call() -> Res {
+pub(crate) fn refuse_call_unsafe_in_capture() -> Res {
     let me = std::thread::current().id();
-    let mode = MODE.get();
+    let mode = THREAD_CAPTURE_MODE.get();
     let forbids = |c: &Arc<Capture>| match (mode, c.mode) {
         (RELAXED_MODE, _) | (_, RELAXED_MODE) => false,
         (GLOBAL_MODE, GLOBAL_MODE) => true,
@@ -235,7 +235,7 @@ pub(crate) fn check_unsafe_call() -> Res {
 }
 
 /// Fails when a stream of the context is capturing: waiting for all of it makes no sense.
-pub(crate) fn check_context_wait(ctx: &Context) -> Res {
+pub(crate) fn refuse_if_context_captures(ctx: &Context) -> Res {
     match active_captures().into_iter().find(|c| c.ctx_id == ctx.id) {
         None => Ok(()),
         Some(capture) => {
@@ -246,7 +246,7 @@ pub(crate) fn check_context_wait(ctx: &Context) -> Res {
 }
 
 /// `cuThreadExchangeStreamCaptureMode`
-pub(crate) fn exchange_mode(mode: u32) -> Res<u32> {
+pub(crate) fn exchange_capture_mode(mode: u32) -> Res<u32> {
     ensure(mode <= RELAXED_MODE, ResultCode::INVALID_VALUE)?;
-    Ok(MODE.replace(mode))
+    Ok(THREAD_CAPTURE_MODE.replace(mode))
 }

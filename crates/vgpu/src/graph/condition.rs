@@ -19,7 +19,7 @@ pub(crate) struct Condition {
     /// What it is at the start of each launch, if that was said.
     default: Option<u32>,
     /// Whether a node asks it; a second one may not.
-    is_claimed: AtomicBool,
+    is_claimed_by_node: AtomicBool,
 }
 
 /// Conditions by number; the first is 1.
@@ -28,13 +28,13 @@ static CONDITIONS: Mutex<BTreeMap<u64, Weak<Condition>>> = Mutex::new(BTreeMap::
 impl Condition {
     /// A new condition and its number.
     pub(crate) fn create_condition(default: Option<u32>) -> (u64, Arc<Condition>) {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        static NEXT_CONDITION_NUMBER: AtomicU64 = AtomicU64::new(1);
+        let number = NEXT_CONDITION_NUMBER.fetch_add(1, Ordering::Relaxed);
         let condition = Arc::new(Condition {
             number,
             value: AtomicU32::new(default.unwrap_or(0)),
             default,
-            is_claimed: AtomicBool::new(false),
+            is_claimed_by_node: AtomicBool::new(false),
         });
         let mut all = CONDITIONS.lock().unwrap_or_else(PoisonError::into_inner);
         all.insert(number, Arc::downgrade(&condition));
@@ -59,12 +59,12 @@ impl Condition {
 
     /// Takes it for a node; whether no other node asks it.
     pub(crate) fn claim_for_node(&self) -> bool {
-        !self.is_claimed.swap(true, Ordering::AcqRel)
+        !self.is_claimed_by_node.swap(true, Ordering::AcqRel)
     }
 
     /// Whether a node asks it.
-    pub(crate) fn is_claimed(&self) -> bool {
-        self.is_claimed.load(Ordering::Acquire)
+    pub(crate) fn is_claimed_by_node(&self) -> bool {
+        self.is_claimed_by_node.load(Ordering::Acquire)
     }
 
     /// A launch begins.
@@ -97,7 +97,7 @@ pub(crate) struct ConditionalNode {
 
 impl Drop for ConditionalNode {
     fn drop(&mut self) {
-        self.condition.is_claimed.store(false, Ordering::Release);
+        self.condition.is_claimed_by_node.store(false, Ordering::Release);
     }
 }
 
@@ -115,7 +115,7 @@ impl ConditionalNode {
     }
 
     /// Whether it asks again when the graph has run.
-    pub(crate) fn is_while(&self) -> bool {
+    pub(crate) fn is_while_node(&self) -> bool {
         self.kind == CUgraphConditionalNodeType::CU_GRAPH_COND_TYPE_WHILE
     }
 }

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use super::{Condition, ConditionalNode, Graph, GraphMemory, NodeAction, UserObject, memory};
 use crate::api::launch::run_kernel;
-use crate::api::{copy_box, memset};
+use crate::api::{memcpy_2d_3d, memset};
 use crate::context::Context;
 use crate::driver::EVENTS;
-use crate::driver_objects::{fault_error, lock};
+use crate::driver_objects::{error_from_fault, lock_mutex};
 use crate::error::{Res, ResultCode, ensure};
 use crate::event::Event;
 use crate::handles::HandleTable;
@@ -24,12 +24,12 @@ use crate::stream::{OperationWork, Stream, StreamPoint, StreamPoints};
 pub(crate) static GRAPH_EXECS: HandleTable<GraphExec> = HandleTable::new(0x1d);
 
 /// A graph with so many threads in all may run inside the launch call...
-const INLINE_THREADS: u64 = 1 << 20;
+const MAX_INLINE_THREADS: u64 = 1 << 20;
 /// ...if its last launch took no longer than this.
-const INLINE_MAX: Duration = Duration::from_micros(400);
+const MAX_INLINE_DURATION: Duration = Duration::from_micros(400);
 
 /// `CU_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH`
-const AUTO_FREE: u64 = 1;
+const AUTO_FREE_ON_LAUNCH_FLAG: u64 = 1;
 
 /// `CUgraphExec`
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl std::fmt::Debug for LaunchPlan {
 /// The nodes of a graph in order; fails when they form a cycle.
 fn ordered_exec_nodes(graph: &Graph) -> Res<Vec<ExecNode>> {
     let (order, edges) = {
-        let parts = graph.contents();
+        let parts = graph.lock_contents();
         (parts.topological_order().ok_or(ResultCode::INVALID_VALUE)?, parts.edges.clone())
     };
     let at: std::collections::HashMap<u64, usize> = order.iter().enumerate().map(|(i, n)| (n.handle, i)).collect();
@@ -121,14 +121,14 @@ fn ordered_exec_nodes(graph: &Graph) -> Res<Vec<ExecNode>> {
 }
 
 /// The objects of the program that a graph and the graphs inside it hold.
-fn user_objects_of(graph: &Graph) -> Vec<Arc<UserObject>> {
-    let mut objects = lock(&graph.objects).clone();
-    let nodes = graph.contents().nodes.clone();
+fn collect_user_objects(graph: &Graph) -> Vec<Arc<UserObject>> {
+    let mut objects = lock_mutex(&graph.objects).clone();
+    let nodes = graph.lock_contents().nodes.clone();
     for node in nodes {
         match node.current_action() {
-            NodeAction::Child(child) => objects.append(&mut user_objects_of(&child)),
+            NodeAction::Child(child) => objects.append(&mut collect_user_objects(&child)),
             NodeAction::Conditional(choice) => {
-                choice.bodies.iter().for_each(|body| objects.append(&mut user_objects_of(body)))
+                choice.bodies.iter().for_each(|body| objects.append(&mut collect_user_objects(body)))
             }
             _ => {}
         }
@@ -156,7 +156,7 @@ struct LaunchPlanner {
 }
 
 impl LaunchPlanner {
-    fn add_all(&mut self, body: &[ExecNode]) -> Res {
+    fn add_nodes(&mut self, body: &[ExecNode]) -> Res {
         body.iter().filter(|n| n.enabled).try_for_each(|n| self.add_node(n))
     }
 
@@ -164,7 +164,7 @@ impl LaunchPlanner {
         match &node.action {
             NodeAction::Kernel(kernel) => {
                 let (launch, function) = (&kernel.launch, &kernel.function);
-                function.kernel.compiled_program(launch.block).map_err(fault_error)?;
+                function.kernel.compiled_program(launch.block).map_err(error_from_fault)?;
                 let n: u64 = launch.grid.iter().chain(&launch.block).map(|&n| u64::from(n)).product();
                 self.threads = self.threads.saturating_add(n);
                 self.can_run_inline &=
@@ -175,7 +175,7 @@ impl LaunchPlanner {
                 }));
             }
             NodeAction::Copy(copy) => {
-                if let Some(work) = copy_box::prepare_3d(&copy.get())? {
+                if let Some(work) = memcpy_2d_3d::prepare_memcpy_3d(&copy.get())? {
                     self.device.push(Box::new(move |_, _| work()));
                 }
             }
@@ -187,13 +187,13 @@ impl LaunchPlanner {
                 self.can_run_inline = false;
                 let operations = operations.clone();
                 self.device.push(Box::new(move |ctx, generation| {
-                    operations.iter().try_for_each(|op| op.run(ctx, generation))
+                    operations.iter().try_for_each(|op| op.execute_mem_op(ctx, generation))
                 }));
             }
             NodeAction::Host(function, data) => self.add_step(LaunchStep::Host(*function, *data)),
             NodeAction::Record(event) => self.add_step(LaunchStep::Record(EVENTS.get_object(*event)?)),
             NodeAction::Wait(event) => self.add_step(LaunchStep::Wait(EVENTS.get_object(*event)?)),
-            NodeAction::Child(_) => node.inside.iter().try_for_each(|body| self.add_all(body))?,
+            NodeAction::Child(_) => node.inside.iter().try_for_each(|body| self.add_nodes(body))?,
             NodeAction::Conditional(choice) => self.add_conditional(choice, &node.inside)?,
             NodeAction::Empty => {}
             NodeAction::Alloc(memory) => self.memory.push(memory.clone()),
@@ -211,8 +211,8 @@ impl LaunchPlanner {
         let mut bodies: Vec<Vec<Arc<[DeviceStep]>>> = Vec::with_capacity(inside.len());
         for nodes in inside {
             let mut planner = LaunchPlanner::default();
-            planner.add_all(nodes)?;
-            planner.end_device_work();
+            planner.add_nodes(nodes)?;
+            planner.flush_device_steps();
             ensure(planner.memory.is_empty() && planner.freed.is_empty(), ResultCode::NOT_SUPPORTED)?;
             self.conditions.append(&mut planner.conditions);
             let steps = planner.steps.into_iter().map(|step| match step {
@@ -229,7 +229,7 @@ impl LaunchPlanner {
                 bodies[chosen].iter().flat_map(|work| work.iter()).try_for_each(|step| step(ctx, generation))?;
                 // A graph without kernels never hears that somebody wants it to end.
                 let is_over = ctx.cancel.is_cancelled() || ctx.cancel.interrupt_generation() != generation;
-                if !choice.is_while() || is_over {
+                if !choice.is_while_node() || is_over {
                     break;
                 }
             }
@@ -239,19 +239,19 @@ impl LaunchPlanner {
     }
 
     fn add_step(&mut self, step: LaunchStep) {
-        self.end_device_work();
+        self.flush_device_steps();
         self.can_run_inline = false;
         self.steps.push(step);
     }
 
-    fn end_device_work(&mut self) {
+    fn flush_device_steps(&mut self) {
         if !self.device.is_empty() {
             self.steps.push(LaunchStep::Device(std::mem::take(&mut self.device).into()));
         }
     }
 
     fn into_plan(mut self, objects: UserObjects) -> LaunchPlan {
-        self.end_device_work();
+        self.flush_device_steps();
         if !self.conditions.is_empty() {
             let conditions = self.conditions;
             let reset: DeviceStep = Box::new(move |_, _| {
@@ -261,7 +261,7 @@ impl LaunchPlanner {
             self.steps.insert(0, LaunchStep::Device(Arc::new([reset])));
         }
         let memory = self.memory.into_iter().map(|m| (m.clone(), self.freed.contains(&m.start))).collect();
-        let can_run_inline = self.can_run_inline && self.threads <= INLINE_THREADS;
+        let can_run_inline = self.can_run_inline && self.threads <= MAX_INLINE_THREADS;
         LaunchPlan {
             steps: self.steps,
             objects,
@@ -275,14 +275,14 @@ impl LaunchPlanner {
 impl LaunchPlan {
     fn from_nodes(body: &[ExecNode], objects: UserObjects) -> Res<LaunchPlan> {
         let mut planner = LaunchPlanner { can_run_inline: true, ..LaunchPlanner::default() };
-        planner.add_all(body)?;
+        planner.add_nodes(body)?;
         Ok(planner.into_plan(objects))
     }
 
     /// Marks the memory that a launch allocates as in use.
-    fn take_memory(&self, flags: u64) -> Res {
+    fn mark_memory_in_use(&self, flags: u64) -> Res {
         let left_over = self.memory.iter().any(|(m, freed)| !freed && m.is_in_use());
-        ensure(!left_over || flags & AUTO_FREE != 0, ResultCode::INVALID_VALUE)?;
+        ensure(!left_over || flags & AUTO_FREE_ON_LAUNCH_FLAG != 0, ResultCode::INVALID_VALUE)?;
         self.memory.iter().for_each(|(m, _)| {
             m.mark_in_use();
         });
@@ -296,7 +296,7 @@ impl LaunchPlan {
                 work.iter().try_for_each(|step| step(ctx, generation))?;
             }
         }
-        self.short_running.store(begun.elapsed() < INLINE_MAX, Ordering::Relaxed);
+        self.short_running.store(begun.elapsed() < MAX_INLINE_DURATION, Ordering::Relaxed);
         Ok(())
     }
 
@@ -310,11 +310,11 @@ impl LaunchPlan {
                     let run = move || {
                         let begun = Instant::now();
                         let outcome = work.iter().try_for_each(|step| step(&context, generation));
-                        short_running.store(begun.elapsed() < INLINE_MAX, Ordering::Relaxed);
+                        short_running.store(begun.elapsed() < MAX_INLINE_DURATION, Ordering::Relaxed);
                         drop(objects);
                         outcome
                     };
-                    stream.submit(ctx, StreamPoints::new(), OperationWork::Device(Box::new(run)));
+                    stream.submit_operation(ctx, StreamPoints::new(), OperationWork::Device(Box::new(run)));
                 }
                 LaunchStep::Host(function, data) => {
                     let (function, data) = (*function, *data);
@@ -325,12 +325,12 @@ impl LaunchPlan {
                         }
                         drop(objects);
                     };
-                    stream.submit(ctx, StreamPoints::new(), OperationWork::Host(Box::new(call)));
+                    stream.submit_operation(ctx, StreamPoints::new(), OperationWork::Host(Box::new(call)));
                 }
                 LaunchStep::Record(event) => event.record_at_stream_end(ctx, stream),
                 LaunchStep::Wait(event) => {
-                    if let Some(fence) = event.pending_point() {
-                        stream.submit(ctx, StreamPoints::from_elem(fence, 1), OperationWork::Wait);
+                    if let Some(fence) = event.pending_stream_point() {
+                        stream.submit_operation(ctx, StreamPoints::from_elem(fence, 1), OperationWork::Wait);
                     }
                 }
             }
@@ -340,9 +340,12 @@ impl LaunchPlan {
 
 impl GraphExec {
     /// Makes a graph executable.
-    pub(crate) fn new(ctx: &Context, graph: &Graph, flags: u64) -> Res<GraphExec> {
-        ensure(lock(&graph.conditions).iter().all(|condition| condition.is_claimed()), ResultCode::INVALID_VALUE)?;
-        let (body, objects) = (ordered_exec_nodes(graph)?, UserObjects::from(user_objects_of(graph)));
+    pub(crate) fn instantiate(ctx: &Context, graph: &Graph, flags: u64) -> Res<GraphExec> {
+        ensure(
+            lock_mutex(&graph.conditions).iter().all(|condition| condition.is_claimed_by_node()),
+            ResultCode::INVALID_VALUE,
+        )?;
+        let (body, objects) = (ordered_exec_nodes(graph)?, UserObjects::from(collect_user_objects(graph)));
         let plan = Some(Arc::new(LaunchPlan::from_nodes(&body, objects.clone())?));
         Ok(GraphExec {
             ctx_id: ctx.id,
@@ -353,7 +356,7 @@ impl GraphExec {
     }
 
     fn current_plan(&self) -> Res<Arc<LaunchPlan>> {
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         if let Some(plan) = &state.plan {
             return Ok(plan.clone());
         }
@@ -365,9 +368,9 @@ impl GraphExec {
     /// Runs the graph in the stream's order, and after its last launch.
     pub(crate) fn launch_graph(&self, ctx: &Arc<Context>, stream: &Arc<Stream>) -> Res {
         let plan = self.current_plan()?;
-        plan.take_memory(self.flags)?;
-        let mut last = lock(&self.last);
-        let before = last.take().filter(|f| f.stream().id != stream.id && !f.is_reached());
+        plan.mark_memory_in_use(self.flags)?;
+        let mut last = lock_mutex(&self.last);
+        let before = last.take().filter(|f| f.stream().id != stream.id && !f.is_point_reached());
         let here = before.is_none() && plan.can_run_inline && plan.short_running.load(Ordering::Relaxed);
         if here && let Some(_turn) = stream.try_run_inline(ctx) {
             drop(last);
@@ -376,21 +379,21 @@ impl GraphExec {
             return plan.run_inline(ctx, generation).or_else(|e| if ctx.poison(&e) { Ok(()) } else { Err(e) });
         }
         if let Some(fence) = before {
-            stream.submit(ctx, StreamPoints::from_elem(fence, 1), OperationWork::Wait);
+            stream.submit_operation(ctx, StreamPoints::from_elem(fence, 1), OperationWork::Wait);
         }
         plan.submit_steps(ctx, stream);
-        *last = Some(stream.end_point());
+        *last = Some(stream.last_submitted_point());
         Ok(())
     }
 
     /// Replaces what a node does.
-    pub(crate) fn set_action(&self, node: u64, action: NodeAction) -> Res {
+    pub(crate) fn set_node_action(&self, node: u64, action: NodeAction) -> Res {
         let child = if let NodeAction::Child(graph) = &action { Some(vec![ordered_exec_nodes(graph)?]) } else { None };
-        self.change_node(node, |n| {
+        self.modify_exec_node(node, |n| {
             ensure(n.action.node_type() == action.node_type(), ResultCode::INVALID_VALUE)?;
             if let Some(child) = child {
-                ensure(check_same_topologies(&n.inside, &child).is_ok(), ResultCode::INVALID_VALUE)?;
-                replace_parameters_all(&mut n.inside, child);
+                ensure(check_same_topology_of_bodies(&n.inside, &child).is_ok(), ResultCode::INVALID_VALUE)?;
+                replace_parameters_of_bodies(&mut n.inside, child);
             } else {
                 n.action = action;
             }
@@ -399,8 +402,8 @@ impl GraphExec {
     }
 
     /// Switches a node on or off.
-    pub(crate) fn set_enabled(&self, node: u64, enabled: bool) -> Res {
-        self.change_node(node, |n| {
+    pub(crate) fn set_node_enabled(&self, node: u64, enabled: bool) -> Res {
+        self.modify_exec_node(node, |n| {
             let can = matches!(n.action, NodeAction::Kernel(_) | NodeAction::Copy(_) | NodeAction::Memset(_));
             ensure(can, ResultCode::INVALID_VALUE)?;
             n.enabled = enabled;
@@ -409,13 +412,13 @@ impl GraphExec {
     }
 
     /// Whether a node is switched on.
-    pub(crate) fn is_enabled(&self, node: u64) -> Res<bool> {
-        let mut state = lock(&self.state);
+    pub(crate) fn is_node_enabled(&self, node: u64) -> Res<bool> {
+        let mut state = lock_mutex(&self.state);
         find_node_mut(&mut state.body, node).map(|n| n.enabled).ok_or(ResultCode::INVALID_VALUE.into())
     }
 
-    fn change_node(&self, node: u64, change: impl FnOnce(&mut ExecNode) -> Res) -> Res {
-        let mut state = lock(&self.state);
+    fn modify_exec_node(&self, node: u64, change: impl FnOnce(&mut ExecNode) -> Res) -> Res {
+        let mut state = lock_mutex(&self.state);
         change(find_node_mut(&mut state.body, node).ok_or(ResultCode::INVALID_VALUE)?)?;
         state.plan = None;
         Ok(())
@@ -425,11 +428,11 @@ impl GraphExec {
     /// what differs, with the node of the new graph where it does (0 for none).
     pub(crate) fn update_from_graph(&self, graph: &Graph) -> Result<(), (TopologyDifference, u64)> {
         let body = ordered_exec_nodes(graph).map_err(|_| (TopologyDifference::Topology, 0))?;
-        let mut state = lock(&self.state);
+        let mut state = lock_mutex(&self.state);
         check_same_topology(&state.body, &body)?;
         replace_parameters(&mut state.body, body);
         state.plan = None;
-        let former = std::mem::replace(&mut state.objects, user_objects_of(graph).into());
+        let former = std::mem::replace(&mut state.objects, collect_user_objects(graph).into());
         // Dropped without the lock: this may call the program.
         drop(state);
         drop(former);
@@ -461,7 +464,7 @@ fn check_same_topology(old: &[ExecNode], new: &[ExecNode]) -> Result<(), (Topolo
         {
             return Err((TopologyDifference::Parameters, n.node));
         }
-        check_same_topologies(&o.inside, &n.inside)?;
+        check_same_topology_of_bodies(&o.inside, &n.inside)?;
     }
     Ok(())
 }
@@ -472,17 +475,20 @@ fn replace_parameters(old: &mut [ExecNode], new: Vec<ExecNode>) {
         if !matches!(n.action, NodeAction::Child(_)) {
             o.action = n.action;
         }
-        replace_parameters_all(&mut o.inside, n.inside);
+        replace_parameters_of_bodies(&mut o.inside, n.inside);
     }
 }
 
-fn check_same_topologies(old: &[Vec<ExecNode>], new: &[Vec<ExecNode>]) -> Result<(), (TopologyDifference, u64)> {
+fn check_same_topology_of_bodies(
+    old: &[Vec<ExecNode>],
+    new: &[Vec<ExecNode>],
+) -> Result<(), (TopologyDifference, u64)> {
     if old.len() != new.len() {
         return Err((TopologyDifference::Parameters, 0));
     }
     old.iter().zip(new).try_for_each(|(old, new)| check_same_topology(old, new))
 }
 
-fn replace_parameters_all(old: &mut [Vec<ExecNode>], new: Vec<Vec<ExecNode>>) {
+fn replace_parameters_of_bodies(old: &mut [Vec<ExecNode>], new: Vec<Vec<ExecNode>>) {
     old.iter_mut().zip(new).for_each(|(old, new)| replace_parameters(old, new));
 }

@@ -13,7 +13,7 @@ use rtcg_cuda_sys::CUDA_MEM_ALLOC_NODE_PARAMS;
 use super::AssertSend;
 use crate::context::Context;
 use crate::driver;
-use crate::driver_objects::lock;
+use crate::driver_objects::lock_mutex;
 use crate::error::{Res, ResultCode};
 use crate::memory::heap::MemoryKind;
 
@@ -42,7 +42,7 @@ impl GraphMemory {
             block: block.id,
             in_use: AtomicBool::new(false),
         });
-        lock(&GRAPH_ALLOCATIONS).get_or_insert_default().insert(block.start, Arc::downgrade(&memory));
+        lock_mutex(&GRAPH_ALLOCATIONS).get_or_insert_default().insert(block.start, Arc::downgrade(&memory));
         Ok(memory)
     }
 
@@ -59,19 +59,20 @@ impl GraphMemory {
 
 /// Frees memory of a graph, outside of it or in a launch. `None` when the address is none.
 pub(crate) fn release_allocation(start: u64) -> Option<Res> {
-    let memory = lock(&GRAPH_ALLOCATIONS).as_ref()?.get(&start)?.upgrade()?;
+    let memory = lock_mutex(&GRAPH_ALLOCATIONS).as_ref()?.get(&start)?.upgrade()?;
     let was = memory.in_use.swap(false, Ordering::AcqRel);
     Some(if was { Ok(()) } else { ResultCode::INVALID_VALUE.err() })
 }
 
 /// The memory that a graph allocates at this address.
 pub(crate) fn find_allocation(start: u64) -> Option<Arc<GraphMemory>> {
-    lock(&GRAPH_ALLOCATIONS).as_ref()?.get(&start)?.upgrade()
+    lock_mutex(&GRAPH_ALLOCATIONS).as_ref()?.get(&start)?.upgrade()
 }
 
 /// Bytes in use, and bytes in all, that graphs hold on a device.
-pub(crate) fn device_usage(device: u32) -> (u64, u64) {
-    let all: Vec<_> = lock(&GRAPH_ALLOCATIONS).iter().flat_map(HashMap::values).filter_map(Weak::upgrade).collect();
+pub(crate) fn graph_memory_usage_of_device(device: u32) -> (u64, u64) {
+    let all: Vec<_> =
+        lock_mutex(&GRAPH_ALLOCATIONS).iter().flat_map(HashMap::values).filter_map(Weak::upgrade).collect();
     let mine = |m: &&Arc<GraphMemory>| {
         driver::device_heap().is_ok_and(|h| h.find_block(m.start).is_some_and(|b| b.owner.device == device))
     };
@@ -82,7 +83,7 @@ pub(crate) fn device_usage(device: u32) -> (u64, u64) {
 
 impl Drop for GraphMemory {
     fn drop(&mut self) {
-        if let Some(all) = lock(&GRAPH_ALLOCATIONS).as_mut() {
+        if let Some(all) = lock_mutex(&GRAPH_ALLOCATIONS).as_mut() {
             all.remove(&self.start);
         }
         // Its context may have taken it along.

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use rtcg_cuda_sys::{CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraphEdgeData, CUgraphNodeType};
 
 use crate::api::stream_memory::MemOp;
-use crate::driver_objects::{DriverFunction, lock};
+use crate::driver_objects::{DriverFunction, lock_mutex};
 use crate::error::{Res, ResultCode, ensure};
 use crate::exec::Launch;
 use crate::handles::HandleTable;
@@ -62,7 +62,7 @@ impl KernelAction {
     pub(crate) fn new(handle: u64, function: Arc<DriverFunction>, launch: Launch) -> KernelAction {
         let start = launch.params.as_ptr();
         let pointer = |p: &crate::module::ParamInfo| start.wrapping_add(p.offset).cast_mut().cast();
-        let pointers = AssertSend(function.kernel.params().iter().map(pointer).collect());
+        let pointers = AssertSend(function.kernel.kernel_params().iter().map(pointer).collect());
         KernelAction { handle, function, launch, pointers }
     }
 }
@@ -144,12 +144,12 @@ pub(crate) struct Node {
 impl Node {
     /// What it does.
     pub(crate) fn current_action(&self) -> NodeAction {
-        lock(&self.action).clone()
+        lock_mutex(&self.action).clone()
     }
 
     /// Replaces what it does by something of the same type.
-    pub(crate) fn set_action(&self, action: NodeAction) -> Res {
-        let mut mine = lock(&self.action);
+    pub(crate) fn set_node_action(&self, action: NodeAction) -> Res {
+        let mut mine = lock_mutex(&self.action);
         ensure(mine.node_type() == action.node_type(), ResultCode::INVALID_VALUE)?;
         *mine = action;
         Ok(())
@@ -243,13 +243,13 @@ impl Graph {
     }
 
     /// Its nodes and edges.
-    pub(crate) fn contents(&self) -> MutexGuard<'_, GraphContents> {
-        lock(&self.parts)
+    pub(crate) fn lock_contents(&self) -> MutexGuard<'_, GraphContents> {
+        lock_mutex(&self.parts)
     }
 
     /// Adds a node that comes after others of this graph.
     pub(crate) fn add_node(&self, action: NodeAction, after: &[u64], origin: u64) -> Res<Arc<Node>> {
-        let mut parts = self.contents();
+        let mut parts = self.lock_contents();
         ensure(after.iter().all(|&n| parts.contains_node(n)), ResultCode::INVALID_VALUE)?;
         let graph = self.handle;
         let (handle, node) =
@@ -265,7 +265,7 @@ impl Graph {
 
     /// Adds an edge between nodes of this graph.
     pub(crate) fn add_edge(&self, edge: Edge) -> Res {
-        let mut parts = self.contents();
+        let mut parts = self.lock_contents();
         let good = edge.from != edge.to && parts.contains_node(edge.from) && parts.contains_node(edge.to);
         let known = parts.edges.iter().any(|e| e.from == edge.from && e.to == edge.to);
         ensure(good && !known, ResultCode::INVALID_VALUE)?;
@@ -275,7 +275,7 @@ impl Graph {
 
     /// Takes an edge away.
     pub(crate) fn remove_edge(&self, from: u64, to: u64) -> Res {
-        let mut parts = self.contents();
+        let mut parts = self.lock_contents();
         let at = parts.edges.iter().position(|e| e.from == from && e.to == to).ok_or(ResultCode::INVALID_VALUE)?;
         parts.edges.remove(at);
         Ok(())
@@ -283,7 +283,7 @@ impl Graph {
 
     /// Takes a node and its edges away.
     pub(crate) fn remove_node(&self, node: u64) -> Res {
-        let mut parts = self.contents();
+        let mut parts = self.lock_contents();
         parts.nodes.retain(|n| n.handle != node);
         parts.edges.retain(|e| e.from != node && e.to != node);
         drop(parts);
@@ -295,7 +295,7 @@ impl Graph {
     pub(crate) fn clone_graph(&self) -> Res<Arc<Graph>> {
         let copy = Graph::create_graph()?;
         let (nodes, edges) = {
-            let parts = self.contents();
+            let parts = self.lock_contents();
             (parts.nodes.clone(), parts.edges.clone())
         };
         let mut names = std::collections::HashMap::new();
@@ -304,8 +304,8 @@ impl Graph {
             names.insert(node.handle, new.handle);
         }
         let renamed = |e: Edge| Some(Edge { from: *names.get(&e.from)?, to: *names.get(&e.to)?, data: e.data });
-        copy.contents().edges = edges.into_iter().filter_map(renamed).collect();
-        *lock(&copy.objects) = lock(&self.objects).clone();
+        copy.lock_contents().edges = edges.into_iter().filter_map(renamed).collect();
+        *lock_mutex(&copy.objects) = lock_mutex(&self.objects).clone();
         Ok(copy)
     }
 
@@ -313,18 +313,18 @@ impl Graph {
     pub(crate) fn destroy_handles(&self) {
         // Somebody else may have been faster; then there is nothing to do.
         let _ = GRAPHS.remove_object(self.handle);
-        let nodes = std::mem::take(&mut self.contents().nodes);
+        let nodes = std::mem::take(&mut self.lock_contents().nodes);
         for node in nodes {
             let _ = NODES.remove_object(node.handle);
             destroy_child_graph(&node);
         }
         // Dropped without the lock: this may call the program.
-        drop(std::mem::take(&mut *lock(&self.objects)));
+        drop(std::mem::take(&mut *lock_mutex(&self.objects)));
     }
 
     /// Whether the graph, or a graph in it, has this kind of node.
     pub(crate) fn contains_action(&self, wanted: &dyn Fn(&NodeAction) -> bool) -> bool {
-        let nodes = self.contents().nodes.clone();
+        let nodes = self.lock_contents().nodes.clone();
         nodes.iter().any(|n| match n.current_action() {
             NodeAction::Child(graph) => graph.contains_action(wanted),
             NodeAction::Conditional(choice) if choice.bodies.iter().any(|body| body.contains_action(wanted)) => true,

@@ -5,7 +5,7 @@
 //! variant, the checks. It covers no addresses: code names what it refers to (`emit::relocations`).
 
 use super::emit::compile::isa_name;
-use super::{Instrument, LaunchVariant};
+use super::{Instrumentation, LaunchVariant};
 use sha2::{Digest, Sha256};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub trait CodeStore: Debug + Send + Sync {
 pub struct ModuleCodeCache {
     /// What keeps it.
     pub store: Arc<dyn CodeStore>,
-    /// See [`text_key`].
+    /// See [`module_text_key`].
     pub text: CodeKey,
     /// The version of the code generator.
     pub generator: CodeKey,
@@ -43,11 +43,11 @@ pub struct CompileCounts {
 }
 
 pub(super) static N_COMPILED: AtomicU64 = AtomicU64::new(0);
-pub(super) static N_LOADED: AtomicU64 = AtomicU64::new(0);
+pub(super) static N_LOADED_FROM_CACHE: AtomicU64 = AtomicU64::new(0);
 
 /// What this process has compiled and loaded so far.
 pub fn compile_counts() -> CompileCounts {
-    CompileCounts { compiled: N_COMPILED.load(Ordering::Relaxed), loaded: N_LOADED.load(Ordering::Relaxed) }
+    CompileCounts { compiled: N_COMPILED.load(Ordering::Relaxed), loaded: N_LOADED_FROM_CACHE.load(Ordering::Relaxed) }
 }
 
 /// SHA-256 over fields, each with its length before it, so that no two lists of fields collide.
@@ -68,17 +68,17 @@ impl KeyHasher {
 }
 
 /// The key of a module's text.
-pub fn text_key(text: &str) -> CodeKey {
+pub fn module_text_key(text: &str) -> CodeKey {
     KeyHasher::default().hash_field(text.as_bytes()).finish_key()
 }
 
 impl ModuleCodeCache {
     /// The key of a part of a kernel.
-    pub(crate) fn part_key(
+    pub(crate) fn compiled_code_key(
         &self,
         kernel: &str,
         variant: LaunchVariant,
-        instrument: &Instrument,
+        instrument: &Instrumentation,
         window_bits: u32,
         masked: bool,
     ) -> Result<CodeKey, String> {
@@ -98,7 +98,7 @@ impl ModuleCodeCache {
         let flags =
             [linear_tid, tid_contiguous_8, full_warps, force_masked, no_if_conversion, baseline, one_pass, masked];
         // The functions that are notified of accesses have names; whether there are any decides about code.
-        let Instrument { memory, device_bit, init, access: _, local: _, diverged, race, random } = instrument;
+        let Instrumentation { memory, device_bit, init, access: _, local: _, diverged, race, random } = instrument;
         let checks = [memory.is_some(), *init, diverged.is_some(), race.is_some(), random.is_some()];
         let mask = memory.map_or(0, |states| states.mask);
         let hasher = KeyHasher::default()

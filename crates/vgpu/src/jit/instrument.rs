@@ -46,19 +46,19 @@ impl ChunkAccess {
 }
 
 /// Notified of an access of eight lanes that takes place next.
-pub type NoteFn =
+pub type RaceAccessFn =
     unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, chunk: u32, site: u32, info: u32, lanes: *const ChunkAccess);
 
 /// Notified of synchronisation.
-pub type SyncFn = unsafe extern "C" fn(ctx: *mut WarpCtx, what: u32);
+pub type RaceSyncFn = unsafe extern "C" fn(ctx: *mut WarpCtx, what: u32);
 
 /// Where accesses and synchronisation are reported.
 #[derive(Debug, Clone, Copy)]
 pub struct RaceCalls {
-    /// See [`NoteFn`].
-    pub access: NoteFn,
-    /// See [`SyncFn`].
-    pub sync: SyncFn,
+    /// See [`RaceAccessFn`].
+    pub access: RaceAccessFn,
+    /// See [`RaceSyncFn`].
+    pub sync: RaceSyncFn,
 }
 
 /// Where the states of the window's bytes are: that of address `a` at `base + (a & mask)`.
@@ -72,21 +72,21 @@ pub struct ShadowStates {
 
 /// Decides about accesses whose states are not good; `info` is made of [`BYTES_MASK`], [`WRITE_BIT`] and
 /// [`ATOMIC_BIT`]. Returns when the program may go on.
-pub type AccessFn =
+pub type ShadowCheckFn =
     unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, info: u32, addresses: *const LaneValues);
 
 /// Local memory of a function begins (each lane uses `used` of `pitch` bytes) or ends (`used` is 0).
-pub type LocalFn = unsafe extern "C" fn(start: u64, pitch: u32, used: u32);
+pub type LocalMemoryFn = unsafe extern "C" fn(start: u64, pitch: u32, used: u32);
 
 /// Notified that the lanes of `here` arrive at barrier `id` while those of `elsewhere` wait at another.
-pub type DivergedFn = unsafe extern "C" fn(ctx: *mut WarpCtx, id: u32, here: u32, elsewhere: u32);
+pub type BarrierDivergenceFn = unsafe extern "C" fn(ctx: *mut WarpCtx, id: u32, here: u32, elsewhere: u32);
 
 /// A random word; other warps may run meanwhile.
 pub type RandomFn = unsafe extern "C" fn(ctx: *mut WarpCtx) -> u64;
 
 /// Checks that are compiled into a kernel.
 #[derive(Debug, Clone, Copy)]
-pub struct Instrument {
+pub struct Instrumentation {
     /// Every access is checked against these states.
     pub memory: Option<ShadowStates>,
     /// The bit that states have where kernels of this device need no peer access; 0 when the process
@@ -94,36 +94,36 @@ pub struct Instrument {
     pub device_bit: u8,
     /// States tell what has been written, and stores change them.
     pub init: bool,
-    /// See [`AccessFn`].
-    pub access: AccessFn,
-    /// See [`LocalFn`].
-    pub local: LocalFn,
+    /// See [`ShadowCheckFn`].
+    pub access: ShadowCheckFn,
+    /// See [`LocalMemoryFn`].
+    pub local: LocalMemoryFn,
     /// Barriers that not all threads of a warp reach together are reported.
-    pub diverged: Option<DivergedFn>,
+    pub diverged: Option<BarrierDivergenceFn>,
     /// Accesses and synchronisation are reported.
     pub race: Option<RaceCalls>,
     /// Lanes are scheduled at random, between all accesses of memory that others can see.
     pub random: Option<RandomFn>,
 }
 
-impl Instrument {
+impl Instrumentation {
     /// Nothing is checked.
-    pub const NO_INSTRUMENTATION: Instrument = Instrument {
+    pub const NO_INSTRUMENTATION: Instrumentation = Instrumentation {
         memory: None,
         device_bit: 0,
         init: false,
-        access: no_access,
-        local: no_local,
+        access: ignore_access,
+        local: ignore_local_memory,
         diverged: None,
         race: None,
         random: None,
     };
 
     /// Bytes of the red zone between two variables of a thread, and behind the last one.
-    pub(crate) fn red_zone(&self) -> u32 {
+    pub(crate) fn red_zone_bytes(&self) -> u32 {
         if self.memory.is_some() { 16 } else { 0 }
     }
 }
 
-unsafe extern "C" fn no_access(_: *mut WarpCtx, _: u32, _: u32, _: u32, _: *const LaneValues) {}
-unsafe extern "C" fn no_local(_: u64, _: u32, _: u32) {}
+unsafe extern "C" fn ignore_access(_: *mut WarpCtx, _: u32, _: u32, _: u32, _: *const LaneValues) {}
+unsafe extern "C" fn ignore_local_memory(_: u64, _: u32, _: u32) {}

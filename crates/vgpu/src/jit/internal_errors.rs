@@ -14,9 +14,9 @@ use std::path::PathBuf;
 use std::sync::{Once, OnceLock};
 
 /// What every message about a panic contains.
-pub const BUG_MARK: &str = "a bug in rtcg";
+pub const BUG_MESSAGE_MARKER: &str = "a bug in rtcg";
 /// Characters of an instruction that a message shows.
-const MAX_TEXT: usize = 120;
+const MAX_INSTRUCTION_TEXT_CHARS: usize = 120;
 
 thread_local! {
     /// Calls of [`catch_panics`] that are open.
@@ -62,28 +62,28 @@ fn record_panic(info: &PanicHookInfo<'_>) {
 
 fn source_text_of_span(source: &str, span: Option<Span>) -> String {
     let text = span.and_then(|s| source.get(s.start as usize..s.end as usize)).unwrap_or("");
-    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MAX_TEXT).collect()
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MAX_INSTRUCTION_TEXT_CHARS).collect()
 }
 
 fn internal_error(source: &KernelSource) -> JitError {
     let (text, span) = (&*source.module.source, CURRENT_INSTRUCTION.get());
-    let kept = match write_ptx(source) {
+    let kept = match dump_ptx_to_file(source) {
         Ok(path) => format!("the PTX, which is kept in {}", path.display()),
         Err(e) => format!("the PTX, which could not be kept ({e})"),
     };
     let at = span.map_or(String::new(), |_| format!(" at `{}`", source_text_of_span(text, span)));
     let said = LAST_PANIC.take();
     let message = format!(
-        "the virtual GPU's compiler fails{at} ({said}): {BUG_MARK}; please report it to rtcg's maintainers with {kept}"
+        "the virtual GPU's compiler fails{at} ({said}): {BUG_MESSAGE_MARKER}; please report it to rtcg's maintainers with {kept}"
     );
     let ptx_line = span.map_or(0, |s| 1 + text[..s.start as usize].matches('\n').count() as u32);
     JitError { span, ptx_line, ..source.kernel_error(message) }
 }
 
 /// Writes the PTX to a file of its own, unless that is there from before.
-fn write_ptx(source: &KernelSource) -> std::io::Result<PathBuf> {
+fn dump_ptx_to_file(source: &KernelSource) -> std::io::Result<PathBuf> {
     let text = source.module.source.as_bytes();
-    let key = super::cache_key::text_key(&source.module.source);
+    let key = super::cache_key::module_text_key(&source.module.source);
     let name: String = key[..8].iter().map(|b| format!("{b:02x}")).collect();
     let path = std::env::temp_dir().join(format!("rtcg-compiler-failure-{name}.ptx"));
     // Nobody's link is followed: the file is new, or has these contents.

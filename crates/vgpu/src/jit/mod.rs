@@ -15,12 +15,12 @@ mod simt;
 use crate::abi::KernelEntry;
 pub use cache_key::{CodeStore, ModuleCodeCache};
 pub use emit::ops;
-pub(crate) use emit::out_of_line::serve_request as run_slow_path;
-pub use instrument::Instrument;
+pub(crate) use emit::out_of_line::run_slow_path;
+pub use instrument::Instrumentation;
 use rtcg_ptx::ast::{self, FuncId};
 pub use runtime::RuntimeCalls;
-pub use simt::layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
 pub use simt::operands;
+pub use simt::symbol_layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
 use std::sync::{Arc, OnceLock};
 
 /// What a compilation assumes of the launches it serves.
@@ -53,7 +53,7 @@ static FORCE_MASKED: OnceLock<bool> = OnceLock::new();
 static NO_IF_CONVERSION: OnceLock<bool> = OnceLock::new();
 static VERIFY_CLIF: OnceLock<bool> = OnceLock::new();
 /// Fails to compile masked code; for tests.
-static NO_MASKED: OnceLock<bool> = OnceLock::new();
+static FAIL_MASKED_COMPILE: OnceLock<bool> = OnceLock::new();
 static BASELINE_ISA: OnceLock<bool> = OnceLock::new();
 
 /// Whether an environment variable for tests of the JIT is set; read once.
@@ -68,7 +68,7 @@ fn is_baseline_isa() -> bool {
 
 impl LaunchVariant {
     /// The variant that serves blocks of this shape.
-    pub fn for_block(block: [u32; 3]) -> LaunchVariant {
+    pub fn from_block_shape(block: [u32; 3]) -> LaunchVariant {
         let [x, y, z] = block;
         let threads = u64::from(x) * u64::from(y) * u64::from(z);
         let linear_tid = x % 32 == 0 || (y == 1 && z == 1);
@@ -133,7 +133,7 @@ pub enum LaneSet {
 
 /// An instruction of the kernel, found from a program counter or a site number.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Site {
+pub struct InstructionSite {
     /// The function.
     pub function: String,
     /// Where its PTX text is.
@@ -166,22 +166,22 @@ pub struct CompiledKernel {
     pub stack_bytes: u32,
     /// The layout of its shared memory.
     pub shared: SharedLayout,
-    code: emit::code::KernelCode,
+    code: emit::loaded_code::KernelCode,
 }
 
 impl CompiledKernel {
     /// The instruction whose machine code contains `pc`; `None` outside this kernel's code and in
     /// code that stands for no instruction.
-    pub fn site_of_pc(&self, pc: usize) -> Option<Site> {
+    pub fn site_of_pc(&self, pc: usize) -> Option<InstructionSite> {
         self.code.site_by_number(self.code.site_number(pc)?)
     }
     /// The instruction of a site number that compiled code passed to the runtime.
-    pub fn site_by_number(&self, number: u32) -> Option<Site> {
+    pub fn site_by_number(&self, number: u32) -> Option<InstructionSite> {
         self.code.site_by_number(number)
     }
     /// Whether `pc` lies in this kernel's machine code.
     pub fn contains_pc(&self, pc: usize) -> bool {
-        self.code.contains(pc)
+        self.code.contains_pc(pc)
     }
 }
 
@@ -198,7 +198,7 @@ pub fn compile_kernel(
     runtime: &RuntimeCalls,
     window: WindowAddress,
 ) -> Result<CompiledKernel, JitError> {
-    compile_instrumented(module, kernel, symbols, variant, (runtime, &Instrument::NO_INSTRUMENTATION), window)
+    compile_instrumented(module, kernel, symbols, variant, (runtime, &Instrumentation::NO_INSTRUMENTATION), window)
 }
 
 /// As [`compile_kernel`], with checks compiled in.
@@ -210,10 +210,10 @@ pub fn compile_instrumented(
     kernel: FuncId,
     symbols: &SymbolLayout,
     variant: LaunchVariant,
-    (runtime, instrument): (&RuntimeCalls, &Instrument),
+    (runtime, instrument): (&RuntimeCalls, &Instrumentation),
     window: WindowAddress,
 ) -> Result<CompiledKernel, JitError> {
-    compile_cached(module, kernel, symbols, variant, (runtime, instrument), window, None)
+    compile_or_load_cached(module, kernel, symbols, variant, (runtime, instrument), window, None)
 }
 
 /// As [`compile_instrumented`], unless the machine code is kept already; what was compiled is kept.
@@ -221,12 +221,12 @@ pub fn compile_instrumented(
 ///
 /// # Errors
 /// As [`compile_kernel`].
-pub fn compile_cached(
+pub fn compile_or_load_cached(
     module: &Arc<ast::Module>,
     kernel: FuncId,
     symbols: &SymbolLayout,
     variant: LaunchVariant,
-    (runtime, instrument): (&RuntimeCalls, &Instrument),
+    (runtime, instrument): (&RuntimeCalls, &Instrumentation),
     window: WindowAddress,
     code_cache: Option<ModuleCodeCache>,
 ) -> Result<CompiledKernel, JitError> {
@@ -240,6 +240,6 @@ pub fn compile_cached(
         window,
         code_cache,
     });
-    let (image, inputs) = source.outer_image()?;
-    emit::code::link_into_memory(source, inputs, image)
+    let (image, inputs) = source.outer_code_image()?;
+    emit::loaded_code::link_into_memory(source, inputs, image)
 }

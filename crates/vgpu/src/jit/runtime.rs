@@ -60,7 +60,7 @@ pub type BarrierAllFn = unsafe extern "C" fn(ctx: *mut WarpCtx, id: u32);
 /// no more than the 16 bytes that Cranelift aligns stacks to.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy)]
-pub struct AtomicLanes {
+pub struct AtomicLaneOperands {
     /// Absolute addresses (already offset for shared memory).
     pub address: LaneValues,
     /// Second operand (the comparand of `cas`).
@@ -71,10 +71,10 @@ pub struct AtomicLanes {
     pub result: LaneValues,
 }
 
-/// The operands of one 128-bit atomic, which begin like [`AtomicLanes`]; low and high halves.
+/// The operands of one 128-bit atomic, which begin like [`AtomicLaneOperands`]; low and high halves.
 #[repr(C, align(16))]
 #[derive(Debug, Clone, Copy)]
-pub struct WideLanes {
+pub struct Atomic128LaneOperands {
     /// Absolute addresses.
     pub address: LaneValues,
     /// Second operand (the comparand of `cas`).
@@ -87,16 +87,18 @@ pub struct WideLanes {
 
 /// Performs `atom.exch.b128` (`exchange` is 1) or `atom.cas.b128`, as [`AtomicFn`].
 pub type Atomic128Fn =
-    unsafe extern "C" fn(ctx: *mut WarpCtx, exchange: u32, mask: u32, site: u32, lanes: *mut WideLanes);
+    unsafe extern "C" fn(ctx: *mut WarpCtx, exchange: u32, mask: u32, site: u32, lanes: *mut Atomic128LaneOperands);
 
 /// Performs an [`MbarrierCode`] for the lanes of `mask` in ascending order: `address` is that of the
 /// object, `b` the operand of the operation, `c` the time limit of a wait in nanoseconds; `result`
 /// becomes the state, or whether the phase has ended.
-pub type MbarrierFn = unsafe extern "C" fn(ctx: *mut WarpCtx, code: u32, mask: u32, site: u32, lanes: *mut AtomicLanes);
+pub type MbarrierFn =
+    unsafe extern "C" fn(ctx: *mut WarpCtx, code: u32, mask: u32, site: u32, lanes: *mut AtomicLaneOperands);
 
 /// Copies `c` bytes from `b` to `address` for each lane of `mask`; `result` is the address of the
-/// `mbarrier` that counts them. `code` is a [`BulkCode`].
-pub type BulkCopyFn = unsafe extern "C" fn(ctx: *mut WarpCtx, code: u32, mask: u32, site: u32, lanes: *mut AtomicLanes);
+/// `mbarrier` that counts them. `code` is a [`BulkCopyCode`].
+pub type BulkCopyFn =
+    unsafe extern "C" fn(ctx: *mut WarpCtx, code: u32, mask: u32, site: u32, lanes: *mut AtomicLaneOperands);
 
 /// An operation on an `mbarrier` in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,19 +133,19 @@ const MBARRIER_OPS: [MbarrierOp; 16] = {
 
 impl MbarrierCode {
     /// The word.
-    pub fn encode(self) -> u32 {
+    pub fn encode_mbarrier_code(self) -> u32 {
         let op = MBARRIER_OPS.iter().position(|&o| o == self.op).unwrap_or(0) as u32;
         op | u32::from(self.limited) << 8
     }
-    /// The inverse of [`MbarrierCode::encode`].
-    pub fn decode(word: u32) -> MbarrierCode {
+    /// The inverse of [`MbarrierCode::encode_mbarrier_code`].
+    pub fn decode_mbarrier_code(word: u32) -> MbarrierCode {
         MbarrierCode { op: MBARRIER_OPS[(word & 15) as usize], limited: word >> 8 & 1 != 0 }
     }
 }
 
 /// A bulk copy in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BulkCode {
+pub struct BulkCopyCode {
     /// The destination is shared memory.
     pub to_shared: bool,
     /// An `mbarrier` counts the bytes.
@@ -152,27 +154,28 @@ pub struct BulkCode {
     pub reduce: Option<(AtomOp, Type)>,
 }
 
-impl BulkCode {
+impl BulkCopyCode {
     /// The word; `None` for a type that no atomic has.
-    pub fn encode(self) -> Option<u32> {
+    pub fn encode_bulk_copy_code(self) -> Option<u32> {
         let reduce = match self.reduce {
             Some((op, ty)) => {
-                1 + AtomicCode { op, ty, shared: self.to_shared, returns: false, elements: 0 }.encode()?
+                1 + AtomicCode { op, ty, shared: self.to_shared, returns: false, elements: 0 }.encode_atomic_code()?
             }
             None => 0,
         };
         Some(reduce << 2 | u32::from(self.signals) << 1 | u32::from(self.to_shared))
     }
-    /// The inverse of [`BulkCode::encode`].
-    pub fn decode(word: u32) -> BulkCode {
-        let reduce = (word >> 2).checked_sub(1).and_then(AtomicCode::decode).map(|c| (c.op, c.ty));
-        BulkCode { to_shared: word & 1 != 0, signals: word >> 1 & 1 != 0, reduce }
+    /// The inverse of [`BulkCopyCode::encode_bulk_copy_code`].
+    pub fn decode_bulk_copy_code(word: u32) -> BulkCopyCode {
+        let reduce = (word >> 2).checked_sub(1).and_then(AtomicCode::decode_atomic_code).map(|c| (c.op, c.ty));
+        BulkCopyCode { to_shared: word & 1 != 0, signals: word >> 1 & 1 != 0, reduce }
     }
 }
 
 /// Performs an atomic for the lanes of `mask` in ascending order. `code` is an [`AtomicCode`].
-/// Checks alignment and the address (as [`CheckFn`]) and traps itself.
-pub type AtomicFn = unsafe extern "C" fn(ctx: *mut WarpCtx, code: u32, mask: u32, site: u32, lanes: *mut AtomicLanes);
+/// Checks alignment and the address (as [`CheckAddressesFn`]) and traps itself.
+pub type AtomicFn =
+    unsafe extern "C" fn(ctx: *mut WarpCtx, code: u32, mask: u32, site: u32, lanes: *mut AtomicLaneOperands);
 
 /// Operation, type and space of an atomic in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -224,13 +227,13 @@ const ATOMIC_TYPES: [Type; 18] = [
 
 impl AtomicCode {
     /// The word; `None` for a type that no atomic has.
-    pub fn encode(self) -> Option<u32> {
+    pub fn encode_atomic_code(self) -> Option<u32> {
         let op = ATOMIC_OPS.iter().position(|&o| o == self.op)? as u32;
         let ty = ATOMIC_TYPES.iter().position(|&t| t == self.ty)? as u32;
         Some(op | ty << 8 | u32::from(self.shared) << 16 | u32::from(self.returns) << 17 | self.elements << 18)
     }
-    /// The inverse of [`AtomicCode::encode`].
-    pub fn decode(word: u32) -> Option<AtomicCode> {
+    /// The inverse of [`AtomicCode::encode_atomic_code`].
+    pub fn decode_atomic_code(word: u32) -> Option<AtomicCode> {
         Some(AtomicCode {
             op: *ATOMIC_OPS.get((word & 0xff) as usize)?,
             ty: *ATOMIC_TYPES.get((word >> 8 & 0xff) as usize)?,
@@ -244,7 +247,7 @@ impl AtomicCode {
 /// Decides about addresses outside the device window (at least one of the lanes of `mask` has
 /// one): returns when every access `[address, address + bytes)` outside the window is registered
 /// host memory, else traps with `IllegalAddress`. `bytes` is the size of one lane's access.
-pub type CheckFn =
+pub type CheckAddressesFn =
     unsafe extern "C" fn(ctx: *mut WarpCtx, mask: u32, site: u32, bytes: u32, addresses: *const LaneValues);
 
 /// Copies an element of `bytes` bytes (1, 2, 4 or 8) of each lane of `mask` between device memory, where
@@ -327,7 +330,7 @@ pub enum MatrixTransfer {
 }
 
 /// Bytes before the planes in the frame of a [`MatrixFn`]: an absolute address per lane.
-pub const TRANSFER_HEAD: usize = size_of::<LaneValues>();
+pub const TRANSFER_HEADER_BYTES: usize = size_of::<LaneValues>();
 
 /// Loads or stores a matrix for the whole warp: `frame` holds the addresses and then the planes
 /// (see [`crate::softmath::matrix`]). `stride` is that of a `wmma` in elements, `u64::MAX` where
@@ -350,7 +353,7 @@ pub struct RuntimeCalls {
     pub atomic_128: Atomic128Fn,
     pub mbarrier: MbarrierFn,
     pub bulk_copy: BulkCopyFn,
-    pub check_addresses: CheckFn,
+    pub check_addresses: CheckAddressesFn,
     pub copy_active_lanes: CopyActiveLanesFn,
     pub vprintf: PrintfFn,
     pub malloc: MallocFn,

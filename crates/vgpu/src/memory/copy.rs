@@ -11,7 +11,7 @@ use crate::memory::{globals, host, mapping, window};
 
 /// From this size on a copy is shared between threads: a cold destination takes page faults, and
 /// one core does not saturate the memory.
-const PARALLEL_BYTES: usize = 16 << 20;
+const MIN_PARALLEL_COPY_BYTES: usize = 16 << 20;
 const MAX_COPY_THREADS: usize = 4;
 
 /// Where an address range lies.
@@ -24,17 +24,17 @@ pub(crate) enum MemoryLocation {
 }
 
 /// Checks that a range is memory of the device (or memory it may access).
-pub(crate) fn check_device(address: u64, len: u64) -> Res {
+pub(crate) fn check_device_range(address: u64, len: u64) -> Res {
     if len == 0 || driver::device_heap()?.find_range(address, len).is_some() {
         return Ok(());
     }
     let in_global = globals::find_global(address).is_some_and(|g| len <= g.size - (address - g.start));
-    let known = in_global || host::is_registered(address, len) || mapping::is_usable(address, len);
+    let known = in_global || host::is_registered(address, len) || mapping::is_range_accessible(address, len);
     ensure(known, ResultCode::INVALID_VALUE)
 }
 
 /// Checks a host range: addresses in the device window must be live, others are trusted.
-pub(crate) fn check_host(address: u64, len: u64) -> Res<MemoryLocation> {
+pub(crate) fn check_host_range(address: u64, len: u64) -> Res<MemoryLocation> {
     if len == 0 {
         return Ok(MemoryLocation::Device);
     }
@@ -45,7 +45,7 @@ pub(crate) fn check_host(address: u64, len: u64) -> Res<MemoryLocation> {
         address < base + w.size_bytes() as u64 && end > base
     });
     if touches_window {
-        check_device(address, len)?;
+        check_device_range(address, len)?;
         return Ok(MemoryLocation::Device);
     }
     Ok(if host::is_registered(address, len) { MemoryLocation::Device } else { MemoryLocation::Pageable })
@@ -82,20 +82,20 @@ impl PitchedRange {
 /// Both ranges are mapped memory.
 pub(crate) unsafe fn copy_bytes(dst: u64, src: u64, len: u64) {
     let len = len as usize;
-    shadow::note_copied(dst as usize, src as usize, len);
+    shadow::propagate_states_of_copy(dst as usize, src as usize, len);
     let disjoint = dst.abs_diff(src) >= len as u64;
-    if len < PARALLEL_BYTES || !disjoint {
+    if len < MIN_PARALLEL_COPY_BYTES || !disjoint {
         // SAFETY: the caller answers for both ranges; `ptr::copy_bytes` allows overlap.
         unsafe { std::ptr::copy(src as *const u8, dst as *mut u8, len) };
         return;
     }
     // SAFETY: as above, and each piece is a disjoint part of both ranges.
-    in_parallel_chunks(len, |at, n| unsafe {
+    run_in_parallel_chunks(len, |at, n| unsafe {
         std::ptr::copy_nonoverlapping((src as usize + at) as *const u8, (dst as usize + at) as *mut u8, n)
     });
 }
 
-fn in_parallel_chunks(len: usize, work: impl Fn(usize, usize) + Sync) {
+fn run_in_parallel_chunks(len: usize, work: impl Fn(usize, usize) + Sync) {
     let n_threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_COPY_THREADS);
     let piece = len.div_ceil(n_threads).next_multiple_of(window::page_size());
     std::thread::scope(|scope| {
@@ -117,7 +117,7 @@ fn in_parallel_chunks(len: usize, work: impl Fn(usize, usize) + Sync) {
 ///
 /// # Safety
 /// Both sides' reaches are mapped memory.
-pub(crate) unsafe fn copy_box(dst: PitchedRange, src: PitchedRange, extent: CopyExtent) {
+pub(crate) unsafe fn copy_pitched_bytes(dst: PitchedRange, src: PitchedRange, extent: CopyExtent) {
     let [width, height, depth] = extent;
     let packed = |side: &PitchedRange| side.pitch == width && (depth <= 1 || side.slice == width * height);
     if packed(&dst) && packed(&src) {
@@ -178,7 +178,7 @@ impl FillValue {
     }
 
     /// The byte that the element repeats, if it is made of equal bytes.
-    fn as_byte(self) -> Option<u8> {
+    fn as_repeated_byte(self) -> Option<u8> {
         match self {
             FillValue::D8(b) => Some(b),
             FillValue::D16(v) => (v.to_le_bytes()[0] == v.to_le_bytes()[1]).then_some(v as u8),
@@ -191,13 +191,13 @@ impl FillValue {
 /// `n` elements at `start` are mapped memory, aligned for the element.
 unsafe fn fill_row(start: u64, element: FillValue, n: usize) {
     let bytes = n * element.element_bytes() as usize;
-    shadow::note_host_write(start as usize, bytes);
-    if let Some(byte) = element.as_byte() {
+    shadow::mark_host_written(start as usize, bytes);
+    if let Some(byte) = element.as_repeated_byte() {
         let put = |at: usize, len: usize| {
             // SAFETY: `[at, at + len)` is part of the row.
             unsafe { std::ptr::write_bytes((start as usize + at) as *mut u8, byte, len) }
         };
-        return if bytes < PARALLEL_BYTES { put(0, bytes) } else { in_parallel_chunks(bytes, put) };
+        return if bytes < MIN_PARALLEL_COPY_BYTES { put(0, bytes) } else { run_in_parallel_chunks(bytes, put) };
     }
     match element {
         // Bytes always repeat themselves.

@@ -29,12 +29,12 @@ pub(crate) fn add_globals(ranges: impl IntoIterator<Item = GlobalRange>) {
 }
 
 /// Forgets the variables of a module.
-pub(crate) fn forget_module(module: u64) {
+pub(crate) fn remove_module_globals(module: u64) {
     GLOBAL_RANGES.write().unwrap_or_else(PoisonError::into_inner).retain(|_, r| r.module != module);
 }
 
 /// Forgets the variables of all modules of a context.
-pub(crate) fn forget_context(ctx: u64) {
+pub(crate) fn remove_context_globals(ctx: u64) {
     GLOBAL_RANGES.write().unwrap_or_else(PoisonError::into_inner).retain(|_, r| r.ctx != ctx);
 }
 

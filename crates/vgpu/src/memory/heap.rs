@@ -22,21 +22,21 @@ use crate::error::{Res, ResultCode, ensure};
 
 /// Alignment of every block: that of textures of linear memory, which GPUs give every block, too.
 pub(crate) const BLOCK_ALIGNMENT: u64 = 512;
-const MAX_SLAB_BLOCK: u64 = 64 << 10;
+const MAX_SLAB_BLOCK_BYTES: u64 = 64 << 10;
 const SLAB_BYTES: u64 = 512 << 10;
 /// Large blocks of device memory begin at so many different places of a page, as their pages' addresses
 /// decide: a processor takes addresses that differ by whole pages for the same when it looks for
 /// stores that a load must wait for, and kernels walk through arrays in steps of a grid.
-const PAGE_OFFSETS: u64 = 4;
+const START_OFFSETS_PER_PAGE: u64 = 4;
 /// Bytes of the red zone behind each block, when accesses are checked.
-const RED_ZONE: u64 = 256;
+const RED_ZONE_BYTES: u64 = 256;
 /// Freed blocks that are remembered, so that a report can name them.
 const MAX_FREED_HISTORY: usize = 1024;
 /// Bytes of small freed blocks that are kept out of use when accesses are checked. Large ones
 /// cost addresses only.
-const QUARANTINE_BYTES: u64 = 64 << 20;
+const MAX_QUARANTINE_BYTES: u64 = 64 << 20;
 /// Freed blocks that are kept out of use when accesses are checked.
-const QUARANTINE_BLOCKS: usize = 8192;
+const MAX_QUARANTINE_BLOCKS: usize = 8192;
 
 /// What a block is, for pointer attributes and for who may free it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,18 +146,18 @@ impl DeviceHeap {
     /// A new block of at least `size` bytes. Its contents are undefined.
     pub(crate) fn alloc_block(&self, size: u64, kind: MemoryKind, owner: BlockOwner, flags: u32) -> Res<HeapBlock> {
         ensure(size > 0, ResultCode::INVALID_VALUE)?;
-        let mut space = self.heap_space();
-        let zone = if check::enabled_checks().memory { RED_ZONE } else { 0 };
+        let mut space = self.lock_heap_space();
+        let zone = if check::enabled_checks().memory { RED_ZONE_BYTES } else { 0 };
         let bytes = size.checked_add(zone).ok_or(ResultCode::OUT_OF_MEMORY)?;
-        let charged = span_of(bytes).ok_or(ResultCode::OUT_OF_MEMORY)?;
+        let charged = span_bytes_for_size(bytes).ok_or(ResultCode::OUT_OF_MEMORY)?;
         let (span, start) = match kind {
-            _ if bytes <= MAX_SLAB_BLOCK => (charged, space.take_slot(charged)),
+            _ if bytes <= MAX_SLAB_BLOCK_BYTES => (charged, space.alloc_slot(charged)),
             MemoryKind::Device => {
                 let most = page_bytes() - BLOCK_ALIGNMENT;
-                let span = bytes.checked_add(most).and_then(span_of).ok_or(ResultCode::OUT_OF_MEMORY)?;
-                (span, space.pages.take_pages(span).map(|pages| pages + page_offset(pages)))
+                let span = bytes.checked_add(most).and_then(span_bytes_for_size).ok_or(ResultCode::OUT_OF_MEMORY)?;
+                (span, space.pages.alloc_pages(span).map(|pages| pages + start_offset_in_page(pages)))
             }
-            _ => (charged, space.pages.take_pages(charged)),
+            _ => (charged, space.pages.alloc_pages(charged)),
         };
         let start = start.ok_or(ResultCode::OUT_OF_MEMORY)?;
         let id = space.next_id;
@@ -167,8 +167,8 @@ impl DeviceHeap {
         self.live.write().unwrap_or_else(PoisonError::into_inner).insert(start, block);
         // The host writes to its own memory without telling anybody.
         match kind {
-            MemoryKind::Device => shadow::note_allocated_on(owner.device, start as usize, size as usize),
-            _ => shadow::note_allocated(start as usize, size as usize, kind != MemoryKind::Device),
+            MemoryKind::Device => shadow::mark_allocated_on_device(owner.device, start as usize, size as usize),
+            _ => shadow::mark_allocated(start as usize, size as usize, kind != MemoryKind::Device),
         }
         Ok(block)
     }
@@ -177,9 +177,9 @@ impl DeviceHeap {
     pub(crate) fn free_block(&self, start: u64) -> Res<HeapBlock> {
         let block = self.live.write().unwrap_or_else(PoisonError::into_inner).remove(&start);
         let block = block.ok_or(ResultCode::INVALID_VALUE)?;
-        ipc::forget_block(start);
-        shadow::note_released(start as usize, block.size as usize);
-        let mut freed = self.freed_blocks();
+        ipc::remove_exported_block(start);
+        shadow::mark_freed(start as usize, block.size as usize);
+        let mut freed = self.lock_freed_blocks();
         freed.history.push_back(block);
         if freed.history.len() > MAX_FREED_HISTORY {
             freed.history.pop_front();
@@ -187,26 +187,26 @@ impl DeviceHeap {
         if check::enabled_checks().memory && block.kind != MemoryKind::Imported {
             self.quarantine_block(&mut freed, block);
         } else {
-            self.heap_space().release_block(&block);
+            self.lock_heap_space().release_block(&block);
         }
         Ok(block)
     }
 
     /// Keeps a freed block out of use, and lets the oldest ones go.
     fn quarantine_block(&self, freed: &mut FreedBlocks, block: HeapBlock) {
-        if block.span > MAX_SLAB_BLOCK && set_access(block.first_page(), block.span, false) {
-            madvise_pages(block.first_page(), block.span, libc::MADV_DONTNEED);
+        if block.span > MAX_SLAB_BLOCK_BYTES && set_access(block.first_page_address(), block.span, false) {
+            madvise_pages(block.first_page_address(), block.span, libc::MADV_DONTNEED);
         }
         freed.quarantine.push_back(block);
-        freed.quarantine_bytes += block.in_quarantine();
-        while freed.quarantine_bytes > QUARANTINE_BYTES || freed.quarantine.len() > QUARANTINE_BLOCKS {
+        freed.quarantine_bytes += block.quarantined_bytes();
+        while freed.quarantine_bytes > MAX_QUARANTINE_BYTES || freed.quarantine.len() > MAX_QUARANTINE_BLOCKS {
             let Some(oldest) = freed.quarantine.pop_front() else { return };
-            freed.quarantine_bytes -= oldest.in_quarantine();
-            self.heap_space().release_block(&oldest);
+            freed.quarantine_bytes -= oldest.quarantined_bytes();
+            self.lock_heap_space().release_block(&oldest);
         }
     }
 
-    fn freed_blocks(&self) -> MutexGuard<'_, FreedBlocks> {
+    fn lock_freed_blocks(&self) -> MutexGuard<'_, FreedBlocks> {
         self.freed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -219,12 +219,12 @@ impl DeviceHeap {
         let inside = below.is_some_and(|b| address - b.start < b.size);
         drop(live);
         let was_here = |b: &&HeapBlock| address.wrapping_sub(b.start) < b.size;
-        let freed = self.freed_blocks().history.iter().rev().find(was_here).copied().filter(|_| !inside);
+        let freed = self.lock_freed_blocks().history.iter().rev().find(was_here).copied().filter(|_| !inside);
         (below.into_iter().chain(above).collect(), freed)
     }
 
     /// Frees every block for which `dead` holds.
-    pub(crate) fn free_all(&self, dead: impl Fn(&HeapBlock) -> bool) -> Vec<HeapBlock> {
+    pub(crate) fn free_matching_blocks(&self, dead: impl Fn(&HeapBlock) -> bool) -> Vec<HeapBlock> {
         let doomed: Vec<u64> = {
             let live = self.live.read().unwrap_or_else(PoisonError::into_inner);
             live.values().filter(|b| dead(b)).map(|b| b.start).collect()
@@ -248,15 +248,15 @@ impl DeviceHeap {
     /// Lets other processes map a live block. The pages it lies in go into a file, which the other
     /// blocks of a slab share.
     pub(crate) fn export_block(&self, block: &HeapBlock, pool: u64) -> Res<SharedBlock> {
-        let small = block.span <= MAX_SLAB_BLOCK;
-        let base = if small { block.start & !(SLAB_BYTES - 1) } else { block.first_page() };
-        let mut space = self.heap_space();
+        let small = block.span <= MAX_SLAB_BLOCK_BYTES;
+        let base = if small { block.start & !(SLAB_BYTES - 1) } else { block.first_page_address() };
+        let mut space = self.lock_heap_space();
         let file = match space.files.get(&base) {
             Some(Some(file)) => file.clone(),
             _ => {
                 let len = if small { SLAB_BYTES } else { block.span };
                 let file = Arc::new(ipc::new_file(len)?);
-                move_pages::move_into_file(base, len, &file)?;
+                move_pages::move_pages_into_file(base, len, &file)?;
                 space.files.insert(base, Some(file.clone()));
                 file
             }
@@ -280,7 +280,7 @@ impl DeviceHeap {
         let end = end.and_then(|e| e.checked_next_multiple_of(page)).ok_or(ResultCode::INVALID_VALUE)?;
         ensure(file.metadata().is_ok_and(|m| m.len() >= end) && place.size > 0, ResultCode::INVALID_VALUE)?;
         let span = end - first;
-        let mut space = self.heap_space();
+        let mut space = self.lock_heap_space();
         let base = space.pages.carve_free_range(span + page, page).ok_or(ResultCode::OUT_OF_MEMORY)?;
         if !space.pages.map_file(base, span, file, first) {
             space.pages.reset_pages(base, span);
@@ -292,49 +292,49 @@ impl DeviceHeap {
         drop(space);
         let block = HeapBlock { start, size, span, charged: span, kind: MemoryKind::Imported, owner, flags: 0, id };
         self.live.write().unwrap_or_else(PoisonError::into_inner).insert(start, block);
-        shadow::note_allocated(start as usize, size as usize, true);
+        shadow::mark_allocated(start as usize, size as usize, true);
         Ok(block)
     }
 
     /// Addresses without access, which their user maps memory at; a page without access follows.
     pub(crate) fn reserve_addresses(&self, len: u64, alignment: u64) -> Option<u64> {
-        let mut space = self.heap_space();
+        let mut space = self.lock_heap_space();
         let len = len.checked_add(page_bytes())?;
         space.pages.carve_free_range(len, alignment).or_else(|| {
-            space.pages.trim_cached(0);
+            space.pages.trim_cached_pages(0);
             space.pages.carve_free_range(len, alignment)
         })
     }
 
     /// Takes back what [`reserve_addresses`](Self::reserve_addresses) gave, when nothing is mapped there any more.
     pub(crate) fn unreserve_addresses(&self, start: u64, len: u64) {
-        self.heap_space().pages.insert_free(start, len + page_bytes());
+        self.lock_heap_space().pages.insert_free_range(start, len + page_bytes());
     }
 
     /// Gives freed pages that are still in memory back to the system.
     pub(crate) fn trim_free_pages(&self) {
-        self.heap_space().pages.trim_cached(0);
+        self.lock_heap_space().pages.trim_cached_pages(0);
     }
 
-    fn heap_space(&self) -> MutexGuard<'_, HeapSpace> {
+    fn lock_heap_space(&self) -> MutexGuard<'_, HeapSpace> {
         self.space.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl HeapBlock {
     /// The page that the block begins in, which is the first that a large one occupies.
-    fn first_page(&self) -> u64 {
+    fn first_page_address(&self) -> u64 {
         self.start & !(page_bytes() - 1)
     }
     /// Bytes that the block holds while it is kept out of use.
-    fn in_quarantine(&self) -> u64 {
-        if self.span <= MAX_SLAB_BLOCK { self.span } else { 0 }
+    fn quarantined_bytes(&self) -> u64 {
+        if self.span <= MAX_SLAB_BLOCK_BYTES { self.span } else { 0 }
     }
 }
 
 /// Bytes a block of `size` bytes occupies: its size class, or whole pages.
-fn span_of(size: u64) -> Option<u64> {
-    if size > MAX_SLAB_BLOCK {
+fn span_bytes_for_size(size: u64) -> Option<u64> {
+    if size > MAX_SLAB_BLOCK_BYTES {
         return size.checked_next_multiple_of(page_bytes());
     }
     if size <= 8 * BLOCK_ALIGNMENT {
@@ -347,18 +347,18 @@ fn span_of(size: u64) -> Option<u64> {
 
 /// Where in its first page a large block begins, the same whenever the pages are used. The places lie at the
 /// page's end: so few bytes are left between a block of whole pages and the page without access behind it.
-fn page_offset(pages: u64) -> u64 {
+fn start_offset_in_page(pages: u64) -> u64 {
     // The upper bits of a product with the golden ratio differ for pages at any distance.
-    let place = (pages / page_bytes()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PAGE_OFFSETS.ilog2());
+    let place = (pages / page_bytes()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - START_OFFSETS_PER_PAGE.ilog2());
     page_bytes() - (place + 1) * BLOCK_ALIGNMENT
 }
 
 impl HeapSpace {
     fn release_block(&mut self, block: &HeapBlock) {
         match block.kind {
-            MemoryKind::Imported => self.release_pages(block.first_page(), block.span),
-            _ if block.span <= MAX_SLAB_BLOCK => self.return_slot(block.start),
-            _ => self.release_pages(block.first_page(), block.span),
+            MemoryKind::Imported => self.release_pages(block.first_page_address(), block.span),
+            _ if block.span <= MAX_SLAB_BLOCK_BYTES => self.free_slot(block.start),
+            _ => self.release_pages(block.first_page_address(), block.span),
         }
     }
 
@@ -371,7 +371,7 @@ impl HeapSpace {
         }
     }
 
-    fn take_slot(&mut self, class: u64) -> Option<u64> {
+    fn alloc_slot(&mut self, class: u64) -> Option<u64> {
         let base = match self.partial_slabs.get(&class).and_then(|set| set.first().copied()) {
             Some(base) => base,
             None => self.new_slab(class)?,
@@ -385,7 +385,7 @@ impl HeapSpace {
     }
 
     fn new_slab(&mut self, class: u64) -> Option<u64> {
-        let base = self.pages.take_aligned(SLAB_BYTES, SLAB_BYTES)?;
+        let base = self.pages.alloc_aligned_pages(SLAB_BYTES, SLAB_BYTES)?;
         let n_slots = (SLAB_BYTES / class) as u32;
         // Lowest addresses first.
         let free = (0..n_slots).rev().collect();
@@ -394,7 +394,7 @@ impl HeapSpace {
         Some(base)
     }
 
-    fn return_slot(&mut self, start: u64) {
+    fn free_slot(&mut self, start: u64) {
         let base = start & !(SLAB_BYTES - 1);
         let Some(slab) = self.slabs.get_mut(&base) else { return };
         slab.free.push(((start - base) / slab.class) as u32);
@@ -414,9 +414,9 @@ impl HeapSpace {
 mod tests {
     use super::*;
 
-    const OWNER: BlockOwner = BlockOwner { ctx: 1, device: 0, pool: 0 };
+    const TEST_OWNER: BlockOwner = BlockOwner { ctx: 1, device: 0, pool: 0 };
 
-    fn heap(len: usize) -> (DeviceHeap, u64) {
+    fn new_test_heap(len: usize) -> (DeviceHeap, u64) {
         // SAFETY: a fresh anonymous mapping, never unmapped.
         let p = unsafe {
             libc::mmap(
@@ -433,13 +433,13 @@ mod tests {
     }
 
     #[test]
-    fn blocks_do_not_overlap_and_come_back() {
-        let (heap, _) = heap(1 << 30);
+    fn blocks_do_not_overlap_and_are_reused() {
+        let (heap, _) = new_test_heap(1 << 30);
         let sizes = [1u64, 255, 256, 257, 2048, 2049, 5000, 65536, 65537, 1 << 20, 3 << 20];
         let mut blocks = Vec::new();
         for round in 0..40 {
             for &size in &sizes {
-                let b = heap.alloc_block(size + round, MemoryKind::Device, OWNER, 0).unwrap();
+                let b = heap.alloc_block(size + round, MemoryKind::Device, TEST_OWNER, 0).unwrap();
                 assert_eq!(b.start % BLOCK_ALIGNMENT, 0);
                 // SAFETY: the block was just made and is writable for its size.
                 unsafe { std::ptr::write_bytes(b.start as *mut u8, 1, b.size as usize) };
@@ -463,22 +463,22 @@ mod tests {
     /// Large blocks begin at different places of a page, and a freed one is soon used again.
     #[test]
     fn large_blocks_do_not_alias() {
-        let (heap, _) = heap(64 << 20);
+        let (heap, _) = new_test_heap(64 << 20);
         let blocks: Vec<HeapBlock> =
-            (0..8).map(|_| heap.alloc_block(1 << 20, MemoryKind::Device, OWNER, 0).unwrap()).collect();
+            (0..8).map(|_| heap.alloc_block(1 << 20, MemoryKind::Device, TEST_OWNER, 0).unwrap()).collect();
         let places: BTreeSet<u64> = blocks.iter().map(|b| b.start % page_bytes()).collect();
         assert!(places.len() > 1 && blocks.iter().all(|b| b.start.is_multiple_of(BLOCK_ALIGNMENT)));
-        let host = heap.alloc_block(1 << 20, MemoryKind::Host, OWNER, 0).unwrap();
+        let host = heap.alloc_block(1 << 20, MemoryKind::Host, TEST_OWNER, 0).unwrap();
         assert_eq!(host.start % page_bytes(), 0);
         heap.free_block(blocks[1].start).unwrap();
-        let again = heap.alloc_block(1 << 20, MemoryKind::Device, OWNER, 0).unwrap();
+        let again = heap.alloc_block(1 << 20, MemoryKind::Device, TEST_OWNER, 0).unwrap();
         assert_eq!(again.start, blocks[1].start);
     }
 
     #[test]
     fn ranges_are_checked_to_the_byte() {
-        let (heap, _) = heap(64 << 20);
-        let b = heap.alloc_block(1000, MemoryKind::Device, OWNER, 0).unwrap();
+        let (heap, _) = new_test_heap(64 << 20);
+        let b = heap.alloc_block(1000, MemoryKind::Device, TEST_OWNER, 0).unwrap();
         assert!(heap.find_range(b.start, 1000).is_some());
         assert!(heap.find_range(b.start + 999, 1).is_some());
         assert!(heap.find_range(b.start, 1001).is_none());
@@ -490,24 +490,24 @@ mod tests {
 
     #[test]
     fn exhaustion_is_an_error_and_leaves_the_heap_usable() {
-        let (heap, _) = heap(16 << 20);
+        let (heap, _) = new_test_heap(16 << 20);
         assert_eq!(
-            heap.alloc_block(1 << 40, MemoryKind::Device, OWNER, 0).unwrap_err().code,
+            heap.alloc_block(1 << 40, MemoryKind::Device, TEST_OWNER, 0).unwrap_err().code,
             ResultCode::OUT_OF_MEMORY
         );
         assert_eq!(
-            heap.alloc_block(u64::MAX, MemoryKind::Device, OWNER, 0).unwrap_err().code,
+            heap.alloc_block(u64::MAX, MemoryKind::Device, TEST_OWNER, 0).unwrap_err().code,
             ResultCode::OUT_OF_MEMORY
         );
-        assert_eq!(heap.alloc_block(0, MemoryKind::Device, OWNER, 0).unwrap_err().code, ResultCode::INVALID_VALUE);
+        assert_eq!(heap.alloc_block(0, MemoryKind::Device, TEST_OWNER, 0).unwrap_err().code, ResultCode::INVALID_VALUE);
         let mut blocks = Vec::new();
-        while let Ok(b) = heap.alloc_block(1 << 20, MemoryKind::Device, OWNER, 0) {
+        while let Ok(b) = heap.alloc_block(1 << 20, MemoryKind::Device, TEST_OWNER, 0) {
             blocks.push(b);
         }
         assert!(blocks.len() >= 7);
         for b in &blocks {
             heap.free_block(b.start).unwrap();
         }
-        assert!(heap.alloc_block(8 << 20, MemoryKind::Device, OWNER, 0).is_ok(), "freed ranges were not merged");
+        assert!(heap.alloc_block(8 << 20, MemoryKind::Device, TEST_OWNER, 0).is_ok(), "freed ranges were not merged");
     }
 }

@@ -25,30 +25,30 @@ pub(crate) enum HintKind {
 /// By allocation: its number and first address.
 type AllocationHints = HashMap<(u64, u64), HashMap<HintKind, HintRanges>>;
 
-static HINTS: Mutex<Option<AllocationHints>> = Mutex::new(None);
+static ADVISE_HINTS: Mutex<Option<AllocationHints>> = Mutex::new(None);
 
-fn locked_hints() -> MutexGuard<'static, Option<AllocationHints>> {
-    HINTS.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_hints() -> MutexGuard<'static, Option<AllocationHints>> {
+    ADVISE_HINTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Notes a value, or that there is none any more, for a part of an allocation.
 pub(crate) fn set_hint(allocation: (u64, u64), subject: HintKind, start: u64, len: u64, value: Option<i32>) {
-    let mut hints = locked_hints();
+    let mut hints = lock_hints();
     let of_all = hints.get_or_insert_default();
     // Numbers of allocations are not used again, so what was freed only takes room.
     if of_all.len() >= 4096 && !of_all.contains_key(&allocation) {
         of_all.clear();
     }
-    of_all.entry(allocation).or_default().entry(subject).or_default().set_range(start, start + len, value);
+    of_all.entry(allocation).or_default().entry(subject).or_default().set_range_hint(start, start + len, value);
 }
 
 /// The value that all of a range has.
 pub(crate) fn get_hint(allocation: (u64, u64), subject: HintKind, start: u64, len: u64) -> Option<i32> {
-    locked_hints().as_ref()?.get(&allocation)?.get(&subject)?.get_range(start, start + len)
+    lock_hints().as_ref()?.get(&allocation)?.get(&subject)?.get_range_hint(start, start + len)
 }
 
 impl HintRanges {
-    fn set_range(&mut self, start: u64, end: u64, value: Option<i32>) {
+    fn set_range_hint(&mut self, start: u64, end: u64, value: Option<i32>) {
         let touched: Vec<_> = self.0.range(..end).filter(|(_, r)| r.0 > start).map(|(&s, &r)| (s, r)).collect();
         for (s, (e, v)) in touched {
             self.0.remove(&s);
@@ -64,7 +64,7 @@ impl HintRanges {
         }
     }
 
-    fn get_range(&self, start: u64, end: u64) -> Option<i32> {
+    fn get_range_hint(&self, start: u64, end: u64) -> Option<i32> {
         let (mut at, mut all) = (start, None);
         while at < end {
             let (_, &(e, v)) = self.0.range(..=at).next_back().filter(|(_, r)| r.0 > at)?;
@@ -82,14 +82,23 @@ mod tests {
     #[test]
     fn later_values_replace_parts_of_earlier_ones() {
         let mut r = HintRanges::default();
-        r.set_range(10, 100, Some(1));
-        assert_eq!((r.get_range(10, 100), r.get_range(9, 20), r.get_range(50, 101)), (Some(1), None, None));
-        r.set_range(40, 60, Some(2));
-        assert_eq!((r.get_range(10, 40), r.get_range(40, 60), r.get_range(60, 100)), (Some(1), Some(2), Some(1)));
-        assert_eq!((r.get_range(10, 100), r.get_range(39, 41)), (None, None));
-        r.set_range(50, 70, None);
-        assert_eq!((r.get_range(40, 50), r.get_range(40, 51), r.get_range(70, 100)), (Some(2), None, Some(1)));
-        r.set_range(0, 200, Some(3));
-        assert_eq!(r.get_range(0, 200), Some(3));
+        r.set_range_hint(10, 100, Some(1));
+        assert_eq!(
+            (r.get_range_hint(10, 100), r.get_range_hint(9, 20), r.get_range_hint(50, 101)),
+            (Some(1), None, None)
+        );
+        r.set_range_hint(40, 60, Some(2));
+        assert_eq!(
+            (r.get_range_hint(10, 40), r.get_range_hint(40, 60), r.get_range_hint(60, 100)),
+            (Some(1), Some(2), Some(1))
+        );
+        assert_eq!((r.get_range_hint(10, 100), r.get_range_hint(39, 41)), (None, None));
+        r.set_range_hint(50, 70, None);
+        assert_eq!(
+            (r.get_range_hint(40, 50), r.get_range_hint(40, 51), r.get_range_hint(70, 100)),
+            (Some(2), None, Some(1))
+        );
+        r.set_range_hint(0, 200, Some(3));
+        assert_eq!(r.get_range_hint(0, 200), Some(3));
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct HostRegistration {
 
 static REGISTRATIONS: RwLock<BTreeMap<u64, HostRegistration>> = RwLock::new(BTreeMap::new());
 /// Lets the common case, nothing registered, be answered without a lock.
-static N_RANGES: AtomicUsize = AtomicUsize::new(0);
+static REGISTRATION_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Makes `[start, start + len)` accessible to kernels.
 pub(crate) fn register_host(start: u64, len: u64, flags: u32, ctx: u64) -> Res {
@@ -37,7 +37,7 @@ pub(crate) fn register_host(start: u64, len: u64, flags: u32, ctx: u64) -> Res {
     ensure(!overlaps, ResultCode::HOST_MEMORY_ALREADY_REGISTERED)?;
     ensure(host_ranges::register_range(start as usize, len as usize), ResultCode::HOST_MEMORY_ALREADY_REGISTERED)?;
     ranges.insert(start, HostRegistration { start, len, flags, ctx });
-    N_RANGES.store(ranges.len(), Ordering::Release);
+    REGISTRATION_COUNT.store(ranges.len(), Ordering::Release);
     Ok(())
 }
 
@@ -46,12 +46,12 @@ pub(crate) fn unregister_host(start: u64) -> Res<HostRegistration> {
     let mut ranges = REGISTRATIONS.write().unwrap_or_else(PoisonError::into_inner);
     let found = ranges.remove(&start).ok_or(ResultCode::HOST_MEMORY_NOT_REGISTERED)?;
     host_ranges::unregister_range(start as usize);
-    N_RANGES.store(ranges.len(), Ordering::Release);
+    REGISTRATION_COUNT.store(ranges.len(), Ordering::Release);
     Ok(found)
 }
 
 /// Takes back everything that context `ctx` registered.
-pub(crate) fn unregister_context(ctx: u64) {
+pub(crate) fn unregister_context_ranges(ctx: u64) {
     let mut ranges = REGISTRATIONS.write().unwrap_or_else(PoisonError::into_inner);
     ranges.retain(|_, r| {
         let stays = r.ctx != ctx;
@@ -60,12 +60,12 @@ pub(crate) fn unregister_context(ctx: u64) {
         }
         stays
     });
-    N_RANGES.store(ranges.len(), Ordering::Release);
+    REGISTRATION_COUNT.store(ranges.len(), Ordering::Release);
 }
 
 /// The registration that `address` lies in.
 pub(crate) fn find_registration(address: u64) -> Option<HostRegistration> {
-    if N_RANGES.load(Ordering::Acquire) == 0 {
+    if REGISTRATION_COUNT.load(Ordering::Acquire) == 0 {
         return None;
     }
     let ranges = REGISTRATIONS.read().unwrap_or_else(PoisonError::into_inner);

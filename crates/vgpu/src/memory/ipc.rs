@@ -56,11 +56,11 @@ pub(crate) struct SharedBlock {
 }
 
 /// A record as it lies in its file: words, the first of which is [`IPC_MAGIC`].
-const ID_WORD: usize = 1;
-const KIND_WORD: usize = 2;
-const ALIVE_WORD: usize = 3;
-const BLOCK_WORD: usize = 4;
-const RECORD_WORDS: usize = BLOCK_WORD + 6;
+const ID_WORD_INDEX: usize = 1;
+const KIND_WORD_INDEX: usize = 2;
+const ALIVE_WORD_INDEX: usize = 3;
+const BLOCK_WORD_INDEX: usize = 4;
+const RECORD_WORD_COUNT: usize = BLOCK_WORD_INDEX + 6;
 /// Where a record has room for what its kind needs.
 pub(crate) const PAYLOAD_OFFSET: usize = 256;
 
@@ -74,18 +74,18 @@ pub(crate) struct IpcRecord {
 }
 
 /// A number that no other record has.
-fn new_id() -> u64 {
+fn new_record_id() -> u64 {
     let mut bytes = [0; 8];
     let random = File::open("/dev/urandom").and_then(|mut f| f.read_exact(&mut bytes));
     let id = u64::from_le_bytes(bytes);
-    static NEXT_RECORD: AtomicUsize = AtomicUsize::new(1);
-    let count = NEXT_RECORD.fetch_add(1, Ordering::Relaxed) as u64;
+    static NEXT_FALLBACK_RECORD_ID: AtomicUsize = AtomicUsize::new(1);
+    let count = NEXT_FALLBACK_RECORD_ID.fetch_add(1, Ordering::Relaxed) as u64;
     if random.is_ok() && id != 0 { id } else { u64::from(std::process::id()) << 32 | count }
 }
 
 /// A file in memory.
 pub(crate) fn new_file(bytes: u64) -> Res<File> {
-    let file = anonymous_file::create(c"rtcg shared", 0).ok_or(ResultCode::OPERATING_SYSTEM)?;
+    let file = anonymous_file::create_memfd(c"rtcg shared", 0).ok_or(ResultCode::OPERATING_SYSTEM)?;
     file.set_len(bytes).map_err(|_| ResultCode::OUT_OF_MEMORY)?;
     Ok(file)
 }
@@ -93,7 +93,7 @@ pub(crate) fn new_file(bytes: u64) -> Res<File> {
 impl IpcRecord {
     /// A record for something that is there from now on.
     pub(crate) fn new(kind: IpcKind, place: SharedBlock) -> Res<IpcRecord> {
-        let ticket = IpcRecord { file: new_file(IPC_RECORD_BYTES as u64)?, id: new_id(), kind };
+        let ticket = IpcRecord { file: new_file(IPC_RECORD_BYTES as u64)?, id: new_record_id(), kind };
         let SharedBlock { fd, inode, offset, size, device, pool } = place;
         let words = [IPC_MAGIC, ticket.id, kind as u64, 1, fd, inode, offset, size, device, pool];
         ticket.write_words(0, &words)?;
@@ -127,7 +127,7 @@ impl IpcRecord {
 impl Drop for IpcRecord {
     fn drop(&mut self) {
         // Who has it open already learns it here; nobody else can open it any more.
-        let _ = self.write_words(ALIVE_WORD, &[0]);
+        let _ = self.write_words(ALIVE_WORD_INDEX, &[0]);
     }
 }
 
@@ -143,11 +143,11 @@ pub(crate) struct RemoteIpcRecord {
     pub(crate) place: SharedBlock,
 }
 
-fn stale_handle(what: &str) -> Error {
+fn stale_handle_error(what: &str) -> Error {
     ResultCode::INVALID_HANDLE.with_detail(what.to_owned())
 }
 
-fn open_of(pid: u32, fd: u64) -> std::io::Result<File> {
+fn open_process_fd(pid: u32, fd: u64) -> std::io::Result<File> {
     OpenOptions::new().read(true).write(true).custom_flags(libc::O_CLOEXEC).open(format!("/proc/{pid}/fd/{fd}"))
 }
 
@@ -160,10 +160,10 @@ impl RemoteIpcRecord {
         if pid == std::process::id() {
             return Err(ResultCode::INVALID_CONTEXT.with_detail("a process cannot open what it shares itself"));
         }
-        let file = open_of(pid, fd).map_err(|e| match e.kind() {
+        let file = open_process_fd(pid, fd).map_err(|e| match e.kind() {
             std::io::ErrorKind::PermissionDenied => ResultCode::NOT_PERMITTED
                 .with_detail(format!("process {pid}, which shares this, belongs to another user")),
-            _ => stale_handle("the process that shared this has ended, or has freed it"),
+            _ => stale_handle_error("the process that shared this has ended, or has freed it"),
         })?;
         let found = RemoteIpcRecord::read_record(file, pid)?;
         ensure(found.id == word(1), ResultCode::INVALID_HANDLE)?;
@@ -178,50 +178,53 @@ impl RemoteIpcRecord {
         // SAFETY: the descriptor was just made.
         let file = File::from(unsafe { OwnedFd::from_raw_fd(copy) });
         let found = RemoteIpcRecord::read_record(file, 0).map_err(|_| ResultCode::INVALID_VALUE)?;
-        ensure(found.read_words()?[KIND_WORD] == kind as u64, ResultCode::INVALID_VALUE)?;
+        ensure(found.read_words()?[KIND_WORD_INDEX] == kind as u64, ResultCode::INVALID_VALUE)?;
         Ok(found)
     }
 
     fn read_record(file: File, pid: u32) -> Res<RemoteIpcRecord> {
         let mut found = RemoteIpcRecord { file, pid, id: 0, place: SharedBlock::default() };
         let words = found.read_words()?;
-        ensure(words[0] == IPC_MAGIC && words[ALIVE_WORD] == 1, ResultCode::INVALID_HANDLE)?;
-        let [fd, inode, offset, size, device, pool] = std::array::from_fn(|i| words[BLOCK_WORD + i]);
-        (found.id, found.place) = (words[ID_WORD], SharedBlock { fd, inode, offset, size, device, pool });
+        ensure(words[0] == IPC_MAGIC && words[ALIVE_WORD_INDEX] == 1, ResultCode::INVALID_HANDLE)?;
+        let [fd, inode, offset, size, device, pool] = std::array::from_fn(|i| words[BLOCK_WORD_INDEX + i]);
+        (found.id, found.place) = (words[ID_WORD_INDEX], SharedBlock { fd, inode, offset, size, device, pool });
         Ok(found)
     }
 
-    fn read_words(&self) -> Res<[u64; RECORD_WORDS]> {
-        let mut bytes = [0; RECORD_WORDS * 8];
-        self.file.read_exact_at(&mut bytes, 0).map_err(|_| stale_handle("this is no handle of another process"))?;
+    fn read_words(&self) -> Res<[u64; RECORD_WORD_COUNT]> {
+        let mut bytes = [0; RECORD_WORD_COUNT * 8];
+        self.file
+            .read_exact_at(&mut bytes, 0)
+            .map_err(|_| stale_handle_error("this is no handle of another process"))?;
         Ok(std::array::from_fn(|i| u64::from_le_bytes(std::array::from_fn(|b| bytes[i * 8 + b]))))
     }
 
     /// The file that the memory lies in.
     pub(crate) fn open_memory_file(&self) -> Res<File> {
-        let file = open_of(self.pid, self.place.fd).map_err(|_| stale_handle("the memory has been freed"))?;
+        let file =
+            open_process_fd(self.pid, self.place.fd).map_err(|_| stale_handle_error("the memory has been freed"))?;
         let same = file.metadata().is_ok_and(|m| m.ino() == self.place.inode);
         // Freed, and the descriptor used for something else, between the two looks.
-        ensure(same && self.read_words()?[ALIVE_WORD] == 1, ResultCode::INVALID_HANDLE)?;
+        ensure(same && self.read_words()?[ALIVE_WORD_INDEX] == 1, ResultCode::INVALID_HANDLE)?;
         Ok(file)
     }
 }
 
 /// The records of blocks of this process, by their first address.
 static EXPORTED_BLOCKS: Mutex<Option<HashMap<u64, IpcRecord>>> = Mutex::new(None);
-static N_BLOCKS: AtomicUsize = AtomicUsize::new(0);
+static EXPORTED_BLOCK_COUNT: AtomicUsize = AtomicUsize::new(0);
 
-fn exported_blocks() -> MutexGuard<'static, Option<HashMap<u64, IpcRecord>>> {
+fn lock_exported_blocks() -> MutexGuard<'static, Option<HashMap<u64, IpcRecord>>> {
     EXPORTED_BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The handle of a block, whose place `share` finds out when it is requested the first time.
-pub(crate) fn block_handle(
+pub(crate) fn export_block_handle(
     start: u64,
     kind: IpcKind,
     share: impl FnOnce() -> Res<SharedBlock>,
 ) -> Res<[u8; HANDLE_BYTES]> {
-    let mut guard = exported_blocks();
+    let mut guard = lock_exported_blocks();
     let known = guard.get_or_insert_default();
     if let Some(ticket) = known.get(&start) {
         return Ok(ticket.ipc_handle());
@@ -229,17 +232,17 @@ pub(crate) fn block_handle(
     let ticket = IpcRecord::new(kind, share()?)?;
     let handle = ticket.ipc_handle();
     known.insert(start, ticket);
-    N_BLOCKS.store(known.len(), Ordering::Release);
+    EXPORTED_BLOCK_COUNT.store(known.len(), Ordering::Release);
     Ok(handle)
 }
 
 /// A block is freed: its handle is good for nothing from now on.
-pub(crate) fn forget_block(start: u64) {
-    if N_BLOCKS.load(Ordering::Acquire) == 0 {
+pub(crate) fn remove_exported_block(start: u64) {
+    if EXPORTED_BLOCK_COUNT.load(Ordering::Acquire) == 0 {
         return;
     }
-    if let Some(known) = exported_blocks().as_mut() {
+    if let Some(known) = lock_exported_blocks().as_mut() {
         known.remove(&start);
-        N_BLOCKS.store(known.len(), Ordering::Release);
+        EXPORTED_BLOCK_COUNT.store(known.len(), Ordering::Release);
     }
 }

@@ -17,7 +17,7 @@ use crate::handles::HandleTable;
 use crate::memory::{anonymous_file, window};
 
 /// Sizes, addresses and offsets are multiples of this, as on a GPU.
-pub(crate) const GRANULARITY: u64 = 2 << 20;
+pub(crate) const ALLOCATION_GRANULARITY: u64 = 2 << 20;
 /// What the files of physical memory promise: they never become smaller or larger.
 const FILE_SEALS: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
@@ -42,7 +42,7 @@ pub(crate) struct PhysicalMemory {
 impl Drop for PhysicalMemory {
     fn drop(&mut self) {
         if let Ok(device) = device::device_by_ordinal(self.device as i32) {
-            device.discharge_memory(self.charged);
+            device.uncharge_memory(self.charged);
         }
     }
 }
@@ -74,25 +74,25 @@ struct MappingSpace {
 static MAPPING_SPACE: RwLock<MappingSpace> =
     RwLock::new(MappingSpace { reserved: BTreeMap::new(), mapped: BTreeMap::new() });
 
-fn read_space() -> RwLockReadGuard<'static, MappingSpace> {
+fn read_mapping_space() -> RwLockReadGuard<'static, MappingSpace> {
     MAPPING_SPACE.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn write_space() -> RwLockWriteGuard<'static, MappingSpace> {
+fn write_mapping_space() -> RwLockWriteGuard<'static, MappingSpace> {
     MAPPING_SPACE.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn check_granular(value: u64) -> Res {
-    ensure(value.is_multiple_of(GRANULARITY), ResultCode::INVALID_VALUE)
+fn check_granularity(value: u64) -> Res {
+    ensure(value.is_multiple_of(ALLOCATION_GRANULARITY), ResultCode::INVALID_VALUE)
 }
 
 impl PhysicalMemory {
     /// New memory of a device, zero-filled.
     pub(crate) fn create_physical(bytes: u64, device: &'static device::Device, handle_types: u32) -> Res<u64> {
         ensure(bytes > 0, ResultCode::INVALID_VALUE)?;
-        check_granular(bytes)?;
+        check_granularity(bytes)?;
         device.charge_memory(bytes)?;
-        let file = new_file(bytes).inspect_err(|_| device.discharge_memory(bytes))?;
+        let file = new_file(bytes).inspect_err(|_| device.uncharge_memory(bytes))?;
         PhysicalMemory {
             file,
             bytes,
@@ -122,7 +122,7 @@ impl PhysicalMemory {
             about.st_size as u64
         };
         ensure(bytes > 0, ResultCode::INVALID_VALUE)?;
-        check_granular(bytes)?;
+        check_granularity(bytes)?;
         PhysicalMemory { file, bytes, device, charged: 0, handle_types: 1, handle_refs: Mutex::default() }.into_handle()
     }
 
@@ -131,13 +131,13 @@ impl PhysicalMemory {
         memory.retain_handle()
     }
 
-    fn hold_counts(&self) -> MutexGuard<'_, (u64, u32)> {
+    fn lock_handle_refs(&self) -> MutexGuard<'_, (u64, u32)> {
         self.handle_refs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The handle, which must be released once more.
     fn retain_handle(self: &Arc<Self>) -> Res<u64> {
-        let mut held = self.hold_counts();
+        let mut held = self.lock_handle_refs();
         if held.1 == 0 {
             held.0 = PHYSICAL_MEMORY.insert_with(|_| self.clone())?.0;
         }
@@ -156,8 +156,8 @@ impl PhysicalMemory {
 
 /// A file in memory of a fixed size.
 fn new_file(bytes: u64) -> Res<OwnedFd> {
-    let file =
-        anonymous_file::create(c"rtcg device memory", libc::MFD_ALLOW_SEALING).ok_or(ResultCode::OUT_OF_MEMORY)?;
+    let file = anonymous_file::create_memfd(c"rtcg device memory", libc::MFD_ALLOW_SEALING)
+        .ok_or(ResultCode::OUT_OF_MEMORY)?;
     let fd = file.as_raw_fd();
     // SAFETY: calls on that descriptor.
     let ready =
@@ -168,35 +168,36 @@ fn new_file(bytes: u64) -> Res<OwnedFd> {
 
 /// Gives back a handle once; the memory goes with the last handle and the last mapping.
 pub(crate) fn release_handle(handle: u64) -> Res {
-    let memory = PHYSICAL_MEMORY.get_or(handle, ResultCode::INVALID_VALUE)?;
-    let mut held = memory.hold_counts();
+    let memory = PHYSICAL_MEMORY.get_object_or(handle, ResultCode::INVALID_VALUE)?;
+    let mut held = memory.lock_handle_refs();
     held.1 = held.1.saturating_sub(1);
     if held.1 == 0 {
-        PHYSICAL_MEMORY.remove_or(handle, ResultCode::INVALID_VALUE)?;
+        PHYSICAL_MEMORY.remove_object_or(handle, ResultCode::INVALID_VALUE)?;
     }
     Ok(())
 }
 
 /// The handle of the memory that is mapped at an address, held once more.
-pub(crate) fn retain_at(address: u64) -> Res<u64> {
-    let memory = read_space().mapping_at(address).map(|(_, m)| m.memory.clone());
+pub(crate) fn retain_mapped_handle(address: u64) -> Res<u64> {
+    let memory = read_mapping_space().mapping_at(address).map(|(_, m)| m.memory.clone());
     memory.ok_or(ResultCode::INVALID_VALUE)?.retain_handle()
 }
 
 /// Addresses for later use.
 pub(crate) fn reserve_addresses(len: u64, alignment: u64) -> Res<u64> {
     ensure(len > 0, ResultCode::INVALID_VALUE)?;
-    check_granular(len)?;
+    check_granularity(len)?;
     ensure(alignment == 0 || alignment.is_power_of_two(), ResultCode::INVALID_VALUE)?;
-    let start =
-        driver::device_heap()?.reserve_addresses(len, alignment.max(GRANULARITY)).ok_or(ResultCode::OUT_OF_MEMORY)?;
-    write_space().reserved.insert(start, len);
+    let start = driver::device_heap()?
+        .reserve_addresses(len, alignment.max(ALLOCATION_GRANULARITY))
+        .ok_or(ResultCode::OUT_OF_MEMORY)?;
+    write_mapping_space().reserved.insert(start, len);
     Ok(start)
 }
 
 /// Gives back what [`reserve_addresses`] gave, as a whole; nothing may be mapped in it.
 pub(crate) fn unreserve_addresses(start: u64, len: u64) -> Res {
-    let mut space = write_space();
+    let mut space = write_mapping_space();
     ensure(space.reserved.get(&start) == Some(&len), ResultCode::INVALID_VALUE)?;
     ensure(space.mapped.range(start..start + len).next().is_none(), ResultCode::INVALID_VALUE)?;
     space.reserved.remove(&start);
@@ -206,11 +207,11 @@ pub(crate) fn unreserve_addresses(start: u64, len: u64) -> Res {
 
 /// Puts physical memory at reserved addresses, at first without access.
 pub(crate) fn map_memory(start: u64, len: u64, offset: u64, handle: u64) -> Res {
-    let memory = PHYSICAL_MEMORY.get_or(handle, ResultCode::INVALID_VALUE)?;
+    let memory = PHYSICAL_MEMORY.get_object_or(handle, ResultCode::INVALID_VALUE)?;
     ensure(len > 0, ResultCode::INVALID_VALUE)?;
-    [start, len, offset].into_iter().try_for_each(check_granular)?;
+    [start, len, offset].into_iter().try_for_each(check_granularity)?;
     ensure(offset.checked_add(len).is_some_and(|end| end <= memory.bytes), ResultCode::INVALID_VALUE)?;
-    let mut space = write_space();
+    let mut space = write_mapping_space();
     ensure(
         space.is_reserved(start, len) && space.mapped.range(start..start + len).next().is_none(),
         ResultCode::INVALID_VALUE,
@@ -228,13 +229,13 @@ pub(crate) fn map_memory(start: u64, len: u64, offset: u64, handle: u64) -> Res 
 
 /// Takes whole mappings away.
 pub(crate) fn unmap_memory(start: u64, len: u64) -> Res {
-    let mut space = write_space();
-    let places = space.whole_mappings(start, len)?;
+    let mut space = write_mapping_space();
+    let places = space.mappings_covering_range(start, len)?;
     let window = window::device_window().map_err(|_| ResultCode::OUT_OF_MEMORY)?;
     // SAFETY: the range consists of mappings of this file, which no Rust reference points into.
     unsafe { window.decommit_pages(start as usize, len as usize) }
         .map_err(|e| ResultCode::OUT_OF_MEMORY.with_detail(e.to_string()))?;
-    shadow::note_released(start as usize, len as usize);
+    shadow::mark_freed(start as usize, len as usize);
     places.iter().for_each(|p| drop(space.mapped.remove(p)));
     Ok(())
 }
@@ -242,8 +243,8 @@ pub(crate) fn unmap_memory(start: u64, len: u64) -> Res {
 /// Lets a device read and write whole mappings, or no longer. The virtual devices share one memory:
 /// access is there as long as one of them has it.
 pub(crate) fn set_access(start: u64, len: u64, device: i32, access: bool) -> Res {
-    let mut space = write_space();
-    for place in space.whole_mappings(start, len)? {
+    let mut space = write_mapping_space();
+    for place in space.mappings_covering_range(start, len)? {
         let Some(mapping) = space.mapped.get_mut(&place) else { continue };
         mapping.allowed.retain(|&d| d != device);
         if access {
@@ -255,22 +256,22 @@ pub(crate) fn set_access(start: u64, len: u64, device: i32, access: bool) -> Res
         let rc = unsafe { libc::mprotect(place as *mut _, mapping.len as usize, protection) };
         ensure(rc == 0, ResultCode::OUT_OF_MEMORY)?;
         if open {
-            shadow::note_allocated(place as usize, mapping.len as usize, true);
+            shadow::mark_allocated(place as usize, mapping.len as usize, true);
         } else {
-            shadow::note_released(place as usize, mapping.len as usize);
+            shadow::mark_freed(place as usize, mapping.len as usize);
         }
     }
     Ok(())
 }
 
 /// Whether a device may use the memory at an address; `None` where nothing is mapped.
-pub(crate) fn access_of_device(address: u64, device: i32) -> Option<bool> {
-    read_space().mapping_at(address).map(|(_, m)| m.allowed.contains(&device))
+pub(crate) fn device_has_access(address: u64, device: i32) -> Option<bool> {
+    read_mapping_space().mapping_at(address).map(|(_, m)| m.allowed.contains(&device))
 }
 
 /// Whether all of a range is mapped and some device may use it.
-pub(crate) fn is_usable(address: u64, len: u64) -> bool {
-    let space = read_space();
+pub(crate) fn is_range_accessible(address: u64, len: u64) -> bool {
+    let space = read_mapping_space();
     let Some(end) = address.checked_add(len) else { return false };
     let mut at = address;
     while at < end {
@@ -284,7 +285,11 @@ pub(crate) fn is_usable(address: u64, len: u64) -> bool {
 
 /// The mapping that an address lies in.
 pub(crate) fn find_mapping(address: u64) -> Option<MappedRange> {
-    read_space().mapping_at(address).map(|(start, m)| MappedRange { start, len: m.len, device: m.memory.device })
+    read_mapping_space().mapping_at(address).map(|(start, m)| MappedRange {
+        start,
+        len: m.len,
+        device: m.memory.device,
+    })
 }
 
 impl MappingSpace {
@@ -299,7 +304,7 @@ impl MappingSpace {
     }
 
     /// The starts of the mappings that a range consists of, without a part of one or a gap.
-    fn whole_mappings(&self, start: u64, len: u64) -> Res<Vec<u64>> {
+    fn mappings_covering_range(&self, start: u64, len: u64) -> Res<Vec<u64>> {
         let end = start.checked_add(len).filter(|&e| e > start).ok_or(ResultCode::INVALID_VALUE)?;
         let (mut at, mut places) = (start, Vec::new());
         while at < end {

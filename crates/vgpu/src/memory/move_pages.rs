@@ -16,18 +16,18 @@ use super::window::{device_window, page_size};
 use crate::error::{Res, ResultCode, ensure};
 
 /// Counts beginnings and ends: odd while something is being moved.
-static MOVE_EPOCH: AtomicU64 = AtomicU64::new(0);
-static MOVE_LOCK: Mutex<()> = Mutex::new(());
+static PAGE_MOVE_EPOCH: AtomicU64 = AtomicU64::new(0);
+static PAGE_MOVE_LOCK: Mutex<()> = Mutex::new(());
 
 thread_local!(static LAST_SEEN_EPOCH: Cell<u64> = const { Cell::new(0) });
 
 /// Copies whole pages to the beginning of `file` and maps them from there, at the same addresses.
-pub(crate) fn move_into_file(start: u64, len: u64, file: &File) -> Res {
-    let _turn = MOVE_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn move_pages_into_file(start: u64, len: u64, file: &File) -> Res {
+    let _turn = PAGE_MOVE_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     crate::exec::install_signals();
-    MOVE_EPOCH.fetch_add(1, Ordering::SeqCst);
+    PAGE_MOVE_EPOCH.fetch_add(1, Ordering::SeqCst);
     let outcome = copy_and_map(start, len, file);
-    MOVE_EPOCH.fetch_add(1, Ordering::SeqCst);
+    PAGE_MOVE_EPOCH.fetch_add(1, Ordering::SeqCst);
     outcome
 }
 
@@ -64,14 +64,14 @@ fn copy_pages(start: u64, len: u64, file: &File) -> std::io::Result<()> {
 /// since this thread asked last. Waits for a move that is under way. Called by the signal handler:
 /// nothing here takes a lock or memory.
 pub(crate) fn may_retry_access(address: usize) -> bool {
-    let mut epoch = MOVE_EPOCH.load(Ordering::SeqCst);
+    let mut epoch = PAGE_MOVE_EPOCH.load(Ordering::SeqCst);
     if epoch == 0 || !device_window().is_ok_and(|w| w.contains(address)) {
         return false;
     }
     while !epoch.is_multiple_of(2) {
         // SAFETY: lets other threads run.
         unsafe { libc::sched_yield() };
-        epoch = MOVE_EPOCH.load(Ordering::SeqCst);
+        epoch = PAGE_MOVE_EPOCH.load(Ordering::SeqCst);
     }
     LAST_SEEN_EPOCH.try_with(|seen| seen.replace(epoch) != epoch).unwrap_or(false)
 }

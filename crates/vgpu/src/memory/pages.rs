@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-const HUGE_PAGE: u64 = 2 << 20;
+const HUGE_PAGE_BYTES: u64 = 2 << 20;
 
 pub(super) fn page_bytes() -> u64 {
     super::window::page_size() as u64
@@ -37,11 +37,11 @@ impl PageAllocator {
             cached_bytes: 0,
             cache_limit,
         };
-        pages.insert_free(start, len);
+        pages.insert_free_range(start, len);
         pages
     }
 
-    pub(super) fn take_pages(&mut self, span: u64) -> Option<u64> {
+    pub(super) fn alloc_pages(&mut self, span: u64) -> Option<u64> {
         if let Some(at) = self.cached.iter().rposition(|&(_, len)| len == span) {
             let (start, _) = self.cached.remove(at)?;
             self.cached_bytes -= span;
@@ -50,22 +50,22 @@ impl PageAllocator {
             }
             self.unmap_and_free(start, span);
         }
-        let alignment = if span >= HUGE_PAGE { HUGE_PAGE } else { page_bytes() };
-        self.take_aligned(span, alignment)
+        let alignment = if span >= HUGE_PAGE_BYTES { HUGE_PAGE_BYTES } else { page_bytes() };
+        self.alloc_aligned_pages(span, alignment)
     }
 
     /// `span` accessible bytes at a multiple of `alignment`, and a page without access behind.
-    pub(super) fn take_aligned(&mut self, span: u64, alignment: u64) -> Option<u64> {
+    pub(super) fn alloc_aligned_pages(&mut self, span: u64, alignment: u64) -> Option<u64> {
         let start = self.carve_free_range(span + page_bytes(), alignment).or_else(|| {
-            self.trim_cached(0);
+            self.trim_cached_pages(0);
             self.carve_free_range(span + page_bytes(), alignment)
         })?;
         if !set_access(start, span, true) {
-            self.insert_free(start, span + page_bytes());
+            self.insert_free_range(start, span + page_bytes());
             return None;
         }
         #[cfg(target_os = "linux")]
-        if span >= HUGE_PAGE {
+        if span >= HUGE_PAGE_BYTES {
             madvise_pages(start, span, libc::MADV_HUGEPAGE);
         }
         Some(start)
@@ -80,11 +80,11 @@ impl PageAllocator {
         }
         self.cached.push_back((start, span));
         self.cached_bytes += span;
-        self.trim_cached(self.cache_limit);
+        self.trim_cached_pages(self.cache_limit);
     }
 
     /// Drops the oldest warm ranges until at most `limit` bytes of them are left.
-    pub(super) fn trim_cached(&mut self, limit: u64) {
+    pub(super) fn trim_cached_pages(&mut self, limit: u64) {
         while self.cached_bytes > limit {
             let Some((start, span)) = self.cached.pop_front() else { return };
             self.cached_bytes -= span;
@@ -98,7 +98,7 @@ impl PageAllocator {
         } else {
             unmap_pages(start, span);
         }
-        self.insert_free(start, span + page_bytes());
+        self.insert_free_range(start, span + page_bytes());
     }
 
     /// Maps a part of a file at carved-out pages.
@@ -113,7 +113,7 @@ impl PageAllocator {
     pub(super) fn reset_pages(&mut self, start: u64, span: u64) {
         if !super::window::is_reserved() {
             unmap_pages(start, span);
-            return self.insert_free(start, span + page_bytes());
+            return self.insert_free_range(start, span + page_bytes());
         }
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
         let at = start as *mut libc::c_void;
@@ -121,7 +121,7 @@ impl PageAllocator {
         let p = unsafe { libc::mmap(at, span as usize, libc::PROT_NONE, flags, -1, 0) };
         // Addresses at which the file could not be replaced are never used again.
         if p != libc::MAP_FAILED {
-            self.insert_free(start, span + page_bytes());
+            self.insert_free_range(start, span + page_bytes());
         }
     }
 
@@ -144,7 +144,7 @@ impl PageAllocator {
         }
     }
 
-    pub(super) fn insert_free(&mut self, mut start: u64, mut len: u64) {
+    pub(super) fn insert_free_range(&mut self, mut start: u64, mut len: u64) {
         if let Some((&before, &size)) = self.free.range(..start).next_back()
             && before + size == start
         {

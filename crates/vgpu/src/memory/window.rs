@@ -27,19 +27,19 @@ use std::fmt;
 use std::sync::OnceLock;
 
 /// Addresses that belong to one resident block's shared memory: any 32-bit offset stays inside.
-pub const SHARED_SPAN: usize = 1 << 32;
+pub const SHARED_SPAN_BYTES: usize = 1 << 32;
 /// The largest window that is requested; smaller ones are tried when the system refuses.
-const LARGEST_BITS: u32 = 43;
+const MAX_WINDOW_BITS: u32 = 43;
 /// A window that is not reserved costs nothing, but lies where other libraries may ask for addresses.
-const UNRESERVED_BITS: u32 = 40;
+const UNRESERVED_WINDOW_BITS: u32 = 40;
 /// Below this there is no room for a useful number of shared spans.
-const SMALLEST_BITS: u32 = 36;
+const MIN_WINDOW_BITS: u32 = 36;
 /// Bytes before and behind the window that are never committed. Compiled code checks a pointer where
 /// it accesses what is nearer to it than this: three steps of a signed 32-bit number of doubles, say.
 pub const GUARD_BYTES: usize = 50 << 30;
 /// Bytes at the window's beginning that are never committed.
-const UNUSED_BYTES: usize = 64 << 10;
-const PARAMS_LEN: usize = (256 << 20) - UNUSED_BYTES;
+const UNCOMMITTED_PREFIX_BYTES: usize = 64 << 10;
+const PARAMS_AREA_BYTES: usize = (256 << 20) - UNCOMMITTED_PREFIX_BYTES;
 
 /// A range of addresses of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,14 +100,14 @@ pub fn device_window() -> Result<&'static DeviceWindow, WindowError> {
 impl DeviceWindow {
     fn reserve_window() -> Result<DeviceWindow, WindowError> {
         let mut last = None;
-        for bits in (SMALLEST_BITS..=LARGEST_BITS).rev() {
+        for bits in (MIN_WINDOW_BITS..=MAX_WINDOW_BITS).rev() {
             match reserve_aligned(1 << bits) {
                 Ok(base) => return Ok(DeviceWindow { base, bits, reserved: true }),
                 Err(e) => last = Some(e),
             }
         }
-        if let Some(base) = unreserved_base(1 << UNRESERVED_BITS) {
-            return Ok(DeviceWindow { base, bits: UNRESERVED_BITS, reserved: false });
+        if let Some(base) = unreserved_base(1 << UNRESERVED_WINDOW_BITS) {
+            return Ok(DeviceWindow { base, bits: UNRESERVED_WINDOW_BITS, reserved: false });
         }
         Err(last.unwrap_or(WindowError { what: "no size to try".into(), errno: 0 }))
     }
@@ -134,38 +134,38 @@ impl DeviceWindow {
         self.reserved
     }
 
-    fn sub_area(&self, first: usize, n: usize) -> WindowArea {
+    fn area_in_sixteenths(&self, first: usize, n: usize) -> WindowArea {
         let sixteenth = self.size_bytes() / 16;
         WindowArea { start: self.base + first * sixteenth, len: n * sixteenth }
     }
     /// Packed parameters of running launches.
     pub fn params_area(&self) -> WindowArea {
-        WindowArea { start: self.base + UNUSED_BYTES, len: PARAMS_LEN }
+        WindowArea { start: self.base + UNCOMMITTED_PREFIX_BYTES, len: PARAMS_AREA_BYTES }
     }
     /// Module globals and constants.
     pub fn globals_area(&self) -> WindowArea {
         let start = self.params_area().end();
-        WindowArea { start, len: self.sub_area(1, 0).start - start }
+        WindowArea { start, len: self.area_in_sixteenths(1, 0).start - start }
     }
     /// Local memory of running warps.
     pub fn local_area(&self) -> WindowArea {
-        self.sub_area(1, 1)
+        self.area_in_sixteenths(1, 1)
     }
     /// Device-side `malloc_area`.
     pub fn malloc_area(&self) -> WindowArea {
-        self.sub_area(2, 1)
+        self.area_in_sixteenths(2, 1)
     }
     /// Shared memory of all resident blocks.
     pub fn shared_area(&self) -> WindowArea {
-        self.sub_area(3, 8)
+        self.area_in_sixteenths(3, 8)
     }
     /// `cuMemAlloc` and page-locked host memory.
     pub fn heap_area(&self) -> WindowArea {
-        self.sub_area(11, 5)
+        self.area_in_sixteenths(11, 5)
     }
     /// How many blocks can be resident at once.
     pub fn n_shared_spans(&self) -> usize {
-        self.shared_area().len / SHARED_SPAN
+        self.shared_area().len / SHARED_SPAN_BYTES
     }
     /// The shared memory addresses of resident block number `index`.
     ///
@@ -173,7 +173,7 @@ impl DeviceWindow {
     /// If `index` is not below [`DeviceWindow::n_shared_spans`].
     pub fn shared_span(&self, index: usize) -> WindowArea {
         assert!(index < self.n_shared_spans(), "shared span {index} does not exist");
-        WindowArea { start: self.shared_area().start + index * SHARED_SPAN, len: SHARED_SPAN }
+        WindowArea { start: self.shared_area().start + index * SHARED_SPAN_BYTES, len: SHARED_SPAN_BYTES }
     }
 
     /// Makes `[start, start + len)` readable and writable, zero-filled when it was not committed.
@@ -183,10 +183,10 @@ impl DeviceWindow {
     /// Outside the window, or the system refuses.
     pub fn commit_pages(&self, start: usize, len: usize) -> Result<(), WindowError> {
         let (start, len) = self.page_range(start, len, "commit")?;
-        if allow_access(start, len) || (!self.reserved && map_missing_pages(start, len)) {
+        if mprotect_read_write(start, len) || (!self.reserved && map_missing_pages(start, len)) {
             return Ok(());
         }
-        Err(last_error(format!("commit {len} bytes")))
+        Err(os_window_error(format!("commit {len} bytes")))
     }
 
     /// Gives the memory of `[start, start + len)` back to the system; later accesses fault.
@@ -208,13 +208,13 @@ impl DeviceWindow {
         if !self.reserved {
             // SAFETY: the range lies in the window and the caller says that nobody uses it.
             let rc = unsafe { libc::munmap(start as *mut _, len) };
-            return if rc == 0 { Ok(()) } else { Err(last_error(format!("decommit {len} bytes"))) };
+            return if rc == 0 { Ok(()) } else { Err(os_window_error(format!("decommit {len} bytes"))) };
         }
         // A fresh mapping over the old one drops the pages and the access in one step, and the
         // kernel merges it with adjacent mappings, so that fragmentation does not use up mappings.
         // SAFETY: the range lies in the window and the caller says that nobody uses it.
-        let p = unsafe { map_reserved(start as *mut _, len, libc::MAP_FIXED) };
-        if p == libc::MAP_FAILED { Err(last_error(format!("decommit {len} bytes"))) } else { Ok(()) }
+        let p = unsafe { map_without_access(start as *mut _, len, libc::MAP_FIXED) };
+        if p == libc::MAP_FAILED { Err(os_window_error(format!("decommit {len} bytes"))) } else { Ok(()) }
     }
 
     /// Widens a range to whole pages and checks that it lies in the window.
@@ -235,7 +235,7 @@ impl DeviceWindow {
 }
 
 /// Gives access to pages of the window that are mapped; false when some are not.
-fn allow_access(start: usize, len: usize) -> bool {
+fn mprotect_read_write(start: usize, len: usize) -> bool {
     // SAFETY: the callers have checked that the range lies in the window, whose addresses are this crate's;
     // giving access to pages invalidates no reference.
     unsafe { libc::mprotect(start as *mut _, len, libc::PROT_READ | libc::PROT_WRITE) == 0 }
@@ -252,7 +252,7 @@ fn map_missing_pages(start: usize, len: usize) -> bool {
             return false;
         }
         if len <= page_size() {
-            return allow_access(start, len);
+            return mprotect_read_write(start, len);
         }
         let half = (len / 2).next_multiple_of(page_size());
         return map_missing_pages(start, half) && map_missing_pages(start + half, len - half);
@@ -273,7 +273,7 @@ fn map_missing_pages(_: usize, _: usize) -> bool {
 /// Gives access to pages of the heap or of a range that is reserved in another way.
 pub(super) fn grant_access(start: u64, len: u64) -> bool {
     let (start, len) = (start as usize, len as usize);
-    allow_access(start, len) || (!is_reserved() && map_missing_pages(start, len))
+    mprotect_read_write(start, len) || (!is_reserved() && map_missing_pages(start, len))
 }
 
 /// Whether the window's addresses are reserved, or there is none.
@@ -300,13 +300,13 @@ pub fn page_size() -> usize {
     })
 }
 
-fn last_error(what: String) -> WindowError {
+fn os_window_error(what: String) -> WindowError {
     WindowError { what, errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(0) }
 }
 
 /// # Safety
 /// With `MAP_FIXED` in `flags` the range is replaced: it must belong to the caller.
-unsafe fn map_reserved(hint: *mut libc::c_void, len: usize, flags: i32) -> *mut libc::c_void {
+unsafe fn map_without_access(hint: *mut libc::c_void, len: usize, flags: i32) -> *mut libc::c_void {
     let flags = flags | libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: an anonymous mapping without access; the caller answers for `MAP_FIXED`.
     unsafe { libc::mmap(hint, len, libc::PROT_NONE, flags, -1, 0) }
@@ -319,7 +319,7 @@ fn reserve_aligned(size: usize) -> Result<usize, WindowError> {
     for n in 1..=8_usize {
         let hint = (0x1000_0000_0000_usize.wrapping_add(n * size) - GUARD_BYTES) as *mut libc::c_void;
         // SAFETY: without MAP_FIXED the hint replaces nothing.
-        let p = unsafe { map_reserved(hint, total, 0) };
+        let p = unsafe { map_without_access(hint, total, 0) };
         if p == libc::MAP_FAILED {
             break;
         }
@@ -335,9 +335,9 @@ fn reserve_aligned(size: usize) -> Result<usize, WindowError> {
 fn reserve_and_trim(size: usize) -> Result<usize, WindowError> {
     let total = 2 * size + 2 * GUARD_BYTES;
     // SAFETY: no hint, no MAP_FIXED.
-    let p = unsafe { map_reserved(std::ptr::null_mut(), total, 0) };
+    let p = unsafe { map_without_access(std::ptr::null_mut(), total, 0) };
     if p == libc::MAP_FAILED {
-        return Err(last_error(format!("reserve 2^{} bytes of addresses", size.trailing_zeros())));
+        return Err(os_window_error(format!("reserve 2^{} bytes of addresses", size.trailing_zeros())));
     }
     let start = p as usize;
     let base = (start + GUARD_BYTES).next_multiple_of(size);

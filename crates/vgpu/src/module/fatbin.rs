@@ -8,7 +8,7 @@
 
 use super::LoadError;
 use super::lz4;
-use crate::exec::codes;
+use crate::exec::result_codes;
 use ruzstd::decoding::StreamingDecoder;
 use std::io::Read;
 
@@ -51,7 +51,7 @@ pub(crate) struct PtxEntry {
 }
 
 /// Bytes of a whole fat binary, by its header.
-pub(crate) fn total_len(header: &[u8]) -> Option<usize> {
+pub(crate) fn fatbin_total_bytes(header: &[u8]) -> Option<usize> {
     (read_u32(header, 0)? == FATBIN_MAGIC).then_some(())?;
     usize::from(read_u16(header, 6)?).checked_add(usize::try_from(read_u64(header, 8)?).ok()?)
 }
@@ -62,21 +62,22 @@ pub(crate) fn total_len(header: &[u8]) -> Option<usize> {
 /// # Errors
 /// `NO_BINARY_FOR_GPU` if there is none, `INVALID_IMAGE` if the container is broken.
 pub(crate) fn ptx_entries(image: &[u8]) -> Result<Vec<PtxEntry>, LoadError> {
-    let entries = fatbin_entries(image).ok_or_else(|| broken_fatbin("it is cut off or its lengths are wrong"))?;
+    let entries =
+        fatbin_entries(image).ok_or_else(|| invalid_fatbin_error("it is cut off or its lengths are wrong"))?;
     let mut texts: Vec<FatbinEntry<'_>> = entries.iter().copied().filter(|e| e.kind == PTX_KIND).collect();
     if texts.is_empty() {
-        return Err(LoadError { code: codes::NO_BINARY_FOR_GPU, log: without_ptx(&entries) });
+        return Err(LoadError { code: result_codes::NO_BINARY_FOR_GPU, log: missing_ptx_message(&entries) });
     }
     texts.sort_by_key(|e| if e.arch <= DEVICE_ARCH { (0, DEVICE_ARCH - e.arch) } else { (1, e.arch) });
     texts.iter().map(|e| Ok(PtxEntry { arch: e.arch, text: e.decompress()? })).collect()
 }
 
-fn broken_fatbin(why: &str) -> LoadError {
-    LoadError { code: codes::INVALID_IMAGE, log: format!("the image is a broken fat binary: {why}") }
+fn invalid_fatbin_error(why: &str) -> LoadError {
+    LoadError { code: result_codes::INVALID_IMAGE, log: format!("the image is a broken fat binary: {why}") }
 }
 
 /// What to do about a fat binary without PTX.
-fn without_ptx(entries: &[FatbinEntry<'_>]) -> String {
+fn missing_ptx_message(entries: &[FatbinEntry<'_>]) -> String {
     let mut archs: Vec<String> =
         entries.iter().filter(|e| e.kind == CUBIN_KIND).map(|e| format!("sm_{}", e.arch)).collect();
     archs.dedup();
@@ -84,15 +85,15 @@ fn without_ptx(entries: &[FatbinEntry<'_>]) -> String {
         [] => "no code".to_owned(),
         archs => format!("machine code only ({})", archs.join(", ")),
     };
-    format!("the image is a fat binary with {holds}: {NO_MACHINE_CODE}")
+    format!("the image is a fat binary with {holds}: {MACHINE_CODE_UNSUPPORTED}")
 }
 
 /// What to do about machine code.
-pub(crate) const NO_MACHINE_CODE: &str = "the virtual GPU runs PTX and cannot run machine code of a real GPU; \
+pub(crate) const MACHINE_CODE_UNSUPPORTED: &str = "the virtual GPU runs PTX and cannot run machine code of a real GPU; \
      compile to PTX, or put PTX into the fat binary (nvcc -gencode arch=compute_80,code=compute_80)";
 
 fn fatbin_entries(image: &[u8]) -> Option<Vec<FatbinEntry<'_>>> {
-    let end = total_len(image)?;
+    let end = fatbin_total_bytes(image)?;
     let image = image.get(..end)?;
     let mut at = usize::from(read_u16(image, 6)?);
     let mut entries = Vec::new();
@@ -121,7 +122,7 @@ impl FatbinEntry<'_> {
     fn decompress(&self) -> Result<Vec<u8>, LoadError> {
         let compressed = self.flags & (LZ4_FLAG | ZSTD_FLAG);
         if compressed != 0 && self.full_len > MAX_PTX_BYTES {
-            return Err(broken_fatbin(&format!("an entry says that it has {} bytes", self.full_len)));
+            return Err(invalid_fatbin_error(&format!("an entry says that it has {} bytes", self.full_len)));
         }
         let full = self.full_len as usize;
         let text = match compressed {
@@ -130,7 +131,7 @@ impl FatbinEntry<'_> {
             ZSTD_FLAG => decompress_zstd(self.contents, full),
             _ => None,
         };
-        text.ok_or_else(|| broken_fatbin("the PTX of an entry cannot be decompressed"))
+        text.ok_or_else(|| invalid_fatbin_error("the PTX of an entry cannot be decompressed"))
     }
 }
 

@@ -1,9 +1,9 @@
 //! From an image to a [`LoadedModule`]: parse, refuse what cannot run, place the variables.
 
 use super::variables::{self, ModuleMemory};
-use super::{KernelInfo, LoadError, LoadOptions, LoadedModule, ParamInfo, estimate, fatbin};
-use crate::exec::codes;
-use crate::exec::launch::MAX_SHARED;
+use super::{KernelInfo, LoadError, LoadOptions, LoadedModule, ParamInfo, fatbin, resource_estimate};
+use crate::exec::launch::MAX_SHARED_BYTES;
+use crate::exec::result_codes;
 use crate::jit::{self, SharedLayout, SymbolLayout};
 use rtcg_ptx::ast::{self, Callee, FuncId, Inst, Linkage, Space};
 use std::collections::BTreeSet;
@@ -11,9 +11,9 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 
 /// Constant memory that a module may have.
-const MAX_CONST: u64 = 64 << 10;
+const MAX_CONST_BYTES: u64 = 64 << 10;
 /// Parameters of a kernel, in bytes.
-const MAX_PARAMS: usize = 32_764;
+const MAX_PARAM_BYTES: usize = 32_764;
 /// How the names of the device runtime's functions begin by which a kernel launches another.
 const DEVICE_LAUNCH_PREFIXES: [&str; 3] = ["__cudaCDP2", "cudaLaunchDevice", "cudaGetParameterBuffer"];
 /// Functions that kernels may call without defining them.
@@ -29,60 +29,63 @@ pub fn load_image(image: &[u8], options: &LoadOptions) -> Result<Arc<LoadedModul
     if image.starts_with(&fatbin::FATBIN_MAGIC.to_le_bytes()) {
         return load_best_ptx(image, options);
     }
-    load_text(ptx_text_of(image)?, options)
+    load_ptx_text(ptx_text_of(image)?, options)
 }
 
 /// The first PTX of a fat binary that can run. If none can, the first one's errors are told.
 fn load_best_ptx(image: &[u8], options: &LoadOptions) -> Result<Arc<LoadedModule>, LoadError> {
     let mut first = None;
     for entry in fatbin::ptx_entries(image)? {
-        match ptx_text_of(&entry.text).and_then(|text| load_text(text, options)) {
+        match ptx_text_of(&entry.text).and_then(|text| load_ptx_text(text, options)) {
             Ok(module) => return Ok(module),
-            Err(error) if error.code == codes::OUT_OF_MEMORY => return Err(error),
+            Err(error) if error.code == result_codes::OUT_OF_MEMORY => return Err(error),
             Err(error) => {
                 let log = format!("the PTX for compute_{} in the fat binary: {}", entry.arch, error.log);
                 first.get_or_insert(LoadError { log, ..error });
             }
         }
     }
-    Err(first.unwrap_or(LoadError { code: codes::NO_BINARY_FOR_GPU, log: fatbin::NO_MACHINE_CODE.to_owned() }))
+    Err(first.unwrap_or(LoadError {
+        code: result_codes::NO_BINARY_FOR_GPU,
+        log: fatbin::MACHINE_CODE_UNSUPPORTED.to_owned(),
+    }))
 }
 
-fn load_text(text: &str, options: &LoadOptions) -> Result<Arc<LoadedModule>, LoadError> {
+fn load_ptx_text(text: &str, options: &LoadOptions) -> Result<Arc<LoadedModule>, LoadError> {
     let parsed = rtcg_ptx::parse(text);
     if parsed.has_errors() {
-        return Err(LoadError { code: codes::INVALID_PTX, log: parsed.render("ptx") });
+        return Err(LoadError { code: result_codes::INVALID_PTX, log: parsed.render_diagnostics("ptx") });
     }
     let ptx = Arc::new(parsed.module);
     let diagnostics = check_module(&ptx);
     if !diagnostics.is_empty() {
-        return Err(LoadError { code: codes::INVALID_PTX, log: diagnostics.join("\n") });
+        return Err(LoadError { code: result_codes::INVALID_PTX, log: diagnostics.join("\n") });
     }
     let (slab, globals) = variables::allocate_variables(&ptx)?;
-    let max_registers = options.max_registers.or_else(|| linked_max_registers(text));
+    let max_registers = options.max_registers.or_else(|| max_registers_from_comment(text));
     let options = LoadOptions { max_registers, ..options.clone() };
     Ok(Arc::new(LoadedModule::new(ptx, slab, SymbolLayout { globals }, &options)))
 }
 
 /// The comment that ends a linked image, before the number that the linker was given as
 /// `CU_JIT_MAX_REGISTERS`.
-pub(crate) const MAX_REGISTERS: &str = "// rtcg: at most so many registers: ";
+pub(crate) const MAX_REGISTERS_COMMENT: &str = "// rtcg: at most so many registers: ";
 
-fn linked_max_registers(text: &str) -> Option<u32> {
-    text.lines().next_back()?.strip_prefix(MAX_REGISTERS)?.parse().ok()
+fn max_registers_from_comment(text: &str) -> Option<u32> {
+    text.lines().next_back()?.strip_prefix(MAX_REGISTERS_COMMENT)?.parse().ok()
 }
 
 /// The text of an image that is one, as it seems.
 pub(crate) fn ptx_text_of(image: &[u8]) -> Result<&str, LoadError> {
     let fail = |code, log: &str| Err(LoadError { code, log: log.to_owned() });
     if image.starts_with(b"\x7fELF") {
-        let log = format!("the image is a cubin: {}", fatbin::NO_MACHINE_CODE);
-        return fail(codes::NO_BINARY_FOR_GPU, &log);
+        let log = format!("the image is a cubin: {}", fatbin::MACHINE_CODE_UNSUPPORTED);
+        return fail(result_codes::NO_BINARY_FOR_GPU, &log);
     }
     let end = image.iter().position(|&b| b == 0).unwrap_or(image.len());
     match std::str::from_utf8(&image[..end]) {
         Ok(text) if text.contains(".version") => Ok(text),
-        _ => fail(codes::INVALID_IMAGE, "the image is neither PTX nor a fat binary nor a cubin"),
+        _ => fail(result_codes::INVALID_IMAGE, "the image is neither PTX nor a fat binary nor a cubin"),
     }
 }
 
@@ -94,22 +97,24 @@ fn check_module(ptx: &ast::Module) -> Vec<String> {
         let kernel = FuncId(i as u32);
         for id in jit::reachable_functions(ptx, kernel) {
             if seen.insert(id) {
-                check_body(ptx, id, &mut diagnostics);
+                check_function_body(ptx, id, &mut diagnostics);
             }
         }
-        let shared = SharedLayout::lay_out_shared(ptx, kernel).static_size;
-        if shared > MAX_SHARED {
-            diagnostics
-                .push(format!("kernel {}: uses too much shared memory ({shared} bytes, {MAX_SHARED} at most)", f.name));
+        let shared = SharedLayout::lay_out_shared_memory(ptx, kernel).static_size;
+        if shared > MAX_SHARED_BYTES {
+            diagnostics.push(format!(
+                "kernel {}: uses too much shared memory ({shared} bytes, {MAX_SHARED_BYTES} at most)",
+                f.name
+            ));
         }
         let params = f.params.last().map_or(0, |p| (p.offset + p.size) as usize);
-        if params > MAX_PARAMS {
-            diagnostics.push(format!("kernel {}: {params} bytes of parameters, {MAX_PARAMS} at most", f.name));
+        if params > MAX_PARAM_BYTES {
+            diagnostics.push(format!("kernel {}: {params} bytes of parameters, {MAX_PARAM_BYTES} at most", f.name));
         }
     }
     let constants: u64 = ptx.vars.iter().filter(|v| v.space == Space::Const).map(|v| v.size).sum();
-    if constants > MAX_CONST {
-        diagnostics.push(format!("too much constant memory ({constants} bytes, {MAX_CONST} at most)"));
+    if constants > MAX_CONST_BYTES {
+        diagnostics.push(format!("too much constant memory ({constants} bytes, {MAX_CONST_BYTES} at most)"));
     }
     for v in ptx.vars.iter().filter(|v| v.linkage == Linkage::Extern && !v.unsized_array && v.space != Space::Shared) {
         diagnostics.push(format!("variable {} is declared extern but not defined", v.name));
@@ -117,13 +122,13 @@ fn check_module(ptx: &ast::Module) -> Vec<String> {
     diagnostics
 }
 
-fn check_body(ptx: &ast::Module, id: FuncId, diagnostics: &mut Vec<String>) {
+fn check_function_body(ptx: &ast::Module, id: FuncId, diagnostics: &mut Vec<String>) {
     for st in &ptx.functions[id.index()].body {
         let problem = match &st.inst {
             Inst::Other { opcode, .. } => Some(format!("{opcode} is not supported by the virtual GPU")),
-            Inst::Call { callee: Callee::Direct(f), .. } => unresolved_call(&ptx.functions[f.index()]),
-            Inst::Texture(inst) => unsupported_texture(inst),
-            Inst::Matrix(inst) => unsupported_product(inst),
+            Inst::Call { callee: Callee::Direct(f), .. } => unresolved_call_message(&ptx.functions[f.index()]),
+            Inst::Texture(inst) => unsupported_texture_message(inst),
+            Inst::Matrix(inst) => unsupported_mma_message(inst),
             inst if jit::ops::is_pure(inst) => jit::ops::check_supported(inst).err().map(|e| e.to_string()),
             _ => None,
         };
@@ -135,19 +140,19 @@ fn check_body(ptx: &ast::Module, id: FuncId, diagnostics: &mut Vec<String>) {
 }
 
 /// Samplers of their own exist in the independent mode, which no compiler of CUDA C uses.
-fn unsupported_texture(inst: &ast::TexInst) -> Option<String> {
+fn unsupported_texture_message(inst: &ast::TexInst) -> Option<String> {
     let independent = matches!(inst, ast::TexInst::Sample(t) if t.sampler.is_some());
     independent.then(|| "a separate sampler is not supported by the virtual GPU".to_owned())
 }
 
 /// Products of 8-bit floats came with compute capability 8.9, and their sums are not known.
-fn unsupported_product(inst: &ast::MatrixInst) -> Option<String> {
+fn unsupported_mma_message(inst: &ast::MatrixInst) -> Option<String> {
     use ast::MatrixType::{E4M3, E5M2};
     let bytes = matches!(inst, ast::MatrixInst::Product { form, .. } if matches!(form.a, E4M3 | E5M2));
     bytes.then(|| "mma of 8-bit floats needs compute capability 8.9, the virtual GPU has 8.0".to_owned())
 }
 
-fn unresolved_call(f: &ast::Function) -> Option<String> {
+fn unresolved_call_message(f: &ast::Function) -> Option<String> {
     let known = f.defined || RUNTIME_FUNCTIONS.contains(&&*f.name);
     let what = match &*f.name {
         name if DEVICE_LAUNCH_PREFIXES.iter().any(|start| name.starts_with(start)) => {
@@ -168,18 +173,18 @@ impl LoadedModule {
 
 impl KernelInfo {
     fn new(ptx: &ast::Module, id: FuncId, f: &ast::Function, options: &LoadOptions) -> KernelInfo {
-        let static_shared = SharedLayout::lay_out_shared(ptx, id).static_size;
-        let n_regs = estimate::estimate_registers(f);
+        let static_shared = SharedLayout::lay_out_shared_memory(ptx, id).static_size;
+        let n_regs = resource_estimate::estimate_registers(f);
         KernelInfo {
             id,
             name: f.name.to_string(),
             params: f.params.iter().map(|p| ParamInfo { offset: p.offset as usize, size: p.size as usize }).collect(),
             static_shared,
             const_bytes: ptx.vars.iter().filter(|v| v.space == Space::Const).map(|v| v.size).sum(),
-            local_bytes: estimate::estimate_local_bytes(ptx, id),
+            local_bytes: resource_estimate::estimate_local_bytes(ptx, id),
             n_regs: options.max_registers.map_or(n_regs, |m| n_regs.min(m.max(16))),
-            max_dynamic_shared: AtomicU32::new(MAX_SHARED.saturating_sub(static_shared)),
-            programs: [const { OnceLock::new() }; super::N_VARIANTS],
+            max_dynamic_shared: AtomicU32::new(MAX_SHARED_BYTES.saturating_sub(static_shared)),
+            programs: [const { OnceLock::new() }; super::LAUNCH_VARIANT_COUNT],
             random_program: OnceLock::new(),
         }
     }

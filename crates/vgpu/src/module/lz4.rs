@@ -53,7 +53,7 @@ mod tests {
     use super::decompress;
 
     #[test]
-    fn literals_repetitions_and_long_lengths() {
+    fn literals_matches_and_long_lengths_decompress() {
         assert_eq!(decompress(b"\x30abc", 3).unwrap(), b"abc");
         // Two letters, then eight bytes that repeat them, then a last letter.
         assert_eq!(decompress(b"\x24ab\x02\x00\x10c", 11).unwrap(), b"ababababab\x63");

@@ -5,18 +5,18 @@
 // A fault is made once per failed launch, so its size does not matter.
 #![allow(clippy::result_large_err)]
 
-mod estimate;
 pub(crate) mod fatbin;
 mod load;
 mod lz4;
+mod resource_estimate;
 mod source_map;
 mod variables;
 
 pub use load::load_image;
-pub(crate) use load::{MAX_REGISTERS, ptx_text_of};
+pub(crate) use load::{MAX_REGISTERS_COMMENT, ptx_text_of};
 
 use crate::code_cache;
-use crate::exec::launch::{MAX_SHARED_OPTIN, MAX_THREADS_PER_BLOCK};
+use crate::exec::launch::{MAX_SHARED_OPTIN_BYTES, MAX_THREADS_PER_BLOCK};
 use crate::exec::{Fault, FaultKind, Program, RUNTIME_CALLS};
 use crate::jit::{self, LaunchVariant, SymbolLayout};
 use crate::memory::window::device_window;
@@ -102,13 +102,13 @@ struct KernelInfo {
     n_regs: u32,
     max_dynamic_shared: AtomicU32,
     /// Machine code, made at the first launch that needs it; indexed by [`variant_index`].
-    programs: [OnceLock<Result<Arc<Program>, Fault>>; N_VARIANTS],
+    programs: [OnceLock<Result<Arc<Program>, Fault>>; LAUNCH_VARIANT_COUNT],
     /// The same for lanes that are scheduled at random.
     random_program: OnceLock<Result<Arc<Program>, Fault>>,
 }
 
 /// Variants that a launch can need: `linear_tid`, `full_warps` and `tid_contiguous_8`.
-const N_VARIANTS: usize = 8;
+const LAUNCH_VARIANT_COUNT: usize = 8;
 
 fn variant_index(v: LaunchVariant) -> usize {
     usize::from(v.linear_tid) | usize::from(v.full_warps) << 1 | usize::from(v.tid_contiguous_8) << 2
@@ -181,7 +181,7 @@ impl Kernel {
         &self.module
     }
     /// Offset and size of each parameter (`cuFuncGetParamInfo`).
-    pub fn params(&self) -> &[ParamInfo] {
+    pub fn kernel_params(&self) -> &[ParamInfo] {
         &self.info.params
     }
     /// Bytes of the packed parameter buffer.
@@ -230,11 +230,11 @@ impl Kernel {
                 full_warps: false,
                 force_masked: true,
                 no_if_conversion: true,
-                ..LaunchVariant::for_block(block)
+                ..LaunchVariant::from_block_shape(block)
             };
             return self.info.random_program.get_or_init(|| self.compile_variant(variant, true)).clone();
         }
-        let variant = LaunchVariant::for_block(block);
+        let variant = LaunchVariant::from_block_shape(block);
         self.info.programs[variant_index(variant)].get_or_init(|| self.compile_variant(variant, false)).clone()
     }
 
@@ -243,9 +243,9 @@ impl Kernel {
         let w = device_window().map_err(|e| fail(FaultKind::OutOfMemory, e.to_string()))?;
         let module = &self.module;
         let window = jit::WindowAddress { base: w.base_address() as u64, bits: w.size_log2() };
-        let instrument = crate::exec::calls::instrumentation_for(random, module.device);
-        let text = || *module.text_key.get_or_init(|| jit::cache_key::text_key(&module.ptx.source));
-        let compiled = jit::compile_cached(
+        let instrument = crate::exec::runtime_calls::enabled_instrumentation(random, module.device);
+        let text = || *module.text_key.get_or_init(|| jit::cache_key::module_text_key(&module.ptx.source));
+        let compiled = jit::compile_or_load_cached(
             &module.ptx,
             self.info.id,
             &module.symbols,
@@ -272,7 +272,7 @@ impl Kernel {
     }
     /// Whether blocks can have that many bytes of dynamic shared memory at most.
     pub(crate) fn allows_dynamic_shared(&self, bytes: u32) -> bool {
-        bytes.checked_add(self.static_shared()).is_some_and(|n| n <= MAX_SHARED_OPTIN)
+        bytes.checked_add(self.static_shared()).is_some_and(|n| n <= MAX_SHARED_OPTIN_BYTES)
     }
 
     /// Sets `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`; false when it is more than the device has.

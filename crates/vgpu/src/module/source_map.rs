@@ -1,12 +1,12 @@
 //! Instructions of a compiled kernel in words, for reports.
 
 use crate::exec::{InstructionLocation, SourceMap};
-use crate::jit::{CompiledKernel, Site};
+use crate::jit::{CompiledKernel, InstructionSite};
 use rtcg_ptx::ast::{Module, SourceLine, Span};
 use std::sync::Arc;
 
 /// The longest instruction text that a report shows.
-const MAX_TEXT: usize = 200;
+const MAX_INSTRUCTION_TEXT: usize = 200;
 
 pub(super) struct KernelSourceMap {
     module: Arc<Module>,
@@ -18,19 +18,19 @@ impl KernelSourceMap {
         KernelSourceMap { module, compiled }
     }
 
-    fn describe_site(&self, site: Site) -> InstructionLocation {
+    fn describe_site(&self, site: InstructionSite) -> InstructionLocation {
         InstructionLocation {
             function: site.function,
-            instruction: text_of(&self.module.source, site.span),
-            ptx_line: line_of(&self.module.source, site.span),
-            source: site.line.and_then(|l| self.source_of(l)),
+            instruction: span_text(&self.module.source, site.span),
+            ptx_line: span_line_number(&self.module.source, site.span),
+            source: site.line.and_then(|l| self.source_file_and_line(l)),
             lanes: site.lanes,
             is_store: site.is_store,
             access_bytes: site.access_bytes,
         }
     }
 
-    fn source_of(&self, line: SourceLine) -> Option<(String, u32)> {
+    fn source_file_and_line(&self, line: SourceLine) -> Option<(String, u32)> {
         let file = self.module.files.get(line.file as usize)?;
         Some((file.to_string(), line.line))
     }
@@ -49,14 +49,14 @@ impl SourceMap for KernelSourceMap {
 }
 
 /// The text of a span on one line.
-fn text_of(source: &str, span: Span) -> String {
+fn span_text(source: &str, span: Span) -> String {
     let text = source.get(span.start as usize..span.end as usize).unwrap_or("");
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    joined.chars().take(MAX_TEXT).collect()
+    joined.chars().take(MAX_INSTRUCTION_TEXT).collect()
 }
 
 /// Line number of a span, from 1.
-pub(super) fn line_of(source: &str, span: Span) -> u32 {
+pub(super) fn span_line_number(source: &str, span: Span) -> u32 {
     let before = source.as_bytes().get(..span.start as usize).unwrap_or_default();
     before.iter().filter(|&&b| b == b'\n').count() as u32 + 1
 }

@@ -6,7 +6,7 @@
 
 use super::LoadError;
 use crate::check::{self, allocation, shadow};
-use crate::exec::codes;
+use crate::exec::result_codes;
 use crate::jit::function_token;
 use crate::memory::window::{WindowError, device_window, page_size};
 use rtcg_ptx::ast::{Module, Space, Symbol, Var, VarInit};
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes of the red zone behind each variable, when accesses are checked.
-const RED_ZONE: u64 = 32;
+const RED_ZONE_BYTES: u64 = 32;
 
 /// Memory of one module; empty for a module without variables.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Drop for ModuleMemory {
             return;
         }
         allocation::remove_variables(self.start as u64, self.len as u64);
-        shadow::note_released(self.start, self.len);
+        shadow::mark_freed(self.start, self.len);
         // SAFETY: the module is gone, and with it every kernel that could access the slab.
         let gone = unsafe { w.decommit_pages(self.start, self.len) };
         let mut free = FREE_RANGES.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,7 +80,7 @@ impl Drop for ModuleMemory {
 /// those that have none in a module: shared ones, textures).
 pub(super) fn allocate_variables(ptx: &Module) -> Result<(ModuleMemory, Vec<u64>), LoadError> {
     let (offsets, total) = variable_offsets(&ptx.vars);
-    let out_of_memory = |e: WindowError| LoadError { code: codes::OUT_OF_MEMORY, log: e.to_string() };
+    let out_of_memory = |e: WindowError| LoadError { code: result_codes::OUT_OF_MEMORY, log: e.to_string() };
     let slab = ModuleMemory::new(total).map_err(out_of_memory)?;
     let addresses: Vec<u64> = offsets.iter().map(|o| o.map_or(0, |o| slab.start as u64 + o)).collect();
     for (var, &address) in ptx.vars.iter().zip(&addresses) {
@@ -92,9 +92,9 @@ pub(super) fn allocate_variables(ptx: &Module) -> Result<(ModuleMemory, Vec<u64>
             let constant = var.space == Space::Const;
             allocation::add_variable(address, var.size, &var.name, constant);
             if constant {
-                shadow::note_constant(address as usize, var.size as usize);
+                shadow::mark_constant(address as usize, var.size as usize);
             } else {
-                shadow::note_allocated(address as usize, var.size as usize, true);
+                shadow::mark_allocated(address as usize, var.size as usize, true);
             }
         }
     }
@@ -104,7 +104,7 @@ pub(super) fn allocate_variables(ptx: &Module) -> Result<(ModuleMemory, Vec<u64>
 /// Offsets of the variables that have memory, and the bytes of all.
 fn variable_offsets(vars: &[Var]) -> (Vec<Option<u64>>, u64) {
     let mut next = 0_u64;
-    let gap = if check::enabled_checks().memory { RED_ZONE } else { 0 };
+    let gap = if check::enabled_checks().memory { RED_ZONE_BYTES } else { 0 };
     let offsets = vars.iter().map(|v| {
         if !matches!(v.space, Space::Global | Space::Const) {
             return None;
@@ -130,7 +130,7 @@ fn initial_bytes(ptx: &Module, var: &Var, addresses: &[u64]) -> Result<Vec<u8>, 
         match init {
             VarInit::Bytes(b) => bytes.extend_from_slice(b),
             VarInit::Address { symbol, offset, size, shift, .. } => {
-                let base = address_of(ptx, var, *symbol, addresses)?;
+                let base = symbol_address(ptx, var, *symbol, addresses)?;
                 let value = base.wrapping_add_signed(*offset).checked_shr(*shift).unwrap_or(0);
                 bytes.extend_from_slice(&value.to_le_bytes()[..(*size as usize).min(8)]);
             }
@@ -140,11 +140,11 @@ fn initial_bytes(ptx: &Module, var: &Var, addresses: &[u64]) -> Result<Vec<u8>, 
     Ok(bytes)
 }
 
-fn address_of(ptx: &Module, var: &Var, symbol: Symbol, addresses: &[u64]) -> Result<u64, LoadError> {
+fn symbol_address(ptx: &Module, var: &Var, symbol: Symbol, addresses: &[u64]) -> Result<u64, LoadError> {
     let refuse = |what: String| {
         let (line, column, _) = rtcg_ptx::line_and_column(&ptx.source, var.span.start);
         let log = format!("ptx:{line}:{column}: the initialiser of {} {what}", var.name);
-        Err(LoadError { code: codes::INVALID_PTX, log })
+        Err(LoadError { code: result_codes::INVALID_PTX, log })
     };
     match symbol {
         Symbol::Global(g) => match addresses.get(g.index()) {

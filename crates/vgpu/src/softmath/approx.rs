@@ -4,7 +4,7 @@
 //! in the last place of the format, closer than any bound CUDA gives.
 
 use super::FloatMode;
-use super::arith::{finish_result, read_operand};
+use super::arith::{apply_result_modifiers, flush_operand};
 use super::float::{FloatFormat, RoundMode, pack_rounded, unpack_float};
 
 /// A function of one argument.
@@ -48,13 +48,13 @@ fn evaluate_f64(function: ApproxFunction, x: f64) -> f64 {
 
 /// Executes an `.approx` function of format `f`.
 pub fn execute_approx(function: ApproxFunction, f: FloatFormat, m: FloatMode, a: u64) -> u64 {
-    let x = to_f64(f, read_operand(f, m, a));
-    finish_result(f, m, from_f64(f, evaluate_f64(function, x)))
+    let x = to_f64(f, flush_operand(f, m, a));
+    apply_result_modifiers(f, m, from_f64(f, evaluate_f64(function, x)))
 }
 
 /// `rsqrt.approx.f64`, which is CUDA's `rsqrt` of a double and has to be right to one unit in the
 /// last place.
-pub fn reciprocal_root(a: u64) -> u64 {
+pub fn rsqrt_approx_f64(a: u64) -> u64 {
     let x = f64::from_bits(a);
     if x.is_nan() {
         return FloatFormat::F64.quiet_nan(a);
@@ -75,7 +75,7 @@ pub fn reciprocal_root(a: u64) -> u64 {
 }
 
 /// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`: only the upper word of operand and result counts.
-pub fn upper_word(function: ApproxFunction, a: u64) -> u64 {
+pub fn approx_f64_upper_word(function: ApproxFunction, a: u64) -> u64 {
     let upper = FloatFormat::F64.flush_subnormal(a & !0xffff_ffff);
     let r = evaluate_f64(function, f64::from_bits(upper));
     if r.is_nan() {

@@ -24,12 +24,12 @@ pub enum FloatOp {
 }
 
 /// Reads an operand, flushing it when asked.
-pub fn read_operand(f: FloatFormat, m: FloatMode, bits: u64) -> u64 {
+pub fn flush_operand(f: FloatFormat, m: FloatMode, bits: u64) -> u64 {
     if m.ftz { f.flush_subnormal(bits) } else { bits }
 }
 
 /// Applies `.ftz`, `.relu` and `.sat` to a result.
-pub fn finish_result(f: FloatFormat, m: FloatMode, bits: u64) -> u64 {
+pub fn apply_result_modifiers(f: FloatFormat, m: FloatMode, bits: u64) -> u64 {
     let bits = if m.ftz { f.flush_subnormal(bits) } else { bits };
     let bits = if m.relu { relu_bits(f, bits) } else { bits };
     if m.sat { saturate_to_unit(f, bits) } else { bits }
@@ -41,7 +41,7 @@ fn relu_bits(f: FloatFormat, bits: u64) -> u64 {
 
 /// Clamps to [+0, 1]; NaN becomes +0.
 pub fn saturate_to_unit(f: FloatFormat, bits: u64) -> u64 {
-    if f.is_nan(bits) || bits & f.sign_bit() != 0 { 0 } else { bits.min(f.one_bits()) }
+    if f.is_nan(bits) || bits & f.sign_bit() != 0 { 0 } else { bits.min(f.encoded_one()) }
 }
 
 /// Executes `op`; operands it does not have are ignored.
@@ -49,17 +49,17 @@ pub fn execute_float_op(op: FloatOp, f: FloatFormat, m: FloatMode, a: u64, b: u6
     let one_operand = matches!(op, FloatOp::Sqrt | FloatOp::Rcp | FloatOp::Abs | FloatOp::Neg);
     let b = if one_operand { 0 } else { b };
     let c = if op == FloatOp::Fma { c } else { 0 };
-    let (a, b, c) = (read_operand(f, m, a), read_operand(f, m, b), read_operand(f, m, c));
+    let (a, b, c) = (flush_operand(f, m, a), flush_operand(f, m, b), flush_operand(f, m, c));
     let r = match op {
         FloatOp::Min => min_max(f, m, a, b, false),
         FloatOp::Max => min_max(f, m, a, b, true),
-        _ => match nan_operand(op, f, [a, b, c]) {
+        _ => match nan_result(op, f, [a, b, c]) {
             Some(nan) => nan,
             None if m.ftz && is_tiny(op, f, m, [a, b, c]) => rounded_result(op, f, m.rnd, f, [a, b, c]) & f.sign_bit(),
             None => rounded_result(op, f, m.rnd, f, [a, b, c]),
         },
     };
-    finish_result(f, m, r)
+    apply_result_modifiers(f, m, r)
 }
 
 /// `div.approx`: by more than 2^126 the reciprocal is flushed, so that the quotient is zero, or NaN
@@ -74,7 +74,7 @@ pub fn div_approx(f: FloatFormat, m: FloatMode, a: u64, b: u64) -> u64 {
 
 /// What a NaN among the operands makes the result. Double precision keeps the payload of one, the
 /// last but for quotients (seen on hardware; CUDA does not say); other formats have one NaN.
-fn nan_operand(op: FloatOp, f: FloatFormat, [a, b, c]: [u64; 3]) -> Option<u64> {
+fn nan_result(op: FloatOp, f: FloatFormat, [a, b, c]: [u64; 3]) -> Option<u64> {
     let order = if op == FloatOp::Div { [a, b, c] } else { [c, b, a] };
     let nan = order.into_iter().find(|&x| f.is_nan(x))?;
     Some(if f == FloatFormat::F64 { f.quiet_nan(nan) } else { f.canonical_nan() })
@@ -85,11 +85,11 @@ fn nan_operand(op: FloatOp, f: FloatFormat, [a, b, c]: [u64; 3]) -> Option<u64> 
 fn is_tiny(op: FloatOp, f: FloatFormat, m: FloatMode, operands: [u64; 3]) -> bool {
     let wide = FloatFormat { exp_bits: 11, frac_bits: f.frac_bits };
     let r = rounded_result(op, wide, m.rnd, f, operands) & !wide.sign_bit();
-    r != 0 && r < wide_min_normal(f)
+    r != 0 && r < min_normal_with_wide_exponent(f)
 }
 
 /// The smallest normal number of `f` in its wide form (see [`is_tiny`]).
-pub(super) fn wide_min_normal(f: FloatFormat) -> u64 {
+pub(super) fn min_normal_with_wide_exponent(f: FloatFormat) -> u64 {
     let bias = (1u64 << (f.exp_bits - 1)) - 1;
     (1023 + 1 - bias) << f.frac_bits
 }
@@ -104,7 +104,7 @@ fn rounded_result(op: FloatOp, to: FloatFormat, rnd: RoundMode, f: FloatFormat, 
         FloatOp::Fma => float::fma_rounded(to, rnd, x, y, z),
         FloatOp::Div => float::div_rounded(to, rnd, x, y),
         FloatOp::Sqrt => float::sqrt_rounded(to, rnd, x),
-        FloatOp::Rcp => float::div_rounded(to, rnd, unpack_float(f, f.one_bits()), x),
+        FloatOp::Rcp => float::div_rounded(to, rnd, unpack_float(f, f.encoded_one()), x),
         FloatOp::Abs => float::pack_rounded(to, rnd, if float::is_negative(x) { float::negate_unpacked(x) } else { x }),
         FloatOp::Neg => float::pack_rounded(to, rnd, float::negate_unpacked(x)),
         FloatOp::Min | FloatOp::Max => float::pack_rounded(to, rnd, x),
@@ -134,7 +134,7 @@ fn total_order_key(f: FloatFormat, bits: u64) -> i64 {
 
 /// A comparison of floats (`ftz` in the mode).
 pub fn compare_floats(f: FloatFormat, m: FloatMode, op: CmpOp, a: u64, b: u64) -> bool {
-    let (a, b) = (read_operand(f, m, a), read_operand(f, m, b));
+    let (a, b) = (flush_operand(f, m, a), flush_operand(f, m, b));
     let unordered = f.is_nan(a) || f.is_nan(b);
     // Zeros of either sign are equal: both become 0.
     let key = |x: u64| if x & !f.sign_bit() == 0 { 0 } else { total_order_key(f, x) };

@@ -2,12 +2,12 @@
 
 use rtcg_ptx::ast::Type;
 
-use super::arith::{finish_result, read_operand, wide_min_normal};
+use super::arith::{apply_result_modifiers, flush_operand, min_normal_with_wide_exponent};
 use super::float::{self, FloatFormat, UnpackedFloat, pack_rounded, round_and_pack, unpack_float};
 use super::{FloatMode, RoundMode, int};
 
 /// Set in [`FloatMode::extra`] when a float is to be rounded to an integral float.
-pub const INTEGRAL_FLAG: u32 = 1;
+pub const ROUND_TO_INTEGRAL_FLAG: u32 = 1;
 /// Set in [`FloatMode::extra`] when overflow gives the largest finite number (`.satfinite`).
 pub const SATFINITE_FLAG: u32 = 2;
 
@@ -26,7 +26,7 @@ pub fn float_format(ty: Type) -> Option<FloatFormat> {
 /// Float to integer: rounds, clamps to the type; PTX gives NaN as zero, but as the top bit for
 /// 64-bit results and double sources.
 pub fn float_to_int(f: FloatFormat, m: FloatMode, bits: u32, signed: bool, a: u64) -> u64 {
-    match float::to_integer(m.rnd, unpack_float(f, read_operand(f, m, a))) {
+    match float::to_integer(m.rnd, unpack_float(f, flush_operand(f, m, a))) {
         None if f == FloatFormat::F64 || bits == 64 => 1 << (bits - 1),
         None => 0,
         Some((negative, magnitude)) => {
@@ -39,7 +39,7 @@ pub fn float_to_int(f: FloatFormat, m: FloatMode, bits: u32, signed: bool, a: u6
 /// Integer to float.
 pub fn int_to_float(f: FloatFormat, m: FloatMode, bits: u32, signed: bool, a: u64) -> u64 {
     let x = int::extend_bits(bits, signed, a);
-    finish_result(f, m, round_and_pack(f, m.rnd, x < 0, 0, x.unsigned_abs(), false))
+    apply_result_modifiers(f, m, round_and_pack(f, m.rnd, x < 0, 0, x.unsigned_abs(), false))
 }
 
 /// Integer to integer, clamping when `.sat` is given.
@@ -52,17 +52,17 @@ pub fn int_to_int(m: FloatMode, to: (u32, bool), from: (u32, bool), a: u64) -> u
 pub fn float_to_float(to: FloatFormat, from: FloatFormat, m: FloatMode, a: u64) -> u64 {
     // Conversions to half precision do not flush, whatever is written.
     let flushes = from == FloatFormat::F32 && to != FloatFormat::F16;
-    let a = if flushes { read_operand(from, m, a) } else { a };
+    let a = if flushes { flush_operand(from, m, a) } else { a };
     if from.is_nan(a) {
         let nan = converted_nan(to, from, m, a);
         return if m.sat { 0 } else { nan };
     }
-    if from == to && m.extra & INTEGRAL_FLAG != 0 {
-        return finish_result(to, flush_only(to, m), round_to_integral(from, m.rnd, a));
+    if from == to && m.extra & ROUND_TO_INTEGRAL_FLAG != 0 {
+        return apply_result_modifiers(to, ftz_for_f32_only(to, m), round_to_integral(from, m.rnd, a));
     }
     let r = pack_rounded(to, m.rnd, unpack_float(from, a));
     let r = if from == FloatFormat::F64 && is_tiny(to, m, a) { r & to.sign_bit() } else { r };
-    let r = finish_result(to, flush_only(to, m), r);
+    let r = apply_result_modifiers(to, ftz_for_f32_only(to, m), r);
     let infinite = r & !to.sign_bit() == to.infinity();
     let r = if m.extra & SATFINITE_FLAG != 0 && infinite { r - 1 } else { r };
     if to == FloatFormat::TF32 { r << 13 } else { r }
@@ -74,7 +74,8 @@ fn is_tiny(to: FloatFormat, m: FloatMode, a: u64) -> bool {
     let wide = FloatFormat { exp_bits: 11, frac_bits: to.frac_bits };
     m.ftz
         && to == FloatFormat::F32
-        && pack_rounded(wide, m.rnd, unpack_float(FloatFormat::F64, a)) & !wide.sign_bit() < wide_min_normal(to)
+        && pack_rounded(wide, m.rnd, unpack_float(FloatFormat::F64, a)) & !wide.sign_bit()
+            < min_normal_with_wide_exponent(to)
 }
 
 /// What a NaN becomes, as seen on hardware: conversions from or to double precision keep its sign
@@ -104,7 +105,7 @@ fn rescaled_nan(to: FloatFormat, from: FloatFormat, a: u64) -> u64 {
 }
 
 /// `.ftz` of a conversion concerns single precision only.
-fn flush_only(f: FloatFormat, m: FloatMode) -> FloatMode {
+fn ftz_for_f32_only(f: FloatFormat, m: FloatMode) -> FloatMode {
     FloatMode { ftz: m.ftz && f == FloatFormat::F32, ..m }
 }
 
@@ -122,7 +123,7 @@ fn round_to_integral(f: FloatFormat, rnd: RoundMode, a: u64) -> u64 {
 }
 
 /// The value of an `.e4m3` magnitude below its NaN, in units of 2^-9.
-fn e4m3_units(code: u32) -> u64 {
+fn e4m3_fixed_point(code: u32) -> u64 {
     let (exp, frac) = (code >> 3, u64::from(code & 7));
     if exp == 0 { frac } else { (8 + frac) << (exp - 1) }
 }
@@ -138,14 +139,14 @@ pub fn to_e4m3(f: FloatFormat, m: FloatMode, a: u64) -> u32 {
         UnpackedFloat::Zero(_) => sign,
         UnpackedFloat::Inf(_) => sign | 0x7e,
         UnpackedFloat::Finite { exp, sig, .. } => {
-            let code = round_and_pack(E4M3_SCALED, RoundMode::Nearest, false, exp - 8, sig.into(), false) as u32;
+            let code = round_and_pack(E4M3_SCALED_FORMAT, RoundMode::Nearest, false, exp - 8, sig.into(), false) as u32;
             sign | code.min(0x7e)
         }
     }
 }
 
 /// `.e4m3` numbers times 2^-8, in a format with room above them: their codes are the same.
-const E4M3_SCALED: FloatFormat = FloatFormat { exp_bits: 5, frac_bits: 3 };
+const E4M3_SCALED_FORMAT: FloatFormat = FloatFormat { exp_bits: 5, frac_bits: 3 };
 
 /// Float to `.e5m2`, to nearest even, clamped to the largest finite number.
 pub fn to_e5m2(f: FloatFormat, m: FloatMode, a: u64) -> u32 {
@@ -165,7 +166,7 @@ pub fn e4m3_to_f16(code: u32) -> u32 {
     if code & 0x7f == 0x7f {
         return 0x7fff;
     }
-    let units = e4m3_units(code & 0x7f);
+    let units = e4m3_fixed_point(code & 0x7f);
     sign | round_and_pack(FloatFormat::F16, RoundMode::Nearest, false, -9, u128::from(units), false) as u32
 }
 

@@ -64,7 +64,7 @@ impl FloatFormat {
         magnitude != 0 && magnitude >> self.frac_bits == 0
     }
     /// The number one.
-    pub fn one_bits(self) -> u64 {
+    pub fn encoded_one(self) -> u64 {
         (self.exponent_bias() as u64) << self.frac_bits
     }
     /// `bits` with subnormals replaced by a zero of their sign.
@@ -143,7 +143,7 @@ pub fn round_and_pack(f: FloatFormat, rnd: RoundMode, sign: bool, exp: i32, sig:
     // The exponent of the last place kept: of the leading bit's binade, or of the subnormals.
     let last = (exp + top).max(lowest_normal) - f.frac_bits as i32;
     let (kept, rest) = split_shifted_out(sig, last - exp);
-    let up = round_up(rnd, sign, kept & 1 != 0, rest, sticky);
+    let up = should_round_up(rnd, sign, kept & 1 != 0, rest, sticky);
     let kept = kept as u64 + u64::from(up);
     // Adding the significand with its hidden bit to the exponent field carries as it should.
     let field = (last + f.frac_bits as i32 - lowest_normal) as u64;
@@ -164,7 +164,7 @@ fn split_shifted_out(sig: u128, n: i32) -> (u128, (bool, bool)) {
     }
 }
 
-fn round_up(rnd: RoundMode, sign: bool, odd: bool, (half, below): (bool, bool), sticky: bool) -> bool {
+fn should_round_up(rnd: RoundMode, sign: bool, odd: bool, (half, below): (bool, bool), sticky: bool) -> bool {
     let below = below || sticky;
     match rnd {
         RoundMode::Nearest => half && (below || odd),
@@ -189,13 +189,13 @@ fn overflow_result(f: FloatFormat, rnd: RoundMode, sign: bool) -> u64 {
 pub fn pack_rounded(f: FloatFormat, rnd: RoundMode, x: UnpackedFloat) -> u64 {
     match x {
         UnpackedFloat::Nan => f.canonical_nan(),
-        UnpackedFloat::Inf(s) => with_sign(f, s, f.infinity()),
-        UnpackedFloat::Zero(s) => with_sign(f, s, 0),
+        UnpackedFloat::Inf(s) => apply_sign(f, s, f.infinity()),
+        UnpackedFloat::Zero(s) => apply_sign(f, s, 0),
         UnpackedFloat::Finite { sign, exp, sig } => round_and_pack(f, rnd, sign, exp, u128::from(sig), false),
     }
 }
 
-fn with_sign(f: FloatFormat, sign: bool, magnitude: u64) -> u64 {
+fn apply_sign(f: FloatFormat, sign: bool, magnitude: u64) -> u64 {
     if sign { f.sign_bit() | magnitude } else { magnitude }
 }
 
@@ -223,7 +223,7 @@ impl UInt256 {
         UInt256 { high: self.high - o.high - u128::from(borrow), low }
     }
     /// The leading 128 bits, the shift that gave them, and whether bits were lost.
-    fn leading_128(self) -> (u128, i32, bool) {
+    fn leading_128_bits(self) -> (u128, i32, bool) {
         if self.high == 0 {
             return (self.low, 0, false);
         }
@@ -249,8 +249,8 @@ pub fn mul_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: Unpacked
     use UnpackedFloat::*;
     match (a, b) {
         (Nan, _) | (_, Nan) | (Inf(_), Zero(_)) | (Zero(_), Inf(_)) => f.canonical_nan(),
-        (Inf(s), o) | (o, Inf(s)) => with_sign(f, s != is_negative(o), f.infinity()),
-        (Zero(s), o) | (o, Zero(s)) => with_sign(f, s != is_negative(o), 0),
+        (Inf(s), o) | (o, Inf(s)) => apply_sign(f, s != is_negative(o), f.infinity()),
+        (Zero(s), o) | (o, Zero(s)) => apply_sign(f, s != is_negative(o), 0),
         (Finite { sign: sa, exp: ea, sig: ma }, Finite { sign: sb, exp: eb, sig: mb }) => {
             round_and_pack(f, rnd, sa != sb, ea + eb, u128::from(ma) * u128::from(mb), false)
         }
@@ -288,14 +288,14 @@ pub fn fma_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: Unpacked
     match (a, b, c) {
         (Nan, _, _) | (_, Nan, _) | (_, _, Nan) | (Inf(_), Zero(_), _) | (Zero(_), Inf(_), _) => f.canonical_nan(),
         (Inf(_), _, Inf(s)) | (_, Inf(_), Inf(s)) if s != product_sign => f.canonical_nan(),
-        (Inf(_), _, _) | (_, Inf(_), _) => with_sign(f, product_sign, f.infinity()),
-        (_, _, Inf(s)) => with_sign(f, s, f.infinity()),
-        (Zero(_), _, Zero(s)) | (_, Zero(_), Zero(s)) => with_sign(f, zero_sign(rnd, product_sign, s), 0),
+        (Inf(_), _, _) | (_, Inf(_), _) => apply_sign(f, product_sign, f.infinity()),
+        (_, _, Inf(s)) => apply_sign(f, s, f.infinity()),
+        (Zero(_), _, Zero(s)) | (_, Zero(_), Zero(s)) => apply_sign(f, zero_sign(rnd, product_sign, s), 0),
         (Zero(_), _, c) | (_, Zero(_), c) => pack_rounded(f, rnd, c),
         (_, _, Zero(_)) => mul_rounded(f, rnd, a, b),
         (Finite { exp: ea, sig: ma, .. }, Finite { exp: eb, sig: mb, .. }, Finite { sign, exp, sig }) => {
             let product = (product_sign, ea + eb, u128::from(ma) * u128::from(mb));
-            sum_rounded(f, rnd, product, (sign, exp, u128::from(sig)))
+            add_wide_rounded(f, rnd, product, (sign, exp, u128::from(sig)))
         }
     }
 }
@@ -306,7 +306,7 @@ fn zero_sign(rnd: RoundMode, a: bool, b: bool) -> bool {
 }
 
 /// The sum of a 127- or 128-bit number `p` and a 64-bit one `c`.
-fn sum_rounded(f: FloatFormat, rnd: RoundMode, p: (bool, i32, u128), c: (bool, i32, u128)) -> u64 {
+fn add_wide_rounded(f: FloatFormat, rnd: RoundMode, p: (bool, i32, u128), c: (bool, i32, u128)) -> u64 {
     // `p` stands at bit 64 of a frame of 256 bits and `c` where it belongs, unless that is too
     // high for the frame; then the frame moves up and the low bits of `p` fall off its end.
     let c_at = 64 + c.1 - p.1;
@@ -315,20 +315,20 @@ fn sum_rounded(f: FloatFormat, rnd: RoundMode, p: (bool, i32, u128), c: (bool, i
     let (pw, p_cut) = scale_to_u256(p.2, 64 - lift);
     let (cw, c_cut) = scale_to_u256(c.2, c_at - lift);
     if p.0 == c.0 {
-        return round_wide(f, rnd, p.0, exp, pw.add(cw), p_cut || c_cut);
+        return round_and_pack_u256(f, rnd, p.0, exp, pw.add(cw), p_cut || c_cut);
     }
     if pw == cw && !p_cut && !c_cut {
-        return with_sign(f, zero_sign(rnd, p.0, c.0), 0);
+        return apply_sign(f, zero_sign(rnd, p.0, c.0), 0);
     }
     let (sign, big, small) = if pw >= cw { (p.0, pw, cw) } else { (c.0, cw, pw) };
     // Only the much smaller number is ever cut; what it lost makes the difference a little less.
     let cut = p_cut || c_cut;
     let borrow = UInt256 { high: 0, low: u128::from(cut) };
-    round_wide(f, rnd, sign, exp, big.sub(small).sub(borrow), cut)
+    round_and_pack_u256(f, rnd, sign, exp, big.sub(small).sub(borrow), cut)
 }
 
-fn round_wide(f: FloatFormat, rnd: RoundMode, sign: bool, exp: i32, x: UInt256, cut: bool) -> u64 {
-    let (sig, shift, lost) = x.leading_128();
+fn round_and_pack_u256(f: FloatFormat, rnd: RoundMode, sign: bool, exp: i32, x: UInt256, cut: bool) -> u64 {
+    let (sig, shift, lost) = x.leading_128_bits();
     round_and_pack(f, rnd, sign, exp + shift, sig, cut || lost)
 }
 
@@ -338,8 +338,8 @@ pub fn div_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: Unpacked
     let sign = is_negative(a) != is_negative(b);
     match (a, b) {
         (Nan, _) | (_, Nan) | (Inf(_), Inf(_)) | (Zero(_), Zero(_)) => f.canonical_nan(),
-        (Inf(_), _) | (_, Zero(_)) => with_sign(f, sign, f.infinity()),
-        (Zero(_), _) | (_, Inf(_)) => with_sign(f, sign, 0),
+        (Inf(_), _) | (_, Zero(_)) => apply_sign(f, sign, f.infinity()),
+        (Zero(_), _) | (_, Inf(_)) => apply_sign(f, sign, 0),
         (Finite { exp: ea, sig: ma, .. }, Finite { exp: eb, sig: mb, .. }) => {
             let (n, d) = (u128::from(ma) << 64, u128::from(mb));
             round_and_pack(f, rnd, sign, ea - 64 - eb, n / d, n % d != 0)
@@ -350,7 +350,7 @@ pub fn div_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: Unpacked
 /// The square root of `a`, rounded to `f`.
 pub fn sqrt_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat) -> u64 {
     match a {
-        UnpackedFloat::Zero(s) => with_sign(f, s, 0),
+        UnpackedFloat::Zero(s) => apply_sign(f, s, 0),
         UnpackedFloat::Inf(false) => f.infinity(),
         UnpackedFloat::Finite { sign: false, exp, sig } => {
             let odd = exp & 1;
@@ -372,7 +372,7 @@ pub fn to_integer(rnd: RoundMode, x: UnpackedFloat) -> Option<(bool, u128)> {
         UnpackedFloat::Finite { sign, exp, .. } if exp > 2 => Some((sign, u128::MAX)),
         UnpackedFloat::Finite { sign, exp, sig } => {
             let (kept, rest) = split_shifted_out(u128::from(sig), -exp);
-            Some((sign, kept + u128::from(round_up(rnd, sign, kept & 1 != 0, rest, false))))
+            Some((sign, kept + u128::from(should_round_up(rnd, sign, kept & 1 != 0, rest, false))))
         }
     }
 }

@@ -65,7 +65,7 @@ pub fn bfind(bits: u32, signed: bool, shiftamt: bool, a: u64) -> u32 {
 }
 
 /// `n` ones, for `n` up to 64.
-fn low_ones(n: u32) -> u64 {
+fn low_bits_mask(n: u32) -> u64 {
     if n >= 64 { u64::MAX } else { (1 << n) - 1 }
 }
 
@@ -76,9 +76,9 @@ pub fn bfe(bits: u32, signed: bool, a: u64, pos: u32, len: u32) -> u64 {
         return 0;
     }
     let inside = len.min(bits.saturating_sub(pos));
-    let field = if inside == 0 { 0 } else { a >> pos & low_ones(inside) };
+    let field = if inside == 0 { 0 } else { a >> pos & low_bits_mask(inside) };
     let top = (pos + len - 1).min(bits - 1);
-    let fill = if signed && a >> top & 1 != 0 { !low_ones(inside) } else { 0 };
+    let fill = if signed && a >> top & 1 != 0 { !low_bits_mask(inside) } else { 0 };
     truncate_bits(bits, field | fill)
 }
 
@@ -88,7 +88,7 @@ pub fn bfi(bits: u32, a: u64, b: u64, pos: u32, len: u32) -> u64 {
     if pos >= bits {
         return b;
     }
-    let field = low_ones(len) << pos;
+    let field = low_bits_mask(len) << pos;
     truncate_bits(bits, a << pos & field | b & !field)
 }
 

@@ -9,10 +9,10 @@ pub mod approx;
 pub mod arith;
 pub mod convert;
 pub mod float;
+pub mod float_mode;
 pub mod int;
 pub mod matrix;
-pub mod mode;
 pub mod video;
 
 pub use float::{FloatFormat, RoundMode};
-pub use mode::FloatMode;
+pub use float_mode::FloatMode;

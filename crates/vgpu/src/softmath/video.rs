@@ -2,7 +2,7 @@
 
 use rtcg_ptx::ast::{CmpOp, Type, Video, VideoMerge, VideoOp};
 
-const COMPARISONS: [CmpOp; 6] = [CmpOp::Eq, CmpOp::Ne, CmpOp::Lt, CmpOp::Le, CmpOp::Gt, CmpOp::Ge];
+const VIDEO_COMPARISONS: [CmpOp; 6] = [CmpOp::Eq, CmpOp::Ne, CmpOp::Lt, CmpOp::Le, CmpOp::Gt, CmpOp::Ge];
 const VIDEO_MERGES: [VideoMerge; 5] =
     [VideoMerge::None, VideoMerge::Add, VideoMerge::Min, VideoMerge::Max, VideoMerge::Insert];
 
@@ -18,7 +18,7 @@ pub fn encode_video(v: &Video) -> u64 {
         VideoOp::Avg => (5, 0),
         VideoOp::Shl { wrap } => (6, u64::from(wrap)),
         VideoOp::Shr { wrap } => (7, u64::from(wrap)),
-        VideoOp::Set(cmp) => (8, position(&COMPARISONS, cmp)),
+        VideoOp::Set(cmp) => (8, position(&VIDEO_COMPARISONS, cmp)),
         VideoOp::Mad { negate_product, negate_c, plus_one, shift } => {
             let flags = u64::from(negate_product) | u64::from(negate_c) << 1 | u64::from(plus_one) << 2;
             (9, flags | u64::from(shift) << 3)
@@ -44,7 +44,7 @@ pub fn decode_video(word: u64) -> Video {
         5 => VideoOp::Avg,
         6 => VideoOp::Shl { wrap: extra != 0 },
         7 => VideoOp::Shr { wrap: extra != 0 },
-        8 => VideoOp::Set(COMPARISONS[extra as usize % 6]),
+        8 => VideoOp::Set(VIDEO_COMPARISONS[extra as usize % 6]),
         _ => VideoOp::Mad {
             negate_product: extra & 1 != 0,
             negate_c: extra & 2 != 0,
@@ -73,7 +73,7 @@ fn extract_field(word: u64, at: u32, bits: u32, signed: bool) -> i64 {
 }
 
 /// Place and size of a part of a word.
-fn field_of_part(part: u16) -> (u32, u32) {
+fn subword_field(part: u16) -> (u32, u32) {
     match part {
         1..=4 => (8 * u32::from(part - 1), 8),
         5 | 6 => (16 * u32::from(part - 5), 16),
@@ -121,7 +121,7 @@ pub fn execute_video(v: &Video, a: u32, b: u32, c: u32) -> u32 {
 }
 
 fn execute_scalar(v: &Video, a: u32, b: u32, c: u32) -> u32 {
-    let (a_place, b_place, d_place) = (field_of_part(v.a), field_of_part(v.b), field_of_part(v.d.into()));
+    let (a_place, b_place, d_place) = (subword_field(v.a), subword_field(v.b), subword_field(v.d.into()));
     let x = extract_field(a.into(), a_place.0, a_place.1, v.aty.is_signed());
     let y = extract_field(b.into(), b_place.0, b_place.1, v.bty.is_signed());
     let signed = v.dty.is_signed();
@@ -178,7 +178,7 @@ fn execute_simd(v: &Video, a: u32, b: u32, c: u32) -> u32 {
 
 fn multiply_add(v: &Video, a: u32, b: u32, c: u32) -> u32 {
     let VideoOp::Mad { negate_product, negate_c, plus_one, shift } = v.op else { return 0 };
-    let (a_place, b_place) = (field_of_part(v.a), field_of_part(v.b));
+    let (a_place, b_place) = (subword_field(v.a), subword_field(v.b));
     let signed = v.aty.is_signed() || v.bty.is_signed() || negate_product || negate_c;
     let x = i128::from(extract_field(a.into(), a_place.0, a_place.1, v.aty.is_signed()));
     let y = i128::from(extract_field(b.into(), b_place.0, b_place.1, v.bty.is_signed()));

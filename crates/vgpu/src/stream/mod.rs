@@ -8,7 +8,7 @@
 //! The thread that claims a queue runs its operations: the submitting thread if the stream is idle and the
 //! operation is short ([`InlineClaim`]), a thread that waits for the stream, or a runner thread.
 
-pub(crate) mod chaos;
+pub(crate) mod chaos_schedule;
 mod runner;
 
 use std::cell::Cell;
@@ -21,7 +21,7 @@ use smallvec::SmallVec;
 
 use crate::context::Context;
 use crate::error::{Error, Res, ResultCode};
-use crate::event::PassedRecord;
+use crate::event::CompletionRecord;
 use crate::exec;
 use crate::graph::capture::StreamCapture;
 
@@ -99,7 +99,7 @@ impl StreamOperation {
     /// Waits for what comes before it in other streams.
     fn wait_for_stream_points(&self) {
         // An interrupted wait is met again, and dealt with, where the operation runs.
-        let _ = self.fences.iter().try_for_each(|f| f.wait_reached(&self.ctx, self.generation));
+        let _ = self.fences.iter().try_for_each(|f| f.wait_until_reached(&self.ctx, self.generation));
     }
 }
 
@@ -113,7 +113,7 @@ pub(crate) enum OperationWork {
     /// process, and is told what became of the work before it.
     Host(Box<dyn FnOnce(Res) + Send>),
     /// The time is to be written down.
-    Record(Arc<PassedRecord>),
+    Record(Arc<CompletionRecord>),
     /// Nothing but its fences.
     Wait,
 }
@@ -129,7 +129,7 @@ const MAX_DRAIN_DEPTH: u32 = 6;
 
 /// Whether the calling thread is inside a host function that a stream called: driver calls are
 /// not permitted there, and waiting for a stream could wait for itself.
-pub(crate) fn in_host_call() -> bool {
+pub(crate) fn is_in_host_call() -> bool {
     IN_HOST_CALL.try_with(Cell::get).unwrap_or(false)
 }
 
@@ -141,9 +141,9 @@ pub(crate) fn running_operation() -> (u64, u64) {
 impl Stream {
     /// A new idle stream.
     pub(crate) fn new(ctx: Weak<Context>, ctx_id: u64, kind: StreamKind, priority: i32) -> Arc<Stream> {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
+        static NEXT_STREAM_ID: AtomicU64 = AtomicU64::new(1);
         Arc::new(Stream {
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            id: NEXT_STREAM_ID.fetch_add(1, Ordering::Relaxed),
             ctx,
             ctx_id,
             kind,
@@ -163,26 +163,26 @@ impl Stream {
     }
 
     /// The point in the order after everything submitted so far.
-    pub(crate) fn end_point(self: &Arc<Self>) -> StreamPoint {
+    pub(crate) fn last_submitted_point(self: &Arc<Self>) -> StreamPoint {
         StreamPoint { stream: self.clone(), number: self.submitted.load(Ordering::Acquire) }
     }
 
     /// Claims an idle stream for an operation that the calling thread runs itself, right now.
     /// `None` when the stream is busy or the operation has to wait for something.
     pub(crate) fn try_run_inline<'a>(self: &'a Arc<Self>, ctx: &Arc<Context>) -> Option<InlineClaim<'a>> {
-        if chaos::is_chaos_on() {
+        if chaos_schedule::is_chaos_on() {
             return None;
         }
-        let order = (self.kind != StreamKind::NonBlocking).then(|| ctx.legacy_order());
-        let mut queue = self.locked_queue();
+        let order = (self.kind != StreamKind::NonBlocking).then(|| ctx.lock_legacy_stream_order());
+        let mut queue = self.lock_queue();
         if queue.has_worker || !queue.operations.is_empty() {
             return None;
         }
         if let Some(mut order) = order {
-            if !order.stream_points_before(self).iter().all(StreamPoint::is_reached) {
+            if !order.implicit_stream_points(self).iter().all(StreamPoint::is_point_reached) {
                 return None;
             }
-            order.note_busy_stream(self);
+            order.add_busy_stream(self);
         }
         queue.has_worker = true;
         RUNNING_OPERATION.set((self.ctx_id, self.id));
@@ -192,19 +192,19 @@ impl Stream {
 
     /// Appends an operation; it runs after everything submitted to this stream before, after what
     /// the legacy default stream's rules ask for, and after `fences`.
-    pub(crate) fn submit(
+    pub(crate) fn submit_operation(
         self: &Arc<Self>,
         ctx: &Arc<Context>,
         mut fences: StreamPoints,
         work: OperationWork,
     ) -> StreamPoint {
-        let order = (self.kind != StreamKind::NonBlocking).then(|| ctx.legacy_order());
-        let mut queue = self.locked_queue();
+        let order = (self.kind != StreamKind::NonBlocking).then(|| ctx.lock_legacy_stream_order());
+        let mut queue = self.lock_queue();
         if let Some(mut order) = order {
-            fences.extend(order.stream_points_before(self));
-            order.note_busy_stream(self);
+            fences.extend(order.implicit_stream_points(self));
+            order.add_busy_stream(self);
         }
-        fences.retain(|f| !f.is_reached());
+        fences.retain(|f| !f.is_point_reached());
         let number = self.submitted.fetch_add(1, Ordering::AcqRel) + 1;
         queue.operations.push_back(StreamOperation {
             number,
@@ -213,18 +213,18 @@ impl Stream {
             generation: ctx.cancel.interrupt_generation(),
             work,
         });
-        if chaos::is_chaos_on() {
+        if chaos_schedule::is_chaos_on() {
             drop(queue);
-            chaos::note_submission(self);
+            chaos_schedule::queue_submitted_stream(self);
             return StreamPoint { stream: self.clone(), number };
         }
         // In a fixed order an operation ends before the next one is submitted.
-        let at_once = crate::schedule::current_schedule().is_ordered() && !in_host_call();
+        let at_once = crate::schedule::current_schedule().is_reproducible() && !is_in_host_call();
         self.schedule_runner_if_needed(queue);
         let fence = StreamPoint { stream: self.clone(), number };
         if at_once {
             // An interrupted wait is the next call's matter.
-            let _ = fence.wait_reached(ctx, ctx.cancel.interrupt_generation());
+            let _ = fence.wait_until_reached(ctx, ctx.cancel.interrupt_generation());
         }
         fence
     }
@@ -243,7 +243,7 @@ impl Stream {
                 ctx.poison(e);
             }),
             None => {
-                self.submit(ctx, StreamPoints::new(), OperationWork::Device(Box::new(work)));
+                self.submit_operation(ctx, StreamPoints::new(), OperationWork::Device(Box::new(work)));
                 Ok(())
             }
         }
@@ -265,16 +265,16 @@ impl Stream {
         let begun = Arc::new(AtomicBool::new(false));
         let first = begun.clone();
         let work = move || if first.swap(true, Ordering::AcqRel) { Ok(()) } else { work() };
-        let fence = self.submit(ctx, StreamPoints::new(), OperationWork::Device(Box::new(work)));
+        let fence = self.submit_operation(ctx, StreamPoints::new(), OperationWork::Device(Box::new(work)));
         let waited = ctx.wait_for_all_streams([fence.clone()]);
         if waited.is_err() && begun.swap(true, Ordering::AcqRel) {
-            fence.wait_without_draining(None);
+            fence.wait_without_running_operations(None);
         }
         waited?;
-        ctx.wait_result()
+        ctx.check_async_errors()
     }
 
-    fn locked_queue(&self) -> MutexGuard<'_, OperationQueue> {
+    fn lock_queue(&self) -> MutexGuard<'_, OperationQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -285,12 +285,12 @@ impl Stream {
             return;
         }
         let is_call = |op: &mut StreamOperation| {
-            matches!(op.work, OperationWork::Host(_)) && op.fences.iter().all(StreamPoint::is_reached)
+            matches!(op.work, OperationWork::Host(_)) && op.fences.iter().all(StreamPoint::is_point_reached)
         };
         if let Some(operation) = queue.operations.pop_front_if(is_call) {
             queue.has_worker = true;
             drop(queue);
-            return runner::call_host(self.clone(), operation);
+            return runner::run_on_host_call_thread(self.clone(), operation);
         }
         queue.scheduled = true;
         drop(queue);
@@ -299,7 +299,7 @@ impl Stream {
 
     /// Works the queue off on a runner thread.
     fn run_queue(self: &Arc<Self>) {
-        let mut queue = self.locked_queue();
+        let mut queue = self.lock_queue();
         queue.scheduled = false;
         if queue.has_worker {
             // Whoever has claimed the queue looks after the rest when he is done.
@@ -311,10 +311,10 @@ impl Stream {
             if matches!(operation.work, OperationWork::Host(_)) {
                 // The stream stays claimed until the function has run.
                 operation.wait_for_stream_points();
-                return runner::call_host(self.clone(), operation);
+                return runner::run_on_host_call_thread(self.clone(), operation);
             }
             self.run_operation(operation);
-            queue = self.locked_queue();
+            queue = self.lock_queue();
         }
         queue.has_worker = false;
     }
@@ -322,7 +322,7 @@ impl Stream {
     /// Runs a host function on the thread for them; what follows in the queue is a runner's.
     fn run_host_operation(self: &Arc<Self>, operation: StreamOperation) {
         self.run_operation(operation);
-        let mut queue = self.locked_queue();
+        let mut queue = self.lock_queue();
         queue.has_worker = false;
         self.schedule_runner_if_needed(queue);
     }
@@ -343,7 +343,7 @@ impl Stream {
             let Some(operation) = queue.operations.pop_front() else { break };
             drop(queue);
             self.run_operation(operation);
-            queue = self.locked_queue();
+            queue = self.lock_queue();
         }
         queue.has_worker = false;
         queue
@@ -352,29 +352,29 @@ impl Stream {
     fn run_operation(self: &Arc<Self>, operation: StreamOperation) {
         RUNNING_OPERATION.set((self.ctx_id, self.id));
         let StreamOperation { number, fences, ctx, generation, work } = operation;
-        let waited = fences.iter().try_for_each(|f| f.wait_reached(&ctx, generation));
+        let waited = fences.iter().try_for_each(|f| f.wait_until_reached(&ctx, generation));
         match work {
             OperationWork::Device(_) if waited.is_err() || is_interrupted_generation(&ctx, generation) => {}
             OperationWork::Device(work) => run_device_work(&ctx, generation, work),
             OperationWork::CleanUp(work) => {
                 if let Err(error) = crate::api::catch_panic(work) {
-                    ctx.note_failure(&error);
+                    ctx.record_failure(&error);
                 }
             }
             OperationWork::Host(call) => run_host_call(&ctx, generation, call),
-            OperationWork::Record(record) => record.mark_passed(),
+            OperationWork::Record(record) => record.mark_completed(),
             OperationWork::Wait => {}
         }
         self.complete_operation(number);
     }
 
     fn complete_operation(&self, number: u64) {
-        let queue = self.locked_queue();
-        self.note_completed(number, &queue);
+        let queue = self.lock_queue();
+        self.publish_completion(number, &queue);
     }
 
     /// The lock keeps a waiting thread from missing the news.
-    fn note_completed(&self, number: u64, queue: &MutexGuard<'_, OperationQueue>) {
+    fn publish_completion(&self, number: u64, queue: &MutexGuard<'_, OperationQueue>) {
         self.completed.store(number, Ordering::Release);
         if queue.n_waiting > 0 {
             self.progress.notify_all();
@@ -382,24 +382,24 @@ impl Stream {
     }
 
     /// Waits on behalf of `ctx`, and fails when its work is dropped or the user wants no more waiting.
-    fn wait_for(self: &Arc<Self>, number: u64, ctx: &Context, generation: u64) -> Res {
+    fn wait_for_operation(self: &Arc<Self>, number: u64, ctx: &Context, generation: u64) -> Res {
         if self.completed.load(Ordering::Acquire) >= number {
             return Ok(());
         }
-        let mut queue = self.locked_queue();
+        let mut queue = self.lock_queue();
         while self.completed.load(Ordering::Acquire) < number {
             if is_interrupted_generation(ctx, generation) {
                 return Err(interruption_error());
             }
-            if chaos::is_chaos_on() {
+            if chaos_schedule::is_chaos_on() {
                 drop(queue);
-                let ran = chaos::run_one();
-                queue = self.locked_queue();
+                let ran = chaos_schedule::run_random_operation();
+                queue = self.lock_queue();
                 if ran {
                     continue;
                 }
             }
-            let can_help = !chaos::is_chaos_on()
+            let can_help = !chaos_schedule::is_chaos_on()
                 && !queue.has_worker
                 && queue.operations.front().is_some_and(|op| !matches!(op.work, OperationWork::Host(_)));
             let depth = DRAIN_DEPTH.try_with(Cell::get).unwrap_or(MAX_DRAIN_DEPTH);
@@ -409,7 +409,7 @@ impl Stream {
                 DRAIN_DEPTH.set(depth);
                 // What is left belongs to a runner; the one asked for may have come and gone.
                 self.schedule_runner_if_needed(queue);
-                queue = self.locked_queue();
+                queue = self.lock_queue();
                 continue;
             }
             queue = self.wait_for_progress(queue, exec::CHECK_INTERVAL);
@@ -418,7 +418,7 @@ impl Stream {
                 if exec::is_interrupt_requested() {
                     ctx.interrupt();
                 }
-                queue = self.locked_queue();
+                queue = self.lock_queue();
             }
         }
         // Dropped work counts as completed.
@@ -458,7 +458,7 @@ fn run_device_work(ctx: &Context, generation: u64, work: Box<dyn FnOnce() -> Res
     if let Err(error) = outcome
         .or_else(|e| if e.transient && ctx.cancel.interrupt_generation() != generation { Ok(()) } else { Err(e) })
     {
-        ctx.note_failure(&error);
+        ctx.record_failure(&error);
     }
 }
 
@@ -472,30 +472,30 @@ fn run_host_call(ctx: &Context, generation: u64, call: Box<dyn FnOnce(Res) + Sen
     });
     IN_HOST_CALL.set(false);
     if let Err(error) = outcome {
-        ctx.note_failure(&error);
+        ctx.record_failure(&error);
     }
 }
 
 impl StreamPoint {
     /// Whether the point has been passed.
-    pub(crate) fn is_reached(&self) -> bool {
+    pub(crate) fn is_point_reached(&self) -> bool {
         self.stream.completed.load(Ordering::Acquire) >= self.number
     }
 
     /// Waits on behalf of `ctx` until the point has been passed; fails when the context is
     /// interrupted or destroyed meanwhile (since its generation `generation`).
-    pub(crate) fn wait_reached(&self, ctx: &Context, generation: u64) -> Res {
-        self.stream.wait_for(self.number, ctx, generation)
+    pub(crate) fn wait_until_reached(&self, ctx: &Context, generation: u64) -> Res {
+        self.stream.wait_for_operation(self.number, ctx, generation)
     }
 
     /// Waits without working the queue off, and whatever becomes of the context. Whether the point
     /// was passed before the deadline.
-    pub(crate) fn wait_without_draining(&self, deadline: Option<Instant>) -> bool {
-        if chaos::is_chaos_on() {
-            chaos::run_pending_now();
+    pub(crate) fn wait_without_running_operations(&self, deadline: Option<Instant>) -> bool {
+        if chaos_schedule::is_chaos_on() {
+            chaos_schedule::run_pending_on_watcher_thread();
         }
-        let mut queue = self.stream.locked_queue();
-        while !self.is_reached() {
+        let mut queue = self.stream.lock_queue();
+        while !self.is_point_reached() {
             if deadline.is_some_and(|d| Instant::now() >= d) {
                 return false;
             }
@@ -520,8 +520,8 @@ pub(crate) struct InlineClaim<'a> {
 
 impl Drop for InlineClaim<'_> {
     fn drop(&mut self) {
-        let mut queue = self.stream.locked_queue();
-        self.stream.note_completed(self.number, &queue);
+        let mut queue = self.stream.lock_queue();
+        self.stream.publish_completion(self.number, &queue);
         queue.has_worker = false;
         self.stream.schedule_runner_if_needed(queue);
     }
@@ -530,21 +530,21 @@ impl Drop for InlineClaim<'_> {
 /// The blocking streams of a context that may have unfinished work, and the legacy default stream:
 /// what decides which implicit fences an operation gets.
 #[derive(Debug, Default)]
-pub(crate) struct LegacyOrder {
+pub(crate) struct LegacyStreamOrder {
     busy: Vec<Arc<Stream>>,
 }
 
-impl LegacyOrder {
+impl LegacyStreamOrder {
     /// What a new operation of `stream` waits for because of the legacy default stream.
-    fn stream_points_before(&mut self, stream: &Arc<Stream>) -> StreamPoints {
+    fn implicit_stream_points(&mut self, stream: &Arc<Stream>) -> StreamPoints {
         let wanted = |other: &&Arc<Stream>| {
             let related = stream.kind == StreamKind::Legacy || other.kind == StreamKind::Legacy;
             related && other.id != stream.id && !other.is_idle()
         };
-        self.busy.iter().filter(wanted).map(Stream::end_point).collect()
+        self.busy.iter().filter(wanted).map(Stream::last_submitted_point).collect()
     }
 
-    fn note_busy_stream(&mut self, stream: &Arc<Stream>) {
+    fn add_busy_stream(&mut self, stream: &Arc<Stream>) {
         if self.busy.len() > 8 {
             self.busy.retain(|s| !s.is_idle());
         }

@@ -19,7 +19,7 @@ struct RunQueue {
 
 static RUN_QUEUE: Mutex<RunQueue> = Mutex::new(RunQueue { streams: VecDeque::new(), n_idle: 0 });
 static WORK_AVAILABLE: Condvar = Condvar::new();
-const IDLE_TIME: Duration = Duration::from_secs(20);
+const IDLE_THREAD_TIMEOUT: Duration = Duration::from_secs(20);
 const STACK_BYTES: usize = 1 << 20;
 
 /// Has the stream's queue worked off by a runner thread.
@@ -35,7 +35,7 @@ pub(super) fn schedule_stream(stream: Arc<Stream>) {
     let started = std::thread::Builder::new().name("rtcg-stream".into()).stack_size(STACK_BYTES).spawn(runner_loop);
     if started.is_err() {
         // No thread can be had: work one queue off here. Late is better than never.
-        if let Some(stream) = take_stream(Duration::ZERO) {
+        if let Some(stream) = next_scheduled_stream(Duration::ZERO) {
             stream.run_queue();
         }
     }
@@ -48,40 +48,40 @@ struct HostCallQueue {
 }
 
 static HOST_CALLS: Mutex<HostCallQueue> = Mutex::new(HostCallQueue { waiting: VecDeque::new(), has_thread: false });
-static CALL_AVAILABLE: Condvar = Condvar::new();
+static HOST_CALL_AVAILABLE: Condvar = Condvar::new();
 
 /// Has a host function run on the thread for them. The stream is claimed until then.
-pub(super) fn call_host(stream: Arc<Stream>, operation: StreamOperation) {
+pub(super) fn run_on_host_call_thread(stream: Arc<Stream>, operation: StreamOperation) {
     let mut calls = HOST_CALLS.lock().unwrap_or_else(PoisonError::into_inner);
     calls.waiting.push_back((stream, operation));
     if calls.has_thread {
         drop(calls);
-        CALL_AVAILABLE.notify_one();
+        HOST_CALL_AVAILABLE.notify_one();
         return;
     }
     calls.has_thread = true;
     drop(calls);
     let run = || {
         crate::exec::mark_internal_thread();
-        run_calls(IDLE_TIME);
+        run_host_calls(IDLE_THREAD_TIMEOUT);
     };
     let started = std::thread::Builder::new().name("rtcg-host".into()).stack_size(STACK_BYTES).spawn(run);
     if started.is_err() {
         // No thread can be had: this one does it.
-        run_calls(Duration::ZERO);
+        run_host_calls(Duration::ZERO);
     }
 }
 
-fn run_calls(idle_timeout: Duration) {
-    while let Some((stream, operation)) = take_call(idle_timeout) {
+fn run_host_calls(idle_timeout: Duration) {
+    while let Some((stream, operation)) = next_host_call(idle_timeout) {
         stream.run_host_operation(operation);
     }
 }
 
 /// The next host function; `None`, and no thread for them any more, when there was none for `idle_timeout`.
-fn take_call(idle_timeout: Duration) -> Option<(Arc<Stream>, StreamOperation)> {
+fn next_host_call(idle_timeout: Duration) -> Option<(Arc<Stream>, StreamOperation)> {
     let calls = HOST_CALLS.lock().unwrap_or_else(PoisonError::into_inner);
-    let outcome = CALL_AVAILABLE.wait_timeout_while(calls, idle_timeout, |calls| calls.waiting.is_empty());
+    let outcome = HOST_CALL_AVAILABLE.wait_timeout_while(calls, idle_timeout, |calls| calls.waiting.is_empty());
     let mut calls = outcome.unwrap_or_else(PoisonError::into_inner).0;
     let next = calls.waiting.pop_front();
     calls.has_thread = next.is_some();
@@ -90,13 +90,13 @@ fn take_call(idle_timeout: Duration) -> Option<(Arc<Stream>, StreamOperation)> {
 
 fn runner_loop() {
     crate::exec::mark_internal_thread();
-    while let Some(stream) = take_stream(IDLE_TIME) {
+    while let Some(stream) = next_scheduled_stream(IDLE_THREAD_TIMEOUT) {
         stream.run_queue();
     }
 }
 
 /// The next stream with work, or `None` when there was none for `idle_timeout`.
-fn take_stream(idle_timeout: Duration) -> Option<Arc<Stream>> {
+fn next_scheduled_stream(idle_timeout: Duration) -> Option<Arc<Stream>> {
     let mut waiting = RUN_QUEUE.lock().unwrap_or_else(PoisonError::into_inner);
     if waiting.streams.is_empty() && !idle_timeout.is_zero() {
         waiting.n_idle += 1;

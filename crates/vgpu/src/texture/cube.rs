@@ -41,7 +41,7 @@ fn direction_on_face(face: u32, s: f64, t: f64) -> [f64; 3] {
 
 /// The texel beyond at most one edge of a face of `n` by `n` texels, on the face it belongs to.
 /// `None` for one beyond a corner, where there is none.
-pub fn across_edge(face_idx: u32, i: i32, j: i32, n: u32) -> Option<(u32, u32, u32)> {
+pub fn texel_across_cube_edge(face_idx: u32, i: i32, j: i32, n: u32) -> Option<(u32, u32, u32)> {
     let size = n as i32;
     let (out_i, out_j) = (!(0..size).contains(&i), !(0..size).contains(&j));
     if out_i && out_j {
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn axes_meet_the_middle_of_their_faces() {
+    fn axis_directions_hit_face_centers() {
         for (i, d) in
             [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]
                 .into_iter()
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn directions_are_the_inverse() {
+    fn direction_on_face_inverts_face_of_direction() {
         for f in 0..6 {
             for (s, t) in [(0.25, -0.5), (-0.75, 0.125)] {
                 let d = direction_on_face(f, s, t).map(|v| v as f32);
@@ -86,11 +86,11 @@ mod tests {
     }
 
     #[test]
-    fn edges_join_faces() {
+    fn texels_across_cube_edges_lie_on_adjacent_faces() {
         // Left of the front face is the right column of the left face.
-        assert_eq!(across_edge(4, -1, 2, 4), Some((1, 3, 2)));
-        assert_eq!(across_edge(4, 4, 2, 4), Some((0, 0, 2)));
-        assert_eq!(across_edge(4, 1, 1, 4), Some((4, 1, 1)));
-        assert_eq!(across_edge(4, -1, -1, 4), None);
+        assert_eq!(texel_across_cube_edge(4, -1, 2, 4), Some((1, 3, 2)));
+        assert_eq!(texel_across_cube_edge(4, 4, 2, 4), Some((0, 0, 2)));
+        assert_eq!(texel_across_cube_edge(4, 1, 1, 4), Some((4, 1, 1)));
+        assert_eq!(texel_across_cube_edge(4, -1, -1, 4), None);
     }
 }

@@ -10,12 +10,12 @@ use crate::api::{Handle, unsupported_feature};
 use crate::driver::{ARRAYS, MIPMAPS};
 use crate::driver_objects::DriverArray;
 use crate::error::{Res, ResultCode, ensure};
-use crate::memory::copy::check_device;
+use crate::memory::copy::check_device_range;
 
 /// The most texels of a texture of linear memory, and extents and pitch of a pitched one.
-const MAX_LINEAR: usize = 1 << 28;
-const MAX_PITCHED: [usize; 2] = [131_072, 65_000];
-const MAX_PITCH: usize = 2_097_120;
+const MAX_LINEAR_TEXELS: usize = 1 << 28;
+const MAX_PITCHED_EXTENTS: [usize; 2] = [131_072, 65_000];
+const MAX_PITCH_BYTES: usize = 2_097_120;
 /// `CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT` and `CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT`
 const TEXTURE_ALIGNMENT: u64 = 512;
 const PITCH_ALIGNMENT: usize = 32;
@@ -33,7 +33,7 @@ fn texel_format(code: CUarray_format, channels: u32, flags: u32) -> Res<TexelFor
     Ok(TexelFormat::new(kind.ok_or_else(|| unsupported_feature("this texture format"))?, channels, code))
 }
 
-fn level_of_array(array: &DriverArray, format: TexelFormat) -> MipLevel {
+fn mip_level_from_array(array: &DriverArray, format: TexelFormat) -> MipLevel {
     let [row, rows, slices] = array.extents;
     MipLevel {
         start: array.start,
@@ -43,7 +43,7 @@ fn level_of_array(array: &DriverArray, format: TexelFormat) -> MipLevel {
     }
 }
 
-fn resource_of_arrays(arrays: &[std::sync::Arc<DriverArray>], flags: u32) -> Res<TextureResource> {
+fn resource_from_arrays(arrays: &[std::sync::Arc<DriverArray>], flags: u32) -> Res<TextureResource> {
     let first = arrays.first().ok_or(ResultCode::INVALID_VALUE)?;
     let d = &first.description;
     let format = texel_format(d.Format, d.NumChannels, flags)?;
@@ -56,7 +56,7 @@ fn resource_of_arrays(arrays: &[std::sync::Arc<DriverArray>], flags: u32) -> Res
         _ => 3,
     };
     Ok(TextureResource {
-        levels: arrays.iter().map(|a| level_of_array(a, format)).collect(),
+        levels: arrays.iter().map(|a| mip_level_from_array(a, format)).collect(),
         layers: if layered { first.extents[2] as u32 } else { 1 },
         format,
         dimensions,
@@ -70,21 +70,22 @@ fn resource_of_arrays(arrays: &[std::sync::Arc<DriverArray>], flags: u32) -> Res
 fn linear_resource(r: &CUDA_RESOURCE_DESC_res_linear, flags: u32) -> Res<TextureResource> {
     let format = texel_format(r.format, r.numChannels, flags)?;
     let n = r.sizeInBytes / format.bytes as usize;
-    ensure(n > 0 && n <= MAX_LINEAR && r.devPtr.is_multiple_of(TEXTURE_ALIGNMENT), ResultCode::INVALID_VALUE)?;
-    pitched_level(r.devPtr, [n, 1], r.sizeInBytes, format, true)
+    ensure(n > 0 && n <= MAX_LINEAR_TEXELS && r.devPtr.is_multiple_of(TEXTURE_ALIGNMENT), ResultCode::INVALID_VALUE)?;
+    resource_from_pitched_memory(r.devPtr, [n, 1], r.sizeInBytes, format, true)
 }
 
 /// Rows in linear memory.
 fn pitched_resource(r: &CUDA_RESOURCE_DESC_res_pitch2D, flags: u32) -> Res<TextureResource> {
     let format = texel_format(r.format, r.numChannels, flags)?;
     let row = r.width.checked_mul(format.bytes as usize).ok_or(ResultCode::INVALID_VALUE)?;
-    let sizes = r.width > 0 && r.height > 0 && r.width <= MAX_PITCHED[0] && r.height <= MAX_PITCHED[1];
-    let pitch = r.pitchInBytes >= row && r.pitchInBytes <= MAX_PITCH && r.pitchInBytes.is_multiple_of(PITCH_ALIGNMENT);
+    let sizes = r.width > 0 && r.height > 0 && r.width <= MAX_PITCHED_EXTENTS[0] && r.height <= MAX_PITCHED_EXTENTS[1];
+    let pitch =
+        r.pitchInBytes >= row && r.pitchInBytes <= MAX_PITCH_BYTES && r.pitchInBytes.is_multiple_of(PITCH_ALIGNMENT);
     ensure(sizes && pitch && r.devPtr.is_multiple_of(TEXTURE_ALIGNMENT), ResultCode::INVALID_VALUE)?;
-    pitched_level(r.devPtr, [r.width, r.height], r.pitchInBytes, format, false)
+    resource_from_pitched_memory(r.devPtr, [r.width, r.height], r.pitchInBytes, format, false)
 }
 
-fn pitched_level(
+fn resource_from_pitched_memory(
     start: u64,
     [width, height]: [usize; 2],
     pitch: usize,
@@ -92,7 +93,7 @@ fn pitched_level(
     linear_memory: bool,
 ) -> Res<TextureResource> {
     let reach = (height - 1) * pitch + width * format.bytes as usize;
-    check_device(start, reach as u64)?;
+    check_device_range(start, reach as u64)?;
     let pitch = pitch as u64;
     let level = MipLevel { start, extents: [width as u32, height as u32, 1], pitch, slice: pitch * height as u64 };
     let dimensions = if linear_memory { 1 } else { 2 };
@@ -114,9 +115,9 @@ pub(crate) fn resource_from_desc(d: &CUDA_RESOURCE_DESC, flags: u32) -> Res<Text
     unsafe {
         match d.resType {
             CUresourcetype::CU_RESOURCE_TYPE_ARRAY => {
-                resource_of_arrays(&[ARRAYS.get_object(d.res.array.hArray.handle_number())?], flags)
+                resource_from_arrays(&[ARRAYS.get_object(d.res.array.hArray.handle_number())?], flags)
             }
-            CUresourcetype::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY => resource_of_arrays(
+            CUresourcetype::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY => resource_from_arrays(
                 &MIPMAPS.get_object(d.res.mipmap.hMipmappedArray.handle_number())?.level_arrays()?,
                 flags,
             ),
@@ -128,7 +129,11 @@ pub(crate) fn resource_from_desc(d: &CUDA_RESOURCE_DESC, flags: u32) -> Res<Text
 }
 
 /// Looks at a resource in another way: another format of the same size, fewer levels or layers.
-pub(crate) fn apply_view(mut r: TextureResource, d: &CUDA_RESOURCE_VIEW_DESC, flags: u32) -> Res<TextureResource> {
+pub(crate) fn apply_resource_view(
+    mut r: TextureResource,
+    d: &CUDA_RESOURCE_VIEW_DESC,
+    flags: u32,
+) -> Res<TextureResource> {
     const CHANNEL_FORMAT_CODES: [u32; 8] = [1, 8, 2, 9, 3, 10, 16, 32];
     ensure(!r.linear_memory, ResultCode::INVALID_VALUE)?;
     let number = d.format.0;
@@ -166,14 +171,14 @@ pub(crate) fn sampler_from_desc(d: &CUDA_TEXTURE_DESC) -> Res<SamplerState> {
     ensure(d.flags & !SUPPORTED_FLAGS == 0, ResultCode::INVALID_VALUE)?;
     let mut address = [AddressMode::Clamp; 3];
     for (mode, given) in address.iter_mut().zip(d.addressMode) {
-        *mode = address_mode(given)?;
+        *mode = address_mode_from_cuda(given)?;
     }
     Ok(SamplerState {
         address,
-        linear: is_linear(d.filterMode)?,
+        linear: is_linear_filter(d.filterMode)?,
         normalized: d.flags & CU_TRSF_NORMALIZED_COORDINATES != 0,
         border: d.borderColor,
-        mip_linear: is_linear(d.mipmapFilterMode)?,
+        mip_linear: is_linear_filter(d.mipmapFilterMode)?,
         lod_bias: d.mipmapLevelBias,
         lod_clamp: [d.minMipmapLevelClamp, d.maxMipmapLevelClamp],
         seamless: d.flags & CU_TRSF_SEAMLESS_CUBEMAP != 0,
@@ -181,7 +186,7 @@ pub(crate) fn sampler_from_desc(d: &CUDA_TEXTURE_DESC) -> Res<SamplerState> {
 }
 
 /// A mode by its code.
-pub(crate) fn address_mode(mode: CUaddress_mode) -> Res<AddressMode> {
+pub(crate) fn address_mode_from_cuda(mode: CUaddress_mode) -> Res<AddressMode> {
     Ok(match mode {
         CUaddress_mode::CU_TR_ADDRESS_MODE_WRAP => AddressMode::Wrap,
         CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP => AddressMode::Clamp,
@@ -192,7 +197,7 @@ pub(crate) fn address_mode(mode: CUaddress_mode) -> Res<AddressMode> {
 }
 
 /// Whether a filter is the linear one.
-pub(crate) fn is_linear(mode: CUfilter_mode) -> Res<bool> {
+pub(crate) fn is_linear_filter(mode: CUfilter_mode) -> Res<bool> {
     ensure(matches!(mode.0, 0 | 1), ResultCode::INVALID_VALUE)?;
     Ok(mode == CUfilter_mode::CU_TR_FILTER_MODE_LINEAR)
 }

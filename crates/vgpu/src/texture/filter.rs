@@ -5,7 +5,7 @@
 //! `f64` and rounded to `f32` once: for formats of 8 and 16 bits that is the exact mean. A texel
 //! whose weight is zero takes no part, so that it may be infinite.
 
-use super::address::{self, LinearTap};
+use super::addressing::{self, LinearTap};
 use super::format::ChannelAccess;
 use super::{AddressMode, MipLevel, SamplerState, TextureResource};
 
@@ -24,7 +24,7 @@ pub(crate) struct SamplePoint {
     pub(crate) cube: bool,
 }
 
-/// A colour before it is divided by [`ChannelAccess::DIVISOR`].
+/// A colour before it is divided by [`ChannelAccess::NORMALIZATION_DIVISOR`].
 pub(crate) type ColorSum = [f64; 4];
 
 /// What a texture is made of, for one level.
@@ -43,7 +43,7 @@ impl SampleSource<'_> {
 
     /// The border colour, times the divisor.
     fn border_color<C: ChannelAccess>(&self) -> ColorSum {
-        self.sampler.border.map(|v| f64::from(v) * C::DIVISOR)
+        self.sampler.border.map(|v| f64::from(v) * C::NORMALIZATION_DIVISOR)
     }
 
     /// Texel numbers of the nearest texel, the layer in the last; `None` for the border.
@@ -52,7 +52,7 @@ impl SampleSource<'_> {
         let mut at = [0, 0, spot.layer];
         for (axis, place) in at.iter_mut().enumerate().take(spot.axes) {
             let n = self.level.extents[axis];
-            let i = address::nearest_texel(
+            let i = addressing::nearest_texel(
                 spot.at[axis],
                 n,
                 self.address_mode(spot, axis),
@@ -77,7 +77,7 @@ impl SampleSource<'_> {
         let mut sum = [0.0; 4];
         for (c, v) in sum.iter_mut().enumerate().take(self.resource.format.channels as usize) {
             // SAFETY: the texel lies in the resource.
-            *v = unsafe { C::channel_number(p.wrapping_add(c * C::CHANNEL_BYTES), c) };
+            *v = unsafe { C::channel_as_f64(p.wrapping_add(c * C::CHANNEL_BYTES), c) };
         }
         sum
     }
@@ -103,13 +103,13 @@ impl SampleSource<'_> {
     pub(crate) unsafe fn filtered_color<C: ChannelAccess>(&self, spot: &SamplePoint) -> ColorSum {
         if spot.cube && self.sampler.seamless {
             // SAFETY: passed on.
-            return unsafe { self.cube_mean::<C>(spot) };
+            return unsafe { self.filter_across_cube_edges::<C>(spot) };
         }
         let none = LinearTap { lo: 0, hi: 0, frac: 0 };
         let mut taps = [none; 3];
         for (axis, tap) in taps.iter_mut().enumerate().take(spot.axes) {
             let n = self.level.extents[axis];
-            *tap = address::linear_taps(
+            *tap = addressing::linear_taps(
                 spot.at[axis],
                 n,
                 self.address_mode(spot, axis),
@@ -165,7 +165,7 @@ impl SampleSource<'_> {
     ///
     /// # Safety
     /// As [`SampleSource::texel_channels`].
-    unsafe fn cube_mean<C: ChannelAccess>(&self, spot: &SamplePoint) -> ColorSum {
+    unsafe fn filter_across_cube_edges<C: ChannelAccess>(&self, spot: &SamplePoint) -> ColorSum {
         let n = self.level.extents[0];
         let (first, face) = (spot.layer / 6 * 6, spot.layer % 6);
         let fixed = |x: f64| (x * f64::from(n) * 256.0 - 127.5).floor() as i32;
@@ -174,7 +174,7 @@ impl SampleSource<'_> {
         for (j, wj) in [(v >> 8, 256 - (v & 255)), ((v >> 8) + 1, v & 255)] {
             for (i, wi) in [(u >> 8, 256 - (u & 255)), ((u >> 8) + 1, u & 255)] {
                 let weight = f64::from(wi * wj);
-                let Some((face, i, j)) = super::cube::across_edge(face, i, j, n) else { continue };
+                let Some((face, i, j)) = super::cube::texel_across_cube_edge(face, i, j, n) else { continue };
                 let layer = (first + face).min(self.resource.layers - 1);
                 if weight != 0.0 {
                     // SAFETY: passed on; `across` gives texels of the face.
@@ -192,7 +192,7 @@ impl SampleSource<'_> {
     pub(crate) fn bilinear_footprint(&self, spot: &SamplePoint) -> [Option<[u32; 3]>; 4] {
         let tap = |axis: usize| {
             let n = self.level.extents[axis];
-            address::linear_taps(
+            addressing::linear_taps(
                 spot.at[axis],
                 n,
                 self.address_mode(spot, axis),

@@ -1,6 +1,6 @@
 //! Texel formats: reading texels as bits, and as numbers that can be filtered.
 //!
-//! Establishes: a number is a whole multiple of `1 / ChannelAccess::DIVISOR` (or a float), so that
+//! Establishes: a number is a whole multiple of `1 / ChannelAccess::NORMALIZATION_DIVISOR` (or a float), so that
 //! weighted sums of the 8- and 16-bit formats are exact in `f64`.
 
 use half::f16;
@@ -103,7 +103,7 @@ pub(crate) trait ChannelAccess {
     /// Bytes of a channel.
     const CHANNEL_BYTES: usize;
     /// What numbers are to be divided by.
-    const DIVISOR: f64 = 1.0;
+    const NORMALIZATION_DIVISOR: f64 = 1.0;
     /// Results are numbers; else they are bits.
     const IS_FILTERABLE: bool = true;
 
@@ -114,17 +114,17 @@ pub(crate) trait ChannelAccess {
     #[inline(always)]
     unsafe fn channel_bits(at: *const u8, c: usize) -> u32 {
         // SAFETY: passed on.
-        ((unsafe { Self::channel_number(at, c) } / Self::DIVISOR) as f32).to_bits()
+        ((unsafe { Self::channel_as_f64(at, c) } / Self::NORMALIZATION_DIVISOR) as f32).to_bits()
     }
 
-    /// Channel `c` at `at`, times [`ChannelAccess::DIVISOR`].
+    /// Channel `c` at `at`, times [`ChannelAccess::NORMALIZATION_DIVISOR`].
     ///
     /// # Safety
     /// As [`ChannelAccess::channel_bits`].
-    unsafe fn channel_number(at: *const u8, c: usize) -> f64;
+    unsafe fn channel_as_f64(at: *const u8, c: usize) -> f64;
 }
 
-macro_rules! integers {
+macro_rules! impl_integer_channels {
     ($($name:ident $ty:ty, $wide:ty;)*) => {$(
         pub(crate) struct $name;
         impl ChannelAccess for $name {
@@ -136,14 +136,14 @@ macro_rules! integers {
                 (unsafe { at.cast::<$ty>().read_unaligned() }) as $wide as u32
             }
             #[inline(always)]
-            unsafe fn channel_number(at: *const u8, _: usize) -> f64 {
+            unsafe fn channel_as_f64(at: *const u8, _: usize) -> f64 {
                 // SAFETY: as above.
                 f64::from(unsafe { at.cast::<$ty>().read_unaligned() })
             }
         }
     )*};
 }
-integers! {
+impl_integer_channels! {
     U8 u8, u32;
     U16 u16, u32;
     Word u32, u32;
@@ -151,14 +151,14 @@ integers! {
     S16 i16, i32;
 }
 
-macro_rules! numbers {
+macro_rules! impl_filterable_channels {
     ($($name:ident $ty:ty, $divisor:expr, |$v:ident| $value:expr;)*) => {$(
         pub(crate) struct $name;
         impl ChannelAccess for $name {
             const CHANNEL_BYTES: usize = size_of::<$ty>();
-            const DIVISOR: f64 = $divisor;
+            const NORMALIZATION_DIVISOR: f64 = $divisor;
             #[inline(always)]
-            unsafe fn channel_number(at: *const u8, _: usize) -> f64 {
+            unsafe fn channel_as_f64(at: *const u8, _: usize) -> f64 {
                 // SAFETY: the caller's contract.
                 let $v = unsafe { at.cast::<$ty>().read_unaligned() };
                 $value
@@ -166,7 +166,7 @@ macro_rules! numbers {
         }
     )*};
 }
-numbers! {
+impl_filterable_channels! {
     F16 u16, 1.0, |v| f16::from_bits(v).to_f64();
     Unorm8 u8, 255.0, |v| f64::from(v);
     Unorm16 u16, 65535.0, |v| f64::from(v);
@@ -185,7 +185,7 @@ impl ChannelAccess for F32Channel {
         unsafe { at.cast::<u32>().read_unaligned() }
     }
     #[inline(always)]
-    unsafe fn channel_number(at: *const u8, _: usize) -> f64 {
+    unsafe fn channel_as_f64(at: *const u8, _: usize) -> f64 {
         // SAFETY: as above.
         f64::from(unsafe { at.cast::<f32>().read_unaligned() })
     }
@@ -195,7 +195,7 @@ pub(crate) struct Srgb8Channel;
 impl ChannelAccess for Srgb8Channel {
     const CHANNEL_BYTES: usize = 1;
     #[inline(always)]
-    unsafe fn channel_number(at: *const u8, c: usize) -> f64 {
+    unsafe fn channel_as_f64(at: *const u8, c: usize) -> f64 {
         // SAFETY: the caller's contract.
         let v = unsafe { *at };
         if c == 3 { f64::from(v) / 255.0 } else { f64::from(SRGB_TO_LINEAR[usize::from(v)]) }
@@ -217,7 +217,7 @@ pub fn init_srgb_table() {
 }
 
 /// Calls `$f::<C>($args)` for the channel type of a kind.
-macro_rules! with_channel {
+macro_rules! dispatch_channel_kind {
     ($kind:expr, $f:ident($($arg:expr),*)) => {{
         use $crate::texture::format as fmt;
         match $kind {
@@ -236,4 +236,4 @@ macro_rules! with_channel {
         }
     }};
 }
-pub(crate) use with_channel;
+pub(crate) use dispatch_channel_kind;

@@ -1,6 +1,6 @@
 //! Textures and surfaces: what a texture or surface object stands for, and the sampling itself.
 //!
-//! [`request`] is the interface with compiled code, [`address`] turns coordinates into texel numbers,
+//! [`request`] is the interface with compiled code, [`addressing`] turns coordinates into texel numbers,
 //! [`format`] reads texels, [`filter`] puts them together, [`surface`] reads and writes surfaces.
 //! The rules are those of the CUDA programming guide's appendix on texture fetching; what it
 //! leaves open is decided where it is computed, in a comment.
@@ -9,7 +9,7 @@
 //! keep its array alive, as on a GPU. Every access lies within the extents the object was made
 //! with, whatever the coordinates are.
 
-pub mod address;
+pub mod addressing;
 pub mod cube;
 pub(crate) mod descriptor;
 pub mod filter;

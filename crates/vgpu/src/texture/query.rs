@@ -16,7 +16,7 @@ pub fn query_value(resource: &TextureResource, sampler: &SamplerState, query: Te
         TexQuery::Height => extents[1],
         TexQuery::Depth => depth,
         TexQuery::ArraySize => resource.layers / if resource.cube { 6 } else { 1 },
-        TexQuery::ChannelDataType => channel_type(resource.format.kind, resource.format.code),
+        TexQuery::ChannelDataType => encode_channel_type(resource.format.kind, resource.format.code),
         TexQuery::ChannelOrder => match resource.format.channels {
             1 => 0x10b0,
             2 => 0x10b2,
@@ -28,13 +28,13 @@ pub fn query_value(resource: &TextureResource, sampler: &SamplerState, query: Te
         TexQuery::NormalizedCoords => u32::from(sampler.normalized),
         TexQuery::ForceUnnormalizedCoords => u32::from(!sampler.normalized),
         TexQuery::FilterMode => u32::from(sampler.linear),
-        TexQuery::AddrMode0 => address_mode(sampler.address[0]),
-        TexQuery::AddrMode1 => address_mode(sampler.address[1]),
-        TexQuery::AddrMode2 => address_mode(sampler.address[2]),
+        TexQuery::AddrMode0 => encode_address_mode(sampler.address[0]),
+        TexQuery::AddrMode1 => encode_address_mode(sampler.address[1]),
+        TexQuery::AddrMode2 => encode_address_mode(sampler.address[2]),
     }
 }
 
-fn address_mode(mode: AddressMode) -> u32 {
+fn encode_address_mode(mode: AddressMode) -> u32 {
     match mode {
         AddressMode::Wrap => 0,
         AddressMode::Mirror => 1,
@@ -43,7 +43,7 @@ fn address_mode(mode: AddressMode) -> u32 {
     }
 }
 
-fn channel_type(kind: ChannelKind, code: u32) -> u32 {
+fn encode_channel_type(kind: ChannelKind, code: u32) -> u32 {
     match kind {
         ChannelKind::Snorm8 => 0x10d0,
         ChannelKind::Snorm16 => 0x10d1,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A texture or surface object.
-pub(crate) struct ObjectEntry {
+pub(crate) struct TexOrSurfEntry {
     /// Identifier of its context.
     pub(crate) ctx_id: u64,
     /// What kernels see.
@@ -26,43 +26,43 @@ pub(crate) struct ObjectEntry {
 }
 
 // SAFETY: the descriptions hold handles and device addresses, which are numbers to everybody.
-unsafe impl Send for ObjectEntry {}
+unsafe impl Send for TexOrSurfEntry {}
 // SAFETY: as above; nothing in it changes.
-unsafe impl Sync for ObjectEntry {}
+unsafe impl Sync for TexOrSurfEntry {}
 
-impl std::fmt::Debug for ObjectEntry {
+impl std::fmt::Debug for TexOrSurfEntry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Entry").field("ctx_id", &self.ctx_id).field("object", &self.object).finish_non_exhaustive()
     }
 }
 
 /// All texture and surface objects.
-pub(crate) static OBJECTS: HandleTable<ObjectEntry> = HandleTable::new(0x30);
+pub(crate) static TEX_AND_SURF_OBJECTS: HandleTable<TexOrSurfEntry> = HandleTable::new(0x30);
 
 /// Counts destructions; remembered objects of an earlier count are looked up again.
 static DESTROY_EPOCH: AtomicU64 = AtomicU64::new(1);
 
 const CACHE_ENTRIES: usize = 8;
 
-struct ThreadCache {
+struct ThreadCacheEntry {
     handle: u64,
     epoch: u64,
-    entry: Option<Arc<ObjectEntry>>,
+    entry: Option<Arc<TexOrSurfEntry>>,
 }
 
 thread_local! {
-    static THREAD_CACHE: UnsafeCell<[ThreadCache; CACHE_ENTRIES]> =
-        const { UnsafeCell::new([const { ThreadCache { handle: 0, epoch: 0, entry: None } }; CACHE_ENTRIES]) };
+    static THREAD_CACHE: UnsafeCell<[ThreadCacheEntry; CACHE_ENTRIES]> =
+        const { UnsafeCell::new([const { ThreadCacheEntry { handle: 0, epoch: 0, entry: None } }; CACHE_ENTRIES]) };
 }
 
-/// Makes every thread forget what it remembers, after an object was taken out of [`OBJECTS`].
+/// Makes every thread forget what it remembers, after an object was taken out of [`TEX_AND_SURF_OBJECTS`].
 pub(crate) fn invalidate_thread_caches() {
     DESTROY_EPOCH.fetch_add(1, Ordering::Release);
 }
 
 /// Takes out all objects of a context.
-pub(crate) fn forget_context(id: u64) {
-    OBJECTS.orphan_objects(|e| e.ctx_id == id);
+pub(crate) fn remove_objects_of_context(id: u64) {
+    TEX_AND_SURF_OBJECTS.remove_orphaned_objects(|e| e.ctx_id == id);
     invalidate_thread_caches();
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn forget_context(id: u64) {
 /// # Safety
 /// `f` does not call this function, and the thread it began on is the one it ends on (it may end
 /// by leaving its fiber for good).
-pub(crate) unsafe fn with_object<R>(handle: u64, f: impl FnOnce(Option<&TexOrSurfObject>) -> R) -> R {
+pub(crate) unsafe fn with_tex_or_surf_object<R>(handle: u64, f: impl FnOnce(Option<&TexOrSurfObject>) -> R) -> R {
     // Bits above the four low zeros of a handle count its slots.
     let slot = (handle >> 4) as usize % CACHE_ENTRIES;
     THREAD_CACHE.with(|memory| {
@@ -79,7 +79,7 @@ pub(crate) unsafe fn with_object<R>(handle: u64, f: impl FnOnce(Option<&TexOrSur
         let place = unsafe { &mut (*memory.get())[slot] };
         let epoch = DESTROY_EPOCH.load(Ordering::Acquire);
         if place.handle != handle || place.epoch != epoch {
-            *place = ThreadCache { handle, epoch, entry: OBJECTS.get_object(handle).ok() };
+            *place = ThreadCacheEntry { handle, epoch, entry: TEX_AND_SURF_OBJECTS.get_object(handle).ok() };
         }
         f(place.entry.as_deref().map(|e| &e.object))
     })

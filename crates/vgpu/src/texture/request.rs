@@ -7,7 +7,7 @@ use rtcg_ptx::ast::{OpaqueType, SurfOp, SurfaceClamp, TexQuery, TextureGeometry,
 
 /// 32-bit operands that an instruction can have: four coordinates, two derivatives by three axes,
 /// three offsets.
-pub const MAX_WORDS: usize = 13;
+pub const MAX_OPERAND_WORDS: usize = 13;
 
 /// Operands and results of one instruction. Lanes that take no part hold garbage.
 #[repr(C, align(16))]
@@ -18,7 +18,7 @@ pub struct TextureLanes {
     /// Values to store, or results of 64 bits, by element.
     pub wide: [LaneValues; 4],
     /// Coordinates (layer first), then level or derivatives, then offsets.
-    pub words: [[u32; WARP_LANES]; MAX_WORDS],
+    pub words: [[u32; WARP_LANES]; MAX_OPERAND_WORDS],
     /// Results by element.
     pub results: [[u32; WARP_LANES]; 4],
     /// Not zero: the predicate result is true.
@@ -97,7 +97,7 @@ impl Default for TextureRequest {
     }
 }
 
-const GEOMETRIES: [TextureGeometry; 7] = [
+const TEXTURE_GEOMETRIES: [TextureGeometry; 7] = [
     TextureGeometry::D1,
     TextureGeometry::D2,
     TextureGeometry::D3,
@@ -106,7 +106,7 @@ const GEOMETRIES: [TextureGeometry; 7] = [
     TextureGeometry::Cube,
     TextureGeometry::ACube,
 ];
-const TYPES: [Type; 12] = [
+const ELEMENT_TYPES: [Type; 12] = [
     Type::F32,
     Type::U32,
     Type::S32,
@@ -120,10 +120,10 @@ const TYPES: [Type; 12] = [
     Type::S64,
     Type::U8,
 ];
-const CLAMPS: [SurfaceClamp; 3] = [SurfaceClamp::Trap, SurfaceClamp::Clamp, SurfaceClamp::Zero];
+const SURFACE_CLAMPS: [SurfaceClamp; 3] = [SurfaceClamp::Trap, SurfaceClamp::Clamp, SurfaceClamp::Zero];
 const SURF_OPS: [SurfOp; 5] = [SurfOp::Add, SurfOp::Min, SurfOp::Max, SurfOp::And, SurfOp::Or];
-const OPAQUE: [OpaqueType; 3] = [OpaqueType::Texture, OpaqueType::Sampler, OpaqueType::Surface];
-const QUERIES: [TexQuery; 15] = [
+const OPAQUE_TYPES: [OpaqueType; 3] = [OpaqueType::Texture, OpaqueType::Sampler, OpaqueType::Surface];
+const TEX_QUERIES: [TexQuery; 15] = [
     TexQuery::Width,
     TexQuery::Height,
     TexQuery::Depth,
@@ -150,8 +150,8 @@ impl TextureOp {
         let (kind, detail) = match self {
             TextureOp::Sample => (0, 0),
             TextureOp::Gather(component) => (1, u64::from(component & 3)),
-            TextureOp::Query(query) => (2, index_in_list(&QUERIES, &query)?),
-            TextureOp::IsType(ty) => (3, index_in_list(&OPAQUE, &ty)?),
+            TextureOp::Query(query) => (2, index_in_list(&TEX_QUERIES, &query)?),
+            TextureOp::IsType(ty) => (3, index_in_list(&OPAQUE_TYPES, &ty)?),
             TextureOp::Load => (4, 0),
             TextureOp::Store => (5, 0),
             TextureOp::Reduce(op) => (6, index_in_list(&SURF_OPS, &op)?),
@@ -164,8 +164,8 @@ impl TextureOp {
         Some(match word & 15 {
             0 => TextureOp::Sample,
             1 => TextureOp::Gather(detail as u8 & 3),
-            2 => TextureOp::Query(*QUERIES.get(detail)?),
-            3 => TextureOp::IsType(*OPAQUE.get(detail)?),
+            2 => TextureOp::Query(*TEX_QUERIES.get(detail)?),
+            3 => TextureOp::IsType(*OPAQUE_TYPES.get(detail)?),
             4 => TextureOp::Load,
             5 => TextureOp::Store,
             6 => TextureOp::Reduce(*SURF_OPS.get(detail)?),
@@ -186,11 +186,11 @@ impl TextureRequest {
         let flags = flags.into_iter().enumerate().fold(0, |all, (i, flag)| all | u64::from(flag) << i);
         Some(
             self.op.encode_op()?
-                | index_in_list(&GEOMETRIES, &self.geometry)? << 8
+                | index_in_list(&TEXTURE_GEOMETRIES, &self.geometry)? << 8
                 | level << 12
-                | index_in_list(&TYPES, &self.ty)? << 16
+                | index_in_list(&ELEMENT_TYPES, &self.ty)? << 16
                 | u64::from(self.n) << 20
-                | index_in_list(&CLAMPS, &self.clamp)? << 24
+                | index_in_list(&SURFACE_CLAMPS, &self.clamp)? << 24
                 | flags << 28,
         )
     }
@@ -200,7 +200,7 @@ impl TextureRequest {
         let flag = |i: u64| word >> (28 + i) & 1 != 0;
         Some(TextureRequest {
             op: TextureOp::decode_op(word)?,
-            geometry: *GEOMETRIES.get((word >> 8 & 15) as usize)?,
+            geometry: *TEXTURE_GEOMETRIES.get((word >> 8 & 15) as usize)?,
             level: match word >> 12 & 15 {
                 0 => LevelKind::Base,
                 1 => LevelKind::Explicit,
@@ -211,9 +211,9 @@ impl TextureRequest {
             offsets: flag(1),
             uniform: flag(2),
             formatted: flag(3),
-            ty: *TYPES.get((word >> 16 & 15) as usize)?,
+            ty: *ELEMENT_TYPES.get((word >> 16 & 15) as usize)?,
             n: (word >> 20 & 15) as u8,
-            clamp: *CLAMPS.get((word >> 24 & 15) as usize)?,
+            clamp: *SURFACE_CLAMPS.get((word >> 24 & 15) as usize)?,
         })
     }
 

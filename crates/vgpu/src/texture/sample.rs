@@ -4,9 +4,9 @@
 //! floats of float and normalised formats, integers of the others; `.f16` rounds the floats.
 //! Channels that a format lacks are 0.
 
-use super::address;
+use super::addressing;
 use super::filter::{ColorSum, SamplePoint, SampleSource};
-use super::format::{ChannelAccess, with_channel};
+use super::format::{ChannelAccess, dispatch_channel_kind};
 use super::request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
 use super::{SamplerState, Texture, TextureResource, cube};
 use half::f16;
@@ -24,7 +24,10 @@ pub unsafe fn sample_lanes(texture: &Texture, request: &TextureRequest, mask: u3
     // SAFETY: passed on.
     unsafe {
         if !super::simd_sampling::try_sample_simd(resource, sampler, request, mask, lanes) {
-            with_channel!(resource.format.kind, sample_lanes_of_channel(resource, sampler, request, mask, lanes));
+            dispatch_channel_kind!(
+                resource.format.kind,
+                sample_lanes_of_channel(resource, sampler, request, mask, lanes)
+            );
         }
     }
 }
@@ -92,7 +95,7 @@ fn sample_point(
     if matches!(geometry, TextureGeometry::Cube | TextureGeometry::ACube) {
         let (face, [s, t]) = cube::face_of_direction([float(0), float(1), float(2)]);
         layer = layer.min((resource.layers / 6).max(1) - 1) * 6 + face;
-        let layer = address::clamp_layer(layer, resource.layers);
+        let layer = addressing::clamp_layer(layer, resource.layers);
         return SamplePoint { axes: 2, at: [s, t, 0.0], layer, shift, cube: true };
     }
     let mut at = [0.0; 3];
@@ -101,7 +104,7 @@ fn sample_point(
     }
     // A volume sampled as something flat, or the other way round, stays within its first slice.
     let flat_volume = axes == 3 && resource.layered;
-    let layer = if axes == 3 { 0 } else { address::clamp_layer(layer, resource.layers) };
+    let layer = if axes == 3 { 0 } else { addressing::clamp_layer(layer, resource.layers) };
     SamplePoint { axes: if flat_volume { 2 } else { axes }, at, layer, shift, cube: false }
 }
 
@@ -185,7 +188,7 @@ unsafe fn sample_lane<C: ChannelAccess>(
 
 /// Address and bytes of the texel nearest to a lane's coordinates, in the first level; `None` for the
 /// border.
-pub(crate) fn nearest_texel(
+pub(crate) fn nearest_texel_address(
     texture: &Texture,
     request: &TextureRequest,
     lanes: &TextureLanes,
@@ -207,7 +210,7 @@ pub(crate) fn nearest_texel(
 fn color_words<C: ChannelAccess>(resource: &TextureResource, sum: ColorSum) -> ColorWords {
     let mut words = [0; 4];
     for c in 0..resource.format.channels as usize {
-        words[c] = ((sum[c] / C::DIVISOR) as f32).to_bits();
+        words[c] = ((sum[c] / C::NORMALIZATION_DIVISOR) as f32).to_bits();
     }
     words
 }
@@ -231,7 +234,7 @@ fn texel_indices(source: &SampleSource<'_>, spot: &SamplePoint) -> Option<[u32; 
     let mut at = [0, 0, spot.layer];
     for (axis, place) in at.iter_mut().enumerate().take(spot.axes) {
         let number = spot.at[axis].floor().clamp(-4e9, 4e9) as i64;
-        let i = address::texel_by_index(number, source.level.extents[axis], spot.shift[axis]);
+        let i = addressing::texel_by_index(number, source.level.extents[axis], spot.shift[axis]);
         if i < 0 {
             return None;
         }

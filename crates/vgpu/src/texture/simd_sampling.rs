@@ -5,9 +5,9 @@
 //! that take no part are computed too: whatever their coordinates hold, texel numbers lie in the
 //! texture.
 
-use super::format::{ChannelAccess, ChannelKind, with_channel};
+use super::format::{ChannelAccess, ChannelKind, dispatch_channel_kind};
 use super::request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
-use super::{AddressMode, SamplerState, TextureResource, address};
+use super::{AddressMode, SamplerState, TextureResource, addressing};
 use crate::abi::WARP_LANES;
 use rtcg_ptx::ast::{TextureGeometry, Type};
 
@@ -49,7 +49,7 @@ pub(super) unsafe fn try_sample_simd(
     // SAFETY: passed on.
     let colours = unsafe {
         if !sampler.linear || !format.kind.is_filterable() {
-            with_channel!(format.kind, sample_nearest(resource, sampler, request, lanes))
+            dispatch_channel_kind!(format.kind, sample_nearest(resource, sampler, request, lanes))
         } else {
             match (format.kind, format.channels) {
                 (ChannelKind::F32, 1) => sample_floats::<1>(resource, sampler, request, lanes),
@@ -79,12 +79,12 @@ const NO_COLORS: LaneColors = [[0; WARP_LANES]; 4];
 
 /// The layer of a lane.
 fn lane_layer(resource: &TextureResource, request: &TextureRequest, lanes: &TextureLanes, lane: usize) -> u32 {
-    if request.geometry.is_layered() { address::clamp_layer(lanes.words[0][lane], resource.layers) } else { 0 }
+    if request.geometry.is_layered() { addressing::clamp_layer(lanes.words[0][lane], resource.layers) } else { 0 }
 }
 
 /// Calls `f` with number, weights of the four texels (low row first) and their addresses of each lane.
 #[inline(always)]
-fn each_lane(
+fn for_each_lane_footprint(
     resource: &TextureResource,
     sampler: &SamplerState,
     request: &TextureRequest,
@@ -115,7 +115,7 @@ unsafe fn sample_floats<const N: usize>(
     lanes: &TextureLanes,
 ) -> LaneColors {
     let mut out = NO_COLORS;
-    each_lane(resource, sampler, request, lanes, |lane, weights, places| {
+    for_each_lane_footprint(resource, sampler, request, lanes, |lane, weights, places| {
         let weights = weights.map(|w| f64::from(w) * (1.0 / 65536.0));
         for (c, out) in out.iter_mut().enumerate().take(N) {
             // SAFETY: the four texels lie in the texture.
@@ -123,7 +123,7 @@ unsafe fn sample_floats<const N: usize>(
             // A sum of negative zeros is positive, as it is when it starts from zero.
             let mut sum = 0.0 + weights[0] * t[0] + weights[1] * t[1] + weights[2] * t[2] + weights[3] * t[3];
             if !sum.is_finite() {
-                sum = without_zero_weights(&weights, &t);
+                sum = weighted_sum_without_zero_weights(&weights, &t);
             }
             out[lane] = (sum as f32).to_bits();
         }
@@ -140,7 +140,7 @@ unsafe fn sample_bytes<const N: usize>(
     lanes: &TextureLanes,
 ) -> LaneColors {
     let mut sums = [[0_i32; WARP_LANES]; N];
-    each_lane(resource, sampler, request, lanes, |lane, weights, places| {
+    for_each_lane_footprint(resource, sampler, request, lanes, |lane, weights, places| {
         // SAFETY: the four texels lie in the texture.
         let texels = places.map(|p| unsafe { p.cast::<[u8; N]>().read_unaligned() });
         for (c, sum) in sums.iter_mut().enumerate() {
@@ -183,7 +183,7 @@ unsafe fn sample_nearest<C: ChannelAccess>(
 
 /// A sum in which texels of weight zero take no part.
 #[cold]
-fn without_zero_weights(weights: &[f64; 4], texels: &[f64; 4]) -> f64 {
+fn weighted_sum_without_zero_weights(weights: &[f64; 4], texels: &[f64; 4]) -> f64 {
     let parts = weights.iter().zip(texels).filter(|(w, _)| **w != 0.0);
     parts.fold(0.0, |sum, (w, t)| sum + w * t)
 }
@@ -196,7 +196,7 @@ fn floor_to_i32(v: f64) -> i32 {
     t - i32::from(f64::from(t) > v)
 }
 
-/// `x` less a whole multiple of `period`; see [`address`].
+/// `x` less a whole multiple of `period`; see [`addressing`].
 #[inline(always)]
 fn modulo_period(x: f64, period: f64) -> f64 {
     let turns = x / period;
@@ -231,7 +231,7 @@ fn fixed_point_positions(words: &PerLane<u32>, n: u32, mode: AddressMode, normal
     }
 }
 
-/// Texels that stand at numbers around the texture: see [`address`]. There is no border here.
+/// Texels that stand at numbers around the texture: see [`addressing`]. There is no border here.
 fn apply_address_mode(numbers: &PerLane<i32>, n: u32, mode: AddressMode) -> PerLane<i32> {
     let (n, last) = (n as i32, n as i32 - 1);
     match mode {
@@ -258,7 +258,7 @@ fn apply_address_mode(numbers: &PerLane<i32>, n: u32, mode: AddressMode) -> PerL
     }
 }
 
-/// [`address::linear_taps`] of every lane.
+/// [`addressing::linear_taps`] of every lane.
 fn axis_taps(words: &PerLane<u32>, n: u32, mode: AddressMode, normalized: bool) -> AxisTaps {
     // Halving the odd number rounds to 1/256: (512 u - 256 + 1) / 2.
     let fixed = fixed_point_positions(words, n, mode, normalized).map(|p| (p - 255) >> 1);
@@ -269,7 +269,7 @@ fn axis_taps(words: &PerLane<u32>, n: u32, mode: AddressMode, normalized: bool) 
     }
 }
 
-/// [`address::nearest_texel`] of every lane.
+/// [`addressing::nearest_texel`] of every lane.
 fn axis_texels(words: &PerLane<u32>, n: u32, mode: AddressMode, normalized: bool) -> PerLane<i32> {
     apply_address_mode(&fixed_point_positions(words, n, mode, normalized).map(|p| p >> 9), n, mode)
 }
@@ -278,37 +278,37 @@ fn axis_texels(words: &PerLane<u32>, n: u32, mode: AddressMode, normalized: bool
 mod tests {
     use super::*;
 
-    const ODD: [f32; 14] =
+    const SPECIAL_COORDINATES: [f32; 14] =
         [0.0, -0.0, 0.5, 1.0, 1.5, -3.5, 6.999, 7.0, 8.5, 1e10, -1e10, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
 
-    fn compare(words: &PerLane<f32>, n: u32, mode: AddressMode, normalized: bool) {
+    fn assert_simd_equals_scalar(words: &PerLane<f32>, n: u32, mode: AddressMode, normalized: bool) {
         let bits = words.map(f32::to_bits);
         let (axis, texels) = (axis_taps(&bits, n, mode, normalized), axis_texels(&bits, n, mode, normalized));
         for (lane, &x) in words.iter().enumerate() {
-            let t = address::linear_taps(f64::from(x), n, mode, normalized, 0);
+            let t = addressing::linear_taps(f64::from(x), n, mode, normalized, 0);
             assert_eq!((axis.lo[lane], axis.hi[lane]), (t.lo, t.hi), "{x} of {n}, {mode:?}");
             assert!(t.lo == t.hi || axis.frac[lane] == t.frac as i32, "{x} of {n}, {mode:?}");
             assert_eq!(
                 texels[lane],
-                address::nearest_texel(f64::from(x), n, mode, normalized, 0),
+                addressing::nearest_texel(f64::from(x), n, mode, normalized, 0),
                 "{x} of {n}, {mode:?}"
             );
         }
     }
 
     #[test]
-    fn vectors_are_those_of_single_coordinates() {
+    fn simd_addressing_equals_scalar_addressing() {
         for n in [1, 7, 1024, 131_072] {
             for k in 0..100 {
                 let step = (n as f32 / 97.0).max(1.0) / 512.0;
                 let words = std::array::from_fn(|l| {
-                    let base = ODD[(k + l) % ODD.len()];
+                    let base = SPECIAL_COORDINATES[(k + l) % SPECIAL_COORDINATES.len()];
                     if k < 20 { base } else { base + (l as f32 + k as f32 * 0.37) * step }
                 });
-                compare(&words, n, AddressMode::Clamp, false);
+                assert_simd_equals_scalar(&words, n, AddressMode::Clamp, false);
                 for mode in [AddressMode::Clamp, AddressMode::Wrap, AddressMode::Mirror] {
-                    compare(&words, n, mode, true);
-                    compare(&words.map(|x| x / n as f32), n, mode, true);
+                    assert_simd_equals_scalar(&words, n, mode, true);
+                    assert_simd_equals_scalar(&words.map(|x| x / n as f32), n, mode, true);
                 }
             }
         }

@@ -31,7 +31,7 @@ pub unsafe fn access_surface(
     mask: u32,
     lanes: &mut TextureLanes,
 ) -> Result<(), (u32, AccessError)> {
-    let size = size_of(surface, request);
+    let size = access_bytes(surface, request);
     for lane in (0..32).filter(|l| mask >> l & 1 != 0) {
         let at = access_address(surface, request, size, lanes, lane).map_err(|why| (lane as u32, why))?;
         // SAFETY: passed on; `at` is aligned and within the surface.
@@ -51,18 +51,18 @@ pub unsafe fn access_surface(
 }
 
 /// Bytes of one lane's access.
-fn size_of(surface: &TextureResource, request: &TextureRequest) -> u32 {
+fn access_bytes(surface: &TextureResource, request: &TextureRequest) -> u32 {
     if request.formatted { surface.format.bytes } else { request.ty.bytes() * u32::from(request.n) }
 }
 
 /// Address and bytes of a lane's access; `None` when it makes none or is refused.
-pub(crate) fn lane_access(
+pub(crate) fn lane_access_address(
     surface: &TextureResource,
     request: &TextureRequest,
     lanes: &TextureLanes,
     lane: usize,
 ) -> Option<(u64, u32)> {
-    let size = size_of(surface, request);
+    let size = access_bytes(surface, request);
     let at = access_address(surface, request, size, lanes, lane).ok()??;
     Some((at as u64, size))
 }
@@ -246,7 +246,7 @@ trait SignedUpdate<T> {
     type Word;
     fn update_signed(&self, f: impl Fn(T) -> T) -> Self::Word;
 }
-macro_rules! signed {
+macro_rules! impl_signed_update {
     ($atomic:ty, $word:ty, $signed:ty) => {
         impl SignedUpdate<$signed> for $atomic {
             type Word = $word;
@@ -257,5 +257,5 @@ macro_rules! signed {
         }
     };
 }
-signed!(AtomicU32, u32, i32);
-signed!(AtomicU64, u64, i64);
+impl_signed_update!(AtomicU32, u32, i32);
+impl_signed_update!(AtomicU64, u64, i64);

@@ -13,7 +13,7 @@ use crate::own_process::{is_child, rerun};
 use rtcg_cuda_sys::*;
 
 /// Loops of every kind that never end: the body of a kernel with `%rd1` the address of zeros.
-const LOOPS: &[(&str, &str)] = &[
+const ENDLESS_LOOPS: &[(&str, &str)] = &[
     ("empty", "L: bra L;"),
     ("uniform", "L: add.u32 %r1, %r1, 1; setp.ne.u32 %p, %r1, 0; or.b32 %r2, %r1, 1; setp.ne.u32 %p, %r2, 0; @%p bra L;"),
     (
@@ -34,7 +34,7 @@ const LOOPS: &[(&str, &str)] = &[
     ("nested", "L: mov.u32 %r1, 0; M: add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, 100; @%p bra M; bra L;"),
 ];
 
-fn ptx(body: &str) -> CString {
+fn kernel_ptx(body: &str) -> CString {
     CString::new(format!(
         ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 q)\n{{\n.reg .pred %p; .reg .b64 %rd<4>; \
          .reg .b32 %r<8>;\nld.param.u64 %rd1, [q]; mov.u32 %r1, 0;\n{body}\nret;\n}}\n"
@@ -42,9 +42,9 @@ fn ptx(body: &str) -> CString {
     .unwrap()
 }
 
-fn kernel(body: &str) -> CUfunction {
+fn load_kernel(body: &str) -> CUfunction {
     let (mut module, mut function) = (CUmodule::null(), CUfunction::null());
-    let text = ptx(body);
+    let text = kernel_ptx(body);
     ok!(cuModuleLoadData(&raw mut module, text.as_ptr().cast()));
     ok!(cuModuleGetFunction(&raw mut function, module, c"k".as_ptr()));
     function
@@ -55,38 +55,38 @@ fn launch(function: CUfunction, blocks: u32, threads: u32, p: CUdeviceptr, s: CU
     call!(cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, s, arguments.as_mut_ptr(), std::ptr::null_mut()))
 }
 
-fn zeros() -> CUdeviceptr {
+fn alloc_zeroed() -> CUdeviceptr {
     let p = alloc(4096);
     ok!(cuMemsetD8(p, 0, 4096));
     p
 }
 
 /// Threads whose waits are to be given up.
-static UNWILLING: LazyLock<Mutex<HashSet<ThreadId>>> = LazyLock::new(Mutex::default);
+static THREADS_TO_INTERRUPT: LazyLock<Mutex<HashSet<ThreadId>>> = LazyLock::new(Mutex::default);
 
 /// Interrupts the calling thread's next wait after a while.
 fn interrupt_soon() {
-    rtcg_vgpu::set_interrupt_check(|| UNWILLING.lock().unwrap().remove(&std::thread::current().id()));
+    rtcg_vgpu::set_interrupt_check(|| THREADS_TO_INTERRUPT.lock().unwrap().remove(&std::thread::current().id()));
     let me = std::thread::current().id();
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(100));
-        UNWILLING.lock().unwrap().insert(me);
+        THREADS_TO_INTERRUPT.lock().unwrap().insert(me);
     });
 }
 
 #[test]
 fn an_interrupted_context_goes_on() {
     let ctx = new_context();
-    let p = zeros();
-    let fine = kernel("st.global.u32 [%rd1], 7;");
-    for (name, body) in LOOPS {
-        let k = kernel(body);
+    let p = alloc_zeroed();
+    let fine = load_kernel("st.global.u32 [%rd1], 7;");
+    for (name, body) in ENDLESS_LOOPS {
+        let k = load_kernel(body);
         for (blocks, threads) in [(1, 64), (300, 40)] {
-            let s = stream(1);
+            let s = new_stream(1);
             interrupt_soon();
             let begun = Instant::now();
             let launched = launch(k, blocks, threads, p, s);
-            let dropped = kernel("st.global.u32 [%rd1], 9;");
+            let dropped = load_kernel("st.global.u32 [%rd1], 9;");
             let waited = launched.and_then(|()| {
                 launch(dropped, 1, 1, p, s)?;
                 call!(cuStreamSynchronize(s))
@@ -114,10 +114,10 @@ fn an_interrupted_context_goes_on() {
 #[test]
 fn a_kernel_in_the_launch_call_can_be_interrupted() {
     let ctx = new_context();
-    let p = zeros();
+    let p = alloc_zeroed();
     // Its first launch is brief, and so the second one runs in the call; unless the first was held up by the
     // kernels of the tests beside this one.
-    let k = kernel("L: ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p, %r1, 0; @%p bra L;");
+    let k = load_kernel("L: ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p, %r1, 0; @%p bra L;");
     let runs_in_the_call = (0..20).any(|_| {
         ok!(cuMemsetD32(p, 1, 1));
         launch(k, 1, 32, p, CUstream::null()).unwrap();
@@ -140,14 +140,14 @@ fn a_kernel_in_the_launch_call_can_be_interrupted() {
 #[test]
 fn copies_events_and_values_can_be_interrupted() {
     let ctx = new_context();
-    let p = zeros();
-    let k = kernel(LOOPS[3].1);
-    let e = event(0);
-    type Wait<'a> = &'a dyn Fn() -> Result<(), CUresult>;
-    let s = stream(0);
+    let p = alloc_zeroed();
+    let k = load_kernel(ENDLESS_LOOPS[3].1);
+    let e = new_event(0);
+    type BlockingCall<'a> = &'a dyn Fn() -> Result<(), CUresult>;
+    let s = new_stream(0);
     let mut word = 3_u32;
     let place = (&raw mut word).cast();
-    let waits: [(&str, Wait<'_>); 5] = [
+    let waits: [(&str, BlockingCall<'_>); 5] = [
         ("copy", &|| call!(cuMemcpyDtoH(place, p, 4))),
         ("event", &|| call!(cuEventSynchronize(e))),
         ("context", &|| call!(cuCtxSynchronize())),
@@ -175,15 +175,15 @@ fn copies_events_and_values_can_be_interrupted() {
 
 /// A wait that nobody interrupts is not disturbed by being asked.
 #[test]
-fn asking_changes_no_result() {
+fn interrupt_checks_change_no_result() {
     let ctx = new_context();
-    let p = zeros();
-    rtcg_vgpu::set_interrupt_check(|| UNWILLING.lock().unwrap().remove(&std::thread::current().id()));
+    let p = alloc_zeroed();
+    rtcg_vgpu::set_interrupt_check(|| THREADS_TO_INTERRUPT.lock().unwrap().remove(&std::thread::current().id()));
     for body in [
         "L: add.u32 %r1, %r1, 1; st.global.u32 [%rd1], %r1; setp.lt.u32 %p, %r1, 120000000; @%p bra L;",
         "L: add.u32 %r1, %r1, 1; bar.sync 0; st.volatile.global.u32 [%rd1], %r1; setp.lt.u32 %p, %r1, 8000000; @%p bra L;",
     ] {
-        let k = kernel(body);
+        let k = load_kernel(body);
         let begun = Instant::now();
         launch(k, 1, 64, p, CUstream::null()).unwrap();
         ok!(cuCtxSynchronize());
@@ -196,7 +196,7 @@ fn asking_changes_no_result() {
 }
 
 /// Runs `name` of this file in a process of its own; its standard error.
-fn child(name: &str, settings: &[(&str, &str)]) -> (bool, String) {
+fn run_in_child(name: &str, settings: &[(&str, &str)]) -> (bool, String) {
     let output = rerun(module_path!(), name).envs(settings.iter().copied()).output().unwrap();
     (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
@@ -205,21 +205,21 @@ fn child(name: &str, settings: &[(&str, &str)]) -> (bool, String) {
 fn the_end_of_a_context_stops_its_kernels() {
     if is_child() {
         let ctx = new_context();
-        let p = zeros();
+        let p = alloc_zeroed();
         // Streams of another context that wait for the endless kernel are not stuck with it.
-        launch(kernel(LOOPS[3].1), 50, 64, p, stream(1)).unwrap();
-        ok!(cuStreamWaitValue32(stream(1), p, 1, 0));
+        launch(load_kernel(ENDLESS_LOOPS[3].1), 50, 64, p, new_stream(1)).unwrap();
+        ok!(cuStreamWaitValue32(new_stream(1), p, 1, 0));
         let begun = Instant::now();
         ok!(cuCtxDestroy(ctx));
         assert!(begun.elapsed() < Duration::from_secs(8));
         fails!(CUDA_ERROR_INVALID_CONTEXT, cuCtxSynchronize());
         let next = new_context();
-        let q = zeros();
-        launch(kernel("st.global.u32 [%rd1], 7;"), 1, 1, q, CUstream::null()).unwrap();
+        let q = alloc_zeroed();
+        launch(load_kernel("st.global.u32 [%rd1], 7;"), 1, 1, q, CUstream::null()).unwrap();
         ok!(cuCtxDestroy(next));
         return;
     }
-    let (good, stderr) = child("the_end_of_a_context_stops_its_kernels", &[]);
+    let (good, stderr) = run_in_child("the_end_of_a_context_stops_its_kernels", &[]);
     assert!(good, "{stderr}");
     assert!(stderr.contains("its context was destroyed") && stderr.contains("kernel k"), "{stderr}");
 }
@@ -228,9 +228,9 @@ fn the_end_of_a_context_stops_its_kernels() {
 fn a_time_limit_ends_kernels() {
     if is_child() {
         new_context();
-        let p = zeros();
+        let p = alloc_zeroed();
         let begun = Instant::now();
-        launch(kernel(LOOPS[1].1), 5, 64, p, stream(1)).unwrap();
+        launch(load_kernel(ENDLESS_LOOPS[1].1), 5, 64, p, new_stream(1)).unwrap();
         fails!(CUDA_ERROR_LAUNCH_TIMEOUT, cuCtxSynchronize());
         assert!(begun.elapsed() < Duration::from_secs(3) && begun.elapsed() > Duration::from_millis(300));
         let report = rtcg_vgpu::last_fault_report(CUcontext::null()).unwrap();
@@ -239,7 +239,7 @@ fn a_time_limit_ends_kernels() {
         fails!(CUDA_ERROR_LAUNCH_TIMEOUT, cuCtxSynchronize());
         return;
     }
-    let (good, stderr) = child("a_time_limit_ends_kernels", &[("RTCG_VIRTUAL_TIMEOUT", "0.4")]);
+    let (good, stderr) = run_in_child("a_time_limit_ends_kernels", &[("RTCG_VIRTUAL_TIMEOUT", "0.4")]);
     assert!(good, "{stderr}");
     assert!(!stderr.contains("no call has reported"), "{stderr}");
 }
@@ -248,9 +248,9 @@ fn a_time_limit_ends_kernels() {
 fn an_unreported_fault_is_reported_at_exit() {
     if let Some(how) = std::env::var_os("RTCG_TEST_END") {
         let ctx = new_context();
-        let p = zeros();
-        let s = stream(1);
-        launch(kernel("st.global.u32 [16], 7;"), 1, 1, p, s).unwrap();
+        let p = alloc_zeroed();
+        let s = new_stream(1);
+        launch(load_kernel("st.global.u32 [16], 7;"), 1, 1, p, s).unwrap();
         if how == "seen" {
             fails!(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
         }
@@ -262,7 +262,7 @@ fn an_unreported_fault_is_reported_at_exit() {
         return;
     }
     for (how, times) in [("unseen", 1), ("destroyed", 1), ("seen", 0)] {
-        let (good, stderr) = child("an_unreported_fault_is_reported_at_exit", &[("RTCG_TEST_END", how)]);
+        let (good, stderr) = run_in_child("an_unreported_fault_is_reported_at_exit", &[("RTCG_TEST_END", how)]);
         assert!(good, "{how}: {stderr}");
         assert_eq!(
             stderr.matches("CUDA_ERROR_ILLEGAL_ADDRESS, which no call has reported").count(),
@@ -274,19 +274,19 @@ fn an_unreported_fault_is_reported_at_exit() {
 
 /// Code that is made late and cannot be is an error of the launch; the context goes on.
 #[test]
-fn code_that_cannot_be_made_is_the_launchs_error() {
+fn failed_compilation_is_the_launchs_error() {
     if is_child() {
         new_context();
-        let p = zeros();
-        let k = kernel(LOOPS[8].1);
-        launch(k, 1, 64, p, stream(1)).unwrap();
+        let p = alloc_zeroed();
+        let k = load_kernel(ENDLESS_LOOPS[8].1);
+        launch(k, 1, 64, p, new_stream(1)).unwrap();
         fails!(CUDA_ERROR_INVALID_PTX, cuCtxSynchronize());
         let why = rtcg_vgpu::last_error_detail().unwrap();
         assert!(why.contains("kernel k") && why.contains("RTCG_JIT_NO_MASKED"), "{why}");
-        launch(kernel("st.global.u32 [%rd1], 7;"), 1, 32, p, CUstream::null()).unwrap();
+        launch(load_kernel("st.global.u32 [%rd1], 7;"), 1, 32, p, CUstream::null()).unwrap();
         ok!(cuCtxSynchronize());
         return;
     }
-    let (good, stderr) = child("code_that_cannot_be_made_is_the_launchs_error", &[("RTCG_JIT_NO_MASKED", "1")]);
+    let (good, stderr) = run_in_child("failed_compilation_is_the_launchs_error", &[("RTCG_JIT_NO_MASKED", "1")]);
     assert!(good, "{stderr}");
 }

@@ -27,7 +27,7 @@ fn device_describes_itself() {
     assert_eq!(short.map(|c| c as u8), *b"rtcg\0");
 
     for (_, attribute) in
-        CUdevice_attribute::ALL.iter().filter(|(_, a)| *a != CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX)
+        CUdevice_attribute::NAMED_CONSTANTS.iter().filter(|(_, a)| *a != CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX)
     {
         let mut value = i32::MIN;
         ok!(cuDeviceGetAttribute(&raw mut value, *attribute, dev));
@@ -81,7 +81,7 @@ fn context_stack_is_per_thread() {
 #[test]
 fn handles_of_a_dead_context_are_refused() {
     let ctx = new_context();
-    let (s, e, p) = (stream(0), event(0), alloc(1000));
+    let (s, e, p) = (new_stream(0), new_event(0), alloc(1000));
     ok!(cuEventRecord(e, s));
     // Current here, destroyed elsewhere.
     std::thread::spawn(move || ok!(cuCtxDestroy(ctx))).join().unwrap();
@@ -171,7 +171,7 @@ fn error_texts_are_cudas() {
     };
     assert_eq!(text(CUresult::CUDA_ERROR_INVALID_VALUE), "invalid argument");
     assert_eq!(text(CUresult::CUDA_ERROR_LAUNCH_FAILED), "unspecified launch failure");
-    for (name, code) in CUresult::ALL {
+    for (name, code) in CUresult::NAMED_CONSTANTS {
         let mut p = std::ptr::null();
         ok!(cuGetErrorName(*code, &raw mut p));
         // SAFETY: as above.
@@ -184,7 +184,7 @@ fn error_texts_are_cudas() {
 
 #[test]
 fn coverage_tells_what_is_missing() {
-    let coverage: Vec<_> = cu().coverage().collect();
+    let coverage: Vec<_> = driver_table().function_coverage().collect();
     let has = |name: &str| coverage.iter().find(|c| c.name == name).is_some_and(|c| c.resolved);
     assert!(
         ["cuInit", "cuLaunchKernel", "cuMemcpy3DPeerAsync", "cuLinkComplete", "cuOccupancyMaxPotentialBlockSize"]
@@ -192,7 +192,7 @@ fn coverage_tells_what_is_missing() {
             .all(|n| has(n))
     );
     assert!(!has("cuTensorMapEncodeTiled"));
-    assert!(cu().missing_symbol("cuTensorMapEncodeTiled").is_some());
+    assert!(driver_table().missing_symbol("cuTensorMapEncodeTiled").is_some());
 }
 
 #[test]

@@ -9,10 +9,10 @@ use crate::own_process::rerun;
 use rtcg_cuda_sys::*;
 
 /// Set in the child process to what it is to leave behind.
-const CHILD: &str = "RTCG_TEST_LEAVES_BEHIND";
+const CHILD_TASK_VAR: &str = "RTCG_TEST_LEAVES_BEHIND";
 
 /// Never ends.
-const ENDLESS: &std::ffi::CStr = c".version 7.0
+const ENDLESS_KERNEL_PTX: &std::ffi::CStr = c".version 7.0
 .target sm_80
 .address_size 64
 .visible .entry endless(.param .u64 p)
@@ -27,15 +27,15 @@ AGAIN:
 }
 ";
 
-fn leave_behind(what: &str) {
+fn submit_endless_work(what: &str) {
     new_context();
-    let s = stream(1);
+    let s = new_stream(1);
     let p = alloc(1 << 20);
     ok!(cuMemsetD8(p, 0, 1 << 20));
     match what {
         "kernel" => {
             let (mut module, mut function) = (CUmodule::null(), CUfunction::null());
-            ok!(cuModuleLoadData(&raw mut module, ENDLESS.as_ptr().cast()));
+            ok!(cuModuleLoadData(&raw mut module, ENDLESS_KERNEL_PTX.as_ptr().cast()));
             ok!(cuModuleGetFunction(&raw mut function, module, c"endless".as_ptr()));
             let mut arguments: [*mut c_void; 1] = [(&raw const p).cast_mut().cast()];
             let none = std::ptr::null_mut();
@@ -55,13 +55,13 @@ fn leave_behind(what: &str) {
     std::thread::sleep(Duration::from_millis(20));
 }
 
-fn ends_promptly(what: &str) {
-    if let Ok(mine) = std::env::var(CHILD) {
-        leave_behind(&mine);
+fn check_exit_is_prompt(what: &str) {
+    if let Ok(mine) = std::env::var(CHILD_TASK_VAR) {
+        submit_endless_work(&mine);
         std::process::exit(7);
     }
-    let mut child = rerun(module_path!(), &what.replace(' ', "_"))
-        .env(CHILD, what)
+    let mut child = rerun(module_path!(), &format!("process_exits_with_pending_{}", what.replace(' ', "_")))
+        .env(CHILD_TASK_VAR, what)
         .stdout(std::process::Stdio::null())
         .spawn()
         .unwrap();
@@ -80,16 +80,16 @@ fn ends_promptly(what: &str) {
 }
 
 #[test]
-fn kernel() {
-    ends_promptly("kernel");
+fn process_exits_with_pending_kernel() {
+    check_exit_is_prompt("kernel");
 }
 
 #[test]
-fn host_function() {
-    ends_promptly("host function");
+fn process_exits_with_pending_host_function() {
+    check_exit_is_prompt("host function");
 }
 
 #[test]
-fn wait() {
-    ends_promptly("wait");
+fn process_exits_with_pending_wait() {
+    check_exit_is_prompt("wait");
 }

@@ -8,7 +8,7 @@ use rtcg_cuda_sys::*;
 fn child_gets_errors() {
     own_process!();
     let ctx = new_context();
-    let s = stream(0);
+    let s = new_stream(0);
     let p = alloc(1 << 20);
     // Keep the driver busy while forking, so that its locks and threads are in use.
     let busy = std::thread::spawn(move || {

@@ -10,7 +10,7 @@ use crate::api_common::*;
 use rtcg_cuda_sys::*;
 
 /// `add`: p[i] += v. `times`: p[i] *= v.
-const KERNELS: &std::ffi::CStr = c".version 7.0
+const KERNELS_PTX: &std::ffi::CStr = c".version 7.0
 .target sm_80
 .address_size 64
 .visible .entry add(.param .u64 p, .param .u32 v)
@@ -31,32 +31,32 @@ const KERNELS: &std::ffi::CStr = c".version 7.0
 }
 ";
 
-struct Setting {
+struct GraphFixture {
     ctx: CUcontext,
     add: CUfunction,
     times: CUfunction,
     p: CUdeviceptr,
 }
 
-fn setting() -> Setting {
+fn new_fixture() -> GraphFixture {
     let ctx = new_context();
     let mut module = CUmodule::null();
-    ok!(cuModuleLoadData(&raw mut module, KERNELS.as_ptr().cast()));
+    ok!(cuModuleLoadData(&raw mut module, KERNELS_PTX.as_ptr().cast()));
     let (mut add, mut times) = (CUfunction::null(), CUfunction::null());
     ok!(cuModuleGetFunction(&raw mut add, module, c"add".as_ptr()));
     ok!(cuModuleGetFunction(&raw mut times, module, c"times".as_ptr()));
     let p = alloc(4096);
     ok!(cuMemsetD32(p, 0, 1024));
-    Setting { ctx, add, times, p }
+    GraphFixture { ctx, add, times, p }
 }
 
-fn read(p: CUdeviceptr) -> u32 {
+fn read_u32(p: CUdeviceptr) -> u32 {
     let mut value = 0_u32;
     ok!(cuMemcpyDtoH((&raw mut value).cast(), p, 4));
     value
 }
 
-fn graph() -> CUgraph {
+fn new_graph() -> CUgraph {
     let mut graph = CUgraph::null();
     ok!(cuGraphCreate(&raw mut graph, 0));
     graph
@@ -68,7 +68,12 @@ fn launch(f: CUfunction, p: CUdeviceptr, v: u32, s: CUstream) {
 }
 
 /// Calls `f` with the parameters of a kernel node.
-fn with_params<R>(f: CUfunction, p: CUdeviceptr, v: u32, call: impl FnOnce(*const CUDA_KERNEL_NODE_PARAMS) -> R) -> R {
+fn with_kernel_params<R>(
+    f: CUfunction,
+    p: CUdeviceptr,
+    v: u32,
+    call: impl FnOnce(*const CUDA_KERNEL_NODE_PARAMS) -> R,
+) -> R {
     let mut arguments: [*mut c_void; 2] = [(&raw const p).cast_mut().cast(), (&raw const v).cast_mut().cast()];
     let params = CUDA_KERNEL_NODE_PARAMS {
         func: f,
@@ -86,7 +91,9 @@ fn with_params<R>(f: CUfunction, p: CUdeviceptr, v: u32, call: impl FnOnce(*cons
 
 fn kernel_node(g: CUgraph, after: &[CUgraphNode], f: CUfunction, p: CUdeviceptr, v: u32) -> CUgraphNode {
     let mut node = CUgraphNode::null();
-    with_params(f, p, v, |params| ok!(cuGraphAddKernelNode(&raw mut node, g, after.as_ptr(), after.len(), params)));
+    with_kernel_params(f, p, v, |params| {
+        ok!(cuGraphAddKernelNode(&raw mut node, g, after.as_ptr(), after.len(), params))
+    });
     node
 }
 
@@ -98,8 +105,8 @@ fn instantiate(g: CUgraph) -> CUgraphExec {
 
 #[test]
 fn nodes_run_in_the_order_of_their_edges() {
-    let Setting { ctx, add, times, p } = setting();
-    let g = graph();
+    let GraphFixture { ctx, add, times, p } = new_fixture();
+    let g = new_graph();
     let one = 1_u32;
     let mut set = CUgraphNode::null();
     let params = CUDA_MEMSET_NODE_PARAMS { dst: p, pitch: 0, value: 3, elementSize: 4, width: 32, height: 1 };
@@ -122,20 +129,21 @@ fn nodes_run_in_the_order_of_their_edges() {
     };
     let mut back = CUgraphNode::null();
     ok!(cuGraphAddMemcpyNode(&raw mut back, g, &raw const product, 1, &raw const copy, ctx));
-    static CALLS: AtomicU32 = AtomicU32::new(0);
-    unsafe extern "C" fn count(by: *mut c_void) {
+    static HOST_NODE_CALLS: AtomicU32 = AtomicU32::new(0);
+    unsafe extern "C" fn count_host_node_call(by: *mut c_void) {
         // SAFETY: the test passes the address of a number that lives on.
-        CALLS.fetch_add(unsafe { *by.cast::<u32>() }, Ordering::SeqCst);
+        HOST_NODE_CALLS.fetch_add(unsafe { *by.cast::<u32>() }, Ordering::SeqCst);
     }
     let mut host = CUgraphNode::null();
-    let params = CUDA_HOST_NODE_PARAMS { fn_: Some(count), userData: (&raw const one).cast_mut().cast() };
+    let params =
+        CUDA_HOST_NODE_PARAMS { fn_: Some(count_host_node_call), userData: (&raw const one).cast_mut().cast() };
     ok!(cuGraphAddHostNode(&raw mut host, g, &raw const back, 1, &raw const params));
     let exec = instantiate(g);
-    let s = stream(1);
+    let s = new_stream(1);
     for i in 1..=3 {
         ok!(cuGraphLaunch(exec, s));
         ok!(cuStreamSynchronize(s));
-        assert_eq!((seen, read(p), CALLS.load(Ordering::SeqCst)), (35, 35, i));
+        assert_eq!((seen, read_u32(p), HOST_NODE_CALLS.load(Ordering::SeqCst)), (35, 35, i));
         seen = 0;
     }
     let (mut n, mut kind) = (0, CUgraphNodeType::default());
@@ -169,8 +177,8 @@ fn nodes_run_in_the_order_of_their_edges() {
 
 #[test]
 fn executable_graphs_can_be_changed() {
-    let Setting { ctx, add, times, p } = setting();
-    let g = graph();
+    let GraphFixture { ctx, add, times, p } = new_fixture();
+    let g = new_graph();
     let a = kernel_node(g, &[], add, p, 1);
     let b = kernel_node(g, &[a], add, p, 10);
     let exec = instantiate(g);
@@ -178,10 +186,10 @@ fn executable_graphs_can_be_changed() {
         ok!(cuMemsetD32(p, 0, 32));
         ok!(cuGraphLaunch(exec, CUstream::null()));
         ok!(cuCtxSynchronize());
-        read(p)
+        read_u32(p)
     };
     assert_eq!(run(exec), 11);
-    with_params(add, p, 20, |params| ok!(cuGraphExecKernelNodeSetParams(exec, b, params)));
+    with_kernel_params(add, p, 20, |params| ok!(cuGraphExecKernelNodeSetParams(exec, b, params)));
     assert_eq!(run(exec), 21);
     ok!(cuGraphNodeSetEnabled(exec, a, 0));
     assert_eq!(run(exec), 20);
@@ -191,7 +199,7 @@ fn executable_graphs_can_be_changed() {
     ok!(cuGraphNodeSetEnabled(exec, a, 1));
     // The graph itself is as it was.
     assert_eq!(run(instantiate(g)), 11);
-    with_params(times, p, 7, |params| ok!(cuGraphKernelNodeSetParams(b, params)));
+    with_kernel_params(times, p, 7, |params| ok!(cuGraphKernelNodeSetParams(b, params)));
     let mut info = CUgraphExecUpdateResultInfo::default();
     ok!(cuGraphExecUpdate(exec, g, &raw mut info));
     assert_eq!((info.result, run(exec)), (CUgraphExecUpdateResult::CU_GRAPH_EXEC_UPDATE_SUCCESS, 7));
@@ -200,7 +208,7 @@ fn executable_graphs_can_be_changed() {
     fails!(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, cuGraphExecUpdate(exec, g, &raw mut info));
     assert_eq!(info.result, CUgraphExecUpdateResult::CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
     // A child graph is a copy: what becomes of the original changes nothing.
-    let outer = graph();
+    let outer = new_graph();
     let before = kernel_node(outer, &[], add, p, 2);
     let mut child = CUgraphNode::null();
     ok!(cuGraphAddChildGraphNode(&raw mut child, outer, &raw const before, 1, g));
@@ -210,7 +218,7 @@ fn executable_graphs_can_be_changed() {
     ok!(cuGraphClone(&raw mut clone, outer));
     let mut twin = CUgraphNode::null();
     ok!(cuGraphNodeFindInClone(&raw mut twin, before, clone));
-    with_params(add, p, 3, |params| ok!(cuGraphKernelNodeSetParams(twin, params)));
+    with_kernel_params(add, p, 3, |params| ok!(cuGraphKernelNodeSetParams(twin, params)));
     assert_eq!((run(instantiate(clone)), run(instantiate(outer))), (28, 21));
     let path = std::env::temp_dir().join(format!("rtcg_graph_{}.dot", std::process::id()));
     let c_path = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
@@ -221,22 +229,22 @@ fn executable_graphs_can_be_changed() {
     ok!(cuCtxDestroy(ctx));
 }
 
-fn begin(s: CUstream) {
+fn begin_capture(s: CUstream) {
     ok!(cuStreamBeginCapture(s, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED));
 }
 
-fn end(s: CUstream) -> Result<CUgraph, CUresult> {
+fn end_capture(s: CUstream) -> Result<CUgraph, CUresult> {
     let mut g = CUgraph::null();
     call!(cuStreamEndCapture(s, &raw mut g)).map(|()| g)
 }
 
 #[test]
 fn streams_are_captured_with_forks_and_joins() {
-    let Setting { ctx, add, times, p } = setting();
-    let (s, t) = (stream(1), stream(1));
-    let (fork, join) = (event(2), event(2));
+    let GraphFixture { ctx, add, times, p } = new_fixture();
+    let (s, t) = (new_stream(1), new_stream(1));
+    let (fork, join) = (new_event(2), new_event(2));
     let source = [9_u32; 32];
-    begin(s);
+    begin_capture(s);
     let mut status = CUstreamCaptureStatus::default();
     ok!(cuStreamIsCapturing(s, &raw mut status));
     assert_eq!(status, CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_ACTIVE);
@@ -253,16 +261,16 @@ fn streams_are_captured_with_forks_and_joins() {
     ok!(cuStreamGetCaptureInfo(s, &raw mut status, &raw mut id, &raw mut made, &raw mut nodes, null_mut(), &raw mut n));
     assert_eq!(n, 2);
     ok!(cuMemcpyDtoDAsync(p + 1024, p, 128, s));
-    let g = end(s).unwrap();
+    let g = end_capture(s).unwrap();
     assert_eq!(g, made);
     // Nothing has run yet, and the streams are as before.
-    assert_eq!((read(p), read(p + 2048)), (0, 0));
+    assert_eq!((read_u32(p), read_u32(p + 2048)), (0, 0));
     ok!(cuStreamIsCapturing(t, &raw mut status));
     assert_eq!(status, CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE);
     let exec = instantiate(g);
     ok!(cuGraphLaunch(exec, s));
     ok!(cuStreamSynchronize(s));
-    assert_eq!((read(p), read(p + 1024), read(p + 2048)), (10, 10, 15));
+    assert_eq!((read_u32(p), read_u32(p + 1024), read_u32(p + 2048)), (10, 10, 15));
     let mut edges = 0;
     ok!(cuGraphGetEdges(g, null_mut(), null_mut(), null_mut(), &raw mut edges));
     assert_eq!(edges, 5);
@@ -271,50 +279,50 @@ fn streams_are_captured_with_forks_and_joins() {
 
 #[test]
 fn what_cannot_be_captured_invalidates_the_capture() {
-    let Setting { ctx, add, p, .. } = setting();
-    let (s, t) = (stream(1), stream(1));
+    let GraphFixture { ctx, add, p, .. } = new_fixture();
+    let (s, t) = (new_stream(1), new_stream(1));
     let invalid = |s| {
         let mut status = CUstreamCaptureStatus::default();
         ok!(cuStreamIsCapturing(s, &raw mut status));
         assert_eq!(status, CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_INVALIDATED);
-        assert_eq!(end(s), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED));
+        assert_eq!(end_capture(s), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED));
     };
-    begin(s);
+    begin_capture(s);
     fails!(CUDA_ERROR_ILLEGAL_STATE, cuStreamBeginCapture(s, CUstreamCaptureMode(0)));
     fails!(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamSynchronize(s));
     invalid(s);
-    assert_eq!(end(s), Err(CUresult::CUDA_ERROR_ILLEGAL_STATE));
-    begin(s);
+    assert_eq!(end_capture(s), Err(CUresult::CUDA_ERROR_ILLEGAL_STATE));
+    begin_capture(s);
     fails!(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamQuery(s));
     invalid(s);
     // Work of another stream that nobody waits for.
-    let e = event(2);
-    begin(s);
+    let e = new_event(2);
+    begin_capture(s);
     ok!(cuEventRecord(e, s));
     ok!(cuStreamWaitEvent(t, e, 0));
     launch(add, p, 1, t);
-    assert_eq!(end(t), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNMATCHED));
-    assert_eq!(end(s), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED));
-    begin(s);
+    assert_eq!(end_capture(t), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNMATCHED));
+    assert_eq!(end_capture(s), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED));
+    begin_capture(s);
     ok!(cuEventRecord(e, s));
     ok!(cuStreamWaitEvent(t, e, 0));
     launch(add, p, 1, t);
-    assert_eq!(end(s), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNJOINED));
+    assert_eq!(end_capture(s), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_UNJOINED));
     // An event from outside.
     ok!(cuEventRecord(e, CUstream::null()));
-    begin(s);
+    begin_capture(s);
     fails!(CUDA_ERROR_STREAM_CAPTURE_ISOLATION, cuStreamWaitEvent(s, e, 0));
     invalid(s);
     // Two captures do not mix.
-    begin(s);
-    begin(t);
+    begin_capture(s);
+    begin_capture(t);
     ok!(cuEventRecord(e, t));
     fails!(CUDA_ERROR_STREAM_CAPTURE_MERGE, cuStreamWaitEvent(s, e, 0));
     invalid(s);
     invalid(t);
     // The legacy stream waits for blocking streams, which a capture cannot express.
-    let b = stream(0);
-    begin(b);
+    let b = new_stream(0);
+    begin_capture(b);
     fails!(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, cuMemsetD32Async(p, 0, 1, CUstream::null()));
     invalid(b);
     fails!(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuStreamBeginCapture(CUstream::null(), CUstreamCaptureMode(2)));
@@ -324,7 +332,7 @@ fn what_cannot_be_captured_invalidates_the_capture() {
         scope.spawn(|| {
             ok!(cuCtxSetCurrent(ctx));
             alloc(64);
-            assert_eq!(end(s), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD));
+            assert_eq!(end_capture(s), Err(CUresult::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD));
         });
     });
     let mut address = 0;
@@ -336,31 +344,31 @@ fn what_cannot_be_captured_invalidates_the_capture() {
     assert_eq!(mode, CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL);
     alloc(64);
     ok!(cuThreadExchangeStreamCaptureMode(&raw mut mode));
-    ok!(cuGraphDestroy(end(s).unwrap()));
+    ok!(cuGraphDestroy(end_capture(s).unwrap()));
     ok!(cuCtxDestroy(ctx));
 }
 
 #[test]
 fn graphs_allocate_and_free() {
-    let Setting { ctx, add, p, .. } = setting();
-    let s = stream(1);
-    begin(s);
+    let GraphFixture { ctx, add, p, .. } = new_fixture();
+    let s = new_stream(1);
+    begin_capture(s);
     let mut q = 0;
     ok!(cuMemAllocAsync(&raw mut q, 4096, s));
     ok!(cuMemsetD32Async(q, 6, 32, s));
     launch(add, q, 1, s);
     ok!(cuMemcpyDtoDAsync(p, q, 128, s));
     ok!(cuMemFreeAsync(q, s));
-    let g = end(s).unwrap();
+    let g = end_capture(s).unwrap();
     let exec = instantiate(g);
     for _ in 0..3 {
         ok!(cuMemsetD32(p, 0, 32));
         ok!(cuGraphLaunch(exec, s));
         ok!(cuStreamSynchronize(s));
-        assert_eq!(read(p), 7);
+        assert_eq!(read_u32(p), 7);
     }
     // What a graph leaves allocated the program frees; until then it cannot run again.
-    let g = graph();
+    let g = new_graph();
     let mut params = CUDA_MEM_ALLOC_NODE_PARAMS { bytesize: 1000, ..Default::default() };
     params.poolProps.allocType = CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
     params.poolProps.location.type_ = CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
@@ -383,41 +391,41 @@ fn graphs_allocate_and_free() {
 
 #[test]
 fn graphs_record_and_wait_for_events() {
-    let Setting { ctx, add, p, .. } = setting();
-    let e = event(0);
-    let g = graph();
+    let GraphFixture { ctx, add, p, .. } = new_fixture();
+    let e = new_event(0);
+    let g = new_graph();
     let a = kernel_node(g, &[], add, p, 1);
     let (mut record, mut wait) = (CUgraphNode::null(), CUgraphNode::null());
     ok!(cuGraphAddEventRecordNode(&raw mut record, g, &raw const a, 1, e));
     ok!(cuGraphAddEventWaitNode(&raw mut wait, g, &raw const record, 1, e));
     kernel_node(g, &[wait], add, p, 1);
     let exec = instantiate(g);
-    ok!(cuGraphLaunch(exec, stream(1)));
+    ok!(cuGraphLaunch(exec, new_stream(1)));
     ok!(cuEventSynchronize(e));
     ok!(cuCtxSynchronize());
-    assert_eq!(read(p), 2);
+    assert_eq!(read_u32(p), 2);
     // User objects go with the last graph that keeps them.
-    static GONE: AtomicU32 = AtomicU32::new(0);
-    unsafe extern "C" fn gone(_: *mut c_void) {
-        GONE.fetch_add(1, Ordering::SeqCst);
+    static DESTROY_CALLS: AtomicU32 = AtomicU32::new(0);
+    unsafe extern "C" fn count_destroy_call(_: *mut c_void) {
+        DESTROY_CALLS.fetch_add(1, Ordering::SeqCst);
     }
     let mut object = CUuserObject::null();
-    ok!(cuUserObjectCreate(&raw mut object, null_mut(), Some(gone), 1, 1));
+    ok!(cuUserObjectCreate(&raw mut object, null_mut(), Some(count_destroy_call), 1, 1));
     ok!(cuGraphRetainUserObject(g, object, 1, 1));
-    assert_eq!(GONE.load(Ordering::SeqCst), 0);
+    assert_eq!(DESTROY_CALLS.load(Ordering::SeqCst), 0);
     ok!(cuGraphDestroy(g));
-    assert_eq!(GONE.load(Ordering::SeqCst), 1);
+    assert_eq!(DESTROY_CALLS.load(Ordering::SeqCst), 1);
     ok!(cuCtxDestroy(ctx));
 }
 
 /// Prints what a launch of 100 small kernels costs, alone and as a graph; checks the results only.
 #[test]
 fn a_hundred_small_kernels() {
-    let Setting { ctx, add, p, .. } = setting();
-    let s = stream(1);
-    begin(s);
+    let GraphFixture { ctx, add, p, .. } = new_fixture();
+    let s = new_stream(1);
+    begin_capture(s);
     (0..100).for_each(|_| launch(add, p, 1, s));
-    let exec = instantiate(end(s).unwrap());
+    let exec = instantiate(end_capture(s).unwrap());
     let time = |work: &dyn Fn()| {
         (0..20).for_each(|_| work());
         let begun = Instant::now();
@@ -429,6 +437,6 @@ fn a_hundred_small_kernels() {
     let single = time(&|| (0..100).for_each(|_| launch(add, p, 1, s)));
     println!("100 kernels of 32 threads: {graph:.1} us as a graph, {single:.1} us one by one");
     ok!(cuStreamSynchronize(s));
-    assert_eq!(read(p), 24_000);
+    assert_eq!(read_u32(p), 24_000);
     ok!(cuCtxDestroy(ctx));
 }

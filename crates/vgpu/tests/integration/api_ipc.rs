@@ -12,7 +12,7 @@ use crate::own_process::{is_child, rerun};
 use rtcg_cuda_sys::*;
 
 /// `slow` goes on for `n` steps before it stores 7 at each of the 64 words.
-const KERNELS: &str = "
+const KERNELS_PTX: &str = "
 .version 7.0
 .target sm_80
 .address_size 64
@@ -56,7 +56,7 @@ LOOP:
 ";
 
 fn launch(name: &str, out: CUdeviceptr, n: u32, on: CUstream) {
-    let text = CString::new(KERNELS).unwrap();
+    let text = CString::new(KERNELS_PTX).unwrap();
     let mut module = CUmodule::null();
     ok!(cuModuleLoadData(&raw mut module, text.as_ptr().cast()));
     let (name, mut f) = (CString::new(name).unwrap(), CUfunction::null());
@@ -65,59 +65,60 @@ fn launch(name: &str, out: CUdeviceptr, n: u32, on: CUstream) {
     ok!(cuLaunchKernel(f, 1, 1, 1, 64, 1, 1, 0, on, args.as_mut_ptr(), std::ptr::null_mut()));
 }
 
-fn words(p: CUdeviceptr, n: usize) -> Vec<u32> {
+fn read_u32s(p: CUdeviceptr, n: usize) -> Vec<u32> {
     let mut host = vec![0_u32; n];
     ok!(cuMemcpyDtoH(host.as_mut_ptr().cast(), p, 4 * n));
     host
 }
 
-fn hex(bytes: &[u8]) -> String {
+fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-fn unhex(text: &str) -> Vec<u8> {
+fn from_hex(text: &str) -> Vec<u8> {
     (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect()
 }
 
-fn memory_handle(p: CUdeviceptr) -> CUipcMemHandle {
+fn ipc_memory_handle(p: CUdeviceptr) -> CUipcMemHandle {
     let mut handle = CUipcMemHandle::default();
     ok!(cuIpcGetMemHandle(&raw mut handle, p));
     handle
 }
 
-fn open(handle: CUipcMemHandle) -> Result<CUdeviceptr, CUresult> {
+fn open_memory_handle(handle: CUipcMemHandle) -> Result<CUdeviceptr, CUresult> {
     let mut p = 0;
     call!(cuIpcOpenMemHandle(&raw mut p, handle, 1)).map(|()| p)
 }
 
-fn bytes_of(chars: &[std::ffi::c_char; 64]) -> Vec<u8> {
+fn handle_bytes(chars: &[std::ffi::c_char; 64]) -> Vec<u8> {
     chars.iter().map(|&c| c as u8).collect()
 }
 
-fn chars_of(text: &str) -> [std::ffi::c_char; 64] {
-    let bytes = unhex(text);
+fn handle_from_hex(text: &str) -> [std::ffi::c_char; 64] {
+    let bytes = from_hex(text);
     std::array::from_fn(|i| bytes[i] as std::ffi::c_char)
 }
 
 /// A child that obeys.
-struct Other {
+struct ChildProcess {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
 }
 
-impl Other {
-    fn start() -> Other {
-        let mut child = rerun(module_path!(), "child").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+impl ChildProcess {
+    fn spawn() -> ChildProcess {
+        let mut child =
+            rerun(module_path!(), "child_obeys_commands").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (to, from) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        Other { child, to, from }
+        ChildProcess { child, to, from }
     }
 
-    fn tell(&mut self, order: &str) {
+    fn send_command(&mut self, order: &str) {
         writeln!(self.to, "{order}").unwrap();
     }
 
-    fn answer(&mut self) -> String {
+    fn read_answer(&mut self) -> String {
         loop {
             let mut line = String::new();
             assert!(self.from.read_line(&mut line).unwrap() > 0, "the child has ended");
@@ -127,13 +128,13 @@ impl Other {
         }
     }
 
-    fn ask(&mut self, order: &str) -> String {
-        self.tell(order);
-        self.answer()
+    fn query_child(&mut self, order: &str) -> String {
+        self.send_command(order);
+        self.read_answer()
     }
 }
 
-impl Drop for Other {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         let _ = writeln!(self.to, "end");
         let _ = self.child.wait();
@@ -142,7 +143,7 @@ impl Drop for Other {
 
 /// The child's side. Without a parent that gives orders this is no test.
 #[test]
-fn child() {
+fn child_obeys_commands() {
     if !is_child() {
         return;
     }
@@ -155,9 +156,9 @@ fn child() {
             "alloc" => {
                 memory = alloc(rest.parse().unwrap());
                 ok!(cuMemsetD32(memory, 5, 64));
-                hex(&bytes_of(&memory_handle(memory).reserved))
+                to_hex(&handle_bytes(&ipc_memory_handle(memory).reserved))
             }
-            "open" => match open(CUipcMemHandle { reserved: chars_of(rest) }) {
+            "open" => match open_memory_handle(CUipcMemHandle { reserved: handle_from_hex(rest) }) {
                 Ok(p) => {
                     memory = p;
                     "opened".into()
@@ -169,7 +170,7 @@ fn child() {
                 ok!(cuMemGetAddressRange(&raw mut start, &raw mut size, memory));
                 format!("{} {size}", start == memory)
             }
-            "read" => format!("{:?}", words(memory, rest.parse().unwrap())),
+            "read" => format!("{:?}", read_u32s(memory, rest.parse().unwrap())),
             "fill" => {
                 ok!(cuMemsetD32(memory, rest.parse().unwrap(), 64));
                 "filled".into()
@@ -177,7 +178,7 @@ fn child() {
             "close" => format!("{:?}", call!(cuIpcCloseMemHandle(memory)).map_err(|c| c.0)),
             "free" => format!("{:?}", call!(cuMemFree(memory)).map_err(|c| c.0)),
             "event" => {
-                let handle = CUipcEventHandle { reserved: chars_of(rest) };
+                let handle = CUipcEventHandle { reserved: handle_from_hex(rest) };
                 format!("{:?}", call!(cuIpcOpenEventHandle(&raw mut event, handle)).map_err(|c| c.0))
             }
             "query" => format!("{:?}", call!(cuEventQuery(event)).map_err(|c| c.0)),
@@ -186,7 +187,7 @@ fn child() {
                 "waited".into()
             }
             "wait-in-stream" => {
-                let on = stream(0);
+                let on = new_stream(0);
                 ok!(cuStreamWaitEvent(on, event, 0));
                 let mut host = [0_u32; 64];
                 ok!(cuMemcpyDtoHAsync(host.as_mut_ptr().cast(), memory, 256, on));
@@ -194,7 +195,7 @@ fn child() {
                 format!("{}", host[63])
             }
             "record" => {
-                let on = stream(0);
+                let on = new_stream(0);
                 launch("slow", memory, rest.parse().unwrap(), on);
                 ok!(cuEventRecord(event, on));
                 "recorded".into()
@@ -209,7 +210,7 @@ fn child() {
                 )
             }
             "pointer" => {
-                let bytes = unhex(rest);
+                let bytes = from_hex(rest);
                 let mut data = CUmemPoolPtrExportData { reserved: std::array::from_fn(|i| bytes[i]) };
                 format!("{:?}", call!(cuMemPoolImportPointer(&raw mut memory, pool, &raw mut data)).map_err(|c| c.0))
             }
@@ -224,33 +225,33 @@ fn child() {
     }
 }
 
-const FULL: &str = "[5, 5]";
+const ANSWER_ALL_FIVES: &str = "[5, 5]";
 
 #[test]
 fn memory_is_the_same_in_both_processes() {
     new_context();
-    let mut other = Other::start();
+    let mut other = ChildProcess::spawn();
     for bytes in [256_usize, 5000, 1 << 20] {
         let p = alloc(bytes);
         let neighbour = alloc(bytes);
         ok!(cuMemsetD32(p, 5, 64));
         ok!(cuMemsetD32(neighbour, 6, 64));
-        let handle = hex(&bytes_of(&memory_handle(p + 8).reserved));
-        assert_eq!(other.ask(&format!("open {handle}")), "opened");
-        assert_eq!(other.ask("range"), format!("true {bytes}"));
-        assert_eq!(other.ask("read 2"), FULL);
-        assert_eq!(other.ask("fill 9"), "filled");
-        assert_eq!(words(p, 64), [9; 64]);
+        let handle = to_hex(&handle_bytes(&ipc_memory_handle(p + 8).reserved));
+        assert_eq!(other.query_child(&format!("open {handle}")), "opened");
+        assert_eq!(other.query_child("range"), format!("true {bytes}"));
+        assert_eq!(other.query_child("read 2"), ANSWER_ALL_FIVES);
+        assert_eq!(other.query_child("fill 9"), "filled");
+        assert_eq!(read_u32s(p, 64), [9; 64]);
         ok!(cuMemsetD32(p, 11, 1));
-        assert_eq!(other.ask("read 2"), "[11, 9]");
-        assert_eq!(words(neighbour, 64), [6; 64]);
+        assert_eq!(other.query_child("read 2"), "[11, 9]");
+        assert_eq!(read_u32s(neighbour, 64), [6; 64]);
         // Opened twice, it has to be closed twice.
-        assert_eq!(other.ask(&format!("open {handle}")), "opened");
-        assert_eq!(other.ask("free"), "Err(1)");
-        assert_eq!(other.ask("close"), "Ok(())");
-        assert_eq!(other.ask("read 2"), "[11, 9]");
-        assert_eq!(other.ask("close"), "Ok(())");
-        assert_eq!(other.ask("close"), "Err(1)");
+        assert_eq!(other.query_child(&format!("open {handle}")), "opened");
+        assert_eq!(other.query_child("free"), "Err(1)");
+        assert_eq!(other.query_child("close"), "Ok(())");
+        assert_eq!(other.query_child("read 2"), "[11, 9]");
+        assert_eq!(other.query_child("close"), "Ok(())");
+        assert_eq!(other.query_child("close"), "Err(1)");
         ok!(cuMemFree(p));
         ok!(cuMemFree(neighbour));
     }
@@ -259,31 +260,31 @@ fn memory_is_the_same_in_both_processes() {
 #[test]
 fn freed_memory_and_ended_processes_are_recognised() {
     new_context();
-    let mut other = Other::start();
+    let mut other = ChildProcess::spawn();
     let p = alloc(1 << 20);
-    let handle = memory_handle(p);
+    let handle = ipc_memory_handle(p);
     // Of one's own process one cannot open anything.
-    assert_eq!(open(handle), Err(CUresult::CUDA_ERROR_INVALID_CONTEXT));
+    assert_eq!(open_memory_handle(handle), Err(CUresult::CUDA_ERROR_INVALID_CONTEXT));
     ok!(cuMemFree(p));
     let again = alloc(1 << 20);
-    let new = memory_handle(again);
-    assert_ne!(bytes_of(&new.reserved), bytes_of(&handle.reserved));
-    assert_eq!(other.ask(&format!("open {}", hex(&bytes_of(&handle.reserved)))), "400");
-    assert_eq!(other.ask(&format!("open {}", hex(&bytes_of(&new.reserved)))), "opened");
-    assert_eq!(other.ask(&format!("open {}", "00".repeat(64))), "1");
+    let new = ipc_memory_handle(again);
+    assert_ne!(handle_bytes(&new.reserved), handle_bytes(&handle.reserved));
+    assert_eq!(other.query_child(&format!("open {}", to_hex(&handle_bytes(&handle.reserved)))), "400");
+    assert_eq!(other.query_child(&format!("open {}", to_hex(&handle_bytes(&new.reserved)))), "opened");
+    assert_eq!(other.query_child(&format!("open {}", "00".repeat(64))), "1");
 
     // What the other process has opened stays when this one frees it.
     ok!(cuMemsetD32(again, 3, 64));
     ok!(cuMemFree(again));
-    assert_eq!(other.ask("read 2"), "[3, 3]");
+    assert_eq!(other.query_child("read 2"), "[3, 3]");
 
-    let theirs = CUipcMemHandle { reserved: chars_of(&other.ask("alloc 4096")) };
-    let q = open(theirs).unwrap();
-    assert_eq!(words(q, 64), [5; 64]);
+    let theirs = CUipcMemHandle { reserved: handle_from_hex(&other.query_child("alloc 4096")) };
+    let q = open_memory_handle(theirs).unwrap();
+    assert_eq!(read_u32s(q, 64), [5; 64]);
     drop(other);
-    assert_eq!(words(q, 64), [5; 64]);
+    assert_eq!(read_u32s(q, 64), [5; 64]);
     ok!(cuIpcCloseMemHandle(q));
-    assert_eq!(open(theirs), Err(CUresult::CUDA_ERROR_INVALID_HANDLE));
+    assert_eq!(open_memory_handle(theirs), Err(CUresult::CUDA_ERROR_INVALID_HANDLE));
 }
 
 #[test]
@@ -308,24 +309,24 @@ fn what_is_not_plain_device_memory_has_no_handle() {
 #[test]
 fn kernels_lose_nothing_while_their_memory_is_moved() {
     new_context();
-    const N: u32 = 1 << 18;
+    const INCREMENT_COUNT: u32 = 1 << 18;
     let rest: Vec<_> = (0..20).map(|_| alloc(8 << 20)).collect();
     for (i, &p) in rest.iter().enumerate() {
         ok!(cuMemsetD32(p, 0, 2 << 20));
         ok!(cuCtxSynchronize());
-        let on = stream(1);
-        launch("counts", p, N, on);
+        let on = new_stream(1);
+        launch("counts", p, INCREMENT_COUNT, on);
         std::thread::sleep(Duration::from_micros(300 * i as u64));
-        memory_handle(p);
+        ipc_memory_handle(p);
         ok!(cuStreamSynchronize(on));
-        assert_eq!(words(p, 64), [N; 64]);
+        assert_eq!(read_u32s(p, 64), [INCREMENT_COUNT; 64]);
     }
 }
 
 #[test]
 fn events_order_the_work_of_two_processes() {
     new_context();
-    let mut other = Other::start();
+    let mut other = ChildProcess::spawn();
     let mut event = CUevent::null();
     ok!(cuEventCreate(&raw mut event, 4 | 2));
     fails!(CUDA_ERROR_INVALID_VALUE, cuEventCreate(&raw mut event, 4));
@@ -334,33 +335,33 @@ fn events_order_the_work_of_two_processes() {
     let mut handle = CUipcEventHandle::default();
     fails!(CUDA_ERROR_INVALID_HANDLE, cuIpcGetEventHandle(&raw mut handle, plain));
     ok!(cuIpcGetEventHandle(&raw mut handle, event));
-    assert_eq!(other.ask(&format!("event {}", hex(&bytes_of(&handle.reserved)))), "Ok(())");
-    assert_eq!(other.ask("query"), "Ok(())");
+    assert_eq!(other.query_child(&format!("event {}", to_hex(&handle_bytes(&handle.reserved)))), "Ok(())");
+    assert_eq!(other.query_child("query"), "Ok(())");
 
     // The other process waits for work of this one.
     let p = alloc(256);
     ok!(cuMemsetD32(p, 0, 64));
-    assert_eq!(other.ask(&format!("open {}", hex(&bytes_of(&memory_handle(p).reserved)))), "opened");
+    assert_eq!(other.query_child(&format!("open {}", to_hex(&handle_bytes(&ipc_memory_handle(p).reserved)))), "opened");
     for order in ["wait-in-stream", "wait"] {
         ok!(cuMemsetD32(p, 0, 64));
         ok!(cuCtxSynchronize());
-        let on = stream(1);
+        let on = new_stream(1);
         launch("slow", p, 60_000_000, on);
         ok!(cuEventRecord(event, on));
-        assert_eq!(other.ask("query"), "Err(600)");
+        assert_eq!(other.query_child("query"), "Err(600)");
         let begin = Instant::now();
-        let answer = other.ask(order);
+        let answer = other.query_child(order);
         assert!(begin.elapsed() > Duration::from_millis(10), "{:?}", begin.elapsed());
         assert!(answer == "7" || answer == "waited", "{answer}");
-        assert_eq!(other.ask("query"), "Ok(())");
+        assert_eq!(other.query_child("query"), "Ok(())");
         ok!(cuStreamSynchronize(on));
     }
 
     // And the other way round.
     ok!(cuMemsetD32(p, 0, 64));
-    assert_eq!(other.ask("record 60000000"), "recorded");
+    assert_eq!(other.query_child("record 60000000"), "recorded");
     fails!(CUDA_ERROR_NOT_READY, cuEventQuery(event));
-    let on = stream(0);
+    let on = new_stream(0);
     ok!(cuStreamWaitEvent(on, event, 0));
     let mut host = [0_u32; 64];
     ok!(cuMemcpyDtoHAsync(host.as_mut_ptr().cast(), p, 256, on));
@@ -388,9 +389,9 @@ fn pools_are_shared_by_descriptors() {
     // The child inherits the descriptor.
     // SAFETY: clears the close-on-exec flag of a descriptor of this test.
     assert_eq!(unsafe { libc::fcntl(fd, libc::F_SETFD, 0) }, 0);
-    let mut other = Other::start();
-    assert_eq!(other.ask(&format!("pool {fd}")), "Ok(())");
-    assert_eq!(other.ask("pool 0"), "Err(1)");
+    let mut other = ChildProcess::spawn();
+    assert_eq!(other.query_child(&format!("pool {fd}")), "Ok(())");
+    assert_eq!(other.query_child("pool 0"), "Err(1)");
 
     let (mut p, mut q, mut data) = (0, 0, CUmemPoolPtrExportData::default());
     ok!(cuMemAllocFromPoolAsync(&raw mut p, 1024, pool, CUstream::null()));
@@ -398,14 +399,14 @@ fn pools_are_shared_by_descriptors() {
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemPoolExportPointer(&raw mut data, q));
     ok!(cuMemPoolExportPointer(&raw mut data, p));
     ok!(cuMemsetD32(p, 5, 64));
-    let pointer = format!("pointer {}", hex(&data.reserved));
-    assert_eq!(other.ask(&pointer), "Ok(())");
-    assert_eq!(other.ask("read 2"), FULL);
-    assert_eq!(other.ask("fill 8"), "filled");
-    assert_eq!(words(p, 64), [8; 64]);
-    assert_eq!(other.ask("alloc-from-pool"), "Err(1)");
-    assert_eq!(other.ask("free"), "Ok(())");
+    let pointer = format!("pointer {}", to_hex(&data.reserved));
+    assert_eq!(other.query_child(&pointer), "Ok(())");
+    assert_eq!(other.query_child("read 2"), ANSWER_ALL_FIVES);
+    assert_eq!(other.query_child("fill 8"), "filled");
+    assert_eq!(read_u32s(p, 64), [8; 64]);
+    assert_eq!(other.query_child("alloc-from-pool"), "Err(1)");
+    assert_eq!(other.query_child("free"), "Ok(())");
     ok!(cuMemFreeAsync(p, CUstream::null()));
     ok!(cuStreamSynchronize(CUstream::null()));
-    assert_eq!(other.ask(&pointer), "Err(400)");
+    assert_eq!(other.query_child(&pointer), "Err(400)");
 }

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use crate::api_common::*;
 use rtcg_cuda_sys::*;
 
-const HEADER: &str = ".version 7.0\n.target sm_80\n.address_size 64\n";
+const PTX_HEADER: &str = ".version 7.0\n.target sm_80\n.address_size 64\n";
 
 /// `p[i] = p[i] * a + b` for `i < n`.
-const AXPB: &str = "
+const AXPB_PTX: &str = "
 .visible .entry axpb(.param .u64 p, .param .u32 n, .param .f32 a, .param .f32 b)
 {
     .reg .pred %q; .reg .f32 %f<5>; .reg .b32 %r<6>; .reg .b64 %rd<5>;
@@ -36,7 +36,7 @@ DONE:
 ";
 
 /// Stores one value at an address, wherever that is.
-const POKE: &str = "
+const STORE_AND_TRAP_PTX: &str = "
 .visible .entry poke(.param .u64 p)
 {
     .reg .b64 %rd<2>; .reg .b32 %r<2>;
@@ -50,7 +50,7 @@ const POKE: &str = "
 ";
 
 /// Waits until another thread writes to `p[0]`, then writes `p[1]`.
-const SPIN: &str = "
+const SPIN_WAIT_PTX: &str = "
 .visible .entry spin(.param .u64 p)
 {
     .reg .pred %q; .reg .b64 %rd<2>; .reg .b32 %r<3>;
@@ -65,7 +65,7 @@ AGAIN:
 }
 ";
 
-const GLOBALS: &str = "
+const GLOBAL_VARIABLES_PTX: &str = "
 .visible .global .align 4 .u32 counter = 41;
 .visible .const .align 4 .f32 table[4] = {0f3F800000, 0f40000000, 0f40400000, 0f40800000};
 .visible .entry bump()
@@ -78,14 +78,14 @@ const GLOBALS: &str = "
 }
 ";
 
-fn load(body: &str) -> CUmodule {
-    let text = CString::new(format!("{HEADER}{body}")).unwrap();
+fn load_module(body: &str) -> CUmodule {
+    let text = CString::new(format!("{PTX_HEADER}{body}")).unwrap();
     let mut module = CUmodule::null();
     ok!(cuModuleLoadData(&raw mut module, text.as_ptr().cast()));
     module
 }
 
-fn function(module: CUmodule, name: &CStr) -> CUfunction {
+fn get_function(module: CUmodule, name: &CStr) -> CUfunction {
     let mut function = CUfunction::null();
     ok!(cuModuleGetFunction(&raw mut function, module, name.as_ptr()));
     function
@@ -100,7 +100,7 @@ macro_rules! launch {
     }};
 }
 
-fn floats(p: CUdeviceptr, n: usize) -> Vec<f32> {
+fn read_f32s(p: CUdeviceptr, n: usize) -> Vec<f32> {
     let mut host = vec![0.0; n];
     ok!(cuMemcpyDtoH(host.as_mut_ptr().cast(), p, 4 * n));
     host
@@ -109,18 +109,18 @@ fn floats(p: CUdeviceptr, n: usize) -> Vec<f32> {
 #[test]
 fn all_ways_to_pass_arguments() {
     let ctx = new_context();
-    let f = function(load(AXPB), c"axpb");
+    let f = get_function(load_module(AXPB_PTX), c"axpb");
     let n = 1000_u32;
     let p = alloc(4 * n as usize);
     ok!(cuMemsetD32(p, 1.0_f32.to_bits(), n as usize));
     let (a, b) = (2.0_f32, 1.0_f32);
     assert_eq!(launch!(f, 4, 256, CUstream::null(), p, n, a, b), Ok(()));
-    assert!(floats(p, 1000).iter().all(|&x| x == 3.0));
+    assert!(read_f32s(p, 1000).iter().all(|&x| x == 3.0));
 
     #[repr(C)]
-    struct Packed(u64, u32, f32, f32);
-    let packed = Packed(p, n, 3.0, 0.5);
-    let mut size = size_of::<Packed>();
+    struct PackedArguments(u64, u32, f32, f32);
+    let packed = PackedArguments(p, n, 3.0, 0.5);
+    let mut size = size_of::<PackedArguments>();
     let mut extra = [
         CU_LAUNCH_PARAM_BUFFER_POINTER,
         (&raw const packed).cast_mut().cast(),
@@ -129,7 +129,7 @@ fn all_ways_to_pass_arguments() {
         CU_LAUNCH_PARAM_END,
     ];
     ok!(cuLaunchKernel(f, 4, 1, 1, 256, 1, 1, 0, CUstream::null(), std::ptr::null_mut(), extra.as_mut_ptr()));
-    assert!(floats(p, 1000).iter().all(|&x| x == 9.5));
+    assert!(read_f32s(p, 1000).iter().all(|&x| x == 9.5));
     size = 12;
     std::hint::black_box(&size);
     fails!(
@@ -144,9 +144,9 @@ fn all_ways_to_pass_arguments() {
     ok!(cuParamSetf(f, 12, 2.0));
     ok!(cuParamSetf(f, 16, 1.0));
     ok!(cuLaunchGrid(f, 4, 1));
-    assert!(floats(p, 1000).iter().all(|&x| x == 20.0));
+    assert!(read_f32s(p, 1000).iter().all(|&x| x == 20.0));
 
-    let s = stream(0);
+    let s = new_stream(0);
     let config = CUlaunchConfig {
         gridDimX: 4,
         gridDimY: 1,
@@ -164,14 +164,14 @@ fn all_ways_to_pass_arguments() {
         (&raw const b).cast_mut().cast(),
     ];
     ok!(cuLaunchKernelEx(&raw const config, f, arguments.as_mut_ptr(), std::ptr::null_mut()));
-    assert!(floats(p, 1000).iter().all(|&x| x == 41.0));
+    assert!(read_f32s(p, 1000).iter().all(|&x| x == 41.0));
     ok!(cuCtxDestroy(ctx));
 }
 
 #[test]
 fn wrong_launches_are_refused_and_harmless() {
     let ctx = new_context();
-    let f = function(load(POKE), c"nothing");
+    let f = get_function(load_module(STORE_AND_TRAP_PTX), c"nothing");
     let null = CUstream::null();
     assert_eq!(launch!(f, 0, 1, null), Err(CUresult::CUDA_ERROR_INVALID_VALUE));
     assert_eq!(launch!(f, 1, 0, null), Err(CUresult::CUDA_ERROR_INVALID_VALUE));
@@ -187,7 +187,7 @@ fn wrong_launches_are_refused_and_harmless() {
         CUDA_ERROR_INVALID_VALUE,
         cuFuncSetAttribute(f, CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 164 << 10)
     );
-    let poke = function(load(POKE), c"poke");
+    let poke = get_function(load_module(STORE_AND_TRAP_PTX), c"poke");
     assert_eq!(launch!(poke, 1, 1, null), Err(CUresult::CUDA_ERROR_INVALID_VALUE));
     ok!(cuCtxSynchronize());
     ok!(cuCtxDestroy(ctx));
@@ -197,8 +197,8 @@ fn wrong_launches_are_refused_and_harmless() {
 fn faults_poison_the_context_until_it_is_destroyed() {
     let ctx = new_context();
     let p = alloc(100 << 10);
-    let module = load(POKE);
-    let f = function(module, c"poke");
+    let module = load_module(STORE_AND_TRAP_PTX);
+    let f = get_function(module, c"poke");
     ok!(cuMemFree(p));
     // A freed block of its own pages: the launch succeeds, what follows does not.
     assert_eq!(launch!(f, 1, 1, CUstream::null(), p), Ok(()));
@@ -216,14 +216,14 @@ fn faults_poison_the_context_until_it_is_destroyed() {
     assert_eq!(rtcg_vgpu::last_fault_report(ctx), None);
     for wild in [0_u64, 8, 0xdead_beef_0000, 1 << 63] {
         let inner = new_context();
-        let f = function(load(POKE), c"poke");
+        let f = get_function(load_module(STORE_AND_TRAP_PTX), c"poke");
         // Big grids go through a stream's thread, small ones run in the call.
         assert_eq!(launch!(f, 1 + wild as u32 % 64 * 100, 128, CUstream::null(), wild), Ok(()));
         fails!(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
         ok!(cuCtxDestroy(inner));
     }
-    let f = function(load(POKE), c"give_up");
-    assert_eq!(launch!(f, 1000, 32, stream(0)), Ok(()));
+    let f = get_function(load_module(STORE_AND_TRAP_PTX), c"give_up");
+    assert_eq!(launch!(f, 1000, 32, new_stream(0)), Ok(()));
     let code = call!(cuCtxSynchronize()).unwrap_err();
     assert!([CUresult::CUDA_ERROR_LAUNCH_FAILED, CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION].contains(&code));
     ok!(cuCtxDestroy(ctx));
@@ -232,8 +232,8 @@ fn faults_poison_the_context_until_it_is_destroyed() {
 #[test]
 fn a_waiting_kernel_does_not_block_its_launch() {
     let ctx = new_context();
-    let f = function(load(SPIN), c"spin");
-    let (mut host, s) = (std::ptr::null_mut(), stream(1));
+    let f = get_function(load_module(SPIN_WAIT_PTX), c"spin");
+    let (mut host, s) = (std::ptr::null_mut(), new_stream(1));
     ok!(cuMemHostAlloc(&raw mut host, 8, 0));
     let p = host.addr() as u64;
     // SAFETY: page-locked memory of eight bytes.
@@ -256,11 +256,11 @@ fn a_waiting_kernel_does_not_block_its_launch() {
 #[test]
 fn big_grids_run_behind_the_launch_and_in_order() {
     let ctx = new_context();
-    let f = function(load(AXPB), c"axpb");
+    let f = get_function(load_module(AXPB_PTX), c"axpb");
     let n = 4_u32 << 20;
     let p = alloc(4 * n as usize);
-    let s = stream(1);
-    let (start, end) = (event(0), event(0));
+    let s = new_stream(1);
+    let (start, end) = (new_event(0), new_event(0));
     ok!(cuMemsetD32Async(p, 0, n as usize, s));
     ok!(cuEventRecord(start, s));
     let begun = Instant::now();
@@ -286,8 +286,8 @@ fn big_grids_run_behind_the_launch_and_in_order() {
 #[test]
 fn globals_are_device_memory() {
     let ctx = new_context();
-    let module = load(GLOBALS);
-    let f = function(module, c"bump");
+    let module = load_module(GLOBAL_VARIABLES_PTX);
+    let f = get_function(module, c"bump");
     let (mut p, mut size) = (0, 0);
     ok!(cuModuleGetGlobal(&raw mut p, &raw mut size, module, c"counter".as_ptr()));
     assert_eq!(size, 4);
@@ -297,7 +297,7 @@ fn globals_are_device_memory() {
     assert_eq!(value, 42);
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpyDtoH((&raw mut value).cast(), p, 8));
     ok!(cuModuleGetGlobal(&raw mut p, &raw mut size, module, c"table".as_ptr()));
-    assert_eq!(floats(p, 4), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(read_f32s(p, 4), [1.0, 2.0, 3.0, 4.0]);
     fails!(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal(&raw mut p, &raw mut size, module, c"bump".as_ptr()));
     ok!(cuModuleUnload(module));
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpyDtoH((&raw mut value).cast(), p, 4));
@@ -309,9 +309,9 @@ fn globals_are_device_memory() {
 #[test]
 fn functions_describe_themselves() {
     let ctx = new_context();
-    let module = load(AXPB);
-    let f = function(module, c"axpb");
-    assert_eq!(function(module, c"axpb"), f);
+    let module = load_module(AXPB_PTX);
+    let f = get_function(module, c"axpb");
+    assert_eq!(get_function(module, c"axpb"), f);
     let mut missing = CUfunction::null();
     fails!(CUDA_ERROR_NOT_FOUND, cuModuleGetFunction(&raw mut missing, module, c"nobody".as_ptr()));
     let mut value = 0;
@@ -345,7 +345,7 @@ fn functions_describe_themselves() {
     // As many blocks as occupancy says can wait for each other.
     let mut processors = 0;
     ok!(cuDeviceGetAttribute(&raw mut processors, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0));
-    let nothing = function(load(POKE), c"nothing");
+    let nothing = get_function(load_module(STORE_AND_TRAP_PTX), c"nothing");
     ok!(cuOccupancyMaxActiveBlocksPerMultiprocessor(&raw mut blocks, nothing, 256, 0));
     let most = (blocks * processors) as u32;
     ok!(cuLaunchCooperativeKernel(nothing, most, 1, 1, 256, 1, 1, 0, CUstream::null(), std::ptr::null_mut()));
@@ -361,7 +361,8 @@ fn functions_describe_themselves() {
 fn load_errors_come_with_a_log() {
     let ctx = new_context();
     let mut module = CUmodule::null();
-    let text = CString::new(format!("{HEADER}.visible .entry k() {{\n  frobnicate.u32 %r1;\n  ret;\n}}\n")).unwrap();
+    let text =
+        CString::new(format!("{PTX_HEADER}.visible .entry k() {{\n  frobnicate.u32 %r1;\n  ret;\n}}\n")).unwrap();
     let mut log = [1_u8; 300];
     let mut options = [CUjit_option::CU_JIT_ERROR_LOG_BUFFER, CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
     let mut values = [log.as_mut_ptr().cast::<c_void>(), std::ptr::without_provenance_mut(log.len())];
@@ -385,7 +386,7 @@ fn load_errors_come_with_a_log() {
 fn linked_texts_become_one_module() {
     let ctx = new_context();
     let caller = format!(
-        "{HEADER}.extern .func (.param .b32 r) twice(.param .b32 x);
+        "{PTX_HEADER}.extern .func (.param .b32 r) twice(.param .b32 x);
 .visible .entry k(.param .u64 p)
 {{
     .reg .b32 %r<3>; .reg .b64 %rd<2>;
@@ -402,7 +403,7 @@ fn linked_texts_become_one_module() {
 }}\n"
     );
     let callee = format!(
-        "{HEADER}.visible .func (.param .b32 r) twice(.param .b32 x)
+        "{PTX_HEADER}.visible .func (.param .b32 r) twice(.param .b32 x)
 {{
     .reg .b32 %r<3>;
     ld.param.b32 %r1, [x];
@@ -441,7 +442,7 @@ fn linked_texts_become_one_module() {
     let mut module = CUmodule::null();
     ok!(cuModuleLoadData(&raw mut module, image));
     ok!(cuLinkDestroy(link));
-    let f = function(module, c"k");
+    let f = get_function(module, c"k");
     let p = alloc(4);
     ok!(cuMemsetD32(p, 21, 1));
     assert_eq!(launch!(f, 1, 1, CUstream::null(), p), Ok(()));
@@ -454,7 +455,7 @@ fn linked_texts_become_one_module() {
 #[test]
 fn libraries_serve_every_context() {
     let outer = new_context();
-    let text = CString::new(format!("{HEADER}{AXPB}{POKE}")).unwrap();
+    let text = CString::new(format!("{PTX_HEADER}{AXPB_PTX}{STORE_AND_TRAP_PTX}")).unwrap();
     let mut library = CUlibrary::null();
     let none = std::ptr::null_mut();
     ok!(cuLibraryLoadData(&raw mut library, text.as_ptr().cast(), none, none.cast(), 0, none.cast(), none.cast(), 0));
@@ -485,13 +486,13 @@ fn libraries_serve_every_context() {
 #[test]
 fn kernels_in_several_streams_keep_the_order_of_events() {
     let ctx = new_context();
-    let f = function(load(AXPB), c"axpb");
+    let f = get_function(load_module(AXPB_PTX), c"axpb");
     let n = 50_000_u32;
     let p = alloc(4 * n as usize);
     ok!(cuMemsetD32(p, 0, n as usize));
     ok!(cuCtxSynchronize());
-    let streams = [stream(1), stream(1), stream(0)];
-    let e = event(2);
+    let streams = [new_stream(1), new_stream(1), new_stream(0)];
+    let e = new_event(2);
     let mut expected = 0.0_f32;
     for i in 0..60_u32 {
         let s = streams[i as usize % 3];
@@ -506,7 +507,7 @@ fn kernels_in_several_streams_keep_the_order_of_events() {
         expected = expected.mul_add(a, b);
     }
     ok!(cuEventSynchronize(e));
-    assert!(floats(p, n as usize).iter().all(|&x| x == expected));
+    assert!(read_f32s(p, n as usize).iter().all(|&x| x == expected));
     ok!(cuCtxDestroy(ctx));
 }
 
@@ -517,9 +518,9 @@ fn contexts_do_not_disturb_each_other() {
         scope.spawn(|| {
             for i in 0..30_u64 {
                 let ctx = new_context();
-                let f = function(load(POKE), c"poke");
+                let f = get_function(load_module(STORE_AND_TRAP_PTX), c"poke");
                 let wild = 0x1000 * i;
-                assert_eq!(launch!(f, 1 + i as u32 * 10, 64, stream(i as u32 % 2), wild), Ok(()));
+                assert_eq!(launch!(f, 1 + i as u32 * 10, 64, new_stream(i as u32 % 2), wild), Ok(()));
                 fails!(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
                 ok!(cuCtxDestroy(ctx));
             }
@@ -527,14 +528,14 @@ fn contexts_do_not_disturb_each_other() {
         for t in 0..3_u32 {
             scope.spawn(move || {
                 let ctx = new_context();
-                let f = function(load(AXPB), c"axpb");
+                let f = get_function(load_module(AXPB_PTX), c"axpb");
                 for i in 0..60_u32 {
                     let n = 1 + (i * 7919 + t * 104_729) % 60_000;
                     let p = alloc(4 * n as usize);
                     let (a, b) = (2.0_f32, t as f32);
                     ok!(cuMemsetD32(p, (i as f32).to_bits(), n as usize));
                     assert_eq!(launch!(f, n.div_ceil(128), 128, CUstream::null(), p, n, a, b), Ok(()));
-                    assert!(floats(p, n as usize).iter().all(|&x| x == 2.0 * i as f32 + b));
+                    assert!(read_f32s(p, n as usize).iter().all(|&x| x == 2.0 * i as f32 + b));
                     ok!(cuMemFree(p));
                 }
                 ok!(cuCtxDestroy(ctx));

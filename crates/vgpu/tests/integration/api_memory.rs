@@ -6,11 +6,11 @@ use std::ffi::c_void;
 use crate::api_common::*;
 use rtcg_cuda_sys::*;
 
-fn to_device<T: Copy>(dst: CUdeviceptr, src: &[T]) {
+fn copy_to_device<T: Copy>(dst: CUdeviceptr, src: &[T]) {
     ok!(cuMemcpyHtoD(dst, src.as_ptr().cast(), size_of_val(src)));
 }
 
-fn to_host<T: Copy + Default>(src: CUdeviceptr, n: usize) -> Vec<T> {
+fn copy_to_host<T: Copy + Default>(src: CUdeviceptr, n: usize) -> Vec<T> {
     let mut host = vec![T::default(); n];
     ok!(cuMemcpyDtoH(host.as_mut_ptr().cast(), src, n * size_of::<T>()));
     host
@@ -22,9 +22,9 @@ fn round_trips_of_many_sizes() {
     for n in [1, 3, 255, 256, 4095, 65_537, 1 << 20, (40 << 20) + 12_345] {
         let data: Vec<u8> = (0..n).map(|i: usize| (i * 7 + i / 256) as u8).collect();
         let (a, b) = (alloc(n), alloc(n));
-        to_device(a, &data);
+        copy_to_device(a, &data);
         ok!(cuMemcpyDtoD(b, a, n));
-        assert!(to_host::<u8>(b, n) == data);
+        assert!(copy_to_host::<u8>(b, n) == data);
         ok!(cuMemFree(a));
         ok!(cuMemFree(b));
     }
@@ -61,18 +61,18 @@ fn wrong_ranges_are_errors_and_nothing_else() {
 }
 
 #[test]
-fn sets_of_every_width() {
+fn memsets_of_every_width() {
     let ctx = new_context();
     let p = alloc(4096);
     ok!(cuMemsetD8(p, 0xab, 4096));
-    assert!(to_host::<u8>(p, 4096).iter().all(|&b| b == 0xab));
+    assert!(copy_to_host::<u8>(p, 4096).iter().all(|&b| b == 0xab));
     ok!(cuMemsetD16(p + 2, 0x1234, 7));
     ok!(cuMemsetD32(p + 64, 0xdead_beef, 3));
-    let words: Vec<u16> = to_host(p, 40);
+    let words: Vec<u16> = copy_to_host(p, 40);
     assert_eq!((words[0], words[1], words[7], words[8]), (0xabab, 0x1234, 0x1234, 0xabab));
-    assert_eq!(to_host::<u32>(p + 60, 5), [0xabab_abab, 0xdead_beef, 0xdead_beef, 0xdead_beef, 0xabab_abab]);
+    assert_eq!(copy_to_host::<u32>(p + 60, 5), [0xabab_abab, 0xdead_beef, 0xdead_beef, 0xdead_beef, 0xabab_abab]);
     ok!(cuMemsetD2D8(p, 64, 1, 3, 4));
-    let bytes: Vec<u8> = to_host(p, 256);
+    let bytes: Vec<u8> = copy_to_host(p, 256);
     assert_eq!((bytes[2], bytes[64], bytes[66], bytes[67]), (1, 1, 1, 0xde));
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemsetD2D8(p, 2, 1, 3, 4));
     ok!(cuMemFree(p));
@@ -80,7 +80,7 @@ fn sets_of_every_width() {
 }
 
 #[test]
-fn rectangles_and_boxes() {
+fn copies_of_rectangles_and_boxes() {
     let ctx = new_context();
     let (width, height, depth) = (5_usize, 4_usize, 3_usize);
     let (mut p, mut pitch) = (0, 0);
@@ -102,7 +102,7 @@ fn rectangles_and_boxes() {
         ..Default::default()
     };
     ok!(cuMemcpy3D(&raw const copy));
-    assert_eq!(to_host::<u32>(p + (2 * height * pitch + 3 * pitch) as u64, 5), data[55..60]);
+    assert_eq!(copy_to_host::<u32>(p + (2 * height * pitch + 3 * pitch) as u64, 5), data[55..60]);
 
     // A 2 x 2 corner out of the middle slice.
     let mut corner = [0_u32; 4];
@@ -173,7 +173,7 @@ fn arrays_hold_what_is_copied_to_them() {
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D(&raw const outside));
     let p = alloc(8);
     ok!(cuMemcpyAtoD(p, array, 40, 8));
-    assert_eq!(to_host::<f32>(p, 2), [10.0, 11.0]);
+    assert_eq!(copy_to_host::<f32>(p, 2), [10.0, 11.0]);
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpyAtoD(p, array, 41, 8));
     ok!(cuArrayDestroy(array));
     fails!(CUDA_ERROR_INVALID_HANDLE, cuMemcpyAtoD(p, array, 0, 8));
@@ -275,7 +275,7 @@ fn a_context_takes_its_memory_along() {
 #[test]
 fn stream_ordered_memory_and_pools() {
     let ctx = new_context();
-    let s = stream(CUstream_flags::CU_STREAM_NON_BLOCKING.0);
+    let s = new_stream(CUstream_flags::CU_STREAM_NON_BLOCKING.0);
     let mut p = 0;
     ok!(cuMemAllocAsync(&raw mut p, 1 << 20, s));
     ok!(cuMemsetD8Async(p, 4, 1 << 20, s));

@@ -9,7 +9,7 @@ use crate::own_process::{is_child, rerun};
 use rtcg_cuda_sys::*;
 
 /// A kernel with this much static shared memory, and `words` values alive at once.
-fn kernel(shared: usize, words: usize) -> CUfunction {
+fn load_kernel(shared: usize, words: usize) -> CUfunction {
     let sum: String = (0..words).map(|i| format!("ld.volatile.global.u32 %r{i}, [%rd1+{}];\n", 4 * i)).collect();
     let stores: String = (0..words).map(|i| format!("st.volatile.global.u32 [%rd1+{}], %r{i};\n", 4 * i)).collect();
     let text = format!(
@@ -25,26 +25,26 @@ fn kernel(shared: usize, words: usize) -> CUfunction {
     f
 }
 
-fn of_function(f: CUfunction, attribute: CUfunction_attribute) -> u32 {
+fn function_attribute(f: CUfunction, attribute: CUfunction_attribute) -> u32 {
     let mut value = 0;
     ok!(cuFuncGetAttribute(&raw mut value, attribute, f));
     value as u32
 }
 
-fn of_device(attribute: CUdevice_attribute) -> u32 {
+fn device_attribute(attribute: CUdevice_attribute) -> u32 {
     let mut value = 0;
     ok!(cuDeviceGetAttribute(&raw mut value, attribute, 0));
     value as u32
 }
 
-fn occupancy(f: CUfunction, threads: u32, shared: u32) -> u32 {
+fn max_active_blocks(f: CUfunction, threads: u32, shared: u32) -> u32 {
     let mut blocks = 0;
     ok!(cuOccupancyMaxActiveBlocksPerMultiprocessor(&raw mut blocks, f, threads as c_int, shared as usize));
     blocks as u32
 }
 
 /// Counts blocks one after the other into a multiprocessor until something does not fit any more.
-fn model(regs: u32, static_shared: u32, most_shared: u32, threads: u32, shared: u32, most: u32) -> u32 {
+fn model_active_blocks(regs: u32, static_shared: u32, most_shared: u32, threads: u32, shared: u32, most: u32) -> u32 {
     if shared > most_shared {
         return 0;
     }
@@ -72,42 +72,42 @@ fn model(regs: u32, static_shared: u32, most_shared: u32, threads: u32, shared: 
 #[test]
 fn occupancy_is_that_of_compute_capability_8_0() {
     new_context();
-    let processors = of_device(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    let processors = device_attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     assert_eq!(processors, 108);
     // The device keeps 1023 blocks.
     let most = 1023 / processors;
     let mut seen = std::collections::BTreeSet::new();
     for (static_shared, words) in [(4, 1), (1000, 8), (40_000, 40), (4, 100), (4, 200)] {
-        let f = kernel(static_shared, words);
-        let regs = of_function(f, CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS);
-        let static_shared = of_function(f, CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+        let f = load_kernel(static_shared, words);
+        let regs = function_attribute(f, CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS);
+        let static_shared = function_attribute(f, CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
         for most_dynamic in [48 * 1024 - static_shared, 163 * 1024 - static_shared] {
             let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
             ok!(cuFuncSetAttribute(f, attribute, most_dynamic as c_int));
-            let limit = of_function(f, CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+            let limit = function_attribute(f, CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
             assert_eq!(limit, 1024);
             let sizes = [0, 1, 127, 128, 129, 1000, 4096, 5000, 10_000, 16_384, 30_000, 70_000, 166_912];
             for shared in sizes.into_iter().chain([most_dynamic, most_dynamic + 1]) {
                 for threads in 1..=1024 {
-                    let want = model(regs, static_shared, most_dynamic, threads, shared, most);
-                    let got = occupancy(f, threads, shared);
+                    let want = model_active_blocks(regs, static_shared, most_dynamic, threads, shared, most);
+                    let got = max_active_blocks(f, threads, shared);
                     assert_eq!(got, want, "{regs} registers, {threads} threads, {static_shared} + {shared} bytes");
                     seen.insert(got);
                 }
-                potential(f, shared, regs, static_shared, most_dynamic, most);
+                check_potential_block_size(f, shared, regs, static_shared, most_dynamic, most);
             }
-            assert_eq!(occupancy(f, 1025, 0), 0);
+            assert_eq!(max_active_blocks(f, 1025, 0), 0);
         }
-        available(f, static_shared);
+        check_available_shared_memory(f, static_shared);
     }
     assert!(seen.len() > 7, "{seen:?}");
 }
 
 /// The best block size has the most threads on a multiprocessor; of equals it is the largest.
-fn potential(f: CUfunction, shared: u32, regs: u32, static_shared: u32, most_dynamic: u32, most: u32) {
+fn check_potential_block_size(f: CUfunction, shared: u32, regs: u32, static_shared: u32, most_dynamic: u32, most: u32) {
     let (mut grid, mut block) = (0, 0);
     let outcome = call!(cuOccupancyMaxPotentialBlockSize(&raw mut grid, &raw mut block, f, None, shared as usize, 0));
-    let threads_of = |n: u32| n * model(regs, static_shared, most_dynamic, n, shared, most);
+    let threads_of = |n: u32| n * model_active_blocks(regs, static_shared, most_dynamic, n, shared, most);
     let best = (1..=32).map(|w| w * 32).max_by_key(|&n| (threads_of(n), n)).unwrap();
     if threads_of(best) == 0 {
         assert_eq!(outcome, Err(CUresult::CUDA_ERROR_INVALID_VALUE));
@@ -117,7 +117,7 @@ fn potential(f: CUfunction, shared: u32, regs: u32, static_shared: u32, most_dyn
 }
 
 /// What is said to be available can be used by that many blocks, and 128 bytes more cannot.
-fn available(f: CUfunction, static_shared: u32) {
+fn check_available_shared_memory(f: CUfunction, static_shared: u32) {
     for blocks in 1..=9 {
         let mut bytes = 0;
         ok!(cuOccupancyAvailableDynamicSMemPerBlock(&raw mut bytes, f, blocks, 32));
@@ -130,7 +130,7 @@ fn available(f: CUfunction, static_shared: u32) {
 
 /// Run by the test below, with little address space.
 #[test]
-fn child() {
+fn child_with_limited_address_space() {
     if !is_child() {
         return;
     }
@@ -138,12 +138,12 @@ fn child() {
     // SAFETY: the limit is a valid structure.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
     new_context();
-    let processors = of_device(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    let processors = device_attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     assert!((1..108).contains(&processors), "{processors}");
-    let f = kernel(4, 1);
+    let f = load_kernel(4, 1);
     let memory = alloc(4);
     for (threads, shared) in [(1, 0), (33, 0), (256, 10_000), (1024, 0), (1024, 48 * 1024 - 4)] {
-        let each = occupancy(f, threads, shared);
+        let each = max_active_blocks(f, threads, shared);
         assert!(each >= 1);
         let mut args = [(&raw const memory).cast_mut().cast()];
         let launch = |blocks: u32, args: &mut [*mut std::ffi::c_void]| {
@@ -160,7 +160,7 @@ fn child() {
 
 #[test]
 fn a_small_window_has_fewer_multiprocessors() {
-    let output = rerun(module_path!(), "child").output().unwrap();
+    let output = rerun(module_path!(), "child_with_limited_address_space").output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && text.contains("as said"), "{text}{}", String::from_utf8_lossy(&output.stderr));
 }

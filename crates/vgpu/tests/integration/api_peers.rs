@@ -3,13 +3,13 @@
 
 use crate::api_common::*;
 use rtcg_cuda_sys::*;
-use rtcg_vgpu::check::{self, Checks, FindingKind};
+use rtcg_vgpu::check::{self, CheckSet, FindingKind};
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 
 /// `side` copies a word per thread side by side, `each` in another order of lanes, `one` a word that all
 /// threads read.
-const COPIES: &CStr = c".version 7.0
+const COPY_KERNELS_PTX: &CStr = c".version 7.0
 .target sm_80
 .address_size 64
 .visible .entry side(.param .u64 to, .param .u64 from)
@@ -36,22 +36,22 @@ const COPIES: &CStr = c".version 7.0
 }
 ";
 
-const NAMES: [&CStr; 3] = [c"side", c"each", c"one"];
-const BYTES: usize = 4 * 64;
+const COPY_KERNELS: [&CStr; 3] = [c"side", c"each", c"one"];
+const BUFFER_BYTES: usize = 4 * 64;
 
 /// Runs the kernel `name` in the current context; gives what the wait says.
-fn copy(name: &CStr, to: CUdeviceptr, from: CUdeviceptr) -> Result<(), CUresult> {
+fn run_copy_kernel(name: &CStr, to: CUdeviceptr, from: CUdeviceptr) -> Result<(), CUresult> {
     let (mut module, mut function) = (CUmodule::null(), CUfunction::null());
-    ok!(cuModuleLoadData(&raw mut module, COPIES.as_ptr().cast()));
+    ok!(cuModuleLoadData(&raw mut module, COPY_KERNELS_PTX.as_ptr().cast()));
     ok!(cuModuleGetFunction(&raw mut function, module, name.as_ptr()));
     let mut arguments: [*mut c_void; 2] = [(&raw const to).cast_mut().cast(), (&raw const from).cast_mut().cast()];
     ok!(cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, CUstream::null(), arguments.as_mut_ptr(), null_mut()));
     call!(cuCtxSynchronize())
 }
 
-fn filled() -> CUdeviceptr {
-    let p = alloc(BYTES);
-    ok!(cuMemsetD32(p, 7, BYTES / 4));
+fn alloc_filled() -> CUdeviceptr {
+    let p = alloc(BUFFER_BYTES);
+    ok!(cuMemsetD32(p, 7, BUFFER_BYTES / 4));
     ok!(cuCtxSynchronize());
     p
 }
@@ -60,92 +60,92 @@ fn filled() -> CUdeviceptr {
 #[test]
 fn kernels_use_the_memory_of_their_device_and_of_peers() {
     own_process!("RTCG_VIRTUAL_DEVICES" = "3", "RTCG_VIRTUAL_MEMORY" = "64M");
-    check::configure(Checks { init: true, memory: true, ..Checks::NO_CHECKS }).unwrap();
+    check::configure_checks(CheckSet { init: true, memory: true, ..CheckSet::NO_CHECKS }).unwrap();
     ok!(cuInit(0));
-    let owner = context(1);
-    let there = filled();
+    let owner = new_context_on(1);
+    let there = alloc_filled();
     foreign_memory_is_refused(owner, there);
-    peers_are_let_in(owner, there);
+    enabled_peers_may_access_memory(owner, there);
     memory_for_all_devices_stays_so(owner);
-    whose_a_byte_is_outlasts_copies(owner, there);
+    memory_owner_survives_copies(owner, there);
     ok!(cuCtxDestroy(owner));
 }
 
 /// Reading and writing, in each way that compiled code checks; the error names both devices.
 fn foreign_memory_is_refused(owner: CUcontext, there: CUdeviceptr) {
-    for (i, name) in NAMES.iter().enumerate() {
+    for (i, name) in COPY_KERNELS.iter().enumerate() {
         for write in [false, true] {
-            let ctx = context(if i == 1 { 2 } else { 0 });
-            let here = filled();
+            let ctx = new_context_on(if i == 1 { 2 } else { 0 });
+            let here = alloc_filled();
             let (to, from) = if write { (there, here) } else { (here, there) };
-            assert_eq!(copy(name, to, from), Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS), "{name:?} {write}");
+            assert_eq!(run_copy_kernel(name, to, from), Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS), "{name:?} {write}");
             let detail = rtcg_vgpu::last_error_detail().unwrap_or_default();
             let devices = format!("device 1 by a kernel of device {}, without peer access", if i == 1 { 2 } else { 0 });
             assert!(detail.contains(&devices) && detail.contains("256-byte allocation"), "{detail}");
             ok!(cuCtxDestroy(ctx));
         }
     }
-    current(owner);
-    NAMES.iter().for_each(|name| assert_eq!(copy(name, there, there), Ok(())));
+    make_current(owner);
+    COPY_KERNELS.iter().for_each(|name| assert_eq!(run_copy_kernel(name, there, there), Ok(())));
 }
 
-fn peers_are_let_in(owner: CUcontext, there: CUdeviceptr) {
-    let ctx = context(0);
+fn enabled_peers_may_access_memory(owner: CUcontext, there: CUdeviceptr) {
+    let ctx = new_context_on(0);
     ok!(cuCtxEnablePeerAccess(owner, 0));
-    let here = filled();
-    for name in NAMES {
-        assert_eq!(copy(name, there, here), Ok(()));
-        assert_eq!(copy(name, here, there), Ok(()));
+    let here = alloc_filled();
+    for name in COPY_KERNELS {
+        assert_eq!(run_copy_kernel(name, there, here), Ok(()));
+        assert_eq!(run_copy_kernel(name, here, there), Ok(()));
     }
     ok!(cuCtxDisablePeerAccess(owner));
-    assert_eq!(copy(c"side", here, there), Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
+    assert_eq!(run_copy_kernel(c"side", here, there), Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
     ok!(cuCtxDestroy(ctx));
 }
 
 /// Managed and page-locked memory, and that of a pool which other devices were let into.
 fn memory_for_all_devices_stays_so(owner: CUcontext) {
-    current(owner);
+    make_current(owner);
     let (mut managed, mut pooled, mut host) = (0, 0, null_mut());
-    ok!(cuMemAllocManaged(&raw mut managed, BYTES, 1));
-    ok!(cuMemAllocHost(&raw mut host, BYTES));
-    ok!(cuMemAllocAsync(&raw mut pooled, BYTES, CUstream::null()));
-    ok!(cuMemsetD32(pooled, 1, BYTES / 4));
+    ok!(cuMemAllocManaged(&raw mut managed, BUFFER_BYTES, 1));
+    ok!(cuMemAllocHost(&raw mut host, BUFFER_BYTES));
+    ok!(cuMemAllocAsync(&raw mut pooled, BUFFER_BYTES, CUstream::null()));
+    ok!(cuMemsetD32(pooled, 1, BUFFER_BYTES / 4));
     ok!(cuCtxSynchronize());
-    let ctx = context(0);
-    let here = filled();
-    assert_eq!(copy(c"side", here, pooled), Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
+    let ctx = new_context_on(0);
+    let here = alloc_filled();
+    assert_eq!(run_copy_kernel(c"side", here, pooled), Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
     let location = CUmemLocation { type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: 0 };
     let rights = CUmemAccessDesc { location, flags: CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE };
     let mut pool = CUmemoryPool::null();
     ok!(cuDeviceGetDefaultMemPool(&raw mut pool, 1));
     ok!(cuMemPoolSetAccess(pool, &raw const rights, 1));
     ok!(cuCtxDestroy(ctx));
-    let ctx = context(0);
-    let here = filled();
+    let ctx = new_context_on(0);
+    let here = alloc_filled();
     for there in [managed, host as CUdeviceptr, pooled] {
-        for name in NAMES {
-            assert_eq!(copy(name, there, here), Ok(()));
-            assert_eq!(copy(name, here, there), Ok(()));
+        for name in COPY_KERNELS {
+            assert_eq!(run_copy_kernel(name, there, here), Ok(()));
+            assert_eq!(run_copy_kernel(name, here, there), Ok(()));
         }
     }
     ok!(cuCtxDestroy(ctx));
 }
 
 /// Copies and fills of the host leave a byte with its device, and what is unwritten stays unwritten.
-fn whose_a_byte_is_outlasts_copies(owner: CUcontext, there: CUdeviceptr) {
-    let ctx = context(0);
-    let here = filled();
-    let unwritten = alloc(BYTES);
-    ok!(cuMemcpyPeer(there, owner, here, ctx, BYTES));
+fn memory_owner_survives_copies(owner: CUcontext, there: CUdeviceptr) {
+    let ctx = new_context_on(0);
+    let here = alloc_filled();
+    let unwritten = alloc(BUFFER_BYTES);
+    ok!(cuMemcpyPeer(there, owner, here, ctx, BUFFER_BYTES));
     ok!(cuCtxSynchronize());
-    NAMES.iter().for_each(|name| assert_eq!(copy(name, here, here), Ok(())));
+    COPY_KERNELS.iter().for_each(|name| assert_eq!(run_copy_kernel(name, here, here), Ok(())));
     assert!(!check::findings().iter().any(|f| f.kind == FindingKind::Uninitialised));
-    ok!(cuMemcpyDtoD(here, unwritten, BYTES));
-    assert_eq!(copy(c"side", unwritten, here), Ok(()));
+    ok!(cuMemcpyDtoD(here, unwritten, BUFFER_BYTES));
+    assert_eq!(run_copy_kernel(c"side", unwritten, here), Ok(()));
     assert!(check::findings().iter().any(|f| f.kind == FindingKind::Uninitialised && f.kernel == "side"));
-    current(owner);
-    NAMES.iter().for_each(|name| assert_eq!(copy(name, there, there), Ok(())));
-    current(ctx);
-    assert_eq!(copy(c"side", here, there), Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
+    make_current(owner);
+    COPY_KERNELS.iter().for_each(|name| assert_eq!(run_copy_kernel(name, there, there), Ok(())));
+    make_current(ctx);
+    assert_eq!(run_copy_kernel(c"side", here, there), Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
     ok!(cuCtxDestroy(ctx));
 }

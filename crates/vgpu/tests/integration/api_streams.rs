@@ -13,29 +13,29 @@ const NON_BLOCKING: u32 = 1;
 
 /// A gate that a host function in a stream waits at.
 #[derive(Default)]
-struct Gate {
+struct StreamGate {
     open: Mutex<bool>,
     changed: Condvar,
 }
 
-impl Gate {
-    fn open(&self) {
+impl StreamGate {
+    fn open_gate(&self) {
         *self.open.lock().unwrap() = true;
         self.changed.notify_all();
     }
 
     /// Blocks the stream until the gate opens.
-    fn block(&self, stream: CUstream) {
-        unsafe extern "C" fn wait(gate: *mut c_void) {
+    fn block_stream(&self, stream: CUstream) {
+        unsafe extern "C" fn wait_for_gate(gate: *mut c_void) {
             // SAFETY: the test keeps the gate until the stream has passed it.
-            let gate = unsafe { &*gate.cast::<Gate>() };
+            let gate = unsafe { &*gate.cast::<StreamGate>() };
             let _open = gate.changed.wait_while(gate.open.lock().unwrap(), |open| !*open).unwrap();
         }
-        ok!(cuLaunchHostFunc(stream, Some(wait), (self as *const Gate).cast_mut().cast()));
+        ok!(cuLaunchHostFunc(stream, Some(wait_for_gate), (self as *const StreamGate).cast_mut().cast()));
     }
 }
 
-fn read32(p: CUdeviceptr) -> u32 {
+fn read_u32(p: CUdeviceptr) -> u32 {
     // SAFETY: live device memory, which the host can read here; written by stream threads.
     unsafe { AtomicU32::from_ptr(p as *mut u32) }.load(Ordering::SeqCst)
 }
@@ -43,87 +43,87 @@ fn read32(p: CUdeviceptr) -> u32 {
 #[test]
 fn a_stream_keeps_its_order() {
     let ctx = new_context();
-    let s = stream(NON_BLOCKING);
+    let s = new_stream(NON_BLOCKING);
     let p = alloc(4 << 20);
-    let gate = Gate::default();
-    gate.block(s);
+    let gate = StreamGate::default();
+    gate.block_stream(s);
     for i in 0..100 {
         ok!(cuMemsetD32Async(p, i, 1 << 20, s));
     }
     fails!(CUDA_ERROR_NOT_READY, cuStreamQuery(s));
-    gate.open();
+    gate.open_gate();
     ok!(cuStreamSynchronize(s));
     ok!(cuStreamQuery(s));
-    assert_eq!(read32(p), 99);
-    assert_eq!(read32(p + (4 << 20) - 4), 99);
+    assert_eq!(read_u32(p), 99);
+    assert_eq!(read_u32(p + (4 << 20) - 4), 99);
     ok!(cuCtxDestroy(ctx));
 }
 
 #[test]
 fn events_order_streams() {
     let ctx = new_context();
-    let (a, b) = (stream(NON_BLOCKING), stream(NON_BLOCKING));
+    let (a, b) = (new_stream(NON_BLOCKING), new_stream(NON_BLOCKING));
     let p = alloc(8);
     ok!(cuMemsetD32(p, 0, 2));
     ok!(cuCtxSynchronize());
-    let e = event(0);
+    let e = new_event(0);
     ok!(cuEventQuery(e));
     ok!(cuStreamWaitEvent(b, e, 0));
-    let gate = Gate::default();
-    gate.block(a);
+    let gate = StreamGate::default();
+    gate.block_stream(a);
     ok!(cuMemsetD32Async(p, 1, 1, a));
     ok!(cuEventRecord(e, a));
     ok!(cuStreamWaitEvent(b, e, 0));
     ok!(cuMemcpyDtoDAsync(p + 4, p, 4, b));
     fails!(CUDA_ERROR_NOT_READY, cuEventQuery(e));
     fails!(CUDA_ERROR_NOT_READY, cuStreamQuery(b));
-    assert_eq!(read32(p + 4), 0);
-    gate.open();
+    assert_eq!(read_u32(p + 4), 0);
+    gate.open_gate();
     ok!(cuStreamSynchronize(b));
     ok!(cuEventQuery(e));
-    assert_eq!(read32(p + 4), 1);
+    assert_eq!(read_u32(p + 4), 1);
     ok!(cuCtxDestroy(ctx));
 }
 
 #[test]
 fn legacy_stream_waits_and_is_waited_for() {
     let ctx = new_context();
-    let (blocking, free) = (stream(0), stream(NON_BLOCKING));
+    let (blocking, free) = (new_stream(0), new_stream(NON_BLOCKING));
     let p = alloc(16);
     ok!(cuMemsetD32(p, 0, 4));
     ok!(cuCtxSynchronize());
-    let gate = Gate::default();
-    gate.block(blocking);
+    let gate = StreamGate::default();
+    gate.block_stream(blocking);
     ok!(cuMemsetD32Async(p, 1, 1, blocking));
     // In the default stream, so after the blocking stream's work.
     ok!(cuMemcpyDtoDAsync(p + 4, p, 4, CUstream::null()));
     // In a blocking stream, so after the default stream's work.
-    let second = stream(0);
+    let second = new_stream(0);
     ok!(cuMemcpyDtoDAsync(p + 8, p + 4, 4, second));
     // In a non-blocking stream: at once.
     ok!(cuMemsetD32Async(p + 12, 7, 1, free));
     ok!(cuStreamSynchronize(free));
-    assert_eq!([read32(p + 4), read32(p + 8), read32(p + 12)], [0, 0, 7]);
+    assert_eq!([read_u32(p + 4), read_u32(p + 8), read_u32(p + 12)], [0, 0, 7]);
     fails!(CUDA_ERROR_NOT_READY, cuStreamQuery(CUstream::null()));
-    gate.open();
+    gate.open_gate();
     ok!(cuStreamSynchronize(second));
-    assert_eq!([read32(p + 4), read32(p + 8)], [1, 1]);
+    assert_eq!([read_u32(p + 4), read_u32(p + 8)], [1, 1]);
     ok!(cuCtxDestroy(ctx));
 }
 
 #[test]
 fn synchronous_copies_wait_for_blocking_streams() {
     let ctx = new_context();
-    let s = stream(0);
+    let s = new_stream(0);
     let p = alloc(4);
-    let gate = Gate::default();
-    gate.block(s);
+    let gate = StreamGate::default();
+    gate.block_stream(s);
     ok!(cuMemsetD32Async(p, 42, 1, s));
     let mut value = 0_u32;
     std::thread::scope(|scope| {
         scope.spawn(|| {
             std::thread::sleep(Duration::from_millis(30));
-            gate.open();
+            gate.open_gate();
         });
         ok!(cuMemcpyDtoH((&raw mut value).cast(), p, 4));
     });
@@ -134,35 +134,35 @@ fn synchronous_copies_wait_for_blocking_streams() {
 #[test]
 fn pageable_sources_are_staged_immediately() {
     let ctx = new_context();
-    let s = stream(NON_BLOCKING);
+    let s = new_stream(NON_BLOCKING);
     let p = alloc(4);
-    let gate = Gate::default();
-    gate.block(s);
+    let gate = StreamGate::default();
+    gate.block_stream(s);
     let mut source = 5_u32;
     ok!(cuMemcpyHtoDAsync(p, (&raw const source).cast(), 4, s));
     source = 6;
     std::hint::black_box(&source);
-    gate.open();
+    gate.open_gate();
     ok!(cuStreamSynchronize(s));
-    assert_eq!(read32(p), 5);
+    assert_eq!(read_u32(p), 5);
     ok!(cuCtxDestroy(ctx));
 }
 
 #[test]
 fn events_measure_time() {
     let ctx = new_context();
-    let s = stream(NON_BLOCKING);
-    let (start, end, blind) = (event(0), event(0), event(2));
+    let s = new_stream(NON_BLOCKING);
+    let (start, end, blind) = (new_event(0), new_event(0), new_event(2));
     let mut ms = 0.0;
     fails!(CUDA_ERROR_INVALID_HANDLE, cuEventElapsedTime(&raw mut ms, start, end));
-    let gate = Gate::default();
+    let gate = StreamGate::default();
     ok!(cuEventRecord(start, s));
-    gate.block(s);
+    gate.block_stream(s);
     ok!(cuEventRecord(end, s));
     ok!(cuEventRecord(blind, s));
     fails!(CUDA_ERROR_NOT_READY, cuEventElapsedTime(&raw mut ms, start, end));
     std::thread::sleep(Duration::from_millis(20));
-    gate.open();
+    gate.open_gate();
     ok!(cuEventSynchronize(end));
     ok!(cuEventElapsedTime(&raw mut ms, start, end));
     assert!((19.0..2000.0).contains(&ms), "{ms}");
@@ -177,60 +177,60 @@ fn events_measure_time() {
 #[test]
 fn streams_and_events_may_go_while_work_is_pending() {
     let ctx = new_context();
-    let s = stream(NON_BLOCKING);
-    let e = event(0);
+    let s = new_stream(NON_BLOCKING);
+    let e = new_event(0);
     let p = alloc(4);
-    let gate = Gate::default();
-    gate.block(s);
+    let gate = StreamGate::default();
+    gate.block_stream(s);
     ok!(cuMemsetD32Async(p, 3, 1, s));
     ok!(cuEventRecord(e, s));
     ok!(cuEventDestroy(e));
     ok!(cuStreamDestroy(s));
     fails!(CUDA_ERROR_INVALID_HANDLE, cuStreamSynchronize(s));
-    gate.open();
+    gate.open_gate();
     ok!(cuCtxSynchronize());
-    assert_eq!(read32(p), 3);
+    assert_eq!(read_u32(p), 3);
     ok!(cuCtxDestroy(ctx));
 }
 
 #[test]
 fn host_functions_run_in_order_and_may_not_call_the_driver() {
-    static CALLS: AtomicUsize = AtomicUsize::new(0);
-    static CODE: AtomicU32 = AtomicU32::new(0);
-    unsafe extern "C" fn host(expected: *mut c_void) {
-        assert_eq!(CALLS.fetch_add(1, Ordering::SeqCst), expected.addr());
+    static HOST_FUNCTION_CALLS: AtomicUsize = AtomicUsize::new(0);
+    static CALLBACK_RESULT_CODE: AtomicU32 = AtomicU32::new(0);
+    unsafe extern "C" fn check_call_order(expected: *mut c_void) {
+        assert_eq!(HOST_FUNCTION_CALLS.fetch_add(1, Ordering::SeqCst), expected.addr());
     }
-    unsafe extern "C" fn callback(_: CUstream, status: CUresult, _: *mut c_void) {
+    unsafe extern "C" fn synchronize_in_callback(_: CUstream, status: CUresult, _: *mut c_void) {
         assert_eq!(status, CUresult::CUDA_SUCCESS);
         // SAFETY: no pointers are passed.
-        CODE.store(unsafe { cu().cuCtxSynchronize() }.0, Ordering::SeqCst);
+        CALLBACK_RESULT_CODE.store(unsafe { driver_table().cuCtxSynchronize() }.0, Ordering::SeqCst);
     }
     let ctx = new_context();
-    let s = stream(0);
+    let s = new_stream(0);
     for i in 0..50 {
-        ok!(cuLaunchHostFunc(s, Some(host), std::ptr::without_provenance_mut(i)));
+        ok!(cuLaunchHostFunc(s, Some(check_call_order), std::ptr::without_provenance_mut(i)));
     }
-    ok!(cuStreamAddCallback(s, Some(callback), std::ptr::null_mut(), 0));
+    ok!(cuStreamAddCallback(s, Some(synchronize_in_callback), std::ptr::null_mut(), 0));
     ok!(cuCtxSynchronize());
-    assert_eq!(CALLS.load(Ordering::SeqCst), 50);
-    assert_eq!(CODE.load(Ordering::SeqCst), CUresult::CUDA_ERROR_NOT_PERMITTED.0);
+    assert_eq!(HOST_FUNCTION_CALLS.load(Ordering::SeqCst), 50);
+    assert_eq!(CALLBACK_RESULT_CODE.load(Ordering::SeqCst), CUresult::CUDA_ERROR_NOT_PERMITTED.0);
     ok!(cuCtxDestroy(ctx));
 }
 
 #[test]
 fn streams_wait_for_values_in_memory() {
     let ctx = new_context();
-    let (a, b) = (stream(NON_BLOCKING), stream(NON_BLOCKING));
+    let (a, b) = (new_stream(NON_BLOCKING), new_stream(NON_BLOCKING));
     let p = alloc(8);
     ok!(cuMemsetD32(p, 0, 2));
     ok!(cuCtxSynchronize());
     ok!(cuStreamWaitValue32(a, p, 3, 0));
     ok!(cuMemsetD32Async(p + 4, 1, 1, a));
     std::thread::sleep(Duration::from_millis(10));
-    assert_eq!(read32(p + 4), 0);
+    assert_eq!(read_u32(p + 4), 0);
     ok!(cuStreamWriteValue32(b, p, 5, 0));
     ok!(cuStreamSynchronize(a));
-    assert_eq!((read32(p), read32(p + 4)), (5, 1));
+    assert_eq!((read_u32(p), read_u32(p + 4)), (5, 1));
     fails!(CUDA_ERROR_INVALID_VALUE, cuStreamWriteValue32(b, p + 1, 5, 0));
     ok!(cuCtxDestroy(ctx));
 }
@@ -250,7 +250,7 @@ fn per_thread_streams_differ() {
     let mut null = 0;
     ok!(cuStreamGetId(CUstream::null(), &raw mut null));
     assert_ne!(here, null);
-    let s = stream(NON_BLOCKING);
+    let s = new_stream(NON_BLOCKING);
     let (mut flags, mut owner) = (9, CUcontext::null());
     ok!(cuStreamGetFlags(s, &raw mut flags));
     ok!(cuStreamGetCtx(s, &raw mut owner));
@@ -262,13 +262,13 @@ fn per_thread_streams_differ() {
 #[test]
 fn long_chains_of_stream_dependencies_complete() {
     let ctx = new_context();
-    let streams: Vec<CUstream> = (0..40).map(|_| stream(NON_BLOCKING)).collect();
+    let streams: Vec<CUstream> = (0..40).map(|_| new_stream(NON_BLOCKING)).collect();
     let p = alloc(4);
     ok!(cuMemsetD32(p, 0, 1));
     ok!(cuCtxSynchronize());
-    let gate = Gate::default();
-    gate.block(streams[0]);
-    let e = event(2);
+    let gate = StreamGate::default();
+    gate.block_stream(streams[0]);
+    let e = new_event(2);
     for round in 0..10 {
         for (i, &s) in streams.iter().enumerate() {
             if round + i > 0 {
@@ -278,15 +278,15 @@ fn long_chains_of_stream_dependencies_complete() {
             ok!(cuEventRecord(e, s));
         }
     }
-    gate.open();
+    gate.open_gate();
     ok!(cuStreamSynchronize(streams[39]));
-    assert_eq!(read32(p), 399);
+    assert_eq!(read_u32(p), 399);
     ok!(cuCtxDestroy(ctx));
 }
 
 /// Many threads use one context, with streams that others destroy and memory that comes and goes.
 #[test]
-fn soak() {
+fn threads_share_a_context_under_load() {
     let ctx = new_context();
     std::thread::scope(|scope| {
         for t in 0..6_u32 {
@@ -298,13 +298,13 @@ fn soak() {
                     (random >> 33) as u32
                 };
                 for i in 0..300 {
-                    let s = if next() % 3 == 0 { CUstream::null() } else { stream(next() % 2) };
+                    let s = if next() % 3 == 0 { CUstream::null() } else { new_stream(next() % 2) };
                     let n = 1 + (next() % 200_000) as usize;
                     let p = alloc(4 * n);
-                    let e = event(0);
+                    let e = new_event(0);
                     ok!(cuMemsetD32Async(p, t * 1000 + i, n, s));
                     ok!(cuEventRecord(e, s));
-                    let other = stream(next() % 2);
+                    let other = new_stream(next() % 2);
                     ok!(cuStreamWaitEvent(other, e, 0));
                     let mut last = 0_u32;
                     ok!(cuMemcpyDtoHAsync((&raw mut last).cast(), p + 4 * (n as u64 - 1), 4, other));
@@ -331,7 +331,7 @@ fn soak() {
 #[test]
 fn contexts_are_left_with_work_pending() {
     new_context();
-    let s = stream(0);
+    let s = new_stream(0);
     let p = alloc(1 << 20);
     for _ in 0..50 {
         ok!(cuMemsetD8Async(p, 1, 1 << 20, s));

@@ -57,14 +57,14 @@ END: ret;
 }
 "#;
 
-fn module() -> CUmodule {
+fn load_module() -> CUmodule {
     let text = std::ffi::CString::new(PTX).unwrap();
     let mut module = CUmodule::null();
     ok!(cuModuleLoadData(&raw mut module, text.as_ptr().cast()));
     module
 }
 
-fn function(module: CUmodule, name: &std::ffi::CStr) -> CUfunction {
+fn get_function(module: CUmodule, name: &std::ffi::CStr) -> CUfunction {
     let mut f = CUfunction::null();
     ok!(cuModuleGetFunction(&raw mut f, module, name.as_ptr()));
     f
@@ -75,7 +75,7 @@ fn launch(f: CUfunction, threads: u32, args: &mut [*mut c_void]) {
 }
 
 /// An array of 32-bit floats counted from 0.
-fn counted(width: usize, height: usize, flags: u32) -> CUarray {
+fn new_counting_array(width: usize, height: usize, flags: u32) -> CUarray {
     let d = CUDA_ARRAY3D_DESCRIPTOR {
         Width: width,
         Height: height,
@@ -99,26 +99,26 @@ fn counted(width: usize, height: usize, flags: u32) -> CUarray {
     array
 }
 
-fn resource(array: CUarray) -> CUDA_RESOURCE_DESC {
+fn array_resource_desc(array: CUarray) -> CUDA_RESOURCE_DESC {
     let mut d = CUDA_RESOURCE_DESC { resType: CUresourcetype::CU_RESOURCE_TYPE_ARRAY, ..Default::default() };
     d.res.array = CUDA_RESOURCE_DESC_res_array { hArray: array };
     d
 }
 
-fn back<T: Copy + Default>(src: CUdeviceptr, n: usize) -> Vec<T> {
+fn copy_to_host<T: Copy + Default>(src: CUdeviceptr, n: usize) -> Vec<T> {
     let mut out = vec![T::default(); n];
     ok!(cuMemcpyDtoH(out.as_mut_ptr().cast(), src, n * size_of::<T>()));
     out
 }
 
-fn sampled(f: CUfunction, texture: CUtexObject, xs: &[[f32; 2]]) -> Vec<[f32; 4]> {
+fn sample_texture(f: CUfunction, texture: CUtexObject, xs: &[[f32; 2]]) -> Vec<[f32; 4]> {
     let (inputs, out) = (alloc(xs.len() * 8), alloc(xs.len() * 16));
     ok!(cuMemcpyHtoD(inputs, xs.as_ptr().cast(), xs.len() * 8));
     let (mut t, mut i, mut o, mut n) = (texture, inputs, out, xs.len() as u32);
     let mut args: [*mut c_void; 4] =
         [(&raw mut t).cast(), (&raw mut i).cast(), (&raw mut o).cast(), (&raw mut n).cast()];
     launch(f, xs.len().next_multiple_of(8) as u32, &mut args);
-    let got = back(out, xs.len());
+    let got = copy_to_host(out, xs.len());
     ok!(cuMemFree(inputs));
     ok!(cuMemFree(out));
     got
@@ -127,18 +127,18 @@ fn sampled(f: CUfunction, texture: CUtexObject, xs: &[[f32; 2]]) -> Vec<[f32; 4]
 #[test]
 fn objects_are_sampled_and_described() {
     new_context();
-    let f = function(module(), c"sample");
-    let array = counted(4, 3, 0);
+    let f = get_function(load_module(), c"sample");
+    let array = new_counting_array(4, 3, 0);
     let mut t = 0;
     let texture = CUDA_TEXTURE_DESC {
         addressMode: [CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP; 3],
         filterMode: CUfilter_mode::CU_TR_FILTER_MODE_LINEAR,
         ..Default::default()
     };
-    let r = resource(array);
+    let r = array_resource_desc(array);
     ok!(cuTexObjectCreate(&raw mut t, &raw const r, &raw const texture, null()));
     let points: Vec<[f32; 2]> = (0..40).map(|i| [i as f32 * 0.25 - 1.0, i as f32 * 0.1]).collect();
-    for (p, got) in points.iter().zip(sampled(f, t, &points)) {
+    for (p, got) in points.iter().zip(sample_texture(f, t, &points)) {
         let at = |v: f32, n: f64| {
             let fixed = ((f64::from(v) - 0.5) * 256.0 + 0.5).floor() / 256.0;
             fixed.clamp(0.0, n - 1.0)
@@ -161,21 +161,21 @@ fn objects_are_sampled_and_described() {
 #[test]
 fn references_of_a_module_are_bound() {
     new_context();
-    let module = module();
-    let f = function(module, c"refs");
+    let module = load_module();
+    let f = get_function(module, c"refs");
     let (mut texref, mut again, mut surfref) = (CUtexref::null(), CUtexref::null(), CUsurfref::null());
     ok!(cuModuleGetTexRef(&raw mut texref, module, c"tex".as_ptr()));
     ok!(cuModuleGetTexRef(&raw mut again, module, c"tex".as_ptr()));
     assert_eq!(texref.addr(), again.addr());
     ok!(cuModuleGetSurfRef(&raw mut surfref, module, c"surf".as_ptr()));
     fails!(CUDA_ERROR_NOT_FOUND, cuModuleGetTexRef(&raw mut again, module, c"surf".as_ptr()));
-    let (source, target) = (counted(8, 2, 0), counted(8, 9, CUDA_ARRAY3D_SURFACE_LDST));
+    let (source, target) = (new_counting_array(8, 2, 0), new_counting_array(8, 9, CUDA_ARRAY3D_SURFACE_LDST));
     fails!(CUDA_ERROR_INVALID_VALUE, cuSurfRefSetArray(surfref, source, 0));
     ok!(cuTexRefSetArray(texref, source, CU_TRSA_OVERRIDE_FORMAT));
     ok!(cuSurfRefSetArray(surfref, target, 0));
     let mut out = alloc(8 * 16);
     launch(f, 8, &mut [(&raw mut out).cast()]);
-    let got: Vec<[u32; 4]> = back(out, 8);
+    let got: Vec<[u32; 4]> = copy_to_host(out, 8);
     let want: Vec<[u32; 4]> = (0..8).map(|i| [(8.0 + i as f32).to_bits() + 1, 8, 9, 0]).collect();
     assert_eq!(got, want);
     let mut stored = vec![0.0_f32; 72];
@@ -200,10 +200,10 @@ fn references_of_a_module_are_bound() {
 #[test]
 fn a_destroyed_texture_faults() {
     let ctx = new_context();
-    let f = function(module(), c"sample");
-    let (mut t, r, texture) = (0, resource(counted(4, 4, 0)), CUDA_TEXTURE_DESC::default());
+    let f = get_function(load_module(), c"sample");
+    let (mut t, r, texture) = (0, array_resource_desc(new_counting_array(4, 4, 0)), CUDA_TEXTURE_DESC::default());
     ok!(cuTexObjectCreate(&raw mut t, &raw const r, &raw const texture, null()));
-    assert_eq!(sampled(f, t, &[[1.5, 1.5]])[0][0], 5.0);
+    assert_eq!(sample_texture(f, t, &[[1.5, 1.5]])[0][0], 5.0);
     ok!(cuTexObjectDestroy(t));
     let (mut p, mut n) = (alloc(512), 1_u32);
     launch(f, 32, &mut [(&raw mut t).cast(), (&raw mut p).cast(), (&raw mut p).cast(), (&raw mut n).cast()]);
@@ -215,8 +215,8 @@ fn a_destroyed_texture_faults() {
 #[test]
 fn a_store_outside_a_surface_traps() {
     let ctx = new_context();
-    let f = function(module(), c"outside");
-    let (mut s, r) = (0, resource(counted(4, 4, CUDA_ARRAY3D_SURFACE_LDST)));
+    let f = get_function(load_module(), c"outside");
+    let (mut s, r) = (0, array_resource_desc(new_counting_array(4, 4, CUDA_ARRAY3D_SURFACE_LDST)));
     ok!(cuSurfObjectCreate(&raw mut s, &raw const r));
     launch(f, 32, &mut [(&raw mut s).cast()]);
     fails!(CUDA_ERROR_LAUNCH_FAILED, cuCtxSynchronize());

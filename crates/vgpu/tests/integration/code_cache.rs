@@ -8,10 +8,10 @@ use crate::api_common::{alloc, new_context};
 use crate::own_process::rerun;
 use rtcg_cuda_sys::*;
 use rtcg_vgpu::exec::RUNTIME_CALLS;
-use rtcg_vgpu::jit::cache_key::{CodeKey, compile_counts, text_key};
+use rtcg_vgpu::jit::cache_key::{CodeKey, compile_counts, module_text_key};
 use rtcg_vgpu::jit::instrument::ShadowStates;
 use rtcg_vgpu::jit::{
-    CodeStore, Instrument, LaunchVariant, ModuleCodeCache, SymbolLayout, WindowAddress, compile_cached,
+    CodeStore, Instrumentation, LaunchVariant, ModuleCodeCache, SymbolLayout, WindowAddress, compile_or_load_cached,
 };
 use rtcg_vgpu::memory::window::device_window;
 use std::ffi::CString;
@@ -59,12 +59,12 @@ DONE:
 const THREADS: u32 = 64;
 
 /// What `work` writes.
-fn expected() -> Vec<u32> {
+fn expected_output() -> Vec<u32> {
     let sum = |rounds: u32| (0..rounds).fold(0_u32, |sum, i| sum.wrapping_mul(5).wrapping_add(i));
     (0..THREADS).map(|t| sum((t * 7) & 15)).collect()
 }
 
-fn function(module: CUmodule, name: &str) -> CUfunction {
+fn get_function(module: CUmodule, name: &str) -> CUfunction {
     let mut f = CUfunction::null();
     let name = CString::new(name).unwrap();
     ok!(cuModuleGetFunction(&raw mut f, module, name.as_ptr()));
@@ -85,10 +85,10 @@ fn run_work(threads: u32) {
     let text = CString::new(PTX).unwrap();
     ok!(cuModuleLoadData(&raw mut module, text.as_ptr().cast()));
     let out = alloc(4 * THREADS as usize);
-    assert_eq!(launch(function(module, "work"), threads, out), Ok(()));
+    assert_eq!(launch(get_function(module, "work"), threads, out), Ok(()));
     let mut got = vec![0_u32; threads as usize];
     ok!(cuMemcpyDtoH(got.as_mut_ptr().cast(), out, 4 * got.len()));
-    assert_eq!(got, expected()[..threads as usize]);
+    assert_eq!(got, expected_output()[..threads as usize]);
     let (mut total, mut size, mut sum) = (0, 0, 0_u32);
     ok!(cuModuleGetGlobal(&raw mut total, &raw mut size, module, c"total".as_ptr()));
     ok!(cuMemcpyDtoH((&raw mut sum).cast(), total, 4));
@@ -105,7 +105,7 @@ impl CodeStore for RecordingStore {
     }
     fn put_code(&self, _: &CodeKey, bytes: &[u8]) {
         let text: String = bytes.iter().map(|b| char::from(*b)).collect();
-        self.0.lock().unwrap().push(text_key(&text));
+        self.0.lock().unwrap().push(module_text_key(&text));
     }
 }
 
@@ -117,17 +117,17 @@ fn hashes_of_corpus() -> String {
     let somewhere = Arc::as_ptr(&store) as u64;
     let place = WindowAddress { base: ((somewhere >> 12) % 97 + 1) << bits, bits };
     let states = ShadowStates { base: somewhere, mask: (1 << bits) - 1 };
-    let checked = Instrument { memory: Some(states), init: true, ..Instrument::NO_INSTRUMENTATION };
+    let checked = Instrumentation { memory: Some(states), init: true, ..Instrumentation::NO_INSTRUMENTATION };
     let mut names = vec![];
-    for path in corpus() {
+    for path in corpus_files() {
         let parsed = rtcg_ptx::parse(std::fs::read_to_string(&path).unwrap());
         let module = Arc::new(parsed.module);
         let symbols = SymbolLayout { globals: (0..module.vars.len() as u64).map(|i| place.base + 4096 * i).collect() };
         for (id, f) in module.functions.iter().enumerate().filter(|(_, f)| f.entry && f.body.len() < 300) {
-            let plain = LaunchVariant::for_block([256, 1, 1]);
+            let plain = LaunchVariant::from_block_shape([256, 1, 1]);
             let ways = [
-                (plain, Instrument::NO_INSTRUMENTATION),
-                (LaunchVariant { baseline: true, ..plain }, Instrument::NO_INSTRUMENTATION),
+                (plain, Instrumentation::NO_INSTRUMENTATION),
+                (LaunchVariant { baseline: true, ..plain }, Instrumentation::NO_INSTRUMENTATION),
                 (plain, checked),
                 (LaunchVariant { force_masked: true, ..plain }, checked),
             ];
@@ -136,7 +136,7 @@ fn hashes_of_corpus() -> String {
                 let code_cache = ModuleCodeCache { store: kept, text: [0; 32], generator: [0; 32] };
                 let id = rtcg_ptx::ast::FuncId(id as u32);
                 let calls = (&RUNTIME_CALLS, &instrument);
-                if compile_cached(&module, id, &symbols, variant, calls, place, Some(code_cache)).is_ok() {
+                if compile_or_load_cached(&module, id, &symbols, variant, calls, place, Some(code_cache)).is_ok() {
                     names.push(format!("{} {}", path.file_name().unwrap().display(), f.name));
                 }
             }
@@ -150,7 +150,7 @@ fn hashes_of_corpus() -> String {
     })
 }
 
-fn corpus() -> Vec<PathBuf> {
+fn corpus_files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ptx/corpus");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     files.retain(|p| p.extension().is_some_and(|e| e == "ptx"));
@@ -175,7 +175,7 @@ fn child_process() {
             let mut module = CUmodule::null();
             let text = CString::new(PTX).unwrap();
             ok!(cuModuleLoadData(&raw mut module, text.as_ptr().cast()));
-            assert_eq!(launch(function(module, "wild"), 32, 1 << 20), Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
+            assert_eq!(launch(get_function(module, "wild"), 32, 1 << 20), Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS));
             println!("report: {}", rtcg_vgpu::last_fault_report(CUcontext::null()).unwrap().replace('\n', "|"));
         }
     }
@@ -184,18 +184,18 @@ fn child_process() {
 }
 
 /// A folder for a cache, which is removed when dropped.
-struct Folder(PathBuf);
+struct CacheFolder(PathBuf);
 
-impl Folder {
-    fn new(name: &str) -> Folder {
+impl CacheFolder {
+    fn new(name: &str) -> CacheFolder {
         let path = std::env::temp_dir().join(format!("rtcg-code-cache-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir(&path).unwrap();
-        Folder(path)
+        CacheFolder(path)
     }
 
     /// The files that hold code.
-    fn files(&self) -> Vec<PathBuf> {
+    fn code_files(&self) -> Vec<PathBuf> {
         let entries = |path: &Path| std::fs::read_dir(path).into_iter().flatten().map(|e| e.unwrap().path());
         let shards = entries(&self.0).flat_map(|folder| entries(&folder).collect::<Vec<_>>());
         let mut files: Vec<_> = shards.flat_map(|shard| entries(&shard).collect::<Vec<_>>()).collect();
@@ -205,7 +205,7 @@ impl Folder {
     }
 
     /// What a new process prints that does a step with this cache.
-    fn run(&self, step: &str, environment: &[(&str, &str)]) -> String {
+    fn run_child(&self, step: &str, environment: &[(&str, &str)]) -> String {
         let mut command = rerun(module_path!(), "child_process");
         command.env("RTCG_CODE_CACHE_TEST", step).env("CUDA_CACHE_PATH", &self.0);
         for name in [
@@ -224,93 +224,96 @@ impl Folder {
         out
     }
 
-    fn counts(&self, step: &str, environment: &[(&str, &str)]) -> String {
-        let out = self.run(step, environment);
+    fn run_child_for_counts(&self, step: &str, environment: &[(&str, &str)]) -> String {
+        let out = self.run_child(step, environment);
         out.find("compiled=").and_then(|at| out[at..].lines().next()).unwrap_or(&out).to_owned()
     }
 }
 
-impl Drop for Folder {
+impl Drop for CacheFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-const COMPILED: &str = "compiled=1 loaded=0";
-const LOADED: &str = "compiled=0 loaded=1";
+const COUNTS_ONE_COMPILED: &str = "compiled=1 loaded=0";
+const COUNTS_ONE_LOADED: &str = "compiled=0 loaded=1";
 /// The kernel and its masked part, which a warp with missing lanes needs.
-const BOTH_COMPILED: &str = "compiled=2 loaded=0";
-const BOTH_LOADED: &str = "compiled=0 loaded=2";
+const COUNTS_TWO_COMPILED: &str = "compiled=2 loaded=0";
+const COUNTS_TWO_LOADED: &str = "compiled=0 loaded=2";
 
 #[test]
 fn a_second_process_compiles_nothing() {
-    let folder = Folder::new("second");
-    assert_eq!(folder.counts("work", &[]), COMPILED);
-    assert_eq!(folder.files().len(), 1);
-    assert_eq!(folder.counts("work", &[]), LOADED);
-    assert_eq!(folder.files().len(), 1);
+    let folder = CacheFolder::new("second");
+    assert_eq!(folder.run_child_for_counts("work", &[]), COUNTS_ONE_COMPILED);
+    assert_eq!(folder.code_files().len(), 1);
+    assert_eq!(folder.run_child_for_counts("work", &[]), COUNTS_ONE_LOADED);
+    assert_eq!(folder.code_files().len(), 1);
 }
 
 #[test]
 fn masked_code_is_cached_too() {
-    let folder = Folder::new("masked");
-    assert_eq!(folder.counts("part of a warp", &[]), BOTH_COMPILED);
-    assert_eq!(folder.counts("part of a warp", &[]), BOTH_LOADED);
+    let folder = CacheFolder::new("masked");
+    assert_eq!(folder.run_child_for_counts("part of a warp", &[]), COUNTS_TWO_COMPILED);
+    assert_eq!(folder.run_child_for_counts("part of a warp", &[]), COUNTS_TWO_LOADED);
 }
 
 #[test]
 fn other_code_is_not_taken() {
-    let folder = Folder::new("other");
-    assert_eq!(folder.counts("work", &[]), COMPILED);
+    let folder = CacheFolder::new("other");
+    assert_eq!(folder.run_child_for_counts("work", &[]), COUNTS_ONE_COMPILED);
     for environment in [("RTCG_JIT_ISA", "baseline"), ("RTCG_CHECK", "memory"), ("RTCG_CHECK", "race")] {
-        assert_eq!(folder.counts("work", &[environment]), COMPILED, "{environment:?}");
-        assert_eq!(folder.counts("work", &[environment]), LOADED, "{environment:?}");
+        assert_eq!(folder.run_child_for_counts("work", &[environment]), COUNTS_ONE_COMPILED, "{environment:?}");
+        assert_eq!(folder.run_child_for_counts("work", &[environment]), COUNTS_ONE_LOADED, "{environment:?}");
     }
-    assert_eq!(folder.counts("part of a warp", &[]), BOTH_COMPILED, "another shape of the block");
-    assert_eq!(folder.counts("part of a warp", &[]), BOTH_LOADED);
-    assert_eq!(folder.counts("work", &[]), LOADED);
+    assert_eq!(folder.run_child_for_counts("part of a warp", &[]), COUNTS_TWO_COMPILED, "another shape of the block");
+    assert_eq!(folder.run_child_for_counts("part of a warp", &[]), COUNTS_TWO_LOADED);
+    assert_eq!(folder.run_child_for_counts("work", &[]), COUNTS_ONE_LOADED);
 }
 
 #[test]
 fn damaged_files_are_replaced() {
-    let folder = Folder::new("damaged");
-    assert_eq!(folder.counts("work", &[]), COMPILED);
-    let good: Vec<Vec<u8>> = folder.files().iter().map(|f| std::fs::read(f).unwrap()).collect();
-    for (file, bytes) in folder.files().iter().zip(&good) {
+    let folder = CacheFolder::new("damaged");
+    assert_eq!(folder.run_child_for_counts("work", &[]), COUNTS_ONE_COMPILED);
+    let good: Vec<Vec<u8>> = folder.code_files().iter().map(|f| std::fs::read(f).unwrap()).collect();
+    for (file, bytes) in folder.code_files().iter().zip(&good) {
         std::fs::write(file, &bytes[..bytes.len() / 2]).unwrap();
     }
-    assert_eq!(folder.counts("work", &[]), COMPILED);
-    let again: Vec<Vec<u8>> = folder.files().iter().map(|f| std::fs::read(f).unwrap()).collect();
+    assert_eq!(folder.run_child_for_counts("work", &[]), COUNTS_ONE_COMPILED);
+    let again: Vec<Vec<u8>> = folder.code_files().iter().map(|f| std::fs::read(f).unwrap()).collect();
     assert!(good == again, "the same code is other bytes");
-    assert_eq!(folder.counts("work", &[]), LOADED);
+    assert_eq!(folder.run_child_for_counts("work", &[]), COUNTS_ONE_LOADED);
 }
 
 #[test]
 fn the_environment_switches_it_off() {
-    let folder = Folder::new("off");
+    let folder = CacheFolder::new("off");
     for environment in [("CUDA_CACHE_DISABLE", "1"), ("PYCUDA_DISABLE_CACHE", "1"), ("CUDA_CACHE_MAXSIZE", "100")] {
-        assert_eq!(folder.counts("work", &[environment]), COMPILED, "{environment:?}");
-        assert!(folder.files().is_empty(), "{environment:?}");
+        assert_eq!(folder.run_child_for_counts("work", &[environment]), COUNTS_ONE_COMPILED, "{environment:?}");
+        assert!(folder.code_files().is_empty(), "{environment:?}");
     }
-    assert_eq!(folder.counts("work", &[("CUDA_CACHE_DISABLE", "0")]), COMPILED);
-    assert_eq!(folder.files().len(), 1);
+    assert_eq!(folder.run_child_for_counts("work", &[("CUDA_CACHE_DISABLE", "0")]), COUNTS_ONE_COMPILED);
+    assert_eq!(folder.code_files().len(), 1);
 }
 
 #[test]
 fn a_folder_that_cannot_be_written_is_none() {
-    let folder = Folder::new("unwritable");
+    let folder = CacheFolder::new("unwritable");
     let file = folder.0.join("file");
     std::fs::write(&file, b"").unwrap();
     for _ in 0..2 {
-        assert_eq!(folder.counts("work", &[("CUDA_CACHE_PATH", file.to_str().unwrap())]), COMPILED);
+        assert_eq!(
+            folder.run_child_for_counts("work", &[("CUDA_CACHE_PATH", file.to_str().unwrap())]),
+            COUNTS_ONE_COMPILED
+        );
     }
 }
 
 #[test]
 fn faults_are_reported_alike() {
-    let folder = Folder::new("faults");
+    let folder = CacheFolder::new("faults");
     for environment in [&[][..], &[("RTCG_CHECK", "memory")]] {
-        let [first, second] = [(); 2].map(|()| folder.run("wild", environment));
+        let [first, second] = [(); 2].map(|()| folder.run_child("wild", environment));
         let report = |text: &str| text.lines().find(|line| line.contains("report: ")).unwrap().to_owned();
         assert_eq!(report(&first), report(&second));
         assert!(report(&first).contains("st.global.u32 [%d1], %r1;"), "{first}");
@@ -321,21 +324,21 @@ fn faults_are_reported_alike() {
 
 #[test]
 fn many_processes_share_a_folder() {
-    let folder = Folder::new("many");
+    let folder = CacheFolder::new("many");
     std::thread::scope(|scope| {
         for _ in 0..4 {
-            scope.spawn(|| folder.run("work", &[]));
+            scope.spawn(|| folder.run_child("work", &[]));
         }
     });
-    assert_eq!(folder.counts("work", &[]), LOADED);
-    assert_eq!(folder.files().len(), 1);
+    assert_eq!(folder.run_child_for_counts("work", &[]), COUNTS_ONE_LOADED);
+    assert_eq!(folder.code_files().len(), 1);
 }
 
 /// Processes have their memory at other addresses, so an address in code would differ.
 #[test]
 fn processes_make_the_same_code() {
-    let folder = Folder::new("same");
-    let [first, second] = [(); 2].map(|()| folder.run("corpus", &[]));
+    let folder = CacheFolder::new("same");
+    let [first, second] = [(); 2].map(|()| folder.run_child("corpus", &[]));
     let lines = |text: &str| text.lines().filter(|l| l.contains(".ptx ")).map(str::to_owned).collect::<Vec<_>>();
     assert!(lines(&first).len() > 200, "{first}");
     for (a, b) in lines(&first).iter().zip(&lines(&second)) {

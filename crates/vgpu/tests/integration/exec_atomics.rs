@@ -1,25 +1,25 @@
 //! Atomic operations of all types against an independent model, alone and under contention.
 #![allow(unsafe_code, clippy::undocumented_unsafe_blocks, clippy::needless_range_loop)]
 
-use crate::exec_support::{param, run, serial, shape};
+use crate::exec_support::{kernel_param, launch_config, run_with_data, serial_program};
 use crate::window_memory;
 use half::{bf16, f16};
 use rtcg_ptx::ast::{AtomOp, Type};
 use rtcg_vgpu::abi::WarpCtx;
 use rtcg_vgpu::exec::{FaultKind, RUNTIME_CALLS, host_ranges};
-use rtcg_vgpu::jit::runtime::{AtomicCode, AtomicLanes};
+use rtcg_vgpu::jit::runtime::{AtomicCode, AtomicLaneOperands};
 use rtcg_vgpu::memory::window::device_window;
 use std::sync::Mutex;
 
-struct Case {
+struct AtomicCase {
     code: u32,
     mask: u32,
-    lanes: Mutex<AtomicLanes>,
+    lanes: Mutex<AtomicLaneOperands>,
 }
 
-unsafe extern "C" fn one_atomic(ctx: *mut WarpCtx) {
+unsafe extern "C" fn atomic_kernel(ctx: *mut WarpCtx) {
     unsafe {
-        let case = param::<Case>(ctx);
+        let case = kernel_param::<AtomicCase>(ctx);
         // The lock would be left behind by a trap, so the operands are copied out and in.
         let mut lanes = *case.lanes.lock().unwrap();
         (RUNTIME_CALLS.atomic)(ctx, case.code, case.mask, 3, &raw mut lanes);
@@ -27,7 +27,7 @@ unsafe extern "C" fn one_atomic(ctx: *mut WarpCtx) {
     }
 }
 
-fn random(seed: &mut u64) -> u64 {
+fn next_random(seed: &mut u64) -> u64 {
     *seed ^= *seed << 13;
     *seed ^= *seed >> 7;
     *seed ^= *seed << 17;
@@ -35,7 +35,7 @@ fn random(seed: &mut u64) -> u64 {
 }
 
 /// What one lane's operation makes of a value: written anew from the PTX documentation.
-fn model(op: AtomOp, ty: Type, old: u64, b: u64, c: u64) -> u64 {
+fn model_atomic(op: AtomOp, ty: Type, old: u64, b: u64, c: u64) -> u64 {
     use Type::*;
     let f32_of = |v: u64| f32::from_bits(v as u32);
     match (op, ty) {
@@ -44,10 +44,10 @@ fn model(op: AtomOp, ty: Type, old: u64, b: u64, c: u64) -> u64 {
         (AtomOp::Add, F16) => u64::from((f16::from_bits(old as u16) + f16::from_bits(b as u16)).to_bits()),
         (AtomOp::Add, BF16) => u64::from((bf16::from_bits(old as u16) + bf16::from_bits(b as u16)).to_bits()),
         (AtomOp::Add, F16x2) => {
-            model(op, F16, old & 0xffff, b & 0xffff, 0) | model(op, F16, old >> 16, b >> 16, 0) << 16
+            model_atomic(op, F16, old & 0xffff, b & 0xffff, 0) | model_atomic(op, F16, old >> 16, b >> 16, 0) << 16
         }
         (AtomOp::Add, BF16x2) => {
-            model(op, BF16, old & 0xffff, b & 0xffff, 0) | model(op, BF16, old >> 16, b >> 16, 0) << 16
+            model_atomic(op, BF16, old & 0xffff, b & 0xffff, 0) | model_atomic(op, BF16, old >> 16, b >> 16, 0) << 16
         }
         (AtomOp::Add, _) if ty.bits() == 32 => u64::from((old as u32).wrapping_add(b as u32)),
         (AtomOp::Add, _) => old.wrapping_add(b),
@@ -101,9 +101,9 @@ fn all_operations() -> Vec<(AtomOp, Type)> {
 }
 
 /// Operands of `ty`: floats are small normal numbers, integers collide often enough for `cas`.
-fn operand(ty: Type, seed: &mut u64) -> u64 {
+fn random_operand(ty: Type, seed: &mut u64) -> u64 {
     use Type::*;
-    let r = random(seed);
+    let r = next_random(seed);
     let small = (r % 2001) as f32 / 8.0 - 125.0;
     let pair = |low: u16, high: u16| u64::from(low) | u64::from(high) << 16;
     match ty {
@@ -124,27 +124,27 @@ fn every_operation_agrees_with_the_model() {
     for (op, ty) in all_operations() {
         for (shared, spread) in [(false, 1), (false, 4), (true, 3), (false, 32)] {
             let bytes = ty.bytes() as usize;
-            let base = window_memory::commit(4096);
-            let mut memory: Vec<u64> = (0..32).map(|_| operand(ty, &mut seed)).collect();
+            let base = window_memory::commit_guarded(4096);
+            let mut memory: Vec<u64> = (0..32).map(|_| random_operand(ty, &mut seed)).collect();
             let write = |i: usize, v: u64| unsafe {
                 std::ptr::copy_nonoverlapping(v.to_le_bytes().as_ptr(), (base + i * bytes) as *mut u8, bytes);
             };
             memory.iter().enumerate().for_each(|(i, &v)| write(i, v));
-            let mut lanes = AtomicLanes { address: [0; 32], b: [0; 32], c: [0; 32], result: [0xdead; 32] };
-            let mask = random(&mut seed) as u32 | 1;
+            let mut lanes = AtomicLaneOperands { address: [0; 32], b: [0; 32], c: [0; 32], result: [0xdead; 32] };
+            let mask = next_random(&mut seed) as u32 | 1;
             let mut expected = [0xdead; 32];
             for l in 0..32 {
-                let slot = random(&mut seed) as usize % spread;
+                let slot = next_random(&mut seed) as usize % spread;
                 lanes.address[l] = (base + slot * bytes) as u64;
-                (lanes.b[l], lanes.c[l]) = (operand(ty, &mut seed), operand(ty, &mut seed));
+                (lanes.b[l], lanes.c[l]) = (random_operand(ty, &mut seed), random_operand(ty, &mut seed));
                 if mask & (1 << l) != 0 {
                     expected[l] = memory[slot];
-                    memory[slot] = model(op, ty, memory[slot], lanes.b[l], lanes.c[l]);
+                    memory[slot] = model_atomic(op, ty, memory[slot], lanes.b[l], lanes.c[l]);
                 }
             }
-            let code = AtomicCode { op, ty, shared, returns: true, elements: 1 }.encode().unwrap();
-            let case = Case { code, mask, lanes: Mutex::new(lanes) };
-            run(&serial(one_atomic), shape(1, 32), &case).unwrap();
+            let code = AtomicCode { op, ty, shared, returns: true, elements: 1 }.encode_atomic_code().unwrap();
+            let case = AtomicCase { code, mask, lanes: Mutex::new(lanes) };
+            run_with_data(&serial_program(atomic_kernel), launch_config(1, 32), &case).unwrap();
             let got = case.lanes.lock().unwrap().result;
             for (l, (got, expected)) in got.iter().zip(&expected).enumerate() {
                 assert!(
@@ -163,24 +163,27 @@ fn every_operation_agrees_with_the_model() {
 
 #[test]
 fn a_subnormal_sum_is_flushed_in_global_memory_only() {
-    let base = window_memory::commit(4096);
+    let base = window_memory::commit_guarded(4096);
     let tiny = f32::MIN_POSITIVE / 4.0;
     unsafe { (base as *mut f32).write(tiny) };
     for (shared, expected) in [(true, 2.0 * tiny), (false, 0.0)] {
-        let mut lanes = AtomicLanes { address: [0; 32], b: [0; 32], c: [0; 32], result: [0; 32] };
+        let mut lanes = AtomicLaneOperands { address: [0; 32], b: [0; 32], c: [0; 32], result: [0; 32] };
         (lanes.address[0], lanes.b[0]) = (base as u64, u64::from(tiny.to_bits()));
-        let code = AtomicCode { op: AtomOp::Add, ty: Type::F32, shared, returns: true, elements: 1 }.encode().unwrap();
-        let case = Case { code, mask: 1, lanes: Mutex::new(lanes) };
-        run(&serial(one_atomic), shape(1, 32), &case).unwrap();
+        let code = AtomicCode { op: AtomOp::Add, ty: Type::F32, shared, returns: true, elements: 1 }
+            .encode_atomic_code()
+            .unwrap();
+        let case = AtomicCase { code, mask: 1, lanes: Mutex::new(lanes) };
+        run_with_data(&serial_program(atomic_kernel), launch_config(1, 32), &case).unwrap();
         assert_eq!(unsafe { (base as *const f32).read() }, expected);
     }
 }
 
 #[test]
 fn bad_addresses_are_faults_of_their_lane() {
-    let base = window_memory::commit(4096) as u64;
-    let code =
-        AtomicCode { op: AtomOp::Add, ty: Type::U32, shared: false, returns: false, elements: 1 }.encode().unwrap();
+    let base = window_memory::commit_guarded(4096) as u64;
+    let code = AtomicCode { op: AtomOp::Add, ty: Type::U32, shared: false, returns: false, elements: 1 }
+        .encode_atomic_code()
+        .unwrap();
     let far = (device_window().unwrap().heap_area().end() - (1 << 30)) as u64;
     for (bad, kind) in [
         (base + 2, FaultKind::MisalignedAddress),
@@ -188,10 +191,10 @@ fn bad_addresses_are_faults_of_their_lane() {
         (far, FaultKind::IllegalAddress),
         (u64::MAX - 3, FaultKind::IllegalAddress),
     ] {
-        let mut lanes = AtomicLanes { address: [base; 32], b: [1; 32], c: [0; 32], result: [0; 32] };
+        let mut lanes = AtomicLaneOperands { address: [base; 32], b: [1; 32], c: [0; 32], result: [0; 32] };
         lanes.address[9] = bad;
-        let case = Case { code, mask: u32::MAX, lanes: Mutex::new(lanes) };
-        let fault = run(&serial(one_atomic), shape(1, 32), &case).unwrap_err();
+        let case = AtomicCase { code, mask: u32::MAX, lanes: Mutex::new(lanes) };
+        let fault = run_with_data(&serial_program(atomic_kernel), launch_config(1, 32), &case).unwrap_err();
         assert_eq!((fault.kind, fault.access.unwrap().address), (kind, bad), "{fault}");
         if bad == far {
             assert_eq!(fault.thread, [9, 0, 0]);
@@ -203,37 +206,40 @@ fn bad_addresses_are_faults_of_their_lane() {
 fn registered_host_memory_can_be_used() {
     let host = Box::new(5_u32);
     let address = &raw const *host as u64;
-    let lanes = AtomicLanes { address: [address; 32], b: [1; 32], c: [0; 32], result: [0; 32] };
-    let code =
-        AtomicCode { op: AtomOp::Add, ty: Type::U32, shared: false, returns: false, elements: 1 }.encode().unwrap();
-    let case = Case { code, mask: 0xff, lanes: Mutex::new(lanes) };
-    assert!(run(&serial(one_atomic), shape(1, 32), &case).is_err());
+    let lanes = AtomicLaneOperands { address: [address; 32], b: [1; 32], c: [0; 32], result: [0; 32] };
+    let code = AtomicCode { op: AtomOp::Add, ty: Type::U32, shared: false, returns: false, elements: 1 }
+        .encode_atomic_code()
+        .unwrap();
+    let case = AtomicCase { code, mask: 0xff, lanes: Mutex::new(lanes) };
+    assert!(run_with_data(&serial_program(atomic_kernel), launch_config(1, 32), &case).is_err());
     assert!(host_ranges::register_range(address as usize, 4));
-    run(&serial(one_atomic), shape(1, 32), &case).unwrap();
+    run_with_data(&serial_program(atomic_kernel), launch_config(1, 32), &case).unwrap();
     assert!(host_ranges::unregister_range(address as usize));
     assert_eq!(unsafe { (address as *const u32).read_volatile() }, 13);
 }
 
-unsafe extern "C" fn contended(ctx: *mut WarpCtx) {
+unsafe extern "C" fn contended_atomic_kernel(ctx: *mut WarpCtx) {
     unsafe {
-        let base = *param::<usize>(ctx) as u64;
-        let mut lanes = AtomicLanes { address: [base; 32], b: [1; 32], c: [0; 32], result: [0; 32] };
-        let add =
-            AtomicCode { op: AtomOp::Add, ty: Type::U64, shared: false, returns: true, elements: 1 }.encode().unwrap();
+        let base = *kernel_param::<usize>(ctx) as u64;
+        let mut lanes = AtomicLaneOperands { address: [base; 32], b: [1; 32], c: [0; 32], result: [0; 32] };
+        let add = AtomicCode { op: AtomOp::Add, ty: Type::U64, shared: false, returns: true, elements: 1 }
+            .encode_atomic_code()
+            .unwrap();
         (RUNTIME_CALLS.atomic)(ctx, add, (*ctx).live, 1, &raw mut lanes);
         for l in 0..32 {
             (lanes.address[l], lanes.b[l]) = (base + 8 + 4 * (l as u64 % 7), u64::from(1.0_f32.to_bits()));
         }
-        let add =
-            AtomicCode { op: AtomOp::Add, ty: Type::F32, shared: false, returns: false, elements: 1 }.encode().unwrap();
+        let add = AtomicCode { op: AtomOp::Add, ty: Type::F32, shared: false, returns: false, elements: 1 }
+            .encode_atomic_code()
+            .unwrap();
         (RUNTIME_CALLS.atomic)(ctx, add, (*ctx).live, 1, &raw mut lanes);
     }
 }
 
 #[test]
 fn nothing_is_lost_under_contention() {
-    let base = window_memory::commit(4096);
-    run(&serial(contended), shape(2000, 96), &base).unwrap();
+    let base = window_memory::commit_guarded(4096);
+    run_with_data(&serial_program(contended_atomic_kernel), launch_config(2000, 96), &base).unwrap();
     assert_eq!(unsafe { (base as *const u64).read() }, 2000 * 96);
     let sums: Vec<f32> = (0..7).map(|i| unsafe { ((base + 8 + 4 * i) as *const f32).read() }).collect();
     assert_eq!(sums, [5, 5, 5, 5, 4, 4, 4].map(|n| (n * 6000) as f32));

@@ -18,7 +18,7 @@ fn run_block(threads: u32, body: &str) -> Result<Vec<u32>, Fault> {
         END: ret; }}"
     );
     let module = load_image(text.as_bytes(), &LoadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
-    let out = window_memory::commit(threads as usize * 4);
+    let out = window_memory::commit_guarded(threads as usize * 4);
     let params = (out as u64).to_le_bytes().to_vec();
     let function = module.kernel("k").unwrap();
     let launch =
@@ -29,7 +29,7 @@ fn run_block(threads: u32, body: &str) -> Result<Vec<u32>, Fault> {
 }
 
 /// Stores `%r1` for others, and what the thread `step` before holds becomes `%r1`.
-fn pass_on(step: u32, barrier: &str) -> String {
+fn exchange_code(step: u32, barrier: &str) -> String {
     format!("st.shared.u32 [%a], %r1; {barrier}; ld.shared.u32 %r1, [%a-{}]; {barrier};", 4 * step)
 }
 
@@ -58,7 +58,7 @@ fn the_end_of_a_warp_completes_the_barrier_that_others_wait_at() {
 #[test]
 fn a_partial_warp_waits_with_whole_ones() {
     for threads in [33, 100, 127, 1000] {
-        let body = format!("mov.u32 %r1, %t; {} mov.u32 %r0, %r1;", pass_on(0, "bar.sync 0").repeat(3));
+        let body = format!("mov.u32 %r1, %t; {} mov.u32 %r0, %r1;", exchange_code(0, "bar.sync 0").repeat(3));
         assert_eq!(run_block(threads, &body).unwrap(), (0..threads).collect::<Vec<u32>>());
     }
 }

@@ -1,29 +1,29 @@
 //! Loading modules: variables, initialisers, attributes, and what is refused.
 #![allow(unsafe_code)]
 
-use rtcg_vgpu::exec::{Launch, MULTIPROCESSORS, codes, max_resident_blocks, validate_launch};
+use rtcg_vgpu::exec::{Launch, MULTIPROCESSOR_COUNT, max_resident_blocks, result_codes, validate_launch};
 use rtcg_vgpu::memory::window::device_window;
 use rtcg_vgpu::module::{LoadOptions, LoadedModule, load_image};
 use std::sync::Arc;
 
-const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
+const PTX_HEADER: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
-fn module(body: &str) -> Arc<LoadedModule> {
-    load_image(format!("{HEAD}{body}\0").as_bytes(), &LoadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
+fn load_module(body: &str) -> Arc<LoadedModule> {
+    load_image(format!("{PTX_HEADER}{body}\0").as_bytes(), &LoadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn refusal(image: &[u8]) -> (i32, String) {
+fn load_error(image: &[u8]) -> (i32, String) {
     let e = load_image(image, &LoadOptions::default()).unwrap_err();
     (e.code, e.log)
 }
 
-fn bytes(m: &LoadedModule, name: &str) -> Vec<u8> {
+fn global_bytes(m: &LoadedModule, name: &str) -> Vec<u8> {
     let g = m.global(name).unwrap();
     // SAFETY: a global of a live module is committed memory of that size.
     unsafe { std::slice::from_raw_parts(g.address as *const u8, g.size as usize) }.to_vec()
 }
 
-const GLOBALS: &str = "
+const GLOBAL_VARIABLES_PTX: &str = "
 .global .align 1 .b8 text[6] = {104, 101, 108, 108, 111};
 .global .align 8 .u64 counter = 0x123456789abcdef0;
 .const .align 4 .f32 table[3] = {0f3F800000, 0f40000000};
@@ -42,15 +42,15 @@ const GLOBALS: &str = "
 
 #[test]
 fn variables_are_placed_and_initialised() {
-    let m = module(GLOBALS);
+    let m = load_module(GLOBAL_VARIABLES_PTX);
     let w = device_window().unwrap();
-    assert_eq!(bytes(&m, "text"), b"hello\0");
-    assert_eq!(bytes(&m, "counter"), 0x1234_5678_9abc_def0_u64.to_le_bytes());
-    assert_eq!(bytes(&m, "table"), [1.0_f32, 2.0, 0.0].map(f32::to_le_bytes).concat());
-    assert!(bytes(&m, "big").iter().all(|&b| b == 0));
+    assert_eq!(global_bytes(&m, "text"), b"hello\0");
+    assert_eq!(global_bytes(&m, "counter"), 0x1234_5678_9abc_def0_u64.to_le_bytes());
+    assert_eq!(global_bytes(&m, "table"), [1.0_f32, 2.0, 0.0].map(f32::to_le_bytes).concat());
+    assert!(global_bytes(&m, "big").iter().all(|&b| b == 0));
     let (text, big) = (m.global("text").unwrap(), m.global("big").unwrap());
     let pointers = [text.address, big.address + 8].map(u64::to_le_bytes).concat();
-    assert_eq!(bytes(&m, "pointers"), pointers);
+    assert_eq!(global_bytes(&m, "pointers"), pointers);
     assert!(big.address % 16 == 0 && w.globals_area().contains(big.address as usize));
     assert!(m.global("table").unwrap().constant && !big.constant);
     assert!(m.global("not_here").is_none() && m.global("nothing").is_none());
@@ -59,24 +59,24 @@ fn variables_are_placed_and_initialised() {
 
 #[test]
 fn each_load_has_its_own_variables_and_memory_comes_back_clean() {
-    let (a, b) = (module(GLOBALS), module(GLOBALS));
+    let (a, b) = (load_module(GLOBAL_VARIABLES_PTX), load_module(GLOBAL_VARIABLES_PTX));
     let at = a.global("counter").unwrap().address;
     assert_ne!(at, b.global("counter").unwrap().address);
     // SAFETY: the variable of a live module.
     unsafe { (a.global("big").unwrap().address as *mut u8).write_bytes(7, 100) };
     drop(a);
     // One of these gets the memory of the first, unless another test was faster.
-    let later: Vec<_> = (0..4).map(|_| module(GLOBALS)).collect();
-    assert!(later.iter().all(|c| bytes(c, "big").iter().all(|&b| b == 0)));
+    let later: Vec<_> = (0..4).map(|_| load_module(GLOBAL_VARIABLES_PTX)).collect();
+    assert!(later.iter().all(|c| global_bytes(c, "big").iter().all(|&b| b == 0)));
 }
 
 #[test]
 fn kernels_know_their_attributes() {
-    let m = module(GLOBALS);
+    let m = load_module(GLOBAL_VARIABLES_PTX);
     assert_eq!(m.kernel_names().collect::<Vec<_>>(), ["k", "other"]);
     let (k, other) = (m.kernel("k").unwrap(), m.kernel("other").unwrap());
     assert!(m.kernel("tile").is_none());
-    let params: Vec<_> = k.params().iter().map(|p| (p.offset, p.size)).collect();
+    let params: Vec<_> = k.kernel_params().iter().map(|p| (p.offset, p.size)).collect();
     assert_eq!((params, k.param_bytes(), other.param_bytes()), (vec![(0, 8), (8, 1), (12, 10)], 22, 0));
     assert_eq!((k.max_threads_per_block(), other.max_threads_per_block()), (256, 128));
     assert_eq!((k.static_shared(), other.static_shared(), k.const_bytes()), (1000, 0, 12));
@@ -89,7 +89,7 @@ fn kernels_know_their_attributes() {
 
 #[test]
 fn launches_are_validated_as_cuda_does() {
-    let m = module(GLOBALS);
+    let m = load_module(GLOBAL_VARIABLES_PTX);
     let (k, other) = (m.kernel("k").unwrap(), m.kernel("other").unwrap());
     let base = Launch {
         function: k,
@@ -106,50 +106,57 @@ fn launches_are_validated_as_cuda_does() {
     };
     assert_eq!(code(&|_| {}), 0);
     assert_eq!(code(&|l| l.block = [256, 1, 1]), 0);
-    assert_eq!(code(&|l| l.block = [257, 1, 1]), codes::INVALID_VALUE);
-    assert_eq!(code(&|l| l.block = [0, 1, 1]), codes::INVALID_VALUE);
-    assert_eq!(code(&|l| l.block = [1, 1, 65]), codes::INVALID_VALUE);
-    assert_eq!(code(&|l| l.grid = [1, 65_536, 1]), codes::INVALID_VALUE);
-    assert_eq!(code(&|l| l.grid = [1 << 31, 1, 1]), codes::INVALID_VALUE);
-    assert_eq!(code(&|l| l.params.truncate(21)), codes::INVALID_VALUE);
+    assert_eq!(code(&|l| l.block = [257, 1, 1]), result_codes::INVALID_VALUE);
+    assert_eq!(code(&|l| l.block = [0, 1, 1]), result_codes::INVALID_VALUE);
+    assert_eq!(code(&|l| l.block = [1, 1, 65]), result_codes::INVALID_VALUE);
+    assert_eq!(code(&|l| l.grid = [1, 65_536, 1]), result_codes::INVALID_VALUE);
+    assert_eq!(code(&|l| l.grid = [1 << 31, 1, 1]), result_codes::INVALID_VALUE);
+    assert_eq!(code(&|l| l.params.truncate(21)), result_codes::INVALID_VALUE);
     assert_eq!(code(&|l| l.dynamic_shared = 48 * 1024 - 1000), 0);
-    assert_eq!(code(&|l| l.dynamic_shared = 48 * 1024 - 999), codes::INVALID_VALUE);
-    assert_eq!(code(&|l| l.function = Arc::clone(&other)), codes::INVALID_VALUE);
+    assert_eq!(code(&|l| l.dynamic_shared = 48 * 1024 - 999), result_codes::INVALID_VALUE);
+    assert_eq!(code(&|l| l.function = Arc::clone(&other)), result_codes::INVALID_VALUE);
     assert_eq!(code(&|l| (l.function, l.block) = (Arc::clone(&other), [32, 4, 1])), 0);
     let most = max_resident_blocks(&base.function, 64, 0);
-    assert!(most >= MULTIPROCESSORS);
+    assert!(most >= MULTIPROCESSOR_COUNT);
     assert_eq!(code(&|l| (l.cooperative, l.grid) = (true, [most, 1, 1])), 0);
-    assert_eq!(code(&|l| (l.cooperative, l.grid) = (true, [most + 1, 1, 1])), codes::COOPERATIVE_LAUNCH_TOO_LARGE);
+    assert_eq!(
+        code(&|l| (l.cooperative, l.grid) = (true, [most + 1, 1, 1])),
+        result_codes::COOPERATIVE_LAUNCH_TOO_LARGE
+    );
 }
 
 #[test]
 fn what_is_no_ptx_is_refused_by_kind() {
-    assert_eq!(refusal(b"\x7fELF\x02\x01\x01").0, codes::NO_BINARY_FOR_GPU);
-    assert_eq!(refusal(&0xba55_ed50_u32.to_le_bytes()).0, codes::INVALID_IMAGE);
-    assert_eq!(refusal(b"").0, codes::INVALID_IMAGE);
-    assert_eq!(refusal(b"garbage").0, codes::INVALID_IMAGE);
-    assert_eq!(refusal(b".version \xff\xfe").0, codes::INVALID_IMAGE);
-    let (code, log) = refusal(format!("{HEAD}.visible .entry k() {{\n  add.u33 %r1, %r2;\n}}").as_bytes());
-    assert_eq!(code, codes::INVALID_PTX);
+    assert_eq!(load_error(b"\x7fELF\x02\x01\x01").0, result_codes::NO_BINARY_FOR_GPU);
+    assert_eq!(load_error(&0xba55_ed50_u32.to_le_bytes()).0, result_codes::INVALID_IMAGE);
+    assert_eq!(load_error(b"").0, result_codes::INVALID_IMAGE);
+    assert_eq!(load_error(b"garbage").0, result_codes::INVALID_IMAGE);
+    assert_eq!(load_error(b".version \xff\xfe").0, result_codes::INVALID_IMAGE);
+    let (code, log) = load_error(format!("{PTX_HEADER}.visible .entry k() {{\n  add.u33 %r1, %r2;\n}}").as_bytes());
+    assert_eq!(code, result_codes::INVALID_PTX);
     assert!(log.contains("ptx:5:"), "{log}");
 }
 
 #[test]
 fn what_cannot_run_is_refused_with_its_line() {
     let too_much = format!(
-        "{HEAD}.visible .entry k() {{\n .shared .b8 a[50000];\n .reg .b64 %rd<2>;\n mov.u64 %rd1, a;\n ret; }}"
+        "{PTX_HEADER}.visible .entry k() {{\n .shared .b8 a[50000];\n .reg .b64 %rd<2>;\n mov.u64 %rd1, a;\n ret; }}"
     );
-    let (code, log) = refusal(too_much.as_bytes());
-    assert!(code == codes::INVALID_PTX && log.contains("50000 bytes"), "{log}");
-    let (code, log) = refusal(format!("{HEAD}.const .b8 c[70000];\n").as_bytes());
-    assert!(code == codes::INVALID_PTX && log.contains("constant"), "{log}");
-    let text =
-        format!("{HEAD}.visible .entry k() {{\n.reg .f32 %f<5>;\n.reg .b32 %r<4>;\nwgmma.fence.sync.aligned;\nret; }}");
-    let (code, log) = refusal(text.as_bytes());
-    assert!(code == codes::INVALID_PTX && log.contains("ptx:7:") && log.contains("wgmma"), "{log}");
+    let (code, log) = load_error(too_much.as_bytes());
+    assert!(code == result_codes::INVALID_PTX && log.contains("50000 bytes"), "{log}");
+    let (code, log) = load_error(format!("{PTX_HEADER}.const .b8 c[70000];\n").as_bytes());
+    assert!(code == result_codes::INVALID_PTX && log.contains("constant"), "{log}");
+    let text = format!(
+        "{PTX_HEADER}.visible .entry k() {{\n.reg .f32 %f<5>;\n.reg .b32 %r<4>;\nwgmma.fence.sync.aligned;\nret; }}"
+    );
+    let (code, log) = load_error(text.as_bytes());
+    assert!(code == result_codes::INVALID_PTX && log.contains("ptx:7:") && log.contains("wgmma"), "{log}");
     let bytes = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r1}, {%r2,%r3}, {%f1,%f2,%f3,%f4};";
-    let (code, log) = refusal(
-        format!("{HEAD}.visible .entry k() {{\n.reg .f32 %f<5>;\n.reg .b32 %r<4>;\n{bytes}\nret; }}").as_bytes(),
+    let (code, log) = load_error(
+        format!("{PTX_HEADER}.visible .entry k() {{\n.reg .f32 %f<5>;\n.reg .b32 %r<4>;\n{bytes}\nret; }}").as_bytes(),
     );
-    assert!(code == codes::INVALID_PTX && log.contains("ptx:7:") && log.contains("compute capability 8.9"), "{log}");
+    assert!(
+        code == result_codes::INVALID_PTX && log.contains("ptx:7:") && log.contains("compute capability 8.9"),
+        "{log}"
+    );
 }

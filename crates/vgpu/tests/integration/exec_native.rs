@@ -1,7 +1,9 @@
 //! Scheduling, barriers, faults and cancellation, with Rust functions in place of compiled kernels.
 #![allow(unsafe_code, clippy::undocumented_unsafe_blocks, clippy::result_large_err)]
 
-use crate::exec_support::{block_of, param, run, serial, shape, suspending};
+use crate::exec_support::{
+    block_index, kernel_param, launch_config, run_with_data, serial_program, suspending_program,
+};
 use rtcg_vgpu::abi::{TrapKind, WarpCtx};
 use rtcg_vgpu::exec::{CancelFlag, FaultKind, LaunchConfig, Program, RUNTIME_CALLS, run_program};
 use rtcg_vgpu::jit::runtime::BarrierKind;
@@ -9,13 +11,13 @@ use rtcg_vgpu::memory::window::device_window;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-fn counters(n: usize) -> Vec<AtomicU32> {
+fn zeroed_counters(n: usize) -> Vec<AtomicU32> {
     (0..n).map(|_| AtomicU32::new(0)).collect()
 }
 
-unsafe extern "C" fn count_threads(ctx: *mut WarpCtx) {
+unsafe extern "C" fn count_threads_kernel(ctx: *mut WarpCtx) {
     unsafe {
-        let seen = param::<Vec<AtomicU32>>(ctx);
+        let seen = kernel_param::<Vec<AtomicU32>>(ctx);
         let [x, y, z] = (*ctx).ctaid;
         let [nx, ny, _] = (*ctx).nctaid;
         let block = (x + nx * (y + ny * z)) as usize;
@@ -29,9 +31,9 @@ fn every_thread_of_every_block_runs_once() {
         [([10_000, 1, 1], [96, 1, 1]), ([7, 5, 3], [33, 2, 1]), ([1, 1, 1], [1024, 1, 1]), ([3, 1, 1], [1, 1, 1])]
     {
         let shape = LaunchConfig { grid, block, dynamic_shared: 0, cooperative: false };
-        for program in [serial(count_threads), suspending(count_threads)] {
-            let seen = counters(shape.blocks_in_grid() as usize);
-            run(&program, shape, &seen).unwrap();
+        for program in [serial_program(count_threads_kernel), suspending_program(count_threads_kernel)] {
+            let seen = zeroed_counters(shape.blocks_in_grid() as usize);
+            run_with_data(&program, shape, &seen).unwrap();
             assert!(seen.iter().all(|n| n.load(SeqCst) == shape.threads_per_block()), "{shape:?} {program:?}");
         }
     }
@@ -40,7 +42,7 @@ fn every_thread_of_every_block_runs_once() {
 unsafe extern "C" fn check_context(ctx: *mut WarpCtx) {
     unsafe {
         let c = &*ctx;
-        let bad = param::<AtomicU32>(ctx);
+        let bad = kernel_param::<AtomicU32>(ctx);
         let tid = &*c.tid;
         for lane in 0..32 {
             if c.live & (1 << lane) != 0 {
@@ -69,19 +71,23 @@ unsafe extern "C" fn check_context(ctx: *mut WarpCtx) {
 #[test]
 fn the_context_describes_the_warp() {
     for suspends in [false, true] {
-        let program =
-            Program { suspends, local_bytes_per_warp: 4096, dynamic_shared_offset: 256, ..serial(check_context) };
+        let program = Program {
+            suspends,
+            local_bytes_per_warp: 4096,
+            dynamic_shared_offset: 256,
+            ..serial_program(check_context)
+        };
         let shape = LaunchConfig { grid: [4, 1, 1], block: [5, 4, 3], dynamic_shared: 1000, cooperative: false };
         let bad = AtomicU32::new(0);
-        run(&program, shape, &bad).unwrap();
+        run_with_data(&program, shape, &bad).unwrap();
         assert_eq!(bad.load(SeqCst), 0);
     }
 }
 
 /// Every warp adds its neighbour's number in each of 100 rounds.
-unsafe extern "C" fn rotate(ctx: *mut WarpCtx) {
+unsafe extern "C" fn rotate_kernel(ctx: *mut WarpCtx) {
     unsafe {
-        let out = param::<Vec<AtomicU32>>(ctx);
+        let out = kernel_param::<Vec<AtomicU32>>(ctx);
         let n = (*ctx).ntid[0].div_ceil(32);
         let me = (*ctx).warp_id;
         let shared = (*ctx).shared.cast::<u32>();
@@ -93,26 +99,26 @@ unsafe extern "C" fn rotate(ctx: *mut WarpCtx) {
             value = shared.add(((me + 1) % n) as usize).read_volatile();
             (RUNTIME_CALLS.barrier)(ctx, BarrierKind::Sync as u32, 0, 0, live, 0);
         }
-        out[(block_of(ctx) * n + me) as usize].store(value, SeqCst);
+        out[(block_index(ctx) * n + me) as usize].store(value, SeqCst);
     }
 }
 
 #[test]
 fn barriers_separate_phases() {
-    let program = Program { dynamic_shared_offset: 128, ..suspending(rotate) };
+    let program = Program { dynamic_shared_offset: 128, ..suspending_program(rotate_kernel) };
     for threads in [32, 64, 250, 1000] {
         let n = u32::div_ceil(threads, 32);
-        let out = counters((50 * n) as usize);
-        run(&program, shape(50, threads), &out).unwrap();
+        let out = zeroed_counters((50 * n) as usize);
+        run_with_data(&program, launch_config(50, threads), &out).unwrap();
         for (i, v) in out.iter().enumerate() {
             assert_eq!(v.load(SeqCst), (i as u32 % n + 100) % n);
         }
     }
 }
 
-unsafe extern "C" fn reductions(ctx: *mut WarpCtx) {
+unsafe extern "C" fn run_barrier_reductions(ctx: *mut WarpCtx) {
     unsafe {
-        let out = param::<Vec<AtomicU32>>(ctx);
+        let out = kernel_param::<Vec<AtomicU32>>(ctx);
         let me = (*ctx).warp_id;
         // The last warp leaves before the first barrier and does not count.
         if me == 3 {
@@ -136,13 +142,13 @@ unsafe extern "C" fn reductions(ctx: *mut WarpCtx) {
 
 #[test]
 fn barrier_reductions_and_named_barriers() {
-    let out = counters(10);
-    run(&suspending(reductions), shape(1, 128), &out).unwrap();
+    let out = zeroed_counters(10);
+    run_with_data(&suspending_program(run_barrier_reductions), launch_config(1, 128), &out).unwrap();
     let got: Vec<u32> = out.iter().map(|v| v.load(SeqCst)).collect();
     assert_eq!(got, [93, 0, 1, 93, 0, 1, 93, 0, 1, 102]);
 }
 
-unsafe extern "C" fn stuck(ctx: *mut WarpCtx) {
+unsafe extern "C" fn mismatched_barrier_kernel(ctx: *mut WarpCtx) {
     unsafe {
         let id = (*ctx).warp_id;
         (RUNTIME_CALLS.barrier)(ctx, BarrierKind::Sync as u32, id, 64, 32, 0);
@@ -151,7 +157,7 @@ unsafe extern "C" fn stuck(ctx: *mut WarpCtx) {
 
 #[test]
 fn a_barrier_that_cannot_complete_is_a_fault() {
-    let fault = run(&suspending(stuck), shape(3, 64), &0).unwrap_err();
+    let fault = run_with_data(&suspending_program(mismatched_barrier_kernel), launch_config(3, 64), &0).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Deadlock);
     assert!(fault.report.contains("barrier 1: 32 of 64 threads"), "{}", fault.report);
 }
@@ -159,7 +165,7 @@ fn a_barrier_that_cannot_complete_is_a_fault() {
 /// A barrier over the grid made by hand, three times in a row.
 unsafe extern "C" fn grid_barrier(ctx: *mut WarpCtx) {
     unsafe {
-        let (arrived, wrong) = param::<(AtomicU32, AtomicU32)>(ctx);
+        let (arrived, wrong) = kernel_param::<(AtomicU32, AtomicU32)>(ctx);
         for round in 1..=3 {
             let live = (*ctx).live.count_ones();
             (RUNTIME_CALLS.barrier)(ctx, BarrierKind::Sync as u32, 0, 0, live, 0);
@@ -181,16 +187,16 @@ unsafe extern "C" fn grid_barrier(ctx: *mut WarpCtx) {
 fn blocks_that_wait_for_each_other_all_become_resident() {
     for blocks in [1, 2, 100, 800] {
         let data = (AtomicU32::new(0), AtomicU32::new(0));
-        let program = Program { dynamic_shared_offset: 64, ..suspending(grid_barrier) };
-        run(&program, shape(blocks, 64), &data).unwrap();
+        let program = Program { dynamic_shared_offset: 64, ..suspending_program(grid_barrier) };
+        run_with_data(&program, launch_config(blocks, 64), &data).unwrap();
         assert_eq!((data.0.load(SeqCst), data.1.load(SeqCst)), (3 * blocks, 0));
     }
 }
 
 /// Odd warps wait for the token of the warp before, which even warps hand out last.
-unsafe extern "C" fn hand_over(ctx: *mut WarpCtx) {
+unsafe extern "C" fn pass_token_kernel(ctx: *mut WarpCtx) {
     unsafe {
-        let turn = param::<AtomicU32>(ctx);
+        let turn = kernel_param::<AtomicU32>(ctx);
         // The last warp begins.
         let mine = (*ctx).ntid[0] / 32 - 1 - (*ctx).warp_id;
         while turn.load(SeqCst) != mine {
@@ -203,13 +209,13 @@ unsafe extern "C" fn hand_over(ctx: *mut WarpCtx) {
 #[test]
 fn warps_that_spin_let_each_other_run() {
     let turn = AtomicU32::new(0);
-    run(&suspending(hand_over), shape(1, 1024), &turn).unwrap();
+    run_with_data(&suspending_program(pass_token_kernel), launch_config(1, 1024), &turn).unwrap();
     assert_eq!(turn.load(SeqCst), 32);
 }
 
 unsafe extern "C" fn read_param_address(ctx: *mut WarpCtx) {
     unsafe {
-        if block_of(ctx) == 3 && (*ctx).warp_id == 1 {
+        if block_index(ctx) == 3 && (*ctx).warp_id == 1 {
             let p = *(*ctx).params.cast::<*const u32>();
             p.read_volatile();
         }
@@ -221,10 +227,10 @@ fn a_bad_access_is_a_fault_and_the_next_launch_runs() {
     let w = device_window().unwrap();
     let bad = w.heap_area().end() - (1 << 30);
     for address in [bad, 8, w.base_address() + 16] {
-        for program in [serial(read_param_address), suspending(read_param_address)] {
+        for program in [serial_program(read_param_address), suspending_program(read_param_address)] {
             for _ in 0..3 {
-                let fault =
-                    run_program(&program, shape(8, 64), &address.to_ne_bytes(), &CancelFlag::new()).unwrap_err();
+                let fault = run_program(&program, launch_config(8, 64), &address.to_ne_bytes(), &CancelFlag::new())
+                    .unwrap_err();
                 assert_eq!((fault.kind, fault.code), (FaultKind::IllegalAddress, 700));
                 assert_eq!((fault.block, fault.thread), ([3, 0, 0], [32, 0, 0]));
                 let access = fault.access.unwrap();
@@ -232,29 +238,29 @@ fn a_bad_access_is_a_fault_and_the_next_launch_runs() {
                 assert_eq!(fault.source, Some(("k.cu".into(), 7)));
                 assert!(fault.report.contains(&format!("{address:#x}")), "{}", fault.report);
             }
-            let seen = counters(100);
-            run(&serial(count_threads), shape(100, 64), &seen).unwrap();
+            let seen = zeroed_counters(100);
+            run_with_data(&serial_program(count_threads_kernel), launch_config(100, 64), &seen).unwrap();
         }
     }
 }
 
 #[inline(never)]
-fn dive(depth: u64) -> u64 {
+fn recurse_to_depth(depth: u64) -> u64 {
     let mut frame = [depth; 64];
     std::hint::black_box(&mut frame);
-    if depth == u64::MAX { 0 } else { dive(depth + 1) + frame[(depth % 64) as usize] }
+    if depth == u64::MAX { 0 } else { recurse_to_depth(depth + 1) + frame[(depth % 64) as usize] }
 }
 
-unsafe extern "C" fn recurse(_: *mut WarpCtx) {
-    std::hint::black_box(dive(0));
+unsafe extern "C" fn endless_recursion_kernel(_: *mut WarpCtx) {
+    std::hint::black_box(recurse_to_depth(0));
 }
 
 #[test]
 fn runaway_recursion_is_a_stack_overflow() {
     for suspends in [false, true] {
         for recursive in [false, true] {
-            let program = Program { suspends, recursive, ..serial(recurse) };
-            let fault = run(&program, shape(2, 64), &0).unwrap_err();
+            let program = Program { suspends, recursive, ..serial_program(endless_recursion_kernel) };
+            let fault = run_with_data(&program, launch_config(2, 64), &0).unwrap_err();
             assert_eq!(fault.kind, FaultKind::StackOverflow, "{}", fault.report);
         }
     }
@@ -262,10 +268,10 @@ fn runaway_recursion_is_a_stack_overflow() {
 
 unsafe extern "C" fn trap_in_second(ctx: *mut WarpCtx) {
     unsafe {
-        if (*ctx).warp_id == 1 && block_of(ctx) == 2 {
+        if (*ctx).warp_id == 1 && block_index(ctx) == 2 {
             (RUNTIME_CALLS.trap)(ctx, TrapKind::MisalignedAddress as u32, 5, 5, 0x1001);
         }
-        while (*(*ctx).cancel).load(SeqCst) == 0 && (*ctx).warp_id == 0 && block_of(ctx) == 2 {
+        while (*(*ctx).cancel).load(SeqCst) == 0 && (*ctx).warp_id == 0 && block_index(ctx) == 2 {
             (RUNTIME_CALLS.yield_now)(ctx);
         }
     }
@@ -273,7 +279,7 @@ unsafe extern "C" fn trap_in_second(ctx: *mut WarpCtx) {
 
 #[test]
 fn a_trap_names_its_thread_and_stops_the_others() {
-    let fault = run(&suspending(trap_in_second), shape(4, 64), &0).unwrap_err();
+    let fault = run_with_data(&suspending_program(trap_in_second), launch_config(4, 64), &0).unwrap_err();
     assert_eq!((fault.kind, fault.code), (FaultKind::MisalignedAddress, 716));
     assert_eq!((fault.block, fault.thread), ([2, 0, 0], [37, 0, 0]));
     for part in [
@@ -287,9 +293,9 @@ fn a_trap_names_its_thread_and_stops_the_others() {
     }
 }
 
-unsafe extern "C" fn forever(ctx: *mut WarpCtx) {
+unsafe extern "C" fn endless_kernel(ctx: *mut WarpCtx) {
     unsafe {
-        param::<AtomicUsize>(ctx).fetch_add(1, SeqCst);
+        kernel_param::<AtomicUsize>(ctx).fetch_add(1, SeqCst);
         while (*(*ctx).cancel).load(SeqCst) == 0 {
             std::hint::spin_loop();
         }
@@ -297,9 +303,9 @@ unsafe extern "C" fn forever(ctx: *mut WarpCtx) {
     }
 }
 
-unsafe extern "C" fn forever_yielding(ctx: *mut WarpCtx) {
+unsafe extern "C" fn endless_yielding_kernel(ctx: *mut WarpCtx) {
     unsafe {
-        param::<AtomicUsize>(ctx).fetch_add(1, SeqCst);
+        kernel_param::<AtomicUsize>(ctx).fetch_add(1, SeqCst);
         loop {
             (RUNTIME_CALLS.yield_now)(ctx);
         }
@@ -308,11 +314,11 @@ unsafe extern "C" fn forever_yielding(ctx: *mut WarpCtx) {
 
 #[test]
 fn a_running_launch_can_be_cancelled() {
-    for program in [serial(forever), suspending(forever_yielding)] {
+    for program in [serial_program(endless_kernel), suspending_program(endless_yielding_kernel)] {
         let (cancel, started) = (CancelFlag::new(), AtomicUsize::new(0));
         let address = std::ptr::from_ref(&started) as usize;
         let result = std::thread::scope(|s| {
-            let running = s.spawn(|| run_program(&program, shape(64, 128), &address.to_ne_bytes(), &cancel));
+            let running = s.spawn(|| run_program(&program, launch_config(64, 128), &address.to_ne_bytes(), &cancel));
             while started.load(SeqCst) == 0 {
                 std::thread::yield_now();
             }
@@ -320,7 +326,7 @@ fn a_running_launch_can_be_cancelled() {
             running.join().unwrap()
         });
         assert_eq!(result.unwrap_err().kind, FaultKind::Cancelled);
-        let again = run_program(&program, shape(1, 1), &address.to_ne_bytes(), &cancel);
+        let again = run_program(&program, launch_config(1, 1), &address.to_ne_bytes(), &cancel);
         assert_eq!(again.unwrap_err().kind, FaultKind::Cancelled);
     }
 }
@@ -331,7 +337,7 @@ unsafe extern "C" fn sleep_then_count(ctx: *mut WarpCtx) {
         let ticks = (RUNTIME_CALLS.clock64)(ctx);
         (RUNTIME_CALLS.nanosleep)(ctx, 200_000);
         if (RUNTIME_CALLS.globaltimer)(ctx) >= start + 200_000 && (RUNTIME_CALLS.clock64)(ctx) > ticks {
-            param::<AtomicU32>(ctx).fetch_add(1, SeqCst);
+            kernel_param::<AtomicU32>(ctx).fetch_add(1, SeqCst);
         }
     }
 }
@@ -340,7 +346,7 @@ unsafe extern "C" fn sleep_then_count(ctx: *mut WarpCtx) {
 fn sleeping_warps_sleep_side_by_side() {
     let n = AtomicU32::new(0);
     let start = Instant::now();
-    run(&suspending(sleep_then_count), shape(1, 1024), &n).unwrap();
+    run_with_data(&suspending_program(sleep_then_count), launch_config(1, 1024), &n).unwrap();
     assert_eq!(n.load(SeqCst), 32);
     // One after the other would take 6.4 ms.
     assert!(start.elapsed() < Duration::from_millis(200));
@@ -353,9 +359,13 @@ fn launches_from_many_threads_at_once() {
             s.spawn(move || {
                 for i in 0..50 {
                     let blocks = 1 + (t * 37 + i * 11) % 300;
-                    let seen = counters(blocks);
-                    let program = if i % 2 == 0 { serial(count_threads) } else { suspending(count_threads) };
-                    run(&program, shape(blocks as u32, 64), &seen).unwrap();
+                    let seen = zeroed_counters(blocks);
+                    let program = if i % 2 == 0 {
+                        serial_program(count_threads_kernel)
+                    } else {
+                        suspending_program(count_threads_kernel)
+                    };
+                    run_with_data(&program, launch_config(blocks as u32, 64), &seen).unwrap();
                     assert!(seen.iter().all(|n| n.load(SeqCst) == 64));
                 }
             });
@@ -367,31 +377,31 @@ unsafe extern "C" fn read_workspace(ctx: *mut WarpCtx) {
     unsafe {
         let at = (*ctx).grid_workspace;
         let value = if at == 0 { 7 } else { *(at as *const u32) };
-        param::<AtomicU64>(ctx).fetch_add(u64::from(value), SeqCst);
+        kernel_param::<AtomicU64>(ctx).fetch_add(u64::from(value), SeqCst);
     }
 }
 
 #[test]
 fn cooperative_launches_have_cleared_synchronisation_words() {
     let sum = AtomicU64::new(0);
-    let program = serial(read_workspace);
-    run(&program, LaunchConfig { cooperative: true, ..shape(4, 32) }, &sum).unwrap();
+    let program = serial_program(read_workspace);
+    run_with_data(&program, LaunchConfig { cooperative: true, ..launch_config(4, 32) }, &sum).unwrap();
     assert_eq!(sum.load(SeqCst), 0);
-    run(&program, shape(1, 32), &sum).unwrap();
+    run_with_data(&program, launch_config(1, 32), &sum).unwrap();
     assert_eq!(sum.load(SeqCst), 7);
 }
 
-unsafe extern "C" fn nothing(_: *mut WarpCtx) {}
+unsafe extern "C" fn empty_kernel(_: *mut WarpCtx) {}
 
 /// Prints what a launch costs; asserts nothing about it.
 #[test]
 fn launch_latency() {
     for (name, program, shape, n) in [
-        ("1 block of 256", serial(nothing), shape(1, 256), 20_000),
-        ("1 block of 256 with fibers", suspending(nothing), shape(1, 256), 5_000),
-        ("64 blocks of 256", serial(nothing), shape(64, 256), 5_000),
-        ("10000 blocks of 256", serial(nothing), shape(10_000, 256), 100),
-        ("1000 blocks of 256 with fibers", suspending(nothing), shape(1_000, 256), 20),
+        ("1 block of 256", serial_program(empty_kernel), launch_config(1, 256), 20_000),
+        ("1 block of 256 with fibers", suspending_program(empty_kernel), launch_config(1, 256), 5_000),
+        ("64 blocks of 256", serial_program(empty_kernel), launch_config(64, 256), 5_000),
+        ("10000 blocks of 256", serial_program(empty_kernel), launch_config(10_000, 256), 100),
+        ("1000 blocks of 256 with fibers", suspending_program(empty_kernel), launch_config(1_000, 256), 20),
     ] {
         let cancel = CancelFlag::new();
         for _ in 0..10 {

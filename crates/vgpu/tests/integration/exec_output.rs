@@ -2,36 +2,36 @@
 //! process, because it goes to the process's standard output and error.
 #![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
-use crate::exec_support::{param, run, serial, shape};
+use crate::exec_support::{kernel_param, launch_config, run_with_data, serial_program};
 use crate::own_process::{is_child, rerun};
 use crate::window_memory;
 use rtcg_vgpu::abi::WarpCtx;
-use rtcg_vgpu::exec::{FaultKind, RUNTIME_CALLS, calls, limits};
+use rtcg_vgpu::exec::{FaultKind, RUNTIME_CALLS, limits, runtime_calls};
 use rtcg_vgpu::jit::runtime::AssertArgs;
 use std::process::Output;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 /// Device memory with `bytes` in it.
-fn device(bytes: &[u8]) -> u64 {
-    let start = window_memory::commit(bytes.len());
+fn device_memory_with(bytes: &[u8]) -> u64 {
+    let start = window_memory::commit_guarded(bytes.len());
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), start as *mut u8, bytes.len()) };
     start as u64
 }
 
 /// Runs test `name` of this file in a child process with `RTCG_TEST_CHILD` set.
-fn child(name: &str) -> Output {
+fn rerun_in_child(name: &str) -> Output {
     rerun(module_path!(), name).output().unwrap()
 }
 
-struct Print {
+struct PrintCase {
     format: u64,
     arguments: [u64; 32],
     returned: AtomicU32,
 }
 
-unsafe extern "C" fn print(ctx: *mut WarpCtx) {
+unsafe extern "C" fn vprintf_kernel(ctx: *mut WarpCtx) {
     unsafe {
-        let p = param::<Print>(ctx);
+        let p = kernel_param::<PrintCase>(ctx);
         let mut result = [0; 32];
         (RUNTIME_CALLS.vprintf)(ctx, (*ctx).live & 0b101, 4, &[p.format; 32], &p.arguments, &mut result);
         p.returned.store(result[2] as u32, SeqCst);
@@ -41,7 +41,7 @@ unsafe extern "C" fn print(ctx: *mut WarpCtx) {
 #[test]
 fn printf_formats_its_packed_arguments() {
     if !is_child() {
-        let out = child("printf_formats_its_packed_arguments");
+        let out = rerun_in_child("printf_formats_its_packed_arguments");
         let text = String::from_utf8(out.stdout).unwrap();
         assert!(
             text.contains("i=-7 s=dev [  3.25] 100% u=5000000000 <  c>\ni=8 s=dev [ -1.00] 100% u=1 <  d>\n"),
@@ -49,8 +49,8 @@ fn printf_formats_its_packed_arguments() {
         );
         return;
     }
-    let string = device(b"dev\0");
-    let format = device(b"i=%d s=%s [%*.2f] 100%% u=%llu <%3c>\n\0");
+    let string = device_memory_with(b"dev\0");
+    let format = device_memory_with(b"i=%d s=%s [%*.2f] 100%% u=%llu <%3c>\n\0");
     let pack = |i: i32, f: f64, u: u64, c: i32| {
         let mut b = Vec::new();
         b.extend_from_slice(&i.to_le_bytes());
@@ -64,30 +64,30 @@ fn printf_formats_its_packed_arguments() {
         b
     };
     let mut arguments = [0; 32];
-    arguments[0] = device(&pack(-7, 3.25, 5_000_000_000, i32::from(b'c')));
-    arguments[2] = device(&pack(8, -1.0, 1, i32::from(b'd')));
-    let p = Print { format, arguments, returned: AtomicU32::new(0) };
-    run(&serial(print), shape(1, 32), &p).unwrap();
+    arguments[0] = device_memory_with(&pack(-7, 3.25, 5_000_000_000, i32::from(b'c')));
+    arguments[2] = device_memory_with(&pack(8, -1.0, 1, i32::from(b'd')));
+    let p = PrintCase { format, arguments, returned: AtomicU32::new(0) };
+    run_with_data(&serial_program(vprintf_kernel), launch_config(1, 32), &p).unwrap();
     assert_eq!(p.returned.load(SeqCst), 6);
-    calls::printf::flush_output();
+    runtime_calls::printf::flush_output();
 }
 
 #[test]
 fn a_bad_string_is_an_illegal_address() {
-    let format = device(b"%s\0");
-    for bad in [16_u64, device(b"x") + 8192] {
+    let format = device_memory_with(b"%s\0");
+    for bad in [16_u64, device_memory_with(b"x") + 8192] {
         let mut arguments = [0; 32];
-        arguments[0] = device(&bad.to_le_bytes());
+        arguments[0] = device_memory_with(&bad.to_le_bytes());
         arguments[2] = arguments[0];
-        let p = Print { format, arguments, returned: AtomicU32::new(0) };
-        let fault = run(&serial(print), shape(1, 32), &p).unwrap_err();
+        let p = PrintCase { format, arguments, returned: AtomicU32::new(0) };
+        let fault = run_with_data(&serial_program(vprintf_kernel), launch_config(1, 32), &p).unwrap_err();
         assert_eq!((fault.kind, fault.access.unwrap().address), (FaultKind::IllegalAddress, bad));
     }
 }
 
 unsafe extern "C" fn assert_in_thread_5(ctx: *mut WarpCtx) {
     unsafe {
-        let texts = param::<[u64; 3]>(ctx);
+        let texts = kernel_param::<[u64; 3]>(ctx);
         let args = AssertArgs { message: texts[0], file: texts[1], function: texts[2], line: 42, lane: 5 };
         (RUNTIME_CALLS.assertfail)(ctx, 5, &args)
     }
@@ -95,22 +95,22 @@ unsafe extern "C" fn assert_in_thread_5(ctx: *mut WarpCtx) {
 
 #[test]
 fn a_failed_assertion_says_where() {
-    const LINE: &str = "k.cu:42: void f(int): block: [0,0,0], thread: [5,0,0] Assertion `a > 3` failed.";
+    const ASSERT_MESSAGE: &str = "k.cu:42: void f(int): block: [0,0,0], thread: [5,0,0] Assertion `a > 3` failed.";
     if !is_child() {
-        let out = child("a_failed_assertion_says_where");
+        let out = rerun_in_child("a_failed_assertion_says_where");
         let text = String::from_utf8(out.stderr).unwrap();
-        assert!(out.status.success() && text.contains(&format!("{LINE}\n")), "{text}");
+        assert!(out.status.success() && text.contains(&format!("{ASSERT_MESSAGE}\n")), "{text}");
         return;
     }
-    let texts = [device(b"a > 3\0"), device(b"k.cu\0"), device(b"void f(int)\0")];
-    let fault = run(&serial(assert_in_thread_5), shape(1, 32), &texts).unwrap_err();
+    let texts = [device_memory_with(b"a > 3\0"), device_memory_with(b"k.cu\0"), device_memory_with(b"void f(int)\0")];
+    let fault = run_with_data(&serial_program(assert_in_thread_5), launch_config(1, 32), &texts).unwrap_err();
     assert_eq!((fault.kind, fault.code, fault.thread), (FaultKind::Assert, 710, [5, 0, 0]));
-    assert!(fault.report.contains(LINE));
+    assert!(fault.report.contains(ASSERT_MESSAGE));
 }
 
-unsafe extern "C" fn allocate(ctx: *mut WarpCtx) {
+unsafe extern "C" fn malloc_and_free_per_lane(ctx: *mut WarpCtx) {
     unsafe {
-        let keep = param::<[AtomicU32; 2]>(ctx);
+        let keep = kernel_param::<[AtomicU32; 2]>(ctx);
         let mut got = [0; 32];
         (RUNTIME_CALLS.malloc)(ctx, (*ctx).live, 6, &[1000; 32], &mut got);
         for (l, &p) in got.iter().enumerate() {
@@ -133,28 +133,28 @@ unsafe extern "C" fn allocate(ctx: *mut WarpCtx) {
 
 #[test]
 fn malloc_gives_memory_and_free_checks_it() {
-    assert_eq!(limits::malloc_heap(), 8 << 20);
+    assert_eq!(limits::malloc_heap_bytes(), 8 << 20);
     let keep = [AtomicU32::new(0), AtomicU32::new(0)];
-    run(&serial(allocate), shape(50, 64), &keep).unwrap();
+    run_with_data(&serial_program(malloc_and_free_per_lane), launch_config(50, 64), &keep).unwrap();
     assert_eq!((keep[0].load(SeqCst), keep[1].load(SeqCst)), (100, 0));
-    let fault = run(&serial(allocate), shape(100, 64), &keep).unwrap_err();
+    let fault = run_with_data(&serial_program(malloc_and_free_per_lane), launch_config(100, 64), &keep).unwrap_err();
     assert!(fault.report.contains("free of a pointer"), "{}", fault.report);
     assert_eq!(fault.thread, [36, 0, 0]);
-    calls::reset_device_malloc();
-    run(&serial(allocate), shape(50, 64), &keep).unwrap();
+    runtime_calls::reset_device_malloc();
+    run_with_data(&serial_program(malloc_and_free_per_lane), launch_config(50, 64), &keep).unwrap();
 }
 
-unsafe extern "C" fn nothing(_: *mut WarpCtx) {}
+unsafe extern "C" fn empty_kernel(_: *mut WarpCtx) {}
 
 #[test]
 fn signals_outside_kernels_keep_their_meaning() {
     use std::os::unix::process::ExitStatusExt;
     if !is_child() {
-        let out = child("signals_outside_kernels_keep_their_meaning");
+        let out = rerun_in_child("signals_outside_kernels_keep_their_meaning");
         assert_eq!(out.status.signal(), Some(libc::SIGSEGV), "{out:?}");
         return;
     }
-    run(&serial(nothing), shape(1, 32), &0).unwrap();
+    run_with_data(&serial_program(empty_kernel), launch_config(1, 32), &0).unwrap();
     unsafe { std::hint::black_box(16 as *const u32).read_volatile() };
 }
 
@@ -162,11 +162,11 @@ unsafe extern "C" fn read_null(_: *mut WarpCtx) {
     unsafe { std::hint::black_box(24 as *const u32).read_volatile() };
 }
 
-static PREVIOUS: std::sync::Mutex<Option<libc::sigaction>> = std::sync::Mutex::new(None);
+static PREVIOUS_HANDLER: std::sync::Mutex<Option<libc::sigaction>> = std::sync::Mutex::new(None);
 
 /// As Python's faulthandler: puts the previous handler back and raises the signal again.
 extern "C" fn raise_again(signal: i32) {
-    let previous = PREVIOUS.lock().unwrap().take().unwrap();
+    let previous = PREVIOUS_HANDLER.lock().unwrap().take().unwrap();
     unsafe {
         libc::sigaction(signal, &previous, std::ptr::null_mut());
         libc::raise(signal);
@@ -176,11 +176,11 @@ extern "C" fn raise_again(signal: i32) {
 #[test]
 fn a_later_handler_that_raises_again_does_no_harm() {
     if !is_child() {
-        let out = child("a_later_handler_that_raises_again_does_no_harm");
+        let out = rerun_in_child("a_later_handler_that_raises_again_does_no_harm");
         assert!(out.status.success(), "{out:?}");
         return;
     }
-    let fault = run(&serial(read_null), shape(1, 32), &0).unwrap_err();
+    let fault = run_with_data(&serial_program(read_null), launch_config(1, 32), &0).unwrap_err();
     assert_eq!(fault.access.unwrap().address, 24);
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
@@ -188,10 +188,10 @@ fn a_later_handler_that_raises_again_does_no_harm() {
         action.sa_sigaction = raise_again as *const () as usize;
         action.sa_flags = libc::SA_ONSTACK | libc::SA_NODEFER;
         libc::sigaction(libc::SIGSEGV, &action, &mut previous);
-        *PREVIOUS.lock().unwrap() = Some(previous);
+        *PREVIOUS_HANDLER.lock().unwrap() = Some(previous);
     }
     for _ in 0..3 {
-        let fault = run(&serial(read_null), shape(1, 32), &0).unwrap_err();
+        let fault = run_with_data(&serial_program(read_null), launch_config(1, 32), &0).unwrap_err();
         assert_eq!((fault.kind, fault.access.unwrap().address), (FaultKind::IllegalAddress, 24));
     }
 }

@@ -2,12 +2,12 @@
 #![allow(unsafe_code, clippy::undocumented_unsafe_blocks, clippy::result_large_err)]
 
 use crate::window_memory;
-use rtcg_vgpu::exec::{CancelFlag, Fault, FaultKind, Launch, calls, host_ranges, run_launch, validate_launch};
+use rtcg_vgpu::exec::{CancelFlag, Fault, FaultKind, Launch, host_ranges, run_launch, runtime_calls, validate_launch};
 use rtcg_vgpu::memory::window::device_window;
 use rtcg_vgpu::module::{LoadOptions, LoadedModule, load_image};
 use std::sync::Arc;
 
-const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
+const PTX_HEADER: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
 /// Device memory of `n` elements, filled with `value`; never given back.
 struct Buffer<T> {
@@ -18,7 +18,7 @@ struct Buffer<T> {
 impl<T: Copy> Buffer<T> {
     fn new(n: usize, value: T) -> Buffer<T> {
         // A page without access lies behind every buffer.
-        let start = window_memory::commit(n * size_of::<T>());
+        let start = window_memory::commit_guarded(n * size_of::<T>());
         let b = Buffer { at: start as *mut T, n };
         (0..n).for_each(|i| unsafe { b.at.add(i).write(value) });
         b
@@ -31,25 +31,25 @@ impl<T: Copy> Buffer<T> {
     }
 }
 
-fn module(body: &str) -> Arc<LoadedModule> {
-    load_image(format!("{HEAD}{body}").as_bytes(), &LoadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
+fn load_module(body: &str) -> Arc<LoadedModule> {
+    load_image(format!("{PTX_HEADER}{body}").as_bytes(), &LoadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn launch(m: &Arc<LoadedModule>, name: &str, grid: u32, block: u32, params: &[u64]) -> Launch {
+fn make_launch(m: &Arc<LoadedModule>, name: &str, grid: u32, block: u32, params: &[u64]) -> Launch {
     let function = m.kernel(name).unwrap();
     let mut packed = vec![0; function.param_bytes()];
-    for (p, v) in function.params().iter().zip(params) {
+    for (p, v) in function.kernel_params().iter().zip(params) {
         packed[p.offset..p.offset + p.size].copy_from_slice(&v.to_le_bytes()[..p.size]);
     }
     Launch { function, grid: [grid, 1, 1], block: [block, 1, 1], dynamic_shared: 0, params: packed, cooperative: false }
 }
 
-fn go(l: &Launch) -> Result<(), Fault> {
+fn run_to_end(l: &Launch) -> Result<(), Fault> {
     validate_launch(l).unwrap();
     run_launch(l, &CancelFlag::new())
 }
 
-const SAXPY: &str = "
+const SAXPY_PTX: &str = "
 .visible .entry saxpy(.param .u64 y, .param .u64 x, .param .f32 a, .param .u32 n) {
     .reg .pred %p<2>; .reg .f32 %f<5>; .reg .b32 %r<6>; .reg .b64 %rd<8>;
     ld.param.u64 %rd1, [y]; ld.param.u64 %rd2, [x]; ld.param.f32 %f1, [a]; ld.param.u32 %r2, [n];
@@ -69,22 +69,22 @@ DONE:
 
 #[test]
 fn saxpy_of_many_sizes() {
-    let m = module(SAXPY);
+    let m = load_module(SAXPY_PTX);
     for (n, block) in [(1, 1), (31, 32), (1000, 96), (4096, 256), (100_000, 1024), (333, 7)] {
         let (x, y) = (Buffer::new(n, 0.0_f32), Buffer::new(n, 1.5_f32));
         (0..n).for_each(|i| unsafe { x.at.add(i).write(i as f32) });
         let params = [y.address(), x.address(), u64::from(2.0_f32.to_bits()), n as u64];
-        go(&launch(&m, "saxpy", (n as u32).div_ceil(block), block, &params)).unwrap();
+        run_to_end(&make_launch(&m, "saxpy", (n as u32).div_ceil(block), block, &params)).unwrap();
         assert!(y.get().iter().enumerate().all(|(i, &v)| v == 1.5 + 2.0 * i as f32), "n = {n}");
     }
 }
 
 #[test]
 fn an_access_behind_a_buffer_is_reported_with_its_place() {
-    let m = module(SAXPY);
+    let m = load_module(SAXPY_PTX);
     let (x, y) = (Buffer::new(1024, 0.0_f32), Buffer::new(2048, 0.0_f32));
     let params = [y.address(), x.address(), 0, 2048];
-    let fault = go(&launch(&m, "saxpy", 16, 128, &params)).unwrap_err();
+    let fault = run_to_end(&make_launch(&m, "saxpy", 16, 128, &params)).unwrap_err();
     assert_eq!((fault.code, fault.kind), (700, FaultKind::IllegalAddress), "{fault}");
     assert_eq!(fault.block, [8, 0, 0], "{fault}");
     let access = fault.access.unwrap();
@@ -92,16 +92,16 @@ fn an_access_behind_a_buffer_is_reported_with_its_place() {
     assert_eq!(access.address & !0xfff, x.address() + 4096, "{fault}");
     assert!(fault.report.contains("ld.global.f32 %f2, [%rd5]"), "{fault}");
     // A null pointer, and the launch after it is fine.
-    let fault = go(&launch(&m, "saxpy", 1, 32, &[0, x.address(), 0, 32])).unwrap_err();
+    let fault = run_to_end(&make_launch(&m, "saxpy", 1, 32, &[0, x.address(), 0, 32])).unwrap_err();
     assert!(fault.kind == FaultKind::IllegalAddress && fault.report.contains("null"), "{fault}");
-    let fault = go(&launch(&m, "saxpy", 1, 32, &[y.address(), x.address() + 2, 0, 32])).unwrap_err();
+    let fault = run_to_end(&make_launch(&m, "saxpy", 1, 32, &[y.address(), x.address() + 2, 0, 32])).unwrap_err();
     assert_eq!((fault.code, fault.kind), (716, FaultKind::MisalignedAddress), "{fault}");
-    go(&launch(&m, "saxpy", 1, 32, &[y.address(), x.address(), 0, 32])).unwrap();
+    run_to_end(&make_launch(&m, "saxpy", 1, 32, &[y.address(), x.address(), 0, 32])).unwrap();
 }
 
 /// Reads `p[i + tid]` and `q[i + tid]`, and writes their sum to `out`; the pointers are checked, not
 /// the addresses.
-const OFFSETS: &str = "
+const OFFSET_SUM_PTX: &str = "
 .visible .entry offsets(.param .u64 p, .param .u64 q, .param .u64 out, .param .u32 i) {
     .reg .f32 %f<4>; .reg .b32 %r<4>; .reg .b64 %rd<10>;
     ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q]; ld.param.u64 %rd3, [out]; ld.param.u32 %r1, [i];
@@ -114,9 +114,9 @@ const OFFSETS: &str = "
 
 #[test]
 fn offsets_from_good_pointers_cannot_leave_the_window_unnoticed() {
-    let m = module(OFFSETS);
+    let m = load_module(OFFSET_SUM_PTX);
     let (x, out) = (Buffer::new(64, 2.0_f32), Buffer::new(32, 0.0_f32));
-    go(&launch(&m, "offsets", 1, 32, &[x.address(), x.address(), out.address(), 32])).unwrap();
+    run_to_end(&make_launch(&m, "offsets", 1, 32, &[x.address(), x.address(), out.address(), 32])).unwrap();
     assert_eq!(out.get(), [4.0; 32]);
     let w = device_window().unwrap();
     let (first, last) = (w.base_address() as u64 + 256, (w.base_address() + w.size_bytes()) as u64 - 256);
@@ -127,13 +127,14 @@ fn offsets_from_good_pointers_cannot_leave_the_window_unnoticed() {
         (first, u64::from((far as u32).wrapping_neg()), first.wrapping_sub(4 * far)),
     ] {
         for pointers in [[p, x.address()], [x.address(), p]] {
-            let good = launch(&m, "offsets", 1, 32, &[x.address(), x.address(), out.address(), 0]);
-            let fault = go(&launch(&m, "offsets", 1, 32, &[pointers[0], pointers[1], out.address(), i])).unwrap_err();
+            let good = make_launch(&m, "offsets", 1, 32, &[x.address(), x.address(), out.address(), 0]);
+            let fault = run_to_end(&make_launch(&m, "offsets", 1, 32, &[pointers[0], pointers[1], out.address(), i]))
+                .unwrap_err();
             assert_eq!((fault.code, fault.kind), (700, FaultKind::IllegalAddress), "{fault}");
             if pointers[0] == p {
                 assert_eq!(fault.access.unwrap().address, reaches, "{fault}");
             }
-            go(&good).unwrap();
+            run_to_end(&good).unwrap();
         }
     }
     // What lies near no pointer of the window is caught as well, and so is what is not aligned.
@@ -142,29 +143,31 @@ fn offsets_from_good_pointers_cannot_leave_the_window_unnoticed() {
         (w.base_address() + w.size_bytes()) as u64 + (80 << 30),
         0x1234_5678_9000,
     ] {
-        let fault = go(&launch(&m, "offsets", 1, 32, &[x.address(), p, out.address(), 5])).unwrap_err();
+        let fault = run_to_end(&make_launch(&m, "offsets", 1, 32, &[x.address(), p, out.address(), 5])).unwrap_err();
         assert_eq!((fault.code, fault.kind), (700, FaultKind::IllegalAddress), "{fault}");
     }
     // Memory of the host beside memory of the device.
     let host = vec![3.0_f32; 64];
     assert!(host_ranges::register_range(host.as_ptr() as usize, 256));
-    go(&launch(&m, "offsets", 1, 32, &[host.as_ptr() as u64, x.address(), out.address(), 32])).unwrap();
+    run_to_end(&make_launch(&m, "offsets", 1, 32, &[host.as_ptr() as u64, x.address(), out.address(), 32])).unwrap();
     assert_eq!(out.get(), [5.0; 32]);
-    let fault = go(&launch(&m, "offsets", 1, 32, &[host.as_ptr() as u64, x.address(), out.address(), 33])).unwrap_err();
+    let fault = run_to_end(&make_launch(&m, "offsets", 1, 32, &[host.as_ptr() as u64, x.address(), out.address(), 33]))
+        .unwrap_err();
     assert_eq!(fault.access.unwrap().address, host.as_ptr() as u64 + 256, "{fault}");
     assert!(host_ranges::unregister_range(host.as_ptr() as usize));
-    let fault = go(&launch(&m, "offsets", 1, 32, &[x.address(), x.address() + 1, out.address(), 0])).unwrap_err();
+    let fault =
+        run_to_end(&make_launch(&m, "offsets", 1, 32, &[x.address(), x.address() + 1, out.address(), 0])).unwrap_err();
     assert_eq!((fault.code, fault.kind), (716, FaultKind::MisalignedAddress), "{fault}");
 }
 
 #[test]
 fn source_lines_are_reported() {
     let text = ".visible .entry k() {\n.reg .b64 %rd<2>; .reg .b32 %r<2>;\n.loc 1 33 7\nmov.u64 %rd1, 64;\nld.global.u32 %r1, [%rd1];\nst.global.u32 [%rd1], %r1;\nret;\n}\n.file 1 \"dir/k.cu\"\n";
-    let fault = go(&launch(&module(text), "k", 1, 32, &[])).unwrap_err();
+    let fault = run_to_end(&make_launch(&load_module(text), "k", 1, 32, &[])).unwrap_err();
     assert_eq!(fault.source, Some(("dir/k.cu".into(), 33)), "{fault}");
 }
 
-const REDUCE: &str = "
+const REDUCE_PTX: &str = "
 .visible .entry reduce(.param .u64 out, .param .u64 in) {
     .shared .align 4 .b8 tile[4096];
     .reg .pred %p<4>; .reg .b32 %r<20>; .reg .b64 %rd<9>;
@@ -200,12 +203,12 @@ DONE:
 
 #[test]
 fn a_tree_reduction_in_shared_memory() {
-    let m = module(REDUCE);
+    let m = load_module(REDUCE_PTX);
     for block in [32_u32, 64, 256, 1024] {
         let input = Buffer::new(100 * block as usize, 0_u32);
         (0..input.n).for_each(|i| unsafe { input.at.add(i).write(i as u32 * 7 + 1) });
         let out = Buffer::new(100, 0_u32);
-        go(&launch(&m, "reduce", 100, block, &[out.address(), input.address()])).unwrap();
+        run_to_end(&make_launch(&m, "reduce", 100, block, &[out.address(), input.address()])).unwrap();
         let values = input.get();
         let sums: Vec<u32> =
             values.chunks(block as usize).map(|c| c.iter().copied().fold(0, u32::wrapping_add)).collect();
@@ -223,10 +226,10 @@ fn shared_memory_ends_where_it_ends() {
     st.shared.u32 [%r2], %r1;
     ret;
 }";
-    let m = module(text);
-    go(&launch(&m, "k", 4, 32, &[4092])).unwrap();
+    let m = load_module(text);
+    run_to_end(&make_launch(&m, "k", 4, 32, &[4092])).unwrap();
     for bad in [4096_u64, 1 << 20, u64::from(u32::MAX - 3)] {
-        let fault = go(&launch(&m, "k", 4, 32, &[bad])).unwrap_err();
+        let fault = run_to_end(&make_launch(&m, "k", 4, 32, &[bad])).unwrap_err();
         assert_eq!(fault.kind, FaultKind::IllegalAddress);
         assert!(fault.report.contains(&format!("offset {bad} of the block's 4096 bytes of shared memory")), "{fault}");
     }
@@ -268,20 +271,20 @@ JOIN:
 
 #[test]
 fn cooperative_groups_grid_sync() {
-    let m = module(GRID_SYNC);
+    let m = load_module(GRID_SYNC);
     for blocks in [1, 3, 64, 500] {
         let out = Buffer::new(1 + blocks as usize * 64, 0_u32);
-        let mut l = launch(&m, "sync", blocks, 64, &[out.address()]);
+        let mut l = make_launch(&m, "sync", blocks, 64, &[out.address()]);
         l.cooperative = true;
-        go(&l).unwrap();
+        run_to_end(&l).unwrap();
         assert!(out.get().iter().all(|&v| v == blocks * 64), "{blocks} blocks");
     }
     let out = Buffer::new(100, 0_u32);
-    let fault = go(&launch(&m, "sync", 1, 64, &[out.address()])).unwrap_err();
+    let fault = run_to_end(&make_launch(&m, "sync", 1, 64, &[out.address()])).unwrap_err();
     assert_eq!((fault.kind, fault.code), (FaultKind::Trap, 719));
 }
 
-const OUTPUT: &str = "
+const DEVICE_OUTPUT_PTX: &str = "
 .extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
 .extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);
 .extern .func (.param .b64 r) malloc(.param .b64 n);
@@ -324,18 +327,18 @@ OK:
 
 #[test]
 fn device_functions_of_the_runtime() {
-    let m = module(OUTPUT);
+    let m = load_module(DEVICE_OUTPUT_PTX);
     let out = Buffer::new(64, 0_u32);
-    go(&launch(&m, "print", 1, 40, &[out.address()])).unwrap();
+    run_to_end(&make_launch(&m, "print", 1, 40, &[out.address()])).unwrap();
     assert_eq!(out.get()[..40], [2; 40]);
-    calls::printf::flush_output();
-    go(&launch(&m, "alloc", 1, 64, &[out.address()])).unwrap();
+    runtime_calls::printf::flush_output();
+    run_to_end(&make_launch(&m, "alloc", 1, 64, &[out.address()])).unwrap();
     assert_eq!(out.get(), (0..64).collect::<Vec<u32>>());
-    let fault = go(&launch(&m, "check", 2, 64, &[out.address()])).unwrap_err();
+    let fault = run_to_end(&make_launch(&m, "check", 2, 64, &[out.address()])).unwrap_err();
     assert_eq!((fault.code, fault.thread), (710, [17, 0, 0]), "{fault}");
 }
 
-const RECURSIVE: &str = "
+const RECURSION_PTX: &str = "
 .func (.param .b32 r) down(.param .b32 n) {
     .local .align 4 .b8 frame[64];
     .reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<3>;
@@ -363,18 +366,18 @@ ZERO:
 
 #[test]
 fn recursion_works_until_it_runs_away() {
-    let m = module(RECURSIVE);
+    let m = load_module(RECURSION_PTX);
     let out = Buffer::new(64, 0_u32);
-    go(&launch(&m, "sum", 1, 64, &[out.address(), 100])).unwrap();
+    run_to_end(&make_launch(&m, "sum", 1, 64, &[out.address(), 100])).unwrap();
     let expected: Vec<u32> = (100..164).map(|n| n * (n + 1) / 2).collect();
     assert_eq!(out.get(), expected);
-    let fault = go(&launch(&m, "sum", 1, 64, &[out.address(), 1 << 30])).unwrap_err();
+    let fault = run_to_end(&make_launch(&m, "sum", 1, 64, &[out.address(), 1 << 30])).unwrap_err();
     assert_eq!(fault.kind, FaultKind::StackOverflow, "{fault}");
-    go(&launch(&m, "sum", 1, 64, &[out.address(), 100])).unwrap();
+    run_to_end(&make_launch(&m, "sum", 1, 64, &[out.address(), 100])).unwrap();
     assert_eq!(out.get(), expected);
 }
 
-const SPINNING: &str = "
+const ENDLESS_LOOP_PTX: &str = "
 .visible .entry forever(.param .u64 out) {
     .reg .b32 %r<3>; .reg .b64 %rd<3>;
     ld.param.u64 %rd1, [out]; mov.u32 %r1, 1; st.global.u32 [%rd1], %r1;
@@ -398,10 +401,10 @@ WAIT:
 
 #[test]
 fn an_endless_loop_can_be_cancelled() {
-    let m = module(SPINNING);
+    let m = load_module(ENDLESS_LOOP_PTX);
     for threads in [32, 33, 256] {
         let out = Buffer::new(1, 0_u32);
-        let l = launch(&m, "forever", 100, threads, &[out.address()]);
+        let l = make_launch(&m, "forever", 100, threads, &[out.address()]);
         let cancel = CancelFlag::new();
         let fault = std::thread::scope(|s| {
             let running = s.spawn(|| run_launch(&l, &cancel));
@@ -418,24 +421,24 @@ fn an_endless_loop_can_be_cancelled() {
 /// Thread after thread, the last block's first: lanes of a warp, warps and blocks wait for each other.
 #[test]
 fn a_relay_through_all_threads_of_all_blocks() {
-    let m = module(SPINNING);
+    let m = load_module(ENDLESS_LOOP_PTX);
     for (blocks, threads) in [(1, 32), (1, 40), (3, 64), (20, 70)] {
         let turn = Buffer::new(1, 0_u32);
-        go(&launch(&m, "relay", blocks, threads, &[turn.address()])).unwrap();
+        run_to_end(&make_launch(&m, "relay", blocks, threads, &[turn.address()])).unwrap();
         assert_eq!(turn.get(), [blocks * threads]);
     }
 }
 
 #[test]
 fn cooperative_grids_of_several_threads_do_not_block_each_other() {
-    let m = module(GRID_SYNC);
+    let m = load_module(GRID_SYNC);
     std::thread::scope(|s| {
         for _ in 0..3 {
             s.spawn(|| {
                 let out = Buffer::new(1 + 1000 * 32, 0_u32);
-                let mut l = launch(&m, "sync", 1000, 32, &[out.address()]);
+                let mut l = make_launch(&m, "sync", 1000, 32, &[out.address()]);
                 l.cooperative = true;
-                go(&l).unwrap();
+                run_to_end(&l).unwrap();
                 assert!(out.get().iter().all(|&v| v == 32_000));
             });
         }

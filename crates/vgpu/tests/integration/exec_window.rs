@@ -1,7 +1,7 @@
 //! The device window: alignment, division into areas, commit and decommit.
 #![allow(unsafe_code)]
 
-use rtcg_vgpu::memory::window::{SHARED_SPAN, device_window, page_size};
+use rtcg_vgpu::memory::window::{SHARED_SPAN_BYTES, device_window, page_size};
 
 #[test]
 fn areas_are_disjoint_and_inside() {
@@ -16,7 +16,7 @@ fn areas_are_disjoint_and_inside() {
     assert!(w.n_shared_spans() >= 8);
     for i in 0..w.n_shared_spans() {
         let span = w.shared_span(i);
-        assert_eq!(span.len, SHARED_SPAN);
+        assert_eq!(span.len, SHARED_SPAN_BYTES);
         assert!(w.shared_area().contains(span.start) && span.end() <= w.shared_area().end());
     }
     assert!(!w.contains(0) && !w.contains(w.base_address() - 1) && w.contains(w.base_address() + w.size_bytes() - 1));

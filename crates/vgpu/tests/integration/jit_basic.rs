@@ -2,7 +2,7 @@
 
 use crate::jit_support::*;
 
-const SAXPY: &str = "
+const SAXPY_PTX: &str = "
 .visible .entry saxpy(.param .f32 a, .param .u64 x, .param .u64 y, .param .u32 n) {
     .reg .pred %p<2>; .reg .f32 %f<5>; .reg .b32 %r<6>; .reg .b64 %rd<8>;
     ld.param.f32 %f1, [a];
@@ -34,14 +34,19 @@ fn saxpy_of_full_and_partial_warps() {
         let x: Vec<f32> = (0..n).map(|i| i as f32 * 0.5).collect();
         let y: Vec<f32> = (0..n).map(|i| 100.0 - i as f32).collect();
         let grid = (n as u32).div_ceil(block);
-        let out =
-            run(SAXPY, "saxpy", grid, [block, 1, 1], &[Arg::F32(3.0), buffer(&x), buffer(&y), Arg::U32(n as u32)]);
+        let out = run_all_variants(
+            SAXPY_PTX,
+            "saxpy",
+            grid,
+            [block, 1, 1],
+            &[Arg::F32(3.0), buffer_arg(&x), buffer_arg(&y), Arg::U32(n as u32)],
+        );
         let expected: Vec<f32> = (0..n).map(|i| 3.0f32.mul_add(x[i], y[i])).collect();
-        assert_eq!(f32s(&out[1]), expected);
+        assert_eq!(to_f32s(&out[1]), expected);
     }
 }
 
-const COLLATZ: &str = "
+const COLLATZ_PTX: &str = "
 .visible .entry collatz(.param .u64 out) {
     .reg .pred %p<4>; .reg .b32 %r<10>; .reg .b64 %rd<4>;
     ld.param.u64 %rd1, [out];
@@ -70,7 +75,7 @@ DONE:
 
 #[test]
 fn divergent_loops_rejoin() {
-    let out = run(COLLATZ, "collatz", 1, [96, 1, 1], &[buffer(&[0u32; 96])]);
+    let out = run_all_variants(COLLATZ_PTX, "collatz", 1, [96, 1, 1], &[buffer_arg(&[0u32; 96])]);
     let steps = |mut n: u32| {
         let mut k = 0;
         while n > 1 {
@@ -79,10 +84,10 @@ fn divergent_loops_rejoin() {
         }
         k
     };
-    assert_eq!(u32s(&out[0]), (1..=96).map(steps).collect::<Vec<_>>());
+    assert_eq!(to_u32s(&out[0]), (1..=96).map(steps).collect::<Vec<_>>());
 }
 
-const REDUCE: &str = "
+const REDUCE_PTX: &str = "
 .visible .entry reduce(.param .u64 in, .param .u64 out) {
     .reg .pred %p<4>; .reg .b32 %r<12>; .reg .b64 %rd<8>;
     .shared .align 4 .b8 tile[512];
@@ -123,11 +128,11 @@ DONE:
 #[test]
 fn tree_reduction_through_shared_memory() {
     let data: Vec<u32> = (0..128).map(|i| i * i + 7).collect();
-    let out = run(REDUCE, "reduce", 1, [128, 1, 1], &[buffer(&data), buffer(&[0u32])]);
-    assert_eq!(u32s(&out[1]), [data.iter().sum::<u32>()]);
+    let out = run_all_variants(REDUCE_PTX, "reduce", 1, [128, 1, 1], &[buffer_arg(&data), buffer_arg(&[0u32])]);
+    assert_eq!(to_u32s(&out[1]), [data.iter().sum::<u32>()]);
 }
 
-const ROWS: &str = "
+const ROWS_KERNEL_PTX: &str = "
 .visible .entry rows(.param .u64 a, .param .u64 out, .param .u32 n) {
     .reg .pred %p<4>; .reg .b32 %r<20>; .reg .b64 %rd<12>;
     ld.param.u64 %rd1, [a];
@@ -167,18 +172,18 @@ SKIP:
 fn blocks_of_short_rows_multiply_matrices() {
     for n in [8usize, 16, 24, 12] {
         let a: Vec<u32> = (0..n * n).map(|i| (i * 7 % 31) as u32).collect();
-        let out = run(
-            ROWS,
+        let out = run_all_variants(
+            ROWS_KERNEL_PTX,
             "rows",
             1,
             [n as u32, n as u32, 1],
-            &[buffer(&a), buffer(&vec![0u32; n * n]), Arg::U32(n as u32)],
+            &[buffer_arg(&a), buffer_arg(&vec![0u32; n * n]), Arg::U32(n as u32)],
         );
         let want = |i: usize| {
             let (y, x) = (i / n, i % n);
             let dot: u32 = (0..n).map(|k| a[y * n + k] * a[k * n + x]).sum();
             if x > y { dot } else { dot + i as u32 }
         };
-        assert_eq!(u32s(&out[1]), (0..n * n).map(want).collect::<Vec<_>>(), "n = {n}");
+        assert_eq!(to_u32s(&out[1]), (0..n * n).map(want).collect::<Vec<_>>(), "n = {n}");
     }
 }

@@ -4,7 +4,7 @@ use crate::jit_support::*;
 
 /// Device functions, and a kernel `k` with its output pointer in `%rd1`, `%tid.x` in `%r1`, the
 /// address of its element in `%rd2` and its lane's parity in `%p1`.
-fn text(functions: &str, body: &str) -> String {
+fn module_text(functions: &str, body: &str) -> String {
     format!(
         ".shared .align 4 .b8 box[1024];
         {functions}
@@ -22,13 +22,13 @@ fn text(functions: &str, body: &str) -> String {
     )
 }
 
-fn outputs(ptx: &str, threads: u32) -> Vec<u32> {
-    u32s(&run(ptx, "k", 1, [threads, 1, 1], &[buffer(&vec![0_u32; threads as usize])])[0])
+fn run_outputs(ptx: &str, threads: u32) -> Vec<u32> {
+    to_u32s(&run_all_variants(ptx, "k", 1, [threads, 1, 1], &[buffer_arg(&vec![0_u32; threads as usize])])[0])
 }
 
 /// A function that stores its argument plus `added` for its neighbour, waits, and returns what the
 /// neighbour stored.
-fn exchange(name: &str, added: u32) -> String {
+fn exchange_function(name: &str, added: u32) -> String {
     format!(
         ".func (.param .b32 result) {name}(.param .b32 v) {{
             .reg .pred %p<2>; .reg .b32 %r<10>;
@@ -43,18 +43,21 @@ fn exchange(name: &str, added: u32) -> String {
     )
 }
 
-fn call(name: &str) -> String {
+fn call_text(name: &str) -> String {
     format!("{{ .param .b32 a; .param .b32 r; st.param.b32 [a], %r1; call (r), {name}, (a); ld.param.b32 %r3, [r]; }}")
 }
 
 #[test]
 fn barriers_in_calls_on_both_sides_of_a_branch() {
-    let body =
-        format!("@%p1 bra EVEN; {} bra JOIN; EVEN: {} JOIN: st.global.u32 [%rd2], %r3;", call("odd"), call("even"));
-    let ptx = text(&format!("{}{}", exchange("odd", 1000), exchange("even", 2000)), &body);
+    let body = format!(
+        "@%p1 bra EVEN; {} bra JOIN; EVEN: {} JOIN: st.global.u32 [%rd2], %r3;",
+        call_text("odd"),
+        call_text("even")
+    );
+    let ptx = module_text(&format!("{}{}", exchange_function("odd", 1000), exchange_function("even", 2000)), &body);
     for threads in [64, 44] {
         let want: Vec<u32> = (0..threads).map(|t| (t ^ 1) + if t % 2 == 1 { 2000 } else { 1000 }).collect();
-        assert_eq!(outputs(&ptx, threads), want);
+        assert_eq!(run_outputs(&ptx, threads), want);
     }
 }
 
@@ -67,9 +70,9 @@ fn guarded_calls_whose_functions_call_others_that_wait() {
         ret; }";
     let body = "mov.u32 %r3, 7; @%p1 call (%r3), wrapper, (%r1); @!%p1 call (%r3), wrapper, (5);
         st.global.u32 [%rd2], %r3;";
-    let ptx = text(&format!("{}{wrapper}", exchange("odd", 100)), body);
+    let ptx = module_text(&format!("{}{wrapper}", exchange_function("odd", 100)), body);
     let want: Vec<u32> = (0..64).map(|t| 100 + if t % 2 == 1 { t ^ 1 } else { 5 }).collect();
-    assert_eq!(outputs(&ptx, 64), want);
+    assert_eq!(run_outputs(&ptx, 64), want);
 }
 
 /// Lanes that return early from the function meet the others at a barrier of the kernel.
@@ -84,11 +87,11 @@ fn lanes_that_return_early_wait_outside() {
         { .param .b32 a; st.param.b32 [a], %r1; call early, (a); }
         and.b32 %r6, %r1, 2; setp.eq.u32 %p2, %r6, 0; @!%p2 bra READ; barrier.sync 0;
         READ: ld.shared.u32 %r7, [box]; add.u32 %r7, %r7, %r1; st.global.u32 [%rd2], %r7;";
-    assert_eq!(outputs(&text(function, body), 96), (0..96).collect::<Vec<u32>>());
+    assert_eq!(run_outputs(&module_text(function, body), 96), (0..96).collect::<Vec<u32>>());
 }
 
 /// Takes and gives back a lock: the lane that has it must leave the function while others spin there.
-const LOCK: &str = ".func lock(.param .b64 at) {
+const LOCK_FUNCTIONS_PTX: &str = ".func lock(.param .b64 at) {
         .reg .pred %p<2>; .reg .b32 %r<2>; .reg .b64 %rd<2>; ld.param.u64 %rd1, [at];
         SPIN: atom.global.cas.b32 %r1, [%rd1], 0, 1; setp.ne.u32 %p1, %r1, 0; @%p1 bra SPIN;
         ret; }
@@ -102,7 +105,7 @@ fn lanes_take_a_lock_in_a_call() {
     let body = "{ .param .b64 a; st.param.b64 [a], %rd1; call lock, (a); }
         ld.volatile.global.u32 %r3, [%rd1+4]; add.u32 %r3, %r3, 1; st.volatile.global.u32 [%rd1+4], %r3;
         { .param .b64 a; st.param.b64 [a], %rd1; call unlock, (a); }";
-    let got = outputs(&text(LOCK, body), 80);
+    let got = run_outputs(&module_text(LOCK_FUNCTIONS_PTX, body), 80);
     assert_eq!(got[..2], [0, 80]);
 }
 
@@ -126,7 +129,7 @@ fn a_call_waits_for_another() {
         calls("tell", 0),
         calls("wait", 4)
     );
-    assert_eq!(outputs(&text(functions, &body), 64)[..2], [1, 1]);
+    assert_eq!(run_outputs(&module_text(functions, &body), 64)[..2], [1, 1]);
 }
 
 /// A loop that asks a function, which looks once, lets the other warps run.
@@ -139,7 +142,8 @@ fn loops_ask_functions() {
         ASK: { .param .b64 a; .param .b32 r; st.param.b64 [a], %rd1; call (r), look, (a); ld.param.b32 %r3, [r]; }
         setp.eq.u32 %p3, %r3, 0; @%p3 bra ASK; st.global.u32 [%rd2+256], %r3; bra DONE;
         TELL: setp.eq.u32 %p4, %r1, 63; @%p4 st.volatile.global.u32 [%rd1], 9; DONE:";
-    let got = u32s(&run(&text(function, body), "k", 1, [64, 1, 1], &[buffer(&[0_u32; 128])])[0]);
+    let got =
+        to_u32s(&run_all_variants(&module_text(function, body), "k", 1, [64, 1, 1], &[buffer_arg(&[0_u32; 128])])[0]);
     assert_eq!(got[64..96], [9; 32]);
 }
 
@@ -152,5 +156,5 @@ fn shared_variables_stay_one() {
         @%p1 st.shared.u32 [box], %r3; barrier.sync 0; ret; }";
     let calls = |v: &str| format!("{{ .param .b32 a; st.param.b32 [a], {v}; call put, (a); }}");
     let body = format!("{}{} ld.shared.u32 %r3, [box]; st.global.u32 [%rd2], %r3;", calls("41"), calls("0"));
-    assert_eq!(outputs(&text(function, &body), 64), [41; 64]);
+    assert_eq!(run_outputs(&module_text(function, &body), 64), [41; 64]);
 }

@@ -4,7 +4,7 @@
 use crate::jit_support::*;
 
 /// `sum(n, ...)` adds up `n` words; a call may leave out what `...` stands for.
-const VARIADIC: &str = "
+const VARIADIC_SUM_PTX: &str = "
 .func (.param .b32 result) sum(.param .b32 n, .param .align 8 .b8 %VAParam[])
 {
     .reg .pred %p<2>; .reg .b32 %r<5>; .reg .b64 %rd<3>;
@@ -54,9 +54,10 @@ JOIN:
 #[test]
 fn any_number_of_arguments() {
     for threads in [64, 41] {
-        let got = run(VARIADIC, "k", 1, [threads, 1, 1], &[buffer(&vec![0_u32; threads as usize])]);
+        let got =
+            run_all_variants(VARIADIC_SUM_PTX, "k", 1, [threads, 1, 1], &[buffer_arg(&vec![0_u32; threads as usize])]);
         let of = |t: u32| [0, t + 7_000_000, t + 1000, t + 101_000][(t % 4) as usize];
-        assert_eq!(u32s(&got[0]), (0..threads).map(of).collect::<Vec<_>>());
+        assert_eq!(to_u32s(&got[0]), (0..threads).map(of).collect::<Vec<_>>());
     }
 }
 
@@ -86,7 +87,7 @@ fn addresses_of_parameters_are_local() {
     st.global.u32 [%rd2], %r3;
     ret;
 }";
-    let got = run(ptx, "k", 1, [64, 1, 1], &[buffer(&[0_u32; 64])]);
+    let got = run_all_variants(ptx, "k", 1, [64, 1, 1], &[buffer_arg(&[0_u32; 64])]);
     let of = |t: u32| [t + 40, 50, 60, 70, 45][(t % 5) as usize];
-    assert_eq!(u32s(&got[0]), (0..64).map(of).collect::<Vec<_>>());
+    assert_eq!(to_u32s(&got[0]), (0..64).map(of).collect::<Vec<_>>());
 }

@@ -3,7 +3,7 @@
 
 use crate::jit_support::*;
 
-const SHAPES: [[u32; 3]; 15] = [
+const BLOCK_SHAPES: [[u32; 3]; 15] = [
     [1, 1, 1],
     [17, 1, 1],
     [31, 1, 1],
@@ -21,11 +21,11 @@ const SHAPES: [[u32; 3]; 15] = [
     [4, 8, 2],
 ];
 
-const BLOCKS: u32 = 3;
+const GRID_BLOCKS: u32 = 3;
 
 /// `x` is a thread's index in its row, in its block (all rows, without the third dimension), or in the
 /// grid of blocks in one row, plus `first`. Results go to the thread's own place.
-fn kernel(number: &str, body: &str) -> String {
+fn kernel_text(number: &str, body: &str) -> String {
     let number = match number {
         "row" => "mov.u32 %x, %tid.x;",
         "block" => "mad.lo.s32 %x, %ty, %nx, %tx;",
@@ -43,8 +43,8 @@ fn kernel(number: &str, body: &str) -> String {
 }
 
 /// The `x` of each thread, in the order of their places.
-fn numbers(number: &str, [nx, ny, nz]: [u32; 3]) -> Vec<i32> {
-    let threads = (0..BLOCKS * nz * ny * nx).map(|t| (t / (nx * ny * nz), t / nx % ny, t % nx));
+fn thread_indices(number: &str, [nx, ny, nz]: [u32; 3]) -> Vec<i32> {
+    let threads = (0..GRID_BLOCKS * nz * ny * nx).map(|t| (t / (nx * ny * nz), t / nx % ny, t % nx));
     let of = |(block, y, x)| match number {
         "row" => x,
         "block" => y * nx + x,
@@ -54,14 +54,14 @@ fn numbers(number: &str, [nx, ny, nz]: [u32; 3]) -> Vec<i32> {
 }
 
 /// Runs a kernel on all shapes and compares with `expected` of a thread's `x + 32 * first`.
-fn check(body: &str, expected: &dyn Fn(i32, &[u32]) -> u32) {
+fn check_all_shapes(body: &str, expected: &dyn Fn(i32, &[u32]) -> u32) {
     let input: Vec<u32> = (0..1024).map(|i: u32| i.wrapping_mul(2654435761)).collect();
-    for block in SHAPES {
+    for block in BLOCK_SHAPES {
         for (number, first) in [("row", 3), ("block", 0), ("block", -1), ("grid", -1)] {
-            let numbers = numbers(number, block);
-            let out = buffer(&vec![0_u32; numbers.len()]);
-            let args = [out, buffer(&input), Arg::U32(first as u32)];
-            let out = u32s(&run(&kernel(number, body), "k", BLOCKS, block, &args)[0]);
+            let numbers = thread_indices(number, block);
+            let out = buffer_arg(&vec![0_u32; numbers.len()]);
+            let args = [out, buffer_arg(&input), Arg::U32(first as u32)];
+            let out = to_u32s(&run_all_variants(&kernel_text(number, body), "k", GRID_BLOCKS, block, &args)[0]);
             let wanted: Vec<u32> = numbers.iter().map(|x| expected(x + 32 * first, &input)).collect();
             assert_eq!(out, wanted, "{block:?} {number} {first}");
         }
@@ -69,12 +69,12 @@ fn check(body: &str, expected: &dyn Fn(i32, &[u32]) -> u32) {
 }
 
 /// What the code leaves in `%z` is an index of the input.
-fn load(code: &str) -> String {
+fn load_code(code: &str) -> String {
     format!("{code} mul.wide.u32 %d0, %z, 4; add.s64 %d1, %in, %d0; ld.global.u32 %z, [%d1];")
 }
 
 /// `%y / 2^log` in `%r6`, `%y % 2^log` in `%r8`.
-fn signed(log: u32) -> String {
+fn signed_div_rem_code(log: u32) -> String {
     let (bias, mask) = (32 - log, -(1 << log));
     format!(
         "shr.s32 %r3, %y, 31; shr.u32 %r4, %r3, {bias}; add.s32 %r5, %y, %r4; shr.s32 %r6, %r5, {log};
@@ -90,7 +90,7 @@ fn masks_and_shifts_address_memory() {
             "and.b32 %r3, %y, {}; shr.u32 %r4, %y, {log}; and.b32 %r5, %r4, 3; mad.lo.u32 %z, %r5, {n}, %r3;",
             n - 1
         );
-        check(&load(&code), &|y, input| {
+        check_all_shapes(&load_code(&code), &|y, input| {
             input[(y as u32 >> log & 3) as usize * n as usize + (y as u32 & (n - 1)) as usize]
         });
     }
@@ -99,18 +99,18 @@ fn masks_and_shifts_address_memory() {
 #[test]
 fn fields_and_combined_bits_address_memory() {
     let code = "bfe.u32 %r3, %y, 0, 5; bfe.u32 %r4, %y, 5, 2; bfi.b32 %z, %r4, %r3, 6, 2;";
-    check(&load(code), &|y, input| input[(y as u32 & 31 | (y as u32 >> 5 & 3) << 6) as usize]);
+    check_all_shapes(&load_code(code), &|y, input| input[(y as u32 & 31 | (y as u32 >> 5 & 3) << 6) as usize]);
     let code = "and.b32 %r5, %y, 31; or.b32 %r6, %r5, 256; xor.b32 %z, %r6, 31;";
-    check(&load(code), &|y, input| input[((y as u32 & 31 | 256) ^ 31) as usize]);
+    check_all_shapes(&load_code(code), &|y, input| input[((y as u32 & 31 | 256) ^ 31) as usize]);
 }
 
 #[test]
 fn quotients_and_remainders_of_negative_numbers_are_right() {
     for log in [3_u32, 5] {
         let n = 1_i32 << log;
-        let code = signed(log)
+        let code = signed_div_rem_code(log)
             + "add.s32 %z, %r6, 200; add.s32 %r8, %r8, 200; mad.lo.s32 %z, %r8, 2, %z; and.b32 %z, %z, 1023;";
-        check(&load(&code), &|y, input| input[((y / n + 200) + 2 * (y % n + 200)) as usize & 1023]);
+        check_all_shapes(&load_code(&code), &|y, input| input[((y / n + 200) + 2 * (y % n + 200)) as usize & 1023]);
     }
 }
 
@@ -119,7 +119,7 @@ fn quotients_and_remainders_of_negative_numbers_are_right() {
 fn quotients_behind_a_branch_are_right() {
     let code = "shr.s32 %r3, %y, 31; shr.u32 %r4, %r3, 27; add.s32 %r5, %y, %r4; setp.lt.s32 %p0, %tx, 7; @%p0 bra $on;
         mul.lo.s32 %y, %y, 3; membar.gl; $on: shr.s32 %z, %r5, 5;";
-    check(code, &|y, _| (y / 32) as u32);
+    check_all_shapes(code, &|y, _| (y / 32) as u32);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn warps_diverge() {
     let code = "shr.u32 %r3, %y, 5; and.b32 %r4, %y, 31; mov.u32 %z, 1; setp.eq.u32 %p0, %r3, 0; @%p0 bra $first;
         setp.eq.u32 %p1, %r3, 1; @%p1 bra $second; mad.lo.u32 %z, %r3, 5, %r4; bra $end;
         $first: mul.lo.u32 %z, %r4, 3; membar.gl; bra $end; $second: add.u32 %z, %r4, 1000; membar.gl; $end:";
-    check(code, &|y, _| match (y as u32) >> 5 {
+    check_all_shapes(code, &|y, _| match (y as u32) >> 5 {
         0 => (y as u32 & 31) * 3,
         1 => (y as u32 & 31) + 1000,
         w => w.wrapping_mul(5).wrapping_add(y as u32 & 31),

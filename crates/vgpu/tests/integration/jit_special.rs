@@ -3,7 +3,7 @@
 use crate::jit_support::*;
 
 /// Registers of 32 bits whose value a thread can tell, and that value for block `ctaid` of `grid`.
-fn known(name: &str, tid: [u32; 3], block: [u32; 3], ctaid: u32, grid: u32) -> u32 {
+fn expected_register(name: &str, tid: [u32; 3], block: [u32; 3], ctaid: u32, grid: u32) -> u32 {
     let number = tid[0] + block[0] * (tid[1] + block[1] * tid[2]);
     let (lane, eq) = (number % 32, 1_u32 << (number % 32));
     let axis = |v: [u32; 3]| v["xyz".find(&name[name.len() - 1..]).unwrap_or(0)];
@@ -30,7 +30,7 @@ fn known(name: &str, tid: [u32; 3], block: [u32; 3], ctaid: u32, grid: u32) -> u
     }
 }
 
-const PLAIN: [&str; 18] = [
+const SCALAR_REGISTERS: [&str; 18] = [
     "%laneid",
     "%warpid",
     "%nwarpid",
@@ -50,13 +50,13 @@ const PLAIN: [&str; 18] = [
     "%tid.y",
     "%tid.z",
 ];
-const VECTORS: [&str; 7] =
+const VECTOR_REGISTERS: [&str; 7] =
     ["%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid"];
 
 #[test]
-fn registers_that_a_thread_can_tell() {
-    let mut names: Vec<String> = PLAIN.iter().map(|&n| n.into()).collect();
-    names.extend(VECTORS.iter().flat_map(|v| ["x", "y", "z"].map(|d| format!("{v}.{d}"))));
+fn special_registers_have_the_expected_values() {
+    let mut names: Vec<String> = SCALAR_REGISTERS.iter().map(|&n| n.into()).collect();
+    names.extend(VECTOR_REGISTERS.iter().flat_map(|v| ["x", "y", "z"].map(|d| format!("{v}.{d}"))));
     for (block, grid) in [([64, 1, 1], 2), ([8, 4, 3], 3), ([5, 3, 2], 1), ([16, 2, 1], 2)] {
         let threads: u32 = block.iter().product();
         let stores: String = (names.iter().enumerate())
@@ -75,12 +75,16 @@ fn registers_that_a_thread_can_tell() {
             4 * names.len()
         );
         let out = vec![0_u32; (threads * grid) as usize * names.len()];
-        let got = u32s(&run(&ptx, "k", grid, block, &[buffer(&out)])[0]);
+        let got = to_u32s(&run_all_variants(&ptx, "k", grid, block, &[buffer_arg(&out)])[0]);
         for (i, value) in got.iter().enumerate() {
             let (thread, name) = ((i / names.len()) as u32, &names[i % names.len()]);
             let t = thread % threads;
             let tid = [t % block[0], t / block[0] % block[1], t / block[0] / block[1]];
-            assert_eq!(*value, known(name, tid, block, thread / threads, grid), "{name} of {tid:?} in {block:?}");
+            assert_eq!(
+                *value,
+                expected_register(name, tid, block, thread / threads, grid),
+                "{name} of {tid:?} in {block:?}"
+            );
         }
     }
 }
@@ -101,12 +105,13 @@ fn clocks_and_numbers() {
         mov.u64 %rd6, %gridid; atom.global.exch.b64 %rd7, [%rd2], %rd6;
         setp.eq.u64 %p2, %rd7, 0; setp.eq.or.u64 %p2, %rd7, %rd6, %p2; and.pred %p1, %p1, %p2;
         selp.u32 %r8, 1, 0, %p1; red.global.add.u32 [%rd1], %r8; ret; }";
-    let m = parse(ptx);
-    for v in variants([64, 1, 1]) {
+    let m = parse_module(ptx);
+    for v in launch_variants([64, 1, 1]) {
         let shape =
             rtcg_vgpu::exec::LaunchConfig { grid: [5, 1, 1], block: [64, 1, 1], dynamic_shared: 0, cooperative: false };
-        let got = launch(&m, "k", v, shape, &[buffer(&[0_u32]), buffer(&[0_u64])]).unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(u32s(&got[0]), [5 * 64], "{v:?}");
+        let got =
+            launch(&m, "k", v, shape, &[buffer_arg(&[0_u32]), buffer_arg(&[0_u64])]).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(to_u32s(&got[0]), [5 * 64], "{v:?}");
         assert_ne!(got[1], [0; 8], "{v:?}");
     }
 }

@@ -4,7 +4,7 @@ use crate::jit_support::*;
 use rtcg_vgpu::exec::{FaultKind, LaunchConfig};
 
 /// A kernel with one output pointer in `%rd1`, `%tid.x` in `%r1` and its element's address in `%rd2`.
-fn kernel(regs: &str, body: &str) -> String {
+fn kernel_text(regs: &str, body: &str) -> String {
     format!(
         ".visible .entry k(.param .u64 out) {{
             .reg .pred %p<10>; .reg .b32 %r<30>; .reg .b64 %rd<10>; {regs}
@@ -18,9 +18,9 @@ fn kernel(regs: &str, body: &str) -> String {
     )
 }
 
-fn outputs(ptx: &str, threads: u32) -> Vec<u32> {
+fn run_outputs(ptx: &str, threads: u32) -> Vec<u32> {
     let n = threads as usize;
-    u32s(&run(ptx, "k", 1, [threads, 1, 1], &[buffer(&vec![0u32; n])])[0])
+    to_u32s(&run_all_variants(ptx, "k", 1, [threads, 1, 1], &[buffer_arg(&vec![0u32; n])])[0])
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn shuffles_follow_their_mode_and_segments() {
         for dynamic in [false, true] {
             let amount = if dynamic { "%r9" } else { &b.to_string() };
             // The dynamic amount is read from memory, so that no compiler knows it.
-            let ptx = kernel(
+            let ptx = kernel_text(
                 "",
                 &format!(
                     "mov.u32 %r9, {b}; st.global.u32 [%rd2], %r9; ld.volatile.global.u32 %r9, [%rd2];
@@ -60,14 +60,14 @@ fn shuffles_follow_their_mode_and_segments() {
             );
             let want: Vec<u32> =
                 (0..32).map(|l| source(mode, l, b, c)).map(|(j, p)| (j * 100 + 7) as u32 | p << 31).collect();
-            assert_eq!(outputs(&ptx, 32), want, "{mode} {b} {c:#x} dynamic={dynamic}");
+            assert_eq!(run_outputs(&ptx, 32), want, "{mode} {b} {c:#x} dynamic={dynamic}");
         }
     }
 }
 
 #[test]
 fn votes_count_only_the_lanes_that_came() {
-    let ptx = kernel(
+    let ptx = kernel_text(
         "",
         "
         and.b32 %r2, %r1, 1;
@@ -90,12 +90,12 @@ fn votes_count_only_the_lanes_that_came() {
     );
     let want: Vec<u32> =
         (0..32).map(|l| if l % 2 == 0 { 0x155 + 5 } else { 0x2aau32.wrapping_add(0xaaaa_aaaa) }).collect();
-    assert_eq!(outputs(&ptx, 32), want);
+    assert_eq!(run_outputs(&ptx, 32), want);
 }
 
 #[test]
 fn match_and_redux_group_by_value() {
-    let ptx = kernel(
+    let ptx = kernel_text(
         "",
         "
         rem.u32 %r2, %r1, 3;
@@ -106,12 +106,12 @@ fn match_and_redux_group_by_value() {
         st.global.u32 [%rd2], %r4;",
     );
     let sum = |m: u32| (0..32).filter(|l| l % 3 == m).sum::<u32>();
-    assert_eq!(outputs(&ptx, 32), (0..32).map(|l| sum(l % 3) + 31).collect::<Vec<_>>());
+    assert_eq!(run_outputs(&ptx, 32), (0..32).map(|l| sum(l % 3) + 31).collect::<Vec<_>>());
 }
 
 #[test]
 fn barrier_reductions_give_all_threads_the_result() {
-    let ptx = kernel(
+    let ptx = kernel_text(
         "",
         "
         setp.lt.u32 %p1, %r1, 50;
@@ -125,13 +125,13 @@ fn barrier_reductions_give_all_threads_the_result() {
         st.global.u32 [%rd2], %r2;",
     );
     for threads in [64, 80] {
-        assert_eq!(outputs(&ptx, threads), vec![2050; threads as usize]);
+        assert_eq!(run_outputs(&ptx, threads), vec![2050; threads as usize]);
     }
 }
 
 #[test]
 fn lanes_that_exit_early_stay_gone() {
-    let ptx = kernel(
+    let ptx = kernel_text(
         "",
         "
         mov.u32 %r2, 1;
@@ -149,10 +149,10 @@ fn lanes_that_exit_early_stay_gone() {
     let mut want = vec![0; 3];
     want.resize(21, 0x1f_fff8);
     want.resize(32, 0);
-    assert_eq!(outputs(&ptx, 32), want);
+    assert_eq!(run_outputs(&ptx, 32), want);
 }
 
-const ATOMICS: &str = "
+const ATOMICS_PTX: &str = "
     .shared .align 4 .b8 s[16];
     st.shared.u32 [s], 0;
     st.shared.u32 [s+4], -1;
@@ -174,15 +174,15 @@ const ATOMICS: &str = "
 
 #[test]
 fn atomics_of_guarded_and_of_all_lanes() {
-    let out = run(&kernel("", ATOMICS), "k", 1, [32, 1, 1], &[buffer(&[0u32; 36])]);
+    let out = run_all_variants(&kernel_text("", ATOMICS_PTX), "k", 1, [32, 1, 1], &[buffer_arg(&[0u32; 36])]);
     let total: u32 = (5..32).sum();
     let mut want = vec![77; 5];
     want.resize(32, total);
     want.extend([32, 31, 5, total]);
-    assert_eq!(u32s(&out[0]), want);
+    assert_eq!(to_u32s(&out[0]), want);
 }
 
-const CALLS: &str = "
+const DIVERGENT_CALLS_PTX: &str = "
 .func (.param .b32 r) twice(.param .b32 a) {
     .reg .b32 %r<3>;
     ld.param.u32 %r1, [a];
@@ -241,13 +241,13 @@ fn calls_recurse_and_go_through_pointers() {
         if n == 5 { 2 * r } else { r }
     };
     for threads in [32, 40] {
-        assert_eq!(outputs(CALLS, threads), (0..threads).map(want).collect::<Vec<_>>());
+        assert_eq!(run_outputs(DIVERGENT_CALLS_PTX, threads), (0..threads).map(want).collect::<Vec<_>>());
     }
 }
 
 #[test]
 fn local_memory_is_each_lanes_own() {
-    let ptx = kernel(
+    let ptx = kernel_text(
         ".local .align 4 .b8 depot[64]; .reg .b64 %SPL;",
         "
         mov.u64 %SPL, depot;
@@ -263,13 +263,13 @@ fn local_memory_is_each_lanes_own() {
         st.global.u32 [%rd2], %r3;",
     );
     let at = |l: u32, slot: u32, other: u32| if l & 15 == slot { l } else { other };
-    assert_eq!(outputs(&ptx, 32), (0..32).map(|l| at(l, 0, 8) * 100 + at(l, 15, 9)).collect::<Vec<_>>());
+    assert_eq!(run_outputs(&ptx, 32), (0..32).map(|l| at(l, 0, 8) * 100 + at(l, 15, 9)).collect::<Vec<_>>());
 }
 
 #[test]
 fn faults_name_the_lane() {
     let body = |offset: &str| {
-        kernel(
+        kernel_text(
             "",
             &format!(
                 "setp.eq.u32 %p1, %r1, 13; selp.b64 %rd3, {offset}, 0, %p1; add.u64 %rd3, %rd2, %rd3; ld.global.u32 %r2, [%rd3]; st.global.u32 [%rd2], %r2;"
@@ -277,10 +277,10 @@ fn faults_name_the_lane() {
         )
     };
     for (offset, kind) in [("2", FaultKind::MisalignedAddress), ("0x7000000000000000", FaultKind::IllegalAddress)] {
-        let m = parse(&body(offset));
+        let m = parse_module(&body(offset));
         let shape = LaunchConfig { grid: [1; 3], block: [32, 1, 1], dynamic_shared: 0, cooperative: false };
-        for v in variants([32, 1, 1]) {
-            let fault = launch(&m, "k", v, shape, &[buffer(&[0u32; 32])]).unwrap_err();
+        for v in launch_variants([32, 1, 1]) {
+            let fault = launch(&m, "k", v, shape, &[buffer_arg(&[0u32; 32])]).unwrap_err();
             assert_eq!((fault.kind, fault.thread), (kind, [13, 0, 0]), "{v:?}");
         }
     }
@@ -289,14 +289,14 @@ fn faults_name_the_lane() {
 /// The addresses of lane 0 and lane 31 lie side by side; 31 strides are once around all of memory.
 #[test]
 fn strides_around_all_of_memory_are_found() {
-    let ptx = kernel(
+    let ptx = kernel_text(
         "",
         "cvt.u64.u32 %rd3, %r1; mul.lo.u64 %rd3, %rd3, 8925843906633654008; add.u64 %rd3, %rd1, %rd3; ld.global.u64 %rd4, [%rd3]; st.global.u64 [%rd1], %rd4;",
     );
-    let m = parse(&ptx);
+    let m = parse_module(&ptx);
     let shape = LaunchConfig { grid: [1; 3], block: [32, 1, 1], dynamic_shared: 0, cooperative: false };
-    for v in variants([32, 1, 1]) {
-        let fault = launch(&m, "k", v, shape, &[buffer(&[0u32; 32])]).unwrap_err();
+    for v in launch_variants([32, 1, 1]) {
+        let fault = launch(&m, "k", v, shape, &[buffer_arg(&[0u32; 32])]).unwrap_err();
         assert_eq!((fault.kind, fault.thread), (FaultKind::IllegalAddress, [1, 0, 0]), "{v:?}");
     }
 }

@@ -23,7 +23,7 @@ mod api_primary;
 mod api_resources;
 mod api_streams;
 mod api_textures;
-mod check;
+mod checked_mode;
 mod code_cache;
 #[path = "../../../ptx/tests/integration/common/mod.rs"]
 mod common;

@@ -6,7 +6,9 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt::Write;
 
-use crate::ops_support::{Case, Way, agree, cases, compile, inputs, parse};
+use crate::ops_support::{
+    CompileMode, InstructionCase, cases, compile_case, operand_tuples, parse_case, results_agree,
+};
 use rtcg_vgpu::jit::ops::{EmitShape, RegWidth};
 
 /// The few driver functions needed, by dlsym.
@@ -17,18 +19,18 @@ struct Driver {
 type Handle = *mut c_void;
 
 impl Driver {
-    fn open() -> Option<Driver> {
+    fn open_driver() -> Option<Driver> {
         // SAFETY: loading the CUDA driver runs its initialisers, which is what it is for.
         let library = unsafe { libc::dlopen(c"libcuda.so.1".as_ptr(), libc::RTLD_NOW) };
         let driver = (!library.is_null()).then_some(Driver { library })?;
         // SAFETY: cuInit has this signature.
-        let ok = unsafe { driver.symbol::<extern "C" fn(u32) -> c_int>(c"cuInit")(0) } == 0;
+        let ok = unsafe { driver.load_symbol::<extern "C" fn(u32) -> c_int>(c"cuInit")(0) } == 0;
         ok.then_some(driver)
     }
 
     /// # Safety
     /// `F` must be the type of the function.
-    unsafe fn symbol<F: Copy>(&self, name: &CStr) -> F {
+    unsafe fn load_symbol<F: Copy>(&self, name: &CStr) -> F {
         // SAFETY: the library stays open; a missing symbol is caught.
         let address = unsafe { libc::dlsym(self.library, name.as_ptr()) };
         assert!(!address.is_null(), "{name:?}");
@@ -36,40 +38,46 @@ impl Driver {
         unsafe { std::mem::transmute_copy(&address) }
     }
 
-    fn call2(&self, name: &CStr, a: usize, b: usize) -> c_int {
+    fn call_with_2_args(&self, name: &CStr, a: usize, b: usize) -> c_int {
         // SAFETY: all functions called so take up to two words.
-        unsafe { self.symbol::<extern "C" fn(usize, usize) -> c_int>(name)(a, b) }
+        unsafe { self.load_symbol::<extern "C" fn(usize, usize) -> c_int>(name)(a, b) }
     }
 
-    fn call3(&self, name: &CStr, a: usize, b: usize, c: usize) -> c_int {
+    fn call_with_3_args(&self, name: &CStr, a: usize, b: usize, c: usize) -> c_int {
         // SAFETY: all functions called so take three words.
-        unsafe { self.symbol::<extern "C" fn(usize, usize, usize) -> c_int>(name)(a, b, c) }
+        unsafe { self.load_symbol::<extern "C" fn(usize, usize, usize) -> c_int>(name)(a, b, c) }
     }
 
     fn make_context(&self) {
         let mut device: c_int = 0;
         let mut context: Handle = std::ptr::null_mut();
-        assert_eq!(self.call2(c"cuDeviceGet", &raw mut device as usize, 0), 0);
-        assert_eq!(self.call2(c"cuDevicePrimaryCtxRetain", &raw mut context as usize, device as usize), 0);
-        assert_eq!(self.call2(c"cuCtxSetCurrent", context as usize, 0), 0);
+        assert_eq!(self.call_with_2_args(c"cuDeviceGet", &raw mut device as usize, 0), 0);
+        assert_eq!(self.call_with_2_args(c"cuDevicePrimaryCtxRetain", &raw mut context as usize, device as usize), 0);
+        assert_eq!(self.call_with_2_args(c"cuCtxSetCurrent", context as usize, 0), 0);
     }
 
     fn alloc(&self, bytes: usize) -> u64 {
         let mut p = 0u64;
-        assert_eq!(self.call2(c"cuMemAlloc_v2", &raw mut p as usize, bytes), 0);
+        assert_eq!(self.call_with_2_args(c"cuMemAlloc_v2", &raw mut p as usize, bytes), 0);
         p
     }
 
     /// Runs the kernel `k` of a module over `tuples` of words; gives `n_out` words for each.
-    fn run(&self, ptx: &str, tuples: &[Vec<u64>], n_out: usize, buffers: (u64, u64)) -> Result<Vec<Vec<u64>>, String> {
+    fn run_kernel(
+        &self,
+        ptx: &str,
+        tuples: &[Vec<u64>],
+        n_out: usize,
+        buffers: (u64, u64),
+    ) -> Result<Vec<Vec<u64>>, String> {
         let text = CString::new(ptx).unwrap();
         let (mut module, mut function): (Handle, Handle) = (std::ptr::null_mut(), std::ptr::null_mut());
-        let code = self.call2(c"cuModuleLoadData", &raw mut module as usize, text.as_ptr() as usize);
+        let code = self.call_with_2_args(c"cuModuleLoadData", &raw mut module as usize, text.as_ptr() as usize);
         if code != 0 {
             return Err(format!("the driver refuses it ({code})"));
         }
         assert_eq!(
-            self.call3(
+            self.call_with_3_args(
                 c"cuModuleGetFunction",
                 &raw mut function as usize,
                 module as usize,
@@ -78,10 +86,13 @@ impl Driver {
             0
         );
         let flat: Vec<u64> = tuples.iter().flatten().copied().collect();
-        assert_eq!(self.call3(c"cuMemcpyHtoD_v2", buffers.0 as usize, flat.as_ptr() as usize, flat.len() * 8), 0);
+        assert_eq!(
+            self.call_with_3_args(c"cuMemcpyHtoD_v2", buffers.0 as usize, flat.as_ptr() as usize, flat.len() * 8),
+            0
+        );
         let (mut input, mut output, mut n) = (buffers.0, buffers.1, tuples.len() as u32);
         let mut params = [(&raw mut input).cast::<c_void>(), (&raw mut output).cast(), (&raw mut n).cast()];
-        type Launch = extern "C" fn(
+        type LaunchKernelFn = extern "C" fn(
             Handle,
             u32,
             u32,
@@ -95,7 +106,7 @@ impl Driver {
             *mut *mut c_void,
         ) -> c_int;
         // SAFETY: cuLaunchKernel has this signature.
-        let launch = unsafe { self.symbol::<Launch>(c"cuLaunchKernel") };
+        let launch = unsafe { self.load_symbol::<LaunchKernelFn>(c"cuLaunchKernel") };
         let blocks = n.div_ceil(128);
         assert_eq!(
             launch(
@@ -114,14 +125,17 @@ impl Driver {
             0
         );
         let mut out = vec![0u64; tuples.len() * n_out];
-        assert_eq!(self.call3(c"cuMemcpyDtoH_v2", out.as_mut_ptr() as usize, output as usize, out.len() * 8), 0);
-        assert_eq!(self.call2(c"cuModuleUnload", module as usize, 0), 0);
+        assert_eq!(
+            self.call_with_3_args(c"cuMemcpyDtoH_v2", out.as_mut_ptr() as usize, output as usize, out.len() * 8),
+            0
+        );
+        assert_eq!(self.call_with_2_args(c"cuModuleUnload", module as usize, 0), 0);
         Ok(out.chunks(n_out).map(<[u64]>::to_vec).collect())
     }
 }
 
 /// A kernel that applies the instruction to row after row of 64-bit words.
-fn kernel(case: &Case) -> String {
+fn kernel_text(case: &InstructionCase) -> String {
     let mut body = String::new();
     let srcs: Vec<_> = case.srcs.iter().flatten().collect();
     writeln!(body, "mad.lo.u64 %x4, %x3, {}, %x1;", srcs.len() * 8).unwrap();
@@ -156,18 +170,19 @@ ld.param.u64 %x1, [in]; ld.param.u64 %x2, [out]; cvt.u64.u32 %x3, %y3;
 }
 
 /// The disagreements of one case, as text.
-fn compare(driver: &Driver, text: &cases::Text, buffers: (u64, u64)) -> Option<String> {
-    let case = parse(&text.text);
-    let tuples = inputs(&case, 4000);
-    let gpu = match driver.run(&kernel(&case), &tuples, case.dsts.len(), buffers) {
+fn compare_with_gpu(driver: &Driver, text: &cases::InstructionText, buffers: (u64, u64)) -> Option<String> {
+    let case = parse_case(&text.text);
+    let tuples = operand_tuples(&case, 4000);
+    let gpu = match driver.run_kernel(&kernel_text(&case), &tuples, case.dsts.len(), buffers) {
         Ok(rows) => rows,
         Err(e) => return Some(format!("{}: {e}", text.text)),
     };
-    let ours = compile(&case, EmitShape::Chunk, Way::Direct, "none").run(&tuples);
+    let ours = compile_case(&case, EmitShape::Chunk, CompileMode::Direct, "none").run_tuples(&tuples);
     let mut lines = String::new();
     let mut count = 0;
     for ((tuple, got), want) in tuples.iter().zip(&ours).zip(&gpu) {
-        let fine = case.dsts.iter().enumerate().all(|(i, (_, w))| agree(text.tolerance, tuple, *w, got[i], want[i]));
+        let fine =
+            case.dsts.iter().enumerate().all(|(i, (_, w))| results_agree(text.tolerance, tuple, *w, got[i], want[i]));
         if !fine {
             count += 1;
             if count <= 25 {
@@ -180,13 +195,14 @@ fn compare(driver: &Driver, text: &cases::Text, buffers: (u64, u64)) -> Option<S
 
 #[test]
 fn instructions_agree_with_a_gpu() {
-    let Some(driver) = Driver::open() else {
+    let Some(driver) = Driver::open_driver() else {
         eprintln!("skipped: no CUDA driver");
         return;
     };
     driver.make_context();
     let buffers = (driver.alloc(65536 * 8 * 4), driver.alloc(65536 * 8 * 4));
-    let wrong: Vec<String> = cases::all().iter().filter_map(|text| compare(&driver, text, buffers)).collect();
+    let wrong: Vec<String> =
+        cases::all_instructions().iter().filter_map(|text| compare_with_gpu(&driver, text, buffers)).collect();
     let report = wrong.join("\n");
     if let Ok(path) = std::env::var("RTCG_GPU_REPORT") {
         std::fs::write(path, &report).unwrap();

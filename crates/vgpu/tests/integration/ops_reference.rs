@@ -2,23 +2,25 @@
 //! the `half` crate, exact integers, and values written down from the PTX ISA.
 #![allow(missing_docs)]
 
-use crate::ops_support::{Case, Random, Way, compile, inputs, operand, parse};
+use crate::ops_support::{
+    CompileMode, InstructionCase, Random, compile_case, operand_tuples, parse_case, random_operand,
+};
 use half::{bf16, f16};
 use rtcg_ptx::ast::{Inst, PrmtMode, Type};
 use rtcg_vgpu::jit::ops::{EmitShape, RegWidth};
 use rtcg_vgpu::softmath::arith::{self, FloatOp};
 use rtcg_vgpu::softmath::{FloatFormat, FloatMode, RoundMode, convert, int};
 
-fn f32s(random: &mut Random) -> f32 {
-    f32::from_bits(operand(random, RegWidth::W32, Some(Type::F32)) as u32)
+fn random_f32(random: &mut Random) -> f32 {
+    f32::from_bits(random_operand(random, RegWidth::W32, Some(Type::F32)) as u32)
 }
-fn f64s(random: &mut Random) -> f64 {
-    f64::from_bits(operand(random, RegWidth::W64, Some(Type::F64)))
+fn random_f64(random: &mut Random) -> f64 {
+    f64::from_bits(random_operand(random, RegWidth::W64, Some(Type::F64)))
 }
-fn same32(a: u64, b: f32) -> bool {
+fn equals_f32(a: u64, b: f32) -> bool {
     a == u64::from(if b.is_nan() { 0x7fff_ffff } else { b.to_bits() })
 }
-fn same64(a: u64, b: f64) -> bool {
+fn equals_f64(a: u64, b: f64) -> bool {
     a == b.to_bits() || b.is_nan() && f64::from_bits(a).is_nan()
 }
 
@@ -27,24 +29,24 @@ fn rounding_to_nearest_is_the_processors() {
     let mut random = Random(1);
     let m = FloatMode::default();
     for _ in 0..200_000 {
-        let (a, b, c) = (f32s(&mut random), f32s(&mut random), f32s(&mut random));
+        let (a, b, c) = (random_f32(&mut random), random_f32(&mut random), random_f32(&mut random));
         let run = |op| {
             arith::execute_float_op(op, FloatFormat::F32, m, a.to_bits().into(), b.to_bits().into(), c.to_bits().into())
         };
-        assert!(same32(run(FloatOp::Add), a + b), "{a:e} + {b:e}");
-        assert!(same32(run(FloatOp::Sub), a - b), "{a:e} - {b:e}");
-        assert!(same32(run(FloatOp::Mul), a * b), "{a:e} * {b:e}");
-        assert!(same32(run(FloatOp::Div), a / b), "{a:e} / {b:e}");
-        assert!(same32(run(FloatOp::Sqrt), a.sqrt()), "sqrt {a:e}");
-        assert!(same32(run(FloatOp::Fma), a.mul_add(b, c)), "{a:e} * {b:e} + {c:e}");
-        let (a, b, c) = (f64s(&mut random), f64s(&mut random), f64s(&mut random));
+        assert!(equals_f32(run(FloatOp::Add), a + b), "{a:e} + {b:e}");
+        assert!(equals_f32(run(FloatOp::Sub), a - b), "{a:e} - {b:e}");
+        assert!(equals_f32(run(FloatOp::Mul), a * b), "{a:e} * {b:e}");
+        assert!(equals_f32(run(FloatOp::Div), a / b), "{a:e} / {b:e}");
+        assert!(equals_f32(run(FloatOp::Sqrt), a.sqrt()), "sqrt {a:e}");
+        assert!(equals_f32(run(FloatOp::Fma), a.mul_add(b, c)), "{a:e} * {b:e} + {c:e}");
+        let (a, b, c) = (random_f64(&mut random), random_f64(&mut random), random_f64(&mut random));
         let run = |op| arith::execute_float_op(op, FloatFormat::F64, m, a.to_bits(), b.to_bits(), c.to_bits());
-        assert!(same64(run(FloatOp::Add), a + b), "{a:e} + {b:e}");
-        assert!(same64(run(FloatOp::Sub), a - b), "{a:e} - {b:e}");
-        assert!(same64(run(FloatOp::Mul), a * b), "{a:e} * {b:e}");
-        assert!(same64(run(FloatOp::Div), a / b), "{a:e} / {b:e}");
-        assert!(same64(run(FloatOp::Sqrt), a.sqrt()), "sqrt {a:e}");
-        assert!(same64(run(FloatOp::Fma), a.mul_add(b, c)), "{a:e} * {b:e} + {c:e}");
+        assert!(equals_f64(run(FloatOp::Add), a + b), "{a:e} + {b:e}");
+        assert!(equals_f64(run(FloatOp::Sub), a - b), "{a:e} - {b:e}");
+        assert!(equals_f64(run(FloatOp::Mul), a * b), "{a:e} * {b:e}");
+        assert!(equals_f64(run(FloatOp::Div), a / b), "{a:e} / {b:e}");
+        assert!(equals_f64(run(FloatOp::Sqrt), a.sqrt()), "sqrt {a:e}");
+        assert!(equals_f64(run(FloatOp::Fma), a.mul_add(b, c)), "{a:e} * {b:e} + {c:e}");
     }
 }
 
@@ -54,7 +56,7 @@ fn directed_roundings_enclose_the_result() {
     let mut random = Random(2);
     let mode = |rnd| FloatMode { rnd, ..FloatMode::default() };
     for _ in 0..100_000 {
-        let (a, b, c) = (f64s(&mut random), f64s(&mut random), f64s(&mut random));
+        let (a, b, c) = (random_f64(&mut random), random_f64(&mut random), random_f64(&mut random));
         for op in [FloatOp::Add, FloatOp::Mul, FloatOp::Div, FloatOp::Sqrt, FloatOp::Fma] {
             let run = |rnd| {
                 f64::from_bits(arith::execute_float_op(
@@ -84,7 +86,7 @@ fn directed_roundings_enclose_the_result() {
 fn directed_single_precision_follows_the_exact_result() {
     let mut random = Random(3);
     for _ in 0..200_000 {
-        let (a, b) = (f32s(&mut random), f32s(&mut random));
+        let (a, b) = (random_f32(&mut random), random_f32(&mut random));
         let exact = f64::from(a) * f64::from(b);
         if exact.is_nan() || exact.is_infinite() {
             continue;
@@ -113,13 +115,13 @@ fn half_precision_is_that_of_the_half_crate() {
     for bits in 0..=u16::MAX {
         let x = f16::from_bits(bits);
         let wide = convert::float_to_float(FloatFormat::F32, FloatFormat::F16, m, bits.into());
-        assert!(same32(wide, x.to_f32()));
+        assert!(equals_f32(wide, x.to_f32()));
         let y = bf16::from_bits(bits);
         let wide = convert::float_to_float(FloatFormat::F32, FloatFormat::BF16, m, bits.into());
-        assert!(y.is_nan() || same32(wide, y.to_f32()));
+        assert!(y.is_nan() || equals_f32(wide, y.to_f32()));
     }
     for _ in 0..200_000 {
-        let x = f32s(&mut random);
+        let x = random_f32(&mut random);
         if x.is_nan() {
             continue;
         }
@@ -146,7 +148,7 @@ fn half_fma_rounds_the_exact_value_once() {
         (x * 16777216.0) as i128
     };
     for _ in 0..200_000 {
-        let [a, b, c] = [(); 3].map(|()| operand(&mut random, RegWidth::W16, None));
+        let [a, b, c] = [(); 3].map(|()| random_operand(&mut random, RegWidth::W16, None));
         let finite = |x: u64| x & 0x7c00 != 0x7c00;
         if !(finite(a) && finite(b) && finite(c)) {
             continue;
@@ -188,7 +190,7 @@ fn integers_become_the_nearest_floats() {
     let mut random = Random(6);
     let m = FloatMode::default();
     for _ in 0..200_000 {
-        let x = operand(&mut random, RegWidth::W64, None);
+        let x = random_operand(&mut random, RegWidth::W64, None);
         assert_eq!(convert::int_to_float(FloatFormat::F32, m, 64, false, x), u64::from((x as f32).to_bits()));
         assert_eq!(convert::int_to_float(FloatFormat::F64, m, 64, false, x), (x as f64).to_bits());
         assert_eq!(convert::int_to_float(FloatFormat::F32, m, 64, true, x), u64::from((x as i64 as f32).to_bits()));
@@ -205,7 +207,7 @@ fn floats_become_integers_as_casts_do() {
     let mut random = Random(7);
     let m = |rnd| FloatMode { rnd, ..FloatMode::default() };
     for _ in 0..200_000 {
-        let (x, y) = (f32s(&mut random), f64s(&mut random));
+        let (x, y) = (random_f32(&mut random), random_f64(&mut random));
         let (xb, yb) = (u64::from(x.to_bits()), y.to_bits());
         if !x.is_nan() {
             assert_eq!(
@@ -294,7 +296,7 @@ fn bit_instructions_from_the_isa() {
 fn bit_fields_follow_the_pseudocode() {
     let mut random = Random(8);
     for _ in 0..100_000 {
-        let (a, b) = (operand(&mut random, RegWidth::W64, None), random.next());
+        let (a, b) = (random_operand(&mut random, RegWidth::W64, None), random.next());
         let (pos, len) = ((random.next() % 80) as u32, (random.next() % 80) as u32);
         for bits in [32u32, 64] {
             let (a, b, msb) = (int::truncate_bits(bits, a), int::truncate_bits(bits, b), bits - 1);
@@ -312,11 +314,11 @@ fn bit_fields_follow_the_pseudocode() {
 }
 
 /// Runs an instruction in both shapes and compares every result with `want`.
-fn check(text: &str, want: impl Fn(&Case, &[u64]) -> Vec<u64>) {
-    let case = parse(text);
-    let tuples = inputs(&case, 2000);
+fn check_instruction(text: &str, want: impl Fn(&InstructionCase, &[u64]) -> Vec<u64>) {
+    let case = parse_case(text);
+    let tuples = operand_tuples(&case, 2000);
     for shape in [EmitShape::Scalar, EmitShape::Chunk] {
-        let results = compile(&case, shape, Way::Direct, "none").run(&tuples);
+        let results = compile_case(&case, shape, CompileMode::Direct, "none").run_tuples(&tuples);
         for (tuple, got) in tuples.iter().zip(&results) {
             assert_eq!(*got, want(&case, tuple), "{text} of {tuple:x?} ({shape:?})");
         }
@@ -334,25 +336,33 @@ fn add_with_carry(bits: u32, subtract: bool, x: u64, y: u64, carry: u64) -> Vec<
 fn carries_go_from_instruction_to_instruction() {
     for (bits, ty, r) in [(32, "u32", "r"), (64, "u64", "d"), (32, "s32", "r")] {
         let signed = ty.starts_with('s');
-        check(&format!("add.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, false, t[0], t[1], 0));
-        check(&format!("addc.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, false, t[0], t[1], t[2]));
-        check(&format!("addc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| {
+        check_instruction(&format!("add.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| {
+            add_with_carry(bits, false, t[0], t[1], 0)
+        });
+        check_instruction(&format!("addc.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| {
+            add_with_carry(bits, false, t[0], t[1], t[2])
+        });
+        check_instruction(&format!("addc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| {
             add_with_carry(bits, false, t[0], t[1], t[2])[..1].to_vec()
         });
-        check(&format!("sub.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, true, t[0], t[1], 1));
-        check(&format!("subc.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| add_with_carry(bits, true, t[0], t[1], t[2]));
+        check_instruction(&format!("sub.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| {
+            add_with_carry(bits, true, t[0], t[1], 1)
+        });
+        check_instruction(&format!("subc.cc.{ty} %{r}0, %{r}1, %{r}2;"), |_, t| {
+            add_with_carry(bits, true, t[0], t[1], t[2])
+        });
         let low = |t: &[u64]| int::truncate_bits(bits, t[0].wrapping_mul(t[1]));
         let high = |t: &[u64]| int::truncate_bits(bits, int::mul_hi(bits, signed, t[0], t[1]) as u64);
-        check(&format!("mad.lo.cc.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| {
+        check_instruction(&format!("mad.lo.cc.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| {
             add_with_carry(bits, false, low(t), t[2], 0)
         });
-        check(&format!("madc.lo.cc.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| {
+        check_instruction(&format!("madc.lo.cc.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| {
             add_with_carry(bits, false, low(t), t[2], t[3])
         });
-        check(&format!("madc.hi.cc.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| {
+        check_instruction(&format!("madc.hi.cc.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| {
             add_with_carry(bits, false, high(t), t[2], t[3])
         });
-        check(&format!("madc.hi.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| {
+        check_instruction(&format!("madc.hi.{ty} %{r}0, %{r}1, %{r}2, %{r}3;"), |_, t| {
             add_with_carry(bits, false, high(t), t[2], t[3])[..1].to_vec()
         });
     }
@@ -360,7 +370,7 @@ fn carries_go_from_instruction_to_instruction() {
 
 #[test]
 fn comparisons_combine_with_predicates() {
-    let compared = |case: &Case, t: &[u64]| match &case.inst {
+    let compared = |case: &InstructionCase, t: &[u64]| match &case.inst {
         Inst::Setp { cmp, ty, ftz, .. } => match convert::float_format(*ty) {
             Some(f) => arith::compare_floats(f, FloatMode { ftz: *ftz, ..FloatMode::default() }, *cmp, t[0], t[1]),
             None => int::compare_ints(ty.bits(), ty.is_signed(), *cmp, t[0], t[1]),
@@ -387,14 +397,14 @@ fn comparisons_combine_with_predicates() {
             ops.extend(["lo", "ls", "hi", "hs"]);
         }
         for op in ops {
-            check(&format!("setp.{op}.{ty} %p0, %{r}1, %{r}2;"), |case, t| vec![compared(case, t).into()]);
+            check_instruction(&format!("setp.{op}.{ty} %p0, %{r}1, %{r}2;"), |case, t| vec![compared(case, t).into()]);
         }
         let and = ty.replace("ftz.", "and.ftz.");
         let and = if and == ty { format!("and.{ty}") } else { and };
         // Comparisons of halves have one result.
         let half = ty.ends_with("f16");
         let results = if half { "%p0" } else { "%p0|%p7" };
-        check(&format!("setp.lt.{and} {results}, %{r}1, %{r}2, !%p3;"), |case, t| {
+        check_instruction(&format!("setp.lt.{and} {results}, %{r}1, %{r}2, !%p3;"), |case, t| {
             let (p, q) = (compared(case, t), t[2] == 0);
             if half { vec![(p && q).into()] } else { vec![(p && q).into(), (!p && q).into()] }
         });
@@ -403,18 +413,20 @@ fn comparisons_combine_with_predicates() {
 
 #[test]
 fn selections_and_packing() {
-    check("selp.b32 %r0, %r1, %r2, %p3;", |_, t| vec![if t[2] != 0 { t[0] } else { t[1] }]);
-    check("selp.b64 %d0, %d1, %d2, %p3;", |_, t| vec![if t[2] != 0 { t[0] } else { t[1] }]);
-    check("slct.b64.s32 %d0, %d1, %d2, %r3;", |_, t| vec![if t[2] as i32 >= 0 { t[0] } else { t[1] }]);
-    check("slct.b32.f32 %r0, %r1, %r2, %r3;", |_, t| {
+    check_instruction("selp.b32 %r0, %r1, %r2, %p3;", |_, t| vec![if t[2] != 0 { t[0] } else { t[1] }]);
+    check_instruction("selp.b64 %d0, %d1, %d2, %p3;", |_, t| vec![if t[2] != 0 { t[0] } else { t[1] }]);
+    check_instruction("slct.b64.s32 %d0, %d1, %d2, %r3;", |_, t| vec![if t[2] as i32 >= 0 { t[0] } else { t[1] }]);
+    check_instruction("slct.b32.f32 %r0, %r1, %r2, %r3;", |_, t| {
         vec![if f32::from_bits(t[2] as u32) >= 0.0 { t[0] } else { t[1] }]
     });
-    check("mov.b64 %d0, {%r1, %r2};", |_, t| vec![t[0] | t[1] << 32]);
-    check("mov.b64 %d0, {%h1, %h2, %h3, %h4};", |_, t| vec![t[0] | t[1] << 16 | t[2] << 32 | t[3] << 48]);
-    check("mov.b64 {%r0, %r7}, %d1;", |_, t| vec![t[0] & 0xffff_ffff, t[0] >> 32]);
-    check("mov.b32 {%h0, %h7}, %r1;", |_, t| vec![t[0] & 0xffff, t[0] >> 16]);
-    check("set.lt.f32.s32 %r0, %r1, %r2;", |_, t| vec![if (t[0] as i32) < t[1] as i32 { 0x3f80_0000 } else { 0 }]);
-    check("set.lt.u32.f64 %r0, %d1, %d2;", |_, t| {
+    check_instruction("mov.b64 %d0, {%r1, %r2};", |_, t| vec![t[0] | t[1] << 32]);
+    check_instruction("mov.b64 %d0, {%h1, %h2, %h3, %h4};", |_, t| vec![t[0] | t[1] << 16 | t[2] << 32 | t[3] << 48]);
+    check_instruction("mov.b64 {%r0, %r7}, %d1;", |_, t| vec![t[0] & 0xffff_ffff, t[0] >> 32]);
+    check_instruction("mov.b32 {%h0, %h7}, %r1;", |_, t| vec![t[0] & 0xffff, t[0] >> 16]);
+    check_instruction("set.lt.f32.s32 %r0, %r1, %r2;", |_, t| {
+        vec![if (t[0] as i32) < t[1] as i32 { 0x3f80_0000 } else { 0 }]
+    });
+    check_instruction("set.lt.u32.f64 %r0, %d1, %d2;", |_, t| {
         vec![if f64::from_bits(t[0]) < f64::from_bits(t[1]) { 0xffff_ffff } else { 0 }]
     });
 }

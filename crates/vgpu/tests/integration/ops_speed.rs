@@ -2,24 +2,24 @@
 //! `cargo test --release -p rtcg-vgpu --test integration -- --ignored --nocapture ops_speed`.
 #![allow(missing_docs)]
 
-use crate::ops_support::{Way, cases, compile, inputs, parse};
+use crate::ops_support::{CompileMode, cases, compile_case, operand_tuples, parse_case};
 use rtcg_vgpu::jit::ops::EmitShape;
 use std::time::Instant;
 
 #[test]
 #[ignore = "a measurement"]
 fn slowest_first() {
-    let mut list: Vec<(f64, f64, String)> = cases::all()
+    let mut list: Vec<(f64, f64, String)> = cases::all_instructions()
         .iter()
         .map(|text| {
-            let case = parse(&text.text);
-            let tuples: Vec<_> = inputs(&case, 800).into_iter().take(800).collect();
+            let case = parse_case(&text.text);
+            let tuples: Vec<_> = operand_tuples(&case, 800).into_iter().take(800).collect();
             let time = |shape, per: f64| {
-                let code = compile(&case, shape, Way::Direct, "none");
-                code.run(&tuples);
+                let code = compile_case(&case, shape, CompileMode::Direct, "none");
+                code.run_tuples(&tuples);
                 let best = (0..5).map(|_| {
                     let start = Instant::now();
-                    std::hint::black_box(code.time(&tuples));
+                    std::hint::black_box(code.run_for_timing(&tuples));
                     start.elapsed().as_secs_f64()
                 });
                 best.fold(f64::INFINITY, f64::min) / per * 1e9

@@ -6,61 +6,72 @@
 //! `RTCG_RECORDED_ONLY=TEXT` replays only forms that contain the text.
 #![allow(missing_docs)]
 
-use crate::recorded_support::bounds::{Approximation, Verdict};
-use crate::recorded_support::run::{self, Bench, Way};
-use crate::recorded_support::table::{self, Form};
+use crate::recorded_support::bounds::{ApproxInstruction, Verdict};
+use crate::recorded_support::run::{self, FormRunner, RunMode};
+use crate::recorded_support::table::{self, RecordedForm};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Largest errors of an approximate instruction.
 #[derive(Debug, Clone, Copy, Default)]
-struct Errors {
+struct LargestErrors {
     /// Absolute, and in units in the last place.
     ours: (f64, f64),
     gpu: (f64, f64),
     share: f64,
 }
 
-fn raise(largest: &mut (f64, f64), error: Option<(f64, f64)>) {
+fn update_largest(largest: &mut (f64, f64), error: Option<(f64, f64)>) {
     let (absolute, units) = error.unwrap_or_default();
     *largest = (largest.0.max(absolute), largest.1.max(units));
 }
 
 #[derive(Default)]
-struct Report {
+struct ReplayReport {
     passed: usize,
     /// Text of a form and what is wrong.
     wrong: Vec<(String, String)>,
     refused: Vec<(String, String)>,
-    errors: BTreeMap<String, Errors>,
+    errors: BTreeMap<String, LargestErrors>,
 }
 
-fn main_ways() -> [Way; 2] {
-    [run::LANES, run::UNIFORM]
+fn main_modes() -> [RunMode; 2] {
+    [run::LANES_MODE, run::UNIFORM_MODE]
 }
 
 /// Every so many forms are also run in these ways.
-const SAMPLE: usize = 2;
-const SAMPLED: [Way; 5] = [run::MASKED, run::OPTIMISED, run::OPTIMISED_UNIFORM, run::BASELINE, run::BASELINE_UNIFORM];
+const SAMPLE_INTERVAL: usize = 2;
+const SAMPLED_MODES: [RunMode; 5] = [
+    run::MASKED_MODE,
+    run::OPTIMISED_MODE,
+    run::OPTIMISED_UNIFORM_MODE,
+    run::BASELINE_MODE,
+    run::BASELINE_UNIFORM_MODE,
+];
 
-fn list(name: &str) -> BTreeSet<String> {
-    let text = std::fs::read_to_string(table::folder().join(name)).unwrap_or_default();
+fn read_list(name: &str) -> BTreeSet<String> {
+    let text = std::fs::read_to_string(table::recorded_folder().join(name)).unwrap_or_default();
     text.lines().filter(|l| !l.is_empty() && !l.starts_with('#')).map(String::from).collect()
 }
 
 /// The rows to run: all, or about 4000 spread evenly.
-fn rows(form: &Form, way: Way) -> Vec<usize> {
+fn rows_to_run(form: &RecordedForm, way: RunMode) -> Vec<usize> {
     let n = form.pool.n_rows;
-    let step = if way == run::LANES { 1 } else { n.div_ceil(4000) };
+    let step = if way == run::LANES_MODE { 1 } else { n.div_ceil(4000) };
     (0..n).step_by(step).collect()
 }
 
 /// What is wrong in a way of running a form.
-fn check(form: &Form, bench: &Bench, way: Way, errors: &mut Errors) -> Result<Option<String>, String> {
+fn check_form(
+    form: &RecordedForm,
+    bench: &FormRunner,
+    way: RunMode,
+    errors: &mut LargestErrors,
+) -> Result<Option<String>, String> {
     let parsed = run::parse(form, way.uniform)?;
-    let rows = rows(form, way);
-    let got = bench.run(form, &parsed, way, &rows)?;
+    let rows = rows_to_run(form, way);
+    let got = bench.run_rows(form, &parsed, way, &rows)?;
     let mut count = 0;
     let mut first = String::new();
     for (i, &row) in rows.iter().enumerate() {
@@ -68,9 +79,9 @@ fn check(form: &Form, bench: &Bench, way: Way, errors: &mut Errors) -> Result<Op
         for (r, wanted) in form.wanted.iter().enumerate() {
             let (ours, gpu) = (got[r][i], wanted[row]);
             let fine = if form.approximate {
-                approximately(form, operands, ours, gpu, errors)
+                is_within_bounds(form, operands, ours, gpu, errors)
             } else {
-                exactly(form, ours, gpu)
+                is_exact_result(form, ours, gpu)
             };
             if !fine {
                 count += 1;
@@ -84,7 +95,7 @@ fn check(form: &Form, bench: &Bench, way: Way, errors: &mut Errors) -> Result<Op
 }
 
 /// Whether an exact result is right.
-fn exactly(form: &Form, ours: u64, gpu: u64) -> bool {
+fn is_exact_result(form: &RecordedForm, ours: u64, gpu: u64) -> bool {
     let nan = |x: u64| x & !(1 << 63) > 0x7ff0_0000_0000_0000;
     // Which operand of an addition ptxas puts first shows in the payload of a NaN, and in a sequence
     // of instructions its choice is not known.
@@ -94,15 +105,15 @@ fn exactly(form: &Form, ours: u64, gpu: u64) -> bool {
     ours == gpu || sequence && nan(ours) && nan(gpu) || low_half && ours & 0xffff == gpu & 0xffff
 }
 
-fn approximately(form: &Form, operands: &[u64], ours: u64, gpu: u64, errors: &mut Errors) -> bool {
-    let function = Approximation::of(&form.text);
+fn is_within_bounds(form: &RecordedForm, operands: &[u64], ours: u64, gpu: u64, errors: &mut LargestErrors) -> bool {
+    let function = ApproxInstruction::from_instruction_text(&form.text);
     let shifts: &[u32] = if function.pair { &[0, 16] } else { &[0] };
     shifts.iter().all(|&s| {
         let cut = |x: u64| if function.pair { x >> s & 0xffff } else { x };
         let operands = [cut(operands[0]), cut(*operands.get(1).unwrap_or(&0))];
-        raise(&mut errors.gpu, function.error(operands, cut(gpu)));
-        raise(&mut errors.ours, function.error(operands, cut(ours)));
-        match function.judge(operands, cut(ours), cut(gpu)) {
+        update_largest(&mut errors.gpu, function.result_error(operands, cut(gpu)));
+        update_largest(&mut errors.ours, function.result_error(operands, cut(ours)));
+        match function.judge_result(operands, cut(ours), cut(gpu)) {
             Verdict::Within { share } => {
                 errors.share = errors.share.max(share);
                 true
@@ -113,17 +124,18 @@ fn approximately(form: &Form, operands: &[u64], ours: u64, gpu: u64, errors: &mu
     })
 }
 
-fn replay(form: &Form, index: usize, bench: &Bench) -> Report {
-    let mut report = Report::default();
-    let mut errors = Errors::default();
+fn replay_form(form: &RecordedForm, index: usize, bench: &FormRunner) -> ReplayReport {
+    let mut report = ReplayReport::default();
+    let mut errors = LargestErrors::default();
     // The accesses of the lanes of a warp to one address would be atomics of 32 lanes.
     let memory = form.text.contains("%x6") || form.text.contains("%y5");
-    let sampled: &[Way] = if index.is_multiple_of(SAMPLE) || form.approximate { &SAMPLED } else { &[] };
-    for &way in main_ways().iter().chain(sampled) {
+    let sampled: &[RunMode] =
+        if index.is_multiple_of(SAMPLE_INTERVAL) || form.approximate { &SAMPLED_MODES } else { &[] };
+    for &way in main_modes().iter().chain(sampled) {
         if memory && way.uniform {
             continue;
         }
-        match check(form, bench, way, &mut errors) {
+        match check_form(form, bench, way, &mut errors) {
             Ok(None) => {}
             Ok(Some(complaint)) => report.wrong.push((form.text.clone(), complaint)),
             Err(reason) => {
@@ -134,22 +146,22 @@ fn replay(form: &Form, index: usize, bench: &Bench) -> Report {
     }
     report.passed = usize::from(report.wrong.is_empty() && report.refused.is_empty());
     if form.approximate {
-        report.errors.insert(Approximation::of(&form.text).name, errors);
+        report.errors.insert(ApproxInstruction::from_instruction_text(&form.text).name, errors);
     }
     report
 }
 
-fn replay_all(forms: &[Form]) -> Report {
-    let (next, total) = (AtomicUsize::new(0), Mutex::new(Report::default()));
+fn replay_all(forms: &[RecordedForm]) -> ReplayReport {
+    let (next, total) = (AtomicUsize::new(0), Mutex::new(ReplayReport::default()));
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(16));
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                let bench = Bench::new();
+                let bench = FormRunner::new();
                 loop {
                     let i = next.fetch_add(1, Ordering::Relaxed);
                     let Some(form) = forms.get(i) else { break };
-                    let one = replay(form, i, &bench);
+                    let one = replay_form(form, i, &bench);
                     let mut total = total.lock().unwrap();
                     total.passed += one.passed;
                     total.wrong.extend(one.wrong);
@@ -165,11 +177,12 @@ fn replay_all(forms: &[Form]) -> Report {
 /// What the assembler of the GPU refuses is refused here too.
 #[test]
 fn what_a_gpu_refuses_is_refused() {
-    let known: BTreeSet<String> = list("accepted.txt");
+    let known: BTreeSet<String> = read_list("accepted.txt");
     let mut accepted = BTreeSet::new();
-    for line in list("refused.txt") {
+    for line in read_list("refused.txt") {
         let Some((text, _)) = line.split_once(" | ") else { continue };
-        let loaded = run::parse_text(text, &[], &[], false).and_then(|parsed| run::compile(&parsed, run::LANES, 128));
+        let loaded =
+            run::parse_text(text, &[], &[], false).and_then(|parsed| run::compile(&parsed, run::LANES_MODE, 128));
         if loaded.is_ok() {
             accepted.insert(text.to_string());
         }
@@ -185,7 +198,7 @@ fn what_a_gpu_refuses_is_refused() {
 
 #[test]
 fn results_are_those_of_a_gpu() {
-    let mut forms = table::read();
+    let mut forms = table::read_forms();
     let only = std::env::var("RTCG_RECORDED_ONLY").unwrap_or_default();
     forms.retain(|f| f.text.contains(&only));
     let mut report = replay_all(&forms);
@@ -202,8 +215,8 @@ fn results_are_those_of_a_gpu() {
         );
     }
     println!("{} forms, {} right, {} not executed", forms.len(), report.passed, report.refused.len());
-    let unsupported = list("unsupported.txt");
-    let differs = list("differs.txt");
+    let unsupported = read_list("unsupported.txt");
+    let differs = read_list("differs.txt");
     let refused: BTreeSet<&String> = report.refused.iter().map(|r| &r.0).collect();
     let wrong: BTreeSet<&String> = report.wrong.iter().map(|w| &w.0).collect();
     let mut complaints: Vec<String> =

@@ -10,33 +10,33 @@ use rtcg_cuda_sys::*;
 use rtcg_vgpu::schedule::{self, Schedule};
 
 /// Made from `check_data/schedule.cu` by NVRTC 13.0 for compute_80.
-const KERNELS: &str = include_str!("check_data/schedule.ptx");
+const KERNELS_PTX: &str = include_str!("check_data/schedule.ptx");
 
 /// The schedule is one for the process, so the tests take turns.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_schedule() -> MutexGuard<'static, ()> {
+    static SCHEDULE_LOCK: Mutex<()> = Mutex::new(());
+    SCHEDULE_LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct Program {
+struct KernelFixture {
     module: CUmodule,
     out: CUdeviceptr,
     state: CUdeviceptr,
 }
 
-const WORDS: usize = 1024;
+const BUFFER_WORDS: usize = 1024;
 
-impl Program {
-    fn new() -> Program {
+impl KernelFixture {
+    fn new() -> KernelFixture {
         new_context();
-        let text = CString::new(KERNELS).unwrap();
+        let text = CString::new(KERNELS_PTX).unwrap();
         let mut module = CUmodule::null();
         ok!(cuModuleLoadData(&raw mut module, text.as_ptr().cast()));
-        Program { module, out: alloc(4 * WORDS), state: alloc(4 * WORDS) }
+        KernelFixture { module, out: alloc(4 * BUFFER_WORDS), state: alloc(4 * BUFFER_WORDS) }
     }
 
     /// Runs a kernel and returns its output and what it left in its second argument.
-    fn run(&self, schedule: Schedule, name: &str, grid: u32, block: u32) -> (Vec<u32>, Vec<u32>) {
+    fn run_with_schedule(&self, schedule: Schedule, name: &str, grid: u32, block: u32) -> (Vec<u32>, Vec<u32>) {
         schedule::set_schedule(schedule);
         self.run_again(name, grid, block)
     }
@@ -45,29 +45,29 @@ impl Program {
         let name = CString::new(name).unwrap();
         let mut f = CUfunction::null();
         ok!(cuModuleGetFunction(&raw mut f, self.module, name.as_ptr()));
-        ok!(cuMemsetD32(self.out, 0, WORDS));
+        ok!(cuMemsetD32(self.out, 0, BUFFER_WORDS));
         if name.as_bytes() != b"float_sum" {
-            ok!(cuMemsetD32(self.state, 0, WORDS));
+            ok!(cuMemsetD32(self.state, 0, BUFFER_WORDS));
         }
         let args = [self.out, self.state];
         let mut pointers: Vec<*mut c_void> = args.iter().map(|a| (&raw const *a).cast_mut().cast()).collect();
         let stream = CUstream::null();
         ok!(cuLaunchKernel(f, grid, 1, 1, block, 1, 1, 0, stream, pointers.as_mut_ptr(), std::ptr::null_mut()));
-        (self.words(self.out), self.words(self.state))
+        (self.read_words(self.out), self.read_words(self.state))
     }
 
-    fn words(&self, p: CUdeviceptr) -> Vec<u32> {
-        let mut host = vec![0_u32; WORDS];
-        ok!(cuMemcpyDtoH(host.as_mut_ptr().cast(), p, 4 * WORDS));
+    fn read_words(&self, p: CUdeviceptr) -> Vec<u32> {
+        let mut host = vec![0_u32; BUFFER_WORDS];
+        ok!(cuMemcpyDtoH(host.as_mut_ptr().cast(), p, 4 * BUFFER_WORDS));
         host
     }
 }
 
 /// The programs that look right when warps run to their end one after the other.
-const RACY: [(&str, u32, u32); 4] =
+const RACY_KERNELS: [(&str, u32, u32); 4] =
     [("missing_syncthreads", 1, 128), ("missing_syncwarp", 1, 32), ("unlocked", 8, 32), ("block_order", 8, 32)];
 
-const RIGHT: [(&str, u32, u32); 5] = [
+const CORRECT_KERNELS: [(&str, u32, u32); 5] = [
     ("right_syncthreads", 4, 128),
     ("right_syncwarp", 1, 32),
     ("locked", 8, 32),
@@ -78,11 +78,11 @@ const RIGHT: [(&str, u32, u32); 5] = [
 #[test]
 fn chaos_exposes_races_within_twenty_seeds() {
     own_process!();
-    let _turn = turn();
-    let p = Program::new();
-    for (name, grid, block) in RACY {
-        let usual = p.run(Schedule::Deterministic, name, grid, block);
-        let seed = (0..20).find(|&s| p.run(Schedule::Chaos(s), name, grid, block) != usual);
+    let _turn = lock_schedule();
+    let p = KernelFixture::new();
+    for (name, grid, block) in RACY_KERNELS {
+        let usual = p.run_with_schedule(Schedule::Deterministic, name, grid, block);
+        let seed = (0..20).find(|&s| p.run_with_schedule(Schedule::Chaos(s), name, grid, block) != usual);
         assert!(seed.is_some(), "{name}");
     }
     schedule::set_schedule(Schedule::Normal);
@@ -91,12 +91,12 @@ fn chaos_exposes_races_within_twenty_seeds() {
 #[test]
 fn chaos_leaves_right_programs_alone() {
     own_process!();
-    let _turn = turn();
-    let p = Program::new();
-    for (name, grid, block) in RIGHT {
-        let usual = p.run(Schedule::Normal, name, grid, block);
+    let _turn = lock_schedule();
+    let p = KernelFixture::new();
+    for (name, grid, block) in CORRECT_KERNELS {
+        let usual = p.run_with_schedule(Schedule::Normal, name, grid, block);
         for seed in 0..50 {
-            assert_eq!(p.run(Schedule::Chaos(seed), name, grid, block), usual, "{name}, seed {seed}");
+            assert_eq!(p.run_with_schedule(Schedule::Chaos(seed), name, grid, block), usual, "{name}, seed {seed}");
         }
     }
     schedule::set_schedule(Schedule::Normal);
@@ -105,16 +105,16 @@ fn chaos_leaves_right_programs_alone() {
 #[test]
 fn a_seed_gives_the_same_result_again() {
     own_process!();
-    let _turn = turn();
-    let p = Program::new();
-    for (name, grid, block) in RACY.into_iter().chain(RIGHT) {
+    let _turn = lock_schedule();
+    let p = KernelFixture::new();
+    for (name, grid, block) in RACY_KERNELS.into_iter().chain(CORRECT_KERNELS) {
         for seed in [3, 11] {
-            let first = p.run(Schedule::Chaos(seed), name, grid, block);
-            assert_eq!(p.run(Schedule::Chaos(seed), name, grid, block), first, "{name}, seed {seed}");
+            let first = p.run_with_schedule(Schedule::Chaos(seed), name, grid, block);
+            assert_eq!(p.run_with_schedule(Schedule::Chaos(seed), name, grid, block), first, "{name}, seed {seed}");
         }
     }
     // Later launches of a process do not repeat the first one's choices.
-    p.run(Schedule::Chaos(1), "block_order", 8, 32);
+    p.run_with_schedule(Schedule::Chaos(1), "block_order", 8, 32);
     let results: std::collections::BTreeSet<u32> = (0..10).map(|_| p.run_again("block_order", 8, 32).0[0]).collect();
     assert!(results.len() > 1, "{results:?}");
     schedule::set_schedule(Schedule::Normal);
@@ -123,46 +123,47 @@ fn a_seed_gives_the_same_result_again() {
 #[test]
 fn deterministic_sums_of_floats_are_equal_bit_for_bit() {
     own_process!();
-    let _turn = turn();
-    let p = Program::new();
-    let values: Vec<f32> = (0..WORDS).map(|i| 1.0 / (1.0 + i as f32) * if i % 3 == 0 { -1e3 } else { 1.0 }).collect();
-    ok!(cuMemcpyHtoD(p.state, values.as_ptr().cast(), 4 * WORDS));
-    let first = p.run(Schedule::Deterministic, "float_sum", 32, 32).0[0];
+    let _turn = lock_schedule();
+    let p = KernelFixture::new();
+    let values: Vec<f32> =
+        (0..BUFFER_WORDS).map(|i| 1.0 / (1.0 + i as f32) * if i % 3 == 0 { -1e3 } else { 1.0 }).collect();
+    ok!(cuMemcpyHtoD(p.state, values.as_ptr().cast(), 4 * BUFFER_WORDS));
+    let first = p.run_with_schedule(Schedule::Deterministic, "float_sum", 32, 32).0[0];
     for _ in 0..20 {
-        assert_eq!(p.run(Schedule::Deterministic, "float_sum", 32, 32).0[0], first);
+        assert_eq!(p.run_with_schedule(Schedule::Deterministic, "float_sum", 32, 32).0[0], first);
     }
-    let mut others = (0..20).map(|s| p.run(Schedule::Chaos(s), "float_sum", 32, 32).0[0]);
+    let mut others = (0..20).map(|s| p.run_with_schedule(Schedule::Chaos(s), "float_sum", 32, 32).0[0]);
     assert!(others.any(|v| v != first), "the sum does not depend on the order, so this test shows nothing");
     schedule::set_schedule(Schedule::Normal);
 }
 
 /// Two streams: a kernel writes in one, a copy reads in the other, with or without an event between
 /// them; what is read, and then the same again on the way back.
-fn two_streams(p: &Program, ordered: bool) -> (Vec<u32>, Vec<u32>) {
-    let (writes, reads) = (stream(1), stream(1));
+fn two_streams(p: &KernelFixture, ordered: bool) -> (Vec<u32>, Vec<u32>) {
+    let (writes, reads) = (new_stream(1), new_stream(1));
     let mut f = CUfunction::null();
     ok!(cuModuleGetFunction(&raw mut f, p.module, c"right_syncthreads".as_ptr()));
-    ok!(cuMemsetD32(p.out, 0, WORDS));
-    ok!(cuMemsetD32(p.state, 0, WORDS));
+    ok!(cuMemsetD32(p.out, 0, BUFFER_WORDS));
+    ok!(cuMemsetD32(p.state, 0, BUFFER_WORDS));
     ok!(cuCtxSynchronize());
     let mut args: [*mut c_void; 1] = [(&raw const p.out).cast_mut().cast()];
     let none = std::ptr::null_mut();
     ok!(cuLaunchKernel(f, 1, 1, 1, 128, 1, 1, 0, writes, args.as_mut_ptr(), none));
-    let passed = event(2);
+    let passed = new_event(2);
     ok!(cuEventRecord(passed, writes));
     if ordered {
         ok!(cuStreamWaitEvent(reads, passed, 0));
     }
-    ok!(cuMemcpyDtoDAsync(p.state, p.out, 4 * WORDS, reads));
+    ok!(cuMemcpyDtoDAsync(p.state, p.out, 4 * BUFFER_WORDS, reads));
     ok!(cuEventRecord(passed, reads));
     if ordered {
         ok!(cuStreamWaitEvent(writes, passed, 0));
     }
-    ok!(cuMemsetD32Async(p.out, 9, WORDS, writes));
+    ok!(cuMemsetD32Async(p.out, 9, BUFFER_WORDS, writes));
     ok!(cuStreamSynchronize(reads));
-    let read = p.words(p.state);
+    let read = p.read_words(p.state);
     ok!(cuStreamSynchronize(writes));
-    let written = p.words(p.out);
+    let written = p.read_words(p.out);
     ok!(cuStreamDestroy(reads));
     ok!(cuStreamDestroy(writes));
     (read, written)
@@ -171,8 +172,8 @@ fn two_streams(p: &Program, ordered: bool) -> (Vec<u32>, Vec<u32>) {
 #[test]
 fn chaos_exposes_a_missing_event() {
     own_process!();
-    let _turn = turn();
-    let p = Program::new();
+    let _turn = lock_schedule();
+    let p = KernelFixture::new();
     schedule::set_schedule(Schedule::Deterministic);
     let usual = two_streams(&p, true);
     assert_eq!((usual.0[0], usual.1[0]), (3, 9));
@@ -194,16 +195,16 @@ fn chaos_exposes_a_missing_event() {
 #[test]
 fn chaos_keeps_the_order_of_the_legacy_default_stream() {
     own_process!();
-    let _turn = turn();
-    let p = Program::new();
+    let _turn = lock_schedule();
+    let p = KernelFixture::new();
     for seed in 0..20 {
         schedule::set_schedule(Schedule::Chaos(seed));
-        let (a, b) = (stream(0), stream(0));
-        ok!(cuMemsetD32Async(p.out, 1, WORDS, a));
-        ok!(cuMemcpyDtoDAsync(p.state, p.out, 4 * WORDS, CUstream::null()));
-        ok!(cuMemsetD32Async(p.out, 2, WORDS, b));
+        let (a, b) = (new_stream(0), new_stream(0));
+        ok!(cuMemsetD32Async(p.out, 1, BUFFER_WORDS, a));
+        ok!(cuMemcpyDtoDAsync(p.state, p.out, 4 * BUFFER_WORDS, CUstream::null()));
+        ok!(cuMemsetD32Async(p.out, 2, BUFFER_WORDS, b));
         ok!(cuCtxSynchronize());
-        assert_eq!((p.words(p.state)[5], p.words(p.out)[5]), (1, 2), "seed {seed}");
+        assert_eq!((p.read_words(p.state)[5], p.read_words(p.out)[5]), (1, 2), "seed {seed}");
         ok!(cuStreamDestroy(a));
         ok!(cuStreamDestroy(b));
     }
@@ -213,13 +214,13 @@ fn chaos_keeps_the_order_of_the_legacy_default_stream() {
 #[test]
 fn chaos_runs_operations_that_nobody_waits_for() {
     own_process!();
-    let _turn = turn();
-    let p = Program::new();
+    let _turn = lock_schedule();
+    let p = KernelFixture::new();
     schedule::set_schedule(Schedule::Chaos(5));
-    let on = stream(1);
-    let passed = event(2);
+    let on = new_stream(1);
+    let passed = new_event(2);
     for _ in 0..50 {
-        ok!(cuMemsetD32Async(p.out, 4, WORDS, on));
+        ok!(cuMemsetD32Async(p.out, 4, BUFFER_WORDS, on));
     }
     ok!(cuEventRecord(passed, on));
     // Asking is enough.
@@ -229,16 +230,16 @@ fn chaos_runs_operations_that_nobody_waits_for() {
         assert!(asked < 1000);
     }
     // A host function that nobody waits for runs sooner or later.
-    static CALLED: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-    unsafe extern "C" fn called(_: *mut c_void) {
-        CALLED.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    static HOST_FUNCTION_CALLS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    unsafe extern "C" fn count_host_function_call(_: *mut c_void) {
+        HOST_FUNCTION_CALLS.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
     }
     for _ in 0..20 {
-        ok!(cuMemsetD32Async(p.out, 4, WORDS, on));
-        ok!(cuLaunchHostFunc(on, Some(called), std::ptr::null_mut()));
+        ok!(cuMemsetD32Async(p.out, 4, BUFFER_WORDS, on));
+        ok!(cuLaunchHostFunc(on, Some(count_host_function_call), std::ptr::null_mut()));
     }
     let begin = std::time::Instant::now();
-    while CALLED.load(std::sync::atomic::Ordering::SeqCst) < 20 {
+    while HOST_FUNCTION_CALLS.load(std::sync::atomic::Ordering::SeqCst) < 20 {
         assert!(begin.elapsed().as_secs() < 20);
         std::thread::sleep(std::time::Duration::from_millis(10));
     }

@@ -4,7 +4,7 @@
 
 mod graph;
 mod modules;
-mod record;
+mod recorded_cycles;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use graph::ModuleImport;
-use record::CycleComponent;
+use recorded_cycles::CycleComponent;
 
 use crate::Result;
 
@@ -22,10 +22,10 @@ const RECORD_PATH: &str = "crates/xtask/cycles.txt";
 /// Prints the cycles; `--record` writes them down, `--check` fails where they have grown.
 pub(crate) fn run_cycles(root: &Path, args: &[String]) -> Result<bool> {
     let mut found = Vec::new();
-    for name in crates_with_folders(root)? {
-        found.extend(cycles_of(root, &name)?);
+    for name in crate_folders(root)? {
+        found.extend(cycles_in_crate(root, &name)?);
     }
-    let text = record::write_record(found.iter().map(|(component, _)| component));
+    let text = recorded_cycles::write_record(found.iter().map(|(component, _)| component));
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => print!("{text}"),
         ["--verbose"] => print_imports(&found),
@@ -36,13 +36,13 @@ pub(crate) fn run_cycles(root: &Path, args: &[String]) -> Result<bool> {
     Ok(true)
 }
 
-fn crates_with_folders(root: &Path) -> Result<BTreeSet<String>> {
+fn crate_folders(root: &Path) -> Result<BTreeSet<String>> {
     let folders = std::fs::read_dir(root.join("crates"))?;
     Ok(folders.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect())
 }
 
 /// The components of one crate with all its imports.
-fn cycles_of(root: &Path, name: &str) -> Result<Vec<(CycleComponent, Vec<ModuleImport>)>> {
+fn cycles_in_crate(root: &Path, name: &str) -> Result<Vec<(CycleComponent, Vec<ModuleImport>)>> {
     let src = root.join("crates").join(name).join("src");
     let Some(file) = ["lib.rs", "main.rs"].iter().map(|f| src.join(f)).find(|f| f.exists()) else {
         return Ok(Vec::new());
@@ -70,13 +70,15 @@ fn import_line(import: &ModuleImport) -> String {
 }
 
 fn check_against_record(root: &Path, found: &[(CycleComponent, Vec<ModuleImport>)]) -> Result<bool> {
-    let recorded = record::read_record(&std::fs::read_to_string(root.join(RECORD_PATH))?)?;
+    let recorded = recorded_cycles::read_record(&std::fs::read_to_string(root.join(RECORD_PATH))?)?;
     let mut is_fine = true;
     for (component, imports) in found {
-        if let Some(growth) = record::growth_message(component, &recorded) {
+        if let Some(growth) = recorded_cycles::cycle_growth_message(component, &recorded) {
             is_fine = false;
             eprintln!("{growth}");
-            record::closing_imports(component, &recorded, imports).iter().for_each(|i| eprintln!("{}", import_line(i)));
+            recorded_cycles::imports_closing_cycles(component, &recorded, imports)
+                .iter()
+                .for_each(|i| eprintln!("{}", import_line(i)));
         }
     }
     let now: Vec<_> = found.iter().map(|(component, _)| component.clone()).collect();

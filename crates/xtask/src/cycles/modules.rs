@@ -68,7 +68,7 @@ impl ModuleReader {
         let mut scope = ModuleScope { module, folder, path_attribute: None };
         let (mut at, mut depth) = (0, 0_i32);
         while at < tokens.len() {
-            depth += i32::from(tokens[at].is_mark('{')) - i32::from(tokens[at].is_mark('}'));
+            depth += i32::from(tokens[at].is_punctuation('{')) - i32::from(tokens[at].is_punctuation('}'));
             at = self.read_item(tokens, at, depth == 0, &mut scope)?;
         }
         Ok(module)
@@ -82,13 +82,13 @@ impl ModuleReader {
         is_outside: bool,
         scope: &mut ModuleScope,
     ) -> io::Result<usize> {
-        if tokens[at].is_mark('#') {
+        if tokens[at].is_punctuation('#') {
             return Ok(read_attribute(tokens, at, scope));
         }
         let next = tokens.get(at + 1);
         match (tokens[at].identifier(), next.and_then(Token::identifier)) {
             (Some("mod"), Some(name)) => return self.read_child_module(tokens, at, name, scope),
-            (Some("use"), _) if next.is_some_and(|t| !t.is_mark('<')) => {
+            (Some("use"), _) if next.is_some_and(|t| !t.is_punctuation('<')) => {
                 return Ok(self.read_use(tokens, at + 1, scope.module));
             }
             (Some(word), Some(name)) if is_outside && DECLARING_KEYWORDS.contains(&word) => {
@@ -122,7 +122,7 @@ impl ModuleReader {
         let mut path = self.modules[scope.module].path.clone();
         path.push(name.to_string());
         let folder = scope.folder.join(name);
-        let (child, end) = if tokens.get(at + 2).is_some_and(|t| t.is_mark('{')) {
+        let (child, end) = if tokens.get(at + 2).is_some_and(|t| t.is_punctuation('{')) {
             let end = matching_bracket(tokens, at + 2);
             let file = self.modules[scope.module].file.clone();
             (self.read_module(&tokens[at + 3..end], file, folder, path)?, end + 1)
@@ -143,22 +143,22 @@ impl ModuleReader {
 
     /// Reads the tree of a `use`; returns the place behind its semicolon.
     fn read_use(&mut self, tokens: &[Token], at: usize, module: usize) -> usize {
-        let end = (at..tokens.len()).find(|&i| tokens[i].is_mark(';')).unwrap_or(tokens.len());
+        let end = (at..tokens.len()).find(|&i| tokens[i].is_punctuation(';')).unwrap_or(tokens.len());
         let mut rest = &tokens[at..end];
-        self.use_tree(&mut rest, &mut Vec::new(), module);
+        self.read_use_tree(&mut rest, &mut Vec::new(), module);
         end + 1
     }
 
-    fn use_tree(&mut self, rest: &mut &[Token], prefix: &mut Vec<String>, module: usize) {
+    fn read_use_tree(&mut self, rest: &mut &[Token], prefix: &mut Vec<String>, module: usize) {
         let depth = prefix.len();
         let mut line = 0;
         while let Some((token, after)) = rest.split_first() {
             match &token.kind {
                 TokenKind::Mark('{') => {
                     *rest = after;
-                    while rest.first().is_some_and(|t| !t.is_mark('}')) {
-                        self.use_tree(rest, prefix, module);
-                        *rest = if rest.first().is_some_and(|t| t.is_mark(',')) { &rest[1..] } else { rest };
+                    while rest.first().is_some_and(|t| !t.is_punctuation('}')) {
+                        self.read_use_tree(rest, prefix, module);
+                        *rest = if rest.first().is_some_and(|t| t.is_punctuation(',')) { &rest[1..] } else { rest };
                     }
                     *rest = rest.get(1..).unwrap_or(&[]);
                     prefix.truncate(depth);
@@ -219,8 +219,8 @@ impl ModuleReader {
         }
         let before = |n: usize| at.checked_sub(n).map(|i| &tokens[i]);
         let is_visibility =
-            before(1).and_then(Token::identifier) == Some("in") && before(2).is_some_and(|t| t.is_mark('('));
-        let is_variable = before(1).is_some_and(|t| t.is_mark('$')) && path[0] != "crate";
+            before(1).and_then(Token::identifier) == Some("in") && before(2).is_some_and(|t| t.is_punctuation('('));
+        let is_variable = before(1).is_some_and(|t| t.is_punctuation('$')) && path[0] != "crate";
         let is_extern = before(1).is_some_and(|t| t.kind == TokenKind::Separator);
         if !is_visibility && !is_variable && !is_extern && path[0] != "Self" {
             self.modules[module].paths.push(ModuleReferences { path, line: tokens[at].line });
@@ -251,15 +251,15 @@ const ITEM_KEYWORDS: [&str; 16] = [
 
 /// Reads an attribute: skips the item behind `#[cfg(test)]`, keeps a `read_path`.
 fn read_attribute(tokens: &[Token], at: usize, scope: &mut ModuleScope) -> usize {
-    let open = at + 1 + usize::from(tokens.get(at + 1).is_some_and(|t| t.is_mark('!')));
-    if tokens.get(open).is_none_or(|t| !t.is_mark('[')) {
+    let open = at + 1 + usize::from(tokens.get(at + 1).is_some_and(|t| t.is_punctuation('!')));
+    if tokens.get(open).is_none_or(|t| !t.is_punctuation('[')) {
         return at + 1;
     }
     let end = matching_bracket(tokens, open);
     let inner = &tokens[open + 1..end];
     if let [name, equals, Token { kind: TokenKind::Text(text), .. }] = inner
         && name.identifier() == Some("path")
-        && equals.is_mark('=')
+        && equals.is_punctuation('=')
     {
         scope.path_attribute = Some(text.clone());
     }
@@ -270,7 +270,7 @@ fn read_attribute(tokens: &[Token], at: usize, scope: &mut ModuleScope) -> usize
 
 /// The place behind the item, field or statement at `at`, its attributes included.
 fn end_of_item(tokens: &[Token], mut at: usize) -> usize {
-    while at + 1 < tokens.len() && tokens[at].is_mark('#') {
+    while at + 1 < tokens.len() && tokens[at].is_punctuation('#') {
         at = matching_bracket(tokens, at + 1) + 1;
     }
     let first = tokens.get(at).and_then(Token::identifier);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::graph::{ModuleImport, module_imports, strongly_connected_components};
-use super::record::{CycleComponent, closing_imports, growth_message, read_record, write_record};
+use super::recorded_cycles::{CycleComponent, cycle_growth_message, imports_closing_cycles, read_record, write_record};
 use super::{modules, tokens};
 
 /// A crate in a folder of its own, removed at the end.
@@ -20,12 +20,12 @@ impl TestCrate {
         Self(folder)
     }
 
-    fn imports(&self) -> Vec<ModuleImport> {
+    fn read_imports(&self) -> Vec<ModuleImport> {
         module_imports(&modules::read_modules(&self.0.join("lib.rs")).expect("the tree is whole"))
     }
 
-    fn edges(&self) -> Vec<String> {
-        let mut edges: Vec<_> = self.imports().iter().map(|i| format!("{}->{}", i.from, i.to)).collect();
+    fn import_edges(&self) -> Vec<String> {
+        let mut edges: Vec<_> = self.read_imports().iter().map(|i| format!("{}->{}", i.from, i.to)).collect();
         edges.sort();
         edges.dedup();
         edges
@@ -38,7 +38,7 @@ impl Drop for TestCrate {
     }
 }
 
-fn component(modules: &[&str]) -> CycleComponent {
+fn cycle_component(modules: &[&str]) -> CycleComponent {
     CycleComponent { name: "made".into(), modules: modules.iter().map(|m| m.to_string()).collect() }
 }
 
@@ -64,11 +64,11 @@ fn paths_and_imports_of_every_form_are_seen() {
             ("e.rs", "pub struct Kept; pub fn v() {}"),
         ],
     );
-    assert_eq!(tree.edges(), ["a->b", "a->c", "b->d", "b->e", "c->d", "d->e", "f->a"]);
+    assert_eq!(tree.import_edges(), ["a->b", "a->c", "b->d", "b->e", "c->d", "d->e", "f->a"]);
 }
 
 #[test]
-fn re_exports_lead_to_where_an_item_is_declared() {
+fn re_exports_resolve_to_the_declaring_module() {
     let tree = TestCrate::new(
         "exports",
         &[
@@ -79,11 +79,11 @@ fn re_exports_lead_to_where_an_item_is_declared() {
             ("user.rs", "use crate::face::Renamed; fn f() { crate::found() }"),
         ],
     );
-    assert_eq!(tree.edges(), ["face->deep", "user->deep"]);
+    assert_eq!(tree.import_edges(), ["face->deep", "user->deep"]);
 }
 
 #[test]
-fn what_is_only_for_tests_does_not_count() {
+fn test_only_code_is_ignored() {
     let tree = TestCrate::new(
         "tests",
         &[
@@ -97,11 +97,11 @@ fn what_is_only_for_tests_does_not_count() {
             ("b.rs", "pub struct Y; fn h() { crate::a::f() }"),
         ],
     );
-    assert_eq!(tree.edges(), ["b->a"]);
+    assert_eq!(tree.import_edges(), ["b->a"]);
 }
 
 #[test]
-fn a_component_holds_the_modules_that_lead_to_each_other() {
+fn components_are_strongly_connected() {
     let tree = TestCrate::new(
         "circle",
         &[
@@ -113,18 +113,18 @@ fn a_component_holds_the_modules_that_lead_to_each_other() {
             ("e.rs", ""),
         ],
     );
-    assert_eq!(strongly_connected_components(&tree.imports()), [component(&["a", "b", "c"]).modules]);
+    assert_eq!(strongly_connected_components(&tree.read_imports()), [cycle_component(&["a", "b", "c"]).modules]);
 }
 
 #[test]
-fn a_record_reads_as_written_and_refuses_a_wrong_size() {
-    let written = [component(&["a", "b"]), component(&["c", "d", "e"])];
+fn a_record_round_trips_and_wrong_sizes_are_refused() {
+    let written = [cycle_component(&["a", "b"]), cycle_component(&["c", "d", "e"])];
     assert_eq!(read_record(&write_record(written.iter())).expect("well formed"), written);
     assert!(read_record("made 3 a b\n").is_err());
 }
 
 #[test]
-fn growth_names_the_imports_that_close_the_circle() {
+fn growth_names_the_imports_that_close_the_cycle() {
     let import = |from: &str, to: &str, line| ModuleImport {
         from: from.into(),
         to: to.into(),
@@ -134,11 +134,15 @@ fn growth_names_the_imports_that_close_the_circle() {
     };
     let imports =
         [import("a", "b", 1), import("b", "a", 2), import("c", "a", 3), import("c", "b", 4), import("b", "c", 5)];
-    let recorded = [component(&["a", "b"])];
-    let now = component(&["a", "b", "c"]);
-    assert!(growth_message(&now, &recorded).expect("it has grown").contains("from 2 modules to 3, joined by c"));
-    let closing: Vec<_> = closing_imports(&now, &recorded, &imports).iter().map(|i| i.line).collect();
+    let recorded = [cycle_component(&["a", "b"])];
+    let now = cycle_component(&["a", "b", "c"]);
+    assert!(cycle_growth_message(&now, &recorded).expect("it has grown").contains("from 2 modules to 3, joined by c"));
+    let closing: Vec<_> = imports_closing_cycles(&now, &recorded, &imports).iter().map(|i| i.line).collect();
     assert_eq!(closing, [5]);
-    assert!(growth_message(&recorded[0], &[now]).is_none());
-    assert!(growth_message(&component(&["x", "y"]), &recorded).expect("it is new").contains("a new import cycle of 2"));
+    assert!(cycle_growth_message(&recorded[0], &[now]).is_none());
+    assert!(
+        cycle_growth_message(&cycle_component(&["x", "y"]), &recorded)
+            .expect("it is new")
+            .contains("a new import cycle of 2")
+    );
 }

@@ -20,7 +20,7 @@ impl Token {
         if let TokenKind::Name(name) = &self.kind { Some(name) } else { None }
     }
 
-    pub(super) fn is_mark(&self, mark: char) -> bool {
+    pub(super) fn is_punctuation(&self, mark: char) -> bool {
         self.kind == TokenKind::Mark(mark)
     }
 }
@@ -62,8 +62,8 @@ impl RustLexer {
             ('/', '/') => self.skip_line(),
             ('/', '*') => self.skip_block_comment(),
             ('"', _) => self.string_literal(0, false),
-            ('r', '"' | '#') | ('b', 'r') if self.raw_hashes().is_some() => {
-                let (prefix, hashes) = self.raw_hashes().expect("just seen");
+            ('r', '"' | '#') | ('b', 'r') if self.raw_string_prefix().is_some() => {
+                let (prefix, hashes) = self.raw_string_prefix().expect("just seen");
                 self.at += prefix + hashes;
                 self.string_literal(hashes, true);
             }
@@ -73,7 +73,7 @@ impl RustLexer {
                 self.at += 2;
                 self.push_token(TokenKind::Separator);
             }
-            (c, _) if is_name(c) => self.identifier_or_number(),
+            (c, _) if is_identifier_char(c) => self.identifier_or_number(),
             (c, _) => {
                 self.next_char();
                 if !c.is_whitespace() {
@@ -84,7 +84,7 @@ impl RustLexer {
     }
 
     /// Lengths of the prefix and of the hashes of a raw string that begins here.
-    fn raw_hashes(&self) -> Option<(usize, usize)> {
+    fn raw_string_prefix(&self) -> Option<(usize, usize)> {
         let prefix = if self.peek_char(0) == 'b' { 2 } else { 1 };
         let hashes = (prefix..).take_while(|&i| self.peek_char(i) == '#').count();
         (self.peek_char(prefix + hashes) == '"').then_some((prefix, hashes))
@@ -131,8 +131,8 @@ impl RustLexer {
 
     fn lifetime_or_char(&mut self) {
         self.next_char();
-        if is_name(self.peek_char(0)) && self.peek_char(1) != '\'' {
-            while is_name(self.peek_char(0)) {
+        if is_identifier_char(self.peek_char(0)) && self.peek_char(1) != '\'' {
+            while is_identifier_char(self.peek_char(0)) {
                 self.at += 1;
             }
             return;
@@ -150,7 +150,7 @@ impl RustLexer {
 
     fn identifier_or_number(&mut self) {
         let start = self.at;
-        while is_name(self.peek_char(0)) {
+        while is_identifier_char(self.peek_char(0)) {
             self.at += 1;
         }
         let word: String = self.chars[start..self.at].iter().collect();
@@ -160,6 +160,6 @@ impl RustLexer {
     }
 }
 
-fn is_name(c: char) -> bool {
+fn is_identifier_char(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }

@@ -1,12 +1,12 @@
 //! A test that a fault names, and how it is built and run. A file of `crates/X/tests` may be a
-//! program of its own or a module of one; `MutantCheck::filter_in` alone knows.
+//! program of its own or a module of one; `MutantCheck::test_target_and_filter` alone knows.
 
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use super::command::{CommandResult, run_with_timeout};
-use super::tree::MutantTree;
+use super::mutant_tree::MutantTree;
 use crate::Result;
 
 /// A test that runs longer has hung.
@@ -86,7 +86,7 @@ impl MutantCheck {
         match (ended.is_success(), &self.kind) {
             (false, _) => Err(ended.error_lines()),
             (true, CheckKind::Cargo { .. }) => Ok(()),
-            (true, CheckKind::Pytest(_)) => place_extension(tree).map_err(|error| error.to_string()),
+            (true, CheckKind::Pytest(_)) => copy_python_extension(tree).map_err(|error| error.to_string()),
         }
     }
 
@@ -113,7 +113,7 @@ impl MutantCheck {
                 match file {
                     None => command.args(["--lib", filter]),
                     Some(file) => {
-                        let (program, filter) = filter_in(&folder, file, filter);
+                        let (program, filter) = test_target_and_filter(&folder, file, filter);
                         command.args(["--test", &program, &filter])
                     }
                 };
@@ -129,7 +129,7 @@ impl MutantCheck {
 
 /// The program that holds the tests of `tests/FILE.rs` and how it names them: a program of its own,
 /// or the module FILE of the program that declares it.
-pub(super) fn filter_in(folder: &Path, file: &str, filter: &str) -> (String, String) {
+pub(super) fn test_target_and_filter(folder: &Path, file: &str, filter: &str) -> (String, String) {
     if folder.join(file).join("main.rs").exists() {
         return (file.into(), filter.into());
     }
@@ -171,7 +171,7 @@ fn pytest_command(tree: &MutantTree, args: &[String]) -> Command {
 }
 
 /// Puts the extension that was built where the copy's Python modules find it.
-fn place_extension(tree: &MutantTree) -> Result<()> {
+fn copy_python_extension(tree: &MutantTree) -> Result<()> {
     let built = tree.target_folder().join("build/mutants/lib_native.so");
     let place = tree.source_copy().join("python/rtcg/_native.abi3.so");
     let _ = std::fs::remove_file(&place);

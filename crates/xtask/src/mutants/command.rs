@@ -40,7 +40,7 @@ pub(super) fn run_with_timeout(command: &mut Command, limit: Duration) -> Result
         }
         if start.elapsed() > limit && !timed_out {
             timed_out = true;
-            kill_group(&child);
+            kill_process_group(&child);
         }
         std::thread::sleep(Duration::from_millis(20));
     };
@@ -51,7 +51,7 @@ pub(super) fn run_with_timeout(command: &mut Command, limit: Duration) -> Result
     Ok(CommandResult { code, timed_out, output: String::from_utf8_lossy(&output).into_owned() })
 }
 
-fn kill_group(child: &Child) {
+fn kill_process_group(child: &Child) {
     let group = format!("-{}", child.id());
     let _ = Command::new("kill").args(["-9", "--", &group]).status();
 }

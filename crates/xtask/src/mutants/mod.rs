@@ -3,10 +3,10 @@
 
 mod check;
 mod command;
-mod fault;
+mod mutant;
+mod mutant_tree;
 #[cfg(test)]
 mod tests;
-mod tree;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,15 +14,15 @@ use std::time::Instant;
 
 use crate::Result;
 use check::{CheckOutcome, MutantCheck, SHORT_TEST_TIMEOUT, TEST_TIMEOUT};
-use fault::Mutant;
-use tree::MutantTree;
+use mutant::Mutant;
+use mutant_tree::MutantTree;
 
 /// Plants the named faults, or all; true if each is caught.
 pub(crate) fn run_mutants(root: &Path, names: &[String]) -> Result<bool> {
-    let faults = fault::read_mutants(root, names)?;
+    let faults = mutant::read_mutants(root, names)?;
     let tree = MutantTree::new(root);
     tree.restore_sources()?;
-    tests_pass(&tree, &faults)?;
+    check_tests_pass_without_mutants(&tree, &faults)?;
     let mut table = String::new();
     let mut n_caught = 0;
     for fault in &faults {
@@ -62,7 +62,7 @@ impl MutantVerdict {
 }
 
 /// A fault that a failing test lets through proves nothing: all named tests pass without faults.
-fn tests_pass(tree: &MutantTree, faults: &[Mutant]) -> Result<()> {
+fn check_tests_pass_without_mutants(tree: &MutantTree, faults: &[Mutant]) -> Result<()> {
     let checks: BTreeSet<&MutantCheck> = faults.iter().flat_map(|fault| &fault.checks).collect();
     for check in &checks {
         check.build_test(tree).map_err(|why| format!("without faults, {} does not build:\n{why}", check.line))?;

@@ -1,8 +1,8 @@
 //! Heads of patches, the names of tests, and the copy of the tree.
 
-use super::check::{MutantCheck, filter_in};
-use super::fault::parse_patch;
-use super::tree::MutantTree;
+use super::check::{MutantCheck, test_target_and_filter};
+use super::mutant::parse_patch;
+use super::mutant_tree::MutantTree;
 use std::process::Command;
 
 const TEST_PATCH: &str = "\
@@ -19,7 +19,7 @@ may-hang: yes
 ";
 
 #[test]
-fn a_patch_says_its_crate_and_its_tests() {
+fn a_patch_names_its_crate_and_tests() {
     let fault = parse_patch("x".into(), "x.patch".into(), TEST_PATCH).expect("well formed");
     assert_eq!((fault.crate_dir.as_str(), fault.may_hang), ("vgpu", true));
     let lines: Vec<_> = fault.checks.iter().map(|c| c.line.as_str()).collect();
@@ -36,19 +36,19 @@ fn a_patch_without_tests_or_with_an_odd_line_is_refused() {
 }
 
 #[test]
-fn a_file_of_tests_is_a_program_or_a_module_of_one() {
+fn a_test_file_is_a_target_or_a_module_of_one() {
     let folder = std::env::temp_dir().join(format!("rtcg-xtask-programs-{}", std::process::id()));
     std::fs::create_dir_all(folder.join("all")).expect("a temporary folder");
     std::fs::write(folder.join("all/main.rs"), "mod support;\nmod jit_lanes;\n").expect("a temporary file");
     std::fs::write(folder.join("alone.rs"), "").expect("a temporary file");
-    assert_eq!(filter_in(&folder, "jit_lanes", "f"), ("all".into(), "jit_lanes::f".into()));
-    assert_eq!(filter_in(&folder, "alone", "f"), ("alone".into(), "f".into()));
-    assert_eq!(filter_in(&folder, "all", "f"), ("all".into(), "f".into()));
+    assert_eq!(test_target_and_filter(&folder, "jit_lanes", "f"), ("all".into(), "jit_lanes::f".into()));
+    assert_eq!(test_target_and_filter(&folder, "alone", "f"), ("alone".into(), "f".into()));
+    assert_eq!(test_target_and_filter(&folder, "all", "f"), ("all".into(), "f".into()));
     std::fs::remove_dir_all(&folder).expect("it is there");
 }
 
 #[test]
-fn a_fault_is_planted_in_a_copy_and_taken_out_again() {
+fn a_mutant_is_applied_to_a_copy_and_reverted() {
     let root = std::env::temp_dir().join(format!("rtcg-xtask-tree-{}", std::process::id()));
     std::fs::create_dir_all(root.join("src")).expect("a temporary folder");
     std::fs::write(root.join(".gitignore"), "/target\n").expect("a temporary file");

@@ -17,18 +17,18 @@ struct ButterflyWriter {
 }
 
 /// `dft<n>`, which replaces `v[0..n]` by their transform with the exponent -2 pi i j k / n.
-pub(super) fn dft_function(n: usize) -> String {
+pub(super) fn dft_function_source(n: usize) -> String {
     let mut writer = ButterflyWriter { text: String::new(), values: 0 };
     let inputs: Vec<ComplexNames> = (0..n).map(|j| (format!("v[{j}].x"), format!("v[{j}].y"))).collect();
-    let inputs: Vec<ComplexNames> = inputs.iter().map(|(x, y)| writer.new_value(x, y)).collect();
-    for (k, (x, y)) in writer.emit_transform(&inputs).iter().enumerate() {
+    let inputs: Vec<ComplexNames> = inputs.iter().map(|(x, y)| writer.emit_value(x, y)).collect();
+    for (k, (x, y)) in writer.emit_dft(&inputs).iter().enumerate() {
         let _ = writeln!(writer.text, "  v[{k}].x = {x}; v[{k}].y = {y};");
     }
     format!("__device__ __forceinline__ void dft{n}(C *v)\n{{\n{}}}\n", writer.text)
 }
 
 /// The smaller of two factors that `n` is split into; `n` itself if it is prime.
-fn first_factor(n: usize) -> usize {
+fn cooley_tukey_factor(n: usize) -> usize {
     if n > 4 && n.is_multiple_of(4) {
         return 4;
     }
@@ -36,7 +36,7 @@ fn first_factor(n: usize) -> usize {
 }
 
 impl ButterflyWriter {
-    fn new_value(&mut self, x: &str, y: &str) -> ComplexNames {
+    fn emit_value(&mut self, x: &str, y: &str) -> ComplexNames {
         let names = (format!("x{}", self.values), format!("y{}", self.values));
         self.values += 1;
         let _ = writeln!(self.text, "  const R {} = {x}, {} = {y};", names.0, names.1);
@@ -44,49 +44,50 @@ impl ButterflyWriter {
     }
 
     fn emit_sum(&mut self, a: &ComplexNames, b: &ComplexNames) -> ComplexNames {
-        self.new_value(&format!("{} + {}", a.0, b.0), &format!("{} + {}", a.1, b.1))
+        self.emit_value(&format!("{} + {}", a.0, b.0), &format!("{} + {}", a.1, b.1))
     }
 
     fn emit_difference(&mut self, a: &ComplexNames, b: &ComplexNames) -> ComplexNames {
-        self.new_value(&format!("{} - {}", a.0, b.0), &format!("{} - {}", a.1, b.1))
+        self.emit_value(&format!("{} - {}", a.0, b.0), &format!("{} - {}", a.1, b.1))
     }
 
     /// `a - i b` and `a + i b`.
-    fn sums_with_i(&mut self, a: &ComplexNames, b: &ComplexNames) -> [ComplexNames; 2] {
+    fn emit_minus_plus_i(&mut self, a: &ComplexNames, b: &ComplexNames) -> [ComplexNames; 2] {
         [
-            self.new_value(&format!("{} + {}", a.0, b.1), &format!("{} - {}", a.1, b.0)),
-            self.new_value(&format!("{} - {}", a.0, b.1), &format!("{} + {}", a.1, b.0)),
+            self.emit_value(&format!("{} + {}", a.0, b.1), &format!("{} - {}", a.1, b.0)),
+            self.emit_value(&format!("{} - {}", a.0, b.1), &format!("{} + {}", a.1, b.0)),
         ]
     }
 
-    fn emit_transform(&mut self, v: &[ComplexNames]) -> Vec<ComplexNames> {
+    fn emit_dft(&mut self, v: &[ComplexNames]) -> Vec<ComplexNames> {
         match v.len() {
             1 => v.to_vec(),
             2 => vec![self.emit_sum(&v[0], &v[1]), self.emit_difference(&v[0], &v[1])],
             4 => {
                 let (even, odd) = (self.emit_sum(&v[0], &v[2]), self.emit_sum(&v[1], &v[3]));
                 let (even_left, odd_left) = (self.emit_difference(&v[0], &v[2]), self.emit_difference(&v[1], &v[3]));
-                let [second, fourth] = self.sums_with_i(&even_left, &odd_left);
+                let [second, fourth] = self.emit_minus_plus_i(&even_left, &odd_left);
                 vec![self.emit_sum(&even, &odd), second, self.emit_difference(&even, &odd), fourth]
             }
-            n if first_factor(n) == n => self.odd_prime(v),
-            n => self.cooley_tukey(v, first_factor(n)),
+            n if cooley_tukey_factor(n) == n => self.emit_odd_prime_dft(v),
+            n => self.emit_cooley_tukey(v, cooley_tukey_factor(n)),
         }
     }
 
     /// Transforms of `a` elements each, twiddles, transforms of `n / a` elements each.
-    fn cooley_tukey(&mut self, v: &[ComplexNames], a: usize) -> Vec<ComplexNames> {
+    fn emit_cooley_tukey(&mut self, v: &[ComplexNames], a: usize) -> Vec<ComplexNames> {
         let (n, b) = (v.len(), v.len() / a);
         let columns: Vec<Vec<ComplexNames>> = (0..b)
             .map(|j2| {
                 let column: Vec<ComplexNames> = (0..a).map(|j1| v[j1 * b + j2].clone()).collect();
-                self.emit_transform(&column)
+                self.emit_dft(&column)
             })
             .collect();
         let mut result = vec![ComplexNames::default(); n];
         for k1 in 0..a {
-            let row: Vec<ComplexNames> = (0..b).map(|j2| self.times_twiddle(&columns[j2][k1], j2 * k1, n)).collect();
-            for (k2, value) in self.emit_transform(&row).into_iter().enumerate() {
+            let row: Vec<ComplexNames> =
+                (0..b).map(|j2| self.emit_twiddle_multiply(&columns[j2][k1], j2 * k1, n)).collect();
+            for (k2, value) in self.emit_dft(&row).into_iter().enumerate() {
                 result[k1 + a * k2] = value;
             }
         }
@@ -94,27 +95,30 @@ impl ButterflyWriter {
     }
 
     /// `v` times exp(-2 pi i e / n).
-    fn times_twiddle(&mut self, v: &ComplexNames, e: usize, n: usize) -> ComplexNames {
+    fn emit_twiddle_multiply(&mut self, v: &ComplexNames, e: usize, n: usize) -> ComplexNames {
         let (x, y) = v;
         let half = FRAC_1_SQRT_2;
         match 8 * (e % n) {
             0 => v.clone(),
             eighths if eighths == n => {
-                self.new_value(&format!("(R){half:?} * ({x} + {y})"), &format!("(R){half:?} * ({y} - {x})"))
+                self.emit_value(&format!("(R){half:?} * ({x} + {y})"), &format!("(R){half:?} * ({y} - {x})"))
             }
-            eighths if eighths == 2 * n => self.new_value(y, &format!("-{x}")),
+            eighths if eighths == 2 * n => self.emit_value(y, &format!("-{x}")),
             eighths if eighths == 3 * n => {
-                self.new_value(&format!("(R){half:?} * ({y} - {x})"), &format!("(R){:?} * ({x} + {y})", -half))
+                self.emit_value(&format!("(R){half:?} * ({y} - {x})"), &format!("(R){:?} * ({x} + {y})", -half))
             }
-            eighths if eighths == 4 * n => self.new_value(&format!("-{x}"), &format!("-{y}")),
+            eighths if eighths == 4 * n => self.emit_value(&format!("-{x}"), &format!("-{y}")),
             _ => {
                 let (c, s) = cos_sin(e, n);
-                self.new_value(&format!("(R){c:?} * {x} + (R){s:?} * {y}"), &format!("(R){c:?} * {y} - (R){s:?} * {x}"))
+                self.emit_value(
+                    &format!("(R){c:?} * {x} + (R){s:?} * {y}"),
+                    &format!("(R){c:?} * {y} - (R){s:?} * {x}"),
+                )
             }
         }
     }
 
-    fn odd_prime(&mut self, v: &[ComplexNames]) -> Vec<ComplexNames> {
+    fn emit_odd_prime_dft(&mut self, v: &[ComplexNames]) -> Vec<ComplexNames> {
         let p = v.len();
         let pairs: Vec<[ComplexNames; 2]> =
             (1..=p / 2).map(|r| [self.emit_sum(&v[r], &v[p - r]), self.emit_difference(&v[r], &v[p - r])]).collect();
@@ -125,7 +129,7 @@ impl ButterflyWriter {
         };
         let (x, y) = (total(|v| &v.0), total(|v| &v.1));
         let mut result = vec![ComplexNames::default(); p];
-        result[0] = self.new_value(&x, &y);
+        result[0] = self.emit_value(&x, &y);
         for k in 1..=p / 2 {
             let (mut even, mut odd) = ((v[0].0.clone(), v[0].1.clone()), (String::new(), String::new()));
             for (r, [sum, difference]) in (1..).zip(&pairs) {
@@ -136,8 +140,8 @@ impl ButterflyWriter {
                 let _ = write!(odd.0, "{plus}(R){s:?} * {}", difference.0);
                 let _ = write!(odd.1, "{plus}(R){s:?} * {}", difference.1);
             }
-            let (even, odd) = (self.new_value(&even.0, &even.1), self.new_value(&odd.0, &odd.1));
-            [result[k], result[p - k]] = self.sums_with_i(&even, &odd);
+            let (even, odd) = (self.emit_value(&even.0, &even.1), self.emit_value(&odd.0, &odd.1));
+            [result[k], result[p - k]] = self.emit_minus_plus_i(&even, &odd);
         }
         result
     }
@@ -173,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn constants_are_those_of_the_angle() {
+    fn cos_sin_constants_match_the_angle() {
         for n in 1..40 {
             for e in 0..2 * n {
                 let (c, s) = cos_sin(e, n);
@@ -186,6 +190,6 @@ mod tests {
 
     #[test]
     fn lengths_are_split_into_fours_first() {
-        assert_eq!([8, 16, 12, 6, 9, 4, 13].map(first_factor), [4, 4, 4, 2, 3, 2, 13]);
+        assert_eq!([8, 16, 12, 6, 9, 4, 13].map(cooley_tukey_factor), [4, 4, 4, 2, 3, 2, 13]);
     }
 }

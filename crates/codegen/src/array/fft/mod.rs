@@ -7,12 +7,12 @@
 //! real and imaginary parts exchanged before and behind make the inverse of it.
 
 mod butterfly;
-mod helpers;
+mod helper_kernels;
 
 use crate::DType;
 use std::fmt::Write;
 
-pub use helpers::{FftHelper, FftHelperKernel};
+pub use helper_kernels::{FftHelper, FftHelperKernel};
 
 /// Most stages of a pass.
 pub const FFT_STAGES: usize = 8;
@@ -134,7 +134,7 @@ impl FftPassSpec {
     }
 
     /// Bytes of [`FftPassSpec::shared_bytes`] that a launch asks for: all if they are more than a kernel can declare.
-    pub fn dynamic_bytes(&self) -> u32 {
+    pub fn dynamic_smem_bytes(&self) -> u32 {
         let bytes = self.shared_bytes();
         if bytes > MAX_STATIC_SMEM_BYTES { bytes as u32 } else { 0 }
     }
@@ -145,7 +145,7 @@ impl FftPassSpec {
         let mut written = [false; 17];
         for radix in self.stage_radices() {
             if !std::mem::replace(&mut written[radix], true) {
-                text.push_str(&butterfly::dft_function(radix));
+                text.push_str(&butterfly::dft_function_source(radix));
             }
         }
         let flags = [
@@ -234,9 +234,9 @@ impl FftPassSpec {
     }
 
     fn write_kernel(&self, text: &mut String) {
-        text.push_str(KERNEL_HEAD_SOURCE);
+        text.push_str(KERNEL_PROLOGUE_SOURCE);
         let count = self.stage_radices().count();
-        if self.dynamic_bytes() > 0 {
+        if self.dynamic_smem_bytes() > 0 {
             text.push_str("  extern __shared__ C room[];\n");
         } else if count > 1 {
             text.push_str("  __shared__ C room[PAD_INTERVAL ? M * COLUMNS + M * COLUMNS / (PAD_INTERVAL + !PAD_INTERVAL) : M * COLUMNS];\n");
@@ -369,7 +369,7 @@ __device__ __forceinline__ unsigned int padded_index(unsigned int at) { return P
 
 /// Parameters: what is read and written, twiddles of the stages, factors of what is read and written, twiddles of the
 /// longer transform (low parts of the exponents, then high ones), the plan.
-const KERNEL_HEAD_SOURCE: &str = "\
+const KERNEL_PROLOGUE_SOURCE: &str = "\
 extern \"C\" __global__ void __launch_bounds__(LAUNCH_BOUNDS) array_fft(const char *in, char *out, const C *__restrict__ stages, const C *__restrict__ in_factors, const C *__restrict__ out_factors, const C *__restrict__ twiddles, const Plan p)
 {
   const unsigned int t = threadIdx.x, tiles = (unsigned int)((p.size[0] + COLUMNS - 1) / COLUMNS);
@@ -391,7 +391,7 @@ extern \"C\" __global__ void __launch_bounds__(LAUNCH_BOUNDS) array_fft(const ch
 mod tests {
     use super::*;
 
-    fn pass(radices: &[u8], threads: u16, columns: u16) -> FftPassSpec {
+    fn pass_spec(radices: &[u8], threads: u16, columns: u16) -> FftPassSpec {
         let mut all = [0; FFT_STAGES];
         all[..radices.len()].copy_from_slice(radices);
         let load = FftLoad {
@@ -416,16 +416,16 @@ mod tests {
 
     #[test]
     fn a_stage_is_guarded_where_threads_are_left_over() {
-        assert!(!pass(&[16, 8, 8], 64, 4).source().contains("if (i <"));
-        assert!(pass(&[15, 14], 15, 4).source().contains("if (i < 14)"));
-        assert!(pass(&[7, 7], 7, 4).source().contains("if (t < T * COLUMNS)"));
+        assert!(!pass_spec(&[16, 8, 8], 64, 4).source().contains("if (i <"));
+        assert!(pass_spec(&[15, 14], 15, 4).source().contains("if (i < 14)"));
+        assert!(pass_spec(&[7, 7], 7, 4).source().contains("if (t < T * COLUMNS)"));
     }
 
     #[test]
     fn a_short_transform_needs_no_shared_memory() {
-        let short = pass(&[16], 1, 64);
+        let short = pass_spec(&[16], 1, 64);
         assert_eq!((short.shared_bytes(), short.block_threads(), short.transform_length()), (0, 64, 16));
         assert!(!short.source().contains("__shared__"));
-        assert_eq!(pass(&[16, 8, 8], 64, 4).shared_bytes(), (4096 + 256) * 8);
+        assert_eq!(pass_spec(&[16, 8, 8], 64, 4).shared_bytes(), (4096 + 256) * 8);
     }
 }

@@ -12,13 +12,13 @@ pub const LINALG_THREADS: u32 = 256;
 /// Right sides that a block of a triangular system has at a time.
 pub const LINALG_RHS_PER_BLOCK: usize = 8;
 /// Those of a block whose warps have some each.
-pub const LINALG_WARP_RHS: usize = 32;
+pub const LINALG_RHS_PER_WARP_BLOCK: usize = 32;
 /// Rows of a triangular system, and columns of a panel.
-pub const LINALG_PANEL: usize = 64;
+pub const LINALG_PANEL_COLUMNS: usize = 64;
 /// Rows and columns of what a block takes a product from.
-pub const LINALG_TILE: usize = 64;
+pub const LINALG_TILE_SIDE: usize = 64;
 /// Reflectors that are applied at a time.
-pub const LINALG_WY_BLOCK: usize = 32;
+pub const LINALG_WY_BLOCK_COLUMNS: usize = 32;
 /// Most threads of a block that factors a register panel.
 pub const LINALG_REGISTER_PANEL_THREADS: usize = 512;
 /// Bytes of a register panel that a thread holds, at most.
@@ -27,7 +27,7 @@ const PANEL_REGISTER_BYTES: usize = 256;
 const MAX_PANEL_WIDTH: usize = 16;
 const MAX_PANEL_ROW_BYTES: usize = 128;
 /// Numbers that iterations keep of a matrix.
-pub const LINALG_STATE: usize = 4;
+pub const LINALG_ITERATION_STATE_LEN: usize = 4;
 /// A bit of reports: a matrix has infinities or NaN.
 pub const LINALG_NOT_FINITE: i32 = 1;
 /// A bit of reports: iterations did not come to an end.
@@ -35,14 +35,14 @@ pub const LINALG_NOT_CONVERGED: i32 = 2;
 /// A bit of reports: a column was as nothing beside its matrix.
 pub const LINALG_RANK_DEFICIENT: i32 = 4;
 
-macro_rules! steps {
+macro_rules! define_linalg_steps {
     ($($step:ident $name:literal [$($part:literal)*] $doc:literal;)*) => {
         /// What a kernel does.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum LinalgStep { $(#[doc = $doc] $step),* }
 
         impl LinalgStep {
-            fn step_name(self) -> &'static str {
+            fn step_kernel_name(self) -> &'static str {
                 match self {
                     $(LinalgStep::$step => concat!("array_", $name),)*
                 }
@@ -64,7 +64,7 @@ macro_rules! steps {
     };
 }
 
-steps! {
+define_linalg_steps! {
     LuPanel "lu_panel" [] "LU factors of a panel, with partial pivoting.";
     LuRegisterPanel "lu_register_panel" ["shuffles" "division" "register_panels" "pivots"] "LU factors of a strip of a panel.";
     SwapRows "swap_rows" [] "Rows exchanged as the pivots of a panel say.";
@@ -131,7 +131,7 @@ impl LinalgSpec {
 
     /// The kernel's name.
     pub fn kernel_name(&self) -> &'static str {
-        self.step.step_name()
+        self.step.step_kernel_name()
     }
 
     /// Reflectors of a panel that are stored as pairs of vectors before a Hermitian matrix is updated.
@@ -152,7 +152,7 @@ impl LinalgSpec {
             text.push_str("#include <pycuda-complex.hpp>\n");
         }
         let real = self.dtype.real_part();
-        let (eps, tiny) = float_limits(real);
+        let (eps, tiny) = epsilon_and_min_normal(real);
         let _ = write!(
             text,
             "typedef {} T;\ntypedef {} R;\n\
@@ -168,11 +168,11 @@ impl LinalgSpec {
             ("THREADS", LINALG_THREADS.into()),
             ("RHS_PER_BLOCK", LINALG_RHS_PER_BLOCK as i64),
             ("PAIRS", self.n_reflector_pairs() as i64),
-            ("WARP_RHS", LINALG_WARP_RHS as i64),
-            ("PANEL", LINALG_PANEL as i64),
+            ("WARP_RHS", LINALG_RHS_PER_WARP_BLOCK as i64),
+            ("PANEL", LINALG_PANEL_COLUMNS as i64),
             ("REGISTER_PANEL_THREADS", LINALG_REGISTER_PANEL_THREADS as i64),
             ("WIDTH", Self::register_panel_width(self.dtype, self.group.into()) as i64),
-            ("STATE", LINALG_STATE as i64),
+            ("STATE", LINALG_ITERATION_STATE_LEN as i64),
             ("NOT_FINITE", LINALG_NOT_FINITE.into()),
             ("NOT_CONVERGED", LINALG_NOT_CONVERGED.into()),
             ("RANK_DEFICIENT", LINALG_RANK_DEFICIENT.into()),
@@ -188,7 +188,7 @@ impl LinalgSpec {
 }
 
 /// The distance from 1 to the next number and the least normal number of a real type.
-fn float_limits(real: DType) -> (f64, f64) {
+fn epsilon_and_min_normal(real: DType) -> (f64, f64) {
     match real {
         DType::F32 => (f32::EPSILON.into(), f32::MIN_POSITIVE.into()),
         _ => (f64::EPSILON, f64::MIN_POSITIVE),

@@ -4,11 +4,11 @@ mod simple;
 mod skinny;
 mod tiled;
 
-use super::types::compute_type;
+use super::c_types::compute_type;
 use crate::DType;
 use std::borrow::Cow;
 
-pub use simple::{MATMUL_BLOCK_SIDE, MATMUL_TILE, SimpleMatmul};
+pub use simple::{MATMUL_BLOCK_SIDE, MATMUL_TILE_SIDE, SimpleMatmul};
 pub use skinny::{SKINNY_THREADS, SkinnyMatmul};
 pub use tiled::{MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
 
@@ -51,6 +51,6 @@ fn accumulator_type(dtype: DType) -> Cow<'static, str> {
 }
 
 /// Bytes of a sum before it is rounded to the dtype of the result.
-pub fn matmul_sum_bytes(dtype: DType) -> usize {
+pub fn matmul_accumulator_bytes(dtype: DType) -> usize {
     dtype.itemsize().max(4)
 }

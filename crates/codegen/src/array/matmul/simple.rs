@@ -5,7 +5,7 @@
 //! Parameters: the result (contiguous), `a`, `b`, then `m`, `n`, `k`, the byte strides of `a` (row, column) and `b`, the
 //! number of batches, and the byte offsets of each batch's operands.
 
-use super::super::types::{compute_type, helper_preamble, storage_type};
+use super::super::c_types::{compute_type, helper_preamble, storage_type};
 use crate::DType;
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ pub struct SimpleMatmul {
 }
 
 /// Rows and columns of the result that one block computes.
-pub const MATMUL_TILE: usize = 64;
+pub const MATMUL_TILE_SIDE: usize = 64;
 /// Threads along each side of a block.
 pub const MATMUL_BLOCK_SIDE: u32 = 16;
 

@@ -5,7 +5,7 @@
 //! both (or none, where strides suffice), and space for the partial sums of blocks that split `k`, with their
 //! completion counters.
 
-use super::super::types::{helper_preamble, storage_type};
+use super::super::c_types::{helper_preamble, storage_type};
 use super::accumulator_type;
 use crate::DType;
 use crate::block_reduce::BLOCK_REDUCE_SOURCE;

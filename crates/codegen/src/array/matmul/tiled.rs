@@ -8,7 +8,7 @@
 //! The tiles of threads follow V. Volkov and J. Demmel, "Benchmarking GPUs to tune dense linear algebra", 2008; rings of
 //! tiles and the order of blocks those of NVIDIA's CUTLASS.
 
-use super::super::types::helper_preamble;
+use super::super::c_types::helper_preamble;
 use crate::DType;
 use std::fmt::Write;
 
@@ -100,7 +100,7 @@ impl MatmulTile {
 }
 
 /// An operand's part of a stage in shared memory.
-struct StagePart {
+struct OperandStage {
     /// Items from a line to the next.
     pitch: usize,
     nbytes: usize,
@@ -109,15 +109,15 @@ struct StagePart {
 impl TiledMatmul {
     /// The shared memory of a block.
     pub fn shared_bytes(&self) -> usize {
-        self.stage_parts().iter().map(|part| part.nbytes).sum::<usize>() * usize::from(self.tile.stages)
+        self.operand_stages().iter().map(|part| part.nbytes).sum::<usize>() * usize::from(self.tile.stages)
     }
 
-    fn stage_parts(&self) -> [StagePart; 2] {
+    fn operand_stages(&self) -> [OperandStage; 2] {
         let [rows, columns] = self.tile.tile_extents();
-        [self.stage_part(self.a, rows), self.stage_part(self.b, columns)]
+        [self.operand_stage(self.a, rows), self.operand_stage(self.b, columns)]
     }
 
-    fn stage_part(&self, operand: MatmulOperand, extent: usize) -> StagePart {
+    fn operand_stage(&self, operand: MatmulOperand, extent: usize) -> OperandStage {
         let (item, depth) = (self.dtype.itemsize(), usize::from(self.tile.depth));
         let (lines, pitch) = match self.tile.unit {
             MatmulUnit::Simt => (depth, extent + VECTOR_COPY_BYTES / item),
@@ -125,7 +125,7 @@ impl TiledMatmul {
             MatmulUnit::Dmma { .. } if operand.is_k_contiguous => (extent, depth + 4),
             MatmulUnit::Dmma { .. } => (depth, extent + if item == VECTOR_COPY_BYTES { 2 } else { 4 }),
         };
-        StagePart { pitch, nbytes: lines * pitch * item }
+        OperandStage { pitch, nbytes: lines * pitch * item }
     }
 
     /// The bytes that a thread copies at once.
@@ -137,7 +137,7 @@ impl TiledMatmul {
 
     fn constant_definitions(&self) -> String {
         let Self { tile, a, b, .. } = *self;
-        let ([rows, columns], [first, second]) = (tile.tile_extents(), self.stage_parts());
+        let ([rows, columns], [first, second]) = (tile.tile_extents(), self.operand_stages());
         let numbers = [
             ("THREADS", tile.threads_per_block() as usize),
             ("BLOCKS_PER_SM", tile.blocks_per_sm.into()),
@@ -198,7 +198,7 @@ impl TiledMatmul {
             MatmulUnit::Mma16 => text.push_str(include_str!("half_mma.cuh")),
             MatmulUnit::Dmma { .. } => text.push_str(include_str!("double_mma.cuh")),
             MatmulUnit::Wgmma => {
-                text.push_str(&warpgroup_operands(self.tile.part[1].into()));
+                text.push_str(&wgmma_operand_macros(self.tile.part[1].into()));
                 text.push_str(include_str!("half_wgmma.cuh"));
             }
         }
@@ -207,7 +207,7 @@ impl TiledMatmul {
 }
 
 /// The operands of `wgmma` for so many columns, of which a thread has half as many sums.
-fn warpgroup_operands(columns: usize) -> String {
+fn wgmma_operand_macros(columns: usize) -> String {
     let list = |item: &dyn Fn(usize) -> String| (0..columns / 2).map(item).collect::<Vec<_>>().join(", ");
     let names = list(&|i| format!("%{i}"));
     let operands = list(&|i| format!("\"+f\"(sum[{}][{}])", i / 4, i % 4));
@@ -222,7 +222,7 @@ fn warpgroup_operands(columns: usize) -> String {
 mod tests {
     use super::*;
 
-    fn kernel(dtype: DType, unit: MatmulUnit, part: [u16; 2], depth: u8) -> TiledMatmul {
+    fn tiled_kernel(dtype: DType, unit: MatmulUnit, part: [u16; 2], depth: u8) -> TiledMatmul {
         let tile = MatmulTile { unit, warps: [2, 1], part, depth, stages: 4, blocks_per_sm: 1 };
         let operand = |is_k_contiguous| MatmulOperand { is_k_contiguous, is_vectorizable: true };
         TiledMatmul { dtype, is_sum: false, tile, a: operand(true), b: operand(false) }
@@ -230,22 +230,22 @@ mod tests {
 
     #[test]
     fn blocks_and_shared_memory_follow_from_the_tile() {
-        let singles = kernel(DType::F32, MatmulUnit::Simt, [8, 4], 16);
+        let singles = tiled_kernel(DType::F32, MatmulUnit::Simt, [8, 4], 16);
         assert_eq!((singles.tile.tile_extents(), singles.tile.threads_per_block()), ([64, 32], 64));
         assert_eq!(singles.shared_bytes(), 4 * 16 * (68 + 36) * 4);
         // The first operand is transposed, the second is not.
         assert_eq!((singles.bytes_per_copy(singles.a), singles.bytes_per_copy(singles.b)), (4, 16));
-        let doubles = kernel(DType::F64, MatmulUnit::Dmma { rows: 8, depth: 4 }, [32, 32], 16);
+        let doubles = tiled_kernel(DType::F64, MatmulUnit::Dmma { rows: 8, depth: 4 }, [32, 32], 16);
         assert_eq!((doubles.tile.tile_extents(), doubles.tile.threads_per_block()), ([64, 32], 64));
         assert_eq!(doubles.shared_bytes(), 4 * (64 * 20 + 16 * 36) * 8);
-        let halves = kernel(DType::BF16, MatmulUnit::Wgmma, [64, 256], 64);
+        let halves = tiled_kernel(DType::BF16, MatmulUnit::Wgmma, [64, 256], 64);
         assert_eq!((halves.tile.tile_extents(), halves.tile.threads_per_block()), ([128, 256], 256));
         assert_eq!(halves.shared_bytes(), 4 * (128 + 256) * 128);
     }
 
     #[test]
-    fn warpgroups_name_all_their_sums() {
-        let source = kernel(DType::F16, MatmulUnit::Wgmma, [64, 64], 64).source();
+    fn wgmma_macros_list_every_accumulator() {
+        let source = tiled_kernel(DType::F16, MatmulUnit::Wgmma, [64, 64], 64).source();
         for text in [
             "#define WIDTH \"64\"",
             "%30, %31\"",

@@ -2,10 +2,10 @@
 //! whatever device is first (`RTCG_TEST_DEVICE` picks another).
 #![allow(unsafe_code)]
 
-mod cached;
 mod staging;
+mod unused_pool_memory;
 
-use crate::support::{device, in_context};
+use crate::support::{run_in_context, test_device};
 use rtcg_driver::memory::*;
 use rtcg_driver::pool::*;
 use rtcg_driver::sys::*;
@@ -15,11 +15,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Keeps a stream busy until it is opened.
-struct Gate(Arc<AtomicBool>);
+struct StreamGate(Arc<AtomicBool>);
 
-impl Gate {
-    fn in_stream(stream: &Stream) -> Self {
-        extern "C" fn wait(flag: *mut c_void) {
+impl StreamGate {
+    fn block_stream(stream: &Stream) -> Self {
+        extern "C" fn wait_for_flag(flag: *mut c_void) {
             // SAFETY: the pointer is the leaked reference below.
             let flag = unsafe { Arc::from_raw(flag.cast::<AtomicBool>()) };
             let start = Instant::now();
@@ -29,19 +29,19 @@ impl Gate {
         }
         let flag = Arc::new(AtomicBool::new(false));
         let leaked = Arc::into_raw(flag.clone()).cast_mut().cast();
-        let table = stream.context().table();
+        let table = stream.context().driver_table();
         // SAFETY: the stream is alive, and the function takes over the reference.
-        let code = unsafe { table.cuLaunchHostFunc(stream.handle(), Some(wait), leaked) };
+        let code = unsafe { table.cuLaunchHostFunc(stream.handle(), Some(wait_for_flag), leaked) };
         assert!(code.is_success());
         Self(flag)
     }
 
-    fn open(self) {
+    fn open_gate(self) {
         self.0.store(true, Ordering::Release);
     }
 }
 
-fn non_blocking() -> Stream {
+fn new_non_blocking_stream() -> Stream {
     Stream::new(CU_STREAM_NON_BLOCKING.0).unwrap()
 }
 
@@ -49,7 +49,7 @@ fn non_blocking() -> Stream {
 
 #[test]
 fn a_pool_hands_the_same_block_out_again() {
-    in_context(|_| {
+    run_in_context(|_| {
         let pool = DeviceMemoryPool::new();
         let first = pool.allocate(1000, None).unwrap();
         let (ptr, other) = (first.ptr(), pool.allocate(1000, None).unwrap());
@@ -80,8 +80,8 @@ fn a_pool_hands_the_same_block_out_again() {
 }
 
 #[test]
-fn freeing_twice_and_stopping() {
-    in_context(|_| {
+fn freeing_twice_is_an_error_and_stopped_pools_hold_nothing() {
+    run_in_context(|_| {
         let pool = DeviceMemoryPool::new();
         let memory = pool.allocate(0, None).unwrap();
         assert_eq!(memory.nbytes(), 0);
@@ -103,10 +103,10 @@ fn freeing_twice_and_stopping() {
 
 #[test]
 fn another_stream_waits_for_the_first_user() {
-    in_context(|_| {
+    run_in_context(|_| {
         let pool = DeviceMemoryPool::new();
-        let (a, b) = (non_blocking(), non_blocking());
-        let gate = Gate::in_stream(&a);
+        let (a, b) = (new_non_blocking_stream(), new_non_blocking_stream());
+        let gate = StreamGate::block_stream(&a);
         let first = pool.allocate(5000, Some(&a)).unwrap();
         let ptr = first.ptr();
         drop(first);
@@ -114,12 +114,12 @@ fn another_stream_waits_for_the_first_user() {
         let same = pool.allocate(5000, Some(&a)).unwrap();
         assert_eq!(same.ptr(), ptr);
         drop(same);
-        assert!(pool.allocate_held(5000, Some(&b)).is_none());
+        assert!(pool.allocate_if_held(5000, Some(&b)).is_none());
         let other = pool.allocate(5000, Some(&b)).unwrap();
         assert_ne!(other.ptr(), ptr);
         let default = pool.allocate(5000, None).unwrap();
         assert_ne!(default.ptr(), ptr);
-        gate.open();
+        gate.open_gate();
         a.synchronize().unwrap();
         let now = pool.allocate(5000, Some(&b)).unwrap();
         assert_eq!(now.ptr(), ptr);
@@ -128,20 +128,20 @@ fn another_stream_waits_for_the_first_user() {
 
 #[test]
 fn work_after_the_event_does_not_count_as_passed() {
-    in_context(|_| {
+    run_in_context(|_| {
         let pool = DeviceMemoryPool::new();
-        let (a, b) = (non_blocking(), non_blocking());
+        let (a, b) = (new_non_blocking_stream(), new_non_blocking_stream());
         let early = pool.allocate(5000, Some(&a)).unwrap();
         let late = pool.allocate(5000, Some(&a)).unwrap();
         let (early_ptr, late_ptr) = (early.ptr(), late.ptr());
         drop(early);
         // The event that lets `early` go is recorded here, before the stream gets busy.
         assert_eq!(pool.allocate(5000, Some(&b)).unwrap().ptr(), early_ptr);
-        let gate = Gate::in_stream(&a);
+        let gate = StreamGate::block_stream(&a);
         drop(late);
         let held: Vec<_> = (0..3).map(|_| pool.allocate(5000, Some(&b)).unwrap()).collect();
         assert!(held.iter().all(|memory| memory.ptr() != late_ptr));
-        gate.open();
+        gate.open_gate();
         a.synchronize().unwrap();
         assert_eq!(pool.allocate(5000, Some(&b)).unwrap().ptr(), late_ptr);
     });
@@ -149,10 +149,10 @@ fn work_after_the_event_does_not_count_as_passed() {
 
 #[test]
 fn memory_used_in_further_streams_waits_for_all() {
-    in_context(|_| {
+    run_in_context(|_| {
         let pool = DeviceMemoryPool::new();
-        let (a, b) = (non_blocking(), non_blocking());
-        let gate = Gate::in_stream(&b);
+        let (a, b) = (new_non_blocking_stream(), new_non_blocking_stream());
+        let gate = StreamGate::block_stream(&b);
         let memory = pool.allocate(5000, Some(&a)).unwrap();
         let ptr = memory.ptr();
         memory.used_in(Some(&b));
@@ -160,7 +160,7 @@ fn memory_used_in_further_streams_waits_for_all() {
         drop(memory);
         assert_eq!(pool.statistics().held_blocks, 1);
         assert_ne!(pool.allocate(5000, Some(&a)).unwrap().ptr(), ptr);
-        gate.open();
+        gate.open_gate();
         b.synchronize().unwrap();
         let held: Vec<_> = (0..2).map(|_| pool.allocate(5000, Some(&a)).unwrap()).collect();
         assert!(held.iter().any(|memory| memory.ptr() == ptr));
@@ -174,14 +174,14 @@ fn memory_used_in_further_streams_waits_for_all() {
 
 #[test]
 fn the_default_stream_and_blocking_ones_share_at_once() {
-    in_context(|_| {
+    run_in_context(|_| {
         let (pool, stream) = (DeviceMemoryPool::new(), Stream::new(0).unwrap());
         drop(pool.allocate(100, Some(&stream)).unwrap());
         let known = pool.allocate(200, Some(&stream)).unwrap();
         let memory = pool.allocate(100, None).unwrap();
         let ptr = memory.ptr();
         drop(memory);
-        assert_eq!(pool.allocate_held(100, Some(&stream)).map(|memory| memory.ptr()), Some(ptr));
+        assert_eq!(pool.allocate_if_held(100, Some(&stream)).map(|memory| memory.ptr()), Some(ptr));
         assert_eq!(pool.statistics().n_taken, 2);
         drop(known);
     });
@@ -189,39 +189,39 @@ fn the_default_stream_and_blocking_ones_share_at_once() {
 
 #[test]
 fn unused_blocks_of_a_context_are_found_while_another_one_is_current() {
-    in_context(|_| {
-        let own = device().make_context(0).unwrap();
+    run_in_context(|_| {
+        let own = test_device().make_context(0).unwrap();
         let pool = DeviceMemoryPool::new();
         let ptr = pool.allocate(100, None).unwrap().ptr();
         Context::pop().unwrap();
-        assert!(pool.allocate_held(100, None).is_none(), "the current context has no blocks");
-        let memory = pool.allocate_held_in(&own, 100, None).unwrap();
+        assert!(pool.allocate_if_held(100, None).is_none(), "the current context has no blocks");
+        let memory = pool.allocate_if_held_in_context(&own, 100, None).unwrap();
         assert_eq!(memory.ptr(), ptr);
-        assert!(pool.allocate_held_in(&own, 100, None).is_none(), "it is in use");
+        assert!(pool.allocate_if_held_in_context(&own, 100, None).is_none(), "it is in use");
         let (stream, other) = (Stream::new(0).unwrap(), pool.allocate(100, None).unwrap());
         drop((memory, other));
-        stream.enter().unwrap();
+        stream.push_current_stream().unwrap();
         assert!(
-            pool.allocate_held_in(&own, 100, None).is_none_or(|memory| memory.ptr() != ptr),
+            pool.allocate_if_held_in_context(&own, 100, None).is_none_or(|memory| memory.ptr() != ptr),
             "the entered one counts"
         );
-        stream.leave().unwrap();
+        stream.pop_current_stream().unwrap();
     });
 }
 
 /// Programs that know nothing of streams in pools allocate for the default stream and use the memory in others.
 #[test]
 fn memory_for_the_default_stream_has_no_work_of_blocking_ones_left() {
-    in_context(|_| {
+    run_in_context(|_| {
         let (pool, stream) = (DeviceMemoryPool::new(), Stream::new(0).unwrap());
-        let gate = Gate::in_stream(&stream);
+        let gate = StreamGate::block_stream(&stream);
         let first = pool.allocate(5000, Some(&stream)).unwrap();
         let ptr = first.ptr();
         drop(first);
-        assert!(pool.allocate_held(5000, None).is_none());
+        assert!(pool.allocate_if_held(5000, None).is_none());
         let other = pool.allocate(5000, None).unwrap();
         assert_ne!(other.ptr(), ptr);
-        gate.open();
+        gate.open_gate();
         stream.synchronize().unwrap();
         assert_eq!(pool.allocate(5000, None).unwrap().ptr(), ptr);
     });
@@ -229,10 +229,10 @@ fn memory_for_the_default_stream_has_no_work_of_blocking_ones_left() {
 
 #[test]
 fn many_short_lived_streams_are_forgotten() {
-    in_context(|_| {
+    run_in_context(|_| {
         let pool = DeviceMemoryPool::new();
         for _ in 0..100 {
-            let stream = non_blocking();
+            let stream = new_non_blocking_stream();
             let memory = pool.allocate(1 << 20, Some(&stream)).unwrap();
             // SAFETY: the memory has this size.
             unsafe { memset_d8_async(memory.ptr(), 1, 1 << 20, Some(&stream)).unwrap() };
@@ -246,7 +246,7 @@ fn many_short_lived_streams_are_forgotten() {
 
 #[test]
 fn pools_survive_their_contexts_and_serve_several() {
-    let device = device();
+    let device = test_device();
     let pool = DeviceMemoryPool::new();
     let a = device.make_context(0).unwrap();
     let of_a = pool.allocate(100, None).unwrap();
@@ -273,7 +273,7 @@ fn pools_survive_their_contexts_and_serve_several() {
 
 #[test]
 fn a_pool_without_blocks_holds_no_context() {
-    let ctx = device().make_context(0).unwrap();
+    let ctx = test_device().make_context(0).unwrap();
     let pool = DeviceMemoryPool::new();
     drop(pool.allocate(300, None).unwrap());
     pool.free_held();
@@ -284,7 +284,7 @@ fn a_pool_without_blocks_holds_no_context() {
 
 #[test]
 fn threads_share_a_pool() {
-    in_context(|ctx| {
+    run_in_context(|ctx| {
         let pool = DeviceMemoryPool::new();
         std::thread::scope(|s| {
             for thread in 0..4u8 {
@@ -315,8 +315,8 @@ fn threads_share_a_pool() {
 }
 
 #[test]
-fn page_locked_pools() {
-    in_context(|_| {
+fn page_locked_pools_reuse_blocks() {
+    run_in_context(|_| {
         let pool = PageLockedMemoryPool::new(PageLockedAllocator { flags: CU_MEMHOSTALLOC_PORTABLE });
         let memory = pool.allocate(4096, None).unwrap();
         let ptr = memory.as_ptr();
@@ -333,10 +333,10 @@ fn page_locked_pools() {
 }
 
 #[test]
-fn debug_pools_say_what_memory_is_for() {
+fn debug_pools_label_their_blocks() {
     #[derive(Clone, Default)]
-    struct Log(Arc<Mutex<Vec<u8>>>);
-    impl std::io::Write for Log {
+    struct SharedLog(Arc<Mutex<Vec<u8>>>);
+    impl std::io::Write for SharedLog {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             self.0.lock().unwrap().extend_from_slice(bytes);
             Ok(bytes.len())
@@ -345,8 +345,8 @@ fn debug_pools_say_what_memory_is_for() {
             Ok(())
         }
     }
-    in_context(|_| {
-        let log = Log::default();
+    run_in_context(|_| {
+        let log = SharedLog::default();
         let pool = DebugMemoryPool::new(log.clone());
         let matrices: Vec<_> = (0..3).map(|_| pool.allocate(1 << 20, None, "matrix").unwrap()).collect();
         let vector = pool.allocate(4096, None, "vector").unwrap();
@@ -369,12 +369,12 @@ fn debug_pools_say_what_memory_is_for() {
 
 /// Runs alone in its process: it fills the device.
 #[test]
-fn short_memory_is_reclaimed_in_order() {
+fn reclaim_hooks_and_pools_free_memory_in_order() {
     own_process!("RTCG_VIRTUAL_MEMORY" = "256M");
-    in_context(|_| {
-        static HOOKS: AtomicUsize = AtomicUsize::new(0);
+    run_in_context(|_| {
+        static N_HOOK_CALLS: AtomicUsize = AtomicUsize::new(0);
         set_reclaim_hook(|| {
-            HOOKS.fetch_add(1, Ordering::Relaxed);
+            N_HOOK_CALLS.fetch_add(1, Ordering::Relaxed);
         });
         // Two shares fit, with the sixteenth that the pool may round up, and then no third one.
         let share = mem_get_info().unwrap().0 / 5 * 2;
@@ -383,10 +383,10 @@ fn short_memory_is_reclaimed_in_order() {
         drop(pool.allocate(4096, None).unwrap());
         // Another size needs the largest of the held blocks, and one is enough.
         let other = pool.allocate(share / 8 * 9, None).unwrap();
-        assert_eq!((HOOKS.load(Ordering::Relaxed), pool.statistics().n_returned), (1, 1));
+        assert_eq!((N_HOOK_CALLS.load(Ordering::Relaxed), pool.statistics().n_returned), (1, 1));
         // An allocation outside of the pool gets what the pool holds, too.
         let plain = mem_alloc(share).unwrap();
-        assert_eq!((HOOKS.load(Ordering::Relaxed), pool.statistics().held_blocks), (2, 0));
+        assert_eq!((N_HOOK_CALLS.load(Ordering::Relaxed), pool.statistics().held_blocks), (2, 0));
         let error = pool.allocate(share * 2, None).unwrap_err();
         let text = error.to_string();
         assert_eq!(error.kind, ErrorKind::Memory);
@@ -400,11 +400,11 @@ fn short_memory_is_reclaimed_in_order() {
 // -- stream order -----------------------------------------------------------------------------
 
 #[test]
-fn stream_ordered_memory_and_the_drivers_pools() {
-    in_context(|ctx| {
+fn stream_ordered_memory_comes_from_the_drivers_pools() {
+    run_in_context(|ctx| {
         let (device, stream) = (ctx.device(), Stream::new(0).unwrap());
-        let default = MemoryPool::default_of(device).unwrap();
-        assert_eq!(MemoryPool::current_of(device).unwrap(), default);
+        let default = MemoryPool::default_of_device(device).unwrap();
+        assert_eq!(MemoryPool::current_of_device(device).unwrap(), default);
         let used = || default.attribute(CU_MEMPOOL_ATTR_USED_MEM_CURRENT).unwrap();
         let before = used();
         let in_default = DeviceAllocation::new_async(1 << 20, None).unwrap();
@@ -427,7 +427,7 @@ fn stream_ordered_memory_and_the_drivers_pools() {
         let memory = pool.allocate(5000, Some(&stream)).unwrap();
         assert!(pool.attribute(CU_MEMPOOL_ATTR_USED_MEM_CURRENT).unwrap() >= 5000);
         pool.make_current().unwrap();
-        assert_eq!(MemoryPool::current_of(device).unwrap(), pool);
+        assert_eq!(MemoryPool::current_of_device(device).unwrap(), pool);
         default.make_current().unwrap();
         pool.trim_to(0).unwrap();
         drop(memory);
@@ -441,8 +441,8 @@ fn stream_ordered_memory_and_the_drivers_pools() {
 // -- virtual memory ---------------------------------------------------------------------------
 
 #[test]
-fn memory_stands_at_several_addresses_and_goes_through_descriptors() {
-    in_context(|ctx| {
+fn memory_is_mapped_at_several_addresses_and_exported_as_descriptors() {
+    run_in_context(|ctx| {
         use std::os::fd::AsFd;
         let device = ctx.device();
         let unit = mem_granularity(&device).unwrap();
@@ -483,7 +483,7 @@ fn memory_stands_at_several_addresses_and_goes_through_descriptors() {
 
 #[test]
 fn managed_memory_takes_advice() {
-    in_context(|ctx| {
+    run_in_context(|ctx| {
         let device = ctx.device();
         let managed = ManagedAllocation::new(1 << 16, 0).unwrap();
         let (ptr, n) = (managed.ptr(), 1 << 16);
@@ -503,7 +503,7 @@ fn managed_memory_takes_advice() {
 
 #[test]
 fn wrong_addresses_are_explained() {
-    in_context(|ctx| {
+    run_in_context(|ctx| {
         // SAFETY: the driver refuses the address.
         let text = unsafe { memcpy_htod(16, &[0; 8]) }.unwrap_err().to_string();
         assert!(text.contains("dest is 0x10, which lies in no allocation"), "{text}");
@@ -526,12 +526,12 @@ fn wrong_addresses_are_explained() {
 
 // -- cost -------------------------------------------------------------------------------------
 
-/// Prints; run it by name: `cargo test --release -p rtcg-driver --test integration -- --ignored --nocapture cost_of_a_pool`.
+/// Prints; run it by name: `cargo test --release -p rtcg-driver --test integration -- --ignored --nocapture print_pool_allocation_cost`.
 #[test]
 #[ignore = "prints what a pool costs"]
-fn cost_of_a_pool() {
-    in_context(|_| {
-        let (pool, stream) = (DeviceMemoryPool::new(), non_blocking());
+fn print_pool_allocation_cost() {
+    run_in_context(|_| {
+        let (pool, stream) = (DeviceMemoryPool::new(), new_non_blocking_stream());
         for (what, stream) in [("default stream", None), ("a stream", Some(&stream))] {
             drop(pool.allocate(4096, stream).unwrap());
             let round = || {

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn the_context_stack_belongs_to_the_thread() {
-    let dev = device();
+    let dev = test_device();
     // A program that makes none works in the primary one.
     dev.make_context(0).unwrap().detach().unwrap();
     assert!(Context::current().is_none());
@@ -18,7 +18,7 @@ fn the_context_stack_belongs_to_the_thread() {
     let a = dev.make_context(0).unwrap();
     let b = dev.make_context(0).unwrap();
     assert_ne!(a, b);
-    assert_eq!(Context::stack(), [a.clone(), b.clone()]);
+    assert_eq!(Context::context_stack(), [a.clone(), b.clone()]);
     assert_eq!(Context::current_device().unwrap(), dev);
     assert_eq!(Context::pop().unwrap(), b);
     assert_eq!(Context::current(), Some(a.clone()));
@@ -44,7 +44,7 @@ fn the_context_stack_belongs_to_the_thread() {
 
 #[test]
 fn primary_contexts_are_shared_and_not_pushed() {
-    let dev = device();
+    let dev = test_device();
     let a = dev.retain_primary_context().unwrap();
     let b = dev.retain_primary_context().unwrap();
     assert_eq!(a, b);
@@ -64,10 +64,10 @@ fn primary_contexts_are_shared_and_not_pushed() {
 #[test]
 fn primary_contexts_have_flags() {
     if !is_child() {
-        child("contexts::primary_contexts_have_flags");
+        run_test_in_child("contexts::primary_contexts_have_flags");
         return;
     }
-    let dev = device();
+    let dev = test_device();
     assert_eq!(dev.primary_context_state().unwrap(), (0, false));
     dev.set_primary_context_flags(CU_CTX_SCHED_YIELD.0).unwrap();
     let ctx = dev.retain_primary_context().unwrap();
@@ -78,7 +78,7 @@ fn primary_contexts_have_flags() {
 }
 
 /// Everything of one context, to be dropped in odd ways.
-fn one_of_each() -> Vec<Box<dyn Send>> {
+fn make_one_object_of_each_kind() -> Vec<Box<dyn Send>> {
     let module = Module::from_image(PTX).unwrap();
     let function = module.function("scale").unwrap();
     vec![
@@ -94,19 +94,20 @@ fn one_of_each() -> Vec<Box<dyn Send>> {
 
 #[test]
 fn objects_may_be_dropped_in_any_order_and_from_any_thread() {
-    rtcg_driver::set_cleanup_hook(|error| panic!("{error}"));
-    let dev = device();
+    rtcg_driver::set_cleanup_error_hook(|error| panic!("{error}"));
+    let dev = test_device();
     let ctx = dev.make_context(0).unwrap();
-    let (here, there, after) = (one_of_each(), one_of_each(), one_of_each());
+    let (here, there, after) =
+        (make_one_object_of_each_kind(), make_one_object_of_each_kind(), make_one_object_of_each_kind());
     drop(here);
     std::thread::spawn(move || drop(there)).join().unwrap();
     let other = dev.make_context(0).unwrap();
-    drop(one_of_each());
+    drop(make_one_object_of_each_kind());
     Context::pop().unwrap();
     Context::pop().unwrap();
     let late = {
         ctx.push().unwrap();
-        let late = one_of_each();
+        let late = make_one_object_of_each_kind();
         Context::pop().unwrap();
         late
     };
@@ -119,12 +120,12 @@ fn objects_may_be_dropped_in_any_order_and_from_any_thread() {
 
 #[test]
 fn using_objects_of_a_dead_context_is_an_error() {
-    let ctx = device().make_context(0).unwrap();
+    let ctx = test_device().make_context(0).unwrap();
     let module = Module::from_image(PTX).unwrap();
     let function = module.function("nothing").unwrap();
     let (memory, stream, event) = (mem_alloc(8).unwrap(), Stream::new(0).unwrap(), Event::new(0).unwrap());
     ctx.detach().unwrap();
-    let other = device().make_context(0).unwrap();
+    let other = test_device().make_context(0).unwrap();
     // SAFETY: the kernel takes no arguments; its context is gone, which the call must notice.
     let launch = |stream| unsafe { function.launch([1, 1, 1], [1, 1, 1], 0, stream, &[]) };
     let errors = [
@@ -151,7 +152,7 @@ fn using_objects_of_a_dead_context_is_an_error() {
 
 #[test]
 fn objects_of_two_drivers_do_not_mix() {
-    let first = device();
+    let first = test_device();
     let Some(second) = Device::all().unwrap().into_iter().find(|d| d.is_virtual() != first.is_virtual()) else {
         return;
     };
@@ -178,7 +179,7 @@ fn objects_of_two_drivers_do_not_mix() {
 
 #[test]
 fn a_context_may_go_while_other_threads_free_its_memory() {
-    let dev = device();
+    let dev = test_device();
     for round in 0..8_u32 {
         let ctx = dev.make_context(0).unwrap();
         let memory: Vec<_> = (0..64).map(|_| (mem_alloc(256).unwrap(), Event::new(0).unwrap())).collect();
@@ -209,7 +210,7 @@ fn a_context_may_go_while_other_threads_free_its_memory() {
 
 #[test]
 fn resources_keep_a_dropped_context_alive() {
-    let dev = device();
+    let dev = test_device();
     let ctx = dev.make_context(0).unwrap();
     let memory = mem_alloc(64).unwrap();
     Context::pop().unwrap();
@@ -222,12 +223,12 @@ fn resources_keep_a_dropped_context_alive() {
 
 #[test]
 fn a_thread_may_end_with_contexts_on_its_stack() {
-    let dev = device();
+    let dev = test_device();
     let survivors = std::thread::spawn(move || {
         dev.make_context(0).unwrap();
-        let kept = one_of_each();
+        let kept = make_one_object_of_each_kind();
         dev.make_context(0).unwrap();
-        one_of_each();
+        make_one_object_of_each_kind();
         kept
     })
     .join()
@@ -238,16 +239,16 @@ fn a_thread_may_end_with_contexts_on_its_stack() {
 #[test]
 fn a_process_may_exit_with_everything_alive() {
     if !is_child() {
-        let (_, err) = child("contexts::a_process_may_exit_with_everything_alive");
+        let (_, err) = run_test_in_child("contexts::a_process_may_exit_with_everything_alive");
         assert_eq!(err, "");
         return;
     }
     thread_local! {
-        static AT_THREAD_END: std::cell::RefCell<Vec<Box<dyn Send>>> = const { std::cell::RefCell::new(Vec::new()) };
+        static DROPPED_AT_THREAD_END: std::cell::RefCell<Vec<Box<dyn Send>>> = const { std::cell::RefCell::new(Vec::new()) };
     }
-    device().make_context(0).unwrap();
-    AT_THREAD_END.with(|kept| kept.borrow_mut().extend(one_of_each()));
-    Box::leak(Box::new(one_of_each()));
+    test_device().make_context(0).unwrap();
+    DROPPED_AT_THREAD_END.with(|kept| kept.borrow_mut().extend(make_one_object_of_each_kind()));
+    Box::leak(Box::new(make_one_object_of_each_kind()));
     std::process::exit(0);
 }
 
@@ -255,12 +256,12 @@ fn a_process_may_exit_with_everything_alive() {
 #[test]
 fn after_a_fork_the_child_does_nothing() {
     if !is_child() {
-        let (out, _) = child("contexts::after_a_fork_the_child_does_nothing");
+        let (out, _) = run_test_in_child("contexts::after_a_fork_the_child_does_nothing");
         assert!(out.contains("the parent goes on"), "{out}");
         return;
     }
-    let ctx = device().make_context(0).unwrap();
-    let objects = one_of_each();
+    let ctx = test_device().make_context(0).unwrap();
+    let objects = make_one_object_of_each_kind();
     let memory = mem_alloc(64).unwrap();
     // SAFETY: the child only drops objects, looks at errors and leaves by `_exit`.
     unsafe {
@@ -286,13 +287,13 @@ fn after_a_fork_the_child_does_nothing() {
 #[test]
 fn a_faulting_kernel_is_an_error_and_nothing_more() {
     if !is_child() {
-        let (out, _) = child("contexts::a_faulting_kernel_is_an_error_and_nothing_more");
+        let (out, _) = run_test_in_child("contexts::a_faulting_kernel_is_an_error_and_nothing_more");
         assert!(out.contains("failed: an illegal memory access was encountered"), "{out}");
         return;
     }
-    let dev = device();
+    let dev = test_device();
     let ctx = dev.make_context(0).unwrap();
-    let objects = one_of_each();
+    let objects = make_one_object_of_each_kind();
     let fault = Module::from_image(PTX).unwrap().function("fault").unwrap();
     // SAFETY: the kernel's access is wrong on purpose; the driver must contain it.
     let launched = unsafe { fault.launch([1, 1, 1], [1, 1, 1], 0, None, &[]) };
@@ -310,16 +311,16 @@ fn a_faulting_kernel_is_an_error_and_nothing_more() {
 }
 
 #[test]
-fn contexts_of_others_are_seen_and_do_no_harm() {
-    in_context(|ctx| {
-        let (table, module) = (ctx.table(), Module::from_image(PTX).unwrap());
+fn contexts_of_other_libraries_are_used_and_do_no_harm() {
+    run_in_context(|ctx| {
+        let (table, module) = (ctx.driver_table(), Module::from_image(PTX).unwrap());
         let scale = module.function("scale").unwrap();
         let foreign = std::thread::spawn({
             let ctx = ctx.clone();
             move || {
                 // Another library, which knows nothing of our stack.
                 // SAFETY: the handle is alive.
-                assert!(unsafe { ctx.table().cuCtxSetCurrent(ctx.handle()) }.is_success());
+                assert!(unsafe { ctx.driver_table().cuCtxSetCurrent(ctx.handle()) }.is_success());
                 assert!(Context::current().is_none());
                 let seen = Context::current_or_foreign().expect("it is current");
                 assert_eq!((&seen, seen.kind()), (&ctx, rtcg_driver::ContextKind::Foreign));
@@ -351,8 +352,8 @@ fn contexts_of_others_are_seen_and_do_no_harm() {
 
 #[test]
 fn copies_and_fills_put_the_context_back() {
-    in_context(|ctx| {
-        let table = ctx.table();
+    run_in_context(|ctx| {
+        let table = ctx.driver_table();
         let (a, b, stream) = (mem_alloc(16).unwrap(), mem_alloc(16).unwrap(), Stream::new(0).unwrap());
         // SAFETY: null means none.
         let displace = || assert!(unsafe { table.cuCtxSetCurrent(CUcontext::null()) }.is_success());
@@ -381,20 +382,20 @@ fn copies_and_fills_put_the_context_back() {
 
 #[test]
 fn set_current_replaces_the_top() {
-    let dev = device();
+    let dev = test_device();
     let (a, b) = (dev.make_context(0).unwrap(), dev.make_context(0).unwrap());
     Context::set_current(Some(&a)).unwrap();
-    assert_eq!(Context::stack(), [a.clone(), a.clone()]);
+    assert_eq!(Context::context_stack(), [a.clone(), a.clone()]);
     Context::set_current(Some(&b)).unwrap();
-    assert_eq!(Context::stack(), [a.clone(), b.clone()]);
+    assert_eq!(Context::context_stack(), [a.clone(), b.clone()]);
     Context::set_current(None).unwrap();
     Context::set_current(None).unwrap();
     Context::set_current(None).unwrap();
-    assert!(Context::stack().is_empty());
+    assert!(Context::context_stack().is_empty());
     Context::set_current(Some(&b)).unwrap();
-    assert_eq!(Context::stack(), std::slice::from_ref(&b));
+    assert_eq!(Context::context_stack(), std::slice::from_ref(&b));
     a.close().unwrap();
     a.close().unwrap();
     b.close().unwrap();
-    assert!(Context::stack().is_empty() && Context::set_current(Some(&b)).is_err());
+    assert!(Context::context_stack().is_empty() && Context::set_current(Some(&b)).is_err());
 }

@@ -9,7 +9,7 @@ mod contexts;
 mod streams;
 
 use crate::own_process::{is_child, rerun};
-use crate::support::{device, in_context};
+use crate::support::{run_in_context, test_device};
 use rtcg_driver::memory::*;
 use rtcg_driver::sys::*;
 use rtcg_driver::{Context, Device, ErrorKind, Event, LaunchOptions, Linker, Module, Param, Stream, TextureReference};
@@ -17,7 +17,7 @@ use rtcg_driver::{Context, Device, ErrorKind, Event, LaunchOptions, Linker, Modu
 const PTX: &[u8] = include_bytes!("../kernels.ptx");
 
 /// Runs one test of this file in another process; its standard output and error.
-fn child(test: &str) -> (String, String) {
+fn run_test_in_child(test: &str) -> (String, String) {
     let output = rerun(module_path!(), test).output().expect("the test can start itself");
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     let (out, err) = (text(output.stdout), text(output.stderr));
@@ -26,17 +26,17 @@ fn child(test: &str) -> (String, String) {
     (out, err)
 }
 
-fn floats(bytes: &[u8]) -> Vec<f32> {
+fn floats_from_bytes(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks_exact(4).map(|c| f32::from_ne_bytes([c[0], c[1], c[2], c[3]])).collect()
 }
 
-fn bytes_of(values: &[f32]) -> Vec<u8> {
+fn bytes_from_floats(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|v| v.to_ne_bytes()).collect()
 }
 
 #[test]
 fn devices_describe_themselves() {
-    let dev = device();
+    let dev = test_device();
     assert!(Device::count().unwrap() > dev.ordinal());
     assert!(!dev.name().unwrap().is_empty());
     assert!(dev.compute_capability().unwrap() >= (5, 0));
@@ -51,8 +51,8 @@ fn devices_describe_themselves() {
 }
 
 #[test]
-fn limits_and_memory_information() {
-    in_context(|ctx| {
+fn limits_and_memory_information_are_reported() {
+    run_in_context(|ctx| {
         let (free, total) = mem_get_info().unwrap();
         assert!(free <= total && total > 1 << 20);
         assert!(ctx.api_version().unwrap() >= 3010);
@@ -67,7 +67,7 @@ fn limits_and_memory_information() {
 
 #[test]
 fn memory_is_copied_filled_and_checked() {
-    in_context(|_| {
+    run_in_context(|_| {
         let memory = mem_alloc(1000).unwrap();
         let data: Vec<u8> = (0..1000u32).map(|i| (i * 7) as u8).collect();
         memory.write(0, &data).unwrap();
@@ -110,8 +110,8 @@ fn memory_is_copied_filled_and_checked() {
 }
 
 #[test]
-fn regions_are_copied() {
-    in_context(|_| {
+fn regions_2d_are_copied() {
+    run_in_context(|_| {
         let (memory, pitch) = mem_alloc_pitch(10, 4, 4).unwrap();
         assert!(pitch >= 10 && memory.nbytes() == pitch * 4);
         let src: Vec<u8> = (0..40).collect();
@@ -150,8 +150,8 @@ fn regions_are_copied() {
 }
 
 #[test]
-fn host_memory_of_all_kinds() {
-    in_context(|_| {
+fn host_memory_of_all_kinds_is_allocated_and_freed() {
+    run_in_context(|_| {
         let host = HostAllocation::new(4096, CU_MEMHOSTALLOC_DEVICEMAP).unwrap();
         assert!(host.flags().unwrap() & CU_MEMHOSTALLOC_DEVICEMAP != 0);
         assert_ne!(host.device_pointer().unwrap(), 0);
@@ -173,7 +173,7 @@ fn host_memory_of_all_kinds() {
         assert_eq!(aligned.as_ptr().addr() % 4096, 0);
         assert!(AlignedHostAllocation::new(8, 3).is_err());
         // SAFETY: `aligned` outlives the registration.
-        let registered = unsafe { RegisteredHost::new(aligned.as_ptr(), 8192, 0) }.unwrap();
+        let registered = unsafe { RegisteredHostMemory::new(aligned.as_ptr(), 8192, 0) }.unwrap();
         assert_ne!(registered.device_pointer().unwrap(), 0);
         registered.unregister().unwrap();
         assert!(registered.unregister().is_err());
@@ -190,32 +190,32 @@ fn host_memory_of_all_kinds() {
 
 #[test]
 fn kernels_run_with_checked_arguments() {
-    in_context(|_| {
+    run_in_context(|_| {
         let module = Module::from_image(PTX).unwrap();
         let scale = module.function("scale").unwrap();
         let data: Vec<f32> = (0..100).map(|i| i as f32).collect();
         let memory = mem_alloc(400).unwrap();
-        memory.write(0, &bytes_of(&data)).unwrap();
-        let mut args = scale.args();
+        memory.write(0, &bytes_from_floats(&data)).unwrap();
+        let mut args = scale.arg_packer();
         args.push(&memory.ptr().to_ne_bytes(), 8).unwrap();
         args.push(&2.5f32.to_ne_bytes(), 4).unwrap();
         args.push(&90u32.to_ne_bytes(), 4).unwrap();
-        let args = args.finish().unwrap();
+        let args = args.into_bytes().unwrap();
         // SAFETY: the arguments fit the kernel, the memory is alive.
         unsafe { scale.launch([4, 1, 1], [32, 1, 1], 0, None, &args).unwrap() };
         let mut back = vec![0; 400];
         memory.read(0, &mut back).unwrap();
         let expected: Vec<f32> = (0..100).map(|i| if i < 90 { i as f32 * 2.5 } else { i as f32 }).collect();
-        assert_eq!(floats(&back), expected);
+        assert_eq!(floats_from_bytes(&back), expected);
 
         let mixed = module.function("mixed").unwrap();
-        let mut args = mixed.args();
+        let mut args = mixed.arg_packer();
         args.push(&[200], 1).unwrap();
         args.push(&0x0123_4567_89ab_cdef_u64.to_ne_bytes(), 8).unwrap();
         args.push(&memory.ptr().to_ne_bytes(), 8).unwrap();
         let stream = Stream::new(0).unwrap();
         // SAFETY: as above.
-        unsafe { mixed.launch([1, 1, 1], [1, 1, 1], 0, Some(&stream), &args.finish().unwrap()).unwrap() };
+        unsafe { mixed.launch([1, 1, 1], [1, 1, 1], 0, Some(&stream), &args.into_bytes().unwrap()).unwrap() };
         stream.synchronize().unwrap();
         memory.read(0, &mut back[..16]).unwrap();
         assert_eq!(back[..8], 200u64.to_ne_bytes());
@@ -225,7 +225,7 @@ fn kernels_run_with_checked_arguments() {
 
 #[test]
 fn wrong_arguments_are_named() {
-    in_context(|_| {
+    run_in_context(|_| {
         let module = Module::from_image(PTX).unwrap();
         let scale = module.function("scale").unwrap();
         let param = |offset, nbytes| Param { offset, nbytes };
@@ -239,16 +239,16 @@ fn wrong_arguments_are_named() {
         );
         assert!(text(&[(8, 8), (4, 4)]).contains("takes 3 arguments, 2 were given; argument #2 (0-based) is missing"));
         assert!(text(&[(8, 8), (4, 4), (4, 4), (4, 4)]).contains("takes 3 arguments, but argument #3 (0-based)"));
-        let mut args = scale.args();
+        let mut args = scale.arg_packer();
         assert!(args.push(&[0; 4], 4).unwrap_err().to_string().contains("argument #0 (0-based) has 4 bytes"));
-        assert!(scale.args().finish().unwrap_err().to_string().contains("argument #0 (0-based) is missing"));
+        assert!(scale.arg_packer().into_bytes().unwrap_err().to_string().contains("argument #0 (0-based) is missing"));
         assert_eq!(module.function("nothing").unwrap().params(), Some(&[][..]));
     });
 }
 
 #[test]
 fn impossible_launches_say_why() {
-    in_context(|_| {
+    run_in_context(|_| {
         let module = Module::from_image(PTX).unwrap();
         let nothing = module.function("nothing").unwrap();
         let launch = |grid, block, shared| {
@@ -273,13 +273,13 @@ fn impossible_launches_say_why() {
 
 #[test]
 fn cooperative_launches_are_checked() {
-    in_context(|ctx| {
+    run_in_context(|ctx| {
         let module = Module::from_image(PTX).unwrap();
         let nothing = module.function("nothing").unwrap();
         let options = LaunchOptions { cooperative: true, ..Default::default() };
         let launch = |blocks| {
             // SAFETY: the kernel takes no arguments and touches no memory.
-            unsafe { nothing.launch_with([blocks, 1, 1], [64, 1, 1], 0, None, &[], options) }
+            unsafe { nothing.launch_with_options([blocks, 1, 1], [64, 1, 1], 0, None, &[], options) }
         };
         launch(4).unwrap();
         Context::synchronize().unwrap();
@@ -295,7 +295,7 @@ fn cooperative_launches_are_checked() {
 
 #[test]
 fn memory_may_be_allocated_in_stream_order() {
-    in_context(|_| {
+    run_in_context(|_| {
         let stream = Stream::new(0).unwrap();
         let memory = DeviceAllocation::new_async(4096, Some(&stream)).unwrap();
         let mut back = vec![0; 4096];
@@ -311,8 +311,8 @@ fn memory_may_be_allocated_in_stream_order() {
 }
 
 #[test]
-fn boxes_and_peers_are_copied() {
-    in_context(|ctx| {
+fn regions_3d_and_peer_memory_are_copied() {
+    run_in_context(|ctx| {
         let (src, dst) = (mem_alloc(4 * 4 * 4).unwrap(), mem_alloc(4 * 4 * 4).unwrap());
         let data: Vec<u8> = (0..64).collect();
         src.write(0, &data).unwrap();
@@ -354,8 +354,8 @@ fn boxes_and_peers_are_copied() {
 }
 
 #[test]
-fn modules_have_globals_and_refuse_nonsense() {
-    in_context(|_| {
+fn modules_have_globals_and_refuse_invalid_images() {
+    run_in_context(|_| {
         let module = Module::from_image(PTX).unwrap();
         let (ptr, nbytes) = module.global("counter").unwrap();
         let mut value = [0; 4];
@@ -381,8 +381,8 @@ fn modules_have_globals_and_refuse_nonsense() {
 
 #[test]
 fn linked_modules_run() {
-    in_context(|ctx| {
-        if !ctx.table().has(DriverFn::cuLinkCreate) {
+    run_in_context(|ctx| {
+        if !ctx.driver_table().has_function(DriverFn::cuLinkCreate) {
             let error = Linker::new(&[]).unwrap_err();
             assert!(error.to_string().contains("cuLinkCreate"), "{error}");
             return;
@@ -400,9 +400,9 @@ fn linked_modules_run() {
 
 #[test]
 fn arrays_are_copied_and_described() {
-    in_context(|ctx| {
+    run_in_context(|ctx| {
         let descriptor = CUDA_ARRAY_DESCRIPTOR { Width: 16, Height: 0, Format: CU_AD_FORMAT_FLOAT, NumChannels: 1 };
-        if !ctx.table().has(DriverFn::cuArrayCreate) {
+        if !ctx.driver_table().has_function(DriverFn::cuArrayCreate) {
             let error = Array::new_2d(&descriptor).unwrap_err();
             assert!(error.to_string().contains("the virtual GPU does not implement cuArrayCreate"), "{error}");
             return;
@@ -414,7 +414,7 @@ fn arrays_are_copied_and_described() {
         let mut back = [0; 32];
         memcpy_atoh(&mut back, &array, 16).unwrap();
         assert_eq!(back, data[16..48]);
-        if ctx.table().has(DriverFn::cuTexRefCreate) {
+        if ctx.driver_table().has_function(DriverFn::cuTexRefCreate) {
             let texref = TextureReference::new().unwrap();
             texref.set_array(&array).unwrap();
             texref.set_filter_mode(CU_TR_FILTER_MODE_LINEAR).unwrap();
@@ -430,8 +430,8 @@ fn arrays_are_copied_and_described() {
 }
 
 #[test]
-fn closed_modules_launch_nothing() {
-    in_context(|_| {
+fn kernels_of_closed_modules_are_errors() {
+    run_in_context(|_| {
         let module = Module::from_image(PTX).unwrap();
         let scale = module.function("scale").unwrap();
         module.close().unwrap();
@@ -445,8 +445,8 @@ fn closed_modules_launch_nothing() {
 }
 
 #[test]
-fn occupancy_and_options_a_device_lacks() {
-    in_context(|ctx| {
+fn occupancy_is_reported_and_unsupported_options_are_errors() {
+    run_in_context(|ctx| {
         let module = Module::from_image(PTX).unwrap();
         let scale = module.function("scale").unwrap();
         assert!(scale.max_active_blocks(64, 0).unwrap() >= 1);
@@ -462,32 +462,33 @@ fn occupancy_and_options_a_device_lacks() {
         }
         let options = LaunchOptions { cluster: Some([2, 1, 1]), ..LaunchOptions::default() };
         // SAFETY: the arguments fit the kernel, which does nothing for n = 0.
-        let error = unsafe { scale.launch_with([2, 1, 1], [1; 3], 0, None, &[0; 16], options) }.unwrap_err();
+        let error = unsafe { scale.launch_with_options([2, 1, 1], [1; 3], 0, None, &[0; 16], options) }.unwrap_err();
         assert!(error.to_string().contains("clusters of blocks are not supported by"), "{error}");
     });
 }
 
 #[test]
 fn opengl_needs_a_current_context() {
-    in_context(|_| {
+    run_in_context(|_| {
         let device = Context::current_device().unwrap();
         if !device.is_virtual() {
             return;
         }
-        for error in
-            [rtcg_driver::gl::devices().unwrap_err(), rtcg_driver::gl::RegisteredObject::buffer(1, 0).unwrap_err()]
-        {
+        for error in [
+            rtcg_driver::gl::devices().unwrap_err(),
+            rtcg_driver::gl::RegisteredObject::register_buffer(1, 0).unwrap_err(),
+        ] {
             assert_eq!(error.code, CUresult::CUDA_ERROR_INVALID_GRAPHICS_CONTEXT, "{error}");
             assert!(error.to_string().contains("OpenGL"), "{error}");
         }
-        let error = rtcg_driver::gl::RegisteredObject::image(1, 0x0DE1, 0).unwrap_err();
+        let error = rtcg_driver::gl::RegisteredObject::register_image(1, 0x0DE1, 0).unwrap_err();
         assert!(error.to_string().contains("not supported on the virtual GPU"), "{error}");
     });
 }
 
 #[test]
 fn modules_list_their_kernels() {
-    in_context(|_| {
+    run_in_context(|_| {
         let module = Module::from_image(PTX).unwrap();
         let mut names: Vec<_> = module.functions().unwrap().iter().map(|f| f.name().to_owned()).collect();
         names.sort();

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn streams_and_events_order_and_time_work() {
-    in_context(|_| {
+    run_in_context(|_| {
         let (a, b) = (Stream::new(0).unwrap(), Stream::with_priority(0, 0).unwrap());
         let (start, end) = (Event::new(0).unwrap(), Event::new(0).unwrap());
         let memory = mem_alloc(1 << 20).unwrap();
@@ -28,16 +28,16 @@ fn streams_and_events_order_and_time_work() {
 }
 
 #[test]
-fn streams_can_be_entered_and_closed() {
-    in_context(|_| {
+fn streams_can_be_made_current_and_closed() {
+    run_in_context(|_| {
         let (a, b) = (Stream::new(1).unwrap(), Stream::new(0).unwrap());
         assert_eq!((a.flags().unwrap(), b.flags().unwrap()), (1, 0));
         assert_ne!(a.id().unwrap(), b.id().unwrap());
         assert!(Stream::current().is_none());
-        a.enter().unwrap();
-        b.enter().unwrap();
+        a.push_current_stream().unwrap();
+        b.push_current_stream().unwrap();
         assert_eq!(Stream::current(), Some(b.clone()));
-        b.leave().unwrap();
+        b.pop_current_stream().unwrap();
         assert_eq!(Stream::current(), Some(a.clone()));
         std::thread::scope(|s| s.spawn(|| assert!(Stream::current().is_none())).join().unwrap());
         // `None` is now the stream, which the event shows: it waits for what is in `a`.
@@ -50,14 +50,14 @@ fn streams_can_be_entered_and_closed() {
         // SAFETY: as above.
         unsafe { b.write_value32(gate.ptr(), 1, 0).unwrap() };
         event.synchronize().unwrap();
-        a.leave().unwrap();
-        assert!(a.leave().is_err());
+        a.pop_current_stream().unwrap();
+        assert!(a.pop_current_stream().is_err());
         a.close().unwrap();
         a.close().unwrap();
         assert!(a.is_closed());
         let error = a.synchronize().unwrap_err().to_string();
         assert!(error.contains("the stream was closed"), "{error}");
-        assert!(event.record(Some(&a)).is_err() && a.enter().is_err());
+        assert!(event.record(Some(&a)).is_err() && a.push_current_stream().is_err());
         event.close().unwrap();
         event.close().unwrap();
         assert!(event.query().unwrap_err().to_string().contains("the event was closed"));
@@ -68,7 +68,7 @@ fn streams_can_be_entered_and_closed() {
 
 #[test]
 fn host_functions_run_in_stream_order() {
-    in_context(|_| {
+    run_in_context(|_| {
         let stream = Stream::new(1).unwrap();
         let (send, receive) = std::sync::mpsc::channel();
         let gate = mem_alloc(8).unwrap();
@@ -100,10 +100,10 @@ fn n_stream_threads() -> usize {
 #[cfg(target_os = "linux")]
 fn host_functions_that_nobody_waits_for_keep_no_threads() {
     if !is_child() {
-        child("streams::host_functions_that_nobody_waits_for_keep_no_threads");
+        run_test_in_child("streams::host_functions_that_nobody_waits_for_keep_no_threads");
         return;
     }
-    in_context(|_| {
+    run_in_context(|_| {
         let (open, gate) = std::sync::mpsc::channel::<()>();
         let gate = std::sync::Arc::new(std::sync::Mutex::new(gate));
         let (send, receive) = std::sync::mpsc::channel();
@@ -129,10 +129,10 @@ fn host_functions_that_nobody_waits_for_keep_no_threads() {
 #[test]
 fn launches_may_wait_as_long_as_a_host_function_stands_before_them() {
     if !is_child() {
-        child("streams::launches_may_wait_as_long_as_a_host_function_stands_before_them");
+        run_test_in_child("streams::launches_may_wait_as_long_as_a_host_function_stands_before_them");
         return;
     }
-    in_context(|ctx| {
+    run_in_context(|ctx| {
         let stream = Stream::new(1).unwrap();
         let (open, gate) = std::sync::mpsc::channel::<()>();
         let gate = std::sync::Mutex::new(gate);
@@ -165,12 +165,12 @@ fn launches_may_wait_as_long_as_a_host_function_stands_before_them() {
 #[test]
 fn a_panic_in_a_host_function_is_reported_and_ends_nothing() {
     if !is_child() {
-        let (out, _) = child("streams::a_panic_in_a_host_function_is_reported_and_ends_nothing");
+        let (out, _) = run_test_in_child("streams::a_panic_in_a_host_function_is_reported_and_ends_nothing");
         assert!(out.contains("a host function panicked: not to reach the driver"), "{out}");
         return;
     }
-    rtcg_driver::set_cleanup_hook(|error| println!("{error}"));
-    in_context(|_| {
+    rtcg_driver::set_cleanup_error_hook(|error| println!("{error}"));
+    run_in_context(|_| {
         let stream = Stream::new(1).unwrap();
         stream.launch_host_func(|| panic!("not to reach the driver")).unwrap();
         stream.synchronize().unwrap();
@@ -179,7 +179,7 @@ fn a_panic_in_a_host_function_is_reported_and_ends_nothing() {
 
 #[test]
 fn events_say_why_there_is_no_time() {
-    in_context(|_| {
+    run_in_context(|_| {
         let (a, b, untimed) = (Event::new(0).unwrap(), Event::new(0).unwrap(), Event::new(2).unwrap());
         let text = |end: &Event, start: &Event| end.time_since(start).unwrap_err().to_string();
         assert!(text(&b, &a).ends_with("the first event was never recorded; call record() before"));

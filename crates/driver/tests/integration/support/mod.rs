@@ -3,7 +3,7 @@
 use rtcg_driver::{Context, Device};
 
 /// The device.
-pub(crate) fn device() -> Device {
+pub(crate) fn test_device() -> Device {
     rtcg_driver::set_notice_hook(|_| ());
     rtcg_driver::init(0).expect("there is a device, if only a virtual one");
     let ordinal = std::env::var("RTCG_TEST_DEVICE").ok().and_then(|v| v.parse().ok()).unwrap_or(0);
@@ -11,8 +11,8 @@ pub(crate) fn device() -> Device {
 }
 
 /// Runs a test body in a fresh context and takes the context down afterwards.
-pub(crate) fn in_context(body: impl FnOnce(&Context)) {
-    let ctx = device().make_context(0).expect("a context can be made");
+pub(crate) fn run_in_context(body: impl FnOnce(&Context)) {
+    let ctx = test_device().make_context(0).expect("a context can be made");
     body(&ctx);
     Context::pop().expect("the context is on the stack");
     ctx.detach().expect("the context is alive");

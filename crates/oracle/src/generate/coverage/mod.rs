@@ -4,17 +4,17 @@
 //! A register of the pool soon differs from lane to lane. Operands that are the same in all lanes but no constant
 //! need registers of their own (`%uh %ur %ud %up`), which only the beginning of a kernel or function writes.
 
-mod access;
-mod flow;
-mod shared;
+mod control_flow;
+mod memory_access;
+mod shared_memory;
 mod warp;
 
-pub(crate) use access::{COMMUTING_UPDATES, COUNTERS_PER_UPDATE};
-pub(crate) use shared::module_variables;
+pub(crate) use memory_access::{COMMUTING_UPDATES, COUNTERS_PER_UPDATE};
+pub(crate) use shared_memory::shared_variable_declarations;
 
 use super::ProgramNode;
-use super::body::{GenContext, Generator, line_node};
-use super::forms::{FORM_FAMILIES, forms_of};
+use super::generator::{GenContext, ProgramGenerator, removable_line};
+use super::instruction_forms::{INSTRUCTION_FAMILIES, parse_instruction_forms};
 
 /// What an operand is to the lanes of a warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,7 +103,7 @@ impl InstClass {
     fn all_classes() -> impl Iterator<Item = InstClass> {
         use InstClass::*;
         let others = [Load, Store, Atom, AtomDeadResult, Red, Shuffle, Vote, Match, Redux];
-        (0..FORM_FAMILIES.len()).map(Plain).chain(others)
+        (0..INSTRUCTION_FAMILIES.len()).map(Plain).chain(others)
     }
 
     /// Whether the lanes of a warp do it together.
@@ -111,7 +111,7 @@ impl InstClass {
         matches!(self, InstClass::Shuffle | InstClass::Vote | InstClass::Match | InstClass::Redux)
     }
 
-    fn allowed_memories(self) -> &'static [MemorySpace] {
+    fn allowed_memory_spaces(self) -> &'static [MemorySpace] {
         match self {
             InstClass::Load => &[MemorySpace::Global, MemorySpace::Shared, MemorySpace::Local, MemorySpace::Const],
             InstClass::Store => &[MemorySpace::Global, MemorySpace::Shared, MemorySpace::Local],
@@ -123,16 +123,17 @@ impl InstClass {
     /// Whether one of its operands may be an immediate.
     fn may_have_immediate(self) -> bool {
         match self {
-            InstClass::Plain(family) => {
-                FORM_FAMILIES[family].1.iter().any(|text| operand_may_be_immediate(&forms_of(text)[0].operands))
-            }
+            InstClass::Plain(family) => INSTRUCTION_FAMILIES[family]
+                .1
+                .iter()
+                .any(|text| operand_may_be_immediate(&parse_instruction_forms(text)[0].operands)),
             other => !matches!(other, InstClass::Vote | InstClass::Match | InstClass::Redux),
         }
     }
 
     fn class_weight(self) -> u32 {
         match self {
-            InstClass::Plain(family) => FORM_FAMILIES[family].0,
+            InstClass::Plain(family) => INSTRUCTION_FAMILIES[family].0,
             _ => 12,
         }
     }
@@ -151,7 +152,7 @@ impl CoverageCell {
             for kind in OPERAND_KINDS.into_iter().filter(|&k| k != OperandKind::Constant || class.may_have_immediate())
             {
                 for flow in CONTROL_FLOWS {
-                    out.extend(class.allowed_memories().iter().map(|&memory| CoverageCell {
+                    out.extend(class.allowed_memory_spaces().iter().map(|&memory| CoverageCell {
                         class,
                         kind,
                         flow,
@@ -164,17 +165,17 @@ impl CoverageCell {
     }
 }
 
-impl Generator {
+impl ProgramGenerator {
     /// Some instructions of random classes and kinds of operands in one control flow.
-    pub(crate) fn coverage_block(&mut self, place: &GenContext) -> ProgramNode {
+    pub(crate) fn emit_coverage_block(&mut self, place: &GenContext) -> ProgramNode {
         let flow = CONTROL_FLOWS[self.random.next_below(CONTROL_FLOWS.len())];
         let mask = (place.all_threads_here && !self.some_may_have_exited).then(|| {
-            let literal = self.random.one_in(3) && (self.full_warps || !self.target.real);
+            let literal = self.random.chance_one_in(3) && (self.full_warps || !self.target.real);
             if literal { "0xffffffff" } else { "%mask" }.to_owned()
         });
         let n = 1 + self.random.next_below(3);
         let cells: Vec<CoverageCell> = (0..n).map(|_| self.random_cell(flow, mask.is_some())).collect();
-        ProgramNode::Group(self.wrap_in_flow(&cells, mask))
+        ProgramNode::Group(self.emit_cells_in_flow(&cells, mask))
     }
 
     fn random_cell(&mut self, flow: ControlFlow, collective: bool) -> CoverageCell {
@@ -183,38 +184,38 @@ impl Generator {
         let class = classes[self.random.weighted_index(&weights)];
         let kinds = if class.may_have_immediate() { &OPERAND_KINDS[..] } else { &OPERAND_KINDS[1..] };
         let kind = kinds[self.random.next_below(kinds.len())];
-        let memories = class.allowed_memories();
+        let memories = class.allowed_memory_spaces();
         CoverageCell { class, kind, flow, memory: memories[self.random.next_below(memories.len())] }
     }
 
     /// The instruction of a cell; `members` are the lanes that are here, if that is known.
-    fn instruction_of(&mut self, cell: CoverageCell, members: Option<&flow::ActiveLanes>) -> ProgramNode {
+    fn emit_cell(&mut self, cell: CoverageCell, members: Option<&control_flow::ActiveLanes>) -> ProgramNode {
         let (node, text) = match (cell.class, members) {
-            (InstClass::Plain(family), _) => self.plain_of(family, cell.kind),
-            (InstClass::Shuffle, Some(here)) => self.shuffle_of(cell.kind, here),
+            (InstClass::Plain(family), _) => self.emit_plain_cell(family, cell.kind),
+            (InstClass::Shuffle, Some(here)) => self.emit_shuffle_cell(cell.kind, here),
             (InstClass::Vote | InstClass::Match | InstClass::Redux, Some(here)) => {
-                self.vote_of(cell.class, cell.kind, &here.mask)
+                self.emit_vote_cell(cell.class, cell.kind, &here.mask)
             }
-            (InstClass::Load, _) => self.load_of(cell),
-            (InstClass::Store, _) => self.store_of(cell),
-            _ => self.update_of(cell),
+            (InstClass::Load, _) => self.emit_load_cell(cell),
+            (InstClass::Store, _) => self.emit_store_cell(cell),
+            _ => self.emit_atomic_cell(cell),
         };
         self.cells.insert((cell, text));
         node
     }
 
-    fn plain_of(&mut self, family: usize, kind: OperandKind) -> (ProgramNode, String) {
+    fn emit_plain_cell(&mut self, family: usize, kind: OperandKind) -> (ProgramNode, String) {
         let guard = self.random_guard();
-        let (before, text) = self.instruction_with(Some((family, kind)));
+        let (before, text) = self.random_instruction_of_family(Some((family, kind)));
         let guard =
             if self.target.real && super::hardware_filter::must_not_be_guarded(&text) { String::new() } else { guard };
-        (line_node(format!("{before}{guard}{text}")), text)
+        (removable_line(format!("{before}{guard}{text}")), text)
     }
 
     /// A register that has the same value in all lanes.
     pub(crate) fn uniform_register(&mut self, letter: char) -> String {
         if let Some((_, fresh)) = self.uniform_registers.iter().find(|(l, _)| *l == letter)
-            && self.random.one_in(2)
+            && self.random.chance_one_in(2)
         {
             return fresh.clone();
         }
@@ -227,7 +228,7 @@ impl Generator {
     }
 
     /// A register, or an immediate of that many bits, integer or float.
-    fn value_of(&mut self, kind: OperandKind, letter: char, (bits, float): (u32, bool)) -> String {
+    fn operand_of_kind(&mut self, kind: OperandKind, letter: char, (bits, float): (u32, bool)) -> String {
         match (kind, bits) {
             (OperandKind::Constant, 64) if float => format!("0d{:016X}", self.random.edge_case_bits(64)),
             (OperandKind::Constant, _) if float => format!("0f{:08X}", self.random.edge_case_bits(32)),
@@ -238,7 +239,7 @@ impl Generator {
     }
 
     /// First values of the uniform registers.
-    pub(crate) fn uniform_values(&mut self, function: bool) -> Vec<ProgramNode> {
+    pub(crate) fn emit_uniform_register_values(&mut self, function: bool) -> Vec<ProgramNode> {
         let [i, j, k] = std::array::from_fn(|_| 8 * self.random.next_below(32));
         let (a, b) = (self.random.next_below(9), self.random.next_below(40));
         // A function's parameters may differ from lane to lane.
@@ -252,7 +253,7 @@ impl Generator {
             format!("cvt.u16.u32 %uh0, %ur1;\nld.global.u16 %uh1, [gtable+{k}];\ncvt.u16.u32 %uh2, %ur2;"),
             format!("setp.gt.u32 %up0, %ur0, {};\nsetp.lt.s32 %up1, %ur1, %ur3;", self.random.next_below(2)),
         ];
-        texts.map(super::body::fixed_node).into()
+        texts.map(super::generator::fixed_line).into()
     }
 }
 
@@ -260,14 +261,14 @@ impl Generator {
 mod tests {
     use super::{CoverageCell, InstClass, MemorySpace, OperandKind};
     use crate::GenerationTarget;
-    use crate::generate::generate_covering;
+    use crate::generate::generate_program_with_coverage;
     use std::collections::BTreeMap;
 
     /// Seeds that reach all cells.
-    const SEEDS: u64 = 3000;
+    const SEED_COUNT: u64 = 3000;
 
     /// Whether an instruction is what its cell says.
-    fn cell_fits(cell: CoverageCell, text: &str) -> bool {
+    fn instruction_matches_cell(cell: CoverageCell, text: &str) -> bool {
         let (opcode, operands) = text.split_once(' ').unwrap_or((text, ""));
         let name = match cell.class {
             InstClass::Plain(_) => "",
@@ -295,24 +296,28 @@ mod tests {
     }
 
     #[test]
-    fn every_cell_is_made() {
+    fn every_coverage_cell_is_generated() {
         for real in [false, true] {
             let mut counts: BTreeMap<CoverageCell, usize> =
                 CoverageCell::all_cells().into_iter().map(|cell| (cell, 0)).collect();
-            for seed in 0..SEEDS {
+            for seed in 0..SEED_COUNT {
                 let capability = if seed % 2 == 0 { 80 } else { 90 };
-                let (program, cells) = generate_covering(seed, GenerationTarget { capability, real });
+                let (program, cells) = generate_program_with_coverage(seed, GenerationTarget { capability, real });
                 let whole = program.ptx_text();
                 for (cell, text) in cells {
                     assert!(whole.contains(&text), "seed {seed} has no {text}");
-                    assert!(cell_fits(cell, &text), "seed {seed}: {cell:?} is {text}");
+                    assert!(instruction_matches_cell(cell, &text), "seed {seed}: {cell:?} is {text}");
                     *counts.get_mut(&cell).unwrap_or_else(|| panic!("{cell:?} is none that PTX allows")) += 1;
                 }
             }
             let missing: Vec<&CoverageCell> = counts.iter().filter(|(_, n)| **n == 0).map(|(cell, _)| cell).collect();
             assert_eq!(missing, Vec::<&CoverageCell>::new());
             assert!(counts.len() >= 680, "{} cells", counts.len());
-            println!("{} cells, the rarest {} times in {SEEDS} programs", counts.len(), counts.values().min().unwrap());
+            println!(
+                "{} cells, the rarest {} times in {SEED_COUNT} programs",
+                counts.len(),
+                counts.values().min().unwrap()
+            );
         }
     }
 }

@@ -1,35 +1,35 @@
 //! Shuffles, votes and their like with operands of a kind, among the lanes that are there.
 
-use super::flow::ActiveLanes;
+use super::control_flow::ActiveLanes;
 use super::{InstClass, OperandKind};
 use crate::generate::ProgramNode;
-use crate::generate::body::{Generator, fixed_node, line_node};
+use crate::generate::generator::{ProgramGenerator, fixed_line, removable_line};
 
-impl Generator {
+impl ProgramGenerator {
     /// A shuffle from lanes that take part.
-    pub(super) fn shuffle_of(&mut self, kind: OperandKind, here: &ActiveLanes) -> (ProgramNode, String) {
+    pub(super) fn emit_shuffle_cell(&mut self, kind: OperandKind, here: &ActiveLanes) -> (ProgramNode, String) {
         let mask = &here.mask;
         let (d, p) = (self.pool_register('r'), self.pool_register('p'));
-        let dst = if self.random.one_in(2) { format!("{d}|{p}") } else { d };
-        let from = if self.random.one_in(3) { OperandKind::Uniform } else { OperandKind::Varying };
-        let a = self.value_of(from, 'r', (32, false));
+        let dst = if self.random.chance_one_in(2) { format!("{d}|{p}") } else { d };
+        let from = if self.random.chance_one_in(3) { OperandKind::Uniform } else { OperandKind::Varying };
+        let a = self.operand_of_kind(from, 'r', (32, false));
         let mode = if here.whole { ["up", "down", "bfly", "idx"][self.random.next_below(4)] } else { "up" };
         let clamp = if mode == "up" { 0 } else { 31 };
         if here.lower {
             let b = match kind {
                 OperandKind::Constant => self.random.next_below(33).to_string(),
-                kind => self.value_of(kind, 'r', (32, false)),
+                kind => self.operand_of_kind(kind, 'r', (32, false)),
             };
-            let text = match kind == OperandKind::Constant && self.random.one_in(3) {
+            let text = match kind == OperandKind::Constant && self.random.chance_one_in(3) {
                 true => format!("shfl.sync.idx.b32 {dst}, {a}, 0, 31, {mask};"),
                 false => format!("shfl.sync.{mode}.b32 {dst}, {a}, {b}, {clamp}, {mask};"),
             };
-            return (line_node(text.clone()), text);
+            return (removable_line(text.clone()), text);
         }
         // The first of the members, or the lane itself.
         let [first, lane] = std::array::from_fn(|_| self.scratch_register('r'));
         let text = format!("shfl.sync.idx.b32 {dst}, {a}, {lane}, 31, {mask};");
-        let node = fixed_node(format!(
+        let node = fixed_line(format!(
             "brev.b32 {first}, {mask};\nclz.b32 {first}, {first};\nselp.b32 {lane}, {first}, %lane, {};\n{text}",
             self.pool_register('p')
         ));
@@ -37,14 +37,14 @@ impl Generator {
     }
 
     /// `vote`, `match` or `redux` of a value of this kind.
-    pub(super) fn vote_of(&mut self, class: InstClass, kind: OperandKind, mask: &str) -> (ProgramNode, String) {
+    pub(super) fn emit_vote_cell(&mut self, class: InstClass, kind: OperandKind, mask: &str) -> (ProgramNode, String) {
         let (q, r) = (self.pool_register('p'), self.pool_register('r'));
         let (p, a, d) = (
-            self.value_of(kind, 'p', (1, false)),
-            self.value_of(kind, 'r', (32, false)),
-            self.value_of(kind, 'd', (64, false)),
+            self.operand_of_kind(kind, 'p', (1, false)),
+            self.operand_of_kind(kind, 'r', (32, false)),
+            self.operand_of_kind(kind, 'd', (64, false)),
         );
-        let not = if self.random.one_in(3) { "!" } else { "" };
+        let not = if self.random.chance_one_in(3) { "!" } else { "" };
         let n = self.random.next_below(4);
         let text = match class {
             InstClass::Vote => match ["all", "any", "uni"].get(n) {
@@ -63,6 +63,6 @@ impl Generator {
                 format!("redux.sync.{op} {r}, {a}, {mask};")
             }
         };
-        (line_node(text.clone()), text)
+        (removable_line(text.clone()), text)
     }
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// The PTX files of `tests/ptx/corpus`, by name.
 #[allow(dead_code)]
-pub(crate) fn corpus() -> Vec<(String, String)> {
+pub(crate) fn load_corpus() -> Vec<(String, String)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/ptx/corpus");
     let mut files: Vec<(String, String)> = std::fs::read_dir(&folder)
         .expect("the corpus")
@@ -25,7 +25,7 @@ pub(crate) fn corpus() -> Vec<(String, String)> {
 
 #[allow(dead_code)]
 /// The module without positions in its text.
-pub(crate) fn without_spans(mut module: Module) -> Module {
+pub(crate) fn strip_spans(mut module: Module) -> Module {
     module.source = "".into();
     module.vars.iter_mut().for_each(|var| var.span = Span::default());
     for function in &mut module.functions {
@@ -41,8 +41,8 @@ pub(crate) fn without_spans(mut module: Module) -> Module {
 pub(crate) fn check_round_trip(name: &str, module: Module) {
     let text = rtcg_ptx::print_module(&module);
     let again = rtcg_ptx::parse(text.as_str());
-    assert!(!again.has_errors(), "{name} printed:\n{}", again.render("printed.ptx"));
-    let (first, second) = (without_spans(module), without_spans(again.module));
+    assert!(!again.has_errors(), "{name} printed:\n{}", again.render_diagnostics("printed.ptx"));
+    let (first, second) = (strip_spans(module), strip_spans(again.module));
     if first != second {
         for (a, b) in first.functions.iter().zip(&second.functions) {
             for (x, y) in a.body.iter().zip(&b.body) {

@@ -18,12 +18,12 @@ impl Random {
     }
 
     /// A number below `n`, 0 if there is none.
-    pub(crate) fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn random_below(&mut self, n: usize) -> usize {
         if n == 0 { 0 } else { (self.next() % n as u64) as usize }
     }
 
-    fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
-        &list[self.below(list.len())]
+    fn pick_element<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        &list[self.random_below(list.len())]
     }
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Mutator {
     words: Vec<String>,
 }
 
-const ODD: &[&str] = &[
+const ODD_TOKENS: &[&str] = &[
     "0",
     "-1",
     "4294967296",
@@ -114,7 +114,7 @@ impl Mutator {
             words: vec![],
         };
         for (_, text) in corpus {
-            m.add(text);
+            m.add_module_text(text);
         }
         m.lines.sort();
         m.lines.dedup();
@@ -123,7 +123,7 @@ impl Mutator {
         m
     }
 
-    fn add(&mut self, text: &str) {
+    fn add_module_text(&mut self, text: &str) {
         let first = self.items.len();
         let mut header = String::new();
         let mut item = String::new();
@@ -148,74 +148,74 @@ impl Mutator {
         let of_this_file = self.items[first..].to_vec();
         let header = self.headers[self.headers.len() - 1].clone();
         let functions = of_this_file.iter().filter(|item| item.contains("ret;") || item.len() % 16 == 0);
-        self.modules.extend(functions.filter_map(|item| complete(&header, item, &of_this_file)));
+        self.modules.extend(functions.filter_map(|item| with_required_declarations(&header, item, &of_this_file)));
     }
 
     /// A module of a few real items, mutated a few times.
-    pub(crate) fn next_input(&mut self) -> String {
-        let mut text = self.random.pick(&self.headers).clone();
-        let whole = self.random.below(8) > 0;
+    pub(crate) fn next_mutated_module(&mut self) -> String {
+        let mut text = self.random.pick_element(&self.headers).clone();
+        let whole = self.random.random_below(8) > 0;
         if whole {
-            text = self.random.pick(&self.modules).clone();
+            text = self.random.pick_element(&self.modules).clone();
         }
-        for _ in 0..if whole { self.random.below(8) / 7 } else { 1 + self.random.below(3) } {
-            text += self.random.pick::<String>(&self.items);
+        for _ in 0..if whole { self.random.random_below(8) / 7 } else { 1 + self.random.random_below(3) } {
+            text += self.random.pick_element::<String>(&self.items);
         }
         if text.len() > 60_000 {
-            let from = self.random.below(text.len() - 40_000);
+            let from = self.random.random_below(text.len() - 40_000);
             text = format!("{}{}", self.headers[0], String::from_utf8_lossy(&text.as_bytes()[from..from + 40_000]));
         }
-        for _ in 0..[1, 1, 2, 3, 6][self.random.below(5)] {
+        for _ in 0..[1, 1, 2, 3, 6][self.random.random_below(5)] {
             text = self.mutate(text);
         }
         text
     }
 
     /// Bytes without any structure, as text.
-    pub(crate) fn next_noise(&mut self) -> String {
-        let n = self.random.below(400);
+    pub(crate) fn next_random_text(&mut self) -> String {
+        let n = self.random.random_below(400);
         let bytes: Vec<u8> = (0..n).map(|_| self.random.next() as u8).collect();
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
     fn mutate(&mut self, text: String) -> String {
-        match self.random.below(10) {
-            0 => self.bytes(text),
-            1..=3 => self.lines(text),
-            _ => self.token(text),
+        match self.random.random_below(10) {
+            0 => self.mutate_bytes(text),
+            1..=3 => self.mutate_lines(text),
+            _ => self.mutate_token(text),
         }
     }
 
-    fn bytes(&mut self, text: String) -> String {
+    fn mutate_bytes(&mut self, text: String) -> String {
         let mut bytes = text.into_bytes();
-        let at = self.random.below(bytes.len());
-        match self.random.below(4) {
-            0 if !bytes.is_empty() => bytes[at] ^= 1 << self.random.below(8),
-            1 => drop(bytes.drain(at..(at + 1 + self.random.below(20)).min(bytes.len()).max(at))),
+        let at = self.random.random_below(bytes.len());
+        match self.random.random_below(4) {
+            0 if !bytes.is_empty() => bytes[at] ^= 1 << self.random.random_below(8),
+            1 => drop(bytes.drain(at..(at + 1 + self.random.random_below(20)).min(bytes.len()).max(at))),
             2 => bytes.truncate(at),
             _ => {
-                let from = self.random.below(bytes.len());
-                let copy = bytes[from..(from + 1 + self.random.below(60)).min(bytes.len()).max(from)].to_vec();
+                let from = self.random.random_below(bytes.len());
+                let copy = bytes[from..(from + 1 + self.random.random_below(60)).min(bytes.len()).max(from)].to_vec();
                 bytes.splice(at..at, copy);
             }
         }
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    fn lines(&mut self, text: String) -> String {
+    fn mutate_lines(&mut self, text: String) -> String {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        let (at, other) = (self.random.below(lines.len()), self.random.below(lines.len()));
-        match self.random.below(4) {
+        let (at, other) = (self.random.random_below(lines.len()), self.random.random_below(lines.len()));
+        match self.random.random_below(4) {
             0 if !lines.is_empty() => drop(lines.remove(at)),
             1 if !lines.is_empty() => lines.swap(at, other),
             2 if !lines.is_empty() => lines.insert(at, lines[other].clone()),
-            _ => lines.insert(at, self.random.pick(&self.lines).clone()),
+            _ => lines.insert(at, self.random.pick_element(&self.lines).clone()),
         }
         lines.join("\n")
     }
 
     /// Replaces, removes or inserts one word.
-    fn token(&mut self, text: String) -> String {
+    fn mutate_token(&mut self, text: String) -> String {
         let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%' | '.');
         let mut starts: Vec<usize> = Vec::new();
         let mut inside = false;
@@ -230,25 +230,25 @@ impl Mutator {
         if starts.len() < 2 {
             return text;
         }
-        let n = self.random.below(starts.len() - 1);
+        let n = self.random.random_below(starts.len() - 1);
         let (from, to) = (starts[n], starts[n + 1]);
-        let word = match self.random.below(8) {
+        let word = match self.random.random_below(8) {
             0 => String::new(),
-            1 | 2 => (*self.random.pick(ODD)).to_owned(),
+            1 | 2 => (*self.random.pick_element(ODD_TOKENS)).to_owned(),
             3..=5 => {
                 // A word from elsewhere in the same text often makes something that still parses.
-                let k = self.random.below(starts.len() - 1);
+                let k = self.random.random_below(starts.len() - 1);
                 text[starts[k]..starts[k + 1]].to_owned()
             }
-            _ => self.random.pick(&self.words).clone(),
+            _ => self.random.pick_element(&self.words).clone(),
         };
-        let end = if self.random.below(4) == 0 { from } else { to };
+        let end = if self.random.random_below(4) == 0 { from } else { to };
         format!("{}{word}{}", &text[..from], &text[end..])
     }
 }
 
 /// The item with the declarations it needs before it, if they can be found.
-fn complete(header: &str, item: &str, items: &[String]) -> Option<String> {
+fn with_required_declarations(header: &str, item: &str, items: &[String]) -> Option<String> {
     let mut needed = vec![item.to_owned()];
     for _ in 0..30 {
         let text = format!("{header}{}", needed.concat());
@@ -286,7 +286,7 @@ pub(crate) fn check_input(text: &str) -> bool {
     let time = cpu_time().zip(start).map_or(wall.elapsed(), |(end, start)| end.saturating_sub(start));
     assert!(time < Duration::from_secs(1), "parsing takes {time:?}");
     result.diagnostics.iter().for_each(|d| check_span(d.span, text));
-    let _ = result.render("fuzz.ptx");
+    let _ = result.render_diagnostics("fuzz.ptx");
     for function in &result.module.functions {
         check_span(function.span, text);
         function.body.iter().for_each(|s| check_span(s.span, text));

@@ -3,13 +3,13 @@
 //! Establishes what `memory` requires of each of them, with one branch for all: if a pointer lies in the device
 //! window, every address near enough to it lies in the window or its guard regions.
 
+use super::addresses::{MemAccess, ScalarAddress};
 use super::emitter::FunctionEmitter;
-use super::memory::{MemAccess, ScalarAddress};
 use super::out_of_line::{AddressCheck, LaneAddresses, MAX_STUB_VALUES, SlowPathRequest};
-use super::values::{CHUNK_LANES, CHUNKS_PER_WARP, RegWidth};
+use super::register_values::{CHUNK_LANES, CHUNKS_PER_WARP, RegWidth};
 use crate::jit::JitError;
 use crate::jit::simt::body::Stmt;
-use crate::jit::simt::classes::LaneClass;
+use crate::jit::simt::lane_classes::LaneClass;
 use crate::memory::window::GUARD_BYTES;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::*;
@@ -36,7 +36,7 @@ struct GroupMember {
 
 impl AccessGroup {
     /// The check of one member by itself; the base is stored as value number `value`.
-    fn member_check(&self, m: &GroupMember, value: usize) -> AddressCheck {
+    fn address_check_of_member(&self, m: &GroupMember, value: usize) -> AddressCheck {
         let before = self.stride.wrapping_mul((self.chunk.unwrap_or(0) * CHUNK_LANES) as i64);
         let offset = i64::from(m.offset).wrapping_sub(before);
         AddressCheck {
@@ -51,7 +51,7 @@ impl AccessGroup {
 }
 
 /// Space, type, address and element count of a load or store.
-fn access_of(inst: &Inst) -> Option<(Space, Type, &Addr, usize)> {
+fn memory_access_of_inst(inst: &Inst) -> Option<(Space, Type, &Addr, usize)> {
     match inst {
         Inst::Ld { space, ty, addr, dsts, .. } => Some((*space, *ty, addr, dsts.len())),
         Inst::St { space, ty, addr, srcs, .. } => Some((*space, *ty, addr, srcs.len())),
@@ -62,15 +62,15 @@ fn access_of(inst: &Inst) -> Option<(Space, Type, &Addr, usize)> {
 impl<'a> FunctionEmitter<'a, '_> {
     /// Records the addresses of a segment's statements of the lanes that are scalar, and checks
     /// those that no lane is masked in. Accesses off one register share base and check.
-    pub(crate) fn prepare_addresses(&mut self, stmts: &[Stmt<'_>]) -> Result<(), JitError> {
+    pub(crate) fn precompute_scalar_addresses(&mut self, stmts: &[Stmt<'_>]) -> Result<(), JitError> {
         let mut groups: Vec<AccessGroup> = vec![];
         for (k, st) in stmts.iter().enumerate().filter(|(k, _)| !self.scalar_results[*k].done).collect::<Vec<_>>() {
-            let Some((space, ty, addr, count)) = access_of(&st.inst) else { continue };
+            let Some((space, ty, addr, count)) = memory_access_of_inst(&st.inst) else { continue };
             self.current = k;
             self.statement = st.index;
-            self.set_site(crate::jit::simt::sites::WHOLE_WARP_CODE);
+            self.set_instruction_site(crate::jit::simt::instruction_sites::WHOLE_WARP_LANE_CODE);
             let access = MemAccess::new(space, ty, addr, count);
-            if self.param_record(&access).is_some() {
+            if self.param_record_base(&access).is_some() {
                 continue;
             }
             let class = self.plan.classes.address_class(addr);
@@ -81,20 +81,20 @@ impl<'a> FunctionEmitter<'a, '_> {
             let mut prepared: SmallVec<[ScalarAddress; CHUNKS_PER_WARP]> = SmallVec::new();
             for &chunk in chunks {
                 self.current_chunk = chunk;
-                let p = self.prepare_address(&access, stride, guarded, &mut groups);
+                let p = self.precompute_scalar_address(&access, stride, guarded, &mut groups);
                 self.current_chunk = None;
                 prepared.push(p?);
             }
             self.scalar_results[k].address = Some(std::array::from_fn(|c| prepared[c % prepared.len()]));
         }
         groups.retain(|g| !g.members.is_empty());
-        self.check_groups(&groups);
+        self.emit_group_checks(&groups);
         Ok(())
     }
 
     /// The address of an access for all lanes or, within [`FunctionEmitter::current_chunk`], for those of a chunk;
     /// adds it to a group that will be checked, or checks it at once.
-    fn prepare_address(
+    fn precompute_scalar_address(
         &mut self,
         access: &MemAccess<'_>,
         stride: i64,
@@ -105,12 +105,12 @@ impl<'a> FunctionEmitter<'a, '_> {
         let checked = is_symbol_address || !guarded;
         // The base is that of the chunk's first lane; addresses count from lane 0.
         let before = stride.wrapping_mul((self.current_chunk.unwrap_or(0) * CHUNK_LANES) as i64);
-        let Some((base, offset)) = self.shared_base(access, stride, groups) else {
+        let Some((base, offset)) = self.reusable_base_address(access, stride, groups) else {
             let base = self.scalar_address(access)?;
             let base = self.add_offset(base, before.wrapping_neg());
             let p = ScalarAddress { base, offset: 0, stride, safe: false, checked };
             if !is_symbol_address && !guarded {
-                self.check_scalar(access, &p, self.current_chunk.map(|c| (c, None)));
+                self.check_scalar_address(access, &p, self.current_chunk.map(|c| (c, None)));
             }
             return Ok(p);
         };
@@ -119,7 +119,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let member = GroupMember {
             bytes: access.bytes_per_lane(),
             offset,
-            site: self.site_for_lanes(crate::jit::simt::sites::WHOLE_WARP_CODE),
+            site: self.site_for_lanes(crate::jit::simt::instruction_sites::WHOLE_WARP_LANE_CODE),
         };
         let chunk = self.current_chunk;
         let at =
@@ -139,7 +139,12 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     /// Base and offset of an access off a register, when its check can be shared: every lane's
     /// alignment follows from the base's. Reuses the base of a group with the same register value.
-    fn shared_base(&mut self, access: &MemAccess<'_>, stride: i64, groups: &[AccessGroup]) -> Option<(Value, i32)> {
+    fn reusable_base_address(
+        &mut self,
+        access: &MemAccess<'_>,
+        stride: i64,
+        groups: &[AccessGroup],
+    ) -> Option<(Value, i32)> {
         let AddrBase::Reg(r) = access.addr.base else { return None };
         let bytes = i64::from(access.bytes_per_lane());
         let offset = i32::try_from(access.addr.offset).ok().filter(|o| o.unsigned_abs() < 1 << 24)?;
@@ -161,7 +166,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Checks all members of all groups at once; if anything is wrong, each for itself.
-    fn check_groups(&mut self, groups: &[AccessGroup]) {
+    fn emit_group_checks(&mut self, groups: &[AccessGroup]) {
         // What must be zero where, by the bits that it must be zero in.
         let mut found: SmallVec<[(u64, Value); 4]> = SmallVec::new();
         let mut near: SmallVec<[(u64, Value); 8]> = SmallVec::new();
@@ -174,8 +179,8 @@ impl<'a> FunctionEmitter<'a, '_> {
                 near.push(pointer);
             }
             let (bits, bad) = match pointer {
-                Some((bits, p)) => (bits, self.window_bits(p)),
-                None => self.group_bits(g),
+                Some((bits, p)) => (bits, self.window_distance_bits(p)),
+                None => self.group_violation_bits(g),
             };
             match found.iter_mut().find(|(b, _)| *b == bits) {
                 Some((_, all)) => *all = self.b.ins().bor(*all, bad),
@@ -190,7 +195,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                 let mut checks = vec![];
                 for (value, g) in part.iter().enumerate() {
                     s.store_stub_value(g.base, value);
-                    checks.extend(g.members.iter().map(|m| g.member_check(m, value)));
+                    checks.extend(g.members.iter().map(|m| g.address_check_of_member(m, value)));
                 }
                 s.emit_slow_path_call(SlowPathRequest::Checks(checks));
             }
@@ -198,7 +203,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Offsets from the base, of its first and past its last byte, that a group accesses.
-    fn accessed_range(g: &AccessGroup) -> (i64, i64) {
+    fn accessed_byte_range(g: &AccessGroup) -> (i64, i64) {
         let low = g.members.iter().map(|m| i64::from(m.offset)).min().unwrap_or(0);
         let high = g.members.iter().map(|m| i64::from(m.offset) + i64::from(m.bytes)).max().unwrap_or(0);
         let reach = g.stride.wrapping_mul(if g.chunk.is_some() { CHUNK_LANES as i64 - 1 } else { 31 });
@@ -212,7 +217,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             return None;
         }
         let largest = u64::from(g.members.iter().map(|m| m.bytes).max().unwrap_or(1));
-        let (low, high) = Self::accessed_range(g);
+        let (low, high) = Self::accessed_byte_range(g);
         let own = low.unsigned_abs().max(high.unsigned_abs());
         let bits = (largest - 1) | !0 << self.env.window.bits;
         match self.address_bases.get(&g.base) {
@@ -224,17 +229,17 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// A value that is zero, in the bits that come with it, if all members of a group are good.
-    fn group_bits(&mut self, g: &AccessGroup) -> (u64, Value) {
+    fn group_violation_bits(&mut self, g: &AccessGroup) -> (u64, Value) {
         let largest = g.members.iter().map(|m| m.bytes).max().unwrap_or(1);
         let bits = u64::from(largest - 1);
         if g.space == Space::Shared {
             return (bits, g.base);
         }
-        let (low, high) = Self::accessed_range(g);
+        let (low, high) = Self::accessed_byte_range(g);
         // As aligned as the base should be.
         let align = -i64::from(largest);
         let (first, last) = (self.add_offset(g.base, low & align), self.add_offset(g.base, (high - 1) & align));
-        let (first, last) = (self.window_bits(first), self.window_bits(last));
+        let (first, last) = (self.window_distance_bits(first), self.window_distance_bits(last));
         (bits | !0 << self.env.window.bits, self.b.ins().bor(first, last))
     }
 }

@@ -4,42 +4,42 @@
 //! Shared memory belongs to one block and a block to one worker, so atomics there are plain
 //! loads and stores, lane after lane. Elsewhere each is an atomic instruction of the processor.
 
-use super::check::AccessMode;
+use super::addresses::{LaneLocation, MemAccess, ScalarAddress};
 use super::emitter::{FunctionEmitter, trusted_mem_flags};
-use super::memory::{LaneLocation, MemAccess, ScalarAddress};
 use super::ops;
-use super::relocations::{self, runtime};
-use super::values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
-use crate::arch::DOUBLE_NAN_OF_FIRST;
+use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
+use super::relocations::{self, runtime_call_target};
+use super::shadow_checks::AccessMode;
+use crate::arch::F64_NAN_FROM_FIRST_OPERAND;
 use crate::jit::JitError;
 use crate::jit::runtime::AtomicCode;
 use crate::jit::simt::body::Stmt;
-use crate::jit::simt::classes::LaneClass;
+use crate::jit::simt::lane_classes::LaneClass;
 use cranelift_codegen::ir::{
     AtomicRmwOp, InstBuilder, MemFlagsData, Type as IrType, Value, condcodes::FloatCC, condcodes::IntCC, types,
 };
 use rtcg_ptx::ast::*;
 use smallvec::smallvec;
 
-/// Lanes in an iteration of [`FunctionEmitter::serialized_updates`].
+/// Lanes in an iteration of [`FunctionEmitter::emit_atomic_lane_loop`].
 const UPDATES_PER_ITERATION: i32 = 2;
 
-/// Where [`FunctionEmitter::serialized_updates`] finds an operand.
+/// Where [`FunctionEmitter::emit_atomic_lane_loop`] finds an operand.
 #[derive(Clone, Copy)]
-enum SerializedOperand {
+enum LaneLoopOperand {
     Uniform(Value),
     /// This array of the scratch slot.
     ScratchArray(i32),
 }
 
-/// Whether [`FunctionEmitter::atomic_inline`] can emit it.
+/// Whether [`FunctionEmitter::emit_inline_atomic`] can emit it.
 fn can_emit_inline(op: AtomOp, ty: Type, shared: bool) -> bool {
     let integer = matches!(ty, Type::B32 | Type::U32 | Type::S32 | Type::B64 | Type::U64 | Type::S64);
     let float = matches!(ty, Type::F32 | Type::F64);
     match op {
         AtomOp::Inc | AtomOp::Dec => integer && shared,
         // Where the processor's NaNs are not a GPU's, the runtime chooses them.
-        AtomOp::Add => integer || (float && shared && (ty == Type::F32 || DOUBLE_NAN_OF_FIRST)),
+        AtomOp::Add => integer || (float && shared && (ty == Type::F32 || F64_NAN_FROM_FIRST_OPERAND)),
         AtomOp::Exch => integer || float,
         _ => integer,
     }
@@ -64,41 +64,41 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// An atomic: in machine code where that is worth it, else by the runtime.
     pub(crate) fn emit_atomic(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
         let Inst::Atom { space, op, ty, dst, addr, b, c, .. } = &*st.inst else { return Ok(()) };
-        let w = RegWidth::of_type(*ty);
+        let w = RegWidth::from_type(*ty);
         let shared = *space == Space::Shared;
         let code = AtomicCode { op: *op, ty: *ty, shared, returns: dst.is_some(), elements: 1 };
-        let Some(code) = code.encode() else {
+        let Some(code) = code.encode_atomic_code() else {
             return Err(self.unsupported_error(&format!("an atomic on {ty:?}")));
         };
         let access = MemAccess::new(*space, *ty, addr, 1);
         if can_emit_inline(*op, *ty, access.space == Space::Shared) {
-            return self.atomic_inline(st);
+            return self.emit_inline_atomic(st);
         }
         let mut masks = vec![];
         for k in 0..CHUNKS_PER_WARP {
             let at = self.absolute_lane_addresses(&access, k);
             let active = self.active_mask(st, k);
-            self.check_states(&access, &LaneLocation::PerLane(at.clone()), k, active.as_ref(), AccessMode::Atomic);
-            self.store_lanes64(&at, RegWidth::W64, 0, k);
+            self.emit_shadow_check(&access, &LaneLocation::PerLane(at.clone()), k, active.as_ref(), AccessMode::Atomic);
+            self.store_lanes_as_u64(&at, RegWidth::W64, 0, k);
             let v = self.operand_lanes(*b, w, k);
-            self.store_lanes64(&v, w, 1, k);
+            self.store_lanes_as_u64(&v, w, 1, k);
             if let Some(c) = c {
                 let v = self.operand_lanes(*c, w, k);
-                self.store_lanes64(&v, w, 2, k);
+                self.store_lanes_as_u64(&v, w, 2, k);
             }
             masks.push(active);
         }
         let bits = self.mask_to_lane_bits(&masks);
-        let site = self.site_for_lanes(crate::jit::simt::sites::WHOLE_WARP_CODE);
+        let site = self.site_for_lanes(crate::jit::simt::instruction_sites::WHOLE_WARP_LANE_CODE);
         let (code, site) = (self.iconst32(i64::from(code)), self.iconst32(i64::from(site)));
         let slot = self.lane_array_slot();
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
-        let f = runtime!(atomic);
+        let f = runtime_call_target!(atomic);
         relocations::call_target(&mut self.b, f, &[self.ctx, code, bits, site, at], None);
         if let Some(d) = dst {
             for k in 0..CHUNKS_PER_WARP {
                 let dw = self.width_of_register(*d);
-                let v = self.load_lanes64(3, k, w);
+                let v = self.load_lanes_from_u64(3, k, w);
                 let v = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &v, w, dw);
                 let guard = self.blend_mask(st, k);
                 self.write_lanes(*d, k, v, guard.as_ref());
@@ -108,35 +108,35 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// An atomic of the lanes one after the other, in machine code.
-    fn atomic_inline(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
+    fn emit_inline_atomic(&mut self, st: &Stmt<'a>) -> Result<(), JitError> {
         let Inst::Atom { space, op, ty, dst, addr, b, c, .. } = &*st.inst else { return Ok(()) };
-        if self.warp_aggregated_add(st)? {
+        if self.emit_warp_aggregated_add(st)? {
             return Ok(());
         }
-        let w = RegWidth::of_type(*ty);
+        let w = RegWidth::from_type(*ty);
         for k in 0..CHUNKS_PER_WARP {
             let mask = self.active_mask(st, k);
             let first = self.operand_lanes(*b, w, k);
             let second = c.map(|c| self.operand_lanes(c, w, k));
             let mut access = MemAccess::new(*space, *ty, addr, 1);
             let place = self.checked_location(&mut access, k, mask.as_ref())?;
-            self.check_states(&access, &place, k, mask.as_ref(), AccessMode::Atomic);
+            self.emit_shadow_check(&access, &place, k, mask.as_ref(), AccessMode::Atomic);
             if *space == Space::Shared && dst.is_none() && matches!(place, LaneLocation::PerLane(_)) {
-                self.serialized_updates(st, k, &place, mask.as_ref());
+                self.emit_atomic_lane_loop(st, k, &place, mask.as_ref());
                 continue;
             }
             let addresses = self.lane_addresses(&place, k, mask.as_ref());
             let old: [LaneParts; 8] = std::array::from_fn(|l| {
-                self.set_site((k * 8 + l) as u32);
+                self.set_instruction_site((k * 8 + l) as u32);
                 let x = ops::extract_lane(&mut self.op_ctx(), w, &first, l)[0];
                 let y = second.as_ref().map(|s| ops::extract_lane(&mut self.op_ctx(), w, s, l)[0]);
                 let (base, off) = addresses[l];
                 let at = self.add_offset(base, i64::from(off));
-                smallvec![self.scalar_atomic(*space == Space::Shared, *op, *ty, at, x, y)]
+                smallvec![self.emit_scalar_atomic(*space == Space::Shared, *op, *ty, at, x, y)]
             });
-            self.set_site(crate::jit::simt::sites::chunk_code(k));
+            self.set_instruction_site(crate::jit::simt::instruction_sites::chunk_lane_code(k));
             if let Some(d) = dst {
-                let v = ops::from_lanes(&mut self.op_ctx(), w, &old);
+                let v = ops::chunk_from_scalars(&mut self.op_ctx(), w, &old);
                 let dw = self.width_of_register(*d);
                 let v = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &v, w, dw);
                 let guard = self.blend_mask(st, k);
@@ -151,14 +151,14 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// One after the other in straight code, those of a warp are 32 instructions that read and write memory; where
     /// addresses depend on data, Zen 4 predicts so many wrongly and starts again after most (0.29 instead of 2.1
     /// updates a nanosecond; 16 it predicts well).
-    fn serialized_updates(&mut self, st: &Stmt<'a>, chunk: usize, place: &LaneLocation, mask: Option<&LaneParts>) {
+    fn emit_atomic_lane_loop(&mut self, st: &Stmt<'a>, chunk: usize, place: &LaneLocation, mask: Option<&LaneParts>) {
         let Inst::Atom { op, ty, b, c, .. } = &*st.inst else { return };
-        let w = RegWidth::of_type(*ty);
-        let addresses = self.lane_vectors(place, chunk, mask);
-        self.store_lanes64(&addresses, RegWidth::W64, 0, chunk);
-        let first = self.serialized_operand(*b, w, 1, chunk);
-        let second = c.map(|c| self.serialized_operand(c, w, 2, chunk));
-        self.set_site(crate::jit::simt::sites::chunk_code(chunk));
+        let w = RegWidth::from_type(*ty);
+        let addresses = self.lane_address_vectors(place, chunk, mask);
+        self.store_lanes_as_u64(&addresses, RegWidth::W64, 0, chunk);
+        let first = self.lane_loop_operand(*b, w, 1, chunk);
+        let second = c.map(|c| self.lane_loop_operand(c, w, 2, chunk));
+        self.set_instruction_site(crate::jit::simt::instruction_sites::chunk_lane_code(chunk));
         let slot = self.lane_array_slot();
         let begin = self.b.ins().stack_addr(types::I64, slot, chunk as i32 * 64);
         let end = self.b.ins().iadd_imm_s(begin, 64);
@@ -168,14 +168,14 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.switch_to_block(turn);
         for lane in 0..UPDATES_PER_ITERATION {
             let address = self.b.ins().load(types::I64, trusted_mem_flags(), at, 8 * lane);
-            let mut value = |operand: SerializedOperand| match operand {
-                SerializedOperand::Uniform(v) => v,
-                SerializedOperand::ScratchArray(array) => {
+            let mut value = |operand: LaneLoopOperand| match operand {
+                LaneLoopOperand::Uniform(v) => v,
+                LaneLoopOperand::ScratchArray(array) => {
                     self.b.ins().load(w.part_type(EmitShape::Scalar), trusted_mem_flags(), at, 256 * array + 8 * lane)
                 }
             };
             let (x, y) = (value(first), second.map(&mut value));
-            self.scalar_atomic(true, *op, *ty, address, x, y);
+            self.emit_scalar_atomic(true, *op, *ty, address, x, y);
         }
         let next = self.b.ins().iadd_imm_s(at, i64::from(8 * UPDATES_PER_ITERATION));
         let more = self.b.ins().icmp(IntCC::NotEqual, next, end);
@@ -185,23 +185,31 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.switch_to_block(done);
     }
 
-    /// An operand for [`FunctionEmitter::serialized_updates`]: stored to an array of the scratch slot unless all lanes have the same
+    /// An operand for [`FunctionEmitter::emit_atomic_lane_loop`]: stored to an array of the scratch slot unless all lanes have the same
     /// and it is at hand as a scalar, which in masked code immediates alone are.
-    fn serialized_operand(&mut self, o: Operand, w: RegWidth, array: i32, chunk: usize) -> SerializedOperand {
+    fn lane_loop_operand(&mut self, o: Operand, w: RegWidth, array: i32, chunk: usize) -> LaneLoopOperand {
         if self.is_uniform(o) {
-            return SerializedOperand::Uniform(self.scalar_operand(o, w)[0]);
+            return LaneLoopOperand::Uniform(self.scalar_operand(o, w)[0]);
         }
         let lanes = self.operand_lanes(o, w, chunk);
-        self.store_lanes64(&lanes, w, array, chunk);
-        SerializedOperand::ScratchArray(array)
+        self.store_lanes_as_u64(&lanes, w, array, chunk);
+        LaneLoopOperand::ScratchArray(array)
     }
 
-    fn scalar_atomic(&mut self, shared: bool, op: AtomOp, ty: Type, at: Value, x: Value, y: Option<Value>) -> Value {
+    fn emit_scalar_atomic(
+        &mut self,
+        shared: bool,
+        op: AtomOp,
+        ty: Type,
+        at: Value,
+        x: Value,
+        y: Option<Value>,
+    ) -> Value {
         let word = if ty.bits() == 64 { types::I64 } else { types::I32 };
         let flags = MemFlagsData::new();
         if shared {
             let old = self.b.ins().load(word, flags, at, 0);
-            let new = self.combine_values(op, ty, word, old, x, y);
+            let new = self.apply_atomic_op(op, ty, word, old, x, y);
             self.b.ins().store(flags, new, at, 0);
             return old;
         }
@@ -212,7 +220,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    fn combine_values(&mut self, op: AtomOp, ty: Type, word: IrType, old: Value, x: Value, y: Option<Value>) -> Value {
+    fn apply_atomic_op(&mut self, op: AtomOp, ty: Type, word: IrType, old: Value, x: Value, y: Option<Value>) -> Value {
         let signed = ty.is_signed();
         match op {
             AtomOp::Add if ty.is_float() => {
@@ -260,7 +268,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// An integer sum of all lanes at one address whose old value is not used: one addition.
-    fn warp_aggregated_add(&mut self, st: &Stmt<'a>) -> Result<bool, JitError> {
+    fn emit_warp_aggregated_add(&mut self, st: &Stmt<'a>) -> Result<bool, JitError> {
         let Inst::Atom { space, op: AtomOp::Add, ty, dst: None, addr, b, .. } = &*st.inst else { return Ok(false) };
         if self.is_masked()
             || ty.is_float()
@@ -296,20 +304,20 @@ impl<'a> FunctionEmitter<'a, '_> {
         });
         let base = self.scalar_address(&access)?;
         if !matches!(addr.base, AddrBase::Symbol(_)) {
-            self.check_scalar(
+            self.check_scalar_address(
                 &access,
                 &ScalarAddress { base, offset: 0, stride: 0, safe: false, checked: false },
                 None,
             );
         }
-        self.check_states_uniform(&access, base, AccessMode::Atomic);
-        self.scalar_atomic(*space == Space::Shared, AtomOp::Add, *ty, base, total, None);
+        self.emit_uniform_shadow_check(&access, base, AccessMode::Atomic);
+        self.emit_scalar_atomic(*space == Space::Shared, AtomOp::Add, *ty, base, total, None);
         if let Some(next) = next {
             self.b.ins().jump(next, &[]);
             self.b.seal_block(next);
             self.b.switch_to_block(next);
         }
-        self.forget_splats();
+        self.clear_splat_cache();
         Ok(true)
     }
 }

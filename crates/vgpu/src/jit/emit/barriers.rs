@@ -2,13 +2,13 @@
 //! until the whole warp has come.
 
 use super::emitter::{FunctionEmitter, trusted_mem_flags};
-use super::relocations::{self, runtime};
-use super::values::{CHUNKS_PER_WARP, LaneParts, RegWidth};
+use super::register_values::{CHUNKS_PER_WARP, LaneParts, RegWidth};
+use super::relocations::{self, runtime_call_target};
 use crate::arch;
 use crate::jit::JitError;
 use crate::jit::runtime::BarrierKind;
 use crate::jit::simt::body::Stmt;
-use crate::jit::simt::plan::header;
+use crate::jit::simt::function_plan::frame_header;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
 use rtcg_ptx::ast::*;
 
@@ -34,35 +34,40 @@ impl FunctionEmitter<'_, '_> {
             self.park_at_barrier(code, *id, count, pred);
             return Ok(());
         }
-        if code == BarrierKind::Sync && count == Operand::Int(0) && self.all_lanes(st) {
+        if code == BarrierKind::Sync && count == Operand::Int(0) && self.all_lanes_participate(st) {
             let id = self.lane_0_operand(*id);
-            let mut signature = Signature::new(arch::barrier_convention(self.b.func.signature.call_conv));
+            let mut signature = Signature::new(arch::barrier_calling_convention(self.b.func.signature.call_conv));
             signature.params = [types::I64, types::I32].map(AbiParam::new).to_vec();
-            relocations::call_target_with_signature(&mut self.b, runtime!(barrier_all), signature, &[self.ctx, id]);
+            relocations::call_target_with_signature(
+                &mut self.b,
+                runtime_call_target!(barrier_all),
+                signature,
+                &[self.ctx, id],
+            );
             return Ok(());
         }
-        let active = self.active_bits(st);
+        let active = self.active_lane_bits(st);
         let arriving = self.b.ins().popcnt(active);
         let trues = match pred {
             Some(p) => {
-                let bits = self.predicate_bits(st, p);
+                let bits = self.predicate_lane_bits(st, p);
                 self.b.ins().popcnt(bits)
             }
             None => self.iconst32(0),
         };
         let (id, count) = (self.lane_0_operand(*id), self.lane_0_operand(count));
         let code = self.iconst32(code as i64);
-        let f = runtime!(barrier);
+        let f = runtime_call_target!(barrier);
         let result =
             relocations::call_target(&mut self.b, f, &[self.ctx, code, id, count, arriving, trues], Some(types::I32));
         if let Some(r) = result {
-            self.b.ins().store(trusted_mem_flags(), r, self.frame, header::BAR_RESULT_OFFSET);
+            self.b.ins().store(trusted_mem_flags(), r, self.frame, frame_header::BAR_RESULT_OFFSET);
         }
         Ok(())
     }
 
     /// Whether all lanes that have not exited take part in a statement.
-    fn all_lanes(&mut self, st: &Stmt<'_>) -> bool {
+    fn all_lanes_participate(&mut self, st: &Stmt<'_>) -> bool {
         !self.is_masked() && (0..CHUNKS_PER_WARP).all(|c| self.guard_mask(st, c).is_none())
     }
 
@@ -77,7 +82,7 @@ impl FunctionEmitter<'_, '_> {
 
     fn park_at_barrier(&mut self, code: BarrierKind, id: Operand, count: Operand, pred: Option<PredSrc>) {
         for c in 0..CHUNKS_PER_WARP {
-            let kind = self.splat32(code as i64);
+            let kind = self.splat_i32x4(code as i64);
             let id = self.operand_lanes(id, RegWidth::W32, c);
             let count = self.operand_lanes(count, RegWidth::W32, c);
             let p = match pred {
@@ -88,14 +93,14 @@ impl FunctionEmitter<'_, '_> {
                 _ => LaneParts::from_slice(&[kind, kind]),
             };
             let fields = [
-                (header::BAR_KIND_OFFSET, LaneParts::from_slice(&[kind, kind])),
-                (header::BAR_ID_OFFSET, id),
-                (header::BAR_COUNT_OFFSET, count),
-                (header::BAR_PRED_OFFSET, p),
+                (frame_header::BAR_KIND_OFFSET, LaneParts::from_slice(&[kind, kind])),
+                (frame_header::BAR_ID_OFFSET, id),
+                (frame_header::BAR_COUNT_OFFSET, count),
+                (frame_header::BAR_PRED_OFFSET, p),
             ];
             let Some(mask) = self.exec_mask(c) else { return };
             for (at, new) in fields {
-                let old = self.lane_array(at, c);
+                let old = self.load_lane_array(at, c);
                 let new: Vec<Value> = (0..2).map(|i| self.b.ins().bitselect(mask[i], new[i], old[i])).collect();
                 self.store_lane_array(at, c, &new);
             }

@@ -2,14 +2,14 @@
 
 use super::emitter::FunctionEmitter;
 use super::ops;
-use super::values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
+use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use crate::jit::JitError;
 use crate::jit::simt::branch_endpoints::BranchEndpoints;
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC};
 use rtcg_ptx::ast::*;
 
 /// What the two ends say, as conditions.
-pub(crate) struct EndpointOutcome {
+pub(crate) struct EndpointConditions {
     /// The comparison may hold in some lane; `None` if it always does.
     pub(crate) some: Option<Value>,
     /// It holds in all lanes; `None` if it never can.
@@ -19,8 +19,8 @@ pub(crate) struct EndpointOutcome {
 impl FunctionEmitter<'_, '_> {
     /// What lane 0 and lane 31 say about a comparison; right for all lanes whenever `some` is there and false
     /// or `all` is true.
-    pub(crate) fn compare_endpoints(&mut self, e: &BranchEndpoints) -> EndpointOutcome {
-        let w = RegWidth::of_type(e.ty);
+    pub(crate) fn compare_endpoints(&mut self, e: &BranchEndpoints) -> EndpointConditions {
+        let w = RegWidth::from_type(e.ty);
         let (first, bound) = (self.scalar_operand(e.affine, w)[0], self.scalar_operand(e.bound, w)[0]);
         let last = self.add_offset(first, e.stride * 31);
         let signed = e.ty.is_signed() && !matches!(e.cmp, CmpOp::Lo | CmpOp::Ls | CmpOp::Hi | CmpOp::Hs);
@@ -40,7 +40,7 @@ impl FunctionEmitter<'_, '_> {
         let both = self.b.ins().band(c0, c31);
         let steady = self.b.ins().bxor_imm_u(wraps, 1);
         let all = self.b.ins().band(both, steady);
-        EndpointOutcome { some: Some(some), all: Some(all) }
+        EndpointConditions { some: Some(some), all: Some(all) }
     }
 
     /// Equality holds nowhere when the bound lies beside the lanes' values, and never everywhere.
@@ -49,7 +49,7 @@ impl FunctionEmitter<'_, '_> {
         e: &BranchEndpoints,
         values: [Value; 4],
         order: &dyn Fn(IntCC) -> IntCC,
-    ) -> EndpointOutcome {
+    ) -> EndpointConditions {
         let [first, last, bound, wraps] = values;
         let (low, high) = if e.stride > 0 { (first, last) } else { (last, first) };
         let below = self.b.ins().icmp(order(IntCC::SignedLessThan), bound, low);
@@ -59,28 +59,28 @@ impl FunctionEmitter<'_, '_> {
         let nowhere = self.b.ins().band(beside, steady);
         let maybe = self.b.ins().bxor_imm_u(nowhere, 1);
         if e.cmp == CmpOp::Ne {
-            return EndpointOutcome { some: None, all: Some(nowhere) };
+            return EndpointConditions { some: None, all: Some(nowhere) };
         }
-        EndpointOutcome { some: Some(maybe), all: None }
+        EndpointConditions { some: Some(maybe), all: None }
     }
 
     /// The predicate of every lane, written to its register when it is a deferred one.
-    pub(crate) fn predicate_of_lanes(&mut self, e: &BranchEndpoints) -> Result<Vec<LaneParts>, JitError> {
+    pub(crate) fn compute_lane_predicates(&mut self, e: &BranchEndpoints) -> Result<Vec<LaneParts>, JitError> {
         let plan = self.plan;
         let st = &plan.body.blocks[self.block].stmts[e.at];
-        self.forget_splats();
+        self.clear_splat_cache();
         let mut masks = vec![];
         for chunk in 0..CHUNKS_PER_WARP {
             let srcs: Vec<LaneParts> =
                 ops::source_operands(&st.inst).into_iter().map(|(o, w)| self.operand_lanes(o, w, chunk)).collect();
-            for (r, parts) in self.lower_pure(EmitShape::Chunk, &st.inst, &srcs)? {
+            for (r, parts) in self.lower_pure_inst(EmitShape::Chunk, &st.inst, &srcs)? {
                 if e.deferred {
                     self.write_lanes(r, chunk, parts.clone(), None);
                 }
                 masks.push(parts);
             }
         }
-        self.forget_splats();
+        self.clear_splat_cache();
         Ok(masks)
     }
 }

@@ -7,13 +7,13 @@
 use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::ops;
 use super::out_of_line::{LANE_BITS_INDEX, PcUpdate};
-use super::relocations::{self, RelocTarget, runtime};
-use super::values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
+use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
+use super::relocations::{self, RelocTarget, runtime_call_target};
 use crate::abi::{TrapKind, WarpCtx};
 use crate::jit::JitError;
 use crate::jit::runtime::AssertArgs;
 use crate::jit::simt::body::Stmt;
-use crate::jit::simt::plan::{header, pc, record_bytes};
+use crate::jit::simt::function_plan::{frame_header, param_record_bytes, special_pcs};
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 use std::mem::offset_of;
@@ -25,7 +25,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// Emits a call.
     pub(crate) fn emit_call(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
         let Inst::Call { callee, rets, args, .. } = &*st.inst else { return Ok(()) };
-        let active = self.active_bits(st);
+        let active = self.active_lane_bits(st);
         match callee {
             Callee::Direct(f) => {
                 let target = &self.env.module.functions[f.index()];
@@ -33,36 +33,37 @@ impl<'a> FunctionEmitter<'a, '_> {
                     return self.call_runtime_function(&target.name, active, args, rets);
                 }
                 let (a, r) = self.pass_arguments(args, rets);
-                self.call_outer(*f, &[self.ctx, active, a, r]);
+                self.call_outer_version(*f, &[self.ctx, active, a, r]);
             }
             Callee::Indirect { target, candidates, .. } => {
                 let (a, r) = self.pass_arguments(args, rets);
                 self.emit_indirect_call(*target, candidates, (args, rets), active, a, r)?;
             }
         }
-        self.load_results(args, rets);
+        self.load_call_results(args, rets);
         Ok(())
     }
 
     /// Calls the outer version of a device function.
-    fn call_outer(&mut self, f: FuncId, args: &[Value]) {
+    fn call_outer_version(&mut self, f: FuncId, args: &[Value]) {
         // A barrier in there counts the lanes of this frame that are parked at it.
-        let linked = self.is_masked() && self.callee_may_wait(&Callee::Direct(f));
+        let linked = self.is_masked() && self.callee_may_wait_at_barrier(&Callee::Direct(f));
         let place = offset_of!(WarpCtx, outer_frames) as i32;
         if linked {
-            let outer = self.ctx_field(types::I64, place as usize);
-            self.b.ins().store(trusted_mem_flags(), outer, self.frame, header::CALLER_FRAME_OFFSET);
+            let outer = self.load_ctx_field(types::I64, place as usize);
+            self.b.ins().store(trusted_mem_flags(), outer, self.frame, frame_header::CALLER_FRAME_OFFSET);
             self.b.ins().store(trusted_mem_flags(), self.frame, self.ctx, place);
         }
-        self.call_outer_without_exit_check(f, args);
+        self.call_outer_version_without_exit_check(f, args);
         if linked {
-            let outer = self.b.ins().load(types::I64, trusted_mem_flags(), self.frame, header::CALLER_FRAME_OFFSET);
+            let outer =
+                self.b.ins().load(types::I64, trusted_mem_flags(), self.frame, frame_header::CALLER_FRAME_OFFSET);
             self.b.ins().store(trusted_mem_flags(), outer, self.ctx, place);
         }
     }
 
     /// Whether a callee may wait at a barrier of the block.
-    pub(crate) fn callee_may_wait(&self, callee: &Callee) -> bool {
+    pub(crate) fn callee_may_wait_at_barrier(&self, callee: &Callee) -> bool {
         match callee {
             Callee::Direct(f) => self.env.may_wait_at_barrier.get(f).copied().unwrap_or(false),
             Callee::Indirect { .. } => {
@@ -71,12 +72,12 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    fn call_outer_without_exit_check(&mut self, f: FuncId, args: &[Value]) {
+    fn call_outer_version_without_exit_check(&mut self, f: FuncId, args: &[Value]) {
         match &self.env.part {
-            super::compile::CodePart::Outer => {
+            super::compile::FunctionVersion::Outer => {
                 relocations::call_target(&mut self.b, RelocTarget::ImageFunction(self.env.versions[&f]), args, None);
             }
-            super::compile::CodePart::Masked => {
+            super::compile::FunctionVersion::Masked => {
                 relocations::call_target(&mut self.b, RelocTarget::OuterFunction(f.0), args, None);
             }
         }
@@ -92,8 +93,8 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// After such a call in converged code: continues in masked code if lanes have exited.
-    pub(crate) fn exit_to_masked_if_exited(&mut self, to: usize) {
-        let exited = self.ctx_field(types::I32, offset_of!(WarpCtx, exited));
+    pub(crate) fn enter_masked_code_if_lanes_exited(&mut self, to: usize) {
+        let exited = self.load_ctx_field(types::I32, offset_of!(WarpCtx, exited));
         let (leave, stay) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(leave);
         let values: Vec<_> =
@@ -103,7 +104,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.seal_block(stay);
         self.b.switch_to_block(leave);
         self.store_stub_value(exited, LANE_BITS_INDEX);
-        self.spill_registers(&values, PcUpdate::ByLaneBits(pc::PC_DONE as u32, to as u32));
+        self.spill_registers(&values, PcUpdate::ByLaneBits(special_pcs::PC_DONE as u32, to as u32));
         if let Some(m) = self.masked_entry {
             self.b.ins().jump(m, &[]);
         }
@@ -134,7 +135,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     fn store_argument(&mut self, arg: &CallArg, at: i32) -> u32 {
         let (operand, w) = match arg {
             CallArg::Param(v) => {
-                let bytes = record_bytes(self.plan.f.vars[v.index()].size as u32);
+                let bytes = param_record_bytes(self.plan.f.vars[v.index()].size as u32);
                 let from = self.plan.records[&v.0];
                 for o in (0..bytes as i32).step_by(16) {
                     let v = self.b.ins().load(types::I64X2, trusted_mem_flags(), self.frame, from + o);
@@ -152,20 +153,20 @@ impl<'a> FunctionEmitter<'a, '_> {
                 self.b.ins().store(trusted_mem_flags(), p, self.frame, at + c as i32 * 64 + i as i32 * 16);
             }
         }
-        record_bytes(8)
+        param_record_bytes(8)
     }
 
     /// Distributes results that the callee left in the temporary record.
-    fn load_results(&mut self, args: &[CallArg], rets: &[CallArg]) {
+    fn load_call_results(&mut self, args: &[CallArg], rets: &[CallArg]) {
         if self.plan.argument_record_offset(rets).is_some() {
             return;
         }
         let mut at = self.plan.argument_scratch;
         if self.plan.argument_record_offset(args).is_none() {
-            at += args.iter().map(|a| self.plan.argument_bytes(a) as i32).sum::<i32>();
+            at += args.iter().map(|a| self.plan.argument_record_bytes(a) as i32).sum::<i32>();
         }
         for r in rets {
-            let bytes = self.plan.argument_bytes(r) as i32;
+            let bytes = self.plan.argument_record_bytes(r) as i32;
             for unit in 0..bytes / 256 {
                 for c in 0..CHUNKS_PER_WARP {
                     let from = at + unit * 256 + c as i32 * 64;
@@ -178,7 +179,9 @@ impl<'a> FunctionEmitter<'a, '_> {
                             let v = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &v, RegWidth::W64, w);
                             self.write_lanes(*reg, c, v, None);
                         }
-                        CallArg::Param(var) => self.store_record_unit(self.plan.records[&var.0] + unit * 256, c, &v),
+                        CallArg::Param(var) => {
+                            self.store_param_record_unit(self.plan.records[&var.0] + unit * 256, c, &v)
+                        }
                         CallArg::Imm(_) => {}
                     }
                 }
@@ -188,7 +191,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Stores a chunk of one unit of a record for the active lanes.
-    fn store_record_unit(&mut self, at: i32, chunk: usize, v: &LaneParts) {
+    fn store_param_record_unit(&mut self, at: i32, chunk: usize, v: &LaneParts) {
         let mask = self.exec_mask(chunk).map(|m| self.widen_mask(&m));
         for (i, &p) in v.iter().enumerate() {
             let o = at + chunk as i32 * 64 + i as i32 * 16;
@@ -229,7 +232,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let at = self.b.ins().ishl_imm_u(lane64, 3);
         let at = self.b.ins().iadd(base, at);
         let token = self.b.ins().load(types::I64, trusted_mem_flags(), at, 0);
-        let same = self.lanes_with_target(&tokens, token);
+        let same = self.lane_bits_with_target(&tokens, token);
         let group = self.b.ins().band(same, rest);
         for f in self.indirect_targets(candidates, args, rets) {
             let (hit, miss) = (self.b.create_block(), self.b.create_block());
@@ -239,14 +242,16 @@ impl<'a> FunctionEmitter<'a, '_> {
             self.b.seal_block(hit);
             self.b.seal_block(miss);
             self.b.switch_to_block(hit);
-            self.call_outer(f, &[self.ctx, group, a, r]);
+            self.call_outer_version(f, &[self.ctx, group, a, r]);
             self.b.ins().jump(next, &[]);
             self.b.switch_to_block(miss);
         }
-        let (kind, site) =
-            (self.iconst32(TrapKind::InvalidPc as i64), self.site_for_lanes(crate::jit::simt::sites::WHOLE_WARP_CODE));
+        let (kind, site) = (
+            self.iconst32(TrapKind::InvalidPc as i64),
+            self.site_for_lanes(crate::jit::simt::instruction_sites::WHOLE_WARP_LANE_CODE),
+        );
         let site = self.iconst32(i64::from(site));
-        let f = runtime!(trap);
+        let f = runtime_call_target!(trap);
         relocations::call_target(&mut self.b, f, &[self.ctx, kind, lane, site, token], None);
         self.b.ins().trap(ir::TrapCode::unwrap_user(5));
         self.b.seal_block(next);
@@ -260,7 +265,7 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     /// Bits of the lanes whose 64-bit value is `token`.
-    fn lanes_with_target(&mut self, tokens: &[LaneParts], token: Value) -> Value {
+    fn lane_bits_with_target(&mut self, tokens: &[LaneParts], token: Value) -> Value {
         let wanted = self.b.ins().splat(types::I64X2, token);
         let masks: Vec<Option<LaneParts>> = tokens
             .iter()
@@ -274,8 +279,8 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     /// Functions an indirect call can reach: those with records of the same sizes.
     fn indirect_targets(&self, candidates: &[FuncId], args: &[CallArg], rets: &[CallArg]) -> Vec<FuncId> {
-        let bytes = |l: &[CallArg]| l.iter().map(|a| self.plan.argument_bytes(a)).collect::<Vec<_>>();
-        let params = |l: &[Param]| l.iter().map(|p| record_bytes(p.size)).collect::<Vec<_>>();
+        let bytes = |l: &[CallArg]| l.iter().map(|a| self.plan.argument_record_bytes(a)).collect::<Vec<_>>();
+        let params = |l: &[Param]| l.iter().map(|p| param_record_bytes(p.size)).collect::<Vec<_>>();
         let (a, r) = (bytes(args), bytes(rets));
         let mut list: Vec<FuncId> = (self.env.versions.keys().copied())
             .filter(|f| {
@@ -313,42 +318,42 @@ impl<'a> FunctionEmitter<'a, '_> {
             return Err(self.statement_error(format!("`{name}` is called with {} arguments", args.len())));
         }
         let (a, r) = self.pass_arguments(args, rets);
-        let site = self.site_for_lanes(crate::jit::simt::sites::WHOLE_WARP_CODE);
+        let site = self.site_for_lanes(crate::jit::simt::instruction_sites::WHOLE_WARP_LANE_CODE);
         let site = self.iconst32(i64::from(site));
-        let (ctx, second) = (self.ctx, i64::from(record_bytes(8)));
+        let (ctx, second) = (self.ctx, i64::from(param_record_bytes(8)));
         match name {
             "vprintf" => {
-                let f = runtime!(vprintf);
+                let f = runtime_call_target!(vprintf);
                 let list = self.b.ins().iadd_imm_s(a, second);
                 relocations::call_target(&mut self.b, f, &[ctx, active, site, a, list, r], None);
             }
             "malloc" => {
-                let f = runtime!(malloc);
+                let f = runtime_call_target!(malloc);
                 relocations::call_target(&mut self.b, f, &[ctx, active, site, a, r], None);
             }
             "free" => {
-                let f = runtime!(free);
+                let f = runtime_call_target!(free);
                 relocations::call_target(&mut self.b, f, &[ctx, active, site, a], None);
             }
             "cudaGraphSetConditional" => {
-                let f = runtime!(set_conditional);
+                let f = runtime_call_target!(set_conditional);
                 let values = self.b.ins().iadd_imm_s(a, second);
                 relocations::call_target(&mut self.b, f, &[ctx, active, site, a, values], None);
             }
-            _ => self.emit_assertion(active, a, site),
+            _ => self.emit_assertfail(active, a, site),
         }
-        self.load_results(args, rets);
+        self.load_call_results(args, rets);
         Ok(())
     }
 
     /// Reports the failed assertion of the first active lane.
-    fn emit_assertion(&mut self, active: Value, args: Value, site: Value) {
+    fn emit_assertfail(&mut self, active: Value, args: Value, site: Value) {
         let lane = self.b.ins().ctz(active);
         let lane64 = self.b.ins().uextend(types::I64, lane);
         let step = self.b.ins().ishl_imm_u(lane64, 3);
         let at = self.b.ins().iadd(args, step);
         let slot = self.lane_array_slot();
-        let unit = record_bytes(8) as i32;
+        let unit = param_record_bytes(8) as i32;
         for (i, field) in [
             (0, offset_of!(AssertArgs, message)),
             (1, offset_of!(AssertArgs, file)),
@@ -361,7 +366,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.ins().stack_store(types::I64, line, slot, offset_of!(AssertArgs, line) as i32);
         self.b.ins().stack_store(types::I64, lane, slot, offset_of!(AssertArgs, lane) as i32);
         let p = self.b.ins().stack_addr(types::I64, slot, 0);
-        let f = runtime!(assertfail);
+        let f = runtime_call_target!(assertfail);
         relocations::call_target(&mut self.b, f, &[self.ctx, site, p], None);
     }
 }

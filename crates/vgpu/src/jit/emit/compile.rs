@@ -1,17 +1,17 @@
 //! From plans to machine code: declares the functions of a kernel, emits and compiles each, and
 //! gathers the table that leads from places in the code back to instructions.
 
-use super::cached_image::CachedPart;
-use super::codec;
-use super::image::{Image, ImageBuilder};
+use super::code_image::{CodeImage, CodeImageBuilder};
+use super::code_image_serialization::CacheableCode;
 use super::out_of_line::SlowPathRequest;
 use super::relocations::RelocTarget;
+use super::serialization;
 use crate::jit::internal_errors;
-use crate::jit::simt::plan::FunctionPlan;
-use crate::jit::simt::usage::{self, KernelUsage, SiteTable};
-use crate::jit::simt::{self, layout, spin_loops};
+use crate::jit::simt::function_plan::FunctionPlan;
+use crate::jit::simt::kernel_usage::{self, KernelUsage, SiteTable};
+use crate::jit::simt::{self, spin_loops, symbol_layout};
 use crate::jit::{
-    Instrument, JitError, LaunchVariant, ModuleCodeCache, RuntimeCalls, SharedLayout, SymbolLayout, WindowAddress,
+    Instrumentation, JitError, LaunchVariant, ModuleCodeCache, RuntimeCalls, SharedLayout, SymbolLayout, WindowAddress,
     cache_key,
 };
 use cranelift_codegen::control::ControlPlane;
@@ -29,24 +29,24 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct EmitEnv<'a> {
     pub(crate) module: &'a ast::Module,
     pub(crate) shared: SharedLayout,
-    pub(crate) instrument: Instrument,
+    pub(crate) instrument: Instrumentation,
     pub(crate) window: WindowAddress,
     pub(crate) variant: LaunchVariant,
     /// The functions of this part by their numbers.
     pub(crate) versions: HashMap<FuncId, u32>,
-    pub(crate) part: CodePart,
+    pub(crate) part: FunctionVersion,
     /// Functions that may retire lanes with `exit`, directly or in what they call.
     pub(crate) may_exit: HashMap<FuncId, bool>,
     /// Functions that may wait at a barrier of the block, themselves or in what they call.
     pub(crate) may_wait_at_barrier: HashMap<FuncId, bool>,
     pub(crate) frontend: TargetFrontendConfig,
-    pub(crate) tables: HashMap<FuncId, BlockTables>,
+    pub(crate) tables: HashMap<FuncId, BasicBlockTables>,
     /// What out-of-line stubs ask for.
     pub(crate) requests: RefCell<Vec<SlowPathRequest>>,
 }
 
 /// Tables of a function with a byte for each block.
-pub(crate) struct BlockTables {
+pub(crate) struct BasicBlockTables {
     /// Blocks at which masked code may return.
     pub(crate) resume: RelocTarget,
     /// Blocks that call another function.
@@ -54,8 +54,8 @@ pub(crate) struct BlockTables {
 }
 
 /// A part of a kernel as machine code that can be put into memory.
-pub(crate) struct PartImage {
-    pub(crate) image: Image,
+pub(crate) struct CompiledCodeImage {
+    pub(crate) image: CodeImage,
     /// The functions of the image, in its order.
     pub(crate) ids: Vec<FuncId>,
     /// Start, end and site of pieces of machine code, by start.
@@ -65,7 +65,7 @@ pub(crate) struct PartImage {
 
 /// The outer part of a kernel and what is known of the whole.
 pub(crate) struct KernelImage {
-    pub(crate) part: PartImage,
+    pub(crate) part: CompiledCodeImage,
     pub(crate) usage: KernelUsage,
     pub(crate) suspends: bool,
     pub(crate) shared: SharedLayout,
@@ -87,10 +87,10 @@ pub(crate) enum CompileEffort {
 pub(crate) fn target_isa(effort: CompileEffort, baseline: bool, verify: bool) -> Result<OwnedTargetIsa, String> {
     static TARGET_ISAS: [OnceLock<Result<OwnedTargetIsa, String>>; 12] = [const { OnceLock::new() }; 12];
     let cell = &TARGET_ISAS[effort as usize + 3 * usize::from(baseline) + 6 * usize::from(verify)];
-    cell.get_or_init(|| make_isa(effort, baseline, verify)).clone()
+    cell.get_or_init(|| build_target_isa(effort, baseline, verify)).clone()
 }
 
-fn make_isa(effort: CompileEffort, baseline: bool, verify: bool) -> Result<OwnedTargetIsa, String> {
+fn build_target_isa(effort: CompileEffort, baseline: bool, verify: bool) -> Result<OwnedTargetIsa, String> {
     let mut flags = settings::builder();
     let options = [
         ("opt_level", if effort == CompileEffort::Optimized { "speed" } else { "none" }),
@@ -140,7 +140,7 @@ pub(crate) struct KernelSource {
     pub(crate) symbols: SymbolLayout,
     pub(crate) variant: LaunchVariant,
     pub(crate) runtime: RuntimeCalls,
-    pub(crate) instrument: Instrument,
+    pub(crate) instrument: Instrumentation,
     pub(crate) window: WindowAddress,
     pub(crate) code_cache: Option<ModuleCodeCache>,
 }
@@ -161,7 +161,7 @@ impl KernelSource {
     }
 
     /// The outer part; what it was made from, unless it was kept.
-    pub(crate) fn outer_image(&self) -> Result<(KernelImage, Option<Arc<CodegenInputs>>), JitError> {
+    pub(crate) fn outer_code_image(&self) -> Result<(KernelImage, Option<Arc<CodegenInputs>>), JitError> {
         let mut inputs = None;
         let make = || {
             let made_from = inputs.insert(Arc::new(self.codegen_inputs()));
@@ -172,28 +172,28 @@ impl KernelSource {
     }
 
     /// The masked part.
-    pub(crate) fn masked_image(&self, inputs: Option<&CodegenInputs>) -> Result<PartImage, JitError> {
+    pub(crate) fn masked_code_image(&self, inputs: Option<&CodegenInputs>) -> Result<CompiledCodeImage, JitError> {
         internal_errors::catch_panics(self, || {
             self.get_or_compile(true, || inputs.map_or_else(|| compile_masked(&self.codegen_inputs()), compile_masked))
         })
     }
 
     /// A part from the store, or made and put there.
-    fn get_or_compile<T: CachedPart>(
+    fn get_or_compile<T: CacheableCode>(
         &self,
         masked: bool,
         make: impl FnOnce() -> Result<T, JitError>,
     ) -> Result<T, JitError> {
         let Some(code_cache) = &self.code_cache else { return make() };
         let name = &self.module.functions[self.kernel.index()].name;
-        let key = code_cache.part_key(name, self.variant, &self.instrument, self.window.bits, masked);
+        let key = code_cache.compiled_code_key(name, self.variant, &self.instrument, self.window.bits, masked);
         let key = key.map_err(|e| self.kernel_error(e))?;
-        if let Some(part) = code_cache.store.get_code(&key).and_then(|bytes| codec::decode_exactly(&bytes)) {
-            cache_key::N_LOADED.fetch_add(1, Ordering::Relaxed);
+        if let Some(part) = code_cache.store.get_code(&key).and_then(|bytes| serialization::decode_exactly(&bytes)) {
+            cache_key::N_LOADED_FROM_CACHE.fetch_add(1, Ordering::Relaxed);
             return Ok(part);
         }
         let part = make()?;
-        if part.image().is_cacheable() {
+        if part.code_image().is_cacheable() {
             let mut bytes = vec![];
             part.serialize(&mut bytes);
             code_cache.store.put_code(&key, &bytes);
@@ -209,13 +209,13 @@ pub(crate) struct CodegenInputs {
     kernel: FuncId,
     shared: SharedLayout,
     variant: LaunchVariant,
-    instrument: Instrument,
+    instrument: Instrumentation,
     window: WindowAddress,
 }
 
 /// Which functions to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CodePart {
+pub(crate) enum FunctionVersion {
     /// The outer versions; they call masked ones through slots.
     Outer,
     /// The masked versions; they call outer ones by address.
@@ -223,11 +223,11 @@ pub(crate) enum CodePart {
 }
 
 /// The plans of a kernel and all it can call.
-fn make_plans(inputs: &CodegenInputs) -> Result<Vec<FunctionPlan<'_>>, JitError> {
+fn plan_functions(inputs: &CodegenInputs) -> Result<Vec<FunctionPlan<'_>>, JitError> {
     let module = &*inputs.module;
     let mut plans = vec![];
     let mut first_site = 0;
-    let reachable = layout::reachable_functions(module, inputs.kernel);
+    let reachable = symbol_layout::reachable_functions(module, inputs.kernel);
     let watching = spin_loops::polling_functions(module, &reachable);
     for id in reachable {
         if module.functions[id.index()].defined {
@@ -244,23 +244,23 @@ fn compile_outer(inputs: &CodegenInputs) -> Result<KernelImage, JitError> {
     if !f.defined {
         return Err(function_error("the kernel has no body", f));
     }
-    let plans = make_plans(inputs)?;
-    let (part, frame_bytes) = build_part(inputs, &plans, CodePart::Outer)?;
+    let plans = plan_functions(inputs)?;
+    let (part, frame_bytes) = build_code_image(inputs, &plans, FunctionVersion::Outer)?;
     // Masked code is emitted already, though not compiled, so that a panic there is the error of the launch. Other errors
     // concern only launches whose lanes diverge. It takes about a quarter of a millisecond.
-    let _ = emit_functions(inputs, &plans, CodePart::Masked, false);
+    let _ = emit_functions(inputs, &plans, FunctionVersion::Masked, false);
     Ok(KernelImage {
         part,
-        usage: usage::measure_usage(&plans, inputs.kernel, &frame_bytes),
-        suspends: usage::may_suspend(&plans) || inputs.instrument.random.is_some(),
+        usage: kernel_usage::measure_usage(&plans, inputs.kernel, &frame_bytes),
+        suspends: kernel_usage::may_suspend(&plans) || inputs.instrument.random.is_some(),
         shared: inputs.shared.clone(),
-        sites: usage::site_table(&plans),
+        sites: kernel_usage::site_table(&plans),
     })
 }
 
 /// Compiles the masked part of a kernel.
-fn compile_masked(inputs: &CodegenInputs) -> Result<PartImage, JitError> {
-    Ok(build_part(inputs, &make_plans(inputs)?, CodePart::Masked)?.0)
+fn compile_masked(inputs: &CodegenInputs) -> Result<CompiledCodeImage, JitError> {
+    Ok(build_code_image(inputs, &plan_functions(inputs)?, FunctionVersion::Masked)?.0)
 }
 
 fn function_error(message: impl Into<String>, f: &ast::Function) -> JitError {
@@ -268,45 +268,45 @@ fn function_error(message: impl Into<String>, f: &ast::Function) -> JitError {
 }
 
 /// Makes one part of a kernel; also tells the stack bytes of its functions.
-fn build_part(
+fn build_code_image(
     inputs: &CodegenInputs,
     plans: &[FunctionPlan<'_>],
-    part: CodePart,
-) -> Result<(PartImage, HashMap<FuncId, u32>), JitError> {
+    part: FunctionVersion,
+) -> Result<(CompiledCodeImage, HashMap<FuncId, u32>), JitError> {
     cache_key::N_COMPILED.fetch_add(1, Ordering::Relaxed);
     let f = &inputs.module.functions[inputs.kernel.index()];
     let (c, requests) = emit_functions(inputs, plans, part, true)?;
     let ids: Vec<FuncId> = plans.iter().map(|p| p.id).collect();
-    let PartCompiler { image, mut ranges, frame_bytes, .. } = c;
+    let CodeImageCompiler { image, mut ranges, frame_bytes, .. } = c;
     let image = image.finish_image().map_err(|e| function_error(e, f))?;
     ranges.sort_unstable();
-    Ok((PartImage { image, ids, ranges, requests }, frame_bytes))
+    Ok((CompiledCodeImage { image, ids, ranges, requests }, frame_bytes))
 }
 
 /// Emits the functions of a part, and makes machine code of them if `compiles`.
 fn emit_functions(
     inputs: &CodegenInputs,
     plans: &[FunctionPlan<'_>],
-    part: CodePart,
+    part: FunctionVersion,
     compiles: bool,
-) -> Result<(PartCompiler, Vec<SlowPathRequest>), JitError> {
+) -> Result<(CodeImageCompiler, Vec<SlowPathRequest>), JitError> {
     let f = &inputs.module.functions[inputs.kernel.index()];
     let large = plans.iter().flat_map(|p| &p.body.blocks).any(|b| b.stmts.len() > MAX_OPTIMIZED_BLOCK_STATEMENTS);
-    let in_order = inputs.variant.optimise.map_or(large || part == CodePart::Masked, |optimise| !optimise);
+    let in_order = inputs.variant.optimise.map_or(large || part == FunctionVersion::Masked, |optimise| !optimise);
     let effort = if in_order { CompileEffort::KeepOrder } else { CompileEffort::Optimized };
     let isa = target_isa(effort, inputs.variant.baseline, inputs.variant.verify).map_err(|e| function_error(e, f))?;
-    let mut c = PartCompiler {
+    let mut c = CodeImageCompiler {
         frontend: isa.frontend_config(),
         isa,
         variant: inputs.variant,
         context: cranelift_codegen::Context::new(),
         builder: FunctionBuilderContext::new(),
-        image: ImageBuilder::default(),
+        image: CodeImageBuilder::default(),
         ranges: vec![],
         frame_bytes: HashMap::new(),
         compiles,
     };
-    let tables = plans.iter().map(|p| Ok((p.id, c.block_tables(p)?)));
+    let tables = plans.iter().map(|p| Ok((p.id, c.add_basic_block_tables(p)?)));
     let tables = tables.collect::<Result<_, String>>().map_err(|e| function_error(e, f))?;
     let ids: Vec<FuncId> = plans.iter().map(|p| p.id).collect();
     let env = EmitEnv {
@@ -315,7 +315,7 @@ fn emit_functions(
         window: inputs.window,
         variant: inputs.variant,
         may_exit: functions_that_may_exit(plans),
-        may_wait_at_barrier: functions_that_may_wait(plans),
+        may_wait_at_barrier: functions_that_may_wait_at_barrier(plans),
         shared: inputs.shared.clone(),
         versions: ids.iter().copied().zip(0..).collect(),
         frontend: c.frontend,
@@ -324,16 +324,16 @@ fn emit_functions(
         requests: RefCell::default(),
     };
     for p in plans {
-        c.emit_part_function(&env, p)?;
+        c.emit_function_version(&env, p)?;
     }
     Ok((c, env.requests.into_inner()))
 }
 
-fn resume_table(p: &FunctionPlan<'_>) -> Box<[u8]> {
+fn resumable_block_table(p: &FunctionPlan<'_>) -> Box<[u8]> {
     (0..p.body.blocks.len()).map(|b| u8::from(p.resumable.contains(b))).collect()
 }
 
-fn call_table(p: &FunctionPlan<'_>) -> Box<[u8]> {
+fn calling_block_table(p: &FunctionPlan<'_>) -> Box<[u8]> {
     let calls =
         |b: &crate::jit::simt::body::Block<'_>| b.stmts.iter().any(|s| matches!(&*s.inst, ast::Inst::Call { .. }));
     p.body.blocks.iter().map(|b| u8::from(calls(b))).collect()
@@ -345,7 +345,7 @@ fn functions_that_may_exit(plans: &[FunctionPlan<'_>]) -> HashMap<FuncId, bool> 
 }
 
 /// Which functions can wait at a barrier of the block.
-fn functions_that_may_wait(plans: &[FunctionPlan<'_>]) -> HashMap<FuncId, bool> {
+fn functions_that_may_wait_at_barrier(plans: &[FunctionPlan<'_>]) -> HashMap<FuncId, bool> {
     let waits = |i: &ast::Inst| matches!(i, ast::Inst::Bar { kind, .. } if !matches!(kind, ast::BarKind::Arrive));
     propagate_to_callers(plans, |p| p.body.blocks.iter().flat_map(|b| &b.stmts).any(|s| waits(&s.inst)))
 }
@@ -356,7 +356,7 @@ fn propagate_to_callers(plans: &[FunctionPlan<'_>], is: impl Fn(&FunctionPlan<'_
     loop {
         let before = map.values().filter(|v| **v).count();
         for p in plans {
-            let calls = crate::jit::simt::usage::callees(p, plans);
+            let calls = crate::jit::simt::kernel_usage::callees(p, plans);
             if calls.iter().any(|c| map[c]) {
                 map.insert(p.id, true);
             }
@@ -367,13 +367,13 @@ fn propagate_to_callers(plans: &[FunctionPlan<'_>], is: impl Fn(&FunctionPlan<'_
     }
 }
 
-struct PartCompiler {
+struct CodeImageCompiler {
     isa: OwnedTargetIsa,
     variant: LaunchVariant,
     frontend: TargetFrontendConfig,
     context: cranelift_codegen::Context,
     builder: FunctionBuilderContext,
-    image: ImageBuilder,
+    image: CodeImageBuilder,
     ranges: Vec<[u32; 3]>,
     frame_bytes: HashMap<FuncId, u32>,
     /// Whether machine code is made of what is emitted.
@@ -381,12 +381,12 @@ struct PartCompiler {
 }
 
 /// The signature of a function's version; they have the convention of the host.
-fn function_signature(part: CodePart, f: &ast::Function, conv: CallConv) -> Signature {
+fn function_signature(part: FunctionVersion, f: &ast::Function, conv: CallConv) -> Signature {
     let (p, w) = (types::I64, types::I32);
     let (params, ret): (&[ir::Type], _) = match (part, f.entry) {
-        (CodePart::Masked, _) => (&[p, p, p, p, p], Some(w)),
-        (CodePart::Outer, true) => (&[p], None),
-        (CodePart::Outer, false) => (&[p, w, p, p], None),
+        (FunctionVersion::Masked, _) => (&[p, p, p, p, p], Some(w)),
+        (FunctionVersion::Outer, true) => (&[p], None),
+        (FunctionVersion::Outer, false) => (&[p, w, p, p], None),
     };
     let mut s = Signature::new(conv);
     s.params.extend(params.iter().map(|t| AbiParam::new(*t)));
@@ -394,11 +394,11 @@ fn function_signature(part: CodePart, f: &ast::Function, conv: CallConv) -> Sign
     s
 }
 
-impl PartCompiler {
-    fn block_tables(&mut self, p: &FunctionPlan<'_>) -> Result<BlockTables, String> {
-        Ok(BlockTables {
-            resume: self.image.add_table(&resume_table(p))?,
-            calls: self.image.add_table(&call_table(p))?,
+impl CodeImageCompiler {
+    fn add_basic_block_tables(&mut self, p: &FunctionPlan<'_>) -> Result<BasicBlockTables, String> {
+        Ok(BasicBlockTables {
+            resume: self.image.add_constant_bytes(&resumable_block_table(p))?,
+            calls: self.image.add_constant_bytes(&calling_block_table(p))?,
         })
     }
 
@@ -422,7 +422,7 @@ impl PartCompiler {
         let show_code = std::env::var_os("RTCG_DUMP_ASM").is_some();
         self.context.set_disasm(show_code);
         let fail = |e: String| function_error(format!("code generation failed: {e}"), plan.f);
-        let isa = self.isa_of_function(env.part).map_err(fail)?;
+        let isa = self.isa_for_last_function(env.part).map_err(fail)?;
         self.context.compile(&*isa, &mut ControlPlane::default()).map_err(|e| fail(format!("{:?}", e.inner)))?;
         let Some(code) = self.context.compiled_code() else { return Err(fail("no code".into())) };
         if let (true, Some(text)) = (show_code, &code.vcode) {
@@ -436,19 +436,19 @@ impl PartCompiler {
 
     /// What compiles the function that was emitted last. Masked code never gets its registers in one pass: its values
     /// live for a block at most, so it compiles quickly, and its place on the stack is bounded before it is made.
-    fn isa_of_function(&self, part: CodePart) -> Result<OwnedTargetIsa, String> {
+    fn isa_for_last_function(&self, part: FunctionVersion) -> Result<OwnedTargetIsa, String> {
         let is_large = self.variant.one_pass || self.context.func.dfg.num_insts() > MAX_FULL_REGALLOC_INSTRUCTIONS;
-        if !is_large || part != CodePart::Outer {
+        if !is_large || part != FunctionVersion::Outer {
             return Ok(self.isa.clone());
         }
         target_isa(CompileEffort::SinglePassRegalloc, self.variant.baseline, self.variant.verify)
     }
 
-    fn emit_part_function(&mut self, env: &EmitEnv<'_>, plan: &FunctionPlan<'_>) -> Result<(), JitError> {
-        if env.part == CodePart::Masked {
-            return self.emit_function(env, plan, |b| super::masked::emit_masked_function(b, env, plan));
+    fn emit_function_version(&mut self, env: &EmitEnv<'_>, plan: &FunctionPlan<'_>) -> Result<(), JitError> {
+        if env.part == FunctionVersion::Masked {
+            return self.emit_function(env, plan, |b| super::masked_code::emit_masked_function(b, env, plan));
         }
-        self.emit_function(env, plan, |b| super::converged::emit_outer_function(b, env, plan))?;
+        self.emit_function(env, plan, |b| super::converged_code::emit_outer_function(b, env, plan))?;
         // The masked version keeps at most the registers of a block on the stack.
         let longest = plan.body.blocks.iter().map(|b| b.stmts.len()).max().unwrap_or(0) as u32;
         let masked = 4096 + longest.min(1000) * 384;

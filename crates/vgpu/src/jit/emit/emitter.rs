@@ -3,16 +3,16 @@
 //!
 //! Segments, the order in which statements are emitted, are in [`super::segment_emission`].
 
+use super::addresses::ScalarAddress;
 use super::compile::EmitEnv;
-use super::memory::ScalarAddress;
 use super::ops::{self, OpCtx, OpState};
-use super::values::{CHUNK_LANES, CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
+use super::register_values::{CHUNK_LANES, CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use crate::jit::JitError;
 use crate::jit::simt::body::Stmt;
-use crate::jit::simt::bounds::{OffsetBound, OffsetBounds};
 use crate::jit::simt::branch_endpoints::BranchEndpoints;
-use crate::jit::simt::classes::LaneClass;
-use crate::jit::simt::plan::{FunctionPlan, header};
+use crate::jit::simt::function_plan::{FunctionPlan, frame_header};
+use crate::jit::simt::lane_classes::LaneClass;
+use crate::jit::simt::offset_bounds::{OffsetBound, OffsetBounds};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::{FunctionBuilder, Variable};
 use rtcg_ptx::ast::*;
@@ -135,12 +135,12 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     ) -> Self {
         let [ctx, frame, args, rets] = values;
         let bounds = match &store {
-            RegisterStorage::Converged(_) => OffsetBounds::of_body(&plan.body),
+            RegisterStorage::Converged(_) => OffsetBounds::from_function_body(&plan.body),
             RegisterStorage::Masked(_) => OffsetBounds::default(),
         };
         FunctionEmitter {
             b,
-            ops: OpState::for_function(plan.f),
+            ops: OpState::from_function(plan.f),
             env,
             plan,
             ctx,
@@ -186,7 +186,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
 
     /// The class of a register in the code being emitted.
     pub(crate) fn class_of_register(&self, r: Reg) -> LaneClass {
-        if self.is_masked() { LaneClass::Varying } else { self.plan.classes.class_of(r) }
+        if self.is_masked() { LaneClass::Varying } else { self.plan.classes.lane_class_of(r) }
     }
 
     pub(crate) fn statement_error(&self, message: impl Into<String>) -> JitError {
@@ -198,16 +198,16 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// Makes the following code belong to a statement and some of its lanes.
-    pub(crate) fn set_site(&mut self, lanes: u32) {
+    pub(crate) fn set_instruction_site(&mut self, lanes: u32) {
         let span = self.plan.f.body.get(self.statement as usize).map(|s| s.span);
         crate::jit::internal_errors::set_current_instruction(&self.env.module.source, span, self.is_masked());
         let site = self.site_for_lanes(lanes);
         self.b.set_srcloc(ir::SourceLoc::new(site));
     }
 
-    /// The site number of the current statement; see [`crate::jit::simt::sites`].
+    /// The site number of the current statement; see [`crate::jit::simt::instruction_sites`].
     pub(crate) fn site_for_lanes(&self, lanes: u32) -> u32 {
-        crate::jit::simt::sites::encode_site(self.plan.first_site + self.statement, lanes)
+        crate::jit::simt::instruction_sites::encode_site(self.plan.first_site + self.statement, lanes)
     }
 
     pub(crate) fn iconst32(&mut self, v: i64) -> Value {
@@ -224,7 +224,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// A field of the warp context.
-    pub(crate) fn ctx_field(&mut self, ty: ir::Type, offset: usize) -> Value {
+    pub(crate) fn load_ctx_field(&mut self, ty: ir::Type, offset: usize) -> Value {
         self.b.ins().load(ty, trusted_mem_flags(), self.ctx, offset as i32)
     }
 
@@ -249,7 +249,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         {
             return p.clone();
         }
-        let parts = self.load_slot(r, chunk);
+        let parts = self.load_register_slot(r, chunk);
         if let RegisterStorage::Masked(m) = &mut self.store {
             m.cache.insert((r.0, chunk), parts.clone());
         }
@@ -258,8 +258,8 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
 
     fn read_scalar_as_lanes(&mut self, r: Reg, chunk: usize) -> LaneParts {
         let scalar = self.read_scalar(r);
-        let class = self.plan.classes.class_of(r);
-        self.expand_scalar(&scalar, self.width_of_register(r), class, chunk)
+        let class = self.plan.classes.lane_class_of(r);
+        self.expand_scalar_to_lanes(&scalar, self.width_of_register(r), class, chunk)
     }
 
     /// The scalar of a uniform register, or lane 0's value of an affine one, at the current statement.
@@ -362,36 +362,36 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         }
         for c in 0..CHUNKS_PER_WARP {
             let w = self.width_of_register(r);
-            let lanes = self.expand_scalar(parts, w, LaneClass::Uniform, c);
+            let lanes = self.expand_scalar_to_lanes(parts, w, LaneClass::Uniform, c);
             self.write_lanes(r, c, lanes, None);
         }
     }
 
-    pub(crate) fn load_slot(&mut self, r: Reg, chunk: usize) -> LaneParts {
+    pub(crate) fn load_register_slot(&mut self, r: Reg, chunk: usize) -> LaneParts {
         let w = self.width_of_register(r);
         let Some(slot) = self.plan.slots[r.index()] else {
             // Never written on the way here: any value will do.
             return ops::splat_constant(&mut self.op_ctx(), EmitShape::Chunk, w, 0);
         };
         let ty = w.part_type(EmitShape::Chunk);
-        slot_offsets(w, slot, chunk)
+        register_slot_offsets(w, slot, chunk)
             .into_iter()
             .map(|o| self.b.ins().load(ty, trusted_mem_flags(), self.frame, o))
             .collect()
     }
 
     /// Stores the lanes of `chunk` of a register to its slot.
-    pub(crate) fn store_slot(&mut self, r: Reg, chunk: usize, parts: &LaneParts) {
+    pub(crate) fn store_register_slot(&mut self, r: Reg, chunk: usize, parts: &LaneParts) {
         let w = self.width_of_register(r);
         if let Some(slot) = self.plan.slots[r.index()] {
-            for (o, &p) in slot_offsets(w, slot, chunk).into_iter().zip(parts) {
+            for (o, &p) in register_slot_offsets(w, slot, chunk).into_iter().zip(parts) {
                 self.b.ins().store(trusted_mem_flags(), p, self.frame, o);
             }
         }
     }
 
     /// The lanes of `chunk` of a scalar value of the given class.
-    pub(crate) fn expand_scalar(
+    pub(crate) fn expand_scalar_to_lanes(
         &mut self,
         scalar: &LaneParts,
         w: RegWidth,
@@ -422,7 +422,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// Forgets vectors made from scalars: what follows is not dominated by them, or is far away.
-    pub(crate) fn forget_splats(&mut self) {
+    pub(crate) fn clear_splat_cache(&mut self) {
         self.splats.clear();
     }
 
@@ -438,7 +438,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// Lane indices of a chunk times `step`.
-    pub(crate) fn lane_ids(&mut self, chunk: usize, step: i64) -> LaneParts {
+    pub(crate) fn scaled_lane_ids(&mut self, chunk: usize, step: i64) -> LaneParts {
         (0..2)
             .map(|i| {
                 let first = (chunk * CHUNK_LANES + i * 4) as i64;
@@ -454,7 +454,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     pub(crate) fn operand_lanes(&mut self, o: Operand, w: RegWidth, chunk: usize) -> LaneParts {
         if let Operand::Reg(r) = o {
             let from = self.width_of_register(r);
-            if let Some(bits) = self.float_constant(r).filter(|_| from == w) {
+            if let Some(bits) = self.known_float_constant(r).filter(|_| from == w) {
                 return ops::splat_constant(&mut self.op_ctx(), EmitShape::Chunk, w, bits);
             }
             let parts = self.read_lanes(r, chunk);
@@ -464,14 +464,14 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             return p;
         }
         match o {
-            Operand::Special(s) => self.special_lanes(s, w, chunk),
-            _ => self.address_lanes(o, w, chunk),
+            Operand::Special(s) => self.special_register_lanes(s, w, chunk),
+            _ => self.symbol_address_lanes(o, w, chunk),
         }
     }
 
     /// The bits of a register of a float that is always the same: loading a constant vector costs
     /// less than copying a scalar to all lanes and keeping the copy.
-    fn float_constant(&self, r: Reg) -> Option<u64> {
+    fn known_float_constant(&self, r: Reg) -> Option<u64> {
         let declared = self.plan.f.regs.get(r.index())?;
         self.ops.constant_of_register(r).filter(|_| matches!(declared.ty, Type::F32 | Type::F64))
     }
@@ -482,7 +482,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             let from = self.width_of_register(r);
             let mut parts = self.read_scalar(r);
             if let Some(chunk) = self.current_chunk {
-                let class = self.plan.classes.class_of(r);
+                let class = self.plan.classes.lane_class_of(r);
                 parts = self.first_lane_of_chunk(&parts, class, chunk);
             }
             return ops::narrow_source(&mut self.op_ctx(), EmitShape::Scalar, &parts, from, w);
@@ -491,8 +491,8 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             return p;
         }
         let v = match o {
-            Operand::Special(s) => self.special_scalar(s, w),
-            Operand::Address(s, off) => self.symbol_scalar(s, off, w),
+            Operand::Special(s) => self.special_register_scalar(s, w),
+            Operand::Address(s, off) => self.symbol_address_value(s, off, w),
             _ => smallvec![],
         };
         match (self.current_chunk, self.plan.classes.operand_class(o)) {
@@ -548,7 +548,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         if let Some(p) = &m.mask[chunk] {
             return Some(p.clone());
         }
-        let parts = self.lane_array(header::MASK_OFFSET, chunk);
+        let parts = self.load_lane_array(frame_header::MASK_OFFSET, chunk);
         if let RegisterStorage::Masked(m) = &mut self.store {
             m.mask[chunk] = Some(parts.clone());
         }
@@ -556,7 +556,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// A chunk of a lane array of `u32` in the frame header.
-    pub(crate) fn lane_array(&mut self, offset: i32, chunk: usize) -> LaneParts {
+    pub(crate) fn load_lane_array(&mut self, offset: i32, chunk: usize) -> LaneParts {
         (0..2)
             .map(|i| {
                 self.b.ins().load(types::I32X4, trusted_mem_flags(), self.frame, offset + (chunk as i32 * 2 + i) * 16)
@@ -572,7 +572,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// Active lanes of the whole warp as bits.
-    pub(crate) fn active_bits(&mut self, st: &Stmt<'_>) -> Value {
+    pub(crate) fn active_lane_bits(&mut self, st: &Stmt<'_>) -> Value {
         let masks: Vec<Option<LaneParts>> = (0..CHUNKS_PER_WARP).map(|c| self.active_mask(st, c)).collect();
         self.mask_to_lane_bits(&masks)
     }
@@ -593,7 +593,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
 }
 
 /// Offsets of the parts of a chunk within a register's slot.
-fn slot_offsets(w: RegWidth, slot: i32, chunk: usize) -> SmallVec<[i32; 8]> {
+fn register_slot_offsets(w: RegWidth, slot: i32, chunk: usize) -> SmallVec<[i32; 8]> {
     let c = chunk as i32;
     match w {
         RegWidth::Pred | RegWidth::W16 | RegWidth::W32 => (0..2).map(|i| slot + c * 32 + i * 16).collect(),

@@ -3,20 +3,22 @@
 
 use super::relocations::RelocTarget;
 use crate::jit::runtime::MatrixTransfer;
-use crate::softmath::matrix::intern_form;
-use rtcg_ptx::ast::{MatrixLayout, MatrixOp, MatrixProduct, MatrixRole, MatrixShape, MatrixType, Rounding, Sparsity};
+use crate::softmath::matrix::intern_instruction_form;
+use rtcg_ptx::ast::{
+    MatrixLayout, MatrixProduct, MatrixRole, MatrixShape, MatrixType, MmaCombineOp, Rounding, Sparsity,
+};
 use std::sync::Mutex;
 
 static INTERNED_PRODUCTS: Mutex<Vec<&'static MatrixProduct>> = Mutex::new(Vec::new());
 static INTERNED_TRANSFERS: Mutex<Vec<&'static MatrixTransfer>> = Mutex::new(Vec::new());
 
-const TYPES: [MatrixType; 13] = {
+const MATRIX_TYPES: [MatrixType; 13] = {
     use MatrixType::*;
     [F16, BF16, TF32, F32, F64, S8, U8, S4, U4, B1, S32, E4M3, E5M2]
 };
-const LAYOUTS: [MatrixLayout; 2] = [MatrixLayout::Row, MatrixLayout::Col];
-const ROLES: [MatrixRole; 4] = [MatrixRole::A, MatrixRole::B, MatrixRole::C, MatrixRole::D];
-const OPS: [MatrixOp; 3] = [MatrixOp::Multiply, MatrixOp::XorPopc, MatrixOp::AndPopc];
+const MATRIX_LAYOUTS: [MatrixLayout; 2] = [MatrixLayout::Row, MatrixLayout::Col];
+const MATRIX_ROLES: [MatrixRole; 4] = [MatrixRole::A, MatrixRole::B, MatrixRole::C, MatrixRole::D];
+const COMBINE_OPS: [MmaCombineOp; 3] = [MmaCombineOp::Multiply, MmaCombineOp::XorPopc, MmaCombineOp::AndPopc];
 const ROUNDINGS: [Rounding; 10] = {
     use Rounding::*;
     [Default, Rn, Rz, Rm, Rp, Rna, Rni, Rzi, Rmi, Rpi]
@@ -63,7 +65,7 @@ impl BitUnpacker {
         self.take_bits(1) != 0
     }
 
-    fn one_of<T: Copy>(&mut self, list: &[T]) -> Option<T> {
+    fn take_list_item<T: Copy>(&mut self, list: &[T]) -> Option<T> {
         list.get(self.take_bits(4) as usize).copied()
     }
 
@@ -78,10 +80,10 @@ pub(super) fn encode_product(form: &MatrixProduct) -> Option<RelocTarget> {
     let mut p = BitPacker::default();
     p.push_bits(form.wmma.into(), 1)?;
     p.push_shape(form.shape)?;
-    p.push_index_of(&LAYOUTS, form.a_layout)?;
-    p.push_index_of(&LAYOUTS, form.b_layout)?;
-    [form.a, form.b, form.c, form.d].into_iter().try_for_each(|ty| p.push_index_of(&TYPES, ty))?;
-    p.push_index_of(&OPS, form.op)?;
+    p.push_index_of(&MATRIX_LAYOUTS, form.a_layout)?;
+    p.push_index_of(&MATRIX_LAYOUTS, form.b_layout)?;
+    [form.a, form.b, form.c, form.d].into_iter().try_for_each(|ty| p.push_index_of(&MATRIX_TYPES, ty))?;
+    p.push_index_of(&COMBINE_OPS, form.op)?;
     p.push_bits(form.satfinite.into(), 1)?;
     p.push_index_of(&ROUNDINGS, form.rnd)?;
     p.push_bits(form.sparse.is_some().into(), 1)?;
@@ -98,22 +100,22 @@ pub(super) fn decode_product(word: u64) -> Option<&'static MatrixProduct> {
     let form = MatrixProduct {
         wmma: u.take_flag(),
         shape: u.take_shape(),
-        a_layout: u.one_of(&LAYOUTS)?,
-        b_layout: u.one_of(&LAYOUTS)?,
-        a: u.one_of(&TYPES)?,
-        b: u.one_of(&TYPES)?,
-        c: u.one_of(&TYPES)?,
-        d: u.one_of(&TYPES)?,
-        op: u.one_of(&OPS)?,
+        a_layout: u.take_list_item(&MATRIX_LAYOUTS)?,
+        b_layout: u.take_list_item(&MATRIX_LAYOUTS)?,
+        a: u.take_list_item(&MATRIX_TYPES)?,
+        b: u.take_list_item(&MATRIX_TYPES)?,
+        c: u.take_list_item(&MATRIX_TYPES)?,
+        d: u.take_list_item(&MATRIX_TYPES)?,
+        op: u.take_list_item(&COMBINE_OPS)?,
         satfinite: u.take_flag(),
-        rnd: u.one_of(&ROUNDINGS)?,
+        rnd: u.take_list_item(&ROUNDINGS)?,
         sparse: if u.take_flag() {
             Some(Sparsity { ordered: u.take_flag(), selector: u.take_bits(2) as u8 })
         } else {
             None
         },
     };
-    Some(intern_form(&INTERNED_PRODUCTS, form))
+    Some(intern_instruction_form(&INTERNED_PRODUCTS, form))
 }
 
 /// The link to a transfer; `None` for one of an unknown shape.
@@ -123,10 +125,10 @@ pub(super) fn encode_transfer(form: &MatrixTransfer) -> Option<RelocTarget> {
         MatrixTransfer::Wmma { role, layout, shape, ty, store } => {
             p.push_bits(0, 1)?;
             p.push_bits(store.into(), 1)?;
-            p.push_index_of(&ROLES, role)?;
-            p.push_index_of(&LAYOUTS, layout)?;
+            p.push_index_of(&MATRIX_ROLES, role)?;
+            p.push_index_of(&MATRIX_LAYOUTS, layout)?;
             p.push_shape(shape)?;
-            p.push_index_of(&TYPES, ty)?;
+            p.push_index_of(&MATRIX_TYPES, ty)?;
         }
         MatrixTransfer::Tiles { count, trans, store } => {
             p.push_bits(1, 1)?;
@@ -147,13 +149,13 @@ pub(super) fn decode_transfer(word: u64) -> Option<&'static MatrixTransfer> {
     } else {
         MatrixTransfer::Wmma {
             store,
-            role: u.one_of(&ROLES)?,
-            layout: u.one_of(&LAYOUTS)?,
+            role: u.take_list_item(&MATRIX_ROLES)?,
+            layout: u.take_list_item(&MATRIX_LAYOUTS)?,
             shape: u.take_shape(),
-            ty: u.one_of(&TYPES)?,
+            ty: u.take_list_item(&MATRIX_TYPES)?,
         }
     };
-    Some(intern_form(&INTERNED_TRANSFERS, form))
+    Some(intern_instruction_form(&INTERNED_TRANSFERS, form))
 }
 
 #[cfg(test)]
@@ -172,7 +174,7 @@ mod tests {
             b: MatrixType::E5M2,
             c: MatrixType::F16,
             d: MatrixType::F32,
-            op: MatrixOp::AndPopc,
+            op: MmaCombineOp::AndPopc,
             satfinite: true,
             rnd: Rounding::Rpi,
             sparse: None,

@@ -6,13 +6,13 @@
 
 use super::emitter::FunctionEmitter;
 use super::ops;
-use super::relocations::{self, RelocTarget, runtime};
+use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
+use super::relocations::{self, RelocTarget, runtime_call_target};
 use super::traps;
-use super::values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use crate::abi::WarpCtx;
 use crate::jit::JitError;
-use crate::jit::simt::body::{BlockRole, Stmt, block_role};
-use crate::jit::simt::classes::LaneClass;
+use crate::jit::simt::body::{BlockBoundaryKind, Stmt, block_boundary_kind};
+use crate::jit::simt::lane_classes::LaneClass;
 use cranelift_codegen::ir::{InstBuilder, types};
 use rtcg_ptx::ast::*;
 use std::mem::offset_of;
@@ -21,12 +21,12 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// Emits an ordering point.
     pub(crate) fn emit_ordering_point(&mut self, st: &Stmt<'a>, last: bool) -> Result<(), JitError> {
         self.statement = st.index;
-        self.set_site(crate::jit::simt::sites::WHOLE_WARP_CODE);
-        self.forget_splats();
+        self.set_instruction_site(crate::jit::simt::instruction_sites::WHOLE_WARP_LANE_CODE);
+        self.clear_splat_cache();
         self.b.ins().sequence_point();
         match &*st.inst {
             Inst::Ld { .. } | Inst::St { .. } | Inst::Mov { .. } if self.is_masked() => {
-                self.masked_segment(std::slice::from_ref(st), last)?;
+                self.emit_masked_segment(std::slice::from_ref(st), last)?;
             }
             Inst::Ld { .. } | Inst::St { .. } | Inst::Mov { .. } => {
                 self.emit_segment(std::slice::from_ref(st), &[1])?
@@ -34,13 +34,13 @@ impl<'a> FunctionEmitter<'a, '_> {
             Inst::Mbarrier { .. }
             | Inst::BulkCopy { .. }
             | Inst::AtomVector { .. }
-            | Inst::Atom { ty: Type::B128, .. } => self.sync_point(st)?,
+            | Inst::Atom { ty: Type::B128, .. } => self.emit_runtime_ordering_point(st)?,
             Inst::Atom { .. } => self.emit_atomic(st)?,
             Inst::Fence(kind) => self.emit_fence(*kind),
             Inst::Nanosleep { a } => self.emit_nanosleep(*a),
             Inst::Bar { .. } => self.emit_barrier(st)?,
             Inst::Call { .. } => self.emit_call(st)?,
-            Inst::CpAsync { .. } => self.cp_async(st)?,
+            Inst::CpAsync { .. } => self.emit_cp_async(st)?,
             Inst::Texture(inst) => self.emit_texture(st, inst)?,
             Inst::Trap => {
                 let span = self.plan.f.body[st.index as usize].span;
@@ -48,17 +48,17 @@ impl<'a> FunctionEmitter<'a, '_> {
             }
             Inst::Brkpt => self.emit_conditional_trap(st),
             Inst::Alloca { .. } | Inst::StackSave { .. } | Inst::StackRestore { .. } => self.emit_stack_op(st)?,
-            inst if block_role(inst) == BlockRole::WarpOp => {
+            inst if block_boundary_kind(inst) == BlockBoundaryKind::WarpOp => {
                 self.park_until_members_arrive(st);
                 self.emit_warp_op(st)?;
             }
-            other => return Err(self.unsupported_error(&super::special::special_register_name(other))),
+            other => return Err(self.unsupported_error(&super::special_registers::instruction_display_name(other))),
         }
-        self.note_sync(&st.inst);
+        self.report_sync(&st.inst);
         self.b.ins().sequence_point();
-        self.forget_splats();
+        self.clear_splat_cache();
         if last {
-            (0..CHUNKS_PER_WARP).for_each(|c| self.write_back(c));
+            (0..CHUNKS_PER_WARP).for_each(|c| self.write_back_registers(c));
         }
         Ok(())
     }
@@ -74,12 +74,12 @@ impl<'a> FunctionEmitter<'a, '_> {
     fn emit_nanosleep(&mut self, a: Operand) {
         let lanes = self.operand_lanes(a, RegWidth::W32, 0);
         let ns = self.b.ins().extractlane(lanes[0], 0);
-        let f = runtime!(nanosleep);
+        let f = runtime_call_target!(nanosleep);
         relocations::call_target(&mut self.b, f, &[self.ctx, ns], None);
     }
 
     fn emit_conditional_trap(&mut self, st: &Stmt<'_>) {
-        let bits = self.active_bits(st);
+        let bits = self.active_lane_bits(st);
         self.emit_in_cold_block(bits, |g| g.emit_trap(crate::abi::TrapKind::Breakpoint));
     }
 
@@ -91,9 +91,9 @@ impl<'a> FunctionEmitter<'a, '_> {
                 let code = self.iconst64(i64::from((*align).max(16)));
                 for c in 0..CHUNKS_PER_WARP {
                     let v = self.operand_lanes(*size, RegWidth::W64, c);
-                    self.store_lanes64(&v, RegWidth::W64, 0, c);
+                    self.store_lanes_as_u64(&v, RegWidth::W64, 0, c);
                 }
-                let active = self.active_bits(st);
+                let active = self.active_lane_bits(st);
                 let slot = self.lane_array_slot();
                 let at = self.b.ins().stack_addr(types::I64, slot, 0);
                 let over = relocations::call_target(
@@ -107,16 +107,17 @@ impl<'a> FunctionEmitter<'a, '_> {
                 }
                 for c in 0..CHUNKS_PER_WARP {
                     let w = self.width_of_register(*dst);
-                    let v = self.load_lanes64(3, c, w);
+                    let v = self.load_lanes_from_u64(3, c, w);
                     self.write_lanes(*dst, c, v, None);
                 }
                 Ok(())
             }
             Inst::StackSave { dst, .. } => {
-                let v = self.ctx_field(types::I64, offset_of!(WarpCtx, local_sp));
+                let v = self.load_ctx_field(types::I64, offset_of!(WarpCtx, local_sp));
                 for c in 0..CHUNKS_PER_WARP {
                     let w = self.width_of_register(*dst);
-                    let lanes = self.expand_scalar(&LaneParts::from_slice(&[v]), RegWidth::W64, LaneClass::Uniform, c);
+                    let lanes =
+                        self.expand_scalar_to_lanes(&LaneParts::from_slice(&[v]), RegWidth::W64, LaneClass::Uniform, c);
                     let lanes = ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &lanes, RegWidth::W64, w);
                     self.write_lanes(*dst, c, lanes, None);
                 }

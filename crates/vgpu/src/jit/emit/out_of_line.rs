@@ -8,15 +8,15 @@
 #![allow(unsafe_code)]
 
 use super::emitter::{FunctionEmitter, trusted_mem_flags};
-use super::host_state::HostState;
+use super::host_state::KernelHostState;
+use super::register_values::CHUNK_LANES;
 use super::relocations::{self, RelocTarget};
 use super::scalar_spill::{self, StridedLanes};
 use super::slow_paths::SlowPathEnv;
-use super::values::CHUNK_LANES;
 use crate::abi::WarpCtx;
 use crate::arch;
 use crate::jit::runtime::LaneValues;
-use crate::jit::simt::plan::header;
+use crate::jit::simt::function_plan::frame_header;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
 use cranelift_codegen::isa::CallConv;
 
@@ -99,18 +99,18 @@ impl ActiveLaneCopy {
 }
 
 /// Bit of the numbers of masked code's requests.
-pub(crate) const MASKED_REQUEST: u32 = 1 << 31;
+pub(crate) const MASKED_CODE_REQUEST_BIT: u32 = 1 << 31;
 
 /// Does what a request asks for.
 ///
 /// # Safety
 /// Compiled code passes its own context and frame, and the number of a request whose values it has stored.
-pub(crate) unsafe extern "C" fn serve_request(ctx: *mut WarpCtx, frame: *mut u8, number: u32) {
+pub(crate) unsafe extern "C" fn run_slow_path(ctx: *mut WarpCtx, frame: *mut u8, number: u32) {
     // SAFETY: by contract; the host lives as long as the code.
     unsafe {
-        let host = HostState::of_warp(ctx);
+        let host = KernelHostState::from_warp_ctx(ctx);
         let Some(request) = host.slow_path_request(number) else { return };
-        let values = frame.add(header::INACTIVE_ACCESS_OFFSET as usize).cast::<u64>();
+        let values = frame.add(frame_header::INACTIVE_ACCESS_OFFSET as usize).cast::<u64>();
         match request {
             SlowPathRequest::Checks(list) => list.iter().for_each(|c| check_lane_addresses(&host.env, ctx, values, c)),
             SlowPathRequest::ActiveLaneCopy(m) => copy_active_lanes(&host.env, ctx, values, m),
@@ -138,7 +138,7 @@ unsafe fn lane_mask_bits(at: *const u64, chunk: usize) -> u32 {
 }
 
 /// # Safety
-/// As [`serve_request`].
+/// As [`run_slow_path`].
 unsafe fn check_lane_addresses(env: &SlowPathEnv, ctx: *mut WarpCtx, values: *const u64, c: &AddressCheck) {
     // SAFETY: by contract.
     unsafe {
@@ -169,7 +169,7 @@ fn strided_addresses(first: u64, stride: i64) -> LaneValues {
 }
 
 /// # Safety
-/// As [`serve_request`].
+/// As [`run_slow_path`].
 unsafe fn copy_active_lanes(env: &SlowPathEnv, ctx: *mut WarpCtx, values: *mut u64, m: &ActiveLaneCopy) {
     // SAFETY: by contract; the lanes' addresses are checked before they are accessed.
     unsafe {
@@ -180,8 +180,8 @@ unsafe fn copy_active_lanes(env: &SlowPathEnv, ctx: *mut WarpCtx, values: *mut u
         let (stride, chunk_bytes) = (i64::from(m.bytes), u64::from(m.bytes) * CHUNK_LANES as u64);
         let lane_0 = values.add(ActiveLaneCopy::POINTER_INDEX).read().wrapping_add_signed(m.offset);
         let first = lane_0.wrapping_add(chunk_bytes * m.chunk as u64);
-        let good = env.in_window(first)
-            && env.in_window(first.wrapping_add(chunk_bytes - 1))
+        let good = env.is_in_window(first)
+            && env.is_in_window(first.wrapping_add(chunk_bytes - 1))
             && first.is_multiple_of(u64::from(m.bytes));
         if !(m.checked || good) {
             env.check_addresses(ctx, lanes, m.site, m.bytes, &strided_addresses(lane_0, stride));
@@ -192,10 +192,10 @@ unsafe fn copy_active_lanes(env: &SlowPathEnv, ctx: *mut WarpCtx, values: *mut u
 }
 
 /// # Safety
-/// As [`serve_request`].
+/// As [`run_slow_path`].
 unsafe fn set_lane_pcs(frame: *mut u8, how: PcUpdate) {
     // SAFETY: the frame begins with the counters; the dummy area lies behind them.
-    let counters = unsafe { &mut *frame.add(header::PC_OFFSET as usize).cast::<[u32; 32]>() };
+    let counters = unsafe { &mut *frame.add(frame_header::PC_OFFSET as usize).cast::<[u32; 32]>() };
     match how {
         PcUpdate::Unchanged => {}
         PcUpdate::All(to) => *counters = [to; 32],
@@ -203,7 +203,7 @@ unsafe fn set_lane_pcs(frame: *mut u8, how: PcUpdate) {
         PcUpdate::ByLaneBits(one, other) => {
             // SAFETY: compiled code has stored the bits.
             let bits = unsafe {
-                frame.add(header::INACTIVE_ACCESS_OFFSET as usize + 8 * LANE_BITS_INDEX).cast::<u32>().read()
+                frame.add(frame_header::INACTIVE_ACCESS_OFFSET as usize + 8 * LANE_BITS_INDEX).cast::<u32>().read()
             };
             *counters = std::array::from_fn(|lane| if bits >> lane & 1 != 0 { one } else { other });
         }
@@ -213,7 +213,12 @@ unsafe fn set_lane_pcs(frame: *mut u8, how: PcUpdate) {
 impl FunctionEmitter<'_, '_> {
     /// Stores a value of an out-of-line stub.
     pub(crate) fn store_stub_value(&mut self, value: Value, number: usize) {
-        self.b.ins().store(trusted_mem_flags(), value, self.frame, header::INACTIVE_ACCESS_OFFSET + 8 * number as i32);
+        self.b.ins().store(
+            trusted_mem_flags(),
+            value,
+            self.frame,
+            frame_header::INACTIVE_ACCESS_OFFSET + 8 * number as i32,
+        );
     }
 
     /// Stores vectors from value `number` on.
@@ -226,7 +231,7 @@ impl FunctionEmitter<'_, '_> {
     /// Asks for something; all registers keep their values.
     pub(crate) fn emit_slow_path_call(&mut self, request: SlowPathRequest) {
         let mut requests = self.env.requests.borrow_mut();
-        let number = requests.len() as u32 | if self.is_masked() { MASKED_REQUEST } else { 0 };
+        let number = requests.len() as u32 | if self.is_masked() { MASKED_CODE_REQUEST_BIT } else { 0 };
         requests.push(request);
         drop(requests);
         let number = self.iconst32(i64::from(number));

@@ -1,12 +1,12 @@
 //! Relocations: the external references of machine code. A target means the same in every process, and in
 //! every program that was built from the same sources. Code has an empty 8-byte slot for each, which is
-//! filled when the image is loaded ([`super::image`]), so code can be cached and loaded by another process.
+//! filled when the image is loaded ([`super::code_image`]), so code can be cached and loaded by another process.
 //!
 //! Establishes that code holds no other addresses: this is the only file that makes constants of addresses,
 //! and a test compares the code of two processes.
 #![allow(unsafe_code)]
 
-use super::{matrix_encoding, slow_paths::SlowPathEnv, symbols};
+use super::{host_functions, matrix_encoding, slow_paths::SlowPathEnv};
 use crate::jit::SymbolLayout;
 use crate::jit::runtime::RuntimeCalls;
 use cranelift_codegen::ir::{self, AbiParam, InstBuilder, Signature, Type, UserExternalName, Value, types};
@@ -25,7 +25,7 @@ pub(crate) enum RelocTarget {
     OuterFunction(u32),
     /// A function of the runtime, by its offset in [`RuntimeCalls`].
     RuntimeCall(u32),
-    /// A function of this program, by its number among [`symbols`].
+    /// A function of this program, by its number among [`host_functions`].
     HostFunction(u32),
     /// A function of this program that has no number, by its distance from [`rust_text_anchor`]: code with such a link is of no
     /// use to other programs.
@@ -38,7 +38,7 @@ pub(crate) enum RelocTarget {
     RaceAccess,
     /// [`crate::jit::instrument::RaceCalls::sync`]
     RaceSync,
-    /// [`crate::jit::Instrument::local`]
+    /// [`crate::jit::Instrumentation::local`]
     LocalMemory,
     /// A variable of the module, by its number.
     ModuleVariable(u32),
@@ -49,14 +49,14 @@ pub(crate) enum RelocTarget {
 }
 
 /// A function of the runtime, by the name of its field.
-macro_rules! runtime {
+macro_rules! runtime_call_target {
     ($field:ident) => {
         $crate::jit::emit::relocations::RelocTarget::RuntimeCall(
             std::mem::offset_of!($crate::jit::RuntimeCalls, $field) as u32,
         )
     };
 }
-pub(crate) use runtime;
+pub(crate) use runtime_call_target;
 
 /// Where distances of functions are counted from.
 #[inline(never)]
@@ -65,7 +65,7 @@ extern "C" fn rust_text_anchor() {}
 impl RelocTarget {
     /// The link to a function of this program.
     pub(crate) fn rust_function_target(address: usize) -> RelocTarget {
-        symbols::function_number(address)
+        host_functions::host_function_number(address)
             .map_or_else(|| RelocTarget::local_function_target(address), RelocTarget::HostFunction)
     }
 
@@ -80,7 +80,7 @@ impl RelocTarget {
     /// The function of this program that a link leads to.
     pub(crate) fn rust_function_address(self) -> Option<usize> {
         match self {
-            RelocTarget::HostFunction(number) => symbols::function_address(number),
+            RelocTarget::HostFunction(number) => host_functions::host_function_address(number),
             RelocTarget::UnlistedHostFunction(distance) => {
                 (rust_text_anchor as *const () as usize).checked_add_signed(distance as i32 as isize)
             }
@@ -138,7 +138,7 @@ impl RelocTarget {
     }
 
     /// The link that a function being compiled names so.
-    pub(crate) fn from_name(name: &UserExternalName) -> Option<RelocTarget> {
+    pub(crate) fn from_external_name(name: &UserExternalName) -> Option<RelocTarget> {
         RelocTarget::decode_target(u64::from(name.namespace) | u64::from(name.index) << 32)
     }
 }
@@ -191,7 +191,7 @@ pub(crate) fn call_target_with_signature(
 }
 
 /// Calls a function with the C calling convention by an address that the code computes.
-pub(crate) fn call_computed(
+pub(crate) fn call_computed_address(
     b: &mut FunctionBuilder<'_>,
     callee: Value,
     args: &[Value],
@@ -225,7 +225,7 @@ impl RelocResolver<'_> {
         match link {
             RelocTarget::ImageFunction(_) | RelocTarget::ImageOffset(_) => None,
             RelocTarget::OuterFunction(f) => self.outer?.get(&FuncId(f)).copied(),
-            RelocTarget::RuntimeCall(offset) => runtime_function(&self.env.runtime, offset as usize),
+            RelocTarget::RuntimeCall(offset) => runtime_function_address(&self.env.runtime, offset as usize),
             RelocTarget::HostFunction(_) | RelocTarget::UnlistedHostFunction(_) => link.rust_function_address(),
             RelocTarget::WindowBase => Some(self.env.window.base as usize),
             RelocTarget::ShadowBase => check.memory.map(|states| states.base as usize),
@@ -243,7 +243,7 @@ impl RelocResolver<'_> {
     }
 }
 
-fn runtime_function(calls: &RuntimeCalls, offset: usize) -> Option<usize> {
+fn runtime_function_address(calls: &RuntimeCalls, offset: usize) -> Option<usize> {
     let word = size_of::<usize>();
     if !offset.is_multiple_of(word) || offset >= size_of::<RuntimeCalls>() {
         return None;
@@ -262,7 +262,7 @@ mod tests {
             RelocTarget::ImageFunction(7),
             RelocTarget::ImageOffset(u32::MAX),
             RelocTarget::OuterFunction(3),
-            runtime!(matrix),
+            runtime_call_target!(matrix),
             RelocTarget::rust_function_target(rust_text_anchor as *const () as usize),
             RelocTarget::rust_function_target(super::super::slow_paths::resolve_parked_barriers as *const () as usize),
             RelocTarget::WindowBase,
@@ -276,7 +276,7 @@ mod tests {
         ];
         for link in links {
             assert_eq!(RelocTarget::decode_target(link.encode_target()), Some(link));
-            assert_eq!(RelocTarget::from_name(&link.external_name()), Some(link));
+            assert_eq!(RelocTarget::from_external_name(&link.external_name()), Some(link));
         }
         assert_eq!(RelocTarget::decode_target(200), None);
         assert_eq!(
@@ -292,9 +292,9 @@ mod tests {
     }
 
     #[test]
-    fn functions_of_the_program_are_found_again() {
+    fn rust_function_targets_round_trip() {
         let known = super::super::slow_paths::resolve_parked_barriers as *const () as usize;
-        let unknown = runtime_function as *const () as usize;
+        let unknown = runtime_function_address as *const () as usize;
         assert!(matches!(RelocTarget::rust_function_target(known), RelocTarget::HostFunction(_)));
         assert!(matches!(RelocTarget::rust_function_target(unknown), RelocTarget::UnlistedHostFunction(_)));
         assert_eq!(

@@ -6,10 +6,10 @@
 
 use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::out_of_line::{MAX_STUB_VALUES, PcUpdate, SlowPathRequest};
-use super::values::{CHUNK_LANES, CHUNKS_PER_WARP, LaneParts, RegWidth};
+use super::register_values::{CHUNK_LANES, CHUNKS_PER_WARP, LaneParts, RegWidth};
 use crate::abi::WARP_LANES;
-use crate::jit::simt::classes::LaneClass;
-use crate::jit::simt::plan::header;
+use crate::jit::simt::function_plan::frame_header;
+use crate::jit::simt::lane_classes::LaneClass;
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::Reg;
 
@@ -31,7 +31,7 @@ pub(crate) struct StridedLanes {
 pub(crate) unsafe fn store_scalars_to_lanes(frame: *mut u8, pieces: &[StridedLanes]) {
     // SAFETY: by contract; the slots of registers are aligned.
     unsafe {
-        let values = frame.add(header::INACTIVE_ACCESS_OFFSET as usize).cast::<u64>();
+        let values = frame.add(frame_header::INACTIVE_ACCESS_OFFSET as usize).cast::<u64>();
         for (i, p) in pieces.iter().enumerate() {
             let (first, to) = (values.add(i).read(), frame.offset(p.slot as isize));
             if p.is_64_bit {
@@ -71,7 +71,7 @@ pub(crate) unsafe fn lanes_follow_strides(frame: *mut u8, pieces: &[StridedLanes
 impl FunctionEmitter<'_, '_> {
     /// The pieces of a register that is not varying, one for each part of its scalar.
     fn strided_lanes(&self, r: Reg) -> Vec<StridedLanes> {
-        let (w, class) = (self.width_of_register(r), self.plan.classes.class_of(r));
+        let (w, class) = (self.width_of_register(r), self.plan.classes.lane_class_of(r));
         let Some(slot) = self.plan.slots[r.index()] else { return vec![] };
         let wide = matches!(w, RegWidth::W64 | RegWidth::W128);
         let stride = class.lane_stride().unwrap_or(0);
@@ -123,18 +123,19 @@ impl FunctionEmitter<'_, '_> {
     /// Reads the scalars of registers from the frame; the condition says whether all lanes fit them.
     pub(crate) fn reload_scalars(&mut self, registers: &[Reg]) -> (Vec<LaneParts>, Option<Value>) {
         let pieces: Vec<Vec<StridedLanes>> = registers.iter().map(|&r| self.strided_lanes(r)).collect();
-        let values = registers.iter().zip(&pieces).map(|(&r, list)| self.first_lanes(r, list)).collect();
+        let values = registers.iter().zip(&pieces).map(|(&r, list)| self.first_lane_values(r, list)).collect();
         let flat: Vec<StridedLanes> = pieces.into_iter().flatten().collect();
         let mut good: Option<Value> = None;
         for group in flat.chunks(MAX_STUB_VALUES) {
             self.emit_slow_path_call(SlowPathRequest::CheckStrides(group.to_vec()));
-            let here = self.b.ins().load(types::I32, trusted_mem_flags(), self.frame, header::INACTIVE_ACCESS_OFFSET);
+            let here =
+                self.b.ins().load(types::I32, trusted_mem_flags(), self.frame, frame_header::INACTIVE_ACCESS_OFFSET);
             good = Some(good.map_or(here, |g| self.b.ins().band(g, here)));
         }
         (values, good)
     }
 
-    fn first_lanes(&mut self, r: Reg, pieces: &[StridedLanes]) -> LaneParts {
+    fn first_lane_values(&mut self, r: Reg, pieces: &[StridedLanes]) -> LaneParts {
         let is_predicate = self.width_of_register(r) == RegWidth::Pred;
         (pieces.iter())
             .map(|p| {

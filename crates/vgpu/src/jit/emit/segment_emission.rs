@@ -6,10 +6,10 @@
 
 use super::emitter::{CommonSubexpressions, FunctionEmitter, ScalarResults};
 use super::ops;
-use super::values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
+use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use crate::jit::JitError;
 use crate::jit::simt::body::{Stmt, stmt_uses};
-use crate::jit::simt::classes::{ExecMode, LaneClass};
+use crate::jit::simt::lane_classes::{ExecMode, LaneClass};
 use rtcg_ptx::ast::*;
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
@@ -18,14 +18,14 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     /// Emits a segment of converged code in pieces that end before the statements `ends`.
     pub(crate) fn emit_segment(&mut self, stmts: &[Stmt<'a>], ends: &[usize]) -> Result<(), JitError> {
         self.begin_segment(stmts);
-        if self.emit_scalars(stmts)? {
+        if self.emit_scalar_statements(stmts)? {
             let mut from = 0;
             for &to in ends {
                 for chunk in 0..CHUNKS_PER_WARP {
                     if ends.len() == 1 {
                         self.chunk_values.clear();
                     }
-                    self.emit_chunk(stmts, from..to, chunk)?;
+                    self.emit_chunk_statements(stmts, from..to, chunk)?;
                 }
                 from = to;
             }
@@ -35,13 +35,13 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// Emits a segment of masked code; the last one of a block writes registers back to the frame.
-    pub(crate) fn masked_segment(&mut self, stmts: &[Stmt<'a>], last: bool) -> Result<(), JitError> {
+    pub(crate) fn emit_masked_segment(&mut self, stmts: &[Stmt<'a>], last: bool) -> Result<(), JitError> {
         self.begin_segment(stmts);
         for chunk in 0..CHUNKS_PER_WARP {
             self.chunk_values.clear();
-            self.emit_chunk(stmts, 0..stmts.len(), chunk)?;
+            self.emit_chunk_statements(stmts, 0..stmts.len(), chunk)?;
             if last {
-                self.write_back(chunk);
+                self.write_back_registers(chunk);
             }
         }
         self.end_segment();
@@ -65,7 +65,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
 
     /// Emits statements of a segment for one chunk. A uniform load that an earlier chunk has made
     /// is not made again.
-    fn emit_chunk(&mut self, stmts: &[Stmt<'a>], range: Range<usize>, chunk: usize) -> Result<(), JitError> {
+    fn emit_chunk_statements(&mut self, stmts: &[Stmt<'a>], range: Range<usize>, chunk: usize) -> Result<(), JitError> {
         for k in range {
             let st = &stmts[k];
             self.current = k;
@@ -76,7 +76,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
                 known = self.sunk_uniforms.contains(&r) && self.chunk_values.iter().any(|(x, _)| *x == r);
             }
             if !known {
-                self.lane_code(st, chunk)?;
+                self.emit_lane_statement(st, chunk)?;
             }
         }
         Ok(())
@@ -84,7 +84,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
 
     /// Whether a uniform load is better made chunk by chunk: when only statements of the lanes in
     /// this segment read it, loading it again costs less than keeping it in a register.
-    fn should_sink(&self, stmts: &[Stmt<'_>], k: usize) -> bool {
+    fn should_rematerialize_load(&self, stmts: &[Stmt<'_>], k: usize) -> bool {
         let Inst::Ld { dsts, space, .. } = &*stmts[k].inst else { return false };
         let [Some(r)] = dsts[..] else { return false };
         let plan = self.plan;
@@ -129,16 +129,16 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// Emits the scalar statements of a segment; says whether anything is left for the lanes.
-    fn emit_scalars(&mut self, stmts: &[Stmt<'a>]) -> Result<bool, JitError> {
+    fn emit_scalar_statements(&mut self, stmts: &[Stmt<'a>]) -> Result<bool, JitError> {
         let mut lanes = false;
         let carry = self.plan.body.carry_flag();
         let mut pending = vec![];
         for (k, st) in stmts.iter().enumerate() {
             self.current = k;
             self.statement = st.index;
-            self.set_site(crate::jit::simt::sites::WHOLE_WARP_CODE);
+            self.set_instruction_site(crate::jit::simt::instruction_sites::WHOLE_WARP_LANE_CODE);
             let exec = self.plan.classes.exec_mode(st);
-            if exec == ExecMode::Lanes || self.should_sink(stmts, k) {
+            if exec == ExecMode::Lanes || self.should_rematerialize_load(stmts, k) {
                 lanes = true;
                 let mut regs: SmallVec<[Reg; 4]> = smallvec![];
                 stmt_uses(st, carry, &mut |r| regs.push(r));
@@ -154,14 +154,14 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
                 continue;
             }
             if let Some(check) = crate::jit::simt::stride_checks::stride_check(&self.plan.classes, st) {
-                pending.push(self.failed_stride_check(check));
+                pending.push(self.emit_stride_check(check));
             }
             if !ops::is_pure(&st.inst) {
                 self.branch_if_checks_failed(&mut pending);
             }
             self.scalar_results[k].done = true;
             let class = exec.result_lane_class();
-            for (r, parts) in self.chunked_statement(st, exec)? {
+            for (r, parts) in self.emit_chunked_statement(st, exec)? {
                 if self.class_of_register(r).is_scalar() {
                     self.write_scalar(r, &parts, class);
                 } else {
@@ -171,19 +171,19 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             }
         }
         self.branch_if_checks_failed(&mut pending);
-        self.prepare_addresses(stmts)?;
+        self.precompute_scalar_addresses(stmts)?;
         Ok(lanes)
     }
 
     /// A statement computed once, or once per chunk.
-    fn chunked_statement(&mut self, st: &Stmt<'_>, exec: ExecMode) -> Result<Vec<(Reg, LaneParts)>, JitError> {
+    fn emit_chunked_statement(&mut self, st: &Stmt<'_>, exec: ExecMode) -> Result<Vec<(Reg, LaneParts)>, JitError> {
         if !matches!(exec, ExecMode::Chunked(_)) {
-            return self.scalar_statement(st);
+            return self.emit_scalar_statement(st);
         }
         let mut all: Vec<(Reg, LaneParts)> = vec![];
         for chunk in 0..CHUNKS_PER_WARP {
             self.current_chunk = Some(chunk);
-            let results = self.scalar_statement(st);
+            let results = self.emit_scalar_statement(st);
             self.current_chunk = None;
             for (i, (r, parts)) in results?.into_iter().enumerate() {
                 if chunk == 0 {
@@ -197,7 +197,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// A statement computed once; gives the values of its destinations in their own widths.
-    fn scalar_statement(&mut self, st: &Stmt<'_>) -> Result<Vec<(Reg, LaneParts)>, JitError> {
+    fn emit_scalar_statement(&mut self, st: &Stmt<'_>) -> Result<Vec<(Reg, LaneParts)>, JitError> {
         if ops::is_pure(&st.inst) {
             let mut srcs = vec![];
             for (o, w) in ops::source_operands(&st.inst) {
@@ -207,15 +207,15 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             if ops::reads_carry(&st.inst) {
                 srcs.push(self.current_scalar(carry));
             }
-            let results = self.lower_pure(EmitShape::Scalar, &st.inst, &srcs)?;
-            self.note_address_base(st, &results);
+            let results = self.lower_pure_inst(EmitShape::Scalar, &st.inst, &srcs)?;
+            self.record_address_base(st, &results);
             return Ok(results);
         }
-        self.special_uniform(st)
+        self.emit_uniform_non_arithmetic(st)
     }
 
     /// Remembers of a sum just computed which pointer it is near.
-    fn note_address_base(&mut self, st: &Stmt<'_>, results: &[(Reg, LaneParts)]) {
+    fn record_address_base(&mut self, st: &Stmt<'_>, results: &[(Reg, LaneParts)]) {
         let stmts = &self.plan.body.blocks[self.block].stmts;
         let distance = (std::ptr::from_ref(st) as usize).wrapping_sub(stmts.as_ptr() as usize);
         let at = distance / size_of::<Stmt<'_>>();
@@ -227,12 +227,12 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         };
         let near = self.scalar_operand(pointer, RegWidth::W64)[0];
         let (root, bound) =
-            self.address_bases.get(&near).map_or((near, bound), |(root, b)| (*root, b.plus_bound(bound)));
+            self.address_bases.get(&near).map_or((near, bound), |(root, b)| (*root, b.add_bound(bound)));
         self.address_bases.insert(sum[0], (root, bound));
     }
 
     /// Lowers a pure instruction and fits its results to the registers.
-    pub(crate) fn lower_pure(
+    pub(crate) fn lower_pure_inst(
         &mut self,
         shape: EmitShape,
         inst: &Inst,
@@ -257,23 +257,23 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// A statement for the lanes of one chunk.
-    fn lane_code(&mut self, st: &Stmt<'a>, chunk: usize) -> Result<(), JitError> {
-        if self.is_deferred(st) {
+    fn emit_lane_statement(&mut self, st: &Stmt<'a>, chunk: usize) -> Result<(), JitError> {
+        if self.is_deferred_predicate(st) {
             return Ok(());
         }
         self.statement = st.index;
-        self.set_site(crate::jit::simt::sites::chunk_code(chunk));
+        self.set_instruction_site(crate::jit::simt::instruction_sites::chunk_lane_code(chunk));
         if self.scalar_results[self.current].done {
             let results = self.scalar_results[self.current].results.clone();
             for (r, parts, class) in results {
                 let w = self.width_of_register(r);
-                let lanes = self.expand_scalar(&parts, w, class, chunk);
+                let lanes = self.expand_scalar_to_lanes(&parts, w, class, chunk);
                 self.write_lanes(r, chunk, lanes, None);
             }
             return Ok(());
         }
         if !ops::is_pure(&st.inst) {
-            return self.special_varying_lanes(st, chunk);
+            return self.emit_varying_non_arithmetic(st, chunk);
         }
         let mut srcs = vec![];
         for (o, w) in ops::source_operands(&st.inst) {
@@ -283,7 +283,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             let carry = self.plan.body.carry_flag();
             srcs.push(self.read_lanes(carry, chunk));
         }
-        let results = self.lower_pure(EmitShape::Chunk, &st.inst, &srcs)?;
+        let results = self.lower_pure_inst(EmitShape::Chunk, &st.inst, &srcs)?;
         let guard = self.blend_mask(st, chunk);
         for (r, parts) in results {
             self.write_lanes(r, chunk, parts, guard.as_ref());
@@ -292,7 +292,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
     }
 
     /// Whether the predicate that `st` makes is made at the end of the block, when lanes disagree.
-    fn is_deferred(&self, st: &Stmt<'_>) -> bool {
+    fn is_deferred_predicate(&self, st: &Stmt<'_>) -> bool {
         let deferred = self.branch_endpoints.filter(|e| e.deferred);
         deferred.is_some_and(|e| std::ptr::eq(st, &raw const self.plan.body.blocks[self.block].stmts[e.at]))
     }

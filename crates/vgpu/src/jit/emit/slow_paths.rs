@@ -2,10 +2,10 @@
 //! and pass addresses outside the device window to the runtime.
 #![allow(unsafe_code)]
 
-use super::host_state::HostState;
+use super::host_state::KernelHostState;
 use crate::abi::{TrapKind, WarpCtx};
 use crate::jit::runtime::{LaneValues, RuntimeCalls};
-use crate::jit::{Instrument, WindowAddress};
+use crate::jit::{Instrumentation, WindowAddress};
 use crate::softmath::FloatMode;
 use crate::softmath::arith::{self, FloatOp};
 use crate::softmath::float::FloatFormat;
@@ -15,13 +15,13 @@ use rtcg_ptx::ast::{AtomOp, Type};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SlowPathEnv {
     pub(crate) runtime: RuntimeCalls,
-    pub(crate) instrument: Instrument,
+    pub(crate) instrument: Instrumentation,
     pub(crate) window: WindowAddress,
 }
 
 impl SlowPathEnv {
     /// Whether an address lies in the device window.
-    pub(crate) fn in_window(&self, address: u64) -> bool {
+    pub(crate) fn is_in_window(&self, address: u64) -> bool {
         (address ^ self.window.base) >> self.window.bits == 0
     }
 
@@ -39,7 +39,7 @@ impl SlowPathEnv {
     ) {
         let active = |lane: &usize| mask >> lane & 1 != 0;
         let align = u64::from(bytes.next_power_of_two() - 1);
-        let outside = |lane: usize| !self.in_window(addresses[lane]);
+        let outside = |lane: usize| !self.is_in_window(addresses[lane]);
         if (0..32).filter(active).any(outside) {
             // SAFETY: the caller passes its own context.
             unsafe { (self.runtime.check_addresses)(ctx, mask, site, bytes, addresses) };
@@ -98,7 +98,7 @@ pub(crate) fn redux_code(op: AtomOp, ty: Type, abs: bool, nan: bool) -> u32 {
 
 /// Value and member mask of each lane in, result and flag out.
 #[repr(C)]
-pub(crate) struct LaneGroupArgs {
+pub(crate) struct MatchReduxArgs {
     value: LaneValues,
     members: LaneValues,
     result: LaneValues,
@@ -110,7 +110,7 @@ pub(crate) struct LaneGroupArgs {
 /// # Safety
 /// `lanes` is compiled code's scratch memory.
 #[inline(never)]
-pub(crate) unsafe extern "C" fn match_or_redux(code: u32, active: u32, lanes: *mut LaneGroupArgs) {
+pub(crate) unsafe extern "C" fn match_or_redux(code: u32, active: u32, lanes: *mut MatchReduxArgs) {
     // SAFETY: by contract.
     let lanes = unsafe { &mut *lanes };
     for lane in 0..32 {
@@ -167,7 +167,7 @@ pub(crate) unsafe extern "C" fn alloca_lanes(
     ctx: *mut WarpCtx,
     active: u32,
     align: u64,
-    lanes: *mut LaneGroupArgs,
+    lanes: *mut MatchReduxArgs,
 ) -> u32 {
     // SAFETY: by contract.
     let (ctx, lanes) = unsafe { (&mut *ctx, &mut *lanes) };
@@ -182,12 +182,12 @@ pub(crate) unsafe extern "C" fn alloca_lanes(
         lanes.flag[lane] = start + lane as u64 * pitch;
     }
     // Its end is not followed: `stackrestore` may give it back in pieces.
-    crate::check::shadow::note_allocated(start as usize, (end - start) as usize, true);
+    crate::check::shadow::mark_allocated(start as usize, (end - start) as usize, true);
     ctx.local_sp = ctx.local_sp.wrapping_add((end - ctx.local_sp as u64) as usize);
     0
 }
 
-/// The start of a frame as the helpers see it; [`crate::jit::simt::plan::header`] has the offsets.
+/// The start of a frame as the helpers see it; [`crate::jit::simt::function_plan::frame_header`] has the offsets.
 #[repr(C)]
 pub(crate) struct FrameHeader {
     pc: [u32; 32],
@@ -203,14 +203,16 @@ pub(crate) struct FrameHeader {
     outer: *mut FrameHeader,
 }
 
-const _: () =
-    assert!(std::mem::offset_of!(FrameHeader, outer) == crate::jit::simt::plan::header::CALLER_FRAME_OFFSET as usize);
+const _: () = assert!(
+    std::mem::offset_of!(FrameHeader, outer)
+        == crate::jit::simt::function_plan::frame_header::CALLER_FRAME_OFFSET as usize
+);
 
 impl FrameHeader {
     /// Lanes parked at barrier `id`.
-    fn parked_at(&self, id: u32) -> impl Iterator<Item = usize> + use<'_> {
-        let park = crate::jit::simt::plan::pc::PARK_BAR as u32;
-        let done = crate::jit::simt::plan::pc::PC_DONE as u32;
+    fn lanes_parked_at_barrier(&self, id: u32) -> impl Iterator<Item = usize> + use<'_> {
+        let park = crate::jit::simt::function_plan::special_pcs::PARKED_AT_BARRIER as u32;
+        let done = crate::jit::simt::function_plan::special_pcs::PC_DONE as u32;
         (0..32).filter(move |&l| self.pc[l] >= park && self.pc[l] != done && self.bar_id[l] == id)
     }
 
@@ -218,7 +220,7 @@ impl FrameHeader {
     fn release_lanes(&mut self, lanes: &[usize], result: u32) {
         for &lane in lanes {
             self.bar_result[lane] = result;
-            self.pc[lane] -= crate::jit::simt::plan::pc::PARK_BAR as u32;
+            self.pc[lane] -= crate::jit::simt::function_plan::special_pcs::PARKED_AT_BARRIER as u32;
         }
     }
 }
@@ -233,7 +235,7 @@ pub(crate) unsafe extern "C" fn pick_next_group(frame: *mut FrameHeader, min: u3
     let frame = unsafe { &mut *frame };
     let turn = (frame.spins / 16) as usize;
     frame.spins = frame.spins.wrapping_add(1);
-    let parked = crate::jit::simt::plan::pc::PARK_WARP as u32;
+    let parked = crate::jit::simt::function_plan::special_pcs::PARKED_AT_WARP_OP as u32;
     let mut others = (0..32).map(|i| frame.pc[(turn + i) % 32]).filter(|&pc| pc != min && pc < parked);
     others.next().unwrap_or(min)
 }
@@ -251,16 +253,18 @@ pub(crate) unsafe extern "C" fn pick_random_group(
     calls: *const u8,
     min: u32,
 ) -> u32 {
-    let parked = crate::jit::simt::plan::pc::PARK_WARP as u32;
-    let late = crate::jit::simt::plan::pc::BEFORE_BLOCK_WAIT as u32;
+    let parked = crate::jit::simt::function_plan::special_pcs::PARKED_AT_WARP_OP as u32;
+    let late = crate::jit::simt::function_plan::special_pcs::BEFORE_BARRIER_CALL as u32;
     // SAFETY: by contract; nobody else uses the frame, not even while the warp is suspended.
     let (pc, spins, allowed) = unsafe {
-        let allowed =
-            frame.cast::<u8>().add(crate::jit::simt::plan::header::ALLOWED_LANES_OFFSET as usize).cast::<[u32; 32]>();
+        let allowed = frame
+            .cast::<u8>()
+            .add(crate::jit::simt::function_plan::frame_header::ALLOWED_LANES_OFFSET as usize)
+            .cast::<[u32; 32]>();
         ((*frame).pc, (*frame).spins, &mut *allowed)
     };
     // SAFETY: as above.
-    let r = unsafe { HostState::of_warp(ctx).env.instrument.random.map_or(0, |random| random(ctx)) };
+    let r = unsafe { KernelHostState::from_warp_ctx(ctx).env.instrument.random.map_or(0, |random| random(ctx)) };
     let runnable = pc.iter().enumerate().filter(|p| *p.1 < parked);
     // SAFETY: blocks are numbers within the table.
     let is_call = |pc: u32| unsafe { *calls.add((pc & !late) as usize) != 0 };
@@ -289,14 +293,14 @@ pub(crate) unsafe extern "C" fn pick_random_group(
 /// Called by compiled code with its own context and frame.
 #[inline(never)]
 pub(crate) unsafe extern "C" fn resolve_parked_barriers(ctx: *mut WarpCtx, frame: *mut FrameHeader) {
-    let park = crate::jit::simt::plan::pc::PARK_BAR as u32;
-    let done = crate::jit::simt::plan::pc::PC_DONE as u32;
+    let park = crate::jit::simt::function_plan::special_pcs::PARKED_AT_BARRIER as u32;
+    let done = crate::jit::simt::function_plan::special_pcs::PC_DONE as u32;
     // SAFETY: by contract.
     let f = unsafe { &mut *frame };
     let waiting = |lane: &usize| f.pc[*lane] >= park && f.pc[*lane] != done;
     let Some(first) = (0..32).filter(waiting).min_by_key(|&l| f.pc[l]) else { return };
     let (id, count, kind) = (f.bar_id[first], f.bar_count[first], f.bar_kind[first]);
-    let group: Vec<usize> = f.parked_at(id).collect();
+    let group: Vec<usize> = f.lanes_parked_at_barrier(id).collect();
     let (mut arriving, mut trues) = (group.len(), group.iter().filter(|&&l| f.bar_pred[l] != 0).count());
     let mut elsewhere: Vec<usize> = (0..32).filter(waiting).filter(|&l| f.pc[l] != f.pc[first]).collect();
     let mut next: *const FrameHeader = {
@@ -306,14 +310,14 @@ pub(crate) unsafe extern "C" fn resolve_parked_barriers(ctx: *mut WarpCtx, frame
     };
     // SAFETY: callers keep the list as they call and return; their frames are on this stack.
     while let Some(o) = unsafe { next.as_ref() } {
-        arriving += o.parked_at(id).count();
-        trues += o.parked_at(id).filter(|&l| o.bar_pred[l] != 0).count();
-        elsewhere.extend(o.parked_at(id));
+        arriving += o.lanes_parked_at_barrier(id).count();
+        trues += o.lanes_parked_at_barrier(id).filter(|&l| o.bar_pred[l] != 0).count();
+        elsewhere.extend(o.lanes_parked_at_barrier(id));
         next = o.outer;
     }
     let bits = |lanes: &[usize]| lanes.iter().fold(0_u32, |m, &l| m | 1 << l);
     // SAFETY: compiled code passes its own context.
-    let env = unsafe { &HostState::of_warp(ctx).env };
+    let env = unsafe { &KernelHostState::from_warp_ctx(ctx).env };
     if let Some(diverged) = env.instrument.diverged.filter(|_| !elsewhere.is_empty()) {
         // SAFETY: compiled code passes its own context.
         unsafe { diverged(ctx, id, bits(&group), bits(&elsewhere)) };
@@ -325,7 +329,7 @@ pub(crate) unsafe extern "C" fn resolve_parked_barriers(ctx: *mut WarpCtx, frame
     let mut next = unsafe { (*ctx).outer_frames.cast::<FrameHeader>() };
     // SAFETY: as above.
     while let Some(o) = unsafe { next.as_mut() } {
-        let lanes: Vec<usize> = o.parked_at(id).collect();
+        let lanes: Vec<usize> = o.lanes_parked_at_barrier(id).collect();
         o.release_lanes(&lanes, result);
         next = o.outer;
     }

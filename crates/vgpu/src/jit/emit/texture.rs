@@ -2,8 +2,8 @@
 
 use super::emitter::FunctionEmitter;
 use super::ops;
-use super::relocations::{self, runtime};
-use super::values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
+use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
+use super::relocations::{self, runtime_call_target};
 use crate::jit::JitError;
 use crate::jit::simt::body::Stmt;
 use crate::texture::request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
@@ -23,11 +23,14 @@ impl<'a> FunctionEmitter<'a, '_> {
         let Some(word) = request.encode_request() else {
             return Err(self.unsupported_error("this texture instruction"));
         };
-        let mask = self.active_bits(st);
-        let (word, site) = (self.iconst64(word as i64), self.site_for_lanes(crate::jit::simt::sites::WHOLE_WARP_CODE));
+        let mask = self.active_lane_bits(st);
+        let (word, site) = (
+            self.iconst64(word as i64),
+            self.site_for_lanes(crate::jit::simt::instruction_sites::WHOLE_WARP_LANE_CODE),
+        );
         let site = self.iconst32(i64::from(site));
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
-        let f = runtime!(texture);
+        let f = runtime_call_target!(texture);
         relocations::call_target(&mut self.b, f, &[self.ctx, word, mask, site, at], None);
         for chunk in 0..CHUNKS_PER_WARP {
             self.texture_results(st, slot, inst, chunk);
@@ -51,23 +54,23 @@ impl<'a> FunctionEmitter<'a, '_> {
         match inst {
             TexInst::Sample(t) => (self.sample_operands(slot, t), t.texture),
             TexInst::Query { query, handle, level, .. } => {
-                self.store_words(slot, &[level.unwrap_or(Operand::Int(0))]);
+                self.store_operand_words(slot, &[level.unwrap_or(Operand::Int(0))]);
                 (TextureRequest { op: TextureOp::Query(*query), ..TextureRequest::default() }, *handle)
             }
             TexInst::IsType { ty, handle, .. } => {
                 (TextureRequest { op: TextureOp::IsType(*ty), ..TextureRequest::default() }, *handle)
             }
             TexInst::Load { place, ty, dsts } => {
-                self.store_words(slot, &place.coords);
+                self.store_operand_words(slot, &place.coords);
                 (surface_request(TextureOp::Load, place, *ty, dsts.len()), place.surface)
             }
             TexInst::Store { place, ty, srcs } => {
-                self.store_words(slot, &place.coords);
+                self.store_operand_words(slot, &place.coords);
                 self.store_values(slot, srcs, *ty);
                 (surface_request(TextureOp::Store, place, *ty, srcs.len()), place.surface)
             }
             TexInst::Reduce { place, op, ty, src } => {
-                self.store_words(slot, &place.coords);
+                self.store_operand_words(slot, &place.coords);
                 self.store_values(slot, std::slice::from_ref(src), *ty);
                 (surface_request(TextureOp::Reduce(*op), place, *ty, 1), place.surface)
             }
@@ -89,7 +92,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             }
         };
         words.extend(&t.offsets);
-        self.store_words(slot, &words);
+        self.store_operand_words(slot, &words);
         TextureRequest {
             op,
             geometry: t.geometry,
@@ -101,7 +104,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         }
     }
 
-    fn store_words(&mut self, slot: StackSlot, words: &[Operand]) {
+    fn store_operand_words(&mut self, slot: StackSlot, words: &[Operand]) {
         for (i, &o) in words.iter().enumerate() {
             let array = offset_of!(TextureLanes, words) + i * LANE_ARRAY_BYTES;
             for chunk in 0..CHUNKS_PER_WARP {
@@ -113,7 +116,7 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     /// Values as 64 bits per lane.
     fn store_values(&mut self, slot: StackSlot, values: &[Operand], ty: Type) {
-        let w = RegWidth::of_type(ty);
+        let w = RegWidth::from_type(ty);
         for (i, &o) in values.iter().enumerate() {
             let array = offset_of!(TextureLanes, wide) + i * 2 * LANE_ARRAY_BYTES;
             for chunk in 0..CHUNKS_PER_WARP {
@@ -183,13 +186,13 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     fn load_array(&mut self, slot: StackSlot, at: usize, w: RegWidth) -> LaneParts {
         let ty = w.part_type(EmitShape::Chunk);
-        (0..w.n_parts(EmitShape::Chunk))
+        (0..w.part_count(EmitShape::Chunk))
             .map(|i| self.b.ins().stack_load(types::I64, ty, slot, (at + i * 16) as i32))
             .collect()
     }
 }
 
-fn surface_request(op: TextureOp, place: &SurfPlace, ty: Type, n: usize) -> TextureRequest {
+fn surface_request(op: TextureOp, place: &SurfAddress, ty: Type, n: usize) -> TextureRequest {
     TextureRequest {
         op,
         geometry: place.geometry,

@@ -2,24 +2,24 @@
 //! kernels fell to a value per lane, their accesses would become gathers and several times slower.
 
 use super::body::Terminator;
-use super::classes::LaneClass;
-use super::plan::FunctionPlan;
-use crate::jit::{Instrument, LaunchVariant};
+use super::function_plan::FunctionPlan;
+use super::lane_classes::LaneClass;
+use crate::jit::{Instrumentation, LaunchVariant};
 use rtcg_ptx::ast::*;
 
 const GRID_STRIDE_SIGNED_PTX: &str = include_str!("../../../../../tests/ptx/affine/grid_stride_signed.ptx");
 const GRID_STRIDE_UNSIGNED_PTX: &str = include_str!("../../../../../tests/ptx/affine/grid_stride_unsigned.ptx");
 const MATRIX_PRODUCT_PTX: &str = include_str!("../../../../../tests/ptx/affine/matrix_product.ptx");
 
-fn with_plan(text: &str, block: [u32; 3], look: impl FnOnce(&FunctionPlan<'_>)) {
+fn with_function_plan(text: &str, block: [u32; 3], look: impl FnOnce(&FunctionPlan<'_>)) {
     let parsed = rtcg_ptx::parse(text);
-    assert!(!parsed.has_errors(), "{}", parsed.render("test"));
+    assert!(!parsed.has_errors(), "{}", parsed.render_diagnostics("test"));
     let plan = FunctionPlan::new(
         &parsed.module,
         FuncId(0),
-        LaunchVariant::for_block(block),
+        LaunchVariant::from_block_shape(block),
         0,
-        (&Instrument::NO_INSTRUMENTATION, &Default::default()),
+        (&Instrumentation::NO_INSTRUMENTATION, &Default::default()),
     );
     look(&plan.expect("a plan"));
 }
@@ -37,9 +37,9 @@ fn global_address_classes(plan: &FunctionPlan<'_>) -> Vec<LaneClass> {
 }
 
 #[test]
-fn grid_stride_loops_access_memory_side_by_side() {
+fn grid_stride_loops_access_memory_contiguously() {
     for (text, accesses) in [(GRID_STRIDE_UNSIGNED_PTX, 3), (GRID_STRIDE_SIGNED_PTX, 15)] {
-        with_plan(text, [256, 1, 1], |plan| {
+        with_function_plan(text, [256, 1, 1], |plan| {
             let found = global_address_classes(plan);
             assert!(found.len() >= accesses, "{found:?}");
             assert_eq!(found, vec![LaneClass::Affine(4); found.len()]);
@@ -49,11 +49,11 @@ fn grid_stride_loops_access_memory_side_by_side() {
 
 #[test]
 fn matrix_products_access_rows_and_columns_without_gathers() {
-    with_plan(MATRIX_PRODUCT_PTX, [32, 8, 1], |plan| {
+    with_function_plan(MATRIX_PRODUCT_PTX, [32, 8, 1], |plan| {
         let found = global_address_classes(plan);
         assert!(found.iter().all(|c| matches!(c, LaneClass::Uniform | LaneClass::Affine(4))), "{found:?}");
     });
-    with_plan(MATRIX_PRODUCT_PTX, [16, 16, 1], |plan| {
+    with_function_plan(MATRIX_PRODUCT_PTX, [16, 16, 1], |plan| {
         let found = global_address_classes(plan);
         assert!(found.iter().all(|c| matches!(c, LaneClass::Chunked(0 | 4))), "{found:?}");
     });
@@ -63,14 +63,15 @@ fn matrix_products_access_rows_and_columns_without_gathers() {
 #[test]
 fn bounds_are_decided_by_branch_endpoints() {
     for text in [GRID_STRIDE_UNSIGNED_PTX, GRID_STRIDE_SIGNED_PTX] {
-        with_plan(text, [256, 1, 1], |plan| {
+        with_function_plan(text, [256, 1, 1], |plan| {
             let parting = |b: &usize| match plan.body.blocks[*b].term {
                 Terminator::Branch { guard, .. } | Terminator::PredicatedSplit { guard, .. } => {
-                    !plan.classes.class_of(guard.reg).is_scalar()
+                    !plan.classes.lane_class_of(guard.reg).is_scalar()
                 }
                 _ => false,
             };
-            let ends = |b: usize| super::branch_endpoints::find_comparison(&plan.body, &plan.classes, &plan.live, b);
+            let ends =
+                |b: usize| super::branch_endpoints::find_branch_comparison(&plan.body, &plan.classes, &plan.live, b);
             let found: Vec<bool> =
                 (0..plan.body.blocks.len()).filter(parting).map(|b| ends(b).is_some_and(|e| e.deferred)).collect();
             // The numbers of rounds of the unrolled loop are values per lane.
@@ -101,10 +102,10 @@ fn max_fission_groups(plan: &FunctionPlan<'_>) -> usize {
 #[test]
 fn sums_are_fissioned_term_by_term() {
     for block in [[32, 8, 1], [16, 16, 1]] {
-        with_plan(MATRIX_PRODUCT_PTX, block, |plan| assert!(max_fission_groups(plan) >= 4));
+        with_function_plan(MATRIX_PRODUCT_PTX, block, |plan| assert!(max_fission_groups(plan) >= 4));
     }
     for text in [GRID_STRIDE_UNSIGNED_PTX, GRID_STRIDE_SIGNED_PTX] {
-        with_plan(text, [256, 1, 1], |plan| assert_eq!(max_fission_groups(plan), 1));
+        with_function_plan(text, [256, 1, 1], |plan| assert_eq!(max_fission_groups(plan), 1));
     }
 }
 
@@ -121,22 +122,22 @@ fn kernel_with_body(text: &str) -> String {
 }
 
 /// The class of what the instructions leave in `%r0`.
-fn class_of(block: [u32; 3], text: &str) -> LaneClass {
+fn lane_class_of(block: [u32; 3], text: &str) -> LaneClass {
     let mut class = LaneClass::Varying;
-    with_plan(&kernel_with_body(text), block, |plan| {
+    with_function_plan(&kernel_with_body(text), block, |plan| {
         let r = plan.f.regs.iter().position(|r| &*r.name == "%r0").unwrap();
-        class = plan.classes.class_of(Reg(r as u32));
+        class = plan.classes.lane_class_of(Reg(r as u32));
     });
     class
 }
 
 /// `x / 2^log` and `x % 2^log` of a signed number, as the compiler writes them.
-fn signed_quotient(x: &str, log: u32) -> String {
+fn signed_quotient_ptx(x: &str, log: u32) -> String {
     let bias = 32 - log;
     format!("shr.s32 %r8, {x}, 31; shr.u32 %r8, %r8, {bias}; add.s32 %r9, {x}, %r8; shr.s32 %r0, %r9, {log};")
 }
 
-fn signed_remainder(x: &str, log: u32) -> String {
+fn signed_remainder_ptx(x: &str, log: u32) -> String {
     let (bias, mask) = (32 - log, -(1_i64 << log));
     format!(
         "shr.s32 %r8, {x}, 31; shr.u32 %r10, %r8, {bias}; add.s32 %r9, {x}, %r10; and.b32 %r11, %r9, {mask}; sub.s32 %r0, {x}, %r11;"
@@ -159,10 +160,10 @@ fn lane_and_warp_ids_have_strides() {
                 format!("bfi.b32 %r0, %r4, {x}, 5, 27;"),
                 format!("selp.b32 %r0, {x}, %r1, %p0;"),
                 format!("cvt.u64.u32 %d1, {x}; and.b64 %d2, %d1, 31; cvt.u32.u64 %r0, %d2;"),
-                signed_remainder(x, 5),
-                signed_remainder(x, 6),
+                signed_remainder_ptx(x, 5),
+                signed_remainder_ptx(x, 6),
             ] {
-                assert_eq!(class_of(block, &lane), by_one, "{block:?} {lane}");
+                assert_eq!(lane_class_of(block, &lane), by_one, "{block:?} {lane}");
             }
             for warp in [
                 format!("shr.u32 %r0, {x}, 5;"),
@@ -171,27 +172,27 @@ fn lane_and_warp_ids_have_strides() {
                 format!("and.b32 %r0, {x}, -32;"),
                 format!("bfe.u32 %r0, {x}, 6, 3;"),
                 format!("bfi.b32 %r0, %r4, {x}, 0, 5;"),
-                signed_quotient(x, 5),
-                signed_quotient(x, 8),
+                signed_quotient_ptx(x, 5),
+                signed_quotient_ptx(x, 8),
             ] {
-                assert_eq!(class_of(block, &warp), uniform, "{block:?} {warp}");
+                assert_eq!(lane_class_of(block, &warp), uniform, "{block:?} {warp}");
             }
             let halves =
                 [("and.b32 %r0,", 15, 1), ("and.b32 %r0,", 7, 1), ("shr.u32 %r0,", 3, 0), ("shr.u32 %r0,", 4, 0)];
             for (inst, n, stride) in halves {
                 assert_eq!(
-                    class_of(block, &format!("{inst} {x}, {n};")),
+                    lane_class_of(block, &format!("{inst} {x}, {n};")),
                     LaneClass::Chunked(stride),
                     "{inst} {x}, {n}"
                 );
             }
         }
-        assert_eq!(class_of(block, "mov.u32 %r9, %laneid; and.b32 %r0, %r9, 31;"), by_one);
+        assert_eq!(lane_class_of(block, "mov.u32 %r9, %laneid; and.b32 %r0, %r9, 31;"), by_one);
         assert_eq!(
-            class_of(block, "and.b32 %r9, %r1, 31; shl.b32 %r10, %r9, 2; or.b32 %r0, %r10, 3;"),
+            lane_class_of(block, "and.b32 %r9, %r1, 31; shl.b32 %r10, %r9, 2; or.b32 %r0, %r10, 3;"),
             LaneClass::Affine(4)
         );
-        assert_eq!(class_of(block, "xor.b32 %r0, %r1, 31;"), LaneClass::Affine(-1));
+        assert_eq!(lane_class_of(block, "xor.b32 %r0, %r1, 31;"), LaneClass::Affine(-1));
     }
 }
 
@@ -199,9 +200,9 @@ fn lane_and_warp_ids_have_strides() {
 fn contiguous_groups_of_eight_have_chunk_strides() {
     for block in [[8, 4, 1], [16, 16, 1], [48, 2, 1]] {
         for x in ["%r1", "%r2"] {
-            assert_eq!(class_of(block, &format!("and.b32 %r0, {x}, 31;")), LaneClass::Chunked(1));
-            assert_eq!(class_of(block, &format!("shr.u32 %r0, {x}, 5;")), LaneClass::Chunked(0));
-            assert_eq!(class_of(block, &signed_quotient(x, 3)), LaneClass::Chunked(0));
+            assert_eq!(lane_class_of(block, &format!("and.b32 %r0, {x}, 31;")), LaneClass::Chunked(1));
+            assert_eq!(lane_class_of(block, &format!("shr.u32 %r0, {x}, 5;")), LaneClass::Chunked(0));
+            assert_eq!(lane_class_of(block, &signed_quotient_ptx(x, 3)), LaneClass::Chunked(0));
         }
     }
 }
@@ -227,11 +228,11 @@ fn lanes_whose_upper_bits_may_differ_have_no_stride() {
         ([16, 2, 1], "add.s32 %r9, %r1, 4; and.b32 %r0, %r9, 31;"),
     ];
     for (block, text) in cases {
-        assert_eq!(class_of(block, text), LaneClass::Varying, "{block:?} {text}");
+        assert_eq!(lane_class_of(block, text), LaneClass::Varying, "{block:?} {text}");
     }
     // A remainder of a sum that begins at no multiple has none either, be it signed or not.
-    let beside = format!("add.s32 %r12, %r1, 1; {}", signed_remainder("%r12", 5));
-    assert_eq!(class_of([64, 1, 1], &beside), LaneClass::Varying);
+    let beside = format!("add.s32 %r12, %r1, 1; {}", signed_remainder_ptx("%r12", 5));
+    assert_eq!(lane_class_of([64, 1, 1], &beside), LaneClass::Varying);
 }
 
 /// A sum that another block reads may have been made by masked code, from a negative number.
@@ -240,9 +241,9 @@ fn dividends_are_checked_where_they_are_used() {
     let apart =
         "shr.s32 %r8, %r3, 31; shr.u32 %r10, %r8, 27; add.s32 %r9, %r3, %r10; setp.gt.u32 %p1, %r1, 5; @%p1 bra $on;
         st.global.u32 [%d0], %r9; $on: shr.s32 %r0, %r9, 5;";
-    assert_eq!(class_of([64, 1, 1], apart), LaneClass::Varying);
+    assert_eq!(lane_class_of([64, 1, 1], apart), LaneClass::Varying);
     let rewritten = "shr.s32 %r8, %r3, 31; shr.u32 %r10, %r8, 27; add.s32 %r3, %r3, 1; add.s32 %r9, %r3, %r10; shr.s32 %r0, %r9, 5;";
-    assert_eq!(class_of([64, 1, 1], rewritten), LaneClass::Varying);
+    assert_eq!(lane_class_of([64, 1, 1], rewritten), LaneClass::Varying);
 }
 
 /// All lanes of a warp go the way of the warp's number: there is nothing for lanes that part.
@@ -256,7 +257,7 @@ fn branches_on_the_warp_id_are_uniform() {
     };
     let part = |block: [u32; 3], x: &str| {
         let mut parts = 0;
-        with_plan(&kernel_with_body(&branch(x)), block, |plan| {
+        with_function_plan(&kernel_with_body(&branch(x)), block, |plan| {
             parts = plan.body.blocks.iter().filter(|b| plan.classes.may_diverge(&b.term)).count();
         });
         parts

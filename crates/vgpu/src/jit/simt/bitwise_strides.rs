@@ -2,9 +2,9 @@
 //! and those are known (see [`super::low_bits`]), the result's stride is found by computing it for
 //! these bits alone.
 
-use super::classes::{ExecMode, LaneClass, MAX_LANE_DISTANCE, RegisterClasses};
-use super::low_bits::{KnownLowBits, LaneValues, evaluate_inst, is_word, low_mask, power_of_two};
-use super::width::CHUNK_LANES;
+use super::lane_classes::{ExecMode, LaneClass, LaneClasses, MAX_LANE_DISTANCE};
+use super::low_bits::{KnownLowBits, LaneValues, evaluate_inst, is_int_word_type, low_mask, power_of_two_divisor};
+use super::register_width::CHUNK_LANES;
 use crate::abi::WARP_LANES;
 use rtcg_ptx::ast::*;
 use smallvec::{SmallVec, smallvec};
@@ -20,17 +20,17 @@ fn bitwise_operands(inst: &Inst) -> Option<(Type, SmallVec<[Operand; 2]>)> {
         Inst::Binary { op: BinaryOp::Shr, ty, a, .. } | Inst::Ternary { op: TernaryOp::Bfe, ty, a, .. } => {
             Some((*ty, smallvec![*a]))
         }
-        Inst::Binary { ty, a, .. } => power_of_two(inst).map(|_| (*ty, smallvec![*a])),
+        Inst::Binary { ty, a, .. } => power_of_two_divisor(inst).map(|_| (*ty, smallvec![*a])),
         _ => None,
     }
 }
 
-impl RegisterClasses {
+impl LaneClasses {
     /// How such an instruction is executed, if the lanes of the warp have a stride in its result, or at
     /// least those of each chunk. `chunked` says that an operand has one within chunks only.
-    pub(crate) fn exec_masks(&self, inst: &Inst, chunked: bool) -> Option<ExecMode> {
-        let (ty, operands) = bitwise_operands(inst).filter(|(ty, _)| is_word(*ty))?;
-        let stride = |group| self.stride_of_bits(inst, ty.bits(), &operands, group);
+    pub(crate) fn bitwise_exec_mode(&self, inst: &Inst, chunked: bool) -> Option<ExecMode> {
+        let (ty, operands) = bitwise_operands(inst).filter(|(ty, _)| is_int_word_type(*ty))?;
+        let stride = |group| self.bitwise_result_stride(inst, ty.bits(), &operands, group);
         match stride(WARP_LANES).filter(|_| !chunked) {
             Some(0) => Some(ExecMode::Uniform),
             Some(s) => Some(ExecMode::Affine(s)),
@@ -38,7 +38,7 @@ impl RegisterClasses {
         }
     }
 
-    fn stride_of_bits(&self, inst: &Inst, width: u32, operands: &[Operand], group: usize) -> Option<i64> {
+    fn bitwise_result_stride(&self, inst: &Inst, width: u32, operands: &[Operand], group: usize) -> Option<i64> {
         let lows: SmallVec<[(KnownLowBits, u32); 2]> =
             operands.iter().map(|&o| self.differing_low_bits(o, width, group)).collect::<Option<_>>()?;
         // A field is taken out of one operand and put into the other, bits of different places meet.
@@ -76,7 +76,7 @@ impl RegisterClasses {
 
     /// Whether the values of an operand of `width` bits do not wrap around between the first and the last
     /// lane that its class speaks of, be they signed or not.
-    pub(crate) fn never_wraps(&self, o: Operand, width: u32) -> bool {
+    pub(crate) fn lanes_never_wrap(&self, o: Operand, width: u32) -> bool {
         let group = if let LaneClass::Chunked(_) = self.operand_class(o) { CHUNK_LANES } else { WARP_LANES };
         self.differing_low_bits(o, width, group).is_some_and(|(_, bits)| bits < width)
     }

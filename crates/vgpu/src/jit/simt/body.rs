@@ -6,7 +6,7 @@
 //! those it exits to. That number is a lane's program counter in masked code.
 
 use super::operands::{for_each_def, for_each_use};
-use super::width::RegWidth;
+use super::register_width::RegWidth;
 use rtcg_ptx::ast::{BarKind, Function, Guard, Inst, Reg, Type};
 use std::borrow::Cow;
 
@@ -101,7 +101,7 @@ pub(crate) struct FunctionBody<'m> {
 
 /// What an instruction means for block boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BlockRole {
+pub(crate) enum BlockBoundaryKind {
     /// May carry a guard, has no say in control flow.
     Simple,
     /// Exchanges values between lanes: starts a block.
@@ -113,15 +113,15 @@ pub(crate) enum BlockRole {
 }
 
 /// The kind of an instruction.
-pub(crate) fn block_role(inst: &Inst) -> BlockRole {
+pub(crate) fn block_boundary_kind(inst: &Inst) -> BlockBoundaryKind {
     use Inst::*;
     match inst {
         Shfl { .. } | Vote { .. } | Match { .. } | Redux { .. } | BarWarpSync { .. } | Elect { .. } | Matrix(_) => {
-            BlockRole::WarpOp
+            BlockBoundaryKind::WarpOp
         }
-        Call { .. } | Bar { .. } => BlockRole::EndsBlock,
-        Bra { .. } | Brx { .. } | Ret | Exit | Trap => BlockRole::Control,
-        _ => BlockRole::Simple,
+        Call { .. } | Bar { .. } => BlockBoundaryKind::EndsBlock,
+        Bra { .. } | Brx { .. } | Ret | Exit | Trap => BlockBoundaryKind::Control,
+        _ => BlockBoundaryKind::Simple,
     }
 }
 
@@ -151,8 +151,8 @@ pub(crate) fn stmt_defs(st: &Stmt<'_>, carry: Reg, g: &mut dyn FnMut(Reg)) {
 impl<'m> FunctionBody<'m> {
     /// Splits the body of `f` into blocks.
     pub(crate) fn from_function(f: &'m Function) -> FunctionBody<'m> {
-        let mut widths: Vec<RegWidth> = f.regs.iter().map(|r| RegWidth::of_type(r.ty)).collect();
-        widths.push(RegWidth::of_type(Type::Pred));
+        let mut widths: Vec<RegWidth> = f.regs.iter().map(|r| RegWidth::from_type(r.ty)).collect();
+        widths.push(RegWidth::from_type(Type::Pred));
         let carry = Reg(f.regs.len() as u32);
         let mut body = FunctionBody { blocks: split_into_blocks(f), widths, carry };
         if !f.entry {
@@ -187,8 +187,8 @@ impl<'m> FunctionBody<'m> {
     pub(crate) fn renumber_blocks(&mut self) {
         let first = post_order(&self.blocks, &|_, s| s);
         self.permute_blocks(&first);
-        let dom = super::flow::immediate_dominators(self);
-        let depth = super::flow::loop_exits_first(self, &dom);
+        let dom = super::control_flow::immediate_dominators(self);
+        let depth = super::control_flow::find_natural_loops(self, &dom);
         let second = post_order(&self.blocks, &|b, mut s: Vec<usize>| {
             s.sort_by_key(|&t| depth.successor_rank(b, t));
             s
@@ -282,7 +282,7 @@ impl<'m> BlockBuilder<'m> {
             _ => Terminator::Unreachable,
         }
     }
-    fn add_control(&mut self, i: usize, guard: Option<Guard>, inst: &'m Inst) {
+    fn add_control_inst(&mut self, i: usize, guard: Option<Guard>, inst: &'m Inst) {
         let term = self.control_terminator(inst);
         let Some(guard) = guard else {
             if let Terminator::Unreachable = term {
@@ -329,7 +329,7 @@ impl<'m> BlockBuilder<'m> {
                 self.current.push(Stmt {
                     guard: None,
                     merges_old_values: true,
-                    inst: Cow::Owned(super::barrier::read_barrier_result(inst)),
+                    inst: Cow::Owned(super::barrier_results::read_barrier_result(inst)),
                     index: i as u32,
                 });
             }
@@ -350,11 +350,11 @@ fn split_into_blocks(f: &Function) -> Vec<Block<'_>> {
         if starts[i] || !s.begun {
             s.begin_block(i);
         }
-        match block_role(&st.inst) {
-            BlockRole::Control => s.add_control(i, st.guard, &st.inst),
-            BlockRole::WarpOp => s.add_single_statement_block(i, st.guard, &st.inst, false),
-            BlockRole::EndsBlock => s.add_single_statement_block(i, st.guard, &st.inst, true),
-            BlockRole::Simple => s.current.push(Stmt {
+        match block_boundary_kind(&st.inst) {
+            BlockBoundaryKind::Control => s.add_control_inst(i, st.guard, &st.inst),
+            BlockBoundaryKind::WarpOp => s.add_single_statement_block(i, st.guard, &st.inst, false),
+            BlockBoundaryKind::EndsBlock => s.add_single_statement_block(i, st.guard, &st.inst, true),
+            BlockBoundaryKind::Simple => s.current.push(Stmt {
                 guard: st.guard,
                 merges_old_values: true,
                 inst: Cow::Borrowed(&st.inst),

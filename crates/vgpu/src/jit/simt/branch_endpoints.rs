@@ -2,8 +2,8 @@
 //! unless they disagree or the values wrap around between them.
 
 use super::body::{FunctionBody, Terminator, stmt_defs, stmt_uses};
-use super::classes::{LaneClass, RegisterClasses};
-use super::flow::BitSet;
+use super::control_flow::BitSet;
+use super::lane_classes::{LaneClass, LaneClasses};
 use rtcg_ptx::ast::*;
 
 /// Strides beyond this could wrap around more than once.
@@ -24,9 +24,9 @@ pub(crate) struct BranchEndpoints {
 }
 
 /// The comparison at the end of block `b`, if it is of that kind.
-pub(crate) fn find_comparison(
+pub(crate) fn find_branch_comparison(
     body: &FunctionBody<'_>,
-    classes: &RegisterClasses,
+    classes: &LaneClasses,
     live: &[BitSet],
     b: usize,
 ) -> Option<BranchEndpoints> {
@@ -48,14 +48,14 @@ pub(crate) fn find_comparison(
     let integer = !ty.is_float() && matches!(ty.bits(), 32 | 64) && !matches!(ty, Type::U16x2 | Type::S16x2);
     if !integer
         || st.guard.is_some()
-        || !classes.is_register_of_type_width(a, ty)
-        || !classes.is_register_of_type_width(c, ty)
+        || !classes.operand_matches_type_width(a, ty)
+        || !classes.operand_matches_type_width(c, ty)
     {
         return None;
     }
     let (affine, stride, bound, cmp) = match (classes.operand_class(a), classes.operand_class(c)) {
         (LaneClass::Affine(s), LaneClass::Uniform) => (a, s, c, cmp),
-        (LaneClass::Uniform, LaneClass::Affine(s)) => (c, s, a, swap_operands(cmp)),
+        (LaneClass::Uniform, LaneClass::Affine(s)) => (c, s, a, swap_comparison_operands(cmp)),
         _ => return None,
     };
     let rest = &block.stmts[at + 1..];
@@ -69,7 +69,7 @@ pub(crate) fn find_comparison(
 }
 
 /// The comparison with its operands exchanged.
-fn swap_operands(cmp: CmpOp) -> CmpOp {
+fn swap_comparison_operands(cmp: CmpOp) -> CmpOp {
     match cmp {
         CmpOp::Lt => CmpOp::Gt,
         CmpOp::Le => CmpOp::Ge,

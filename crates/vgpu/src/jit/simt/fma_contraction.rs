@@ -16,8 +16,8 @@ use std::collections::HashMap;
 
 /// Whether the module says that it was compiled with `-fmad=false`, as our compiler does in a last
 /// line: NVRTC leaves no trace of that in half precision.
-pub(crate) fn is_forbidden(module: &Module) -> bool {
-    module.source.trim_end().ends_with(rtcg_cuda_sys::nvrtc::UNFUSED_MARK)
+pub(crate) fn is_contraction_forbidden(module: &Module) -> bool {
+    module.source.trim_end().ends_with(rtcg_cuda_sys::nvrtc::FMAD_DISABLED_COMMENT)
 }
 
 /// Fuses what can be fused in all blocks.
@@ -104,7 +104,7 @@ fn fusable_sum(st: &Stmt<'_>) -> Option<FusableSum> {
     }
 }
 
-fn is_register(operand: &Operand, reg: Reg) -> bool {
+fn is_same_register(operand: &Operand, reg: Reg) -> bool {
     matches!(operand, Operand::Reg(r) if *r == reg)
 }
 
@@ -157,15 +157,16 @@ fn plan_fusions(block: &Block<'_>, counts: &UseCounts) -> FusionPlan {
         let negated = negated_product(st, &alive);
         // The carry flag is no float: any register does for its place.
         stmt_defs(st, Reg(u32::MAX), &mut |r| {
-            alive.retain(|&dst, p| dst != r && p.plain != r && !is_register(&p.a, r) && !is_register(&p.b, r));
+            alive
+                .retain(|&dst, p| dst != r && p.plain != r && !is_same_register(&p.a, r) && !is_same_register(&p.b, r));
         });
         let new = match negated {
             Some(p) => Some(FusableProduct { negated_at: Some(i), ..p }),
             None => fusable_product(st).map(|p| FusableProduct { at: i, ..p }),
         };
         if let Some(mut p) = new
-            && !is_register(&p.a, p.dst)
-            && !is_register(&p.b, p.dst)
+            && !is_same_register(&p.a, p.dst)
+            && !is_same_register(&p.b, p.dst)
             && let Some(uses) = uses_until_written(block, i, p.dst, counts)
         {
             p.uses = uses;

@@ -4,10 +4,10 @@
 //! a body whose semantics are the same for every lane; blocks are renumbered.
 
 use super::body::{Block, FunctionBody, Stmt, Terminator};
-use super::classes::RegisterClasses;
-use super::flow::BitSet;
+use super::control_flow::BitSet;
+use super::lane_classes::LaneClasses;
 use super::pure_instructions;
-use super::width::RegWidth;
+use super::register_width::RegWidth;
 use rtcg_ptx::ast::*;
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ const MAX_SIDE_COST: u32 = 30;
 const MAX_COPIED_STATEMENTS: usize = 200;
 
 /// Rewrites `body`; says whether anything changed.
-pub(crate) fn if_convert(body: &mut FunctionBody<'_>, classes: &RegisterClasses, live: &[BitSet]) -> bool {
+pub(crate) fn if_convert(body: &mut FunctionBody<'_>, classes: &LaneClasses, live: &[BitSet]) -> bool {
     let mut diverging: Vec<bool> = body.blocks.iter().map(|b| classes.may_diverge(&b.term)).collect();
     let mut live = live.to_vec();
     let mut any = false;
@@ -37,8 +37,8 @@ pub(crate) fn if_convert(body: &mut FunctionBody<'_>, classes: &RegisterClasses,
             break;
         }
         any = true;
-        refill_preds(body);
-        live = super::flow::live_in(body);
+        recompute_predecessors(body);
+        live = super::control_flow::live_in(body);
     }
     any |= super::predicated_copies::predicate_branches(body, classes, &diverging, &live);
     if any {
@@ -79,7 +79,7 @@ fn convert_branch(body: &mut FunctionBody<'_>, b: usize, live: &[BitSet]) -> boo
         body.blocks[s].term = Terminator::Unreachable;
         let g = Guard { reg: guard.reg, negated: guard.negated ^ negated };
         for st in stmts {
-            add_guarded(body, b, st, g, &keep);
+            append_guarded_statement(body, b, st, g, &keep);
         }
     }
     body.blocks[b].term = Terminator::Jump(join);
@@ -105,7 +105,7 @@ fn is_small_side(block: &Block<'_>) -> bool {
 }
 
 /// Whether the statements of a block can be executed under a guard, and are not too many.
-pub(crate) fn can_be_guarded(block: &Block<'_>) -> bool {
+pub(crate) fn can_guard_block(block: &Block<'_>) -> bool {
     block.stmts.len() <= MAX_COPIED_STATEMENTS
         && block.stmts.iter().all(|st| match &*st.inst {
             Inst::Ld { sem: MemorySemantics::Weak, .. }
@@ -165,10 +165,16 @@ pub(crate) fn new_predicate(body: &mut FunctionBody<'_>) -> Reg {
 }
 
 /// Appends a statement of a side: unguarded when its results are used nowhere else.
-pub(crate) fn add_guarded<'m>(body: &mut FunctionBody<'m>, b: usize, mut st: Stmt<'m>, guard: Guard, keep: &BitSet) {
+pub(crate) fn append_guarded_statement<'m>(
+    body: &mut FunctionBody<'m>,
+    b: usize,
+    mut st: Stmt<'m>,
+    guard: Guard,
+    keep: &BitSet,
+) {
     let effect = !pure_instructions::is_pure(&st.inst) && !matches!(&*st.inst, Inst::Cvta { .. });
     let mut visible = false;
-    super::operands::for_each_def(&st.inst, &mut |r| visible |= keep.contains_or_beyond(r.index()));
+    super::operands::for_each_def(&st.inst, &mut |r| visible |= keep.contains_if_in_range(r.index()));
     if let Some(own) = st.guard {
         let both = new_predicate(body);
         let a = positive_guard(body, b, guard, st.index);
@@ -211,8 +217,10 @@ pub(crate) fn positive_guard(body: &mut FunctionBody<'_>, b: usize, guard: Guard
 fn merge_with_successor(body: &mut FunctionBody<'_>, b: usize) -> Option<usize> {
     let Terminator::Jump(j) = body.blocks[b].term else { return None };
     let preds = body.blocks.iter().filter(|x| x.term.successors().contains(&j)).count();
-    let ends =
-        body.blocks[b].stmts.last().is_some_and(|s| super::body::block_role(&s.inst) != super::body::BlockRole::Simple);
+    let ends = body.blocks[b]
+        .stmts
+        .last()
+        .is_some_and(|s| super::body::block_boundary_kind(&s.inst) != super::body::BlockBoundaryKind::Simple);
     let starts = body.blocks[j].stmts.first().is_some_and(|s| must_start_block(&s.inst));
     if j == 0 || j == b || preds != 1 || ends || starts {
         return None;
@@ -227,10 +235,11 @@ fn merge_with_successor(body: &mut FunctionBody<'_>, b: usize) -> Option<usize> 
 
 /// Warp operations and results of barriers stand first in a block.
 fn must_start_block(inst: &Inst) -> bool {
-    super::body::block_role(inst) == super::body::BlockRole::WarpOp || super::barrier::reads_barrier_result(inst)
+    super::body::block_boundary_kind(inst) == super::body::BlockBoundaryKind::WarpOp
+        || super::barrier_results::reads_barrier_result(inst)
 }
 
-pub(crate) fn refill_preds(body: &mut FunctionBody<'_>) {
+pub(crate) fn recompute_predecessors(body: &mut FunctionBody<'_>) {
     let mut reached = BitSet::new(body.blocks.len());
     let mut work = vec![0];
     while let Some(x) = work.pop() {

@@ -12,8 +12,8 @@
 //! results are stored to the caller's record last, local variables become the caller's, and shared
 //! ones stay where they were.
 
-use super::layout::{SharedLayout, SharedVar, address_taken, reachable_functions};
-use super::rename::RenameMap;
+use super::inline_renaming::RenameMap;
+use super::symbol_layout::{SharedLayout, SharedVar, address_taken_functions, reachable_functions};
 use super::{body, spin_loops};
 use rtcg_ptx::ast::*;
 use std::collections::{HashMap, HashSet};
@@ -30,14 +30,14 @@ pub(crate) struct InlinedModule {
 
 /// Inlines what `kernel` can reach by direct calls.
 pub(crate) fn inline_calls(module: &Arc<Module>, kernel: FuncId) -> InlinedModule {
-    let mut shared = SharedLayout::lay_out_shared(module, kernel);
+    let mut shared = SharedLayout::lay_out_shared_memory(module, kernel);
     let reachable = reachable_functions(module, kernel);
     let chosen = if reachable.len() > 1 { functions_to_inline(module, &reachable) } else { HashSet::new() };
     if chosen.is_empty() {
         return InlinedModule { module: Arc::clone(module), shared };
     }
     let mut work = CallInliner { module, chosen, done: HashMap::new(), shared: vec![] };
-    reachable.iter().for_each(|&f| work.inline_into(f));
+    reachable.iter().for_each(|&f| work.inline_calls_in(f));
     for (copy, original) in &work.shared {
         if let Some(&at) = shared.offsets.get(original) {
             shared.offsets.insert(*copy, at);
@@ -66,7 +66,7 @@ fn functions_to_inline(module: &Module, functions: &[FuncId]) -> HashSet<FuncId>
     let mut waits: HashSet<FuncId> = functions
         .iter()
         .filter(is_defined)
-        .filter(|f| may_wait(&module.functions[f.index()], &watching))
+        .filter(|f| may_wait_for_threads(&module.functions[f.index()], &watching))
         .copied()
         .collect();
     loop {
@@ -78,19 +78,20 @@ fn functions_to_inline(module: &Module, functions: &[FuncId]) -> HashSet<FuncId>
         }
         waits.extend(more);
     }
-    waits.retain(|&f| !module.functions[f.index()].entry && is_plain(&module.functions[f.index()]));
+    waits.retain(|&f| !module.functions[f.index()].entry && is_inlinable(&module.functions[f.index()]));
     waits.retain(|&f| !is_recursive(module, f));
     waits
 }
 
-fn may_wait(f: &Function, watching: &HashSet<FuncId>) -> bool {
-    let at_once = |i: &Inst| matches!(i, Inst::Bar { .. }) || body::block_role(i) == body::BlockRole::WarpOp;
+fn may_wait_for_threads(f: &Function, watching: &HashSet<FuncId>) -> bool {
+    let at_once =
+        |i: &Inst| matches!(i, Inst::Bar { .. }) || body::block_boundary_kind(i) == body::BlockBoundaryKind::WarpOp;
     f.body.iter().any(|st| at_once(&st.inst))
         || !spin_loops::spin_back_edges(&body::FunctionBody::from_function(f), watching).is_empty()
 }
 
 fn is_recursive(module: &Module, f: FuncId) -> bool {
-    let pointers = || address_taken(module).into_iter();
+    let pointers = || address_taken_functions(module).into_iter();
     let below = |g: FuncId| {
         let indirect = module.functions[g.index()]
             .body
@@ -111,18 +112,18 @@ fn is_recursive(module: &Module, f: FuncId) -> bool {
 }
 
 /// A load of a parameter: its number, offset and type, and the types of the registers.
-type LoadKey = (u32, i64, Type, Vec<Option<Type>>);
+type ParamLoadKey = (u32, i64, Type, Vec<Option<Type>>);
 /// An element of a result: its number and offset.
-type StoreKey = (u32, i64);
+type ResultStoreKey = (u32, i64);
 
 /// Whether the function uses its parameters and variables in ways that can be inlined.
-fn is_plain(f: &Function) -> bool {
+fn is_inlinable(f: &Function) -> bool {
     let records = f.params.iter().chain(&f.returns).all(|p| p.reg.is_none_or(|r| f.regs[r.index()].ty != Type::Pred));
     let spaces = f.vars.iter().all(|v| matches!(v.space, Space::Local | Space::Shared | Space::Param));
-    records && spaces && f.body.iter().all(|st| is_plain_statement(&st.inst)) && stored_results(f).is_some()
+    records && spaces && f.body.iter().all(|st| is_inlinable_statement(&st.inst)) && stored_results(f).is_some()
 }
 
-fn is_plain_statement(inst: &Inst) -> bool {
+fn is_inlinable_statement(inst: &Inst) -> bool {
     match inst {
         Inst::Alloca { .. } | Inst::StackSave { .. } | Inst::StackRestore { .. } => false,
         Inst::Ld { .. } if loaded_param(inst).is_some() => true,
@@ -163,8 +164,8 @@ fn stored_result(inst: &Inst) -> Option<(u32, i64)> {
 }
 
 /// The elements of the results that `f` stores and their types; `None` where they overlap.
-fn stored_results(f: &Function) -> Option<Vec<(StoreKey, Type)>> {
-    let mut out: Vec<(StoreKey, Type)> = vec![];
+fn stored_results(f: &Function) -> Option<Vec<(ResultStoreKey, Type)>> {
+    let mut out: Vec<(ResultStoreKey, Type)> = vec![];
     for st in &f.body {
         let (Inst::St { ty, srcs, .. }, Some((n, offset))) = (&st.inst, stored_result(&st.inst)) else { continue };
         for i in 0..srcs.len() {
@@ -177,7 +178,7 @@ fn stored_results(f: &Function) -> Option<Vec<(StoreKey, Type)>> {
         }
     }
     out.sort_unstable_by_key(|(k, _)| *k);
-    let apart = |w: &[(StoreKey, Type)]| w[0].0.0 != w[1].0.0 || w[0].0.1 + i64::from(w[0].1.bytes()) <= w[1].0.1;
+    let apart = |w: &[(ResultStoreKey, Type)]| w[0].0.0 != w[1].0.0 || w[0].0.1 + i64::from(w[0].1.bytes()) <= w[1].0.1;
     (out.windows(2).all(apart) && out.iter().all(|(_, ty)| ty.bits() <= 64)).then_some(out)
 }
 
@@ -202,7 +203,7 @@ struct CallInliner<'m> {
 
 impl CallInliner<'_> {
     /// Makes `done[f]`, if `f` calls a chosen function.
-    fn inline_into(&mut self, f: FuncId) {
+    fn inline_calls_in(&mut self, f: FuncId) {
         if self.done.contains_key(&f) {
             return;
         }
@@ -210,7 +211,7 @@ impl CallInliner<'_> {
         if callees.is_empty() {
             return;
         }
-        callees.iter().for_each(|&g| self.inline_into(g));
+        callees.iter().for_each(|&g| self.inline_calls_in(g));
         let original = &self.module.functions[f.index()];
         let mut out = Function { body: vec![], label_targets: vec![0; original.labels.len()], ..original.clone() };
         let mut starts = vec![];
@@ -282,7 +283,7 @@ impl InlinedCall<'_> {
         let end = self.new_label();
         if let Some(guard) = self.call.guard {
             let guard = Guard { negated: !guard.negated, ..guard };
-            self.push_guarded(Some(guard), Inst::Bra { target: end, uniform: false });
+            self.push_guarded_inst(Some(guard), Inst::Bra { target: end, uniform: false });
         }
         let vars = std::mem::take(&mut self.vars);
         let names = self.rename_callee(&vars);
@@ -290,9 +291,9 @@ impl InlinedCall<'_> {
         let stores = self.result_registers();
         let leave = self.new_label();
         self.splice_body(&names, leave, &loads, &stores);
-        self.place_label(leave);
+        self.emit_label(leave);
         self.store_results(&names, rets, &stores);
-        self.place_label(end);
+        self.emit_label(end);
     }
 
     /// Gives the caller the registers, labels and prototypes of the callee.
@@ -314,8 +315,8 @@ impl InlinedCall<'_> {
         &mut self,
         names: &RenameMap<'_>,
         leave: Label,
-        loads: &HashMap<LoadKey, Vec<Option<Reg>>>,
-        stores: &HashMap<StoreKey, (Reg, Type)>,
+        loads: &HashMap<ParamLoadKey, Vec<Option<Reg>>>,
+        stores: &HashMap<ResultStoreKey, (Reg, Type)>,
     ) {
         let mut starts = vec![];
         for st in &self.callee.body {
@@ -335,7 +336,7 @@ impl InlinedCall<'_> {
         label
     }
 
-    fn place_label(&mut self, label: Label) {
+    fn emit_label(&mut self, label: Label) {
         self.out.label_targets[label.index()] = self.out.body.len() as u32;
     }
 
@@ -346,15 +347,15 @@ impl InlinedCall<'_> {
     }
 
     fn push_inst(&mut self, inst: Inst) {
-        self.push_guarded(None, inst);
+        self.push_guarded_inst(None, inst);
     }
 
-    fn push_guarded(&mut self, guard: Option<Guard>, inst: Inst) {
+    fn push_guarded_inst(&mut self, guard: Option<Guard>, inst: Inst) {
         self.out.body.push(Statement { guard, inst, span: self.call.span, line: self.call.line });
     }
 
     /// Loads all that the callee will read of its parameters.
-    fn load_parameters(&mut self, names: &RenameMap<'_>, args: &[CallArg]) -> HashMap<LoadKey, Vec<Option<Reg>>> {
+    fn load_parameters(&mut self, names: &RenameMap<'_>, args: &[CallArg]) -> HashMap<ParamLoadKey, Vec<Option<Reg>>> {
         let callee = self.callee;
         for (param, arg) in callee.params.iter().zip(args) {
             let src = match arg {
@@ -369,7 +370,9 @@ impl InlinedCall<'_> {
         }
         let mut loads = HashMap::new();
         for st in &callee.body {
-            let (Some(key), Inst::Ld { sem, scope, nc, .. }) = (self.load_key(&st.inst), &st.inst) else { continue };
+            let (Some(key), Inst::Ld { sem, scope, nc, .. }) = (self.param_load_key(&st.inst), &st.inst) else {
+                continue;
+            };
             let Some(CallArg::Param(v)) = args.get(key.0 as usize) else { continue };
             if loads.contains_key(&key) {
                 continue;
@@ -383,14 +386,14 @@ impl InlinedCall<'_> {
         loads
     }
 
-    fn load_key(&self, inst: &Inst) -> Option<LoadKey> {
+    fn param_load_key(&self, inst: &Inst) -> Option<ParamLoadKey> {
         let (Inst::Ld { ty, dsts, .. }, Some((n, offset))) = (inst, loaded_param(inst)) else { return None };
         let types = dsts.iter().map(|d| d.map(|r| self.callee.regs[r.index()].ty)).collect();
         Some((n, offset, *ty, types))
     }
 
     /// Registers for the elements of the results.
-    fn result_registers(&mut self) -> HashMap<StoreKey, (Reg, Type)> {
+    fn result_registers(&mut self) -> HashMap<ResultStoreKey, (Reg, Type)> {
         let mut stores = HashMap::new();
         for (key, ty) in stored_results(self.callee).unwrap_or_default() {
             let dst = self.new_register(move_type(ty));
@@ -405,8 +408,8 @@ impl InlinedCall<'_> {
         st: &Statement,
         names: &RenameMap<'_>,
         leave: Label,
-        loads: &HashMap<LoadKey, Vec<Option<Reg>>>,
-        stores: &HashMap<StoreKey, (Reg, Type)>,
+        loads: &HashMap<ParamLoadKey, Vec<Option<Reg>>>,
+        stores: &HashMap<ResultStoreKey, (Reg, Type)>,
     ) {
         let guard = st.guard.map(|g| names.rename_guard(g));
         let mut add = |inst| self.out.body.push(Statement { guard, inst, span: st.span, line: st.line });
@@ -420,7 +423,8 @@ impl InlinedCall<'_> {
             }
             return;
         }
-        let key = if let Inst::Ld { dsts, .. } = &st.inst { self.load_key(&st.inst).map(|k| (k, dsts)) } else { None };
+        let key =
+            if let Inst::Ld { dsts, .. } = &st.inst { self.param_load_key(&st.inst).map(|k| (k, dsts)) } else { None };
         let mut add = |inst| self.out.body.push(Statement { guard, inst, span: st.span, line: st.line });
         if let Some((key, dsts)) = key {
             for (from, to) in loads[&key].iter().zip(dsts) {
@@ -437,7 +441,12 @@ impl InlinedCall<'_> {
     }
 
     /// Stores the results to the records of the caller, or moves them to its registers.
-    fn store_results(&mut self, names: &RenameMap<'_>, rets: &[CallArg], stores: &HashMap<StoreKey, (Reg, Type)>) {
+    fn store_results(
+        &mut self,
+        names: &RenameMap<'_>,
+        rets: &[CallArg],
+        stores: &HashMap<ResultStoreKey, (Reg, Type)>,
+    ) {
         let callee = self.callee;
         for (i, (ret, param)) in rets.iter().zip(&callee.returns).enumerate() {
             if let (CallArg::Reg(dst), Some(reg)) = (ret, param.reg) {

@@ -62,7 +62,7 @@ mod tests {
             add.f32 %f3, %f1, %f1; add.sat.f32 %f4, %f1, %f1; mul.sat.f32 %f4, %f1, %f1; cvt.sat.f32.f32 %f5, %f1; cvt.f32.f32 %f6, %f1;
             mov.f32 %f7, 0f00000000; ret; }";
         let parsed = rtcg_ptx::parse(text);
-        assert!(!parsed.has_errors(), "{}", parsed.render("test"));
+        assert!(!parsed.has_errors(), "{}", parsed.render_diagnostics("test"));
         let function = &parsed.module.functions[0];
         let known = known_values(function);
         let get = |name: &str| known[function.regs.iter().position(|r| &*r.name == name).unwrap()];

@@ -3,16 +3,16 @@
 //!
 //! `threadIdx.x` of a block whose rows are multiples of 32 threads ends in the five bits of the lane's
 //! number; so does `blockIdx.x * blockDim.x + threadIdx.x`. With that, masks, shifts and remainders by
-//! powers of two are seen to be uniform or to have a stride (see [`super::classes`]), and strides
+//! powers of two are seen to be uniform or to have a stride (see [`super::lane_classes`]), and strides
 //! that leave the upper bits unchanged are seen not to wrap around.
 //!
 //! Establishes: what is said of a register holds of each lane by itself wherever the register is read,
 //! whichever way the lane has come, because every definition of the register agrees with it.
 
 use super::body::{FunctionBody, Stmt, stmt_defs};
-use super::flow::BitSet;
+use super::control_flow::BitSet;
 use super::pure_instructions;
-use super::width::RegWidth;
+use super::register_width::RegWidth;
 use crate::abi::WARP_LANES;
 use crate::jit::LaunchVariant;
 use rtcg_ptx::ast::*;
@@ -42,7 +42,7 @@ impl KnownLowBits {
         KnownLowBits { bits, lanes: std::array::from_fn(|l| lane(l) & low_mask(bits)) }
     }
 
-    fn of_constant(n: i64, width: u32) -> KnownLowBits {
+    fn from_constant(n: i64, width: u32) -> KnownLowBits {
         KnownLowBits::new(width, |_| n as u64)
     }
 
@@ -60,7 +60,7 @@ impl KnownLowBits {
     }
 
     /// The lowest bits that are zero in all lanes.
-    fn trailing_zeros_in_all(&self) -> u32 {
+    fn common_trailing_zeros(&self) -> u32 {
         self.lanes.iter().map(|v| v.trailing_zeros()).min().unwrap_or(0).min(self.bits)
     }
 
@@ -74,13 +74,13 @@ impl KnownLowBits {
     }
 
     /// A sum or difference, or another operation whose low bits depend on low bits alone.
-    fn map_carrying(&self, other: &KnownLowBits, f: impl Fn(u64, u64) -> u64) -> KnownLowBits {
+    fn map_arithmetic(&self, other: &KnownLowBits, f: impl Fn(u64, u64) -> u64) -> KnownLowBits {
         self.map_bits(other, self.bits.min(other.bits), f)
     }
 
     fn multiply(&self, other: &KnownLowBits, width: u32) -> KnownLowBits {
         let bits =
-            (self.bits + other.trailing_zeros_in_all()).min(other.bits + self.trailing_zeros_in_all()).min(width);
+            (self.bits + other.common_trailing_zeros()).min(other.bits + self.common_trailing_zeros()).min(width);
         self.map_bits(other, bits, u64::wrapping_mul)
     }
 
@@ -94,7 +94,7 @@ impl KnownLowBits {
 
     fn shift_left(&self, n: u32, width: u32) -> KnownLowBits {
         if n >= width {
-            KnownLowBits::of_constant(0, width)
+            KnownLowBits::from_constant(0, width)
         } else {
             KnownLowBits::new((self.bits + n).min(width), |l| self.lanes[l] << n)
         }
@@ -122,13 +122,13 @@ impl KnownLowBits {
 }
 
 /// Whether registers of the type hold one integer of 32 or 64 bits.
-pub(crate) fn is_word(ty: Type) -> bool {
+pub(crate) fn is_int_word_type(ty: Type) -> bool {
     !ty.is_float() && matches!(ty.bits(), 32 | 64) && !matches!(ty, Type::U16x2 | Type::S16x2)
 }
 
 /// What is known of a function's registers.
 #[derive(Debug, Clone)]
-pub(crate) struct LowBits {
+pub(crate) struct LowBitsAnalysis {
     of: HashMap<Reg, KnownLowBits>,
     /// The registers of which a definition has been looked at.
     seen: BitSet,
@@ -138,11 +138,11 @@ pub(crate) struct LowBits {
     tid_contiguous_32: bool,
 }
 
-impl LowBits {
+impl LowBitsAnalysis {
     /// Analyses `body`.
-    pub(crate) fn analyze(body: &FunctionBody<'_>, variant: LaunchVariant) -> LowBits {
+    pub(crate) fn analyze(body: &FunctionBody<'_>, variant: LaunchVariant) -> LowBitsAnalysis {
         let n = body.widths.len();
-        let mut low = LowBits {
+        let mut low = LowBitsAnalysis {
             of: HashMap::new(),
             seen: BitSet::new(n),
             widths: body.widths.clone(),
@@ -201,16 +201,16 @@ impl LowBits {
     /// been looked at.
     fn read_operand(&self, o: Operand, bits: u32) -> Option<KnownLowBits> {
         match o {
-            Operand::Reg(r) if !self.seen.contains_or_beyond(r.index()) => None,
-            _ => Some(self.operand_bits(o, bits)),
+            Operand::Reg(r) if !self.seen.contains_if_in_range(r.index()) => None,
+            _ => Some(self.operand_low_bits(o, bits)),
         }
     }
 
     /// What is known of an operand that is read as `bits` bits.
-    pub(crate) fn operand_bits(&self, o: Operand, bits: u32) -> KnownLowBits {
+    pub(crate) fn operand_low_bits(&self, o: Operand, bits: u32) -> KnownLowBits {
         match o {
             Operand::Reg(r) => self.of.get(&r).map_or(KnownLowBits::UNKNOWN_BITS, |low| low.truncate_to(bits)),
-            Operand::Int(n) => KnownLowBits::of_constant(n, bits),
+            Operand::Int(n) => KnownLowBits::from_constant(n, bits),
             Operand::Special(s) => self.special_register_bits(s).truncate_to(bits),
             _ => KnownLowBits::UNKNOWN_BITS,
         }
@@ -247,61 +247,65 @@ type ReadShiftAmount<'a> = &'a dyn Fn(Operand) -> Option<KnownLowBits>;
 /// What is known of the result of an instruction. `None` if an operand is.
 pub(crate) fn evaluate_inst(inst: &Inst, read: ReadOperand<'_>, amount: ReadShiftAmount<'_>) -> Option<KnownLowBits> {
     match inst {
-        Inst::Mov { ty, src, .. } if is_word(*ty) => read(*src, ty.bits()),
-        Inst::Cvt { dty, sty, mods, a, .. } if is_word(*dty) && is_word(*sty) && !mods.sat => {
+        Inst::Mov { ty, src, .. } if is_int_word_type(*ty) => read(*src, ty.bits()),
+        Inst::Cvt { dty, sty, mods, a, .. } if is_int_word_type(*dty) && is_int_word_type(*sty) && !mods.sat => {
             let a = read(*a, sty.bits())?;
             Some(if dty.bits() > sty.bits() { a.extend_to_64_bit(sty.is_signed()) } else { a.truncate_to(dty.bits()) })
         }
-        Inst::Unary { op: op @ (UnaryOp::Not | UnaryOp::Neg), ty, mods, a, .. } if is_word(*ty) && !mods.sat => {
+        Inst::Unary { op: op @ (UnaryOp::Not | UnaryOp::Neg), ty, mods, a, .. }
+            if is_int_word_type(*ty) && !mods.sat =>
+        {
             let a = read(*a, ty.bits())?;
             Some(KnownLowBits::new(
                 a.bits,
                 |l| if *op == UnaryOp::Not { !a.lanes[l] } else { a.lanes[l].wrapping_neg() },
             ))
         }
-        Inst::Binary { op: op @ (BinaryOp::Shl | BinaryOp::Shr), ty, a, b, .. } if is_word(*ty) => {
+        Inst::Binary { op: op @ (BinaryOp::Shl | BinaryOp::Shr), ty, a, b, .. } if is_int_word_type(*ty) => {
             let (a, by) = (read(*a, ty.bits())?, amount(*b)?);
             let Some(by) = by.uniform_value(32).map(|n| n as u32) else { return Some(KnownLowBits::UNKNOWN_BITS) };
             let left = *op == BinaryOp::Shl;
             Some(if left { a.shift_left(by, ty.bits()) } else { a.shift_right(by, ty.bits(), ty.is_signed()) })
         }
         Inst::Binary { op: BinaryOp::Div | BinaryOp::Rem, .. } => evaluate_division(inst, read),
-        Inst::Binary { op, ty, mods, a, b, .. } if is_word(*ty) && !mods.sat => {
+        Inst::Binary { op, ty, mods, a, b, .. } if is_int_word_type(*ty) && !mods.sat => {
             Some(evaluate_binary(*op, *ty, &read(*a, ty.bits())?, &read(*b, ty.bits())?))
         }
         Inst::Ternary { op: op @ (TernaryOp::MadLo | TernaryOp::MadWide), ty, mods, a, b, c, .. }
-            if is_word(*ty) && !mods.sat =>
+            if is_int_word_type(*ty) && !mods.sat =>
         {
             let wide = *op == TernaryOp::MadWide;
             let product = if wide { BinaryOp::MulWide } else { BinaryOp::Mul };
             let product = evaluate_binary(product, *ty, &read(*a, ty.bits())?, &read(*b, ty.bits())?);
-            Some(product.map_carrying(&read(*c, if wide { 64 } else { ty.bits() })?, u64::wrapping_add))
+            Some(product.map_arithmetic(&read(*c, if wide { 64 } else { ty.bits() })?, u64::wrapping_add))
         }
-        Inst::Ternary { op: TernaryOp::Bfe, ty, a, b, c, .. } if is_word(*ty) && !ty.is_signed() => {
+        Inst::Ternary { op: TernaryOp::Bfe, ty, a, b, c, .. } if is_int_word_type(*ty) && !ty.is_signed() => {
             Some(extract_field(*ty, &read(*a, ty.bits())?, &amount(*b)?, &amount(*c)?))
         }
-        Inst::Bfi { ty, a, b, pos, len, .. } if is_word(*ty) => {
+        Inst::Bfi { ty, a, b, pos, len, .. } if is_int_word_type(*ty) => {
             let (a, b, w) = (read(*a, ty.bits())?, read(*b, ty.bits())?, ty.bits());
             let Some((from, ones)) = field_position(w, &amount(*pos)?, &amount(*len)?) else {
                 return Some(KnownLowBits::UNKNOWN_BITS);
             };
             let (field, rest) = (
-                KnownLowBits::of_constant((ones << from) as i64, w),
-                KnownLowBits::of_constant(!(ones << from) as i64, w),
+                KnownLowBits::from_constant((ones << from) as i64, w),
+                KnownLowBits::from_constant(!(ones << from) as i64, w),
             );
             let inserted = a.shift_left(from, w).map_logic(&field, 0, |x, y| x & y);
             Some(inserted.map_logic(&b.map_logic(&rest, 0, |x, y| x & y), !0, |x, y| x | y))
         }
-        Inst::Selp { ty, a, b, .. } if is_word(*ty) => Some(read(*a, ty.bits())?.agreeing_bits(&read(*b, ty.bits())?)),
+        Inst::Selp { ty, a, b, .. } if is_int_word_type(*ty) => {
+            Some(read(*a, ty.bits())?.agreeing_bits(&read(*b, ty.bits())?))
+        }
         _ => Some(KnownLowBits::UNKNOWN_BITS),
     }
 }
 
 fn evaluate_binary(op: BinaryOp, ty: Type, a: &KnownLowBits, b: &KnownLowBits) -> KnownLowBits {
     match op {
-        BinaryOp::Add => a.map_carrying(b, u64::wrapping_add),
-        BinaryOp::Sub => a.map_carrying(b, u64::wrapping_sub),
-        BinaryOp::Xor => a.map_carrying(b, |x, y| x ^ y),
+        BinaryOp::Add => a.map_arithmetic(b, u64::wrapping_add),
+        BinaryOp::Sub => a.map_arithmetic(b, u64::wrapping_sub),
+        BinaryOp::Xor => a.map_arithmetic(b, |x, y| x ^ y),
         BinaryOp::And => a.map_logic(b, 0, |x, y| x & y),
         BinaryOp::Or => a.map_logic(b, !0, |x, y| x | y),
         BinaryOp::Mul => a.multiply(b, ty.bits()),
@@ -316,9 +320,9 @@ fn evaluate_binary(op: BinaryOp, ty: Type, a: &KnownLowBits, b: &KnownLowBits) -
 /// Quotient or remainder of an unsigned number by a power of two.
 fn evaluate_division(inst: &Inst, read: ReadOperand<'_>) -> Option<KnownLowBits> {
     let Inst::Binary { op, ty, a, .. } = inst else { return Some(KnownLowBits::UNKNOWN_BITS) };
-    let Some(n) = power_of_two(inst) else { return Some(KnownLowBits::UNKNOWN_BITS) };
+    let Some(n) = power_of_two_divisor(inst) else { return Some(KnownLowBits::UNKNOWN_BITS) };
     let a = read(*a, ty.bits())?;
-    let remainder = KnownLowBits::of_constant(n as i64 - 1, ty.bits());
+    let remainder = KnownLowBits::from_constant(n as i64 - 1, ty.bits());
     Some(match op {
         BinaryOp::Div => a.shift_right(n.trailing_zeros(), ty.bits(), false),
         _ => a.map_logic(&remainder, 0, |x, y| x & y),
@@ -326,16 +330,16 @@ fn evaluate_division(inst: &Inst, read: ReadOperand<'_>) -> Option<KnownLowBits>
 }
 
 /// The divisor of an unsigned division or remainder, if it is a power of two.
-pub(crate) fn power_of_two(inst: &Inst) -> Option<u64> {
+pub(crate) fn power_of_two_divisor(inst: &Inst) -> Option<u64> {
     let Inst::Binary { op: BinaryOp::Div | BinaryOp::Rem, ty, b: Operand::Int(n), .. } = inst else { return None };
     let n = *n as u64 & low_mask(ty.bits());
-    (is_word(*ty) && !ty.is_signed() && n.is_power_of_two()).then_some(n)
+    (is_int_word_type(*ty) && !ty.is_signed() && n.is_power_of_two()).then_some(n)
 }
 
 /// The bits of an unsigned number from `from` on.
 fn extract_field(ty: Type, a: &KnownLowBits, from: &KnownLowBits, len: &KnownLowBits) -> KnownLowBits {
     let Some((from, ones)) = field_position(ty.bits(), from, len) else { return KnownLowBits::UNKNOWN_BITS };
-    let ones = KnownLowBits::of_constant(ones as i64, ty.bits());
+    let ones = KnownLowBits::from_constant(ones as i64, ty.bits());
     a.shift_right(from, ty.bits(), false).map_logic(&ones, 0, |x, y| x & y)
 }
 

@@ -5,13 +5,13 @@
 //! compared register has its class.
 
 use super::body::{Block, stmt_defs};
-use super::classes::{LaneClass, RegisterClasses};
+use super::lane_classes::{LaneClass, LaneClasses};
 use rtcg_ptx::ast::*;
 
 /// The value that a predicate at the end of `block` never has in all lanes, if that is known.
 pub(crate) fn never_unanimous_value(
     block: &Block<'_>,
-    classes: &RegisterClasses,
+    classes: &LaneClasses,
     carry: Reg,
     predicate: Reg,
 ) -> Option<bool> {
@@ -50,7 +50,7 @@ fn last_definition<'b>(block: &'b Block<'_>, carry: Reg, end: usize, r: Reg) -> 
 }
 
 /// Whether no two adjacent lanes of eight have the same value in an operand of statement `at`.
-fn adjacent_lanes_differ(block: &Block<'_>, classes: &RegisterClasses, carry: Reg, at: usize, o: Operand) -> bool {
+fn adjacent_lanes_differ(block: &Block<'_>, classes: &LaneClasses, carry: Reg, at: usize, o: Operand) -> bool {
     let step = |o: Operand| classes.operand_class(o).lane_stride().map_or(0, |stride| stride as u32);
     if step(o) != 0 {
         return true;
@@ -70,8 +70,8 @@ fn adjacent_lanes_differ(block: &Block<'_>, classes: &RegisterClasses, carry: Re
 mod tests {
     use super::never_unanimous_value;
     use crate::jit::simt::body::Terminator;
-    use crate::jit::simt::plan::FunctionPlan;
-    use crate::jit::{Instrument, LaunchVariant};
+    use crate::jit::simt::function_plan::FunctionPlan;
+    use crate::jit::{Instrumentation, LaunchVariant};
     use rtcg_ptx::ast::FuncId;
 
     /// What the predicate of the kernel's only branch never is in all lanes.
@@ -82,14 +82,14 @@ mod tests {
             mov.u32 %r0, %tid.x; {condition} @%p bra $end; bar.sync 0; st.global.u32 [%d], %r0; $end: ret; }}"
         );
         let parsed = rtcg_ptx::parse(text.as_str());
-        assert!(!parsed.has_errors(), "{}", parsed.render("test"));
-        let variant = LaunchVariant::for_block([64, 1, 1]);
+        assert!(!parsed.has_errors(), "{}", parsed.render_diagnostics("test"));
+        let variant = LaunchVariant::from_block_shape([64, 1, 1]);
         let plan = FunctionPlan::new(
             &parsed.module,
             FuncId(0),
             variant,
             0,
-            (&Instrument::NO_INSTRUMENTATION, &Default::default()),
+            (&Instrumentation::NO_INSTRUMENTATION, &Default::default()),
         )
         .unwrap();
         let branch = |t: &Terminator| match t {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_agree_is_not_excluded() {
+    fn predicates_that_may_be_unanimous_are_not_excluded() {
         for condition in [
             "setp.lt.u32 %p, %r0, %r1;",
             "setp.eq.u32 %p, %r1, 3; xor.b32 %r0, %r0, 1;",

@@ -18,13 +18,13 @@ pub(crate) fn lower_param_addresses(module: &Arc<Module>) -> Arc<Module> {
     }
     let mut changed = Module::clone(module);
     for f in &mut changed.functions {
-        pass_pointers(f, module);
+        pass_variadic_pointers(f, module);
     }
     for f in changed.functions.iter_mut().filter(|f| !f.entry) {
         if is_variadic(&f.params) {
-            take_pointer(f);
+            replace_variadic_param_with_pointer(f);
         }
-        copy_to_local(f);
+        copy_params_to_local(f);
     }
     Arc::new(changed)
 }
@@ -76,10 +76,10 @@ fn rewrite_statements(f: &mut Function, mut make: impl FnMut(&mut Function, Stat
 }
 
 /// Calls of functions with any number of arguments pass the address of a local variable.
-fn pass_pointers(f: &mut Function, module: &Module) {
+fn pass_variadic_pointers(f: &mut Function, module: &Module) {
     let mut moved = vec![];
     rewrite_statements(f, |f, mut st| {
-        let before = pass_pointer(f, module, &mut st, &mut moved);
+        let before = pass_variadic_pointer(f, module, &mut st, &mut moved);
         let (span, line) = (st.span, st.line);
         let before = before.into_iter().map(|inst| Statement { guard: None, inst, span, line });
         before.chain([st]).collect()
@@ -99,7 +99,12 @@ fn pass_pointers(f: &mut Function, module: &Module) {
 
 /// Changes the last argument of a call, if it is one of any number, to a pointer, which the
 /// instructions that it returns make; the variable pointed to is added to `moved`.
-fn pass_pointer(f: &mut Function, module: &Module, st: &mut Statement, moved: &mut Vec<LocalVar>) -> Vec<Inst> {
+fn pass_variadic_pointer(
+    f: &mut Function,
+    module: &Module,
+    st: &mut Statement,
+    moved: &mut Vec<LocalVar>,
+) -> Vec<Inst> {
     let Inst::Call { callee, args, .. } = &mut st.inst else { return vec![] };
     let params = match callee {
         Callee::Direct(g) => &module.functions[g.index()].params,
@@ -148,7 +153,7 @@ fn new_local_variable(name: String, space: Space, size: u64, align: u32, span: S
 }
 
 /// The last parameter becomes a pointer, which stands where its address was taken.
-fn take_pointer(f: &mut Function) {
+fn replace_variadic_param_with_pointer(f: &mut Function) {
     let last = f.params.len() as u32 - 1;
     let param = &mut f.params[last as usize];
     (param.ty, param.size, param.align) = (Type::U64, 8, 8);
@@ -163,7 +168,7 @@ fn take_pointer(f: &mut Function) {
 }
 
 /// Copies parameters whose address is taken to local variables; all accesses go there.
-fn copy_to_local(f: &mut Function) {
+fn copy_params_to_local(f: &mut Function) {
     let list: Vec<(u32, LocalVar)> = address_taken_params(f)
         .into_iter()
         .map(|n| {

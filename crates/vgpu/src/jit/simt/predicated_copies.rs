@@ -5,23 +5,23 @@
 //! Assumes that small branches have been converted already.
 
 use super::body::{Block, FunctionBody, Stmt, Terminator};
-use super::classes::RegisterClasses;
-use super::flow::BitSet;
-use super::ifconvert::{add_guarded, can_be_guarded, new_predicate, positive_guard, stable_guard};
+use super::control_flow::BitSet;
+use super::ifconvert::{append_guarded_statement, can_guard_block, new_predicate, positive_guard, stable_guard};
+use super::lane_classes::LaneClasses;
 use rtcg_ptx::ast::*;
 use std::borrow::Cow;
 
 /// Rewrites the branches that `diverging` names; says whether anything changed.
 pub(crate) fn predicate_branches(
     body: &mut FunctionBody<'_>,
-    classes: &RegisterClasses,
+    classes: &LaneClasses,
     diverging: &[bool],
     live: &[BitSet],
 ) -> bool {
     let mut changed = false;
     let mut taken = vec![false; body.blocks.len()];
     for head in 0..diverging.len() {
-        if let Some(chain) = plain_loop(body, head, diverging)
+        if let Some(chain) = find_simple_loop(body, head, diverging)
             && !chain.blocks.iter().any(|&b| taken[b])
             && !chain.loses_uniformity(body, classes, diverging, live)
         {
@@ -31,7 +31,7 @@ pub(crate) fn predicate_branches(
         }
     }
     for b in 0..diverging.len() {
-        if diverging[b] && !taken[b] && predicate_sides(body, classes, b, live) {
+        if diverging[b] && !taken[b] && predicate_branch_sides(body, classes, b, live) {
             changed = true;
         }
     }
@@ -50,7 +50,7 @@ impl LoopChain {
     fn loses_uniformity(
         &self,
         body: &FunctionBody<'_>,
-        classes: &RegisterClasses,
+        classes: &LaneClasses,
         diverging: &[bool],
         live: &[BitSet],
     ) -> bool {
@@ -61,26 +61,26 @@ impl LoopChain {
 }
 
 /// Whether a guarded copy of `block` would write registers of one value for all lanes under a guard.
-fn writes_scalars_under_guard(block: &Block<'_>, classes: &RegisterClasses, keep: &BitSet) -> bool {
+fn writes_scalars_under_guard(block: &Block<'_>, classes: &LaneClasses, keep: &BitSet) -> bool {
     block.stmts.iter().any(|st| {
         let effect = st.guard.is_some()
             || !super::pure_instructions::is_pure(&st.inst) && !matches!(&*st.inst, Inst::Cvta { .. });
         let mut found = false;
         super::operands::for_each_def(&st.inst, &mut |r| {
-            found |= (effect || keep.contains_or_beyond(r.index())) && classes.is_known_scalar(r);
+            found |= (effect || keep.contains_if_in_range(r.index())) && classes.is_known_scalar(r);
         });
         found
     })
 }
 
 /// The chain that begins at `head`, when its lanes may part.
-fn plain_loop(body: &FunctionBody<'_>, head: usize, diverging: &[bool]) -> Option<LoopChain> {
+fn find_simple_loop(body: &FunctionBody<'_>, head: usize, diverging: &[bool]) -> Option<LoopChain> {
     let mut chain = LoopChain { blocks: vec![], exit: usize::MAX };
     let mut at = head;
     let mut parts = false;
     loop {
         let block = &body.blocks[at];
-        if chain.blocks.len() >= 8 || !can_be_guarded(block) {
+        if chain.blocks.len() >= 8 || !can_guard_block(block) {
             return None;
         }
         if at != head && block.preds.len() != 1 {
@@ -189,7 +189,7 @@ fn predicate_loop(body: &mut FunctionBody<'_>, chain: &LoopChain, live: &[BitSet
         let copy = copy_of(i);
         let (stmts, index) = (body.blocks[b].stmts.clone(), body.blocks[b].term_index);
         for st in stmts {
-            add_guarded(body, copy, st, in_loop, &live[chain.exit]);
+            append_guarded_statement(body, copy, st, in_loop, &live[chain.exit]);
         }
         let Some((guard, next)) = continue_guard(&body.blocks[b].term, chain.exit) else {
             body.blocks[copy].term = Terminator::Jump(copy_of(i + 1));
@@ -218,9 +218,9 @@ fn predicate_loop(body: &mut FunctionBody<'_>, chain: &LoopChain, live: &[BitSet
 }
 
 /// Copies the sides of the branch at the end of `b` into one guarded block.
-fn predicate_sides(body: &mut FunctionBody<'_>, classes: &RegisterClasses, b: usize, live: &[BitSet]) -> bool {
+fn predicate_branch_sides(body: &mut FunctionBody<'_>, classes: &LaneClasses, b: usize, live: &[BitSet]) -> bool {
     let Terminator::Branch { guard, taken, fall } = body.blocks[b].term else { return false };
-    let plain = |x: usize| x < live.len() && x != b && body.blocks[x].preds == [b] && can_be_guarded(&body.blocks[x]);
+    let plain = |x: usize| x < live.len() && x != b && body.blocks[x].preds == [b] && can_guard_block(&body.blocks[x]);
     let goes = |x: usize| if let Terminator::Jump(j) = body.blocks[x].term { Some(j) } else { None };
     let (sides, join) = if plain(taken) && goes(taken) == Some(fall) {
         (vec![(taken, false)], fall)
@@ -250,7 +250,7 @@ fn predicate_sides(body: &mut FunctionBody<'_>, classes: &RegisterClasses, b: us
     for (s, negated) in sides {
         let g = Guard { reg: stable.reg, negated: stable.negated ^ negated };
         for st in body.blocks[s].stmts.clone() {
-            add_guarded(body, some, st, g, &keep);
+            append_guarded_statement(body, some, st, g, &keep);
         }
     }
     body.blocks[some].term = Terminator::Jump(join);

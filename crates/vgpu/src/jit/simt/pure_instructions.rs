@@ -1,7 +1,7 @@
 //! Arithmetic: which instructions are pure functions of registers, and the operands, results and
 //! widths of each. Every back end lowers them by these lists.
 
-use super::width::RegWidth;
+use super::register_width::RegWidth;
 use rtcg_ptx::ast::{BinaryOp, Inst, Operand, PredSrc, Reg, TernaryOp, Type, UnaryOp};
 use smallvec::{SmallVec, smallvec};
 
@@ -50,36 +50,36 @@ pub fn writes_carry(inst: &Inst) -> bool {
 pub fn source_operands(inst: &Inst) -> SourceOperands {
     use Inst::*;
     match inst {
-        Unary { ty, a, .. } => smallvec![(*a, RegWidth::of_type(*ty))],
-        Binary { op, ty, a, b, .. } => smallvec![(*a, RegWidth::of_type(*ty)), (*b, second_operand_width(*op, *ty))],
+        Unary { ty, a, .. } => smallvec![(*a, RegWidth::from_type(*ty))],
+        Binary { op, ty, a, b, .. } => smallvec![(*a, RegWidth::from_type(*ty)), (*b, second_operand_width(*op, *ty))],
         Ternary { op, ty, a, b, c, .. } => {
-            let [wa, wb, wc] = ternary_widths(*op, *ty);
+            let [wa, wb, wc] = ternary_operand_widths(*op, *ty);
             smallvec![(*a, wa), (*b, wb), (*c, wc)]
         }
         Bfi { ty, a, b, pos, len, .. } => {
-            let w = RegWidth::of_type(*ty);
+            let w = RegWidth::from_type(*ty);
             smallvec![(*a, w), (*b, w), (*pos, RegWidth::W32), (*len, RegWidth::W32)]
         }
         Carry { ty, a, b, c, .. } => {
-            let w = RegWidth::of_type(*ty);
+            let w = RegWidth::from_type(*ty);
             [Some(*a), Some(*b), *c].into_iter().flatten().map(|x| (x, w)).collect()
         }
         Slct { ty, cty, a, b, c, .. } => {
-            smallvec![(*a, RegWidth::of_type(*ty)), (*b, RegWidth::of_type(*ty)), (*c, RegWidth::of_type(*cty))]
+            smallvec![(*a, RegWidth::from_type(*ty)), (*b, RegWidth::from_type(*ty)), (*c, RegWidth::from_type(*cty))]
         }
         Selp { ty, a, b, pred, .. } => {
-            smallvec![(*a, RegWidth::of_type(*ty)), (*b, RegWidth::of_type(*ty)), (*pred, RegWidth::Pred)]
+            smallvec![(*a, RegWidth::from_type(*ty)), (*b, RegWidth::from_type(*ty)), (*pred, RegWidth::Pred)]
         }
         Setp { ty, combine, a, b, .. } | Set { ty, combine, a, b, .. } => {
-            let mut list: SourceOperands = smallvec![(*a, RegWidth::of_type(*ty)), (*b, RegWidth::of_type(*ty))];
+            let mut list: SourceOperands = smallvec![(*a, RegWidth::from_type(*ty)), (*b, RegWidth::from_type(*ty))];
             if let Some((_, PredSrc::Reg { reg, .. })) = combine {
                 list.push((Operand::Reg(*reg), RegWidth::Pred));
             }
             list
         }
-        Mov { ty, src, .. } | MovUnpack { ty, src, .. } => smallvec![(*src, RegWidth::of_type(*ty))],
+        Mov { ty, src, .. } | MovUnpack { ty, src, .. } => smallvec![(*src, RegWidth::from_type(*ty))],
         MovPack { ty, srcs, .. } => srcs.iter().map(|s| (*s, element_width(*ty, srcs.len()))).collect(),
-        Cvt { sty, a, .. } => smallvec![(*a, RegWidth::of_type(*sty))],
+        Cvt { sty, a, .. } => smallvec![(*a, RegWidth::from_type(*sty))],
         CvtIntPack { a, b, c, .. } => [a, b, c].into_iter().map(|o| (*o, RegWidth::W32)).collect(),
         // What the instruction is travels as an operand, for it does not fit anywhere else.
         Video { video, a, b, c, .. } => smallvec![
@@ -88,7 +88,7 @@ pub fn source_operands(inst: &Inst) -> SourceOperands {
             (*c, RegWidth::W32),
             (Operand::Int(crate::softmath::video::encode_video(video) as i64), RegWidth::W64)
         ],
-        CvtPack { sty, a, b, .. } => smallvec![(*a, RegWidth::of_type(*sty)), (*b, RegWidth::of_type(*sty))],
+        CvtPack { sty, a, b, .. } => smallvec![(*a, RegWidth::from_type(*sty)), (*b, RegWidth::from_type(*sty))],
         _ => SourceOperands::new(),
     }
 }
@@ -97,13 +97,13 @@ pub fn source_operands(inst: &Inst) -> SourceOperands {
 pub fn dest_registers(inst: &Inst) -> DestRegs {
     use Inst::*;
     match inst {
-        Unary { op, ty, dst, .. } => smallvec![(*dst, unary_result(*op, *ty))],
+        Unary { op, ty, dst, .. } => smallvec![(*dst, unary_result_width(*op, *ty))],
         Binary { op, ty, dst, .. } => {
-            let w = if *op == BinaryOp::MulWide { double_width(*ty) } else { RegWidth::of_type(*ty) };
+            let w = if *op == BinaryOp::MulWide { double_width(*ty) } else { RegWidth::from_type(*ty) };
             smallvec![(*dst, w)]
         }
         Ternary { op, ty, dst, .. } => {
-            let w = if *op == TernaryOp::MadWide { double_width(*ty) } else { RegWidth::of_type(*ty) };
+            let w = if *op == TernaryOp::MadWide { double_width(*ty) } else { RegWidth::from_type(*ty) };
             smallvec![(*dst, w)]
         }
         Bfi { ty, dst, .. }
@@ -115,7 +115,7 @@ pub fn dest_registers(inst: &Inst) -> DestRegs {
         | Set { dty: ty, dst, .. }
         | Cvt { dty: ty, dst, .. }
         | CvtPack { dty: ty, dst, .. } => {
-            smallvec![(*dst, RegWidth::of_type(*ty))]
+            smallvec![(*dst, RegWidth::from_type(*ty))]
         }
         CvtIntPack { dst, .. } | Video { dst, .. } => smallvec![(*dst, RegWidth::W32)],
         Setp { dst, dst2, .. } => [*dst, *dst2].into_iter().flatten().map(|d| (d, RegWidth::Pred)).collect(),
@@ -132,24 +132,24 @@ pub(crate) fn result_type(inst: &Inst) -> Option<Type> {
     }
 }
 
-fn unary_result(op: UnaryOp, ty: Type) -> RegWidth {
+fn unary_result_width(op: UnaryOp, ty: Type) -> RegWidth {
     use UnaryOp::*;
     match op {
         Popc | Clz | Bfind { .. } | PendingCount => RegWidth::W32,
         TestFinite | TestInfinite | TestNumber | TestNotANumber | TestNormal | TestSubnormal => RegWidth::Pred,
-        _ => RegWidth::of_type(ty),
+        _ => RegWidth::from_type(ty),
     }
 }
 
 fn second_operand_width(op: BinaryOp, ty: Type) -> RegWidth {
     match op {
         BinaryOp::Shl | BinaryOp::Shr => RegWidth::W32,
-        _ => RegWidth::of_type(ty),
+        _ => RegWidth::from_type(ty),
     }
 }
 
-fn ternary_widths(op: TernaryOp, ty: Type) -> [RegWidth; 3] {
-    let w = RegWidth::of_type(ty);
+fn ternary_operand_widths(op: TernaryOp, ty: Type) -> [RegWidth; 3] {
+    let w = RegWidth::from_type(ty);
     match op {
         TernaryOp::MadWide => [w, w, double_width(ty)],
         TernaryOp::Bfe => [w, RegWidth::W32, RegWidth::W32],

@@ -3,13 +3,13 @@
 //! what is computed from them.
 //!
 //! A branch on such a register is treated as if it were uniform when registers get their classes
-//! (see [`super::classes`]): the rare warp that does diverge continues in masked code. So the
+//! (see [`super::lane_classes`]): the rare warp that does diverge continues in masked code. So the
 //! addresses of unrolled grid-stride loops stay affine, although the number of their first iterations differs
 //! between the lanes of one warp of the grid.
 
 use super::body::{FunctionBody, Stmt, stmt_defs};
-use super::classes::{LaneClass, RegisterClasses};
-use super::flow::BitSet;
+use super::control_flow::BitSet;
+use super::lane_classes::{LaneClass, LaneClasses};
 use super::pure_instructions;
 use rtcg_ptx::ast::*;
 
@@ -18,11 +18,7 @@ const MIN_RARE_DIVISOR: i64 = 32;
 
 /// The varying registers whose lanes rarely disagree; never those of `spread`, which were written
 /// by some lanes only.
-pub(crate) fn rarely_divergent_registers(
-    body: &FunctionBody<'_>,
-    classes: &RegisterClasses,
-    spread: &BitSet,
-) -> BitSet {
+pub(crate) fn rarely_divergent_registers(body: &FunctionBody<'_>, classes: &LaneClasses, spread: &BitSet) -> BitSet {
     let mut set = BitSet::new(body.widths.len());
     for r in (0..body.widths.len()).filter(|&r| !spread.contains(r)) {
         set.insert_bit(r);
@@ -31,7 +27,7 @@ pub(crate) fn rarely_divergent_registers(
     while changed {
         changed = false;
         for st in body.blocks.iter().flat_map(|b| &b.stmts) {
-            if !rarely_differs(classes, &set, st) {
+            if !result_rarely_differs(classes, &set, st) {
                 stmt_defs(st, body.carry_flag(), &mut |r| {
                     changed |= set.contains(r.index());
                     set.remove_bit(r.index());
@@ -43,8 +39,8 @@ pub(crate) fn rarely_divergent_registers(
 }
 
 /// Whether the results of `st` belong to the set, as far as is known.
-fn rarely_differs(classes: &RegisterClasses, set: &BitSet, st: &Stmt<'_>) -> bool {
-    let level = |r: Reg| match classes.class_of(r) {
+fn result_rarely_differs(classes: &LaneClasses, set: &BitSet, st: &Stmt<'_>) -> bool {
+    let level = |r: Reg| match classes.lane_class_of(r) {
         LaneClass::Uniform => true,
         LaneClass::Varying | LaneClass::Chunked(0) => set.contains(r.index()),
         _ => false,
@@ -52,9 +48,9 @@ fn rarely_differs(classes: &RegisterClasses, set: &BitSet, st: &Stmt<'_>) -> boo
     if !pure_instructions::is_pure(&st.inst) || st.guard.is_some_and(|g| !level(g.reg)) {
         return false;
     }
-    let steps = rarely_steps(classes, &st.inst);
+    let steps = result_rarely_changes(classes, &st.inst);
     pure_instructions::source_operands(&st.inst).iter().all(|(o, _)| match o {
-        Operand::Reg(r) => level(*r) || (steps && classes.class_of(*r).is_scalar()),
+        Operand::Reg(r) => level(*r) || (steps && classes.lane_class_of(*r).is_scalar()),
         other => {
             classes.operand_class(*other) == LaneClass::Uniform || (steps && classes.operand_class(*other).is_scalar())
         }
@@ -62,7 +58,7 @@ fn rarely_differs(classes: &RegisterClasses, set: &BitSet, st: &Stmt<'_>) -> boo
 }
 
 /// Whether the result changes rarely while one operand goes up steadily from lane to lane.
-fn rarely_steps(classes: &RegisterClasses, inst: &Inst) -> bool {
+fn result_rarely_changes(classes: &LaneClasses, inst: &Inst) -> bool {
     let uniform = |o: Operand| classes.operand_class(o) == LaneClass::Uniform;
     match inst {
         Inst::Setp { cmp, ty, a, b, .. } => {

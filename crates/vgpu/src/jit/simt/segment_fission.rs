@@ -8,10 +8,10 @@
 //! Assumes that the statements of a segment may be interleaved between lanes in any way.
 
 use super::body::{FunctionBody, Stmt, stmt_defs, stmt_uses};
-use super::classes::{ExecMode, LaneClass, RegisterClasses};
-use super::flow::BitSet;
+use super::control_flow::BitSet;
+use super::lane_classes::{ExecMode, LaneClass, LaneClasses};
 use super::pure_instructions::is_pure;
-use super::width::{CHUNKS_PER_WARP, EmitShape};
+use super::register_width::{CHUNKS_PER_WARP, EmitShape};
 use rtcg_ptx::ast::{AddrBase, Inst, Reg};
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ const MIN_CUTS: usize = 2;
 /// counted from the segment's begin. `live` are the registers that are read after the block.
 pub(crate) fn fission_points(
     body: &FunctionBody<'_>,
-    classes: &RegisterClasses,
+    classes: &LaneClasses,
     stmts: &[Stmt<'_>],
     segments: &[(usize, usize, bool)],
     mut live: BitSet,
@@ -34,7 +34,7 @@ pub(crate) fn fission_points(
     let mut result: Vec<Vec<usize>> = segments
         .iter()
         .rev()
-        .map(|&(from, to, _)| Segment::new(body, classes, &stmts[from..to]).piece_ends(&mut live))
+        .map(|&(from, to, _)| Segment::new(body, classes, &stmts[from..to]).fission_piece_ends(&mut live))
         .collect();
     result.reverse();
     result
@@ -42,20 +42,20 @@ pub(crate) fn fission_points(
 
 struct Segment<'x, 'm> {
     body: &'x FunctionBody<'m>,
-    classes: &'x RegisterClasses,
+    classes: &'x LaneClasses,
     stmts: &'x [Stmt<'m>],
 }
 
 impl<'x, 'm> Segment<'x, 'm> {
-    fn new(body: &'x FunctionBody<'m>, classes: &'x RegisterClasses, stmts: &'x [Stmt<'m>]) -> Self {
+    fn new(body: &'x FunctionBody<'m>, classes: &'x LaneClasses, stmts: &'x [Stmt<'m>]) -> Self {
         Segment { body, classes, stmts }
     }
 
     /// The ends of the pieces. Brings `live` from the segment's end to its begin.
-    fn piece_ends(&self, live: &mut BitSet) -> Vec<usize> {
+    fn fission_piece_ends(&self, live: &mut BitSet) -> Vec<usize> {
         let n = self.stmts.len();
         let links = self.single_live_values(live);
-        let copies = self.live_copies();
+        let copies = self.live_scalar_copies();
         let mut ends = vec![];
         let mut computed: HashMap<Reg, bool> = HashMap::new();
         for (k, st) in self.stmts.iter().enumerate() {
@@ -64,7 +64,7 @@ impl<'x, 'm> Segment<'x, 'm> {
             });
             if let Some(r) = links[k + 1]
                 && computed.get(&r) == Some(&true)
-                && self.n_vectors(r) + copies[k + 1] <= MAX_LIVE_VECTORS_AT_CUT
+                && self.vector_count_of_register(r) + copies[k + 1] <= MAX_LIVE_VECTORS_AT_CUT
             {
                 ends.push(k + 1);
             }
@@ -76,15 +76,15 @@ impl<'x, 'm> Segment<'x, 'm> {
         ends
     }
 
-    fn n_vectors(&self, r: Reg) -> usize {
-        self.body.widths[r.index()].n_parts(EmitShape::Chunk) * CHUNKS_PER_WARP
+    fn vector_count_of_register(&self, r: Reg) -> usize {
+        self.body.widths[r.index()].part_count(EmitShape::Chunk) * CHUNKS_PER_WARP
     }
 
     /// Before each statement (and after the last) the only varying register of the segment that is
     /// alive, if it is an operand of arithmetic next.
     fn single_live_values(&self, live: &mut BitSet) -> Vec<Option<Reg>> {
         let carry = self.body.carry_flag();
-        let varying = |r: Reg| !self.classes.class_of(r).is_scalar();
+        let varying = |r: Reg| !self.classes.lane_class_of(r).is_scalar();
         let mut alive: HashMap<Reg, bool> = HashMap::new();
         let mut note = |r: Reg| {
             if varying(r) && live.contains(r.index()) {
@@ -117,19 +117,23 @@ impl<'x, 'm> Segment<'x, 'm> {
 
     /// Before each statement (and after the last) how many vectors hold copies of scalars that are
     /// operands of the lanes both before and after it.
-    fn live_copies(&self) -> Vec<usize> {
+    fn live_scalar_copies(&self) -> Vec<usize> {
         let mut spans: HashMap<Reg, (usize, usize)> = HashMap::new();
         for (k, st) in self.stmts.iter().enumerate().filter(|(_, st)| self.classes.exec_mode(st) == ExecMode::Lanes) {
-            let base = scalar_base(&st.inst, self.classes);
+            let base = scalar_address_base(&st.inst, self.classes);
             stmt_uses(st, self.body.carry_flag(), &mut |r| {
-                if self.classes.class_of(r).is_scalar() && Some(r) != base {
+                if self.classes.lane_class_of(r).is_scalar() && Some(r) != base {
                     spans.entry(r).or_insert((k, k)).1 = k;
                 }
             });
         }
         let mut change = vec![0_isize; self.stmts.len() + 1];
         for (&r, &(first, last)) in &spans {
-            let vectors = if self.classes.class_of(r) == LaneClass::Uniform { 1 } else { self.n_vectors(r) as isize };
+            let vectors = if self.classes.lane_class_of(r) == LaneClass::Uniform {
+                1
+            } else {
+                self.vector_count_of_register(r) as isize
+            };
             change[first + 1] += vectors;
             change[last + 1] -= vectors;
         }
@@ -144,10 +148,10 @@ impl<'x, 'm> Segment<'x, 'm> {
 }
 
 /// The register that an access counts its address from, if the lanes' addresses are made of one scalar.
-fn scalar_base(inst: &Inst, classes: &RegisterClasses) -> Option<Reg> {
+fn scalar_address_base(inst: &Inst, classes: &LaneClasses) -> Option<Reg> {
     match inst {
         Inst::Ld { addr, .. } | Inst::St { addr, .. } => match addr.base {
-            AddrBase::Reg(r) if classes.class_of(r).is_scalar() => Some(r),
+            AddrBase::Reg(r) if classes.lane_class_of(r).is_scalar() => Some(r),
             _ => None,
         },
         _ => None,

@@ -1,7 +1,7 @@
 //! Where a block's statements must not be interleaved between chunks of lanes.
 
-use super::body::{BlockRole, Stmt, block_role};
-use super::classes::{ExecMode, LaneClass, RegisterClasses};
+use super::body::{BlockBoundaryKind, Stmt, block_boundary_kind};
+use super::lane_classes::{ExecMode, LaneClass, LaneClasses};
 use rtcg_ptx::ast::*;
 
 /// Whether all lanes must have come up to a statement before any goes beyond it.
@@ -31,18 +31,18 @@ pub(crate) fn is_ordering_point(inst: &Inst) -> bool {
         | StackRestore { .. }
         | Brkpt
         | Trap => true,
-        _ => block_role(inst) != BlockRole::Simple,
+        _ => block_boundary_kind(inst) != BlockBoundaryKind::Simple,
     }
 }
 
 /// A load whose memory does not change while the kernel runs.
-fn is_invariant(space: Space, nc: bool) -> bool {
+fn is_invariant_load(space: Space, nc: bool) -> bool {
     nc || matches!(space, Space::Const | Space::Param)
 }
 
 /// Segments as (begin, end, whether it is one ordering point).
 pub(crate) fn split_into_segments(
-    classes: &RegisterClasses,
+    classes: &LaneClasses,
     carry: Reg,
     stmts: &[Stmt<'_>],
     masked: bool,
@@ -59,7 +59,8 @@ pub(crate) fn split_into_segments(
         out.len()
     };
     let mut points = vec![];
-    let uniform_guard = |st: &Stmt<'_>| st.guard.filter(|g| !masked && classes.class_of(g.reg) == LaneClass::Uniform);
+    let uniform_guard =
+        |st: &Stmt<'_>| st.guard.filter(|g| !masked && classes.lane_class_of(g.reg) == LaneClass::Uniform);
     for (i, st) in stmts.iter().enumerate() {
         if is_ordering_point(&st.inst) {
             close(&mut begin, i, &mut stored);
@@ -75,7 +76,10 @@ pub(crate) fn split_into_segments(
         }
         match &*st.inst {
             Inst::Ld { space, nc, .. }
-                if !is_invariant(*space, *nc) && !masked && stored && classes.exec_mode(st) == ExecMode::Uniform =>
+                if !is_invariant_load(*space, *nc)
+                    && !masked
+                    && stored
+                    && classes.exec_mode(st) == ExecMode::Uniform =>
             {
                 close(&mut begin, i, &mut stored);
             }
@@ -98,7 +102,7 @@ pub(crate) fn split_into_segments(
 
 /// A uniform guard is evaluated once per segment, so its register must not change inside.
 fn is_guard_overwritten(
-    classes: &RegisterClasses,
+    classes: &LaneClasses,
     carry: Reg,
     stmts: &[Stmt<'_>],
     begin: usize,
@@ -106,7 +110,7 @@ fn is_guard_overwritten(
     masked: bool,
 ) -> bool {
     let Some(g) = stmts[i].guard else { return false };
-    if masked || !classes.class_of(g.reg).is_scalar() {
+    if masked || !classes.lane_class_of(g.reg).is_scalar() {
         return false;
     }
     let mut hit = false;

@@ -6,9 +6,9 @@
 //! those of `x`. So it must not be entered between the sum and what reads it.
 
 use super::body::{Block, FunctionBody, stmt_defs};
-use super::classes::CHUNKED_BITS;
-use super::flow::BitSet;
-use super::low_bits::is_word;
+use super::control_flow::BitSet;
+use super::lane_classes::CHUNK_LANES_LOG2;
+use super::low_bits::is_int_word_type;
 use rtcg_ptx::ast::*;
 use std::collections::HashMap;
 
@@ -31,9 +31,9 @@ fn biased_dividends_in_block(block: &Block<'_>, carry: Reg, found: &mut HashMap<
     // By register: the number whose sign it holds in all bits, or in the lowest ones.
     let (mut signs, mut biases): (HashMap<Reg, Reg>, HashMap<Reg, Reg>) = Default::default();
     for st in &block.stmts {
-        let sign = match_sign(&st.inst);
-        let bias = match_bias(&st.inst, &signs);
-        if let (Some((sum, x)), None) = (biased_sum(&st.inst, &biases), st.guard) {
+        let sign = match_sign_shift(&st.inst);
+        let bias = match_bias_shift(&st.inst, &signs);
+        if let (Some((sum, x)), None) = (match_biased_sum(&st.inst, &biases), st.guard) {
             found.insert(sum, x);
         }
         stmt_defs(st, carry, &mut |r| {
@@ -49,21 +49,22 @@ fn biased_dividends_in_block(block: &Block<'_>, carry: Reg, found: &mut HashMap<
 }
 
 /// `sign = x >> 31`
-fn match_sign(inst: &Inst) -> Option<(Reg, Reg)> {
+fn match_sign_shift(inst: &Inst) -> Option<(Reg, Reg)> {
     match inst {
         Inst::Binary { op: BinaryOp::Shr, ty, dst, a: Operand::Reg(x), b: Operand::Int(n), .. } => {
-            (is_word(*ty) && ty.is_signed() && *n == i64::from(ty.bits()) - 1).then_some((*dst, *x))
+            (is_int_word_type(*ty) && ty.is_signed() && *n == i64::from(ty.bits()) - 1).then_some((*dst, *x))
         }
         _ => None,
     }
 }
 
 /// `bias = sign >>> 27`; quotients by less than the lanes of a chunk gain nothing.
-fn match_bias(inst: &Inst, signs: &HashMap<Reg, Reg>) -> Option<(Reg, Reg)> {
+fn match_bias_shift(inst: &Inst, signs: &HashMap<Reg, Reg>) -> Option<(Reg, Reg)> {
     match inst {
         Inst::Binary { op: BinaryOp::Shr, ty, dst, a: Operand::Reg(sign), b: Operand::Int(n), .. } => {
             let log = i64::from(ty.bits()) - n;
-            let fits = is_word(*ty) && !ty.is_signed() && (CHUNKED_BITS..i64::from(ty.bits())).contains(&log);
+            let fits =
+                is_int_word_type(*ty) && !ty.is_signed() && (CHUNK_LANES_LOG2..i64::from(ty.bits())).contains(&log);
             signs.get(sign).filter(|_| fits).map(|x| (*dst, *x))
         }
         _ => None,
@@ -71,7 +72,7 @@ fn match_bias(inst: &Inst, signs: &HashMap<Reg, Reg>) -> Option<(Reg, Reg)> {
 }
 
 /// `sum = x + bias`
-fn biased_sum(inst: &Inst, biases: &HashMap<Reg, Reg>) -> Option<(Reg, Reg)> {
+fn match_biased_sum(inst: &Inst, biases: &HashMap<Reg, Reg>) -> Option<(Reg, Reg)> {
     let Inst::Binary { op: BinaryOp::Add, ty, mods, dst, a: Operand::Reg(a), b: Operand::Reg(b) } = inst else {
         return None;
     };
@@ -83,5 +84,5 @@ fn biased_sum(inst: &Inst, biases: &HashMap<Reg, Reg>) -> Option<(Reg, Reg)> {
     } else {
         return None;
     };
-    (is_word(*ty) && !mods.sat && dst != x).then_some((*dst, *x))
+    (is_int_word_type(*ty) && !mods.sat && dst != x).then_some((*dst, *x))
 }

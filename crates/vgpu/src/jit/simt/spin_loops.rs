@@ -4,12 +4,12 @@
 //! atomic inside it returned, or a call of a function that does such a thing.
 
 use super::body::{FunctionBody, Terminator, stmt_defs, stmt_uses};
-use super::flow;
+use super::control_flow;
 use rtcg_ptx::ast::*;
 use std::collections::HashSet;
 
 /// Whether what the instruction gives depends on other threads; a call aside.
-fn is_polling(i: &Inst) -> bool {
+fn is_polling_inst(i: &Inst) -> bool {
     match i {
         Inst::Ld { sem, space, .. } => {
             *sem != MemorySemantics::Weak && !matches!(space, Space::Local | Space::Param | Space::Const)
@@ -42,7 +42,7 @@ fn polls_or_calls(i: &Inst, watching: &HashSet<FuncId>) -> bool {
     match i {
         Inst::Call { callee: Callee::Direct(f), .. } => watching.contains(f),
         Inst::Call { callee: Callee::Indirect { .. }, .. } => !watching.is_empty(),
-        _ => is_polling(i),
+        _ => is_polling_inst(i),
     }
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn spin_back_edges(body: &FunctionBody<'_>, watching: &HashSet<FuncId
     if !body.blocks.iter().flat_map(|b| &b.stmts).any(|s| polls(&s.inst)) {
         return vec![];
     }
-    let loops = flow::loop_exits_first(body, &flow::immediate_dominators(body)).loops;
+    let loops = control_flow::find_natural_loops(body, &control_flow::immediate_dominators(body)).loops;
     let mut edges = vec![];
     for (header, blocks) in loops {
         let tainted = tainted_registers(body, &blocks, &polls);
@@ -71,13 +71,17 @@ pub(crate) fn spin_back_edges(body: &FunctionBody<'_>, watching: &HashSet<FuncId
 }
 
 /// Registers that depend on a watched statement of the loop.
-fn tainted_registers(body: &FunctionBody<'_>, blocks: &flow::BitSet, polls: &dyn Fn(&Inst) -> bool) -> flow::BitSet {
+fn tainted_registers(
+    body: &FunctionBody<'_>,
+    blocks: &control_flow::BitSet,
+    polls: &dyn Fn(&Inst) -> bool,
+) -> control_flow::BitSet {
     let carry = body.carry_flag();
-    let mut set = flow::BitSet::new(body.widths.len());
+    let mut set = control_flow::BitSet::new(body.widths.len());
     // What a call gives comes by way of a record.
     let calls = |st: &&super::body::Stmt<'_>| matches!(&*st.inst, Inst::Call { .. }) && polls(&st.inst);
     let called = blocks.iter_bits().flat_map(|b| &body.blocks[b].stmts).any(|st| calls(&st));
-    let polls = |i: &Inst| polls(i) || called && reads_record(i);
+    let polls = |i: &Inst| polls(i) || called && reads_call_record(i);
     loop {
         let mut changed = false;
         for st in blocks.iter_bits().flat_map(|b| &body.blocks[b].stmts) {
@@ -94,6 +98,6 @@ fn tainted_registers(body: &FunctionBody<'_>, blocks: &flow::BitSet, polls: &dyn
 }
 
 /// Whether it reads an argument or a result of a call.
-fn reads_record(i: &Inst) -> bool {
+fn reads_call_record(i: &Inst) -> bool {
     matches!(i, Inst::Ld { space: Space::Param, addr: Addr { base: AddrBase::Symbol(Symbol::Local(_)), .. }, .. })
 }

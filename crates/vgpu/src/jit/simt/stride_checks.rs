@@ -8,7 +8,7 @@
 //! the whole warp goes on in masked code from the beginning of that block.
 
 use super::body::Stmt;
-use super::classes::{ExecMode, LaneClass, RegisterClasses};
+use super::lane_classes::{ExecMode, LaneClass, LaneClasses};
 use rtcg_ptx::ast::*;
 
 /// What converged code checks of an operand and its class.
@@ -21,7 +21,7 @@ pub(crate) enum StrideCheck {
 }
 
 /// What converged code checks for `st`.
-pub(crate) fn stride_check(classes: &RegisterClasses, st: &Stmt<'_>) -> Option<StrideCheck> {
+pub(crate) fn stride_check(classes: &LaneClasses, st: &Stmt<'_>) -> Option<StrideCheck> {
     match &*st.inst {
         Inst::Binary { op: BinaryOp::Add, ty, dst, .. } => {
             let operand = Operand::Reg(classes.biased_dividend(*dst)?);
@@ -36,7 +36,7 @@ pub(crate) fn stride_check(classes: &RegisterClasses, st: &Stmt<'_>) -> Option<S
             let (operand, signed) = widened_operand(classes, &st.inst)?;
             let class = classes.operand_class(operand);
             let scalar = classes.exec_mode(st) != ExecMode::Lanes;
-            (scalar && has_stride(class) && !classes.never_wraps(operand, 32)).then_some(StrideCheck::NoWrap {
+            (scalar && has_stride(class) && !classes.lanes_never_wrap(operand, 32)).then_some(StrideCheck::NoWrap {
                 operand,
                 class,
                 signed,
@@ -50,7 +50,7 @@ fn has_stride(class: LaneClass) -> bool {
 }
 
 /// The operand with a stride that is widened, and whether it is read as signed.
-fn widened_operand(classes: &RegisterClasses, inst: &Inst) -> Option<(Operand, bool)> {
+fn widened_operand(classes: &LaneClasses, inst: &Inst) -> Option<(Operand, bool)> {
     match inst {
         Inst::Binary { op: BinaryOp::MulWide, ty, a, b, .. }
         | Inst::Ternary { op: TernaryOp::MadWide, ty, a, b, .. } => {
@@ -63,6 +63,6 @@ fn widened_operand(classes: &RegisterClasses, inst: &Inst) -> Option<(Operand, b
 }
 
 /// Whether converged code checks something for `st`.
-pub(crate) fn needs_check(classes: &RegisterClasses, st: &Stmt<'_>) -> bool {
+pub(crate) fn needs_stride_check(classes: &LaneClasses, st: &Stmt<'_>) -> bool {
     stride_check(classes, st).is_some()
 }

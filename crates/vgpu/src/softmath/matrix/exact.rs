@@ -8,7 +8,7 @@ use crate::softmath::float::{FloatFormat, RoundMode, round_and_pack};
 use rtcg_ptx::ast::MatrixType;
 
 /// Bits after the binary point of a term whose exponent is the largest.
-pub const FRACTION_BITS: i32 = 25;
+pub const SUM_FRACTION_BITS: i32 = 25;
 /// Exponents below this one count as it.
 pub const MIN_EXPONENT: i32 = -126;
 
@@ -57,7 +57,7 @@ impl ExactNumber {
         }
     }
 
-    fn product_with(self, o: ExactNumber) -> ExactNumber {
+    fn multiply(self, o: ExactNumber) -> ExactNumber {
         use ExactNumber::*;
         match (self, o) {
             (Nan, _) | (_, Nan) => Nan,
@@ -85,7 +85,7 @@ impl ExactNumber {
     }
 
     /// In units of `2^unit`, cut towards zero.
-    fn in_units_of(self, unit: i32) -> i64 {
+    fn to_fixed_point(self, unit: i32) -> i64 {
         let ExactNumber::Finite { negative, significand, exponent, fraction } = self else { return 0 };
         let shift = exponent - fraction - unit;
         let magnitude = match shift {
@@ -107,13 +107,13 @@ pub fn exact_dot(
     d: MatrixType,
 ) -> u64 {
     let format = if d == MatrixType::F16 { FloatFormat::F16 } else { FloatFormat::F32 };
-    let all = || terms.clone().map(|(x, y)| x.product_with(y)).chain([c]);
-    if let Some(special) = special_result(all(), format) {
+    let all = || terms.clone().map(|(x, y)| x.multiply(y)).chain([c]);
+    if let Some(special) = nan_or_infinity_result(all(), format) {
         return special;
     }
     let unit =
-        all().map(ExactNumber::alignment_exponent).max().unwrap_or(MIN_EXPONENT).max(MIN_EXPONENT) - FRACTION_BITS;
-    let sum: i64 = all().map(|term| term.in_units_of(unit)).sum();
+        all().map(ExactNumber::alignment_exponent).max().unwrap_or(MIN_EXPONENT).max(MIN_EXPONENT) - SUM_FRACTION_BITS;
+    let sum: i64 = all().map(|term| term.to_fixed_point(unit)).sum();
     let (negative, magnitude) = (sum < 0, sum.unsigned_abs());
     if sum == 0 {
         return 0;
@@ -131,7 +131,7 @@ pub fn exact_dot(
 }
 
 /// The result when a term is infinite or no number.
-fn special_result(terms: impl Iterator<Item = ExactNumber>, f: FloatFormat) -> Option<u64> {
+fn nan_or_infinity_result(terms: impl Iterator<Item = ExactNumber>, f: FloatFormat) -> Option<u64> {
     let (mut nan, mut plus, mut minus) = (false, false, false);
     for term in terms {
         nan |= term == ExactNumber::Nan;

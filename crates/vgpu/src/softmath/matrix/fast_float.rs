@@ -7,14 +7,14 @@
 #![allow(unsafe_code)]
 
 use super::simd::{PortableVector, SimdVector};
-use super::{RegisterPlanes, UnpackedMatrices, k_per_step};
+use super::{MmaRegisters, UnpackedMatrices, k_per_step};
 use rtcg_ptx::ast::{MatrixProduct, MatrixType};
 use std::mem::MaybeUninit;
 
 /// Exponents of factors and of `c` that the quick way can handle. Products have at least twice the
 /// first, and scaling brings the largest term to about `2^25`.
-const FACTOR_EXPONENTS: std::ops::RangeInclusive<i32> = -48..=48;
-const ADDEND_EXPONENTS: std::ops::RangeInclusive<i32> = -90..=96;
+const ALLOWED_FACTOR_EXPONENTS: std::ops::RangeInclusive<i32> = -48..=48;
+const ALLOWED_ADDEND_EXPONENTS: std::ops::RangeInclusive<i32> = -90..=96;
 /// Below every sum of the above.
 const MIN_EXPONENT: i32 = -96;
 /// The exponent of a zero: it stays below the others when another one is added.
@@ -34,27 +34,27 @@ impl<const CAP: usize> AlignedElements<CAP> {
         }
     }
 
-    fn values(&self) -> *const f32 {
+    fn values_ptr(&self) -> *const f32 {
         self.value.as_ptr().cast()
     }
 
-    fn exponents(&self) -> *const i32 {
+    fn exponents_ptr(&self) -> *const i32 {
         self.exponent.as_ptr().cast()
     }
 
     /// Takes `raw` elements of type `ty`; false if the quick way cannot handle one.
     #[inline(always)]
-    fn fill_elements(&mut self, ty: MatrixType, raw: &[u32], allowed: &std::ops::RangeInclusive<i32>) -> bool {
+    fn decode_elements(&mut self, ty: MatrixType, raw: &[u32], allowed: &std::ops::RangeInclusive<i32>) -> bool {
         match ty {
-            MatrixType::F16 => self.fill_halves(raw),
-            MatrixType::BF16 => self.fill_singles(raw, |x| x << 16, allowed),
-            MatrixType::TF32 => self.fill_singles(raw, |x| x & 0xffff_e000, allowed),
-            _ => self.fill_singles(raw, |x| x, allowed),
+            MatrixType::F16 => self.decode_f16(raw),
+            MatrixType::BF16 => self.decode_f32(raw, |x| x << 16, allowed),
+            MatrixType::TF32 => self.decode_f32(raw, |x| x & 0xffff_e000, allowed),
+            _ => self.decode_f32(raw, |x| x, allowed),
         }
     }
 
     #[inline(always)]
-    fn fill_halves(&mut self, raw: &[u32]) -> bool {
+    fn decode_f16(&mut self, raw: &[u32]) -> bool {
         let mut largest = 0;
         for ((&x, value), exponent) in raw.iter().zip(&mut self.value).zip(&mut self.exponent) {
             let magnitude = x & 0x7fff;
@@ -70,12 +70,7 @@ impl<const CAP: usize> AlignedElements<CAP> {
     }
 
     #[inline(always)]
-    fn fill_singles(
-        &mut self,
-        raw: &[u32],
-        bits: impl Fn(u32) -> u32,
-        allowed: &std::ops::RangeInclusive<i32>,
-    ) -> bool {
+    fn decode_f32(&mut self, raw: &[u32], bits: impl Fn(u32) -> u32, allowed: &std::ops::RangeInclusive<i32>) -> bool {
         let (low, high) = (*allowed.start(), *allowed.end());
         let mut bad = false;
         for ((&x, value), exponent) in raw.iter().zip(&mut self.value).zip(&mut self.exponent) {
@@ -92,46 +87,46 @@ impl<const CAP: usize> AlignedElements<CAP> {
 
 /// A product of floats, on the vectors that the processor has. All of it is compiled for them, the
 /// unpacking of planes too.
-pub(super) fn multiply_floats(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>, quickly: bool) {
+pub(super) fn multiply_floats(form: &MatrixProduct, planes: &mut MmaRegisters<'_>, quickly: bool) {
     #[cfg(target_arch = "x86_64")]
     {
         use super::simd::x86::{Avx2Vector, Avx512Vector};
         #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
-        fn floats_avx512(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>, quickly: bool) {
-            multiply_floats_by_size::<Avx512Vector>(form, planes, quickly);
+        fn multiply_floats_avx512(form: &MatrixProduct, planes: &mut MmaRegisters<'_>, quickly: bool) {
+            multiply_floats_for_capacity::<Avx512Vector>(form, planes, quickly);
         }
         #[target_feature(enable = "avx2")]
-        fn floats_avx2(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>, quickly: bool) {
-            multiply_floats_by_size::<Avx2Vector>(form, planes, quickly);
+        fn multiply_floats_avx2(form: &MatrixProduct, planes: &mut MmaRegisters<'_>, quickly: bool) {
+            multiply_floats_for_capacity::<Avx2Vector>(form, planes, quickly);
         }
         if form.shape.n >= 16 && super::has_avx512() {
             // SAFETY: the processor has these instructions.
-            return unsafe { floats_avx512(form, planes, quickly) };
+            return unsafe { multiply_floats_avx512(form, planes, quickly) };
         }
         if is_x86_feature_detected!("avx2") {
             // SAFETY: as above.
-            return unsafe { floats_avx2(form, planes, quickly) };
+            return unsafe { multiply_floats_avx2(form, planes, quickly) };
         }
     }
-    multiply_floats_by_size::<PortableVector>(form, planes, quickly);
+    multiply_floats_for_capacity::<PortableVector>(form, planes, quickly);
 }
 
 #[inline(always)]
-fn multiply_floats_by_size<L: SimdVector>(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>, quickly: bool) {
+fn multiply_floats_for_capacity<L: SimdVector>(form: &MatrixProduct, planes: &mut MmaRegisters<'_>, quickly: bool) {
     if super::matrices_fit(form, 256) {
-        multiply_floats_planes::<L, 256>(form, planes, quickly);
+        unpack_and_multiply_floats::<L, 256>(form, planes, quickly);
     } else {
-        multiply_floats_planes::<L, 1024>(form, planes, quickly);
+        unpack_and_multiply_floats::<L, 1024>(form, planes, quickly);
     }
 }
 
 #[inline(always)]
-fn multiply_floats_planes<L: SimdVector, const CAP: usize>(
+fn unpack_and_multiply_floats<L: SimdVector, const CAP: usize>(
     form: &MatrixProduct,
-    planes: &mut RegisterPlanes<'_>,
+    planes: &mut MmaRegisters<'_>,
     quickly: bool,
 ) {
-    let mut all = UnpackedMatrices::<CAP>::unpack_planes(form, planes);
+    let mut all = UnpackedMatrices::<CAP>::unpack_fragments(form, planes);
     if !(quickly && multiply_floats_simd::<L, CAP>(form, &mut all)) {
         super::multiply_floats_exactly(form, &mut all);
     }
@@ -147,9 +142,9 @@ fn multiply_floats_simd<L: SimdVector, const CAP: usize>(
     let (m, n, k) = (form.shape.m as usize, form.shape.n as usize, form.shape.k as usize);
     let (mut a, mut b, mut c) =
         (AlignedElements::<CAP>::new(), AlignedElements::<CAP>::new(), AlignedElements::<CAP>::new());
-    let ok = a.fill_elements(form.a, &all.a[..m * k], &FACTOR_EXPONENTS)
-        & b.fill_elements(form.b, &all.b[..k * n], &FACTOR_EXPONENTS)
-        & c.fill_elements(form.c, &all.c[..m * n], &ADDEND_EXPONENTS);
+    let ok = a.decode_elements(form.a, &all.a[..m * k], &ALLOWED_FACTOR_EXPONENTS)
+        & b.decode_elements(form.b, &all.b[..k * n], &ALLOWED_FACTOR_EXPONENTS)
+        & c.decode_elements(form.c, &all.c[..m * n], &ALLOWED_ADDEND_EXPONENTS);
     if !ok {
         return false;
     }
@@ -166,13 +161,13 @@ fn multiply_floats_simd<L: SimdVector, const CAP: usize>(
             }
         }
         // SAFETY: `c` has been filled with m * n values.
-        let values = unsafe { std::slice::from_raw_parts(c.values(), m * n) };
+        let values = unsafe { std::slice::from_raw_parts(c.values_ptr(), m * n) };
         if k <= per_step {
-            result_bits(form.d, values, &mut all.c);
+            encode_results(form.d, values, &mut all.c);
             return true;
         }
-        result_bits(form.d, values, &mut sums);
-        if first + per_step < k && !c.fill_elements(form.d, &sums[..m * n], &ADDEND_EXPONENTS) {
+        encode_results(form.d, values, &mut sums);
+        if first + per_step < k && !c.decode_elements(form.d, &sums[..m * n], &ALLOWED_ADDEND_EXPONENTS) {
             return false;
         }
     }
@@ -182,7 +177,7 @@ fn multiply_floats_simd<L: SimdVector, const CAP: usize>(
 
 /// The bits of sums; those in half precision have been rounded to odd.
 #[inline(always)]
-fn result_bits(ty: MatrixType, sums: &[f32], out: &mut [u32]) {
+fn encode_results(ty: MatrixType, sums: &[f32], out: &mut [u32]) {
     if ty == MatrixType::F16 {
         for (o, v) in out.iter_mut().zip(sums) {
             *o = round_to_nearest_half(v.to_bits());
@@ -226,27 +221,30 @@ impl<const CAP: usize> TensorCoreStep<'_, CAP> {
     unsafe fn accumulate<L: SimdVector>(&self, sums: &mut AlignedElements<CAP>, i: usize, j: usize) {
         // SAFETY: by contract.
         unsafe {
-            let (a, ea) = (self.a.values().add(i * self.k), self.a.exponents().add(i * self.k));
-            let (b, eb) = (self.b.values().add(j), self.b.exponents().add(j));
+            let (a, ea) = (self.a.values_ptr().add(i * self.k), self.a.exponents_ptr().add(i * self.k));
+            let (b, eb) = (self.b.values_ptr().add(j), self.b.exponents_ptr().add(j));
             let at = i * self.n + j;
-            let mut top = L::max_int(L::splat_i(MIN_EXPONENT), L::load_i(sums.exponents().add(at)));
+            let mut top = L::max_int(L::splat_i32(MIN_EXPONENT), L::load_i32(sums.exponents_ptr().add(at)));
             for l in self.steps.clone() {
-                let e = L::add_int(L::splat_i(*ea.add(l)), L::load_i(eb.add(l * self.n)));
+                let e = L::add_int(L::splat_i32(*ea.add(l)), L::load_i32(eb.add(l * self.n)));
                 top = L::max_int(top, e);
             }
-            let scale = L::scale_of_exponent(top);
+            let scale = L::scale_for_exponent(top);
             // Two sums, because seventeen terms may need 33 bits.
-            let mut even = L::to_int_truncating(L::mul_float(L::load_f(sums.values().add(at)), scale));
-            let mut odd = L::splat_i(0);
+            let mut even = L::to_int_truncating(L::mul_float(L::load_f32(sums.values_ptr().add(at)), scale));
+            let mut odd = L::splat_i32(0);
             let term = |l: usize| {
-                let product = L::mul_float(L::splat_f(*a.add(l)), L::load_f(b.add(l * self.n)));
+                let product = L::mul_float(L::splat_f32(*a.add(l)), L::load_f32(b.add(l * self.n)));
                 L::to_int_truncating(L::mul_float(product, scale))
             };
             for l in self.steps.clone().step_by(2) {
                 even = L::add_int(even, term(l));
                 odd = L::add_int(odd, term(l + 1));
             }
-            L::store_f(sums.value.as_mut_ptr().cast::<f32>().add(at), L::finish_sum(even, odd, top, self.odd));
+            L::store_f32(
+                sums.value.as_mut_ptr().cast::<f32>().add(at),
+                L::add_scale_and_round(even, odd, top, self.odd),
+            );
         }
     }
 }

@@ -1,48 +1,48 @@
 //! Products of integers and of doubles, compiled for the vectors that the processor has.
 #![allow(unsafe_code)]
 
-use super::{PLANE_WORDS, RegisterPlanes, UnpackedMatrices, pack};
+use super::{MmaRegisters, UnpackedMatrices, WARP_REGISTER_WORDS, fragment_packing};
 use crate::softmath::float::{self, FloatFormat, RoundMode};
 use rtcg_ptx::ast::{MatrixProduct, Rounding};
 
 /// Products of integers.
-pub(super) fn multiply_integers(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+pub(super) fn multiply_integers(form: &MatrixProduct, planes: &mut MmaRegisters<'_>) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
-        fn integers_avx512(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
-            multiply_integers_by_size(form, planes);
+        fn multiply_integers_avx512(form: &MatrixProduct, planes: &mut MmaRegisters<'_>) {
+            multiply_integers_for_capacity(form, planes);
         }
         #[target_feature(enable = "avx2")]
-        fn integers_avx2(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
-            multiply_integers_by_size(form, planes);
+        fn multiply_integers_avx2(form: &MatrixProduct, planes: &mut MmaRegisters<'_>) {
+            multiply_integers_for_capacity(form, planes);
         }
         if super::has_avx512() {
             // SAFETY: the processor has these instructions.
-            return unsafe { integers_avx512(form, planes) };
+            return unsafe { multiply_integers_avx512(form, planes) };
         }
         if is_x86_feature_detected!("avx2") {
             // SAFETY: as above.
-            return unsafe { integers_avx2(form, planes) };
+            return unsafe { multiply_integers_avx2(form, planes) };
         }
     }
-    multiply_integers_by_size(form, planes);
+    multiply_integers_for_capacity(form, planes);
 }
 
 #[inline(always)]
-fn multiply_integers_by_size(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+fn multiply_integers_for_capacity(form: &MatrixProduct, planes: &mut MmaRegisters<'_>) {
     if super::matrices_fit(form, 512) {
-        multiply_integers_planes::<512>(form, planes)
+        unpack_and_multiply_integers::<512>(form, planes)
     } else {
-        multiply_integers_planes::<2048>(form, planes)
+        unpack_and_multiply_integers::<2048>(form, planes)
     }
 }
 
 #[inline(always)]
-fn multiply_integers_planes<const CAP: usize>(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
-    let mut all = UnpackedMatrices::<CAP>::unpack_planes(form, planes);
-    pack::sign_extend(form.a, &mut all.a);
-    pack::sign_extend(form.b, &mut all.b);
+fn unpack_and_multiply_integers<const CAP: usize>(form: &MatrixProduct, planes: &mut MmaRegisters<'_>) {
+    let mut all = UnpackedMatrices::<CAP>::unpack_fragments(form, planes);
+    fragment_packing::sign_extend(form.a, &mut all.a);
+    fragment_packing::sign_extend(form.b, &mut all.b);
     multiply_integers_by_n(form, &mut all);
     all.pack_results(form, planes);
 }
@@ -81,13 +81,13 @@ struct DoubleMatrices {
 }
 
 /// Products of doubles: chains of fused multiply-adds.
-pub(super) fn multiply_doubles(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+pub(super) fn multiply_doubles(form: &MatrixProduct, planes: &mut MmaRegisters<'_>) {
     let mut all = DoubleMatrices { a: [0.0; 256], b: [0.0; 128], c: [0.0; 128] };
     let (m, k) = (form.shape.m as usize, form.shape.k as usize);
     let halves = m / 8;
-    let at = |plane: usize, lane: usize| (plane * PLANE_WORDS + lane) * 2;
+    let at = |plane: usize, lane: usize| (plane * WARP_REGISTER_WORDS + lane) * 2;
     let read = |from: &[u32], word: usize| f64::from_bits(u64::from(from[word]) | u64::from(from[word + 1]) << 32);
-    for lane in 0..PLANE_WORDS {
+    for lane in 0..WARP_REGISTER_WORDS {
         let (g, t) = (lane / 4, lane % 4);
         for r in 0..halves * k / 4 {
             all.a[(r % halves * 8 + g) * k + r / halves * 4 + t] = read(planes.a, at(r, lane));
@@ -99,8 +99,8 @@ pub(super) fn multiply_doubles(form: &MatrixProduct, planes: &mut RegisterPlanes
             all.c[(r / 2 * 8 + g) * 8 + t * 2 + r % 2] = read(planes.c, at(r, lane));
         }
     }
-    fma_chains(form, &mut all);
-    for (lane, r) in (0..PLANE_WORDS).flat_map(|lane| (0..halves * 2).map(move |r| (lane, r))) {
+    multiply_doubles_with_rounding(form, &mut all);
+    for (lane, r) in (0..WARP_REGISTER_WORDS).flat_map(|lane| (0..halves * 2).map(move |r| (lane, r))) {
         let (g, t) = (lane / 4, lane % 4);
         let sum = all.c[(r / 2 * 8 + g) * 8 + t * 2 + r % 2];
         let bits = if sum.is_nan() { FloatFormat::F64.canonical_nan() } else { sum.to_bits() };
@@ -109,7 +109,7 @@ pub(super) fn multiply_doubles(form: &MatrixProduct, planes: &mut RegisterPlanes
     }
 }
 
-fn fma_chains(form: &MatrixProduct, all: &mut DoubleMatrices) {
+fn multiply_doubles_with_rounding(form: &MatrixProduct, all: &mut DoubleMatrices) {
     let rnd = match form.rnd {
         Rounding::Rz => RoundMode::Zero,
         Rounding::Rm => RoundMode::Down,
@@ -118,25 +118,25 @@ fn fma_chains(form: &MatrixProduct, all: &mut DoubleMatrices) {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2,fma")]
-                fn fma_chains_avx2(form: &MatrixProduct, all: &mut DoubleMatrices) {
-                    multiply_by(form, all, f64::mul_add);
+                fn multiply_doubles_avx2(form: &MatrixProduct, all: &mut DoubleMatrices) {
+                    multiply_with_fma(form, all, f64::mul_add);
                 }
                 if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
                     // SAFETY: the processor has these instructions.
-                    return unsafe { fma_chains_avx2(form, all) };
+                    return unsafe { multiply_doubles_avx2(form, all) };
                 }
             }
-            return multiply_by(form, all, f64::mul_add);
+            return multiply_with_fma(form, all, f64::mul_add);
         }
     };
-    multiply_by(form, all, |x, y, z| {
+    multiply_with_fma(form, all, |x, y, z| {
         let [x, y, z] = [x, y, z].map(|v| float::unpack_float(FloatFormat::F64, v.to_bits()));
         f64::from_bits(float::fma_rounded(FloatFormat::F64, rnd, x, y, z))
     });
 }
 
 #[inline(always)]
-fn multiply_by(form: &MatrixProduct, all: &mut DoubleMatrices, fma: impl Fn(f64, f64, f64) -> f64) {
+fn multiply_with_fma(form: &MatrixProduct, all: &mut DoubleMatrices, fma: impl Fn(f64, f64, f64) -> f64) {
     let (m, k) = (form.shape.m as usize, form.shape.k as usize);
     for i in 0..m {
         for l in 0..k {

@@ -27,7 +27,7 @@ pub struct FragmentPosition {
 
 impl Fragment {
     /// A fragment of a dense product.
-    pub fn of_role(form: &MatrixProduct, role: MatrixRole) -> Fragment {
+    pub fn dense_fragment(form: &MatrixProduct, role: MatrixRole) -> Fragment {
         Fragment { role, shape: form.shape, ty: form.element_type(role) }
     }
 
@@ -48,7 +48,7 @@ impl Fragment {
     }
 
     /// Elements in a register.
-    pub fn per_register(self) -> usize {
+    pub fn elements_per_register(self) -> usize {
         (self.ty.register_bits() / self.ty.bits()) as usize
     }
 
@@ -68,7 +68,7 @@ impl Fragment {
 
     /// The place in an operand whose lines of `k` elements go to four lanes each.
     fn operand_position(self, line: usize, k: usize, halves: usize) -> FragmentPosition {
-        let per = self.per_register();
+        let per = self.elements_per_register();
         let units = self.shape.k as usize / (4 * per);
         let (unit, within) = (k / (4 * per), k % (4 * per));
         let (tile, half) = (line / (8 * halves), line / 8 % halves);
@@ -84,7 +84,7 @@ impl Fragment {
         let (tile, half) = (row / (8 * halves), row / 8 % halves);
         let unit = (tile * (self.shape.n as usize / 8) + col / 8) * halves + half;
         let lane = row % 8 * 4 + col % 8 / 2;
-        if self.per_register() == 2 {
+        if self.elements_per_register() == 2 {
             return FragmentPosition { register: unit, lane, bit: col as u32 % 2 * 16 };
         }
         FragmentPosition { register: unit * 2 + col % 2, lane, bit: 0 }
@@ -100,22 +100,22 @@ pub fn transposed_layout(layout: MatrixLayout) -> MatrixLayout {
 }
 
 /// The first lane of a quad pair's lines 0 to 3 and of its lines 4 to 7.
-fn quad_lanes(quad: usize, line: usize) -> usize {
+fn quad_pair_first_lane(quad: usize, line: usize) -> usize {
     quad * 4 + line / 4 * 16
 }
 
 /// Where `mma.m8n8k4` of halves has element `k` of row `line` of a quad pair's `a`.
-pub fn quad_operand(layout: MatrixLayout, quad: usize, line: usize, k: usize) -> FragmentPosition {
+pub fn quad_pair_operand_position(layout: MatrixLayout, quad: usize, line: usize, k: usize) -> FragmentPosition {
     let (lane, index) = match layout {
         MatrixLayout::Row => (line % 4, k),
         MatrixLayout::Col => (k, line % 4),
     };
-    FragmentPosition { register: index / 2, lane: quad_lanes(quad, line) + lane, bit: index as u32 % 2 * 16 }
+    FragmentPosition { register: index / 2, lane: quad_pair_first_lane(quad, line) + lane, bit: index as u32 % 2 * 16 }
 }
 
 /// Where it has an element of the sum.
-pub fn quad_sum(ty: MatrixType, quad: usize, row: usize, col: usize) -> FragmentPosition {
-    let first = quad_lanes(quad, row);
+pub fn quad_pair_accumulator_position(ty: MatrixType, quad: usize, row: usize, col: usize) -> FragmentPosition {
+    let first = quad_pair_first_lane(quad, row);
     if ty == MatrixType::F16 {
         return FragmentPosition { register: col / 2, lane: first + row % 4, bit: col as u32 % 2 * 16 };
     }

@@ -10,23 +10,23 @@
 
 pub mod exact;
 mod fast_float;
+mod fragment_packing;
 mod integer_and_f64;
 pub mod layout;
-mod pack;
+pub mod load_store;
 mod simd;
-pub mod transfer;
 
 use layout::Fragment;
-use rtcg_ptx::ast::{MatrixOp, MatrixProduct, MatrixRole, MatrixShape, MatrixType};
+use rtcg_ptx::ast::{MatrixProduct, MatrixRole, MatrixShape, MatrixType, MmaCombineOp};
 use std::sync::Mutex;
 
 /// Words of a plane of 32-bit registers.
-pub const PLANE_WORDS: usize = 32;
+pub const WARP_REGISTER_WORDS: usize = 32;
 
 /// The planes of one product.
 #[derive(Debug)]
 #[allow(missing_docs)]
-pub struct RegisterPlanes<'a> {
+pub struct MmaRegisters<'a> {
     pub a: &'a [u32],
     pub b: &'a [u32],
     pub c: &'a [u32],
@@ -37,27 +37,27 @@ pub struct RegisterPlanes<'a> {
 
 /// Words that the planes of a fragment take. A fragment that holds its matrix more than once is
 /// read from its first registers.
-pub fn plane_words(form: &MatrixProduct, role: MatrixRole) -> usize {
-    let registers = if form.is_by_quad_pairs() || form.sparse.is_some() {
+pub fn fragment_register_words(form: &MatrixProduct, role: MatrixRole) -> usize {
+    let registers = if form.is_quad_pair_mma() || form.sparse.is_some() {
         form.registers_per_lane(role)
     } else {
-        Fragment::of_role(form, role).registers_per_lane()
+        Fragment::dense_fragment(form, role).registers_per_lane()
     };
-    registers * PLANE_WORDS * (form.element_type(role).register_bits() / 32) as usize
+    registers * WARP_REGISTER_WORDS * (form.element_type(role).register_bits() / 32) as usize
 }
 
 /// Computes `d = a * b + c`.
-pub fn matrix_product(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+pub fn matrix_product(form: &MatrixProduct, planes: &mut MmaRegisters<'_>) {
     compute_product(form, planes, true);
 }
 
 /// The same as [`matrix_product`], floats one by one as [`exact`] defines it.
-pub fn product_reference(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+pub fn matrix_product_reference(form: &MatrixProduct, planes: &mut MmaRegisters<'_>) {
     compute_product(form, planes, false);
 }
 
-fn compute_product(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>, quickly: bool) {
-    if form.is_by_quad_pairs() {
+fn compute_product(form: &MatrixProduct, planes: &mut MmaRegisters<'_>, quickly: bool) {
+    if form.is_quad_pair_mma() {
         return multiply_by_quad_pairs(form, planes);
     }
     match form.a {
@@ -73,41 +73,41 @@ fn compute_product(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>, quickl
 /// [`matrix_product`] for compiled code: the planes of `a`, `b`, `c`, metadata and `d` one after the other.
 ///
 /// # Safety
-/// `form` comes from [`intern_form`], and `frame` has the words that it needs.
+/// `form` comes from [`intern_instruction_form`], and `frame` has the words that it needs.
 #[allow(unsafe_code)]
 #[inline(never)]
-pub unsafe extern "C" fn product_of_frame(form: *const MatrixProduct, frame: *mut u32) {
+pub unsafe extern "C" fn matrix_product_in_frame(form: *const MatrixProduct, frame: *mut u32) {
     // SAFETY: by contract.
-    let (form, rest) = unsafe { (&*form, std::slice::from_raw_parts_mut(frame, frame_words(&*form))) };
-    matrix_product(form, &mut RegisterPlanes::from_frame(form, rest));
+    let (form, rest) = unsafe { (&*form, std::slice::from_raw_parts_mut(frame, matrix_product_frame_words(&*form))) };
+    matrix_product(form, &mut MmaRegisters::from_frame_words(form, rest));
 }
 
-impl<'a> RegisterPlanes<'a> {
+impl<'a> MmaRegisters<'a> {
     /// The planes of a frame.
-    pub fn from_frame(form: &MatrixProduct, mut rest: &'a mut [u32]) -> RegisterPlanes<'a> {
+    pub fn from_frame_words(form: &MatrixProduct, mut rest: &'a mut [u32]) -> MmaRegisters<'a> {
         let mut take = |n: usize| {
             let (head, tail) = std::mem::take(&mut rest).split_at_mut(n);
             rest = tail;
             head
         };
-        let a = take(plane_words(form, MatrixRole::A));
-        let b = take(plane_words(form, MatrixRole::B));
-        let c = take(plane_words(form, MatrixRole::C));
-        let metadata = take(if form.sparse.is_some() { PLANE_WORDS } else { 0 });
-        let d = take(plane_words(form, MatrixRole::D));
-        RegisterPlanes { a, b, c, metadata, d }
+        let a = take(fragment_register_words(form, MatrixRole::A));
+        let b = take(fragment_register_words(form, MatrixRole::B));
+        let c = take(fragment_register_words(form, MatrixRole::C));
+        let metadata = take(if form.sparse.is_some() { WARP_REGISTER_WORDS } else { 0 });
+        let d = take(fragment_register_words(form, MatrixRole::D));
+        MmaRegisters { a, b, c, metadata, d }
     }
 }
 
-/// Words of the frame of [`product_of_frame`].
-pub fn frame_words(form: &MatrixProduct) -> usize {
+/// Words of the frame of [`matrix_product_in_frame`].
+pub fn matrix_product_frame_words(form: &MatrixProduct) -> usize {
     let roles = [MatrixRole::A, MatrixRole::B, MatrixRole::C, MatrixRole::D];
-    let metadata = if form.sparse.is_some() { PLANE_WORDS } else { 0 };
-    roles.iter().map(|&r| plane_words(form, r)).sum::<usize>() + metadata
+    let metadata = if form.sparse.is_some() { WARP_REGISTER_WORDS } else { 0 };
+    roles.iter().map(|&r| fragment_register_words(form, r)).sum::<usize>() + metadata
 }
 
 /// A form that lives for ever, for compiled code to point to. There are some hundreds at most.
-pub fn intern_form<T: PartialEq + Sync>(pool: &'static Mutex<Vec<&'static T>>, form: T) -> &'static T {
+pub fn intern_instruction_form<T: PartialEq + Sync>(pool: &'static Mutex<Vec<&'static T>>, form: T) -> &'static T {
     let mut pool = pool.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if let Some(known) = pool.iter().find(|known| ***known == form) {
         return known;
@@ -126,21 +126,21 @@ struct UnpackedMatrices<const CAP: usize> {
 
 impl<const CAP: usize> UnpackedMatrices<CAP> {
     #[inline(always)]
-    fn unpack_planes(form: &MatrixProduct, planes: &RegisterPlanes<'_>) -> Self {
+    fn unpack_fragments(form: &MatrixProduct, planes: &MmaRegisters<'_>) -> Self {
         let mut all = UnpackedMatrices { a: [0; CAP], b: [0; CAP], c: [0; CAP] };
-        let [a, b, c] = [MatrixRole::A, MatrixRole::B, MatrixRole::C].map(|role| Fragment::of_role(form, role));
+        let [a, b, c] = [MatrixRole::A, MatrixRole::B, MatrixRole::C].map(|role| Fragment::dense_fragment(form, role));
         match form.sparse {
-            None => pack::unpack_rows_of_a(planes.a, a, form.shape.k as usize, &mut all.a),
-            Some(sparse) => pack::sparse_rows(form, sparse, planes, &mut all.a),
+            None => fragment_packing::unpack_rows_of_a(planes.a, a, form.shape.k as usize, &mut all.a),
+            Some(sparse) => fragment_packing::unpack_sparse_rows_of_a(form, sparse, planes, &mut all.a),
         }
-        pack::unpack_rows_of_b(planes.b, b, form.shape.n as usize, &mut all.b);
-        pack::sum_rows(planes.c, c, &mut all.c);
+        fragment_packing::unpack_rows_of_b(planes.b, b, form.shape.n as usize, &mut all.b);
+        fragment_packing::unpack_accumulator(planes.c, c, &mut all.c);
         all
     }
 
     #[inline(always)]
-    fn pack_results(&self, form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
-        pack::sum_planes(&self.c, Fragment::of_role(form, MatrixRole::D), planes.d);
+    fn pack_results(&self, form: &MatrixProduct, planes: &mut MmaRegisters<'_>) {
+        fragment_packing::pack_accumulator(&self.c, Fragment::dense_fragment(form, MatrixRole::D), planes.d);
     }
 }
 
@@ -175,45 +175,51 @@ fn multiply_floats_exactly<const CAP: usize>(form: &MatrixProduct, all: &mut Unp
 }
 
 /// `mma.m8n8k4` of halves: four products, each by eight lanes.
-fn multiply_by_quad_pairs(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+fn multiply_by_quad_pairs(form: &MatrixProduct, planes: &mut MmaRegisters<'_>) {
     let half = |planes: &[u32], at: layout::FragmentPosition| {
-        u64::from(planes[at.register * PLANE_WORDS + at.lane] >> at.bit & 0xffff)
+        u64::from(planes[at.register * WARP_REGISTER_WORDS + at.lane] >> at.bit & 0xffff)
     };
     for quad in 0..4 {
         for (i, j) in (0..8).flat_map(|i| (0..8).map(move |j| (i, j))) {
-            let spot = layout::quad_sum(form.c, quad, i, j);
+            let spot = layout::quad_pair_accumulator_position(form.c, quad, i, j);
             let c = match form.c {
                 MatrixType::F16 => half(planes.c, spot),
-                _ => planes.c[spot.register * PLANE_WORDS + spot.lane].into(),
+                _ => planes.c[spot.register * WARP_REGISTER_WORDS + spot.lane].into(),
             };
             let terms = (0..4).map(|l| {
-                let x = half(planes.a, layout::quad_operand(form.a_layout, quad, i, l));
+                let x = half(planes.a, layout::quad_pair_operand_position(form.a_layout, quad, i, l));
                 // `b` is held like the transposed `a`.
-                let y = half(planes.b, layout::quad_operand(layout::transposed_layout(form.b_layout), quad, j, l));
+                let y = half(
+                    planes.b,
+                    layout::quad_pair_operand_position(layout::transposed_layout(form.b_layout), quad, j, l),
+                );
                 (exact::ExactNumber::from_bits(MatrixType::F16, x), exact::ExactNumber::from_bits(MatrixType::F16, y))
             });
             let d = exact::exact_dot(terms, exact::ExactNumber::from_bits(form.c, c), form.d) as u32;
-            let at = layout::quad_sum(form.d, quad, i, j);
-            let word = &mut planes.d[at.register * PLANE_WORDS + at.lane];
+            let at = layout::quad_pair_accumulator_position(form.d, quad, i, j);
+            let word = &mut planes.d[at.register * WARP_REGISTER_WORDS + at.lane];
             *word = if at.bit == 0 { d } else { *word & 0xffff | d << 16 };
         }
     }
 }
 
-fn multiply_bits(form: &MatrixProduct, planes: &mut RegisterPlanes<'_>) {
+fn multiply_bits(form: &MatrixProduct, planes: &mut MmaRegisters<'_>) {
     let (m, n, words) = (form.shape.m as usize, form.shape.n as usize, form.shape.k as usize / 32);
-    let [fa, fb] = [MatrixRole::A, MatrixRole::B].map(|role| Fragment::of_role(form, role));
+    let [fa, fb] = [MatrixRole::A, MatrixRole::B].map(|role| Fragment::dense_fragment(form, role));
     let mut sums = [0; 128];
-    pack::sum_rows(planes.c, Fragment::of_role(form, MatrixRole::C), &mut sums);
+    fragment_packing::unpack_accumulator(planes.c, Fragment::dense_fragment(form, MatrixRole::C), &mut sums);
     for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
         for w in 0..words {
             let (x, y) = (fa.element_position(i, w * 32), fb.element_position(w * 32, j));
-            let (x, y) = (planes.a[x.register * PLANE_WORDS + x.lane], planes.b[y.register * PLANE_WORDS + y.lane]);
-            let both = if form.op == MatrixOp::XorPopc { x ^ y } else { x & y };
+            let (x, y) = (
+                planes.a[x.register * WARP_REGISTER_WORDS + x.lane],
+                planes.b[y.register * WARP_REGISTER_WORDS + y.lane],
+            );
+            let both = if form.op == MmaCombineOp::XorPopc { x ^ y } else { x & y };
             sums[i * n + j] = u32::wrapping_add(sums[i * n + j], both.count_ones());
         }
     }
-    pack::sum_planes(&sums, Fragment::of_role(form, MatrixRole::D), planes.d);
+    fragment_packing::pack_accumulator(&sums, Fragment::dense_fragment(form, MatrixRole::D), planes.d);
 }
 
 /// Whether the processor has AVX-512 with doublewords and all lengths.

@@ -4,7 +4,7 @@
 use rtcg_cuda_sys::*;
 
 /// The table under test.
-pub fn cu() -> &'static DriverTable {
+pub fn driver_table() -> &'static DriverTable {
     rtcg_vgpu::virtual_driver_table()
 }
 
@@ -12,7 +12,7 @@ pub fn cu() -> &'static DriverTable {
 macro_rules! call {
     ($name:ident($($arg:expr),* $(,)?)) => {{
         // SAFETY: the tests pass valid pointers and, on purpose, invalid handles and addresses.
-        let code = unsafe { $crate::api_common::cu().$name($($arg),*) };
+        let code = unsafe { $crate::api_common::driver_table().$name($($arg),*) };
         if code == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(code) }
     }};
 }
@@ -34,18 +34,18 @@ macro_rules! fails {
 /// A new context, current on this thread.
 pub fn new_context() -> CUcontext {
     ok!(cuInit(0));
-    context(0)
+    new_context_on(0)
 }
 
 /// A new context of a device, current on this thread.
-pub fn context(device: i32) -> CUcontext {
+pub fn new_context_on(device: i32) -> CUcontext {
     let mut ctx = CUcontext::null();
     ok!(cuCtxCreate(&raw mut ctx, std::ptr::null_mut(), 0, device));
     ctx
 }
 
 /// Makes a context current on this thread.
-pub fn current(ctx: CUcontext) {
+pub fn make_current(ctx: CUcontext) {
     ok!(cuCtxSetCurrent(ctx));
 }
 
@@ -57,14 +57,14 @@ pub fn alloc(bytes: usize) -> CUdeviceptr {
 }
 
 /// A new stream.
-pub fn stream(flags: u32) -> CUstream {
+pub fn new_stream(flags: u32) -> CUstream {
     let mut stream = CUstream::null();
     ok!(cuStreamCreate(&raw mut stream, flags));
     stream
 }
 
 /// A new event.
-pub fn event(flags: u32) -> CUevent {
+pub fn new_event(flags: u32) -> CUevent {
     let mut event = CUevent::null();
     ok!(cuEventCreate(&raw mut event, flags));
     event

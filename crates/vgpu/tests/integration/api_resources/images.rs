@@ -5,14 +5,14 @@ use rtcg_cuda_sys::*;
 use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
 
-const PLAIN: &[u8] = include_bytes!("../../../../../tests/fatbins/plain.fatbin");
-const LZ4: &[u8] = include_bytes!("../../../../../tests/fatbins/lz4.fatbin");
-const ZSTD: &[u8] = include_bytes!("../../../../../tests/fatbins/zstd.fatbin");
-const NEWER: &[u8] = include_bytes!("../../../../../tests/fatbins/newer.fatbin");
-const CUBINS: &[u8] = include_bytes!("../../../../../tests/fatbins/cubins.fatbin");
+const PLAIN_FATBIN: &[u8] = include_bytes!("../../../../../tests/fatbins/plain.fatbin");
+const LZ4_FATBIN: &[u8] = include_bytes!("../../../../../tests/fatbins/lz4.fatbin");
+const ZSTD_FATBIN: &[u8] = include_bytes!("../../../../../tests/fatbins/zstd.fatbin");
+const NEWER_ARCH_FATBIN: &[u8] = include_bytes!("../../../../../tests/fatbins/newer.fatbin");
+const CUBINS_FATBIN: &[u8] = include_bytes!("../../../../../tests/fatbins/cubins.fatbin");
 
 /// What the kernel `which` of a module says: the architecture that its PTX was compiled for.
-fn which(module: CUmodule) -> u32 {
+fn ptx_architecture(module: CUmodule) -> u32 {
     let mut function = CUfunction::null();
     ok!(cuModuleGetFunction(&raw mut function, module, c"which".as_ptr()));
     let out = alloc(4);
@@ -26,13 +26,13 @@ fn which(module: CUmodule) -> u32 {
     value
 }
 
-fn load(image: &[u8]) -> Result<CUmodule, CUresult> {
+fn load_module_image(image: &[u8]) -> Result<CUmodule, CUresult> {
     let mut module = CUmodule::null();
     call!(cuModuleLoadData(&raw mut module, image.as_ptr().cast())).map(|()| module)
 }
 
 /// A fat binary with PTX entries as they are.
-fn fatbin(texts: &[(u32, &str)]) -> Vec<u8> {
+fn build_fatbin(texts: &[(u32, &str)]) -> Vec<u8> {
     let mut entries = Vec::new();
     for (arch, text) in texts {
         let padded = text.len().next_multiple_of(8) + 8;
@@ -55,9 +55,9 @@ fn fatbin(texts: &[(u32, &str)]) -> Vec<u8> {
 #[test]
 fn the_best_ptx_of_a_fat_binary_runs() {
     let ctx = new_context();
-    for (image, arch) in [(PLAIN, 750), (LZ4, 800), (ZSTD, 800), (NEWER, 900)] {
-        let module = load(image).unwrap();
-        assert_eq!(which(module), arch);
+    for (image, arch) in [(PLAIN_FATBIN, 750), (LZ4_FATBIN, 800), (ZSTD_FATBIN, 800), (NEWER_ARCH_FATBIN, 900)] {
+        let module = load_module_image(image).unwrap();
+        assert_eq!(ptx_architecture(module), arch);
         ok!(cuModuleUnload(module));
         let mut module = CUmodule::null();
         ok!(cuModuleLoadFatBinary(&raw mut module, image.as_ptr().cast()));
@@ -70,28 +70,37 @@ fn the_best_ptx_of_a_fat_binary_runs() {
 fn fat_binaries_are_found_in_wrappers_files_and_libraries() {
     let ctx = new_context();
     #[repr(C)]
-    struct Wrapper {
+    struct FatbinWrapper {
         magic: u32,
         version: u32,
         data: *const u8,
         unused: usize,
     }
-    let wrapper = Wrapper { magic: 0x4662_43b1, version: 1, data: LZ4.as_ptr(), unused: 0 };
+    let wrapper = FatbinWrapper { magic: 0x4662_43b1, version: 1, data: LZ4_FATBIN.as_ptr(), unused: 0 };
     let mut module = CUmodule::null();
     ok!(cuModuleLoadFatBinary(&raw mut module, (&raw const wrapper).cast()));
-    assert_eq!(which(module), 800);
-    let nothing = Wrapper { data: std::ptr::null(), ..wrapper };
+    assert_eq!(ptx_architecture(module), 800);
+    let nothing = FatbinWrapper { data: std::ptr::null(), ..wrapper };
     fails!(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&raw mut module, (&raw const nothing).cast()));
 
     let path = CString::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fatbins/zstd.fatbin")).unwrap();
     ok!(cuModuleLoad(&raw mut module, path.as_ptr()));
-    assert_eq!(which(module), 800);
+    assert_eq!(ptx_architecture(module), 800);
 
     let mut library = CUlibrary::null();
     let none = null_mut();
-    ok!(cuLibraryLoadData(&raw mut library, ZSTD.as_ptr().cast(), none, none.cast(), 0, none.cast(), none.cast(), 0));
+    ok!(cuLibraryLoadData(
+        &raw mut library,
+        ZSTD_FATBIN.as_ptr().cast(),
+        none,
+        none.cast(),
+        0,
+        none.cast(),
+        none.cast(),
+        0
+    ));
     ok!(cuLibraryGetModule(&raw mut module, library));
-    assert_eq!(which(module), 800);
+    assert_eq!(ptx_architecture(module), 800);
     ok!(cuLibraryUnload(library));
 
     let mut link = CUlinkState::null();
@@ -109,12 +118,12 @@ fn fat_binaries_are_found_in_wrappers_files_and_libraries() {
             none.cast()
         ))
     };
-    assert_eq!(add(CUBINS), Err(CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU));
-    assert_eq!(add(LZ4), Ok(()));
+    assert_eq!(add(CUBINS_FATBIN), Err(CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU));
+    assert_eq!(add(LZ4_FATBIN), Ok(()));
     let (mut image, mut size) = (null_mut(), 0);
     ok!(cuLinkComplete(link, &raw mut image, &raw mut size));
     ok!(cuModuleLoadData(&raw mut module, image));
-    assert_eq!(which(module), 800);
+    assert_eq!(ptx_architecture(module), 800);
     ok!(cuLinkDestroy(link));
     ok!(cuCtxDestroy(ctx));
 }
@@ -122,11 +131,11 @@ fn fat_binaries_are_found_in_wrappers_files_and_libraries() {
 #[test]
 fn machine_code_is_refused_with_advice() {
     let ctx = new_context();
-    assert_eq!(load(CUBINS), Err(CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU));
+    assert_eq!(load_module_image(CUBINS_FATBIN), Err(CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU));
     let detail = rtcg_vgpu::last_error_detail().unwrap();
     assert!(detail.contains("(sm_80, sm_90)") && detail.contains("compute_80"), "{detail}");
     let elf = [0x7f_u8, b'E', b'L', b'F', 2, 1, 1, 0].repeat(8);
-    assert_eq!(load(&elf), Err(CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU));
+    assert_eq!(load_module_image(&elf), Err(CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU));
     assert!(rtcg_vgpu::last_error_detail().unwrap().contains("compute_80"));
     ok!(cuCtxDestroy(ctx));
 }
@@ -138,12 +147,12 @@ fn ptx_that_cannot_run_is_passed_over() {
     .reg .b64 %rd1; .reg .b32 %r1;
     ld.param.u64 %rd1, [p]; mov.u32 %r1, 750; st.global.u32 [%rd1], %r1; ret; }\n";
     let bad = good.replace("mov.u32 %r1, 750", "frobnicate.u32 %r1, 1");
-    let module = load(&fatbin(&[(80, &bad), (75, good)])).unwrap();
-    assert_eq!(which(module), 750);
-    assert_eq!(load(&fatbin(&[(80, &bad), (70, &bad)])), Err(CUresult::CUDA_ERROR_INVALID_PTX));
+    let module = load_module_image(&build_fatbin(&[(80, &bad), (75, good)])).unwrap();
+    assert_eq!(ptx_architecture(module), 750);
+    assert_eq!(load_module_image(&build_fatbin(&[(80, &bad), (70, &bad)])), Err(CUresult::CUDA_ERROR_INVALID_PTX));
     let detail = rtcg_vgpu::last_error_detail().unwrap();
     assert!(detail.contains("compute_80") && detail.contains("frobnicate"), "{detail}");
-    assert_eq!(load(&fatbin(&[])), Err(CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU));
+    assert_eq!(load_module_image(&build_fatbin(&[])), Err(CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU));
     ok!(cuCtxDestroy(ctx));
 }
 
@@ -151,7 +160,7 @@ fn ptx_that_cannot_run_is_passed_over() {
 fn broken_fat_binaries_are_errors() {
     let ctx = new_context();
     let options = rtcg_vgpu::module::LoadOptions::default();
-    for image in [PLAIN, LZ4, ZSTD] {
+    for image in [PLAIN_FATBIN, LZ4_FATBIN, ZSTD_FATBIN] {
         for n in (0..image.len()).step_by(37) {
             assert!(rtcg_vgpu::module::load_image(&image[..n], &options).is_err());
         }

@@ -1,14 +1,14 @@
 //! Memory that a program maps itself.
 
-use super::support::{function, module, read, run};
+use super::support::{get_function, launch_and_wait, load_module, read_u32s};
 use crate::api_common::new_context;
 use rtcg_cuda_sys::*;
 use std::ffi::c_int;
 
-const MIB2: usize = 2 << 20;
+const TWO_MIB: usize = 2 << 20;
 
 /// Writes the thread's index, and what it has read there before 64 words further.
-const WRITE: &str = "
+const WRITE_PTX: &str = "
 .visible .entry write(.param .u64 p) {
     .reg .b32 %r<4>; .reg .b64 %rd<4>;
     ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x;
@@ -17,39 +17,39 @@ const WRITE: &str = "
     ret;
 }";
 
-fn prop(handle_types: CUmemAllocationHandleType) -> CUmemAllocationProp {
+fn allocation_prop(handle_types: CUmemAllocationHandleType) -> CUmemAllocationProp {
     CUmemAllocationProp {
         type_: CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
         requestedHandleTypes: handle_types,
-        location: device(0),
+        location: device_location(0),
         ..Default::default()
     }
 }
 
-fn device(id: c_int) -> CUmemLocation {
+fn device_location(id: c_int) -> CUmemLocation {
     CUmemLocation { type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id }
 }
 
-fn create(bytes: usize) -> u64 {
+fn create_allocation(bytes: usize) -> u64 {
     let mut handle = 0;
-    let prop = prop(CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    let prop = allocation_prop(CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     ok!(cuMemCreate(&raw mut handle, bytes, &raw const prop, 0));
     handle
 }
 
-fn reserve(bytes: usize) -> CUdeviceptr {
+fn reserve_addresses(bytes: usize) -> CUdeviceptr {
     let mut start = 0;
     ok!(cuMemAddressReserve(&raw mut start, bytes, 0, 0, 0));
-    assert!(start.is_multiple_of(MIB2 as u64));
+    assert!(start.is_multiple_of(TWO_MIB as u64));
     start
 }
 
 fn set_access(start: CUdeviceptr, bytes: usize, flags: CUmemAccess_flags) -> Result<(), CUresult> {
-    let wish = CUmemAccessDesc { location: device(0), flags };
+    let wish = CUmemAccessDesc { location: device_location(0), flags };
     call!(cuMemSetAccess(start, bytes, &raw const wish, 1))
 }
 
-fn allow(start: CUdeviceptr, bytes: usize) {
+fn allow_read_write(start: CUdeviceptr, bytes: usize) {
     assert_eq!(set_access(start, bytes, CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE), Ok(()));
 }
 
@@ -68,96 +68,96 @@ fn the_same_memory_is_seen_at_all_its_addresses() {
         assert_eq!(has, 1);
     }
     let mut granularity = 0;
-    let prop = prop(CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE);
+    let prop = allocation_prop(CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE);
     let minimum = CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_MINIMUM;
     ok!(cuMemGetAllocationGranularity(&raw mut granularity, &raw const prop, minimum));
-    assert_eq!(granularity, MIB2);
-    let (first, second) = (create(MIB2), create(2 * MIB2));
-    let space = reserve(8 * MIB2);
-    let at = |n: usize| space + (n * MIB2) as u64;
+    assert_eq!(granularity, TWO_MIB);
+    let (first, second) = (create_allocation(TWO_MIB), create_allocation(2 * TWO_MIB));
+    let space = reserve_addresses(8 * TWO_MIB);
+    let at = |n: usize| space + (n * TWO_MIB) as u64;
     // The second, then the first behind it, then the second again.
-    ok!(cuMemMap(at(0), 2 * MIB2, 0, second, 0));
-    ok!(cuMemMap(at(2), MIB2, 0, first, 0));
-    ok!(cuMemMap(at(4), 2 * MIB2, 0, second, 0));
-    allow(at(0), 3 * MIB2);
-    allow(at(4), 2 * MIB2);
+    ok!(cuMemMap(at(0), 2 * TWO_MIB, 0, second, 0));
+    ok!(cuMemMap(at(2), TWO_MIB, 0, first, 0));
+    ok!(cuMemMap(at(4), 2 * TWO_MIB, 0, second, 0));
+    allow_read_write(at(0), 3 * TWO_MIB);
+    allow_read_write(at(4), 2 * TWO_MIB);
     // Over the border of two mappings.
-    ok!(cuMemsetD32(at(0), 7, 3 * MIB2 / 4));
-    assert_eq!(run(function(module(WRITE), c"write"), 1, 64, &[at(4) + 4096]), Ok(()));
+    ok!(cuMemsetD32(at(0), 7, 3 * TWO_MIB / 4));
+    assert_eq!(launch_and_wait(get_function(load_module(WRITE_PTX), c"write"), 1, 64, &[at(4) + 4096]), Ok(()));
     let expected: Vec<u32> = (0..64).chain([7; 64]).collect();
-    assert_eq!(read(at(0) + 4096, 128), expected);
-    assert_eq!(read(at(2), 2), [7, 7]);
+    assert_eq!(read_u32s(at(0) + 4096, 128), expected);
+    assert_eq!(read_u32s(at(2), 2), [7, 7]);
     let (mut base, mut size) = (0, 0);
     ok!(cuMemGetAddressRange(&raw mut base, &raw mut size, at(2) + 8));
-    assert_eq!((base, size), (at(2), MIB2));
+    assert_eq!((base, size), (at(2), TWO_MIB));
 
     // What is unmapped keeps its contents, and is somewhere else then.
-    ok!(cuMemUnmap(at(0), 3 * MIB2));
+    ok!(cuMemUnmap(at(0), 3 * TWO_MIB));
     let mut word = 0_u32;
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemcpyDtoH((&raw mut word).cast(), at(2), 4));
-    ok!(cuMemMap(at(7), MIB2, 0, first, 0));
-    allow(at(7), MIB2);
-    assert_eq!(read(at(7), 1), [7]);
-    ok!(cuMemUnmap(at(4), 2 * MIB2));
-    ok!(cuMemUnmap(at(7), MIB2));
+    ok!(cuMemMap(at(7), TWO_MIB, 0, first, 0));
+    allow_read_write(at(7), TWO_MIB);
+    assert_eq!(read_u32s(at(7), 1), [7]);
+    ok!(cuMemUnmap(at(4), 2 * TWO_MIB));
+    ok!(cuMemUnmap(at(7), TWO_MIB));
     ok!(cuMemRelease(first));
     ok!(cuMemRelease(second));
-    ok!(cuMemAddressFree(space, 8 * MIB2));
+    ok!(cuMemAddressFree(space, 8 * TWO_MIB));
     ok!(cuCtxDestroy(ctx));
 }
 
 #[test]
 fn kernels_fault_where_nothing_is_mapped_or_allowed() {
-    const FAULT: Result<(), CUresult> = Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
+    const ILLEGAL_ADDRESS: Result<(), CUresult> = Err(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS);
     let memory = {
         let ctx = new_context();
-        let memory = create(MIB2);
+        let memory = create_allocation(TWO_MIB);
         ok!(cuCtxDestroy(ctx));
         memory
     };
-    let space = reserve(4 * MIB2);
-    ok!(cuMemMap(space, MIB2, 0, memory, 0));
+    let space = reserve_addresses(4 * TWO_MIB);
+    ok!(cuMemMap(space, TWO_MIB, 0, memory, 0));
     let attempt = |at| {
         let ctx = new_context();
-        let outcome = run(function(module(WRITE), c"write"), 1, 64, &[at]);
+        let outcome = launch_and_wait(get_function(load_module(WRITE_PTX), c"write"), 1, 64, &[at]);
         let _ = call!(cuCtxDestroy(ctx));
         outcome
     };
-    assert_eq!(attempt(space), FAULT);
-    allow(space, MIB2);
+    assert_eq!(attempt(space), ILLEGAL_ADDRESS);
+    allow_read_write(space, TWO_MIB);
     assert_eq!(attempt(space), Ok(()));
-    assert_eq!(attempt(space + MIB2 as u64), FAULT);
-    assert_eq!(set_access(space, MIB2, CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE), Ok(()));
-    assert_eq!(attempt(space), FAULT);
-    allow(space, MIB2);
-    let _ = call!(cuMemUnmap(space, MIB2));
-    assert_eq!(attempt(space), FAULT);
+    assert_eq!(attempt(space + TWO_MIB as u64), ILLEGAL_ADDRESS);
+    assert_eq!(set_access(space, TWO_MIB, CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_NONE), Ok(()));
+    assert_eq!(attempt(space), ILLEGAL_ADDRESS);
+    allow_read_write(space, TWO_MIB);
+    let _ = call!(cuMemUnmap(space, TWO_MIB));
+    assert_eq!(attempt(space), ILLEGAL_ADDRESS);
     ok!(cuMemRelease(memory));
-    ok!(cuMemAddressFree(space, 4 * MIB2));
+    ok!(cuMemAddressFree(space, 4 * TWO_MIB));
 }
 
 #[test]
 fn memory_lives_as_long_as_a_handle_or_a_mapping() {
     let ctx = new_context();
-    let space = reserve(MIB2);
-    let memory = create(MIB2);
-    ok!(cuMemMap(space, MIB2, 0, memory, 0));
-    allow(space, MIB2);
+    let space = reserve_addresses(TWO_MIB);
+    let memory = create_allocation(TWO_MIB);
+    ok!(cuMemMap(space, TWO_MIB, 0, memory, 0));
+    allow_read_write(space, TWO_MIB);
     ok!(cuMemsetD32(space, 5, 4));
     ok!(cuMemRelease(memory));
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemRelease(memory));
-    assert_eq!(read(space, 1), [5]);
+    assert_eq!(read_u32s(space, 1), [5]);
     let mut again = 0;
     ok!(cuMemRetainAllocationHandle(&raw mut again, std::ptr::without_provenance_mut(space as usize + 100)));
-    ok!(cuMemUnmap(space, MIB2));
-    ok!(cuMemMap(space, MIB2, 0, again, 0));
+    ok!(cuMemUnmap(space, TWO_MIB));
+    ok!(cuMemMap(space, TWO_MIB, 0, again, 0));
     let mut flags = 9;
-    let location = device(0);
+    let location = device_location(0);
     ok!(cuMemGetAccess(&raw mut flags, &raw const location, space));
     assert_eq!(flags, 0);
-    allow(space, MIB2);
+    allow_read_write(space, TWO_MIB);
     ok!(cuMemGetAccess(&raw mut flags, &raw const location, space));
-    assert_eq!((flags, read(space, 1)), (3, vec![5]));
+    assert_eq!((flags, read_u32s(space, 1)), (3, vec![5]));
 
     // Through a file descriptor it is the same memory.
     let (mut fd, mut imported) = (0, 0);
@@ -165,15 +165,15 @@ fn memory_lives_as_long_as_a_handle_or_a_mapping() {
     ok!(cuMemExportToShareableHandle((&raw mut fd).cast(), again, kind, 0));
     let as_pointer = |fd: c_int| std::ptr::without_provenance_mut(fd as usize);
     ok!(cuMemImportFromShareableHandle(&raw mut imported, as_pointer(fd), kind));
-    let other = reserve(MIB2);
-    ok!(cuMemMap(other, MIB2, 0, imported, 0));
-    allow(other, MIB2);
+    let other = reserve_addresses(TWO_MIB);
+    ok!(cuMemMap(other, TWO_MIB, 0, imported, 0));
+    allow_read_write(other, TWO_MIB);
     ok!(cuMemsetD32(other, 6, 4));
-    assert_eq!(read(space, 1), [6]);
+    assert_eq!(read_u32s(space, 1), [6]);
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemImportFromShareableHandle(&raw mut imported, as_pointer(0), kind));
     for start in [space, other] {
-        ok!(cuMemUnmap(start, MIB2));
-        ok!(cuMemAddressFree(start, MIB2));
+        ok!(cuMemUnmap(start, TWO_MIB));
+        ok!(cuMemAddressFree(start, TWO_MIB));
     }
     ok!(cuMemRelease(again));
     ok!(cuMemRelease(imported));
@@ -184,30 +184,30 @@ fn memory_lives_as_long_as_a_handle_or_a_mapping() {
 fn wrong_ranges_and_handles_are_errors() {
     let ctx = new_context();
     let (mut address, mut handle) = (0, 0);
-    let plain = prop(CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE);
+    let plain = allocation_prop(CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE);
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemAddressReserve(&raw mut address, 4096, 0, 0, 0));
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemAddressReserve(&raw mut address, 0, 0, 0, 0));
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemCreate(&raw mut handle, 4096, &raw const plain, 0));
-    let free = free_bytes().next_multiple_of(MIB2);
+    let free = free_bytes().next_multiple_of(TWO_MIB);
     fails!(CUDA_ERROR_OUT_OF_MEMORY, cuMemCreate(&raw mut handle, free * 2, &raw const plain, 0));
-    let fabric = prop(CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_FABRIC);
-    fails!(CUDA_ERROR_NOT_SUPPORTED, cuMemCreate(&raw mut handle, MIB2, &raw const fabric, 0));
+    let fabric = allocation_prop(CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_FABRIC);
+    fails!(CUDA_ERROR_NOT_SUPPORTED, cuMemCreate(&raw mut handle, TWO_MIB, &raw const fabric, 0));
 
-    let space = reserve(4 * MIB2);
-    let memory = create(2 * MIB2);
-    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space + 4096, MIB2, 0, memory, 0));
-    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space, 3 * MIB2, 0, memory, 0));
-    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space + 3 * MIB2 as u64, 2 * MIB2, 0, memory, 0));
-    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space, MIB2, 0, memory + 16, 0));
-    ok!(cuMemMap(space, 2 * MIB2, 0, memory, 0));
-    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space + MIB2 as u64, MIB2, 0, memory, 0));
-    fails!(CUDA_ERROR_INVALID_VALUE, cuMemUnmap(space, MIB2));
-    fails!(CUDA_ERROR_INVALID_VALUE, cuMemAddressFree(space, 4 * MIB2));
-    let read_only = set_access(space, 2 * MIB2, CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READ);
+    let space = reserve_addresses(4 * TWO_MIB);
+    let memory = create_allocation(2 * TWO_MIB);
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space + 4096, TWO_MIB, 0, memory, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space, 3 * TWO_MIB, 0, memory, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space + 3 * TWO_MIB as u64, 2 * TWO_MIB, 0, memory, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space, TWO_MIB, 0, memory + 16, 0));
+    ok!(cuMemMap(space, 2 * TWO_MIB, 0, memory, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemMap(space + TWO_MIB as u64, TWO_MIB, 0, memory, 0));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemUnmap(space, TWO_MIB));
+    fails!(CUDA_ERROR_INVALID_VALUE, cuMemAddressFree(space, 4 * TWO_MIB));
+    let read_only = set_access(space, 2 * TWO_MIB, CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READ);
     assert_eq!(read_only, Err(CUresult::CUDA_ERROR_NOT_SUPPORTED));
-    ok!(cuMemUnmap(space, 2 * MIB2));
+    ok!(cuMemUnmap(space, 2 * TWO_MIB));
     ok!(cuMemRelease(memory));
-    ok!(cuMemAddressFree(space, 4 * MIB2));
+    ok!(cuMemAddressFree(space, 4 * TWO_MIB));
     // Memory that is mapped by the program goes to other processes as a file.
     let mut handle = CUipcMemHandle::default();
     fails!(CUDA_ERROR_INVALID_VALUE, cuIpcGetMemHandle(&raw mut handle, space));
@@ -226,10 +226,10 @@ fn what_was_advised_about_managed_memory_can_be_asked() {
         outcome.map(|()| value)
     };
     assert_eq!([1, 2, 4].map(|a| get(a, p, 8192)), [Ok(0), Ok(CU_DEVICE_INVALID), Ok(CU_DEVICE_INVALID)]);
-    ok!(cuMemAdvise(p, 4096, CUmem_advise::CU_MEM_ADVISE_SET_READ_MOSTLY, device(0)));
+    ok!(cuMemAdvise(p, 4096, CUmem_advise::CU_MEM_ADVISE_SET_READ_MOSTLY, device_location(0)));
     ok!(cuMemAdvise_v1(p, 8192, CUmem_advise::CU_MEM_ADVISE_SET_PREFERRED_LOCATION, CU_DEVICE_CPU));
-    ok!(cuMemAdvise(p + 4096, 4096, CUmem_advise::CU_MEM_ADVISE_SET_ACCESSED_BY, device(0)));
-    ok!(cuMemPrefetchAsync(p, 8192, device(0), 0, CUstream::null()));
+    ok!(cuMemAdvise(p + 4096, 4096, CUmem_advise::CU_MEM_ADVISE_SET_ACCESSED_BY, device_location(0)));
+    ok!(cuMemPrefetchAsync(p, 8192, device_location(0), 0, CUstream::null()));
     assert_eq!((get(1, p, 4096), get(1, p, 8192)), (Ok(1), Ok(0)));
     assert_eq!((get(2, p, 8192), get(5, p, 8192)), (Ok(CU_DEVICE_CPU), Ok(2)));
     assert_eq!([4, 7, 8].map(|a| get(a, p, 8192)), [Ok(0), Ok(1), Ok(0)]);
@@ -241,7 +241,7 @@ fn what_was_advised_about_managed_memory_can_be_asked() {
     assert_eq!(users, [0, CU_DEVICE_INVALID]);
     ok!(cuMemRangeGetAttributes(places, sizes, attributes, 1, p, 8192));
     assert_eq!(users, [CU_DEVICE_INVALID; 2]);
-    ok!(cuMemAdvise(p, 8192, CUmem_advise::CU_MEM_ADVISE_UNSET_READ_MOSTLY, device(0)));
+    ok!(cuMemAdvise(p, 8192, CUmem_advise::CU_MEM_ADVISE_UNSET_READ_MOSTLY, device_location(0)));
     assert_eq!(get(1, p, 4096), Ok(0));
     assert_eq!(get(9, p, 4096), Err(CUresult::CUDA_ERROR_INVALID_VALUE));
     ok!(cuMemFree(p));

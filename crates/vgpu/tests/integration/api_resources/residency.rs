@@ -1,7 +1,7 @@
 //! Blocks that wait for each other: as many as the device says run at once; and barriers within
 //! functions that not all lanes of a warp call.
 
-use super::support::{function, module, read, run};
+use super::support::{get_function, launch_and_wait, load_module, read_u32s};
 use crate::api_common::{alloc, new_context};
 use rtcg_cuda_sys::*;
 
@@ -40,7 +40,7 @@ END:
 #[test]
 fn as_many_blocks_run_at_once_as_the_device_says() {
     let ctx = new_context();
-    let f = function(module(GRID_BARRIER), c"meet");
+    let f = get_function(load_module(GRID_BARRIER), c"meet");
     let mut multiprocessors = 0;
     let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
     ok!(cuDeviceGetAttribute(&raw mut multiprocessors, attribute, 0));
@@ -51,9 +51,9 @@ fn as_many_blocks_run_at_once_as_the_device_says() {
         assert!(blocks > 100);
         let (words, out) = (alloc(4), alloc(blocks * 4));
         ok!(cuMemsetD32(words, 0, 1));
-        assert_eq!(run(f, blocks as u32, threads as u32, &[words, out]), Ok(()));
-        assert_eq!(read(out, blocks), vec![2 * blocks as u32; blocks]);
-        assert_eq!(read(words, 1), [2 * blocks as u32]);
+        assert_eq!(launch_and_wait(f, blocks as u32, threads as u32, &[words, out]), Ok(()));
+        assert_eq!(read_u32s(out, blocks), vec![2 * blocks as u32; blocks]);
+        assert_eq!(read_u32s(words, 1), [2 * blocks as u32]);
     }
     ok!(cuCtxDestroy(ctx));
 }
@@ -61,9 +61,9 @@ fn as_many_blocks_run_at_once_as_the_device_says() {
 #[test]
 fn two_grids_that_fill_the_device_do_not_deadlock_on_residency() {
     let ctx = new_context();
-    let f = function(module(GRID_BARRIER), c"meet");
+    let f = get_function(load_module(GRID_BARRIER), c"meet");
     let blocks = 9 * 108;
-    let launches: Vec<_> = (0..2).map(|_| (crate::api_common::stream(1), alloc(4), alloc(blocks * 4))).collect();
+    let launches: Vec<_> = (0..2).map(|_| (crate::api_common::new_stream(1), alloc(4), alloc(blocks * 4))).collect();
     for (stream, words, out) in &launches {
         ok!(cuMemsetD32(*words, 0, 1));
         let mut places = [std::ptr::from_ref(words).cast_mut().cast(), std::ptr::from_ref(out).cast_mut().cast()];
@@ -72,7 +72,7 @@ fn two_grids_that_fill_the_device_do_not_deadlock_on_residency() {
     }
     ok!(cuCtxSynchronize());
     for (_, words, _) in &launches {
-        assert_eq!(read(*words, 1), [2 * blocks as u32]);
+        assert_eq!(read_u32s(*words, 1), [2 * blocks as u32]);
     }
     ok!(cuCtxDestroy(ctx));
 }
@@ -80,7 +80,7 @@ fn two_grids_that_fill_the_device_do_not_deadlock_on_residency() {
 /// Odd threads publish their number within `share`, which waits for all; what even ones do meanwhile is
 /// the kernels' difference. Then odd ones (`left`) or all read what the thread 33 places further has
 /// published.
-const DIVERGENT: &str = "
+const DIVERGENT_CALLS_PTX: &str = "
 .shared .align 4 .b8 tile[512];
 .func share(.param .b32 n) {
     .reg .b32 %r<4>;
@@ -143,12 +143,17 @@ BOTH:
 #[test]
 fn lanes_that_do_not_call_a_function_count_at_its_barrier() {
     let ctx = new_context();
-    let m = module(DIVERGENT);
+    let m = load_module(DIVERGENT_CALLS_PTX);
     let out = alloc(256);
     let kernel = |name| {
         ok!(cuMemsetD32(out, 1000, 64));
-        assert_eq!(run(function(m, name), 3, 64, &[out]), Ok(()), "{name:?}: {:?}", rtcg_vgpu::last_error_detail());
-        read(out, 64)
+        assert_eq!(
+            launch_and_wait(get_function(m, name), 3, 64, &[out]),
+            Ok(()),
+            "{name:?}: {:?}",
+            rtcg_vgpu::last_error_detail()
+        );
+        read_u32s(out, 64)
     };
     let left: Vec<u32> = (0..64).map(|i| if i % 2 == 0 { 1000 } else { i ^ 34 }).collect();
     assert_eq!(kernel(c"left"), left);

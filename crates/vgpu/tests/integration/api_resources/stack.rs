@@ -1,11 +1,11 @@
 //! `CU_LIMIT_STACK_SIZE`: how deep a recursion may be.
 
-use super::support::{function, module, read, run};
+use super::support::{get_function, launch_and_wait, load_module, read_u32s};
 use crate::api_common::{alloc, new_context};
 use rtcg_cuda_sys::*;
 
 /// Each level has 64 bytes of local memory.
-const RECURSIVE: &str = "
+const RECURSION_PTX: &str = "
 .func (.param .b32 r) down(.param .b32 n) {
     .local .align 4 .b8 frame[64];
     .reg .pred %p<2>; .reg .b32 %r<6>; .reg .b64 %rd<3>;
@@ -32,7 +32,7 @@ ZERO:
 }";
 
 /// The outcome of a recursion of so many levels in 32 threads, each one level deeper than the last.
-fn sum(limit: Option<usize>, levels: u64) -> Result<(), CUresult> {
+fn run_recursive_sum(limit: Option<usize>, levels: u64) -> Result<(), CUresult> {
     let ctx = new_context();
     if let Some(limit) = limit {
         ok!(cuCtxSetLimit(CUlimit::CU_LIMIT_STACK_SIZE, limit));
@@ -41,10 +41,10 @@ fn sum(limit: Option<usize>, levels: u64) -> Result<(), CUresult> {
         assert_eq!(value, limit);
     }
     let out = alloc(128);
-    let outcome = run(function(module(RECURSIVE), c"sum"), 1, 32, &[out, levels]);
+    let outcome = launch_and_wait(get_function(load_module(RECURSION_PTX), c"sum"), 1, 32, &[out, levels]);
     if outcome.is_ok() {
         let expected: Vec<u32> = (levels..levels + 32).map(|n| (n * (n + 1) / 2) as u32).collect();
-        assert_eq!(read(out, 32), expected);
+        assert_eq!(read_u32s(out, 32), expected);
     } else {
         let detail = rtcg_vgpu::last_error_detail().unwrap();
         assert!(detail.contains("CU_LIMIT_STACK_SIZE"), "{detail}");
@@ -55,20 +55,20 @@ fn sum(limit: Option<usize>, levels: u64) -> Result<(), CUresult> {
 }
 
 #[test]
-fn the_limit_is_there_and_is_the_end() {
-    const OVERFLOW: Result<(), CUresult> = Err(CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR);
+fn recursion_works_up_to_the_stack_limit_only() {
+    const STACK_OVERFLOW: Result<(), CUresult> = Err(CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR);
     // 64 bytes of variables and 16 for the return fit so often.
-    assert_eq!(sum(Some(4 << 10), (4 << 10) / 80 - 32), Ok(()));
-    assert_eq!(sum(Some(4 << 10), 1000), OVERFLOW);
-    assert_eq!(sum(Some(256 << 10), (256 << 10) / 80 - 32), Ok(()));
-    assert_eq!(sum(Some(256 << 10), 10_000), OVERFLOW);
-    assert_eq!(sum(Some(512 << 10), (512 << 10) / 80 - 32), Ok(()));
+    assert_eq!(run_recursive_sum(Some(4 << 10), (4 << 10) / 80 - 32), Ok(()));
+    assert_eq!(run_recursive_sum(Some(4 << 10), 1000), STACK_OVERFLOW);
+    assert_eq!(run_recursive_sum(Some(256 << 10), (256 << 10) / 80 - 32), Ok(()));
+    assert_eq!(run_recursive_sum(Some(256 << 10), 10_000), STACK_OVERFLOW);
+    assert_eq!(run_recursive_sum(Some(512 << 10), (512 << 10) / 80 - 32), Ok(()));
 }
 
 #[test]
 fn without_a_limit_stacks_are_large_and_end_all_the_same() {
-    assert_eq!(sum(None, 1000), Ok(()));
-    assert_eq!(sum(None, 1 << 30), Err(CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR));
+    assert_eq!(run_recursive_sum(None, 1000), Ok(()));
+    assert_eq!(run_recursive_sum(None, 1 << 30), Err(CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR));
 }
 
 #[test]

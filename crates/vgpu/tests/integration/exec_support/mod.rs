@@ -6,21 +6,21 @@ use rtcg_vgpu::exec::{CancelFlag, Fault, InstructionLocation, LaunchConfig, Prog
 use rtcg_vgpu::jit::LaneSet;
 
 /// Every program counter is the kernel's, and every site the same instruction.
-struct Anywhere;
+struct AnyPcSourceMap;
 
-impl SourceMap for Anywhere {
+impl SourceMap for AnyPcSourceMap {
     fn contains_pc(&self, _: usize) -> bool {
         true
     }
     fn lookup_pc(&self, _: usize) -> Option<InstructionLocation> {
-        Some(place(LaneSet::Warp))
+        Some(helper_location(LaneSet::Warp))
     }
     fn lookup_site(&self, number: u32) -> Option<InstructionLocation> {
-        (number != 0).then(|| place(LaneSet::Lane(number)))
+        (number != 0).then(|| helper_location(LaneSet::Lane(number)))
     }
 }
 
-fn place(lanes: LaneSet) -> InstructionLocation {
+fn helper_location(lanes: LaneSet) -> InstructionLocation {
     InstructionLocation {
         function: "helper".into(),
         instruction: "ld.global.u32 %r1, [%rd1];".into(),
@@ -32,29 +32,29 @@ fn place(lanes: LaneSet) -> InstructionLocation {
     }
 }
 
-pub fn serial(entry: KernelEntry) -> Program {
-    Program::new("kernel", entry, Box::new(Anywhere))
+pub fn serial_program(entry: KernelEntry) -> Program {
+    Program::new("kernel", entry, Box::new(AnyPcSourceMap))
 }
 
-pub fn suspending(entry: KernelEntry) -> Program {
-    Program { suspends: true, ..serial(entry) }
+pub fn suspending_program(entry: KernelEntry) -> Program {
+    Program { suspends: true, ..serial_program(entry) }
 }
 
-pub fn shape(grid: u32, block: u32) -> LaunchConfig {
+pub fn launch_config(grid: u32, block: u32) -> LaunchConfig {
     LaunchConfig { grid: [grid, 1, 1], block: [block, 1, 1], dynamic_shared: 0, cooperative: false }
 }
 
 /// Runs with one pointer as parameter.
-pub fn run<T>(program: &Program, shape: LaunchConfig, data: &T) -> Result<(), Fault> {
+pub fn run_with_data<T>(program: &Program, shape: LaunchConfig, data: &T) -> Result<(), Fault> {
     let address = std::ptr::from_ref(data) as usize;
     run_program(program, shape, &address.to_ne_bytes(), &CancelFlag::new())
 }
 
-/// The parameter of [`run`].
+/// The parameter of [`run_with_data`].
 ///
 /// # Safety
-/// The launch was made by [`run`] with a `T`.
-pub unsafe fn param<'a, T>(ctx: *mut WarpCtx) -> &'a T {
+/// The launch was made by [`run_with_data`] with a `T`.
+pub unsafe fn kernel_param<'a, T>(ctx: *mut WarpCtx) -> &'a T {
     // SAFETY: the caller's contract.
     unsafe { &**(*ctx).params.cast::<*const T>() }
 }
@@ -63,7 +63,7 @@ pub unsafe fn param<'a, T>(ctx: *mut WarpCtx) -> &'a T {
 ///
 /// # Safety
 /// `ctx` is the context of the running warp.
-pub unsafe fn block_of(ctx: *mut WarpCtx) -> u32 {
+pub unsafe fn block_index(ctx: *mut WarpCtx) -> u32 {
     // SAFETY: the caller's contract.
     unsafe { (*ctx).ctaid[0] }
 }

@@ -1,7 +1,7 @@
 //! Random programs on any device that a driver table reaches, a real GPU above all.
 
-use super::difference;
-use super::objects::Objects;
+use super::first_difference;
+use super::objects::CreatedObjects;
 use rtcg_cuda_sys::*;
 use rtcg_oracle::generate::{BufferAddresses, KERNEL_NAME, MAX_OBJECTS};
 use rtcg_oracle::{OracleBuffer, TestProgram};
@@ -9,7 +9,7 @@ use std::ffi::c_void;
 
 /// What became of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ProgramOutcome {
     /// The device does as the oracle says.
     Same,
     /// It does not take the program: its log.
@@ -21,7 +21,7 @@ pub enum Outcome {
 }
 
 /// Bytes of each buffer.
-const AREA: usize = 2 << 20;
+const BUFFER_BYTES: usize = 2 << 20;
 
 /// A device with memory for the buffers of a program.
 pub struct Device {
@@ -31,43 +31,43 @@ pub struct Device {
     pub name: String,
 }
 
-fn done(what: &str, code: CUresult) -> Result<(), String> {
+fn check_result(what: &str, code: CUresult) -> Result<(), String> {
     if code == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(format!("{what}: {code:?}")) }
 }
 
 impl Device {
     /// The first device of a driver.
-    pub fn open(table: &'static DriverTable) -> Result<Device, String> {
+    pub fn open_first_device(table: &'static DriverTable) -> Result<Device, String> {
         let mut device = CUdevice::default();
         let mut name = [0u8; 100];
         // SAFETY: all pointers lead to places of the right type and size.
         unsafe {
-            done("cuInit", table.cuInit(0))?;
-            done("cuDeviceGet", table.cuDeviceGet(&raw mut device, 0))?;
-            done("cuDeviceGetName", table.cuDeviceGetName(name.as_mut_ptr().cast(), 99, device))?;
+            check_result("cuInit", table.cuInit(0))?;
+            check_result("cuDeviceGet", table.cuDeviceGet(&raw mut device, 0))?;
+            check_result("cuDeviceGetName", table.cuDeviceGetName(name.as_mut_ptr().cast(), 99, device))?;
         }
         let end = name.iter().position(|&b| b == 0).unwrap_or(0);
         let name = String::from_utf8_lossy(&name[..end]).into_owned();
         let mut made = Device { table, areas: [0; 4], name };
-        made.start(device)?;
+        made.create_context_and_buffers(device)?;
         Ok(made)
     }
 
-    fn start(&mut self, device: CUdevice) -> Result<(), String> {
+    fn create_context_and_buffers(&mut self, device: CUdevice) -> Result<(), String> {
         let mut context = CUcontext::null();
         // SAFETY: as above.
         unsafe {
-            done("cuDevicePrimaryCtxRetain", self.table.cuDevicePrimaryCtxRetain(&raw mut context, device))?;
-            done("cuCtxSetCurrent", self.table.cuCtxSetCurrent(context))?;
+            check_result("cuDevicePrimaryCtxRetain", self.table.cuDevicePrimaryCtxRetain(&raw mut context, device))?;
+            check_result("cuCtxSetCurrent", self.table.cuCtxSetCurrent(context))?;
             for area in &mut self.areas {
-                done("cuMemAlloc", self.table.cuMemAlloc(area, AREA))?;
+                check_result("cuMemAlloc", self.table.cuMemAlloc(area, BUFFER_BYTES))?;
             }
         }
         Ok(())
     }
 
     /// Runs a program and compares.
-    pub fn check(&mut self, p: &TestProgram, expected: &[OracleBuffer]) -> Outcome {
+    pub fn run_and_compare(&mut self, p: &TestProgram, expected: &[OracleBuffer]) -> ProgramOutcome {
         let text = p.ptx_text() + "\0";
         let mut module = CUmodule::null();
         let mut log = vec![0u8; 8192];
@@ -83,29 +83,36 @@ impl Device {
             let what = format!("{code:?}: {}", String::from_utf8_lossy(&log[..end]));
             // The compiler says why it takes no program; otherwise the device itself is in trouble.
             let refused = end > 0 || code == CUresult::CUDA_ERROR_INVALID_PTX;
-            return if refused { Outcome::Refused(what) } else { Outcome::Fault(what) };
+            return if refused { ProgramOutcome::Refused(what) } else { ProgramOutcome::Fault(what) };
         }
         let outcome = self.launch(module, p, expected);
         // SAFETY: the module is not used afterwards.
         let unloaded = unsafe { self.table.cuModuleUnload(module) };
         match (&outcome, unloaded) {
-            (Outcome::Fault(_), _) | (_, CUresult::CUDA_SUCCESS) => outcome,
-            (_, code) => Outcome::Fault(format!("cuModuleUnload: {code:?}")),
+            (ProgramOutcome::Fault(_), _) | (_, CUresult::CUDA_SUCCESS) => outcome,
+            (_, code) => ProgramOutcome::Fault(format!("cuModuleUnload: {code:?}")),
         }
     }
 
-    fn launch(&self, module: CUmodule, p: &TestProgram, expected: &[OracleBuffer]) -> Outcome {
+    fn launch(&self, module: CUmodule, p: &TestProgram, expected: &[OracleBuffer]) -> ProgramOutcome {
         let [input, out, slots, counters] = self.areas;
-        let objects = match Objects::make(self.table, &p.objects) {
+        let objects = match CreatedObjects::create_objects(self.table, &p.objects) {
             Ok(objects) => objects,
-            Err(e) => return Outcome::Fault(e),
+            Err(e) => return ProgramOutcome::Fault(e),
         };
-        let at = BufferAddresses { input, out, slots, counters, objects: [0; MAX_OBJECTS], handles: objects.handles() };
+        let at = BufferAddresses {
+            input,
+            out,
+            slots,
+            counters,
+            objects: [0; MAX_OBJECTS],
+            handles: objects.object_handles(),
+        };
         let buffers = p.initial_buffers(at);
         let launch = p.oracle_launch(at);
         match self.copy_and_launch(module, &buffers, &launch, &objects) {
-            Ok(got) => difference(expected, &got).map_or(Outcome::Same, Outcome::Differs),
-            Err(e) => Outcome::Fault(e),
+            Ok(got) => first_difference(expected, &got).map_or(ProgramOutcome::Same, ProgramOutcome::Differs),
+            Err(e) => ProgramOutcome::Fault(e),
         }
     }
 
@@ -114,7 +121,7 @@ impl Device {
         module: CUmodule,
         buffers: &[OracleBuffer],
         launch: &rtcg_oracle::OracleLaunch,
-        objects: &Objects,
+        objects: &CreatedObjects,
     ) -> Result<Vec<Vec<u8>>, String> {
         let t = self.table;
         let mut function = CUfunction::null();
@@ -126,27 +133,27 @@ impl Device {
         let first = bytes.as_mut_ptr();
         let mut params: Vec<*mut c_void> = offsets.iter().map(|o| first.wrapping_add(*o).cast()).collect();
         let (plain, texels) = buffers.split_at(4);
-        texels.iter().enumerate().try_for_each(|(i, b)| objects.write(i, &b.bytes))?;
+        texels.iter().enumerate().try_for_each(|(i, b)| objects.write_texels(i, &b.bytes))?;
         let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
         // SAFETY: handles and memory are this device's; the copies stay inside both ends.
         unsafe {
-            done("cuModuleGetFunction", t.cuModuleGetFunction(&raw mut function, module, name.as_ptr()))?;
+            check_result("cuModuleGetFunction", t.cuModuleGetFunction(&raw mut function, module, name.as_ptr()))?;
             for b in plain {
-                assert!(b.bytes.len() <= AREA);
-                done("cuMemcpyHtoD", t.cuMemcpyHtoD(b.address, b.bytes.as_ptr().cast(), b.bytes.len()))?;
+                assert!(b.bytes.len() <= BUFFER_BYTES);
+                check_result("cuMemcpyHtoD", t.cuMemcpyHtoD(b.address, b.bytes.as_ptr().cast(), b.bytes.len()))?;
             }
             let (p, none) = (params.as_mut_ptr(), std::ptr::null_mut());
             let code = t.cuLaunchKernel(function, gx, gy, gz, bx, by, bz, 0, CUstream::null(), p, none);
-            done("cuLaunchKernel", code)?;
-            done("cuCtxSynchronize", t.cuCtxSynchronize())?;
+            check_result("cuLaunchKernel", code)?;
+            check_result("cuCtxSynchronize", t.cuCtxSynchronize())?;
             let mut got = vec![];
             for b in plain {
                 let mut bytes = vec![0u8; b.bytes.len()];
-                done("cuMemcpyDtoH", t.cuMemcpyDtoH(bytes.as_mut_ptr().cast(), b.address, bytes.len()))?;
+                check_result("cuMemcpyDtoH", t.cuMemcpyDtoH(bytes.as_mut_ptr().cast(), b.address, bytes.len()))?;
                 got.push(bytes);
             }
             for i in 0..texels.len() {
-                got.push(objects.read(i)?);
+                got.push(objects.read_texels(i)?);
             }
             Ok(got)
         }

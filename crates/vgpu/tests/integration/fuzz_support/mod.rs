@@ -5,16 +5,16 @@ pub mod driver;
 pub mod mutants;
 pub mod objects;
 
-use objects::Objects;
+use objects::CreatedObjects;
 use rtcg_cuda_sys::{CUcontext, CUdevice, CUresult};
-use rtcg_oracle::generate::{BufferAddresses, KERNEL_NAME, MAX_OBJECTS, RESULT_BYTES, SLOT_BYTES};
+use rtcg_oracle::generate::{BufferAddresses, KERNEL_NAME, MAX_OBJECTS, RESULT_BYTES, THREAD_SLOT_BYTES};
 use rtcg_oracle::{OracleBuffer, TestProgram};
 use rtcg_ptx::ast::{Module, Space, Symbol, VarInit};
 use rtcg_vgpu::exec::{self, CancelFlag, InstructionLocation, LaunchConfig, RUNTIME_CALLS, SourceMap, run_program};
-use rtcg_vgpu::jit::cache_key::{CodeKey, text_key};
+use rtcg_vgpu::jit::cache_key::{CodeKey, module_text_key};
 use rtcg_vgpu::jit::{
-    CodeStore, CompiledKernel, Instrument, JitError, LaunchVariant, ModuleCodeCache, Site, SymbolLayout, WindowAddress,
-    compile_cached, function_token,
+    CodeStore, CompiledKernel, InstructionSite, Instrumentation, JitError, LaunchVariant, ModuleCodeCache,
+    SymbolLayout, WindowAddress, compile_or_load_cached, function_token,
 };
 use rtcg_vgpu::memory::window::device_window;
 use std::collections::HashMap;
@@ -23,8 +23,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Device memory that every program uses anew: this much for each of its buffers, and as much for
 /// its variables.
-const AREA: usize = 2 << 20;
-const AREAS: usize = 5;
+const AREA_BYTES: usize = 2 << 20;
+const AREA_COUNT: usize = 5;
 
 struct KernelSourceMap(CompiledKernel);
 
@@ -33,14 +33,14 @@ impl SourceMap for KernelSourceMap {
         self.0.contains_pc(pc)
     }
     fn lookup_pc(&self, pc: usize) -> Option<InstructionLocation> {
-        self.0.site_of_pc(pc).map(place)
+        self.0.site_of_pc(pc).map(location_of_site)
     }
     fn lookup_site(&self, number: u32) -> Option<InstructionLocation> {
-        self.0.site_by_number(number).map(place)
+        self.0.site_by_number(number).map(location_of_site)
     }
 }
 
-fn place(s: Site) -> InstructionLocation {
+fn location_of_site(s: InstructionSite) -> InstructionLocation {
     InstructionLocation {
         function: s.function,
         instruction: format!("{:?}", s.span),
@@ -73,7 +73,7 @@ pub fn with_device<T>(f: impl FnOnce(&Device) -> T) -> T {
             assert_eq!(t.cuInit(0), CUresult::CUDA_SUCCESS);
             assert_eq!(t.cuDevicePrimaryCtxRetain(&raw mut context, CUdevice::default()), CUresult::CUDA_SUCCESS);
             assert_eq!(t.cuCtxSetCurrent(context), CUresult::CUDA_SUCCESS);
-            assert_eq!(t.cuMemAlloc(&raw mut base, AREA * AREAS), CUresult::CUDA_SUCCESS);
+            assert_eq!(t.cuMemAlloc(&raw mut base, AREA_BYTES * AREA_COUNT), CUresult::CUDA_SUCCESS);
         }
         Device { base: base as usize, context }
     });
@@ -83,42 +83,42 @@ pub fn with_device<T>(f: impl FnOnce(&Device) -> T) -> T {
 }
 
 impl Device {
-    fn area(&self, n: usize) -> u64 {
-        (self.base + n * AREA) as u64
+    fn area_address(&self, n: usize) -> u64 {
+        (self.base + n * AREA_BYTES) as u64
     }
 
-    fn write(&self, address: u64, bytes: &[u8]) {
-        assert!(bytes.len() <= AREA && (address as usize) + bytes.len() <= self.base + AREA * AREAS);
+    fn write_bytes(&self, address: u64, bytes: &[u8]) {
+        assert!(bytes.len() <= AREA_BYTES && (address as usize) + bytes.len() <= self.base + AREA_BYTES * AREA_COUNT);
         // SAFETY: the areas were committed and are locked; the range lies in them.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), address as *mut u8, bytes.len()) };
     }
 
-    fn read(&self, address: u64, len: usize) -> Vec<u8> {
+    fn read_bytes(&self, address: u64, len: usize) -> Vec<u8> {
         // SAFETY: as above.
         unsafe { std::slice::from_raw_parts(address as *const u8, len) }.to_vec()
     }
 
     /// Places and initialises the variables of a module.
-    pub fn symbols(&self, m: &Module) -> SymbolLayout {
+    pub fn place_variables(&self, m: &Module) -> SymbolLayout {
         let mut out = SymbolLayout::default();
-        let mut next = self.area(AREAS - 1);
+        let mut next = self.area_address(AREA_COUNT - 1);
         for v in &m.vars {
             next = next.next_multiple_of(u64::from(v.align.max(16)));
             out.globals.push(if v.space == Space::Shared { 0 } else { next });
             next += if v.space == Space::Shared { 0 } else { v.size };
         }
-        for (v, &at) in m.vars.iter().zip(&out.globals).filter(|(v, at)| **at != 0 && v.size < AREA as u64 / 2) {
-            let mut bytes = initial(v, &out);
+        for (v, &at) in m.vars.iter().zip(&out.globals).filter(|(v, at)| **at != 0 && v.size < AREA_BYTES as u64 / 2) {
+            let mut bytes = initial_bytes(v, &out);
             bytes.resize(v.size as usize, 0);
-            if at + v.size <= self.area(AREAS) {
-                self.write(at, &bytes);
+            if at + v.size <= self.area_address(AREA_COUNT) {
+                self.write_bytes(at, &bytes);
             }
         }
         out
     }
 }
 
-fn initial(v: &rtcg_ptx::ast::Var, out: &SymbolLayout) -> Vec<u8> {
+fn initial_bytes(v: &rtcg_ptx::ast::Var, out: &SymbolLayout) -> Vec<u8> {
     let mut bytes = vec![];
     for init in &v.init {
         match init {
@@ -162,12 +162,23 @@ pub fn compile(
     let w = device_window().unwrap();
     let (id, _) = m.find_kernel(kernel).unwrap();
     let window = WindowAddress { base: w.base_address() as u64, bits: w.size_log2() };
-    let code_cache =
-        ModuleCodeCache { store: Arc::<MemoryStore>::clone(store), text: text_key(&m.source), generator: [0; 32] };
-    compile_cached(m, id, symbols, variant, (&RUNTIME_CALLS, &Instrument::NO_INSTRUMENTATION), window, Some(code_cache))
+    let code_cache = ModuleCodeCache {
+        store: Arc::<MemoryStore>::clone(store),
+        text: module_text_key(&m.source),
+        generator: [0; 32],
+    };
+    compile_or_load_cached(
+        m,
+        id,
+        symbols,
+        variant,
+        (&RUNTIME_CALLS, &Instrumentation::NO_INSTRUMENTATION),
+        window,
+        Some(code_cache),
+    )
 }
 
-fn program(k: CompiledKernel) -> exec::Program {
+fn into_program(k: CompiledKernel) -> exec::Program {
     exec::Program {
         host: k.host,
         suspends: k.suspends,
@@ -180,8 +191,8 @@ fn program(k: CompiledKernel) -> exec::Program {
 }
 
 /// All the ways to compile a kernel for blocks of this shape.
-pub fn variants(block: [u32; 3]) -> Vec<LaunchVariant> {
-    let v = LaunchVariant::for_block(block);
+pub fn launch_variants(block: [u32; 3]) -> Vec<LaunchVariant> {
+    let v = LaunchVariant::from_block_shape(block);
     let mut out = vec![v];
     for optimise in [Some(false), Some(true)] {
         let v = LaunchVariant { optimise, ..v };
@@ -201,10 +212,10 @@ pub fn variants(block: [u32; 3]) -> Vec<LaunchVariant> {
 }
 
 /// The first difference between two sets of buffers, in words.
-pub fn difference(expected: &[OracleBuffer], got: &[Vec<u8>]) -> Option<String> {
-    const NAMES: [&str; 4 + MAX_OBJECTS] =
+pub fn first_difference(expected: &[OracleBuffer], got: &[Vec<u8>]) -> Option<String> {
+    const BUFFER_NAMES: [&str; 4 + MAX_OBJECTS] =
         ["input", "results", "slots", "counters", "texels of object 0", "texels of object 1", "texels of object 2"];
-    for ((want, have), name) in expected.iter().zip(got).zip(NAMES) {
+    for ((want, have), name) in expected.iter().zip(got).zip(BUFFER_NAMES) {
         let Some(at) = want.bytes.iter().zip(have).position(|(a, b)| a != b) else { continue };
         let word = |bytes: &[u8]| {
             let start = at & !7;
@@ -212,7 +223,7 @@ pub fn difference(expected: &[OracleBuffer], got: &[Vec<u8>]) -> Option<String> 
         };
         let place = match name {
             "results" => format!("thread {} register number {}", at / RESULT_BYTES, at % RESULT_BYTES / 8),
-            "slots" => format!("thread {} byte {}", at / SLOT_BYTES, at % SLOT_BYTES),
+            "slots" => format!("thread {} byte {}", at / THREAD_SLOT_BYTES, at % THREAD_SLOT_BYTES),
             _ => format!("byte {at}"),
         };
         return Some(format!("{name}, {place}: oracle {}, got {}", word(&want.bytes), word(have)));
@@ -222,15 +233,15 @@ pub fn difference(expected: &[OracleBuffer], got: &[Vec<u8>]) -> Option<String> 
 
 /// Runs a program compiled in one way, and again with the machine code that was kept the first time;
 /// an error says what is wrong.
-pub fn check(p: &TestProgram, expected: &[OracleBuffer], variant: LaunchVariant) -> Result<(), String> {
+pub fn check_variant(p: &TestProgram, expected: &[OracleBuffer], variant: LaunchVariant) -> Result<(), String> {
     let parsed = rtcg_ptx::parse(p.ptx_text());
     if parsed.has_errors() {
-        return Err(parsed.render("program.ptx"));
+        return Err(parsed.render_diagnostics("program.ptx"));
     }
     let m = Arc::new(parsed.module);
     with_device(|device| {
         let store = Arc::new(MemoryStore::default());
-        let objects = Objects::make(rtcg_vgpu::virtual_driver_table(), &p.objects)?;
+        let objects = CreatedObjects::create_objects(rtcg_vgpu::virtual_driver_table(), &p.objects)?;
         run_once(p, &m, expected, variant, (device, &objects), &store)?;
         run_once(p, &m, expected, variant, (device, &objects), &store).map_err(|e| format!("as it was kept: {e}"))
     })
@@ -241,56 +252,57 @@ fn run_once(
     m: &Arc<Module>,
     expected: &[OracleBuffer],
     variant: LaunchVariant,
-    (device, objects): (&Device, &Objects),
+    (device, objects): (&Device, &CreatedObjects),
     store: &Arc<MemoryStore>,
 ) -> Result<(), String> {
-    let symbols = device.symbols(m);
+    let symbols = device.place_variables(m);
     let compiled = catch_unwind(AssertUnwindSafe(|| compile(m, KERNEL_NAME, &symbols, variant, store)));
     let compiled = compiled.map_err(|_| "the compiler panics")?.map_err(|e| format!("not compiled: {e}"))?;
     let at = BufferAddresses {
-        input: device.area(0),
-        out: device.area(1),
-        slots: device.area(2),
-        counters: device.area(3),
+        input: device.area_address(0),
+        out: device.area_address(1),
+        slots: device.area_address(2),
+        counters: device.area_address(3),
         objects: [0; MAX_OBJECTS],
-        handles: objects.handles(),
+        handles: objects.object_handles(),
     };
     let buffers = p.initial_buffers(at);
     let (plain, texels) = buffers.split_at(4);
-    plain.iter().for_each(|b| device.write(b.address, &b.bytes));
-    texels.iter().enumerate().try_for_each(|(i, b)| objects.write(i, &b.bytes))?;
+    plain.iter().for_each(|b| device.write_bytes(b.address, &b.bytes));
+    texels.iter().enumerate().try_for_each(|(i, b)| objects.write_texels(i, &b.bytes))?;
     let launch = p.oracle_launch(at);
     let shape = LaunchConfig { grid: launch.grid, block: launch.block, dynamic_shared: 0, cooperative: false };
-    run_program(&program(compiled), shape, &launch.params, &CancelFlag::new()).map_err(|e| format!("fault: {e}"))?;
-    let mut got: Vec<Vec<u8>> = plain.iter().map(|b| device.read(b.address, b.bytes.len())).collect();
+    run_program(&into_program(compiled), shape, &launch.params, &CancelFlag::new())
+        .map_err(|e| format!("fault: {e}"))?;
+    let mut got: Vec<Vec<u8>> = plain.iter().map(|b| device.read_bytes(b.address, b.bytes.len())).collect();
     for i in 0..texels.len() {
-        got.push(objects.read(i)?);
+        got.push(objects.read_texels(i)?);
     }
-    difference(expected, &got).map_or(Ok(()), Err)
+    first_difference(expected, &got).map_or(Ok(()), Err)
 }
 
 /// A wrong result: the way it was compiled, and what is wrong. A program whose result CUDA leaves
 /// open has none.
-pub fn find(p: &TestProgram, ways: &[LaunchVariant]) -> Result<Option<(LaunchVariant, String)>, String> {
+pub fn find_mismatch(p: &TestProgram, ways: &[LaunchVariant]) -> Result<Option<(LaunchVariant, String)>, String> {
     let (expected, report) = p.expected_outcome()?;
     if report.unspecified {
         return Ok(None);
     }
-    Ok(ways.iter().find_map(|&v| check(p, &expected, v).err().map(|e| (v, e))))
+    Ok(ways.iter().find_map(|&v| check_variant(p, &expected, v).err().map(|e| (v, e))))
 }
 
 /// The smallest program that goes wrong in this way.
-pub fn shrink(p: &TestProgram, variant: LaunchVariant) -> TestProgram {
+pub fn shrink_mismatch(p: &TestProgram, variant: LaunchVariant) -> TestProgram {
     rtcg_oracle::shrink::shrink_program(p, 3000, |candidate| {
-        let v = adapt(variant, candidate.block);
+        let v = adapt_variant(variant, candidate.block);
         let outcome = candidate.expected_outcome();
-        outcome.is_ok_and(|(expected, report)| !report.unspecified && check(candidate, &expected, v).is_err())
+        outcome.is_ok_and(|(expected, report)| !report.unspecified && check_variant(candidate, &expected, v).is_err())
     })
 }
 
 /// The variant for another shape of the block: its assumptions must hold.
-pub fn adapt(v: LaunchVariant, block: [u32; 3]) -> LaunchVariant {
-    let fits = LaunchVariant::for_block(block);
+pub fn adapt_variant(v: LaunchVariant, block: [u32; 3]) -> LaunchVariant {
+    let fits = LaunchVariant::from_block_shape(block);
     LaunchVariant {
         linear_tid: v.linear_tid && fits.linear_tid,
         full_warps: v.full_warps && fits.full_warps,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 ///
 /// # Panics
 /// What was loaded cannot be compiled for a reason that should have been seen before.
-pub fn check(text: &str) -> bool {
+pub fn load_and_compile(text: &str) -> bool {
     if load_image(text.as_bytes(), &LoadOptions::default()).is_err() {
         return false;
     }
@@ -17,12 +17,12 @@ pub fn check(text: &str) -> bool {
     if m.functions.iter().map(|f| f.body.len()).sum::<usize>() > 400 {
         return true;
     }
-    let symbols = with_device(|device| device.symbols(&m));
-    let base = LaunchVariant { optimise: Some(false), ..LaunchVariant::for_block([32, 1, 1]) };
+    let symbols = with_device(|device| device.place_variables(&m));
+    let base = LaunchVariant { optimise: Some(false), ..LaunchVariant::from_block_shape([32, 1, 1]) };
     for f in m.functions.iter().filter(|f| f.entry) {
         for v in [base, LaunchVariant { force_masked: true, ..base }, LaunchVariant { full_warps: false, ..base }] {
             if let Err(e) = compile(&m, &f.name, &symbols, v, &Arc::default()) {
-                let is_bug = ["code generation failed", rtcg_vgpu::jit::internal_errors::BUG_MARK]
+                let is_bug = ["code generation failed", rtcg_vgpu::jit::internal_errors::BUG_MESSAGE_MARKER]
                     .iter()
                     .any(|m| e.message.contains(m));
                 assert!(!is_bug, "{e}");

@@ -5,30 +5,30 @@ use rtcg_oracle::texture::{AddressMode, ChannelFormat, TexelStorage, TextureObje
 use rtcg_ptx::ast::TextureGeometry;
 use std::ptr::null;
 
-fn done(what: &str, code: CUresult) -> Result<(), String> {
+fn check_result(what: &str, code: CUresult) -> Result<(), String> {
     if code == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(format!("{what}: {code:?}")) }
 }
 
 /// What holds the texels of an object.
-enum Texels {
+enum TexelMemory {
     Array(CUarray),
     Levels(CUmipmappedArray, Vec<CUarray>),
     Memory(CUdeviceptr),
 }
 
-struct MadeObject {
+struct CreatedObject {
     object: TextureObject,
-    texels: Texels,
+    texels: TexelMemory,
     handle: u64,
 }
 
 /// The objects of a program; they go when this is dropped.
-pub struct Objects {
+pub struct CreatedObjects {
     table: &'static DriverTable,
-    made: Vec<MadeObject>,
+    made: Vec<CreatedObject>,
 }
 
-fn format(channel: ChannelFormat) -> CUarray_format {
+fn array_format(channel: ChannelFormat) -> CUarray_format {
     match channel {
         ChannelFormat::U8 => CUarray_format::CU_AD_FORMAT_UNSIGNED_INT8,
         ChannelFormat::S8 => CUarray_format::CU_AD_FORMAT_SIGNED_INT8,
@@ -41,7 +41,7 @@ fn format(channel: ChannelFormat) -> CUarray_format {
     }
 }
 
-fn shape(o: &TextureObject) -> CUDA_ARRAY3D_DESCRIPTOR {
+fn array_descriptor(o: &TextureObject) -> CUDA_ARRAY3D_DESCRIPTOR {
     let [width, height, depth] = o.extents.map(|n| n as usize);
     let layers = o.layers as usize;
     let (height, depth, mut flags) = match o.geometry {
@@ -60,13 +60,13 @@ fn shape(o: &TextureObject) -> CUDA_ARRAY3D_DESCRIPTOR {
         Width: width,
         Height: height,
         Depth: depth,
-        Format: format(o.channel),
+        Format: array_format(o.channel),
         NumChannels: o.channels as u32,
         Flags: flags,
     }
 }
 
-fn sampling(o: &TextureObject) -> CUDA_TEXTURE_DESC {
+fn texture_descriptor(o: &TextureObject) -> CUDA_TEXTURE_DESC {
     let mut d = CUDA_TEXTURE_DESC { maxMipmapLevelClamp: 100.0, ..Default::default() };
     let Some(s) = o.sampler else { return d };
     d.addressMode = s.address.map(|a| match a {
@@ -86,51 +86,51 @@ fn sampling(o: &TextureObject) -> CUDA_TEXTURE_DESC {
     d
 }
 
-fn make_texels(t: &DriverTable, o: &TextureObject) -> Result<Texels, String> {
-    let d = shape(o);
+fn create_texels(t: &DriverTable, o: &TextureObject) -> Result<TexelMemory, String> {
+    let d = array_descriptor(o);
     // SAFETY: all pointers lead to places of the right type.
     unsafe {
         match o.storage {
             TexelStorage::Array if o.levels == 1 => {
                 let mut array = CUarray::null();
-                done("cuArray3DCreate", t.cuArray3DCreate(&raw mut array, &raw const d))?;
-                Ok(Texels::Array(array))
+                check_result("cuArray3DCreate", t.cuArray3DCreate(&raw mut array, &raw const d))?;
+                Ok(TexelMemory::Array(array))
             }
             TexelStorage::Array => {
                 let mut whole = CUmipmappedArray::null();
                 let code = t.cuMipmappedArrayCreate(&raw mut whole, &raw const d, o.levels);
-                done("cuMipmappedArrayCreate", code)?;
+                check_result("cuMipmappedArrayCreate", code)?;
                 let mut levels = vec![];
                 for level in 0..o.levels {
                     let mut array = CUarray::null();
                     let code = t.cuMipmappedArrayGetLevel(&raw mut array, whole, level);
-                    done("cuMipmappedArrayGetLevel", code)?;
+                    check_result("cuMipmappedArrayGetLevel", code)?;
                     levels.push(array);
                 }
-                Ok(Texels::Levels(whole, levels))
+                Ok(TexelMemory::Levels(whole, levels))
             }
             TexelStorage::Linear | TexelStorage::Pitched => {
                 let mut memory = 0;
-                done("cuMemAlloc", t.cuMemAlloc(&raw mut memory, o.total_bytes()))?;
-                Ok(Texels::Memory(memory))
+                check_result("cuMemAlloc", t.cuMemAlloc(&raw mut memory, o.total_bytes()))?;
+                Ok(TexelMemory::Memory(memory))
             }
         }
     }
 }
 
-fn resource(o: &TextureObject, texels: &Texels) -> CUDA_RESOURCE_DESC {
+fn resource_descriptor(o: &TextureObject, texels: &TexelMemory) -> CUDA_RESOURCE_DESC {
     let mut d = CUDA_RESOURCE_DESC::default();
-    let (format, channels) = (format(o.channel), o.channels as u32);
+    let (format, channels) = (array_format(o.channel), o.channels as u32);
     match *texels {
-        Texels::Array(array) => {
+        TexelMemory::Array(array) => {
             d.resType = CUresourcetype::CU_RESOURCE_TYPE_ARRAY;
             d.res.array = CUDA_RESOURCE_DESC_res_array { hArray: array };
         }
-        Texels::Levels(whole, _) => {
+        TexelMemory::Levels(whole, _) => {
             d.resType = CUresourcetype::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
             d.res.mipmap = CUDA_RESOURCE_DESC_res_mipmap { hMipmappedArray: whole };
         }
-        Texels::Memory(memory) if o.storage == TexelStorage::Linear => {
+        TexelMemory::Memory(memory) if o.storage == TexelStorage::Linear => {
             d.resType = CUresourcetype::CU_RESOURCE_TYPE_LINEAR;
             d.res.linear = CUDA_RESOURCE_DESC_res_linear {
                 devPtr: memory,
@@ -139,7 +139,7 @@ fn resource(o: &TextureObject, texels: &Texels) -> CUDA_RESOURCE_DESC {
                 sizeInBytes: o.total_bytes(),
             };
         }
-        Texels::Memory(memory) => {
+        TexelMemory::Memory(memory) => {
             d.resType = CUresourcetype::CU_RESOURCE_TYPE_PITCH2D;
             d.res.pitch2D = CUDA_RESOURCE_DESC_res_pitch2D {
                 devPtr: memory,
@@ -154,26 +154,26 @@ fn resource(o: &TextureObject, texels: &Texels) -> CUDA_RESOURCE_DESC {
     d
 }
 
-impl Objects {
+impl CreatedObjects {
     /// Makes objects in the current context.
-    pub fn make(table: &'static DriverTable, objects: &[TextureObject]) -> Result<Objects, String> {
-        let mut all = Objects { table, made: vec![] };
+    pub fn create_objects(table: &'static DriverTable, objects: &[TextureObject]) -> Result<CreatedObjects, String> {
+        let mut all = CreatedObjects { table, made: vec![] };
         for &object in objects {
-            let texels = make_texels(table, &object)?;
-            let described = resource(&object, &texels);
-            all.made.push(MadeObject { object, texels, handle: 0 });
+            let texels = create_texels(table, &object)?;
+            let described = resource_descriptor(&object, &texels);
+            all.made.push(CreatedObject { object, texels, handle: 0 });
             let mut handle = 0;
-            let d = sampling(&object);
+            let d = texture_descriptor(&object);
             // SAFETY: all pointers lead to places of the right type.
             unsafe {
                 match object.sampler {
                     Some(_) => {
                         let code = table.cuTexObjectCreate(&raw mut handle, &raw const described, &raw const d, null());
-                        done("cuTexObjectCreate", code)?;
+                        check_result("cuTexObjectCreate", code)?;
                     }
                     None => {
                         let code = table.cuSurfObjectCreate(&raw mut handle, &raw const described);
-                        done("cuSurfObjectCreate", code)?;
+                        check_result("cuSurfObjectCreate", code)?;
                     }
                 }
             }
@@ -185,35 +185,35 @@ impl Objects {
     }
 
     /// Handles, 0 where there is no object.
-    pub fn handles<const N: usize>(&self) -> [u64; N] {
+    pub fn object_handles<const N: usize>(&self) -> [u64; N] {
         std::array::from_fn(|i| self.made.get(i).map_or(0, |m| m.handle))
     }
 
     /// Writes the texels of object `i`.
-    pub fn write(&self, i: usize, bytes: &[u8]) -> Result<(), String> {
-        self.copy(i, bytes.as_ptr().cast_mut(), true)
+    pub fn write_texels(&self, i: usize, bytes: &[u8]) -> Result<(), String> {
+        self.copy_texels(i, bytes.as_ptr().cast_mut(), true)
     }
 
     /// Reads the texels of object `i`.
-    pub fn read(&self, i: usize) -> Result<Vec<u8>, String> {
+    pub fn read_texels(&self, i: usize) -> Result<Vec<u8>, String> {
         let mut bytes = vec![0; self.made[i].object.total_bytes()];
-        self.copy(i, bytes.as_mut_ptr(), false)?;
+        self.copy_texels(i, bytes.as_mut_ptr(), false)?;
         Ok(bytes)
     }
 
     /// Copies all texels to or from `host`, which has room for them.
-    fn copy(&self, i: usize, host: *mut u8, to_device: bool) -> Result<(), String> {
-        let (t, MadeObject { object, texels, .. }) = (self.table, &self.made[i]);
+    fn copy_texels(&self, i: usize, host: *mut u8, to_device: bool) -> Result<(), String> {
+        let (t, CreatedObject { object, texels, .. }) = (self.table, &self.made[i]);
         let arrays = match texels {
-            Texels::Array(array) => std::slice::from_ref(array),
-            Texels::Levels(_, levels) => levels,
+            TexelMemory::Array(array) => std::slice::from_ref(array),
+            TexelMemory::Levels(_, levels) => levels,
             // SAFETY: both ends have this size.
-            Texels::Memory(memory) => unsafe {
+            TexelMemory::Memory(memory) => unsafe {
                 let code = match to_device {
                     true => t.cuMemcpyHtoD(*memory, host.cast(), object.total_bytes()),
                     false => t.cuMemcpyDtoH(host.cast(), *memory, object.total_bytes()),
                 };
-                return done("a copy of texels", code);
+                return check_result("a copy of texels", code);
             },
         };
         for (level, &array) in (0..).zip(arrays) {
@@ -235,13 +235,13 @@ impl Objects {
                 (c.srcMemoryType, c.srcArray) = (CUmemorytype::CU_MEMORYTYPE_ARRAY, array);
             }
             // SAFETY: the level's texels lie in the host's memory in this order.
-            done("cuMemcpy3D", unsafe { t.cuMemcpy3D(&raw const c) })?;
+            check_result("cuMemcpy3D", unsafe { t.cuMemcpy3D(&raw const c) })?;
         }
         Ok(())
     }
 }
 
-impl Drop for Objects {
+impl Drop for CreatedObjects {
     fn drop(&mut self) {
         let t = self.table;
         for made in &self.made {
@@ -253,9 +253,9 @@ impl Drop for Objects {
                     (handle, None) => drop(t.cuSurfObjectDestroy(handle)),
                 }
                 match &made.texels {
-                    Texels::Array(array) => drop(t.cuArrayDestroy(*array)),
-                    Texels::Levels(whole, _) => drop(t.cuMipmappedArrayDestroy(*whole)),
-                    Texels::Memory(memory) => drop(t.cuMemFree(*memory)),
+                    TexelMemory::Array(array) => drop(t.cuArrayDestroy(*array)),
+                    TexelMemory::Levels(whole, _) => drop(t.cuMipmappedArrayDestroy(*whole)),
+                    TexelMemory::Memory(memory) => drop(t.cuMemFree(*memory)),
                 }
             }
         }

@@ -10,7 +10,7 @@ use rtcg_vgpu::jit::{CompiledKernel, JitError, LaunchVariant, SymbolLayout, Wind
 use rtcg_vgpu::memory::window::device_window;
 use std::sync::Arc;
 
-pub const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
+pub const PTX_HEADER: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
 struct KernelSourceMap(CompiledKernel);
 
@@ -19,14 +19,14 @@ impl SourceMap for KernelSourceMap {
         self.0.contains_pc(pc)
     }
     fn lookup_pc(&self, pc: usize) -> Option<InstructionLocation> {
-        self.0.site_of_pc(pc).map(place)
+        self.0.site_of_pc(pc).map(location_of_site)
     }
     fn lookup_site(&self, number: u32) -> Option<InstructionLocation> {
-        self.0.site_by_number(number).map(place)
+        self.0.site_by_number(number).map(location_of_site)
     }
 }
 
-fn place(s: rtcg_vgpu::jit::Site) -> InstructionLocation {
+fn location_of_site(s: rtcg_vgpu::jit::InstructionSite) -> InstructionLocation {
     InstructionLocation {
         function: s.function,
         instruction: format!("{:?}", s.span),
@@ -39,14 +39,14 @@ fn place(s: rtcg_vgpu::jit::Site) -> InstructionLocation {
 }
 
 /// Device memory for one test; never freed.
-pub fn device(bytes: &[u8]) -> u64 {
-    let start = window_memory::commit(bytes.len() + 256);
+pub fn device_memory_with(bytes: &[u8]) -> u64 {
+    let start = window_memory::commit_guarded(bytes.len() + 256);
     // SAFETY: committed above, and no other test was given this range.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), start as *mut u8, bytes.len()) };
     start as u64
 }
 
-pub fn read(address: u64, len: usize) -> Vec<u8> {
+pub fn read_bytes(address: u64, len: usize) -> Vec<u8> {
     // SAFETY: the address comes from `device` with at least this length.
     unsafe { std::slice::from_raw_parts(address as *const u8, len) }.to_vec()
 }
@@ -60,32 +60,32 @@ pub enum Arg {
     F32(f32),
 }
 
-pub fn buffer<T: Copy>(v: &[T]) -> Arg {
+pub fn buffer_arg<T: Copy>(v: &[T]) -> Arg {
     // SAFETY: plain numbers are read as bytes.
     Arg::Buffer(unsafe { std::slice::from_raw_parts(v.as_ptr().cast::<u8>(), size_of_val(v)) }.to_vec())
 }
 
-pub fn u32s(b: &[u8]) -> Vec<u32> {
+pub fn to_u32s(b: &[u8]) -> Vec<u32> {
     b.chunks(4).map(|c| u32::from_le_bytes(c.try_into().unwrap())).collect()
 }
 
-pub fn f32s(b: &[u8]) -> Vec<f32> {
-    u32s(b).into_iter().map(f32::from_bits).collect()
+pub fn to_f32s(b: &[u8]) -> Vec<f32> {
+    to_u32s(b).into_iter().map(f32::from_bits).collect()
 }
 
-pub fn parse(ptx: &str) -> Arc<Module> {
-    let text = if ptx.contains(".version") { ptx.to_string() } else { format!("{HEAD}{ptx}") };
+pub fn parse_module(ptx: &str) -> Arc<Module> {
+    let text = if ptx.contains(".version") { ptx.to_string() } else { format!("{PTX_HEADER}{ptx}") };
     let r = rtcg_ptx::parse(text);
-    assert!(!r.has_errors(), "{}", r.render("test.ptx"));
+    assert!(!r.has_errors(), "{}", r.render_diagnostics("test.ptx"));
     Arc::new(r.module)
 }
 
 /// Places module variables that are not shared, with their byte initialisers and addresses.
-pub fn symbols(m: &Module) -> SymbolLayout {
+pub fn place_variables(m: &Module) -> SymbolLayout {
     use rtcg_ptx::ast::{Space, Symbol, VarInit};
     let mut out = SymbolLayout::default();
     for v in &m.vars {
-        out.globals.push(if v.space == Space::Shared { 0 } else { device(&vec![0; v.size as usize]) });
+        out.globals.push(if v.space == Space::Shared { 0 } else { device_memory_with(&vec![0; v.size as usize]) });
     }
     for (v, &at) in m.vars.iter().zip(&out.globals).filter(|(_, at)| **at != 0) {
         let mut bytes = vec![];
@@ -115,14 +115,14 @@ pub fn compile(m: &Arc<Module>, kernel: &str, variant: LaunchVariant) -> Result<
     compile_kernel(
         m,
         id,
-        &symbols(m),
+        &place_variables(m),
         variant,
         &RUNTIME_CALLS,
         WindowAddress { base: w.base_address() as u64, bits: w.size_log2() },
     )
 }
 
-pub fn program(name: &str, k: CompiledKernel) -> Program {
+pub fn into_program(name: &str, k: CompiledKernel) -> Program {
     Program {
         host: k.host,
         suspends: k.suspends,
@@ -135,8 +135,8 @@ pub fn program(name: &str, k: CompiledKernel) -> Program {
 }
 
 /// All the ways to compile a kernel for blocks of this shape.
-pub fn variants(block: [u32; 3]) -> Vec<LaunchVariant> {
-    let v = LaunchVariant::for_block(block);
+pub fn launch_variants(block: [u32; 3]) -> Vec<LaunchVariant> {
+    let v = LaunchVariant::from_block_shape(block);
     let mut out = vec![];
     for force_masked in [false, true] {
         for no_if_conversion in [false, true] {
@@ -157,7 +157,7 @@ pub fn launch(
     shape: LaunchConfig,
     args: &[Arg],
 ) -> Result<Vec<Vec<u8>>, Fault> {
-    let p = program(kernel, compile(m, kernel, variant).unwrap_or_else(|e| panic!("{e}")));
+    let p = into_program(kernel, compile(m, kernel, variant).unwrap_or_else(|e| panic!("{e}")));
     let mut params: Vec<u8> = vec![];
     let mut buffers = vec![];
     let mut push = |b: &[u8]| {
@@ -167,7 +167,7 @@ pub fn launch(
     for a in args {
         match a {
             Arg::Buffer(b) => {
-                let at = device(b);
+                let at = device_memory_with(b);
                 buffers.push((at, b.len()));
                 push(&at.to_le_bytes());
             }
@@ -177,15 +177,15 @@ pub fn launch(
         }
     }
     run_program(&p, shape, &params, &CancelFlag::new())?;
-    Ok(buffers.into_iter().map(|(at, len)| read(at, len)).collect())
+    Ok(buffers.into_iter().map(|(at, len)| read_bytes(at, len)).collect())
 }
 
 /// Launches the kernel in every variant; they must agree. Gives the final contents of the buffers.
-pub fn run(ptx: &str, kernel: &str, grid: u32, block: [u32; 3], args: &[Arg]) -> Vec<Vec<u8>> {
-    let m = parse(ptx);
+pub fn run_all_variants(ptx: &str, kernel: &str, grid: u32, block: [u32; 3], args: &[Arg]) -> Vec<Vec<u8>> {
+    let m = parse_module(ptx);
     let shape = LaunchConfig { grid: [grid, 1, 1], block, dynamic_shared: 4096, cooperative: false };
     let mut first: Option<Vec<Vec<u8>>> = None;
-    for v in variants(block) {
+    for v in launch_variants(block) {
         let out = launch(&m, kernel, v, shape, args).unwrap_or_else(|e| panic!("{v:?}: {e}"));
         match &first {
             Some(f) => assert!(*f == out, "{v:?} differs from the first variant"),

@@ -24,9 +24,9 @@ fn check_sparse(size: [usize; 3], d: &'static str, ty: &'static str, selector: u
                 4 => nibble >> (2 * i) & 3,
                 _ => (nibble >> (i / 2 * 2) & 3) * 2 + i % 2,
             };
-            dense.v[row * k + at * chunk + place] = stored.at(row, at * chunk / 2 + i);
+            dense.v[row * k + at * chunk + place] = stored.element(row, at * chunk / 2 + i);
         }
-        let (lane, bit) = match (bits(ty) >= 16, k * bits(ty) == 512) {
+        let (lane, bit) = match (element_bits(ty) >= 16, k * element_bits(ty) == 512) {
             (true, false) => (selector, row / 8 * 16 + at * 4),
             (true, true) => (selector * 2 + at / 4, row / 8 * 16 + at % 4 * 4),
             (false, _) => (selector * 2 + row / 8 + at / 8 * 2, at % 8 * 4),
@@ -34,38 +34,38 @@ fn check_sparse(size: [usize; 3], d: &'static str, ty: &'static str, selector: u
         words[row % 8 * 4 + lane] |= (nibble as u32) << bit;
     }
     let op = format!("mma.sp.sync.aligned.m{m}n{n}k{k}.row.col.{d}.{ty}.{ty}.{d}");
-    let case = Case { op, size, types: [d, ty, ty, d] };
-    let sums = planes('c', size, d, &c);
-    let (pa, pb) = (planes('a', [m, n, k / 2], ty, &stored), planes('b', size, ty, &b));
+    let case = MmaCase { op, size, types: [d, ty, ty, d] };
+    let sums = fragment_words('c', size, d, &c);
+    let (pa, pb) = (fragment_words('a', [m, n, k / 2], ty, &stored), fragment_words('b', size, ty, &b));
     let [na, nb, nc] = [&pa, &pb, &sums].map(|p| p.len() / 32);
     let body = [
         format!(".reg .b32 %a<{na}>; .reg .b32 %b<{nb}>; .reg .b32 %c<{nc}>; .reg .b32 %d<{nc}>; .reg .b32 %e<1>;\n"),
         (0..4).map(|i| format!("add.u64 %p{i}, %p{i}, %o0;\n")).collect(),
-        moves(true, "a", "p0", na, false),
-        moves(true, "b", "p1", nb, false),
-        moves(true, "c", "p2", nc, false),
+        fragment_moves(true, "a", "p0", na, false),
+        fragment_moves(true, "b", "p1", nb, false),
+        fragment_moves(true, "c", "p2", nc, false),
         format!("ld.global.b32 %e0, [%p2+{}];\n", nc * 128),
         format!(
             "{} {}, {}, {}, {}, %e0, {selector};\n",
             case.op,
-            list("d", nc),
-            list("a", na),
-            list("b", nb),
-            list("c", nc)
+            register_list("d", nc),
+            register_list("a", na),
+            register_list("b", nb),
+            register_list("c", nc)
         ),
-        moves(false, "d", "p3", nc, false),
+        fragment_moves(false, "d", "p3", nc, false),
     ]
     .concat();
     let third = [sums, words].concat();
-    let got = run(
-        &kernel(&body),
+    let got = run_all_variants(
+        &kernel_text(&body),
         "k",
         1,
         [32, 1, 1],
-        &[buffer(&pa), buffer(&pb), buffer(&third), buffer(&vec![0_u32; nc * 32])],
+        &[buffer_arg(&pa), buffer_arg(&pb), buffer_arg(&third), buffer_arg(&vec![0_u32; nc * 32])],
     );
-    let want = Matrix { cols: n, v: expected(&case, &dense, &b, &c) };
-    assert_eq!(u32s(&got[3]), planes('d', size, d, &want), "{} selector {selector}", case.op);
+    let want = Matrix { cols: n, v: expected_product(&case, &dense, &b, &c) };
+    assert_eq!(to_u32s(&got[3]), fragment_words('d', size, d, &want), "{} selector {selector}", case.op);
 }
 
 #[test]

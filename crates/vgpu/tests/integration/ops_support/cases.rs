@@ -20,12 +20,12 @@ pub enum Tolerance {
 
 /// An instruction and how close its results have to be.
 #[derive(Debug, Clone)]
-pub struct Text {
+pub struct InstructionText {
     pub text: String,
     pub tolerance: Tolerance,
 }
 
-fn reg(bits: u32, n: u32) -> String {
+fn reg_name(bits: u32, n: u32) -> String {
     let class = match bits {
         1 => 'p',
         8 | 16 => 'h',
@@ -35,7 +35,7 @@ fn reg(bits: u32, n: u32) -> String {
     format!("%{class}{n}")
 }
 
-fn bits(ty: &str) -> u32 {
+fn type_bits(ty: &str) -> u32 {
     match ty {
         "pred" => 1,
         "f16x2" | "bf16x2" | "u16x2" | "s16x2" | "tf32" => 32,
@@ -45,48 +45,60 @@ fn bits(ty: &str) -> u32 {
 }
 
 /// `op` with one destination and `n` sources, all of type `ty`.
-fn same(op: &str, ty: &str, n: u32) -> String {
-    let operands: Vec<String> = (0..=n).map(|i| reg(bits(ty), i)).collect();
+fn same_type_text(op: &str, ty: &str, n: u32) -> String {
+    let operands: Vec<String> = (0..=n).map(|i| reg_name(type_bits(ty), i)).collect();
     format!("{op}.{ty} {};", operands.join(", "))
 }
 
 /// All cases.
-pub fn all() -> Vec<Text> {
+pub fn all_instructions() -> Vec<InstructionText> {
     let mut list = Vec::new();
-    integers(&mut list);
-    shifts_and_fields(&mut list);
-    floats(&mut list);
-    halves(&mut list);
-    comparisons(&mut list);
-    conversions(&mut list);
-    moves(&mut list);
-    approximations(&mut list);
+    add_integer_cases(&mut list);
+    add_shift_and_field_cases(&mut list);
+    add_float_cases(&mut list);
+    add_half_cases(&mut list);
+    add_comparison_cases(&mut list);
+    add_conversion_cases(&mut list);
+    add_move_cases(&mut list);
+    add_approximation_cases(&mut list);
     list
 }
 
-fn exact(list: &mut Vec<Text>, text: String) {
-    list.push(Text { text, tolerance: Tolerance::Exact });
+fn push_exact_case(list: &mut Vec<InstructionText>, text: String) {
+    list.push(InstructionText { text, tolerance: Tolerance::Exact });
 }
 
-const INTS: [&str; 6] = ["u16", "s16", "u32", "s32", "u64", "s64"];
+const INTEGER_TYPES: [&str; 6] = ["u16", "s16", "u32", "s32", "u64", "s64"];
 
-fn integers(list: &mut Vec<Text>) {
-    for ty in INTS {
+fn add_integer_cases(list: &mut Vec<InstructionText>) {
+    for ty in INTEGER_TYPES {
         for op in ["add", "sub", "mul.lo", "mul.hi", "div", "rem", "min", "max"] {
-            exact(list, same(op, ty, 2));
+            push_exact_case(list, same_type_text(op, ty, 2));
         }
         for op in ["mad.lo", "mad.hi", "sad"] {
-            exact(list, same(op, ty, 3));
+            push_exact_case(list, same_type_text(op, ty, 3));
         }
         if !ty.ends_with("64") {
-            let b = bits(ty);
-            exact(list, format!("mul.wide.{ty} {}, {}, {};", reg(2 * b, 0), reg(b, 1), reg(b, 2)));
-            exact(list, format!("mad.wide.{ty} {}, {}, {}, {};", reg(2 * b, 0), reg(b, 1), reg(b, 2), reg(2 * b, 3)));
+            let b = type_bits(ty);
+            push_exact_case(
+                list,
+                format!("mul.wide.{ty} {}, {}, {};", reg_name(2 * b, 0), reg_name(b, 1), reg_name(b, 2)),
+            );
+            push_exact_case(
+                list,
+                format!(
+                    "mad.wide.{ty} {}, {}, {}, {};",
+                    reg_name(2 * b, 0),
+                    reg_name(b, 1),
+                    reg_name(b, 2),
+                    reg_name(2 * b, 3)
+                ),
+            );
         }
     }
     for ty in ["s16", "s32", "s64"] {
-        exact(list, same("abs", ty, 1));
-        exact(list, same("neg", ty, 1));
+        push_exact_case(list, same_type_text("abs", ty, 1));
+        push_exact_case(list, same_type_text("neg", ty, 1));
     }
     for op in [
         "add.sat.s32",
@@ -98,7 +110,7 @@ fn integers(list: &mut Vec<Text>) {
         "mul24.hi.u32",
         "mul24.hi.s32",
     ] {
-        exact(list, format!("{op} %r0, %r1, %r2;"));
+        push_exact_case(list, format!("{op} %r0, %r1, %r2;"));
     }
     for op in [
         "mad.hi.sat.s32",
@@ -123,7 +135,7 @@ fn integers(list: &mut Vec<Text>) {
         "prmt.b32.ecr",
         "prmt.b32.rc16",
     ] {
-        exact(list, format!("{op} %r0, %r1, %r2, %r3;"));
+        push_exact_case(list, format!("{op} %r0, %r1, %r2, %r3;"));
     }
     for op in [
         "add.u16x2",
@@ -135,60 +147,66 @@ fn integers(list: &mut Vec<Text>) {
         "min.s16x2",
         "max.u16x2",
     ] {
-        exact(list, format!("{op} %r0, %r1, %r2;"));
+        push_exact_case(list, format!("{op} %r0, %r1, %r2;"));
     }
     for ty in ["pred", "b16", "b32", "b64"] {
         for op in ["and", "or", "xor"] {
-            exact(list, same(op, ty, 2));
+            push_exact_case(list, same_type_text(op, ty, 2));
         }
-        exact(list, same("not", ty, 1));
+        push_exact_case(list, same_type_text("not", ty, 1));
     }
     for ty in ["b16", "b32", "b64"] {
-        exact(list, same("cnot", ty, 1));
+        push_exact_case(list, same_type_text("cnot", ty, 1));
     }
     for table in [0x00, 0xff, 0x96, 0xe8, 0xca, 0x1e, 0xf8, 0x80, 0xfe, 0x3c, 0x40, 0x02, 0xd7, 0xac, 0x55, 0x27] {
-        exact(list, format!("lop3.b32 %r0, %r1, %r2, %r3, {table};"));
+        push_exact_case(list, format!("lop3.b32 %r0, %r1, %r2, %r3, {table};"));
     }
     for selector in ["0x3340", "0x5410", "0x7632", "0x0123", "0x8910", "0xffff"] {
-        exact(list, format!("prmt.b32 %r0, %r1, %r2, {selector};"));
+        push_exact_case(list, format!("prmt.b32 %r0, %r1, %r2, {selector};"));
     }
     for ty in ["b32", "b64"] {
         for op in ["popc", "clz"] {
-            exact(list, format!("{op}.{ty} %r0, {};", reg(bits(ty), 1)));
+            push_exact_case(list, format!("{op}.{ty} %r0, {};", reg_name(type_bits(ty), 1)));
         }
-        exact(list, same("brev", ty, 1));
+        push_exact_case(list, same_type_text("brev", ty, 1));
     }
     for ty in ["u32", "s32", "u64", "s64"] {
         for op in ["bfind", "bfind.shiftamt"] {
-            exact(list, format!("{op}.{ty} %r0, {};", reg(bits(ty), 1)));
+            push_exact_case(list, format!("{op}.{ty} %r0, {};", reg_name(type_bits(ty), 1)));
         }
     }
 }
 
-fn shifts_and_fields(list: &mut Vec<Text>) {
+fn add_shift_and_field_cases(list: &mut Vec<InstructionText>) {
     for ty in ["b16", "b32", "b64"] {
-        exact(list, format!("shl.{ty} {}, {}, %r2;", reg(bits(ty), 0), reg(bits(ty), 1)));
+        push_exact_case(list, format!("shl.{ty} {}, {}, %r2;", reg_name(type_bits(ty), 0), reg_name(type_bits(ty), 1)));
     }
     for ty in ["b16", "b32", "b64", "u16", "s16", "u32", "s32", "u64", "s64"] {
-        exact(list, format!("shr.{ty} {}, {}, %r2;", reg(bits(ty), 0), reg(bits(ty), 1)));
+        push_exact_case(list, format!("shr.{ty} {}, {}, %r2;", reg_name(type_bits(ty), 0), reg_name(type_bits(ty), 1)));
     }
     for n in [0, 1, 5, 15, 16, 31, 32, 40, 63, 64, 100] {
         for ty in ["b16", "b32", "b64"] {
-            exact(list, format!("shl.{ty} {}, {}, {n};", reg(bits(ty), 0), reg(bits(ty), 1)));
+            push_exact_case(
+                list,
+                format!("shl.{ty} {}, {}, {n};", reg_name(type_bits(ty), 0), reg_name(type_bits(ty), 1)),
+            );
         }
         for ty in ["u16", "s16", "u32", "s32", "u64", "s64"] {
-            exact(list, format!("shr.{ty} {}, {}, {n};", reg(bits(ty), 0), reg(bits(ty), 1)));
+            push_exact_case(
+                list,
+                format!("shr.{ty} {}, {}, {n};", reg_name(type_bits(ty), 0), reg_name(type_bits(ty), 1)),
+            );
         }
     }
     for op in ["shf.l.clamp", "shf.l.wrap", "shf.r.clamp", "shf.r.wrap"] {
-        exact(list, format!("{op}.b32 %r0, %r1, %r2, %r3;"));
+        push_exact_case(list, format!("{op}.b32 %r0, %r1, %r2, %r3;"));
         for n in [0, 1, 13, 31, 32, 33, 40] {
-            exact(list, format!("{op}.b32 %r0, %r1, %r2, {n};"));
+            push_exact_case(list, format!("{op}.b32 %r0, %r1, %r2, {n};"));
         }
     }
     for ty in ["u32", "s32", "u64", "s64"] {
-        let b = bits(ty);
-        exact(list, format!("bfe.{ty} {}, {}, %r2, %r3;", reg(b, 0), reg(b, 1)));
+        let b = type_bits(ty);
+        push_exact_case(list, format!("bfe.{ty} {}, {}, %r2, %r3;", reg_name(b, 0), reg_name(b, 1)));
         // Positions beyond the operand are left out: assemblers fold them in their own ways.
         for (pos, len) in [
             (0, 8),
@@ -207,98 +225,101 @@ fn shifts_and_fields(list: &mut Vec<Text>) {
             if pos >= b {
                 continue;
             }
-            exact(list, format!("bfe.{ty} {}, {}, {pos}, {len};", reg(b, 0), reg(b, 1)));
+            push_exact_case(list, format!("bfe.{ty} {}, {}, {pos}, {len};", reg_name(b, 0), reg_name(b, 1)));
         }
     }
     for ty in ["b32", "b64"] {
-        let b = bits(ty);
-        exact(list, format!("bfi.{ty} {}, {}, {}, %r3, %r4;", reg(b, 0), reg(b, 1), reg(b, 2)));
-        exact(list, format!("bfi.{ty} {}, {}, {}, 8, 12;", reg(b, 0), reg(b, 1), reg(b, 2)));
+        let b = type_bits(ty);
+        push_exact_case(
+            list,
+            format!("bfi.{ty} {}, {}, {}, %r3, %r4;", reg_name(b, 0), reg_name(b, 1), reg_name(b, 2)),
+        );
+        push_exact_case(list, format!("bfi.{ty} {}, {}, {}, 8, 12;", reg_name(b, 0), reg_name(b, 1), reg_name(b, 2)));
     }
     for op in
         ["bmsk.clamp.b32", "bmsk.wrap.b32", "szext.clamp.u32", "szext.clamp.s32", "szext.wrap.u32", "szext.wrap.s32"]
     {
-        exact(list, format!("{op} %r0, %r1, %r2;"));
+        push_exact_case(list, format!("{op} %r0, %r1, %r2;"));
     }
 }
 
-const ROUNDINGS: [&str; 4] = ["rn", "rz", "rm", "rp"];
+const ROUNDING_MODIFIERS: [&str; 4] = ["rn", "rz", "rm", "rp"];
 
-fn floats(list: &mut Vec<Text>) {
-    for rnd in ROUNDINGS {
+fn add_float_cases(list: &mut Vec<InstructionText>) {
+    for rnd in ROUNDING_MODIFIERS {
         for flags in ["", ".ftz", ".sat", ".ftz.sat"] {
             for op in ["add", "sub", "mul"] {
-                exact(list, same(&format!("{op}.{rnd}{flags}"), "f32", 2));
+                push_exact_case(list, same_type_text(&format!("{op}.{rnd}{flags}"), "f32", 2));
             }
-            exact(list, same(&format!("fma.{rnd}{flags}"), "f32", 3));
+            push_exact_case(list, same_type_text(&format!("fma.{rnd}{flags}"), "f32", 3));
         }
         for op in ["add", "sub", "mul", "div"] {
-            exact(list, same(&format!("{op}.{rnd}"), "f64", 2));
+            push_exact_case(list, same_type_text(&format!("{op}.{rnd}"), "f64", 2));
         }
-        exact(list, same(&format!("fma.{rnd}"), "f64", 3));
+        push_exact_case(list, same_type_text(&format!("fma.{rnd}"), "f64", 3));
         for flags in ["", ".ftz"] {
-            exact(list, same(&format!("div.{rnd}{flags}"), "f32", 2));
+            push_exact_case(list, same_type_text(&format!("div.{rnd}{flags}"), "f32", 2));
             for op in ["rcp", "sqrt"] {
-                exact(list, same(&format!("{op}.{rnd}{flags}"), "f32", 1));
+                push_exact_case(list, same_type_text(&format!("{op}.{rnd}{flags}"), "f32", 1));
             }
         }
         for op in ["rcp", "sqrt"] {
-            exact(list, same(&format!("{op}.{rnd}"), "f64", 1));
+            push_exact_case(list, same_type_text(&format!("{op}.{rnd}"), "f64", 1));
         }
     }
     for op in ["add", "sub", "mul", "mad.rn"] {
-        exact(list, same(op, "f32", if op == "mad.rn" { 3 } else { 2 }));
+        push_exact_case(list, same_type_text(op, "f32", if op == "mad.rn" { 3 } else { 2 }));
     }
     for op in ["min", "max"] {
         for flags in ["", ".ftz", ".NaN", ".ftz.NaN", ".xorsign.abs", ".NaN.xorsign.abs", ".ftz.NaN.xorsign.abs"] {
-            exact(list, same(&format!("{op}{flags}"), "f32", 2));
+            push_exact_case(list, same_type_text(&format!("{op}{flags}"), "f32", 2));
         }
-        exact(list, same(op, "f64", 2));
+        push_exact_case(list, same_type_text(op, "f64", 2));
     }
     for op in ["abs", "neg", "abs.ftz", "neg.ftz"] {
-        exact(list, same(op, "f32", 1));
+        push_exact_case(list, same_type_text(op, "f32", 1));
     }
     for ty in ["f32", "f64"] {
-        exact(list, same("abs", ty, 1));
-        exact(list, same("neg", ty, 1));
-        exact(list, same("copysign", ty, 2));
+        push_exact_case(list, same_type_text("abs", ty, 1));
+        push_exact_case(list, same_type_text("neg", ty, 1));
+        push_exact_case(list, same_type_text("copysign", ty, 2));
         for test in ["finite", "infinite", "number", "notanumber", "normal", "subnormal"] {
-            exact(list, format!("testp.{test}.{ty} %p0, {};", reg(bits(ty), 1)));
+            push_exact_case(list, format!("testp.{test}.{ty} %p0, {};", reg_name(type_bits(ty), 1)));
         }
     }
 }
 
-fn halves(list: &mut Vec<Text>) {
+fn add_half_cases(list: &mut Vec<InstructionText>) {
     for ty in ["f16", "f16x2"] {
         for op in ["add", "sub", "mul", "add.rn", "add.ftz", "add.sat", "mul.ftz.sat", "sub.sat"] {
-            exact(list, same(op, ty, 2));
+            push_exact_case(list, same_type_text(op, ty, 2));
         }
         for op in ["fma.rn", "fma.rn.ftz", "fma.rn.sat", "fma.rn.ftz.sat", "fma.rn.relu", "fma.rn.ftz.relu"] {
-            exact(list, same(op, ty, 3));
+            push_exact_case(list, same_type_text(op, ty, 3));
         }
         for op in ["abs", "neg", "abs.ftz", "neg.ftz"] {
-            exact(list, same(op, ty, 1));
+            push_exact_case(list, same_type_text(op, ty, 1));
         }
         for op in ["min", "max", "min.ftz", "max.NaN", "min.ftz.NaN", "min.xorsign.abs", "max.NaN.xorsign.abs"] {
-            exact(list, same(op, ty, 2));
+            push_exact_case(list, same_type_text(op, ty, 2));
         }
     }
     for ty in ["bf16", "bf16x2"] {
         for op in ["add", "sub", "mul", "min", "max", "min.NaN", "max.NaN", "min.xorsign.abs", "max.NaN.xorsign.abs"] {
-            exact(list, same(op, ty, 2));
+            push_exact_case(list, same_type_text(op, ty, 2));
         }
         for op in ["fma.rn", "fma.rn.relu"] {
-            exact(list, same(op, ty, 3));
+            push_exact_case(list, same_type_text(op, ty, 3));
         }
         for op in ["abs", "neg"] {
-            exact(list, same(op, ty, 1));
+            push_exact_case(list, same_type_text(op, ty, 1));
         }
     }
 }
 
-fn comparisons(list: &mut Vec<Text>) {
+fn add_comparison_cases(list: &mut Vec<InstructionText>) {
     for ty in ["b16", "b32", "b64", "u16", "s16", "u32", "s32", "u64", "s64"] {
-        let b = bits(ty);
+        let b = type_bits(ty);
         let mut ops = vec!["eq", "ne"];
         if !ty.starts_with('b') {
             ops.extend(["lt", "le", "gt", "ge"]);
@@ -307,29 +328,29 @@ fn comparisons(list: &mut Vec<Text>) {
             ops.extend(["lo", "ls", "hi", "hs"]);
         }
         for op in ops {
-            exact(list, format!("setp.{op}.{ty} %p0, {}, {};", reg(b, 1), reg(b, 2)));
+            push_exact_case(list, format!("setp.{op}.{ty} %p0, {}, {};", reg_name(b, 1), reg_name(b, 2)));
         }
-        exact(list, format!("set.ne.u32.{ty} %r0, {}, {};", reg(b, 1), reg(b, 2)));
+        push_exact_case(list, format!("set.ne.u32.{ty} %r0, {}, {};", reg_name(b, 1), reg_name(b, 2)));
     }
     let float_ops = ["eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"];
     for op in float_ops {
         for ty in ["f32", "f64", "f16", "bf16"] {
-            let b = bits(ty);
-            exact(list, format!("setp.{op}.{ty} %p0, {}, {};", reg(b, 1), reg(b, 2)));
+            let b = type_bits(ty);
+            push_exact_case(list, format!("setp.{op}.{ty} %p0, {}, {};", reg_name(b, 1), reg_name(b, 2)));
         }
-        exact(list, format!("setp.{op}.ftz.f32 %p0, %r1, %r2;"));
-        exact(list, format!("setp.{op}.ftz.f16 %p0, %h1, %h2;"));
-        exact(list, format!("setp.{op}.f16x2 %p0|%p7, %r1, %r2;"));
-        exact(list, format!("set.{op}.f32.f32 %r0, %r1, %r2;"));
-        exact(list, format!("set.{op}.u32.f64 %r0, %d1, %d2;"));
-        exact(list, format!("set.{op}.f16x2.f16x2 %r0, %r1, %r2;"));
+        push_exact_case(list, format!("setp.{op}.ftz.f32 %p0, %r1, %r2;"));
+        push_exact_case(list, format!("setp.{op}.ftz.f16 %p0, %h1, %h2;"));
+        push_exact_case(list, format!("setp.{op}.f16x2 %p0|%p7, %r1, %r2;"));
+        push_exact_case(list, format!("set.{op}.f32.f32 %r0, %r1, %r2;"));
+        push_exact_case(list, format!("set.{op}.u32.f64 %r0, %d1, %d2;"));
+        push_exact_case(list, format!("set.{op}.f16x2.f16x2 %r0, %r1, %r2;"));
     }
     for combine in ["and", "or", "xor"] {
-        exact(list, format!("setp.lt.{combine}.s32 %p0|%p7, %r1, %r2, %p3;"));
-        exact(list, format!("setp.lt.{combine}.s64 %p0|%p7, %d1, %d2, !%p3;"));
-        exact(list, format!("setp.lt.{combine}.f32 %p0|%p7, %r1, %r2, !%p3;"));
-        exact(list, format!("set.ge.{combine}.s32.f32 %r0, %r1, %r2, %p3;"));
-        exact(list, format!("setp.gt.{combine}.bf16x2 %p0|%p7, %r1, %r2, %p3;"));
+        push_exact_case(list, format!("setp.lt.{combine}.s32 %p0|%p7, %r1, %r2, %p3;"));
+        push_exact_case(list, format!("setp.lt.{combine}.s64 %p0|%p7, %d1, %d2, !%p3;"));
+        push_exact_case(list, format!("setp.lt.{combine}.f32 %p0|%p7, %r1, %r2, !%p3;"));
+        push_exact_case(list, format!("set.ge.{combine}.s32.f32 %r0, %r1, %r2, %p3;"));
+        push_exact_case(list, format!("setp.gt.{combine}.bf16x2 %p0|%p7, %r1, %r2, %p3;"));
     }
     for text in [
         "set.lt.f16.f16 %h0, %h1, %h2;",
@@ -348,53 +369,69 @@ fn comparisons(list: &mut Vec<Text>) {
         "selp.b32 %r0, %r1, %r2, %p3;",
         "selp.b64 %d0, %d1, %d2, %p3;",
     ] {
-        exact(list, text.to_string());
+        push_exact_case(list, text.to_string());
     }
 }
 
-fn conversions(list: &mut Vec<Text>) {
+fn add_conversion_cases(list: &mut Vec<InstructionText>) {
     let ints = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"];
     let floats = ["f16", "bf16", "f32", "f64"];
     for d in ints {
         for s in ints {
             // `.sat` is refused by assemblers where it cannot matter.
-            let may_clamp =
-                bits(d) < bits(s) || (bits(d) == bits(s) && d != s) || d.starts_with('u') && s.starts_with('s');
+            let may_clamp = type_bits(d) < type_bits(s)
+                || (type_bits(d) == type_bits(s) && d != s)
+                || d.starts_with('u') && s.starts_with('s');
             for sat in if may_clamp { &["", ".sat"][..] } else { &[""] } {
-                exact(list, format!("cvt{sat}.{d}.{s} {}, {};", reg(bits(d), 0), reg(bits(s), 1)));
+                push_exact_case(
+                    list,
+                    format!("cvt{sat}.{d}.{s} {}, {};", reg_name(type_bits(d), 0), reg_name(type_bits(s), 1)),
+                );
             }
         }
         // Wider registers: the low part is read, the result is extended.
-        exact(list, format!("cvt.{d}.s32 %d0, %d1;"));
-        exact(list, format!("cvt.s32.{d} %r0, %d1;"));
+        push_exact_case(list, format!("cvt.{d}.s32 %d0, %d1;"));
+        push_exact_case(list, format!("cvt.s32.{d} %r0, %d1;"));
         for s in floats {
-            if s == "bf16" && bits(d) == 8 {
+            if s == "bf16" && type_bits(d) == 8 {
                 continue;
             }
             for rnd in ["rni", "rzi", "rmi", "rpi"] {
-                exact(list, format!("cvt.{rnd}.{d}.{s} {}, {};", reg(bits(d), 0), reg(bits(s), 1)));
+                push_exact_case(
+                    list,
+                    format!("cvt.{rnd}.{d}.{s} {}, {};", reg_name(type_bits(d), 0), reg_name(type_bits(s), 1)),
+                );
             }
             if s == "bf16" {
                 continue;
             }
-            exact(list, format!("cvt.rzi.sat.{d}.{s} {}, {};", reg(bits(d), 0), reg(bits(s), 1)));
+            push_exact_case(
+                list,
+                format!("cvt.rzi.sat.{d}.{s} {}, {};", reg_name(type_bits(d), 0), reg_name(type_bits(s), 1)),
+            );
         }
-        exact(list, format!("cvt.rni.ftz.{d}.f32 {}, %r1;", reg(bits(d), 0)));
-        exact(list, format!("cvt.rpi.ftz.{d}.f32 {}, %r1;", reg(bits(d), 0)));
+        push_exact_case(list, format!("cvt.rni.ftz.{d}.f32 {}, %r1;", reg_name(type_bits(d), 0)));
+        push_exact_case(list, format!("cvt.rpi.ftz.{d}.f32 {}, %r1;", reg_name(type_bits(d), 0)));
         for f in floats {
-            if f == "bf16" && bits(d) == 8 {
+            if f == "bf16" && type_bits(d) == 8 {
                 continue;
             }
-            for rnd in ROUNDINGS {
-                exact(list, format!("cvt.{rnd}.{f}.{d} {}, {};", reg(bits(f), 0), reg(bits(d), 1)));
+            for rnd in ROUNDING_MODIFIERS {
+                push_exact_case(
+                    list,
+                    format!("cvt.{rnd}.{f}.{d} {}, {};", reg_name(type_bits(f), 0), reg_name(type_bits(d), 1)),
+                );
             }
             if f == "bf16" {
                 continue;
             }
-            exact(list, format!("cvt.rn.sat.{f}.{d} {}, {};", reg(bits(f), 0), reg(bits(d), 1)));
+            push_exact_case(
+                list,
+                format!("cvt.rn.sat.{f}.{d} {}, {};", reg_name(type_bits(f), 0), reg_name(type_bits(d), 1)),
+            );
         }
     }
-    for rnd in ROUNDINGS {
+    for rnd in ROUNDING_MODIFIERS {
         for text in [
             format!("cvt.{rnd}.f32.f64 %r0, %d1;"),
             format!("cvt.{rnd}.ftz.f32.f64 %r0, %d1;"),
@@ -407,16 +444,16 @@ fn conversions(list: &mut Vec<Text>) {
             format!("cvt.{rnd}.bf16.f16 %h0, %h1;"),
             format!("cvt.{rnd}.bf16.f64 %h0, %d1;"),
         ] {
-            exact(list, text);
+            push_exact_case(list, text);
         }
     }
     for rnd in ["", ".rni", ".rzi", ".rmi", ".rpi"] {
         for flags in ["", ".ftz", ".sat", ".ftz.sat"] {
-            exact(list, format!("cvt{rnd}{flags}.f32.f32 %r0, %r1;"));
+            push_exact_case(list, format!("cvt{rnd}{flags}.f32.f32 %r0, %r1;"));
         }
-        exact(list, format!("cvt{rnd}.f64.f64 %d0, %d1;"));
-        exact(list, format!("cvt{rnd}.sat.f64.f64 %d0, %d1;"));
-        exact(list, format!("cvt{rnd}.f16.f16 %h0, %h1;"));
+        push_exact_case(list, format!("cvt{rnd}.f64.f64 %d0, %d1;"));
+        push_exact_case(list, format!("cvt{rnd}.sat.f64.f64 %d0, %d1;"));
+        push_exact_case(list, format!("cvt{rnd}.f16.f16 %h0, %h1;"));
     }
     for text in [
         "cvt.rn.ftz.bf16.f32 %h0, %r1;",
@@ -453,11 +490,11 @@ fn conversions(list: &mut Vec<Text>) {
         "cvt.rn.relu.f16x2.e5m2x2 %r0, %h1;",
         "cvt.rn.relu.f16x2.e4m3x2 %r0, %h1;",
     ] {
-        exact(list, text.to_string());
+        push_exact_case(list, text.to_string());
     }
 }
 
-fn moves(list: &mut Vec<Text>) {
+fn add_move_cases(list: &mut Vec<InstructionText>) {
     for text in [
         "mov.b16 %h0, %h1;",
         "mov.b32 %r0, %r1;",
@@ -473,11 +510,11 @@ fn moves(list: &mut Vec<Text>) {
         "mov.b32 {%h0, %h7}, %r1;",
         "mov.b64 {%h0, %h5, %h6, %h7}, %d1;",
     ] {
-        exact(list, text.to_string());
+        push_exact_case(list, text.to_string());
     }
 }
 
-fn approximations(list: &mut Vec<Text>) {
+fn add_approximation_cases(list: &mut Vec<InstructionText>) {
     // Bounds: CUDA's "PTX ISA", sections of the instructions, with room for the GPU's own error.
     let single = |ulps, absolute| Tolerance::Single { ulps, absolute };
     let cases = [
@@ -491,21 +528,27 @@ fn approximations(list: &mut Vec<Text>) {
     ];
     for (op, tolerance) in cases {
         for ftz in ["", ".ftz"] {
-            list.push(Text { text: same(&format!("{op}{ftz}"), "f32", 1), tolerance });
+            list.push(InstructionText { text: same_type_text(&format!("{op}{ftz}"), "f32", 1), tolerance });
         }
     }
-    list.push(Text { text: same("tanh.approx", "f32", 1), tolerance: single(8400, 0.0) });
+    list.push(InstructionText { text: same_type_text("tanh.approx", "f32", 1), tolerance: single(8400, 0.0) });
     for ftz in ["", ".ftz"] {
-        list.push(Text { text: same(&format!("div.approx{ftz}"), "f32", 2), tolerance: single(2, 0.0) });
-        list.push(Text { text: same(&format!("div.full{ftz}"), "f32", 2), tolerance: single(2, 0.0) });
+        list.push(InstructionText {
+            text: same_type_text(&format!("div.approx{ftz}"), "f32", 2),
+            tolerance: single(2, 0.0),
+        });
+        list.push(InstructionText {
+            text: same_type_text(&format!("div.full{ftz}"), "f32", 2),
+            tolerance: single(2, 0.0),
+        });
     }
     for op in ["ex2.approx.f16", "tanh.approx.f16", "tanh.approx.bf16", "ex2.approx.ftz.bf16"] {
-        list.push(Text { text: format!("{op} %h0, %h1;"), tolerance: Tolerance::Half { ulps: 2 } });
+        list.push(InstructionText { text: format!("{op} %h0, %h1;"), tolerance: Tolerance::Half { ulps: 2 } });
     }
     for op in ["ex2.approx.f16x2", "tanh.approx.f16x2", "tanh.approx.bf16x2", "ex2.approx.ftz.bf16x2"] {
-        list.push(Text { text: format!("{op} %r0, %r1;"), tolerance: Tolerance::Half { ulps: 2 } });
+        list.push(InstructionText { text: format!("{op} %r0, %r1;"), tolerance: Tolerance::Half { ulps: 2 } });
     }
     for op in ["rcp.approx.ftz.f64", "rsqrt.approx.ftz.f64"] {
-        list.push(Text { text: format!("{op} %d0, %d1;"), tolerance: Tolerance::UpperWord { units: 2 } });
+        list.push(InstructionText { text: format!("{op} %d0, %d1;"), tolerance: Tolerance::UpperWord { units: 2 } });
     }
 }

@@ -11,12 +11,12 @@ use rtcg_ptx::ast::{Inst, Operand, Type};
 use rtcg_vgpu::jit::ops::{self, EmitShape, LaneParts, OpCtx, OpState, RegWidth, StandaloneFunction};
 
 /// Bytes between the operands of a call.
-const STRIDE: usize = 64;
+const OPERAND_STRIDE: usize = 64;
 pub const LANES: usize = 8;
 
 /// One parsed instruction with the names and widths of its registers.
 #[derive(Debug, Clone)]
-pub struct Case {
+pub struct InstructionCase {
     pub text: String,
     pub inst: Inst,
     /// Source registers, in the order of `ops::sources`; `None` for immediates.
@@ -24,19 +24,20 @@ pub struct Case {
     pub dsts: Vec<(String, RegWidth)>,
 }
 
-const REGISTERS: &str = ".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %d<8>;";
+const REGISTER_DECLARATIONS: &str = ".reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %d<8>;";
 
-pub fn parse(text: &str) -> Case {
-    let module =
-        format!(".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k() {{ {REGISTERS} {text} ret; }}");
+pub fn parse_case(text: &str) -> InstructionCase {
+    let module = format!(
+        ".version 8.6\n.target sm_90\n.address_size 64\n.visible .entry k() {{ {REGISTER_DECLARATIONS} {text} ret; }}"
+    );
     let parsed = rtcg_ptx::parse(module);
-    assert!(!parsed.has_errors(), "{text}: {}", parsed.render("case"));
+    assert!(!parsed.has_errors(), "{text}: {}", parsed.render_diagnostics("case"));
     let function = &parsed.module.functions[0];
     let inst = function.body[0].inst.clone();
     assert!(ops::is_pure(&inst), "{text}: {inst:?}");
     let name = |reg: rtcg_ptx::ast::Reg| {
         let decl = &function.regs[reg.index()];
-        (decl.name.to_string(), RegWidth::of_type(decl.ty))
+        (decl.name.to_string(), RegWidth::from_type(decl.ty))
     };
     let mut srcs: Vec<_> = ops::source_operands(&inst)
         .iter()
@@ -49,25 +50,25 @@ pub fn parse(text: &str) -> Case {
     // The carry flag is a last operand and a last result.
     srcs.extend(ops::reads_carry(&inst).then(|| Some(("carry".to_string(), RegWidth::Pred))));
     dsts.extend(ops::writes_carry(&inst).then(|| ("carry".to_string(), RegWidth::Pred)));
-    Case { text: text.to_string(), inst, srcs, dsts }
+    InstructionCase { text: text.to_string(), inst, srcs, dsts }
 }
 
 /// How an instruction is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum CompileMode {
     Direct,
     Helper,
 }
 
 /// A compiled instruction.
-pub struct Compiled {
+pub struct CompiledInst {
     _code: StandaloneFunction,
     entry: extern "C" fn(*const u8, *mut u8),
     shape: EmitShape,
-    case: Case,
+    case: InstructionCase,
 }
 
-pub fn compile(case: &Case, shape: EmitShape, way: Way, opt: &str) -> Compiled {
+pub fn compile_case(case: &InstructionCase, shape: EmitShape, way: CompileMode, opt: &str) -> CompiledInst {
     let mut flags = settings::builder();
     flags.set("opt_level", opt).unwrap();
     flags.set("is_pic", "false").unwrap();
@@ -77,16 +78,16 @@ pub fn compile(case: &Case, shape: EmitShape, way: Way, opt: &str) -> Compiled {
     context.func.signature.params = vec![AbiParam::new(types::I64); 2];
     let mut fbc = FunctionBuilderContext::new();
     let mut b = FunctionBuilder::new(&mut context.func, &mut fbc);
-    emit(&mut b, case, shape, way);
+    emit_inst(&mut b, case, shape, way);
     b.finalize(isa.frontend_config());
     let code = StandaloneFunction::compile_function(&mut context, &*isa)
         .unwrap_or_else(|e| panic!("{}: {e}\n{}", case.text, context.func));
     // SAFETY: the function was compiled with this signature and lives as long as the module.
     let entry = unsafe { std::mem::transmute::<usize, extern "C" fn(*const u8, *mut u8)>(code.entry_address()) };
-    Compiled { _code: code, entry, shape, case: case.clone() }
+    CompiledInst { _code: code, entry, shape, case: case.clone() }
 }
 
-fn emit(b: &mut FunctionBuilder<'_>, case: &Case, shape: EmitShape, way: Way) {
+fn emit_inst(b: &mut FunctionBuilder<'_>, case: &InstructionCase, shape: EmitShape, way: CompileMode) {
     let block = b.create_block();
     b.append_block_params_for_function_params(block);
     b.switch_to_block(block);
@@ -111,8 +112,8 @@ fn emit(b: &mut FunctionBuilder<'_>, case: &Case, shape: EmitShape, way: Way) {
         })
         .collect();
     let results = match way {
-        Way::Direct => ops::lower_inst(&mut cx, shape, &case.inst, &srcs),
-        Way::Helper => ops::lower_with_helper(&mut cx, shape, &case.inst, &srcs),
+        CompileMode::Direct => ops::lower_inst(&mut cx, shape, &case.inst, &srcs),
+        CompileMode::Helper => ops::lower_with_helper(&mut cx, shape, &case.inst, &srcs),
     };
     let results = results.unwrap_or_else(|e| panic!("{}: {e}", case.text));
     let mut dests: Vec<RegWidth> = ops::dest_registers(&case.inst).iter().map(|d| d.1).collect();
@@ -127,17 +128,17 @@ fn emit(b: &mut FunctionBuilder<'_>, case: &Case, shape: EmitShape, way: Way) {
 
 fn load(cx: &mut OpCtx<'_, '_>, shape: EmitShape, width: RegWidth, base: Value, i: usize) -> LaneParts {
     let flags = MemFlagsData::new();
-    let at = |k: usize| (i * STRIDE + 16 * k) as i32;
+    let at = |k: usize| (i * OPERAND_STRIDE + 16 * k) as i32;
     if shape == EmitShape::Scalar && width == RegWidth::Pred {
         let v = cx.b.ins().load(types::I32, flags, base, at(0));
         let zero = cx.b.ins().iconst(types::I32, 0);
         return LaneParts::from_elem(cx.b.ins().icmp(IntCC::NotEqual, v, zero), 1);
     }
-    (0..width.n_parts(shape)).map(|k| cx.b.ins().load(width.part_type(shape), flags, base, at(k))).collect()
+    (0..width.part_count(shape)).map(|k| cx.b.ins().load(width.part_type(shape), flags, base, at(k))).collect()
 }
 
 fn store(cx: &mut OpCtx<'_, '_>, shape: EmitShape, width: RegWidth, parts: &LaneParts, base: Value, i: usize) {
-    assert_eq!(parts.len(), width.n_parts(shape));
+    assert_eq!(parts.len(), width.part_count(shape));
     for (k, &p) in parts.iter().enumerate() {
         assert_eq!(cx.b.func.dfg.value_type(p), width.part_type(shape));
         let v = if shape == EmitShape::Scalar && width == RegWidth::Pred {
@@ -146,23 +147,23 @@ fn store(cx: &mut OpCtx<'_, '_>, shape: EmitShape, width: RegWidth, parts: &Lane
         } else {
             p
         };
-        cx.b.ins().store(MemFlagsData::new(), v, base, (i * STRIDE + 16 * k) as i32);
+        cx.b.ins().store(MemFlagsData::new(), v, base, (i * OPERAND_STRIDE + 16 * k) as i32);
     }
 }
 
 #[repr(align(16))]
-struct Frame([u8; STRIDE * 6]);
+struct OperandBuffer([u8; OPERAND_STRIDE * 6]);
 
-fn put(frame: &mut Frame, i: usize, lane: usize, width: RegWidth, value: u64) {
+fn put_operand(frame: &mut OperandBuffer, i: usize, lane: usize, width: RegWidth, value: u64) {
     let size = width.lane_bytes() as usize;
     let value = if width == RegWidth::Pred && value != 0 { u64::MAX } else { value };
-    let at = i * STRIDE + lane * size;
+    let at = i * OPERAND_STRIDE + lane * size;
     frame.0[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
 }
 
-fn get(frame: &Frame, i: usize, lane: usize, width: RegWidth) -> u64 {
+fn get_operand(frame: &OperandBuffer, i: usize, lane: usize, width: RegWidth) -> u64 {
     let size = width.lane_bytes() as usize;
-    let at = i * STRIDE + lane * size;
+    let at = i * OPERAND_STRIDE + lane * size;
     let mut bytes = [0; 8];
     bytes[..size].copy_from_slice(&frame.0[at..at + size]);
     let value = u64::from_le_bytes(bytes);
@@ -173,43 +174,45 @@ fn get(frame: &Frame, i: usize, lane: usize, width: RegWidth) -> u64 {
     value
 }
 
-impl Compiled {
+impl CompiledInst {
     /// Runs over operand tuples (one value per register source); gives one value per destination.
-    pub fn run(&self, inputs: &[Vec<u64>]) -> Vec<Vec<u64>> {
+    pub fn run_tuples(&self, inputs: &[Vec<u64>]) -> Vec<Vec<u64>> {
         let lanes = if self.shape == EmitShape::Scalar { 1 } else { LANES };
         let mut out = Vec::with_capacity(inputs.len());
         for group in inputs.chunks(lanes) {
-            let mut frame = Frame([0; STRIDE * 6]);
-            let mut result = Frame([0; STRIDE * 6]);
+            let mut frame = OperandBuffer([0; OPERAND_STRIDE * 6]);
+            let mut result = OperandBuffer([0; OPERAND_STRIDE * 6]);
             for (lane, tuple) in group.iter().enumerate() {
                 let mut values = tuple.iter();
                 for (i, src) in self.case.srcs.iter().enumerate() {
                     if let Some((_, width)) = src {
-                        put(&mut frame, i, lane, *width, *values.next().unwrap());
+                        put_operand(&mut frame, i, lane, *width, *values.next().unwrap());
                     }
                 }
             }
             (self.entry)(frame.0.as_ptr(), result.0.as_mut_ptr());
             for lane in 0..group.len() {
-                out.push(self.case.dsts.iter().enumerate().map(|(i, (_, w))| get(&result, i, lane, *w)).collect());
+                out.push(
+                    self.case.dsts.iter().enumerate().map(|(i, (_, w))| get_operand(&result, i, lane, *w)).collect(),
+                );
             }
         }
         out
     }
 }
 
-impl Compiled {
+impl CompiledInst {
     /// Runs over the tuples once without keeping results; the frames are prepared beforehand by the
-    /// caller's first [`Compiled::run`], so that the time is mostly that of the code.
-    pub fn time(&self, inputs: &[Vec<u64>]) -> u64 {
+    /// caller's first [`CompiledInst::run_tuples`], so that the time is mostly that of the code.
+    pub fn run_for_timing(&self, inputs: &[Vec<u64>]) -> u64 {
         let lanes = if self.shape == EmitShape::Scalar { 1 } else { LANES };
-        let mut frame = Frame([0; STRIDE * 6]);
-        let mut result = Frame([0; STRIDE * 6]);
+        let mut frame = OperandBuffer([0; OPERAND_STRIDE * 6]);
+        let mut result = OperandBuffer([0; OPERAND_STRIDE * 6]);
         for (lane, tuple) in inputs.iter().take(lanes).enumerate() {
             let mut values = tuple.iter();
             for (i, src) in self.case.srcs.iter().enumerate() {
                 if let Some((_, width)) = src {
-                    put(&mut frame, i, lane, *width, *values.next().unwrap());
+                    put_operand(&mut frame, i, lane, *width, *values.next().unwrap());
                 }
             }
         }
@@ -230,16 +233,16 @@ impl Random {
         self.0 ^= self.0 >> 27;
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
-    pub fn below(&mut self, n: usize) -> usize {
+    pub fn random_below(&mut self, n: usize) -> usize {
         (self.next() >> 33) as usize % n
     }
 }
 
-const EDGES16: [u64; 22] = [
+const EDGE_VALUES_16: [u64; 22] = [
     0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x3c00, 0xbc00, 0x3c01, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7c01, 0x7e00, 0xfe01,
     0x3f80, 0x7f80, 0x7fff, 0xffff, 0xff, 0x80,
 ];
-const EDGES32: [u64; 40] = [
+const EDGE_VALUES_32: [u64; 40] = [
     0,
     0x8000_0000,
     1,
@@ -281,7 +284,7 @@ const EDGES32: [u64; 40] = [
     0xffff_0000,
     0x4780_0000,
 ];
-const EDGES64: [u64; 40] = [
+const EDGE_VALUES_64: [u64; 40] = [
     0,
     1 << 63,
     1,
@@ -325,17 +328,17 @@ const EDGES64: [u64; 40] = [
 ];
 
 /// A value of `width`, often an interesting one. `float` is the format its bits are likely read in.
-pub fn operand(random: &mut Random, width: RegWidth, float: Option<Type>) -> u64 {
-    let style = random.below(8);
+pub fn random_operand(random: &mut Random, width: RegWidth, float: Option<Type>) -> u64 {
+    let style = random.random_below(8);
     match width {
         RegWidth::Pred => random.next() & 1,
         RegWidth::W16 => match style {
-            0..=2 => EDGES16[random.below(EDGES16.len())],
+            0..=2 => EDGE_VALUES_16[random.random_below(EDGE_VALUES_16.len())],
             3 => random.next() % 40,
             _ => random.next() & 0xffff,
         },
         RegWidth::W32 => match (style, float) {
-            (0..=2, _) => EDGES32[random.below(EDGES32.len())],
+            (0..=2, _) => EDGE_VALUES_32[random.random_below(EDGE_VALUES_32.len())],
             (3, None) => random.next() % 70,
             (4, None) => (random.next() % 70).wrapping_neg() & 0xffff_ffff,
             (3, _) => u64::from(((random.next() as i32 >> 8) as f32 / 65536.0).to_bits()),
@@ -343,7 +346,7 @@ pub fn operand(random: &mut Random, width: RegWidth, float: Option<Type>) -> u64
             _ => random.next() & 0xffff_ffff,
         },
         _ => match (style, float) {
-            (0..=2, _) => EDGES64[random.below(EDGES64.len())],
+            (0..=2, _) => EDGE_VALUES_64[random.random_below(EDGE_VALUES_64.len())],
             (3, None) => random.next() % 130,
             (4, None) => (random.next() % 130).wrapping_neg(),
             (3, _) => ((random.next() as i64 >> 8) as f64 / 4294967296.0).to_bits(),
@@ -374,7 +377,7 @@ fn float_type(inst: &Inst) -> Option<Type> {
 }
 
 /// `n` operand tuples. A single 16-bit operand is tried exhaustively.
-pub fn inputs(case: &Case, n: usize) -> Vec<Vec<u64>> {
+pub fn operand_tuples(case: &InstructionCase, n: usize) -> Vec<Vec<u64>> {
     let widths: Vec<RegWidth> = case.srcs.iter().flatten().map(|(_, w)| *w).collect();
     if widths == [RegWidth::W16] {
         return (0..65536).map(|v| vec![v]).collect();
@@ -385,15 +388,15 @@ pub fn inputs(case: &Case, n: usize) -> Vec<Vec<u64>> {
     let float = float_type(&case.inst);
     (0..n)
         .map(|_| {
-            let mut tuple: Vec<u64> = widths.iter().map(|w| operand(&mut random, *w, float)).collect();
+            let mut tuple: Vec<u64> = widths.iter().map(|w| random_operand(&mut random, *w, float)).collect();
             // Sums that cancel, or nearly.
-            if tuple.len() >= 2 && random.below(16) == 0 && widths[0] == widths[1] {
+            if tuple.len() >= 2 && random.random_below(16) == 0 && widths[0] == widths[1] {
                 tuple[1] = tuple[0] ^ if widths[0] == RegWidth::W64 { 1 << 63 } else { 1 << 31 };
                 if widths[0] == RegWidth::W16 {
                     tuple[1] &= 0xffff;
                 }
             }
-            if case.text.contains(".ftz") && random.below(8) == 0 {
+            if case.text.contains(".ftz") && random.random_below(8) == 0 {
                 near_smallest_normal(&mut random, &case.text, &mut tuple);
             }
             if case.text.starts_with("bf") && tuple.len() > 2 && widths[0] == RegWidth::W64 {
@@ -410,16 +413,16 @@ pub fn inputs(case: &Case, n: usize) -> Vec<Vec<u64>> {
 /// Operands whose single-precision result is about the smallest normal number.
 fn near_smallest_normal(random: &mut Random, text: &str, tuple: &mut [u64]) {
     let x = f64::from(f32::from_bits(0x3f80_0000 | (random.next() & 0x7f_ffff) as u32));
-    let target = f64::from(f32::MIN_POSITIVE) * (1.0 + (random.below(9) as f64 - 4.0) * 2f64.powi(-26));
+    let target = f64::from(f32::MIN_POSITIVE) * (1.0 + (random.random_below(9) as f64 - 4.0) * 2f64.powi(-26));
     let bits = |x: f64| u64::from((x as f32).to_bits());
-    let power = 2f64.powi(random.below(20) as i32);
+    let power = 2f64.powi(random.random_below(20) as i32);
     if text.starts_with("div") {
         (tuple[0], tuple[1]) = (bits(target * x * power), bits(x * power));
     } else if text.starts_with("rcp") {
         tuple[0] = bits(1.0 / target);
     } else if text.starts_with("mul") || text.starts_with("fma") {
         (tuple[0], tuple[1]) = (bits(target / x * power), bits(x / power));
-        if text.starts_with("fma") && random.below(2) == 0 {
+        if text.starts_with("fma") && random.random_below(2) == 0 {
             (tuple[0], tuple[1]) = (bits(power), bits(x * 2f64.powi(-149)));
             tuple[2] = bits(target - power * x * 2f64.powi(-149));
         }
@@ -429,7 +432,7 @@ fn near_smallest_normal(random: &mut Random, text: &str, tuple: &mut [u64]) {
 /// Whether two results of a destination agree.
 ///
 /// Which of two double-precision NaNs is kept is nobody's promise, so that is not compared.
-pub fn agree(tolerance: cases::Tolerance, tuple: &[u64], width: RegWidth, a: u64, b: u64) -> bool {
+pub fn results_agree(tolerance: cases::Tolerance, tuple: &[u64], width: RegWidth, a: u64, b: u64) -> bool {
     use cases::Tolerance;
     if a == b {
         return true;
@@ -446,25 +449,25 @@ pub fn agree(tolerance: cases::Tolerance, tuple: &[u64], width: RegWidth, a: u64
         }
         Tolerance::Single { ulps, absolute } => {
             let (x, y) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
-            let distance = (ordered(a as u32) - ordered(b as u32)).unsigned_abs();
+            let distance = (ordered_bits(a as u32) - ordered_bits(b as u32)).unsigned_abs();
             // With `.ftz` an approximate result next to the smallest normal number may be zero.
             let absolute = absolute.max(f64::from(f32::MIN_POSITIVE));
             !x.is_nan() && !y.is_nan() && (distance <= u64::from(ulps) || f64::from(x - y).abs() <= absolute)
         }
         Tolerance::Half { ulps } => {
-            let near = |x: u64, y: u64| (ordered16(x) - ordered16(y)).unsigned_abs() <= ulps;
+            let near = |x: u64, y: u64| (ordered_bits16(x) - ordered_bits16(y)).unsigned_abs() <= ulps;
             near(a & 0xffff, b & 0xffff) && (width == RegWidth::W16 || near(a >> 16, b >> 16))
         }
         Tolerance::UpperWord { units } => (a >> 32).abs_diff(b >> 32) <= units && (a | b) & 0xffff_ffff == 0,
     }
 }
 
-fn ordered(bits: u32) -> i64 {
+fn ordered_bits(bits: u32) -> i64 {
     let magnitude = i64::from(bits & 0x7fff_ffff);
     if bits >> 31 != 0 { -magnitude } else { magnitude }
 }
 
-fn ordered16(bits: u64) -> i32 {
+fn ordered_bits16(bits: u64) -> i32 {
     let magnitude = (bits & 0x7fff) as i32;
     if bits >> 15 & 1 != 0 { -magnitude } else { magnitude }
 }

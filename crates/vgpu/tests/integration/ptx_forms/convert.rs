@@ -1,11 +1,11 @@
 //! Narrowing conversions against a reference of another kind: the nearest of all values that the
 //! format has, found by search among exact doubles. Every half and every 8-bit float is tried.
 
-use crate::jit_support::{buffer, run};
+use crate::jit_support::{buffer_arg, run_all_variants};
 
 /// The value of a small float with `e` bits of exponent and `f` of fraction; `None` for NaN.
 /// `.e4m3` has no infinities and one NaN per sign.
-fn value(e: u32, f: u32, finite: bool, code: u32) -> Option<f64> {
+fn small_float_value(e: u32, f: u32, finite: bool, code: u32) -> Option<f64> {
     let sign = if code >> (e + f) & 1 != 0 { -1.0 } else { 1.0 };
     let (field, fraction) = (code >> f & ((1 << e) - 1), code & ((1 << f) - 1));
     let bias = (1 << (e - 1)) - 1;
@@ -20,27 +20,27 @@ fn value(e: u32, f: u32, finite: bool, code: u32) -> Option<f64> {
     }
 }
 
-fn half(code: u16) -> Option<f64> {
-    value(5, 10, false, code.into())
+fn half_value(code: u16) -> Option<f64> {
+    small_float_value(5, 10, false, code.into())
 }
 
 /// A format, the NaN that conversions give, and its finite values from zero up with their codes.
-struct Small {
+struct SmallFloat {
     e: u32,
     f: u32,
     nan: u32,
     finite: Vec<f64>,
 }
 
-impl Small {
-    fn new(e: u32, f: u32, all_finite: bool, nan: u32) -> Small {
+impl SmallFloat {
+    fn new(e: u32, f: u32, all_finite: bool, nan: u32) -> SmallFloat {
         let codes = 0..1 << (e + f);
-        let finite = codes.filter_map(|c| value(e, f, all_finite, c)).filter(|v| v.is_finite()).collect();
-        Small { e, f, nan, finite }
+        let finite = codes.filter_map(|c| small_float_value(e, f, all_finite, c)).filter(|v| v.is_finite()).collect();
+        SmallFloat { e, f, nan, finite }
     }
 
     /// The code nearest to `x`, of two the even one, towards zero with `truncate`; never infinity.
-    fn code(&self, x: Option<f64>, relu: bool, truncate: bool) -> u32 {
+    fn nearest_code(&self, x: Option<f64>, relu: bool, truncate: bool) -> u32 {
         let Some(x) = x else { return self.nan };
         if relu && x.is_sign_negative() {
             return 0;
@@ -59,12 +59,12 @@ impl Small {
 }
 
 /// Runs `text` on words of `input`: reads `%r1` (and the next word, `%r2`), writes `%r0`.
-fn convert(text: &str, input: &[u32]) -> Vec<u32> {
-    convert_in_module(text, input, "")
+fn run_conversion(text: &str, input: &[u32]) -> Vec<u32> {
+    run_conversion_in_module(text, input, "")
 }
 
-/// As [`convert`], with a last line of the module.
-fn convert_in_module(text: &str, input: &[u32], last: &str) -> Vec<u32> {
+/// As [`run_conversion`], with a last line of the module.
+fn run_conversion_in_module(text: &str, input: &[u32], last: &str) -> Vec<u32> {
     let ptx = format!(
         ".visible .entry k(.param .u64 out, .param .u64 in) {{
     .reg .b16 %h<4>; .reg .b32 %r<9>; .reg .b64 %d<9>;
@@ -77,26 +77,32 @@ fn convert_in_module(text: &str, input: &[u32], last: &str) -> Vec<u32> {
     );
     let n = input.len();
     let padded: Vec<u32> = input.iter().copied().chain([0]).collect();
-    let out = run(&ptx, "k", n.div_ceil(128) as u32, [128, 1, 1], &[buffer(&vec![0u32; n]), buffer(&padded)]);
-    crate::jit_support::u32s(&out[0])
+    let out = run_all_variants(
+        &ptx,
+        "k",
+        n.div_ceil(128) as u32,
+        [128, 1, 1],
+        &[buffer_arg(&vec![0u32; n]), buffer_arg(&padded)],
+    );
+    crate::jit_support::to_u32s(&out[0])
 }
 
-fn formats() -> [(&'static str, Small); 2] {
-    [("e4m3x2", Small::new(4, 3, true, 0x7f)), ("e5m2x2", Small::new(5, 2, false, 0x7f))]
+fn fp8_formats() -> [(&'static str, SmallFloat); 2] {
+    [("e4m3x2", SmallFloat::new(4, 3, true, 0x7f)), ("e5m2x2", SmallFloat::new(5, 2, false, 0x7f))]
 }
 
 #[test]
 fn every_half_becomes_the_nearest_8_bit_float() {
     // Pairs of different halves, each once low and once high.
     let input: Vec<u32> = (0..1u32 << 16).map(|i| i | (i.wrapping_mul(40_503) & 0xffff) << 16).collect();
-    for (name, small) in formats() {
+    for (name, small) in fp8_formats() {
         for relu in [false, true] {
             let word = if relu { ".relu" } else { "" };
             let text = format!("cvt.rn.satfinite{word}.{name}.f16x2 %h0, %r1; cvt.u32.u16 %r0, %h0;");
-            let got = convert(&text, &input);
+            let got = run_conversion(&text, &input);
             for (&x, &y) in input.iter().zip(&got) {
-                let want =
-                    small.code(half(x as u16), relu, false) | small.code(half((x >> 16) as u16), relu, false) << 8;
+                let want = small.nearest_code(half_value(x as u16), relu, false)
+                    | small.nearest_code(half_value((x >> 16) as u16), relu, false) << 8;
                 assert_eq!(y, want, "{name}{word} {x:08x}");
             }
         }
@@ -107,13 +113,13 @@ fn every_half_becomes_the_nearest_8_bit_float() {
 fn every_8_bit_float_becomes_its_half() {
     let input: Vec<u32> = (0..1u32 << 16).collect();
     for (name, e, f, finite) in [("e4m3x2", 4, 3, true), ("e5m2x2", 5, 2, false)] {
-        let got = convert(&format!("cvt.rn.f16x2.{name} %r0, %h1;"), &input);
+        let got = run_conversion(&format!("cvt.rn.f16x2.{name} %r0, %h1;"), &input);
         for (&x, &y) in input.iter().zip(&got) {
             for (code, result) in [(x & 0xff, y as u16), (x >> 8, (y >> 16) as u16)] {
-                match value(e, f, finite, code) {
+                match small_float_value(e, f, finite, code) {
                     None => assert_eq!(result, 0x7fff, "{name} {code:02x}"),
                     Some(v) => {
-                        assert_eq!(half(result), Some(v), "{name} {code:02x}");
+                        assert_eq!(half_value(result), Some(v), "{name} {code:02x}");
                         assert_eq!(result >> 15, code as u16 >> 7, "{name} {code:02x}");
                     }
                 }
@@ -123,9 +129,9 @@ fn every_8_bit_float_becomes_its_half() {
 }
 
 /// Singles around every 8-bit float, half-way points between them, and all sizes.
-fn singles() -> Vec<u32> {
+fn f32_inputs() -> Vec<u32> {
     let mut list = vec![];
-    for (_, small) in formats() {
+    for (_, small) in fp8_formats() {
         for pair in small.finite.windows(2) {
             for v in [pair[0], (pair[0] + pair[1]) / 2.0, pair[1]] {
                 let bits = (v as f32).to_bits();
@@ -139,30 +145,30 @@ fn singles() -> Vec<u32> {
 
 #[test]
 fn singles_become_the_nearest_narrow_float() {
-    let input = singles();
+    let input = f32_inputs();
     let next = |i: usize| input.get(i + 1).copied().unwrap_or(0);
     let real = |bits: u32| Some(f64::from(f32::from_bits(bits))).filter(|v| !v.is_nan());
     let check = |text: &str, want: &dyn Fn(u32, u32) -> u32| {
-        let got = convert(text, &input);
+        let got = run_conversion(text, &input);
         for (i, (&x, &y)) in input.iter().zip(&got).enumerate() {
             assert_eq!(y, want(x, next(i)), "{text} of {x:08x}, {:08x}", next(i));
         }
     };
-    for (name, small) in formats() {
+    for (name, small) in fp8_formats() {
         check(&format!("cvt.rn.satfinite.{name}.f32 %h0, %r1, %r2; cvt.u32.u16 %r0, %h0;"), &|x, y| {
-            small.code(real(y), false, false) | small.code(real(x), false, false) << 8
+            small.nearest_code(real(y), false, false) | small.nearest_code(real(x), false, false) << 8
         });
     }
     for (name, e, f) in [("f16", 5, 10), ("bf16", 8, 7)] {
-        let wide = Small::new(e, f, false, 0x7fff);
+        let wide = SmallFloat::new(e, f, false, 0x7fff);
         for (rnd, truncate) in [("rn", false), ("rz", true)] {
             for relu in [false, true] {
                 let mods = format!("{rnd}.satfinite{}", if relu { ".relu" } else { "" });
                 check(&format!("cvt.{mods}.{name}.f32 %h0, %r1; cvt.u32.u16 %r0, %h0;"), &|x, _| {
-                    wide.code(real(x), relu, truncate)
+                    wide.nearest_code(real(x), relu, truncate)
                 });
                 check(&format!("cvt.{mods}.{name}x2.f32 %r0, %r1, %r2;"), &|x, y| {
-                    wide.code(real(y), relu, truncate) | wide.code(real(x), relu, truncate) << 16
+                    wide.nearest_code(real(y), relu, truncate) | wide.nearest_code(real(x), relu, truncate) << 16
                 });
             }
         }
@@ -205,7 +211,7 @@ fn integers_are_clamped_and_packed() {
                 if signed { (-(1i64 << (bits - 1)), (1i64 << (bits - 1)) - 1) } else { (0, (1i64 << bits) - 1) };
             let name = format!("{}{bits}", if signed { 's' } else { 'u' });
             let (form, c) = if bits == 16 { (String::new(), "") } else { (".b32".into(), ", 0x89abcdef") };
-            let got = convert(&format!("cvt.pack.sat.{name}.s32{form} %r0, %r1, %r2{c};"), &input);
+            let got = run_conversion(&format!("cvt.pack.sat.{name}.s32{form} %r0, %r1, %r2{c};"), &input);
             for (i, &y) in got.iter().enumerate() {
                 let part = |x: u32| (i64::from(x as i32).clamp(low, high) as u64 & ((1 << bits) - 1)) as u32;
                 let above = if bits == 16 { 0 } else { 0x89ab_cdef_u32 << (2 * bits) };
@@ -220,6 +226,6 @@ fn integers_are_clamped_and_packed() {
 #[test]
 fn halves_are_fused_as_the_compiler_was_told() {
     let text = "mov.b16 %h2, 0x3c02; mul.f16 %h3, %h1, %h1; sub.f16 %h0, %h3, %h2; cvt.u32.u16 %r0, %h0;";
-    assert_eq!(convert(text, &[0x3c01; 40]), [0x0010; 40]);
-    assert_eq!(convert_in_module(text, &[0x3c01; 40], "\n// compiled with -fmad=false\n"), [0; 40]);
+    assert_eq!(run_conversion(text, &[0x3c01; 40]), [0x0010; 40]);
+    assert_eq!(run_conversion_in_module(text, &[0x3c01; 40], "\n// compiled with -fmad=false\n"), [0; 40]);
 }

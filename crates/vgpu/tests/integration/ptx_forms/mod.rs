@@ -7,25 +7,25 @@
 mod convert;
 mod sync;
 
-use crate::jit_support::{compile, variants};
+use crate::jit_support::{compile, launch_variants};
 use rtcg_vgpu::module::{LoadOptions, load_image};
 use std::sync::Arc;
 
-const REGISTERS: &str = include_str!("../../../../../tests/ptx/forms/registers.ptx");
+const KERNEL_PROLOGUE_PTX: &str = include_str!("../../../../../tests/ptx/forms/registers.ptx");
 
 /// One kernel with that instruction.
-fn kernel(line: &str) -> String {
-    format!("{REGISTERS}{line}\nret;\n}}\n")
+fn kernel_text(line: &str) -> String {
+    format!("{KERNEL_PROLOGUE_PTX}{line}\nret;\n}}\n")
 }
 
 /// Why a kernel with that instruction cannot run.
-fn diagnostic(line: &str) -> Option<String> {
-    let text = kernel(line);
+fn refusal_reason(line: &str) -> Option<String> {
+    let text = kernel_text(line);
     if let Err(error) = load_image(text.as_bytes(), &LoadOptions::default()) {
         return Some(error.log.lines().next().unwrap_or_default().to_owned());
     }
     let module = Arc::new(rtcg_ptx::parse(text).module);
-    let all = variants([64, 1, 1]);
+    let all = launch_variants([64, 1, 1]);
     all[..3].iter().find_map(|&v| compile(&module, "k", v).err().map(|e| format!("compiling: {e}")))
 }
 
@@ -37,7 +37,7 @@ fn forms_are_executed_or_refused_as_listed() {
         let (Some(state), Some(_), Some(line)) = (columns.next(), columns.next(), columns.next()) else {
             panic!("not a row: {row}")
         };
-        match (state, diagnostic(line)) {
+        match (state, refusal_reason(line)) {
             ("executed", None) => {}
             ("refused", Some(why)) if why.contains("not supported") => {}
             (state, why) => wrong.push(format!("{line} is listed as {state}: {}", why.unwrap_or_default())),
@@ -53,7 +53,7 @@ fn judge_forms() {
     let Ok(path) = std::env::var("RTCG_FORMS") else { return };
     for row in std::fs::read_to_string(path).unwrap_or_default().lines() {
         let line = row.rsplit('\t').next().unwrap_or_default();
-        println!("JUDGED\t{}\t{row}", diagnostic(line).unwrap_or_default());
+        println!("JUDGED\t{}\t{row}", refusal_reason(line).unwrap_or_default());
     }
 }
 

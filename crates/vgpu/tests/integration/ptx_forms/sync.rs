@@ -1,10 +1,12 @@
 //! `mbarrier` objects, named barriers, copies, wide and vector atomics, executed in every variant.
 
-use crate::jit_support::{Arg, buffer, compile, f32s, launch, parse, run, u32s, variants};
+use crate::jit_support::{
+    Arg, buffer_arg, compile, launch, launch_variants, parse_module, run_all_variants, to_f32s, to_u32s,
+};
 use rtcg_vgpu::exec::LaunchConfig;
 
 /// A kernel with an output buffer in `%out`, an input in `%in`, and these registers.
-fn kernel(vars: &str, body: &str) -> String {
+fn kernel_text(vars: &str, body: &str) -> String {
     format!(
         ".visible .entry k(.param .u64 out, .param .u64 in) {{
     .reg .pred %p<9>; .reg .b16 %h<20>; .reg .b32 %r<40>; .reg .f32 %f<9>; .reg .b64 %d<20>; .reg .b128 %q<4>;
@@ -18,11 +20,11 @@ fn kernel(vars: &str, body: &str) -> String {
 }
 
 /// Stores `%r0` of each thread.
-const STORE: &str = "mul.wide.u32 %d0, %t, 4; add.s64 %d0, %out, %d0; st.global.u32 [%d0], %r0;";
+const STORE_R0_PTX: &str = "mul.wide.u32 %d0, %t, 4; add.s64 %d0, %out, %d0; st.global.u32 [%d0], %r0;";
 
 fn run_u32(vars: &str, body: &str, n: usize, input: &[u32]) -> Vec<u32> {
-    let text = kernel(vars, &format!("{body}\n{STORE}"));
-    u32s(&run(&text, "k", 1, [n as u32, 1, 1], &[buffer(&vec![0u32; n]), buffer(input)])[0])
+    let text = kernel_text(vars, &format!("{body}\n{STORE_R0_PTX}"));
+    to_u32s(&run_all_variants(&text, "k", 1, [n as u32, 1, 1], &[buffer_arg(&vec![0u32; n]), buffer_arg(input)])[0])
 }
 
 /// One warp fills a buffer, the other empties it, with an mbarrier for each way.
@@ -136,9 +138,10 @@ fn bulk_copies() {
     cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%out+256], [data+16], 192;
     cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0; cp.async.bulk.wait_group 0;
     END: mov.u32 %r0, %r3;";
-    let text = kernel(".shared .align 8 .b64 b; .shared .align 16 .b8 data[256];", &format!("{body}\n{STORE}"));
+    let text =
+        kernel_text(".shared .align 8 .b64 b; .shared .align 16 .b8 data[256];", &format!("{body}\n{STORE_R0_PTX}"));
     let input: Vec<u32> = (0..64).map(|i| 7 * i).collect();
-    let got = u32s(&run(&text, "k", 1, [64, 1, 1], &[buffer(&[0u32; 128]), buffer(&input)])[0]);
+    let got = to_u32s(&run_all_variants(&text, "k", 1, [64, 1, 1], &[buffer_arg(&[0u32; 128]), buffer_arg(&input)])[0]);
     let first: Vec<u32> = input.iter().map(|v| v + 5).collect();
     let second: Vec<u32> = (0..64).map(|i| first[i] + if i < 48 { first[i + 4] } else { 0 }).collect();
     assert_eq!(got[..64], first);
@@ -156,10 +159,10 @@ fn wrong_uses_of_mbarriers_end_the_launch() {
         ("mbarrier.init.shared.b64 [b], 1; mbarrier.arrive.noComplete.shared.b64 %d1, [b], 1;", "noComplete"),
     ];
     for (body, what) in cases {
-        let m = parse(&kernel(".shared .align 16 .b64 b;", body));
+        let m = parse_module(&kernel_text(".shared .align 16 .b64 b;", body));
         let shape = LaunchConfig { grid: [1, 1, 1], block: [1, 1, 1], dynamic_shared: 0, cooperative: false };
-        for v in variants([1, 1, 1]) {
-            let fault = launch(&m, "k", v, shape, &[buffer(&[0u64; 2]), buffer(&[0u64; 2])]).unwrap_err();
+        for v in launch_variants([1, 1, 1]) {
+            let fault = launch(&m, "k", v, shape, &[buffer_arg(&[0u64; 2]), buffer_arg(&[0u64; 2])]).unwrap_err();
             assert!(fault.to_string().contains(what), "{body}: {fault}");
         }
     }
@@ -215,23 +218,23 @@ fn atomics_of_several_elements() {
     atom.global.add.noftz.v2.f16x2 {%r3, %r4}, [%in+48], {%r2, %r2};
     red.global.min.noftz.v4.bf16x2 [%in+64], {%r2, %r2, %r2, %r2};
     mov.u32 %r0, 0;";
-    let text = kernel("", body);
+    let text = kernel_text("", body);
     let n = 48;
     let mut input = vec![0u32; 20];
     input[8..12].copy_from_slice(&[0x4000_c000, 0, 0x7e00_7e00, 0xbc00_3800]);
     input[16..20].copy_from_slice(&[0, 0x7fff_7fff, 0x4000_4000, 0xc000_c000]);
-    let m = parse(&text);
+    let m = parse_module(&text);
     let shape = LaunchConfig { grid: [1, 1, 1], block: [n, 1, 1], dynamic_shared: 0, cooperative: false };
-    for v in variants([n, 1, 1]) {
-        let got = launch(&m, "k", v, shape, &[Arg::U64(0), buffer(&input)]).unwrap();
-        let floats = f32s(&got[0]);
+    for v in launch_variants([n, 1, 1]) {
+        let got = launch(&m, "k", v, shape, &[Arg::U64(0), buffer_arg(&input)]).unwrap();
+        let floats = to_f32s(&got[0]);
         for odd in 0..2 {
             let sum: f32 = (0..n).filter(|t| t % 2 == odd).map(|t| t as f32).sum();
             let n = n as f32 / 2.0;
             let want = [sum, sum + n, sum + sum + n, 0.5 * n + sum + n];
             assert_eq!(floats[odd as usize * 4..][..4], want, "{v:?}");
         }
-        let words = u32s(&got[0]);
+        let words = to_u32s(&got[0]);
         assert_eq!(words[8..12], [0x4000_3c00, 0x0000_3c00, 0xbc00_3c00, 0xbc00_3c00], "{v:?}");
         // 48 times 1 and -1 in half precision.
         assert_eq!(words[12..14], [0xd200_5200; 2], "{v:?}");
@@ -269,8 +272,8 @@ fn all_variants_compile_with_a_wait_in_a_function() {
     mbarrier.arrive.shared.b64 _, [b]; mov.u32 %r2, b;
     { .param .b32 a; .param .b32 q; st.param.b32 [a], %r2; call (q), wait, (a); ld.param.b32 %r3, [q]; }
     mul.wide.u32 %d2, %r1, 4; add.s64 %d2, %d1, %d2; add.u32 %r3, %r3, %r1; st.global.u32 [%d2], %r3; ret; }";
-    let m = parse(text);
-    assert!(compile(&m, "k", variants([33, 1, 1])[0]).is_ok_and(|k| k.suspends));
-    let got = u32s(&run(text, "k", 1, [33, 1, 1], &[buffer(&[0u32; 33])])[0]);
+    let m = parse_module(text);
+    assert!(compile(&m, "k", launch_variants([33, 1, 1])[0]).is_ok_and(|k| k.suspends));
+    let got = to_u32s(&run_all_variants(text, "k", 1, [33, 1, 1], &[buffer_arg(&[0u32; 33])])[0]);
     assert_eq!(got.windows(2).filter(|w| w[1] == w[0] + 1).count(), 32);
 }

@@ -5,7 +5,7 @@
 
 /// How far a result may be from the value.
 #[derive(Debug, Clone, Copy)]
-pub enum Bound {
+pub enum ErrorBound {
     Absolute(f64),
     Relative(f64),
     /// Units in the last place of the result's format.
@@ -14,19 +14,19 @@ pub enum Bound {
 
 /// A number format: bits of the exponent and of the fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Format {
+pub struct FloatFormat {
     exponent: u32,
     fraction: u32,
 }
 
-const F16: Format = Format { exponent: 5, fraction: 10 };
-const BF16: Format = Format { exponent: 8, fraction: 7 };
-const F32: Format = Format { exponent: 8, fraction: 23 };
-const F64: Format = Format { exponent: 11, fraction: 52 };
+const F16: FloatFormat = FloatFormat { exponent: 5, fraction: 10 };
+const BF16: FloatFormat = FloatFormat { exponent: 8, fraction: 7 };
+const F32: FloatFormat = FloatFormat { exponent: 8, fraction: 23 };
+const F64: FloatFormat = FloatFormat { exponent: 11, fraction: 52 };
 
-impl Format {
+impl FloatFormat {
     /// The value of a number of this format.
-    pub fn value(self, bits: u64) -> f64 {
+    pub fn decode_bits(self, bits: u64) -> f64 {
         let sign = if bits >> (self.exponent + self.fraction) & 1 != 0 { -1.0 } else { 1.0 };
         let (special, bias) = ((1u64 << self.exponent) - 1, (1i32 << (self.exponent - 1)) - 1);
         let (field, fraction) = (bits >> self.fraction & special, bits & ((1 << self.fraction) - 1));
@@ -43,7 +43,7 @@ impl Format {
     }
 
     /// The unit in the last place of numbers as large as `x`.
-    pub fn unit(self, x: f64) -> f64 {
+    pub fn ulp(self, x: f64) -> f64 {
         let lowest = 2 - (1i32 << (self.exponent - 1));
         let exponent = if x == 0.0 { lowest } else { (x.abs().log2().floor() as i32).max(lowest) };
         2f64.powi(exponent - self.fraction as i32)
@@ -53,15 +53,15 @@ impl Format {
         2f64.powi(2 - (1i32 << (self.exponent - 1)))
     }
 
-    fn largest(self) -> f64 {
+    fn largest_finite(self) -> f64 {
         (2.0 - 2f64.powi(-(self.fraction as i32))) * 2f64.powi((1i32 << (self.exponent - 1)) - 1)
     }
 }
 
 /// An approximate instruction.
-pub struct Approximation {
+pub struct ApproxInstruction {
     pub name: String,
-    pub format: Format,
+    pub format: FloatFormat,
     /// Two numbers in a register of 32 bits.
     pub pair: bool,
     ftz: bool,
@@ -69,9 +69,9 @@ pub struct Approximation {
     function: String,
 }
 
-impl Approximation {
+impl ApproxInstruction {
     /// From the text of a form.
-    pub fn of(text: &str) -> Approximation {
+    pub fn from_instruction_text(text: &str) -> ApproxInstruction {
         let name = text.split(' ').next().unwrap().to_string();
         let parts: Vec<&str> = name.split('.').collect();
         let (format, pair) = match *parts.last().unwrap() {
@@ -84,17 +84,17 @@ impl Approximation {
         };
         let ftz = parts.contains(&"ftz");
         let function = if parts[0] == "div" { format!("div.{}", parts[1]) } else { parts[0].to_string() };
-        Approximation { format, pair, ftz, upper_word: ftz && format == F64, function, name }
+        ApproxInstruction { format, pair, ftz, upper_word: ftz && format == F64, function, name }
     }
 
     /// The operand as the instruction sees it.
-    fn operand(&self, bits: u64) -> f64 {
+    fn operand_value(&self, bits: u64) -> f64 {
         let bits = if self.upper_word { bits & !0xffff_ffff } else { bits };
-        let x = self.format.value(bits);
+        let x = self.format.decode_bits(bits);
         if self.ftz && self.format != F16 && x.abs() < self.format.smallest_normal() { 0.0f64.copysign(x) } else { x }
     }
 
-    fn exact(&self, x: f64, y: f64) -> f64 {
+    fn exact_value(&self, x: f64, y: f64) -> f64 {
         match self.function.as_str() {
             "sin" => x.sin(),
             "cos" => x.cos(),
@@ -110,8 +110,8 @@ impl Approximation {
     }
 
     /// What is allowed at this operand; `None` where nothing is promised.
-    fn bound(&self, x: f64, y: f64) -> Option<Bound> {
-        use Bound::{Absolute, Relative, Units};
+    fn error_bound(&self, x: f64, y: f64) -> Option<ErrorBound> {
+        use ErrorBound::{Absolute, Relative, Units};
         let p = |n: f64| 2f64.powf(n);
         Some(match (self.function.as_str(), self.format) {
             ("ex2", F16) => Relative(p(-9.9)),
@@ -146,19 +146,19 @@ pub enum Verdict {
     Wrong,
 }
 
-impl Approximation {
+impl ApproxInstruction {
     /// Checks a number by the operands and the GPU's number.
-    pub fn judge(&self, operands: [u64; 2], ours: u64, gpu: u64) -> Verdict {
+    pub fn judge_result(&self, operands: [u64; 2], ours: u64, gpu: u64) -> Verdict {
         if ours == gpu {
             return Verdict::Same;
         }
-        let (x, y) = (self.operand(operands[0]), self.operand(operands[1]));
-        let want = self.exact(x, y);
-        let (got, theirs) = (self.format.value(ours), self.format.value(gpu));
-        let allowed = match self.bound(x, y) {
-            Some(Bound::Absolute(e)) => e,
-            Some(Bound::Relative(e)) => e * want.abs(),
-            Some(Bound::Units(n)) => n * self.format.unit(want),
+        let (x, y) = (self.operand_value(operands[0]), self.operand_value(operands[1]));
+        let want = self.exact_value(x, y);
+        let (got, theirs) = (self.format.decode_bits(ours), self.format.decode_bits(gpu));
+        let allowed = match self.error_bound(x, y) {
+            Some(ErrorBound::Absolute(e)) => e,
+            Some(ErrorBound::Relative(e)) => e * want.abs(),
+            Some(ErrorBound::Units(n)) => n * self.format.ulp(want),
             // A sine of a large angle is anything in its range.
             None if self.function != "div.approx" => 2.0,
             None => return Verdict::Wrong,
@@ -166,7 +166,7 @@ impl Approximation {
         // Where a result is no finite number the GPU shows what is right, but for what overflows by the
         // rounding allowed.
         if !theirs.is_finite() || !got.is_finite() {
-            let near_overflow = want.is_finite() && want.abs() + allowed >= self.format.largest();
+            let near_overflow = want.is_finite() && want.abs() + allowed >= self.format.largest_finite();
             let fine = near_overflow && !got.is_nan() && !theirs.is_nan() && got.signum() == theirs.signum();
             return if fine { Verdict::Same } else { Verdict::Wrong };
         }
@@ -179,7 +179,7 @@ impl Approximation {
             return if fine { Verdict::Same } else { Verdict::Wrong };
         }
         // A result has few bits where it is subnormal or its format small: rounding counts as well.
-        let unit = self.format.unit(want);
+        let unit = self.format.ulp(want);
         let few_bits = tiny || matches!(self.format, F16 | BF16);
         let allowed = if few_bits { allowed.max(unit) } else { allowed };
         let error = (got - want).abs();
@@ -188,12 +188,12 @@ impl Approximation {
 
     /// How far a number is from the value, and that in units in the last place; `None` where nothing
     /// is promised and outside of the format's normal numbers.
-    pub fn error(&self, operands: [u64; 2], number: u64) -> Option<(f64, f64)> {
-        let (x, y) = (self.operand(operands[0]), self.operand(operands[1]));
-        self.bound(x, y)?;
-        let (want, got) = (self.exact(x, y), self.format.value(number));
-        let range = self.format.smallest_normal()..=self.format.largest();
+    pub fn result_error(&self, operands: [u64; 2], number: u64) -> Option<(f64, f64)> {
+        let (x, y) = (self.operand_value(operands[0]), self.operand_value(operands[1]));
+        self.error_bound(x, y)?;
+        let (want, got) = (self.exact_value(x, y), self.format.decode_bits(number));
+        let range = self.format.smallest_normal()..=self.format.largest_finite();
         let error = (got - want).abs();
-        (range.contains(&want.abs()) && range.contains(&got.abs())).then(|| (error, error / self.format.unit(want)))
+        (range.contains(&want.abs()) && range.contains(&got.abs())).then(|| (error, error / self.format.ulp(want)))
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Operand tuples.
-pub struct Pool {
+pub struct OperandPool {
     pub name: String,
     pub n_rows: usize,
     pub n_columns: usize,
@@ -16,24 +16,24 @@ pub struct Pool {
 }
 
 /// A form with what the GPU gave.
-pub struct Form {
+pub struct RecordedForm {
     pub text: String,
     pub approximate: bool,
     /// Registers that take the operands, and those that hold the results, without `%`.
     pub sources: Vec<String>,
     pub results: Vec<String>,
-    pub pool: Arc<Pool>,
+    pub pool: Arc<OperandPool>,
     /// A column per result.
     pub wanted: Vec<Vec<u64>>,
 }
 
 /// The folder of the recorded data.
-pub fn folder() -> PathBuf {
+pub fn recorded_folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/recorded")
 }
 
 /// Bits of a register, from its class.
-pub fn bits(register: &str) -> u32 {
+pub fn register_bits(register: &str) -> u32 {
     match register.as_bytes()[0] {
         b'p' => 1,
         b'h' => 16,
@@ -43,24 +43,24 @@ pub fn bits(register: &str) -> u32 {
 }
 
 /// What is left of the data.
-struct Data<'a>(&'a [u8]);
+struct ByteReader<'a>(&'a [u8]);
 
-impl Data<'_> {
-    fn take(&mut self, n: usize) -> &[u8] {
+impl ByteReader<'_> {
+    fn take_bytes(&mut self, n: usize) -> &[u8] {
         let (head, rest) = self.0.split_at(n);
         self.0 = rest;
         head
     }
 
     /// A column: byte planes from the lowest on, or bits.
-    fn column(&mut self, n_rows: usize, bits: u32) -> Vec<u64> {
+    fn read_column(&mut self, n_rows: usize, bits: u32) -> Vec<u64> {
         if bits == 1 {
-            let bytes = self.take(n_rows.div_ceil(8));
+            let bytes = self.take_bytes(n_rows.div_ceil(8));
             return (0..n_rows).map(|i| u64::from(bytes[i / 8] >> (i % 8) & 1)).collect();
         }
         let mut column = vec![0; n_rows];
         for plane in 0..bits / 8 {
-            for (word, byte) in column.iter_mut().zip(self.take(n_rows)) {
+            for (word, byte) in column.iter_mut().zip(self.take_bytes(n_rows)) {
                 *word |= u64::from(*byte) << (8 * plane);
             }
         }
@@ -68,7 +68,7 @@ impl Data<'_> {
     }
 }
 
-fn pool(line: &str, data: &mut Data<'_>) -> Pool {
+fn read_pool(line: &str, data: &mut ByteReader<'_>) -> OperandPool {
     let (head, name) = line.split_once(" | ").unwrap();
     let mut numbers = head.split(' ').skip(1).map(|n| n.parse::<usize>().unwrap());
     let n_rows = numbers.next().unwrap();
@@ -76,28 +76,28 @@ fn pool(line: &str, data: &mut Data<'_>) -> Pool {
     let n_columns = widths.len();
     let mut rows = vec![0; n_rows * n_columns];
     for (i, width) in widths.iter().enumerate() {
-        for (row, word) in data.column(n_rows, *width as u32).into_iter().enumerate() {
+        for (row, word) in data.read_column(n_rows, *width as u32).into_iter().enumerate() {
             rows[row * n_columns + i] = word;
         }
     }
-    Pool { name: name.to_string(), n_rows, n_columns, rows }
+    OperandPool { name: name.to_string(), n_rows, n_columns, rows }
 }
 
 /// All forms of the table.
-pub fn read() -> Vec<Form> {
-    let packed = std::fs::read(folder().join("table.xz")).unwrap();
+pub fn read_forms() -> Vec<RecordedForm> {
+    let packed = std::fs::read(recorded_folder().join("table.xz")).unwrap();
     let mut raw = vec![];
     XzReader::new(&*packed, false).read_to_end(&mut raw).unwrap();
     let length = u32::from_le_bytes(raw[..4].try_into().unwrap()) as usize;
     let header = std::str::from_utf8(&raw[4..4 + length]).unwrap();
-    let mut data = Data(&raw[4 + length..]);
-    let mut pools: HashMap<&str, Arc<Pool>> = HashMap::new();
+    let mut data = ByteReader(&raw[4 + length..]);
+    let mut pools: HashMap<&str, Arc<OperandPool>> = HashMap::new();
     let mut previous: HashMap<(&str, usize, u32), Vec<u64>> = HashMap::new();
     let mut forms = vec![];
     for line in header.lines() {
         if line.starts_with("pool ") {
             let name = line.split_once(" | ").unwrap().1;
-            pools.insert(name, Arc::new(pool(line, &mut data)));
+            pools.insert(name, Arc::new(read_pool(line, &mut data)));
         } else if let Some(rest) = line.strip_prefix("form ") {
             let mut parts = rest.splitn(3, " | ");
             let (head, pool_name, text) = (parts.next().unwrap(), parts.next().unwrap(), parts.next().unwrap());
@@ -108,8 +108,8 @@ pub fn read() -> Vec<Form> {
             let pool = Arc::clone(&pools[pool_name]);
             let mut wanted = vec![];
             for (i, result) in results.iter().enumerate() {
-                let width = bits(result);
-                let mut column = data.column(pool.n_rows, width);
+                let width = register_bits(result);
+                let mut column = data.read_column(pool.n_rows, width);
                 if let Some(last) = previous.get(&(pool_name, i, width)) {
                     column.iter_mut().zip(last).for_each(|(word, other)| *word ^= other);
                 }
@@ -117,7 +117,7 @@ pub fn read() -> Vec<Form> {
                 wanted.push(column);
             }
             let text = text.to_string();
-            forms.push(Form { text, approximate: tag == "approx", sources, results, pool, wanted });
+            forms.push(RecordedForm { text, approximate: tag == "approx", sources, results, pool, wanted });
         }
     }
     assert!(data.0.is_empty(), "the table has {} bytes more than its header says", data.0.len());

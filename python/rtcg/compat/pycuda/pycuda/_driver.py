@@ -5,7 +5,7 @@ from pycuda.driver import get_curand_version as get_curand_version
 from rtcg import _native
 
 
-def _bits(kind):
+def _direction_vector_bits(kind):
     """The number of direction numbers in a dimension of a set, each of as many bits."""
     bits = {101: 32, 102: 32, 103: 64, 104: 64}
     if kind not in bits:
@@ -13,7 +13,7 @@ def _bits(kind):
     return bits[kind]
 
 
-def _fill(dst, values, bits, shape):
+def _fill_host_array(dst, values, bits, shape):
     """Put `values` into the host array `dst`."""
     import numpy as np
 
@@ -25,15 +25,15 @@ def _fill(dst, values, bits, shape):
 
 def _get_direction_vectors(set, dst, count):
     """Put Sobol's direction numbers of the first `count` dimensions into the host array `dst`."""
-    bits = _bits(set)
-    _fill(dst, _native.sobol_vectors(bits, count), bits, (count, bits))
+    bits = _direction_vector_bits(set)
+    _fill_host_array(dst, _native.sobol_vectors(bits, count), bits, (count, bits))
 
 
 def _get_scramble_constants32(dst, count):
     """Put the 32-bit scrambling constants of the first `count` dimensions into the host array `dst`."""
-    _fill(dst, [value >> 32 for value in _native.scramble_constants(count)], 32, (count,))
+    _fill_host_array(dst, [value >> 32 for value in _native.scramble_constants(count)], 32, (count,))
 
 
 def _get_scramble_constants64(dst, count):
     """Put the 64-bit scrambling constants of the first `count` dimensions into the host array `dst`."""
-    _fill(dst, _native.scramble_constants(count), 64, (count,))
+    _fill_host_array(dst, _native.scramble_constants(count), 64, (count,))

@@ -10,8 +10,8 @@ from functools import lru_cache
 
 error = struct.error
 
-_ITEM = re.compile(r"\s*(\d*)([a-zA-Z?])")
-_COMPLEX = {"F": "f", "D": "d"}
+_FORMAT_ITEM = re.compile(r"\s*(\d*)([a-zA-Z?])")
+_COMPLEX_LETTERS = {"F": "f", "D": "d"}
 
 
 class Struct:
@@ -28,33 +28,33 @@ class Struct:
 
     def __init__(self, format):
         self.format = format.decode() if isinstance(format, bytes) else str(format)
-        self._kinds, native = _parse(self.format)
+        self._kinds, native = _parse_format(self.format)
         self._struct = struct.Struct("@" + native)
         self.size = self._struct.size
 
     def pack(self, *args):
         """The values as bytes."""
-        return self._struct.pack(*self._flat(args))
+        return self._struct.pack(*self._flatten_complex(args))
 
     def pack_into(self, buffer, offset, *args):
         """Write the values into a writable buffer."""
-        self._struct.pack_into(buffer, offset, *self._flat(args))
+        self._struct.pack_into(buffer, offset, *self._flatten_complex(args))
 
     def unpack(self, buffer):
         """The values in a buffer of exactly `size` bytes."""
-        return self._values(self._struct.unpack(buffer))
+        return self._rebuild_complex(self._struct.unpack(buffer))
 
     def unpack_from(self, buffer, offset=0):
         """The values in a buffer from `offset` on."""
-        return self._values(self._struct.unpack_from(buffer, offset))
+        return self._rebuild_complex(self._struct.unpack_from(buffer, offset))
 
-    def _flat(self, args):
+    def _flatten_complex(self, args):
         if len(args) != len(self._kinds):
             raise error(f"{self.format!r} needs {len(self._kinds)} values, {len(args)} were given")
         flat = []
         for position, (kind, value) in enumerate(zip(self._kinds, args, strict=True)):
             try:
-                if kind in _COMPLEX:
+                if kind in _COMPLEX_LETTERS:
                     flat += [float(value.real), float(value.imag)]
                 elif kind == "s" and not isinstance(value, (bytes, bytearray)):
                     flat.append(memoryview(value).tobytes())
@@ -64,24 +64,26 @@ class Struct:
                 raise error(f"value {position} is no {kind!r}: {problem}") from None
         return flat
 
-    def _values(self, flat):
+    def _rebuild_complex(self, flat):
         flat = iter(flat)
-        return tuple(complex(next(flat), next(flat)) if kind in _COMPLEX else next(flat) for kind in self._kinds)
+        return tuple(
+            complex(next(flat), next(flat)) if kind in _COMPLEX_LETTERS else next(flat) for kind in self._kinds
+        )
 
 
-def _parse(format):
+def _parse_format(format):
     """The letter of each value, and the format as `struct` takes it."""
     text = format.strip().removeprefix("@")
     if text[:1] in ("=", "<", ">", "!"):
         raise error(f"{format!r}: only the native layout is supported")
     kinds, native, position = [], [], 0
     while text[position:].strip():
-        item = _ITEM.match(text, position)
+        item = _FORMAT_ITEM.match(text, position)
         if item is None:
             raise error(f"bad char in struct format {format!r}")
         count, letter = int(item[1] or 1), item[2]
-        if letter in _COMPLEX:
-            native.append(f"{2 * count}{_COMPLEX[letter]}")
+        if letter in _COMPLEX_LETTERS:
+            native.append(f"{2 * count}{_COMPLEX_LETTERS[letter]}")
         else:
             native.append(f"{item[1]}{letter}")
         kinds += [letter] * (letter != "x") * (1 if letter in "sp" else count)
@@ -90,35 +92,35 @@ def _parse(format):
 
 
 @lru_cache(maxsize=256)
-def _of(format):
+def _cached_struct(format):
     return Struct(format)
 
 
 def _clearcache():
     """Forget the layouts that were used before."""
-    _of.cache_clear()
+    _cached_struct.cache_clear()
 
 
 def calcsize(fmt):
     """Bytes of a layout."""
-    return _of(fmt).size
+    return _cached_struct(fmt).size
 
 
 def pack(fmt, *args):
     """The values as bytes."""
-    return _of(fmt).pack(*args)
+    return _cached_struct(fmt).pack(*args)
 
 
 def pack_into(fmt, buffer, offset, *args):
     """Write the values into a writable buffer."""
-    _of(fmt).pack_into(buffer, offset, *args)
+    _cached_struct(fmt).pack_into(buffer, offset, *args)
 
 
 def unpack(fmt, buffer):
     """The values in a buffer of exactly ``calcsize(fmt)`` bytes."""
-    return _of(fmt).unpack(buffer)
+    return _cached_struct(fmt).unpack(buffer)
 
 
 def unpack_from(fmt, buffer, offset=0):
     """The values in a buffer from `offset` on."""
-    return _of(fmt).unpack_from(buffer, offset)
+    return _cached_struct(fmt).unpack_from(buffer, offset)

@@ -10,4 +10,4 @@ def _retain_and_push(device):
     return context
 
 
-_autocontext.provide(globals(), _retain_and_push)
+_autocontext.set_import_context(globals(), _retain_and_push)

@@ -23,7 +23,7 @@ def has_double_support():
     return drv.Context.get_device().compute_capability() >= (1, 3)
 
 
-_SIZEOF = """
+_SIZEOF_SOURCE = """
 #include <pycuda-complex.hpp>
 {preamble}
 extern "C" __global__ void pycuda_size_of(unsigned long long *size)
@@ -50,7 +50,7 @@ def sizeof(type_name, preamble=""):
     """
     from pycuda.compiler import SourceModule
 
-    source = _SIZEOF.format(preamble=preamble, type_name=type_name)
+    source = _SIZEOF_SOURCE.format(preamble=preamble, type_name=type_name)
     size = np.zeros(1, np.uint64)
     SourceModule(source, no_extern_c=True).get_function("pycuda_size_of")(drv.Out(size), block=(1, 1, 1))
     return int(size[0])

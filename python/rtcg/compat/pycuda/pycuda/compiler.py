@@ -1,7 +1,7 @@
 """Compiling CUDA C++ under the names that PyCUDA has; `rtcg.compiler` documents them and has more."""
 
 import rtcg.compiler
-from rtcg._shared_values import share_values
+from rtcg._shared_values import share_module_values
 from rtcg.compiler import (
     CompileError as CompileError,
     CudaModule as CudaModule,
@@ -20,4 +20,4 @@ __all__ = [
     "compile", "compile_plain", "get_nvcc_version", "preprocess_source",
 ]  # fmt: skip
 
-share_values(__name__, rtcg.compiler, "DEFAULT_NVCC_FLAGS")
+share_module_values(__name__, rtcg.compiler, "DEFAULT_NVCC_FLAGS")

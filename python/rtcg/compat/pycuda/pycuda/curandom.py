@@ -16,7 +16,7 @@ from pycuda._driver import (
 )
 from pycuda.driver import direction_vector_set
 from rtcg import _native
-from rtcg.random import shape_of
+from rtcg.random import shape_from_size
 
 __all__ = [
     "MRG32k3aRandomNumberGenerator", "ScrambledSobol32RandomNumberGenerator",
@@ -37,7 +37,7 @@ def rand(shape, dtype=np.float32, stream=None):
         raise NotImplementedError(f"rand of dtype {dtype}; expected float32, float64, int32 or uint32")
     key = int(np.random.randint(0, 2**32, dtype=np.uint32)) << 32 | int(np.random.randint(0, 2**32, dtype=np.uint32))
     state = _native.CounterGenerator("philox", key, 0)
-    out = gpuarray.empty(shape_of(shape), dtype)
+    out = gpuarray.empty(shape_from_size(shape), dtype)
     state.fill("half_open" if dtype.kind == "f" else "bits", out, 0.0, 1.0, stream)
     return out
 
@@ -90,7 +90,7 @@ class _RandomNumberGeneratorBase:
     generator_bits = 32
     has_box_muller = False
 
-    def _dtypes(self, what, dtype, allowed):
+    def _check_dtype(self, what, dtype, allowed):
         dtype = np.dtype(dtype)
         if dtype not in [np.dtype(t) for t in allowed]:
             raise NotImplementedError(
@@ -102,62 +102,62 @@ class _RandomNumberGeneratorBase:
         """Fill with uniform numbers in (0, 1], integers with random bits: the upper ones for the narrower integers."""
         allowed = [np.float32, np.float64, np.int32, np.uint32]
         allowed += [np.int64, np.uint64] if self.generator_bits == 64 else []
-        dtype = self._dtypes("fill_uniform", data.dtype, allowed)
+        dtype = self._check_dtype("fill_uniform", data.dtype, allowed)
         self._states.fill("uniform" if dtype.kind == "f" else "bits", data, stream=stream)
 
     def fill_normal(self, data, stream=None):
         """Fill with normal numbers of mean 0 and standard deviation 1."""
-        self._dtypes("fill_normal", data.dtype, [np.float32, np.float64])
+        self._check_dtype("fill_normal", data.dtype, [np.float32, np.float64])
         self._states.fill("normal", data, 0.0, 1.0, stream)
 
     def fill_log_normal(self, data, mean, stddev, stream=None):
         """Fill with numbers whose logarithm is normal of `mean` and `stddev`."""
-        self._dtypes("fill_log_normal", data.dtype, [np.float32, np.float64])
+        self._check_dtype("fill_log_normal", data.dtype, [np.float32, np.float64])
         self._states.fill("log_normal", data, float(mean), float(stddev), stream)
 
     def fill_poisson(self, data, lambda_value=None, stream=None):
         """Fill with Poisson numbers of mean `lambda_value`, or of the mean that each element holds."""
         if lambda_value is None:
-            self._dtypes("fill_poisson", data.dtype, [np.float32, np.float64, np.uint32])
+            self._check_dtype("fill_poisson", data.dtype, [np.float32, np.float64, np.uint32])
             self._states.fill("poisson_in_place", data, stream=stream)
         else:
-            self._dtypes("fill_poisson", data.dtype, [np.uint32, np.float32, np.float64])
+            self._check_dtype("fill_poisson", data.dtype, [np.uint32, np.float32, np.float64])
             self._states.fill("poisson", data, float(lambda_value), 0.0, stream)
 
-    def _generated(self, fill, shape, dtype, *args):
-        result = gpuarray.empty(shape_of(shape), dtype)
+    def _generate_array(self, fill, shape, dtype, *args):
+        result = gpuarray.empty(shape_from_size(shape), dtype)
         fill(result, *args)
         return result
 
     def gen_uniform(self, shape, dtype, stream=None):
         """A new array of uniform numbers in (0, 1], or of random bits."""
-        return self._generated(self.fill_uniform, shape, dtype, stream)
+        return self._generate_array(self.fill_uniform, shape, dtype, stream)
 
     def gen_normal(self, shape, dtype, stream=None):
         """A new array of normal numbers."""
-        return self._generated(self.fill_normal, shape, dtype, stream)
+        return self._generate_array(self.fill_normal, shape, dtype, stream)
 
     def gen_log_normal(self, shape, dtype, mean, stddev, stream=None):
         """A new array of log-normal numbers."""
-        return self._generated(self.fill_log_normal, shape, dtype, mean, stddev, stream)
+        return self._generate_array(self.fill_log_normal, shape, dtype, mean, stddev, stream)
 
     def gen_poisson(self, shape, dtype, lambda_value, stream=None):
         """A new array of Poisson numbers."""
-        return self._generated(self.fill_poisson, shape, dtype, lambda_value, stream)
+        return self._generate_array(self.fill_poisson, shape, dtype, lambda_value, stream)
 
-    def _skip(self, what, counts, stream):
+    def _skip_states(self, what, counts, stream):
         if stream is not None:
             stream.synchronize()
         counts = counts.get() if hasattr(counts, "get") else counts
-        self._states.skip(what, [int(count) % 2**64 for count in np.atleast_1d(counts)])
+        self._states.skip_ahead(what, [int(count) % 2**64 for count in np.atleast_1d(counts)])
 
     def call_skip_ahead(self, i, stream=None):
         """Skip `i` numbers of every generator; waits."""
-        self._skip("numbers", i, stream)
+        self._skip_states("numbers", i, stream)
 
     def call_skip_ahead_array(self, i, stream=None):
         """Skip as many numbers of each generator as the array `i` says; waits."""
-        self._skip("numbers", i, stream)
+        self._skip_states("numbers", i, stream)
 
 
 class _PseudoRandomNumberGenerator(_RandomNumberGeneratorBase):
@@ -181,15 +181,15 @@ class _PseudoRandomNumberGenerator(_RandomNumberGeneratorBase):
             raise TypeError(f"seed_getter must return an int32 GPUArray of length {count}")
         # As in C, a negative seed is extended to 64 bits.
         seeds = seeds.get().astype(np.int64).astype(np.uint64)
-        self._states = _native.SequentialGenerators.seeded(self._engine, seeds.tolist(), int(offset))
+        self._states = _native.SequentialGenerators.from_seeds(self._engine, seeds.tolist(), int(offset))
 
     def call_skip_ahead_sequence(self, i, stream=None):
         """Skip `i` sequences of every generator; waits."""
-        self._skip("sequences", i, stream)
+        self._skip_states("sequences", i, stream)
 
     def call_skip_ahead_sequence_array(self, i, stream=None):
         """Skip as many sequences of each generator as the array `i` says; waits."""
-        self._skip("sequences", i, stream)
+        self._skip_states("sequences", i, stream)
 
 
 class XORWOWRandomNumberGenerator(_PseudoRandomNumberGenerator):
@@ -209,11 +209,11 @@ class MRG32k3aRandomNumberGenerator(_PseudoRandomNumberGenerator):
 
     def call_skip_ahead_subsequence(self, i, stream=None):
         """Skip `i` subsequences of 2**76 numbers of every generator; waits."""
-        self._skip("subsequences", i, stream)
+        self._skip_states("subsequences", i, stream)
 
     def call_skip_ahead_subsequence_array(self, i, stream=None):
         """Skip as many subsequences of each generator as the array `i` says; waits."""
-        self._skip("subsequences", i, stream)
+        self._skip_states("subsequences", i, stream)
 
 
 class _SobolRandomNumberGenerator(_RandomNumberGeneratorBase):
@@ -231,9 +231,9 @@ class _SobolRandomNumberGenerator(_RandomNumberGeneratorBase):
     _scrambled = False
 
     def __init__(self, dir_vector=None, offset=0):
-        self._start(dir_vector, None, offset)
+        self._init_states(dir_vector, None, offset)
 
-    def _start(self, dir_vector, scramble_vector, offset):
+    def _init_states(self, dir_vector, scramble_vector, offset):
         bits, count = self.generator_bits, self.block_count * self.generators_per_block
         dtype = np.dtype(f"u{bits // 8}")
         if dir_vector is None:
@@ -249,7 +249,9 @@ class _SobolRandomNumberGenerator(_RandomNumberGeneratorBase):
             if not (getattr(scramble_vector, "dtype", None) == dtype and tuple(scramble_vector.shape) == (count,)):
                 raise TypeError(f"scramble_vector must be a {dtype} GPUArray of length {count}")
             scramble = scramble_vector.get().tolist()
-        self._states = _native.SequentialGenerators.directed(f"sobol{bits}", vectors, scramble, int(offset))
+        self._states = _native.SequentialGenerators.from_direction_vectors(
+            f"sobol{bits}", vectors, scramble, int(offset)
+        )
 
 
 class _ScrambledSobolRandomNumberGenerator(_SobolRandomNumberGenerator):
@@ -267,7 +269,7 @@ class _ScrambledSobolRandomNumberGenerator(_SobolRandomNumberGenerator):
     _scrambled = True
 
     def __init__(self, dir_vector=None, scramble_vector=None, offset=0):
-        self._start(dir_vector, scramble_vector, offset)
+        self._init_states(dir_vector, scramble_vector, offset)
 
 
 class Sobol32RandomNumberGenerator(_SobolRandomNumberGenerator):

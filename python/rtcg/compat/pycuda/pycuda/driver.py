@@ -1,7 +1,7 @@
 """CUDA's driver API under the names that PyCUDA has; `rtcg.driver` documents them and has more."""
 
 import rtcg.driver
-from rtcg._shared_values import share_values
+from rtcg._shared_values import share_module_values
 from rtcg.driver import (
     TR_DEFAULT as TR_DEFAULT,
     TRSA_OVERRIDE_FORMAT as TRSA_OVERRIDE_FORMAT,
@@ -178,7 +178,7 @@ def get_curand_version():
 
 
 # Looked up late, because `pycuda.gl` needs this module.
-_OF_GL = {
+_GL_NAMES = {
     "make_gl_context": "make_context", "gl_init": "init",
     **{name: name for name in ("BufferObject", "BufferObjectMapping", "RegisteredBuffer", "RegisteredImage",
                                "RegisteredMapping", "RegisteredObject")},
@@ -186,12 +186,12 @@ _OF_GL = {
 
 
 def __getattr__(name):
-    if name not in _OF_GL:
+    if name not in _GL_NAMES:
         where = "; rtcg.driver has it" if hasattr(rtcg.driver, name) else ""
         raise AttributeError(f"module 'pycuda.driver' has no attribute {name!r}{where}")
     import pycuda.gl
 
-    return getattr(pycuda.gl, _OF_GL[name])
+    return getattr(pycuda.gl, _GL_NAMES[name])
 
 
-share_values(__name__, rtcg.driver, "CUDA_DEBUGGING")
+share_module_values(__name__, rtcg.driver, "CUDA_DEBUGGING")

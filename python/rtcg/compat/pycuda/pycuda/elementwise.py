@@ -7,14 +7,14 @@ whose last argument is the number of elements; they are remembered per context.
 import numpy as np
 
 from pycuda.tools import context_dependent_memoize
-from rtcg._arguments import ScalarArg, VectorArg, arguments_of, dtype_to_ctype
+from rtcg._arguments import ScalarArg, VectorArg, dtype_to_ctype, parse_arguments
 from rtcg.elementwise import ElementwiseKernel, ElementwiseModule, prepared_kernel
 
 __all__ = ["ElementwiseKernel", "get_elwise_kernel", "get_elwise_kernel_and_types", "get_elwise_module",
            "get_elwise_range_module"]  # fmt: skip
 
 
-def _kernel(arguments, operation, name, keep, options, preamble="", loop_prep="", after_loop=""):
+def _make_kernel(arguments, operation, name, keep, options, preamble="", loop_prep="", after_loop=""):
     return ElementwiseKernel(
         arguments, operation, name, keep, options, preamble=preamble, loop_prep=loop_prep, after_loop=after_loop
     )
@@ -24,21 +24,25 @@ def get_elwise_module(
     arguments, operation, name="kernel", keep=False, options=None, preamble="", loop_prep="", after_loop=""
 ):
     """A module with the kernel ``name(arguments..., unsigned long n)``."""
-    return ElementwiseModule(_kernel(arguments, operation, name, keep, options, preamble, loop_prep, after_loop), False)
+    return ElementwiseModule(
+        _make_kernel(arguments, operation, name, keep, options, preamble, loop_prep, after_loop), False
+    )
 
 
 def get_elwise_range_module(
     arguments, operation, name="kernel", keep=False, options=None, preamble="", loop_prep="", after_loop=""
 ):
     """A module with the kernel ``name(arguments..., long start, long stop, long step)``."""
-    return ElementwiseModule(_kernel(arguments, operation, name, keep, options, preamble, loop_prep, after_loop), True)
+    return ElementwiseModule(
+        _make_kernel(arguments, operation, name, keep, options, preamble, loop_prep, after_loop), True
+    )
 
 
 def get_elwise_kernel_and_types(
     arguments, operation, name="kernel", keep=False, options=None, use_range=False, **kwargs
 ):
     """Return ``(module, prepared function, arguments)``; the arguments include those for the size or range."""
-    arguments = arguments_of(arguments)
+    arguments = parse_arguments(arguments)
     make = get_elwise_range_module if use_range else get_elwise_module
     module = make(arguments, operation, name, keep, options, **kwargs)
     return prepared_kernel(module, name, arguments, use_range)
@@ -52,7 +56,7 @@ def get_elwise_kernel(arguments, operation, name="kernel", keep=False, options=N
 # -- kernels by name ----------------------------------------------------------------------------
 
 
-def _cast(expression, source, target):
+def _cast_expression(expression, source, target):
     """`expression` of dtype `source` as the C type of `target`."""
     source, target = np.dtype(source), np.dtype(target)
     if source == target:
@@ -65,7 +69,7 @@ def _cast(expression, source, target):
     return f"({ctype})({expression}{'.real()' if source.kind == 'c' else ''})"
 
 
-def _operand(dtype, name, is_scalar):
+def _kernel_operand(dtype, name, is_scalar):
     return (ScalarArg(dtype, name), name) if is_scalar else (VectorArg(dtype, name, const=True), f"{name}[i]")
 
 
@@ -116,7 +120,7 @@ def get_put_kernel(dtype, idx_dtype, vec_count=1):
 def get_copy_kernel(dtype_dest, dtype_src):
     """``dest[i] = src[i]`` with conversion."""
     arguments = [VectorArg(dtype_dest, "dest"), VectorArg(dtype_src, "src", const=True)]
-    return get_elwise_kernel(arguments, f"dest[i] = {_cast('src[i]', dtype_src, dtype_dest)}", "copy")
+    return get_elwise_kernel(arguments, f"dest[i] = {_cast_expression('src[i]', dtype_src, dtype_dest)}", "copy")
 
 
 @context_dependent_memoize
@@ -141,7 +145,7 @@ def get_linear_combination_kernel(summand_descriptors, dtype_z):
         else:
             arguments.append(ScalarArg(scalar_dtype, f"a{k}"))
         arguments.append(VectorArg(vector_dtype, f"x{k}", const=True))
-        terms.append(f"{_cast(f'a{k}', scalar_dtype, z)} * {_cast(f'x{k}[i]', vector_dtype, z)}")
+        terms.append(f"{_cast_expression(f'a{k}', scalar_dtype, z)} * {_cast_expression(f'x{k}[i]', vector_dtype, z)}")
     arguments.append(VectorArg(z, "z"))
     return get_elwise_kernel(arguments, f"z[i] = {' + '.join(terms)}", "linear_combination", loop_prep="\n".join(prep))
 
@@ -149,8 +153,11 @@ def get_linear_combination_kernel(summand_descriptors, dtype_z):
 @context_dependent_memoize
 def get_axpbyz_kernel(dtype_x, dtype_y, dtype_z, x_is_scalar=False, y_is_scalar=False):
     """``z[i] = a*x[i] + b*y[i]``; arguments a, x, b, y, z, n; where x or y is a scalar, it is passed by value."""
-    (arg_x, x), (arg_y, y) = _operand(dtype_x, "x", x_is_scalar), _operand(dtype_y, "y", y_is_scalar)
-    terms = [f"{_cast(f, d, dtype_z)} * {_cast(v, d, dtype_z)}" for f, v, d in (("a", x, dtype_x), ("b", y, dtype_y))]
+    (arg_x, x), (arg_y, y) = _kernel_operand(dtype_x, "x", x_is_scalar), _kernel_operand(dtype_y, "y", y_is_scalar)
+    terms = [
+        f"{_cast_expression(f, d, dtype_z)} * {_cast_expression(v, d, dtype_z)}"
+        for f, v, d in (("a", x, dtype_x), ("b", y, dtype_y))
+    ]
     arguments = [ScalarArg(dtype_x, "a"), arg_x, ScalarArg(dtype_y, "b"), arg_y, VectorArg(dtype_z, "z")]
     return get_elwise_kernel(arguments, f"z[i] = {terms[0]} + {terms[1]}", "axpbyz")
 
@@ -164,18 +171,18 @@ def get_axpbz_kernel(dtype_x, dtype_z):
         ScalarArg(dtype_z, "b"),
         VectorArg(dtype_z, "z"),
     ]
-    return get_elwise_kernel(arguments, f"z[i] = a * {_cast('x[i]', dtype_x, dtype_z)} + b", "axpb")
+    return get_elwise_kernel(arguments, f"z[i] = a * {_cast_expression('x[i]', dtype_x, dtype_z)} + b", "axpb")
 
 
 @context_dependent_memoize
 def get_binary_op_kernel(dtype_x, dtype_y, dtype_z, operator, x_is_scalar=False, y_is_scalar=False):
     """``z[i] = x[i] operator y[i]``; arguments x, y, z, n."""
-    (arg_x, x), (arg_y, y) = _operand(dtype_x, "x", x_is_scalar), _operand(dtype_y, "y", y_is_scalar)
+    (arg_x, x), (arg_y, y) = _kernel_operand(dtype_x, "x", x_is_scalar), _kernel_operand(dtype_y, "y", y_is_scalar)
     common = _compute_type(dtype_z, dtype_x, dtype_y)
-    value = f"({_cast(x, dtype_x, common)} {operator} {_cast(y, dtype_y, common)})"
+    value = f"({_cast_expression(x, dtype_x, common)} {operator} {_cast_expression(y, dtype_y, common)})"
     result = common if operator not in ("==", "!=", "<", "<=", ">", ">=") else np.bool_
     return get_elwise_kernel(
-        [arg_x, arg_y, VectorArg(dtype_z, "z")], f"z[i] = {_cast(value, result, dtype_z)}", "binary_op"
+        [arg_x, arg_y, VectorArg(dtype_z, "z")], f"z[i] = {_cast_expression(value, result, dtype_z)}", "binary_op"
     )
 
 
@@ -183,21 +190,21 @@ def get_binary_op_kernel(dtype_x, dtype_y, dtype_z, operator, x_is_scalar=False,
 def get_rdivide_elwise_kernel(dtype_x, dtype_z):
     """``z[i] = y / x[i]``; arguments x, the value y, z, n."""
     arguments = [VectorArg(dtype_x, "x", True), ScalarArg(dtype_z, "y"), VectorArg(dtype_z, "z")]
-    return get_elwise_kernel(arguments, f"z[i] = y / {_cast('x[i]', dtype_x, dtype_z)}", "rdivide")
+    return get_elwise_kernel(arguments, f"z[i] = y / {_cast_expression('x[i]', dtype_x, dtype_z)}", "rdivide")
 
 
 @context_dependent_memoize
 def get_binary_func_kernel(func, dtype_x, dtype_y, dtype_z):
     """``z[i] = func(x[i], y[i])``; arguments x, y, z, n."""
     arguments = [VectorArg(dtype_x, "x", True), VectorArg(dtype_y, "y", True), VectorArg(dtype_z, "z")]
-    return get_elwise_kernel(arguments, f"z[i] = {func}(x[i], y[i])", f"{_word(func)}_kernel")
+    return get_elwise_kernel(arguments, f"z[i] = {func}(x[i], y[i])", f"{_as_identifier(func)}_kernel")
 
 
 @context_dependent_memoize
 def get_binary_func_scalar_kernel(func, dtype_x, dtype_y, dtype_z):
     """``z[i] = func(x[i], y)``; arguments x, the value y, z, n."""
     arguments = [VectorArg(dtype_x, "x", True), ScalarArg(dtype_y, "y"), VectorArg(dtype_z, "z")]
-    return get_elwise_kernel(arguments, f"z[i] = {func}(x[i], y)", f"{_word(func)}_kernel")
+    return get_elwise_kernel(arguments, f"z[i] = {func}(x[i], y)", f"{_as_identifier(func)}_kernel")
 
 
 def get_binary_minmax_kernel(func, dtype_x, dtype_y, dtype_z, scalar_now):
@@ -210,7 +217,7 @@ def get_binary_minmax_kernel(func, dtype_x, dtype_y, dtype_z, scalar_now):
     return make(func, dtype_x, dtype_y, dtype_z)
 
 
-def _word(text):
+def _as_identifier(text):
     return "".join(c if c.isalnum() else "_" for c in text)
 
 
@@ -255,18 +262,21 @@ def get_arange_kernel(dtype):
 @context_dependent_memoize
 def get_pow_array_kernel(dtype_x, dtype_y, dtype_z, is_base_array, is_exp_array):
     """``z[i] = x ** y``, either an array or a value; arguments x, y, z, n."""
-    (arg_x, x), (arg_y, y) = _operand(dtype_x, "x", not is_base_array), _operand(dtype_y, "y", not is_exp_array)
+    (arg_x, x), (arg_y, y) = (
+        _kernel_operand(dtype_x, "x", not is_base_array),
+        _kernel_operand(dtype_y, "y", not is_exp_array),
+    )
     z = np.dtype(dtype_z)
     if z.kind == "c":
-        value = f"pow({_cast(x, dtype_x, z)}, {_cast(y, dtype_y, z)})"
+        value = f"pow({_cast_expression(x, dtype_x, z)}, {_cast_expression(y, dtype_y, z)})"
     else:
         compute = np.float32 if z == np.float32 else np.float64
-        value = f"pow({_cast(x, dtype_x, compute)}, {_cast(y, dtype_y, compute)})"
-        value = _cast(value, compute, z)
+        value = f"pow({_cast_expression(x, dtype_x, compute)}, {_cast_expression(y, dtype_y, compute)})"
+        value = _cast_expression(value, compute, z)
     return get_elwise_kernel([arg_x, arg_y, VectorArg(z, "z")], f"z[i] = {value}", "pow_method")
 
 
-def _suffix(dtype):
+def _float_suffix(dtype):
     return "f" if np.dtype(dtype) == np.float32 else ""
 
 
@@ -274,14 +284,14 @@ def _suffix(dtype):
 def get_fmod_kernel(dtype=np.float32):
     """``z[i] = fmod(arg[i], mod[i])``; arguments arg, mod, z, n."""
     arguments = [VectorArg(dtype, "arg", True), VectorArg(dtype, "mod", True), VectorArg(dtype, "z")]
-    return get_elwise_kernel(arguments, f"z[i] = fmod{_suffix(dtype)}(arg[i], mod[i])", "fmod_kernel")
+    return get_elwise_kernel(arguments, f"z[i] = fmod{_float_suffix(dtype)}(arg[i], mod[i])", "fmod_kernel")
 
 
 @context_dependent_memoize
 def get_modf_kernel(dtype=np.float32):
     """Fraction and whole part; arguments x, intpart, fracpart, n."""
     arguments = [VectorArg(dtype, "x", True), VectorArg(dtype, "intpart"), VectorArg(dtype, "fracpart")]
-    body = f"{dtype_to_ctype(dtype)} whole; fracpart[i] = modf{_suffix(dtype)}(x[i], &whole); intpart[i] = whole"
+    body = f"{dtype_to_ctype(dtype)} whole; fracpart[i] = modf{_float_suffix(dtype)}(x[i], &whole); intpart[i] = whole"
     return get_elwise_kernel(arguments, body, "modf_kernel")
 
 
@@ -289,7 +299,7 @@ def get_modf_kernel(dtype=np.float32):
 def get_frexp_kernel(dtype=np.float32):
     """Significand and exponent; arguments x, significand, exponent, n."""
     arguments = [VectorArg(dtype, "x", True), VectorArg(dtype, "significand"), VectorArg(dtype, "exponent")]
-    body = f"int expt = 0; significand[i] = frexp{_suffix(dtype)}(x[i], &expt); exponent[i] = expt"
+    body = f"int expt = 0; significand[i] = frexp{_float_suffix(dtype)}(x[i], &expt); exponent[i] = expt"
     return get_elwise_kernel(arguments, body, "frexp_kernel")
 
 
@@ -297,14 +307,14 @@ def get_frexp_kernel(dtype=np.float32):
 def get_ldexp_kernel(dtype=np.float32):
     """``z[i] = sig[i] * 2**expt[i]``; arguments sig, expt, z, n."""
     arguments = [VectorArg(dtype, "sig", True), VectorArg(dtype, "expt", True), VectorArg(dtype, "z")]
-    return get_elwise_kernel(arguments, f"z[i] = ldexp{_suffix(dtype)}(sig[i], (int)expt[i])", "ldexp_kernel")
+    return get_elwise_kernel(arguments, f"z[i] = ldexp{_float_suffix(dtype)}(sig[i], (int)expt[i])", "ldexp_kernel")
 
 
 @context_dependent_memoize
 def get_unary_func_kernel(func_name, in_dtype, out_dtype=None):
     """``z[i] = func(y[i])``; arguments y, z, n."""
     arguments = [VectorArg(in_dtype, "y", True), VectorArg(in_dtype if out_dtype is None else out_dtype, "z")]
-    return get_elwise_kernel(arguments, f"z[i] = {func_name}(y[i])", f"{_word(func_name)}_kernel")
+    return get_elwise_kernel(arguments, f"z[i] = {func_name}(y[i])", f"{_as_identifier(func_name)}_kernel")
 
 
 @context_dependent_memoize
@@ -328,9 +338,9 @@ def get_scalar_op_kernel(dtype_x, dtype_a, dtype_y, operator):
     """``y[i] = x[i] operator a``; arguments x, the value a, y, n."""
     common = _compute_type(dtype_y, dtype_x, dtype_a)
     result = common if operator not in ("==", "!=", "<", "<=", ">", ">=") else np.bool_
-    value = f"({_cast('x[i]', dtype_x, common)} {operator} {_cast('a', dtype_a, common)})"
+    value = f"({_cast_expression('x[i]', dtype_x, common)} {operator} {_cast_expression('a', dtype_a, common)})"
     arguments = [VectorArg(dtype_x, "x", True), ScalarArg(dtype_a, "a"), VectorArg(dtype_y, "y")]
-    return get_elwise_kernel(arguments, f"y[i] = {_cast(value, result, dtype_y)}", "scalarop_kernel")
+    return get_elwise_kernel(arguments, f"y[i] = {_cast_expression(value, result, dtype_y)}", "scalarop_kernel")
 
 
 @context_dependent_memoize

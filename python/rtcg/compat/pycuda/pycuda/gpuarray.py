@@ -57,7 +57,7 @@ def if_positive(criterion, then_, else_, out=None, stream=None):
         raise ValueError(f"if_positive: shapes {criterion.shape}, {np.shape(then_)} and {np.shape(else_)} differ")
     if np.dtype(then_.dtype) != np.dtype(else_.dtype):
         raise ValueError(f"if_positive: dtypes {then_.dtype} and {else_.dtype} differ")
-    return _xp._in_stream(stream, lambda: _native.ufunc("if_positive", (criterion, then_, else_), out))
+    return _xp._run_in_stream(stream, lambda: _native.ufunc("if_positive", (criterion, then_, else_), out))
 
 
 def _memcpy_discontig(dst, src, async_=False, stream=None):
@@ -70,7 +70,7 @@ def _memcpy_discontig(dst, src, async_=False, stream=None):
     if src.dtype != dst.dtype:
         raise TypeError(f"src has dtype {src.dtype}, dst {dst.dtype}; expected the same")
     if isinstance(dst, GPUArray) and isinstance(src, GPUArray):
-        return _xp._in_stream(stream, lambda: dst.__setitem__(..., src))
+        return _xp._run_in_stream(stream, lambda: dst.__setitem__(..., src))
     if isinstance(dst, GPUArray):
         dst.set(src, async_=async_, stream=stream)
     elif isinstance(src, GPUArray):
@@ -151,18 +151,18 @@ def _fill_vector_types():
             dtype = np.dtype({"names": fields, "formats": [code] * count})
             get_or_register_dtype(name, dtype)
             setattr(_VectorTypes, name, dtype)
-            setattr(_VectorTypes, f"make_{name}", staticmethod(_maker(name, dtype)))
+            setattr(_VectorTypes, f"make_{name}", staticmethod(_make_vector_constructor(name, dtype)))
 
 
-def _maker(name, dtype):
-    def make(*args):
+def _make_vector_constructor(name, dtype):
+    def make_vector(*args):
         value = np.zeros((), dtype)
         for field, arg in zip(dtype.names, args, strict=True):
             value[field] = arg
         return value
 
-    make.__name__ = f"make_{name}"
-    return make
+    make_vector.__name__ = f"make_{name}"
+    return make_vector
 
 
 vec = _VectorTypes

@@ -7,7 +7,7 @@ context.
 import numpy as np
 
 from pycuda.tools import context_dependent_memoize
-from rtcg._arguments import ScalarArg, VectorArg, arguments_of, c_literal, dtype_to_ctype
+from rtcg._arguments import ScalarArg, VectorArg, c_literal, dtype_to_ctype, parse_arguments
 from rtcg.reduction import ReductionKernel
 
 __all__ = [
@@ -17,7 +17,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-_STAGE = """
+_STAGE_SOURCE = """
 %(preamble)s
 typedef %(out_type)s out_type;
 #define REDUCE(a, b) (%(reduce_expr)s)
@@ -63,7 +63,7 @@ def get_reduction_module(
 
     if block_size & (block_size - 1):
         raise ValueError(f"block_size is {block_size}; expected a power of two")
-    source = _STAGE % {
+    source = _STAGE_SOURCE % {
         "out_type": out_type, "block_size": block_size, "neutral": neutral, "reduce_expr": reduce_expr,
         "map_expr": map_expr, "arguments": arguments, "name": name, "preamble": preamble,
     }  # fmt: skip
@@ -93,7 +93,7 @@ def get_reduction_kernel_and_types(
     """
     if stage not in (1, 2):
         raise ValueError(f"stage is {stage!r}; expected 1 or 2")
-    arguments = arguments_of(arguments or [])
+    arguments = parse_arguments(arguments or [])
     if stage == 2:
         from pycuda.compyte.dtypes import TYPE_REGISTRY
 
@@ -112,11 +112,11 @@ def get_reduction_kernel_and_types(
     return function, [argument.dtype for argument in arguments]
 
 
-def _real(value, source, target):
+def _cast_value(value, source, target):
     """`value` of dtype `source` as the C type of `target`."""
-    from pycuda.elementwise import _cast
+    from pycuda.elementwise import _cast_expression
 
-    return _cast(value, source, target)
+    return _cast_expression(value, source, target)
 
 
 @context_dependent_memoize
@@ -125,7 +125,7 @@ def get_sum_kernel(dtype_out, dtype_in):
     dtype_in = np.dtype(dtype_in)
     dtype_out = dtype_in if dtype_out is None else np.dtype(dtype_out)
     return ReductionKernel(
-        dtype_out, "0", "a+b", _real("in[i]", dtype_in, dtype_out), [VectorArg(dtype_in, "in", const=True)], "sum"
+        dtype_out, "0", "a+b", _cast_value("in[i]", dtype_in, dtype_out), [VectorArg(dtype_in, "in", const=True)], "sum"
     )
 
 
@@ -156,7 +156,7 @@ def get_subset_sum_kernel(dtype_out, dtype_subset, dtype_in):
     dtype_out = dtype_in if dtype_out is None else np.dtype(dtype_out)
     arguments = [VectorArg(dtype_subset, "lookup_tbl", const=True), VectorArg(dtype_in, "in", const=True)]
     return ReductionKernel(
-        dtype_out, "0", "a+b", _real("in[lookup_tbl[i]]", dtype_in, dtype_out), arguments, "subset_sum"
+        dtype_out, "0", "a+b", _cast_value("in[lookup_tbl[i]]", dtype_in, dtype_out), arguments, "subset_sum"
     )
 
 
@@ -171,7 +171,7 @@ def get_dot_kernel(dtype_out, dtype_a=None, dtype_b=None):
     dtype_a = dtype_out if dtype_a is None else dtype_a
     dtype_out, dtype_b = _dot_types(dtype_out, dtype_a, dtype_b)
     arguments = [VectorArg(dtype_a, "a_", const=True), VectorArg(dtype_b, "b_", const=True)]
-    product = f"{_real('a_[i]', dtype_a, dtype_out)} * {_real('b_[i]', dtype_b, dtype_out)}"
+    product = f"{_cast_value('a_[i]', dtype_a, dtype_out)} * {_cast_value('b_[i]', dtype_b, dtype_out)}"
     return ReductionKernel(dtype_out, "0", "a+b", product, arguments, "dot")
 
 
@@ -186,7 +186,7 @@ def get_subset_dot_kernel(dtype_out, dtype_subset, dtype_a=None, dtype_b=None):
         VectorArg(dtype_b, "b_", True),
     ]
     place = "lookup_tbl[i]"
-    product = f"{_real(f'a_[{place}]', dtype_a, dtype_out)} * {_real(f'b_[{place}]', dtype_b, dtype_out)}"
+    product = f"{_cast_value(f'a_[{place}]', dtype_a, dtype_out)} * {_cast_value(f'b_[{place}]', dtype_b, dtype_out)}"
     return ReductionKernel(dtype_out, "0", "a+b", product, arguments, "subset_dot")
 
 

@@ -8,8 +8,8 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::{FpMods, Type, UnaryOp};
 
 use super::clif_helpers::{
-    and_const, clif_type_of, const_of_type_like, fcmp_const, float, float_as_bits, float_greater, float_lesser,
-    icmp_const, map1, select_lanes, select_or_zero, shl_const, sshr_const,
+    and_const, bits_as_float, clif_type_of, const_of_type_like, fcmp_const, float_as_bits, float_greater, float_lesser,
+    icmp_const, map_parts, select_lanes, select_or_zero, shl_const, sshr_const,
 };
 use super::{LaneParts, OpCtx, float as fp, half};
 
@@ -28,7 +28,7 @@ pub(super) fn lower_approx(
         return None;
     }
     match ty {
-        Type::F32 => Some(map1(cx, a, |cx, x| lower_single(cx, op, mods, x))),
+        Type::F32 => Some(map_parts(cx, a, |cx, x| lower_approx_f32(cx, op, mods, x))),
         Type::F16x2 | Type::BF16x2 => {
             let element = fp::element_of_half_pair(ty)?;
             fp::emit_per_half(cx, std::slice::from_ref(a), |cx, srcs| lower_approx(cx, op, element, mods, &srcs[0]))
@@ -36,19 +36,19 @@ pub(super) fn lower_approx(
         // The subnormals of bfloat16 are subnormal in single precision too.
         Type::F16 | Type::BF16 if !mods.ftz || ty == Type::BF16 => {
             let wide = half::widen_halves(cx, ty, a);
-            let r = map1(cx, &wide, |cx, x| lower_single(cx, op, mods, x));
+            let r = map_parts(cx, &wide, |cx, x| lower_approx_f32(cx, op, mods, x));
             Some(half::narrow_to_half(cx, ty, &r))
         }
         _ => None,
     }
 }
 
-fn lower_single(cx: &mut OpCtx<'_, '_>, op: UnaryOp, mods: &FpMods, x: Value) -> Value {
+fn lower_approx_f32(cx: &mut OpCtx<'_, '_>, op: UnaryOp, mods: &FpMods, x: Value) -> Value {
     if op == UnaryOp::Ex2 && mods.ftz && !mods.sat {
         return exp2_ftz(cx, x);
     }
     let x = if mods.ftz { fp::flush_subnormals(cx, x) } else { x };
-    let x = float(cx, x);
+    let x = bits_as_float(cx, x);
     let r = match op {
         UnaryOp::Sin => emit_sine(cx, x, false),
         UnaryOp::Cos => emit_sine(cx, x, true),
@@ -57,7 +57,7 @@ fn lower_single(cx: &mut OpCtx<'_, '_>, op: UnaryOp, mods: &FpMods, x: Value) ->
         _ => emit_tanh(cx, x),
     };
     let r = float_as_bits(cx, r);
-    fp::finish_result(cx, mods, r)
+    fp::apply_result_modifiers(cx, mods, r)
 }
 
 /// `c0 + x * (c1 + x * ...)`
@@ -103,7 +103,7 @@ fn emit_exp2(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
 /// [`emit_exp2`] with `.ftz`, the one that `expf` uses: results below 2^-126 are zero, so that 2^n can be
 /// added to the exponent field. Subnormal operands give 1, flushed or not.
 fn exp2_ftz(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
-    let x = float(cx, x);
+    let x = bits_as_float(cx, x);
     let high = const_of_type_like(cx, x, 0x4300_0000);
     let y = float_lesser(cx, high, x);
     let magic = const_of_type_like(cx, x, ROUND_TO_INT_MAGIC);
@@ -128,7 +128,7 @@ fn power_of_two(cx: &mut OpCtx<'_, '_>, n: Value) -> Value {
     let bias = const_of_type_like(cx, n, 127);
     let field = cx.b.ins().iadd(n, bias);
     let field = shl_const(cx, field, 23);
-    float(cx, field)
+    bits_as_float(cx, field)
 }
 
 /// `(log2(1 + f) - f / ln 2) / f^2` for f from sqrt(1/2) - 1 to sqrt(2) - 1, absolute error of the
@@ -150,7 +150,7 @@ fn emit_log2(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     let exponent = sshr_const(cx, above, 23);
     let field = shl_const(cx, exponent, 23);
     let m = cx.b.ins().isub(y, field);
-    let m = float(cx, m);
+    let m = bits_as_float(cx, m);
     let one = const_of_type_like(cx, x, 0x3f80_0000);
     let f = cx.b.ins().fsub(m, one);
     let q = polynomial(cx, f, &LOG2_COEFFICIENTS);
@@ -221,7 +221,7 @@ fn emit_sine(cx: &mut OpCtx<'_, '_>, x: Value, cosine: bool) -> Value {
     } else {
         s
     };
-    float(cx, s)
+    bits_as_float(cx, s)
 }
 
 /// `(tanh(x) / x - 1) / x^2` as a polynomial in x^2 for |x| <= 0.6, relative error 2^-23.5.
@@ -237,7 +237,7 @@ fn emit_tanh(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     let cube = cx.b.ins().fmul(x, square);
     let near = cx.b.ins().fma(cube, p, x);
     // tanh(x) = 1 - 2 / (e^2x + 1)
-    let magnitude = float(cx, magnitude);
+    let magnitude = bits_as_float(cx, magnitude);
     let factor = const_of_type_like(cx, x, 0x4038_aa3b);
     let exponent = cx.b.ins().fmul(magnitude, factor);
     let e = emit_exp2(cx, exponent);
@@ -248,5 +248,5 @@ fn emit_tanh(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     let (near, far) = (float_as_bits(cx, near), float_as_bits(cx, far));
     let r = select_lanes(cx, small, near, far);
     let r = cx.b.ins().bor(r, sign);
-    float(cx, r)
+    bits_as_float(cx, r)
 }

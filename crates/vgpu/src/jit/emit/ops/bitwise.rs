@@ -3,7 +3,9 @@
 use cranelift_codegen::ir::{ConstantData, InstBuilder, Value, types};
 use rtcg_ptx::ast::{Operand, PrmtMode, Type};
 
-use super::clif_helpers::{and_const, const_of_type_like, map1, map2, shl_const, sshr_const, ushr_const};
+use super::clif_helpers::{
+    and_const, const_of_type_like, map_part_pairs, map_parts, shl_const, sshr_const, ushr_const,
+};
 use super::int::immediate_value;
 use super::lane_parts::bitcast_to;
 use super::{EmitShape, LaneParts, OpCtx};
@@ -14,34 +16,34 @@ pub(super) fn emit_lop3(cx: &mut OpCtx<'_, '_>, table: u8, a: Value, b: Value, c
     let when = |bit: u8| (0..4u8).fold(0, |t, i| t | (table >> (2 * i + bit) & 1) << i);
     let (set, clear) = (when(1), when(0));
     if set == clear {
-        return two_input(cx, set, a, b);
+        return emit_two_input_table(cx, set, a, b);
     }
     if set == 15 - clear {
-        let f = two_input(cx, clear, a, b);
+        let f = emit_two_input_table(cx, clear, a, b);
         return cx.b.ins().bxor(f, c);
     }
     match (set, clear) {
         (_, 0) => {
-            let f = two_input(cx, set, a, b);
+            let f = emit_two_input_table(cx, set, a, b);
             cx.b.ins().band(f, c)
         }
         (0, _) => {
-            let f = two_input(cx, clear, a, b);
+            let f = emit_two_input_table(cx, clear, a, b);
             cx.b.ins().band_not(f, c)
         }
         (15, _) => {
-            let f = two_input(cx, clear, a, b);
+            let f = emit_two_input_table(cx, clear, a, b);
             cx.b.ins().bor(f, c)
         }
         _ => {
-            let (x, y) = (two_input(cx, set, a, b), two_input(cx, clear, a, b));
+            let (x, y) = (emit_two_input_table(cx, set, a, b), emit_two_input_table(cx, clear, a, b));
             cx.b.ins().bitselect(c, x, y)
         }
     }
 }
 
 /// The function of two inputs with the table `t`, whose bit `2a + b` is the result.
-fn two_input(cx: &mut OpCtx<'_, '_>, t: u8, a: Value, b: Value) -> Value {
+fn emit_two_input_table(cx: &mut OpCtx<'_, '_>, t: u8, a: Value, b: Value) -> Value {
     match t {
         0 => const_of_type_like(cx, a, 0),
         0b1000 => cx.b.ins().band(a, b),
@@ -52,16 +54,16 @@ fn two_input(cx: &mut OpCtx<'_, '_>, t: u8, a: Value, b: Value) -> Value {
         0b0110 => cx.b.ins().bxor(a, b),
         0b1110 => cx.b.ins().bor(a, b),
         _ => {
-            let inverse = two_input(cx, 15 - t, a, b);
+            let inverse = emit_two_input_table(cx, 15 - t, a, b);
             cx.b.ins().bnot(inverse)
         }
     }
 }
 
 /// `bfe` with a constant field.
-pub(super) fn bfe_constant(cx: &mut OpCtx<'_, '_>, ty: Type, pos: u32, len: u32, a: &LaneParts) -> LaneParts {
+pub(super) fn emit_bfe_constant(cx: &mut OpCtx<'_, '_>, ty: Type, pos: u32, len: u32, a: &LaneParts) -> LaneParts {
     let (size, pos, len) = (ty.bits(), pos & 0xff, len & 0xff);
-    map1(cx, a, |cx, x| {
+    map_parts(cx, a, |cx, x| {
         if len == 0 || (pos >= size && !ty.is_signed()) {
             return const_of_type_like(cx, x, 0);
         }
@@ -93,7 +95,7 @@ pub(super) fn emit_bfi_constant(
     }
     let ones = if len >= size { u64::MAX } else { (1 << len) - 1 };
     let field = ones << pos;
-    Some(map2(cx, a, b, |cx, a, b| {
+    Some(map_part_pairs(cx, a, b, |cx, a, b| {
         let a = shl_const(cx, a, pos);
         let inside = and_const(cx, a, field);
         let outside = and_const(cx, b, !field);
@@ -102,7 +104,7 @@ pub(super) fn emit_bfi_constant(
 }
 
 /// `prmt` with a constant choice that replicates no signs.
-pub(super) fn prmt_constant(
+pub(super) fn emit_prmt_constant(
     cx: &mut OpCtx<'_, '_>,
     shape: EmitShape,
     mode: PrmtMode,
@@ -131,7 +133,7 @@ pub(super) fn prmt_constant(
         (if k < 4 { lane * 4 + k } else { 16 + lane * 4 + k - 4 }) as u8
     };
     let mask: Vec<u8> = (0..4).flat_map(|lane| (0..4).map(move |i| choice(lane, i))).collect();
-    Some(map2(cx, a, b, |cx, x, y| {
+    Some(map_part_pairs(cx, a, b, |cx, x, y| {
         let (x, y) = (bitcast_to(cx, x, types::I8X16), bitcast_to(cx, y, types::I8X16));
         let mask = cx.b.func.dfg.immediates.push(ConstantData::from(&mask[..]));
         let r = cx.b.ins().shuffle(x, y, mask);

@@ -7,12 +7,12 @@ use cranelift_codegen::ir::condcodes::{CondCode, FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Type, Value, ValueDef, types};
 
 use super::lane_parts::{bitcast_to, const_i32x4, const_i64x2, select_int_lanes};
-use super::{EmitShape, LaneParts, OpCtx, RegWidth, extract_lane, from_lanes};
-use crate::arch::UNORDERED_COMPARISONS;
-use crate::jit::emit::values::CHUNK_LANES;
+use super::{EmitShape, LaneParts, OpCtx, RegWidth, chunk_from_scalars, extract_lane};
+use crate::arch::HAS_UNORDERED_VECTOR_COMPARES;
+use crate::jit::emit::register_values::CHUNK_LANES;
 
 /// Applies `f` to each part.
-pub(super) fn map1(
+pub(super) fn map_parts(
     cx: &mut OpCtx<'_, '_>,
     a: &[Value],
     mut f: impl FnMut(&mut OpCtx<'_, '_>, Value) -> Value,
@@ -21,7 +21,7 @@ pub(super) fn map1(
 }
 
 /// Applies `f` to each pair of parts.
-pub(super) fn map2(
+pub(super) fn map_part_pairs(
     cx: &mut OpCtx<'_, '_>,
     a: &[Value],
     b: &[Value],
@@ -31,7 +31,7 @@ pub(super) fn map2(
 }
 
 /// Applies `f` to each triple of parts.
-pub(super) fn map3(
+pub(super) fn map_part_triples(
     cx: &mut OpCtx<'_, '_>,
     a: &[Value],
     b: &[Value],
@@ -65,7 +65,7 @@ pub(super) fn const_of_type(cx: &mut OpCtx<'_, '_>, ty: Type, bits: u64) -> Valu
 }
 
 /// Integer bits read as floats of the same size.
-pub(super) fn float(cx: &mut OpCtx<'_, '_>, v: Value) -> Value {
+pub(super) fn bits_as_float(cx: &mut OpCtx<'_, '_>, v: Value) -> Value {
     let ty = match clif_type_of(cx, v) {
         types::I32 => types::F32,
         types::I64 => types::F64,
@@ -147,7 +147,7 @@ pub(super) fn float_cmp(cx: &mut OpCtx<'_, '_>, cc: FloatCC, x: Value, y: Value)
         cc,
         UnorderedOrGreaterThan | UnorderedOrGreaterThanOrEqual | UnorderedOrLessThan | UnorderedOrLessThanOrEqual
     );
-    if unordered && !UNORDERED_COMPARISONS && clif_type_of(cx, x).is_vector() {
+    if unordered && !HAS_UNORDERED_VECTOR_COMPARES && clif_type_of(cx, x).is_vector() {
         let opposite = cx.b.ins().fcmp(cc.complement(), x, y);
         return cx.b.ins().bnot(opposite);
     }
@@ -211,5 +211,5 @@ pub(super) fn emit_per_lane(
         let args: LaneParts = srcs.iter().map(|(p, w)| extract_lane(cx, *w, p, i)[0]).collect();
         LaneParts::from_elem(f(cx, &args), 1)
     });
-    from_lanes(cx, ret, &lanes)
+    chunk_from_scalars(cx, ret, &lanes)
 }

@@ -4,10 +4,11 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::{BoolOp, CmpOp, PredSrc, Type};
 
-use super::clif_helpers::{and_const, float, float_cmp, map1, map2, ushr_const};
+use super::clif_helpers::{and_const, bits_as_float, float_cmp, map_part_pairs, map_parts, ushr_const};
 use super::lane_parts::{blend_lanes, is_constant_splat, low_words_of_64_bit_lanes, magnitude_source, sign_extend};
 use super::{
-    EmitShape, LaneParts, OpCtx, RegWidth, UnsupportedInst, float as fp, half, helper, moves, soft, splat_constant,
+    EmitShape, LaneParts, OpCtx, RegWidth, UnsupportedInst, float as fp, half, helper_calls, moves, soft_helpers,
+    splat_constant,
 };
 
 /// What a `setp` or `set` compares and combines.
@@ -38,7 +39,7 @@ impl Comparison {
     }
 
     /// The predicates of the low and the high halves of a pair type.
-    pub(super) fn emit_pair(
+    pub(super) fn emit_pair_comparison(
         &self,
         cx: &mut OpCtx<'_, '_>,
         shape: EmitShape,
@@ -47,7 +48,7 @@ impl Comparison {
         let ty = half_type_of_pair(self.ty);
         let halves = [false, true].map(|high| {
             let mut pick = |p: &LaneParts| {
-                map1(cx, p, |cx, v| if high { ushr_const(cx, v, 16) } else { and_const(cx, v, 0xffff) })
+                map_parts(cx, p, |cx, v| if high { ushr_const(cx, v, 16) } else { and_const(cx, v, 0xffff) })
             };
             (pick(&srcs[0]), pick(&srcs[1]))
         });
@@ -68,20 +69,20 @@ impl Comparison {
         a: &LaneParts,
         b: &LaneParts,
     ) -> Result<LaneParts, UnsupportedInst> {
-        let width = RegWidth::of_type(ty);
+        let width = RegWidth::from_type(ty);
         match ty {
             Type::F32 | Type::F64 => {
-                let masks = map2(cx, a, b, |cx, x, y| self.compare_floats(cx, x, y));
-                Ok(to_predicate(cx, shape, masks, width))
+                let masks = map_part_pairs(cx, a, b, |cx, x, y| self.compare_floats(cx, x, y));
+                Ok(narrow_mask_to_predicate(cx, shape, masks, width))
             }
             Type::F16 | Type::BF16 if !self.ftz => {
                 let (a, b) = (half::widen_halves(cx, ty, a), half::widen_halves(cx, ty, b));
-                Ok(map2(cx, &a, &b, |cx, x, y| self.compare_floats(cx, x, y)))
+                Ok(map_part_pairs(cx, &a, &b, |cx, x, y| self.compare_floats(cx, x, y)))
             }
             _ if ty.is_float() => {
-                let helper =
-                    soft::compare_helper(self.cmp, ty, self.ftz).ok_or_else(|| unsupported_comparison(self.cmp, ty))?;
-                Ok(helper::call_helper(cx, shape, helper, &[a.clone(), b.clone()], &[width; 2], RegWidth::Pred))
+                let helper = soft_helpers::compare_helper(self.cmp, ty, self.ftz)
+                    .ok_or_else(|| unsupported_comparison(self.cmp, ty))?;
+                Ok(helper_calls::call_helper(cx, shape, helper, &[a.clone(), b.clone()], &[width; 2], RegWidth::Pred))
             }
             _ => {
                 let cc = int_cc(self.cmp, ty.is_signed()).ok_or_else(|| unsupported_comparison(self.cmp, ty))?;
@@ -90,8 +91,8 @@ impl Comparison {
                     a = sign_extend(cx, shape, &a, i64::from(ty.bits()));
                     b = sign_extend(cx, shape, &b, i64::from(ty.bits()));
                 }
-                let masks = map2(cx, &a, &b, |cx, x, y| cx.b.ins().icmp(cc, x, y));
-                Ok(to_predicate(cx, shape, masks, width))
+                let masks = map_part_pairs(cx, &a, &b, |cx, x, y| cx.b.ins().icmp(cc, x, y));
+                Ok(narrow_mask_to_predicate(cx, shape, masks, width))
             }
         }
     }
@@ -99,12 +100,12 @@ impl Comparison {
     fn compare_floats(&self, cx: &mut OpCtx<'_, '_>, x: Value, y: Value) -> Value {
         // How programs ask for NaN: only that is not at most infinity. Its sign does not matter.
         if self.cmp == CmpOp::Gtu && self.ty == Type::F32 && is_constant_splat(cx, y, 0x7f80_0000) {
-            let x = float(cx, x);
+            let x = bits_as_float(cx, x);
             let x = magnitude_source(cx, x).unwrap_or(x);
             return cx.b.ins().fcmp(FloatCC::Unordered, x, x);
         }
         let (x, y) = if self.ftz { (fp::flush_subnormals(cx, x), fp::flush_subnormals(cx, y)) } else { (x, y) };
-        let (x, y) = (float(cx, x), float(cx, y));
+        let (x, y) = (bits_as_float(cx, x), bits_as_float(cx, y));
         float_compare(cx, self.cmp, x, y)
     }
 
@@ -122,7 +123,7 @@ impl Comparison {
             (PredSrc::Const(c), _) => splat_constant(cx, shape, RegWidth::Pred, u64::from(c)),
             (PredSrc::Reg { .. }, None) => return p,
         };
-        map2(cx, &p, &q, |cx, x, y| match op {
+        map_part_pairs(cx, &p, &q, |cx, x, y| match op {
             BoolOp::And => cx.b.ins().band(x, y),
             BoolOp::Or => cx.b.ins().bor(x, y),
             BoolOp::Xor => cx.b.ins().bxor(x, y),
@@ -135,10 +136,10 @@ fn unsupported_comparison(cmp: CmpOp, ty: Type) -> UnsupportedInst {
 }
 
 /// Whether a comparison of `ty` can be emitted.
-pub(super) fn is_supported(cmp: CmpOp, ty: Type) -> bool {
+pub(super) fn is_comparison_supported(cmp: CmpOp, ty: Type) -> bool {
     match ty {
         Type::F16x2 | Type::BF16x2 => true,
-        _ if ty.is_float() => soft::compare_helper(cmp, ty, false).is_some(),
+        _ if ty.is_float() => soft_helpers::compare_helper(cmp, ty, false).is_some(),
         Type::U16x2 | Type::S16x2 | Type::Pred | Type::B128 => false,
         _ => int_cc(cmp, ty.is_signed()).is_some(),
     }
@@ -155,14 +156,19 @@ pub(super) fn half_type_of_pair(ty: Type) -> Type {
 
 /// `!p`
 pub(super) fn negate_predicate(cx: &mut OpCtx<'_, '_>, shape: EmitShape, p: &[Value]) -> LaneParts {
-    map1(cx, p, |cx, p| match shape {
+    map_parts(cx, p, |cx, p| match shape {
         EmitShape::Scalar => cx.b.ins().bxor_imm_u(p, 1),
         EmitShape::Chunk => cx.b.ins().bnot(p),
     })
 }
 
 /// Comparison results of 64-bit lanes as a predicate; others are one already.
-pub(super) fn to_predicate(cx: &mut OpCtx<'_, '_>, shape: EmitShape, masks: LaneParts, width: RegWidth) -> LaneParts {
+pub(super) fn narrow_mask_to_predicate(
+    cx: &mut OpCtx<'_, '_>,
+    shape: EmitShape,
+    masks: LaneParts,
+    width: RegWidth,
+) -> LaneParts {
     if shape == EmitShape::Scalar || width != RegWidth::W64 {
         return masks;
     }
@@ -214,8 +220,8 @@ fn float_compare(cx: &mut OpCtx<'_, '_>, cmp: CmpOp, x: Value, y: Value) -> Valu
 }
 
 /// `set`: the predicate as a number of type `dty`: all ones or 1.0 for true.
-pub(super) fn set_value(cx: &mut OpCtx<'_, '_>, shape: EmitShape, dty: Type, p: &LaneParts) -> LaneParts {
-    let width = RegWidth::of_type(dty);
+pub(super) fn emit_set_result(cx: &mut OpCtx<'_, '_>, shape: EmitShape, dty: Type, p: &LaneParts) -> LaneParts {
+    let width = RegWidth::from_type(dty);
     let yes = splat_constant(cx, shape, width, true_bits_of_set(dty));
     let no = splat_constant(cx, shape, width, 0);
     blend_lanes(cx, shape, p, &yes, &no, width)
@@ -238,6 +244,6 @@ pub(super) fn emit_set_pair(cx: &mut OpCtx<'_, '_>, shape: EmitShape, dty: Type,
         Type::BF16x2 => Type::BF16,
         _ => Type::U16,
     };
-    let values = [0, 1].map(|i: usize| set_value(cx, shape, element, &halves[i]));
+    let values = [0, 1].map(|i: usize| emit_set_result(cx, shape, element, &halves[i]));
     moves::pack_elements(cx, shape, Type::B32, &values)
 }

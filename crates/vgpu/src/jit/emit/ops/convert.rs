@@ -5,8 +5,8 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use rtcg_ptx::ast::{FpMods, Rounding, Type};
 
 use super::clif_helpers::{
-    and_const, clif_type_of, const_of_type_like, emit_per_lane, float, float_as_bits, map1, map2, select_lanes,
-    shl_const,
+    and_const, bits_as_float, clif_type_of, const_of_type_like, emit_per_lane, float_as_bits, map_part_pairs,
+    map_parts, select_lanes, shl_const,
 };
 use super::lane_parts::{extend_to_64_bit, narrow_to_32_bit, sign_extend};
 use super::{EmitShape, LaneParts, OpCtx, RegWidth, float as fp, half, rounding};
@@ -43,7 +43,7 @@ fn int_to_int(
     // The source at 32 or 64 bits, extended by its own sign.
     let a = match from {
         8 | 16 if sty.is_signed() => sign_extend(cx, shape, a, from.into()),
-        8 => map1(cx, a, |cx, x| and_const(cx, x, 0xff)),
+        8 => map_parts(cx, a, |cx, x| and_const(cx, x, 0xff)),
         _ => a.clone(),
     };
     let word = if from == 64 && to < 64 { narrow_to_32_bit(cx, shape, &a) } else { a };
@@ -51,10 +51,10 @@ fn int_to_int(
         64 if from < 64 => extend_to_64_bit(cx, shape, &word, sty.is_signed()),
         8 if dty.is_signed() => {
             let r = sign_extend(cx, shape, &word, 8);
-            map1(cx, &r, |cx, x| and_const(cx, x, 0xffff))
+            map_parts(cx, &r, |cx, x| and_const(cx, x, 0xffff))
         }
-        8 => map1(cx, &word, |cx, x| and_const(cx, x, 0xff)),
-        16 => map1(cx, &word, |cx, x| and_const(cx, x, 0xffff)),
+        8 => map_parts(cx, &word, |cx, x| and_const(cx, x, 0xff)),
+        16 => map_parts(cx, &word, |cx, x| and_const(cx, x, 0xffff)),
         _ => word,
     })
 }
@@ -84,7 +84,7 @@ fn int_to_float(
     }
     let a = match sty.bits() {
         n @ (8 | 16) if signed => sign_extend(cx, shape, a, n.into()),
-        8 => map1(cx, a, |cx, x| and_const(cx, x, 0xff)),
+        8 => map_parts(cx, a, |cx, x| and_const(cx, x, 0xff)),
         _ => a.clone(),
     };
     match (dty, sty.bits()) {
@@ -99,9 +99,9 @@ fn int_to_float(
         (Type::F32, _) => {
             // Small unsigned numbers are positive 32-bit ones, which convert faster.
             let signed = signed || small;
-            Some(map1(cx, &a, |cx, x| int_to_same_size_float(cx, signed, x)))
+            Some(map_parts(cx, &a, |cx, x| int_to_same_size_float(cx, signed, x)))
         }
-        (Type::F64, 64) => Some(map1(cx, &a, |cx, x| int_to_same_size_float(cx, signed, x))),
+        (Type::F64, 64) => Some(map_parts(cx, &a, |cx, x| int_to_same_size_float(cx, signed, x))),
         (Type::F64, _) => Some(int_to_double_bits(cx, shape, signed || small, &a)),
         _ => None,
     }
@@ -110,7 +110,7 @@ fn int_to_float(
 /// 32-bit integers as the bits of doubles.
 pub(super) fn int_to_double_bits(cx: &mut OpCtx<'_, '_>, shape: EmitShape, signed: bool, a: &LaneParts) -> LaneParts {
     if shape == EmitShape::Scalar {
-        return map1(cx, a, |cx, x| {
+        return map_parts(cx, a, |cx, x| {
             let r = if signed {
                 cx.b.ins().fcvt_from_sint(types::F64, x)
             } else {
@@ -120,7 +120,7 @@ pub(super) fn int_to_double_bits(cx: &mut OpCtx<'_, '_>, shape: EmitShape, signe
         });
     }
     // The back end converts the widened lower half of a vector with one instruction.
-    spread_words(cx, a)
+    widen_words_to_64_bit(cx, a)
         .into_iter()
         .map(|x| {
             let wide = if signed { cx.b.ins().swiden_low(x) } else { cx.b.ins().uwiden_low(x) };
@@ -130,7 +130,7 @@ pub(super) fn int_to_double_bits(cx: &mut OpCtx<'_, '_>, shape: EmitShape, signe
 }
 
 /// Each vector of four words as two whose lower halves hold them in order.
-fn spread_words(cx: &mut OpCtx<'_, '_>, a: &LaneParts) -> LaneParts {
+fn widen_words_to_64_bit(cx: &mut OpCtx<'_, '_>, a: &LaneParts) -> LaneParts {
     a.iter().flat_map(|&x| [x, super::lane_parts::shuffle_words(cx, x, x, [2, 3, 2, 3])]).collect()
 }
 
@@ -166,7 +166,7 @@ fn float_to_int(
 ) -> Option<LaneParts> {
     match (sty, dty.bits()) {
         (_, 64) if sty == Type::F64 || sty == Type::F32 && shape == EmitShape::Chunk => None,
-        (Type::F32, 8 | 16 | 32) => Some(map1(cx, a, |cx, x| single_to_int(cx, dty, mods, x))),
+        (Type::F32, 8 | 16 | 32) => Some(map_parts(cx, a, |cx, x| single_to_int(cx, dty, mods, x))),
         (Type::F64, 32) => Some(double_to_int(cx, shape, dty, mods, a)),
         _ => None,
     }
@@ -175,17 +175,17 @@ fn float_to_int(
 fn single_to_int(cx: &mut OpCtx<'_, '_>, dty: Type, mods: &FpMods, x: Value) -> Value {
     let int = if clif_type_of(cx, x).is_vector() { types::I32X4 } else { types::I32 };
     let x = if mods.ftz { fp::flush_subnormals(cx, x) } else { x };
-    let x = float(cx, x);
+    let x = bits_as_float(cx, x);
     // Truncation is what the conversion itself does.
     let truncating = matches!(mods.rnd, Rounding::Rzi | Rounding::Rz | Rounding::Default);
     let x = if truncating { x } else { round_to_integral(cx, mods.rnd, x) };
     let signed = dty.is_signed();
     let r = if signed { cx.b.ins().fcvt_to_sint_sat(int, x) } else { cx.b.ins().fcvt_to_uint_sat(int, x) };
-    clamp_small(cx, dty, r)
+    clamp_to_small_int(cx, dty, r)
 }
 
 /// A converted 32-bit integer clamped to a smaller type, in a 16-bit register.
-fn clamp_small(cx: &mut OpCtx<'_, '_>, dty: Type, r: Value) -> Value {
+fn clamp_to_small_int(cx: &mut OpCtx<'_, '_>, dty: Type, r: Value) -> Value {
     let n = dty.bits();
     if n >= 32 {
         return r;
@@ -209,8 +209,8 @@ fn double_to_int(cx: &mut OpCtx<'_, '_>, shape: EmitShape, dty: Type, mods: &FpM
     } else {
         (0.0, f64::from(u32::MAX), (1u64 << 52) as f64)
     };
-    let words = map1(cx, a, |cx, x| {
-        let f = float(cx, x);
+    let words = map_parts(cx, a, |cx, x| {
+        let f = bits_as_float(cx, x);
         let whole = round_to_integral(cx, mods.rnd, f);
         let (least, most) = (const_of_type_like(cx, f, least.to_bits()), const_of_type_like(cx, f, most.to_bits()));
         let inside = cx.b.ins().fcmp(FloatCC::GreaterThan, whole, least);
@@ -227,7 +227,7 @@ fn double_to_int(cx: &mut OpCtx<'_, '_>, shape: EmitShape, dty: Type, mods: &FpM
     narrow_to_32_bit(cx, shape, &words)
 }
 
-fn is_integral(rnd: Rounding) -> bool {
+fn is_integral_rounding(rnd: Rounding) -> bool {
     matches!(rnd, Rounding::Rni | Rounding::Rzi | Rounding::Rmi | Rounding::Rpi)
 }
 
@@ -241,51 +241,51 @@ fn float_to_float(
 ) -> Option<LaneParts> {
     match (dty, sty) {
         (Type::F32, Type::F32) | (Type::F64, Type::F64) if *mods == FpMods::default() => Some(a.clone()),
-        (Type::F32, Type::F32) | (Type::F64, Type::F64) => Some(map1(cx, a, |cx, x| {
+        (Type::F32, Type::F32) | (Type::F64, Type::F64) => Some(map_parts(cx, a, |cx, x| {
             let x = if mods.ftz { fp::flush_subnormals(cx, x) } else { x };
-            let x = if is_integral(mods.rnd) {
-                let f = float(cx, x);
+            let x = if is_integral_rounding(mods.rnd) {
+                let f = bits_as_float(cx, x);
                 let r = round_to_integral(cx, mods.rnd, f);
                 float_as_bits(cx, r)
             } else {
                 x
             };
-            fp::finish_result(cx, mods, x)
+            fp::apply_result_modifiers(cx, mods, x)
         })),
         (Type::F64, Type::F32) => {
             // With `.ftz` the operand goes through single-precision arithmetic first.
-            let a = if mods.ftz { map1(cx, a, fp::canonicalize_nan) } else { a.clone() };
+            let a = if mods.ftz { map_parts(cx, a, fp::canonicalize_nan) } else { a.clone() };
             let wide = rounding::single_bits_to_double(cx, shape, mods, &a);
-            Some(map1(cx, &wide, |cx, x| {
+            Some(map_parts(cx, &wide, |cx, x| {
                 let x = float_as_bits(cx, x);
-                fp::finish_result(cx, mods, x)
+                fp::apply_result_modifiers(cx, mods, x)
             }))
         }
         (Type::F32, Type::F64) if rounds_to_nearest(mods) => {
             let singles = rounding::round_nearest(cx, shape, mods, a);
-            Some(map1(cx, &singles, |cx, x| fp::finish_any_nan(cx, mods, x)))
+            Some(map_parts(cx, &singles, |cx, x| fp::apply_result_modifiers_keeping_nan(cx, mods, x)))
         }
         (Type::F32, Type::F64) => {
             let singles = rounding::round_directed(cx, shape, mods, a);
-            Some(map1(cx, &singles, |cx, x| fp::finish_any_nan(cx, mods, x)))
+            Some(map_parts(cx, &singles, |cx, x| fp::apply_result_modifiers_keeping_nan(cx, mods, x)))
         }
         (Type::F64, Type::F16 | Type::BF16) if !mods.sat => {
             let singles = half::widen_halves(cx, sty, a);
             let wide = rounding::single_bits_to_double(cx, shape, &FpMods::default(), &singles);
-            Some(map1(cx, &wide, float_as_bits))
+            Some(map_parts(cx, &wide, float_as_bits))
         }
         (Type::F32, Type::BF16) => {
             let wide = half::widen_halves(cx, sty, a);
-            Some(map1(cx, &wide, |cx, x| if mods.ftz { fp::finish_result(cx, mods, x) } else { x }))
+            Some(map_parts(cx, &wide, |cx, x| if mods.ftz { fp::apply_result_modifiers(cx, mods, x) } else { x }))
         }
         (Type::F32, Type::F16) => {
             let wide = half::widen_halves(cx, sty, a);
-            Some(map1(cx, &wide, |cx, x| fp::finish_result(cx, mods, x)))
+            Some(map_parts(cx, &wide, |cx, x| fp::apply_result_modifiers(cx, mods, x)))
         }
         (Type::F16 | Type::BF16, Type::F32) if rounds_to_nearest(mods) && !mods.relu => {
             // Conversions to half precision do not flush, whatever is written.
             let flushes = mods.ftz && dty == Type::BF16;
-            let a = map1(cx, a, |cx, x| {
+            let a = map_parts(cx, a, |cx, x| {
                 let x = if flushes { fp::flush_subnormals(cx, x) } else { x };
                 if mods.sat { fp::saturate_to_unit(cx, x) } else { x }
             });
@@ -296,7 +296,7 @@ fn float_to_float(
 }
 
 /// `cvt.rn.{f16x2,bf16x2}.f32 d, a, b`; `None` when a helper has to do it.
-pub(super) fn emit_pack(
+pub(super) fn emit_half_pair_pack(
     cx: &mut OpCtx<'_, '_>,
     shape: EmitShape,
     dty: Type,
@@ -310,7 +310,7 @@ pub(super) fn emit_pack(
     };
     let high = float_to_float(cx, shape, element, Type::F32, mods, &srcs[0])?;
     let low = float_to_float(cx, shape, element, Type::F32, mods, &srcs[1])?;
-    Some(map2(cx, &high, &low, |cx, h, l| {
+    Some(map_part_pairs(cx, &high, &low, |cx, h, l| {
         let h = shl_const(cx, h, 16);
         cx.b.ins().bor(h, l)
     }))

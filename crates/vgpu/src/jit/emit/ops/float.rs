@@ -9,17 +9,17 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::{BinaryOp, FpMods, Rounding, TernaryOp, Type, UnaryOp};
 
 use super::clif_helpers::{
-    and_const, clif_type_of, const_of_type_like, fcmp_const, float, float_as_bits, float_greater, float_lesser,
-    icmp_const, map1, map2, map3, select_lanes, shl_const, ushr_const,
+    and_const, bits_as_float, clif_type_of, const_of_type_like, fcmp_const, float_as_bits, float_greater, float_lesser,
+    icmp_const, map_part_pairs, map_part_triples, map_parts, select_lanes, shl_const, ushr_const,
 };
 use super::half;
 use super::lane_parts::{is_load_result, negated_source};
 use super::rounding::{
-    SUBNORMAL_SCALE, demote_to_single, directed_flushed, directed_sum, double_to_single_rounded, flush_scaled,
-    join_demoted_halves, promote_again, single_bits_to_double,
+    SUBNORMAL_SCALE, demote_to_single, double_to_single_rounded, emit_directed_sum, flush_by_scaled_result,
+    join_demoted_halves, repromote_to_double, round_directed_and_flush, single_bits_to_double,
 };
 use super::{EmitShape, LaneParts, OpCtx};
-use crate::arch::DOUBLE_NAN_OF_FIRST;
+use crate::arch::F64_NAN_FROM_FIRST_OPERAND;
 
 pub(super) const SIGN_MASK_F32: u64 = 0x8000_0000;
 const EXPONENT_MASK_F32: u64 = 0x7f80_0000;
@@ -46,7 +46,7 @@ pub(super) fn canonicalize_nan(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     if clif_type_of(cx, x).lane_bits() != 32 {
         return x;
     }
-    let f = float(cx, x);
+    let f = bits_as_float(cx, x);
     let nan = cx.b.ins().fcmp(FloatCC::Unordered, f, f);
     let one = const_of_type_like(cx, x, CANONICAL_NAN_F32);
     select_lanes(cx, nan, one, x)
@@ -55,21 +55,21 @@ pub(super) fn canonicalize_nan(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
 /// Clamps to [+0, 1]; NaN becomes +0.
 pub(super) fn saturate_to_unit(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     let one_bits = if clif_type_of(cx, x).lane_bits() == 64 { 0x3ff0_0000_0000_0000 } else { ONE_F32 };
-    let f = float(cx, x);
+    let f = bits_as_float(cx, x);
     let (zero, one) = (const_of_type_like(cx, f, 0), const_of_type_like(cx, f, one_bits));
     let positive = float_greater(cx, f, zero);
     let r = float_lesser(cx, positive, one);
     float_as_bits(cx, r)
 }
 
-/// [`finish_result`] for conversions whose NaN keeps its payload.
-pub(super) fn finish_any_nan(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value) -> Value {
+/// [`apply_result_modifiers`] for conversions whose NaN keeps its payload.
+pub(super) fn apply_result_modifiers_keeping_nan(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value) -> Value {
     let x = if mods.ftz { flush_subnormals(cx, x) } else { x };
     if mods.sat { saturate_to_unit(cx, x) } else { x }
 }
 
 /// Result bits after NaN, `.ftz` and `.sat`.
-pub(super) fn finish_result(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value) -> Value {
+pub(super) fn apply_result_modifiers(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value) -> Value {
     let x = if mods.ftz { flush_subnormals(cx, x) } else { x };
     if mods.sat {
         saturate_to_unit(cx, x)
@@ -81,9 +81,9 @@ pub(super) fn finish_result(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value) -> 
 }
 
 /// Operand bits as floats, flushed when asked.
-pub(super) fn load_operand(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value) -> Value {
+pub(super) fn operand_as_float(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value) -> Value {
     let x = if mods.ftz { flush_subnormals(cx, x) } else { x };
-    float(cx, x)
+    bits_as_float(cx, x)
 }
 
 fn rounds_to_nearest(mods: &FpMods) -> bool {
@@ -111,34 +111,34 @@ pub(super) fn lower_float_binary(
         return None;
     }
     if op == BinaryOp::CopySign {
-        return Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| emit_copysign(cx, ty, a, b)));
+        return Some(map_part_pairs(cx, &srcs[0], &srcs[1], |cx, a, b| emit_copysign(cx, ty, a, b)));
     }
     if matches!(ty, Type::F16 | Type::BF16) {
         return lower_half_binary(cx, op, ty, mods, srcs);
     }
     match op {
         BinaryOp::Min | BinaryOp::Max if ty == Type::F32 && !mods.xorsign_abs => {
-            Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| min_max(cx, mods, op == BinaryOp::Max, a, b)))
+            Some(map_part_pairs(cx, &srcs[0], &srcs[1], |cx, a, b| min_max(cx, mods, op == BinaryOp::Max, a, b)))
         }
         BinaryOp::Min | BinaryOp::Max if ty == Type::F64 => {
-            Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| min_max(cx, mods, op == BinaryOp::Max, a, b)))
+            Some(map_part_pairs(cx, &srcs[0], &srcs[1], |cx, a, b| min_max(cx, mods, op == BinaryOp::Max, a, b)))
         }
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div if rounds_to_nearest(mods) => {
-            Some(map2(cx, &srcs[0], &srcs[1], |cx, a, b| round_binary_to_nearest(cx, op, mods, a, b)))
+            Some(map_part_pairs(cx, &srcs[0], &srcs[1], |cx, a, b| round_binary_to_nearest(cx, op, mods, a, b)))
         }
         BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div if ty == Type::F32 => {
             let (a, b) =
                 (single_bits_to_double(cx, shape, mods, &srcs[0]), single_bits_to_double(cx, shape, mods, &srcs[1]));
-            let rounded = map2(cx, &a, &b, |cx, x, y| match op {
+            let rounded = map_part_pairs(cx, &a, &b, |cx, x, y| match op {
                 // A product is exact; a quotient that double precision rounds to a single-precision
                 // number is that number, so its error need not be known.
                 BinaryOp::Mul | BinaryOp::Div => {
                     let r = emit_clif_binary(cx, op, x, y);
-                    directed_flushed(cx, mods, r, None)
+                    round_directed_and_flush(cx, mods, r, None)
                 }
                 _ => {
                     let y = if op == BinaryOp::Sub { cx.b.ins().fneg(y) } else { y };
-                    directed_sum(cx, mods, x, y)
+                    emit_directed_sum(cx, mods, x, y)
                 }
             });
             Some(double_to_single_rounded(cx, shape, mods, &rounded))
@@ -162,11 +162,11 @@ pub(super) fn emit_per_half(
     srcs: &[LaneParts],
     mut f: impl FnMut(&mut OpCtx<'_, '_>, &[LaneParts]) -> Option<LaneParts>,
 ) -> Option<LaneParts> {
-    let low: Vec<LaneParts> = srcs.iter().map(|p| map1(cx, p, |cx, v| and_const(cx, v, 0xffff))).collect();
+    let low: Vec<LaneParts> = srcs.iter().map(|p| map_parts(cx, p, |cx, v| and_const(cx, v, 0xffff))).collect();
     let low = f(cx, &low)?;
-    let high: Vec<LaneParts> = srcs.iter().map(|p| map1(cx, p, |cx, v| ushr_const(cx, v, 16))).collect();
+    let high: Vec<LaneParts> = srcs.iter().map(|p| map_parts(cx, p, |cx, v| ushr_const(cx, v, 16))).collect();
     let high = f(cx, &high)?;
-    Some(map2(cx, &low, &high, |cx, l, h| {
+    Some(map_part_pairs(cx, &low, &high, |cx, l, h| {
         let h = shl_const(cx, h, 16);
         cx.b.ins().bor(l, h)
     }))
@@ -191,10 +191,10 @@ fn lower_half_binary(
         return None;
     }
     let (a, b) = (half::widen_halves(cx, ty, &srcs[0]), half::widen_halves(cx, ty, &srcs[1]));
-    let wide = map2(cx, &a, &b, |cx, x, y| match op {
+    let wide = map_part_pairs(cx, &a, &b, |cx, x, y| match op {
         BinaryOp::Min | BinaryOp::Max => min_max(cx, mods, op == BinaryOp::Max, x, y),
         _ => {
-            let (x, y) = (float(cx, x), float(cx, y));
+            let (x, y) = (bits_as_float(cx, x), bits_as_float(cx, y));
             let r = emit_clif_binary(cx, op, x, y);
             let r = float_as_bits(cx, r);
             if mods.sat { saturate_to_unit(cx, r) } else { r }
@@ -222,7 +222,7 @@ fn emit_clif_binary(cx: &mut OpCtx<'_, '_>, op: BinaryOp, x: Value, y: Value) ->
 }
 
 fn round_binary_to_nearest(cx: &mut OpCtx<'_, '_>, op: BinaryOp, mods: &FpMods, a: Value, b: Value) -> Value {
-    let (x, y) = (load_operand(cx, mods, a), load_operand(cx, mods, b));
+    let (x, y) = (operand_as_float(cx, mods, a), operand_as_float(cx, mods, b));
     // Of two double-precision NaNs the processor keeps the first, a GPU the last.
     let (x, y) = if matches!(op, BinaryOp::Add | BinaryOp::Mul) { (y, x) } else { (x, y) };
     let r = emit_clif_binary(cx, op, x, y);
@@ -233,17 +233,17 @@ fn round_binary_to_nearest(cx: &mut OpCtx<'_, '_>, op: BinaryOp, mods: &FpMods, 
         let scale = const_of_type_like(cx, x, SUBNORMAL_SCALE);
         let up = cx.b.ins().fmul(x, scale);
         let scaled = emit_clif_binary(cx, op, up, y);
-        flush_scaled(cx, r, scaled)
+        flush_by_scaled_result(cx, r, scaled)
     } else {
         r
     };
-    finish_result(cx, mods, r)
+    apply_result_modifiers(cx, mods, r)
 }
 
 /// A result of double precision with the NaN that a GPU makes of NaN operands, given in the order in
 /// which it looks for one. Nothing where the processor does the same; its operands are in this order.
 fn propagate_f64_nan(cx: &mut OpCtx<'_, '_>, order: &[Value], r: Value) -> Value {
-    if DOUBLE_NAN_OF_FIRST || clif_type_of(cx, r).lane_bits() != 64 {
+    if F64_NAN_FROM_FIRST_OPERAND || clif_type_of(cx, r).lane_bits() != 64 {
         return r;
     }
     let invalid = const_of_type_like(cx, r, 0xfff8_0000_0000_0000);
@@ -254,7 +254,7 @@ fn propagate_f64_nan(cx: &mut OpCtx<'_, '_>, order: &[Value], r: Value) -> Value
     let is_nan = cx.b.ins().fcmp(FloatCC::Unordered, r, r);
     let r = float_as_bits(cx, r);
     let r = select_lanes(cx, is_nan, nan, r);
-    float(cx, r)
+    bits_as_float(cx, r)
 }
 
 /// The bits of `x`, made quiet, where it is NaN, else `other`.
@@ -274,14 +274,14 @@ fn nan_of_last_operand(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, r: Value) -> 
     let r = propagate_f64_nan(cx, &[y, x], r);
     let r = float_as_bits(cx, r);
     let r = quiet_nan_or(cx, y, r);
-    float(cx, r)
+    bits_as_float(cx, r)
 }
 
 /// `div.approx` by more than 2^126 gives zero (NaN for infinity): the reciprocal is flushed.
 fn flush_huge_divisor(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, quotient: Value) -> Value {
     let bits_y = float_as_bits(cx, y);
     let sign = and_const(cx, bits_y, SIGN_MASK_F32);
-    let zero = float(cx, sign);
+    let zero = bits_as_float(cx, sign);
     let magnitude = cx.b.ins().fabs(y);
     let huge = fcmp_const(cx, FloatCC::GreaterThan, magnitude, 0x7e80_0000);
     let product = cx.b.ins().fmul(x, zero);
@@ -291,7 +291,7 @@ fn flush_huge_divisor(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, quotient: Valu
 /// The number that is not NaN, -0 below +0.
 fn min_max(cx: &mut OpCtx<'_, '_>, mods: &FpMods, max: bool, a: Value, b: Value) -> Value {
     let (a, b) = if mods.ftz { (flush_subnormals(cx, a), flush_subnormals(cx, b)) } else { (a, b) };
-    let (x, y) = (float(cx, a), float(cx, b));
+    let (x, y) = (bits_as_float(cx, a), bits_as_float(cx, b));
     let cc = if max { FloatCC::GreaterThan } else { FloatCC::LessThan };
     let first = cx.b.ins().fcmp(cc, x, y);
     let r = select_lanes(cx, first, a, b);
@@ -308,7 +308,7 @@ fn min_max(cx: &mut OpCtx<'_, '_>, mods: &FpMods, max: bool, a: Value, b: Value)
     };
     if clif_type_of(cx, r).lane_bits() == 64 {
         // Of two NaNs the last, made quiet.
-        let f = float(cx, r);
+        let f = bits_as_float(cx, r);
         let both = cx.b.ins().fcmp(FloatCC::Unordered, f, f);
         let quiet_bit = const_of_type_like(cx, b, 1 << 51);
         let quiet = cx.b.ins().bor(b, quiet_bit);
@@ -340,17 +340,18 @@ pub(super) fn lower_float_ternary(
     }
     if ty == Type::F16 {
         let wide: Vec<LaneParts> = srcs.iter().map(|p| half::widen_halves(cx, ty, p)).collect();
-        let r = map3(cx, &wide[0], &wide[1], &wide[2], |cx, a, b, c| {
-            let (a, b, c) = (float(cx, a), float(cx, b), float(cx, c));
-            let r = half::fma_odd(cx, a, b, c);
+        let r = map_part_triples(cx, &wide[0], &wide[1], &wide[2], |cx, a, b, c| {
+            let (a, b, c) = (bits_as_float(cx, a), bits_as_float(cx, b), bits_as_float(cx, c));
+            let r = half::fma_round_to_odd(cx, a, b, c);
             let r = float_as_bits(cx, r);
             if mods.sat { saturate_to_unit(cx, r) } else { r }
         });
         return Some(half::narrow_to_half(cx, ty, &r));
     }
     if rounds_to_nearest(mods) {
-        return Some(map3(cx, &srcs[0], &srcs[1], &srcs[2], |cx, a, b, c| {
-            let (a, b, c) = (load_operand(cx, mods, a), load_operand(cx, mods, b), load_operand(cx, mods, c));
+        return Some(map_part_triples(cx, &srcs[0], &srcs[1], &srcs[2], |cx, a, b, c| {
+            let (a, b, c) =
+                (operand_as_float(cx, mods, a), operand_as_float(cx, mods, b), operand_as_float(cx, mods, c));
             // The result of an instruction takes the place of the first factor: better of one that was
             // just loaded for it than of one that other lanes need as well.
             let (a, b) = if ty == Type::F32 && is_load_result(cx, b) { (b, a) } else { (a, b) };
@@ -362,20 +363,20 @@ pub(super) fn lower_float_ternary(
                 let scale = const_of_type_like(cx, a, SUBNORMAL_SCALE);
                 let (a, c) = (cx.b.ins().fmul(a, scale), cx.b.ins().fmul(c, scale));
                 let scaled = cx.b.ins().fma(a, b, c);
-                flush_scaled(cx, r, scaled)
+                flush_by_scaled_result(cx, r, scaled)
             } else {
                 r
             };
-            finish_result(cx, mods, r)
+            apply_result_modifiers(cx, mods, r)
         }));
     }
     if ty != Type::F32 {
         return None;
     }
     let wide: Vec<LaneParts> = srcs.iter().map(|p| single_bits_to_double(cx, shape, mods, p)).collect();
-    let rounded = map3(cx, &wide[0], &wide[1], &wide[2], |cx, a, b, c| {
+    let rounded = map_part_triples(cx, &wide[0], &wide[1], &wide[2], |cx, a, b, c| {
         let p = cx.b.ins().fmul(a, b);
-        directed_sum(cx, mods, p, c)
+        emit_directed_sum(cx, mods, p, c)
     });
     Some(double_to_single_rounded(cx, shape, mods, &rounded))
 }
@@ -398,10 +399,10 @@ fn lower_bf16_fma(cx: &mut OpCtx<'_, '_>, shape: EmitShape, srcs: &[LaneParts]) 
             single_bits_to_double(cx, shape, &FpMods::default(), &singles)
         })
         .collect();
-    let singles = map3(cx, &wide[0], &wide[1], &wide[2], |cx, a, b, c| {
-        let s = half::fma_odd(cx, a, b, c);
+    let singles = map_part_triples(cx, &wide[0], &wide[1], &wide[2], |cx, a, b, c| {
+        let s = half::fma_round_to_odd(cx, a, b, c);
         let near = demote_to_single(cx, s);
-        let back = promote_again(cx, near);
+        let back = repromote_to_double(cx, near);
         let error = cx.b.ins().fsub(s, back);
         // Only its sign counts, which must outlast single precision.
         let scale = const_of_type_like(cx, error, 200f64.exp2().to_bits());
@@ -430,26 +431,26 @@ pub(super) fn lower_float_unary(
             })
         }
         (UnaryOp::Abs | UnaryOp::Neg, _) if !(mods.ftz && ty != Type::F32) => {
-            Some(map1(cx, a, |cx, x| lower_abs_neg(cx, op, ty, mods, x)))
+            Some(map_parts(cx, a, |cx, x| lower_abs_neg(cx, op, ty, mods, x)))
         }
         (UnaryOp::Rcp | UnaryOp::Sqrt, Type::F32 | Type::F64)
             if rounds_to_nearest(mods) && !(ty == Type::F64 && mods.approx) =>
         {
-            Some(map1(cx, a, |cx, x| lower_rcp_sqrt(cx, op, mods, x)))
+            Some(map_parts(cx, a, |cx, x| lower_rcp_sqrt(cx, op, mods, x)))
         }
         (UnaryOp::Rcp | UnaryOp::Sqrt, Type::F32) => {
             let wide = single_bits_to_double(cx, shape, mods, a);
-            let rounded = map1(cx, &wide, |cx, x| {
+            let rounded = map_parts(cx, &wide, |cx, x| {
                 let one = const_of_type_like(cx, x, 0x3ff0_0000_0000_0000);
                 let r = if op == UnaryOp::Sqrt { cx.b.ins().sqrt(x) } else { cx.b.ins().fdiv(one, x) };
-                directed_flushed(cx, mods, r, None)
+                round_directed_and_flush(cx, mods, r, None)
             });
             Some(double_to_single_rounded(cx, shape, mods, &rounded))
         }
         (UnaryOp::Rcp | UnaryOp::Rsqrt, Type::F64) if mods.approx && mods.ftz => {
-            Some(map1(cx, a, |cx, x| lower_upper_word_approx(cx, op, x)))
+            Some(map_parts(cx, a, |cx, x| lower_upper_word_approx(cx, op, x)))
         }
-        (UnaryOp::Rsqrt, Type::F32) => Some(map1(cx, a, |cx, x| lower_rcp_sqrt(cx, op, mods, x))),
+        (UnaryOp::Rsqrt, Type::F32) => Some(map_parts(cx, a, |cx, x| lower_rcp_sqrt(cx, op, mods, x))),
         _ => None,
     }
 }
@@ -460,7 +461,7 @@ fn lower_abs_neg(cx: &mut OpCtx<'_, '_>, op: UnaryOp, ty: Type, mods: &FpMods, x
     let sign_bit = 1u64 << (ty.bits() - 1);
     let x = if mods.ftz { flush_subnormals(cx, x) } else { x };
     if ty == Type::F64 && op == UnaryOp::Neg {
-        let f = float(cx, x);
+        let f = bits_as_float(cx, x);
         let zero = const_of_type_like(cx, f, sign_bit);
         let r = cx.b.ins().fsub(zero, f);
         return float_as_bits(cx, r);
@@ -473,7 +474,7 @@ fn lower_abs_neg(cx: &mut OpCtx<'_, '_>, op: UnaryOp, ty: Type, mods: &FpMods, x
     };
     match ty {
         Type::F64 => {
-            let f = float(cx, x);
+            let f = bits_as_float(cx, x);
             let nan = cx.b.ins().fcmp(FloatCC::Unordered, f, f);
             let quiet = cx.b.ins().fadd(f, f);
             let quiet = float_as_bits(cx, quiet);
@@ -496,7 +497,7 @@ fn lower_upper_word_approx(cx: &mut OpCtx<'_, '_>, op: UnaryOp, x: Value) -> Val
     const UPPER_WORD_MASK: u64 = 0xffff_ffff_0000_0000;
     let x = and_const(cx, x, UPPER_WORD_MASK);
     let x = flush_subnormals_f64(cx, x);
-    let x = float(cx, x);
+    let x = bits_as_float(cx, x);
     let one = const_of_type_like(cx, x, 0x3ff0_0000_0000_0000);
     let divisor = if op == UnaryOp::Rcp { x } else { cx.b.ins().sqrt(x) };
     let r = cx.b.ins().fdiv(one, divisor);
@@ -519,7 +520,7 @@ fn flush_subnormals_f64(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
 }
 
 fn lower_rcp_sqrt(cx: &mut OpCtx<'_, '_>, op: UnaryOp, mods: &FpMods, x: Value) -> Value {
-    let x = load_operand(cx, mods, x);
+    let x = operand_as_float(cx, mods, x);
     let one_bits = if clif_type_of(cx, x).lane_bits() == 64 { 0x3ff0_0000_0000_0000 } else { ONE_F32 };
     let one = const_of_type_like(cx, x, one_bits);
     let r = match op {
@@ -529,8 +530,8 @@ fn lower_rcp_sqrt(cx: &mut OpCtx<'_, '_>, op: UnaryOp, mods: &FpMods, x: Value) 
                 let scale = const_of_type_like(cx, x, SUBNORMAL_SCALE);
                 let scaled = cx.b.ins().fdiv(scale, x);
                 let r = float_as_bits(cx, r);
-                let r = flush_scaled(cx, r, scaled);
-                float(cx, r)
+                let r = flush_by_scaled_result(cx, r, scaled);
+                bits_as_float(cx, r)
             } else {
                 r
             }
@@ -543,5 +544,5 @@ fn lower_rcp_sqrt(cx: &mut OpCtx<'_, '_>, op: UnaryOp, mods: &FpMods, x: Value) 
     };
     let r = propagate_f64_nan(cx, &[x], r);
     let r = float_as_bits(cx, r);
-    finish_result(cx, mods, r)
+    apply_result_modifiers(cx, mods, r)
 }

@@ -9,13 +9,14 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::Type;
 
 use super::clif_helpers::{
-    and_const, const_of_type_like, float, float_as_bits, icmp_const, map1, select_lanes, shl_const, ushr_const,
+    and_const, bits_as_float, const_of_type_like, float_as_bits, icmp_const, map_parts, select_lanes, shl_const,
+    ushr_const,
 };
 use super::{LaneParts, OpCtx};
 
 /// 16-bit floats as single precision (exact; a NaN keeps its payload).
 pub(super) fn widen_halves(cx: &mut OpCtx<'_, '_>, ty: Type, parts: &[Value]) -> LaneParts {
-    map1(cx, parts, |cx, h| if ty == Type::BF16 { shl_const(cx, h, 16) } else { widen_f16(cx, h) })
+    map_parts(cx, parts, |cx, h| if ty == Type::BF16 { shl_const(cx, h, 16) } else { widen_f16(cx, h) })
 }
 
 fn widen_f16(cx: &mut OpCtx<'_, '_>, h: Value) -> Value {
@@ -23,7 +24,7 @@ fn widen_f16(cx: &mut OpCtx<'_, '_>, h: Value) -> Value {
     let shifted = shl_const(cx, magnitude, 13);
     // The exponent field is now 112 too small, also for subnormals.
     let scale = const_of_type_like(cx, h, 0x7780_0000);
-    let (x, k) = (float(cx, shifted), float(cx, scale));
+    let (x, k) = (bits_as_float(cx, shifted), bits_as_float(cx, scale));
     let scaled = cx.b.ins().fmul(x, k);
     let scaled = float_as_bits(cx, scaled);
     let special = icmp_const(cx, IntCC::SignedGreaterThan, magnitude, 0x7bff);
@@ -37,7 +38,7 @@ fn widen_f16(cx: &mut OpCtx<'_, '_>, h: Value) -> Value {
 
 /// Single precision rounded to nearest even in 16 bits; NaN becomes the canonical one.
 pub(super) fn narrow_to_half(cx: &mut OpCtx<'_, '_>, ty: Type, parts: &[Value]) -> LaneParts {
-    map1(cx, parts, |cx, x| if ty == Type::BF16 { narrow_bf16(cx, x) } else { narrow_f16(cx, x) })
+    map_parts(cx, parts, |cx, x| if ty == Type::BF16 { narrow_bf16(cx, x) } else { narrow_f16(cx, x) })
 }
 
 fn narrow_bf16(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
@@ -47,7 +48,7 @@ fn narrow_bf16(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     let bias = cx.b.ins().iadd(odd, bias);
     let rounded = cx.b.ins().iadd(x, bias);
     let rounded = ushr_const(cx, rounded, 16);
-    let f = float(cx, x);
+    let f = bits_as_float(cx, x);
     let nan = cx.b.ins().fcmp(FloatCC::Unordered, f, f);
     let canonical = const_of_type_like(cx, x, 0x7fff);
     select_lanes(cx, nan, canonical, rounded)
@@ -67,8 +68,8 @@ fn narrow_f16(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
     };
     // Adding one half leaves a subnormal's bits, rounded, at the end of the significand.
     let half_bits = const_of_type_like(cx, x, 0x3f00_0000);
-    let half = float(cx, half_bits);
-    let f = float(cx, magnitude);
+    let half = bits_as_float(cx, half_bits);
+    let f = bits_as_float(cx, magnitude);
     let aligned = cx.b.ins().fadd(f, half);
     let aligned = float_as_bits(cx, aligned);
     let subnormal = cx.b.ins().isub(aligned, half_bits);
@@ -85,7 +86,7 @@ fn narrow_f16(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
 
 /// `a * b + c` of numbers whose product is exact in the precision they are held in, rounded to odd so
 /// that rounding it once more to at most half as many bits is right.
-pub(super) fn fma_odd(cx: &mut OpCtx<'_, '_>, a: Value, b: Value, c: Value) -> Value {
+pub(super) fn fma_round_to_odd(cx: &mut OpCtx<'_, '_>, a: Value, b: Value, c: Value) -> Value {
     let p = cx.b.ins().fmul(a, b);
     let s = cx.b.ins().fadd(p, c);
     let error = two_sum_error(cx, p, c, s);
@@ -122,5 +123,5 @@ pub(super) fn round_to_odd(cx: &mut OpCtx<'_, '_>, s: Value, error: Value) -> Va
     let even = icmp_const(cx, IntCC::Equal, odd_bit, 0);
     let wanted = cx.b.ins().band(inexact, even);
     let r = select_lanes(cx, wanted, moved, s_bits);
-    float(cx, r)
+    bits_as_float(cx, r)
 }

@@ -8,8 +8,8 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use rtcg_ptx::ast::{BinaryOp, CarryOp, FpMods, Operand, TernaryOp, Type, UnaryOp};
 
 use super::clif_helpers::{
-    and_const, clif_type_of, const_of_type_like, emit_per_lane, float, float_as_bits, icmp_const, map1, map2, map3,
-    select_lanes, select_or_zero, shl_const, sshr_const, ushr_const,
+    and_const, bits_as_float, clif_type_of, const_of_type_like, emit_per_lane, float_as_bits, icmp_const,
+    map_part_pairs, map_part_triples, map_parts, select_lanes, select_or_zero, shl_const, sshr_const, ushr_const,
 };
 use super::lane_parts::{bitcast_to, extend_to_64_bit, narrow_to_32_bit, sign_extend};
 use super::{EmitShape, LaneParts, OpCtx, RegWidth, bitwise, compare, convert, moves, shift};
@@ -25,7 +25,7 @@ pub(super) fn immediate_value(op: &Operand) -> Option<u32> {
 /// Results of less than 32 bits, cut.
 pub(super) fn truncate_to_type(cx: &mut OpCtx<'_, '_>, ty: Type, parts: LaneParts) -> LaneParts {
     match ty.bits() {
-        n @ (8 | 16) => map1(cx, &parts, |cx, v| and_const(cx, v, (1 << n) - 1)),
+        n @ (8 | 16) => map_parts(cx, &parts, |cx, v| and_const(cx, v, (1 << n) - 1)),
         _ => parts,
     }
 }
@@ -46,41 +46,41 @@ pub(super) fn lower_int_unary(
     if matches!(ty, Type::U16x2 | Type::S16x2 | Type::B128) {
         return None;
     }
-    let width = RegWidth::of_type(ty);
+    let width = RegWidth::from_type(ty);
     Some(match op {
         UnaryOp::Not if ty == Type::Pred => compare::negate_predicate(cx, shape, a),
         UnaryOp::Not => {
-            let r = map1(cx, a, |cx, x| cx.b.ins().bnot(x));
+            let r = map_parts(cx, a, |cx, x| cx.b.ins().bnot(x));
             truncate_to_type(cx, ty, r)
         }
         UnaryOp::Neg => {
-            let r = map1(cx, a, |cx, x| cx.b.ins().ineg(x));
+            let r = map_parts(cx, a, |cx, x| cx.b.ins().ineg(x));
             truncate_to_type(cx, ty, r)
         }
         UnaryOp::Abs => {
             let a = if ty.bits() < 32 { sign_extend(cx, shape, a, ty.bits().into()) } else { a.clone() };
-            let r = map1(cx, &a, |cx, x| cx.b.ins().iabs(x));
+            let r = map_parts(cx, &a, |cx, x| cx.b.ins().iabs(x));
             truncate_to_type(cx, ty, r)
         }
-        UnaryOp::Cnot => map1(cx, a, |cx, x| {
+        UnaryOp::Cnot => map_parts(cx, a, |cx, x| {
             let zero = icmp_const(cx, IntCC::Equal, x, 0);
             let one = const_of_type_like(cx, x, 1);
             select_or_zero(cx, zero, one)
         }),
-        UnaryOp::Popc if shape == EmitShape::Chunk && width == RegWidth::W32 => map1(cx, a, emit_popcount),
-        UnaryOp::Popc => narrow_result(cx, shape, width, a, |cx, x| cx.b.ins().popcnt(x)),
-        UnaryOp::Clz => narrow_result(cx, shape, width, a, |cx, x| cx.b.ins().clz(x)),
+        UnaryOp::Popc if shape == EmitShape::Chunk && width == RegWidth::W32 => map_parts(cx, a, emit_popcount),
+        UnaryOp::Popc => lower_to_32_bit_result(cx, shape, width, a, |cx, x| cx.b.ins().popcnt(x)),
+        UnaryOp::Clz => lower_to_32_bit_result(cx, shape, width, a, |cx, x| cx.b.ins().clz(x)),
         UnaryOp::Brev => emit_per_lane(cx, shape, &[(a, width)], width, |cx, v| cx.b.ins().bitrev(v[0])),
         UnaryOp::Bfind { shiftamt } => {
             let signed = ty.is_signed();
-            narrow_result(cx, shape, width, a, |cx, x| emit_bfind(cx, signed, shiftamt, x))
+            lower_to_32_bit_result(cx, shape, width, a, |cx, x| emit_bfind(cx, signed, shiftamt, x))
         }
         _ => return None,
     })
 }
 
 /// Scalar instructions whose result is 32 bits whatever the operand.
-fn narrow_result(
+fn lower_to_32_bit_result(
     cx: &mut OpCtx<'_, '_>,
     shape: EmitShape,
     width: RegWidth,
@@ -139,15 +139,15 @@ pub(super) fn lower_int_binary(
     }
     let (a, b) = (&srcs[0], &srcs[1]);
     Some(match op {
-        BinaryOp::And => map2(cx, a, b, |cx, x, y| cx.b.ins().band(x, y)),
-        BinaryOp::Or => map2(cx, a, b, |cx, x, y| cx.b.ins().bor(x, y)),
-        BinaryOp::Xor => map2(cx, a, b, |cx, x, y| cx.b.ins().bxor(x, y)),
+        BinaryOp::And => map_part_pairs(cx, a, b, |cx, x, y| cx.b.ins().band(x, y)),
+        BinaryOp::Or => map_part_pairs(cx, a, b, |cx, x, y| cx.b.ins().bor(x, y)),
+        BinaryOp::Xor => map_part_pairs(cx, a, b, |cx, x, y| cx.b.ins().bxor(x, y)),
         BinaryOp::Add => {
-            let r = map2(cx, a, b, |cx, x, y| cx.b.ins().iadd(x, y));
+            let r = map_part_pairs(cx, a, b, |cx, x, y| cx.b.ins().iadd(x, y));
             truncate_to_type(cx, ty, r)
         }
         BinaryOp::Sub => {
-            let r = map2(cx, a, b, |cx, x, y| cx.b.ins().isub(x, y));
+            let r = map_part_pairs(cx, a, b, |cx, x, y| cx.b.ins().isub(x, y));
             truncate_to_type(cx, ty, r)
         }
         BinaryOp::Mul => mul_lo(cx, ty, a, b),
@@ -155,7 +155,7 @@ pub(super) fn lower_int_binary(
         BinaryOp::MulWide => mul_wide(cx, shape, ty, a, b)?,
         BinaryOp::Mul24Lo => {
             let (a, b) = (low_24_bits(cx, ty, a), low_24_bits(cx, ty, b));
-            map2(cx, &a, &b, |cx, x, y| cx.b.ins().imul(x, y))
+            map_part_pairs(cx, &a, &b, |cx, x, y| cx.b.ins().imul(x, y))
         }
         BinaryOp::Min | BinaryOp::Max => min_max(cx, shape, op == BinaryOp::Max, ty, a, b),
         BinaryOp::Div | BinaryOp::Rem if ty.bits() <= 32 => emit_division(cx, shape, op == BinaryOp::Rem, ty, a, b),
@@ -166,7 +166,7 @@ pub(super) fn lower_int_binary(
 
 /// The low half of a product.
 fn mul_lo(cx: &mut OpCtx<'_, '_>, ty: Type, a: &LaneParts, b: &LaneParts) -> LaneParts {
-    let r = map2(cx, a, b, |cx, x, y| cx.b.ins().imul(x, y));
+    let r = map_part_pairs(cx, a, b, |cx, x, y| cx.b.ins().imul(x, y));
     truncate_to_type(cx, ty, r)
 }
 
@@ -176,7 +176,7 @@ fn mul_hi(cx: &mut OpCtx<'_, '_>, shape: EmitShape, ty: Type, a: &LaneParts, b: 
     Some(match ty.bits() {
         16 => {
             let (a, b) = (widen_operand(cx, shape, ty, a), widen_operand(cx, shape, ty, b));
-            map2(cx, &a, &b, |cx, x, y| {
+            map_part_pairs(cx, &a, &b, |cx, x, y| {
                 let p = cx.b.ins().imul(x, y);
                 ushr_const(cx, p, 16)
             })
@@ -197,13 +197,13 @@ fn mul_wide(cx: &mut OpCtx<'_, '_>, shape: EmitShape, ty: Type, a: &LaneParts, b
     match ty.bits() {
         16 => {
             let (a, b) = (widen_operand(cx, shape, ty, a), widen_operand(cx, shape, ty, b));
-            Some(map2(cx, &a, &b, |cx, x, y| cx.b.ins().imul(x, y)))
+            Some(map_part_pairs(cx, &a, &b, |cx, x, y| cx.b.ins().imul(x, y)))
         }
         32 => {
             // The back end multiplies widened vectors with one instruction.
             let (a, b) =
                 (extend_to_64_bit(cx, shape, a, ty.is_signed()), extend_to_64_bit(cx, shape, b, ty.is_signed()));
-            Some(map2(cx, &a, &b, |cx, x, y| cx.b.ins().imul(x, y)))
+            Some(map_part_pairs(cx, &a, &b, |cx, x, y| cx.b.ins().imul(x, y)))
         }
         _ => None,
     }
@@ -224,8 +224,8 @@ fn emit_division(
         convert::int_to_double_bits(cx, shape, ty.is_signed(), &a),
         convert::int_to_double_bits(cx, shape, ty.is_signed(), &b),
     );
-    let words = map2(cx, &x, &y, |cx, x, y| {
-        let (x, y) = (float(cx, x), float(cx, y));
+    let words = map_part_pairs(cx, &x, &y, |cx, x, y| {
+        let (x, y) = (bits_as_float(cx, x), bits_as_float(cx, y));
         let q = cx.b.ins().fdiv(x, y);
         let q = cx.b.ins().trunc(q);
         // 1.5 * 2^52, which leaves the integer (modulo 2^32) in the low word.
@@ -234,7 +234,7 @@ fn emit_division(
         float_as_bits(cx, q)
     });
     let q = narrow_to_32_bit(cx, shape, &words);
-    let r = map3(cx, &q, &a, &b, |cx, q, a, b| {
+    let r = map_part_triples(cx, &q, &a, &b, |cx, q, a, b| {
         let r = if remainder {
             let back = cx.b.ins().imul(q, b);
             cx.b.ins().isub(a, back)
@@ -250,7 +250,7 @@ fn emit_division(
 
 /// The low 24 bits, sign- or zero-extended.
 fn low_24_bits(cx: &mut OpCtx<'_, '_>, ty: Type, a: &LaneParts) -> LaneParts {
-    map1(cx, a, |cx, x| {
+    map_parts(cx, a, |cx, x| {
         let up = shl_const(cx, x, 8);
         if ty.is_signed() { sshr_const(cx, up, 8) } else { ushr_const(cx, up, 8) }
     })
@@ -259,7 +259,7 @@ fn low_24_bits(cx: &mut OpCtx<'_, '_>, ty: Type, a: &LaneParts) -> LaneParts {
 fn min_max(cx: &mut OpCtx<'_, '_>, shape: EmitShape, max: bool, ty: Type, a: &LaneParts, b: &LaneParts) -> LaneParts {
     let (x, y) = (widen_operand(cx, shape, ty, a), widen_operand(cx, shape, ty, b));
     let signed = ty.is_signed();
-    let r = map2(cx, &x, &y, |cx, x, y| {
+    let r = map_part_pairs(cx, &x, &y, |cx, x, y| {
         if clif_type_of(cx, x) == types::I64X2 {
             // There is no such vector instruction.
             let cc = if signed { IntCC::SignedLessThan } else { IntCC::UnsignedLessThan };
@@ -290,7 +290,7 @@ pub(super) fn lower_int_ternary(
         return None;
     }
     let (a, b, c) = (&srcs[0], &srcs[1], &srcs[2]);
-    let add = |cx: &mut OpCtx<'_, '_>, p: LaneParts| map2(cx, &p, c, |cx, x, y| cx.b.ins().iadd(x, y));
+    let add = |cx: &mut OpCtx<'_, '_>, p: LaneParts| map_part_pairs(cx, &p, c, |cx, x, y| cx.b.ins().iadd(x, y));
     Some(match op {
         TernaryOp::MadLo => {
             let p = mul_lo(cx, ty, a, b);
@@ -308,7 +308,7 @@ pub(super) fn lower_int_ternary(
         }
         TernaryOp::Mad24Lo => {
             let (x, y) = (low_24_bits(cx, ty, a), low_24_bits(cx, ty, b));
-            let p = map2(cx, &x, &y, |cx, x, y| cx.b.ins().imul(x, y));
+            let p = map_part_pairs(cx, &x, &y, |cx, x, y| cx.b.ins().imul(x, y));
             add(cx, p)
         }
         TernaryOp::Sad => {
@@ -316,9 +316,9 @@ pub(super) fn lower_int_ternary(
             let r = add(cx, d);
             truncate_to_type(cx, ty, r)
         }
-        TernaryOp::Lop3(table) => map3(cx, a, b, c, |cx, x, y, z| bitwise::emit_lop3(cx, table, x, y, z)),
-        TernaryOp::Bfe => bitwise::bfe_constant(cx, ty, immediate_value(ops[1])?, immediate_value(ops[2])?, a),
-        TernaryOp::Prmt(mode) => bitwise::prmt_constant(cx, shape, mode, immediate_value(ops[2])?, a, b)?,
+        TernaryOp::Lop3(table) => map_part_triples(cx, a, b, c, |cx, x, y, z| bitwise::emit_lop3(cx, table, x, y, z)),
+        TernaryOp::Bfe => bitwise::emit_bfe_constant(cx, ty, immediate_value(ops[1])?, immediate_value(ops[2])?, a),
+        TernaryOp::Prmt(mode) => bitwise::emit_prmt_constant(cx, shape, mode, immediate_value(ops[2])?, a, b)?,
         TernaryOp::ShfLClamp | TernaryOp::ShfLWrap | TernaryOp::ShfRClamp | TernaryOp::ShfRWrap => {
             let n = immediate_value(ops[2]);
             shift::lower_funnel_shift(cx, shape, op, n, a, b, c)?
@@ -331,7 +331,7 @@ pub(super) fn lower_int_ternary(
 fn absolute_difference(cx: &mut OpCtx<'_, '_>, shape: EmitShape, ty: Type, a: &LaneParts, b: &LaneParts) -> LaneParts {
     let high = min_max(cx, shape, true, ty, a, b);
     let low = min_max(cx, shape, false, ty, a, b);
-    map2(cx, &high, &low, |cx, h, l| cx.b.ins().isub(h, l))
+    map_part_pairs(cx, &high, &low, |cx, h, l| cx.b.ins().isub(h, l))
 }
 
 /// The extended-precision instructions; `cin` is the carry read. Gives the result and the carry
@@ -346,7 +346,7 @@ pub(super) fn lower_carry_op(
     srcs: &[LaneParts],
     cin: Option<&LaneParts>,
 ) -> Option<[LaneParts; 2]> {
-    let width = RegWidth::of_type(ty);
+    let width = RegWidth::from_type(ty);
     let (a, b) = match op {
         CarryOp::Add | CarryOp::Sub => (srcs[0].clone(), srcs[1].clone()),
         CarryOp::MadLo => (mul_lo(cx, ty, &srcs[0], &srcs[1]), srcs[2].clone()),
@@ -354,7 +354,7 @@ pub(super) fn lower_carry_op(
     };
     let subtract = op == CarryOp::Sub;
     let cin = cin.map(|p| if subtract { invert_predicate(cx, shape, p) } else { p.clone() });
-    let one_or_zero = cin.map(|p| carry_word(cx, shape, &p, width));
+    let one_or_zero = cin.map(|p| carry_as_int(cx, shape, &p, width));
     let mut sums = LaneParts::new();
     let mut outs = LaneParts::new();
     for (i, (&x, &y)) in a.iter().zip(&b).enumerate() {
@@ -372,28 +372,28 @@ pub(super) fn lower_carry_op(
         sums.push(sum);
         outs.push(out);
     }
-    let out = compare::to_predicate(cx, shape, outs, width);
+    let out = compare::narrow_mask_to_predicate(cx, shape, outs, width);
     let out = if subtract { invert_predicate(cx, shape, &out) } else { out };
     Some([sums, out])
 }
 
 fn invert_predicate(cx: &mut OpCtx<'_, '_>, shape: EmitShape, p: &LaneParts) -> LaneParts {
     match shape {
-        EmitShape::Scalar => map1(cx, p, |cx, p| cx.b.ins().bxor_imm_u(p, 1)),
-        EmitShape::Chunk => map1(cx, p, |cx, p| cx.b.ins().bnot(p)),
+        EmitShape::Scalar => map_parts(cx, p, |cx, p| cx.b.ins().bxor_imm_u(p, 1)),
+        EmitShape::Chunk => map_parts(cx, p, |cx, p| cx.b.ins().bnot(p)),
     }
 }
 
 /// A predicate as the number 0 or 1 of the width.
-fn carry_word(cx: &mut OpCtx<'_, '_>, shape: EmitShape, p: &LaneParts, width: RegWidth) -> LaneParts {
+fn carry_as_int(cx: &mut OpCtx<'_, '_>, shape: EmitShape, p: &LaneParts, width: RegWidth) -> LaneParts {
     match shape {
         EmitShape::Scalar => {
             let ty = width.part_type(shape);
-            map1(cx, p, |cx, p| cx.b.ins().uextend(ty, p))
+            map_parts(cx, p, |cx, p| cx.b.ins().uextend(ty, p))
         }
         EmitShape::Chunk => {
             let masks = super::lane_parts::widen_mask(cx, p, width);
-            map1(cx, &masks, |cx, m| and_const(cx, m, 1))
+            map_parts(cx, &masks, |cx, m| and_const(cx, m, 1))
         }
     }
 }

@@ -6,12 +6,12 @@ use rtcg_ptx::ast::{Inst, Operand};
 use smallvec::{SmallVec, smallvec};
 
 use super::{EmitShape, LaneParts, OpCtx, RegWidth, result_type};
-use crate::jit::emit::values::CHUNK_LANES;
+use crate::jit::emit::register_values::CHUNK_LANES;
 
 /// A constant that every lane holds. For a predicate any non-zero `bits` is true; of 128 bits
 /// the upper half is zero.
 pub fn splat_constant(cx: &mut OpCtx<'_, '_>, shape: EmitShape, width: RegWidth, bits: u64) -> LaneParts {
-    let n = width.n_parts(shape);
+    let n = width.part_count(shape);
     if width == RegWidth::W128 {
         let mut parts = splat_constant(cx, shape, RegWidth::W64, bits);
         parts.extend(splat_constant(cx, shape, RegWidth::W64, 0));
@@ -105,7 +105,7 @@ pub fn immediate_parts(
 
 /// A scalar value copied to all lanes of a chunk.
 pub fn splat_scalar(cx: &mut OpCtx<'_, '_>, width: RegWidth, scalar: &[Value]) -> LaneParts {
-    let n = width.n_parts(EmitShape::Chunk) / scalar.len();
+    let n = width.part_count(EmitShape::Chunk) / scalar.len();
     let ty = width.part_type(EmitShape::Chunk);
     let mut parts = LaneParts::new();
     for &s in scalar {
@@ -143,7 +143,7 @@ fn extract_from_parts(cx: &mut OpCtx<'_, '_>, parts: &[Value], per_part: usize, 
 }
 
 /// The chunk whose lanes are the given scalar values.
-pub fn from_lanes(cx: &mut OpCtx<'_, '_>, width: RegWidth, lanes: &[LaneParts; CHUNK_LANES]) -> LaneParts {
+pub fn chunk_from_scalars(cx: &mut OpCtx<'_, '_>, width: RegWidth, lanes: &[LaneParts; CHUNK_LANES]) -> LaneParts {
     let halves = if width == RegWidth::W128 { 2 } else { 1 };
     let per_part = if matches!(width, RegWidth::W64 | RegWidth::W128) { 2 } else { 4 };
     let ty = width.part_type(EmitShape::Chunk);
@@ -227,7 +227,7 @@ pub(super) fn is_constant_splat(cx: &OpCtx<'_, '_>, value: Value, bits: u64) -> 
 }
 
 /// The vector `x` of which `value` is `x op bits` in every lane, `value` and `x` perhaps reinterpreted.
-fn other_operand_of(cx: &OpCtx<'_, '_>, value: Value, op: Opcode, bits: u64) -> Option<Value> {
+fn operand_of_constant_op(cx: &OpCtx<'_, '_>, value: Value, op: Opcode, bits: u64) -> Option<Value> {
     let value = bitcast_source(cx, value).unwrap_or(value);
     let inst = cx.b.func.dfg.value_def(value).inst()?;
     match cx.b.func.dfg.insts[inst] {
@@ -238,14 +238,14 @@ fn other_operand_of(cx: &OpCtx<'_, '_>, value: Value, op: Opcode, bits: u64) -> 
 
 /// The single-precision vector that `value` is the negative of, if the code that made it says so.
 pub(super) fn negated_source(cx: &mut OpCtx<'_, '_>, value: Value) -> Option<Value> {
-    let x =
-        other_operand_of(cx, value, Opcode::Bxor, 1 << 31).filter(|&x| cx.b.func.dfg.value_type(x) == types::I32X4)?;
+    let x = operand_of_constant_op(cx, value, Opcode::Bxor, 1 << 31)
+        .filter(|&x| cx.b.func.dfg.value_type(x) == types::I32X4)?;
     Some(bitcast_to(cx, x, types::F32X4))
 }
 
 /// The single-precision vector that `value` is the magnitude of, if the code that made it says so.
 pub(super) fn magnitude_source(cx: &mut OpCtx<'_, '_>, value: Value) -> Option<Value> {
-    let x = other_operand_of(cx, value, Opcode::Band, (1 << 31) - 1)
+    let x = operand_of_constant_op(cx, value, Opcode::Band, (1 << 31) - 1)
         .filter(|&x| cx.b.func.dfg.value_type(x) == types::I32X4)?;
     Some(bitcast_to(cx, x, types::F32X4))
 }

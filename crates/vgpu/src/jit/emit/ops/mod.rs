@@ -23,34 +23,34 @@ mod compare;
 mod convert;
 mod float;
 mod half;
-mod helper;
+mod helper_calls;
 mod int;
 mod lane_parts;
 mod moves;
 mod rounding;
 mod shift;
-mod soft;
-mod standalone;
+mod soft_helpers;
+mod standalone_function;
 mod unit_interval_fma;
 
 use crate::jit::simt::known_values::{self, KnownValue};
-use crate::jit::simt::nan;
+use crate::jit::simt::nan_uses;
 use cranelift_codegen::ir::StackSlot;
 use cranelift_frontend::FunctionBuilder;
 use rtcg_ptx::ast::{BinaryOp, Function, Inst, Operand, Type, UnaryOp};
 use smallvec::{SmallVec, smallvec};
 
-pub use super::values::LaneParts;
+pub use super::register_values::LaneParts;
 use crate::jit::simt::pure_instructions::result_type;
 pub use crate::jit::simt::pure_instructions::{
     DestRegs, SourceOperands, dest_registers, is_pure, reads_carry, source_operands, writes_carry,
 };
-pub use crate::jit::simt::width::{EmitShape, RegWidth};
+pub use crate::jit::simt::register_width::{EmitShape, RegWidth};
 pub use lane_parts::{
-    bits_to_mask, blend_lanes, extend_result, extract_lane, float_bits, from_lanes, immediate_bits, immediate_parts,
-    mask_to_bits, narrow_source, splat_constant, splat_scalar,
+    bits_to_mask, blend_lanes, chunk_from_scalars, extend_result, extract_lane, float_bits, immediate_bits,
+    immediate_parts, mask_to_bits, narrow_source, splat_constant, splat_scalar,
 };
-pub use standalone::StandaloneFunction;
+pub use standalone_function::StandaloneFunction;
 
 /// What the operations share within one Cranelift function. Made once per function.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ pub struct OpState {
     /// Where operands of Rust helpers are passed; made when first needed.
     scratch: Option<StackSlot>,
     /// Who sees the bits of NaNs in registers; empty when that is not known.
-    nans: Vec<nan::NanUse>,
+    nans: Vec<nan_uses::NanUse>,
     /// What is known of registers; empty when nothing is.
     known: Vec<KnownValue>,
     /// Whether the instruction being emitted may leave the NaN of a single-precision result as the
@@ -69,8 +69,12 @@ pub struct OpState {
 impl OpState {
     /// The state for compiling `function`; unlike the default one it knows where the bits of a NaN
     /// do not matter and what values registers have, which makes arithmetic cheaper.
-    pub fn for_function(function: &Function) -> OpState {
-        OpState { nans: nan::nan_uses(function), known: known_values::known_values(function), ..OpState::default() }
+    pub fn from_function(function: &Function) -> OpState {
+        OpState {
+            nans: nan_uses::nan_uses(function),
+            known: known_values::known_values(function),
+            ..OpState::default()
+        }
     }
 
     /// The bits that a register holds always, if they are known.
@@ -81,12 +85,12 @@ impl OpState {
         }
     }
 
-    fn nan_bits(&self, r: rtcg_ptx::ast::Reg) -> nan::NanUse {
+    fn nan_use_of_register(&self, r: rtcg_ptx::ast::Reg) -> nan_uses::NanUse {
         self.nans.get(r.index()).copied().unwrap_or_default()
     }
 
     /// What is known of a 32-bit operand.
-    fn known_operand_bits(&self, operand: &Operand) -> KnownValue {
+    fn known_operand_value(&self, operand: &Operand) -> KnownValue {
         match operand {
             Operand::F32(bits) => KnownValue::Constant(u64::from(*bits)),
             Operand::Reg(r) => self.known.get(r.index()).copied().unwrap_or(KnownValue::Unknown),
@@ -96,10 +100,10 @@ impl OpState {
 }
 
 /// What an operand of 32 bits is as stored: a register may hold any NaN where the one is meant.
-pub(crate) fn as_stored(cx: &mut OpCtx<'_, '_>, operand: &Operand, parts: LaneParts) -> LaneParts {
+pub(crate) fn canonicalize_nan_for_store(cx: &mut OpCtx<'_, '_>, operand: &Operand, parts: LaneParts) -> LaneParts {
     match operand {
-        Operand::Reg(r) if cx.state.nan_bits(*r) == nan::NanUse::CanonicalizedAtStore => {
-            clif_helpers::map1(cx, &parts, float::canonicalize_nan)
+        Operand::Reg(r) if cx.state.nan_use_of_register(*r) == nan_uses::NanUse::CanonicalizedAtStore => {
+            clif_helpers::map_parts(cx, &parts, float::canonicalize_nan)
         }
         _ => parts,
     }
@@ -129,13 +133,13 @@ impl std::error::Error for UnsupportedInst {}
 pub fn check_supported(inst: &Inst) -> Result<(), UnsupportedInst> {
     let known = match inst {
         Inst::Carry { ty, .. } => matches!(ty.bits(), 32 | 64),
-        Inst::Setp { cmp, ty, .. } | Inst::Set { cmp, ty, .. } => compare::is_supported(*cmp, *ty),
+        Inst::Setp { cmp, ty, .. } | Inst::Set { cmp, ty, .. } => compare::is_comparison_supported(*cmp, *ty),
         Inst::Slct { .. } | Inst::Selp { .. } | Inst::Mov { .. } | Inst::MovPack { .. } | Inst::MovUnpack { .. } => {
             true
         }
         Inst::Unary { op: UnaryOp::Not, ty: Type::Pred, .. } => true,
         Inst::Binary { op: BinaryOp::And | BinaryOp::Or | BinaryOp::Xor, ty: Type::Pred, .. } => true,
-        _ => soft::helper_for_inst(inst).is_some(),
+        _ => soft_helpers::helper_for_inst(inst).is_some(),
     };
     if known { Ok(()) } else { Err(unsupported_inst(inst)) }
 }
@@ -160,11 +164,12 @@ pub fn lower_inst(
     inst: &Inst,
     srcs: &[LaneParts],
 ) -> Result<SmallVec<[LaneParts; 2]>, UnsupportedInst> {
-    if let Some(results) = lower_structural(cx, shape, inst, srcs)? {
+    if let Some(results) = lower_moves_and_predicates(cx, shape, inst, srcs)? {
         return Ok(results);
     }
-    cx.state.lazy_nan = dest_registers(inst).iter().all(|(r, _)| cx.state.nan_bits(*r) != nan::NanUse::BitsObserved);
-    let emitted = lower_direct(cx, shape, inst, srcs);
+    cx.state.lazy_nan =
+        dest_registers(inst).iter().all(|(r, _)| cx.state.nan_use_of_register(*r) != nan_uses::NanUse::BitsObserved);
+    let emitted = lower_to_clif(cx, shape, inst, srcs);
     cx.state.lazy_nan = false;
     match emitted {
         Some(r) => Ok(smallvec![r]),
@@ -179,19 +184,19 @@ pub fn lower_with_helper(
     inst: &Inst,
     srcs: &[LaneParts],
 ) -> Result<SmallVec<[LaneParts; 2]>, UnsupportedInst> {
-    let Some(helper) = soft::helper_for_inst(inst) else { return Err(unsupported_inst(inst)) };
+    let Some(helper) = soft_helpers::helper_for_inst(inst) else { return Err(unsupported_inst(inst)) };
     let widths: SmallVec<[RegWidth; 4]> = source_operands(inst).iter().map(|s| s.1).collect();
     let ret = dest_registers(inst).first().map_or(RegWidth::W32, |d| d.1);
-    Ok(smallvec![helper::call_helper(cx, shape, helper, srcs, &widths, ret)])
+    Ok(smallvec![helper_calls::call_helper(cx, shape, helper, srcs, &widths, ret)])
 }
 
 /// The addresses of all helpers, in the same order in every program that was built from the same sources.
 pub(super) fn helper_addresses() -> Vec<usize> {
-    soft::all_helpers().into_iter().map(helper::SoftHelper::fn_address).collect()
+    soft_helpers::all_helpers().into_iter().map(helper_calls::SoftHelper::fn_address).collect()
 }
 
 /// Instructions that are more than one function of lanes: moves, selections, predicates, carries.
-fn lower_structural(
+fn lower_moves_and_predicates(
     cx: &mut OpCtx<'_, '_>,
     shape: EmitShape,
     inst: &Inst,
@@ -205,16 +210,16 @@ fn lower_structural(
             elements.into_iter().zip(dsts).filter_map(|(e, d)| d.map(|_| e)).collect()
         }
         Inst::Selp { ty, .. } => {
-            smallvec![blend_lanes(cx, shape, &srcs[2], &srcs[0], &srcs[1], RegWidth::of_type(*ty))]
+            smallvec![blend_lanes(cx, shape, &srcs[2], &srcs[0], &srcs[1], RegWidth::from_type(*ty))]
         }
         Inst::Slct { ty, cty, ftz, .. } => {
-            smallvec![moves::emit_slct(cx, shape, RegWidth::of_type(*ty), *cty, *ftz, srcs)]
+            smallvec![moves::emit_slct(cx, shape, RegWidth::from_type(*ty), *cty, *ftz, srcs)]
         }
         Inst::Setp { cmp, ty, ftz, combine, dst, dst2, .. } => {
             let comparison = compare::Comparison { cmp: *cmp, ty: *ty, ftz: *ftz, combine: *combine };
             let wanted = [dst.map(|_| false), dst2.map(|_| true)];
             if matches!(ty, Type::F16x2 | Type::BF16x2) {
-                let halves = comparison.emit_pair(cx, shape, srcs)?;
+                let halves = comparison.emit_pair_comparison(cx, shape, srcs)?;
                 halves.into_iter().zip(wanted).filter_map(|(h, w)| w.map(|_| h)).collect()
             } else {
                 let wanted: SmallVec<[bool; 2]> = wanted.into_iter().flatten().collect();
@@ -224,11 +229,11 @@ fn lower_structural(
         Inst::Set { cmp, dty, ty, ftz, combine, .. } => {
             let comparison = compare::Comparison { cmp: *cmp, ty: *ty, ftz: *ftz, combine: *combine };
             if matches!(ty, Type::F16x2 | Type::BF16x2) {
-                let halves = comparison.emit_pair(cx, shape, srcs)?;
+                let halves = comparison.emit_pair_comparison(cx, shape, srcs)?;
                 smallvec![compare::emit_set_pair(cx, shape, *dty, &halves)]
             } else {
                 let p = comparison.emit_comparison(cx, shape, srcs, &[false])?.swap_remove(0);
-                smallvec![compare::set_value(cx, shape, *dty, &p)]
+                smallvec![compare::emit_set_result(cx, shape, *dty, &p)]
             }
         }
         Inst::Carry { op, ty, cc_in, cc_out, .. } => {
@@ -245,7 +250,7 @@ fn lower_structural(
 }
 
 /// Instructions with a CLIF form; `None` for those that helpers do.
-fn lower_direct(cx: &mut OpCtx<'_, '_>, shape: EmitShape, inst: &Inst, srcs: &[LaneParts]) -> Option<LaneParts> {
+fn lower_to_clif(cx: &mut OpCtx<'_, '_>, shape: EmitShape, inst: &Inst, srcs: &[LaneParts]) -> Option<LaneParts> {
     match inst {
         Inst::Unary { op, ty, mods, .. } if ty.is_float() => {
             float::lower_float_unary(cx, shape, *op, *ty, mods, &srcs[0])
@@ -266,7 +271,7 @@ fn lower_direct(cx: &mut OpCtx<'_, '_>, shape: EmitShape, inst: &Inst, srcs: &[L
         Inst::Bfi { ty, pos, len, .. } => bitwise::emit_bfi_constant(cx, *ty, pos, len, &srcs[0], &srcs[1]),
         Inst::Cvt { mods, .. } | Inst::CvtPack { mods, .. } if mods.satfinite => None,
         Inst::Cvt { dty, sty, mods, .. } => convert::emit_conversion(cx, shape, *dty, *sty, mods, &srcs[0]),
-        Inst::CvtPack { dty, sty: Type::F32, mods, .. } => convert::emit_pack(cx, shape, *dty, mods, srcs),
+        Inst::CvtPack { dty, sty: Type::F32, mods, .. } => convert::emit_half_pair_pack(cx, shape, *dty, mods, srcs),
         _ => None,
     }
 }

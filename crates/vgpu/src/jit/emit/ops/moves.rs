@@ -4,7 +4,9 @@ use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::Type;
 
-use super::clif_helpers::{and_const, fcmp_const, float, icmp_const, map1, map2, shl_const, ushr_const};
+use super::clif_helpers::{
+    and_const, bits_as_float, fcmp_const, icmp_const, map_part_pairs, map_parts, shl_const, ushr_const,
+};
 use super::lane_parts::{blend_lanes, extend_to_64_bit, narrow_to_32_bit, shuffle_words};
 use super::{EmitShape, LaneParts, OpCtx, RegWidth, float as fp};
 
@@ -22,7 +24,7 @@ pub(super) fn pack_elements(cx: &mut OpCtx<'_, '_>, shape: EmitShape, ty: Type, 
 /// A value of `2 * bits` bits from its halves.
 fn join_halves(cx: &mut OpCtx<'_, '_>, shape: EmitShape, bits: u32, low: &[Value], high: &[Value]) -> LaneParts {
     match bits {
-        8 | 16 => map2(cx, low, high, |cx, l, h| {
+        8 | 16 => map_part_pairs(cx, low, high, |cx, l, h| {
             let l = and_const(cx, l, (1 << bits) - 1);
             let h = and_const(cx, h, (1 << bits) - 1);
             let h = shl_const(cx, h, bits);
@@ -54,7 +56,7 @@ pub(super) fn join_32_bit_halves(cx: &mut OpCtx<'_, '_>, shape: EmitShape, low: 
 /// The upper halves of 64-bit values.
 pub(super) fn high_words(cx: &mut OpCtx<'_, '_>, shape: EmitShape, parts: &[Value]) -> LaneParts {
     if shape == EmitShape::Scalar {
-        let h = map1(cx, parts, |cx, p| ushr_const(cx, p, 32));
+        let h = map_parts(cx, parts, |cx, p| ushr_const(cx, p, 32));
         return narrow_to_32_bit(cx, shape, &h);
     }
     parts.chunks(2).map(|pair| shuffle_words(cx, pair[0], pair[1], [1, 3, 5, 7])).collect()
@@ -81,8 +83,8 @@ pub(super) fn unpack_elements(
 fn split_halves(cx: &mut OpCtx<'_, '_>, shape: EmitShape, bits: u32, value: &LaneParts) -> [LaneParts; 2] {
     match bits {
         8 | 16 => {
-            let low = map1(cx, value, |cx, v| and_const(cx, v, (1 << bits) - 1));
-            [low, map1(cx, value, |cx, v| ushr_const(cx, v, bits))]
+            let low = map_parts(cx, value, |cx, v| and_const(cx, v, (1 << bits) - 1));
+            [low, map_parts(cx, value, |cx, v| ushr_const(cx, v, bits))]
         }
         32 => [narrow_to_32_bit(cx, shape, value), high_words(cx, shape, value)],
         _ => {
@@ -101,10 +103,10 @@ pub(super) fn emit_slct(
     ftz: bool,
     srcs: &[LaneParts],
 ) -> LaneParts {
-    let cond = map1(cx, &srcs[2], |cx, c| {
+    let cond = map_parts(cx, &srcs[2], |cx, c| {
         if cty == Type::F32 {
             let c = if ftz { fp::flush_subnormals(cx, c) } else { c };
-            let c = float(cx, c);
+            let c = bits_as_float(cx, c);
             fcmp_const(cx, FloatCC::GreaterThanOrEqual, c, 0)
         } else {
             icmp_const(cx, IntCC::SignedGreaterThanOrEqual, c, 0)

@@ -9,9 +9,10 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use rtcg_ptx::ast::{FpMods, Rounding};
 
 use super::clif_helpers::{
-    and_const, clif_type_of, const_of_type_like, fcmp_const, float, float_as_bits, icmp_const, map1, map2, select_lanes,
+    and_const, bits_as_float, clif_type_of, const_of_type_like, fcmp_const, float_as_bits, icmp_const, map_part_pairs,
+    map_parts, select_lanes,
 };
-use super::float::{SIGN_MASK_F32, finish_result, load_operand};
+use super::float::{SIGN_MASK_F32, apply_result_modifiers, operand_as_float};
 use super::half::two_sum_error;
 use super::lane_parts::{bitcast_to, shuffle_words};
 use super::{EmitShape, LaneParts, OpCtx};
@@ -22,7 +23,7 @@ pub(super) const SUBNORMAL_SCALE: u64 = 0x4f80_0000;
 
 /// Flushes `r` where `scaled`, the same result times 2^32, is below 2^-94: `.ftz` looks at the
 /// result rounded with an unlimited range of exponents.
-pub(super) fn flush_scaled(cx: &mut OpCtx<'_, '_>, r: Value, scaled: Value) -> Value {
+pub(super) fn flush_by_scaled_result(cx: &mut OpCtx<'_, '_>, r: Value, scaled: Value) -> Value {
     let magnitude = cx.b.ins().fabs(scaled);
     let tiny = fcmp_const(cx, FloatCC::LessThan, magnitude, 0x1080_0000);
     let sign = and_const(cx, r, SIGN_MASK_F32);
@@ -36,14 +37,14 @@ pub(super) fn single_bits_to_double(
     mods: &FpMods,
     parts: &[Value],
 ) -> LaneParts {
-    let floats = map1(cx, parts, |cx, x| load_operand(cx, mods, x));
+    let floats = map_parts(cx, parts, |cx, x| operand_as_float(cx, mods, x));
     promote_to_double(cx, shape, &floats)
 }
 
 /// Singles as doubles (twice the parts of a chunk).
 pub(super) fn promote_to_double(cx: &mut OpCtx<'_, '_>, shape: EmitShape, floats: &[Value]) -> LaneParts {
     if shape == EmitShape::Scalar {
-        return map1(cx, floats, |cx, x| cx.b.ins().fpromote(types::F64, x));
+        return map_parts(cx, floats, |cx, x| cx.b.ins().fpromote(types::F64, x));
     }
     let mut wide = LaneParts::new();
     for &x in floats {
@@ -62,15 +63,15 @@ pub(super) fn demote_to_single(cx: &mut OpCtx<'_, '_>, x: Value) -> Value {
 }
 
 /// Doubles rounded to nearest singles, as bits.
-pub(super) fn demote_all(cx: &mut OpCtx<'_, '_>, shape: EmitShape, doubles: &[Value]) -> LaneParts {
-    let singles = map1(cx, doubles, demote_to_single);
+pub(super) fn demote_all_to_single(cx: &mut OpCtx<'_, '_>, shape: EmitShape, doubles: &[Value]) -> LaneParts {
+    let singles = map_parts(cx, doubles, demote_to_single);
     join_demoted_halves(cx, shape, &singles)
 }
 
 /// Puts the lower halves that [`demote_to_single`] makes together, as bits.
 pub(super) fn join_demoted_halves(cx: &mut OpCtx<'_, '_>, shape: EmitShape, singles: &[Value]) -> LaneParts {
     match shape {
-        EmitShape::Scalar => map1(cx, singles, float_as_bits),
+        EmitShape::Scalar => map_parts(cx, singles, float_as_bits),
         EmitShape::Chunk => singles.chunks(2).map(|p| shuffle_words(cx, p[0], p[1], [0, 1, 4, 5])).collect(),
     }
 }
@@ -79,7 +80,7 @@ pub(super) fn join_demoted_halves(cx: &mut OpCtx<'_, '_>, shape: EmitShape, sing
 /// `error` is smaller than half a unit in the last place of the double `s`.
 fn round_sum_directed(cx: &mut OpCtx<'_, '_>, rnd: Rounding, s: Value, error: Option<Value>) -> Value {
     let near = demote_to_single(cx, s);
-    let back = promote_again(cx, near);
+    let back = repromote_to_double(cx, near);
     let zero = const_of_type_like(cx, s, 0);
     let mut over = |cc: FloatCC, error_cc: FloatCC| {
         let far = cx.b.ins().fcmp(cc, back, s);
@@ -120,40 +121,40 @@ fn step_to_neighbor(
     };
     let one = const_of_type_like(cx, n, 1);
     let (more, less) = (cx.b.ins().iadd(n, one), cx.b.ins().isub(n, one));
-    let negative_lane = lane_mask(cx, negative);
+    let negative_lane = narrow_mask_to_singles(cx, negative);
     // The next number down is nearer to zero when positive, farther when negative (and -0 for a
     // positive number that was rounded up from zero cannot be: the sign is that of `s`).
     let wanted = match (down, up) {
         (Some(d), None) => {
-            let d = lane_mask(cx, d);
+            let d = narrow_mask_to_singles(cx, d);
             let neighbour = select_lanes(cx, negative_lane, more, less);
             select_lanes(cx, d, neighbour, n)
         }
         (None, Some(u)) => {
-            let u = lane_mask(cx, u);
+            let u = narrow_mask_to_singles(cx, u);
             let neighbour = select_lanes(cx, negative_lane, less, more);
             select_lanes(cx, u, neighbour, n)
         }
         (Some(d), Some(u)) => {
-            let (d, u) = (lane_mask(cx, d), lane_mask(cx, u));
+            let (d, u) = (narrow_mask_to_singles(cx, d), narrow_mask_to_singles(cx, u));
             let away = select_lanes(cx, negative_lane, u, d);
             select_lanes(cx, away, less, n)
         }
         (None, None) => n,
     };
     let _ = rnd;
-    float(cx, wanted)
+    bits_as_float(cx, wanted)
 }
 
 /// A comparison of doubles as one of the singles that [`demote_to_single`] makes of them.
-fn lane_mask(cx: &mut OpCtx<'_, '_>, mask: Value) -> Value {
+fn narrow_mask_to_singles(cx: &mut OpCtx<'_, '_>, mask: Value) -> Value {
     if !clif_type_of(cx, mask).is_vector() {
         return mask;
     }
     shuffle_words(cx, mask, mask, [0, 2, 0, 2])
 }
 
-pub(super) fn promote_again(cx: &mut OpCtx<'_, '_>, near: Value) -> Value {
+pub(super) fn repromote_to_double(cx: &mut OpCtx<'_, '_>, near: Value) -> Value {
     if clif_type_of(cx, near).is_vector() {
         cx.b.ins().fvpromote_low(near)
     } else {
@@ -162,15 +163,15 @@ pub(super) fn promote_again(cx: &mut OpCtx<'_, '_>, near: Value) -> Value {
 }
 
 /// `x + y`, both exact doubles of single-precision range, rounded in direction `rnd`.
-pub(super) fn directed_sum(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value, y: Value) -> Value {
+pub(super) fn emit_directed_sum(cx: &mut OpCtx<'_, '_>, mods: &FpMods, x: Value, y: Value) -> Value {
     let s = cx.b.ins().fadd(x, y);
     let error = two_sum_error(cx, x, y, s);
-    let s = if mods.rnd == Rounding::Rm { negative_zero(cx, x, y, s) } else { s };
-    directed_flushed(cx, mods, s, Some(error))
+    let s = if mods.rnd == Rounding::Rm { fix_negative_zero(cx, x, y, s) } else { s };
+    round_directed_and_flush(cx, mods, s, Some(error))
 }
 
 /// [`round_sum_directed`], flushed as `.ftz` wants it: by what the result is with more range below.
-pub(super) fn directed_flushed(cx: &mut OpCtx<'_, '_>, mods: &FpMods, s: Value, error: Option<Value>) -> Value {
+pub(super) fn round_directed_and_flush(cx: &mut OpCtx<'_, '_>, mods: &FpMods, s: Value, error: Option<Value>) -> Value {
     let r = round_sum_directed(cx, mods.rnd, s, error);
     if !mods.ftz {
         return r;
@@ -180,18 +181,18 @@ pub(super) fn directed_flushed(cx: &mut OpCtx<'_, '_>, mods: &FpMods, s: Value, 
     let error = error.map(|e| cx.b.ins().fmul(e, scale));
     let scaled = round_sum_directed(cx, mods.rnd, s, error);
     let r = float_as_bits(cx, r);
-    let r = flush_scaled(cx, r, scaled);
-    float(cx, r)
+    let r = flush_by_scaled_result(cx, r, scaled);
+    bits_as_float(cx, r)
 }
 
 /// Rounding down, a sum that is exactly zero is -0 unless both are +0.
-fn negative_zero(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, s: Value) -> Value {
+fn fix_negative_zero(cx: &mut OpCtx<'_, '_>, x: Value, y: Value, s: Value) -> Value {
     let is_zero = fcmp_const(cx, FloatCC::Equal, s, 0);
     let (xb, yb, sb) = (float_as_bits(cx, x), float_as_bits(cx, y), float_as_bits(cx, s));
     let signs = cx.b.ins().bor(xb, yb);
     let signs = and_const(cx, signs, 1 << 63);
     let r = select_lanes(cx, is_zero, signs, sb);
-    float(cx, r)
+    bits_as_float(cx, r)
 }
 
 pub(super) fn double_to_single_rounded(
@@ -201,33 +202,33 @@ pub(super) fn double_to_single_rounded(
     rounded: &[Value],
 ) -> LaneParts {
     let joined = join_demoted_halves(cx, shape, rounded);
-    map1(cx, &joined, |cx, x| finish_result(cx, mods, x))
+    map_parts(cx, &joined, |cx, x| apply_result_modifiers(cx, mods, x))
 }
 
 /// Doubles (exact in value) rounded to single-precision bits in the direction written, which is not
 /// to nearest; flushed where that is written.
 pub(super) fn round_directed(cx: &mut OpCtx<'_, '_>, shape: EmitShape, mods: &FpMods, doubles: &[Value]) -> LaneParts {
-    let rounded = map1(cx, doubles, |cx, x| {
-        let x = float(cx, x);
-        directed_flushed(cx, mods, x, None)
+    let rounded = map_parts(cx, doubles, |cx, x| {
+        let x = bits_as_float(cx, x);
+        round_directed_and_flush(cx, mods, x, None)
     });
     join_demoted_halves(cx, shape, &rounded)
 }
 
 /// Doubles rounded to nearest single-precision bits, flushed where that is written.
 pub(super) fn round_nearest(cx: &mut OpCtx<'_, '_>, shape: EmitShape, mods: &FpMods, doubles: &[Value]) -> LaneParts {
-    let doubles = map1(cx, doubles, float);
-    let singles = demote_all(cx, shape, &doubles);
+    let doubles = map_parts(cx, doubles, bits_as_float);
+    let singles = demote_all_to_single(cx, shape, &doubles);
     if !mods.ftz {
         return singles;
     }
-    let scaled = map1(cx, &doubles, |cx, x| {
+    let scaled = map_parts(cx, &doubles, |cx, x| {
         let scale = const_of_type_like(cx, x, f64::from(f32::from_bits(SUBNORMAL_SCALE as u32)).to_bits());
         cx.b.ins().fmul(x, scale)
     });
-    let scaled = demote_all(cx, shape, &scaled);
-    map2(cx, &singles, &scaled, |cx, r, scaled| {
-        let scaled = float(cx, scaled);
-        flush_scaled(cx, r, scaled)
+    let scaled = demote_all_to_single(cx, shape, &scaled);
+    map_part_pairs(cx, &singles, &scaled, |cx, r, scaled| {
+        let scaled = bits_as_float(cx, scaled);
+        flush_by_scaled_result(cx, r, scaled)
     })
 }

@@ -6,8 +6,8 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use rtcg_ptx::ast::{Operand, TernaryOp, Type};
 
 use super::clif_helpers::{
-    clif_type_of, const_of_type_like, emit_per_lane, float, icmp_const, map1, map2, map3, select_lanes, select_or_zero,
-    shl_const, splatted_scalar, sshr_const, ushr_const,
+    bits_as_float, clif_type_of, const_of_type_like, emit_per_lane, icmp_const, map_part_pairs, map_part_triples,
+    map_parts, select_lanes, select_or_zero, shl_const, splatted_scalar, sshr_const, ushr_const,
 };
 use super::int::{immediate_value, truncate_to_type, widen_operand};
 use super::lane_parts::shuffle_words;
@@ -28,11 +28,11 @@ pub(super) fn lower_shift(
     let r = if let Some(n) = immediate_value(amount) {
         shift_by_constant(cx, left, arithmetic, ty, &a, n)
     } else if let Some(n) = splatted_scalar(cx, n) {
-        map1(cx, &a, |cx, x| shift_by_scalar(cx, left, arithmetic, ty, x, n))
+        map_parts(cx, &a, |cx, x| shift_by_scalar(cx, left, arithmetic, ty, x, n))
     } else if shape == EmitShape::Scalar {
-        map1(cx, &a, |cx, x| shift_by_scalar(cx, left, arithmetic, ty, x, n[0]))
+        map_parts(cx, &a, |cx, x| shift_by_scalar(cx, left, arithmetic, ty, x, n[0]))
     } else if ty.bits() <= 32 {
-        map2(cx, &a, n, |cx, x, n| shift_by_lane(cx, left, arithmetic, ty, x, n))
+        map_part_pairs(cx, &a, n, |cx, x, n| shift_by_lane_amounts(cx, left, arithmetic, ty, x, n))
     } else {
         emit_per_lane(cx, shape, &[(&a, RegWidth::W64), (n, RegWidth::W32)], RegWidth::W64, |cx, v| {
             shift_by_scalar(cx, left, arithmetic, ty, v[0], v[1])
@@ -50,7 +50,7 @@ fn shift_by_constant(
     n: u32,
 ) -> LaneParts {
     let n = if arithmetic { n.min(ty.bits() - 1) } else { n };
-    map1(cx, a, |cx, x| match (left, arithmetic) {
+    map_parts(cx, a, |cx, x| match (left, arithmetic) {
         _ if n >= ty.bits() => const_of_type_like(cx, x, 0),
         (true, _) => shl_const(cx, x, n),
         (_, true) => sshr_const(cx, x, n),
@@ -81,7 +81,7 @@ fn shift_by_scalar(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: Typ
 
 /// Four 32-bit lanes shifted by an amount each, through multiplication: there is no such CLIF
 /// instruction.
-fn shift_by_lane(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: Type, x: Value, n: Value) -> Value {
+fn shift_by_lane_amounts(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: Type, x: Value, n: Value) -> Value {
     if left {
         let power = power_of_two(cx, n);
         let r = cx.b.ins().imul(x, power);
@@ -94,10 +94,10 @@ fn shift_by_lane(cx: &mut OpCtx<'_, '_>, left: bool, arithmetic: bool, ty: Type,
         let n = cx.b.ins().umin(n, most);
         let sign = sshr_const(cx, x, 31);
         let y = cx.b.ins().bxor(x, sign);
-        let y = shift_right_by_lane(cx, y, n);
+        let y = shift_right_by_lane_amounts(cx, y, n);
         return cx.b.ins().bxor(y, sign);
     }
-    let r = shift_right_by_lane(cx, x, n);
+    let r = shift_right_by_lane_amounts(cx, x, n);
     let inside = icmp_const(cx, IntCC::UnsignedLessThan, n, 32);
     select_or_zero(cx, inside, r)
 }
@@ -107,12 +107,12 @@ fn power_of_two(cx: &mut OpCtx<'_, '_>, n: Value) -> Value {
     let exponent = shl_const(cx, n, 23);
     let one = const_of_type_like(cx, n, 0x3f80_0000);
     let power = cx.b.ins().iadd(exponent, one);
-    let power = float(cx, power);
+    let power = bits_as_float(cx, power);
     crate::arch::float_power_of_two_to_u32(cx.b, power)
 }
 
 /// `x >> n` for n below 32: the upper word of `x * 2^(32 - n)`, or `x` itself for 0.
-fn shift_right_by_lane(cx: &mut OpCtx<'_, '_>, x: Value, n: Value) -> Value {
+fn shift_right_by_lane_amounts(cx: &mut OpCtx<'_, '_>, x: Value, n: Value) -> Value {
     let size = const_of_type_like(cx, n, 32);
     let up = cx.b.ins().isub(size, n);
     let power = power_of_two(cx, up);
@@ -144,7 +144,7 @@ pub(super) fn lower_funnel_shift(
     if let Some(n) = n {
         let n = if wrap { n & 31 } else { n.min(32) };
         let up = if left { n } else { 32 - n };
-        return Some(map2(cx, lo, hi, |cx, l, h| match up {
+        return Some(map_part_pairs(cx, lo, hi, |cx, l, h| match up {
             0 => h,
             32 => l,
             _ => {
@@ -154,7 +154,9 @@ pub(super) fn lower_funnel_shift(
         }));
     }
     if shape == EmitShape::Chunk {
-        return Some(map3(cx, lo, hi, by, |cx, l, h, n| funnel_by_lane(cx, left, wrap, l, h, n)));
+        return Some(map_part_triples(cx, lo, hi, by, |cx, l, h, n| {
+            funnel_shift_by_lane_amounts(cx, left, wrap, l, h, n)
+        }));
     }
     let both = moves::join_32_bit_halves(cx, shape, lo, hi)[0];
     let limit = const_of_type_like(cx, by[0], if wrap { 31 } else { 32 });
@@ -165,14 +167,21 @@ pub(super) fn lower_funnel_shift(
 }
 
 /// `shf` of four lanes by an amount each.
-fn funnel_by_lane(cx: &mut OpCtx<'_, '_>, left: bool, wrap: bool, lo: Value, hi: Value, n: Value) -> Value {
+fn funnel_shift_by_lane_amounts(
+    cx: &mut OpCtx<'_, '_>,
+    left: bool,
+    wrap: bool,
+    lo: Value,
+    hi: Value,
+    n: Value,
+) -> Value {
     let limit = const_of_type_like(cx, n, if wrap { 31 } else { 32 });
     let n = if wrap { cx.b.ins().band(n, limit) } else { cx.b.ins().umin(n, limit) };
     let size = const_of_type_like(cx, n, 32);
     let rest = cx.b.ins().isub(size, n);
     let (up, down) = if left { (n, rest) } else { (rest, n) };
     // Shifts by the whole width give zero.
-    let high = shift_by_lane(cx, true, false, Type::B32, hi, up);
-    let low = shift_by_lane(cx, false, false, Type::B32, lo, down);
+    let high = shift_by_lane_amounts(cx, true, false, Type::B32, hi, up);
+    let low = shift_by_lane_amounts(cx, false, false, Type::B32, lo, down);
     cx.b.ins().bor(high, low)
 }

@@ -64,7 +64,7 @@ class ArrayFlags:
     __str__ = __repr__
 
 
-_SINGLE = {np.dtype(np.float64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.complex64)}
+_SINGLE_PRECISION = {np.dtype(np.float64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype(np.complex64)}
 
 
 def get_common_dtype(obj1, obj2, allow_double):
@@ -73,12 +73,12 @@ def get_common_dtype(obj1, obj2, allow_double):
     Without `allow_double`, single precision stands in for double.
     """
     dtype = np.result_type(*(getattr(obj, "dtype", obj) for obj in (obj1, obj2)))
-    return dtype if allow_double else _SINGLE.get(dtype, dtype)
+    return dtype if allow_double else _SINGLE_PRECISION.get(dtype, dtype)
 
 
 def bound(a):
     """First address of the elements of an array, and the address after its last byte."""
-    low = high = _address(a)
+    low = high = _device_address(a)
     for length, stride in zip(a.shape, a.strides, strict=True):
         if length == 0:
             return low, low
@@ -87,7 +87,7 @@ def bound(a):
     return low, high + a.dtype.itemsize
 
 
-def _address(a):
+def _device_address(a):
     data = getattr(a, "gpudata", None)
     if data is None and hasattr(a, "__array_interface__"):
         data = a.__array_interface__["data"][0]
@@ -102,7 +102,7 @@ def may_share_memory(a, b):
     return a_low < b_high and b_low < a_high
 
 
-class _Interface:
+class _ArrayInterfaceView:
     """Memory of another object, seen with another shape."""
 
     def __init__(self, interface, base):
@@ -117,6 +117,6 @@ def as_strided(x, shape=None, strides=None):
         interface["shape"] = tuple(shape)
     if strides is not None:
         interface["strides"] = tuple(strides)
-    result = np.asarray(_Interface(interface, x))
+    result = np.asarray(_ArrayInterfaceView(interface, x))
     # A dtype with fields is a mere number of bytes in the interface.
     return result.view(x.dtype) if result.dtype != x.dtype else result

@@ -3,4 +3,4 @@
 import pycuda.gl
 from rtcg import _autocontext
 
-_autocontext.provide(globals(), pycuda.gl.make_context)
+_autocontext.set_import_context(globals(), pycuda.gl.make_context)

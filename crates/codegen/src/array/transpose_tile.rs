@@ -1,0 +1,164 @@
+//! Kernels over operands whose adjacent elements lie along different axes, as in `a + b.T`: what is not contiguous
+//! along the output's last axis is brought to shared memory in square tiles, so that every operand is
+//! read, and the output written, along its own fastest axis.
+
+use super::c_types::storage_type;
+use super::element_offsets::IndexSpace;
+use crate::DType;
+use std::fmt::Write;
+
+/// Threads of a block of a tiled kernel.
+pub const TRANSPOSE_TILE_THREADS: u32 = 256;
+
+/// Elements of a side of a tile. Sides of 64 were half as fast, for elements of two bytes as well.
+pub const TRANSPOSE_TILE_SIDE: u8 = 32;
+/// Bytes of the largest elements of which tiles of two operands fit in shared memory.
+pub const MAX_TRANSPOSE_TILE_ITEMSIZE: usize = 16;
+
+/// How a kernel is tiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TransposeTile {
+    /// The axis along which the adjacent elements of the transposed operands lie; those of all others lie along the
+    /// last one.
+    pub axis: u8,
+    /// A bit for each operand that is transposed.
+    pub transposed: u8,
+    /// Elements of a side of a tile.
+    pub side: u8,
+}
+
+impl TransposeTile {
+    /// Tiles of the whole walk, from the lengths of the axes.
+    pub fn n_tiles(&self, lengths: &[usize]) -> usize {
+        let last = lengths.len().saturating_sub(1);
+        let cut = |(axis, &length): (usize, &usize)| {
+            if axis == usize::from(self.axis) || axis == last {
+                length.div_ceil(usize::from(self.side))
+            } else {
+                length
+            }
+        };
+        lengths.iter().enumerate().map(cut).product()
+    }
+
+    fn is_transposed(&self, operand: usize) -> bool {
+        self.transposed >> operand & 1 == 1
+    }
+
+    /// The body of a kernel whose parameters are those of a strided one. `operands` are names and dtypes of
+    /// the arrays that are read, in their order; `element` makes of the texts of their elements the one that
+    /// is stored.
+    pub(super) fn kernel_body(
+        &self,
+        space: IndexSpace,
+        out: DType,
+        operands: &[(&str, DType)],
+        value: impl Fn(&dyn Fn(&str) -> String) -> String,
+    ) -> String {
+        let (side, axis, last) = (self.side, self.axis, space.ndim - 1);
+        let (index, offset) = (space.index_type(), space.offset_type());
+        let mut text = format!(
+            "  enum {{ SIDE = {side} }};\n\
+             \x20 const {index} across = (dims.size[{last}] + SIDE - 1) / SIDE, down = (dims.size[{axis}] + SIDE - 1) / SIDE;\n\
+             \x20 unsigned long long tiles = (unsigned long long)across * down;\n"
+        );
+        for batch in (0..last).filter(|batch| *batch != axis) {
+            let _ = writeln!(text, "  tiles *= dims.size[{batch}];");
+        }
+        for (at, (name, dtype)) in operands.iter().enumerate().filter(|(at, _)| self.is_transposed(*at)) {
+            let ty = storage_type(*dtype);
+            let _ = writeln!(
+                text,
+                "  __shared__ alignas(16) unsigned char raw{at}[SIDE * (SIDE + 1) * sizeof({ty})];\n\
+                 \x20 {ty} *const {name}_tile = ({ty} *)raw{at};"
+            );
+        }
+        text.push_str("  for (unsigned long long tile = blockIdx.x; tile < tiles; tile += gridDim.x) {\n");
+        let _ = write!(
+            text,
+            "    unsigned long long rest = tile;\n\
+             \x20   const {index} column = ({index})(rest % across) * SIDE; rest /= across;\n\
+             \x20   const {index} row = ({index})(rest % down) * SIDE; rest /= down;\n"
+        );
+        for operand in 0..=operands.len() {
+            let _ = writeln!(text, "    {offset} at{operand} = 0;");
+        }
+        for batch in (0..last).rev().filter(|batch| *batch != axis) {
+            let _ = write!(
+                text,
+                "    {{ const {offset} place = ({offset})(rest % dims.size[{batch}]); rest /= dims.size[{batch}];"
+            );
+            for operand in 0..=operands.len() {
+                let _ = write!(text, " at{operand} += place * dims.stride[{operand}][{batch}];");
+            }
+            text.push_str(" }\n");
+        }
+        let place = |operand: usize| {
+            format!(
+                "at{operand} + ({offset})r * dims.stride[{operand}][{axis}] + ({offset})c * dims.stride[{operand}][{last}]"
+            )
+        };
+        // Adjacent threads take adjacent elements along the axis of the transposed operands.
+        let _ = write!(
+            text,
+            "    #pragma unroll\n    for (unsigned int e = threadIdx.x; e < SIDE * SIDE; e += {TRANSPOSE_TILE_THREADS}) {{\n\
+             \x20     const {index} r = row + e % SIDE, c = column + e / SIDE;\n\
+             \x20     if (r < dims.size[{axis}] && c < dims.size[{last}]) {{\n"
+        );
+        for (at, (name, dtype)) in operands.iter().enumerate().filter(|(at, _)| self.is_transposed(*at)) {
+            let _ = writeln!(
+                text,
+                "        {name}_tile[e / SIDE * (SIDE + 1) + e % SIDE] = *(const {} *)((const char *){name} + {});",
+                storage_type(*dtype),
+                place(at + 1)
+            );
+        }
+        let _ = write!(
+            text,
+            "      }}\n    }}\n    __syncthreads();\n\
+             \x20   #pragma unroll\n    for (unsigned int e = threadIdx.x; e < SIDE * SIDE; e += {TRANSPOSE_TILE_THREADS}) {{\n\
+             \x20     const {index} r = row + e / SIDE, c = column + e % SIDE;\n\
+             \x20     if (r < dims.size[{axis}] && c < dims.size[{last}]) {{\n"
+        );
+        let element = |name: &str| {
+            let at = operands.iter().position(|(other, _)| *other == name).unwrap_or(0);
+            match self.is_transposed(at) {
+                true => format!("{name}_tile[e % SIDE * (SIDE + 1) + e / SIDE]"),
+                false => {
+                    format!("*(const {} *)((const char *){name} + {})", storage_type(operands[at].1), place(at + 1))
+                }
+            }
+        };
+        let _ = writeln!(
+            text,
+            "        *({} *)((char *)out + {}) = {};\n      }}\n    }}\n    __syncthreads();\n  }}",
+            storage_type(out),
+            place(0),
+            value(&element)
+        );
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tile_count_covers_both_tiled_axes_and_the_others() {
+        let tile = TransposeTile { axis: 0, transposed: 1, side: 32 };
+        assert_eq!(tile.n_tiles(&[33, 64]), 4);
+        assert_eq!(TransposeTile { axis: 1, ..tile }.n_tiles(&[3, 33, 1]), 6);
+    }
+
+    #[test]
+    fn only_transposed_operands_pass_through_shared_memory() {
+        let space = IndexSpace { ndim: 2, wide: false };
+        let tile = TransposeTile { axis: 0, transposed: 2, side: 32 };
+        let operands = [("x", DType::F32), ("y", DType::F32)];
+        let text =
+            tile.kernel_body(space, DType::F32, &operands, |element| format!("{} + {}", element("x"), element("y")));
+        assert!(text.contains("y_tile[e / SIDE * (SIDE + 1) + e % SIDE] ="), "{text}");
+        assert!(!text.contains("x_tile") && text.contains("+ y_tile[e % SIDE * (SIDE + 1) + e / SIDE];"), "{text}");
+    }
+}

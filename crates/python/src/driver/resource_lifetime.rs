@@ -1,0 +1,217 @@
+//! What all that can be given back has in common: `close()`, the `with` statement, and being dropped
+//! with the interpreter released.
+
+use pyo3::PyResult;
+use pyo3::exceptions::PyRuntimeError;
+use std::ops::Deref;
+use std::sync::OnceLock;
+
+/// Methods of a class, `close(py)` among them; the end of a `with` statement calls it.
+macro_rules! context_manager_methods {
+    ($class:ident; $($body:tt)*) => {
+        #[::pyo3::pymethods]
+        impl $class {
+            $($body)*
+
+            fn __enter__(slf: ::pyo3::Bound<'_, Self>) -> ::pyo3::Bound<'_, Self> {
+                slf
+            }
+
+            #[pyo3(signature = (*_exception))]
+            fn __exit__(
+                &self,
+                py: ::pyo3::Python<'_>,
+                _exception: &::pyo3::Bound<'_, ::pyo3::types::PyTuple>,
+            ) -> ::pyo3::PyResult<()> {
+                self.close(py)
+            }
+        }
+    };
+}
+
+/// Methods of a class, with the freeing method of upstream's name, which is an error the second time;
+/// `close()`, which is not; and the `with` statement.
+macro_rules! resource_methods {
+    ($class:ident, free = $free:ident, is_freed = |$a:ident| $is_freed:expr, release = |$b:ident| $release:expr; $($body:tt)*) => {
+        $crate::driver::resource_lifetime::context_manager_methods! { $class;
+            $($body)*
+
+            /// Give the memory back now. A second time is a `LogicError`.
+            fn $free(&self, py: ::pyo3::Python<'_>) -> ::pyo3::PyResult<()> {
+                let $b = &self.0;
+                $crate::errors::OrRaise::or_raise(py.detach(|| $release))
+            }
+
+            /// Give the memory back now, if that was not done before.
+            fn close(&self, py: ::pyo3::Python<'_>) -> ::pyo3::PyResult<()> {
+                let $a = &self.0;
+                if $is_freed { Ok(()) } else { self.$free(py) }
+            }
+        }
+    };
+}
+
+/// Methods of a class whose core object can be closed, any number of times; `with` closes it at the end.
+macro_rules! closeable_methods {
+    ($class:ident; $($body:tt)*) => {
+        $crate::driver::resource_lifetime::context_manager_methods! { $class;
+            $($body)*
+
+            fn close(&self, py: ::pyo3::Python<'_>) -> ::pyo3::PyResult<()> {
+                $crate::errors::OrRaise::or_raise(py.detach(|| self.0.close()))
+            }
+
+            #[getter]
+            fn is_closed(&self) -> bool {
+                self.0.is_closed()
+            }
+        }
+    };
+}
+
+pub(crate) use {closeable_methods, context_manager_methods, resource_methods};
+
+/// Frees memory with the interpreter released: the driver may wait for work that another thread, which
+/// wants the interpreter, has to do. At the interpreter's end the memory is left to its drop.
+pub(crate) fn free_with_gil_released(free: impl FnOnce() + Send) {
+    let _ = ::pyo3::Python::try_attach(|py| py.detach(free));
+}
+
+/// A value that is dropped with the interpreter released, as what Python objects are made of: the driver
+/// may wait for work that another thread, which wants the interpreter, has to do, and so may the lock of
+/// a context.
+pub(crate) struct DropDetached<T: Send>(LateInit<T>);
+
+impl<T: Send> Default for DropDetached<T> {
+    fn default() -> Self {
+        Self(LateInit::default())
+    }
+}
+
+impl<T: Send> DropDetached<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(LateInit::new(value))
+    }
+
+    /// What `__init__` puts in place.
+    pub(crate) fn init_value(&self, value: T) -> PyResult<()> {
+        self.0.init_value(value)
+    }
+}
+
+impl<T: Send> Deref for DropDetached<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Send + PartialEq> PartialEq for DropDetached<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<T: Send> Drop for DropDetached<T> {
+    fn drop(&mut self) {
+        if let Some(value) = self.0.take_value() {
+            free_with_gil_released(move || drop(value));
+        }
+    }
+}
+
+/// A value that is there from the beginning where Rust code makes the object, and that `__init__` puts in place where
+/// Python does, so that subclasses may have constructors with other arguments.
+pub(crate) enum LateInit<T> {
+    Made(T),
+    FromInit(OnceLock<T>),
+}
+
+impl<T> Default for LateInit<T> {
+    fn default() -> Self {
+        Self::FromInit(OnceLock::new())
+    }
+}
+
+impl<T> LateInit<T> {
+    #[inline]
+    pub(crate) fn new(value: T) -> Self {
+        Self::Made(value)
+    }
+
+    /// Puts the value in place, or gives it back if there was one.
+    #[inline]
+    pub(crate) fn set_once(&self, value: T) -> Result<(), T> {
+        match self {
+            Self::Made(_) => Err(value),
+            Self::FromInit(cell) => cell.set(value),
+        }
+    }
+
+    pub(crate) fn init_value(&self, value: T) -> PyResult<()> {
+        self.set_once(value).map_err(|_| PyRuntimeError::new_err("__init__ was called a second time"))
+    }
+
+    /// The value, if `__init__` was called.
+    #[inline]
+    pub(crate) fn get(&self) -> Option<&T> {
+        match self {
+            Self::Made(value) => Some(value),
+            Self::FromInit(cell) => cell.get(),
+        }
+    }
+
+    fn take_value(&mut self) -> Option<T> {
+        match std::mem::take(self) {
+            Self::Made(value) => Some(value),
+            Self::FromInit(cell) => cell.into_inner(),
+        }
+    }
+}
+
+impl<T> Deref for LateInit<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        self.get().unwrap_or_else(|| panic_uninitialised())
+    }
+}
+
+/// Arrives in Python as an exception: only a subclass whose `__init__` forgets its base gets here.
+#[cold]
+pub(crate) fn panic_uninitialised() -> ! {
+    std::panic::resume_unwind(Box::new("a subclass has to call __init__ of its base class before the object is used"))
+}
+
+/// `__new__` of a class that `__init__` fills: it takes whatever a subclass' constructor takes.
+macro_rules! impl_new_for_init {
+    ($class:ident, $signature:literal) => {
+        #[::pyo3::pymethods]
+        impl $class {
+            #[new]
+            #[pyo3(signature = (*_args, **_kwargs), text_signature = $signature)]
+            fn new(
+                _args: &::pyo3::Bound<'_, ::pyo3::types::PyTuple>,
+                _kwargs: Option<&::pyo3::Bound<'_, ::pyo3::types::PyDict>>,
+            ) -> Self {
+                Self(Default::default())
+            }
+        }
+    };
+}
+
+/// How a Python class of one core object is made.
+macro_rules! impl_from_core {
+    ($class:ident over $inner:ty) => {
+        impl From<$inner> for $class {
+            fn from(value: $inner) -> Self {
+                Self($crate::driver::resource_lifetime::DropDetached::new(value))
+            }
+        }
+    };
+}
+
+pub(crate) use {impl_from_core, impl_new_for_init};

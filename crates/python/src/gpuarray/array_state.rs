@@ -1,0 +1,305 @@
+//! What an array object holds, and its attributes.
+//!
+//! Establishes: what a reference to the contents shows does not change as long as the reference is held. The first
+//! contents stay for the life of the object; those that attributes put in their place are counted by their users. So
+//! arrays whose attributes nobody sets, which are nearly all, cost their users no count.
+
+use super::dtypes::{dtype_of_descr, parse_numpy_dtype};
+use super::memory::{ForeignBuffer, buffer_capacity_bytes};
+use super::operands::parse_shape;
+use super::strided_layout;
+use crate::device_pointer::DevicePtr;
+use crate::driver::pool::PyPooledDeviceAllocation;
+use crate::driver::resource_lifetime::{LateInit, panic_uninitialised};
+use numpy::PyArrayDescr;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rtcg::DeviceBuffer;
+use rtcg::array::{DType, GpuArray, Layout, Order};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What an array object holds.
+pub(crate) struct ArrayState {
+    pub(crate) array: GpuArray,
+    /// NumPy's dtype of records; the core knows only their size.
+    pub(super) record: Option<Py<PyArrayDescr>>,
+    pub(super) base: Option<Py<PyAny>>,
+    pub(super) allocator: Option<Py<PyAny>>,
+    /// Numbers that a program has set. The array itself goes by its shape.
+    pub(super) sizes: Option<Box<AssignedSizes>>,
+}
+
+#[derive(Clone, Copy, Default)]
+pub(super) struct AssignedSizes {
+    size: Option<usize>,
+    mem_size: Option<usize>,
+    nbytes: Option<usize>,
+}
+
+impl ArrayState {
+    pub(super) fn from_array(array: GpuArray) -> Self {
+        Self { array, record: None, base: None, allocator: None, sizes: None }
+    }
+
+    /// The record for an array of the same elements.
+    pub(super) fn record_descr_for(&self, py: Python<'_>, dtype: DType) -> Option<Py<PyArrayDescr>> {
+        self.record.as_ref().filter(|_| dtype == self.array.dtype()).map(|record| record.clone_ref(py))
+    }
+
+    pub(super) fn clone_allocator(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.allocator.as_ref().map(|allocator| allocator.clone_ref(py))
+    }
+
+    /// The same but for the array.
+    fn with_array(&self, py: Python<'_>, array: GpuArray) -> Self {
+        let clone = |object: &Option<Py<PyAny>>| object.as_ref().map(|object| object.clone_ref(py));
+        let record = self.record.as_ref().map(|record| record.clone_ref(py));
+        Self { array, record, base: clone(&self.base), allocator: clone(&self.allocator), sizes: self.sizes.clone() }
+    }
+
+    /// The same elements' memory in another layout, which must lie inside it where its size is known.
+    fn with_layout(&self, py: Python<'_>, layout: Layout, dtype: DType, name: &str) -> PyResult<Self> {
+        let (low, high) = layout.byte_extent(dtype.itemsize());
+        if let Some(room) = buffer_capacity_bytes(&self.array)
+            && layout.size() > 0
+            && (low < 0 || high > room as isize)
+        {
+            return Err(PyValueError::new_err(format!(
+                "{name}: an array of shape {} and strides {} of {dtype} does not fit into its {room} bytes of memory; \
+                 set gpudata first",
+                rtcg::array::PythonTuple(&layout.shape),
+                rtcg::array::PythonTuple(&layout.strides)
+            )));
+        }
+        let array = GpuArray::from_buffer(self.array.context(), self.array.buffer().cloned(), layout, dtype);
+        Ok(self.with_array(py, array))
+    }
+}
+
+/// An array on the device.
+#[pyclass(name = "GPUArray", module = "rtcg.numpy", frozen, subclass, weakref, dict)]
+#[derive(Default)]
+pub(crate) struct PyGpuArray {
+    /// The first contents: of results they are there from the beginning.
+    first: LateInit<ArrayState>,
+    is_replaced: AtomicBool,
+    replacement: Mutex<Option<Arc<ArrayState>>>,
+}
+
+impl From<ArrayState> for PyGpuArray {
+    #[inline]
+    fn from(contents: ArrayState) -> Self {
+        let (is_replaced, replacement) = (AtomicBool::new(false), Mutex::new(None));
+        Self { first: LateInit::new(contents), is_replaced, replacement }
+    }
+}
+
+/// A reference to the contents of an array object.
+pub(crate) enum ArrayStateRef<'a> {
+    First(&'a ArrayState),
+    Later(Arc<ArrayState>),
+}
+
+impl Deref for ArrayStateRef<'_> {
+    type Target = ArrayState;
+
+    #[inline]
+    fn deref(&self) -> &ArrayState {
+        match self {
+            Self::First(contents) => contents,
+            Self::Later(contents) => contents,
+        }
+    }
+}
+
+impl PyGpuArray {
+    /// What the object holds, if that is what it held from the beginning.
+    #[inline]
+    pub(crate) fn initial_state(&self) -> Option<&ArrayState> {
+        if self.is_replaced.load(Ordering::Acquire) { None } else { self.first.get() }
+    }
+
+    #[cold]
+    fn replaced_state(&self) -> ArrayStateRef<'_> {
+        let replacement = self.replacement.lock().unwrap_or_else(PoisonError::into_inner);
+        replacement.clone().map_or_else(|| panic_uninitialised(), ArrayStateRef::Later)
+    }
+
+    /// What the object holds now.
+    #[inline]
+    pub(crate) fn current_state(&self) -> ArrayStateRef<'_> {
+        self.initial_state().map_or_else(|| self.replaced_state(), ArrayStateRef::First)
+    }
+
+    /// Puts `current_state` in the place of what was there.
+    pub(super) fn replace_state(&self, contents: ArrayState) {
+        let Err(contents) = self.first.set_once(contents) else { return };
+        let new = Some(Arc::new(contents));
+        let old = std::mem::replace(&mut *self.replacement.lock().unwrap_or_else(PoisonError::into_inner), new);
+        self.is_replaced.store(true, Ordering::Release);
+        drop(old);
+    }
+
+    /// Replaces one of the numbers that a program may set.
+    fn update_assigned_sizes(&self, py: Python<'_>, change: impl FnOnce(&mut AssignedSizes)) {
+        let old = self.current_state();
+        let mut new = old.with_array(py, old.array.clone());
+        change(new.sizes.get_or_insert_default());
+        self.replace_state(new);
+    }
+}
+
+/// A layout of another shape: dense ones stay so, in their order, others keep their strides.
+fn reshaped_layout(old: &Layout, shape: &[usize], itemsize: usize) -> Layout {
+    let order = old.order(itemsize);
+    if order.is_none() && shape.len() == old.ndim() {
+        return Layout { shape: shape.into(), ..old.clone() };
+    }
+    Layout { offset: old.offset, ..Layout::contiguous(shape, itemsize, order.unwrap_or(Order::C)) }
+}
+
+#[pymethods]
+impl PyGpuArray {
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.current_state().array.shape())
+    }
+
+    #[setter]
+    fn set_shape(&self, shape: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (py, old, shape) = (shape.py(), self.current_state(), parse_shape(shape)?);
+        let layout = reshaped_layout(old.array.layout(), &shape, old.array.itemsize());
+        self.replace_state(old.with_layout(py, layout, old.array.dtype(), "shape")?);
+        Ok(())
+    }
+
+    #[getter]
+    fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.current_state().array.strides())
+    }
+
+    #[setter]
+    fn set_strides(&self, py: Python<'_>, strides: Vec<isize>) -> PyResult<()> {
+        let old = self.current_state();
+        let layout = strided_layout(old.array.shape(), strides, old.array.itemsize(), true)?;
+        let layout = Layout { offset: old.array.layout().offset, ..layout };
+        self.replace_state(old.with_layout(py, layout, old.array.dtype(), "strides")?);
+        Ok(())
+    }
+
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDescr>> {
+        self.array_descr(py)
+    }
+
+    /// The same shape of other elements; strides stay where the element's size does.
+    #[setter]
+    fn set_dtype(&self, dtype: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (py, old) = (dtype.py(), self.current_state());
+        let descr = parse_numpy_dtype(py, dtype)?;
+        let dtype = dtype_of_descr(&descr)?;
+        let layout = match dtype.itemsize() == old.array.itemsize() {
+            true => old.array.layout().clone(),
+            false => {
+                let order = old.array.layout().order(old.array.itemsize()).unwrap_or(Order::C);
+                let layout = Layout::contiguous(old.array.shape(), dtype.itemsize(), order);
+                Layout { offset: old.array.layout().offset, ..layout }
+            }
+        };
+        let record = matches!(dtype, DType::Void(_)).then(|| descr.unbind());
+        self.replace_state(ArrayState { record, ..old.with_layout(py, layout, dtype, "dtype")? });
+        Ok(())
+    }
+
+    #[getter]
+    fn size(&self) -> usize {
+        let contents = self.current_state();
+        contents.sizes.as_ref().and_then(|sizes| sizes.size).unwrap_or_else(|| contents.array.size())
+    }
+
+    #[setter(size)]
+    fn set_size_number(&self, py: Python<'_>, size: usize) {
+        self.update_assigned_sizes(py, |sizes| sizes.size = Some(size));
+    }
+
+    #[getter]
+    fn mem_size(&self) -> usize {
+        let contents = self.current_state();
+        contents.sizes.as_ref().and_then(|sizes| sizes.mem_size).unwrap_or_else(|| contents.array.size())
+    }
+
+    #[setter]
+    fn set_mem_size(&self, py: Python<'_>, mem_size: usize) {
+        self.update_assigned_sizes(py, |sizes| sizes.mem_size = Some(mem_size));
+    }
+
+    #[getter]
+    fn nbytes(&self) -> usize {
+        let contents = self.current_state();
+        contents.sizes.as_ref().and_then(|sizes| sizes.nbytes).unwrap_or_else(|| contents.array.nbytes())
+    }
+
+    #[setter]
+    fn set_nbytes(&self, py: Python<'_>, nbytes: usize) {
+        self.update_assigned_sizes(py, |sizes| sizes.nbytes = Some(nbytes));
+    }
+
+    #[getter]
+    fn base(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.current_state().base.as_ref().map(|base| base.clone_ref(py))
+    }
+
+    #[setter]
+    fn set_base(&self, py: Python<'_>, base: Option<Py<PyAny>>) {
+        let old = self.current_state();
+        self.replace_state(ArrayState { base, ..old.with_array(py, old.array.clone()) });
+    }
+
+    #[getter]
+    fn allocator(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.current_state().clone_allocator(py)
+    }
+
+    #[setter]
+    fn set_allocator(&self, py: Python<'_>, allocator: Option<Py<PyAny>>) {
+        let old = self.current_state();
+        self.replace_state(ArrayState { allocator, ..old.with_array(py, old.array.clone()) });
+    }
+
+    /// The memory: a `DeviceAllocation`, what the allocator gave, an address for views, or None without elements.
+    #[getter]
+    fn gpudata<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let contents = self.current_state();
+        let Some(buffer) = contents.array.buffer() else { return Ok(None) };
+        let address = || Ok(Some(self.ptr().into_pyobject(py)?.into_any()));
+        if contents.base.is_some() && contents.array.layout().offset != 0 {
+            return address();
+        }
+        let any = buffer.clone().as_any();
+        let any = match any.downcast::<DeviceBuffer>() {
+            Ok(own) => {
+                return Ok(Some(Bound::new(py, PyPooledDeviceAllocation(own))?.into_any()));
+            }
+            Err(other) => other,
+        };
+        if contents.array.layout().offset != 0 {
+            return address();
+        }
+        Ok(any.downcast::<ForeignBuffer>().ok().map(|foreign| foreign.owner.bind(py).clone()))
+    }
+
+    /// Other memory, in which the array begins: anything that stands for a device address. It is kept alive.
+    #[setter]
+    fn set_gpudata(&self, gpudata: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (py, old) = (gpudata.py(), self.current_state());
+        let ptr = if gpudata.is_none() { 0 } else { gpudata.extract::<DevicePtr>()?.0 };
+        let layout = Layout { offset: 0, ..old.array.layout().clone() };
+        let buffer = ForeignBuffer::from_address(ptr, gpudata.clone());
+        let array = GpuArray::from_buffer(old.array.context(), Some(buffer), layout, old.array.dtype());
+        self.replace_state(old.with_array(py, array));
+        Ok(())
+    }
+}

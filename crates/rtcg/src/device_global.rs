@@ -1,0 +1,105 @@
+//! Variables of a program, read and written as slices.
+
+// Reads and writes stay inside the variable, whose size the driver tells.
+#![allow(unsafe_code)]
+
+use crate::context::{Context, Module};
+use crate::error::Result;
+use crate::memory::Element;
+use rtcg_driver::sys::CUresult;
+use rtcg_driver::{CUdeviceptr, Error, memory};
+use std::marker::PhantomData;
+
+/// A `__device__` or `__constant__` variable, as `len` elements of one type. Holds its module.
+#[derive(Debug, Clone)]
+pub struct DeviceGlobal<T> {
+    ctx: Context,
+    _module: Module,
+    ptr: CUdeviceptr,
+    len: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> DeviceGlobal<T> {
+    pub(crate) fn new(ctx: &Context, module: &Module, name: &str, ptr: CUdeviceptr, nbytes: usize) -> Result<Self> {
+        let size = size_of::<T>();
+        if !nbytes.is_multiple_of(size) {
+            let kind = std::any::type_name::<T>();
+            let detail = format!("'{name}' has {nbytes} bytes, which is no whole number of {kind} ({size} bytes each)");
+            return Err(Error::new("cuModuleGetGlobal", CUresult::CUDA_ERROR_INVALID_VALUE, detail).into());
+        }
+        let (ctx, _module) = (ctx.clone(), module.clone());
+        Ok(Self { ctx, _module, ptr, len: nbytes / size, element: PhantomData })
+    }
+
+    /// Its address on the device.
+    pub fn ptr(&self) -> CUdeviceptr {
+        self.ptr
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    fn checked_address(&self, call: &'static str, start: usize, len: usize) -> Result<CUdeviceptr> {
+        if start.checked_add(len).is_none_or(|end| end > self.len) {
+            let detail = format!("elements {start} to {} of a variable of {}", start.saturating_add(len), self.len);
+            return Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_VALUE, detail).into());
+        }
+        Ok(self.ptr + (start * size_of::<T>()) as u64)
+    }
+
+    /// All elements; waits.
+    ///
+    /// # Errors
+    /// When a kernel failed since the last time.
+    pub fn to_vec(&self) -> Result<Vec<T>> {
+        let mut host = vec![T::ZERO; self.len];
+        self.read(0, &mut host)?;
+        Ok(host)
+    }
+
+    /// Elements from `start` on; waits.
+    ///
+    /// # Errors
+    /// When they are not all there.
+    pub fn read(&self, start: usize, host: &mut [T]) -> Result<()> {
+        let ptr = self.checked_address("cuMemcpyDtoH", start, host.len())?;
+        // SAFETY: the range lies inside the variable, whose module is held.
+        self.ctx.enter(|| unsafe { memory::memcpy_dtoh(T::as_bytes_mut(host), ptr) })
+    }
+
+    /// Overwrites elements from `start` on; waits.
+    ///
+    /// # Errors
+    /// When they are not all there.
+    pub fn write(&self, start: usize, host: &[T]) -> Result<()> {
+        let ptr = self.checked_address("cuMemcpyHtoD", start, host.len())?;
+        // SAFETY: as above.
+        self.ctx.enter(|| unsafe { memory::memcpy_htod(ptr, T::as_bytes(host)) })
+    }
+
+    /// The first element, which for a scalar is the variable.
+    ///
+    /// # Errors
+    /// When it is empty.
+    pub fn get(&self) -> Result<T> {
+        let mut host = [T::ZERO];
+        self.read(0, &mut host)?;
+        Ok(host[0])
+    }
+
+    /// Sets the first element.
+    ///
+    /// # Errors
+    /// When it is empty.
+    pub fn set(&self, value: T) -> Result<()> {
+        self.write(0, &[value])
+    }
+}

@@ -1,0 +1,248 @@
+//! Memory in stream order, and memory pools.
+//!
+//! An allocation in stream order is there when the call returns, which is earlier than asked for;
+//! a free happens when it reaches the head of the stream.
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+use rtcg_cuda_sys::*;
+
+use super::memory::alloc_with_retry;
+use super::{Handle, driver_functions, unsupported_feature, write_out};
+use crate::context::Context;
+use crate::device::{self, Device, device_by_ordinal};
+use crate::driver::{self, POOLS, stream_and_context};
+use crate::driver_objects::MemoryPool;
+use crate::error::{Res, ResultCode, ensure};
+use crate::graph::{self, GraphMemory, NodeAction, capture};
+use crate::memory::heap::MemoryKind;
+use crate::memory::ipc::{self, IpcRecord, SharedBlock};
+use crate::stream::{OperationWork, Stream, StreamPoints};
+
+/// The default pool of a device, made when it is first asked for.
+fn default_pool(device: &Device) -> Res<u64> {
+    static DEFAULT_POOLS: OnceLock<Vec<Res<u64>>> = OnceLock::new();
+    let make =
+        |d: &Device| POOLS.insert_with(|_| Arc::new(MemoryPool::new(d.ordinal, 0, true))).map(|(handle, _)| handle);
+    DEFAULT_POOLS.get_or_init(|| device::virtual_devices().iter().map(make).collect())[device.ordinal as usize].clone()
+}
+
+fn current_pool(device: &Device) -> Res<u64> {
+    match device.pool.load(Ordering::Acquire) {
+        0 => default_pool(device),
+        handle if POOLS.get_object(handle).is_ok() => Ok(handle),
+        _ => default_pool(device),
+    }
+}
+
+fn alloc_from_pool(ctx: &Context, size: usize, pool_handle: u64) -> Res<u64> {
+    let pool = POOLS.get_object_or(pool_handle, ResultCode::INVALID_VALUE)?;
+    ensure(pool.device == ctx.device.ordinal && pool.imported == 0, ResultCode::INVALID_VALUE)?;
+    if size == 0 {
+        // As on a real driver; freeing the null pointer is success, too.
+        return Ok(0);
+    }
+    let block = alloc_with_retry(ctx, size, MemoryKind::Device, pool_handle, 0)?;
+    if let Err(error) = pool.charge_allocation(block.charged) {
+        // The block was not charged to the pool, so it must not be given back to it.
+        let freed = driver::device_heap()?.free_block(block.start)?;
+        ctx.device.uncharge_memory(freed.charged);
+        return Err(error);
+    }
+    Ok(block.start)
+}
+
+/// The address of an allocation node if the stream is capturing.
+fn capture_alloc_node(ctx: &Context, stream: &Stream, size: usize) -> Res<Option<u64>> {
+    if size == 0 && capture::capture_of_stream(stream).is_some() {
+        return Ok(Some(0));
+    }
+    let mut start = 0;
+    let params = CUDA_MEM_ALLOC_NODE_PARAMS { bytesize: size, ..Default::default() };
+    let captured = capture::capture_operation(stream, || {
+        let memory = GraphMemory::new(ctx, params)?;
+        start = memory.start;
+        Ok(NodeAction::Alloc(memory))
+    })?;
+    Ok(captured.then_some(start))
+}
+
+/// The device of a location, which must be one.
+///
+/// # Safety
+/// `location` is null or valid.
+unsafe fn device_of_location(location: *const CUmemLocation) -> Res<&'static Device> {
+    // SAFETY: this function's contract.
+    let location = unsafe { location.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
+    ensure(location.type_ == CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, ResultCode::NOT_SUPPORTED)?;
+    device_by_ordinal(location.id)
+}
+
+fn set_current_pool(device: &Device, pool: CUmemoryPool) -> Res {
+    let found = POOLS.get_object_or(pool.handle_number(), ResultCode::INVALID_VALUE)?;
+    ensure(found.device == device.ordinal && found.imported == 0, ResultCode::INVALID_VALUE)?;
+    device.pool.store(pool.handle_number(), Ordering::Release);
+    Ok(())
+}
+
+driver_functions! {
+    fn cuMemAllocAsync(dptr: *mut CUdeviceptr, bytesize: usize, hStream: CUstream) {
+        ensure(!dptr.is_null(), ResultCode::INVALID_VALUE)?;
+        let (context, stream) = stream_and_context(hStream.handle_number())?;
+        if let Some(start) = capture_alloc_node(&context, &stream, bytesize)? {
+            return write_out(dptr, start);
+        }
+        capture::refuse_call_unsafe_in_capture()?;
+        write_out(dptr, alloc_from_pool(&context, bytesize, current_pool(context.device)?)?)
+    }
+
+    fn cuMemAllocFromPoolAsync(dptr: *mut CUdeviceptr, bytesize: usize, pool: CUmemoryPool, hStream: CUstream) {
+        ensure(!dptr.is_null(), ResultCode::INVALID_VALUE)?;
+        let (context, stream) = stream_and_context(hStream.handle_number())?;
+        if let Some(start) = capture_alloc_node(&context, &stream, bytesize)? {
+            return write_out(dptr, start);
+        }
+        capture::refuse_call_unsafe_in_capture()?;
+        write_out(dptr, alloc_from_pool(&context, bytesize, pool.handle_number())?)
+    }
+
+    fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) {
+        let (context, stream) = stream_and_context(hStream.handle_number())?;
+        if dptr == 0 {
+            return Ok(());
+        }
+        if capture::capture_operation(&stream, || Ok(NodeAction::Free(dptr)))? {
+            return Ok(());
+        }
+        capture::refuse_call_unsafe_in_capture()?;
+        if graph::memory::find_allocation(dptr).is_some() {
+            let release = move || graph::memory::release_allocation(dptr).unwrap_or(Ok(()));
+            stream.submit_operation(&context, StreamPoints::new(), OperationWork::CleanUp(Box::new(release)));
+            return Ok(());
+        }
+        let block = driver::device_heap()?.find_block(dptr).filter(|b| {
+            b.start == dptr && b.kind != MemoryKind::Host && (b.kind != MemoryKind::Imported || b.owner.pool != 0)
+        });
+        ensure(block.is_some(), ResultCode::INVALID_VALUE)?;
+        if let Some(_turn) = stream.try_run_inline(&context) {
+            return driver::free_block(dptr);
+        }
+        stream.submit_operation(&context, StreamPoints::new(), OperationWork::CleanUp(Box::new(move || driver::free_block(dptr))));
+        Ok(())
+    }
+
+    fn cuDeviceGetDefaultMemPool(pool_out: *mut CUmemoryPool, dev: CUdevice) {
+        write_out(pool_out, CUmemoryPool::from_handle_number(default_pool(device_by_ordinal(dev)?)?))
+    }
+
+    fn cuDeviceGetMemPool(pool: *mut CUmemoryPool, dev: CUdevice) {
+        write_out(pool, CUmemoryPool::from_handle_number(current_pool(device_by_ordinal(dev)?)?))
+    }
+
+    fn cuDeviceSetMemPool(dev: CUdevice, pool: CUmemoryPool) {
+        set_current_pool(device_by_ordinal(dev)?, pool)
+    }
+
+    fn cuMemGetDefaultMemPool(pool_out: *mut CUmemoryPool, location: *mut CUmemLocation, type_: CUmemAllocationType) {
+        ensure(type_ == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, ResultCode::NOT_SUPPORTED)?;
+        write_out(pool_out, CUmemoryPool::from_handle_number(default_pool(device_of_location(location)?)?))
+    }
+
+    fn cuMemGetMemPool(pool: *mut CUmemoryPool, location: *mut CUmemLocation, type_: CUmemAllocationType) {
+        ensure(type_ == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, ResultCode::NOT_SUPPORTED)?;
+        write_out(pool, CUmemoryPool::from_handle_number(current_pool(device_of_location(location)?)?))
+    }
+
+    fn cuMemSetMemPool(location: *mut CUmemLocation, type_: CUmemAllocationType, pool: CUmemoryPool) {
+        ensure(type_ == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, ResultCode::NOT_SUPPORTED)?;
+        set_current_pool(device_of_location(location)?, pool)
+    }
+
+    fn cuMemPoolCreate(pool: *mut CUmemoryPool, poolProps: *const CUmemPoolProps) {
+        ensure(!pool.is_null(), ResultCode::INVALID_VALUE)?;
+        capture::refuse_call_unsafe_in_capture()?;
+        let props = poolProps.as_ref().ok_or(ResultCode::INVALID_VALUE)?;
+        ensure(props.allocType == CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, ResultCode::INVALID_VALUE)?;
+        if props.handleTypes.0 > 1 {
+            return Err(unsupported_feature("handles of memory pools other than file descriptors"));
+        }
+        let device = device_of_location(&raw const props.location)?;
+        let mut made = MemoryPool::new(device.ordinal, props.maxSize as u64, false);
+        if props.handleTypes.0 == 1 {
+            let place = SharedBlock { device: u64::from(device.ordinal), ..SharedBlock::default() };
+            made.ipc_record = Some(IpcRecord::new(ipc::IpcKind::Pool, place)?);
+        }
+        let (handle, _) = POOLS.insert_with(|_| Arc::new(made))?;
+        write_out(pool, CUmemoryPool::from_handle_number(handle))
+    }
+
+    fn cuMemPoolDestroy(pool: CUmemoryPool) {
+        let found = POOLS.get_object_or(pool.handle_number(), ResultCode::INVALID_VALUE)?;
+        ensure(!found.is_default, ResultCode::INVALID_VALUE)?;
+        capture::refuse_call_unsafe_in_capture()?;
+        // Blocks that are still in use stay until they are freed.
+        POOLS.remove_object_or(pool.handle_number(), ResultCode::INVALID_VALUE).map(drop)
+    }
+
+    fn cuMemPoolTrimTo(pool: CUmemoryPool, minBytesToKeep: usize) {
+        let _ = minBytesToKeep;
+        POOLS.get_object_or(pool.handle_number(), ResultCode::INVALID_VALUE)?;
+        capture::refuse_call_unsafe_in_capture()?;
+        driver::device_heap()?.trim_free_pages();
+        Ok(())
+    }
+
+    fn cuMemPoolSetAttribute(pool: CUmemoryPool, attr: CUmemPool_attribute, value: *mut c_void) {
+        let pool = POOLS.get_object_or(pool.handle_number(), ResultCode::INVALID_VALUE)?;
+        ensure(!value.is_null(), ResultCode::INVALID_VALUE)?;
+        capture::refuse_call_unsafe_in_capture()?;
+        match attr.0 {
+            1..=3 => pool.reuse[attr.0 as usize - 1].store(value.cast::<c_int>().read_unaligned(), Ordering::Relaxed),
+            4 => pool.release_threshold.store(value.cast::<u64>().read_unaligned(), Ordering::Relaxed),
+            6 | 8 => {
+                ensure(value.cast::<u64>().read_unaligned() == 0, ResultCode::INVALID_VALUE)?;
+                pool.reset_high_water();
+            }
+            _ => return ResultCode::INVALID_VALUE.err(),
+        }
+        Ok(())
+    }
+
+    fn cuMemPoolGetAttribute(pool: CUmemoryPool, attr: CUmemPool_attribute, value: *mut c_void) {
+        let pool = POOLS.get_object_or(pool.handle_number(), ResultCode::INVALID_VALUE)?;
+        let (used, high) = pool.usage_and_peak();
+        match attr.0 {
+            1..=3 => write_out(value.cast::<c_int>(), pool.reuse[attr.0 as usize - 1].load(Ordering::Relaxed)),
+            4 => write_out(value.cast::<u64>(), pool.release_threshold.load(Ordering::Relaxed)),
+            // Memory is taken from the device block by block: what is used is what is reserved.
+            5 | 7 => write_out(value.cast::<u64>(), used),
+            6 | 8 => write_out(value.cast::<u64>(), high),
+            _ => ResultCode::INVALID_VALUE.err(),
+        }
+    }
+
+    fn cuMemPoolSetAccess(pool: CUmemoryPool, map: *const CUmemAccessDesc, count: usize) {
+        let pool = POOLS.get_object_or(pool.handle_number(), ResultCode::INVALID_VALUE)?;
+        ensure(count == 0 || !map.is_null(), ResultCode::INVALID_VALUE)?;
+        capture::refuse_call_unsafe_in_capture()?;
+        let mut access_rights = Vec::with_capacity(count);
+        for i in 0..count {
+            let right = map.add(i).read_unaligned();
+            let device = device_of_location(&raw const right.location)?;
+            let takes_own_access = device.ordinal == pool.device && right.flags != CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+            ensure(!takes_own_access, ResultCode::INVALID_VALUE)?;
+            access_rights.push((device.ordinal, right.flags));
+        }
+        // All virtual devices share one memory: only kernels that are checked look at this.
+        access_rights.into_iter().for_each(|(device, flags)| pool.set_pool_access(device, flags));
+        Ok(())
+    }
+
+    fn cuMemPoolGetAccess(flags: *mut CUmemAccess_flags, memPool: CUmemoryPool, location: *mut CUmemLocation) {
+        let pool = POOLS.get_object_or(memPool.handle_number(), ResultCode::INVALID_VALUE)?;
+        write_out(flags, pool.device_access(device_of_location(location)?.ordinal))
+    }
+}
