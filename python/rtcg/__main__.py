@@ -44,7 +44,7 @@ def main(arguments=None):
 
 
 def _run_with_package(parser, name, program):
-    from rtcg._run import run_program
+    from rtcg._run import run_python_program
 
     try:
         folder = _compat.package_folder(name)
@@ -53,7 +53,7 @@ def _run_with_package(parser, name, program):
     # Python processes that the program starts find the same modules.
     inherited = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = f"{folder}{os.pathsep}{inherited}" if inherited else folder
-    run_program(program, folder)
+    run_python_program(program, folder)
 
 
 def _provide_distribution(parser, name):

@@ -5,7 +5,7 @@ import runpy
 import sys
 
 
-def run_program(arguments, first=None):
+def run_python_program(arguments, first=None):
     """Run a program in this process, as ``__main__``.
 
     Parameters

@@ -12,7 +12,7 @@ rtcg.debug script.py``, see docs/debugging.md.
 
 import sys
 
-from rtcg._run import run_program
+from rtcg._run import run_python_program
 from rtcg.driver import set_debugging
 
 _USAGE = "usage: python -m rtcg.debug [-m] SCRIPT ARGUMENTS..."
@@ -33,7 +33,7 @@ def main(arguments=None):
         print(f"{_USAGE}\n\n{__doc__}")
         return
     set_debugging()
-    run_program(arguments)
+    run_python_program(arguments)
 
 
 if __name__ == "__main__":

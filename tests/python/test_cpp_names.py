@@ -225,7 +225,9 @@ def test_architectures_that_the_device_lacks(arch, monkeypatch):
     digits = int("".join(c for c in arch.partition("_")[2] if c.isdigit()))
     monkeypatch.setattr(compiler, "_compile_to_binary", lambda program: b"")
     monkeypatch.setattr(cuda, "module_from_buffer", lambda binary: None)
-    monkeypatch.setattr(compiler._native, "Program", lambda *wishes: type("P", (), {"register_source": lambda self, m: None})())
+    monkeypatch.setattr(
+        compiler._native, "Program", lambda *wishes: type("P", (), {"register_source": lambda self, m: None})()
+    )
     if divmod(digits, 10) > device.compute_capability():
         with pytest.warns(UserWarning, match=f"trying to compile for {arch}"):
             SourceModule("", arch=arch)

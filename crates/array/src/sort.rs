@@ -146,7 +146,7 @@ fn radix_sort(source: &GpuArray, rows: usize, descending: bool, indices: bool) -
         let places_at = places.as_ref().map_or(0, |places| places.first_element_address() + (row * n * 8) as u64);
         let between =
             between.as_ref().map_or([0; 2], |both| [both[0].first_element_address(), both[1].first_element_address()]);
-        let row_of = RadixRow {
+        let row_of = RadixSortBuffers {
             source: source.first_element_address() + (row * row_bytes) as u64,
             keys,
             places: places_at,
@@ -160,7 +160,7 @@ fn radix_sort(source: &GpuArray, rows: usize, descending: bool, indices: bool) -
 
 /// A row that is sorted by digits: addresses of what is read, of the result and the memory beside it, of
 /// the places as they are returned and of those in between.
-struct RadixRow {
+struct RadixSortBuffers {
     source: u64,
     keys: [u64; 2],
     places: u64,
@@ -168,7 +168,7 @@ struct RadixRow {
     n: usize,
 }
 
-impl RadixRow {
+impl RadixSortBuffers {
     fn radix_sort_row(&self, like: &GpuArray, descending: bool, indices: bool) -> Result<()> {
         let (ctx, dtype) = (like.context(), like.dtype());
         let passes = dtype.itemsize();

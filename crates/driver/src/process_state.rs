@@ -26,8 +26,8 @@ pub(crate) fn is_forked_or_exiting() -> bool {
 /// Starts watching; called when the driver is initialised, so that a process that forks before
 /// that may use the driver in its child.
 pub(crate) fn install_fork_and_exit_handlers() {
-    static HANDLERS_INSTALLED: Once = Once::new();
-    HANDLERS_INSTALLED.call_once(register_handlers);
+    static FORK_AND_EXIT_HANDLERS: Once = Once::new();
+    FORK_AND_EXIT_HANDLERS.call_once(register_handlers);
 }
 
 #[cfg(unix)]

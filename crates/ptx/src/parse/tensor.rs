@@ -266,7 +266,7 @@ impl<'s> Parser<'s> {
         let (Some(role), Some(form)) = (role, WmmaLoadStore::read_modifiers(w)) else {
             return Err(m.invalid_combination());
         };
-        if !form.is_valid_for_role(role) {
+        if !form.is_valid_fragment_type(role) {
             return Err(m.invalid_combination());
         }
         let WmmaLoadStore { layout, shape, space, ty } = form;
@@ -280,7 +280,7 @@ impl<'s> Parser<'s> {
 
     fn parse_wmma_store(&mut self, m: &Modifiers<'s>, w: &mut ModifierList<'s>) -> ParseRuleResult<Inst> {
         let form = if w.eat_word("d") { WmmaLoadStore::read_modifiers(w) } else { None };
-        let Some(WmmaLoadStore { layout, shape, space, ty }) = form.filter(|f| f.is_valid_for_role(MatrixRole::D))
+        let Some(WmmaLoadStore { layout, shape, space, ty }) = form.filter(|f| f.is_valid_fragment_type(MatrixRole::D))
         else {
             return Err(m.invalid_combination());
         };
@@ -411,7 +411,7 @@ impl WmmaLoadStore {
         Some(WmmaLoadStore { layout, shape, space, ty })
     }
 
-    fn is_valid_for_role(&self, role: MatrixRole) -> bool {
+    fn is_valid_fragment_type(&self, role: MatrixRole) -> bool {
         let own = match role {
             MatrixRole::A => MatrixLayout::Row,
             MatrixRole::B => MatrixLayout::Col,
