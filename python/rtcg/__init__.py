@@ -5,9 +5,14 @@ arrays on the device; `rtcg.elementwise`, `rtcg.reduction` and `rtcg.scan` make 
 distribution ``rtcg-pycuda`` adds ``import pycuda`` for programs written for PyCUDA.
 """
 
+import os.path
+
 from rtcg import _native
 
 __version__ = _native.__version__
+
+# PTX of kernels that the array functions use again and again; `tools/prebuilt.py` makes it.
+_native.use_prebuilt_programs(os.path.join(os.path.dirname(__file__), "prebuilt.ptx"))
 
 
 # Modules that are imported when they are asked for. (`rtcg.autoinit`, which makes a context, is imported by name.)

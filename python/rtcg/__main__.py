@@ -9,7 +9,8 @@ from rtcg import _compat
 _USAGE = """python -m rtcg                               what this installation has (as python -m rtcg.info)
        python -m rtcg --as NAME PROGRAM ARGUMENTS   run a program (or -m MODULE) whose `import NAME` finds rtcg's
        python -m rtcg provide NAME                  let pip know the distribution NAME as installed, for packages that
-                                                    require it; `pip uninstall NAME` takes it back"""
+                                                    require it; `pip uninstall NAME` takes it back
+       python -m rtcg prepare [GROUP ...]           fill the caches with what array programs compile first"""
 
 
 def main(arguments=None):
@@ -32,6 +33,10 @@ def main(arguments=None):
         if len(arguments) != 2:
             parser.error("provide needs one name")
         _provide_distribution(parser, arguments[1])
+    elif arguments[:1] == ["prepare"]:
+        from rtcg import _prepare
+
+        _prepare.main(parser, arguments[1:])
     else:
         from rtcg import info
 

@@ -8,7 +8,7 @@ use crate::implicit_includes::IncludeContext;
 use crate::includes::{self, FileDependency, FileStamp, IncludeScan, SearchPath};
 use crate::options::{self, TranslatedOptions};
 use crate::request::{Artifact, BinaryKind, CompileRequest};
-use crate::{header_shims, implicit_includes, layout_attributes, lto, nvcc, nvrtc};
+use crate::{header_shims, implicit_includes, layout_attributes, lto, nvcc, nvrtc, prebuilt};
 use rtcg_cuda_sys::{NvJitLinkTable, NvrtcTable, pip_extra_for_cuda_version, trace};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -89,15 +89,21 @@ impl Compiler {
         let plan = CompilePlan::new(request)?;
         let key = plan.cache_key();
         let cache = CompileCache::open_cache(&request.cache);
-        if let Some(cache) = cache.as_ref().filter(|_| !plan.keeps_intermediate_files())
-            && let Some(artifact) = cache.find_artifact(&key, &|stored| plan.is_same_compiler(stored))
-        {
-            return Ok(artifact);
+        let prebuilt_key = plan.prebuilt_key().filter(|_| cache.is_some());
+        let cached = || {
+            let cache = cache.as_ref().filter(|_| !plan.keeps_intermediate_files())?;
+            cache.find_artifact(&key, &|stored| plan.is_same_compiler(stored))
+        };
+        let found = cached().or_else(|| prebuilt::find_program(prebuilt_key.as_ref()?));
+        let artifact = match (found, &plan.nvcc) {
+            (Some(artifact), _) => artifact,
+            (None, Some(name)) => plan.compile_with_nvcc(name, &key, cache.as_ref())?,
+            (None, None) => plan.compile_with_nvrtc(&key, cache.as_ref())?,
+        };
+        if let Some(key) = prebuilt_key {
+            prebuilt::record_program(&key, &artifact);
         }
-        match plan.nvcc.clone() {
-            Some(name) => plan.compile_with_nvcc(&name, &key, cache.as_ref()),
-            None => plan.compile_with_nvrtc(&key, cache.as_ref()),
-        }
+        Ok(artifact)
     }
 
     /// The compiler that a request with this `nvcc` would use.
@@ -188,6 +194,32 @@ impl<'a> CompilePlan<'a> {
 
     /// Everything known before compiling that can change the result.
     fn cache_key(&self) -> CacheKey {
+        let mut hasher = self.request_hasher();
+        hasher.hash_list(self.include_dirs.iter().map(|d| d.as_os_str().as_encoded_bytes()));
+        hasher.hash_field(self.nvcc.as_deref().unwrap_or_default().as_bytes());
+        hasher.hash_list(self.options.forced_includes.iter());
+        let more = if self.nvcc.is_some() { NVCC_ENVIRONMENT } else { &[] };
+        for variable in COMPILER_ENVIRONMENT.iter().chain(more) {
+            hasher.hash_field(std::env::var_os(variable).unwrap_or_default().as_encoded_bytes());
+        }
+        hasher.finish_key()
+    }
+
+    /// What a prebuilt program is found by; `None` if it depends on more than the request, or is more than PTX.
+    fn prebuilt_key(&self) -> Option<CacheKey> {
+        let includes_nothing = self.include_dirs.is_empty()
+            && self.options.forced_includes.is_empty()
+            && !self.request.source.contains("#include");
+        let is_plain = self.request.target.kind == BinaryKind::Ptx
+            && self.request.name_expressions.is_empty()
+            && self.nvcc.is_none()
+            && self.options.lto.is_none()
+            && !self.keeps_intermediate_files();
+        (includes_nothing && is_plain).then(|| self.request_hasher().finish_key())
+    }
+
+    /// A hasher of the request alone.
+    fn request_hasher(&self) -> KeyHasher {
         let request = self.request;
         let mut hasher = KeyHasher::default();
         hasher.hash_field(&header_shims::SHIMS_HASH.to_le_bytes());
@@ -201,16 +233,9 @@ impl<'a> CompilePlan<'a> {
         hasher.hash_field(&flags.map(u8::from));
         hasher.hash_field(self.arch.map(|a| a.to_string()).unwrap_or_default().as_bytes());
         hasher.hash_list(request.name_expressions.iter());
-        hasher.hash_list(self.include_dirs.iter().map(|d| d.as_os_str().as_encoded_bytes()));
-        hasher.hash_field(self.nvcc.as_deref().unwrap_or_default().as_bytes());
         let options = if self.nvcc.is_some() { &request.options } else { &self.options.nvrtc };
         hasher.hash_list(options.iter());
-        hasher.hash_list(self.options.forced_includes.iter());
-        let more = if self.nvcc.is_some() { NVCC_ENVIRONMENT } else { &[] };
-        for variable in COMPILER_ENVIRONMENT.iter().chain(more) {
-            hasher.hash_field(std::env::var_os(variable).unwrap_or_default().as_encoded_bytes());
-        }
-        hasher.finish_key()
+        hasher
     }
 
     /// Whether a stored result comes from the compiler that would run now. Where none is

@@ -145,6 +145,24 @@ fn lto_options(py: Python<'_>, options: Vec<String>) -> PyResult<Option<Vec<Stri
     rtcg::compile::lto_options(&options).map_err(|e| compile_error(py, e))
 }
 
+/// Names the file of prebuilt programs of this process; the first call counts.
+#[pyfunction]
+fn use_prebuilt_programs(path: PathBuf) {
+    rtcg::compile::use_prebuilt_programs(path);
+}
+
+/// Remembers from now on the programs that a file of prebuilt programs may hold.
+#[pyfunction]
+fn start_recording_programs() {
+    rtcg::compile::start_recording();
+}
+
+/// Writes the programs remembered into a file; their number.
+#[pyfunction]
+fn write_recorded_programs(path: PathBuf) -> PyResult<usize> {
+    Ok(rtcg::compile::write_recording(&path)?)
+}
+
 /// Tells the search for NVRTC and headers where this interpreter's packages are.
 fn add_nvrtc_search_roots(py: Python<'_>) -> PyResult<()> {
     let sys = py.import("sys")?;
@@ -173,5 +191,8 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyProgram>()?;
     m.add_function(wrap_pyfunction!(compiler_info, m)?)?;
     m.add_function(wrap_pyfunction!(lto_options, m)?)?;
+    m.add_function(wrap_pyfunction!(use_prebuilt_programs, m)?)?;
+    m.add_function(wrap_pyfunction!(start_recording_programs, m)?)?;
+    m.add_function(wrap_pyfunction!(write_recorded_programs, m)?)?;
     m.add_function(wrap_pyfunction!(default_nvcc_flags, m)?)
 }

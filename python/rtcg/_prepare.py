@@ -1,0 +1,157 @@
+"""``python -m rtcg prepare``: runs what array programs begin with, so that the caches hold it.
+
+For images of containers and of CI: what is compiled here need not be compiled at a program's first call.
+"""
+
+import os
+import sys
+import time
+
+import numpy as np
+
+from rtcg import _native
+
+_FLOATS = (np.float32, np.float64)
+_NUMBERS = (*_FLOATS, np.int32, np.int64)
+
+
+def workloads():
+    """Names and functions, each of which makes arrays and computes with them."""
+    import rtcg.fft
+    import rtcg.linalg
+    import rtcg.numpy as xp
+    import rtcg.random
+
+    def array(shape, dtype, seed=0):
+        values = np.random.default_rng(seed).uniform(1, 2, shape)
+        return xp.asarray((values * 100 if np.dtype(dtype).kind in "iu" else values).astype(dtype))
+
+    def arithmetic(dtype):
+        for n in (1000, 100_000):
+            a, b = array(n, dtype), array(n, dtype, 1)
+            _ = 2 * a + b, a - b, a * b, a / b, -a, a**2, abs(a), a + 1, 1 - a, a * 2.5, a / 3, a % 3, a // 3
+            _ = a < b, a > 1, a == b, a != b, xp.maximum(a, b), xp.minimum(a, b), xp.where(a > b, a, b)
+            a += b
+            a *= 2
+        matrix = array((100, 100), dtype)
+        _ = matrix + matrix[0], matrix * matrix[:, :1], matrix.T + matrix, matrix.T.copy(), matrix[::2, 1:].copy()
+        _ = xp.zeros(100, dtype), xp.ones(100, dtype), xp.full(100, 3, dtype), xp.arange(100, dtype=dtype)
+        _ = [a.astype(other) for other in _NUMBERS], xp.concatenate([a, b]), xp.stack([a, b]), a[a > b], a.clip(1, 2)
+
+    def functions(dtype):
+        a = array(1000, dtype)
+        for function in (xp.sqrt, xp.exp, xp.log, xp.sin, xp.cos, xp.tanh, xp.floor, xp.isnan):
+            function(a)
+
+    def reductions(dtype):
+        for shape in (1000, 100_000, (100, 100)):
+            a = array(shape, dtype)
+            _ = a.sum(), a.mean(), a.min(), a.max(), a.var(), a.std(), a.argmax(), a.argmin(), a.any(), a.all()
+        _ = [getattr(a, name)(axis) for name in ("sum", "mean", "min", "max", "std", "argmax") for axis in (0, 1)]
+        _ = xp.dot(a[0], a[1]), rtcg.linalg.norm(a[0])
+
+    def scans(dtype):
+        for n in (1000, 100_000):
+            _ = array(n, dtype).cumsum(), xp.sort(array(n, dtype)), xp.argsort(array(n, dtype))
+        _ = xp.unique(array(1000, dtype)), xp.sort(array((100, 100), dtype), axis=1)
+
+    def products(dtype):
+        for n in (16, 100, 256, 384):
+            a = array((n, n), dtype)
+            _ = a @ a, a @ a[0], a.T @ a
+
+    def transforms(dtype):
+        for n in (100, 256, 1000, 1024, 4096):
+            a = array(n, dtype)
+            spectrum = rtcg.fft.fft(a)
+            _ = rtcg.fft.ifft(spectrum), np.dtype(dtype).kind == "c" or rtcg.fft.irfft(rtcg.fft.rfft(a))
+        _ = rtcg.fft.fft2(array((64, 64), dtype)), rtcg.fft.fftfreq(100)
+
+    def solvers(dtype):
+        for n in (8, 50, 100):
+            a = array((n, n), dtype) + xp.asarray(np.eye(n, dtype=dtype)) * n
+            _ = rtcg.linalg.solve(a, a[0].copy()), rtcg.linalg.solve(a, a), rtcg.linalg.inv(a), rtcg.linalg.det(a)
+            _ = rtcg.linalg.cholesky(a @ a.T), rtcg.linalg.qr(a), rtcg.linalg.lstsq(a, a[0].copy())
+
+    def decompositions(dtype):
+        for n in (10, 50, 100):
+            a = array((n, n), dtype)
+            _ = rtcg.linalg.eigh(a + a.T), rtcg.linalg.eigvalsh(a + a.T), rtcg.linalg.svd(a)
+            _ = rtcg.linalg.svd(a, compute_uv=False), rtcg.linalg.pinv(a)
+
+    def generators(dtype):
+        draw = rtcg.random.default_rng(1)
+        _ = draw.random(1000, dtype), draw.standard_normal(1000, dtype)
+
+    groups = {
+        "arithmetic": (arithmetic, _NUMBERS),
+        "functions": (functions, _FLOATS),
+        "reductions": (reductions, _NUMBERS),
+        "sort and scans": (scans, _NUMBERS),
+        "matrix products": (products, _NUMBERS),
+        "FFT": (transforms, (*_FLOATS, np.complex64, np.complex128)),
+        "random numbers": (generators, _FLOATS),
+        "solve, QR, Cholesky": (solvers, _FLOATS),
+        "eigh, SVD": (decompositions, _FLOATS),
+    }
+    for name, (function, dtypes) in groups.items():
+        for dtype in dtypes:
+            yield f"{name}, {np.dtype(dtype).name}", lambda function=function, dtype=dtype: function(dtype)
+
+
+def prepare(groups=(), report=lambda line: None):
+    """Runs workloads on the current context's device, and waits for them.
+
+    Parameters
+    ----------
+    groups : sequence of str
+        Beginnings of the names of those to run; by default all run.
+    report : callable
+        Is given a line of text for each workload.
+
+    Raises
+    ------
+    ValueError
+        A group is no beginning of any name.
+    """
+    from rtcg import driver
+
+    chosen = dict(workloads())
+    for group in groups:
+        if not any(name.startswith(group) for name in chosen):
+            raise ValueError(f"group is {group!r}; expected the beginning of one of: {'; '.join(chosen)}")
+    for name, run in chosen.items():
+        if not groups or name.startswith(tuple(groups)):
+            begun = time.perf_counter()
+            run()
+            driver.Context.synchronize()
+            report(f"{name}: {time.perf_counter() - begun:.1f} s")
+
+
+def main(parser, arguments):
+    """The command line: ``prepare [--programs FILE] [GROUP ...]``.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+        Reports errors.
+    arguments : list of str
+        With ``--programs FILE`` the PTX of the kernels is also written into a file of prebuilt programs.
+    """
+    programs = None
+    if arguments[:1] == ["--programs"]:
+        if len(arguments) < 2:
+            parser.error("--programs needs a file")
+        programs, arguments = arguments[1], arguments[2:]
+    # What is kept for later is worth to be optimised.
+    os.environ.setdefault("RTCG_JIT_TIER", "optimized")
+    import rtcg.autoinit  # noqa: F401
+
+    if programs is not None:
+        _native.start_recording_programs()
+    try:
+        prepare(arguments, lambda line: print(line, file=sys.stderr, flush=True))
+        if programs is not None:
+            print(f"{_native.write_recorded_programs(programs)} programs in {programs}")
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
