@@ -20,6 +20,8 @@ os.environ.setdefault("PYCUDA_CACHE_DIR", tempfile.mkdtemp(prefix="rtcg-bench-ca
 os.environ.setdefault("RTCG_VIRTUAL_DEVICES", "1")
 # The table is about compiling, so machine code is not taken from what was kept.
 os.environ.setdefault("CUDA_CACHE_DISABLE", "1")
+# Steady speed: a row is over before code of the first tier would be replaced (benches/first_calls.py has first calls).
+os.environ.setdefault("RTCG_JIT_TIER", "optimized")
 
 import numpy as np  # noqa: E402
 

@@ -84,6 +84,8 @@ pub struct WarpCtx {
     /// launch is cooperative, else 0. `%envreg1` is its high half and `%envreg2` its low half:
     /// that is where cooperative groups look for the counter of `grid.sync()`.
     pub grid_workspace: u64,
+    /// Which eight lanes a loop over chunks is at; 0 outside of one. Code in such a loop speaks of lanes 0 to 7.
+    pub chunk: u32,
 }
 
 /// Why a warp stopped for good. Passed to `rt_trap` by JIT code and filled by the fault handler.

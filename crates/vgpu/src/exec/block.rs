@@ -318,7 +318,9 @@ impl Block {
         }
         for cell in &self.core.warps {
             // SAFETY: the warp's fiber is at its start or between two blocks.
-            let ctx = unsafe { &mut (*cell.get()).ctx };
+            let warp = unsafe { &mut *cell.get() };
+            job.update_program(warp);
+            let ctx = &mut warp.ctx;
             (ctx.ctaid, ctx.exited) = (ctaid, 0);
             ctx.outer_frames = std::ptr::null_mut();
         }
@@ -444,11 +446,10 @@ impl Block {
 unsafe fn run_warp(warp: *mut Warp, _: *mut ()) {
     // SAFETY: the job outlives its fibers; `entry` is compiled code.
     unsafe {
-        let entry = (*(*warp).job).program.entry;
         let local = (*warp).ctx.local_sp;
         let core = (*warp).ctx.block.cast::<BlockState>();
         loop {
-            entry(&raw mut (*warp).ctx);
+            ((*warp).entry)(&raw mut (*warp).ctx);
             (*warp).ctx.local_sp = local;
             (*core).finish_warp((*warp).ctx.warp_id as usize, (*warp).ctx.live.count_ones());
             (*core).yield_to_next_warp(warp, PauseReason::Finished);

@@ -43,11 +43,11 @@ impl Fault {
 
 /// The fault behind a signal.
 pub(crate) fn signal_fault(job: &GridJob<'_>, warp: &Warp, info: SignalInfo) -> Fault {
-    let sites = &job.program.sites;
+    let sites = job.program;
     let place = if warp.in_access { sites.lookup_site(warp.access_site) } else { sites.lookup_pc(info.pc) };
     let lanes = match (&place, warp.in_access) {
         (_, true) => LaneSet::Lane(warp.access_lane),
-        (Some(p), false) => p.lanes,
+        (Some(p), false) => p.lanes.move_to_chunk(warp.ctx.chunk),
         (None, false) => LaneSet::Warp,
     };
     let write = info.write.or(place.as_ref().map(|p| p.is_store));
@@ -82,7 +82,7 @@ pub(crate) fn trap_fault(
     site: u32,
     address: u64,
 ) -> Fault {
-    let place = job.program.sites.lookup_site(site);
+    let place = job.program.lookup_site(site);
     let lanes = if (lane as usize) < WARP_LANES { LaneSet::Lane(lane) } else { LaneSet::Warp };
     let access = matches!(kind, FaultKind::IllegalAddress | FaultKind::MisalignedAddress).then(|| FaultAccess {
         address,
@@ -259,7 +259,7 @@ pub(crate) fn build_lane_finding(
     site: u32,
     address: u64,
 ) -> Finding {
-    let place = job.program.sites.lookup_site(site);
+    let place = job.program.lookup_site(site);
     let lanes = if (lane as usize) < WARP_LANES { LaneSet::Lane(lane) } else { LaneSet::Warp };
     let access = (address != 0).then(|| FaultAccess {
         address,

@@ -73,6 +73,8 @@ pub(crate) struct Warp {
     pub(crate) ring: WarpRingLink,
     /// The job, for reports and for its stop flag.
     pub(crate) job: *const super::grid_job::GridJob<'static>,
+    /// Compiled code of the block that it runs.
+    pub(crate) entry: crate::abi::KernelEntry,
     /// The fiber that runs it; set when that is made.
     pub(crate) fiber: *const FiberInfo,
     /// The thread is the launch's caller, who answers when the launch is asked.

@@ -15,6 +15,7 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// Multiprocessors that the device claims to have: `%nsmid`.
 pub const MULTIPROCESSOR_COUNT: u32 = 108;
@@ -72,6 +73,8 @@ pub(crate) struct GridJob<'a> {
     pub(crate) next: AtomicU64,
     pub(crate) total: u64,
     pub(crate) chunk: u64,
+    /// When the launch of a program of the first tier began, as long as nothing has replaced that.
+    first_tier_since: Option<Instant>,
     /// Workers other than the caller that are in this job.
     pub(crate) helpers: AtomicUsize,
     pub(crate) caller: std::thread::Thread,
@@ -150,6 +153,7 @@ impl<'a> GridJob<'a> {
             next: AtomicU64::new(0),
             total,
             chunk,
+            first_tier_since: program.awaits_optimized().then(Instant::now),
             helpers: AtomicUsize::new(0),
             caller: std::thread::current(),
             fault: Mutex::new(None),
@@ -160,6 +164,11 @@ impl<'a> GridJob<'a> {
     pub(crate) fn claim_blocks(&self) -> std::ops::Range<u64> {
         if self.is_stopped() || self.next.load(Ordering::Relaxed) >= self.total {
             return 0..0;
+        }
+        if let Some(since) = self.first_tier_since
+            && self.next.load(Ordering::Relaxed) != 0
+        {
+            self.program.request_optimized_after(since.elapsed());
         }
         let first = self.next.fetch_add(self.chunk, Ordering::Relaxed);
         first.min(self.total)..(first + self.chunk).min(self.total)
@@ -319,9 +328,11 @@ impl<'a> GridJob<'a> {
                 nsmid: memory_slots::n_multiprocessors(),
                 grid_id: self.grid_id,
                 grid_workspace: self.workspace,
+                chunk: 0,
             },
             ring: WarpRingLink::new(),
             job: std::ptr::from_ref(self).cast(),
+            entry: self.program.entry,
             fiber: null(),
             is_caller: worker == 0,
             stack_bottom: 0,
@@ -332,6 +343,12 @@ impl<'a> GridJob<'a> {
             access_lane: 0,
             access_write: false,
         }
+    }
+
+    /// A warp that is between two blocks runs the newest code from the next one on.
+    pub(crate) fn update_program(&self, warp: &mut Warp) {
+        let program = self.program.newest_for_block();
+        (warp.entry, warp.ctx.host) = (program.entry, program.host as *const c_void);
     }
 
     /// Puts a warp at place `index` of its block.

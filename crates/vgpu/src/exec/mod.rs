@@ -35,7 +35,7 @@ pub mod runtime_calls;
 mod serial_blocks;
 mod signals;
 mod watchdog;
-pub(crate) use signals::install_fault_handlers as install_signals;
+pub(crate) use signals::{block_asynchronous_signals, install_fault_handlers as install_signals};
 mod memory_slots;
 mod stack;
 mod stop_reason;

@@ -1,9 +1,12 @@
 //! What the scheduler needs to know of a kernel, independent of the code generator.
 
+use super::stack::stack_class;
 use crate::abi::KernelEntry;
 use crate::jit::LaneSet;
 use std::fmt;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 /// An instruction, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,8 +60,30 @@ pub struct Program {
     pub dynamic_shared_offset: u32,
     /// Finds its instructions.
     pub sites: Box<dyn SourceMap>,
+    /// What a program of the first tier has for its replacement.
+    pub first_tier: Option<FirstTier>,
     /// Running estimate of the time a block takes; start with 0.
     pub ns_per_block: AtomicU32,
+}
+
+/// Time in a program of the first tier after which it is worth to be optimised. Optimising takes some 10 to 300 ms of
+/// a core that is idle otherwise.
+const OPTIMIZE_AFTER: Duration = Duration::from_millis(2);
+
+/// Has the replacement made, some time later.
+pub(crate) type RequestOptimized = Box<dyn FnOnce() + Send>;
+
+/// Where the replacement of a program of the first tier is put.
+pub(crate) type OptimizedSlot = Arc<OnceLock<Arc<Program>>>;
+
+/// Code that was made quickly, and what takes its place.
+pub struct FirstTier {
+    /// Time of its launches so far.
+    spent_ns: AtomicU64,
+    requested: AtomicBool,
+    /// What is called once.
+    request: Mutex<Option<RequestOptimized>>,
+    optimized: OptimizedSlot,
 }
 
 impl Program {
@@ -75,8 +100,78 @@ impl Program {
             local_bytes_per_warp: 0,
             dynamic_shared_offset: 0,
             sites,
+            first_tier: None,
             ns_per_block: AtomicU32::new(0),
         }
+    }
+
+    /// The same program as one of the first tier: `request` is called once, when it has run for a while, and is to have
+    /// its replacement put into `optimized`.
+    pub(crate) fn with_optimized_later(self, optimized: OptimizedSlot, request: RequestOptimized) -> Program {
+        let (spent_ns, requested) = (AtomicU64::new(0), AtomicBool::new(false));
+        Program {
+            first_tier: Some(FirstTier { spent_ns, requested, request: Mutex::new(Some(request)), optimized }),
+            ..self
+        }
+    }
+
+    /// Whether it is code of the first tier that nothing has replaced yet.
+    pub(crate) fn awaits_optimized(&self) -> bool {
+        self.first_tier.as_ref().is_some_and(|tier| tier.optimized.get().is_none())
+    }
+
+    /// Counts the time of a launch; after a while the program asks for its replacement.
+    pub(crate) fn add_time(&self, ns: u64) {
+        if let Some(tier) = &self.first_tier {
+            let spent = tier.spent_ns.fetch_add(ns, Ordering::Relaxed) + ns;
+            self.request_optimized_after(Duration::from_nanos(spent));
+        }
+    }
+
+    /// Asks for its replacement if it has run for so long that this pays.
+    pub(crate) fn request_optimized_after(&self, spent: Duration) {
+        let Some(tier) = self.first_tier.as_ref().filter(|_| spent >= OPTIMIZE_AFTER) else { return };
+        if !tier.requested.swap(true, Ordering::Relaxed) {
+            let request = tier.request.lock().unwrap_or_else(PoisonError::into_inner).take();
+            request.into_iter().for_each(|request| request());
+        }
+    }
+
+    /// What launches are to run: the optimised program as soon as there is one.
+    pub(crate) fn newest(self: &Arc<Self>) -> &Arc<Program> {
+        self.first_tier.as_ref().and_then(|tier| tier.optimized.get()).unwrap_or(self)
+    }
+
+    /// What the next block of a launch that began with this program runs. Stack and local memory are there already.
+    pub(crate) fn newest_for_block(&self) -> &Program {
+        let class = |p: &Program| stack_class(p.stack_bytes as usize).unwrap_or(usize::MAX);
+        let fits = |p: &&Arc<Program>| {
+            class(p) <= class(self)
+                && p.local_bytes_per_warp <= self.local_bytes_per_warp
+                && p.suspends == self.suspends
+        };
+        self.first_tier.as_ref().and_then(|tier| tier.optimized.get()).filter(fits).map_or(self, |p| p)
+    }
+
+    /// Where the code may be that a launch of this program runs.
+    fn source_maps(&self) -> impl Iterator<Item = &dyn SourceMap> {
+        let optimized = self.first_tier.as_ref().and_then(|tier| tier.optimized.get());
+        [Some(self), optimized.map(|p| &**p)].into_iter().flatten().map(|p| &*p.sites)
+    }
+
+    /// Whether `pc` is in its machine code or in that of its replacement. Safe in a signal handler.
+    pub(crate) fn contains_pc(&self, pc: usize) -> bool {
+        self.source_maps().any(|map| map.contains_pc(pc))
+    }
+
+    /// The instruction at a program counter.
+    pub(crate) fn lookup_pc(&self, pc: usize) -> Option<InstructionLocation> {
+        self.source_maps().find_map(|map| map.lookup_pc(pc))
+    }
+
+    /// The instruction of a site number, which is the same in both tiers.
+    pub(crate) fn lookup_site(&self, number: u32) -> Option<InstructionLocation> {
+        self.sites.lookup_site(number)
     }
 }
 

@@ -98,6 +98,8 @@ unsafe fn run_block_loop(warp: *mut Warp, data: *mut ()) {
                 return;
             }
         }
+        // SAFETY: as below.
+        job.update_program(unsafe { &mut *warp });
         let mut ctaid = job.scheduled_block_index(state.blocks.start);
         while !state.blocks.is_empty() && !job.is_stopped() {
             // SAFETY: `warp` is valid, and no reference to it is alive while compiled code runs.
@@ -126,7 +128,7 @@ unsafe fn run_block(job: &GridJob<'_>, warp: *mut Warp, ctaid: [u32; 3]) {
         job.init_shared_memory((*warp).ctx.shared as usize);
         for i in 0..job.n_warps {
             job.init_warp_position(&mut *warp, i);
-            (job.program.entry)(&raw mut (*warp).ctx);
+            ((*warp).entry)(&raw mut (*warp).ctx);
             (*warp).ctx.local_sp = local;
         }
     }

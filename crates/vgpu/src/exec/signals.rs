@@ -153,7 +153,7 @@ unsafe fn terminate_faulting_fiber(
     let overflow = (fiber.guard.0..fiber.guard.1).contains(&address);
     // SAFETY: the warp and the program outlive their fiber.
     let (in_access, program) = unsafe { ((*fiber.warp).in_access, &*fiber.program) };
-    if !(overflow || in_access || program.sites.contains_pc(pc)) || !fiber.is_on_stack(sp) {
+    if !(overflow || in_access || program.contains_pc(pc)) || !fiber.is_on_stack(sp) {
         return false;
     }
     let write = arch::fault_is_write(context);

@@ -79,8 +79,7 @@ pub(crate) struct StackPool {
 impl StackPool {
     /// A stack with at least `bytes` for the kernel; `None` when the system refuses.
     pub(crate) fn take_stack(&mut self, bytes: usize) -> Option<FiberStack> {
-        let need = bytes + RUNTIME_RESERVE_BYTES;
-        let class = STACK_CLASS_BYTES.iter().position(|&s| s - (16 << 10) >= need)?;
+        let class = stack_class(bytes)?;
         self.free[class].pop().or_else(|| FiberStack::map_stack(class))
     }
 
@@ -94,6 +93,11 @@ impl StackPool {
             self.free[class].push(stack);
         }
     }
+}
+
+/// The smallest class of stacks with at least `bytes` for the kernel.
+pub(crate) fn stack_class(bytes: usize) -> Option<usize> {
+    STACK_CLASS_BYTES.iter().position(|&s| s - (16 << 10) >= bytes + RUNTIME_RESERVE_BYTES)
 }
 
 /// What a runaway recursion has touched goes back to the system.

@@ -114,6 +114,9 @@ fn run_job(job: &GridJob<'_>) {
             record_block_time(job, start, done);
         }
     }
+    if job.program.awaits_optimized() {
+        count_time(job);
+    }
 }
 
 /// Keeps a running mean of the time of a block, from the `done` blocks of this thread.
@@ -126,6 +129,12 @@ fn record_block_time(job: &GridJob<'_>, start: Instant, done: u64) {
     let old = u64::from(job.program.ns_per_block.load(Ordering::Relaxed));
     let new = if old == 0 { ns } else { (3 * old + ns) / 4 };
     job.program.ns_per_block.store(new.max(1) as u32, Ordering::Relaxed);
+}
+
+/// Tells a program of the first tier about the time of a launch.
+fn count_time(job: &GridJob<'_>) {
+    let per_block = u64::from(job.program.ns_per_block.load(Ordering::Relaxed));
+    job.program.add_time(per_block.saturating_mul(job.total));
 }
 
 /// Runs blocks on this thread until there is none left; how many it ran.

@@ -91,12 +91,12 @@ impl ModuleCodeCache {
             no_if_conversion,
             optimise,
             baseline,
-            one_pass,
+            first_tier,
             verify: _,
         } = variant;
         let optimise = optimise.map_or(2, u8::from);
         let flags =
-            [linear_tid, tid_contiguous_8, full_warps, force_masked, no_if_conversion, baseline, one_pass, masked];
+            [linear_tid, tid_contiguous_8, full_warps, force_masked, no_if_conversion, baseline, first_tier, masked];
         // The functions that are notified of accesses have names; whether there are any decides about code.
         let Instrumentation { memory, device_bit, init, access: _, local: _, diverged, race, random } = instrument;
         let checks = [memory.is_some(), *init, diverged.is_some(), race.is_some(), random.is_some()];

@@ -43,8 +43,9 @@ pub struct LaunchVariant {
     /// Uses no more than every processor of this architecture has (of x86-64: SSE2). The results are
     /// the same, only slower; for tests.
     pub baseline: bool,
-    /// Allocates registers in one pass, as for very long functions; for tests.
-    pub one_pass: bool,
+    /// Compiles quickly rather than well: masked code alone, in loops over chunks, without optimisation and with registers
+    /// allocated in one pass.
+    pub first_tier: bool,
     /// Cranelift verifies what it is given. The code is the same.
     pub verify: bool,
 }
@@ -59,6 +60,11 @@ static BASELINE_ISA: OnceLock<bool> = OnceLock::new();
 /// Whether an environment variable for tests of the JIT is set; read once.
 fn env_flag(name: &str, cell: &OnceLock<bool>) -> bool {
     *cell.get_or_init(|| std::env::var_os(name).is_some())
+}
+
+/// Whether compiling masked code fails, as `RTCG_JIT_NO_MASKED` wants it.
+fn fails_masked_code() -> bool {
+    env_flag("RTCG_JIT_NO_MASKED", &FAIL_MASKED_COMPILE)
 }
 
 /// Whether `RTCG_JIT_ISA` asks for what every processor has; read once. The other value is `native`.
@@ -80,9 +86,16 @@ impl LaunchVariant {
             no_if_conversion: env_flag("RTCG_JIT_NO_IF_CONVERSION", &NO_IF_CONVERSION),
             optimise: None,
             baseline: is_baseline_isa(),
-            one_pass: false,
+            first_tier: false,
             verify: cfg!(debug_assertions) || env_flag("RTCG_VERIFY_JIT", &VERIFY_CLIF),
         }
+    }
+}
+
+impl LaunchVariant {
+    /// Whether there is no converged code.
+    pub(crate) fn is_masked_only(&self) -> bool {
+        self.force_masked || self.first_tier
     }
 }
 
@@ -129,6 +142,17 @@ pub enum LaneSet {
     Chunk(u32),
     /// All lanes at once (a uniform or contiguous access).
     Warp,
+}
+
+impl LaneSet {
+    /// What code of a loop over chunks, which speaks of the first eight lanes, stands for.
+    pub(crate) fn move_to_chunk(self, chunk: u32) -> LaneSet {
+        match self {
+            LaneSet::Lane(lane) => LaneSet::Lane(lane + 8 * chunk),
+            LaneSet::Chunk(first) => LaneSet::Chunk(first + 8 * chunk),
+            LaneSet::Warp => LaneSet::Warp,
+        }
+    }
 }
 
 /// An instruction of the kernel, found from a program counter or a site number.
@@ -179,6 +203,10 @@ impl CompiledKernel {
     pub fn site_by_number(&self, number: u32) -> Option<InstructionSite> {
         self.code.site_by_number(number)
     }
+    /// Makes the masked part, unless it is there. An error is that of the first warp that needs it.
+    pub(crate) fn compile_masked_code(&self) {
+        self.code.compile_masked_code();
+    }
     /// Whether `pc` lies in this kernel's machine code.
     pub fn contains_pc(&self, pc: usize) -> bool {
         self.code.contains_pc(pc)
@@ -226,11 +254,44 @@ pub fn compile_or_load_cached(
     kernel: FuncId,
     symbols: &SymbolLayout,
     variant: LaunchVariant,
-    (runtime, instrument): (&RuntimeCalls, &Instrumentation),
+    calls: (&RuntimeCalls, &Instrumentation),
     window: WindowAddress,
     code_cache: Option<ModuleCodeCache>,
 ) -> Result<CompiledKernel, JitError> {
-    let source = Arc::new(emit::compile::KernelSource {
+    let source = kernel_source(module, kernel, symbols, variant, calls, window, code_cache);
+    let kernel = source.outer_code_image()?;
+    emit::loaded_code::link_into_memory(source, kernel)
+}
+
+/// The kernel of [`compile_or_load_cached`] if its machine code is kept already.
+///
+/// # Errors
+/// As [`compile_kernel`].
+pub fn find_cached(
+    module: &Arc<ast::Module>,
+    kernel: FuncId,
+    symbols: &SymbolLayout,
+    variant: LaunchVariant,
+    calls: (&RuntimeCalls, &Instrumentation),
+    window: WindowAddress,
+    code_cache: Option<ModuleCodeCache>,
+) -> Result<Option<CompiledKernel>, JitError> {
+    let source = kernel_source(module, kernel, symbols, variant, calls, window, code_cache);
+    let Some(image) = source.find_outer_image()? else { return Ok(None) };
+    let kernel = emit::compile::KernelWithInputs { image, masked: None, inputs: None };
+    emit::loaded_code::link_into_memory(source, kernel).map(Some)
+}
+
+fn kernel_source(
+    module: &Arc<ast::Module>,
+    kernel: FuncId,
+    symbols: &SymbolLayout,
+    variant: LaunchVariant,
+    (runtime, instrument): (&RuntimeCalls, &Instrumentation),
+    window: WindowAddress,
+    code_cache: Option<ModuleCodeCache>,
+) -> Arc<emit::compile::KernelSource> {
+    Arc::new(emit::compile::KernelSource {
         module: Arc::clone(module),
         kernel,
         symbols: symbols.clone(),
@@ -239,7 +300,5 @@ pub fn compile_or_load_cached(
         instrument: *instrument,
         window,
         code_cache,
-    });
-    let (image, inputs) = source.outer_code_image()?;
-    emit::loaded_code::link_into_memory(source, inputs, image)
+    })
 }

@@ -167,7 +167,7 @@ impl LoadedModule {
     fn new(ptx: Arc<ast::Module>, slab: ModuleMemory, symbols: SymbolLayout, options: &LoadOptions) -> LoadedModule {
         let entries = ptx.functions.iter().enumerate().filter(|(_, f)| f.entry);
         let kernels = entries.map(|(i, f)| Arc::new(KernelInfo::new(&ptx, FuncId(i as u32), f, options))).collect();
-        LoadedModule { ptx, kernels, symbols, device: options.device, text_key: OnceLock::new(), _slab: slab }
+        LoadedModule { ptx, kernels, symbols, device: options.device, text_key: Arc::default(), _slab: slab }
     }
 }
 

@@ -10,19 +10,17 @@ mod load;
 mod lz4;
 mod resource_estimate;
 mod source_map;
+mod tiers;
 mod variables;
 
 pub use load::load_image;
 pub(crate) use load::{MAX_REGISTERS_COMMENT, ptx_text_of};
 
-use crate::code_cache;
 use crate::exec::launch::{MAX_SHARED_OPTIN_BYTES, MAX_THREADS_PER_BLOCK};
-use crate::exec::{Fault, FaultKind, Program, RUNTIME_CALLS};
+use crate::exec::{Fault, Program};
 use crate::jit::{self, LaunchVariant, SymbolLayout};
-use crate::memory::window::device_window;
 use crate::schedule::{self, Schedule};
 use rtcg_ptx::ast;
-use source_map::KernelSourceMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -63,7 +61,7 @@ pub struct LoadedModule {
     /// The device it was loaded for, when the process has several.
     device: Option<u32>,
     /// The key of the PTX text, once a kernel was needed.
-    text_key: OnceLock<jit::cache_key::CodeKey>,
+    text_key: Arc<OnceLock<jit::cache_key::CodeKey>>,
     /// The variables' memory.
     _slab: variables::ModuleMemory,
 }
@@ -232,44 +230,20 @@ impl Kernel {
                 no_if_conversion: true,
                 ..LaunchVariant::from_block_shape(block)
             };
-            return self.info.random_program.get_or_init(|| self.compile_variant(variant, true)).clone();
+            return self.info.random_program.get_or_init(|| self.make_program(variant, true)).clone();
         }
         let variant = LaunchVariant::from_block_shape(block);
-        self.info.programs[variant_index(variant)].get_or_init(|| self.compile_variant(variant, false)).clone()
+        let program = self.info.programs[variant_index(variant)].get_or_init(|| self.make_program(variant, false));
+        program.as_ref().map(|program| Arc::clone(program.newest())).map_err(Fault::clone)
     }
 
-    fn compile_variant(&self, variant: LaunchVariant, random: bool) -> Result<Arc<Program>, Fault> {
-        let fail = |kind, what| Fault::launch_fault(kind, self.name(), what);
-        let w = device_window().map_err(|e| fail(FaultKind::OutOfMemory, e.to_string()))?;
-        let module = &self.module;
-        let window = jit::WindowAddress { base: w.base_address() as u64, bits: w.size_log2() };
-        let instrument = crate::exec::runtime_calls::enabled_instrumentation(random, module.device);
-        let text = || *module.text_key.get_or_init(|| jit::cache_key::module_text_key(&module.ptx.source));
-        let compiled = jit::compile_or_load_cached(
-            &module.ptx,
-            self.info.id,
-            &module.symbols,
-            variant,
-            (&RUNTIME_CALLS, &instrument),
-            window,
-            code_cache::module_cache(text),
-        )
-        .map_err(|e| fail(FaultKind::Compile, e.to_string()))?;
-        Ok(Arc::new(Program {
-            host: compiled.host,
-            suspends: compiled.suspends,
-            random,
-            recursive: compiled.recursive,
-            stack_bytes: compiled.stack_bytes,
-            local_bytes_per_warp: compiled.local_bytes_per_warp,
-            dynamic_shared_offset: compiled.shared.dynamic_offset,
-            ..Program::new(
-                self.name(),
-                compiled.entry,
-                Box::new(KernelSourceMap::new(Arc::clone(&module.ptx), compiled)),
-            )
-        }))
+    fn make_program(&self, variant: LaunchVariant, random: bool) -> Result<Arc<Program>, Fault> {
+        let LoadedModule { ptx, symbols, device, text_key, .. } = &*self.module;
+        let (ptx, symbols, text_key) = (Arc::clone(ptx), symbols.clone(), Arc::clone(text_key));
+        tiers::ProgramSource { ptx, kernel: self.info.id, symbols, device: *device, text_key, variant, random }
+            .make_program()
     }
+
     /// Whether blocks can have that many bytes of dynamic shared memory at most.
     pub(crate) fn allows_dynamic_shared(&self, bytes: u32) -> bool {
         bytes.checked_add(self.static_shared()).is_some_and(|n| n <= MAX_SHARED_OPTIN_BYTES)

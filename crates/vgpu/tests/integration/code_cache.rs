@@ -207,7 +207,7 @@ impl CacheFolder {
     /// What a new process prints that does a step with this cache.
     fn run_child(&self, step: &str, environment: &[(&str, &str)]) -> String {
         let mut command = rerun(module_path!(), "child_process");
-        command.env("RTCG_CODE_CACHE_TEST", step).env("CUDA_CACHE_PATH", &self.0);
+        command.env("RTCG_CODE_CACHE_TEST", step).env("CUDA_CACHE_PATH", &self.0).env("RTCG_JIT_TIER", "optimized");
         for name in [
             "CUDA_CACHE_DISABLE",
             "CUDA_CACHE_MAXSIZE",
@@ -307,6 +307,15 @@ fn a_folder_that_cannot_be_written_is_none() {
             COUNTS_ONE_COMPILED
         );
     }
+}
+
+#[test]
+fn code_of_the_first_tier_is_kept_too() {
+    let folder = CacheFolder::new("first-tier");
+    let first = &[("RTCG_JIT_TIER", "first")];
+    assert_eq!(folder.run_child_for_counts("work", first), COUNTS_TWO_COMPILED, "masked code comes with it");
+    assert_eq!(folder.run_child_for_counts("work", first), COUNTS_TWO_LOADED);
+    assert_eq!(folder.run_child_for_counts("work", &[]), COUNTS_ONE_COMPILED, "optimised code is other code");
 }
 
 #[test]

@@ -156,7 +156,7 @@ unsafe fn report_race(job: &GridJob<'_>, warp: *mut Warp, lane: usize, site: u32
 }
 
 fn race_access(job: &GridJob<'_>, hazard: &RaceHazard) -> RaceAccess {
-    let place = job.program.sites.lookup_site(hazard.other.site);
+    let place = job.program.lookup_site(hazard.other.site);
     let t = u32::from(hazard.other.thread);
     let [x, y, _] = job.shape.block;
     RaceAccess {

@@ -255,7 +255,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         mask: Option<&LaneParts>,
     ) -> Result<LaneLocation, JitError> {
         if let Some(p) = self.interleave_record_access(access) {
-            return Ok(LaneLocation::Strided(p));
+            return Ok(LaneLocation::Strided(self.move_to_chunk_of_loop(p)));
         }
         if let Some(p) = self.scalar_results.get(self.current).and_then(|r| r.address).map(|a| a[chunk]) {
             // Lanes side by side are checked where they are accessed, unless their states are looked at.
@@ -285,7 +285,16 @@ impl<'a> FunctionEmitter<'a, '_> {
             _ => 0,
         };
         let base = self.scalar_address(access)?;
-        Ok(LaneLocation::Strided(ScalarAddress { base, offset: 0, stride, safe: true, checked: true }))
+        let address = ScalarAddress { base, offset: 0, stride, safe: true, checked: true };
+        Ok(LaneLocation::Strided(self.move_to_chunk_of_loop(address)))
+    }
+
+    /// In a loop over chunks the address of the chunk's first lane instead of lane 0's.
+    fn move_to_chunk_of_loop(&mut self, p: ScalarAddress) -> ScalarAddress {
+        match self.chunk_loop_distance(p.stride, types::I64).filter(|_| p.stride != 0) {
+            Some(distance) => ScalarAddress { base: self.b.ins().iadd(p.base, distance), ..p },
+            None => p,
+        }
     }
 
     /// Absolute addresses of the lanes of a chunk.

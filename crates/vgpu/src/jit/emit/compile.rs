@@ -19,6 +19,7 @@ use cranelift_codegen::ir::{self, AbiParam, Signature, UserFuncName, types};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa, TargetFrontendConfig};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use rtcg_cuda_sys::trace;
 use rtcg_ptx::ast::{self, FuncId};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -160,15 +161,18 @@ impl KernelSource {
         CodegenInputs { module, kernel, shared, variant, instrument, window }
     }
 
-    /// The outer part; what it was made from, unless it was kept.
-    pub(crate) fn outer_code_image(&self) -> Result<(KernelImage, Option<Arc<CodegenInputs>>), JitError> {
-        let mut inputs = None;
+    /// The outer part; what it was made from and, in the first tier, the masked part, unless it was kept.
+    pub(crate) fn outer_code_image(&self) -> Result<KernelWithInputs, JitError> {
+        let (mut inputs, mut masked) = (None, None);
         let make = || {
             let made_from = inputs.insert(Arc::new(self.codegen_inputs()));
-            compile_outer(made_from)
+            compile_outer(made_from, &mut masked)
         };
         let image = internal_errors::catch_panics(self, || self.get_or_compile(false, make))?;
-        Ok((image, inputs))
+        if let (Some(masked), Some(code_cache)) = (&masked, &self.code_cache) {
+            Self::store_part(code_cache, &self.compiled_code_key(code_cache, true)?, masked);
+        }
+        Ok(KernelWithInputs { image, masked, inputs })
     }
 
     /// The masked part.
@@ -178,28 +182,68 @@ impl KernelSource {
         })
     }
 
+    /// The outer part if it is kept.
+    pub(crate) fn find_outer_image(&self) -> Result<Option<KernelImage>, JitError> {
+        let Some(code_cache) = &self.code_cache else { return Ok(None) };
+        Ok(Self::load_part(code_cache, &self.compiled_code_key(code_cache, false)?))
+    }
+
+    fn compiled_code_key(&self, code_cache: &ModuleCodeCache, masked: bool) -> Result<cache_key::CodeKey, JitError> {
+        let name = &self.module.functions[self.kernel.index()].name;
+        let key = code_cache.compiled_code_key(name, self.variant, &self.instrument, self.window.bits, masked);
+        key.map_err(|e| self.kernel_error(e))
+    }
+
+    fn load_part<T: CacheableCode>(code_cache: &ModuleCodeCache, key: &cache_key::CodeKey) -> Option<T> {
+        let part = code_cache.store.get_code(key).and_then(|bytes| serialization::decode_exactly(&bytes))?;
+        cache_key::N_LOADED_FROM_CACHE.fetch_add(1, Ordering::Relaxed);
+        Some(part)
+    }
+
     /// A part from the store, or made and put there.
     fn get_or_compile<T: CacheableCode>(
         &self,
         masked: bool,
         make: impl FnOnce() -> Result<T, JitError>,
     ) -> Result<T, JitError> {
+        let make = || self.trace_compilation(masked, make);
         let Some(code_cache) = &self.code_cache else { return make() };
-        let name = &self.module.functions[self.kernel.index()].name;
-        let key = code_cache.compiled_code_key(name, self.variant, &self.instrument, self.window.bits, masked);
-        let key = key.map_err(|e| self.kernel_error(e))?;
-        if let Some(part) = code_cache.store.get_code(&key).and_then(|bytes| serialization::decode_exactly(&bytes)) {
-            cache_key::N_LOADED_FROM_CACHE.fetch_add(1, Ordering::Relaxed);
+        let key = self.compiled_code_key(code_cache, masked)?;
+        if let Some(part) = Self::load_part(code_cache, &key) {
             return Ok(part);
         }
         let part = make()?;
+        Self::store_part(code_cache, &key, &part);
+        Ok(part)
+    }
+
+    fn store_part<T: CacheableCode>(code_cache: &ModuleCodeCache, key: &cache_key::CodeKey, part: &T) {
         if part.code_image().is_cacheable() {
             let mut bytes = vec![];
             part.serialize(&mut bytes);
-            code_cache.store.put_code(&key, &bytes);
+            code_cache.store.put_code(key, &bytes);
         }
-        Ok(part)
     }
+
+    /// Compiles with `make`, which is a span of the trace.
+    fn trace_compilation<T>(&self, masked: bool, make: impl FnOnce() -> T) -> T {
+        let begun = trace::is_tracing().then(trace::clock_ns);
+        let made = make();
+        if let Some(begun) = begun {
+            let name = &self.module.functions[self.kernel.index()].name;
+            let version = if masked { ", masked code" } else { "" };
+            let tier = if self.variant.first_tier { "first tier" } else { "optimized" };
+            trace::emit_span("jit", &format!("compile {name} ({tier}{version})"), begun);
+        }
+        made
+    }
+}
+
+/// A kernel, and what there is of it besides if it was compiled just now.
+pub(crate) struct KernelWithInputs {
+    pub(crate) image: KernelImage,
+    pub(crate) masked: Option<CompiledCodeImage>,
+    pub(crate) inputs: Option<Arc<CodegenInputs>>,
 }
 
 /// All that machine code is made from. The addresses of things are not among it.
@@ -239,16 +283,31 @@ fn plan_functions(inputs: &CodegenInputs) -> Result<Vec<FunctionPlan<'_>>, JitEr
 }
 
 /// Compiles the outer part of a kernel.
-fn compile_outer(inputs: &CodegenInputs) -> Result<KernelImage, JitError> {
+fn compile_outer(inputs: &CodegenInputs, masked_code: &mut Option<CompiledCodeImage>) -> Result<KernelImage, JitError> {
     let f = &inputs.module.functions[inputs.kernel.index()];
     if !f.defined {
         return Err(function_error("the kernel has no body", f));
     }
     let plans = plan_functions(inputs)?;
-    let (part, frame_bytes) = build_code_image(inputs, &plans, FunctionVersion::Outer)?;
-    // Masked code is emitted already, though not compiled, so that a panic there is the error of the launch. Other errors
-    // concern only launches whose lanes diverge. It takes about a quarter of a millisecond.
-    let _ = emit_functions(inputs, &plans, FunctionVersion::Masked, false);
+    let effort = choose_effort(inputs, &plans, FunctionVersion::Outer);
+    let (part, mut frame_bytes) = build_code_image(inputs, &plans, FunctionVersion::Outer, effort)?;
+    let masked_frame_bytes = if inputs.variant.first_tier {
+        if crate::jit::fails_masked_code() {
+            return Err(function_error("masked code is not to be compiled", f));
+        }
+        let (code, frame_bytes) = build_code_image(inputs, &plans, FunctionVersion::Masked, effort)?;
+        *masked_code = Some(code);
+        frame_bytes
+    } else {
+        // Masked code is emitted already, though not compiled, so that a panic there is the error of the launch. Other
+        // errors concern only launches whose lanes diverge. It takes about a quarter of a millisecond.
+        let effort = choose_effort(inputs, &plans, FunctionVersion::Masked);
+        let emitted = emit_functions(inputs, &plans, FunctionVersion::Masked, effort, false);
+        emitted.map(|(compiler, _)| compiler.frame_bytes).unwrap_or_default()
+    };
+    for (id, bytes) in masked_frame_bytes {
+        *frame_bytes.entry(id).or_default() += bytes;
+    }
     Ok(KernelImage {
         part,
         usage: kernel_usage::measure_usage(&plans, inputs.kernel, &frame_bytes),
@@ -260,7 +319,19 @@ fn compile_outer(inputs: &CodegenInputs) -> Result<KernelImage, JitError> {
 
 /// Compiles the masked part of a kernel.
 fn compile_masked(inputs: &CodegenInputs) -> Result<CompiledCodeImage, JitError> {
-    Ok(build_code_image(inputs, &plan_functions(inputs)?, FunctionVersion::Masked)?.0)
+    let plans = plan_functions(inputs)?;
+    let effort = choose_effort(inputs, &plans, FunctionVersion::Masked);
+    Ok(build_code_image(inputs, &plans, FunctionVersion::Masked, effort)?.0)
+}
+
+/// How a part is compiled.
+fn choose_effort(inputs: &CodegenInputs, plans: &[FunctionPlan<'_>], part: FunctionVersion) -> CompileEffort {
+    if inputs.variant.first_tier {
+        return CompileEffort::SinglePassRegalloc;
+    }
+    let large = plans.iter().flat_map(|p| &p.body.blocks).any(|b| b.stmts.len() > MAX_OPTIMIZED_BLOCK_STATEMENTS);
+    let in_order = inputs.variant.optimise.map_or(large || part == FunctionVersion::Masked, |optimise| !optimise);
+    if in_order { CompileEffort::KeepOrder } else { CompileEffort::Optimized }
 }
 
 fn function_error(message: impl Into<String>, f: &ast::Function) -> JitError {
@@ -272,10 +343,11 @@ fn build_code_image(
     inputs: &CodegenInputs,
     plans: &[FunctionPlan<'_>],
     part: FunctionVersion,
+    effort: CompileEffort,
 ) -> Result<(CompiledCodeImage, HashMap<FuncId, u32>), JitError> {
     cache_key::N_COMPILED.fetch_add(1, Ordering::Relaxed);
     let f = &inputs.module.functions[inputs.kernel.index()];
-    let (c, requests) = emit_functions(inputs, plans, part, true)?;
+    let (c, requests) = emit_functions(inputs, plans, part, effort, true)?;
     let ids: Vec<FuncId> = plans.iter().map(|p| p.id).collect();
     let CodeImageCompiler { image, mut ranges, frame_bytes, .. } = c;
     let image = image.finish_image().map_err(|e| function_error(e, f))?;
@@ -288,16 +360,15 @@ fn emit_functions(
     inputs: &CodegenInputs,
     plans: &[FunctionPlan<'_>],
     part: FunctionVersion,
+    effort: CompileEffort,
     compiles: bool,
 ) -> Result<(CodeImageCompiler, Vec<SlowPathRequest>), JitError> {
     let f = &inputs.module.functions[inputs.kernel.index()];
-    let large = plans.iter().flat_map(|p| &p.body.blocks).any(|b| b.stmts.len() > MAX_OPTIMIZED_BLOCK_STATEMENTS);
-    let in_order = inputs.variant.optimise.map_or(large || part == FunctionVersion::Masked, |optimise| !optimise);
-    let effort = if in_order { CompileEffort::KeepOrder } else { CompileEffort::Optimized };
     let isa = target_isa(effort, inputs.variant.baseline, inputs.variant.verify).map_err(|e| function_error(e, f))?;
     let mut c = CodeImageCompiler {
         frontend: isa.frontend_config(),
         isa,
+        effort,
         variant: inputs.variant,
         context: cranelift_codegen::Context::new(),
         builder: FunctionBuilderContext::new(),
@@ -369,6 +440,7 @@ fn propagate_to_callers(plans: &[FunctionPlan<'_>], is: impl Fn(&FunctionPlan<'_
 
 struct CodeImageCompiler {
     isa: OwnedTargetIsa,
+    effort: CompileEffort,
     variant: LaunchVariant,
     frontend: TargetFrontendConfig,
     context: cranelift_codegen::Context,
@@ -434,10 +506,10 @@ impl CodeImageCompiler {
         Ok(())
     }
 
-    /// What compiles the function that was emitted last. Masked code never gets its registers in one pass: its values
-    /// live for a block at most, so it compiles quickly, and its place on the stack is bounded before it is made.
+    /// What compiles the function that was emitted last. Masked code is never too large: its values live for a block at
+    /// most, so it compiles quickly.
     fn isa_for_last_function(&self, part: FunctionVersion) -> Result<OwnedTargetIsa, String> {
-        let is_large = self.variant.one_pass || self.context.func.dfg.num_insts() > MAX_FULL_REGALLOC_INSTRUCTIONS;
+        let is_large = self.context.func.dfg.num_insts() > MAX_FULL_REGALLOC_INSTRUCTIONS;
         if !is_large || part != FunctionVersion::Outer {
             return Ok(self.isa.clone());
         }
@@ -445,14 +517,21 @@ impl CodeImageCompiler {
     }
 
     fn emit_function_version(&mut self, env: &EmitEnv<'_>, plan: &FunctionPlan<'_>) -> Result<(), JitError> {
-        if env.part == FunctionVersion::Masked {
-            return self.emit_function(env, plan, |b| super::masked_code::emit_masked_function(b, env, plan));
+        if env.part == FunctionVersion::Outer {
+            self.emit_function(env, plan, |b| super::converged_code::emit_outer_function(b, env, plan))?;
+            self.frame_bytes.insert(plan.id, plan.frame_size + self.spill_bytes());
+            return Ok(());
         }
-        self.emit_function(env, plan, |b| super::converged_code::emit_outer_function(b, env, plan))?;
-        // The masked version keeps at most the registers of a block on the stack.
-        let longest = plan.body.blocks.iter().map(|b| b.stmts.len()).max().unwrap_or(0) as u32;
-        let masked = 4096 + longest.min(1000) * 384;
-        self.frame_bytes.insert(plan.id, plan.frame_size + self.spill_bytes() + masked);
+        self.emit_function(env, plan, |b| super::masked_code::emit_masked_function(b, env, plan))?;
+        let bytes = match self.effort {
+            CompileEffort::SinglePassRegalloc => self.spill_bytes(),
+            // It keeps at most the registers of a block on the stack.
+            _ => {
+                let longest = plan.body.blocks.iter().map(|b| b.stmts.len()).max().unwrap_or(0) as u32;
+                4096 + longest.min(1000) * 384
+            }
+        };
+        self.frame_bytes.insert(plan.id, bytes);
         Ok(())
     }
 

@@ -47,7 +47,7 @@ pub(crate) fn emit_outer_function(
     g.blocks = plan.body.blocks.iter().map(|_| g.b.create_block()).collect();
     g.branch_to_converged_code(lanes);
     g.call_masked_and_resume(done)?;
-    if !env.variant.force_masked {
+    if !env.variant.is_masked_only() {
         let reached = plan.blocks_reached_converged();
         for block in (0..plan.body.blocks.len()).filter(|&b| reached[b]) {
             g.emit_converged_block(block, done)?;
@@ -142,12 +142,12 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// Enters converged code when all lanes are there, else masked code at block 0.
     fn branch_to_converged_code(&mut self, lanes: Value) {
         let masked = self.masked_entry.unwrap_or(self.blocks[0]);
-        if self.plan.f.entry && self.env.variant.full_warps && !self.env.variant.force_masked {
+        if self.plan.f.entry && self.env.variant.full_warps && !self.env.variant.is_masked_only() {
             self.b.ins().jump(self.blocks[0], &[]);
             return;
         }
         let partial = self.b.create_block();
-        if self.env.variant.force_masked {
+        if self.env.variant.is_masked_only() {
             self.b.ins().jump(partial, &[]);
         } else {
             let all = self.b.ins().icmp_imm_s(IntCC::Equal, lanes, -1);

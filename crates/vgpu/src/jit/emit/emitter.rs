@@ -69,6 +69,18 @@ pub(crate) struct CommonSubexpressions {
     pub(crate) negated: HashMap<Value, Value>,
 }
 
+/// A loop whose body is the code of one chunk, emitted as that of lanes 0 to 7.
+#[derive(Clone, Copy)]
+pub(crate) struct ChunkLoop {
+    /// The number of the chunk, an `I32`.
+    pub(crate) chunk: Value,
+    /// 32 times that, an `I64`: where 32-bit lanes of the chunk begin.
+    pub(crate) byte_offset: Value,
+    /// The frame, moved so that registers of lanes 0 to 7 are those of the chunk.
+    word_frame: Value,
+    doubleword_frame: Value,
+}
+
 /// The emission of one machine function.
 pub(crate) struct FunctionEmitter<'a, 'f> {
     pub(crate) b: FunctionBuilder<'f>,
@@ -104,6 +116,8 @@ pub(crate) struct FunctionEmitter<'a, 'f> {
     /// Set while a statement or address is computed for the first lane of a chunk.
     pub(crate) current_chunk: Option<usize>,
     pub(crate) chunk_values: Vec<(Reg, LaneParts)>,
+    /// The loop over chunks whose body is emitted, for its first chunk.
+    pub(crate) chunk_loop: Option<ChunkLoop>,
     /// What accesses under masks have in common within a segment.
     pub(crate) cse: CommonSubexpressions,
     /// See [`FunctionEmitter::lane_array_slot`].
@@ -161,6 +175,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             sunk_uniforms: vec![],
             current_chunk: None,
             chunk_values: vec![],
+            chunk_loop: None,
             cse: CommonSubexpressions::default(),
             scratch_slot: None,
             texture_slot: None,
@@ -374,10 +389,47 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             return ops::splat_constant(&mut self.op_ctx(), EmitShape::Chunk, w, 0);
         };
         let ty = w.part_type(EmitShape::Chunk);
+        let frame = self.register_frame(w);
         register_slot_offsets(w, slot, chunk)
             .into_iter()
-            .map(|o| self.b.ins().load(ty, trusted_mem_flags(), self.frame, o))
+            .map(|o| self.b.ins().load(ty, trusted_mem_flags(), frame, o))
             .collect()
+    }
+
+    /// What offsets of registers of this width count from.
+    fn register_frame(&self, w: RegWidth) -> Value {
+        match (&self.chunk_loop, w) {
+            (None, _) => self.frame,
+            (Some(l), RegWidth::W64 | RegWidth::W128) => l.doubleword_frame,
+            (Some(l), _) => l.word_frame,
+        }
+    }
+
+    /// Begins a loop over the chunks in the block `header`, whose parameter is its byte offset.
+    pub(crate) fn begin_chunk_loop(&mut self, header: ir::Block) -> ChunkLoop {
+        self.b.switch_to_block(header);
+        let byte_offset = self.b.block_params(header)[0];
+        let word_frame = self.b.ins().iadd(self.frame, byte_offset);
+        let doubleword_frame = self.b.ins().iadd(word_frame, byte_offset);
+        let chunk = self.b.ins().ushr_imm_u(byte_offset, 5);
+        let chunk = self.b.ins().ireduce(types::I32, chunk);
+        *self.chunk_loop.insert(ChunkLoop { chunk, byte_offset, word_frame, doubleword_frame })
+    }
+
+    /// What lanes a stride apart have more than those of the first chunk; `None` outside of a loop over chunks.
+    pub(crate) fn chunk_loop_distance(&mut self, stride: i64, ty: ir::Type) -> Option<Value> {
+        let ChunkLoop { byte_offset, .. } = self.chunk_loop?;
+        // 32 bytes stand for eight lanes.
+        let lanes = self.b.ins().ushr_imm_u(byte_offset, 2);
+        let distance = self.b.ins().imul_imm_s(lanes, stride);
+        Some(if ty == types::I64 { distance } else { self.b.ins().ireduce(ty, distance) })
+    }
+
+    /// Masked code forgets what it knows of registers and masks: they are in the frame.
+    pub(crate) fn forget_masked_registers(&mut self) {
+        if self.is_masked() {
+            self.store = RegisterStorage::Masked(MaskedRegs::default());
+        }
     }
 
     /// Stores the lanes of `chunk` of a register to its slot.
@@ -385,7 +437,8 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         let w = self.width_of_register(r);
         if let Some(slot) = self.plan.slots[r.index()] {
             for (o, &p) in register_slot_offsets(w, slot, chunk).into_iter().zip(parts) {
-                self.b.ins().store(trusted_mem_flags(), p, self.frame, o);
+                let frame = self.register_frame(w);
+                self.b.ins().store(trusted_mem_flags(), p, frame, o);
             }
         }
     }
@@ -406,6 +459,15 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         let key = (first[0], if stride == 0 { CHUNKS_PER_WARP } else { before }, w as u8, stride);
         if let Some(p) = self.splats.get(&key) {
             return p.clone();
+        }
+        let mut first = first;
+        if stride != 0 {
+            for v in &mut first {
+                let ty = self.b.func.dfg.value_type(*v);
+                if let Some(distance) = self.chunk_loop_distance(stride, ty) {
+                    *v = self.b.ins().iadd(*v, distance);
+                }
+            }
         }
         let mut parts = ops::splat_scalar(&mut self.op_ctx(), w, &first);
         if stride != 0 {
@@ -439,11 +501,13 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
 
     /// Lane indices of a chunk times `step`.
     pub(crate) fn scaled_lane_ids(&mut self, chunk: usize, step: i64) -> LaneParts {
+        let distance = self.chunk_loop_distance(step, types::I32).map(|d| self.b.ins().splat(types::I32X4, d));
         (0..2)
             .map(|i| {
                 let first = (chunk * CHUNK_LANES + i * 4) as i64;
                 let lanes: Vec<i64> = (0..4).map(|l| (first + l) * step).collect();
-                self.constant_vector(RegWidth::W32, &lanes)
+                let ids = self.constant_vector(RegWidth::W32, &lanes);
+                distance.map_or(ids, |d| self.b.ins().iadd(ids, d))
             })
             .collect()
     }
@@ -557,10 +621,9 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
 
     /// A chunk of a lane array of `u32` in the frame header.
     pub(crate) fn load_lane_array(&mut self, offset: i32, chunk: usize) -> LaneParts {
+        let frame = self.register_frame(RegWidth::W32);
         (0..2)
-            .map(|i| {
-                self.b.ins().load(types::I32X4, trusted_mem_flags(), self.frame, offset + (chunk as i32 * 2 + i) * 16)
-            })
+            .map(|i| self.b.ins().load(types::I32X4, trusted_mem_flags(), frame, offset + (chunk as i32 * 2 + i) * 16))
             .collect()
     }
 

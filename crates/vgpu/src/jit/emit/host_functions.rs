@@ -24,6 +24,7 @@ fn libcall_table() -> &'static [Option<usize>] {
         let functions = [
             arch::save_registers_and_call as *const (),
             slow_paths::alloca_lanes as *const (),
+            slow_paths::share_load_of_one_address as *const (),
             slow_paths::resolve_parked_barriers as *const (),
             slow_paths::match_or_redux as *const (),
             slow_paths::pick_random_group as *const (),

@@ -5,13 +5,13 @@
 //! on a thread with an ordinary stack, because the caller is on a fiber's small one.
 #![allow(unsafe_code)]
 
-use super::compile::{CodegenInputs, KernelSource};
+use super::compile::{CodegenInputs, CompiledCodeImage, KernelSource};
 use super::loaded_code::LoadedCode;
 use super::out_of_line::{MASKED_CODE_REQUEST_BIT, SlowPathRequest};
 use super::relocations::RelocResolver;
 use super::slow_paths::SlowPathEnv;
 use crate::abi::WarpCtx;
-use crate::jit::{FAIL_MASKED_COMPILE, env_flag};
+use crate::jit::fails_masked_code;
 use rtcg_ptx::ast::FuncId;
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -103,7 +103,7 @@ impl KernelHostState {
     }
 
     /// Makes the masked part; the error of one that cannot be compiled names the instruction and its line.
-    fn compile_masked_code(&self) -> Result<(), &str> {
+    pub(super) fn compile_masked_code(&self) -> Result<(), &str> {
         let built = self.masked.get_or_init(|| {
             std::thread::scope(|scope| {
                 let thread = std::thread::Builder::new().stack_size(COMPILER_STACK_BYTES);
@@ -112,19 +112,36 @@ impl KernelHostState {
                 thread.join().unwrap_or_else(|_| Err("the compiler has panicked (a bug in the virtual GPU)".to_owned()))
             })
         });
-        let built = built.as_ref().map_err(String::as_str)?;
-        for slot in &self.slot_list {
-            slot.code.store(built.addresses[&slot.id], Ordering::Release);
+        self.enter_masked_code(built.as_ref().map_err(String::as_str)?);
+        Ok(())
+    }
+
+    /// Keeps a masked part that was made with the outer one.
+    pub(super) fn set_masked_code(&self, code: CompiledCodeImage) -> Result<(), String> {
+        let loaded = self.load_masked_code(code)?;
+        if let Ok(built) = self.masked.get_or_init(|| Ok(loaded)) {
+            self.enter_masked_code(built);
         }
         Ok(())
     }
 
+    /// Has outer code call masked code directly.
+    fn enter_masked_code(&self, built: &LoadedCode) {
+        for slot in &self.slot_list {
+            slot.code.store(built.addresses[&slot.id], Ordering::Release);
+        }
+    }
+
     fn compile_masked_image(&self) -> Result<LoadedCode, String> {
-        if env_flag("RTCG_JIT_NO_MASKED", &FAIL_MASKED_COMPILE) {
+        if fails_masked_code() {
             return Err("RTCG_JIT_NO_MASKED is set".to_owned());
         }
         let part = self.source.masked_code_image(self.inputs.as_deref()).map_err(|error| error.to_string())?;
-        LoadedCode::new(part, &self.reloc_resolver(self.outer.get().map(|outer| &outer.addresses)))
+        self.load_masked_code(part)
+    }
+
+    fn load_masked_code(&self, code: CompiledCodeImage) -> Result<LoadedCode, String> {
+        LoadedCode::new(code, &self.reloc_resolver(self.outer.get().map(|outer| &outer.addresses)))
     }
 }
 

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::code_image::MappedImage;
-use super::compile::{CodegenInputs, CompiledCodeImage, KernelImage, KernelSource};
+use super::compile::{CompiledCodeImage, KernelImage, KernelSource, KernelWithInputs};
 use super::host_state::KernelHostState;
 use super::out_of_line::SlowPathRequest;
 use super::relocations::RelocResolver;
@@ -64,6 +64,9 @@ impl std::fmt::Debug for KernelCode {
 }
 
 impl KernelCode {
+    pub(crate) fn compile_masked_code(&self) {
+        let _ = self.host.compile_masked_code();
+    }
     pub(crate) fn contains_pc(&self, pc: usize) -> bool {
         self.host.loaded_code_versions().any(|part| part.contains_pc(pc))
     }
@@ -82,17 +85,22 @@ impl KernelCode {
     }
 }
 
-/// Puts a kernel into memory; `inputs` are what it was made from, if that is known already.
+/// Puts a kernel into memory.
 pub(crate) fn link_into_memory(
     source: Arc<KernelSource>,
-    inputs: Option<Arc<CodegenInputs>>,
-    kernel: KernelImage,
+    kernel: KernelWithInputs,
 ) -> Result<CompiledKernel, JitError> {
     let fail = |why: String| source.kernel_error(why);
-    let KernelImage { part, usage, suspends, shared, sites } = kernel;
+    let KernelWithInputs { image, masked, inputs } = kernel;
+    let KernelImage { part, usage, suspends, shared, sites } = image;
+    // Masked code that is there need not be made.
+    let inputs = inputs.filter(|_| masked.is_none());
     let host = KernelHostState::new(Arc::clone(&source), inputs, &part.ids);
     let built = LoadedCode::new(part, &host.reloc_resolver(None)).map_err(fail)?;
     let built = host.set_outer_code(built);
+    if let Some(masked) = masked {
+        host.set_masked_code(masked).map_err(fail)?;
+    }
     let entry = *built.addresses.get(&source.kernel).ok_or_else(|| fail("the kernel has no code".to_owned()))?;
     // SAFETY: the machine function was emitted with the signature of a kernel entry.
     let entry = unsafe { std::mem::transmute::<usize, crate::abi::KernelEntry>(entry) };

@@ -209,7 +209,9 @@ impl<'a> FunctionEmitter<'a, '_> {
     pub(crate) fn write_back_registers(&mut self, chunk: usize) {
         let RegisterStorage::Masked(m) = &self.store else { return };
         let out = self.plan.live_out(self.block);
-        let dirty: Vec<Reg> = m.dirty.iter().copied().filter(|r| out.contains(r.index())).collect();
+        // Loops over chunks pass registers to each other in the frame.
+        let is_read = |r: &Reg| self.env.variant.first_tier || out.contains(r.index());
+        let dirty: Vec<Reg> = m.dirty.iter().copied().filter(is_read).collect();
         for r in dirty {
             let RegisterStorage::Masked(m) = &self.store else { return };
             let Some(new) = m.cache.get(&(r.0, chunk)).cloned() else { continue };

@@ -27,6 +27,9 @@ impl<'a> FunctionEmitter<'a, '_> {
         match &*st.inst {
             Inst::Ld { .. } | Inst::St { .. } | Inst::Mov { .. } if self.is_masked() => {
                 self.emit_masked_segment(std::slice::from_ref(st), last)?;
+                if self.env.variant.first_tier {
+                    self.share_load_of_one_address(st);
+                }
             }
             Inst::Ld { .. } | Inst::St { .. } | Inst::Mov { .. } => {
                 self.emit_segment(std::slice::from_ref(st), &[1])?
@@ -42,6 +45,14 @@ impl<'a> FunctionEmitter<'a, '_> {
             Inst::Call { .. } => self.emit_call(st)?,
             Inst::CpAsync { .. } => self.emit_cp_async(st)?,
             Inst::Texture(inst) => self.emit_texture(st, inst)?,
+            Inst::Activemask { dst } => {
+                let bits = self.active_lane_bits(st);
+                let v = ops::splat_scalar(&mut self.op_ctx(), RegWidth::W32, &[bits]);
+                for c in 0..CHUNKS_PER_WARP {
+                    let guard = self.blend_mask(st, c);
+                    self.write_lanes(*dst, c, v.clone(), guard.as_ref());
+                }
+            }
             Inst::Trap => {
                 let span = self.plan.f.body[st.index as usize].span;
                 self.emit_trap(traps::trap_kind_of(&self.env.module.source, span));
@@ -57,10 +68,44 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.report_sync(&st.inst);
         self.b.ins().sequence_point();
         self.clear_splat_cache();
-        if last {
+        let in_loops = self.is_masked() && self.env.variant.first_tier;
+        if last || in_loops {
             (0..CHUNKS_PER_WARP).for_each(|c| self.write_back_registers(c));
         }
+        if in_loops {
+            self.forget_masked_registers();
+        }
         Ok(())
+    }
+
+    /// A warp that loads from one address, as it does when it polls, sees one value: else lanes that saw another one
+    /// could wait for what will not come again. Loads with a guard are left as they are.
+    fn share_load_of_one_address(&mut self, st: &Stmt<'_>) {
+        let Inst::Ld { dsts, addr, .. } = &*st.inst else { return };
+        let slots = &self.plan.slots;
+        let (address_slot, address_bytes) = match addr.base {
+            AddrBase::Reg(r) if !dsts.contains(&Some(r)) => {
+                let Some(slot) = slots[r.index()] else { return };
+                (slot, self.width_of_register(r).lane_bytes())
+            }
+            AddrBase::Symbol(s) if self.plan.classes.operand_class(Operand::Address(s, 0)) == LaneClass::Uniform => {
+                (-1, 0)
+            }
+            AddrBase::Absolute => (-1, 0),
+            _ => return,
+        };
+        if st.guard.is_some() {
+            return;
+        }
+        let values = dsts.iter().flatten().filter_map(|r| Some((slots[r.index()]?, self.width_of_register(*r))));
+        for (slot, w) in values.collect::<Vec<_>>() {
+            let numbers =
+                [i64::from(address_slot), i64::from(address_bytes), i64::from(slot), i64::from(w.lane_bytes())];
+            let [address_slot, address_bytes, slot, bytes] = numbers.map(|n| self.iconst32(n));
+            let f = super::slow_paths::share_load_of_one_address as *const () as usize;
+            let args = [self.frame, address_slot, address_bytes, slot, bytes];
+            relocations::call_target(&mut self.b, RelocTarget::rust_function_target(f), &args, None);
+        }
     }
 
     fn emit_fence(&mut self, kind: FenceKind) {

@@ -155,12 +155,22 @@ unsafe fn check_lane_addresses(env: &SlowPathEnv, ctx: *mut WarpCtx, values: *co
         };
         let chunk = c.lanes.trailing_zeros() as usize / CHUNK_LANES;
         let lanes = c.mask.map_or(c.lanes, |at| lane_mask_bits(values.add(at), chunk));
+        let (lanes, addresses) = move_to_chunk(lanes, addresses, (*ctx).chunk as usize);
         if c.states {
             env.check_shadow_states(ctx, lanes, c.site, c.info, &addresses);
         } else {
             env.check_addresses(ctx, lanes, c.site, c.info, &addresses);
         }
     }
+}
+
+/// What a loop over chunks says of lanes 0 to 7, for those of the chunk.
+fn move_to_chunk(lanes: u32, mut addresses: LaneValues, chunk: usize) -> (u32, LaneValues) {
+    if chunk == 0 {
+        return (lanes, addresses);
+    }
+    addresses.rotate_right(chunk * CHUNK_LANES);
+    (lanes << (chunk * CHUNK_LANES), addresses)
 }
 
 /// The addresses of lanes a stride apart.

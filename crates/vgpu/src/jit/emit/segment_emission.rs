@@ -4,14 +4,17 @@
 //! first; what the statements of the lanes read of scalar registers is recorded then, for the
 //! registers may change later on.
 
-use super::emitter::{CommonSubexpressions, FunctionEmitter, ScalarResults};
+use super::emitter::{ChunkLoop, CommonSubexpressions, FunctionEmitter, ScalarResults, trusted_mem_flags};
 use super::ops;
 use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
+use crate::abi::WarpCtx;
 use crate::jit::JitError;
 use crate::jit::simt::body::{Stmt, stmt_uses};
 use crate::jit::simt::lane_classes::{ExecMode, LaneClass};
+use cranelift_codegen::ir::{InstBuilder, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
 use smallvec::{SmallVec, smallvec};
+use std::mem::offset_of;
 use std::ops::Range;
 
 impl<'a, 'f> FunctionEmitter<'a, 'f> {
@@ -36,6 +39,9 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
 
     /// Emits a segment of masked code; the last one of a block writes registers back to the frame.
     pub(crate) fn emit_masked_segment(&mut self, stmts: &[Stmt<'a>], last: bool) -> Result<(), JitError> {
+        if self.env.variant.first_tier {
+            return self.emit_chunk_loop(stmts);
+        }
         self.begin_segment(stmts);
         for chunk in 0..CHUNKS_PER_WARP {
             self.chunk_values.clear();
@@ -44,6 +50,42 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
                 self.write_back_registers(chunk);
             }
         }
+        self.end_segment();
+        Ok(())
+    }
+
+    /// Emits a segment of masked code once, in a loop over the chunks that have active lanes: a quarter of the code.
+    /// Registers are in the frame before and after it.
+    fn emit_chunk_loop(&mut self, stmts: &[Stmt<'a>]) -> Result<(), JitError> {
+        self.begin_segment(stmts);
+        self.forget_masked_registers();
+        let [header, run, latch, done] = std::array::from_fn(|_| self.b.create_block());
+        self.b.append_block_param(header, types::I64);
+        let zero = self.iconst64(0);
+        self.b.ins().jump(header, &[zero.into()]);
+        let ChunkLoop { chunk, byte_offset, .. } = self.begin_chunk_loop(header);
+        let active = self.exec_mask(0).unwrap_or_default();
+        let either = self.b.ins().bor(active[0], active[1]);
+        let any = self.b.ins().vany_true(either);
+        self.b.ins().brif(any, run, &[], latch, &[]);
+        self.b.seal_block(run);
+        self.b.switch_to_block(run);
+        self.b.ins().store(trusted_mem_flags(), chunk, self.ctx, offset_of!(WarpCtx, chunk) as i32);
+        self.emit_chunk_statements(stmts, 0..stmts.len(), 0)?;
+        self.write_back_registers(0);
+        self.b.ins().jump(latch, &[]);
+        self.b.seal_block(latch);
+        self.b.switch_to_block(latch);
+        let next = self.b.ins().iadd_imm_s(byte_offset, 32);
+        let more = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, next, 32 * CHUNKS_PER_WARP as i64);
+        self.b.ins().brif(more, header, &[next.into()], done, &[]);
+        self.b.seal_block(header);
+        self.b.seal_block(done);
+        self.b.switch_to_block(done);
+        self.chunk_loop = None;
+        let zero = self.iconst32(0);
+        self.b.ins().store(trusted_mem_flags(), zero, self.ctx, offset_of!(WarpCtx, chunk) as i32);
+        self.forget_masked_registers();
         self.end_segment();
         Ok(())
     }

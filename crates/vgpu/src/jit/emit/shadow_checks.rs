@@ -373,8 +373,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         };
         let site = self.site_for_lanes(crate::jit::simt::instruction_sites::chunk_lane_code(chunk));
         let at = self.b.ins().stack_addr(types::I64, slot, 0);
-        let (chunk, site, info) =
-            (self.iconst32(chunk as i64), self.iconst32(i64::from(site)), self.iconst32(i64::from(info)));
+        let chunk = self.chunk_loop.map_or_else(|| self.iconst32(chunk as i64), |l| l.chunk);
+        let (site, info) = (self.iconst32(i64::from(site)), self.iconst32(i64::from(info)));
         relocations::call_target(&mut self.b, RelocTarget::RaceAccess, &[self.ctx, bits, chunk, site, info, at], None);
     }
 

@@ -157,6 +157,47 @@ fn redux_float_lanes(code: u32, values: impl Iterator<Item = u64>) -> u64 {
         .unwrap_or(0)
 }
 
+/// If the active lanes have loaded from one address, which is in a register at `address_slot` of the frame (negative: a
+/// symbol's), they all get what the first one loaded into the register at `slot`.
+///
+/// # Safety
+/// `frame` is the frame of compiled code, and the slots are those of registers with so many bytes per lane.
+#[inline(never)]
+pub(crate) unsafe extern "C" fn share_load_of_one_address(
+    frame: *mut FrameHeader,
+    address_slot: i32,
+    address_bytes: u32,
+    slot: i32,
+    bytes: u32,
+) {
+    // SAFETY: by contract.
+    unsafe {
+        let active = (*frame).mask;
+        let Some(first) = active.iter().position(|&mask| mask != 0) else { return };
+        let lane = |slot: i32, bytes: u32, lane: usize| {
+            frame.cast::<u8>().offset(slot as isize + (bytes as usize * lane) as isize)
+        };
+        if address_slot >= 0 {
+            let address = |l: usize| match address_bytes {
+                8 => lane(address_slot, 8, l).cast::<u64>().read(),
+                _ => u64::from(lane(address_slot, 4, l).cast::<u32>().read()),
+            };
+            let shared = address(first);
+            if (0..32).any(|l| active[l] != 0 && address(l) != shared) {
+                return;
+            }
+        }
+        // 128 bits are two arrays of 64.
+        let (word, words) = if bytes == 16 { (8, 2) } else { (bytes, 1) };
+        for l in (first + 1..32).filter(|&l| active[l] != 0) {
+            for half in 0..words {
+                let part = slot + half * 256;
+                std::ptr::copy_nonoverlapping(lane(part, word, first), lane(part, word, l), word as usize);
+            }
+        }
+    }
+}
+
 /// Gives each active lane `value` bytes of the warp's local memory (the same amount to all).
 /// Returns 1 when it is exhausted.
 ///

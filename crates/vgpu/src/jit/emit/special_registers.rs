@@ -3,7 +3,7 @@
 
 use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::ops;
-use super::register_values::{EmitShape, LaneParts, RegWidth};
+use super::register_values::{CHUNK_LANES, EmitShape, LaneParts, RegWidth};
 use super::relocations::{self, runtime_call_target};
 use crate::abi::{TidTable, WarpCtx};
 use crate::jit::JitError;
@@ -107,7 +107,10 @@ impl<'a> FunctionEmitter<'a, '_> {
         use SpecialReg::*;
         let words: LaneParts = match s {
             Tid(d) if d != Dim3Component::W => {
-                let table = self.load_ctx_field(types::I64, offset_of!(WarpCtx, tid));
+                let mut table = self.load_ctx_field(types::I64, offset_of!(WarpCtx, tid));
+                if let Some(chunk_loop) = self.chunk_loop {
+                    table = self.b.ins().iadd(table, chunk_loop.byte_offset);
+                }
                 let at = [offset_of!(TidTable, x), offset_of!(TidTable, y), offset_of!(TidTable, z)][dim_index(d)];
                 (0..2)
                     .map(|i| {
@@ -134,20 +137,26 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 
     fn lanemask_register_lanes(&mut self, s: SpecialReg, chunk: usize) -> LaneParts {
-        let of = |lane: u32| -> u32 {
-            let eq = 1u32 << lane;
-            match s {
-                SpecialReg::LaneMaskEq => eq,
-                SpecialReg::LaneMaskLt => eq - 1,
-                SpecialReg::LaneMaskLe => eq | (eq - 1),
-                SpecialReg::LaneMaskGe => !(eq - 1),
-                _ => !(eq | (eq - 1)),
-            }
-        };
+        let shift = self.chunk_loop.map(|l| self.b.ins().ishl_imm_u(l.chunk, 3));
+        let ones = self.splat_i32x4(0xffff_ffff);
         (0..2)
             .map(|i| {
-                let lanes: Vec<i64> = (0..4).map(|l| i64::from(of((chunk * 8 + i * 4 + l) as u32))).collect();
-                self.constant_vector(RegWidth::W32, &lanes)
+                let lanes: Vec<i64> = (0..4).map(|l| 1 << (chunk * CHUNK_LANES + i * 4 + l)).collect();
+                let mut eq = self.constant_vector(RegWidth::W32, &lanes);
+                if let Some(shift) = shift {
+                    eq = self.b.ins().ishl(eq, shift);
+                }
+                let lt = self.b.ins().iadd(eq, ones);
+                match s {
+                    SpecialReg::LaneMaskEq => eq,
+                    SpecialReg::LaneMaskLt => lt,
+                    SpecialReg::LaneMaskLe => self.b.ins().bor(eq, lt),
+                    SpecialReg::LaneMaskGe => self.b.ins().bnot(lt),
+                    _ => {
+                        let le = self.b.ins().bor(eq, lt);
+                        self.b.ins().bnot(le)
+                    }
+                }
             })
             .collect()
     }
@@ -239,13 +248,6 @@ impl<'a> FunctionEmitter<'a, '_> {
                 let p: LaneParts = (0..2).map(|i| self.shuffle_words(p[2 * i], p[2 * i + 1], [0, 2, 4, 6])).collect();
                 let guard = self.blend_mask(st, chunk);
                 self.write_lanes(*dst, chunk, p, guard.as_ref());
-                Ok(())
-            }
-            Inst::Activemask { dst } => {
-                let bits = self.active_lane_bits(st);
-                let v = ops::splat_scalar(&mut self.op_ctx(), RegWidth::W32, &[bits]);
-                let guard = self.blend_mask(st, chunk);
-                self.write_lanes(*dst, chunk, v, guard.as_ref());
                 Ok(())
             }
             Inst::Prefetch { .. }

@@ -45,6 +45,16 @@ pub(crate) enum Terminator {
 }
 
 impl Terminator {
+    /// Calls `f` with the register that decides about the successor.
+    pub(crate) fn for_each_use(&self, f: &mut dyn FnMut(Reg)) {
+        match self {
+            Terminator::Branch { guard, .. }
+            | Terminator::PredicatedSplit { guard, .. }
+            | Terminator::UniformAny { guard, .. } => f(guard.reg),
+            Terminator::Table { index, .. } => f(*index),
+            _ => {}
+        }
+    }
     /// Successors, with repetitions.
     pub(crate) fn successors(&self) -> Vec<usize> {
         match self {

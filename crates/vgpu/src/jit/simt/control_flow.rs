@@ -204,13 +204,7 @@ pub(crate) fn live_in(body: &FunctionBody<'_>) -> Vec<BitSet> {
                 killed.insert_bit(r.index());
             });
         }
-        match &block.term {
-            super::body::Terminator::Branch { guard, .. }
-            | super::body::Terminator::PredicatedSplit { guard, .. }
-            | super::body::Terminator::UniformAny { guard, .. } => read(guard.reg, &mut used, &killed),
-            super::body::Terminator::Table { index, .. } => read(*index, &mut used, &killed),
-            _ => {}
-        }
+        block.term.for_each_use(&mut |r| read(r, &mut used, &killed));
         uses.push(used);
         kills.push(killed);
     }

@@ -1,7 +1,7 @@
 //! What is decided about a function before code is emitted: blocks, classes, the layout of its
 //! frame, of its local memory and of the records that calls pass their arguments in.
 
-use super::body::{FunctionBody, Terminator};
+use super::body::{FunctionBody, Terminator, stmt_defs, stmt_uses};
 use super::control_flow::{self, BitSet};
 use super::lane_classes::LaneClasses;
 use crate::abi::WARP_LANES;
@@ -138,9 +138,9 @@ impl<'m> FunctionPlan<'m> {
             classes,
             body,
         };
-        plan.lay_out_register_slots();
+        plan.lay_out_register_slots(variant.first_tier);
         plan.lay_out_param_records()?;
-        if !variant.force_masked {
+        if !variant.is_masked_only() {
             plan.find_resumable_blocks(&ipdom);
         }
         Ok(plan)
@@ -151,16 +151,45 @@ impl<'m> FunctionPlan<'m> {
         self.local_offsets.iter().map(|(&v, &at)| at + self.f.vars[v as usize].size as u32).max().unwrap_or(0)
     }
 
-    /// Registers that are live where some block begins get a slot.
-    fn lay_out_register_slots(&mut self) {
+    /// Registers that are live where some block begins get a slot, and those that one segment of masked code passes to
+    /// another if they have to be in memory there.
+    fn lay_out_register_slots(&mut self, between_segments: bool) {
         let mut all = BitSet::new(self.body.widths.len());
         self.live.iter().for_each(|l| {
             all.union_with(l);
         });
+        if between_segments {
+            all.union_with(&self.registers_read_in_other_segments());
+        }
         for r in all.iter_bits() {
             self.slots[r] = Some(self.frame_size as i32);
             self.frame_size += self.body.widths[r].lane_bytes() * WARP_LANES as u32;
         }
+    }
+
+    /// Registers that some segment of masked code, or the end of its block, reads without having written them.
+    fn registers_read_in_other_segments(&self) -> BitSet {
+        let mut read = BitSet::new(self.body.widths.len());
+        let carry = self.body.carry_flag();
+        for block in &self.body.blocks {
+            for (from, to, _) in super::segments::split_into_segments(&self.classes, carry, &block.stmts, true) {
+                let mut written = BitSet::new(self.body.widths.len());
+                for st in &block.stmts[from..to] {
+                    stmt_uses(st, carry, &mut |r| {
+                        if !written.contains(r.index()) {
+                            read.insert_bit(r.index());
+                        }
+                    });
+                    stmt_defs(st, carry, &mut |r| {
+                        written.insert_bit(r.index());
+                    });
+                }
+            }
+            block.term.for_each_use(&mut |r| {
+                read.insert_bit(r.index());
+            });
+        }
+        read
     }
 
     /// Gives `.param` variables records such that the arguments of a call lie one after the other,

@@ -62,7 +62,8 @@ pub(crate) fn split_into_segments(
     let uniform_guard =
         |st: &Stmt<'_>| st.guard.filter(|g| !masked && classes.lane_class_of(g.reg) == LaneClass::Uniform);
     for (i, st) in stmts.iter().enumerate() {
-        if is_ordering_point(&st.inst) {
+        // The lanes that are active are those of all chunks.
+        if is_ordering_point(&st.inst) || (masked && matches!(&*st.inst, Inst::Activemask { .. })) {
             close(&mut begin, i, &mut stored);
             let at = close(&mut begin, i + 1, &mut stored);
             points.push(at - 1);

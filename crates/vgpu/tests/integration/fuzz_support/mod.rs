@@ -205,9 +205,9 @@ pub fn launch_variants(block: [u32; 3]) -> Vec<LaunchVariant> {
     out.push(LaunchVariant { baseline: true, ..v });
     out.push(LaunchVariant { baseline: true, optimise: Some(true), ..v });
     out.push(LaunchVariant { baseline: true, force_masked: true, ..v });
-    out.push(LaunchVariant { one_pass: true, ..v });
-    out.push(LaunchVariant { one_pass: true, force_masked: true, ..v });
-    out.push(LaunchVariant { one_pass: true, baseline: true, ..v });
+    out.push(LaunchVariant { first_tier: true, ..v });
+    out.push(LaunchVariant { first_tier: true, no_if_conversion: true, ..v });
+    out.push(LaunchVariant { first_tier: true, baseline: true, ..v });
     out
 }
 

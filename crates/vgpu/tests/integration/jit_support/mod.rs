@@ -145,6 +145,8 @@ pub fn launch_variants(block: [u32; 3]) -> Vec<LaunchVariant> {
     }
     out.push(LaunchVariant { full_warps: false, linear_tid: false, tid_contiguous_8: false, ..v });
     out.push(LaunchVariant { linear_tid: false, tid_contiguous_8: block[0].is_multiple_of(8), ..v });
+    out.push(LaunchVariant { first_tier: true, ..v });
+    out.push(LaunchVariant { first_tier: true, no_if_conversion: true, ..v });
     out
 }
 
