@@ -68,10 +68,9 @@ fn recording() -> std::sync::MutexGuard<'static, Option<BTreeMap<CacheKey, Arc<[
 
 /// Remembers a program if there is a recording and nothing but its PTX matters.
 pub(crate) fn record_program(key: &CacheKey, artifact: &Artifact) {
-    if artifact.kind == BinaryKind::Ptx && artifact.log.is_empty() && artifact.lowered_names.is_empty() {
-        if let Some(programs) = &mut *recording() {
-            programs.insert(*key, Arc::clone(&artifact.bytes));
-        }
+    let is_plain = artifact.kind == BinaryKind::Ptx && artifact.log.is_empty() && artifact.lowered_names.is_empty();
+    if let Some(programs) = recording().as_mut().filter(|_| is_plain) {
+        programs.insert(*key, Arc::clone(&artifact.bytes));
     }
 }
 
