@@ -45,7 +45,7 @@ $(VENV)/.built: $(VENV)/.requirements pyproject.toml $(RUST_SOURCES) $(PYTHON_SO
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation ./distributions/rtcg-pycuda
 	RTCG_VIRTUAL_DEVICES=1 RTCG_JIT_TIER=first PYCUDA_CACHE_DIR=target/prebuilt \
-		$(BIN)/python -m rtcg prepare --programs python/rtcg/prebuilt.ptx 2>/dev/null
+		$(BIN)/python -m rtcg prepare --programs python/rtcg/prebuilt.ptx
 	@touch $@
 
 # -- what users run ---------------------------------------------------------------------------
