@@ -70,28 +70,35 @@ pub(crate) struct SignalInfo {
 #[repr(C, align(64))]
 pub(crate) struct Warp {
     pub(crate) ctx: WarpCtx,
-    pub(crate) ring: WarpRingLink,
     /// The job, for reports and for its stop flag.
     pub(crate) job: *const super::grid_job::GridJob<'static>,
     /// Compiled code of the block that it runs.
     pub(crate) entry: crate::abi::KernelEntry,
     /// The fiber that runs it; set when that is made.
     pub(crate) fiber: *const FiberInfo,
-    /// The thread is the launch's caller, who answers when the launch is asked.
-    pub(crate) is_caller: bool,
+    pub(crate) ring: WarpRingLink,
     /// Lowest usable address of the fiber's stack.
     pub(crate) stack_bottom: usize,
     /// Result of the last barrier reduction.
     pub(crate) barrier_result: u32,
     /// Calls of `yield_now` since the last switch.
     pub(crate) yields: u32,
-    /// Set while a runtime function accesses device memory on behalf of `access_site`.
-    pub(crate) in_access: bool,
     pub(crate) access_site: u32,
     /// The lane whose memory is being accessed.
     pub(crate) access_lane: u32,
     pub(crate) access_write: bool,
+    /// Set while a runtime function accesses device memory on behalf of `access_site`.
+    pub(crate) in_access: bool,
+    /// The thread is the launch's caller, who answers when the launch is asked.
+    pub(crate) is_caller: bool,
 }
+
+// What a switch to the next warp reads lies in one line, and a warp takes no more than four.
+const _: () = {
+    assert!(size_of::<Warp>() <= 256);
+    let start = std::mem::offset_of!(Warp, ring);
+    assert!(start / 64 == (start + size_of::<WarpRingLink>() - 1) / 64);
+};
 
 /// The warp's place in the ring of its block's warps, in which they take turns.
 ///

@@ -346,7 +346,11 @@ impl<'a> GridJob<'a> {
     }
 
     /// A warp that is between two blocks runs the newest code from the next one on.
+    #[inline(always)]
     pub(crate) fn update_program(&self, warp: &mut Warp) {
+        if self.first_tier_since.is_none() {
+            return;
+        }
         let program = self.program.newest_for_block();
         (warp.entry, warp.ctx.host) = (program.entry, program.host as *const c_void);
     }
