@@ -54,12 +54,12 @@ demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py
 	$(BIN)/python examples/matmul_tiled.py
 
-wheel: $(VENV)/.requirements
+wheel: $(VENV)/.built
 	$(BIN)/maturin build --release --strip --out dist
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist ./distributions/rtcg-pycuda
 
 # What is published, in dist/release/packages, tested with the interpreters RELEASE_PYTHONS.
-release: dist/release/venv/.requirements
+release: dist/release/venv/.requirements $(VENV)/.built
 	RELEASE_PYTHONS="$(or $(RELEASE_PYTHONS),$(PYTHON))" dist/release/venv/bin/python tools/release.py $(STEPS)
 
 notices: dist/release/venv/.requirements
