@@ -89,12 +89,11 @@ impl Compiler {
         let plan = CompilePlan::new(request)?;
         let key = plan.cache_key();
         let cache = CompileCache::open_cache(&request.cache);
-        let prebuilt_key = plan.prebuilt_key().filter(|_| cache.is_some());
-        let cached = || {
-            let cache = cache.as_ref().filter(|_| !plan.keeps_intermediate_files())?;
-            cache.find_artifact(&key, &|stored| plan.is_same_compiler(stored))
-        };
-        let found = cached().or_else(|| prebuilt::find_program(prebuilt_key.as_ref()?));
+        let cached = (cache.as_ref().filter(|_| !plan.keeps_intermediate_files()))
+            .and_then(|cache| cache.find_artifact(&key, &|stored| plan.is_same_compiler(stored)));
+        let is_key_needed = cache.is_some() && (cached.is_none() || prebuilt::is_recording());
+        let prebuilt_key = if is_key_needed { plan.prebuilt_key() } else { None };
+        let found = cached.or_else(|| prebuilt::find_program(prebuilt_key.as_ref()?));
         let artifact = match (found, &plan.nvcc) {
             (Some(artifact), _) => artifact,
             (None, Some(name)) => plan.compile_with_nvcc(name, &key, cache.as_ref())?,

@@ -66,6 +66,11 @@ fn recording() -> std::sync::MutexGuard<'static, Option<BTreeMap<CacheKey, Arc<[
     RECORDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Whether programs are remembered.
+pub(crate) fn is_recording() -> bool {
+    recording().is_some()
+}
+
 /// Remembers a program if there is a recording and nothing but its PTX matters.
 pub(crate) fn record_program(key: &CacheKey, artifact: &Artifact) {
     let is_plain = artifact.kind == BinaryKind::Ptx && artifact.log.is_empty() && artifact.lowered_names.is_empty();

@@ -1,6 +1,6 @@
 //! The machine code of a kernel: which tier a launch gets, and the thread that optimises what runs for long.
 //!
-//! A kernel begins in the first tier, whose code is made some ten times quicker and runs some three to five times slower,
+//! A kernel begins in the first tier, whose code is made some ten times quicker and runs several times slower,
 //! unless its optimised code is in the cache. Blocks that start after the optimised code is there run that.
 #![allow(unsafe_code)]
 
@@ -144,12 +144,16 @@ impl ProgramSource {
 
 type BackgroundWork = Box<dyn FnOnce() + Send>;
 
+/// How often a lock is tried that somebody holds.
+const MAX_LOCK_ATTEMPTS: u32 = 10_000;
+
 /// Does `work` some time later on the process' background thread, one piece after the other. It is dropped if the
 /// system has no thread.
 fn run_in_background(work: BackgroundWork) {
     static THREAD: Mutex<Option<(u32, Sender<BackgroundWork>)>> = Mutex::new(None);
-    // A child that was forked while another thread held the lock does without.
-    let Ok(mut thread) = THREAD.try_lock() else { return };
+    // It is held for a moment only, unless the process was forked at that moment: the child does without.
+    let try_lock = |_| THREAD.try_lock().inspect_err(|_| std::thread::yield_now()).ok();
+    let Some(mut thread) = (0..MAX_LOCK_ATTEMPTS).find_map(try_lock) else { return };
     let process = std::process::id();
     if !matches!(&*thread, Some((of, _)) if *of == process) {
         let (sender, receiver) = channel::<BackgroundWork>();
