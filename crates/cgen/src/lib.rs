@@ -1,0 +1,3 @@
+//! Source text as a value: C syntax trees that print themselves, expressions with precedence, and templates.
+//! Pure text in, pure text out; knows no driver and no compiler.
+#![forbid(unsafe_code)]

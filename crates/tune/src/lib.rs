@@ -1,0 +1,16 @@
+//! Auto-tuning without a device: search spaces with constraints, strategies, statistics, and a store of results.
+//!
+//! A [`Space`] has named parameters and constraints; enumerating it gives [`Configurations`], a table whose rows are
+//! valid configurations. A [`Strategy`] is asked for rows and told their [`Outcome`]s. What measures a row is a
+//! target that somebody else provides, so that everything here is tested without a GPU.
+#![forbid(unsafe_code)]
+
+mod configurations;
+mod outcome;
+mod strategy;
+mod value;
+
+pub use configurations::{Config, Configurations};
+pub use outcome::{Failure, FailureKind, Outcome};
+pub use strategy::{History, Strategy, Trial};
+pub use value::Value;
