@@ -54,7 +54,7 @@ pub struct ElementwiseSnippet {
     pub after_loop: String,
 }
 
-/// Threads of a block; every generated kernel is launched with this many.
+/// Threads of a block, unless a launch chooses others.
 pub const BLOCK_THREADS: u32 = 256;
 
 impl ElementwiseSnippet {
@@ -116,6 +116,11 @@ impl ElementwiseSnippet {
     /// (flat, packed), `long start, long stop, long step` (ranged), or the structure that
     /// [`strided_layout_bytes`] fills (strided).
     pub fn source(&self, access: &IndexingMode) -> String {
+        self.source_for_block(access, BLOCK_THREADS)
+    }
+
+    /// [`ElementwiseSnippet::source`] for blocks of at most so many threads.
+    pub fn source_for_block(&self, access: &IndexingMode, block: u32) -> String {
         let mut out = String::new();
         self.emit_headers_and_preamble(&mut out, access);
         let declarations: Vec<_> = self.arguments.iter().map(Argument::declarator).collect();
@@ -128,7 +133,7 @@ impl ElementwiseSnippet {
         // The flat form is launched by hand too, with any block.
         let bounds = match access {
             IndexingMode::Flat { .. } => String::new(),
-            _ => format!("__launch_bounds__({BLOCK_THREADS}) "),
+            _ => format!("__launch_bounds__({block}) "),
         };
         let parameters = parameters.join(", ");
         let _ = write!(out, "extern \"C\" __global__ void {bounds}{}({parameters})\n{{\n", self.name);

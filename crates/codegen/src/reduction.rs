@@ -71,8 +71,9 @@ impl ReductionSnippet {
 
     /// The kernel that reduces everything to one value. Parameters: the result's address, the arguments,
     /// what [`ElementwiseSnippet::source`] adds for this access, then an array of one value per block and the
-    /// address of the counters. Blocks are at most as many as counters; whether they `gather` is the launch's choice.
-    pub fn full_reduction_source(&self, access: &IndexingMode, gather: bool) -> String {
+    /// address of the counters. Blocks are at most as many as counters; whether they `gather` and how many threads a
+    /// block has (a multiple of 32) is the launch's choice.
+    pub fn full_reduction_source(&self, access: &IndexingMode, gather: bool, block: u32) -> String {
         let map = self.map_as_elementwise();
         let mut out = String::new();
         self.emit_headers_and_preamble(&mut out, &map, access);
@@ -81,7 +82,7 @@ impl ReductionSnippet {
         } else {
             "unsigned long n"
         };
-        self.emit_signature(&mut out, &[last, "rtcg_out_type *rtcg_partials", "unsigned *rtcg_tickets"]);
+        self.emit_signature(&mut out, block, &[last, "rtcg_out_type *rtcg_partials", "unsigned *rtcg_tickets"]);
         out.push_str("{\n");
         map.emit_pycuda_index_names(&mut out, access);
         self.emit_reduce_lambda(&mut out);
@@ -94,7 +95,7 @@ impl ReductionSnippet {
              \x20 rtcg_out_type rtcg_acc = rtcg_neutral;\n"
         );
         match access {
-            IndexingMode::Flat { .. } => self.emit_chunked_loop(&mut out),
+            IndexingMode::Flat { .. } => self.emit_chunked_loop(&mut out, block),
             IndexingMode::Packed { pack_size } => {
                 map.emit_thread_indices(&mut out, access);
                 map.emit_packed_loop(&mut out, *pack_size, self.prefetched_pack_count(*pack_size), &|out| {
@@ -103,6 +104,7 @@ impl ReductionSnippet {
             }
             IndexingMode::Strided { .. } => map.emit_loop(&mut out, access, &|out| self.emit_accumulate_statement(out)),
         }
+        let _ = writeln!(out, "  constexpr int rtcg_threads = {block};");
         out.push_str(FULL_REDUCTION_EPILOGUE);
         out
     }
@@ -123,6 +125,7 @@ impl ReductionSnippet {
         );
         self.emit_signature(
             &mut out,
+            REDUCE_THREADS,
             &["const rtcg::axes rtcg_l", "rtcg_out_type *rtcg_partials", "unsigned *rtcg_tickets"],
         );
         out.push_str("{\n  const unsigned long n = rtcg_l.length; (void)n;\n");
@@ -183,7 +186,7 @@ impl ReductionSnippet {
         let _ = writeln!(out, "typedef {} rtcg_out_type;", self.out.name);
     }
 
-    fn emit_signature(&self, out: &mut String, last: &[&str]) {
+    fn emit_signature(&self, out: &mut String, block: u32, last: &[&str]) {
         let declared: Vec<_> = self.arguments.iter().map(Argument::declarator).collect();
         let parameters: Vec<_> = std::iter::once("rtcg_out_type *rtcg_out")
             .chain(declared.iter().map(String::as_str))
@@ -191,7 +194,7 @@ impl ReductionSnippet {
             .collect();
         let _ = writeln!(
             out,
-            "extern \"C\" __global__ void __launch_bounds__({REDUCE_THREADS}) {}({})",
+            "extern \"C\" __global__ void __launch_bounds__({block}) {}({})",
             self.name,
             parameters.join(", ")
         );
@@ -206,16 +209,21 @@ impl ReductionSnippet {
     }
 
     /// Blocks take chunks of eight elements per thread; only the last one looks at each element's index.
-    fn emit_chunked_loop(&self, out: &mut String) {
-        out.push_str(
-            "  for (size_t rtcg_base = (size_t)blockIdx.x * 2048; rtcg_base < n; rtcg_base += (size_t)gridDim.x * 2048)\n  {\n\
-             \x20   if (rtcg_base + 2048 <= n)\n    {\n\
+    fn emit_chunked_loop(&self, out: &mut String, block: u32) {
+        let chunk = 8 * block;
+        let _ = write!(
+            out,
+            "  for (size_t rtcg_base = (size_t)blockIdx.x * {chunk}; rtcg_base < n; rtcg_base += (size_t)gridDim.x * {chunk})\n  {{\n\
+             \x20   if (rtcg_base + {chunk} <= n)\n    {{\n\
              \x20     #pragma unroll\n\
-             \x20     for (unsigned rtcg_k = 0; rtcg_k < 8; ++rtcg_k)\n      {\n\
-             \x20       const size_t i = rtcg_base + threadIdx.x + rtcg_k * 256;\n",
+             \x20     for (unsigned rtcg_k = 0; rtcg_k < 8; ++rtcg_k)\n      {{\n\
+             \x20       const size_t i = rtcg_base + threadIdx.x + rtcg_k * {block};\n",
         );
         self.emit_accumulate_statement(out);
-        out.push_str("      }\n    }\n    else for (size_t i = rtcg_base + threadIdx.x; i < n; i += 256)\n    {\n");
+        let _ = write!(
+            out,
+            "      }}\n    }}\n    else for (size_t i = rtcg_base + threadIdx.x; i < n; i += {block})\n    {{\n"
+        );
         self.emit_accumulate_statement(out);
         out.push_str("    }\n  }\n");
     }
@@ -256,21 +264,21 @@ pub fn axis_reduction_layout_bytes(
 
 /// From the threads' values to the result.
 const FULL_REDUCTION_EPILOGUE: &str = "\
-  rtcg_acc = rtcg::block_reduce<256>(rtcg_acc, rtcg_reduce);
+  rtcg_acc = rtcg::block_reduce<rtcg_threads>(rtcg_acc, rtcg_reduce);
   if (gridDim.x > 1)
   {
     if constexpr (rtcg_gathers)
     {
-      if (!rtcg::gather_blocks<256>(rtcg_acc, rtcg_neutral, rtcg_tickets, 0, blockIdx.x, gridDim.x, rtcg_drawn, rtcg_reduce)) return;
+      if (!rtcg::gather_blocks<rtcg_threads>(rtcg_acc, rtcg_neutral, rtcg_tickets, 0, blockIdx.x, gridDim.x, rtcg_drawn, rtcg_reduce)) return;
     }
     else
     {
       if (threadIdx.x == 0) rtcg_partials[blockIdx.x] = rtcg_acc;
       if (!rtcg::is_last_block(rtcg_tickets, gridDim.x)) return;
       rtcg_acc = rtcg_neutral;
-      for (unsigned rtcg_b = threadIdx.x; rtcg_b < gridDim.x; rtcg_b += 256)
+      for (unsigned rtcg_b = threadIdx.x; rtcg_b < gridDim.x; rtcg_b += rtcg_threads)
         rtcg_acc = rtcg_reduce(rtcg_acc, rtcg_partials[rtcg_b]);
-      rtcg_acc = rtcg::block_reduce<256>(rtcg_acc, rtcg_reduce);
+      rtcg_acc = rtcg::block_reduce<rtcg_threads>(rtcg_acc, rtcg_reduce);
     }
   }
   if (threadIdx.x == 0) *rtcg_out = rtcg_acc;
@@ -298,7 +306,7 @@ mod tests {
     #[test]
     fn inputs_are_read_in_packs() {
         assert_eq!(dot_snippet().map_as_elementwise().pack_size(), 4);
-        let source = dot_snippet().full_reduction_source(&IndexingMode::Packed { pack_size: 4 }, true);
+        let source = dot_snippet().full_reduction_source(&IndexingMode::Packed { pack_size: 4 }, true, 256);
         assert!(source.contains("rtcg_x.load(x, rtcg_p)") && !source.contains(".store(x"), "{source}");
         assert!(
             source.contains("void __launch_bounds__(256) dot(rtcg_out_type *rtcg_out, float *x, const float *y"),

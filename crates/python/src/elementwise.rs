@@ -14,7 +14,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice, PyTuple};
 use rtcg::codegen::pointwise::ElementwiseSnippet;
-use rtcg::generators::{CompileSettings, ElementwiseKernel, IndexRange};
+use rtcg::generators::{CompileSettings, ElementwiseKernel, IndexRange, LaunchChoice};
 
 /// The context that the calling thread works in. Should another library have made its own one current in
 /// the driver, the calls that fail for that reason put ours back.
@@ -141,6 +141,23 @@ impl PyElementwiseKernel {
         let function = py.detach(|| self.kernel.function(&ctx, use_range));
         let function = function.map_err(|error| generator_error(py, error))?;
         function.driver_function().module().texref(name).or_raise().map(PyTextureReference::from)
+    }
+
+    /// Launches over about `n_elements` elements in the current context are made so from now on.
+    #[pyo3(signature = (n_elements, *, block = None, waves = None, packed = None))]
+    fn _set_launch_choice(
+        &self,
+        py: Python<'_>,
+        n_elements: usize,
+        block: Option<u32>,
+        waves: Option<u32>,
+        packed: Option<bool>,
+    ) -> PyResult<()> {
+        let choice = LaunchChoice { block, waves, packed, items: None };
+        let chosen = self.kernel.set_launch_choice(&current_context()?, n_elements, choice);
+        chosen.map_err(|error| generator_error(py, error))?;
+        self.last.cache_call(&[], &PyTuple::empty(py), None);
+        Ok(())
     }
 
     /// The kernel whose source `get_source(use_range=...)` shows.

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rtcg::codegen::reduction::ReductionSnippet;
 use rtcg::codegen::scan::{NeighborFetch, ScanSnippet};
-use rtcg::generators::{ReductionKernel, ScanKernel};
+use rtcg::generators::{LaunchChoice, ReductionKernel, ScanKernel};
 
 /// A reduction of arrays by a C expression.
 #[derive(Default)]
@@ -149,6 +149,22 @@ impl PyReductionKernel {
     }
 
     /// The CUDA source for contiguous arrays.
+    /// Full reductions of about `n_elements` elements in the current context are made so from now on.
+    #[pyo3(signature = (n_elements, *, block = None, waves = None, packed = None, items = None))]
+    fn _set_launch_choice(
+        &self,
+        py: Python<'_>,
+        n_elements: usize,
+        block: Option<u32>,
+        waves: Option<u32>,
+        packed: Option<bool>,
+        items: Option<u32>,
+    ) -> PyResult<()> {
+        let choice = LaunchChoice { block, waves, packed, items };
+        let chosen = self.kernel.set_launch_choice(&current_context()?, n_elements, choice);
+        chosen.map_err(|error| generator_error(py, error))
+    }
+
     #[getter(source)]
     fn plain_source(&self) -> String {
         self.kernel.source()

@@ -10,6 +10,7 @@ use crate::generators::cached_launch::{CachedLaunch, DenseArray, DenseArrays, ca
 use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
 use crate::generators::dense_copies;
 use crate::generators::error::GeneratorError;
+use crate::generators::launch_choices::{LaunchChoice, LaunchChoices};
 use crate::generators::operand::{
     ArrayView, GeneratedKernelArg, argument_error, broadcast_shape, join_axes, record_uses,
 };
@@ -49,7 +50,8 @@ pub struct ElementwiseKernel {
     pack_size: usize,
     can_replace_arrays_with_proxies: bool,
     allows_aliasing: bool,
-    forms: PerContextCache<IndexingMode, CompiledKernel>,
+    forms: PerContextCache<(IndexingMode, u32), CompiledKernel>,
+    choices: LaunchChoices,
 }
 
 /// How a call's arrays are addressed.
@@ -96,6 +98,7 @@ impl ElementwiseKernel {
             spec,
             settings,
             forms: PerContextCache::default(),
+            choices: LaunchChoices::default(),
         }
     }
 
@@ -128,12 +131,26 @@ impl ElementwiseKernel {
     /// # Errors
     /// When it does not compile.
     pub fn function(&self, ctx: &Context, ranged: bool) -> Result<crate::Function> {
-        let loaded = self.compiled_kernel_for(ctx, &IndexingMode::Flat { ranged })?;
+        let loaded = self.compiled_kernel_for(ctx, &IndexingMode::Flat { ranged }, BLOCK_THREADS)?;
         Ok(crate::Function::new(ctx.clone(), loaded.function.clone()))
     }
 
-    fn compiled_kernel_for(&self, ctx: &Context, access: &IndexingMode) -> Result<Arc<CompiledKernel>> {
-        self.forms.get_or_create(ctx, access, || {
+    /// Chooses how launches over about `n_elements` elements in this context are made, from the next one on; the
+    /// default choice brings back the rule. A [`CachedLaunch`] made before stays as it is.
+    ///
+    /// # Errors
+    /// When a value is out of range.
+    pub fn set_launch_choice(&self, ctx: &Context, n_elements: usize, choice: LaunchChoice) -> Result<()> {
+        self.choices.set_choice(ctx, n_elements, choice)
+    }
+
+    /// The choice that a launch over `n_elements` elements takes.
+    pub fn launch_choice(&self, ctx: &Context, n_elements: usize) -> LaunchChoice {
+        self.choices.nearest_choice(ctx, n_elements)
+    }
+
+    fn compiled_kernel_for(&self, ctx: &Context, access: &IndexingMode, block: u32) -> Result<Arc<CompiledKernel>> {
+        self.forms.get_or_create(ctx, &(access.clone(), block), || {
             let spec = &self.spec;
             let snippets = [
                 ("operation", &spec.operation[..]),
@@ -141,8 +158,8 @@ impl ElementwiseKernel {
                 ("loop_prep", &spec.loop_prep),
                 ("after_loop", &spec.after_loop),
             ];
-            let module = self.settings.compile_and_load(ctx, &spec.source(access), &snippets)?;
-            CompiledKernel::new(ctx, &module, &spec.name, BLOCK_THREADS)
+            let module = self.settings.compile_and_load(ctx, &spec.source_for_block(access, block), &snippets)?;
+            CompiledKernel::new(ctx, &module, &spec.name, block)
         })
     }
 
@@ -228,10 +245,12 @@ impl ElementwiseKernel {
             let run = |dense: &[GeneratedKernelArg<'_>]| unsafe { self.launch(ctx, dense, region, stream) };
             return dense_copies::run_with_dense_copies(ctx, args, is_written, stream, run).map(|()| None);
         }
-        let kernel = self.compiled_kernel_for(ctx, &plan.access)?;
+        let choice = self.choices.nearest_choice(ctx, plan.n);
+        let kernel = self.compiled_kernel_for(ctx, &plan.access, choice.block.unwrap_or(BLOCK_THREADS))?;
         let packed = self.pack_arguments(&kernel, args, region, &plan)?;
         let pack_size = if let IndexingMode::Packed { pack_size } = plan.access { pack_size } else { 1 };
-        let blocks = kernel.blocks_for_items(plan.n.div_ceil(pack_size), MAX_WAVES);
+        let waves = choice.waves.map_or(MAX_WAVES, |waves| waves as usize);
+        let blocks = kernel.blocks_for_items(plan.n.div_ceil(pack_size), waves);
         // SAFETY: the arguments were checked against the declarations; the rest is the caller's promise.
         unsafe { kernel.launch(ctx, blocks, &packed, stream) }?;
         record_uses(args, stream);
@@ -283,7 +302,8 @@ impl ElementwiseKernel {
     fn plan_dense(&self, ctx: &Context, n: usize, args: &[GeneratedKernelArg<'_>]) -> ElementwisePlan {
         const MIN_PACKED_ELEMENTS: usize = 1 << 15;
         let flat = ElementwisePlan::contiguous_plan(n, false);
-        if self.pack_size == 1 || n < MIN_PACKED_ELEMENTS || !ctx.device().can_load_cubins() {
+        let is_worth_it = || n >= MIN_PACKED_ELEMENTS && ctx.device().can_load_cubins();
+        if self.pack_size == 1 || !self.choices.nearest_choice(ctx, n).packed.unwrap_or_else(is_worth_it) {
             return flat;
         }
         let dense = self.dense_arrays(args);

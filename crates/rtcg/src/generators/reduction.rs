@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::generators::argument_checks::{check_accessible, check_arguments, check_array_accessible};
 use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
 use crate::generators::error::GeneratorError;
+use crate::generators::launch_choices::{LaunchChoice, LaunchChoices};
 use crate::generators::operand::{
     ArrayView, GeneratedKernelArg, argument_error, broadcast_shape, join_axes, record_uses,
 };
@@ -28,8 +29,9 @@ pub struct ReductionKernel {
     uses: Vec<ElementUse>,
     pack_size: usize,
     can_replace_arrays_with_proxies: bool,
-    full: PerContextCache<(IndexingMode, bool), CompiledKernel>,
+    full: PerContextCache<(IndexingMode, bool, u32), CompiledKernel>,
     axis: PerContextCache<AxisReductionShape, CompiledKernel>,
+    choices: LaunchChoices,
 }
 
 /// How the arrays of a call are walked.
@@ -59,6 +61,7 @@ impl ReductionKernel {
             settings,
             full: PerContextCache::default(),
             axis: PerContextCache::default(),
+            choices: LaunchChoices::default(),
         })
     }
 
@@ -69,7 +72,21 @@ impl ReductionKernel {
 
     /// The source for contiguous arrays.
     pub fn source(&self) -> String {
-        self.spec.full_reduction_source(&IndexingMode::Flat { ranged: false }, true)
+        self.spec.full_reduction_source(&IndexingMode::Flat { ranged: false }, true, REDUCE_THREADS)
+    }
+
+    /// Chooses how full reductions of about `n_elements` elements in this context are launched; the default choice
+    /// brings back the rule. Reductions over axes keep their rule.
+    ///
+    /// # Errors
+    /// When a value is out of range.
+    pub fn set_launch_choice(&self, ctx: &Context, n_elements: usize, choice: LaunchChoice) -> Result<()> {
+        self.choices.set_choice(ctx, n_elements, choice)
+    }
+
+    /// The choice that a full reduction of `n_elements` elements takes.
+    pub fn launch_choice(&self, ctx: &Context, n_elements: usize) -> LaunchChoice {
+        self.choices.nearest_choice(ctx, n_elements)
     }
 
     /// The shape of the result of a reduction over `axes` of the arrays' common shape.
@@ -112,11 +129,15 @@ impl ReductionKernel {
         check_array_accessible(ctx, "out", out)?;
         let pack_size = if let IndexingMode::Packed { pack_size } = plan.access { pack_size } else { 1 };
         // A block is worth its ticket when each of its threads has a few elements.
-        const PACKS_PER_THREAD: usize = 4;
-        let threads = plan.n.div_ceil(pack_size * PACKS_PER_THREAD);
-        let fills = threads.div_ceil(REDUCE_THREADS as usize) >= resident_block_count(ctx)?;
-        let kernel = self.full_reduction_kernel(ctx, plan.access.clone(), ctx.device().can_load_cubins() && !fills)?;
-        let blocks = kernel.blocks_for_items(threads, 1).min(COMPLETION_COUNTERS as u32);
+        const PACKS_PER_THREAD: u32 = 4;
+        let choice = self.choices.nearest_choice(ctx, plan.n);
+        let block = choice.block.unwrap_or(REDUCE_THREADS);
+        let threads = plan.n.div_ceil(pack_size * choice.items.unwrap_or(PACKS_PER_THREAD) as usize);
+        let fills = threads.div_ceil(block as usize) >= resident_block_count(ctx, block)?;
+        let gather = ctx.device().can_load_cubins() && !fills;
+        let kernel = self.full_reduction_kernel(ctx, plan.access.clone(), gather, block)?;
+        let waves = choice.waves.unwrap_or(1) as usize;
+        let blocks = kernel.blocks_for_items(threads, waves).min(COMPLETION_COUNTERS as u32);
         let itemsize = self.spec.out.itemsize.next_multiple_of(16);
         let (ticket, partials) =
             workspace::reduction_workspace(ctx, stream, WorkspaceUse::Reduction, blocks as usize * itemsize)?;
@@ -137,13 +158,20 @@ impl ReductionKernel {
         Ok(())
     }
 
-    fn full_reduction_kernel(&self, ctx: &Context, access: IndexingMode, gather: bool) -> Result<Arc<CompiledKernel>> {
-        let form = (access, gather);
-        self.full
-            .get_or_create(ctx, &form, || self.compile_kernel(ctx, &self.spec.full_reduction_source(&form.0, gather)))
+    fn full_reduction_kernel(
+        &self,
+        ctx: &Context,
+        access: IndexingMode,
+        gather: bool,
+        block: u32,
+    ) -> Result<Arc<CompiledKernel>> {
+        let form = (access, gather, block);
+        self.full.get_or_create(ctx, &form, || {
+            self.compile_kernel(ctx, &self.spec.full_reduction_source(&form.0, gather, block), block)
+        })
     }
 
-    fn compile_kernel(&self, ctx: &Context, source: &str) -> Result<CompiledKernel> {
+    fn compile_kernel(&self, ctx: &Context, source: &str, block: u32) -> Result<CompiledKernel> {
         let spec = &self.spec;
         let snippets = [
             ("map_expr", &spec.map_expr[..]),
@@ -152,7 +180,7 @@ impl ReductionKernel {
             ("preamble", &spec.preamble),
         ];
         let module = self.settings.compile_and_load(ctx, source, &snippets)?;
-        CompiledKernel::new(ctx, &module, &spec.name, REDUCE_THREADS)
+        CompiledKernel::new(ctx, &module, &spec.name, block)
     }
 
     fn push_arguments(&self, packer: &mut ArgPacker<'_>, args: &[GeneratedKernelArg<'_>]) -> Result<()> {
@@ -218,9 +246,9 @@ impl ReductionKernel {
     fn can_vectorize(&self, ctx: &Context, n: usize, args: &[GeneratedKernelArg<'_>]) -> bool {
         const MIN_PACKED_ELEMENTS: usize = 1 << 15;
         let aligned = |a: &ArrayView<'_>| a.ptr.is_multiple_of((self.pack_size * a.itemsize).min(16) as u64);
+        let is_worth_it = || n >= MIN_PACKED_ELEMENTS && ctx.device().can_load_cubins();
         self.pack_size > 1
-            && n >= MIN_PACKED_ELEMENTS
-            && ctx.device().can_load_cubins()
+            && self.choices.nearest_choice(ctx, n).packed.unwrap_or_else(is_worth_it)
             && self.array_arguments(args).all(|(a, u, _)| u == ElementUse::Unused || aligned(a))
     }
 
@@ -308,7 +336,7 @@ impl ReductionKernel {
             outputs,
             length,
             reduce_contiguous,
-            resident_block_count(ctx)?,
+            resident_block_count(ctx, REDUCE_THREADS)?,
             ctx.device().can_load_cubins(),
         );
         let (threads_per_output, split) = (share.threads_per_output, share.splits > 1);
@@ -320,9 +348,9 @@ impl ReductionKernel {
             split,
             gather: share.gather,
         };
-        let kernel = self
-            .axis
-            .get_or_create(ctx, &shape, || self.compile_kernel(ctx, &self.spec.axis_reduction_source(&shape)))?;
+        let kernel = self.axis.get_or_create(ctx, &shape, || {
+            self.compile_kernel(ctx, &self.spec.axis_reduction_source(&shape), REDUCE_THREADS)
+        })?;
         let mut packer = kernel.function.arg_packer();
         packer.push(&out.ptr.to_ne_bytes(), 8)?;
         self.push_arguments(&mut packer, args)?;
@@ -380,12 +408,12 @@ impl ReductionKernel {
     }
 }
 
-/// Blocks of [`REDUCE_THREADS`] threads that fit on the device at once, whatever a kernel needs.
-fn resident_block_count(ctx: &Context) -> Result<usize> {
+/// Blocks of so many threads that fit on the device at once, whatever a kernel needs.
+fn resident_block_count(ctx: &Context, block: u32) -> Result<usize> {
     let attribute = |which| ctx.device().attribute(which).map(|value| value.max(1) as usize);
     let threads = attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
     let multiprocessors = attribute(sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
-    Ok(multiprocessors * (threads / REDUCE_THREADS as usize).max(1))
+    Ok(multiprocessors * (threads / block as usize).max(1))
 }
 
 /// Axes counted from the front, in order.

@@ -8,7 +8,8 @@ use rtcg::codegen::pointwise::{ElementwiseSnippet, IndexingMode};
 use rtcg::codegen::reduction::ReductionSnippet;
 use rtcg::codegen::scan::{NeighborFetch, ScanSnippet};
 use rtcg::generators::{
-    ArrayView, CompileSettings, ElementwiseKernel, GeneratedKernelArg, IndexRange, ReductionKernel, ScanKernel,
+    ArrayView, CompileSettings, ElementwiseKernel, GeneratedKernelArg, IndexRange, LaunchChoice, ReductionKernel,
+    ScanKernel,
 };
 use rtcg::prelude::*;
 
@@ -630,4 +631,52 @@ fn scans_and_reductions_of_several_threads_share_a_stream() {
         }
         assert_eq!(y.to_vec().unwrap()[9_999], 10_000.0);
     });
+}
+
+/// Every choice of a launch computes the same, and choices out of range are refused.
+#[test]
+fn launch_choices_change_no_result() {
+    let ctx = context();
+    let axpy = ElementwiseKernel::parse("float *z, const float *x", "z[i] = 2 * x[i] + 1").unwrap();
+    let sum = sum_of_squares();
+    for n in [1usize, 1000, 40_003] {
+        let x: Vec<f32> = (0..n).map(|i| (i % 7) as f32).collect();
+        let x_dev = ctx.to_device(&x).unwrap();
+        let expected: Vec<f32> = x.iter().map(|x| 2.0 * x + 1.0).collect();
+        let squares: f64 = x.iter().map(|&x| f64::from(x) * f64::from(x)).sum();
+        for (block, waves) in [(32, 1), (96, 3), (512, 1000), (1024, 1)] {
+            for packed in [false, true] {
+                let choice =
+                    LaunchChoice { block: Some(block), waves: Some(waves), packed: Some(packed), items: Some(waves) };
+                axpy.set_launch_choice(&ctx, n, choice).unwrap();
+                sum.set_launch_choice(&ctx, n, choice).unwrap();
+                let (z_dev, out) = (ctx.zeros::<f32>(n).unwrap(), ctx.zeros::<f64>(1).unwrap());
+                let args = [GeneratedKernelArg::Array(z_dev.view()), GeneratedKernelArg::Array(x_dev.view())];
+                launch_elementwise(&ctx, &axpy, &args).unwrap();
+                assert_eq!(z_dev.to_vec().unwrap(), expected, "{n} {choice:?}");
+                // SAFETY: the snippet reads element `i` only.
+                unsafe { sum.launch(&ctx, &[GeneratedKernelArg::Array(x_dev.view())], &out.view(), None) }.unwrap();
+                assert_eq!(out.to_vec().unwrap(), [squares], "{n} {choice:?}");
+            }
+        }
+    }
+    assert_eq!(axpy.launch_choice(&ctx, 900).block, Some(1024), "the nearest number of elements decides");
+    axpy.set_launch_choice(&ctx, 1000, LaunchChoice::default()).unwrap();
+    let wrong = LaunchChoice { block: Some(100), ..LaunchChoice::default() };
+    let message = axpy.set_launch_choice(&ctx, 10, wrong).unwrap_err().to_string();
+    assert!(message.contains("block is 100; expected a multiple of 32"), "{message}");
+}
+
+fn sum_of_squares() -> ReductionKernel {
+    let registry = TypeRegistry::new();
+    let spec = ReductionSnippet {
+        name: "squares".into(),
+        arguments: parse_arguments("const float *x", &registry).unwrap(),
+        out: registry.lookup("double").unwrap(),
+        neutral: "0".into(),
+        reduce_expr: "a + b".into(),
+        map_expr: "(double)x[i] * x[i]".into(),
+        preamble: String::new(),
+    };
+    ReductionKernel::new(spec, CompileSettings::default()).unwrap()
 }
