@@ -31,6 +31,7 @@ mod linalg;
 mod multiprocessor;
 mod reduction;
 mod tracing;
+mod tune;
 
 #[pymodule]
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -52,5 +53,6 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     info::add_to_module(m)?;
     multiprocessor::add_to_module(m)?;
     tracing::add_to_module(m)?;
+    tune::add_to_module(m)?;
     Ok(())
 }

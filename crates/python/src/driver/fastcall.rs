@@ -5,7 +5,7 @@
 //!
 //! Establishes: a panic becomes a Python exception; references are borrowed for the call only.
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
@@ -243,8 +243,17 @@ impl CallableType {
     /// Makes an object by calling the class.
     pub(crate) fn new_instance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let object = self.class.bind(py).call0()?;
-        // SAFETY: the class has room for a pointer at this offset.
-        unsafe { object.as_ptr().byte_add(self.offset).cast::<ffi::vectorcallfunc>().write(self.call) };
+        self.make_callable(&object)?;
         Ok(object)
+    }
+
+    /// Lets an object of the class or of a subclass be called.
+    pub(crate) fn make_callable(&self, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        if !object.is_instance(self.class.bind(object.py()))? {
+            return Err(PyTypeError::new_err("the object has no room for the pointer of its call"));
+        }
+        // SAFETY: the class has room for a pointer at this offset, and so have its subclasses.
+        unsafe { object.as_ptr().byte_add(self.offset).cast::<ffi::vectorcallfunc>().write(self.call) };
+        Ok(())
     }
 }

@@ -281,6 +281,20 @@ unsafe extern "C" fn function_vectorcall(
     unsafe { call_through_cache(CallKind::Direct, call_function, slf, args, nargsf & (usize::MAX >> 1), names) }
 }
 
+/// Calls a kernel's object as the interpreter does.
+///
+/// # Safety
+/// `function` must be a `Function`, `args` have `n_args` arguments and then a value for each of `names`.
+pub(crate) unsafe fn call_function_object(
+    function: *mut PyObject,
+    args: *const *mut PyObject,
+    n_args: usize,
+    names: *mut PyObject,
+) -> *mut PyObject {
+    // SAFETY: this function's contract.
+    unsafe { call_through_cache(CallKind::Direct, call_function, function, args, n_args, names) }
+}
+
 macro_rules! fastcall_methods {
     ($($c_function:ident = $name:literal calls $body:ident as $kind:ident: $doc:literal;)*) => {
         $(unsafe extern "C" fn $c_function(

@@ -9,7 +9,7 @@ mod copy;
 pub(crate) mod device;
 mod dlpack;
 mod event;
-mod fastcall;
+pub(crate) mod fastcall;
 pub(crate) mod function;
 pub(crate) mod gl;
 pub(crate) mod graph;

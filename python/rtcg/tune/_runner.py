@@ -1,0 +1,170 @@
+"""Runs candidates of a kernel on one set of arguments: loads, verifies and times them.
+
+A runner works in the process that made it; `_worker` runs one in a process of its own, for candidates that may hang
+or leave the context unusable.
+"""
+
+import dataclasses
+
+import numpy as np
+
+#: Relative and absolute tolerance by the size of a floating-point number, where the user states none.
+_TOLERANCES = {2: (1e-2, 1e-2), 4: (1e-4, 1e-5), 8: (1e-9, 1e-12)}
+
+
+class CandidateError(Exception):
+    """A candidate that has no score.
+
+    Attributes
+    ----------
+    kind : str
+        ``"constraints"``, ``"compile"``, ``"runtime"``, ``"timeout"`` or ``"correctness"``.
+    """
+
+    def __init__(self, kind, message):
+        super().__init__(kind, message)
+        self.kind, self.message = kind, message
+
+    def __str__(self):
+        return f"{self.kind}: {self.message}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """A compiled kernel with its launch geometry; can be sent to another process."""
+
+    binary: bytes
+    name: str
+    source: str
+    options: tuple
+    block: tuple
+    grid: tuple
+    shared: int = 0
+
+
+class KernelRunner:
+    """Runs candidates in the current context.
+
+    Parameters
+    ----------
+    arguments : sequence
+        Device arrays, NumPy arrays (copied to the device) and scalars, in the kernel's order.
+    written : set of int
+        Which arguments the kernel writes. They are copied, so that the caller's stay as they are, and restored before
+        each verification and each timed window.
+    """
+
+    def __init__(self, arguments, written):
+        import rtcg.numpy as xp
+
+        def on_device(argument):
+            return xp.asarray(argument) if isinstance(argument, np.ndarray) else argument
+
+        self._arguments = [on_device(argument) for argument in arguments]
+        self._initial = {index: self._arguments[index] for index in sorted(written)}
+        for index, array in self._initial.items():
+            self._arguments[index] = array.copy()
+        self._function = self._candidate = None
+        self._expected, self._tolerance = None, (None, None)
+
+    def expect(self, expected, rtol=None, atol=None):
+        """State the contents of the written arguments after one launch: NumPy arrays in their order, or None."""
+        self._expected, self._tolerance = expected, (rtol, atol)
+
+    def load(self, candidate):
+        """Load a candidate; return what it needs: registers, spilled bytes, shared bytes, occupancy."""
+        from rtcg import driver
+
+        try:
+            module = driver.module_from_buffer(candidate.binary)
+            _declare_source(module, candidate)
+            function = module.get_function(candidate.name)
+        except driver.Error as error:
+            raise CandidateError("runtime", str(error)) from error
+        self._function, self._candidate = function, candidate
+        threads = int(np.prod(candidate.block))
+        if threads > function.max_threads_per_block:
+            raise CandidateError(
+                "constraints", f"block {candidate.block} has {threads} threads; the kernel allows at most "
+                f"{function.max_threads_per_block} with its {function.num_regs} registers",
+            )  # fmt: skip
+        device = driver.Context.get_device()
+        resident = function.max_active_blocks_per_multiprocessor(threads, candidate.shared)
+        return {
+            "registers": function.num_regs,
+            "spill_bytes": function.local_size_bytes,
+            "shared_bytes": function.shared_size_bytes + candidate.shared,
+            "occupancy": resident * threads / device.max_threads_per_multiprocessor,
+        }
+
+    def run(self):
+        """Launch the loaded candidate once on fresh copies; return what it wrote as NumPy arrays."""
+        self._restore()
+        self._attempt(self._launch)
+        return [self._attempt(self._arguments[index].get) for index in self._initial]
+
+    def verify(self):
+        """Launch the loaded candidate once and compare what it wrote with what is expected."""
+        written = self.run()
+        for (index, array), expected in zip(zip(self._initial, written), self._expected or written):
+            if expected is not None:
+                self._compare(index, array, np.asarray(expected))
+
+    def time(self, launches):
+        """Seconds that one of `launches` launches takes on the device."""
+        from rtcg import driver
+
+        self._restore()
+
+        def window():
+            start, end = driver.Event(), driver.Event()
+            start.record()
+            for _ in range(launches):
+                self._launch()
+            end.record()
+            end.synchronize()
+            return start.time_till(end) * 1e-3 / launches
+
+        return self._attempt(window)
+
+    def _launch(self):
+        candidate = self._candidate
+        self._function(*self._arguments, block=candidate.block, grid=candidate.grid, shared=candidate.shared)
+
+    def _attempt(self, action):
+        from rtcg import driver
+
+        try:
+            return action()
+        except driver.Error as error:
+            refused = ("invalid argument", "too many resources", "invalid resource")
+            kind = "constraints" if any(word in str(error) for word in refused) else "runtime"
+            raise CandidateError(kind, str(error)) from error
+
+    def _restore(self):
+        for index, initial in self._initial.items():
+            self._attempt(lambda array=self._arguments[index], initial=initial: array.set(initial))
+
+    def _compare(self, index, array, expected):
+        if array.shape != expected.shape:
+            raise ValueError(
+                f"the expected contents of argument {index} have shape {expected.shape}; the argument {array.shape}"
+            )
+        size = array.real.dtype.itemsize
+        default = _TOLERANCES.get(size, (0, 0)) if array.dtype.kind in "fc" else (0, 0)
+        rtol, atol = (given if given is not None else usual for given, usual in zip(self._tolerance, default))
+        wrong = ~np.isclose(array, expected, rtol=rtol, atol=atol, equal_nan=True)
+        if wrong.any():
+            place = tuple(int(part) for part in np.argwhere(wrong)[0])
+            raise CandidateError(
+                "correctness", f"{int(wrong.sum())} of {wrong.size} elements of argument {index} are wrong; the first "
+                f"at {place} is {array[place]}, expected {expected[place]} (rtol {rtol}, atol {atol})",
+            )  # fmt: skip
+
+
+def _declare_source(module, candidate):
+    """Let the kernel's arguments be checked and converted by the types that its source declares."""
+    from rtcg.compiler import _CompileSettings
+
+    settings = _CompileSettings("nvcc", list(candidate.options), False, False, None, None, None, None)
+    settings.make_program(candidate.source).register_source(module)

@@ -1,0 +1,146 @@
+"""A runner in a process of its own, so that a candidate that hangs or faults ends itself and not the program.
+
+The parent sends method calls, the worker answers with results or errors. Arrays travel as NumPy arrays; a worker that
+died or was ended for its time limit is replaced, and given the same arguments, before the next candidate.
+"""
+
+import multiprocessing
+import multiprocessing.connection
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from rtcg.tune._runner import CandidateError, KernelRunner
+
+#: Seconds that a worker has for its start and for taking its arguments.
+_START_SECONDS = 60.0
+
+
+class WorkerRunner:
+    """A :class:`~rtcg.tune._runner.KernelRunner` in another process, with the same methods.
+
+    Parameters
+    ----------
+    arguments : sequence
+        NumPy arrays, which the worker copies to its device, and scalars.
+    written : set of int
+        Which arguments the kernel writes.
+    timeout : float
+        Seconds after which a call is given up and the worker ended.
+    """
+
+    def __init__(self, arguments, written, timeout):
+        self._settings = (list(arguments), set(written))
+        self._timeout = timeout
+        self._calls_after_start = {}
+        self._process = self._connection = None
+
+    def expect(self, expected, rtol=None, atol=None):
+        self._call("expect", expected, rtol, atol)
+        self._calls_after_start["expect"] = (expected, rtol, atol)
+
+    def load(self, candidate):
+        return self._call("load", candidate)
+
+    def run(self):
+        return self._call("run")
+
+    def verify(self):
+        return self._call("verify")
+
+    def time(self, launches):
+        return self._call("time", launches)
+
+    def close(self):
+        """End the worker."""
+        if self._connection is not None:
+            self._connection.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        self._process = self._connection = None
+
+    def _call(self, method, *arguments):
+        if self._connection is None:
+            self._start()
+        try:
+            return self._ask(method, arguments, self._timeout)
+        except CandidateError as error:
+            # What the context is worth after that is unknown.
+            if error.kind in ("runtime", "timeout"):
+                self.close()
+            raise
+
+    def _ask(self, method, arguments, seconds):
+        try:
+            self._connection.send((method, arguments))
+            if not self._connection.poll(seconds):
+                raise CandidateError("timeout", f"{method} was not done after {seconds:g} s")
+            answer, value = self._connection.recv()
+        except (EOFError, OSError) as error:
+            raise CandidateError("runtime", f"the process that ran it ended: {self._exit_status()}") from error
+        if answer == "error":
+            raise value
+        return value
+
+    def _exit_status(self):
+        try:
+            status = self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            return "no answer"
+        return f"signal {-status}" if status < 0 else f"exit status {status}"
+
+    def _start(self):
+        from rtcg import driver
+
+        device = driver.Context.get_device()
+        self._connection, theirs = multiprocessing.Pipe()
+        with theirs:
+            command = [sys.executable, "-m", "rtcg.tune._worker", str(theirs.fileno())]
+            self._process = subprocess.Popen(command, env=_environment(), pass_fds=[theirs.fileno()])
+        self._ask("start", (device.pci_bus_id(), *self._settings), _START_SECONDS)
+        for method, arguments in self._calls_after_start.items():
+            self._ask(method, arguments, self._timeout)
+
+
+def _environment():
+    """The environment of a worker: it finds the modules that this process has."""
+    package = str(Path(__file__).resolve().parents[2])
+    inherited = os.environ.get("PYTHONPATH")
+    return os.environ | {"PYTHONPATH": f"{package}{os.pathsep}{inherited}" if inherited else package}
+
+
+def main():
+    """Serve one parent until it closes the connection."""
+    with multiprocessing.connection.Connection(int(sys.argv[1])) as connection:
+        runner = context = None
+        while True:
+            try:
+                method, arguments = connection.recv()
+            except EOFError:
+                return
+            try:
+                if method == "start":
+                    context, runner = _make_runner(*arguments)
+                    value = None
+                else:
+                    value = getattr(runner, method)(*arguments)
+                answer = ("value", value)
+            except Exception as error:
+                answer = ("error", error if isinstance(error, CandidateError) else CandidateError("runtime", repr(error)))
+            connection.send(answer)
+
+
+def _make_runner(pci_bus_id, arguments, written):
+    from rtcg import driver
+
+    driver.init()
+    devices = [driver.Device(ordinal) for ordinal in range(driver.Device.count())]
+    device = next(device for device in devices if device.pci_bus_id() == pci_bus_id)
+    context = device.make_context()
+    return context, KernelRunner(arguments, written)
+
+
+if __name__ == "__main__":
+    main()
