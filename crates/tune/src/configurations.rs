@@ -36,6 +36,11 @@ impl Configurations {
         table
     }
 
+    /// A table of rows that are valid and sorted already.
+    pub(crate) fn of_sorted_rows(names: Vec<String>, values: Vec<Vec<Value>>, cells: Vec<u16>) -> Self {
+        Configurations { names: names.into(), values, cells }
+    }
+
     /// The number of configurations.
     pub fn len(&self) -> usize {
         if self.names.is_empty() { 0 } else { self.cells.len() / self.names.len() }

@@ -6,11 +6,17 @@
 #![forbid(unsafe_code)]
 
 mod configurations;
+mod enumerate;
+mod expression;
+pub mod formats;
 mod outcome;
+mod space;
 mod strategy;
 mod value;
 
 pub use configurations::{Config, Configurations};
+pub use expression::{Expression, ExpressionError};
 pub use outcome::{Failure, FailureKind, Outcome};
+pub use space::{ConfigPredicate, Space, SpaceError};
 pub use strategy::{History, Strategy, Trial};
 pub use value::Value;

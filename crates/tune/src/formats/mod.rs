@@ -1,0 +1,3 @@
+//! Files of other tuners.
+
+pub mod t1;

@@ -1,0 +1,109 @@
+"""The limits of a device, measured once: how fast it copies memory, and how many operations it does."""
+
+import dataclasses
+import functools
+
+_SOURCE = """
+extern "C" __global__ void copy_words(uint4 *to, const uint4 *from, size_t n)
+{
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+    to[i] = from[i];
+}
+
+template <class T> __device__ void multiply_add(T *out, T factor, int rounds)
+{
+  T sums[8];
+  for (int k = 0; k < 8; ++k) sums[k] = threadIdx.x + k;
+  for (int round = 0; round < rounds; ++round)
+    #pragma unroll
+    for (int k = 0; k < 8; ++k) sums[k] = sums[k] * factor + (T)1;
+  T sum = 0;
+  for (int k = 0; k < 8; ++k) sum += sums[k];
+  if (sum == (T)-1) *out = sum;
+}
+extern "C" __global__ void multiply_add_float(float *out, float factor, int rounds) { multiply_add(out, factor, rounds); }
+extern "C" __global__ void multiply_add_double(double *out, double factor, int rounds) { multiply_add(out, factor, rounds); }
+"""
+
+#: How many times a measurement is made; the best one counts.
+_REPEATS = 5
+
+
+@dataclasses.dataclass(frozen=True)
+class Roofline:
+    """What a device reaches.
+
+    Attributes
+    ----------
+    bytes_per_second : float
+        Bytes read and written by a kernel that copies arrays larger than the caches.
+    flops : dict
+        Multiplications and additions per second of fused operations, by the size of the number in bytes: 4, 8.
+    """
+
+    bytes_per_second: float
+    flops: dict
+
+    def limit(self, nbytes=0, flops=0, itemsize=4):
+        """Return ``(seconds, which)``: the least time for this work, and ``"memory"`` or ``"compute"``.
+
+        Parameters
+        ----------
+        nbytes : int
+            Bytes that must cross the memory bus.
+        flops : int
+            Floating-point operations.
+        itemsize : int
+            Bytes of the numbers that the operations are of.
+        """
+        memory, compute = nbytes / self.bytes_per_second, flops / self.flops.get(itemsize, self.flops[4])
+        return max((memory, "memory"), (compute, "compute"))
+
+
+def measure_roofline():
+    """Measure the current context's device, or return what was measured in this process. Waits for the device."""
+    from rtcg.driver import Context
+
+    return _measure(Context.get_device().pci_bus_id())
+
+
+@functools.cache
+def _measure(_bus_id):
+    from rtcg import driver
+    from rtcg.compiler import SourceModule
+
+    module = SourceModule(_SOURCE, no_extern_c=True, options=["-O3"])
+    device = driver.Context.get_device()
+    blocks = 8 * device.multiprocessor_count
+    total, _ = driver.mem_get_info()[::-1]
+    nbytes = min(1 << 28, total // 16) // 4096 * 4096
+    source, target = driver.mem_alloc(nbytes), driver.mem_alloc(nbytes)
+    driver.memset_d8(source, 1, nbytes)
+    copy = module.get_function("copy_words")
+    seconds = _best_seconds(lambda: copy(target, source, nbytes // 16, block=(256, 1, 1), grid=(blocks, 1)))
+    flops = {}
+    for name, size in (("float", 4), ("double", 8)):
+        function = module.get_function(f"multiply_add_{name}")
+
+        def launch(rounds, function=function):
+            function(target, 0.5, rounds, block=(256, 1, 1), grid=(blocks, 1))
+
+        # As many rounds as take about a hundredth of a second.
+        rounds = max(64, int(64 * 0.01 / _best_seconds(lambda: launch(64), 1)))
+        flops[size] = 2 * 8 * rounds * 256 * blocks / _best_seconds(lambda: launch(rounds))
+    return Roofline(2 * nbytes / seconds, flops)
+
+
+def _best_seconds(launch, repeats=_REPEATS):
+    from rtcg.driver import Event
+
+    launch()
+    best = float("inf")
+    for _ in range(repeats):
+        start, end = Event(), Event()
+        start.record()
+        launch()
+        end.record()
+        end.synchronize()
+        best = min(best, start.time_till(end) * 1e-3)
+    return best
