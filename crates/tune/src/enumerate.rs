@@ -61,8 +61,33 @@ impl Space {
         let slots: Vec<u32> = places.iter().map(|&place| place as u32).collect();
         let is_number = |place: &usize| self.parameters[*place].values.iter().all(|value| value.as_f64().is_some());
         let fast = places.iter().all(is_number).then(|| FastProgram::compile(expression, &slots)).flatten();
-        let kind = CheckKind::Expression { exact: expression, fast };
+        let kind = match fast.as_ref().and_then(|program| self.pair_table(program, &places)) {
+            Some(table) => table,
+            None => CheckKind::Expression { exact: expression, fast },
+        };
         Ok(Check { text: expression.text(), places, kind, only_if_not_default: None })
+    }
+
+    /// The answers of a check about two parameters (others may have one value), where it has one for each pair.
+    fn pair_table(&self, program: &FastProgram, places: &[usize]) -> Option<CheckKind<'static>> {
+        const MAX_PAIRS: usize = 1 << 12;
+        let size = |place: usize| self.parameters[place].values.len();
+        let varied: Vec<usize> = places.iter().copied().filter(|&place| size(place) > 1).collect();
+        let &[first, second] = &varied[..] else { return None };
+        if size(first) * size(second) > MAX_PAIRS {
+            return None;
+        }
+        let number = |place: usize, cell: usize| self.parameters[place].values[cell].as_f64().unwrap_or(0.0);
+        let mut slots: Vec<f64> = (0..self.parameters.len()).map(|place| number(place, 0)).collect();
+        let mut table = Vec::with_capacity(size(first) * size(second));
+        let mut stack = Vec::new();
+        for a in 0..size(first) {
+            for b in 0..size(second) {
+                (slots[first], slots[second]) = (number(first, a), number(second, b));
+                table.push(program.run(&slots, &mut stack)? != 0.0);
+            }
+        }
+        Some(CheckKind::Pairs { first, second, columns: size(second), table: table.into() })
     }
 
     /// A smallest set of constraints without any valid configuration, found by leaving out one after the other.
@@ -102,7 +127,17 @@ struct Check<'s> {
 
 #[derive(Clone)]
 enum CheckKind<'s> {
-    Expression { exact: &'s Expression, fast: Option<FastProgram> },
+    Expression {
+        exact: &'s Expression,
+        fast: Option<FastProgram>,
+    },
+    /// Whether a pair of cells passes.
+    Pairs {
+        first: usize,
+        second: usize,
+        columns: usize,
+        table: Arc<[bool]>,
+    },
     Whole(&'s Constraint),
 }
 
@@ -219,6 +254,9 @@ impl<'s> Enumeration<'s> {
             return true;
         }
         let value = match &check.kind {
+            CheckKind::Pairs { first, second, columns, table } => {
+                return table[usize::from(self.cells[*first]) * columns + usize::from(self.cells[*second])];
+            }
             CheckKind::Expression { fast: Some(program), .. } => program.run(&self.slots, &mut self.stack),
             _ => None,
         };
@@ -234,6 +272,7 @@ impl<'s> Enumeration<'s> {
                 exact.evaluate(&lookup).map(|value| value.is_truthy()).map_err(SpaceError::from)
             }
             CheckKind::Whole(constraint) => constraint.holds(&self.config()),
+            CheckKind::Pairs { .. } => Ok(true),
         };
         result.unwrap_or_else(|error| {
             self.failed.get_or_insert(error);

@@ -1,3 +1,4 @@
 //! Files of other tuners.
 
+pub mod kernel_tuner;
 pub mod t1;

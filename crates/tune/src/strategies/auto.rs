@@ -1,0 +1,168 @@
+//! The default strategy: a model of the scores, local moves and crossover together.
+//!
+//! After a start that fills the space, each batch asks in turn for the neighbour of one of the best rows that the model
+//! likes most, for the child of good rows that it likes most, for a random child, and for the row of the whole space
+//! with the best lower confidence bound. Local moves alone get stuck where the optimum lies apart, children alone are
+//! slow; together they are robust. Where the best rows agree in all but one parameter and nothing has become better for
+//! long, the next rows come from far away.
+
+use super::moves::Board;
+use crate::configurations::Configurations;
+use crate::outcome::Outcome;
+use crate::random::Random;
+use crate::strategy::{History, Strategy};
+use crate::surrogate::{Features, Model};
+
+/// Rows that fill the space before a model is made.
+const START_ROWS: usize = 15;
+/// Rows whose neighbours are looked at.
+const TOP_FOR_NEIGHBOURS: usize = 4;
+/// Rows that have children.
+const TOP_FOR_CHILDREN: usize = 12;
+/// Children that the model chooses from.
+const CHILDREN: usize = 40;
+/// What a failure counts as: so much worse than the worst score, as a logarithm.
+const FAILURE_PENALTY: f32 = 0.3;
+/// Rows that the lower confidence bound is computed for, at most.
+const MAX_BOUND_ROWS: usize = 20_000;
+/// Trials without a better score after which a search may be stuck.
+const PATIENCE: usize = 24;
+
+/// The default strategy.
+pub(super) struct Auto {
+    random: Random,
+    features: Option<Features>,
+    /// Which of the four ways is next.
+    turn: usize,
+    best: f64,
+    /// Trials when the best score was last improved, or a restart made.
+    improved_at: usize,
+    /// Rows from far away that are still to be asked.
+    restart_rows: usize,
+}
+
+impl Auto {
+    pub(super) fn new(seed: u64) -> Self {
+        let random = Random::new(seed);
+        Self { random, features: None, turn: 0, best: f64::INFINITY, improved_at: 0, restart_rows: 0 }
+    }
+
+    /// Notes improvements, and decides about a restart.
+    fn note_progress(&mut self, board: &Board<'_>, ranked: &[(u32, f64)]) {
+        let tried = board.history.trials().len();
+        if let Some(&(_, best)) = ranked.first()
+            && best < self.best * 0.999
+        {
+            (self.best, self.improved_at) = (best, tried);
+        }
+        let is_narrow = || {
+            let top: Vec<u32> = ranked.iter().take(5).map(|found| found.0).collect();
+            let columns = board.space.names().len();
+            let differs = |&column: &usize| {
+                top.iter().any(|&row| board.space.row(row)[column] != board.space.row(top[0])[column])
+            };
+            (0..columns).filter(differs).count() <= 1
+        };
+        if tried >= self.improved_at + PATIENCE && ranked.len() >= 5 && is_narrow() {
+            self.improved_at = tried;
+            self.restart_rows = 6;
+        }
+    }
+
+    fn fit(&mut self, board: &Board<'_>, ranked: &[(u32, f64)]) -> Model {
+        let worst = ranked.last().map_or(0.0, |found| found.1.ln() as f32);
+        let target = |outcome: &Outcome| match outcome {
+            Outcome::Score(score) => score.max(f64::MIN_POSITIVE).ln() as f32,
+            Outcome::Failed(_) => worst + FAILURE_PENALTY,
+        };
+        let trials = board.history.trials().iter();
+        let samples: Vec<_> = trials.map(|trial| (board.space.row(trial.row), target(&trial.outcome))).collect();
+        let features = self.features.get_or_insert_with(|| Features::new(board.space));
+        Model::fit(features, &samples, &mut self.random)
+    }
+
+    /// The row of some that the model likes most.
+    fn best_predicted(&self, board: &Board<'_>, model: &Model, rows: &[u32], kappa: f32) -> Option<u32> {
+        let features = self.features.as_ref()?;
+        let bound = |row: u32| {
+            let prediction = model.predict(features, board.space.row(row));
+            prediction.mean - kappa * prediction.deviation
+        };
+        let open = rows.iter().copied().filter(|&row| board.is_open(row));
+        open.map(|row| (row, bound(row))).min_by(|a, b| a.1.total_cmp(&b.1)).map(|found| found.0)
+    }
+
+    fn children(&mut self, board: &Board<'_>, ranked: &[(u32, f64)], count: usize) -> Vec<u32> {
+        let mutation = 1.0 / board.space.names().len().max(1) as f64;
+        let child = |_| {
+            let parents = [(); 2].map(|()| Board::weighted_parent(ranked, TOP_FOR_CHILDREN, &mut self.random));
+            board.child(parents, mutation, &mut self.random).filter(|&row| board.is_open(row))
+        };
+        (0..count).filter_map(child).collect()
+    }
+
+    /// All rows, or so many random ones.
+    fn rows_for_bound(&mut self, space: &Configurations) -> Vec<u32> {
+        match space.len() <= MAX_BOUND_ROWS {
+            true => (0..space.len() as u32).collect(),
+            false => (0..MAX_BOUND_ROWS).map(|_| self.random.below(space.len()) as u32).collect(),
+        }
+    }
+
+    fn next_row(&mut self, board: &Board<'_>, ranked: &[(u32, f64)], model: &Model) -> Option<u32> {
+        let turn = self.turn;
+        self.turn += 1;
+        if self.restart_rows > 0 {
+            self.restart_rows -= 1;
+            let top: Vec<u32> = ranked.iter().take(TOP_FOR_CHILDREN).map(|found| found.0).collect();
+            return board.distant_open(&top, &mut self.random);
+        }
+        match turn % 4 {
+            0 => {
+                let top = ranked.iter().take(TOP_FOR_NEIGHBOURS);
+                let around: Vec<u32> = top.flat_map(|found| board.neighbours(found.0)).collect();
+                self.best_predicted(board, model, &around, 0.0)
+            }
+            1 => {
+                let children = self.children(board, ranked, CHILDREN);
+                self.best_predicted(board, model, &children, 0.0)
+            }
+            2 => self.children(board, ranked, 10).first().copied(),
+            _ => {
+                let kappa = *self.random.choose(&[0.5, 1.0, 2.0]);
+                let rows = self.rows_for_bound(board.space);
+                self.best_predicted(board, model, &rows, kappa)
+            }
+        }
+    }
+}
+
+impl Strategy for Auto {
+    fn ask(&mut self, count: usize, space: &Configurations, history: &History, pending: &[u32]) -> Vec<u32> {
+        let mut board = Board::new(space, history, pending);
+        let ranked = board.ranked();
+        self.note_progress(&board, &ranked);
+        let mut rows = Vec::new();
+        let started = history.trials().len() + pending.len();
+        let model = (started >= START_ROWS && ranked.len() >= 2).then(|| self.fit(&board, &ranked));
+        while rows.len() < count {
+            let row = match &model {
+                Some(model) => self.next_row(&board, &ranked, model),
+                None => {
+                    let known: Vec<u32> = history
+                        .trials()
+                        .iter()
+                        .map(|trial| trial.row)
+                        .chain(pending.iter().copied())
+                        .chain(rows.iter().copied())
+                        .collect();
+                    board.distant_open(&known, &mut self.random)
+                }
+            };
+            let Some(row) = row.or_else(|| board.random_open(&mut self.random)) else { break };
+            board.take(row);
+            rows.push(row);
+        }
+        rows
+    }
+}
