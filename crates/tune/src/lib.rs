@@ -5,6 +5,7 @@
 //! target that somebody else provides, so that everything here is tested without a GPU.
 #![forbid(unsafe_code)]
 
+mod budget;
 mod configurations;
 mod enumerate;
 mod expression;
@@ -12,19 +13,27 @@ pub mod formats;
 mod outcome;
 mod random;
 mod replay;
+mod report;
 mod search;
 mod space;
+pub mod statistics;
 pub mod strategies;
 mod strategy;
 mod surrogate;
+mod target;
+mod tuner;
 mod value;
 
+pub use budget::{Budget, BudgetError};
 pub use configurations::{Config, Configurations};
 pub use expression::{Expression, ExpressionError};
 pub use outcome::{Failure, FailureKind, Outcome};
 pub use random::Random;
 pub use replay::Replay;
+pub use report::{Finalist, Limit, Report, StopReason, TrialReport, ValueEffect, format_seconds};
 pub use search::Search;
 pub use space::{ConfigPredicate, Space, SpaceError};
 pub use strategy::{History, Strategy, Trial};
+pub use target::{Compiler, Resources, Target};
+pub use tuner::{Event, LowerBound, TunerOptions, tune};
 pub use value::Value;

@@ -1,6 +1,7 @@
 //! What measuring a configuration gave.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// What became of a configuration.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +22,7 @@ pub struct Failure {
 }
 
 /// The stage at which a configuration failed. The words are those of the T4 format for results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum FailureKind {
@@ -37,4 +38,30 @@ pub enum FailureKind {
     Correctness,
     /// It was not measured, since it could not have been the best.
     Skipped,
+}
+
+impl FailureKind {
+    /// All kinds, with the words for them.
+    pub const NAMES: &[(&str, FailureKind)] = &[
+        ("constraints", FailureKind::Constraints),
+        ("compile", FailureKind::Compile),
+        ("runtime", FailureKind::Runtime),
+        ("timeout", FailureKind::Timeout),
+        ("correctness", FailureKind::Correctness),
+        ("skipped", FailureKind::Skipped),
+    ];
+}
+
+impl fmt::Display for FailureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = Self::NAMES.iter().find(|(_, kind)| kind == self);
+        f.write_str(known.map_or("unknown", |(name, _)| name))
+    }
+}
+
+impl Failure {
+    /// A failure at a stage.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
 }

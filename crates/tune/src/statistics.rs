@@ -1,0 +1,177 @@
+//! What samples say: medians, intervals, and when enough has been measured.
+//!
+//! The first launch of a candidate is cold and never counts. Windows of launches are repeated until two agree, then
+//! until the median is known well enough, or until the candidate cannot be the best any more (racing).
+
+use crate::outcome::Failure;
+
+/// The middle value; the mean of two middle ones. NaN of nothing.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match sorted.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => sorted[n / 2],
+        n => f64::midpoint(sorted[n / 2 - 1], sorted[n / 2]),
+    }
+}
+
+/// The median distance from the median.
+pub fn median_deviation(values: &[f64]) -> f64 {
+    let middle = median(values);
+    median(&values.iter().map(|value| (value - middle).abs()).collect::<Vec<_>>())
+}
+
+/// An estimate with its 95 % interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// The estimate.
+    pub value: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+/// The geometric mean of ratios of pairs, with its 95 % interval by Student's t; `None` for fewer than two pairs.
+pub fn paired_ratio(numerators: &[f64], denominators: &[f64]) -> Option<Interval> {
+    let logs: Vec<f64> = numerators.iter().zip(denominators).map(|(a, b)| (a / b).ln()).collect();
+    if logs.len() < 2 {
+        return None;
+    }
+    let n = logs.len() as f64;
+    let mean = logs.iter().sum::<f64>() / n;
+    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let half = student_t_975(logs.len() - 1) * (variance / n).sqrt();
+    Some(Interval { value: mean.exp(), low: (mean - half).exp(), high: (mean + half).exp() })
+}
+
+/// The 97.5 % quantile of Student's t; the table of every textbook, and the normal one beyond it.
+fn student_t_975(degrees: usize) -> f64 {
+    const TABLE: [f64; 12] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179];
+    TABLE.get(degrees - 1).copied().unwrap_or(1.96 + 2.4 / degrees as f64)
+}
+
+/// How windows are taken.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WindowPlan {
+    /// Windows at most.
+    pub max_windows: usize,
+    /// Seconds that a window lasts at least.
+    pub window_seconds: f64,
+    /// Windows end when the median is known to this relative precision.
+    pub precision: f64,
+    /// A candidate is given up when it is surely so much slower than the best.
+    pub racing: f64,
+}
+
+impl Default for WindowPlan {
+    fn default() -> Self {
+        Self { max_windows: 7, window_seconds: 2e-4, precision: 5e-3, racing: 0.05 }
+    }
+}
+
+const MAX_LAUNCHES: f64 = 10_000.0;
+const MAX_WARM_UP_WINDOWS: usize = 5;
+/// Two windows agree when they differ by less.
+const AGREEMENT: f64 = 0.02;
+
+/// Windows of a candidate: seconds of a launch each. `best` is the score to beat.
+///
+/// # Errors
+/// The candidate's failure.
+pub fn measure_windows(
+    plan: &WindowPlan,
+    tick_seconds: f64,
+    best: Option<f64>,
+    time: &mut dyn FnMut(u32) -> Result<f64, Failure>,
+) -> Result<Vec<f64>, Failure> {
+    // Cold: code is loaded, caches are empty, clocks are low.
+    time(1)?;
+    let once = time(1)?;
+    if best.is_some_and(|best| once > 3.0 * best) && once > 100.0 * tick_seconds {
+        return Ok(vec![once]);
+    }
+    let least = plan.window_seconds.max(100.0 * tick_seconds);
+    let launches = (least / once.max(1e-9)).ceil().clamp(1.0, MAX_LAUNCHES) as u32;
+    let mut previous = time(launches)?;
+    for _ in 0..MAX_WARM_UP_WINDOWS {
+        let next = time(launches)?;
+        let agrees = (next / previous - 1.0).abs() < AGREEMENT;
+        previous = next;
+        if agrees {
+            break;
+        }
+    }
+    let mut windows = vec![previous];
+    while windows.len() < plan.max_windows.max(1) {
+        windows.push(time(launches)?);
+        if windows.len() >= 3 && is_decided(plan, &windows, best) {
+            break;
+        }
+    }
+    Ok(windows)
+}
+
+/// Whether more windows would change nothing.
+fn is_decided(plan: &WindowPlan, windows: &[f64], best: Option<f64>) -> bool {
+    let middle = median(windows);
+    let error = 1.4826 * median_deviation(windows) / (windows.len() as f64).sqrt();
+    let is_behind = best.is_some_and(|best| middle - 2.0 * error > best * (1.0 + plan.racing));
+    is_behind || 2.0 * error < plan.precision * middle && windows.len() >= 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+
+    /// A clock that is slow at first, has noise, and counts its launches.
+    fn noisy_clock(seconds: f64, noise: f64, launches: &mut u64) -> impl FnMut(u32) -> Result<f64, Failure> {
+        let mut random = Random::new(7);
+        let mut calls = 0;
+        move |n| {
+            *launches += u64::from(n);
+            calls += 1;
+            let cold = if calls == 1 {
+                20.0
+            } else if calls == 2 {
+                1.3
+            } else {
+                1.0
+            };
+            Ok(seconds * cold * (1.0 + noise * random.unit()))
+        }
+    }
+
+    #[test]
+    fn the_cold_launch_never_counts() {
+        let mut launches = 0;
+        let windows =
+            measure_windows(&WindowPlan::default(), 1e-6, None, &mut noisy_clock(1e-5, 0.01, &mut launches)).unwrap();
+        assert!(windows.iter().all(|window| (1e-5..1.02e-5).contains(window)), "{windows:?}");
+        assert!((16 * 4..16 * 14).contains(&launches), "windows of 200 us: {launches}");
+    }
+
+    #[test]
+    fn candidates_that_are_behind_are_given_up() {
+        let count = |best| {
+            let mut launches = 0;
+            let mut clock = noisy_clock(1e-2, 0.2, &mut launches);
+            let windows = measure_windows(&WindowPlan::default(), 1e-6, best, &mut clock).unwrap();
+            windows.len()
+        };
+        assert_eq!(count(Some(1e-3)), 1, "one launch says enough");
+        assert_eq!(count(Some(7e-3)), 3, "racing");
+        assert_eq!(count(Some(1e-2)), 7);
+    }
+
+    #[test]
+    fn ratios_have_intervals() {
+        let ratio = paired_ratio(&[2.0, 4.2, 8.0, 3.9], &[1.0, 2.0, 4.0, 2.0]).unwrap();
+        assert!(ratio.low < 2.0 && 2.0 < ratio.high && ratio.high < 2.15, "{ratio:?}");
+        assert_eq!(paired_ratio(&[1.0], &[1.0]), None);
+        assert_eq!(median(&[3.0, 1.0, 2.0, 10.0]), 2.5);
+        assert_eq!(median_deviation(&[1.0, 2.0, 30.0]), 1.0);
+    }
+}

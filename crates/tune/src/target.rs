@@ -1,0 +1,65 @@
+//! What is tuned: something that compiles, loads, verifies and times candidates.
+
+use crate::configurations::Config;
+use crate::outcome::Failure;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What a loaded candidate needs of the device; unknown things are `None`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Resources {
+    /// Registers of a thread.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub registers: Option<u32>,
+    /// Bytes of registers that were spilled to memory, per thread.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub spill_bytes: Option<u64>,
+    /// Bytes of shared memory of a block.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub shared_bytes: Option<u64>,
+    /// Resident threads of a multiprocessor over those it can hold, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub occupancy: Option<f64>,
+}
+
+/// Compiles a candidate; called on several threads at once, without a context.
+pub type Compiler<C> = Arc<dyn Fn(&Config) -> Result<C, Failure> + Send + Sync>;
+
+/// A kernel or anything else whose candidates are measured. All methods but the compiler's run on the thread of the
+/// tuner.
+pub trait Target {
+    /// A compiled candidate.
+    type Compiled: Send;
+
+    /// Compiles ahead of measuring.
+    fn compiler(&self) -> Compiler<Self::Compiled>;
+
+    /// Makes a candidate the one that is verified and timed next.
+    ///
+    /// # Errors
+    /// When it cannot run on the device.
+    fn load(&mut self, config: &Config, compiled: &Self::Compiled) -> Result<Resources, Failure>;
+
+    /// Runs the loaded candidate once and compares what it computed.
+    ///
+    /// # Errors
+    /// When it fails, or its result is wrong.
+    fn verify(&mut self) -> Result<(), Failure>;
+
+    /// Seconds of one launch of the loaded candidate, as the mean over a window of `launches`. Or the score of whatever
+    /// is minimised.
+    ///
+    /// # Errors
+    /// When it fails.
+    fn time(&mut self, launches: u32) -> Result<f64, Failure>;
+
+    /// The resolution of the clock that times windows.
+    fn tick_seconds(&self) -> f64 {
+        1e-6
+    }
+
+    /// Whether several windows say more than one; not so where scores are exact.
+    fn is_noisy(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,135 @@
+use super::*;
+use crate::target::Resources;
+use crate::{Random, Space, strategies};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A device whose times are computed; some configurations fail in one way or another.
+struct Simulated {
+    random: Random,
+    current: i64,
+    cold: bool,
+    compiled: Arc<AtomicUsize>,
+}
+
+fn simulated() -> Simulated {
+    Simulated { random: Random::new(3), current: 0, cold: true, compiled: Arc::default() }
+}
+
+fn x_of(config: &Config) -> i64 {
+    config.get("x").and_then(|x| x.as_f64()).unwrap() as i64
+}
+
+impl Target for Simulated {
+    type Compiled = i64;
+
+    fn compiler(&self) -> Compiler<i64> {
+        let count = Arc::clone(&self.compiled);
+        Arc::new(move |config| {
+            count.fetch_add(1, Ordering::Relaxed);
+            match x_of(config) {
+                7 => Err(Failure::new(FailureKind::Compile, "error: expected a ';'")),
+                x => Ok(x),
+            }
+        })
+    }
+
+    fn load(&mut self, _config: &Config, compiled: &i64) -> Result<Resources, Failure> {
+        (self.current, self.cold) = (*compiled, true);
+        let occupancy = if *compiled == 9 { 0.1 } else { 0.8 };
+        Ok(Resources { registers: Some(100 - *compiled as u32), occupancy: Some(occupancy), ..Resources::default() })
+    }
+
+    fn verify(&mut self) -> Result<(), Failure> {
+        match self.current {
+            1 => Err(Failure::new(FailureKind::Correctness, "3 of 10 elements are wrong")),
+            2 => Err(Failure::new(FailureKind::Runtime, "illegal address")),
+            3 => Err(Failure::new(FailureKind::Timeout, "not done after 1 s")),
+            _ => Ok(()),
+        }
+    }
+
+    fn time(&mut self, _launches: u32) -> Result<f64, Failure> {
+        let cold = if std::mem::take(&mut self.cold) { 50.0 } else { 1.0 };
+        // The planted failures would be the fastest; 20 and 21 are equally fast, 21 needs fewer registers.
+        let seconds = match self.current {
+            0..=9 => 1e-6,
+            20 | 21 => 1e-4,
+            x => 1e-4 + 1e-5 * (x - 20).abs() as f64,
+        };
+        Ok(seconds * cold * (1.0 + 0.002 * self.random.unit()))
+    }
+}
+
+fn space() -> Arc<Configurations> {
+    let values = [1, 2, 3, 7].into_iter().chain(10..40);
+    Arc::new(Space::new().parameter("x", values).unwrap().enumerate().unwrap())
+}
+
+fn run(options: &TunerOptions, default: u32) -> Report {
+    let strategy = strategies::by_name("random", 4).unwrap();
+    tune(&mut simulated(), &space(), strategy, Some(default), &[], options, &mut |_| ControlFlow::Continue(()))
+}
+
+#[test]
+fn failures_are_named_and_never_chosen() {
+    let report = run(&TunerOptions::default(), 30);
+    assert_eq!(report.stopped_by, StopReason::Exhausted);
+    assert_eq!(report.trials.len(), 34);
+    let failed: Vec<_> = report.failures().into_iter().collect();
+    let (compile, runtime) = (FailureKind::Compile, FailureKind::Runtime);
+    assert_eq!(failed, [(compile, 1), (runtime, 1), (FailureKind::Timeout, 1), (FailureKind::Correctness, 1)]);
+    assert_eq!(report.best_trial().unwrap().config.to_string(), "x=21", "ties go to fewer registers");
+    let speedup = report.speedup.unwrap();
+    assert!((speedup.value - 2.6).abs() < 0.02 && speedup.low > 2.5, "{speedup:?}");
+    let text = report.to_string();
+    assert!(text.contains("1 failed (compile), such as: error: expected a ';'"), "{text}");
+    assert!(text.contains("times as fast as the default"), "{text}");
+    assert_eq!(report.best_so_far().last().map(|step| (step.2 * 1e5).round()), Some(10.0));
+}
+
+#[test]
+fn the_default_wins_where_nothing_is_surely_better() {
+    let report = run(&TunerOptions::default(), 14);
+    assert_eq!(report.best_trial().unwrap().config.to_string(), "x=20");
+}
+
+#[test]
+fn budgets_and_interrupts_end_a_search_with_what_is_known() {
+    let options = TunerOptions { budget: Budget::of_evaluations(9), ..TunerOptions::default() };
+    let report = run(&options, 5);
+    assert_eq!((report.trials.len(), report.stopped_by), (9, StopReason::Budget));
+    let mut seen = 0;
+    let strategy = strategies::by_name("random", 4).unwrap();
+    let mut interrupt = |event: Event<'_>| {
+        seen += usize::from(matches!(event, Event::Tried(..)));
+        if seen == 12 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let report = tune(&mut simulated(), &space(), strategy, None, &[], &TunerOptions::default(), &mut interrupt);
+    assert_eq!((report.trials.len(), report.stopped_by), (12, StopReason::Interrupted));
+    assert!(report.best_trial().is_some());
+    let options = TunerOptions {
+        limit: Some(Limit { seconds: 0.99e-4, binds: "memory".into() }),
+        until_fraction: Some(0.95),
+        ..TunerOptions::default()
+    };
+    let report = run(&options, 30);
+    assert_eq!(report.stopped_by, StopReason::Limit);
+    assert!(report.trials.len() < 34 && report.fraction_of_limit().unwrap() > 0.95);
+}
+
+#[test]
+fn candidates_that_cannot_win_are_skipped() {
+    let bound: LowerBound = Arc::new(|config| if x_of(config) > 30 { 1e-3 } else { 0.0 });
+    let options = TunerOptions { lower_bound: Some(bound), finalists: 0, ..TunerOptions::default() };
+    let report = run(&options, 14);
+    assert_eq!(report.failures()[&FailureKind::Skipped], 9);
+}
+
+#[test]
+fn a_seed_decides_the_order_whatever_compiling_takes() {
+    let order = |threads| {
+        let options = TunerOptions { threads, finalists: 0, ..TunerOptions::default() };
+        run(&options, 5).trials.iter().map(|trial| trial.row).collect::<Vec<_>>()
+    };
+    assert_eq!(order(3), order(3));
+}
