@@ -17,6 +17,7 @@ mod report;
 mod search;
 mod space;
 pub mod statistics;
+pub mod store;
 pub mod strategies;
 mod strategy;
 mod surrogate;

@@ -1,9 +1,22 @@
 //! `rtcg.tune`: what tuning needs from the core.
 
+mod space;
+mod store;
 mod tuned_call;
+mod tuner;
+mod values;
 
 use pyo3::prelude::*;
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<space::PyExpression>()?;
+    m.add_class::<space::PySpace>()?;
+    m.add_class::<space::PyTable>()?;
+    m.add_class::<space::PySearch>()?;
+    m.add_class::<store::PyKernelKey>()?;
+    m.add_class::<store::PyStore>()?;
+    m.add_class::<store::PyRecords>()?;
+    m.add_function(wrap_pyfunction!(space::parse_budget, m)?)?;
+    m.add_function(wrap_pyfunction!(tuner::run_tuner, m)?)?;
     m.add("TunedCall", tuned_call::tuned_call_class(m.py())?)
 }

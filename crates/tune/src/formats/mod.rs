@@ -2,3 +2,19 @@
 
 pub mod kernel_tuner;
 pub mod t1;
+
+use crate::space::SpaceError;
+use serde_json::{Map, Value as Json};
+
+/// A JSON object from its text.
+///
+/// # Errors
+/// When the text is none.
+pub fn json_object(text: &str) -> Result<Map<String, Json>, SpaceError> {
+    serde_json::from_str(text).map_err(|error| SpaceError(format!("expected a JSON object: {error}")))
+}
+
+/// The text of a JSON object.
+pub fn json_text(object: &Map<String, Json>) -> String {
+    Json::Object(object.clone()).to_string()
+}
