@@ -144,7 +144,7 @@ impl PyElementwiseKernel {
     }
 
     /// Launches over about `n_elements` elements in the current context are made so from now on.
-    #[pyo3(signature = (n_elements, *, block = None, waves = None, packed = None))]
+    #[pyo3(signature = (n_elements, *, block = None, waves = None, packed = None, items = None))]
     fn _set_launch_choice(
         &self,
         py: Python<'_>,
@@ -152,12 +152,19 @@ impl PyElementwiseKernel {
         block: Option<u32>,
         waves: Option<u32>,
         packed: Option<bool>,
+        items: Option<u32>,
     ) -> PyResult<()> {
-        let choice = LaunchChoice { block, waves, packed, items: None };
+        let choice = LaunchChoice { block, waves, packed, items };
         let chosen = self.kernel.set_launch_choice(&current_context()?, n_elements, choice);
         chosen.map_err(|error| generator_error(py, error))?;
         self.last.cache_call(&[], &PyTuple::empty(py), None);
         Ok(())
+    }
+
+    /// `(block, waves, packed)` that a launch over so many elements in the current context takes; None follows the rule.
+    fn _launch_choice(&self, n_elements: usize) -> PyResult<(Option<u32>, Option<u32>, Option<bool>)> {
+        let LaunchChoice { block, waves, packed, .. } = self.kernel.launch_choice(&current_context()?, n_elements);
+        Ok((block, waves, packed))
     }
 
     /// The kernel whose source `get_source(use_range=...)` shows.

@@ -31,6 +31,7 @@ const ENVIRONMENT_SETTINGS: &[(&str, &str)] = &[
     ("RTCG_ARGUMENT_TYPES", "arguments of kernels are checked against the types in their source"),
     ("RTCG_JIT_TIER", "kernels of the virtual GPU are optimised when they have run for a while"),
     ("RTCG_PREBUILT", "PTX of common array kernels comes with the package"),
+    ("RTCG_TUNING_DIR", "results of tuning lie in the user's folder for data"),
     ("RTCG_CACHE_SIZE", "the compiler's cache holds up to 1 GiB"),
     ("PYCUDA_CACHE_DIR", "the compiler's cache lies in the user's cache folder"),
     ("PYCUDA_DISABLE_CACHE", "compiled programs are kept"),

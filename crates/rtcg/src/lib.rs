@@ -28,6 +28,7 @@ mod launch;
 mod memory;
 mod runtime;
 mod signatures;
+pub mod tune;
 pub mod typed_arrays;
 
 pub use context::{Context, Module, device_compile_target};
@@ -42,7 +43,7 @@ pub use rtcg_codegen as codegen;
 pub use rtcg_compile as compile;
 pub use rtcg_driver as driver;
 pub use runtime::{CudaRuntime, DeviceBuffer, current_stream, has_allocator, run_in_stream, with_allocator};
-pub use rtcg_tune as tune;
+
 pub use signatures::{argument_types_are_strict, attach_module_source, ctype_number_type, element_number_type};
 pub use typed_arrays::{ArrayFactory, GpuArray, GpuArrayDyn};
 

@@ -1,1 +1,43 @@
-"""Auto-tuning."""
+"""Auto-tuning: keep variants, choose by measuring, keep the result.
+
+A search tries configurations of a space, checks that each computes what it should, and times it. Results are stored
+and found again at launch. Everything works on a GPU and on the virtual GPU, whose results are never mixed.
+
+>>> import rtcg.autoinit
+>>> from rtcg import tune
+>>> source = '''
+... __global__ void scale(float *out, const float *in, int n) {
+...   for (int i = blockIdx.x * bx + threadIdx.x; i < n; i += gridDim.x * bx) out[i] = 2 * in[i];
+... }'''
+>>> scale = tune.Kernel(source, "scale", tune.Space(bx=[64, 128, 256], items=[1, 2, 4]), block=("bx",),
+...                     grid=("ceil_div(n, bx * items)",), problem=("n",))
+>>> import rtcg.numpy as xp
+>>> x = xp.ones(10_000, "float32")
+>>> report = scale.tune(xp.zeros_like(x), x, n=10_000, budget="9 evaluations", verify=lambda out, x, n: 2 * x)
+>>> len(report.trials)
+9
+"""
+
+from rtcg.tune._callables import search
+from rtcg.tune._generated import tune
+from rtcg.tune._kernel import Kernel, auto
+from rtcg.tune._report import Report
+from rtcg.tune._roofline import Roofline, measure_roofline
+from rtcg.tune._runner import CandidateError
+from rtcg.tune._space import STRATEGIES, Search, Space
+from rtcg.tune._store import Store, store
+
+__all__ = [
+    "CandidateError", "Kernel", "Report", "Roofline", "STRATEGIES", "Search", "Space", "Store", "auto", "log2",
+    "measure_roofline", "next_pow2", "search", "store", "tune",
+]  # fmt: skip
+
+
+def log2(value):
+    """Return the whole part of the logarithm to base 2, as a bucket for sizes."""
+    return int(value).bit_length() - 1
+
+
+def next_pow2(value):
+    """Return the next power of two, as a bucket for sizes."""
+    return 1 << max(0, int(value) - 1).bit_length()

@@ -108,7 +108,7 @@ class KernelRunner:
         written = self.run()
         for (index, array), expected in zip(zip(self._initial, written), self._expected or written):
             if expected is not None:
-                self._compare(index, array, np.asarray(expected))
+                compare_results(f"argument {index}", array, np.asarray(expected), *self._tolerance)
 
     def time(self, launches):
         """Seconds that one of `launches` launches takes on the device."""
@@ -145,21 +145,20 @@ class KernelRunner:
         for index, initial in self._initial.items():
             self._attempt(lambda array=self._arguments[index], initial=initial: array.set(initial))
 
-    def _compare(self, index, array, expected):
-        if array.shape != expected.shape:
-            raise ValueError(
-                f"the expected contents of argument {index} have shape {expected.shape}; the argument {array.shape}"
-            )
-        size = array.real.dtype.itemsize
-        default = _TOLERANCES.get(size, (0, 0)) if array.dtype.kind in "fc" else (0, 0)
-        rtol, atol = (given if given is not None else usual for given, usual in zip(self._tolerance, default))
-        wrong = ~np.isclose(array, expected, rtol=rtol, atol=atol, equal_nan=True)
-        if wrong.any():
-            place = tuple(int(part) for part in np.argwhere(wrong)[0])
-            raise CandidateError(
-                "correctness", f"{int(wrong.sum())} of {wrong.size} elements of argument {index} are wrong; the first "
-                f"at {place} is {array[place]}, expected {expected[place]} (rtol {rtol}, atol {atol})",
-            )  # fmt: skip
+
+def compare_results(what, array, expected, rtol=None, atol=None):
+    """Raise CandidateError unless `array` is `expected` within the tolerances; ValueError where shapes differ."""
+    if array.shape != expected.shape:
+        raise ValueError(f"the expected contents of {what} have shape {expected.shape}; it has {array.shape}")
+    default = _TOLERANCES.get(array.real.dtype.itemsize, (0, 0)) if array.dtype.kind in "fc" else (0, 0)
+    rtol, atol = (given if given is not None else usual for given, usual in zip((rtol, atol), default))
+    wrong = ~np.isclose(array, expected, rtol=rtol, atol=atol, equal_nan=True)
+    if wrong.any():
+        place = tuple(int(part) for part in np.argwhere(wrong)[0])
+        raise CandidateError(
+            "correctness", f"{int(wrong.sum())} of {wrong.size} elements of {what} are wrong; the first at {place} is "
+            f"{array[place]}, expected {expected[place]} (rtol {rtol}, atol {atol})",
+        )  # fmt: skip
 
 
 def _declare_source(module, candidate):

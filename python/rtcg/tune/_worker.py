@@ -97,7 +97,7 @@ class WorkerRunner:
         device = driver.Context.get_device()
         self._connection, theirs = multiprocessing.Pipe()
         with theirs:
-            command = [sys.executable, "-m", "rtcg.tune._worker", str(theirs.fileno())]
+            command = [sys.executable, "-c", "from rtcg.tune import _worker; _worker.main()", str(theirs.fileno())]
             self._process = subprocess.Popen(command, env=_environment(), pass_fds=[theirs.fileno()])
         self._ask("start", (device.pci_bus_id(), *self._settings), _START_SECONDS)
         for method, arguments in self._calls_after_start.items():
@@ -141,6 +141,3 @@ def _make_runner(pci_bus_id, arguments, written):
     context = device.make_context()
     return context, KernelRunner(arguments, written)
 
-
-if __name__ == "__main__":
-    main()

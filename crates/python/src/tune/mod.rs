@@ -16,6 +16,7 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<store::PyKernelKey>()?;
     m.add_class::<store::PyStore>()?;
     m.add_class::<store::PyRecords>()?;
+    m.add_function(wrap_pyfunction!(store::default_results_folder, m)?)?;
     m.add_function(wrap_pyfunction!(space::parse_budget, m)?)?;
     m.add_function(wrap_pyfunction!(tuner::run_tuner, m)?)?;
     m.add("TunedCall", tuned_call::tuned_call_class(m.py())?)

@@ -216,3 +216,9 @@ fn record_to_dict<'py>(py: Python<'py>, record: &Record) -> PyResult<Bound<'py, 
     dict.set_item("timestamp", record.timestamp)?;
     Ok(dict)
 }
+
+/// The folder of the user's results, or None.
+#[pyfunction]
+pub(super) fn default_results_folder() -> Option<PathBuf> {
+    rtcg::tune::default_results_folder()
+}

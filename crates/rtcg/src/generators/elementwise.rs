@@ -10,7 +10,7 @@ use crate::generators::cached_launch::{CachedLaunch, DenseArray, DenseArrays, ca
 use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
 use crate::generators::dense_copies;
 use crate::generators::error::GeneratorError;
-use crate::generators::launch_choices::{LaunchChoice, LaunchChoices};
+use crate::generators::launch_choices::{LaunchChoice, LaunchChoices, launch_key};
 use crate::generators::operand::{
     ArrayView, GeneratedKernelArg, argument_error, broadcast_shape, join_axes, record_uses,
 };
@@ -233,6 +233,7 @@ impl ElementwiseKernel {
         region: IndexRange,
         stream: Option<&Stream>,
     ) -> Result<Option<CompletedLaunch>> {
+        self.choices.read_stored(ctx, || launch_key(&self.spec.name, &self.source(false)));
         let plan = self.plan_call(ctx, args, region)?;
         if plan.n == 0 {
             return Ok(None);

@@ -1,12 +1,16 @@
 //! What may be chosen about the launch of a generated kernel, and what was chosen for which numbers of elements.
 //!
 //! The rules of the generators are the defaults. A tuner sets choices, per context and number of elements; a launch
-//! takes the choice whose number of elements is nearest. Without any choice a launch pays one load for this.
+//! takes the choice whose number of elements is nearest. Choices that were stored by an earlier process are read when a
+//! kernel is first launched in a context; after that, and without any choice, a launch pays two loads for this.
 
 use crate::context::Context;
 use crate::error::Result;
 use crate::generators::error::GeneratorError;
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::tune::store::KernelKey;
+use crate::tune::{Config, Outcome, Value, device_key, results_store};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 /// What is chosen about a launch; what is `None` follows the generator's rule.
@@ -22,7 +26,30 @@ pub struct LaunchChoice {
     pub items: Option<u32>,
 }
 
+/// The words for the parts of a choice in results, and for what follows the rule.
+const PARAMETERS: [&str; 4] = ["block", "items", "packed", "waves"];
+const BY_RULE: &str = "auto";
+
 impl LaunchChoice {
+    /// The choice of a stored configuration; `None` where a value is none that a launch takes.
+    fn from_config(config: &Config) -> Option<Self> {
+        let number = |name: &str| match config.get(name) {
+            None => Some(None),
+            Some(Value::Str(text)) if text == BY_RULE => Some(None),
+            Some(Value::Int(number)) => Some(Some(u32::try_from(*number).ok()?)),
+            Some(_) => None,
+        };
+        let packed = match config.get("packed") {
+            Some(Value::Bool(flag)) => Some(*flag),
+            Some(Value::Str(text)) if text == BY_RULE => None,
+            None => None,
+            Some(_) => return None,
+        };
+        let is_known = config.iter().all(|(name, _)| PARAMETERS.contains(&name));
+        let choice = Self { block: number("block")?, waves: number("waves")?, packed, items: number("items")? };
+        (is_known && choice.check().is_ok()).then_some(choice)
+    }
+
     fn check(&self) -> Result<()> {
         let refuse = |name: &str, value: u32, expected: &str| {
             Err(GeneratorError::value_error(format!("{name} is {value}; expected {expected}")))
@@ -38,6 +65,14 @@ impl LaunchChoice {
     }
 }
 
+/// What results of generated kernels are about: the bits of the number of elements.
+const PROBLEM: &str = "log2_n";
+
+/// The identity of a generated kernel among results: its source for contiguous arrays.
+pub(crate) fn launch_key(name: &str, source: &str) -> KernelKey {
+    KernelKey::new(name, source, &[], &PARAMETERS.map(str::to_owned))
+}
+
 /// One choice, for a context and a number of elements.
 #[derive(Debug)]
 struct ChosenLaunch {
@@ -50,6 +85,8 @@ struct ChosenLaunch {
 #[derive(Debug, Default)]
 pub(crate) struct LaunchChoices {
     has_any: AtomicBool,
+    /// The context whose stored choices were read last.
+    read_for: AtomicU64,
     chosen: RwLock<Vec<ChosenLaunch>>,
 }
 
@@ -64,6 +101,51 @@ impl LaunchChoices {
         let chosen = self.chosen.read().unwrap_or_else(PoisonError::into_inner);
         let here = chosen.iter().filter(|chosen| chosen.ctx == *ctx);
         here.min_by(|a, b| distance(a).total_cmp(&distance(b))).map_or_else(LaunchChoice::default, |found| found.choice)
+    }
+
+    /// Reads what was stored for the device of a context, once. `key` identifies the kernel.
+    #[inline]
+    pub(crate) fn read_stored(&self, ctx: &Context, key: impl FnOnce() -> KernelKey) {
+        if self.read_for.load(Ordering::Acquire) != ctx.id() {
+            self.read_results(ctx, &key());
+        }
+    }
+
+    /// A result that cannot be read or used changes nothing: the rule stays.
+    #[cold]
+    fn read_results(&self, ctx: &Context, key: &KernelKey) {
+        self.read_for.store(ctx.id(), Ordering::Release);
+        let Some(store) = results_store().filter(|store| store.folder().is_dir()) else { return };
+        let (Ok(records), Ok(device)) = (store.read(key), device_key(ctx)) else { return };
+        let mut best: BTreeMap<i64, (bool, u64, f64, LaunchChoice)> = BTreeMap::new();
+        for record in records.records.iter().filter(|record| record.device == device) {
+            let [(name, Value::Int(log2))] = &record.problem.0[..] else { continue };
+            let (Outcome::Score(score), Some(choice)) = (&record.outcome, LaunchChoice::from_config(&record.config))
+            else {
+                continue;
+            };
+            let found = (record.is_chosen, if record.is_chosen { record.timestamp } else { 0 }, -score, choice);
+            let is_better = |known: &(bool, u64, f64, LaunchChoice)| {
+                (found.0, found.1).cmp(&(known.0, known.1)).then(found.2.total_cmp(&known.2)).is_gt()
+            };
+            if name == PROBLEM && best.get(log2).is_none_or(is_better) {
+                best.insert(*log2, found);
+            }
+        }
+        for (log2, (.., choice)) in best {
+            // Choices of this process are newer.
+            let n_elements = 1usize << (log2.clamp(1, 62) - 1);
+            let has_own = || {
+                self.chosen
+                    .read()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .iter()
+                    .any(|chosen| chosen.ctx == *ctx && chosen.n_elements.ilog2() + 1 == log2 as u32)
+            };
+            if !has_own() {
+                let _ = self.set_choice(ctx, n_elements, choice);
+            }
+        }
     }
 
     /// Sets the choice for a number of elements; the default choice removes it.

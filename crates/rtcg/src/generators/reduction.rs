@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::generators::argument_checks::{check_accessible, check_arguments, check_array_accessible};
 use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
 use crate::generators::error::GeneratorError;
-use crate::generators::launch_choices::{LaunchChoice, LaunchChoices};
+use crate::generators::launch_choices::{LaunchChoice, LaunchChoices, launch_key};
 use crate::generators::operand::{
     ArrayView, GeneratedKernelArg, argument_error, broadcast_shape, join_axes, record_uses,
 };
@@ -117,6 +117,7 @@ impl ReductionKernel {
         out: &ArrayView<'_>,
         stream: Option<&Stream>,
     ) -> Result<()> {
+        self.choices.read_stored(ctx, || launch_key(&self.spec.name, &self.source()));
         let plan = self.plan_call(ctx, args)?;
         self.check_output_itemsize(out)?;
         if out.n_elements() != 1 {

@@ -1,0 +1,45 @@
+//! Where results of tuning are kept, and whose they are.
+
+use crate::context::Context;
+use crate::error::Result;
+use rtcg_driver::sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+use rtcg_tune::store::{DeviceKey, Store};
+use std::path::PathBuf;
+
+/// The folder of the user's results: `RTCG_TUNING_DIR` of the environment, else `rtcg/tuning` in the user's folder for
+/// data; `None` where neither is known.
+pub fn default_results_folder() -> Option<PathBuf> {
+    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if let Some(folder) = named("RTCG_TUNING_DIR") {
+        return Some(folder);
+    }
+    let base = if cfg!(windows) {
+        named("LOCALAPPDATA")?
+    } else if cfg!(target_os = "macos") {
+        named("HOME")?.join("Library/Application Support")
+    } else {
+        named("XDG_DATA_HOME").or_else(|| Some(named("HOME")?.join(".local/share")))?
+    };
+    Some(base.join("rtcg").join("tuning"))
+}
+
+/// The store in [`default_results_folder`].
+pub fn results_store() -> Option<Store> {
+    default_results_folder().map(|folder| Store::new(folder, Vec::new()))
+}
+
+/// What results of a context's device are found by. The virtual GPU is a back end of its own, whatever compute
+/// capability it reports.
+///
+/// # Errors
+/// When the driver does not answer.
+pub fn device_key(ctx: &Context) -> Result<DeviceKey> {
+    let device = ctx.device();
+    let (major, minor) = device.compute_capability()?;
+    Ok(DeviceKey {
+        backend: if device.is_virtual() { "virtual" } else { "cuda" }.to_owned(),
+        name: device.name()?,
+        compute_capability: 10 * major + minor,
+        multiprocessors: device.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(0) as u32,
+    })
+}

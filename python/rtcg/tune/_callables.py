@@ -1,0 +1,117 @@
+"""Tuning of anything that can be called: functions that enqueue work, functions that measure themselves."""
+
+import numpy as np
+
+from rtcg.tune._run import run_search
+from rtcg.tune._runner import CandidateError, compare_results
+
+
+def search(space, measure, **options):
+    """Search a space with a function that measures.
+
+    Parameters
+    ----------
+    space : Space
+    measure : callable
+        ``measure(**config)`` returns a score, the lower the better. One that raises is a failure, and the search goes
+        on.
+    **options
+        ``budget``, ``strategy``, ``seed``, ``default``, ``incumbents``, ``observers``, ``progress``.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> from rtcg import tune
+    >>> space = tune.Space(x=range(-20, 21), y=range(10))
+    >>> tune.search(space, lambda x, y: (x - 3) ** 2 + y, budget="410 evaluations").best
+    {'x': 3, 'y': 0}
+    """
+    return run_search(_ScoreTarget(measure), space, is_noisy=False, finalists=0, threads=1, **options)
+
+
+def tune_callable(function, space, *, verify=None, rtol=None, atol=None, **options):
+    """Search for the configuration with which ``function(**config)`` takes the least time on the device.
+
+    Parameters
+    ----------
+    function : callable
+        Enqueues work in the current context: several kernels, array expressions. What it returns is compared with
+        `verify`.
+    space : Space
+    verify : callable, array or sequence of arrays, optional
+        The expected result, or a function without arguments that returns it; by default the result of the default
+        configuration. If `function` returns None, nothing is compared.
+    **options
+        As for :func:`search`.
+
+    Returns
+    -------
+    Report
+    """
+    options.setdefault("default", space.default)
+    target = _CallableTarget(function, verify, rtol, atol, options["default"])
+    return run_search(target, space, threads=1, **options)
+
+
+class _ScoreTarget:
+    def __init__(self, measure):
+        self._measure, self._config = measure, None
+
+    def compile(self, config):
+        return None
+
+    def load(self, config, compiled):
+        self._config = config
+
+    def verify(self):
+        pass
+
+    def time(self, launches):
+        score = float(self._measure(**self._config))
+        if not np.isfinite(score):
+            raise CandidateError("runtime", f"the score is {score}; expected a finite number")
+        return score
+
+
+class _CallableTarget:
+    def __init__(self, function, verify, rtol, atol, default):
+        self._function, self._config, self._tolerance = function, None, (rtol, atol)
+        if verify is None:
+            self._expected = _host_results(function(**default))
+        else:
+            self._expected = _host_results(verify() if callable(verify) else verify)
+
+    def compile(self, config):
+        return None
+
+    def load(self, config, compiled):
+        self._config = config
+
+    def verify(self):
+        results = _host_results(self._function(**self._config))
+        if len(results) != len(self._expected):
+            raise CandidateError("correctness", f"{len(results)} results; expected {len(self._expected)}")
+        for place, (result, expected) in enumerate(zip(results, self._expected)):
+            compare_results(f"result {place}", result, expected, *self._tolerance)
+
+    def time(self, launches):
+        from rtcg.driver import Event
+
+        start, end = Event(), Event()
+        start.record()
+        for _ in range(launches):
+            self._function(**self._config)
+        end.record()
+        end.synchronize()
+        return start.time_till(end) * 1e-3 / launches
+
+
+def _host_results(results):
+    """Results as NumPy arrays; none of None."""
+    if results is None:
+        return []
+    results = results if isinstance(results, (tuple, list)) else [results]
+    return [np.asarray(result.get() if hasattr(result, "get") else result) for result in results]

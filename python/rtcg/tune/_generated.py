@@ -1,0 +1,196 @@
+"""Tuning of generated kernels and of plain functions: what is free is the launch."""
+
+import numpy as np
+
+from rtcg import _native
+from rtcg.tune._callables import tune_callable
+from rtcg.tune._run import StoredProblem
+from rtcg.tune._space import Space
+from rtcg.tune._store import current_device, store as default_store, tool_versions
+
+_BLOCKS = [256, 32, 64, 128, 512, 1024]
+
+
+def tune(target, *args, **options):
+    """Search for the fastest way to run a kernel, or anything that can be called.
+
+    Parameters
+    ----------
+    target : ElementwiseKernel, ReductionKernel, Function, Kernel or callable
+        A generated kernel then uses the result for arrays of about this size, in this process and in later ones. Of a
+        plain function of a module, block and grid are chosen. A callable needs ``space=``.
+    *args
+        The arguments of a call. Arrays that a kernel writes are restored.
+    size : int or tuple of int
+        For a plain function: how many threads the problem has, along each dimension.
+    budget : str or float
+        ``"10 s"``, ``"50 evaluations"``; 10 seconds, if it is not given.
+    **options
+        ``strategy``, ``seed``, ``verify``, ``rtol``, ``atol``, ``progress``, ``observers``.
+
+    Returns
+    -------
+    Report
+        Of a plain function, ``report.launch`` has the keywords ``block`` and ``grid``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rtcg.autoinit, rtcg.numpy as xp
+    >>> from rtcg import tune
+    >>> from rtcg.elementwise import ElementwiseKernel
+    >>> axpy = ElementwiseKernel("float a, const float *x, float *y", "y[i] += a * x[i]")
+    >>> report = tune.tune(axpy, np.float32(2), xp.zeros(1000, np.float32), xp.zeros(1000, np.float32), budget="3 evaluations")
+    >>> report.best is not None
+    True
+    """
+    from rtcg import driver
+    from rtcg.elementwise import ElementwiseKernel
+    from rtcg.reduction import ReductionKernel
+    from rtcg.tune._kernel import Kernel
+
+    options.setdefault("budget", "10 s")
+    if isinstance(target, Kernel):
+        return target.tune(*args, **options)
+    if isinstance(target, ElementwiseKernel):
+        return _tune_generated(target, _ELEMENTWISE_SPACE, args, options)
+    if isinstance(target, ReductionKernel):
+        return _tune_generated(target, _REDUCTION_SPACE, args, options)
+    if isinstance(target, driver.Function):
+        return _tune_function(target, args, **options)
+    if callable(target):
+        if "space" not in options:
+            raise TypeError("tune() of a callable needs space=")
+        return tune_callable(lambda **config: target(*args, **config), **options)
+    raise TypeError(f"target is of type {type(target).__name__}; expected a kernel or a callable")
+
+
+# The first values are what the generators take by themselves; "auto" leaves a choice to their rule. The native module
+# reads stored results by these names.
+_ELEMENTWISE_SPACE = Space(block=_BLOCKS, waves=[1024, 1, 2, 4, 16], packed=["auto", True, False], items=["auto"])
+_REDUCTION_SPACE = Space(block=_BLOCKS, waves=[1, 2, 4], packed=["auto", True, False], items=[4, 1, 2, 8, 16, 32])
+
+
+def _arrays(args):
+    return [(place, argument) for place, argument in enumerate(args) if hasattr(argument, "gpudata")]
+
+
+def stored_launches(kernel, n_elements):
+    """Where results of a generated kernel are kept: by its source, and the power of two of its elements."""
+    source = kernel.get_source()
+    space = _ELEMENTWISE_SPACE if hasattr(kernel, "arguments") else _REDUCTION_SPACE
+    key = _native.TuningKernelKey(kernel.name, source, [], list(space.names))
+    problem = {"log2_n": int(n_elements).bit_length()}
+    return StoredProblem(default_store(), key, current_device(), problem, tool_versions())
+
+
+def _tune_generated(kernel, space, args, options):
+    arrays = _arrays(args)
+    if not arrays:
+        raise ValueError("the call has no array, whose size the result would be for")
+    n_elements = max(array.size for _, array in arrays)
+    initial = {place: array.copy() for place, array in arrays}
+
+    def choose(config):
+        kernel._set_launch_choice(n_elements, **{name: value for name, value in config.items() if value != "auto"})
+
+    def run(**config):
+        choose(config)
+        return kernel(*args)
+
+    def restored(**config):
+        for place, array in initial.items():
+            args[place].set(array)
+        result = run(**config)
+        return [result] if result is not None else [args[place] for place, _ in arrays]
+
+    stored = stored_launches(kernel, n_elements)
+    options.setdefault("incumbents", stored.incumbents(space))
+    target = _GeneratedTarget(run, restored, options.pop("verify", None), options.pop("rtol", None), options.pop("atol", None),
+                              space.default)  # fmt: skip
+    from rtcg.tune._run import run_search
+
+    try:
+        report = run_search(target, space, threads=1, default=space.default, stored=stored, **options)
+        choose(report.best or {})
+    finally:
+        for place, array in initial.items():
+            args[place].set(array)
+    return report
+
+
+class _GeneratedTarget:
+    """Verifies with restored arrays, and times without restoring."""
+
+    def __init__(self, run, restored, verify, rtol, atol, default):
+        from rtcg.tune._callables import _CallableTarget
+
+        self._verified = _CallableTarget(restored, verify, rtol, atol, default)
+        self._timed = _CallableTarget(run, [], None, None, default)
+
+    def compile(self, config):
+        return None
+
+    def load(self, config, compiled):
+        self._verified.load(config, compiled)
+        self._timed.load(config, compiled)
+
+    def verify(self):
+        self._verified.verify()
+
+    def time(self, launches):
+        return self._timed.time(launches)
+
+
+def _tune_function(function, args, size=None, **options):
+    if size is None:
+        raise TypeError("tune() of a plain function needs size=: how many threads the problem has")
+    size = (size,) if np.isscalar(size) else tuple(size)
+    if not 1 <= len(size) <= 3 or any(int(length) < 1 for length in size):
+        raise ValueError(f"size is {size!r}; expected one to three positive integers")
+    space = _block_space(len(size), function.max_threads_per_block)
+    launch = _launches(size)
+    arrays = _arrays(args)
+    initial = {place: array.copy() for place, array in arrays}
+
+    def run(**config):
+        function(*args, **launch(config))
+
+    def restored(**config):
+        for place, array in initial.items():
+            args[place].set(array)
+        run(**config)
+        return [args[place] for place, _ in arrays]
+
+    verify = (options.pop(name, None) for name in ("verify", "rtol", "atol"))
+    target = _GeneratedTarget(run, restored, *verify, space.default)
+    from rtcg.tune._run import run_search
+
+    try:
+        report = run_search(target, space, threads=1, default=space.default, **options)
+    finally:
+        for place, array in initial.items():
+            args[place].set(array)
+    report.launch = None if report.best is None else launch(report.best)
+    return report
+
+
+def _block_space(dimensions, most):
+    names = ("bx", "by", "bz")[:dimensions]
+    sizes = {1: [[256, 32, 64, 96, 128, 192, 384, 512, 768, 1024]], 2: [[32, 8, 16, 64, 128], [8, 1, 2, 4, 16, 32]],
+             3: [[32, 8, 16, 64], [4, 1, 2, 8], [2, 1, 4]]}[dimensions]  # fmt: skip
+    space = Space(**dict(zip(names, sizes)))
+    product = " * ".join(names)
+    return space.require(f"{product} <= {most}", f"{product} >= 32")
+
+
+def _launches(size):
+    def launch(config):
+        block = tuple(config.values()) + (1,) * (3 - len(config))
+        grid = tuple(-(-int(length) // threads) for length, threads in zip(size, block))
+        return {"block": block, "grid": grid}
+
+    return launch
+
+
+__all__ = ["tune"]

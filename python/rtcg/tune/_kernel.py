@@ -1,0 +1,487 @@
+"""Tuned kernels: source with parameters, launched with the best known configuration."""
+
+import contextlib
+
+import numpy as np
+
+from rtcg import _native
+from rtcg.tune._run import StoredProblem, acceptor, run_search
+from rtcg.tune._runner import Candidate, CandidateError, KernelRunner
+from rtcg.tune._store import Store, current_device, store as default_store, tool_versions
+from rtcg.tune._worker import WorkerRunner
+
+#: The budget of searches that a call begins by itself, inside :func:`auto`.
+_auto_options = []
+
+
+@contextlib.contextmanager
+def auto(**options):
+    """Inside this context, a tuned kernel searches when it is called for a problem without a result of its own.
+
+    Parameters
+    ----------
+    **options
+        Those of :meth:`Kernel.tune`, such as ``budget="5 s"``.
+    """
+    _auto_options.append(options)
+    try:
+        yield
+    finally:
+        _auto_options.pop()
+
+
+class Kernel(_native.TunedCall):
+    """A kernel whose source has tunable parameters; a call launches the best known configuration.
+
+    Parameters
+    ----------
+    source : str or callable
+        CUDA source in which the parameters are macros (a tuple is ``name_0``, ``name_1``, ...), or a function that is
+        given a configuration as keywords and returns source: text, or anything with ``str()``, such as a template or a
+        syntax tree.
+    name : str
+        The kernel's name in the source.
+    space : Space
+    block, grid : tuple of int or str
+        Expressions over parameters of the space, scalar arguments and values of the problem.
+    shared : int or str
+        Bytes of dynamic shared memory.
+    problem : sequence of str
+        What decides which result applies: names of the kernel's parameters (a scalar counts by its value, an array by
+        its dtype and shape), or of other values that calls are given as keywords.
+    bucket : dict, optional
+        A function for a value of the problem, so that near ones share a result: ``{"n": tune.log2}``.
+    default : dict, optional
+        The configuration where nothing is known; by default the first value of each parameter.
+    mutates : sequence of str, optional
+        The arrays that the kernel writes; by default those whose pointers are not const.
+    options, include_dirs, no_extern_c
+        As for :func:`rtcg.compiler.compile`.
+    wisdom : path or sequence of path, optional
+        Folders with results, searched before the user's own.
+    store : Store, optional
+        Where results are kept; by default :func:`rtcg.tune.store`.
+
+    Notes
+    -----
+    ``kernel(*args, **values)`` takes the kernel's arguments, by position or by name, and values of the problem. It does
+    not wait. It uses the stored result for this device and problem, else the nearest one, else the default; it never
+    searches unless it is called inside :func:`auto`. No file is read after the first call for a problem.
+    """
+
+    def __init__(
+        self, source, name, space, *, block, grid, shared=0, problem=(), bucket=None, default=None, mutates=None,
+        options=None, include_dirs=(), no_extern_c=False, wisdom=(), store=None,
+    ):  # fmt: skip
+        super().__init__()
+        if not (isinstance(source, str) or callable(source)):
+            raise TypeError(f"source is {source!r}; expected str, or a function that returns source")
+        self.name, self.space = name, space
+        self.problem_names = tuple(problem)
+        self._source = source
+        self._geometry = {
+            "block": _expressions("block", block), "grid": _expressions("grid", grid),
+            "shared": _expressions("shared", (shared,)),
+        }  # fmt: skip
+        self._bucket = dict(bucket or {})
+        self._mutates = None if mutates is None else tuple(mutates)
+        self._compile_settings = (options, include_dirs, no_extern_c)
+        self.default = space.default | dict(default or {})
+        space.check(self.default)
+        wisdom = [wisdom] if isinstance(wisdom, (str, bytes)) or hasattr(wisdom, "__fspath__") else list(wisdom)
+        self._store = store
+        self._wisdom = wisdom
+        self._variants, self._plans, self._keys = {}, {}, None
+
+    # What a configuration is.
+
+    def source(self, config=None):
+        """Return ``(source, options)`` that a configuration is compiled from; of the default one, if none is given."""
+        config = self.default if config is None else config
+        options = self._compile_settings[0]
+        if not isinstance(self._source, str):
+            return self._source(**config), options
+        from rtcg.compiler import DEFAULT_NVCC_FLAGS
+
+        options = list(DEFAULT_NVCC_FLAGS if options is None else options)
+        return self._source, options + [f"-D{macro}" for name, value in config.items() for macro in _macros(name, value)]
+
+    def compile(self, config):
+        """Compile a configuration for the current device; return the binary with its source and options."""
+        from rtcg.compiler import _CompileSettings
+
+        source, options = self.source(config)
+        _, include_dirs, no_extern_c = self._compile_settings
+        settings = _CompileSettings("nvcc", options, False, no_extern_c, None, None, None, include_dirs)
+        binary, _, _ = settings.make_program(source).compile()
+        return binary, str(source), tuple(options or ())
+
+    def candidate(self, config, values):
+        """Compile a configuration; return it with its launch geometry for these values."""
+        binary, source, options = self.compile(config)
+        block, grid, shared = self.geometry(config, values)
+        return Candidate(binary, self.name, source, options, block, grid, shared)
+
+    def geometry(self, config, values):
+        """Return ``(block, grid, shared)`` of a configuration where names have these values."""
+        known = values | config
+
+        def evaluate(part):
+            numbers = []
+            for expression in self._geometry[part]:
+                number = expression(known) if isinstance(expression, _native.Expression) else expression
+                if not float(number).is_integer() or number < (part != "shared"):
+                    raise CandidateError("constraints", f"{part} has {number!r} of {expression}; expected an integer")
+                numbers.append(int(number))
+            return tuple(numbers)
+
+        block = evaluate("block")
+        return block + (1,) * (3 - len(block)), evaluate("grid"), evaluate("shared")[0]
+
+    # Calls.
+
+    def _launch(self, args, values):
+        """Launch; return what the native class needs to do it again by itself."""
+        from rtcg.driver import Context
+
+        stream = values.pop("stream", None)
+        names = self._parameter_names()
+        bound, order = self._bind(names, args, values)
+        deciding = [name for name in dict.fromkeys((*self.problem_names, *self._geometry_names())) if name in bound]
+        actual = tuple(_identity(bound[name]) for name in deciding)
+        key = (Context.get_current(), actual)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = self._find_plan(args, values, bound)
+        function, block, grid, shared = plan
+        arguments = [bound[name] for name in names]
+        if stream is not None:
+            function(*arguments, block=block, grid=grid, shared=shared, stream=stream)
+            return None
+        function(*arguments, block=block, grid=grid, shared=shared)
+        places = dict(zip(names, order)) | {name: name for name in values}
+        return function, block, grid, shared, order, [places[name] for name in deciding]
+
+    def _bind(self, names, args, values):
+        """``({name: value}, [place, ...])`` of a call: places are positions or names of keywords."""
+        if len(args) > len(names):
+            raise TypeError(f"kernel {self.name!r} takes {len(names)} arguments ({', '.join(names)}); {len(args)} given")
+        bound = dict(zip(names, args))
+        for name, value in values.items():
+            if name in bound:
+                raise TypeError(f"kernel {self.name!r} got two values of {name!r}")
+            if name not in names and name not in self.problem_names and name not in self._geometry_names():
+                raise TypeError(f"kernel {self.name!r} has no parameter {name!r}; expected {', '.join(names)}")
+            bound[name] = value
+        missing = [name for name in names if name not in bound]
+        if missing:
+            raise TypeError(f"kernel {self.name!r} misses {', '.join(missing)}")
+        return bound, [*range(len(args)), *names[len(args):]]
+
+    def _geometry_names(self):
+        found = []
+        for expressions in self._geometry.values():
+            for expression in expressions:
+                if isinstance(expression, _native.Expression):
+                    found += [name for name in expression.names if name not in self.space.names]
+        return tuple(dict.fromkeys(found))
+
+    def _parameter_names(self):
+        return [name or f"argument {place}" for place, (_, name) in enumerate(self._signature())]
+
+    def _signature(self):
+        if not hasattr(self, "_known_signature"):
+            signature = self._variant(self.default).signature
+            if signature is None:
+                raise ValueError(f"the source does not declare the parameters of kernel {self.name!r} in a form that "
+                                 "can be read")  # fmt: skip
+            self._known_signature = signature
+        return self._known_signature
+
+    def _variant(self, config):
+        """The loaded kernel of a configuration in the current context."""
+        from rtcg import driver
+        from rtcg.tune._runner import _declare_source
+
+        key = (driver.Context.get_current(), tuple(config[name] for name in self.space.names))
+        function = self._variants.get(key)
+        if function is None:
+            binary, source, options = self.compile(config)
+            module = driver.module_from_buffer(binary)
+            _declare_source(module, Candidate(binary, self.name, source, options, (1,), (1,)))
+            function = self._variants[key] = module.get_function(self.name)
+        return function
+
+    def _find_plan(self, args, values, bound):
+        scalars = _scalars(bound)
+        stored = self._stored(bound)
+        found = stored.look_up(self.space)
+        if _auto_options and (found is None or found[3] != "Exact"):
+            self.tune(*args, **values, **_auto_options[-1])
+            found = stored.look_up(self.space)
+        config = self.default if found is None else found[0]
+        return (self._variant(config), *self.geometry(config, scalars))
+
+    def explain(self, *args, **values):
+        """Return which configuration a call with these arguments takes, and why."""
+        bound, _ = self._bind(self._parameter_names(), args, values)
+        found = self._stored(bound).look_up(self.space)
+        if found is None:
+            return f"{_shown(self.default)}: the default, since nothing is stored for a device or problem like this"
+        return found[2]
+
+    # The store.
+
+    def _problem(self, bound):
+        problem = {}
+        for name in self.problem_names:
+            if name not in bound:
+                raise TypeError(f"kernel {self.name!r} misses {name!r}, which its problem is about")
+            value = bound[name]
+            if hasattr(value, "shape") and hasattr(value, "dtype") and getattr(value, "ndim", 0) > 0:
+                problem[f"{name}.dtype"] = str(value.dtype)
+                problem |= {f"{name}.{axis}": int(length) for axis, length in enumerate(value.shape)}
+            else:
+                value = value.item() if isinstance(value, np.generic) else value
+                problem[name] = self._bucket[name](value) if name in self._bucket else value
+        return problem
+
+    def _stored(self, bound):
+        store = self._store or default_store()
+        if self._wisdom:
+            store = Store(store.folder, self._wisdom)
+        if self._keys is None:
+            source, options = self.source()
+            options = [str(option) for option in self._compile_settings[0] or ()]
+            self._keys = _native.TuningKernelKey(self.name, str(source), options, list(self.space.names))
+        return StoredProblem(store, self._keys, current_device(), self._problem(bound), tool_versions())
+
+    # Searching.
+
+    def tune(
+        self, *args, budget="30 s", verify=None, rtol=None, atol=None, strategy="auto", seed=0, bytes=None, flops=None,
+        until=None, isolate=None, timeout=10.0, observers=(), progress=None, occupancy_slack=None, threads=None,
+        **values,
+    ):  # fmt: skip
+        """Search for the best configuration for these arguments on the current device; keep all results.
+
+        Parameters
+        ----------
+        *args, **values
+            As for a call. The arrays stay as they are: the kernel works on copies.
+        budget : str or float
+            ``"20 s"``, ``"2 min"``, ``"200 evaluations"``, or seconds.
+        verify : callable, array or sequence of arrays, optional
+            What the kernel writes when it is right: a function of the arguments as NumPy arrays, which returns the
+            contents of the written arrays (several as a tuple) or changes them in place; or the contents themselves.
+            By default the result of the default configuration. A configuration with another result is never chosen.
+        rtol, atol : float, optional
+            Tolerances; by default 1e-2 and 1e-2 for half precision, 1e-4 and 1e-5 for single, 1e-9 and 1e-12 for double.
+        strategy, seed
+            As for :class:`Search`.
+        bytes, flops : int or str, optional
+            The work of a launch, or an expression for it: bytes that must cross the memory bus, floating-point
+            operations. With the device's measured limits they give the least time possible.
+        until : str or float, optional
+            End when the best is within this part of the limit: ``"95 % of roofline"``.
+        isolate : bool, optional
+            Run candidates in another process, so that one that faults or hangs ends itself only. By default wherever
+            processes can be made so (not on Windows).
+        timeout : float
+            Seconds after which a candidate is given up, where candidates run in another process.
+        observers : sequence of callable
+            ``observer(config, trial)`` returns a dictionary with more columns.
+        progress : bool, optional
+            Show a line of progress; by default on terminals and in notebooks.
+        occupancy_slack : float, optional
+            Do not time configurations whose occupancy is below this share of the best seen.
+        threads : int, optional
+            Threads that compile; by default one for each processor.
+
+        Returns
+        -------
+        Report
+
+        Raises
+        ------
+        ValueError
+            When the space has no valid configuration, or an option is wrong.
+        CompileError
+            When the default configuration does not compile.
+
+        Notes
+        -----
+        Ctrl-C ends the search and keeps the best so far. Waits for the device.
+        """
+        names = self._parameter_names()
+        bound, _ = self._bind(names, args, values)
+        arguments = [_plain_argument(bound[name]) for name in names]
+        written = self._written(names, [bound[name] for name in names])
+        stored = self._stored(bound)
+        scalars = _scalars(bound)
+        self._check_memory(arguments, written)
+        if isolate is None:
+            import os
+
+            isolate = os.name == "posix"
+        runner = (
+            WorkerRunner([_on_host(name, argument) for name, argument in zip(names, arguments)], written, timeout)
+            if isolate else KernelRunner(arguments, written)
+        )  # fmt: skip
+        try:
+            expected = self._expected(verify, arguments, written, runner, scalars)
+            runner.expect(expected, rtol, atol)
+            return run_search(
+                _KernelTarget(self, runner, scalars), self.space, budget=budget, strategy=strategy, seed=seed,
+                default=self.default, incumbents=stored.incumbents(self.space), observers=observers, progress=progress,
+                occupancy_slack=occupancy_slack, threads=threads, stored=stored, until=until,
+                limit=_limit(bytes, flops, scalars),
+            )  # fmt: skip
+        finally:
+            if isolate:
+                runner.close()
+            self._plans.clear()
+            self._forget_call()
+
+    def _written(self, names, arguments):
+        """The places of the arguments that the kernel writes."""
+        from rtcg import driver
+
+        if self._mutates is not None:
+            unknown = [name for name in self._mutates if name not in names]
+            if unknown:
+                raise ValueError(f"mutates has {unknown[0]!r}; expected names of {', '.join(names)}")
+            return {names.index(name) for name in self._mutates}
+        written = set()
+        for place, ((kind, _), argument) in enumerate(zip(self._signature(), arguments)):
+            is_input = type(argument) is driver.In
+            if "*" in kind and not kind.startswith("const") and not is_input and not np.isscalar(argument):
+                written.add(place)
+        return written
+
+    def _expected(self, verify, arguments, written, runner, scalars):
+        if verify is None:
+            candidate = self.candidate(self.default, scalars)
+            runner.load(candidate)
+            return runner.run()
+        if not callable(verify):
+            expected = list(verify) if isinstance(verify, (tuple, list)) else [verify]
+        else:
+            host = [_on_host("", argument).copy() if hasattr(argument, "shape") and np.ndim(argument) else argument
+                    for argument in arguments]  # fmt: skip
+            expected = verify(*host)
+            expected = [host[place] for place in sorted(written)] if expected is None else expected
+            expected = list(expected) if isinstance(expected, (tuple, list)) else [expected]
+        if len(expected) != len(written):
+            raise ValueError(f"verify gives {len(expected)} arrays; the kernel writes {len(written)}")
+        return [None if array is None else np.asarray(array) for array in expected]
+
+    def _check_memory(self, arguments, written):
+        from rtcg import driver
+
+        needed = sum(argument.nbytes for place, argument in enumerate(arguments) if hasattr(argument, "nbytes")
+                     and np.ndim(argument) and place in written)  # fmt: skip
+        free = driver.mem_get_info()[0]
+        if 2 * needed > free:
+            raise ValueError(
+                f"restoring the arrays that kernel {self.name!r} writes takes {2 * needed} bytes of device memory; "
+                f"{free} are free. Name fewer arrays in mutates=, or tune with smaller ones"
+            )
+
+    def __repr__(self):
+        return f"<tuned kernel {self.name!r} of {', '.join(self.space.names)}>"
+
+
+class _KernelTarget:
+    """What the search calls: compiles on its threads, loads, verifies and times by a runner."""
+
+    def __init__(self, kernel, runner, values):
+        from rtcg.driver import Context
+
+        self._kernel, self._runner, self._values = kernel, runner, values
+        self._context = Context.get_current()
+
+    def compile(self, config):
+        from rtcg.driver import Context
+
+        # The device that the source is compiled for is the one of the thread's current context.
+        self._context.push()
+        try:
+            return self._kernel.candidate(config, self._values)
+        finally:
+            Context.pop()
+
+    def load(self, config, candidate):
+        return self._runner.load(candidate)
+
+    def verify(self):
+        self._runner.verify()
+
+    def time(self, launches):
+        return self._runner.time(launches)
+
+
+def _expressions(what, parts):
+    parts = (parts,) if isinstance(parts, (int, str)) else tuple(parts)
+    if what != "shared" and not 1 <= len(parts) <= 3:
+        raise ValueError(f"{what} is {parts!r}; expected one to three numbers or expressions")
+    return tuple(_native.Expression(part) if isinstance(part, str) else int(part) for part in parts)
+
+
+def _macros(name, value):
+    if isinstance(value, tuple):
+        return [f"{name}_{place}={_literal(item)}" for place, item in enumerate(value)]
+    return [f"{name}={_literal(value)}"]
+
+
+def _literal(value):
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def _shown(config):
+    return ", ".join(f"{name}={value!r}" for name, value in config.items())
+
+
+def _identity(value):
+    """What tells two arguments of the problem apart."""
+    if hasattr(value, "shape") and np.ndim(value):
+        return str(value.dtype), tuple(value.shape)
+    return value
+
+
+def _scalars(bound):
+    """The values of a call that expressions may name."""
+    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in bound.items()}
+    return {name: value for name, value in plain.items() if isinstance(value, (bool, int, float, str))}
+
+
+def _plain_argument(argument):
+    """An argument without `driver.In`, `Out` or `InOut` around it."""
+    from rtcg import driver
+
+    return argument.array if isinstance(argument, driver.ArgumentHandler) else argument
+
+
+def _on_host(name, argument):
+    """An argument as it can be sent to another process."""
+    if isinstance(argument, (np.ndarray, np.generic, int, float, complex)):
+        return argument
+    if hasattr(argument, "get") and hasattr(argument, "dtype"):
+        return argument.get()
+    raise TypeError(f"argument {name!r} is of type {type(argument).__name__}, which cannot be sent to the process that "
+                    "runs candidates; pass an array, or isolate=False")  # fmt: skip
+
+
+def _limit(nbytes, flops, values):
+    """``(seconds, which)``: the least time that the device allows for the stated work."""
+    if nbytes is None and flops is None:
+        return None
+    from rtcg.tune._roofline import measure_roofline
+
+    def amount(stated):
+        return _native.Expression(stated)(values) if isinstance(stated, str) else stated or 0
+
+    return measure_roofline().limit(amount(nbytes), amount(flops))
+
+
+__all__ = ["Kernel", "acceptor", "auto"]

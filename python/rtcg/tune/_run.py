@@ -1,0 +1,218 @@
+"""The search loop as this package uses it: options, progress, the store."""
+
+import json
+import os
+import sys
+import time
+
+from rtcg import _native
+from rtcg.tune._report import Report
+
+#: Configurations of the nearest stored device and problem that a search tries first.
+_INCUMBENTS = 10
+
+
+def run_search(
+    target,
+    space,
+    *,
+    budget="30 s",
+    strategy="auto",
+    seed=0,
+    threads=None,
+    finalists=5,
+    windows=7,
+    occupancy_slack=None,
+    limit=None,
+    until=None,
+    lower_bound=None,
+    default=None,
+    incumbents=(),
+    observers=(),
+    progress=None,
+    stored=None,
+    tick_seconds=1e-6,
+    is_noisy=True,
+):
+    """Search with a target's ``compile``, ``load``, ``verify`` and ``time``; return the :class:`Report`.
+
+    `stored`, if given, has ``append(trial, is_chosen)`` and gets every trial at once.
+    """
+    table = space.configurations()
+    seconds, evaluations = parse_budget(budget)
+    options = {
+        "strategy": strategy, "seed": seed, "seconds": seconds, "evaluations": evaluations,
+        "threads": threads or os.cpu_count() or 1, "finalists": finalists, "windows": windows,
+        "occupancy_slack": occupancy_slack, "limit": limit, "until_fraction": parse_fraction(until),
+        "lower_bound": lower_bound, "tick_seconds": tick_seconds, "is_noisy": is_noisy,
+    }  # fmt: skip
+    first = [row for row in (table.find(config) for config in incumbents) if row is not None]
+    default_row = None if default is None else table.find(default)
+    shown = _make_progress(progress, seconds, evaluations, len(table))
+    observed = {}
+
+    def on_event(trial, best):
+        if trial is None:
+            return
+        for observer in observers:
+            observed.setdefault(trial["row"], {}).update(observer(trial["config"], trial) or {})
+        if stored is not None:
+            stored.append(trial, False)
+        shown.tell(trial, best)
+
+    found = _native.run_tuner(target, table, default_row, first, options, on_event)
+    shown.close()
+    for trial in found["trials"]:
+        if trial["row"] in observed:
+            trial["observed"] = observed[trial["row"]]
+    report = Report(found)
+    interrupt = found["interrupt"]
+    if interrupt is not None and (report.best is None or not isinstance(interrupt, KeyboardInterrupt)):
+        raise interrupt
+    if stored is not None and report.best_trial is not None and interrupt is None:
+        stored.append(report.best_trial, True)
+    return report
+
+
+def parse_budget(budget):
+    """``(seconds, evaluations)`` of a text, of a number of seconds, or of None for no limit."""
+    if budget is None:
+        return None, None
+    if isinstance(budget, str):
+        return _native.parse_budget(budget)
+    if isinstance(budget, (int, float)) and budget > 0:
+        return float(budget), None
+    raise ValueError(f"budget is {budget!r}; expected such as '20 s', '200 evaluations', or a number of seconds")
+
+
+def parse_fraction(until):
+    """The fraction of ``"95 % of roofline"``, or the number itself."""
+    if until is None or isinstance(until, float):
+        return until
+    number, _, rest = str(until).partition("%")
+    try:
+        return float(number) / 100
+    except ValueError:
+        raise ValueError(f"until is {until!r}; expected such as '95 % of roofline' or 0.95") from None
+
+
+class _Silent:
+    def tell(self, trial, best):
+        pass
+
+    def close(self):
+        pass
+
+
+class _TerminalLine:
+    """A line that is written again and again."""
+
+    _INTERVAL = 0.1
+
+    def __init__(self, stream, goal):
+        self._stream, self._goal = stream, goal
+        self._start = self._written = time.monotonic()
+        self._tried = self._failed = 0
+        self._best = None
+
+    def tell(self, trial, best):
+        self._tried += 1
+        self._failed += trial["failure"] is not None
+        self._best = best
+        now = time.monotonic()
+        if now - self._written >= self._INTERVAL:
+            self._written = now
+            self._write()
+
+    def text(self):
+        best = "none yet" if self._best is None else _seconds_text(self._best)
+        spent = time.monotonic() - self._start
+        return f"{self._tried} tried, {self._failed} failed, best {best}, {spent:.1f} s {self._goal}"
+
+    def _write(self):
+        self._stream.write(f"\r\x1b[K{self.text()}")
+        self._stream.flush()
+
+    def close(self):
+        self._stream.write("\r\x1b[K")
+        self._stream.flush()
+
+
+class _NotebookLine(_TerminalLine):
+    """An output of a notebook that is replaced."""
+
+    _INTERVAL = 0.5
+
+    def __init__(self, goal):
+        from IPython.display import display
+
+        super().__init__(None, goal)
+        self._handle = display({"text/plain": self.text()}, raw=True, display_id=True)
+
+    def _write(self):
+        self._handle.update({"text/plain": self.text()}, raw=True)
+
+    def close(self):
+        self._write()
+
+
+def _make_progress(progress, seconds, evaluations, count):
+    goal = f"of {seconds:g} s" if seconds else f"of {min(evaluations, count)} configurations" if evaluations else ""
+    if progress is False:
+        return _Silent()
+    kernel = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
+    if kernel is not None and type(kernel).__name__ == "ZMQInteractiveShell":
+        return _NotebookLine(goal)
+    if progress or sys.stderr is not None and sys.stderr.isatty():
+        return _TerminalLine(sys.stderr, goal)
+    return _Silent()
+
+
+def _seconds_text(seconds):
+    if abs(seconds) < 1e-3:
+        return f"{seconds * 1e6:.3f} us"
+    return f"{seconds * 1e3:.3f} ms" if abs(seconds) < 1 else f"{seconds:.3f} s"
+
+
+class StoredProblem:
+    """Where the trials of one kernel, device and problem go, and where they are found again."""
+
+    def __init__(self, store, kernel, device, problem, versions):
+        self.store, self.kernel, self.device, self.problem = store, kernel, device, problem
+        self._other = json.dumps(versions)
+        self._is_broken = False
+
+    def append(self, trial, is_chosen):
+        """Write a trial. Where that fails, say so once; the search goes on."""
+        if self._is_broken or (trial["failure"] is not None and trial["failure"][0] == "skipped"):
+            return
+        try:
+            self.store._native.append(self.kernel, self.device, self.problem, trial, is_chosen, self._other)
+        except OSError as error:
+            import warnings
+
+            self._is_broken = True
+            warnings.warn(f"results of this search are not kept: {error}", stacklevel=2)
+
+    def incumbents(self, space):
+        """The configurations that a search tries first."""
+        accept = acceptor(space)
+        records = self.store._read(self.kernel)
+        return records.incumbents(self.device, self.problem, _INCUMBENTS, accept)
+
+    def look_up(self, space):
+        """``(configuration, score, explanation, closeness)`` or None."""
+        return self.store._read(self.kernel).look_up(self.device, self.problem, acceptor(space))
+
+
+def acceptor(space):
+    """A function that says whether a configuration from a file belongs to the space."""
+
+    def accept(config):
+        try:
+            space.check(config)
+        except (ValueError, TypeError):
+            return False
+        return True
+
+    return accept

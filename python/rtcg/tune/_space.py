@@ -1,0 +1,163 @@
+"""Search spaces and searches that are asked and told."""
+
+from rtcg import _native
+
+#: The names of the search strategies.
+STRATEGIES = ("auto", "exhaustive", "random", "local", "genetic", "annealing")
+
+
+class Space:
+    """Named parameters with their values, and constraints.
+
+    Parameters
+    ----------
+    **parameters : sequence
+        The values of each parameter: bool, int, float, str, or tuples of these. The first one is the default.
+
+    Notes
+    -----
+    Methods return a new space. A configuration is a dictionary with a value for each name.
+
+    Examples
+    --------
+    >>> from rtcg import tune
+    >>> space = tune.Space(bx=[16, 32, 64], by=[1, 2, 4, 8], stage=[False, True]).require("bx * by <= 256")
+    >>> space = space.parameter("pad", [0, 1], when="stage")
+    >>> len(space.configurations())
+    33
+    """
+
+    def __init__(self, **parameters):
+        native = _native.TuningSpace()
+        for name, values in parameters.items():
+            native = native.with_parameter(name, values)
+        self._native = native
+        self._table = None
+
+    @classmethod
+    def _wrap(cls, native):
+        space = cls()
+        space._native = native
+        return space
+
+    def parameter(self, name, values, when=None, default=None):
+        """Return the space with one more parameter.
+
+        Parameters
+        ----------
+        name : str
+            An identifier.
+        values : sequence
+        when : str, optional
+            An expression over other parameters. Where it does not hold, the parameter has its default, so that a
+            meaningless choice is one configuration and not many.
+        default : optional
+            One of the values; the first one, if it is not given.
+
+        Raises
+        ------
+        ValueError
+            When the name is there already, or a value comes twice, is not finite, or of a type that does not fit.
+        """
+        return self._wrap(self._native.with_parameter(name, values, when, default))
+
+    def require(self, *constraints):
+        """Return the space with more constraints.
+
+        Parameters
+        ----------
+        *constraints : str or callable
+            Expressions in Python's syntax (``"bx * by <= 1024"``), or functions of a configuration.
+        """
+        native = self._native
+        for constraint in constraints:
+            native = native.with_constraint(constraint)
+        return self._wrap(native)
+
+    @property
+    def names(self):
+        """The names of the parameters, in their order."""
+        return tuple(self._native.names)
+
+    @property
+    def constraints(self):
+        """The texts of the constraints."""
+        return tuple(self._native.constraints)
+
+    def values(self, name):
+        """Return the values of a parameter."""
+        return self._native.values(name)
+
+    @property
+    def default(self):
+        """The configuration of all defaults, valid or not."""
+        return self._native.default_config()
+
+    def check(self, config):
+        """Raise ValueError unless `config` has a declared value for each parameter and fulfils all constraints."""
+        self._native.check(config)
+
+    def configurations(self):
+        """Return all valid configurations, as a sequence. Enumerated once.
+
+        Raises
+        ------
+        ValueError
+            When there is none: the message names constraints that contradict each other.
+        """
+        if self._table is None:
+            self._table = self._native.enumerate()
+        return self._table
+
+    def __repr__(self):
+        parameters = ", ".join(f"{name}={self.values(name)}" for name in self.names)
+        return f"Space({parameters})" + "".join(f".require({text!r})" for text in self.constraints)
+
+
+class Search:
+    """A search that is asked for configurations and told their scores.
+
+    Parameters
+    ----------
+    space : Space
+    strategy : str or object
+        One of `STRATEGIES`, or an object with ``ask(count, configurations, tried, pending)`` that returns rows, where
+        `tried` has pairs of a row and its score (None for a failure).
+    seed : int
+        The same seed and the same scores ask for the same configurations.
+
+    Examples
+    --------
+    >>> from rtcg import tune
+    >>> search = tune.Search(tune.Space(x=range(100)))
+    >>> for _ in range(12):
+    ...     for config in search.ask(4):
+    ...         search.tell(config, abs(config["x"] - 70))
+    >>> search.best[1] < 10
+    True
+    """
+
+    def __init__(self, space, strategy="auto", seed=0):
+        self.space = space
+        self._table = space.configurations()
+        self._native = _native.TuningSearch(self._table, strategy, seed)
+
+    def ask(self, count=1):
+        """Return up to `count` configurations to try; none when all have been asked."""
+        return [self._table[row] for row in self._native.ask(count)]
+
+    def tell(self, config, value, failure=None):
+        """Tell what a configuration scored (the lower the better), or None and why it failed."""
+        row = self._table.find(config)
+        if row is None:
+            self.space.check(config)
+        if value is None:
+            self._native.tell(row, None, "runtime", str(failure or ""))
+        else:
+            self._native.tell(row, float(value))
+
+    @property
+    def best(self):
+        """``(configuration, score)`` of the best one so far, or None."""
+        best = self._native.best()
+        return None if best is None else (self._table[best[0]], best[1])

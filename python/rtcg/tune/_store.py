@@ -1,0 +1,113 @@
+"""The store of results: where they are kept, how they travel."""
+
+from pathlib import Path
+
+from rtcg import _native
+
+
+class Store:
+    """Results of searches, one file for each kernel.
+
+    Parameters
+    ----------
+    folder : path, optional
+        The folder that is written to. By default ``RTCG_TUNING_DIR`` of the environment, else ``rtcg/tuning`` in the
+        user's folder for data.
+    also_read : sequence of path
+        Folders that are searched too: beside a program, in a package.
+    """
+
+    def __init__(self, folder=None, also_read=()):
+        self.folder = Path(folder) if folder is not None else default_folder()
+        self._native = _native.TuningStore(self.folder, [Path(other) for other in also_read])
+
+    def _read(self, kernel):
+        """The records of a kernel; what is damaged is named in a warning."""
+        records = self._native.read(kernel)
+        if records.damaged:
+            import warnings
+
+            shown = "; ".join(records.damaged[:3]) + ("; ..." if len(records.damaged) > 3 else "")
+            warnings.warn(f"{len(records.damaged)} damaged results were left out: {shown}", stacklevel=3)
+        return records
+
+    def kernels(self):
+        """Return the kernels that have results: ``(name, hash, parameters)``."""
+        return [(key.name, key.hash, key.parameters) for key in self._native.kernels()]
+
+    def results(self, name=None):
+        """Return all results as dictionaries, or those of the kernels with this name."""
+        keys = [key for key in self._native.kernels() if name in (None, key.name, key.hash)]
+        return [row | {"kernel": key.name, "hash": key.hash} for key in keys for row in self._read(key).to_dicts()]
+
+    def export(self, path):
+        """Write all results into one JSON file, which :meth:`import_` reads; return how many there are."""
+        Path(path).write_text(self._native.export_text(), encoding="utf-8")
+        return len(self.results())
+
+    def import_(self, path):
+        """Add what an exported file has and this store has not.
+
+        Returns
+        -------
+        int
+            The number of results that were added.
+
+        Raises
+        ------
+        ValueError
+            When the file is no export.
+        """
+        added, refused = self._native.import_text(Path(path).read_text(encoding="utf-8"))
+        if refused:
+            import warnings
+
+            warnings.warn(f"{len(refused)} results were refused, such as: {refused[0]}", stacklevel=2)
+        return added
+
+    def merge(self, other):
+        """Add what another store has and this one has not; return the number of results added."""
+        return self._native.import_text(other._native.export_text())[0]
+
+    def prune(self, keep=10):
+        """Keep of each kernel, device and problem the `keep` best results and the chosen one; return how many went."""
+        return sum(self._native.prune(key, keep) for key in self._native.kernels())
+
+    def __repr__(self):
+        return f"Store({str(self.folder)!r})"
+
+
+def default_folder():
+    """The folder of the user's results: ``RTCG_TUNING_DIR``, or ``rtcg/tuning`` in the user's folder for data."""
+    folder = _native.default_results_folder()
+    if folder is None:
+        raise RuntimeError("no folder for results is known: set HOME, or RTCG_TUNING_DIR")
+    return Path(folder)
+
+
+def current_device():
+    """``(back end, name, compute capability, multiprocessors)`` of the current context's device, for the store."""
+    from rtcg import driver
+
+    device = driver.Context.get_device()
+    major, minor = device.compute_capability()
+    backend = "virtual" if device.is_virtual else "cuda"
+    return backend, device.name(), 10 * major + minor, device.multiprocessor_count
+
+
+def tool_versions():
+    """What a result was measured with."""
+    import rtcg
+    from rtcg import driver
+
+    return {"rtcg": _native.__version__, "driver": driver.get_driver_version(), "package": rtcg.__name__}
+
+
+_default = []
+
+
+def store():
+    """Return the store that searches use where none is named."""
+    if not _default or _default[0].folder != default_folder():
+        _default[:] = [Store()]
+    return _default[0]
