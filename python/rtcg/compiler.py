@@ -177,8 +177,11 @@ def _make_program(
     if not _is_text(source):
         shown = f"of type {type(source).__name__}" if isinstance(source, (bytes, bytearray)) else repr(source)
         raise TypeError(f"source is {shown}; expected str, or an object with str() such as a template")
+    # Source of `rtcg.template` names the template's lines.
+    text = getattr(source, "_compiled_text", None) or (source if isinstance(source, str) else str(source))
+    parts = [(source.name, source.template)] if hasattr(source, "_compiled_text") else []
     request = (
-        source if isinstance(source, str) else str(source),
+        text,
         nvcc,
         [str(option) for option in _as_list("options", options)],
         bool(keep),
@@ -189,7 +192,7 @@ def _make_program(
         _as_list("include_dirs", include_dirs),
         target,
     )
-    return _native.Program(request, _as_list("name_expressions", name_expressions))
+    return _native.Program(request, _as_list("name_expressions", name_expressions), parts)
 
 
 def _compile_to_binary(program):

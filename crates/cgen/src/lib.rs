@@ -1,3 +1,8 @@
 //! Source text as a value: C syntax trees that print themselves, expressions with precedence, and templates.
 //! Pure text in, pure text out; knows no driver and no compiler.
 #![forbid(unsafe_code)]
+
+mod source;
+pub mod template;
+
+pub use source::Source;

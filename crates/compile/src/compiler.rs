@@ -72,7 +72,10 @@ impl Compiler {
     /// Blocks for the time of the compilation. May be called from several threads at once.
     pub fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {
         let begun = trace::is_tracing().then(trace::clock_ns);
-        let result = self.find_or_compile(request);
+        let result = self.find_or_compile(request).map_err(|mut error| {
+            request.parts.iter().for_each(|(name, text)| error.add_excerpt(name, text));
+            error
+        });
         if let Some(begun) = begun {
             let how = match &result {
                 Ok(artifact) if artifact.from_cache => "from the cache: ",

@@ -88,6 +88,8 @@ pub struct CompileRequest {
     pub cache: CachePolicy,
     /// An nvcc by name or path. `None` and `nvcc` mean: NVRTC where it can do the work.
     pub nvcc: Option<String>,
+    /// Texts that parts of the source came from, by the name in their `#line`: errors show their lines.
+    pub parts: Vec<(String, String)>,
     /// C++ expressions naming kernels or variables (`"fill<float>"`), whose mangled names are wanted.
     pub name_expressions: Vec<String>,
 }
@@ -105,6 +107,7 @@ impl CompileRequest {
             keep: false,
             cache: CachePolicy::Default,
             nvcc: None,
+            parts: Vec::new(),
             name_expressions: Vec::new(),
         }
     }

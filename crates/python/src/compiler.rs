@@ -89,10 +89,11 @@ fn get_or_raise<T>(py: Python<'_>, result: rtcg::Result<T>) -> PyResult<T> {
 #[pymethods]
 impl PyProgram {
     #[new]
-    #[pyo3(signature = (request, name_expressions = Vec::new()))]
-    fn new(request: CompileOptions<'_>, name_expressions: Vec<String>) -> PyResult<Self> {
+    #[pyo3(signature = (request, name_expressions = Vec::new(), parts = Vec::new()))]
+    fn new(request: CompileOptions<'_>, name_expressions: Vec<String>, parts: Vec<(String, String)>) -> PyResult<Self> {
         let mut request = request.compile_request()?;
         request.name_expressions = name_expressions;
+        request.parts = parts;
         Ok(Self(CppNames::new(request)))
     }
 

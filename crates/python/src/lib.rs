@@ -30,6 +30,7 @@ mod interrupt;
 mod linalg;
 mod multiprocessor;
 mod reduction;
+mod template;
 mod tracing;
 mod tune;
 
@@ -53,6 +54,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     info::add_to_module(m)?;
     multiprocessor::add_to_module(m)?;
     tracing::add_to_module(m)?;
+    template::add_to_module(m)?;
     tune::add_to_module(m)?;
     Ok(())
 }

@@ -28,6 +28,7 @@ mod launch;
 mod memory;
 mod runtime;
 mod signatures;
+pub mod source;
 pub mod tune;
 pub mod typed_arrays;
 
@@ -39,6 +40,7 @@ pub use launch::{Dim3, Function, Grid, KernelArgument, WriteArgumentFn};
 pub use memory::{DeviceVec, Element};
 pub use rtcg_array as array;
 pub use rtcg_array::Allocator;
+pub use rtcg_cgen as cgen;
 pub use rtcg_codegen as codegen;
 pub use rtcg_compile as compile;
 pub use rtcg_driver as driver;

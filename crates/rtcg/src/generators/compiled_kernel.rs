@@ -1,7 +1,7 @@
 //! Compiled kernels with what their geometry is computed from, kept per context.
 
 use crate::context::{Context, device_compile_target};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use rtcg_array::blocking_region;
 use rtcg_compile::CompileRequest;
 use rtcg_driver::sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
@@ -34,13 +34,8 @@ impl CompileSettings {
         }
         request.no_extern_c = true;
         request.keep = self.keep;
-        ctx.compile_with(&request).map_err(|error| match error {
-            Error::Compile(mut error) => {
-                snippets.iter().for_each(|(name, text)| error.add_excerpt(name, text));
-                Error::Compile(error)
-            }
-            other => other,
-        })
+        request.parts = snippets.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+        ctx.compile_with(&request)
     }
 }
 

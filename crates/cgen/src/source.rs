@@ -1,0 +1,66 @@
+//! Source text that remembers where its lines came from.
+
+use std::fmt;
+
+/// Source text. One that was rendered from a template knows the template's line of each of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    text: String,
+    /// The template's line of each line, from 1; 0 where it is unknown. Empty for plain text.
+    origins: Vec<u32>,
+    name: String,
+    template: String,
+}
+
+impl Source {
+    /// Plain text.
+    pub fn new(text: impl fmt::Display) -> Self {
+        Self { text: text.to_string(), origins: Vec::new(), name: String::new(), template: String::new() }
+    }
+
+    pub(crate) fn of_template(text: String, origins: Vec<u32>, name: String, template: String) -> Self {
+        Self { text, origins, name, template }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The template's line that a line (from 1) came from.
+    pub fn origin_of(&self, line: usize) -> Option<usize> {
+        self.origins.get(line.checked_sub(1)?).map(|&origin| origin as usize).filter(|&origin| origin > 0)
+    }
+
+    /// Name and text of the template, if there is one.
+    pub fn template(&self) -> Option<(&str, &str)> {
+        (!self.origins.is_empty()).then_some((&*self.name, &*self.template))
+    }
+
+    /// The text for the compiler: with `#line` where lines of the template do not follow each other, so that messages
+    /// name the template's lines. Continued lines stay together.
+    pub fn text_with_line_directives(&self) -> String {
+        if self.origins.is_empty() {
+            return self.text.clone();
+        }
+        let mut out = String::with_capacity(self.text.len() * 2);
+        let mut expected = 0;
+        let mut is_continued = false;
+        for (line, &origin) in self.text.split_inclusive('\n').zip(&self.origins) {
+            if origin > 0 && origin != expected && !is_continued && !line.trim().is_empty() {
+                out.push_str(&format!("#line {origin} \"{}\"\n", self.name.replace(['\\', '"'], "_")));
+                expected = origin;
+            }
+            out.push_str(line);
+            is_continued = line.trim_end().ends_with('\\');
+            expected += 1;
+        }
+        out
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

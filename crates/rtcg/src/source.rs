@@ -1,0 +1,43 @@
+//! Source at three levels: plain text, templates, syntax trees. Whatever prints itself can be compiled.
+//!
+//! ```
+//! use rtcg::prelude::*;
+//! use rtcg::source::{Template, context};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let template = Template::new(
+//!     "__global__ void fill({{ dtype|ctype }} *x)\n{\n{% for i in range(n) %}\n  x[{{ i }}] = {{ i * i }};\n{% endfor %}\n}\n",
+//! )?;
+//! let ctx = Context::new()?;
+//! let module = ctx.compile_source(&template.render(context! { dtype => "int32", n => 4 })?)?;
+//! let x = ctx.zeros::<i32>(4)?;
+//! // SAFETY: the kernel writes four elements.
+//! unsafe { module.function("fill")?.launch(Grid::for_elements(1, 1), (&x,))? };
+//! assert_eq!(x.to_vec()?, [0, 1, 4, 9]);
+//! # Ok(())
+//! # }
+//! ```
+
+pub use rtcg_cgen::Source;
+pub use rtcg_cgen::template::{Template, TemplateError, context};
+
+use crate::context::{Context, Module, device_compile_target};
+use crate::error::Result;
+use rtcg_compile::{CompileRequest, Target};
+
+/// A request to compile `source`; errors of the compiler show the template's lines.
+pub fn compile_request(source: &Source, target: Target) -> CompileRequest {
+    let mut request = CompileRequest::new(source.text_with_line_directives(), target);
+    request.parts = source.template().map(|(name, text)| (name.to_owned(), text.to_owned())).into_iter().collect();
+    request
+}
+
+impl Context {
+    /// [`Context::compile`] of source that may come from a template.
+    ///
+    /// # Errors
+    /// As [`Context::compile`]; the lines are the template's.
+    pub fn compile_source(&self, source: &Source) -> Result<Module> {
+        self.compile_with(&compile_request(source, device_compile_target(&self.device())?))
+    }
+}

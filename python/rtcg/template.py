@@ -1,0 +1,83 @@
+"""Templates of CUDA source: the syntax of Jinja2, with errors at the template's lines.
+
+>>> from rtcg import template
+>>> text = '''{% for i in range(n) %}
+... x[{{ i }}] = ({{ dtype|ctype }}) {{ i * i }};
+... {% endfor %}
+... '''
+>>> source = template.render(text, n=3, dtype="float32")
+>>> print(source)
+x[0] = (float) 0;
+x[1] = (float) 1;
+x[2] = (float) 4;
+<BLANKLINE>
+"""
+
+from rtcg import _native
+
+__all__ = ["Source", "Template", "render"]
+
+
+class Source:
+    """Rendered source, for :class:`rtcg.compiler.SourceModule` and whatever takes an object with ``str()``.
+
+    Compile errors name the template's lines, and show them.
+
+    Attributes
+    ----------
+    text : str
+        The rendered text; also ``str(source)``.
+    name, template : str
+        Name and text of the template.
+    """
+
+    def __init__(self, text, compiled_text, name, template):
+        self.text, self.name, self.template = text, name, template
+        self._compiled_text = compiled_text
+
+    def __str__(self):
+        return self.text
+
+    def __repr__(self):
+        return f"<source of {self.name}, {self.text.count(chr(10))} lines>"
+
+
+class Template:
+    """A template, to be rendered with different values.
+
+    Parameters
+    ----------
+    text : str
+        The template. Blocks (``{% for %}``, ``{% if %}``) leave no blank lines. Beside Jinja2's own there are the
+        filters ``ctype`` (``'float32'|ctype`` is ``float``) and ``literal`` (``1.5|literal('float32')`` is ``1.5f``),
+        and the functions ``ceil_div``, ``next_pow2`` and ``raise``.
+    name : str
+        What messages call it.
+    """
+
+    def __init__(self, text, name="template"):
+        self.text, self.name = text, name
+
+    def render(self, **values):
+        """Return the :class:`Source` with these values.
+
+        Parameters
+        ----------
+        **values
+            Numbers, texts, sequences, dictionaries, NumPy's scalars and dtypes (which become their names); other
+            objects by their ``str()``.
+
+        Raises
+        ------
+        ValueError
+            When the syntax is wrong or a name has no value; the message names the line.
+        """
+        text, compiled_text = _native.render_template(self.text, self.name, values)
+        return Source(text, compiled_text, self.name, self.text)
+
+    __call__ = render
+
+
+def render(text, name="template", **values):
+    """Render a template once: ``Template(text, name).render(**values)``."""
+    return Template(text, name).render(**values)
