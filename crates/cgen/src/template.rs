@@ -6,7 +6,7 @@
 
 use crate::source::Source;
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Kwargs, Value};
+use minijinja::value::{Kwargs, Value, ValueKind};
 use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use std::fmt;
 
@@ -64,6 +64,11 @@ impl Template {
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_syntax(block_syntax());
         environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
+        // As C says it.
+        environment.set_formatter(|out, state, value| match bool::try_from(value.clone()) {
+            Ok(flag) if value.kind() == ValueKind::Bool => Ok(write!(out, "{flag}")?),
+            _ => minijinja::escape_formatter(out, state, value),
+        });
         add_functions(&mut environment);
         let added = environment.add_template_owned(name.to_owned(), mark_lines(text));
         let template = Self { environment, name: name.to_owned(), text: text.to_owned() };

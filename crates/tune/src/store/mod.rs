@@ -203,9 +203,13 @@ fn ends_with_newline(file: &mut File) -> io::Result<bool> {
 
 fn read_file(path: &Path, records: &mut Records) -> Result<(), StoreError> {
     let error = |error: io::Error| StoreError::new(path, &format!("cannot be read: {error}"));
-    let size = std::fs::metadata(path).map_err(error)?.len();
-    if size > MAX_FILE_BYTES {
-        return Err(StoreError::new(path, &format!("has {size} bytes; expected at most {MAX_FILE_BYTES}")));
+    let metadata = std::fs::metadata(path).map_err(error)?;
+    if metadata.len() > MAX_FILE_BYTES {
+        return Err(StoreError::new(path, &format!("has {} bytes; expected at most {MAX_FILE_BYTES}", metadata.len())));
+    }
+    // A device or a pipe has no end.
+    if !metadata.is_file() {
+        return Ok(());
     }
     let bytes = std::fs::read(path).map_err(error)?;
     for (number, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
@@ -227,7 +231,7 @@ fn header_of(path: &Path) -> Option<KernelKey> {
         return None;
     }
     let mut start = Vec::new();
-    File::open(path).ok()?.take(MAX_LINE_BYTES as u64).read_to_end(&mut start).ok()?;
+    path.is_file().then(|| File::open(path).ok())??.take(MAX_LINE_BYTES as u64).read_to_end(&mut start).ok()?;
     let line = start.split(|&byte| byte == b'\n').next()?;
     let header: Header = serde_json::from_slice(line).ok()?;
     let kernel = KernelKey { name: header.kernel, hash: header.hash, parameters: header.parameters };

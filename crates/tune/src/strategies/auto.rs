@@ -51,7 +51,7 @@ impl Auto {
     fn note_progress(&mut self, board: &Board<'_>, ranked: &[(u32, f64)]) {
         let tried = board.history.trials().len();
         if let Some(&(_, best)) = ranked.first()
-            && best < self.best * 0.999
+            && best < self.best - 0.001 * self.best.abs().min(f64::MAX)
         {
             (self.best, self.improved_at) = (best, tried);
         }
@@ -70,10 +70,12 @@ impl Auto {
     }
 
     fn fit(&mut self, board: &Board<'_>, ranked: &[(u32, f64)]) -> Model {
-        let worst = ranked.last().map_or(0.0, |found| found.1.ln() as f32);
+        // Times are compared by ratio; scores of other kinds may be negative, and are compared by difference.
+        let (best, worst) = (ranked.first().map_or(1.0, |found| found.1), ranked.last().map_or(1.0, |found| found.1));
+        let scale = |score: f64| if best > 0.0 { score.ln() } else { (score - best) / (worst - best).max(1e-300) };
         let target = |outcome: &Outcome| match outcome {
-            Outcome::Score(score) => score.max(f64::MIN_POSITIVE).ln() as f32,
-            Outcome::Failed(_) => worst + FAILURE_PENALTY,
+            Outcome::Score(score) => scale(*score) as f32,
+            Outcome::Failed(_) => scale(worst) as f32 + FAILURE_PENALTY,
         };
         let trials = board.history.trials().iter();
         let samples: Vec<_> = trials.map(|trial| (board.space.row(trial.row), target(&trial.outcome))).collect();

@@ -1,0 +1,367 @@
+"""rtcg.tune: spaces, searches, tuned kernels, faults, the store."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import warnings
+
+import numpy as np
+import pytest
+
+import rtcg.numpy as xp
+from rtcg import tune
+from rtcg.compiler import SourceModule
+from rtcg.elementwise import ElementwiseKernel
+from rtcg.reduction import ReductionKernel
+from tests.python.subprocesses import run_python
+
+
+@pytest.fixture(autouse=True)
+def _results(tmp_path, monkeypatch):
+    """Every test has a folder of results of its own."""
+    monkeypatch.setenv("RTCG_TUNING_DIR", str(tmp_path / "results"))
+
+
+# -- Spaces and searches ------------------------------------------------------------------------
+
+
+def test_a_space_has_the_configurations_that_fulfil_its_constraints():
+    space = tune.Space(bx=[16, 32, 64], by=[1, 2, 4], mode=["a", "b"]).require("bx * by <= 64", "mode == 'a' or by > 1")
+    space = space.require(lambda config: config["bx"] != 64 or config["mode"] == "a")
+    expected = [
+        {"bx": bx, "by": by, "mode": mode}
+        for bx in (16, 32, 64) for by in (1, 2, 4) for mode in "ab"
+        if bx * by <= 64 and (mode == "a" or by > 1) and (bx != 64 or mode == "a")
+    ]  # fmt: skip
+    assert list(space.configurations()) == expected
+    assert space.default == {"bx": 16, "by": 1, "mode": "a"}
+
+
+def test_values_of_numpy_and_tuples_are_parameters():
+    space = tune.Space(tile=[(16, np.int64(8)), (8, 4)], scale=np.linspace(0, 1, 3), n=np.arange(2), flag=[np.True_])
+    assert space.configurations()[0] == {"tile": (16, 8), "scale": 0.0, "n": 0, "flag": True}
+    assert len(space.configurations()) == 12
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: tune.Space(a=[]), '"a" has no values'),
+        (lambda: tune.Space(a=[1, 1]), '"a" has the value 1 twice'),
+        (lambda: tune.Space(a=[float("nan")]), "expected finite numbers"),
+        (lambda: tune.Space(a=[object()]), "is of type object"),
+        (lambda: tune.Space(a=3), '"a"'),
+        (lambda: tune.Space(a=[1]).require("a <"), "expected a value"),
+        (lambda: tune.Space(a=[1]).require("b < 1").configurations(), "names b, which is no parameter"),
+        (lambda: tune.Space(a=[1]).require(3), "constraint is 3; expected text or a function"),
+        (lambda: tune.Space(a=[1, 2]).require("a < 2", "a > 1").configurations(), '"a < 2", "a > 1"'),
+        (lambda: tune.Space(a=[1]).require(lambda config: config["b"]).configurations(), "KeyError: 'b'"),
+        (lambda: tune.Space(a=[1, 2]).check({"a": "1); evil("}), "expected one of 1, 2"),
+        (lambda: tune.Search(tune.Space(a=[1]), strategy="best"), 'strategy is "best"; expected one of auto'),
+        (lambda: tune.search(tune.Space(a=[1]), lambda a: a, budget="soon"), "budget is \"soon\"; expected such as"),
+    ],
+)
+def test_mistakes_are_named(make, message):
+    with pytest.raises(ValueError) as raised:
+        make()
+    assert message in str(raised.value)
+
+
+def test_a_function_is_minimised_and_failures_are_kept():
+    def measure(x, y):
+        if x == 7:
+            raise ArithmeticError("seven")
+        return abs(x - 8) + y if y < 9 else float("nan")
+
+    report = tune.search(tune.Space(x=range(20), y=range(10)), measure, budget="1000 evaluations", progress=False)
+    assert report.best == {"x": 8, "y": 0} and report.best_score == 0
+    messages = {message for _, message in report.failures["runtime"]}
+    assert messages == {"ArithmeticError: seven", "the score is nan; expected a finite number"}
+    assert len(report.trials) == 200 and report.stopped_by == "exhausted"
+    assert [number for number, _, _ in report.best_so_far()] == sorted({n for n, _, _ in report.best_so_far()})
+
+
+def test_a_strategy_of_the_users_is_asked():
+    class Backwards:
+        def ask(self, count, configurations, tried, pending):
+            rows = {row for row, _ in tried} | set(pending)
+            return [row for row in reversed(range(len(configurations))) if row not in rows][:count]
+
+    search = tune.Search(tune.Space(x=range(5)), strategy=Backwards())
+    assert [config["x"] for config in search.ask(3)] == [4, 3, 2]
+    search.tell({"x": 4}, None, "too slow")
+    search.tell({"x": 3}, 0.5)
+    assert search.best == ({"x": 3}, 0.5)
+
+
+def test_a_seed_decides_what_is_asked():
+    def asked(seed):
+        search = tune.Search(tune.Space(x=range(50), y=range(50)), seed=seed)
+        configs = []
+        for _ in range(8):
+            for config in search.ask(4):
+                configs.append((config["x"], config["y"]))
+                search.tell(config, config["x"] + config["y"])
+        return configs
+
+    assert asked(1) == asked(1) != asked(2)
+
+
+# -- Tuned kernels ------------------------------------------------------------------------------
+
+SMOOTH = """
+__global__ void smooth(float *out, const float *in, int width, int height)
+{
+#if rows == 5
+  this does not compile;
+#endif
+  for (int r = 0; r < rows; ++r) {
+    const int x = blockIdx.x * bx + threadIdx.x, y = (blockIdx.y * by + threadIdx.y) * rows + r;
+    if (rows == 6) out[(long)width * 1000000000] = 1;
+    while (rows == 7 && out[0] > -1e30f) if (in[0] == 12345.0f) break;
+    if (x >= width || y >= height) return;
+    out[y * width + x] = in[y * width + x] * (rows == 8 ? 1.5f : 0.5f) + (rows == 7);
+  }
+}
+"""
+
+
+def smooth_kernel(rows=(1, 2, 4), **more):
+    space = tune.Space(bx=[32, 16, 64], by=[4, 1, 2, 8], rows=rows).require("bx * by <= 256")
+    return tune.Kernel(
+        SMOOTH, "smooth", space, block=("bx", "by"), grid=("ceil_div(width, bx)", "ceil_div(height, by * rows)"),
+        problem=("width", "height"), **more,
+    )  # fmt: skip
+
+
+def half(out, image, width, height):
+    return image * np.float32(0.5)
+
+
+def arrays(width=150, height=70):
+    image = np.random.default_rng(0).random((height, width), np.float32)
+    return xp.zeros_like(xp.asarray(image)), xp.asarray(image), image
+
+
+def test_a_kernel_runs_with_its_default_until_a_result_is_known(context):
+    kernel = smooth_kernel()
+    out, image, host = arrays()
+    kernel(out, image, width=150, height=70)
+    assert (out.get() == host / 2).all()
+    assert "the default, since nothing is stored" in kernel.explain(out, image, 150, 70)
+    out.fill(7)
+    report = kernel.tune(out, image, 150, 70, budget="20 evaluations", verify=half, progress=False)
+    assert (out.get() == 7).all(), "tuning works on copies"
+    assert len(report.trials) == 20 and not report.failures
+    assert "measured on this device for this problem" in kernel.explain(out, image, width=150, height=70)
+    kernel(out, image, width=150, height=70)
+    assert (out.get() == host / 2).all()
+    assert "for the nearest problem" in kernel.explain(out, image, 160, 70)
+    out, image, host = arrays(160, 40)
+    for _ in range(3):
+        out.fill(0)
+        kernel(out, image, 160, 40)
+        assert (out.get() == host / 2).all()
+    again = smooth_kernel()
+    assert again.explain(out, image, 150, 70).startswith(", ".join(f"{k}={v}" for k, v in report.best.items()))
+
+
+def test_a_call_may_change_every_time(context):
+    kernel = smooth_kernel()
+    for width, height in [(32, 8), (100, 3), (32, 8), (1, 1), (64, 64)] * 2:
+        out, image, host = arrays(width, height)
+        kernel(out, image, np.int32(width), height=height)
+        assert (out.get() == host / 2).all(), (width, height)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="candidates run in another process on POSIX systems only")
+def test_planted_faults_are_named_and_none_is_chosen(context):
+    kernel = smooth_kernel(rows=(1, 2, 5, 6, 7, 8))
+    space = kernel.space
+    kernel.space = space.require("bx == 32 and by == 4")
+    out, image, _ = arrays()
+    report = kernel.tune(
+        out, image, 150, 70, verify=half, budget="60 s", strategy="exhaustive", timeout=3, progress=False
+    )
+    assert report.stopped_by == "exhausted" and len(report.trials) == 6
+    assert report.best["rows"] in (1, 2)
+    found = {config["rows"]: (kind, message) for kind, all_of in report.failures.items() for config, message in all_of}
+    assert {rows: kind for rows, (kind, _) in found.items()} == {
+        5: "compile", 6: "runtime", 7: "timeout", 8: "correctness",
+    }  # fmt: skip
+    assert "this does not compile" in found[5][1] or "error" in found[5][1]
+    assert "elements of argument 0 are wrong" in found[8][1]
+    kernel(out, image, 150, 70)
+    context.synchronize()
+
+
+def test_wrong_calls_are_refused(context):
+    kernel = smooth_kernel()
+    out, image, _ = arrays()
+    for call, message in [
+        (lambda: kernel(out, image, 1), "misses height"),
+        (lambda: kernel(out, image, 1, 2, 3), "takes 4 arguments"),
+        (lambda: kernel(out, image, 1, 2, width=3), "two values of 'width'"),
+        (lambda: kernel(out, image, 1, depth=3), "no parameter 'depth'"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            call()
+    with pytest.raises(ValueError, match="verify gives 2 arrays; the kernel writes 1"):
+        kernel.tune(out, image, 150, 70, verify=(1, 2), progress=False)
+    with pytest.raises(ValueError, match="expected one of 1, 2, 4"):
+        smooth_kernel(default={"rows": 3})
+
+
+def test_source_may_be_a_function_of_the_configuration(context):
+    from rtcg import template
+
+    text = template.Template("__global__ void fill(int *x) {\n{% for i in range(n) %}\n  x[{{ i }}] = {{ i }};\n{% endfor %}\n}")
+    kernel = tune.Kernel(text, "fill", tune.Space(n=[4, 4 + 4]), block=1, grid=1)
+    x = xp.zeros(8, np.int32)
+    kernel(x)
+    assert list(x.get()) == [0, 1, 2, 3, 0, 0, 0, 0]
+    report = kernel.tune(x, verify=lambda x: np.arange(8), budget="2 evaluations", progress=False)
+    assert report.best == {"n": 8} and list(report.failures) == ["correctness"]
+
+
+def test_auto_tunes_unknown_problems(context):
+    kernel = smooth_kernel()
+    out, image, host = arrays()
+    with tune.auto(budget="3 evaluations", progress=False):
+        kernel(out, image, 150, 70)
+        assert len(tune.store().results("smooth")) == 4
+        kernel(out, image, 150, 70)
+    assert len(tune.store().results("smooth")) == 4, "a known problem is not searched again"
+    assert (out.get() == host / 2).all()
+
+
+# -- Two lines for generated kernels and plain functions -------------------------------------------
+
+
+def test_generated_kernels_keep_their_results_for_later_processes(context):
+    axpy = ElementwiseKernel("float *z, const float *x, float a", "z[i] += a * x[i]", name="tuned_axpy")
+    x, z = xp.ones(50_000, np.float32), xp.zeros(50_000, np.float32)
+    report = tune.tune(axpy, z, x, np.float32(2), budget="25 evaluations", progress=False)
+    assert not report.failures and (z.get() == 0).all(), "arrays are restored"
+    axpy(z, x, np.float32(2))
+    assert (z.get() == 2).all()
+    program = """
+        import json, numpy as np, rtcg.autoinit, rtcg.numpy as xp
+        from rtcg.elementwise import ElementwiseKernel
+        axpy = ElementwiseKernel("float *z, const float *x, float a", "z[i] += a * x[i]", name="tuned_axpy")
+        x, z = xp.ones(50_000, np.float32), xp.zeros(50_000, np.float32)
+        axpy(z, x, np.float32(2))
+        print(json.dumps([axpy._launch_choice(50_000), float(z.get().sum())]))
+    """
+    choice, total = json.loads(run_python(program).stdout.splitlines()[-1])
+    assert total == 100_000
+    best = {name: None if value == "auto" else value for name, value in report.best.items()}
+    assert choice == [best["block"], best["waves"], best["packed"]]
+
+
+def test_reductions_are_tuned(context):
+    dot = ReductionKernel(np.float64, "0", "a + b", "x[i] * y[i]", "const float *x, const float *y", name="tuned_dot")
+    x = xp.asarray((np.arange(30_000) % 100).astype(np.float32))
+    report = tune.tune(dot, x, x, budget="30 evaluations", progress=False)
+    assert not report.failures
+    assert dot(x, x).get() == ((np.arange(30_000.0) % 100) ** 2).sum()
+
+
+def test_the_block_of_a_plain_function_is_chosen(context):
+    source = "__global__ void twice(float *x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2; }"
+    function = SourceModule(source).get_function("twice")
+    x = xp.ones(10_000, np.float32)
+    report = tune.tune(function, x, np.int32(10_000), size=10_000, budget="5 evaluations", progress=False)
+    assert (x.get() == 1).all() and not report.failures
+    function(x, np.int32(10_000), **report.launch)
+    assert (x.get() == 2).all()
+    with pytest.raises(TypeError, match="needs size="):
+        tune.tune(function, x, np.int32(10_000))
+
+
+def test_anything_that_can_be_called_is_tuned(context):
+    x = xp.ones(4096, np.float32)
+
+    def total(parts):
+        return sum((part.sum() for part in x.reshape(parts, -1)), xp.zeros((), np.float32))
+
+    report = tune.tune(total, space=tune.Space(parts=[1, 2, 4]), budget="3 evaluations", progress=False)
+    assert len(report.trials) == 3 and not report.failures
+    with pytest.raises(TypeError, match="needs space="):
+        tune.tune(total)
+
+
+# -- The store ------------------------------------------------------------------------------------
+
+
+def test_results_travel_and_damage_is_named(context, tmp_path):
+    kernel = smooth_kernel()
+    out, image, _ = arrays()
+    kernel.tune(out, image, 150, 70, budget="4 evaluations", progress=False)
+    store = tune.store()
+    assert store.export(tmp_path / "wisdom.json") == 5
+    other = tune.Store(tmp_path / "other")
+    assert (other.import_(tmp_path / "wisdom.json"), other.import_(tmp_path / "wisdom.json")) == (5, 0)
+    assert store.merge(other) == 0 and other.kernels() == store.kernels()
+    [file] = store.folder.glob("*.jsonl")
+    file.write_bytes(file.read_bytes()[:-40])
+    with pytest.warns(UserWarning, match="1 damaged results were left out"):
+        assert len(store.results()) == 4
+    assert other.prune(keep=1) == 3
+    shipped = smooth_kernel(wisdom=other.folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert "measured on this device for this problem" in shipped.explain(out, image, 150, 70)
+
+
+def test_values_of_a_hostile_file_never_reach_source(context):
+    kernel = smooth_kernel()
+    out, image, host = arrays()
+    kernel.tune(out, image, 150, 70, budget="2 evaluations", progress=False)
+    [file] = tune.store().folder.glob("*.jsonl")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for line in lines[1:]:
+        line["config"]["rows"] = "1\n#error hostile"
+        line["score"] = 1e-12
+    file.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    again = smooth_kernel()
+    again(out, image, 150, 70)
+    assert (out.get() == host / 2).all()
+    assert "the default" in again.explain(out, image, 150, 70)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_disk_is_told_and_the_search_goes_on(context):
+    kernel = smooth_kernel()
+    out, image, _ = arrays()
+    kernel.tune(out, image, 150, 70, budget="1 evaluations", progress=False)
+    [file] = tune.store().folder.glob("*.jsonl")
+    file.unlink()
+    file.symlink_to("/dev/full")
+    with pytest.warns(UserWarning, match="results of this search are not kept: .*cannot be written"):
+        report = kernel.tune(out, image, 150, 70, budget="3 evaluations", progress=False)
+    assert len(report.trials) == 3 and report.best is not None
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_an_interrupt_keeps_the_best_so_far(tmp_path):
+    program = """
+        import sys, time
+        from rtcg import tune
+        def measure(x):
+            print("measured", flush=True)
+            time.sleep(0.01)
+            return x
+        report = tune.search(tune.Space(x=range(100_000 // 2)), measure, budget="60 s", progress=False)
+        print("ended", report.stopped_by, report.best is not None, len(report.trials) < 5000, flush=True)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        for _ in range(5):
+            process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+    assert rest.splitlines()[-1] == "ended interrupted True True"
