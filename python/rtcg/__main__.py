@@ -10,6 +10,7 @@ _USAGE = """python -m rtcg                               what this installation 
        python -m rtcg --as NAME PROGRAM ARGUMENTS   run a program (or -m MODULE) whose `import NAME` finds rtcg's
        python -m rtcg provide NAME                  let pip know the distribution NAME as installed, for packages that
                                                     require it; `pip uninstall NAME` takes it back
+       python -m rtcg tune COMMAND                  results of tuning: show, export, import, merge, prune, demo
        python -m rtcg prepare [GROUP ...]           fill the caches with what array programs compile first"""
 
 
@@ -33,6 +34,10 @@ def main(arguments=None):
         if len(arguments) != 2:
             parser.error("provide needs one name")
         _provide_distribution(parser, arguments[1])
+    elif arguments[:1] == ["tune"]:
+        from rtcg.tune import _command
+
+        _command.main(arguments[1:])
     elif arguments[:1] == ["prepare"]:
         from rtcg import _prepare
 

@@ -61,7 +61,7 @@ def test_values_of_numpy_and_tuples_are_parameters():
         (lambda: tune.Space(a=[1]).require(lambda config: config["b"]).configurations(), "KeyError: 'b'"),
         (lambda: tune.Space(a=[1, 2]).check({"a": "1); evil("}), "expected one of 1, 2"),
         (lambda: tune.Search(tune.Space(a=[1]), strategy="best"), 'strategy is "best"; expected one of auto'),
-        (lambda: tune.search(tune.Space(a=[1]), lambda a: a, budget="soon"), "budget is \"soon\"; expected such as"),
+        (lambda: tune.search(tune.Space(a=[1]), lambda a: a, budget="soon"), 'budget is "soon"; expected such as'),
     ],
 )
 def test_mistakes_are_named(make, message):
@@ -218,7 +218,8 @@ def test_wrong_calls_are_refused(context):
 def test_source_may_be_a_function_of_the_configuration(context):
     from rtcg import template
 
-    text = template.Template("__global__ void fill(int *x) {\n{% for i in range(n) %}\n  x[{{ i }}] = {{ i }};\n{% endfor %}\n}")
+    loop = "{% for i in range(n) %}\n  x[{{ i }}] = {{ i }};\n{% endfor %}\n"
+    text = template.Template(f"__global__ void fill(int *x) {{\n{loop}}}")
     kernel = tune.Kernel(text, "fill", tune.Space(n=[4, 4 + 4]), block=1, grid=1)
     x = xp.zeros(8, np.int32)
     kernel(x)
@@ -271,7 +272,11 @@ def test_reductions_are_tuned(context):
 
 
 def test_the_block_of_a_plain_function_is_chosen(context):
-    source = "__global__ void twice(float *x, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2; }"
+    source = """__global__ void twice(float *x, int n)
+    {
+      int i = blockIdx.x * blockDim.x + threadIdx.x;
+      if (i < n) x[i] *= 2;
+    }"""
     function = SourceModule(source).get_function("twice")
     x = xp.ones(10_000, np.float32)
     report = tune.tune(function, x, np.int32(10_000), size=10_000, budget="5 evaluations", progress=False)

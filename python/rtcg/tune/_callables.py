@@ -94,7 +94,7 @@ class _CallableTarget:
         results = _host_results(self._function(**self._config))
         if len(results) != len(self._expected):
             raise CandidateError("correctness", f"{len(results)} results; expected {len(self._expected)}")
-        for place, (result, expected) in enumerate(zip(results, self._expected)):
+        for place, (result, expected) in enumerate(zip(results, self._expected, strict=False)):
             compare_results(f"result {place}", result, expected, *self._tolerance)
 
     def time(self, launches):

@@ -40,7 +40,8 @@ def tune(target, *args, **options):
     >>> from rtcg import tune
     >>> from rtcg.elementwise import ElementwiseKernel
     >>> axpy = ElementwiseKernel("float a, const float *x, float *y", "y[i] += a * x[i]")
-    >>> report = tune.tune(axpy, np.float32(2), xp.zeros(1000, np.float32), xp.zeros(1000, np.float32), budget="3 evaluations")
+    >>> x, y = xp.ones(1000, np.float32), xp.zeros(1000, np.float32)
+    >>> report = tune.tune(axpy, np.float32(2), x, y, budget="3 evaluations")
     >>> report.best is not None
     True
     """
@@ -106,8 +107,8 @@ def _tune_generated(kernel, space, args, options):
 
     stored = stored_launches(kernel, n_elements)
     options.setdefault("incumbents", stored.incumbents(space))
-    target = _GeneratedTarget(run, restored, options.pop("verify", None), options.pop("rtol", None), options.pop("atol", None),
-                              space.default)  # fmt: skip
+    verify = (options.pop(name, None) for name in ("verify", "rtol", "atol"))
+    target = _GeneratedTarget(run, restored, *verify, space.default)
     from rtcg.tune._run import run_search
 
     try:
@@ -179,7 +180,7 @@ def _block_space(dimensions, most):
     names = ("bx", "by", "bz")[:dimensions]
     sizes = {1: [[256, 32, 64, 96, 128, 192, 384, 512, 768, 1024]], 2: [[32, 8, 16, 64, 128], [8, 1, 2, 4, 16, 32]],
              3: [[32, 8, 16, 64], [4, 1, 2, 8], [2, 1, 4]]}[dimensions]  # fmt: skip
-    space = Space(**dict(zip(names, sizes)))
+    space = Space(**dict(zip(names, sizes, strict=False)))
     product = " * ".join(names)
     return space.require(f"{product} <= {most}", f"{product} >= 32")
 
@@ -187,7 +188,7 @@ def _block_space(dimensions, most):
 def _launches(size):
     def launch(config):
         block = tuple(config.values()) + (1,) * (3 - len(config))
-        grid = tuple(-(-int(length) // threads) for length, threads in zip(size, block))
+        grid = tuple(-(-int(length) // threads) for length, threads in zip(size, block, strict=False))
         return {"block": block, "grid": grid}
 
     return launch

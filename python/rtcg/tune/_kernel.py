@@ -5,7 +5,8 @@ import contextlib
 import numpy as np
 
 from rtcg import _native
-from rtcg.tune._run import StoredProblem, acceptor, run_search
+from rtcg.template import Source
+from rtcg.tune._run import StoredProblem, run_search
 from rtcg.tune._runner import Candidate, CandidateError, KernelRunner
 from rtcg.tune._store import Store, current_device, store as default_store, tool_versions
 from rtcg.tune._worker import WorkerRunner
@@ -101,10 +102,9 @@ class Kernel(_native.TunedCall):
         options = self._compile_settings[0]
         if not isinstance(self._source, str):
             return self._source(**config), options
-        from rtcg.compiler import DEFAULT_NVCC_FLAGS
-
-        options = list(DEFAULT_NVCC_FLAGS if options is None else options)
-        return self._source, options + [f"-D{macro}" for name, value in config.items() for macro in _macros(name, value)]
+        # Not as options of the compiler, whose own headers would see them too.
+        macros = "".join(f"#define {macro}\n" for name, value in config.items() for macro in _macros(name, value))
+        return Source(self._source, f'{macros}#line 1 "{self.name}"\n{self._source}', self.name, self._source), options
 
     def compile(self, config):
         """Compile a configuration for the current device; return the binary with its source and options."""
@@ -114,7 +114,7 @@ class Kernel(_native.TunedCall):
         _, include_dirs, no_extern_c = self._compile_settings
         settings = _CompileSettings("nvcc", options, False, no_extern_c, None, None, None, include_dirs)
         binary, _, _ = settings.make_program(source).compile()
-        return binary, str(source), tuple(options or ())
+        return binary, getattr(source, "_compiled_text", None) or str(source), tuple(options or ())
 
     def candidate(self, config, values):
         """Compile a configuration; return it with its launch geometry for these values."""
@@ -159,14 +159,16 @@ class Kernel(_native.TunedCall):
             function(*arguments, block=block, grid=grid, shared=shared, stream=stream)
             return None
         function(*arguments, block=block, grid=grid, shared=shared)
-        places = dict(zip(names, order)) | {name: name for name in values}
+        places = dict(zip(names, order, strict=False)) | {name: name for name in values}
         return function, block, grid, shared, order, [places[name] for name in deciding]
 
     def _bind(self, names, args, values):
         """``({name: value}, [place, ...])`` of a call: places are positions or names of keywords."""
         if len(args) > len(names):
-            raise TypeError(f"kernel {self.name!r} takes {len(names)} arguments ({', '.join(names)}); {len(args)} given")
-        bound = dict(zip(names, args))
+            raise TypeError(
+                f"kernel {self.name!r} takes {len(names)} arguments ({', '.join(names)}); {len(args)} given"
+            )
+        bound = dict(zip(names, args, strict=False))
         for name, value in values.items():
             if name in bound:
                 raise TypeError(f"kernel {self.name!r} got two values of {name!r}")
@@ -176,7 +178,7 @@ class Kernel(_native.TunedCall):
         missing = [name for name in names if name not in bound]
         if missing:
             raise TypeError(f"kernel {self.name!r} misses {', '.join(missing)}")
-        return bound, [*range(len(args)), *names[len(args):]]
+        return bound, [*range(len(args)), *names[len(args) :]]
 
     def _geometry_names(self):
         found = []
@@ -276,7 +278,8 @@ class Kernel(_native.TunedCall):
             contents of the written arrays (several as a tuple) or changes them in place; or the contents themselves.
             By default the result of the default configuration. A configuration with another result is never chosen.
         rtol, atol : float, optional
-            Tolerances; by default 1e-2 and 1e-2 for half precision, 1e-4 and 1e-5 for single, 1e-9 and 1e-12 for double.
+            Tolerances; by default 1e-2 and 1e-2 for half precision, 1e-4 and 1e-5 for single, 1e-9 and 1e-12 for
+            double.
         strategy, seed
             As for :class:`Search`.
         bytes, flops : int or str, optional
@@ -324,10 +327,11 @@ class Kernel(_native.TunedCall):
             import os
 
             isolate = os.name == "posix"
-        runner = (
-            WorkerRunner([_on_host(name, argument) for name, argument in zip(names, arguments)], written, timeout)
-            if isolate else KernelRunner(arguments, written)
-        )  # fmt: skip
+        if isolate:
+            sent = [_on_host(name, argument) for name, argument in zip(names, arguments, strict=True)]
+            runner = WorkerRunner(sent, written, timeout)
+        else:
+            runner = KernelRunner(arguments, written)
         try:
             expected = self._expected(verify, arguments, written, runner, scalars)
             runner.expect(expected, rtol, atol)
@@ -353,7 +357,7 @@ class Kernel(_native.TunedCall):
                 raise ValueError(f"mutates has {unknown[0]!r}; expected names of {', '.join(names)}")
             return {names.index(name) for name in self._mutates}
         written = set()
-        for place, ((kind, _), argument) in enumerate(zip(self._signature(), arguments)):
+        for place, ((kind, _), argument) in enumerate(zip(self._signature(), arguments, strict=False)):
             is_input = type(argument) is driver.In
             if "*" in kind and not kind.startswith("const") and not is_input and not np.isscalar(argument):
                 written.add(place)
@@ -430,8 +434,8 @@ def _expressions(what, parts):
 
 def _macros(name, value):
     if isinstance(value, tuple):
-        return [f"{name}_{place}={_literal(item)}" for place, item in enumerate(value)]
-    return [f"{name}={_literal(value)}"]
+        return [f"{name}_{place} {_literal(item)}" for place, item in enumerate(value)]
+    return [f"{name} {_literal(value)}"]
 
 
 def _literal(value):
@@ -482,6 +486,3 @@ def _limit(nbytes, flops, values):
         return _native.Expression(stated)(values) if isinstance(stated, str) else stated or 0
 
     return measure_roofline().limit(amount(nbytes), amount(flops))
-
-
-__all__ = ["Kernel", "acceptor", "auto"]

@@ -21,8 +21,10 @@ template <class T> __device__ void multiply_add(T *out, T factor, int rounds)
   for (int k = 0; k < 8; ++k) sum += sums[k];
   if (sum == (T)-1) *out = sum;
 }
-extern "C" __global__ void multiply_add_float(float *out, float factor, int rounds) { multiply_add(out, factor, rounds); }
-extern "C" __global__ void multiply_add_double(double *out, double factor, int rounds) { multiply_add(out, factor, rounds); }
+extern "C" __global__ void multiply_add_float(float *out, float factor, int rounds)
+{ multiply_add(out, factor, rounds); }
+extern "C" __global__ void multiply_add_double(double *out, double factor, int rounds)
+{ multiply_add(out, factor, rounds); }
 """
 
 #: How many times a measurement is made; the best one counts.
@@ -90,7 +92,7 @@ def _measure(_bus_id):
 
         # As many rounds as take about a hundredth of a second.
         rounds = max(64, int(64 * 0.01 / _best_seconds(lambda: launch(64), 1)))
-        flops[size] = 2 * 8 * rounds * 256 * blocks / _best_seconds(lambda: launch(rounds))
+        flops[size] = 2 * 8 * rounds * 256 * blocks / _best_seconds(functools.partial(launch, rounds))
     return Roofline(2 * nbytes / seconds, flops)
 
 

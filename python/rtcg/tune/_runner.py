@@ -106,7 +106,9 @@ class KernelRunner:
     def verify(self):
         """Launch the loaded candidate once and compare what it wrote with what is expected."""
         written = self.run()
-        for (index, array), expected in zip(zip(self._initial, written), self._expected or written):
+        for (index, array), expected in zip(
+            zip(self._initial, written, strict=False), self._expected or written, strict=False
+        ):
             if expected is not None:
                 compare_results(f"argument {index}", array, np.asarray(expected), *self._tolerance)
 
@@ -151,7 +153,7 @@ def compare_results(what, array, expected, rtol=None, atol=None):
     if array.shape != expected.shape:
         raise ValueError(f"the expected contents of {what} have shape {expected.shape}; it has {array.shape}")
     default = _TOLERANCES.get(array.real.dtype.itemsize, (0, 0)) if array.dtype.kind in "fc" else (0, 0)
-    rtol, atol = (given if given is not None else usual for given, usual in zip((rtol, atol), default))
+    rtol, atol = (given if given is not None else usual for given, usual in zip((rtol, atol), default, strict=False))
     wrong = ~np.isclose(array, expected, rtol=rtol, atol=atol, equal_nan=True)
     if wrong.any():
         place = tuple(int(part) for part in np.argwhere(wrong)[0])

@@ -128,7 +128,10 @@ def main():
                     value = getattr(runner, method)(*arguments)
                 answer = ("value", value)
             except Exception as error:
-                answer = ("error", error if isinstance(error, CandidateError) else CandidateError("runtime", repr(error)))
+                answer = (
+                    "error",
+                    error if isinstance(error, CandidateError) else CandidateError("runtime", repr(error)),
+                )
             connection.send(answer)
 
 
@@ -140,4 +143,3 @@ def _make_runner(pci_bus_id, arguments, written):
     device = next(device for device in devices if device.pci_bus_id() == pci_bus_id)
     context = device.make_context()
     return context, KernelRunner(arguments, written)
-

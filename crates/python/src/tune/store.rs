@@ -142,6 +142,9 @@ fn record_from_trial(
     })
 }
 
+/// Configuration, score, explanation, closeness.
+type FoundTuple<'py> = (Bound<'py, PyDict>, f64, String, String);
+
 /// The results of a kernel, in memory.
 #[pyclass(name = "TuningRecords", module = "rtcg._native", frozen)]
 pub(super) struct PyRecords(Records);
@@ -171,7 +174,7 @@ impl PyRecords {
         device: DeviceTuple,
         problem: &Bound<'py, PyDict>,
         accept: &Bound<'py, PyAny>,
-    ) -> PyResult<Option<(Bound<'py, PyDict>, f64, String, String)>> {
+    ) -> PyResult<Option<FoundTuple<'py>>> {
         let accept = |config: &Config| accepts(accept, config);
         let found = self.0.look_up(&device_key(device), &problem_from_dict(problem)?, &accept);
         let Some(found) = found else { return Ok(None) };

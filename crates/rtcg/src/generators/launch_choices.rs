@@ -116,7 +116,7 @@ impl LaunchChoices {
     fn read_results(&self, ctx: &Context, key: &KernelKey) {
         self.read_for.store(ctx.id(), Ordering::Release);
         let Some(store) = results_store().filter(|store| store.folder().is_dir()) else { return };
-        let (Ok(records), Ok(device)) = (store.read(key), device_key(ctx)) else { return };
+        let (Ok(records), Ok(device)) = (store.read(key), device_key(&ctx.device())) else { return };
         let mut best: BTreeMap<i64, (bool, u64, f64, LaunchChoice)> = BTreeMap::new();
         for record in records.records.iter().filter(|record| record.device == device) {
             let [(name, Value::Int(log2))] = &record.problem.0[..] else { continue };

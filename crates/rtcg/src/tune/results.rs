@@ -1,7 +1,6 @@
 //! Where results of tuning are kept, and whose they are.
 
-use crate::context::Context;
-use crate::error::Result;
+use rtcg_driver::Device;
 use rtcg_driver::sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use rtcg_tune::store::{DeviceKey, Store};
 use std::path::PathBuf;
@@ -28,13 +27,12 @@ pub fn results_store() -> Option<Store> {
     default_results_folder().map(|folder| Store::new(folder, Vec::new()))
 }
 
-/// What results of a context's device are found by. The virtual GPU is a back end of its own, whatever compute
+/// What results of a device are found by. The virtual GPU is a back end of its own, whatever compute
 /// capability it reports.
 ///
 /// # Errors
 /// When the driver does not answer.
-pub fn device_key(ctx: &Context) -> Result<DeviceKey> {
-    let device = ctx.device();
+pub fn device_key(device: &Device) -> rtcg_driver::Result<DeviceKey> {
     let (major, minor) = device.compute_capability()?;
     Ok(DeviceKey {
         backend: if device.is_virtual() { "virtual" } else { "cuda" }.to_owned(),

@@ -1,0 +1,66 @@
+"""``python -m rtcg tune``: shows, moves and thins out the results of searches."""
+
+import argparse
+import sys
+
+from rtcg.tune._store import Store, store as default_store
+
+
+def main(arguments):
+    """The command line: ``show``, ``export``, ``import``, ``merge``, ``prune``, ``demo``."""
+    parser = argparse.ArgumentParser(prog="python -m rtcg tune", description=__doc__.splitlines()[0])
+    parser.add_argument("--folder", help="the folder of results; by default the user's")
+    commands = parser.add_subparsers(dest="command", required=True)
+    show = commands.add_parser("show", help="the best result of each kernel, device and problem")
+    show.add_argument("kernel", nargs="?", help="a kernel's name or hash; all, if none is given")
+    show.add_argument("--all", action="store_true", help="every result")
+    commands.add_parser("export", help="write all results into one file").add_argument("file")
+    commands.add_parser("import", help="add the results of an exported file").add_argument("file")
+    commands.add_parser("merge", help="add the results of another folder").add_argument("other")
+    prune = commands.add_parser("prune", help="keep the best results only")
+    prune.add_argument("--keep", type=int, default=10, help="of each kernel, device and problem (default: 10)")
+    demo = commands.add_parser("demo", help="tune a matrix product, with a picture of the search")
+    demo.add_argument("--budget", default="20 s")
+    demo.add_argument("--size", type=int, default=256, help="rows and columns (default: 256)")
+    demo.add_argument("--picture", default="tuning.png", help="where to save it (default: tuning.png)")
+    options = parser.parse_args(arguments)
+    store = Store(options.folder) if options.folder else default_store()
+    try:
+        _run(store, options)
+    except (OSError, ValueError) as error:
+        parser.exit(1, f"{parser.prog} {options.command}: {error}\n")
+
+
+def _run(store, options):
+    if options.command == "show":
+        _show(store, options.kernel, options.all)
+    elif options.command == "export":
+        print(f"{store.export(options.file)} results written to {options.file}")
+    elif options.command == "import":
+        print(f"{store.import_(options.file)} results added to {store.folder}")
+    elif options.command == "merge":
+        print(f"{store.merge(Store(options.other))} results added to {store.folder}")
+    elif options.command == "prune":
+        print(f"{store.prune(options.keep)} results dropped")
+    else:
+        from rtcg.tune._demo import main as demo
+
+        demo(options.size, options.budget, options.picture)
+
+
+def _show(store, kernel, shows_all):
+    results = store.results(kernel)
+    if not results:
+        print(f"no results in {store.folder}" + (f" for {kernel}" if kernel else ""))
+    groups = {}
+    for row in results:
+        groups.setdefault((row["kernel"], row["hash"], row["device"], row["problem"]), []).append(row)
+    for (name, digest, device, problem), rows in groups.items():
+        failed = sum(row["failure"] is not None for row in rows)
+        print(f"{name} ({digest[:8]}) on {device}, {problem or 'any problem'}: {len(rows)} results, {failed} failures")
+        scored = sorted((row for row in rows if row["score"] is not None), key=lambda row: row["score"])
+        chosen = [row for row in rows if row["chosen"]][-1:]
+        for row in scored if shows_all else chosen or scored[:1]:
+            config = ", ".join(f"{key}={value!r}" for key, value in row["config"].items())
+            print(f"  {row['score']:.4g}  {config}{'  chosen' if row['chosen'] else ''}")
+    sys.stdout.flush()

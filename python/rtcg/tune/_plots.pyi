@@ -1,0 +1,6 @@
+from pathlib import Path
+from typing import Any
+
+from rtcg.tune._report import Report
+
+def plot_report(report: Report, path: str | Path | None = None) -> Any: ...

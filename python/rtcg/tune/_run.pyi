@@ -1,0 +1,51 @@
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from rtcg._native import TuningKernelKey
+from rtcg.tune._report import Report
+from rtcg.tune._space import Space
+from rtcg.tune._store import Store
+
+def run_search(
+    target: Any,
+    space: Space,
+    *,
+    budget: str | float | None = "30 s",
+    strategy: Any = "auto",
+    seed: int = 0,
+    threads: int | None = None,
+    finalists: int = 5,
+    windows: int = 7,
+    occupancy_slack: float | None = None,
+    limit: tuple[float, str] | None = None,
+    until: str | float | None = None,
+    lower_bound: Callable[[dict[str, Any]], float] | None = None,
+    default: dict[str, Any] | None = None,
+    incumbents: Iterable[dict[str, Any]] = (),
+    observers: Sequence[Callable[[dict[str, Any], dict[str, Any]], dict[str, Any] | None]] = (),
+    progress: bool | None = None,
+    stored: Any = None,
+    tick_seconds: float = 1e-6,
+    is_noisy: bool = True,
+) -> Report: ...
+def parse_budget(budget: str | float | None) -> tuple[float | None, int | None]: ...
+def parse_fraction(until: str | float | None) -> float | None: ...
+
+class StoredProblem:
+    store: Store
+    kernel: TuningKernelKey
+    device: tuple[str, str, int, int]
+    problem: dict[str, Any]
+    def __init__(
+        self,
+        store: Store,
+        kernel: TuningKernelKey,
+        device: tuple[str, str, int, int],
+        problem: dict[str, Any],
+        versions: dict[str, Any],
+    ) -> None: ...
+    def append(self, trial: dict[str, Any], is_chosen: bool) -> None: ...
+    def incumbents(self, space: Space) -> list[dict[str, Any]]: ...
+    def look_up(self, space: Space) -> tuple[dict[str, Any], float, str, str] | None: ...
+
+def acceptor(space: Space) -> Callable[[dict[str, Any]], bool]: ...
