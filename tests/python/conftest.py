@@ -10,6 +10,7 @@ import hashlib
 import os
 import resource
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    # No test reads or writes the user's results of tuning; the name goes with the run.
+    os.environ.setdefault("RTCG_TUNING_DIR", os.path.join(tempfile.gettempdir(), f"rtcg-test-results-{os.getpid()}"))
     if config.getoption("--device") == "virtual":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
         os.environ.setdefault("RTCG_VIRTUAL_DEVICES", "1")
