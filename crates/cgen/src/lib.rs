@@ -1,3 +1,8 @@
 //! Source text as a value: C syntax trees that print themselves, expressions with precedence, and templates.
 //! Pure text in, pure text out; knows no driver and no compiler.
 #![forbid(unsafe_code)]
+
+pub mod dtype;
+pub mod expr;
+pub mod names;
+pub mod tree;
