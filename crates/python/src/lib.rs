@@ -11,6 +11,7 @@
 use pyo3::prelude::*;
 
 mod blocking;
+mod cgen;
 mod checking;
 mod compiler;
 mod ctypes;
@@ -54,5 +55,6 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     multiprocessor::add_to_module(m)?;
     tracing::add_to_module(m)?;
     tune::add_to_module(m)?;
+    cgen::add_to_module(m)?;
     Ok(())
 }

@@ -38,6 +38,7 @@ pub use launch::{Dim3, Function, Grid, KernelArgument, WriteArgumentFn};
 pub use memory::{DeviceVec, Element};
 pub use rtcg_array as array;
 pub use rtcg_array::Allocator;
+pub use rtcg_cgen as cgen;
 pub use rtcg_codegen as codegen;
 pub use rtcg_compile as compile;
 pub use rtcg_driver as driver;

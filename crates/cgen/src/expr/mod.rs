@@ -19,6 +19,7 @@ use crate::dtype::Dtype;
 pub struct Expr {
     pub(crate) kind: Arc<Kind>,
     dtype: Option<Dtype>,
+    depth: usize,
 }
 
 /// Equal are expressions of the same structure; types of values are notes for literals and do not count.
@@ -39,6 +40,19 @@ pub(crate) enum Kind {
     Index(Expr, Expr),
     Member(Expr, &'static str, String),
     Cast(String, Expr),
+}
+
+impl Kind {
+    fn operands(&self) -> impl Iterator<Item = &Expr> {
+        let (fixed, list): ([Option<&Expr>; 3], &[Expr]) = match self {
+            Self::Raw(_) | Self::Word(_) => ([None; 3], &[]),
+            Self::Unary(_, a) | Self::Member(a, ..) | Self::Cast(_, a) => ([Some(a), None, None], &[]),
+            Self::Binary(_, a, b) | Self::Index(a, b) => ([Some(a), Some(b), None], &[]),
+            Self::Conditional(a, b, c) => ([Some(a), Some(b), Some(c)], &[]),
+            Self::Call(f, arguments) => ([Some(f), None, None], arguments),
+        };
+        fixed.into_iter().flatten().chain(list)
+    }
 }
 
 /// Operators with one operand.
@@ -87,7 +101,14 @@ pub enum Binary {
 
 impl Expr {
     pub(crate) fn new(kind: Kind, dtype: Option<Dtype>) -> Self {
-        Self { kind: Arc::new(kind), dtype }
+        let depth = 1 + kind.operands().map(|e| e.depth).max().unwrap_or(0);
+        Self { kind: Arc::new(kind), dtype, depth }
+    }
+
+    /// How many expressions stand within one another. Printing goes down by recursion; expressions
+    /// from untrusted input should be kept below some thousands.
+    pub fn depth(&self) -> usize {
+        self.depth
     }
 
     /// A variable, or any other word. Of a pointer or an array `dtype` is the type of the elements.
@@ -195,15 +216,12 @@ impl Expr {
             let parts = name.split("::").all(crate::names::is_identifier);
             (!parts && !literal::is_literal(name)).then(|| format!("'{name}' is no identifier"))
         };
-        match &*self.kind {
+        let own = match &*self.kind {
             Kind::Raw(text) => text.trim().is_empty().then(|| "an expression is empty".to_owned()),
-            Kind::Word(name) => word(name),
-            Kind::Unary(_, a) | Kind::Cast(_, a) => a.malformed(),
-            Kind::Binary(_, a, b) | Kind::Index(a, b) => a.malformed().or_else(|| b.malformed()),
-            Kind::Conditional(a, b, c) => [a, b, c].into_iter().find_map(Self::malformed),
-            Kind::Call(f, arguments) => f.malformed().or_else(|| arguments.iter().find_map(Self::malformed)),
-            Kind::Member(a, _, name) => a.malformed().or_else(|| word(name)),
-        }
+            Kind::Word(name) | Kind::Member(_, _, name) => word(name),
+            _ => None,
+        };
+        own.or_else(|| self.kind.operands().find_map(Self::malformed))
     }
 
     /// This expression with every variable called `name` replaced. Raw text is left alone.

@@ -71,14 +71,14 @@ impl Expr {
         }
     }
 
-    /// The text as an operand that has to bind at least as tightly as `least`.
-    fn operand(&self, least: u8) -> String {
-        if self.level() < least { format!("({self})") } else { self.to_string() }
+    /// As an operand that has to bind at least as tightly as `least`.
+    fn operand(&self, least: u8) -> Operand<'_> {
+        Operand { expr: self, in_parentheses: self.level() < least }
     }
 
     /// `operator` and operand; two signs must not run together, as `--a` is another operator than `-` and `-a`.
     fn prefixed(&self, operator: &str) -> String {
-        let text = self.operand(UNARY);
+        let text = self.operand(UNARY).to_string();
         let last = operator.chars().last();
         if last.is_some() && text.chars().next() == last && matches!(last, Some('-' | '+' | '&')) {
             return format!("{operator}({text})");
@@ -87,11 +87,27 @@ impl Expr {
     }
 
     /// A number before a point or a subscript would run into it.
-    fn base(&self) -> String {
-        match &*self.kind {
-            Kind::Word(word) if word.starts_with(|c: char| c.is_ascii_digit()) => format!("({word})"),
-            _ => self.operand(PRIMARY),
-        }
+    fn base(&self) -> Operand<'_> {
+        let is_number = matches!(&*self.kind, Kind::Word(word) if word.starts_with(|c: char| c.is_ascii_digit()));
+        Operand { expr: self, in_parentheses: is_number || self.level() < PRIMARY }
+    }
+
+    /// As an argument: raw text with a comma outside parentheses would become two.
+    fn argument(&self) -> Operand<'_> {
+        let in_parentheses = matches!(&*self.kind, Kind::Raw(text) if has_outer_comma(text));
+        Operand { expr: self, in_parentheses }
+    }
+}
+
+/// An expression inside another one.
+struct Operand<'e> {
+    expr: &'e Expr,
+    in_parentheses: bool,
+}
+
+impl fmt::Display for Operand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.in_parentheses { write!(f, "({})", self.expr) } else { self.expr.fmt(f) }
     }
 }
 
@@ -114,22 +130,15 @@ impl fmt::Display for Expr {
                 write!(f, "{condition} ? {} : {}", yes.operand(ASSIGNMENT), no.operand(CONDITIONAL))
             }
             Kind::Call(callee, arguments) => {
-                let texts: Vec<_> = arguments.iter().map(|a| a.operand_of_list()).collect();
-                write!(f, "{}({})", callee.operand(PRIMARY), texts.join(", "))
+                write!(f, "{}(", callee.operand(PRIMARY))?;
+                for (i, argument) in arguments.iter().enumerate() {
+                    write!(f, "{}{}", if i > 0 { ", " } else { "" }, argument.argument())?;
+                }
+                f.write_str(")")
             }
             Kind::Index(base, index) => write!(f, "{}[{index}]", base.operand(PRIMARY)),
             Kind::Member(base, separator, name) => write!(f, "{}{separator}{name}", base.base()),
             Kind::Cast(typename, operand) => write!(f, "({typename}){}", operand.operand(UNARY)),
-        }
-    }
-}
-
-impl Expr {
-    /// An argument: raw text with a comma outside parentheses would become two.
-    fn operand_of_list(&self) -> String {
-        match &*self.kind {
-            Kind::Raw(text) if has_outer_comma(text) => format!("({text})"),
-            _ => self.to_string(),
         }
     }
 }
