@@ -218,7 +218,7 @@ class ArrayOf(NestedDeclarator):
         return "P" if self.count is None else f"{self.count}{self.subdecl.struct_format()}"
 
     def alignment_requirement(self):
-        return _POINTER_BYTES if self.count is None else self.subdecl.alignment_requirement()
+        return self.subdecl.alignment_requirement()
 
     def default_value(self):
         return [] if self.count is None else self.count * [self.subdecl.default_value()]
@@ -271,9 +271,11 @@ def _member_dtype(field):
     """NumPy's type of a member, without its alignment."""
     if isinstance(field, GenerableStruct):
         return field.dtype
-    if isinstance(field, Pointer) or (isinstance(field, ArrayOf) and field.count is None):
+    if isinstance(field, Pointer):
         return np.dtype(np.uintp)
     if isinstance(field, ArrayOf):
+        if field.count is None:
+            raise ValueError(f"the member '{field.name}' is an array without a count, whose size is not known")
         return np.dtype((_member_dtype(field.subdecl), (field.count,)))
     if isinstance(field, NestedDeclarator):
         return _member_dtype(field.subdecl)

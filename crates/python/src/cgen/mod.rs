@@ -27,7 +27,7 @@ fn cgen_ctype(dtype: Option<Bound<'_, PyAny>>) -> PyResult<&'static str> {
 #[pyfunction]
 fn cgen_cltype(dtype: Option<Bound<'_, PyAny>>) -> PyResult<&'static str> {
     let dtype = dtype.ok_or_else(|| PyValueError::new_err("dtype may not be None"))?;
-    dtype_of(&dtype)?.cltype().map_err(|_| PyValueError::new_err(format!("unable to map dtype '{dtype}'")))
+    dtype_of(&dtype)?.cltype().map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Offsets, size and padding at the end of a structure of members of these sizes and alignments.
