@@ -2,7 +2,11 @@
 //! Pure text in, pure text out; knows no driver and no compiler.
 #![forbid(unsafe_code)]
 
+pub mod dtype;
+pub mod expr;
+pub mod names;
 mod source;
 pub mod template;
+pub mod tree;
 
 pub use source::Source;

@@ -11,6 +11,7 @@
 use pyo3::prelude::*;
 
 mod blocking;
+mod cgen;
 mod checking;
 mod compiler;
 mod ctypes;
@@ -56,5 +57,6 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     tracing::add_to_module(m)?;
     template::add_to_module(m)?;
     tune::add_to_module(m)?;
+    cgen::add_to_module(m)?;
     Ok(())
 }

@@ -1,0 +1,264 @@
+//! Expressions of C that know precedence: a parenthesis is printed only where C needs it.
+//!
+//! An expression carries the type of its value where that is known, so that a number beside it becomes
+//! a literal of that type (`1.5f`, `3u`). Text from elsewhere is [`Expr::raw`]; it is taken as it stands
+//! and put in parentheses beside operators unless it is one word.
+
+mod literal;
+mod operators;
+mod print;
+
+pub use literal::Number;
+
+use std::sync::Arc;
+
+use crate::dtype::Dtype;
+
+/// An expression. Clones share their parts.
+#[derive(Clone, Debug)]
+pub struct Expr {
+    pub(crate) kind: Arc<Kind>,
+    dtype: Option<Dtype>,
+    depth: usize,
+}
+
+/// Equal are expressions of the same structure; types of values are notes for literals and do not count.
+impl PartialEq for Expr {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Kind {
+    Raw(String),
+    Word(String),
+    Unary(Unary, Expr),
+    Binary(Binary, Expr, Expr),
+    Conditional(Expr, Expr, Expr),
+    Call(Expr, Vec<Expr>),
+    Index(Expr, Expr),
+    Member(Expr, &'static str, String),
+    Cast(String, Expr),
+}
+
+impl Kind {
+    fn operands(&self) -> impl Iterator<Item = &Expr> {
+        let (fixed, list): ([Option<&Expr>; 3], &[Expr]) = match self {
+            Self::Raw(_) | Self::Word(_) => ([None; 3], &[]),
+            Self::Unary(_, a) | Self::Member(a, ..) | Self::Cast(_, a) => ([Some(a), None, None], &[]),
+            Self::Binary(_, a, b) | Self::Index(a, b) => ([Some(a), Some(b), None], &[]),
+            Self::Conditional(a, b, c) => ([Some(a), Some(b), Some(c)], &[]),
+            Self::Call(f, arguments) => ([Some(f), None, None], arguments),
+        };
+        fixed.into_iter().flatten().chain(list)
+    }
+}
+
+/// Operators with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of C")]
+pub enum Unary {
+    Negate,
+    Not,
+    Complement,
+    Dereference,
+    AddressOf,
+    PreIncrement,
+    PreDecrement,
+    PostIncrement,
+    PostDecrement,
+}
+
+/// Operators with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of C")]
+pub enum Binary {
+    Multiply,
+    Divide,
+    Remainder,
+    Add,
+    Subtract,
+    ShiftLeft,
+    ShiftRight,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    BitAnd,
+    BitXor,
+    BitOr,
+    And,
+    Or,
+    Assign,
+    AddAssign,
+    SubtractAssign,
+    MultiplyAssign,
+    DivideAssign,
+}
+
+impl Expr {
+    pub(crate) fn new(kind: Kind, dtype: Option<Dtype>) -> Self {
+        let depth = 1 + kind.operands().map(|e| e.depth).max().unwrap_or(0);
+        Self { kind: Arc::new(kind), dtype, depth }
+    }
+
+    /// How many expressions stand within one another. Printing goes down by recursion; expressions
+    /// from untrusted input should be kept below some thousands.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// A variable, or any other word. Of a pointer or an array `dtype` is the type of the elements.
+    pub fn var(name: impl Into<String>, dtype: impl Into<Option<Dtype>>) -> Self {
+        Self::new(Kind::Word(name.into()), dtype.into())
+    }
+
+    /// Text from elsewhere, printed as it stands.
+    pub fn raw(text: impl Into<String>) -> Self {
+        Self::new(Kind::Raw(text.into()), None)
+    }
+
+    /// The type of the value, or of the elements of a pointer, where known.
+    pub fn dtype(&self) -> Option<Dtype> {
+        self.dtype
+    }
+
+    /// The same expression, its value known to be of this type.
+    pub fn with_dtype(mut self, dtype: impl Into<Option<Dtype>>) -> Self {
+        self.dtype = dtype.into();
+        self
+    }
+
+    /// An operator with one operand.
+    pub fn unary(operator: Unary, operand: impl Into<Self>) -> Self {
+        let operand = operand.into();
+        let dtype = match operator {
+            Unary::Not => Some(Dtype::Bool),
+            Unary::Negate | Unary::Complement => operand.dtype.map(|t| t.promoted(t)),
+            Unary::AddressOf => None,
+            _ => operand.dtype,
+        };
+        Self::new(Kind::Unary(operator, operand), dtype)
+    }
+
+    /// An operator with two operands.
+    pub fn binary(operator: Binary, left: impl Into<Self>, right: impl Into<Self>) -> Self {
+        let (left, right) = (left.into(), right.into());
+        let dtype = match print::level_of(operator) {
+            print::ASSIGNMENT => left.dtype,
+            print::SHIFT => left.dtype.map(|t| t.promoted(t)),
+            level if level <= print::AND || operator.compares() => Some(Dtype::Bool),
+            _ => left.dtype.zip(right.dtype).map(|(a, b)| a.promoted(b)),
+        };
+        Self::new(Kind::Binary(operator, left, right), dtype)
+    }
+
+    /// `operator` with a number on the right, which becomes a literal of this expression's type.
+    pub fn with_number(self, operator: Binary, number: Number) -> Self {
+        let literal = Self::number_beside(number, self.dtype);
+        Self::binary(operator, self, literal)
+    }
+
+    /// `self ? yes : no`
+    pub fn conditional(self, yes: impl Into<Self>, no: impl Into<Self>) -> Self {
+        let (yes, no) = (yes.into(), no.into());
+        let dtype = yes.dtype.zip(no.dtype).map(|(a, b)| if a == b { a } else { a.promoted(b) });
+        Self::new(Kind::Conditional(self, yes, no), dtype)
+    }
+
+    /// `self(arguments)`
+    pub fn call(self, arguments: impl IntoIterator<Item = Self>) -> Self {
+        Self::new(Kind::Call(self, arguments.into_iter().collect()), None)
+    }
+
+    /// `self[index]`
+    pub fn index(self, index: impl Into<Self>) -> Self {
+        let dtype = self.dtype;
+        Self::new(Kind::Index(self, index.into()), dtype)
+    }
+
+    /// `self.name`
+    pub fn member(self, name: impl Into<String>) -> Self {
+        Self::new(Kind::Member(self, ".", name.into()), None)
+    }
+
+    /// `self->name`
+    pub fn arrow(self, name: impl Into<String>) -> Self {
+        Self::new(Kind::Member(self, "->", name.into()), None)
+    }
+
+    /// `(typename)self`
+    pub fn cast(self, typename: impl Into<String>) -> Self {
+        Self::new(Kind::Cast(typename.into(), self), None)
+    }
+
+    /// `(dtype)self`, a value of that type.
+    pub fn cast_to(self, dtype: Dtype) -> Self {
+        self.cast(dtype.ctype()).with_dtype(dtype)
+    }
+
+    /// `*self`
+    pub fn dereference(self) -> Self {
+        Self::unary(Unary::Dereference, self)
+    }
+
+    /// `&self`
+    pub fn address(self) -> Self {
+        Self::unary(Unary::AddressOf, self)
+    }
+
+    /// The first word of this expression or its operands that is no identifier where C asks for one, if any.
+    pub(crate) fn malformed(&self) -> Option<String> {
+        let word = |name: &str| {
+            let parts = name.split("::").all(crate::names::is_identifier);
+            (!parts && !literal::is_literal(name)).then(|| format!("'{name}' is no identifier"))
+        };
+        let own = match &*self.kind {
+            Kind::Raw(text) => text.trim().is_empty().then(|| "an expression is empty".to_owned()),
+            Kind::Word(name) | Kind::Member(_, _, name) => word(name),
+            _ => None,
+        };
+        own.or_else(|| self.kind.operands().find_map(Self::malformed))
+    }
+
+    /// This expression with every variable called `name` replaced. Raw text is left alone.
+    pub fn substitute(&self, name: &str, value: &Self) -> Self {
+        let map = |e: &Self| e.substitute(name, value);
+        let kind = match &*self.kind {
+            Kind::Word(word) if word == name => return value.clone(),
+            Kind::Raw(_) | Kind::Word(_) => return self.clone(),
+            Kind::Unary(op, a) => Kind::Unary(*op, map(a)),
+            Kind::Binary(op, a, b) => Kind::Binary(*op, map(a), map(b)),
+            Kind::Conditional(a, b, c) => Kind::Conditional(map(a), map(b), map(c)),
+            Kind::Call(f, arguments) => Kind::Call(map(f), arguments.iter().map(map).collect()),
+            Kind::Index(a, b) => Kind::Index(map(a), map(b)),
+            Kind::Member(a, separator, field) => Kind::Member(map(a), separator, field.clone()),
+            Kind::Cast(typename, a) => Kind::Cast(typename.clone(), map(a)),
+        };
+        Self::new(kind, self.dtype)
+    }
+}
+
+impl Binary {
+    fn compares(self) -> bool {
+        use Binary::*;
+        matches!(self, Less | LessEqual | Greater | GreaterEqual | Equal | NotEqual)
+    }
+}
+
+/// Text becomes [`Expr::raw`].
+impl From<&str> for Expr {
+    fn from(text: &str) -> Self {
+        Self::raw(text)
+    }
+}
+
+/// Text becomes [`Expr::raw`].
+impl From<String> for Expr {
+    fn from(text: String) -> Self {
+        Self::raw(text)
+    }
+}

@@ -1,0 +1,61 @@
+//! Names that no other part of a program has.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+static COUNTER: AtomicU64 = AtomicU64::new(0);
+
+/// A name that starts with `stem` and that this process has not handed out before: `i_0`, `i_1`, ...
+/// Characters that no identifier has become underscores.
+pub fn fresh(stem: &str) -> String {
+    Names::join(stem, COUNTER.fetch_add(1, Ordering::Relaxed))
+}
+
+/// A source of unique names with a count of its own, so that the same program gives the same names in every run.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    next: std::collections::HashMap<String, u64>,
+}
+
+impl Names {
+    /// A source that has handed out nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The next name with this stem.
+    pub fn fresh(&mut self, stem: &str) -> String {
+        let count = self.next.entry(stem.to_owned()).or_insert(0);
+        *count += 1;
+        Self::join(stem, *count - 1)
+    }
+
+    fn join(stem: &str, number: u64) -> String {
+        let valid = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut name: String = stem.chars().map(|c| if valid(c) { c } else { '_' }).collect();
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+            name.insert(0, '_');
+        }
+        format!("{name}_{number}")
+    }
+}
+
+/// Whether `text` is an identifier of C.
+pub fn is_identifier(text: &str) -> bool {
+    let mut characters = text.chars();
+    characters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+        && characters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_differ_and_are_identifiers() {
+        let names: Vec<_> = ["i", "i", "a b", "3d", ""].into_iter().map(fresh).collect();
+        assert_ne!(names[0], names[1]);
+        assert!(names.iter().all(|name| is_identifier(name)), "{names:?}");
+        let mut own = Names::new();
+        assert_eq!([own.fresh("i"), own.fresh("i"), own.fresh("j")], ["i_0", "i_1", "j_0"]);
+    }
+}

@@ -1,0 +1,354 @@
+//! Statements, preprocessor lines, comments and blocks.
+
+use super::declarator::{Declarator, Struct};
+use crate::dtype::Dtype;
+use crate::expr::Expr;
+
+/// A node of a tree.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the names are those of C and cgen")]
+pub enum Node {
+    Declaration(Declarator),
+    If(If),
+    For(For),
+    While(While),
+    DoWhile(DoWhile),
+    CustomLoop(CustomLoop),
+    Initializer(Initializer),
+    ArrayInitializer(ArrayInitializer),
+    FunctionBody(FunctionBody),
+    Block(Block),
+    /// Nodes one after another; also a module.
+    Collection(Vec<Node>),
+    /// Nodes in a namespace of this name that is used at once.
+    PrivateNamespace(String, Vec<Node>),
+    Conditional(Conditional),
+    Enum(Enum),
+    Assign(Assign),
+    ExpressionStatement(Expr),
+    /// A statement as text, without its semicolon.
+    Statement(String),
+    /// `#define symbol value`
+    Define(String, String),
+    /// `#include <name>`, or of quotes where the flag is false.
+    Include(String, bool),
+    Pragma(String),
+    Line(String),
+    /// A comment in one piece; the flag leaves out the spaces inside the stars.
+    Comment(String, bool),
+    MultilineComment(String, bool),
+    LineComment(String),
+    Literal(Literal),
+    /// A node after a `#line` that names where it was built.
+    At(Position, Box<Node>),
+}
+
+/// A line of a file of the program that builds the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Position {
+    pub file: String,
+    pub line: u32,
+}
+
+/// Lines from elsewhere; a block stands in braces of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Literal {
+    pub lines: Vec<String>,
+    pub is_block: bool,
+}
+
+/// `if (condition) then else otherwise`
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct If {
+    pub condition: Expr,
+    pub then: Box<Node>,
+    pub otherwise: Option<Box<Node>>,
+}
+
+/// What a `for` starts with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Start {
+    /// An expression, e.g. an assignment.
+    Expr(Expr),
+    /// A variable of the loop.
+    Declaration(Initializer),
+}
+
+/// `for (start; condition; update) body`
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct For {
+    pub start: Start,
+    pub condition: Expr,
+    pub update: Expr,
+    pub body: Box<Node>,
+}
+
+/// `while (condition) body`
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct While {
+    pub condition: Expr,
+    pub body: Box<Node>,
+}
+
+/// `do body while (condition);`
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct DoWhile {
+    pub condition: Expr,
+    pub body: Box<Node>,
+}
+
+/// A body between two lines of any text.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct CustomLoop {
+    pub intro: Option<String>,
+    pub body: Box<Node>,
+    pub outro: Option<String>,
+}
+
+/// A declaration with a value.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Initializer {
+    pub declarator: Declarator,
+    pub value: Expr,
+}
+
+/// A declaration of an array with its values.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct ArrayInitializer {
+    pub declarator: Declarator,
+    pub values: Vec<Expr>,
+}
+
+/// A function with its body.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct FunctionBody {
+    pub declaration: Declarator,
+    pub body: Box<Node>,
+}
+
+/// Nodes in braces.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs)]
+pub struct Block {
+    pub contents: Vec<Node>,
+}
+
+/// `#ifdef symbol`, or `#ifndef` where `negated`, with an `#else` part if that has nodes.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Conditional {
+    pub symbol: String,
+    pub negated: bool,
+    pub then: Vec<Node>,
+    pub otherwise: Vec<Node>,
+}
+
+/// An integer type with names for some values.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Enum {
+    pub name: String,
+    pub dtype: Dtype,
+    pub prefix: String,
+    pub values: Vec<(String, i64)>,
+}
+
+/// `target = value;`
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub struct Assign {
+    pub target: Expr,
+    pub value: Expr,
+}
+
+impl If {
+    /// Without an `else`.
+    pub fn new(condition: impl Into<Expr>, then: impl Into<Node>) -> Self {
+        Self { condition: condition.into(), then: Box::new(then.into()), otherwise: None }
+    }
+
+    /// With this `else`.
+    pub fn otherwise(mut self, node: impl Into<Node>) -> Self {
+        self.otherwise = Some(Box::new(node.into()));
+        self
+    }
+
+    /// A chain of `else if`; `otherwise` ends it. None without a case and an end.
+    pub fn chain(cases: impl IntoIterator<Item = (Expr, Node)>, otherwise: Option<Node>) -> Option<Node> {
+        let cases: Vec<_> = cases.into_iter().collect();
+        cases.into_iter().rev().fold(otherwise, |rest, (condition, then)| {
+            Some(Node::If(Self { condition, then: Box::new(then), otherwise: rest.map(Box::new) }))
+        })
+    }
+}
+
+impl For {
+    /// `for (start; condition; update) body`
+    pub fn new(
+        start: impl Into<Start>,
+        condition: impl Into<Expr>,
+        update: impl Into<Expr>,
+        body: impl Into<Node>,
+    ) -> Self {
+        let body = Box::new(body.into());
+        Self { start: start.into(), condition: condition.into(), update: update.into(), body }
+    }
+
+    /// `for (int name = first; name < end; name += step)`; a step of 1 is `++name`. `name` must be a variable.
+    pub fn range(
+        name: &Expr,
+        first: impl Into<Expr>,
+        end: impl Into<Expr>,
+        step: impl Into<Expr>,
+        body: impl Into<Node>,
+    ) -> Self {
+        let dtype = name.dtype().unwrap_or(Dtype::Int32);
+        let start = Initializer::new(Declarator::pod(dtype, name.to_string()), first);
+        let step = step.into();
+        let update = if step.to_string() == "1" { name.increment() } else { name.add_assign(step) };
+        Self::new(start, name.less(end), update, body)
+    }
+}
+
+impl While {
+    /// `while (condition) body`
+    pub fn new(condition: impl Into<Expr>, body: impl Into<Node>) -> Self {
+        Self { condition: condition.into(), body: Box::new(body.into()) }
+    }
+}
+
+impl DoWhile {
+    /// `do body while (condition);`
+    pub fn new(condition: impl Into<Expr>, body: impl Into<Node>) -> Self {
+        Self { condition: condition.into(), body: Box::new(body.into()) }
+    }
+}
+
+impl Initializer {
+    /// `declarator = value;`
+    pub fn new(declarator: Declarator, value: impl Into<Expr>) -> Self {
+        Self { declarator, value: value.into() }
+    }
+
+    /// The same of a constant.
+    pub fn constant(declarator: Declarator, value: impl Into<Expr>) -> Self {
+        Self::new(declarator.constant(), value)
+    }
+}
+
+impl ArrayInitializer {
+    /// `declarator = { values };`
+    pub fn new(declarator: Declarator, values: impl IntoIterator<Item = Expr>) -> Self {
+        Self { declarator, values: values.into_iter().collect() }
+    }
+}
+
+impl FunctionBody {
+    /// `declaration` with these statements as its body.
+    pub fn new(declaration: Declarator, body: impl IntoIterator<Item = Node>) -> Self {
+        Self { declaration, body: Box::new(Block::new(body).into()) }
+    }
+}
+
+impl Block {
+    /// Nodes in braces.
+    pub fn new(contents: impl IntoIterator<Item = Node>) -> Self {
+        Self { contents: contents.into_iter().collect() }
+    }
+
+    /// One node alone as it is, several as a block.
+    pub fn if_necessary(contents: impl IntoIterator<Item = Node>) -> Node {
+        let mut contents: Vec<_> = contents.into_iter().collect();
+        if contents.len() == 1 { contents.remove(0) } else { Self { contents }.into() }
+    }
+}
+
+impl Assign {
+    /// `target = value;`
+    pub fn new(target: impl Into<Expr>, value: impl Into<Expr>) -> Self {
+        Self { target: target.into(), value: value.into() }
+    }
+}
+
+impl Node {
+    /// A comment and an empty line before the node, in one block; the node alone without a comment.
+    pub fn with_comment(self, comment: Option<&str>) -> Self {
+        let Some(comment) = comment else { return self };
+        let head = [Self::Comment(comment.to_owned(), false), Self::Line(String::new())];
+        let rest = match self {
+            Self::Block(block) => block.contents,
+            other => vec![other],
+        };
+        Block::new(head.into_iter().chain(rest)).into()
+    }
+
+    /// The node after a `#line` of this position.
+    pub fn at(self, file: impl Into<String>, line: u32) -> Self {
+        Self::At(Position { file: file.into(), line }, Box::new(self))
+    }
+}
+
+macro_rules! nodes {
+    ($($ty:ident),*) => {$(
+        impl From<$ty> for Node {
+            fn from(node: $ty) -> Self {
+                Self::$ty(node)
+            }
+        }
+    )*};
+}
+nodes!(
+    If,
+    For,
+    While,
+    DoWhile,
+    CustomLoop,
+    Initializer,
+    ArrayInitializer,
+    FunctionBody,
+    Block,
+    Conditional,
+    Enum,
+    Assign,
+    Literal
+);
+
+impl From<Declarator> for Node {
+    fn from(declarator: Declarator) -> Self {
+        Self::Declaration(declarator)
+    }
+}
+
+impl From<Struct> for Node {
+    fn from(body: Struct) -> Self {
+        Self::Declaration(body.into())
+    }
+}
+
+impl From<Expr> for Node {
+    fn from(expr: Expr) -> Self {
+        Self::ExpressionStatement(expr)
+    }
+}
+
+impl From<Initializer> for Start {
+    fn from(initializer: Initializer) -> Self {
+        Self::Declaration(initializer)
+    }
+}
+
+impl<E: Into<Expr>> From<E> for Start {
+    fn from(expr: E) -> Self {
+        Self::Expr(expr.into())
+    }
+}

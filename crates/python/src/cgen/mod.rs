@@ -1,0 +1,76 @@
+//! `rtcg.cgen`: expressions, and the text of trees whose nodes are Python objects.
+
+mod expr;
+mod walk;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rtcg::cgen::dtype::Dtype;
+use rtcg::cgen::tree::{literal_lines, struct_layout};
+
+/// The type that NumPy makes of `dtype`.
+pub(crate) fn dtype_of(dtype: &Bound<'_, PyAny>) -> PyResult<Dtype> {
+    let numpy_dtype = dtype.py().import("numpy")?.getattr("dtype")?.call1((dtype,))?;
+    let code: String = numpy_dtype.getattr("str")?.extract()?;
+    let unknown = |_| PyValueError::new_err(format!("unable to map dtype '{numpy_dtype}'"));
+    Dtype::from_numpy(&code).map_err(unknown)
+}
+
+/// The name of a type in C.
+#[pyfunction]
+fn cgen_ctype(dtype: Option<Bound<'_, PyAny>>) -> PyResult<&'static str> {
+    let dtype = dtype.ok_or_else(|| PyValueError::new_err("dtype may not be None"))?;
+    Ok(dtype_of(&dtype)?.ctype())
+}
+
+/// The name of a type in OpenCL C.
+#[pyfunction]
+fn cgen_cltype(dtype: Option<Bound<'_, PyAny>>) -> PyResult<&'static str> {
+    let dtype = dtype.ok_or_else(|| PyValueError::new_err("dtype may not be None"))?;
+    dtype_of(&dtype)?.cltype().map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Offsets, size and padding at the end of a structure of members of these sizes and alignments.
+#[pyfunction]
+fn cgen_struct_layout(
+    members: Vec<(usize, usize)>,
+    align_bytes: usize,
+    prime_to: Vec<usize>,
+) -> PyResult<(Vec<usize>, usize, usize)> {
+    let layout = struct_layout(&members, Some(align_bytes), &prime_to).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "no size fits align_bytes={align_bytes} and aligned_prime_to={prime_to:?}; both take positive integers"
+        ))
+    })?;
+    Ok((layout.offsets, layout.nbytes, layout.pad_bytes))
+}
+
+/// The lines of a text that starts with a line break, without common indentation.
+#[pyfunction]
+fn cgen_literal_lines(text: &str) -> PyResult<Vec<String>> {
+    literal_lines(text).map_err(PyValueError::new_err)
+}
+
+/// A name that was not handed out before.
+#[pyfunction]
+fn cgen_fresh(stem: &str) -> String {
+    rtcg::cgen::names::fresh(stem)
+}
+
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<expr::PyExpr>()?;
+    m.add_class::<expr::PyVar>()?;
+    for function in [
+        wrap_pyfunction!(cgen_ctype, m)?,
+        wrap_pyfunction!(cgen_cltype, m)?,
+        wrap_pyfunction!(cgen_struct_layout, m)?,
+        wrap_pyfunction!(cgen_literal_lines, m)?,
+        wrap_pyfunction!(cgen_fresh, m)?,
+        wrap_pyfunction!(walk::cgen_lines, m)?,
+        wrap_pyfunction!(walk::cgen_text, m)?,
+        wrap_pyfunction!(walk::cgen_declarator, m)?,
+    ] {
+        m.add_function(function)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,348 @@
+//! Trees of Python objects as trees of the core.
+//!
+//! A class of `rtcg.cgen` says by `_kind` which node it is, and its attributes are the node's parts. What a
+//! program overrides (`generate`, `get_decl_pair`, `inline`, a loop's lines) is called and its text taken
+//! as it stands; so is what any other object generates.
+
+use pyo3::exceptions::{PyRecursionError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyString, PyType};
+use rtcg::cgen::expr::Expr;
+use rtcg::cgen::tree::*;
+
+use super::dtype_of;
+use super::expr::PyExpr;
+
+type Any<'a, 'py> = &'a Bound<'py, PyAny>;
+
+/// Nodes within one another; the walk goes down by recursion.
+const DEEPEST: usize = 1000;
+
+/// The base classes, whose methods are compared with those of an object's class.
+struct Bases {
+    generable: Py<PyType>,
+    declarator: Py<PyType>,
+    generate: Py<PyAny>,
+    get_decl_pair: Py<PyAny>,
+    inline: Py<PyAny>,
+}
+
+fn bases(py: Python<'_>) -> PyResult<&'static Bases> {
+    static BASES: PyOnceLock<Bases> = PyOnceLock::new();
+    BASES.get_or_try_init(py, || {
+        let module = py.import("rtcg.cgen")?;
+        let generable = module.getattr("Generable")?.cast_into::<PyType>()?;
+        let declarator = module.getattr("Declarator")?.cast_into::<PyType>()?;
+        Ok(Bases {
+            generate: generable.getattr("generate")?.unbind(),
+            get_decl_pair: declarator.getattr("get_decl_pair")?.unbind(),
+            inline: declarator.getattr("inline")?.unbind(),
+            generable: generable.unbind(),
+            declarator: declarator.unbind(),
+        })
+    })
+}
+
+fn text(object: Any<'_, '_>) -> PyResult<String> {
+    Ok(object.str()?.to_str()?.to_owned())
+}
+
+fn attribute_text(object: Any<'_, '_>, name: &str) -> PyResult<String> {
+    text(&object.getattr(name)?)
+}
+
+fn expr(object: Any<'_, '_>) -> PyResult<Expr> {
+    match object.cast::<PyExpr>() {
+        Ok(expr) => Ok(expr.get().0.clone()),
+        Err(_) => text(object).map(Expr::raw),
+    }
+}
+
+fn attribute_expr(object: Any<'_, '_>, name: &str) -> PyResult<Expr> {
+    expr(&object.getattr(name)?)
+}
+
+fn optional<'py, T>(object: Bound<'py, PyAny>, convert: impl FnOnce(Any<'_, 'py>) -> PyResult<T>) -> PyResult<Option<T>> {
+    if object.is_none() { Ok(None) } else { convert(&object).map(Some) }
+}
+
+fn list<'py, T>(object: Any<'_, 'py>, mut convert: impl FnMut(Any<'_, 'py>) -> PyResult<T>) -> PyResult<Vec<T>> {
+    object.try_iter()?.map(|item| convert(&item?)).collect()
+}
+
+/// Whether the class of `object` has this method unchanged.
+fn keeps(object: Any<'_, '_>, name: &str, method: &Py<PyAny>) -> PyResult<bool> {
+    Ok(object.get_type().getattr(name)?.is(method))
+}
+
+fn generated(object: Any<'_, '_>) -> PyResult<Vec<String>> {
+    list(&object.call_method0("generate")?, text)
+}
+
+/// One walk; counts how deep it is.
+struct Walk<'a> {
+    bases: &'a Bases,
+    depth: usize,
+}
+
+impl Walk<'_> {
+    fn deeper<T>(&mut self, walk: impl FnOnce(&mut Self) -> PyResult<T>) -> PyResult<T> {
+        if self.depth >= DEEPEST {
+            return Err(PyRecursionError::new_err(format!("a tree of more than {DEEPEST} nodes within one another")));
+        }
+        self.depth += 1;
+        let result = walk(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn is_ours(&self, object: Any<'_, '_>, base: &Py<PyType>) -> PyResult<bool> {
+        object.is_instance(base.bind(object.py()))
+    }
+
+    fn node(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
+        self.deeper(|walk| {
+            if walk.is_ours(object, &walk.bases.generable)? && keeps(object, "generate", &walk.bases.generate)? {
+                return walk.own_node(object);
+            }
+            if let Ok(expr) = object.cast::<PyExpr>() {
+                return Ok(expr.get().0.clone().into());
+            }
+            if object.hasattr("generate")? {
+                return Ok(Literal { lines: generated(object)?, is_block: is_block(object)? }.into());
+            }
+            let text = text(object)?;
+            Ok(Literal { lines: text.split('\n').map(str::to_owned).collect(), is_block: false }.into())
+        })
+    }
+
+    fn attribute_node(&mut self, object: Any<'_, '_>, name: &str) -> PyResult<Box<Node>> {
+        Ok(Box::new(self.node(&object.getattr(name)?)?))
+    }
+
+    /// Items of a block, each after a `#line` where its position was recorded.
+    fn contents(&mut self, object: Any<'_, '_>) -> PyResult<Vec<Node>> {
+        list(&object.getattr("contents")?, |item| {
+            let node = self.node(item)?;
+            if !self.is_ours(item, &self.bases.generable)? {
+                return Ok(node);
+            }
+            match item.getattr("_position")?.extract::<Option<(String, u32)>>()? {
+                Some((file, line)) => Ok(node.at(file, line)),
+                None => Ok(node),
+            }
+        })
+    }
+
+    fn own_node(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
+        if self.is_ours(object, &self.bases.declarator)? {
+            return Ok(self.declarator(object)?.into());
+        }
+        let kind = kind_of(object)?;
+        let text = |name: &str| attribute_text(object, name);
+        Ok(match kind.as_str() {
+            "block" => Block { contents: self.contents(object)? }.into(),
+            "collection" => Node::Collection(self.contents(object)?),
+            "private_namespace" => {
+                let name = self::text(&object.call_method0("get_namespace_name")?)?;
+                Node::PrivateNamespace(name, self.contents(object)?)
+            }
+            "if" => Node::If(If {
+                condition: attribute_expr(object, "condition")?,
+                then: self.attribute_node(object, "then_")?,
+                otherwise: optional(object.getattr("else_")?, |node| self.node(node))?.map(Box::new),
+            }),
+            "loop" => Node::CustomLoop(CustomLoop {
+                intro: optional(object.call_method0("intro_line")?, self::text)?,
+                body: self.attribute_node(object, "body")?,
+                outro: optional(object.call_method0("outro_line")?, self::text)?,
+            }),
+            "define" => Node::Define(text("symbol")?, text("value")?),
+            "include" => Node::Include(text("filename")?, object.getattr("system")?.is_truthy()?),
+            "pragma" => Node::Pragma(text("value")?),
+            "statement" => Node::Statement(text("text")?),
+            "expression_statement" => Node::ExpressionStatement(attribute_expr(object, "expr")?),
+            "assign" => Assign::new(attribute_expr(object, "lvalue")?, attribute_expr(object, "rvalue")?).into(),
+            "line" => Node::Line(text("text")?),
+            "comment" => Node::Line(self::text(&object.call_method0("_comment")?)?),
+            "multiline_comment" => Node::MultilineComment(text("text")?, object.getattr("skip_space")?.is_truthy()?),
+            "line_comment" => Node::LineComment(text("text")?),
+            "literal_lines" => Literal { lines: list(&object.getattr("lines")?, self::text)?, is_block: false }.into(),
+            "literal_block" => {
+                let lines = list(&object.getattr("lines")?, |line| Ok(Node::Line(self::text(line)?)))?;
+                // Not a block for cgen: as a body it is indented.
+                Literal { lines: Node::from(Block::new(lines)).lines(None), is_block: false }.into()
+            }
+            "initializer" => self.initializer(object)?.into(),
+            "inline_initializer" => self.inline_initializer(object)?,
+            "array_initializer" => {
+                let declarator = self.printed(&object.getattr("vdecl")?)?;
+                ArrayInitializer::new(declarator, list(&object.getattr("data")?, expr)?).into()
+            }
+            "function_body" => Node::FunctionBody(FunctionBody {
+                declaration: self.printed(&object.getattr("fdecl")?)?,
+                body: self.attribute_node(object, "body")?,
+            }),
+            _ => return Err(PyTypeError::new_err(format!("{} has no text of its own; define generate", object.get_type()))),
+        })
+    }
+
+    fn initializer(&mut self, object: Any<'_, '_>) -> PyResult<Initializer> {
+        let value = attribute_expr(object, "data")?;
+        Ok(Initializer::new(self.declarator(&object.getattr("vdecl")?)?, value))
+    }
+
+    /// Without any semicolon at the end of a line.
+    fn inline_initializer(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
+        let lines = Node::from(self.initializer(object)?).lines(None);
+        let cut = |line: String| line.strip_suffix(';').map(str::to_owned).unwrap_or(line);
+        Ok(Literal { lines: lines.into_iter().map(cut).collect(), is_block: false }.into())
+    }
+
+    /// A declarator by its pair of type and name.
+    fn declarator(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
+        self.deeper(|walk| {
+            let own = walk.is_ours(object, &walk.bases.declarator)?;
+            if own && keeps(object, "get_decl_pair", &walk.bases.get_decl_pair)? {
+                return walk.own_declarator(object);
+            }
+            if object.is_instance_of::<PyString>() || !object.hasattr("get_decl_pair")? {
+                return Ok(Declarator::Literal(vec![text(object)?], None, false));
+            }
+            let (lines, declarator) = object.call_method0("get_decl_pair")?.extract()?;
+            Ok(Declarator::Literal(lines, declarator, false))
+        })
+    }
+
+    /// A declarator by the lines it prints, as it stands alone or as a member.
+    fn printed(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
+        if !self.is_ours(object, &self.bases.generable)? {
+            let foreign = object.hasattr("generate")?;
+            let lines = if foreign { generated_without_semicolon(object)? } else { vec![text(object)?] };
+            return Ok(Declarator::Literal(lines, None, false));
+        }
+        let own = self.is_ours(object, &self.bases.declarator)?;
+        if own && keeps(object, "generate", &self.bases.generate)? {
+            return self.declarator(object);
+        }
+        Ok(Declarator::Literal(generated_without_semicolon(object)?, None, false))
+    }
+
+    fn member(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
+        let own = self.is_ours(object, &self.bases.declarator)?;
+        if own && keeps(object, "generate", &self.bases.generate)? {
+            return self.declarator(object);
+        }
+        Ok(Declarator::Literal(self.node(object)?.lines(None), None, true))
+    }
+
+    fn parameter(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
+        let own = self.is_ours(object, &self.bases.declarator)?;
+        if own && keeps(object, "inline", &self.bases.inline)? {
+            return self.declarator(object);
+        }
+        let line = if object.hasattr("inline")? { text(&object.call_method0("inline")?)? } else { text(object)? };
+        Ok(Declarator::Literal(vec![line], None, false))
+    }
+
+    fn wrapped(&mut self, object: Any<'_, '_>, wrapper: Wrapper) -> PyResult<Declarator> {
+        Ok(self.declarator(&object.getattr("subdecl")?)?.wrapped(wrapper))
+    }
+
+    fn own_declarator(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
+        let kind = kind_of(object)?;
+        let text = |name: &str| attribute_text(object, name);
+        let bytes = || attribute_expr(object, "align_bytes");
+        let dims = || list(&object.getattr("dim")?, expr);
+        let wrapper = match kind.as_str() {
+            "pod" => return Ok(Declarator::pod(dtype_of(&object.getattr("dtype")?)?, text("name")?)),
+            "value" => return Ok(Declarator::value(text("typename")?, text("name")?)),
+            "cl_vector" => {
+                let element = super::cgen_cltype(Some(object.getattr("dtype")?))?;
+                return Ok(Declarator::value(format!("{element}{}", text("count")?), text("name")?));
+            }
+            "function" => {
+                let parameters = list(&object.getattr("arg_decls")?, |p| self.parameter(p))?;
+                return Ok(self.declarator(&object.getattr("subdecl")?)?.function(parameters));
+            }
+            "struct" => return self.structure(object),
+            "template" => return Ok(self.printed(&object.getattr("subdecl")?)?.template(text("template_spec")?)),
+            "nested" => return self.declarator(&object.getattr("subdecl")?),
+            "specifier" => Wrapper::Specifier(text("spec")? + &text("sep")?),
+            "const" => Wrapper::Const,
+            "volatile" => Wrapper::Volatile,
+            "pointer" => Wrapper::Pointer,
+            "restrict_pointer" => Wrapper::RestrictPointer,
+            "reference" => Wrapper::Reference,
+            "maybe_unused" => Wrapper::MaybeUnused,
+            "template_specializer" => Wrapper::TemplateArguments(text("specializer")?),
+            "aligned" => Wrapper::Aligned(bytes()?),
+            "align_value" => Wrapper::AlignValue(bytes()?),
+            "array" => Wrapper::Array(optional(object.getattr("count")?, expr)?),
+            "launch_bounds" => Wrapper::CudaLaunchBounds(
+                attribute_expr(object, "max_threads_per_block")?,
+                optional(object.getattr("min_blocks_per_mp")?, expr)?,
+            ),
+            // The order of cgen's text, in which type and declarator have changed places.
+            "vec_type_hint" => {
+                let after = format!("))) {}", text("type_str")?);
+                Wrapper::Around("__attribute__ ((vec_type_hint(".to_owned(), after)
+            }
+            "work_group_size_hint" => Wrapper::ClWorkGroupSizeHint(dims()?),
+            "required_work_group_size" => Wrapper::ClRequiredWorkGroupSize(dims()?),
+            _ => return Err(PyTypeError::new_err(format!("{} has no text; define get_decl_pair", object.get_type()))),
+        };
+        self.wrapped(object, wrapper)
+    }
+
+    fn structure(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
+        Ok(Declarator::Struct(Struct {
+            name: optional(object.getattr("tpname")?, text)?,
+            fields: list(&object.getattr("fields")?, |field| self.member(field))?,
+            declarator: optional(object.getattr("declname")?, text)?,
+            pad_bytes: object.getattr("pad_bytes")?.extract()?,
+            attributes: text(&object.call_method0("struct_attributes")?)?,
+        }))
+    }
+}
+
+fn generated_without_semicolon(object: Any<'_, '_>) -> PyResult<Vec<String>> {
+    list(&object.call_method1("generate", (false,))?, text)
+}
+
+fn kind_of(object: Any<'_, '_>) -> PyResult<String> {
+    object.getattr("_kind")?.extract()
+}
+
+/// Whether an object of any package stands as a block where cgen asks: `Block` and what derives from it.
+fn is_block(object: Any<'_, '_>) -> PyResult<bool> {
+    let names_block = |class: Bound<'_, PyAny>| -> PyResult<bool> {
+        let module: String = class.getattr("__module__")?.extract()?;
+        Ok(class.getattr("__name__")?.eq("Block")? && (module == "cgen" || module.starts_with("rtcg.cgen")))
+    };
+    let classes: Vec<_> = object.get_type().mro().iter().collect();
+    Ok(classes.into_iter().map(names_block).collect::<PyResult<Vec<_>>>()?.contains(&true))
+}
+
+fn walk<T>(py: Python<'_>, take: impl FnOnce(&mut Walk<'_>) -> PyResult<T>) -> PyResult<T> {
+    take(&mut Walk { bases: bases(py)?, depth: 0 })
+}
+
+/// The lines that a node of `rtcg.cgen` generates.
+#[pyfunction]
+pub(crate) fn cgen_lines(node: &Bound<'_, PyAny>, with_semicolon: Option<bool>) -> PyResult<Vec<String>> {
+    Ok(walk(node.py(), |w| w.own_node(node))?.lines(with_semicolon))
+}
+
+/// The text of a node, without white space at the ends of lines.
+#[pyfunction]
+pub(crate) fn cgen_text(node: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(walk(node.py(), |w| w.node(node))?.text())
+}
+
+/// Lines of the type, and the declarator.
+#[pyfunction]
+pub(crate) fn cgen_declarator(declarator: &Bound<'_, PyAny>) -> PyResult<(Vec<String>, Option<String>)> {
+    Ok(walk(declarator.py(), |w| w.own_declarator(declarator))?.pair())
+}

@@ -1,0 +1,338 @@
+"""Statements, preprocessor lines, comments and blocks."""
+
+import hashlib
+
+from rtcg._native import cgen_literal_lines
+from rtcg.cgen._base import Generable
+from rtcg.cgen._declarators import Const
+
+
+def _require_node(name, value):
+    if not hasattr(value, "generate") and type(value).__name__ not in ("Expr", "Var"):
+        raise TypeError(f"{name} is {value!r}, expected a node; Line and Statement make nodes of text")
+
+
+class If(Generable):
+    _kind = "if"
+    mapper_method = "map_if"
+
+    def __init__(self, condition, then_, else_=None):
+        _require_node("then_", then_)
+        if else_ is not None:
+            _require_node("else_", else_)
+        self.condition = condition
+        self.then_ = then_
+        self.else_ = else_
+
+
+class Loop(Generable):
+    """A body between the lines of `intro_line` and `outro_line`, which subclasses define."""
+
+    _kind = "loop"
+
+    def __init__(self, body):
+        self.body = body
+
+    def intro_line(self):
+        raise NotImplementedError(f"{type(self).__name__} has no intro_line")
+
+    def outro_line(self):
+        return None
+
+
+class CustomLoop(Loop):
+    mapper_method = "map_custom_loop"
+
+    def __init__(self, intro_line, body, outro_line=None):
+        super().__init__(body)
+        self.intro_line_ = intro_line
+        self.outro_line_ = outro_line
+
+    def intro_line(self):
+        return self.intro_line_
+
+    def outro_line(self):
+        return self.outro_line_
+
+
+class While(Loop):
+    mapper_method = "map_while"
+
+    def __init__(self, condition, body):
+        super().__init__(body)
+        self.condition = condition
+
+    def intro_line(self):
+        return f"while ({self.condition})"
+
+
+class For(Loop):
+    mapper_method = "map_for"
+
+    def __init__(self, start, condition, update, body):
+        super().__init__(body)
+        self.start = start
+        self.condition = condition
+        self.update = update
+
+    def intro_line(self):
+        return f"for ({self.start}; {self.condition}; {self.update})"
+
+
+class DoWhile(Loop):
+    mapper_method = "map_do_while"
+
+    def __init__(self, condition, body):
+        super().__init__(body)
+        self.condition = condition
+
+    def intro_line(self):
+        return "do"
+
+    def outro_line(self):
+        return f"while ({self.condition});"
+
+
+def make_multiple_ifs(conditions_and_blocks, base=None):
+    """A chain of ``else if``. `base` is the last ``else``; ``"last"`` makes it of the last pair's block."""
+    pairs = list(conditions_and_blocks)
+    if isinstance(base, str):
+        if base != "last":
+            raise ValueError(f"base is {base!r}, expected a node, None or 'last'")
+        if not pairs:
+            raise ValueError("base is 'last' and there are no conditions")
+        base = pairs.pop()[1]
+    for condition, block in reversed(pairs):
+        base = If(Line(condition) if isinstance(condition, str) else condition, block, base)
+    return base
+
+
+class Define(Generable):
+    _kind = "define"
+    mapper_method = "map_define"
+
+    def __init__(self, symbol, value):
+        self.symbol = symbol
+        self.value = value
+
+
+class Include(Generable):
+    _kind = "include"
+    mapper_method = "map_include"
+
+    def __init__(self, filename, system=True):
+        self.filename = filename
+        self.system = system
+
+
+class Pragma(Generable):
+    _kind = "pragma"
+    mapper_method = "map_pragma"
+
+    def __init__(self, value):
+        self.value = value
+
+
+class Statement(Generable):
+    _kind = "statement"
+    mapper_method = "map_statement"
+
+    def __init__(self, text):
+        self.text = text
+
+
+class ExpressionStatement(Generable):
+    _kind = "expression_statement"
+    mapper_method = "map_expression_statement"
+
+    def __init__(self, expr):
+        self.expr = expr
+
+
+class Assign(Generable):
+    _kind = "assign"
+    mapper_method = "map_assignment"
+
+    def __init__(self, lvalue, rvalue):
+        self.lvalue = lvalue
+        self.rvalue = rvalue
+
+
+class Line(Generable):
+    _kind = "line"
+    mapper_method = "map_line"
+
+    def __init__(self, text=""):
+        self.text = text
+
+
+class Comment(Generable):
+    _kind = "comment"
+    mapper_method = "map_comment"
+
+    def __init__(self, text, skip_space=False):
+        self.text = text
+        self.fmt_str = "/*{comment}*/" if skip_space else "/* {comment} */"
+
+    def _comment(self):
+        return self.fmt_str.format(comment=self.text)
+
+
+class MultilineComment(Generable):
+    _kind = "multiline_comment"
+    mapper_method = "map_multiline_comment"
+
+    def __init__(self, text, skip_space=False):
+        self.text = text
+        self.skip_space = skip_space
+
+
+class LineComment(Generable):
+    _kind = "line_comment"
+    mapper_method = "map_line_comment"
+
+    def __init__(self, text):
+        if "\n" in text:
+            raise ValueError(f"text is {text!r}, expected one line; MultilineComment takes several")
+        self.text = text
+
+
+def add_comment(comment, stmt):
+    """`stmt` in a block with a comment and an empty line before it; `stmt` itself where `comment` is None."""
+    if comment is None:
+        return stmt
+    rest = stmt.contents if isinstance(stmt, Block) else [stmt]
+    return Block([Comment(comment), Line(), *rest])
+
+
+class Initializer(Generable):
+    """A declaration with a value."""
+
+    _kind = "initializer"
+    mapper_method = "map_initializer"
+
+    def __init__(self, vdecl, data):
+        self.vdecl = vdecl
+        self.data = data
+
+
+class InlineInitializer(Initializer):
+    """A declaration with a value as a ``for`` starts with it: without a semicolon."""
+
+    _kind = "inline_initializer"
+
+
+def Constant(vdecl, data):
+    """A constant with a value."""
+    return Initializer(Const(vdecl), data)
+
+
+class ArrayInitializer(Generable):
+    """A declaration of an array with its values."""
+
+    _kind = "array_initializer"
+    mapper_method = "map_array_initializer"
+
+    def __init__(self, vdecl, data):
+        self.vdecl = vdecl
+        self.data = tuple(data)
+
+
+class FunctionBody(Generable):
+    """A function with its body."""
+
+    _kind = "function_body"
+    mapper_method = "map_function_body"
+
+    def __init__(self, fdecl, body):
+        self.fdecl = fdecl
+        self.body = body
+
+
+class Block(Generable):
+    """Nodes in braces; items may be any objects with ``generate`` or ``str``."""
+
+    _kind = "block"
+    mapper_method = "map_block"
+
+    def __init__(self, contents=None):
+        self.contents = list(getattr(contents, "contents", contents) or ())
+
+    def append(self, data):
+        self.contents.append(data)
+
+    def extend(self, data):
+        self.contents.extend(data)
+
+    def insert(self, i, data):
+        self.contents.insert(i, data)
+
+    def extend_log_block(self, descr, data):
+        """Adds nodes under a comment, and an empty line."""
+        self.contents += [Comment(descr), *data, Line()]
+
+
+def block_if_necessary(contents):
+    """One node alone as it is, several as a block."""
+    return contents[0] if len(contents) == 1 else Block(contents)
+
+
+class LiteralLines(Generable):
+    """Text of several lines that starts with a line break, without the indentation of its first line."""
+
+    _kind = "literal_lines"
+    mapper_method = "map_literal_lines"
+
+    def __init__(self, text):
+        self.lines = cgen_literal_lines(text)
+
+
+class LiteralBlock(LiteralLines):
+    """The same in braces."""
+
+    _kind = "literal_block"
+    mapper_method = "map_literal_block"
+
+
+class Collection(Block):
+    """Nodes one after another."""
+
+    _kind = "collection"
+
+
+Module = Collection
+
+
+def _conditional_lines(directive, condition, lines, else_lines):
+    otherwise = list(else_lines)
+    if otherwise:
+        otherwise.insert(0, Line("#else"))
+    return [Line(f"#{directive} {condition}"), *lines, *otherwise, Line("#endif")]
+
+
+class IfDef(Module):
+    """Nodes for the case that a macro is defined, and others for the case that it is not."""
+
+    mapper_method = "map_ifdef"
+
+    def __init__(self, condition, iflines, elselines):
+        super().__init__(_conditional_lines("ifdef", condition, iflines, elselines))
+
+
+class IfNDef(Module):
+    """Nodes for the case that a macro is not defined, and others for the case that it is."""
+
+    mapper_method = "map_ifndef"
+
+    def __init__(self, condition, ifndeflines, elselines):
+        super().__init__(_conditional_lines("ifndef", condition, ifndeflines, elselines))
+
+
+class PrivateNamespace(Block):
+    """Nodes in a namespace named after their text, which is used at once."""
+
+    _kind = "private_namespace"
+
+    def get_namespace_name(self):
+        lines = (line for item in self.contents for line in Collection([item]).generate())
+        return f"private_namespace_{hashlib.md5(''.join(lines).encode(), usedforsecurity=False).hexdigest()}"

@@ -1,0 +1,116 @@
+"""Declarators of OpenCL C."""
+
+import numpy as np
+
+from rtcg._native import cgen_cltype as dtype_to_cltype
+from rtcg.cgen._base import Declarator
+from rtcg.cgen._declarators import DeclSpecifier, NestedDeclarator, Value
+
+__all__ = [
+    "CLConstant",
+    "CLGlobal",
+    "CLImage",
+    "CLKernel",
+    "CLLocal",
+    "CLRequiredWorkGroupSize",
+    "CLVecTypeHint",
+    "CLVectorPOD",
+    "CLWorkGroupSizeHint",
+    "dtype_to_cltype",
+]
+
+
+class CLKernel(DeclSpecifier):
+    mapper_method = "map_cl_kernel"
+
+    def __init__(self, subdecl):
+        super().__init__(subdecl, "__kernel")
+
+
+class CLConstant(DeclSpecifier):
+    mapper_method = "map_cl_constant"
+
+    def __init__(self, subdecl):
+        super().__init__(subdecl, "__constant")
+
+
+class CLLocal(DeclSpecifier):
+    mapper_method = "map_cl_local"
+
+    def __init__(self, subdecl):
+        super().__init__(subdecl, "__local")
+
+
+class CLGlobal(DeclSpecifier):
+    mapper_method = "map_cl_global"
+
+    def __init__(self, subdecl):
+        super().__init__(subdecl, "__global")
+
+
+class CLImage(Value):
+    """An image of `dims` dimensions; `mode` is ``"r"`` or ``"w"``."""
+
+    mapper_method = "map_cl_image"
+
+    def __init__(self, dims, mode, name):
+        if mode not in ("r", "w"):
+            raise ValueError(f"mode is {mode!r}, expected 'r' or 'w'")
+        super().__init__(f"__{'read' if mode == 'r' else 'write'}_only image{dims}d_t", name)
+
+
+class CLVecTypeHint(NestedDeclarator):
+    """The hint of a vector type: `dtype` and `count`, or its name `type_str`."""
+
+    _kind = "vec_type_hint"
+    mapper_method = "map_cl_vec_type_hint"
+
+    def __init__(self, subdecl, dtype=None, count=None, type_str=None):
+        if (dtype is None) != (count is None):
+            raise ValueError(f"dtype is {dtype!r} and count is {count!r}, expected both or neither")
+        if (dtype is None) == (type_str is None):
+            raise ValueError(f"dtype is {dtype!r} and type_str is {type_str!r}, expected exactly one of them")
+        super().__init__(subdecl)
+        self.dtype = np.dtype(dtype)
+        self.count = count
+        self.type_str = f"{dtype_to_cltype(dtype)}{count}" if type_str is None else type_str
+
+
+class _WorkGroupSize(NestedDeclarator):
+    def __init__(self, dim, subdecl):
+        super().__init__(subdecl)
+        self.dim = (*dim, *(1,) * (3 - len(dim)))
+
+
+class CLWorkGroupSizeHint(_WorkGroupSize):
+    _kind = "work_group_size_hint"
+    mapper_method = "map_cl_workgroup_size_hint"
+
+
+class CLRequiredWorkGroupSize(_WorkGroupSize):
+    _kind = "required_work_group_size"
+    mapper_method = "map_cl_required_wokgroup_size"
+
+
+class CLVectorPOD(Declarator):
+    """A variable of a vector type."""
+
+    _kind = "cl_vector"
+    mapper_method = "map_cl_vector_pod"
+
+    def __init__(self, dtype, count, name):
+        self.dtype = np.dtype(dtype)
+        self.count = count
+        self.name = name
+
+    def struct_maker_code(self, data):
+        return data
+
+    def struct_format(self):
+        return f"{self.count}{self.dtype.char}"
+
+    def alignment_requirement(self):
+        return self.count * self.dtype.itemsize
+
+    def default_value(self):
+        return [0] * self.count
