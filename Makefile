@@ -15,7 +15,7 @@ export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := 1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h' -o -name '*.cuh') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python distributions -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help array-api libcuda compat demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test gpu-bench gpu-soak soak wheel release notices fuzz clean
+.PHONY: help array-api libcuda compat demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench gpu-soak soak wheel release notices fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
@@ -175,6 +175,13 @@ soak: $(VENV)/.built
 gpu-soak: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
 # A kernel's parameters end where the driver reports an error; the soak itself notices all that are none.
 	compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 1 $(GPU_PYTHON) tests/soak.py --seconds 60
+
+# Search strategies on recorded spaces, with Kernel Tuner beside them: make bench-tuning DATA=folder.
+bench-tuning:
+	@test -n "$(DATA)" || { echo "bench-tuning needs DATA=, a folder with Kernel Tuner's cache files"; exit 2; }
+	test -d target/kernel-tuner || python3 -m venv target/kernel-tuner
+	target/kernel-tuner/bin/pip install -q kernel-tuner==1.5.0
+	target/kernel-tuner/bin/python benches/tuning.py $(DATA)
 
 gpu-bench: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
 	$(GPU_PYTHON) benches/launches.py
