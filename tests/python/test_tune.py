@@ -370,3 +370,73 @@ def test_an_interrupt_keeps_the_best_so_far(tmp_path):
         process.send_signal(signal.SIGINT)
         rest = process.stdout.read()
     assert rest.splitlines()[-1] == "ended interrupted True True"
+
+
+# -- Kernel Tuner's interface --------------------------------------------------------------------
+
+VECTOR_ADD = """
+__global__ void vector_add(float *c, float *a, float *b, int n) {
+  int i = blockIdx.x * block_size_x + threadIdx.x;
+#if block_size_x == 96
+  if (i < n - 1)
+#else
+  if (i < n)
+#endif
+    c[i] = a[i] + b[i];
+}
+"""
+
+
+def vector_add_arguments(n=5000):
+    random = np.random.default_rng(0)
+    a, b = random.random(n, np.float32), random.random(n, np.float32)
+    return [np.zeros_like(a), a, b, np.int32(n)], [a + b, None, None, None]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="candidates run in another process on POSIX systems only")
+def test_scripts_for_kernel_tuner_run(context, tmp_path):
+    arguments, answer = vector_add_arguments()
+    settings = {"block_size_x": [32, 64, 96, 128, 256]}
+    cache = tmp_path / "vector_add.json"
+    common = {"restrictions": ["block_size_x <= 128"], "answer": answer, "cache": cache, "quiet": True}
+    metrics = {"GB/s": lambda result: 12 * 5000 / result["time"] / 1e6, "twice": "2 * time"}
+    results, env = tune.tune_kernel("vector_add", VECTOR_ADD, 5000, arguments, settings, metrics=metrics, **common)
+    assert sorted(result["block_size_x"] for result in results) == [32, 64, 96, 128]
+    failed = [result for result in results if result["time"] == "RuntimeFailedConfig"]
+    assert [result["block_size_x"] for result in failed] == [96] and "are wrong" in failed[0]["error"]
+    good = [result for result in results if result not in failed]
+    assert all(result["twice"] == 2 * result["time"] and result["GB/s"] > 0 for result in good)
+    assert env["device_name"] == context.get_device().name()
+    again, _ = tune.tune_kernel("vector_add", VECTOR_ADD, 5000, arguments, settings, **common)
+    times = lambda rows: {row["block_size_x"]: row["time"] for row in rows}  # noqa: E731
+    assert times(again).pop(96) == "RuntimeFailedConfig"
+    kept = {size: time for size, time in times(again).items() if size != 96}
+    assert kept == pytest.approx(times(good)), "nothing is measured twice"
+    simulated, env = tune.tune_kernel(
+        "vector_add", "", 5000, [], settings, restrictions=common["restrictions"], cache=cache, simulation_mode=True,
+        strategy="genetic_algorithm", strategy_options={"max_fevals": 4}, quiet=True,
+    )  # fmt: skip
+    assert times(simulated) == times(again) and env["device_name"] == "simulation"
+    with pytest.raises(ValueError, match="lang is 'OpenCL'"):
+        tune.tune_kernel("vector_add", VECTOR_ADD, 5000, arguments, settings, lang="OpenCL")
+    with pytest.raises(ValueError, match="has the parameters"):
+        tune.tune_kernel("vector_add", VECTOR_ADD, 5000, arguments, {"bx": [1]}, cache=cache)
+
+
+def test_what_the_command_line_shows(context, tmp_path):
+    kernel = smooth_kernel()
+    out, image, _ = arrays()
+    kernel.tune(out, image, 150, 70, budget="3 evaluations", progress=False)
+    run = lambda *arguments: subprocess.run(  # noqa: E731
+        [sys.executable, "-m", "rtcg", "tune", *arguments], capture_output=True, text=True
+    )
+    assert "smooth (" in run("show").stdout and "4 results, 0 failures" in run("show", "smooth").stdout
+    file = tmp_path / "exported.json"
+    assert run("export", str(file)).stdout == f"4 results written to {file}\n"
+    other = str(tmp_path / "other")
+    assert "4 results added" in run("--folder", other, "import", str(file)).stdout
+    assert "0 results added" in run("merge", other).stdout
+    assert "2 results dropped" in run("--folder", other, "prune", "--keep", "1").stdout
+    file.write_text("{}")
+    failed = run("import", str(file))
+    assert failed.returncode == 1 and "is no export of results" in failed.stderr

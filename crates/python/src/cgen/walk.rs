@@ -63,7 +63,10 @@ fn attribute_expr(object: Any<'_, '_>, name: &str) -> PyResult<Expr> {
     expr(&object.getattr(name)?)
 }
 
-fn optional<'py, T>(object: Bound<'py, PyAny>, convert: impl FnOnce(Any<'_, 'py>) -> PyResult<T>) -> PyResult<Option<T>> {
+fn optional<'py, T>(
+    object: Bound<'py, PyAny>,
+    convert: impl FnOnce(Any<'_, 'py>) -> PyResult<T>,
+) -> PyResult<Option<T>> {
     if object.is_none() { Ok(None) } else { convert(&object).map(Some) }
 }
 
@@ -184,7 +187,12 @@ impl Walk<'_> {
                 declaration: self.printed(&object.getattr("fdecl")?)?,
                 body: self.attribute_node(object, "body")?,
             }),
-            _ => return Err(PyTypeError::new_err(format!("{} has no text of its own; define generate", object.get_type()))),
+            _ => {
+                return Err(PyTypeError::new_err(format!(
+                    "{} has no text of its own; define generate",
+                    object.get_type()
+                )));
+            }
         })
     }
 

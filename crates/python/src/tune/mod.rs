@@ -1,5 +1,6 @@
 //! `rtcg.tune`: what tuning needs from the core.
 
+mod kernel_tuner;
 mod space;
 mod store;
 mod tuned_call;
@@ -16,6 +17,8 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<store::PyKernelKey>()?;
     m.add_class::<store::PyStore>()?;
     m.add_class::<store::PyRecords>()?;
+    m.add_function(wrap_pyfunction!(kernel_tuner::read_kernel_tuner_cache, m)?)?;
+    m.add_function(wrap_pyfunction!(kernel_tuner::write_kernel_tuner_cache, m)?)?;
     m.add_function(wrap_pyfunction!(store::default_results_folder, m)?)?;
     m.add_function(wrap_pyfunction!(space::parse_budget, m)?)?;
     m.add_function(wrap_pyfunction!(tuner::run_tuner, m)?)?;

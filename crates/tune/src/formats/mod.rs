@@ -18,3 +18,11 @@ pub fn json_object(text: &str) -> Result<Map<String, Json>, SpaceError> {
 pub fn json_text(object: &Map<String, Json>) -> String {
     Json::Object(object.clone()).to_string()
 }
+
+/// Any JSON value from its text.
+///
+/// # Errors
+/// When the text is none.
+pub fn json_from_text(text: &str) -> Result<Json, SpaceError> {
+    serde_json::from_str(text).map_err(|error| SpaceError(format!("expected JSON: {error}")))
+}

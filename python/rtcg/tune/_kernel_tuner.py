@@ -1,0 +1,297 @@
+"""Kernel Tuner's function ``tune_kernel``, with its arguments and results, over searches of this package."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+
+from rtcg import _native
+from rtcg.tune._callables import search
+from rtcg.tune._kernel import Kernel
+from rtcg.tune._run import run_search
+from rtcg.tune._runner import CandidateError
+from rtcg.tune._space import STRATEGIES, Space
+
+#: Kernel Tuner's strategies by the nearest of ours.
+_STRATEGY_NAMES = {
+    None: "exhaustive", "brute_force": "exhaustive", "random_sample": "random", "genetic_algorithm": "genetic",
+    "simulated_annealing": "annealing", "dual_annealing": "annealing", "mls": "local", "greedy_mls": "local",
+    "ordered_greedy_mls": "local", "greedy_ils": "local", "basinhopping": "local", "minimize": "local",
+}  # fmt: skip
+_FAILURE_NAMES = {"compile": "CompilationFailedConfig", "constraints": "InvalidConfig"}
+
+
+def tune_kernel(
+    kernel_name, kernel_source, problem_size, arguments, tune_params, grid_div_x=None, grid_div_y=None,
+    grid_div_z=None, restrictions=None, answer=None, atol=1e-6, verify=None, verbose=False, lang=None, device=0,
+    compiler_options=None, iterations=7, block_size_names=None, quiet=False, strategy=None, strategy_options=None,
+    cache=None, metrics=None, simulation_mode=False, observers=None, objective="time",
+    objective_higher_is_better=None,
+):  # fmt: skip
+    """Tune a kernel with Kernel Tuner's arguments; return its ``(results, env)``.
+
+    Parameters
+    ----------
+    kernel_name : str
+    kernel_source : str, path or callable
+        Source, the path of a file with it, or a function of a configuration that returns it. Parameters are macros.
+    problem_size : int, str, callable or tuple of these
+        What the grid is computed from. An expression may name parameters.
+    arguments : list
+        NumPy arrays and scalars, in the kernel's order.
+    tune_params : dict
+        The values of each parameter.
+    grid_div_x, grid_div_y, grid_div_z : list of str, optional
+        Expressions whose product divides the problem size; by default the block's size.
+    restrictions : list of str or callable, optional
+        What configurations must fulfil.
+    answer : list, optional
+        The expected contents of each argument; None for those that are not compared.
+    atol : float
+        Absolute tolerance of the comparison.
+    verify : callable, optional
+        ``verify(answer, result, atol)`` compares in place of the default.
+    strategy : str, optional
+        One of ours or of Kernel Tuner's, of which the nearest of ours is taken; all configurations without one.
+    strategy_options : dict, optional
+        ``max_fevals``, ``time_limit`` (seconds) and ``seed``.
+    cache : path, optional
+        A cache file: what it has is not measured again, and the results are written to it.
+    metrics : dict, optional
+        Names with expressions or functions of a result.
+    simulation_mode : bool
+        Take all measurements from the cache file.
+    observers : list of callable, optional
+        ``observer(config, trial)`` returns a dictionary with more columns.
+    objective : str
+        What is minimised, or maximised with `objective_higher_is_better`: ``"time"`` or a metric.
+    iterations : int
+        Windows that are measured of each configuration.
+    lang, device, verbose, quiet
+        CUDA in the current context's device; `quiet` shows no progress.
+
+    Returns
+    -------
+    results : list of dict
+        A dictionary for each configuration: parameters, ``time`` and ``times`` in milliseconds, metrics. ``time`` of a
+        failure is its name.
+    env : dict
+        ``device_name`` and versions.
+
+    Raises
+    ------
+    ValueError
+        When `lang` is not CUDA, or an argument is wrong.
+    """
+    if lang not in (None, "CUDA", "Cupy", "cupy", "NVCUDA"):
+        raise ValueError(f"lang is {lang!r}; expected 'CUDA'")
+    space = Space(**tune_params).require(*_as_list(restrictions))
+    known = _read_cache(cache, space)
+    options = dict(strategy_options or {})
+    limits = [f"{options['max_fevals']} evaluations"] if "max_fevals" in options else []
+    limits += [f"{options['time_limit']} s"] if "time_limit" in options else []
+    shared = {
+        "budget": ", ".join(limits) or None, "strategy": _strategy(strategy), "seed": options.get("seed", 0),
+        "progress": False if quiet else None, "observers": observers or (),
+    }  # fmt: skip
+    if simulation_mode:
+        if cache is None:
+            raise ValueError("simulation_mode needs cache=, the file that the measurements are taken from")
+        report = search(space, lambda **config: _recorded(known, config), **shared)
+        device_name = "simulation"
+    else:
+        from rtcg.driver import Context
+
+        kernel = _make_kernel(kernel_name, kernel_source, space, problem_size, compiler_options, block_size_names,
+                              (grid_div_x, grid_div_y, grid_div_z))  # fmt: skip
+        report = _tune(kernel, arguments, answer, atol, verify, known, iterations, shared)
+        device_name = Context.get_device().name()
+    results = [_result(trial, metrics or {}) for trial in report.trials]
+    if objective != "time":
+        results.sort(key=lambda result: _order(result, objective, objective_higher_is_better))
+    if cache is not None and not simulation_mode:
+        _write_cache(cache, device_name, kernel_name, problem_size, tune_params, report, known)
+    return results, {"device_name": device_name, "rtcg_version": _native.__version__}
+
+
+def _strategy(strategy):
+    return strategy if strategy in STRATEGIES else _STRATEGY_NAMES.get(strategy, "auto")
+
+
+def _as_list(values):
+    if values is None:
+        return []
+    return [values] if isinstance(values, str) or callable(values) else list(values)
+
+
+def _make_kernel(name, source, space, problem_size, compiler_options, block_size_names, grid_divs):
+    if isinstance(source, (str, Path)) and not callable(source):
+        is_path = isinstance(source, Path) or ("\n" not in source and source.endswith((".cu", ".cuh", ".h")))
+        text = Path(source).read_text() if is_path else source
+    else:
+        text = lambda **config: _with_macros(source(config), config)  # noqa: E731
+    names = list(block_size_names or ("block_size_x", "block_size_y", "block_size_z"))
+    block = [name if name in space.names else 1 for name in names[:3]]
+    sizes = problem_size if isinstance(problem_size, (tuple, list)) else (problem_size,)
+    geometry = [(size, div, names[axis]) for axis, (size, div) in enumerate(zip(sizes, grid_divs, strict=False))]
+    return _GridKernel(text, name, space, block, geometry, compiler_options)
+
+
+def _with_macros(source, config):
+    macros = "".join(
+        f"#define {name} {int(value) if isinstance(value, bool) else value}\n" for name, value in config.items()
+    )
+    return macros + str(source)
+
+
+class _GridKernel(Kernel):
+    """A kernel whose grid is the problem's size over divisors."""
+
+    def __init__(self, source, name, space, block, geometry, options):
+        from rtcg.compiler import DEFAULT_NVCC_FLAGS
+
+        options = [*DEFAULT_NVCC_FLAGS, *_as_list(options), "-Dkernel_tuner=1"]
+        super().__init__(source, name, space, block=block, grid=1, options=options)
+        self._divisions = geometry
+
+    def geometry(self, config, values):
+        block, _, shared = super().geometry(config, values)
+        grid = []
+        for size, divisors, default in self._divisions:
+            if callable(divisors):
+                divisor = divisors(config)
+            else:
+                parts = ([default] if default in config else []) if divisors is None else divisors
+                divisor = math.prod(int(_value(part, config)) for part in parts)
+            length = size(config) if callable(size) else _value(size, config)
+            grid.append(math.ceil(length / divisor))
+        return block, tuple(grid), shared
+
+
+def _value(part, config):
+    return _native.Expression(part)(config) if isinstance(part, str) else int(part)
+
+
+def _tune(kernel, arguments, answer, atol, verify, known, iterations, shared):
+    from rtcg.tune._worker import WorkerRunner
+
+    arguments = [np.asarray(argument) if isinstance(argument, list) else argument for argument in arguments]
+    arrays = {place for place, argument in enumerate(arguments) if isinstance(argument, np.ndarray) and argument.ndim}
+    written = arrays & (kernel._written(kernel._parameter_names(), arguments) if answer is None else arrays)
+    runner = WorkerRunner(arguments, written, timeout=30.0)
+    target = _AnswerTarget(kernel, runner, answer, atol, verify, sorted(written), known)
+    try:
+        return run_search(target, kernel.space, windows=iterations, finalists=0, **shared)
+    finally:
+        runner.close()
+
+
+class _AnswerTarget:
+    """A kernel that is compared with Kernel Tuner's `answer`; what is known is not measured again."""
+
+    def __init__(self, kernel, runner, answer, atol, verify, written, known):
+        from rtcg.tune._kernel import _KernelTarget
+
+        self._inner = _KernelTarget(kernel, runner, {})
+        self._runner, self._answer, self._atol, self._verify = runner, answer, atol, verify
+        self._written, self._known = written, known
+        self._found = None
+        runner.expect([None if answer is None or answer[place] is None else np.asarray(answer[place])
+                       for place in written], 0.0, atol)  # fmt: skip
+
+    def compile(self, config):
+        found = self._known.get(_key(config))
+        return found if found is not None else self._inner.compile(config)
+
+    def load(self, config, compiled):
+        self._found = compiled if isinstance(compiled, dict) else None
+        if self._found is None:
+            return self._inner.load(config, compiled)
+        if self._found["failure"]:
+            raise CandidateError(*self._found["failure"])
+        return None
+
+    def verify(self):
+        if self._found is not None or self._answer is None:
+            return
+        if self._verify is None:
+            self._inner.verify()
+            return
+        result = list(self._answer)
+        for place, array in zip(self._written, self._runner.run(), strict=True):
+            result[place] = array
+        if not self._verify(self._answer, result, self._atol):
+            raise CandidateError("correctness", "verify() refused the result")
+
+    def time(self, launches):
+        return self._found["score"] if self._found is not None else self._inner.time(launches)
+
+
+def _key(config):
+    return json.dumps(config, sort_keys=True, default=str)
+
+
+def _read_cache(cache, space):
+    """What a cache file knows, by configuration."""
+    if cache is None or not Path(cache).exists():
+        return {}
+    found = _native.read_kernel_tuner_cache(Path(cache).read_text(encoding="utf-8"))
+    names = [name for name, _ in found["parameters"]]
+    if set(names) != set(space.names):
+        raise ValueError(f"cache {str(cache)!r} has the parameters {names}; expected {list(space.names)}")
+    return {_key(entry["config"]): entry for entry in found["entries"]}
+
+
+def _recorded(known, config):
+    entry = known.get(_key(config))
+    if entry is None:
+        raise CandidateError("constraints", "the cache file does not have this configuration")
+    if entry["failure"]:
+        raise CandidateError(*entry["failure"])
+    return entry["score"]
+
+
+def _result(trial, metrics):
+    result = dict(trial["config"])
+    if trial["failure"] is None:
+        result["time"] = trial["score"] * 1e3
+        result["times"] = [sample * 1e3 for sample in trial["samples"]]
+    else:
+        result["time"] = _FAILURE_NAMES.get(trial["failure"][0], "RuntimeFailedConfig")
+        result["error"] = trial["failure"][1]
+    result["compile_time"] = trial["compile_seconds"] * 1e3
+    result["benchmark_time"] = trial["measure_seconds"] * 1e3
+    result |= trial.get("observed", {})
+    if trial["failure"] is None:
+        for name, metric in metrics.items():
+            result[name] = (
+                metric(result)
+                if callable(metric)
+                else _native.Expression(metric)(
+                    {key: value for key, value in result.items() if isinstance(value, (bool, int, float, str))}
+                )
+            )
+    return result
+
+
+def _order(result, objective, higher_is_better):
+    value = result.get(objective)
+    if not isinstance(value, (int, float)):
+        return math.inf
+    return -value if higher_is_better else value
+
+
+def _write_cache(cache, device_name, kernel_name, problem_size, tune_params, report, known):
+    """Write what was known and what was measured; the old file stays until the new one is complete."""
+    entries = known | {_key(trial["config"]): trial for trial in report.trials}
+    size = problem_size if isinstance(problem_size, (int, str)) else [
+        length if isinstance(length, (int, str)) else str(length) for length in np.atleast_1d(problem_size).tolist()
+    ]  # fmt: skip
+    parameters = [(name, list(values)) for name, values in tune_params.items()]
+    text = _native.write_kernel_tuner_cache(
+        device_name, kernel_name, json.dumps(size), parameters, "time", list(entries.values())
+    )
+    temporary = Path(f"{cache}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(cache)
