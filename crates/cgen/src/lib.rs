@@ -5,4 +5,5 @@
 pub mod dtype;
 pub mod expr;
 pub mod names;
+pub mod transform;
 pub mod tree;
