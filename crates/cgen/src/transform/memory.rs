@@ -4,7 +4,7 @@ use super::{Amount, Parameter, Result, Transformed, error, product, statement};
 use crate::dtype::Dtype;
 use crate::expr::{Expr, Kind, Number};
 use crate::names::fresh;
-use crate::tree::{Assign, Declarator, For, Node, Wrapper};
+use crate::tree::{Assign, Block, Declarator, For, Initializer, Node, Wrapper};
 
 /// What [`stage`] copies, and how.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct Stage {
     pub origin: Vec<Expr>,
     /// Elements from one row of the array to the next; for tiles of rows only.
     pub pitch: Option<Expr>,
-    /// Sizes of the array, beyond which the tile is zero. None: the tile lies inside.
+    /// Sizes of the array; what lies before its start or beyond them is zero in the tile. None: the tile lies inside.
     pub bounds: Option<Vec<Expr>>,
     /// Elements added to every row of the tile, so that its columns lie in different banks.
     pub pad: Amount,
@@ -41,17 +41,28 @@ impl Stage {
         Ok(dtype)
     }
 
-    /// The element of the array for a place in the tile; zero where that lies outside.
-    fn element(&self, place: &[Expr], dtype: Dtype) -> Expr {
-        let at: Vec<_> = self.origin.iter().zip(place).map(|(origin, p)| origin + p).collect();
+    /// Copies an element of the array to its place in the tile; zero where it lies outside of the array.
+    fn copy(&self, target: Expr, place: &[Expr], dtype: Dtype) -> Node {
+        let sums: Vec<_> = self.origin.iter().zip(place).map(|(origin, p)| origin + p).collect();
+        let Some(bounds) = &self.bounds else { return Assign::new(target, self.element(&sums)).into() };
+        // Signed and wide whatever the origin is, so that both ends can be compared.
+        let at: Vec<_> = sums.iter().map(|_| Expr::var(fresh("at"), Dtype::Int64)).collect();
+        let declare = |(at, sum): (&Expr, &Expr)| Initializer::new(Declarator::value("long long", at.to_string()), sum);
+        let inside = at.iter().zip(bounds).flat_map(|(at, bound)| [at.greater_equal(0), at.less(bound)]);
+        let value = match inside.reduce(|a, b| a.and(b)) {
+            Some(inside) => inside.conditional(self.element(&at), zero(dtype)),
+            None => self.element(&at),
+        };
+        let declarations = at.iter().zip(&sums).map(|pair| declare(pair).into());
+        Block::new(declarations.chain([Assign::new(target, value).into()])).into()
+    }
+
+    fn element(&self, at: &[Expr]) -> Expr {
         let index = match &self.pitch {
             Some(pitch) => &at[0] * pitch + &at[1],
             None => at[0].clone(),
         };
-        let element = self.array.clone().index(index);
-        let Some(bounds) = &self.bounds else { return element };
-        let inside = at.iter().zip(bounds).map(|(at, bound)| at.less(bound)).reduce(|a, b| a.and(b));
-        inside.map_or(element.clone(), |inside| inside.conditional(element, zero(dtype)))
+        self.array.clone().index(index)
     }
 }
 
@@ -93,7 +104,7 @@ pub fn stage(what: Stage) -> Result<Transformed> {
     let target = place.iter().fold(tile.clone(), |target, p| target.index(p));
     let (thread, n_threads) = threads();
     let count = sizes.iter().cloned().reduce(|a, b| product(a, &b)).unwrap_or(columns);
-    let copy = Assign::new(target, what.element(&place, dtype));
+    let copy = what.copy(target, &place, dtype);
     let copies = For::range(&element, thread, count, n_threads, copy);
     let parts = [declarator.cuda_shared().into(), copies.into(), statement("__syncthreads()")];
     Ok(Transformed { node: Node::Collection(parts.into()), parameters, value: Some(tile) })
@@ -176,14 +187,13 @@ mod tests {
     #[test]
     fn a_tile_is_declared_copied_and_waited_for() {
         let staged = stage(rows()).unwrap();
-        assert_eq!(
-            text(&staged.node, &["tile", "element"]),
-            "__shared__ float tile[T][8 + 1];\n\
-             for (int element = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); element < T * 8; \
-             element += blockDim.x * blockDim.y * blockDim.z)\n  \
-             tile[element / 8][element % 8] = y + element / 8 < h && x + element % 8 < w ? \
-             a[(y + element / 8) * w + (x + element % 8)] : 0.0f;\n__syncthreads();"
-        );
+        let text = text(&staged.node, &["tile", "element"]);
+        assert!(text.starts_with("__shared__ float tile[T][8 + 1];\nfor (int element = threadIdx.x + "), "{text}");
+        assert!(text.contains("element < T * 8; element += blockDim.x * blockDim.y * blockDim.z)\n{\n"), "{text}");
+        assert!(text.contains(" = y + element / 8;\n  long long at_"), "{text}");
+        assert!(text.ends_with(" : 0.0f;\n}\n__syncthreads();"), "{text}");
+        let inside = stage(Stage { bounds: None, ..rows() }).unwrap().node.source().unwrap();
+        assert!(inside.contains("= a[(y + element_"), "{inside}");
         assert_eq!(staged.parameters.len(), 1);
     }
 

@@ -49,9 +49,12 @@ fn number_of(object: &Bound<'_, PyAny>) -> PyResult<Option<(Number, Option<Dtype
         }
         if object.is_instance_of::<PyInt>() {
             let wide = |_| PyOverflowError::new_err(format!("{object} does not fit into 64 bits"));
-            return Ok(Some(Number::Int(object.extract::<i64>().map(i128::from).or_else(|_| {
-                object.extract::<u64>().map(i128::from).map_err(wide)
-            })?)));
+            return Ok(Some(Number::Int(
+                object
+                    .extract::<i64>()
+                    .map(i128::from)
+                    .or_else(|_| object.extract::<u64>().map(i128::from).map_err(wide))?,
+            )));
         }
         Ok(object.cast::<PyFloat>().ok().map(|value| Number::Float(value.value())))
     };
@@ -79,7 +82,7 @@ pub(crate) fn operand(object: &Bound<'_, PyAny>, beside: Option<Dtype>) -> PyRes
     Ok(Some(literal))
 }
 
-fn required(object: &Bound<'_, PyAny>, beside: Option<Dtype>) -> PyResult<Expr> {
+pub(crate) fn required(object: &Bound<'_, PyAny>, beside: Option<Dtype>) -> PyResult<Expr> {
     operand(object, beside)?.ok_or_else(|| {
         let class = object.get_type();
         PyTypeError::new_err(format!("expected an Expr, a number or text, got {object} of {class}"))

@@ -63,7 +63,10 @@ fn attribute_expr(object: Any<'_, '_>, name: &str) -> PyResult<Expr> {
     expr(&object.getattr(name)?)
 }
 
-fn optional<'py, T>(object: Bound<'py, PyAny>, convert: impl FnOnce(Any<'_, 'py>) -> PyResult<T>) -> PyResult<Option<T>> {
+fn optional<'py, T>(
+    object: Bound<'py, PyAny>,
+    convert: impl FnOnce(Any<'_, 'py>) -> PyResult<T>,
+) -> PyResult<Option<T>> {
     if object.is_none() { Ok(None) } else { convert(&object).map(Some) }
 }
 
@@ -184,7 +187,12 @@ impl Walk<'_> {
                 declaration: self.printed(&object.getattr("fdecl")?)?,
                 body: self.attribute_node(object, "body")?,
             }),
-            _ => return Err(PyTypeError::new_err(format!("{} has no text of its own; define generate", object.get_type()))),
+            _ => {
+                return Err(PyTypeError::new_err(format!(
+                    "{} has no text of its own; define generate",
+                    object.get_type()
+                )));
+            }
         })
     }
 
@@ -329,6 +337,11 @@ fn walk<T>(py: Python<'_>, take: impl FnOnce(&mut Walk<'_>) -> PyResult<T>) -> P
     take(&mut Walk { bases: bases(py)?, depth: 0 })
 }
 
+/// The node that any object is.
+pub(crate) fn node_of(object: Any<'_, '_>) -> PyResult<Node> {
+    walk(object.py(), |w| w.node(object))
+}
+
 /// The lines that a node of `rtcg.cgen` generates.
 #[pyfunction]
 pub(crate) fn cgen_lines(node: &Bound<'_, PyAny>, with_semicolon: Option<bool>) -> PyResult<Vec<String>> {
@@ -338,7 +351,7 @@ pub(crate) fn cgen_lines(node: &Bound<'_, PyAny>, with_semicolon: Option<bool>) 
 /// The text of a node, without white space at the ends of lines.
 #[pyfunction]
 pub(crate) fn cgen_text(node: &Bound<'_, PyAny>) -> PyResult<String> {
-    Ok(walk(node.py(), |w| w.node(node))?.text())
+    Ok(node_of(node)?.text())
 }
 
 /// Lines of the type, and the declarator.
