@@ -7,6 +7,7 @@ pub mod expr;
 pub mod names;
 mod source;
 pub mod template;
+pub mod transform;
 pub mod tree;
 
 pub use source::Source;

@@ -45,6 +45,11 @@ fn check_expr(expr: &Expr, path: &str) -> Checked {
     expr.malformed().map_or(Ok(()), |message| fail(path, message))
 }
 
+/// The parts of a `for` may be left out.
+fn check_optional(expr: &Expr, path: &str) -> Checked {
+    if expr.to_string().is_empty() { Ok(()) } else { check_expr(expr, path) }
+}
+
 fn check_nodes(nodes: &[Node], path: &str) -> Checked {
     nodes.iter().enumerate().try_for_each(|(i, node)| node.check(&format!("{path}[{i}]")))
 }
@@ -80,11 +85,11 @@ impl Node {
             }
             Self::For(node) => {
                 match &node.start {
-                    Start::Expr(expr) => check_expr(expr, &part("start"))?,
+                    Start::Expr(expr) => check_optional(expr, &part("start"))?,
                     Start::Declaration(init) => Self::from(init.clone()).check(&part("start"))?,
                 }
-                check_expr(&node.condition, &part("condition"))?;
-                check_expr(&node.update, &part("update"))?;
+                check_optional(&node.condition, &part("condition"))?;
+                check_optional(&node.update, &part("update"))?;
                 node.body.check_body(&part("body"))
             }
             Self::While(node) => {

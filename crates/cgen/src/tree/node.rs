@@ -204,6 +204,11 @@ impl For {
         Self { start: start.into(), condition: condition.into(), update: update.into(), body }
     }
 
+    /// The texts of start, condition and update.
+    pub fn head(&self) -> (String, String, String) {
+        (self.start.text(), self.condition.to_string(), self.update.to_string())
+    }
+
     /// `for (int name = first; name < end; name += step)`; a step of 1 is `++name`. `name` must be a variable.
     pub fn range(
         name: &Expr,

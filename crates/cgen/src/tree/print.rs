@@ -245,7 +245,7 @@ fn print_condition(p: &mut Printer, condition: &Expr) {
 }
 
 impl Start {
-    fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         match self {
             Self::Expr(expr) => expr.to_string(),
             Self::Declaration(initializer) => Node::from(initializer.clone()).lines(Some(false)).join("\n"),

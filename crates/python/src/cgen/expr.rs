@@ -82,7 +82,7 @@ pub(crate) fn operand(object: &Bound<'_, PyAny>, beside: Option<Dtype>) -> PyRes
     Ok(Some(literal))
 }
 
-fn required(object: &Bound<'_, PyAny>, beside: Option<Dtype>) -> PyResult<Expr> {
+pub(crate) fn required(object: &Bound<'_, PyAny>, beside: Option<Dtype>) -> PyResult<Expr> {
     operand(object, beside)?.ok_or_else(|| {
         let class = object.get_type();
         PyTypeError::new_err(format!("expected an Expr, a number or text, got {object} of {class}"))

@@ -1,6 +1,7 @@
 //! `rtcg.cgen`: expressions, and the text of trees whose nodes are Python objects.
 
 mod expr;
+mod transform;
 mod walk;
 
 use pyo3::exceptions::PyValueError;
@@ -66,6 +67,11 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(cgen_struct_layout, m)?,
         wrap_pyfunction!(cgen_literal_lines, m)?,
         wrap_pyfunction!(cgen_fresh, m)?,
+        wrap_pyfunction!(transform::cgen_split, m)?,
+        wrap_pyfunction!(transform::cgen_unroll, m)?,
+        wrap_pyfunction!(transform::cgen_stage, m)?,
+        wrap_pyfunction!(transform::cgen_vectorise, m)?,
+        wrap_pyfunction!(transform::cgen_double_buffer, m)?,
         wrap_pyfunction!(walk::cgen_lines, m)?,
         wrap_pyfunction!(walk::cgen_text, m)?,
         wrap_pyfunction!(walk::cgen_declarator, m)?,

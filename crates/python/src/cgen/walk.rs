@@ -337,6 +337,11 @@ fn walk<T>(py: Python<'_>, take: impl FnOnce(&mut Walk<'_>) -> PyResult<T>) -> P
     take(&mut Walk { bases: bases(py)?, depth: 0 })
 }
 
+/// The node that any object is.
+pub(crate) fn node_of(object: Any<'_, '_>) -> PyResult<Node> {
+    walk(object.py(), |w| w.node(object))
+}
+
 /// The lines that a node of `rtcg.cgen` generates.
 #[pyfunction]
 pub(crate) fn cgen_lines(node: &Bound<'_, PyAny>, with_semicolon: Option<bool>) -> PyResult<Vec<String>> {
@@ -346,7 +351,7 @@ pub(crate) fn cgen_lines(node: &Bound<'_, PyAny>, with_semicolon: Option<bool>) 
 /// The text of a node, without white space at the ends of lines.
 #[pyfunction]
 pub(crate) fn cgen_text(node: &Bound<'_, PyAny>) -> PyResult<String> {
-    Ok(walk(node.py(), |w| w.node(node))?.text())
+    Ok(node_of(node)?.text())
 }
 
 /// Lines of the type, and the declarator.

@@ -1,0 +1,123 @@
+"""Transformations of kernels that return trees.
+
+Where a number is asked for, the name of a tunable parameter may stand, or a pair of a name and its values. The tree
+then holds the name, which the program defines when it is compiled (``options=["-DTILE=8"]``), and the result's
+`parameters` has the names with the values to try, ready for a search space.
+"""
+
+from rtcg._native import cgen_double_buffer, cgen_split, cgen_stage, cgen_unroll, cgen_vectorise
+from rtcg.cgen._statements import Collection
+
+__all__ = ["Transformed", "double_buffer", "split", "stage", "unroll", "vectorise"]
+
+
+class Transformed(Collection):
+    """The statements that a transformation made; part of a tree like any other node.
+
+    Attributes
+    ----------
+    parameters : dict of str to list of int
+        Tunable parameters that the statements hold, with the values to try.
+    value : Expr or None
+        What the rest of the program reads: the tile in shared memory, or the array of loaded values.
+    """
+
+    def __init__(self, contents, parameters=None, value=None):
+        super().__init__(contents)
+        self.parameters = dict(parameters or {})
+        self.value = value
+
+
+def _transformed(made):
+    node, parameters, value = made
+    return Transformed(node.contents if type(node) is Collection else [node], parameters, value)
+
+
+def split(loop, n, remainder="guard", unroll=False):
+    """The loop in parts of `n` values: a loop over parts around a loop over the values of one.
+
+    Parameters
+    ----------
+    loop : For
+        Counts upwards: ``int i = first``; ``i < end`` or ``i <= end``; ``++i`` or ``i += step``. Its body must neither
+        change the variable nor hold ``break``; ``end + n * step`` must fit into the variable's type.
+    n : int or str or (str, list of int)
+        Values of a part.
+    remainder : {"guard", "slab", None}
+        What becomes of values that fill no whole part: every value is compared with the end; or whole parts go without
+        comparison and a loop behind them does the rest; or there are none, as the caller knows.
+    unroll : bool
+        Whether the inner loop is unrolled.
+
+    Raises
+    ------
+    ValueError
+        The loop is of another form, or `n` is not positive.
+    """
+    return _transformed(cgen_split(loop, n, remainder, unroll))
+
+
+def unroll(loop, n=None):
+    """The loop, a `For`, unrolled `n` times, or wholly without `n`."""
+    return _transformed(cgen_unroll(loop, n))
+
+
+def stage(array, tile, origin, pitch=None, bounds=None, pad=1):
+    """A tile of an array in shared memory, copied by all threads of the block.
+
+    The result declares the tile, copies it and waits at a barrier, which all threads must reach. Its `value` is the
+    tile, to be read as ``tile[row, column]`` or ``tile[column]``. Before the tile is staged again, the program needs a
+    barrier of its own.
+
+    Parameters
+    ----------
+    array : Var
+        Points to elements of its dtype.
+    tile : sequence of int, str or (str, list of int)
+        Sizes of the tile in elements: columns, or rows and columns.
+    origin : sequence of Expr, int or str
+        Where the tile starts in the array, by row and column.
+    pitch : Expr, int or str, optional
+        Elements from one row of the array to the next; needed for two sizes.
+    bounds : sequence of Expr, int or str, optional
+        Sizes of the array; what lies before its start or beyond them is zero in the tile. Without them the tile lies
+        inside.
+    pad : int or str or (str, list of int)
+        Elements added to every row of the tile, so that the elements of a column lie in different banks.
+    """
+    return _transformed(cgen_stage(array, tile, origin, pitch, bounds, pad))
+
+
+def vectorise(load, width):
+    """`width` values from an element ``array[index]`` on, in one access.
+
+    The result's `value` is an array of the values. The address must be a multiple of the bytes loaded.
+
+    Parameters
+    ----------
+    load : Expr
+        An element of a `Var` whose dtype has vectors in CUDA: integers, float32, float64.
+    width : {1, 2, 4} or str or (str, list of int)
+        Values loaded; at most 16 bytes.
+    """
+    return _transformed(cgen_vectorise(load, width))
+
+
+def double_buffer(loop, dtype, size, load, use, buffers=2):
+    """The loop over tiles, which loads the next tile while the present one is used.
+
+    Parameters
+    ----------
+    loop : For
+        Counts upwards as in `split`; its body is replaced. All threads of the block run it.
+    dtype : dtype-like
+        Type of the elements.
+    size : int, str or Expr
+        Elements of a buffer in shared memory; known when the program is compiled.
+    load, use : callable
+        ``load(i, buffer)`` and ``use(i, buffer)`` get the loop's value and a buffer as `Expr`, and return nodes that
+        copy a tile and work on it. Neither needs a barrier for the buffers.
+    buffers : {1, 2} or str or (str, list of int)
+        With one buffer the next tile is loaded after the present one was used.
+    """
+    return _transformed(cgen_double_buffer(loop, dtype, size, buffers, load, use))
