@@ -8,6 +8,7 @@
 mod access_pattern;
 mod array;
 mod blocking_regions;
+mod bounded_cache;
 mod call_cache;
 mod elementwise;
 mod error;
@@ -31,6 +32,7 @@ mod views;
 
 pub use array::GpuArray;
 pub use blocking_regions::{BlockingHook, blocking_region, lock_blocking, set_blocking_hook};
+pub use bounded_cache::{BoundedCache, CacheUse};
 pub use elementwise::{
     Arg, OpOptions, apply_elementwise, binary_with_power_shortcuts, can_cast_same_kind, result_type,
 };
@@ -42,7 +44,7 @@ pub use layout::{Layout, MAX_NDIM, Order, PythonTuple, Shape, Strides, broadcast
 pub use linalg::{IterationLimits, LeastSquares, MatrixNorm, SlogDet, Svd, Tolerance, Triangle};
 pub use reduce::{ReduceOptions, ReducedAxes, Statistic};
 pub use rtcg_codegen::array::{BoundsMode, Op, ReductionOp, ScanOp};
-pub use rtcg_codegen::{DType, DTypeKind, WeakScalar};
+pub use rtcg_codegen::{DType, DTypeKind, KernelSpec, WeakScalar};
 pub use runtime::{Allocator, ArrayBuffer, ArrayContext, DeviceInfo, DeviceRuntime, LaunchableKernel};
 pub use scalar::{Scalar, ScalarElement};
 pub use thread_flag::ThreadFlag;

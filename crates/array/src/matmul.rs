@@ -9,7 +9,7 @@ use crate::error::{ArrayError, Result};
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, MATMUL_BLOCK_SIDE, MATMUL_TILE_SIDE, MatmulSpec, SimpleMatmul};
+use rtcg_codegen::array::{MATMUL_BLOCK_SIDE, MATMUL_TILE_SIDE, SimpleMatmul};
 
 /// Rows that fill so little of a tall tile that the transposed product takes less time.
 const MAX_ROWS_TO_TRANSPOSE: usize = 16;
@@ -130,7 +130,7 @@ fn launch_without_split_k(
         )));
     }
     let kernel = SimpleMatmul { dtype: out.dtype(), unroll: ctx.device_info().vector_bytes as u8 };
-    let compiled = ctx.compiled_kernel(&ArrayKernel::Matmul(MatmulSpec::Simple(kernel)))?;
+    let compiled = ctx.compiled_kernel(&kernel)?;
     let columns = n.div_ceil(MATMUL_TILE_SIDE) as u32;
     compiled.launch(
         [columns, tiles(m), batches.min(65535) as u32],

@@ -11,7 +11,7 @@ use crate::layout::{Layout, Order, PythonTuple};
 use crate::runtime::{ArrayContext, DeviceInfo, LaunchableKernel};
 use crate::scalar::Scalar;
 use crate::views::normalize_axes;
-use rtcg_codegen::array::{ArrayKernel, Op, ReduceSpec, ReductionOp};
+use rtcg_codegen::array::{Op, ReduceSpec, ReductionOp};
 use rtcg_codegen::block_reduce::{REDUCE_THREADS, WorkPartition};
 use rtcg_codegen::{DType, WeakScalar};
 use smallvec::SmallVec;
@@ -549,7 +549,7 @@ fn launch_planned(
     let kept_operands: SmallVec<[usize; 4]> = std::iter::once(0).chain(present.iter().map(|k| k + 1)).collect();
     kept.push_dims(kernel.kept, &kept_operands, &mut args);
     reduced.push_dims(kernel.reduced, &present, &mut args);
-    let compiled = ctx.compiled_kernel(&ArrayKernel::Reduce(kernel))?;
+    let compiled = ctx.compiled_kernel(&kernel)?;
     plan.launch_kernel(&*compiled, &args)?;
     // Without elements there is no address to fill in.
     if job.mask.is_some() || job.x.size() == 0 {

@@ -1,11 +1,11 @@
 //! What an array needs from a device: memory, copies, compiled kernels.
 
 use crate::blocking_regions::lock_blocking;
+use crate::bounded_cache::{BoundedCache, CacheUse};
 use crate::call_cache::CallCache;
 use crate::error::{ArrayError, Result};
 use crate::fft::TableCache;
-use rtcg_codegen::array::{ArrayKernel, FusedSpec, FusedSteps, ReduceSpec};
-use rustc_hash::FxHashMap;
+use rtcg_codegen::KernelSpec;
 use std::any::Any;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -133,17 +133,15 @@ pub trait DeviceRuntime: Send + Sync {
     }
 }
 
-/// Compiled kernels by what they do.
-type KernelCache<K> = Mutex<FxHashMap<K, Arc<dyn LaunchableKernel>>>;
+/// Kernels that a context keeps loaded where nothing else is said.
+const DEFAULT_KERNEL_CAPACITY: usize = 1024;
 
 /// A runtime with the kernels that arrays have compiled so far.
 pub struct ArrayContext {
     runtime: Arc<dyn DeviceRuntime>,
     device_info: DeviceInfo,
     number: u64,
-    kernels: KernelCache<ArrayKernel>,
-    fused: KernelCache<FusedSpec>,
-    fused_reductions: KernelCache<(ReduceSpec, FusedSteps, u16)>,
+    kernels: BoundedCache<Arc<dyn LaunchableKernel>>,
     /// A word on the device that kernels set when an index is out of bounds.
     out_of_bounds: Mutex<Option<Arc<dyn ArrayBuffer>>>,
     /// Whether a kernel that may set it was launched since it was last read.
@@ -166,9 +164,7 @@ impl ArrayContext {
             runtime,
             device_info,
             number,
-            kernels: Mutex::default(),
-            fused: Mutex::default(),
-            fused_reductions: Mutex::default(),
+            kernels: BoundedCache::new(DEFAULT_KERNEL_CAPACITY),
             out_of_bounds: Mutex::default(),
             may_be_out_of_bounds: AtomicBool::new(false),
             call_cache: CallCache::default(),
@@ -240,40 +236,24 @@ impl ArrayContext {
         ))
     }
 
-    /// The compiled form of `kernel`, compiled at most once per context (twice if threads race).
-    pub fn compiled_kernel(&self, kernel: &ArrayKernel) -> Result<Arc<dyn LaunchableKernel>> {
-        if let Some(found) = lock_ignoring_poison(&self.kernels).get(kernel) {
-            return Ok(found.clone());
-        }
-        let compiled = self.runtime.compile(&kernel.source(), &kernel.kernel_name())?;
-        lock_ignoring_poison(&self.kernels).insert(*kernel, compiled.clone());
-        Ok(compiled)
+    /// The compiled form of `kernel`. It is compiled when it is first asked for (twice if threads race), and again after
+    /// it was evicted; see [`ArrayContext::set_kernel_capacity`].
+    ///
+    /// # Errors
+    /// When it does not compile, or the device is out of memory.
+    pub fn compiled_kernel<K: KernelSpec>(&self, kernel: &K) -> Result<Arc<dyn LaunchableKernel>> {
+        self.kernels.get_or_insert_with(kernel, || self.runtime.compile(&kernel.source(), &kernel.kernel_name()))
     }
 
-    /// [`ArrayContext::compiled_kernel`] of an expression.
-    pub(crate) fn fused_kernel(&self, kernel: &FusedSpec) -> Result<Arc<dyn LaunchableKernel>> {
-        if let Some(found) = lock_ignoring_poison(&self.fused).get(kernel) {
-            return Ok(found.clone());
-        }
-        let compiled = self.runtime.compile(&kernel.source(), kernel.kernel_name())?;
-        lock_ignoring_poison(&self.fused).insert(kernel.clone(), compiled.clone());
-        Ok(compiled)
+    /// How many kernels are loaded, how many may be, and how many were compiled and evicted so far.
+    pub fn kernel_cache_usage(&self) -> CacheUse {
+        self.kernels.usage()
     }
 
-    /// [`ArrayContext::compiled_kernel`] of a reduction of value `step` of an expression.
-    pub(crate) fn fused_reduction(
-        &self,
-        kernel: ReduceSpec,
-        steps: &FusedSteps,
-        step: u16,
-    ) -> Result<Arc<dyn LaunchableKernel>> {
-        let key = (kernel, steps.clone(), step);
-        if let Some(found) = lock_ignoring_poison(&self.fused_reductions).get(&key) {
-            return Ok(found.clone());
-        }
-        let compiled = self.runtime.compile(&kernel.source_with_expression(steps, step), kernel.kernel_name())?;
-        lock_ignoring_poison(&self.fused_reductions).insert(key, compiled.clone());
-        Ok(compiled)
+    /// Changes how many kernels stay loaded, 1024 at first. The least recently used of more are unloaded, unless a call
+    /// that is found again holds them.
+    pub fn set_kernel_capacity(&self, capacity: usize) {
+        self.kernels.set_capacity(capacity);
     }
 }
 

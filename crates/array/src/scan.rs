@@ -4,7 +4,7 @@ use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::Order;
-use rtcg_codegen::array::{ArrayKernel, ScanOp, ScanSpec, ScanStage};
+use rtcg_codegen::array::{ScanOp, ScanSpec, ScanStage};
 use rtcg_codegen::scan::{ScanPipeline, ScanTiling, scan_state_bytes};
 use rtcg_codegen::{DType, DTypeKind};
 
@@ -58,7 +58,7 @@ fn launch_scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: ScanRows) -> Resu
         let mut args = PackedKernelArgs::new();
         [out.first_element_address(), x.first_element_address()].iter().for_each(|&ptr| args.push_u64(ptr));
         push_rows(&mut args);
-        let compiled = ctx.compiled_kernel(&ArrayKernel::Scan(kernel(ScanStage::Rows)))?;
+        let compiled = ctx.compiled_kernel(&kernel(ScanStage::Rows))?;
         return compiled.launch(
             [ctx.device_info().grid_block_count(n_rows), 1, 1],
             [BLOCK_THREADS, 1, 1],
@@ -84,8 +84,7 @@ fn launch_scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: ScanRows) -> Resu
     args.push_u64(state.first_element_address());
     let staying = ScanPipeline::pipeline_block_count(blocks as usize, ctx.device_info().multiprocessors)
         .zip(scan_pipeline(x, rows, shape, item_bytes));
-    let compiled = ctx
-        .compiled_kernel(&ArrayKernel::Scan(kernel(ScanStage::Tiles(shape, staying.map(|(_, pipeline)| pipeline)))))?;
+    let compiled = ctx.compiled_kernel(&kernel(ScanStage::Tiles(shape, staying.map(|(_, pipeline)| pipeline))))?;
     let (blocks, threads, shared) = match staying {
         Some((blocks, pipeline)) => (blocks, pipeline.threads_per_block(shape), pipeline.shared_bytes()),
         None => (blocks, shape.threads, 0),

@@ -5,8 +5,7 @@ use crate::error::{ArrayError, Result};
 use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::Order;
 use rtcg_codegen::array::{
-    ArrayKernel, RADIX_BINS, RADIX_HISTOGRAM_THREADS, RadixSpec, RadixStage, SORT_TILE_ITEMS, SortPayload, SortSpec,
-    SortStage,
+    RADIX_BINS, RADIX_HISTOGRAM_THREADS, RadixSpec, RadixStage, SORT_TILE_ITEMS, SortPayload, SortSpec, SortStage,
 };
 use rtcg_codegen::{DType, DTypeKind};
 
@@ -55,7 +54,7 @@ impl GpuArray {
             .iter()
             .for_each(|&n| args.push_u64(n));
         let tiles = (rows * n.div_ceil(SORT_TILE_ITEMS)).min(ctx.device_info().max_blocks as usize) as u32;
-        let compiled = ctx.compiled_kernel(&ArrayKernel::Sort(kernel(SortStage::Tiles)))?;
+        let compiled = ctx.compiled_kernel(&kernel(SortStage::Tiles))?;
         compiled.launch([tiles, 1, 1], [SORT_TILE_ITEMS as u32, 1, 1], 0, args.packed_bytes())?;
         let mut run = SORT_TILE_ITEMS;
         while run < n {
@@ -65,7 +64,7 @@ impl GpuArray {
                 .iter()
                 .for_each(|&ptr| args.push_u64(ptr));
             [rows, n, run].iter().for_each(|&n| args.push_u64(n as u64));
-            let compiled = ctx.compiled_kernel(&ArrayKernel::Sort(kernel(SortStage::Merge)))?;
+            let compiled = ctx.compiled_kernel(&kernel(SortStage::Merge))?;
             compiled.launch(
                 [ctx.device_info().grid_block_count(rows * n), 1, 1],
                 [BLOCK_THREADS, 1, 1],
@@ -109,7 +108,7 @@ impl GpuArray {
         ]
         .iter()
         .for_each(|&n| args.push_u64(n));
-        let compiled = ctx.compiled_kernel(&ArrayKernel::Sort(kernel))?;
+        let compiled = ctx.compiled_kernel(&kernel)?;
         compiled.launch(
             [ctx.device_info().grid_block_count(out.size()), 1, 1],
             [BLOCK_THREADS, 1, 1],
@@ -183,7 +182,7 @@ impl RadixSortBuffers {
         ctx.device_runtime().memset_zero(counts, begins.size())?;
         let mut args = PackedKernelArgs::new();
         [counts, ticket, self.source, self.n as u64].iter().for_each(|&n| args.push_u64(n));
-        let compiled = ctx.compiled_kernel(&ArrayKernel::Radix(kernel(RadixStage::Histogram)))?;
+        let compiled = ctx.compiled_kernel(&kernel(RadixStage::Histogram))?;
         let blocks = (ctx.device_info().max_blocks as usize / 4).clamp(1, tiles) as u32;
         compiled.launch([blocks, 1, 1], [RADIX_HISTOGRAM_THREADS, 1, 1], 0, args.packed_bytes())?;
         let state = GpuArray::empty(ctx, &[64 + 4 * RADIX_BINS * tiles], DType::U8, Order::C)?;
@@ -205,7 +204,7 @@ impl RadixSortBuffers {
             [state.first_element_address(), self.n as u64].iter().for_each(|&n| args.push_u64(n));
             args.push_u32(8 * pass as u32);
             let sweep = kernel(RadixStage::Sweep { payload, last });
-            let compiled = ctx.compiled_kernel(&ArrayKernel::Radix(sweep))?;
+            let compiled = ctx.compiled_kernel(&sweep)?;
             compiled.launch([tiles as u32, 1, 1], [sweep.threads.into(), 1, 1], 0, args.packed_bytes())?;
         }
         Ok(())

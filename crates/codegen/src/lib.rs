@@ -7,6 +7,7 @@ pub mod block_reduce;
 pub mod c_declarations;
 mod dtype;
 mod elementwise;
+mod kernel_spec;
 mod look_back;
 pub mod pointwise;
 pub mod random;
@@ -17,3 +18,4 @@ pub mod snippet;
 
 pub use dtype::{DType, DTypeKind, UnknownDType, WeakScalar};
 pub use elementwise::{ElementwiseKernelSpec, KernelParam};
+pub use kernel_spec::KernelSpec;

@@ -12,7 +12,7 @@ use crate::layout::Order;
 use crate::runtime::{ArrayBuffer, ArrayContext};
 use rtcg_codegen::DType;
 use rtcg_codegen::array::{
-    ArrayKernel, FFT_STAGES, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore,
+    FFT_STAGES, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore,
 };
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -221,7 +221,7 @@ pub(super) fn launch_helper_kernel(
 ) -> Result<()> {
     let mut args = PackedKernelArgs::new();
     arguments.iter().for_each(|&argument| args.push_u64(argument));
-    let compiled = ctx.compiled_kernel(&ArrayKernel::FftHelperKernel(kernel))?;
+    let compiled = ctx.compiled_kernel(&kernel)?;
     compiled.launch([ctx.device_info().grid_block_count(work), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.packed_bytes())
 }
 
@@ -435,7 +435,7 @@ impl FftPass<'_> {
         let tiles = dims[0].size.div_ceil(kernel.columns.into());
         let blocks = dims[1..].iter().try_fold(tiles, |blocks, dim| blocks.checked_mul(dim.size));
         let blocks = blocks.and_then(|blocks| u32::try_from(blocks).ok()).filter(|&blocks| blocks <= i32::MAX as u32);
-        let compiled = ctx.compiled_kernel(&ArrayKernel::Fft(kernel))?;
+        let compiled = ctx.compiled_kernel(&kernel)?;
         compiled.launch(
             [blocks.ok_or_else(too_many)?, 1, 1],
             [kernel.block_threads(), 1, 1],

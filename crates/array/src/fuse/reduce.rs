@@ -13,7 +13,7 @@ use crate::iteration_plan::IterationPlan;
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order};
 use crate::reduce::{FusableReduction, PackCandidate, ReductionPlan, shape_after_reduction, split_reduced_axes};
-use rtcg_codegen::array::{ReduceSpec, ReductionOp};
+use rtcg_codegen::array::{FusedReduceSpec, ReduceSpec, ReductionOp};
 use smallvec::SmallVec;
 
 /// The reduction of a result that was deferred; `None` if `x` is none or something has to be stored first.
@@ -108,7 +108,8 @@ impl ReductionJob<'_> {
         kept.push_dims(kernel.kept, &in_kept, &mut args);
         reduced.push_dims(kernel.reduced, &in_reduced, &mut args);
         self.part.push_scalar_args(&mut args);
-        let compiled = ctx.fused_reduction(kernel, &self.part.steps, self.step)?;
+        let fused = FusedReduceSpec { reduce: kernel, steps: self.part.steps.clone(), step: self.step };
+        let compiled = ctx.compiled_kernel(&fused)?;
         plan.launch_kernel(&*compiled, &args)
     }
 }

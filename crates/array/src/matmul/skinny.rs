@@ -9,7 +9,7 @@ use crate::iteration_plan::IterationPlan;
 use crate::launch::PackedKernelArgs;
 use crate::runtime::DeviceInfo;
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, MatmulSpec, SKINNY_THREADS, SkinnyMatmul, matmul_accumulator_bytes};
+use rtcg_codegen::array::{SKINNY_THREADS, SkinnyMatmul, matmul_accumulator_bytes};
 use rtcg_codegen::block_reduce::COMPLETION_COUNTERS;
 
 /// Columns beyond which a product is not skinny, and where tensor cores have the dtype.
@@ -297,7 +297,7 @@ impl SkinnyProblem {
             offsets.map_or([0; 2], |offsets| [offsets.first_element_address(), offsets.first_element_address() + 8]);
         let [a, b] = if self.is_transposed { [offsets[1], offsets[0]] } else { offsets };
         [a, b, partials, counters].iter().for_each(|&n| args.push_u64(n));
-        let compiled = ctx.compiled_kernel(&ArrayKernel::Matmul(MatmulSpec::Skinny(launch_plan.kernel)))?;
+        let compiled = ctx.compiled_kernel(&launch_plan.kernel)?;
         compiled.launch(
             [launch_plan.blocks as u32, splits as u32, layers as u32],
             [SKINNY_THREADS, 1, 1],

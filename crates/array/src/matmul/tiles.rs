@@ -10,7 +10,7 @@ use crate::layout::{Layout, Order, Shape};
 use crate::runtime::DeviceInfo;
 use crate::views::Index;
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, MatmulOperand, MatmulSpec, MatmulTile, MatmulUnit, TiledMatmul};
+use rtcg_codegen::array::{MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
 
 /// Copies to shared memory are best of so many bytes, which addresses then are multiples of.
 const VECTOR_COPY_BYTES: usize = 16;
@@ -289,7 +289,7 @@ impl<'a> TiledProblem<'a> {
     }
 
     fn launch_tiled(&self, [m, n, k]: [usize; 3]) -> Result<()> {
-        let compiled = self.out.context().compiled_kernel(&ArrayKernel::Matmul(MatmulSpec::Tiled(self.kernel)))?;
+        let compiled = self.out.context().compiled_kernel(&self.kernel)?;
         let [rows, columns] = self.kernel.tile.tile_extents();
         let tiles = (m.div_ceil(rows) * n.div_ceil(columns)) as u32;
         let block = [self.kernel.tile.threads_per_block(), 1, 1];

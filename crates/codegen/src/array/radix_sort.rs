@@ -7,7 +7,9 @@
 //! mapped to an unsigned number of the same order.
 
 use crate::block_reduce::BLOCK_REDUCE_SOURCE;
+use crate::kernel_spec::KernelSpec;
 use crate::{DType, DTypeKind};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Values of a digit.
@@ -83,14 +85,6 @@ impl RadixSpec {
     /// Most keys: counts travel beside a status of two bits.
     pub const MAX_KEYS: usize = 1 << 30;
 
-    /// The kernel's name.
-    pub fn kernel_name(&self) -> &'static str {
-        match self.stage {
-            RadixStage::Histogram => "array_radix_count",
-            RadixStage::Sweep { .. } => "array_radix_sweep",
-        }
-    }
-
     /// The unsigned number that a key is sorted as, from its bits.
     fn order_preserving_key(&self) -> String {
         let bits = 8 * self.dtype.itemsize();
@@ -119,9 +113,18 @@ impl RadixSpec {
             not = if self.descending { "(U)~" } else { "" }
         )
     }
+}
 
-    /// The kernel as CUDA C++ source.
-    pub fn source(&self) -> String {
+impl KernelSpec for RadixSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        match self.stage {
+            RadixStage::Histogram => "array_radix_count",
+            RadixStage::Sweep { .. } => "array_radix_sweep",
+        }
+        .into()
+    }
+
+    fn source(&self) -> String {
         let unsigned = match self.dtype.itemsize() {
             1 => "unsigned char",
             2 => "unsigned short",

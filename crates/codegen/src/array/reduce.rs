@@ -10,7 +10,9 @@ use super::element_offsets::IndexSpace;
 use super::fused::{FusedSteps, element_access_expression};
 use super::pointwise::{OperandKind, PointwiseOperand};
 use crate::block_reduce::{BLOCK_REDUCE_SOURCE, REDUCE_THREADS};
+use crate::kernel_spec::KernelSpec;
 use crate::{DType, DTypeKind};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// What a run of elements is reduced to.
@@ -136,11 +138,6 @@ impl ReduceSpec {
         reduced: IndexSpace { ndim: 1, wide: false },
     };
 
-    /// The kernel's name.
-    pub fn kernel_name(&self) -> &'static str {
-        "array_reduce"
-    }
-
     /// Bytes of a partial result.
     pub fn partial_result_bytes(&self) -> usize {
         let value = match self.compute {
@@ -155,31 +152,6 @@ impl ReduceSpec {
         names.extend(self.y.map(|y| ("y", y)));
         names.extend(self.masked.then_some(("mask", DType::Bool)));
         names
-    }
-
-    /// The kernel as CUDA C++ source.
-    pub fn source(&self) -> String {
-        let dtypes = [self.x, self.compute, self.out].into_iter().chain(self.y);
-        let mut text = helper_preamble(dtypes, true) + BLOCK_REDUCE_SOURCE;
-        let _ = writeln!(text, "typedef {} T;", compute_type(self.compute));
-        text.push_str(&self.accumulator_source());
-        match self.outputs_per_thread {
-            1 => self.kernel_body(&mut text, None),
-            _ => self.write_multi_output_body(&mut text),
-        }
-        text
-    }
-
-    /// The kernel with the value of an expression for `x`, whose dtype it has. In place of `x`
-    /// stand the arrays of the expression; its zeros and numbers end the parameters.
-    ///
-    /// The elements are combined in the order of the kernel that reads them from memory.
-    pub fn source_with_expression(&self, steps: &FusedSteps, step: u16) -> String {
-        let mut text = steps.step_functions(&[self.x, self.compute, self.out]) + BLOCK_REDUCE_SOURCE;
-        let _ = writeln!(text, "typedef {} T;", compute_type(self.compute));
-        text.push_str(&self.accumulator_source());
-        self.kernel_body(&mut text, Some(&ElementExpression { steps, step }));
-        text
     }
 
     /// The value that leaves every other one as it is.
@@ -429,6 +401,53 @@ impl ReduceSpec {
             split = self.split,
             gather = self.gather,
         );
+    }
+}
+
+impl KernelSpec for ReduceSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        "array_reduce".into()
+    }
+
+    fn source(&self) -> String {
+        let dtypes = [self.x, self.compute, self.out].into_iter().chain(self.y);
+        let mut text = helper_preamble(dtypes, true) + BLOCK_REDUCE_SOURCE;
+        let _ = writeln!(text, "typedef {} T;", compute_type(self.compute));
+        text.push_str(&self.accumulator_source());
+        match self.outputs_per_thread {
+            1 => self.kernel_body(&mut text, None),
+            _ => self.write_multi_output_body(&mut text),
+        }
+        text
+    }
+}
+
+/// A [`ReduceSpec`] with the value of an expression for `x`, whose dtype it has. In place of `x` stand the arrays of the
+/// expression; its zeros and numbers end the parameters.
+///
+/// The elements are combined in the order of the kernel that reads them from memory.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct FusedReduceSpec {
+    /// The reduction.
+    pub reduce: ReduceSpec,
+    /// The expression.
+    pub steps: FusedSteps,
+    /// The step whose value is reduced.
+    pub step: u16,
+}
+
+impl KernelSpec for FusedReduceSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        self.reduce.kernel_name()
+    }
+
+    fn source(&self) -> String {
+        let Self { reduce, steps, step } = self;
+        let mut text = steps.step_functions(&[reduce.x, reduce.compute, reduce.out]) + BLOCK_REDUCE_SOURCE;
+        let _ = writeln!(text, "typedef {} T;", compute_type(reduce.compute));
+        text.push_str(&reduce.accumulator_source());
+        reduce.kernel_body(&mut text, Some(&ElementExpression { steps, step: *step }));
+        text
     }
 }
 

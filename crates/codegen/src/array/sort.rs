@@ -6,6 +6,8 @@
 
 use super::c_types::{compute_type, helper_preamble, storage_type};
 use crate::DType;
+use crate::kernel_spec::KernelSpec;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Which part of the work a kernel does.
@@ -37,18 +39,17 @@ pub struct SortSpec {
 /// Elements of a tile, which is also the number of threads that sort it.
 pub const SORT_TILE_ITEMS: usize = 256;
 
-impl SortSpec {
-    /// The kernel's name.
-    pub fn kernel_name(&self) -> &'static str {
+impl KernelSpec for SortSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
         match self.stage {
             SortStage::Tiles => "array_sort_tiles",
             SortStage::Merge => "array_sort_merge",
             SortStage::SearchLeft | SortStage::SearchRight => "array_search_sorted",
         }
+        .into()
     }
 
-    /// The kernel as CUDA C++ source.
-    pub fn source(&self) -> String {
+    fn source(&self) -> String {
         let mut text = helper_preamble([self.dtype].into_iter(), true);
         let complex = self.dtype.is_complex();
         let _ = write!(

@@ -6,7 +6,10 @@
 //! number of batches, and the byte offsets of each batch's operands.
 
 use super::super::c_types::{compute_type, helper_preamble, storage_type};
+use super::MATMUL_KERNEL_NAME;
 use crate::DType;
+use crate::kernel_spec::KernelSpec;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// A kernel, as everything that decides its source.
@@ -24,9 +27,12 @@ pub const MATMUL_TILE_SIDE: usize = 64;
 /// Threads along each side of a block.
 pub const MATMUL_BLOCK_SIDE: u32 = 16;
 
-impl SimpleMatmul {
-    /// The kernel as CUDA C++ source.
-    pub(super) fn source(&self) -> String {
+impl KernelSpec for SimpleMatmul {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        MATMUL_KERNEL_NAME.into()
+    }
+
+    fn source(&self) -> String {
         let mut text = helper_preamble([self.dtype].into_iter(), false);
         // Booleans are combined as NumPy does it: "and" for the product, "or" for the sum.
         let accumulate =
