@@ -172,9 +172,10 @@ fn apply_uncached(
         Some(out) => out.clone(),
         None => GpuArray::empty_with_layout(ctx, layout(), types.out)?,
     };
+    let epoch = ctx.choices_epoch();
     let prepared = compute_and_prepare_launch(op, types.compute, &out, &operands)?;
     if let (Some(what), Some(prepared)) = (what, prepared) {
-        ctx.insert_call(args, CachedCall::new(what, args, options.out, &out, prepared));
+        ctx.insert_call(args, CachedCall::new(what, epoch, args, options.out, &out, prepared));
     }
     Ok(out)
 }

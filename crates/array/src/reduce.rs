@@ -8,9 +8,10 @@ use crate::fuse;
 use crate::iteration_plan::IterationPlan;
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order, PythonTuple};
-use crate::runtime::{ArrayContext, DeviceInfo, LaunchableKernel};
+use crate::runtime::{ArrayContext, LaunchableKernel};
 use crate::scalar::Scalar;
 use crate::views::normalize_axes;
+use rtcg_codegen::DeviceInfo;
 use rtcg_codegen::array::{Op, ReduceSpec, ReductionOp};
 use rtcg_codegen::block_reduce::{REDUCE_THREADS, WorkPartition};
 use rtcg_codegen::{DType, WeakScalar};
@@ -125,9 +126,10 @@ fn reduce_cached(
     if let Some(result) = x.context().lookup_and_launch(what, &args, None)? {
         return Ok(result);
     }
+    let epoch = x.context().choices_epoch();
     let (result, prepared) = reduce_and_prepare_launch(reduction, x, y, options)?;
     if let Some(prepared) = prepared {
-        x.context().insert_call(&args, CachedCall::new(what, &args, None, &result, prepared));
+        x.context().insert_call(&args, CachedCall::new(what, epoch, &args, None, &result, prepared));
     }
     Ok(result)
 }

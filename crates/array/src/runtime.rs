@@ -5,11 +5,12 @@ use crate::bounded_cache::{BoundedCache, CacheUse};
 use crate::call_cache::CallCache;
 use crate::error::{ArrayError, Result};
 use crate::fft::TableCache;
-use rtcg_codegen::KernelSpec;
+use rtcg_codegen::tuning::{Choices, Tunable};
+use rtcg_codegen::{DeviceInfo, KernelSpec};
 use std::any::Any;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// Device memory that is freed with the last reference.
 pub trait ArrayBuffer: Send + Sync + Any {
@@ -52,23 +53,6 @@ pub trait ArrayBuffer: Send + Sync + Any {
 pub trait LaunchableKernel: Send + Sync {
     /// Enqueues the kernel with packed arguments; does not wait.
     fn launch(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> Result<()>;
-}
-
-/// What kernels and their geometry are chosen by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DeviceInfo {
-    /// Multiprocessors.
-    pub multiprocessors: u32,
-    /// Blocks of 256 threads that are worth launching; more work is done by striding.
-    pub max_blocks: u32,
-    /// Bytes that one thread reads best at once.
-    pub vector_bytes: u32,
-    /// Shared memory of a block for pipelines of bulk copies; 0 where the device has none.
-    pub bulk_copy_smem_bytes: u32,
-    /// The most shared memory that a block gets on request.
-    pub shared_bytes: u32,
-    /// Compute capability: ten times the major number, and the minor one.
-    pub compute_capability: u32,
 }
 
 /// Makes memory of at least so many bytes for arrays.
@@ -147,6 +131,11 @@ pub struct ArrayContext {
     /// Whether a kernel that may set it was launched since it was last read.
     may_be_out_of_bounds: AtomicBool,
     call_cache: CallCache,
+    choices: RwLock<Option<Arc<dyn Choices>>>,
+    /// Whether there are any, so that planning without them takes no lock.
+    has_choices: AtomicBool,
+    /// How often they were changed.
+    choices_epoch: AtomicU64,
     fft_tables: Mutex<TableCache>,
 }
 
@@ -168,6 +157,9 @@ impl ArrayContext {
             out_of_bounds: Mutex::default(),
             may_be_out_of_bounds: AtomicBool::new(false),
             call_cache: CallCache::default(),
+            choices: RwLock::default(),
+            has_choices: AtomicBool::new(false),
+            choices_epoch: AtomicU64::new(0),
             fft_tables: Mutex::default(),
         })
     }
@@ -190,6 +182,42 @@ impl ArrayContext {
 
     pub(crate) fn call_cache(&self) -> &CallCache {
         &self.call_cache
+    }
+
+    /// Has what kernels leave open decided by `choices`, or by the rules again. To be called again when its answers change:
+    /// calls that were planned before are planned anew.
+    pub fn install_choices(&self, choices: Option<Arc<dyn Choices>>) {
+        let mut installed = self.choices.write().unwrap_or_else(PoisonError::into_inner);
+        self.has_choices.store(choices.is_some(), Ordering::Release);
+        let old = std::mem::replace(&mut *installed, choices);
+        self.choices_epoch.fetch_add(1, Ordering::AcqRel);
+        drop(installed);
+        drop(old);
+    }
+
+    /// The number that changes whenever choices are installed. A planned call is good as long as this is what it was
+    /// before the call was planned.
+    #[inline]
+    pub fn choices_epoch(&self) -> u64 {
+        self.choices_epoch.load(Ordering::Acquire)
+    }
+
+    /// Decides what a kernel leaves open.
+    pub(crate) fn choose<T: Tunable>(&self, problem: &T::Problem) -> T {
+        if !self.has_choices.load(Ordering::Acquire) {
+            return T::from_rule(problem, &self.device_info);
+        }
+        self.ask_choices(problem)
+    }
+
+    #[cold]
+    fn ask_choices<T: Tunable>(&self, problem: &T::Problem) -> T {
+        // Without the lock: choices may do anything.
+        let choices = self.choices.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match choices {
+            Some(choices) => T::choose(problem, &self.device_info, &*choices),
+            None => T::from_rule(problem, &self.device_info),
+        }
     }
 
     pub(crate) fn fft_tables(&self) -> MutexGuard<'_, TableCache> {

@@ -5,6 +5,7 @@
 pub mod array;
 pub mod block_reduce;
 pub mod c_declarations;
+mod device_info;
 mod dtype;
 mod elementwise;
 mod kernel_spec;
@@ -15,7 +16,9 @@ pub mod reduction;
 pub mod scan;
 mod scan_pipeline;
 pub mod snippet;
+pub mod tuning;
 
+pub use device_info::{BLOCK_THREADS, DeviceInfo};
 pub use dtype::{DType, DTypeKind, UnknownDType, WeakScalar};
 pub use elementwise::{ElementwiseKernelSpec, KernelParam};
 pub use kernel_spec::KernelSpec;

@@ -25,8 +25,8 @@ pub use linalg::{
     LINALG_WY_BLOCK_COLUMNS, LinalgSpec, LinalgStep,
 };
 pub use matmul::{
-    MATMUL_BLOCK_SIDE, MATMUL_TILE_SIDE, MatmulOperand, MatmulTile, MatmulUnit, SKINNY_THREADS, SimpleMatmul,
-    SkinnyMatmul, TiledMatmul, matmul_accumulator_bytes,
+    MATMUL_BLOCK_SIDE, MatmulOperand, MatmulTile, MatmulUnit, SKINNY_THREADS, SimpleMatmul, SkinnyMatmul, TiledMatmul,
+    matmul_accumulator_bytes,
 };
 pub use op::{Op, OpTypes, OperandRole, UnsupportedDType};
 pub use pointwise::{AccessPattern, OperandKind, PointwiseOperand, PointwiseSpec};

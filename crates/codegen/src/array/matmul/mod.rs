@@ -8,7 +8,7 @@ use super::c_types::compute_type;
 use crate::DType;
 use std::borrow::Cow;
 
-pub use simple::{MATMUL_BLOCK_SIDE, MATMUL_TILE_SIDE, SimpleMatmul};
+pub use simple::{MATMUL_BLOCK_SIDE, SimpleMatmul};
 pub use skinny::{SKINNY_THREADS, SkinnyMatmul};
 pub use tiled::{MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
 

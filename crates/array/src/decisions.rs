@@ -1,0 +1,16 @@
+//! All decisions that the kernels of arrays leave open.
+
+use crate::matmul::{MatmulRoute, SimpleChoice, SkinnyChoice, SplitK, TileChoice};
+use rtcg_codegen::tuning::{Decision, Tunable};
+
+/// Every decision that kernels of arrays leave open, by families. What [`crate::ArrayContext::install_choices`] installs is
+/// asked for each of them that a call meets.
+pub fn decisions() -> Vec<&'static Decision> {
+    vec![
+        MatmulRoute::decision(),
+        TileChoice::decision(),
+        SplitK::decision(),
+        SkinnyChoice::decision(),
+        SimpleChoice::decision(),
+    ]
+}

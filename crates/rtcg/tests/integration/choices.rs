@@ -1,0 +1,224 @@
+//! Every candidate of every decision computes right results, and what kernels cannot run with is refused.
+
+use super::simt_kernels::{LARGE_GPU, context_of_fake_gpu, i64_values, matrix_with_layout, naive_matmul};
+use crate::test_depth::at_depth;
+use rtcg::array::tuning::{Choices, Config, Decision, Problem, Refusal, TunableValue};
+use rtcg::array::{ArrayContext, DType, DeviceInfo, decisions};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+/// Records what is decided, and forces one configuration.
+#[derive(Default)]
+struct Recorder {
+    forced: Option<Config>,
+    asked: Mutex<Vec<(Problem, Config)>>,
+    refused: Mutex<Vec<Refusal>>,
+}
+
+impl Choices for Recorder {
+    fn choose(&self, problem: &Problem, default: &Config, _: &DeviceInfo) -> Option<Config> {
+        self.asked.lock().unwrap().push((problem.clone(), default.clone()));
+        self.forced.clone().filter(|forced| forced.decision == problem.decision)
+    }
+
+    fn refused(&self, _: &Problem, refusal: &Refusal) {
+        self.refused.lock().unwrap().push(refusal.clone());
+    }
+}
+
+fn decision_named(name: &str) -> &'static Decision {
+    decisions().into_iter().find(|decision| decision.name == name).expect("a decision")
+}
+
+/// Positions of parameters and candidates.
+type Values = BTreeSet<(usize, TunableValue)>;
+
+/// The decision under test, with the candidates that were run.
+struct Candidates {
+    decision: &'static Decision,
+    covered: Values,
+    random: u64,
+    n_runs: usize,
+}
+
+impl Candidates {
+    fn of(name: &str) -> Self {
+        Self { decision: decision_named(name), covered: Values::new(), random: 1, n_runs: 0 }
+    }
+
+    fn next_random(&mut self, below: usize) -> usize {
+        self.random = self.random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.random >> 33) as usize % below
+    }
+
+    fn values_of(config: &Config) -> Values {
+        config.values.iter().copied().enumerate().collect()
+    }
+
+    /// A configuration that kernels can run with, with one candidate given and others taken at random.
+    fn complete(
+        &mut self,
+        at: usize,
+        value: TunableValue,
+        asked: &(Problem, Config),
+        device: &DeviceInfo,
+    ) -> Option<Config> {
+        let (problem, default) = asked;
+        let name = self.decision.parameters[at].name;
+        let mut changed = default.with(name, value);
+        // First few parameters are changed, then ever more.
+        for attempt in 0..20_000 {
+            if self.decision.check(&changed, problem, device).is_ok() {
+                return Some(changed);
+            }
+            changed = default.with(name, value);
+            for (other, parameter) in self.decision.parameters.iter().enumerate().filter(|(other, _)| *other != at) {
+                if self.next_random(20_000) < 4_000 + attempt {
+                    let values = &parameter.values;
+                    changed.values[other] = values[self.next_random(values.len())];
+                }
+            }
+        }
+        None
+    }
+
+    /// Runs `body` with candidates that were not run yet (all in thorough runs), and compares its results with those that
+    /// it has with the rule, and these with `wanted`.
+    fn run(&mut self, ctx: &Arc<ArrayContext>, wanted: &[i64], body: impl Fn() -> Vec<i64>) {
+        let recorder = Arc::new(Recorder::default());
+        ctx.install_choices(Some(recorder.clone()));
+        assert_eq!(body(), wanted, "{} by the rule", self.decision.name);
+        let asked =
+            recorder.asked.lock().unwrap().iter().find(|(problem, _)| problem.decision == self.decision).cloned();
+        let asked = asked.unwrap_or_else(|| panic!("{} is not decided", self.decision.name));
+        let device = ctx.device_info();
+        let check = self.decision.check(&asked.1, &asked.0, &device);
+        assert!(check.is_ok(), "{}, chosen by the rule for {}: {check:?}", asked.1, asked.0);
+        let mut here = Values::new();
+        for (at, parameter) in self.decision.parameters.iter().enumerate() {
+            for &value in &parameter.values {
+                let known = at_depth(&self.covered, &here);
+                if known.contains(&(at, value)) {
+                    continue;
+                }
+                let Some(config) = self.complete(at, value, &asked, &device) else { continue };
+                self.run_config(ctx, &config, &asked.0, wanted, &body);
+                here.extend(Self::values_of(&config));
+            }
+        }
+        for _ in 0..at_depth(0, 30) {
+            let Some(config) = self.any_config(&asked.0, &device) else { continue };
+            self.run_config(ctx, &config, &asked.0, wanted, &body);
+        }
+        ctx.install_choices(None);
+    }
+
+    /// A configuration that kernels can run with.
+    fn any_config(&mut self, problem: &Problem, device: &DeviceInfo) -> Option<Config> {
+        (0..100_000).find_map(|_| {
+            let parameters = &self.decision.parameters;
+            let values =
+                parameters.iter().map(|parameter| parameter.values[self.next_random(parameter.values.len())]).collect();
+            let config = Config { decision: self.decision, values };
+            self.decision.check(&config, problem, device).is_ok().then_some(config)
+        })
+    }
+
+    fn run_config(
+        &mut self,
+        ctx: &Arc<ArrayContext>,
+        config: &Config,
+        problem: &Problem,
+        wanted: &[i64],
+        body: impl Fn() -> Vec<i64>,
+    ) {
+        let recorder = Arc::new(Recorder { forced: Some(config.clone()), ..Recorder::default() });
+        ctx.install_choices(Some(recorder.clone()));
+        assert_eq!(body(), wanted, "{config} for {problem}");
+        assert_eq!(*recorder.refused.lock().unwrap(), [], "{config} for {problem}");
+        self.covered.extend(Self::values_of(config));
+        self.n_runs += 1;
+    }
+
+    /// Checks that all candidates were run, but for those of the named values.
+    fn assert_covered(&self, exceptions: &[TunableValue]) {
+        let all = self.decision.parameters.iter().enumerate();
+        let missing: Vec<_> = all
+            .flat_map(|(at, parameter)| parameter.values.iter().map(move |&value| (at, parameter.name, value)))
+            .filter(|(at, _, value)| !self.covered.contains(&(*at, *value)) && !exceptions.contains(value))
+            .collect();
+        assert!(missing.is_empty(), "{}: not run: {missing:?}", self.decision.name);
+        println!("{}: {} configurations", self.decision.name, self.n_runs);
+    }
+}
+
+fn product_of(
+    ctx: &Arc<ArrayContext>,
+    dtype: DType,
+    [m, n, k]: [usize; 3],
+    layouts: [&str; 2],
+    candidates: &mut Candidates,
+) {
+    let a = matrix_with_layout(ctx, &[2], [m, k], dtype, layouts[0]);
+    let b = matrix_with_layout(ctx, &[2], [k, n], dtype, layouts[1]);
+    let wanted = naive_matmul(&a, &b);
+    candidates.run(ctx, &wanted, || i64_values(&a.matmul(&b).unwrap()));
+}
+
+#[test]
+fn routes_of_products_are_right() {
+    let ctx = context_of_fake_gpu(LARGE_GPU);
+    let mut candidates = Candidates::of("matmul.route");
+    product_of(&ctx, DType::F64, [6, 40, 30], ["rows", "apart"], &mut candidates);
+    product_of(&ctx, DType::I16, [40, 3, 30], ["columns", "rows"], &mut candidates);
+    candidates.assert_covered(&[]);
+}
+
+#[test]
+fn simple_tiles_of_products_are_right() {
+    let old = context_of_fake_gpu(DeviceInfo { compute_capability: 70, ..LARGE_GPU });
+    let mut candidates = Candidates::of("matmul.simple");
+    product_of(&old, DType::F32, [70, 45, 37], ["rows", "columns"], &mut candidates);
+    product_of(&old, DType::C128, [33, 140, 18], ["apart", "turned"], &mut candidates);
+    candidates.assert_covered(&[]);
+}
+
+#[test]
+fn tiles_of_products_are_right() {
+    let tall = DeviceInfo { compute_capability: 89, ..LARGE_GPU };
+    let hopper = DeviceInfo { compute_capability: 100, ..LARGE_GPU };
+    let mut candidates = Candidates::of("matmul.tile");
+    let problems = [
+        (tall, DType::F32, [70, 45, 37], ["rows", "apart"]),
+        (hopper, DType::F64, [70, 45, 37], ["columns", "turned"]),
+        (tall, DType::F16, [70, 145, 67], ["apart", "columns"]),
+        (tall, DType::C64, [70, 45, 21], ["turned", "rows"]),
+        (hopper, DType::C128, [70, 45, 21], ["rows", "columns"]),
+    ];
+    for (device_info, dtype, lengths, layouts) in problems {
+        product_of(&context_of_fake_gpu(device_info), dtype, lengths, layouts, &mut candidates);
+    }
+    // What the virtual GPU has no instructions for, and what no other unit has.
+    candidates.assert_covered(&[TunableValue::Name("wgmma"), TunableValue::Int(256)]);
+}
+
+#[test]
+fn products_in_parts_are_right() {
+    let small = context_of_fake_gpu(DeviceInfo { multiprocessors: 24, ..LARGE_GPU });
+    let mut candidates = Candidates::of("matmul.split_k");
+    product_of(&small, DType::F32, [20, 20, 1100], ["rows", "columns"], &mut candidates);
+    product_of(&small, DType::I16, [20, 18, 600], ["turned", "apart"], &mut candidates);
+    candidates.assert_covered(&[]);
+}
+
+#[test]
+fn skinny_products_are_right() {
+    let ctx = context_of_fake_gpu(LARGE_GPU);
+    let mut candidates = Candidates::of("matmul.skinny");
+    product_of(&ctx, DType::F32, [64, 9, 260], ["rows", "apart"], &mut candidates);
+    product_of(&ctx, DType::F32, [20, 1, 3000], ["rows", "rows"], &mut candidates);
+    product_of(&ctx, DType::C64, [40, 3, 130], ["columns", "turned"], &mut candidates);
+    product_of(&ctx, DType::C128, [70, 4, 50], ["columns", "columns"], &mut candidates);
+    product_of(&ctx, DType::I16, [40, 2, 64], ["apart", "columns"], &mut candidates);
+    candidates.assert_covered(&[]);
+}
