@@ -1,6 +1,9 @@
 //! All decisions that the kernels of arrays leave open.
 
 use crate::matmul::{MatmulRoute, SimpleChoice, SkinnyChoice, SplitK, TileChoice};
+use crate::scan::ScanRoute;
+use rtcg_codegen::block_reduce::ReduceChoice;
+use rtcg_codegen::scan::ScanChoice;
 use rtcg_codegen::tuning::{Decision, Tunable};
 
 /// Every decision that kernels of arrays leave open, by families. What [`crate::ArrayContext::install_choices`] installs is
@@ -12,5 +15,8 @@ pub fn decisions() -> Vec<&'static Decision> {
         SplitK::decision(),
         SkinnyChoice::decision(),
         SimpleChoice::decision(),
+        ReduceChoice::decision(),
+        ScanRoute::decision(),
+        ScanChoice::decision(),
     ]
 }

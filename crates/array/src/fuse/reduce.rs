@@ -82,7 +82,7 @@ impl ReductionJob<'_> {
     ) -> Result<()> {
         let (ctx, arrays) = (self.x.context(), &self.part.arrays);
         let address = |k: usize| arrays[k].address(kept.offsets[k + 2]).wrapping_add(reduced.offsets[k + 1] as u64);
-        let plan = ReductionPlan::new(ctx.device_info(), self.x.itemsize(), kept, reduced);
+        let plan = ReductionPlan::new(ctx, self.x.itemsize(), kept, reduced);
         let packable = arrays.iter().enumerate().map(|(k, array)| PackCandidate {
             itemsize: array.itemsize(),
             address: address(k),

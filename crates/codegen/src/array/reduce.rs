@@ -79,6 +79,8 @@ pub struct ReduceSpec {
     pub compute: DType,
     /// The output's dtype.
     pub out: DType,
+    /// Threads of a block.
+    pub threads: u16,
     /// Threads for one output.
     pub threads_per_output: u16,
     /// Adjacent threads take adjacent elements of a run, else adjacent outputs.
@@ -126,6 +128,7 @@ impl ReduceSpec {
         masked: false,
         compute: DType::F32,
         out: DType::F32,
+        threads: REDUCE_THREADS as u16,
         threads_per_output: REDUCE_THREADS as u16,
         reduce_contiguous: true,
         split: false,
@@ -375,12 +378,13 @@ impl ReduceSpec {
         };
         let _ = write!(
             text,
-            "extern \"C\" __global__ void __launch_bounds__({REDUCE_THREADS}) {name}({out} *out, {inputs}unsigned long long n_out, \
+            "extern \"C\" __global__ void __launch_bounds__({threads}) {name}({out} *out, {inputs}unsigned long long n_out, \
              unsigned long long n_red, unsigned long long per_split, A *partials, unsigned int *counters, const kept_dims kept, \
              const reduced_dims reduced{values})\n{{\n\
              \x20 const unsigned long long begin = {begin};\n\
              \x20 const unsigned long long end = {end};\n\
              \x20 auto fold = [&](unsigned long long o, unsigned int lane, A acc) -> A {{\n",
+            threads = self.threads,
             name = self.kernel_name(),
             inputs = inputs.concat(),
         );
@@ -392,10 +396,11 @@ impl ReduceSpec {
             text,
             "{fold}    return acc;\n  }};\n  auto store = [&](unsigned long long o, const A &acc) {{\n\
              {offsets}    *({out} *)((char *)out + k0) = finish(acc);\n  }};\n\
-             \x20 rtcg::reduce_outputs<{REDUCE_THREADS}, {threads_per_output}, {reduce_contiguous}, {split}, {gather}>(n_out, start(), partials, counters, fold, \
+             \x20 rtcg::reduce_outputs<{threads}, {threads_per_output}, {reduce_contiguous}, {split}, {gather}>(n_out, start(), partials, counters, fold, \
              [](const A &a, const A &b) {{ return combine(a, b); }}, store);\n}}\n",
             fold = self.accumulation_loop(expression),
             offsets = self.kept.offset_statements("kept", "o", 1, "k", "    "),
+            threads = self.threads,
             threads_per_output = self.threads_per_output,
             reduce_contiguous = self.reduce_contiguous,
             split = self.split,
@@ -461,10 +466,10 @@ impl ReduceSpec {
         text.push_str(&self.reduced.dims_struct("reduced_dims", 1));
         let _ = write!(
             text,
-            "extern \"C\" __global__ void __launch_bounds__({REDUCE_THREADS}) {name}({out} *out, const char *x, unsigned long long n_out, \
+            "extern \"C\" __global__ void __launch_bounds__({threads}) {name}({out} *out, const char *x, unsigned long long n_out, \
              unsigned long long n_red, unsigned long long, A *, unsigned int *, const kept_dims kept, const reduced_dims reduced)\n{{\n\
-             \x20 const unsigned long long groups = n_out / {outputs_per_thread}, threads = gridDim.x * {REDUCE_THREADS}ull;\n\
-             \x20 for (unsigned long long group = blockIdx.x * {REDUCE_THREADS}ull + threadIdx.x; group < groups; group += threads) {{\n\
+             \x20 const unsigned long long groups = n_out / {outputs_per_thread}, threads = gridDim.x * {threads}ull;\n\
+             \x20 for (unsigned long long group = blockIdx.x * {threads}ull + threadIdx.x; group < groups; group += threads) {{\n\
              \x20   const unsigned long long o = group * {outputs_per_thread};\n{kept}\
              \x20   A acc[{outputs_per_thread}];\n\
              \x20   #pragma unroll\n    for (int e = 0; e < {outputs_per_thread}; e++) acc[e] = start();\n\
@@ -476,6 +481,7 @@ impl ReduceSpec {
              \x20   rt_pack<{out}, {outputs_per_thread}> results;\n\
              \x20   #pragma unroll\n    for (int e = 0; e < {outputs_per_thread}; e++) results.at[e] = finish(acc[e]);\n\
              \x20   *(rt_pack<{out}, {outputs_per_thread}> *)((char *)out + k0) = results;\n  }}\n}}\n",
+            threads = self.threads,
             name = self.kernel_name(),
             kept = self.kept.offset_statements("kept", "o", 2, "k", "    "),
             reduced = self.reduced.offset_statements("reduced", "i", 1, "r", "      "),

@@ -211,7 +211,8 @@ extern \"C\" __global__ void __launch_bounds__(THREADS, ROLLED ? 1 : 1024 / THRE
   const rtcg::tile_states<T, rtcg::flagged_values<T>::fits> states(state, gridDim.x);
   scan_type scan;
 #if ROLLED
-  __shared__ rtcg::uninitialized<T, TILE> items, exclusive_prefix;
+  __shared__ rtcg::uninitialized<T, TILE> items;
+  __shared__ rtcg::uninitialized<T, TILE / LANES> exclusive_prefix;
   scan.x.all = &items; scan.exclusive_prefix.all = &exclusive_prefix;
 #endif
   read_tile(scan, place, x + place.start + place.base, x, inner);

@@ -1,9 +1,15 @@
 //! Every candidate of every decision computes right results, and what kernels cannot run with is refused.
 
-use super::simt_kernels::{LARGE_GPU, context_of_fake_gpu, i64_values, matrix_with_layout, naive_matmul};
+use super::simt_kernels::{
+    LARGE_GPU, context_of_fake_gpu, element_value, i64_values, integer_array, matrix_with_layout, naive_matmul,
+    reduce_over_axes,
+};
 use crate::test_depth::at_depth;
 use rtcg::array::tuning::{Choices, Config, Decision, Problem, Refusal, TunableValue};
-use rtcg::array::{ArrayContext, DType, DeviceInfo, decisions};
+use rtcg::array::{
+    ArrayContext, DType, DeviceInfo, GpuArray, Index, Op, ReductionOp, Scalar, ScanOp,
+    WeakScalar, decisions, fuse,
+};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
@@ -220,5 +226,125 @@ fn skinny_products_are_right() {
     product_of(&ctx, DType::C64, [40, 3, 130], ["columns", "turned"], &mut candidates);
     product_of(&ctx, DType::C128, [70, 4, 50], ["columns", "columns"], &mut candidates);
     product_of(&ctx, DType::I16, [40, 2, 64], ["apart", "columns"], &mut candidates);
+    candidates.assert_covered(&[]);
+}
+
+/// Sums, places of the largest elements and fused sums over an axis, whose decisions are the same.
+fn reductions_of(
+    ctx: &Arc<ArrayContext>,
+    dtype: DType,
+    [rows, columns]: [usize; 2],
+    axis: usize,
+    candidates: &mut Candidates,
+) {
+    let a = integer_array(ctx, &[rows, columns], dtype);
+    let [lines, length] = if axis == 0 { [columns, rows] } else { [rows, columns] };
+    let at = |line: usize, k: usize| element_value(if axis == 0 { k * columns + line } else { line * columns + k });
+    let sums: Vec<i64> = (0..lines).map(|line| (0..length).map(|k| at(line, k)).sum()).collect();
+    let first_largest = |line: usize| {
+        let largest = (0..length).map(|k| at(line, k)).max();
+        (0..length).position(|k| Some(at(line, k)) == largest).unwrap() as i64
+    };
+    let wanted = [sums.clone(), (0..lines).map(first_largest).collect(), sums].concat();
+    let axes = [axis as isize];
+    candidates.run(ctx, &wanted, || {
+        let sums = reduce_over_axes(&a, ReductionOp::Sum, &axes);
+        let places = reduce_over_axes(&a, ReductionOp::ArgMaximum, &axes);
+        let zero = Scalar::Weak(WeakScalar::Int(0));
+        let sum = || Ok(reduce_over_axes(&a.binary(Op::Add, zero)?, ReductionOp::Sum, &axes));
+        [sums, places, fuse::fuse(sum).unwrap()].iter().flat_map(i64_values).collect()
+    });
+}
+
+#[test]
+fn partitions_of_reductions_are_right() {
+    let ctx = context_of_fake_gpu(LARGE_GPU);
+    let mut candidates = Candidates::of("reduce.partition");
+    reductions_of(&ctx, DType::I32, [1, 100_003], 1, &mut candidates);
+    reductions_of(&ctx, DType::F64, [3, 9_000], 1, &mut candidates);
+    reductions_of(&ctx, DType::I16, [3000, 64], 0, &mut candidates);
+    reductions_of(&ctx, DType::C128, [700, 5], 0, &mut candidates);
+    reductions_of(&ctx, DType::F32, [300, 70], 1, &mut candidates);
+    let small = context_of_fake_gpu(DeviceInfo { multiprocessors: 1, max_blocks: 4, ..LARGE_GPU });
+    reductions_of(&small, DType::F32, [3, 1040], 0, &mut candidates);
+    candidates.assert_covered(&[]);
+}
+
+#[test]
+fn calls_that_are_found_again_follow_the_choices() {
+    let ctx = context_of_fake_gpu(LARGE_GPU);
+    let a = integer_array(&ctx, &[64, 300], DType::I32);
+    let sum = || i64_values(&reduce_over_axes(&a, ReductionOp::Sum, &[0]));
+    let (wanted, epoch) = (sum(), ctx.choices_epoch());
+    let recorder = Arc::new(Recorder::default());
+    ctx.install_choices(Some(recorder.clone()));
+    assert_ne!(ctx.choices_epoch(), epoch);
+    assert_eq!(sum(), wanted);
+    let asked = |recorder: &Recorder| recorder.asked.lock().unwrap().len();
+    assert_eq!(asked(&recorder), 1, "the call was planned anew");
+    assert_eq!(sum(), wanted);
+    assert_eq!(asked(&recorder), 1, "and found again");
+    let default = recorder.asked.lock().unwrap()[0].1.clone();
+    let kernels = ctx.kernel_cache_usage().inserted;
+    let forced = default.with("threads", TunableValue::Int(128));
+    let forced = Arc::new(Recorder { forced: Some(forced), ..Recorder::default() });
+    ctx.install_choices(Some(forced.clone()));
+    assert_eq!(sum(), wanted);
+    assert_eq!((asked(&forced), ctx.kernel_cache_usage().inserted), (1, kernels + 1), "another kernel runs");
+    // What no kernel can run with is refused, and the rule's choice is taken.
+    let wrong = default.with("threads", TunableValue::Int(64)).with("threads_per_output", TunableValue::Int(128));
+    let wrong = Arc::new(Recorder { forced: Some(wrong), ..Recorder::default() });
+    ctx.install_choices(Some(wrong.clone()));
+    assert_eq!(sum(), wanted);
+    let refused = wrong.refused.lock().unwrap().clone();
+    assert_eq!(refused[0].to_string(), "reduce.partition: threads_per_output <= threads");
+    ctx.install_choices(None);
+    assert_eq!((sum(), ctx.kernel_cache_usage().inserted), (wanted, kernels + 1), "the rule's kernel is still loaded");
+}
+
+/// Sums along the middle axis, which `start` leaves the first elements of the last axis out of.
+fn scans_of(
+    ctx: &Arc<ArrayContext>,
+    dtype: DType,
+    [outer, n, inner]: [usize; 3],
+    start: usize,
+    candidates: &mut Candidates,
+) {
+    let whole = integer_array(ctx, &[outer, n, inner], dtype);
+    let a = whole.index(&[Index::Slice(None, None, None), Index::Slice(Some(start as isize), None, None)]).unwrap();
+    let values = i64_values(&a);
+    let (mut sums, mut products) = (values.clone(), values);
+    products.iter_mut().for_each(|value| *value = if *value > 40 { -1 } else { 1 });
+    let b = a.binary(Op::Greater, 40).unwrap().astype(dtype).unwrap();
+    let b = b.binary(Op::Multiply, -2).unwrap().binary(Op::Add, 1).unwrap();
+    for i in (0..sums.len()).filter(|i| i / inner % (n - start) > 0) {
+        sums[i] += sums[i - inner];
+        products[i] *= products[i - inner];
+    }
+    // The second one finds memory that the first one wrote.
+    let scan = |array: &GpuArray, op| i64_values(&array.cumulative(op, 1, Some(dtype)).unwrap());
+    let scans = || [scan(&a, ScanOp::Sum), scan(&b, ScanOp::Product)].concat();
+    candidates.run(ctx, &[sums, products].concat(), scans);
+}
+
+#[test]
+fn routes_of_scans_are_right() {
+    let ctx = context_of_fake_gpu(LARGE_GPU);
+    let mut candidates = Candidates::of("scan.route");
+    scans_of(&ctx, DType::I64, [3, 60, 7], 0, &mut candidates);
+    scans_of(&ctx, DType::F32, [3, 300, 2], 1, &mut candidates);
+    candidates.assert_covered(&[]);
+}
+
+#[test]
+fn tiles_of_scans_are_right() {
+    let ctx = context_of_fake_gpu(LARGE_GPU);
+    let mut candidates = Candidates::of("scan.tiles");
+    scans_of(&ctx, DType::F32, [1, 20_000, 1], 0, &mut candidates);
+    scans_of(&ctx, DType::I64, [3, 1999, 2], 1, &mut candidates);
+    scans_of(&ctx, DType::C128, [2, 3000, 1], 0, &mut candidates);
+    let bulk = context_of_fake_gpu(DeviceInfo { multiprocessors: 1, bulk_copy_smem_bytes: 150 << 10, ..LARGE_GPU });
+    scans_of(&bulk, DType::F32, [1, 70_000, 1], 0, &mut candidates);
+    scans_of(&bulk, DType::I64, [20, 3000, 1], 0, &mut candidates);
     candidates.assert_covered(&[]);
 }
