@@ -1,7 +1,9 @@
 //! All decisions that the kernels of arrays leave open.
 
+use crate::fft::{FftLengths, FftPassChoice};
 use crate::matmul::{MatmulRoute, SimpleChoice, SkinnyChoice, SplitK, TileChoice};
 use crate::scan::ScanRoute;
+use crate::sort::{RadixChoice, SortRoute};
 use rtcg_codegen::block_reduce::ReduceChoice;
 use rtcg_codegen::scan::ScanChoice;
 use rtcg_codegen::tuning::{Decision, Tunable};
@@ -18,5 +20,9 @@ pub fn decisions() -> Vec<&'static Decision> {
         ReduceChoice::decision(),
         ScanRoute::decision(),
         ScanChoice::decision(),
+        SortRoute::decision(),
+        RadixChoice::decision(),
+        FftLengths::decision(),
+        FftPassChoice::decision(),
     ]
 }

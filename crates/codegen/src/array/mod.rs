@@ -33,5 +33,5 @@ pub use pointwise::{AccessPattern, OperandKind, PointwiseOperand, PointwiseSpec}
 pub use radix_sort::{RADIX_BINS, RADIX_HISTOGRAM_THREADS, RadixSpec, RadixStage, SortPayload};
 pub use reduce::{FusedReduceSpec, ReduceSpec, ReductionOp};
 pub use scan::{ScanOp, ScanSpec, ScanStage};
-pub use sort::{SORT_TILE_ITEMS, SortSpec, SortStage};
+pub use sort::{SortSpec, SortStage};
 pub use transpose_tile::{MAX_TRANSPOSE_TILE_ITEMSIZE, TRANSPOSE_TILE_SIDE, TRANSPOSE_TILE_THREADS, TransposeTile};

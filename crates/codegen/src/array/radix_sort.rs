@@ -65,18 +65,6 @@ impl RadixSpec {
         matches!(dtype.kind(), DTypeKind::Bool | DTypeKind::Signed | DTypeKind::Unsigned | DTypeKind::Float)
     }
 
-    /// The kernels for keys of `dtype`, with tiles that keep shared memory and registers in bounds.
-    pub fn new(dtype: DType, descending: bool, stage: RadixStage) -> Self {
-        let items = if dtype.itemsize() > 4 { 14 } else { 28 };
-        Self { dtype, descending, threads: 256, blocks: 3, items, stage }
-    }
-
-    /// The same with fewer keys a thread, for devices whose lanes are those of a processor's vectors: what is
-    /// unrolled there only takes long to compile.
-    pub fn with_few_items_per_thread(self) -> Self {
-        Self { items: 8, ..self }
-    }
-
     /// Keys of a tile.
     pub fn tile_items(&self) -> usize {
         usize::from(self.items) * usize::from(self.threads)
@@ -340,7 +328,7 @@ mod tests {
 
     fn onesweep_source(dtype: DType, descending: bool) -> String {
         let stage = RadixStage::Sweep { payload: SortPayload::Generated, last: true };
-        RadixSpec::new(dtype, descending, stage).source()
+        RadixSpec { dtype, descending, threads: 256, blocks: 3, items: 14, stage }.source()
     }
 
     #[test]

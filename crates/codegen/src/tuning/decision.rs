@@ -59,7 +59,8 @@ pub struct Decision {
     /// What is chosen.
     pub parameters: Vec<Parameter>,
     /// What holds of all choices that kernels can run with: expressions of Python over the names of the parameters, of
-    /// the problem and of [`DeviceInfo::quantities`].
+    /// the problem and of [`DeviceInfo::quantities`]. Few decisions have further conditions, which only
+    /// [`Decision::check`] knows.
     pub constraints: Vec<String>,
     pub(super) check: CheckFn,
     pub(super) rule: RuleFn,

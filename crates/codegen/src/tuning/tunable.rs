@@ -72,7 +72,8 @@ pub fn python_expression(text: &str) -> String {
 ///
 /// Integers are `i64`, so that constraints are expressions of one type; they may use the names of parameters, of the
 /// problem, and of the quantities of the device that are listed. `a / b` divides integers. A constraint is checked
-/// behind those before it, which may keep divisors from being zero.
+/// behind those before it, which may keep divisors from being zero. What no expression says is checked by the function
+/// behind `also`, which returns a reason against the choice.
 #[macro_export]
 macro_rules! tunable {
     (
@@ -84,6 +85,7 @@ macro_rules! tunable {
         device { $($quantity:ident),* }
         require { $($constraint:expr;)* }
         rule $rule:path;
+        $(also $also:path;)?
     ) => {
         $(#[doc = $problem_doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,6 +146,9 @@ macro_rules! tunable {
                     let reason = $crate::tuning::python_expression(stringify!($constraint));
                     return Err($crate::tuning::Refusal { decision: $name, reason });
                 })*
+                $(if let Some(reason) = $also(self, problem, device) {
+                    return Err($crate::tuning::Refusal { decision: $name, reason: reason.into() });
+                })?
                 Ok(())
             }
 

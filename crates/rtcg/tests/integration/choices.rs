@@ -1,14 +1,14 @@
 //! Every candidate of every decision computes right results, and what kernels cannot run with is refused.
 
 use super::simt_kernels::{
-    LARGE_GPU, context_of_fake_gpu, element_value, i64_values, integer_array, matrix_with_layout, naive_matmul,
-    reduce_over_axes,
+    LARGE_GPU, array_bytes, context_of_fake_gpu, element_value, i64_values, integer_array, matrix_with_layout,
+    naive_matmul, reduce_over_axes,
 };
 use crate::test_depth::at_depth;
 use rtcg::array::tuning::{Choices, Config, Decision, Problem, Refusal, TunableValue};
 use rtcg::array::{
-    ArrayContext, DType, DeviceInfo, GpuArray, Index, Op, ReductionOp, Scalar, ScanOp,
-    WeakScalar, decisions, fuse,
+    ArrayContext, DType, DeviceInfo, FftKind, GpuArray, Index, Op, Order, ReductionOp, Scalar, ScanOp, WeakScalar,
+    decisions, fuse,
 };
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -346,5 +346,97 @@ fn tiles_of_scans_are_right() {
     let bulk = context_of_fake_gpu(DeviceInfo { multiprocessors: 1, bulk_copy_smem_bytes: 150 << 10, ..LARGE_GPU });
     scans_of(&bulk, DType::F32, [1, 70_000, 1], 0, &mut candidates);
     scans_of(&bulk, DType::I64, [20, 3000, 1], 0, &mut candidates);
+    candidates.assert_covered(&[]);
+}
+
+/// Sorted rows and the places of their elements, forwards or backwards.
+fn sorts_of(
+    ctx: &Arc<ArrayContext>,
+    dtype: DType,
+    [rows, n]: [usize; 2],
+    descending: bool,
+    candidates: &mut Candidates,
+) {
+    let a = integer_array(ctx, &[rows, n], dtype);
+    let wanted: Vec<(i64, i64)> = (0..rows)
+        .flat_map(|row| {
+            let mut keys: Vec<_> = (0..n).map(|k| (element_value(row * n + k), k as i64)).collect();
+            keys.sort_by_key(|&(key, _)| if descending { -key } else { key });
+            keys
+        })
+        .collect();
+    let (keys, places): (Vec<_>, Vec<_>) = wanted.into_iter().unzip();
+    candidates.run(ctx, &[keys, places].concat(), || {
+        let sorted = [a.sorted(1, descending).unwrap(), a.argsort(1, descending).unwrap()];
+        sorted.iter().flat_map(i64_values).collect()
+    });
+}
+
+#[test]
+fn routes_of_sorts_are_right() {
+    let ctx = context_of_fake_gpu(LARGE_GPU);
+    let mut candidates = Candidates::of("sort.route");
+    sorts_of(&ctx, DType::F32, [3, 1500], false, &mut candidates);
+    sorts_of(&ctx, DType::I64, [1, 2100], true, &mut candidates);
+    sorts_of(&ctx, DType::C128, [2, 700], false, &mut candidates);
+    candidates.assert_covered(&[]);
+}
+
+#[test]
+fn tiles_of_radix_sorts_are_right() {
+    let ctx = context_of_fake_gpu(LARGE_GPU);
+    let mut candidates = Candidates::of("sort.radix");
+    sorts_of(&ctx, DType::I16, [1, 33_001], false, &mut candidates);
+    sorts_of(&ctx, DType::F64, [1, 131_080], true, &mut candidates);
+    candidates.assert_covered(&[]);
+}
+
+/// The transform of waves along the middle axis: their amplitudes, times the length, in the places of their frequencies.
+fn transforms_of(ctx: &Arc<ArrayContext>, dtype: DType, [outer, n, inner]: [usize; 3], candidates: &mut Candidates) {
+    let waves = |i: usize| {
+        [(1.0, 3), (2.0, n / 2 + 1), (-3.0, n - 1)].map(|(amplitude, frequency)| {
+            let angle = 2.0 * std::f64::consts::PI * ((i * frequency) % n) as f64 / n as f64;
+            [amplitude * angle.cos(), amplitude * angle.sin()]
+        })
+    };
+    let element =
+        |i: usize| waves(i / inner % n).iter().fold([0.0, 0.0], |sum, wave| [sum[0] + wave[0], sum[1] + wave[1]]);
+    let bytes: Vec<u8> = (0..outer * n * inner).flat_map(element).flat_map(f64::to_ne_bytes).collect();
+    let a = GpuArray::empty(ctx, &[outer, n, inner], DType::C128, Order::C).unwrap();
+    a.write(&bytes, Order::C).unwrap();
+    let a = a.astype(dtype).unwrap();
+    let coefficient = |k: usize| {
+        [(1, 3), (2, n / 2 + 1), (-3, n - 1)]
+            .iter()
+            .map(|&(amplitude, at)| if at == k { amplitude } else { 0 })
+            .sum::<i64>()
+    };
+    let wanted: Vec<i64> = (0..outer * n * inner).flat_map(|i| [coefficient(i / inner % n) * n as i64, 0]).collect();
+    candidates.run(ctx, &wanted, || {
+        let transformed = a.fft(FftKind::Forward, 1, n, 1.0).unwrap().astype(DType::C128).unwrap();
+        let numbers = array_bytes(&transformed);
+        numbers.chunks_exact(8).map(|eight| f64::from_ne_bytes(eight.try_into().unwrap()).round() as i64).collect()
+    });
+}
+
+#[test]
+fn lengths_of_fft_passes_are_right() {
+    let ctx = context_of_fake_gpu(LARGE_GPU);
+    let mut candidates = Candidates::of("fft.lengths");
+    transforms_of(&ctx, DType::C128, [2, 4096, 1], &mut candidates);
+    transforms_of(&ctx, DType::C64, [1, 1260, 3], &mut candidates);
+    candidates.assert_covered(&[]);
+}
+
+#[test]
+fn fft_passes_are_right() {
+    let ctx = context_of_fake_gpu(LARGE_GPU);
+    let mut candidates = Candidates::of("fft.pass");
+    transforms_of(&ctx, DType::C64, [3, 1024, 1], &mut candidates);
+    transforms_of(&ctx, DType::C128, [5, 210, 1], &mut candidates);
+    transforms_of(&ctx, DType::C64, [1, 96, 40], &mut candidates);
+    transforms_of(&ctx, DType::C128, [2, 605, 3], &mut candidates);
+    let cpu = context_of_fake_gpu(DeviceInfo { vector_bytes: 1, ..LARGE_GPU });
+    transforms_of(&cpu, DType::C128, [2, 840, 1], &mut candidates);
     candidates.assert_covered(&[]);
 }
