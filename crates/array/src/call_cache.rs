@@ -131,6 +131,8 @@ pub(crate) struct ReductionWorkspace {
 /// A call with its plan.
 pub(crate) struct CachedCall {
     what: CallKey,
+    /// [`ArrayContext::choices_epoch`] before the call was planned.
+    epoch: u64,
     args: SmallVec<[OperandKey; 3]>,
     out: Option<OperandKey>,
     /// The result's layout and dtype, and the bytes that its elements take.
@@ -141,9 +143,11 @@ pub(crate) struct CachedCall {
 }
 
 impl CachedCall {
-    /// The call of `what` with `args` whose result was `result`, which is `out` if one was given.
+    /// The call of `what` with `args` whose result was `result`, which is `out` if one was given. `epoch` is what
+    /// [`ArrayContext::choices_epoch`] was before it was planned.
     pub(crate) fn new(
         what: CallKey,
+        epoch: u64,
         args: &[Arg<'_>],
         out: Option<&GpuArray>,
         result: &GpuArray,
@@ -151,6 +155,7 @@ impl CachedCall {
     ) -> Self {
         Self {
             what,
+            epoch,
             args: args.iter().map(OperandKey::from_arg).collect(),
             out: out.map(OperandKey::from_array),
             layout: result.layout_arc().clone(),
@@ -169,7 +174,7 @@ impl CachedCall {
         args: &[Arg<'_>],
         out: Option<&GpuArray>,
     ) -> Result<Option<GpuArray>> {
-        if self.what != what || self.args.len() != args.len() {
+        if self.what != what || self.epoch != ctx.choices_epoch() || self.args.len() != args.len() {
             return Ok(None);
         }
         let given = match (out, &self.out) {

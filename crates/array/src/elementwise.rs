@@ -11,8 +11,7 @@ use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
 use crate::runtime::ArrayContext;
 use crate::scalar::{Scalar, ScalarElement};
 use rtcg_codegen::array::{
-    AccessPattern, ArrayKernel, Op, OpTypes, OperandKind, OperandRole, PointwiseOperand, PointwiseSpec,
-    TRANSPOSE_TILE_THREADS,
+    AccessPattern, Op, OpTypes, OperandKind, OperandRole, PointwiseOperand, PointwiseSpec, TRANSPOSE_TILE_THREADS,
 };
 use rtcg_codegen::{DType, DTypeKind, WeakScalar};
 use smallvec::SmallVec;
@@ -173,9 +172,10 @@ fn apply_uncached(
         Some(out) => out.clone(),
         None => GpuArray::empty_with_layout(ctx, layout(), types.out)?,
     };
+    let epoch = ctx.choices_epoch();
     let prepared = compute_and_prepare_launch(op, types.compute, &out, &operands)?;
     if let (Some(what), Some(prepared)) = (what, prepared) {
-        ctx.insert_call(args, CachedCall::new(what, args, options.out, &out, prepared));
+        ctx.insert_call(args, CachedCall::new(what, epoch, args, options.out, &out, prepared));
     }
     Ok(out)
 }
@@ -504,7 +504,7 @@ impl PointwiseLaunch<'_> {
         }
         let threads =
             if let AccessPattern::Tiled(..) = kernel.pattern { TRANSPOSE_TILE_THREADS } else { BLOCK_THREADS };
-        let compiled = ctx.compiled_kernel(&ArrayKernel::Pointwise(*kernel))?;
+        let compiled = ctx.compiled_kernel(kernel)?;
         let (grid, block) = ([blocks, 1, 1], [threads, 1, 1]);
         compiled.launch(grid, block, 0, args.packed_bytes())?;
         Ok(PreparedLaunch {

@@ -6,7 +6,7 @@ use crate::iteration_plan::IterationPlan;
 use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::{Layout, Order, PythonTuple, Shape, Strides, broadcast_shapes};
 use crate::views::Index;
-use rtcg_codegen::array::{ArrayKernel, BoundsMode, GatherDirection, GatherSpec, Op};
+use rtcg_codegen::array::{BoundsMode, GatherDirection, GatherSpec, Op};
 use rtcg_codegen::{DType, DTypeKind};
 use smallvec::SmallVec;
 
@@ -386,7 +386,7 @@ impl ResolvedIndex {
         }
         let ctx = dense.context();
         args.push_u64(ctx.out_of_bounds_flag(bounds == BoundsMode::Raise)?);
-        let compiled = ctx.compiled_kernel(&ArrayKernel::Gather(kernel))?;
+        let compiled = ctx.compiled_kernel(&kernel)?;
         compiled.launch(
             [ctx.device_info().grid_block_count(plan.n_elements()), 1, 1],
             [BLOCK_THREADS, 1, 1],

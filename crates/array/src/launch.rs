@@ -1,6 +1,6 @@
 //! Arguments and geometry of a launch.
 
-use crate::runtime::DeviceInfo;
+pub use rtcg_codegen::BLOCK_THREADS;
 use smallvec::SmallVec;
 
 /// The packed arguments of a kernel, laid out by C's rules.
@@ -38,20 +38,5 @@ impl PackedKernelArgs {
     /// The packed bytes.
     pub fn packed_bytes(&self) -> &[u8] {
         &self.0
-    }
-}
-
-/// Threads per block of kernels that need no particular number.
-pub const BLOCK_THREADS: u32 = 256;
-
-impl DeviceInfo {
-    /// Whether the device is a SIMD CPU: adjacent threads read adjacent elements, one at a time.
-    pub fn is_simd_cpu(&self) -> bool {
-        self.vector_bytes == 1
-    }
-
-    /// Blocks of [`BLOCK_THREADS`] threads for `work` independent pieces of work.
-    pub fn grid_block_count(&self, work: usize) -> u32 {
-        work.div_ceil(BLOCK_THREADS as usize).clamp(1, self.max_blocks as usize) as u32
     }
 }

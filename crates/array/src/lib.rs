@@ -8,7 +8,9 @@
 mod access_pattern;
 mod array;
 mod blocking_regions;
+mod bounded_cache;
 mod call_cache;
+mod decisions;
 mod elementwise;
 mod error;
 mod fft;
@@ -31,6 +33,8 @@ mod views;
 
 pub use array::GpuArray;
 pub use blocking_regions::{BlockingHook, blocking_region, lock_blocking, set_blocking_hook};
+pub use bounded_cache::{BoundedCache, CacheUse};
+pub use decisions::decisions;
 pub use elementwise::{
     Arg, OpOptions, apply_elementwise, binary_with_power_shortcuts, can_cast_same_kind, result_type,
 };
@@ -42,8 +46,9 @@ pub use layout::{Layout, MAX_NDIM, Order, PythonTuple, Shape, Strides, broadcast
 pub use linalg::{IterationLimits, LeastSquares, MatrixNorm, SlogDet, Svd, Tolerance, Triangle};
 pub use reduce::{ReduceOptions, ReducedAxes, Statistic};
 pub use rtcg_codegen::array::{BoundsMode, Op, ReductionOp, ScanOp};
-pub use rtcg_codegen::{DType, DTypeKind, WeakScalar};
-pub use runtime::{Allocator, ArrayBuffer, ArrayContext, DeviceInfo, DeviceRuntime, LaunchableKernel};
+pub use rtcg_codegen::tuning;
+pub use rtcg_codegen::{DType, DTypeKind, DeviceInfo, KernelSpec, WeakScalar};
+pub use runtime::{Allocator, ArrayBuffer, ArrayContext, DeviceRuntime, LaunchableKernel};
 pub use scalar::{Scalar, ScalarElement};
 pub use thread_flag::ThreadFlag;
 pub use views::{Index, normalize_axes, normalize_axis};

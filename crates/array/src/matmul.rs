@@ -4,15 +4,20 @@ mod skinny;
 mod split_k;
 mod tiles;
 
+pub(crate) use skinny::SkinnyChoice;
+pub(crate) use split_k::SplitK;
+pub(crate) use tiles::TileChoice;
+
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
-use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, MATMUL_BLOCK_SIDE, MATMUL_TILE_SIDE, MatmulSpec, SimpleMatmul};
+use crate::runtime::ArrayContext;
+use rtcg_codegen::array::{MATMUL_BLOCK_SIDE, SimpleMatmul, matmul_accumulator_bytes};
+use rtcg_codegen::{DType, DeviceInfo, tunable};
 
 /// Rows that fill so little of a tall tile that the transposed product takes less time.
-const MAX_ROWS_TO_TRANSPOSE: usize = 16;
+const MAX_ROWS_TO_TRANSPOSE: i64 = 16;
 
 impl GpuArray {
     /// The matrix product by NumPy's rules: the last two axes are matrices, earlier ones are
@@ -77,24 +82,130 @@ fn matmul_matrices(x: &GpuArray, y: &GpuArray, a: &GpuArray, b: &GpuArray) -> Re
     Ok(out)
 }
 
-fn launch_matmul(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]: [usize; 3]) -> Result<()> {
-    if skinny::try_launch_skinny(out, a, b, batch, [m, n, k])? {
-        return Ok(());
+tunable! {
+    /// The kernel of a matrix product.
+    pub(crate) MatmulRoute = "matmul.route";
+    /// A stack of products of matrices of `m` x `k` and `k` x `n` elements.
+    problem MatmulProblem {
+        /// The dtype of operands and result.
+        dtype: DType = Exact,
+        /// Products of the stack.
+        batches: i64 = PowerOfTwo,
+        /// Rows of the result.
+        m: i64 = PowerOfTwo,
+        /// Columns of the result.
+        n: i64 = PowerOfTwo,
+        /// Terms of each element.
+        k: i64 = PowerOfTwo,
     }
-    if tiles::prefers_tall_tiles(out.context().device_info(), out.dtype())
-        && m <= MAX_ROWS_TO_TRANSPOSE
-        && n > MAX_ROWS_TO_TRANSPOSE
-    {
+    parameters {
+        /// `skinny` reads the larger operand once, `tiles` copies tiles while others are multiplied (where the device and
+        /// the dtype have them, else as `simple`), `simple` copies tiles, then multiplies them.
+        kernel: &'static str = ["skinny", "tiles", "simple"],
+        /// Whether the transposed product is computed, and transposed back.
+        transposed: bool = [false, true],
+    }
+    device { compute_capability, vector_bytes }
+    require {
+        kernel != "tiles" || compute_capability >= 80 && vector_bytes != 1;
+        kernel != "skinny" || !transposed;
+    }
+    rule matmul_route_rule;
+}
+
+fn matmul_route_rule(problem: &MatmulProblem, device_info: &DeviceInfo) -> MatmulRoute {
+    let MatmulProblem { dtype, m, n, .. } = *problem;
+    let kernel = if m.min(n) <= skinny::max_skinny_n(*device_info, dtype) {
+        "skinny"
+    } else if tiles::supports_tiles(*device_info) {
+        "tiles"
+    } else {
+        "simple"
+    };
+    let is_tall =
+        tiles::prefers_tall_tiles(*device_info, dtype) && m <= MAX_ROWS_TO_TRANSPOSE && n > MAX_ROWS_TO_TRANSPOSE;
+    MatmulRoute { kernel, transposed: is_tall && kernel != "skinny" }
+}
+
+tunable! {
+    /// The tiles of products by kernels that copy tiles, then multiply them.
+    pub(crate) SimpleChoice = "matmul.simple";
+    /// A stack of products of matrices of `m` x `k` and `k` x `n` elements.
+    problem SimpleProblem {
+        /// The dtype of operands and result.
+        dtype: DType = Exact,
+        /// Bytes of a sum.
+        sum_bytes: i64 = Exact,
+        /// Products of the stack.
+        batches: i64 = PowerOfTwo,
+        /// Rows of the result.
+        m: i64 = PowerOfTwo,
+        /// Columns of the result.
+        n: i64 = PowerOfTwo,
+        /// Terms of each element.
+        k: i64 = PowerOfTwo,
+    }
+    parameters {
+        /// Rows, and columns, of the result that a thread computes; a block has 16 x 16 threads.
+        part: i64 = [2, 4, 8],
+        /// Terms that are copied at once.
+        depth: i64 = [8, 16, 32],
+        /// Terms whose code is written out.
+        unroll: i64 = [1, 2, 4, 8, 16, 32],
+    }
+    device {}
+    require {
+        unroll <= depth;
+        2 * depth * (16 * part + 1) * sum_bytes <= 49152;
+    }
+    rule simple_rule;
+}
+
+fn simple_rule(_: &SimpleProblem, device_info: &DeviceInfo) -> SimpleChoice {
+    SimpleChoice { part: 4, depth: 16, unroll: device_info.vector_bytes.into() }
+}
+
+/// The kernel that copies tiles, then multiplies them.
+fn simple_kernel(ctx: &ArrayContext, dtype: DType, batches: usize, extents: [usize; 3]) -> SimpleMatmul {
+    let [batches, m, n, k] = [batches, extents[0], extents[1], extents[2]].map(|length| length as i64);
+    let sum_bytes = matmul_accumulator_bytes(dtype) as i64;
+    let choice: SimpleChoice = ctx.choose(&SimpleProblem { dtype, sum_bytes, batches, m, n, k });
+    let [part, depth, unroll] = [choice.part, choice.depth, choice.unroll].map(|number| number as u8);
+    SimpleMatmul { dtype, part, depth, unroll }
+}
+
+fn launch_matmul(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]: [usize; 3]) -> Result<()> {
+    let batches: usize = batch.iter().product();
+    let [of_batches, of_m, of_n, of_k] = [batches, m, n, k].map(|length| length as i64);
+    let problem = MatmulProblem { dtype: out.dtype(), batches: of_batches, m: of_m, n: of_n, k: of_k };
+    let route: MatmulRoute = out.context().choose(&problem);
+    if route.kernel == "skinny" {
+        return skinny::launch_skinny_product(out, a, b, batch, [m, n, k]);
+    }
+    let has_tiles = route.kernel == "tiles";
+    if route.transposed {
         let mut shape = Shape::from_slice(batch);
         shape.extend_from_slice(&[n, m]);
         let transposed = GpuArray::empty(out.context(), &shape, out.dtype(), Order::C)?;
-        launch_matmul(&transposed, &b.swapaxes(-1, -2)?, &a.swapaxes(-1, -2)?, batch, [n, m, k])?;
+        launch_in_tiles(&transposed, &b.swapaxes(-1, -2)?, &a.swapaxes(-1, -2)?, batch, [n, m, k], has_tiles)?;
         return out.assign(&transposed.swapaxes(-1, -2)?);
     }
-    if split_k::try_launch_split_k(out, a, b, batch, [m, n, k])? {
+    launch_in_tiles(out, a, b, batch, [m, n, k], has_tiles)
+}
+
+/// The product by tiles, perhaps by parts of the terms.
+fn launch_in_tiles(
+    out: &GpuArray,
+    a: &GpuArray,
+    b: &GpuArray,
+    batch: &[usize],
+    extents: [usize; 3],
+    has_tiles: bool,
+) -> Result<()> {
+    if split_k::try_launch_split_k(out, a, b, batch, extents, has_tiles)? {
         return Ok(());
     }
-    launch_without_split_k(out, a, b, batch, [m, n, k])
+    launch_without_split_k(out, a, b, batch, extents, has_tiles)
 }
 
 /// The product by tiles, each of which has all terms.
@@ -104,8 +215,9 @@ fn launch_without_split_k(
     b: &GpuArray,
     batch: &[usize],
     [m, n, k]: [usize; 3],
+    has_tiles: bool,
 ) -> Result<()> {
-    if tiles::try_launch_tiled(out, a, b, batch, [m, n, k])? {
+    if has_tiles && tiles::try_launch_tiled(out, a, b, batch, [m, n, k])? {
         return Ok(());
     }
     let ctx = out.context();
@@ -122,18 +234,17 @@ fn launch_without_split_k(
     strides(a).iter().chain(&strides(b)).for_each(|&stride| args.push_i64(stride));
     args.push_u64(batches as u64);
     args.push_u64(offsets.as_ref().map_or(0, GpuArray::first_element_address));
-    let tiles = |length: usize| length.div_ceil(MATMUL_TILE_SIDE).min(65535) as u32;
-    if m.div_ceil(MATMUL_TILE_SIDE) > 65535 {
+    let kernel = simple_kernel(ctx, out.dtype(), batches, [m, n, k]);
+    let side = kernel.tile_side();
+    if m.div_ceil(side) > 65535 {
         return Err(ArrayError::value_error(format!(
             "matmul: {m} rows are more than the {} that are supported",
-            65535 * MATMUL_TILE_SIDE
+            65535 * side
         )));
     }
-    let kernel = SimpleMatmul { dtype: out.dtype(), unroll: ctx.device_info().vector_bytes as u8 };
-    let compiled = ctx.compiled_kernel(&ArrayKernel::Matmul(MatmulSpec::Simple(kernel)))?;
-    let columns = n.div_ceil(MATMUL_TILE_SIDE) as u32;
+    let compiled = ctx.compiled_kernel(&kernel)?;
     compiled.launch(
-        [columns, tiles(m), batches.min(65535) as u32],
+        [n.div_ceil(side) as u32, m.div_ceil(side) as u32, batches.min(65535) as u32],
         [MATMUL_BLOCK_SIDE, MATMUL_BLOCK_SIDE, 1],
         0,
         args.packed_bytes(),

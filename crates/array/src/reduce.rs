@@ -8,11 +8,12 @@ use crate::fuse;
 use crate::iteration_plan::IterationPlan;
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order, PythonTuple};
-use crate::runtime::{ArrayContext, DeviceInfo, LaunchableKernel};
+use crate::runtime::{ArrayContext, LaunchableKernel};
 use crate::scalar::Scalar;
 use crate::views::normalize_axes;
-use rtcg_codegen::array::{ArrayKernel, Op, ReduceSpec, ReductionOp};
-use rtcg_codegen::block_reduce::{REDUCE_THREADS, WorkPartition};
+use rtcg_codegen::DeviceInfo;
+use rtcg_codegen::array::{Op, ReduceSpec, ReductionOp};
+use rtcg_codegen::block_reduce::{ReduceChoice, ReduceProblem, WorkPartition};
 use rtcg_codegen::{DType, WeakScalar};
 use smallvec::SmallVec;
 
@@ -125,9 +126,10 @@ fn reduce_cached(
     if let Some(result) = x.context().lookup_and_launch(what, &args, None)? {
         return Ok(result);
     }
+    let epoch = x.context().choices_epoch();
     let (result, prepared) = reduce_and_prepare_launch(reduction, x, y, options)?;
     if let Some(prepared) = prepared {
-        x.context().insert_call(&args, CachedCall::new(what, &args, None, &result, prepared));
+        x.context().insert_call(&args, CachedCall::new(what, epoch, &args, None, &result, prepared));
     }
     Ok(result)
 }
@@ -341,26 +343,23 @@ pub(crate) struct ReductionPlan {
     partition: WorkPartition,
     reduce_contiguous: bool,
     pack: usize,
-    itemsize: usize,
     n_out: usize,
     n_red: usize,
     per_split: usize,
     blocks: u32,
+    /// Packs, or elements, that a thread fetches before it combines the first of them.
+    unroll: usize,
     /// Adjacent outputs of a thread.
     outputs_per_thread: usize,
-}
-
-/// Packs that a thread fetches before it combines the first of them.
-fn unroll_factor(pack: usize, itemsize: usize) -> usize {
-    const IN_FLIGHT_BYTES: usize = 64;
-    (IN_FLIGHT_BYTES / (pack * itemsize.max(1))).clamp(1, 8)
+    /// There may be more than one.
+    has_adjacent_outputs: bool,
 }
 
 impl ReductionPlan {
     /// For an array whose strides come after those of the output in `kept`, and first in `reduced`.
     /// An expression that is reduced has the plan of the array that it would have been stored in.
     pub(crate) fn new<const K: usize, const R: usize>(
-        device_info: DeviceInfo,
+        ctx: &ArrayContext,
         itemsize: usize,
         kept: &IterationPlan<K>,
         reduced: &IterationPlan<R>,
@@ -370,8 +369,11 @@ impl ReductionPlan {
         let red_stride = innermost(reduced.axes.last().map(|axis| axis.1[0]));
         let kept_stride = innermost(kept.axes.last().map(|axis| axis.1[1]));
         let reduce_contiguous = n_red >= 8 && (red_stride <= kept_stride || n_out < 8);
-        let (resident, is_simt) = (device_info.max_blocks as usize / 4, !device_info.is_simd_cpu());
-        let partition = WorkPartition::new(n_out, n_red, reduce_contiguous, resident, is_simt);
+        let device_info = ctx.device_info();
+        let (outputs, length) = (n_out as i64, n_red as i64);
+        let problem = ReduceProblem { outputs, length, contiguous: reduce_contiguous, itemsize: itemsize as i64 };
+        let (choice, resident) = (ctx.choose::<ReduceChoice>(&problem), device_info.resident_blocks());
+        let partition = WorkPartition::chosen(&choice, n_out, n_red, reduce_contiguous, resident);
         // Only the array itself decides: other operands of an expression may keep axes apart.
         let dense = reduced.axes.iter().rev().try_fold(itemsize as isize, |expected, axis| {
             (axis.1[0] == expected).then_some(expected * axis.0 as isize)
@@ -381,18 +383,32 @@ impl ReductionPlan {
             false => 1,
         };
         let pack = if pack.is_power_of_two() { pack } else { 1 };
+        // Arrays that are not aligned are cut as others are, so that sums do not depend on it.
+        let unroll = match pack {
+            1 => choice.unroll as usize,
+            _ => (choice.in_flight_bytes as usize / (pack * itemsize.max(1))).clamp(1, 8),
+        };
         let splits = match pack {
             1 => partition.splits,
-            _ => partition
-                .splits
-                .min(n_red / (pack * partition.threads_per_output as usize * unroll_factor(pack, itemsize)))
-                .max(1),
+            _ => partition.splits.min(n_red / (pack * partition.threads_per_output as usize * unroll)).max(1),
         };
         let per_split = n_red.div_ceil(splits).max(1);
         let splits = n_red.div_ceil(per_split).max(1);
-        let partition = partition.with_splits(splits, n_out, resident, is_simt);
+        let partition = partition.with_splits(splits, n_out, resident, choice.gather);
         let blocks = n_out.div_ceil(partition.outputs_per_block()).min(device_info.max_blocks as usize) as u32;
-        Self { partition, reduce_contiguous, pack, itemsize, n_out, n_red, per_split, blocks, outputs_per_thread: 1 }
+        let has_adjacent_outputs = choice.adjacent_outputs;
+        Self {
+            partition,
+            reduce_contiguous,
+            pack,
+            n_out,
+            n_red,
+            per_split,
+            blocks,
+            unroll,
+            outputs_per_thread: 1,
+            has_adjacent_outputs,
+        }
     }
 
     /// The plan whose threads have adjacent outputs, where the elements of these are adjacent too and lie at
@@ -416,7 +432,8 @@ impl ReductionPlan {
             && outer.iter().all(|axis| fits(axis.1[0], out) && fits(axis.1[1], x))
             && reduced.axes.iter().all(|axis| fits(axis.1[0], x));
         let is_alone = self.partition.threads_per_output == 1 && self.partition.splits == 1;
-        if !is_alone
+        if !self.has_adjacent_outputs
+            || !is_alone
             || !is_row
             || !is_placed
             || !outputs_per_thread.is_power_of_two()
@@ -425,7 +442,7 @@ impl ReductionPlan {
             return self;
         }
         let blocks = (self.n_out / outputs_per_thread)
-            .div_ceil(REDUCE_THREADS as usize)
+            .div_ceil(self.partition.threads as usize)
             .clamp(1, device_info.max_blocks as usize) as u32;
         Self { outputs_per_thread, blocks, ..self }
     }
@@ -446,14 +463,14 @@ impl ReductionPlan {
     /// The part of the kernel's key that is decided here.
     pub(crate) fn specialize_kernel(&self, kernel: ReduceSpec) -> ReduceSpec {
         ReduceSpec {
+            threads: self.partition.threads as u16,
             threads_per_output: self.partition.threads_per_output as u16,
             reduce_contiguous: self.reduce_contiguous,
             split: self.partition.splits > 1,
             gather: self.partition.gather,
             outputs_per_thread: self.outputs_per_thread as u8,
             pack: self.pack as u8,
-            // Arrays that are not aligned are cut as others are, so that sums do not depend on it.
-            unroll: if self.pack == 1 { 4 } else { unroll_factor(self.pack, self.itemsize) as u8 },
+            unroll: self.unroll as u8,
             ..kernel
         }
     }
@@ -482,9 +499,13 @@ impl ReductionPlan {
         [self.blocks, self.partition.splits as u32, 1]
     }
 
+    fn block_dim(&self) -> [u32; 3] {
+        [self.partition.threads, 1, 1]
+    }
+
     /// Launches the kernel with packed arguments.
     pub(crate) fn launch_kernel(&self, kernel: &dyn LaunchableKernel, args: &PackedKernelArgs) -> Result<()> {
-        kernel.launch(self.launch_grid(), [REDUCE_THREADS, 1, 1], 0, args.packed_bytes())
+        kernel.launch(self.launch_grid(), self.block_dim(), 0, args.packed_bytes())
     }
 }
 
@@ -514,7 +535,7 @@ fn launch_planned(
         let start = used[k].map_or(0, GpuArray::first_element_address);
         start.wrapping_add(kept.offsets[k + 1] as u64).wrapping_add(reduced.offsets[k] as u64)
     };
-    let plan = ReductionPlan::new(ctx.device_info(), job.x.itemsize(), kept, reduced);
+    let plan = ReductionPlan::new(ctx, job.x.itemsize(), kept, reduced);
     let out = job.out.first_element_address().wrapping_add(kept.offsets[0] as u64);
     let plan = match present.len() {
         1 => {
@@ -549,7 +570,7 @@ fn launch_planned(
     let kept_operands: SmallVec<[usize; 4]> = std::iter::once(0).chain(present.iter().map(|k| k + 1)).collect();
     kept.push_dims(kernel.kept, &kept_operands, &mut args);
     reduced.push_dims(kernel.reduced, &present, &mut args);
-    let compiled = ctx.compiled_kernel(&ArrayKernel::Reduce(kernel))?;
+    let compiled = ctx.compiled_kernel(&kernel)?;
     plan.launch_kernel(&*compiled, &args)?;
     // Without elements there is no address to fill in.
     if job.mask.is_some() || job.x.size() == 0 {
@@ -559,7 +580,7 @@ fn launch_planned(
     Ok(Some(PreparedLaunch {
         kernel: compiled,
         grid: plan.launch_grid(),
-        block: [REDUCE_THREADS, 1, 1],
+        block: plan.block_dim(),
         packed: SmallVec::from_slice(args.packed_bytes()),
         address_offsets: std::iter::once(kept.offsets[0]).chain(present.iter().map(|&k| shift(k))).collect(),
         values: SmallVec::new(),

@@ -1,15 +1,16 @@
 //! What an array needs from a device: memory, copies, compiled kernels.
 
 use crate::blocking_regions::lock_blocking;
+use crate::bounded_cache::{BoundedCache, CacheUse};
 use crate::call_cache::CallCache;
 use crate::error::{ArrayError, Result};
 use crate::fft::TableCache;
-use rtcg_codegen::array::{ArrayKernel, FusedSpec, FusedSteps, ReduceSpec};
-use rustc_hash::FxHashMap;
+use rtcg_codegen::tuning::{Choices, Tunable};
+use rtcg_codegen::{DeviceInfo, KernelSpec};
 use std::any::Any;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// Device memory that is freed with the last reference.
 pub trait ArrayBuffer: Send + Sync + Any {
@@ -52,23 +53,6 @@ pub trait ArrayBuffer: Send + Sync + Any {
 pub trait LaunchableKernel: Send + Sync {
     /// Enqueues the kernel with packed arguments; does not wait.
     fn launch(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> Result<()>;
-}
-
-/// What kernels and their geometry are chosen by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DeviceInfo {
-    /// Multiprocessors.
-    pub multiprocessors: u32,
-    /// Blocks of 256 threads that are worth launching; more work is done by striding.
-    pub max_blocks: u32,
-    /// Bytes that one thread reads best at once.
-    pub vector_bytes: u32,
-    /// Shared memory of a block for pipelines of bulk copies; 0 where the device has none.
-    pub bulk_copy_smem_bytes: u32,
-    /// The most shared memory that a block gets on request.
-    pub shared_bytes: u32,
-    /// Compute capability: ten times the major number, and the minor one.
-    pub compute_capability: u32,
 }
 
 /// Makes memory of at least so many bytes for arrays.
@@ -133,22 +117,25 @@ pub trait DeviceRuntime: Send + Sync {
     }
 }
 
-/// Compiled kernels by what they do.
-type KernelCache<K> = Mutex<FxHashMap<K, Arc<dyn LaunchableKernel>>>;
+/// Kernels that a context keeps loaded where nothing else is said.
+const DEFAULT_KERNEL_CAPACITY: usize = 1024;
 
 /// A runtime with the kernels that arrays have compiled so far.
 pub struct ArrayContext {
     runtime: Arc<dyn DeviceRuntime>,
     device_info: DeviceInfo,
     number: u64,
-    kernels: KernelCache<ArrayKernel>,
-    fused: KernelCache<FusedSpec>,
-    fused_reductions: KernelCache<(ReduceSpec, FusedSteps, u16)>,
+    kernels: BoundedCache<Arc<dyn LaunchableKernel>>,
     /// A word on the device that kernels set when an index is out of bounds.
     out_of_bounds: Mutex<Option<Arc<dyn ArrayBuffer>>>,
     /// Whether a kernel that may set it was launched since it was last read.
     may_be_out_of_bounds: AtomicBool,
     call_cache: CallCache,
+    choices: RwLock<Option<Arc<dyn Choices>>>,
+    /// Whether there are any, so that planning without them takes no lock.
+    has_choices: AtomicBool,
+    /// How often they were changed.
+    choices_epoch: AtomicU64,
     fft_tables: Mutex<TableCache>,
 }
 
@@ -166,12 +153,13 @@ impl ArrayContext {
             runtime,
             device_info,
             number,
-            kernels: Mutex::default(),
-            fused: Mutex::default(),
-            fused_reductions: Mutex::default(),
+            kernels: BoundedCache::new(DEFAULT_KERNEL_CAPACITY),
             out_of_bounds: Mutex::default(),
             may_be_out_of_bounds: AtomicBool::new(false),
             call_cache: CallCache::default(),
+            choices: RwLock::default(),
+            has_choices: AtomicBool::new(false),
+            choices_epoch: AtomicU64::new(0),
             fft_tables: Mutex::default(),
         })
     }
@@ -194,6 +182,42 @@ impl ArrayContext {
 
     pub(crate) fn call_cache(&self) -> &CallCache {
         &self.call_cache
+    }
+
+    /// Has what kernels leave open decided by `choices`, or by the rules again. To be called again when its answers change:
+    /// calls that were planned before are planned anew.
+    pub fn install_choices(&self, choices: Option<Arc<dyn Choices>>) {
+        let mut installed = self.choices.write().unwrap_or_else(PoisonError::into_inner);
+        self.has_choices.store(choices.is_some(), Ordering::Release);
+        let old = std::mem::replace(&mut *installed, choices);
+        self.choices_epoch.fetch_add(1, Ordering::AcqRel);
+        drop(installed);
+        drop(old);
+    }
+
+    /// The number that changes whenever choices are installed. A planned call is good as long as this is what it was
+    /// before the call was planned.
+    #[inline]
+    pub fn choices_epoch(&self) -> u64 {
+        self.choices_epoch.load(Ordering::Acquire)
+    }
+
+    /// Decides what a kernel leaves open.
+    pub(crate) fn choose<T: Tunable>(&self, problem: &T::Problem) -> T {
+        if !self.has_choices.load(Ordering::Acquire) {
+            return T::from_rule(problem, &self.device_info);
+        }
+        self.ask_choices(problem)
+    }
+
+    #[cold]
+    fn ask_choices<T: Tunable>(&self, problem: &T::Problem) -> T {
+        // Without the lock: choices may do anything.
+        let choices = self.choices.read().unwrap_or_else(PoisonError::into_inner).clone();
+        match choices {
+            Some(choices) => T::choose(problem, &self.device_info, &*choices),
+            None => T::from_rule(problem, &self.device_info),
+        }
     }
 
     pub(crate) fn fft_tables(&self) -> MutexGuard<'_, TableCache> {
@@ -240,40 +264,24 @@ impl ArrayContext {
         ))
     }
 
-    /// The compiled form of `kernel`, compiled at most once per context (twice if threads race).
-    pub fn compiled_kernel(&self, kernel: &ArrayKernel) -> Result<Arc<dyn LaunchableKernel>> {
-        if let Some(found) = lock_ignoring_poison(&self.kernels).get(kernel) {
-            return Ok(found.clone());
-        }
-        let compiled = self.runtime.compile(&kernel.source(), &kernel.kernel_name())?;
-        lock_ignoring_poison(&self.kernels).insert(*kernel, compiled.clone());
-        Ok(compiled)
+    /// The compiled form of `kernel`. It is compiled when it is first asked for (twice if threads race), and again after
+    /// it was evicted; see [`ArrayContext::set_kernel_capacity`].
+    ///
+    /// # Errors
+    /// When it does not compile, or the device is out of memory.
+    pub fn compiled_kernel<K: KernelSpec>(&self, kernel: &K) -> Result<Arc<dyn LaunchableKernel>> {
+        self.kernels.get_or_insert_with(kernel, || self.runtime.compile(&kernel.source(), &kernel.kernel_name()))
     }
 
-    /// [`ArrayContext::compiled_kernel`] of an expression.
-    pub(crate) fn fused_kernel(&self, kernel: &FusedSpec) -> Result<Arc<dyn LaunchableKernel>> {
-        if let Some(found) = lock_ignoring_poison(&self.fused).get(kernel) {
-            return Ok(found.clone());
-        }
-        let compiled = self.runtime.compile(&kernel.source(), kernel.kernel_name())?;
-        lock_ignoring_poison(&self.fused).insert(kernel.clone(), compiled.clone());
-        Ok(compiled)
+    /// How many kernels are loaded, how many may be, and how many were compiled and evicted so far.
+    pub fn kernel_cache_usage(&self) -> CacheUse {
+        self.kernels.usage()
     }
 
-    /// [`ArrayContext::compiled_kernel`] of a reduction of value `step` of an expression.
-    pub(crate) fn fused_reduction(
-        &self,
-        kernel: ReduceSpec,
-        steps: &FusedSteps,
-        step: u16,
-    ) -> Result<Arc<dyn LaunchableKernel>> {
-        let key = (kernel, steps.clone(), step);
-        if let Some(found) = lock_ignoring_poison(&self.fused_reductions).get(&key) {
-            return Ok(found.clone());
-        }
-        let compiled = self.runtime.compile(&kernel.source_with_expression(steps, step), kernel.kernel_name())?;
-        lock_ignoring_poison(&self.fused_reductions).insert(key, compiled.clone());
-        Ok(compiled)
+    /// Changes how many kernels stay loaded, 1024 at first. The least recently used of more are unloaded, unless a call
+    /// that is found again holds them.
+    pub fn set_kernel_capacity(&self, capacity: usize) {
+        self.kernels.set_capacity(capacity);
     }
 }
 

@@ -4,9 +4,9 @@ use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::Order;
-use rtcg_codegen::array::{ArrayKernel, ScanOp, ScanSpec, ScanStage};
-use rtcg_codegen::scan::{ScanPipeline, ScanTiling, scan_state_bytes};
-use rtcg_codegen::{DType, DTypeKind};
+use rtcg_codegen::array::{ScanOp, ScanSpec, ScanStage};
+use rtcg_codegen::scan::{ScanChoice, ScanPipeline, ScanProblem, scan_state_bytes};
+use rtcg_codegen::{DType, DTypeKind, DeviceInfo, tunable};
 
 /// An array seen as (outer, n, inner).
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +44,39 @@ impl GpuArray {
     }
 }
 
+tunable! {
+    /// The kernel of a scan.
+    pub(crate) ScanRoute = "scan.route";
+    /// Rows of `n` elements.
+    problem ScanRouteProblem {
+        /// Rows that are one behind the other.
+        outer: i64 = PowerOfTwo,
+        /// Elements of a row.
+        n: i64 = PowerOfTwo,
+        /// Rows that lie side by side.
+        inner: i64 = PowerOfTwo,
+        /// Bytes of an item while it is combined.
+        item_bytes: i64 = Exact,
+    }
+    parameters {
+        /// `rows` has a thread for each row, `tiles` a block for each part of one.
+        kernel: &'static str = ["rows", "tiles"],
+    }
+    device {}
+    require {
+        kernel == "rows" || outer * inner * (n / 32 + 1) <= 2147483647;
+    }
+    rule scan_route_rule;
+}
+
+fn scan_route_rule(problem: &ScanRouteProblem, device_info: &DeviceInfo) -> ScanRoute {
+    let ScanRouteProblem { outer, n, inner, .. } = *problem;
+    // Rows that fill the device, or are short, are not worth cutting.
+    let enough = i64::from(device_info.max_blocks) * i64::from(BLOCK_THREADS) / 8;
+    let is_short = n <= 64 || (outer * inner >= enough && (inner > 1 || n < 1024));
+    ScanRoute { kernel: if is_short { "rows" } else { "tiles" } }
+}
+
 fn launch_scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: ScanRows) -> Result<()> {
     let ctx = x.context();
     let n_rows = rows.outer * rows.inner;
@@ -51,14 +84,14 @@ fn launch_scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: ScanRows) -> Resu
     let push_rows = |args: &mut PackedKernelArgs| {
         [rows.outer, rows.n, rows.inner].iter().for_each(|&n| args.push_u64(n as u64));
     };
-    // Rows that fill the device, or are short, are not worth cutting.
-    let enough = ctx.device_info().max_blocks as usize * BLOCK_THREADS as usize / 8;
-    let is_short = rows.n <= 64 || (n_rows >= enough && (rows.inner > 1 || rows.n < 1024));
-    if is_short {
+    let item_bytes = kernel(ScanStage::Rows).item_bytes();
+    let [outer, n, inner] = [rows.outer, rows.n, rows.inner].map(|length| length as i64);
+    let problem = ScanRouteProblem { outer, n, inner, item_bytes: item_bytes as i64 };
+    if ctx.choose::<ScanRoute>(&problem).kernel == "rows" {
         let mut args = PackedKernelArgs::new();
         [out.first_element_address(), x.first_element_address()].iter().for_each(|&ptr| args.push_u64(ptr));
         push_rows(&mut args);
-        let compiled = ctx.compiled_kernel(&ArrayKernel::Scan(kernel(ScanStage::Rows)))?;
+        let compiled = ctx.compiled_kernel(&kernel(ScanStage::Rows))?;
         return compiled.launch(
             [ctx.device_info().grid_block_count(n_rows), 1, 1],
             [BLOCK_THREADS, 1, 1],
@@ -66,15 +99,22 @@ fn launch_scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: ScanRows) -> Resu
             args.packed_bytes(),
         );
     }
-    let item_bytes = kernel(ScanStage::Rows).item_bytes();
-    let shape = ScanTiling::new(item_bytes, pack_size(x, out, rows), !ctx.device_info().is_simd_cpu());
+    let pack = pack_size(x, out, rows);
+    let (element_bytes, item_bytes_of) = (x.itemsize() as i64, item_bytes as i64);
+    let problem = ScanProblem { outer, n, inner, element_bytes, item_bytes: item_bytes_of, pack: pack as i64 };
+    let choice: ScanChoice = ctx.choose(&problem);
+    let shape = choice.tiling(pack);
     let tiles = rows.n.div_ceil(shape.tile_items());
     let blocks = u32::try_from(n_rows * tiles).ok().filter(|&blocks| blocks <= i32::MAX as u32);
     let blocks =
         blocks.ok_or_else(|| ArrayError::value_error(format!("{} elements are too many to scan", x.size())))?;
     let (cleared, all) = scan_state_bytes(item_bytes, n_rows * tiles);
     let state = GpuArray::empty(ctx, &[all], DType::U8, Order::C)?;
-    if tiles > 1 {
+    let min_tiles = choice.min_tiles as usize;
+    let staying = ScanPipeline::pipeline_block_count(blocks as usize, ctx.device_info().multiprocessors, min_tiles)
+        .zip(scan_pipeline(x, rows, &choice, [item_bytes, pack]));
+    // Blocks that stay take the numbers of tiles from it, however few tiles rows have.
+    if tiles > 1 || staying.is_some() {
         ctx.device_runtime().memset_zero(state.first_element_address(), cleared)?;
     }
     let mut args = PackedKernelArgs::new();
@@ -82,10 +122,7 @@ fn launch_scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: ScanRows) -> Resu
     push_rows(&mut args);
     args.push_u64(tiles as u64);
     args.push_u64(state.first_element_address());
-    let staying = ScanPipeline::pipeline_block_count(blocks as usize, ctx.device_info().multiprocessors)
-        .zip(scan_pipeline(x, rows, shape, item_bytes));
-    let compiled = ctx
-        .compiled_kernel(&ArrayKernel::Scan(kernel(ScanStage::Tiles(shape, staying.map(|(_, pipeline)| pipeline)))))?;
+    let compiled = ctx.compiled_kernel(&kernel(ScanStage::Tiles(shape, staying.map(|(_, pipeline)| pipeline))))?;
     let (blocks, threads, shared) = match staying {
         Some((blocks, pipeline)) => (blocks, pipeline.threads_per_block(shape), pipeline.shared_bytes()),
         None => (blocks, shape.threads, 0),
@@ -94,11 +131,19 @@ fn launch_scan(op: ScanOp, x: &GpuArray, out: &GpuArray, rows: ScanRows) -> Resu
 }
 
 /// The pipeline of a scan whose rows may be copied in bulk.
-fn scan_pipeline(x: &GpuArray, rows: ScanRows, shape: ScanTiling, item_bytes: usize) -> Option<ScanPipeline> {
+fn scan_pipeline(
+    x: &GpuArray,
+    rows: ScanRows,
+    choice: &ScanChoice,
+    [item_bytes, pack_size]: [usize; 2],
+) -> Option<ScanPipeline> {
     let is_placed =
         x.first_element_address().is_multiple_of(16) && (rows.outer == 1 || (rows.n * x.itemsize()).is_multiple_of(16));
-    let pipeline = ScanPipeline::new(shape, item_bytes, x.itemsize(), x.context().device_info().bulk_copy_smem_bytes);
-    pipeline.filter(|_| is_placed && rows.inner == 1)
+    let room = x.context().device_info().bulk_copy_smem_bytes;
+    let numbers = [choice.reducer_warps as u32, choice.max_stages as u32];
+    let shape = choice.tiling(pack_size);
+    let pipeline = ScanPipeline::with_warps(shape, item_bytes, x.itemsize(), room, numbers);
+    pipeline.filter(|_| choice.pipelined && is_placed && rows.inner == 1)
 }
 
 /// Adjacent elements that a thread may read and write at once.

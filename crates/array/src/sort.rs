@@ -5,10 +5,89 @@ use crate::error::{ArrayError, Result};
 use crate::launch::{BLOCK_THREADS, PackedKernelArgs};
 use crate::layout::Order;
 use rtcg_codegen::array::{
-    ArrayKernel, RADIX_BINS, RADIX_HISTOGRAM_THREADS, RadixSpec, RadixStage, SORT_TILE_ITEMS, SortPayload, SortSpec,
-    SortStage,
+    RADIX_BINS, RADIX_HISTOGRAM_THREADS, RadixSpec, RadixStage, SortPayload, SortSpec, SortStage,
 };
-use rtcg_codegen::{DType, DTypeKind};
+use rtcg_codegen::{DType, DTypeKind, DeviceInfo, tunable};
+
+tunable! {
+    /// How rows are sorted.
+    pub(crate) SortRoute = "sort.route";
+    /// Rows of `n` adjacent keys.
+    problem SortProblem {
+        /// The dtype of the keys.
+        dtype: DType = Exact,
+        /// Bytes of a key.
+        itemsize: i64 = Exact,
+        /// How many rows there are.
+        rows: i64 = PowerOfTwo,
+        /// Keys of a row.
+        n: i64 = PowerOfTwo,
+        /// Places are sorted along.
+        indices: bool = Exact,
+    }
+    parameters {
+        /// `radix` sorts one row after the other digit by digit, `merge` all rows together by comparisons.
+        kernel: &'static str = ["radix", "merge"],
+        /// Keys that a block sorts before runs are merged, by as many threads.
+        tile: i64 = [64, 128, 256, 512, 1024],
+    }
+    device {}
+    require {
+        kernel != "radix" || n <= 1073741824 && dtype != DType::C64 && dtype != DType::C128;
+        2 * tile * (itemsize + 2) <= 49152;
+    }
+    rule sort_route_rule;
+}
+
+/// Rows that are so long that sorting them digit by digit, one after the other, is faster than merging all of them
+/// together.
+fn sort_route_rule(problem: &SortProblem, _: &DeviceInfo) -> SortRoute {
+    let SortProblem { dtype, itemsize, rows, n, .. } = *problem;
+    let long = if itemsize > 4 { 1 << 17 } else { 1 << 15 };
+    let most = RadixSpec::MAX_KEYS as i64;
+    let prefers_radix = RadixSpec::supports_dtype(dtype) && (long * rows.min(32)..=most).contains(&n) && rows <= 256;
+    SortRoute { kernel: if prefers_radix { "radix" } else { "merge" }, tile: 256 }
+}
+
+tunable! {
+    /// The tiles of sorting digit by digit.
+    pub(crate) RadixChoice = "sort.radix";
+    /// A row of `n` keys.
+    problem RadixProblem {
+        /// Bytes of a key.
+        itemsize: i64 = Exact,
+        /// Keys of the row.
+        n: i64 = PowerOfTwo,
+        /// Places are sorted along.
+        indices: bool = Exact,
+    }
+    parameters {
+        /// Threads of a block.
+        threads: i64 = [256, 384, 512],
+        /// Keys of a thread.
+        items: i64 = [4, 8, 11, 14, 17, 20, 24, 28],
+        /// Blocks that a multiprocessor should run at once.
+        blocks_per_sm: i64 = [1, 2, 3, 4, 6],
+    }
+    device {}
+    require {
+        // Keys, places and counts lie in shared memory, one after the other.
+        threads * items * itemsize <= 46080 && threads * items * 4 <= 46080;
+        threads * blocks_per_sm <= 1536;
+    }
+    rule radix_rule;
+}
+
+/// Tiles that keep shared memory and registers in bounds. On devices whose lanes are those of a processor's vectors,
+/// what is unrolled only takes long to compile.
+fn radix_rule(problem: &RadixProblem, device_info: &DeviceInfo) -> RadixChoice {
+    let items = match problem.itemsize {
+        _ if device_info.vector_bytes < 16 => 8,
+        5.. => 14,
+        _ => 28,
+    };
+    RadixChoice { threads: 256, items, blocks_per_sm: 3 }
+}
 
 impl GpuArray {
     /// A copy sorted along `axis`, stably; NaN is larger than every number.
@@ -43,21 +122,25 @@ impl GpuArray {
         if source.size() == 0 {
             return Ok((back(now.0)?, now.1.map(back).transpose()?));
         }
-        if prefers_radix(self.dtype(), rows, n) {
+        let ctx = self.context();
+        let [itemsize, of_rows, of_n] = [self.itemsize(), rows, n].map(|length| length as i64);
+        let problem = SortProblem { dtype: self.dtype(), itemsize, rows: of_rows, n: of_n, indices };
+        let route: SortRoute = ctx.choose(&problem);
+        if route.kernel == "radix" {
             let sorted = radix_sort(&source, rows, descending, indices)?;
             return Ok((back(sorted.0)?, sorted.1.map(back).transpose()?));
         }
         let kernel = |stage| SortSpec { dtype: self.dtype(), with_indices: indices, descending, stage };
-        let ctx = self.context();
+        let tile = route.tile as usize;
         let start = |array: &Option<GpuArray>| array.as_ref().map_or(0, GpuArray::first_element_address);
         let mut args = PackedKernelArgs::new();
         [now.0.first_element_address(), start(&now.1), source.first_element_address(), rows as u64, n as u64]
             .iter()
             .for_each(|&n| args.push_u64(n));
-        let tiles = (rows * n.div_ceil(SORT_TILE_ITEMS)).min(ctx.device_info().max_blocks as usize) as u32;
-        let compiled = ctx.compiled_kernel(&ArrayKernel::Sort(kernel(SortStage::Tiles)))?;
-        compiled.launch([tiles, 1, 1], [SORT_TILE_ITEMS as u32, 1, 1], 0, args.packed_bytes())?;
-        let mut run = SORT_TILE_ITEMS;
+        let tiles = (rows * n.div_ceil(tile)).min(ctx.device_info().max_blocks as usize) as u32;
+        let compiled = ctx.compiled_kernel(&kernel(SortStage::Tiles(tile as u16)))?;
+        compiled.launch([tiles, 1, 1], [tile as u32, 1, 1], 0, args.packed_bytes())?;
+        let mut run = tile;
         while run < n {
             let next = (new(self.dtype())?, if indices { Some(new(DType::I64)?) } else { None });
             let mut args = PackedKernelArgs::new();
@@ -65,7 +148,7 @@ impl GpuArray {
                 .iter()
                 .for_each(|&ptr| args.push_u64(ptr));
             [rows, n, run].iter().for_each(|&n| args.push_u64(n as u64));
-            let compiled = ctx.compiled_kernel(&ArrayKernel::Sort(kernel(SortStage::Merge)))?;
+            let compiled = ctx.compiled_kernel(&kernel(SortStage::Merge))?;
             compiled.launch(
                 [ctx.device_info().grid_block_count(rows * n), 1, 1],
                 [BLOCK_THREADS, 1, 1],
@@ -109,7 +192,7 @@ impl GpuArray {
         ]
         .iter()
         .for_each(|&n| args.push_u64(n));
-        let compiled = ctx.compiled_kernel(&ArrayKernel::Sort(kernel))?;
+        let compiled = ctx.compiled_kernel(&kernel)?;
         compiled.launch(
             [ctx.device_info().grid_block_count(out.size()), 1, 1],
             [BLOCK_THREADS, 1, 1],
@@ -118,13 +201,6 @@ impl GpuArray {
         )?;
         Ok(out)
     }
-}
-
-/// Whether rows are so long that sorting them digit by digit, one after the other, is faster than merging
-/// all of them together.
-fn prefers_radix(dtype: DType, rows: usize, n: usize) -> bool {
-    let long = if dtype.itemsize() > 4 { 1 << 17 } else { 1 << 15 };
-    RadixSpec::supports_dtype(dtype) && (long * rows.min(32)..=RadixSpec::MAX_KEYS).contains(&n) && rows <= 256
 }
 
 /// Sorts the rows of a contiguous array, and their places if there are to be any.
@@ -172,10 +248,10 @@ impl RadixSortBuffers {
     fn radix_sort_row(&self, like: &GpuArray, descending: bool, indices: bool) -> Result<()> {
         let (ctx, dtype) = (like.context(), like.dtype());
         let passes = dtype.itemsize();
-        let kernel = |stage| match RadixSpec::new(dtype, descending, stage) {
-            kernel if ctx.device_info().vector_bytes < 16 => kernel.with_few_items_per_thread(),
-            kernel => kernel,
-        };
+        let problem = RadixProblem { itemsize: passes as i64, n: self.n as i64, indices };
+        let RadixChoice { threads, items, blocks_per_sm } = ctx.choose(&problem);
+        let (threads, items, blocks) = (threads as u16, items as u8, blocks_per_sm as u8);
+        let kernel = |stage| RadixSpec { dtype, descending, threads, blocks, items, stage };
         let tiles = self.n.div_ceil(kernel(RadixStage::Histogram).tile_items());
         let begins = GpuArray::empty(ctx, &[4 * RADIX_BINS * passes + 64], DType::U8, Order::C)?;
         let (counts, ticket) =
@@ -183,8 +259,8 @@ impl RadixSortBuffers {
         ctx.device_runtime().memset_zero(counts, begins.size())?;
         let mut args = PackedKernelArgs::new();
         [counts, ticket, self.source, self.n as u64].iter().for_each(|&n| args.push_u64(n));
-        let compiled = ctx.compiled_kernel(&ArrayKernel::Radix(kernel(RadixStage::Histogram)))?;
-        let blocks = (ctx.device_info().max_blocks as usize / 4).clamp(1, tiles) as u32;
+        let compiled = ctx.compiled_kernel(&kernel(RadixStage::Histogram))?;
+        let blocks = ctx.device_info().resident_blocks().clamp(1, tiles) as u32;
         compiled.launch([blocks, 1, 1], [RADIX_HISTOGRAM_THREADS, 1, 1], 0, args.packed_bytes())?;
         let state = GpuArray::empty(ctx, &[64 + 4 * RADIX_BINS * tiles], DType::U8, Order::C)?;
         for pass in 0..passes {
@@ -205,7 +281,7 @@ impl RadixSortBuffers {
             [state.first_element_address(), self.n as u64].iter().for_each(|&n| args.push_u64(n));
             args.push_u32(8 * pass as u32);
             let sweep = kernel(RadixStage::Sweep { payload, last });
-            let compiled = ctx.compiled_kernel(&ArrayKernel::Radix(sweep))?;
+            let compiled = ctx.compiled_kernel(&sweep)?;
             compiled.launch([tiles as u32, 1, 1], [sweep.threads.into(), 1, 1], 0, args.packed_bytes())?;
         }
         Ok(())

@@ -16,7 +16,9 @@
 //! Values are combined in an order that the work partition alone decides. The operation has to be
 //! associative and commutative.
 
-/// Threads of a block of every reduction.
+use crate::{DeviceInfo, tunable};
+
+/// Threads of a block of a reduction where nothing else is chosen.
 pub const REDUCE_THREADS: u32 = 256;
 /// Completion counters that a launch may use; each has four bytes.
 pub const COMPLETION_COUNTERS: usize = 4096;
@@ -26,25 +28,59 @@ pub(crate) const MAX_FLAGGED_BYTES: usize = 16;
 /// before and after each launch.
 pub const REDUCTION_STATE_BYTES: usize = COMPLETION_COUNTERS * (4 + 2 * MAX_FLAGGED_BYTES);
 
-/// How the threads of the device share outputs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WorkPartition {
-    /// Threads for one output; 1, a power of two up to 32 when `reduce_contiguous`, or one up to [`REDUCE_THREADS`].
-    pub threads_per_output: u32,
-    /// Blocks for one output.
-    pub splits: usize,
-    /// The blocks of an output send their values to the one that began last.
-    pub gather: bool,
+tunable! {
+    /// How the threads of the device share the outputs of a reduction.
+    pub ReduceChoice = "reduce.partition";
+    /// Outputs, each from a run of elements.
+    problem ReduceProblem {
+        /// How many outputs there are.
+        outputs: i64 = PowerOfTwo,
+        /// Elements of a run.
+        length: i64 = PowerOfTwo,
+        /// Adjacent threads take adjacent elements of a run, else adjacent outputs.
+        contiguous: bool = Exact,
+        /// Bytes of an element.
+        itemsize: i64 = Exact,
+    }
+    parameters {
+        /// Threads of a block.
+        threads: i64 = [64, 128, 256, 512, 1024],
+        /// Threads for one output.
+        threads_per_output: i64 = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
+        /// Elements of a thread that are worth a further block for the same output.
+        min_split: i64 = [4, 8, 16, 32, 64, 128, 256],
+        /// Blocks for each one that the device holds, up to which outputs have several.
+        waves: i64 = [0, 1, 2, 4],
+        /// The blocks of an output send their values to the one that began last, else they leave them in memory.
+        gather: bool = [false, true],
+        /// Bytes that a thread fetches before it combines the first of them, where it reads packs.
+        in_flight_bytes: i64 = [16, 32, 64, 128, 256],
+        /// Elements that it fetches, where it reads one by one.
+        unroll: i64 = [1, 2, 4, 8],
+        /// A thread has several adjacent outputs where they can be read at once.
+        adjacent_outputs: bool = [false, true],
+    }
+    device {}
+    require {
+        threads_per_output <= threads;
+        !contiguous || threads_per_output <= 32 || threads_per_output == threads;
+    }
+    rule reduce_rule;
 }
 
-impl WorkPartition {
-    /// The partition of `outputs` runs of `length` elements on a device that runs `resident` blocks at once.
-    /// With `reduce_contiguous`, adjacent threads take adjacent elements of a run, else adjacent outputs; `is_simt`
-    /// is false for a device that runs warps as vectors, where warps that share such an output cost more than a
+fn reduce_rule(problem: &ReduceProblem, device_info: &DeviceInfo) -> ReduceChoice {
+    let (outputs, length) = (problem.outputs as usize, problem.length as usize);
+    let (resident, is_simt) = (device_info.resident_blocks(), !device_info.is_simd_cpu());
+    ReduceChoice::new(outputs, length, problem.contiguous, resident, is_simt)
+}
+
+impl ReduceChoice {
+    /// The rule for `outputs` runs of `length` elements on a device that runs `resident` blocks at once. `is_simt`
+    /// is false for a device that runs warps as vectors, where warps that share an output across runs cost more than a
     /// further block, and blocks should not wait for each other.
-    pub fn new(outputs: usize, length: usize, reduce_contiguous: bool, resident: usize, is_simt: bool) -> Self {
+    fn new(outputs: usize, length: usize, contiguous: bool, resident: usize, is_simt: bool) -> Self {
         let threads = REDUCE_THREADS as usize;
-        let threads_per_output = if reduce_contiguous {
+        let threads_per_output = if contiguous {
             // A warp reads a short run as soon as a block does; a longer one is worth a block where there are idle ones.
             let has_block = length > 1024 || (is_simt && length > 512 && outputs <= resident);
             if has_block { threads } else { length.div_ceil(4).max(1).next_power_of_two().min(32) }
@@ -54,32 +90,74 @@ impl WorkPartition {
             let wanted = if is_simt && outputs < resident.saturating_mul(threads) { idle.max(8) } else { 1 };
             wanted.min((length / 8).max(1).next_power_of_two())
         };
+        Self {
+            threads: threads as i64,
+            threads_per_output: threads_per_output as i64,
+            min_split: if contiguous { 16 } else { 32 },
+            waves: 1,
+            gather: is_simt,
+            in_flight_bytes: 64,
+            unroll: 4,
+            adjacent_outputs: true,
+        }
+    }
+}
+
+/// How the threads of the device share outputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkPartition {
+    /// Threads of a block.
+    pub threads: u32,
+    /// Threads for one output; 1, a power of two up to 32 when `reduce_contiguous`, or one up to all of a block.
+    pub threads_per_output: u32,
+    /// Blocks for one output.
+    pub splits: usize,
+    /// The blocks of an output send their values to the one that began last.
+    pub gather: bool,
+}
+
+impl WorkPartition {
+    /// The rule's partition of `outputs` runs of `length` elements on a device that runs `resident` blocks at once.
+    /// With `reduce_contiguous`, adjacent threads take adjacent elements of a run, else adjacent outputs; `is_simt`
+    /// is false for a device that runs warps as vectors.
+    pub fn new(outputs: usize, length: usize, reduce_contiguous: bool, resident: usize, is_simt: bool) -> Self {
+        let choice = ReduceChoice::new(outputs, length, reduce_contiguous, resident, is_simt);
+        Self::chosen(&choice, outputs, length, reduce_contiguous, resident)
+    }
+
+    /// The partition by a choice.
+    pub fn chosen(
+        choice: &ReduceChoice,
+        outputs: usize,
+        length: usize,
+        reduce_contiguous: bool,
+        resident: usize,
+    ) -> Self {
+        let (threads, threads_per_output) = (choice.threads as usize, choice.threads_per_output as usize);
         let blocks = outputs.div_ceil(threads / threads_per_output).max(1);
         // A split that is too short costs more in its partial result than it gains.
         let longest = match reduce_contiguous {
             true if threads_per_output < threads => 1,
-            true => length / (threads_per_output * 16),
-            false => length / (threads_per_output * 32),
+            _ => length / (threads_per_output * choice.min_split as usize),
         };
-        let splits = if blocks > COMPLETION_COUNTERS {
-            1
-        } else {
-            (resident.min(COMPLETION_COUNTERS) / blocks).min(longest).max(1)
-        };
-        Self { threads_per_output: threads_per_output as u32, splits: 1, gather: false }
-            .with_splits(splits, outputs, resident, is_simt)
+        let wanted = resident.saturating_mul(choice.waves as usize).min(COMPLETION_COUNTERS);
+        let splits = if blocks > COMPLETION_COUNTERS { 1 } else { (wanted / blocks).min(longest).max(1) };
+        let whole =
+            Self { threads: threads as u32, threads_per_output: threads_per_output as u32, splits: 1, gather: false };
+        whole.with_splits(splits, outputs, resident, choice.gather)
     }
 
-    /// The same threads per output with each run split into `splits` parts.
-    pub fn with_splits(self, splits: usize, outputs: usize, resident: usize, is_simt: bool) -> Self {
+    /// The same threads per output with each run split into `splits` parts, which are gathered if that is `allowed` and
+    /// pays.
+    pub fn with_splits(self, splits: usize, outputs: usize, resident: usize, allowed: bool) -> Self {
         let is_full = outputs.div_ceil(self.outputs_per_block()).max(1) * splits >= resident;
-        let gather = is_simt && splits > 1 && self.threads_per_output == REDUCE_THREADS && !is_full;
+        let gather = allowed && splits > 1 && self.threads_per_output == self.threads && !is_full;
         Self { splits, gather, ..self }
     }
 
     /// Outputs of one block.
     pub fn outputs_per_block(&self) -> usize {
-        (REDUCE_THREADS / self.threads_per_output) as usize
+        (self.threads / self.threads_per_output) as usize
     }
 }
 
@@ -338,32 +416,32 @@ mod tests {
     fn few_long_reductions_fill_the_device() {
         assert_eq!(
             WorkPartition::new(1, 1 << 26, true, 1056, true),
-            WorkPartition { threads_per_output: 256, splits: 1056, gather: false }
+            WorkPartition { threads: 256, threads_per_output: 256, splits: 1056, gather: false }
         );
         assert_eq!(
             WorkPartition::new(1, 1 << 20, true, 1056, true),
-            WorkPartition { threads_per_output: 256, splits: 256, gather: true }
+            WorkPartition { threads: 256, threads_per_output: 256, splits: 256, gather: true }
         );
         assert_eq!(
             WorkPartition::new(3, 1 << 24, true, 1056, true),
-            WorkPartition { threads_per_output: 256, splits: 352, gather: false }
+            WorkPartition { threads: 256, threads_per_output: 256, splits: 352, gather: false }
         );
         // Sixty-four adjacent outputs would leave threads of a block without one, so eight share each.
         assert_eq!(
             WorkPartition::new(64, 1 << 20, false, 1056, true),
-            WorkPartition { threads_per_output: 8, splits: 528, gather: false }
+            WorkPartition { threads: 256, threads_per_output: 8, splits: 528, gather: false }
         );
         assert_eq!(
             WorkPartition::new(8, 1 << 20, false, 1056, true),
-            WorkPartition { threads_per_output: 32, splits: 1024, gather: false }
+            WorkPartition { threads: 256, threads_per_output: 32, splits: 1024, gather: false }
         );
         assert_eq!(
             WorkPartition::new(1, 1 << 26, true, 16, false),
-            WorkPartition { threads_per_output: 256, splits: 16, gather: false }
+            WorkPartition { threads: 256, threads_per_output: 256, splits: 16, gather: false }
         );
         assert_eq!(
             WorkPartition::new(8, 1 << 20, false, 16, false),
-            WorkPartition { threads_per_output: 1, splits: 16, gather: false }
+            WorkPartition { threads: 256, threads_per_output: 1, splits: 16, gather: false }
         );
     }
 
@@ -371,33 +449,33 @@ mod tests {
     fn short_or_many_reductions_are_not_split() {
         assert_eq!(
             WorkPartition::new(1, 500, true, 1056, true),
-            WorkPartition { threads_per_output: 32, splits: 1, gather: false }
+            WorkPartition { threads: 256, threads_per_output: 32, splits: 1, gather: false }
         );
         for n in [1000, 1024, 4096] {
             assert_eq!(
                 WorkPartition::new(1, n, true, 1056, true),
-                WorkPartition { threads_per_output: 256, splits: 1, gather: false }
+                WorkPartition { threads: 256, threads_per_output: 256, splits: 1, gather: false }
             );
         }
         assert_eq!(
             WorkPartition::new(2000, 1024, true, 1056, true),
-            WorkPartition { threads_per_output: 32, splits: 1, gather: false }
+            WorkPartition { threads: 256, threads_per_output: 32, splits: 1, gather: false }
         );
         assert_eq!(
             WorkPartition::new(1, 1024, true, 16, false),
-            WorkPartition { threads_per_output: 32, splits: 1, gather: false }
+            WorkPartition { threads: 256, threads_per_output: 32, splits: 1, gather: false }
         );
         assert_eq!(
             WorkPartition::new(1 << 20, 8192, true, 1056, true),
-            WorkPartition { threads_per_output: 256, splits: 1, gather: false }
+            WorkPartition { threads: 256, threads_per_output: 256, splits: 1, gather: false }
         );
         assert_eq!(
             WorkPartition::new(1 << 20, 100, false, 1056, true),
-            WorkPartition { threads_per_output: 1, splits: 1, gather: false }
+            WorkPartition { threads: 256, threads_per_output: 1, splits: 1, gather: false }
         );
         assert_eq!(
             WorkPartition::new(5, 1, false, 8, true),
-            WorkPartition { threads_per_output: 1, splits: 1, gather: false }
+            WorkPartition { threads: 256, threads_per_output: 1, splits: 1, gather: false }
         );
         assert_eq!(WorkPartition::new(0, 0, true, 8, true).splits, 1);
     }

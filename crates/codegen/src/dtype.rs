@@ -132,6 +132,11 @@ impl DType {
         }
     }
 
+    /// NumPy's name, `void` of records of any size.
+    pub(crate) fn kind_name(self) -> &'static str {
+        self.table_row().map_or("void", |row| row.3)
+    }
+
     fn table_row(self) -> Option<&'static DTypeRow> {
         DTYPE_TABLE.get(self.table_index() as usize)
     }

@@ -5,8 +5,10 @@
 pub mod array;
 pub mod block_reduce;
 pub mod c_declarations;
+mod device_info;
 mod dtype;
 mod elementwise;
+mod kernel_spec;
 mod look_back;
 pub mod pointwise;
 pub mod random;
@@ -14,6 +16,9 @@ pub mod reduction;
 pub mod scan;
 mod scan_pipeline;
 pub mod snippet;
+pub mod tuning;
 
+pub use device_info::{BLOCK_THREADS, DeviceInfo};
 pub use dtype::{DType, DTypeKind, UnknownDType, WeakScalar};
 pub use elementwise::{ElementwiseKernelSpec, KernelParam};
+pub use kernel_spec::KernelSpec;

@@ -14,6 +14,7 @@
 //! written in order and no value passes through shared memory.
 
 use crate::block_reduce::MAX_FLAGGED_BYTES;
+use crate::{DeviceInfo, tunable};
 
 /// How a scan cuts its elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,15 +30,61 @@ pub struct ScanTiling {
     pub rolled: bool,
 }
 
-impl ScanTiling {
-    /// The shape for items of `itemsize` bytes. `is_simt` is true for a GPU, and false for a
-    /// device that runs a warp as vectors, which does best with one warp and long tiles.
-    pub fn new(itemsize: usize, pack_size: usize, is_simt: bool) -> Self {
-        if !is_simt {
-            let packs_per_thread = (512 / itemsize.max(1)).clamp(1, 128) as u32;
-            return Self { threads: 32, packs_per_thread, pack_size: 1, rolled: true };
-        }
+tunable! {
+    /// How a scan of long rows cuts its elements, and which warps do what.
+    pub ScanChoice = "scan.tiles";
+    /// Rows of adjacent elements, or rows whose elements are apart (`inner` of them lie side by side).
+    problem ScanProblem {
+        /// Rows that are one behind the other.
+        outer: i64 = PowerOfTwo,
+        /// Elements of a row.
+        n: i64 = PowerOfTwo,
+        /// Rows that lie side by side.
+        inner: i64 = PowerOfTwo,
+        /// Bytes of an element that is read.
+        element_bytes: i64 = Exact,
+        /// Bytes of an item while it is combined.
+        item_bytes: i64 = Exact,
+        /// Adjacent elements that may be read and written at once.
+        pack: i64 = Exact,
+    }
+    parameters {
+        /// Threads that scan a tile.
+        threads: i64 = [32, 64, 128, 256, 512],
+        /// Elements of a thread.
+        items: i64 = [1, 2, 4, 8, 16, 32, 64, 128],
+        /// Elements are read and written in packs where they may be.
+        packed: bool = [false, true],
+        /// Loops stay loops, and values are kept in shared memory, not in registers.
+        rolled: bool = [false, true],
+        /// Blocks stay, and warps of their own copy, sum up and look back, on devices with bulk copies.
+        pipelined: bool = [false, true],
+        /// Warps that sum tiles up.
+        reducer_warps: i64 = [1, 2, 4, 8],
+        /// The most tiles of a block that are under way.
+        max_stages: i64 = [4, 8, 12, 16],
+        /// Tiles of a block from which on it stays.
+        min_tiles: i64 = [2, 4, 8, 16],
+    }
+    device {}
+    require {
+        // What is unrolled stays in registers, the rest in shared memory.
+        rolled || items <= 32 && items * item_bytes <= 256;
+        !rolled || 2 * threads * items * item_bytes <= 40960;
+    }
+    rule scan_rule;
+}
+
+fn scan_rule(problem: &ScanProblem, device_info: &DeviceInfo) -> ScanChoice {
+    ScanChoice::new(problem.item_bytes as usize, problem.pack as usize, !device_info.is_simd_cpu())
+}
+
+impl ScanChoice {
+    /// The rule for items of `itemsize` bytes. `is_simt` is true for a GPU, and false for a device that runs a warp as
+    /// vectors, which does best with one warp and long tiles.
+    fn new(itemsize: usize, pack_size: usize, is_simt: bool) -> Self {
         let items = match itemsize {
+            _ if !is_simt => (512 / itemsize.max(1)).clamp(1, 128),
             0..=4 => 16,
             5..=8 => 8,
             9..=16 => 4,
@@ -45,9 +92,34 @@ impl ScanTiling {
             _ => 1,
         };
         // Long tiles wait less for each other, where packs keep the scans of groups few.
-        let items = if pack_size > 1 { 2 * items } else { items };
-        let pack_size = pack_size.clamp(1, items);
-        Self { threads: 256, packs_per_thread: (items / pack_size) as u32, pack_size: pack_size as u32, rolled: false }
+        let items = if is_simt && pack_size > 1 { 2 * items } else { items };
+        Self {
+            threads: if is_simt { 256 } else { 32 },
+            items: items as i64,
+            packed: is_simt,
+            rolled: !is_simt,
+            pipelined: true,
+            // A sum takes as long as a scan, and less than a tile's way through memory.
+            reducer_warps: if itemsize > 4 { 8 } else { 4 },
+            max_stages: 16,
+            min_tiles: 4,
+        }
+    }
+
+    /// The tiles of this choice.
+    pub fn tiling(&self, pack_size: usize) -> ScanTiling {
+        let items = self.items as u32;
+        let pack_size = if self.packed { (pack_size as u32).clamp(1, items) } else { 1 };
+        let packs_per_thread = items / pack_size;
+        ScanTiling { threads: self.threads as u32, packs_per_thread, pack_size, rolled: self.rolled }
+    }
+}
+
+impl ScanTiling {
+    /// The rule's shape for items of `itemsize` bytes. `is_simt` is true for a GPU, and false for a
+    /// device that runs a warp as vectors.
+    pub fn new(itemsize: usize, pack_size: usize, is_simt: bool) -> Self {
+        ScanChoice::new(itemsize, pack_size, is_simt).tiling(pack_size)
     }
 
     /// Elements of a tile.

@@ -5,7 +5,7 @@
 use crate::block_reduce::BLOCK_REDUCE_SOURCE;
 use crate::c_declarations::{Argument, CType};
 use crate::look_back::{LOOK_BACK_SOURCE, state_header_bytes};
-pub use crate::look_back::{ScanTiling, scan_state_bytes};
+pub use crate::look_back::{ScanChoice, ScanProblem, ScanTiling, scan_state_bytes};
 use crate::pointwise::{ElementwiseSnippet, PACK_SOURCE, emit_includes, emit_snippet};
 use crate::scan_pipeline::SCAN_PIPELINE_SOURCE;
 pub use crate::scan_pipeline::ScanPipeline;

@@ -28,21 +28,36 @@ impl ScanPipeline {
     /// Fewest tiles of a ring that hide the look-back.
     const MIN_STAGES: u32 = 4;
 
-    /// The pipeline for tiles of `shape` with items of `item_bytes` that read `element_bytes` for each
+    /// The rule's pipeline for tiles of `shape` with items of `item_bytes` that read `element_bytes` for each
     /// element, in `room` bytes of shared memory. None where tiles are too large for that, or are not read in
     /// packs, or items do not travel beside their status.
     pub fn new(shape: ScanTiling, item_bytes: usize, element_bytes: usize, room: u32) -> Option<Self> {
-        let stage_bytes = u32::try_from(shape.tile_items() * element_bytes).ok()?;
-        let stages = (room / stage_bytes.max(1)).min(16);
-        let fits = shape.pack_size > 1 && stage_bytes.is_multiple_of(128) && stages >= Self::MIN_STAGES;
         // A sum takes as long as a scan, and less than a tile's way through memory.
-        let reducer_warps = if item_bytes > 4 { 8 } else { 4 };
-        (fits && item_bytes <= MAX_FLAGGED_BYTES).then_some(Self { reducer_warps, stages, stage_bytes })
+        Self::with_warps(shape, item_bytes, element_bytes, room, [if item_bytes > 4 { 8 } else { 4 }, 16])
     }
 
-    /// Blocks for `tiles` on a device of `processors`, where there are enough to keep them busy for a while.
-    pub fn pipeline_block_count(tiles: usize, processors: u32) -> Option<u32> {
-        (tiles >= 4 * processors as usize).then_some(processors)
+    /// [`ScanPipeline::new`] with so many warps that sum up, and at most so many tiles.
+    pub fn with_warps(
+        shape: ScanTiling,
+        item_bytes: usize,
+        element_bytes: usize,
+        room: u32,
+        [reducer_warps, max_stages]: [u32; 2],
+    ) -> Option<Self> {
+        let stage_bytes = u32::try_from(shape.tile_items() * element_bytes).ok()?;
+        let stages = (room / stage_bytes.max(1)).min(max_stages);
+        let fits = shape.pack_size > 1
+            && !shape.rolled
+            && stage_bytes.is_multiple_of(128)
+            && stages >= Self::MIN_STAGES
+            && item_bytes <= MAX_FLAGGED_BYTES;
+        fits.then_some(Self { reducer_warps, stages, stage_bytes })
+    }
+
+    /// Blocks for `tiles` on a device of `processors`, where there are enough to keep them busy for a while: `min_tiles`
+    /// each.
+    pub fn pipeline_block_count(tiles: usize, processors: u32, min_tiles: usize) -> Option<u32> {
+        (tiles >= min_tiles * processors as usize).then_some(processors)
     }
 
     /// Threads of a block.

@@ -3,10 +3,12 @@
 //! Lengths whose prime factors are at most 13 are cut into passes (`plan`), others are done by a convolution with a
 //! chirp. Real numbers of an even length are taken in pairs as complex numbers of half the length.
 
+mod choices;
 mod passes;
 mod plan;
 mod tables;
 
+pub(crate) use choices::{FftLengths, FftPassChoice};
 pub use tables::MAX_FFT_TABLE_BYTES;
 pub(crate) use tables::TableCache;
 

@@ -1,9 +1,7 @@
 //! The launches of one complex transform along an axis: passes, or a convolution with a chirp.
 
-use super::plan::{
-    BlockLimits, MAX_STRIDED_PASS_LENGTH, ThreadBudget, factor_into_radices, next_fast_len, plan_pass_lengths,
-    threads_per_transform,
-};
+use super::choices::{FftLengths, FftLengthsProblem, FftPassChoice, FftPassProblem};
+use super::plan::{factor_into_radices, is_smooth, next_fast_len, threads_per_transform};
 use super::tables::TableKind;
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
@@ -12,13 +10,10 @@ use crate::layout::Order;
 use crate::runtime::{ArrayBuffer, ArrayContext};
 use rtcg_codegen::DType;
 use rtcg_codegen::array::{
-    ArrayKernel, FFT_STAGES, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore,
+    FFT_STAGES, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore,
 };
 use smallvec::SmallVec;
 use std::sync::Arc;
-
-/// Threads that run together.
-const WARP_THREADS: usize = 32;
 
 /// Where the elements of all transforms lie: steps in bytes.
 #[derive(Debug, Clone, Copy)]
@@ -100,9 +95,12 @@ impl BatchedFft {
 
     fn pass_lengths(&self, ctx: &ArrayContext, n: usize) -> Option<Vec<usize>> {
         let strides_first = self.inner > 1 || (self.outer > 1 && self.from.outer.abs() < self.from.step.abs());
-        let (budget, shared_bytes) = thread_and_block_budgets(ctx);
-        let block = BlockLimits { shared_bytes, itemsize: self.dtype.itemsize(), budget };
-        plan_pass_lengths(n, (!strides_first).then_some(block))
+        if !is_smooth(n) {
+            return None;
+        }
+        let (itemsize, of_n) = (self.dtype.itemsize() as i64, n as i64);
+        let problem = FftLengthsProblem { itemsize, n: of_n, contiguous: !strides_first };
+        ctx.choose::<FftLengths>(&problem).lengths(&problem, &ctx.device_info())
     }
 
     /// After L. I. Bluestein (1970): with j k = (j^2 + k^2 - (k - j)^2) / 2 the transform becomes a convolution, which
@@ -221,7 +219,7 @@ pub(super) fn launch_helper_kernel(
 ) -> Result<()> {
     let mut args = PackedKernelArgs::new();
     arguments.iter().for_each(|&argument| args.push_u64(argument));
-    let compiled = ctx.compiled_kernel(&ArrayKernel::FftHelperKernel(kernel))?;
+    let compiled = ctx.compiled_kernel(&kernel)?;
     compiled.launch([ctx.device_info().grid_block_count(work), 1, 1], [BLOCK_THREADS, 1, 1], 0, args.packed_bytes())
 }
 
@@ -328,27 +326,34 @@ impl FftPass<'_> {
         dims
     }
 
+    fn pass_problem(&self, dims: &[TransformDim]) -> FftPassProblem {
+        let ((in_step, out_step), is_many) = (self.element_strides(), dims[0].size > 1);
+        FftPassProblem {
+            itemsize: self.fft.dtype.itemsize() as i64,
+            length: self.transform_length() as i64,
+            transforms: dims[0].size as i64,
+            loads_columns: is_many && dims[0].from.abs() < in_step.abs(),
+            stores_columns: is_many && dims[0].to.abs() < out_step.abs(),
+        }
+    }
+
     fn pass_kernel(
         &self,
         ctx: &ArrayContext,
         fused: PrologueEpilogue,
-        dims: &[TransformDim],
+        choice: &FftPassChoice,
+        problem: &FftPassProblem,
         radices: &[usize],
-        threads: usize,
     ) -> FftPassSpec {
-        // On a SIMD CPU shared memory has no banks.
-        let (has_banks, (_, shared_bytes)) = (is_simt_device(ctx), thread_and_block_budgets(ctx));
         let fft = self.fft;
         let mut all = [0; FFT_STAGES];
         radices.iter().zip(&mut all).for_each(|(&radix, store_weight)| *store_weight = radix as u8);
-        let (in_step, out_step) = self.element_strides();
-        let is_many = dims[0].size > 1;
         let load = FftLoad {
             source: if self.is_first { fft.source } else { FftSource::Complex },
             is_limited: self.is_first && fft.in_limit.is_some(),
             is_swapped: self.is_first && fused.swap_in,
             has_factors: self.is_first && fused.in_factors.is_some(),
-            by_columns: is_many && dims[0].from.abs() < in_step.abs(),
+            by_columns: problem.loads_columns,
         };
         let store = FftStore {
             applies_twiddles: !self.is_last,
@@ -358,19 +363,11 @@ impl FftPass<'_> {
             is_swapped_last: self.is_last && fused.swap_last,
             result: if self.is_last { fft.result } else { FftResult::Complex },
             is_limited: self.is_last && fft.out_limit.is_some(),
-            by_columns: is_many && dims[0].to.abs() < out_step.abs(),
+            by_columns: problem.stores_columns,
         };
-        let budget = match (has_banks, load.by_columns, store.by_columns) {
-            (true, true, _) => BlockBudget { elements: 4096, threads: 512 },
-            (true, false, true) => BlockBudget { elements: 2048, threads: 512 },
-            _ => BlockBudget { elements: (32 << 10) / fft.dtype.itemsize(), threads: 256 },
-        };
-        // With the gaps, which are few beside the elements.
-        let most = shared_bytes / fft.dtype.itemsize() * 3 / 4;
-        let budget = BlockBudget { elements: budget.elements.min(most), ..budget };
-        let columns =
-            transforms_per_block(self.transform_length(), threads, fft.dtype.itemsize(), dims[0].size, budget);
-        let pad_interval = if has_banks { smem_pad_interval(radices, columns, load, store) } else { 0 };
+        let threads = threads_per_transform(radices, choice.thread_budget());
+        let columns = choice.columns(problem, threads, &ctx.device_info());
+        let pad_interval = if choice.padded { smem_pad_interval(radices, columns, load, store) } else { 0 };
         FftPassSpec {
             dtype: fft.dtype,
             radices: all,
@@ -403,10 +400,10 @@ impl FftPass<'_> {
         if dims.len() > 4 {
             return Err(too_many());
         }
-        let budget = thread_and_block_budgets(ctx).0;
-        let radices = factor_into_radices(self.transform_length(), budget).ok_or_else(too_many)?;
-        let threads = threads_per_transform(&radices, budget);
-        let kernel = self.pass_kernel(ctx, fused, &dims, &radices, threads);
+        let problem = self.pass_problem(&dims);
+        let choice: FftPassChoice = ctx.choose(&problem);
+        let radices = factor_into_radices(self.transform_length(), choice.thread_budget()).ok_or_else(too_many)?;
+        let kernel = self.pass_kernel(ctx, fused, &choice, &problem, &radices);
         let stages =
             if radices.len() > 1 { Some(stage_twiddles(ctx, fft.dtype, &radices, kernel.radices)?) } else { None };
         dims.resize(4, TransformDim { size: 1, from: 0, to: 0, at: 0, store_weight: 0 });
@@ -435,7 +432,7 @@ impl FftPass<'_> {
         let tiles = dims[0].size.div_ceil(kernel.columns.into());
         let blocks = dims[1..].iter().try_fold(tiles, |blocks, dim| blocks.checked_mul(dim.size));
         let blocks = blocks.and_then(|blocks| u32::try_from(blocks).ok()).filter(|&blocks| blocks <= i32::MAX as u32);
-        let compiled = ctx.compiled_kernel(&ArrayKernel::Fft(kernel))?;
+        let compiled = ctx.compiled_kernel(&kernel)?;
         compiled.launch(
             [blocks.ok_or_else(too_many)?, 1, 1],
             [kernel.block_threads(), 1, 1],
@@ -443,39 +440,6 @@ impl FftPass<'_> {
             args.packed_bytes(),
         )
     }
-}
-
-/// Whether the device is a GPU (SIMT), not a SIMD CPU.
-fn is_simt_device(ctx: &ArrayContext) -> bool {
-    !ctx.device_info().is_simd_cpu()
-}
-
-/// What a thread has room for, and the shared memory of a block; of a processor, what is near it.
-fn thread_and_block_budgets(ctx: &ArrayContext) -> (ThreadBudget, usize) {
-    match is_simt_device(ctx) {
-        true => (ThreadBudget::SIMT_BUDGET, ctx.device_info().shared_bytes as usize),
-        false => (ThreadBudget::SIMD_BUDGET, 48 << 10),
-    }
-}
-
-/// What the transforms of a block may take. Those of columns are best wide where they are read, for whole lines of the
-/// cache, and less so where they are written only.
-#[derive(Debug, Clone, Copy)]
-struct BlockBudget {
-    elements: usize,
-    threads: usize,
-}
-
-/// Transforms of a block: as many as there is room for, but enough for columns to fill a sector of 32 bytes, and for
-/// whole warps if there is room; a power of two, so that there are few kernels.
-fn transforms_per_block(length: usize, threads: usize, itemsize: usize, count: usize, budget: BlockBudget) -> usize {
-    let sector = if length <= MAX_STRIDED_PASS_LENGTH { 32 / itemsize } else { 1 };
-    let most = (budget.elements / length).min(budget.threads / threads).clamp(1, 128);
-    let most = 1 << most.ilog2();
-    let wanted = most.max(sector).min(count.next_power_of_two());
-    let whole = WARP_THREADS >> threads.trailing_zeros().min(WARP_THREADS.trailing_zeros());
-    let fits = whole * threads <= 512 && whole * length <= budget.elements;
-    if fits { wanted.max(whole) } else { wanted }
 }
 
 /// Elements of shared memory between gaps of one. What adjacent threads write first is as far apart as the first

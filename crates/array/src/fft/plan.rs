@@ -10,9 +10,9 @@ pub(super) const MAX_STRIDED_PASS_LENGTH: usize = 1024;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ThreadBudget {
     /// The longest butterfly; longer ones of a prime length are taken where there is no other way.
-    max_radix: usize,
+    pub max_radix: usize,
     /// Elements that it may have at a time for the sake of equal shares.
-    elements: usize,
+    pub elements: usize,
 }
 
 impl ThreadBudget {
@@ -22,6 +22,8 @@ impl ThreadBudget {
     pub(super) const SIMD_BUDGET: ThreadBudget = ThreadBudget { max_radix: 8, elements: 8 };
 }
 
+/// Threads that run together.
+const WARP_THREADS: usize = 32;
 /// The longest butterfly there is.
 const MAX_RADIX: usize = 16;
 /// The largest prime that there are butterflies for.
@@ -61,34 +63,34 @@ pub(super) fn is_smooth(mut n: usize) -> bool {
     n == 1
 }
 
-/// Lengths of passes whose product is `n`: one where `block` has room for it, else all at most [`MAX_STRIDED_PASS_LENGTH`].
+/// Lengths of passes whose product is `n`: one where `block` has room for it, else all at most `most`.
 /// `None` where there is none: `n` has a large prime factor.
-pub(super) fn plan_pass_lengths(n: usize, block: Option<BlockLimits>) -> Option<Vec<usize>> {
+pub(super) fn plan_pass_lengths(n: usize, block: Option<BlockLimits>, most: usize) -> Option<Vec<usize>> {
     if !is_smooth(n) {
         return None;
     }
     if block.is_some_and(|block| block.fits_block(n)) {
         return Some(vec![n]);
     }
-    (1..=8).find_map(|count| split_length(n, count))
+    (1..=8).find_map(|count| split_length(n, count, most))
 }
 
-/// `count` lengths whose product is `n`, as equal as can be found.
-fn split_length(n: usize, count: usize) -> Option<Vec<usize>> {
+/// `count` lengths of at most `most` whose product is `n`, as equal as can be found.
+fn split_length(n: usize, count: usize, most: usize) -> Option<Vec<usize>> {
     if count == 1 {
-        return (n <= MAX_STRIDED_PASS_LENGTH).then(|| vec![n]);
+        return (n <= most).then(|| vec![n]);
     }
-    if MAX_STRIDED_PASS_LENGTH.checked_pow(count as u32).is_some_and(|most| most < n) {
+    if most.checked_pow(count as u32).is_some_and(|product| product < n) {
         return None;
     }
     let equal = (n as f64).powf(1.0 / count as f64);
-    let mut divisors: Vec<usize> = (2..=MAX_STRIDED_PASS_LENGTH.min(n)).filter(|d| n.is_multiple_of(*d)).collect();
+    let mut divisors: Vec<usize> = (2..=most.min(n)).filter(|d| n.is_multiple_of(*d)).collect();
     divisors.sort_by(|a, b| {
         let distance = |d: usize| (d as f64 / equal).ln().abs();
         distance(*a).total_cmp(&distance(*b))
     });
     divisors.into_iter().find_map(|first| {
-        let mut lengths = split_length(n / first, count - 1)?;
+        let mut lengths = split_length(n / first, count - 1, most)?;
         lengths.insert(0, first);
         Some(lengths)
     })
@@ -143,6 +145,33 @@ pub(super) fn threads_per_transform(radices: &[usize], budget: ThreadBudget) -> 
     length / if 2 * shortest > longest { shortest } else { longest }
 }
 
+/// What the transforms of a block may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BlockBudget {
+    /// Elements of all of them.
+    pub elements: usize,
+    /// Threads of all of them.
+    pub threads: usize,
+}
+
+/// Transforms of a block: as many as there is room for, but enough for columns to fill a sector of 32 bytes, and for
+/// whole warps if there is room; a power of two, so that there are few kernels.
+pub(super) fn transforms_per_block(
+    length: usize,
+    threads: usize,
+    itemsize: usize,
+    count: usize,
+    budget: BlockBudget,
+) -> usize {
+    let sector = if length <= MAX_STRIDED_PASS_LENGTH { 32 / itemsize } else { 1 };
+    let most = (budget.elements / length).min(budget.threads / threads).clamp(1, 128);
+    let most = 1 << most.ilog2();
+    let wanted = most.max(sector).min(count.next_power_of_two());
+    let whole = WARP_THREADS >> threads.trailing_zeros().min(WARP_THREADS.trailing_zeros());
+    let fits = whole * threads <= 512 && whole * length <= budget.elements;
+    if fits { wanted.max(whole) } else { wanted }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -154,7 +183,7 @@ mod tests {
     #[test]
     fn passes_and_butterflies_multiply_to_the_length() {
         for n in (1..3000).chain([44100, 1 << 20, 1 << 22, 3 * 5 * 7 * 11 * 13, 13usize.pow(6), 1 << 33]) {
-            let Some(passes) = plan_pass_lengths(n, block_limits(8)) else {
+            let Some(passes) = plan_pass_lengths(n, block_limits(8), MAX_STRIDED_PASS_LENGTH) else {
                 assert!(!is_smooth(n));
                 continue;
             };
@@ -175,17 +204,17 @@ mod tests {
 
     #[test]
     fn long_transforms_take_few_passes() {
-        assert_eq!(plan_pass_lengths(1 << 20, block_limits(8)), Some(vec![1024, 1024]));
-        assert_eq!(plan_pass_lengths(1 << 12, block_limits(8)), Some(vec![4096]));
-        assert_eq!(plan_pass_lengths(1 << 12, block_limits(16)), Some(vec![64, 64]));
-        assert_eq!(plan_pass_lengths(1 << 10, None), Some(vec![1024]));
-        assert_eq!(plan_pass_lengths(1 << 12, None), Some(vec![64, 64]));
-        assert_eq!(plan_pass_lengths(1 << 24, block_limits(8)), Some(vec![256, 256, 256]));
+        assert_eq!(plan_pass_lengths(1 << 20, block_limits(8), MAX_STRIDED_PASS_LENGTH), Some(vec![1024, 1024]));
+        assert_eq!(plan_pass_lengths(1 << 12, block_limits(8), MAX_STRIDED_PASS_LENGTH), Some(vec![4096]));
+        assert_eq!(plan_pass_lengths(1 << 12, block_limits(16), MAX_STRIDED_PASS_LENGTH), Some(vec![64, 64]));
+        assert_eq!(plan_pass_lengths(1 << 10, None, MAX_STRIDED_PASS_LENGTH), Some(vec![1024]));
+        assert_eq!(plan_pass_lengths(1 << 12, None, MAX_STRIDED_PASS_LENGTH), Some(vec![64, 64]));
+        assert_eq!(plan_pass_lengths(1 << 24, block_limits(8), MAX_STRIDED_PASS_LENGTH), Some(vec![256, 256, 256]));
         let large = |itemsize| block_limits(itemsize).map(|block| BlockLimits { shared_bytes: 227 << 10, ..block });
-        assert_eq!(plan_pass_lengths(1 << 13, large(16)), Some(vec![1 << 13]));
-        assert_eq!(plan_pass_lengths(1 << 14, large(8)), Some(vec![1 << 14]));
+        assert_eq!(plan_pass_lengths(1 << 13, large(16), MAX_STRIDED_PASS_LENGTH), Some(vec![1 << 13]));
+        assert_eq!(plan_pass_lengths(1 << 14, large(8), MAX_STRIDED_PASS_LENGTH), Some(vec![1 << 14]));
         // There is room for so many elements, but not for so many threads.
-        assert_eq!(plan_pass_lengths(25000, large(8)).map(|passes| passes.len()), Some(2));
+        assert_eq!(plan_pass_lengths(25000, large(8), MAX_STRIDED_PASS_LENGTH).map(|passes| passes.len()), Some(2));
         assert_eq!(factor_into_radices(1024, ThreadBudget::SIMT_BUDGET), Some(vec![16, 8, 8]));
         assert_eq!(factor_into_radices(1024, ThreadBudget::SIMD_BUDGET), Some(vec![8, 8, 4, 4]));
         assert_eq!(factor_into_radices(1000, ThreadBudget::SIMT_BUDGET), Some(vec![10, 10, 10]));
@@ -195,7 +224,7 @@ mod tests {
         };
         assert_eq!(threads(ThreadBudget::SIMT_BUDGET), [64, 8, 15]);
         assert_eq!(threads(ThreadBudget::SIMD_BUDGET), [64, 24, 15]);
-        assert_eq!(plan_pass_lengths(2 * 17, block_limits(8)), None);
+        assert_eq!(plan_pass_lengths(2 * 17, block_limits(8), MAX_STRIDED_PASS_LENGTH), None);
     }
 
     #[test]

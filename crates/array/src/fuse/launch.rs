@@ -251,7 +251,7 @@ impl FusedLaunch<'_> {
             }
         };
         self.part.push_scalar_args(&mut args);
-        let compiled = self.ctx.fused_kernel(&kernel)?;
+        let compiled = self.ctx.compiled_kernel(&kernel)?;
         compiled.launch(
             [self.ctx.device_info().grid_block_count(work), 1, 1],
             [BLOCK_THREADS, 1, 1],

@@ -13,7 +13,7 @@ use crate::iteration_plan::IterationPlan;
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order};
 use crate::reduce::{FusableReduction, PackCandidate, ReductionPlan, shape_after_reduction, split_reduced_axes};
-use rtcg_codegen::array::{ReduceSpec, ReductionOp};
+use rtcg_codegen::array::{FusedReduceSpec, ReduceSpec, ReductionOp};
 use smallvec::SmallVec;
 
 /// The reduction of a result that was deferred; `None` if `x` is none or something has to be stored first.
@@ -82,7 +82,7 @@ impl ReductionJob<'_> {
     ) -> Result<()> {
         let (ctx, arrays) = (self.x.context(), &self.part.arrays);
         let address = |k: usize| arrays[k].address(kept.offsets[k + 2]).wrapping_add(reduced.offsets[k + 1] as u64);
-        let plan = ReductionPlan::new(ctx.device_info(), self.x.itemsize(), kept, reduced);
+        let plan = ReductionPlan::new(ctx, self.x.itemsize(), kept, reduced);
         let packable = arrays.iter().enumerate().map(|(k, array)| PackCandidate {
             itemsize: array.itemsize(),
             address: address(k),
@@ -108,7 +108,8 @@ impl ReductionJob<'_> {
         kept.push_dims(kernel.kept, &in_kept, &mut args);
         reduced.push_dims(kernel.reduced, &in_reduced, &mut args);
         self.part.push_scalar_args(&mut args);
-        let compiled = ctx.fused_reduction(kernel, &self.part.steps, self.step)?;
+        let fused = FusedReduceSpec { reduce: kernel, steps: self.part.steps.clone(), step: self.step };
+        let compiled = ctx.compiled_kernel(&fused)?;
         plan.launch_kernel(&*compiled, &args)
     }
 }

@@ -5,7 +5,7 @@ use crate::error::{ArrayError, Result};
 use crate::launch::PackedKernelArgs;
 use crate::runtime::{ArrayContext, LaunchableKernel};
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, LINALG_REGISTER_PANEL_THREADS, LINALG_THREADS, LinalgSpec, LinalgStep};
+use rtcg_codegen::array::{LINALG_REGISTER_PANEL_THREADS, LINALG_THREADS, LinalgSpec, LinalgStep};
 use std::sync::Arc;
 
 /// An argument of a kernel.
@@ -74,7 +74,7 @@ impl LinalgKernel {
     }
 
     pub(super) fn compile_kernel(ctx: &ArrayContext, kernel: LinalgSpec) -> Result<Self> {
-        ctx.compiled_kernel(&ArrayKernel::Linalg(kernel)).map(Self)
+        ctx.compiled_kernel(&kernel).map(Self)
     }
 
     /// Enqueues it for `grid` blocks: matrices, and parts of them.

@@ -7,27 +7,108 @@ use crate::elementwise::is_aligned;
 use crate::error::Result;
 use crate::iteration_plan::IterationPlan;
 use crate::launch::PackedKernelArgs;
-use crate::runtime::DeviceInfo;
-use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, MatmulSpec, SKINNY_THREADS, SkinnyMatmul, matmul_accumulator_bytes};
+use crate::runtime::ArrayContext;
+use rtcg_codegen::array::{SKINNY_THREADS, SkinnyMatmul, matmul_accumulator_bytes};
 use rtcg_codegen::block_reduce::COMPLETION_COUNTERS;
+use rtcg_codegen::{DType, DeviceInfo, tunable};
 
 /// Columns beyond which a product is not skinny, and where tensor cores have the dtype.
-const MAX_SKINNY_N: usize = 16;
-const MAX_SKINNY_N_TENSOR_CORE: usize = 4;
-/// Blocks for each multiprocessor that are worth having without splits, and with splits of one column or of several, in
-/// rows whose terms are adjacent and in others.
-const BLOCKS_PER_SM_UNSPLIT: usize = 8;
-const BLOCKS_PER_SM_SPLIT_K: [[usize; 2]; 2] = [[4, 2], [2, 4]];
-/// Packs that a thread reads at once.
-const MAX_PACKS_IN_FLIGHT: usize = 16;
-/// Words of sums that a thread keeps where it takes adjacent terms, and where it takes adjacent rows.
-const MAX_ACCUMULATOR_WORDS: [usize; 2] = [64, 32];
-/// Bytes of operand B that a block has in shared memory.
-const SMEM_BYTES: usize = 16 << 10;
+const MAX_SKINNY_N: i64 = 16;
+const MAX_SKINNY_N_TENSOR_CORE: i64 = 4;
+/// Bytes of operand B that a block has in shared memory at most.
 const MAX_SMEM_BYTES: usize = 32 << 10;
-/// Threads of a warp.
-const WARP_THREADS: usize = 32;
+/// Bytes of sums that pass through shared memory where threads have several rows.
+const SUM_SMEM_BYTES: usize = 16 << 10;
+/// Groups of threads that share terms, where they take adjacent rows: the lanes of a warp.
+const MAX_COLUMN_MAJOR_GROUPS: usize = 32;
+
+tunable! {
+    /// How products with few rows or columns share the work. Operand A is the larger one.
+    pub(crate) SkinnyChoice = "matmul.skinny";
+    /// A stack of products of matrices of `rows` x `k` and `k` x `columns` elements.
+    problem SkinnyShape {
+        /// The dtype of operands and result.
+        dtype: DType = Exact,
+        /// Words of four bytes of a sum.
+        sum_words: i64 = Exact,
+        /// Products of the stack.
+        batches: i64 = PowerOfTwo,
+        /// Rows of operand A.
+        rows: i64 = PowerOfTwo,
+        /// Columns of operand B.
+        columns: i64 = PowerOfTwo,
+        /// Terms of each element.
+        k: i64 = PowerOfTwo,
+        /// Adjacent threads take adjacent terms of operand A, else adjacent rows.
+        row_major: bool = Exact,
+        /// Blocks bring operand B to shared memory.
+        staged: bool = Exact,
+    }
+    parameters {
+        /// Words of the sums of a row, which bound the columns of a block.
+        column_words: i64 = [8, 16, 32],
+        /// Words of the sums of a thread.
+        thread_words: i64 = [8, 16, 32, 64],
+        /// Rows of a thread, where adjacent threads take adjacent terms.
+        max_rows: i64 = [1, 2, 4, 8],
+        /// Packs that a thread reads at once.
+        packs_in_flight: i64 = [4, 8, 16, 32],
+        /// Those of one row.
+        max_unroll: i64 = [1, 2, 4, 8],
+        /// Fewest threads that share the terms of a sum, where there are terms for them.
+        min_team: i64 = [4, 8, 16, 32, 64, 128, 256],
+        /// Bytes of operand B in shared memory.
+        staged_bytes: i64 = [4096, 8192, 16384, 32768],
+        /// A step's elements of operand A are read before those of the step before are used.
+        prefetched: bool = [false, true],
+        /// Blocks for each multiprocessor up to which blocks share terms; 0 for no shared terms.
+        blocks_per_sm: i64 = [0, 1, 2, 4, 8],
+    }
+    device {}
+    require {
+        column_words >= sum_words;
+        thread_words >= sum_words;
+        row_major || min_team >= 8 && thread_words <= 4 * min_team;
+    }
+    rule skinny_rule;
+}
+
+fn skinny_rule(problem: &SkinnyShape, device_info: &DeviceInfo) -> SkinnyChoice {
+    let SkinnyShape { sum_words, columns, row_major, staged, .. } = *problem;
+    let (column_words, is_simd) = (32, device_info.is_simd_cpu());
+    let width = columns_per_block(columns as usize, column_words, sum_words);
+    SkinnyChoice {
+        column_words,
+        thread_words: if row_major { 64 } else { 32 },
+        max_rows: 4,
+        packs_in_flight: 16,
+        max_unroll: match (row_major, width, is_simd) {
+            (true, 1, false) => 4,
+            (true, ..) => 1,
+            (false, _, true) => 4,
+            // Registers for four blocks of a multiprocessor do for so many.
+            (false, 1, false) => 8,
+            (false, ..) => 2,
+        },
+        // Long teams make many blocks of few rows. These would bring operand B to shared memory again and again.
+        min_team: match (row_major, is_simd, staged) {
+            (false, ..) => 8,
+            (true, false, true) => 16,
+            (true, ..) => 32,
+        },
+        staged_bytes: 16 << 10,
+        prefetched: row_major && width > 1 && !is_simd,
+        blocks_per_sm: if row_major == (width >= 4) { 2 } else { 4 },
+    }
+}
+
+/// Columns of a block.
+fn columns_per_block(columns: usize, column_words: i64, sum_words: i64) -> usize {
+    columns.next_power_of_two().min((column_words / sum_words) as usize)
+}
+
+/// Blocks for each multiprocessor that are worth having without shared terms.
+const BLOCKS_PER_SM_UNSPLIT: usize = 8;
 
 /// A stack of matrices as a kernel sees it.
 #[derive(Debug, Clone, Copy)]
@@ -74,19 +155,25 @@ struct SkinnyLaunch {
     k_per_split: usize,
 }
 
-/// Computes the product if it is skinny; whether it is.
-pub(super) fn try_launch_skinny(
+/// What the threads that share terms have.
+struct SkinnyTeam {
+    row_major: bool,
+    width: usize,
+    rows: usize,
+    pack: usize,
+    unroll: usize,
+    threads_per_sum: usize,
+}
+
+/// Computes a product by reading the larger operand once.
+pub(super) fn launch_skinny_product(
     out: &GpuArray,
     a: &GpuArray,
     b: &GpuArray,
     batch: &[usize],
     lengths: [usize; 3],
-) -> Result<bool> {
-    let [m, n, k] = lengths;
-    let (device_info, dtype) = (out.context().device_info(), out.dtype());
-    if m.min(n) > max_skinny_n(device_info, dtype) {
-        return Ok(false);
-    }
+) -> Result<()> {
+    let ([m, n, k], dtype) = (lengths, out.dtype());
     let aligned = |array: &GpuArray| if is_aligned(array) { Ok(array.clone()) } else { array.copy(None) };
     let (a, b) = (&aligned(a)?, &aligned(b)?);
     let batches = batch.iter().product();
@@ -106,12 +193,12 @@ pub(super) fn try_launch_skinny(
             SkinnyProblem { dtype, batches, rows: n, columns: m, k, a, b, out, is_transposed }
         }
     };
-    let launch_plan = product.plan_launch(device_info, offsets.is_some());
-    product.launch_skinny(out, &launch_plan, offsets.as_ref())?;
-    Ok(true)
+    let launch_plan = product.plan_launch(out.context(), offsets.is_some());
+    product.launch_skinny(out, &launch_plan, offsets.as_ref())
 }
 
-fn max_skinny_n(device_info: DeviceInfo, dtype: DType) -> usize {
+/// The most rows or columns of a product that is skinny.
+pub(super) fn max_skinny_n(device_info: DeviceInfo, dtype: DType) -> i64 {
     let has_tensors = matches!(dtype, DType::F16 | DType::BF16 | DType::F64 | DType::C128);
     if has_tensors && supports_tiles(device_info) { MAX_SKINNY_N_TENSOR_CORE } else { MAX_SKINNY_N }
 }
@@ -135,23 +222,26 @@ impl SkinnyProblem {
         matmul_accumulator_bytes(self.dtype) / 4
     }
 
-    /// Columns of a block.
-    fn columns_per_block(&self) -> usize {
-        self.columns.next_power_of_two().min(MAX_ACCUMULATOR_WORDS[1] / self.accumulator_words())
-    }
-
-    fn plan_launch(&self, device_info: DeviceInfo, has_offsets: bool) -> SkinnyLaunch {
+    fn plan_launch(&self, ctx: &ArrayContext, has_offsets: bool) -> SkinnyLaunch {
+        let device_info = ctx.device_info();
         let [stack, row, term] = self.a.strides;
         let stack = if has_offsets { 1 } else { stack };
         let itemsize = self.dtype.itemsize();
         let row_major = self.rows == 1 || term.unsigned_abs() <= row.unsigned_abs();
-        let kernel = match row_major {
-            true => self.row_major_kernel(device_info, self.a.pack_width(itemsize, device_info, term, [row, stack])),
-            false => {
-                self.column_major_kernel(device_info, self.a.pack_width(itemsize, device_info, row, [term, stack]))
-            }
+        let pack = match row_major {
+            true => self.a.pack_width(itemsize, device_info, term, [row, stack]),
+            false => self.a.pack_width(itemsize, device_info, row, [term, stack]),
         };
-        self.plan_split_k(device_info, kernel)
+        let staged = self.is_b_staged(if row_major { pack } else { 1 }, row_major);
+        let [batches, rows, columns, k] = [self.batches, self.rows, self.columns, self.k].map(|length| length as i64);
+        let sum_words = self.accumulator_words() as i64;
+        let problem = SkinnyShape { dtype: self.dtype, sum_words, batches, rows, columns, k, row_major, staged };
+        let choice: SkinnyChoice = ctx.choose(&problem);
+        let kernel = match row_major {
+            true => self.row_major_kernel(device_info, choice, pack, staged),
+            false => self.column_major_kernel(choice, pack, staged),
+        };
+        self.plan_split_k(device_info, kernel, choice)
     }
 
     fn is_b_staged(&self, pack: usize, row_major: bool) -> bool {
@@ -162,29 +252,33 @@ impl SkinnyProblem {
         self.columns > 1 || (row_major && !is_pack)
     }
 
-    fn row_major_kernel(&self, device_info: DeviceInfo, pack: usize) -> SkinnyMatmul {
-        let (width, is_simd) = (self.columns_per_block(), device_info.is_simd_cpu());
-        let rows = (MAX_ACCUMULATOR_WORDS[0] / (width * self.accumulator_words()))
-            .clamp(1, 4)
+    fn row_major_kernel(
+        &self,
+        device_info: DeviceInfo,
+        choice: SkinnyChoice,
+        pack: usize,
+        is_staged: bool,
+    ) -> SkinnyMatmul {
+        let width = columns_per_block(self.columns, choice.column_words, self.accumulator_words() as i64);
+        let rows = (choice.thread_words as usize / (width * self.accumulator_words()))
+            .clamp(1, choice.max_rows as usize)
             .min(self.rows.next_power_of_two());
-        let is_staged = self.is_b_staged(pack, true);
         // A team has to have work for each of its threads, and its terms a place in shared memory.
         let steps = (self.k / pack).max(1).next_power_of_two();
         let unroll =
-            (MAX_PACKS_IN_FLIGHT / rows).clamp(1, if width > 1 || is_simd { 1 } else { 4 }).min((steps / 8).max(1));
+            (choice.packs_in_flight as usize / rows).clamp(1, choice.max_unroll as usize).min((steps / 8).max(1));
         let longest = match is_staged {
             true => MAX_SMEM_BYTES / (pack * unroll * width * self.accumulator_words() * 4),
             false => usize::MAX,
         };
         let most = (steps / unroll).min(longest).clamp(1, SKINNY_THREADS as usize);
         let groups = self.rows.div_ceil(rows);
-        // Long teams make many blocks of few rows. These would bring operand B to shared memory again and again.
-        let wanted = match (is_simd, is_staged) {
-            (true, _) => WARP_THREADS,
-            (false, true) => WARP_THREADS / 2,
-            (false, false) => {
+        let min_team = choice.min_team as usize;
+        let wanted = match device_info.is_simd_cpu() || is_staged {
+            true => min_team,
+            false => {
                 let threads = device_info.multiprocessors as usize * BLOCKS_PER_SM_UNSPLIT * SKINNY_THREADS as usize;
-                (threads / (groups * self.batches)).max(WARP_THREADS)
+                (threads / (groups * self.batches)).max(min_team)
             }
         };
         // Few rows are spread over all threads of a block.
@@ -192,55 +286,32 @@ impl SkinnyProblem {
             wanted.max(SKINNY_THREADS as usize / groups.next_power_of_two().min(SKINNY_THREADS as usize));
         let threads_per_sum = threads_per_sum.next_power_of_two().min(most);
         // What a block stores passes through shared memory.
-        let rows = rows.min(
-            (SMEM_BYTES / (SKINNY_THREADS as usize / threads_per_sum * width * self.accumulator_words() * 4)).max(1),
-        );
-        self.skinny_kernel_spec(device_info, true, width, rows, pack, unroll, threads_per_sum, is_staged)
+        let sum_bytes = SKINNY_THREADS as usize / threads_per_sum * width * self.accumulator_words() * 4;
+        let rows = rows.min((SUM_SMEM_BYTES / sum_bytes).max(1));
+        let team = SkinnyTeam { row_major: true, width, rows, pack, unroll, threads_per_sum };
+        self.skinny_kernel_spec(choice, team, is_staged)
     }
 
-    fn column_major_kernel(&self, device_info: DeviceInfo, pack: usize) -> SkinnyMatmul {
-        let width = self.columns_per_block();
-        let mut pack = pack.min(MAX_ACCUMULATOR_WORDS[1] / (width * self.accumulator_words()));
+    fn column_major_kernel(&self, choice: SkinnyChoice, pack: usize, is_staged: bool) -> SkinnyMatmul {
+        let width = columns_per_block(self.columns, choice.column_words, self.accumulator_words() as i64);
+        let mut pack = pack.min((choice.thread_words as usize / (width * self.accumulator_words())).max(1));
         while !self.rows.is_multiple_of(pack) {
             pack /= 2;
         }
-        let groups = (self.rows / pack).next_power_of_two().min(WARP_THREADS);
+        let most_groups = (SKINNY_THREADS as usize / choice.min_team as usize).min(MAX_COLUMN_MAJOR_GROUPS);
+        let groups = (self.rows / pack).next_power_of_two().min(most_groups);
         let threads_per_sum = SKINNY_THREADS as usize / groups;
         let longest = MAX_SMEM_BYTES / (threads_per_sum * width * self.accumulator_words() * 4);
-        // Registers for four blocks of a multiprocessor do for so many.
-        let most = match (device_info.is_simd_cpu(), width) {
-            (true, _) => 4,
-            (_, 1) => 8,
-            _ => 2,
-        };
+        let most = choice.max_unroll as usize;
         let unroll = (self.k / threads_per_sum).next_power_of_two().min(most).min(longest).max(1);
-        self.skinny_kernel_spec(
-            device_info,
-            false,
-            width,
-            pack,
-            pack,
-            unroll,
-            threads_per_sum,
-            self.is_b_staged(1, false),
-        )
+        let team = SkinnyTeam { row_major: false, width, rows: pack, pack, unroll, threads_per_sum };
+        self.skinny_kernel_spec(choice, team, is_staged)
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn skinny_kernel_spec(
-        &self,
-        device_info: DeviceInfo,
-        row_major: bool,
-        width: usize,
-        rows: usize,
-        pack: usize,
-        unroll: usize,
-        threads_per_sum: usize,
-        is_staged: bool,
-    ) -> SkinnyMatmul {
+    fn skinny_kernel_spec(&self, choice: SkinnyChoice, team: SkinnyTeam, is_staged: bool) -> SkinnyMatmul {
+        let SkinnyTeam { row_major, width, rows, pack, unroll, threads_per_sum } = team;
         let step = threads_per_sum * unroll * if row_major { pack } else { 1 };
-        let is_simd = device_info.is_simd_cpu();
-        let staged_k = (SMEM_BYTES / (width * self.accumulator_words() * 4)).max(step);
+        let staged_k = (choice.staged_bytes as usize / (width * self.accumulator_words() * 4)).max(step);
         SkinnyMatmul {
             dtype: self.dtype,
             row_major,
@@ -252,22 +323,20 @@ impl SkinnyProblem {
             staged_k: if is_staged { staged_k as u16 } else { 0 },
             is_a_dense: self.a.strides[if row_major { 2 } else { 1 }] == self.dtype.itemsize() as i64,
             is_b_dense: self.b.strides[1] == self.dtype.itemsize() as i64,
-            is_prefetched: row_major && width > 1 && !is_simd,
+            is_prefetched: choice.prefetched,
             is_split_k: false,
         }
     }
 
     /// The kernel for as many blocks as the device is filled by, which share terms if there are few rows.
-    fn plan_split_k(&self, device_info: DeviceInfo, kernel: SkinnyMatmul) -> SkinnyLaunch {
+    fn plan_split_k(&self, device_info: DeviceInfo, kernel: SkinnyMatmul, choice: SkinnyChoice) -> SkinnyLaunch {
         let rows = kernel.outputs_per_block() / usize::from(kernel.width);
         let blocks = self.rows.div_ceil(rows);
         let all = blocks * self.batches * self.columns.div_ceil(kernel.width.into());
         let step = usize::from(kernel.threads_per_sum)
             * usize::from(kernel.unroll)
             * if kernel.row_major { usize::from(kernel.pack) } else { 1 };
-        let wanted = device_info.multiprocessors as usize
-            * BLOCKS_PER_SM_SPLIT_K[usize::from(!kernel.row_major)][usize::from(kernel.width >= 4)]
-            / all;
+        let wanted = device_info.multiprocessors as usize * choice.blocks_per_sm as usize / all;
         let splits = if all > COMPLETION_COUNTERS { 1 } else { wanted.min(self.k / (2 * step)).max(1) };
         let k_per_split = self.k.div_ceil(splits).next_multiple_of(step);
         let is_split_k = k_per_split < self.k;
@@ -297,7 +366,7 @@ impl SkinnyProblem {
             offsets.map_or([0; 2], |offsets| [offsets.first_element_address(), offsets.first_element_address() + 8]);
         let [a, b] = if self.is_transposed { [offsets[1], offsets[0]] } else { offsets };
         [a, b, partials, counters].iter().for_each(|&n| args.push_u64(n));
-        let compiled = ctx.compiled_kernel(&ArrayKernel::Matmul(MatmulSpec::Skinny(launch_plan.kernel)))?;
+        let compiled = ctx.compiled_kernel(&launch_plan.kernel)?;
         compiled.launch(
             [launch_plan.blocks as u32, splits as u32, layers as u32],
             [SKINNY_THREADS, 1, 1],

@@ -1,21 +1,61 @@
 //! Products whose tiles are too few for the device: the terms are split into parts, which are multiplied as a stack, and
 //! the sums of the parts are added up by a reduction, in the same order at every run.
 
-use super::{launch_without_split_k, tiles};
+use super::{launch_without_split_k, simple_kernel, tiles};
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::layout::{Layout, Order, Shape};
 use crate::reduce::ReduceOptions;
-use crate::runtime::DeviceInfo;
 use crate::views::Index;
-use rtcg_codegen::DType;
-use rtcg_codegen::array::{MATMUL_TILE_SIDE, ReductionOp};
+use rtcg_codegen::array::ReductionOp;
+use rtcg_codegen::{DType, DeviceInfo, tunable};
 
 /// Parts begin at multiples of so many terms, so that what is aligned stays so.
 const K_ALIGNMENT: usize = 64;
-/// Terms that are worth a part, and those of 16-bit floats, whose products take less time.
-const MIN_K: usize = 256;
-const MIN_K_HALF: usize = 1024;
+
+tunable! {
+    /// When the terms of matrix products are split over blocks.
+    pub(crate) SplitK = "matmul.split_k";
+    /// A stack of products of matrices of `m` x `k` and `k` x `n` elements, which are computed by tiles.
+    problem SplitKProblem {
+        /// The dtype of operands and result.
+        dtype: DType = Exact,
+        /// Products of the stack.
+        batches: i64 = PowerOfTwo,
+        /// Rows of the result.
+        m: i64 = PowerOfTwo,
+        /// Columns of the result.
+        n: i64 = PowerOfTwo,
+        /// Terms of each element.
+        k: i64 = PowerOfTwo,
+    }
+    parameters {
+        /// Blocks for each multiprocessor that parts make up for, where there are no more without parts; 0 for no parts.
+        waves: i64 = [0, 1, 2, 3, 4, 6, 8],
+        /// Terms that are worth a part.
+        min_k: i64 = [128, 256, 512, 1024, 2048, 4096],
+    }
+    device {}
+    require {}
+    rule split_k_rule;
+}
+
+/// Products of 16-bit floats take less time.
+fn split_k_rule(problem: &SplitKProblem, _: &DeviceInfo) -> SplitK {
+    SplitK { waves: 2, min_k: if matches!(problem.dtype, DType::F16 | DType::BF16) { 1024 } else { 256 } }
+}
+
+impl SplitK {
+    /// How many parts are best for so many blocks, each of which has all `k` terms.
+    fn n_splits(self, device_info: DeviceInfo, blocks: usize, k: usize) -> usize {
+        let (waves, multiprocessors) = (self.waves as usize, device_info.multiprocessors as usize);
+        if waves * blocks > multiprocessors {
+            1
+        } else {
+            (waves * multiprocessors / blocks).min(k / self.min_k as usize)
+        }
+    }
+}
 
 /// Multiplies in parts if that fills the device better; whether it did.
 pub(super) fn try_launch_split_k(
@@ -24,12 +64,18 @@ pub(super) fn try_launch_split_k(
     b: &GpuArray,
     batch: &[usize],
     lengths: [usize; 3],
+    has_tiles: bool,
 ) -> Result<bool> {
-    let [m, n, k] = lengths;
-    let device_info = out.context().device_info();
-    let blocks = tiles::n_blocks(device_info, out.dtype(), batch.iter().product(), lengths);
-    let simple = || m.div_ceil(MATMUL_TILE_SIDE) * n.div_ceil(MATMUL_TILE_SIDE) * batch.iter().product::<usize>();
-    let parts = n_splits(device_info, out.dtype(), blocks.unwrap_or_else(simple), k);
+    let ([m, n, k], ctx, dtype) = (lengths, out.context(), out.dtype());
+    let batches: usize = batch.iter().product();
+    let blocks = if has_tiles { tiles::n_blocks(ctx, dtype, batches, lengths) } else { None };
+    let simple = || {
+        let side = simple_kernel(ctx, dtype, batches, lengths).tile_side();
+        m.div_ceil(side) * n.div_ceil(side) * batches
+    };
+    let [of_batches, of_m, of_n, of_k] = [batches, m, n, k].map(|length| length as i64);
+    let choice: SplitK = ctx.choose(&SplitKProblem { dtype, batches: of_batches, m: of_m, n: of_n, k: of_k });
+    let parts = choice.n_splits(ctx.device_info(), blocks.unwrap_or_else(simple), k);
     if parts < 2 {
         return Ok(false);
     }
@@ -53,24 +99,18 @@ pub(super) fn try_launch_split_k(
         &as_k_slices(&b, 2, stack, part),
         stack,
         [m, n, part],
+        has_tiles,
     )?;
     if rest > 0 {
         let terms = Index::from((k - rest) as isize..k as isize);
         let last = sums.index(&[Index::At(equal as isize)])?;
         let (a, b) =
             (a.index(&[Index::Ellipsis, terms])?, b.index(&[Index::Ellipsis, terms, Index::Slice(None, None, None)])?);
-        launch_without_split_k(&last, &a, &b, batch, [m, n, rest])?;
+        launch_without_split_k(&last, &a, &b, batch, [m, n, rest], has_tiles)?;
     }
     let options = ReduceOptions { axes: Some(&[0]), dtype: Some(dtype), out: Some(out), ..Default::default() };
     sums.reduce(ReductionOp::Sum, options)?;
     Ok(true)
-}
-
-/// How many parts are best for so many blocks, each of which has all `k` terms.
-fn n_splits(device_info: DeviceInfo, dtype: DType, blocks: usize, k: usize) -> usize {
-    let least = if matches!(dtype, DType::F16 | DType::BF16) { MIN_K_HALF } else { MIN_K };
-    let multiprocessors = device_info.multiprocessors as usize;
-    if 2 * blocks > multiprocessors { 1 } else { (2 * multiprocessors / blocks).min(k / least) }
 }
 
 /// The parts of the terms, which lie along axis `from_end`, counted from the last one as 1, as the first axis of `stack`.

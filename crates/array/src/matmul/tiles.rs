@@ -7,10 +7,10 @@ use crate::elementwise::is_aligned;
 use crate::error::Result;
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order, Shape};
-use crate::runtime::DeviceInfo;
+use crate::runtime::ArrayContext;
 use crate::views::Index;
-use rtcg_codegen::DType;
-use rtcg_codegen::array::{ArrayKernel, MatmulOperand, MatmulSpec, MatmulTile, MatmulUnit, TiledMatmul};
+use rtcg_codegen::array::{MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
+use rtcg_codegen::{DType, DeviceInfo, tunable};
 
 /// Copies to shared memory are best of so many bytes, which addresses then are multiples of.
 const VECTOR_COPY_BYTES: usize = 16;
@@ -44,7 +44,7 @@ pub(super) fn try_launch_tiled(
             }
             Ok(is_done)
         }
-        dtype => match choose_tile(device_info, dtype, batch.iter().product(), extents) {
+        dtype => match choose_tile(out.context(), dtype, batch.iter().product(), extents) {
             Some(tile) => TiledProblem::new(out, a, b, batch, tile)?.launch_tiled(extents).map(|()| true),
             None => Ok(false),
         },
@@ -62,9 +62,9 @@ pub(super) fn prefers_tall_tiles(device_info: DeviceInfo, dtype: DType) -> bool 
 }
 
 /// Blocks of the tile that is chosen for a product.
-pub(super) fn n_blocks(device_info: DeviceInfo, dtype: DType, batches: usize, extents: [usize; 3]) -> Option<usize> {
-    let [rows, columns] =
-        choose_tile(device_info, dtype, batches, extents).filter(|_| supports_tiles(device_info))?.tile_extents();
+pub(super) fn n_blocks(ctx: &ArrayContext, dtype: DType, batches: usize, extents: [usize; 3]) -> Option<usize> {
+    supports_tiles(ctx.device_info()).then_some(())?;
+    let [rows, columns] = choose_tile(ctx, dtype, batches, extents)?.tile_extents();
     Some(extents[0].div_ceil(rows) * extents[1].div_ceil(columns) * batches)
 }
 
@@ -165,11 +165,125 @@ fn tile_candidates(dtype: DType) -> &'static [TileCandidate] {
     }
 }
 
+tunable! {
+    /// The tiles of products whose operands are copied to shared memory while earlier tiles are multiplied.
+    pub(crate) TileChoice = "matmul.tile";
+    /// A stack of products of matrices of `m` x `k` and `k` x `n` elements.
+    problem TileProblem {
+        /// The dtype of the operands.
+        dtype: DType = Exact,
+        /// Bytes of an element.
+        itemsize: i64 = Exact,
+        /// Products of the stack.
+        batches: i64 = PowerOfTwo,
+        /// Rows of the result.
+        m: i64 = PowerOfTwo,
+        /// Columns of the result.
+        n: i64 = PowerOfTwo,
+        /// Terms of each element.
+        k: i64 = PowerOfTwo,
+    }
+    parameters {
+        /// What multiplies: threads, or tensor cores by an instruction (of doubles with its rows and depth).
+        unit: &'static str = ["simt", "mma16", "wgmma", "dmma_m8_k4", "dmma_m16_k4", "dmma_m16_k8", "dmma_m16_k16"],
+        /// Warps (of `wgmma` warpgroups) from top to bottom.
+        warps_m: i64 = [1, 2, 4],
+        /// Warps from left to right.
+        warps_n: i64 = [1, 2, 4],
+        /// Rows of the result that a thread (`simt`), a warp or a warpgroup has.
+        part_m: i64 = [4, 8, 16, 32, 64],
+        /// Columns of the result that it has.
+        part_n: i64 = [4, 8, 16, 32, 64, 128, 256],
+        /// Terms that are copied at once.
+        depth: i64 = [8, 16, 32, 64],
+        /// Tiles of each operand that shared memory has.
+        stages: i64 = [2, 3, 4, 5],
+        /// Blocks that a multiprocessor should run at once.
+        blocks_per_sm: i64 = [1, 2, 3, 4, 6],
+    }
+    device { compute_capability, shared_bytes }
+    require {
+        compute_capability >= 80;
+        (itemsize == 2) == (unit == "mma16" || unit == "wgmma");
+        unit == "simt" || itemsize == 2 || dtype == DType::F64 || dtype == DType::C128;
+        unit != "wgmma" || compute_capability == 90;
+        (unit != "dmma_m16_k4" && unit != "dmma_m16_k8" && unit != "dmma_m16_k16") || compute_capability >= 90;
+        // Whole vectors, fragments or swizzled lines.
+        unit != "simt" || part_m * itemsize % 16 == 0 && part_n * itemsize % 16 == 0;
+        unit == "simt" || part_n % 8 == 0 && part_m % 8 == 0;
+        unit == "simt" || unit == "dmma_m8_k4" || part_m % 16 == 0;
+        unit != "mma16" || part_n % 16 == 0;
+        itemsize != 2 || depth == 64 && warps_m * part_m % 64 == 0 && warps_n * part_n % 64 == 0;
+        unit != "dmma_m16_k16" || depth % 16 == 0;
+        unit != "wgmma" || warps_n == 1 && part_m == 64 && stages >= 3;
+        unit != "mma16" || warps_m * warps_n % 2 == 0;
+        // The threads of a block fill lines with whole patches.
+        unit != "simt" || part_m <= 8 * warps_n && part_n <= 4 * warps_m;
+        unit == "simt" || unit == "wgmma" || part_m <= 32 * warps_n && part_n <= 32 * warps_m;
+        unit != "wgmma" || part_n <= 128 * warps_m;
+        itemsize == 2 || depth <= 8 * warps_m * warps_n;
+        // Sums stay in registers, tiles in shared memory.
+        unit != "simt" || part_m * part_n * itemsize <= 512;
+        unit == "simt" || unit == "wgmma" || part_m * part_n * itemsize / 32 <= 256;
+        unit == "wgmma" || 32 * warps_m * warps_n * blocks_per_sm <= 1536;
+        unit != "wgmma" || 128 * warps_m * blocks_per_sm <= 1536;
+        unit != "simt" || stages * depth * (4 * warps_m * part_m + 8 * warps_n * part_n + 32 / itemsize) * itemsize <= shared_bytes;
+        itemsize != 2 || stages * (warps_m * part_m + warps_n * part_n) * 128 <= shared_bytes;
+        unit == "simt" || itemsize == 2 || stages * (warps_m * part_m + warps_n * part_n) * (depth + 4) * itemsize <= shared_bytes;
+        unit == "simt" || itemsize == 2 || stages * depth * (warps_m * part_m + warps_n * part_n + 8) * itemsize <= shared_bytes;
+    }
+    rule tile_rule;
+}
+
 /// The tile that should take the least time.
-fn choose_tile(device_info: DeviceInfo, dtype: DType, batches: usize, extents: [usize; 3]) -> Option<MatmulTile> {
-    let time = |candidate: &&TileCandidate| candidate.estimated_time(device_info, batches, extents);
-    let all = tile_candidates(dtype).iter().filter(|candidate| candidate.fits_device(device_info, dtype));
-    all.min_by(|x, y| time(x).total_cmp(&time(y))).map(|candidate| candidate.tile)
+fn tile_rule(problem: &TileProblem, device_info: &DeviceInfo) -> TileChoice {
+    let TileProblem { dtype, batches, m, n, k, .. } = *problem;
+    let (batches, extents) = (batches as usize, [m, n, k].map(|length| length as usize));
+    let time = |candidate: &&TileCandidate| candidate.estimated_time(*device_info, batches, extents);
+    let all = tile_candidates(dtype).iter().filter(|candidate| candidate.fits_device(*device_info, dtype));
+    let best = all.min_by(|x, y| time(x).total_cmp(&time(y))).or(tile_candidates(dtype).last());
+    TileChoice::new(best.unwrap_or(&F32_TILES[0]).tile)
+}
+
+/// The units by the names of their parameter.
+const UNITS: [(&str, MatmulUnit); 7] = [
+    ("simt", MatmulUnit::Simt),
+    ("mma16", MatmulUnit::Mma16),
+    ("wgmma", MatmulUnit::Wgmma),
+    ("dmma_m8_k4", DMMA_M8_UNIT),
+    ("dmma_m16_k4", MatmulUnit::Dmma { rows: 16, depth: 4 }),
+    ("dmma_m16_k8", DMMA_M16_UNIT),
+    ("dmma_m16_k16", DMMA_M16_K16_UNIT),
+];
+
+impl TileChoice {
+    fn new(tile: MatmulTile) -> Self {
+        let MatmulTile { unit, warps, part, depth, stages, blocks_per_sm } = tile;
+        let ([warps_m, warps_n], [part_m, part_n]) = (warps.map(i64::from), part.map(i64::from));
+        let unit = UNITS.iter().find(|(_, known)| *known == unit).map_or("simt", |(name, _)| name);
+        let [depth, stages, blocks_per_sm] = [depth, stages, blocks_per_sm].map(i64::from);
+        Self { unit, warps_m, warps_n, part_m, part_n, depth, stages, blocks_per_sm }
+    }
+
+    fn tile(self) -> MatmulTile {
+        MatmulTile {
+            unit: UNITS.iter().find(|(name, _)| *name == self.unit).map_or(MatmulUnit::Simt, |(_, unit)| *unit),
+            warps: [self.warps_m as u8, self.warps_n as u8],
+            part: [self.part_m as u16, self.part_n as u16],
+            depth: self.depth as u8,
+            stages: self.stages as u8,
+            blocks_per_sm: self.blocks_per_sm as u8,
+        }
+    }
+}
+
+/// The tile of a product, where the device has room for one.
+fn choose_tile(ctx: &ArrayContext, dtype: DType, batches: usize, [m, n, k]: [usize; 3]) -> Option<MatmulTile> {
+    let device_info = ctx.device_info();
+    tile_candidates(dtype).iter().any(|candidate| candidate.fits_device(device_info, dtype)).then_some(())?;
+    let [batches, m, n, k] = [batches, m, n, k].map(|length| length as i64);
+    let itemsize = dtype.itemsize() as i64;
+    Some(ctx.choose::<TileChoice>(&TileProblem { dtype, itemsize, batches, m, n, k }).tile())
 }
 
 /// An operand as a kernel reads it.
@@ -289,7 +403,7 @@ impl<'a> TiledProblem<'a> {
     }
 
     fn launch_tiled(&self, [m, n, k]: [usize; 3]) -> Result<()> {
-        let compiled = self.out.context().compiled_kernel(&ArrayKernel::Matmul(MatmulSpec::Tiled(self.kernel)))?;
+        let compiled = self.out.context().compiled_kernel(&self.kernel)?;
         let [rows, columns] = self.kernel.tile.tile_extents();
         let tiles = (m.div_ceil(rows) * n.div_ceil(columns)) as u32;
         let block = [self.kernel.tile.threads_per_block(), 1, 1];

@@ -14,7 +14,9 @@ use super::c_types::{helper_preamble, storage_type};
 use super::element_offsets::IndexSpace;
 use super::op::Op;
 use super::pointwise::{AccessPattern, OperandKind, PointwiseOperand, PointwiseSpec};
+use crate::kernel_spec::KernelSpec;
 use crate::{DType, DTypeKind};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Zeros in the arguments; adjacent uses take different ones.
@@ -315,11 +317,6 @@ fn optimization_barrier_source(dtypes: &[DType]) -> String {
 }
 
 impl FusedSpec {
-    /// The kernel's name.
-    pub fn kernel_name(&self) -> &'static str {
-        "array_fused"
-    }
-
     fn output_dtype(&self, at: usize) -> DType {
         self.steps.0.get(usize::from(self.outputs[at].step)).map_or(DType::Bool, FusedStep::dtype)
     }
@@ -327,29 +324,6 @@ impl FusedSpec {
     /// Whether array `at` moves with the index; its place among those that do.
     fn indexed_arrays(&self) -> impl Iterator<Item = (usize, PointwiseOperand)> + Clone {
         self.steps.array_operands().enumerate().filter(|(_, operand)| operand.access != OperandKind::Broadcast)
-    }
-
-    /// The kernel as CUDA C++ source.
-    pub fn source(&self) -> String {
-        let mut text = self.steps.step_functions(&[]);
-        if let Some(space) = self.pattern.index_space() {
-            text.push_str(&space.dims_struct("array_dims", self.outputs.len() + self.indexed_arrays().count()));
-        }
-        let mut params: Vec<String> =
-            (0..self.outputs.len()).map(|at| format!("{} *out{at}", storage_type(self.output_dtype(at)))).collect();
-        params.extend(self.steps.array_parameters("x"));
-        params.push("unsigned long long n".into());
-        if self.pattern.index_space().is_some() {
-            params.push("const array_dims dims".into());
-        }
-        params.extend(self.steps.value_parameters());
-        let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.kernel_name(), params.join(", "));
-        match self.pattern {
-            AccessPattern::Flat(elements_per_access) => self.write_flat_body(&mut text, elements_per_access),
-            AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) => self.write_strided_body(&mut text, space),
-        }
-        text.push_str("}\n");
-        text
     }
 
     fn write_flat_body(&self, text: &mut String, elements_per_access: u8) {
@@ -420,6 +394,34 @@ impl FusedSpec {
             };
         }
         text.push_str("  }\n");
+    }
+}
+
+impl KernelSpec for FusedSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        "array_fused".into()
+    }
+
+    fn source(&self) -> String {
+        let mut text = self.steps.step_functions(&[]);
+        if let Some(space) = self.pattern.index_space() {
+            text.push_str(&space.dims_struct("array_dims", self.outputs.len() + self.indexed_arrays().count()));
+        }
+        let mut params: Vec<String> =
+            (0..self.outputs.len()).map(|at| format!("{} *out{at}", storage_type(self.output_dtype(at)))).collect();
+        params.extend(self.steps.array_parameters("x"));
+        params.push("unsigned long long n".into());
+        if self.pattern.index_space().is_some() {
+            params.push("const array_dims dims".into());
+        }
+        params.extend(self.steps.value_parameters());
+        let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.kernel_name(), params.join(", "));
+        match self.pattern {
+            AccessPattern::Flat(elements_per_access) => self.write_flat_body(&mut text, elements_per_access),
+            AccessPattern::Strided(space) | AccessPattern::Tiled(space, _) => self.write_strided_body(&mut text, space),
+        }
+        text.push_str("}\n");
+        text
     }
 }
 

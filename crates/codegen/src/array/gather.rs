@@ -9,6 +9,8 @@
 use super::c_types::{compute_type, helper_preamble, storage_type};
 use super::element_offsets::IndexSpace;
 use crate::DType;
+use crate::kernel_spec::KernelSpec;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Which way elements go.
@@ -51,16 +53,28 @@ pub struct GatherSpec {
 }
 
 impl GatherSpec {
-    /// The kernel's name.
-    pub fn kernel_name(&self) -> &'static str {
+    fn bounds_checked_index(&self, k: usize) -> String {
+        match self.bounds {
+            BoundsMode::Raise => format!(
+                "      if (j < 0) j += length{k};\n\
+                 \x20     if (j < 0 || j >= length{k}) {{ *outside = 1; j = j < 0 ? 0 : length{k} - 1; }}\n"
+            ),
+            BoundsMode::Wrap => format!("      j %= length{k}; if (j < 0) j += length{k};\n"),
+            BoundsMode::Clip => format!("      j = j < 0 ? 0 : j >= length{k} ? length{k} - 1 : j;\n"),
+        }
+    }
+}
+
+impl KernelSpec for GatherSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
         match self.direction {
             GatherDirection::Get => "array_take",
             GatherDirection::Set => "array_put",
         }
+        .into()
     }
 
-    /// The kernel as CUDA C++ source.
-    pub fn source(&self) -> String {
+    fn source(&self) -> String {
         let n = usize::from(self.n_indices);
         let mut text = helper_preamble([self.dense, self.source].into_iter(), false);
         text.push_str(&self.space.dims_struct("array_dims", 2 + n));
@@ -99,16 +113,5 @@ impl GatherSpec {
         };
         text.push_str("  }\n}\n");
         text
-    }
-
-    fn bounds_checked_index(&self, k: usize) -> String {
-        match self.bounds {
-            BoundsMode::Raise => format!(
-                "      if (j < 0) j += length{k};\n\
-                 \x20     if (j < 0 || j >= length{k}) {{ *outside = 1; j = j < 0 ? 0 : length{k} - 1; }}\n"
-            ),
-            BoundsMode::Wrap => format!("      j %= length{k}; if (j < 0) j += length{k};\n"),
-            BoundsMode::Clip => format!("      j = j < 0 ? 0 : j >= length{k} ? length{k} - 1 : j;\n"),
-        }
     }
 }

@@ -8,7 +8,9 @@ use super::c_types::{compute_type, helper_preamble, storage_type};
 use super::element_offsets::IndexSpace;
 use super::op::{Op, OperandRole};
 use super::transpose_tile::TransposeTile;
+use crate::kernel_spec::KernelSpec;
 use crate::{DType, DTypeKind};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// How an operand is passed.
@@ -81,11 +83,6 @@ pub struct PointwiseSpec {
 const OPERAND_NAMES: [&str; 4] = ["x", "y", "z", "w"];
 
 impl PointwiseSpec {
-    /// The kernel's name.
-    pub fn kernel_name(&self) -> String {
-        format!("array_{}", self.op.name())
-    }
-
     fn used_operands(&self) -> impl Iterator<Item = (usize, &PointwiseOperand)> + Clone {
         self.operands.iter().enumerate().filter(|(_, operand)| operand.access != OperandKind::Unused)
     }
@@ -98,29 +95,6 @@ impl PointwiseSpec {
     fn indexed_operands(&self) -> impl Iterator<Item = (usize, &PointwiseOperand)> + Clone {
         self.used_operands()
             .filter(|(_, operand)| matches!(operand.access, OperandKind::Element | OperandKind::Unaligned))
-    }
-
-    /// The kernel as CUDA C++ source.
-    pub fn source(&self) -> String {
-        let dtypes = [self.compute, self.out].into_iter().chain(self.used_operands().map(|(_, operand)| operand.dtype));
-        let mut text = helper_preamble(dtypes, self.op_expression().contains("rt_"));
-        text.push_str(&self.op_function());
-        if let Some(space) = self.pattern.index_space() {
-            text.push_str(&space.dims_struct("array_dims", 1 + self.indexed_operands().count()));
-        }
-        let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.kernel_name(), self.kernel_parameters());
-        match self.pattern {
-            AccessPattern::Flat(elements_per_access) => self.write_flat_body(&mut text, elements_per_access),
-            AccessPattern::Strided(space) => self.write_strided_body(&mut text, space),
-            AccessPattern::Tiled(space, tile) => {
-                let operands: Vec<_> =
-                    self.indexed_operands().map(|(at, operand)| (OPERAND_NAMES[at], operand.dtype)).collect();
-                let value = |element: &dyn Fn(&str) -> String| self.op_call("0", element);
-                text.push_str(&tile.kernel_body(space, self.out, &operands, value));
-            }
-        }
-        text.push_str("}\n");
-        text
     }
 
     /// Comparison of a signed integer with a 64-bit unsigned one, which have no common integer type.
@@ -264,6 +238,34 @@ impl PointwiseSpec {
             true => writeln!(text, "    rt_scatter_bytes<{out}>((char *)out + at0, {value});\n  }}"),
             false => writeln!(text, "    *({out} *)((char *)out + at0) = {value};\n  }}"),
         };
+    }
+}
+
+impl KernelSpec for PointwiseSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        format!("array_{}", self.op.name()).into()
+    }
+
+    fn source(&self) -> String {
+        let dtypes = [self.compute, self.out].into_iter().chain(self.used_operands().map(|(_, operand)| operand.dtype));
+        let mut text = helper_preamble(dtypes, self.op_expression().contains("rt_"));
+        text.push_str(&self.op_function());
+        if let Some(space) = self.pattern.index_space() {
+            text.push_str(&space.dims_struct("array_dims", 1 + self.indexed_operands().count()));
+        }
+        let _ = write!(text, "extern \"C\" __global__ void {}({})\n{{\n", self.kernel_name(), self.kernel_parameters());
+        match self.pattern {
+            AccessPattern::Flat(elements_per_access) => self.write_flat_body(&mut text, elements_per_access),
+            AccessPattern::Strided(space) => self.write_strided_body(&mut text, space),
+            AccessPattern::Tiled(space, tile) => {
+                let operands: Vec<_> =
+                    self.indexed_operands().map(|(at, operand)| (OPERAND_NAMES[at], operand.dtype)).collect();
+                let value = |element: &dyn Fn(&str) -> String| self.op_call("0", element);
+                text.push_str(&tile.kernel_body(space, self.out, &operands, value));
+            }
+        }
+        text.push_str("}\n");
+        text
     }
 }
 

@@ -7,7 +7,9 @@
 //! mapped to an unsigned number of the same order.
 
 use crate::block_reduce::BLOCK_REDUCE_SOURCE;
+use crate::kernel_spec::KernelSpec;
 use crate::{DType, DTypeKind};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Values of a digit.
@@ -63,18 +65,6 @@ impl RadixSpec {
         matches!(dtype.kind(), DTypeKind::Bool | DTypeKind::Signed | DTypeKind::Unsigned | DTypeKind::Float)
     }
 
-    /// The kernels for keys of `dtype`, with tiles that keep shared memory and registers in bounds.
-    pub fn new(dtype: DType, descending: bool, stage: RadixStage) -> Self {
-        let items = if dtype.itemsize() > 4 { 14 } else { 28 };
-        Self { dtype, descending, threads: 256, blocks: 3, items, stage }
-    }
-
-    /// The same with fewer keys a thread, for devices whose lanes are those of a processor's vectors: what is
-    /// unrolled there only takes long to compile.
-    pub fn with_few_items_per_thread(self) -> Self {
-        Self { items: 8, ..self }
-    }
-
     /// Keys of a tile.
     pub fn tile_items(&self) -> usize {
         usize::from(self.items) * usize::from(self.threads)
@@ -82,14 +72,6 @@ impl RadixSpec {
 
     /// Most keys: counts travel beside a status of two bits.
     pub const MAX_KEYS: usize = 1 << 30;
-
-    /// The kernel's name.
-    pub fn kernel_name(&self) -> &'static str {
-        match self.stage {
-            RadixStage::Histogram => "array_radix_count",
-            RadixStage::Sweep { .. } => "array_radix_sweep",
-        }
-    }
 
     /// The unsigned number that a key is sorted as, from its bits.
     fn order_preserving_key(&self) -> String {
@@ -119,9 +101,18 @@ impl RadixSpec {
             not = if self.descending { "(U)~" } else { "" }
         )
     }
+}
 
-    /// The kernel as CUDA C++ source.
-    pub fn source(&self) -> String {
+impl KernelSpec for RadixSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        match self.stage {
+            RadixStage::Histogram => "array_radix_count",
+            RadixStage::Sweep { .. } => "array_radix_sweep",
+        }
+        .into()
+    }
+
+    fn source(&self) -> String {
         let unsigned = match self.dtype.itemsize() {
             1 => "unsigned char",
             2 => "unsigned short",
@@ -337,7 +328,7 @@ mod tests {
 
     fn onesweep_source(dtype: DType, descending: bool) -> String {
         let stage = RadixStage::Sweep { payload: SortPayload::Generated, last: true };
-        RadixSpec::new(dtype, descending, stage).source()
+        RadixSpec { dtype, descending, threads: 256, blocks: 3, items: 14, stage }.source()
     }
 
     #[test]

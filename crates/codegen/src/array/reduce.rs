@@ -10,7 +10,9 @@ use super::element_offsets::IndexSpace;
 use super::fused::{FusedSteps, element_access_expression};
 use super::pointwise::{OperandKind, PointwiseOperand};
 use crate::block_reduce::{BLOCK_REDUCE_SOURCE, REDUCE_THREADS};
+use crate::kernel_spec::KernelSpec;
 use crate::{DType, DTypeKind};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// What a run of elements is reduced to.
@@ -77,6 +79,8 @@ pub struct ReduceSpec {
     pub compute: DType,
     /// The output's dtype.
     pub out: DType,
+    /// Threads of a block.
+    pub threads: u16,
     /// Threads for one output.
     pub threads_per_output: u16,
     /// Adjacent threads take adjacent elements of a run, else adjacent outputs.
@@ -124,6 +128,7 @@ impl ReduceSpec {
         masked: false,
         compute: DType::F32,
         out: DType::F32,
+        threads: REDUCE_THREADS as u16,
         threads_per_output: REDUCE_THREADS as u16,
         reduce_contiguous: true,
         split: false,
@@ -135,11 +140,6 @@ impl ReduceSpec {
         kept: IndexSpace { ndim: 1, wide: false },
         reduced: IndexSpace { ndim: 1, wide: false },
     };
-
-    /// The kernel's name.
-    pub fn kernel_name(&self) -> &'static str {
-        "array_reduce"
-    }
 
     /// Bytes of a partial result.
     pub fn partial_result_bytes(&self) -> usize {
@@ -155,31 +155,6 @@ impl ReduceSpec {
         names.extend(self.y.map(|y| ("y", y)));
         names.extend(self.masked.then_some(("mask", DType::Bool)));
         names
-    }
-
-    /// The kernel as CUDA C++ source.
-    pub fn source(&self) -> String {
-        let dtypes = [self.x, self.compute, self.out].into_iter().chain(self.y);
-        let mut text = helper_preamble(dtypes, true) + BLOCK_REDUCE_SOURCE;
-        let _ = writeln!(text, "typedef {} T;", compute_type(self.compute));
-        text.push_str(&self.accumulator_source());
-        match self.outputs_per_thread {
-            1 => self.kernel_body(&mut text, None),
-            _ => self.write_multi_output_body(&mut text),
-        }
-        text
-    }
-
-    /// The kernel with the value of an expression for `x`, whose dtype it has. In place of `x`
-    /// stand the arrays of the expression; its zeros and numbers end the parameters.
-    ///
-    /// The elements are combined in the order of the kernel that reads them from memory.
-    pub fn source_with_expression(&self, steps: &FusedSteps, step: u16) -> String {
-        let mut text = steps.step_functions(&[self.x, self.compute, self.out]) + BLOCK_REDUCE_SOURCE;
-        let _ = writeln!(text, "typedef {} T;", compute_type(self.compute));
-        text.push_str(&self.accumulator_source());
-        self.kernel_body(&mut text, Some(&ElementExpression { steps, step }));
-        text
     }
 
     /// The value that leaves every other one as it is.
@@ -403,12 +378,13 @@ impl ReduceSpec {
         };
         let _ = write!(
             text,
-            "extern \"C\" __global__ void __launch_bounds__({REDUCE_THREADS}) {name}({out} *out, {inputs}unsigned long long n_out, \
+            "extern \"C\" __global__ void __launch_bounds__({threads}) {name}({out} *out, {inputs}unsigned long long n_out, \
              unsigned long long n_red, unsigned long long per_split, A *partials, unsigned int *counters, const kept_dims kept, \
              const reduced_dims reduced{values})\n{{\n\
              \x20 const unsigned long long begin = {begin};\n\
              \x20 const unsigned long long end = {end};\n\
              \x20 auto fold = [&](unsigned long long o, unsigned int lane, A acc) -> A {{\n",
+            threads = self.threads,
             name = self.kernel_name(),
             inputs = inputs.concat(),
         );
@@ -420,15 +396,63 @@ impl ReduceSpec {
             text,
             "{fold}    return acc;\n  }};\n  auto store = [&](unsigned long long o, const A &acc) {{\n\
              {offsets}    *({out} *)((char *)out + k0) = finish(acc);\n  }};\n\
-             \x20 rtcg::reduce_outputs<{REDUCE_THREADS}, {threads_per_output}, {reduce_contiguous}, {split}, {gather}>(n_out, start(), partials, counters, fold, \
+             \x20 rtcg::reduce_outputs<{threads}, {threads_per_output}, {reduce_contiguous}, {split}, {gather}>(n_out, start(), partials, counters, fold, \
              [](const A &a, const A &b) {{ return combine(a, b); }}, store);\n}}\n",
             fold = self.accumulation_loop(expression),
             offsets = self.kept.offset_statements("kept", "o", 1, "k", "    "),
+            threads = self.threads,
             threads_per_output = self.threads_per_output,
             reduce_contiguous = self.reduce_contiguous,
             split = self.split,
             gather = self.gather,
         );
+    }
+}
+
+impl KernelSpec for ReduceSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        "array_reduce".into()
+    }
+
+    fn source(&self) -> String {
+        let dtypes = [self.x, self.compute, self.out].into_iter().chain(self.y);
+        let mut text = helper_preamble(dtypes, true) + BLOCK_REDUCE_SOURCE;
+        let _ = writeln!(text, "typedef {} T;", compute_type(self.compute));
+        text.push_str(&self.accumulator_source());
+        match self.outputs_per_thread {
+            1 => self.kernel_body(&mut text, None),
+            _ => self.write_multi_output_body(&mut text),
+        }
+        text
+    }
+}
+
+/// A [`ReduceSpec`] with the value of an expression for `x`, whose dtype it has. In place of `x` stand the arrays of the
+/// expression; its zeros and numbers end the parameters.
+///
+/// The elements are combined in the order of the kernel that reads them from memory.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct FusedReduceSpec {
+    /// The reduction.
+    pub reduce: ReduceSpec,
+    /// The expression.
+    pub steps: FusedSteps,
+    /// The step whose value is reduced.
+    pub step: u16,
+}
+
+impl KernelSpec for FusedReduceSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        self.reduce.kernel_name()
+    }
+
+    fn source(&self) -> String {
+        let Self { reduce, steps, step } = self;
+        let mut text = steps.step_functions(&[reduce.x, reduce.compute, reduce.out]) + BLOCK_REDUCE_SOURCE;
+        let _ = writeln!(text, "typedef {} T;", compute_type(reduce.compute));
+        text.push_str(&reduce.accumulator_source());
+        reduce.kernel_body(&mut text, Some(&ElementExpression { steps, step: *step }));
+        text
     }
 }
 
@@ -442,10 +466,10 @@ impl ReduceSpec {
         text.push_str(&self.reduced.dims_struct("reduced_dims", 1));
         let _ = write!(
             text,
-            "extern \"C\" __global__ void __launch_bounds__({REDUCE_THREADS}) {name}({out} *out, const char *x, unsigned long long n_out, \
+            "extern \"C\" __global__ void __launch_bounds__({threads}) {name}({out} *out, const char *x, unsigned long long n_out, \
              unsigned long long n_red, unsigned long long, A *, unsigned int *, const kept_dims kept, const reduced_dims reduced)\n{{\n\
-             \x20 const unsigned long long groups = n_out / {outputs_per_thread}, threads = gridDim.x * {REDUCE_THREADS}ull;\n\
-             \x20 for (unsigned long long group = blockIdx.x * {REDUCE_THREADS}ull + threadIdx.x; group < groups; group += threads) {{\n\
+             \x20 const unsigned long long groups = n_out / {outputs_per_thread}, threads = gridDim.x * {threads}ull;\n\
+             \x20 for (unsigned long long group = blockIdx.x * {threads}ull + threadIdx.x; group < groups; group += threads) {{\n\
              \x20   const unsigned long long o = group * {outputs_per_thread};\n{kept}\
              \x20   A acc[{outputs_per_thread}];\n\
              \x20   #pragma unroll\n    for (int e = 0; e < {outputs_per_thread}; e++) acc[e] = start();\n\
@@ -457,6 +481,7 @@ impl ReduceSpec {
              \x20   rt_pack<{out}, {outputs_per_thread}> results;\n\
              \x20   #pragma unroll\n    for (int e = 0; e < {outputs_per_thread}; e++) results.at[e] = finish(acc[e]);\n\
              \x20   *(rt_pack<{out}, {outputs_per_thread}> *)((char *)out + k0) = results;\n  }}\n}}\n",
+            threads = self.threads,
             name = self.kernel_name(),
             kept = self.kept.offset_statements("kept", "o", 2, "k", "    "),
             reduced = self.reduced.offset_statements("reduced", "i", 1, "r", "      "),

@@ -7,8 +7,10 @@
 use super::c_types::{compute_type, helper_preamble, storage_type};
 use crate::DType;
 use crate::block_reduce::BLOCK_REDUCE_SOURCE;
+use crate::kernel_spec::KernelSpec;
 use crate::look_back::{LOOK_BACK_SOURCE, ScanTiling};
 use crate::scan_pipeline::{SCAN_PIPELINE_SOURCE, ScanPipeline};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// What adjacent elements are combined with.
@@ -46,16 +48,25 @@ pub struct ScanSpec {
 }
 
 impl ScanSpec {
-    /// The kernel's name.
-    pub fn kernel_name(&self) -> &'static str {
+    /// Bytes of an item while it is combined.
+    pub fn item_bytes(&self) -> usize {
+        match self.out {
+            DType::F16 | DType::BF16 => 4,
+            other => other.itemsize(),
+        }
+    }
+}
+
+impl KernelSpec for ScanSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
         match self.stage {
             ScanStage::Rows => "array_scan_rows",
             ScanStage::Tiles(..) => "array_scan_tiles",
         }
+        .into()
     }
 
-    /// The kernel as CUDA C++ source.
-    pub fn source(&self) -> String {
+    fn source(&self) -> String {
         let mut text = helper_preamble([self.x, self.out].into_iter(), true);
         let expression = match self.op {
             ScanOp::Sum if self.out == DType::Bool => "a || b",
@@ -106,14 +117,6 @@ impl ScanSpec {
             }
         }
         text
-    }
-
-    /// Bytes of an item while it is combined.
-    pub fn item_bytes(&self) -> usize {
-        match self.out {
-            DType::F16 | DType::BF16 => 4,
-            other => other.itemsize(),
-        }
     }
 }
 
@@ -208,7 +211,8 @@ extern \"C\" __global__ void __launch_bounds__(THREADS, ROLLED ? 1 : 1024 / THRE
   const rtcg::tile_states<T, rtcg::flagged_values<T>::fits> states(state, gridDim.x);
   scan_type scan;
 #if ROLLED
-  __shared__ rtcg::uninitialized<T, TILE> items, exclusive_prefix;
+  __shared__ rtcg::uninitialized<T, TILE> items;
+  __shared__ rtcg::uninitialized<T, TILE / LANES> exclusive_prefix;
   scan.x.all = &items; scan.exclusive_prefix.all = &exclusive_prefix;
 #endif
   read_tile(scan, place, x + place.start + place.base, x, inner);

@@ -6,13 +6,15 @@
 
 use super::c_types::{compute_type, helper_preamble, storage_type};
 use crate::DType;
+use crate::kernel_spec::KernelSpec;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Which part of the work a kernel does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SortStage {
-    /// Sorts tiles in shared memory; makes the indices if there are any.
-    Tiles,
+    /// Sorts tiles of so many elements in shared memory, by as many threads; makes the indices if there are any.
+    Tiles(u16),
     /// Merges adjacent runs.
     Merge,
     /// The places of values in a sorted row, before equal elements.
@@ -34,21 +36,17 @@ pub struct SortSpec {
     pub stage: SortStage,
 }
 
-/// Elements of a tile, which is also the number of threads that sort it.
-pub const SORT_TILE_ITEMS: usize = 256;
-
-impl SortSpec {
-    /// The kernel's name.
-    pub fn kernel_name(&self) -> &'static str {
+impl KernelSpec for SortSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
         match self.stage {
-            SortStage::Tiles => "array_sort_tiles",
+            SortStage::Tiles(_) => "array_sort_tiles",
             SortStage::Merge => "array_sort_merge",
             SortStage::SearchLeft | SortStage::SearchRight => "array_search_sorted",
         }
+        .into()
     }
 
-    /// The kernel as CUDA C++ source.
-    pub fn source(&self) -> String {
+    fn source(&self) -> String {
         let mut text = helper_preamble([self.dtype].into_iter(), true);
         let complex = self.dtype.is_complex();
         let _ = write!(
@@ -70,8 +68,11 @@ impl SortSpec {
             "__device__ __forceinline__ bool before(T a, T b) { return is_nan(a) ? false : is_nan(b) ? true : less(a, b); }\n"
         });
         text.push_str(MERGE_RANK_SOURCE);
+        if let SortStage::Tiles(items) = self.stage {
+            let _ = writeln!(text, "enum {{ TILE = {items} }};");
+        }
         text.push_str(match self.stage {
-            SortStage::Tiles => SORT_TILES_SOURCE,
+            SortStage::Tiles(_) => SORT_TILES_SOURCE,
             SortStage::Merge => MERGE_SOURCE,
             SortStage::SearchLeft => SEARCH_LEFT_SOURCE,
             SortStage::SearchRight => SEARCH_RIGHT_SOURCE,
@@ -97,18 +98,18 @@ __device__ __forceinline__ unsigned long long rank(const E *run, unsigned long l
 const SORT_TILES_SOURCE: &str = "\
 extern \"C\" __global__ void array_sort_tiles(E *out, long long *index_out, const E *in, unsigned long long rows, unsigned long long n)
 {
-  __shared__ alignas(16) unsigned char raw[2 * 256 * sizeof(E)];
-  __shared__ unsigned short places[2 * 256];
-  const unsigned long long tiles = (n + 255) / 256;
+  __shared__ alignas(16) unsigned char raw[2 * TILE * sizeof(E)];
+  __shared__ unsigned short places[2 * TILE];
+  const unsigned long long tiles = (n + TILE - 1) / TILE;
   for (unsigned long long tile = blockIdx.x; tile < rows * tiles; tile += gridDim.x) {
-    const unsigned long long start = tile / tiles * n + tile % tiles * 256, end = (tile / tiles + 1) * n;
-    const unsigned int count = end - start < 256 ? (unsigned int)(end - start) : 256;
-    E *now = (E *)raw, *next = now + 256;
-    unsigned short *now_at = places, *next_at = places + 256;
+    const unsigned long long start = tile / tiles * n + tile % tiles * TILE, end = (tile / tiles + 1) * n;
+    const unsigned int count = end - start < TILE ? (unsigned int)(end - start) : TILE;
+    E *now = (E *)raw, *next = now + TILE;
+    unsigned short *now_at = places, *next_at = places + TILE;
     const unsigned int t = threadIdx.x;
     if (t < count) { now[t] = in[start + t]; now_at[t] = t; }
     __syncthreads();
-    for (unsigned int run = 1; run < 256; run *= 2) {
+    for (unsigned int run = 1; run < TILE; run *= 2) {
       if (t < count) {
         const unsigned int pair = t / (2 * run) * (2 * run), inside = t - pair;
         const bool right = inside >= run;
@@ -124,7 +125,7 @@ extern \"C\" __global__ void array_sort_tiles(E *out, long long *index_out, cons
     }
     if (t < count) {
       out[start + t] = now[t];
-      if (WITH_INDICES) index_out[start + t] = (long long)(tile % tiles * 256 + now_at[t]);
+      if (WITH_INDICES) index_out[start + t] = (long long)(tile % tiles * TILE + now_at[t]);
     }
     __syncthreads();
   }

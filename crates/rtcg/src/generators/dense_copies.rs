@@ -9,18 +9,18 @@ use crate::error::Result;
 use crate::generators::compiled_kernel::{CompileSettings, PerContextCache};
 use crate::generators::elementwise::{ElementwiseKernel, IndexRange};
 use crate::generators::operand::{ArrayView, GeneratedKernelArg};
+use rtcg_array::BoundedCache;
 use rtcg_codegen::c_declarations::{Argument, CType, CTypeForm};
 use rtcg_codegen::pointwise::ElementwiseSnippet;
 use rtcg_driver::Stream;
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::convert::Infallible;
+use std::sync::{Arc, LazyLock};
 
 static COPY_POOLS: LazyLock<PerContextCache<(), DeviceMemoryPool>> = LazyLock::new(PerContextCache::default);
 
-/// Copying kernels by the bytes of a word and the words of an element.
-type CopyKernels = Mutex<HashMap<(usize, usize), Arc<ElementwiseKernel>>>;
-static COPY_KERNELS: LazyLock<CopyKernels> = LazyLock::new(CopyKernels::default);
+/// Copying kernels by the bytes of a word and the words of an element, of so many kinds of elements.
+static COPY_KERNELS: LazyLock<BoundedCache<Arc<ElementwiseKernel>>> = LazyLock::new(|| BoundedCache::new(64));
 
 /// Whether a kernel can index the array as it lies.
 pub(crate) fn is_dense(view: &ArrayView<'_>) -> bool {
@@ -68,7 +68,6 @@ fn copy_elements(ctx: &Context, to: &ArrayView<'_>, from: &ArrayView<'_>, stream
 }
 
 fn copy_kernel(word: usize, words: usize) -> Arc<ElementwiseKernel> {
-    let mut known = COPY_KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
     let make = || {
         let name = ["unsigned char", "unsigned short", "unsigned int", "unsigned long long"][word.ilog2() as usize];
         let ctype = CType {
@@ -86,9 +85,10 @@ fn copy_kernel(word: usize, words: usize) -> Arc<ElementwiseKernel> {
             preamble: format!("struct rtcg_item {{ {name} words[{words}]; }};"),
             ..ElementwiseSnippet::default()
         };
-        Arc::new(ElementwiseKernel::new(spec, CompileSettings { options: Some(Vec::new()), keep: false }))
+        let settings = CompileSettings { options: Some(Vec::new()), keep: false };
+        Ok::<_, Infallible>(Arc::new(ElementwiseKernel::new(spec, settings)))
     };
-    known.entry((word, words)).or_insert_with(make).clone()
+    COPY_KERNELS.get_or_insert_with(&(word, words), make).unwrap_or_else(|never| match never {})
 }
 
 /// Calls `body` with contiguous arrays in place of those with gaps. Those at which `is_written` holds are copied back.

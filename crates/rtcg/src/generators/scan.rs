@@ -17,6 +17,9 @@ use rtcg_codegen::snippet::ElementUse;
 use rtcg_driver::sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 use rtcg_driver::{Stream, memory};
 
+/// Tiles of a block from which on it stays.
+const MIN_TILES: usize = 4;
+
 /// A scan, compiled at its first use.
 #[derive(Debug)]
 pub struct ScanKernel {
@@ -188,13 +191,16 @@ impl ScanKernel {
         args: &[GeneratedKernelArg<'_>],
     ) -> Result<Option<(u32, ScanPipeline)>> {
         let is_placed = |v: &GeneratedKernelArg<'_>| v.as_array().is_none_or(|view| view.ptr.is_multiple_of(16));
-        if shape.pack_size == 1 || ScanPipeline::pipeline_block_count(tiles, 1).is_none() || !args.iter().all(is_placed)
+        if shape.pack_size == 1
+            || ScanPipeline::pipeline_block_count(tiles, 1, MIN_TILES).is_none()
+            || !args.iter().all(is_placed)
         {
             return Ok(None);
         }
         let multiprocessors = ctx.device().attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32;
         let room = bulk_copy_smem_bytes(ctx)?;
-        Ok(ScanPipeline::pipeline_block_count(tiles, multiprocessors).zip(self.spec.tile_pipeline(shape, room)))
+        Ok(ScanPipeline::pipeline_block_count(tiles, multiprocessors, MIN_TILES)
+            .zip(self.spec.tile_pipeline(shape, room)))
     }
 
     /// Elements that a thread may read and write at once.

@@ -8,32 +8,34 @@ use super::element::ArrayElement;
 use super::gpu_array::{ArrayFactory, GpuArray, value_error};
 use crate::error::Result;
 use crate::generators::{CompileSettings, ElementwiseKernel, GeneratedKernelArg, GeneratorError, IndexRange};
-use rtcg_array::{DType, Layout, PythonTuple, broadcast_shapes};
+use rtcg_array::{BoundedCache, DType, Layout, PythonTuple, broadcast_shapes};
 use rtcg_codegen::c_declarations::{TypeRegistry, parse_arguments};
 use rtcg_codegen::pointwise::ElementwiseSnippet;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// The dtypes of operands and result, and the expression.
 type MapKey = (Vec<DType>, String);
 
+/// Expressions whose kernels are kept.
+const MAX_EXPRESSIONS: usize = 1024;
+
 /// The kernels of expressions that were requested.
-#[derive(Debug, Default)]
-pub(super) struct MapKernels(Mutex<HashMap<MapKey, Arc<ElementwiseKernel>>>);
+#[derive(Debug)]
+pub(super) struct MapKernels(BoundedCache<Arc<ElementwiseKernel>>);
+
+impl Default for MapKernels {
+    fn default() -> Self {
+        Self(BoundedCache::new(MAX_EXPRESSIONS))
+    }
+}
 
 /// The names of the operands in an expression.
 const OPERAND_NAMES: [&str; 3] = ["x", "y", "z"];
 
 impl MapKernels {
     fn get_or_compile(&self, dtypes: Vec<DType>, expression: &str) -> Result<Arc<ElementwiseKernel>> {
-        let key = (dtypes, expression.to_string());
-        let mut kernels = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = kernels.get(&key) {
-            return Ok(found.clone());
-        }
-        let made = Arc::new(expression_kernel(&key.0, expression)?);
-        kernels.insert(key, made.clone());
-        Ok(made)
+        let key: MapKey = (dtypes, expression.to_string());
+        self.0.get_or_insert_with(&key, || expression_kernel(&key.0, expression).map(Arc::new))
     }
 }
 

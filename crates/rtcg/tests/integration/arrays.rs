@@ -74,6 +74,26 @@ fn arrays_are_reduced_and_scanned_along_axes() {
 }
 
 #[test]
+fn unloaded_kernels_stay_with_calls_that_hold_them() {
+    let ctx = array_context();
+    let (a, b) = (f32_array(&ctx, &[3], &[1., 2., 3.]), f32_array(&ctx, &[3], &[10., 20., 30.]));
+    let first = a.binary(Op::Add, &b).unwrap();
+    ctx.set_kernel_capacity(2);
+    for op in [Op::Subtract, Op::Multiply, Op::Maximum] {
+        a.binary(op, &b).unwrap();
+    }
+    let usage = ctx.kernel_cache_usage();
+    assert_eq!((usage.len, usage.capacity, usage.inserted, usage.evicted), (2, 2, 4, 2));
+    // The sum is found again, and launches what the cache has no more.
+    assert_eq!(f32_values(&a.binary(Op::Add, &b).unwrap()), f32_values(&first));
+    assert_eq!(ctx.kernel_cache_usage().inserted, 4);
+    // Differences of other shapes are planned anew, and compiled again.
+    let wide = f32_array(&ctx, &[2, 3], &[1., 2., 3., 4., 5., 6.]);
+    assert_eq!(f32_values(&wide.binary(Op::Subtract, &b).unwrap()), [-9., -18., -27., -6., -15., -24.]);
+    assert_eq!((ctx.kernel_cache_usage().len, ctx.kernel_cache_usage().inserted), (2, 5));
+}
+
+#[test]
 fn index_arrays_gather_and_scatter() {
     let ctx = array_context();
     let a = f32_array(&ctx, &[3, 2], &[0., 1., 2., 3., 4., 5.]);

@@ -10,7 +10,7 @@ use rtcg::{Context, CudaRuntime};
 use std::sync::{Arc, Mutex};
 
 /// With the sources that were compiled.
-struct FakeGpuRuntime(CudaRuntime, DeviceInfo, Arc<Mutex<Vec<String>>>);
+pub(super) struct FakeGpuRuntime(CudaRuntime, DeviceInfo, Arc<Mutex<Vec<String>>>);
 
 impl DeviceRuntime for FakeGpuRuntime {
     fn device_info(&self) -> DeviceInfo {
@@ -43,7 +43,7 @@ impl DeviceRuntime for FakeGpuRuntime {
     }
 }
 
-const LARGE_GPU: DeviceInfo = DeviceInfo {
+pub(super) const LARGE_GPU: DeviceInfo = DeviceInfo {
     multiprocessors: 132,
     max_blocks: 4 * 132 * 8,
     vector_bytes: 16,
@@ -52,11 +52,11 @@ const LARGE_GPU: DeviceInfo = DeviceInfo {
     compute_capability: 80,
 };
 
-fn context_of_fake_gpu(device_info: DeviceInfo) -> Arc<ArrayContext> {
+pub(super) fn context_of_fake_gpu(device_info: DeviceInfo) -> Arc<ArrayContext> {
     context_recording_sources(device_info).0
 }
 
-fn context_recording_sources(device_info: DeviceInfo) -> (Arc<ArrayContext>, Arc<Mutex<Vec<String>>>) {
+pub(super) fn context_recording_sources(device_info: DeviceInfo) -> (Arc<ArrayContext>, Arc<Mutex<Vec<String>>>) {
     let ctx = Context::new().expect("the virtual GPU is always there");
     let sources = Arc::default();
     let runtime = FakeGpuRuntime(CudaRuntime::new(&ctx).unwrap(), device_info, Arc::clone(&sources));
@@ -67,30 +67,30 @@ fn large_gpu_context() -> Arc<ArrayContext> {
     context_of_fake_gpu(LARGE_GPU)
 }
 
-fn element_value(i: usize) -> i64 {
+pub(super) fn element_value(i: usize) -> i64 {
     (i as i64 * 7919 + 13) % 101 - 50
 }
 
 /// Small integers in `shape`, as elements of `dtype`.
-fn integer_array(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType) -> GpuArray {
+pub(super) fn integer_array(ctx: &Arc<ArrayContext>, shape: &[usize], dtype: DType) -> GpuArray {
     let array = GpuArray::empty(ctx, shape, DType::I64, Order::C).unwrap();
     let bytes: Vec<u8> = (0..array.size()).flat_map(|i| element_value(i).to_ne_bytes()).collect();
     array.write(&bytes, Order::C).unwrap();
     array.astype(dtype).unwrap()
 }
 
-fn i64_values(array: &GpuArray) -> Vec<i64> {
+pub(super) fn i64_values(array: &GpuArray) -> Vec<i64> {
     let array = array.astype(DType::I64).unwrap();
     array_bytes(&array).chunks_exact(8).map(|eight| i64::from_ne_bytes(eight.try_into().unwrap())).collect()
 }
 
-fn array_bytes(array: &GpuArray) -> Vec<u8> {
+pub(super) fn array_bytes(array: &GpuArray) -> Vec<u8> {
     let mut bytes = vec![0; array.nbytes()];
     array.read(&mut bytes, Order::C).unwrap();
     bytes
 }
 
-fn reduce_over_axes(array: &GpuArray, reduction: ReductionOp, axes: &[isize]) -> GpuArray {
+pub(super) fn reduce_over_axes(array: &GpuArray, reduction: ReductionOp, axes: &[isize]) -> GpuArray {
     array.reduce(reduction, ReduceOptions { axes: Some(axes), ..Default::default() }).unwrap()
 }
 
@@ -279,7 +279,7 @@ fn threads_reduce_adjacent_outputs_where_rows_are_aligned() {
 }
 
 /// Roots of unity of a frequency, whose transform has all in one place.
-fn complex_exponential(ctx: &Arc<ArrayContext>, n: usize, frequency: usize) -> GpuArray {
+pub(super) fn complex_exponential(ctx: &Arc<ArrayContext>, n: usize, frequency: usize) -> GpuArray {
     let angle = |i: usize| 2.0 * std::f64::consts::PI * ((i * frequency) % n) as f64 / n as f64;
     let bytes: Vec<u8> =
         (0..n).flat_map(|i| [angle(i).cos().to_ne_bytes(), angle(i).sin().to_ne_bytes()].concat()).collect();
@@ -306,7 +306,7 @@ fn ffts_use_the_shared_memory_of_the_device() {
 }
 
 /// Small integers as a matrix of rows that lie as `how` says.
-fn matrix_with_layout(
+pub(super) fn matrix_with_layout(
     ctx: &Arc<ArrayContext>,
     stack: &[usize],
     [rows, columns]: [usize; 2],
@@ -331,7 +331,7 @@ fn matrix_with_layout(
 }
 
 /// The product of matrices of integers, one after the other.
-fn naive_matmul(a: &GpuArray, b: &GpuArray) -> Vec<i64> {
+pub(super) fn naive_matmul(a: &GpuArray, b: &GpuArray) -> Vec<i64> {
     let ([.., m, k], [.., n]) = (a.shape(), b.shape()) else { unreachable!() };
     let (x, y) = (i64_values(a), i64_values(b));
     let matrices = x.len() / (m * k);

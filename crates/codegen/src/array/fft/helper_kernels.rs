@@ -3,6 +3,8 @@
 
 use super::fft_preamble;
 use crate::DType;
+use crate::kernel_spec::KernelSpec;
+use std::borrow::Cow;
 
 /// What a helper does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,8 +33,25 @@ pub struct FftHelperKernel {
 }
 
 impl FftHelperKernel {
-    /// The kernel's name.
-    pub fn kernel_name(&self) -> &'static str {
+    fn kernel_prologue(&self) -> String {
+        let parameters = match self.step {
+            FftHelper::StageTwiddles => "C *table, U before, U radix",
+            FftHelper::TwiddleTable => "C *table, U n, U bits",
+            FftHelper::Chirp => "C *table, U n",
+            FftHelper::ChirpFilter => "C *table, U n, U m",
+            FftHelper::Untangle => REAL_FFT_UNTANGLE_PARAMETERS,
+            FftHelper::Tangle => REAL_FFT_TANGLE_PARAMETERS,
+        };
+        format!(
+            "extern \"C\" __global__ void __launch_bounds__(256) {}({parameters})\n{{\n\
+             \x20 const U start = blockIdx.x * 256ull + threadIdx.x, step = gridDim.x * 256ull;\n",
+            self.kernel_name()
+        )
+    }
+}
+
+impl KernelSpec for FftHelperKernel {
+    fn kernel_name(&self) -> Cow<'static, str> {
         match self.step {
             FftHelper::StageTwiddles => "array_fft_stage_twiddles",
             FftHelper::TwiddleTable => "array_fft_twiddle_table",
@@ -41,10 +60,10 @@ impl FftHelperKernel {
             FftHelper::Untangle => "array_fft_untangle",
             FftHelper::Tangle => "array_fft_tangle",
         }
+        .into()
     }
 
-    /// The kernel as CUDA C++ source.
-    pub fn source(&self) -> String {
+    fn source(&self) -> String {
         let body = match self.step {
             FftHelper::StageTwiddles => STAGE_TWIDDLES_SOURCE,
             FftHelper::TwiddleTable => TWIDDLE_TABLE_SOURCE,
@@ -61,22 +80,6 @@ impl FftHelperKernel {
             "{}typedef unsigned long long U;\n{root}{}{body}\n}}\n",
             fft_preamble(self.dtype),
             self.kernel_prologue()
-        )
-    }
-
-    fn kernel_prologue(&self) -> String {
-        let parameters = match self.step {
-            FftHelper::StageTwiddles => "C *table, U before, U radix",
-            FftHelper::TwiddleTable => "C *table, U n, U bits",
-            FftHelper::Chirp => "C *table, U n",
-            FftHelper::ChirpFilter => "C *table, U n, U m",
-            FftHelper::Untangle => REAL_FFT_UNTANGLE_PARAMETERS,
-            FftHelper::Tangle => REAL_FFT_TANGLE_PARAMETERS,
-        };
-        format!(
-            "extern \"C\" __global__ void __launch_bounds__(256) {}({parameters})\n{{\n\
-             \x20 const U start = blockIdx.x * 256ull + threadIdx.x, step = gridDim.x * 256ull;\n",
-            self.kernel_name()
         )
     }
 }

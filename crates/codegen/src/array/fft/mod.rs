@@ -10,6 +10,8 @@ mod butterfly;
 mod helper_kernels;
 
 use crate::DType;
+use crate::kernel_spec::KernelSpec;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 pub use helper_kernels::{FftHelper, FftHelperKernel};
@@ -99,11 +101,6 @@ pub struct FftPassSpec {
 }
 
 impl FftPassSpec {
-    /// The kernel's name.
-    pub fn kernel_name(&self) -> &'static str {
-        "array_fft"
-    }
-
     fn stage_radices(&self) -> impl Iterator<Item = usize> + Clone {
         self.radices.into_iter().take_while(|&radix| radix != 0).map(usize::from)
     }
@@ -137,33 +134,6 @@ impl FftPassSpec {
     pub fn dynamic_smem_bytes(&self) -> u32 {
         let bytes = self.shared_bytes();
         if bytes > MAX_STATIC_SMEM_BYTES { bytes as u32 } else { 0 }
-    }
-
-    /// The kernel as CUDA C++ source.
-    pub fn source(&self) -> String {
-        let mut text = fft_preamble(self.dtype);
-        let mut written = [false; 17];
-        for radix in self.stage_radices() {
-            if !std::mem::replace(&mut written[radix], true) {
-                text.push_str(&butterfly::dft_function_source(radix));
-            }
-        }
-        let flags = [
-            ("M", self.transform_length()),
-            ("T", self.threads.into()),
-            ("COLUMNS", self.columns.into()),
-            ("THREADS", self.block_threads() as usize),
-            ("PAD_INTERVAL", self.pad_interval.into()),
-        ];
-        for (name, value) in flags {
-            let _ = writeln!(text, "#define {name} {value}");
-        }
-        let _ = writeln!(text, "#define LAUNCH_BOUNDS {}", self.launch_bounds());
-        text.push_str(PASS_PLAN_SOURCE);
-        self.write_load(&mut text);
-        self.write_store(&mut text);
-        self.write_kernel(&mut text);
-        text
     }
 
     fn write_load(&self, text: &mut String) {
@@ -332,6 +302,38 @@ impl FftPassSpec {
             text.push_str("    __syncthreads();\n");
         }
         text.push_str("  }\n");
+    }
+}
+
+impl KernelSpec for FftPassSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        "array_fft".into()
+    }
+
+    fn source(&self) -> String {
+        let mut text = fft_preamble(self.dtype);
+        let mut written = [false; 17];
+        for radix in self.stage_radices() {
+            if !std::mem::replace(&mut written[radix], true) {
+                text.push_str(&butterfly::dft_function_source(radix));
+            }
+        }
+        let flags = [
+            ("M", self.transform_length()),
+            ("T", self.threads.into()),
+            ("COLUMNS", self.columns.into()),
+            ("THREADS", self.block_threads() as usize),
+            ("PAD_INTERVAL", self.pad_interval.into()),
+        ];
+        for (name, value) in flags {
+            let _ = writeln!(text, "#define {name} {value}");
+        }
+        let _ = writeln!(text, "#define LAUNCH_BOUNDS {}", self.launch_bounds());
+        text.push_str(PASS_PLAN_SOURCE);
+        self.write_load(&mut text);
+        self.write_store(&mut text);
+        self.write_kernel(&mut text);
+        text
     }
 }
 

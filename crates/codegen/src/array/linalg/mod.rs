@@ -4,7 +4,9 @@
 //! Matrices are stacks in C order, and are changed in place. Each kernel is a file of this folder, written with
 //! `elements.cuh` for real and complex elements alike; files before it are what it is made with.
 
+use crate::kernel_spec::KernelSpec;
 use crate::{DType, DTypeKind};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Threads of a block where nothing else is said.
@@ -129,11 +131,6 @@ impl LinalgSpec {
         Self { dtype, step, group: 1, is_wide: false }
     }
 
-    /// The kernel's name.
-    pub fn kernel_name(&self) -> &'static str {
-        self.step.step_kernel_name()
-    }
-
     /// Reflectors of a panel that are stored as pairs of vectors before a Hermitian matrix is updated.
     pub fn n_reflector_pairs(&self) -> usize {
         if self.group == 1 { 8 } else { 32 }
@@ -143,9 +140,14 @@ impl LinalgSpec {
     pub fn register_panel_width(dtype: DType, rows: usize) -> usize {
         ((PANEL_REGISTER_BYTES / rows).min(MAX_PANEL_ROW_BYTES) / dtype.itemsize()).min(MAX_PANEL_WIDTH)
     }
+}
 
-    /// The kernel as CUDA C++ source.
-    pub fn source(&self) -> String {
+impl KernelSpec for LinalgSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        self.step.step_kernel_name().into()
+    }
+
+    fn source(&self) -> String {
         let mut text = String::new();
         let is_complex = self.dtype.kind() == DTypeKind::Complex;
         if is_complex || self.is_wide {

@@ -8,37 +8,12 @@ use super::c_types::compute_type;
 use crate::DType;
 use std::borrow::Cow;
 
-pub use simple::{MATMUL_BLOCK_SIDE, MATMUL_TILE_SIDE, SimpleMatmul};
+pub use simple::{MATMUL_BLOCK_SIDE, SimpleMatmul};
 pub use skinny::{SKINNY_THREADS, SkinnyMatmul};
 pub use tiled::{MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};
 
-/// A kernel, as everything that decides its source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum MatmulSpec {
-    /// Any dtype and strides.
-    Simple(SimpleMatmul),
-    /// Few rows or columns.
-    Skinny(SkinnyMatmul),
-    /// Large tiles, for compute capability 8.0 and later.
-    Tiled(TiledMatmul),
-}
-
-impl MatmulSpec {
-    /// The kernel's name.
-    pub fn kernel_name(&self) -> &'static str {
-        "array_matmul"
-    }
-
-    /// The kernel as CUDA C++ source.
-    pub fn source(&self) -> String {
-        match self {
-            MatmulSpec::Simple(kernel) => kernel.source(),
-            MatmulSpec::Skinny(kernel) => kernel.source(),
-            MatmulSpec::Tiled(kernel) => kernel.source(),
-        }
-    }
-}
+/// The name of each of these kernels.
+const MATMUL_KERNEL_NAME: &str = "array_matmul";
 
 /// The C type of sums, which is not rounded or cut before the last one: short integers are summed in 32 bits, which
 /// have the same low ones.

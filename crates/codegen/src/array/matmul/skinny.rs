@@ -6,9 +6,12 @@
 //! completion counters.
 
 use super::super::c_types::{helper_preamble, storage_type};
+use super::MATMUL_KERNEL_NAME;
 use super::accumulator_type;
 use crate::DType;
 use crate::block_reduce::BLOCK_REDUCE_SOURCE;
+use crate::kernel_spec::KernelSpec;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Threads of a block.
@@ -48,9 +51,14 @@ impl SkinnyMatmul {
     pub fn outputs_per_block(&self) -> usize {
         SKINNY_THREADS as usize / usize::from(self.threads_per_sum) * usize::from(self.rows) * usize::from(self.width)
     }
+}
 
-    /// The kernel as CUDA C++ source.
-    pub(super) fn source(&self) -> String {
+impl KernelSpec for SkinnyMatmul {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        MATMUL_KERNEL_NAME.into()
+    }
+
+    fn source(&self) -> String {
         let mut text = helper_preamble([self.dtype].into_iter(), false) + BLOCK_REDUCE_SOURCE;
         let _ = writeln!(text, "typedef {} E; typedef {} T;", storage_type(self.dtype), accumulator_type(self.dtype));
         // Booleans are combined as NumPy does it: "and" for the product, "or" for the sum.

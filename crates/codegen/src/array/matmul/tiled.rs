@@ -9,7 +9,10 @@
 //! tiles and the order of blocks those of NVIDIA's CUTLASS.
 
 use super::super::c_types::helper_preamble;
+use super::MATMUL_KERNEL_NAME;
 use crate::DType;
+use crate::kernel_spec::KernelSpec;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Bytes that a copy to shared memory has at most.
@@ -179,9 +182,14 @@ impl TiledMatmul {
             _ => "unsigned int",
         }
     }
+}
 
-    /// The kernel as CUDA C++ source.
-    pub(super) fn source(&self) -> String {
+impl KernelSpec for TiledMatmul {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        MATMUL_KERNEL_NAME.into()
+    }
+
+    fn source(&self) -> String {
         let is_half = matches!(self.dtype, DType::F16 | DType::BF16);
         let mut text = if is_half { helper_preamble([self.dtype].into_iter(), false) } else { String::new() };
         let result = if self.is_sum { "float" } else { self.element_type() };

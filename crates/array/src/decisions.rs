@@ -1,0 +1,28 @@
+//! All decisions that the kernels of arrays leave open.
+
+use crate::fft::{FftLengths, FftPassChoice};
+use crate::matmul::{MatmulRoute, SimpleChoice, SkinnyChoice, SplitK, TileChoice};
+use crate::scan::ScanRoute;
+use crate::sort::{RadixChoice, SortRoute};
+use rtcg_codegen::block_reduce::ReduceChoice;
+use rtcg_codegen::scan::ScanChoice;
+use rtcg_codegen::tuning::{Decision, Tunable};
+
+/// Every decision that kernels of arrays leave open, by families. What [`crate::ArrayContext::install_choices`] installs is
+/// asked for each of them that a call meets.
+pub fn decisions() -> Vec<&'static Decision> {
+    vec![
+        MatmulRoute::decision(),
+        TileChoice::decision(),
+        SplitK::decision(),
+        SkinnyChoice::decision(),
+        SimpleChoice::decision(),
+        ReduceChoice::decision(),
+        ScanRoute::decision(),
+        ScanChoice::decision(),
+        SortRoute::decision(),
+        RadixChoice::decision(),
+        FftLengths::decision(),
+        FftPassChoice::decision(),
+    ]
+}
