@@ -2439,6 +2439,7 @@ def run_tuner(
     options: dict[str, Any],
     on_event: Any,
 ) -> dict[str, Any]: ...
+
 # -- syntax trees
 
 _ExprOperand: TypeAlias = Expr | float | str | np.number[Any] | np.bool_
