@@ -142,66 +142,65 @@ impl Walk<'_> {
         if self.is_ours(object, &self.bases.declarator)? {
             return Ok(self.declarator(object)?.into());
         }
-        let kind = kind_of(object)?;
-        let text = |name: &str| attribute_text(object, name);
-        Ok(match kind.as_str() {
-            "block" => Block { contents: self.contents(object)? }.into(),
-            "collection" => Node::Collection(self.contents(object)?),
-            "private_namespace" => {
-                let name = self::text(&object.call_method0("get_namespace_name")?)?;
-                Node::PrivateNamespace(name, self.contents(object)?)
-            }
-            "if" => Node::If(If {
-                condition: attribute_expr(object, "condition")?,
-                then: self.attribute_node(object, "then_")?,
-                otherwise: optional(object.getattr("else_")?, |node| self.node(node))?.map(Box::new),
-            }),
-            "loop" => Node::CustomLoop(CustomLoop {
-                intro: optional(object.call_method0("intro_line")?, self::text)?,
-                body: self.attribute_node(object, "body")?,
-                outro: optional(object.call_method0("outro_line")?, self::text)?,
-            }),
-            "define" => Node::Define(text("symbol")?, text("value")?),
-            "include" => Node::Include(text("filename")?, object.getattr("system")?.is_truthy()?),
-            "pragma" => Node::Pragma(text("value")?),
-            "statement" => Node::Statement(text("text")?),
-            "expression_statement" => Node::ExpressionStatement(attribute_expr(object, "expr")?),
-            "assign" => Assign::new(attribute_expr(object, "lvalue")?, attribute_expr(object, "rvalue")?).into(),
-            "line" => Node::Line(text("text")?),
-            "comment" => Node::Line(self::text(&object.call_method0("_comment")?)?),
-            "multiline_comment" => Node::MultilineComment(text("text")?, object.getattr("skip_space")?.is_truthy()?),
-            "line_comment" => Node::LineComment(text("text")?),
-            "literal_lines" => Literal { lines: list(&object.getattr("lines")?, self::text)?, is_block: false }.into(),
-            "literal_block" => {
-                let lines = list(&object.getattr("lines")?, |line| Ok(Node::Line(self::text(line)?)))?;
-                // Not a block for cgen: as a body it is indented.
-                Literal { lines: Node::from(Block::new(lines)).lines(None), is_block: false }.into()
-            }
-            "initializer" => self.initializer(object)?.into(),
-            "inline_initializer" => self.inline_initializer(object)?,
-            "array_initializer" => {
-                let declarator = self.printed(&object.getattr("vdecl")?)?;
-                ArrayInitializer::new(declarator, list(&object.getattr("data")?, expr)?).into()
-            }
-            "function_body" => Node::FunctionBody(FunctionBody {
-                declaration: self.printed(&object.getattr("fdecl")?)?,
-                body: self.attribute_node(object, "body")?,
-            }),
-            _ => {
-                return Err(PyTypeError::new_err(format!(
-                    "{} has no text of its own; define generate",
-                    object.get_type()
-                )));
-            }
-        })
+        match kind_of(object)?.as_str() {
+            "block" => Ok(Block { contents: self.contents(object)? }.into()),
+            "collection" => Ok(Node::Collection(self.contents(object)?)),
+            "private_namespace" => self.private_namespace(object),
+            "if" => self.conditional(object),
+            "loop" => self.custom_loop(object),
+            "initializer" => Ok(self.initializer(object)?.into()),
+            "inline_initializer" => self.inline_initializer(object),
+            "array_initializer" => self.array_initializer(object),
+            "function_body" => self.function_body(object),
+            kind => leaf(kind, object),
+        }
     }
 
+    // Each in a frame of its own: the walk is as deep as the tree, on threads with small stacks too.
+    #[inline(never)]
+    fn private_namespace(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
+        let name = text(&object.call_method0("get_namespace_name")?)?;
+        Ok(Node::PrivateNamespace(name, self.contents(object)?))
+    }
+
+    #[inline(never)]
+    fn conditional(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
+        Ok(Node::If(If {
+            condition: attribute_expr(object, "condition")?,
+            then: self.attribute_node(object, "then_")?,
+            otherwise: optional(object.getattr("else_")?, |node| self.node(node))?.map(Box::new),
+        }))
+    }
+
+    #[inline(never)]
+    fn custom_loop(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
+        Ok(Node::CustomLoop(CustomLoop {
+            intro: optional(object.call_method0("intro_line")?, text)?,
+            body: self.attribute_node(object, "body")?,
+            outro: optional(object.call_method0("outro_line")?, text)?,
+        }))
+    }
+
+    #[inline(never)]
+    fn array_initializer(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
+        let declarator = self.printed(&object.getattr("vdecl")?)?;
+        Ok(ArrayInitializer::new(declarator, list(&object.getattr("data")?, expr)?).into())
+    }
+
+    #[inline(never)]
+    fn function_body(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
+        let declaration = self.printed(&object.getattr("fdecl")?)?;
+        Ok(Node::FunctionBody(FunctionBody { declaration, body: self.attribute_node(object, "body")? }))
+    }
+
+    #[inline(never)]
     fn initializer(&mut self, object: Any<'_, '_>) -> PyResult<Initializer> {
         let value = attribute_expr(object, "data")?;
         Ok(Initializer::new(self.declarator(&object.getattr("vdecl")?)?, value))
     }
 
     /// Without any semicolon at the end of a line.
+    #[inline(never)]
     fn inline_initializer(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
         let lines = Node::from(self.initializer(object)?).lines(None);
         let cut = |line: String| line.strip_suffix(';').map(str::to_owned).unwrap_or(line);
@@ -258,6 +257,7 @@ impl Walk<'_> {
         Ok(self.declarator(&object.getattr("subdecl")?)?.wrapped(wrapper))
     }
 
+    #[inline(never)]
     fn own_declarator(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
         let kind = kind_of(object)?;
         let text = |name: &str| attribute_text(object, name);
@@ -313,6 +313,35 @@ impl Walk<'_> {
             attributes: text(&object.call_method0("struct_attributes")?)?,
         }))
     }
+}
+
+/// A node without nodes within.
+#[inline(never)]
+fn leaf(kind: &str, object: Any<'_, '_>) -> PyResult<Node> {
+    let text = |name: &str| attribute_text(object, name);
+    let is_set = |name: &str| object.getattr(name)?.is_truthy();
+    let lines = || list(&object.getattr("lines")?, self::text);
+    Ok(match kind {
+        "define" => Node::Define(text("symbol")?, text("value")?),
+        "include" => Node::Include(text("filename")?, is_set("system")?),
+        "pragma" => Node::Pragma(text("value")?),
+        "statement" => Node::Statement(text("text")?),
+        "expression_statement" => Node::ExpressionStatement(attribute_expr(object, "expr")?),
+        "assign" => Assign::new(attribute_expr(object, "lvalue")?, attribute_expr(object, "rvalue")?).into(),
+        "line" => Node::Line(text("text")?),
+        "comment" => Node::Line(self::text(&object.call_method0("_comment")?)?),
+        "multiline_comment" => Node::MultilineComment(text("text")?, is_set("skip_space")?),
+        "line_comment" => Node::LineComment(text("text")?),
+        "literal_lines" => Literal { lines: lines()?, is_block: false }.into(),
+        "literal_block" => {
+            // Not a block for cgen: as a body it is indented.
+            let block = Block::new(lines()?.into_iter().map(Node::Line));
+            Literal { lines: Node::from(block).lines(None), is_block: false }.into()
+        }
+        _ => {
+            return Err(PyTypeError::new_err(format!("{} has no text of its own; define generate", object.get_type())));
+        }
+    })
 }
 
 fn generated_without_semicolon(object: Any<'_, '_>) -> PyResult<Vec<String>> {

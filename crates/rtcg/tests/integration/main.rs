@@ -8,6 +8,7 @@ mod own_process;
 
 mod architecture;
 mod arrays;
+mod cgen;
 mod fourier;
 mod fuse;
 mod generators;
