@@ -16,7 +16,7 @@ use super::expr::PyExpr;
 
 type Any<'a, 'py> = &'a Bound<'py, PyAny>;
 
-/// Nodes within one another; the walk goes down by recursion.
+/// Nodes within one another; the walk goes down by recursion, some 2 KiB of stack each.
 const DEEPEST: usize = 1000;
 
 /// The base classes, whose methods are compared with those of an object's class.
@@ -90,65 +90,67 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn deeper<T>(&mut self, walk: impl FnOnce(&mut Self) -> PyResult<T>) -> PyResult<T> {
+    fn enter(&mut self) -> PyResult<()> {
         if self.depth >= DEEPEST {
             return Err(PyRecursionError::new_err(format!("a tree of more than {DEEPEST} nodes within one another")));
         }
         self.depth += 1;
-        let result = walk(self);
-        self.depth -= 1;
-        result
+        Ok(())
     }
 
     fn is_ours(&self, object: Any<'_, '_>, base: &Py<PyType>) -> PyResult<bool> {
         object.is_instance(base.bind(object.py()))
     }
 
-    fn node(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
-        self.deeper(|walk| {
-            if walk.is_ours(object, &walk.bases.generable)? && keeps(object, "generate", &walk.bases.generate)? {
-                return walk.own_node(object);
-            }
-            if let Ok(expr) = object.cast::<PyExpr>() {
-                return Ok(expr.get().0.clone().into());
-            }
-            if object.hasattr("generate")? {
-                return Ok(Literal { lines: generated(object)?, is_block: is_block(object)? }.into());
-            }
-            let text = text(object)?;
-            Ok(Literal { lines: text.split('\n').map(str::to_owned).collect(), is_block: false }.into())
-        })
+    // Nodes go up in boxes, and each kind has a frame of its own that is not inlined: the walk is as deep as the
+    // tree, on threads with small stacks too.
+    fn node(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        self.enter()?;
+        let own = self.is_ours(object, &self.bases.generable)? && keeps(object, "generate", &self.bases.generate)?;
+        let node = if own { self.own_node(object) } else { foreign_node(object) };
+        self.depth -= 1;
+        node
     }
 
     fn attribute_node(&mut self, object: Any<'_, '_>, name: &str) -> PyResult<Box<Node>> {
-        Ok(Box::new(self.node(&object.getattr(name)?)?))
+        self.node(&object.getattr(name)?)
     }
 
     /// Items of a block, each after a `#line` where its position was recorded.
     fn contents(&mut self, object: Any<'_, '_>) -> PyResult<Vec<Node>> {
-        list(&object.getattr("contents")?, |item| {
-            let node = self.node(item)?;
-            if !self.is_ours(item, &self.bases.generable)? {
-                return Ok(node);
-            }
-            match item.getattr("_position")?.extract::<Option<(String, u32)>>()? {
-                Some((file, line)) => Ok(node.at(file, line)),
-                None => Ok(node),
-            }
-        })
+        let mut nodes = Vec::new();
+        for item in object.getattr("contents")?.try_iter()? {
+            let item = item?;
+            let node = self.node(&item)?;
+            self.push_located(&mut nodes, *node, &item)?;
+        }
+        Ok(nodes)
     }
 
-    fn own_node(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
+    #[inline(never)]
+    fn push_located(&self, nodes: &mut Vec<Node>, node: Node, item: Any<'_, '_>) -> PyResult<()> {
+        let position = match self.is_ours(item, &self.bases.generable)? {
+            true => item.getattr("_position")?.extract::<Option<(String, u32)>>()?,
+            false => None,
+        };
+        nodes.push(match position {
+            Some((file, line)) => node.at(file, line),
+            None => node,
+        });
+        Ok(())
+    }
+
+    fn own_node(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
         if self.is_ours(object, &self.bases.declarator)? {
-            return Ok(self.declarator(object)?.into());
+            return self.declaration(object);
         }
         match kind_of(object)?.as_str() {
-            "block" => Ok(Block { contents: self.contents(object)? }.into()),
-            "collection" => Ok(Node::Collection(self.contents(object)?)),
+            "block" => self.block(object),
+            "collection" => self.collection(object),
             "private_namespace" => self.private_namespace(object),
             "if" => self.conditional(object),
             "loop" => self.custom_loop(object),
-            "initializer" => Ok(self.initializer(object)?.into()),
+            "initializer" => self.initializer_node(object),
             "inline_initializer" => self.inline_initializer(object),
             "array_initializer" => self.array_initializer(object),
             "function_body" => self.function_body(object),
@@ -156,41 +158,63 @@ impl Walk<'_> {
         }
     }
 
-    // Each in a frame of its own: the walk is as deep as the tree, on threads with small stacks too.
     #[inline(never)]
-    fn private_namespace(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
+    fn declaration(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        Ok(Box::new(self.declarator(object)?.into()))
+    }
+
+    #[inline(never)]
+    fn block(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        let contents = self.contents(object)?;
+        Ok(Box::new(Node::Block(Block { contents })))
+    }
+
+    #[inline(never)]
+    fn collection(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        let contents = self.contents(object)?;
+        Ok(Box::new(Node::Collection(contents)))
+    }
+
+    #[inline(never)]
+    fn initializer_node(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        Ok(Box::new(self.initializer(object)?.into()))
+    }
+
+    #[inline(never)]
+    fn private_namespace(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
         let name = text(&object.call_method0("get_namespace_name")?)?;
-        Ok(Node::PrivateNamespace(name, self.contents(object)?))
+        let contents = self.contents(object)?;
+        Ok(Box::new(Node::PrivateNamespace(name, contents)))
     }
 
     #[inline(never)]
-    fn conditional(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
-        Ok(Node::If(If {
-            condition: attribute_expr(object, "condition")?,
-            then: self.attribute_node(object, "then_")?,
-            otherwise: optional(object.getattr("else_")?, |node| self.node(node))?.map(Box::new),
-        }))
+    fn conditional(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        let condition = attribute_expr(object, "condition")?;
+        let then = self.attribute_node(object, "then_")?;
+        let otherwise = optional(object.getattr("else_")?, |node| self.node(node))?;
+        Ok(Box::new(Node::If(If { condition, then, otherwise })))
     }
 
     #[inline(never)]
-    fn custom_loop(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
-        Ok(Node::CustomLoop(CustomLoop {
-            intro: optional(object.call_method0("intro_line")?, text)?,
-            body: self.attribute_node(object, "body")?,
-            outro: optional(object.call_method0("outro_line")?, text)?,
-        }))
+    fn custom_loop(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        let intro = optional(object.call_method0("intro_line")?, text)?;
+        let body = self.attribute_node(object, "body")?;
+        let outro = optional(object.call_method0("outro_line")?, text)?;
+        Ok(Box::new(Node::CustomLoop(CustomLoop { intro, body, outro })))
     }
 
     #[inline(never)]
-    fn array_initializer(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
+    fn array_initializer(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
         let declarator = self.printed(&object.getattr("vdecl")?)?;
-        Ok(ArrayInitializer::new(declarator, list(&object.getattr("data")?, expr)?).into())
+        let values = list(&object.getattr("data")?, expr)?;
+        Ok(Box::new(ArrayInitializer::new(declarator, values).into()))
     }
 
     #[inline(never)]
-    fn function_body(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
+    fn function_body(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
         let declaration = self.printed(&object.getattr("fdecl")?)?;
-        Ok(Node::FunctionBody(FunctionBody { declaration, body: self.attribute_node(object, "body")? }))
+        let body = self.attribute_node(object, "body")?;
+        Ok(Box::new(Node::FunctionBody(FunctionBody { declaration, body })))
     }
 
     #[inline(never)]
@@ -201,25 +225,20 @@ impl Walk<'_> {
 
     /// Without any semicolon at the end of a line.
     #[inline(never)]
-    fn inline_initializer(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
+    fn inline_initializer(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
         let lines = Node::from(self.initializer(object)?).lines(None);
         let cut = |line: String| line.strip_suffix(';').map(str::to_owned).unwrap_or(line);
-        Ok(Literal { lines: lines.into_iter().map(cut).collect(), is_block: false }.into())
+        Ok(Box::new(Literal { lines: lines.into_iter().map(cut).collect(), is_block: false }.into()))
     }
 
     /// A declarator by its pair of type and name.
     fn declarator(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
-        self.deeper(|walk| {
-            let own = walk.is_ours(object, &walk.bases.declarator)?;
-            if own && keeps(object, "get_decl_pair", &walk.bases.get_decl_pair)? {
-                return walk.own_declarator(object);
-            }
-            if object.is_instance_of::<PyString>() || !object.hasattr("get_decl_pair")? {
-                return Ok(Declarator::Literal(vec![text(object)?], None, false));
-            }
-            let (lines, declarator) = object.call_method0("get_decl_pair")?.extract()?;
-            Ok(Declarator::Literal(lines, declarator, false))
-        })
+        self.enter()?;
+        let own =
+            self.is_ours(object, &self.bases.declarator)? && keeps(object, "get_decl_pair", &self.bases.get_decl_pair)?;
+        let declarator = if own { self.own_declarator(object) } else { foreign_declarator(object) };
+        self.depth -= 1;
+        declarator
     }
 
     /// A declarator by the lines it prints, as it stands alone or as a member.
@@ -253,57 +272,39 @@ impl Walk<'_> {
         Ok(Declarator::Literal(vec![line], None, false))
     }
 
-    fn wrapped(&mut self, object: Any<'_, '_>, wrapper: Wrapper) -> PyResult<Declarator> {
-        Ok(self.declarator(&object.getattr("subdecl")?)?.wrapped(wrapper))
+    #[inline(never)]
+    fn own_declarator(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
+        match kind_of(object)?.as_str() {
+            kind @ ("pod" | "value" | "cl_vector") => variable(kind, object),
+            "function" => self.function(object),
+            "struct" => self.structure(object),
+            "template" => self.template(object),
+            "nested" => self.declarator(&object.getattr("subdecl")?),
+            kind => {
+                let wrapper = Box::new(wrapper(kind, object)?);
+                self.wrapped(object, wrapper)
+            }
+        }
     }
 
     #[inline(never)]
-    fn own_declarator(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
-        let kind = kind_of(object)?;
-        let text = |name: &str| attribute_text(object, name);
-        let bytes = || attribute_expr(object, "align_bytes");
-        let dims = || list(&object.getattr("dim")?, expr);
-        let wrapper = match kind.as_str() {
-            "pod" => return Ok(Declarator::pod(dtype_of(&object.getattr("dtype")?)?, text("name")?)),
-            "value" => return Ok(Declarator::value(text("typename")?, text("name")?)),
-            "cl_vector" => {
-                let element = super::cgen_cltype(Some(object.getattr("dtype")?))?;
-                return Ok(Declarator::value(format!("{element}{}", text("count")?), text("name")?));
-            }
-            "function" => {
-                let parameters = list(&object.getattr("arg_decls")?, |p| self.parameter(p))?;
-                return Ok(self.declarator(&object.getattr("subdecl")?)?.function(parameters));
-            }
-            "struct" => return self.structure(object),
-            "template" => return Ok(self.printed(&object.getattr("subdecl")?)?.template(text("template_spec")?)),
-            "nested" => return self.declarator(&object.getattr("subdecl")?),
-            "specifier" => Wrapper::Specifier(text("spec")? + &text("sep")?),
-            "const" => Wrapper::Const,
-            "volatile" => Wrapper::Volatile,
-            "pointer" => Wrapper::Pointer,
-            "restrict_pointer" => Wrapper::RestrictPointer,
-            "reference" => Wrapper::Reference,
-            "maybe_unused" => Wrapper::MaybeUnused,
-            "template_specializer" => Wrapper::TemplateArguments(text("specializer")?),
-            "aligned" => Wrapper::Aligned(bytes()?),
-            "align_value" => Wrapper::AlignValue(bytes()?),
-            "array" => Wrapper::Array(optional(object.getattr("count")?, expr)?),
-            "launch_bounds" => Wrapper::CudaLaunchBounds(
-                attribute_expr(object, "max_threads_per_block")?,
-                optional(object.getattr("min_blocks_per_mp")?, expr)?,
-            ),
-            // The order of cgen's text, in which type and declarator have changed places.
-            "vec_type_hint" => {
-                let after = format!("))) {}", text("type_str")?);
-                Wrapper::Around("__attribute__ ((vec_type_hint(".to_owned(), after)
-            }
-            "work_group_size_hint" => Wrapper::ClWorkGroupSizeHint(dims()?),
-            "required_work_group_size" => Wrapper::ClRequiredWorkGroupSize(dims()?),
-            _ => return Err(PyTypeError::new_err(format!("{} has no text; define get_decl_pair", object.get_type()))),
-        };
-        self.wrapped(object, wrapper)
+    fn wrapped(&mut self, object: Any<'_, '_>, wrapper: Box<Wrapper>) -> PyResult<Declarator> {
+        Ok(self.declarator(&object.getattr("subdecl")?)?.wrapped(*wrapper))
     }
 
+    #[inline(never)]
+    fn function(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
+        let parameters = list(&object.getattr("arg_decls")?, |p| self.parameter(p))?;
+        Ok(self.declarator(&object.getattr("subdecl")?)?.function(parameters))
+    }
+
+    #[inline(never)]
+    fn template(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
+        let parameters = attribute_text(object, "template_spec")?;
+        Ok(self.printed(&object.getattr("subdecl")?)?.template(parameters))
+    }
+
+    #[inline(never)]
     fn structure(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
         Ok(Declarator::Struct(Struct {
             name: optional(object.getattr("tpname")?, text)?,
@@ -315,13 +316,76 @@ impl Walk<'_> {
     }
 }
 
+#[inline(never)]
+fn foreign_node(object: Any<'_, '_>) -> PyResult<Box<Node>> {
+    if let Ok(expr) = object.cast::<PyExpr>() {
+        return Ok(Box::new(expr.get().0.clone().into()));
+    }
+    if object.hasattr("generate")? {
+        return Ok(Box::new(Literal { lines: generated(object)?, is_block: is_block(object)? }.into()));
+    }
+    let text = text(object)?;
+    Ok(Box::new(Literal { lines: text.split('\n').map(str::to_owned).collect(), is_block: false }.into()))
+}
+
+#[inline(never)]
+fn foreign_declarator(object: Any<'_, '_>) -> PyResult<Declarator> {
+    if object.is_instance_of::<PyString>() || !object.hasattr("get_decl_pair")? {
+        return Ok(Declarator::Literal(vec![text(object)?], None, false));
+    }
+    let (lines, declarator) = object.call_method0("get_decl_pair")?.extract()?;
+    Ok(Declarator::Literal(lines, declarator, false))
+}
+
+#[inline(never)]
+fn variable(kind: &str, object: Any<'_, '_>) -> PyResult<Declarator> {
+    let text = |name: &str| attribute_text(object, name);
+    Ok(match kind {
+        "pod" => Declarator::pod(dtype_of(&object.getattr("dtype")?)?, text("name")?),
+        "value" => Declarator::value(text("typename")?, text("name")?),
+        _ => {
+            let element = super::cgen_cltype(Some(object.getattr("dtype")?))?;
+            Declarator::value(format!("{element}{}", text("count")?), text("name")?)
+        }
+    })
+}
+
+#[inline(never)]
+fn wrapper(kind: &str, object: Any<'_, '_>) -> PyResult<Wrapper> {
+    let text = |name: &str| attribute_text(object, name);
+    let expression = |name: &str| attribute_expr(object, name);
+    let given = |name: &str| optional(object.getattr(name)?, expr);
+    let dims = || list(&object.getattr("dim")?, expr);
+    Ok(match kind {
+        "specifier" => Wrapper::Specifier(text("spec")? + &text("sep")?),
+        "const" => Wrapper::Const,
+        "volatile" => Wrapper::Volatile,
+        "pointer" => Wrapper::Pointer,
+        "restrict_pointer" => Wrapper::RestrictPointer,
+        "reference" => Wrapper::Reference,
+        "maybe_unused" => Wrapper::MaybeUnused,
+        "template_specializer" => Wrapper::TemplateArguments(text("specializer")?),
+        "aligned" => Wrapper::Aligned(expression("align_bytes")?),
+        "align_value" => Wrapper::AlignValue(expression("align_bytes")?),
+        "array" => Wrapper::Array(given("count")?),
+        "launch_bounds" => Wrapper::CudaLaunchBounds(expression("max_threads_per_block")?, given("min_blocks_per_mp")?),
+        // The order of cgen's text, in which type and declarator have changed places.
+        "vec_type_hint" => {
+            Wrapper::Around("__attribute__ ((vec_type_hint(".to_owned(), format!("))) {}", text("type_str")?))
+        }
+        "work_group_size_hint" => Wrapper::ClWorkGroupSizeHint(dims()?),
+        "required_work_group_size" => Wrapper::ClRequiredWorkGroupSize(dims()?),
+        _ => return Err(PyTypeError::new_err(format!("{} has no text; define get_decl_pair", object.get_type()))),
+    })
+}
+
 /// A node without nodes within.
 #[inline(never)]
-fn leaf(kind: &str, object: Any<'_, '_>) -> PyResult<Node> {
+fn leaf(kind: &str, object: Any<'_, '_>) -> PyResult<Box<Node>> {
     let text = |name: &str| attribute_text(object, name);
     let is_set = |name: &str| object.getattr(name)?.is_truthy();
     let lines = || list(&object.getattr("lines")?, self::text);
-    Ok(match kind {
+    Ok(Box::new(match kind {
         "define" => Node::Define(text("symbol")?, text("value")?),
         "include" => Node::Include(text("filename")?, is_set("system")?),
         "pragma" => Node::Pragma(text("value")?),
@@ -341,7 +405,7 @@ fn leaf(kind: &str, object: Any<'_, '_>) -> PyResult<Node> {
         _ => {
             return Err(PyTypeError::new_err(format!("{} has no text of its own; define generate", object.get_type())));
         }
-    })
+    }))
 }
 
 fn generated_without_semicolon(object: Any<'_, '_>) -> PyResult<Vec<String>> {
@@ -368,7 +432,7 @@ fn walk<T>(py: Python<'_>, take: impl FnOnce(&mut Walk<'_>) -> PyResult<T>) -> P
 
 /// The node that any object is.
 pub(crate) fn node_of(object: Any<'_, '_>) -> PyResult<Node> {
-    walk(object.py(), |w| w.node(object))
+    walk(object.py(), |w| w.node(object)).map(|node| *node)
 }
 
 /// The lines that a node of `rtcg.cgen` generates.
