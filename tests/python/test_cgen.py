@@ -416,6 +416,8 @@ def test_attributes_are_read_and_altered():
 def test_errors_of_nodes():
     with pytest.raises(TypeError, match="then_ is 'text'"):
         rtcg.cgen.If("c", "text")
+    with pytest.raises(TypeError, match="contents is 'text'"):
+        rtcg.cgen.Block("text")
     with pytest.raises(ValueError, match="one line"):
         rtcg.cgen.LineComment("a\nb")
     with pytest.raises(ValueError, match="mode is 'x'"):
@@ -535,6 +537,9 @@ def test_errors_of_expressions():
 def test_fresh_names_differ():
     assert len({rtcg.cgen.fresh("i") for _ in range(100)}) == 100
     assert rtcg.cgen.fresh("2 x").isidentifier()
+    for _ in range(2):
+        names = rtcg.cgen.Names()
+        assert [names.fresh("i"), names.fresh("i"), names.fresh("j")] == ["i_0", "i_1", "j_0"]
 
 
 @pytest.mark.usefixtures("context")

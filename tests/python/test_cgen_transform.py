@@ -97,6 +97,14 @@ def test_split_keeps_the_body_and_takes_typed_nodes():
     assert (sums_of(result, 10) != expected).any()
 
 
+def test_the_same_tree_has_the_same_text_and_is_compiled_once():
+    assert str(split(counting(), 4)) == str(split(counting(), 4))
+    staged = [stage(c.Var("a", "f4"), [8], [0], name=name) for name in (None, None, "other")]
+    assert str(staged[0]) == str(staged[1]) and "float other[8]" in str(staged[2])
+    twice = split(split(counting(), 4).contents[0].body, 2)
+    assert "i_outer_1 += 2" in str(twice)
+
+
 def test_unroll():
     loop = counting()
     result = unroll(loop, "TIMES")
@@ -226,6 +234,8 @@ def test_errors():
         stage(c.Var("a"), [8], [0])
     with pytest.raises(ValueError, match="width is 3"):
         vectorise(c.Var("a", "f4")[0], 3)
+    with pytest.raises(ValueError, match="name is '1'"):
+        vectorise(c.Var("a", "f4")[0], 2, "1")
     with pytest.raises(ValueError, match="no vectors"):
         vectorise(c.Var("a", "c8")[0], 2)
 

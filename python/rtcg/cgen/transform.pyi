@@ -35,8 +35,9 @@ def stage(
     pitch: _Operand | None = None,
     bounds: Iterable[_Operand] | None = None,
     pad: _Amount = 1,
+    name: str | None = None,
 ) -> Transformed: ...
-def vectorise(load: Expr, width: _Amount) -> Transformed: ...
+def vectorise(load: Expr, width: _Amount, name: str | None = None) -> Transformed: ...
 def double_buffer(
     loop: For,
     dtype: DTypeLike,

@@ -58,9 +58,28 @@ fn cgen_fresh(stem: &str) -> String {
     rtcg::cgen::names::fresh(stem)
 }
 
+/// Unique names with a count of their own: the same program gets the same names whenever it is built.
+#[pyclass(name = "Names", module = "rtcg.cgen")]
+#[derive(Default)]
+struct PyNames(rtcg::cgen::names::Names);
+
+#[pymethods]
+impl PyNames {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// The next name with this stem.
+    fn fresh(&mut self, stem: &str) -> String {
+        self.0.fresh(stem)
+    }
+}
+
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<expr::PyExpr>()?;
     m.add_class::<expr::PyVar>()?;
+    m.add_class::<PyNames>()?;
     for function in [
         wrap_pyfunction!(cgen_ctype, m)?,
         wrap_pyfunction!(cgen_cltype, m)?,

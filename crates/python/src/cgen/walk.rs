@@ -280,16 +280,14 @@ impl Walk<'_> {
             "struct" => self.structure(object),
             "template" => self.template(object),
             "nested" => self.declarator(&object.getattr("subdecl")?),
-            kind => {
-                let wrapper = Box::new(wrapper(kind, object)?);
-                self.wrapped(object, wrapper)
-            }
+            kind => self.wrapped(kind, object),
         }
     }
 
     #[inline(never)]
-    fn wrapped(&mut self, object: Any<'_, '_>, wrapper: Box<Wrapper>) -> PyResult<Declarator> {
-        Ok(self.declarator(&object.getattr("subdecl")?)?.wrapped(*wrapper))
+    fn wrapped(&mut self, kind: &str, object: Any<'_, '_>) -> PyResult<Declarator> {
+        let inner = self.declarator(&object.getattr("subdecl")?)?;
+        Ok(inner.wrapped(wrapper(kind, object)?))
     }
 
     #[inline(never)]

@@ -84,6 +84,7 @@ fn staged_tiles_and_wide_loads() {
         origin: vec![Expr::from(0)],
         pitch: None,
         bounds: None,
+        name: None,
         pad: 1.into(),
     };
     let staged = stage(what).unwrap();
@@ -93,7 +94,7 @@ fn staged_tiles_and_wide_loads() {
     let each = |array: Expr, first: Expr| (0..4).map(|k| add(array.clone().index(&first + k))).collect::<Vec<_>>();
     let first = thread() * 4;
     let plain = summed(Block::new(each(word("a"), first.clone())).into(), 0);
-    let wide = vectorise(&word("a").index(first), 4).unwrap();
+    let wide = vectorise(&word("a").index(first), 4, None).unwrap();
     let loaded = each(wide.value.unwrap(), Expr::from(0));
     assert_eq!(summed(Block::new(std::iter::once(wide.node).chain(loaded)).into(), 0), plain);
 }
