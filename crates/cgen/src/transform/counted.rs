@@ -114,7 +114,7 @@ mod tests {
         let i = Expr::var("i", Uint32);
         let node = For::range(&i, 0_u32, Expr::var("n", None), 2_u32, Node::Line(String::new()));
         let node = CountedLoop::of(&node).unwrap();
-        assert_eq!((text.typename, text.name), (node.typename, node.name));
+        assert_eq!((&text.typename, &text.name), (&node.typename, &node.name));
         let parts = |counted: &CountedLoop| [&counted.first, &counted.end, &counted.step].map(Expr::to_string);
         assert_eq!(parts(&text), parts(&node));
         assert!(of("int i=a[b==c]", "i<=f(x, y)", "i++").unwrap().inclusive);
