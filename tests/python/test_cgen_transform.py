@@ -7,6 +7,7 @@ import pytest
 
 from rtcg import cgen as c
 from rtcg.cgen import cuda
+from rtcg.cgen.mapper import IdentityMapper
 from rtcg.cgen.transform import double_buffer, split, stage, unroll, vectorise
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -103,6 +104,17 @@ def test_the_same_tree_has_the_same_text_and_is_compiled_once():
     assert str(staged[0]) == str(staged[1]) and "float other[8]" in str(staged[2])
     twice = split(split(counting(), 4).contents[0].body, 2)
     assert "i_outer_1 += 2" in str(twice)
+
+
+def test_mappers_keep_parameters():
+    class Copy(IdentityMapper):
+        def map_expression(self, node):
+            return node
+
+    made = split(counting(), "PART")
+    copied = Copy()(c.Block([made]))
+    assert str(copied.contents[0]) == str(made)
+    assert copied.contents[0].parameters == made.parameters
 
 
 def test_unroll():

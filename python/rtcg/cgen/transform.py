@@ -22,6 +22,8 @@ class Transformed(Collection):
         What the rest of the program reads: the tile in shared memory, or the array of loaded values.
     """
 
+    mapper_method = "map_transformed"
+
     def __init__(self, contents, parameters=None, value=None):
         super().__init__(contents)
         self.parameters = dict(parameters or {})
