@@ -1,18 +1,24 @@
 //! `rtcg.cgen`: expressions, and the text of trees whose nodes are Python objects.
 
+mod classes;
 mod expr;
 mod transform;
 mod walk;
 
+use numpy::PyArrayDescr;
 use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use rtcg::cgen::dtype::Dtype;
 use rtcg::cgen::tree::{literal_lines, struct_layout};
 
 /// The type that NumPy makes of `dtype`.
 pub(crate) fn dtype_of(dtype: &Bound<'_, PyAny>) -> PyResult<Dtype> {
-    let numpy_dtype = dtype.py().import("numpy")?.getattr("dtype")?.call1((dtype,))?;
-    let code: String = numpy_dtype.getattr("str")?.extract()?;
+    let numpy_dtype = match dtype.cast::<PyArrayDescr>() {
+        Ok(numpy_dtype) => numpy_dtype.clone().into_any(),
+        Err(_) => dtype.py().import("numpy")?.getattr("dtype")?.call1((dtype,))?,
+    };
+    let code: String = numpy_dtype.getattr(intern!(dtype.py(), "str"))?.extract()?;
     let unknown = |_| PyValueError::new_err(format!("unable to map dtype '{numpy_dtype}'"));
     Dtype::from_numpy(&code).map_err(unknown)
 }
