@@ -393,6 +393,39 @@ def test_subclasses_override_what_they_like():
     assert str(classes(OURS)) == str(classes(THEIRS))
 
 
+def test_our_nodes_within_cgens():
+    cgen.Generable.register(rtcg.cgen.Generable)
+    inner = rtcg.cgen.Block([rtcg.cgen.Statement("f()"), rtcg.cgen.Const(rtcg.cgen.Pointer(rtcg.cgen.POD("f4", "x")))])
+    outer = cgen.Block([inner, cgen.FunctionDeclaration(cgen.Value("int", "f"), [rtcg.cgen.POD("i4", "n")])])
+    assert str(outer) == "{\n  {\n    f();\n    float const *x;\n  }\n  int f(int n);\n}"
+
+
+@pytest.mark.usefixtures("context")
+@pytest.mark.parametrize("package", [OURS, THEIRS], ids=["rtcg.cgen", "cgen"])
+def test_unrolled_kernels_of_both_packages_run(package):
+    """The program of figure 5b of the paper on run-time code generation: an addition unrolled by its tree."""
+    from rtcg import driver
+    from rtcg.compiler import SourceModule
+
+    per_thread, threads = 4, 32
+    pointers = [package.Pointer(package.POD(np.float32, name)) for name in ("tgt", "op1", "op2")]
+    add = package.FunctionBody(
+        package.CudaGlobal(package.FunctionDeclaration(package.Value("void", "add"), pointers)),
+        package.Block(
+            [package.Initializer(package.POD(np.int32, "idx"), f"threadIdx.x + {threads * per_thread}*blockIdx.x")]
+            + [
+                package.Assign(f"tgt[idx+{o * threads}]", f"op1[idx+{o * threads}] + op2[idx+{o * threads}]")
+                for o in range(per_thread)
+            ]
+        ),
+    )
+    a, b = np.random.default_rng(3).random((2, 512), np.float32)
+    out = np.empty_like(a)
+    function = SourceModule(package.Module([add])).get_function("add")
+    function(driver.Out(out), driver.In(a), driver.In(b), block=(threads, 1, 1), grid=(4, 1))
+    assert (out == a + b).all()
+
+
 def test_any_object_is_a_node():
     class Text:
         def __str__(self):
@@ -416,6 +449,8 @@ def test_attributes_are_read_and_altered():
 def test_errors_of_nodes():
     with pytest.raises(TypeError, match="then_ is 'text'"):
         rtcg.cgen.If("c", "text")
+    with pytest.raises(TypeError, match="contents is 'text'"):
+        rtcg.cgen.Block("text")
     with pytest.raises(ValueError, match="one line"):
         rtcg.cgen.LineComment("a\nb")
     with pytest.raises(ValueError, match="mode is 'x'"):
@@ -535,6 +570,9 @@ def test_errors_of_expressions():
 def test_fresh_names_differ():
     assert len({rtcg.cgen.fresh("i") for _ in range(100)}) == 100
     assert rtcg.cgen.fresh("2 x").isidentifier()
+    for _ in range(2):
+        names = rtcg.cgen.Names()
+        assert [names.fresh("i"), names.fresh("i"), names.fresh("j")] == ["i_0", "i_1", "j_0"]
 
 
 @pytest.mark.usefixtures("context")

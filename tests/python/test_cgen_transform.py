@@ -7,7 +7,12 @@ import pytest
 
 from rtcg import cgen as c
 from rtcg.cgen import cuda
+from rtcg.cgen.mapper import IdentityMapper
 from rtcg.cgen.transform import double_buffer, split, stage, unroll, vectorise
+from tests.python.subprocesses import run_python
+
+# Two warps, so that a barrier too few is a race.
+THREADS = 64
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -97,6 +102,25 @@ def test_split_keeps_the_body_and_takes_typed_nodes():
     assert (sums_of(result, 10) != expected).any()
 
 
+def test_the_same_tree_has_the_same_text_and_is_compiled_once():
+    assert str(split(counting(), 4)) == str(split(counting(), 4))
+    staged = [stage(c.Var("a", "f4"), [8], [0], name=name) for name in (None, None, "other")]
+    assert str(staged[0]) == str(staged[1]) and "float other[8]" in str(staged[2])
+    twice = split(split(counting(), 4).contents[0].body, 2)
+    assert "i_outer_1 += 2" in str(twice)
+
+
+def test_mappers_keep_parameters():
+    class Copy(IdentityMapper):
+        def map_expression(self, node):
+            return node
+
+    made = split(counting(), "PART")
+    copied = Copy()(c.Block([made]))
+    assert str(copied.contents[0]) == str(made)
+    assert copied.contents[0].parameters == made.parameters
+
+
 def test_unroll():
     loop = counting()
     result = unroll(loop, "TIMES")
@@ -182,30 +206,38 @@ def test_vectorise(dtype):
 def test_double_buffer():
     from rtcg import driver
 
-    a = np.random.default_rng(2).integers(0, 1000, 5 * 32).astype(np.uint32)
-    loop = c.For("int t = 0", "t < n", "++t", c.Statement("sum = sum * 31 + a[t * 32 + (threadIdx.x + t) % 32]"))
+    a = np.random.default_rng(2).integers(0, 1000, 5 * THREADS).astype(np.uint32)
+    loop = c.For("int t = 0", "t < n", "++t", c.Statement("sum = sum * 31 + a[t * 64 + (threadIdx.x + t + 33) % 64]"))
 
     def sums(statement, n, **defines):
-        out = np.zeros(32, np.uint32)
+        out = np.zeros(THREADS, np.uint32)
         body = [c.Initializer(c.POD("u4", "sum"), "0"), statement, c.Assign("out[threadIdx.x]", "sum")]
         parameters = [pointer("u4", "out"), pointer("u4", "a"), c.POD("i4", "n")]
-        run(body, parameters, [driver.Out(out), driver.In(a), np.int32(n)], **defines)
+        run(body, parameters, [driver.Out(out), driver.In(a), np.int32(n)], (THREADS, 1, 1), **defines)
         return out
 
     def load(t, buffer):
-        return c.Assign(buffer["threadIdx.x"], c.Var("a", "u4")[t * 32 + "threadIdx.x"])
+        return c.Assign(buffer["threadIdx.x"], c.Var("a", "u4")[t * THREADS + "threadIdx.x"])
 
     def use(t, buffer):
-        return c.Assign("sum", c.Var("sum", "u4") * 31 + buffer[("threadIdx.x" + t) % 32])
+        return c.Assign("sum", c.Var("sum", "u4") * 31 + buffer[("threadIdx.x" + t + 33) % THREADS])
 
-    buffered = double_buffer(loop, "u4", 32, load, use, "BUFFERS")
+    buffered = double_buffer(loop, "u4", THREADS, load, use, "BUFFERS")
     assert buffered.parameters == {"BUFFERS": [1, 2]}
     for n in (0, 1, 2, 5):
         expected = sums(loop, n)
         for configuration in configurations(buffered):
             assert (sums(buffered, n, **configuration) == expected).all()
         for buffers in (1, 2):
-            assert (sums(double_buffer(loop, "u4", 32, load, use, buffers), n) == expected).all()
+            assert (sums(double_buffer(loop, "u4", THREADS, load, use, buffers), n) == expected).all()
+
+
+def test_there_are_no_races():
+    program = f"""
+        import pytest
+        raise SystemExit(pytest.main(["-q", "-p", "no:xdist", "-k", "stage or double_buffer", {__file__!r}]))
+    """
+    run_python(program, RTCG_CHECK="memory,init,race,sync,fatal", RTCG_SCHEDULE="chaos:1")
 
 
 def test_errors():
@@ -226,6 +258,8 @@ def test_errors():
         stage(c.Var("a"), [8], [0])
     with pytest.raises(ValueError, match="width is 3"):
         vectorise(c.Var("a", "f4")[0], 3)
+    with pytest.raises(ValueError, match="name is '1'"):
+        vectorise(c.Var("a", "f4")[0], 2, "1")
     with pytest.raises(ValueError, match="no vectors"):
         vectorise(c.Var("a", "c8")[0], 2)
 

@@ -121,7 +121,7 @@ __global__ void smooth(float *out, const float *in, int width, int height)
   for (int r = 0; r < rows; ++r) {
     const int x = blockIdx.x * bx + threadIdx.x, y = (blockIdx.y * by + threadIdx.y) * rows + r;
     if (rows == 6) out[(long)width * 1000000000] = 1;
-    while (rows == 7 && out[0] > -1e30f) if (in[0] == 12345.0f) break;
+    while (rows == 7 && *(volatile float *)out > -1e30f) if (*(const volatile float *)in == 12345.0f) break;
     if (x >= width || y >= height) return;
     out[y * width + x] = in[y * width + x] * (rows == 8 ? 1.5f : 0.5f) + (rows == 7);
   }

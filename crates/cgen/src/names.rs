@@ -1,19 +1,44 @@
 //! Names that no other part of a program has.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 /// A name that starts with `stem` and that this process has not handed out before: `i_0`, `i_1`, ...
-/// Characters that no identifier has become underscores.
+/// Characters that no identifier has become underscores. A program that is built twice gets other names, and is
+/// compiled twice; [`Names`] counts anew for each program.
 pub fn fresh(stem: &str) -> String {
-    Names::join(stem, COUNTER.fetch_add(1, Ordering::Relaxed))
+    format!("{}_{}", identifier(stem), COUNTER.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The first of `stem`, `stem_1`, `stem_2`, ... that is no word of `text`: the same text gets the same name.
+pub fn unused(stem: &str, text: &str) -> String {
+    let stem = identifier(stem);
+    let words: HashSet<&str> = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
+    let mut name = stem.clone();
+    let mut number = 0;
+    while words.contains(name.as_str()) {
+        number += 1;
+        name = format!("{stem}_{number}");
+    }
+    name
+}
+
+/// `stem` with underscores for what no identifier has.
+fn identifier(stem: &str) -> String {
+    let valid = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut name: String = stem.chars().map(|c| if valid(c) { c } else { '_' }).collect();
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        name.insert(0, '_');
+    }
+    name
 }
 
 /// A source of unique names with a count of its own, so that the same program gives the same names in every run.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    next: std::collections::HashMap<String, u64>,
+    next: HashMap<String, u64>,
 }
 
 impl Names {
@@ -26,16 +51,7 @@ impl Names {
     pub fn fresh(&mut self, stem: &str) -> String {
         let count = self.next.entry(stem.to_owned()).or_insert(0);
         *count += 1;
-        Self::join(stem, *count - 1)
-    }
-
-    fn join(stem: &str, number: u64) -> String {
-        let valid = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let mut name: String = stem.chars().map(|c| if valid(c) { c } else { '_' }).collect();
-        if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
-            name.insert(0, '_');
-        }
-        format!("{name}_{number}")
+        format!("{}_{}", identifier(stem), *count - 1)
     }
 }
 
@@ -56,6 +72,7 @@ mod tests {
         assert_ne!(names[0], names[1]);
         assert!(names.iter().all(|name| is_identifier(name)), "{names:?}");
         let mut own = Names::new();
+        assert_eq!([unused("i", "i + i_1"), unused("i", "ii"), unused("a.b", "")], ["i_2", "i", "a_b"]);
         assert_eq!([own.fresh("i"), own.fresh("i"), own.fresh("j")], ["i_0", "i_1", "j_0"]);
     }
 }

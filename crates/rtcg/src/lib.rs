@@ -79,4 +79,5 @@ macro_rules! index {
 #[doc = include_str!("../../../README.md")]
 #[doc = include_str!("../../../docs/guide.md")]
 #[doc = include_str!("../../../docs/arrays.md")]
+#[doc = include_str!("../../../docs/cgen.md")]
 pub struct DocumentationTests;

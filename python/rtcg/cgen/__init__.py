@@ -9,7 +9,7 @@ the tree, by the same nodes that Rust programs use. So there is one printer for 
 defines `generate`, or any other object with ``generate`` or ``str``, is a node like ours.
 """
 
-from rtcg._native import Expr, Var, cgen_fresh as fresh
+from rtcg._native import Expr, Names, Var, cgen_fresh as fresh
 from rtcg.cgen._base import Declarator, Generable, line_numbers
 from rtcg.cgen._declarators import (
     POD,
@@ -112,6 +112,7 @@ __all__ = [
     "MaybeUnused",
     "Module",
     "MultilineComment",
+    "Names",
     "NamespaceQualifier",
     "NestedDeclarator",
     "Pointer",

@@ -1,6 +1,6 @@
 """Syntax trees of C, CUDA C++ and OpenCL C that print themselves, with the names of the package cgen."""
 
-from rtcg._native import Expr, Var, cgen_fresh as fresh
+from rtcg._native import Expr, Names, Var, cgen_fresh as fresh
 from rtcg.cgen._base import Declarator, Generable, line_numbers
 from rtcg.cgen._declarators import (
     POD,
@@ -103,6 +103,7 @@ __all__ = [
     "MaybeUnused",
     "Module",
     "MultilineComment",
+    "Names",
     "NamespaceQualifier",
     "NestedDeclarator",
     "Pointer",

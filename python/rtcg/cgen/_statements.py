@@ -256,6 +256,8 @@ class Block(Generable):
     mapper_method = "map_block"
 
     def __init__(self, contents=None):
+        if isinstance(contents, str):
+            raise TypeError(f"contents is {contents!r}, expected a sequence of nodes")
         self.contents = list(getattr(contents, "contents", contents) or ())
 
     def append(self, data):

@@ -87,6 +87,7 @@ map_initializer vdecl (data)
 map_array_initializer vdecl (data)*
 map_function_body fdecl body
 map_block contents*
+map_transformed contents* .parameters .value
 map_cl_kernel map_cl_constant map_cl_global map_cl_local subdecl
 map_cl_workgroup_size_hint map_cl_required_wokgroup_size .dim subdecl
 map_cuda_global map_cuda_device map_cuda_shared map_cuda_constant map_cuda_restrict_pointer subdecl

@@ -22,6 +22,8 @@ class Transformed(Collection):
         What the rest of the program reads: the tile in shared memory, or the array of loaded values.
     """
 
+    mapper_method = "map_transformed"
+
     def __init__(self, contents, parameters=None, value=None):
         super().__init__(contents)
         self.parameters = dict(parameters or {})
@@ -62,7 +64,7 @@ def unroll(loop, n=None):
     return _transformed(cgen_unroll(loop, n))
 
 
-def stage(array, tile, origin, pitch=None, bounds=None, pad=1):
+def stage(array, tile, origin, pitch=None, bounds=None, pad=1, name=None):
     """A tile of an array in shared memory, copied by all threads of the block.
 
     The result declares the tile, copies it and waits at a barrier, which all threads must reach. Its `value` is the
@@ -84,11 +86,13 @@ def stage(array, tile, origin, pitch=None, bounds=None, pad=1):
         inside.
     pad : int or str or (str, list of int)
         Elements added to every row of the tile, so that the elements of a column lie in different banks.
+    name : str, optional
+        The name of the tile, by default the array's with ``_tile``. Two tiles in one scope need two names.
     """
-    return _transformed(cgen_stage(array, tile, origin, pitch, bounds, pad))
+    return _transformed(cgen_stage(array, tile, origin, pitch, bounds, pad, name))
 
 
-def vectorise(load, width):
+def vectorise(load, width, name=None):
     """`width` values from an element ``array[index]`` on, in one access.
 
     The result's `value` is an array of the values. The address must be a multiple of the bytes loaded.
@@ -99,8 +103,10 @@ def vectorise(load, width):
         An element of a `Var` whose dtype has vectors in CUDA: integers, float32, float64.
     width : {1, 2, 4} or str or (str, list of int)
         Values loaded; at most 16 bytes.
+    name : str, optional
+        The name of the array of values, by default that of the loaded array with ``_loaded``.
     """
-    return _transformed(cgen_vectorise(load, width))
+    return _transformed(cgen_vectorise(load, width, name))
 
 
 def double_buffer(loop, dtype, size, load, use, buffers=2):

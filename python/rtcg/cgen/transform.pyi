@@ -1,7 +1,7 @@
 """Transformations of kernels that return trees."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from numpy.typing import DTypeLike
 
@@ -18,6 +18,7 @@ _Operand: TypeAlias = Expr | int | str
 class Transformed(Collection):
     """The statements that a transformation made; part of a tree like any other node."""
 
+    mapper_method: ClassVar[str]
     parameters: dict[str, list[int]]
     value: Expr | None
     def __init__(
@@ -35,8 +36,9 @@ def stage(
     pitch: _Operand | None = None,
     bounds: Iterable[_Operand] | None = None,
     pad: _Amount = 1,
+    name: str | None = None,
 ) -> Transformed: ...
-def vectorise(load: Expr, width: _Amount) -> Transformed: ...
+def vectorise(load: Expr, width: _Amount, name: str | None = None) -> Transformed: ...
 def double_buffer(
     loop: For,
     dtype: DTypeLike,

@@ -210,6 +210,16 @@ impl Expr {
         Self::unary(Unary::AddressOf, self)
     }
 
+    /// The right operand of an operator whose left one is the variable `name`.
+    pub(crate) fn right_of(&self, name: &str) -> Option<Self> {
+        match &*self.kind {
+            Kind::Binary(_, left, right) if matches!(&*left.kind, Kind::Word(word) if word == name) => {
+                Some(right.clone())
+            }
+            _ => None,
+        }
+    }
+
     /// The first word of this expression or its operands that is no identifier where C asks for one, if any.
     pub(crate) fn malformed(&self) -> Option<String> {
         let word = |name: &str| {

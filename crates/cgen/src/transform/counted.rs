@@ -3,7 +3,7 @@
 use super::{Result, error};
 use crate::expr::Expr;
 use crate::names::is_identifier;
-use crate::tree::{Declarator, For, Initializer, Node};
+use crate::tree::{Declarator, For, Initializer, Node, Start};
 
 /// The parts of a loop that counts upwards.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,13 @@ impl CountedLoop {
         }
         let (inclusive, end) = end_of(&condition, name)?;
         let step = step_of(&update, name)?;
-        let (first, end) = (Expr::raw(first.trim()), Expr::raw(end));
+        // Where the head is made of expressions these stay, and need no parentheses as text does.
+        let first = match &node.start {
+            Start::Declaration(init) => init.value.clone(),
+            Start::Expr(_) => Expr::raw(first.trim()),
+        };
+        let end = node.condition.right_of(name).unwrap_or_else(|| Expr::raw(end));
+        let step = node.update.right_of(name).unwrap_or(step);
         Ok(Self { typename: typename.join(" "), name: (*name).to_owned(), first, end, inclusive, step })
     }
 
@@ -108,8 +114,9 @@ mod tests {
         let i = Expr::var("i", Uint32);
         let node = For::range(&i, 0_u32, Expr::var("n", None), 2_u32, Node::Line(String::new()));
         let node = CountedLoop::of(&node).unwrap();
-        assert_eq!((text.typename, text.name), (node.typename, node.name));
-        assert_eq!((text.first, text.end, text.step), (node.first, node.end, node.step));
+        assert_eq!((&text.typename, &text.name), (&node.typename, &node.name));
+        let parts = |counted: &CountedLoop| [&counted.first, &counted.end, &counted.step].map(Expr::to_string);
+        assert_eq!(parts(&text), parts(&node));
         assert!(of("int i=a[b==c]", "i<=f(x, y)", "i++").unwrap().inclusive);
     }
 

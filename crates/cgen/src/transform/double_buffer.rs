@@ -3,7 +3,6 @@
 use super::{Amount, CountedLoop, Result, Transformed, error, statement};
 use crate::dtype::Dtype;
 use crate::expr::Expr;
-use crate::names::fresh;
 use crate::tree::{Block, Declarator, For, If, Node, Wrapper};
 
 /// The loop over tiles with `buffers` buffers of `size` elements in shared memory: with two, the next tile is loaded
@@ -27,8 +26,9 @@ pub fn double_buffer(
     let buffers = buffers.into();
     let fixed = if let Amount::Fixed(n) = &buffers { Some(*n) } else { None };
     let n = buffers.resolve("buffers", &[1, 2], |n| (1..=2).contains(&n), &mut parameters)?;
-    let name = fresh("buffers");
-    let slot = Expr::var(fresh("slot"), Dtype::Int32);
+    // Named after the loop's variable: loops within one another have different ones.
+    let name = format!("{}_buffers", counted.name);
+    let slot = Expr::var(format!("{}_slot", counted.name), Dtype::Int32);
     let buffer = |slot: &Expr| Expr::var(&name, dtype).index(slot);
     let declarator = Declarator::pod(dtype, &name).array(n.clone()).array(size).wrapped(Wrapper::CudaShared);
     let (i, next) = (counted.variable(), counted.variable() + &counted.step);
@@ -69,7 +69,7 @@ mod tests {
         let call = |name: &'static str| move |i: &Expr, b: &Expr| Ok(statement(&format!("{name}({i}, {b})")));
         let two = double_buffer(&node, Dtype::Float32, "64", 2, call("load"), call("work")).unwrap();
         let text = two.node.source().unwrap();
-        let (ahead, work) = (text.find("load(t + 1, buffers").unwrap(), text.find("work(t, buffers").unwrap());
+        let (ahead, work) = (text.find("load(t + 1, t_buffers").unwrap(), text.find("work(t, t_buffers").unwrap());
         assert!(ahead < work, "{text}");
         assert_eq!(text.matches("__syncthreads()").count(), 2);
         let one = double_buffer(&node, Dtype::Float32, "64", 1, call("load"), call("work")).unwrap();

@@ -2,7 +2,7 @@
 
 use super::{Amount, CountedLoop, Result, Transformed, error, product};
 use crate::expr::Expr;
-use crate::names::fresh;
+use crate::names::unused;
 use crate::tree::{Block, For, If, Node};
 
 /// What becomes of the values that fill no whole part of a split loop.
@@ -20,6 +20,7 @@ pub enum Remainder {
 /// inner one is unrolled. `end + n * step` must fit into the variable's type, and the body must not change the variable.
 pub fn split(node: For, n: impl Into<Amount>, remainder: Remainder, unrolled: bool) -> Result<Transformed> {
     let counted = CountedLoop::of(&node)?;
+    let text = Node::from(node.clone()).text();
     let body = *node.body;
     if leaves_loop(&body) {
         return error("the loop's body holds 'break' or 'goto', which would leave one part only");
@@ -27,7 +28,7 @@ pub fn split(node: For, n: impl Into<Amount>, remainder: Remainder, unrolled: bo
     let mut parameters = Vec::new();
     let n = n.into().resolve("n", &[1, 2, 4, 8, 16], |n| n > 0, &mut parameters)?;
     let part = product(n.clone(), &counted.step);
-    let outer_name = fresh(&format!("{}_outer", counted.name));
+    let outer_name = unused(&format!("{}_outer", counted.name), &text);
     let outer = Expr::var(&outer_name, None);
     let values = |body: Node| {
         let condition = counted.variable().less(&outer + &part);
@@ -87,10 +88,7 @@ mod tests {
     }
 
     fn text(node: &Node) -> String {
-        let text = node.source().unwrap();
-        let at = text.find("i_outer_").unwrap() + "i_outer_".len();
-        let number: String = text[at..].chars().take_while(char::is_ascii_digit).collect();
-        text.replace(&format!("i_outer_{number}"), "o")
+        node.source().unwrap().replace("i_outer", "o")
     }
 
     #[test]
@@ -107,6 +105,14 @@ mod tests {
              for (int i = o; i < o + T; ++i)\n      f(i);\n  }\n  for (int i = o; i < n; ++i)\n    f(i);\n}"
         );
         assert_eq!(slab.parameters, [Parameter { name: "T".into(), values: vec![1, 2, 4, 8, 16] }]);
+    }
+
+    #[test]
+    fn loops_are_split_twice() {
+        let Node::For(once) = split(node(), 8, Remainder::Guard, false).unwrap().node else { panic!("a loop") };
+        let Node::For(inner) = *once.body else { panic!("a loop") };
+        let twice = split(inner, 2, Remainder::None, false).unwrap().node.source().unwrap();
+        assert!(twice.starts_with("for (int i_outer_1 = i_outer; i_outer_1 < i_outer + 8; i_outer_1 += 2)"), "{twice}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{Amount, Parameter, Result, Transformed, error, product, statement};
 use crate::dtype::Dtype;
 use crate::expr::{Expr, Kind, Number};
-use crate::names::fresh;
+use crate::names::{is_identifier, unused};
 use crate::tree::{Assign, Block, Declarator, For, Initializer, Node, Wrapper};
 
 /// What [`stage`] copies, and how.
@@ -19,6 +19,8 @@ pub struct Stage {
     pub pitch: Option<Expr>,
     /// Sizes of the array; what lies before its start or beyond them is zero in the tile. None: the tile lies inside.
     pub bounds: Option<Vec<Expr>>,
+    /// The name of the tile; that of the array with `_tile` where None. Two tiles of a scope have two names.
+    pub name: Option<String>,
     /// Elements added to every row of the tile, so that its columns lie in different banks.
     pub pad: Amount,
 }
@@ -42,11 +44,11 @@ impl Stage {
     }
 
     /// Copies an element of the array to its place in the tile; zero where it lies outside of the array.
-    fn copy(&self, target: Expr, place: &[Expr], dtype: Dtype) -> Node {
+    fn copy(&self, name: &str, target: Expr, place: &[Expr], dtype: Dtype) -> Node {
         let sums: Vec<_> = self.origin.iter().zip(place).map(|(origin, p)| origin + p).collect();
         let Some(bounds) = &self.bounds else { return Assign::new(target, self.element(&sums)).into() };
         // Signed and wide whatever the origin is, so that both ends can be compared.
-        let at: Vec<_> = sums.iter().map(|_| Expr::var(fresh("at"), Dtype::Int64)).collect();
+        let at: Vec<_> = (0..sums.len()).map(|axis| Expr::var(format!("{name}_at_{axis}"), Dtype::Int64)).collect();
         let declare = |(at, sum): (&Expr, &Expr)| Initializer::new(Declarator::value("long long", at.to_string()), sum);
         let inside = at.iter().zip(bounds).flat_map(|(at, bound)| [at.greater_equal(0), at.less(bound)]);
         let value = match inside.reduce(|a, b| a.and(b)) {
@@ -88,15 +90,18 @@ pub fn stage(what: Stage) -> Result<Transformed> {
     for size in &what.tile {
         sizes.push(size.clone().resolve("tile", &[8, 16, 32], |n| n > 0, &mut parameters)?);
     }
+    if let Some(name) = what.name.as_ref().filter(|name| !is_identifier(name)) {
+        return error(format!("name is '{name}', expected an identifier"));
+    }
     let pad = what.pad.clone().resolve("pad", &[0, 1], |n| n >= 0, &mut parameters)?;
-    let name = fresh("tile");
+    let name = what.name.clone().unwrap_or_else(|| unused(&format!("{}_tile", what.array), ""));
     let tile = Expr::var(&name, dtype);
     let columns = sizes[sizes.len() - 1].clone();
     // Padding keeps rows apart; one row needs none.
     let padded = if sizes.len() == 1 || pad.to_string() == "0" { columns.clone() } else { &columns + &pad };
     let scalar = Declarator::pod(dtype, &name);
     let declarator = if sizes.len() == 2 { scalar.array(sizes[0].clone()).array(padded) } else { scalar.array(padded) };
-    let element = Expr::var(fresh("element"), Dtype::Int32);
+    let element = Expr::var(format!("{name}_element"), Dtype::Int32);
     let place = match sizes.len() {
         1 => vec![element.clone()],
         _ => vec![&element / &columns, &element % &columns],
@@ -104,7 +109,7 @@ pub fn stage(what: Stage) -> Result<Transformed> {
     let target = place.iter().fold(tile.clone(), |target, p| target.index(p));
     let (thread, n_threads) = threads();
     let count = sizes.iter().cloned().reduce(|a, b| product(a, &b)).unwrap_or(columns);
-    let copy = what.copy(target, &place, dtype);
+    let copy = what.copy(&name, target, &place, dtype);
     let copies = For::range(&element, thread, count, n_threads, copy);
     let parts = [declarator.cuda_shared().into(), copies.into(), statement("__syncthreads()")];
     Ok(Transformed { node: Node::Collection(parts.into()), parameters, value: Some(tile) })
@@ -129,9 +134,10 @@ fn vector_of(dtype: Dtype) -> Option<(&'static str, i64)> {
 }
 
 /// `width` values from `load` on, an element `array[index]`, in one access. `value` is an array of them. The address
-/// must be a multiple of the bytes loaded; a width is 1, 2 or 4, and at most 16 bytes.
-pub fn vectorise(load: &Expr, width: impl Into<Amount>) -> Result<Transformed> {
-    let Kind::Index(..) = &*load.kind else {
+/// must be a multiple of the bytes loaded; a width is 1, 2 or 4, and at most 16 bytes. The array's `name` is that of
+/// the loaded one with `_loaded` where None.
+pub fn vectorise(load: &Expr, width: impl Into<Amount>, name: Option<&str>) -> Result<Transformed> {
+    let Kind::Index(array, _) = &*load.kind else {
         return error(format!("load is '{load}', expected an element of an array: array[index]"));
     };
     let Some((dtype, (vector, widest))) = load.dtype().and_then(|t| Some((t, vector_of(t)?))) else {
@@ -142,7 +148,10 @@ pub fn vectorise(load: &Expr, width: impl Into<Amount>) -> Result<Transformed> {
     let fixed = matches!(width, Amount::Fixed(_));
     let mut parameters: Vec<Parameter> = Vec::new();
     let n = width.resolve("width", &widths, |w| widths.contains(&w), &mut parameters)?;
-    let name = fresh("loaded");
+    if let Some(name) = name.filter(|name| !is_identifier(name)) {
+        return error(format!("name is '{name}', expected an identifier"));
+    }
+    let name = name.map_or_else(|| unused(&format!("{array}_loaded"), ""), str::to_owned);
     let (mut nodes, typename) = if fixed { (Vec::new(), format!("{vector}{n}")) } else { joined(vector, &n) };
     let size = Expr::raw(dtype.size().to_string());
     let bytes = n.to_string().parse::<usize>().map_or_else(|_| &n * size, |n| (n * dtype.size()).to_string().into());
@@ -165,14 +174,6 @@ fn joined(vector: &str, n: &Expr) -> (Vec<Node>, String) {
 mod tests {
     use super::*;
 
-    fn text(node: &Node, names: &[&str]) -> String {
-        names.iter().fold(node.source().unwrap(), |text, stem| {
-            let at = text.find(&format!("{stem}_")).unwrap() + stem.len() + 1;
-            let number: String = text[at..].chars().take_while(char::is_ascii_digit).collect();
-            text.replace(&format!("{stem}_{number}"), stem)
-        })
-    }
-
     fn rows() -> Stage {
         Stage {
             array: Expr::var("a", Dtype::Float32),
@@ -180,6 +181,7 @@ mod tests {
             origin: vec!["y".into(), "x".into()],
             pitch: Some("w".into()),
             bounds: Some(vec!["h".into(), "w".into()]),
+            name: None,
             pad: 1.into(),
         }
     }
@@ -187,13 +189,19 @@ mod tests {
     #[test]
     fn a_tile_is_declared_copied_and_waited_for() {
         let staged = stage(rows()).unwrap();
-        let text = text(&staged.node, &["tile", "element"]);
-        assert!(text.starts_with("__shared__ float tile[T][8 + 1];\nfor (int element = threadIdx.x + "), "{text}");
-        assert!(text.contains("element < T * 8; element += blockDim.x * blockDim.y * blockDim.z)\n{\n"), "{text}");
-        assert!(text.contains(" = y + element / 8;\n  long long at_"), "{text}");
+        let text = staged.node.source().unwrap();
+        assert!(
+            text.starts_with("__shared__ float a_tile[T][8 + 1];\nfor (int a_tile_element = threadIdx.x + "),
+            "{text}"
+        );
+        assert!(
+            text.contains("element < T * 8; a_tile_element += blockDim.x * blockDim.y * blockDim.z)\n{\n"),
+            "{text}"
+        );
+        assert!(text.contains(" = y + a_tile_element / 8;\n  long long a_tile_at_1"), "{text}");
         assert!(text.ends_with(" : 0.0f;\n}\n__syncthreads();"), "{text}");
         let inside = stage(Stage { bounds: None, ..rows() }).unwrap().node.source().unwrap();
-        assert!(inside.contains("= a[(y + element_"), "{inside}");
+        assert!(inside.contains("= a[(y + a_tile_element / 8)"), "{inside}");
         assert_eq!(staged.parameters.len(), 1);
     }
 
@@ -213,16 +221,16 @@ mod tests {
     #[test]
     fn loads_are_casts_to_vectors() {
         let load = Expr::var("a", Dtype::Float32).index(Expr::raw("4 * i"));
-        let four = vectorise(&load, 4).unwrap();
+        let four = vectorise(&load, 4, None).unwrap();
         assert_eq!(
-            text(&four.node, &["loaded"]),
-            "float loaded[4] __attribute__ ((aligned (16)));\n*(float4 *)loaded = *(const float4 *)&a[4 * i];"
+            four.node.source().unwrap(),
+            "float a_loaded[4] __attribute__ ((aligned (16)));\n*(float4 *)a_loaded = *(const float4 *)&a[4 * i];"
         );
-        let named = vectorise(&load, "W").unwrap();
-        assert!(named.node.source().unwrap().contains("*(RTCG_JOIN(float, W) *)loaded"));
+        let named = vectorise(&load, "W", Some("four")).unwrap();
+        assert!(named.node.source().unwrap().contains("*(RTCG_JOIN(float, W) *)four"));
         assert_eq!(named.parameters[0].values, [1, 2, 4]);
         let wide = Expr::var("a", Dtype::Float64).index(0);
-        assert!(vectorise(&wide, 4).unwrap_err().to_string().contains("width is 4"));
-        assert!(vectorise(&Expr::var("a", Dtype::Float64), 2).unwrap_err().to_string().contains("array[index]"));
+        assert!(vectorise(&wide, 4, None).unwrap_err().to_string().contains("width is 4"));
+        assert!(vectorise(&Expr::var("a", Dtype::Float64), 2, None).unwrap_err().to_string().contains("array[index]"));
     }
 }

@@ -1,18 +1,24 @@
 //! `rtcg.cgen`: expressions, and the text of trees whose nodes are Python objects.
 
+mod classes;
 mod expr;
 mod transform;
 mod walk;
 
+use numpy::PyArrayDescr;
 use pyo3::exceptions::PyValueError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use rtcg::cgen::dtype::Dtype;
 use rtcg::cgen::tree::{literal_lines, struct_layout};
 
 /// The type that NumPy makes of `dtype`.
 pub(crate) fn dtype_of(dtype: &Bound<'_, PyAny>) -> PyResult<Dtype> {
-    let numpy_dtype = dtype.py().import("numpy")?.getattr("dtype")?.call1((dtype,))?;
-    let code: String = numpy_dtype.getattr("str")?.extract()?;
+    let numpy_dtype = match dtype.cast::<PyArrayDescr>() {
+        Ok(numpy_dtype) => numpy_dtype.clone().into_any(),
+        Err(_) => dtype.py().import("numpy")?.getattr("dtype")?.call1((dtype,))?,
+    };
+    let code: String = numpy_dtype.getattr(intern!(dtype.py(), "str"))?.extract()?;
     let unknown = |_| PyValueError::new_err(format!("unable to map dtype '{numpy_dtype}'"));
     Dtype::from_numpy(&code).map_err(unknown)
 }
@@ -58,9 +64,28 @@ fn cgen_fresh(stem: &str) -> String {
     rtcg::cgen::names::fresh(stem)
 }
 
+/// Unique names with a count of their own: the same program gets the same names whenever it is built.
+#[pyclass(name = "Names", module = "rtcg.cgen")]
+#[derive(Default)]
+struct PyNames(rtcg::cgen::names::Names);
+
+#[pymethods]
+impl PyNames {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// The next name with this stem.
+    fn fresh(&mut self, stem: &str) -> String {
+        self.0.fresh(stem)
+    }
+}
+
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<expr::PyExpr>()?;
     m.add_class::<expr::PyVar>()?;
+    m.add_class::<PyNames>()?;
     for function in [
         wrap_pyfunction!(cgen_ctype, m)?,
         wrap_pyfunction!(cgen_cltype, m)?,

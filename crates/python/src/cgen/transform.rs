@@ -33,11 +33,14 @@ impl<'py> Objects<'py> {
     }
 
     fn counted_loop(&mut self, node: Any<'_, 'py>) -> PyResult<For> {
-        let part = |name: &str| -> PyResult<String> {
+        let part = |name: &str| -> PyResult<Expr> {
             let attribute = node.getattr(name).map_err(|_| {
                 PyTypeError::new_err(format!("loop is {node}, expected rtcg.cgen.For; it has no attribute '{name}'"))
             })?;
-            Ok(attribute.str()?.to_str()?.trim_end_matches(';').to_owned())
+            match attribute.cast::<PyExpr>() {
+                Ok(expr) => Ok(expr.get().0.clone()),
+                Err(_) => Ok(Expr::raw(attribute.str()?.to_str()?.trim_end_matches(';'))),
+            }
         };
         let (start, condition, update) = (part("start")?, part("condition")?, part("update")?);
         Ok(For::new(start, condition, update, self.pass(node.getattr("body")?)?))
@@ -180,6 +183,7 @@ pub(crate) fn cgen_stage<'py>(
     pitch: Option<Bound<'py, PyAny>>,
     bounds: Option<Bound<'py, PyAny>>,
     pad: &Bound<'py, PyAny>,
+    name: Option<String>,
 ) -> PyResult<Made<'py>> {
     let tile: PyResult<Vec<_>> = tile.try_iter()?.map(|size| amount("tile", &size?)).collect();
     let made = transform::stage(Stage {
@@ -188,14 +192,19 @@ pub(crate) fn cgen_stage<'py>(
         origin: expressions(origin)?,
         pitch: pitch.map(|pitch| required(&pitch, None)).transpose()?,
         bounds: bounds.map(|bounds| expressions(&bounds)).transpose()?,
+        name,
         pad: amount("pad", pad)?,
     });
     Objects::default().made(array.py(), made)
 }
 
 #[pyfunction]
-pub(crate) fn cgen_vectorise<'py>(load: &Bound<'py, PyAny>, width: &Bound<'py, PyAny>) -> PyResult<Made<'py>> {
-    let made = transform::vectorise(&required(load, None)?, amount("width", width)?);
+pub(crate) fn cgen_vectorise<'py>(
+    load: &Bound<'py, PyAny>,
+    width: &Bound<'py, PyAny>,
+    name: Option<&str>,
+) -> PyResult<Made<'py>> {
+    let made = transform::vectorise(&required(load, None)?, amount("width", width)?, name);
     Objects::default().made(load.py(), made)
 }
 

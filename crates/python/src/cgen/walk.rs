@@ -5,51 +5,30 @@
 //! as it stands; so is what any other object generates.
 
 use pyo3::exceptions::{PyRecursionError, PyTypeError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyString, PyType};
+use pyo3::types::PyString;
 use rtcg::cgen::expr::Expr;
 use rtcg::cgen::tree::*;
 
+use super::classes::{Bases, Classes};
 use super::dtype_of;
 use super::expr::PyExpr;
 
 type Any<'a, 'py> = &'a Bound<'py, PyAny>;
 
-/// Nodes within one another; the walk goes down by recursion.
+/// Nodes within one another; the walk goes down by recursion, some 2 KiB of stack each.
 const DEEPEST: usize = 1000;
 
-/// The base classes, whose methods are compared with those of an object's class.
-struct Bases {
-    generable: Py<PyType>,
-    declarator: Py<PyType>,
-    generate: Py<PyAny>,
-    get_decl_pair: Py<PyAny>,
-    inline: Py<PyAny>,
-}
-
-fn bases(py: Python<'_>) -> PyResult<&'static Bases> {
-    static BASES: PyOnceLock<Bases> = PyOnceLock::new();
-    BASES.get_or_try_init(py, || {
-        let module = py.import("rtcg.cgen")?;
-        let generable = module.getattr("Generable")?.cast_into::<PyType>()?;
-        let declarator = module.getattr("Declarator")?.cast_into::<PyType>()?;
-        Ok(Bases {
-            generate: generable.getattr("generate")?.unbind(),
-            get_decl_pair: declarator.getattr("get_decl_pair")?.unbind(),
-            inline: declarator.getattr("inline")?.unbind(),
-            generable: generable.unbind(),
-            declarator: declarator.unbind(),
-        })
-    })
+/// An attribute whose name is made a Python string once.
+macro_rules! attribute {
+    ($object:expr, $name:literal) => {
+        $object.getattr(intern!($object.py(), $name))
+    };
 }
 
 fn text(object: Any<'_, '_>) -> PyResult<String> {
     Ok(object.str()?.to_str()?.to_owned())
-}
-
-fn attribute_text(object: Any<'_, '_>, name: &str) -> PyResult<String> {
-    text(&object.getattr(name)?)
 }
 
 fn expr(object: Any<'_, '_>) -> PyResult<Expr> {
@@ -57,10 +36,6 @@ fn expr(object: Any<'_, '_>) -> PyResult<Expr> {
         Ok(expr) => Ok(expr.get().0.clone()),
         Err(_) => text(object).map(Expr::raw),
     }
-}
-
-fn attribute_expr(object: Any<'_, '_>, name: &str) -> PyResult<Expr> {
-    expr(&object.getattr(name)?)
 }
 
 fn optional<'py, T>(
@@ -74,253 +49,336 @@ fn list<'py, T>(object: Any<'_, 'py>, mut convert: impl FnMut(Any<'_, 'py>) -> P
     object.try_iter()?.map(|item| convert(&item?)).collect()
 }
 
-/// Whether the class of `object` has this method unchanged.
-fn keeps(object: Any<'_, '_>, name: &str, method: &Py<PyAny>) -> PyResult<bool> {
-    Ok(object.get_type().getattr(name)?.is(method))
-}
-
 fn generated(object: Any<'_, '_>) -> PyResult<Vec<String>> {
-    list(&object.call_method0("generate")?, text)
+    list(&object.call_method0(intern!(object.py(), "generate"))?, text)
 }
 
 /// One walk; counts how deep it is.
-struct Walk<'a> {
-    bases: &'a Bases,
+struct Walk {
+    classes: Classes,
     depth: usize,
 }
 
-impl Walk<'_> {
-    fn deeper<T>(&mut self, walk: impl FnOnce(&mut Self) -> PyResult<T>) -> PyResult<T> {
+impl Walk {
+    fn enter(&mut self) -> PyResult<()> {
         if self.depth >= DEEPEST {
             return Err(PyRecursionError::new_err(format!("a tree of more than {DEEPEST} nodes within one another")));
         }
         self.depth += 1;
-        let result = walk(self);
+        Ok(())
+    }
+
+    // Nodes go up in boxes, and each kind has a frame of its own that is not inlined: the walk is as deep as the
+    // tree, on threads with small stacks too.
+    fn node(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        self.enter()?;
+        let node = if self.classes.of(object)?.keeps_generate { self.own_node(object) } else { foreign_node(object) };
         self.depth -= 1;
-        result
+        node
     }
 
-    fn is_ours(&self, object: Any<'_, '_>, base: &Py<PyType>) -> PyResult<bool> {
-        object.is_instance(base.bind(object.py()))
-    }
-
-    fn node(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
-        self.deeper(|walk| {
-            if walk.is_ours(object, &walk.bases.generable)? && keeps(object, "generate", &walk.bases.generate)? {
-                return walk.own_node(object);
-            }
-            if let Ok(expr) = object.cast::<PyExpr>() {
-                return Ok(expr.get().0.clone().into());
-            }
-            if object.hasattr("generate")? {
-                return Ok(Literal { lines: generated(object)?, is_block: is_block(object)? }.into());
-            }
-            let text = text(object)?;
-            Ok(Literal { lines: text.split('\n').map(str::to_owned).collect(), is_block: false }.into())
-        })
-    }
-
-    fn attribute_node(&mut self, object: Any<'_, '_>, name: &str) -> PyResult<Box<Node>> {
-        Ok(Box::new(self.node(&object.getattr(name)?)?))
+    fn attribute_node(&mut self, attribute: Bound<'_, PyAny>) -> PyResult<Box<Node>> {
+        self.node(&attribute)
     }
 
     /// Items of a block, each after a `#line` where its position was recorded.
     fn contents(&mut self, object: Any<'_, '_>) -> PyResult<Vec<Node>> {
-        list(&object.getattr("contents")?, |item| {
-            let node = self.node(item)?;
-            if !self.is_ours(item, &self.bases.generable)? {
-                return Ok(node);
-            }
-            match item.getattr("_position")?.extract::<Option<(String, u32)>>()? {
-                Some((file, line)) => Ok(node.at(file, line)),
-                None => Ok(node),
-            }
-        })
-    }
-
-    fn own_node(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
-        if self.is_ours(object, &self.bases.declarator)? {
-            return Ok(self.declarator(object)?.into());
+        let mut nodes = Vec::new();
+        for item in attribute!(object, "contents")?.try_iter()? {
+            let item = item?;
+            let node = self.node(&item)?;
+            self.push_located(&mut nodes, *node, &item)?;
         }
-        let kind = kind_of(object)?;
-        let text = |name: &str| attribute_text(object, name);
-        Ok(match kind.as_str() {
-            "block" => Block { contents: self.contents(object)? }.into(),
-            "collection" => Node::Collection(self.contents(object)?),
-            "private_namespace" => {
-                let name = self::text(&object.call_method0("get_namespace_name")?)?;
-                Node::PrivateNamespace(name, self.contents(object)?)
-            }
-            "if" => Node::If(If {
-                condition: attribute_expr(object, "condition")?,
-                then: self.attribute_node(object, "then_")?,
-                otherwise: optional(object.getattr("else_")?, |node| self.node(node))?.map(Box::new),
-            }),
-            "loop" => Node::CustomLoop(CustomLoop {
-                intro: optional(object.call_method0("intro_line")?, self::text)?,
-                body: self.attribute_node(object, "body")?,
-                outro: optional(object.call_method0("outro_line")?, self::text)?,
-            }),
-            "define" => Node::Define(text("symbol")?, text("value")?),
-            "include" => Node::Include(text("filename")?, object.getattr("system")?.is_truthy()?),
-            "pragma" => Node::Pragma(text("value")?),
-            "statement" => Node::Statement(text("text")?),
-            "expression_statement" => Node::ExpressionStatement(attribute_expr(object, "expr")?),
-            "assign" => Assign::new(attribute_expr(object, "lvalue")?, attribute_expr(object, "rvalue")?).into(),
-            "line" => Node::Line(text("text")?),
-            "comment" => Node::Line(self::text(&object.call_method0("_comment")?)?),
-            "multiline_comment" => Node::MultilineComment(text("text")?, object.getattr("skip_space")?.is_truthy()?),
-            "line_comment" => Node::LineComment(text("text")?),
-            "literal_lines" => Literal { lines: list(&object.getattr("lines")?, self::text)?, is_block: false }.into(),
-            "literal_block" => {
-                let lines = list(&object.getattr("lines")?, |line| Ok(Node::Line(self::text(line)?)))?;
-                // Not a block for cgen: as a body it is indented.
-                Literal { lines: Node::from(Block::new(lines)).lines(None), is_block: false }.into()
-            }
-            "initializer" => self.initializer(object)?.into(),
-            "inline_initializer" => self.inline_initializer(object)?,
-            "array_initializer" => {
-                let declarator = self.printed(&object.getattr("vdecl")?)?;
-                ArrayInitializer::new(declarator, list(&object.getattr("data")?, expr)?).into()
-            }
-            "function_body" => Node::FunctionBody(FunctionBody {
-                declaration: self.printed(&object.getattr("fdecl")?)?,
-                body: self.attribute_node(object, "body")?,
-            }),
-            _ => {
-                return Err(PyTypeError::new_err(format!(
-                    "{} has no text of its own; define generate",
-                    object.get_type()
-                )));
-            }
-        })
+        Ok(nodes)
     }
 
+    #[inline(never)]
+    fn push_located(&mut self, nodes: &mut Vec<Node>, node: Node, item: Any<'_, '_>) -> PyResult<()> {
+        let position = match self.classes.of(item)?.is_ours {
+            true => attribute!(item, "_position")?.extract::<Option<(String, u32)>>()?,
+            false => None,
+        };
+        nodes.push(match position {
+            Some((file, line)) => node.at(file, line),
+            None => node,
+        });
+        Ok(())
+    }
+
+    fn own_node(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        let class = self.classes.of(object)?;
+        if class.is_declarator {
+            return self.declaration(object);
+        }
+        match class.kind.as_str() {
+            "block" => self.block(object),
+            "collection" => self.collection(object),
+            "private_namespace" => self.private_namespace(object),
+            "if" => self.conditional(object),
+            "loop" => self.custom_loop(object),
+            "initializer" => self.initializer_node(object),
+            "inline_initializer" => self.inline_initializer(object),
+            "array_initializer" => self.array_initializer(object),
+            "function_body" => self.function_body(object),
+            kind => leaf(kind, object),
+        }
+    }
+
+    #[inline(never)]
+    fn declaration(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        Ok(Box::new(self.declarator(object)?.into()))
+    }
+
+    #[inline(never)]
+    fn block(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        let contents = self.contents(object)?;
+        Ok(Box::new(Node::Block(Block { contents })))
+    }
+
+    #[inline(never)]
+    fn collection(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        let contents = self.contents(object)?;
+        Ok(Box::new(Node::Collection(contents)))
+    }
+
+    #[inline(never)]
+    fn initializer_node(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        Ok(Box::new(self.initializer(object)?.into()))
+    }
+
+    #[inline(never)]
+    fn private_namespace(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        let name = text(&object.call_method0(intern!(object.py(), "get_namespace_name"))?)?;
+        let contents = self.contents(object)?;
+        Ok(Box::new(Node::PrivateNamespace(name, contents)))
+    }
+
+    #[inline(never)]
+    fn conditional(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        let condition = expr(&attribute!(object, "condition")?)?;
+        let then = self.attribute_node(attribute!(object, "then_")?)?;
+        let otherwise = optional(attribute!(object, "else_")?, |node| self.node(node))?;
+        Ok(Box::new(Node::If(If { condition, then, otherwise })))
+    }
+
+    #[inline(never)]
+    fn custom_loop(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        let intro = optional(object.call_method0(intern!(object.py(), "intro_line"))?, text)?;
+        let body = self.attribute_node(attribute!(object, "body")?)?;
+        let outro = optional(object.call_method0(intern!(object.py(), "outro_line"))?, text)?;
+        Ok(Box::new(Node::CustomLoop(CustomLoop { intro, body, outro })))
+    }
+
+    #[inline(never)]
+    fn array_initializer(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        let declarator = self.printed(&attribute!(object, "vdecl")?)?;
+        let values = list(&attribute!(object, "data")?, expr)?;
+        Ok(Box::new(ArrayInitializer::new(declarator, values).into()))
+    }
+
+    #[inline(never)]
+    fn function_body(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+        let declaration = self.printed(&attribute!(object, "fdecl")?)?;
+        let body = self.attribute_node(attribute!(object, "body")?)?;
+        Ok(Box::new(Node::FunctionBody(FunctionBody { declaration, body })))
+    }
+
+    #[inline(never)]
     fn initializer(&mut self, object: Any<'_, '_>) -> PyResult<Initializer> {
-        let value = attribute_expr(object, "data")?;
-        Ok(Initializer::new(self.declarator(&object.getattr("vdecl")?)?, value))
+        let value = expr(&attribute!(object, "data")?)?;
+        Ok(Initializer::new(self.declarator(&attribute!(object, "vdecl")?)?, value))
     }
 
     /// Without any semicolon at the end of a line.
-    fn inline_initializer(&mut self, object: Any<'_, '_>) -> PyResult<Node> {
+    #[inline(never)]
+    fn inline_initializer(&mut self, object: Any<'_, '_>) -> PyResult<Box<Node>> {
         let lines = Node::from(self.initializer(object)?).lines(None);
         let cut = |line: String| line.strip_suffix(';').map(str::to_owned).unwrap_or(line);
-        Ok(Literal { lines: lines.into_iter().map(cut).collect(), is_block: false }.into())
+        Ok(Box::new(Literal { lines: lines.into_iter().map(cut).collect(), is_block: false }.into()))
     }
 
     /// A declarator by its pair of type and name.
     fn declarator(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
-        self.deeper(|walk| {
-            let own = walk.is_ours(object, &walk.bases.declarator)?;
-            if own && keeps(object, "get_decl_pair", &walk.bases.get_decl_pair)? {
-                return walk.own_declarator(object);
-            }
-            if object.is_instance_of::<PyString>() || !object.hasattr("get_decl_pair")? {
-                return Ok(Declarator::Literal(vec![text(object)?], None, false));
-            }
-            let (lines, declarator) = object.call_method0("get_decl_pair")?.extract()?;
-            Ok(Declarator::Literal(lines, declarator, false))
-        })
+        self.enter()?;
+        let declarator =
+            if self.classes.of(object)?.keeps_pair { self.own_declarator(object) } else { foreign_declarator(object) };
+        self.depth -= 1;
+        declarator
     }
 
     /// A declarator by the lines it prints, as it stands alone or as a member.
     fn printed(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
-        if !self.is_ours(object, &self.bases.generable)? {
+        let class = self.classes.of(object)?;
+        if !class.is_ours {
             let foreign = object.hasattr("generate")?;
             let lines = if foreign { generated_without_semicolon(object)? } else { vec![text(object)?] };
             return Ok(Declarator::Literal(lines, None, false));
         }
-        let own = self.is_ours(object, &self.bases.declarator)?;
-        if own && keeps(object, "generate", &self.bases.generate)? {
+        if class.is_declarator && class.keeps_generate {
             return self.declarator(object);
         }
         Ok(Declarator::Literal(generated_without_semicolon(object)?, None, false))
     }
 
     fn member(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
-        let own = self.is_ours(object, &self.bases.declarator)?;
-        if own && keeps(object, "generate", &self.bases.generate)? {
+        let class = self.classes.of(object)?;
+        if class.is_declarator && class.keeps_generate {
             return self.declarator(object);
         }
         Ok(Declarator::Literal(self.node(object)?.lines(None), None, true))
     }
 
     fn parameter(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
-        let own = self.is_ours(object, &self.bases.declarator)?;
-        if own && keeps(object, "inline", &self.bases.inline)? {
+        if self.classes.of(object)?.keeps_inline {
             return self.declarator(object);
         }
-        let line = if object.hasattr("inline")? { text(&object.call_method0("inline")?)? } else { text(object)? };
+        let line = if object.hasattr("inline")? {
+            text(&object.call_method0(intern!(object.py(), "inline"))?)?
+        } else {
+            text(object)?
+        };
         Ok(Declarator::Literal(vec![line], None, false))
     }
 
-    fn wrapped(&mut self, object: Any<'_, '_>, wrapper: Wrapper) -> PyResult<Declarator> {
-        Ok(self.declarator(&object.getattr("subdecl")?)?.wrapped(wrapper))
-    }
-
+    #[inline(never)]
     fn own_declarator(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
-        let kind = kind_of(object)?;
-        let text = |name: &str| attribute_text(object, name);
-        let bytes = || attribute_expr(object, "align_bytes");
-        let dims = || list(&object.getattr("dim")?, expr);
-        let wrapper = match kind.as_str() {
-            "pod" => return Ok(Declarator::pod(dtype_of(&object.getattr("dtype")?)?, text("name")?)),
-            "value" => return Ok(Declarator::value(text("typename")?, text("name")?)),
-            "cl_vector" => {
-                let element = super::cgen_cltype(Some(object.getattr("dtype")?))?;
-                return Ok(Declarator::value(format!("{element}{}", text("count")?), text("name")?));
-            }
-            "function" => {
-                let parameters = list(&object.getattr("arg_decls")?, |p| self.parameter(p))?;
-                return Ok(self.declarator(&object.getattr("subdecl")?)?.function(parameters));
-            }
-            "struct" => return self.structure(object),
-            "template" => return Ok(self.printed(&object.getattr("subdecl")?)?.template(text("template_spec")?)),
-            "nested" => return self.declarator(&object.getattr("subdecl")?),
-            "specifier" => Wrapper::Specifier(text("spec")? + &text("sep")?),
-            "const" => Wrapper::Const,
-            "volatile" => Wrapper::Volatile,
-            "pointer" => Wrapper::Pointer,
-            "restrict_pointer" => Wrapper::RestrictPointer,
-            "reference" => Wrapper::Reference,
-            "maybe_unused" => Wrapper::MaybeUnused,
-            "template_specializer" => Wrapper::TemplateArguments(text("specializer")?),
-            "aligned" => Wrapper::Aligned(bytes()?),
-            "align_value" => Wrapper::AlignValue(bytes()?),
-            "array" => Wrapper::Array(optional(object.getattr("count")?, expr)?),
-            "launch_bounds" => Wrapper::CudaLaunchBounds(
-                attribute_expr(object, "max_threads_per_block")?,
-                optional(object.getattr("min_blocks_per_mp")?, expr)?,
-            ),
-            // The order of cgen's text, in which type and declarator have changed places.
-            "vec_type_hint" => {
-                let after = format!("))) {}", text("type_str")?);
-                Wrapper::Around("__attribute__ ((vec_type_hint(".to_owned(), after)
-            }
-            "work_group_size_hint" => Wrapper::ClWorkGroupSizeHint(dims()?),
-            "required_work_group_size" => Wrapper::ClRequiredWorkGroupSize(dims()?),
-            _ => return Err(PyTypeError::new_err(format!("{} has no text; define get_decl_pair", object.get_type()))),
-        };
-        self.wrapped(object, wrapper)
+        match self.classes.of(object)?.kind.as_str() {
+            kind @ ("pod" | "value" | "cl_vector") => variable(kind, object),
+            "function" => self.function(object),
+            "struct" => self.structure(object),
+            "template" => self.template(object),
+            "nested" => self.declarator(&attribute!(object, "subdecl")?),
+            kind => self.wrapped(kind, object),
+        }
     }
 
+    #[inline(never)]
+    fn wrapped(&mut self, kind: &str, object: Any<'_, '_>) -> PyResult<Declarator> {
+        let inner = self.declarator(&attribute!(object, "subdecl")?)?;
+        Ok(inner.wrapped(wrapper(kind, object)?))
+    }
+
+    #[inline(never)]
+    fn function(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
+        let parameters = list(&attribute!(object, "arg_decls")?, |p| self.parameter(p))?;
+        Ok(self.declarator(&attribute!(object, "subdecl")?)?.function(parameters))
+    }
+
+    #[inline(never)]
+    fn template(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
+        let parameters = text(&attribute!(object, "template_spec")?)?;
+        Ok(self.printed(&attribute!(object, "subdecl")?)?.template(parameters))
+    }
+
+    #[inline(never)]
     fn structure(&mut self, object: Any<'_, '_>) -> PyResult<Declarator> {
         Ok(Declarator::Struct(Struct {
-            name: optional(object.getattr("tpname")?, text)?,
-            fields: list(&object.getattr("fields")?, |field| self.member(field))?,
-            declarator: optional(object.getattr("declname")?, text)?,
-            pad_bytes: object.getattr("pad_bytes")?.extract()?,
-            attributes: text(&object.call_method0("struct_attributes")?)?,
+            name: optional(attribute!(object, "tpname")?, text)?,
+            fields: list(&attribute!(object, "fields")?, |field| self.member(field))?,
+            declarator: optional(attribute!(object, "declname")?, text)?,
+            pad_bytes: attribute!(object, "pad_bytes")?.extract()?,
+            attributes: text(&object.call_method0(intern!(object.py(), "struct_attributes"))?)?,
         }))
     }
 }
 
-fn generated_without_semicolon(object: Any<'_, '_>) -> PyResult<Vec<String>> {
-    list(&object.call_method1("generate", (false,))?, text)
+#[inline(never)]
+fn foreign_node(object: Any<'_, '_>) -> PyResult<Box<Node>> {
+    if let Ok(expr) = object.cast::<PyExpr>() {
+        return Ok(Box::new(expr.get().0.clone().into()));
+    }
+    if object.hasattr("generate")? {
+        return Ok(Box::new(Literal { lines: generated(object)?, is_block: is_block(object)? }.into()));
+    }
+    let text = text(object)?;
+    Ok(Box::new(Literal { lines: text.split('\n').map(str::to_owned).collect(), is_block: false }.into()))
 }
 
-fn kind_of(object: Any<'_, '_>) -> PyResult<String> {
-    object.getattr("_kind")?.extract()
+#[inline(never)]
+fn foreign_declarator(object: Any<'_, '_>) -> PyResult<Declarator> {
+    if object.is_instance_of::<PyString>() || !object.hasattr("get_decl_pair")? {
+        return Ok(Declarator::Literal(vec![text(object)?], None, false));
+    }
+    let (lines, declarator) = object.call_method0(intern!(object.py(), "get_decl_pair"))?.extract()?;
+    Ok(Declarator::Literal(lines, declarator, false))
+}
+
+#[inline(never)]
+fn variable(kind: &str, object: Any<'_, '_>) -> PyResult<Declarator> {
+    Ok(match kind {
+        "pod" => Declarator::pod(dtype_of(&attribute!(object, "dtype")?)?, text(&attribute!(object, "name")?)?),
+        "value" => Declarator::value(text(&attribute!(object, "typename")?)?, text(&attribute!(object, "name")?)?),
+        _ => {
+            let element = super::cgen_cltype(Some(attribute!(object, "dtype")?))?;
+            Declarator::value(
+                format!("{element}{}", text(&attribute!(object, "count")?)?),
+                text(&attribute!(object, "name")?)?,
+            )
+        }
+    })
+}
+
+#[inline(never)]
+fn wrapper(kind: &str, object: Any<'_, '_>) -> PyResult<Wrapper> {
+    let dims = || list(&attribute!(object, "dim")?, expr);
+    Ok(match kind {
+        "specifier" => Wrapper::Specifier(text(&attribute!(object, "spec")?)? + &text(&attribute!(object, "sep")?)?),
+        "const" => Wrapper::Const,
+        "volatile" => Wrapper::Volatile,
+        "pointer" => Wrapper::Pointer,
+        "restrict_pointer" => Wrapper::RestrictPointer,
+        "reference" => Wrapper::Reference,
+        "maybe_unused" => Wrapper::MaybeUnused,
+        "template_specializer" => Wrapper::TemplateArguments(text(&attribute!(object, "specializer")?)?),
+        "aligned" => Wrapper::Aligned(expr(&attribute!(object, "align_bytes")?)?),
+        "align_value" => Wrapper::AlignValue(expr(&attribute!(object, "align_bytes")?)?),
+        "array" => Wrapper::Array(optional(attribute!(object, "count")?, expr)?),
+        "launch_bounds" => Wrapper::CudaLaunchBounds(
+            expr(&attribute!(object, "max_threads_per_block")?)?,
+            optional(attribute!(object, "min_blocks_per_mp")?, expr)?,
+        ),
+        // The order of cgen's text, in which type and declarator have changed places.
+        "vec_type_hint" => Wrapper::Around(
+            "__attribute__ ((vec_type_hint(".to_owned(),
+            format!("))) {}", text(&attribute!(object, "type_str")?)?),
+        ),
+        "work_group_size_hint" => Wrapper::ClWorkGroupSizeHint(dims()?),
+        "required_work_group_size" => Wrapper::ClRequiredWorkGroupSize(dims()?),
+        _ => return Err(PyTypeError::new_err(format!("{} has no text; define get_decl_pair", object.get_type()))),
+    })
+}
+
+/// A node without nodes within.
+#[inline(never)]
+fn leaf(kind: &str, object: Any<'_, '_>) -> PyResult<Box<Node>> {
+    let lines = || list(&attribute!(object, "lines")?, text);
+    Ok(Box::new(match kind {
+        "define" => Node::Define(text(&attribute!(object, "symbol")?)?, text(&attribute!(object, "value")?)?),
+        "include" => Node::Include(text(&attribute!(object, "filename")?)?, attribute!(object, "system")?.is_truthy()?),
+        "pragma" => Node::Pragma(text(&attribute!(object, "value")?)?),
+        "statement" => Node::Statement(text(&attribute!(object, "text")?)?),
+        "expression_statement" => Node::ExpressionStatement(expr(&attribute!(object, "expr")?)?),
+        "assign" => Assign::new(expr(&attribute!(object, "lvalue")?)?, expr(&attribute!(object, "rvalue")?)?).into(),
+        "line" => Node::Line(text(&attribute!(object, "text")?)?),
+        "comment" => Node::Line(text(&object.call_method0(intern!(object.py(), "_comment"))?)?),
+        "multiline_comment" => {
+            Node::MultilineComment(text(&attribute!(object, "text")?)?, attribute!(object, "skip_space")?.is_truthy()?)
+        }
+        "line_comment" => Node::LineComment(text(&attribute!(object, "text")?)?),
+        "literal_lines" => Literal { lines: lines()?, is_block: false }.into(),
+        "literal_block" => {
+            // Not a block for cgen: as a body it is indented.
+            let block = Block::new(lines()?.into_iter().map(Node::Line));
+            Literal { lines: Node::from(block).lines(None), is_block: false }.into()
+        }
+        _ => {
+            return Err(PyTypeError::new_err(format!("{} has no text of its own; define generate", object.get_type())));
+        }
+    }))
+}
+
+fn generated_without_semicolon(object: Any<'_, '_>) -> PyResult<Vec<String>> {
+    list(&object.call_method1("generate", (false,))?, text)
 }
 
 /// Whether an object of any package stands as a block where cgen asks: `Block` and what derives from it.
@@ -333,13 +391,13 @@ fn is_block(object: Any<'_, '_>) -> PyResult<bool> {
     Ok(classes.into_iter().map(names_block).collect::<PyResult<Vec<_>>>()?.contains(&true))
 }
 
-fn walk<T>(py: Python<'_>, take: impl FnOnce(&mut Walk<'_>) -> PyResult<T>) -> PyResult<T> {
-    take(&mut Walk { bases: bases(py)?, depth: 0 })
+fn walk<T>(py: Python<'_>, take: impl FnOnce(&mut Walk) -> PyResult<T>) -> PyResult<T> {
+    take(&mut Walk { classes: Classes::new(Bases::get(py)?), depth: 0 })
 }
 
 /// The node that any object is.
 pub(crate) fn node_of(object: Any<'_, '_>) -> PyResult<Node> {
-    walk(object.py(), |w| w.node(object))
+    walk(object.py(), |w| w.node(object)).map(|node| *node)
 }
 
 /// The lines that a node of `rtcg.cgen` generates.

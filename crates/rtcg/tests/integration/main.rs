@@ -8,7 +8,11 @@ mod own_process;
 
 mod architecture;
 mod arrays;
+<<<<<<< HEAD
 mod choices;
+=======
+mod cgen;
+>>>>>>> ca6aa137
 mod fourier;
 mod fuse;
 mod generators;

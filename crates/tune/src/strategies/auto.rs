@@ -1,9 +1,9 @@
 //! The default strategy: a model of the scores, local moves and crossover together.
 //!
-//! After a start that fills the space, each batch asks in turn for the neighbour of one of the best rows that the model
-//! likes most, for the child of good rows that it likes most, for a random child, and for the row of the whole space
-//! with the best lower confidence bound. Local moves alone get stuck where the optimum lies apart, children alone are
-//! slow; together they are robust. Where the best rows agree in all but one parameter and nothing has become better for
+//! After a start that fills the space, each batch asks in turn for the neighbour of one of the best rows with the best
+//! lower confidence bound, for the child of good rows that the model likes most, for the row of the whole space with the
+//! best bound, and for the row of the whole space that it likes most. Local moves alone get stuck where the optimum lies
+//! apart, children alone are slow; together they are robust. Where the best rows agree in all but one parameter and nothing has become better for
 //! long, the next rows come from far away.
 
 use super::moves::Board;
@@ -14,7 +14,7 @@ use crate::strategy::{History, Strategy};
 use crate::surrogate::{Features, Model};
 
 /// Rows that fill the space before a model is made.
-const START_ROWS: usize = 15;
+const START_ROWS: usize = 10;
 /// Rows whose neighbours are looked at.
 const TOP_FOR_NEIGHBOURS: usize = 4;
 /// Rows that have children.
@@ -123,17 +123,20 @@ impl Auto {
             0 => {
                 let top = ranked.iter().take(TOP_FOR_NEIGHBOURS);
                 let around: Vec<u32> = top.flat_map(|found| board.neighbours(found.0)).collect();
-                self.best_predicted(board, model, &around, 0.0)
+                self.best_predicted(board, model, &around, 1.0)
             }
             1 => {
                 let children = self.children(board, ranked, CHILDREN);
                 self.best_predicted(board, model, &children, 0.0)
             }
-            2 => self.children(board, ranked, 10).first().copied(),
-            _ => {
+            2 => {
                 let kappa = *self.random.choose(&[0.5, 1.0, 2.0]);
                 let rows = self.rows_for_bound(board.space);
                 self.best_predicted(board, model, &rows, kappa)
+            }
+            _ => {
+                let rows = self.rows_for_bound(board.space);
+                self.best_predicted(board, model, &rows, 0.0)
             }
         }
     }
