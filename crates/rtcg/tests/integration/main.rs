@@ -8,11 +8,8 @@ mod own_process;
 
 mod architecture;
 mod arrays;
-<<<<<<< HEAD
-mod choices;
-=======
 mod cgen;
->>>>>>> ca6aa137
+mod choices;
 mod fourier;
 mod fuse;
 mod generators;
