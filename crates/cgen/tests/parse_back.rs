@@ -271,6 +271,13 @@ fn numbers_take_the_type_of_their_neighbour() {
 fn raw_text_keeps_its_meaning() {
     let raw = || Expr::raw("a + b");
     assert_eq!((raw() * Expr::raw("c")).to_string(), "(a + b) * c");
+    let factor = |text: &str| (Expr::raw(text) * Expr::raw("c")).to_string();
+    for tight in ["a", "blockIdx.x", "std::f(a + b)[i - 1].y", "1.5f"] {
+        assert_eq!(factor(tight), format!("{tight} * c"));
+    }
+    for loose in ["-a", "(int)a", "a ? b : c", "f(x) + g(y)", "sizeof a", "a)(b", "1e-5", "p->q", "a, b"] {
+        assert_eq!(factor(loose), format!("({loose}) * c"));
+    }
     assert_eq!(Expr::raw("f").call([Expr::raw("a, b"), Expr::raw("g(a, b)")]).to_string(), "f((a, b), g(a, b))");
     assert_eq!(raw().substitute("a", &Expr::from(1)), raw());
 }

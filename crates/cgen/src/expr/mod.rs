@@ -2,7 +2,7 @@
 //!
 //! An expression carries the type of its value where that is known, so that a number beside it becomes
 //! a literal of that type (`1.5f`, `3u`). Text from elsewhere is [`Expr::raw`]; it is taken as it stands
-//! and put in parentheses beside operators unless it is one word.
+//! and put in parentheses beside operators unless it is one word with or without members, subscripts and calls.
 
 mod literal;
 mod operators;

@@ -62,7 +62,7 @@ fn unary_text(operator: Unary) -> (&'static str, &'static str) {
 impl Expr {
     fn level(&self) -> u8 {
         match &*self.kind {
-            Kind::Raw(text) if !text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => LOWEST,
+            Kind::Raw(text) if !is_postfix(text) => LOWEST,
             Kind::Unary(Unary::PostIncrement | Unary::PostDecrement, _) => PRIMARY,
             Kind::Unary(..) | Kind::Cast(..) => UNARY,
             Kind::Binary(operator, ..) => level_of(*operator),
@@ -141,6 +141,19 @@ impl fmt::Display for Expr {
             Kind::Cast(typename, operand) => write!(f, "({typename}){}", operand.operand(UNARY)),
         }
     }
+}
+
+/// Whether text from elsewhere binds as tightly as one word: a word with members, subscripts and calls behind it.
+fn is_postfix(text: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut depth = 0_i32;
+    let mut balanced = text.starts_with(word);
+    for c in text.chars() {
+        let outer = depth == 0;
+        depth += i32::from("([".contains(c)) - i32::from(")]".contains(c));
+        balanced &= depth >= 0 && (!outer || word(c) || ".:([".contains(c));
+    }
+    balanced && depth == 0
 }
 
 fn has_outer_comma(text: &str) -> bool {
