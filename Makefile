@@ -28,6 +28,7 @@ help:
 	@echo "make release builds, checks and tests all that is published (CONTRIBUTING.md); STEPS=\"build check\" for some steps"
 	@echo "make notices writes THIRD_PARTY_NOTICES"
 	@echo "make aarch64, make aarch64-test   checks the code for 64-bit Arm; tests it on an emulated one"
+	@echo "make bench-tuning DATA=FOLDER   search strategies on recorded spaces, beside Kernel Tuner"
 	@echo "make gpu-test, make gpu-bench   tests and benchmarks on a real GPU"
 	@echo "make mutants plants the faults of tests/mutants, one at a time, and asks whether tests catch them; MUTANTS=names"
 	@echo "make soak    a million operations of 8 threads; SOAK=--seconds=60 for a minute"

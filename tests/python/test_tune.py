@@ -239,6 +239,17 @@ def test_auto_tunes_unknown_problems(context):
     assert (out.get() == host / 2).all()
 
 
+def test_a_search_is_a_picture_and_a_table(tmp_path):
+    measure = lambda x, mode: x + (mode == "slow") if x != 3 else 1 / 0  # noqa: E731
+    report = tune.search(
+        tune.Space(x=range(1, 9), mode=["fast", "slow"]), measure, budget="99 evaluations", progress=False
+    )
+    report.plot(tmp_path / "search.png")
+    assert (tmp_path / "search.png").read_bytes().startswith(b"\x89PNG")
+    assert len(report.rows()) == 16 and "<table>" in report._repr_html_()
+    assert {row["failure"] for row in report.rows()} == {None, "runtime"}
+
+
 # -- Two lines for generated kernels and plain functions -------------------------------------------
 
 
