@@ -451,3 +451,28 @@ def test_what_the_command_line_shows(context, tmp_path):
     file.write_text("{}")
     failed = run("import", str(file))
     assert failed.returncode == 1 and "is no export of results" in failed.stderr
+
+
+def test_threads_may_call_one_kernel_for_different_problems(context):
+    import threading
+
+    kernel = smooth_kernel()
+    failed = []
+
+    def work(width):
+        context.push()
+        try:
+            out, image, host = arrays(width, 8)
+            for _ in range(200):
+                kernel(out, image, width, height=8)
+            if not (out.get() == host / 2).all():
+                failed.append(width)
+        finally:
+            context.pop()
+
+    threads = [threading.Thread(target=work, args=(width,)) for width in (16, 33, 64, 100)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed

@@ -19,6 +19,7 @@ use pyo3::types::{PyDict, PyFloat, PyInt, PyString, PyTuple, PyType};
 use rtcg::array::{DType, Layout};
 use smallvec::SmallVec;
 use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 /// Arguments, and the keywords of the launch.
@@ -148,7 +149,7 @@ unsafe fn call_cached(
     n_positional: usize,
     names: *mut PyObject,
 ) -> Option<*mut PyObject> {
-    let mut items = [std::ptr::null_mut(); MAX_ITEMS];
+    let mut items = [MaybeUninit::<*mut PyObject>::uninit(); MAX_ITEMS];
     // SAFETY: the caller's promise; nothing that is called while the cell is read runs Python code, and the kernel's own
     // call comes after that, with the function held.
     unsafe {
@@ -163,13 +164,18 @@ unsafe fn call_cached(
         }
         let n_args = cached.order.len();
         for (item, at) in items.iter_mut().zip(&cached.order) {
-            *item = *args.add(*at);
+            item.write(*args.add(*at));
         }
         for (item, object) in items[n_args..].iter_mut().zip(&cached.geometry) {
-            *item = object.as_ptr();
+            item.write(object.as_ptr());
         }
-        let (function, geometry_names) = (cached.function.clone_ref(py), cached.geometry_names.as_ptr());
-        Some(call_function_object(function.as_ptr(), items.as_ptr(), n_args, geometry_names))
+        // Another thread may replace what is cached during the call, so that it is held.
+        let [block, grid, shared] = cached.geometry.each_ref().map(Py::as_ptr);
+        let held = [cached.function.as_ptr(), cached.geometry_names.as_ptr(), block, grid, shared];
+        held.iter().for_each(|object| ffi::Py_INCREF(*object));
+        let result = call_function_object(held[0], items.as_ptr().cast(), n_args, held[1]);
+        held.iter().for_each(|object| ffi::Py_DECREF(*object));
+        Some(result)
     }
 }
 
