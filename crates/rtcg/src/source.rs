@@ -12,7 +12,7 @@
 //! let module = ctx.compile_source(&template.render(context! { dtype => "int32", n => 4 })?)?;
 //! let x = ctx.zeros::<i32>(4)?;
 //! // SAFETY: the kernel writes four elements.
-//! unsafe { module.function("fill")?.launch(Grid::for_elements(1, 1), (&x,))? };
+//! unsafe { module.function("fill")?.launch(Grid::new(1, 1), &[&x])? };
 //! assert_eq!(x.to_vec()?, [0, 1, 4, 9]);
 //! # Ok(())
 //! # }
