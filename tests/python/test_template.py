@@ -76,3 +76,59 @@ def test_other_template_engines_work_as_ever(context):
     x = xp.zeros(1, np.int32)
     SourceModule(Rendered()).get_function("one")(x, block=(1, 1, 1))
     assert x.get()[0] == 1
+
+
+# -- Figure 5a of the paper: an addition, unrolled by a template ---------------------------------
+
+UNROLLED_ADDITION = """
+__global__ void add({{ type_name }} *target, const {{ type_name }} *a, const {{ type_name }} *b)
+{
+  const int first = threadIdx.x + {{ threads }} * {{ items }} * blockIdx.x;
+{% for i in range(items) %}
+  {% set offset = i * threads %}
+  target[first + {{ offset }}] = a[first + {{ offset }}] + b[first + {{ offset }}];
+{% endfor %}
+}
+"""
+
+
+def jinja2_render(text, **values):
+    import jinja2
+
+    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    return environment.from_string(text).render(**values)
+
+
+def test_templates_render_as_jinja2_does():
+    for items in (1, 2, 16):
+        values = {"type_name": "float", "threads": 64, "items": items}
+        assert str(template.render(UNROLLED_ADDITION, **values)) == jinja2_render(UNROLLED_ADDITION, **values)
+
+
+@pytest.mark.parametrize("render", [template.render, jinja2_render], ids=["rtcg.template", "jinja2"])
+def test_the_unrolled_addition_runs(context, render):
+    threads, items, blocks = 64, 8, 5
+    n = threads * items * blocks
+    a, b = xp.arange(n, dtype=np.float32), xp.ones(n, np.float32)
+    target = xp.empty_like(a)
+    source = render(UNROLLED_ADDITION, type_name="float", threads=threads, items=items)
+    SourceModule(source).get_function("add")(target, a, b, block=(threads, 1, 1), grid=(blocks, 1))
+    assert (target.get() == np.arange(n) + 1).all()
+
+
+def test_the_unrolled_addition_is_tuned(context, tmp_path):
+    from rtcg import tune
+
+    n = 1 << 14
+    unrolled = template.Template(UNROLLED_ADDITION)
+    kernel = tune.Kernel(
+        lambda threads, items: unrolled.render(type_name="float", threads=threads, items=items), "add",
+        tune.Space(threads=[64, 128, 256], items=[1, 2, 4, 8, 16]), block="threads", grid="n // (threads * items)",
+        problem=("n",), store=tune.Store(tmp_path),
+    )  # fmt: skip
+    a, b = xp.arange(n, dtype=np.float32), xp.ones(n, np.float32)
+    target = xp.empty_like(a)
+    report = kernel.tune(target, a, b, n=n, budget="15 evaluations", verify=lambda target, a, b: a + b, progress=False)
+    assert len(report.trials) == 15 and not report.failures
+    kernel(target, a, b, n=n)
+    assert (target.get() == np.arange(n) + 1).all()
