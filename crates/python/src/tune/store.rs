@@ -9,7 +9,6 @@ use rtcg::tune::formats::json_object;
 use rtcg::tune::store::{DeviceKey, Found, KernelKey, Problem, Record, Records, Store, StoreError};
 use rtcg::tune::{Config, Failure, Outcome, Resources};
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The identity of a tuned kernel.
 #[pyclass(name = "TuningKernelKey", module = "rtcg._native", frozen)]
@@ -42,7 +41,7 @@ impl PyKernelKey {
 type DeviceTuple = (String, String, u32, u32);
 
 fn device_key((backend, name, compute_capability, multiprocessors): DeviceTuple) -> DeviceKey {
-    DeviceKey { backend, name, compute_capability, multiprocessors }
+    DeviceKey { backend, name, compute_capability, multiprocessors, ..DeviceKey::default() }
 }
 
 fn problem_from_dict(problem: &Bound<'_, PyDict>) -> PyResult<Problem> {
@@ -124,11 +123,8 @@ fn record_from_trial(
         _ => return Err(PyValueError::new_err("the trial has neither a score nor a failure")),
     };
     let resource = |name: &str| get(name).ok().flatten();
+    let config = config_from_dict(config.cast::<PyDict>()?)?;
     Ok(Record {
-        device,
-        problem,
-        config: config_from_dict(config.cast::<PyDict>()?)?,
-        outcome,
         samples: get("samples")?.map_or_else(|| Ok(Vec::new()), |samples| samples.extract())?,
         resources: Resources {
             registers: resource("registers").and_then(|value| value.extract().ok()),
@@ -137,8 +133,8 @@ fn record_from_trial(
             occupancy: resource("occupancy").and_then(|value| value.extract().ok()),
         },
         is_chosen,
-        timestamp: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         other: json_object(other).map_err(|error| PyValueError::new_err(error.to_string()))?,
+        ..Record::new(device, problem, config, outcome)
     })
 }
 
