@@ -343,23 +343,33 @@ def test_values_of_a_hostile_file_never_reach_source(context):
         line["config"]["rows"] = "1\n#error hostile"
         line["score"] = 1e-12
     file.write_text("\n".join(map(json.dumps, lines)) + "\n")
-    again = smooth_kernel()
+    again = smooth_kernel(store=tune.Store(file.parent))
     again(out, image, 150, 70)
     assert (out.get() == host / 2).all()
     assert "the default" in again.explain(out, image, 150, 70)
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
-def test_a_full_disk_is_told_and_the_search_goes_on(context):
+@pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
+def test_a_full_disk_is_told_and_nothing_is_lost(context):
+    import resource
+
     kernel = smooth_kernel()
     out, image, _ = arrays()
     kernel.tune(out, image, 150, 70, budget="1 evaluations", progress=False)
     [file] = tune.store().folder.glob("*.jsonl")
-    file.unlink()
-    file.symlink_to("/dev/full")
-    with pytest.warns(UserWarning, match="results of this search are not kept: .*cannot be written"):
-        report = kernel.tune(out, image, 150, 70, budget="3 evaluations", progress=False)
+    n_lines = len(file.read_text().splitlines())
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 100, limits[1]))
+    try:
+        with pytest.warns(UserWarning, match="results of this search are not kept: .*cannot be written"):
+            report = kernel.tune(out, image, 150, 70, budget="3 evaluations", progress=False, isolate=False)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert len(report.trials) == 3 and report.best is not None
+    # Half a line would make the next one unreadable.
+    report = kernel.tune(out, image, 150, 70, budget="2 evaluations", progress=False)
+    lines = file.read_text().splitlines()
+    assert len(lines) > n_lines + len(report.trials) and all(json.loads(line) for line in lines)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")

@@ -20,6 +20,7 @@ pub mod statistics;
 pub mod store;
 pub mod strategies;
 mod strategy;
+mod strict_json;
 mod surrogate;
 mod target;
 mod tuner;

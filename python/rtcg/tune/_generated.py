@@ -6,7 +6,7 @@ from rtcg import _native
 from rtcg.tune._callables import tune_callable
 from rtcg.tune._run import StoredProblem
 from rtcg.tune._space import Space
-from rtcg.tune._store import current_device, store as default_store, tool_versions
+from rtcg.tune._store import store as default_store
 
 _BLOCKS = [256, 32, 64, 128, 512, 1024]
 
@@ -82,7 +82,7 @@ def stored_launches(kernel, n_elements):
     space = _ELEMENTWISE_SPACE if hasattr(kernel, "arguments") else _REDUCTION_SPACE
     key = _native.TuningKernelKey(kernel.name, source, [], list(space.names))
     problem = {"log2_n": int(n_elements).bit_length()}
-    return StoredProblem(default_store(), key, current_device(), problem, tool_versions())
+    return StoredProblem(default_store(), key, problem)
 
 
 def _tune_generated(kernel, space, args, options):

@@ -8,7 +8,7 @@ from rtcg import _native
 from rtcg.template import Source
 from rtcg.tune._run import StoredProblem, run_search
 from rtcg.tune._runner import Candidate, CandidateError, KernelRunner
-from rtcg.tune._store import Store, current_device, store as default_store, tool_versions
+from rtcg.tune._store import Store, store as default_store
 from rtcg.tune._worker import WorkerRunner
 
 #: The budget of searches that a call begins by itself, inside :func:`auto`.
@@ -91,7 +91,7 @@ class Kernel(_native.TunedCall):
         space.check(self.default)
         wisdom = [wisdom] if isinstance(wisdom, (str, bytes)) or hasattr(wisdom, "__fspath__") else list(wisdom)
         self._store = store
-        self._wisdom = wisdom
+        self._wisdom, self._wisdom_store = wisdom, None
         self._variants, self._plans, self._keys = {}, {}, None
 
     # What a configuration is.
@@ -251,12 +251,14 @@ class Kernel(_native.TunedCall):
     def _stored(self, bound):
         store = self._store or default_store()
         if self._wisdom:
-            store = Store(store.folder, self._wisdom)
+            if self._wisdom_store is None or self._wisdom_store.folder != store.folder:
+                self._wisdom_store = Store(store.folder, self._wisdom)
+            store = self._wisdom_store
         if self._keys is None:
             source, options = self.source()
             options = [str(option) for option in self._compile_settings[0] or ()]
             self._keys = _native.TuningKernelKey(self.name, str(source), options, list(self.space.names))
-        return StoredProblem(store, self._keys, current_device(), self._problem(bound), tool_versions())
+        return StoredProblem(store, self._keys, self._problem(bound))
 
     # Searching.
 

@@ -7,6 +7,7 @@ import time
 
 from rtcg import _native
 from rtcg.tune._report import Report
+from rtcg.tune._store import tool_versions
 
 #: Configurations of the nearest stored device and problem that a search tries first.
 _INCUMBENTS = 10
@@ -71,6 +72,8 @@ def run_search(
         raise interrupt
     if stored is not None and report.best_trial is not None and interrupt is None:
         stored.append(report.best_trial, True)
+    if stored is not None:
+        stored.close()
     return report
 
 
@@ -177,32 +180,48 @@ def _seconds_text(seconds):
 class StoredProblem:
     """Where the trials of one kernel, device and problem go, and where they are found again."""
 
-    def __init__(self, store, kernel, device, problem, versions):
-        self.store, self.kernel, self.device, self.problem = store, kernel, device, problem
-        self._other = json.dumps(versions)
-        self._is_broken = False
+    def __init__(self, store, kernel, problem):
+        self.store, self.kernel, self.problem = store, kernel, problem
+        self.device = _native.TuningDevice.current()
+        self._recorder = None
+        self._is_told = False
 
     def append(self, trial, is_chosen):
-        """Write a trial. Where that fails, say so once; the search goes on."""
-        if self._is_broken or (trial["failure"] is not None and trial["failure"][0] == "skipped"):
+        """Write a trial. Where that fails, say so once: the search goes on, and it is tried again."""
+        if trial["failure"] is not None and trial["failure"][0] == "skipped":
             return
+        if self._recorder is None:
+            other = json.dumps(tool_versions())
+            self._recorder = self.store._native.recorder(self.kernel, self.device, self.problem, other)
         try:
-            self.store._native.append(self.kernel, self.device, self.problem, trial, is_chosen, self._other)
+            self._recorder.add(trial, is_chosen)
         except OSError as error:
+            self._tell(error)
+
+    def close(self):
+        """Write what could not be written before."""
+        try:
+            if self._recorder is not None:
+                self._recorder.flush()
+        except OSError as error:
+            self._is_told = False
+            self._tell(f"{self._recorder.n_unwritten} of them could not be written in the end: {error}")
+
+    def _tell(self, reason):
+        if not self._is_told:
             import warnings
 
-            self._is_broken = True
-            warnings.warn(f"results of this search are not kept: {error}", stacklevel=2)
+            self._is_told = True
+            warnings.warn(f"results of this search are not kept: {reason}", stacklevel=3)
 
     def incumbents(self, space):
-        """The configurations that a search tries first."""
-        accept = acceptor(space)
-        records = self.store._read(self.kernel)
-        return records.incumbents(self.device, self.problem, _INCUMBENTS, accept)
+        """The configurations that a search tries first, also those that another process has found meanwhile."""
+        self.store._native.refresh(self.kernel)
+        return self.store._known(self.kernel).incumbents(self.device, self.problem, _INCUMBENTS, acceptor(space))
 
     def look_up(self, space):
         """``(configuration, score, explanation, closeness)`` or None."""
-        return self.store._read(self.kernel).look_up(self.device, self.problem, acceptor(space))
+        return self.store._known(self.kernel).look_up(self.device, self.problem, acceptor(space))
 
 
 def acceptor(space):

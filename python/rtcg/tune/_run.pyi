@@ -1,7 +1,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from rtcg._native import TuningKernelKey
+from rtcg._native import TuningDevice, TuningKernelKey
 from rtcg.tune._report import Report
 from rtcg.tune._space import Space
 from rtcg.tune._store import Store
@@ -34,17 +34,11 @@ def parse_fraction(until: str | float | None) -> float | None: ...
 class StoredProblem:
     store: Store
     kernel: TuningKernelKey
-    device: tuple[str, str, int, int]
+    device: TuningDevice
     problem: dict[str, Any]
-    def __init__(
-        self,
-        store: Store,
-        kernel: TuningKernelKey,
-        device: tuple[str, str, int, int],
-        problem: dict[str, Any],
-        versions: dict[str, Any],
-    ) -> None: ...
+    def __init__(self, store: Store, kernel: TuningKernelKey, problem: dict[str, Any]) -> None: ...
     def append(self, trial: dict[str, Any], is_chosen: bool) -> None: ...
+    def close(self) -> None: ...
     def incumbents(self, space: Space) -> list[dict[str, Any]]: ...
     def look_up(self, space: Space) -> tuple[dict[str, Any], float, str, str] | None: ...
 

@@ -21,15 +21,9 @@ class Store:
         self.folder = Path(folder) if folder is not None else default_folder()
         self._native = _native.TuningStore(self.folder, [Path(other) for other in also_read])
 
-    def _read(self, kernel):
-        """The records of a kernel; what is damaged is named in a warning."""
-        records = self._native.read(kernel)
-        if records.damaged:
-            import warnings
-
-            shown = "; ".join(records.damaged[:3]) + ("; ..." if len(records.damaged) > 3 else "")
-            warnings.warn(f"{len(records.damaged)} damaged results were left out: {shown}", stacklevel=3)
-        return records
+    def _known(self, kernel):
+        """The records of a kernel, from memory once they were read; what is damaged is named in a warning."""
+        return _warn_of_damage(self._native.known(kernel))
 
     def kernels(self):
         """Return the kernels that have results: ``(name, hash, parameters)``."""
@@ -38,7 +32,7 @@ class Store:
     def results(self, name=None):
         """Return all results as dictionaries, or those of the kernels with this name."""
         keys = [key for key in self._native.kernels() if name in (None, key.name, key.hash)]
-        return [row | {"kernel": key.name, "hash": key.hash} for key in keys for row in self._read(key).to_dicts()]
+        return [row | {"kernel": key.name, "hash": key.hash} for key in keys for row in _warn_of_damage(self._native.read(key)).to_dicts()]
 
     def export(self, path):
         """Write all results into one JSON file, which :meth:`import_` reads; return how many there are."""
@@ -77,22 +71,21 @@ class Store:
         return f"Store({str(self.folder)!r})"
 
 
+def _warn_of_damage(records):
+    if records.damaged:
+        import warnings
+
+        shown = "; ".join(records.damaged[:3]) + ("; ..." if len(records.damaged) > 3 else "")
+        warnings.warn(f"{len(records.damaged)} damaged results were left out: {shown}", stacklevel=4)
+    return records
+
+
 def default_folder():
     """The folder of the user's results: ``RTCG_TUNING_DIR``, or ``rtcg/tuning`` in the user's folder for data."""
     folder = _native.default_results_folder()
     if folder is None:
         raise RuntimeError("no folder for results is known: set HOME, or RTCG_TUNING_DIR")
     return Path(folder)
-
-
-def current_device():
-    """``(back end, name, compute capability, multiprocessors)`` of the current context's device, for the store."""
-    from rtcg import driver
-
-    device = driver.Context.get_device()
-    major, minor = device.compute_capability()
-    backend = "virtual" if device.is_virtual else "cuda"
-    return backend, device.name(), 10 * major + minor, device.multiprocessor_count
 
 
 def tool_versions():

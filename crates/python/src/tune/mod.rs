@@ -15,7 +15,9 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<space::PyTable>()?;
     m.add_class::<space::PySearch>()?;
     m.add_class::<store::PyKernelKey>()?;
+    m.add_class::<store::PyDeviceKey>()?;
     m.add_class::<store::PyStore>()?;
+    m.add_class::<store::PyRecorder>()?;
     m.add_class::<store::PyRecords>()?;
     m.add_function(wrap_pyfunction!(kernel_tuner::read_kernel_tuner_cache, m)?)?;
     m.add_function(wrap_pyfunction!(kernel_tuner::write_kernel_tuner_cache, m)?)?;

@@ -2,14 +2,16 @@
 
 use super::space::failure_kind;
 use super::values::{config_from_dict, config_to_dict, value_from_object};
+use crate::errors::OrRaise;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use rtcg::driver::Context;
 use rtcg::tune::formats::json_object;
-use rtcg::tune::store::{DeviceKey, Found, KernelKey, Problem, Record, Records, Store, StoreError};
+use rtcg::tune::store::{DeviceKey, Found, KernelKey, Problem, Record, Recorder, Records, Store, StoreError};
 use rtcg::tune::{Config, Failure, Outcome, Resources};
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The identity of a tuned kernel.
 #[pyclass(name = "TuningKernelKey", module = "rtcg._native", frozen)]
@@ -38,11 +40,27 @@ impl PyKernelKey {
     }
 }
 
-/// `(back end, name, compute capability, multiprocessors)`
-type DeviceTuple = (String, String, u32, u32);
+/// A device, as results are found by it.
+#[pyclass(name = "TuningDevice", module = "rtcg._native", frozen)]
+pub(super) struct PyDeviceKey(DeviceKey);
 
-fn device_key((backend, name, compute_capability, multiprocessors): DeviceTuple) -> DeviceKey {
-    DeviceKey { backend, name, compute_capability, multiprocessors }
+#[pymethods]
+impl PyDeviceKey {
+    /// The device of the current context.
+    #[staticmethod]
+    fn current() -> PyResult<Self> {
+        let device = Context::current_device().or_raise()?;
+        rtcg::tune::device_key(&device).or_raise().map(Self)
+    }
+
+    #[getter]
+    fn backend(&self) -> &str {
+        &self.0.backend
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
 }
 
 fn problem_from_dict(problem: &Bound<'_, PyDict>) -> PyResult<Problem> {
@@ -70,22 +88,35 @@ impl PyStore {
         self.0.folder().to_owned()
     }
 
-    /// Adds a trial, a dictionary as the tuner tells it.
-    fn append(
+    /// Where the trials of one kernel, device and problem are added.
+    fn recorder(
         &self,
         kernel: &PyKernelKey,
-        device: DeviceTuple,
+        device: &PyDeviceKey,
         problem: &Bound<'_, PyDict>,
-        trial: &Bound<'_, PyDict>,
-        is_chosen: bool,
         other: &str,
-    ) -> PyResult<()> {
-        let record = record_from_trial(device_key(device), problem_from_dict(problem)?, trial, is_chosen, other)?;
-        self.0.append(&kernel.0, &record).map_err(store_error)
+    ) -> PyResult<PyRecorder> {
+        Ok(PyRecorder {
+            recorder: Mutex::new(Recorder::new(&self.0, &kernel.0)),
+            device: device.0.clone(),
+            problem: problem_from_dict(problem)?,
+            other: other.to_owned(),
+        })
     }
 
+    /// The results of a kernel as its files have them now.
     fn read(&self, py: Python<'_>, kernel: &PyKernelKey) -> PyResult<PyRecords> {
-        py.detach(|| self.0.read(&kernel.0)).map(PyRecords).map_err(store_error)
+        py.detach(|| self.0.read(&kernel.0)).map(|records| PyRecords(records.into())).map_err(store_error)
+    }
+
+    /// The results of a kernel that were read before, or are read now, and what this process added.
+    fn known(&self, py: Python<'_>, kernel: &PyKernelKey) -> PyRecords {
+        PyRecords(py.detach(|| self.0.table(&kernel.0).records()))
+    }
+
+    /// Reads again what other processes may have changed.
+    fn refresh(&self, py: Python<'_>, kernel: &PyKernelKey) {
+        py.detach(|| self.0.refresh(&kernel.0));
     }
 
     fn kernels(&self) -> Vec<PyKernelKey> {
@@ -103,6 +134,44 @@ impl PyStore {
 
     fn prune(&self, kernel: &PyKernelKey, keep: usize) -> PyResult<usize> {
         self.0.prune(&kernel.0, keep).map_err(store_error)
+    }
+}
+
+/// Adds the trials of a search.
+#[pyclass(name = "TuningRecorder", module = "rtcg._native", frozen)]
+pub(super) struct PyRecorder {
+    recorder: Mutex<Recorder>,
+    device: DeviceKey,
+    problem: Problem,
+    other: String,
+}
+
+impl PyRecorder {
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        body: impl FnOnce(&mut Recorder) -> Result<T, StoreError> + Send,
+    ) -> PyResult<T> {
+        py.detach(|| body(&mut self.recorder.lock().unwrap_or_else(PoisonError::into_inner))).map_err(store_error)
+    }
+}
+
+#[pymethods]
+impl PyRecorder {
+    /// Adds a trial, a dictionary as the tuner tells it. One that cannot be written is kept and tried again later.
+    fn add(&self, py: Python<'_>, trial: &Bound<'_, PyDict>, is_chosen: bool) -> PyResult<()> {
+        let record = record_from_trial(self.device.clone(), self.problem.clone(), trial, is_chosen, &self.other)?;
+        self.with(py, |recorder| recorder.add(&record))
+    }
+
+    /// Writes what could not be written before.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, Recorder::flush)
+    }
+
+    #[getter]
+    fn n_unwritten(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, |recorder| Ok(recorder.n_unwritten()))
     }
 }
 
@@ -124,11 +193,8 @@ fn record_from_trial(
         _ => return Err(PyValueError::new_err("the trial has neither a score nor a failure")),
     };
     let resource = |name: &str| get(name).ok().flatten();
+    let config = config_from_dict(config.cast::<PyDict>()?)?;
     Ok(Record {
-        device,
-        problem,
-        config: config_from_dict(config.cast::<PyDict>()?)?,
-        outcome,
         samples: get("samples")?.map_or_else(|| Ok(Vec::new()), |samples| samples.extract())?,
         resources: Resources {
             registers: resource("registers").and_then(|value| value.extract().ok()),
@@ -137,8 +203,8 @@ fn record_from_trial(
             occupancy: resource("occupancy").and_then(|value| value.extract().ok()),
         },
         is_chosen,
-        timestamp: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         other: json_object(other).map_err(|error| PyValueError::new_err(error.to_string()))?,
+        ..Record::new(device, problem, config, outcome)
     })
 }
 
@@ -147,7 +213,7 @@ type FoundTuple<'py> = (Bound<'py, PyDict>, f64, String, String);
 
 /// The results of a kernel, in memory.
 #[pyclass(name = "TuningRecords", module = "rtcg._native", frozen)]
-pub(super) struct PyRecords(Records);
+pub(super) struct PyRecords(Arc<Records>);
 
 /// Whether Python's function takes a configuration; one that raises takes none.
 fn accepts(accept: &Bound<'_, PyAny>, config: &Config) -> bool {
@@ -171,12 +237,12 @@ impl PyRecords {
     fn look_up<'py>(
         &self,
         py: Python<'py>,
-        device: DeviceTuple,
+        device: &PyDeviceKey,
         problem: &Bound<'py, PyDict>,
         accept: &Bound<'py, PyAny>,
     ) -> PyResult<Option<FoundTuple<'py>>> {
         let accept = |config: &Config| accepts(accept, config);
-        let found = self.0.look_up(&device_key(device), &problem_from_dict(problem)?, &accept);
+        let found = self.0.look_up(&device.0, &problem_from_dict(problem)?, &accept);
         let Some(found) = found else { return Ok(None) };
         let Found { config, score, closeness, .. } = &found;
         Ok(Some((config_to_dict(py, config)?, *score, found.to_string(), format!("{closeness:?}"))))
@@ -186,13 +252,13 @@ impl PyRecords {
     fn incumbents<'py>(
         &self,
         py: Python<'py>,
-        device: DeviceTuple,
+        device: &PyDeviceKey,
         problem: &Bound<'py, PyDict>,
         count: usize,
         accept: &Bound<'py, PyAny>,
     ) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let accept = |config: &Config| accepts(accept, config);
-        let configs = self.0.incumbents(&device_key(device), &problem_from_dict(problem)?, count, &accept);
+        let configs = self.0.incumbents(&device.0, &problem_from_dict(problem)?, count, &accept);
         configs.iter().map(|config| config_to_dict(py, config)).collect()
     }
 

@@ -118,7 +118,7 @@ impl LaunchChoices {
         let Some(store) = results_store().filter(|store| store.folder().is_dir()) else { return };
         let (Ok(records), Ok(device)) = (store.read(key), device_key(&ctx.device())) else { return };
         let mut best: BTreeMap<i64, (bool, u64, f64, LaunchChoice)> = BTreeMap::new();
-        for record in records.records.iter().filter(|record| record.device == device) {
+        for record in records.records.iter().filter(|record| record.device.is_same_device(&device)) {
             let [(name, Value::Int(log2))] = &record.problem.0[..] else { continue };
             let (Outcome::Score(score), Some(choice)) = (&record.outcome, LaunchChoice::from_config(&record.config))
             else {

@@ -1,7 +1,7 @@
 //! Where results of tuning are kept, and whose they are.
 
 use rtcg_driver::Device;
-use rtcg_driver::sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+use rtcg_driver::sys::{CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT};
 use rtcg_tune::store::{DeviceKey, Store};
 use std::path::PathBuf;
 
@@ -39,5 +39,11 @@ pub fn device_key(device: &Device) -> rtcg_driver::Result<DeviceKey> {
         name: device.name()?,
         compute_capability: 10 * major + minor,
         multiprocessors: device.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(0) as u32,
+        memory_clock_khz: device
+            .attribute(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)
+            .ok()
+            .and_then(|khz| u32::try_from(khz).ok().filter(|&khz| khz > 0)),
+        driver: rtcg_driver::driver_version().ok().map(|version| format!("{}.{}", version / 1000, version % 1000 / 10)),
+        ..DeviceKey::default()
     })
 }

@@ -2,6 +2,7 @@
 
 pub mod kernel_tuner;
 pub mod t1;
+pub mod t4;
 
 use crate::space::SpaceError;
 use serde_json::{Map, Value as Json};

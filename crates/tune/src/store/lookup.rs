@@ -1,152 +1,149 @@
-//! Which stored result a device and a problem get.
+//! The look-up at launch: which configuration a kernel takes for a problem.
 
-use super::keys::{DeviceKey, Problem};
-use super::record::Record;
+use super::Store;
+use super::device::DeviceKey;
+use super::explanation::Explanation;
+use super::kernel_key::KernelKey;
+use super::problem::{Bucket, Problem};
+use super::table::Table;
 use crate::configurations::Config;
-use crate::outcome::Outcome;
+use crate::value::Value;
+use rustc_hash::{FxHashMap, FxHasher};
 use std::fmt;
+use std::hash::Hasher;
+use std::sync::{Arc, PoisonError, RwLock};
 
-/// All results of a kernel.
-#[derive(Debug, Clone, Default)]
-pub struct Records {
-    /// The results, older ones of a file first.
-    pub records: Vec<Record>,
-    /// Lines that could not be read, and why.
-    pub damaged: Vec<String>,
+/// Says whether a configuration from a file belongs to the space.
+pub type Accept = Box<dyn Fn(&Config) -> bool + Send + Sync>;
+
+/// Answers for one kernel on one device. The first look-up of a problem ranks all results; after that it costs a hash of
+/// the problem's values, until results change. No file is read by a look-up.
+pub struct Lookup {
+    table: Arc<Table>,
+    device: DeviceKey,
+    problem: Vec<(String, Bucket)>,
+    default: Config,
+    accept: Accept,
+    answers: RwLock<Answers>,
 }
 
-/// How near the device and problem of a result are to those asked for; nearer ones are less.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Closeness {
-    /// This device, this problem.
-    Exact,
-    /// This device, the nearest problem.
-    SameDevice,
-    /// Another device of this compute capability.
-    SameComputeCapability,
-    /// Another device of this generation (the major number of the compute capability).
-    SameGeneration,
+/// A program with more problems than this at once ranks results anew.
+const MAX_ANSWERS: usize = 4096;
+
+#[derive(Default)]
+struct Answers {
+    epoch: u64,
+    n_answers: usize,
+    by_hash: FxHashMap<u64, Vec<Answer>>,
 }
 
-/// A result that was found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// Its configuration.
-    pub config: Config,
-    /// How near it is.
-    pub closeness: Closeness,
-    /// The device that it was measured on.
-    pub device: DeviceKey,
-    /// The problem that it was measured for.
-    pub problem: Problem,
-    /// Its score in seconds.
-    pub score: f64,
+struct Answer {
+    values: Box<[Value]>,
+    explanation: Arc<Explanation>,
 }
 
-impl Records {
-    /// The result to use: of the nearest device and problem, the one that a search chose last, or the fastest. Only
-    /// configurations that `accept` takes, and never one of another back end.
-    pub fn look_up(&self, device: &DeviceKey, problem: &Problem, accept: &dyn Fn(&Config) -> bool) -> Option<Found> {
-        self.ranked(device, problem, accept).into_iter().next()
+impl Answers {
+    #[inline]
+    fn get(&self, hash: u64, values: &[Value]) -> Option<&Arc<Explanation>> {
+        self.by_hash.get(&hash)?.iter().find_map(|answer| (*answer.values == *values).then_some(&answer.explanation))
+    }
+}
+
+impl Lookup {
+    /// Reads the results of a kernel, unless that was done. `problem` has the names that decide which result applies,
+    /// in the order of the values of [`Lookup::find`]. What cannot be read is named in [`Table::records`], and changes
+    /// nothing else.
+    pub fn new(
+        store: &Store,
+        kernel: &KernelKey,
+        device: DeviceKey,
+        problem: Vec<(String, Bucket)>,
+        default: Config,
+        accept: Accept,
+    ) -> Self {
+        let answers = RwLock::default();
+        Self { table: store.table(kernel), device, problem, default, accept, answers }
     }
 
-    /// The configurations to try first: the `count` fastest of the nearest device and problem.
-    pub fn incumbents(
-        &self,
-        device: &DeviceKey,
-        problem: &Problem,
-        count: usize,
-        accept: &dyn Fn(&Config) -> bool,
-    ) -> Vec<Config> {
-        let ranked = self.ranked(device, problem, accept);
-        let Some(first) = ranked.first() else { return Vec::new() };
-        let (device, problem) = (first.device.clone(), first.problem.clone());
-        let near = ranked.into_iter().filter(|found| found.device == device && found.problem == problem);
-        let mut configs: Vec<Config> = Vec::new();
-        for found in near {
-            if !configs.contains(&found.config) && configs.len() < count {
-                configs.push(found.config);
+    /// The results that are looked up.
+    pub fn table(&self) -> &Arc<Table> {
+        &self.table
+    }
+
+    /// The configuration for a problem, and why it is that.
+    ///
+    /// # Panics
+    /// When there is not one value for each name.
+    #[inline]
+    pub fn find(&self, values: &[Value]) -> Arc<Explanation> {
+        let (epoch, hash) = (self.table.epoch(), hash_values(values));
+        let answers = self.answers.read().unwrap_or_else(PoisonError::into_inner);
+        match answers.get(hash, values) {
+            Some(answer) if answers.epoch == epoch => Arc::clone(answer),
+            _ => {
+                drop(answers);
+                self.resolve(epoch, hash, values)
             }
         }
-        configs
     }
 
-    /// All results that could be used, the best choice first.
-    fn ranked(&self, device: &DeviceKey, problem: &Problem, accept: &dyn Fn(&Config) -> bool) -> Vec<Found> {
-        struct Ranked {
-            found: Found,
-            distance: f64,
-            chosen_at: u64,
+    /// The epoch was read before the results, so that an answer from older results is never taken for a newer one.
+    #[cold]
+    fn resolve(&self, epoch: u64, hash: u64, values: &[Value]) -> Arc<Explanation> {
+        let (records, problem) = (self.table.records(), self.problem(values));
+        let explanation = Arc::new(records.explain(&self.device, &problem, &*self.accept, &self.default));
+        let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
+        if answers.epoch != epoch || answers.n_answers >= MAX_ANSWERS {
+            *answers = Answers { epoch, ..Answers::default() };
         }
-        let rank = |record: &Record| {
-            let Outcome::Score(score) = record.outcome else { return None };
-            let distance = record.problem.distance(problem)?;
-            let closeness = closeness(&record.device, device, distance)?;
-            let found = Found {
-                config: record.config.clone(),
-                closeness,
-                device: record.device.clone(),
-                problem: record.problem.clone(),
-                score,
-            };
-            let chosen_at = if record.is_chosen { record.timestamp.max(1) } else { 0 };
-            accept(&record.config).then_some(Ranked { found, distance, chosen_at })
-        };
-        let mut ranked: Vec<Ranked> = self.records.iter().filter_map(rank).collect();
-        ranked.sort_by(|a, b| {
-            let near = a.found.closeness.cmp(&b.found.closeness).then(a.distance.total_cmp(&b.distance));
-            near.then(b.chosen_at.cmp(&a.chosen_at)).then(a.found.score.total_cmp(&b.found.score))
-        });
-        ranked.into_iter().map(|ranked| ranked.found).collect()
+        if answers.get(hash, values).is_none() {
+            let answer = Answer { values: values.into(), explanation: Arc::clone(&explanation) };
+            answers.by_hash.entry(hash).or_default().push(answer);
+            answers.n_answers += 1;
+        }
+        explanation
     }
 
-    /// Of each device and problem: what was chosen last, and the `keep` best.
-    pub(super) fn best_of_each(&self, keep: usize) -> Vec<Record> {
-        let mut kept = Vec::new();
-        let mut groups: Vec<Vec<&Record>> = Vec::new();
-        for record in &self.records {
-            let same =
-                |group: &&mut Vec<&Record>| group[0].device == record.device && group[0].problem == record.problem;
-            match groups.iter_mut().find(same) {
-                Some(group) => group.push(record),
-                None => groups.push(vec![record]),
-            }
-        }
-        for mut group in groups {
-            let score =
-                |record: &Record| if let Outcome::Score(score) = record.outcome { score } else { f64::INFINITY };
-            let chosen = group.iter().rfind(|record| record.is_chosen).copied();
-            group.retain(|record| matches!(record.outcome, Outcome::Score(_)) && !record.is_chosen);
-            group.sort_by(|a, b| score(a).total_cmp(&score(b)));
-            kept.extend(chosen.into_iter().chain(group.into_iter().take(keep)).cloned());
-        }
-        kept
+    /// The configurations that a search for a problem tries first.
+    ///
+    /// # Panics
+    /// As [`Lookup::find`].
+    pub fn incumbents(&self, values: &[Value], count: usize) -> Vec<Config> {
+        self.table.records().incumbents(&self.device, &self.problem(values), count, &*self.accept)
+    }
+
+    /// The problem of these values, as it is stored.
+    ///
+    /// # Panics
+    /// As [`Lookup::find`].
+    pub fn problem(&self, values: &[Value]) -> Problem {
+        assert_eq!(values.len(), self.problem.len(), "each name of the problem has a value");
+        let pairs = self.problem.iter().zip(values);
+        Problem(pairs.map(|((name, bucket), value)| (name.clone(), bucket.apply(value))).collect())
     }
 }
 
-fn closeness(measured: &DeviceKey, asked: &DeviceKey, distance: f64) -> Option<Closeness> {
-    if measured.backend != asked.backend {
-        return None;
-    }
-    if measured == asked {
-        return Some(if distance == 0.0 { Closeness::Exact } else { Closeness::SameDevice });
-    }
-    match (measured.compute_capability, asked.compute_capability) {
-        (a, b) if a == b => Some(Closeness::SameComputeCapability),
-        (a, b) if a / 10 == b / 10 => Some(Closeness::SameGeneration),
-        _ => None,
-    }
-}
-
-impl fmt::Display for Found {
+impl fmt::Debug for Lookup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let why = match self.closeness {
-            Closeness::Exact => "measured on this device for this problem",
-            Closeness::SameDevice => "measured on this device, for the nearest problem",
-            Closeness::SameComputeCapability => "measured on another device of this compute capability",
-            Closeness::SameGeneration => "measured on another device of this generation",
-        };
-        let (config, device, problem) = (&self.config, &self.device, &self.problem);
-        write!(f, "{config}: {why} ({device}; {problem}; {})", crate::report::format_seconds(self.score))
+        f.debug_struct("Lookup").field("device", &self.device).field("problem", &self.problem).finish_non_exhaustive()
+    }
+}
+
+#[inline]
+fn hash_values(values: &[Value]) -> u64 {
+    let mut hasher = FxHasher::default();
+    values.iter().for_each(|value| hash_value(value, &mut hasher));
+    hasher.finish()
+}
+
+/// Equal values have equal hashes, with one exception that costs a second answer: `0.0` and `-0.0`.
+#[inline]
+fn hash_value(value: &Value, hasher: &mut FxHasher) {
+    match value {
+        Value::Bool(flag) => hasher.write_u64(u64::from(*flag)),
+        Value::Int(number) => hasher.write_u64(*number as u64),
+        Value::Float(number) => hasher.write_u64(number.to_bits()),
+        Value::Str(text) => hasher.write(text.as_bytes()),
+        Value::Tuple(items) => items.iter().for_each(|item| hash_value(item, hasher)),
     }
 }
