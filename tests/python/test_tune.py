@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rtcg.numpy as xp
-from rtcg import tune
+from rtcg import _native, tune
 from rtcg.compiler import SourceModule
 from rtcg.elementwise import ElementwiseKernel
 from rtcg.reduction import ReductionKernel
@@ -486,3 +486,33 @@ def test_threads_may_call_one_kernel_for_different_problems(context):
     for thread in threads:
         thread.join()
     assert not failed
+
+
+def test_kernels_behind_arrays_are_tuned_and_followed(context):
+    a = xp.asarray(np.random.default_rng(0).random((64, 500), np.float32))
+    expected, before = _native.record_array_decisions(lambda: a.sum(axis=0))
+    reports = tune.builtin(lambda: a.sum(axis=0), budget="12 evaluations", progress=False)
+    [(name, report)] = reports.items()
+    assert name.startswith("reduce.partition(") and len(report.trials) == 12
+    assert not report.failures, report.failures
+    # What is stored decides from now on; the rules can be had again.
+    tune.store()._native.recorder(before[0].key, _native.TuningDevice.current(), before[0].problem, "{}").add(
+        report.trials[-1] | {"score": 1e-9}, True
+    )
+    _native.follow_stored_choices(True)
+    result, [after] = _native.record_array_decisions(lambda: a.sum(axis=0))
+    assert after.current == report.trials[-1]["config"] and after.rule == before[0].rule
+    np.testing.assert_allclose(result.get(), expected.get(), rtol=1e-5)
+    _native.follow_stored_choices(False)
+    assert _native.record_array_decisions(lambda: a.sum(axis=0))[1][0].current == before[0].rule
+    wrong = before[0].rule | {"threads": 77}
+    with pytest.raises(ValueError, match=r"reduce.partition: .*77.* has a value that is no candidate"):
+        before[0].force(wrong, lambda: a.sum(axis=0))
+
+
+def test_a_wrong_result_of_a_choice_is_never_taken(context):
+    a = xp.ones((64, 500), "float32")
+    reports = tune.builtin(lambda: a.sum(axis=0), budget="4 evaluations", verify=[np.zeros(500)], progress=False)
+    [report] = reports.values()
+    assert report.best is None and len(report.failures) == 4
+    assert {trial["failure"][0] for trial in report.trials} == {"correctness"}

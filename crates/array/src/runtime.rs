@@ -195,6 +195,11 @@ impl ArrayContext {
         drop(old);
     }
 
+    /// What was installed last.
+    pub fn installed_choices(&self) -> Option<Arc<dyn Choices>> {
+        self.choices.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// The number that changes whenever choices are installed. A planned call is good as long as this is what it was
     /// before the call was planned.
     #[inline]

@@ -4,9 +4,11 @@
 // here every address comes from an array that holds its memory.
 #![allow(unsafe_code)]
 
+use crate::array_tuning::StoredChoices;
 use crate::context::Context;
 use crate::error::Error;
 use crate::generators::workspace::{self, WorkspaceUse};
+use crate::tune::{device_key, results_store};
 use rtcg_array::{
     Allocator, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, DeviceInfo, DeviceRuntime, LaunchableKernel,
     Result, ThreadFlag, blocking_region,
@@ -219,12 +221,15 @@ impl CudaRuntime {
         Ok(Self { ctx: ctx.clone(), device_info, pool: DeviceMemoryPool::trimmed_when_idle() })
     }
 
-    /// Arrays of `ctx`.
+    /// Arrays of `ctx`, whose kernels follow stored results where there are any.
     ///
     /// # Errors
     /// As [`CudaRuntime::new`].
     pub fn array_context(ctx: &Context) -> crate::Result<Arc<ArrayContext>> {
-        Ok(ArrayContext::new(Arc::new(Self::new(ctx)?)))
+        let arrays = ArrayContext::new(Arc::new(Self::new(ctx)?));
+        let choices = StoredChoices::new(device_key(&ctx.device())?, results_store());
+        arrays.install_choices(Some(Arc::new(choices)));
+        Ok(arrays)
     }
 
     fn run_in_context<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {

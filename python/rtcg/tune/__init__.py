@@ -18,6 +18,7 @@ and found again at launch. Everything works on a GPU and on the virtual GPU, who
 9
 """
 
+from rtcg.tune._builtin import builtin
 from rtcg.tune._callables import search
 from rtcg.tune._generated import tune
 from rtcg.tune._kernel import Kernel, auto
@@ -29,7 +30,8 @@ from rtcg.tune._space import STRATEGIES, Search, Space
 from rtcg.tune._store import Store, store
 
 __all__ = [
-    "CandidateError", "Kernel", "Report", "Roofline", "STRATEGIES", "Search", "Space", "Store", "auto", "log2",
+    "CandidateError", "Kernel", "Report", "Roofline", "STRATEGIES", "Search", "Space", "Store", "auto", "builtin",
+    "log2",
     "measure_roofline", "next_pow2", "search", "store", "tune", "tune_kernel",
 ]  # fmt: skip
 

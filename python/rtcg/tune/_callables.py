@@ -52,7 +52,7 @@ def tune_callable(function, space, *, verify=None, rtol=None, atol=None, **optio
     Report
     """
     options.setdefault("default", space.default)
-    target = _CallableTarget(function, verify, rtol, atol, options["default"])
+    target = CallableTarget(function, verify, rtol, atol, options["default"])
     return run_search(target, space, threads=1, **options)
 
 
@@ -76,7 +76,9 @@ class _ScoreTarget:
         return score
 
 
-class _CallableTarget:
+class CallableTarget:
+    """A function that enqueues work, timed by events."""
+
     def __init__(self, function, verify, rtol, atol, default):
         self._function, self._config, self._tolerance = function, None, (rtol, atol)
         if verify is None:
@@ -91,19 +93,24 @@ class _CallableTarget:
         self._config = config
 
     def verify(self):
-        results = _host_results(self._function(**self._config))
+        results = _host_results(self._call(1))
         if len(results) != len(self._expected):
             raise CandidateError("correctness", f"{len(results)} results; expected {len(self._expected)}")
         for place, (result, expected) in enumerate(zip(results, self._expected, strict=False)):
             compare_results(f"result {place}", result, expected, *self._tolerance)
+
+    def _call(self, launches):
+        """Calls the function so many times; what the last one returned."""
+        for _ in range(launches - 1):
+            self._function(**self._config)
+        return self._function(**self._config)
 
     def time(self, launches):
         from rtcg.driver import Event
 
         start, end = Event(), Event()
         start.record()
-        for _ in range(launches):
-            self._function(**self._config)
+        self._call(launches)
         end.record()
         end.synchronize()
         return start.time_till(end) * 1e-3 / launches

@@ -3,11 +3,12 @@
 import argparse
 import sys
 
+from rtcg.tune._builtin_workloads import FAMILIES
 from rtcg.tune._store import Store, store as default_store
 
 
 def main(arguments):
-    """The command line: ``show``, ``export``, ``import``, ``merge``, ``prune``, ``demo``."""
+    """The command line: ``show``, ``export``, ``import``, ``merge``, ``prune``, ``builtin``, ``demo``."""
     parser = argparse.ArgumentParser(prog="python -m rtcg tune", description=__doc__.splitlines()[0])
     parser.add_argument("--folder", help="the folder of results; by default the user's")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -19,6 +20,13 @@ def main(arguments):
     commands.add_parser("merge", help="add the results of another folder").add_argument("other")
     prune = commands.add_parser("prune", help="keep the best results only")
     prune.add_argument("--keep", type=int, default=10, help="of each kernel, device and problem (default: 10)")
+    builtin = commands.add_parser("builtin", help="tune the kernels behind arrays for this device")
+    builtin.add_argument("families", nargs="*", metavar="FAMILY", help=f"of {', '.join(FAMILIES)}; by default all")
+    builtin.add_argument("--budget", default="10 s", help="of each decision of each call (default: 10 s)")
+    builtin.add_argument("--only", action="append", help="decisions whose names begin like this")
+    builtin.add_argument("--matching", help="calls whose names have this part")
+    builtin.add_argument("--list", action="store_true", help="print what is decided, and the candidates")
+    builtin.add_argument("--publish", metavar="FOLDER", help="write the best results of the store there instead")
     demo = commands.add_parser("demo", help="tune a matrix product, with a picture of the search")
     demo.add_argument("--budget", default="20 s")
     demo.add_argument("--size", type=int, default=256, help="rows and columns (default: 256)")
@@ -42,10 +50,26 @@ def _run(store, options):
         print(f"{store.merge(Store(options.other))} results added to {store.folder}")
     elif options.command == "prune":
         print(f"{store.prune(options.keep)} results dropped")
+    elif options.command == "builtin":
+        _builtin(store, options)
     else:
         from rtcg.tune._demo import main as demo
 
         demo(options.size, options.budget, options.picture)
+
+
+def _builtin(store, options):
+    from rtcg.tune import _builtin
+
+    if options.list:
+        _builtin.list_decisions()
+    elif options.publish:
+        print(f"{_builtin.publish(store, options.publish, 1)} files written to {options.publish}")
+    else:
+        unknown = [family for family in options.families if family not in FAMILIES]
+        if unknown:
+            raise ValueError(f"family is {unknown[0]!r}; expected of {', '.join(FAMILIES)}")
+        _builtin.tune_families(options.families or FAMILIES, options.budget, options.only, options.matching)
 
 
 def _show(store, kernel, shows_all):

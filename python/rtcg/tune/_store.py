@@ -32,7 +32,8 @@ class Store:
     def results(self, name=None):
         """Return all results as dictionaries, or those of the kernels with this name."""
         keys = [key for key in self._native.kernels() if name in (None, key.name, key.hash)]
-        return [row | {"kernel": key.name, "hash": key.hash} for key in keys for row in _warn_of_damage(self._native.read(key)).to_dicts()]
+        read = [(key, _warn_of_damage(self._native.read(key))) for key in keys]
+        return [row | {"kernel": key.name, "hash": key.hash} for key, records in read for row in records.to_dicts()]
 
     def export(self, path):
         """Write all results into one JSON file, which :meth:`import_` reads; return how many there are."""

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The identity of a tuned kernel.
 #[pyclass(name = "TuningKernelKey", module = "rtcg._native", frozen)]
-pub(super) struct PyKernelKey(KernelKey);
+pub(super) struct PyKernelKey(pub(super) KernelKey);
 
 #[pymethods]
 impl PyKernelKey {
@@ -130,6 +130,10 @@ impl PyStore {
     /// `(results added, what was refused)`
     fn import_text(&self, py: Python<'_>, text: &str) -> PyResult<(usize, Vec<String>)> {
         py.detach(|| self.0.import(text)).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    fn publish(&self, folder: PathBuf, version: u32, keep: usize) -> PyResult<usize> {
+        self.0.publish(&folder, version, keep).map_err(store_error)
     }
 
     fn prune(&self, kernel: &PyKernelKey, keep: usize) -> PyResult<usize> {

@@ -7,6 +7,7 @@ mod test_depth;
 mod own_process;
 
 mod architecture;
+mod array_tuning;
 mod arrays;
 mod cgen;
 mod choices;

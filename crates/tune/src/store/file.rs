@@ -177,7 +177,7 @@ pub(super) fn read_locked_file(path: &Path, kernel: &KernelKey) -> Result<Layer,
     read_lines(&read_bytes(path)?.unwrap_or_default(), path, kernel)
 }
 
-fn read_lines(bytes: &[u8], path: &Path, kernel: &KernelKey) -> Result<Layer, StoreError> {
+pub(super) fn read_lines(bytes: &[u8], path: &Path, kernel: &KernelKey) -> Result<Layer, StoreError> {
     let mut layer = Layer { version: None, records: Records::default() };
     let mut reader = RecordReader::new(&kernel.parameters);
     for (place, line) in bytes.split(|&byte| byte == b'\n').enumerate() {

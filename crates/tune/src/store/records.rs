@@ -1,7 +1,10 @@
 //! The results of a kernel in memory, and which of them a device and a problem get.
 
 use super::device::DeviceKey;
+use super::error::StoreError;
 use super::explanation::{Closeness, Explanation, Found};
+use super::file;
+use super::kernel_key::KernelKey;
 use super::problem::Problem;
 use super::record::{Record, deserialised, pairs_to_json, read_pairs, serialised};
 use crate::configurations::Config;
@@ -9,6 +12,7 @@ use crate::outcome::{FailureKind, Outcome};
 use serde_json::{Value as Json, json};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 
 /// All results of a kernel.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -56,6 +60,14 @@ impl Rank {
 }
 
 impl Records {
+    /// The results in the text of a kernel's file, such as one that is part of a program.
+    ///
+    /// # Errors
+    /// When the text is a file of another kernel or of a newer version.
+    pub fn from_text(text: &str, kernel: &KernelKey) -> Result<Self, StoreError> {
+        file::read_lines(text.as_bytes(), Path::new("text"), kernel).map(|layer| layer.records)
+    }
+
     /// The result to use: of the nearest device and problem, the one that a search chose last, or the fastest. Only
     /// configurations that `accept` takes, and never one of another back end. Of equal ones the first.
     pub fn look_up(&self, device: &DeviceKey, problem: &Problem, accept: &dyn Fn(&Config) -> bool) -> Option<Found> {

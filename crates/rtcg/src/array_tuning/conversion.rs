@@ -1,0 +1,91 @@
+//! Decisions, problems and choices of arrays' kernels in the tuner's words.
+
+use crate::tune::store::{KernelKey, Problem};
+use crate::tune::{Config, Configurations, Space, SpaceError, Value};
+use rtcg_array::decisions;
+use rtcg_codegen::DeviceInfo;
+use rtcg_codegen::tuning::{self, Decision, TunableValue};
+use std::sync::Arc;
+
+/// The decision of this name, such as `matmul.tile`.
+pub fn find_decision(name: &str) -> Option<&'static Decision> {
+    decisions().into_iter().find(|decision| decision.name == name)
+}
+
+/// What results of a decision are kept by: its name, what describes its problems, and its parameters.
+pub fn decision_key(decision: &Decision) -> KernelKey {
+    let fields: Vec<String> = decision.problem.iter().map(|field| field.name.to_owned()).collect();
+    let parameters: Vec<String> = decision.parameters.iter().map(|parameter| parameter.name.to_owned()).collect();
+    KernelKey::new(decision.name, "", &fields, &parameters)
+}
+
+/// A problem as it is kept beside results.
+pub fn decision_problem(problem: &tuning::Problem) -> Problem {
+    let names = problem.decision.problem.iter().map(|field| field.name.to_owned());
+    Problem(names.zip(problem.key().into_iter().map(value)).collect())
+}
+
+/// All choices that kernels can run with for a problem on a device.
+///
+/// # Errors
+/// When there is none.
+pub fn decision_space(problem: &tuning::Problem, device: DeviceInfo) -> Result<Configurations, SpaceError> {
+    let decision = problem.decision;
+    let mut space = Space::new();
+    for parameter in &decision.parameters {
+        space = space.parameter(parameter.name, parameter.values.iter().copied().map(value))?;
+    }
+    let fields = decision.problem.iter().map(|field| field.name).zip(problem.values.iter().map(ToString::to_string));
+    let quantities = device.quantities().map(|(name, number)| (name, number.to_string()));
+    let known: Vec<(&str, String)> = fields.chain(quantities).collect();
+    for constraint in &decision.constraints {
+        space = space.require(&with_known_names(constraint, &known))?;
+    }
+    let problem = problem.clone();
+    let is_possible = move |config: &Config| {
+        let config = config_from_values(problem.decision, config);
+        Ok(config.is_some_and(|config| problem.decision.check(&config, &problem, &device).is_ok()))
+    };
+    space.require_function("the kernel can run with it", Arc::new(is_possible)).enumerate()
+}
+
+/// A choice as the tuner knows it.
+pub fn values_of_config(config: &tuning::Config) -> Config {
+    let (names, values): (Vec<String>, Vec<Value>) =
+        config.iter().map(|(name, number)| (name.to_owned(), value(number))).unzip();
+    Config::new(names.into(), values)
+}
+
+/// The choice of these values; `None` where one is no candidate.
+pub fn config_from_values(decision: &'static Decision, config: &Config) -> Option<tuning::Config> {
+    let texts: Vec<(&str, String)> = config.iter().map(|(name, value)| (name, value.to_string())).collect();
+    decision.parse_config(texts.iter().map(|(name, text)| (*name, text.as_str()))).ok()
+}
+
+fn value(value: TunableValue) -> Value {
+    match value {
+        TunableValue::Bool(flag) => Value::Bool(flag),
+        TunableValue::Int(number) => Value::Int(number),
+        TunableValue::Name(name) => Value::Str(name.to_owned()),
+    }
+}
+
+/// An expression with numbers and texts in place of these names.
+fn with_known_names(expression: &str, known: &[(&str, String)]) -> String {
+    let mut result = String::new();
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut rest = expression;
+    while let Some(first) = rest.chars().next() {
+        let end = match is_word(first) {
+            true => rest.find(|c| !is_word(c)).unwrap_or(rest.len()),
+            false => first.len_utf8(),
+        };
+        // What is quoted is no name.
+        let end = if first == '"' { rest[1..].find('"').map_or(rest.len(), |at| at + 2) } else { end };
+        let (word, behind) = rest.split_at(end);
+        let replaced = known.iter().find(|(name, _)| *name == word).map_or(word, |(_, text)| text);
+        result.push_str(replaced);
+        rest = behind;
+    }
+    result
+}

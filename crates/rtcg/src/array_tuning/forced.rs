@@ -1,0 +1,108 @@
+//! Which decisions a call meets, and what it takes with another choice.
+
+use rtcg_array::ArrayContext;
+use rtcg_codegen::DeviceInfo;
+use rtcg_codegen::tuning::{Choices, Config, Problem, Refusal};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A decision as a call met it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DecisionCall {
+    /// What the choice depends on.
+    pub problem: Problem,
+    /// What the call runs with: a stored result, else what the rule chooses.
+    pub current: Config,
+    /// What the rule chooses.
+    pub rule: Config,
+}
+
+/// Runs a call and tells which decisions it met, each problem once, in their order.
+pub fn record_decisions<T>(ctx: &ArrayContext, call: impl FnOnce() -> T) -> (T, Vec<DecisionCall>) {
+    let recorder = Arc::new(Recorder { below: ctx.installed_choices(), met: Mutex::default() });
+    let result = with_choices(ctx, recorder.clone(), call);
+    let met = std::mem::take(&mut *recorder.met.lock().unwrap_or_else(PoisonError::into_inner));
+    (result, met)
+}
+
+/// Runs a call with this choice wherever a problem with the same key asks for it; other decisions are made as before. The
+/// error is why no kernel can run with it, in which case the call took what the rule chooses.
+pub fn with_forced_choice<T>(
+    ctx: &ArrayContext,
+    problem: &Problem,
+    config: &Config,
+    call: impl FnOnce() -> T,
+) -> (T, Result<(), Refusal>) {
+    let below = ctx.installed_choices();
+    let (problem, config) = (problem.clone(), config.clone());
+    let forced = Arc::new(Forced { below, problem, config, refusal: Mutex::default() });
+    let result = with_choices(ctx, forced.clone(), call);
+    let refusal = forced.refusal.lock().unwrap_or_else(PoisonError::into_inner).take();
+    (result, refusal.map_or(Ok(()), Err))
+}
+
+/// Runs a call under these choices, and restores those before, also when it unwinds.
+fn with_choices<T>(ctx: &ArrayContext, choices: Arc<dyn Choices>, call: impl FnOnce() -> T) -> T {
+    struct Restore<'a>(&'a ArrayContext, Option<Arc<dyn Choices>>);
+    impl Drop for Restore<'_> {
+        fn drop(&mut self) {
+            self.0.install_choices(self.1.take());
+        }
+    }
+    let restore = Restore(ctx, ctx.installed_choices());
+    ctx.install_choices(Some(choices));
+    let result = call();
+    drop(restore);
+    result
+}
+
+type Below = Option<Arc<dyn Choices>>;
+
+fn choose_below(below: &Below, problem: &Problem, default: &Config, device: &DeviceInfo) -> Option<Config> {
+    below.as_ref()?.choose(problem, default, device)
+}
+
+struct Recorder {
+    below: Below,
+    met: Mutex<Vec<DecisionCall>>,
+}
+
+impl Choices for Recorder {
+    fn choose(&self, problem: &Problem, default: &Config, device: &DeviceInfo) -> Option<Config> {
+        let chosen = choose_below(&self.below, problem, default, device);
+        let usable = chosen.filter(|config| problem.decision.check(config, problem, device).is_ok());
+        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |known: &DecisionCall| is_same_problem(&known.problem, problem);
+        if !met.iter().any(is_same) {
+            let current = usable.clone().unwrap_or_else(|| default.clone());
+            met.push(DecisionCall { problem: problem.clone(), current, rule: default.clone() });
+        }
+        usable
+    }
+}
+
+struct Forced {
+    below: Below,
+    problem: Problem,
+    config: Config,
+    refusal: Mutex<Option<Refusal>>,
+}
+
+impl Choices for Forced {
+    fn choose(&self, problem: &Problem, default: &Config, device: &DeviceInfo) -> Option<Config> {
+        match is_same_problem(&self.problem, problem) {
+            true => Some(self.config.clone()),
+            false => choose_below(&self.below, problem, default, device),
+        }
+    }
+
+    fn refused(&self, problem: &Problem, refusal: &Refusal) {
+        match is_same_problem(&self.problem, problem) {
+            true => *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(refusal.clone()),
+            false => self.below.iter().for_each(|below| below.refused(problem, refusal)),
+        }
+    }
+}
+
+fn is_same_problem(a: &Problem, b: &Problem) -> bool {
+    a.decision == b.decision && a.key() == b.key()
+}

@@ -1,0 +1,80 @@
+//! Choices by stored results.
+
+use super::conversion::{config_from_values, decision_key, decision_problem};
+use super::shipped::shipped_records;
+use crate::tune::store::{Closeness, DeviceKey, Records, Store};
+use rtcg_array::decisions;
+use rtcg_codegen::DeviceInfo;
+use rtcg_codegen::tuning::{Choices, Config, Decision, Problem, TunableValue};
+use smallvec::SmallVec;
+use std::collections::HashMap;
+use std::sync::{OnceLock, PoisonError, RwLock};
+
+/// A result counts for problems whose sizes differ by so many powers of two, in all their fields together.
+const MAX_DISTANCE: f64 = 1.0;
+/// A program with more problems than this at once asks the results anew.
+const MAX_ANSWERS: usize = 4096;
+
+/// Decides by what was measured: on this device or one of the same compute capability, for this problem or one of nearly
+/// its size. Files are read when a decision is first met, and not again.
+pub struct StoredChoices {
+    device: DeviceKey,
+    store: Option<Store>,
+    by_decision: Vec<DecisionResults>,
+}
+
+struct DecisionResults {
+    decision: &'static Decision,
+    records: OnceLock<Records>,
+    answers: RwLock<HashMap<ProblemKey, Option<Config>>>,
+}
+
+/// The values of a problem's key.
+type ProblemKey = SmallVec<[TunableValue; 12]>;
+
+impl StoredChoices {
+    /// The choices for a device: shipped results, and those of `store`.
+    pub fn new(device: DeviceKey, store: Option<Store>) -> Self {
+        let results = |decision| DecisionResults { decision, records: OnceLock::new(), answers: RwLock::default() };
+        Self { device, store, by_decision: decisions().into_iter().map(results).collect() }
+    }
+
+    fn records_of(&self, decision: &Decision) -> Records {
+        let key = decision_key(decision);
+        let shipped = shipped_records(&key);
+        match &self.store {
+            Some(store) => shipped.union(&store.table(&key).records()),
+            None => shipped,
+        }
+    }
+
+    fn look_up(&self, results: &DecisionResults, problem: &Problem) -> Option<Config> {
+        let records = results.records.get_or_init(|| self.records_of(results.decision));
+        let wanted = decision_problem(problem);
+        let accept = |config: &crate::tune::Config| config_from_values(results.decision, config).is_some();
+        let found = records.look_up(&self.device, &wanted, &accept)?;
+        let is_near = found.problem.distance(&wanted).is_some_and(|distance| distance <= MAX_DISTANCE);
+        let is_same_kind =
+            matches!(found.closeness, Closeness::Exact | Closeness::SameDevice | Closeness::SameComputeCapability);
+        (is_near && is_same_kind).then(|| config_from_values(results.decision, &found.config))?
+    }
+}
+
+impl Choices for StoredChoices {
+    fn choose(&self, problem: &Problem, _default: &Config, _device: &DeviceInfo) -> Option<Config> {
+        let results = self.by_decision.iter().find(|results| std::ptr::eq(results.decision, problem.decision))?;
+        let key = problem.key();
+        let answers = results.answers.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(answer) = answers.get(&key) {
+            return answer.clone();
+        }
+        drop(answers);
+        let answer = self.look_up(results, problem);
+        let mut answers = results.answers.write().unwrap_or_else(PoisonError::into_inner);
+        if answers.len() >= MAX_ANSWERS {
+            answers.clear();
+        }
+        answers.insert(key, answer.clone());
+        answer
+    }
+}

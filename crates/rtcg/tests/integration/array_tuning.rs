@@ -1,0 +1,85 @@
+//! Decisions of arrays' kernels in the tuner's words: spaces, recorded and forced choices, stored results.
+
+use super::simt_kernels::{LARGE_GPU, context_of_fake_gpu, i64_values, integer_array, reduce_over_axes};
+use rtcg::array::{DType, DeviceInfo, GpuArray, ReductionOp};
+use rtcg::array_tuning::{
+    DecisionCall, StoredChoices, config_from_values, decision_key, decision_problem, decision_space, record_decisions,
+    values_of_config, with_forced_choice,
+};
+use rtcg::tune::Outcome;
+use rtcg::tune::store::{DeviceKey, Record, Store};
+use std::sync::Arc;
+
+fn sums(a: &GpuArray) -> Vec<i64> {
+    i64_values(&reduce_over_axes(a, ReductionOp::Sum, &[0]))
+}
+
+fn the_decision(met: Vec<DecisionCall>) -> DecisionCall {
+    let [call] = <[DecisionCall; 1]>::try_from(met).expect("one decision");
+    call
+}
+
+#[test]
+fn a_call_tells_its_decisions_and_follows_what_is_stored() {
+    let ctx = context_of_fake_gpu(LARGE_GPU);
+    let a = integer_array(&ctx, &[64, 300], DType::I32);
+    let (wanted, met) = record_decisions(&ctx, || sums(&a));
+    let call = the_decision(met);
+    assert_eq!(call.problem.decision.name, "reduce.partition");
+    assert_eq!(call.current, call.rule);
+
+    // Every choice of the space is one that kernels can run with, the rule's among them.
+    let space = decision_space(&call.problem, ctx.device_info()).unwrap();
+    assert!(space.find_config(&values_of_config(&call.rule)).is_some());
+    let other = (0..space.len() as u32)
+        .map(|row| config_from_values(call.problem.decision, &space.config(row)).expect("a choice"))
+        .inspect(|config| {
+            call.problem.decision.check(config, &call.problem, &ctx.device_info()).unwrap();
+        })
+        .find(|config| *config != call.rule)
+        .expect("more than one choice");
+    let (forced, refusal) = with_forced_choice(&ctx, &call.problem, &other, || record_decisions(&ctx, || sums(&a)));
+    assert_eq!((forced.0, refusal), (wanted.clone(), Ok(())));
+    assert_eq!(the_decision(forced.1).current, other);
+    let (_, met) = record_decisions(&ctx, || sums(&a));
+    assert_eq!(the_decision(met).current, call.rule, "what was installed before is restored");
+
+    // A stored result decides in a context that reads it, on this device and for problems of nearly this size.
+    let folder = std::env::temp_dir().join(format!("rtcg-array-tuning-{}", std::process::id()));
+    let store = Store::new(&folder, Vec::new());
+    let device = DeviceKey { backend: "cuda".into(), name: "A".into(), compute_capability: 90, ..DeviceKey::default() };
+    let record = Record {
+        is_chosen: true,
+        ..Record::new(device.clone(), decision_problem(&call.problem), values_of_config(&other), Outcome::Score(1e-6))
+    };
+    store.append(&decision_key(call.problem.decision), &record).unwrap();
+    let decided_by = |device: DeviceKey, rows: usize| {
+        let ctx = context_of_fake_gpu(LARGE_GPU);
+        ctx.install_choices(Some(Arc::new(StoredChoices::new(device, Some(store.clone())))));
+        let a = integer_array(&ctx, &[rows, 300], DType::I32);
+        the_decision(record_decisions(&ctx, || sums(&a)).1)
+    };
+    let sibling = DeviceKey { name: "B".into(), ..device.clone() };
+    let virtual_gpu = DeviceKey { backend: "virtual".into(), ..device.clone() };
+    assert_eq!(decided_by(device.clone(), 64).current, other);
+    assert_eq!(decided_by(sibling, 64).current, other);
+    for decided in [decided_by(virtual_gpu, 64), decided_by(device, 6400)] {
+        assert_eq!(decided.current, decided.rule);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn constraints_know_problem_and_device() {
+    let large = DeviceInfo { compute_capability: 89, ..LARGE_GPU };
+    let small = DeviceInfo { shared_bytes: 48 << 10, ..large };
+    let (ctx, wide_ctx) = (context_of_fake_gpu(small), context_of_fake_gpu(large));
+    let choices = |ctx: &Arc<rtcg::array::ArrayContext>| {
+        let a = integer_array(ctx, &[70, 70], DType::F32);
+        let (_, met) = record_decisions(ctx, || a.matmul(&a).unwrap());
+        let tile = met.into_iter().find(|call| call.problem.decision.name == "matmul.tile").expect("a tile is chosen");
+        decision_space(&tile.problem, ctx.device_info()).unwrap().len()
+    };
+    let (few, many) = (choices(&ctx), choices(&wide_ctx));
+    assert!(few > 0 && few < many, "{few} of {many}");
+}

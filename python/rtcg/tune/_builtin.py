@@ -1,0 +1,149 @@
+"""Tuning of the kernels behind arrays: tiles, splits, threads and routes that rules choose are measured instead."""
+
+from rtcg import _native
+from rtcg.tune._callables import CallableTarget
+from rtcg.tune._run import StoredProblem, run_search
+from rtcg.tune._store import store as default_store
+
+
+def builtin(function, *, budget="30 s", only=None, verify=None, rtol=None, atol=None, store=None, **options):
+    """Tune what the kernels behind a call of arrays leave open, and have later calls follow it.
+
+    Calls the function once to see which decisions it meets, such as the tile of a matrix product, and searches each of
+    them with the function itself. Later calls in this process and in others take what was found, for problems of nearly
+    this size on this kind of device.
+
+    Parameters
+    ----------
+    function : callable
+        Takes nothing, and returns arrays that do not depend on the choice, such as ``lambda: a @ b``.
+    budget : str or float
+        Of each decision, as for :func:`search`.
+    only : str or sequence of str, optional
+        Names of decisions, or the beginnings of names, such as ``"matmul"``.
+    verify, rtol, atol
+        What the function returns when it is right: arrays, or a function that returns them. By default what it returns
+        before. A choice with another result is never taken.
+    store : Store, optional
+        Where results are kept; only those of the default store are followed.
+    **options
+        ``strategy``, ``seed``, ``observers``, ``progress``.
+
+    Returns
+    -------
+    dict
+        A :class:`Report` for each decision and problem that had a choice, by its name and problem.
+
+    Notes
+    -----
+    Waits for the device.
+
+    Examples
+    --------
+    >>> import rtcg.numpy as xp
+    >>> from rtcg import tune
+    >>> a = xp.ones((64, 500), "float32")
+    >>> reports = tune.builtin(lambda: a.sum(axis=0), budget="3 evaluations", progress=False)
+    >>> [(name, len(report.trials)) for name, report in reports.items()]
+    [('reduce.partition(dtype=float32, axis=...)', 3)]
+    """
+    expected, decisions = _native.record_array_decisions(function)
+    if verify is None:
+        verify = expected if isinstance(expected, (tuple, list)) else [expected]
+    only = (only,) if isinstance(only, str) else only
+    reports = {}
+    for decision in decisions:
+        if only is not None and not any(decision.name.startswith(name) for name in only):
+            continue
+        table = decision.table()
+        if len(table) < 2:
+            continue
+        stored = StoredProblem(store or default_store(), decision.key, decision.problem)
+        space = _DecisionSpace(table)
+        target = _DecisionTarget(decision, function, verify, rtol, atol)
+        reports[describe(decision)] = run_search(
+            target, space, threads=1, budget=budget, default=decision.rule,
+            incumbents=[decision.current, *stored.incumbents(space)], stored=stored, **options,
+        )  # fmt: skip
+        _native.follow_stored_choices(True)
+    return reports
+
+
+def describe(decision):
+    """The decision and its problem, as text."""
+    problem = ", ".join(f"{name}={value}" for name, value in decision.problem.items())
+    return f"{decision.name}({problem})"
+
+
+class _DecisionSpace:
+    """The choices that kernels can run with, in place of a declared space."""
+
+    def __init__(self, table):
+        self._table = table
+
+    def configurations(self):
+        return self._table
+
+    def check(self, config):
+        if self._table.find(config) is None:
+            raise ValueError(f"{config} is none of the choices")
+
+
+class _DecisionTarget(CallableTarget):
+    """A call under a forced choice."""
+
+    def __init__(self, decision, function, verify, rtol, atol):
+        self._decision = decision
+        super().__init__(function, verify, rtol, atol, None)
+
+    def _call(self, launches):
+        def calls():
+            for _ in range(launches - 1):
+                self._function()
+            return self._function()
+
+        return self._decision.force(self._config, calls)
+
+
+def tune_families(families, budget, only=None, matching=None):
+    """Tune the usual calls of these families, a line for each decision: what is chosen, and the ratio to the rule."""
+    import rtcg.autoinit  # noqa: F401
+    from rtcg import driver
+    from rtcg.tune._builtin_workloads import workloads
+
+    is_virtual = driver.Context.get_device().is_virtual
+    for family in families:
+        for name, function, options in workloads(family, is_virtual):
+            if matching is not None and matching not in name:
+                continue
+            print(name, flush=True)
+            for text, report in builtin(function, budget=budget, only=only, **options).items():
+                tried, failed = len(report.trials), len(report.failures)
+                failures = f", {failed} failed" if failed else ""
+                best = ", ".join(f"{key}={value}" for key, value in (report.best or {}).items())
+                print(f"  {text}: {report.speedup:.3f} times the rule with {best}; {tried} tried{failures}", flush=True)
+
+
+def list_decisions():
+    """Print each decision, its parameters and their candidates."""
+    for name, doc, parameters in _native.array_decisions():
+        print(f"{name}: {doc}")
+        for parameter, meaning, values in parameters:
+            print(f"  {parameter} = {', '.join(values)}: {meaning}")
+
+
+def publish(store, folder, version, keep=10):
+    """Write the results of decisions into files named after them, the chosen one and the best of each problem."""
+    import tempfile
+    from pathlib import Path
+
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    n_files = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        store._native.publish(scratch, version, keep)
+        for name, *_ in _native.array_decisions():
+            for path in Path(scratch).glob(f"{name.replace('.', '_')}-*.jsonl"):
+                (folder / f"{name}.jsonl").write_bytes(path.read_bytes())
+                n_files += 1
+    return n_files
