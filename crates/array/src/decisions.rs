@@ -1,6 +1,7 @@
 //! All decisions that the kernels of arrays leave open.
 
 use crate::fft::{FftLengths, FftPassChoice};
+use crate::linalg::{PanelKernel, PanelWidth, ReflectorChoice, TriangularChoice, UpdateChoice};
 use crate::matmul::{MatmulRoute, SimpleChoice, SkinnyChoice, SplitK, TileChoice};
 use crate::scan::ScanRoute;
 use crate::sort::{RadixChoice, SortRoute};
@@ -24,5 +25,10 @@ pub fn decisions() -> Vec<&'static Decision> {
         RadixChoice::decision(),
         FftLengths::decision(),
         FftPassChoice::decision(),
+        PanelWidth::decision(),
+        PanelKernel::decision(),
+        TriangularChoice::decision(),
+        UpdateChoice::decision(),
+        ReflectorChoice::decision(),
     ]
 }

@@ -54,10 +54,11 @@ impl<'a> TridiagonalPanel<'a> {
         let (count, n, dtype) = (a.shape()[0], a.shape()[2], a.dtype());
         let (warps, rows) =
             if a.context().device_info().is_simd_cpu() { (1, 32) } else { (WARPS_PER_BLOCK, WARPS_PER_BLOCK) };
-        let kernel = |step| LinalgSpec { group: warps as u16, ..LinalgSpec::new(dtype, step) };
+        let pairs = if warps == 1 { 8 } else { 32 };
+        let kernel = |step| LinalgSpec { group: warps as u16, pairs, ..LinalgSpec::new(dtype, step) };
         let [column, product, update] =
             [LinalgStep::TridiagonalColumn, LinalgStep::TridiagonalProduct, LinalgStep::TridiagonalUpdate].map(kernel);
-        let (real, pairs) = (dtype.real_part(), column.n_reflector_pairs());
+        let (real, pairs) = (dtype.real_part(), usize::from(pairs));
         let two = 2 * pairs;
         let result = Tridiagonal {
             diagonals: zeros_like(a, &[count, n], real)?,
