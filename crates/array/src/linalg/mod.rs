@@ -37,12 +37,17 @@ mod tridiagonal;
 mod trsm;
 
 pub(crate) use compact_wy::ReflectorChoice;
+pub(crate) use divide_and_conquer::DivideChoice;
+pub(crate) use eigh::EighMethod;
 pub use factorizations::Triangle;
 pub(crate) use gemm_update::UpdateChoice;
 pub use iteration_limits::IterationLimits;
 pub use least_squares::{LeastSquares, Tolerance};
 pub use norms::MatrixNorm;
+pub(crate) use one_sided_jacobi::RotationChoice;
 pub(crate) use panels::{PanelKernel, PanelWidth};
+pub(crate) use schur::{HessenbergChoice, SchurChoice};
 pub use solve::SlogDet;
 pub use svd::Svd;
+pub(crate) use tridiagonal::{BisectChoice, TridiagonalChoice};
 pub(crate) use trsm::TriangularChoice;

@@ -7,8 +7,8 @@ use super::simt_kernels::{
 use crate::test_depth::at_depth;
 use rtcg::array::tuning::{Choices, Config, Decision, Problem, Refusal, TunableValue};
 use rtcg::array::{
-    ArrayContext, DType, DeviceInfo, FftKind, GpuArray, Index, Op, Order, ReductionOp, Scalar, ScanOp, Triangle,
-    WeakScalar, decisions, fuse,
+    ArrayContext, DType, DeviceInfo, FftKind, GpuArray, Index, IterationLimits, Op, Order, ReductionOp, Scalar, ScanOp,
+    Triangle, WeakScalar, decisions, fuse,
 };
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -548,4 +548,93 @@ fn applied_reflectors_are_right() {
     let name = "linalg.reflectors";
     all_candidates_of(name, &[], |ctx, all| qr_factors_of(ctx, DType::F64, [2, 300, 90], all));
     all_candidates_of(name, &[], |ctx, all| qr_factors_of(ctx, DType::C128, [1, 50, 70], all));
+}
+
+/// Columns times diagonal matrices of `values`, times rows.
+fn recombine(columns: &GpuArray, values: &GpuArray, rows: &GpuArray) -> GpuArray {
+    let values = values.expand_dims(&[-2]).unwrap();
+    columns.binary(Op::Multiply, &values).unwrap().matmul(rows).unwrap()
+}
+
+/// Hermitian matrices from eigenvalues and eigenvectors, or eigenvalues alone.
+fn eigenvalues_of(
+    ctx: &Arc<ArrayContext>,
+    dtype: DType,
+    [batches, n]: [usize; 2],
+    has_vectors: bool,
+    candidates: &mut Candidates,
+) {
+    let m = integer_matrices(ctx, &[batches, n, n], dtype);
+    let (a, limits) = (m.binary(Op::Add, &adjoint(&m)).unwrap(), IterationLimits::default());
+    if !has_vectors {
+        let wanted = rounded(&a.eigvalsh(Triangle::Lower, limits).unwrap());
+        return candidates.run(ctx, &wanted, || rounded(&a.eigvalsh(Triangle::Lower, limits).unwrap()));
+    }
+    let wanted = [rounded(&a), rounded(&unit_matrices(ctx, [batches, n], dtype))].concat();
+    candidates.run(ctx, &wanted, || {
+        let (values, vectors) = a.eigh(Triangle::Lower, limits).unwrap();
+        let rows = adjoint(&vectors);
+        [&recombine(&vectors, &values, &rows), &rows.matmul(&vectors).unwrap()].map(rounded).concat()
+    });
+}
+
+fn singular_values_of(ctx: &Arc<ArrayContext>, dtype: DType, [batches, m, n]: [usize; 3], candidates: &mut Candidates) {
+    let (a, limits) = (integer_matrices(ctx, &[batches, m, n], dtype), IterationLimits::default());
+    let unit = rounded(&unit_matrices(ctx, [batches, m.min(n)], dtype));
+    candidates.run(ctx, &[rounded(&a), unit.clone(), unit].concat(), || {
+        let svd = a.svd(false, limits).unwrap();
+        let [left, right] = [adjoint(&svd.u).matmul(&svd.u), svd.vh.matmul(&adjoint(&svd.vh))].map(Result::unwrap);
+        [&recombine(&svd.u, &svd.s, &svd.vh), &left, &right].map(rounded).concat()
+    });
+}
+
+/// General matrices, which multiply their eigenvectors by eigenvalues; their sum is that of the diagonal.
+fn general_eigenvalues_of(ctx: &Arc<ArrayContext>, dtype: DType, n: usize, candidates: &mut Candidates) {
+    let (a, limits) = (integer_matrices(ctx, &[2, n, n], dtype), IterationLimits::default());
+    let wide = a.astype(DType::C128).unwrap();
+    let sums = |values: &GpuArray| rounded(&reduce_over_axes(values, ReductionOp::Sum, &[-1]));
+    let wanted = [sums(&wide.diagonal(0, -2, -1).unwrap()), vec![0; 4 * n * n], vec![1_000_000, 0].repeat(2 * n)];
+    candidates.run(ctx, &wanted.concat(), || {
+        let (values, vectors) = a.eig(limits).unwrap();
+        let scaled = vectors.binary(Op::Multiply, &values.expand_dims(&[-2]).unwrap()).unwrap();
+        let rest = wide.matmul(&vectors).unwrap().binary(Op::Subtract, &scaled).unwrap();
+        let squares = vectors.unary(Op::Absolute).unwrap().unary(Op::Square).unwrap();
+        let lengths = reduce_over_axes(&squares, ReductionOp::Sum, &[-2]);
+        [sums(&values), rounded(&rest), rounded(&lengths)].concat()
+    });
+}
+
+#[test]
+fn methods_for_hermitian_eigenvalues_are_right() {
+    let name = "linalg.eigh";
+    for n in [1, 7, 30, 50] {
+        all_candidates_of(name, &[], |ctx, all| eigenvalues_of(ctx, DType::F64, [2, n], true, all));
+    }
+    all_candidates_of(name, &[], |ctx, all| eigenvalues_of(ctx, DType::C128, [1, 40], true, all));
+    all_candidates_of(name, &[], |ctx, all| eigenvalues_of(ctx, DType::F64, [2, 12], false, all));
+    all_candidates_of("linalg.bisect", &[], |ctx, all| eigenvalues_of(ctx, DType::C64, [2, 70], false, all));
+}
+
+#[test]
+fn reductions_to_tridiagonal_form_are_right() {
+    let name = "linalg.tridiagonal";
+    all_candidates_of(name, &[], |ctx, all| eigenvalues_of(ctx, DType::F64, [2, 100], true, all));
+    all_candidates_of(name, &[], |ctx, all| eigenvalues_of(ctx, DType::C128, [1, 70], true, all));
+    all_candidates_of("linalg.divide", &[], |ctx, all| eigenvalues_of(ctx, DType::F64, [2, 150], true, all));
+}
+
+#[test]
+fn rotations_of_columns_are_right() {
+    let name = "linalg.rotations";
+    all_candidates_of(name, &[], |ctx, all| singular_values_of(ctx, DType::F64, [2, 20, 13], all));
+    all_candidates_of(name, &[], |ctx, all| singular_values_of(ctx, DType::C128, [1, 37, 50], all));
+    all_candidates_of(name, &[], |ctx, all| singular_values_of(ctx, DType::F32, [1, 540, 6], all));
+}
+
+#[test]
+fn reductions_to_schur_form_are_right() {
+    for name in ["linalg.hessenberg", "linalg.schur"] {
+        all_candidates_of(name, &[], |ctx, all| general_eigenvalues_of(ctx, DType::F64, 40, all));
+        all_candidates_of(name, &[], |ctx, all| general_eigenvalues_of(ctx, DType::C128, 21, all));
+    }
 }
