@@ -160,3 +160,34 @@ impl RegisterPanels {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GPU: DeviceInfo = DeviceInfo {
+        multiprocessors: 132,
+        max_blocks: 4096,
+        vector_bytes: 16,
+        bulk_copy_smem_bytes: 0,
+        shared_bytes: 160 << 10,
+        compute_capability: 90,
+    };
+
+    #[test]
+    fn the_rule_fills_the_registers_of_threads() {
+        let rule = |operation, itemsize, m, device: &DeviceInfo| {
+            let kernel = panel_kernel_rule(&PanelKernelProblem { operation, itemsize, batches: 1, m }, device);
+            (kernel.registers, kernel.threads, kernel.width, rows_per_thread(m, kernel.threads))
+        };
+        assert_eq!(rule("lu", 4, 100, &GPU), (true, 512, 16, 1));
+        assert_eq!(rule("lu", 8, 1500, &GPU), (true, 512, 8, 4));
+        assert_eq!(rule("qr", 16, 8192, &GPU), (true, 512, 1, 16));
+        // Not one element of each row fits.
+        assert_eq!(rule("qr", 16, 8193, &GPU), (false, 256, 1, 64));
+        assert_eq!(rule("lu", 16, 8193, &GPU), (false, 256, 1, 64));
+        let cpu = DeviceInfo { vector_bytes: 1, ..GPU };
+        assert_eq!(rule("lu", 4, 100, &cpu), (false, 256, 1, 1));
+        assert_eq!(rule("qr", 4, 100, &cpu), (false, 32, 1, 4));
+    }
+}
