@@ -4,7 +4,8 @@
 //! All are copied to stacks of three axes in C order and changed there. A block of threads has a matrix, or a part of
 //! one.
 //!
-//! - LU, Cholesky and triangular solves work by panels (`lu`, `factorizations`, `trsm`); the trailing matrix is updated
+//! - LU, Cholesky, QR and triangular solves work by panels (`panels`, `lu`, `factorizations`, `householder`, `trsm`); the
+//!   trailing matrix is updated
 //!   by matrix products (`gemm_update`).
 //! - Matrices are scaled by powers of two before eigenvalues or singular values are computed (`scaling`).
 //! - Hermitian eigenproblems: Jacobi rotations (`jacobi`), or tridiagonal form (`tridiagonal`) and divide and conquer

@@ -161,7 +161,7 @@ fn general_eigenvalues_of(ctx: &Arc<ArrayContext>, dtype: DType, n: usize, candi
     let (a, limits) = (integer_matrices(ctx, &[2, n, n], dtype), IterationLimits::default());
     let wide = a.astype(DType::C128).unwrap();
     let sums = |values: &GpuArray| rounded(&reduce_over_axes(values, ReductionOp::Sum, &[-1]));
-    let wanted = [sums(&wide.diagonal(0, -2, -1).unwrap()), vec![0; 4 * n * n], vec![1_000_000, 0].repeat(2 * n)];
+    let wanted = [sums(&wide.diagonal(0, -2, -1).unwrap()), vec![0; 4 * n * n], [1_000_000, 0].repeat(2 * n)];
     candidates.run(ctx, &wanted.concat(), || {
         let (values, vectors) = a.eig(limits).unwrap();
         let scaled = vectors.binary(Op::Multiply, &values.expand_dims(&[-2]).unwrap()).unwrap();
