@@ -5,8 +5,7 @@
 //! one.
 //!
 //! - LU, Cholesky, QR and triangular solves work by panels (`panels`, `lu`, `factorizations`, `householder`, `trsm`); the
-//!   trailing matrix is updated
-//!   by matrix products (`gemm_update`).
+//!   trailing matrix is updated by matrix products (`gemm_update`).
 //! - Matrices are scaled by powers of two before eigenvalues or singular values are computed (`scaling`).
 //! - Hermitian eigenproblems: Jacobi rotations (`jacobi`), or tridiagonal form (`tridiagonal`) and divide and conquer
 //!   (`divide_and_conquer`). General ones: QR iterations (`schur`). Singular values: rotations of columns
