@@ -1,6 +1,10 @@
 //! All decisions that the kernels of arrays leave open.
 
 use crate::fft::{FftLengths, FftPassChoice};
+use crate::linalg::{
+    BisectChoice, DivideChoice, EighMethod, HessenbergChoice, PanelKernel, PanelWidth, ReflectorChoice, RotationChoice,
+    SchurChoice, TriangularChoice, TridiagonalChoice, UpdateChoice,
+};
 use crate::matmul::{MatmulRoute, SimpleChoice, SkinnyChoice, SplitK, TileChoice};
 use crate::scan::ScanRoute;
 use crate::sort::{RadixChoice, SortRoute};
@@ -24,5 +28,17 @@ pub fn decisions() -> Vec<&'static Decision> {
         RadixChoice::decision(),
         FftLengths::decision(),
         FftPassChoice::decision(),
+        PanelWidth::decision(),
+        PanelKernel::decision(),
+        TriangularChoice::decision(),
+        UpdateChoice::decision(),
+        ReflectorChoice::decision(),
+        EighMethod::decision(),
+        TridiagonalChoice::decision(),
+        BisectChoice::decision(),
+        DivideChoice::decision(),
+        RotationChoice::decision(),
+        HessenbergChoice::decision(),
+        SchurChoice::decision(),
     ]
 }

@@ -2,19 +2,83 @@
 //! representation for products of Householder matrices, 1987; Schreiber and Van Loan 1989).
 
 use super::gemm_update::GemmUpdate;
-use super::householder::ApplyQ;
 use super::launch::{DEFAULT_BLOCK_DIM, LinalgKernel, batched_grid_dim};
 use super::matrix_helpers::{element_strides, empty_like, submatrix};
+use super::panels::threads_per_column;
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::views::Index;
-use rtcg_codegen::array::{LINALG_TILE_SIDE, LINALG_WY_BLOCK_COLUMNS, LinalgStep};
+use rtcg_codegen::array::{LINALG_WY_BLOCK_COLUMNS, LinalgSpec, LinalgStep};
+use rtcg_codegen::{DeviceInfo, tunable};
 
-/// Rows of a part of sums, at least.
-const MIN_ROWS_PER_PARTIAL_SUM: usize = 64;
+tunable! {
+    /// The kernels that apply reflectors to columns.
+    pub(crate) ReflectorChoice = "linalg.reflectors";
+    /// Products of `k` reflectors and matrices of `m` x `n` elements.
+    problem ReflectorProblem {
+        /// Bytes of an element.
+        itemsize: i64 = Exact,
+        /// Matrices.
+        batches: i64 = PowerOfTwo,
+        /// Rows.
+        m: i64 = PowerOfTwo,
+        /// Columns.
+        n: i64 = PowerOfTwo,
+        /// Reflectors.
+        k: i64 = PowerOfTwo,
+    }
+    parameters {
+        /// Many reflectors are applied at a time by matrix products, else one after the other.
+        blocked: bool = [false, true],
+        /// Threads that have the rows of a column, unless reflectors are blocked.
+        group: i64 = [1, 2, 4, 8, 16],
+        /// Columns that a thread has sums of, if they are; a block has 16 times as many.
+        part: i64 = [2, 4, 8],
+        /// Rows that are copied at once.
+        depth: i64 = [8, 16, 32],
+        /// Blocks for each multiprocessor that parts of sums make up for.
+        waves: i64 = [1, 2, 4, 8],
+        /// Rows of a part of sums, at least.
+        min_rows: i64 = [16, 32, 64, 128, 256],
+    }
+    device {}
+    require {
+        !blocked || depth * (16 * part + 34) * itemsize <= 49152;
+    }
+    rule reflector_rule;
+}
+
+/// Compact WY factors take memory beside the matrices: many times as much as small matrices have.
+fn reflector_rule(problem: &ReflectorProblem, device_info: &DeviceInfo) -> ReflectorChoice {
+    let m = problem.m as usize;
+    let blocked = m > LINALG_WY_BLOCK_COLUMNS && !device_info.is_simd_cpu();
+    let group = threads_per_column(m, device_info) as i64;
+    ReflectorChoice { blocked, group, part: 4, depth: 16, waves: 2, min_rows: 64 }
+}
+
+impl ReflectorChoice {
+    /// For `count` reflectors that are applied to columns.
+    pub(super) fn of_columns(columns: &GpuArray, count: usize) -> Self {
+        let [batches, m, n] = [0, 1, 2].map(|axis| columns.shape()[axis] as i64);
+        let (itemsize, k) = (columns.itemsize() as i64, count as i64);
+        columns.context().choose(&ReflectorProblem { itemsize, batches, m, n, k })
+    }
+}
+
+/// What columns are multiplied with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ApplyQ {
+    /// The product of the reflectors.
+    Product,
+    /// The product, where the columns are those of the identity.
+    Identity,
+    /// The adjoint of the product.
+    Adjoint,
+}
 
 /// Does what `apply_q` does.
 pub(super) fn apply_compact_wy(
+    choice: ReflectorChoice,
     vectors: &GpuArray,
     taus: &GpuArray,
     tau_stride: isize,
@@ -33,7 +97,7 @@ pub(super) fn apply_compact_wy(
         let (own, changed) = (submatrix(vectors, start..m, start..end)?, submatrix(columns, start..m, first..n)?);
         let own_factors = taus.index(&[Index::Ellipsis, (start as isize..end as isize).into()])?;
         if changed.size() > 0 {
-            apply_wy_block(&own, &own_factors, tau_stride, &changed, how == ApplyQ::Adjoint)?;
+            apply_wy_block(choice, &own, &own_factors, tau_stride, &changed, how == ApplyQ::Adjoint)?;
         }
     }
     Ok(())
@@ -41,6 +105,7 @@ pub(super) fn apply_compact_wy(
 
 /// Multiplies columns with I - V T V^H or its adjoint.
 fn apply_wy_block(
+    choice: ReflectorChoice,
     vectors: &GpuArray,
     taus: &GpuArray,
     tau_stride: isize,
@@ -49,9 +114,11 @@ fn apply_wy_block(
 ) -> Result<()> {
     let [count, m, n] = [0, 1, 2].map(|axis| columns.shape()[axis]);
     // The last tile has products of the vectors themselves.
-    let tiles = n.div_ceil(LINALG_TILE_SIDE) + 1;
-    let wanted = (2 * columns.context().device_info().multiprocessors as usize).div_ceil(count * tiles);
-    let depth = m.div_ceil(wanted.min(m.div_ceil(MIN_ROWS_PER_PARTIAL_SUM))).next_multiple_of(16);
+    let [part, rows, waves, min_rows] =
+        [choice.part, choice.depth, choice.waves, choice.min_rows].map(|number| number as usize);
+    let tiles = n.div_ceil(16 * part) + 1;
+    let wanted = (waves * columns.context().device_info().multiprocessors as usize).div_ceil(count * tiles);
+    let depth = m.div_ceil(wanted.min(m.div_ceil(min_rows))).next_multiple_of(rows);
     let sum_parts = m.div_ceil(depth);
     let sums = empty_like(
         columns,
@@ -75,7 +142,9 @@ fn apply_wy_block(
         sum_parts.into(),
         depth.into(),
     ];
-    let step = LinalgKernel::new(columns.context(), columns.dtype(), LinalgStep::WyProducts)?;
+    let spec = LinalgSpec::new(columns.dtype(), LinalgStep::WyProducts);
+    let spec = LinalgSpec { part: part as u16, depth: rows as u16, ..spec };
+    let step = LinalgKernel::compile_kernel(columns.context(), spec)?;
     step.launch_2d(batched_grid_dim(count, tiles * sum_parts, 1), DEFAULT_BLOCK_DIM, &values)?;
     let values = [
         (&sums).into(),

@@ -7,7 +7,7 @@
 //! decides how many there are and the host does not wait. See Gu and Eisenstat, A divide-and-conquer algorithm for the symmetric
 //! tridiagonal eigenproblem, SIAM J. Matrix Anal. Appl. 16, 1995.
 
-use super::launch::{DEFAULT_BLOCK_DIM, KernelArg, LinalgKernel, batched_grid_dim};
+use super::launch::{KernelArg, LinalgKernel, batched_grid_dim};
 use super::matrix_helpers::{empty_like, submatrix};
 use super::scaling::KernelStatusFlags;
 use super::tridiagonal::Tridiagonal;
@@ -15,20 +15,64 @@ use crate::array::GpuArray;
 use crate::error::Result;
 use crate::layout::Order;
 use crate::views::Index;
-use rtcg_codegen::DType;
-use rtcg_codegen::array::LinalgStep;
+use rtcg_codegen::array::{LINALG_THREADS, LinalgSpec, LinalgStep};
+use rtcg_codegen::{DType, DeviceInfo, tunable};
 
-/// Most rows of a leaf: one for each lane of a warp.
-const LEAF_ROWS: usize = 32;
-/// Blocks of warps, each of which has a value.
-const BLOCK_DIM: [usize; 2] = [32, 8];
-/// Threads that rotate columns.
-const ROTATION_THREADS: usize = 64;
+tunable! {
+    /// How tridiagonal matrices are divided, and what blocks merge their parts.
+    pub(crate) DivideChoice = "linalg.divide";
+    /// Tridiagonal matrices of `n` rows.
+    problem DivideProblem {
+        /// Bytes of an element.
+        itemsize: i64 = Exact,
+        /// Matrices.
+        batches: i64 = PowerOfTwo,
+        /// Rows.
+        n: i64 = PowerOfTwo,
+    }
+    parameters {
+        /// Most rows of a leaf, of which a lane of a warp has one.
+        leaf_rows: i64 = [8, 16, 32],
+        /// Warps of a block, each of which has a value.
+        warps: i64 = [2, 4, 8, 16],
+        /// Threads of a block that deflates a pair of parts.
+        deflate_threads: i64 = [64, 128, 256, 512],
+        /// Threads of a block that rotates columns.
+        rotate_threads: i64 = [32, 64, 128, 256],
+    }
+    device {}
+    require {}
+    rule divide_rule;
+}
+
+fn divide_rule(_: &DivideProblem, _: &DeviceInfo) -> DivideChoice {
+    DivideChoice { leaf_rows: 32, warps: 8, deflate_threads: LINALG_THREADS.into(), rotate_threads: 64 }
+}
+
+impl DivideChoice {
+    fn of_matrices(t: &Tridiagonal) -> Self {
+        let d = &t.diagonals;
+        let [itemsize, batches, n] = [d.itemsize(), d.shape()[0], d.shape()[1]].map(|number| number as i64);
+        d.context().choose(&DivideProblem { itemsize, batches, n })
+    }
+
+    /// Blocks of warps.
+    fn block_dim(self) -> [usize; 2] {
+        [32, self.warps as usize]
+    }
+
+    /// How often matrices of `n` rows are halved, and the length of what they are torn into.
+    fn split_depth_and_leaf_rows(self, n: usize) -> (u32, usize) {
+        let levels = n.div_ceil(self.leaf_rows as usize).next_power_of_two().trailing_zeros();
+        (levels, n.div_ceil(1 << levels))
+    }
+}
 
 /// The parts of matrices at a level.
 struct SubproblemLevel {
     /// Matrices times the parts of each.
     count: usize,
+    choice: DivideChoice,
     /// Parts of a matrix.
     nodes: usize,
     length: usize,
@@ -83,18 +127,13 @@ impl MergeWorkspace {
     }
 }
 
-/// How often matrices of `n` rows are halved, and the length of what they are torn into.
-fn split_depth_and_leaf_rows(n: usize) -> (u32, usize) {
-    let levels = n.div_ceil(LEAF_ROWS).next_power_of_two().trailing_zeros();
-    (levels, n.div_ceil(1 << levels))
-}
-
 impl SubproblemLevel {
     /// The leaves of matrices with their eigenvectors.
     fn leaf_subproblems(t: &Tridiagonal, report: &KernelStatusFlags, iterations: usize) -> Result<Self> {
         let d = &t.diagonals;
         let (matrices, n) = (d.shape()[0], d.shape()[1]);
-        let (levels, length) = split_depth_and_leaf_rows(n);
+        let choice = DivideChoice::of_matrices(t);
+        let (levels, length) = choice.split_depth_and_leaf_rows(n);
         let nodes = 1 << levels;
         let count = matrices * nodes;
         let values = empty_like(d, &[count, length], d.dtype())?;
@@ -115,7 +154,7 @@ impl SubproblemLevel {
             [32, 1],
             &arguments,
         )?;
-        Ok(Self { count, nodes, length, values, vectors })
+        Ok(Self { count, choice, nodes, length, values, vectors })
     }
 
     /// Merges pairs of parts.
@@ -128,7 +167,7 @@ impl SubproblemLevel {
         let inner = self.solve_secular_equations(workspace, &counts, &factors, &values, report)?;
         let vectors = self.vectors.matmul(&inner.reshape_to(&[self.count, self.length, length], Order::C)?)?;
         let vectors = vectors.reshape_to(&[count, length, length], Order::C)?;
-        Ok(Self { count, nodes: self.nodes / 2, length, values, vectors })
+        Ok(Self { count, choice: self.choice, nodes: self.nodes / 2, length, values, vectors })
     }
 
     /// Puts what is to be found of pairs into slots.
@@ -157,7 +196,10 @@ impl SubproblemLevel {
             (&workspace.rotation_rows).into(),
             (&workspace.rotations).into(),
         ];
-        self.merge_step_kernel(LinalgStep::DivideDeflate)?.launch_2d([self.count / 2, 1], DEFAULT_BLOCK_DIM, &arguments)
+        let threads = self.choice.deflate_threads as u16;
+        let kernel = LinalgSpec { threads, ..LinalgSpec::new(self.values.dtype(), LinalgStep::DivideDeflate) };
+        let kernel = LinalgKernel::compile_kernel(self.values.context(), kernel)?;
+        kernel.launch_2d([self.count / 2, 1], [threads.into(), 1], &arguments)
     }
 
     /// Eigenvectors, in terms of those of the parts, of pairs; their values go to `values`.
@@ -171,7 +213,8 @@ impl SubproblemLevel {
     ) -> Result<GpuArray> {
         let (pairs, length) = (self.count / 2, self.length * 2);
         let vectors = empty_like(values, &[pairs, length, length], values.dtype())?;
-        let grid = [pairs, length.div_ceil(BLOCK_DIM[1])];
+        let (block, rotate_threads) = (self.choice.block_dim(), self.choice.rotate_threads as usize);
+        let grid = [pairs, length.div_ceil(block[1])];
         let [size, counts] = [length.into(), counts.into()];
         let [poles, weights, exact_z, eigenvalues] =
             [&workspace.poles, &workspace.weights, &workspace.exact_z, &workspace.eigenvalues].map(KernelArg::Array);
@@ -179,24 +222,24 @@ impl SubproblemLevel {
             [&workspace.distances, &workspace.origins, &workspace.inverse_norms, &workspace.columns]
                 .map(KernelArg::Array);
         let roots = [poles, weights, size, counts, factors.into(), distances, origins, eigenvalues, (&report.0).into()];
-        self.merge_step_kernel(LinalgStep::DivideRoots)?.launch_2d(grid, BLOCK_DIM, &roots)?;
+        self.merge_step_kernel(LinalgStep::DivideRoots)?.launch_2d(grid, block, &roots)?;
         let own = [poles, weights, size, counts, distances, origins, exact_z];
-        self.merge_step_kernel(LinalgStep::DivideWeights)?.launch_2d(grid, BLOCK_DIM, &own)?;
+        self.merge_step_kernel(LinalgStep::DivideWeights)?.launch_2d(grid, block, &own)?;
         let lengths =
             [poles, exact_z, size, counts, distances, origins, eigenvalues, inverse_norms, columns, values.into()];
-        self.merge_step_kernel(LinalgStep::DivideNorms)?.launch_2d(grid, BLOCK_DIM, &lengths)?;
+        self.merge_step_kernel(LinalgStep::DivideNorms)?.launch_2d(grid, block, &lengths)?;
         let all = (&vectors).into();
         let zero_padded =
             [poles, exact_z, size, counts, distances, origins, inverse_norms, columns, (&workspace.rows).into(), all];
         self.merge_step_kernel(LinalgStep::DivideVectors)?.launch_2d(
-            batched_grid_dim(pairs, length, BLOCK_DIM[1]),
-            BLOCK_DIM,
+            batched_grid_dim(pairs, length, block[1]),
+            block,
             &zero_padded,
         )?;
         let rotations_args = [size, counts, (&workspace.rotation_rows).into(), (&workspace.rotations).into(), all];
         self.merge_step_kernel(LinalgStep::DivideRotate)?.launch_2d(
-            [pairs, length.div_ceil(ROTATION_THREADS)],
-            [ROTATION_THREADS, 1],
+            [pairs, length.div_ceil(rotate_threads)],
+            [rotate_threads, 1],
             &rotations_args,
         )?;
         Ok(vectors)

@@ -7,6 +7,45 @@ use super::scaling::{KernelStatusFlags, MatrixScaling, permute_rows_into_columns
 use super::{jacobi, tridiagonal};
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
+use rtcg_codegen::{DeviceInfo, tunable};
+
+/// Rows of matrices for which Jacobi rotations are the faster method; 17 KiB of shared memory in complex128.
+const MAX_JACOBI_ROWS: i64 = 32;
+
+tunable! {
+    /// The method for eigenvalues of Hermitian matrices.
+    pub(crate) EighMethod = "linalg.eigh";
+    /// Hermitian matrices of `n` rows.
+    problem EighProblem {
+        /// Bytes of an element.
+        itemsize: i64 = Exact,
+        /// Matrices.
+        batches: i64 = PowerOfTwo,
+        /// Rows.
+        n: i64 = PowerOfTwo,
+        /// Eigenvectors are wanted.
+        vectors: bool = Exact,
+    }
+    parameters {
+        /// `jacobi` rotates matrices in shared memory; `tridiagonal` reduces them to that form.
+        method: &'static str = ["jacobi", "tridiagonal"],
+        /// Threads of a block that rotates, along rows.
+        width: i64 = [4, 8, 16, 32],
+        /// Threads of it, along columns.
+        height: i64 = [4, 8, 16, 32],
+    }
+    device {}
+    require {
+        method != "jacobi" || (n + 1) * (n + 2) * itemsize + (n + 1) * (itemsize + 4) <= 49152;
+    }
+    rule eigh_rule;
+}
+
+fn eigh_rule(problem: &EighProblem, _: &DeviceInfo) -> EighMethod {
+    let method = if problem.n > MAX_JACOBI_ROWS { "tridiagonal" } else { "jacobi" };
+    let [width, height] = if problem.n <= 8 { [4, 8] } else { [8, 16] };
+    EighMethod { method, width, height }
+}
 
 /// Eigenvalues in ascending order, and eigenvectors as columns if they are wanted.
 pub(super) struct EighResult {
@@ -22,13 +61,17 @@ pub(super) fn decompose_hermitian(
     limits: IterationLimits,
     has_vectors: bool,
 ) -> Result<EighResult> {
-    let n = a.shape()[2];
+    let [batches, n] = [a.shape()[0], a.shape()[2]];
+    let problem =
+        EighProblem { itemsize: a.itemsize() as i64, batches: batches as i64, n: n as i64, vectors: has_vectors };
+    let choice: EighMethod = a.context().choose(&problem);
     let scaling = MatrixScaling::new(a, Some(triangle))?;
-    if a.size() > 0 && n > jacobi::MAX_ROWS {
+    if a.size() > 0 && choice.method == "tridiagonal" {
         let (values, vectors) = tridiagonal::hermitian_eigenvalues(a, &scaling, limits.ql_iterations, has_vectors)?;
         return Ok(EighResult { values, vectors, report: scaling.report });
     }
-    let (values, rows) = jacobi::jacobi_eigenvalues(a, &scaling.report, limits.sweeps, has_vectors)?;
+    let block = [choice.width, choice.height].map(|threads| threads as usize);
+    let (values, rows) = jacobi::jacobi_eigenvalues(a, &scaling.report, limits.sweeps, has_vectors, block)?;
     let (values, places) = scaling.sort_and_unscale_values(&values, a.dtype(), false)?;
     let vectors = rows.map(|rows| permute_rows_into_columns(&rows, &places, n)).transpose()?;
     Ok(EighResult { values, vectors, report: scaling.report })

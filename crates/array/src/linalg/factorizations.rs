@@ -7,7 +7,8 @@ use super::matrix_helpers::{
     conjugate_transpose, copy_to_stack, element_strides, float_dtype, matrix_transpose, read_first_i32,
     rows_and_columns, scalar_arg, square_extent, stack_axes, submatrix, unstack_axes, where_select, zeros_like,
 };
-use super::trsm::{self, PANEL_ROWS, TrsmOptions};
+use super::panels::panel_width;
+use super::trsm::{self, TrsmOptions};
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::layout::Order;
@@ -33,8 +34,8 @@ fn cholesky_lower(a: &GpuArray) -> Result<GpuArray> {
     }
     let step = LinalgKernel::new(a.context(), a.dtype(), LinalgStep::Cholesky)?;
     let [stack, row, _] = element_strides(a);
-    // A triangle is in shared memory, of which all devices have 48 KiB.
-    let width = if a.itemsize() > 8 { PANEL_ROWS / 2 } else { PANEL_ROWS };
+    // A triangle is in shared memory.
+    let width = panel_width(a, "cholesky", n);
     for start in (0..n).step_by(width) {
         let end = (start + width).min(n);
         let own = submatrix(a, start..end, start..end)?;

@@ -1,16 +1,59 @@
 //! Updates C - A B of the trailing matrices of blocked factorizations.
 
 use super::factorizations::{Triangle, triangular_part};
-use super::launch::{DEFAULT_BLOCK_DIM, LinalgKernel, batched_grid_dim, is_simd_cpu};
+use super::launch::{DEFAULT_BLOCK_DIM, LinalgKernel, batched_grid_dim};
 use super::matrix_helpers::{conjugate, element_strides};
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::scalar::Scalar;
-use rtcg_codegen::WeakScalar;
-use rtcg_codegen::array::{LINALG_TILE_SIDE, LinalgStep, Op};
+use rtcg_codegen::array::{LinalgSpec, LinalgStep, Op};
+use rtcg_codegen::{DType, DeviceInfo, WeakScalar, tunable};
 
 /// Elements of results from which on a product that is made first, and then subtracted, is faster.
-const MIN_SEPARATE_GEMM_ELEMENTS: usize = 1 << 20;
+const MIN_SEPARATE_GEMM_ELEMENTS: i64 = 1 << 20;
+
+tunable! {
+    /// The kernels that take products from matrices.
+    pub(crate) UpdateChoice = "linalg.update";
+    /// Matrices of `m` x `n` elements from which products of `k` terms are taken.
+    problem UpdateProblem {
+        /// Their dtype.
+        dtype: DType = Exact,
+        /// Bytes of an element.
+        itemsize: i64 = Exact,
+        /// Matrices.
+        batches: i64 = PowerOfTwo,
+        /// Rows.
+        m: i64 = PowerOfTwo,
+        /// Columns.
+        n: i64 = PowerOfTwo,
+        /// Terms of each element.
+        k: i64 = PowerOfTwo,
+        /// Only lower triangles are needed.
+        lower: bool = Exact,
+    }
+    parameters {
+        /// One kernel multiplies and subtracts, else one after the other.
+        fused: bool = [false, true],
+        /// Rows, and columns, of the result that a thread computes; a block has 16 x 16 threads.
+        part: i64 = [2, 4, 8],
+        /// Terms that are copied at once.
+        depth: i64 = [8, 16, 32],
+    }
+    device {}
+    require {
+        2 * depth * (16 * part + 1) * itemsize <= 49152;
+        part * part * itemsize <= 512;
+    }
+    rule update_rule;
+}
+
+/// A SIMD CPU runs tiles in shared memory slowly.
+fn update_rule(problem: &UpdateProblem, device_info: &DeviceInfo) -> UpdateChoice {
+    let UpdateProblem { batches, m, n, lower, .. } = *problem;
+    let is_large = batches == 1 && m * n >= MIN_SEPARATE_GEMM_ELEMENTS && !lower;
+    UpdateChoice { fused: !is_large && !device_info.is_simd_cpu(), part: 4, depth: 16 }
+}
 
 /// How a product is formed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -30,7 +73,8 @@ impl GemmUpdate {
         if results.size() == 0 || k == 0 {
             return Ok(());
         }
-        if is_simd_cpu(results) || (count == 1 && m * n >= MIN_SEPARATE_GEMM_ELEMENTS && !self.is_lower) {
+        let choice = self.choose(results, k);
+        if !choice.fused {
             let left = &if self.is_left_unit { unit_lower(left)? } else { left.clone() };
             let left = if self.is_left_conjugated { conjugate(left)? } else { left.clone() };
             let right = if self.is_right_conjugated { conjugate(right)? } else { right.clone() };
@@ -59,13 +103,18 @@ impl GemmUpdate {
             k.into(),
             self.is_lower.into(),
         ];
-        let step = LinalgKernel::new(results.context(), results.dtype(), LinalgStep::GemmUpdate)?;
-        let columns = n.div_ceil(LINALG_TILE_SIDE) * LINALG_TILE_SIDE;
-        step.launch_2d(
-            batched_grid_dim(count, m.div_ceil(LINALG_TILE_SIDE) * columns, LINALG_TILE_SIDE),
-            DEFAULT_BLOCK_DIM,
-            &values,
-        )
+        let (ctx, tile) = (results.context(), 16 * choice.part as usize);
+        let [part, depth] = [choice.part, choice.depth].map(|number| number as u16);
+        let kernel = LinalgSpec { part, depth, ..LinalgSpec::new(results.dtype(), LinalgStep::GemmUpdate) };
+        let grid = batched_grid_dim(count, m.div_ceil(tile) * n.div_ceil(tile), 1);
+        LinalgKernel::compile_kernel(ctx, kernel)?.launch_2d(grid, DEFAULT_BLOCK_DIM, &values)
+    }
+
+    fn choose(self, results: &GpuArray, k: usize) -> UpdateChoice {
+        let numbers = [results.itemsize(), results.shape()[0], results.shape()[1], results.shape()[2], k];
+        let [itemsize, batches, m, n, k] = numbers.map(|number| number as i64);
+        let problem = UpdateProblem { dtype: results.dtype(), itemsize, batches, m, n, k, lower: self.is_lower };
+        results.context().choose(&problem)
     }
 }
 

@@ -1,27 +1,21 @@
 //! Householder QR by panels of columns, and application of the reflectors to other matrices.
 
-use super::compact_wy as blocks;
+pub(super) use super::compact_wy::ApplyQ;
+use super::compact_wy::{self, ReflectorChoice};
 use super::factorizations::{Triangle, triangular_part};
-use super::launch::{LinalgKernel, RegisterPanels, batched_grid_dim, is_simd_cpu};
+use super::launch::{LinalgKernel, batched_grid_dim};
 use super::matrix_helpers::{element_strides, identity_matrices, submatrix, zeros_like};
+use super::panels::{PanelKernel, REFLECTED_COLUMNS, RegisterPanels, panel_width};
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::views::Index;
-use rtcg_codegen::array::{LINALG_THREADS, LINALG_WY_BLOCK_COLUMNS, LinalgSpec, LinalgStep};
+use rtcg_codegen::array::{LinalgSpec, LinalgStep};
 
-/// Columns of a panel that a block of threads factors, and columns that a block applies reflectors to.
-const PANEL_COLUMNS: usize = 32;
-
-/// The kernel that does a step for columns of `m` rows, and the threads of its block: several have the rows of a column,
-/// unless a warp runs as vectors of a CPU.
-fn compile_column_kernel(a: &GpuArray, step: LinalgStep, m: usize) -> Result<(LinalgKernel, [usize; 2])> {
-    let most = if is_simd_cpu(a) { 1 } else { LINALG_THREADS as usize / PANEL_COLUMNS };
-    let group = m.div_ceil(16).next_power_of_two().min(most);
-    let step = LinalgKernel::compile_kernel(
-        a.context(),
-        LinalgSpec { group: group as u16, ..LinalgSpec::new(a.dtype(), step) },
-    )?;
-    Ok((step, [PANEL_COLUMNS * group, 1]))
+/// The kernel that does a step for columns, `group` threads for each, and its block.
+fn compile_column_kernel(a: &GpuArray, step: LinalgStep, group: usize) -> Result<(LinalgKernel, [usize; 2])> {
+    let threads = REFLECTED_COLUMNS * group;
+    let kernel = LinalgSpec { group: group as u16, threads: threads as u16, ..LinalgSpec::new(a.dtype(), step) };
+    Ok((LinalgKernel::compile_kernel(a.context(), kernel)?, [threads, 1]))
 }
 
 /// Matrices with R in their upper triangles and the reflector vectors below.
@@ -30,6 +24,8 @@ pub(super) struct QrFactors {
     pub matrices: GpuArray,
     /// The scalar factors (tau) of the reflectors.
     pub taus: GpuArray,
+    /// Columns of a panel.
+    panel: usize,
 }
 
 impl QrFactors {
@@ -37,9 +33,10 @@ impl QrFactors {
     pub(super) fn new(a: GpuArray) -> Result<Self> {
         let [count, m, n] = [0, 1, 2].map(|axis| a.shape()[axis]);
         let taus = zeros_like(&a, &[count, m.min(n)], a.dtype())?;
-        let qr_factors = Self { matrices: a, taus };
+        let panel = panel_width(&a, "qr", n);
+        let qr_factors = Self { matrices: a, taus, panel };
         if qr_factors.matrices.size() > 0 {
-            (0..m.min(n)).step_by(PANEL_COLUMNS).try_for_each(|start| qr_factors.factor_panel(start))?;
+            (0..m.min(n)).step_by(panel).try_for_each(|start| qr_factors.factor_panel(start))?;
         }
         Ok(qr_factors)
     }
@@ -48,12 +45,13 @@ impl QrFactors {
     fn factor_panel(&self, start: usize) -> Result<()> {
         let a = &self.matrices;
         let [m, n] = [1, 2].map(|axis| a.shape()[axis]);
-        let end = (start + PANEL_COLUMNS).min(n);
+        let end = (start + self.panel).min(n);
         let (panel, taus) = (submatrix(a, start..m, start..end)?, self.taus_from_column(start)?);
         let tau_stride = m.min(n) as isize;
-        match RegisterPanels::new(a, m - start) {
+        let kernel = PanelKernel::of_rows(a, "qr", m - start);
+        match kernel.register_panels(m - start) {
             Some(register_panels) => factor_register_panels(register_panels, &panel, &taus, tau_stride)?,
-            None => factor_panel_by_one_kernel(&panel, &taus, tau_stride)?,
+            None => factor_panel_by_one_kernel(kernel.threads as usize, &panel, &taus, tau_stride)?,
         }
         if end == n {
             return Ok(());
@@ -85,9 +83,9 @@ impl QrFactors {
 }
 
 /// Factors panels by one kernel, which works on them in memory.
-fn factor_panel_by_one_kernel(panel: &GpuArray, taus: &GpuArray, tau_stride: isize) -> Result<()> {
+fn factor_panel_by_one_kernel(threads: usize, panel: &GpuArray, taus: &GpuArray, tau_stride: isize) -> Result<()> {
     let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), element_strides(panel));
-    let (step, block) = compile_column_kernel(panel, LinalgStep::QrPanel, m)?;
+    let (step, block) = compile_column_kernel(panel, LinalgStep::QrPanel, threads / REFLECTED_COLUMNS)?;
     let values = [panel.into(), stack.into(), row.into(), m.into(), n.into(), taus.into(), tau_stride.into()];
     step.launch_2d([count, 1], block, &values)
 }
@@ -120,17 +118,6 @@ fn factor_register_panels(
     Ok(())
 }
 
-/// What columns are multiplied with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ApplyQ {
-    /// The product of the reflectors.
-    Product,
-    /// The product, where the columns are those of the identity.
-    Identity,
-    /// The adjoint of the product.
-    Adjoint,
-}
-
 /// Multiplies columns with the product of the reflectors whose vectors are the columns of `vectors` at and below the
 /// diagonal, or with its adjoint. `tau_stride` is from the taus of one matrix to those of the next.
 pub(super) fn apply_q(
@@ -144,9 +131,9 @@ pub(super) fn apply_q(
         return Ok(());
     }
     let [count, m, n] = [0, 1, 2].map(|axis| columns.shape()[axis]);
-    // Compact WY factors take memory beside the matrices: many times as much as small matrices have.
-    if m > LINALG_WY_BLOCK_COLUMNS && !is_simd_cpu(columns) {
-        return blocks::apply_compact_wy(vectors, taus, tau_stride, columns, how);
+    let choice = ReflectorChoice::of_columns(columns, m.min(vectors.shape()[2]));
+    if choice.blocked {
+        return compact_wy::apply_compact_wy(choice, vectors, taus, tau_stride, columns, how);
     }
     let [[stack, row, _], [column_stack, column_row, _]] = [element_strides(vectors), element_strides(columns)];
     let values = [
@@ -164,6 +151,6 @@ pub(super) fn apply_q(
         (how == ApplyQ::Adjoint).into(),
         (how == ApplyQ::Identity).into(),
     ];
-    let (step, block) = compile_column_kernel(columns, LinalgStep::ApplyReflectors, m)?;
-    step.launch_2d(batched_grid_dim(count, n, PANEL_COLUMNS), block, &values)
+    let (step, block) = compile_column_kernel(columns, LinalgStep::ApplyReflectors, choice.group as usize)?;
+    step.launch_2d(batched_grid_dim(count, n, REFLECTED_COLUMNS), block, &values)
 }

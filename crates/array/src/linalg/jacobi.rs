@@ -8,9 +8,6 @@ use crate::error::Result;
 use rtcg_codegen::DType;
 use rtcg_codegen::array::LinalgStep;
 
-/// Rows of matrices for which this is the faster method; 17 KiB of shared memory in complex128.
-pub(super) const MAX_ROWS: usize = 32;
-
 fn shared_bytes(n: usize, dtype: DType) -> usize {
     let even = n.next_multiple_of(2);
     even * (even + 1) * dtype.itemsize() + even / 2 * (2 * dtype.itemsize() + 8)
@@ -25,19 +22,16 @@ pub(super) fn jacobi_eigenvalues(
     report: &KernelStatusFlags,
     sweeps: usize,
     has_vectors: bool,
+    block: [usize; 2],
 ) -> Result<(GpuArray, Option<GpuArray>)> {
     let (count, n) = (a.shape()[0], a.shape()[2]);
     let values = empty_like(a, &[count, n], a.dtype().real_part())?;
     let vectors = if has_vectors { Some(empty_like(a, a.shape(), a.dtype())?) } else { None };
     if a.size() > 0 {
-        let threads = match n {
-            0..=8 => [4, 8],
-            _ => [8, 16],
-        };
         let step = LinalgKernel::new(a.context(), a.dtype(), LinalgStep::Jacobi)?;
         let arguments =
             [a.into(), n.into(), sweeps.into(), (&values).into(), vectors.as_ref().into(), (&report.0).into()];
-        step.launch_with_shared_bytes([count, 1], threads, shared_bytes(n, a.dtype()), &arguments)?;
+        step.launch_with_shared_bytes([count, 1], block, shared_bytes(n, a.dtype()), &arguments)?;
     }
     Ok((values, vectors))
 }

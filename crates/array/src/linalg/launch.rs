@@ -5,7 +5,7 @@ use crate::error::{ArrayError, Result};
 use crate::launch::PackedKernelArgs;
 use crate::runtime::{ArrayContext, LaunchableKernel};
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{LINALG_REGISTER_PANEL_THREADS, LINALG_THREADS, LinalgSpec, LinalgStep};
+use rtcg_codegen::array::{LINALG_THREADS, LinalgSpec, LinalgStep};
 use std::sync::Arc;
 
 /// An argument of a kernel.
@@ -116,41 +116,6 @@ impl LinalgKernel {
         }
         let [width, height] = block.map(|length| length as u32);
         self.0.launch(grid.map(|length| length as u32), [width, height, 1], shared_bytes as u32, args.packed_bytes())
-    }
-}
-
-/// Whether the device is a SIMD CPU, which runs best without shuffles and with few registers.
-pub(super) fn is_simd_cpu(a: &GpuArray) -> bool {
-    a.context().device_info().is_simd_cpu()
-}
-
-/// How panels are divided into register panels.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct RegisterPanels {
-    pub threads: usize,
-    /// Rows of a thread.
-    pub rows: usize,
-    pub width: usize,
-}
-
-impl RegisterPanels {
-    /// For panels of `m` rows; none if those are too many, or the device is a SIMD CPU.
-    pub(super) fn new(a: &GpuArray, m: usize) -> Option<Self> {
-        if is_simd_cpu(a) {
-            return None;
-        }
-        let threads = m.next_power_of_two().clamp(32, LINALG_REGISTER_PANEL_THREADS);
-        let rows = m.div_ceil(threads).next_power_of_two();
-        let width = LinalgSpec::register_panel_width(a.dtype(), rows);
-        (width > 0).then_some(Self { threads, rows, width })
-    }
-
-    /// The kernel that does a step for register panels.
-    pub(super) fn panel_step_kernel(self, a: &GpuArray, step: LinalgStep) -> Result<LinalgKernel> {
-        LinalgKernel::compile_kernel(
-            a.context(),
-            LinalgSpec { group: self.rows as u16, ..LinalgSpec::new(a.dtype(), step) },
-        )
     }
 }
 

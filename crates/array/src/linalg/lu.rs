@@ -1,17 +1,15 @@
 //! LU factors with partial pivoting, by panels of columns.
 
 use super::gemm_update::GemmUpdate;
-use super::launch::{DEFAULT_BLOCK_DIM, LinalgKernel, RegisterPanels, batched_grid_dim, is_simd_cpu};
+use super::launch::{LinalgKernel, batched_grid_dim};
 use super::matrix_helpers::{element_strides, submatrix, zeros_like};
-use super::trsm::{self, PANEL_ROWS, TrsmOptions};
+use super::panels::{PanelKernel, RegisterPanels, panel_width};
+use super::trsm::{self, TriangularChoice, TrsmOptions};
 use crate::array::GpuArray;
 use crate::error::Result;
 use rtcg_codegen::DType;
-use rtcg_codegen::array::{LINALG_RHS_PER_WARP_BLOCK, LinalgStep};
+use rtcg_codegen::array::{LinalgSpec, LinalgStep};
 use std::ops::Range;
-
-/// Threads that exchange rows, a column each.
-const SWAP_THREADS: usize = 128;
 
 /// Factors of stacks of square matrices.
 pub(super) struct LuFactors {
@@ -20,6 +18,8 @@ pub(super) struct LuFactors {
     pub factors: GpuArray,
     /// The row that each row was exchanged with, counted from the first row of its panel.
     pub pivots: GpuArray,
+    /// Columns of a panel.
+    pub panel: usize,
 }
 
 impl LuFactors {
@@ -27,9 +27,10 @@ impl LuFactors {
     pub(super) fn new(a: GpuArray) -> Result<Self> {
         let (count, n) = (a.shape()[0], a.shape()[2]);
         let pivots = zeros_like(&a, &[count, n], DType::I32)?;
-        let lu = Self { factors: a, pivots };
+        let panel = panel_width(&a, "lu", n);
+        let lu = Self { factors: a, pivots, panel };
         if lu.factors.size() > 0 {
-            (0..n).step_by(PANEL_ROWS).try_for_each(|start| lu.factor_panel(start, (start + PANEL_ROWS).min(n)))?;
+            (0..n).step_by(panel).try_for_each(|start| lu.factor_panel(start, (start + panel).min(n)))?;
         }
         Ok(lu)
     }
@@ -40,15 +41,16 @@ impl LuFactors {
         let n = a.shape()[2];
         let panel = submatrix(a, start..n, start..end)?;
         let pivots = submatrix(&self.pivots, 0..a.shape()[0], start..end)?;
-        match RegisterPanels::new(a, n - start) {
-            Some(register_panels) => factor_register_panels(register_panels, &panel, &pivots)?,
-            None => factor_panel_by_one_kernel(&panel, &pivots)?,
+        let kernel = PanelKernel::of_rows(a, "lu", n - start);
+        match kernel.register_panels(n - start) {
+            Some(register_panels) => self.factor_register_panels(register_panels, &panel, &pivots)?,
+            None => factor_panel_by_one_kernel(kernel.threads as usize, &panel, &pivots)?,
         }
         if end == n {
             return Ok(());
         }
         let (own, right) = (submatrix(a, start..end, start..end)?, submatrix(a, start..n, end..n)?);
-        RowSwaps { pivots: &pivots, before: 0, triangle: &own }.swap_rows_and_solve(&right, 0..0)?;
+        self.row_swaps(&pivots, 0, &own).swap_rows_and_solve(&right, 0..0)?;
         let (top, rest) = (submatrix(a, start..end, end..n)?, submatrix(a, end..n, end..n)?);
         GemmUpdate::default().subtract_product(&rest, &submatrix(a, end..n, start..end)?, &top)
     }
@@ -60,61 +62,65 @@ impl LuFactors {
             return Ok(());
         }
         // Rows of L are in the order that they had when their panel was done.
-        for start in (0..n).step_by(PANEL_ROWS) {
-            let end = (start + PANEL_ROWS).min(n);
+        for start in (0..n).step_by(self.panel) {
+            let end = (start + self.panel).min(n);
             let (own, pivots) =
                 (submatrix(a, start..end, start..end)?, submatrix(&self.pivots, 0..a.shape()[0], start..end)?);
-            RowSwaps { pivots: &pivots, before: 0, triangle: &own }
-                .swap_rows_and_solve(&submatrix(sides, start..n, 0..columns)?, 0..0)?;
+            self.row_swaps(&pivots, 0, &own).swap_rows_and_solve(&submatrix(sides, start..n, 0..columns)?, 0..0)?;
             let (x, rest) = (submatrix(sides, start..end, 0..columns)?, submatrix(sides, end..n, 0..columns)?);
             GemmUpdate::default().subtract_product(&rest, &submatrix(a, end..n, start..end)?, &x)?;
         }
         trsm::solve_triangular(a, sides, TrsmOptions { is_upper: true, ..TrsmOptions::default() })
     }
+
+    /// Factors panels one register panel after the other.
+    fn factor_register_panels(
+        &self,
+        register_panels: RegisterPanels,
+        panel: &GpuArray,
+        pivots: &GpuArray,
+    ) -> Result<()> {
+        let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), element_strides(panel));
+        let step = register_panels.panel_step_kernel(panel, LinalgStep::LuRegisterPanel)?;
+        for start in (0..n).step_by(register_panels.width) {
+            let end = (start + register_panels.width).min(n);
+            let (strip, own) = (submatrix(panel, start..m, start..end)?, submatrix(pivots, 0..count, start..end)?);
+            let values = [
+                (&strip).into(),
+                stack.into(),
+                row.into(),
+                (m - start).into(),
+                (end - start).into(),
+                (&own).into(),
+                pivot_stride(pivots).into(),
+                start.into(),
+            ];
+            step.launch_2d([count, 1], [register_panels.threads, 1], &values)?;
+            let top = submatrix(panel, start..end, start..end)?;
+            self.row_swaps(&own, start, &top).swap_rows_and_solve(&submatrix(panel, start..m, 0..n)?, start..end)?;
+            let (right, rest) = (submatrix(panel, start..end, end..n)?, submatrix(panel, end..m, end..n)?);
+            GemmUpdate::default().subtract_product(&rest, &submatrix(panel, end..m, start..end)?, &right)?;
+        }
+        Ok(())
+    }
+
+    fn row_swaps<'a>(&self, pivots: &'a GpuArray, before: usize, triangle: &'a GpuArray) -> RowSwaps<'a> {
+        RowSwaps { pivots, before, triangle, panel: self.panel }
+    }
 }
 
 /// Factors panels by one kernel, which works on them where they are.
-fn factor_panel_by_one_kernel(panel: &GpuArray, pivots: &GpuArray) -> Result<()> {
+fn factor_panel_by_one_kernel(threads: usize, panel: &GpuArray, pivots: &GpuArray) -> Result<()> {
     let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), element_strides(panel));
     let values =
         [panel.into(), stack.into(), row.into(), m.into(), n.into(), pivots.into(), pivot_stride(pivots).into()];
-    LinalgKernel::new(panel.context(), panel.dtype(), LinalgStep::LuPanel)?.launch_2d(
-        [count, 1],
-        DEFAULT_BLOCK_DIM,
-        &values,
-    )
+    let kernel = LinalgSpec { threads: threads as u16, ..LinalgSpec::new(panel.dtype(), LinalgStep::LuPanel) };
+    LinalgKernel::compile_kernel(panel.context(), kernel)?.launch_2d([count, 1], [threads, 1], &values)
 }
 
 /// From the pivots of one matrix to those of the next.
 fn pivot_stride(pivots: &GpuArray) -> isize {
     pivots.strides()[0] / pivots.itemsize() as isize
-}
-
-/// Factors panels one register panel after the other.
-fn factor_register_panels(register_panels: RegisterPanels, panel: &GpuArray, pivots: &GpuArray) -> Result<()> {
-    let ([count, m, n], [stack, row, _]) = ([0, 1, 2].map(|axis| panel.shape()[axis]), element_strides(panel));
-    let step = register_panels.panel_step_kernel(panel, LinalgStep::LuRegisterPanel)?;
-    for start in (0..n).step_by(register_panels.width) {
-        let end = (start + register_panels.width).min(n);
-        let (strip, own) = (submatrix(panel, start..m, start..end)?, submatrix(pivots, 0..count, start..end)?);
-        let values = [
-            (&strip).into(),
-            stack.into(),
-            row.into(),
-            (m - start).into(),
-            (end - start).into(),
-            (&own).into(),
-            pivot_stride(pivots).into(),
-            start.into(),
-        ];
-        step.launch_2d([count, 1], [register_panels.threads, 1], &values)?;
-        let top = submatrix(panel, start..end, start..end)?;
-        RowSwaps { pivots: &own, before: start, triangle: &top }
-            .swap_rows_and_solve(&submatrix(panel, start..m, 0..n)?, start..end)?;
-        let (right, rest) = (submatrix(panel, start..end, end..n)?, submatrix(panel, end..m, end..n)?);
-        GemmUpdate::default().subtract_product(&rest, &submatrix(panel, end..m, start..end)?, &right)?;
-    }
-    Ok(())
 }
 
 /// Row exchanges by the pivots of a panel or register panel.
@@ -124,6 +130,8 @@ struct RowSwaps<'a> {
     before: usize,
     /// Lower triangles with ones on the diagonal, whose systems have the exchanged rows as right sides.
     triangle: &'a GpuArray,
+    /// Rows of those, at most.
+    panel: usize,
 }
 
 impl RowSwaps<'_> {
@@ -133,8 +141,9 @@ impl RowSwaps<'_> {
         if rows.size() == 0 || columns == 0 {
             return Ok(());
         }
-        if is_simd_cpu(rows) {
-            return self.swap_rows_and_solve_on_cpu(rows);
+        let choice = TriangularChoice::of_sides(rows, columns, self.panel, true);
+        if choice.kernel == "block" {
+            return self.swap_rows_then_solve(rows, skipped, choice);
         }
         let ([stack, row, _], [triangle_stack, triangle_row, _]) =
             (element_strides(rows), element_strides(self.triangle));
@@ -153,28 +162,37 @@ impl RowSwaps<'_> {
             triangle_stack.into(),
             triangle_row.into(),
         ];
-        let step = LinalgKernel::new(rows.context(), rows.dtype(), LinalgStep::SwapRowsTrsm)?;
-        let blocks =
-            [skipped.start, columns - skipped.start].map(|side| side.div_ceil(LINALG_RHS_PER_WARP_BLOCK)).iter().sum();
-        step.launch_2d(batched_grid_dim(count, blocks, 1), DEFAULT_BLOCK_DIM, &values)
+        let step = choice.step_kernel(rows, LinalgStep::SwapRowsTrsm, self.panel)?;
+        let width = choice.sides as usize;
+        let blocks = [skipped.start, columns - skipped.start].map(|side| side.div_ceil(width)).iter().sum();
+        step.launch_2d(batched_grid_dim(count, blocks, 1), [choice.threads as usize, 1], &values)
     }
 
-    /// The same without a gap, by a thread for each column.
-    fn swap_rows_and_solve_on_cpu(&self, rows: &GpuArray) -> Result<()> {
+    /// The same, one after the other.
+    fn swap_rows_then_solve(&self, rows: &GpuArray, skipped: Range<usize>, choice: TriangularChoice) -> Result<()> {
+        let (m, columns, n) = (rows.shape()[1], rows.shape()[2], self.pivots.shape()[1]);
+        let (left, right) = (0..skipped.start, skipped.end..columns);
+        for part in [left, right.clone()].into_iter().filter(|part| !part.is_empty()) {
+            self.swap_rows(&submatrix(rows, 0..m, part)?, choice.threads as usize)?;
+        }
+        let form = TrsmOptions { is_unit: true, ..TrsmOptions::default() };
+        trsm::solve_triangular(self.triangle, &submatrix(rows, 0..n, right)?, form)
+    }
+
+    /// Exchanges rows, by a thread for each column.
+    fn swap_rows(&self, rows: &GpuArray, threads: usize) -> Result<()> {
         let ([count, _, columns], [stack, row, _]) = ([0, 1, 2].map(|axis| rows.shape()[axis]), element_strides(rows));
-        let n = self.pivots.shape()[1];
         let values = [
             rows.into(),
             stack.into(),
             row.into(),
             columns.into(),
-            n.into(),
+            self.pivots.shape()[1].into(),
             self.pivots.into(),
             pivot_stride(self.pivots).into(),
+            self.before.into(),
         ];
         let step = LinalgKernel::new(rows.context(), rows.dtype(), LinalgStep::SwapRows)?;
-        step.launch_2d(batched_grid_dim(count, columns, SWAP_THREADS), [SWAP_THREADS, 1], &values)?;
-        let form = TrsmOptions { is_unit: true, ..TrsmOptions::default() };
-        trsm::solve_triangular(self.triangle, &submatrix(rows, 0..n, 0..columns)?, form)
+        step.launch_2d(batched_grid_dim(count, columns, threads), [threads, 1], &values)
     }
 }

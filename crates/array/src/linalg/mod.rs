@@ -4,8 +4,8 @@
 //! All are copied to stacks of three axes in C order and changed there. A block of threads has a matrix, or a part of
 //! one.
 //!
-//! - LU, Cholesky and triangular solves work by panels (`lu`, `factorizations`, `trsm`); the trailing matrix is updated
-//!   by matrix products (`gemm_update`).
+//! - LU, Cholesky, QR and triangular solves work by panels (`panels`, `lu`, `factorizations`, `householder`, `trsm`); the
+//!   trailing matrix is updated by matrix products (`gemm_update`).
 //! - Matrices are scaled by powers of two before eigenvalues or singular values are computed (`scaling`).
 //! - Hermitian eigenproblems: Jacobi rotations (`jacobi`), or tridiagonal form (`tridiagonal`) and divide and conquer
 //!   (`divide_and_conquer`). General ones: QR iterations (`schur`). Singular values: rotations of columns
@@ -28,6 +28,7 @@ mod lu;
 mod matrix_helpers;
 mod norms;
 mod one_sided_jacobi;
+mod panels;
 mod scaling;
 mod schur;
 mod solve;
@@ -35,9 +36,18 @@ mod svd;
 mod tridiagonal;
 mod trsm;
 
+pub(crate) use compact_wy::ReflectorChoice;
+pub(crate) use divide_and_conquer::DivideChoice;
+pub(crate) use eigh::EighMethod;
 pub use factorizations::Triangle;
+pub(crate) use gemm_update::UpdateChoice;
 pub use iteration_limits::IterationLimits;
 pub use least_squares::{LeastSquares, Tolerance};
 pub use norms::MatrixNorm;
+pub(crate) use one_sided_jacobi::RotationChoice;
+pub(crate) use panels::{PanelKernel, PanelWidth};
+pub(crate) use schur::{HessenbergChoice, SchurChoice};
 pub use solve::SlogDet;
 pub use svd::Svd;
+pub(crate) use tridiagonal::{BisectChoice, TridiagonalChoice};
+pub(crate) use trsm::TriangularChoice;

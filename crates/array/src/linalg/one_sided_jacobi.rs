@@ -6,30 +6,95 @@ use super::iteration_limits::IterationLimits;
 use super::launch::{KernelArg, LinalgKernel};
 use super::matrix_helpers::{
     any_true, conjugate, empty_like, identity_matrices, machine_epsilon, matrix_transpose, read_first_i32, reduce_axis,
-    scalar_arg, submatrix, where_select, zeros_like,
+    rows_and_columns, scalar_arg, stack_axes, submatrix, where_select, zeros_like,
 };
 use super::scaling::KernelStatusFlags;
 use crate::array::GpuArray;
 use crate::error::Result;
-use rtcg_codegen::DType;
 use rtcg_codegen::array::{LINALG_NOT_CONVERGED, LinalgSpec, LinalgStep, Op, ReductionOp};
+use rtcg_codegen::{DType, DeviceInfo, tunable};
 
 /// Threads of a warp.
 const WARP_THREADS: usize = 32;
-/// Threads that have a pair of columns: a warp, or `LONG_COLUMN_THREADS` if columns are longer than `LONG_COLUMN_ROWS`.
-const LONG_COLUMN_THREADS: usize = 128;
-const LONG_COLUMN_ROWS: usize = 512;
+/// Threads that have a pair of columns: a warp, or `LONG_COLUMN_THREADS` if columns have more rows.
+const LONG_COLUMN_THREADS: i64 = 128;
+const MAX_WARP_COLUMN_ROWS: i64 = 512;
 /// Matrices of more columns take many blocks each, unless there are many of them.
-const MAX_SINGLE_BLOCK_COLUMNS: usize = 32;
-const MIN_SINGLE_BLOCK_BATCH: usize = 32;
-const MAX_BATCHED_SINGLE_BLOCK_COLUMNS: usize = 128;
+const MAX_SINGLE_BLOCK_COLUMNS: i64 = 32;
+const MIN_SINGLE_BLOCK_BATCH: i64 = 32;
+const MAX_BATCHED_SINGLE_BLOCK_COLUMNS: i64 = 128;
 
-/// The length to which columns are filled up with zeros: all threads of a group have as many elements.
-pub(super) fn padded_length(length: usize) -> usize {
+tunable! {
+    /// How columns are made orthogonal by rotations.
+    pub(crate) RotationChoice = "linalg.rotations";
+    /// Matrices of `m` rows and `n` columns, at most as many.
+    problem RotationProblem {
+        /// Bytes of an element.
+        itemsize: i64 = Exact,
+        /// Matrices.
+        batches: i64 = PowerOfTwo,
+        /// Rows.
+        m: i64 = PowerOfTwo,
+        /// Columns.
+        n: i64 = PowerOfTwo,
+        /// The product of the rotations is wanted.
+        vectors: bool = Exact,
+    }
+    parameters {
+        /// A block has a matrix, else it has a pair of columns for a round.
+        one_block: bool = [false, true],
+        /// Columns are made nearly orthogonal first, by eigenvectors.
+        preconditioned: bool = [false, true],
+        /// Threads that have a pair of columns, but for a warp at most where a block has a matrix.
+        group: i64 = [8, 16, 32, 64, 128, 256],
+        /// Threads of a block that has a matrix, at most.
+        threads: i64 = [64, 128, 256, 512],
+    }
+    device {}
+    require {
+        one_block || group >= 32;
+    }
+    rule rotation_rule;
+}
+
+fn rotation_rule(problem: &RotationProblem, _: &DeviceInfo) -> RotationChoice {
+    let RotationProblem { batches, m, n, .. } = *problem;
+    let is_small = n <= MAX_SINGLE_BLOCK_COLUMNS;
+    let group = match m {
+        0..=16 if n <= 16 => 8,
+        0..=MAX_WARP_COLUMN_ROWS => WARP_THREADS as i64,
+        _ => LONG_COLUMN_THREADS,
+    };
+    RotationChoice {
+        one_block: is_small || (batches >= MIN_SINGLE_BLOCK_BATCH && n <= MAX_BATCHED_SINGLE_BLOCK_COLUMNS),
+        preconditioned: !is_small,
+        group,
+        threads: 256,
+    }
+}
+
+impl RotationChoice {
+    /// For the columns of matrices, or the rows of wide ones.
+    pub(super) fn of_matrices(a: &GpuArray, dtype: DType, vectors: bool) -> Result<Self> {
+        let [rows, columns] = rows_and_columns(a)?;
+        let batches = stack_axes(a).iter().product();
+        let [itemsize, batches, m, n] =
+            [dtype.itemsize(), batches, rows.max(columns), rows.min(columns)].map(|number: usize| number as i64);
+        Ok(a.context().choose(&RotationProblem { itemsize, batches, m, n, vectors }))
+    }
+
+    /// The length to which columns are filled up with zeros: all threads of a group have as many elements.
+    pub(super) fn padded_length(self, length: usize) -> usize {
+        length.next_multiple_of(self.group as usize)
+    }
+}
+
+/// The length to which rows of products of rotations are filled up with zeros.
+fn padded_vector_length(length: usize) -> usize {
     length.next_multiple_of(match length {
         0..=16 => 8,
-        17..=LONG_COLUMN_ROWS => WARP_THREADS,
-        _ => LONG_COLUMN_THREADS,
+        17..=512 => WARP_THREADS,
+        _ => LONG_COLUMN_THREADS as usize,
     })
 }
 
@@ -39,6 +104,7 @@ struct JacobiColumns<'a> {
     v_rows: Option<GpuArray>,
     /// Cosines up to this one are those of right angles.
     tolerance: f64,
+    one_block: bool,
     /// Threads of a pair, and pairs of a block.
     group: usize,
     pairs: usize,
@@ -52,7 +118,7 @@ pub(super) struct JacobiSvd {
     pub v_rows: Option<GpuArray>,
 }
 
-/// Makes columns of scaled matrices, the rows of `w` of [`padded_length`] length, orthonormal by rotations from the right.
+/// Makes columns of scaled matrices, the rows of `w` of [`RotationChoice::padded_length`], orthonormal by rotations from the right.
 /// Columns that are as nothing become zeros.
 ///
 /// One-sided Jacobi rotations in parallel order: Hestenes, Inversion of matrices by biorthogonalization, J. SIAM 6,
@@ -63,27 +129,24 @@ pub(super) fn one_sided_jacobi(
     w: &GpuArray,
     report: &KernelStatusFlags,
     limits: IterationLimits,
+    choice: RotationChoice,
     has_v_rows: bool,
 ) -> Result<JacobiSvd> {
     let [count, n, m] = [0, 1, 2].map(|axis| w.shape()[axis]);
     let norms = empty_like(w, &[count, n], w.dtype().real_part())?;
     let v_rows = match has_v_rows {
-        _ if n > MAX_SINGLE_BLOCK_COLUMNS && w.size() > 0 => precondition_columns(w, limits, has_v_rows)?,
-        true => Some(identity_matrices(w.context(), &[count, n, padded_length(n)], w.dtype())?),
+        _ if choice.preconditioned && w.size() > 0 => precondition_columns(w, limits, has_v_rows)?,
+        true => Some(identity_matrices(w.context(), &[count, n, padded_vector_length(n)], w.dtype())?),
         false => None,
     };
     if w.size() == 0 {
         return Ok(JacobiSvd { norms, v_rows });
     }
-    let group = match m {
-        0..=16 if n <= 16 => 8,
-        0..=LONG_COLUMN_ROWS => WARP_THREADS,
-        _ => LONG_COLUMN_THREADS,
-    };
-    let pairs = n.div_ceil(2).min(256 / group.min(WARP_THREADS));
+    let [group, threads] = [choice.group, choice.threads].map(|number| number as usize);
+    let pairs = n.div_ceil(2).min(threads / group.min(WARP_THREADS));
     let pairs = (pairs * group).next_multiple_of(WARP_THREADS) / group;
     let tolerance = machine_epsilon(w.dtype()) * (4.0 + (m as f64).sqrt());
-    let columns = JacobiColumns { w, v_rows, tolerance, group, pairs };
+    let columns = JacobiColumns { w, v_rows, tolerance, one_block: choice.one_block, group, pairs };
     columns.sweep_until_orthogonal(report, limits.sweeps)?;
     columns.normalize_columns(&norms, report)?;
     Ok(JacobiSvd { norms, v_rows: columns.v_rows })
@@ -99,7 +162,7 @@ fn precondition_columns(w: &GpuArray, limits: IterationLimits, has_v_rows: bool)
     let Some(vectors) = decompose_hermitian(&product, Triangle::Lower, limits, true)?.vectors else { return Ok(None) };
     let turn = matrix_transpose(&vectors.flip(Some(&[-1]))?)?.to_dtype(w.dtype())?;
     let v_rows = match has_v_rows {
-        true => Some(zeros_like(w, &[count, n, padded_length(n)], w.dtype())?),
+        true => Some(zeros_like(w, &[count, n, padded_vector_length(n)], w.dtype())?),
         false => None,
     };
     if let Some(v_rows) = &v_rows {
@@ -121,7 +184,7 @@ impl JacobiColumns<'_> {
         let length = self.v_rows.as_ref().map_or(0, |v_rows| v_rows.shape()[2]);
         let tolerance = KernelArg::Real(self.w.dtype().real_part(), self.tolerance);
         let arguments = [self.w.into(), m.into(), n.into(), self.v_rows.as_ref().into(), length.into(), tolerance];
-        if n <= MAX_SINGLE_BLOCK_COLUMNS || (count >= MIN_SINGLE_BLOCK_BATCH && n <= MAX_BATCHED_SINGLE_BLOCK_COLUMNS) {
+        if self.one_block {
             let group = self.group.min(WARP_THREADS);
             let all = [&arguments[..], &[sweeps.into(), (&report.0).into()]].concat();
             return self.jacobi_step_kernel(LinalgStep::OneSidedJacobi, group)?.launch_2d(

@@ -11,11 +11,76 @@ use crate::error::Result;
 use crate::layout::Order;
 use crate::scalar::Scalar;
 use crate::views::Index;
-use rtcg_codegen::array::{LINALG_ITERATION_STATE_LEN, LinalgStep};
-use rtcg_codegen::{DType, WeakScalar};
+use rtcg_codegen::array::{LINALG_ITERATION_STATE_LEN, LinalgSpec, LinalgStep};
+use rtcg_codegen::{DType, DeviceInfo, WeakScalar, tunable};
 
-/// Iterations before it is asked whether some are left, of matrices whose Schur vectors are wanted.
-const ITERATIONS_PER_LAUNCH: usize = 16;
+tunable! {
+    /// The kernels that reduce general matrices to Hessenberg form.
+    pub(crate) HessenbergChoice = "linalg.hessenberg";
+    /// Square matrices of `n` rows.
+    problem HessenbergProblem {
+        /// Bytes of an element.
+        itemsize: i64 = Exact,
+        /// Matrices.
+        batches: i64 = PowerOfTwo,
+        /// Rows.
+        n: i64 = PowerOfTwo,
+        /// The product of the reflections is wanted.
+        vectors: bool = Exact,
+    }
+    parameters {
+        /// Threads of a block that makes the reflection of a column.
+        column_threads: i64 = [32, 64, 128, 256, 512],
+        /// Threads of a block that applies it from the left, each to a column.
+        left_threads: i64 = [32, 64, 128, 256],
+        /// Warps of a block that applies it from the right, each to a row.
+        right_warps: i64 = [1, 2, 4, 8, 16],
+    }
+    device {}
+    require {}
+    rule hessenberg_rule;
+}
+
+fn hessenberg_rule(problem: &HessenbergProblem, _: &DeviceInfo) -> HessenbergChoice {
+    let column_threads = if problem.n > 64 { 256 } else { 64 };
+    HessenbergChoice { column_threads, left_threads: 64, right_warps: 4 }
+}
+
+tunable! {
+    /// The kernels of QR iterations.
+    pub(crate) SchurChoice = "linalg.schur";
+    /// Hessenberg matrices of `n` rows.
+    problem SchurProblem {
+        /// Bytes of an element.
+        itemsize: i64 = Exact,
+        /// Matrices.
+        batches: i64 = PowerOfTwo,
+        /// Rows.
+        n: i64 = PowerOfTwo,
+        /// Schur vectors are wanted.
+        vectors: bool = Exact,
+    }
+    parameters {
+        /// Threads of a block that iterates.
+        threads: i64 = [32, 64, 128, 256],
+        /// Threads of a block that applies reflections to what lies beside, each to a row or column.
+        apply_threads: i64 = [32, 64, 128, 256],
+        /// Iterations before it is asked whether some are left, of matrices whose Schur vectors are wanted.
+        rounds: i64 = [4, 8, 16, 32, 64],
+    }
+    device {}
+    require {}
+    rule schur_rule;
+}
+
+fn schur_rule(problem: &SchurProblem, _: &DeviceInfo) -> SchurChoice {
+    let threads = match problem.n {
+        0..=16 => 32,
+        17..=256 => 64,
+        _ => 128,
+    };
+    SchurChoice { threads, apply_threads: 64, rounds: 16 }
+}
 
 /// What is left of matrices in their Schur form beside that form itself.
 pub(super) struct SchurFactors {
@@ -31,15 +96,25 @@ fn reduce_to_hessenberg(a: &GpuArray, products: Option<&GpuArray>) -> Result<()>
     let (ctx, dtype, count, n) = (a.context(), a.dtype(), a.shape()[0], a.shape()[2]);
     let vectors = empty_like(a, &[count, n + 1], dtype)?;
     let rows = if products.is_some() { 2 * n } else { n };
-    let column = LinalgKernel::new(ctx, dtype, LinalgStep::HessenbergColumn)?;
+    let [itemsize, batches, of_n] = [a.itemsize(), count, n].map(|number| number as i64);
+    let problem = HessenbergProblem { itemsize, batches, n: of_n, vectors: products.is_some() };
+    let choice: HessenbergChoice = ctx.choose(&problem);
+    let [column_threads, left_threads, right_warps] =
+        [choice.column_threads, choice.left_threads, choice.right_warps].map(|number| number as usize);
+    let column = LinalgSpec::new(dtype, LinalgStep::HessenbergColumn);
+    let column = LinalgKernel::compile_kernel(ctx, LinalgSpec { threads: column_threads as u16, ..column })?;
     let left = LinalgKernel::new(ctx, dtype, LinalgStep::HessenbergLeft)?;
     let right = LinalgKernel::new(ctx, dtype, LinalgStep::HessenbergRight)?;
     for k in 0..n.saturating_sub(2) {
         let own = [a.into(), n.into(), k.into(), (&vectors).into()];
-        column.launch_2d([count, 1], [if n > 64 { 256 } else { 64 }, 1], &own)?;
-        left.launch_2d([count, (n - 1 - k).div_ceil(64)], [64, 1], &own)?;
+        column.launch_2d([count, 1], [column_threads, 1], &own)?;
+        left.launch_2d([count, (n - 1 - k).div_ceil(left_threads)], [left_threads, 1], &own)?;
         let [matrices, length, k, vectors] = own;
-        right.launch_2d([count, rows.div_ceil(4)], [32, 4], &[matrices, length, k, vectors, products.into()])?;
+        right.launch_2d(
+            [count, rows.div_ceil(right_warps)],
+            [32, right_warps],
+            &[matrices, length, k, vectors, products.into()],
+        )?;
     }
     Ok(())
 }
@@ -68,14 +143,13 @@ pub(super) fn reduce_to_schur(
     let states = zeros_like(a, &[count, LINALG_ITERATION_STATE_LEN], DType::I32)?;
     states.index(&[Index::Ellipsis, Index::At(0)])?.fill(Scalar::Weak(WeakScalar::Int(n as i128 - 1)))?;
     let (lists, left) = (empty_like(a, &[count, 3 * n], dtype)?, empty_like(a, &[1], DType::I32)?);
-    let threads = match n {
-        0..=16 => 32,
-        17..=256 => 64,
-        _ => 128,
-    };
+    let [itemsize, batches, of_n] = [a.itemsize(), count, n].map(|number| number as i64);
+    let choice: SchurChoice = ctx.choose(&SchurProblem { itemsize, batches, n: of_n, vectors: has_vectors });
+    let [threads, apply_threads, rounds] =
+        [choice.threads, choice.apply_threads, choice.rounds].map(|number| number as usize);
     let iterate = LinalgKernel::new(ctx, dtype, LinalgStep::SchurIterate)?;
     let apply = LinalgKernel::new(ctx, dtype, LinalgStep::SchurApply)?;
-    let (rounds, sweeps) = if has_vectors { (ITERATIONS_PER_LAUNCH, 1) } else { (1, 4 * n) };
+    let (rounds, sweeps) = if has_vectors { (rounds, 1) } else { (1, 4 * n) };
     let arguments = [
         a.into(),
         n.into(),
@@ -97,7 +171,7 @@ pub(super) fn reduce_to_schur(
             iterate.launch_2d([count, 1], [threads, 1], &arguments)?;
             if let Some(vectors) = &vectors {
                 let lists = [a.into(), n.into(), (&states).into(), (&lists).into(), vectors.into()];
-                apply.launch_2d([count, (2 * n).div_ceil(64)], [64, 1], &lists)?;
+                apply.launch_2d([count, (2 * n).div_ceil(apply_threads)], [apply_threads, 1], &lists)?;
             }
         }
         if read_first_i32(&left)? == 0 {

@@ -5,7 +5,6 @@ use super::matrix_helpers::{
     any_true, copy_to_stack, float_dtype, identity_matrices, reduce_axis, rows_and_columns, scalar_arg, square_extent,
     stack_axes, stack_shape, unstack_axes, where_select,
 };
-use super::trsm::PANEL_ROWS;
 use crate::array::GpuArray;
 use crate::error::{ArrayError, Result};
 use crate::layout::{Order, PythonTuple, broadcast_shapes};
@@ -50,7 +49,7 @@ fn lu_diagonals_and_signs(a: &GpuArray) -> Result<(GpuArray, GpuArray)> {
     let int = |value| Scalar::Weak(WeakScalar::Int(value));
     let places = GpuArray::empty(a.context(), &[n], DType::I32, Order::C)?;
     places.fill_range(int(0), int(1))?;
-    let is_exchanged = lu.pivots.binary(Op::NotEqual, &places.binary(Op::Remainder, PANEL_ROWS as i64)?)?;
+    let is_exchanged = lu.pivots.binary(Op::NotEqual, &places.binary(Op::Remainder, lu.panel as i64)?)?;
     let is_odd = reduce_axis(&is_exchanged, ReductionOp::Sum, -1, false)?.binary(Op::Remainder, 2)?;
     let sign = where_select(&is_odd, scalar_arg(dtype, -1.0), scalar_arg(dtype, 1.0))?;
     Ok((lu.factors.diagonal(0, -2, -1)?, sign))

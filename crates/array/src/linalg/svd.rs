@@ -7,7 +7,7 @@ use super::matrix_helpers::{
     conjugate, conjugate_transpose, float_dtype, matrix_transpose, rows_and_columns, scalar_arg, stack_axes,
     stack_shape, submatrix, unstack_axes, where_select, zeros_like,
 };
-use super::one_sided_jacobi::{one_sided_jacobi, padded_length};
+use super::one_sided_jacobi::{RotationChoice, one_sided_jacobi};
 use super::scaling::{MatrixScaling, permute_rows_into_columns};
 use crate::array::GpuArray;
 use crate::elementwise::binary_with_power_shortcuts;
@@ -15,8 +15,8 @@ use crate::error::{ArrayError, Result};
 use crate::layout::Order;
 use crate::reduce::ReduceOptions;
 use crate::scalar::Scalar;
-use rtcg_codegen::WeakScalar;
 use rtcg_codegen::array::{LINALG_NOT_CONVERGED, LINALG_NOT_FINITE, LINALG_RANK_DEFICIENT, Op, ReductionOp};
+use rtcg_codegen::{DType, WeakScalar};
 
 /// A = U diag(S) V^H.
 #[derive(Debug, Clone)]
@@ -37,13 +37,14 @@ struct TallSvd {
 }
 
 /// The columns of tall matrices, or the conjugated rows of wide ones, as rows that are filled up with zeros.
-fn zero_padded_columns(a: &GpuArray) -> Result<GpuArray> {
+fn zero_padded_columns(a: &GpuArray, dtype: DType, choice: RotationChoice) -> Result<GpuArray> {
     let [m, n] = rows_and_columns(a)?;
     let columns = if m < n { conjugate(a)? } else { matrix_transpose(a)? };
     let [n, m] = rows_and_columns(&columns)?;
-    let w = zeros_like(a, &stack_shape(stack_axes(a), &[n, padded_length(m)]), float_dtype(&[a.dtype()])?)?;
+    let length = choice.padded_length(m);
+    let w = zeros_like(a, &stack_shape(stack_axes(a), &[n, length]), dtype)?;
     submatrix(&w, 0..n, 0..m)?.assign(&columns)?;
-    w.reshape_to(&stack_shape(&[stack_axes(a).iter().product()], &[n, padded_length(m)]), Order::C)
+    w.reshape_to(&stack_shape(&[stack_axes(a).iter().product()], &[n, length]), Order::C)
 }
 
 /// Orthonormal columns, of which the last ones may be zero, with others in place of those and up to a number.
@@ -70,11 +71,12 @@ fn decompose_tall(
     m: usize,
     is_full: bool,
     limits: IterationLimits,
+    choice: RotationChoice,
     has_vectors: bool,
 ) -> Result<TallSvd> {
     let n = w.shape()[1];
     let scaling = MatrixScaling::new(w, None)?;
-    let found = one_sided_jacobi(w, &scaling.report, limits, has_vectors)?;
+    let found = one_sided_jacobi(w, &scaling.report, limits, choice, has_vectors)?;
     let (values, places) = scaling.sort_and_unscale_values(&found.norms, w.dtype(), true)?;
     let report = if w.size() > 0 { scaling.report.read_status_flags()? } else { 0 };
     if report & (LINALG_NOT_FINITE | LINALG_NOT_CONVERGED) != 0 {
@@ -116,7 +118,10 @@ impl GpuArray {
 
     fn compute_svd(&self, is_full: bool, limits: IterationLimits, has_vectors: bool) -> Result<(TallSvd, bool)> {
         let [m, n] = rows_and_columns(self)?;
-        Ok((decompose_tall(&zero_padded_columns(self)?, m.max(n), is_full, limits, has_vectors)?, m < n))
+        let dtype = float_dtype(&[self.dtype()])?;
+        let choice = RotationChoice::of_matrices(self, dtype, has_vectors)?;
+        let w = zero_padded_columns(self, dtype, choice)?;
+        Ok((decompose_tall(&w, m.max(n), is_full, limits, choice, has_vectors)?, m < n))
     }
 
     /// [`GpuArray::svd`] of Hermitian matrices, of which the lower triangle is read, by their eigenvalues.

@@ -8,11 +8,72 @@ use super::scaling::MatrixScaling;
 use crate::array::GpuArray;
 use crate::error::Result;
 use rtcg_codegen::array::{LinalgSpec, LinalgStep, Op};
+use rtcg_codegen::{DeviceInfo, tunable};
 
-/// Warps of a block.
-const WARPS_PER_BLOCK: usize = 8;
-/// Rows that a thread updates.
-const ROWS_PER_THREAD: usize = 4;
+tunable! {
+    /// The kernels that reduce Hermitian matrices to tridiagonal form.
+    pub(crate) TridiagonalChoice = "linalg.tridiagonal";
+    /// Hermitian matrices of `n` rows.
+    problem TridiagonalProblem {
+        /// Bytes of an element.
+        itemsize: i64 = Exact,
+        /// Matrices.
+        batches: i64 = PowerOfTwo,
+        /// Rows.
+        n: i64 = PowerOfTwo,
+    }
+    parameters {
+        /// Reflectors of a panel, after which the rest of the matrix is updated.
+        pairs: i64 = [8, 16, 32, 64],
+        /// Warps of a block; 1 has a row for each thread in place of a warp.
+        warps: i64 = [1, 2, 4, 8, 16],
+        /// A kernel of its own updates the matrix, not a matrix product.
+        fused: bool = [false, true],
+        /// Rows that a thread of that kernel updates.
+        part: i64 = [1, 2, 4, 8],
+    }
+    device {}
+    require {
+        2 * pairs * itemsize <= 512 * warps;
+    }
+    rule tridiagonal_rule;
+}
+
+/// Matrix products suit tensor cores; the other kernel suits products of few terms.
+fn tridiagonal_rule(_: &TridiagonalProblem, device_info: &DeviceInfo) -> TridiagonalChoice {
+    match device_info.is_simd_cpu() {
+        true => TridiagonalChoice { pairs: 8, warps: 1, fused: true, part: 4 },
+        false => TridiagonalChoice { pairs: 32, warps: 8, fused: false, part: 4 },
+    }
+}
+
+tunable! {
+    /// The kernel that finds eigenvalues of tridiagonal matrices by bisection.
+    pub(crate) BisectChoice = "linalg.bisect";
+    /// Tridiagonal matrices of `n` rows.
+    problem BisectProblem {
+        /// Bytes of an element.
+        itemsize: i64 = Exact,
+        /// Matrices.
+        batches: i64 = PowerOfTwo,
+        /// Rows.
+        n: i64 = PowerOfTwo,
+    }
+    parameters {
+        /// Threads of a block, each of which has a value.
+        threads: i64 = [32, 64, 128, 256],
+    }
+    device {}
+    require {}
+    rule bisect_rule;
+}
+
+fn bisect_rule(_: &BisectProblem, _: &DeviceInfo) -> BisectChoice {
+    BisectChoice { threads: 32 }
+}
+
+/// Warps of a block that updates a matrix.
+const UPDATE_WARPS: usize = 8;
 /// Rows of a block that has a part of a column.
 const ROWS_PER_BLOCK: usize = 32;
 
@@ -34,6 +95,7 @@ struct TridiagonalPanel<'a> {
     /// Warps of a block, and the rows that it has products of.
     warps: usize,
     rows: usize,
+    choice: TridiagonalChoice,
     result: Tridiagonal,
     /// Vectors v, and then w, as rows.
     left: GpuArray,
@@ -52,12 +114,19 @@ struct TridiagonalPanel<'a> {
 impl<'a> TridiagonalPanel<'a> {
     fn new(a: &'a GpuArray) -> Result<Self> {
         let (count, n, dtype) = (a.shape()[0], a.shape()[2], a.dtype());
-        let (warps, rows) =
-            if a.context().device_info().is_simd_cpu() { (1, 32) } else { (WARPS_PER_BLOCK, WARPS_PER_BLOCK) };
-        let kernel = |step| LinalgSpec { group: warps as u16, ..LinalgSpec::new(dtype, step) };
+        let [itemsize, batches, of_n] = [a.itemsize(), count, n].map(|number| number as i64);
+        let choice: TridiagonalChoice = a.context().choose(&TridiagonalProblem { itemsize, batches, n: of_n });
+        let [pairs, warps] = [choice.pairs, choice.warps].map(|number| number as usize);
+        let rows = if warps == 1 { 32 } else { warps };
+        let kernel = |step| LinalgSpec {
+            group: warps as u16,
+            pairs: pairs as u16,
+            part: if step == LinalgStep::TridiagonalUpdate { choice.part as u16 } else { 1 },
+            ..LinalgSpec::new(dtype, step)
+        };
         let [column, product, update] =
             [LinalgStep::TridiagonalColumn, LinalgStep::TridiagonalProduct, LinalgStep::TridiagonalUpdate].map(kernel);
-        let (real, pairs) = (dtype.real_part(), column.n_reflector_pairs());
+        let real = dtype.real_part();
         let two = 2 * pairs;
         let result = Tridiagonal {
             diagonals: zeros_like(a, &[count, n], real)?,
@@ -69,6 +138,7 @@ impl<'a> TridiagonalPanel<'a> {
             pairs,
             warps,
             rows,
+            choice,
             result,
             left: empty_like(a, &[count, two, n], dtype)?,
             right: empty_like(a, &[count, two, n], dtype)?,
@@ -145,7 +215,7 @@ impl<'a> TridiagonalPanel<'a> {
             return Ok(());
         }
         self.update_panel_column(end, end - start, true)?;
-        if self.warps == 1 {
+        if self.choice.fused {
             return self.update_trailing_matrix(end);
         }
         let [left, right] = [&self.left, &self.right].map(|rows| submatrix(rows, 0..2 * self.pairs, end..n));
@@ -153,13 +223,13 @@ impl<'a> TridiagonalPanel<'a> {
         submatrix(self.matrices, end..n, end..n)?.binary_in_place(Op::Subtract, &change)
     }
 
-    /// The update of the trailing matrix by a panel's reflectors, on a SIMD CPU: matrix products suit tensor cores, and
-    /// this kernel suits products of so small a `k`.
+    /// The update of the trailing matrix by a panel's reflectors, by one kernel.
     fn update_trailing_matrix(&self, k: usize) -> Result<()> {
         let (count, n) = (self.matrices.shape()[0], self.matrices.shape()[2]);
-        let tiles = [(n - k).div_ceil(ROWS_PER_THREAD * WARPS_PER_BLOCK).min(65535), (n - k).div_ceil(32).min(65535)];
+        let tiles =
+            [(n - k).div_ceil(self.choice.part as usize * UPDATE_WARPS).min(65535), (n - k).div_ceil(32).min(65535)];
         let arguments = [self.matrices.into(), n.into(), k.into(), (&self.left).into(), (&self.right).into()];
-        self.steps[2].launch_3d([count, tiles[0], tiles[1]], [32, WARPS_PER_BLOCK], &arguments)
+        self.steps[2].launch_3d([count, tiles[0], tiles[1]], [32, UPDATE_WARPS], &arguments)
     }
 }
 
@@ -178,7 +248,11 @@ impl Tridiagonal {
         let values = empty_like(d, &[count, n], d.dtype())?;
         let step = LinalgKernel::new(d.context(), d.dtype(), LinalgStep::TridiagonalBisect)?;
         let arguments = [d.into(), (&self.subdiagonals).into(), n.into(), (&values).into()];
-        step.launch_2d([count, n.div_ceil(32)], [32, 1], &arguments)?;
+        let numbers = [d.itemsize(), count, n].map(|number| number as i64);
+        let [itemsize, batches, rows] = numbers;
+        let threads =
+            d.context().choose::<BisectChoice>(&BisectProblem { itemsize, batches, n: rows }).threads as usize;
+        step.launch_2d([count, n.div_ceil(threads)], [threads, 1], &arguments)?;
         Ok(values)
     }
 }

@@ -1,14 +1,74 @@
 //! Triangular solves by blocks, with matrix products between the blocks.
 
 use super::gemm_update::GemmUpdate;
-use super::launch::{DEFAULT_BLOCK_DIM, LinalgKernel, batched_grid_dim, is_simd_cpu};
+use super::launch::{LinalgKernel, batched_grid_dim};
 use super::matrix_helpers::{element_strides, submatrix};
+use super::panels::panel_width;
 use crate::array::GpuArray;
 use crate::error::Result;
-use rtcg_codegen::array::{LINALG_PANEL_COLUMNS, LINALG_RHS_PER_BLOCK, LINALG_RHS_PER_WARP_BLOCK, LinalgStep};
+use rtcg_codegen::array::{LINALG_THREADS, LinalgSpec, LinalgStep};
+use rtcg_codegen::{DeviceInfo, tunable};
 
-/// Rows of a block, and columns of a panel.
-pub(super) const PANEL_ROWS: usize = LINALG_PANEL_COLUMNS;
+tunable! {
+    /// The kernel that solves triangular systems.
+    pub(crate) TriangularChoice = "linalg.triangular";
+    /// Triangles of `panel` rows at most, with right sides.
+    problem TriangularProblem {
+        /// Bytes of an element.
+        itemsize: i64 = Exact,
+        /// Triangles.
+        batches: i64 = PowerOfTwo,
+        /// Right sides of each.
+        n: i64 = PowerOfTwo,
+        /// Rows of a triangle, at most.
+        panel: i64 = Exact,
+        /// Rows of the right sides are exchanged before.
+        swaps: bool = Exact,
+    }
+    parameters {
+        /// `warps` has right sides in registers, `block` in memory, where rows are exchanged by a kernel of their own.
+        kernel: &'static str = ["block", "warps"],
+        /// Threads of a block; of one that exchanges rows, which another solves behind, if that is `block`.
+        threads: i64 = [64, 128, 256, 512],
+        /// Right sides of a block.
+        sides: i64 = [8, 16, 32, 64],
+    }
+    device {}
+    require {
+        kernel != "block" || sides <= threads;
+        kernel != "warps" || sides * 32 >= threads;
+        kernel != "warps" || panel * sides * itemsize <= threads * 256;
+        kernel != "warps" || 32 * ((panel + 31) / 32 * 32 + 1) * itemsize + 20 * panel <= 49152;
+    }
+    rule triangular_rule;
+}
+
+/// A SIMD CPU runs best without shuffles.
+fn triangular_rule(problem: &TriangularProblem, device_info: &DeviceInfo) -> TriangularChoice {
+    let threads = LINALG_THREADS.into();
+    match (device_info.is_simd_cpu(), problem.swaps) {
+        (true, true) => TriangularChoice { kernel: "block", threads: 128, sides: 8 },
+        (true, false) => TriangularChoice { kernel: "block", threads, sides: 8 },
+        (false, _) => TriangularChoice { kernel: "warps", threads, sides: 32 },
+    }
+}
+
+impl TriangularChoice {
+    /// For triangles of `panel` rows, at most, and the columns of `sides`.
+    pub(super) fn of_sides(sides: &GpuArray, columns: usize, panel: usize, swaps: bool) -> Self {
+        let numbers = [sides.itemsize(), sides.shape()[0], columns, panel];
+        let [itemsize, batches, n, panel] = numbers.map(|number| number as i64);
+        sides.context().choose(&TriangularProblem { itemsize, batches, n, panel, swaps })
+    }
+
+    /// The kernel of a step.
+    pub(super) fn step_kernel(self, sides: &GpuArray, step: LinalgStep, panel: usize) -> Result<LinalgKernel> {
+        let [threads, sides_of_block] = [self.threads, self.sides].map(|number| number as u16);
+        let spec = LinalgSpec::new(sides.dtype(), step);
+        let spec = LinalgSpec { threads, sides: sides_of_block, panel: panel as u16, ..spec };
+        LinalgKernel::compile_kernel(sides.context(), spec)
+    }
+}
 
 /// Which part of matrices is a triangle, and how it is read.
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,18 +85,16 @@ pub(super) fn solve_triangular(triangles: &GpuArray, sides: &GpuArray, form: Trs
     if sides.size() == 0 {
         return Ok(());
     }
-    let (step, width) = if is_simd_cpu(sides) {
-        (LinalgStep::Trsm, LINALG_RHS_PER_BLOCK)
-    } else {
-        (LinalgStep::TrsmWarps, LINALG_RHS_PER_WARP_BLOCK)
-    };
-    let step = LinalgKernel::new(sides.context(), sides.dtype(), step)?;
-    let mut starts: Vec<usize> = (0..n).step_by(PANEL_ROWS).collect();
+    let panel = panel_width(sides, "triangular", columns);
+    let choice = TriangularChoice::of_sides(sides, columns, panel, false);
+    let step = if choice.kernel == "block" { LinalgStep::Trsm } else { LinalgStep::TrsmWarps };
+    let step = choice.step_kernel(sides, step, panel)?;
+    let mut starts: Vec<usize> = (0..n).step_by(panel).collect();
     if form.is_upper {
         starts.reverse();
     }
     for start in starts {
-        let end = (start + PANEL_ROWS).min(n);
+        let end = (start + panel).min(n);
         let (x, own) = (submatrix(sides, start..end, 0..columns)?, submatrix(triangles, start..end, start..end)?);
         let ([stack, row, column], [x_stack, x_row, x_column]) = (element_strides(&own), element_strides(&x));
         let values = [
@@ -54,7 +112,8 @@ pub(super) fn solve_triangular(triangles: &GpuArray, sides: &GpuArray, form: Trs
             (end - start).into(),
             columns.into(),
         ];
-        step.launch_2d(batched_grid_dim(count, columns, width), DEFAULT_BLOCK_DIM, &values)?;
+        let grid = batched_grid_dim(count, columns, choice.sides as usize);
+        step.launch_2d(grid, [choice.threads as usize, 1], &values)?;
         let rest = if form.is_upper { 0..start } else { end..n };
         if !rest.is_empty() {
             let factor = submatrix(triangles, rest.clone(), start..end)?;

@@ -40,7 +40,7 @@ fn decision_named(name: &str) -> &'static Decision {
 type Values = BTreeSet<(usize, TunableValue)>;
 
 /// The decision under test, with the candidates that were run.
-struct Candidates {
+pub(super) struct Candidates {
     decision: &'static Decision,
     covered: Values,
     random: u64,
@@ -48,7 +48,7 @@ struct Candidates {
 }
 
 impl Candidates {
-    fn of(name: &str) -> Self {
+    pub(super) fn of(name: &str) -> Self {
         Self { decision: decision_named(name), covered: Values::new(), random: 1, n_runs: 0 }
     }
 
@@ -90,7 +90,7 @@ impl Candidates {
 
     /// Runs `body` with candidates that were not run yet (all in thorough runs), and compares its results with those that
     /// it has with the rule, and these with `wanted`.
-    fn run(&mut self, ctx: &Arc<ArrayContext>, wanted: &[i64], body: impl Fn() -> Vec<i64>) {
+    pub(super) fn run(&mut self, ctx: &Arc<ArrayContext>, wanted: &[i64], body: impl Fn() -> Vec<i64>) {
         let recorder = Arc::new(Recorder::default());
         ctx.install_choices(Some(recorder.clone()));
         assert_eq!(body(), wanted, "{} by the rule", self.decision.name);
@@ -147,7 +147,7 @@ impl Candidates {
     }
 
     /// Checks that all candidates were run, but for those of the named values.
-    fn assert_covered(&self, exceptions: &[TunableValue]) {
+    pub(super) fn assert_covered(&self, exceptions: &[TunableValue]) {
         let all = self.decision.parameters.iter().enumerate();
         let missing: Vec<_> = all
             .flat_map(|(at, parameter)| parameter.values.iter().map(move |&value| (at, parameter.name, value)))

@@ -16,6 +16,7 @@ mod fuse;
 mod generators;
 mod launch;
 mod linalg;
+mod linalg_choices;
 mod linalg_large;
 mod simt_kernels;
 mod stream_ordering;

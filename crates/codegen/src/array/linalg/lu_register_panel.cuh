@@ -1,7 +1,7 @@
 // LU factors of register panels of m rows and up to WIDTH columns, with partial pivoting; the first of equally large
 // pivots is taken. Each warp offers its best row, so that threads wait for each other once a column. Pivots are counted from the
 // row `before` rows above the register panel.
-extern "C" __global__ void __launch_bounds__(REGISTER_PANEL_THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS)
 array_lu_register_panel(T *matrices, I stack, I row, int m, int n, int *pivots, I pivot_stack, int before)
 {
     SHARED(all_candidate_rows, 2 * WARPS * WIDTH);

@@ -11,23 +11,8 @@ use std::fmt::Write;
 
 /// Threads of a block where nothing else is said.
 pub const LINALG_THREADS: u32 = 256;
-/// Right sides that a block of a triangular system has at a time.
-pub const LINALG_RHS_PER_BLOCK: usize = 8;
-/// Those of a block whose warps have some each.
-pub const LINALG_RHS_PER_WARP_BLOCK: usize = 32;
-/// Rows of a triangular system, and columns of a panel.
-pub const LINALG_PANEL_COLUMNS: usize = 64;
-/// Rows and columns of what a block takes a product from.
-pub const LINALG_TILE_SIDE: usize = 64;
-/// Reflectors that are applied at a time.
+/// Reflectors that are applied at a time, one for each lane of a warp.
 pub const LINALG_WY_BLOCK_COLUMNS: usize = 32;
-/// Most threads of a block that factors a register panel.
-pub const LINALG_REGISTER_PANEL_THREADS: usize = 512;
-/// Bytes of a register panel that a thread holds, at most.
-const PANEL_REGISTER_BYTES: usize = 256;
-/// Most columns of a register panel, and bytes of a row of one.
-const MAX_PANEL_WIDTH: usize = 16;
-const MAX_PANEL_ROW_BYTES: usize = 128;
 /// Numbers that iterations keep of a matrix.
 pub const LINALG_ITERATION_STATE_LEN: usize = 4;
 /// A bit of reports: a matrix has infinities or NaN.
@@ -118,27 +103,43 @@ pub struct LinalgSpec {
     pub dtype: DType,
     /// What it does.
     pub step: LinalgStep,
-    /// Threads that have a pair of columns, one that is reflected, or a row of one; rows of a register panel that a thread has;
-    /// else 1.
+    /// Threads that have a pair of columns, one that is reflected, or a row of one; rows of a register panel that a thread
+    /// has; else 1.
     pub group: u16,
     /// Eigenvectors of real matrices are complex.
     pub is_wide: bool,
+    /// Threads of a block where a kernel needs to know, at most.
+    pub threads: u16,
+    /// Rows of a triangular system, at most.
+    pub panel: u16,
+    /// Right sides of triangular systems that a block has at a time.
+    pub sides: u16,
+    /// Columns of register panels: a power of two.
+    pub width: u16,
+    /// Reflectors of a panel that are stored as pairs of vectors before a Hermitian matrix is updated.
+    pub pairs: u16,
+    /// Rows, or columns, of a tile that one of its 16 threads has.
+    pub part: u16,
+    /// Terms of products that are copied to shared memory at once.
+    pub depth: u16,
 }
 
 impl LinalgSpec {
     /// A kernel without further choices.
     pub fn new(dtype: DType, step: LinalgStep) -> Self {
-        Self { dtype, step, group: 1, is_wide: false }
-    }
-
-    /// Reflectors of a panel that are stored as pairs of vectors before a Hermitian matrix is updated.
-    pub fn n_reflector_pairs(&self) -> usize {
-        if self.group == 1 { 8 } else { 32 }
-    }
-
-    /// Columns of register panels of which a thread has so many rows; none if those are too many.
-    pub fn register_panel_width(dtype: DType, rows: usize) -> usize {
-        ((PANEL_REGISTER_BYTES / rows).min(MAX_PANEL_ROW_BYTES) / dtype.itemsize()).min(MAX_PANEL_WIDTH)
+        Self {
+            dtype,
+            step,
+            group: 1,
+            is_wide: false,
+            threads: LINALG_THREADS as u16,
+            panel: 64,
+            sides: 8,
+            width: 1,
+            pairs: 8,
+            part: 4,
+            depth: 16,
+        }
     }
 }
 
@@ -167,13 +168,13 @@ impl KernelSpec for LinalgSpec {
             ("IS_COMPLEX", is_complex.into()),
             ("IS_WIDE", self.is_wide.into()),
             ("GROUP", self.group.into()),
-            ("THREADS", LINALG_THREADS.into()),
-            ("RHS_PER_BLOCK", LINALG_RHS_PER_BLOCK as i64),
-            ("PAIRS", self.n_reflector_pairs() as i64),
-            ("WARP_RHS", LINALG_RHS_PER_WARP_BLOCK as i64),
-            ("PANEL", LINALG_PANEL_COLUMNS as i64),
-            ("REGISTER_PANEL_THREADS", LINALG_REGISTER_PANEL_THREADS as i64),
-            ("WIDTH", Self::register_panel_width(self.dtype, self.group.into()) as i64),
+            ("THREADS", self.threads.into()),
+            ("PANEL", self.panel.into()),
+            ("SIDES", self.sides.into()),
+            ("WIDTH", self.width.into()),
+            ("PAIRS", self.pairs.into()),
+            ("PART", self.part.into()),
+            ("DEPTH", self.depth.into()),
             ("STATE", LINALG_ITERATION_STATE_LEN as i64),
             ("NOT_FINITE", LINALG_NOT_FINITE.into()),
             ("NOT_CONVERGED", LINALG_NOT_CONVERGED.into()),

@@ -16,7 +16,7 @@ __device__ R block_reduce_warps(R x, R *parts, bool is_sum)
 }
 
 // Householder QR of register panels of m rows and up to WIDTH columns, as array_qr_panel makes them.
-extern "C" __global__ void __launch_bounds__(REGISTER_PANEL_THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS)
 array_qr_register_panel(T *matrices, I stack, I row, int m, int n, T *factors, I factor_stack)
 {
     SHARED(products, WARPS * WIDTH);

@@ -1,7 +1,7 @@
 // Register panels of up to WIDTH columns, of which a thread has every blockDim.x-th row. Loops over columns are not
 // unrolled: a step works on the first element of each row and rotates the row by one.
 #define ROWS GROUP
-#define WARPS (REGISTER_PANEL_THREADS / 32)
+#define WARPS (THREADS / 32)
 #define CHUNK (32 / (int)sizeof(T) < WIDTH ? 32 / (int)sizeof(T) : WIDTH)
 
 // Loads or stores a warp's rows of a register panel, some columns at a time, so that adjacent lanes meet

@@ -1,6 +1,6 @@
 // Rows that n exchanges change, at most, by the number of elements that a thread has of them.
 #define MAX_MOVED_ROWS (2 * PANEL)
-#define MOVED_PER_THREAD (MAX_MOVED_ROWS * WARP_RHS / THREADS)
+#define MOVED_PER_THREAD ((MAX_MOVED_ROWS * SIDES + THREADS - 1) / THREADS)
 
 // Exchanges rows of `columns` columns as n pivots say, which are counted from the row `before` rows above; columns from
 // `gap` on begin `gap_width` further. Then those columns become solutions of unit lower triangular systems.
@@ -20,23 +20,23 @@ extern "C" __global__ void array_swap_rows_trsm(T *matrices, I stack, I row, int
         to[e] = end;
         from[e] = at;
     }
-    int left = (gap + WARP_RHS - 1) / WARP_RHS, parts = left + (columns - gap + WARP_RHS - 1) / WARP_RHS;
+    int left = (gap + SIDES - 1) / SIDES, parts = left + (columns - gap + SIDES - 1) / SIDES;
     for (int part = blockIdx.y; part < parts; part += gridDim.y) {
         bool is_right = part >= left;
-        int first = is_right ? gap + (part - left) * WARP_RHS : part * WARP_RHS;
+        int first = is_right ? gap + (part - left) * SIDES : part * SIDES;
         int width = (is_right ? columns : gap) - first;
-        if (width > WARP_RHS) width = WARP_RHS;
+        if (width > SIDES) width = SIDES;
         T *a = matrix + first + (is_right ? gap_width : 0), held[MOVED_PER_THREAD];
         __syncthreads();
 #pragma unroll
         for (int h = 0; h < MOVED_PER_THREAD; ++h) {
-            int e = h * THREADS + t, own = e / WARP_RHS, j = e % WARP_RHS;
+            int e = h * THREADS + t, own = e / SIDES, j = e % SIDES;
             if (own < 2 * n && j < width) held[h] = a[from[own] * row + j];
         }
         __syncthreads();
 #pragma unroll
         for (int h = 0; h < MOVED_PER_THREAD; ++h) {
-            int e = h * THREADS + t, own = e / WARP_RHS, j = e % WARP_RHS;
+            int e = h * THREADS + t, own = e / SIDES, j = e % SIDES;
             if (own < 2 * n && j < width && to[own] != from[own]) a[to[own] * row + j] = held[h];
         }
         if (!is_right) continue;

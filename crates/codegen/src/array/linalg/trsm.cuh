@@ -5,8 +5,8 @@ extern "C" __global__ void array_trsm(const T *triangles, I triangle_stack, I tr
 {
     const T *l = triangles + blockIdx.x * triangle_stack;
     T *b = sides + blockIdx.x * side_stack;
-    for (int first = blockIdx.y * RHS_PER_BLOCK; first < count; first += gridDim.y * RHS_PER_BLOCK) {
-        int width = count - first < RHS_PER_BLOCK ? count - first : RHS_PER_BLOCK;
+    for (int first = blockIdx.y * SIDES; first < count; first += gridDim.y * SIDES) {
+        int width = count - first < SIDES ? count - first : SIDES;
         for (int step = 0; step < n; ++step) {
             int k = is_upper ? n - 1 - step : step;
             if (!is_unit && threadIdx.x < width) {

@@ -5,7 +5,7 @@ extern "C" __global__ void array_trsm_warps(const T *triangles, I triangle_stack
 {
     const T *l = triangles + blockIdx.x * triangle_stack;
     T *b = sides + blockIdx.x * side_stack;
-    for (int first = blockIdx.y * WARP_RHS; first < count; first += gridDim.y * WARP_RHS)
+    for (int first = blockIdx.y * SIDES; first < count; first += gridDim.y * SIDES)
         warp_substitute(l, triangle_row, triangle_column, is_upper, is_unit, is_conjugated, b + first * side_column, side_row,
-                   side_column, n, count - first < WARP_RHS ? count - first : WARP_RHS);
+                   side_column, n, count - first < SIDES ? count - first : SIDES);
 }

@@ -1,0 +1,193 @@
+//! Panels of columns that matrices are factored by, and the kernels that factor them.
+
+use super::launch::LinalgKernel;
+use crate::array::GpuArray;
+use crate::error::Result;
+use rtcg_codegen::array::{LINALG_THREADS, LinalgSpec, LinalgStep};
+use rtcg_codegen::{DeviceInfo, tunable};
+
+/// Bytes of a register panel that a thread holds, bytes of a row of one, and columns, at most.
+const PANEL_REGISTER_BYTES: i64 = 256;
+const MAX_PANEL_ROW_BYTES: i64 = 128;
+const MAX_PANEL_WIDTH: i64 = 16;
+/// Most threads of a block that factors a register panel.
+const REGISTER_PANEL_THREADS: i64 = 512;
+/// Columns that a block applies reflectors to at a time.
+pub(super) const REFLECTED_COLUMNS: usize = 32;
+
+tunable! {
+    /// How wide the panels are that a matrix is factored, or a triangular system is solved, by.
+    pub(crate) PanelWidth = "linalg.panel";
+    /// Matrices that are factored; triangles with right sides.
+    problem PanelWidthProblem {
+        /// `lu`, `cholesky`, `qr` or `triangular`.
+        operation: &'static str = Exact,
+        /// Bytes of an element.
+        itemsize: i64 = Exact,
+        /// Matrices.
+        batches: i64 = PowerOfTwo,
+        /// Rows.
+        m: i64 = PowerOfTwo,
+        /// Columns of what is factored; right sides.
+        n: i64 = PowerOfTwo,
+    }
+    parameters {
+        /// Columns of a panel; rows of a block of a triangle.
+        width: i64 = [16, 32, 48, 64, 96, 128],
+    }
+    device {}
+    require {
+        operation == "qr" || 32 * ((width + 31) / 32 * 32 + 1) * itemsize + 20 * width <= 49152;
+        operation != "cholesky" || width * (width + 1) * itemsize <= 49152;
+    }
+    rule panel_width_rule;
+}
+
+fn panel_width_rule(problem: &PanelWidthProblem, _: &DeviceInfo) -> PanelWidth {
+    let width = match problem.operation {
+        "qr" => 32,
+        "cholesky" if problem.itemsize > 8 => 32,
+        _ => 64,
+    };
+    PanelWidth { width }
+}
+
+/// How wide the panels of an operation on matrices `a` with `n` columns or right sides are.
+pub(super) fn panel_width(a: &GpuArray, operation: &'static str, n: usize) -> usize {
+    let [itemsize, batches, m, n] = [a.itemsize(), a.shape()[0], a.shape()[1], n].map(|number| number as i64);
+    a.context().choose::<PanelWidth>(&PanelWidthProblem { operation, itemsize, batches, m, n }).width as usize
+}
+
+tunable! {
+    /// The kernel that factors panels.
+    pub(crate) PanelKernel = "linalg.panel_kernel";
+    /// Panels of `m` rows.
+    problem PanelKernelProblem {
+        /// `lu` or `qr`.
+        operation: &'static str = Exact,
+        /// Bytes of an element.
+        itemsize: i64 = Exact,
+        /// Matrices.
+        batches: i64 = PowerOfTwo,
+        /// Rows.
+        m: i64 = PowerOfTwo,
+    }
+    parameters {
+        /// Blocks factor strips of panels in registers, else whole panels in memory.
+        registers: bool = [false, true],
+        /// Threads of a block, at most; those of a whole panel.
+        threads: i64 = [32, 64, 128, 256, 512],
+        /// Columns of a strip.
+        width: i64 = [1, 2, 4, 8, 16, 32],
+    }
+    device {}
+    require {}
+    rule panel_kernel_rule;
+    also check_registers;
+}
+
+/// A SIMD CPU has few registers.
+fn panel_kernel_rule(problem: &PanelKernelProblem, device_info: &DeviceInfo) -> PanelKernel {
+    let PanelKernelProblem { operation, itemsize, m, .. } = *problem;
+    let rows = rows_per_thread(m, REGISTER_PANEL_THREADS);
+    let width = ((PANEL_REGISTER_BYTES / rows).min(MAX_PANEL_ROW_BYTES) / itemsize).min(MAX_PANEL_WIDTH);
+    if width > 0 && !device_info.is_simd_cpu() {
+        return PanelKernel { registers: true, threads: REGISTER_PANEL_THREADS, width };
+    }
+    let threads = match operation {
+        "lu" => LINALG_THREADS.into(),
+        _ => (REFLECTED_COLUMNS * threads_per_column(m as usize, device_info)) as i64,
+    };
+    PanelKernel { registers: false, threads, width: 1 }
+}
+
+/// Rows of a register panel of `m` rows that a thread has.
+fn rows_per_thread(m: i64, most: i64) -> i64 {
+    m.max(1).cast_unsigned().div_ceil(block_threads(m, most).cast_unsigned()).next_power_of_two().cast_signed()
+}
+
+/// Threads of a block that has a register panel of `m` rows.
+fn block_threads(m: i64, most: i64) -> i64 {
+    m.max(1).cast_unsigned().next_power_of_two().cast_signed().clamp(32, most)
+}
+
+fn check_registers(choice: &PanelKernel, problem: &PanelKernelProblem, _: &DeviceInfo) -> Option<&'static str> {
+    let bytes = rows_per_thread(problem.m, choice.threads) * choice.width * problem.itemsize;
+    (choice.registers && bytes > 2 * PANEL_REGISTER_BYTES).then_some("a thread holds at most 512 bytes of a panel")
+}
+
+/// The threads that have the rows of a column which is reflected in memory: several, unless a warp runs as vectors of a
+/// CPU.
+pub(super) fn threads_per_column(m: usize, device_info: &DeviceInfo) -> usize {
+    let most = if device_info.is_simd_cpu() { 1 } else { LINALG_THREADS as usize / REFLECTED_COLUMNS };
+    m.div_ceil(16).next_power_of_two().min(most)
+}
+
+/// How panels are divided into register panels.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RegisterPanels {
+    /// Threads of a block.
+    pub threads: usize,
+    /// Rows of a thread.
+    rows: u16,
+    pub width: usize,
+    max_threads: u16,
+}
+
+impl PanelKernel {
+    /// For panels of `a` that have `m` rows.
+    pub(super) fn of_rows(a: &GpuArray, operation: &'static str, m: usize) -> Self {
+        let [itemsize, batches, m] = [a.itemsize(), a.shape()[0], m].map(|number| number as i64);
+        a.context().choose(&PanelKernelProblem { operation, itemsize, batches, m })
+    }
+
+    /// The register panels of panels of `m` rows, if there are such.
+    pub(super) fn register_panels(self, m: usize) -> Option<RegisterPanels> {
+        let threads = block_threads(m as i64, self.threads) as usize;
+        let rows = rows_per_thread(m as i64, self.threads) as u16;
+        let panels = RegisterPanels { threads, rows, width: self.width as usize, max_threads: self.threads as u16 };
+        self.registers.then_some(panels)
+    }
+}
+
+impl RegisterPanels {
+    /// The kernel that does a step for register panels.
+    pub(super) fn panel_step_kernel(self, a: &GpuArray, step: LinalgStep) -> Result<LinalgKernel> {
+        let (width, threads) = (self.width as u16, self.max_threads);
+        LinalgKernel::compile_kernel(
+            a.context(),
+            LinalgSpec { group: self.rows, width, threads, ..LinalgSpec::new(a.dtype(), step) },
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GPU: DeviceInfo = DeviceInfo {
+        multiprocessors: 132,
+        max_blocks: 4096,
+        vector_bytes: 16,
+        bulk_copy_smem_bytes: 0,
+        shared_bytes: 160 << 10,
+        compute_capability: 90,
+    };
+
+    #[test]
+    fn the_rule_fills_the_registers_of_threads() {
+        let rule = |operation, itemsize, m, device: &DeviceInfo| {
+            let kernel = panel_kernel_rule(&PanelKernelProblem { operation, itemsize, batches: 1, m }, device);
+            (kernel.registers, kernel.threads, kernel.width, rows_per_thread(m, kernel.threads))
+        };
+        assert_eq!(rule("lu", 4, 100, &GPU), (true, 512, 16, 1));
+        assert_eq!(rule("lu", 8, 1500, &GPU), (true, 512, 8, 4));
+        assert_eq!(rule("qr", 16, 8192, &GPU), (true, 512, 1, 16));
+        // Not one element of each row fits.
+        assert_eq!(rule("qr", 16, 8193, &GPU), (false, 256, 1, 64));
+        assert_eq!(rule("lu", 16, 8193, &GPU), (false, 256, 1, 64));
+        let cpu = DeviceInfo { vector_bytes: 1, ..GPU };
+        assert_eq!(rule("lu", 4, 100, &cpu), (false, 256, 1, 1));
+        assert_eq!(rule("qr", 4, 100, &cpu), (false, 32, 1, 4));
+    }
+}
