@@ -514,5 +514,5 @@ def test_a_wrong_result_of_a_choice_is_never_taken(context):
     a = xp.ones((64, 500), "float32")
     reports = tune.builtin(lambda: a.sum(axis=0), budget="4 evaluations", verify=[np.zeros(500)], progress=False)
     [report] = reports.values()
-    assert report.best is None and len(report.failures) == 4
+    assert report.best is None and len(report.trials) == 4
     assert {trial["failure"][0] for trial in report.trials} == {"correctness"}

@@ -121,7 +121,8 @@ def tune_families(families, budget, only=None, matching=None):
                 tried, failed = len(report.trials), len(report.failures)
                 failures = f", {failed} failed" if failed else ""
                 best = ", ".join(f"{key}={value}" for key, value in (report.best or {}).items())
-                print(f"  {text}: {report.speedup:.3f} times the rule with {best}; {tried} tried{failures}", flush=True)
+                speedup = f"{report.speedup[0]:.3f} times the rule" if report.speedup else "nothing works"
+                print(f"  {text}: {speedup} with {best}; {tried} tried{failures}", flush=True)
 
 
 def list_decisions():

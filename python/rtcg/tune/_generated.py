@@ -124,10 +124,10 @@ class _GeneratedTarget:
     """Verifies with restored arrays, and times without restoring."""
 
     def __init__(self, run, restored, verify, rtol, atol, default):
-        from rtcg.tune._callables import _CallableTarget
+        from rtcg.tune._callables import CallableTarget
 
-        self._verified = _CallableTarget(restored, verify, rtol, atol, default)
-        self._timed = _CallableTarget(run, [], None, None, default)
+        self._verified = CallableTarget(restored, verify, rtol, atol, default)
+        self._timed = CallableTarget(run, [], None, None, default)
 
     def compile(self, config):
         return None
