@@ -1,6 +1,6 @@
 //! A model of scores: extremely randomised trees (Geurts, Ernst and Wehenkel, 2006) over the values of parameters.
 //!
-//! A parameter whose values are positive numbers counts by their logarithm, another by the place of its value. Sums and
+//! A parameter counts by the place of its value, and by its logarithm where the values are positive numbers. Sums and
 //! differences of two logarithms are features too, since products and ratios of parameters are what hardware limits.
 
 use crate::configurations::Configurations;
@@ -8,12 +8,10 @@ use crate::random::Random;
 
 /// Trees of a model.
 const TREES: usize = 40;
-/// Features that a split chooses from.
-const TRIED_FEATURES: usize = 24;
-/// Trials in a leaf that is not split.
-const MAX_LEAF: usize = 2;
+/// Rows that go through a tree side by side, so that the processor need not wait for one's next node.
+const LANES: usize = 16;
 
-/// What trees may split by: a column, or the sum or difference of two.
+/// What trees may split by: a column of numbers, or the sum or difference of two.
 #[derive(Debug, Clone, Copy)]
 enum Feature {
     Column(usize),
@@ -24,50 +22,60 @@ enum Feature {
 /// The features of a space.
 #[derive(Debug, Clone)]
 pub(crate) struct Features {
-    /// The number that stands for each cell of each column.
-    numbers: Vec<Vec<f32>>,
+    /// Columns of the space that vary, with the number that stands for each cell.
+    columns: Vec<(usize, Vec<f32>)>,
     features: Vec<Feature>,
 }
 
 impl Features {
     pub(crate) fn new(space: &Configurations) -> Self {
-        let columns = space.names().len();
-        let mut is_number = vec![false; columns];
-        let mut numbers = Vec::with_capacity(columns);
-        for (column, is_number) in is_number.iter_mut().enumerate() {
+        let mut columns = Vec::new();
+        let mut features = Vec::new();
+        let mut logarithms = Vec::new();
+        for column in (0..space.names().len()).filter(|&column| space.values(column).len() > 1) {
             let values = space.values(column);
-            *is_number = values.len() > 2 && values.iter().all(|value| value.as_f64().is_some_and(|x| x > 0.0));
-            let number = |(cell, value): (usize, &crate::Value)| match (*is_number, value.as_f64()) {
-                (true, Some(number)) => number.log2() as f32,
-                _ => cell as f32,
-            };
-            numbers.push(values.iter().enumerate().map(number).collect());
+            let is_number = values.len() > 2 && values.iter().all(|value| value.as_f64().is_some_and(|x| x > 0.0));
+            features.push(Feature::Column(columns.len()));
+            columns.push((column, (0..values.len()).map(|cell| cell as f32).collect()));
+            if is_number {
+                let logarithm = |value: &crate::Value| value.as_f64().unwrap_or(1.0).log2() as f32;
+                logarithms.push(columns.len());
+                features.push(Feature::Column(columns.len()));
+                columns.push((column, values.iter().map(logarithm).collect()));
+            }
         }
-        let varied: Vec<usize> = (0..columns).filter(|&column| space.values(column).len() > 1).collect();
-        let mut features: Vec<Feature> = varied.iter().map(|&column| Feature::Column(column)).collect();
-        for (at, &a) in varied.iter().enumerate().filter(|(_, column)| is_number[**column]) {
-            for &b in varied[at + 1..].iter().filter(|&&column| is_number[column]) {
+        for (at, &a) in logarithms.iter().enumerate() {
+            for &b in &logarithms[at + 1..] {
                 features.extend([Feature::Sum(a, b), Feature::Difference(a, b)]);
             }
         }
-        Self { numbers, features }
+        Self { columns, features }
     }
 
-    fn value(&self, feature: Feature, cells: &[u16]) -> f32 {
-        let number = |column: usize| self.numbers[column][usize::from(cells[column])];
-        match feature {
-            Feature::Column(column) => number(column),
-            Feature::Sum(a, b) => number(a) + number(b),
-            Feature::Difference(a, b) => number(a) - number(b),
+    /// The values of all features of a configuration, into each `stride`th place of `values`.
+    fn write(&self, cells: &[u16], values: &mut [f32], stride: usize) {
+        let number = |at: usize| {
+            let (column, numbers) = &self.columns[at];
+            numbers[usize::from(cells[*column])]
+        };
+        for (value, feature) in values.iter_mut().step_by(stride).zip(&self.features) {
+            *value = match *feature {
+                Feature::Column(a) => number(a),
+                Feature::Sum(a, b) => number(a) + number(b),
+                Feature::Difference(a, b) => number(a) - number(b),
+            };
         }
     }
 }
 
-/// A node of a tree: inner nodes have their second child's place, leaves a value.
+/// A node of a tree. The first child follows it; a leaf is its own second child, and its threshold is not a number, so
+/// that nothing is below it.
 #[derive(Debug, Clone, Copy)]
-enum TreeNode {
-    Split { feature: Feature, threshold: f32, right: u32 },
-    Leaf(f32),
+struct TreeNode {
+    feature: u32,
+    threshold: f32,
+    second: u32,
+    value: f32,
 }
 
 /// A fitted model.
@@ -91,101 +99,121 @@ impl Model {
     /// When there is no sample.
     pub(crate) fn fit(features: &Features, samples: &[(&[u16], f32)], random: &mut Random) -> Self {
         assert!(!samples.is_empty(), "a model of nothing");
+        let mut values = vec![0.0; features.features.len() * samples.len()];
+        for (at, (cells, _)) in samples.iter().enumerate() {
+            features.write(cells, &mut values[at..], samples.len());
+        }
+        let columns: Vec<&[f32]> = values.chunks_exact(samples.len()).collect();
+        let targets: Vec<f32> = samples.iter().map(|sample| sample.1).collect();
         let grow = |_| {
             let mut order: Vec<u32> = (0..samples.len() as u32).collect();
-            let mut nodes = Vec::new();
-            Grower { features, samples, random: &mut *random, nodes: &mut nodes }.grow(&mut order);
-            nodes
+            let mut tree = Grower { columns: &columns, targets: &targets, random, nodes: Vec::new() };
+            tree.grow(&mut order);
+            tree.nodes
         };
         Self { trees: (0..TREES).map(grow).collect() }
     }
 
-    pub(crate) fn predict(&self, features: &Features, cells: &[u16]) -> Prediction {
-        let (mut sum, mut squares) = (0.0f32, 0.0f32);
-        for tree in &self.trees {
-            let value = leaf_value(tree, features, cells);
-            sum += value;
-            squares += value * value;
+    /// What the model says of some configurations.
+    pub(crate) fn predict(&self, features: &Features, rows: &[&[u16]]) -> Vec<Prediction> {
+        let mut values = vec![0.0f32; features.features.len().max(1) * LANES];
+        let mut predictions = Vec::with_capacity(rows.len());
+        for block in rows.chunks(LANES) {
+            for (lane, cells) in block.iter().enumerate() {
+                features.write(cells, &mut values[lane..], LANES);
+            }
+            let (mut sums, mut squares) = ([0.0f32; LANES], [0.0f32; LANES]);
+            for tree in &self.trees {
+                let leaves = leaves(tree, &values);
+                for lane in 0..LANES {
+                    let value = tree[leaves[lane] as usize].value;
+                    sums[lane] += value;
+                    squares[lane] += value * value;
+                }
+            }
+            let count = self.trees.len() as f32;
+            predictions.extend((0..block.len()).map(|lane| {
+                let mean = sums[lane] / count;
+                Prediction { mean, deviation: (squares[lane] / count - mean * mean).max(0.0).sqrt() }
+            }));
         }
-        let count = self.trees.len() as f32;
-        let mean = sum / count;
-        Prediction { mean, deviation: (squares / count - mean * mean).max(0.0).sqrt() }
+        predictions
     }
 }
 
-fn leaf_value(tree: &[TreeNode], features: &Features, cells: &[u16]) -> f32 {
-    let mut at = 0;
+/// The leaf that each lane ends in.
+fn leaves(tree: &[TreeNode], values: &[f32]) -> [u32; LANES] {
+    let mut at = [0u32; LANES];
     loop {
-        match tree[at] {
-            TreeNode::Leaf(value) => return value,
-            TreeNode::Split { feature, threshold, right } => {
-                at = if features.value(feature, cells) < threshold { at + 1 } else { right as usize };
-            }
+        let mut moved = 0;
+        for (lane, at) in at.iter_mut().enumerate() {
+            let node = &tree[*at as usize];
+            let is_first = values[node.feature as usize * LANES + lane] < node.threshold;
+            let next = if is_first { *at + 1 } else { node.second };
+            moved |= next ^ *at;
+            *at = next;
+        }
+        if moved == 0 {
+            return at;
         }
     }
 }
 
 /// Grows one tree.
 struct Grower<'a> {
-    features: &'a Features,
-    samples: &'a [(&'a [u16], f32)],
+    /// Each feature's values of all samples.
+    columns: &'a [&'a [f32]],
+    targets: &'a [f32],
     random: &'a mut Random,
-    nodes: &'a mut Vec<TreeNode>,
+    nodes: Vec<TreeNode>,
 }
 
 impl Grower<'_> {
     fn grow(&mut self, chosen: &mut [u32]) {
-        let split = if chosen.len() > MAX_LEAF { self.best_split(chosen) } else { None };
-        let Some((feature, threshold)) = split else {
-            let sum: f32 = chosen.iter().map(|&at| self.samples[at as usize].1).sum();
-            self.nodes.push(TreeNode::Leaf(sum / chosen.len() as f32));
-            return;
-        };
-        let middle = partition(chosen, |at| self.value(feature, at) < threshold);
         let place = self.nodes.len();
-        self.nodes.push(TreeNode::Leaf(0.0));
-        let (left, right) = chosen.split_at_mut(middle);
-        self.grow(left);
-        self.nodes[place] = TreeNode::Split { feature, threshold, right: self.nodes.len() as u32 };
-        self.grow(right);
+        let split = if chosen.len() > 1 { self.best_split(chosen) } else { None };
+        let sum: f32 = chosen.iter().map(|&at| self.targets[at as usize]).sum();
+        let value = sum / chosen.len() as f32;
+        self.nodes.push(TreeNode { feature: 0, threshold: f32::NAN, second: place as u32, value });
+        let Some((feature, threshold)) = split else { return };
+        let middle = partition(chosen, |at| self.columns[feature][at as usize] < threshold);
+        let (first, second) = chosen.split_at_mut(middle);
+        self.grow(first);
+        self.nodes[place] = TreeNode { feature: feature as u32, threshold, second: self.nodes.len() as u32, value };
+        self.grow(second);
     }
 
-    fn value(&self, feature: Feature, at: u32) -> f32 {
-        self.features.value(feature, self.samples[at as usize].0)
-    }
-
-    /// Of some random features, each at a random threshold, the one that leaves the least variance.
-    fn best_split(&mut self, chosen: &[u32]) -> Option<(Feature, f32)> {
-        let mut best: Option<(f32, Feature, f32)> = None;
-        for _ in 0..TRIED_FEATURES {
-            let feature = *self.random.choose(&self.features.features);
+    /// Of all features, each at a random threshold, the one that leaves the least variance.
+    fn best_split(&mut self, chosen: &[u32]) -> Option<(usize, f32)> {
+        let mut best: Option<(f32, usize, f32)> = None;
+        let total: f32 = chosen.iter().map(|&at| self.targets[at as usize]).sum();
+        for (feature, values) in self.columns.iter().enumerate() {
             let (mut least, mut most) = (f32::INFINITY, f32::NEG_INFINITY);
             for &at in chosen {
-                let value = self.value(feature, at);
-                least = least.min(value);
-                most = most.max(value);
+                least = least.min(values[at as usize]);
+                most = most.max(values[at as usize]);
             }
             if least >= most {
                 continue;
             }
             let threshold = least + (most - least) * (1.0 - self.random.unit() as f32);
-            let score = self.remaining_variance(chosen, feature, threshold);
+            let (mut sum, mut count) = (0.0f32, 0.0f32);
+            for &at in chosen {
+                let is_first = f32::from(u8::from(values[at as usize] < threshold));
+                sum += is_first * self.targets[at as usize];
+                count += is_first;
+            }
+            let rest = chosen.len() as f32 - count;
+            if count < 1.0 || rest < 1.0 {
+                continue;
+            }
+            // The sum of squared deviations on both sides, less what is the same for all splits.
+            let score = -(sum * sum / count + (total - sum) * (total - sum) / rest);
             if best.is_none_or(|(known, ..)| score < known) {
                 best = Some((score, feature, threshold));
             }
         }
         best.map(|(_, feature, threshold)| (feature, threshold))
-    }
-
-    /// The sum of squared deviations on both sides, less what is the same for all splits.
-    fn remaining_variance(&self, chosen: &[u32], feature: Feature, threshold: f32) -> f32 {
-        let (mut sums, mut counts) = ([0.0f32; 2], [0.0f32; 2]);
-        for &at in chosen {
-            let side = usize::from(self.value(feature, at) >= threshold);
-            sums[side] += self.samples[at as usize].1;
-            counts[side] += 1.0;
-        }
-        -(0..2).map(|side| if counts[side] > 0.0 { sums[side] * sums[side] / counts[side] } else { 0.0 }).sum::<f32>()
     }
 }
 
@@ -228,7 +256,7 @@ mod tests {
             space.rows().map(|cells| (predict(cells) - target(cells)).powi(2)).sum::<f32>() / space.len() as f32
         };
         let mean = samples.iter().map(|sample| sample.1).sum::<f32>() / samples.len() as f32;
-        let (model_error, mean_error) = (error(&|cells| model.predict(&features, cells).mean), error(&|_| mean));
+        let (model_error, mean_error) = (error(&|cells| model.predict(&features, &[cells])[0].mean), error(&|_| mean));
         assert!(model_error < 0.35 * mean_error, "{model_error} of {mean_error}");
     }
 }

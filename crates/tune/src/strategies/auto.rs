@@ -1,10 +1,10 @@
 //! The default strategy: a model of the scores, local moves and crossover together.
 //!
 //! After a start that fills the space, each batch asks in turn for the neighbour of one of the best rows with the best
-//! lower confidence bound, for the child of good rows that the model likes most, for the row of the whole space with the
-//! best bound, and for the row of the whole space that it likes most. Local moves alone get stuck where the optimum lies
-//! apart, children alone are slow; together they are robust. Where the best rows agree in all but one parameter and nothing has become better for
-//! long, the next rows come from far away.
+//! lower confidence bound, for the child of good rows that the model likes most, for the child with the best bound, and
+//! for the row of the whole space that the model likes most. Local moves alone get stuck where the optimum lies apart,
+//! children alone are slow; together they are robust. Where the best rows agree in all but one parameter and nothing has
+//! become better for long, the next rows come from far away.
 
 use super::moves::Board;
 use crate::configurations::Configurations;
@@ -23,8 +23,8 @@ const TOP_FOR_CHILDREN: usize = 12;
 const CHILDREN: usize = 40;
 /// What a failure counts as: so much worse than the worst score, as a logarithm.
 const FAILURE_PENALTY: f32 = 0.3;
-/// Rows that the lower confidence bound is computed for, at most.
-const MAX_BOUND_ROWS: usize = 20_000;
+/// Rows of the whole space that the model is asked about, at most.
+const MAX_PREDICTED_ROWS: usize = 20_000;
 /// Trials without a better score after which a search may be stuck.
 const PATIENCE: usize = 24;
 
@@ -86,12 +86,19 @@ impl Auto {
     /// The row of some that the model likes most.
     fn best_predicted(&self, board: &Board<'_>, model: &Model, rows: &[u32], kappa: f32) -> Option<u32> {
         let features = self.features.as_ref()?;
-        let bound = |row: u32| {
-            let prediction = model.predict(features, board.space.row(row));
-            prediction.mean - kappa * prediction.deviation
+        let open: Vec<u32> = rows.iter().copied().filter(|&row| board.is_open(row)).collect();
+        let cells: Vec<&[u16]> = open.iter().map(|&row| board.space.row(row)).collect();
+        let bounds = model.predict(features, &cells).into_iter().map(|found| found.mean - kappa * found.deviation);
+        open.into_iter().zip(bounds).min_by(|a, b| a.1.total_cmp(&b.1)).map(|found| found.0)
+    }
+
+    /// The row of all, or of so many random ones, that the model likes most.
+    fn best_of_all(&mut self, board: &Board<'_>, model: &Model) -> Option<u32> {
+        let rows: Vec<u32> = match board.space.len() <= MAX_PREDICTED_ROWS {
+            true => (0..board.space.len() as u32).collect(),
+            false => (0..MAX_PREDICTED_ROWS).map(|_| self.random.below(board.space.len()) as u32).collect(),
         };
-        let open = rows.iter().copied().filter(|&row| board.is_open(row));
-        open.map(|row| (row, bound(row))).min_by(|a, b| a.1.total_cmp(&b.1)).map(|found| found.0)
+        self.best_predicted(board, model, &rows, 0.0)
     }
 
     fn children(&mut self, board: &Board<'_>, ranked: &[(u32, f64)], count: usize) -> Vec<u32> {
@@ -101,14 +108,6 @@ impl Auto {
             board.child(parents, mutation, &mut self.random).filter(|&row| board.is_open(row))
         };
         (0..count).filter_map(child).collect()
-    }
-
-    /// All rows, or so many random ones.
-    fn rows_for_bound(&mut self, space: &Configurations) -> Vec<u32> {
-        match space.len() <= MAX_BOUND_ROWS {
-            true => (0..space.len() as u32).collect(),
-            false => (0..MAX_BOUND_ROWS).map(|_| self.random.below(space.len()) as u32).collect(),
-        }
     }
 
     fn next_row(&mut self, board: &Board<'_>, ranked: &[(u32, f64)], model: &Model) -> Option<u32> {
@@ -125,19 +124,12 @@ impl Auto {
                 let around: Vec<u32> = top.flat_map(|found| board.neighbours(found.0)).collect();
                 self.best_predicted(board, model, &around, 1.0)
             }
-            1 => {
+            way @ (1 | 2) => {
                 let children = self.children(board, ranked, CHILDREN);
-                self.best_predicted(board, model, &children, 0.0)
+                let kappa = if way == 1 { 0.0 } else { *self.random.choose(&[0.5, 1.0, 2.0]) };
+                self.best_predicted(board, model, &children, kappa)
             }
-            2 => {
-                let kappa = *self.random.choose(&[0.5, 1.0, 2.0]);
-                let rows = self.rows_for_bound(board.space);
-                self.best_predicted(board, model, &rows, kappa)
-            }
-            _ => {
-                let rows = self.rows_for_bound(board.space);
-                self.best_predicted(board, model, &rows, 0.0)
-            }
+            _ => self.best_of_all(board, model),
         }
     }
 }
