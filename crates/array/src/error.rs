@@ -42,7 +42,8 @@ impl ArrayError {
         Self { kind, message: message.into(), source: None }
     }
 
-    pub(crate) fn value_error(message: impl Into<String>) -> Self {
+    /// An argument or a call that makes no sense.
+    pub fn value_error(message: impl Into<String>) -> Self {
         Self::new(ArrayErrorKind::Value, message)
     }
 

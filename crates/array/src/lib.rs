@@ -10,6 +10,7 @@ mod array;
 mod blocking_regions;
 mod bounded_cache;
 mod call_cache;
+mod compile_ahead;
 mod decisions;
 mod elementwise;
 mod error;
@@ -34,6 +35,7 @@ mod views;
 pub use array::GpuArray;
 pub use blocking_regions::{BlockingHook, blocking_region, lock_blocking, set_blocking_hook};
 pub use bounded_cache::{BoundedCache, CacheUse};
+pub use compile_ahead::{compile_ahead, is_compiling_ahead};
 pub use decisions::decisions;
 pub use elementwise::{
     Arg, OpOptions, apply_elementwise, binary_with_power_shortcuts, can_cast_same_kind, result_type,

@@ -3,6 +3,7 @@
 use crate::blocking_regions::lock_blocking;
 use crate::bounded_cache::{BoundedCache, CacheUse};
 use crate::call_cache::CallCache;
+use crate::compile_ahead::{choices_ahead, epoch_ahead, is_compiling_ahead};
 use crate::error::{ArrayError, Result};
 use crate::fft::TableCache;
 use rtcg_codegen::tuning::{Choices, Tunable};
@@ -204,12 +205,15 @@ impl ArrayContext {
     /// before the call was planned.
     #[inline]
     pub fn choices_epoch(&self) -> u64 {
+        if is_compiling_ahead() {
+            return epoch_ahead();
+        }
         self.choices_epoch.load(Ordering::Acquire)
     }
 
     /// Decides what a kernel leaves open.
     pub(crate) fn choose<T: Tunable>(&self, problem: &T::Problem) -> T {
-        if !self.has_choices.load(Ordering::Acquire) {
+        if !self.has_choices.load(Ordering::Acquire) && !is_compiling_ahead() {
             return T::from_rule(problem, &self.device_info);
         }
         self.ask_choices(problem)
@@ -218,7 +222,8 @@ impl ArrayContext {
     #[cold]
     fn ask_choices<T: Tunable>(&self, problem: &T::Problem) -> T {
         // Without the lock: choices may do anything.
-        let choices = self.choices.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let installed = || self.choices.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let choices = if is_compiling_ahead() { choices_ahead() } else { installed() };
         match choices {
             Some(choices) => T::choose(problem, &self.device_info, &*choices),
             None => T::from_rule(problem, &self.device_info),

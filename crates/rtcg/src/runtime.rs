@@ -11,7 +11,7 @@ use crate::generators::workspace::{self, WorkspaceUse};
 use crate::tune::{device_key, results_store};
 use rtcg_array::{
     Allocator, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, DeviceInfo, DeviceRuntime, LaunchableKernel,
-    Result, ThreadFlag, blocking_region,
+    Result, ThreadFlag, blocking_region, is_compiling_ahead,
 };
 use rtcg_compile::{Arch, BinaryKind, Target};
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
@@ -310,6 +310,9 @@ impl DeviceRuntime for CudaRuntime {
     }
 
     fn memcpy_dtoh(&self, dst: &mut [u8], src: u64) -> Result<()> {
+        if is_compiling_ahead() {
+            return Err(ArrayError::value_error("elements are read where kernels are only compiled ahead"));
+        }
         // SAFETY: the array that owns `src` has checked the length; the stream is waited for.
         self.run_in_context(|| unsafe {
             with_current_stream(|stream| match stream {
@@ -341,7 +344,7 @@ impl DeviceRuntime for CudaRuntime {
         }
         let mut request = rtcg_compile::CompileRequest::new(source, target);
         request.no_extern_c = true;
-        let module = self.ctx.compile_with(&request).map_err(runtime_error)?;
+        let module = blocking_region(|| self.ctx.compile_with(&request)).map_err(runtime_error)?;
         let function = module.driver_module().function(name).map_err(ArrayError::runtime_error)?;
         Ok(Arc::new(CudaKernel { ctx: self.ctx.clone(), function }))
     }
@@ -382,6 +385,9 @@ struct CudaKernel {
 
 impl LaunchableKernel for CudaKernel {
     fn launch(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> Result<()> {
+        if is_compiling_ahead() {
+            return Ok(());
+        }
         // SAFETY: generated kernels touch the elements of the arrays they were given, which exist
         // and whose memory is reused only by later work of the same stream.
         let launch = |stream: Option<&Stream>| unsafe { self.function.launch(grid, block, shared_bytes, stream, args) };

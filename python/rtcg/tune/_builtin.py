@@ -1,6 +1,7 @@
 """Tuning of the kernels behind arrays: tiles, splits, threads and routes that rules choose are measured instead."""
 
 from rtcg import _native
+from rtcg.driver import Context
 from rtcg.tune._callables import CallableTarget
 from rtcg.tune._run import StoredProblem, run_search
 from rtcg.tune._store import store as default_store
@@ -10,8 +11,8 @@ def builtin(function, *, budget="30 s", only=None, verify=None, rtol=None, atol=
     """Tune what the kernels behind a call of arrays leave open, and have later calls follow it.
 
     Calls the function once to see which decisions it meets, such as the tile of a matrix product, and searches each of
-    them with the function itself. Later calls in this process and in others take what was found, for problems of nearly
-    this size on this kind of device.
+    them with the function itself. Later calls in this process and in others take what was found, for problems of this
+    size (most sizes count by the next power of two) on this kind of device.
 
     Parameters
     ----------
@@ -62,7 +63,7 @@ def builtin(function, *, budget="30 s", only=None, verify=None, rtol=None, atol=
         space = _DecisionSpace(table)
         target = _DecisionTarget(decision, function, verify, rtol, atol)
         reports[describe(decision)] = run_search(
-            target, space, threads=1, budget=budget, default=decision.rule,
+            target, space, budget=budget, default=decision.rule,
             incumbents=[decision.current, *stored.incumbents(space)], stored=stored, **options,
         )  # fmt: skip
         _native.follow_stored_choices(True)
@@ -94,7 +95,18 @@ class _DecisionTarget(CallableTarget):
 
     def __init__(self, decision, function, verify, rtol, atol):
         self._decision = decision
+        self._context = Context.get_current()
         super().__init__(function, verify, rtol, atol, None)
+
+    def compile(self, config):
+        """Compiles on the search's threads, so that the call finds its kernels. What is wrong shows when it is made."""
+        self._context.push()
+        try:
+            self._decision.compile(config, self._function)
+        except Exception:  # noqa: BLE001  # the call itself raises it again, on the thread that measures
+            pass
+        finally:
+            Context.pop()
 
     def _call(self, launches):
         def calls():

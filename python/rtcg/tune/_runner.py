@@ -148,12 +148,17 @@ class KernelRunner:
             self._attempt(lambda array=self._arguments[index], initial=initial: array.set(initial))
 
 
+def tolerances(dtype, rtol=None, atol=None):
+    """``(rtol, atol)`` as given, or the usual ones of a dtype."""
+    usual = _TOLERANCES.get(np.empty(0, dtype).real.dtype.itemsize, (0, 0)) if dtype.kind in "fc" else (0, 0)
+    return tuple(given if given is not None else default for given, default in zip((rtol, atol), usual, strict=True))
+
+
 def compare_results(what, array, expected, rtol=None, atol=None):
     """Raise CandidateError unless `array` is `expected` within the tolerances; ValueError where shapes differ."""
     if array.shape != expected.shape:
         raise ValueError(f"the expected contents of {what} have shape {expected.shape}; it has {array.shape}")
-    default = _TOLERANCES.get(array.real.dtype.itemsize, (0, 0)) if array.dtype.kind in "fc" else (0, 0)
-    rtol, atol = (given if given is not None else usual for given, usual in zip((rtol, atol), default, strict=False))
+    rtol, atol = tolerances(array.dtype, rtol, atol)
     wrong = ~np.isclose(array, expected, rtol=rtol, atol=atol, equal_nan=True)
     if wrong.any():
         place = tuple(int(part) for part in np.argwhere(wrong)[0])

@@ -3,6 +3,7 @@
 //! A table is made by kernels in the stream that needs it, and used only by later work of that stream, so that the
 //! host never waits. While a stream is captured, tables are part of what is captured, and are not cached.
 
+use crate::compile_ahead::is_compiling_ahead;
 use crate::error::Result;
 use crate::runtime::{ArrayBuffer, ArrayContext};
 use rtcg_codegen::DType;
@@ -90,7 +91,8 @@ impl ArrayContext {
         let memory = self.device_runtime().alloc_from(None, nbytes)?;
         memory.record_use();
         make(memory.device_ptr())?;
-        if let Some(key) = key {
+        // What was not launched has filled nothing.
+        if let Some(key) = key.filter(|_| !is_compiling_ahead()) {
             self.fft_tables().insert_table(key, memory.clone(), nbytes);
         }
         Ok(memory)

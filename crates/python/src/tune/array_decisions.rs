@@ -9,8 +9,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rtcg::array_tuning::{
-    DecisionCall, StoredChoices, config_from_values, decision_key, decision_problem, decision_space, 
-    record_decisions, values_of_config, with_forced_choice,
+    DecisionCall, StoredChoices, compile_with_choice, config_from_values, decision_key, decision_problem,
+    decision_space, record_decisions, values_of_config, with_forced_choice,
 };
 use rtcg::tune::{device_key, results_store};
 use std::sync::Arc;
@@ -18,6 +18,14 @@ use std::sync::Arc;
 /// A decision as a call met it.
 #[pyclass(name = "ArrayDecision", module = "rtcg._native", frozen)]
 pub(super) struct PyArrayDecision(DecisionCall);
+
+impl PyArrayDecision {
+    fn choice(&self, config: &Bound<'_, PyDict>) -> PyResult<rtcg::array::tuning::Config> {
+        let refuse = |reason: String| PyValueError::new_err(format!("{}: {reason}", self.name()));
+        config_from_values(self.0.problem.decision, &config_from_dict(config)?)
+            .ok_or_else(|| refuse(format!("{config} has a value that is no candidate")))
+    }
+}
 
 #[pymethods]
 impl PyArrayDecision {
@@ -59,12 +67,15 @@ impl PyArrayDecision {
         Ok(PyTable(space.into()))
     }
 
+    /// Compiles on this thread what a function needs with this choice; the function launches nothing.
+    fn compile(&self, config: &Bound<'_, PyDict>, call: &Bound<'_, PyAny>) -> PyResult<()> {
+        let config = self.choice(config)?;
+        compile_with_choice(&*array_context()?, &self.0.problem, &config, || call.call0()).map(drop)
+    }
+
     /// Calls a function while this choice is made.
     fn force<'py>(&self, config: &Bound<'py, PyDict>, call: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let values = config_from_dict(config)?;
-        let refuse = |reason: String| PyValueError::new_err(format!("{}: {reason}", self.name()));
-        let config = config_from_values(self.0.problem.decision, &values)
-            .ok_or_else(|| refuse(format!("{config} has a value that is no candidate")))?;
+        let config = self.choice(config)?;
         let (result, taken) = with_forced_choice(&*array_context()?, &self.0.problem, &config, || call.call0());
         taken.map_err(|refusal| PyValueError::new_err(refusal.to_string()))?;
         result

@@ -1,6 +1,6 @@
 //! Which decisions a call meets, and what it takes with another choice.
 
-use rtcg_array::ArrayContext;
+use rtcg_array::{ArrayContext, compile_ahead};
 use rtcg_codegen::DeviceInfo;
 use rtcg_codegen::tuning::{Choices, Config, Problem, Refusal};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,6 +38,14 @@ pub fn with_forced_choice<T>(
     let result = with_choices(ctx, forced.clone(), call);
     let refusal = forced.refusal.lock().unwrap_or_else(PoisonError::into_inner).take();
     (result, refusal.map_or(Ok(()), Err))
+}
+
+/// Compiles on this thread what a call needs with this choice, and launches nothing; see
+/// [`rtcg_array::compile_ahead`]. What the call returns is good for nothing.
+pub fn compile_with_choice<T>(ctx: &ArrayContext, problem: &Problem, config: &Config, call: impl FnOnce() -> T) -> T {
+    let below = ctx.installed_choices();
+    let forced = Forced { below, problem: problem.clone(), config: config.clone(), refusal: Mutex::default() };
+    compile_ahead(Arc::new(forced), call)
 }
 
 /// Runs a call under these choices, and restores those before, also when it unwinds.

@@ -14,5 +14,5 @@ mod stored;
 pub use conversion::{
     config_from_values, decision_key, decision_problem, decision_space, find_decision, values_of_config,
 };
-pub use forced::{DecisionCall, record_decisions, with_forced_choice};
+pub use forced::{DecisionCall, compile_with_choice, record_decisions, with_forced_choice};
 pub use stored::StoredChoices;

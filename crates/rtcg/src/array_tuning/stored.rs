@@ -10,13 +10,11 @@ use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::sync::{OnceLock, PoisonError, RwLock};
 
-/// A result counts for problems whose sizes differ by so many powers of two, in all their fields together.
-const MAX_DISTANCE: f64 = 1.0;
 /// A program with more problems than this at once asks the results anew.
 const MAX_ANSWERS: usize = 4096;
 
-/// Decides by what was measured: on this device or one of the same compute capability, for this problem or one of nearly
-/// its size. Files are read when a decision is first met, and not again.
+/// Decides by what was measured: on this device or one of the same compute capability, for problems with the
+/// same key: most sizes count by the next power of two. Files are read when a decision is first met, and not again.
 pub struct StoredChoices {
     device: DeviceKey,
     store: Option<Store>,
@@ -41,7 +39,7 @@ impl StoredChoices {
 
     fn records_of(&self, decision: &Decision) -> Records {
         let key = decision_key(decision);
-        let shipped = shipped_records(&key);
+        let shipped = shipped_records(&key, &self.device.backend);
         match &self.store {
             Some(store) => shipped.union(&store.table(&key).records()),
             None => shipped,
@@ -53,10 +51,9 @@ impl StoredChoices {
         let wanted = decision_problem(problem);
         let accept = |config: &crate::tune::Config| config_from_values(results.decision, config).is_some();
         let found = records.look_up(&self.device, &wanted, &accept)?;
-        let is_near = found.problem.distance(&wanted).is_some_and(|distance| distance <= MAX_DISTANCE);
         let is_same_kind =
             matches!(found.closeness, Closeness::Exact | Closeness::SameDevice | Closeness::SameComputeCapability);
-        (is_near && is_same_kind).then(|| config_from_values(results.decision, &found.config))?
+        (found.problem.is_same(&wanted) && is_same_kind).then(|| config_from_values(results.decision, &found.config))?
     }
 }
 
