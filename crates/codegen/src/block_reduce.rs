@@ -74,16 +74,25 @@ fn reduce_rule(problem: &ReduceProblem, device_info: &DeviceInfo) -> ReduceChoic
     ReduceChoice::new(outputs, length, problem.contiguous, resident, is_simt)
 }
 
+/// Elements of a thread that are worth a further block on a device that runs warps as vectors.
+const SIMD_MIN_SPLIT: usize = 256;
+/// Elements that a thread fetches at once there.
+const SIMD_UNROLL: usize = 8;
+
 impl ReduceChoice {
     /// The rule for `outputs` runs of `length` elements on a device that runs `resident` blocks at once. `is_simt`
-    /// is false for a device that runs warps as vectors, where warps that share an output across runs cost more than a
-    /// further block, and blocks should not wait for each other.
+    /// is false for a device that runs warps as vectors, where a tree over the warps of a block costs as much as reading
+    /// thousands of elements, and blocks should not wait for each other.
     fn new(outputs: usize, length: usize, contiguous: bool, resident: usize, is_simt: bool) -> Self {
         let threads = REDUCE_THREADS as usize;
         let threads_per_output = if contiguous {
             // A warp reads a short run as soon as a block does; a longer one is worth a block where there are idle ones.
-            let has_block = length > 1024 || (is_simt && length > 512 && outputs <= resident);
-            if has_block { threads } else { length.div_ceil(4).max(1).next_power_of_two().min(32) }
+            let has_block = match is_simt {
+                true => length > 1024 || (length > 512 && outputs <= resident),
+                false => outputs <= 16 && length > 2 * threads * SIMD_MIN_SPLIT,
+            };
+            let each = if is_simt { 4 } else { SIMD_UNROLL };
+            if has_block { threads } else { length.div_ceil(each).max(1).next_power_of_two().min(32) }
         } else {
             // Few outputs leave threads of a block without one; they share the runs.
             let idle = threads / outputs.clamp(1, threads).next_power_of_two();
@@ -93,11 +102,15 @@ impl ReduceChoice {
         Self {
             threads: threads as i64,
             threads_per_output: threads_per_output as i64,
-            min_split: if contiguous { 16 } else { 32 },
+            min_split: match (contiguous, is_simt) {
+                (true, true) => 16,
+                (true, false) => SIMD_MIN_SPLIT as i64,
+                (false, _) => 32,
+            },
             waves: 1,
             gather: is_simt,
             in_flight_bytes: 64,
-            unroll: 4,
+            unroll: if is_simt { 4 } else { SIMD_UNROLL as i64 },
             adjacent_outputs: true,
         }
     }
