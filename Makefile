@@ -15,7 +15,7 @@ export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := 1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h' -o -name '*.cuh') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python distributions -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help array-api libcuda compat demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench gpu-soak soak wheel release notices fuzz clean
+.PHONY: help array-api libcuda compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench gpu-soak soak wheel release notices fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
@@ -28,6 +28,7 @@ help:
 	@echo "make release builds, checks and tests all that is published (CONTRIBUTING.md); STEPS=\"build check\" for some steps"
 	@echo "make notices writes THIRD_PARTY_NOTICES"
 	@echo "make aarch64, make aarch64-test   checks the code for 64-bit Arm; tests it on an emulated one"
+	@echo "make upstream                   fetch PyCUDA's programs that generate code, and run them"
 	@echo "make bench-tuning DATA=FOLDER   search strategies on recorded spaces, beside Kernel Tuner"
 	@echo "make gpu-test, make gpu-bench   tests and benchmarks on a real GPU"
 	@echo "make mutants plants the faults of tests/mutants, one at a time, and asks whether tests catch them; MUTANTS=names"
@@ -142,6 +143,11 @@ dist/compat/venv/.requirements: compat/requirements.txt
 	test -x dist/compat/venv/bin/python || $(PYTHON) -m venv dist/compat/venv
 	dist/compat/venv/bin/python -m pip install --quiet --disable-pip-version-check -r compat/requirements.txt
 	@touch $@
+
+# Upstream's programs that generate code, fetched from the package index and run unchanged.
+upstream: .venv/.built
+	.venv/bin/python tools/upstream_programs.py
+	.venv/bin/python -m pytest -q tests/python/test_upstream_programs.py
 
 # COMPAT=--all runs all tests of numba-cuda; COMPAT=cudarc one suite.
 compat: libcuda dist/compat/venv/.requirements

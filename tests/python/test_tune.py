@@ -516,3 +516,24 @@ def test_a_wrong_result_of_a_choice_is_never_taken(context):
     [report] = reports.values()
     assert report.best is None and len(report.trials) == 4
     assert {trial["failure"][0] for trial in report.trials} == {"correctness"}
+
+
+def test_spaces_and_results_are_read_and_written_in_common_formats(context, tmp_path):
+    space = tune.Space(bx=[32, 16, 64], by=[1, 2]).require("bx * by <= 64")
+    space.to_t1(tmp_path / "t1.json", kernel={"KernelName": "scale", "Language": "CUDA"})
+    again, kernel, other = tune.Space.from_t1(tmp_path / "t1.json")
+    assert len(again.configurations()) == len(space.configurations()) == 5
+    assert (again.default, kernel["KernelName"], other) == (space.default, "scale", {})
+    (tmp_path / "wrong.json").write_text('{"General": {}}')
+    with pytest.raises(ValueError, match="T1 file: no ConfigurationSpace"):
+        tune.Space.from_t1(tmp_path / "wrong.json")
+
+    kernel = smooth_kernel()
+    out, image, _ = arrays()
+    report = kernel.tune(out, image, 150, 70, budget="3 evaluations", progress=False)
+    count = tune.store().export_t4(tmp_path / "t4.json", "smooth")
+    file = json.loads((tmp_path / "t4.json").read_text())
+    assert file["schema_version"] == "1.0.0" and count == len(file["results"]) >= len(report.trials)
+    assert {result["invalidity"] for result in file["results"]} == {"correct"}
+    with pytest.raises(ValueError, match="name is 'nobody'; 0 kernels"):
+        tune.store().export_t4(tmp_path / "t4.json", "nobody")

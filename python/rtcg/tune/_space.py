@@ -1,5 +1,8 @@
 """Search spaces and searches that are asked and told."""
 
+import json
+from pathlib import Path
+
 from rtcg import _native
 
 #: The names of the search strategies.
@@ -39,6 +42,35 @@ class Space:
         space = cls()
         space._native = native
         return space
+
+    @classmethod
+    def from_t1(cls, path):
+        """Read the description of a search space in the T1 format (1.0.0), or BAT's older one.
+
+        Parameters
+        ----------
+        path : str or path
+
+        Returns
+        -------
+        space : Space
+        kernel : dict
+            What the file says of the kernel: ``KernelName``, ``KernelFile``, ``LocalSize``, ``Arguments`` and the like.
+        other : dict
+            The rest of the file: ``General``, ``Search``, ``Budget``.
+
+        Raises
+        ------
+        ValueError
+            When the file is none; says where.
+        """
+        native, kernel, other = _native.TuningSpace.from_t1(Path(path).read_text(encoding="utf-8"))
+        return cls._wrap(native), json.loads(kernel), json.loads(other)
+
+    def to_t1(self, path, kernel=None, other=None):
+        """Write the space as a T1 file, with what is said of the kernel and of the search."""
+        text = self._native.to_t1(json.dumps(kernel or {}), json.dumps(other or {}))
+        Path(path).write_text(text, encoding="utf-8")
 
     def parameter(self, name, values, when=None, default=None):
         """Return the space with one more parameter.

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from rtcg._native import TuningTable
@@ -7,6 +8,11 @@ STRATEGIES: tuple[str, ...]
 
 class Space:
     def __init__(self, **parameters: Iterable[Any]) -> None: ...
+    @classmethod
+    def from_t1(cls, path: str | Path) -> tuple[Space, dict[str, Any], dict[str, Any]]: ...
+    def to_t1(
+        self, path: str | Path, kernel: dict[str, Any] | None = None, other: dict[str, Any] | None = None
+    ) -> None: ...
     def parameter(self, name: str, values: Iterable[Any], when: str | None = None, default: Any = None) -> Space: ...
     def require(self, *constraints: str | Callable[[dict[str, Any]], object]) -> Space: ...
     @property

@@ -40,6 +40,21 @@ class Store:
         Path(path).write_text(self._native.export_text(), encoding="utf-8")
         return len(self.results())
 
+    def export_t4(self, path, name):
+        """Write the results of one kernel, by its name or hash, in the T4 format (1.0.0); return how many there are.
+
+        Raises
+        ------
+        ValueError
+            Unless exactly one kernel has that name.
+        """
+        keys = [key for key in self._native.kernels() if name in (key.name, key.hash)]
+        if len(keys) != 1:
+            raise ValueError(f"name is {name!r}; {len(keys)} kernels of this store are called so, expected one")
+        text, count = self._native.t4_text(keys[0])
+        Path(path).write_text(text, encoding="utf-8")
+        return count
+
     def import_(self, path):
         """Add what an exported file has and this store has not.
 

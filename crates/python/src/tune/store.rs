@@ -8,7 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rtcg::driver::Context;
 use rtcg::tune::formats::json_object;
-use rtcg::tune::store::{DeviceKey, Found, KernelKey, Problem, Record, Recorder, Records, Store, StoreError};
+use rtcg::tune::store::{
+    DeviceKey, Found, KernelKey, Problem, Record, Recorder, Records, Store, StoreError, t4_from_records,
+};
 use rtcg::tune::{Config, Failure, Outcome, Resources};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -125,6 +127,12 @@ impl PyStore {
 
     fn export_text(&self, py: Python<'_>) -> PyResult<String> {
         py.detach(|| self.0.export()).map_err(store_error)
+    }
+
+    /// The results of a kernel as a T4 file, and how many there are.
+    fn t4_text(&self, py: Python<'_>, kernel: &PyKernelKey) -> PyResult<(String, usize)> {
+        let records = py.detach(|| self.0.read(&kernel.0)).map_err(store_error)?;
+        Ok((t4_from_records(&records.records).write(), records.records.len()))
     }
 
     /// `(results added, what was refused)`

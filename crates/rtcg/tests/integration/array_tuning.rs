@@ -1,10 +1,10 @@
 //! Decisions of arrays' kernels in the tuner's words: spaces, recorded and forced choices, stored results.
 
-use super::simt_kernels::{LARGE_GPU, context_of_fake_gpu, i64_values, integer_array, reduce_over_axes};
-use rtcg::array::{DType, DeviceInfo, GpuArray, ReductionOp};
+use super::simt_kernels::{LARGE_GPU, array_bytes, context_of_fake_gpu, i64_values, integer_array, reduce_over_axes};
+use rtcg::array::{ArrayContext, DType, DeviceInfo, FftKind, GpuArray, ReductionOp};
 use rtcg::array_tuning::{
-    DecisionCall, StoredChoices, config_from_values, decision_key, decision_problem, decision_space, record_decisions,
-    values_of_config, with_forced_choice,
+    DecisionCall, StoredChoices, compile_with_choice, config_from_values, decision_key, decision_problem,
+    decision_space, record_decisions, values_of_config, with_forced_choice,
 };
 use rtcg::tune::Outcome;
 use rtcg::tune::store::{DeviceKey, Record, Store};
@@ -82,4 +82,34 @@ fn constraints_know_problem_and_device() {
     };
     let (few, many) = (choices(&ctx), choices(&wide_ctx));
     assert!(few > 0 && few < many, "{few} of {many}");
+}
+
+#[test]
+fn compiling_ahead_launches_nothing_and_leaves_nothing_wrong_behind() {
+    let transform = |ctx: &Arc<ArrayContext>| {
+        let a = integer_array(ctx, &[4, 1000], DType::I32).astype(DType::C64).unwrap();
+        move || a.fft(FftKind::Forward, 1, 1000, 1.0).unwrap()
+    };
+    let known = context_of_fake_gpu(LARGE_GPU);
+    let (wanted, met) = record_decisions(&known, transform(&known));
+    let pass = met.into_iter().find(|call| call.problem.decision.name == "fft.pass").expect("a pass");
+
+    let ctx = context_of_fake_gpu(LARGE_GPU);
+    let call = transform(&ctx);
+    let before = ctx.kernel_cache_usage().inserted;
+    // On another thread, as a search does it; whoever reads elements there is told.
+    std::thread::scope(|scope| {
+        let read = scope.spawn(|| {
+            compile_with_choice(&ctx, &pass.problem, &pass.rule, || {
+                let result = call();
+                result.read(&mut vec![0; result.nbytes()], rtcg::array::Order::C)
+            })
+        });
+        let error = read.join().unwrap().unwrap_err();
+        assert_eq!(error.to_string(), "elements are read where kernels are only compiled ahead");
+    });
+    let compiled = ctx.kernel_cache_usage().inserted;
+    assert!(compiled > before, "kernels were compiled");
+    assert_eq!(array_bytes(&call()), array_bytes(&wanted), "tables were not left empty");
+    assert_eq!(ctx.kernel_cache_usage().inserted, compiled, "and the call found its kernels");
 }
