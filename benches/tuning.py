@@ -63,6 +63,7 @@ def our_rows(folder, seeds, strategies):
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
         for line in child.stdout:
             row = json.loads(line)
+            print(f"{row['space']}: {row['strategy']}{', noisy' if row['noisy'] else ''} replayed", file=sys.stderr)
             if not row["noisy"] or row["strategy"] == "auto":
                 name = row["strategy"] + (", noisy" if row["noisy"] else "")
                 rows[row["space"], f"rtcg {name}"] = row["fractions"]
@@ -110,7 +111,9 @@ def peer_rows(paths, seeds, strategies):
     found, failed = {}, {}
     with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:
         pending = {pool.submit(peer_run, *job): job for job in jobs}
-        for future in concurrent.futures.as_completed(pending):
+        for done, future in enumerate(concurrent.futures.as_completed(pending), 1):
+            if done % 100 == 0:
+                print(f"Kernel Tuner: {done} of {len(jobs)} runs", file=sys.stderr)
             path, strategy, _ = pending[future]
             try:
                 fractions = future.result()
