@@ -64,7 +64,7 @@ def builtin(function, *, budget="30 s", only=None, verify=None, rtol=None, atol=
         target = _DecisionTarget(decision, function, verify, rtol, atol)
         reports[describe(decision)] = run_search(
             target, space, budget=budget, default=decision.rule,
-            incumbents=[decision.current, *stored.incumbents(space)], stored=stored, **options,
+            incumbents=[decision.current, *stored.incumbents(space), *decision.shipped_incumbents(10)], stored=stored, **options,
         )  # fmt: skip
         _native.follow_stored_choices(True)
     return reports

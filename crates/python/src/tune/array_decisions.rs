@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rtcg::array_tuning::{
     DecisionCall, StoredChoices, compile_with_choice, config_from_values, decision_key, decision_problem,
-    decision_space, record_decisions, values_of_config, with_forced_choice,
+    decision_space, record_decisions, shipped_incumbents, values_of_config, with_forced_choice,
 };
 use rtcg::tune::{device_key, results_store};
 use std::sync::Arc;
@@ -59,6 +59,13 @@ impl PyArrayDecision {
     #[getter]
     fn rule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         config_to_dict(py, &values_of_config(&self.0.rule))
+    }
+
+    /// The best shipped choices of the nearest device and problem.
+    fn shipped_incumbents<'py>(&self, py: Python<'py>, count: usize) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let device = device_key(&rtcg::driver::Context::current_device().or_raise()?).or_raise()?;
+        let configs = shipped_incumbents(&self.0.problem, &device, count);
+        configs.iter().map(|config| config_to_dict(py, &values_of_config(config))).collect()
     }
 
     /// All choices that kernels can run with.

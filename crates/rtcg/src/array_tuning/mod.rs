@@ -15,4 +15,4 @@ pub use conversion::{
     config_from_values, decision_key, decision_problem, decision_space, find_decision, values_of_config,
 };
 pub use forced::{DecisionCall, compile_with_choice, record_decisions, with_forced_choice};
-pub use stored::StoredChoices;
+pub use stored::{StoredChoices, shipped_incumbents};

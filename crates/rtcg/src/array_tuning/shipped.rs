@@ -29,12 +29,22 @@ const FILES: &[(&str, &str)] = shipped![
     "sort.route",
 ];
 
+/// Which of the shipped results are read.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Shipped {
+    /// What searches ended with: enough for whoever launches, and read in a tenth of the time.
+    Chosen,
+    /// The ten best too, which a search on a sister device begins with.
+    Best,
+}
+
 /// The shipped results of a decision on devices of a back end.
-pub(super) fn shipped_records(key: &KernelKey, backend: &str) -> Records {
+pub(super) fn shipped_records(key: &KernelKey, backend: &str, which: Shipped) -> Records {
     let Some((_, text)) = FILES.iter().find(|(name, _)| *name == key.name) else { return Records::default() };
-    // Lines of other devices are not worth parsing.
+    // Other lines are not worth parsing.
     let marker = format!("\"backend\":\"{backend}\"");
-    let is_read = |line: &&str| line.starts_with("{\"rtcg_tuning\"") || line.contains(&marker);
+    let is_wanted = |line: &str| which == Shipped::Best || line.contains("\"chosen\":true");
+    let is_read = |line: &&str| line.starts_with("{\"rtcg_tuning\"") || (line.contains(&marker) && is_wanted(line));
     let lines: Vec<&str> = text.lines().filter(is_read).collect();
     Records::from_text(&lines.join("\n"), key).unwrap_or_default()
 }
@@ -43,6 +53,19 @@ pub(super) fn shipped_records(key: &KernelKey, backend: &str) -> Records {
 mod tests {
     use super::*;
     use crate::array_tuning::{config_from_values, decision_key, find_decision};
+
+    #[test]
+    fn chosen_results_are_found_without_reading_the_others() {
+        for (name, _) in FILES {
+            let key = decision_key(find_decision(name).expect("a decision"));
+            for backend in ["cuda", "virtual"] {
+                let read = |which| shipped_records(&key, backend, which).records;
+                let mut best = read(Shipped::Best);
+                best.retain(|record| record.is_chosen);
+                assert_eq!(read(Shipped::Chosen), best, "{name}, {backend}");
+            }
+        }
+    }
 
     #[test]
     fn every_shipped_result_is_of_a_decision_and_its_candidates() {

@@ -1,7 +1,7 @@
 //! Choices by stored results.
 
 use super::conversion::{config_from_values, decision_key, decision_problem};
-use super::shipped::shipped_records;
+use super::shipped::{Shipped, shipped_records};
 use crate::tune::store::{Closeness, DeviceKey, Records, Store};
 use rtcg_array::decisions;
 use rtcg_codegen::DeviceInfo;
@@ -12,6 +12,15 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// A program with more problems than this at once asks the results anew.
 const MAX_ANSWERS: usize = 4096;
+
+/// The best shipped choices of the nearest device and problem, for a search to begin with.
+pub fn shipped_incumbents(problem: &Problem, device: &DeviceKey, count: usize) -> Vec<Config> {
+    let decision = problem.decision;
+    let records = shipped_records(&decision_key(decision), &device.backend, Shipped::Best);
+    let accept = |config: &crate::tune::Config| config_from_values(decision, config).is_some();
+    let found = records.incumbents(device, &decision_problem(problem), count, &accept);
+    found.iter().filter_map(|config| config_from_values(decision, config)).collect()
+}
 
 /// Decides by what was measured: on this device or one of the same compute capability, for problems with the
 /// same key: most sizes count by the next power of two. Files are read when a decision is first met, and not again.
@@ -39,7 +48,7 @@ impl StoredChoices {
 
     fn records_of(&self, decision: &Decision) -> Records {
         let key = decision_key(decision);
-        let shipped = shipped_records(&key, &self.device.backend);
+        let shipped = shipped_records(&key, &self.device.backend, Shipped::Chosen);
         match &self.store {
             Some(store) => shipped.union(&store.table(&key).records()),
             None => shipped,
