@@ -62,10 +62,10 @@ def builtin(function, *, budget="30 s", only=None, verify=None, rtol=None, atol=
         stored = StoredProblem(store or default_store(), decision.key, decision.problem)
         space = _DecisionSpace(table)
         target = _DecisionTarget(decision, function, verify, rtol, atol)
+        incumbents = [decision.current, *stored.incumbents(space), *decision.shipped_incumbents(10)]
         reports[describe(decision)] = run_search(
-            target, space, budget=budget, default=decision.rule,
-            incumbents=[decision.current, *stored.incumbents(space), *decision.shipped_incumbents(10)], stored=stored, **options,
-        )  # fmt: skip
+            target, space, budget=budget, default=decision.rule, incumbents=incumbents, stored=stored, **options
+        )
         _native.follow_stored_choices(True)
     return reports
 
