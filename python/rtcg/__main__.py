@@ -10,7 +10,7 @@ _USAGE = """python -m rtcg                               what this installation 
        python -m rtcg --as NAME PROGRAM ARGUMENTS   run a program (or -m MODULE) whose `import NAME` finds rtcg's
        python -m rtcg provide NAME                  let pip know the distribution NAME as installed, for packages that
                                                     require it; `pip uninstall NAME` takes it back
-       python -m rtcg tune COMMAND                  results of tuning: show, export, import, merge, prune, demo
+       python -m rtcg tune COMMAND                  results of tuning: show, export, import, merge, prune, builtin, demo
        python -m rtcg prepare [GROUP ...]           fill the caches with what array programs compile first"""
 
 

@@ -6,6 +6,7 @@
 //! of operands that overlap, a result known beforehand) is not cached.
 
 use crate::array::GpuArray;
+use crate::compile_ahead::is_compiling_ahead;
 use crate::elementwise::Arg;
 use crate::error::Result;
 use crate::layout::Layout;
@@ -313,6 +314,10 @@ impl ArrayContext {
 
     /// Remembers a call.
     pub(crate) fn insert_call(&self, args: &[Arg<'_>], cached: CachedCall) {
+        // Nobody would find it, and what others find in its place would be lost.
+        if is_compiling_ahead() {
+            return;
+        }
         let slot = cache_slot_index(cached.what, args);
         let old = lock_ignoring_poison(&self.call_cache().0)[slot].replace(Arc::new(cached));
         drop(old);

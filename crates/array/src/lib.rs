@@ -35,7 +35,7 @@ mod views;
 pub use array::GpuArray;
 pub use blocking_regions::{BlockingHook, blocking_region, lock_blocking, set_blocking_hook};
 pub use bounded_cache::{BoundedCache, CacheUse};
-pub use compile_ahead::{compile_ahead, is_compiling_ahead};
+pub use compile_ahead::{compile_ahead, is_compiling_ahead, with_thread_choices};
 pub use decisions::decisions;
 pub use elementwise::{
     Arg, OpOptions, apply_elementwise, binary_with_power_shortcuts, can_cast_same_kind, result_type,

@@ -3,7 +3,7 @@
 use crate::blocking_regions::lock_blocking;
 use crate::bounded_cache::{BoundedCache, CacheUse};
 use crate::call_cache::CallCache;
-use crate::compile_ahead::{choices_ahead, epoch_ahead, is_compiling_ahead};
+use crate::compile_ahead::{has_thread_choices, is_compiling_ahead, thread_choices, thread_epoch};
 use crate::error::{ArrayError, Result};
 use crate::fft::TableCache;
 use rtcg_codegen::tuning::{Choices, Tunable};
@@ -196,8 +196,11 @@ impl ArrayContext {
         drop(old);
     }
 
-    /// What was installed last.
-    pub fn installed_choices(&self) -> Option<Arc<dyn Choices>> {
+    /// What decides for calls of this thread: its own choices, or what was installed last.
+    pub fn current_choices(&self) -> Option<Arc<dyn Choices>> {
+        if has_thread_choices() {
+            return thread_choices();
+        }
         self.choices.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -205,15 +208,15 @@ impl ArrayContext {
     /// before the call was planned.
     #[inline]
     pub fn choices_epoch(&self) -> u64 {
-        if is_compiling_ahead() {
-            return epoch_ahead();
+        if has_thread_choices() {
+            return thread_epoch();
         }
         self.choices_epoch.load(Ordering::Acquire)
     }
 
     /// Decides what a kernel leaves open.
     pub(crate) fn choose<T: Tunable>(&self, problem: &T::Problem) -> T {
-        if !self.has_choices.load(Ordering::Acquire) && !is_compiling_ahead() {
+        if !self.has_choices.load(Ordering::Acquire) && !has_thread_choices() {
             return T::from_rule(problem, &self.device_info);
         }
         self.ask_choices(problem)
@@ -222,9 +225,7 @@ impl ArrayContext {
     #[cold]
     fn ask_choices<T: Tunable>(&self, problem: &T::Problem) -> T {
         // Without the lock: choices may do anything.
-        let installed = || self.choices.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let choices = if is_compiling_ahead() { choices_ahead() } else { installed() };
-        match choices {
+        match self.current_choices() {
             Some(choices) => T::choose(problem, &self.device_info, &*choices),
             None => T::from_rule(problem, &self.device_info),
         }
@@ -258,7 +259,8 @@ impl ArrayContext {
     /// # Errors
     /// When a kernel met such an index since the last time.
     pub fn check_indices(&self) -> Result<()> {
-        if !self.may_be_out_of_bounds.swap(false, Ordering::Relaxed) {
+        // Elements cannot be read then, and whoever reads some next is told.
+        if is_compiling_ahead() || !self.may_be_out_of_bounds.swap(false, Ordering::Relaxed) {
             return Ok(());
         }
         let Some(buffer) = lock_blocking(&self.out_of_bounds).clone() else { return Ok(()) };

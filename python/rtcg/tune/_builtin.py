@@ -1,5 +1,7 @@
 """Tuning of the kernels behind arrays: tiles, splits, threads and routes that rules choose are measured instead."""
 
+import os
+
 from rtcg import _native
 from rtcg.driver import Context
 from rtcg.tune._callables import CallableTarget
@@ -7,7 +9,7 @@ from rtcg.tune._run import StoredProblem, run_search
 from rtcg.tune._store import store as default_store
 
 
-def builtin(function, *, budget="30 s", only=None, verify=None, rtol=None, atol=None, store=None, **options):
+def builtin(function, *, budget="30 s", only=None, verify=None, rtol=None, atol=None, store=None, threads=1, **options):
     """Tune what the kernels behind a call of arrays leave open, and have later calls follow it.
 
     Calls the function once to see which decisions it meets, such as the tile of a matrix product, and searches each of
@@ -27,6 +29,10 @@ def builtin(function, *, budget="30 s", only=None, verify=None, rtol=None, atol=
         before. A choice with another result is never taken.
     store : Store, optional
         Where results are kept; only those of the default store are followed.
+    threads : int, optional
+        Threads that compile ahead; by default the call compiles when it is made. On more than one, the function is
+        called on these threads too, without launches of arrays' kernels: it must consist of array operations that
+        change nothing in place, and its results are allocated on each thread.
     **options
         ``strategy``, ``seed``, ``observers``, ``progress``.
 
@@ -61,10 +67,17 @@ def builtin(function, *, budget="30 s", only=None, verify=None, rtol=None, atol=
             continue
         stored = StoredProblem(store or default_store(), decision.key, decision.problem)
         space = _DecisionSpace(table)
-        target = _DecisionTarget(decision, function, verify, rtol, atol)
+        target = _DecisionTarget(decision, function, verify, rtol, atol, threads > 1)
         incumbents = [decision.current, *stored.incumbents(space), *decision.shipped_incumbents(10)]
         reports[describe(decision)] = run_search(
-            target, space, budget=budget, default=decision.rule, incumbents=incumbents, stored=stored, **options
+            target,
+            space,
+            threads=threads,
+            budget=budget,
+            default=decision.rule,
+            incumbents=incumbents,
+            stored=stored,
+            **options,
         )
         _native.follow_stored_choices(True)
     return reports
@@ -93,13 +106,15 @@ class _DecisionSpace:
 class _DecisionTarget(CallableTarget):
     """A call under a forced choice."""
 
-    def __init__(self, decision, function, verify, rtol, atol):
-        self._decision = decision
+    def __init__(self, decision, function, verify, rtol, atol, compiles_ahead):
+        self._decision, self._compiles_ahead = decision, compiles_ahead
         self._context = Context.get_current()
         super().__init__(function, verify, rtol, atol, None)
 
     def compile(self, config):
         """Compiles on the search's threads, so that the call finds its kernels. What is wrong shows when it is made."""
+        if not self._compiles_ahead:
+            return
         self._context.push()
         try:
             self._decision.compile(config, self._function)
@@ -117,30 +132,42 @@ class _DecisionTarget(CallableTarget):
         return self._decision.force(self._config, calls)
 
 
-def tune_families(families, budget, only=None, matching=None):
+def tune_families(families, budget, only=None, matching=None, store=None):
     """Tune the usual calls of these families, a line for each decision: what is chosen, and the ratio to the rule."""
     import rtcg.autoinit  # noqa: F401
     from rtcg import driver
     from rtcg.tune._builtin_workloads import workloads
 
+    threads = min(os.cpu_count() or 1, 8)
+    n_tuned = 0
     is_virtual = driver.Context.get_device().is_virtual
     for family in families:
         for name, function, options in workloads(family, is_virtual):
             if matching is not None and matching not in name:
                 continue
             print(name, flush=True)
-            for text, report in builtin(function, budget=budget, only=only, **options).items():
+            for text, report in builtin(
+                function, budget=budget, only=only, store=store, threads=threads, **options
+            ).items():
+                n_tuned += 1
                 tried, failed = len(report.trials), len(report.failures)
                 failures = f", {failed} failed" if failed else ""
                 best = ", ".join(f"{key}={value}" for key, value in (report.best or {}).items())
                 speedup = f"{report.speedup[0]:.3f} times the rule" if report.speedup else "nothing works"
                 print(f"  {text}: {speedup} with {best}; {tried} tried{failures}", flush=True)
+    if not n_tuned:
+        raise ValueError(
+            f"matching is {matching!r}, only is {only!r}: no call of {', '.join(families)} meets such a decision; "
+            "--list prints all decisions"
+        )
 
 
-def list_decisions():
-    """Print each decision, its parameters and their candidates."""
-    for name, doc, parameters in _native.array_decisions():
-        print(f"{name}: {doc}")
+def list_decisions(families, only=None):
+    """Print each decision of these families, its parameters and their candidates."""
+    for name, doc, parameters, _ in _native.array_decisions():
+        if not name.startswith(tuple(families)) or (only is not None and not name.startswith(tuple(only))):
+            continue
+        print(f"{name}: {' '.join(doc.split())}")
         for parameter, meaning, values in parameters:
             print(f"  {parameter} = {', '.join(values)}: {meaning}")
 
@@ -155,8 +182,9 @@ def publish(store, folder, version, keep=10):
     n_files = 0
     with tempfile.TemporaryDirectory() as scratch:
         store._native.publish(scratch, version, keep)
-        for name, *_ in _native.array_decisions():
-            for path in Path(scratch).glob(f"{name.replace('.', '_')}-*.jsonl"):
+        for name, _, _, digest in _native.array_decisions():
+            path = Path(scratch) / f"{name.replace('.', '_')}-{digest}.jsonl"
+            if path.exists():
                 (folder / f"{name}.jsonl").write_bytes(path.read_bytes())
                 n_files += 1
     return n_files

@@ -61,15 +61,16 @@ def _run(store, options):
 def _builtin(store, options):
     from rtcg.tune import _builtin
 
+    families = options.families or FAMILIES
+    unknown = [family for family in families if family not in FAMILIES]
+    if unknown:
+        raise ValueError(f"family is {unknown[0]!r}; expected of {', '.join(FAMILIES)}")
     if options.list:
-        _builtin.list_decisions()
+        _builtin.list_decisions(families, options.only)
     elif options.publish:
         print(f"{_builtin.publish(store, options.publish, 1)} files written to {options.publish}")
     else:
-        unknown = [family for family in options.families if family not in FAMILIES]
-        if unknown:
-            raise ValueError(f"family is {unknown[0]!r}; expected of {', '.join(FAMILIES)}")
-        _builtin.tune_families(options.families or FAMILIES, options.budget, options.only, options.matching)
+        _builtin.tune_families(families, options.budget, options.only, options.matching, store)
 
 
 def _show(store, kernel, shows_all):

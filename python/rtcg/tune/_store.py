@@ -80,7 +80,15 @@ class Store:
         return self._native.import_text(other._native.export_text())[0]
 
     def prune(self, keep=10):
-        """Keep of each kernel, device and problem the `keep` best results and the chosen one; return how many went."""
+        """Keep of each kernel, device and problem the `keep` best results and the chosen one; return how many went.
+
+        Raises
+        ------
+        ValueError
+            When `keep` is less than 1.
+        """
+        if keep < 1:
+            raise ValueError(f"keep is {keep}; expected 1 or more")
         return sum(self._native.prune(key, keep) for key in self._native.kernels())
 
     def __repr__(self):

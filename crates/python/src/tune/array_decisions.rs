@@ -84,8 +84,9 @@ impl PyArrayDecision {
     fn force<'py>(&self, config: &Bound<'py, PyDict>, call: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let config = self.choice(config)?;
         let (result, taken) = with_forced_choice(&*array_context()?, &self.0.problem, &config, || call.call0());
+        let result = result?;
         taken.map_err(|refusal| PyValueError::new_err(refusal.to_string()))?;
-        result
+        Ok(result)
     }
 }
 
@@ -110,7 +111,7 @@ pub(super) fn follow_stored_choices(is_followed: bool) -> PyResult<()> {
     Ok(())
 }
 
-/// `(name, what is decided, [(parameter, what it is, candidates), ...])` of every decision.
+/// `(name, what is decided, [(parameter, what it is, candidates), ...], hash of its key)` of every decision.
 #[pyfunction]
 pub(super) fn array_decisions<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
     let rows: PyResult<Vec<_>> = rtcg::array::decisions()
@@ -121,7 +122,7 @@ pub(super) fn array_decisions<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyLis
                 (parameter.name, parameter.doc.trim(), values)
             };
             let parameters: Vec<_> = decision.parameters.iter().map(parameter).collect();
-            (decision.name, decision.doc, parameters).into_pyobject(py)
+            (decision.name, decision.doc, parameters, decision_key(decision).hash).into_pyobject(py)
         })
         .collect();
     PyList::new(py, rows?)

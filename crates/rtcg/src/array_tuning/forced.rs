@@ -1,8 +1,9 @@
 //! Which decisions a call meets, and what it takes with another choice.
 
-use rtcg_array::{ArrayContext, compile_ahead};
+use rtcg_array::{ArrayContext, compile_ahead, with_thread_choices};
 use rtcg_codegen::DeviceInfo;
 use rtcg_codegen::tuning::{Choices, Config, Problem, Refusal};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A decision as a call met it.
@@ -18,49 +19,34 @@ pub struct DecisionCall {
 
 /// Runs a call and tells which decisions it met, each problem once, in their order.
 pub fn record_decisions<T>(ctx: &ArrayContext, call: impl FnOnce() -> T) -> (T, Vec<DecisionCall>) {
-    let recorder = Arc::new(Recorder { below: ctx.installed_choices(), met: Mutex::default() });
-    let result = with_choices(ctx, recorder.clone(), call);
+    let recorder = Arc::new(Recorder { below: ctx.current_choices(), met: Mutex::default() });
+    let result = with_thread_choices(recorder.clone(), call);
     let met = std::mem::take(&mut *recorder.met.lock().unwrap_or_else(PoisonError::into_inner));
     (result, met)
 }
 
-/// Runs a call with this choice wherever a problem with the same key asks for it; other decisions are made as before. The
-/// error is why no kernel can run with it, in which case the call took what the rule chooses.
+/// Runs a call with this choice wherever a problem with the same key asks for it; other decisions are made as before, and so
+/// are those of other threads. The error is why no kernel can run with it, in which case the call took what the rule chooses.
 pub fn with_forced_choice<T>(
     ctx: &ArrayContext,
     problem: &Problem,
     config: &Config,
     call: impl FnOnce() -> T,
 ) -> (T, Result<(), Refusal>) {
-    let below = ctx.installed_choices();
-    let (problem, config) = (problem.clone(), config.clone());
-    let forced = Arc::new(Forced { below, problem, config, refusal: Mutex::default() });
-    let result = with_choices(ctx, forced.clone(), call);
+    let below = ctx.current_choices();
+    let forced = Arc::new(Forced::new(below, problem, config));
+    let result = with_thread_choices(forced.clone(), call);
     let refusal = forced.refusal.lock().unwrap_or_else(PoisonError::into_inner).take();
-    (result, refusal.map_or(Ok(()), Err))
+    let is_asked = forced.is_asked.load(Ordering::Relaxed);
+    let unasked = || Refusal { decision: problem.decision.name, reason: "the call did not ask for this choice".into() };
+    (result, refusal.or_else(|| (!is_asked).then(unasked)).map_or(Ok(()), Err))
 }
 
 /// Compiles on this thread what a call needs with this choice, and launches nothing; see
 /// [`rtcg_array::compile_ahead`]. What the call returns is good for nothing.
 pub fn compile_with_choice<T>(ctx: &ArrayContext, problem: &Problem, config: &Config, call: impl FnOnce() -> T) -> T {
-    let below = ctx.installed_choices();
-    let forced = Forced { below, problem: problem.clone(), config: config.clone(), refusal: Mutex::default() };
-    compile_ahead(Arc::new(forced), call)
-}
-
-/// Runs a call under these choices, and restores those before, also when it unwinds.
-fn with_choices<T>(ctx: &ArrayContext, choices: Arc<dyn Choices>, call: impl FnOnce() -> T) -> T {
-    struct Restore<'a>(&'a ArrayContext, Option<Arc<dyn Choices>>);
-    impl Drop for Restore<'_> {
-        fn drop(&mut self) {
-            self.0.install_choices(self.1.take());
-        }
-    }
-    let restore = Restore(ctx, ctx.installed_choices());
-    ctx.install_choices(Some(choices));
-    let result = call();
-    drop(restore);
-    result
+    let below = ctx.current_choices();
+    compile_ahead(Arc::new(Forced::new(below, problem, config)), call)
 }
 
 type Below = Option<Arc<dyn Choices>>;
@@ -92,13 +78,24 @@ struct Forced {
     below: Below,
     problem: Problem,
     config: Config,
+    is_asked: AtomicBool,
     refusal: Mutex<Option<Refusal>>,
+}
+
+impl Forced {
+    fn new(below: Below, problem: &Problem, config: &Config) -> Self {
+        let (problem, config) = (problem.clone(), config.clone());
+        Self { below, problem, config, is_asked: AtomicBool::new(false), refusal: Mutex::default() }
+    }
 }
 
 impl Choices for Forced {
     fn choose(&self, problem: &Problem, default: &Config, device: &DeviceInfo) -> Option<Config> {
         match is_same_problem(&self.problem, problem) {
-            true => Some(self.config.clone()),
+            true => {
+                self.is_asked.store(true, Ordering::Relaxed);
+                Some(self.config.clone())
+            }
             false => choose_below(&self.below, problem, default, device),
         }
     }

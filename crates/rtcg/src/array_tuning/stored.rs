@@ -55,19 +55,25 @@ impl StoredChoices {
         }
     }
 
-    fn look_up(&self, results: &DecisionResults, problem: &Problem) -> Option<Config> {
+    fn look_up(&self, results: &DecisionResults, problem: &Problem, device_info: &DeviceInfo) -> Option<Config> {
         let records = results.records.get_or_init(|| self.records_of(results.decision));
         let wanted = decision_problem(problem);
-        let accept = |config: &crate::tune::Config| config_from_values(results.decision, config).is_some();
-        let found = records.look_up(&self.device, &wanted, &accept)?;
+        let usable = |config: &crate::tune::Config| {
+            let config = config_from_values(results.decision, config)?;
+            results.decision.check(&config, problem, device_info).is_ok().then_some(config)
+        };
+        // A result of this device for another problem must not stand before one of a sister device for this problem.
+        let mut same = Records::default();
+        same.records.extend(records.records.iter().filter(|record| record.problem.is_same(&wanted)).cloned());
+        let found = same.look_up(&self.device, &wanted, &|config| usable(config).is_some())?;
         let is_same_kind =
             matches!(found.closeness, Closeness::Exact | Closeness::SameDevice | Closeness::SameComputeCapability);
-        (found.problem.is_same(&wanted) && is_same_kind).then(|| config_from_values(results.decision, &found.config))?
+        is_same_kind.then(|| usable(&found.config))?
     }
 }
 
 impl Choices for StoredChoices {
-    fn choose(&self, problem: &Problem, _default: &Config, _device: &DeviceInfo) -> Option<Config> {
+    fn choose(&self, problem: &Problem, _default: &Config, device: &DeviceInfo) -> Option<Config> {
         let results = self.by_decision.iter().find(|results| std::ptr::eq(results.decision, problem.decision))?;
         let key = problem.key();
         let answers = results.answers.read().unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +81,7 @@ impl Choices for StoredChoices {
             return answer.clone();
         }
         drop(answers);
-        let answer = self.look_up(results, problem);
+        let answer = self.look_up(results, problem, device);
         let mut answers = results.answers.write().unwrap_or_else(PoisonError::into_inner);
         if answers.len() >= MAX_ANSWERS {
             answers.clear();

@@ -113,3 +113,18 @@ fn compiling_ahead_launches_nothing_and_leaves_nothing_wrong_behind() {
     assert_eq!(array_bytes(&call()), array_bytes(&wanted), "tables were not left empty");
     assert_eq!(ctx.kernel_cache_usage().inserted, compiled, "and the call found its kernels");
 }
+
+#[test]
+fn forced_choices_are_those_of_one_thread() {
+    let ctx = context_of_fake_gpu(LARGE_GPU);
+    let a = integer_array(&ctx, &[64, 300], DType::I32);
+    let (wanted, met) = record_decisions(&ctx, || sums(&a));
+    let call = the_decision(met);
+    let other = call.rule.with("threads", rtcg::array::tuning::TunableValue::Int(512));
+    let ((), taken) = with_forced_choice(&ctx, &call.problem, &other, || {
+        let decided = std::thread::scope(|scope| scope.spawn(|| record_decisions(&ctx, || sums(&a))).join().unwrap());
+        assert_eq!((decided.0, the_decision(decided.1).current), (wanted.clone(), call.rule.clone()));
+    });
+    let refusal = taken.unwrap_err().to_string();
+    assert_eq!(refusal, "reduce.partition: the call did not ask for this choice");
+}
