@@ -5,6 +5,7 @@ For images of containers and of CI: what is compiled here need not be compiled a
 
 import os
 import sys
+import tempfile
 import time
 
 import numpy as np
@@ -118,10 +119,10 @@ def prepare(groups=(), report=lambda line: None):
 
     chosen = dict(workloads())
     for group in groups:
-        if not any(name.startswith(group) for name in chosen):
+        if not any(name.lower().startswith(group.lower()) for name in chosen):
             raise ValueError(f"group is {group!r}; expected the beginning of one of: {'; '.join(chosen)}")
     for name, run in chosen.items():
-        if not groups or name.startswith(tuple(groups)):
+        if not groups or name.lower().startswith(tuple(group.lower() for group in groups)):
             begun = time.perf_counter()
             run()
             driver.Context.synchronize()
@@ -138,6 +139,10 @@ def main(parser, arguments):
     arguments : list of str
         With ``--programs FILE`` the PTX of the kernels is also written into a file of prebuilt programs.
     """
+    if arguments[:1] in (["-h"], ["--help"]):
+        print(f"usage: {parser.prog} prepare [--programs FILE] [GROUP ...]\n")
+        print(f"GROUP is the beginning of one of: {'; '.join(workloads())}")
+        return
     programs = None
     if arguments[:1] == ["--programs"]:
         if len(arguments) < 2:
@@ -147,7 +152,9 @@ def main(parser, arguments):
     os.environ.setdefault("RTCG_JIT_TIER", "optimized")
     import rtcg.autoinit  # noqa: F401
 
-    if programs is not None:
+    if programs is None:
+        _check_cache(parser)
+    else:
         _native.start_recording_programs()
     try:
         prepare(arguments, lambda line: print(line, file=sys.stderr, flush=True))
@@ -155,3 +162,17 @@ def main(parser, arguments):
             print(f"{_native.write_recorded_programs(programs)} programs in {programs}")
     except (OSError, ValueError) as error:
         parser.error(str(error))
+
+
+def _check_cache(parser):
+    """Ends with an error where nothing that is compiled would be kept."""
+    if os.environ.get("PYCUDA_DISABLE_CACHE"):
+        parser.error("PYCUDA_DISABLE_CACHE is set: nothing would be kept on disk")
+    folder = os.environ.get("PYCUDA_CACHE_DIR")
+    if folder:
+        try:
+            os.makedirs(folder, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            parser.error(f"PYCUDA_CACHE_DIR is {folder!r}, which cannot be written to: {error}")

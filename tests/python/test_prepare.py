@@ -59,3 +59,16 @@ def test_unknown_groups_are_refused(tmp_path):
     result = run("-m", "rtcg", "prepare", "nonsense", tmp_path=tmp_path)
     assert result.returncode == 2
     assert "group is 'nonsense'; expected the beginning of one of: arithmetic, float32; " in result.stderr
+
+
+def test_a_cache_that_keeps_nothing_is_an_error(tmp_path):
+    (tmp_path / "cache").write_text("no folder")
+    result = run("-m", "rtcg", "prepare", "functions", tmp_path=tmp_path)
+    assert result.returncode == 2 and "PYCUDA_CACHE_DIR is" in result.stderr, result.stderr
+    result = run("-m", "rtcg", "prepare", "functions", tmp_path=tmp_path, PYCUDA_DISABLE_CACHE="1")
+    assert result.returncode == 2 and "PYCUDA_DISABLE_CACHE is set" in result.stderr, result.stderr
+
+
+def test_help_lists_the_groups(tmp_path):
+    result = run("-m", "rtcg", "prepare", "--help", tmp_path=tmp_path)
+    assert result.returncode == 0 and "GROUP is the beginning of one of: arithmetic, float32; " in result.stdout

@@ -458,6 +458,13 @@ def test_what_the_command_line_shows(context, tmp_path):
     assert "4 results added" in run("--folder", other, "import", str(file)).stdout
     assert "0 results added" in run("merge", other).stdout
     assert "2 results dropped" in run("--folder", other, "prune", "--keep", "1").stdout
+    failed = run("merge", str(tmp_path / "nowhere"))
+    assert failed.returncode == 1 and "nowhere', which does not exist" in failed.stderr
+    failed = run("prune", "--keep", "0")
+    assert failed.returncode == 1 and "keep is 0; expected 1 or more" in failed.stderr
+    failed = run("builtin", "reduce", "--matching", "nonsense")
+    assert failed.returncode == 1 and "matching is 'nonsense'" in failed.stderr
+    assert run("builtin", "scan", "--list").stdout.startswith("scan.route: ")
     file.write_text("{}")
     failed = run("import", str(file))
     assert failed.returncode == 1 and "is no export of results" in failed.stderr
@@ -537,3 +544,15 @@ def test_spaces_and_results_are_read_and_written_in_common_formats(context, tmp_
     assert {result["invalidity"] for result in file["results"]} == {"correct"}
     with pytest.raises(ValueError, match="name is 'nobody'; 0 kernels"):
         tune.store().export_t4(tmp_path / "t4.json", "nobody")
+
+
+@pytest.mark.parametrize("until", ["banana", "95 % of foo", "110 % of roofline", 0, 1.5])
+def test_an_end_that_cannot_be_is_refused(until):
+    with pytest.raises(ValueError, match=r"until is .*; expected such as '95 % of roofline'"):
+        tune.search(tune.Space(x=[1, 2]), lambda x: x, until=until, progress=False)
+
+
+@pytest.mark.parametrize("budget", ["0 s", "0 evaluations", "1.5 evaluations"])
+def test_a_budget_of_nothing_is_refused(budget):
+    with pytest.raises(ValueError, match="expected such as"):
+        tune.search(tune.Space(x=[1, 2]), lambda x: x, budget=budget, progress=False)

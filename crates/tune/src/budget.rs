@@ -36,12 +36,15 @@ impl FromStr for Budget {
             let digits = part.find(|c: char| !(c.is_ascii_digit() || c == '.')).ok_or_else(wrong)?;
             let (number, unit) = part.split_at(digits);
             let number: f64 = number.parse().map_err(|_| wrong())?;
+            if number <= 0.0 {
+                return Err(wrong());
+            }
             let seconds = match unit.trim() {
                 "ms" => number * 1e-3,
                 "s" | "sec" | "second" | "seconds" => number,
                 "min" | "minute" | "minutes" => number * 60.0,
                 "h" | "hour" | "hours" => number * 3600.0,
-                "evaluation" | "evaluations" => {
+                "evaluation" | "evaluations" if number.fract() == 0.0 => {
                     budget.evaluations = Some(number as usize);
                     continue;
                 }
@@ -75,7 +78,7 @@ mod tests {
         assert_eq!("1.5min".parse(), Ok(Budget::of_seconds(90.0)));
         assert_eq!("200 evaluations".parse(), Ok(Budget::of_evaluations(200)));
         assert_eq!("5 s, 10 evaluations".parse(), Ok(Budget { seconds: Some(5.0), evaluations: Some(10) }));
-        for wrong in ["", "20", "s", "20 weeks", "1..2 s", "-3 s"] {
+        for wrong in ["", "20", "s", "20 weeks", "1..2 s", "-3 s", "0 s", "0 evaluations", "1.5 evaluations"] {
             assert!(wrong.parse::<Budget>().unwrap_err().to_string().contains("expected such as"), "{wrong}");
         }
     }

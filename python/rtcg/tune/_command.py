@@ -1,6 +1,7 @@
 """``python -m rtcg tune``: shows, moves and thins out the results of searches."""
 
 import argparse
+import os
 import sys
 
 from rtcg.tune._builtin_workloads import FAMILIES
@@ -47,6 +48,8 @@ def _run(store, options):
     elif options.command == "import":
         print(f"{store.import_(options.file)} results added to {store.folder}")
     elif options.command == "merge":
+        if not os.path.exists(options.other):
+            raise ValueError(f"the folder is {options.other!r}, which does not exist")
         print(f"{store.merge(Store(options.other))} results added to {store.folder}")
     elif options.command == "prune":
         print(f"{store.prune(options.keep)} results dropped")

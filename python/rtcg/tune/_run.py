@@ -90,13 +90,16 @@ def parse_budget(budget):
 
 def parse_fraction(until):
     """The fraction of ``"95 % of roofline"``, or the number itself."""
-    if until is None or isinstance(until, float):
-        return until
+    if until is None:
+        return None
     number, _, rest = str(until).partition("%")
     try:
-        return float(number) / 100
+        fraction = float(number) if isinstance(until, (int, float)) else float(number) / 100
     except ValueError:
-        raise ValueError(f"until is {until!r}; expected such as '95 % of roofline' or 0.95") from None
+        fraction = None
+    if fraction is None or not 0 < fraction <= 1 or rest.strip() not in ("", "of roofline"):
+        raise ValueError(f"until is {until!r}; expected such as '95 % of roofline' or 0.95, up to 1")
+    return fraction
 
 
 class _Silent:
