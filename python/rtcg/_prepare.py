@@ -141,7 +141,7 @@ def main(parser, arguments):
     """
     if arguments[:1] in (["-h"], ["--help"]):
         print(f"usage: {parser.prog} prepare [--programs FILE] [GROUP ...]\n")
-        print(f"GROUP is the beginning of one of: {'; '.join(workloads())}")
+        print(f"GROUP is the beginning of one of: {'; '.join(dict(workloads()))}")
         return
     programs = None
     if arguments[:1] == ["--programs"]:
