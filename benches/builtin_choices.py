@@ -11,16 +11,11 @@ import statistics
 import rtcg.autoinit  # noqa: F401
 from rtcg import _native, driver
 from rtcg.tune._builtin_workloads import FAMILIES, workloads
+from rtcg.tune._runner import window_seconds
 
 
-def window_seconds(function, launches):
-    start, end = driver.Event(), driver.Event()
-    start.record()
-    for _ in range(launches):
-        function()
-    end.record()
-    end.synchronize()
-    return start.time_till(end) * 1e-3 / launches
+def call_seconds(function, calls):
+    return window_seconds(lambda: [function() for _ in range(calls)], calls)
 
 
 def compare(function, rounds):
@@ -30,13 +25,13 @@ def compare(function, rounds):
     for is_followed in (True, False):
         _native.follow_stored_choices(is_followed)
         function()
-        launches = max(1, min(1000, int(2e-3 / max(window_seconds(function, 3), 1e-7))))
+        launches = max(1, min(1000, int(2e-3 / max(call_seconds(function, 3), 1e-7))))
     for _ in range(rounds):
         times = []
         for is_followed in (False, True):
             _native.follow_stored_choices(is_followed)
             function()
-            times.append(window_seconds(function, launches))
+            times.append(call_seconds(function, launches))
         seconds.append(times[0])
         ratios.append(times[0] / times[1])
     return statistics.median(seconds), statistics.fmean(ratios), 1.96 * statistics.stdev(ratios) / rounds**0.5

@@ -6,12 +6,12 @@
 //! of operands that overlap, a result known beforehand) is not cached.
 
 use crate::array::GpuArray;
-use crate::compile_ahead::is_compiling_ahead;
 use crate::elementwise::Arg;
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::runtime::{ArrayContext, LaunchableKernel, lock_ignoring_poison};
 use crate::scalar::Scalar;
+use crate::thread_choices::is_compiling_ahead;
 use rtcg_codegen::array::{Op, ReductionOp};
 use rtcg_codegen::{DType, WeakScalar};
 use smallvec::SmallVec;

@@ -10,7 +10,6 @@ mod array;
 mod blocking_regions;
 mod bounded_cache;
 mod call_cache;
-mod compile_ahead;
 mod decisions;
 mod elementwise;
 mod error;
@@ -29,13 +28,13 @@ mod runtime;
 mod scalar;
 mod scan;
 mod sort;
+mod thread_choices;
 mod thread_flag;
 mod views;
 
 pub use array::GpuArray;
 pub use blocking_regions::{BlockingHook, blocking_region, lock_blocking, set_blocking_hook};
 pub use bounded_cache::{BoundedCache, CacheUse};
-pub use compile_ahead::{compile_ahead, is_compiling_ahead, with_thread_choices};
 pub use decisions::decisions;
 pub use elementwise::{
     Arg, OpOptions, apply_elementwise, binary_with_power_shortcuts, can_cast_same_kind, result_type,
@@ -52,5 +51,6 @@ pub use rtcg_codegen::tuning;
 pub use rtcg_codegen::{DType, DTypeKind, DeviceInfo, KernelSpec, WeakScalar};
 pub use runtime::{Allocator, ArrayBuffer, ArrayContext, DeviceRuntime, LaunchableKernel};
 pub use scalar::{Scalar, ScalarElement};
+pub use thread_choices::{compile_ahead, is_compiling_ahead, with_thread_choices};
 pub use thread_flag::ThreadFlag;
 pub use views::{Index, normalize_axes, normalize_axis};

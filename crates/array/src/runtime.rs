@@ -3,9 +3,9 @@
 use crate::blocking_regions::lock_blocking;
 use crate::bounded_cache::{BoundedCache, CacheUse};
 use crate::call_cache::CallCache;
-use crate::compile_ahead::{has_thread_choices, is_compiling_ahead, thread_choices, thread_epoch};
 use crate::error::{ArrayError, Result};
 use crate::fft::TableCache;
+use crate::thread_choices::{has_thread_choices, is_compiling_ahead, thread_choices, thread_epoch};
 use rtcg_codegen::tuning::{Choices, Tunable};
 use rtcg_codegen::{DeviceInfo, KernelSpec};
 use std::any::Any;

@@ -11,8 +11,7 @@ from rtcg.tune._store import Store, store
 
 __all__ = [
     "CandidateError", "Kernel", "Report", "Roofline", "STRATEGIES", "Search", "Space", "Store", "auto", "builtin",
-    "log2",
-    "measure_roofline", "next_pow2", "search", "store", "tune", "tune_kernel",
+    "log2", "measure_roofline", "next_pow2", "search", "store", "tune", "tune_kernel",
 ]  # fmt: skip
 
 def log2(value: float) -> int: ...

@@ -60,7 +60,7 @@ def builtin(function, *, budget="30 s", only=None, verify=None, rtol=None, atol=
     only = (only,) if isinstance(only, str) else only
     reports = {}
     for decision in decisions:
-        if only is not None and not any(decision.name.startswith(name) for name in only):
+        if only is not None and not decision.name.startswith(tuple(only)):
             continue
         table = decision.table()
         if len(table) < 2:
@@ -153,7 +153,7 @@ def tune_families(families, budget, only=None, matching=None, store=None):
                 tried, failed = len(report.trials), len(report.failures)
                 failures = f", {failed} failed" if failed else ""
                 best = ", ".join(f"{key}={value}" for key, value in (report.best or {}).items())
-                speedup = f"{report.speedup[0]:.3f} times the rule" if report.speedup else "nothing works"
+                speedup = f"{report.speedup[0]:.3f} times the rule" if report.speedup else "not compared"
                 print(f"  {text}: {speedup} with {best}; {tried} tried{failures}", flush=True)
     if not n_tuned:
         raise ValueError(

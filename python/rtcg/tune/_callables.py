@@ -3,7 +3,7 @@
 import numpy as np
 
 from rtcg.tune._run import run_search
-from rtcg.tune._runner import CandidateError, compare_results, tolerances
+from rtcg.tune._runner import CandidateError, compare_results, tolerances, window_seconds
 
 
 def search(space, measure, **options):
@@ -107,14 +107,7 @@ class CallableTarget:
         return self._function(**self._config)
 
     def time(self, launches):
-        from rtcg.driver import Event
-
-        start, end = Event(), Event()
-        start.record()
-        self._call(launches)
-        end.record()
-        end.synchronize()
-        return start.time_till(end) * 1e-3 / launches
+        return window_seconds(lambda: self._call(launches), launches)
 
 
 def _results(results):

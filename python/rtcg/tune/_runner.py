@@ -114,20 +114,13 @@ class KernelRunner:
 
     def time(self, launches):
         """Seconds that one of `launches` launches takes on the device."""
-        from rtcg import driver
-
         self._restore()
 
-        def window():
-            start, end = driver.Event(), driver.Event()
-            start.record()
+        def enqueue():
             for _ in range(launches):
                 self._launch()
-            end.record()
-            end.synchronize()
-            return start.time_till(end) * 1e-3 / launches
 
-        return self._attempt(window)
+        return self._attempt(lambda: window_seconds(enqueue, launches))
 
     def _launch(self):
         candidate = self._candidate
@@ -146,6 +139,18 @@ class KernelRunner:
     def _restore(self):
         for index, initial in self._initial.items():
             self._attempt(lambda array=self._arguments[index], initial=initial: array.set(initial))
+
+
+def window_seconds(enqueue, launches):
+    """Seconds on the device of one of `launches` launches, which ``enqueue()`` makes. Waits for them."""
+    from rtcg import driver
+
+    start, end = driver.Event(), driver.Event()
+    start.record()
+    enqueue()
+    end.record()
+    end.synchronize()
+    return start.time_till(end) * 1e-3 / launches
 
 
 def tolerances(dtype, rtol=None, atol=None):

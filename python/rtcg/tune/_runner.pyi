@@ -1,5 +1,5 @@
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ class KernelRunner:
     def verify(self) -> None: ...
     def time(self, launches: int) -> float: ...
 
+def window_seconds(enqueue: Callable[[], Any], launches: int) -> float: ...
 def tolerances(dtype: Any, rtol: float | None = None, atol: float | None = None) -> tuple[float, float]: ...
 def compare_results(
     what: str,

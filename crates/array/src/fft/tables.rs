@@ -3,9 +3,9 @@
 //! A table is made by kernels in the stream that needs it, and used only by later work of that stream, so that the
 //! host never waits. While a stream is captured, tables are part of what is captured, and are not cached.
 
-use crate::compile_ahead::is_compiling_ahead;
 use crate::error::Result;
 use crate::runtime::{ArrayBuffer, ArrayContext};
+use crate::thread_choices::is_compiling_ahead;
 use rtcg_codegen::DType;
 use rtcg_codegen::array::FFT_STAGES;
 use rustc_hash::FxHashMap;

@@ -7,9 +7,9 @@ use super::simt_kernels::{
 use crate::test_depth::at_depth;
 use rtcg::array::tuning::{Choices, Config, Decision, Problem, Refusal, TunableValue};
 use rtcg::array::{
-    ArrayContext, DType, DeviceInfo, FftKind, GpuArray, Index, Op, Order, ReductionOp, Scalar, ScanOp, WeakScalar,
-    decisions, fuse,
+    ArrayContext, DType, DeviceInfo, FftKind, GpuArray, Index, Op, Order, ReductionOp, Scalar, ScanOp, WeakScalar, fuse,
 };
+use rtcg::array_tuning::find_decision;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
@@ -33,7 +33,7 @@ impl Choices for Recorder {
 }
 
 fn decision_named(name: &str) -> &'static Decision {
-    decisions().into_iter().find(|decision| decision.name == name).expect("a decision")
+    find_decision(name).expect("a decision")
 }
 
 /// Positions of parameters and candidates.
