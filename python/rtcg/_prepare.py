@@ -5,7 +5,6 @@ For images of containers and of CI: what is compiled here need not be compiled a
 
 import os
 import sys
-import tempfile
 import time
 
 import numpy as np
@@ -166,13 +165,9 @@ def main(parser, arguments):
 
 def _check_cache(parser):
     """Ends with an error where nothing that is compiled would be kept."""
-    if os.environ.get("PYCUDA_DISABLE_CACHE"):
-        parser.error("PYCUDA_DISABLE_CACHE is set: nothing would be kept on disk")
-    folder = os.environ.get("PYCUDA_CACHE_DIR")
-    if folder:
-        try:
-            os.makedirs(folder, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                pass
-        except OSError as error:
-            parser.error(f"PYCUDA_CACHE_DIR is {folder!r}, which cannot be written to: {error}")
+    status = _native.compiler_cache_status()
+    if status is None:
+        parser.error("nothing would be kept on disk: PYCUDA_DISABLE_CACHE is set, or no folder for caches is known")
+    folder, reason = status
+    if reason is not None:
+        parser.error(f"the cache folder is {folder!r}, which cannot be written to: {reason}")

@@ -52,6 +52,22 @@ fn run<T>(choices: Arc<dyn Choices>, is_ahead: bool, call: impl FnOnce() -> T) -
     result
 }
 
+/// Runs work of another call, whose kernels are launched even where the calling thread only compiles.
+pub(crate) fn launching<T>(work: impl FnOnce() -> T) -> T {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            AHEAD_FLAG.set_for_thread(self.0);
+        }
+    }
+    if !is_compiling_ahead() {
+        return work();
+    }
+    let _restore = Restore(true);
+    AHEAD_FLAG.set_for_thread(false);
+    work()
+}
+
 fn set_flags(choices: Option<&ThreadChoices>) {
     CHOICES_FLAG.set_for_thread(choices.is_some());
     AHEAD_FLAG.set_for_thread(choices.is_some_and(|choices| choices.is_ahead));

@@ -14,6 +14,10 @@ impl<T> LazyFunctionTable<T> {
         Self(Mutex::new(None))
     }
 
+    pub(crate) fn loaded(&self) -> Option<&'static T> {
+        *self.0.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
     pub(crate) fn get_or_load(&self, find: impl FnOnce() -> Result<T, LoadError>) -> Result<&'static T, LoadError> {
         let mut loaded = self.0.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(table) = *loaded {

@@ -73,6 +73,8 @@ library_table! {
     }
 }
 
+static LOADED_TABLE: LazyFunctionTable<NvrtcTable> = LazyFunctionTable::new();
+
 impl NvrtcTable {
     /// The NVRTC of this process, searched and opened at the first call that finds one.
     ///
@@ -81,8 +83,12 @@ impl NvrtcTable {
     /// Python, `CUDA_HOME`/`CUDA_PATH`, the loader's own path, `/usr/local/cuda`. A failure is
     /// not remembered, so that [`add_search_root`](crate::add_search_root) can still help afterwards.
     pub fn load() -> Result<&'static NvrtcTable, LoadError> {
-        static LOADED_TABLE: LazyFunctionTable<NvrtcTable> = LazyFunctionTable::new();
         LOADED_TABLE.get_or_load(find_nvrtc)
+    }
+
+    /// The NVRTC of this process, if a call has opened one.
+    pub fn loaded() -> Option<&'static NvrtcTable> {
+        LOADED_TABLE.loaded()
     }
 
     /// `(major, minor)` of this NVRTC.

@@ -158,6 +158,12 @@ fn start_recording_programs() {
     rtcg::compile::start_recording();
 }
 
+/// `(folder, why nothing can be written there or None)` of the cache of compiled programs; None where nothing is kept.
+#[pyfunction]
+fn compiler_cache_status(py: Python<'_>) -> Option<(PathBuf, Option<String>)> {
+    py.detach(rtcg::compile::cache_status).map(|status| (status.dir, status.unwritable))
+}
+
 /// Writes the programs remembered into a file; their number.
 #[pyfunction]
 fn write_recorded_programs(path: PathBuf) -> PyResult<usize> {
@@ -195,5 +201,6 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(use_prebuilt_programs, m)?)?;
     m.add_function(wrap_pyfunction!(start_recording_programs, m)?)?;
     m.add_function(wrap_pyfunction!(write_recorded_programs, m)?)?;
+    m.add_function(wrap_pyfunction!(compiler_cache_status, m)?)?;
     m.add_function(wrap_pyfunction!(default_nvcc_flags, m)?)
 }

@@ -68,16 +68,11 @@ class Store:
         ValueError
             When the file is no export.
         """
-        added, refused = self._native.import_text(Path(path).read_text(encoding="utf-8"))
-        if refused:
-            import warnings
-
-            warnings.warn(f"{len(refused)} results were refused, such as: {refused[0]}", stacklevel=2)
-        return added
+        return _warn_of_refused(*self._native.import_text(Path(path).read_text(encoding="utf-8")))
 
     def merge(self, other):
         """Add what another store has and this one has not; return the number of results added."""
-        return self._native.import_text(other._native.export_text())[0]
+        return _warn_of_refused(*self._native.merge(other._native))
 
     def prune(self, keep=10):
         """Keep of each kernel, device and problem the `keep` best results and the chosen one; return how many went.
@@ -93,6 +88,14 @@ class Store:
 
     def __repr__(self):
         return f"Store({str(self.folder)!r})"
+
+
+def _warn_of_refused(added, refused):
+    if refused:
+        import warnings
+
+        warnings.warn(f"{len(refused)} results were refused, such as: {refused[0]}", stacklevel=3)
+    return added
 
 
 def _warn_of_damage(records):

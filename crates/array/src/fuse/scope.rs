@@ -8,6 +8,7 @@ use crate::elementwise::OperandSource;
 use crate::error::{ArrayError, ArrayErrorKind, Result};
 use crate::layout::Layout;
 use crate::runtime::{Allocator, ArrayBuffer, ArrayContext, lock_ignoring_poison};
+use crate::thread_choices::{is_compiling_ahead, launching};
 use crate::thread_flag::ThreadFlag;
 use rtcg_codegen::DType;
 use rtcg_codegen::array::{NO_INPUT_STEP, Op, OpTypes, is_fusable};
@@ -45,6 +46,8 @@ pub(super) struct FusionScope {
     is_pending: AtomicBool,
     /// An error that could not be returned where it occurred.
     fault: Mutex<Option<ArrayError>>,
+    /// Whether its operations belong to a call that only compiles, and are never launched.
+    is_compiling_ahead: bool,
 }
 
 /// The memory of a result that was deferred. It exists from the moment its address is requested.
@@ -215,7 +218,10 @@ fn open_block(traced: bool) -> FusionGuard {
 /// Opens a block without a value that stands for it; [`leave`] must follow.
 pub fn enter(traced: bool) {
     ACTIVE_SCOPE.with_borrow_mut(|active| {
-        let active = active.get_or_insert_with(|| OpenScope { scope: Arc::default(), depth: 0, traced: 0 });
+        let active = active.get_or_insert_with(|| {
+            let scope = FusionScope { is_compiling_ahead: is_compiling_ahead(), ..FusionScope::default() };
+            OpenScope { scope: Arc::new(scope), depth: 0, traced: 0 }
+        });
         active.depth += 1;
         SCOPE_OPEN_FLAG.set_for_thread(true);
         active.traced += u32::from(traced);
@@ -284,7 +290,9 @@ impl FusionScope {
             self.is_pending.store(false, Ordering::Release);
             std::mem::take(&mut *graph)
         };
-        with_evaluating_flag(|| launch::evaluate_graph(&graph))
+        let evaluate = || with_evaluating_flag(|| launch::evaluate_graph(&graph));
+        // A call that only compiles may be the first to need a result of others.
+        if self.is_compiling_ahead { evaluate() } else { launching(evaluate) }
     }
 }
 

@@ -140,6 +140,11 @@ impl PyStore {
         py.detach(|| self.0.import(text)).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
+    /// `(results added, what was refused)`
+    fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<(usize, Vec<String>)> {
+        py.detach(|| self.0.merge(&other.0)).map_err(store_error)
+    }
+
     fn publish(&self, folder: PathBuf, version: u32, keep: usize) -> PyResult<usize> {
         self.0.publish(&folder, version, keep).map_err(store_error)
     }

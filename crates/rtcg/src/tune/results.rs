@@ -1,5 +1,6 @@
 //! Where results of tuning are kept, and whose they are.
 
+use rtcg_cuda_sys::NvrtcTable;
 use rtcg_driver::Device;
 use rtcg_driver::sys::{CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT};
 use rtcg_tune::store::{DeviceKey, Store};
@@ -28,7 +29,7 @@ pub fn results_store() -> Option<Store> {
 }
 
 /// What results of a device are found by. The virtual GPU is a back end of its own, whatever compute
-/// capability it reports.
+/// capability it reports. The compiler is known once NVRTC was asked for anything.
 ///
 /// # Errors
 /// When the driver does not answer.
@@ -44,6 +45,8 @@ pub fn device_key(device: &Device) -> rtcg_driver::Result<DeviceKey> {
             .ok()
             .and_then(|khz| u32::try_from(khz).ok().filter(|&khz| khz > 0)),
         driver: rtcg_driver::driver_version().ok().map(|version| format!("{}.{}", version / 1000, version % 1000 / 10)),
-        ..DeviceKey::default()
+        compiler: NvrtcTable::loaded()
+            .and_then(NvrtcTable::version)
+            .map(|(major, minor)| format!("NVRTC {major}.{minor}")),
     })
 }

@@ -1,7 +1,7 @@
 //! Decisions of arrays' kernels in the tuner's words: spaces, recorded and forced choices, stored results.
 
 use super::simt_kernels::{LARGE_GPU, array_bytes, context_of_fake_gpu, i64_values, integer_array, reduce_over_axes};
-use rtcg::array::{ArrayContext, DType, DeviceInfo, FftKind, GpuArray, ReductionOp};
+use rtcg::array::{ArrayContext, DType, DeviceInfo, FftKind, GpuArray, Op, ReductionOp, fuse};
 use rtcg::array_tuning::{
     DecisionCall, StoredChoices, compile_with_choice, config_from_values, decision_key, decision_problem,
     decision_space, record_decisions, values_of_config, with_forced_choice,
@@ -112,6 +112,23 @@ fn compiling_ahead_launches_nothing_and_leaves_nothing_wrong_behind() {
     assert!(compiled > before, "kernels were compiled");
     assert_eq!(array_bytes(&call()), array_bytes(&wanted), "tables were not left empty");
     assert_eq!(ctx.kernel_cache_usage().inserted, compiled, "and the call found its kernels");
+}
+
+#[test]
+fn calls_that_only_compile_compute_what_other_threads_have_deferred() {
+    let ctx = context_of_fake_gpu(LARGE_GPU);
+    let a = integer_array(&ctx, &[64, 300], DType::I32);
+    let (_, met) = record_decisions(&ctx, || sums(&a));
+    let call = the_decision(met);
+    let wanted = array_bytes(&a.binary(Op::Add, &a).unwrap());
+    let fusion = fuse::begin();
+    let twice = a.binary(Op::Add, &a).unwrap();
+    std::thread::scope(|scope| {
+        let compile = || compile_with_choice(&ctx, &call.problem, &call.rule, || twice.device_ptr());
+        scope.spawn(compile).join().unwrap();
+    });
+    assert_eq!(array_bytes(&twice), wanted);
+    fusion.finish().unwrap();
 }
 
 #[test]

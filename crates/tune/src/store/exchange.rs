@@ -94,7 +94,7 @@ impl Store {
             file::replace_file(&path, &text_of(kernel, version, &kept))?;
         }
         drop(lock);
-        self.refresh(kernel);
+        self.tables.replace(kernel, || self.read_or_say(kernel));
         Ok(dropped)
     }
 
@@ -105,6 +105,7 @@ impl Store {
     /// When results cannot be read, or the folder not be written.
     pub fn publish(&self, folder: &Path, version: u32, keep: usize) -> Result<usize, StoreError> {
         std::fs::create_dir_all(folder).map_err(|error| StoreError::io(folder, "cannot be made", &error))?;
+        let _lock = FolderLock::take(folder)?;
         let mut written = 0;
         for kernel in self.kernels() {
             let best = Records { failures: Vec::new(), ..self.read(&kernel)?.best_of_each(keep) };

@@ -58,11 +58,19 @@ impl Tables {
         }
     }
 
-    /// Tells that files have changed.
+    /// Adds what files have more. What this process added stays, also what was added since the files were read, or
+    /// could not be written.
     pub(super) fn refresh(&self, kernel: &KernelKey, read: impl FnOnce() -> Records) {
         if let Some(table) = self.get(kernel) {
-            let read = Arc::new(read());
-            table.change(|records| *records = read);
+            let read = read();
+            table.change(|records| *records = Arc::new(read.union(records)));
+        }
+    }
+
+    /// Takes what the files have now in place of what was read and added.
+    pub(super) fn replace(&self, kernel: &KernelKey, read: impl FnOnce() -> Records) {
+        if let Some(table) = self.get(kernel) {
+            table.change(|records| *records = Arc::new(read()));
         }
     }
 }

@@ -1,3 +1,4 @@
+use super::super::table::Tables;
 use super::*;
 use crate::Value;
 
@@ -103,6 +104,18 @@ fn lookup(store: &Store, buckets: &[(&str, Bucket)]) -> Lookup {
 }
 
 const NAMES: [(&str, Bucket); 2] = [("n", Bucket::NextPow2), ("dtype", Bucket::Exact)];
+
+#[test]
+fn reading_files_again_keeps_what_this_process_added_meanwhile() {
+    let tables = Tables::default();
+    let table = tables.get_or_read(&kernel(), Records::default);
+    let from_file = record(&a100(), 1024, 16, 1.0);
+    tables.refresh(&kernel(), || {
+        tables.add(&kernel(), &record(&a100(), 1024, 32, 0.5));
+        Records { records: vec![from_file.clone()], ..Records::default() }
+    });
+    assert_eq!(table.records().records, [from_file, record(&a100(), 1024, 32, 0.5)]);
+}
 
 #[test]
 fn a_look_up_reads_files_once_and_knows_what_this_process_adds() {
