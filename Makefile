@@ -15,7 +15,7 @@ export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := 1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h' -o -name '*.cuh' -o -name '*.jsonl') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python distributions -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help array-api libcuda compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench gpu-soak soak wheel release notices fuzz clean
+.PHONY: help array-api libcuda compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak soak wheel release notices fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
@@ -30,6 +30,7 @@ help:
 	@echo "make aarch64, make aarch64-test   checks the code for 64-bit Arm; tests it on an emulated one"
 	@echo "make upstream                   fetch PyCUDA's programs that generate code, and run them"
 	@echo "make bench-tuning DATA=FOLDER   search strategies on recorded spaces, beside Kernel Tuner"
+	@echo "make gpu-bench-tuning DATA=FOLDER   tune kernels of T1 files on a real GPU, beside Kernel Tuner"
 	@echo "make gpu-test, make gpu-bench   tests and benchmarks on a real GPU"
 	@echo "make mutants plants the faults of tests/mutants, one at a time, and asks whether tests catch them; MUTANTS=names"
 	@echo "make soak    a million operations of 8 threads; SOAK=--seconds=60 for a minute"
@@ -189,6 +190,11 @@ bench-tuning:
 	test -d target/kernel-tuner || python3 -m venv target/kernel-tuner
 	target/kernel-tuner/bin/pip install -q kernel-tuner==1.5.0
 	target/kernel-tuner/bin/python benches/tuning.py $(DATA)
+
+# Kernels of T1 files tuned on a real GPU, with Kernel Tuner beside them: make gpu-bench-tuning DATA=folder.
+gpu-bench-tuning: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
+	@test -n "$(DATA)" || { echo "gpu-bench-tuning needs DATA=, a folder with T1 files in t1/"; exit 2; }
+	$(GPU_PYTHON) benches/tuning_live.py $(DATA)
 
 gpu-bench: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
 	$(GPU_PYTHON) benches/launches.py

@@ -38,6 +38,7 @@ def test_a_space_has_the_configurations_that_fulfil_its_constraints():
     ]  # fmt: skip
     assert list(space.configurations()) == expected
     assert space.default == {"bx": 16, "by": 1, "mode": "a"}
+    assert tune.Space(bx=[1, 32, 64]).require("bx >= 32").default == {"bx": 32}, "the first valid one"
 
 
 def test_values_of_numpy_and_tuples_are_parameters():

@@ -122,8 +122,19 @@ class Space:
 
     @property
     def default(self):
-        """The configuration of all defaults, valid or not."""
-        return self._native.default_config()
+        """The configuration of all defaults; the first valid one where these violate a constraint.
+
+        Raises
+        ------
+        ValueError
+            When no configuration is valid.
+        """
+        config = self._native.default_config()
+        try:
+            self.check(config)
+        except ValueError:
+            return self.configurations()[0]
+        return config
 
     def check(self, config):
         """Raise ValueError unless `config` has a declared value for each parameter and fulfils all constraints."""

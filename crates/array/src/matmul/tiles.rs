@@ -227,6 +227,7 @@ tunable! {
         unit == "simt" || unit == "wgmma" || part_m * part_n * itemsize / 32 <= 256;
         unit == "wgmma" || 32 * warps_m * warps_n * blocks_per_sm <= 1536;
         unit != "wgmma" || 128 * warps_m * blocks_per_sm <= 1536;
+        unit != "wgmma" || 128 * warps_m * blocks_per_sm * (part_n / 2 + 24) <= 65536;
         unit != "simt" || stages * depth * (4 * warps_m * part_m + 8 * warps_n * part_n + 32 / itemsize) * itemsize <= shared_bytes;
         itemsize != 2 || stages * (warps_m * part_m + warps_n * part_n) * 128 <= shared_bytes;
         unit == "simt" || itemsize == 2 || stages * (warps_m * part_m + warps_n * part_n) * (depth + 4) * itemsize <= shared_bytes;
