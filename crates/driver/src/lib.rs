@@ -66,7 +66,7 @@ pub use memory::{
     AlignedHostAllocation, Array, DeviceAllocation, HostAllocation, IpcMemory, ManagedAllocation, MemoryPool,
     MipmappedArray, RegisteredHostMemory,
 };
-pub use module::{JitLog, Module};
+pub use module::{JitLog, Module, ModuleSource};
 pub use multiprocessor::{BlockTooLargeError, Multiprocessor, Occupancy, OccupancyLimiter};
 pub use rtcg_cuda_sys as sys;
 pub use rtcg_cuda_sys::CUdeviceptr;

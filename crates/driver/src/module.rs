@@ -11,11 +11,25 @@ use crate::texture::ModuleTextureReferences;
 use rtcg_cuda_sys::*;
 use std::borrow::Cow;
 use std::ffi::CString;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 /// Tells the declaration of a kernel by its name.
 type SignatureLookup = Box<dyn Fn(&str) -> Option<Signature> + Send + Sync>;
+
+/// What a module was compiled from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModuleSource {
+    /// The whole source text.
+    pub text: Arc<str>,
+    /// The options of the compiler.
+    pub options: Arc<[String]>,
+    /// Folders of its headers.
+    pub include_dirs: Vec<PathBuf>,
+    /// Whether C++ names were left as they are.
+    pub no_extern_c: bool,
+}
 
 struct ModuleInner {
     ctx: Context,
@@ -23,6 +37,7 @@ struct ModuleInner {
     /// What was bound to variables that stand for texture and surface references.
     references: ModuleTextureReferences,
     signatures: OnceLock<SignatureLookup>,
+    source: OnceLock<ModuleSource>,
     /// Whether its kernels may read texture references.
     has_textures: AtomicBool,
     closed: AtomicBool,
@@ -62,9 +77,9 @@ impl Module {
     }
 
     fn from_parts_with_library(ctx: Context, handle: CUmodule, library: Option<Library>) -> Self {
-        let (signatures, closed) = (OnceLock::new(), AtomicBool::new(false));
+        let (signatures, source, closed) = (OnceLock::new(), OnceLock::new(), AtomicBool::new(false));
         let (references, has_textures) = (ModuleTextureReferences::default(), AtomicBool::new(false));
-        Self(Arc::new(ModuleInner { ctx, handle, references, signatures, has_textures, closed, library }))
+        Self(Arc::new(ModuleInner { ctx, handle, references, signatures, source, has_textures, closed, library }))
     }
 
     /// The module of a library in a context; the library stays loaded as long as it lives.
@@ -132,6 +147,16 @@ impl Module {
     /// types ([`crate::signature`]). Only the first call counts.
     pub fn set_signatures(&self, look_up: impl Fn(&str) -> Option<Signature> + Send + Sync + 'static) {
         let _ = self.0.signatures.set(Box::new(look_up));
+    }
+
+    /// Says what the module was compiled from. Only the first call counts.
+    pub fn set_source(&self, source: ModuleSource) {
+        let _ = self.0.source.set(source);
+    }
+
+    /// What the module was compiled from, where somebody has said it.
+    pub fn source(&self) -> Option<&ModuleSource> {
+        self.0.source.get()
     }
 
     /// Says that the source may declare texture references: the first launch of each kernel then checks that

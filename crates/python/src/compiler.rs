@@ -106,8 +106,7 @@ impl PyProgram {
     /// Tells a module that was loaded from the binary what it was compiled from, so that arguments
     /// of its kernels are checked by type.
     fn register_source(&self, module: &PyModuleHandle) {
-        let request = self.0.compile_request();
-        rtcg::attach_module_source(&module.0, request.source.clone(), request.options.clone());
+        rtcg::attach_module_source(&module.0, self.0.compile_request());
     }
 
     fn get_function(&self, py: Python<'_>, module: &PyModuleHandle, name: &str) -> PyResult<KernelObject> {

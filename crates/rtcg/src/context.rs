@@ -80,7 +80,7 @@ impl Context {
         let names = CppNames::new(request.clone());
         let artifact = names.compile_program()?;
         let module = self.load(&artifact.bytes)?;
-        attach_module_source(&module.inner, request.source.clone(), request.options.clone());
+        attach_module_source(&module.inner, request);
         Ok(Module { names: Some(Arc::new(names)), ..module })
     }
 

@@ -2,10 +2,10 @@
 
 use rtcg_codegen::DType;
 use rtcg_codegen::c_declarations::{CType, CTypeForm};
-use rtcg_compile::KernelDeclarations;
-use rtcg_driver::Module;
+use rtcg_compile::{CompileRequest, KernelDeclarations};
 use rtcg_driver::signature::{NumberType, ParamDeclaration, Signature};
-use std::sync::OnceLock;
+use rtcg_driver::{Module, ModuleSource};
+use std::sync::{Arc, OnceLock};
 
 /// Whether arguments of kernels are checked by type. `RTCG_ARGUMENT_TYPES=0` in the environment checks sizes only,
 /// for programs that pass arrays of one type where another is declared; it is read once.
@@ -63,9 +63,16 @@ pub fn ctype_number_type(ctype: &CType) -> Option<NumberType> {
     }
 }
 
-/// Gives `module` the source it was compiled from and the options, so that the arguments of its
+/// Tells `module` what it was compiled from ([`Module::source`]), so that the arguments of its
 /// kernels are checked by type where [`argument_types_are_checked`]. The source is parsed when the first kernel needs it.
-pub fn attach_module_source(module: &Module, source: String, options: Vec<String>) {
+pub fn attach_module_source(module: &Module, request: &CompileRequest) {
+    let (source, options): (Arc<str>, Arc<[String]>) = (request.source.as_str().into(), request.options.clone().into());
+    module.set_source(ModuleSource {
+        text: Arc::clone(&source),
+        options: Arc::clone(&options),
+        include_dirs: request.include_dirs.clone(),
+        no_extern_c: request.no_extern_c,
+    });
     if !argument_types_are_checked() {
         return;
     }
@@ -81,4 +88,12 @@ pub fn attach_module_source(module: &Module, source: String, options: Vec<String
         let params = all.params_of_kernel(kernel)?.iter().map(declare).collect();
         Some(Signature { params, textures: all.textures_of_kernel(kernel).to_vec() })
     });
+}
+
+/// The parameters of a kernel as its source declares them: types and names; `None` where the source does not declare
+/// the kernel in a form that can be read. Nothing is compiled.
+pub fn kernel_parameters(source: &str, options: &[String], kernel: &str) -> Option<Vec<(String, Option<String>)>> {
+    let declarations = KernelDeclarations::parse_source(source, options);
+    let params = declarations.params_of_kernel(kernel)?;
+    Some(params.iter().map(|param| (param.c_type.clone(), param.name.clone())).collect())
 }

@@ -27,6 +27,7 @@ use pyo3::types::{PyDict, PyInt, PyTuple};
 use rtcg::driver::{Context, Event, Function, Stream, TextureReference, is_any_capturing, sys};
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock};
 use std::time::Instant;
 
@@ -487,6 +488,15 @@ impl PyFunction {
     fn signature(&self) -> Option<Vec<(String, Option<String>)>> {
         let signature = self.function.signature()?;
         Some(signature.params.iter().map(|p| (p.c_type.clone(), p.name.clone())).collect())
+    }
+
+    /// What it was compiled from: the source text, options, folders of headers, and whether C++ names were left as they
+    /// are; None where that is not known.
+    #[getter(_source)]
+    fn source(&self) -> Option<(String, Vec<String>, Vec<PathBuf>, bool)> {
+        let source = self.function.module().source()?;
+        let folders = source.include_dirs.clone();
+        Some((source.text.to_string(), source.options.to_vec(), folders, source.no_extern_c))
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
