@@ -12,6 +12,13 @@ pub enum Outcome {
     Failed(Failure),
 }
 
+impl Outcome {
+    /// The score, if there is one.
+    pub fn score(&self) -> Option<f64> {
+        if let Self::Score(score) = self { Some(*score) } else { None }
+    }
+}
+
 /// Why a configuration has no score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Failure {

@@ -197,6 +197,7 @@ impl fmt::Display for Report {
             writeln!(f, "  {:.0} % of the device's limit, which is its {}", 100.0 * fraction, limit.binds)?;
         }
         let why = match self.stopped_by {
+            StopReason::Exhausted if tried < self.space_len => "the strategy has nothing more to try",
             StopReason::Exhausted => "every configuration was tried",
             StopReason::Budget => "the budget was spent",
             StopReason::Limit => "it is near enough to the limit",

@@ -33,8 +33,29 @@ pub struct Interval {
     pub high: f64,
 }
 
+/// How sure an interval is: the chance that the truth lies above it, or below it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Confidence {
+    tail: f64,
+}
+
+impl Confidence {
+    /// 95 %: a tail of 2.5 % on either side.
+    pub const P95: Self = Self { tail: 0.025 };
+
+    /// 95 % for `count` comparisons together (Bonferroni).
+    pub fn shared_by(count: usize) -> Self {
+        Self { tail: Self::P95.tail / count.max(1) as f64 }
+    }
+}
+
 /// The geometric mean of ratios of pairs, with its 95 % interval by Student's t; `None` for fewer than two pairs.
 pub fn paired_ratio(numerators: &[f64], denominators: &[f64]) -> Option<Interval> {
+    paired_ratio_at(numerators, denominators, Confidence::P95)
+}
+
+/// As [`paired_ratio`], with an interval of another confidence.
+pub fn paired_ratio_at(numerators: &[f64], denominators: &[f64], confidence: Confidence) -> Option<Interval> {
     let logs: Vec<f64> = numerators.iter().zip(denominators).map(|(a, b)| (a / b).ln()).collect();
     if logs.len() < 2 {
         return None;
@@ -42,14 +63,36 @@ pub fn paired_ratio(numerators: &[f64], denominators: &[f64]) -> Option<Interval
     let n = logs.len() as f64;
     let mean = logs.iter().sum::<f64>() / n;
     let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    let half = student_t_975(logs.len() - 1) * (variance / n).sqrt();
+    let half = student_t_quantile(logs.len() - 1, 1.0 - confidence.tail) * (variance / n).sqrt();
     Some(Interval { value: mean.exp(), low: (mean - half).exp(), high: (mean + half).exp() })
 }
 
-/// The 97.5 % quantile of Student's t; the table of every textbook, and the normal one beyond it.
-fn student_t_975(degrees: usize) -> f64 {
-    const TABLE: [f64; 12] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179];
-    TABLE.get(degrees - 1).copied().unwrap_or(1.96 + 2.4 / degrees as f64)
+/// A quantile above the median of Student's t, by bisection of the distribution.
+fn student_t_quantile(degrees: usize, probability: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    while student_t_distribution(degrees, high) < probability {
+        (low, high) = (high, 2.0 * high);
+    }
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if student_t_distribution(degrees, middle) < probability { low = middle } else { high = middle }
+    }
+    high
+}
+
+/// The probability of values below `t`: the finite sums of Abramowitz and Stegun, 26.7.3 and 26.7.4.
+fn student_t_distribution(degrees: usize, t: f64) -> f64 {
+    let angle = (t / (degrees as f64).sqrt()).atan();
+    let (sine, cosine) = angle.sin_cos();
+    let is_odd = degrees % 2 == 1;
+    let (mut term, mut sum) = if is_odd { (cosine, 0.0) } else { (1.0, 0.0) };
+    // Terms with the powers of the cosine up to `degrees - 2`.
+    for power in (usize::from(is_odd)..degrees.saturating_sub(1)).step_by(2) {
+        sum += term;
+        term *= cosine * cosine * (power + 1) as f64 / (power + 2) as f64;
+    }
+    let within = if is_odd { (angle + sine * sum) * std::f64::consts::FRAC_2_PI } else { sine * sum };
+    f64::midpoint(1.0, within)
 }
 
 /// How windows are taken.
@@ -171,7 +214,18 @@ mod tests {
         let ratio = paired_ratio(&[2.0, 4.2, 8.0, 3.9], &[1.0, 2.0, 4.0, 2.0]).unwrap();
         assert!(ratio.low < 2.0 && 2.0 < ratio.high && ratio.high < 2.15, "{ratio:?}");
         assert_eq!(paired_ratio(&[1.0], &[1.0]), None);
+        let wide = paired_ratio_at(&[2.0, 4.2, 8.0, 3.9], &[1.0, 2.0, 4.0, 2.0], Confidence::shared_by(5)).unwrap();
+        assert!(wide.low < ratio.low && wide.value == ratio.value && wide.high > ratio.high, "{wide:?}");
         assert_eq!(median(&[3.0, 1.0, 2.0, 10.0]), 2.5);
         assert_eq!(median_deviation(&[1.0, 2.0, 30.0]), 1.0);
+    }
+
+    #[test]
+    fn quantiles_of_student_are_those_of_the_tables() {
+        let table = [(1, 0.975, 12.706), (2, 0.975, 4.303), (6, 0.975, 2.447), (6, 0.995, 3.707), (30, 0.975, 2.042)];
+        for (degrees, probability, expected) in table {
+            let quantile = student_t_quantile(degrees, probability);
+            assert!((quantile - expected).abs() < 6e-4, "{degrees} {probability}: {quantile}");
+        }
     }
 }

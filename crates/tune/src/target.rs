@@ -53,6 +53,15 @@ pub trait Target {
     /// When it fails.
     fn time(&mut self, launches: u32) -> Result<f64, Failure>;
 
+    /// Checks a candidate that may be chosen, at the end of a search, by what is too slow for all of them.
+    ///
+    /// # Errors
+    /// When the candidate must not be chosen.
+    fn check(&mut self, config: &Config) -> Result<(), Failure> {
+        let _ = config;
+        Ok(())
+    }
+
     /// The resolution of the clock that times windows.
     fn tick_seconds(&self) -> f64 {
         1e-6

@@ -17,6 +17,9 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+mod finals;
+use finals::choose_winner;
+
 /// The least seconds that a configuration could take, by the device's limits.
 pub type LowerBound = Arc<dyn Fn(&Config) -> f64 + Send + Sync>;
 
@@ -59,14 +62,15 @@ impl Default for TunerOptions {
 /// What a search tells its caller as it goes on.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A configuration was tried; the best score so far, if there is one.
+    /// A configuration was tried; the best score so far, if there is one. A finalist that fails its check is told again.
     Tried(&'a TrialReport, Option<f64>),
     /// The finalists are compared now.
     Finals(usize),
 }
 
-/// Rounds in which finalists are compared.
-const FINAL_ROUNDS: usize = 7;
+/// Rounds in which finalists are compared. Whoever of five wins all of them against the default does so by chance in
+/// one of fifty searches.
+const FINAL_ROUNDS: usize = 8;
 
 /// Searches for the best configuration. `default` is the row that others are compared with, `incumbents` are tried
 /// first. After each event the caller may end the search; the best so far is kept.
@@ -256,9 +260,11 @@ impl<C: Send> Tuning<'_, C> {
     }
 
     fn finish<T: Target<Compiled = C>>(mut self, target: &mut T, stopped_by: StopReason) -> Report {
+        let is_interrupted = stopped_by == StopReason::Interrupted;
+        self.check_finalists(target, if is_interrupted { 1 } else { self.options.finalists.max(1) });
         let place = |trials: &[TrialReport], row| trials.iter().position(|trial| trial.row == row);
         let best = self.search.history().best().map(|(row, _)| row);
-        let is_final = target.is_noisy() && self.options.finalists > 0 && stopped_by != StopReason::Interrupted;
+        let is_final = target.is_noisy() && self.options.finalists > 0 && !is_interrupted;
         let finalists = if is_final { self.compare_finalists(target) } else { Vec::new() };
         let winner = choose_winner(&finalists, self.default, &self.trials).or(best);
         let samples_of = |row| finalists.iter().find(|finalist| finalist.row == row).map(|found| &found.samples[..]);
@@ -316,27 +322,6 @@ impl<C: Send> Tuning<'_, C> {
         }
         finalists.into_iter().map(|(finalist, _)| finalist).collect()
     }
-}
-
-/// The finalist with the best median; of those that are not surely slower, the default, or who needs the fewest
-/// registers.
-fn choose_winner(finalists: &[Finalist], default: Option<u32>, trials: &[TrialReport]) -> Option<u32> {
-    let best = finalists.iter().min_by(|a, b| median(&a.samples).total_cmp(&median(&b.samples)))?;
-    let is_as_good = |finalist: &&Finalist| {
-        finalist.row == best.row
-            || paired_ratio(&finalist.samples, &best.samples)
-                .is_some_and(|ratio| ratio.low <= 1.0 && ratio.value < 1.01)
-    };
-    let registers = |row: u32| {
-        let trial = trials.iter().find(|trial| trial.row == row);
-        trial.and_then(|trial| trial.resources.as_ref()?.registers).unwrap_or(u32::MAX)
-    };
-    let good: Vec<&Finalist> = finalists.iter().filter(is_as_good).collect();
-    if let Some(default) = default.filter(|&row| good.iter().any(|finalist| finalist.row == row)) {
-        return Some(default);
-    }
-    let order = |finalist: &&&Finalist| (registers(finalist.row), finalist.row != best.row, finalist.row);
-    good.iter().min_by_key(order).map(|finalist| finalist.row)
 }
 
 /// Compiles configurations on threads; the results in their order.

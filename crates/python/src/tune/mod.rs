@@ -21,6 +21,7 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<store::PyStore>()?;
     m.add_class::<store::PyRecorder>()?;
     m.add_class::<store::PyRecords>()?;
+    m.add_class::<store::PyPromise>()?;
     m.add_function(wrap_pyfunction!(kernel_tuner::read_kernel_tuner_cache, m)?)?;
     m.add_function(wrap_pyfunction!(kernel_tuner::write_kernel_tuner_cache, m)?)?;
     m.add_function(wrap_pyfunction!(store::default_results_folder, m)?)?;
@@ -29,5 +30,6 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(array_decisions::array_decisions, m)?)?;
     m.add_function(wrap_pyfunction!(space::parse_budget, m)?)?;
     m.add_function(wrap_pyfunction!(tuner::run_tuner, m)?)?;
+    m.add_function(wrap_pyfunction!(tuner::kernel_parameters, m)?)?;
     m.add("TunedCall", tuned_call::tuned_call_class(m.py())?)
 }

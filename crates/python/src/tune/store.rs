@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyList};
 use rtcg::driver::Context;
 use rtcg::tune::formats::json_object;
 use rtcg::tune::store::{
-    DeviceKey, Found, KernelKey, Problem, Record, Recorder, Records, Store, StoreError, t4_from_records,
+    DeviceKey, Found, KernelKey, Problem, Promise, Record, Recorder, Records, Store, StoreError, t4_from_records,
 };
 use rtcg::tune::{Config, Failure, Outcome, Resources};
 use std::path::PathBuf;
@@ -228,6 +228,18 @@ fn record_from_trial(
 /// Configuration, score, explanation, closeness.
 type FoundTuple<'py> = (Bound<'py, PyDict>, f64, String, String);
 
+/// What results promise.
+#[pyclass(name = "TuningPromise", module = "rtcg._native", frozen)]
+pub(super) struct PyPromise(Promise);
+
+#[pymethods]
+impl PyPromise {
+    /// The score promised here, or None; the default has this score here.
+    fn score_here(&self, default_here: Option<f64>) -> Option<f64> {
+        self.0.score_here(default_here)
+    }
+}
+
 /// The results of a kernel, in memory.
 #[pyclass(name = "TuningRecords", module = "rtcg._native", frozen)]
 pub(super) struct PyRecords(Arc<Records>);
@@ -277,6 +289,19 @@ impl PyRecords {
         let accept = |config: &Config| accepts(accept, config);
         let configs = self.0.incumbents(&device.0, &problem_from_dict(problem)?, count, &accept);
         configs.iter().map(|config| config_to_dict(py, config)).collect()
+    }
+
+    /// What the results of the nearest device and problem promise, or None.
+    fn promise<'py>(
+        &self,
+        device: &PyDeviceKey,
+        problem: &Bound<'py, PyDict>,
+        accept: &Bound<'py, PyAny>,
+        default: &Bound<'py, PyDict>,
+    ) -> PyResult<Option<PyPromise>> {
+        let (problem, default) = (problem_from_dict(problem)?, config_from_dict(default)?);
+        let accept = |config: &Config| accepts(accept, config);
+        Ok(self.0.promise(&device.0, &problem, &accept, &default).map(PyPromise))
     }
 
     /// All results as dictionaries.

@@ -88,6 +88,13 @@ impl Target for PythonTarget {
         self.call(|object| object.call_method1("time", (launches,))?.extract())
     }
 
+    fn check(&mut self, config: &Config) -> Result<(), Failure> {
+        self.call(|object| match object.getattr_opt("check")? {
+            Some(check) => check.call1((config_to_dict(object.py(), config)?,)).map(drop),
+            None => Ok(()),
+        })
+    }
+
     fn tick_seconds(&self) -> f64 {
         self.tick_seconds
     }
@@ -173,6 +180,16 @@ pub(super) fn run_tuner<'py>(
     let raised = interrupt.lock().unwrap_or_else(PoisonError::into_inner).take();
     dict.set_item("interrupt", raised)?;
     Ok(dict)
+}
+
+/// The parameters of a kernel as its source declares them, or None; nothing is compiled.
+#[pyfunction]
+pub(super) fn kernel_parameters(
+    source: &str,
+    options: Vec<String>,
+    name: &str,
+) -> Option<Vec<(String, Option<String>)>> {
+    rtcg::kernel_parameters(source, &options, name)
 }
 
 fn tell_event(py: Python<'_>, on_event: &Py<PyAny>, event: Event<'_>) -> PyResult<()> {

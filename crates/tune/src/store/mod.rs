@@ -28,7 +28,7 @@ pub use lookup::{Accept, Lookup};
 pub use problem::{Bucket, Problem};
 pub use record::{Details, Record};
 pub use recorder::Recorder;
-pub use records::{FailureCounts, Records};
+pub use records::{FailureCounts, Promise, Records};
 pub use t4::{records_from_t4, t4_from_records};
 pub use table::Table;
 

@@ -25,6 +25,28 @@ pub struct Records {
     pub damaged: Vec<String>,
 }
 
+/// What results promise: the score of the result to use, and that of the default beside it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Promise {
+    /// How near device and problem are.
+    pub closeness: Closeness,
+    /// The score of the result to use.
+    pub score: f64,
+    /// The best score of the default configuration there, where it was measured.
+    pub default_score: Option<f64>,
+}
+
+impl Promise {
+    /// The score promised here, where the default has a score: that of the store for the same device and problem,
+    /// otherwise the one that the stored speedup over the default gives.
+    pub fn score_here(&self, default_here: Option<f64>) -> Option<f64> {
+        if self.closeness == Closeness::Exact {
+            return Some(self.score);
+        }
+        Some(default_here? * self.score / self.default_score?)
+    }
+}
+
 /// How many configurations failed, by the stage, for a device and a problem.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FailureCounts {
@@ -115,12 +137,36 @@ impl Records {
         configs
     }
 
+    /// What the results of the nearest device and problem promise, where there are any. `default` is the configuration
+    /// that their speedup refers to.
+    pub fn promise(
+        &self,
+        device: &DeviceKey,
+        problem: &Problem,
+        accept: &dyn Fn(&Config) -> bool,
+        default: &Config,
+    ) -> Option<Promise> {
+        let ranked = self.ranked(device, problem);
+        let (rank, best) = ranked.iter().find(|(_, record)| accept(&record.config))?;
+        let of_default = ranked.iter().filter(|(_, record)| is_same_group(best, record) && record.config == *default);
+        let default_score = of_default.map(|(rank, _)| rank.score).min_by(f64::total_cmp);
+        Some(Promise { closeness: rank.closeness, score: rank.score, default_score })
+    }
+
     /// All results that mean anything for a device and a problem, the best choice first.
     fn ranked(&self, device: &DeviceKey, problem: &Problem) -> Vec<(Rank, &Record)> {
         let rank = |record| Some((rank(record, device, problem)?, record));
-        let mut ranked: Vec<_> = self.records.iter().filter_map(rank).collect();
+        let refuted = self.refuted();
+        let mut ranked: Vec<_> =
+            self.records.iter().filter(|record| !is_refuted(record, &refuted)).filter_map(rank).collect();
         ranked.sort_by(|(a, _), (b, _)| a.cmp(b));
         ranked
+    }
+
+    /// Failures of configurations that had a score before: a later check found them to be wrong.
+    fn refuted(&self) -> Vec<&Record> {
+        let is_wrong = |record: &&Record| matches!(&record.outcome, Outcome::Failed(failure) if failure.kind == FailureKind::Correctness);
+        self.records.iter().filter(is_wrong).collect()
     }
 
     /// What is in either, each once: those of `self` first.
@@ -142,8 +188,10 @@ impl Records {
     pub(super) fn best_of_each(&self, keep: usize) -> Self {
         let mut best = Self::default();
         let mut failures = self.failures.clone();
+        let refuted = self.refuted();
         for mut group in self.groups() {
             count_failures(&group, &mut failures);
+            group.retain(|record| !is_refuted(record, &refuted));
             let score = |record: &Record| record.score().unwrap_or(f64::INFINITY);
             group.retain(|record| record.score().is_some());
             group.sort_by(|a, b| score(a).total_cmp(&score(b)));
@@ -246,6 +294,14 @@ fn found(rank: &Rank, record: &Record, device: &DeviceKey) -> Found {
 /// Whether two results were measured on one device for one problem.
 fn is_same_group(a: &Record, b: &Record) -> bool {
     a.device.is_same_device(&b.device) && a.problem.is_same(&b.problem)
+}
+
+/// Whether a result was found to be wrong, at the same time or later.
+fn is_refuted(record: &Record, wrong: &[&Record]) -> bool {
+    let is_about = |other: &&Record| {
+        other.config == record.config && is_same_group(other, record) && other.timestamp >= record.timestamp
+    };
+    record.score().is_some() && wrong.iter().any(is_about)
 }
 
 fn count_failures(group: &[&Record], failures: &mut Vec<FailureCounts>) {

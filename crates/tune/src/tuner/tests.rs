@@ -9,10 +9,20 @@ struct Simulated {
     current: i64,
     cold: bool,
     compiled: Arc<AtomicUsize>,
+    /// Candidates that the last check refuses, and those that were checked.
+    refused: Vec<i64>,
+    checked: Vec<i64>,
 }
 
 fn simulated() -> Simulated {
-    Simulated { random: Random::new(3), current: 0, cold: true, compiled: Arc::default() }
+    Simulated {
+        random: Random::new(3),
+        current: 0,
+        cold: true,
+        compiled: Arc::default(),
+        refused: Vec::new(),
+        checked: Vec::new(),
+    }
 }
 
 fn x_of(config: &Config) -> i64 {
@@ -46,6 +56,15 @@ impl Target for Simulated {
             3 => Err(Failure::new(FailureKind::Timeout, "not done after 1 s")),
             _ => Ok(()),
         }
+    }
+
+    fn check(&mut self, config: &Config) -> Result<(), Failure> {
+        let x = x_of(config);
+        self.checked.push(x);
+        if self.refused.contains(&x) {
+            return Err(Failure::new(FailureKind::Correctness, "a race"));
+        }
+        Ok(())
     }
 
     fn time(&mut self, _launches: u32) -> Result<f64, Failure> {
@@ -132,4 +151,43 @@ fn a_seed_decides_the_order_whatever_compiling_takes() {
         run(&options, 5).trials.iter().map(|trial| trial.row).collect::<Vec<_>>()
     };
     assert_eq!(order(3), order(3));
+}
+
+#[test]
+fn finalists_that_fail_their_check_are_failures_and_the_next_best_take_their_places() {
+    let mut target = Simulated { refused: vec![20, 21, 22], ..simulated() };
+    let mut told = Vec::new();
+    let mut on_event = |event: Event<'_>| {
+        if let Event::Tried(trial, _) = event {
+            told.push((x_of(&trial.config), trial.outcome.score().is_some()));
+        }
+        ControlFlow::Continue(())
+    };
+    let options = TunerOptions { finalists: 3, ..TunerOptions::default() };
+    let strategy = strategies::by_name("random", 4).unwrap();
+    let report = tune(&mut target, &space(), strategy, Some(14), &[], &options, &mut on_event);
+    let best = x_of(&report.best_trial().unwrap().config);
+    assert_eq!((best - 20).abs(), 1, "19 is the best that is left: {best}");
+    assert_eq!(report.failures()[&FailureKind::Correctness], 1 + 3);
+    assert!(report.speedup.is_none(), "the default is among them");
+    target.checked.sort_unstable();
+    assert_eq!(target.checked.len(), 3 + 3, "three refused, three passed: {:?}", target.checked);
+    let again: Vec<_> = told[34..].iter().map(|told| told.0).collect();
+    assert!(again.iter().all(|x| target.refused.contains(x)) && again.len() == 3, "{again:?}");
+}
+
+#[test]
+fn an_interrupted_search_checks_what_it_returns() {
+    let mut target = Simulated { refused: vec![20, 21], ..simulated() };
+    let mut seen = 0;
+    let mut interrupt = |event: Event<'_>| {
+        seen += usize::from(matches!(event, Event::Tried(..)));
+        if seen >= 34 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let strategy = strategies::by_name("random", 4).unwrap();
+    let options = TunerOptions::default();
+    let report = tune(&mut target, &space(), strategy, None, &[], &options, &mut interrupt);
+    assert_eq!(report.stopped_by, StopReason::Interrupted);
+    assert!([19, 22].contains(&x_of(&report.best_trial().unwrap().config)));
+    assert_eq!(target.checked.len(), 3);
 }

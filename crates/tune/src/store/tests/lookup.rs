@@ -210,3 +210,42 @@ fn an_exported_file_can_be_looked_up() {
     assert!(store.read(&other).unwrap().records.is_empty());
     assert!(!own.0.exists(), "reading makes no folder");
 }
+
+#[test]
+fn a_later_wrong_result_refutes_a_score() {
+    let wrong = |n: i64, bx: i64, age: u64| Record {
+        outcome: failed(FailureKind::Correctness),
+        timestamp: 1_790_000_000 + age,
+        ..record(&a100(), n, bx, 0.0)
+    };
+    let mut records = records_of(vec![record(&a100(), 1000, 16, 2.0), record(&a100(), 1000, 32, 1.0)]);
+    let chosen = |records: &Records| records.look_up(&a100(), &problem(1000), &|_| true).unwrap().config;
+    records.records.push(wrong(2000, 32, 1));
+    assert_eq!(chosen(&records), config(32, 1), "another problem");
+    records.records.push(wrong(1000, 32, 1));
+    assert_eq!(chosen(&records), config(16, 1));
+    assert_eq!(records.incumbents(&a100(), &problem(1000), 10, &|_| true), [config(16, 1)]);
+    assert!(records.best_of_each(10).records.iter().all(|record| record.config != config(32, 1)));
+    records.records.push(Record { timestamp: 1_790_000_002, ..record(&a100(), 1000, 32, 1.0) });
+    assert_eq!(chosen(&records), config(32, 1), "measured anew");
+}
+
+#[test]
+fn results_promise_a_score_or_a_speedup() {
+    let records = records_of(vec![
+        record(&a100(), 1000, 16, 4.0),
+        record(&a100(), 1000, 16, 3.0),
+        record(&a100(), 1000, 32, 1.0),
+        record(&a100(), 4000, 16, 8.0),
+    ]);
+    let promise = |device: &DeviceKey, n| records.promise(device, &problem(n), &|_| true, &config(16, 1));
+    let exact = promise(&a100(), 1000).unwrap();
+    assert_eq!((exact.closeness, exact.score, exact.default_score), (Closeness::Exact, 1.0, Some(3.0)));
+    assert_eq!(exact.score_here(Some(9.0)), Some(1.0));
+    let other = promise(&device("cuda", "A30", 80), 1000).unwrap();
+    assert_eq!(other.score_here(Some(6.0)), Some(2.0), "three times as fast as the default");
+    assert_eq!(other.score_here(None), None);
+    let unknown = records.promise(&device("cuda", "A30", 80), &problem(1000), &|_| true, &config(64, 1)).unwrap();
+    assert_eq!(unknown.score_here(Some(6.0)), None, "the default was not measured there");
+    assert!(promise(&device("cuda", "H100", 90), 1000).is_none());
+}
