@@ -83,6 +83,20 @@ impl Space {
         self.add(name, values.into_iter().map(Into::into).collect(), None)
     }
 
+    /// Adds the parameters that the space does not have, such as those that a transformed tree names.
+    ///
+    /// # Errors
+    /// As [`Space::parameter`].
+    pub fn join<N: AsRef<str>, V: Into<Value>>(
+        self,
+        more: impl IntoIterator<Item = (N, Vec<V>)>,
+    ) -> Result<Self, SpaceError> {
+        more.into_iter().try_fold(self, |space, (name, values)| match space.values(name.as_ref()) {
+            Some(_) => Ok(space),
+            None => space.parameter(name.as_ref(), values),
+        })
+    }
+
     /// Adds a parameter that counts only where `condition` holds; elsewhere it has its first value, so that a
     /// meaningless choice is one configuration.
     ///

@@ -132,3 +132,13 @@ fn hostile_configurations_are_refused() {
     assert!(refuse(&[("bx", 16.into())]).contains("\"pad\" has no value"));
     assert!(refuse(&[("bx", 16.into()), ("pad", 0.into()), ("x", 0.into())]).contains("no parameter \"x\""));
 }
+
+#[test]
+fn parameters_from_elsewhere_join_a_space_which_wins() {
+    let space = Space::new().parameter("PART", [2, 4]).unwrap();
+    let space = space.join([("PART", vec![1, 8]), ("TILE", vec![16, 32])]).unwrap();
+    assert_eq!(space.names().collect::<Vec<_>>(), ["PART", "TILE"]);
+    assert_eq!(space.values("PART").unwrap(), [Value::Int(2), Value::Int(4)]);
+    assert_eq!(space.enumerate().unwrap().len(), 4);
+    assert!(space.join([("UNROLL", Vec::<i64>::new())]).is_err());
+}
