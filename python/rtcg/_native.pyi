@@ -1510,6 +1510,10 @@ class Function:
     def name(self) -> str:
         """The kernel's name."""
     @property
+    def _source(self) -> tuple[str, list[str], list[_Path], bool] | None:
+        """What it was compiled from: the source text, options, folders of headers, and whether C++ names were left as
+        they are; None where that is not known."""
+    @property
     def signature(self) -> list[tuple[str, str | None]] | None:
         """Types and names of the parameters as the source declares them; None where it is not known."""
     def __call__(
@@ -2444,7 +2448,18 @@ class TuningRecords:
     def incumbents(
         self, device: TuningDevice, problem: dict[str, Any], count: int, accept: Any
     ) -> list[dict[str, Any]]: ...
+    def promise(
+        self, device: TuningDevice, problem: dict[str, Any], accept: Any, default: dict[str, Any]
+    ) -> TuningPromise | None:
+        """What the results of the nearest device and problem promise, or None."""
     def to_dicts(self) -> list[dict[str, Any]]: ...
+
+@final
+class TuningPromise:
+    """What results promise."""
+
+    def score_here(self, default_here: float | None) -> float | None:
+        """The score promised here, or None; the default has this score here."""
 
 class TunedCall:
     def __init__(self, *_args: Any, **_kwargs: Any) -> None: ...
@@ -2463,6 +2478,9 @@ def write_kernel_tuner_cache(
     objective: str,
     trials: Sequence[dict[str, Any]],
 ) -> str: ...
+def kernel_parameters(source: str, options: list[str], name: str) -> list[tuple[str, str | None]] | None:
+    """The parameters of a kernel as its source declares them, or None; nothing is compiled."""
+
 def parse_budget(text: str) -> tuple[float | None, int | None]: ...
 def render_template(text: str, name: str, values: dict[str, Any]) -> tuple[str, str]: ...
 def run_tuner(

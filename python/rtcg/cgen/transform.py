@@ -2,13 +2,14 @@
 
 Where a number is asked for, the name of a tunable parameter may stand, or a pair of a name and its values. The tree
 then holds the name, which the program defines when it is compiled (``options=["-DTILE=8"]``), and the result's
-`parameters` has the names with the values to try, ready for a search space.
+`parameters` has the names with the values to try, ready for a search space. :func:`parameters` collects those of a
+whole tree.
 """
 
 from rtcg._native import cgen_double_buffer, cgen_split, cgen_stage, cgen_unroll, cgen_vectorise
 from rtcg.cgen._statements import Collection
 
-__all__ = ["Transformed", "double_buffer", "split", "stage", "unroll", "vectorise"]
+__all__ = ["Transformed", "double_buffer", "parameters", "split", "stage", "unroll", "vectorise"]
 
 
 class Transformed(Collection):
@@ -28,6 +29,46 @@ class Transformed(Collection):
         super().__init__(contents)
         self.parameters = dict(parameters or {})
         self.value = value
+
+
+def parameters(tree):
+    """The tunable parameters of all transformations in a tree, for ``rtcg.tune.Space(parameters(tree))``.
+
+    Parameters
+    ----------
+    tree : Generable
+        Any node, such as a `Module` or `FunctionBody`.
+
+    Returns
+    -------
+    dict of str to list of int
+        Names in the order of the tree, with the values to try; of a name that comes twice those that both have.
+
+    Raises
+    ------
+    ValueError
+        When two transformations name one parameter and share none of its values.
+    """
+    found = {}
+    for node in _walk(tree, set()):
+        for name, values in node.parameters.items():
+            shared = [value for value in found.get(name, values) if value in values]
+            if not shared:
+                raise ValueError(f"parameter {name!r} has the values {found[name]} and {values}, with none in common")
+            found[name] = shared
+    return found
+
+
+def _walk(node, seen):
+    """The transformed parts of a tree: of nodes all attributes that are nodes, or lists and tuples of them."""
+    if isinstance(node, (list, tuple)):
+        for part in node:
+            yield from _walk(part, seen)
+    elif hasattr(node, "generate") and id(node) not in seen:
+        seen.add(id(node))
+        if isinstance(node, Transformed):
+            yield node
+        yield from _walk(list(getattr(node, "__dict__", {}).values()), seen)
 
 
 def _transformed(made):

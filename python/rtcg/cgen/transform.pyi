@@ -9,7 +9,7 @@ from rtcg.cgen import Expr, For
 from rtcg.cgen._base import _Node
 from rtcg.cgen._statements import Collection
 
-__all__ = ["Transformed", "double_buffer", "split", "stage", "unroll", "vectorise"]
+__all__ = ["Transformed", "double_buffer", "parameters", "split", "stage", "unroll", "vectorise"]
 
 # A number, the name of a tunable parameter, or its name and values.
 _Amount: TypeAlias = int | str | tuple[str, Sequence[int]]
@@ -25,6 +25,7 @@ class Transformed(Collection):
         self, contents: Iterable[_Node], parameters: Mapping[str, list[int]] | None = None, value: Expr | None = None
     ) -> None: ...
 
+def parameters(tree: object) -> dict[str, list[int]]: ...
 def split(
     loop: For, n: _Amount, remainder: Literal["guard", "slab"] | None = "guard", unroll: bool = False
 ) -> Transformed: ...

@@ -85,6 +85,19 @@ class CallableTarget:
             self._expected = _results(function(**default))
         else:
             self._expected = _results(verify() if callable(verify) else verify)
+            self._require_shapes(default)
+
+    def _require_shapes(self, default):
+        """Raise ValueError where the reference has other shapes than the results of the default configuration."""
+        try:
+            results = _results(self._function(**default)) if self._expected else []
+        except Exception:
+            # That the default fails is found out by the search, which goes on.
+            return
+        for place, (result, expected) in enumerate(zip(results, self._expected, strict=False)):
+            if np.shape(result) != np.shape(expected):
+                raise ValueError(f"verify gives shape {np.shape(expected)} for result {place}; expected "
+                                 f"{np.shape(result)}")  # fmt: skip
 
     def compile(self, config):
         return None

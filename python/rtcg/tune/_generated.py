@@ -25,6 +25,9 @@ def tune(target, *args, **options):
         For a plain function: how many threads the problem has, along each dimension.
     budget : str or float
         ``"10 s"``, ``"50 evaluations"``; 10 seconds, if it is not given.
+    check, check_candidates, check_arguments, timeout
+        For a plain function and a `Kernel`, as for :meth:`Kernel.tune`: candidates are launched in checked mode too.
+        The grid of a plain function stays that of `size`.
     **options
         ``strategy``, ``seed``, ``verify``, ``rtol``, ``atol``, ``progress``, ``observers``.
 
@@ -143,7 +146,9 @@ class _GeneratedTarget:
         return self._timed.time(launches)
 
 
-def _tune_function(function, args, size=None, **options):
+def _tune_function(
+    function, args, size=None, *, check=None, check_candidates="all", check_arguments=None, timeout=10.0, **options
+):
     if size is None:
         raise TypeError("tune() of a plain function needs size=: how many threads the problem has")
     size = (size,) if np.isscalar(size) else tuple(size)
@@ -163,17 +168,51 @@ def _tune_function(function, args, size=None, **options):
         run(**config)
         return [args[place] for place, _ in arrays]
 
-    verify = (options.pop(name, None) for name in ("verify", "rtol", "atol"))
-    target = _GeneratedTarget(run, restored, *verify, space.default)
+    verify, rtol, atol = (options.pop(name, None) for name in ("verify", "rtol", "atol"))
+    options.setdefault("default", space.default)
+    checker = None
+    if check is not None:
+        checker = _function_checker(function, args, launch, check, check_candidates, check_arguments, timeout)
+    from rtcg.tune._checker import with_checks
     from rtcg.tune._run import run_search
 
     try:
-        report = run_search(target, space, threads=1, default=space.default, **options)
+        if checker is not None and verify is None:
+            checker.require_clean(options["default"])
+        target = with_checks(_GeneratedTarget(run, restored, verify, rtol, atol, options["default"]), checker)
+        report = run_search(target, space, threads=1, **options)
     finally:
+        if checker is not None:
+            checker.close()
         for place, array in initial.items():
             args[place].set(array)
     report.launch = None if report.best is None else launch(report.best)
     return report
+
+
+def _function_checker(function, args, launch, checks, candidates, small, timeout):
+    """What launches a plain function in checked mode, on the arguments of a small problem."""
+    from rtcg.tune._checker import CandidateChecker, CheckedLaunch, require_small
+    from rtcg.tune._kernel import _on_host, _plain_argument
+
+    if function._source is None:
+        raise ValueError(f"the source of function {function.name!r} is not known; check= needs a function of a "
+                         "SourceModule")  # fmt: skip
+    source, options, include_dirs, no_extern_c = function._source
+    names = [f"argument {place}" for place in range(len(args))]
+    if small is not None and len(small) != len(args):
+        raise ValueError(f"check_arguments has {len(small)} arguments; expected {len(args)}")
+    arguments = [_on_host(name, _plain_argument(argument))
+                 for name, argument in zip(names, args if small is None else small, strict=True)]  # fmt: skip
+    if small is None:
+        require_small(arguments, names)
+    written = {place for place, argument in enumerate(arguments) if isinstance(argument, np.ndarray)}
+
+    def make_launch(config):
+        block, grid = launch(config).values()
+        return CheckedLaunch(function.name, source, tuple(options), tuple(include_dirs), no_extern_c, block, grid)
+
+    return CandidateChecker(checks, arguments, written, make_launch, timeout, candidates)
 
 
 def _block_space(dimensions, most):

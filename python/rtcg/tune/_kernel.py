@@ -1,14 +1,17 @@
 """Tuned kernels: source with parameters, launched with the best known configuration."""
 
 import contextlib
+import inspect
 
 import numpy as np
 
 from rtcg import _native
 from rtcg.template import Source
+from rtcg.tune._checker import CandidateChecker, CheckedLaunch, require_small, with_checks
 from rtcg.tune._run import StoredProblem, run_search
 from rtcg.tune._runner import Candidate, CandidateError, KernelRunner
 from rtcg.tune._store import Store, store as default_store
+from rtcg.tune._trees import is_tree, tree_parameters
 from rtcg.tune._worker import WorkerRunner
 
 #: The budget of searches that a call begins by itself, inside :func:`auto`.
@@ -36,10 +39,11 @@ class Kernel(_native.TunedCall):
 
     Parameters
     ----------
-    source : str or callable
-        CUDA source in which the parameters are macros (a tuple is ``name_0``, ``name_1``, ...), or a function that is
-        given a configuration as keywords and returns source: text, or anything with ``str()``, such as a template or a
-        syntax tree.
+    source : str, syntax tree or callable
+        CUDA source or a tree (``rtcg.cgen``) in which the parameters are macros (a tuple is ``name_0``, ``name_1``,
+        ...), or a function that is given a configuration as keywords and returns source: text, or anything with
+        ``str()``, such as a template or a tree. Parameters that transformations of a tree name
+        (:func:`rtcg.cgen.transform.parameters`) are added to the space, unless it has them.
     name : str
         The kernel's name in the source.
     space : Space
@@ -58,6 +62,8 @@ class Kernel(_native.TunedCall):
         The arrays that the kernel writes; by default those whose pointers are not const.
     options, include_dirs, no_extern_c
         As for :func:`rtcg.compiler.compile`.
+    constants : dict, optional
+        NumPy arrays by the names of ``__constant__`` (or ``__device__``) variables, which they fill.
     wisdom : path or sequence of path, optional
         Folders with results, searched before the user's own.
     store : Store, optional
@@ -72,11 +78,15 @@ class Kernel(_native.TunedCall):
 
     def __init__(
         self, source, name, space, *, block, grid, shared=0, problem=(), bucket=None, default=None, mutates=None,
-        options=None, include_dirs=(), no_extern_c=False, wisdom=(), store=None,
+        options=None, include_dirs=(), no_extern_c=False, constants=None, wisdom=(),
+        store=None,
     ):  # fmt: skip
         super().__init__()
-        if not (isinstance(source, str) or callable(source)):
-            raise TypeError(f"source is {source!r}; expected str, or a function that returns source")
+        if not (isinstance(source, str) or callable(source) or is_tree(source)):
+            raise TypeError(f"source is {source!r}; expected str, a syntax tree, or a function that returns source")
+        #: The parameters that a function as source is called with: those of its own trees are macros.
+        self._source_names = space.names
+        space = space + tree_parameters(source, space.default | dict(default or {}), space.names)
         self.name, self.space = name, space
         self.problem_names = tuple(problem)
         self._source = source
@@ -87,6 +97,7 @@ class Kernel(_native.TunedCall):
         self._bucket = dict(bucket or {})
         self._mutates = None if mutates is None else tuple(mutates)
         self._compile_settings = (options, include_dirs, no_extern_c)
+        self._constants = tuple((name, np.ascontiguousarray(array)) for name, array in (constants or {}).items())
         self.default = space.default | dict(default or {})
         space.check(self.default)
         wisdom = [wisdom] if isinstance(wisdom, (str, bytes)) or hasattr(wisdom, "__fspath__") else list(wisdom)
@@ -100,11 +111,16 @@ class Kernel(_native.TunedCall):
         """Return ``(source, options)`` that a configuration is compiled from; of the default one, if none is given."""
         config = self.default if config is None else config
         options = self._compile_settings[0]
-        if not isinstance(self._source, str):
-            return self._source(**config), options
+        text, defined = self._source, config
+        if callable(text):
+            text = text(**{name: config[name] for name in self._source_names})
+            defined = {name: value for name, value in config.items() if name not in self._source_names}
+            if not defined:
+                return text, options
         # Not as options of the compiler, whose own headers would see them too.
-        macros = "".join(f"#define {macro}\n" for name, value in config.items() for macro in _macros(name, value))
-        return Source(self._source, f'{macros}#line 1 "{self.name}"\n{self._source}', self.name, self._source), options
+        macros = "".join(f"#define {macro}\n" for name, value in defined.items() for macro in _macros(name, value))
+        text = str(text)
+        return Source(text, f'{macros}#line 1 "{self.name}"\n{text}', self.name, text), options
 
     def compile(self, config):
         """Compile a configuration for the current device; return the binary with its source and options."""
@@ -120,7 +136,18 @@ class Kernel(_native.TunedCall):
         """Compile a configuration; return it with its launch geometry for these values."""
         binary, source, options = self.compile(config)
         block, grid, shared = self.geometry(config, values)
-        return Candidate(binary, self.name, source, options, block, grid, shared)
+        return Candidate(binary, self.name, source, options, block, grid, shared, self._constants)
+
+    def _checked_launch(self, config, values):
+        """What the process that checks compiles and launches."""
+        options, include_dirs, no_extern_c = self._compile_settings
+        source, _ = self.source(config)
+        text = getattr(source, "_compiled_text", None) or str(source)
+        options = None if options is None else tuple(map(str, options))
+        geometry = self.geometry(config, values)
+        return CheckedLaunch(
+            self.name, text, options, tuple(include_dirs or ()), no_extern_c, *geometry, self._constants
+        )
 
     def geometry(self, config, values):
         """Return ``(block, grid, shared)`` of a configuration where names have these values."""
@@ -193,7 +220,11 @@ class Kernel(_native.TunedCall):
 
     def _signature(self):
         if not hasattr(self, "_known_signature"):
-            signature = self._variant(self.default).signature
+            # From the text alone, so that a default that does not compile is no obstacle.
+            source, options = self.source()
+            text = getattr(source, "_compiled_text", None) or str(source)
+            signature = _native.kernel_parameters(text, [str(option) for option in options or ()], self.name)
+            signature = signature or self._variant(self.default).signature
             if signature is None:
                 raise ValueError(f"the source does not declare the parameters of kernel {self.name!r} in a form that "
                                  "can be read")  # fmt: skip
@@ -203,7 +234,7 @@ class Kernel(_native.TunedCall):
     def _variant(self, config):
         """The loaded kernel of a configuration in the current context."""
         from rtcg import driver
-        from rtcg.tune._runner import _declare_source
+        from rtcg.tune._runner import _declare_source, set_constants
 
         key = (driver.Context.get_current(), tuple(config[name] for name in self.space.names))
         function = self._variants.get(key)
@@ -211,6 +242,7 @@ class Kernel(_native.TunedCall):
             binary, source, options = self.compile(config)
             module = driver.module_from_buffer(binary)
             _declare_source(module, Candidate(binary, self.name, source, options, (1,), (1,)))
+            set_constants(module, self._constants)
             function = self._variants[key] = module.get_function(self.name)
         return function
 
@@ -218,7 +250,7 @@ class Kernel(_native.TunedCall):
         scalars = _scalars(bound)
         stored = self._stored(bound)
         found = stored.look_up(self.space)
-        if _auto_options and (found is None or found[3] != "Exact"):
+        if _auto_options and self.space.names and (found is None or found[3] != "Exact"):
             self.tune(*args, **values, **_auto_options[-1])
             found = stored.look_up(self.space)
         config = self.default if found is None else found[0]
@@ -260,12 +292,18 @@ class Kernel(_native.TunedCall):
             self._keys = _native.TuningKernelKey(self.name, str(source), options, list(self.space.names))
         return StoredProblem(store, self._keys, self._problem(bound))
 
+    def _stored_of_call(self, args, options):
+        """Where results of a call are kept; `options` may have those of a search beside its values."""
+        values = {name: value for name, value in options.items() if name not in _TUNING_OPTIONS}
+        bound, _ = self._bind(self._parameter_names(), args, values)
+        return self._stored(bound)
+
     # Searching.
 
     def tune(
         self, *args, budget="30 s", verify=None, rtol=None, atol=None, strategy="auto", seed=0, bytes=None, flops=None,
         until=None, isolate=None, timeout=10.0, observers=(), progress=None, occupancy_slack=None, threads=None,
-        **values,
+        check=None, check_candidates="all", check_arguments=None, **values,
     ):  # fmt: skip
         """Search for the best configuration for these arguments on the current device; keep all results.
 
@@ -302,6 +340,15 @@ class Kernel(_native.TunedCall):
             Do not time configurations whose occupancy is below this share of the best seen.
         threads : int, optional
             Threads that compile; by default one for each processor.
+        check : str, optional
+            ``"memory,race"``, or others of ``memory``, ``init``, ``race``, ``sync``, or ``"all"`` of them: candidates
+            are launched once more in checked mode, on a virtual GPU in a process of its own, also where the search runs
+            on another GPU. One with a finding is invalid (``"correctness"``) and never chosen.
+        check_candidates : {"all", "finalists"}
+            Which candidates are checked: each before it is timed, or those that may be chosen, at the end.
+        check_arguments : sequence or dict, optional
+            The kernel's arguments for a small problem, which checks are made with: by position, or by name together
+            with values of the problem. By default those of the call, if their arrays have at most 1 MiB.
 
         Returns
         -------
@@ -310,14 +357,19 @@ class Kernel(_native.TunedCall):
         Raises
         ------
         ValueError
-            When the space has no valid configuration, or an option is wrong.
+            When nothing is tunable or the space has no valid configuration, an option is wrong, or what `verify` gives
+            has another shape than the array that it is about.
         CompileError
-            When the default configuration does not compile.
+            When the default configuration does not compile and no `verify` is given, so that it is the reference.
+        CandidateError
+            When `check` finds something in a default configuration that is the reference.
 
         Notes
         -----
         Ctrl-C ends the search and keeps the best so far. Waits for the device.
         """
+        if not self.space.names:
+            raise ValueError(f"the space of kernel {self.name!r} is empty; expected at least one parameter to tune")
         names = self._parameter_names()
         bound, _ = self._bind(names, args, values)
         arguments = [_plain_argument(bound[name]) for name in names]
@@ -334,11 +386,15 @@ class Kernel(_native.TunedCall):
             runner = WorkerRunner(sent, written, timeout)
         else:
             runner = KernelRunner(arguments, written)
+        checker = None if check is None else self._checker(check, check_candidates, check_arguments, bound, timeout)
         try:
+            if checker is not None and verify is None:
+                checker.require_clean(self.default)
             expected = self._expected(verify, arguments, written, runner, scalars)
             runner.expect(expected, rtol, atol)
+            target = with_checks(_KernelTarget(self, runner, scalars), checker)
             return run_search(
-                _KernelTarget(self, runner, scalars), self.space, budget=budget, strategy=strategy, seed=seed,
+                target, self.space, budget=budget, strategy=strategy, seed=seed,
                 default=self.default, incumbents=stored.incumbents(self.space), observers=observers, progress=progress,
                 occupancy_slack=occupancy_slack, threads=threads, stored=stored, until=until,
                 limit=_limit(bytes, flops, scalars),
@@ -346,8 +402,32 @@ class Kernel(_native.TunedCall):
         finally:
             if isolate:
                 runner.close()
+            if checker is not None:
+                checker.close()
             self._plans.clear()
             self._forget_call()
+
+    def refresh(self, *args, at_least=0.9, budget="30 s", **options):
+        """Measure the ten best known configurations for these arguments here; search only if they disappoint.
+
+        As :func:`rtcg.tune.refresh`, of which this is the first argument.
+        """
+        from rtcg.tune._refresh import refresh
+
+        return refresh(self, *args, at_least=at_least, budget=budget, **options)
+
+    def _checker(self, checks, candidates, small, bound, timeout):
+        """What launches candidates in checked mode, on the arguments of a small problem."""
+        names = self._parameter_names()
+        if small is not None:
+            bound, _ = self._bind(names, (), small) if isinstance(small, dict) else self._bind(names, tuple(small), {})
+        arguments = [_on_host(name, _plain_argument(bound[name])) for name in names]
+        if small is None:
+            require_small(arguments, names)
+        written, scalars = self._written(names, [bound[name] for name in names]), _scalars(bound)
+        return CandidateChecker(
+            checks, arguments, written, lambda config: self._checked_launch(config, scalars), timeout, candidates
+        )
 
     def _written(self, names, arguments):
         """The places of the arguments that the kernel writes."""
@@ -361,7 +441,8 @@ class Kernel(_native.TunedCall):
         written = set()
         for place, ((kind, _), argument) in enumerate(zip(self._signature(), arguments, strict=False)):
             is_input = type(argument) is driver.In
-            if "*" in kind and not kind.startswith("const") and not is_input and not np.isscalar(argument):
+            is_const = "const" in kind.partition("*")[0].split()
+            if "*" in kind and not is_const and not is_input and not np.isscalar(argument):
                 written.add(place)
         return written
 
@@ -380,7 +461,12 @@ class Kernel(_native.TunedCall):
             expected = list(expected) if isinstance(expected, (tuple, list)) else [expected]
         if len(expected) != len(written):
             raise ValueError(f"verify gives {len(expected)} arrays; the kernel writes {len(written)}")
-        return [None if array is None else np.asarray(array) for array in expected]
+        expected = [None if array is None else np.asarray(array) for array in expected]
+        for place, array in zip(sorted(written), expected, strict=True):
+            if array is not None and array.shape != arguments[place].shape:
+                raise ValueError(f"verify gives shape {array.shape} for argument {self._parameter_names()[place]!r}; "
+                                 f"expected {arguments[place].shape}")  # fmt: skip
+        return expected
 
     def _check_memory(self, arguments, written):
         from rtcg import driver
@@ -396,6 +482,10 @@ class Kernel(_native.TunedCall):
 
     def __repr__(self):
         return f"<tuned kernel {self.name!r} of {', '.join(self.space.names)}>"
+
+
+#: The keywords of `Kernel.tune` that are no values of a call.
+_TUNING_OPTIONS = frozenset(inspect.signature(Kernel.tune).parameters) - {"self", "args", "values"}
 
 
 class _KernelTarget:

@@ -3,6 +3,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rtcg._native import TunedCall
 from rtcg.tune._report import Report
 from rtcg.tune._runner import Candidate
@@ -18,7 +20,7 @@ class Kernel(TunedCall):
     default: dict[str, Any]
     def __init__(
         self,
-        source: str | Callable[..., object],
+        source: object,
         name: str,
         space: Space,
         *,
@@ -32,6 +34,7 @@ class Kernel(TunedCall):
         options: Sequence[str] | None = None,
         include_dirs: Sequence[str | Path] = (),
         no_extern_c: bool = False,
+        constants: dict[str, np.ndarray[Any, Any]] | None = None,
         wisdom: str | Path | Sequence[str | Path] = (),
         store: Store | None = None,
     ) -> None: ...
@@ -60,5 +63,11 @@ class Kernel(TunedCall):
         progress: bool | None = None,
         occupancy_slack: float | None = None,
         threads: int | None = None,
+        check: str | None = None,
+        check_candidates: str = "all",
+        check_arguments: Sequence[Any] | dict[str, Any] | None = None,
         **values: Any,
+    ) -> Report: ...
+    def refresh(
+        self, *args: Any, at_least: float = 0.9, budget: str | float | None = "30 s", **options: Any
     ) -> Report: ...

@@ -19,6 +19,10 @@ class Report:
         seconds of compiling and measuring.
     stopped_by : str
         ``"exhausted"``, ``"budget"``, ``"limit"`` or ``"interrupted"``.
+    launch : dict or None
+        Of a plain function: the keywords ``block`` and ``grid``.
+    promised, searched
+        Of :func:`refresh`: the time that the store promised in seconds, or None; whether a search followed.
     limit : tuple or None
         Seconds that the device's limits allow, and which one binds: ``"memory"`` or ``"compute"``.
     """

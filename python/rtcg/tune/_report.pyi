@@ -10,6 +10,8 @@ class Report:
     best_trial: dict[str, Any] | None
     default_trial: dict[str, Any] | None
     launch: dict[str, tuple[int, ...]] | None
+    promised: float | None
+    searched: bool
     def __init__(self, found: dict[str, Any]) -> None: ...
     @property
     def best(self) -> dict[str, Any] | None: ...

@@ -222,6 +222,16 @@ class StoredProblem:
         self.store._native.refresh(self.kernel)
         return self.store._known(self.kernel).incumbents(self.device, self.problem, _INCUMBENTS, acceptor(space))
 
+    def promise(self, space, default):
+        """What the nearest results promise, also those that another process has found meanwhile, or None."""
+        self.store._native.refresh(self.kernel)
+        return self.store._known(self.kernel).promise(self.device, self.problem, acceptor(space), default)
+
+    def is_known(self, space):
+        """Whether there is a result for this very device and problem."""
+        found = self.look_up(space)
+        return found is not None and found[3] == "Exact"
+
     def look_up(self, space):
         """``(configuration, score, explanation, closeness)`` or None."""
         return self.store._known(self.kernel).look_up(self.device, self.problem, acceptor(space))

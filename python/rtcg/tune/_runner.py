@@ -40,6 +40,8 @@ class Candidate:
     block: tuple
     grid: tuple
     shared: int = 0
+    #: Names of variables of the module, with what they contain.
+    constants: tuple = ()
 
 
 class KernelRunner:
@@ -78,6 +80,7 @@ class KernelRunner:
         try:
             module = driver.module_from_buffer(candidate.binary)
             _declare_source(module, candidate)
+            set_constants(module, candidate.constants)
             function = module.get_function(candidate.name)
         except driver.Error as error:
             raise CandidateError("runtime", str(error)) from error
@@ -139,6 +142,17 @@ class KernelRunner:
     def _restore(self):
         for index, initial in self._initial.items():
             self._attempt(lambda array=self._arguments[index], initial=initial: array.set(initial))
+
+
+def set_constants(module, constants):
+    """Fill variables of a module: pairs of a name and a NumPy array."""
+    from rtcg import driver
+
+    for name, array in constants:
+        address, nbytes = module.get_global(name)
+        if array.nbytes > nbytes:
+            raise CandidateError("constraints", f"{name!r} has {nbytes} bytes; its contents have {array.nbytes}")
+        driver.memcpy_htod(address, array)
 
 
 def window_seconds(enqueue, launches):

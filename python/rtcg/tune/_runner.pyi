@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from rtcg.driver import Module
+
 class CandidateError(Exception):
     kind: str
     message: str
@@ -18,6 +20,7 @@ class Candidate:
     block: tuple[int, ...]
     grid: tuple[int, ...]
     shared: int = 0
+    constants: tuple[tuple[str, np.ndarray[Any, Any]], ...] = ()
 
 class KernelRunner:
     def __init__(self, arguments: Sequence[Any], written: Iterable[int]) -> None: ...
@@ -29,6 +32,7 @@ class KernelRunner:
     def verify(self) -> None: ...
     def time(self, launches: int) -> float: ...
 
+def set_constants(module: Module, constants: Iterable[tuple[str, np.ndarray[Any, Any]]]) -> None: ...
 def window_seconds(enqueue: Callable[[], Any], launches: int) -> float: ...
 def tolerances(dtype: Any, rtol: float | None = None, atol: float | None = None) -> tuple[float, float]: ...
 def compare_results(

@@ -1,6 +1,7 @@
 """Search spaces and searches that are asked and told."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from rtcg import _native
@@ -14,6 +15,9 @@ class Space:
 
     Parameters
     ----------
+    *others : dict
+        Parameters from elsewhere, such as those of a transformed tree: names with values. Keywords and earlier ones
+        win.
     **parameters : sequence
         The values of each parameter: bool, int, float, str, or tuples of these. The first one is the default.
 
@@ -30,17 +34,26 @@ class Space:
     33
     """
 
-    def __init__(self, **parameters):
-        native = _native.TuningSpace()
-        for name, values in parameters.items():
-            native = native.with_parameter(name, values)
-        self._native = native
+    def __init__(self, *others, **parameters):
+        self._native = _native.TuningSpace()
         self._table = None
+        for more in (parameters, *others):
+            self._native = (self + more)._native
+
+    def __add__(self, more):
+        """The space with the parameters of a dictionary that it does not have: names with values."""
+        if not isinstance(more, Mapping):
+            raise TypeError(f"a space is joined with {more!r}; expected a dictionary of names with values")
+        native, known = self._native, set(self.names)
+        for name, values in more.items():
+            if name not in known:
+                native = native.with_parameter(name, values)
+        return self._wrap(native)
 
     @classmethod
     def _wrap(cls, native):
-        space = cls()
-        space._native = native
+        space = cls.__new__(cls)
+        space._native, space._table = native, None
         return space
 
     @classmethod

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +7,8 @@ from rtcg._native import TuningTable
 STRATEGIES: tuple[str, ...]
 
 class Space:
-    def __init__(self, **parameters: Iterable[Any]) -> None: ...
+    def __init__(self, *others: Mapping[str, Iterable[Any]], **parameters: Iterable[Any]) -> None: ...
+    def __add__(self, more: Mapping[str, Iterable[Any]]) -> Space: ...
     @classmethod
     def from_t1(cls, path: str | Path) -> tuple[Space, dict[str, Any], dict[str, Any]]: ...
     def to_t1(

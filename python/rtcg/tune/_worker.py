@@ -1,4 +1,5 @@
-"""A runner in a process of its own, so that a candidate that hangs or faults ends itself and not the program.
+"""Objects in a process of their own: a runner there, so that a candidate that hangs or faults ends its process and
+not the program.
 
 The parent sends method calls, the worker answers with results or errors. Arrays travel as NumPy arrays; a worker that
 died or was ended for its time limit is replaced, and given the same arguments, before the next candidate.
@@ -17,40 +18,30 @@ from rtcg.tune._runner import CandidateError, KernelRunner
 _START_SECONDS = 60.0
 
 
-class WorkerRunner:
-    """A :class:`~rtcg.tune._runner.KernelRunner` in another process, with the same methods.
+class Worker:
+    """An object in another process, whose methods are called from here.
 
     Parameters
     ----------
+    make : callable
+        A function of a module; it makes the object in the other process.
     arguments : sequence
-        NumPy arrays, which the worker copies to its device, and scalars.
-    written : set of int
-        Which arguments the kernel writes.
+        What `make` is called with.
     timeout : float
         Seconds after which a call is given up and the worker ended.
+    environment : dict, optional
+        Variables that the process has in addition.
+    is_quiet : bool
+        Whether what the process writes to its standard error is dropped.
     """
 
-    def __init__(self, arguments, written, timeout):
-        self._settings = (list(arguments), set(written))
+    def __init__(self, make, arguments, timeout, environment=None, is_quiet=False):
+        self._make, self._arguments = make, tuple(arguments)
         self._timeout = timeout
+        self._environment = dict(environment or {})
+        self._stderr = subprocess.DEVNULL if is_quiet else None
         self._calls_after_start = {}
         self._process = self._connection = None
-
-    def expect(self, expected, rtol=None, atol=None):
-        self._call("expect", expected, rtol, atol)
-        self._calls_after_start["expect"] = (expected, rtol, atol)
-
-    def load(self, candidate):
-        return self._call("load", candidate)
-
-    def run(self):
-        return self._call("run")
-
-    def verify(self):
-        return self._call("verify")
-
-    def time(self, launches):
-        return self._call("time", launches)
 
     def close(self):
         """End the worker."""
@@ -92,16 +83,50 @@ class WorkerRunner:
         return f"signal {-status}" if status < 0 else f"exit status {status}"
 
     def _start(self):
-        from rtcg import driver
-
-        device = driver.Context.get_device()
         self._connection, theirs = multiprocessing.Pipe()
         with theirs:
             command = [sys.executable, "-c", "from rtcg.tune import _worker; _worker.main()", str(theirs.fileno())]
-            self._process = subprocess.Popen(command, env=_environment(), pass_fds=[theirs.fileno()])
-        self._ask("start", (device.pci_bus_id(), *self._settings), _START_SECONDS)
+            environment = _environment() | self._environment
+            self._process = subprocess.Popen(command, env=environment, pass_fds=[theirs.fileno()], stderr=self._stderr)
+        self._ask("start", (self._make, self._arguments), _START_SECONDS)
         for method, arguments in self._calls_after_start.items():
             self._ask(method, arguments, self._timeout)
+
+
+class WorkerRunner(Worker):
+    """A :class:`~rtcg.tune._runner.KernelRunner` in another process, with the same methods.
+
+    Parameters
+    ----------
+    arguments : sequence
+        NumPy arrays, which the worker copies to its device, and scalars.
+    written : set of int
+        Which arguments the kernel writes.
+    timeout : float
+        Seconds after which a call is given up and the worker ended.
+    """
+
+    def __init__(self, arguments, written, timeout):
+        from rtcg import driver
+
+        bus_id = driver.Context.get_device().pci_bus_id()
+        super().__init__(_make_runner, (bus_id, list(arguments), set(written)), timeout)
+
+    def expect(self, expected, rtol=None, atol=None):
+        self._call("expect", expected, rtol, atol)
+        self._calls_after_start["expect"] = (expected, rtol, atol)
+
+    def load(self, candidate):
+        return self._call("load", candidate)
+
+    def run(self):
+        return self._call("run")
+
+    def verify(self):
+        return self._call("verify")
+
+    def time(self, launches):
+        return self._call("time", launches)
 
 
 def _environment():
@@ -114,7 +139,7 @@ def _environment():
 def main():
     """Serve one parent until it closes the connection."""
     with multiprocessing.connection.Connection(int(sys.argv[1])) as connection:
-        runner = context = None
+        runner = None
         while True:
             try:
                 method, arguments = connection.recv()
@@ -122,8 +147,8 @@ def main():
                 return
             try:
                 if method == "start":
-                    context, runner = _make_runner(*arguments)
-                    value = None
+                    make, settings = arguments
+                    runner, value = make(*settings), None
                 else:
                     value = getattr(runner, method)(*arguments)
                 answer = ("value", value)
@@ -142,4 +167,6 @@ def _make_runner(pci_bus_id, arguments, written):
     devices = [driver.Device(ordinal) for ordinal in range(driver.Device.count())]
     device = next(device for device in devices if device.pci_bus_id() == pci_bus_id)
     context = device.make_context()
-    return context, KernelRunner(arguments, written)
+    runner = KernelRunner(arguments, written)
+    runner.context = context
+    return runner

@@ -1,11 +1,22 @@
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from rtcg.tune._runner import Candidate
 
-class WorkerRunner:
+class Worker:
+    def __init__(
+        self,
+        make: Callable[..., Any],
+        arguments: Iterable[Any],
+        timeout: float,
+        environment: dict[str, str] | None = None,
+        is_quiet: bool = False,
+    ) -> None: ...
+    def close(self) -> None: ...
+
+class WorkerRunner(Worker):
     def __init__(self, arguments: Sequence[Any], written: Iterable[int], timeout: float) -> None: ...
     def expect(
         self, expected: Sequence[np.ndarray[Any, Any] | None], rtol: float | None = None, atol: float | None = None
@@ -14,6 +25,5 @@ class WorkerRunner:
     def run(self) -> list[np.ndarray[Any, Any]]: ...
     def verify(self) -> None: ...
     def time(self, launches: int) -> float: ...
-    def close(self) -> None: ...
 
 def main() -> None: ...

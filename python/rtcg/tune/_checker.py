@@ -1,0 +1,202 @@
+"""Checks candidates on the virtual GPU: memory errors, uninitialised reads, races, divergent barriers.
+
+The virtual device and its checks belong to a process of their own, whatever device the search runs on: there every
+candidate is compiled for the virtual GPU and launched once on the arrays of a small problem.
+"""
+
+import dataclasses
+
+import numpy as np
+
+from rtcg.tune._runner import Candidate, CandidateError, KernelRunner
+from rtcg.tune._worker import Worker
+
+#: What can be found of a kernel; docs/checking.md says what each means.
+CHECKS = ("memory", "init", "race", "sync")
+
+#: Which candidates are checked.
+CHECKED = ("all", "finalists")
+
+#: Arrays of one call up to this many bytes in all are a small problem.
+SMALL_BYTES = 1 << 20
+
+#: Checked code is slower than any other.
+_SLOWDOWN = 30
+
+
+@dataclasses.dataclass(frozen=True)
+class CheckedLaunch:
+    """What the checking process compiles and launches."""
+
+    name: str
+    source: str
+    options: tuple | None
+    include_dirs: tuple
+    no_extern_c: bool
+    block: tuple
+    grid: tuple
+    shared: int = 0
+    constants: tuple = ()
+
+
+class CandidateChecker:
+    """Launches configurations in checked mode, in a process with a virtual GPU.
+
+    Parameters
+    ----------
+    checks : str
+        A list such as ``"memory,race"``, of `CHECKS`.
+    arguments : sequence
+        NumPy arrays and scalars of a small problem, in the kernel's order.
+    written : set of int
+        Which arguments the kernel writes.
+    make_launch : callable
+        ``make_launch(config)`` is the :class:`CheckedLaunch` of a configuration.
+    timeout : float
+        Seconds that an unchecked candidate may take.
+    candidates : {"all", "finalists"}
+        Which candidates a search checks.
+    """
+
+    def __init__(self, checks, arguments, written, make_launch, timeout, candidates="all"):
+        if candidates not in CHECKED:
+            raise ValueError(f"check_candidates is {candidates!r}; expected one of {', '.join(map(repr, CHECKED))}")
+        environment = {"RTCG_CHECK": parse_checks(checks), "RTCG_VIRTUAL_DEVICES": "1", "CUDA_VISIBLE_DEVICES": ""}
+        self.candidates, self._make_launch = candidates, make_launch
+        self._worker = Worker(
+            CheckingRunner, (list(arguments), set(written)), timeout * _SLOWDOWN, environment, is_quiet=True
+        )
+
+    def check(self, config):
+        """Launch a configuration once; raise CandidateError of kind ``"correctness"`` where something is found."""
+        launch = self._make_launch(config)
+        try:
+            self._worker._call("check", launch)
+        except CandidateError as error:
+            # What was found may have ended the context.
+            self._worker.close()
+            if error.kind == "correctness":
+                raise
+            raise CandidateError(error.kind, f"cannot be checked on the virtual GPU: {error.message}") from error
+
+    def require_clean(self, default):
+        """Raise CandidateError where the default configuration has a finding, so that it is no reference."""
+        try:
+            self.check(default)
+        except CandidateError as error:
+            if error.kind == "correctness":
+                message = "the default configuration has a finding, so that its result is no reference; give verify="
+                raise CandidateError("correctness", f"{message}. {error.message}") from error
+
+    def close(self):
+        """End the process."""
+        self._worker.close()
+
+
+class CheckingRunner:
+    """The other side of :class:`CandidateChecker`: runs in the process that has the checks."""
+
+    def __init__(self, arguments, written):
+        from rtcg import driver
+
+        driver.init()
+        self._context = driver.Device(0).make_context()
+        self._runner = KernelRunner(arguments, written)
+
+    def check(self, launch):
+        from rtcg import checking
+
+        candidate = _compile(launch)
+        checking.clear()
+        fault = None
+        try:
+            self._runner.load(candidate)
+            self._runner.run()
+        except CandidateError as error:
+            fault = error
+        found = checking.findings()
+        if found:
+            raise CandidateError("correctness", describe_findings(found))
+        if fault is not None:
+            raise fault
+
+
+def _compile(launch):
+    from rtcg.compiler import DEFAULT_NVCC_FLAGS, CompileError, _CompileSettings
+
+    options = [*(DEFAULT_NVCC_FLAGS if launch.options is None else launch.options), "-lineinfo"]
+    settings = _CompileSettings("nvcc", options, False, launch.no_extern_c, None, None, None, launch.include_dirs)
+    try:
+        binary, _, _ = settings.make_program(launch.source).compile()
+    except CompileError as error:
+        raise CandidateError("compile", str(error)) from error
+    return Candidate(
+        binary, launch.name, launch.source, tuple(options), launch.block, launch.grid, launch.shared, launch.constants
+    )
+
+
+def parse_checks(checks):
+    """The checks that a text asks for; ``"all"`` is all of `CHECKS`."""
+    expected = f"expected 'all', or names of {', '.join(CHECKS)}, such as 'memory,race'"
+    if not isinstance(checks, str):
+        raise TypeError(f"check is {checks!r}; {expected}")
+    names = CHECKS if checks == "all" else [name.strip() for name in checks.split(",")]
+    unknown = [name for name in names if name not in CHECKS]
+    if unknown:
+        raise ValueError(f"check is {checks!r}; {expected}")
+    return ",".join(names)
+
+
+def require_small(arguments, names):
+    """Raise ValueError unless the arrays of a call are small enough to be checked."""
+    sizes = {name: argument.nbytes for name, argument in zip(names, arguments, strict=True)
+             if isinstance(argument, np.ndarray)}  # fmt: skip
+    if sum(sizes.values()) > SMALL_BYTES:
+        largest = max(sizes, key=sizes.get)
+        raise ValueError(
+            f"check= launches candidates in checked mode, which is slow: the arrays of this call have "
+            f"{sum(sizes.values())} bytes ({largest!r} {sizes[largest]}), expected at most {SMALL_BYTES}. Give the "
+            "arguments of a small problem as check_arguments="
+        )
+
+
+def with_checks(target, checker):
+    """A search's target whose candidates are checked too; the target itself where there is no checker."""
+    if checker is None:
+        return target
+    return (_CheckedTarget if checker.candidates == "all" else _TargetWithCheckedFinalists)(target, checker)
+
+
+class _TargetWithCheckedFinalists:
+    """A target whose candidates are checked before one is chosen."""
+
+    def __init__(self, target, checker):
+        self._target = target
+        self.check = checker.check
+
+    def __getattr__(self, name):
+        return getattr(self._target, name)
+
+
+class _CheckedTarget:
+    """A target whose candidates are checked before they are timed."""
+
+    def __init__(self, target, checker):
+        self._target, self._checker, self._config = target, checker, None
+
+    def __getattr__(self, name):
+        return getattr(self._target, name)
+
+    def load(self, config, compiled):
+        self._config = config
+        return self._target.load(config, compiled)
+
+    def verify(self):
+        self._target.verify()
+        self._checker.check(self._config)
+
+
+def describe_findings(found):
+    """The first finding: what, by which threads, in which line of the kernel; and how many more there are."""
+    more = f"\n{len(found) - 1} more findings" if len(found) > 1 else ""
+    return f"{found[0]['kind']}: {found[0]['message'].strip()}{more}"

@@ -1,0 +1,305 @@
+"""Nested tuning: an outer choice, such as a memory layout, whose parts are tuned on their own; a joint score.
+
+Source of the idea: the outer loop over memory layouts around separately tuned operators in Klöckner et al., "PyCUDA and
+PyOpenCL: A scripting-based approach to GPU run-time code generation", section 6.1.
+"""
+
+import time
+
+from rtcg.tune._callables import CallableTarget
+from rtcg.tune._generated import tune
+from rtcg.tune._kernel import Kernel, _limit
+from rtcg.tune._report import Report
+from rtcg.tune._run import parse_budget, run_search
+from rtcg.tune._runner import CandidateError
+
+#: A search of a large outer space tries few of its configurations: each gets at least this part of what is left.
+_MAX_OUTER_SHARES = 10
+
+
+class Part:
+    """A part of a nested target: a call of :func:`rtcg.tune.tune` that is made when its result is needed.
+
+    Parameters
+    ----------
+    target, *args, **options
+        As for :func:`rtcg.tune.tune`: a :class:`Kernel` with its arguments and values, or a callable with ``space=``. A
+        ``budget=`` here replaces the share of the nested search.
+    key : hashable, optional
+        What the part depends on: parts of one name with equal keys are tuned once. By default a `Kernel` with its
+        problem, as in the store; of anything else the same object with the same arguments.
+    """
+
+    def __init__(self, target, *args, key=None, **options):
+        self.target, self.args, self.key, self.options = target, args, key, options
+
+    def _identity(self, name):
+        """What is tuned once."""
+        if self.key is not None:
+            return ("key", name, self.key)
+        if isinstance(self.target, Kernel):
+            stored = self.target._stored_of_call(self.args, self.options)
+            return ("kernel", stored.kernel.hash, tuple(sorted(stored.problem.items())))
+        # Whoever keeps an identity keeps the part too, so that no other object gets its address.
+        return ("objects", id(self.target), tuple(map(id, self.args)), id(self.options.get("space")))
+
+    def _tune(self, budget, seed):
+        options = {"budget": budget, "seed": seed, "progress": False} | self.options
+        target = self.target
+        if isinstance(target, Kernel) and target._stored_of_call(self.args, options).is_known(target.space):
+            return target.refresh(*self.args, **options)
+        return tune(target, *self.args, **options)
+
+
+class NestedReport(Report):
+    """The result of a nested search: that of the outer choice, with its parts.
+
+    Attributes
+    ----------
+    parts : dict
+        The best configuration of each part, by its name, for the best outer configuration; empty where none works.
+    part_reports : dict
+        The report of each of them.
+    n_part_searches : int
+        How many searches and refreshes of parts there were for all outer configurations.
+    """
+
+    def __init__(self, found, part_reports, n_part_searches):
+        super().__init__(found)
+        self.part_reports = part_reports
+        self.parts = {name: report.best for name, report in part_reports.items()}
+        self.n_part_searches = n_part_searches
+
+    def __str__(self):
+        lines = [f"  {name}: {', '.join(f'{key}={value!r}' for key, value in config.items())}"
+                 for name, config in self.parts.items()]  # fmt: skip
+        return "\n".join([super().__str__(), *lines])
+
+
+def nested(
+    space, parts, *, budget="60 s", part_budget=None, combine=None, run=None, verify=None, rtol=None, atol=None,
+    bytes=None, flops=None, until=None, default=None, strategy="auto", seed=0, observers=(), progress=None,
+):  # fmt: skip
+    """Search for the outer configuration whose parts, each tuned on its own, are the fastest together.
+
+    For each outer configuration its parts are tuned first. A part that was tuned before, for another outer
+    configuration, is taken as it is; a kernel that the store knows for this device and problem is refreshed
+    (:meth:`Kernel.refresh`). What is found goes to the store. Without `combine` and `run`, an outer configuration is
+    given up as soon as some of its parts take longer than all parts of the best.
+
+    Parameters
+    ----------
+    space : Space
+        The outer choice.
+    parts : callable
+        ``parts(**config)`` returns a dictionary of :class:`Part` by name.
+    budget : str or float
+        Of everything: seconds, or evaluations of parts. Each part gets an equal share of what is left for the outer
+        configurations that have not been tried, ten of them at most.
+    part_budget : str or float, optional
+        The budget of each part instead of its share.
+    combine : callable, optional
+        ``combine(**scores)`` gets the parts' best scores (seconds) by name and returns the joint score, the lower the
+        better; by default their sum.
+    run : callable, optional
+        ``run(tuned, **config)`` enqueues the whole work. Its time on the device is the score, instead of a combination.
+        `tuned` has the parts' best configurations by name; a `Kernel` that is called takes its own by itself.
+    verify, rtol, atol
+        Where `run` returns a result: what is expected of it, as for :func:`tune` of a callable.
+    bytes, flops : int, optional
+        The work of all parts together, as for :meth:`Kernel.tune`.
+    until : str or float, optional
+        End when the joint score is within this part of the device's limit: ``"95 % of roofline"``.
+    default : dict, optional
+        The outer configuration that is tried first; by default the first value of each parameter.
+    strategy, seed, observers, progress
+        As for :meth:`Kernel.tune`. The seed is the parts' too.
+
+    Returns
+    -------
+    NestedReport
+
+    Raises
+    ------
+    TypeError
+        When `parts` returns no dictionary of parts for the default, or both `combine` and `run` are given.
+    ValueError
+        When an option is wrong.
+
+    Notes
+    -----
+    Ctrl-C ends the search and keeps the best so far. Waits for the device.
+
+    Examples
+    --------
+    >>> import rtcg.autoinit, rtcg.numpy as xp
+    >>> from rtcg import tune
+    >>> x = xp.ones((64, 64), "float32")
+    >>> def parts(order):
+    ...     array = x if order == "C" else x.T
+    ...     space = tune.Space(rows=[64, 32])
+    ...     return {"largest": tune.Part(lambda rows: array.reshape(rows, -1).max(), space=space),
+    ...             "total": tune.Part(lambda rows: array.reshape(rows, -1).sum(), space=space)}
+    >>> report = tune.nested(tune.Space(order=["C", "F"]), parts, budget="8 evaluations", progress=False)
+    >>> sorted(report.parts)
+    ['largest', 'total']
+    """
+    if combine is not None and run is not None:
+        raise TypeError("combine and run are both given; expected one of them")
+    default = space.default | dict(default or {})
+    _require_parts(parts(**default))
+    spending = _Spending(budget, part_budget, len(space.configurations()))
+    tuned = _TunedParts(parts, spending, seed, can_give_up=combine is None and run is None)
+    if run is None:
+        target, is_noisy = _JointScore(tuned, combine), False
+    else:
+        timed = CallableTarget(
+            lambda **config: run(tuned.configurations(config), **config), verify, rtol, atol, default
+        )
+        target, is_noisy = _JointRun(tuned, timed), True
+    report = run_search(
+        target, space, budget=spending.outer_budget, strategy=strategy, seed=seed, threads=1, default=default,
+        until=until, limit=_limit(bytes, flops, {}), observers=observers, progress=progress, is_noisy=is_noisy,
+        finalists=5 if is_noisy else 0,
+    )  # fmt: skip
+    of_best = {} if report.best is None else tuned.reports(report.best)
+    return NestedReport(report._found, of_best, tuned.n_searches)
+
+
+def _require_parts(parts):
+    if not isinstance(parts, dict) or not parts or not all(isinstance(part, Part) for part in parts.values()):
+        raise TypeError(f"parts returned {parts!r}; expected a dictionary of rtcg.tune.Part by name")
+    return parts
+
+
+class _Spending:
+    """How much of the budget a part gets."""
+
+    def __init__(self, budget, part_budget, n_outer):
+        self.seconds, self.evaluations = parse_budget(budget)
+        try:
+            parse_budget(part_budget)
+        except ValueError as error:
+            raise ValueError(f"part_{error}") from None
+        self._part_budget, self._n_outer = part_budget, n_outer
+        self._end = None if self.seconds is None else time.monotonic() + self.seconds
+        self._spent = 0
+        #: Evaluations are those of parts, so that the outer search ends by itself.
+        self.outer_budget = self.seconds
+
+    def share(self, n_tried, n_parts):
+        """The budget of one of `n_parts` parts, where `n_tried` outer configurations have been tried."""
+        n_shares = min(max(1, self._n_outer - n_tried), _MAX_OUTER_SHARES) * n_parts
+        if self._end is not None:
+            left = self._end - time.monotonic()
+            self._require(left)
+            return self._part_budget or left / n_shares
+        if self.evaluations is not None:
+            left = self.evaluations - self._spent
+            self._require(left)
+            return self._part_budget or f"{max(1, left // n_shares)} evaluations"
+        return self._part_budget
+
+    def add(self, report):
+        self._spent += len(report.trials)
+
+    @staticmethod
+    def _require(left):
+        if left <= 0:
+            raise CandidateError("skipped", "the budget was spent before its parts were tuned")
+
+
+class _TunedParts:
+    """The reports of parts, each tuned once."""
+
+    def __init__(self, parts, spending, seed, can_give_up):
+        self._parts, self._spending, self._seed = parts, spending, seed
+        self._can_give_up = can_give_up
+        self._known, self._of_config = {}, {}
+        self._best = None
+        self.n_searches = 0
+
+    def reports(self, config):
+        """The report of each part of an outer configuration, by name."""
+        key = tuple(config.items())
+        if key not in self._of_config:
+            self._of_config[key] = None
+            self._of_config[key] = self._tune_all(config)
+        if self._of_config[key] is None:
+            raise CandidateError("runtime", "its parts could not be tuned")
+        return self._of_config[key]
+
+    def configurations(self, config):
+        """The best configuration of each part."""
+        return {name: report.best for name, report in self.reports(config).items()}
+
+    def tell_best(self, score):
+        self._best = score if self._best is None else min(self._best, score)
+
+    def _tune_all(self, config):
+        parts = _require_parts(self._parts(**config))
+        identities = {name: part._identity(name) for name, part in parts.items()}
+        n_open = len({identity for identity in identities.values() if identity not in self._known})
+        found = {}
+        for name, part in parts.items():
+            identity = identities[name]
+            if identity not in self._known:
+                self._known[identity] = part, self._tune_one(part, n_open)
+                n_open -= 1
+            found[name] = self._known[identity][1]
+            self._give_up_if_slow(found)
+        return found
+
+    def _tune_one(self, part, n_open):
+        report = part._tune(self._spending.share(len(self._of_config) - 1, n_open), self._seed)
+        self.n_searches += 1
+        self._spending.add(report)
+        if report.stopped_by == "interrupted":
+            raise KeyboardInterrupt
+        return report
+
+    def _give_up_if_slow(self, found):
+        for name, report in found.items():
+            if report.best is None:
+                kind, failures = next(iter(report.failures.items()), ("runtime", [(None, "nothing was tried")]))
+                raise CandidateError(kind, f"no configuration of part {name!r} works: {failures[0][1]}")
+        sum_so_far = sum(report.best_score for report in found.values())
+        if self._can_give_up and self._best is not None and sum_so_far > self._best:
+            raise CandidateError(
+                "skipped", f"{', '.join(found)} take {sum_so_far:.3e} s; all parts of the best take {self._best:.3e}"
+            )
+
+
+class _JointScore:
+    """The combined score of tuned parts."""
+
+    def __init__(self, tuned, combine):
+        self._tuned, self._combine = tuned, combine
+        self._reports = None
+
+    def compile(self, config):
+        return None
+
+    def load(self, config, compiled):
+        self._reports = self._tuned.reports(config)
+
+    def verify(self):
+        pass
+
+    def time(self, launches):
+        scores = {name: report.best_score for name, report in self._reports.items()}
+        score = float(sum(scores.values()) if self._combine is None else self._combine(**scores))
+        self._tuned.tell_best(score)
+        return score
+
+
+class _JointRun:
+    """The time of the whole work, run with tuned parts."""
+
+    def __init__(self, tuned, timed):
+        self._tuned, self._timed = tuned, timed
+        self.compile, self.verify, self.time = timed.compile, timed.verify, timed.time
+
+    def load(self, config, compiled):
+        self._tuned.reports(config)
+        self._timed.load(config, compiled)

@@ -1,0 +1,64 @@
+"""What is known from elsewhere, measured here: ten evaluations in place of a search."""
+
+
+def refresh(kernel, *args, at_least=0.9, budget="30 s", **options):
+    """Measure the ten best known configurations for these arguments here; search only if they disappoint.
+
+    The configurations are those of the nearest device and problem in the store. Each is verified, timed and stored. The
+    store promises a time: for this device and problem the stored one; for others that of the default configuration
+    here, divided by the stored speedup over the default there. A search follows if the best of the ten takes longer
+    than the promised time divided by `at_least`, or if nothing is promised: nothing is stored, or the default was not
+    measured there, or fails here.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    *args
+        As for a call.
+    at_least : float
+        The part of the promised speed that must be reached, above 0 and up to 1.
+    budget : str or float
+        Of the search, if there is one.
+    **options
+        As for :meth:`Kernel.tune`, and values of the problem.
+
+    Returns
+    -------
+    Report
+        Of the search if there was one, otherwise of the ten. ``report.promised`` is the promised time in seconds or
+        None, ``report.searched`` says whether a search followed.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for :meth:`Kernel.tune`, or when `at_least` is no such number.
+    """
+    from rtcg.tune._kernel import Kernel
+
+    if not isinstance(kernel, Kernel):
+        raise TypeError(f"kernel is of type {type(kernel).__name__}; expected rtcg.tune.Kernel")
+    if isinstance(at_least, bool) or not isinstance(at_least, (int, float)) or not 0 < at_least <= 1:
+        raise ValueError(f"at_least is {at_least!r}; expected a number above 0, up to 1")
+    promise = kernel._stored_of_call(args, options).promise(kernel.space, kernel.default)
+    report = promised = None
+    if promise is not None:
+        report = kernel.tune(*args, **(options | {"budget": None, "strategy": _NothingMore()}))
+        default = report.default_trial
+        promised = promise.score_here(None if default is None else default["score"])
+    searched = report is None or report.stopped_by != "interrupted" and not _keeps(report, promised, at_least)
+    if searched:
+        report = kernel.tune(*args, budget=budget, **options)
+    report.promised, report.searched = promised, searched
+    return report
+
+
+def _keeps(report, promised, at_least):
+    """Whether the best is as fast as that part of what was promised."""
+    return promised is not None and report.best is not None and report.best_score <= promised / at_least
+
+
+class _NothingMore:
+    """A strategy that leaves it at the default and the incumbents."""
+
+    def ask(self, count, configurations, tried, pending):
+        return []

@@ -1,0 +1,269 @@
+"""Benchmarks in the T1 format: kernel, arguments and launch geometry of a file, ready to be tuned.
+
+Source: the T1 format 1.0.0 of the AutoTuningAssociation, and BAT's older form of it. The launch follows Kernel Tuner
+where `GridDivX` and the like are there: the grid is the problem's size divided by their products, rounded up.
+"""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from rtcg import _native
+from rtcg.tune._kernel import Kernel
+from rtcg.tune._space import STRATEGIES, Space
+
+#: Types of arguments by their names in files.
+_DTYPES = {
+    "bool": np.bool_, "int8": np.int8, "int16": np.int16, "int32": np.int32, "int64": np.int64, "uint8": np.uint8,
+    "uint16": np.uint16, "uint32": np.uint32, "uint64": np.uint64, "half": np.float16, "float": np.float32,
+    "double": np.float64, "char": np.int8, "int": np.int32, "long": np.int64, "float16": np.float16,
+    "float32": np.float32, "float64": np.float64,
+}  # fmt: skip
+
+_AXES = "XYZ"
+
+
+class T1Benchmark:
+    """What a T1 file describes; made by :func:`from_t1`.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    space : Space
+    arguments : list
+        The kernel's arguments: :class:`rtcg.driver.In` or :class:`rtcg.driver.InOut` around NumPy arrays, and scalars.
+    values : dict
+        The values of the problem: ``size_0``, ``size_1``, ...
+    constants : dict
+        NumPy arrays by the names of ``__constant__`` variables.
+    budget : str or float or None
+        What the file says, as :meth:`Kernel.tune` takes it.
+    strategy : str
+        What the file says if it is one of `STRATEGIES`, otherwise ``"auto"``.
+    """
+
+    def __init__(self, kernel, arguments, values, constants, budget, strategy):
+        self.kernel, self.space = kernel, kernel.space
+        self.arguments, self.values, self.constants = arguments, values, constants
+        self.budget, self.strategy = budget, strategy
+
+    def tune(self, **options):
+        """Tune the kernel with the file's arguments; `options` are those of :meth:`Kernel.tune`."""
+        usual = {"budget": self.budget or "30 s", "strategy": self.strategy}
+        return self.kernel.tune(*self.arguments, **(usual | self.values | options))
+
+    def __call__(self):
+        """Launch the best known configuration; written arrays of `arguments` get the result. Waits."""
+        self.kernel(*self.arguments, **self.values)
+
+    def __repr__(self):
+        return f"<T1 benchmark {self.kernel.name!r}, {self.values}>"
+
+
+def from_t1(path, *, problem_size=None, folder=None, seed=0, **options):
+    """Read a benchmark in the T1 format, with its kernel and arguments.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    problem_size : sequence of int, optional
+        In place of the file's ``ProblemSize``. The sizes of arguments follow where they are expressions of it; sizes
+        that the kernel's source states itself do not.
+    folder : path, optional
+        Where ``KernelFile`` and what it includes is; by default the folder of the file.
+    seed : int
+        Of arguments that are filled at random.
+    **options
+        Those of :class:`Kernel`, such as ``default``, ``wisdom`` or ``store``.
+
+    Returns
+    -------
+    T1Benchmark
+
+    Raises
+    ------
+    ValueError
+        When the file is none, its language is not CUDA, or it says something that is not understood; names it.
+    FileNotFoundError
+        When the kernel's source is not where the file says.
+
+    Examples
+    --------
+    ::
+
+        gemm = tune.from_t1("GEMM.json")
+        print(gemm.tune(budget="60 s"))
+    """
+    path = Path(path)
+    space, specification, other = Space.from_t1(path)
+    file = _File(path, space, specification, problem_size, seed)
+    language = str(specification.get("Language", "CUDA"))
+    if language.upper() != "CUDA":
+        raise ValueError(f"{path.name}: Language is {language!r}; expected 'CUDA' (rtcg compiles no other language)")
+    folder = path.parent if folder is None else Path(folder)
+    source_path = folder / file.text("KernelFile")
+    if not source_path.is_file():
+        raise FileNotFoundError(f"{path.name}: KernelFile {str(source_path)!r} is not there; folder= says where it is")
+    arguments, constants = file.arguments()
+    block, grid, shared = file.geometry()
+    names = tuple(file.values)
+    # Kernels of the benchmark hub ask whether a tuner defines their parameters.
+    compiler_options = [*(specification.get("CompilerOptions") or ()), "-Dkernel_tuner=1"]
+    options.setdefault("default", file.default())
+    kernel = Kernel(
+        source_path.read_text(encoding="utf-8"), file.text("KernelName"), space, block=block, grid=grid, shared=shared,
+        problem=names, options=compiler_options, include_dirs=[str(source_path.parent)], constants=constants, **options,
+    )  # fmt: skip
+    arguments = _passed(arguments, constants, kernel)
+    search = other.get("Search")
+    strategy = str(search.get("Name", "")).lower() if isinstance(search, dict) else ""
+    return T1Benchmark(
+        kernel, arguments, file.values, constants, file.budget(other.get("Budget")),
+        strategy if strategy in STRATEGIES else "auto",
+    )  # fmt: skip
+
+
+def _passed(arguments, constants, kernel):
+    """The arguments that the kernel takes: pairs of a name and a value, with or without those of constant memory.
+
+    Kernels of the benchmark hub take a pointer to what their constant memory has too.
+    """
+    n_parameters = len(kernel._parameter_names())
+    plain = [argument for name, argument in arguments if name not in constants]
+    return [argument for _, argument in arguments] if n_parameters == len(arguments) else plain
+
+
+class _File:
+    """What a file says, with its expressions evaluated."""
+
+    def __init__(self, path, space, specification, problem_size, seed):
+        self._name, self._space, self._specification = path.name, space, specification
+        stated = specification.get("ProblemSize", ()) if problem_size is None else problem_size
+        stated = [stated] if isinstance(stated, (int, str)) else list(stated or ())
+        self._sizes = tuple(self._integer("ProblemSize", size, {}) for size in stated)
+        self.values = {f"size_{axis}": size for axis, size in enumerate(self._sizes)}
+        self._random = np.random.default_rng(seed)
+
+    def _wrong(self, what, value, expected):
+        return ValueError(f"{self._name}: {what} is {value!r}; expected {expected}")
+
+    def text(self, name):
+        """A text of the kernel's specification."""
+        value = self._specification.get(name)
+        if not isinstance(value, str):
+            raise self._wrong(name, value, "text")
+        return value
+
+    def default(self):
+        """The file's default configuration if it is valid, otherwise the first one that is."""
+        try:
+            self._space.check(self._space.default)
+        except ValueError:
+            return self._space.configurations()[0]
+        return self._space.default
+
+    def budget(self, stated):
+        """The budget as this package states it, or None."""
+        stated = stated[0] if isinstance(stated, list) and stated else stated
+        if not stated:
+            return None
+        kind, value = stated.get("Type"), stated.get("BudgetValue")
+        if kind == "ConfigurationCount" and value is not None:
+            return f"{int(value)} evaluations"
+        return float(value) if kind == "TuningDuration" and value is not None else None
+
+    # Launch geometry.
+
+    def geometry(self):
+        """``(block, grid, shared)`` as expressions."""
+        local = self._specification.get("LocalSize") or {}
+        block = tuple(self._expression(local.get(axis, 1)) for axis in _AXES)
+        return block, tuple(self._grid(place, block[place]) for place in range(3)), self._shared()
+
+    def _shared(self):
+        return self._expression(self._specification.get("SharedMemory") or 0)
+
+    def _grid(self, place, block):
+        axis = _AXES[place]
+        divisors = [self._specification.get(f"GridDiv{each}") for each in _AXES]
+        if self._sizes and any(divisors):
+            if place >= min(len(self._sizes), 2) and not divisors[place]:
+                return 1
+            product = " * ".join(f"({divisor})" for divisor in divisors[place] or ["1"])
+            return f"ceil_div(size_{place}, {product})"
+        size = self._expression((self._specification.get("GlobalSize") or {}).get(axis, 1))
+        # OpenCL counts threads, CUDA blocks.
+        is_threads = str(self._specification.get("GlobalSizeType", "CUDA")).upper() == "OPENCL"
+        return f"ceil_div({size}, {block})" if is_threads else size
+
+    def _expression(self, stated):
+        """An expression over parameters and values of the problem."""
+        text = re.sub(r"ProblemSize\s*\[\s*(\d+)\s*\]", r"size_\1", str(stated))
+        return text if not text.isdigit() else int(text)
+
+    # Arguments.
+
+    def arguments(self):
+        """The arguments as pairs of a name and a value, and the contents of constant memory."""
+        from rtcg import driver
+
+        arguments, constants, scalars = [], {}, {}
+        for stated in self._specification.get("Arguments") or ():
+            name = stated.get("Name")
+            dtype = _DTYPES.get(str(stated.get("Type")))
+            if dtype is None:
+                raise self._wrong(f"the type of argument {name!r}", stated.get("Type"), f"one of {', '.join(_DTYPES)}")
+            if stated.get("MemoryType", "Vector") == "Scalar":
+                value = dtype(self._scalar(name, stated.get("FillValue", 0)))
+                scalars[name] = value.item()
+                arguments.append((name, value))
+                continue
+            array = self._filled(name, np.dtype(dtype), stated, scalars)
+            if stated.get("MemType") == "Constant":
+                constants[name] = array
+            is_read_only = stated.get("AccessType") == "ReadOnly" and not stated.get("Output")
+            arguments.append((name, (driver.In if is_read_only else driver.InOut)(array)))
+        return arguments, constants
+
+    def _scalar(self, name, stated):
+        """The value of a scalar: a number, or an expression over the problem's sizes."""
+        if not isinstance(stated, str):
+            return stated
+        try:
+            return _native.Expression(stated)({"ProblemSize": self._sizes})
+        except ValueError as error:
+            what = f"the value of argument {name!r}"
+            raise self._wrong(what, stated, f"a number or an expression over ProblemSize ({error})") from error
+
+    def _filled(self, name, dtype, stated, scalars):
+        size = self._integer(f"the size of argument {name!r}", stated.get("Size"), scalars)
+        kind, value = stated.get("FillType", "Constant"), stated.get("FillValue", 0)
+        if kind == "Constant":
+            return np.full(size, value, dtype)
+        if kind == "Random":
+            # A file without a range means the unit interval.
+            bound = value or 1
+            numbers = self._random.random(size) * bound
+            return numbers.astype(dtype) if dtype.kind == "f" else np.floor(numbers).astype(dtype)
+        if kind == "Generator":
+            elements = _native.Expression(f"[{stated.get('DataSource')} for i in range({size})]")(scalars)
+            return np.array(elements, dtype)
+        raise self._wrong(f"the fill type of argument {name!r}", kind, "Constant, Random or Generator")
+
+    def _integer(self, what, stated, scalars):
+        if isinstance(stated, bool) or not isinstance(stated, (int, str)):
+            raise self._wrong(what, stated, "a whole number or an expression")
+        if isinstance(stated, int):
+            value = stated
+        else:
+            # A parameter stands for all its values, since arrays have one size for all configurations.
+            names = {name: tuple(self._space.values(name)) for name in self._space.names} | scalars
+            try:
+                value = _native.Expression(stated)(names | {"ProblemSize": getattr(self, "_sizes", ())})
+            except ValueError as error:
+                raise self._wrong(what, stated, f"an expression over ProblemSize and parameters ({error})") from error
+        if not isinstance(value, (int, float)) or value < 1 or int(value) != value:
+            raise self._wrong(what, value, "a positive whole number")
+        return int(value)

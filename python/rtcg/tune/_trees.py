@@ -1,0 +1,15 @@
+"""Syntax trees as source of tuned kernels: their transformations name parameters."""
+
+
+def is_tree(source):
+    """Whether source is a syntax tree, of ours or of the package cgen."""
+    return not callable(source) and hasattr(source, "generate")
+
+
+def tree_parameters(source, config, names):
+    """The parameters that a tree names, or the tree that a function returns for a configuration: name to values."""
+    from rtcg.cgen.transform import parameters
+
+    if callable(source):
+        source = source(**{name: config[name] for name in names})
+    return parameters(source) if is_tree(source) else {}
