@@ -1,6 +1,6 @@
 """Live tuning beside Kernel Tuner: the same space, problem and arguments, in one run on one GPU.
 
-`make gpu-bench-tuning DATA=folder` takes T1 files of CUDA kernels from `folder/t1` (sources beside them or in `kernels/`).
+`make gpu-bench-tuning DATA=folder` takes T1 files of CUDA kernels from `folder/t1` (sources in `kernels/` there).
 Both tuners get the same call of `tune_kernel` and as many seconds. Printed are the best time that each found, and the
 seconds after which it was within 5 % of the best of all. Kernel Tuner comes from the package index; where it is missing,
 only our rows are printed. The last table is the rate at which configurations compile, by threads.
@@ -25,33 +25,20 @@ PEERS = ("adaptive_tabu_greywolf", "genetic_algorithm", "random_sample")
 
 def load_problem(path):
     """The arguments of `tune_kernel` that a T1 file describes."""
+    from rtcg import tune
+
+    benchmark = tune.from_t1(path, folder=path.parent / "kernels")
     t1 = json.loads(path.read_text())
     specification = t1["KernelSpecification"]
-    parameters = {
-        entry["Name"]: list(eval(entry["Values"], {"range": range}))
-        for entry in t1["ConfigurationSpace"]["TuningParameters"]
-    }
-    names = {name: values for name, values in parameters.items()}
-    names |= {"ProblemSize": specification["ProblemSize"], "max": max}
-    generator = np.random.default_rng(0)
-    arguments = []
-    for entry in specification["Arguments"]:
-        dtype = np.dtype({"float": "f4", "double": "f8", "int": "i4"}[entry["Type"]])
-        if entry["MemoryType"] == "Scalar":
-            arguments.append(dtype.type(entry["FillValue"]))
-        else:
-            count = int(eval(str(entry["Size"]), dict(names)))
-            is_random = entry["FillType"] == "Random"
-            values = generator.random(count) * entry["FillValue"] if is_random else np.full(count, entry["FillValue"])
-            arguments.append(values.astype(dtype))
-    folder = path.parent
-    source = next(file for file in (folder / specification["KernelFile"],
-                                    folder / "kernels" / Path(specification["KernelFile"]).name) if file.exists())  # fmt: skip
     return {
-        "kernel_name": specification["KernelName"], "kernel_source": source.read_text(),
-        "problem_size": tuple(specification["ProblemSize"]), "arguments": arguments, "tune_params": parameters,
+        "kernel_name": specification["KernelName"],
+        "kernel_source": (path.parent / "kernels" / specification["KernelFile"]).read_text(),
+        "problem_size": tuple(benchmark.values.values()),
+        "arguments": [getattr(argument, "array", argument) for argument in benchmark.arguments],
+        "tune_params": {name: list(benchmark.space.values(name)) for name in benchmark.space.names},
         "grid_div_x": specification.get("GridDivX"), "grid_div_y": specification.get("GridDivY"),
         "restrictions": [entry["Expression"] for entry in t1["ConfigurationSpace"].get("Conditions", [])],
+        "cmem_args": benchmark.constants or None,
     }  # fmt: skip
 
 
@@ -111,24 +98,19 @@ def seconds_to_within(steps, goal):
 
 
 def compile_rates(problem, counts):
-    """Configurations compiled per second, by threads."""
+    """Configurations compiled per second, by threads: one configuration again and again, so that all take as long."""
     from rtcg import tune
-    from rtcg.driver import CompileError, Context
-
-    def compile_one(config):
-        with contextlib.suppress(CompileError):
-            kernel.compile(config)
+    from rtcg.driver import Context
 
     space = tune.Space(**problem["tune_params"]).require(*problem["restrictions"])
-    table = space.configurations()
     kernel = tune.Kernel(problem["kernel_source"], problem["kernel_name"], space, block=(1,), grid=(1,))
-    configs = [table[row] for row in range(0, len(table), max(1, len(table) // 32))][:32]
     rates = {}
     for count in counts:
         with concurrent.futures.ThreadPoolExecutor(count, initializer=Context.get_current().push) as pool:
+            list(pool.map(kernel.compile, [kernel.default] * count))
             start = time.perf_counter()
-            list(pool.map(compile_one, configs))
-            rates[count] = len(configs) / (time.perf_counter() - start)
+            list(pool.map(kernel.compile, [kernel.default] * (4 * count)))
+            rates[count] = 4 * count / (time.perf_counter() - start)
     return rates
 
 

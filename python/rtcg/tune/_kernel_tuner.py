@@ -27,7 +27,7 @@ def tune_kernel(
     grid_div_z=None, restrictions=None, answer=None, atol=1e-6, verify=None, verbose=False, lang=None, device=0,
     compiler_options=None, iterations=7, block_size_names=None, quiet=False, strategy=None, strategy_options=None,
     cache=None, metrics=None, simulation_mode=False, observers=None, objective="time",
-    objective_higher_is_better=None,
+    objective_higher_is_better=None, cmem_args=None,
 ):  # fmt: skip
     """Tune a kernel with Kernel Tuner's arguments; return its ``(results, env)``.
 
@@ -68,6 +68,8 @@ def tune_kernel(
         What is minimised, or maximised with `objective_higher_is_better`: ``"time"`` or a metric.
     iterations : int
         Windows that are measured of each configuration.
+    cmem_args : dict, optional
+        NumPy arrays by the names of ``__constant__`` variables, which they fill.
     lang, device, verbose, quiet
         CUDA in the current context's device; `quiet` shows no progress.
 
@@ -104,7 +106,7 @@ def tune_kernel(
         from rtcg.driver import Context
 
         kernel = _make_kernel(kernel_name, kernel_source, space, problem_size, compiler_options, block_size_names,
-                              (grid_div_x, grid_div_y, grid_div_z))  # fmt: skip
+                              (grid_div_x, grid_div_y, grid_div_z), cmem_args)  # fmt: skip
         report = _tune(kernel, arguments, answer, atol, verify, known, iterations, shared)
         device_name = Context.get_device().name()
     results = [_result(trial, metrics or {}) for trial in report.trials]
@@ -125,7 +127,7 @@ def _as_list(values):
     return [values] if isinstance(values, str) or callable(values) else list(values)
 
 
-def _make_kernel(name, source, space, problem_size, compiler_options, block_size_names, grid_divs):
+def _make_kernel(name, source, space, problem_size, compiler_options, block_size_names, grid_divs, constants):
     if isinstance(source, (str, Path)) and not callable(source):
         is_path = isinstance(source, Path) or ("\n" not in source and source.endswith((".cu", ".cuh", ".h")))
         text = Path(source).read_text() if is_path else source
@@ -135,7 +137,7 @@ def _make_kernel(name, source, space, problem_size, compiler_options, block_size
     block = [name if name in space.names else 1 for name in names[:3]]
     sizes = problem_size if isinstance(problem_size, (tuple, list)) else (problem_size,)
     geometry = [(size, div, names[axis]) for axis, (size, div) in enumerate(zip(sizes, grid_divs, strict=False))]
-    return _GridKernel(text, name, space, block, geometry, compiler_options)
+    return _GridKernel(text, name, space, block, geometry, compiler_options, constants)
 
 
 def _with_macros(source, config):
@@ -148,11 +150,11 @@ def _with_macros(source, config):
 class _GridKernel(Kernel):
     """A kernel whose grid is the problem's size over divisors."""
 
-    def __init__(self, source, name, space, block, geometry, options):
+    def __init__(self, source, name, space, block, geometry, options, constants):
         from rtcg.compiler import DEFAULT_NVCC_FLAGS
 
         options = [*DEFAULT_NVCC_FLAGS, *_as_list(options), "-Dkernel_tuner=1"]
-        super().__init__(source, name, space, block=block, grid=1, options=options)
+        super().__init__(source, name, space, block=block, grid=1, options=options, constants=constants)
         self._divisions = geometry
 
     def geometry(self, config, values):

@@ -30,4 +30,5 @@ def tune_kernel(
     observers: Sequence[Callable[[dict[str, Any], dict[str, Any]], dict[str, Any] | None]] | None = None,
     objective: str = "time",
     objective_higher_is_better: bool | None = None,
+    cmem_args: dict[str, Any] | None = None,
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]: ...

@@ -111,7 +111,6 @@ def from_t1(path, *, problem_size=None, folder=None, seed=0, **options):
     names = tuple(file.values)
     # Kernels of the benchmark hub ask whether a tuner defines their parameters.
     compiler_options = [*(specification.get("CompilerOptions") or ()), "-Dkernel_tuner=1"]
-    options.setdefault("default", file.default())
     kernel = Kernel(
         source_path.read_text(encoding="utf-8"), file.text("KernelName"), space, block=block, grid=grid, shared=shared,
         problem=names, options=compiler_options, include_dirs=[str(source_path.parent)], constants=constants, **options,
@@ -155,14 +154,6 @@ class _File:
         if not isinstance(value, str):
             raise self._wrong(name, value, "text")
         return value
-
-    def default(self):
-        """The file's default configuration if it is valid, otherwise the first one that is."""
-        try:
-            self._space.check(self._space.default)
-        except ValueError:
-            return self._space.configurations()[0]
-        return self._space.default
 
     def budget(self, stated):
         """The budget as this package states it, or None."""
