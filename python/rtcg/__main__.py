@@ -45,7 +45,7 @@ def main(arguments=None):
     else:
         from rtcg import info
 
-        known = ("-h", "--help", "--attributes", "--functions")
+        known = ("-h", "--help", "--attributes", "--functions", "--all")
         strangers = [argument for argument in arguments if argument not in known]
         if strangers or "-h" in arguments or "--help" in arguments:
             parser.print_help() if not strangers else parser.error(f"unknown argument {strangers[0]!r}")

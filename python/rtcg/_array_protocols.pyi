@@ -9,7 +9,7 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], *, out: Any = No
     """NumPy's `__array_ufunc__`: ufuncs are computed on the device."""
 
 def array_function(func: Callable[..., Any], types: Sequence[type], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """NumPy's `__array_function__`: the function of the same name in `rtcg.numpy` or `rtcg.linalg`."""
+    """NumPy's `__array_function__`: the function of the same name in `rtcg.numpy`, `.linalg` or `.fft`."""
 
 def array_str(array: GPUArray) -> str:
     """`numpy.array_str`; of a long array only the edges are fetched."""

@@ -15,6 +15,7 @@ def _make_enum_class(name, members):
 
         @property
         def name(self):
+            """The member's name; the number itself as text where it has none."""
             # A number that two names share goes by the first, unless it was asked for by the other.
             known = self if "_name" in self.__dict__ else self.values.get(int(self))
             return str(int(self)) if known is None else known._name

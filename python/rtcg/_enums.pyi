@@ -429,22 +429,16 @@ class pointer_attribute(_Enum):
     IS_HW_DECOMPRESS_CAPABLE: ClassVar[pointer_attribute]
 
 class capture_mode(_Enum):
-    """Which calls are errors while a stream is captured."""
-
     GLOBAL: ClassVar[capture_mode]
     THREAD_LOCAL: ClassVar[capture_mode]
     RELAXED: ClassVar[capture_mode]
 
 class capture_status(_Enum):
-    """Whether a stream is captured."""
-
     NONE: ClassVar[capture_status]
     ACTIVE: ClassVar[capture_status]
     INVALIDATED: ClassVar[capture_status]
 
 class graph_node_type(_Enum):
-    """Kinds of nodes."""
-
     KERNEL: ClassVar[graph_node_type]
     MEMCPY: ClassVar[graph_node_type]
     MEMSET: ClassVar[graph_node_type]
@@ -461,15 +455,11 @@ class graph_node_type(_Enum):
     CONDITIONAL: ClassVar[graph_node_type]
 
 class graph_conditional_node_type(_Enum):
-    """Kinds of conditional nodes."""
-
     IF: ClassVar[graph_conditional_node_type]
     WHILE: ClassVar[graph_conditional_node_type]
     SWITCH: ClassVar[graph_conditional_node_type]
 
 class graph_debug_dot_flags(_Enum):
-    """What the drawing of a graph shows."""
-
     VERBOSE: ClassVar[graph_debug_dot_flags]
     RUNTIME_TYPES: ClassVar[graph_debug_dot_flags]
     KERNEL_NODE_PARAMS: ClassVar[graph_debug_dot_flags]
@@ -488,8 +478,6 @@ class graph_debug_dot_flags(_Enum):
     CONDITIONAL_NODE_PARAMS: ClassVar[graph_debug_dot_flags]
 
 class graph_instantiate_flags(_Enum):
-    """How graphs are made executable."""
-
     AUTO_FREE_ON_LAUNCH: ClassVar[graph_instantiate_flags]
     UPLOAD: ClassVar[graph_instantiate_flags]
     DEVICE_LAUNCH: ClassVar[graph_instantiate_flags]

@@ -84,9 +84,9 @@ class Device:
     def total_memory(self) -> int:
         """Memory of the device in bytes."""
     def get_attribute(self, attr: int) -> int | compute_mode:
-        """The value of a `device_attribute`: an int, or a `compute_mode`."""
+        """An attribute's value: an int, or a `compute_mode` for COMPUTE_MODE."""
     def get_attributes(self) -> dict[int, int]:
-        """All attributes that the driver knows."""
+        """All attributes that the driver knows, by `device_attribute`."""
     def make_context(self, flags: int = 0) -> Context:
         """Make a context and push it on the calling thread's stack."""
     @property
@@ -108,13 +108,13 @@ class Device:
         """
     @property
     def is_virtual(self) -> bool:
-        """Whether this is a virtual GPU."""
+        """Whether this is a virtual GPU (an addition to PyCUDA)."""
     def __getattr__(self, name: str) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
 class Context:
-    """A context. Each thread has a stack of them, whose top is current."""
+    """A context of a device. Made by `Device.make_context` and `Device.retain_primary_context`."""
 
     @staticmethod
     def attach(flags: int = 0) -> Context:
@@ -245,7 +245,7 @@ class Stream:
         """The default stream of whichever thread uses it."""
     @staticmethod
     def get_current() -> Stream | None:
-        """The stream of the innermost ``with stream:`` block of this thread."""
+        """The stream that `None` stands for in this thread, if a ``with`` block has set one."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *exception: object) -> None: ...
     def close(self) -> None:
@@ -320,7 +320,7 @@ class Event:
     def record(self, stream: Stream | _CudaStream | None = None, flags: int = 0) -> Self:
         """Mark the present end of `stream`. With flag 1, a captured graph does so at each launch."""
     def close(self) -> None:
-        """Destroy the event now. A second time does nothing."""
+        """Release it now, if that was not done before; later use is an error. `with` does it at its end."""
     @property
     def is_closed(self) -> bool:
         """Whether `close` was called."""
@@ -355,15 +355,15 @@ class DeviceAllocation:
     """Device memory, freed with the last reference, by `free` or at the end of a ``with`` statement."""
 
     def free(self) -> None:
-        """Free now. A second time is a `LogicError`."""
+        """Give the memory back now. A second time is a `LogicError`."""
     def free_async(self, stream: Stream | None = None) -> None:
         """Free memory of `mem_alloc_async` once `stream` has passed its present work."""
     def close(self) -> None:
-        """Free now, if that was not done before."""
+        """Give the memory back now, if that was not done before."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def as_buffer(self, size: int, offset: int = 0) -> memoryview:
-        """A writable view of the memory; only for memory that the host can reach."""
+        """A writable memoryview over the device's addresses; only for memory that the host can reach."""
     @property
     def nbytes(self) -> int:
         """Size in bytes."""
@@ -375,9 +375,9 @@ class ManagedAllocation:
 
     def __init__(self, nbytes: int, flags: int = 0) -> None: ...
     def free(self) -> None:
-        """Free now. A second time is a `LogicError`."""
+        """Give the memory back now. A second time is a `LogicError`."""
     def close(self) -> None:
-        """Free now, if that was not done before."""
+        """Give the memory back now, if that was not done before."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def as_buffer(self, size: int, offset: int = 0) -> memoryview:
@@ -416,15 +416,15 @@ class PagelockedHostAllocation:
 
     def __init__(self, nbytes: int, flags: int) -> None: ...
     def free(self) -> None:
-        """Free now. A second time is a `LogicError`."""
+        """Give the memory back now. A second time is a `LogicError`."""
     def close(self) -> None:
-        """Free now, if that was not done before."""
+        """Give the memory back now, if that was not done before."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def get_flags(self) -> int:
-        """The `host_alloc_flags` that the driver has for the memory."""
+        """The `host_alloc_flags` that it was made with."""
     def get_device_pointer(self) -> int:
-        """The device's address of the memory."""
+        """The device's address of this memory, if it was made with ``host_alloc_flags.DEVICEMAP``."""
     def _as_array(self, dtype: np.dtype[Any], shape: Sequence[int], fortran: bool) -> NDArray[Any]: ...
     @property
     def nbytes(self) -> int:
@@ -435,9 +435,9 @@ class AlignedHostAllocation:
 
     def __init__(self, nbytes: int, alignment: int) -> None: ...
     def free(self) -> None:
-        """Free now. A second time is a `LogicError`."""
+        """Give the memory back now. A second time is a `LogicError`."""
     def close(self) -> None:
-        """Free now, if that was not done before."""
+        """Give the memory back now, if that was not done before."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def get_device_pointer(self) -> int:
@@ -455,9 +455,9 @@ class RegisteredHostMemory:
     def base(self) -> NDArray[Any]:
         """The array whose memory it is."""
     def unregister(self) -> None:
-        """Unlock the memory now. A second time is a `LogicError`."""
+        """Give the memory back now. A second time is a `LogicError`."""
     def close(self) -> None:
-        """Unlock the memory now, if that was not done before."""
+        """Give the memory back now, if that was not done before."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def get_device_pointer(self) -> int:
@@ -498,28 +498,28 @@ class MemoryPool:
     def import_pointer(self, data: _HostBuffer) -> DeviceAllocation:
         """Memory of the process that exported this pool."""
     def make_current(self) -> None:
-        """Make it the pool of its device's allocations in stream order."""
+        """Make it the pool of its device's allocations in stream order, until another one is or it is closed."""
     def allocate(self, size: int, stream: Stream | None = None) -> DeviceAllocation:
         """Memory of `size` bytes for `stream`, freed in its order."""
     def trim(self, min_bytes_to_keep: int = 0) -> None:
         """Give unused memory back to the device until no more than `min_bytes_to_keep` are reserved."""
     def get_attribute(self, attribute: int) -> int:
-        """The value of a `mem_pool_attribute`."""
+        """An attribute, by `mem_pool_attribute`."""
     def set_attribute(self, attribute: int, value: int) -> None:
-        """Set a `mem_pool_attribute`."""
+        """Set an attribute: a reuse setting (0 or 1), the release threshold, or a high-water mark to 0."""
     release_threshold: int
     @property
     def used_bytes(self) -> int:
-        """Bytes of live allocations."""
+        """Bytes in use."""
     @property
     def reserved_bytes(self) -> int:
-        """Bytes that the pool has from the device."""
+        """Bytes that the pool has of the device."""
     @property
     def peak_used_bytes(self) -> int:
-        """The most `used_bytes` since `reset_peaks`."""
+        """The largest `used_bytes` since `reset_peaks`."""
     @property
     def peak_reserved_bytes(self) -> int:
-        """The most `reserved_bytes` since `reset_peaks`."""
+        """The largest `reserved_bytes` since `reset_peaks`."""
     def reset_peaks(self) -> None:
         """Reset the peaks to the current numbers."""
     def set_access(self, device: Device, flags: int) -> None:
@@ -557,7 +557,9 @@ class PhysicalMemory:
     def __init__(self, size: int, device: Device | None = None, exportable: bool = False) -> None: ...
     @staticmethod
     def from_fd(fd: int, size: int, device: Device | None = None) -> PhysicalMemory:
-        """Memory of `size` bytes that another process exported as a file descriptor, which stays the caller's."""
+        """Memory of `size` bytes that another process exported as a file descriptor, which stays the
+        caller's.
+        """
     def export_fd(self) -> int:
         """The memory as a file descriptor for another process; the caller closes it."""
     @property
@@ -595,10 +597,9 @@ class Mapping:
     """Memory at addresses: a device pointer. Made by `AddressRange.map`."""
 
     def unmap(self) -> None:
-        """Take the memory from the addresses. Waits for the work of the current context, whose kernels would fault
-        otherwise; not for that of other contexts. A second time is a `LogicError`."""
+        """Give the memory back now. A second time is a `LogicError`."""
     def close(self) -> None:
-        """Take the memory from the addresses as `unmap` does, if that was not done before."""
+        """Give the memory back now, if that was not done before."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def set_access(self, device: Device, flags: int) -> None:
@@ -620,13 +621,15 @@ class PooledDeviceAllocation:
     """Device memory of a pool, which gets it back with the last reference, by `free` or at the end of ``with``."""
 
     def free(self) -> None:
-        """Give the memory back to the pool now. A second time is a `LogicError`."""
+        """Give the memory back now. A second time is a `LogicError`."""
     def close(self) -> None:
-        """Give the memory back to the pool now, if that was not done before."""
+        """Give the memory back now, if that was not done before."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     def used_in(self, stream: Stream | None = None) -> None:
-        """Say that work in another stream uses this memory; launches and copies of this package do so themselves."""
+        """Say that work in another stream (None: the default stream) uses this memory, too. Launches and
+        copies of this package do so by themselves.
+        """
     def as_buffer(self, size: int, offset: int = 0) -> memoryview:
         """A writable view of `size` bytes at `offset`; only for memory that the host can reach."""
     @property
@@ -641,9 +644,9 @@ class PooledHostAllocation:
     """Page-locked memory of a pool: the base of the pool's arrays."""
 
     def free(self) -> None:
-        """Give the memory back to the pool now. A second time is a `LogicError`."""
+        """Give the memory back now. A second time is a `LogicError`."""
     def close(self) -> None:
-        """Give the memory back to the pool now, if that was not done before."""
+        """Give the memory back now, if that was not done before."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_exception: object) -> None: ...
     @property
@@ -770,7 +773,18 @@ def mem_get_ipc_handle(devptr: _DevicePointer) -> bytearray:
     """
 
 def pointer_get_attribute(attribute: int, devptr: _DevicePointer) -> int:
-    """What the driver knows about an address, by `pointer_attribute`: an int, a bool or a `memory_type`."""
+    """What the driver knows about an address.
+
+    Parameters
+    ----------
+    attribute : pointer_attribute
+    devptr : device pointer
+        Also an address in page-locked, registered or managed memory.
+
+    Returns
+    -------
+    int, bool or memory_type
+    """
 
 def mem_advise(devptr: _DevicePointer, size: int, advice: int, device: Device | None = None) -> None:
     """Advise how a range of managed memory will be used, by `mem_advice`. Results do not depend on advice.
@@ -801,16 +815,32 @@ def memoryview_at_address(address: int, size: int, offset: int = 0) -> memoryvie
 # -- copies and fills
 
 def memcpy_htod(dest: _DevicePointer, src: _HostBuffer) -> None:
-    """Copy a contiguous host buffer to the device; waits."""
+    """Copy a contiguous host buffer to the device; waits.
+
+    `dest` is an allocation, an array on the device or an address; `src` a NumPy array or another buffer of bytes.
+    A `LogicError` when `src` is longer than the allocation; a `TypeError` for what is no buffer, a `ValueError` for
+    one that is not contiguous.
+    """
 
 def memcpy_htod_async(dest: _DevicePointer, src: _HostBuffer, stream: Stream | None = None) -> None:
-    """`memcpy_htod` in stream order; `src` is kept alive until the copy is done."""
+    """`memcpy_htod` in the order of `stream` (None: the default stream); `src` is kept alive until the copy is done.
+
+    Does not wait for page-locked memory (`pagelocked_empty`), which must stay unchanged until then. Pageable memory is
+    read before the call returns.
+    """
 
 def memcpy_dtoh(dest: _HostBuffer, src: _DevicePointer) -> None:
-    """Fill a contiguous, writable host buffer from the device; waits."""
+    """Fill a contiguous, writable host buffer from the device; waits, also for the default stream's work before it.
+
+    A `LogicError` when `dest` is longer than the allocation.
+    """
 
 def memcpy_dtoh_async(dest: _HostBuffer, src: _DevicePointer, stream: Stream | None = None) -> None:
-    """`memcpy_dtoh` in stream order; `dest` is kept alive until the copy is done."""
+    """`memcpy_dtoh` in the order of `stream`; `dest` is kept alive until the copy is done.
+
+    Does not wait for page-locked memory, whose contents are there when the stream got past the copy. For pageable
+    memory the call waits.
+    """
 
 def memcpy_dtod(dest: _DevicePointer, src: _DevicePointer, size: int) -> None:
     """Copy `size` bytes within the device."""
@@ -838,46 +868,52 @@ def memcpy_peer_async(
     """`memcpy_peer` in stream order."""
 
 def memset_d8(dest: _DevicePointer, data: int, size: int) -> None:
-    """Set `size` elements of 8 bits to `data`."""
+    """Set `size` elements from `dest` on to `data`; does not wait."""
 
 def memset_d8_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
-    """`memset_d8` in stream order."""
+    """Set `size` elements from `dest` on to `data` in stream order; does not wait."""
 
 def memset_d2d8(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
-    """Set `height` rows of `width` elements of 8 bits, `pitch` bytes apart."""
+    """Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data`; does not wait."""
 
 def memset_d2d8_async(
     dest: _DevicePointer, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
 ) -> None:
-    """`memset_d2d8` in stream order."""
+    """Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data` in stream order;
+    does not wait.
+    """
 
 def memset_d16(dest: _DevicePointer, data: int, size: int) -> None:
-    """Set `size` elements of 16 bits to `data`."""
+    """Set `size` elements from `dest` on to `data`; does not wait."""
 
 def memset_d16_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
-    """`memset_d16` in stream order."""
+    """Set `size` elements from `dest` on to `data` in stream order; does not wait."""
 
 def memset_d2d16(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
-    """Set `height` rows of `width` elements of 16 bits, `pitch` bytes apart."""
+    """Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data`; does not wait."""
 
 def memset_d2d16_async(
     dest: _DevicePointer, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
 ) -> None:
-    """`memset_d2d16` in stream order."""
+    """Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data` in stream order;
+    does not wait.
+    """
 
 def memset_d32(dest: _DevicePointer, data: int, size: int) -> None:
-    """Set `size` elements of 32 bits to `data`."""
+    """Set `size` elements from `dest` on to `data`; does not wait."""
 
 def memset_d32_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
-    """`memset_d32` in stream order."""
+    """Set `size` elements from `dest` on to `data` in stream order; does not wait."""
 
 def memset_d2d32(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
-    """Set `height` rows of `width` elements of 32 bits, `pitch` bytes apart."""
+    """Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data`; does not wait."""
 
 def memset_d2d32_async(
     dest: _DevicePointer, pitch: int, data: int, width: int, height: int, stream: Stream | None = None
 ) -> None:
-    """`memset_d2d32` in stream order."""
+    """Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data` in stream order;
+    does not wait.
+    """
 
 class Memcpy2D:
     def __init__(self) -> None: ...
@@ -1000,7 +1036,7 @@ class Array:
 
     def __init__(self, descriptor: ArrayDescriptor) -> None: ...
     def free(self) -> None:
-        """Free now. A second time is a `LogicError`."""
+        """Give the memory back now. A second time is a `LogicError`."""
     def close(self) -> None:
         """Give the memory back now, if that was not done before."""
     def __enter__(self) -> Self: ...
@@ -1066,7 +1102,7 @@ class SurfaceReference:
 
 @final
 class TextureObject:
-    """Made by `rtcg.driver.texture_object`; kernels take it as a `cudaTextureObject_t`."""
+    """A texture object (an addition to PyCUDA): pass it to a kernel as a `cudaTextureObject_t`."""
 
     @staticmethod
     def _from_array(array: Array | MipmappedArray, sampling: dict[str, Any]) -> TextureObject: ...
@@ -1086,7 +1122,7 @@ class TextureObject:
 
 @final
 class SurfaceObject:
-    """Kernels take it as a `cudaSurfaceObject_t` (an addition to PyCUDA)."""
+    """A surface object (an addition to PyCUDA): pass it to a kernel as a `cudaSurfaceObject_t`."""
 
     def __init__(self, array: Array) -> None: ...
     @property
@@ -1124,10 +1160,10 @@ class Module:
     """Loaded code. Unloaded at the end of a ``with`` block."""
 
     def get_functions(self) -> list[Function]:
-        """All kernels of the module."""
+        """All kernels (an addition to PyCUDA)."""
     def _repr_html_(self) -> str: ...
     def close(self) -> None:
-        """Unload now; its kernels can no longer be launched. A second time does nothing."""
+        """Release it now, if that was not done before; later use is an error. `with` does it at its end."""
     @property
     def is_closed(self) -> bool:
         """Whether `close` was called."""
@@ -1207,8 +1243,9 @@ class Graph:
     def add_host_node(
         self, function: Callable[[], object], dependencies: Sequence[GraphNode] | GraphNode | None = None
     ) -> GraphNode:
-        """Call `function`, on a thread of the driver. It must not use the driver; its exceptions go to
-        `sys.unraisablehook`."""
+        """Call `function`, on a thread of the driver. It must not use the driver; what it raises goes to
+        `sys.unraisablehook`.
+        """
     def add_empty_node(self, dependencies: Sequence[GraphNode] | GraphNode | None = None) -> GraphNode:
         """A node that does nothing but join others."""
     def add_event_record_node(
@@ -1282,7 +1319,7 @@ class GraphNode:
 
     @property
     def type(self) -> graph_node_type:
-        """What it does: a `graph_node_type`."""
+        """What the node does, a `graph_node_type`."""
     @property
     def graph(self) -> Graph:
         """The graph that it is of."""
@@ -1296,7 +1333,8 @@ class GraphNode:
     def child_graph(self) -> Graph:
         """The graph inside a child graph node."""
     @property
-    def handle(self) -> int: ...
+    def handle(self) -> int:
+        """The driver's ``CUgraphNode``, an int."""
     def find_in_clone(self, graph: Graph) -> GraphNode:
         """The node of `graph`, made by `Graph.clone`, that stands for this one."""
     def remove(self) -> None:
@@ -1437,7 +1475,7 @@ class Library:
     def get_unified_function(self, name: str) -> int:
         """Return the address of a function that host and device call alike, where devices have such."""
     def close(self) -> None:
-        """Unload it from all contexts now. Calling it again does nothing."""
+        """Release it now, if that was not done before; later use is an error. `with` does it at its end."""
     @property
     def is_closed(self) -> bool:
         """Whether `close` was called."""
@@ -1508,14 +1546,16 @@ class Function:
     def _repr_html_(self) -> str: ...
     @property
     def name(self) -> str:
-        """The kernel's name."""
+        """The kernel's name (an addition to PyCUDA)."""
     @property
     def _source(self) -> tuple[str, list[str], list[_Path], bool] | None:
         """What it was compiled from: the source text, options, folders of headers, and whether C++ names were left as
         they are; None where that is not known."""
     @property
     def signature(self) -> list[tuple[str, str | None]] | None:
-        """Types and names of the parameters as the source declares them; None where it is not known."""
+        """The parameters as the source declares them, ``[("const float *", "x"), ...]``; None where
+        that is not known (an addition to PyCUDA).
+        """
     def __call__(
         self,
         *args: Any,
@@ -1537,7 +1577,7 @@ class Function:
         programmatic_event: Event | None = None,
         launch_completion_event: Event | None = None,
     ) -> float | None:
-        """Run the kernel.
+        """Run the kernel; does not wait, but with `Out`, `InOut` or `time_kernel`.
 
         Number and sizes of the arguments are checked, and their types as far as the source of a
         `SourceModule` declares them (see docs/launches.md), before anything reaches the device.
@@ -1595,13 +1635,13 @@ class Function:
         shared_size: int = 0,
         **options: Any,
     ) -> None:
-        """`prepared_call` in a stream."""
+        """As `prepared_call`, in a stream; does not wait."""
     def prepared_timed_call(
         self, grid: _Extents | int, block: _Extents | int, /, *args: Any, shared_size: int = 0, **options: Any
     ) -> Callable[[], float]:
-        """`prepared_call`; calling the result waits and returns the kernel's time in seconds."""
+        """As `prepared_call`; calling the result waits and returns the kernel's time in seconds."""
     def max_active_blocks_per_multiprocessor(self, block_threads: int, shared: int = 0) -> int:
-        """Blocks of `block_threads` threads that fit on a multiprocessor at once."""
+        """``(blocks)`` of `block_threads` threads that fit on a multiprocessor at once."""
     def max_potential_block_size(self, shared: int = 0, limit: int = 0) -> tuple[int, int]:
         """``(blocks that fill the device, threads per block)`` of the best occupancy; `limit` bounds the threads."""
     def available_dynamic_shared_memory(self, blocks: int, block_threads: int) -> int:
@@ -1669,8 +1709,12 @@ class Program:
         name_expressions: Sequence[str] = ...,
         parts: Sequence[tuple[str, str]] = ...,
     ) -> Self: ...
-    def compile(self) -> tuple[bytes, str, bool]: ...
-    def register_source(self, module: Module) -> None: ...
+    def compile(self) -> tuple[bytes, str, bool]:
+        """Compiles; returns `(binary, log, from_cache)`."""
+    def register_source(self, module: Module) -> None:
+        """Tells a module that was loaded from the binary what it was compiled from, so that arguments
+        of its kernels are checked by type.
+        """
     def get_function(self, module: Module, name: str) -> Function: ...
     def get_global(self, module: Module, name: str) -> tuple[int, int]: ...
     def get_texref(self, module: Module, name: str) -> TextureReference: ...
@@ -1720,7 +1764,8 @@ class GPUArray:
         order: str = "C",
     ) -> None: ...
     @property
-    def T(self) -> GPUArray: ...
+    def T(self) -> GPUArray:
+        """The transposed array, a view: axes in reverse order."""
     def all(
         self,
         axis: Any = None,
@@ -1730,9 +1775,14 @@ class GPUArray:
         where: Any = None,
         stream: Any = None,
         allocator: Any = None,
-    ) -> GPUArray: ...
+    ) -> GPUArray:
+        """Whether all elements, or those along `axis`, are true: an array of bool, by default without axes.
+
+        `axis` is None, an int or a tuple of int; `keepdims` leaves reduced axes with length 1. Does not wait.
+        """
     @property
-    def allocator(self) -> Any: ...
+    def allocator(self) -> Any:
+        """What allocated the memory and allocates results: a callable of a number of bytes; None for the default."""
     @allocator.setter
     def allocator(self, allocator: Any) -> None: ...
     def any(
@@ -1744,15 +1794,22 @@ class GPUArray:
         where: Any = None,
         stream: Any = None,
         allocator: Any = None,
-    ) -> GPUArray: ...
-    def argmax(self, axis: Any = None, out: Any = None, keepdims: Any = False) -> GPUArray: ...
-    def argmin(self, axis: Any = None, out: Any = None, keepdims: Any = False) -> GPUArray: ...
-    def argsort(self, *args: Any, **kwargs: Any) -> GPUArray:
-        """`rtcg.numpy.argsort` of this array."""
+    ) -> GPUArray:
+        """Whether an element, or one along `axis`, is true: an array of bool, by default without axes.
+
+        `axis` is None, an int or a tuple of int; `keepdims` leaves reduced axes with length 1. Does not wait.
+        """
+    def argmax(self, axis: Any = None, out: Any = None, keepdims: Any = False) -> GPUArray:
+        """The index of the (first) largest element, along `axis` or of the flattened array; does not wait."""
+    def argmin(self, axis: Any = None, out: Any = None, keepdims: Any = False) -> GPUArray:
+        """The index of the (first) smallest element, along `axis` or of the flattened array; does not wait."""
+    def argsort(self, axis: Any = -1, kind: Any = None, *, stable: Any = None, descending: Any = False) -> GPUArray:
+        """The indices (int64) that sort along `axis`, stably, NaN last; does not wait."""
     def astype(self, dtype: Any, stream: Any = None, order: Any = "K", copy: Any = True) -> GPUArray:
         """A copy converted to `dtype`; does not wait."""
     @property
-    def base(self) -> Any: ...
+    def base(self) -> Any:
+        """The array that this one is a view of, or None."""
     @base.setter
     def base(self, base: Any) -> None: ...
     def bind_to_texref(self, texref: Any, allow_offset: Any = False) -> GPUArray:
@@ -1766,34 +1823,49 @@ class GPUArray:
         allow_offset: Any = False,
     ) -> GPUArray:
         """Binds to a texture reference and sets its format; the offset in elements."""
-    def clip(self, *args: Any, **kwargs: Any) -> GPUArray:
-        """`rtcg.numpy.clip` of this array."""
-    def conj(self, out: Any = None) -> GPUArray: ...
-    def conjugate(self, out: Any = None) -> GPUArray: ...
+    def clip(
+        self, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
+    ) -> GPUArray:
+        """Elements limited to the range from `a_min` to `a_max`, either of which may be None; does not wait."""
+    def conj(self, out: Any = None) -> GPUArray:
+        """The complex conjugate, a new array (`out` if given); an array of real numbers itself. Does not wait."""
+    def conjugate(self, out: Any = None) -> GPUArray:
+        """As `conj`."""
     def copy(self, order: Any = "K") -> GPUArray:
         """A copy in new device memory, in the same memory order or in `order`; does not wait."""
-    def cumprod(self, *args: Any, **kwargs: Any) -> GPUArray:
-        """`rtcg.numpy.cumprod` of this array."""
-    def cumsum(self, *args: Any, **kwargs: Any) -> GPUArray:
-        """`rtcg.numpy.cumsum` of this array."""
+    def cumprod(self, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
+        """Running products along `axis`, of the flattened array if it is None; a new array, or `out`. Does not wait."""
+    def cumsum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
+        """Running sums along `axis`, of the flattened array if it is None; a new array, or `out`. Does not wait.
+
+        By a decoupled look-back scan (Merrill and Garland, 2016).
+        """
     @property
     def device(self) -> Any:
         """The device, by the name that the Array API standard's functions take."""
-    def diagonal(self, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> GPUArray: ...
-    def dot(self, *args: Any, **kwargs: Any) -> GPUArray:
-        """`rtcg.numpy.dot` of this array."""
+    def diagonal(self, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> GPUArray:
+        """The diagonal `offset` of the axes `axis1` and `axis2`, a view, with the diagonal as the last axis."""
+    def dot(self, b: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
+        """The product with `b`: the inner product of arrays of one shape, else as `numpy.dot`. Does not wait."""
     @property
-    def dtype(self) -> np.dtype[Any]: ...
+    def dtype(self) -> np.dtype[Any]:
+        """The same shape of other elements; strides stay where the element's size does."""
     @dtype.setter
     def dtype(self, dtype: Any) -> None: ...
     def fill(self, value: Any, stream: Any = None) -> Self:
         """Sets every element to `value`; does not wait."""
     @property
-    def flags(self) -> ArrayFlags: ...
-    def flatten(self, order: Any = "C") -> GPUArray: ...
+    def flags(self) -> ArrayFlags:
+        """What is known of the memory layout: `ArrayFlags`, as `numpy.ndarray.flags`."""
+    def flatten(self, order: Any = "C") -> GPUArray:
+        """A one-dimensional copy in the order `order` (C, F, A or K); does not wait."""
     def get(self, ary: Any = None, pagelocked: Any = False, async_: Any = False, stream: Any = None) -> NDArray[Any]:
         """A copy on the host: in `ary`, or in a new array of the same memory order; waits."""
-    def get_async(self, stream: Any = None, ary: Any = None) -> NDArray[Any]: ...
+    def get_async(self, stream: Any = None, ary: Any = None) -> NDArray[Any]:
+        """Begin to copy to the host; the array returned has its values when `stream` got there.
+
+        The target is `ary` if given, else new page-locked memory, into which a copy does not wait.
+        """
     @property
     def gpudata(self) -> Any:
         """The memory: a `DeviceAllocation`, what the allocator gave, an address for views, or None without elements."""
@@ -1805,9 +1877,11 @@ class GPUArray:
     def item(self, *args: Any) -> Any:
         """The only element as a Python number; waits."""
     @property
-    def itemsize(self) -> int: ...
+    def itemsize(self) -> int:
+        """Bytes of an element."""
     @property
-    def mT(self) -> GPUArray: ...
+    def mT(self) -> GPUArray:
+        """The array with its last two axes exchanged, a view; a `ValueError` for fewer than two dimensions."""
     def max(
         self,
         axis: Any = None,
@@ -1817,7 +1891,11 @@ class GPUArray:
         where: Any = None,
         stream: Any = None,
         allocator: Any = None,
-    ) -> GPUArray: ...
+    ) -> GPUArray:
+        """The largest element, or those along `axis`, as an array; NaN if there is one; does not wait.
+
+        A `ValueError` for no elements without `initial`.
+        """
     def mean(
         self,
         axis: Any = None,
@@ -1827,9 +1905,14 @@ class GPUArray:
         initial: Any = None,
         where: Any = None,
         stream: Any = None,
-    ) -> GPUArray: ...
+    ) -> GPUArray:
+        """The mean of all elements, or along `axis`, as an array on the device; does not wait.
+
+        Integers are averaged as float64. Parameters as of `sum`.
+        """
     @property
-    def mem_size(self) -> int: ...
+    def mem_size(self) -> int:
+        """The number of elements that the allocation was made for."""
     @mem_size.setter
     def mem_size(self, mem_size: int) -> None: ...
     def min(
@@ -1841,19 +1924,25 @@ class GPUArray:
         where: Any = None,
         stream: Any = None,
         allocator: Any = None,
-    ) -> GPUArray: ...
+    ) -> GPUArray:
+        """The smallest element, or those along `axis`, as an array; NaN if there is one; does not wait.
+
+        A `ValueError` for no elements without `initial`.
+        """
     def mul_add(
         self, selffac: Any, other: Any, otherfac: Any, add_timer: Any = None, stream: Any = None, out: Any = None
     ) -> GPUArray:
         """`selffac * self + otherfac * other`, in one kernel."""
     @property
-    def nbytes(self) -> int: ...
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
     @nbytes.setter
     def nbytes(self, nbytes: int) -> None: ...
     @property
-    def ndim(self) -> int: ...
-    def nonzero(self, *args: Any, **kwargs: Any) -> GPUArray:
-        """`rtcg.numpy.nonzero` of this array."""
+    def ndim(self) -> int:
+        """The number of axes."""
+    def nonzero(self) -> GPUArray:
+        """The indices of the elements that are not 0, a tuple of one array for each axis; waits for their number."""
     def prod(
         self,
         axis: Any = None,
@@ -1863,7 +1952,8 @@ class GPUArray:
         initial: Any = None,
         where: Any = None,
         stream: Any = None,
-    ) -> GPUArray: ...
+    ) -> GPUArray:
+        """The product of all elements, or along `axis`; parameters as of `sum`; does not wait."""
     def ptp(
         self,
         axis: Any = None,
@@ -1873,38 +1963,52 @@ class GPUArray:
         where: Any = None,
         stream: Any = None,
         allocator: Any = None,
-    ) -> GPUArray: ...
+    ) -> GPUArray:
+        """The largest element less the smallest, of all or along `axis`; does not wait."""
     @property
-    def ptr(self) -> int: ...
-    def put(self, *args: Any, **kwargs: Any) -> None:
-        """`rtcg.numpy.put` of this array."""
-    def ravel(self, order: Any = "C") -> GPUArray: ...
+    def ptr(self) -> int:
+        """The device address of the first element, an int."""
+    def put(self, ind: Any, v: Any, mode: Any = "raise") -> None:
+        """Write `v` to the elements `ind` of the flattened array, in place; as `numpy.put`."""
+    def ravel(self, order: Any = "C") -> GPUArray:
+        """One dimension in the order `order`: a view where the layout allows, else a copy; does not wait."""
     @property
     def real(self) -> GPUArray:
         """A contiguous copy of the real parts; of arrays that are not complex the array itself."""
-    def repeat(self, *args: Any, **kwargs: Any) -> GPUArray:
-        """`rtcg.numpy.repeat` of this array."""
-    def reshape(self, *shape: Any, **kwargs: Any) -> GPUArray: ...
+    def repeat(self, repeats: Any, axis: Any = None) -> GPUArray:
+        """Each element `repeats` times, along `axis` or flattened; waits if `repeats` is an array on the device."""
+    def reshape(self, *shape: Any, order: Any = "C", copy: Any = None) -> GPUArray:
+        """The same elements in another shape: a view where the layout allows, else a copy. One length may be -1.
+
+        `order` is C, F or A. A `ValueError` if the number of elements differs.
+        """
     def reverse(self, stream: Any = None) -> GPUArray:
         """The elements in reverse order of memory, in a new array of one axis."""
-    def round(self, *args: Any, **kwargs: Any) -> GPUArray:
-        """`rtcg.numpy.round` of this array."""
-    def searchsorted(self, *args: Any, **kwargs: Any) -> GPUArray:
-        """`rtcg.numpy.searchsorted` of this array."""
+    def round(self, decimals: Any = 0, out: Any = None) -> GPUArray:
+        """Rounded to `decimals` places, halves to even; a new array, or `out`. Does not wait."""
+    def searchsorted(self, v: Any, side: Any = "left", sorter: Any = None) -> GPUArray:
+        """Where elements of `v` would go in this sorted array of one dimension, left or right of equal ones."""
     def set(self, ary: Any, async_: Any = False, stream: Any = None) -> None:
         """Overwrites all elements with those of a host array; waits."""
-    def set_async(self, ary: Any, stream: Any = None) -> None: ...
+    def set_async(self, ary: Any, stream: Any = None) -> None:
+        """Begin to copy a host array into this one, in the order of `stream`.
+
+        `ary` has this array's shape and dtype. Page-locked memory must stay unchanged until the stream got there.
+        """
     @property
-    def shape(self) -> tuple[int, ...]: ...
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes, a tuple of int."""
     @shape.setter
     def shape(self, shape: int | Sequence[int]) -> None: ...
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """The number of elements."""
     @size.setter
     def size(self, size: int) -> None: ...
     def sort(self, axis: Any = ..., kind: Any = None, *, stable: Any = None) -> None:
         """Sorts in place along an axis; NaN last, stable."""
-    def squeeze(self, axis: Any = None) -> GPUArray: ...
+    def squeeze(self, axis: Any = None) -> GPUArray:
+        """A view without axes of length 1, or without those in `axis`, which must have that length."""
     def std(
         self,
         axis: Any = None,
@@ -1914,9 +2018,11 @@ class GPUArray:
         keepdims: Any = False,
         where: Any = None,
         correction: Any = None,
-    ) -> GPUArray: ...
+    ) -> GPUArray:
+        """The standard deviation, the square root of `var`; does not wait."""
     @property
-    def strides(self) -> tuple[int, ...]: ...
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from an element to the next along each axis, a tuple of int."""
     @strides.setter
     def strides(self, strides: Sequence[int]) -> None: ...
     def sum(
@@ -1928,17 +2034,30 @@ class GPUArray:
         initial: Any = None,
         where: Any = None,
         stream: Any = None,
-    ) -> GPUArray: ...
-    def swapaxes(self, axis1: Any, axis2: Any) -> GPUArray: ...
-    def take(self, *args: Any, **kwargs: Any) -> GPUArray:
-        """`rtcg.numpy.take` of this array."""
+    ) -> GPUArray:
+        """The sum of all elements, or along `axis`, as an array on the device; does not wait.
+
+        `axis` is None (all), an int or a tuple of int. `dtype` is that of the sum: by default integers that are
+        narrower than the machine's are widened as by `numpy.sum`. `initial` is added, elements where `where` is false
+        are left out, and `keepdims` leaves reduced axes with length 1.
+        """
+    def swapaxes(self, axis1: Any, axis2: Any) -> GPUArray:
+        """A view with two axes exchanged."""
+    def take(
+        self, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise", stream: Any = None
+    ) -> GPUArray:
+        """Elements by an array of indices, along `axis` or of the flattened array; does not wait.
+
+        `mode` is raise, wrap or clip, as in `numpy.take`.
+        """
     def to_device(self, device: Any, /, *, stream: Any = None) -> GPUArray:
         """This array on the device it is on already, or its host copy (`"cpu"`)."""
     def tolist(self) -> Any:
         """The elements as nested lists; waits."""
-    def trace(self, *args: Any, **kwargs: Any) -> GPUArray:
-        """`rtcg.numpy.trace` of this array."""
-    def transpose(self, *args: Any, axes: Any = None) -> GPUArray: ...
+    def trace(self, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None) -> GPUArray:
+        """The sum of a diagonal of the axes `axis1` and `axis2`; does not wait."""
+    def transpose(self, *args: Any, axes: Any = None) -> GPUArray:
+        """A view with the axes in the order `axes`, by default reversed."""
     def var(
         self,
         axis: Any = None,
@@ -1948,7 +2067,11 @@ class GPUArray:
         keepdims: Any = False,
         where: Any = None,
         correction: Any = None,
-    ) -> GPUArray: ...
+    ) -> GPUArray:
+        """The variance of all elements, or along `axis`, with the divisor ``n - ddof``; does not wait.
+
+        In one pass over the memory, by Chan's parallel update of means and squared deviations.
+        """
     def view(self, dtype: Any = None) -> GPUArray:
         """The same bytes as elements of another dtype."""
     def __abs__(self) -> GPUArray: ...
@@ -2060,11 +2183,14 @@ class ArrayFlags:
     """How the elements of an array lie."""
 
     @property
-    def c_contiguous(self) -> bool: ...
+    def c_contiguous(self) -> bool:
+        """Whether the elements lie in C order without gaps."""
     @property
-    def f_contiguous(self) -> bool: ...
+    def f_contiguous(self) -> bool:
+        """Whether the elements lie in Fortran order without gaps."""
     @property
-    def forc(self) -> bool: ...
+    def forc(self) -> bool:
+        """Whether the elements lie in C or Fortran order without gaps."""
     def __repr__(self) -> str: ...
 
 def call_with_allocator(allocator: Any, function: Any, *args: Any) -> Any: ...
@@ -2126,7 +2252,7 @@ def linalg_vector_norm(a: Any, order: Any, axes: Any, keepdims: Any) -> Any: ...
 
 # -- what `python -m rtcg` prints
 
-def installation_report(*, attributes: bool = False, functions: bool = False) -> str: ...
+def installation_report(*, attributes: bool = False, functions: bool = False, unset_settings: bool = False) -> str: ...
 def driver_function_address(name: str, *, virtual: bool) -> int | None: ...
 
 # -- checks and schedules of the virtual GPU
@@ -2141,13 +2267,18 @@ def set_thread_schedule(order: str) -> None: ...
 @final
 class Multiprocessor:
     @staticmethod
-    def from_device(device: Device) -> Multiprocessor: ...
+    def from_device(device: Device) -> Multiprocessor:
+        """Those of a device, as its driver says them."""
     @staticmethod
-    def from_compute_capability(major: int, minor: int) -> Multiprocessor: ...
+    def from_compute_capability(major: int, minor: int) -> Multiprocessor:
+        """Those of a compute capability."""
     @staticmethod
-    def known_compute_capabilities() -> list[tuple[int, int]]: ...
-    def limits(self) -> dict[str, int]: ...
-    def occupancy(self, threads: int, registers: int, shared_bytes: int) -> tuple[int, int, float, str]: ...
+    def known_compute_capabilities() -> list[tuple[int, int]]:
+        """The compute capabilities that are known."""
+    def limits(self) -> dict[str, int]:
+        """Every limit by its name."""
+    def occupancy(self, threads: int, registers: int, shared_bytes: int) -> tuple[int, int, float, str]:
+        """`(blocks, warps, occupancy, limited_by)`, the last in PyCUDA's words."""
 
 def max_active_blocks(function: Function, threads: int, shared_bytes: int = 0) -> int: ...
 
@@ -2179,14 +2310,15 @@ class ElementwiseKernel:
     ) -> None:
         """Enqueue the kernel; does not wait."""
     def get_source(self, *args: Any, use_range: bool = False) -> str:
-        """The CUDA source for contiguous arrays or a range, or for the arguments of a call."""
+        """The CUDA source for contiguous arrays (or for a range), or for the arguments of a call."""
     def get_texref(self, name: str, use_range: bool = False) -> TextureReference:
-        """The texture reference `name` of the preamble."""
+        """The texture reference `name`, which the preamble declares."""
     @property
     def source(self) -> str:
         """The CUDA source for contiguous arrays."""
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The kernel's name."""
 
 # -- OpenGL
 
@@ -2247,7 +2379,8 @@ class ReductionKernel:
         allocator: Callable[[int], Any] | None = None,
     ) -> None: ...
     @property
-    def allocator(self) -> Callable[[int], Any] | None: ...
+    def allocator(self) -> Callable[[int], Any] | None:
+        """What allocates results, or None for the default."""
     def __call__(
         self,
         *args: Any,
@@ -2265,9 +2398,11 @@ class ReductionKernel:
     def source(self) -> str:
         """The CUDA source for contiguous arrays."""
     @property
-    def dtype_out(self) -> np.dtype[Any]: ...
+    def dtype_out(self) -> np.dtype[Any]:
+        """The dtype of results."""
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The kernel's name."""
 
 class _ScanKernel:
     def __init__(
@@ -2292,7 +2427,7 @@ class _ScanKernel:
         """The CUDA source."""
 
 def clear_workspaces() -> None:
-    """Give back the memory that reductions and scans keep for their launches."""
+    """Gives back the memory that reductions and scans keep for their launches."""
 
 # -- random numbers
 
@@ -2300,7 +2435,8 @@ def clear_workspaces() -> None:
 class CounterGenerator:
     def __new__(cls, engine: str, key: int, stream: int) -> Self: ...
     def fill(self, draw: str, data: Any, p: float = 0.0, q: float = 1.0, stream: Stream | None = None) -> None: ...
-    def fill_integers(self, data: Any, low: int, range: int, stream: Stream | None = None) -> None: ...
+    def fill_integers(self, data: Any, low: int, range: int, stream: Stream | None = None) -> None:
+        """Integers from `low` on, `range` of them; both modulo 2^64, range 0 for all."""
     def fill_permutation(self, data: Any, stream: Stream | None = None) -> None: ...
     def host_bits(self) -> int: ...
     def advance(self, counters: int) -> None: ...
@@ -2321,7 +2457,8 @@ class SequentialGenerators:
         engine: str, vectors: list[int], scramble: list[int], offset: int
     ) -> SequentialGenerators: ...
     def fill(self, draw: str, data: Any, p: float = 0.0, q: float = 1.0, stream: Stream | None = None) -> None: ...
-    def skip_ahead(self, what: str, counts: list[int]) -> None: ...
+    def skip_ahead(self, what: str, counts: list[int]) -> None:
+        """`what`: "numbers", "subsequences" or "sequences"."""
     @property
     def generator_count(self) -> int: ...
 
@@ -2350,33 +2487,44 @@ class TuningSpace:
     def __new__(cls) -> Self: ...
     def with_parameter(
         self, name: str, values: Iterable[Any], when: str | None = None, default: Any = None
-    ) -> TuningSpace: ...
-    def with_constraint(self, constraint: Any) -> TuningSpace: ...
+    ) -> TuningSpace:
+        """A space with one more parameter."""
+    def with_constraint(self, constraint: Any) -> TuningSpace:
+        """A space with one more constraint: text, or a function of a dictionary."""
     @property
     def names(self) -> list[str]: ...
     @property
     def constraints(self) -> list[str]: ...
-    def values(self, name: str) -> list[Any]: ...
-    def default_config(self) -> dict[str, Any]: ...
-    def check(self, config: dict[str, Any]) -> None: ...
-    def enumerate(self) -> TuningTable: ...
+    def values(self, name: str) -> list[Any]:
+        """The values of a parameter."""
+    def default_config(self) -> dict[str, Any]:
+        """The configuration of all defaults."""
+    def check(self, config: dict[str, Any]) -> None:
+        """Raises ValueError unless a configuration belongs to the space."""
+    def enumerate(self) -> TuningTable:
+        """All valid configurations."""
     @staticmethod
-    def from_t1(text: str) -> tuple[TuningSpace, str, str]: ...
-    def to_t1(self, kernel: str, other: str) -> str: ...
+    def from_t1(text: str) -> tuple[TuningSpace, str, str]:
+        """`(space, kernel specification, the rest)` of a T1 file; the last two as JSON."""
+    def to_t1(self, kernel: str, other: str) -> str:
+        """The text of a T1 file; kernel and rest as JSON objects."""
 
 @final
 class TuningTable:
     def __len__(self) -> int: ...
     def __getitem__(self, row: int, /) -> dict[str, Any]: ...
-    def find(self, config: dict[str, Any]) -> int | None: ...
+    def find(self, config: dict[str, Any]) -> int | None:
+        """The row of a configuration, or None."""
 
 @final
 class TuningSearch:
     def __new__(cls, table: TuningTable, strategy: Any, seed: int) -> Self: ...
     def start_with(self, rows: Sequence[int]) -> None: ...
     def ask(self, count: int) -> list[int]: ...
-    def tell(self, row: int, score: float | None, failure: str | None = None, message: str = "") -> None: ...
-    def best(self) -> tuple[int, float] | None: ...
+    def tell(self, row: int, score: float | None, failure: str | None = None, message: str = "") -> None:
+        """Tells a score, or with `failure` why there is none."""
+    def best(self) -> tuple[int, float] | None:
+        """`(row, score)` of the best, or None."""
 
 @final
 class TuningKernelKey:
@@ -2395,27 +2543,37 @@ class ArrayDecision:
     @property
     def key(self) -> TuningKernelKey: ...
     @property
-    def problem(self) -> dict[str, Any]: ...
+    def problem(self) -> dict[str, Any]:
+        """What results are found by."""
     @property
-    def current(self) -> dict[str, Any]: ...
+    def current(self) -> dict[str, Any]:
+        """What the call ran with."""
     @property
-    def rule(self) -> dict[str, Any]: ...
-    def shipped_incumbents(self, count: int) -> list[dict[str, Any]]: ...
-    def table(self) -> TuningTable: ...
-    def compile(self, config: dict[str, Any], call: Any) -> None: ...
-    def force(self, config: dict[str, Any], call: Any) -> Any: ...
+    def rule(self) -> dict[str, Any]:
+        """What the rule chooses."""
+    def shipped_incumbents(self, count: int) -> list[dict[str, Any]]:
+        """The best shipped choices of the nearest device and problem."""
+    def table(self) -> TuningTable:
+        """All choices that kernels can run with."""
+    def compile(self, config: dict[str, Any], call: Any) -> None:
+        """Compiles on this thread what a function needs with this choice; the function launches nothing."""
+    def force(self, config: dict[str, Any], call: Any) -> Any:
+        """Calls a function while this choice is made."""
 
 @final
 class TuningDevice:
     @staticmethod
-    def current() -> TuningDevice: ...
+    def current() -> TuningDevice:
+        """The device of the current context."""
     @property
     def backend(self) -> str: ...
 
 @final
 class TuningRecorder:
-    def add(self, trial: dict[str, Any], is_chosen: bool) -> None: ...
-    def flush(self) -> None: ...
+    def add(self, trial: dict[str, Any], is_chosen: bool) -> None:
+        """Adds a trial, a dictionary as the tuner tells it. What cannot be written is kept and tried again later."""
+    def flush(self) -> None:
+        """Writes what could not be written before."""
     @property
     def n_unwritten(self) -> int: ...
 
@@ -2426,14 +2584,20 @@ class TuningStore:
     def folder(self) -> Any: ...
     def recorder(
         self, kernel: TuningKernelKey, device: TuningDevice, problem: dict[str, Any], other: str
-    ) -> TuningRecorder: ...
-    def read(self, kernel: TuningKernelKey) -> TuningRecords: ...
-    def known(self, kernel: TuningKernelKey) -> TuningRecords: ...
-    def refresh(self, kernel: TuningKernelKey) -> None: ...
+    ) -> TuningRecorder:
+        """Where the trials of one kernel, device and problem are added."""
+    def read(self, kernel: TuningKernelKey) -> TuningRecords:
+        """The results of a kernel as its files have them now."""
+    def known(self, kernel: TuningKernelKey) -> TuningRecords:
+        """The results of a kernel that were read before, or are read now, and what this process added."""
+    def refresh(self, kernel: TuningKernelKey) -> None:
+        """Reads again what other processes may have changed."""
     def kernels(self) -> list[TuningKernelKey]: ...
     def export_text(self) -> str: ...
-    def t4_text(self, kernel: TuningKernelKey) -> tuple[str, int]: ...
-    def import_text(self, text: str) -> tuple[int, list[str]]: ...
+    def t4_text(self, kernel: TuningKernelKey) -> tuple[str, int]:
+        """The results of a kernel as a T4 file, and how many there are."""
+    def import_text(self, text: str) -> tuple[int, list[str]]:
+        """`(results added, what was refused)`"""
     def prune(self, kernel: TuningKernelKey, keep: int) -> int: ...
     def publish(self, folder: _Path, version: int, keep: int) -> int: ...
 
@@ -2441,10 +2605,12 @@ class TuningStore:
 class TuningRecords:
     def __len__(self) -> int: ...
     @property
-    def damaged(self) -> list[str]: ...
+    def damaged(self) -> list[str]:
+        """Lines that could not be read, and why."""
     def look_up(
         self, device: TuningDevice, problem: dict[str, Any], accept: Any
-    ) -> tuple[dict[str, Any], float, str, str] | None: ...
+    ) -> tuple[dict[str, Any], float, str, str] | None:
+        """`(configuration, score, explanation, closeness)` of the result to use, or None."""
     def incumbents(
         self, device: TuningDevice, problem: dict[str, Any], count: int, accept: Any
     ) -> list[dict[str, Any]]: ...
@@ -2501,7 +2667,8 @@ class Expr:
 
     def __new__(cls, value: _ExprOperand, dtype: DTypeLike | None = None) -> Self: ...
     @property
-    def dtype(self) -> np.dtype[Any] | None: ...
+    def dtype(self) -> np.dtype[Any] | None:
+        """NumPy's type of the value, or None."""
     def __add__(self, other: _ExprOperand, /) -> Expr: ...
     def __radd__(self, other: _ExprOperand, /) -> Expr: ...
     def __sub__(self, other: _ExprOperand, /) -> Expr: ...
@@ -2536,25 +2703,44 @@ class Expr:
     def __neg__(self) -> Expr: ...
     def __pos__(self) -> Expr: ...
     def __invert__(self) -> Expr: ...
-    def not_(self) -> Expr: ...
-    def dereference(self) -> Expr: ...
-    def address(self) -> Expr: ...
-    def increment(self) -> Expr: ...
-    def decrement(self) -> Expr: ...
-    def post_increment(self) -> Expr: ...
-    def post_decrement(self) -> Expr: ...
-    def and_(self, other: _ExprOperand, /) -> Expr: ...
-    def or_(self, other: _ExprOperand, /) -> Expr: ...
-    def assign(self, other: _ExprOperand, /) -> Expr: ...
-    def add_assign(self, other: _ExprOperand, /) -> Expr: ...
-    def sub_assign(self, other: _ExprOperand, /) -> Expr: ...
-    def mul_assign(self, other: _ExprOperand, /) -> Expr: ...
-    def div_assign(self, other: _ExprOperand, /) -> Expr: ...
-    def member(self, name: str, /) -> Expr: ...
-    def arrow(self, name: str, /) -> Expr: ...
-    def cast(self, to: DTypeLike, /) -> Expr: ...
-    def where(self, yes: _ExprOperand, no: _ExprOperand, /) -> Expr: ...
-    def substitute(self, name: str, value: _ExprOperand, /) -> Expr: ...
+    def not_(self) -> Expr:
+        """``!self`` in C, an expression."""
+    def dereference(self) -> Expr:
+        """``*self`` in C, an expression."""
+    def address(self) -> Expr:
+        """``&self`` in C, an expression."""
+    def increment(self) -> Expr:
+        """``++self`` in C, an expression."""
+    def decrement(self) -> Expr:
+        """``--self`` in C, an expression."""
+    def post_increment(self) -> Expr:
+        """``self++`` in C, an expression."""
+    def post_decrement(self) -> Expr:
+        """``self--`` in C, an expression."""
+    def and_(self, other: _ExprOperand, /) -> Expr:
+        """``self && other`` in C, an expression."""
+    def or_(self, other: _ExprOperand, /) -> Expr:
+        """``self || other`` in C, an expression."""
+    def assign(self, other: _ExprOperand, /) -> Expr:
+        """``self = other`` in C, an expression."""
+    def add_assign(self, other: _ExprOperand, /) -> Expr:
+        """``self += other`` in C, an expression."""
+    def sub_assign(self, other: _ExprOperand, /) -> Expr:
+        """``self -= other`` in C, an expression."""
+    def mul_assign(self, other: _ExprOperand, /) -> Expr:
+        """``self *= other`` in C, an expression."""
+    def div_assign(self, other: _ExprOperand, /) -> Expr:
+        """``self /= other`` in C, an expression."""
+    def member(self, name: str, /) -> Expr:
+        """``self.name`` in C."""
+    def arrow(self, name: str, /) -> Expr:
+        """``self->name`` in C."""
+    def cast(self, to: DTypeLike, /) -> Expr:
+        """The value as another type: the name of a type in C, or NumPy's type."""
+    def where(self, yes: _ExprOperand, no: _ExprOperand, /) -> Expr:
+        """`self ? yes : no`; two numbers become literals of this expression's type."""
+    def substitute(self, name: str, value: _ExprOperand, /) -> Expr:
+        """This expression with every variable of this name replaced."""
 
 @final
 class Var(Expr):
@@ -2567,7 +2753,8 @@ class Names:
     """Unique names with a count of their own: the same program gets the same names whenever it is built."""
 
     def __new__(cls) -> Self: ...
-    def fresh(self, stem: str) -> str: ...
+    def fresh(self, stem: str) -> str:
+        """The next name with this stem."""
 
 def cgen_ctype(dtype: DTypeLike | None) -> str: ...
 def cgen_cltype(dtype: DTypeLike | None) -> str: ...

@@ -204,9 +204,13 @@ def _is_import_frame(frame):
     return "importlib" in file and "_bootstrap" in file
 
 
+# Packages between a user's line and the driver. IPython's frames stand between a cell and a magic of ours.
+_INNER_PACKAGES = {"rtcg", "pycuda", "importlib", "IPython", "ipykernel", "traitlets"}
+
+
 def _is_user_frame(frame):
     package = frame.f_globals.get("__name__", "").partition(".")[0]
-    return package not in ("rtcg", "pycuda", "importlib") and not _is_import_frame(frame)
+    return package not in _INNER_PACKAGES and not _is_import_frame(frame)
 
 
 def _warn_at_user_line(text):

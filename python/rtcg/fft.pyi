@@ -41,7 +41,30 @@ _Norm: TypeAlias = Literal["backward", "ortho", "forward"] | None
 def fft(
     a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
 ) -> GPUArray:
-    """The discrete Fourier transform along an axis; see `numpy.fft.fft`."""
+    """The discrete Fourier transform along an axis; does not wait. See `numpy.fft.fft`.
+
+    Stockham's algorithm for lengths with prime factors up to 13, other lengths as a convolution (Bluestein).
+
+    Parameters
+    ----------
+    a : array-like
+        Of any shape with at least one axis, of numbers or bool. float16, float32 and complex64 give complex64, else
+        the result is complex128.
+    n : int, optional
+        Length of the transform; shorter rows are padded with zeros, longer ones are cut.
+    axis : int
+    norm : str, optional
+        backward (the default), ortho or forward, as NumPy's.
+    out : GPUArray, optional
+        Of the result's shape and dtype.
+
+    Raises
+    ------
+    ValueError
+        When `n` is less than 1, or for an unknown `norm`.
+    TypeError
+        When the elements are no numbers.
+    """
 
 def fft2(
     a: _Array,

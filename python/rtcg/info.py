@@ -1,7 +1,7 @@
 """``python -m rtcg.info``: what this installation has; the first thing to run when something fails.
 
-Drivers and their devices, the compiler and its cache, libraries found, settings in force. ``--attributes``
-and ``--functions`` print more.
+Drivers and their devices, the compiler and its cache, libraries found, settings in force. ``--attributes``,
+``--functions`` and ``--all`` (settings that are not set) print more.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def _installed_packages():
             continue
 
 
-def report(*, attributes=False, functions=False):
+def report(*, attributes=False, functions=False, unset_settings=False):
     """Return the report as text.
 
     Parameters
@@ -35,6 +35,8 @@ def report(*, attributes=False, functions=False):
         Include every attribute of every device.
     functions : bool
         Include every function of the driver API, and which driver has it.
+    unset_settings : bool
+        Include the environment variables that are not set, and what holds then.
     """
     from rtcg import __version__
 
@@ -46,7 +48,8 @@ def report(*, attributes=False, functions=False):
     with warnings.catch_warnings():
         # The report itself says which devices are virtual.
         warnings.simplefilter("ignore")
-        return "\n".join(lines) + "\n" + _native.installation_report(attributes=attributes, functions=functions)
+        native = _native.installation_report(attributes=attributes, functions=functions, unset_settings=unset_settings)
+        return "\n".join(lines) + "\n" + native
 
 
 def main(arguments=None):
@@ -54,8 +57,8 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m rtcg.info", description=__doc__)
     parser.add_argument("--attributes", action="store_true", help="every attribute of every device")
     parser.add_argument("--functions", action="store_true", help="every function of the driver API")
-    arguments = parser.parse_args(arguments)
-    print(report(attributes=arguments.attributes, functions=arguments.functions), end="")
+    parser.add_argument("--all", action="store_true", dest="unset_settings", help="settings that are not set, too")
+    print(report(**vars(parser.parse_args(arguments))), end="")
 
 
 if __name__ == "__main__":

@@ -36,7 +36,22 @@ __all__ = [
 
 
 def solve(a, b):
-    """Solutions of ``a @ x = b``; waits to see that no matrix is singular. See `numpy.linalg.solve`."""
+    """Solutions of ``a @ x = b``; waits to see that no matrix is singular. See `numpy.linalg.solve`.
+
+    By LU factors with partial pivoting.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+    b : array-like
+        Of shape ``(..., n, k)``, or ``(n,)``; leading axes are broadcast.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        When a matrix is singular or not square.
+    """
     return _native.linalg_solve(_xp._to_device(a), _xp._to_device(b))
 
 
@@ -121,9 +136,26 @@ EighResult = namedtuple("EighResult", "eigenvalues eigenvectors")
 
 
 def eigh(a, UPLO="L"):
-    """Eigenvalues and eigenvectors of Hermitian matrices; see `numpy.linalg.eigh`.
+    """Eigenvalues and eigenvectors of Hermitian matrices; waits to see that all were found. See `numpy.linalg.eigh`.
 
-    Waits to see that all were found; matrices with infinities or NaN raise `LinAlgError`.
+    By Householder tridiagonalization, then divide and conquer.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+    UPLO : str
+        L or U: the triangle that is read.
+
+    Returns
+    -------
+    EighResult
+        `eigenvalues` of shape ``(..., n)``, ascending, and `eigenvectors` as columns.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        For infinities or NaN, or when the iterations do not converge.
     """
     return EighResult(*_native.linalg_eigh(_xp._to_device(a), _is_upper(UPLO)))
 
@@ -155,9 +187,30 @@ SVDResult = namedtuple("SVDResult", "U S Vh")
 
 
 def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
-    """Singular value decompositions; see `numpy.linalg.svd`.
+    """Singular value decompositions ``a = U @ diag(S) @ Vh``; waits to see that all were found. See `numpy.linalg.svd`.
 
-    Waits to see that all were found; matrices with infinities or NaN raise `LinAlgError`.
+    By one-sided Jacobi rotations, of longer matrices after a product with the eigenvectors of ``a^H a``.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., m, n)``, of float32, float64 or their complex types; integers are taken as float64.
+    full_matrices : bool
+        `U` and `Vh` are square; else of shapes ``(..., m, k)`` and ``(..., k, n)``, where k is the smaller of m and n.
+    compute_uv : bool
+        False: only `S`, of shape ``(..., k)``, in descending order.
+    hermitian : bool
+        The matrices are Hermitian; their eigenvalues are used.
+
+    Returns
+    -------
+    SVDResult
+        `U`, `S`, `Vh`.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        For infinities or NaN, or when the iterations do not converge.
     """
     a = _xp._to_device(a)
     if not compute_uv:

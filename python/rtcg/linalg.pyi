@@ -97,9 +97,26 @@ def eig(a: Any) -> EigResult:
     """
 
 def eigh(a: Any, UPLO: str = "L") -> EighResult:
-    """Eigenvalues and eigenvectors of Hermitian matrices; see `numpy.linalg.eigh`.
+    """Eigenvalues and eigenvectors of Hermitian matrices; waits to see that all were found. See `numpy.linalg.eigh`.
 
-    Waits to see that all were found; matrices with infinities or NaN raise `LinAlgError`.
+    By Householder tridiagonalization, then divide and conquer.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+    UPLO : str
+        L or U: the triangle that is read.
+
+    Returns
+    -------
+    EighResult
+        `eigenvalues` of shape ``(..., n)``, ascending, and `eigenvectors` as columns.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        For infinities or NaN, or when the iterations do not converge.
     """
 
 def eigvals(a: Any) -> GPUArray:
@@ -141,19 +158,55 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...)
 def qr(a: Any, mode: Any = "reduced") -> Any:
     """Unitary and upper triangular factors by Householder reflections; does not wait. See `numpy.linalg.qr`.
 
-    A block of threads has a panel of 32 columns, others what is on its right.
+    Panels of columns, whose reflections are applied to what is on their right by matrix products.
     """
 
 def slogdet(a: Any) -> SlogdetResult:
     """Signs and logarithms of the sizes of determinants; does not wait. See `numpy.linalg.slogdet`."""
 
 def solve(a: Any, b: Any) -> GPUArray:
-    """Solutions of ``a @ x = b``; waits to see that no matrix is singular. See `numpy.linalg.solve`."""
+    """Solutions of ``a @ x = b``; waits to see that no matrix is singular. See `numpy.linalg.solve`.
+
+    By LU factors with partial pivoting.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+    b : array-like
+        Of shape ``(..., n, k)``, or ``(n,)``; leading axes are broadcast.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        When a matrix is singular or not square.
+    """
 
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    """Singular value decompositions; see `numpy.linalg.svd`.
+    """Singular value decompositions ``a = U @ diag(S) @ Vh``; waits to see that all were found. See `numpy.linalg.svd`.
 
-    Waits to see that all were found; matrices with infinities or NaN raise `LinAlgError`.
+    By one-sided Jacobi rotations, of longer matrices after a product with the eigenvectors of ``a^H a``.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., m, n)``, of float32, float64 or their complex types; integers are taken as float64.
+    full_matrices : bool
+        `U` and `Vh` are square; else of shapes ``(..., m, k)`` and ``(..., k, n)``, where k is the smaller of m and n.
+    compute_uv : bool
+        False: only `S`, of shape ``(..., k)``, in descending order.
+    hermitian : bool
+        The matrices are Hermitian; their eigenvalues are used.
+
+    Returns
+    -------
+    SVDResult
+        `U`, `S`, `Vh`.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        For infinities or NaN, or when the iterations do not converge.
     """
 
 def svdvals(x: Any, /) -> GPUArray:

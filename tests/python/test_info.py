@@ -1,6 +1,7 @@
 """`python -m rtcg.info`: what the report says, and that it never fails."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("context")
 def test_the_report():
     text = info.report()
     device = cuda.Device(0)
-    for expected in ("rtcg 0.", "Python 3.", "numpy ", device.name(), "NVRTC", "cache", "RTCG_TRACE"):
+    for expected in ("rtcg 0.", "Python 3.", "numpy ", device.name(), "NVRTC", "cache", "settings are not set"):
         assert expected in text
     for section in ("Drivers", "Devices", "Compiler", "Libraries", "Environment"):
         assert f"\n{section}\n" in text
@@ -29,6 +30,14 @@ def test_more_on_request():
     short, long = info.report(), info.report(attributes=True, functions=True)
     assert "MULTIPROCESSOR_COUNT" in long and "MULTIPROCESSOR_COUNT" not in short
     assert "cuLaunchKernel" in long and "cuLaunchKernel" not in short
+
+
+def test_settings_that_are_not_set_are_listed_on_request(monkeypatch):
+    monkeypatch.setenv("RTCG_SCHEDULE", "")
+    monkeypatch.setenv("RTCG_TRACE", "chosen")
+    short, long = info.report(), info.report(unset_settings=True)
+    assert re.search("RTCG_TRACE +chosen", short) and "RTCG_SCHEDULE" not in short
+    assert re.search("RTCG_SCHEDULE +not set: threads", long) and "more settings" not in long
 
 
 @pytest.mark.parametrize("module", ["rtcg.info", "rtcg"])

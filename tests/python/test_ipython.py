@@ -7,6 +7,7 @@ import pytest
 
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
+from tests.python.subprocesses import run_python
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -146,3 +147,16 @@ def test_parsing():
         "k": [("int[4]", "a"), ("float", "arg1")]
     }
     assert find_kernels('const char *s = "__global__ void no(int x)";') == {}
+
+
+def test_the_notice_of_the_virtual_gpu_names_the_cell():
+    pytest.importorskip("IPython")
+    code = r"""
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.run_cell("%load_ext rtcg")
+shell.run_cell("%%cuda_kernel\n__global__ void f(int *a) { *a = 1; }")
+"""
+    result = run_python(code, check=False, RTCG_VIRTUAL_DEVICES="", RTCG_LIBCUDA="none")
+    (line,) = [line for line in result.stderr.splitlines() if "using the virtual GPU" in line]
+    assert line.startswith("<ipython-input-"), line

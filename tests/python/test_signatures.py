@@ -18,6 +18,10 @@ HERE = Path(__file__).parent
 REORDERED = {
     "pycuda.gpuarray.GPUArray.any": "NumPy's `axis` comes first; a stream in its place is seen",
     "pycuda.gpuarray.GPUArray.all": "NumPy's `axis` comes first; a stream in its place is seen",
+    **{
+        f"pycuda.gpuarray.{name}": "NumPy's `axis` comes second; a dtype or a stream in its place is seen"
+        for name in ("sum", "min", "max", "any", "all")
+    },
     "pycuda.gpuarray.take": "NumPy's `axis` comes third; an array in its place is `out`, and what follows the stream",
 }
 OTHER = {

@@ -124,11 +124,13 @@ impl PyElementwiseKernel {
         source.map_err(|error| generator_error(py, error))
     }
 
+    /// The CUDA source for contiguous arrays.
     #[getter(source)]
     fn plain_source(&self) -> String {
         self.kernel.source(false)
     }
 
+    /// The kernel's name.
     #[getter]
     fn name(&self) -> &str {
         &self.kernel.snippet().name

@@ -14,8 +14,18 @@ use std::borrow::Cow;
 pyo3::create_exception!(rtcg.driver, Error, PyException, "Base of all errors of the driver and the compiler.");
 pyo3::create_exception!(rtcg.driver, LaunchError, Error, "A kernel failed or requests more than the device has.");
 pyo3::create_exception!(rtcg.driver, MemoryError, Error, "Out of memory.");
-pyo3::create_exception!(rtcg.driver, RuntimeError, Error, "Something outside the program is wrong.");
-pyo3::create_exception!(rtcg.driver, LogicError, Error, "A call that cannot succeed as it was made.");
+pyo3::create_exception!(
+    rtcg.driver,
+    RuntimeError,
+    Error,
+    "Something outside the program is wrong: no device, no such file, not ready."
+);
+pyo3::create_exception!(
+    rtcg.driver,
+    LogicError,
+    Error,
+    "A call that cannot succeed as it was made, or a kernel that went wrong."
+);
 pyo3::create_exception!(rtcg._native, FusionError, PyTypeError, "A fused function reads elements of an array.");
 
 /// An error of the driver.

@@ -6,9 +6,9 @@ use rtcg::info::{ReportDetails, info_report as text_of};
 
 /// The report of `rtcg-info`.
 #[pyfunction]
-#[pyo3(signature = (*, attributes=false, functions=false))]
-fn installation_report(py: Python<'_>, attributes: bool, functions: bool) -> String {
-    py.detach(|| text_of(ReportDetails { attributes, functions }))
+#[pyo3(signature = (*, attributes=false, functions=false, unset_settings=false))]
+fn installation_report(py: Python<'_>, attributes: bool, functions: bool, unset_settings: bool) -> String {
+    py.detach(|| text_of(ReportDetails { attributes, functions, unset_settings }))
 }
 
 /// The address of a function of the real driver or of the virtual GPU, for tests that call drivers as C does.

@@ -165,25 +165,30 @@ impl PyReductionKernel {
         chosen.map_err(|error| generator_error(py, error))
     }
 
+    /// The CUDA source for contiguous arrays.
     #[getter(source)]
     fn plain_source(&self) -> String {
         self.kernel.source()
     }
 
+    /// The CUDA source for contiguous arrays.
     fn get_source(&self) -> String {
         self.kernel.source()
     }
 
+    /// The dtype of results.
     #[getter]
     fn dtype_out<'py>(&self, py: Python<'py>) -> Bound<'py, PyArrayDescr> {
         self.dtype_out.bind(py).clone()
     }
 
+    /// The kernel's name.
     #[getter]
     fn name(&self) -> &str {
         &self.kernel.snippet().name
     }
 
+    /// What allocates results, or None for the default.
     #[getter]
     fn allocator(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.allocator.as_ref().map(|allocator| allocator.clone_ref(py))
@@ -280,6 +285,7 @@ impl PyScanKernel {
         self.kernel.source()
     }
 
+    /// The CUDA source.
     fn get_source(&self) -> String {
         self.kernel.source()
     }

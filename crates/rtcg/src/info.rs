@@ -12,6 +12,8 @@ pub struct ReportDetails {
     pub attributes: bool,
     /// Every declared function of the driver API, and which driver has it.
     pub functions: bool,
+    /// Settings that are not set too, and what holds then.
+    pub unset_settings: bool,
 }
 
 /// The settings read from the environment, and what holds when one is not set.
@@ -63,7 +65,7 @@ pub fn info_report(details: ReportDetails) -> String {
     }
     write_compilers(&mut text);
     write_libraries(&mut text);
-    write_settings(&mut text);
+    write_settings(&mut text, details.unset_settings);
     if details.functions {
         write_function_coverage(&mut text);
     }
@@ -200,17 +202,22 @@ fn write_libraries(text: &mut String) {
     );
 }
 
-fn write_settings(text: &mut String) {
+fn write_settings(text: &mut String, unset_too: bool) {
     write_section(text, "Environment");
+    let mut n_unset = 0;
     for (name, otherwise) in ENVIRONMENT_SETTINGS {
         match std::env::var_os(name).filter(|v| !v.is_empty()) {
             Some(value) => write_item(text, name, &value.to_string_lossy()),
-            None => write_item(text, name, &format!("not set: {otherwise}")),
+            None if unset_too => write_item(text, name, &format!("not set: {otherwise}")),
+            None => n_unset += 1,
         }
     }
     let listed = |name: &str| ENVIRONMENT_SETTINGS.iter().any(|(known, _)| *known == name);
     for (name, value) in std::env::vars().filter(|(name, _)| name.starts_with("RTCG_") && !listed(name)) {
         write_item(text, &name, &value);
+    }
+    if n_unset > 0 {
+        let _ = writeln!(text, "  {n_unset} more settings are not set; --all lists them");
     }
 }
 

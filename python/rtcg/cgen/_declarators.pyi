@@ -156,7 +156,29 @@ class Struct(Declarator):
     def struct_attributes(self) -> str: ...
 
 class GenerableStruct(Struct):
-    """A structure whose layout is known, with its padding written out."""
+    """A structure whose layout is known, with its padding written out.
+
+    Parameters
+    ----------
+    tpname : str or None
+        Name of the type.
+    fields : sequence of Declarator
+        Members of NumPy types, pointers, arrays, and other structures of this class.
+    declname : str, optional
+        Name of the variable.
+    align_bytes : int, optional
+        The size becomes a multiple of it; by default the largest alignment of the members.
+    aligned_prime_to : sequence of int, optional
+        ``size // align_bytes`` has no factor in common with any of these, which keeps arrays of the structure off the
+        same banks of shared memory.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        The same layout for NumPy: equal to the aligned type of the members.
+    format, bytes : str, int
+        The layout for the module `struct`, and the size in bytes.
+    """
 
     mapper_method: ClassVar[str]
     align_bytes: int

@@ -5,6 +5,7 @@ Operations are enqueued and do not wait; what brings elements to the host (`GPUA
 
 import builtins
 import importlib
+import inspect
 import operator
 
 import numpy as np
@@ -22,7 +23,22 @@ empty = GPUArray
 
 
 def zeros(shape, dtype=np.float64, allocator=None, order="C"):
-    """A new array of zeros; does not wait."""
+    """A new array of zeros; does not wait.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+    dtype : dtype-like
+    allocator : callable, optional
+        Of a number of bytes, such as `rtcg.tools.DeviceMemoryPool().allocate`; by default `rtcg.driver.mem_alloc`.
+    order : str
+        C or F.
+
+    Raises
+    ------
+    rtcg.driver.MemoryError
+        When the device has not that much memory.
+    """
     array = GPUArray(shape, dtype, allocator, order=order)
     array._clear()
     return array
@@ -71,7 +87,28 @@ def ones_like(other_ary, dtype=None, order="K", shape=None):
 
 
 def to_gpu(ary, allocator=None):
-    """A new device array with a copy of a host array; keeps C or Fortran order; waits."""
+    """Copy a host array to a new array on the device; waits until the copy is done.
+
+    Parameters
+    ----------
+    ary : array-like
+        Of any shape; of a dtype that has a C type (numbers, bool, structures). C or Fortran order is kept, what
+        has neither is copied in C order.
+    allocator : callable, optional
+        Of a number of bytes; by default `rtcg.driver.mem_alloc`.
+
+    Returns
+    -------
+    GPUArray
+        Of the shape and dtype of `ary`.
+
+    Raises
+    ------
+    TypeError
+        For a dtype without a C type, such as object.
+    rtcg.driver.MemoryError
+        When the device has not that much memory.
+    """
     ary = np.asarray(ary)
     array = GPUArray(ary.shape, ary.dtype, allocator, order=_memory_order(ary))
     array.set(ary)
@@ -79,7 +116,11 @@ def to_gpu(ary, allocator=None):
 
 
 def to_gpu_async(ary, allocator=None, stream=None):
-    """As `to_gpu`, in the order of `stream`."""
+    """As `to_gpu`, in the order of `stream`.
+
+    Page-locked memory (`rtcg.driver.pagelocked_empty`) is read when the stream got there and must stay unchanged until
+    then; other memory is read before the call returns.
+    """
     ary = np.asarray(ary)
     array = GPUArray(ary.shape, ary.dtype, allocator, order=_memory_order(ary))
     array.set_async(ary, stream=stream)
@@ -192,7 +233,12 @@ def _to_device(a):
 
 
 def asarray(a, dtype=None, order=None, *, copy=None, device=None):
-    """A device array of anything: device arrays are shared, also those of other libraries, the rest is copied."""
+    """A device array of anything.
+
+    Device arrays are shared, also those of other libraries (``__cuda_array_interface__``, DLPack); anything else is
+    copied, and the call waits for that copy. With `copy` true there is always a copy, with False a `ValueError`
+    if one is needed.
+    """
     if not isinstance(a, GPUArray) and dtype is not None and not hasattr(a, "__cuda_array_interface__"):
         a = np.asarray(a, dtype)
     result = _to_device(a)
@@ -260,7 +306,10 @@ def logical_not(x, /, out=None, *, allocator=None):
 
 
 def where(criterion, then_=None, else_=None, out=None, stream=None):
-    """`then_` where the criterion is true, else `else_`; with the criterion alone, `nonzero`."""
+    """`then_` where the criterion is true, else `else_`; with the criterion alone, `nonzero`.
+
+    Operands are broadcast and may be numbers. Does not wait, but with the criterion alone it does.
+    """
     if then_ is None and else_ is None:
         return nonzero(criterion)  # noqa: F821
     return _run_in_stream(stream, lambda: _ufunc("where", (criterion, then_, else_), out))
@@ -340,6 +389,20 @@ def _is_axis(value):
     )
 
 
+def _reduction_parameters(
+    a, axis=None, dtype=None, out=None, *, keepdims=False, initial=None, where=None, ddof=0, stream=None, allocator=None
+):
+    """What reductions take, for `inspect`."""
+
+
+_REDUCTION_DOC = """`numpy.{name}` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+
+The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
+`keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
+is seen, as upstream has it there.
+"""
+
+
 def _make_reduction(name):
     def device_function(a, *args, **kwargs):
         if not args and not kwargs and type(a) is GPUArray:
@@ -354,7 +417,10 @@ def _make_reduction(name):
         return _native.reduce_array(_to_device(a), name, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
 
     device_function.__name__ = device_function.__qualname__ = name
-    device_function.__doc__ = f"`numpy.{name}` over `axis`; does not wait."
+    device_function.__doc__ = _REDUCTION_DOC.format(name=name)
+    parameters = inspect.signature(_reduction_parameters).parameters.values()
+    ddof = {"ddof"} if name in ("var", "std") else set()
+    device_function.__signature__ = inspect.Signature([p for p in parameters if p.name != "ddof" or ddof])
     return device_function
 
 
@@ -366,7 +432,10 @@ amax, amin = max, min
 
 
 def cumsum(a, axis=None, dtype=None, out=None):
-    """Running sums; see `numpy.cumsum`."""
+    """Running sums along `axis`, or of the flattened array; see `numpy.cumsum`. Does not wait.
+
+    One pass over memory, a scan with decoupled look-back (Merrill and Garland, 2016).
+    """
     return _copy_to_out(out, _native.array_cumulative(_to_device(a), "sum", axis, dtype))
 
 
@@ -386,7 +455,20 @@ def _copy_to_out(out, result):
 
 
 def matmul(x1, x2, /, out=None):
-    """The matrix product, with NumPy's rules for operands of one axis and for batches."""
+    """The matrix product, with NumPy's rules for operands of one axis and for batches; does not wait.
+
+    Parameters
+    ----------
+    x1, x2 : array-like
+        Of shapes ``(..., m, k)`` and ``(..., k, n)``; leading axes are broadcast. Numbers of any dtype; the result's is
+        NumPy's. Sums of float16 and bfloat16 are accumulated in float32.
+    out : GPUArray, optional
+
+    Raises
+    ------
+    ValueError
+        When the shapes do not fit, or an operand has no axis.
+    """
     return _native.array_matmul(x1, x2, out)
 
 

@@ -508,20 +508,84 @@ def absolute(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None)
 def add(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.add`, element by element on the device."""
 
-def all(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
-    """`numpy.all` over `axis`; does not wait."""
+def all(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """`numpy.all` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+
+    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
+    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
+    is seen, as upstream has it there.
+    """
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> bool:
     """Whether all elements are equal within a tolerance; waits."""
 
-def amax(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
-    """`numpy.max` over `axis`; does not wait."""
+def amax(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """`numpy.max` of all elements, or along `axis` (an int or a tuple of int); does not wait.
 
-def amin(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
-    """`numpy.min` over `axis`; does not wait."""
+    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
+    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
+    is seen, as upstream has it there.
+    """
 
-def any(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
-    """`numpy.any` over `axis`; does not wait."""
+def amin(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """`numpy.min` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+
+    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
+    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
+    is seen, as upstream has it there.
+    """
+
+def any(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """`numpy.any` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+
+    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
+    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
+    is seen, as upstream has it there.
+    """
 
 def arange(*args: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
     """``arange([start,] stop[, step], dtype=None)``: evenly spaced numbers, as `numpy.arange`."""
@@ -547,11 +611,43 @@ def arctan2(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) 
 def arctanh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.arctanh`, element by element on the device."""
 
-def argmax(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
-    """`numpy.argmax` over `axis`; does not wait."""
+def argmax(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """`numpy.argmax` of all elements, or along `axis` (an int or a tuple of int); does not wait.
 
-def argmin(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
-    """`numpy.argmin` over `axis`; does not wait."""
+    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
+    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
+    is seen, as upstream has it there.
+    """
+
+def argmin(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """`numpy.argmin` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+
+    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
+    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
+    is seen, as upstream has it there.
+    """
 
 def around(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:
     """Rounded to even at a number of decimals; see `numpy.round`."""
@@ -563,7 +659,12 @@ def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> bool:
     """Whether shapes and elements are equal; waits."""
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, device: Any = None) -> GPUArray:
-    """A device array of anything: device arrays are shared, also those of other libraries, the rest is copied."""
+    """A device array of anything.
+
+    Device arrays are shared, also those of other libraries (``__cuda_array_interface__``, DLPack); anything else is
+    copied, and the call waits for that copy. With `copy` true there is always a copy, with False a `ValueError`
+    if one is needed.
+    """
 
 def asnumpy(a: Any) -> Any:
     """A host copy; waits."""
@@ -618,14 +719,33 @@ def cos(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> G
 def cosh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.cosh`, element by element on the device."""
 
-def count_nonzero(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
-    """`numpy.count_nonzero` over `axis`; does not wait."""
+def count_nonzero(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """`numpy.count_nonzero` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+
+    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
+    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
+    is seen, as upstream has it there.
+    """
 
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
     """Running products; see `numpy.cumprod`."""
 
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
-    """Running sums; see `numpy.cumsum`."""
+    """Running sums along `axis`, or of the flattened array; see `numpy.cumsum`. Does not wait.
+
+    One pass over memory, a scan with decoupled look-back (Merrill and Garland, 2016).
+    """
 
 def deg2rad(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.deg2rad`, element by element on the device."""
@@ -780,19 +900,80 @@ def logical_xor(*args: Any, out: Any = None, dtype: Any = None, stream: Any = No
     """`numpy.logical_xor`, element by element on the device."""
 
 def matmul(x1: Any, x2: Any, /, out: Any = None) -> GPUArray:
-    """The matrix product, with NumPy's rules for operands of one axis and for batches."""
+    """The matrix product, with NumPy's rules for operands of one axis and for batches; does not wait.
 
-def max(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
-    """`numpy.max` over `axis`; does not wait."""
+    Parameters
+    ----------
+    x1, x2 : array-like
+        Of shapes ``(..., m, k)`` and ``(..., k, n)``; leading axes are broadcast. Numbers of any dtype; the result's is
+        NumPy's. Sums of float16 and bfloat16 are accumulated in float32.
+    out : GPUArray, optional
+
+    Raises
+    ------
+    ValueError
+        When the shapes do not fit, or an operand has no axis.
+    """
+
+def max(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """`numpy.max` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+
+    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
+    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
+    is seen, as upstream has it there.
+    """
 
 def maximum(a: Any, b: Any, out: Any = None, stream: Any = None) -> GPUArray:
     """The larger of two elements; NaN wins, as in `numpy.maximum`."""
 
-def mean(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
-    """`numpy.mean` over `axis`; does not wait."""
+def mean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """`numpy.mean` of all elements, or along `axis` (an int or a tuple of int); does not wait.
 
-def min(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
-    """`numpy.min` over `axis`; does not wait."""
+    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
+    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
+    is seen, as upstream has it there.
+    """
+
+def min(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """`numpy.min` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+
+    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
+    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
+    is seen, as upstream has it there.
+    """
 
 def minimum(a: Any, b: Any, out: Any = None, stream: Any = None) -> GPUArray:
     """The smaller of two elements; NaN wins, as in `numpy.minimum`."""
@@ -833,11 +1014,43 @@ def positive(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None)
 def power(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.power`, element by element on the device."""
 
-def prod(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
-    """`numpy.prod` over `axis`; does not wait."""
+def prod(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """`numpy.prod` of all elements, or along `axis` (an int or a tuple of int); does not wait.
 
-def ptp(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
-    """`numpy.ptp` over `axis`; does not wait."""
+    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
+    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
+    is seen, as upstream has it there.
+    """
+
+def ptp(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """`numpy.ptp` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+
+    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
+    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
+    is seen, as upstream has it there.
+    """
 
 def rad2deg(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.rad2deg`, element by element on the device."""
@@ -887,14 +1100,47 @@ def sqrt(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> 
 def square(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.square`, element by element on the device."""
 
-def std(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
-    """`numpy.std` over `axis`; does not wait."""
+def std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+    ddof: Any = 0,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """`numpy.std` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+
+    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
+    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
+    is seen, as upstream has it there.
+    """
 
 def subtract(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.subtract`, element by element on the device."""
 
-def sum(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
-    """`numpy.sum` over `axis`; does not wait."""
+def sum(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """`numpy.sum` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+
+    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
+    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
+    is seen, as upstream has it there.
+    """
 
 def tan(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.tan`, element by element on the device."""
@@ -906,10 +1152,35 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> GPUArray:
     """Sums of products over pairs of axes; see `numpy.tensordot`."""
 
 def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:
-    """A new device array with a copy of a host array; keeps C or Fortran order; waits."""
+    """Copy a host array to a new array on the device; waits until the copy is done.
+
+    Parameters
+    ----------
+    ary : array-like
+        Of any shape; of a dtype that has a C type (numbers, bool, structures). C or Fortran order is kept, what
+        has neither is copied in C order.
+    allocator : callable, optional
+        Of a number of bytes; by default `rtcg.driver.mem_alloc`.
+
+    Returns
+    -------
+    GPUArray
+        Of the shape and dtype of `ary`.
+
+    Raises
+    ------
+    TypeError
+        For a dtype without a C type, such as object.
+    rtcg.driver.MemoryError
+        When the device has not that much memory.
+    """
 
 def to_gpu_async(ary: Any, allocator: Any = None, stream: Any = None) -> GPUArray:
-    """As `to_gpu`, in the order of `stream`."""
+    """As `to_gpu`, in the order of `stream`.
+
+    Page-locked memory (`rtcg.driver.pagelocked_empty`) is read when the stream got there and must stay unchanged until
+    then; other memory is read before the call returns.
+    """
 
 def transpose(a: Any, axes: Any = None) -> GPUArray:
     """`a.transpose`."""
@@ -926,8 +1197,25 @@ def true_divide(*args: Any, out: Any = None, dtype: Any = None, stream: Any = No
 def trunc(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """`numpy.trunc`, element by element on the device."""
 
-def var(a: Any, *args: Any, **kwargs: Any) -> GPUArray:
-    """`numpy.var` over `axis`; does not wait."""
+def var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    *,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+    ddof: Any = 0,
+    stream: Any = None,
+    allocator: Any = None,
+) -> GPUArray:
+    """`numpy.var` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+
+    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
+    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
+    is seen, as upstream has it there.
+    """
 
 def vdot(a: Any, b: Any) -> GPUArray:
     """The inner product of all elements, the first conjugated."""
@@ -936,10 +1224,28 @@ def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1) -> GPUArray:
     """Sums of products along `axis`, the first operand conjugated."""
 
 def where(criterion: Any, then_: Any = None, else_: Any = None, out: Any = None, stream: Any = None) -> GPUArray:
-    """`then_` where the criterion is true, else `else_`; with the criterion alone, `nonzero`."""
+    """`then_` where the criterion is true, else `else_`; with the criterion alone, `nonzero`.
+
+    Operands are broadcast and may be numbers. Does not wait, but with the criterion alone it does.
+    """
 
 def zeros(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C") -> GPUArray:
-    """A new array of zeros; does not wait."""
+    """A new array of zeros; does not wait.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+    dtype : dtype-like
+    allocator : callable, optional
+        Of a number of bytes, such as `rtcg.tools.DeviceMemoryPool().allocate`; by default `rtcg.driver.mem_alloc`.
+    order : str
+        C or F.
+
+    Raises
+    ------
+    rtcg.driver.MemoryError
+        When the device has not that much memory.
+    """
 
 def zeros_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
     """As `empty_like`, with every element 0."""

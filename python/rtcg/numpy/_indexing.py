@@ -12,7 +12,11 @@ __all__ = [
 
 
 def take(a, indices, axis=None, out=None, mode="raise", stream=None):
-    """Elements by an array of indices; see `numpy.take`."""
+    """Elements by an array of indices, along `axis` or of the flattened array; see `numpy.take`. Does not wait.
+
+    `indices` are integers of any shape on the device or the host. With `mode` raise an index out of bounds is an
+    `IndexError` (at once for indices on the host); wrap and clip are NumPy's.
+    """
     if isinstance(axis, _xp.GPUArray):
         # Upstream's third argument is `out`, its fourth the stream.
         axis, out, stream = None, axis, stream if out is None else out
@@ -100,12 +104,31 @@ def argwhere(a):
 
 
 def sort(a, axis=-1, kind=None, *, stable=None, descending=False):
-    """A sorted copy, stable, NaN last; see `numpy.sort`."""
+    """A sorted copy along `axis` (None: of the flattened array); does not wait. See `numpy.sort`.
+
+    Always stable, whatever `kind` and `stable` say; NaN last; complex numbers by real, then imaginary part.
+    Long rows are radix sorted, one sweep over memory for each byte of a key; others are merge sorted.
+
+    Parameters
+    ----------
+    a : array-like
+        Of any shape and of bool, integers, floats or complex numbers.
+    axis : int or None
+    kind, stable
+        Of no effect; NumPy's.
+    descending : bool
+        The greatest first; equal elements keep their order.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        For an axis that the array has not.
+    """
     return _native.array_sort(_xp._to_device(a), axis, descending)
 
 
 def argsort(a, axis=-1, kind=None, *, stable=None, descending=False):
-    """The indices that sort, stably; see `numpy.argsort`."""
+    """The indices (int64) that sort along `axis`, stably, NaN last; parameters as of `sort`. Does not wait."""
     return _native.array_argsort(_xp._to_device(a), axis, descending)
 
 

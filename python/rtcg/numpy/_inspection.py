@@ -200,6 +200,8 @@ def _make_host_function(name):
 
     numpy_function.__name__ = numpy_function.__qualname__ = name
     numpy_function.__doc__ = f"`numpy.{name}` of host copies; waits."
+    # For `inspect.signature`.
+    numpy_function.__wrapped__ = getattr(np, name)
     return numpy_function
 
 

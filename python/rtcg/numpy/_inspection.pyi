@@ -40,7 +40,22 @@ __all__ = [
     "spacing",
 ]
 
-def array2string(*args: Any, **kwargs: Any) -> str:
+def array2string(
+    a: Any,
+    max_line_width: Any = None,
+    precision: Any = None,
+    suppress_small: Any = None,
+    separator: Any = " ",
+    prefix: Any = "",
+    *,
+    formatter: Any = None,
+    threshold: Any = None,
+    edgeitems: Any = None,
+    sign: Any = None,
+    floatmode: Any = None,
+    suffix: Any = "",
+    legacy: Any = None,
+) -> str:
     """`numpy.array2string` of host copies; waits."""
 
 def array_equiv(a1: Any, a2: Any) -> bool:
@@ -111,16 +126,26 @@ def real_if_close(a: Any, tol: Any = 100) -> GPUArray:
 def result_type(*arrays_and_dtypes: Any) -> Any:
     """The dtype of what arrays, dtypes and numbers are combined to; see `numpy.result_type`."""
 
-def save(*args: Any, **kwargs: Any) -> None:
+def save(file: Any, arr: Any, allow_pickle: Any = True) -> None:
     """`numpy.save` of host copies; waits."""
 
-def savetxt(*args: Any, **kwargs: Any) -> None:
+def savetxt(
+    fname: Any,
+    X: Any,
+    fmt: Any = "%.18e",
+    delimiter: Any = " ",
+    newline: Any = "\n",
+    header: Any = "",
+    footer: Any = "",
+    comments: Any = "# ",
+    encoding: Any = None,
+) -> None:
     """`numpy.savetxt` of host copies; waits."""
 
-def savez(*args: Any, **kwargs: Any) -> None:
+def savez(file: Any, *args: Any, allow_pickle: Any = True, **kwds: Any) -> None:
     """`numpy.savez` of host copies; waits."""
 
-def savez_compressed(*args: Any, **kwargs: Any) -> None:
+def savez_compressed(file: Any, *args: Any, allow_pickle: Any = True, **kwds: Any) -> None:
     """`numpy.savez_compressed` of host copies; waits."""
 
 def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:

@@ -121,9 +121,28 @@ def _contract_pair(left, a, right, b, keep):
 
 
 def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="safe"):
-    """Sums of products over named axes, as matrix products of two operands at a time; see `numpy.einsum`.
+    """Sums of products over named axes; does not wait. See `numpy.einsum`.
 
-    Operands are taken from left to right, or with `optimize` in the order that `numpy.einsum_path` finds for it.
+    Parameters
+    ----------
+    *operands
+        A string such as ``"ij,jk->ik"`` and the arrays, or arrays with lists of axes, as NumPy takes them.
+    out : GPUArray, optional
+    optimize : bool, str or list
+        False: operands are taken from left to right; else in the order that `numpy.einsum_path` finds for it.
+    dtype : dtype-like, optional
+        Of the computation and the result; by default the common dtype of the operands.
+    order, casting
+        NumPy's.
+
+    Raises
+    ------
+    ValueError
+        When subscripts and shapes do not fit.
+
+    Notes
+    -----
+    Two operands at a time become a batched matrix product, after sums over axes that only one of them has.
     """
     subscripts, arrays = _parse_operands(operands)
     words, result = _expand_ellipsis(subscripts, arrays)

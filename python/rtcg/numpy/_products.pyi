@@ -49,9 +49,28 @@ def cumulative_sum(
 def einsum(
     *operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, order: Any = "K", casting: Any = "safe"
 ) -> GPUArray:
-    """Sums of products over named axes, as matrix products of two operands at a time; see `numpy.einsum`.
+    """Sums of products over named axes; does not wait. See `numpy.einsum`.
 
-    Operands are taken from left to right, or with `optimize` in the order that `numpy.einsum_path` finds for it.
+    Parameters
+    ----------
+    *operands
+        A string such as ``"ij,jk->ik"`` and the arrays, or arrays with lists of axes, as NumPy takes them.
+    out : GPUArray, optional
+    optimize : bool, str or list
+        False: operands are taken from left to right; else in the order that `numpy.einsum_path` finds for it.
+    dtype : dtype-like, optional
+        Of the computation and the result; by default the common dtype of the operands.
+    order, casting
+        NumPy's.
+
+    Raises
+    ------
+    ValueError
+        When subscripts and shapes do not fit.
+
+    Notes
+    -----
+    Two operands at a time become a batched matrix product, after sums over axes that only one of them has.
     """
 
 def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: Any = False) -> Any:

@@ -41,10 +41,12 @@ class Report:
 
     @property
     def best(self):
+        """The fastest configuration, a dictionary; None if every trial failed."""
         return None if self.best_trial is None else self.best_trial["config"]
 
     @property
     def best_score(self):
+        """Seconds of the fastest configuration; None if every trial failed."""
         return None if self.best_trial is None else self.best_trial["score"]
 
     @property

@@ -16,9 +16,11 @@ use crate::driver::arguments::numpy_generic;
 /// Printing and dropping go down by recursion, on the stack of whatever thread it is.
 const DEEPEST: usize = 2000;
 
+/// An expression of C, printed with as few parentheses as C needs.
 #[pyclass(name = "Expr", module = "rtcg.cgen", subclass, frozen)]
 pub(crate) struct PyExpr(pub(crate) Expr);
 
+/// A variable; of a pointer or an array `dtype` is the type of the elements.
 #[pyclass(name = "Var", module = "rtcg.cgen", extends = PyExpr, frozen)]
 pub(crate) struct PyVar;
 
@@ -145,9 +147,10 @@ binary_operators!(
 );
 
 macro_rules! binary_methods {
-    ($($name:ident $operator:ident),*) => {$(
+    ($($name:ident $operator:ident $c:literal),*) => {$(
         #[pymethods]
         impl PyExpr {
+            #[doc = concat!($c, " in C, an expression.")]
             #[pyo3(signature = (other, /))]
             fn $name(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
                 self.method(Binary::$operator, other)
@@ -156,14 +159,20 @@ macro_rules! binary_methods {
     )*};
 }
 binary_methods!(
-    and_ And, or_ Or, assign Assign, add_assign AddAssign, sub_assign SubtractAssign, mul_assign MultiplyAssign,
-    div_assign DivideAssign
+    and_ And "``self && other``",
+    or_ Or "``self || other``",
+    assign Assign "``self = other``",
+    add_assign AddAssign "``self += other``",
+    sub_assign SubtractAssign "``self -= other``",
+    mul_assign MultiplyAssign "``self *= other``",
+    div_assign DivideAssign "``self /= other``"
 );
 
 macro_rules! unary_methods {
-    ($($name:ident $operator:ident),*) => {$(
+    ($($name:ident $operator:ident $c:literal),*) => {$(
         #[pymethods]
         impl PyExpr {
+            #[doc = concat!($c, " in C, an expression.")]
             fn $name(&self) -> PyResult<Self> {
                 self.unary(Unary::$operator)
             }
@@ -171,8 +180,15 @@ macro_rules! unary_methods {
     )*};
 }
 unary_methods!(
-    __neg__ Negate, __invert__ Complement, not_ Not, dereference Dereference, address AddressOf,
-    increment PreIncrement, decrement PreDecrement, post_increment PostIncrement, post_decrement PostDecrement
+    __neg__ Negate "``-self``",
+    __invert__ Complement "``~self``",
+    not_ Not "``!self``",
+    dereference Dereference "``*self``",
+    address AddressOf "``&self``",
+    increment PreIncrement "``++self``",
+    decrement PreDecrement "``--self``",
+    post_increment PostIncrement "``self++``",
+    post_decrement PostDecrement "``self--``"
 );
 
 #[pymethods]
@@ -250,11 +266,13 @@ impl PyExpr {
         made(self.0.clone().call(arguments?))
     }
 
+    /// ``self.name`` in C.
     #[pyo3(signature = (name, /))]
     fn member(&self, name: &str) -> PyResult<Self> {
         made(self.0.clone().member(name))
     }
 
+    /// ``self->name`` in C.
     #[pyo3(signature = (name, /))]
     fn arrow(&self, name: &str) -> PyResult<Self> {
         made(self.0.clone().arrow(name))

@@ -422,7 +422,7 @@ pub(crate) struct CompletedCall<'a, 'py> {
 impl CachedCall {
     /// What is to be remembered of a call; `None` of one that must go the general way.
     fn new(this: &PyFunction, call: &CompletedCall<'_, '_>) -> Option<Self> {
-        let CompletedCall { kind, args, keywords: KeywordArgs::Row(names, values) } = call else { return None };
+        let CompletedCall { kind, args, keywords: KeywordArgs { names, values } } = call;
         let py = args.py();
         let n_positional = u8::try_from(args.len()).ok().filter(|n| *n < 64)?;
         let dimensions = |at| args.get_arg(at).and_then(|object| CachedDimensions::new(&object, at));

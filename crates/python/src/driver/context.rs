@@ -91,7 +91,7 @@ impl PyContext {
         Context::current_or_foreign().map(Self::new)
     }
 
-    /// Puts `context` in the place of the top of this thread's stack; None pops.
+    /// Put `context` in the place of the top of the stack; None pops. An addition to PyCUDA.
     #[staticmethod]
     #[pyo3(signature = (context))]
     fn set_current(context: Option<&PyContext>) -> PyResult<()> {
@@ -134,7 +134,7 @@ impl PyContext {
         enum_member(py, "shared_config", Context::shared_config().or_raise()?.0)
     }
 
-    /// ``(least, greatest)``: the range of stream priorities; smaller numbers go first.
+    /// ``(least, greatest)`` priority of streams: smaller numbers go first. Others are taken for the nearest.
     #[staticmethod]
     fn get_stream_priority_range() -> PyResult<(i32, i32)> {
         Context::stream_priority_range().or_raise()
@@ -173,7 +173,7 @@ impl PyContext {
         py.detach(|| self.0.detach()).or_raise()
     }
 
-    /// `detach` that may be called again.
+    /// `detach` that may be called again. An addition to PyCUDA.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         py.detach(|| self.0.close()).or_raise()
     }
@@ -194,12 +194,13 @@ impl PyContext {
         }
     }
 
-    /// The context's own device; `get_device` tells that of the current context.
+    /// The context's own device; `get_device` returns that of the current context.
     #[getter(device)]
     fn own_device(&self) -> PyDevice {
         PyDevice::from(self.0.device())
     }
 
+    /// Push the context, unless `make_context` has just done so; the end of the block pops it.
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
         let this = slf.get();
         let is_on_top = Context::current().is_some_and(|top| top == *this.0);

@@ -11,6 +11,10 @@ use pyo3::prelude::*;
 use rtcg::driver::{Context, Stream, memory};
 
 /// Copy a contiguous host buffer to the device; waits.
+///
+/// `dest` is an allocation, an array on the device or an address; `src` a NumPy array or another buffer of bytes.
+/// A `LogicError` when `src` is longer than the allocation; a `TypeError` for what is no buffer, a `ValueError` for
+/// one that is not contiguous.
 #[pyfunction]
 fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyResult<()> {
     let src = HostBuffer::from_object(src, "src")?;
@@ -24,7 +28,9 @@ fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyRes
     py.detach(|| unsafe { memory::memcpy_htod(dest.0, bytes) }).or_raise()
 }
 
-/// Fill a contiguous, writable host buffer from the device; waits.
+/// Fill a contiguous, writable host buffer from the device; waits, also for the default stream's work before it.
+///
+/// A `LogicError` when `dest` is longer than the allocation.
 #[pyfunction]
 fn memcpy_dtoh(py: Python<'_>, dest: &Bound<'_, PyAny>, src: DevicePtr) -> PyResult<()> {
     let dest = HostBuffer::from_writable(dest, "dest")?;
@@ -38,7 +44,10 @@ fn memcpy_dtoh(py: Python<'_>, dest: &Bound<'_, PyAny>, src: DevicePtr) -> PyRes
     py.detach(|| unsafe { memory::memcpy_dtoh(bytes, src.0) }).or_raise()
 }
 
-/// `memcpy_htod` in stream order; `src` is kept alive until the copy is done.
+/// `memcpy_htod` in the order of `stream` (None: the default stream); `src` is kept alive until the copy is done.
+///
+/// Does not wait for page-locked memory (`pagelocked_empty`), which must stay unchanged until then. Pageable memory is
+/// read before the call returns.
 #[pyfunction]
 #[pyo3(signature = (dest, src, stream = None))]
 fn memcpy_htod_async(
@@ -64,7 +73,10 @@ fn memcpy_htod_async(
     in_flight_buffers::hold_until_stream_done(stream, src.owner_object()).or_raise()
 }
 
-/// `memcpy_dtoh` in stream order; `dest` is kept alive until the copy is done.
+/// `memcpy_dtoh` in the order of `stream`; `dest` is kept alive until the copy is done.
+///
+/// Does not wait for page-locked memory, whose contents are there when the stream got past the copy. For pageable
+/// memory the call waits.
 #[pyfunction]
 #[pyo3(signature = (dest, src, stream = None))]
 fn memcpy_dtoh_async(

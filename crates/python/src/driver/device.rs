@@ -13,7 +13,10 @@ use rtcg::driver::{self, Device, sys};
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
-/// A device: real ones come first, then virtual ones.
+/// A device, by ordinal or PCI bus id. Real ones come first, then virtual ones.
+///
+/// Any attribute of `rtcg.driver.device_attribute` can be read by its lower-case name, for
+/// instance ``device.warp_size``.
 #[pyclass(name = "Device", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyDevice(pub(crate) LateInit<Device>);
 
@@ -138,7 +141,9 @@ impl PyDevice {
         self.0.can_access_peer(&other.0).or_raise()
     }
 
-    /// What this device can do with `other`, an int: a `p2p_attribute` (an addition to PyCUDA).
+    /// What this device can do with `other`: the value of a `p2p_attribute` (an addition to PyCUDA).
+    ///
+    /// A `LogicError` if both are the same device, or devices of different drivers.
     fn get_p2p_attribute(&self, #[pyo3(from_py_with = int)] attribute: u32, other: &PyDevice) -> PyResult<i32> {
         self.0.p2p_attribute(sys::CUdevice_P2PAttribute(attribute), &other.0).or_raise()
     }
@@ -240,7 +245,7 @@ fn add_attribute_getters(m: &Bound<'_, PyModule>) -> PyResult<()> {
         let name = name.strip_prefix("CU_DEVICE_ATTRIBUTE_")?.to_lowercase();
         (name != "max").then_some((name, attribute.0))
     });
-    add_getters(&m.py().get_type::<PyDevice>(), get_attribute_c, names)
+    add_getters(&m.py().get_type::<PyDevice>(), get_attribute_c, "device_attribute", names)
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 use rtcg::driver::Event;
 
-/// A mark in a stream: something to wait for, and a time.
+/// A mark in a stream: something to wait for, and a time. Destroyed at the end of a ``with`` block.
 #[pyclass(name = "Event", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyEvent(pub(crate) DropDetached<Event>);
 

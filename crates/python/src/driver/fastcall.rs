@@ -8,8 +8,8 @@
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple, PyType};
-use std::ffi::{CStr, c_char, c_int, c_void};
+use pyo3::types::{PyString, PyTuple, PyType};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Positional arguments.
@@ -65,11 +65,10 @@ pub(crate) fn object_pointers(tuple: &Bound<'_, PyTuple>) -> Vec<*mut PyObject> 
     tuple.iter_borrowed().map(|item| item.as_ptr()).collect()
 }
 
-/// Keyword arguments.
-pub(crate) enum KeywordArgs<'a, 'py> {
-    /// Names, and as many values.
-    Row(Option<Borrowed<'a, 'py, PyTuple>>, PositionalArgs<'a, 'py>),
-    Dict(Option<&'a Bound<'py, PyDict>>),
+/// Keyword arguments: names, and as many values.
+pub(crate) struct KeywordArgs<'a, 'py> {
+    pub(crate) names: Option<Borrowed<'a, 'py, PyTuple>>,
+    pub(crate) values: PositionalArgs<'a, 'py>,
 }
 
 impl<'py> KeywordArgs<'_, 'py> {
@@ -79,15 +78,8 @@ impl<'py> KeywordArgs<'_, 'py> {
         &self,
         mut body: impl FnMut(Borrowed<'_, 'py, PyAny>, Borrowed<'_, 'py, PyAny>) -> PyResult<()>,
     ) -> PyResult<()> {
-        match self {
-            Self::Row(Some(names), values) => {
-                names.iter_borrowed().zip(values.iter_args()).try_for_each(|(name, value)| body(name, value))
-            }
-            Self::Row(None, _) | Self::Dict(None) => Ok(()),
-            Self::Dict(Some(dict)) => {
-                dict.iter().try_for_each(|(name, value)| body(name.as_borrowed(), value.as_borrowed()))
-            }
-        }
+        let Some(names) = &self.names else { return Ok(()) };
+        names.iter_borrowed().zip(self.values.iter_args()).try_for_each(|(name, value)| body(name, value))
     }
 }
 
@@ -119,7 +111,7 @@ pub(crate) unsafe fn call_method_body(
         // SAFETY: the objects live for the call.
         let (args, values) =
             unsafe { (PositionalArgs::new(py, &args[..n_args]), PositionalArgs::new(py, &args[n_args..])) };
-        body(&slf, args, KeywordArgs::Row(names, values))
+        body(&slf, args, KeywordArgs { names, values })
     };
     let result = catch_unwind(AssertUnwindSafe(call))
         .unwrap_or_else(|_| Err(PyRuntimeError::new_err("internal error: a call of a kernel panicked")));
@@ -159,23 +151,25 @@ pub(crate) fn add_methods(class: &Bound<'_, PyType>, methods: &[FastcallMethod])
     Ok(())
 }
 
-/// Adds read-only attributes whose values `get` makes of a number. What the class has under such a
+/// Adds read-only attributes whose values `get` makes of a number of `enumeration`. What the class has under such a
 /// name stays.
 pub(crate) fn add_getters<'a>(
     class: &Bound<'_, PyType>,
     get: ffi::getter,
+    enumeration: &str,
     attributes: impl Iterator<Item = (String, u32)> + 'a,
 ) -> PyResult<()> {
     for (name, number) in attributes {
         if class.hasattr(&*name)? {
             continue;
         }
-        let c_name = std::ffi::CString::new(name.clone())?;
+        let c_name = CString::new(name.clone())?;
+        let doc = CString::new(format!("The value of ``{enumeration}.{}``.", name.to_uppercase()))?;
         let definition = Box::leak(Box::new(ffi::PyGetSetDef {
             name: c_name.into_raw(),
             get: Some(get),
             set: None,
-            doc: std::ptr::null(),
+            doc: doc.into_raw(),
             closure: std::ptr::without_provenance_mut(number as usize),
         }));
         // SAFETY: as in `add_methods`.
@@ -200,14 +194,10 @@ const HAVE_VECTORCALL: std::ffi::c_ulong = 1 << 11;
 const POINTER_BYTES: usize = size_of::<*mut c_void>();
 
 impl CallableType {
-    /// Makes the class. `name` has the module before it.
-    pub(crate) fn new(
-        base: &Bound<'_, PyType>,
-        name: &'static CStr,
-        doc: &'static CStr,
-        call: ffi::vectorcallfunc,
-    ) -> PyResult<Self> {
+    /// Makes the class, documented as its base is. `name` has the module before it.
+    pub(crate) fn new(base: &Bound<'_, PyType>, name: &'static CStr, call: ffi::vectorcallfunc) -> PyResult<Self> {
         let py = base.py();
+        let doc = CString::new(base.getattr("__doc__")?.extract::<String>()?)?;
         let base_size: usize = base.getattr("__basicsize__")?.extract()?;
         let offset = base_size.next_multiple_of(POINTER_BYTES);
         // The interpreter copies the members and the slots.

@@ -5,7 +5,6 @@ use crate::driver::arguments::{ArgumentResources, PyArgumentPacker};
 use crate::driver::cached_call::{CachedCallCell, CallKind, CompletedCall, RawArguments};
 use crate::driver::fastcall::{
     CallableType, FastcallMethod, KeywordArgs, MethodBody, PositionalArgs, add_getters, add_methods, call_method_body,
-    object_pointers,
 };
 use crate::driver::graph::reject_handlers_during_capture;
 use crate::driver::launch_geometry::{
@@ -23,7 +22,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::ffi::{Py_ssize_t, PyObject};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyInt, PyTuple};
+use pyo3::types::PyInt;
 use rtcg::driver::{Context, Event, Function, Stream, TextureReference, is_any_capturing, sys};
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -32,6 +31,9 @@ use std::sync::{PoisonError, RwLock};
 use std::time::Instant;
 
 /// A kernel.
+///
+/// Any attribute of `rtcg.driver.function_attribute` can be read by its lower-case name, for
+/// instance ``function.num_regs``.
 #[pyclass(name = "Function", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyFunction {
     pub(crate) function: DropDetached<Function>,
@@ -312,12 +314,62 @@ macro_rules! fastcall_methods {
 }
 
 fastcall_methods! {
+    c_call = c"__call__" calls call_function as Direct:
+        cr"__call__($self, /, *args, block, grid=(1, 1, 1), stream=None, shared=0, texrefs=(),
+    time_kernel=False, cooperative=False, cluster=None, preferred_cluster=None,
+    cluster_scheduling=None, programmatic_dependent=False, priority=None, mem_sync_domain=None,
+    mem_sync_domain_map=None, shared_carveout=None, programmatic_event=None,
+    launch_completion_event=None)
+--
+
+Run the kernel; does not wait, but with `Out`, `InOut` or `time_kernel`.
+
+Number and sizes of the arguments are checked, and their types as far as the source of a
+`SourceModule` declares them (see docs/launches.md), before anything reaches the device.
+
+Parameters
+----------
+*args
+    NumPy scalars (by value); Python's numbers, where the type is known and has their value;
+    device allocations and arrays on the device of any library; `In`, `Out`, `InOut`; NumPy
+    arrays, structured scalars, bytes and values of ctypes (their bytes by value).
+block : int or up to three int
+    Threads per block. Required.
+grid : int or up to three int
+    Blocks, default 1.
+stream : Stream or object with ``__cuda_stream__``, optional
+shared : int
+    Dynamic shared memory in bytes. More than the default limit is enabled automatically.
+time_kernel : bool
+    Wait, and return the run time in seconds.
+cooperative : bool
+    All blocks are resident at once, so that the grid can synchronise.
+cluster : up to three int, optional
+    Blocks per cluster (compute capability 9.0); `preferred_cluster` is used where it fits.
+programmatic_dependent : bool
+    The kernel may start while the one before it still runs, and waits for it itself.
+priority, mem_sync_domain, shared_carveout, ...
+    The attributes of ``cuLaunchKernelEx`` of these names.
+
+Raises
+------
+TypeError
+    For an argument of a kind or type that the kernel does not take.
+OverflowError
+    For a number that the parameter's type does not have.
+LogicError
+    When number or sizes of the arguments do not fit the kernel; the message says which.
+LaunchError
+    When the device cannot run this geometry.";
     c_prepared_call = c"prepared_call" calls prepared_call as Prepared:
-        c"prepared_call($self, grid, block, /, *args, shared_size=0, **options)\n--\n\nRun the kernel with the prepared argument types; does not wait.";
+        c"prepared_call($self, grid, block, /, *args, shared_size=0, **options)\n--\n\n\
+          Run the kernel with the prepared argument types; does not wait. `options` as in a direct call.";
     c_prepared_async_call = c"prepared_async_call" calls prepared_async_call as PreparedAsync:
-        c"prepared_async_call($self, grid, block, stream, /, *args, shared_size=0, **options)\n--\n\nRun the kernel in a stream; does not wait.";
+        c"prepared_async_call($self, grid, block, stream, /, *args, shared_size=0, **options)\n--\n\n\
+          As `prepared_call`, in a stream; does not wait.";
     c_prepared_timed_call = c"prepared_timed_call" calls prepared_timed_call as PreparedTimed:
-        c"prepared_timed_call($self, grid, block, /, *args, shared_size=0, **options)\n--\n\nRun the kernel; calling the result waits and returns its time in seconds.";
+        c"prepared_timed_call($self, grid, block, /, *args, shared_size=0, **options)\n--\n\n\
+          As `prepared_call`; calling the result waits and returns the kernel's time in seconds.";
 }
 
 thread_local! {
@@ -335,8 +387,8 @@ fn callable_type(py: Python<'_>) -> PyResult<&CallableType> {
             let name = name.strip_prefix("CU_FUNC_ATTRIBUTE_")?.to_lowercase();
             (name != "max").then_some((name, attribute.0))
         });
-        add_getters(&base, get_attribute_c, names)?;
-        CallableType::new(&base, c"rtcg.driver.Function", c"A kernel.", function_vectorcall)
+        add_getters(&base, get_attribute_c, "function_attribute", names)?;
+        CallableType::new(&base, c"rtcg.driver.Function", function_vectorcall)
     })
 }
 
@@ -376,19 +428,7 @@ impl PyFunction {
         FUNCTION_FOR_NEW_OBJECT.take().ok_or_else(|| PyTypeError::new_err(text))
     }
 
-    /// The call of a subclass; objects of the class itself are called without a tuple.
-    #[pyo3(signature = (*args, **kwargs))]
-    fn __call__<'py>(
-        slf: &Bound<'py, Self>,
-        args: &Bound<'py, PyTuple>,
-        kwargs: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let items = object_pointers(args);
-        // SAFETY: the tuple holds the objects.
-        let args = unsafe { PositionalArgs::new(slf.py(), &items) };
-        call_function(slf.as_any(), args, KeywordArgs::Dict(kwargs))
-    }
-
+    /// Fix the argument types, by the letters of `struct` (P is a pointer) or by dtypes.
     #[pyo3(signature = (arg_types, texrefs = None))]
     fn prepare<'py>(
         slf: Bound<'py, Self>,
@@ -404,10 +444,12 @@ impl PyFunction {
         Ok(slf)
     }
 
+    /// A `function_attribute`, an int.
     fn get_attribute(&self, #[pyo3(from_py_with = int)] attribute: u32) -> PyResult<i32> {
         self.function.attribute(sys::CUfunction_attribute(attribute)).or_raise()
     }
 
+    /// Set a `function_attribute`, such as MAX_DYNAMIC_SHARED_SIZE_BYTES; a `LogicError` if it is fixed.
     fn set_attribute(
         &self,
         #[pyo3(from_py_with = int)] attribute: u32,
@@ -416,14 +458,17 @@ impl PyFunction {
         self.function.set_attribute(sys::CUfunction_attribute(attribute), value).or_raise()
     }
 
+    /// Ask for a division of the first-level cache by `func_cache`.
     fn set_cache_config(&self, #[pyo3(from_py_with = int)] fc: u32) -> PyResult<()> {
         self.function.set_cache_config(sys::CUfunc_cache(fc)).or_raise()
     }
 
+    /// Ask for a width of shared-memory banks by `shared_config`; devices of today have only one.
     fn set_shared_config(&self, #[pyo3(from_py_with = int)] sc: u32) -> PyResult<()> {
         self.function.set_shared_config(sys::CUsharedconfig(sc)).or_raise()
     }
 
+    /// Nothing to do: a bound reference is visible to the kernels of its module.
     fn param_set_texref(&self, texref: &Bound<'_, PyTextureReference>) -> PyResult<()> {
         self.function.param_set_texref(&texref.get().0).or_raise()
     }
@@ -444,7 +489,7 @@ impl PyFunction {
         self.function.max_active_blocks(block_threads, shared).or_raise()
     }
 
-    /// ``(min_grid, block)``
+    /// ``(blocks that fill the device, threads per block)`` of the best occupancy; `limit` bounds the threads.
     #[pyo3(signature = (shared = 0, limit = 0))]
     fn max_potential_block_size(
         &self,
@@ -454,6 +499,7 @@ impl PyFunction {
         self.function.max_potential_block_size(shared, limit).or_raise()
     }
 
+    /// Bytes that each of `blocks` blocks on a multiprocessor can have.
     fn available_dynamic_shared_memory(
         &self,
         #[pyo3(from_py_with = int)] blocks: u32,
@@ -462,6 +508,7 @@ impl PyFunction {
         self.function.available_dynamic_shared(blocks, block_threads).or_raise()
     }
 
+    /// Blocks in the largest cluster possible.
     #[pyo3(signature = (block, shared = 0))]
     fn max_potential_cluster_size(
         &self,
@@ -471,6 +518,7 @@ impl PyFunction {
         self.function.max_potential_cluster_size(parse_dimensions(block, "block")?, shared).or_raise()
     }
 
+    /// Clusters that run at once on the device.
     #[pyo3(signature = (cluster, block, shared = 0))]
     fn max_active_clusters(
         &self,

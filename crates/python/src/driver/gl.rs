@@ -28,7 +28,7 @@ impl PyRegisteredObject {
         py.detach(|| self.0.unregister()).or_raise()
     }
 
-    /// What kernels will do with it, of `graphics_map_flags` (an addition to PyCUDA).
+    /// Say by `graphics_map_flags` what kernels will do with the object when it is mapped next.
     fn set_map_flags(&self, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
         self.0.set_map_flags(flags).or_raise()
     }

@@ -158,7 +158,12 @@ pub(crate) fn memset_params(
     Ok(MemsetNode { dst: dest.0, pitch, value, element_size, width: count, height })
 }
 
-/// A graph.
+/// Work put together once, as nodes with their order, and launched often.
+///
+/// A graph is made node by node, or by capturing a stream (`Stream.begin_capture`). Each ``add_*``
+/// method takes `dependencies`, the nodes (or the one node) of this graph that the new one comes after, and returns
+/// the new `GraphNode`. Arguments of kernels and the buffers of copies live as long as the graph
+/// and the executable graphs made from it; host memory is read and written when the graph runs.
 #[pyclass(name = "Graph", module = "rtcg.driver", frozen, subclass, eq, dict, weakref)]
 #[derive(PartialEq)]
 pub(crate) struct PyGraph(pub(crate) DropDetached<Graph>);
@@ -340,13 +345,19 @@ impl PyGraph {
         unsafe { self.0.add_mem_free_node(ptr.0, &dependency_nodes(&dependencies)) }.or_raise().map(PyGraphNode::from)
     }
 
-    /// A condition: a number that kernels pass to `cudaGraphSetConditional`.
+    /// A condition, which kernels set with ``cudaGraphSetConditional``.
+    ///
+    /// With a `default` it has that value at the start of every launch, else it keeps the one it had.
     #[pyo3(signature = (default = None))]
     fn conditional_handle(&self, #[pyo3(from_py_with = optional_int)] default: Option<u32>) -> PyResult<u64> {
         Ok(self.0.create_conditional_handle(default).or_raise()?.0)
     }
 
     /// A node that runs one of `size` graphs, which are filled afterwards.
+    ///
+    /// `type` is of `graph_conditional_node_type`: IF runs the first where the condition is not 0, else
+    /// the second if there is one; WHILE runs the one as long as the condition is not 0; SWITCH runs
+    /// the one with the condition's number, if there is one.
     #[pyo3(signature = (handle, r#type, size = 1, dependencies = None))]
     fn add_conditional_node(
         &self,
@@ -393,6 +404,11 @@ impl PyGraph {
     }
 
     /// Make it executable; `flags` of `graph_instantiate_flags`. Later changes of the graph do not reach the result.
+    ///
+    /// Raises
+    /// ------
+    /// LogicError
+    ///     If the graph has a cycle or a node that the device cannot run.
     #[pyo3(signature = (flags = 0))]
     fn instantiate(&self, py: Python<'_>, #[pyo3(from_py_with = int)] flags: u64) -> PyResult<PyGraphExec> {
         py.detach(|| self.0.instantiate(flags)).or_raise().map(PyGraphExec::from)
@@ -437,7 +453,7 @@ fn pack_kernel_args(func: &Bound<'_, PyFunction>, args: &Bound<'_, PyTuple>) -> 
     Ok(bytes.to_vec())
 }
 
-/// A node of a graph.
+/// A node of a `Graph`, which it keeps alive.
 #[pyclass(name = "GraphNode", module = "rtcg.driver", frozen, eq, subclass, dict, weakref)]
 #[derive(PartialEq)]
 pub(crate) struct PyGraphNode(pub(crate) DropDetached<GraphNode>);
@@ -492,6 +508,7 @@ pub(crate) struct KernelNodeUpdate<'a, 'py> {
 
 #[pymethods]
 impl PyGraphNode {
+    /// What the node does, a `graph_node_type`.
     #[getter]
     fn r#type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         enum_member(py, "graph_node_type", self.0.kind().or_raise()?.0)
@@ -521,6 +538,7 @@ impl PyGraphNode {
         self.0.child_graph().or_raise().map(PyGraph::from)
     }
 
+    /// The driver's ``CUgraphNode``, an int.
     #[getter]
     fn handle(&self) -> usize {
         self.0.handle().addr()
@@ -564,7 +582,7 @@ impl PyGraphNode {
     }
 }
 
-/// Memory that exists while a graph runs.
+/// Memory that exists while a graph runs; an argument of kernel, copy and memset nodes.
 #[pyclass(name = "GraphAllocation", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyGraphAllocation {
     ptr: u64,

@@ -9,7 +9,7 @@ use rtcg::driver::sys::CUstreamCaptureMode;
 use rtcg::driver::{Graph, Stream};
 use std::sync::{Mutex, PoisonError};
 
-/// `with stream.capture() as graph:`
+/// What `Stream.capture` returns: ``with stream.capture() as graph:``.
 #[pyclass(name = "StreamCapture", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyStreamCapture {
     stream: DropDetached<Stream>,

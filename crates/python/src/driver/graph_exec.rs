@@ -17,6 +17,9 @@ use pyo3::types::PyTuple;
 use rtcg::driver::{GraphExec, GraphNode, sys};
 
 /// An executable graph.
+///
+/// Methods named ``*_node_set_params`` change what a node of the graph that this was made from does
+/// in later launches; the graph itself does not change.
 #[pyclass(name = "GraphExec", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyGraphExec(DropDetached<GraphExec>);
 
@@ -36,6 +39,8 @@ impl PyGraphExec {
 #[pymethods]
 impl PyGraphExec {
     /// Run the graph in stream order; does not wait. Launches of one executable graph never overlap.
+    ///
+    /// The stream must not be one that is being captured: there, the graph is added as a child graph node.
     #[pyo3(signature = (stream = None))]
     fn launch(&self, py: Python<'_>, stream: Option<&Bound<'_, PyStream>>) -> PyResult<()> {
         let stream = as_driver_stream(stream);
@@ -51,6 +56,11 @@ impl PyGraphExec {
     }
 
     /// Take over what the nodes of `graph` do, which must have the same shape.
+    ///
+    /// Raises
+    /// ------
+    /// LogicError
+    ///     Says how the graphs differ; then nothing has changed.
     fn update(&self, py: Python<'_>, graph: &PyGraph) -> PyResult<()> {
         py.detach(|| self.0.update(&graph.0)).or_raise()
     }

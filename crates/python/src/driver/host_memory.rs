@@ -23,6 +23,7 @@ macro_rules! host_memory_class {
         resource_methods! {
             $class, free = free, is_freed = |memory| memory.is_freed(), release = |memory| memory.free();
 
+            /// Size in bytes.
             #[getter]
             fn nbytes(&self) -> usize {
                 self.0.nbytes()
@@ -49,20 +50,22 @@ macro_rules! host_memory_class {
 }
 
 host_memory_class! {
-    /// Page-locked host memory.
+    /// Page-locked host memory; the base of arrays made by `rtcg.driver.pagelocked_empty`.
     PyHostAllocation as "PagelockedHostAllocation" over HostAllocation, "(nbytes, flags)";
 
+    /// The device's address of this memory, if it was made with ``host_alloc_flags.DEVICEMAP``.
     fn get_device_pointer(&self) -> PyResult<u64> {
         self.0.device_pointer().or_raise()
     }
 
+    /// The `host_alloc_flags` that it was made with.
     fn get_flags(&self) -> PyResult<u32> {
         self.0.flags().or_raise()
     }
 }
 
 host_memory_class! {
-    /// Host memory whose address is a multiple of an alignment.
+    /// Aligned host memory; the base of arrays made by `rtcg.driver.aligned_empty`.
     PyAlignedAllocation as "AlignedHostAllocation" over AlignedHostAllocation, "(nbytes, alignment)";
 
     /// The device's address of this memory, once it was registered with `register_host_memory`.

@@ -12,13 +12,16 @@ use pyo3::prelude::*;
 use rtcg::driver::{Kernel, Library, sys};
 use std::path::PathBuf;
 
-/// Code that the driver loads into each context that uses it.
+/// Code of no context: the driver loads it into each context that uses it.
+///
+/// Made by `library_from_buffer` or `library_from_file`, which need no context; a closed one is an error to use.
+/// What it gave out keeps it loaded. Needs a driver of CUDA 12 or newer.
 #[pyclass(name = "Library", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyLibrary(DropDetached<Library>);
 
 impl_from_core!(PyLibrary over Library);
 
-/// A kernel of a library, of no context.
+/// A kernel of a `Library`. Without a `device` that of the current context is meant.
 #[pyclass(name = "Kernel", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyKernel(DropDetached<Kernel>);
 
@@ -128,7 +131,7 @@ impl PyKernel {
         self.0.set_cache_config(sys::CUfunc_cache(fc), &device).or_raise()
     }
 
-    /// `(offset, size)` of each parameter.
+    /// Offset and size of each parameter in bytes.
     #[getter]
     fn parameters(&self) -> PyResult<Vec<(usize, usize)>> {
         Ok(self.0.params().or_raise()?.into_iter().map(|param| (param.offset, param.nbytes)).collect())

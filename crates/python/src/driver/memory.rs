@@ -18,7 +18,7 @@ use pyo3::types::{PyBool, PyByteArray, PyTuple};
 use rtcg::driver::{Device, DeviceAllocation, IpcMemory, ManagedAllocation, memory, sys};
 use std::sync::Arc;
 
-/// Device memory, freed with the last reference or by `free()`.
+/// Device memory, freed with the last reference, by `free` or at the end of a ``with`` statement.
 #[pyclass(name = "DeviceAllocation", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyDeviceAllocation(pub(crate) Arc<DeviceAllocation>);
 
@@ -100,7 +100,7 @@ resource_methods! {
     }
 }
 
-/// Memory that host and device share by migration.
+/// Memory that host and device share by migration; the base of arrays made by `rtcg.driver.managed_empty`.
 #[pyclass(name = "ManagedAllocation", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyManagedAllocation(pub(crate) LateInit<ManagedAllocation>);
 
@@ -388,7 +388,7 @@ fn pointer_get_attribute<'py>(
     })
 }
 
-/// Advise how a range of managed memory will be used. Results do not depend on advice.
+/// Advise how a range of managed memory will be used, by `mem_advice`. Results do not depend on advice.
 ///
 /// Parameters
 /// ----------
@@ -423,8 +423,9 @@ fn mem_prefetch_async(
     memory::mem_prefetch_async(devptr.0, size, as_driver_device(device), as_driver_stream(stream)).or_raise()
 }
 
-/// What was advised about a range of managed memory, by `mem_range_attribute`. Of devices, -1 is the
-/// host and -2 none, or different ones.
+/// What was advised about a range of managed memory, by `mem_range_attribute`.
+///
+/// Of devices, -1 is the host and -2 none, or different ones.
 #[pyfunction]
 fn mem_range_get_attribute(
     #[pyo3(from_py_with = int)] attribute: u32,

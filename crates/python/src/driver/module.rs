@@ -11,7 +11,7 @@ use rtcg::driver::{Linker, Module, sys};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// Loaded code.
+/// Loaded code. Unloaded at the end of a ``with`` block.
 #[pyclass(name = "Module", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyModuleHandle(pub(crate) DropDetached<Module>);
 
@@ -37,7 +37,7 @@ closeable_methods! { PyModuleHandle;
         self.0.global(name).or_raise()
     }
 
-    /// A variable as an array over its memory.
+    /// A variable as an array that shares its memory; by default one dimension of as many elements as there are.
     #[pyo3(signature = (name, dtype, shape = None))]
     fn get_global_array<'py>(
         slf: &Bound<'py, Self>,
@@ -94,6 +94,10 @@ fn module_from_buffer(
 }
 
 /// Links several images into one module.
+///
+/// LTO-IR (``jit_input_type.NVVM``) is linked by nvJitLink (``pip install nvidia-nvjitlink``), on a real GPU
+/// with all other inputs. The options ``LTO`` (find LTO-IR in fat binaries and objects too), ``FTZ``,
+/// ``PREC_DIV``, ``PREC_SQRT`` and ``FMA`` are for it alone.
 #[pyclass(name = "Linker", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyLinker(LateInit<LinkerState>);
 
@@ -139,6 +143,9 @@ impl PyLinker {
         self.0.init_value(LinkerState { linker: DropDetached::new(Mutex::new(linker)), message_handler })
     }
 
+    /// Add an image of a `jit_input_type`, by the name that messages give it.
+    ///
+    /// A `LogicError` with the linker's log if it is none.
     #[pyo3(signature = (data, input_type, name = "unknown"))]
     fn add_data(
         &self,
@@ -158,7 +165,7 @@ impl PyLinker {
         self.with_linker(py, |linker| linker.add_file(&filename, sys::CUjitInputType(input_type)))
     }
 
-    /// Adds nvJitLink's own options.
+    /// Add options of nvJitLink's own, such as ``-fma=0`` or ``-kernels-used=f``, for links with LTO-IR.
     fn add_lto_options(&self, py: Python<'_>, options: Vec<String>) -> PyResult<()> {
         self.with_linker(py, |linker| options.iter().try_for_each(|option| linker.add_lto_option(option)))
     }

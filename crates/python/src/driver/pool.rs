@@ -31,7 +31,7 @@ pub(crate) fn mark_pool_in_use() {
     POOL_IN_USE.store(true, Ordering::Relaxed);
 }
 
-/// Device memory of a pool, which gets it back with the last reference or by `free()`.
+/// Device memory of a pool, which gets it back with the last reference, by `free` or at the end of ``with``.
 #[pyclass(name = "PooledDeviceAllocation", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyPooledDeviceAllocation(pub(crate) Arc<DeviceBuffer>);
 

@@ -57,10 +57,12 @@ macro_rules! closeable_methods {
         $crate::driver::resource_lifetime::context_manager_methods! { $class;
             $($body)*
 
+            /// Release it now, if that was not done before; later use is an error. `with` does it at its end.
             fn close(&self, py: ::pyo3::Python<'_>) -> ::pyo3::PyResult<()> {
                 $crate::errors::OrRaise::or_raise(py.detach(|| self.0.close()))
             }
 
+            /// Whether `close` was called.
             #[getter]
             fn is_closed(&self) -> bool {
                 self.0.is_closed()

@@ -14,7 +14,17 @@ use pyo3::types::PyTuple;
 use rtcg::driver::sys::{CUstream, CUstreamCaptureMode};
 use rtcg::driver::{PendingHostWork, Stream};
 
-/// A queue of work. `None` stands for the legacy default stream wherever one is expected.
+/// A queue of work.
+///
+/// ``None`` stands for the default stream wherever one is expected; inside of ``with stream:`` it
+/// stands for that stream, in the thread that runs the block.
+///
+/// Parameters
+/// ----------
+/// flags : int
+///     1: work of the legacy default stream does not wait for this stream, nor this one for it.
+/// priority : int, optional
+///     Smaller numbers go first; see `Context.get_stream_priority_range`.
 #[pyclass(name = "Stream", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyStream(pub(crate) DropDetached<Stream>);
 
@@ -53,7 +63,9 @@ impl PyStream {
         self.0.is_done().or_raise()
     }
 
-    /// A stream of another library, by its handle. `owner` is kept alive.
+    /// A stream of another library in the current context, by its handle or its ``__cuda_stream__``.
+    ///
+    /// It is not destroyed here; `owner` is kept alive as long as the result.
     #[staticmethod]
     #[pyo3(signature = (handle, owner = None))]
     fn from_handle(handle: &Bound<'_, PyAny>, owner: Option<Py<PyAny>>) -> PyResult<Self> {
@@ -119,7 +131,10 @@ impl PyStream {
         self.0.id().or_raise()
     }
 
-    /// Calls `callback(error)` when all earlier work is done; `error` is None or the exception.
+    /// Call `callback(error)` on a thread of the driver when all earlier work is done.
+    ///
+    /// `error` is None, or what went wrong. Later work of the stream waits for the callback, which
+    /// must not call CUDA. Its exceptions go to `sys.unraisablehook`.
     fn add_callback(&self, py: Python<'_>, callback: Py<PyAny>) -> PyResult<()> {
         check_callable(callback.bind(py))?;
         let run = move |result: rtcg::driver::Result<()>| {
@@ -132,7 +147,7 @@ impl PyStream {
         py.detach(|| self.0.add_callback(run)).or_raise()
     }
 
-    /// Calls `function(*args)` when all earlier work has succeeded.
+    /// Call `function(*args)` like a callback, unless earlier work failed; can be captured in a graph.
     #[pyo3(signature = (function, *args))]
     fn launch_host_func(&self, py: Python<'_>, function: Py<PyAny>, args: Py<PyTuple>) -> PyResult<()> {
         check_callable(function.bind(py))?;
@@ -183,7 +198,7 @@ impl PyStream {
         .or_raise()
     }
 
-    /// What other libraries ask for: version of the protocol and handle.
+    /// The protocol by which libraries pass each other streams: ``(version, handle)``.
     fn __cuda_stream__(&self) -> (u32, usize) {
         (0, self.0.handle().addr())
     }

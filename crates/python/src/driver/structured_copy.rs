@@ -391,6 +391,7 @@ macro_rules! memcpy_class {
             }
 
             $(
+                #[doc = concat!("``", stringify!($field), "`` of CUDA's structure, in bytes, rows or elements as its name says.")]
                 #[getter($get)]
                 fn $get(&self) -> usize {
                     lock_state(&self.copy).raw.$field as usize
@@ -406,6 +407,7 @@ macro_rules! memcpy_class {
                 }
             )*
 
+            /// The kind of memory that is copied from, a `memory_type`.
             #[getter]
             fn src_memory_type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 let kind = lock_state(&self.copy).raw.srcMemoryType;
@@ -418,6 +420,7 @@ macro_rules! memcpy_class {
                 Ok(())
             }
 
+            /// The kind of memory that is copied to, a `memory_type`.
             #[getter]
             fn dst_memory_type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 let kind = lock_state(&self.copy).raw.dstMemoryType;
@@ -430,6 +433,7 @@ macro_rules! memcpy_class {
                 Ok(())
             }
 
+            /// The device address that is copied from.
             #[getter(src_device)]
             fn src_address(&self) -> u64 {
                 lock_state(&self.copy).raw.srcDevice
@@ -443,6 +447,7 @@ macro_rules! memcpy_class {
                 (end.is_set, end.room) = (true, value.byte_capacity());
             }
 
+            /// The device address that is copied to.
             #[getter(dst_device)]
             fn dst_address(&self) -> u64 {
                 lock_state(&self.copy).raw.dstDevice

@@ -14,7 +14,7 @@ use rtcg::driver::{
     Array, Error, MipmappedArray, SurfaceObject, SurfaceReference, TextureObject, TextureReference, TextureResource,
 };
 
-/// A CUDA array.
+/// A CUDA array, freed with the last reference or by `free()`.
 #[pyclass(name = "Array", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyArrayHandle(pub(crate) DropDetached<Array>);
 
@@ -413,7 +413,7 @@ impl PyTextureObject {
         Self::create_texture(py, resource, &sampling, Some(memory.clone().unbind()))
     }
 
-    /// The handle, which kernels take.
+    /// What kernels take as a `cudaTextureObject_t`.
     #[getter]
     fn handle(&self) -> u64 {
         self.object.handle()
@@ -438,7 +438,7 @@ impl PySurfaceObject {
         self.0.init_value(SurfaceObject::new(&array.get().0).or_raise()?)
     }
 
-    /// The handle, which kernels take.
+    /// What kernels take as a `cudaSurfaceObject_t`.
     #[getter]
     fn handle(&self) -> u64 {
         self.0.handle()

@@ -79,7 +79,26 @@ impl ArrayState {
     }
 }
 
-/// An array on the device.
+/// An n-dimensional array on the device of the current context, with NumPy's arithmetic.
+///
+/// Operations do not wait; `get`, `set` and printing do. Operands of any layout are broadcast; result
+/// types are NumPy's.
+///
+/// Parameters
+/// ----------
+/// shape : int or sequence of int
+/// dtype : dtype-like, optional
+///     bool, an integer, float16/32/64, bfloat16 (of ml_dtypes), complex64/128 or a record; by
+///     default float64, as NumPy's.
+/// allocator : callable, optional
+///     Takes a number of bytes and returns device memory; default `rtcg.driver.mem_alloc`.
+/// base : object, optional
+///     Kept alive as long as the array.
+/// gpudata : device pointer, optional
+///     Memory to use instead of allocating; kept alive.
+/// strides : sequence of int, optional
+///     Bytes from one element to the next along each axis.
+/// order : {"C", "F"}
 #[pyclass(name = "GPUArray", module = "rtcg.numpy", frozen, subclass, weakref, dict)]
 #[derive(Default)]
 pub(crate) struct PyGpuArray {
@@ -163,6 +182,7 @@ fn reshaped_layout(old: &Layout, shape: &[usize], itemsize: usize) -> Layout {
 
 #[pymethods]
 impl PyGpuArray {
+    /// The lengths of the axes, a tuple of int.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.current_state().array.shape())
@@ -176,6 +196,7 @@ impl PyGpuArray {
         Ok(())
     }
 
+    /// Bytes from an element to the next along each axis, a tuple of int.
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.current_state().array.strides())
@@ -214,6 +235,7 @@ impl PyGpuArray {
         Ok(())
     }
 
+    /// The number of elements.
     #[getter]
     fn size(&self) -> usize {
         let contents = self.current_state();
@@ -225,6 +247,7 @@ impl PyGpuArray {
         self.update_assigned_sizes(py, |sizes| sizes.size = Some(size));
     }
 
+    /// The number of elements that the allocation was made for.
     #[getter]
     fn mem_size(&self) -> usize {
         let contents = self.current_state();
@@ -236,6 +259,7 @@ impl PyGpuArray {
         self.update_assigned_sizes(py, |sizes| sizes.mem_size = Some(mem_size));
     }
 
+    /// Bytes of all elements.
     #[getter]
     fn nbytes(&self) -> usize {
         let contents = self.current_state();
@@ -247,6 +271,7 @@ impl PyGpuArray {
         self.update_assigned_sizes(py, |sizes| sizes.nbytes = Some(nbytes));
     }
 
+    /// The array that this one is a view of, or None.
     #[getter]
     fn base(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.current_state().base.as_ref().map(|base| base.clone_ref(py))
@@ -258,6 +283,7 @@ impl PyGpuArray {
         self.replace_state(ArrayState { base, ..old.with_array(py, old.array.clone()) });
     }
 
+    /// What allocated the memory and allocates results: a callable of a number of bytes; None for the default.
     #[getter]
     fn allocator(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.current_state().clone_allocator(py)

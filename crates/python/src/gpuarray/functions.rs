@@ -235,12 +235,12 @@ fn call_numpy_function<'py>(
 }
 
 macro_rules! numpy_function_methods {
-    ($($name:ident $text:literal;)*) => {
+    ($($name:ident $text:literal $signature:literal $doc:literal;)*) => {
         #[pymethods]
         impl PyGpuArray {
             $(
-                #[doc = concat!("`rtcg.numpy.", $text, "` of this array.")]
-                #[pyo3(signature = (*args, **kwargs))]
+                #[doc = $doc]
+                #[pyo3(signature = (*args, **kwargs), text_signature = $signature)]
                 fn $name<'py>(
                     slf: &Bound<'py, Self>,
                     args: &Bound<'py, PyTuple>,
@@ -254,18 +254,18 @@ macro_rules! numpy_function_methods {
 }
 
 numpy_function_methods! {
-    cumsum "cumsum";
-    cumprod "cumprod";
-    dot "dot";
-    take "take";
-    put "put";
-    repeat "repeat";
-    clip "clip";
-    round "round";
-    nonzero "nonzero";
-    argsort "argsort";
-    searchsorted "searchsorted";
-    trace "trace";
+    cumsum "cumsum" "($self, axis=None, dtype=None, out=None)" "Running sums along `axis`, of the flattened array if it is None; a new array, or `out`. Does not wait.\n\nBy a decoupled look-back scan (Merrill and Garland, 2016).";
+    cumprod "cumprod" "($self, axis=None, dtype=None, out=None)" "Running products along `axis`, of the flattened array if it is None; a new array, or `out`. Does not wait.";
+    dot "dot" "($self, b, dtype=None, stream=None, allocator=None)" "The product with `b`: the inner product of arrays of one shape, else as `numpy.dot`. Does not wait.";
+    take "take" "($self, indices, axis=None, out=None, mode='raise', stream=None)" "Elements by an array of indices, along `axis` or of the flattened array; does not wait.\n\n`mode` is raise, wrap or clip, as in `numpy.take`.";
+    put "put" "($self, ind, v, mode='raise')" "Write `v` to the elements `ind` of the flattened array, in place; as `numpy.put`.";
+    repeat "repeat" "($self, repeats, axis=None)" "Each element `repeats` times, along `axis` or flattened; waits if `repeats` is an array on the device.";
+    clip "clip" "($self, a_min=None, a_max=None, out=None, *, min=None, max=None)" "Elements limited to the range from `a_min` to `a_max`, either of which may be None; does not wait.";
+    round "round" "($self, decimals=0, out=None)" "Rounded to `decimals` places, halves to even; a new array, or `out`. Does not wait.";
+    nonzero "nonzero" "($self)" "The indices of the elements that are not 0, a tuple of one array for each axis; waits for their number.";
+    argsort "argsort" "($self, axis=-1, kind=None, *, stable=None, descending=False)" "The indices (int64) that sort along `axis`, stably, NaN last; does not wait.";
+    searchsorted "searchsorted" "($self, v, side='left', sorter=None)" "Where elements of `v` would go in this sorted array of one dimension, left or right of equal ones.";
+    trace "trace" "($self, offset=0, axis1=0, axis2=1, dtype=None, out=None)" "The sum of a diagonal of the axes `axis1` and `axis2`; does not wait.";
 }
 
 #[pymethods]

@@ -32,13 +32,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rtcg::array::{DType, GpuArray, Layout, Order};
 
-/// How the elements lie.
+/// How the elements of an array lie.
 #[pyclass(name = "ArrayFlags", module = "rtcg.numpy", frozen)]
 pub(crate) struct PyArrayFlags {
+    /// Whether the elements lie in C order without gaps.
     #[pyo3(get)]
     c_contiguous: bool,
+    /// Whether the elements lie in Fortran order without gaps.
     #[pyo3(get)]
     f_contiguous: bool,
+    /// Whether the elements lie in C or Fortran order without gaps.
     #[pyo3(get)]
     forc: bool,
 }
@@ -215,21 +218,25 @@ impl PyGpuArray {
         Ok(())
     }
 
+    /// Bytes of an element.
     #[getter]
     fn itemsize(&self) -> usize {
         self.current_state().array.itemsize()
     }
 
+    /// The number of axes.
     #[getter]
     fn ndim(&self) -> usize {
         self.current_state().array.ndim()
     }
 
+    /// The device address of the first element, an int.
     #[getter(ptr)]
     fn ptr_object(&self) -> u64 {
         self.ptr()
     }
 
+    /// What is known of the memory layout: `ArrayFlags`, as `numpy.ndarray.flags`.
     #[getter]
     fn flags(&self) -> PyArrayFlags {
         let (c, f) =

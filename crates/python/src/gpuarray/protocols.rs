@@ -56,6 +56,7 @@ impl PyGpuArray {
         array_protocol_function(slf.py(), "array_repr")?.call1((slf,))
     }
 
+    /// Default object formatter.
     fn __format__<'py>(slf: &Bound<'py, Self>, format: &str) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         if slf.get().current_state().array.ndim() == 0 {

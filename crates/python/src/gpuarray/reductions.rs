@@ -110,10 +110,11 @@ type BoundAny<'py> = Bound<'py, PyAny>;
 type OutArray<'a, 'py> = Option<&'a Bound<'py, PyGpuArray>>;
 
 macro_rules! reduction_methods {
-    ($($name:ident $text:literal;)*) => {
+    ($($name:ident $text:literal $doc:literal;)*) => {
         #[pymethods]
         impl PyGpuArray {
             $(
+                #[doc = $doc]
                 #[pyo3(signature = (axis = None, dtype = None, out = None, keepdims = false, initial = None, r#where = None, stream = None))]
                 #[allow(clippy::too_many_arguments, reason = "NumPy's keywords")]
                 fn $name<'py>(
@@ -134,16 +135,25 @@ macro_rules! reduction_methods {
 }
 
 reduction_methods! {
-    sum "sum";
-    prod "prod";
-    mean "mean";
+    sum "sum"
+"The sum of all elements, or along `axis`, as an array on the device; does not wait.
+
+`axis` is None (all), an int or a tuple of int. `dtype` is that of the sum: by default integers that are
+narrower than the machine's are widened as by `numpy.sum`. `initial` is added, elements where `where` is false
+are left out, and `keepdims` leaves reduced axes with length 1.";
+    prod "prod" "The product of all elements, or along `axis`; parameters as of `sum`; does not wait.";
+    mean "mean"
+"The mean of all elements, or along `axis`, as an array on the device; does not wait.
+
+Integers are averaged as float64. Parameters as of `sum`.";
 }
 
 macro_rules! allocator_reduction_methods {
-    ($($name:ident $text:literal;)*) => {
+    ($($name:ident $text:literal $doc:literal;)*) => {
         #[pymethods]
         impl PyGpuArray {
             $(
+                #[doc = $doc]
                 #[pyo3(signature = (axis = None, out = None, keepdims = false, initial = None, r#where = None, stream = None, allocator = None))]
                 #[allow(clippy::too_many_arguments, reason = "NumPy's keywords")]
                 fn $name<'py>(
@@ -168,15 +178,30 @@ macro_rules! allocator_reduction_methods {
 }
 
 allocator_reduction_methods! {
-    min "min";
-    max "max";
-    any "any";
-    all "all";
-    ptp "ptp";
+    min "min"
+"The smallest element, or those along `axis`, as an array; NaN if there is one; does not wait.
+
+A `ValueError` for no elements without `initial`.";
+    max "max"
+"The largest element, or those along `axis`, as an array; NaN if there is one; does not wait.
+
+A `ValueError` for no elements without `initial`.";
+    any "any"
+"Whether an element, or one along `axis`, is true: an array of bool, by default without axes.
+
+`axis` is None, an int or a tuple of int; `keepdims` leaves reduced axes with length 1. Does not wait.";
+    all "all"
+"Whether all elements, or those along `axis`, are true: an array of bool, by default without axes.
+
+`axis` is None, an int or a tuple of int; `keepdims` leaves reduced axes with length 1. Does not wait.";
+    ptp "ptp" "The largest element less the smallest, of all or along `axis`; does not wait.";
 }
 
 #[pymethods]
 impl PyGpuArray {
+    /// The variance of all elements, or along `axis`, with the divisor ``n - ddof``; does not wait.
+    ///
+    /// In one pass over the memory, by Chan's parallel update of means and squared deviations.
     #[pyo3(signature = (axis = None, dtype = None, out = None, ddof = 0.0, keepdims = false, r#where = None, correction = None))]
     #[allow(clippy::too_many_arguments, reason = "NumPy's keywords")]
     fn var<'py>(
@@ -192,6 +217,7 @@ impl PyGpuArray {
         reduce_array(slf, "var", axis, dtype, out, keepdims, None, r#where, correction.unwrap_or(ddof), None, None)
     }
 
+    /// The standard deviation, the square root of `var`; does not wait.
     #[pyo3(signature = (axis = None, dtype = None, out = None, ddof = 0.0, keepdims = false, r#where = None, correction = None))]
     #[allow(clippy::too_many_arguments, reason = "NumPy's keywords")]
     fn std<'py>(
@@ -207,6 +233,7 @@ impl PyGpuArray {
         reduce_array(slf, "std", axis, dtype, out, keepdims, None, r#where, correction.unwrap_or(ddof), None, None)
     }
 
+    /// The index of the (first) smallest element, along `axis` or of the flattened array; does not wait.
     #[pyo3(signature = (axis = None, out = None, keepdims = false))]
     fn argmin<'py>(
         slf: &Bound<'py, Self>,
@@ -217,6 +244,7 @@ impl PyGpuArray {
         reduce_array(slf, "argmin", axis, None, out, keepdims, None, None, 0.0, None, None)
     }
 
+    /// The index of the (first) largest element, along `axis` or of the flattened array; does not wait.
     #[pyo3(signature = (axis = None, out = None, keepdims = false))]
     fn argmax<'py>(
         slf: &Bound<'py, Self>,

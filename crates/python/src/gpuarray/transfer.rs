@@ -125,6 +125,9 @@ impl PyGpuArray {
         )
     }
 
+    /// Begin to copy a host array into this one, in the order of `stream`.
+    ///
+    /// `ary` has this array's shape and dtype. Page-locked memory must stay unchanged until the stream got there.
     #[pyo3(signature = (ary, stream = None))]
     fn set_async(&self, py: Python<'_>, ary: &Bound<'_, PyAny>, stream: Option<Bound<'_, PyStream>>) -> PyResult<()> {
         self.set(py, ary, true, stream)
@@ -170,6 +173,9 @@ impl PyGpuArray {
         })
     }
 
+    /// Begin to copy to the host; the array returned has its values when `stream` got there.
+    ///
+    /// The target is `ary` if given, else new page-locked memory, into which a copy does not wait.
     #[pyo3(signature = (stream = None, ary = None))]
     fn get_async<'py>(
         &self,

@@ -58,7 +58,10 @@ type SelfArray<'a, 'py> = &'a Bound<'py, PyGpuArray>;
 
 #[pymethods]
 impl PyGpuArray {
-    #[pyo3(signature = (*shape, **kwargs))]
+    /// The same elements in another shape: a view where the layout allows, else a copy. One length may be -1.
+    ///
+    /// `order` is C, F or A. A `ValueError` if the number of elements differs.
+    #[pyo3(signature = (*shape, **kwargs), text_signature = "($self, *shape, order='C', copy=None)")]
     fn reshape<'py>(
         slf: SelfArray<'_, 'py>,
         shape: &Bound<'py, PyTuple>,
@@ -100,12 +103,14 @@ impl PyGpuArray {
         })
     }
 
+    /// One dimension in the order `order`: a view where the layout allows, else a copy; does not wait.
     #[pyo3(signature = (order = "C"))]
     fn ravel<'py>(slf: SelfArray<'_, 'py>, order: &str) -> PyResult<BoundAny<'py>> {
         let order = parse_order(order)?;
         wrap_view_or_copy(slf, || slf.get().current_state().array.ravel(order))
     }
 
+    /// A one-dimensional copy in the order `order` (C, F, A or K); does not wait.
     #[pyo3(signature = (order = "C"))]
     fn flatten<'py>(slf: SelfArray<'_, 'py>, order: &str) -> PyResult<BoundAny<'py>> {
         let order = parse_order(order)?;
@@ -113,6 +118,7 @@ impl PyGpuArray {
         PyGpuArray::make_like(slf, || array.copy(Some(order)).and_then(|copy| copy.ravel(order)))
     }
 
+    /// A view with the axes in the order `axes`, by default reversed.
     #[pyo3(signature = (*args, axes = None))]
     fn transpose<'py>(
         slf: SelfArray<'_, 'py>,
@@ -127,11 +133,13 @@ impl PyGpuArray {
         wrap_view(slf, slf.get().current_state().array.transpose(axes.as_deref()))
     }
 
+    /// The transposed array, a view: axes in reverse order.
     #[getter(T)]
     fn transposed<'py>(slf: SelfArray<'_, 'py>) -> PyResult<BoundAny<'py>> {
         wrap_view(slf, slf.get().current_state().array.transpose(None))
     }
 
+    /// The array with its last two axes exchanged, a view; a `ValueError` for fewer than two dimensions.
     #[getter(mT)]
     fn matrix_transposed<'py>(slf: SelfArray<'_, 'py>) -> PyResult<BoundAny<'py>> {
         if slf.get().current_state().array.ndim() < 2 {
@@ -140,16 +148,19 @@ impl PyGpuArray {
         wrap_view(slf, slf.get().current_state().array.swapaxes(-1, -2))
     }
 
+    /// A view with two axes exchanged.
     fn swapaxes<'py>(slf: SelfArray<'_, 'py>, axis1: isize, axis2: isize) -> PyResult<BoundAny<'py>> {
         wrap_view(slf, slf.get().current_state().array.swapaxes(axis1, axis2))
     }
 
+    /// A view without axes of length 1, or without those in `axis`, which must have that length.
     #[pyo3(signature = (axis = None))]
     fn squeeze<'py>(slf: SelfArray<'_, 'py>, axis: Option<&BoundAny<'py>>) -> PyResult<BoundAny<'py>> {
         let axes = parse_axes(axis)?;
         wrap_view(slf, slf.get().current_state().array.squeeze(axes.as_deref()))
     }
 
+    /// The diagonal `offset` of the axes `axis1` and `axis2`, a view, with the diagonal as the last axis.
     #[pyo3(signature = (offset = 0, axis1 = 0, axis2 = 1))]
     fn diagonal<'py>(slf: SelfArray<'_, 'py>, offset: isize, axis1: isize, axis2: isize) -> PyResult<BoundAny<'py>> {
         wrap_view(slf, slf.get().current_state().array.diagonal(offset, axis1, axis2))
@@ -242,6 +253,7 @@ impl PyGpuArray {
         }
     }
 
+    /// The complex conjugate, a new array (`out` if given); an array of real numbers itself. Does not wait.
     #[pyo3(signature = (out = None))]
     fn conj<'py>(slf: SelfArray<'_, 'py>, out: Option<&Bound<'py, PyGpuArray>>) -> PyResult<BoundAny<'py>> {
         let array = &slf.get().current_state().array;
@@ -257,6 +269,7 @@ impl PyGpuArray {
         }
     }
 
+    /// As `conj`.
     #[pyo3(signature = (out = None))]
     fn conjugate<'py>(slf: SelfArray<'_, 'py>, out: Option<&Bound<'py, PyGpuArray>>) -> PyResult<BoundAny<'py>> {
         Self::conj(slf, out)

@@ -175,7 +175,7 @@ impl PyRecorder {
 
 #[pymethods]
 impl PyRecorder {
-    /// Adds a trial, a dictionary as the tuner tells it. One that cannot be written is kept and tried again later.
+    /// Adds a trial, a dictionary as the tuner tells it. What cannot be written is kept and tried again later.
     fn add(&self, py: Python<'_>, trial: &Bound<'_, PyDict>, is_chosen: bool) -> PyResult<()> {
         let record = record_from_trial(self.device.clone(), self.problem.clone(), trial, is_chosen, &self.other)?;
         self.with(py, |recorder| recorder.add(&record))

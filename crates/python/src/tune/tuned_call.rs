@@ -68,8 +68,7 @@ pub(super) fn tuned_call_class(py: Python<'_>) -> PyResult<Bound<'_, PyType>> {
 
 fn tuned_call_type(py: Python<'_>) -> PyResult<&CallableType> {
     TUNED_CALL_TYPE.get_or_try_init(py, || {
-        let doc = c"Base of tuned kernels: remembers which kernel a problem takes.";
-        CallableType::new(&py.get_type::<PyTunedCall>(), c"rtcg._native.TunedCall", doc, tuned_vectorcall)
+        CallableType::new(&py.get_type::<PyTunedCall>(), c"rtcg._native.TunedCall", tuned_vectorcall)
     })
 }
 
@@ -258,7 +257,7 @@ fn find_and_launch<'py>(
     let given = PyDict::new(py);
     keywords.for_each_keyword(|name, value| given.set_item(name, value))?;
     let answer = slf.call_method1("_launch", (args.to_tuple()?, given))?;
-    let KeywordArgs::Row(names, values) = keywords else { return Ok(py.None().into_bound(py)) };
+    let KeywordArgs { names, values } = keywords;
     let cached = match answer.is_none() {
         true => None,
         false => CachedTunedCall::new(&answer, args, names, values)?,

@@ -1,4 +1,4 @@
-//! Prints what this installation of rtcg offers; `--attributes` and `--functions` print more.
+//! Prints what this installation of rtcg offers; `--attributes`, `--functions` and `--all` print more.
 
 use rtcg::info::{ReportDetails, info_report};
 
@@ -8,8 +8,9 @@ fn main() {
         match argument.as_str() {
             "--attributes" => details.attributes = true,
             "--functions" => details.functions = true,
+            "--all" => details.unset_settings = true,
             other => {
-                eprintln!("usage: rtcg-info [--attributes] [--functions]; {other:?} is neither");
+                eprintln!("usage: rtcg-info [--attributes] [--functions] [--all]; {other:?} is none of these");
                 std::process::exit(2);
             }
         }

@@ -4,3 +4,4 @@
 VERSION = (2026, 1)
 VERSION_STATUS = ""
 VERSION_TEXT = ".".join(map(str, VERSION)) + VERSION_STATUS
+__version__ = VERSION_TEXT

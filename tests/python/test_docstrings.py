@@ -1,0 +1,142 @@
+"""What `help` and `inspect.signature` say of public names, and that the stubs say the same."""
+
+import importlib
+import inspect
+import pydoc
+import subprocess
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import rtcg.driver
+from rtcg.compiler import SourceModule
+from tests.python.subprocesses import ROOT
+
+pytestmark = pytest.mark.usefixtures("context")
+
+MODULES = (
+    "rtcg.checking rtcg.cgen rtcg.compiler rtcg.driver rtcg.elementwise rtcg.fft rtcg.info rtcg.linalg rtcg.numpy "
+    "rtcg.random rtcg.reduction rtcg.scan rtcg.template rtcg.tools rtcg.tracing rtcg.tune"
+).split()
+
+# Members of classes without a docstring of their own, and why. The list can only become shorter.
+WITHOUT_DOCSTRING = {
+    "rtcg.cgen": "members of pymbolic-like syntax trees that programs override, explained by the class",
+}
+CGEN_MEMBERS = 45
+
+# Classes of which `inspect.signature` cannot read what their base takes, which is C's.
+WITHOUT_SIGNATURE = (BaseException, int)
+
+# Parameters that only a call can name.
+FREE_SIGNATURES = {
+    "rtcg.cgen.Declarator": "an abstract base",
+    "rtcg.cgen.Enum": "an abstract base",
+    "rtcg.cgen.Generable": "an abstract base",
+    "rtcg.tune.Kernel.explain": "takes what the kernel takes",
+}
+
+
+def is_ours(found):
+    return (getattr(found, "__module__", None) or "rtcg").partition(".")[0] in ("rtcg", "builtins")
+
+
+def public_names():
+    """``(module, name, object, its owner)`` of each public function, class, and public member of a class."""
+    seen = set()
+    for module_name in MODULES:
+        module = importlib.import_module(module_name)
+        for name, found in vars(module).items():
+            if name.startswith("_") or not callable(found) or not is_ours(found) or id(found) in seen:
+                continue
+            seen.add(id(found))
+            yield module_name, name, found
+            for member, value in vars(found).items() if isinstance(found, type) else ():
+                if member == "__call__" or not member.startswith("_"):
+                    yield module_name, f"{name}.{member}", getattr(value, "__func__", value)
+
+
+PUBLIC = [(f"{module}.{name}", module, found) for module, name, found in public_names()]
+
+
+def is_exempt(found):
+    return isinstance(found, type) and issubclass(found, WITHOUT_SIGNATURE)
+
+
+def is_documentable(found):
+    return callable(found) or inspect.isdatadescriptor(found)
+
+
+def test_every_public_name_has_a_docstring():
+    bare = [(name, module) for name, module, found in PUBLIC if is_documentable(found) and not inspect.getdoc(found)]
+    assert [name for name, module in bare if module not in WITHOUT_DOCSTRING] == []
+    assert len(bare) <= CGEN_MEMBERS, "document new members"
+    assert len(PUBLIC) > 1000
+
+
+def test_every_public_callable_has_a_signature():
+    def has_signature(found):
+        try:
+            return inspect.signature(found) is not None
+        except (TypeError, ValueError):
+            return False
+
+    callables = [(name, found) for name, _, found in PUBLIC if callable(found)]
+    assert [name for name, found in callables if not has_signature(found) and not is_exempt(found)] == []
+
+
+def test_signatures_name_parameters():
+    """`(*args, **kwargs)` says nothing."""
+    free = []
+    for name, _, found in PUBLIC:
+        is_slot = isinstance(found, types.WrapperDescriptorType)
+        if callable(found) and not is_slot and not is_exempt(found):
+            kinds = [p.kind for p in inspect.signature(found).parameters.values() if p.name != "self"]
+            if kinds == [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD]:
+                free.append(name)
+    assert set(free) == set(FREE_SIGNATURES)
+
+
+def test_stubs_have_the_docstrings_of_the_modules():
+    command = [sys.executable, "tools/stub_docstrings.py", "--check"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert result.returncode == 0, result.stderr
+
+
+def test_the_help_of_a_kernel():
+    kernel = SourceModule("__global__ void f(int *a) { *a = 1; }").get_function("f")
+    parameters = inspect.signature(kernel).parameters
+    assert list(parameters)[:3] == ["args", "block", "grid"]
+    assert parameters["block"].default is inspect.Parameter.empty and parameters["shared"].default == 0
+    text = pydoc.render_doc(kernel, renderer=pydoc.plaintext)
+    for expected in ("Dynamic shared memory in bytes", "LogicError", "num_regs", "function_attribute.NUM_REGS"):
+        assert expected in text
+
+
+def test_the_call_as_a_method():
+    kernel = SourceModule("__global__ void f(int *a) { *a += 1; }").get_function("f")
+    a = np.zeros(1, np.int32)
+    rtcg.driver.Function.__call__(kernel, rtcg.driver.InOut(a), block=(1, 1, 1))
+    kernel.__call__(rtcg.driver.InOut(a), block=1)
+    assert a == 2
+    with pytest.raises(TypeError):
+        rtcg.driver.Function.__call__(3, block=1)
+
+
+@pytest.mark.parametrize(
+    "name", ["numpy.to_gpu", "numpy.einsum", "numpy.sort", "linalg.solve", "linalg.svd", "fft.fft"]
+)
+def test_central_functions_say_what_they_take(name):
+    module, _, function = name.partition(".")
+    text = getattr(importlib.import_module(f"rtcg.{module}"), function).__doc__
+    assert "Parameters\n" in text and "Raises\n" in text and "wait" in text
+
+
+def test_a_module_that_is_not_provided_says_so():
+    with pytest.raises(ModuleNotFoundError, match="deprecated in PyCUDA.*cupyx"):
+        importlib.import_module("pycuda.sparse")
+    import pycuda
+
+    assert pycuda.__version__ == pycuda.VERSION_TEXT
