@@ -5,7 +5,7 @@ Operations are enqueued and do not wait; what brings elements to the host (`GPUA
 
 import builtins
 import importlib
-import inspect
+import inspect as _inspect
 import operator
 
 import numpy as np
@@ -418,9 +418,9 @@ def _make_reduction(name):
 
     device_function.__name__ = device_function.__qualname__ = name
     device_function.__doc__ = _REDUCTION_DOC.format(name=name)
-    parameters = inspect.signature(_reduction_parameters).parameters.values()
+    parameters = _inspect.signature(_reduction_parameters).parameters.values()
     ddof = {"ddof"} if name in ("var", "std") else set()
-    device_function.__signature__ = inspect.Signature([p for p in parameters if p.name != "ddof" or ddof])
+    device_function.__signature__ = _inspect.Signature([p for p in parameters if p.name != "ddof" or ddof])
     return device_function
 
 
