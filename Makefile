@@ -15,7 +15,7 @@ export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := 1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h' -o -name '*.cuh' -o -name '*.jsonl') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python distributions -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help array-api libcuda compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak soak wheel release notices fuzz clean
+.PHONY: help docs array-api libcuda compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak soak wheel release notices fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
@@ -26,6 +26,7 @@ help:
 	@echo "make bench   benchmarks on the virtual GPU, beside PoCL, NumPy and gcc"
 	@echo "make wheel   builds dist/*.whl"
 	@echo "make release builds, checks and tests all that is published (CONTRIBUTING.md); STEPS=\"build check\" for some steps"
+	@echo "make docs    the documentation site, in dist/docs"
 	@echo "make notices writes THIRD_PARTY_NOTICES"
 	@echo "make aarch64, make aarch64-test   checks the code for 64-bit Arm; tests it on an emulated one"
 	@echo "make upstream                   fetch PyCUDA's programs that generate code, and run them"
@@ -80,6 +81,16 @@ libcuda:
 	mkdir -p dist/libcuda
 	cp --remove-destination target/release/librtcg_libcuda.so dist/libcuda/libcuda.so.1
 	ln -sf libcuda.so.1 dist/libcuda/libcuda.so
+
+# The documentation site, which needs no server: open dist/docs/index.html.
+docs: dist/docs-venv/.requirements $(VENV)/.built
+	dist/docs-venv/bin/python tools/docs.py
+
+dist/docs-venv/.requirements: requirements-docs.txt
+	mkdir -p dist
+	test -x dist/docs-venv/bin/python || $(PYTHON) -m venv dist/docs-venv
+	dist/docs-venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
+	@touch $@
 
 # -- tests ------------------------------------------------------------------------------------
 

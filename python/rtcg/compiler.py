@@ -322,7 +322,8 @@ class SourceModule(CudaModule):
 class DynamicModule(CudaModule):
     """A program linked by the driver from several sources, objects and libraries.
 
-    Each ``add_*`` method returns the module, so that they can be chained; :meth:`link` comes last.
+    Each ``add_*`` method returns the module, so that they can be chained; :meth:`link` comes last. Parameters that
+    are not listed here are those of :func:`compile`, for :meth:`add_source`.
 
     Parameters
     ----------
@@ -335,8 +336,6 @@ class DynamicModule(CudaModule):
         Ask the linker for a longer log.
     cuda_libdir : path, optional
         Directory that :meth:`add_stdlib` searches first.
-
-    The other parameters are those of :func:`compile`, for :meth:`add_source`.
     """
 
     def __init__(

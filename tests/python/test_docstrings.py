@@ -43,6 +43,13 @@ def is_ours(found):
     return (getattr(found, "__module__", None) or "rtcg").partition(".")[0] in ("rtcg", "builtins")
 
 
+def members_of(found):
+    """What a class and its bases have, without Python's own bases."""
+    for owner in reversed(found.__mro__) if isinstance(found, type) else ():
+        if owner.__module__ != "builtins":
+            yield from vars(owner).items()
+
+
 def public_names():
     """``(module, name, object, its owner)`` of each public function, class, and public member of a class."""
     seen = set()
@@ -53,9 +60,11 @@ def public_names():
                 continue
             seen.add(id(found))
             yield module_name, name, found
-            for member, value in vars(found).items() if isinstance(found, type) else ():
-                if member == "__call__" or not member.startswith("_"):
-                    yield module_name, f"{name}.{member}", getattr(value, "__func__", value)
+            for member, value in members_of(found):
+                value = getattr(value, "__func__", value)
+                if (member == "__call__" or not member.startswith("_")) and id(value) not in seen:
+                    seen.add(id(value))
+                    yield module_name, f"{name}.{member}", value
 
 
 PUBLIC = [(f"{module}.{name}", module, found) for module, name, found in public_names()]

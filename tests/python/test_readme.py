@@ -8,7 +8,7 @@ from tests.python.subprocesses import ROOT, run_python
 
 pytestmark = pytest.mark.usefixtures("context")
 
-DOCUMENTS = sorted((ROOT / "docs").glob("*.md"))
+DOCUMENTS = sorted((ROOT / "docs").rglob("*.md"))
 
 
 def programs(path):

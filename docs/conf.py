@@ -1,0 +1,27 @@
+"""Sphinx's settings of the documentation site. `tools/docs.py` calls Sphinx on a copy of this folder."""
+
+project = "rtcg"
+author = "the rtcg developers"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+root_doc = "index"
+html_theme = "furo"
+html_title = "rtcg"
+html_show_copyright = False
+html_show_sphinx = False
+html_static_path = ["_static"]
+html_css_files = ["rtcg.css"]
+# Text between single backquotes in docstrings is a name, or code.
+default_role = "py:obj"
+myst_heading_anchors = 4
+myst_enable_extensions = ["colon_fence", "deflist"]
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+napoleon_google_docstring = False
+napoleon_numpy_docstring = True
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+toc_object_entries_show_parents = "hide"
+# Parameters are written with types that are no names of anything, such as "int, optional".
+nitpicky = False
+# A name such as `dtype` may be an attribute of several classes; an ambiguous one links to the first.
+suppress_warnings = ["ref.python"]

@@ -1,0 +1,133 @@
+"""The documentation site: names in its tables, links, the gallery, and what `tools/docs.py` makes of pages.
+
+`make docs` needs Sphinx; these tests do not.
+"""
+
+import importlib
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.python.subprocesses import ROOT
+
+pytestmark = pytest.mark.usefixtures("context")
+
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+GALLERY = sorted((ROOT / "examples/gallery").glob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def docs():
+    """The module `tools/docs.py`."""
+    spec = importlib.util.spec_from_file_location("docs_tool", ROOT / "tools/docs.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def look_up(name):
+    """The object of a dotted name of a module and attributes."""
+    parts = name.split(".")
+    for count in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:count]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[count:]:
+            found = getattr(found, part)
+        return found
+    raise ModuleNotFoundError(name)
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/coming-from").glob("*.md")), ids=lambda page: page.stem)
+def test_our_names_in_tables_exist(page):
+    names = re.findall(r"`((?:rtcg|pycuda)\.[\w.]+)`", page.read_text())
+    assert len(names) > 8
+    missing = []
+    for name in set(names) - {"pycuda.sparse"}:
+        try:
+            look_up(name)
+        except (AttributeError, ModuleNotFoundError):
+            missing.append(name)
+    assert not missing
+
+
+def test_every_page_is_in_a_table_of_contents():
+    index = (ROOT / "docs/index.md").read_text()
+    listed = {
+        line.strip() for block in re.findall(r"```\{toctree\}\n(.*?)```", index, re.S) for line in block.split("\n")
+    }
+    for page in PAGES:
+        name = str(page.relative_to(ROOT / "docs").with_suffix(""))
+        assert name in listed | {"index"}, f"docs/index.md lists no {name}"
+
+
+def test_links_between_pages_lead_somewhere(docs):
+    for page in PAGES:
+        prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.S)
+        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", prose):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_links_are_those_of_the_site(docs):
+    page = ROOT / "docs/install.md"
+    text = "[a](memory.md#x) [b](../SECURITY.md) [c](../compat/README.md) [d](https://example.org) [e](#here)"
+    expected = "[a](memory.md#x) [b](project/SECURITY.md) c [d](https://example.org) [e](#here)"
+    assert docs.with_site_links(text, page) == expected
+    assert docs.with_site_links("[m](docs/memory.md)", ROOT / "README.md") == "[m](../memory.md)"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_fetched"),
+    [
+        ("a.html", '<script src="https://example.org/a.js"></script>', True),
+        ("a.html", '<link rel="stylesheet" href="//example.org/a.css">', True),
+        ("a.html", '<img src="http://example.org/a.png">', True),
+        ("a.css", "@font-face { src: url(https://example.org/a.woff2) }", True),
+        ("a.css", '@import "https://example.org/a.css";', True),
+        ("a.html", '<a href="https://example.org">a link</a><script src="_static/a.js"></script>', False),
+        ("a.css", "a { background: url(data:image/png;base64,xx) }", False),
+    ],
+)
+def test_what_a_page_would_fetch_is_found(docs, tmp_path, name, text, is_fetched):
+    (tmp_path / name).write_text(text)
+    assert bool(docs.external_resources(tmp_path)) == is_fetched
+
+
+def test_the_reference_has_every_public_name(docs):
+    documented = {}
+    pages = {name: docs.reference_page(name, summary, documented) for name, summary in docs.MODULES.items()}
+    for name in ("rtcg.driver.Function", "rtcg.numpy.einsum", "rtcg.linalg.svd", "rtcg.tune.Kernel", "rtcg.fft.fft"):
+        assert re.search(rf"auto(class|function):: {name}$", pages[name.rpartition(".")[0]], re.M)
+    assert sum(page.count(".. auto") for page in pages.values()) > 600
+    # Device attributes are explained by a sentence.
+    assert "warp_size" in pages["rtcg.driver"].partition("autoclass:: rtcg.driver.Device\n")[2].partition("..")[0]
+
+
+def test_the_environment_variables_are_those_of_the_report(docs):
+    from rtcg import info
+
+    page = docs.environment_page()
+    reported = re.findall(r"^  (\w+) ", info.report(unset_settings=True).partition("\nEnvironment\n")[2], re.M)
+    assert len(reported) > 20
+    assert not [name for name in reported if f"`{name}`" not in page and name.startswith(("RTCG", "PYCUDA", "CUDA"))]
+    assert "[checking](../checking.md)" in page
+
+
+@pytest.mark.parametrize("program", GALLERY, ids=lambda program: program.stem)
+def test_programs_of_the_gallery(program, tmp_path):
+    picture = tmp_path / "picture.png"
+    env = {**os.environ, "RTCG_VIRTUAL_DEVICES": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    subprocess.run([sys.executable, str(program), str(picture)], check=True, env=env, timeout=120)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_examples_of_the_gallery_have_a_title_and_a_description(docs):
+    examples = list(docs.gallery_examples())
+    assert len(examples) >= 6
+    for name, title, description, _ in examples:
+        assert title and len(description) > 60, name

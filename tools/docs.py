@@ -1,0 +1,279 @@
+"""Builds the documentation site: ``python tools/docs.py [--no-rust]``, in `dist/docs`.
+
+The pages of `docs/`, those of the root folder (as `project/`), a reference generated from the docstrings of the
+package that Python imports, and rustdoc's pages of the public crates. Nothing in the site is fetched from a network,
+which the build checks.
+"""
+
+import ast
+import importlib
+import inspect
+import os
+import re
+import shutil
+import subprocess
+import sys
+import warnings
+from html.parser import HTMLParser
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE, SITE = ROOT / "dist/docs-source", ROOT / "dist/docs"
+
+# Pages of the root folder that are part of the site.
+PROJECT_PAGES = ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "STYLE.md")
+
+MODULES = {
+    "rtcg.driver": "devices, memory, streams, events, modules, kernels, graphs",
+    "rtcg.compiler": "CUDA C++ from source text",
+    "rtcg.numpy": "arrays on the device, and NumPy's functions of them",
+    "rtcg.linalg": "linear algebra",
+    "rtcg.fft": "Fourier transforms",
+    "rtcg.random": "random numbers",
+    "rtcg.elementwise": "kernels of expressions, element by element",
+    "rtcg.reduction": "kernels that reduce arrays",
+    "rtcg.scan": "prefix sums and other scans",
+    "rtcg.cgen": "source text as a syntax tree",
+    "rtcg.template": "templates of source text",
+    "rtcg.tune": "tuning of kernels",
+    "rtcg.checking": "checked execution on the virtual GPU",
+    "rtcg.tracing": "traces of driver calls",
+    "rtcg.tools": "memory pools, dtypes, occupancy",
+    "rtcg.info": "what an installation has",
+}
+
+RUST_CRATES = {
+    "rtcg": "the Rust API",
+    "rtcg-driver": "devices, memory, streams, modules",
+    "rtcg-compile": "source text to machine code",
+    "rtcg-array": "arrays of a dynamic dtype",
+    "rtcg-codegen": "sources of the kernels of arrays",
+    "rtcg-cgen": "syntax trees of C",
+    "rtcg-tune": "searches without a device",
+}
+
+
+# -- links ------------------------------------------------------------------------------------
+
+
+def site_path(path):
+    """Where a file of the repository is in the source of the site; None if it is no part of it."""
+    path = path.relative_to(ROOT) if path.is_relative_to(ROOT) else None
+    if path is None or not (ROOT / path).is_file():
+        return None
+    if path.parts[0] == "docs":
+        return Path(*path.parts[1:])
+    return Path("project", path) if str(path) in PROJECT_PAGES else None
+
+
+def with_site_links(text, path):
+    """The text of a page with its relative links as they are in the site; what is not there becomes plain text."""
+    here = site_path(path)
+
+    def replace(match):
+        label, target, anchor = match[1], match[2], match[3] or ""
+        if "://" in target or not target:
+            return match[0]
+        found = site_path(Path(os.path.normpath(path.parent / target)))
+        if found is None:
+            return label
+        return f"[{label}]({os.path.relpath(found, here.parent)}{anchor})"
+
+    return re.sub(r"\[([^\]\n]+)\]\(([^)#\s]*)(#[^)\s]*)?\)", replace, text)
+
+
+def copy_pages():
+    """The pages, and the files beside them, into the source of the site."""
+    shutil.rmtree(SOURCE, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", SOURCE, ignore=shutil.ignore_patterns("__pycache__"))
+    (SOURCE / "project").mkdir()
+    for path in [*(ROOT / "docs").rglob("*.md"), *(ROOT / name for name in PROJECT_PAGES)]:
+        text = with_site_links(path.read_text(encoding="utf-8"), path)
+        (SOURCE / site_path(path)).write_text(text, encoding="utf-8")
+
+
+# -- the reference ----------------------------------------------------------------------------
+
+
+def public_names(module, documented):
+    """``(functions, classes)`` that a module offers, by name, without those on the pages of `documented` objects."""
+    listed = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    functions, classes = [], []
+    for name in sorted(listed):
+        found = getattr(module, name, None)
+        if callable(found) and documented.setdefault(id(found), module) is not module:
+            continue
+        is_ours = (getattr(found, "__module__", None) or "rtcg").partition(".")[0] in ("rtcg", "builtins")
+        if inspect.isclass(found) and is_ours:
+            classes.append(name)
+        elif callable(found) and is_ours:
+            functions.append(name)
+    return functions, classes
+
+
+def attribute_names(found):
+    """Attributes that are named after an enumeration's members, which one sentence of the class explains."""
+    values = [(name, value) for base in found.__mro__ for name, value in vars(base).items()]
+    return [name for name, value in values if (getattr(value, "__doc__", "") or "").startswith("The value of ``")]
+
+
+def reference_of_class(module, name):
+    found = getattr(module, name)
+    lines = [f".. autoclass:: {module.__name__}.{name}"]
+    if not issubclass(found, int | BaseException):
+        lines += ["   :members:", "   :inherited-members:", "   :special-members: __call__"]
+        if excluded := attribute_names(found):
+            lines.append(f"   :exclude-members: {', '.join(excluded)}")
+    return "\n".join(lines)
+
+
+def reference_page(name, summary, documented):
+    """The page of a module."""
+    module = importlib.import_module(name)
+    functions, classes = public_names(module, documented)
+    parts = [f"# `{name}`", f"{summary[0].upper()}{summary[1:]}."]
+    sections = [("Classes", [reference_of_class(module, item) for item in classes])]
+    sections.append(("Functions", [f".. autofunction:: {name}.{item}" for item in functions]))
+    for title, entries in sections:
+        if entries:
+            parts += [f"## {title}", "```{eval-rst}\n" + "\n\n".join(entries) + "\n```"]
+    return "\n\n".join(parts) + "\n"
+
+
+def environment_page():
+    """The environment variables, from the list in `crates/rtcg/src/info.rs`, and the pages that explain them."""
+    source = (ROOT / "crates/rtcg/src/info.rs").read_text(encoding="utf-8")
+    table = source[source.index("const ENVIRONMENT_SETTINGS") :]
+    settings = re.findall(r'\("(\w+)",\s*"([^"]+)"\)', table[: table.index("];")])
+    pages = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
+    rows = []
+    for name, otherwise in settings:
+        links = [f"[{p.stem}](../{p.name})" for p, text in pages.items() if re.search(rf"\b{name}\b", text)]
+        rows.append(f"| `{name}` | {otherwise} | {', '.join(links[:3])} |")
+    head = "# Environment variables\n\n`python -m rtcg --all` prints them with the values in force.\n\n"
+    return head + "| variable | where it is not set | more |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+
+
+def rust_page(is_built):
+    """Links to rustdoc's pages."""
+    text = "# Rust\n\nThe crate `rtcg` has the complete API; the others are what it is made of.\n\n"
+    if not is_built:
+        return text + "This build of the site is without rustdoc's pages (`make docs` makes them).\n"
+    for crate, what in RUST_CRATES.items():
+        # In HTML, as Sphinx does not know these pages.
+        text += f'- <a href="../rust/{crate.replace("-", "_")}/index.html"><code>{crate}</code></a>: {what}\n'
+    return text
+
+
+def write_reference(has_rust):
+    folder = SOURCE / "reference"
+    folder.mkdir(exist_ok=True)
+    documented = {}
+    for name, summary in MODULES.items():
+        (folder / f"{name}.md").write_text(reference_page(name, summary, documented), encoding="utf-8")
+    (folder / "environment.md").write_text(environment_page(), encoding="utf-8")
+    (folder / "rust.md").write_text(rust_page(has_rust), encoding="utf-8")
+    entries = "\n".join([*MODULES, "environment", "rust"])
+    toctree = f"```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n"
+    rows = "\n".join(f"| [`{name}`]({name}.md) | {what} |" for name, what in MODULES.items())
+    text = f"# Reference\n\n| module | what it has |\n|---|---|\n{rows}\n\n{toctree}"
+    (folder / "index.md").write_text(text, encoding="utf-8")
+
+
+# -- the gallery ------------------------------------------------------------------------------
+
+
+def gallery_examples():
+    """``(name, title, description, source)`` of the programs in `examples/gallery`."""
+    for path in sorted((ROOT / "examples/gallery").glob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        title, _, description = ast.get_docstring(ast.parse(source)).partition("\n")
+        yield path.stem, title, description.strip(), source
+
+
+def write_gallery():
+    """Run the programs of the gallery, each of which saves its picture, and write their pages."""
+    folder = SOURCE / "gallery"
+    folder.mkdir()
+    path = os.pathsep.join(sys.path[:2])
+    env = {"RTCG_VIRTUAL_DEVICES": "1", **os.environ, "PYTHONPATH": path}
+    cards, names = [], []
+    for name, title, description, source in gallery_examples():
+        picture = folder / f"{name}.png"
+        program = ROOT / f"examples/gallery/{name}.py"
+        subprocess.run([sys.executable, str(program), str(picture)], check=True, env=env, timeout=120)
+        text = f"# {title}\n\n{description}\n\n![{title}]({name}.png)\n\n`examples/gallery/{name}.py`:\n\n"
+        (folder / f"{name}.md").write_text(f"{text}~~~python\n{source}~~~\n", encoding="utf-8")
+        cards.append(f"## [{title}]({name}.md)\n\n{description}\n\n[![{title}]({name}.png)]({name}.md)\n")
+        names.append(name)
+    toctree = "```{toctree}\n:hidden:\n\n" + "\n".join(names) + "\n```\n"
+    intro = "# Gallery\n\nPrograms that check themselves; the pictures are what they made when this site was built.\n\n"
+    (folder / "index.md").write_text(intro + "\n".join(cards) + "\n" + toctree, encoding="utf-8")
+
+
+# -- what a page fetches ----------------------------------------------------------------------
+
+
+class Resources(HTMLParser):
+    """Collects the addresses from which a browser would fetch something to show a page."""
+
+    def __init__(self):
+        super().__init__()
+        self.addresses = []
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        if tag == "link" and attrs.get("rel") not in ("canonical", "author", "next", "prev", "search", "index"):
+            self.addresses.append(attrs.get("href"))
+        elif tag != "a":
+            self.addresses += [attrs.get("src"), attrs.get("srcset"), attrs.get("data"), attrs.get("poster")]
+
+
+def external_resources(site):
+    """``(file, address)`` of everything that pages or style sheets would fetch from a network."""
+    found = []
+    for path in sorted(site.rglob("*.html")):
+        parser = Resources()
+        parser.feed(path.read_text(encoding="utf-8"))
+        found += [(path, a) for a in parser.addresses if a and re.match(r"(https?:)?//", a.strip())]
+    for path in sorted(site.rglob("*.css")):
+        text = path.read_text(encoding="utf-8")
+        addresses = re.findall(r"""(?:url\(|@import\s)\s*["']?((?:https?:)?//[^"')\s]+)""", text)
+        found += [(path, address) for address in addresses]
+    return found
+
+
+# -- the build --------------------------------------------------------------------------------
+
+
+def build_rustdoc():
+    """Rustdoc's pages of the public crates in the site."""
+    packages = [argument for crate in RUST_CRATES for argument in ("-p", crate)]
+    subprocess.run(["cargo", "doc", "--release", "--no-deps", "--quiet", *packages], cwd=ROOT, check=True)
+    shutil.copytree(ROOT / "target/doc", SITE / "rust", dirs_exist_ok=True)
+
+
+def main():
+    """The command line."""
+    has_rust = "--no-rust" not in sys.argv
+    # Importing the package does not need a device.
+    warnings.simplefilter("ignore")
+    sys.path[:0] = [str(ROOT / "python"), str(ROOT / "python/rtcg/compat/pycuda")]
+    copy_pages()
+    write_reference(has_rust)
+    write_gallery()
+    shutil.rmtree(SITE, ignore_errors=True)
+    from sphinx.cmd.build import build_main
+
+    if build_main(["-q", "-W", "--keep-going", "-b", "html", "-d", str(SOURCE / ".doctrees"), str(SOURCE), str(SITE)]):
+        sys.exit(1)
+    if has_rust:
+        build_rustdoc()
+    if fetched := external_resources(SITE):
+        lines = [f"{path.relative_to(SITE)}: {address}" for path, address in fetched]
+        sys.exit("\n".join(["the site would fetch from a network:", *lines]))
+    print(f"{SITE.relative_to(ROOT)}/index.html")
+
+
+if __name__ == "__main__":
+    main()
