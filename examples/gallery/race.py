@@ -42,7 +42,8 @@ print(result.get())
 
 def run_checked(barrier):
     """Run the program in checked mode; the exit code and what it wrote."""
-    env = {**os.environ, "RTCG_VIRTUAL_DEVICES": "1", "RTCG_CHECK": "1"}
+    # On the virtual GPU, also where there is a real one.
+    env = {**os.environ, "RTCG_LIBCUDA": "none", "RTCG_VIRTUAL_DEVICES": "1", "RTCG_CHECK": "1"}
     command = [sys.executable, "-c", PROGRAM, barrier]
     result = subprocess.run(command, capture_output=True, text=True, env=env, timeout=120)
     return result.returncode, result.stdout + result.stderr

@@ -56,6 +56,31 @@ def test_our_names_in_tables_exist(page):
     assert not missing
 
 
+@pytest.mark.parametrize("has_barrier", [True, False])
+def test_findings_fail_a_test(tmp_path, has_barrier):
+    """The two programs of the page about CI, as it says that they are used."""
+    text = (ROOT / "docs/how-to/ci-without-gpu.md").read_text()
+    test, fixture = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+    test = test.partition("\ntest_reverse()")[0]
+    (tmp_path / "conftest.py").write_text(fixture)
+    (tmp_path / "test_it.py").write_text(test if has_barrier else test.replace("__syncthreads();", ""))
+    env = {**os.environ, "RTCG_LIBCUDA": "none", "RTCG_VIRTUAL_DEVICES": "1", "RTCG_CHECK": "1"}
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    result = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+    assert result.returncode == (0 if has_barrier else 1), result.stdout + result.stderr
+    assert has_barrier or "race" in result.stdout
+
+
+def test_settings_that_pages_name_exist():
+    """Every variable of a page is one that the package reads or that the page explains as of others."""
+    source = "".join(path.read_text() for path in (ROOT / "crates").rglob("src/**/*.rs"))
+    source += "".join(path.read_text() for path in (ROOT / "python/rtcg").rglob("*.py"))
+    for page in PAGES:
+        for name in set(re.findall(r"\bRTCG_[A-Z_]+\b", page.read_text())):
+            assert name in source, f"{page.name} names {name}"
+
+
 def test_every_page_is_in_a_table_of_contents():
     index = (ROOT / "docs/index.md").read_text()
     listed = {

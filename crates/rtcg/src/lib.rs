@@ -16,7 +16,7 @@
 //! ```
 //!
 //! The crates below are re-exported whole: [`driver`] has every object of the CUDA driver API,
-//! [`compile`] the compiler with its cache, [`array`] arrays, [`codegen`] kernel generators.
+//! [`compile`] the compiler with its cache, [`mod@array`] arrays, [`codegen`] kernel generators.
 
 pub mod array_tuning;
 mod context;

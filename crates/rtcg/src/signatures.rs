@@ -64,7 +64,7 @@ pub fn ctype_number_type(ctype: &CType) -> Option<NumberType> {
 }
 
 /// Tells `module` what it was compiled from ([`Module::source`]), so that the arguments of its
-/// kernels are checked by type where [`argument_types_are_checked`]. The source is parsed when the first kernel needs it.
+/// kernels are checked by type where `argument_types_are_checked`. The source is parsed when the first kernel needs it.
 pub fn attach_module_source(module: &Module, request: &CompileRequest) {
     let (source, options): (Arc<str>, Arc<[String]>) = (request.source.as_str().into(), request.options.clone().into());
     module.set_source(ModuleSource {
