@@ -40,7 +40,21 @@ MODULES = {
     "rtcg.tracing": "traces of driver calls",
     "rtcg.tools": "memory pools, dtypes, occupancy",
     "rtcg.info": "what an installation has",
+    "rtcg.nvtx": "ranges and marks for profilers",
+    "rtcg.debug": "programs under cuda-gdb",
+    "rtcg.gl": "memory shared with OpenGL",
+    "rtcg.egl": "OpenGL contexts without a window",
+    "rtcg.cgen.cuda": "syntax trees of what CUDA adds to C",
+    "rtcg.cgen.opencl": "syntax trees of what OpenCL adds to C",
+    "rtcg.cgen.mapper": "walks over syntax trees",
+    "rtcg.cgen.transform": "loops split, unrolled, staged and vectorised",
 }
+
+# The modules of PyCUDA's names. Most of their objects are those of `rtcg`.
+PYCUDA_MODULES = (
+    "autoinit autoprimaryctx driver compiler gpuarray cumath curandom elementwise reduction scan tools characterize "
+    "gl compyte.array compyte.dtypes"
+).split()
 
 RUST_CRATES = {
     "rtcg": "the Rust API",
@@ -95,7 +109,7 @@ def copy_pages():
 # -- the reference ----------------------------------------------------------------------------
 
 
-def public_names(module, documented):
+def public_names(module, documented, packages=("rtcg", "builtins")):
     """``(functions, classes)`` that a module offers, by name, without those on the pages of `documented` objects."""
     listed = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
     functions, classes = [], []
@@ -103,7 +117,7 @@ def public_names(module, documented):
         found = getattr(module, name, None)
         if callable(found) and documented.setdefault(id(found), module) is not module:
             continue
-        is_ours = (getattr(found, "__module__", None) or "rtcg").partition(".")[0] in ("rtcg", "builtins")
+        is_ours = (getattr(found, "__module__", None) or "rtcg").partition(".")[0] in packages
         if inspect.isclass(found) and is_ours:
             classes.append(name)
         elif callable(found) and is_ours:
@@ -140,6 +154,25 @@ def reference_page(name, summary, documented):
     return "\n\n".join(parts) + "\n"
 
 
+def pycuda_page(documented):
+    """The names of `pycuda`: links to the objects that are rtcg's, and texts of the others."""
+    parts = ["# `pycuda`", "PyCUDA's names, of the distribution `rtcg-pycuda`."]
+    for name in (f"pycuda.{short}" for short in PYCUDA_MODULES):
+        module = importlib.import_module(name)
+        listed = {item: getattr(module, item, None) for item in sorted(getattr(module, "__all__", ()))}
+        shared = [item for item, found in listed.items() if callable(found) and id(found) in documented]
+        functions, classes = public_names(module, documented, packages=("pycuda",))
+        parts += [f"## `{name}`", (module.__doc__ or "").partition("\n\n")[0]]
+        if shared:
+            links = ", ".join(f"{{py:obj}}`{documented[id(listed[item])].__name__}.{item}`" for item in shared)
+            parts.append(f"From rtcg: {links}.")
+        entries = [reference_of_class(module, item) for item in classes]
+        entries += [f".. autofunction:: {name}.{item}" for item in functions]
+        if entries:
+            parts.append("```{eval-rst}\n" + "\n\n".join(entries) + "\n```")
+    return "\n\n".join(parts) + "\n"
+
+
 def environment_page():
     """The environment variables, from the list in `crates/rtcg/src/info.rs`, and the pages that explain them."""
     source = (ROOT / "crates/rtcg/src/info.rs").read_text(encoding="utf-8")
@@ -171,12 +204,15 @@ def write_reference(has_rust):
     documented = {}
     for name, summary in MODULES.items():
         (folder / f"{name}.md").write_text(reference_page(name, summary, documented), encoding="utf-8")
+    (folder / "pycuda.md").write_text(pycuda_page(documented), encoding="utf-8")
     (folder / "environment.md").write_text(environment_page(), encoding="utf-8")
     (folder / "rust.md").write_text(rust_page(has_rust), encoding="utf-8")
-    entries = "\n".join([*MODULES, "environment", "rust"])
-    toctree = f"```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n"
-    rows = "\n".join(f"| [`{name}`]({name}.md) | {what} |" for name, what in MODULES.items())
-    text = f"# Reference\n\n| module | what it has |\n|---|---|\n{rows}\n\n{toctree}"
+    entries = "\n".join([*MODULES, "pycuda", "environment", "rust"])
+    toctree = f"```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
+    pages = {**MODULES, "pycuda": "PyCUDA's names"}
+    rows = "\n".join(f"| [`{name}`]({name}.md) | {what} |" for name, what in pages.items())
+    more = "[Environment variables](environment.md) and the [Rust crates](rust.md) have pages of their own.\n"
+    text = f"# Reference\n\n{more}\n| module | what it has |\n|---|---|\n{rows}\n\n{toctree}"
     (folder / "index.md").write_text(text, encoding="utf-8")
 
 

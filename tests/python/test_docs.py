@@ -4,7 +4,6 @@
 """
 
 import importlib
-import importlib.util
 import os
 import re
 import subprocess
@@ -13,20 +12,12 @@ import sys
 import pytest
 
 from tests.python.subprocesses import ROOT
+from tools import docs
 
 pytestmark = pytest.mark.usefixtures("context")
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 GALLERY = sorted((ROOT / "examples/gallery").glob("*.py"))
-
-
-@pytest.fixture(scope="module")
-def docs():
-    """The module `tools/docs.py`."""
-    spec = importlib.util.spec_from_file_location("docs_tool", ROOT / "tools/docs.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def look_up(name):
@@ -91,14 +82,14 @@ def test_every_page_is_in_a_table_of_contents():
         assert name in listed | {"index"}, f"docs/index.md lists no {name}"
 
 
-def test_links_between_pages_lead_somewhere(docs):
+def test_links_between_pages_lead_somewhere():
     for page in PAGES:
         prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.S)
         for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", prose):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_links_are_those_of_the_site(docs):
+def test_links_are_those_of_the_site():
     page = ROOT / "docs/install.md"
     text = "[a](memory.md#x) [b](../SECURITY.md) [c](../compat/README.md) [d](https://example.org) [e](#here)"
     expected = "[a](memory.md#x) [b](project/SECURITY.md) c [d](https://example.org) [e](#here)"
@@ -118,22 +109,24 @@ def test_links_are_those_of_the_site(docs):
         ("a.css", "a { background: url(data:image/png;base64,xx) }", False),
     ],
 )
-def test_what_a_page_would_fetch_is_found(docs, tmp_path, name, text, is_fetched):
+def test_what_a_page_would_fetch_is_found(tmp_path, name, text, is_fetched):
     (tmp_path / name).write_text(text)
     assert bool(docs.external_resources(tmp_path)) == is_fetched
 
 
-def test_the_reference_has_every_public_name(docs):
+def test_the_reference_has_every_public_name():
     documented = {}
     pages = {name: docs.reference_page(name, summary, documented) for name, summary in docs.MODULES.items()}
     for name in ("rtcg.driver.Function", "rtcg.numpy.einsum", "rtcg.linalg.svd", "rtcg.tune.Kernel", "rtcg.fft.fft"):
         assert re.search(rf"auto(class|function):: {name}$", pages[name.rpartition(".")[0]], re.M)
     assert sum(page.count(".. auto") for page in pages.values()) > 600
+    pycuda = docs.pycuda_page(documented)
+    assert "autofunction:: pycuda.cumath.sin" in pycuda and "`rtcg.driver.Stream`" in pycuda
     # Device attributes are explained by a sentence.
     assert "warp_size" in pages["rtcg.driver"].partition("autoclass:: rtcg.driver.Device\n")[2].partition("..")[0]
 
 
-def test_the_environment_variables_are_those_of_the_report(docs):
+def test_the_environment_variables_are_those_of_the_report():
     from rtcg import info
 
     page = docs.environment_page()
@@ -151,7 +144,7 @@ def test_programs_of_the_gallery(program, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_examples_of_the_gallery_have_a_title_and_a_description(docs):
+def test_examples_of_the_gallery_have_a_title_and_a_description():
     examples = list(docs.gallery_examples())
     assert len(examples) >= 6
     for name, title, description, _ in examples:

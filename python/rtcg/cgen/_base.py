@@ -72,7 +72,9 @@ class Declarator(Generable):
         raise NotImplementedError(f"{type(self).__name__} has no alignment")
 
     def struct_maker_code(self, data):
+        """What `struct.pack` takes for this member, as Python's text, where `data` is the text of its value."""
         raise NotImplementedError(f"{type(self).__name__} cannot be a member")
 
     def default_value(self):
+        """The value of a member that none was given for."""
         raise NotImplementedError(f"{type(self).__name__} has no default value")

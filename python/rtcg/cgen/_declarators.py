@@ -64,6 +64,7 @@ class NestedDeclarator(Declarator):
 
     @property
     def name(self):
+        """The name that is declared."""
         return str(self.subdecl.name)
 
     def struct_format(self):
@@ -98,6 +99,7 @@ class NamespaceQualifier(DeclSpecifier):
 
     @property
     def namespace(self):
+        """The namespace's name."""
         return self.spec
 
 
@@ -255,6 +257,7 @@ class Struct(Declarator):
 
     @property
     def name(self):
+        """The name that is declared; an `AttributeError` if there is none."""
         if self.declname is None:
             raise AttributeError("name")
         return self.declname
@@ -399,6 +402,7 @@ class Enum(Generable):
 
     @classmethod
     def get_c_defines_lines(cls):
+        """A ``#define`` for each name, as lines."""
         return [f"#define {cls.c_value_prefix}{name} {value}" for name, value in cls.get_flag_names_and_values()]
 
     @classmethod
@@ -413,10 +417,12 @@ class Enum(Generable):
 
     @classmethod
     def get_c_typedef(cls):
+        """The typedef of the integer type, between empty lines."""
         return f"\n\n{cls.get_c_typedef_line()}\n\n"
 
     @classmethod
     def generate(cls, with_semicolon=True):
+        """The lines of the typedef and of the ``#define`` for each name."""
         yield cls.get_c_typedef_line()
         yield from cls.get_c_defines_lines()
 

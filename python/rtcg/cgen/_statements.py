@@ -34,9 +34,11 @@ class Loop(Generable):
         self.body = body
 
     def intro_line(self):
+        """The line in front of the body."""
         raise NotImplementedError(f"{type(self).__name__} has no intro_line")
 
     def outro_line(self):
+        """The line behind the body, or None."""
         return None
 
 
@@ -261,12 +263,15 @@ class Block(Generable):
         self.contents = list(getattr(contents, "contents", contents) or ())
 
     def append(self, data):
+        """Add a statement at the end."""
         self.contents.append(data)
 
     def extend(self, data):
+        """Add statements at the end."""
         self.contents.extend(data)
 
     def insert(self, i, data):
+        """Add a statement in front of the one with the index `i`."""
         self.contents.insert(i, data)
 
     def extend_log_block(self, descr, data):
@@ -336,5 +341,6 @@ class PrivateNamespace(Block):
     _kind = "private_namespace"
 
     def get_namespace_name(self):
+        """The namespace's name, made from its contents."""
         lines = (line for item in self.contents for line in Collection([item]).generate())
         return f"private_namespace_{hashlib.md5(''.join(lines).encode(), usedforsecurity=False).hexdigest()}"
