@@ -88,7 +88,10 @@ class Device:
     def get_attributes(self) -> dict[int, int]:
         """All attributes that the driver knows, by `device_attribute`."""
     def make_context(self, flags: int = 0) -> Context:
-        """Make a context and push it on the calling thread's stack."""
+        """Make a context and push it on the calling thread's stack, so that it is current.
+
+        `flags` are of `ctx_flags`. The program pops or detaches it; `rtcg.autoinit` does so at exit.
+        """
     @property
     def primary_context_flags(self) -> int:
         """The `ctx_flags` of the primary context. Set them before anybody retains it; a driver may refuse it later."""
@@ -114,7 +117,11 @@ class Device:
     def __hash__(self) -> int: ...
 
 class Context:
-    """A context of a device. Made by `Device.make_context` and `Device.retain_primary_context`."""
+    """A context of a device. Made by `Device.make_context` and `Device.retain_primary_context`.
+
+    Each thread has a stack of contexts, whose top is current: memory, modules and streams are made in it. In a ``with``
+    block a context is current; `push` and `pop` do the same by hand.
+    """
 
     @staticmethod
     def attach(flags: int = 0) -> Context:
@@ -314,11 +321,20 @@ class Stream:
         """Its priority; smaller numbers go first."""
 
 class Event:
-    """A mark in a stream: something to wait for, and a time. Destroyed at the end of a ``with`` block."""
+    """A mark in a stream: something to wait for, and a time. Destroyed at the end of a ``with`` block.
+
+    Parameters
+    ----------
+    flags : int
+        Of `event_flags`. An event with DISABLE_TIMING costs less, and has no time.
+    """
 
     def __init__(self, flags: int = 0) -> None: ...
     def record(self, stream: Stream | _CudaStream | None = None, flags: int = 0) -> Self:
-        """Mark the present end of `stream`. With flag 1, a captured graph does so at each launch."""
+        """Mark the present end of `stream`, by default the default stream; does not wait. Returns the event.
+
+        With flag 1, a captured graph does so at each launch.
+        """
     def close(self) -> None:
         """Release it now, if that was not done before; later use is an error. `with` does it at its end."""
     @property

@@ -516,7 +516,10 @@ class ArgumentHandler:
 
 
 class In(ArgumentHandler):
-    """Copied to the device before the launch."""
+    """An array of the host that is copied to the device before the launch.
+
+    Contiguous, of any dtype that the kernel takes. The call waits for the copy, but not for the kernel.
+    """
 
     def pre_call(self, stream):
         if stream is None:
@@ -526,7 +529,10 @@ class In(ArgumentHandler):
 
 
 class Out(ArgumentHandler):
-    """Copied back after the launch."""
+    """An array of the host that gets its contents after the launch, which therefore waits.
+
+    Contiguous and writable. What the kernel does not write is undefined.
+    """
 
     def post_call(self, stream):
         """Called when the kernel has finished."""
@@ -534,4 +540,4 @@ class Out(ArgumentHandler):
 
 
 class InOut(In, Out):
-    """Copied to the device before the launch, and back after it."""
+    """An array of the host that is copied to the device before the launch, and back after it; the launch waits."""

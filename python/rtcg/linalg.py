@@ -56,7 +56,20 @@ def solve(a, b):
 
 
 def inv(a):
-    """Inverse matrices; waits to see that no matrix is singular. See `numpy.linalg.inv`."""
+    """Inverse matrices; waits to see that no matrix is singular. See `numpy.linalg.inv`.
+
+    By LU factors with partial pivoting.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        When a matrix is singular or not square.
+    """
     return _native.linalg_inv(_xp._to_device(a))
 
 
@@ -86,7 +99,25 @@ def tensorinv(a, ind=2):
 
 
 def det(a):
-    """Determinants; does not wait. See `numpy.linalg.det`."""
+    """Determinants; does not wait. See `numpy.linalg.det`.
+
+    The product of the diagonal of LU factors.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+
+    Returns
+    -------
+    GPUArray
+        Of shape ``(...)``.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        When the matrices are not square.
+    """
     return _native.linalg_det(_xp._to_device(a))
 
 
@@ -103,7 +134,20 @@ def slogdet(a):
 
 
 def cholesky(a, /, *, upper=False):
-    """Cholesky factors of positive definite matrices; waits to see that they are. See `numpy.linalg.cholesky`."""
+    """Cholesky factors of positive definite matrices; waits to see that they are. See `numpy.linalg.cholesky`.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+    upper : bool
+        ``U`` with ``a = U^H @ U``; else ``L`` with ``a = L @ L^H``.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        When a matrix is not positive definite (NaN is not), or not square.
+    """
     return _native.linalg_cholesky(_xp._to_device(a), bool(upper))
 
 
@@ -115,6 +159,19 @@ def qr(a, mode="reduced"):
     """Unitary and upper triangular factors by Householder reflections; does not wait. See `numpy.linalg.qr`.
 
     Panels of columns, whose reflections are applied to what is on their right by matrix products.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., m, n)``, of float32, float64 or their complex types; integers are taken as float64.
+    mode : str
+        reduced: `Q` of shape ``(..., m, k)`` and `R` of ``(..., k, n)``, where k is the smaller of m and n; complete:
+        of ``(..., m, m)`` and ``(..., m, n)``; r: `R` alone; raw: the reflectors and their factors, as LAPACK has them.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        For fewer than two dimensions.
     """
     if not isinstance(mode, str):
         raise TypeError(f"mode is {mode!r}; expected 'reduced', 'complete', 'r' or 'raw'")
@@ -172,7 +229,23 @@ EigResult = namedtuple("EigResult", "eigenvalues eigenvectors")
 def eig(a):
     """Eigenvalues and eigenvectors of square matrices; see `numpy.linalg.eig`.
 
-    Waits; the results are complex, as from NumPy 2.5 on. Matrices with infinities or NaN raise `LinAlgError`.
+    Waits to see that all were found. By balancing, Hessenberg form and QR iterations, then back substitution.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+
+    Returns
+    -------
+    EigResult
+        `eigenvalues` of shape ``(..., n)`` in no order, and `eigenvectors` of length 1 as columns. Both are complex, as
+        from NumPy 2.5 on.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        For infinities or NaN, when the iterations do not converge, or when a matrix is not square.
     """
     return EigResult(*_native.linalg_eig(_xp._to_device(a)))
 
@@ -263,6 +336,20 @@ def lstsq(a, b, rcond=None):
     """Least-squares solutions, sums of squares of what is left, rank and singular values; see `numpy.linalg.lstsq`.
 
     The solutions of least length, by singular values. Waits for the rank, which is a number on the host.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(m, n)``.
+    b : array-like
+        Of shape ``(m,)`` or ``(m, k)``.
+    rcond : float, optional
+        Singular values up to `rcond` times the largest count as 0; by default eps times the longer side of `a`.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        When the shapes do not fit, for infinities or NaN, or when the iterations do not converge.
     """
     if rcond is not None and not isinstance(rcond, (int, float, np.integer, np.floating)):
         raise TypeError(f"rcond is {rcond!r}; expected None or a real number")

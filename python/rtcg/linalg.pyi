@@ -76,7 +76,20 @@ class SVDResult(NamedTuple):
     Vh: GPUArray
 
 def cholesky(a: Any, /, *, upper: Any = False) -> GPUArray:
-    """Cholesky factors of positive definite matrices; waits to see that they are. See `numpy.linalg.cholesky`."""
+    """Cholesky factors of positive definite matrices; waits to see that they are. See `numpy.linalg.cholesky`.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+    upper : bool
+        ``U`` with ``a = U^H @ U``; else ``L`` with ``a = L @ L^H``.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        When a matrix is not positive definite (NaN is not), or not square.
+    """
 
 def cond(x: Any, p: Any = None) -> GPUArray:
     """Condition numbers; those of singular values wait as `svd`. See `numpy.linalg.cond`."""
@@ -85,7 +98,25 @@ def cross(x1: Any, x2: Any, /, *, axis: Any = -1) -> GPUArray:
     """The cross product of vectors of three elements."""
 
 def det(a: Any) -> GPUArray:
-    """Determinants; does not wait. See `numpy.linalg.det`."""
+    """Determinants; does not wait. See `numpy.linalg.det`.
+
+    The product of the diagonal of LU factors.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+
+    Returns
+    -------
+    GPUArray
+        Of shape ``(...)``.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        When the matrices are not square.
+    """
 
 def diagonal(x: Any, /, *, offset: Any = 0) -> GPUArray:
     """The diagonals of matrices."""
@@ -93,7 +124,23 @@ def diagonal(x: Any, /, *, offset: Any = 0) -> GPUArray:
 def eig(a: Any) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices; see `numpy.linalg.eig`.
 
-    Waits; the results are complex, as from NumPy 2.5 on. Matrices with infinities or NaN raise `LinAlgError`.
+    Waits to see that all were found. By balancing, Hessenberg form and QR iterations, then back substitution.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+
+    Returns
+    -------
+    EigResult
+        `eigenvalues` of shape ``(..., n)`` in no order, and `eigenvectors` of length 1 as columns. Both are complex, as
+        from NumPy 2.5 on.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        For infinities or NaN, when the iterations do not converge, or when a matrix is not square.
     """
 
 def eigh(a: Any, UPLO: str = "L") -> EighResult:
@@ -126,12 +173,39 @@ def eigvalsh(a: Any, UPLO: str = "L") -> GPUArray:
     """Eigenvalues of Hermitian matrices in ascending order; waits as `eigh`. See `numpy.linalg.eigvalsh`."""
 
 def inv(a: Any) -> GPUArray:
-    """Inverse matrices; waits to see that no matrix is singular. See `numpy.linalg.inv`."""
+    """Inverse matrices; waits to see that no matrix is singular. See `numpy.linalg.inv`.
+
+    By LU factors with partial pivoting.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., n, n)``, of float32, float64 or their complex types; integers are taken as float64.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        When a matrix is singular or not square.
+    """
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[GPUArray, GPUArray, np.int32, GPUArray]:
     """Least-squares solutions, sums of squares of what is left, rank and singular values; see `numpy.linalg.lstsq`.
 
     The solutions of least length, by singular values. Waits for the rank, which is a number on the host.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(m, n)``.
+    b : array-like
+        Of shape ``(m,)`` or ``(m, k)``.
+    rcond : float, optional
+        Singular values up to `rcond` times the largest count as 0; by default eps times the longer side of `a`.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        When the shapes do not fit, for infinities or NaN, or when the iterations do not converge.
     """
 
 def matrix_norm(x: Any, /, *, keepdims: Any = False, ord: Any = "fro") -> GPUArray:
@@ -159,6 +233,19 @@ def qr(a: Any, mode: Any = "reduced") -> Any:
     """Unitary and upper triangular factors by Householder reflections; does not wait. See `numpy.linalg.qr`.
 
     Panels of columns, whose reflections are applied to what is on their right by matrix products.
+
+    Parameters
+    ----------
+    a : array-like
+        Of shape ``(..., m, n)``, of float32, float64 or their complex types; integers are taken as float64.
+    mode : str
+        reduced: `Q` of shape ``(..., m, k)`` and `R` of ``(..., k, n)``, where k is the smaller of m and n; complete:
+        of ``(..., m, m)`` and ``(..., m, n)``; r: `R` alone; raw: the reflectors and their factors, as LAPACK has them.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        For fewer than two dimensions.
     """
 
 def slogdet(a: Any) -> SlogdetResult:

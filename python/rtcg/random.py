@@ -244,7 +244,13 @@ _PERMUTE_ROWS_KERNELS = {}
 
 
 def default_rng(seed=None):
-    """A :class:`Generator` over :class:`Philox` with the key `seed` (random by default)."""
+    """A :class:`Generator` over :class:`Philox` with the key `seed` (random by default).
+
+    Parameters
+    ----------
+    seed : int, Philox, Threefry or Generator, optional
+        The same seed gives the same numbers on every device. A generator is returned as it is.
+    """
     if isinstance(seed, Generator):
         return seed
     return Generator(seed if isinstance(seed, Philox) else Philox(seed))

@@ -14,6 +14,9 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A context of a device. Made by `Device.make_context` and `Device.retain_primary_context`.
+///
+/// Each thread has a stack of contexts, whose top is current: memory, modules and streams are made in it. In a ``with``
+/// block a context is current; `push` and `pop` do the same by hand.
 #[pyclass(name = "Context", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyContext(
     pub(crate) OwnedContext,

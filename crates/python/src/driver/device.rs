@@ -108,7 +108,9 @@ impl PyDevice {
         Ok(all)
     }
 
-    /// Make a context and push it on the calling thread's stack.
+    /// Make a context and push it on the calling thread's stack, so that it is current.
+    ///
+    /// `flags` are of `ctx_flags`. The program pops or detaches it; `rtcg.autoinit` does so at exit.
     #[pyo3(signature = (flags = 0))]
     fn make_context(&self, py: Python<'_>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<PyContext> {
         py.detach(|| self.0.make_context(flags)).or_raise().map(PyContext::from_pushed_context)

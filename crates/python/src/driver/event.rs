@@ -11,6 +11,11 @@ use pyo3::types::PyByteArray;
 use rtcg::driver::Event;
 
 /// A mark in a stream: something to wait for, and a time. Destroyed at the end of a ``with`` block.
+///
+/// Parameters
+/// ----------
+/// flags : int
+///     Of `event_flags`. An event with DISABLE_TIMING costs less, and has no time.
 #[pyclass(name = "Event", module = "rtcg.driver", frozen, subclass, dict, weakref)]
 pub(crate) struct PyEvent(pub(crate) DropDetached<Event>);
 
@@ -26,7 +31,9 @@ impl PyEvent {
 }
 
 closeable_methods! { PyEvent;
-    /// Mark the present end of `stream`. With flag 1, a captured graph does so at each launch.
+    /// Mark the present end of `stream`, by default the default stream; does not wait. Returns the event.
+    ///
+    /// With flag 1, a captured graph does so at each launch.
     #[pyo3(signature = (stream = None, flags = 0))]
     fn record<'py>(
         slf: &Bound<'py, Self>,
