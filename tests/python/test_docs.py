@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from tests.python.subprocesses import ROOT
+from tests.python.subprocesses import ROOT, run_python
 from tools import docs
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -61,6 +61,22 @@ def test_findings_fail_a_test(tmp_path, has_barrier):
     result = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
     assert result.returncode == (0 if has_barrier else 1), result.stdout + result.stderr
     assert has_barrier or "race" in result.stdout
+
+
+def test_the_notebook_of_its_page():
+    pytest.importorskip("IPython")
+    cells = re.findall(r"^```\n(.*?)^```", (ROOT / "docs/start/notebook.md").read_text(), re.M | re.S)
+    assert len(cells) == 3
+    code = f"""
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+for cell in {cells!r}:
+    result = shell.run_cell(cell)
+    result.raise_error()
+assert (result.result.get() == [i * i for i in range(10)]).all()
+assert shell.user_ns["square"].function._repr_html_()
+"""
+    run_python(code)
 
 
 def test_settings_that_pages_name_exist():
