@@ -28,6 +28,7 @@ def _make_enum_class(name, members):
 
     Enum.__name__ = Enum.__qualname__ = name
     Enum.__module__ = "rtcg.driver"
+    Enum.__doc__ = f"Integers of the driver that know their `name`: {', '.join(members)}."
     for member, value in members.items():
         instance = Enum(value)
         instance._name = member

@@ -74,6 +74,11 @@ def test_every_public_name_has_a_docstring():
     assert len(PUBLIC) > 1000
 
 
+def test_every_public_class_has_a_docstring_of_its_own():
+    """`inspect.getdoc` would take that of a base, such as `int`."""
+    assert [name for name, _, found in PUBLIC if isinstance(found, type) and not vars(found).get("__doc__")] == []
+
+
 def test_every_public_callable_has_a_signature():
     def has_signature(found):
         try:

@@ -92,6 +92,8 @@ class DeclSpecifier(NestedDeclarator):
 
 
 class NamespaceQualifier(DeclSpecifier):
+    """A declaration whose type is in a namespace."""
+
     mapper_method = "map_namespace_qualifier"
 
     def __init__(self, namespace, subdecl):
@@ -104,6 +106,8 @@ class NamespaceQualifier(DeclSpecifier):
 
 
 class Typedef(DeclSpecifier):
+    """A typedef: the declared name becomes one of a type."""
+
     mapper_method = "map_typedef"
 
     def __init__(self, subdecl):
@@ -111,6 +115,8 @@ class Typedef(DeclSpecifier):
 
 
 class Static(DeclSpecifier):
+    """A declaration with ``static``."""
+
     mapper_method = "map_static"
 
     def __init__(self, subdecl):
@@ -118,6 +124,8 @@ class Static(DeclSpecifier):
 
 
 class Extern(DeclSpecifier):
+    """A declaration with ``extern`` and a language."""
+
     mapper_method = "map_extern"
 
     def __init__(self, language, subdecl):
@@ -126,11 +134,15 @@ class Extern(DeclSpecifier):
 
 
 class Const(NestedDeclarator):
+    """A declaration with ``const``."""
+
     _kind = "const"
     mapper_method = "map_const"
 
 
 class Volatile(NestedDeclarator):
+    """A declaration with ``volatile``."""
+
     _kind = "volatile"
     mapper_method = "map_volatile"
 
@@ -147,6 +159,8 @@ class TemplateSpecializer(NestedDeclarator):
 
 
 class MaybeUnused(NestedDeclarator):
+    """A declaration of what may stay unused, without the compiler's warning."""
+
     _kind = "maybe_unused"
     mapper_method = "map_maybe_unused"
 
@@ -177,6 +191,8 @@ class AlignValueAttribute(NestedDeclarator):
 
 
 class Pointer(NestedDeclarator):
+    """A pointer to what `subdecl` declares."""
+
     _kind = "pointer"
     mapper_method = "map_pointer"
 
@@ -194,11 +210,15 @@ class Pointer(NestedDeclarator):
 
 
 class RestrictPointer(Pointer):
+    """A pointer that is the only way to its memory (``__restrict__``)."""
+
     _kind = "restrict_pointer"
     mapper_method = "map_restrict_pointer"
 
 
 class Reference(Pointer):
+    """A reference of C++ to what `subdecl` declares."""
+
     _kind = "reference"
     mapper_method = "map_reference"
 

@@ -13,6 +13,8 @@ def _require_node(name, value):
 
 
 class If(Generable):
+    """``if (condition) then_ else else_``."""
+
     _kind = "if"
     mapper_method = "map_if"
 
@@ -43,6 +45,8 @@ class Loop(Generable):
 
 
 class CustomLoop(Loop):
+    """A loop whose first and last lines are given."""
+
     mapper_method = "map_custom_loop"
 
     def __init__(self, intro_line, body, outro_line=None):
@@ -58,6 +62,8 @@ class CustomLoop(Loop):
 
 
 class While(Loop):
+    """``while (condition) body``."""
+
     mapper_method = "map_while"
 
     def __init__(self, condition, body):
@@ -69,6 +75,8 @@ class While(Loop):
 
 
 class For(Loop):
+    """``for (start; condition; update) body``."""
+
     mapper_method = "map_for"
 
     def __init__(self, start, condition, update, body):
@@ -82,6 +90,8 @@ class For(Loop):
 
 
 class DoWhile(Loop):
+    """``do body while (condition);``."""
+
     mapper_method = "map_do_while"
 
     def __init__(self, condition, body):
@@ -110,6 +120,8 @@ def make_multiple_ifs(conditions_and_blocks, base=None):
 
 
 class Define(Generable):
+    """``#define symbol value``."""
+
     _kind = "define"
     mapper_method = "map_define"
 
@@ -119,6 +131,8 @@ class Define(Generable):
 
 
 class Include(Generable):
+    """``#include``, of a system's header or of a file."""
+
     _kind = "include"
     mapper_method = "map_include"
 
@@ -128,6 +142,8 @@ class Include(Generable):
 
 
 class Pragma(Generable):
+    """``#pragma``."""
+
     _kind = "pragma"
     mapper_method = "map_pragma"
 
@@ -136,6 +152,8 @@ class Pragma(Generable):
 
 
 class Statement(Generable):
+    """A statement, the text of which is given without the semicolon."""
+
     _kind = "statement"
     mapper_method = "map_statement"
 
@@ -144,6 +162,8 @@ class Statement(Generable):
 
 
 class ExpressionStatement(Generable):
+    """An expression as a statement."""
+
     _kind = "expression_statement"
     mapper_method = "map_expression_statement"
 
@@ -152,6 +172,8 @@ class ExpressionStatement(Generable):
 
 
 class Assign(Generable):
+    """The statement ``lvalue = rvalue;``."""
+
     _kind = "assign"
     mapper_method = "map_assignment"
 
@@ -161,6 +183,8 @@ class Assign(Generable):
 
 
 class Line(Generable):
+    """A line of text as it is."""
+
     _kind = "line"
     mapper_method = "map_line"
 
@@ -169,6 +193,8 @@ class Line(Generable):
 
 
 class Comment(Generable):
+    """A comment ``/* ... */``."""
+
     _kind = "comment"
     mapper_method = "map_comment"
 
@@ -181,6 +207,8 @@ class Comment(Generable):
 
 
 class MultilineComment(Generable):
+    """A comment of several lines."""
+
     _kind = "multiline_comment"
     mapper_method = "map_multiline_comment"
 
@@ -190,6 +218,8 @@ class MultilineComment(Generable):
 
 
 class LineComment(Generable):
+    """A comment ``// ...``."""
+
     _kind = "line_comment"
     mapper_method = "map_line_comment"
 

@@ -6,6 +6,8 @@ __all__ = ["CudaConstant", "CudaDevice", "CudaGlobal", "CudaLaunchBounds", "Cuda
 
 
 class CudaGlobal(DeclSpecifier):
+    """A kernel (``__global__``)."""
+
     mapper_method = "map_cuda_global"
 
     def __init__(self, subdecl):
@@ -13,6 +15,8 @@ class CudaGlobal(DeclSpecifier):
 
 
 class CudaDevice(DeclSpecifier):
+    """A function or variable of the device (``__device__``)."""
+
     mapper_method = "map_cuda_device"
 
     def __init__(self, subdecl):
@@ -20,6 +24,8 @@ class CudaDevice(DeclSpecifier):
 
 
 class CudaShared(DeclSpecifier):
+    """A variable in shared memory (``__shared__``)."""
+
     mapper_method = "map_cuda_shared"
 
     def __init__(self, subdecl):
@@ -27,6 +33,8 @@ class CudaShared(DeclSpecifier):
 
 
 class CudaConstant(DeclSpecifier):
+    """A variable in constant memory (``__constant__``)."""
+
     mapper_method = "map_cuda_constant"
 
     def __init__(self, subdecl):
@@ -34,10 +42,14 @@ class CudaConstant(DeclSpecifier):
 
 
 class CudaRestrictPointer(RestrictPointer):
+    """A pointer that is the only way to its memory (``__restrict__``)."""
+
     mapper_method = "map_cuda_restrict_pointer"
 
 
 class CudaLaunchBounds(NestedDeclarator):
+    """A kernel with ``__launch_bounds__``: the most threads of a block, and the least blocks of a multiprocessor."""
+
     _kind = "launch_bounds"
     mapper_method = "map_cuda_launch_bounds"
 

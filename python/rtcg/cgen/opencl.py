@@ -21,6 +21,8 @@ __all__ = [
 
 
 class CLKernel(DeclSpecifier):
+    """A kernel (``__kernel``)."""
+
     mapper_method = "map_cl_kernel"
 
     def __init__(self, subdecl):
@@ -28,6 +30,8 @@ class CLKernel(DeclSpecifier):
 
 
 class CLConstant(DeclSpecifier):
+    """A variable in constant memory (``__constant``)."""
+
     mapper_method = "map_cl_constant"
 
     def __init__(self, subdecl):
@@ -35,6 +39,8 @@ class CLConstant(DeclSpecifier):
 
 
 class CLLocal(DeclSpecifier):
+    """A variable in local memory (``__local``)."""
+
     mapper_method = "map_cl_local"
 
     def __init__(self, subdecl):
@@ -42,6 +48,8 @@ class CLLocal(DeclSpecifier):
 
 
 class CLGlobal(DeclSpecifier):
+    """A variable in global memory (``__global``)."""
+
     mapper_method = "map_cl_global"
 
     def __init__(self, subdecl):
@@ -83,11 +91,15 @@ class _WorkGroupSize(NestedDeclarator):
 
 
 class CLWorkGroupSizeHint(_WorkGroupSize):
+    """A kernel that is mostly launched with a work-group of this size (``work_group_size_hint``)."""
+
     _kind = "work_group_size_hint"
     mapper_method = "map_cl_workgroup_size_hint"
 
 
 class CLRequiredWorkGroupSize(_WorkGroupSize):
+    """A kernel that is only launched with a work-group of this size (``reqd_work_group_size``)."""
+
     _kind = "required_work_group_size"
     mapper_method = "map_cl_required_wokgroup_size"
 
