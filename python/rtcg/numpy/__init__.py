@@ -179,13 +179,26 @@ def transpose(a, axes=None):
 # -- element by element -------------------------------------------------------------------------------
 
 
-def _make_ufunc(name, doc):
+def _unary_parameters(x, /, *, out=None, dtype=None, stream=None):
+    """What functions of one operand take, for `inspect`."""
+
+
+def _binary_parameters(x1, x2, /, *, out=None, dtype=None, stream=None):
+    """What functions of two operands take, for `inspect`."""
+
+
+_UFUNC_SIGNATURES = {1: _inspect.signature(_unary_parameters), 2: _inspect.signature(_binary_parameters)}
+
+
+def _make_ufunc(name):
     def device_function(*args, out=None, dtype=None, stream=None):
         out = out[0] if isinstance(out, tuple) else out
         return _run_in_stream(stream, lambda: _ufunc(name, args, out, dtype))
 
     device_function.__name__ = device_function.__qualname__ = name
-    device_function.__doc__ = doc
+    device_function.__doc__ = f"`numpy.{name}`, element by element, of numbers and arrays, broadcast; does not wait."
+    # NumPy before version 2 has no `bitwise_count`.
+    device_function.__signature__ = _UFUNC_SIGNATURES[getattr(getattr(np, name, None), "nin", 1)]
     return device_function
 
 
@@ -200,7 +213,7 @@ _UFUNCS = [
     "real", "imag",
 ]  # fmt: skip
 for _name in _UFUNCS:
-    globals()[_name] = _make_ufunc(_name, f"`numpy.{_name}`, element by element on the device.")
+    globals()[_name] = _make_ufunc(_name)
 true_divide, mod, conj, bitwise_not, abs = divide, remainder, conjugate, invert, absolute  # noqa: F821, A001
 
 

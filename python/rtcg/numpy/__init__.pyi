@@ -499,14 +499,14 @@ __all__ = [
     "zeros_like",
 ]
 
-def abs(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.absolute`, element by element on the device."""
+def abs(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.absolute`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def absolute(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.absolute`, element by element on the device."""
+def absolute(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.absolute`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def add(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.add`, element by element on the device."""
+def add(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.add`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def all(
     a: Any,
@@ -590,26 +590,26 @@ def any(
 def arange(*args: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
     """``arange([start,] stop[, step], dtype=None)``: evenly spaced numbers, as `numpy.arange`."""
 
-def arccos(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arccos`, element by element on the device."""
+def arccos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arccos`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def arccosh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arccosh`, element by element on the device."""
+def arccosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arccosh`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def arcsin(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arcsin`, element by element on the device."""
+def arcsin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arcsin`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def arcsinh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arcsinh`, element by element on the device."""
+def arcsinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arcsinh`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def arctan(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arctan`, element by element on the device."""
+def arctan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctan`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def arctan2(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arctan2`, element by element on the device."""
+def arctan2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctan2`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def arctanh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arctanh`, element by element on the device."""
+def arctanh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctanh`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def argmax(
     a: Any,
@@ -672,52 +672,52 @@ def asnumpy(a: Any) -> Any:
 def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> GPUArray:
     """`x.astype`."""
 
-def bitwise_and(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.bitwise_and`, element by element on the device."""
+def bitwise_and(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.bitwise_and`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def bitwise_count(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.bitwise_count`, element by element on the device."""
+def bitwise_count(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.bitwise_count`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def bitwise_not(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.invert`, element by element on the device."""
+def bitwise_not(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.invert`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def bitwise_or(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.bitwise_or`, element by element on the device."""
+def bitwise_or(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.bitwise_or`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def bitwise_xor(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.bitwise_xor`, element by element on the device."""
+def bitwise_xor(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.bitwise_xor`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def broadcast_to(a: Any, shape: Any) -> GPUArray:
     """`a` repeated to `shape` by strides of 0, as a view; see `numpy.broadcast_to`."""
 
-def cbrt(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.cbrt`, element by element on the device."""
+def cbrt(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.cbrt`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def ceil(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.ceil`, element by element on the device."""
+def ceil(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.ceil`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def clip(
     a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
 ) -> GPUArray:
     """Elements limited to a range; see `numpy.clip`."""
 
-def conj(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.conjugate`, element by element on the device."""
+def conj(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.conjugate`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def conjugate(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.conjugate`, element by element on the device."""
+def conjugate(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.conjugate`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def copy(a: Any, order: Any = "K") -> GPUArray:
     """`a.copy`."""
 
-def copysign(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.copysign`, element by element on the device."""
+def copysign(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.copysign`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def cos(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.cos`, element by element on the device."""
+def cos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.cos`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def cosh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.cosh`, element by element on the device."""
+def cosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.cosh`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def count_nonzero(
     a: Any,
@@ -747,11 +747,11 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUA
     One pass over memory, a scan with decoupled look-back (Merrill and Garland, 2016).
     """
 
-def deg2rad(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.deg2rad`, element by element on the device."""
+def deg2rad(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.deg2rad`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def divide(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.divide`, element by element on the device."""
+def divide(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.divide`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def divmod(x1: Any, x2: Any) -> tuple[GPUArray, GPUArray]:
     """Floor of the quotient, and the rest that belongs to it."""
@@ -767,44 +767,44 @@ empty = GPUArray
 def empty_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
     """A new array with undefined contents, of the shape, memory order and dtype of `other_ary` unless given."""
 
-def equal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.equal`, element by element on the device."""
+def equal(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.equal`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def exp(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.exp`, element by element on the device."""
+def exp(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.exp`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def exp2(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.exp2`, element by element on the device."""
+def exp2(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.exp2`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def expand_dims(a: Any, axis: Any) -> GPUArray:
     """`a` with new axes of length 1; see `numpy.expand_dims`."""
 
-def expm1(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.expm1`, element by element on the device."""
+def expm1(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.expm1`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def fabs(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.fabs`, element by element on the device."""
+def fabs(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.fabs`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def flip(m: Any, axis: Any = None) -> GPUArray:
     """`m` with axes run backwards, as a view; see `numpy.flip`."""
 
-def float_power(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.float_power`, element by element on the device."""
+def float_power(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.float_power`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def floor(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.floor`, element by element on the device."""
+def floor(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.floor`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def floor_divide(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.floor_divide`, element by element on the device."""
+def floor_divide(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.floor_divide`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def fmax(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.fmax`, element by element on the device."""
+def fmax(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.fmax`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def fmin(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.fmin`, element by element on the device."""
+def fmin(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.fmin`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def fmod(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.fmod`, element by element on the device."""
+def fmod(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.fmod`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> GPUArray:
     """An array over the memory of a DLPack object on the device; host memory is copied over."""
@@ -815,77 +815,77 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, allocator: Any = None, 
 def full_like(other_ary: Any, fill_value: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
     """As `empty_like`, with every element `fill_value`."""
 
-def gcd(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.gcd`, element by element on the device."""
+def gcd(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.gcd`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def greater(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.greater`, element by element on the device."""
+def greater(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.greater`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def greater_equal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.greater_equal`, element by element on the device."""
+def greater_equal(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.greater_equal`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def heaviside(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.heaviside`, element by element on the device."""
+def heaviside(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.heaviside`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def hypot(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.hypot`, element by element on the device."""
+def hypot(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.hypot`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def identity(n: Any, dtype: Any = ...) -> GPUArray:
     """The identity matrix."""
 
-def imag(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.imag`, element by element on the device."""
+def imag(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.imag`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def inner(a: Any, b: Any) -> GPUArray:
     """Sums of products over the last axes."""
 
-def invert(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.invert`, element by element on the device."""
+def invert(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.invert`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> GPUArray:
     """Whether elements are equal within a tolerance; see `numpy.isclose`."""
 
-def isfinite(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.isfinite`, element by element on the device."""
+def isfinite(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.isfinite`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def isinf(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.isinf`, element by element on the device."""
+def isinf(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.isinf`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def isnan(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.isnan`, element by element on the device."""
+def isnan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.isnan`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def lcm(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.lcm`, element by element on the device."""
+def lcm(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.lcm`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def ldexp(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.ldexp`, element by element on the device."""
+def ldexp(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.ldexp`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def left_shift(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.left_shift`, element by element on the device."""
+def left_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.left_shift`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def less(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.less`, element by element on the device."""
+def less(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.less`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def less_equal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.less_equal`, element by element on the device."""
+def less_equal(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.less_equal`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def log(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.log`, element by element on the device."""
+def log(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.log`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def log10(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.log10`, element by element on the device."""
+def log10(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.log10`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def log1p(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.log1p`, element by element on the device."""
+def log1p(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.log1p`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def log2(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.log2`, element by element on the device."""
+def log2(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.log2`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def logaddexp(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.logaddexp`, element by element on the device."""
+def logaddexp(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.logaddexp`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def logaddexp2(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.logaddexp2`, element by element on the device."""
+def logaddexp2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.logaddexp2`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def logical_and(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
     """Whether both elements are true."""
@@ -896,8 +896,8 @@ def logical_not(x: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArra
 def logical_or(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
     """Whether one of the elements is true."""
 
-def logical_xor(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.logical_xor`, element by element on the device."""
+def logical_xor(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.logical_xor`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def matmul(x1: Any, x2: Any, /, out: Any = None) -> GPUArray:
     """The matrix product, with NumPy's rules for operands of one axis and for batches; does not wait.
@@ -978,14 +978,14 @@ def min(
 def minimum(a: Any, b: Any, out: Any = None, stream: Any = None) -> GPUArray:
     """The smaller of two elements; NaN wins, as in `numpy.minimum`."""
 
-def mod(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.remainder`, element by element on the device."""
+def mod(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.remainder`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def moveaxis(a: Any, source: Any, destination: Any) -> GPUArray:
     """`a` with axes moved to other places; see `numpy.moveaxis`."""
 
-def multiply(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.multiply`, element by element on the device."""
+def multiply(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.multiply`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> GPUArray:
     """NaN and infinities replaced by numbers; see `numpy.nan_to_num`."""
@@ -993,14 +993,14 @@ def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neg
 def ndim(a: Any) -> int:
     """`a.ndim`."""
 
-def negative(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.negative`, element by element on the device."""
+def negative(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.negative`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def nextafter(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.nextafter`, element by element on the device."""
+def nextafter(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.nextafter`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def not_equal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.not_equal`, element by element on the device."""
+def not_equal(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.not_equal`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def ones(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C") -> GPUArray:
     """A new array of ones; does not wait."""
@@ -1008,11 +1008,11 @@ def ones(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C") 
 def ones_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
     """As `empty_like`, with every element 1."""
 
-def positive(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.positive`, element by element on the device."""
+def positive(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.positive`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def power(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.power`, element by element on the device."""
+def power(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.power`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def prod(
     a: Any,
@@ -1052,26 +1052,26 @@ def ptp(
     is seen, as upstream has it there.
     """
 
-def rad2deg(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.rad2deg`, element by element on the device."""
+def rad2deg(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.rad2deg`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def real(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.real`, element by element on the device."""
+def real(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.real`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def reciprocal(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.reciprocal`, element by element on the device."""
+def reciprocal(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.reciprocal`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def remainder(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.remainder`, element by element on the device."""
+def remainder(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.remainder`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def reshape(a: Any, *shape: Any, order: Any = "C") -> GPUArray:
     """`a.reshape`."""
 
-def right_shift(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.right_shift`, element by element on the device."""
+def right_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.right_shift`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def rint(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.rint`, element by element on the device."""
+def rint(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.rint`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def round(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:
     """Rounded to even at a number of decimals; see `numpy.round`."""
@@ -1079,26 +1079,26 @@ def round(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:
 def shape(a: Any) -> tuple[int, ...]:
     """`a.shape`."""
 
-def sign(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.sign`, element by element on the device."""
+def sign(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.sign`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def signbit(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.signbit`, element by element on the device."""
+def signbit(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.signbit`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def sin(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.sin`, element by element on the device."""
+def sin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.sin`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def sinh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.sinh`, element by element on the device."""
+def sinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.sinh`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def size(a: Any, axis: Any = None) -> int:
     """`a.size`, or the length of an axis."""
 
-def sqrt(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.sqrt`, element by element on the device."""
+def sqrt(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.sqrt`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def square(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.square`, element by element on the device."""
+def square(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.square`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def std(
     a: Any,
@@ -1120,8 +1120,8 @@ def std(
     is seen, as upstream has it there.
     """
 
-def subtract(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.subtract`, element by element on the device."""
+def subtract(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.subtract`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def sum(
     a: Any,
@@ -1142,11 +1142,11 @@ def sum(
     is seen, as upstream has it there.
     """
 
-def tan(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.tan`, element by element on the device."""
+def tan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.tan`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def tanh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.tanh`, element by element on the device."""
+def tanh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.tanh`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> GPUArray:
     """Sums of products over pairs of axes; see `numpy.tensordot`."""
@@ -1191,11 +1191,11 @@ def tril(m: Any, k: Any = 0) -> GPUArray:
 def triu(m: Any, k: Any = 0) -> GPUArray:
     """The upper triangle; elements below the diagonal `k` are 0."""
 
-def true_divide(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.divide`, element by element on the device."""
+def true_divide(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.divide`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def trunc(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.trunc`, element by element on the device."""
+def trunc(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.trunc`, element by element, of numbers and arrays, broadcast; does not wait."""
 
 def var(
     a: Any,
@@ -1270,35 +1270,35 @@ def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = ..., order: Any = "C") -
 def angle(z: Any, deg: Any = False, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The angles of complex numbers, in degrees if `deg`; see `numpy.angle`."""
 
-def acos(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arccos`, element by element on the device."""
+def acos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arccos`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def acosh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arccosh`, element by element on the device."""
+def acosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arccosh`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def asin(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arcsin`, element by element on the device."""
+def asin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arcsin`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def asinh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arcsinh`, element by element on the device."""
+def asinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arcsinh`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def atan(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arctan`, element by element on the device."""
+def atan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctan`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def atan2(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arctan2`, element by element on the device."""
+def atan2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctan2`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def atanh(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arctanh`, element by element on the device."""
+def atanh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.arctanh`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def pow(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.power`, element by element on the device."""
+def pow(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.power`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def bitwise_invert(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.invert`, element by element on the device."""
+def bitwise_invert(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.invert`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def bitwise_left_shift(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.left_shift`, element by element on the device."""
+def bitwise_left_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.left_shift`, element by element, of numbers and arrays, broadcast; does not wait."""
 
-def bitwise_right_shift(*args: Any, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.right_shift`, element by element on the device."""
+def bitwise_right_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
+    """`numpy.right_shift`, element by element, of numbers and arrays, broadcast; does not wait."""
