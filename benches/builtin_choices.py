@@ -11,11 +11,16 @@ import statistics
 import rtcg.autoinit  # noqa: F401
 from rtcg import _native, driver
 from rtcg.tune._builtin_workloads import FAMILIES, workloads
-from rtcg.tune._runner import window_seconds
 
 
 def call_seconds(function, calls):
-    return window_seconds(lambda: [function() for _ in range(calls)], calls)
+    start, end = driver.Event(), driver.Event()
+    start.record()
+    for _ in range(calls):
+        function()
+    end.record()
+    end.synchronize()
+    return start.time_till(end) * 1e-3 / calls
 
 
 def compare(function, rounds):

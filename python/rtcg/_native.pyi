@@ -1565,8 +1565,9 @@ class Function:
         """The kernel's name (an addition to PyCUDA)."""
     @property
     def _source(self) -> tuple[str, list[str], list[_Path], bool] | None:
-        """What it was compiled from: the source text, options, folders of headers, and whether C++ names were left as
-        they are; None where that is not known."""
+        """What it was compiled from: the source text, options, folders of headers, and whether C++ names were left as they
+        are; None where that is not known.
+        """
     @property
     def signature(self) -> list[tuple[str, str | None]] | None:
         """The parameters as the source declares them, ``[("const float *", "x"), ...]``; None where
@@ -2629,12 +2630,14 @@ class TuningRecords:
         """`(configuration, score, explanation, closeness)` of the result to use, or None."""
     def incumbents(
         self, device: TuningDevice, problem: dict[str, Any], count: int, accept: Any
-    ) -> list[dict[str, Any]]: ...
+    ) -> list[dict[str, Any]]:
+        """The configurations to try first."""
     def promise(
         self, device: TuningDevice, problem: dict[str, Any], accept: Any, default: dict[str, Any]
     ) -> TuningPromise | None:
         """What the results of the nearest device and problem promise, or None."""
-    def to_dicts(self) -> list[dict[str, Any]]: ...
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """All results as dictionaries."""
 
 @final
 class TuningPromise:
@@ -2642,6 +2645,47 @@ class TuningPromise:
 
     def score_here(self, default_here: float | None) -> float | None:
         """The score promised here, or None; the default has this score here."""
+
+OBJECTIVE_NAME: str
+
+@final
+class TuningObjective:
+    def __new__(
+        cls, name: str, maximize: bool = False, bytes: float | None = None, flops: float | None = None
+    ) -> TuningObjective: ...
+    @staticmethod
+    def column(name: str, maximize: bool) -> TuningObjective:
+        """A column of trials, whatever its name."""
+    @staticmethod
+    def of_stored(name: str) -> TuningObjective:
+        """The objective of stored results with this name."""
+    @property
+    def stored_name(self) -> str | None:
+        """What sets results apart from times in the store; None where they are times."""
+    @property
+    def name(self) -> str: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def is_time(self) -> bool:
+        """Whether scores are seconds."""
+    @property
+    def is_maximized(self) -> bool: ...
+    def value(self, score: float) -> float:
+        """The value that a score stands for."""
+    def format(self, score: float) -> str:
+        """The value that a score stands for, with its unit."""
+
+@final
+class LaunchTimer:
+    def __new__(cls, cold: bool, max_captured: int) -> LaunchTimer: ...
+    def start_candidate(self, name: str) -> None:
+        """What is timed from now on is the candidate of this name."""
+    @property
+    def window(self) -> str:
+        """How windows of the present candidate are timed."""
+    def time(self, launches: int, enqueue: Any) -> float:
+        """Seconds of one of `launches` launches; `enqueue(n)` makes n of them. Waits for the device."""
 
 class TunedCall:
     def __init__(self, *_args: Any, **_kwargs: Any) -> None: ...
@@ -2663,6 +2707,8 @@ def write_kernel_tuner_cache(
 def kernel_parameters(source: str, options: list[str], name: str) -> list[tuple[str, str | None]] | None:
     """The parameters of a kernel as its source declares them, or None; nothing is compiled."""
 
+def pareto_front(costs: Sequence[Sequence[float]]) -> list[int]: ...
+def read_sensor(name: str) -> float | None: ...
 def parse_budget(text: str) -> tuple[float | None, int | None]: ...
 def render_template(text: str, name: str, values: dict[str, Any]) -> tuple[str, str]: ...
 def run_tuner(

@@ -26,6 +26,7 @@ FREE_SIGNATURES = {
     "rtcg.cgen.Enum": "an abstract base",
     "rtcg.cgen.Generable": "an abstract base",
     "rtcg.tune.Kernel.explain": "takes what the kernel takes",
+    "rtcg.tune.Space": "takes parameters by position and by name",
 }
 
 

@@ -431,7 +431,7 @@ def test_spaces_are_joined_with_parameters_from_elsewhere():
     assert repr(tune.Space(found, bx=[32, 64])) == "Space(bx=[32, 64], PART=[1, 2, 4, 8, 16])"
     assert tune.Space(found, PART=[2, 4]).values("PART") == [2, 4], "what is stated wins"
     joined = tune.Space(bx=[32, 64]).require("bx > 32") + found
-    assert joined.default == {"bx": 32, "PART": 1} and joined.constraints == ("bx > 32",)
+    assert joined.default == {"bx": 64, "PART": 1} and joined.constraints == ("bx > 32",)
     assert len(joined.configurations()) == 5
     with pytest.raises(TypeError, match="expected a dictionary of names with values"):
         tune.Space() + 3

@@ -1,4 +1,4 @@
-//! The CUDA driver API, NVRTC and nvJitLink as tables of functions.
+//! The CUDA driver API, NVRTC, nvJitLink and NVML as tables of functions.
 //!
 //! One declaration list ([`for_each_driver_function!`]) gives the lazily resolved slots of
 //! [`DriverTable`], the function types ([`fn_type`]), the enumeration [`DriverFn`] and the
@@ -17,6 +17,7 @@ mod functions;
 pub mod installations;
 mod load;
 pub mod nvjitlink;
+pub mod nvml;
 pub mod nvrtc;
 pub mod trace;
 pub mod types;
@@ -25,5 +26,6 @@ pub use driver_table::{DriverFn, DriverKind, DriverTable, FunctionCoverage, Func
 pub use installations::{add_search_root, find_nvcc, header_directories};
 pub use load::LoadError;
 pub use nvjitlink::NvJitLinkTable;
+pub use nvml::NvmlTable;
 pub use nvrtc::{NvrtcTable, nvrtcProgram, nvrtcResult, pip_extra_for_cuda_version};
 pub use types::*;

@@ -34,6 +34,7 @@ mod lto;
 pub mod memory;
 mod module;
 mod multiprocessor;
+mod nvml;
 mod occupancy;
 pub mod pool;
 mod prepared_launch;
@@ -68,6 +69,7 @@ pub use memory::{
 };
 pub use module::{JitLog, Module, ModuleSource};
 pub use multiprocessor::{BlockTooLargeError, Multiprocessor, Occupancy, OccupancyLimiter};
+pub use nvml::NvmlDevice;
 pub use rtcg_cuda_sys as sys;
 pub use rtcg_cuda_sys::CUdeviceptr;
 pub use rtcg_cuda_sys::trace;

@@ -28,6 +28,7 @@ const ENVIRONMENT_SETTINGS: &[(&str, &str)] = &[
     ("RTCG_LIBCUDA", "the loader finds the CUDA driver"),
     ("RTCG_NVRTC", "NVRTC is searched in wheels and toolkits"),
     ("RTCG_NVJITLINK", "nvJitLink is searched where NVRTC is"),
+    ("RTCG_NVML", "the loader finds NVML, which reads a device's sensors"),
     ("RTCG_NVTX", "ranges go to the profiler that started the program, if one did"),
     ("RTCG_STAGING", "long copies of pageable memory are shared by threads where that pays"),
     ("RTCG_ARGUMENT_TYPES", "arguments of kernels are checked against the types in their source"),

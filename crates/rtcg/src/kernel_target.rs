@@ -3,9 +3,9 @@
 use crate::context::{Context, Module};
 use crate::error::{Error, Result};
 use crate::launch::Function;
-use crate::tune::{Compiler, Config, Failure, FailureKind, Resources, Target};
+use crate::tune::{Compiler, Config, EnqueueError, Failure, FailureKind, LaunchTimer, Resources, Target, WindowKind};
 use rtcg_compile::CompileRequest;
-use rtcg_driver::{Event, sys};
+use rtcg_driver::sys;
 use std::sync::Arc;
 
 /// Launches a kernel in a configuration; checks what it wrote.
@@ -67,7 +67,11 @@ pub struct KernelTarget<'a> {
     verify: Option<VerifyFn<'a>>,
     /// What is launched next, with the module that holds it.
     loaded: Option<(Module, Function, Config)>,
+    timer: LaunchTimer,
 }
+
+/// Launches that a graph gets.
+const MAX_CAPTURED: u32 = 256;
 
 impl<'a> KernelTarget<'a> {
     /// The kernel `name` of what `request` asks to compile, launched by `launch`, which must not wait.
@@ -78,7 +82,15 @@ impl<'a> KernelTarget<'a> {
         launch: impl FnMut(&Function, &Config) -> Result<()> + 'a,
     ) -> Self {
         let (request, launch) = (Arc::new(request), Box::new(launch));
-        Self { ctx: ctx.clone(), name: name.to_owned(), request, launch, verify: None, loaded: None }
+        Self {
+            ctx: ctx.clone(),
+            name: name.to_owned(),
+            request,
+            launch,
+            verify: None,
+            loaded: None,
+            timer: LaunchTimer::new(MAX_CAPTURED),
+        }
     }
 
     /// Checks what a launch has written, and says what is wrong with it. Arrays that the kernel changes are restored
@@ -86,6 +98,15 @@ impl<'a> KernelTarget<'a> {
     pub fn verify(mut self, verify: impl FnMut() -> Result<std::result::Result<(), String>> + 'a) -> Self {
         self.verify = Some(Box::new(verify));
         self
+    }
+
+    /// Has each timed launch begin with cold caches, as [`LaunchTimer::cold`] does.
+    ///
+    /// # Errors
+    /// When there is no memory for the buffer that flushes them.
+    pub fn cold(mut self) -> Result<Self> {
+        self.timer = self.ctx.enter(LaunchTimer::cold)?;
+        Ok(self)
     }
 
     fn launch_loaded(&mut self) -> Result<()> {
@@ -96,15 +117,15 @@ impl<'a> KernelTarget<'a> {
     }
 
     fn time_window(&mut self, launches: u32) -> Result<f64> {
-        let events = self.ctx.enter(|| Ok::<_, rtcg_driver::Error>((Event::new(0)?, Event::new(0)?)));
-        let (start, end) = events?;
-        self.ctx.enter(|| start.record(None))?;
-        for _ in 0..launches {
-            self.launch_loaded()?;
-        }
-        self.ctx.enter(|| end.record(None))?;
-        end.synchronize()?;
-        Ok(f64::from(start.time_till(&end)?) * 1e-3 / f64::from(launches))
+        let Self { ctx, loaded, launch, timer, .. } = self;
+        let Some((_, function, config)) = loaded else { return Ok(f64::NAN) };
+        ctx.enter_with_rtcg_error(|| {
+            let enqueue = |count| (0..count).try_for_each(|_| launch(function, config));
+            timer.time(launches, enqueue).map_err(|error| match error {
+                EnqueueError::Driver(error) => error.into(),
+                EnqueueError::Enqueue(error) => error,
+            })
+        })
     }
 }
 
@@ -143,6 +164,7 @@ impl Target for KernelTarget<'_> {
             shared_bytes: attribute(attributes::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES).map(|number| number as u64),
             occupancy: None,
         };
+        self.timer.start_candidate(&config.to_string());
         self.loaded = Some((module, function, config.clone()));
         Ok(resources)
     }
@@ -157,6 +179,10 @@ impl Target for KernelTarget<'_> {
 
     fn time(&mut self, launches: u32) -> std::result::Result<f64, Failure> {
         self.time_window(launches).map_err(|error| failure_of_error(&error))
+    }
+
+    fn window_kind(&self) -> Option<WindowKind> {
+        Some(self.timer.window_kind())
     }
 }
 

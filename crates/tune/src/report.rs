@@ -1,9 +1,12 @@
 //! What a search found.
 
 use crate::configurations::Config;
+use crate::objective::Objective;
 use crate::outcome::{FailureKind, Outcome};
+use crate::pareto::pareto_front;
+use crate::sensors::Sensor;
 use crate::statistics::{Interval, median};
-use crate::target::Resources;
+use crate::target::{Resources, WindowKind};
 use crate::value::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,10 +18,14 @@ pub struct TrialReport {
     pub row: u32,
     /// The configuration.
     pub config: Config,
-    /// Its score in seconds (or what the target measures), or its failure.
+    /// Its score by the objective, the lower the better, or its failure.
     pub outcome: Outcome,
     /// The windows that were measured: seconds of a launch each.
     pub samples: Vec<f64>,
+    /// How the windows were timed.
+    pub window: Option<WindowKind>,
+    /// What sensors and observers said, by the names of columns.
+    pub observed: Vec<(String, f64)>,
     /// What it needs of the device, where it was loaded.
     pub resources: Option<Resources>,
     /// Seconds of compiling, on one of the threads.
@@ -27,6 +34,32 @@ pub struct TrialReport {
     pub measure_seconds: f64,
     /// Seconds since the search began.
     pub at_seconds: f64,
+}
+
+impl TrialReport {
+    /// What a sensor or an observer said.
+    pub fn observation(&self, name: &str) -> Option<f64> {
+        self.observed.iter().find_map(|(known, value)| (known == name).then_some(*value))
+    }
+
+    /// The number in a column: `score`, `registers`, `spill_bytes`, `shared_bytes`, `occupancy`, `compile_seconds`,
+    /// `measure_seconds`, what was observed, or a parameter.
+    pub fn number(&self, column: &str) -> Option<f64> {
+        let resources = self.resources.as_ref();
+        match column {
+            "score" => match self.outcome {
+                Outcome::Score(score) => Some(score),
+                Outcome::Failed(_) => None,
+            },
+            "registers" => resources?.registers.map(f64::from),
+            "spill_bytes" => resources?.spill_bytes.map(|n_bytes| n_bytes as f64),
+            "shared_bytes" => resources?.shared_bytes.map(|n_bytes| n_bytes as f64),
+            "occupancy" => resources?.occupancy,
+            "compile_seconds" => Some(self.compile_seconds),
+            "measure_seconds" => Some(self.measure_seconds),
+            _ => self.observation(column).or_else(|| self.config.get(column)?.as_f64()),
+        }
+    }
 }
 
 /// Why a search ended.
@@ -59,6 +92,26 @@ pub struct Finalist {
     pub row: u32,
     /// The windows of the rounds.
     pub samples: Vec<f64>,
+    /// The clock of the multiprocessors in MHz after each window, where it is known.
+    pub clocks_mhz: Vec<f64>,
+    /// The temperature in degrees Celsius after each window, where it is known.
+    pub temperatures_celsius: Vec<f64>,
+}
+
+impl Finalist {
+    pub(crate) fn new(row: u32) -> Self {
+        Self { row, samples: Vec::new(), clocks_mhz: Vec::new(), temperatures_celsius: Vec::new() }
+    }
+
+    /// Gives a trial the columns of sensors that it lacks.
+    pub(crate) fn add_readings(&self, trial: &mut TrialReport) {
+        for (sensor, readings) in [(Sensor::Clock, &self.clocks_mhz), (Sensor::Temperature, &self.temperatures_celsius)]
+        {
+            if !readings.is_empty() && trial.observation(sensor.name()).is_none() {
+                trial.observed.push((sensor.name().to_owned(), median(readings)));
+            }
+        }
+    }
 }
 
 /// The result of a search.
@@ -66,6 +119,8 @@ pub struct Finalist {
 pub struct Report {
     /// All trials, in their order.
     pub trials: Vec<TrialReport>,
+    /// What their scores are.
+    pub objective: Objective,
     /// The place of the best among the trials.
     pub best: Option<usize>,
     /// The place of the default configuration among the trials, where it was tried.
@@ -156,14 +211,49 @@ impl Report {
         scores.into_iter().map(effect).collect()
     }
 
+    /// The places of the trials that no other trial beats in all of these columns, each with whether more is better.
+    /// Trials that failed or lack a number are left out.
+    ///
+    /// ```
+    /// # use rtcg_tune::{Report, TrialReport};
+    /// fn fastest_and_thriftiest(report: &Report) -> Vec<&TrialReport> {
+    ///     let front = report.pareto(&[("score", false), ("energy", false)]);
+    ///     front.into_iter().map(|place| &report.trials[place]).collect()
+    /// }
+    /// ```
+    pub fn pareto(&self, columns: &[(&str, bool)]) -> Vec<usize> {
+        let cost = |trial: &TrialReport, &(column, is_maximized): &(&str, bool)| {
+            let number = trial.number("score").and_then(|_| trial.number(column)).unwrap_or(f64::NAN);
+            if is_maximized { -number } else { number }
+        };
+        let costs = self.trials.iter().map(|trial| columns.iter().map(|column| cost(trial, column)).collect());
+        pareto_front(&costs.collect::<Vec<_>>())
+    }
+
+    /// The largest change of the clock under one finalist from round to round: 0.03 is 3 %. `None` where the clock is
+    /// not known.
+    pub fn clock_change(&self) -> Option<f64> {
+        let change = |clocks: &[f64]| {
+            let (low, high) = clocks.iter().fold((f64::INFINITY, 0.0_f64), |(l, h), &c| (l.min(c), h.max(c)));
+            (low > 0.0 && high > 0.0).then(|| high / low - 1.0)
+        };
+        self.finalists.iter().filter_map(|finalist| change(&finalist.clocks_mhz)).max_by(f64::total_cmp)
+    }
+
     /// The best time over the device's limit: 1 is the limit itself.
     pub fn fraction_of_limit(&self) -> Option<f64> {
+        if !self.objective.is_time() {
+            return None;
+        }
         match self.best_trial()?.outcome {
             Outcome::Score(score) => Some(self.limit.as_ref()?.seconds / score),
             Outcome::Failed(_) => None,
         }
     }
 }
+
+/// A change of the clock that marks a search.
+const LARGE_CLOCK_CHANGE: f64 = 0.02;
 
 /// A few lines: the best, its speedup, failures, what limits it.
 impl fmt::Display for Report {
@@ -173,7 +263,7 @@ impl fmt::Display for Report {
             Some(trial) => {
                 let score = if let Outcome::Score(score) = trial.outcome { score } else { f64::NAN };
                 writeln!(f, "best of {tried} tried ({} valid): {}", self.space_len, trial.config)?;
-                write!(f, "  {}", format_seconds(score))?;
+                write!(f, "  {}", self.objective.format(score))?;
                 if let Some(speedup) = self.speedup {
                     let Interval { value, low, high } = speedup;
                     write!(f, ", {value:.3} times as fast as the default (95 % interval {low:.3} to {high:.3})")?;
@@ -195,6 +285,9 @@ impl fmt::Display for Report {
         }
         if let (Some(limit), Some(fraction)) = (&self.limit, self.fraction_of_limit()) {
             writeln!(f, "  {:.0} % of the device's limit, which is its {}", 100.0 * fraction, limit.binds)?;
+        }
+        if let Some(change) = self.clock_change().filter(|change| *change > LARGE_CLOCK_CHANGE) {
+            writeln!(f, "  the clock changed by {:.1} % between the rounds: times are less certain", 100.0 * change)?;
         }
         let why = match self.stopped_by {
             StopReason::Exhausted if tried < self.space_len => "the strategy has nothing more to try",

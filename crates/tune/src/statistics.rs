@@ -22,6 +22,15 @@ pub fn median_deviation(values: &[f64]) -> f64 {
     median(&values.iter().map(|value| (value - middle).abs()).collect::<Vec<_>>())
 }
 
+/// The mean of the middle half: of many readings of a coarse clock, without those that something delayed. NaN of
+/// nothing.
+pub fn interquartile_mean(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = &sorted[sorted.len() / 4..sorted.len() - sorted.len() / 4];
+    middle.iter().sum::<f64>() / middle.len() as f64
+}
+
 /// An estimate with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
@@ -136,8 +145,14 @@ pub fn measure_windows(
         return Ok(vec![once]);
     }
     let least = plan.window_seconds.max(100.0 * tick_seconds);
-    let launches = (least / once.max(1e-9)).ceil().clamp(1.0, MAX_LAUNCHES) as u32;
+    let launches_of = |seconds: f64| (least / seconds.max(1e-9)).ceil().clamp(1.0, MAX_LAUNCHES) as u32;
+    let mut launches = launches_of(once);
     let mut previous = time(launches)?;
+    // One launch by itself can take much longer than one of many.
+    if 2.0 * previous < once && launches_of(previous) > launches {
+        launches = launches_of(previous);
+        previous = time(launches)?;
+    }
     for _ in 0..MAX_WARM_UP_WINDOWS {
         let next = time(launches)?;
         let agrees = (next / previous - 1.0).abs() < AGREEMENT;
@@ -197,6 +212,18 @@ mod tests {
     }
 
     #[test]
+    fn windows_are_made_longer_where_single_launches_mislead() {
+        let mut counts = Vec::new();
+        let mut clock = |n: u32| {
+            counts.push(n);
+            Ok(if n == 1 { 1e-5 } else { 1e-6 })
+        };
+        measure_windows(&WindowPlan::default(), 1e-6, None, &mut clock).unwrap();
+        assert_eq!(counts[..3], [1, 1, 20]);
+        assert!(counts[3..].iter().all(|&n| (200..=201).contains(&n)), "{counts:?}");
+    }
+
+    #[test]
     fn candidates_that_are_behind_are_given_up() {
         let count = |best| {
             let mut launches = 0;
@@ -218,6 +245,8 @@ mod tests {
         assert!(wide.low < ratio.low && wide.value == ratio.value && wide.high > ratio.high, "{wide:?}");
         assert_eq!(median(&[3.0, 1.0, 2.0, 10.0]), 2.5);
         assert_eq!(median_deviation(&[1.0, 2.0, 30.0]), 1.0);
+        assert_eq!(interquartile_mean(&[1.0, 2.0, 4.0, 90.0]), 3.0);
+        assert_eq!(interquartile_mean(&[7.0]), 7.0);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::configurations::Config;
 use crate::outcome::Failure;
+use crate::report::TrialReport;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -20,6 +21,34 @@ pub struct Resources {
     /// Resident threads of a multiprocessor over those it can hold, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub occupancy: Option<f64>,
+}
+
+/// How the launches of a window are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WindowKind {
+    /// One after the other, between two events.
+    Launches,
+    /// As nodes of a graph, between two events: for kernels that take less time than their launch.
+    Graph,
+    /// Each between two events of its own, after the caches were flushed.
+    Cold,
+}
+
+impl WindowKind {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Launches => "launches",
+            Self::Graph => "graph",
+            Self::Cold => "cold",
+        }
+    }
+
+    /// The kind of this name.
+    pub fn by_name(name: &str) -> Option<Self> {
+        [Self::Launches, Self::Graph, Self::Cold].into_iter().find(|kind| kind.name() == name)
+    }
 }
 
 /// Compiles a candidate; called on several threads at once, without a context.
@@ -60,6 +89,29 @@ pub trait Target {
     fn check(&mut self, config: &Config) -> Result<(), Failure> {
         let _ = config;
         Ok(())
+    }
+
+    /// As [`Target::time`], without restoring anything before: launches that are repeated for their energy, which
+    /// restoring would add to.
+    ///
+    /// # Errors
+    /// When it fails.
+    fn repeat(&mut self, launches: u32) -> Result<f64, Failure> {
+        self.time(launches)
+    }
+
+    /// How the last windows were timed, where that is known.
+    fn window_kind(&self) -> Option<WindowKind> {
+        None
+    }
+
+    /// More numbers about the trial that was just timed, by the names of their columns. Its score is that of the
+    /// objective, or seconds where the objective is one of these columns.
+    ///
+    /// # Errors
+    /// When the candidate is to count as a failure.
+    fn observe(&mut self, _trial: &TrialReport) -> Result<Vec<(String, f64)>, Failure> {
+        Ok(Vec::new())
     }
 
     /// The resolution of the clock that times windows.

@@ -6,9 +6,11 @@
 
 use crate::budget::Budget;
 use crate::configurations::{Config, Configurations};
+use crate::objective::Objective;
 use crate::outcome::{Failure, FailureKind, Outcome};
 use crate::report::{Finalist, Limit, Report, StopReason, TrialReport};
 use crate::search::Search;
+use crate::sensors::{Sensor, Sensors, measure_energy};
 use crate::statistics::{WindowPlan, measure_windows, median, paired_ratio};
 use crate::strategy::Strategy;
 use crate::target::{Compiler, Target};
@@ -42,6 +44,12 @@ pub struct TunerOptions {
     pub limit: Option<Limit>,
     /// The search ends when the best is within this share of the limit: 0.95 is 95 %.
     pub until_fraction: Option<f64>,
+    /// What is minimised. Limits and lower bounds count, and finalists are compared, only where it is time.
+    pub objective: Objective,
+    /// The device's sensors; the clock and the temperature of finalists are read from them.
+    pub sensors: Option<Arc<dyn Sensors>>,
+    /// Sensors that fill columns of every trial.
+    pub observers: Vec<Sensor>,
 }
 
 impl Default for TunerOptions {
@@ -55,6 +63,9 @@ impl Default for TunerOptions {
             lower_bound: None,
             limit: None,
             until_fraction: None,
+            objective: Objective::Time,
+            sensors: None,
+            observers: Vec::new(),
         }
     }
 }
@@ -173,6 +184,9 @@ impl<C: Send> Tuning<'_, C> {
         if is_late || evaluations.is_some_and(|most| self.trials.len() >= most) {
             return Some(StopReason::Budget);
         }
+        if !self.options.objective.is_time() {
+            return None;
+        }
         let (limit, fraction) = (self.options.limit.as_ref()?, self.options.until_fraction?);
         let (_, best) = self.search.history().best()?;
         (limit.seconds / best >= fraction).then_some(StopReason::Limit)
@@ -186,6 +200,8 @@ impl<C: Send> Tuning<'_, C> {
             config: candidate.config,
             outcome: Outcome::Score(f64::NAN),
             samples: Vec::new(),
+            window: None,
+            observed: Vec::new(),
             resources: None,
             compile_seconds: candidate.compile_seconds,
             measure_seconds: 0.0,
@@ -214,6 +230,7 @@ impl<C: Send> Tuning<'_, C> {
         best: Option<f64>,
     ) -> Result<f64, Failure> {
         let compiled = compiled?;
+        let best = best.filter(|_| self.options.objective.is_time());
         let skip = |message: String| Failure::new(FailureKind::Skipped, message);
         if let (Some(bound), Some(best)) = (&self.options.lower_bound, best)
             && bound(&trial.config) > best
@@ -235,12 +252,58 @@ impl<C: Send> Tuning<'_, C> {
         } else {
             vec![target.time(1)?]
         };
-        let score = median(&trial.samples);
+        trial.window = target.window_kind();
+        let score = self.score(target, trial)?;
         if !score.is_finite() {
             return Err(Failure::new(FailureKind::Runtime, format!("the score is {score}; expected a finite number")));
         }
         self.keep(trial.row, score, compiled);
         Ok(score)
+    }
+
+    /// Asks sensors and observers about a trial; its score.
+    fn score<T: Target<Compiled = C>>(&self, target: &mut T, trial: &mut TrialReport) -> Result<f64, Failure> {
+        let (objective, measured) = (&self.options.objective, median(&trial.samples));
+        if !objective.is_time() && !matches!(objective, Objective::Score { .. }) {
+            trial.observed.push(("time".to_owned(), measured));
+        }
+        self.read_sensors(target, trial, measured)?;
+        trial.outcome = Outcome::Score(objective.score(measured, trial).unwrap_or(measured));
+        trial.observed.extend(target.observe(trial)?);
+        let score = objective.score(measured, trial)?;
+        if objective.is_maximized() && objective.is_time() {
+            trial.observed.push((objective.name().to_owned(), objective.value(score)));
+        }
+        Ok(score)
+    }
+
+    fn read_sensors<T: Target<Compiled = C>>(
+        &self,
+        target: &mut T,
+        trial: &mut TrialReport,
+        seconds_of_launch: f64,
+    ) -> Result<(), Failure> {
+        let Some(sensors) = &self.options.sensors else { return Ok(()) };
+        let is_asked = |sensor| {
+            let is_objective = sensor == Sensor::Energy && self.options.objective == Objective::Energy;
+            is_objective || self.options.observers.contains(&sensor)
+        };
+        let mut put = |sensor: Sensor, value: Option<f64>| {
+            trial.observed.extend(value.map(|value| (sensor.name().to_owned(), value)));
+        };
+        // While the device is still as the launches have left it.
+        for sensor in [Sensor::Clock, Sensor::Temperature].into_iter().filter(|&sensor| is_asked(sensor)) {
+            put(sensor, sensors.read(sensor));
+        }
+        if is_asked(Sensor::Energy) || is_asked(Sensor::Power) {
+            let start = Instant::now();
+            let mut now = || start.elapsed().as_secs_f64();
+            let mut time = |launches| target.repeat(launches);
+            let found = measure_energy(sensors.as_ref(), seconds_of_launch, &mut now, &mut time)?;
+            put(Sensor::Energy, found.map(|found| found.joules).filter(|_| is_asked(Sensor::Energy)));
+            put(Sensor::Power, found.map(|found| found.watts).filter(|_| is_asked(Sensor::Power)));
+        }
+        Ok(())
     }
 
     /// Keeps the compiled forms of the best candidates and of the default.
@@ -264,7 +327,8 @@ impl<C: Send> Tuning<'_, C> {
         self.check_finalists(target, if is_interrupted { 1 } else { self.options.finalists.max(1) });
         let place = |trials: &[TrialReport], row| trials.iter().position(|trial| trial.row == row);
         let best = self.search.history().best().map(|(row, _)| row);
-        let is_final = target.is_noisy() && self.options.finalists > 0 && !is_interrupted;
+        let is_final =
+            target.is_noisy() && self.options.objective.is_time() && self.options.finalists > 0 && !is_interrupted;
         let finalists = if is_final { self.compare_finalists(target) } else { Vec::new() };
         let winner = choose_winner(&finalists, self.default, &self.trials).or(best);
         let samples_of = |row| finalists.iter().find(|finalist| finalist.row == row).map(|found| &found.samples[..]);
@@ -272,11 +336,17 @@ impl<C: Send> Tuning<'_, C> {
             (Some(slow), Some(fast)) => paired_ratio(slow, fast),
             _ => None,
         };
+        for finalist in &finalists {
+            if let Some(trial) = self.trials.iter_mut().find(|trial| trial.row == finalist.row) {
+                finalist.add_readings(trial);
+            }
+        }
         Report {
             best: winner.and_then(|row| place(&self.trials, row)),
             default: self.default.and_then(|row| place(&self.trials, row)),
             speedup,
             finalists,
+            objective: self.options.objective.clone(),
             limit: self.options.limit.clone(),
             stopped_by,
             seconds: self.start.elapsed().as_secs_f64(),
@@ -304,7 +374,7 @@ impl<C: Send> Tuning<'_, C> {
             .filter(|(place, (row, _))| *place < self.options.finalists || is_default(*row))
             .map(|(_, &(row, score))| {
                 let least = self.options.windows.window_seconds.max(100.0 * target.tick_seconds());
-                (Finalist { row, samples: Vec::new() }, (least / score.max(1e-9)).ceil().clamp(1.0, 1e4) as u32)
+                (Finalist::new(row), (least / score.max(1e-9)).ceil().clamp(1.0, 1e4) as u32)
             })
             .collect();
         if finalists.len() < 2 || (self.on_event)(Event::Finals(finalists.len())).is_break() {
@@ -317,6 +387,9 @@ impl<C: Send> Tuning<'_, C> {
                 // The first launch after loading is cold.
                 let sample =
                     target.load(&config, compiled).and_then(|_| target.time(1)).and_then(|_| target.time(*launches));
+                let read = |sensor| self.options.sensors.as_ref().and_then(|sensors| sensors.read(sensor));
+                finalist.clocks_mhz.extend(read(Sensor::Clock));
+                finalist.temperatures_celsius.extend(read(Sensor::Temperature));
                 sample.map(|sample| finalist.samples.push(sample)).is_ok()
             });
         }

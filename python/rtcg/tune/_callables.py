@@ -2,8 +2,12 @@
 
 import numpy as np
 
+from rtcg import _native
 from rtcg.tune._run import run_search
-from rtcg.tune._runner import CandidateError, compare_results, tolerances, window_seconds
+from rtcg.tune._runner import CandidateError, compare_results, tolerances
+
+#: Calls that a graph has at most: it keeps the memory of what they return.
+_MAX_CAPTURED = 32
 
 
 def search(space, measure, **options):
@@ -16,7 +20,8 @@ def search(space, measure, **options):
         ``measure(**config)`` returns a score, the lower the better. One that raises is a failure, and the search goes
         on.
     **options
-        ``budget``, ``strategy``, ``seed``, ``default``, ``incumbents``, ``observers``, ``progress``.
+        ``budget``, ``strategy``, ``seed``, ``default``, ``incumbents``, ``observers``, ``progress``; ``maximize=True``
+        where more is better.
 
     Returns
     -------
@@ -29,10 +34,11 @@ def search(space, measure, **options):
     >>> tune.search(space, lambda x, y: (x - 3) ** 2 + y, budget="410 evaluations").best
     {'x': 3, 'y': 0}
     """
+    options.setdefault("objective", "score")
     return run_search(_ScoreTarget(measure), space, is_noisy=False, finalists=0, threads=1, **options)
 
 
-def tune_callable(function, space, *, verify=None, rtol=None, atol=None, **options):
+def tune_callable(function, space, *, verify=None, rtol=None, atol=None, cold=False, **options):
     """Search for the configuration with which ``function(**config)`` takes the least time on the device.
 
     Parameters
@@ -44,15 +50,18 @@ def tune_callable(function, space, *, verify=None, rtol=None, atol=None, **optio
     verify : callable, array or sequence of arrays, optional
         The expected result, or a function without arguments that returns it; by default the result of the default
         configuration. If `function` returns None, nothing is compared.
+    cold : bool
+        Whether each timed call begins with cold caches, as for :meth:`Kernel.tune`.
     **options
-        As for :func:`search`.
+        As for :func:`search`; ``objective``, ``maximize``, ``bytes`` and ``flops`` (numbers) as for
+        :meth:`Kernel.tune`.
 
     Returns
     -------
     Report
     """
     options.setdefault("default", space.default)
-    target = CallableTarget(function, verify, rtol, atol, options["default"])
+    target = CallableTarget(function, verify, rtol, atol, options["default"], cold)
     return run_search(target, space, threads=1, **options)
 
 
@@ -79,8 +88,9 @@ class _ScoreTarget:
 class CallableTarget:
     """A function that enqueues work, timed by events."""
 
-    def __init__(self, function, verify, rtol, atol, default):
+    def __init__(self, function, verify, rtol, atol, default, cold=False):
         self._function, self._config, self._tolerance = function, None, (rtol, atol)
+        self._timer = _native.LaunchTimer(cold, _MAX_CAPTURED)
         if verify is None:
             self._expected = _results(function(**default))
         else:
@@ -104,6 +114,7 @@ class CallableTarget:
 
     def load(self, config, compiled):
         self._config = config
+        self._timer.start_candidate(repr(config))
 
     def verify(self):
         results = _results(self._call(1))
@@ -120,7 +131,11 @@ class CallableTarget:
         return self._function(**self._config)
 
     def time(self, launches):
-        return window_seconds(lambda: self._call(launches), launches)
+        return self._timer.time(launches, self._call)
+
+    def window_kind(self):
+        """How the windows of the present configuration are timed."""
+        return self._timer.window
 
 
 def _results(results):

@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 
+from rtcg import _native
 from rtcg.tune._builtin_workloads import FAMILIES
 from rtcg.tune._store import Store, store as default_store
 
@@ -12,23 +13,30 @@ def main(arguments):
     """The command line: ``show``, ``export``, ``import``, ``merge``, ``prune``, ``builtin``, ``demo``."""
     parser = argparse.ArgumentParser(prog="python -m rtcg tune", description=__doc__.splitlines()[0])
     parser.add_argument("--folder", help="the folder of results; by default the user's")
-    commands = parser.add_subparsers(dest="command", required=True)
-    show = commands.add_parser("show", help="the best result of each kernel, device and problem")
+    parsers = parser.add_subparsers(dest="command", required=True)
+    # Said after the command, it must not be overwritten by the default of the same option before it.
+    folder = argparse.ArgumentParser(add_help=False)
+    folder.add_argument("--folder", default=argparse.SUPPRESS, help="as before the command")
+
+    def add_parser(name, help):
+        return parsers.add_parser(name, help=help, parents=[folder])
+
+    show = add_parser("show", help="the best result of each kernel, device and problem")
     show.add_argument("kernel", nargs="?", help="a kernel's name or hash; all, if none is given")
     show.add_argument("--all", action="store_true", help="every result")
-    commands.add_parser("export", help="write all results into one file").add_argument("file")
-    commands.add_parser("import", help="add the results of an exported file").add_argument("file")
-    commands.add_parser("merge", help="add the results of another folder").add_argument("other")
-    prune = commands.add_parser("prune", help="keep the best results only")
+    add_parser("export", help="write all results into one file").add_argument("file")
+    add_parser("import", help="add the results of an exported file").add_argument("file")
+    add_parser("merge", help="add the results of another folder").add_argument("other")
+    prune = add_parser("prune", help="keep the best results only")
     prune.add_argument("--keep", type=int, default=10, help="of each kernel, device and problem (default: 10)")
-    builtin = commands.add_parser("builtin", help="tune the kernels behind arrays for this device")
+    builtin = add_parser("builtin", help="tune the kernels behind arrays for this device")
     builtin.add_argument("families", nargs="*", metavar="FAMILY", help=f"of {', '.join(FAMILIES)}; by default all")
     builtin.add_argument("--budget", default="10 s", help="of each decision of each call (default: 10 s)")
     builtin.add_argument("--only", action="append", help="decisions whose names begin like this")
     builtin.add_argument("--matching", help="calls whose names have this part")
     builtin.add_argument("--list", action="store_true", help="print what is decided, and the candidates")
     builtin.add_argument("--publish", metavar="FOLDER", help="write the best results of the store there instead")
-    demo = commands.add_parser("demo", help="tune a matrix product, with a picture of the search")
+    demo = add_parser("demo", help="tune a matrix product, with a picture of the search")
     demo.add_argument("--budget", default="20 s")
     demo.add_argument("--size", type=int, default=256, help="rows and columns (default: 256)")
     demo.add_argument("--picture", default="tuning.png", help="where to save it (default: tuning.png)")
@@ -90,5 +98,6 @@ def _show(store, kernel, shows_all):
         chosen = [row for row in rows if row["chosen"]][-1:]
         for row in scored if shows_all else chosen or scored[:1]:
             config = ", ".join(f"{key}={value!r}" for key, value in row["config"].items())
-            print(f"  {row['score']:.4g}  {config}{'  chosen' if row['chosen'] else ''}")
+            score = _native.TuningObjective.of_stored(row["objective"]).format(row["score"])
+            print(f"  {score}  {config}{'  chosen' if row['chosen'] else ''}")
     sys.stdout.flush()

@@ -29,7 +29,8 @@ def tune(target, *args, **options):
         For a plain function and a `Kernel`, as for :meth:`Kernel.tune`: candidates are launched in checked mode too.
         The grid of a plain function stays that of `size`.
     **options
-        ``strategy``, ``seed``, ``verify``, ``rtol``, ``atol``, ``progress``, ``observers``.
+        ``strategy``, ``seed``, ``verify``, ``rtol``, ``atol``, ``progress``, ``observers``, ``cold``, ``objective``,
+        ``maximize``, ``bytes``, ``flops``: as for :meth:`Kernel.tune`.
 
     Returns
     -------
@@ -110,13 +111,14 @@ def _tune_generated(kernel, space, args, options):
 
     stored = stored_launches(kernel, n_elements)
     options.setdefault("incumbents", stored.incumbents(space))
-    verify = (options.pop(name, None) for name in ("verify", "rtol", "atol"))
-    target = _GeneratedTarget(run, restored, *verify, space.default)
+    target = _GeneratedTarget(run, restored, space.default, options)
     from rtcg.tune._run import run_search
 
     try:
         report = run_search(target, space, threads=1, default=space.default, stored=stored, **options)
-        choose(report.best or {})
+        # What is best for something else than time is for the user to choose.
+        fastest = report.best if report.is_time else (stored.look_up(space) or [None])[0]
+        choose(fastest or {})
     finally:
         for place, array in initial.items():
             args[place].set(array)
@@ -126,11 +128,12 @@ def _tune_generated(kernel, space, args, options):
 class _GeneratedTarget:
     """Verifies with restored arrays, and times without restoring."""
 
-    def __init__(self, run, restored, verify, rtol, atol, default):
+    def __init__(self, run, restored, default, options):
         from rtcg.tune._callables import CallableTarget
 
-        self._verified = CallableTarget(restored, verify, rtol, atol, default)
-        self._timed = CallableTarget(run, [], None, None, default)
+        verify = (options.pop(name, None) for name in ("verify", "rtol", "atol"))
+        self._verified = CallableTarget(restored, *verify, default)
+        self._timed = CallableTarget(run, [], None, None, default, options.pop("cold", False))
 
     def compile(self, config):
         return None
@@ -144,6 +147,9 @@ class _GeneratedTarget:
 
     def time(self, launches):
         return self._timed.time(launches)
+
+    def window_kind(self):
+        return self._timed.window_kind()
 
 
 def _tune_function(
@@ -168,7 +174,7 @@ def _tune_function(
         run(**config)
         return [args[place] for place, _ in arrays]
 
-    verify, rtol, atol = (options.pop(name, None) for name in ("verify", "rtol", "atol"))
+    verify = options.get("verify")
     options.setdefault("default", space.default)
     checker = None
     if check is not None:
@@ -179,7 +185,7 @@ def _tune_function(
     try:
         if checker is not None and verify is None:
             checker.require_clean(options["default"])
-        target = with_checks(_GeneratedTarget(run, restored, verify, rtol, atol, options["default"]), checker)
+        target = with_checks(_GeneratedTarget(run, restored, options["default"], options), checker)
         report = run_search(target, space, threads=1, **options)
     finally:
         if checker is not None:

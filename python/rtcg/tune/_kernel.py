@@ -303,7 +303,8 @@ class Kernel(_native.TunedCall):
     def tune(
         self, *args, budget="30 s", verify=None, rtol=None, atol=None, strategy="auto", seed=0, bytes=None, flops=None,
         until=None, isolate=None, timeout=10.0, observers=(), progress=None, occupancy_slack=None, threads=None,
-        check=None, check_candidates="all", check_arguments=None, **values,
+        check=None, check_candidates="all", check_arguments=None, cold=False, objective="time", maximize=False,
+        **values,
     ):  # fmt: skip
         """Search for the best configuration for these arguments on the current device; keep all results.
 
@@ -332,8 +333,9 @@ class Kernel(_native.TunedCall):
             processes can be made so (not on Windows).
         timeout : float
             Seconds after which a candidate is given up, where candidates run in another process.
-        observers : sequence of callable
-            ``observer(config, trial)`` returns a dictionary with more columns.
+        observers : sequence
+            Sensors of :mod:`rtcg.tune.observers` or their names, and functions: ``observer(config, trial)`` returns a
+            dictionary with more columns.
         progress : bool, optional
             Show a line of progress; by default on terminals and in notebooks.
         occupancy_slack : float, optional
@@ -349,6 +351,16 @@ class Kernel(_native.TunedCall):
         check_arguments : sequence or dict, optional
             The kernel's arguments for a small problem, which checks are made with: by position, or by name together
             with values of the problem. By default those of the call, if their arrays have at most 1 MiB.
+        cold : bool
+            Have each timed launch begin with cold caches: before it, outside of its time, twice the size of the L2
+            cache is written. A window has at most 50 launches, each between events of its own.
+        objective : str or callable
+            ``"time"``; ``"bandwidth"`` or ``"flops"``, which order like time and are shown as rates of `bytes` or
+            `flops`; ``"energy"``, joules of a launch as :data:`rtcg.tune.observers.energy` measures them; a column that
+            an observer fills; or ``objective(config, trial)``, which returns a number. What is best for another
+            objective than time is kept apart, and no call uses it; results of a function are not kept.
+        maximize : bool
+            Whether more of a column or of a function is better.
 
         Returns
         -------
@@ -363,6 +375,8 @@ class Kernel(_native.TunedCall):
             When the default configuration does not compile and no `verify` is given, so that it is the reference.
         CandidateError
             When `check` finds something in a default configuration that is the reference.
+        RuntimeError
+            When the objective is energy, and the device has no sensor for it.
 
         Notes
         -----
@@ -376,6 +390,7 @@ class Kernel(_native.TunedCall):
         written = self._written(names, [bound[name] for name in names])
         stored = self._stored(bound)
         scalars = _scalars(bound)
+        bytes, flops = _amount(bytes, scalars), _amount(flops, scalars)
         self._check_memory(arguments, written)
         if isolate is None:
             import os
@@ -383,9 +398,9 @@ class Kernel(_native.TunedCall):
             isolate = os.name == "posix"
         if isolate:
             sent = [_on_host(name, argument) for name, argument in zip(names, arguments, strict=True)]
-            runner = WorkerRunner(sent, written, timeout)
+            runner = WorkerRunner(sent, written, timeout, cold)
         else:
-            runner = KernelRunner(arguments, written)
+            runner = KernelRunner(arguments, written, cold)
         checker = None if check is None else self._checker(check, check_candidates, check_arguments, bound, timeout)
         try:
             if checker is not None and verify is None:
@@ -397,7 +412,7 @@ class Kernel(_native.TunedCall):
                 target, self.space, budget=budget, strategy=strategy, seed=seed,
                 default=self.default, incumbents=stored.incumbents(self.space), observers=observers, progress=progress,
                 occupancy_slack=occupancy_slack, threads=threads, stored=stored, until=until,
-                limit=_limit(bytes, flops, scalars),
+                limit=_limit(bytes, flops), objective=objective, maximize=maximize, bytes=bytes, flops=flops,
             )  # fmt: skip
         finally:
             if isolate:
@@ -516,6 +531,12 @@ class _KernelTarget:
     def time(self, launches):
         return self._runner.time(launches)
 
+    def repeat(self, launches):
+        return self._runner.repeat(launches)
+
+    def window_kind(self):
+        return self._runner.window_kind()
+
 
 def _expressions(what, parts):
     parts = (parts,) if isinstance(parts, (int, str)) else tuple(parts)
@@ -568,13 +589,15 @@ def _on_host(name, argument):
                     "runs candidates; pass an array, or isolate=False")  # fmt: skip
 
 
-def _limit(nbytes, flops, values):
+def _amount(stated, values):
+    """A number, or that of an expression."""
+    return _native.Expression(stated)(values) if isinstance(stated, str) else stated
+
+
+def _limit(nbytes, flops):
     """``(seconds, which)``: the least time that the device allows for the stated work."""
     if nbytes is None and flops is None:
         return None
     from rtcg.tune._roofline import measure_roofline
 
-    def amount(stated):
-        return _native.Expression(stated)(values) if isinstance(stated, str) else stated or 0
-
-    return measure_roofline().limit(amount(nbytes), amount(flops))
+    return measure_roofline().limit(nbytes or 0, flops or 0)

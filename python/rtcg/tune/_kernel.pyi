@@ -7,6 +7,7 @@ import numpy as np
 
 from rtcg._native import TunedCall
 from rtcg.tune._report import Report
+from rtcg.tune._run import _Objective, _Observer
 from rtcg.tune._runner import Candidate
 from rtcg.tune._space import Space
 from rtcg.tune._store import Store
@@ -59,13 +60,16 @@ class Kernel(TunedCall):
         until: str | float | None = None,
         isolate: bool | None = None,
         timeout: float = 10.0,
-        observers: Sequence[Callable[[dict[str, Any], dict[str, Any]], dict[str, Any] | None]] = (),
+        observers: Sequence[_Observer] = (),
         progress: bool | None = None,
         occupancy_slack: float | None = None,
         threads: int | None = None,
         check: str | None = None,
         check_candidates: str = "all",
         check_arguments: Sequence[Any] | dict[str, Any] | None = None,
+        cold: bool = False,
+        objective: _Objective = "time",
+        maximize: bool = False,
         **values: Any,
     ) -> Report: ...
     def refresh(

@@ -100,7 +100,7 @@ def tune_kernel(
     if simulation_mode:
         if cache is None:
             raise ValueError("simulation_mode needs cache=, the file that the measurements are taken from")
-        report = search(space, lambda **config: _recorded(known, config), **shared)
+        report = search(space, lambda **config: _recorded(known, config), objective="time", **shared)
         device_name = "simulation"
     else:
         from rtcg.driver import Context

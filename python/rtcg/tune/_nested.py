@@ -64,8 +64,8 @@ class NestedReport(Report):
         How many searches and refreshes of parts there were for all outer configurations.
     """
 
-    def __init__(self, found, part_reports, n_part_searches):
-        super().__init__(found)
+    def __init__(self, report, part_reports, n_part_searches):
+        super().__init__(report._found, report._objective)
         self.part_reports = part_reports
         self.parts = {name: report.best for name, report in part_reports.items()}
         self.n_part_searches = n_part_searches
@@ -159,11 +159,11 @@ def nested(
         target, is_noisy = _JointRun(tuned, timed), True
     report = run_search(
         target, space, budget=spending.outer_budget, strategy=strategy, seed=seed, threads=1, default=default,
-        until=until, limit=_limit(bytes, flops, {}), observers=observers, progress=progress, is_noisy=is_noisy,
+        until=until, limit=_limit(bytes, flops), observers=observers, progress=progress, is_noisy=is_noisy,
         finalists=5 if is_noisy else 0,
     )  # fmt: skip
     of_best = {} if report.best is None else tuned.reports(report.best)
-    return NestedReport(report._found, of_best, tuned.n_searches)
+    return NestedReport(report, of_best, tuned.n_searches)
 
 
 def _require_parts(parts):

@@ -15,7 +15,7 @@ class NestedReport(Report):
     parts: dict[str, dict[str, Any]]
     part_reports: dict[str, Report]
     n_part_searches: int
-    def __init__(self, found: dict[str, Any], part_reports: dict[str, Report], n_part_searches: int) -> None: ...
+    def __init__(self, report: Report, part_reports: dict[str, Report], n_part_searches: int) -> None: ...
 
 def nested(
     space: Space,

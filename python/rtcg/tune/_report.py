@@ -2,6 +2,8 @@
 
 import html
 
+from rtcg import _native
+
 
 class Report:
     """The result of a search.
@@ -11,12 +13,19 @@ class Report:
     best : dict or None
         The best configuration; None where none works.
     best_score : float or None
-        Its score: seconds of a launch, where the objective is time.
+        Its score, the lower the better: seconds of a launch, where the objective is time, bandwidth or FLOP/s; the
+        negative, where something is maximised.
+    best_value : float or None
+        The value of the objective that the score stands for, in `unit`.
+    objective, unit : str
+        The name of the objective and the unit of its values: ``"s"``, ``"J"``, ``"GB/s"``, ``"GFLOP/s"``, or ``""``.
     speedup : tuple of float or None
         How many times as fast as the default it is, and the ends of the 95 % interval, from interleaved rounds.
     trials : list of dict
         All trials, in their order: ``config``, ``score`` or ``failure``, ``samples``, ``registers``, ``occupancy``,
-        seconds of compiling and measuring.
+        seconds of compiling and measuring, ``window`` (``"launches"``, ``"graph"`` or ``"cold"``: how it was timed),
+        ``observed``: a dictionary of what observers said. Finalists have ``clock`` (MHz) and ``temperature`` (degrees
+        Celsius) there, where NVML is found.
     stopped_by : str
         ``"exhausted"``, ``"budget"``, ``"limit"`` or ``"interrupted"``.
     launch : dict or None
@@ -25,9 +34,15 @@ class Report:
         Of :func:`refresh`: the time that the store promised in seconds, or None; whether a search followed.
     limit : tuple or None
         Seconds that the device's limits allow, and which one binds: ``"memory"`` or ``"compute"``.
+    clock_change : float or None
+        The largest change of the clock under one finalist between the interleaved rounds: 0.03 is 3 %. None where NVML
+        is not found. The text has a line about more than 2 %.
     """
 
-    def __init__(self, found):
+    def __init__(self, found, objective):
+        self._objective = objective
+        self.objective, self.unit, self.is_time = objective.name, objective.unit, objective.is_time
+        self.clock_change = found["clock_change"]
         self._found = found
         self.trials = found["trials"]
         self.speedup = found["speedup"]
@@ -50,6 +65,11 @@ class Report:
         return None if self.best_trial is None else self.best_trial["score"]
 
     @property
+    def best_value(self):
+        """What the best configuration reached, in `unit`: its score, or the number whose negation it is; None without one."""
+        return None if self.best_trial is None else self._objective.value(self.best_score)
+
+    @property
     def failures(self):
         """The trials that failed: ``{kind: [(configuration, message), ...]}``."""
         failures = {}
@@ -62,7 +82,9 @@ class Report:
     @property
     def fraction_of_limit(self):
         """The device's limit over the best time: 1 is the limit itself. None where no limit was stated."""
-        return None if self.limit is None or self.best_score is None else self.limit[0] / self.best_score
+        if self.limit is None or self.best_score is None or not self.is_time:
+            return None
+        return self.limit[0] / self.best_score
 
     def __str__(self):
         return self._found["text"]
@@ -81,7 +103,16 @@ class Report:
 
     def rows(self):
         """Return the trials as flat dictionaries: a column for each parameter, and what was measured."""
-        columns = ("score", "registers", "spill_bytes", "shared_bytes", "occupancy", "compile_seconds", "at_seconds")
+        columns = (
+            "score",
+            "window",
+            "registers",
+            "spill_bytes",
+            "shared_bytes",
+            "occupancy",
+            "compile_seconds",
+            "at_seconds",
+        )
         return [
             trial["config"]
             | {name: trial[name] for name in columns}
@@ -90,19 +121,56 @@ class Report:
             for trial in self.trials
         ]
 
+    def pareto(self, *columns, maximize=()):
+        """Return the trials that no other trial beats in all of some columns, the lowest first column first.
+
+        Parameters
+        ----------
+        *columns : str
+            Two or more columns of :meth:`rows` with numbers, such as ``"score", "energy"``. Trials that failed or have
+            no number there are left out.
+        maximize : str or sequence of str
+            The columns of which more is better; of the others, less.
+
+        Raises
+        ------
+        ValueError
+            When a column is unknown, or has no number in any trial.
+        """
+        maximize = {maximize} if isinstance(maximize, str) else set(maximize)
+        if len(columns) < 2 or not maximize <= set(columns):
+            raise ValueError(
+                f"columns are {columns}, maximize is {sorted(maximize)}; expected two or more, and some of them"
+            )
+        rows = self.rows()
+        for column in columns:
+            if not any(_is_number(row.get(column)) for row in rows):
+                known = sorted({name for row in rows for name, value in row.items() if _is_number(value)})
+                raise ValueError(f"column is {column!r}; expected one with numbers: {', '.join(known)}")
+        places = [place for place, row in enumerate(rows)
+                  if row["score"] is not None and all(_is_number(row.get(column)) for column in columns)]  # fmt: skip
+        signs = [-1.0 if column in maximize else 1.0 for column in columns]
+        costs = [[sign * rows[place][column] for sign, column in zip(signs, columns, strict=True)] for place in places]
+        return [self.trials[places[front]] for front in _native.pareto_front(costs)]
+
     def to_dataframe(self):
         """Return the trials as a pandas DataFrame; needs pandas."""
         import pandas
 
         return pandas.DataFrame(self.rows())
 
-    def plot(self, path=None):
+    def plot(self, path=None, pareto=None, maximize=()):
         """Draw the search: best so far, the effect of each parameter, all configurations. Needs matplotlib.
 
         Parameters
         ----------
         path : str or path, optional
             Where to save the picture.
+        pareto : pair of str, optional
+            Two columns, which are drawn against each other with the trials of :meth:`pareto` joined. By default score
+            and energy, where energy was observed.
+        maximize : str or sequence of str
+            As for :meth:`pareto`.
 
         Returns
         -------
@@ -110,7 +178,7 @@ class Report:
         """
         from rtcg.tune._plots import plot_report
 
-        return plot_report(self, path)
+        return plot_report(self, path, pareto, maximize)
 
     def _repr_html_(self):
         rows = sorted((row for row in self.rows() if row["score"] is not None), key=lambda row: row["score"])[:10]
@@ -121,6 +189,10 @@ class Report:
         head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
         body = "".join("<tr>" + "".join(f"<td>{_cell(row.get(name))}</td>" for name in names) + "</tr>" for row in rows)
         return f"{text}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _cell(value):

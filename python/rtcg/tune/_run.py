@@ -1,6 +1,7 @@
 """The search loop as this package uses it: options, progress, the store."""
 
 import json
+import numbers
 import os
 import sys
 import time
@@ -34,11 +35,22 @@ def run_search(
     stored=None,
     tick_seconds=1e-6,
     is_noisy=True,
+    objective="time",
+    maximize=False,
+    bytes=None,
+    flops=None,
 ):
     """Search with a target's ``compile``, ``load``, ``verify`` and ``time``; return the :class:`Report`.
 
     `stored`, if given, has ``append(trial, is_chosen)`` and gets every trial at once.
     """
+    objective, functions, sensors = _measured(objective, maximize, bytes, flops, observers)
+    if parse_fraction(until) is not None and not objective.is_time:
+        raise ValueError(f"until is {until!r}, a share of the least time; the objective is {objective.name!r}")
+    if stored is not None and not objective.is_time:
+        # Nothing tells two versions of a function apart.
+        stored = stored.for_objective(objective) if objective.name not in functions else None
+        incumbents = [*(stored.incumbents(space) if stored else ()), *incumbents]
     table = space.configurations()
     seconds, evaluations = parse_budget(budget)
     options = {
@@ -46,27 +58,36 @@ def run_search(
         "threads": threads or os.cpu_count() or 1, "finalists": finalists, "windows": windows,
         "occupancy_slack": occupancy_slack, "limit": limit, "until_fraction": parse_fraction(until),
         "lower_bound": lower_bound, "tick_seconds": tick_seconds, "is_noisy": is_noisy,
+        "objective": objective, "sensors": sensors,
     }  # fmt: skip
     first = [row for row in (table.find(config) for config in incumbents) if row is not None]
     default_row = None if default is None else table.find(default)
-    shown = _make_progress(progress, seconds, evaluations, len(table))
+    shown = _make_progress(progress, seconds, evaluations, len(table), objective)
     observed = {}
+
+    def observe(trial):
+        columns = observed.setdefault(trial["row"], {})
+        for name, function in functions.items():
+            found = function(trial["config"], trial)
+            columns.update({name: found} if name == objective.name else found or {})
+        return {name: value for name, value in columns.items() if isinstance(value, numbers.Real)}
 
     def on_event(trial, best):
         if trial is None:
             return
-        for observer in observers:
-            observed.setdefault(trial["row"], {}).update(observer(trial["config"], trial) or {})
+        if trial["failure"] is not None and trial["row"] not in observed:
+            for name, function in functions.items():
+                if name != objective.name:
+                    observed.setdefault(trial["row"], {}).update(function(trial["config"], trial) or {})
         if stored is not None:
             stored.append(trial, False)
         shown.tell(trial, best)
 
-    found = _native.run_tuner(target, table, default_row, first, options, on_event)
+    found = _native.run_tuner(target, table, default_row, first, options | {"observe": observe}, on_event)
     shown.close()
     for trial in found["trials"]:
-        if trial["row"] in observed:
-            trial["observed"] = observed[trial["row"]]
-    report = Report(found)
+        trial["observed"] = dict.fromkeys(sensors) | trial["observed"] | observed.get(trial["row"], {})
+    report = Report(found, objective)
     interrupt = found["interrupt"]
     if interrupt is not None and (report.best is None or not isinstance(interrupt, KeyboardInterrupt)):
         raise interrupt
@@ -102,6 +123,21 @@ def parse_fraction(until):
     return fraction
 
 
+def _measured(objective, maximize, bytes, flops, observers):
+    """The objective, functions by the column or number that they fill, and the names of sensors."""
+    functions = {f"observer {place}": item for place, item in enumerate(observers) if callable(item)}
+    sensors = [str(getattr(observer, "name", observer)) for observer in observers if not callable(observer)]
+    if not callable(objective):
+        if not isinstance(objective, str):
+            raise TypeError(
+                f"objective is {objective!r}; expected a name, or a function of a configuration and a trial"
+            )
+        return _native.TuningObjective(objective, maximize, bytes, flops), functions, sensors
+    name = getattr(objective, "__name__", "objective")
+    name = name if name.isidentifier() else "objective"
+    return _native.TuningObjective.column(name, maximize), functions | {name: objective}, sensors
+
+
 class _Silent:
     def tell(self, trial, best):
         pass
@@ -115,8 +151,8 @@ class _TerminalLine:
 
     _INTERVAL = 0.1
 
-    def __init__(self, stream, goal):
-        self._stream, self._goal = stream, goal
+    def __init__(self, stream, goal, objective):
+        self._stream, self._goal, self._objective = stream, goal, objective
         self._start = self._written = time.monotonic()
         self._tried = self._failed = 0
         self._best = None
@@ -131,7 +167,7 @@ class _TerminalLine:
             self._write()
 
     def text(self):
-        best = "none yet" if self._best is None else _seconds_text(self._best)
+        best = "none yet" if self._best is None else self._objective.format(self._best)
         spent = time.monotonic() - self._start
         return f"{self._tried} tried, {self._failed} failed, best {best}, {spent:.1f} s {self._goal}"
 
@@ -149,10 +185,10 @@ class _NotebookLine(_TerminalLine):
 
     _INTERVAL = 0.5
 
-    def __init__(self, goal):
+    def __init__(self, goal, objective):
         from IPython.display import display
 
-        super().__init__(None, goal)
+        super().__init__(None, goal, objective)
         self._handle = display({"text/plain": self.text()}, raw=True, display_id=True)
 
     def _write(self):
@@ -162,22 +198,16 @@ class _NotebookLine(_TerminalLine):
         self._write()
 
 
-def _make_progress(progress, seconds, evaluations, count):
+def _make_progress(progress, seconds, evaluations, count, objective):
     goal = f"of {seconds:g} s" if seconds else f"of {min(evaluations, count)} configurations" if evaluations else ""
     if progress is False:
         return _Silent()
     kernel = sys.modules.get("IPython") and sys.modules["IPython"].get_ipython()
     if kernel is not None and type(kernel).__name__ == "ZMQInteractiveShell":
-        return _NotebookLine(goal)
+        return _NotebookLine(goal, objective)
     if progress or sys.stderr is not None and sys.stderr.isatty():
-        return _TerminalLine(sys.stderr, goal)
+        return _TerminalLine(sys.stderr, goal, objective)
     return _Silent()
-
-
-def _seconds_text(seconds):
-    if abs(seconds) < 1e-3:
-        return f"{seconds * 1e6:.3f} us"
-    return f"{seconds * 1e3:.3f} ms" if abs(seconds) < 1 else f"{seconds:.3f} s"
 
 
 class StoredProblem:
@@ -188,6 +218,10 @@ class StoredProblem:
         self.device = _native.TuningDevice.current()
         self._recorder = None
         self._is_told = False
+
+    def for_objective(self, objective):
+        """The same problem for results that are no times, which are never offered as the fastest."""
+        return StoredProblem(self.store, self.kernel, self.problem | {_native.OBJECTIVE_NAME: objective.stored_name})
 
     def append(self, trial, is_chosen):
         """Write a trial. Where that fails, say so once: the search goes on, and it is tried again."""

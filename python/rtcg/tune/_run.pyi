@@ -1,10 +1,14 @@
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
-from rtcg._native import TuningDevice, TuningKernelKey, TuningPromise
+from rtcg._native import TuningDevice, TuningKernelKey, TuningObjective, TuningPromise
 from rtcg.tune._report import Report
 from rtcg.tune._space import Space
 from rtcg.tune._store import Store
+from rtcg.tune.observers import Sensor
+
+_Observer: TypeAlias = Sensor | str | Callable[[dict[str, Any], dict[str, Any]], dict[str, Any] | None]
+_Objective: TypeAlias = str | Callable[[dict[str, Any], dict[str, Any]], float]
 
 def run_search(
     target: Any,
@@ -22,11 +26,15 @@ def run_search(
     lower_bound: Callable[[dict[str, Any]], float] | None = None,
     default: dict[str, Any] | None = None,
     incumbents: Iterable[dict[str, Any]] = (),
-    observers: Sequence[Callable[[dict[str, Any], dict[str, Any]], dict[str, Any] | None]] = (),
+    observers: Sequence[_Observer] = (),
     progress: bool | None = None,
     stored: Any = None,
     tick_seconds: float = 1e-6,
     is_noisy: bool = True,
+    objective: _Objective = "time",
+    maximize: bool = False,
+    bytes: float | None = None,
+    flops: float | None = None,
 ) -> Report: ...
 def parse_budget(budget: str | float | None) -> tuple[float | None, int | None]: ...
 def parse_fraction(until: str | float | None) -> float | None: ...
@@ -39,6 +47,7 @@ class StoredProblem:
     def __init__(self, store: Store, kernel: TuningKernelKey, problem: dict[str, Any]) -> None: ...
     def append(self, trial: dict[str, Any], is_chosen: bool) -> None: ...
     def close(self) -> None: ...
+    def for_objective(self, objective: TuningObjective) -> StoredProblem: ...
     def incumbents(self, space: Space) -> list[dict[str, Any]]: ...
     def promise(self, space: Space, default: dict[str, Any]) -> TuningPromise | None: ...
     def is_known(self, space: Space) -> bool: ...

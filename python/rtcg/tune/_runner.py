@@ -8,6 +8,11 @@ import dataclasses
 
 import numpy as np
 
+from rtcg import _native
+
+#: Launches that a graph has at most.
+_MAX_CAPTURED = 256
+
 #: Relative and absolute tolerance by the size of a floating-point number, where the user states none.
 _TOLERANCES = {2: (1e-2, 1e-2), 4: (1e-4, 1e-5), 8: (1e-9, 1e-12)}
 
@@ -41,7 +46,7 @@ class Candidate:
     grid: tuple
     shared: int = 0
     #: Names of variables of the module, with what they contain.
-    constants: tuple = ()
+    constants: tuple = dataclasses.field(default=(), compare=False)
 
 
 class KernelRunner:
@@ -54,9 +59,11 @@ class KernelRunner:
     written : set of int
         Which arguments the kernel writes. They are copied, so that the caller's stay as they are, and restored before
         each verification and each timed window.
+    cold : bool
+        Whether each timed launch begins with cold caches.
     """
 
-    def __init__(self, arguments, written):
+    def __init__(self, arguments, written, cold=False):
         import rtcg.numpy as xp
 
         def on_device(argument):
@@ -68,6 +75,7 @@ class KernelRunner:
             self._arguments[index] = array.copy()
         self._function = self._candidate = None
         self._expected, self._tolerance = None, (None, None)
+        self._timer = _native.LaunchTimer(cold, _MAX_CAPTURED)
 
     def expect(self, expected, rtol=None, atol=None):
         """State the contents of the written arguments after one launch: NumPy arrays in their order, or None."""
@@ -85,6 +93,7 @@ class KernelRunner:
         except driver.Error as error:
             raise CandidateError("runtime", str(error)) from error
         self._function, self._candidate = function, candidate
+        self._timer.start_candidate(str(hash(candidate)))
         threads = int(np.prod(candidate.block))
         if threads > function.max_threads_per_block:
             raise CandidateError(
@@ -118,16 +127,20 @@ class KernelRunner:
     def time(self, launches):
         """Seconds that one of `launches` launches takes on the device."""
         self._restore()
+        return self.repeat(launches)
 
-        def enqueue():
-            for _ in range(launches):
-                self._launch()
+    def repeat(self, launches):
+        """As :meth:`time`, on the arrays as the last launch left them."""
+        return self._attempt(lambda: self._timer.time(launches, self._launch))
 
-        return self._attempt(lambda: window_seconds(enqueue, launches))
+    def window_kind(self):
+        """How the windows of the loaded candidate are timed: ``"launches"``, ``"graph"`` or ``"cold"``."""
+        return self._timer.window
 
-    def _launch(self):
+    def _launch(self, count=1):
         candidate = self._candidate
-        self._function(*self._arguments, block=candidate.block, grid=candidate.grid, shared=candidate.shared)
+        for _ in range(count):
+            self._function(*self._arguments, block=candidate.block, grid=candidate.grid, shared=candidate.shared)
 
     def _attempt(self, action):
         from rtcg import driver
@@ -153,18 +166,6 @@ def set_constants(module, constants):
         if array.nbytes > nbytes:
             raise CandidateError("constraints", f"{name!r} has {nbytes} bytes; its contents have {array.nbytes}")
         driver.memcpy_htod(address, array)
-
-
-def window_seconds(enqueue, launches):
-    """Seconds on the device of one of `launches` launches, which ``enqueue()`` makes. Waits for them."""
-    from rtcg import driver
-
-    start, end = driver.Event(), driver.Event()
-    start.record()
-    enqueue()
-    end.record()
-    end.synchronize()
-    return start.time_till(end) * 1e-3 / launches
 
 
 def tolerances(dtype, rtol=None, atol=None):

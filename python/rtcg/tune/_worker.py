@@ -104,13 +104,15 @@ class WorkerRunner(Worker):
         Which arguments the kernel writes.
     timeout : float
         Seconds after which a call is given up and the worker ended.
+    cold : bool
+        Whether each timed launch begins with cold caches.
     """
 
-    def __init__(self, arguments, written, timeout):
+    def __init__(self, arguments, written, timeout, cold=False):
         from rtcg import driver
 
         bus_id = driver.Context.get_device().pci_bus_id()
-        super().__init__(_make_runner, (bus_id, list(arguments), set(written)), timeout)
+        super().__init__(_make_runner, (bus_id, list(arguments), set(written), cold), timeout)
 
     def expect(self, expected, rtol=None, atol=None):
         self._call("expect", expected, rtol, atol)
@@ -127,6 +129,12 @@ class WorkerRunner(Worker):
 
     def time(self, launches):
         return self._call("time", launches)
+
+    def repeat(self, launches):
+        return self._call("repeat", launches)
+
+    def window_kind(self):
+        return self._call("window_kind")
 
 
 def _environment():
@@ -160,13 +168,13 @@ def main():
             connection.send(answer)
 
 
-def _make_runner(pci_bus_id, arguments, written):
+def _make_runner(pci_bus_id, arguments, written, cold):
     from rtcg import driver
 
     driver.init()
     devices = [driver.Device(ordinal) for ordinal in range(driver.Device.count())]
     device = next(device for device in devices if device.pci_bus_id() == pci_bus_id)
     context = device.make_context()
-    runner = KernelRunner(arguments, written)
+    runner = KernelRunner(arguments, written, cold)
     runner.context = context
     return runner

@@ -1,4 +1,4 @@
-//! Finding NVRTC and nvJitLink and calling them; the errors when libraries are missing.
+//! Finding NVRTC, nvJitLink and NVML and calling them; the errors when libraries are missing.
 //!
 //! Tests that change the environment run in a process of their own: this file starts itself
 //! again with `RTCG_TEST_CHILD` set.
@@ -6,7 +6,7 @@
 
 use crate::own_process::{is_child, rerun};
 use rtcg_cuda_sys::nvjitlink::nvJitLinkResult;
-use rtcg_cuda_sys::{DriverTable, NvJitLinkTable, NvrtcTable, installations, nvrtcProgram};
+use rtcg_cuda_sys::{DriverTable, NvJitLinkTable, NvmlTable, NvrtcTable, installations, nvrtcProgram};
 
 fn run_test_in_child(test: &str, env: &[(&str, &str)]) -> String {
     let output = rerun(module_path!(), test).envs(env.iter().copied()).output().expect("the test can start itself");
@@ -126,4 +126,19 @@ fn nvjitlink_errors_carry_its_log() {
     assert!(error.log.contains("unrecognized option: -bogus"), "{error}");
     let error = table.link_inputs(&[], &options(&["-arch=sm_80", "-l\0to"])).expect_err("no C string");
     assert!(error.log.contains("NUL"), "{error}");
+}
+
+#[test]
+fn a_missing_nvml_is_an_error_that_lists_what_was_tried() {
+    if is_child() {
+        println!("{}", NvmlTable::load().expect_err("there is no such file"));
+        return;
+    }
+    let name = "a_missing_nvml_is_an_error_that_lists_what_was_tried";
+    let text = run_test_in_child(name, &[("RTCG_NVML", "/nowhere/libnvidia-ml.so.1")]);
+    assert!(text.contains("could not load NVML, which reads a device's sensors; tried:"), "{text}");
+    assert!(text.contains("RTCG_NVML=/nowhere/libnvidia-ml.so.1: "), "{text}");
+    let text = run_test_in_child(name, &[("RTCG_NVML", "libm.so.6")]);
+    assert!(text.contains("RTCG_NVML=libm.so.6: is not an NVML library"), "{text}");
+    assert!(run_test_in_child(name, &[("RTCG_NVML", "none")]).contains("NVML is switched off"));
 }

@@ -2,6 +2,7 @@
 
 mod address_owner;
 mod array;
+mod cache_flush;
 mod copy;
 mod copy_2d_3d;
 mod device;
@@ -17,6 +18,7 @@ mod staging_slots;
 
 pub use address_owner::{check_accessible, inaccessible_owner_device};
 pub use array::{Array, MipmappedArray, memcpy_atoa, memcpy_atod, memcpy_atoh, memcpy_dtoa, memcpy_htoa};
+pub use cache_flush::CacheFlush;
 pub use copy::{
     memcpy_dtod, memcpy_dtod_async, memcpy_dtoh, memcpy_dtoh_async, memcpy_dtoh_in_stream, memcpy_htod,
     memcpy_htod_async, memcpy_htod_in_stream, memcpy_peer, memcpy_peer_async,

@@ -2,6 +2,7 @@
 
 mod array_decisions;
 mod kernel_tuner;
+mod measuring;
 mod space;
 mod store;
 mod tuned_call;
@@ -16,6 +17,8 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<space::PyTable>()?;
     m.add_class::<space::PySearch>()?;
     m.add_class::<array_decisions::PyArrayDecision>()?;
+    m.add_class::<measuring::PyObjective>()?;
+    m.add_class::<measuring::PyLaunchTimer>()?;
     m.add_class::<store::PyKernelKey>()?;
     m.add_class::<store::PyDeviceKey>()?;
     m.add_class::<store::PyStore>()?;
@@ -24,6 +27,8 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<store::PyPromise>()?;
     m.add_function(wrap_pyfunction!(kernel_tuner::read_kernel_tuner_cache, m)?)?;
     m.add_function(wrap_pyfunction!(kernel_tuner::write_kernel_tuner_cache, m)?)?;
+    m.add_function(wrap_pyfunction!(measuring::pareto_front, m)?)?;
+    m.add_function(wrap_pyfunction!(measuring::read_sensor, m)?)?;
     m.add_function(wrap_pyfunction!(store::default_results_folder, m)?)?;
     m.add_function(wrap_pyfunction!(array_decisions::record_array_decisions, m)?)?;
     m.add_function(wrap_pyfunction!(array_decisions::follow_stored_choices, m)?)?;
@@ -31,5 +36,6 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(space::parse_budget, m)?)?;
     m.add_function(wrap_pyfunction!(tuner::run_tuner, m)?)?;
     m.add_function(wrap_pyfunction!(tuner::kernel_parameters, m)?)?;
+    m.add("OBJECTIVE_NAME", rtcg::tune::OBJECTIVE_NAME)?;
     m.add("TunedCall", tuned_call::tuned_call_class(m.py())?)
 }

@@ -9,9 +9,10 @@ use pyo3::types::{PyDict, PyList};
 use rtcg::driver::Context;
 use rtcg::tune::formats::json_object;
 use rtcg::tune::store::{
-    DeviceKey, Found, KernelKey, Problem, Promise, Record, Recorder, Records, Store, StoreError, t4_from_records,
+    Details, DeviceKey, Found, KernelKey, Problem, Promise, Record, Recorder, Records, Store, StoreError,
+    t4_from_records,
 };
-use rtcg::tune::{Config, Failure, Outcome, Resources};
+use rtcg::tune::{Config, Failure, OBJECTIVE_NAME, Outcome, Resources, Value};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -209,6 +210,8 @@ fn record_from_trial(
         }
         _ => return Err(PyValueError::new_err("the trial has neither a score nor a failure")),
     };
+    let observed = get("observed")?.map(|observed| observed.cast_into::<PyDict>()).transpose()?;
+    let observation = |name: &str| observed.as_ref()?.get_item(name).ok()??.extract::<f64>().ok();
     let resource = |name: &str| get(name).ok().flatten();
     let config = config_from_dict(config.cast::<PyDict>()?)?;
     Ok(Record {
@@ -218,6 +221,12 @@ fn record_from_trial(
             spill_bytes: resource("spill_bytes").and_then(|value| value.extract().ok()),
             shared_bytes: resource("shared_bytes").and_then(|value| value.extract().ok()),
             occupancy: resource("occupancy").and_then(|value| value.extract().ok()),
+        },
+        details: Details {
+            sm_clock_mhz: observation("clock"),
+            temperature_celsius: observation("temperature"),
+            window: get("window")?.map(|window| window.extract()).transpose()?,
+            ..Details::default()
         },
         is_chosen,
         other: json_object(other).map_err(|error| PyValueError::new_err(error.to_string()))?,
@@ -324,6 +333,11 @@ fn record_to_dict<'py>(py: Python<'py>, record: &Record) -> PyResult<Bound<'py, 
     dict.set_item("failure", failure)?;
     dict.set_item("samples", &record.samples)?;
     dict.set_item("chosen", record.is_chosen)?;
+    let objective = match record.problem.get(OBJECTIVE_NAME) {
+        Some(Value::Str(name)) => name.as_str(),
+        _ => "time",
+    };
+    dict.set_item("objective", objective)?;
     dict.set_item("timestamp", record.timestamp)?;
     Ok(dict)
 }

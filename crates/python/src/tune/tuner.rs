@@ -1,14 +1,15 @@
 //! The tuning loop over an object of Python's.
 
+use super::measuring::{PyObjective, current_sensors, sensor_by_name};
 use super::space::{PyTable, failure_kind, strategy_from_object};
 use super::values::config_to_dict;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use rtcg::tune::statistics::WindowPlan;
 use rtcg::tune::{
-    Budget, Compiler, Config, Event, Failure, FailureKind, Limit, Outcome, Report, Resources, StopReason, Target,
-    TrialReport, TunerOptions, tune,
+    Budget, Compiler, Config, Event, Failure, FailureKind, Limit, Objective, Outcome, Report, Resources, StopReason,
+    Target, TrialReport, TunerOptions, WindowKind, tune,
 };
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,6 +20,8 @@ type Interrupt = Arc<Mutex<Option<PyErr>>>;
 /// A target of Python's: an object with `compile`, `load`, `verify` and `time`.
 struct PythonTarget {
     object: Py<PyAny>,
+    /// `observe(trial)` gives a dictionary of more numbers.
+    observe: Py<PyAny>,
     tick_seconds: f64,
     is_noisy: bool,
     interrupt: Interrupt,
@@ -95,6 +98,40 @@ impl Target for PythonTarget {
         })
     }
 
+    fn repeat(&mut self, launches: u32) -> Result<f64, Failure> {
+        self.call(|object| {
+            let method = object.getattr_opt("repeat")?.map_or_else(|| object.getattr("time"), Ok)?;
+            method.call1((launches,))?.extract()
+        })
+    }
+
+    fn window_kind(&self) -> Option<WindowKind> {
+        let kind = |object: &Bound<'_, PyAny>| -> PyResult<Option<WindowKind>> {
+            let Some(method) = object.getattr_opt("window_kind")? else { return Ok(None) };
+            Ok(method.call0()?.extract::<Option<String>>()?.and_then(|name| WindowKind::by_name(&name)))
+        };
+        self.call(kind).ok().flatten()
+    }
+
+    /// An exception of an observer ends the search, as it is no fault of the candidate.
+    fn observe(&mut self, trial: &TrialReport) -> Result<Vec<(String, f64)>, Failure> {
+        Python::attach(|py| {
+            let columns = trial_to_dict(py, trial).and_then(|trial| self.observe.call1(py, (trial,)));
+            let numbers = columns.and_then(|columns| {
+                columns
+                    .cast_bound::<PyDict>(py)?
+                    .iter()
+                    .map(|(name, number)| Ok((name.extract()?, number.extract()?)))
+                    .collect::<PyResult<Vec<_>>>()
+            });
+            numbers.map_err(|error| {
+                let failure = Failure::new(FailureKind::Skipped, error.to_string());
+                self.interrupt.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                failure
+            })
+        })
+    }
+
     fn tick_seconds(&self) -> f64 {
         self.tick_seconds
     }
@@ -121,12 +158,23 @@ pub(super) struct SearchOptions<'py> {
     lower_bound: Option<Py<PyAny>>,
     tick_seconds: f64,
     is_noisy: bool,
+    objective: Bound<'py, PyObjective>,
+    sensors: Vec<String>,
+    observe: Py<PyAny>,
 }
 
 impl SearchOptions<'_> {
-    fn tuner_options(&self) -> TunerOptions {
+    fn tuner_options(&self) -> PyResult<TunerOptions> {
         let bound = self.lower_bound.as_ref().map(|function| Python::attach(|py| function.clone_ref(py)));
-        TunerOptions {
+        let objective = self.objective.get().0.clone();
+        // A search of exact scores has no device.
+        let sensors = if self.is_noisy { current_sensors() } else { Err("nothing runs on a device".to_owned()) };
+        if let (Objective::Energy, Err(reason)) = (&objective, &sensors) {
+            return Err(PyRuntimeError::new_err(format!(
+                "objective is \"energy\", which needs the device's sensors: {reason}"
+            )));
+        }
+        Ok(TunerOptions {
             budget: Budget { seconds: self.seconds, evaluations: self.evaluations },
             threads: self.threads,
             windows: WindowPlan { max_windows: self.windows, ..WindowPlan::default() },
@@ -142,11 +190,15 @@ impl SearchOptions<'_> {
             }),
             limit: self.limit.clone().map(|(seconds, binds)| Limit { seconds, binds }),
             until_fraction: self.until_fraction,
-        }
+            objective,
+            sensors: sensors.ok(),
+            observers: self.sensors.iter().map(|name| sensor_by_name(name)).collect::<PyResult<_>>()?,
+        })
     }
 }
 
-/// Searches for the best configuration; the report as a dictionary. `on_event(trial, best)` is called after each trial.
+/// Searches for the best configuration; the report as a dictionary. `on_event(trial, best)` is called after each trial,
+/// the option `observe(trial)` before it, of those with a time, for more numbers.
 #[pyfunction]
 pub(super) fn run_tuner<'py>(
     py: Python<'py>,
@@ -161,11 +213,12 @@ pub(super) fn run_tuner<'py>(
     let interrupt = Interrupt::default();
     let mut target = PythonTarget {
         object: target,
+        observe: options.observe.clone_ref(py),
         tick_seconds: options.tick_seconds,
         is_noisy: options.is_noisy,
         interrupt: interrupt.clone(),
     };
-    let tuner_options = options.tuner_options();
+    let tuner_options = options.tuner_options()?;
     let mut tell = |event: Event<'_>| {
         let told = Python::attach(|py| tell_event(py, &on_event, event).and_then(|()| py.check_signals()));
         let mut raised = interrupt.lock().unwrap_or_else(PoisonError::into_inner);
@@ -211,6 +264,10 @@ fn trial_to_dict<'py>(py: Python<'py>, trial: &TrialReport) -> PyResult<Bound<'p
     dict.set_item("score", score)?;
     dict.set_item("failure", failure)?;
     dict.set_item("samples", &trial.samples)?;
+    dict.set_item("window", trial.window.map(WindowKind::name))?;
+    let observed = PyDict::new(py);
+    trial.observed.iter().try_for_each(|(name, value)| observed.set_item(name, value))?;
+    dict.set_item("observed", observed)?;
     let resources = trial.resources.clone().unwrap_or_default();
     dict.set_item("registers", resources.registers)?;
     dict.set_item("spill_bytes", resources.spill_bytes)?;
@@ -231,6 +288,7 @@ fn report_to_dict<'py>(py: Python<'py>, report: &Report) -> PyResult<Bound<'py, 
     dict.set_item("speedup", report.speedup.map(|speedup| (speedup.value, speedup.low, speedup.high)))?;
     let finalists: Vec<_> = report.finalists.iter().map(|finalist| (finalist.row, finalist.samples.clone())).collect();
     dict.set_item("finalists", finalists)?;
+    dict.set_item("clock_change", report.clock_change())?;
     dict.set_item("limit", report.limit.as_ref().map(|limit| (limit.seconds, limit.binds.as_str())))?;
     let stopped_by = match report.stopped_by {
         StopReason::Exhausted => "exhausted",

@@ -1,6 +1,10 @@
 //! Auto-tuning: everything of [`rtcg_tune`], and what ties it to devices.
 
+mod launch_timer;
 mod results;
+mod sensors;
 
+pub use launch_timer::{EnqueueError, LaunchTimer};
 pub use results::{default_results_folder, device_key, results_store};
 pub use rtcg_tune::*;
+pub use sensors::device_sensors;

@@ -20,4 +20,5 @@ mod linalg_choices;
 mod linalg_large;
 mod simt_kernels;
 mod stream_ordering;
+mod tuning;
 mod typed_arrays;

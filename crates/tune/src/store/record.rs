@@ -6,6 +6,7 @@ use super::kernel_key::KernelKey;
 use super::problem::Problem;
 use crate::configurations::Config;
 use crate::formats::t1::{from_json, to_json};
+use crate::objective::{OBJECTIVE_NAME, Objective};
 use crate::outcome::{Failure, FailureKind, Outcome};
 use crate::strict_json::{parse, printable};
 use crate::target::Resources;
@@ -33,7 +34,7 @@ pub struct Record {
     pub problem: Problem,
     /// The configuration.
     pub config: Config,
-    /// The score in seconds, or the failure.
+    /// The score by [`Record::objective`], or the failure.
     pub outcome: Outcome,
     /// The windows: seconds of a launch each.
     pub samples: Vec<f64>,
@@ -62,6 +63,9 @@ pub struct Details {
     /// Seconds of compiling.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compile_seconds: Option<f64>,
+    /// How launches were timed: `launches`, `graph` or `cold`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<String>,
     /// The clock of the multiprocessors while it was timed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sm_clock_mhz: Option<f64>,
@@ -90,6 +94,14 @@ impl Record {
             is_chosen: false,
             timestamp: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
             other: Map::new(),
+        }
+    }
+
+    /// What its score is: seconds, unless its problem names another objective.
+    pub fn objective(&self) -> Objective {
+        match self.problem.get(OBJECTIVE_NAME) {
+            Some(Value::Str(name)) => Objective::of_stored(name),
+            _ => Objective::Time,
         }
     }
 

@@ -6,12 +6,13 @@ use super::record::{Details, Record};
 use crate::configurations::Config;
 use crate::formats::t4::{T4, T4Measurement, T4Result, T4Times};
 use crate::outcome::{FailureKind, Outcome};
+use crate::statistics::median;
 use serde_json::json;
 
 /// Milliseconds of a second: the unit that other tools expect in T4 files.
 const MS: f64 = 1e3;
 
-/// A T4 file of results of one device and problem, whose score is a time. What was not measured is left out.
+/// A T4 file of results of one device and problem. What was not measured is left out.
 pub fn t4_from_records(records: &[Record]) -> T4 {
     let is_skipped =
         |record: &&Record| matches!(&record.outcome, Outcome::Failed(failure) if failure.kind == FailureKind::Skipped);
@@ -29,8 +30,10 @@ pub fn t4_from_records(records: &[Record]) -> T4 {
 }
 
 fn result_from_record(record: &Record) -> T4Result {
+    let objective = record.objective();
     let (failure, value) = match &record.outcome {
-        Outcome::Score(score) => (None, json!(score * MS)),
+        Outcome::Score(score) if objective.is_time() => (None, json!(score * MS)),
+        Outcome::Score(_) => (None, json!(median(&record.samples) * MS)),
         Outcome::Failed(failure) => (Some(failure.kind), json!(failure.message)),
     };
     let numbers = [
@@ -45,6 +48,9 @@ fn result_from_record(record: &Record) -> T4Result {
     let mut measurements = vec![measurement("time", value, "ms")];
     measurements
         .extend(numbers.iter().filter_map(|(name, value, unit)| Some(measurement(name, json!((*value)?), unit))));
+    if let Some(score) = record.score().filter(|_| !objective.is_time()) {
+        measurements.push(measurement(objective.name(), json!(objective.value(score)), objective.unit()));
+    }
     T4Result {
         timestamp: Some(utc_text(record.timestamp)),
         configuration: record.config.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect(),
@@ -56,7 +62,7 @@ fn result_from_record(record: &Record) -> T4Result {
         failure,
         correctness: if failure.is_none() { 1.0 } else { 0.0 },
         measurements,
-        objectives: vec!["time".into()],
+        objectives: vec![objective.name().into()],
         ..T4Result::default()
     }
 }

@@ -81,7 +81,7 @@ mod tests {
     use crate::Random;
 
     fn finalist(row: u32, samples: impl IntoIterator<Item = f64>) -> Finalist {
-        Finalist { row, samples: samples.into_iter().collect() }
+        Finalist { samples: samples.into_iter().collect(), ..Finalist::new(row) }
     }
 
     #[test]

@@ -191,3 +191,92 @@ fn an_interrupted_search_checks_what_it_returns() {
     assert!([19, 22].contains(&x_of(&report.best_trial().unwrap().config)));
     assert_eq!(target.checked.len(), 3);
 }
+
+/// A device whose clock falls with every reading, and whose power is 100 W.
+struct Throttling(Mutex<f64>);
+
+impl Sensors for Throttling {
+    fn read(&self, sensor: Sensor) -> Option<f64> {
+        match sensor {
+            Sensor::Clock => {
+                let mut clock = self.0.lock().unwrap();
+                *clock -= 1.0;
+                Some(*clock)
+            }
+            Sensor::Power => Some(100.0),
+            _ => None,
+        }
+    }
+}
+
+#[test]
+fn finalists_are_marked_where_the_clock_changes() {
+    let report_at = |clock| {
+        let sensors: Arc<dyn Sensors> = Arc::new(Throttling(Mutex::new(clock)));
+        run(&TunerOptions { sensors: Some(sensors), ..TunerOptions::default() }, 30)
+    };
+    let report = report_at(1000.0);
+    assert_eq!(report.finalists[0].clocks_mhz.len(), FINAL_ROUNDS);
+    assert!(report.finalists[0].temperatures_celsius.is_empty());
+    assert!(report.clock_change().unwrap() > 0.02);
+    assert!(report.to_string().contains("the clock changed by"), "{report}");
+    let steady = report_at(100_000.0);
+    assert!(steady.clock_change().unwrap() < 0.02 && !steady.to_string().contains("the clock changed"));
+    assert_eq!(run(&TunerOptions::default(), 30).clock_change(), None);
+}
+
+#[test]
+fn the_objective_decides_what_is_best() {
+    struct Observed(Simulated);
+    impl Target for Observed {
+        type Compiled = i64;
+        fn compiler(&self) -> Compiler<i64> {
+            self.0.compiler()
+        }
+        fn load(&mut self, config: &Config, compiled: &i64) -> Result<Resources, Failure> {
+            self.0.load(config, compiled)
+        }
+        fn verify(&mut self) -> Result<(), Failure> {
+            self.0.verify()
+        }
+        fn time(&mut self, launches: u32) -> Result<f64, Failure> {
+            self.0.time(launches)
+        }
+        fn observe(&mut self, trial: &TrialReport) -> Result<Vec<(String, f64)>, Failure> {
+            let x = x_of(&trial.config);
+            Ok(if x == 39 { Vec::new() } else { vec![("quality".to_owned(), -((x - 33) * (x - 33)) as f64)] })
+        }
+    }
+    let objective = Objective::by_name("quality", true, None, None).unwrap();
+    let options = TunerOptions { objective, ..TunerOptions::default() };
+    let strategy = strategies::by_name("random", 4).unwrap();
+    let mut target = Observed(simulated());
+    let report = tune(&mut target, &space(), strategy, Some(5), &[], &options, &mut |_| ControlFlow::Continue(()));
+    let best = report.best_trial().unwrap();
+    assert_eq!((x_of(&best.config), best.outcome.clone()), (33, Outcome::Score(0.0)));
+    assert!(best.observation("time").unwrap() > 2e-4, "the time is a column then");
+    assert!(report.finalists.is_empty());
+    let lacking = report.trials.iter().find(|trial| x_of(&trial.config) == 39).unwrap();
+    assert!(matches!(&lacking.outcome, Outcome::Failed(failure) if failure.message.contains("\"quality\"")));
+    // From the fastest (x = 20) to the best (x = 33), one is better and the other faster.
+    let front = report.pareto(&[("time", false), ("quality", true)]);
+    let xs: Vec<i64> = front.iter().map(|&place| x_of(&report.trials[place].config)).collect();
+    assert!(xs.contains(&33) && xs.contains(&30) && xs.iter().all(|x| (20..=33).contains(x)), "{xs:?}");
+}
+
+#[test]
+fn energy_is_an_objective_where_there_is_a_sensor() {
+    let options = TunerOptions {
+        sensors: Some(Arc::new(Throttling(Mutex::new(1e3)))),
+        objective: Objective::Energy,
+        observers: vec![Sensor::Clock],
+        budget: Budget::of_evaluations(2),
+        ..TunerOptions::default()
+    };
+    let report = run(&options, 20);
+    let best = report.best_trial().unwrap();
+    assert_eq!(Some(best.number("score").unwrap()), best.observation("energy"));
+    assert!(best.observation("clock").is_some() && best.observation("temperature").is_none());
+    let without = run(&TunerOptions { sensors: None, ..options }, 20);
+    assert!(without.best.is_none() && without.to_string().contains("no observer gave a number"), "{without}");
+}

@@ -1,4 +1,5 @@
 use super::*;
+use crate::OBJECTIVE_NAME;
 use crate::formats::t4::T4;
 use proptest::prelude::*;
 
@@ -128,6 +129,21 @@ fn results_travel_as_t4() {
     let records = records_from_t4(&again, &a100(), &problem(1000));
     let plain = |record: Record| Record { resources: Resources::default(), ..record };
     assert_eq!(records, [plain(chosen), plain(compile)]);
+}
+
+#[test]
+fn scores_that_are_no_times_travel_under_their_name() {
+    let mut energy = record(&a100(), 1000, 16, 0.5);
+    energy.problem.0.push((OBJECTIVE_NAME.to_owned(), "energy".into()));
+    energy.outcome = Outcome::Score(0.125);
+    let t4 = t4_from_records(&[energy]);
+    assert_eq!(t4.results[0].objectives, ["energy"]);
+    let measured = |name: &str| {
+        let found = t4.results[0].measurements.iter().find(|measurement| measurement.name == name);
+        found.map(|found| (found.value.clone(), found.unit.clone())).unwrap()
+    };
+    assert_eq!(measured("energy"), (serde_json::json!(0.125), "J".to_owned()));
+    assert_eq!(measured("time"), (serde_json::json!(525.0), "ms".to_owned()));
 }
 
 /// Records with few different values, so that some are equal.

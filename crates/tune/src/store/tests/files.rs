@@ -125,6 +125,7 @@ fn values_keep_their_types_in_a_file() {
             is_verified: Some(true),
             max_error: Some(1e-6),
             compile_seconds: Some(0.5),
+            window: Some("graph".to_owned()),
             sm_clock_mhz: Some(1980.0),
             temperature_celsius: Some(41.0),
             fraction_of_limit: Some(0.9),
