@@ -1565,8 +1565,8 @@ class Function:
         """The kernel's name (an addition to PyCUDA)."""
     @property
     def _source(self) -> tuple[str, list[str], list[_Path], bool] | None:
-        """What it was compiled from: the source text, options, folders of headers, and whether C++ names were left as they
-        are; None where that is not known.
+        """What it was compiled from: the source text, options, folders of headers, and whether C++ names were left as
+        they are; None where that is not known.
         """
     @property
     def signature(self) -> list[tuple[str, str | None]] | None:
@@ -2838,3 +2838,67 @@ def cgen_stage(
 ) -> _Transformed: ...
 def cgen_vectorise(load: Any, width: Any, name: str | None) -> _Transformed: ...
 def cgen_double_buffer(node: Any, dtype: Any, size: Any, buffers: Any, load: Any, use_tile: Any) -> _Transformed: ...
+
+# -- sparse arrays
+
+@final
+class CsrMatrix:
+    """A matrix in compressed sparse rows. Its arrays are those that it was made of."""
+
+    def __new__(cls, shape: Any, data: Any, indices: Any, indptr: Any, longest_row: int = 0) -> Self: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def nnz(self) -> int: ...
+    @property
+    def data(self) -> GPUArray: ...
+    @property
+    def indices(self) -> GPUArray: ...
+    @property
+    def indptr(self) -> GPUArray: ...
+    def matmat(self, x: Any) -> GPUArray:
+        """The product with a dense matrix; does not wait."""
+
+    def matvec(self, x: Any, out: Any = None, accumulate: bool = False) -> GPUArray:
+        """The product with a vector, in `out` or in a new array; does not wait."""
+
+@final
+class DiaMatrix:
+    """A matrix of diagonals."""
+
+    def __new__(cls, shape: Any, data: Any, offsets: Any) -> Self: ...
+    def matvec(self, x: Any) -> GPUArray:
+        """The product with a vector; does not wait."""
+
+@final
+class PacketedMatrix:
+    """The packeted format of a square matrix on the host; see `pycuda.sparse.packeted`."""
+
+    def __new__(cls, data: Any, indices: Any, indptr: Any, max_rows: Any, is_symmetric: Any) -> Self: ...
+    def partition(self) -> list[NDArray[np.int32]]:
+        """Rows of the matrix in packet order, their places there, and where packets begin."""
+
+    def remainder(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+        """Rows and columns, in packet order, of elements in no packet, and which elements these are."""
+
+    def multiply_add(self, x: Any, y: Any) -> None:
+        """Adds the product of the packets and `x` to `y`; does not wait."""
+
+def sparse_gallery(
+    name: Any, lengths: Any, number: Any, seed: Any
+) -> tuple[list[int], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]: ...
+def sparse_check(shape: Any, indices: Any, indptr: Any) -> None: ...
+def sparse_cg(
+    a: Any,
+    b: Any,
+    x0: Any,
+    m: Any,
+    *,
+    rtol: Any,
+    atol: Any,
+    maxiter: Any,
+    check_every: Any,
+    mode: Any,
+    history: Any,
+    callback: Any,
+) -> tuple[GPUArray, dict[str, Any]]: ...

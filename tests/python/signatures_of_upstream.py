@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 MODULES = ["characterize", "compiler", "cumath", "curandom", "debug", "driver", "elementwise", "gpuarray", "reduction",
-           "scan", "tools", "compyte.array", "compyte.dtypes"]  # fmt: skip
+           "scan", "tools", "compyte.array", "compyte.dtypes", "sparse.cg", "sparse.coordinate", "sparse.inner",
+           "sparse.operator", "sparse.packeted", "sparse.pkt_build"]  # fmt: skip
 
 NATIVE = """
 [pycuda.cumath]

@@ -166,8 +166,7 @@ def modules():
     """``(path, name)`` of the modules of `rtcg` and `pycuda`."""
     for path in sorted(PACKAGES.rglob("*.py")):
         parts = path.relative_to(COMPAT if path.is_relative_to(COMPAT) else PACKAGES).with_suffix("").parts
-        # `pycuda.sparse` only says that it is not provided.
-        if path.stem not in ("__main__", "sparse"):
+        if path.stem != "__main__":
             yield path, ".".join(part for part in parts if part != "__init__")
 
 

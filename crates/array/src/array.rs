@@ -159,8 +159,8 @@ impl GpuArray {
         })
     }
 
-    /// [`GpuArray::address`] of the element with all indices 0.
-    pub(crate) fn first_element_address(&self) -> u64 {
+    /// The address of the element with all indices 0, for work that is about to be enqueued; 0 without elements.
+    pub fn first_element_address(&self) -> u64 {
         self.address(self.layout.offset)
     }
 

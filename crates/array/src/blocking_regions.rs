@@ -8,6 +8,7 @@
 //! Establishes: a mutex that is held over a launch is taken by [`lock_blocking`] only, so that no thread waits for its
 //! owner while it holds the lock that the owner needs.
 
+use crate::error::{ArrayError, Result};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 /// Calls its argument once, with what other threads may need let go.
@@ -18,6 +19,24 @@ static BLOCKING_HOOK: OnceLock<BlockingHook> = OnceLock::new();
 /// Says how to wait. Only the first call counts.
 pub fn set_blocking_hook(hook: BlockingHook) {
     let _ = BLOCKING_HOOK.set(hook);
+}
+
+static INTERRUPT_CHECK: OnceLock<fn() -> bool> = OnceLock::new();
+
+/// Says how [`check_interrupt`] learns that somebody wants the thread back. Only the first call counts.
+pub fn set_interrupt_check(check: fn() -> bool) {
+    let _ = INTERRUPT_CHECK.set(check);
+}
+
+/// For loops that poll: an error once the program was interrupted, as by Ctrl-C.
+///
+/// # Errors
+/// When it was.
+pub fn check_interrupt() -> Result<()> {
+    match INTERRUPT_CHECK.get() {
+        Some(check) if check() => Err(ArrayError::value_error("interrupted")),
+        _ => Ok(()),
+    }
 }
 
 /// Runs `body`, which may keep the thread, as the hook says.

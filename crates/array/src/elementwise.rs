@@ -580,7 +580,10 @@ impl GpuArray {
     }
 
     /// The array itself if it has this dtype, else a converted copy.
-    pub(crate) fn to_dtype(&self, dtype: DType) -> Result<GpuArray> {
+    ///
+    /// # Errors
+    /// As [`GpuArray::astype`].
+    pub fn to_dtype(&self, dtype: DType) -> Result<GpuArray> {
         if self.dtype() == dtype { Ok(self.clone()) } else { self.astype(dtype) }
     }
 

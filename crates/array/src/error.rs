@@ -47,7 +47,8 @@ impl ArrayError {
         Self::new(ArrayErrorKind::Value, message)
     }
 
-    pub(crate) fn type_error(message: impl Into<String>) -> Self {
+    /// Dtypes that do not allow the operation.
+    pub fn type_error(message: impl Into<String>) -> Self {
         Self::new(ArrayErrorKind::Type, message)
     }
 
@@ -55,7 +56,8 @@ impl ArrayError {
         Self::new(ArrayErrorKind::Overflow, message)
     }
 
-    pub(crate) fn index_error(message: impl Into<String>) -> Self {
+    /// An index outside its axis.
+    pub fn index_error(message: impl Into<String>) -> Self {
         Self::new(ArrayErrorKind::Index, message)
     }
 

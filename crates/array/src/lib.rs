@@ -33,7 +33,9 @@ mod thread_flag;
 mod views;
 
 pub use array::GpuArray;
-pub use blocking_regions::{BlockingHook, blocking_region, lock_blocking, set_blocking_hook};
+pub use blocking_regions::{
+    BlockingHook, blocking_region, check_interrupt, lock_blocking, set_blocking_hook, set_interrupt_check,
+};
 pub use bounded_cache::{BoundedCache, CacheUse};
 pub use decisions::decisions;
 pub use elementwise::{
@@ -49,7 +51,10 @@ pub use reduce::{ReduceOptions, ReducedAxes, Statistic};
 pub use rtcg_codegen::array::{BoundsMode, Op, ReductionOp, ScanOp};
 pub use rtcg_codegen::tuning;
 pub use rtcg_codegen::{DType, DTypeKind, DeviceInfo, KernelSpec, WeakScalar};
-pub use runtime::{Allocator, ArrayBuffer, ArrayContext, DeviceRuntime, LaunchableKernel};
+pub use runtime::{
+    Allocator, ArrayBuffer, ArrayContext, DeviceRuntime, Graphs, LaunchableGraph, LaunchableKernel, PinnedReads,
+    ReadSlot,
+};
 pub use scalar::{Scalar, ScalarElement};
 pub use thread_choices::{compile_ahead, is_compiling_ahead, with_thread_choices};
 pub use thread_flag::ThreadFlag;

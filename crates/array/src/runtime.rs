@@ -59,6 +59,59 @@ pub trait LaunchableKernel: Send + Sync {
 /// Makes memory of at least so many bytes for arrays.
 pub type Allocator = Arc<dyn Fn(usize) -> Result<Arc<dyn ArrayBuffer>> + Send + Sync>;
 
+/// Page-locked host memory for a copy from the device that is asked about and not waited for.
+pub trait ReadSlot: Send {
+    /// Enqueues a copy of as many bytes as the slot has from `src`. Not to be called while one is under way.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn start(&mut self, src: u64) -> Result<()>;
+    /// What was copied; `None` while it is under way. Never waits.
+    ///
+    /// # Errors
+    /// When work before the copy failed.
+    fn poll(&self) -> Result<Option<&[u8]>>;
+    /// What was copied; waits.
+    ///
+    /// # Errors
+    /// As [`ReadSlot::poll`].
+    fn wait(&self) -> Result<&[u8]>;
+}
+
+/// Capability: reads of device memory that do not wait.
+pub trait PinnedReads {
+    /// Memory for a read of `nbytes` bytes.
+    ///
+    /// # Errors
+    /// When there is no such memory.
+    fn read_slot(&self, nbytes: usize) -> Result<Box<dyn ReadSlot>>;
+}
+
+/// Launches that were recorded, to be launched as one.
+pub trait LaunchableGraph: Send {
+    /// Enqueues the graph; does not wait.
+    ///
+    /// # Errors
+    /// When the device fails.
+    fn launch(&self) -> Result<()>;
+}
+
+/// Capability: launches recorded as a graph.
+pub trait Graphs {
+    /// Records what `body` enqueues, which must not allocate, copy to or from the host, or wait.
+    ///
+    /// # Errors
+    /// Those of `body`, and when something cannot be recorded.
+    fn record(&self, body: &mut dyn FnMut() -> Result<()>) -> Result<Box<dyn LaunchableGraph>>;
+
+    /// Records what `body` enqueues as the body of a loop: it runs as long as the double at `stop` is 0 after a turn,
+    /// without the host.
+    ///
+    /// # Errors
+    /// As [`Graphs::record`], and when the device has no loops in graphs.
+    fn record_until(&self, stop: u64, body: &mut dyn FnMut() -> Result<()>) -> Result<Box<dyn LaunchableGraph>>;
+}
+
 /// A device as arrays see it. Work is enqueued in the calling thread's current stream of the runtime.
 pub trait DeviceRuntime: Send + Sync {
     /// What is known of the device.
@@ -108,6 +161,14 @@ pub trait DeviceRuntime: Send + Sync {
     }
     /// Waits for all work of the context.
     fn synchronize(&self) -> Result<()>;
+    /// Reads that do not wait, where the device has them.
+    fn pinned_reads(&self) -> Option<&dyn PinnedReads> {
+        None
+    }
+    /// Graphs, where the device has them.
+    fn graphs(&self) -> Option<&dyn Graphs> {
+        None
+    }
     /// Gives memory that is kept for later back to the device; whether there was any.
     fn release_cached_memory(&self) -> bool {
         false
@@ -215,7 +276,7 @@ impl ArrayContext {
     }
 
     /// Decides what a kernel leaves open.
-    pub(crate) fn choose<T: Tunable>(&self, problem: &T::Problem) -> T {
+    pub fn choose<T: Tunable>(&self, problem: &T::Problem) -> T {
         if !self.has_choices.load(Ordering::Acquire) && !has_thread_choices() {
             return T::from_rule(problem, &self.device_info);
         }

@@ -84,6 +84,7 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
         let _ = MAIN_THREAD.set(std::thread::current().id());
     }
     rtcg::driver::set_interrupt_check(is_interrupted);
+    rtcg::array::set_interrupt_check(is_interrupted);
     let at_exit = wrap_pyfunction!(finish_work_at_exit, m)?;
     m.py().import("atexit")?.call_method1("register", (at_exit,)).map(drop)
 }

@@ -31,6 +31,7 @@ mod interrupt;
 mod linalg;
 mod multiprocessor;
 mod reduction;
+mod sparse;
 mod template;
 mod tracing;
 mod tune;
@@ -51,6 +52,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     fuse::add_to_module(m)?;
     linalg::add_to_module(m)?;
     reduction::add_to_module(m)?;
+    sparse::add_to_module(m)?;
     curandom::add_to_module(m)?;
     info::add_to_module(m)?;
     multiprocessor::add_to_module(m)?;

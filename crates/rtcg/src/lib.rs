@@ -29,8 +29,10 @@ mod kernel_target;
 mod launch;
 mod memory;
 mod runtime;
+mod runtime_capabilities;
 mod signatures;
 pub mod source;
+pub mod sparse;
 pub mod tune;
 pub mod typed_arrays;
 
@@ -85,4 +87,5 @@ macro_rules! index {
 #[doc = include_str!("../../../docs/guide.md")]
 #[doc = include_str!("../../../docs/arrays.md")]
 #[doc = include_str!("../../../docs/cgen.md")]
+#[doc = include_str!("../../../docs/sparse.md")]
 pub struct DocumentationTests;

@@ -10,15 +10,16 @@ use crate::error::Error;
 use crate::generators::workspace::{self, WorkspaceUse};
 use crate::tune::{device_key, results_store};
 use rtcg_array::{
-    Allocator, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, DeviceInfo, DeviceRuntime, LaunchableKernel,
-    Result, ThreadFlag, blocking_region, is_compiling_ahead,
+    Allocator, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, DeviceInfo, DeviceRuntime, Graphs,
+    LaunchableKernel, PinnedReads, Result, ThreadFlag, blocking_region, is_compiling_ahead,
 };
 use rtcg_compile::{Arch, BinaryKind, Target};
+use rtcg_driver::memory::{self, HostAllocation};
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
-use rtcg_driver::{Function, Stream, memory, sys};
+use rtcg_driver::{Event, Function, Stream, sys};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 thread_local! {
     /// The stream that array operations of this thread are enqueued in; the default one if empty.
@@ -156,6 +157,10 @@ fn freed_error() -> ArrayError {
     ArrayError::runtime_error(rtcg_driver::Error::new("GPUArray", sys::CUresult::CUDA_ERROR_INVALID_HANDLE, detail))
 }
 
+/// Page-locked memory that was used for reads and will be again, with the events behind them: allocating some takes longer
+/// than a read.
+pub(crate) type FreeSlots = Arc<Mutex<Vec<(HostAllocation, Event)>>>;
+
 /// Arrays on one CUDA context.
 ///
 /// ```
@@ -182,6 +187,7 @@ pub struct CudaRuntime {
     ctx: Context,
     device_info: DeviceInfo,
     pool: DeviceMemoryPool,
+    free_slots: FreeSlots,
 }
 
 /// Shared memory of a block for tiles that are copied in bulk, which devices of compute capability 9.0 and
@@ -218,7 +224,12 @@ impl CudaRuntime {
             shared_bytes: attribute(sys::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
             compute_capability: 10 * major + minor,
         };
-        Ok(Self { ctx: ctx.clone(), device_info, pool: DeviceMemoryPool::trimmed_when_idle() })
+        Ok(Self {
+            ctx: ctx.clone(),
+            device_info,
+            pool: DeviceMemoryPool::trimmed_when_idle(),
+            free_slots: FreeSlots::default(),
+        })
     }
 
     /// Arrays of `ctx`, whose kernels follow stored results where there are any.
@@ -232,7 +243,15 @@ impl CudaRuntime {
         Ok(arrays)
     }
 
-    fn run_in_context<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
+    pub(crate) fn context(&self) -> &Context {
+        &self.ctx
+    }
+
+    pub(crate) fn free_slots(&self) -> &FreeSlots {
+        &self.free_slots
+    }
+
+    pub(crate) fn run_in_context<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
         self.ctx.enter(body).map_err(runtime_error)
     }
 
@@ -364,6 +383,14 @@ impl DeviceRuntime for CudaRuntime {
 
     fn synchronize(&self) -> Result<()> {
         self.run_in_context(rtcg_driver::Context::synchronize)
+    }
+
+    fn pinned_reads(&self) -> Option<&dyn PinnedReads> {
+        Some(self)
+    }
+
+    fn graphs(&self) -> Option<&dyn Graphs> {
+        Some(self)
     }
 
     fn release_cached_memory(&self) -> bool {

@@ -35,8 +35,8 @@ from rtcg.tune._t1 import T1Benchmark, from_t1
 
 __all__ = [
     "CandidateError", "Kernel", "NestedReport", "Part", "Report", "Roofline", "STRATEGIES", "Search", "Space", "Store",
-    "T1Benchmark", "auto", "builtin", "from_t1", "log2", "measure_roofline", "nested", "next_pow2", "observers", "refresh",
-    "search", "store", "tune", "tune_kernel",
+    "T1Benchmark", "auto", "builtin", "from_t1", "log2", "measure_roofline", "nested", "next_pow2", "observers",
+    "refresh", "search", "store", "tune", "tune_kernel",
 ]  # fmt: skip
 
 

@@ -66,7 +66,7 @@ class Report:
 
     @property
     def best_value(self):
-        """What the best configuration reached, in `unit`: its score, or the number whose negation it is; None without one."""
+        """What the best configuration reached, in `unit`: its score, with its own sign; None without one."""
         return None if self.best_trial is None else self._objective.value(self.best_score)
 
     @property

@@ -538,8 +538,8 @@ impl PyFunction {
         Some(signature.params.iter().map(|p| (p.c_type.clone(), p.name.clone())).collect())
     }
 
-    /// What it was compiled from: the source text, options, folders of headers, and whether C++ names were left as they
-    /// are; None where that is not known.
+    /// What it was compiled from: the source text, options, folders of headers, and whether C++ names were left as
+    /// they are; None where that is not known.
     #[getter(_source)]
     fn source(&self) -> Option<(String, Vec<String>, Vec<PathBuf>, bool)> {
         let source = self.function.module().source()?;

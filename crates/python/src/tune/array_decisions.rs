@@ -114,7 +114,7 @@ pub(super) fn follow_stored_choices(is_followed: bool) -> PyResult<()> {
 /// `(name, what is decided, [(parameter, what it is, candidates), ...], hash of its key)` of every decision.
 #[pyfunction]
 pub(super) fn array_decisions<'py>(py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-    let rows: PyResult<Vec<_>> = rtcg::array::decisions()
+    let rows: PyResult<Vec<_>> = rtcg::array_tuning::decisions()
         .into_iter()
         .map(|decision| {
             let parameter = |parameter: &rtcg::array::tuning::Parameter| {

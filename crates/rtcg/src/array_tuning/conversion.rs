@@ -1,8 +1,8 @@
 //! Decisions, problems and choices of arrays' kernels in the tuner's words.
 
+use super::decisions;
 use crate::tune::store::{KernelKey, Problem};
 use crate::tune::{Config, Configurations, Space, SpaceError, Value};
-use rtcg_array::decisions;
 use rtcg_codegen::DeviceInfo;
 use rtcg_codegen::tuning::{self, Decision, TunableValue};
 use std::sync::Arc;

@@ -6,6 +6,15 @@
 //! it meets ([`record_decisions`]), search [`decision_space`] of each with the call under [`with_forced_choice`], and
 //! keep the results by [`decision_key`] and [`decision_problem`].
 
+use rtcg_codegen::tuning::Decision;
+
+/// Every decision that kernels of arrays and of sparse matrices leave open.
+pub fn decisions() -> Vec<&'static Decision> {
+    let mut all = rtcg_array::decisions();
+    all.extend(rtcg_sparse::decisions());
+    all
+}
+
 mod conversion;
 mod forced;
 mod shipped;

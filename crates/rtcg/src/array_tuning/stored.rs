@@ -1,9 +1,9 @@
 //! Choices by stored results.
 
 use super::conversion::{config_from_values, decision_key, decision_problem};
+use super::decisions;
 use super::shipped::{Shipped, shipped_records};
 use crate::tune::store::{Closeness, DeviceKey, Records, Store};
-use rtcg_array::decisions;
 use rtcg_codegen::DeviceInfo;
 use rtcg_codegen::tuning::{Choices, Config, Decision, Problem, TunableValue};
 use smallvec::SmallVec;

@@ -19,6 +19,7 @@ mod linalg;
 mod linalg_choices;
 mod linalg_large;
 mod simt_kernels;
+mod sparse;
 mod stream_ordering;
 mod tuning;
 mod typed_arrays;

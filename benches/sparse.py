@@ -1,0 +1,255 @@
+"""Sparse products and conjugate gradients beside CuPy, PyTorch and SciPy (as far as they are installed), in one run.
+
+    python benches/sparse.py [spmv] [cg] [calls] [--matrix NAME] [--folder FOLDER] [--small]
+
+``spmv`` prints GFLOP/s (two operations for each stored element) and the part of the limit, which is set by the bytes that
+a product in compressed sparse rows has to move, at the bandwidth of a device-to-device copy that is measured first.
+``cg`` prints microseconds of an iteration, with the same limit for three kernels, and how often the host waited.
+``calls`` prints the host time of ``A @ x`` for a small matrix. Results of all libraries are compared before they are
+timed. ``--folder`` takes matrices from MatrixMarket files instead (with SciPy). On the virtual GPU, or with ``--small``,
+matrices are smaller, and SciPy is the peer.
+"""
+
+import argparse
+import statistics
+import time
+from pathlib import Path
+
+import numpy as np
+
+import rtcg.autoinit  # noqa: F401
+import rtcg.driver as cuda
+from rtcg import numpy as rnp, sparse
+from rtcg.sparse import gallery, linalg
+
+DEVICE = cuda.Device(0)
+wait = cuda.Context.synchronize
+
+
+def matrices(small):
+    """Makers of matrices of the gallery, by names."""
+    side, cube, scale = (200, 30, 12) if small else (1000, 160, 20)
+    made = {
+        f"poisson2d {side}^2": lambda dtype: gallery.poisson2d(side, dtype=dtype),
+        f"poisson3d {cube}^3": lambda dtype: gallery.poisson3d(cube, dtype=dtype),
+        f"27-point {cube * 4 // 5}^3": lambda dtype: gallery.poisson3d(cube * 4 // 5, points=27, dtype=dtype),
+        f"banded {side * side}": lambda dtype: gallery.banded(side * side, 2000, 16, seed=1, dtype=dtype),
+        f"rmat {scale}": lambda dtype: gallery.rmat(scale, 16, seed=1, dtype=dtype),
+        f"power law {side * side}": lambda dtype: gallery.power_law(side * side, 4, seed=1, dtype=dtype),
+        f"circuit {side * side}": lambda dtype: gallery.circuit(side * side, 3, seed=1, dtype=dtype),
+    }
+    if not small:
+        made["poisson2d 4096^2"] = lambda dtype: gallery.poisson2d(4096, dtype=dtype)
+    return made
+
+
+def matrices_of_folder(folder):
+    """Makers of the matrices in MatrixMarket files."""
+    from scipy.io import mmread
+
+    def maker(path):
+        return lambda dtype: sparse.csr_array(mmread(path).tocsr().astype(dtype))
+
+    return {path.stem: maker(path) for path in sorted(Path(folder).glob("*.mtx"))}
+
+
+def device_seconds(call, least_seconds=0.2):
+    """Seconds of one call, by the clock over calls that fill the queue: the median of seven rounds."""
+    call()
+    wait()
+    start = time.perf_counter()
+    call()
+    wait()
+    calls = int(np.clip(least_seconds / 7 / max(time.perf_counter() - start, 1e-7), 1, 1000))
+    rounds = []
+    for _ in range(7):
+        wait()
+        start = time.perf_counter()
+        for _ in range(calls):
+            call()
+        wait()
+        rounds.append((time.perf_counter() - start) / calls)
+    return statistics.median(rounds)
+
+
+def copy_bandwidth():
+    """Bytes a second that a copy on the device reads and writes."""
+    a = rnp.zeros((1 << 24) if DEVICE.is_virtual else (1 << 28), np.uint8)
+    b = rnp.empty_like(a)
+    return 2 * a.nbytes / device_seconds(lambda: cuda.memcpy_dtod_async(b.gpudata, a.gpudata, a.nbytes))
+
+
+def csr_bytes(a):
+    """Bytes that a product with `a` has to move, each once."""
+    item = a.dtype.itemsize
+    index = a.indices.dtype.itemsize
+    return a.nnz * (item + index) + (a.shape[0] + 1) * index + sum(a.shape) * item
+
+
+def peers(host):
+    """(name, maker of an operator, maker of a vector, wait, copy to the host) of each library that is there."""
+    found = []
+    try:
+        import cupy
+        import cupyx.scipy.sparse
+
+        stream = cupy.cuda.get_current_stream()
+        found.append(("cupy", cupyx.scipy.sparse.csr_matrix(host), cupy.asarray, stream.synchronize, cupy.asnumpy))
+    except ImportError:
+        pass
+    try:
+        import torch
+
+        if torch.cuda.is_available():
+            parts = [torch.as_tensor(part).cuda() for part in (host.indptr, host.indices, host.data)]
+            a = torch.sparse_csr_tensor(*parts, size=host.shape)
+            to_host = lambda v: v.cpu().numpy()  # noqa: E731
+            found.append(("torch", a, lambda v: torch.as_tensor(v).cuda(), torch.cuda.synchronize, to_host))
+    except ImportError:
+        pass
+    found.append(("scipy", host, np.asarray, lambda: None, np.asarray))
+    return found
+
+
+def host_copy(a):
+    """The matrix of SciPy, if that is installed."""
+    try:
+        return a.get()
+    except ImportError:
+        return None
+
+
+def check(name, got, wanted, scale):
+    error = np.abs(got - wanted).max() / max(scale, 1e-30)
+    if not error < (1e-4 if wanted.dtype == np.float32 else 1e-10):
+        raise SystemExit(f"{name}: results differ by {error:.1e} of the largest")
+
+
+def spmv_row(name, a, seconds, bandwidth):
+    limit = csr_bytes(a) / bandwidth
+    print(
+        f"    {name:14} {2 * a.nnz / seconds / 1e9:9.2f} GFLOP/s {seconds * 1e6:10.1f} us {limit / seconds:7.0%} of the limit"
+    )
+
+
+def spmv(made, bandwidth):
+    for title, make in made.items():
+        for dtype in (np.float32, np.float64):
+            a = make(dtype)
+            limit = csr_bytes(a) / bandwidth
+            print(f"  {title}, {np.dtype(dtype)}: {a.shape[0]} rows, {a.nnz} elements, limit {limit * 1e6:.1f} us")
+            x = np.random.default_rng(0).standard_normal(a.shape[1]).astype(dtype)
+            on_device, out = rnp.to_gpu(x), rnp.empty(a.shape[0], dtype)
+            result = (a @ on_device).get()
+            spmv_row("rtcg csr", a, device_seconds(lambda a=a, x=on_device, y=out: a._matvec(x, y)), bandwidth)
+            if len(np.unique(np.diff(a.indptr.get()))) < 40 and a.nnz < 2e7 and "poisson" in title:
+                dia = a.todia()
+                check("rtcg dia", (dia @ on_device).get(), result, np.abs(result).max())
+                spmv_row("rtcg dia", a, device_seconds(lambda a=dia, x=on_device: a @ x), bandwidth)
+            host = host_copy(a)
+            for peer, matrix, to_device, synchronize, to_host in peers(host) if host is not None else []:
+                y = to_device(x)
+                check(peer, to_host(matrix @ y), result, np.abs(result).max())
+                global wait
+                wait = synchronize
+                spmv_row(peer, a, device_seconds(lambda a=matrix, y=y: a @ y), bandwidth)
+                wait = cuda.Context.synchronize
+
+
+def cg_row(name, seconds, iterations, limit, more=""):
+    each = seconds / max(1, iterations)
+    print(
+        f"    {name:14} {each * 1e6:10.1f} us an iteration {limit / each:7.0%} of the limit, {iterations} iterations{more}"
+    )
+
+
+def solve_seconds(solve):
+    """The median of three solutions, behind one that loads."""
+    solve()
+    rounds = []
+    for _ in range(3):
+        wait()
+        start = time.perf_counter()
+        result = solve()
+        wait()
+        rounds.append(time.perf_counter() - start)
+    return statistics.median(rounds), result
+
+
+def cg(made, bandwidth):
+    iterations = 100 if DEVICE.is_virtual else 500
+    for title, make in made.items():
+        if not title.startswith("poisson"):
+            continue
+        for dtype in (np.float32, np.float64):
+            a = make(dtype)
+            b = np.random.default_rng(0).standard_normal(a.shape[0]).astype(dtype)
+            right = rnp.to_gpu(b)
+            # The product; two vectors updated from two others; one direction from two vectors.
+            limit = (csr_bytes(a) + 9 * a.shape[0] * a.dtype.itemsize) / bandwidth
+            print(f"  {title}, {np.dtype(dtype)}: limit {limit * 1e6:.1f} us")
+            for operand, mode in ((a, "stream"), (a, "graph"), (a.todia(), "graph")):
+                solve = lambda a=operand, mode=mode, b=right: linalg.cg(  # noqa: E731
+                    a, b, rtol=0, maxiter=iterations, mode=mode, return_report=True
+                )
+                seconds, (x, _, report) = solve_seconds(solve)
+                waits = f", {report.waits_in_loop} waits in the loop"
+                cg_row(f"rtcg {operand.format} {mode}", seconds, report.iterations, limit, waits)
+            host = host_copy(a)
+            if host is None:
+                continue
+            try:
+                import cupy
+                import cupyx.scipy.sparse
+                import cupyx.scipy.sparse.linalg
+
+                theirs, on_device = cupyx.scipy.sparse.csr_matrix(host), cupy.asarray(b)
+                seconds, _ = solve_seconds(
+                    lambda a=theirs, b=on_device: cupyx.scipy.sparse.linalg.cg(a, b, tol=0, maxiter=iterations)
+                )
+                cg_row("cupy", seconds, iterations, limit)
+            except ImportError:
+                pass
+            if host.nnz < 1e7:
+                from scipy.sparse import linalg as scipy_linalg
+
+                few = min(iterations, 50)
+                seconds, _ = solve_seconds(lambda a=host, b=b, few=few: scipy_linalg.cg(a, b, rtol=0, maxiter=few))
+                cg_row("scipy", seconds, few, limit)
+
+
+def calls():
+    """Host time of a product that takes the device no time."""
+    a = gallery.poisson1d(1000, dtype=np.float32)
+    x = rnp.zeros(1000, np.float32)
+    print(f"  rtcg: {device_seconds(lambda: a @ x) * 1e6:.2f} us of A @ x with 1000 rows")
+    host = host_copy(a)
+    for peer, matrix, to_device, synchronize, _ in peers(host) if host is not None else []:
+        global wait
+        wait = synchronize
+        y = to_device(np.zeros(1000, np.float32))
+        print(f"  {peer}: {device_seconds(lambda a=matrix, y=y: a @ y) * 1e6:.2f} us")
+        wait = cuda.Context.synchronize
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tables", nargs="*", metavar="table", help="spmv, cg, calls; all of them unless given")
+    parser.add_argument("--matrix", help="only matrices whose names begin like this")
+    parser.add_argument("--folder", help="a folder of MatrixMarket files instead of the gallery")
+    parser.add_argument("--small", action="store_true", help="smaller matrices")
+    options = parser.parse_args()
+    tables = options.tables or ["spmv", "cg", "calls"]
+    if unknown := set(tables) - {"spmv", "cg", "calls"}:
+        parser.error(f"no such table: {', '.join(sorted(unknown))}")
+    made = matrices_of_folder(options.folder) if options.folder else matrices(options.small or DEVICE.is_virtual)
+    made = {name: make for name, make in made.items() if name.startswith(options.matrix or "")}
+    bandwidth = copy_bandwidth()
+    print(f"{DEVICE.name()}: a copy reads and writes {bandwidth / 1e9:.0f} GB/s")
+    for table in tables:
+        print(table)
+        calls() if table == "calls" else {"spmv": spmv, "cg": cg}[table](made, bandwidth)
+
+
+if __name__ == "__main__":
+    main()

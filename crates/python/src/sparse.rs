@@ -1,0 +1,412 @@
+//! Native parts of `rtcg.sparse`: matrices in compressed sparse rows, and conjugate gradients.
+
+use crate::gpuarray::context::array_context;
+use crate::gpuarray::{PyGpuArray, dtype_of_descr, to_py_result};
+use crate::host_buffer::HostBuffer;
+use numpy::{PyArray1, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rtcg::array::{ArrayError, DType, GpuArray, Result};
+use rtcg::sparse::{
+    CgCallback, CgOptions, CgReport, CsrDyn, Dia, HostPackets, HostStructure, IndexElement, LinearOperator,
+    PacketPartition, Packets, Preconditioner, SolverMode, StopReason, gallery,
+};
+
+type BoundAny<'py> = Bound<'py, PyAny>;
+type ArrayArg<'a, 'py> = &'a Bound<'py, PyGpuArray>;
+
+fn core_array(array: ArrayArg<'_, '_>) -> GpuArray {
+    array.get().current_state().array.clone()
+}
+
+fn new_array(py: Python<'_>, array: GpuArray) -> PyResult<Bound<'_, PyAny>> {
+    Ok(Bound::new(py, PyGpuArray::from_array(array))?.into_any())
+}
+
+/// A matrix in compressed sparse rows. Its arrays are those that it was made of.
+#[pyclass(name = "CsrMatrix", module = "rtcg._native", frozen)]
+pub(crate) struct PyCsrMatrix {
+    csr: CsrDyn,
+    data: Py<PyGpuArray>,
+    indices: Py<PyGpuArray>,
+    indptr: Py<PyGpuArray>,
+}
+
+#[pymethods]
+impl PyCsrMatrix {
+    /// Of arrays whose indices are known to be good.
+    #[new]
+    #[pyo3(signature = (shape, data, indices, indptr, longest_row = 0))]
+    fn new(
+        shape: [usize; 2],
+        data: Bound<'_, PyGpuArray>,
+        indices: Bound<'_, PyGpuArray>,
+        indptr: Bound<'_, PyGpuArray>,
+        longest_row: usize,
+    ) -> PyResult<Self> {
+        let csr = CsrDyn::new(shape, core_array(&data), core_array(&indices), core_array(&indptr));
+        let csr = to_py_result(data.py(), csr)?.with_longest_row(longest_row);
+        Ok(Self { csr, data: data.unbind(), indices: indices.unbind(), indptr: indptr.unbind() })
+    }
+
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        self.csr.shape().into()
+    }
+
+    #[getter]
+    fn nnz(&self) -> usize {
+        self.csr.nnz()
+    }
+
+    #[getter]
+    fn data(&self, py: Python<'_>) -> Py<PyGpuArray> {
+        self.data.clone_ref(py)
+    }
+
+    #[getter]
+    fn indices(&self, py: Python<'_>) -> Py<PyGpuArray> {
+        self.indices.clone_ref(py)
+    }
+
+    #[getter]
+    fn indptr(&self, py: Python<'_>) -> Py<PyGpuArray> {
+        self.indptr.clone_ref(py)
+    }
+
+    /// The product with a dense matrix; does not wait.
+    fn matmat<'py>(&self, x: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
+        let dense = core_array(x);
+        PyGpuArray::make_like(x, || self.csr.multiply_dense(&dense))
+    }
+
+    /// The product with a vector, in `out` or in a new array; does not wait.
+    #[pyo3(signature = (x, out = None, accumulate = false))]
+    fn matvec<'py>(
+        &self,
+        x: ArrayArg<'_, 'py>,
+        out: Option<Bound<'py, PyGpuArray>>,
+        accumulate: bool,
+    ) -> PyResult<BoundAny<'py>> {
+        let vector = core_array(x);
+        match out {
+            None => PyGpuArray::make_like(x, || self.csr.multiply(&vector)),
+            Some(out) => {
+                to_py_result(x.py(), self.csr.multiply_into(&vector, &core_array(&out), accumulate))?;
+                Ok(out.into_any())
+            }
+        }
+    }
+}
+
+/// A matrix of diagonals.
+#[pyclass(name = "DiaMatrix", module = "rtcg._native", frozen)]
+pub(crate) struct PyDiaMatrix(Dia);
+
+#[pymethods]
+impl PyDiaMatrix {
+    #[new]
+    fn new(shape: [usize; 2], data: ArrayArg<'_, '_>, offsets: ArrayArg<'_, '_>) -> PyResult<Self> {
+        to_py_result(data.py(), Dia::new(shape, core_array(data), core_array(offsets))).map(Self)
+    }
+
+    /// The product with a vector; does not wait.
+    fn matvec<'py>(&self, x: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
+        let vector = core_array(x);
+        PyGpuArray::make_like(x, || self.0.multiply(&vector))
+    }
+}
+
+/// An operator from Python.
+enum PyOperator {
+    Csr(CsrDyn),
+    Dia(Dia),
+    Callable { function: Py<PyAny>, shape: [usize; 2], dtype: DType },
+}
+
+impl PyOperator {
+    /// A `CsrMatrix`, or a callable for vectors of the dtype of `like`.
+    fn extract(object: &BoundAny<'_>, like: &GpuArray) -> PyResult<Self> {
+        if let Ok(matrix) = object.cast::<PyCsrMatrix>() {
+            return Ok(Self::Csr(matrix.get().csr.clone()));
+        }
+        if let Ok(matrix) = object.cast::<PyDiaMatrix>() {
+            return Ok(Self::Dia(matrix.get().0.clone()));
+        }
+        if !object.is_callable() {
+            return Err(PyTypeError::new_err("an operator is a CsrMatrix or a callable"));
+        }
+        let n = like.size();
+        Ok(Self::Callable { function: object.clone().unbind(), shape: [n, n], dtype: like.dtype() })
+    }
+}
+
+impl LinearOperator for PyOperator {
+    fn shape(&self) -> [usize; 2] {
+        match self {
+            Self::Csr(csr) => csr.shape(),
+            Self::Dia(dia) => dia.shape(),
+            Self::Callable { shape, .. } => *shape,
+        }
+    }
+
+    fn dtype(&self) -> DType {
+        match self {
+            Self::Csr(csr) => csr.data().dtype(),
+            Self::Dia(dia) => dia.dtype(),
+            Self::Callable { dtype, .. } => *dtype,
+        }
+    }
+
+    fn apply(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
+        match self {
+            Self::Csr(csr) => csr.multiply_into(x, y, false),
+            Self::Dia(dia) => dia.apply(x, y),
+            Self::Callable { function, .. } => Python::attach(|py| {
+                let result = function.bind(py).call1((new_array(py, x.clone())?,))?;
+                let Ok(result) = result.cast::<PyGpuArray>() else {
+                    let message = format!("an operator returned {}; expected a GPUArray", result.get_type());
+                    return Err(PyTypeError::new_err(message));
+                };
+                to_py_result(py, y.assign(&core_array(result)))
+            })
+            .map_err(ArrayError::runtime_error),
+        }
+    }
+
+    fn as_csr(&self) -> Option<&CsrDyn> {
+        match self {
+            Self::Csr(csr) => Some(csr),
+            Self::Dia(_) | Self::Callable { .. } => None,
+        }
+    }
+
+    fn is_recordable(&self) -> bool {
+        match self {
+            Self::Csr(csr) => csr.is_recordable(),
+            Self::Dia(dia) => dia.is_recordable(),
+            Self::Callable { .. } => false,
+        }
+    }
+}
+
+fn parse_mode(mode: &str) -> PyResult<SolverMode> {
+    Ok(match mode {
+        "auto" => SolverMode::Auto,
+        "stream" => SolverMode::Stream,
+        "graph" => SolverMode::Graph,
+        "device" => SolverMode::Device,
+        _ => {
+            let message = format!("mode is '{mode}'; expected 'auto', 'stream', 'graph' or 'device'");
+            return Err(PyValueError::new_err(message));
+        }
+    })
+}
+
+fn mode_name(mode: SolverMode) -> &'static str {
+    match mode {
+        SolverMode::Auto => "auto",
+        SolverMode::Stream => "stream",
+        SolverMode::Graph => "graph",
+        SolverMode::Device => "device",
+    }
+}
+
+fn reason_name(reason: StopReason) -> &'static str {
+    match reason {
+        StopReason::Converged => "converged",
+        StopReason::MaxIterations => "maxiter",
+        StopReason::Stagnated => "stagnated",
+        StopReason::Breakdown => "breakdown",
+    }
+}
+
+/// The solution, and the report as a dictionary.
+fn report_objects<'py>(py: Python<'py>, report: CgReport) -> PyResult<(BoundAny<'py>, Bound<'py, PyDict>)> {
+    let dict = PyDict::new(py);
+    dict.set_item("reason", reason_name(report.reason))?;
+    dict.set_item("iterations", report.iterations)?;
+    dict.set_item("wasted_iterations", report.wasted_iterations)?;
+    dict.set_item("restarts", report.restarts)?;
+    dict.set_item("waits_in_loop", report.waits_in_loop)?;
+    dict.set_item("waits_at_end", report.waits_at_end)?;
+    dict.set_item("residual", report.residual)?;
+    dict.set_item("recurrence_residual", report.recurrence_residual)?;
+    dict.set_item("threshold", report.threshold)?;
+    dict.set_item("negative_curvature", report.negative_curvature)?;
+    dict.set_item("mode", mode_name(report.mode))?;
+    dict.set_item("history", report.history)?;
+    Ok((new_array(py, report.x)?, dict))
+}
+
+/// Conjugate gradients. `m` is nothing, a vector (the diagonal of a preconditioner), or an operator.
+#[pyfunction]
+#[pyo3(signature = (a, b, x0, m, *, rtol, atol, maxiter, check_every, mode, history, callback))]
+#[allow(clippy::too_many_arguments, reason = "what a solver is asked for")]
+fn sparse_cg<'py>(
+    a: &BoundAny<'py>,
+    b: ArrayArg<'_, 'py>,
+    x0: Option<Bound<'py, PyGpuArray>>,
+    m: Option<BoundAny<'py>>,
+    rtol: f64,
+    atol: f64,
+    maxiter: usize,
+    check_every: usize,
+    mode: &str,
+    history: bool,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<(BoundAny<'py>, Bound<'py, PyDict>)> {
+    let py = b.py();
+    let right = core_array(b);
+    let operator = PyOperator::extract(a, &right)?;
+    let start = x0.as_ref().map(core_array);
+    let diagonal = m.as_ref().and_then(|m| m.cast::<PyGpuArray>().ok()).map(core_array);
+    let other = match (&m, &diagonal) {
+        (Some(m), None) => Some(PyOperator::extract(m, &right)?),
+        _ => None,
+    };
+    let mode = parse_mode(mode)?;
+    let options = CgOptions { rtol, atol, max_iterations: maxiter, check_every, mode, history };
+    let solve = || {
+        let preconditioner = match (diagonal, &other) {
+            (Some(diagonal), _) => Preconditioner::Diagonal(diagonal),
+            (None, Some(operator)) => Preconditioner::Operator(operator),
+            (None, None) => Preconditioner::Identity,
+        };
+        let mut call = |x: &GpuArray| {
+            Python::attach(|py| match &callback {
+                Some(callback) => callback.bind(py).call1((new_array(py, x.clone())?,)).map(drop),
+                None => Ok(()),
+            })
+            .map_err(ArrayError::runtime_error)
+        };
+        let callback: Option<CgCallback<'_>> = if callback.is_some() { Some(&mut call) } else { None };
+        rtcg::sparse::cg(&operator, &right, start.as_ref(), &preconditioner, &options, callback)
+    };
+    let report = PyGpuArray::with_allocator_of(b, || py.detach(solve));
+    report_objects(py, to_py_result(py, report)?)
+}
+
+/// A matrix of `rtcg.sparse.gallery` by its name: shape, data, indices, indptr.
+#[pyfunction]
+#[allow(clippy::type_complexity, reason = "three arrays")]
+fn sparse_gallery<'py>(
+    py: Python<'py>,
+    name: &str,
+    lengths: Vec<usize>,
+    number: f64,
+    seed: u64,
+) -> PyResult<([usize; 2], Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>)> {
+    let made = py.detach(|| {
+        Some(match (name, lengths.as_slice()) {
+            ("poisson", lengths) => gallery::poisson(lengths),
+            ("poisson_box", lengths) => gallery::poisson_box(lengths),
+            ("anisotropic", &[rows, columns]) => gallery::anisotropic([rows, columns], number),
+            ("convection_diffusion", &[rows, columns]) => gallery::convection_diffusion([rows, columns], number),
+            ("rmat", &[scale, edge_factor]) if scale < 32 => gallery::rmat(scale as u32, edge_factor, seed),
+            ("power_law", &[n, links]) => gallery::power_law(n, links, seed),
+            ("banded", &[n, bandwidth, row_length]) => gallery::banded(n, bandwidth, row_length, seed),
+            ("circuit", &[n, dense]) => gallery::circuit(n, dense, seed),
+            ("linear_program", &[rows, columns, length]) => gallery::linear_program([rows, columns], length, seed),
+            ("block_diagonal", &[n, block]) => gallery::block_diagonal(n, block, seed),
+            ("arrow", &[n]) => gallery::arrow(n),
+            _ => return None,
+        })
+    });
+    let Some(matrix) = made else {
+        return Err(PyValueError::new_err(format!("'{name}' of {lengths:?} is no matrix of the gallery")));
+    };
+    let [indices, indptr] = [matrix.indices, matrix.indptr].map(|list| PyArray1::from_vec(py, list));
+    Ok((matrix.shape, PyArray1::from_vec(py, matrix.data), indices, indptr))
+}
+
+fn check<I: IndexElement + numpy::Element>(
+    py: Python<'_>,
+    shape: [usize; 2],
+    indices: &PyReadonlyArray1<'_, I>,
+    indptr: &PyReadonlyArray1<'_, I>,
+) -> PyResult<()> {
+    to_py_result(py, rtcg::sparse::check_structure(shape, indices.as_slice()?, indptr.as_slice()?))
+}
+
+/// Checks the structure of a matrix on the host; indices of both arrays are int32 or int64.
+#[pyfunction]
+fn sparse_check(shape: [usize; 2], indices: &BoundAny<'_>, indptr: &BoundAny<'_>) -> PyResult<()> {
+    let py = indices.py();
+    if let (Ok(indices), Ok(indptr)) = (indices.extract(), indptr.extract()) {
+        return check::<i32>(py, shape, &indices, &indptr);
+    }
+    check::<i64>(py, shape, &indices.extract()?, &indptr.extract()?)
+}
+
+/// The packeted format of a square matrix on the host; see `pycuda.sparse.packeted`.
+#[pyclass(name = "PacketedMatrix", module = "rtcg._native", frozen)]
+pub(crate) struct PyPacketedMatrix {
+    packets: Packets,
+    partition: PacketPartition,
+    remainder: Vec<(i32, i32, usize)>,
+}
+
+#[pymethods]
+impl PyPacketedMatrix {
+    /// Of elements in C order on the host, and int64 indices; waits.
+    #[new]
+    fn new(
+        data: &Bound<'_, PyUntypedArray>,
+        indices: PyReadonlyArray1<'_, i64>,
+        indptr: PyReadonlyArray1<'_, i64>,
+        max_rows: usize,
+        is_symmetric: bool,
+    ) -> PyResult<Self> {
+        let (py, ctx) = (data.py(), array_context()?);
+        let dtype = dtype_of_descr(&data.dtype())?;
+        let buffer = HostBuffer::from_object(data, "data")?;
+        // SAFETY: the buffer outlives the use, and nobody writes to it meanwhile.
+        let bytes = unsafe { buffer.as_bytes() };
+        let (indptr, indices) = (indptr.as_slice()?, indices.as_slice()?);
+        let n = indptr.len().saturating_sub(1);
+        to_py_result(py, rtcg::sparse::check_structure([n, n], indices, indptr))?;
+        let build = || {
+            let structure = HostStructure { indptr, indices };
+            let partition = PacketPartition::new(structure, max_rows, is_symmetric)?;
+            let host = HostPackets::new(structure, bytes, dtype.itemsize(), &partition);
+            let packets = Packets::upload(&ctx, &host, &partition, dtype, max_rows)?;
+            Ok(Self { packets, partition, remainder: host.remainder })
+        };
+        to_py_result(py, py.detach(build))
+    }
+
+    /// Rows of the matrix in packet order, their places there, and where packets begin.
+    fn partition<'py>(&self, py: Python<'py>) -> [Bound<'py, PyArray1<i32>>; 3] {
+        let partition = &self.partition;
+        [&partition.new_to_old, &partition.old_to_new, &partition.base_rows].map(|list| PyArray1::from_slice(py, list))
+    }
+
+    /// Rows and columns, in packet order, of elements in no packet, and which elements these are.
+    #[allow(clippy::type_complexity, reason = "three arrays")]
+    fn remainder<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> (Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<i64>>) {
+        (
+            PyArray1::from_iter(py, self.remainder.iter().map(|element| element.0)),
+            PyArray1::from_iter(py, self.remainder.iter().map(|element| element.1)),
+            PyArray1::from_iter(py, self.remainder.iter().map(|element| element.2 as i64)),
+        )
+    }
+
+    /// Adds the product of the packets and `x` to `y`; does not wait.
+    fn multiply_add(&self, x: ArrayArg<'_, '_>, y: ArrayArg<'_, '_>) -> PyResult<()> {
+        to_py_result(x.py(), self.packets.multiply_add(&core_array(x), &core_array(y)))
+    }
+}
+
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<PyCsrMatrix>()?;
+    m.add_class::<PyDiaMatrix>()?;
+    m.add_class::<PyPacketedMatrix>()?;
+    m.add_function(wrap_pyfunction!(sparse_gallery, m)?)?;
+    m.add_function(wrap_pyfunction!(sparse_check, m)?)?;
+    m.add_function(wrap_pyfunction!(sparse_cg, m)?)
+}

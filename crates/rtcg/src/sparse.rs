@@ -1,0 +1,150 @@
+//! Sparse matrices with a static element type, and iterative solvers, over [`crate::typed_arrays`].
+//!
+//! ```
+//! use rtcg::prelude::*;
+//! use rtcg::sparse::{Csr, SolverOptions};
+//!
+//! # fn main() -> rtcg::Result<()> {
+//! let arrays = ArrayFactory::new(&Context::new()?)?;
+//! // [[4, 1], [1, 3]]
+//! let a = Csr::from_triples(&arrays, [2, 2], &[4.0f64, 1.0, 1.0, 3.0], &[0, 0, 1, 1], &[0, 1, 0, 1])?;
+//! let b = arrays.from_slice(&[1.0, 2.0])?;
+//! assert_eq!(a.multiply(&b)?.to_vec()?, [6.0, 7.0]);
+//! let (x, report) = a.cg(&b, &SolverOptions { rtol: 1e-12, ..SolverOptions::default() })?;
+//! assert_eq!((report.iterations, report.waits_in_loop), (2, 0));
+//! assert!((x.to_vec()?[0] - 1.0 / 11.0).abs() < 1e-12);
+//! # Ok(())
+//! # }
+//! ```
+
+use crate::error::Result;
+use crate::typed_arrays::{ArrayElement, ArrayFactory, GpuArray, MatrixElement};
+use rtcg_array::ArrayError;
+use std::marker::PhantomData;
+
+pub use rtcg_sparse::{
+    CgCallback, CgOptions, CgReport, Csr as CsrDyn, Dia, HostPackets, HostStructure, IndexElement, LinearOperator,
+    PacketPartition, Packets, Preconditioner, SolverMode, StopReason, cg, check_structure, gallery, order_by_row,
+};
+
+/// A matrix in compressed sparse rows on a device.
+#[derive(Debug, Clone)]
+pub struct Csr<T> {
+    dynamic: CsrDyn,
+    arrays: ArrayFactory,
+    element: PhantomData<T>,
+}
+
+/// What solvers are asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct SolverOptions {
+    /// The residual has to be smaller than this part of the right side.
+    pub rtol: f64,
+    /// The residual has to be smaller than this, or than what `rtol` says.
+    pub atol: f64,
+    /// The most iterations; ten for each row if not given.
+    pub max_iterations: Option<usize>,
+    /// How iterations reach the device.
+    pub mode: SolverMode,
+}
+
+impl Default for SolverOptions {
+    fn default() -> Self {
+        Self { rtol: 1e-5, atol: 0.0, max_iterations: None, mode: SolverMode::Auto }
+    }
+}
+
+impl<T: ArrayElement> Csr<T> {
+    /// A matrix of its arrays: row `i` has `data[indptr[i]..indptr[i + 1]]`, in the columns `indices` of that range.
+    ///
+    /// # Errors
+    /// When these are no matrix of that shape, or the device is out of memory.
+    pub fn from_parts<I: ArrayElement + IndexElement>(
+        arrays: &ArrayFactory,
+        shape: [usize; 2],
+        data: &[T],
+        indices: &[I],
+        indptr: &[I],
+    ) -> Result<Self> {
+        check_structure(shape, indices, indptr)?;
+        let (data, indices, indptr) =
+            (arrays.from_slice(data)?, arrays.from_slice(indices)?, arrays.from_slice(indptr)?);
+        let dynamic = CsrDyn::new(shape, data.into(), indices.into(), indptr.into())?;
+        Ok(Self { dynamic, arrays: arrays.clone(), element: PhantomData })
+    }
+
+    /// A matrix of triples: `data[k]` in row `rows[k]` and column `columns[k]`. Those of one place stay apart, and
+    /// count as their sum.
+    ///
+    /// # Errors
+    /// As [`Csr::from_parts`].
+    pub fn from_triples(
+        arrays: &ArrayFactory,
+        shape: [usize; 2],
+        data: &[T],
+        rows: &[i32],
+        columns: &[i32],
+    ) -> Result<Self> {
+        if data.len() != rows.len() || rows.len() != columns.len() {
+            let message = "row, column, and data arrays must all be the same length";
+            return Err(ArrayError::value_error(message).into());
+        }
+        let (starts, order) = order_by_row(shape[0], rows)?;
+        let narrow = |place: &usize| i32::try_from(*place);
+        let indptr = starts.iter().map(narrow).collect::<std::result::Result<Vec<_>, _>>();
+        let indptr = indptr.map_err(|_| ArrayError::value_error("more elements than int32 counts"))?;
+        let data: Vec<T> = order.iter().map(|&k| data[k]).collect();
+        let columns: Vec<i32> = order.iter().map(|&k| columns[k]).collect();
+        Self::from_parts(arrays, shape, &data, &columns, &indptr)
+    }
+
+    /// The matrix with an element type that is known at run time.
+    pub fn as_dyn(&self) -> &CsrDyn {
+        &self.dynamic
+    }
+
+    /// Rows and columns.
+    pub fn shape(&self) -> [usize; 2] {
+        self.dynamic.shape()
+    }
+
+    /// Stored elements.
+    pub fn nnz(&self) -> usize {
+        self.dynamic.nnz()
+    }
+
+    /// `A x`; does not wait.
+    ///
+    /// # Errors
+    /// When `x` has not as many elements as the matrix has columns, or the device fails.
+    pub fn multiply(&self, x: &GpuArray<T>) -> Result<GpuArray<T>> {
+        self.arrays.typed_from_dyn(self.dynamic.multiply(x.as_dyn())?)
+    }
+}
+
+impl<T: MatrixElement> Csr<T> {
+    /// The solution of `A x = b` for a Hermitian positive definite matrix by conjugate gradients, and how it was found;
+    /// waits at the end, and not in between. See [`cg`].
+    ///
+    /// # Errors
+    /// When the matrix is not square, `b` does not fit, or the device fails.
+    pub fn cg(&self, b: &GpuArray<T>, options: &SolverOptions) -> Result<(GpuArray<T>, CgReport)> {
+        let options = CgOptions {
+            rtol: options.rtol,
+            atol: options.atol,
+            max_iterations: options.max_iterations.unwrap_or(10 * self.shape()[0]),
+            check_every: 20,
+            mode: options.mode,
+            history: false,
+        };
+        let report = cg(&self.dynamic, b.as_dyn(), None, &Preconditioner::Identity, &options, None)?;
+        Ok((self.arrays.typed_from_dyn(report.x.clone())?, report))
+    }
+}
+
+/// A typed matrix as one of dynamic element type.
+impl<T> From<Csr<T>> for CsrDyn {
+    fn from(matrix: Csr<T>) -> Self {
+        matrix.dynamic
+    }
+}

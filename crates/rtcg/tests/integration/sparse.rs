@@ -1,0 +1,195 @@
+//! Sparse matrices and conjugate gradients from Rust.
+
+use num_complex::Complex;
+use rtcg::array::{ArrayContext, Order};
+use rtcg::array_tuning::{record_decisions, with_forced_choice};
+use rtcg::prelude::*;
+use rtcg::sparse::{
+    CgOptions, Csr, CsrDyn, Dia, LinearOperator, Preconditioner, SolverMode, SolverOptions, StopReason, cg, gallery,
+};
+use rtcg::typed_arrays::{ArrayElement, GpuArrayDyn};
+
+fn factory() -> ArrayFactory {
+    ArrayFactory::new(&Context::new().unwrap()).unwrap()
+}
+
+/// A matrix of the gallery on the device.
+fn upload(arrays: &ArrayFactory, host: &gallery::HostCsr) -> Csr<f64> {
+    Csr::from_parts(arrays, host.shape, &host.data, &host.indices, &host.indptr).unwrap()
+}
+
+/// The product as it is defined.
+fn product(host: &gallery::HostCsr, x: &[f64]) -> Vec<f64> {
+    let row =
+        |pair: &[i64]| (pair[0] as usize..pair[1] as usize).map(|k| host.data[k] * x[host.indices[k] as usize]).sum();
+    host.indptr.windows(2).map(row).collect()
+}
+
+fn numbers(n: usize) -> Vec<f64> {
+    (0..n).map(|k| ((k * 37 + 11) % 101) as f64 / 50.0 - 1.0).collect()
+}
+
+fn assert_close(got: &[f64], wanted: &[f64], tolerance: f64) {
+    assert_eq!(got.len(), wanted.len());
+    for (k, (got, wanted)) in got.iter().zip(wanted).enumerate() {
+        assert!((got - wanted).abs() <= tolerance * (1.0 + wanted.abs()), "{k}: {got}, expected {wanted}");
+    }
+}
+
+#[test]
+fn products_are_those_of_the_host() {
+    let arrays = factory();
+    for host in [gallery::poisson(&[20, 13]), gallery::rmat(8, 8, 1), gallery::linear_program([50, 80], 9, 2)] {
+        let x = numbers(host.shape[1]);
+        let y = upload(&arrays, &host).multiply(&arrays.from_slice(&x).unwrap()).unwrap();
+        assert_close(&y.to_vec().unwrap(), &product(&host, &x), 1e-13);
+    }
+}
+
+fn check_small_product<T: ArrayElement>(arrays: &ArrayFactory, one: T, two: T, wanted: [T; 2]) {
+    let a = Csr::from_triples(arrays, [2, 3], &[one, two, one], &[1, 0, 1], &[2, 1, 0]).unwrap();
+    assert_eq!((a.shape(), a.nnz()), ([2, 3], 3));
+    let y = a.multiply(&arrays.from_slice(&[one, two, one]).unwrap()).unwrap();
+    assert_eq!(y.to_vec().unwrap(), wanted);
+}
+
+#[test]
+fn elements_have_many_types() {
+    let arrays = factory();
+    check_small_product(&arrays, 1f32, 2.0, [4.0, 2.0]);
+    check_small_product(&arrays, 1i64, 2, [4, 2]);
+    check_small_product(&arrays, true, false, [false, true]);
+    let i = Complex::new(0.0, 1.0);
+    check_small_product(&arrays, i, Complex::new(2.0, 0.0), [Complex::new(4.0, 0.0), Complex::new(-2.0, 0.0)]);
+}
+
+#[test]
+fn what_is_no_matrix_is_refused() {
+    let arrays = factory();
+    let message = |result: rtcg::Result<Csr<f32>>| result.err().map(|error| error.to_string()).unwrap_or_default();
+    assert_eq!(message(Csr::from_parts(&arrays, [1, 2], &[1.0], &[2i32], &[0, 1])), "indices must be < 2");
+    assert_eq!(
+        message(Csr::from_triples(&arrays, [1, 2], &[1.0], &[1], &[0])),
+        "axis 0 index 1 exceeds matrix dimension 1"
+    );
+    let a = Csr::from_parts(&arrays, [1, 2], &[1f32], &[1i32], &[0, 1]).unwrap();
+    let wrong = a.multiply(&arrays.zeros(&[3]).unwrap()).unwrap_err().to_string();
+    assert_eq!(wrong, "dimension mismatch: x has shape (3,); expected (2,)");
+    assert!(a.cg(&arrays.zeros(&[1]).unwrap(), &SolverOptions::default()).is_err());
+}
+
+/// The product along the merge path, whatever the rule says.
+fn merge_product(ctx: &ArrayContext, a: &CsrDyn, x: &GpuArrayDyn) -> GpuArrayDyn {
+    let (_, met) = record_decisions(ctx, || a.multiply(x).unwrap());
+    let problem = &met.iter().find(|call| call.problem.decision.name == "sparse.spmv").expect("it was asked").problem;
+    let config = problem.decision.parse_config([("kernel", "'merge'"), ("lanes", "1")]);
+    let (y, taken) = with_forced_choice(ctx, problem, &config.expect("a configuration"), || a.multiply(x).unwrap());
+    taken.expect("it runs");
+    y
+}
+
+#[test]
+fn the_merge_path_gives_the_same_products() {
+    let arrays = factory();
+    for host in [gallery::arrow(9000), gallery::circuit(3000, 3, 7), gallery::poisson(&[50, 50])] {
+        let (a, x) = (upload(&arrays, &host), numbers(host.shape[1]));
+        let on_device = arrays.from_slice(&x).unwrap();
+        let y = merge_product(arrays.array_context(), a.as_dyn(), on_device.as_dyn());
+        let again = merge_product(arrays.array_context(), a.as_dyn(), on_device.as_dyn());
+        let y = arrays.typed_from_dyn::<f64>(y).unwrap().to_vec().unwrap();
+        assert_close(&y, &product(&host, &x), 1e-12);
+        assert_eq!(arrays.typed_from_dyn::<f64>(again).unwrap().to_vec().unwrap(), y, "the same bits");
+    }
+}
+
+fn options(mode: SolverMode) -> CgOptions {
+    CgOptions { rtol: 1e-10, atol: 0.0, max_iterations: 1000, check_every: 10, mode, history: true }
+}
+
+#[test]
+fn systems_are_solved_without_waiting_and_in_every_mode_alike() {
+    let arrays = factory();
+    let host = gallery::anisotropic([17, 23], 0.1);
+    let n = host.shape[0];
+    let (a, b) = (upload(&arrays, &host), numbers(n));
+    let right = arrays.from_slice(&b).unwrap();
+    let diagonal = arrays.from_slice(&vec![1.0 / 2.2; n]).unwrap();
+    let preconditioner = Preconditioner::Diagonal(diagonal.as_dyn().clone());
+    let mut modes = vec![SolverMode::Stream, SolverMode::Graph];
+    if arrays.context().device().is_virtual() {
+        modes.push(SolverMode::Device);
+    }
+    let mut first = None;
+    for mode in modes {
+        let report = cg(a.as_dyn(), right.as_dyn(), None, &preconditioner, &options(mode), None).unwrap();
+        assert_eq!((report.reason, report.mode), (StopReason::Converged, mode));
+        assert_eq!((report.waits_in_loop, report.waits_at_end), (0, 1 + report.restarts));
+        let history = report.history.unwrap();
+        assert_eq!(history.len(), report.iterations + 1);
+        let x = arrays.typed_from_dyn::<f64>(report.x).unwrap().to_vec().unwrap();
+        let residual = product(&host, &x).iter().zip(&b).map(|(ax, b)| (b - ax).powi(2)).sum::<f64>().sqrt();
+        assert!(residual < report.threshold && (residual / report.residual - 1.0).abs() < 1e-3);
+        let (x_first, history_first) = first.get_or_insert_with(|| (x.clone(), history.clone()));
+        assert_eq!((&x, &history), (&*x_first, &*history_first), "{mode:?}");
+    }
+}
+
+/// A matrix as an operator that nobody knows to be one, with a count of its uses.
+struct Opaque(CsrDyn, std::cell::Cell<usize>);
+
+impl LinearOperator for Opaque {
+    fn shape(&self) -> [usize; 2] {
+        self.0.shape()
+    }
+
+    fn dtype(&self) -> rtcg::array::DType {
+        self.0.data().dtype()
+    }
+
+    fn apply(&self, x: &GpuArrayDyn, y: &GpuArrayDyn) -> rtcg::array::Result<()> {
+        self.1.set(self.1.get() + 1);
+        self.0.multiply_into(x, y, false)
+    }
+}
+
+#[test]
+fn operators_and_callbacks_take_part() {
+    let arrays = factory();
+    let host = gallery::poisson(&[15, 15]);
+    let a = upload(&arrays, &host);
+    let right = arrays.from_slice(&numbers(225)).unwrap();
+    let opaque = Opaque(a.as_dyn().clone(), std::cell::Cell::new(0));
+    let mut calls = 0;
+    let mut callback = |x: &GpuArrayDyn| {
+        calls += 1;
+        assert_eq!(x.shape(), [225]);
+        Ok(())
+    };
+    let once = CgOptions { check_every: 1, ..options(SolverMode::Auto) };
+    let report = cg(&opaque, right.as_dyn(), None, &Preconditioner::Identity, &once, Some(&mut callback)).unwrap();
+    assert_eq!((report.reason, calls, report.wasted_iterations), (StopReason::Converged, report.iterations, 0));
+    assert_eq!(opaque.1.get(), report.iterations + 1, "one product an iteration, and one for the residual at the end");
+    let known = cg(a.as_dyn(), right.as_dyn(), None, &Preconditioner::Identity, &once, None).unwrap();
+    assert_eq!(known.iterations, report.iterations);
+    assert!(cg(&opaque, right.as_dyn(), None, &Preconditioner::Identity, &options(SolverMode::Graph), None).is_err());
+}
+
+#[test]
+fn diagonals_multiply_and_solve() {
+    let arrays = factory();
+    // Differences of neighbours on a line.
+    let n = 300;
+    let mut data = vec![-1.0f64; 3 * n];
+    data[n..2 * n].fill(2.5);
+    let data = arrays.from_shape_and_values(&[3, n], &data).unwrap();
+    let offsets = arrays.from_slice(&[-1i64, 0, 1]).unwrap();
+    let a = Dia::new([n, n], data.into(), offsets.into()).unwrap();
+    let b = arrays.from_slice(&vec![1.0f64; n]).unwrap();
+    let y = arrays.typed_from_dyn::<f64>(a.multiply(b.as_dyn()).unwrap()).unwrap().to_vec().unwrap();
+    assert_eq!((y[0], y[1], y[n - 1]), (1.5, 0.5, 1.5));
+    let report = cg(&a, b.as_dyn(), None, &Preconditioner::Identity, &options(SolverMode::Graph), None).unwrap();
+    assert_eq!(report.reason, StopReason::Converged);
+    let mut bytes = vec![0; report.x.nbytes()];
+    report.x.read(&mut bytes, Order::C).unwrap();
+    assert!(bytes.iter().any(|&byte| byte != 0));
+}

@@ -1,0 +1,298 @@
+//! Matrices in compressed sparse rows.
+
+use crate::kernels::THREADS;
+use crate::kernels::merge::{MergeSpmvSpec, MergeStage};
+use crate::kernels::spmm::CsrSpmmSpec;
+use crate::kernels::spmv::{CsrSpmvSpec, SpmvEpilogue};
+use crate::launch::{PreparedLaunch, push_arrays};
+use crate::{ArrayContext, ArrayError, GpuArray, Result};
+use rtcg_array::{DType, DeviceInfo, Order, PackedKernelArgs, PythonTuple};
+use rtcg_codegen::tunable;
+use rtcg_codegen::tuning::{Decision, Tunable};
+use std::sync::Arc;
+
+tunable! {
+    /// How a matrix in compressed sparse rows is multiplied by a vector.
+    pub SpmvChoice = "sparse.spmv";
+    /// A matrix.
+    problem SpmvProblem {
+        /// Bytes of an element.
+        itemsize: i64 = Exact,
+        /// Rows.
+        rows: i64 = PowerOfTwo,
+        /// Stored elements of a row, on average.
+        row_length: i64 = PowerOfTwo,
+        /// Stored elements of the longest row; 0 where that is not known.
+        longest_row: i64 = PowerOfTwo,
+    }
+    parameters {
+        /// `rows` gives rows to groups of lanes, `merge` gives each thread as much as every other one.
+        kernel: &'static str = ["rows", "merge"],
+        /// Adjacent lanes of a row.
+        lanes: i64 = [1, 2, 4, 8, 16, 32],
+    }
+    device {}
+    require {
+        kernel == "rows" || lanes == 1;
+    }
+    rule spmv_rule;
+}
+
+/// Half of the average row, so that most rows take two turns. One row that is much longer than the others would keep a
+/// group busy when all others are done. On a SIMD CPU, whose lanes gather one after the other, one lane has a row.
+fn spmv_rule(problem: &SpmvProblem, device_info: &DeviceInfo) -> SpmvChoice {
+    let SpmvProblem { row_length, longest_row, .. } = *problem;
+    let lanes = row_length.cast_unsigned().div_ceil(2).next_power_of_two().clamp(2, 32).cast_signed();
+    match device_info.is_simd_cpu() {
+        true => SpmvChoice { kernel: "rows", lanes: 1 },
+        false if longest_row > (32 * row_length).max(2048) => SpmvChoice { kernel: "merge", lanes: 1 },
+        false => SpmvChoice { kernel: "rows", lanes },
+    }
+}
+
+/// The decisions that kernels of this crate leave open.
+pub fn decisions() -> Vec<&'static Decision> {
+    vec![SpmvChoice::decision()]
+}
+
+/// A matrix in compressed sparse rows: row `i` has the elements `indptr[i]..indptr[i + 1]` of `data`, in the columns
+/// that `indices` names. Cloning shares the arrays.
+#[derive(Debug, Clone)]
+pub struct Csr {
+    shape: [usize; 2],
+    data: GpuArray,
+    indices: GpuArray,
+    indptr: GpuArray,
+    /// Elements of the longest row; 0 where that is not known.
+    longest_row: usize,
+}
+
+impl Csr {
+    /// A matrix of arrays that exist. They are contiguous vectors; `indices` and `indptr` have one dtype, int32 or
+    /// int64. That indices lie within `shape` and that `indptr` ascends from 0 to the number of elements is the caller's
+    /// promise: [`Csr::from_host`] checks it.
+    ///
+    /// # Errors
+    /// When dtypes or lengths do not fit.
+    pub fn new(shape: [usize; 2], data: GpuArray, indices: GpuArray, indptr: GpuArray) -> Result<Self> {
+        for (name, array) in [("data", &data), ("indices", &indices), ("indptr", &indptr)] {
+            if array.ndim() != 1 || !array.is_contiguous(Order::C) {
+                let shape = PythonTuple(array.shape());
+                return Err(ArrayError::value_error(format!("{name} has shape {shape}; expected a contiguous vector")));
+            }
+        }
+        let (index, other) = (indices.dtype(), indptr.dtype());
+        if !matches!(index, DType::I32 | DType::I64) || other != index {
+            let message =
+                format!("indices are of dtype {index} and indptr of {other}; expected int32 or int64 for both");
+            return Err(ArrayError::type_error(message));
+        }
+        check_value_dtype(data.dtype())?;
+        if indptr.size() != shape[0] + 1 {
+            return Err(ArrayError::value_error(format!(
+                "index pointer size {} should be {}",
+                indptr.size(),
+                shape[0] + 1
+            )));
+        }
+        if indices.size() != data.size() {
+            return Err(ArrayError::value_error(format!(
+                "indices and data should have the same size: {} and {}",
+                indices.size(),
+                data.size()
+            )));
+        }
+        Ok(Self { shape, data, indices, indptr, longest_row: 0 })
+    }
+
+    /// The same matrix, whose longest row is known to have so many elements: kernels are chosen by that.
+    #[must_use]
+    pub fn with_longest_row(self, longest_row: usize) -> Self {
+        Self { longest_row, ..self }
+    }
+
+    /// Rows and columns.
+    pub fn shape(&self) -> [usize; 2] {
+        self.shape
+    }
+
+    /// Stored elements.
+    pub fn nnz(&self) -> usize {
+        self.data.size()
+    }
+
+    /// The stored elements.
+    pub fn data(&self) -> &GpuArray {
+        &self.data
+    }
+
+    /// Their columns.
+    pub fn indices(&self) -> &GpuArray {
+        &self.indices
+    }
+
+    /// Where rows begin, and the number of elements.
+    pub fn indptr(&self) -> &GpuArray {
+        &self.indptr
+    }
+
+    /// The context of the arrays.
+    pub fn context(&self) -> &Arc<ArrayContext> {
+        self.data.context()
+    }
+
+    /// `A x` in the dtype that both promote to; enqueued.
+    ///
+    /// # Errors
+    /// When `x` is no vector of as many elements as the matrix has columns, or the device fails.
+    pub fn multiply(&self, x: &GpuArray) -> Result<GpuArray> {
+        let dtype = self.data.dtype().promote(x.dtype());
+        check_value_dtype(dtype)?;
+        let y = GpuArray::empty(self.context(), &[self.shape[0]], dtype, Order::C)?;
+        self.multiply_into(x, &y, false)?;
+        Ok(y)
+    }
+
+    /// `y = A x`, or `y += A x`, in the dtype of `y`; enqueued.
+    ///
+    /// # Errors
+    /// As [`Csr::multiply`], and when `y` does not fit or shares memory with `x`.
+    pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
+        let [rows, columns] = self.shape;
+        check_vector("x", x, columns)?;
+        check_vector("y", y, rows)?;
+        if rows == 0 {
+            return Ok(());
+        }
+        let x = x.to_dtype(y.dtype())?.to_contiguous()?;
+        if y.is_contiguous(Order::C) && !y.overlaps(&x) {
+            return self.multiply_contiguous(&x, y, accumulate);
+        }
+        let result = if accumulate { y.copy(Some(Order::C))? } else { y.empty_like(y.dtype())? };
+        self.multiply_contiguous(&x, &result, accumulate)?;
+        y.assign(&result)
+    }
+
+    fn multiply_contiguous(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
+        if self.choice().kernel == "merge" {
+            return self.multiply_along_merge_path(x, y, accumulate);
+        }
+        let epilogue = if accumulate { SpmvEpilogue::Accumulate } else { SpmvEpilogue::Store };
+        self.prepare(&self.row_spec(y.dtype(), epilogue), x, y, None, u32::MAX)?.launch()
+    }
+
+    /// Whether groups of lanes have rows, which the kernel with a dot product needs.
+    pub(crate) fn has_row_kernel(&self) -> bool {
+        self.choice().kernel == "rows"
+    }
+
+    fn choice(&self) -> SpmvChoice {
+        let [itemsize, rows, longest_row] = [self.data.itemsize(), self.shape[0], self.longest_row].map(|n| n as i64);
+        let row_length = self.nnz().div_ceil(self.shape[0].max(1)) as i64;
+        self.context().choose(&SpmvProblem { itemsize, rows, row_length, longest_row })
+    }
+
+    fn multiply_along_merge_path(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
+        let spec = |stage| {
+            let (value, vector, index) = (self.data.dtype(), y.dtype(), self.indices.dtype());
+            MergeSpmvSpec { value, vector, index, accumulate, stage }
+        };
+        let [rows, elements] = [self.shape[0], self.nnz()];
+        let tiles = (rows + elements).div_ceil(spec(MergeStage::Tiles).tile_items());
+        let Ok(blocks) = u32::try_from(tiles) else {
+            return Err(ArrayError::value_error(format!("{elements} elements are more than a grid has tiles for")));
+        };
+        let carry_rows = GpuArray::empty(self.context(), &[tiles], DType::I64, Order::C)?;
+        let carry_sums = GpuArray::empty(self.context(), &[tiles], y.dtype(), Order::C)?;
+        let mut args = PackedKernelArgs::new();
+        push_arrays(&mut args, &[y, &self.data, &self.indices, &self.indptr, x])?;
+        [rows, elements].iter().for_each(|&n| args.push_i64(n as i64));
+        push_arrays(&mut args, &[&carry_rows, &carry_sums])?;
+        PreparedLaunch::new(self.context(), &spec(MergeStage::Tiles), blocks, args)?.launch()?;
+        let mut args = PackedKernelArgs::new();
+        push_arrays(&mut args, &[y, &carry_rows, &carry_sums])?;
+        [tiles, rows].iter().for_each(|&n| args.push_i64(n as i64));
+        let blocks = blocks.div_ceil(THREADS / 32);
+        PreparedLaunch::new(self.context(), &spec(MergeStage::Carries), blocks, args)?.launch()
+    }
+
+    /// `A X` for a dense matrix, in C order and in the dtype that both promote to; enqueued.
+    ///
+    /// # Errors
+    /// When `x` is no matrix of as many rows as this one has columns, or the device fails.
+    pub fn multiply_dense(&self, x: &GpuArray) -> Result<GpuArray> {
+        let [rows, inner] = self.shape;
+        let &[length, columns] = x.shape() else {
+            let shape = PythonTuple(x.shape());
+            return Err(ArrayError::value_error(format!("x has shape {shape}; expected two axes")));
+        };
+        if length != inner {
+            let shape = PythonTuple(x.shape());
+            return Err(ArrayError::value_error(format!(
+                "dimension mismatch: x has shape {shape}; expected {inner} rows"
+            )));
+        }
+        let vector = self.data.dtype().promote(x.dtype());
+        check_value_dtype(vector)?;
+        let x = x.to_dtype(vector)?;
+        let x = if x.strides().iter().all(|stride| stride % x.itemsize() as isize == 0) { x } else { x.copy(None)? };
+        let y = GpuArray::empty(self.context(), &[rows, columns], vector, Order::C)?;
+        if y.size() == 0 {
+            return Ok(y);
+        }
+        let is_simd_cpu = self.context().device_info().is_simd_cpu();
+        let lanes = if is_simd_cpu { 1 } else { columns.next_power_of_two().min(32) as u8 };
+        let spec = CsrSpmmSpec { value: self.data.dtype(), vector, index: self.indices.dtype(), lanes };
+        let mut args = PackedKernelArgs::new();
+        push_arrays(&mut args, &[&y, &self.data, &self.indices, &self.indptr, &x])?;
+        [rows as i64, columns as i64].iter().for_each(|&n| args.push_i64(n));
+        x.strides().iter().for_each(|stride| args.push_i64((stride / x.itemsize() as isize) as i64));
+        PreparedLaunch::new(self.context(), &spec, self.row_blocks(lanes), args)?.launch()?;
+        Ok(y)
+    }
+
+    /// The kernel that gives rows to groups of lanes, for vectors of a dtype.
+    pub(crate) fn row_spec(&self, vector: DType, epilogue: SpmvEpilogue) -> CsrSpmvSpec {
+        let (value, index) = (self.data.dtype(), self.indices.dtype());
+        CsrSpmvSpec { value, vector, index, lanes: self.choice().lanes as u8, epilogue }
+    }
+
+    /// The launch of `spec`; with `(partials, state)` for the epilogue with a dot product, of at most `max_blocks` blocks.
+    pub(crate) fn prepare(
+        &self,
+        spec: &CsrSpmvSpec,
+        x: &GpuArray,
+        y: &GpuArray,
+        dot: Option<[&GpuArray; 2]>,
+        max_blocks: u32,
+    ) -> Result<PreparedLaunch> {
+        let mut args = PackedKernelArgs::new();
+        push_arrays(&mut args, &[y, &self.data, &self.indices, &self.indptr, x])?;
+        args.push_i64(self.shape[0] as i64);
+        push_arrays(&mut args, dot.as_ref().map_or(&[], |arrays| arrays.as_slice()))?;
+        PreparedLaunch::new(self.context(), spec, self.row_blocks(spec.lanes).min(max_blocks), args)
+    }
+
+    /// Blocks for a group of lanes a row. A GPU balances blocks that end early by itself; on a SIMD CPU each costs.
+    pub(crate) fn row_blocks(&self, lanes: u8) -> u32 {
+        let device_info = self.context().device_info();
+        let most = if device_info.is_simd_cpu() { device_info.max_blocks } else { i32::MAX.cast_unsigned() };
+        self.shape[0].div_ceil(THREADS as usize / usize::from(lanes)).clamp(1, most as usize) as u32
+    }
+}
+
+pub(crate) fn check_value_dtype(dtype: DType) -> Result<()> {
+    if matches!(dtype, DType::F16 | DType::BF16 | DType::Void(_)) {
+        return Err(ArrayError::type_error(format!("a sparse matrix of dtype {dtype} is not supported")));
+    }
+    Ok(())
+}
+
+/// A vector of `n` elements, or an error in SciPy's words.
+pub(crate) fn check_vector(name: &str, vector: &GpuArray, n: usize) -> Result<()> {
+    if vector.shape() == [n] {
+        return Ok(());
+    }
+    let shape = PythonTuple(vector.shape());
+    Err(ArrayError::value_error(format!("dimension mismatch: {name} has shape {shape}; expected ({n},)")))
+}

@@ -1,0 +1,92 @@
+//! Matrices of diagonals.
+
+use crate::csr::{check_value_dtype, check_vector};
+use crate::kernels::dia::DiaSpmvSpec;
+use crate::kernels::spmv::SpmvEpilogue;
+use crate::launch::{PreparedLaunch, push_arrays};
+use crate::operator::LinearOperator;
+use crate::{ArrayError, GpuArray, Result};
+use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
+
+/// A matrix of diagonals: `data[k, j]` is the element of column `j` and row `j - offsets[k]`. Cloning shares the arrays.
+#[derive(Debug, Clone)]
+pub struct Dia {
+    shape: [usize; 2],
+    data: GpuArray,
+    offsets: GpuArray,
+}
+
+impl Dia {
+    /// A matrix of arrays that exist: `data` of two axes in C order, and as many int64 `offsets` as it has rows.
+    ///
+    /// # Errors
+    /// When dtypes or lengths do not fit.
+    pub fn new(shape: [usize; 2], data: GpuArray, offsets: GpuArray) -> Result<Self> {
+        check_value_dtype(data.dtype())?;
+        let fits = data.ndim() == 2 && data.shape()[..1] == *offsets.shape() && data.is_contiguous(Order::C);
+        if !fits || offsets.dtype() != DType::I64 || !offsets.is_contiguous(Order::C) {
+            let (data, shape, dtype) = (PythonTuple(data.shape()), PythonTuple(offsets.shape()), offsets.dtype());
+            return Err(ArrayError::value_error(format!(
+                "data has shape {data}, offsets have shape {shape} and dtype {dtype}; expected contiguous arrays, and an \
+                 int64 offset for each row of data"
+            )));
+        }
+        Ok(Self { shape, data, offsets })
+    }
+
+    /// `A x` in the dtype that both promote to; enqueued.
+    ///
+    /// # Errors
+    /// When `x` does not fit, or the device fails.
+    pub fn multiply(&self, x: &GpuArray) -> Result<GpuArray> {
+        let dtype = self.data.dtype().promote(x.dtype());
+        check_value_dtype(dtype)?;
+        let y = GpuArray::empty(x.context(), &[self.shape[0]], dtype, Order::C)?;
+        self.multiply_into(x, &y, false)?;
+        Ok(y)
+    }
+
+    /// `y = A x`, or `y += A x`, in the dtype of `y`, which is contiguous and shares no memory with `x`; enqueued.
+    ///
+    /// # Errors
+    /// As [`Dia::multiply`].
+    pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
+        let [rows, columns] = self.shape;
+        check_vector("x", x, columns)?;
+        check_vector("y", y, rows)?;
+        if !y.is_contiguous(Order::C) || y.overlaps(x) {
+            return Err(ArrayError::value_error("y is not contiguous, or shares memory with x"));
+        }
+        if rows == 0 {
+            return Ok(());
+        }
+        let x = x.to_dtype(y.dtype())?.to_contiguous()?;
+        let epilogue = if accumulate { SpmvEpilogue::Accumulate } else { SpmvEpilogue::Store };
+        let spec = DiaSpmvSpec { value: self.data.dtype(), vector: y.dtype(), epilogue };
+        let &[count, width] = self.data.shape() else { return Ok(()) };
+        let mut args = PackedKernelArgs::new();
+        push_arrays(&mut args, &[y, &self.data, &self.offsets, &x])?;
+        [rows, columns.min(width), width].iter().for_each(|&n| args.push_i64(n as i64));
+        args.push_u32(count as u32);
+        let blocks = x.context().device_info().grid_block_count(rows);
+        PreparedLaunch::new(x.context(), &spec, blocks, args)?.launch()
+    }
+}
+
+impl LinearOperator for Dia {
+    fn shape(&self) -> [usize; 2] {
+        self.shape
+    }
+
+    fn dtype(&self) -> DType {
+        self.data.dtype()
+    }
+
+    fn apply(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
+        self.multiply_into(x, y, false)
+    }
+
+    fn is_recordable(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,55 @@
+//! Products of a matrix of diagonals and a vector: a thread has a row.
+//!
+//! Parameters: `y`, `data`, `offsets`, `x`, rows, columns that are stored, the elements of a stored diagonal, the number of
+//! diagonals.
+
+use super::dialect::CUDA_PRELUDE;
+use super::elements::{c_type, conversion, element_functions};
+use super::{THREADS, spmv::SpmvEpilogue};
+use rtcg_codegen::{DType, KernelSpec};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// A kernel, as everything that decides its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct DiaSpmvSpec {
+    /// The dtype of stored elements.
+    pub(crate) value: DType,
+    /// The dtype of the vectors, in which is computed.
+    pub(crate) vector: DType,
+    /// `Store` or `Accumulate`.
+    pub(crate) epilogue: SpmvEpilogue,
+}
+
+impl KernelSpec for DiaSpmvSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        "dia_spmv".into()
+    }
+
+    fn source(&self) -> String {
+        let mut text = CUDA_PRELUDE.to_owned();
+        text.push_str(&element_functions("T", self.vector));
+        let _ = writeln!(text, "typedef {} V;", c_type(self.value));
+        text.push_str(&conversion(("T", self.vector), ("V", self.value)));
+        let start = if self.epilogue == SpmvEpilogue::Accumulate { "y[row]" } else { "T_zero()" };
+        let _ = writeln!(text, "#define THREADS {THREADS}\n#define START {start}");
+        text.push_str(SOURCE);
+        text
+    }
+}
+
+const SOURCE: &str = "\
+RT_KERNEL dia_spmv(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const long long *offsets, RT_GLOBAL const T *x, unsigned long long rows, unsigned long long columns, unsigned long long width, int count)
+{
+  const unsigned long long step = (unsigned long long)RT_GROUP_COUNT * THREADS;
+  for (unsigned long long row = (unsigned long long)RT_GROUP_ID * THREADS + RT_LOCAL_ID; row < rows; row += step) {
+    T sum = START;
+    for (int k = 0; k < count; k++) {
+      // Negative columns are very large ones.
+      const unsigned long long column = row + offsets[k];
+      if (column < columns) sum = T_mul_add(T_from_V(data[k * width + column]), x[column], sum);
+    }
+    y[row] = sum;
+  }
+}
+";

@@ -1,0 +1,56 @@
+//! Products of a matrix in compressed sparse rows and a dense one: a group of lanes has a row, and each of them columns.
+//!
+//! Parameters: `y` in C order, `data`, `indices`, `indptr`, `x`, rows, columns, and the elements from one row and one
+//! column of `x` to the next.
+
+use super::THREADS;
+use super::dialect::CUDA_PRELUDE;
+use super::elements::{c_type, conversion, element_functions};
+use rtcg_codegen::{DType, KernelSpec};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// A kernel, as everything that decides its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct CsrSpmmSpec {
+    /// The dtype of stored elements.
+    pub(crate) value: DType,
+    /// The dtype of the dense matrices, in which is computed.
+    pub(crate) vector: DType,
+    /// `I32` or `I64`.
+    pub(crate) index: DType,
+    /// Lanes of a row: a power of two up to 32.
+    pub(crate) lanes: u8,
+}
+
+impl KernelSpec for CsrSpmmSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        "csr_spmm".into()
+    }
+
+    fn source(&self) -> String {
+        let mut text = CUDA_PRELUDE.to_owned();
+        text.push_str(&element_functions("T", self.vector));
+        let _ = writeln!(text, "typedef {} V;\ntypedef {} I;", c_type(self.value), c_type(self.index));
+        text.push_str(&conversion(("T", self.vector), ("V", self.value)));
+        let _ = writeln!(text, "enum {{ LANES = {}, ROWS = {} }};", self.lanes, THREADS / u32::from(self.lanes));
+        text.push_str(SOURCE);
+        text
+    }
+}
+
+const SOURCE: &str = "\
+RT_KERNEL csr_spmm(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *indices, RT_GLOBAL const I *indptr, RT_GLOBAL const T *x, unsigned long long rows, unsigned long long columns, long long row_step, long long column_step)
+{
+  const unsigned long long step = (unsigned long long)RT_GROUP_COUNT * ROWS;
+  for (unsigned long long row = (unsigned long long)RT_GROUP_ID * ROWS + RT_LOCAL_ID / LANES; row < rows; row += step) {
+    const I first = indptr[row], end = indptr[row + 1];
+    for (unsigned long long column = RT_LOCAL_ID % LANES; column < columns; column += LANES) {
+      RT_GLOBAL const T *from = x + column * column_step;
+      T sum = T_zero();
+      for (I k = first; k < end; k++) sum = T_mul_add(T_from_V(data[k]), from[indices[k] * row_step], sum);
+      y[row * columns + column] = sum;
+    }
+  }
+}
+";

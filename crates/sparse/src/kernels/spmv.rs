@@ -1,0 +1,104 @@
+//! Products of a matrix in compressed sparse rows and a vector: a group of adjacent lanes has a row.
+//!
+//! Lanes add up every so-manieth product of their row, and sums are added in a tree, so that the result depends on the
+//! number of lanes alone. Parameters: `y`, `data`, `indices`, `indptr`, `x`, the number of rows; with a dot product
+//! also where each block puts its part of `conj(x) . y`, and the state of a solver that the kernel does nothing for once
+//! it has stopped.
+
+use super::THREADS;
+use super::cg::STOP_FLAG;
+use super::dialect::CUDA_PRELUDE;
+use super::elements::{block_sum, c_type, conversion, element_functions, sum_dtype};
+use rtcg_codegen::{DType, KernelSpec};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// What is done with a row's product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum SpmvEpilogue {
+    /// It is stored.
+    Store,
+    /// It is added to what is there.
+    Accumulate,
+    /// It is stored, and each block adds up `conj(x) . y` of its rows: the first kernel of conjugate gradients.
+    StoreAndDot,
+}
+
+/// A kernel, as everything that decides its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct CsrSpmvSpec {
+    /// The dtype of stored elements.
+    pub(crate) value: DType,
+    /// The dtype of the vectors, in which is computed.
+    pub(crate) vector: DType,
+    /// `I32` or `I64`.
+    pub(crate) index: DType,
+    /// Lanes of a row: a power of two up to 32.
+    pub(crate) lanes: u8,
+    pub(crate) epilogue: SpmvEpilogue,
+}
+
+impl KernelSpec for CsrSpmvSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        match self.epilogue {
+            SpmvEpilogue::Store => "csr_spmv",
+            SpmvEpilogue::Accumulate => "csr_spmv_accumulate",
+            SpmvEpilogue::StoreAndDot => "csr_spmv_dot",
+        }
+        .into()
+    }
+
+    fn source(&self) -> String {
+        let dot = self.epilogue == SpmvEpilogue::StoreAndDot;
+        let mut text = CUDA_PRELUDE.to_owned();
+        text.push_str(&element_functions("T", self.vector));
+        let _ = writeln!(text, "typedef {} V;\ntypedef {} I;", c_type(self.value), c_type(self.index));
+        text.push_str(&conversion(("T", self.vector), ("V", self.value)));
+        let _ = writeln!(text, "enum {{ LANES = {}, ROWS = {} }};", self.lanes, THREADS / u32::from(self.lanes));
+        if dot {
+            let sum = sum_dtype(self.vector);
+            text.push_str(&element_functions("D", sum));
+            text.push_str(&conversion(("D", sum), ("T", self.vector)));
+            text.push_str(&block_sum("D", THREADS));
+        }
+        let more = if dot { ", RT_GLOBAL D *partials, RT_GLOBAL const double *state" } else { "" };
+        let _ = write!(
+            text,
+            "RT_KERNEL {}(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *indices, \
+             RT_GLOBAL const I *indptr, RT_GLOBAL const T *x, unsigned long long rows{more})\n{{\n",
+            self.kernel_name()
+        );
+        if dot {
+            let _ = write!(text, "  if (state[{STOP_FLAG}] != 0) return;\n  D dot = D_zero();\n");
+        }
+        text.push_str(ROW_LOOP);
+        text.push_str(match self.epilogue {
+            SpmvEpilogue::Store => "    if (lane == 0 && row < rows) y[row] = sum;\n  }\n",
+            SpmvEpilogue::Accumulate => "    if (lane == 0 && row < rows) y[row] = T_add(y[row], sum);\n  }\n",
+            SpmvEpilogue::StoreAndDot => {
+                "    if (lane == 0 && row < rows) {\n\
+                 \x20     y[row] = sum;\n\
+                 \x20     dot = D_mul_add(D_conj(D_from_T(x[row])), D_from_T(sum), dot);\n\
+                 \x20   }\n  }\n\
+                 \x20 dot = D_block_sum(dot);\n\
+                 \x20 if (RT_LOCAL_ID == 0) partials[RT_GROUP_ID] = dot;\n"
+            }
+        });
+        text.push_str("}\n");
+        text
+    }
+}
+
+const ROW_LOOP: &str = "\
+  const unsigned lane = RT_LOCAL_ID % LANES;
+  const unsigned long long step = (unsigned long long)RT_GROUP_COUNT * ROWS;
+  // A block's threads make as many turns as each other, for lanes exchange values.
+  for (unsigned long long first = (unsigned long long)RT_GROUP_ID * ROWS; first < rows; first += step) {
+    const unsigned long long row = first + RT_LOCAL_ID / LANES;
+    T sum = T_zero();
+    if (row < rows) {
+      const I end = indptr[row + 1];
+      for (I k = indptr[row] + lane; k < end; k += LANES) sum = T_mul_add(T_from_V(data[k]), x[indices[k]], sum);
+    }
+    for (unsigned n = LANES / 2; n > 0; n /= 2) sum = T_add(sum, T_shuffle_down(sum, n));
+";

@@ -1,0 +1,48 @@
+"""Inner products whose results arrive on the host without anybody waiting for them."""
+
+import atexit
+
+import pycuda.driver as drv
+from pycuda import gpuarray
+
+# Streams of copies that have arrived, to be used again.
+_FREE_STREAMS = []
+
+
+def get_stream():
+    """A stream for a copy: one that was given back, or a new one."""
+    return _FREE_STREAMS.pop() if _FREE_STREAMS else drv.Stream()
+
+
+class AsyncInnerProduct:
+    """The inner product of two vectors, on the device at once (`gpu_result`) and on the host when it has arrived.
+
+    Parameters
+    ----------
+    a, b : GPUArray
+    pagelocked_allocator : callable
+        Called with a shape and a dtype; gives page-locked memory as an array, as `pycuda.driver.pagelocked_empty` does.
+    """
+
+    def __init__(self, a, b, pagelocked_allocator):
+        self.gpu_result = gpuarray.dot(a, b)
+        self.host_dest = pagelocked_allocator(self.gpu_result.shape, self.gpu_result.dtype)
+        computed = drv.Event(drv.event_flags.DISABLE_TIMING)
+        computed.record()
+        self.copy_stream = get_stream()
+        self.copy_stream.wait_for_event(computed)
+        drv.memcpy_dtoh_async(self.host_dest, self.gpu_result.gpudata, self.copy_stream)
+        self.copy_finished_evt = drv.Event(drv.event_flags.DISABLE_TIMING)
+        self.copy_finished_evt.record(self.copy_stream)
+
+    def get_host_result(self):
+        """The result as an array on the host; None if it has not arrived yet. Never waits."""
+        if self.copy_stream is not None:
+            if not self.copy_finished_evt.query():
+                return None
+            _FREE_STREAMS.append(self.copy_stream)
+            self.copy_stream = None
+        return self.host_dest
+
+
+atexit.register(_FREE_STREAMS.clear)

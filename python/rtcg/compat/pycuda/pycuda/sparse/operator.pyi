@@ -1,0 +1,36 @@
+"""Operators: callables for vectors, with a dtype and a shape."""
+
+from typing import Any
+
+import numpy as np
+
+class OperatorBase:
+    """What an operator has beside being called: its dtype and its shape."""
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of vectors."""
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+class IdentityOperator(OperatorBase):
+    """Gives what it is given."""
+    def __init__(self, dtype: Any, n: Any) -> None: ...
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of vectors."""
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+    def __call__(self, operand: Any) -> Any: ...
+
+class DiagonalPreconditioner(OperatorBase):
+    """Multiplies by a vector, element by element; does not wait."""
+    def __init__(self, diagonal: Any) -> None: ...
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of the diagonal."""
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+    def __call__(self, operand: Any) -> Any: ...

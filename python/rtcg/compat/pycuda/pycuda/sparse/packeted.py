@@ -1,0 +1,84 @@
+"""Matrices in the packeted format."""
+
+import numpy as np
+
+from pycuda import gpuarray
+from pycuda.sparse.coordinate import CoordinateSpMV
+from pycuda.tools import DeviceData
+from rtcg import _native
+from rtcg.sparse import coo_array, csr_array
+
+
+def _host_csr(mat):
+    """Elements, columns and row pointers of a matrix on the host."""
+    if not hasattr(mat, "tocsr"):
+        mat = csr_array(mat)
+    csr = mat.tocsr()
+    parts = csr.data, csr.indices, csr.indptr
+    return [part.get() if isinstance(part, gpuarray.GPUArray) else np.asarray(part) for part in parts]
+
+
+class PacketedSpMV:
+    """A square matrix whose rows are permuted so that most elements lie in diagonal blocks, the packets.
+
+    The part of the vector that a packet needs lies in shared memory (Bell and Garland 2008). What lies in no packet is
+    a `CoordinateSpMV`.
+
+    Parameters
+    ----------
+    mat : array of `scipy.sparse` or `rtcg.sparse`
+    is_symmetric : bool
+        Whether the places of elements are those of the transpose; if not, its places count as neighbours too.
+    dtype : data-type
+        float32, float64, complex64 or complex128: that of elements and vectors.
+
+    Attributes
+    ----------
+    shape, dtype, rows_per_packet, threads_per_packet, block_count, index_dtype, packed_index_dtype
+    packet_base_rows, new2old_fetch_indices, old2new_fetch_indices : GPUArray of `index_dtype`
+        Where packets begin; the row of the matrix at each place of packet order; the place of each row.
+    remaining_coo_gpu : CoordinateSpMV
+        The elements in no packet, in packet order.
+
+    Making one partitions on the host, in time proportional to the number of elements, and waits.
+    """
+
+    def __init__(self, mat, is_symmetric, dtype):
+        rows, columns = self.shape = tuple(mat.shape)
+        if rows != columns:
+            raise ValueError(f"only square matrices are supported; the shape is {self.shape}")
+        self.dtype = np.dtype(dtype)
+        self.index_dtype = np.int32
+        self.packed_index_dtype = np.uint32
+        device = DeviceData()
+        self.threads_per_packet = device.max_threads
+        # Half of the shared memory, as upstream, and no more than a kernel gets without asking for it.
+        smem_bytes = min((device.shared_memory - 100) // 2, 48 << 10)
+        self.rows_per_packet = smem_bytes // self.dtype.itemsize
+        data, indices, indptr = _host_csr(mat)
+        data = np.ascontiguousarray(data, self.dtype)
+        self._packets = _native.PacketedMatrix(
+            data, indices.astype(np.int64), indptr.astype(np.int64), self.rows_per_packet, bool(is_symmetric)
+        )
+        new2old, old2new, base_rows = self._packets.partition()
+        self.block_count = len(base_rows) - 1
+        self.packet_base_rows = gpuarray.to_gpu(base_rows)
+        self.new2old_fetch_indices = gpuarray.to_gpu(new2old)
+        self.old2new_fetch_indices = gpuarray.to_gpu(old2new)
+        row, col, which = self._packets.remainder()
+        self.remaining_coo_gpu = CoordinateSpMV(coo_array((data[which], (row, col)), shape=self.shape), self.dtype)
+
+    def permute(self, x):
+        """A vector in packet order, from one in the order of the matrix; does not wait."""
+        return gpuarray.take(x, self.new2old_fetch_indices)
+
+    def unpermute(self, x):
+        """A vector in the order of the matrix, from one in packet order; does not wait."""
+        return gpuarray.take(x, self.old2new_fetch_indices)
+
+    def __call__(self, x, y=None):
+        """`y` with the product of the matrix and `x` added to it; a new vector without `y`. Both in packet order."""
+        if y is None:
+            y = gpuarray.zeros(self.shape[0], dtype=self.dtype, allocator=x.allocator)
+        self._packets.multiply_add(x, y)
+        return self.remaining_coo_gpu(x, y)

@@ -1,0 +1,71 @@
+"""Sparse arrays on the device under the names of `scipy.sparse`, and iterative solvers (`rtcg.sparse.linalg`).
+
+Arrays are made from those of `scipy.sparse`, from dense arrays and from their parts, and give themselves back with
+`get`. Elements are bool, integers, float32/64 or complex64/128, indices int32 or int64. Products with vectors are
+enqueued and do not wait, and their results do not depend on scheduling. What has to know a number of elements waits.
+`scipy` need not be installed.
+"""
+
+from rtcg.sparse import gallery as gallery, linalg as linalg
+from rtcg.sparse._base import issparse as issparse, isspmatrix as isspmatrix, sparray as sparray
+from rtcg.sparse._compressed import csc_array as csc_array, csr_array as csr_array
+from rtcg.sparse._construct import (
+    block_array as block_array,
+    block_diag as block_diag,
+    diags as diags,
+    diags_array as diags_array,
+    eye as eye,
+    eye_array as eye_array,
+    find as find,
+    hstack as hstack,
+    identity as identity,
+    kron as kron,
+    kronsum as kronsum,
+    load_npz as load_npz,
+    random_array as random_array,
+    save_npz as save_npz,
+    tril as tril,
+    triu as triu,
+    vstack as vstack,
+)
+from rtcg.sparse._coo import coo_array as coo_array
+from rtcg.sparse._dia import dia_array as dia_array
+from rtcg.sparse._market import mmread as mmread, mmwrite as mmwrite
+
+
+class _Matrix:
+    """What sparse matrices have in place of what arrays have: ``*`` is the product of matrices."""
+
+    _is_matrix = True
+
+    def __mul__(self, other):
+        return self.dot(other)
+
+    def __rmul__(self, other):
+        from rtcg.sparse._base import is_scalar
+
+        return self.multiply(other) if is_scalar(other) else self.__rmatmul__(other)
+
+    def __pow__(self, n):
+        return linalg.matrix_power(self, n)
+
+    @property
+    def H(self):
+        """The conjugate transpose."""
+        return self.transpose().conj()
+
+
+class csr_matrix(_Matrix, csr_array):
+    """`csr_array` whose ``*`` is the product of matrices; see `scipy.sparse.csr_matrix`."""
+
+
+class csc_matrix(_Matrix, csc_array):
+    """`csc_array` whose ``*`` is the product of matrices; see `scipy.sparse.csc_matrix`."""
+
+
+class coo_matrix(_Matrix, coo_array):
+    """`coo_array` whose ``*`` is the product of matrices; see `scipy.sparse.coo_matrix`."""
+
+
+class dia_matrix(_Matrix, dia_array):
+    """`dia_array` whose ``*`` is the product of matrices; see `scipy.sparse.dia_matrix`."""

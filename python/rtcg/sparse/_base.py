@@ -1,0 +1,337 @@
+"""What all formats of sparse arrays have in common: everything that does not depend on how elements are stored.
+
+A format has `_with_data`, `tocsr` and `tocoo`; what it does not do itself is done in one of these formats.
+"""
+
+import numpy as np
+
+from rtcg import numpy as _xp
+from rtcg.numpy import GPUArray
+
+_NAMES = {
+    "csr": "Compressed Sparse Row",
+    "csc": "Compressed Sparse Column",
+    "coo": "COOrdinate",
+    "dia": "DIAgonal",
+}
+
+
+def index_dtype(maximum, *arrays):
+    """The dtype of indices up to `maximum`: int64 if an array has it already or int32 is too small."""
+    wide = any(np.dtype(array.dtype).itemsize > 4 for array in arrays)
+    return np.dtype(np.int64 if wide or maximum > np.iinfo(np.int32).max else np.int32)
+
+
+def checked_shape(shape):
+    """`shape` as two integers."""
+    try:
+        rows, columns = (int(length) for length in shape)
+    except (TypeError, ValueError):
+        raise TypeError(f"invalid input format: shape is {shape!r}; expected two integers") from None
+    if rows < 0 or columns < 0:
+        raise ValueError(f"'shape' elements cannot be negative: {shape!r}")
+    return rows, columns
+
+
+def to_device(values, dtype=None):
+    """`values` as a contiguous array on the device."""
+    if isinstance(values, GPUArray):
+        array = values if dtype is None or values.dtype == dtype else values.astype(dtype)
+        return array if array.flags.c_contiguous else array.copy()
+    return _xp.to_gpu(np.ascontiguousarray(values, dtype))
+
+
+def is_scalar(value):
+    """Whether `value` is a number."""
+    return np.isscalar(value) or (isinstance(value, (np.ndarray, GPUArray)) and value.ndim == 0)
+
+
+class sparray:
+    """A sparse array of two axes on the device."""
+
+    __array_priority__ = 110
+    # NumPy's operators leave arrays of this class to its own.
+    __array_ufunc__ = None
+    ndim = 2
+    _is_matrix = False
+
+    # -- what it is ---------------------------------------------------------------------------------------
+
+    @property
+    def shape(self):
+        """Rows and columns."""
+        return self._shape
+
+    @property
+    def dtype(self):
+        """The dtype of the elements."""
+        return np.dtype(self.data.dtype)
+
+    @property
+    def nnz(self):
+        """The number of stored elements, explicit zeros among them."""
+        return self.data.size
+
+    @property
+    def size(self):
+        """As `nnz`."""
+        return self.nnz
+
+    @property
+    def T(self):
+        """The transpose, which shares memory."""
+        return self.transpose()
+
+    @property
+    def real(self):
+        """The real parts."""
+        return self._with_data(to_device(self.data.real))
+
+    @property
+    def imag(self):
+        """The imaginary parts."""
+        return self._with_data(to_device(self.data.imag))
+
+    def __len__(self):
+        raise TypeError("sparse array length is ambiguous; use getnnz() or shape[0]")
+
+    def __bool__(self):
+        if self.shape == (1, 1):
+            return self.count_nonzero() != 0
+        raise ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all().")
+
+    def __repr__(self):
+        kind = "matrix" if self._is_matrix else "array"
+        rows, columns = self.shape
+        return (
+            f"<{_NAMES[self.format]} sparse {kind} of dtype '{self.dtype}'\n"
+            f"\twith {self.nnz} stored elements and shape ({rows}, {columns})>"
+        )
+
+    def getnnz(self):
+        """As `nnz`."""
+        return self.nnz
+
+    # -- other formats ------------------------------------------------------------------------------------
+
+    def asformat(self, format, copy=False):
+        """The same array in another format: "csr", "csc", "coo" or "dia"; itself if it has that and `copy` is false."""
+        if format is None or format == self.format:
+            return self.copy() if copy else self
+        if format not in _NAMES:
+            raise ValueError(f"Format {format} is unknown.")
+        return getattr(self, f"to{format}")()
+
+    def get(self, stream=None):
+        """A copy on the host, as the array of `scipy.sparse` of the same format; waits.
+
+        `scipy` has to be installed.
+        """
+        import scipy.sparse
+
+        return self._host_copy(scipy.sparse)
+
+    def toarray(self, order=None, out=None):
+        """A dense `GPUArray` of the same elements; those of one place are added up."""
+        return self.tocoo()._dense(order or "C", out)
+
+    def todense(self, order=None, out=None):
+        """As `toarray`."""
+        return self.toarray(order, out)
+
+    def tocsc(self, copy=False):
+        """In compressed sparse columns; sorts, and adds up elements of one place."""
+        return self._container("csc")._from_transposed(self.transpose().tocsr())
+
+    def todia(self, copy=False):
+        """By diagonals."""
+        return self.tocoo().todia(copy)
+
+    def copy(self):
+        """A copy in memory of its own."""
+        return self._with_data(self.data.copy(), copy=True)
+
+    def astype(self, dtype, casting="unsafe", copy=True):
+        """A copy with another dtype."""
+        dtype = np.dtype(dtype)
+        if not np.can_cast(self.dtype, dtype, casting=casting):
+            raise TypeError(
+                f"Cannot cast array data from {self.dtype!r} to {dtype!r} according to the rule {casting!r}"
+            )
+        if dtype == self.dtype:
+            return self.copy() if copy else self
+        return self._with_data(self.data.astype(dtype))
+
+    def _container(self, format):
+        """The class of `format`, of arrays or of matrices as this one is."""
+        import rtcg.sparse
+
+        return getattr(rtcg.sparse, f"{format}_{'matrix' if self._is_matrix else 'array'}")
+
+    # -- products -----------------------------------------------------------------------------------------
+
+    def __matmul__(self, other):
+        """The product with a vector, a dense matrix or a sparse one; does not wait where the other one is a vector."""
+        if is_scalar(other):
+            raise ValueError("Scalar operands are not allowed, use '*' instead")
+        return self._product(other)
+
+    def __rmatmul__(self, other):
+        if is_scalar(other):
+            raise ValueError("Scalar operands are not allowed, use '*' instead")
+        if not isinstance(other, GPUArray):
+            other = np.asarray(other)
+        return self.transpose()._product(other.T).T
+
+    def dot(self, other):
+        """The product with a number, a vector, a dense matrix or a sparse one."""
+        return self * other if is_scalar(other) else self._product(other)
+
+    def _product(self, other):
+        columns = self.shape[1]
+        error = f"matmul: dimension mismatch with signature (n,k={columns}),(k="
+        if issparse(other):
+            if other.shape[0] != columns:
+                raise ValueError(f"{error}{other.shape[0]},m)->(n,m)")
+            from rtcg.sparse._products import multiply_sparse
+
+            return multiply_sparse(self.tocsr(), other.tocsr())
+        if not isinstance(other, GPUArray):
+            other = np.asarray(other)
+            if other.dtype == object:
+                return NotImplemented
+            other = to_device(other)
+        if other.ndim == 1 or (other.ndim == 2 and other.shape[1] == 1):
+            if other.shape[0] != columns:
+                raise ValueError(f"{error}{other.shape[0]},1?)->(n,1?)")
+            result = self._matvec(other.ravel())
+            return result.reshape((-1, 1)) if other.ndim == 2 else result
+        if other.ndim != 2:
+            raise ValueError("could not interpret dimensions")
+        if other.shape[0] != columns:
+            raise ValueError(f"{error}{other.shape[0]},m)->(n,m)")
+        return self.tocsr()._native.matmat(other)
+
+    def _matvec(self, x, out=None, accumulate=False):
+        return self.tocsr()._matvec(x, out, accumulate)
+
+    # -- arithmetic ---------------------------------------------------------------------------------------
+
+    def __neg__(self):
+        return self._with_data(-self.data)
+
+    def __abs__(self):
+        return self._with_data(abs(self.data))
+
+    def conj(self, copy=True):
+        """Complex conjugates."""
+        return self._with_data(self.data.conj()) if self.dtype.kind == "c" else self.copy() if copy else self
+
+    conjugate = conj
+
+    def __mul__(self, other):
+        return self.multiply(other)
+
+    def __rmul__(self, other):
+        return self.multiply(other)
+
+    def multiply(self, other):
+        """The product element by element with a number, a dense array that is broadcast, or a sparse array."""
+        if is_scalar(other):
+            return self._with_data(self.data * other)
+        return self.tocoo()._multiply(other)
+
+    def __truediv__(self, other):
+        if is_scalar(other):
+            dtype = np.result_type(self.dtype, np.asarray(other).dtype if hasattr(other, "dtype") else type(other))
+            if dtype.kind in "biu":
+                return self.astype(np.float64) / other
+            return self._with_data(self.data / other)
+        if issparse(other):
+            return self.toarray() / other.toarray()
+        return self.multiply(1.0 / to_device(other))
+
+    def __add__(self, other):
+        return self._add(other, 1)
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return self._add(other, -1)
+
+    def __rsub__(self, other):
+        return (-self)._add(other, 1)
+
+    def _add(self, other, sign):
+        if is_scalar(other):
+            if other == 0:
+                return self.copy()
+            verb = "adding" if sign > 0 else "subtracting"
+            raise NotImplementedError(
+                f"{verb} a nonzero scalar {'to' if sign > 0 else 'from'} a sparse array is not supported"
+            )
+        if issparse(other):
+            if other.shape != self.shape:
+                raise ValueError("inconsistent shapes")
+            from rtcg.sparse._construct import add_sparse
+
+            return add_sparse(self, other if sign > 0 else -other).asformat("csc" if self.format == "csc" else "csr")
+        return self.toarray() + sign * to_device(other)
+
+    def power(self, n, dtype=None):
+        """Each element to the power of `n`, a number above 0."""
+        if not is_scalar(n):
+            raise NotImplementedError("input is not scalar")
+        if not n:
+            raise NotImplementedError("zero power is not supported as it would densify the matrix.")
+        data = self.data if dtype is None else self.data.astype(dtype)
+        return self._with_data(data**n)
+
+    def __pow__(self, n):
+        return self.power(n)
+
+    # -- reductions ---------------------------------------------------------------------------------------
+
+    def sum(self, axis=None, dtype=None, out=None):
+        """The sum of all elements, of columns (``axis=0``) or of rows (``axis=1``); does not wait."""
+        if dtype is None:
+            dtype = np.zeros(0, self.dtype).sum().dtype
+        if axis is None:
+            return self.data.astype(dtype).sum()
+        if axis not in (0, 1, -1, -2):
+            raise ValueError("axis out of range")
+        matrix = (self if axis % 2 else self.transpose()).astype(dtype)
+        return matrix @ _xp.ones(matrix.shape[1], dtype)
+
+    def mean(self, axis=None, dtype=None, out=None):
+        """The mean of all elements, of columns (``axis=0``) or of rows (``axis=1``), with those of zeros."""
+        if dtype is None and self.dtype.kind in "biu":
+            dtype = np.dtype(np.float64)
+        count = np.prod(self.shape) if axis is None else self.shape[axis]
+        return self.sum(axis, dtype) / count
+
+    def trace(self, offset=0):
+        """The sum of a diagonal; does not wait."""
+        return self.diagonal(offset).sum()
+
+    def diagonal(self, k=0):
+        """The elements of the `k`-th diagonal as a `GPUArray`."""
+        return self.tocoo().diagonal(k)
+
+    def count_nonzero(self):
+        """The number of elements that are not 0; waits."""
+        return int((self.data != 0).astype(np.int64).sum().get()) if self.nnz else 0
+
+    def nonzero(self):
+        """Rows and columns of the elements that are not 0; waits."""
+        coo = self.tocoo()
+        wanted = _xp.nonzero(coo.data != 0)[0]
+        return coo.row[wanted], coo.col[wanted]
+
+
+def issparse(x):
+    """Whether `x` is a sparse array or matrix of this package."""
+    return isinstance(x, sparray)
+
+
+isspmatrix = issparse

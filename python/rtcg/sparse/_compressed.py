@@ -1,0 +1,264 @@
+"""Compressed sparse rows and columns. The second is the first of the transpose."""
+
+import numpy as np
+
+from rtcg import _native, numpy as _xp
+from rtcg.numpy import GPUArray
+from rtcg.sparse._base import checked_shape, index_dtype, issparse, sparray, to_device
+
+
+def _is_shape(value):
+    return isinstance(value, tuple) and len(value) == 2 and all(isinstance(n, (int, np.integer)) for n in value)
+
+
+def _is_host_sparse(value):
+    """Whether `value` is an array of `scipy.sparse`, which is not imported for that."""
+    return hasattr(value, "tocsr") and not issparse(value)
+
+
+def _checked_indices(shape, indices, indptr):
+    """Index arrays on the device, after a look at what is in them; that of arrays on the device waits."""
+    host = [np.asarray(a.get() if isinstance(a, GPUArray) else a) for a in (indices, indptr)]
+    if any(a.ndim != 1 for a in host):
+        raise ValueError("data, indices, and indptr should be 1-D")
+    if any(a.dtype.kind not in "iu" for a in host if a.size):
+        raise TypeError(f"indices and indptr have dtypes {host[0].dtype} and {host[1].dtype}; expected integers")
+    dtype = index_dtype(max(shape), *host)
+    host = [np.ascontiguousarray(a, dtype) for a in host]
+    _native.sparse_check(list(shape), *host)
+    count = int(host[1][-1])
+    given = [a if isinstance(a, GPUArray) else b for a, b in zip((indices, indptr), host, strict=True)]
+    longest = int(np.diff(host[1]).max()) if len(host[1]) > 1 else 0
+    return to_device(given[0][:count], dtype), to_device(given[1], dtype), count, longest
+
+
+def _value_dtype(dtype):
+    dtype = np.dtype(dtype)
+    if (
+        dtype.kind not in "biufc"
+        or dtype == np.float16
+        or dtype.itemsize > 16
+        or dtype.name in ("longdouble", "float128")
+    ):
+        raise ValueError(
+            f"scipy.sparse does not support dtype {dtype}; expected bool, integers, float32/64 or complex64/128"
+        )
+    return dtype
+
+
+class _Compressed(sparray):
+    """Rows, or columns (`_swap`), one after the other: `data` and `indices` of each, and where it begins (`indptr`)."""
+
+    def __init__(self, arg1, shape=None, dtype=None, copy=False):
+        if issparse(arg1) or _is_host_sparse(arg1):
+            source = arg1.asformat(self.format)
+            shape, parts = source.shape, (source.data, source.indices, source.indptr)
+            if _is_host_sparse(arg1):
+                self._set_checked(checked_shape(shape), *parts, dtype)
+            else:
+                data = to_device(parts[0], None if dtype is None else _value_dtype(dtype))
+                self._set(checked_shape(shape), data, *parts[1:])
+        elif _is_shape(arg1):
+            shape = checked_shape(arg1)
+            index = index_dtype(max(shape))
+            indptr = _xp.zeros(self._major(shape) + 1, index)
+            self._set(shape, _xp.empty(0, _value_dtype(dtype or np.float64)), _xp.empty(0, index), indptr)
+        elif isinstance(arg1, tuple) and len(arg1) == 2:
+            source = self._container("coo")(arg1, shape, dtype).asformat(self.format)
+            self._set(source.shape, source.data, source.indices, source.indptr)
+        elif isinstance(arg1, tuple) and len(arg1) == 3:
+            data, indices, indptr = arg1
+            if shape is None:
+                host = np.asarray(indices.get() if isinstance(indices, GPUArray) else indices)
+                minor = int(host.max()) + 1 if host.size else 0
+                shape = self._swap_shape((len(indptr) - 1, minor))
+            self._set_checked(checked_shape(shape), data, indices, indptr, dtype)
+        elif isinstance(arg1, tuple):
+            raise ValueError(f"unrecognized {self.format}_array constructor input: {arg1}")
+        else:
+            source = self._container("coo")(arg1, shape, dtype).asformat(self.format)
+            self._set(source.shape, source.data, source.indices, source.indptr)
+        if shape is not None and checked_shape(shape) != self.shape:
+            raise ValueError(f"inconsistent shapes: {self.shape} and {tuple(shape)}")
+        if copy:
+            self._set(self.shape, self.data.copy(), self.indices.copy(), self.indptr.copy())
+
+    @classmethod
+    def _of(cls, shape, data, indices, indptr):
+        """A matrix of arrays that are known to be good."""
+        self = cls.__new__(cls)
+        self._set(shape, data, indices, indptr)
+        return self
+
+    def _set_checked(self, shape, data, indices, indptr, dtype):
+        if not isinstance(data, GPUArray):
+            data = np.asarray(data)
+        dtype = _value_dtype(data.dtype if dtype is None else dtype)
+        if len(indices) != len(data):
+            raise ValueError("indices and data should have the same size")
+        indices, indptr, count, longest = _checked_indices(self._swap_shape(shape), indices, indptr)
+        self._set(shape, to_device(data[:count], dtype), indices, indptr, longest)
+
+    def _set(self, shape, data, indices, indptr, longest=0):
+        self._shape = shape
+        self._native = _native.CsrMatrix(list(self._swap_shape(shape)), data, indices, indptr, longest)
+        self._order, self._longest = None, longest
+
+    @classmethod
+    def _swap_shape(cls, shape):
+        return tuple(shape)[::-1] if cls._swap else tuple(shape)
+
+    @classmethod
+    def _major(cls, shape):
+        return shape[1] if cls._swap else shape[0]
+
+    @property
+    def data(self):
+        """The stored elements."""
+        return self._native.data
+
+    @data.setter
+    def data(self, data):
+        data = to_device(data)
+        if data.shape != self.indices.shape:
+            raise ValueError(f"data has shape {data.shape}; expected {self.indices.shape}")
+        order = self._order
+        self._set(self.shape, data, self.indices, self.indptr, self._longest)
+        self._order = order
+
+    @property
+    def indices(self):
+        """Their columns; of columns, their rows."""
+        return self._native.indices
+
+    @property
+    def indptr(self):
+        """Where rows (columns) begin, and the number of elements."""
+        return self._native.indptr
+
+    def _with_data(self, data, copy=False):
+        indices, indptr = (self.indices.copy(), self.indptr.copy()) if copy else (self.indices, self.indptr)
+        return self._of(self.shape, data, indices, indptr)
+
+    def _host_copy(self, module):
+        parts = tuple(part.get() for part in (self.data, self.indices, self.indptr))
+        return getattr(module, type(self).__name__)(parts, shape=self.shape)
+
+    def _expanded_major(self):
+        """For each element its row (column)."""
+        places = _xp.arange(self.nnz, dtype=self.indptr.dtype)
+        return (_xp.searchsorted(self.indptr, places, side="right") - 1).astype(self.indptr.dtype)
+
+    def tocoo(self, copy=False):
+        """As triples."""
+        major, minor = self._expanded_major(), self.indices
+        coords = (minor, major) if self._swap else (major, minor)
+        return self._container("coo")._of(self.shape, self.data, *coords)
+
+    def transpose(self, axes=None, copy=False):
+        """The transpose, in the other of the two formats; shares memory."""
+        other = self._container("csr" if self._swap else "csc")
+        result = other._of(self.shape[::-1], self.data, self.indices, self.indptr)
+        return result.copy() if copy else result
+
+    # -- maintenance --------------------------------------------------------------------------------------
+
+    def _rearranged(self, coo):
+        """This array, made anew from triples of the same shape in the order of rows (columns)."""
+        made = coo._compressed(self.format)
+        self._set(self.shape, made.data, made.indices, made.indptr)
+
+    @property
+    def has_sorted_indices(self):
+        """Whether indices ascend within each row (column); waits."""
+        return self._ascends(0)
+
+    @property
+    def has_canonical_format(self):
+        """Whether indices ascend within each row (column), and none is twice there; waits."""
+        return self._ascends(1)
+
+    def _ascends(self, least):
+        if self.nnz < 2:
+            return True
+        major, minor = self._expanded_major(), self.indices
+        steps = minor[1:] - minor[:-1]
+        return not bool(((major[1:] == major[:-1]) & (steps < least)).any().get())
+
+    def sort_indices(self):
+        """Brings the indices of each row (column) into ascending order, in place."""
+        self._rearranged(self.tocoo()._sorted(self.format))
+
+    def sorted_indices(self):
+        """A copy with the indices of each row (column) in ascending order."""
+        result = self.copy()
+        result.sort_indices()
+        return result
+
+    def sum_duplicates(self):
+        """Adds up elements of one place, in place; indices are in ascending order then; waits for their number."""
+        self._rearranged(self.tocoo()._canonical(self.format))
+
+    def eliminate_zeros(self):
+        """Removes stored zeros, in place; waits for their number."""
+        coo = self.tocoo()
+        coo.eliminate_zeros()
+        self._rearranged(coo)
+
+
+class csr_array(_Compressed):
+    """A sparse array in compressed sparse rows on the device; see `scipy.sparse.csr_array`.
+
+    Parameters
+    ----------
+    arg1 : an array of `scipy.sparse` or of this package, a dense array, ``(data, indices, indptr)``,
+        ``(data, (row, col))``, or a shape
+    shape : tuple of int, optional
+        Rows and columns.
+    dtype : data-type, optional
+        bool, integers, float32/64 or complex64/128; that of the data unless given.
+    copy : bool
+        Whether memory may not be shared with `arg1`.
+
+    Making one copies from the host and waits where `arg1` is there, and checks indices, which are copied to the host
+    for that where they are on the device. Elements of one place stay apart, as in SciPy, and count as their sum.
+    """
+
+    format = "csr"
+    _swap = False
+
+    def tocsr(self, copy=False):
+        """Itself, or a copy."""
+        return self.copy() if copy else self
+
+    def _matvec(self, x, out=None, accumulate=False):
+        return self._native.matvec(x, out, accumulate)
+
+
+class csc_array(_Compressed):
+    """A sparse array in compressed sparse columns on the device; see `scipy.sparse.csc_array` and `csr_array`.
+
+    The first product sorts elements by rows. Their order is kept for further products, none of which depends on
+    scheduling; `indices` and `indptr` must not be changed in place.
+    """
+
+    format = "csc"
+    _swap = True
+
+    @classmethod
+    def _from_transposed(cls, csr):
+        """The transpose of `csr`; shares memory."""
+        return cls._of(csr.shape[::-1], csr.data, csr.indices, csr.indptr)
+
+    def tocsc(self, copy=False):
+        """Itself, or a copy."""
+        return self.copy() if copy else self
+
+    def tocsr(self, copy=False):
+        """In compressed sparse rows; sorts by rows when it is first called."""
+        if self._order is None:
+            places = _xp.arange(self.nnz, dtype=np.int64)
+            sorted_places = self.tocoo()._with_data(places)._sorted("csr")._compressed("csr")
+            self._order = sorted_places.data, sorted_places.indices, sorted_places.indptr
+        order, indices, indptr = self._order
+        return self._container("csr")._of(self.shape, self.data[order], indices, indptr)

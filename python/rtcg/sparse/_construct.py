@@ -1,0 +1,268 @@
+"""Making sparse arrays from numbers, and from each other."""
+
+import numpy as np
+
+from rtcg import numpy as _xp
+from rtcg.numpy import GPUArray
+from rtcg.sparse._base import checked_shape, index_dtype, issparse
+from rtcg.sparse._coo import coo_array
+from rtcg.sparse._dia import dia_array
+
+
+def _joined(arrays, dtype=None):
+    dtype = np.result_type(*(a.dtype for a in arrays)) if dtype is None else dtype
+    return _xp.concatenate([a if a.dtype == dtype else a.astype(dtype) for a in arrays])
+
+
+def _joined_coo(parts, shape, row_offsets, col_offsets):
+    """One array of the triples of several, each moved by its offsets."""
+    index = index_dtype(max(shape))
+    rows = _joined([(p.row.astype(index) + offset) for p, offset in zip(parts, row_offsets, strict=True)], index)
+    cols = _joined([(p.col.astype(index) + offset) for p, offset in zip(parts, col_offsets, strict=True)], index)
+    return coo_array._of(shape, _joined([p.data for p in parts]), rows, cols)
+
+
+def add_sparse(a, b):
+    """The sum of two arrays in compressed sparse rows, without zeros; waits for the number of its elements."""
+    found = _joined_coo([a.tocoo(), b.tocoo()], a.shape, (0, 0), (0, 0))._canonical("csr")
+    found.eliminate_zeros()
+    return found._compressed("csr").asformat("csr")
+
+
+def multiply_elements(a, b):
+    """The product of two arrays element by element, in compressed sparse rows."""
+    if a.shape != b.shape:
+        raise ValueError("inconsistent shapes")
+    a, b = (x.tocoo()._canonical("csr") for x in (a, b))
+    both = _joined_coo([a, b], a.shape, (0, 0), (0, 0))
+    # Stably sorted, an element of `a` comes before the one of `b` in the same place.
+    order = _xp.argsort(both.col, kind="stable")
+    both = both._taken(order[_xp.argsort(both.row[order], kind="stable")])
+    if both.nnz < 2:
+        return both._taken(_xp.empty(0, np.int64))._compressed("csr")
+    pairs = _xp.nonzero((both.row[1:] == both.row[:-1]) & (both.col[1:] == both.col[:-1]))[0]
+    product = both.data[pairs] * both.data[pairs + 1]
+    return coo_array._of(a.shape, product, both.row[pairs], both.col[pairs])._compressed("csr")
+
+
+def eye_array(m, n=None, *, k=0, dtype=float, format=None):
+    """Ones on the `k`-th diagonal; see `scipy.sparse.eye_array`."""
+    m, n = checked_shape((m, m if n is None else n))
+    data = np.ones((1, max(0, min(m + k, n))), dtype)
+    result = dia_array((data, np.array([k])), shape=(m, n))
+    return result.asformat(format) if format else result
+
+
+def eye(m, n=None, k=0, dtype=float, format=None):
+    """As `eye_array`, as a matrix; see `scipy.sparse.eye`."""
+    return _as_matrix(eye_array(m, n, k=k, dtype=dtype, format=format))
+
+
+def identity(n, dtype="d", format=None):
+    """The identity as a matrix; see `scipy.sparse.identity`."""
+    return eye(n, dtype=dtype, format=format)
+
+
+def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None):
+    """An array of its diagonals; see `scipy.sparse.diags_array`."""
+    if np.isscalar(offsets):
+        if len(diagonals) == 0 or np.isscalar(diagonals[0]) or isinstance(diagonals, GPUArray):
+            diagonals = [np.atleast_1d(diagonals.get() if isinstance(diagonals, GPUArray) else diagonals)]
+        else:
+            raise ValueError("Different number of diagonals and offsets.")
+    else:
+        diagonals = [np.atleast_1d(d.get() if isinstance(d, GPUArray) else d) for d in diagonals]
+    offsets = np.atleast_1d(offsets)
+    if len(diagonals) != len(offsets):
+        raise ValueError("Different number of diagonals and offsets.")
+    if shape is None:
+        m = len(diagonals[0]) + abs(int(offsets[0]))
+        shape = (m, m)
+    dtype = np.result_type(*diagonals) if dtype is None else np.dtype(dtype)
+    if dtype.kind in "iub" or dtype == np.float16:
+        dtype = np.dtype(np.float64) if dtype == np.float16 else dtype
+    m, n = shape
+    width = max([min(m + offset, n - offset) + max(0, offset) for offset in offsets])
+    data = np.zeros((len(offsets), max(0, width)), dtype)
+    for j, diagonal in enumerate(diagonals):
+        offset = offsets[j]
+        k, length = max(0, offset), min(m + offset, n - offset, min(m, n))
+        if length < 0:
+            raise ValueError(f"Offset {offset} (index {j}) out of bounds")
+        try:
+            data[j, k : k + length] = diagonal[..., :length]
+        except ValueError as error:
+            if len(diagonal) != length and len(diagonal) != 1:
+                raise ValueError(
+                    f"Diagonal length (index {j}: {len(diagonal)} at offset {offset}) does not agree with array size "
+                    f"({m}, {n})."
+                ) from error
+            raise
+    return dia_array((data, offsets), shape=(m, n)).asformat(format)
+
+
+def diags(diagonals, offsets=0, shape=None, format=None, dtype=None):
+    """As `diags_array`, as a matrix; see `scipy.sparse.diags`."""
+    return _as_matrix(diags_array(diagonals, offsets=offsets, shape=shape, format=format, dtype=dtype))
+
+
+def _as_matrix(array):
+    import rtcg.sparse
+
+    return getattr(rtcg.sparse, f"{array.format}_matrix")(array)
+
+
+def random_array(shape, *, density=0.01, format="coo", dtype=None, rng=None, data_sampler=None):
+    """Random elements in random places; see `scipy.sparse.random_array`. Places are drawn on the host."""
+    rows, columns = checked_shape(shape)
+    if not 0 <= density <= 1:
+        raise ValueError("density expected to be 0 <= density <= 1")
+    rng = np.random.default_rng(rng)
+    size = rows * columns
+    count = int(round(density * size))
+    places = rng.choice(size, count, replace=False, shuffle=False) if count else np.zeros(0, np.int64)
+    dtype = np.dtype(np.float64 if dtype is None else dtype)
+    if data_sampler is not None:
+        data = data_sampler(size=count)
+    elif dtype.kind in "iub":
+        data = rng.integers(0, 2 if dtype.kind == "b" else np.iinfo(dtype).max, count, endpoint=True)
+    else:
+        data = rng.uniform(size=count) + (1j * rng.uniform(size=count) if dtype.kind == "c" else 0)
+    row, col = np.divmod(places, max(1, columns))
+    return coo_array((np.asarray(data).astype(dtype), (row, col)), shape=(rows, columns)).asformat(format)
+
+
+def _triangle(a, keep, format):
+    coo = (a if issparse(a) else coo_array(a)).tocoo()
+    return coo._kept(keep(coo)).asformat(format)
+
+
+def tril(A, k=0, format=None):
+    """What is on and below the `k`-th diagonal; see `scipy.sparse.tril`. Waits for the number of elements."""
+    return _triangle(A, lambda coo: coo.row.astype(np.int64) + k >= coo.col, format)
+
+
+def triu(A, k=0, format=None):
+    """What is on and above the `k`-th diagonal; see `scipy.sparse.triu`. Waits for the number of elements."""
+    return _triangle(A, lambda coo: coo.row.astype(np.int64) + k <= coo.col, format)
+
+
+def block_array(blocks, *, format=None, dtype=None):
+    """An array of blocks, of which None is one of zeros; see `scipy.sparse.block_array`."""
+    grid = [[None if b is None else (b if issparse(b) else coo_array(b)).tocoo() for b in row] for row in blocks]
+    if not grid or any(len(row) != len(grid[0]) for row in grid):
+        raise ValueError("blocks must be 2-D")
+    heights, widths = [0] * len(grid), [0] * len(grid[0])
+    for i, row in enumerate(grid):
+        for j, block in enumerate(row):
+            if block is None:
+                continue
+            for lengths, k, axis, name in ((heights, i, 0, "row"), (widths, j, 1, "column")):
+                if lengths[k] not in (0, block.shape[axis]):
+                    where = f"blocks[{i},:]" if axis == 0 else f"blocks[:,{j}]"
+                    raise ValueError(
+                        f"{where} has incompatible {name} dimensions. Got blocks[{i},{j}].shape[{axis}] == "
+                        f"{block.shape[axis]}, expected {lengths[k]}."
+                    )
+                lengths[k] = block.shape[axis]
+    for lengths, name in ((heights, "row"), (widths, "column")):
+        if 0 in lengths and all(
+            b is None for b in (grid[lengths.index(0)] if name == "row" else [r[lengths.index(0)] for r in grid])
+        ):
+            where = f"blocks[{lengths.index(0)},:]" if name == "row" else f"blocks[:,{lengths.index(0)}]"
+            raise ValueError(f"{where} has no {name} dimensions: all of its blocks are None")
+    tops, lefts = np.cumsum([0, *heights]), np.cumsum([0, *widths])
+    parts = [
+        (block, int(tops[i]), int(lefts[j]))
+        for i, row in enumerate(grid)
+        for j, block in enumerate(row)
+        if block is not None
+    ]
+    blocks, rows, cols = zip(*parts, strict=True)
+    result = _joined_coo(blocks, (int(tops[-1]), int(lefts[-1])), rows, cols)
+    return (result if dtype is None else result.astype(dtype)).asformat(format)
+
+
+def vstack(blocks, format=None, dtype=None):
+    """Arrays below each other; see `scipy.sparse.vstack`."""
+    return block_array([[block] for block in blocks], format=format, dtype=dtype)
+
+
+def hstack(blocks, format=None, dtype=None):
+    """Arrays beside each other; see `scipy.sparse.hstack`."""
+    return block_array([list(blocks)], format=format, dtype=dtype)
+
+
+def block_diag(mats, format=None, dtype=None):
+    """Arrays along the diagonal; see `scipy.sparse.block_diag`."""
+    count = len(mats)
+    return block_array(
+        [[m if i == j else None for j in range(count)] for i, m in enumerate(mats)], format=format, dtype=dtype
+    )
+
+
+def kron(A, B, format=None):
+    """The Kronecker product; see `scipy.sparse.kron`. Does not wait."""
+    a, b = ((x if issparse(x) else coo_array(x)).tocoo() for x in (A, B))
+    shape = a.shape[0] * b.shape[0], a.shape[1] * b.shape[1]
+    index = index_dtype(max(shape))
+
+    def outer(left, right, scale):
+        return (left.astype(index).reshape((-1, 1)) * scale + right.astype(index)).ravel()
+
+    data = (a.data.reshape((-1, 1)) * b.data).ravel()
+    result = coo_array._of(shape, data, outer(a.row, b.row, b.shape[0]), outer(a.col, b.col, b.shape[1]))
+    return result.asformat(format)
+
+
+def kronsum(A, B, format=None):
+    """The sum of `kron` with identities from both sides; see `scipy.sparse.kronsum`."""
+    a, b = (x if issparse(x) else coo_array(x) for x in (A, B))
+    if a.shape[0] != a.shape[1]:
+        raise ValueError("A is not square matrix")
+    if b.shape[0] != b.shape[1]:
+        raise ValueError("B is not square matrix")
+    dtype = np.result_type(a.dtype, b.dtype)
+    left = kron(eye_array(b.shape[0], dtype=dtype), a)
+    return (left + kron(b, eye_array(a.shape[0], dtype=dtype))).asformat(format)
+
+
+def find(A):
+    """Rows, columns and elements of what is not 0; see `scipy.sparse.find`. Waits for their number."""
+    coo = (A if issparse(A) else coo_array(A)).tocoo()._canonical("csr")
+    coo = coo._kept(coo.data != 0)
+    return coo.row, coo.col, coo.data
+
+
+def save_npz(file, matrix, compressed=True):
+    """Writes an array as `scipy.sparse.save_npz` does; waits."""
+    parts = {"format": matrix.format.encode("ascii"), "shape": matrix.shape, "data": matrix.data.get()}
+    if not matrix._is_matrix:
+        parts["_is_array"] = True
+    if matrix.format in ("csr", "csc"):
+        parts |= {"indices": matrix.indices.get(), "indptr": matrix.indptr.get()}
+    elif matrix.format == "coo":
+        parts |= {"row": matrix.row.get(), "col": matrix.col.get()}
+    else:
+        parts |= {"offsets": matrix._host_offsets}
+    (np.savez_compressed if compressed else np.savez)(file, **parts)
+
+
+def load_npz(file):
+    """Reads what `save_npz`, or that of `scipy.sparse`, has written; waits."""
+    import rtcg.sparse
+
+    with np.load(file, allow_pickle=False) as parts:
+        name = parts["format"].item()
+        name = name.decode("ascii") if isinstance(name, bytes) else name
+        kind = "array" if parts.get("_is_array") else "matrix"
+        shape = tuple(int(n) for n in parts["shape"])
+        container = getattr(rtcg.sparse, f"{name}_{kind}", None)
+        if container is None:
+            raise ValueError(f"{file}: a sparse array of format {name!r} is not supported")
+        if name in ("csr", "csc"):
+            return container((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
+        if name == "coo":
+            coords = parts["coords"] if "coords" in parts else (parts["row"], parts["col"])
+            return container((parts["data"], tuple(coords)), shape=shape)
+        return container((parts["data"], parts["offsets"]), shape=shape)

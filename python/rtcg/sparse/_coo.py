@@ -1,0 +1,221 @@
+"""Triples of row, column and element."""
+
+import numpy as np
+
+from rtcg import numpy as _xp
+from rtcg.numpy import GPUArray
+from rtcg.sparse._base import checked_shape, index_dtype, issparse, sparray, to_device
+from rtcg.sparse._compressed import _is_host_sparse, _is_shape, _value_dtype
+
+
+def _host(values):
+    return values.get() if isinstance(values, GPUArray) else np.asarray(values)
+
+
+class coo_array(sparray):
+    """A sparse array of triples on the device; see `scipy.sparse.coo_array`.
+
+    Parameters
+    ----------
+    arg1 : an array of `scipy.sparse` or of this package, a dense array, ``(data, (row, col))``, or a shape
+    shape, dtype, copy
+        As of `csr_array`.
+
+    Making one waits as making a `csr_array` does.
+    """
+
+    format = "coo"
+
+    def __init__(self, arg1, shape=None, dtype=None, copy=False):
+        if issparse(arg1):
+            source = arg1.tocoo()
+            self._set(source.shape, source.data, source.row, source.col)
+        elif _is_host_sparse(arg1):
+            source = arg1.tocoo()
+            self._set_checked(checked_shape(source.shape), source.data, source.row, source.col)
+        elif _is_shape(arg1):
+            index = index_dtype(max(arg1))
+            empty = _xp.empty(0, index)
+            self._set(checked_shape(arg1), _xp.empty(0, _value_dtype(dtype or np.float64)), empty, empty)
+        elif isinstance(arg1, tuple):
+            try:
+                data, (row, col) = arg1
+            except (TypeError, ValueError):
+                raise TypeError("invalid input format") from None
+            if shape is None:
+                if not len(row) or not len(col):
+                    raise ValueError("cannot infer dimensions from zero sized index arrays")
+                shape = int(_host(row).max()) + 1, int(_host(col).max()) + 1
+            self._set_checked(checked_shape(shape), data, row, col)
+        else:
+            self._set_dense(arg1)
+        if shape is not None and checked_shape(shape) != self.shape:
+            raise ValueError(f"inconsistent shapes: {self.shape} and {tuple(shape)}")
+        if dtype is not None and self.dtype != dtype:
+            self.data = self.data.astype(_value_dtype(dtype))
+        if copy:
+            self._set(self.shape, self.data.copy(), self.row.copy(), self.col.copy())
+
+    @classmethod
+    def _of(cls, shape, data, row, col):
+        """An array of triples that are known to be good."""
+        self = cls.__new__(cls)
+        self._set(shape, data, row, col)
+        return self
+
+    def _set(self, shape, data, row, col):
+        self._shape = shape
+        self.data, self.row, self.col = data, row, col
+
+    def _set_checked(self, shape, data, row, col):
+        if not isinstance(data, GPUArray):
+            data = np.asarray(data)
+        if not len(data) == len(row) == len(col):
+            raise ValueError("all index and data arrays must have the same length")
+        dtype = index_dtype(max(shape), *(np.asarray(a) if not isinstance(a, GPUArray) else a for a in (row, col)))
+        for axis, index in enumerate((row, col)):
+            index = _host(index)
+            if index.size and index.dtype.kind not in "iu":
+                raise TypeError(f"indices of axis {axis} are of dtype {index.dtype}; expected integers")
+            if index.size and index.max() >= shape[axis]:
+                raise ValueError(f"axis {axis} index {index.max()} exceeds matrix dimension {shape[axis]}")
+            if index.size and index.min() < 0:
+                raise ValueError(f"negative axis {axis} index: {index.min()}")
+        data = to_device(data, _value_dtype(data.dtype))
+        self._set(shape, data, to_device(row, dtype), to_device(col, dtype))
+
+    def _set_dense(self, dense):
+        if not isinstance(dense, GPUArray):
+            dense = np.asarray(dense)
+            if dense.ndim == 0:
+                raise ValueError("scipy sparse array classes do not support instantiation from a scalar")
+        if dense.ndim != 2:
+            raise ValueError(f"a sparse array has two axes here; the dense array has shape {dense.shape}")
+        _value_dtype(dense.dtype)
+        nonzero = np.nonzero(dense) if isinstance(dense, np.ndarray) else _xp.nonzero(dense)
+        index = index_dtype(max(dense.shape))
+        self._set(dense.shape, to_device(dense[nonzero]), *(to_device(a, index) for a in nonzero))
+
+    @property
+    def coords(self):
+        """Rows and columns."""
+        return self.row, self.col
+
+    def _with_data(self, data, copy=False):
+        coords = (self.row.copy(), self.col.copy()) if copy else (self.row, self.col)
+        return self._of(self.shape, data, *coords)
+
+    def _host_copy(self, module):
+        return getattr(module, type(self).__name__)(
+            (self.data.get(), (self.row.get(), self.col.get())), shape=self.shape
+        )
+
+    def tocoo(self, copy=False):
+        """Itself, or a copy."""
+        return self.copy() if copy else self
+
+    def tocsr(self, copy=False):
+        """In compressed sparse rows; sorts, and adds up elements of one place; waits for their number."""
+        return self._canonical("csr")._compressed("csr")
+
+    def transpose(self, axes=None, copy=False):
+        """The transpose; shares memory."""
+        result = self._of(self.shape[::-1], self.data, self.col, self.row)
+        return result.copy() if copy else result
+
+    # -- order --------------------------------------------------------------------------------------------
+
+    def _taken(self, order):
+        return self._of(self.shape, self.data[order], self.row[order], self.col[order])
+
+    def _sorted(self, format):
+        """The triples in the order of rows and in them of columns, or ("csc") the other way round."""
+        if self.nnz < 2:
+            return self
+        major, minor = (self.col, self.row) if format == "csc" else (self.row, self.col)
+        order = _xp.argsort(minor, kind="stable")
+        return self._taken(order[_xp.argsort(major[order], kind="stable")])
+
+    def _canonical(self, format):
+        """As `_sorted`, with the elements of each place added up in their order."""
+        ordered = self._sorted(format)
+        if ordered.nnz < 2:
+            return ordered
+        row, col = ordered.row, ordered.col
+        is_new = _xp.concatenate([_xp.ones(1, bool), (row[1:] != row[:-1]) | (col[1:] != col[:-1])])
+        starts = _xp.nonzero(is_new)[0]
+        if starts.size == ordered.nnz:
+            return ordered
+        return self._of(self.shape, _segment_sums(ordered.data, starts), row[starts], col[starts])
+
+    def _compressed(self, format):
+        """Triples in the order of `format`, with pointers in place of rows (columns)."""
+        major, minor, count = (self.row, self.col, self.shape[0])
+        if format == "csc":
+            major, minor, count = self.col, self.row, self.shape[1]
+        indptr = _xp.searchsorted(major, _xp.arange(count + 1, dtype=major.dtype)).astype(major.dtype)
+        return self._container(format)._of(self.shape, self.data, minor, indptr)
+
+    def sum_duplicates(self):
+        """Adds up elements of one place, in place; waits for their number."""
+        found = self._canonical("csr")
+        self._set(self.shape, found.data, found.row, found.col)
+
+    def eliminate_zeros(self):
+        """Removes stored zeros, in place; waits for their number."""
+        found = self._taken(_xp.nonzero(self.data != 0)[0])
+        self._set(self.shape, found.data, found.row, found.col)
+
+    def _kept(self, mask):
+        """The triples for which `mask` is true; waits for their number."""
+        return self._taken(_xp.nonzero(mask)[0])
+
+    # -- dense arrays -------------------------------------------------------------------------------------
+
+    def _dense(self, order, out):
+        summed = self._canonical("csr")
+        rows, columns = self.shape
+        dense = _xp.zeros(self.shape, self.dtype, order=order) if out is None else out.fill(0)
+        if summed.nnz:
+            dense[summed.row, summed.col] = summed.data
+        return dense
+
+    def diagonal(self, k=0):
+        """The elements of the `k`-th diagonal as a `GPUArray`; waits for their number."""
+        rows, columns = self.shape
+        if k <= -rows or k >= columns:
+            return _xp.zeros(0, self.dtype)
+        length = min(rows + min(k, 0), columns - max(k, 0))
+        found = self._kept((self.col - self.row) == k)._canonical("csr")
+        result = _xp.zeros(length, self.dtype)
+        if found.nnz:
+            result[found.row if k >= 0 else found.col] = found.data
+        return result
+
+    def _multiply(self, other):
+        if issparse(other):
+            from rtcg.sparse._construct import multiply_elements
+
+            return multiply_elements(self, other)
+        other = to_device(other)
+        if other.ndim > 2:
+            raise ValueError("inconsistent shapes")
+        shape = np.broadcast_shapes(other.shape, self.shape)
+        if shape != self.shape:
+            raise ValueError("inconsistent shapes")
+        return self._with_data(self.data * _xp.broadcast_to(other, shape)[self.row, self.col])
+
+    def todia(self, copy=False):
+        """By diagonals; waits for their number."""
+        from rtcg.sparse._dia import dia_from_coo
+
+        return dia_from_coo(self._canonical("csr"), self._container("dia"))
+
+
+def _segment_sums(values, starts):
+    """Sums of `values` from each of the `starts` to the next: a product with a column of ones."""
+    from rtcg.sparse._compressed import csr_array
+
+    indptr = _xp.concatenate([starts, _xp.full(1, values.size, starts.dtype)])
+    segments = csr_array._of((starts.size, 1), values, _xp.zeros(values.size, starts.dtype), indptr)
+    return segments._matvec(_xp.ones(1, values.dtype))

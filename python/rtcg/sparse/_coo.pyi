@@ -1,0 +1,38 @@
+"""Triples of row, column and element."""
+
+from typing import Any
+
+from rtcg.numpy import GPUArray
+from rtcg.sparse._base import sparray
+
+class coo_array(sparray):
+    """A sparse array of triples on the device; see `scipy.sparse.coo_array`.
+
+    Parameters
+    ----------
+    arg1 : an array of `scipy.sparse` or of this package, a dense array, ``(data, (row, col))``, or a shape
+    shape, dtype, copy
+        As of `csr_array`.
+
+    Making one waits as making a `csr_array` does.
+    """
+
+    format: str
+    def __init__(self, arg1: Any, shape: Any = None, dtype: Any = None, copy: Any = False) -> None: ...
+    @property
+    def coords(self) -> tuple[GPUArray, GPUArray]:
+        """Rows and columns."""
+    def tocoo(self, copy: Any = False) -> sparray:
+        """Itself, or a copy."""
+    def tocsr(self, copy: Any = False) -> sparray:
+        """In compressed sparse rows; sorts, and adds up elements of one place; waits for their number."""
+    def transpose(self, axes: Any = None, copy: Any = False) -> sparray:
+        """The transpose; shares memory."""
+    def sum_duplicates(self) -> None:
+        """Adds up elements of one place, in place; waits for their number."""
+    def eliminate_zeros(self) -> None:
+        """Removes stored zeros, in place; waits for their number."""
+    def diagonal(self, k: Any = 0) -> GPUArray:
+        """The elements of the `k`-th diagonal as a `GPUArray`; waits for their number."""
+    def todia(self, copy: Any = False) -> sparray:
+        """By diagonals; waits for their number."""

@@ -1,0 +1,137 @@
+"""Diagonals."""
+
+import numpy as np
+
+from rtcg import _native, numpy as _xp
+from rtcg.numpy import GPUArray
+from rtcg.sparse._base import checked_shape, index_dtype, issparse, sparray, to_device
+from rtcg.sparse._compressed import _is_host_sparse, _is_shape, _value_dtype
+
+
+class dia_array(sparray):
+    """A sparse array of diagonals on the device; see `scipy.sparse.dia_array`.
+
+    Parameters
+    ----------
+    arg1 : an array of `scipy.sparse` or of this package, a dense array, ``(data, offsets)``, or a shape
+        ``data[k, j]`` is the element of column ``j`` and row ``j - offsets[k]``.
+    shape, dtype, copy
+        As of `csr_array`.
+    """
+
+    format = "dia"
+
+    def __init__(self, arg1, shape=None, dtype=None, copy=False):
+        if _is_host_sparse(arg1):
+            arg1 = arg1.todia()
+            shape, arg1 = arg1.shape, (arg1.data, arg1.offsets)
+        if issparse(arg1):
+            source = arg1.todia()
+            self._set(source.shape, source.data, source._host_offsets)
+        elif _is_shape(arg1) and shape is None:
+            self._set(checked_shape(arg1), _xp.zeros((0, 0), _value_dtype(dtype or np.float64)), np.zeros(0, np.int32))
+        elif isinstance(arg1, tuple):
+            if shape is None:
+                raise ValueError("expected a shape argument")
+            data, offsets = arg1
+            shape = checked_shape(shape)
+            data = data if isinstance(data, GPUArray) else np.atleast_2d(np.asarray(data))
+            offsets = np.atleast_1d(np.asarray(offsets.get() if isinstance(offsets, GPUArray) else offsets))
+            if offsets.ndim != 1:
+                raise ValueError("offsets array must have rank 1")
+            if data.ndim != 2:
+                raise ValueError("data array must have rank 2")
+            if data.shape[0] != len(offsets):
+                raise ValueError(
+                    f"number of diagonals ({data.shape[0]}) does not match the number of offsets ({len(offsets)})"
+                )
+            if len(np.unique(offsets)) != len(offsets):
+                raise ValueError("offset array contains duplicate values")
+            self._set(shape, to_device(data, _value_dtype(data.dtype)), offsets.astype(index_dtype(max(shape))))
+        else:
+            source = self._container("coo")(arg1).todia()
+            self._set(source.shape, source.data, source._host_offsets)
+        if dtype is not None and self.dtype != dtype:
+            self.data = self.data.astype(_value_dtype(dtype))
+        if copy:
+            self.data = self.data.copy()
+
+    def _set(self, shape, data, offsets):
+        self._shape = shape
+        self.data, self._host_offsets = data, offsets
+        self._wide_offsets = to_device(offsets.astype(np.int64))
+
+    @property
+    def offsets(self):
+        """Which diagonals there are: above 0 those right of the main one."""
+        return to_device(self._host_offsets)
+
+    @property
+    def nnz(self):
+        """The number of stored elements that lie inside of the array."""
+        rows, columns = self.shape
+        width = min(columns, self.data.shape[1])
+        lengths = np.minimum(rows + self._host_offsets, width) - np.maximum(self._host_offsets, 0)
+        return int(np.maximum(lengths, 0).sum())
+
+    def _with_data(self, data, copy=False):
+        result = type(self).__new__(type(self))
+        result._set(self.shape, data, self._host_offsets)
+        return result
+
+    def _host_copy(self, module):
+        return getattr(module, type(self).__name__)((self.data.get(), self._host_offsets), shape=self.shape)
+
+    def tocoo(self, copy=False):
+        """As triples of what is not 0; waits for their number."""
+        count, width = self.data.shape
+        rows, columns = self.shape
+        index = index_dtype(max(self.shape))
+        if not count or not width:
+            empty = _xp.empty(0, index)
+            return self._container("coo")._of(self.shape, _xp.empty(0, self.dtype), empty, empty)
+        col = _xp.broadcast_to(_xp.arange(width, dtype=index), (count, width))
+        row = col - to_device(self._host_offsets.astype(index)).reshape((count, 1))
+        inside = (row >= 0) & (row < rows) & (col < columns) & (self.data != 0)
+        wanted = _xp.nonzero(inside.ravel())[0]
+        flat = self.data.ravel()[wanted], row.ravel()[wanted], col.copy().ravel()[wanted]
+        return self._container("coo")._of(self.shape, *flat)
+
+    def _native_matrix(self):
+        data = self.data if self.data.flags.c_contiguous else self.data.copy()
+        return _native.DiaMatrix(list(self.shape), data, self._wide_offsets)
+
+    def _matvec(self, x, out=None, accumulate=False):
+        if out is not None:
+            return super()._matvec(x, out, accumulate)
+        return self._native_matrix().matvec(x)
+
+    def tocsr(self, copy=False):
+        """In compressed sparse rows; sorts, and waits for the number of elements."""
+        return self.tocoo().tocsr()
+
+    def todia(self, copy=False):
+        """Itself, or a copy."""
+        return self.copy() if copy else self
+
+    def transpose(self, axes=None, copy=False):
+        """The transpose, by diagonals."""
+        return self.tocoo().transpose().todia()
+
+    def __abs__(self):
+        return self._with_data(abs(self.data))
+
+
+def dia_from_coo(coo, container):
+    """The diagonals of triples, none of which is there twice; waits for their number."""
+    rows, columns = coo.shape
+    result = container.__new__(container)
+    if not coo.nnz:
+        result._set(coo.shape, _xp.zeros((0, 0), coo.dtype), np.zeros(0, np.int32))
+        return result
+    which = (coo.col - coo.row).astype(np.int64)
+    offsets = _xp.unique(which)
+    data = _xp.zeros((offsets.size, columns), coo.dtype)
+    data[_xp.searchsorted(offsets, which), coo.col] = coo.data
+    result._set(coo.shape, data, offsets.get().astype(index_dtype(max(coo.shape))))
+    return result

@@ -1,0 +1,40 @@
+"""Diagonals."""
+
+from typing import Any
+
+from typing_extensions import Self
+
+from rtcg.numpy import GPUArray
+from rtcg.sparse._base import sparray
+
+class dia_array(sparray):
+    """A sparse array of diagonals on the device; see `scipy.sparse.dia_array`.
+
+    Parameters
+    ----------
+    arg1 : an array of `scipy.sparse` or of this package, a dense array, ``(data, offsets)``, or a shape
+        ``data[k, j]`` is the element of column ``j`` and row ``j - offsets[k]``.
+    shape, dtype, copy
+        As of `csr_array`.
+    """
+
+    format: str
+    def __init__(self, arg1: Any, shape: Any = None, dtype: Any = None, copy: Any = False) -> None: ...
+    @property
+    def offsets(self) -> GPUArray:
+        """Which diagonals there are: above 0 those right of the main one."""
+    @property
+    def nnz(self) -> int:
+        """The number of stored elements that lie inside of the array."""
+    def tocoo(self, copy: Any = False) -> sparray:
+        """As triples of what is not 0; waits for their number."""
+    def tocsr(self, copy: Any = False) -> sparray:
+        """In compressed sparse rows; sorts, and waits for the number of elements."""
+    def todia(self, copy: Any = False) -> sparray:
+        """Itself, or a copy."""
+    def transpose(self, axes: Any = None, copy: Any = False) -> sparray:
+        """The transpose, by diagonals."""
+    def __abs__(self) -> Self: ...
+
+def dia_from_coo(coo: Any, container: Any) -> Any:
+    """The diagonals of triples, none of which is there twice; waits for their number."""

@@ -1,0 +1,100 @@
+"""Matrices to test and to measure with: the same ones for the same numbers, without downloads.
+
+They are made on the host in Rust (`rtcg::sparse::gallery`) and copied to the device, which waits. Random numbers are
+Philox4x32-10's. Grids are counted with the last axis fastest, and have zeros around them.
+"""
+
+import operator
+
+import numpy as np
+
+from rtcg import _native
+from rtcg.sparse._base import index_dtype
+from rtcg.sparse._compressed import csr_array
+
+__all__ = [
+    "anisotropic", "arrow", "banded", "block_diagonal", "circuit", "convection_diffusion", "linear_program",
+    "poisson1d", "poisson2d", "poisson3d", "power_law", "rmat",
+]  # fmt: skip
+
+
+def _made(name, lengths, dtype, format, number=0.0, seed=0):
+    lengths = [operator.index(length) for length in lengths]
+    if any(length < 0 for length in lengths):
+        raise ValueError(f"{name}: sizes are {lengths}; expected numbers of at least 0")
+    shape, data, indices, indptr = _native.sparse_gallery(name, lengths, float(number), operator.index(seed))
+    index = index_dtype(max(*shape, len(data)))
+    parts = data.astype(dtype), indices.astype(index), indptr.astype(index)
+    return csr_array(parts, shape=tuple(shape)).asformat(format)
+
+
+def poisson1d(n, *, dtype=np.float64, format="csr"):
+    """Poisson's equation on a line of `n` points."""
+    return _made("poisson", [n], dtype, format)
+
+
+def poisson2d(nx, ny=None, *, points=5, dtype=np.float64, format="csr"):
+    """Poisson's equation on a grid of two axes, with 4 or 8 neighbours of each point (`points` 5 or 9)."""
+    return _made(_by_points(points, 5, 9), [nx, nx if ny is None else ny], dtype, format)
+
+
+def poisson3d(nx, ny=None, nz=None, *, points=7, dtype=np.float64, format="csr"):
+    """Poisson's equation on a grid of three axes, with 6 or 26 neighbours of each point (`points` 7 or 27)."""
+    lengths = [nx, nx if ny is None else ny, nx if nz is None else nz]
+    return _made(_by_points(points, 7, 27), lengths, dtype, format)
+
+
+def _by_points(points, few, many):
+    if points not in (few, many):
+        raise ValueError(f"points is {points!r}; expected {few} or {many}")
+    return "poisson" if points == few else "poisson_box"
+
+
+def anisotropic(nx, ny=None, *, epsilon=1e-3, dtype=np.float64, format="csr"):
+    """Diffusion in the plane that is `epsilon` times as strong along the first axis as along the second."""
+    return _made("anisotropic", [nx, nx if ny is None else ny], dtype, format, epsilon)
+
+
+def convection_diffusion(nx, ny=None, *, peclet=1.0, dtype=np.float64, format="csr"):
+    """Diffusion with a flow along the second axis, `peclet` times as strong within a cell; not symmetric."""
+    return _made("convection_diffusion", [nx, nx if ny is None else ny], dtype, format, peclet)
+
+
+def rmat(scale, edge_factor=16, *, seed=0, dtype=np.float64, format="csr"):
+    """The graph of Graph500: ``2**scale`` nodes, `edge_factor` times as many edges.
+
+    R-MAT (Chakrabarti and others 2004). Elements are how often an edge was drawn.
+    """
+    if not 0 <= scale < 32:
+        raise ValueError(f"scale is {scale}; expected 0 to 31")
+    return _made("rmat", [scale, edge_factor], dtype, format, seed=seed)
+
+
+def power_law(n, links=4, *, seed=0, dtype=np.float64, format="csr"):
+    """A graph of `n` nodes, each with `links` edges to older ones (Barabasi and Albert 1999); symmetric."""
+    return _made("power_law", [n, links], dtype, format, seed=seed)
+
+
+def banded(n, bandwidth, row_length=8, *, seed=0, dtype=np.float64, format="csr"):
+    """`row_length` random elements of each row within `bandwidth` of the diagonal, which is larger than their sum."""
+    return _made("banded", [n, bandwidth, row_length], dtype, format, seed=seed)
+
+
+def circuit(n, dense=2, *, seed=0, dtype=np.float64, format="csr"):
+    """A few elements in each row, and `dense` full rows and columns; symmetric and positive definite."""
+    return _made("circuit", [n, dense], dtype, format, seed=seed)
+
+
+def linear_program(rows, columns, row_length=8, *, seed=0, dtype=np.float64, format="csr"):
+    """Random elements, `row_length` in a row; every tenth row is empty."""
+    return _made("linear_program", [rows, columns, row_length], dtype, format, seed=seed)
+
+
+def block_diagonal(n, block=16, *, seed=0, dtype=np.float64, format="csr"):
+    """Dense random blocks of `block` rows along the diagonal."""
+    return _made("block_diagonal", [n, block], dtype, format, seed=seed)
+
+
+def arrow(n, *, dtype=np.float64, format="csr"):
+    """A full first row, a full first column, and a diagonal."""
+    return _made("arrow", [n], dtype, format)

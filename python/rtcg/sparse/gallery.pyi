@@ -1,0 +1,71 @@
+"""Matrices to test and to measure with: the same ones for the same numbers, without downloads.
+
+They are made on the host in Rust (`rtcg::sparse::gallery`) and copied to the device, which waits. Random numbers are
+Philox4x32-10's. Grids are counted with the last axis fastest, and have zeros around them.
+"""
+
+from typing import Any
+
+from rtcg.sparse._base import sparray
+
+__all__ = [
+    "anisotropic",
+    "arrow",
+    "banded",
+    "block_diagonal",
+    "circuit",
+    "convection_diffusion",
+    "linear_program",
+    "poisson1d",
+    "poisson2d",
+    "poisson3d",
+    "power_law",
+    "rmat",
+]
+
+def poisson1d(n: Any, *, dtype: Any = ..., format: Any = "csr") -> sparray:
+    """Poisson's equation on a line of `n` points."""
+
+def poisson2d(nx: Any, ny: Any = None, *, points: Any = 5, dtype: Any = ..., format: Any = "csr") -> sparray:
+    """Poisson's equation on a grid of two axes, with 4 or 8 neighbours of each point (`points` 5 or 9)."""
+
+def poisson3d(
+    nx: Any, ny: Any = None, nz: Any = None, *, points: Any = 7, dtype: Any = ..., format: Any = "csr"
+) -> sparray:
+    """Poisson's equation on a grid of three axes, with 6 or 26 neighbours of each point (`points` 7 or 27)."""
+
+def anisotropic(nx: Any, ny: Any = None, *, epsilon: Any = 0.001, dtype: Any = ..., format: Any = "csr") -> sparray:
+    """Diffusion in the plane that is `epsilon` times as strong along the first axis as along the second."""
+
+def convection_diffusion(
+    nx: Any, ny: Any = None, *, peclet: Any = 1.0, dtype: Any = ..., format: Any = "csr"
+) -> sparray:
+    """Diffusion with a flow along the second axis, `peclet` times as strong within a cell; not symmetric."""
+
+def rmat(scale: Any, edge_factor: Any = 16, *, seed: Any = 0, dtype: Any = ..., format: Any = "csr") -> sparray:
+    """The graph of Graph500: ``2**scale`` nodes, `edge_factor` times as many edges.
+
+    R-MAT (Chakrabarti and others 2004). Elements are how often an edge was drawn.
+    """
+
+def power_law(n: Any, links: Any = 4, *, seed: Any = 0, dtype: Any = ..., format: Any = "csr") -> sparray:
+    """A graph of `n` nodes, each with `links` edges to older ones (Barabasi and Albert 1999); symmetric."""
+
+def banded(
+    n: Any, bandwidth: Any, row_length: Any = 8, *, seed: Any = 0, dtype: Any = ..., format: Any = "csr"
+) -> sparray:
+    """`row_length` random elements of each row within `bandwidth` of the diagonal, which is larger than their sum."""
+
+def circuit(n: Any, dense: Any = 2, *, seed: Any = 0, dtype: Any = ..., format: Any = "csr") -> sparray:
+    """A few elements in each row, and `dense` full rows and columns; symmetric and positive definite."""
+
+def linear_program(
+    rows: Any, columns: Any, row_length: Any = 8, *, seed: Any = 0, dtype: Any = ..., format: Any = "csr"
+) -> sparray:
+    """Random elements, `row_length` in a row; every tenth row is empty."""
+
+def block_diagonal(n: Any, block: Any = 16, *, seed: Any = 0, dtype: Any = ..., format: Any = "csr") -> sparray:
+    """Dense random blocks of `block` rows along the diagonal."""
+
+def arrow(n: Any, *, dtype: Any = ..., format: Any = "csr") -> sparray:
+    """A full first row, a full first column, and a diagonal."""
