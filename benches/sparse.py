@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-import rtcg.autoinit  # noqa: F401
+import pycuda.autoprimaryctx  # noqa: F401  which the peers use too
 import rtcg.driver as cuda
 from rtcg import numpy as rnp, sparse
 from rtcg.sparse import gallery, linalg
@@ -205,7 +205,7 @@ def cg(made, bandwidth):
 
                 theirs, on_device = cupyx.scipy.sparse.csr_matrix(host), cupy.asarray(b)
                 seconds, _ = solve_seconds(
-                    lambda a=theirs, b=on_device: cupyx.scipy.sparse.linalg.cg(a, b, tol=0, maxiter=iterations)
+                    lambda a=theirs, b=on_device: cupyx.scipy.sparse.linalg.cg(a, b, rtol=0, maxiter=iterations)
                 )
                 cg_row("cupy", seconds, iterations, limit)
             except ImportError:

@@ -4,7 +4,7 @@
 //! FLOP/s it is the time, which orders configurations in the same way.
 
 use crate::outcome::{Failure, FailureKind};
-use crate::report::{TrialReport, format_seconds};
+use crate::trial::TrialReport;
 
 /// The name under which a problem in the store has an objective whose scores are no times, so that these are never
 /// taken for times. It is the name of no parameter.
@@ -182,6 +182,15 @@ fn significant(value: f64) -> String {
     let decimals = (3.0 - magnitude).max(0.0) as usize;
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// Seconds with a unit that suits them.
+pub fn format_seconds(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{:.3} us", s * 1e6),
+        s if s < 1.0 => format!("{:.3} ms", s * 1e3),
+        s => format!("{s:.3} s"),
+    }
 }
 
 #[cfg(test)]

@@ -1,66 +1,14 @@
 //! What a search found.
 
-use crate::configurations::Config;
 use crate::objective::Objective;
 use crate::outcome::{FailureKind, Outcome};
 use crate::pareto::pareto_front;
 use crate::sensors::Sensor;
 use crate::statistics::{Interval, median};
-use crate::target::{Resources, WindowKind};
+use crate::trial::TrialReport;
 use crate::value::Value;
 use std::collections::BTreeMap;
 use std::fmt;
-
-/// One configuration that was tried.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TrialReport {
-    /// Its row among the configurations.
-    pub row: u32,
-    /// The configuration.
-    pub config: Config,
-    /// Its score by the objective, the lower the better, or its failure.
-    pub outcome: Outcome,
-    /// The windows that were measured: seconds of a launch each.
-    pub samples: Vec<f64>,
-    /// How the windows were timed.
-    pub window: Option<WindowKind>,
-    /// What sensors and observers said, by the names of columns.
-    pub observed: Vec<(String, f64)>,
-    /// What it needs of the device, where it was loaded.
-    pub resources: Option<Resources>,
-    /// Seconds of compiling, on one of the threads.
-    pub compile_seconds: f64,
-    /// Seconds of loading, verifying and timing.
-    pub measure_seconds: f64,
-    /// Seconds since the search began.
-    pub at_seconds: f64,
-}
-
-impl TrialReport {
-    /// What a sensor or an observer said.
-    pub fn observation(&self, name: &str) -> Option<f64> {
-        self.observed.iter().find_map(|(known, value)| (known == name).then_some(*value))
-    }
-
-    /// The number in a column: `score`, `registers`, `spill_bytes`, `shared_bytes`, `occupancy`, `compile_seconds`,
-    /// `measure_seconds`, what was observed, or a parameter.
-    pub fn number(&self, column: &str) -> Option<f64> {
-        let resources = self.resources.as_ref();
-        match column {
-            "score" => match self.outcome {
-                Outcome::Score(score) => Some(score),
-                Outcome::Failed(_) => None,
-            },
-            "registers" => resources?.registers.map(f64::from),
-            "spill_bytes" => resources?.spill_bytes.map(|n_bytes| n_bytes as f64),
-            "shared_bytes" => resources?.shared_bytes.map(|n_bytes| n_bytes as f64),
-            "occupancy" => resources?.occupancy,
-            "compile_seconds" => Some(self.compile_seconds),
-            "measure_seconds" => Some(self.measure_seconds),
-            _ => self.observation(column).or_else(|| self.config.get(column)?.as_f64()),
-        }
-    }
-}
 
 /// Why a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -297,14 +245,5 @@ impl fmt::Display for Report {
             StopReason::Interrupted => "it was interrupted",
         };
         write!(f, "  ended after {:.1} s: {why}", self.seconds)
-    }
-}
-
-/// Seconds with a unit that suits them.
-pub fn format_seconds(seconds: f64) -> String {
-    match seconds {
-        s if s < 1e-3 => format!("{:.3} us", s * 1e6),
-        s if s < 1.0 => format!("{:.3} ms", s * 1e3),
-        s => format!("{s:.3} s"),
     }
 }

@@ -2,54 +2,8 @@
 
 use crate::configurations::Config;
 use crate::outcome::Failure;
-use crate::report::TrialReport;
-use serde::{Deserialize, Serialize};
+use crate::trial::{Resources, TrialReport, WindowKind};
 use std::sync::Arc;
-
-/// What a loaded candidate needs of the device; unknown things are `None`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Resources {
-    /// Registers of a thread.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub registers: Option<u32>,
-    /// Bytes of registers that were spilled to memory, per thread.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub spill_bytes: Option<u64>,
-    /// Bytes of shared memory of a block.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub shared_bytes: Option<u64>,
-    /// Resident threads of a multiprocessor over those it can hold, from 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub occupancy: Option<f64>,
-}
-
-/// How the launches of a window are made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum WindowKind {
-    /// One after the other, between two events.
-    Launches,
-    /// As nodes of a graph, between two events: for kernels that take less time than their launch.
-    Graph,
-    /// Each between two events of its own, after the caches were flushed.
-    Cold,
-}
-
-impl WindowKind {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Launches => "launches",
-            Self::Graph => "graph",
-            Self::Cold => "cold",
-        }
-    }
-
-    /// The kind of this name.
-    pub fn by_name(name: &str) -> Option<Self> {
-        [Self::Launches, Self::Graph, Self::Cold].into_iter().find(|kind| kind.name() == name)
-    }
-}
 
 /// Compiles a candidate; called on several threads at once, without a context.
 pub type Compiler<C> = Arc<dyn Fn(&Config) -> Result<C, Failure> + Send + Sync>;

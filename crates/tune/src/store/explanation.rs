@@ -3,7 +3,7 @@
 use super::device::{DeviceKey, Relation};
 use super::problem::Problem;
 use crate::configurations::Config;
-use crate::report::format_seconds;
+use crate::objective::format_seconds;
 use crate::strict_json::printable;
 use std::fmt;
 

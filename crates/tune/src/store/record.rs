@@ -9,7 +9,7 @@ use crate::formats::t1::{from_json, to_json};
 use crate::objective::{OBJECTIVE_NAME, Objective};
 use crate::outcome::{Failure, FailureKind, Outcome};
 use crate::strict_json::{parse, printable};
-use crate::target::Resources;
+use crate::trial::Resources;
 use crate::value::Value;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -3,9 +3,10 @@
 
 use super::{Event, FINAL_ROUNDS, Tuning};
 use crate::outcome::Outcome;
-use crate::report::{Finalist, TrialReport};
+use crate::report::Finalist;
 use crate::statistics::{Confidence, median, paired_ratio, paired_ratio_at};
 use crate::target::Target;
+use crate::trial::TrialReport;
 
 /// Ratios below this are no reason to take more registers.
 const NEGLIGIBLE_RATIO: f64 = 1.01;

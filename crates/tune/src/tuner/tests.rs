@@ -1,5 +1,5 @@
 use super::*;
-use crate::target::Resources;
+use crate::trial::Resources;
 use crate::{Random, Space, strategies};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
