@@ -249,3 +249,10 @@ def test_control_c_ends_a_solution():
     from tests.python.subprocesses import run_python
 
     run_python(INTERRUPTED)
+
+
+def test_numbers_that_make_no_sense_are_refused(context):
+    a = sparse.eye_array(3, format="csr")
+    for options, message in (({"maxiter": 0}, "maxiter is 0"), ({"rtol": float("nan")}, "rtol is nan")):
+        with pytest.raises(ValueError, match=message):
+            sparse.linalg.cg(a, rnp.ones(3), **options)

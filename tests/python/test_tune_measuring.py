@@ -386,3 +386,26 @@ def test_kernels_that_are_shorter_than_their_launch_are_timed_in_a_graph(context
         pytest.skip("launches of a real GPU take longer than this kernel")
     report = tune_scale(isolate=True)
     assert {trial["window"] for trial in report.trials} == {"graph"}
+
+
+def test_options_that_make_no_sense_are_refused(context):
+    with pytest.raises(ValueError, match="bytes is -5; expected a positive number"):
+        tune_scale(bytes=-5)
+    with pytest.raises(ValueError, match="it needs bytes= or flops="):
+        tune_scale(until="95 % of roofline")
+    with pytest.raises(ValueError, match="objective is 'energy' and cold is true"):
+        tune_scale(objective="energy", cold=True)
+    with pytest.raises(TypeError, match="observers is 'energy'; expected a sequence"):
+        tune_scale(observers="energy")
+    with pytest.raises(TypeError, match="space is .*; expected rtcg.tune.Space"):
+        tune.Kernel("", "f", {"bx": [64]}, block=1, grid=1)
+    with pytest.raises(TypeError, match="problem is 'width'; expected a sequence of names"):
+        tune.Kernel("", "f", tune.Space(bx=[64]), block=1, grid=1, problem="width")
+
+
+def test_a_function_as_objective_is_not_taken_for_a_column_of_its_name(context):
+    def registers(config, trial):
+        return -config["bx"]
+
+    report = tune_scale(objective=registers, maximize=True)
+    assert report.best["bx"] == min(trial["config"]["bx"] for trial in report.trials)

@@ -586,3 +586,24 @@ def test_constant_memory_is_filled_for_each_candidate(context):
     )
     with pytest.raises(tune.CandidateError, match="'weights' has 8 bytes; its contents have 12"):
         large(x)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"LocalSize": None}, "LocalSize is None; expected a dictionary with X"),
+        ({"GlobalSizeType": "Foo"}, "GlobalSizeType is 'FOO'; expected CUDA or OpenCL"),
+        ({"Arguments": [{"Name": "x", "Type": "float", "MemoryType": "Foo", "Size": 1}]}, "is 'Foo'; expected Scalar"),
+    ],
+)
+def test_t1_files_that_are_not_understood_are_refused(context, tmp_path, change, message):
+    folder = Path(__file__).parent / "t1"
+    t1 = json.loads((folder / "stencil.json").read_text())
+    t1["KernelSpecification"] |= change
+    for name in ("GridDivX", "GridDivY", "GridDivZ"):
+        t1["KernelSpecification"].pop(name, None)
+    (tmp_path / "changed.json").write_text(json.dumps(t1))
+    with pytest.raises(ValueError, match=message):
+        tune.from_t1(tmp_path / "changed.json", folder=folder)
+    with pytest.raises(ValueError, match="problem_size is .*; expected"):
+        tune.from_t1(folder / "stencil.json", problem_size=(1, 2, 3, 4))

@@ -367,6 +367,10 @@ impl PyPacketedMatrix {
         let (indptr, indices) = (indptr.as_slice()?, indices.as_slice()?);
         let n = indptr.len().saturating_sub(1);
         to_py_result(py, rtcg::sparse::check_structure([n, n], indices, indptr))?;
+        if bytes.len() != indices.len() * dtype.itemsize() {
+            let (n_data, n_indices) = (bytes.len() / dtype.itemsize().max(1), indices.len());
+            return Err(PyValueError::new_err(format!("data has {n_data} elements, indices has {n_indices}")));
+        }
         let build = || {
             let structure = HostStructure { indptr, indices };
             let partition = PacketPartition::new(structure, max_rows, is_symmetric)?;

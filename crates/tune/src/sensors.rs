@@ -85,7 +85,7 @@ pub fn measure_energy(
     now: &mut dyn FnMut() -> f64,
     time: &mut dyn FnMut(u32) -> Result<f64, Failure>,
 ) -> Result<Option<EnergyOfLaunch>, Failure> {
-    let count = (WINDOW_SECONDS / seconds_of_launch.max(1e-9)).ceil().clamp(1.0, MAX_LAUNCHES);
+    let count = whole_graphs((WINDOW_SECONDS / seconds_of_launch.max(1e-9)).ceil().clamp(1.0, MAX_LAUNCHES));
     let mut counter = sensors.read(Sensor::Energy);
     let start = now();
     let mut launches = 0.0;
@@ -125,6 +125,18 @@ pub fn measure_energy(
             .map(|pair| (pair[1].seconds - pair[0].seconds) * f64::midpoint(pair[0].reading, pair[1].reading));
         difference(power.first()?, power.last()?, joules.sum())
     }))
+}
+
+/// At least so many launches, which windows in graphs make exactly: graphs have up to 256 launches, of callables 32.
+fn whole_graphs(count: f64) -> f64 {
+    let graph = if count <= 32.0 {
+        1.0
+    } else if count <= 256.0 {
+        32.0
+    } else {
+        256.0
+    };
+    (count / graph).ceil() * graph
 }
 
 fn difference(first: &Mark, last: &Mark, joules: f64) -> Option<EnergyOfLaunch> {

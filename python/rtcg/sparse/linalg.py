@@ -199,8 +199,10 @@ def cg(
     The host does not wait in the loop. It waits once at the end, for the residual computed from `x`.
     """
     native, preconditioner, x0, b = _system(A, M, x0, b)
-    maxiter = 10 * b.size if maxiter is None else operator.index(maxiter)
-    if rtol < 0 or atol < 0:
+    maxiter = max(1, 10 * b.size) if maxiter is None else operator.index(maxiter)
+    if maxiter < 1:
+        raise ValueError(f"maxiter is {maxiter}; expected at least 1")
+    if not (rtol >= 0 and atol >= 0):
         raise ValueError(f"rtol is {rtol} and atol is {atol}; expected numbers of at least 0")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback is {callback!r}; expected a callable")
@@ -211,7 +213,7 @@ def cg(
         preconditioner,
         rtol=float(rtol),
         atol=float(atol),
-        maxiter=max(0, maxiter),
+        maxiter=maxiter,
         check_every=operator.index(check_every) if check_every is not None else 20 if callback is None else 1,
         mode=mode,
         history=bool(return_report),

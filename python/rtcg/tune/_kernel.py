@@ -10,6 +10,7 @@ from rtcg.template import Source
 from rtcg.tune._checker import CandidateChecker, CheckedLaunch, require_small, with_checks
 from rtcg.tune._run import StoredProblem, run_search
 from rtcg.tune._runner import Candidate, CandidateError, KernelRunner
+from rtcg.tune._space import Space
 from rtcg.tune._store import Store, store as default_store
 from rtcg.tune._trees import is_tree, tree_parameters
 from rtcg.tune._worker import WorkerRunner
@@ -84,6 +85,10 @@ class Kernel(_native.TunedCall):
         super().__init__()
         if not (isinstance(source, str) or callable(source) or is_tree(source)):
             raise TypeError(f"source is {source!r}; expected str, a syntax tree, or a function that returns source")
+        if not isinstance(space, Space):
+            raise TypeError(f"space is {space!r}; expected rtcg.tune.Space")
+        if isinstance(problem, str):
+            raise TypeError(f"problem is {problem!r}; expected a sequence of names, such as ({problem!r},)")
         #: The parameters that a function as source is called with: those of its own trees are macros.
         self._source_names = space.names
         space = space + tree_parameters(source, space.default | dict(default or {}), space.names)
@@ -391,6 +396,8 @@ class Kernel(_native.TunedCall):
         stored = self._stored(bound)
         scalars = _scalars(bound)
         bytes, flops = _amount(bytes, scalars), _amount(flops, scalars)
+        if cold and objective == "energy":
+            raise ValueError("objective is 'energy' and cold is true: what empties the caches takes energy too")
         self._check_memory(arguments, written)
         if isolate is None:
             import os

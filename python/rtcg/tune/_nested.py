@@ -39,14 +39,16 @@ class Part:
             return ("key", name, self.key)
         if isinstance(self.target, Kernel):
             stored = self.target._stored_of_call(self.args, self.options)
-            return ("kernel", stored.kernel.hash, tuple(sorted(stored.problem.items())))
+            measured = tuple(self.options.get(name) for name in ("objective", "maximize", "cold"))
+            return ("kernel", stored.kernel.hash, tuple(sorted(stored.problem.items())), measured)
         # Whoever keeps an identity keeps the part too, so that no other object gets its address.
         return ("objects", id(self.target), tuple(map(id, self.args)), id(self.options.get("space")))
 
     def _tune(self, budget, seed):
         options = {"budget": budget, "seed": seed, "progress": False} | self.options
         target = self.target
-        if isinstance(target, Kernel) and target._stored_of_call(self.args, options).is_known(target.space):
+        is_time = options.get("objective", "time") == "time" and not options.get("cold")
+        if is_time and isinstance(target, Kernel) and target._stored_of_call(self.args, options).is_known(target.space):
             return target.refresh(*self.args, **options)
         return tune(target, *self.args, **options)
 
@@ -147,6 +149,7 @@ def nested(
     if combine is not None and run is not None:
         raise TypeError("combine and run are both given; expected one of them")
     default = space.default | dict(default or {})
+    space.check(default)
     _require_parts(parts(**default))
     spending = _Spending(budget, part_budget, len(space.configurations()))
     tuned = _TunedParts(parts, spending, seed, can_give_up=combine is None and run is None)

@@ -51,6 +51,11 @@ def run_search(
         # Nothing tells two versions of a function apart.
         stored = stored.for_objective(objective) if objective.name not in functions else None
         incumbents = [*(stored.incumbents(space) if stored else ()), *incumbents]
+    if until is not None and limit is None:
+        raise ValueError(f"until is {until!r}, a share of the device's limit; it needs bytes= or flops=")
+    for name, amount in (("bytes", bytes), ("flops", flops)):
+        if amount is not None and not amount > 0:
+            raise ValueError(f"{name} is {amount!r}; expected a positive number")
     table = space.configurations()
     seconds, evaluations = parse_budget(budget)
     options = {
@@ -123,8 +128,17 @@ def parse_fraction(until):
     return fraction
 
 
+#: Columns that every trial may have; a function does not fill them.
+_COLUMNS = {
+    "score", "time", "bandwidth", "flops", "energy", "power", "clock", "temperature", "registers", "spill_bytes",
+    "shared_bytes", "occupancy", "compile_seconds", "measure_seconds", "at_seconds",
+}  # fmt: skip
+
+
 def _measured(objective, maximize, bytes, flops, observers):
     """The objective, functions by the column or number that they fill, and the names of sensors."""
+    if isinstance(observers, str):
+        raise TypeError(f"observers is {observers!r}; expected a sequence, such as ['energy']")
     functions = {f"observer {place}": item for place, item in enumerate(observers) if callable(item)}
     sensors = [str(getattr(observer, "name", observer)) for observer in observers if not callable(observer)]
     if not callable(objective):
@@ -133,8 +147,8 @@ def _measured(objective, maximize, bytes, flops, observers):
                 f"objective is {objective!r}; expected a name, or a function of a configuration and a trial"
             )
         return _native.TuningObjective(objective, maximize, bytes, flops), functions, sensors
-    name = getattr(objective, "__name__", "objective")
-    name = name if name.isidentifier() else "objective"
+    name = getattr(objective, "__name__", "")
+    name = name if name.isidentifier() and name not in _COLUMNS else "objective"
     return _native.TuningObjective.column(name, maximize), functions | {name: objective}, sensors
 
 

@@ -141,6 +141,10 @@ class _File:
         self._name, self._space, self._specification = path.name, space, specification
         stated = specification.get("ProblemSize", ()) if problem_size is None else problem_size
         stated = [stated] if isinstance(stated, (int, str)) else list(stated or ())
+        in_file = specification.get("ProblemSize") or ()
+        n_sizes = 1 if isinstance(in_file, (int, str)) else len(in_file)
+        if problem_size is not None and len(stated) != n_sizes:
+            raise ValueError(f"problem_size is {problem_size!r}; expected {n_sizes} numbers, as {path.name} has")
         self._sizes = tuple(self._integer("ProblemSize", size, {}) for size in stated)
         self.values = {f"size_{axis}": size for axis, size in enumerate(self._sizes)}
         self._random = np.random.default_rng(seed)
@@ -169,7 +173,9 @@ class _File:
 
     def geometry(self):
         """``(block, grid, shared)`` as expressions."""
-        local = self._specification.get("LocalSize") or {}
+        local = self._specification.get("LocalSize")
+        if not isinstance(local, dict) or "X" not in local:
+            raise self._wrong("LocalSize", local, "a dictionary with X, and perhaps Y and Z")
         block = tuple(self._expression(local.get(axis, 1)) for axis in _AXES)
         return block, tuple(self._grid(place, block[place]) for place in range(3)), self._shared()
 
@@ -184,9 +190,15 @@ class _File:
                 return 1
             product = " * ".join(f"({divisor})" for divisor in divisors[place] or ["1"])
             return f"ceil_div(size_{place}, {product})"
-        size = self._expression((self._specification.get("GlobalSize") or {}).get(axis, 1))
+        stated = self._specification.get("GlobalSize")
+        if not isinstance(stated, dict) or "X" not in stated:
+            raise self._wrong("GlobalSize", stated, "a dictionary with X, and perhaps Y and Z")
+        size = self._expression(stated.get(axis, 1))
         # OpenCL counts threads, CUDA blocks.
-        is_threads = str(self._specification.get("GlobalSizeType", "CUDA")).upper() == "OPENCL"
+        kind = str(self._specification.get("GlobalSizeType", "CUDA")).upper()
+        if kind not in ("OPENCL", "CUDA"):
+            raise self._wrong("GlobalSizeType", kind, "CUDA or OpenCL")
+        is_threads = kind == "OPENCL"
         return f"ceil_div({size}, {block})" if is_threads else size
 
     def _expression(self, stated):
@@ -206,7 +218,10 @@ class _File:
             dtype = _DTYPES.get(str(stated.get("Type")))
             if dtype is None:
                 raise self._wrong(f"the type of argument {name!r}", stated.get("Type"), f"one of {', '.join(_DTYPES)}")
-            if stated.get("MemoryType", "Vector") == "Scalar":
+            memory = stated.get("MemoryType", "Vector")
+            if memory not in ("Scalar", "Vector"):
+                raise self._wrong(f"the memory type of argument {name!r}", memory, "Scalar or Vector")
+            if memory == "Scalar":
                 value = dtype(self._scalar(name, stated.get("FillValue", 0)))
                 scalars[name] = value.item()
                 arguments.append((name, value))

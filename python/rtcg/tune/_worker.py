@@ -53,13 +53,13 @@ class Worker:
         self._process = self._connection = None
 
     def _call(self, method, *arguments):
-        if self._connection is None:
-            self._start()
         try:
+            if self._connection is None:
+                self._start()
             return self._ask(method, arguments, self._timeout)
-        except CandidateError as error:
-            # What the context is worth after that is unknown.
-            if error.kind in ("runtime", "timeout"):
+        except BaseException as error:
+            # What the context is worth after that is unknown, and an answer that comes late is none to the next call.
+            if not isinstance(error, CandidateError) or error.kind in ("runtime", "timeout"):
                 self.close()
             raise
 

@@ -113,13 +113,13 @@ fn only_arch_modules_depend_on_the_cpu() {
     assert!(found.iter().any(|file| file.starts_with(arch)));
 }
 
-/// Rust files below a folder, put together.
-fn append_rust_sources(folder: &Path, text: &mut String) {
+/// Files with an extension below a folder, put together.
+fn append_files(folder: &Path, extension: &str, text: &mut String) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("readable").path();
         if path.is_dir() {
-            append_rust_sources(&path, text);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            append_files(&path, extension, text);
+        } else if path.extension().is_some_and(|found| found == extension) {
             text.push_str(&fs::read_to_string(&path).expect("UTF-8"));
         }
     }
@@ -129,13 +129,10 @@ fn append_rust_sources(folder: &Path, text: &mut String) {
 fn every_environment_variable_is_documented() {
     let (mut code, mut documents) = (String::new(), String::new());
     for folder in crate_folders() {
-        append_rust_sources(&repository_root().join("crates").join(folder).join("src"), &mut code);
+        append_files(&repository_root().join("crates").join(folder).join("src"), "rs", &mut code);
     }
-    let in_docs =
-        fs::read_dir(repository_root().join("docs")).expect("docs/").map(|entry| entry.expect("readable").path());
-    for path in in_docs.chain([repository_root().join("README.md")]) {
-        documents.push_str(&fs::read_to_string(path).expect("UTF-8"));
-    }
+    append_files(&repository_root().join("docs"), "md", &mut documents);
+    documents.push_str(&fs::read_to_string(repository_root().join("README.md")).expect("UTF-8"));
     // Whole strings such as "RTCG_CHECK".
     let quoted = code.split('"').filter(|text| text.starts_with("RTCG_") && text.len() > 5);
     let names = quoted.filter(|text| text.chars().all(|c| c.is_ascii_uppercase() || c == '_'));

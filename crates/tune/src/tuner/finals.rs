@@ -2,7 +2,7 @@
 //! the interleaved rounds exclude that it is no faster.
 
 use super::{Event, FINAL_ROUNDS, Tuning};
-use crate::outcome::Outcome;
+use crate::outcome::{FailureKind, Outcome};
 use crate::report::Finalist;
 use crate::statistics::{Confidence, median, paired_ratio, paired_ratio_at};
 use crate::target::Target;
@@ -28,6 +28,10 @@ impl<C: Send> Tuning<'_, C> {
                 passed += 1;
                 continue;
             };
+            if failure.kind == FailureKind::Skipped {
+                // The caller ended it, which says nothing about the candidate.
+                return;
+            }
             trial.outcome = Outcome::Failed(failure);
             self.search.tell(trial.row, trial.outcome.clone());
             self.kept.remove(&trial.row);
