@@ -403,3 +403,11 @@ def test_what_is_no_matrix_market_file(tmp_path):
         file.write_text(text)
         with pytest.raises(ValueError, match=message):
             sparse.mmread(file)
+
+
+def test_matrices_on_the_host_are_no_operands(context):
+    host = scipy_sparse.eye_array(3, format="csr")
+    a = sparse.csr_array(host)
+    for operation in (lambda: a + host, lambda: a @ host, lambda: a * host, lambda: sparse.linalg.cg(host, np.ones(3))):
+        with pytest.raises(TypeError, match="of SciPy, on the host; expected one on the device"):
+            operation()

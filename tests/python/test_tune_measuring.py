@@ -397,6 +397,10 @@ def test_options_that_make_no_sense_are_refused(context):
         tune_scale(objective="energy", cold=True)
     with pytest.raises(TypeError, match="observers is 'energy'; expected a sequence"):
         tune_scale(observers="energy")
+    with pytest.raises(TypeError, match="tune.. has no option 'objectiv', nor kernel .*; is it 'objective'"):
+        tune_scale(objectiv="energy")
+    with pytest.raises(TypeError, match="check is 'memory'; a ElementwiseKernel is not checked"):
+        tune.tune(ElementwiseKernel("float *x", "x[i] += 1"), xp.ones(10, np.float32), check="memory")
     with pytest.raises(TypeError, match="space is .*; expected rtcg.tune.Space"):
         tune.Kernel("", "f", {"bx": [64]}, block=1, grid=1)
     with pytest.raises(TypeError, match="problem is 'width'; expected a sequence of names"):

@@ -33,8 +33,18 @@ def checked_shape(shape):
     return rows, columns
 
 
+def refuse_host_matrix(other):
+    """Raise TypeError for a sparse array of SciPy: its parts are copied to the device where the program says so."""
+    if type(other).__module__.partition(".")[0] == "scipy" and hasattr(other, "tocsr"):
+        raise TypeError(
+            f"the operand is a {type(other).__name__} of SciPy, on the host; expected one on the device, such as "
+            "rtcg.sparse.csr_array(operand)"
+        )
+
+
 def to_device(values, dtype=None):
     """`values` as a contiguous array on the device."""
+    refuse_host_matrix(values)
     if isinstance(values, GPUArray):
         array = values if dtype is None or values.dtype == dtype else values.astype(dtype)
         return array if array.flags.c_contiguous else array.copy()
@@ -179,6 +189,7 @@ class sparray:
     def __rmatmul__(self, other):
         if is_scalar(other):
             raise ValueError("Scalar operands are not allowed, use '*' instead")
+        refuse_host_matrix(other)
         if not isinstance(other, GPUArray):
             other = np.asarray(other)
         return self.transpose()._product(other.T).T
@@ -188,6 +199,7 @@ class sparray:
         return self * other if is_scalar(other) else self._product(other)
 
     def _product(self, other):
+        refuse_host_matrix(other)
         columns = self.shape[1]
         error = f"matmul: dimension mismatch with signature (n,k={columns}),(k="
         if issparse(other):

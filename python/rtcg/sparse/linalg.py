@@ -10,7 +10,7 @@ import numpy as np
 
 from rtcg import _native, numpy as _xp
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import issparse, to_device
+from rtcg.sparse._base import issparse, refuse_host_matrix, to_device
 
 __all__ = ["LinearOperator", "SolverReport", "aslinearoperator", "cg", "matrix_power", "norm"]
 
@@ -71,7 +71,11 @@ def aslinearoperator(A):
     function = getattr(A, "matvec", A if callable(A) else None)
     if hasattr(A, "shape") and function is not None:
         return LinearOperator(A.shape, function, getattr(A, "rmatvec", None), dtype=getattr(A, "dtype", None))
-    raise TypeError("type not understood")
+    refuse_host_matrix(A)
+    raise TypeError(
+        f"type not understood: {type(A).__name__} has no shape with a matvec; expected a sparse or dense array, or "
+        "rtcg.sparse.linalg.LinearOperator(shape, matvec=function, dtype=dtype)"
+    )
 
 
 @dataclass

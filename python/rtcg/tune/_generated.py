@@ -57,6 +57,9 @@ def tune(target, *args, **options):
     options.setdefault("budget", "10 s")
     if isinstance(target, Kernel):
         return target.tune(*args, **options)
+    if isinstance(target, (ElementwiseKernel, ReductionKernel)) and "check" in options:
+        raise TypeError(f"check is {options['check']!r}; a {type(target).__name__} is not checked, a Kernel or a plain "
+                        "function is")  # fmt: skip
     if isinstance(target, ElementwiseKernel):
         return _tune_generated(target, _ELEMENTWISE_SPACE, args, options)
     if isinstance(target, ReductionKernel):

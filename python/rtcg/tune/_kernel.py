@@ -1,6 +1,7 @@
 """Tuned kernels: source with parameters, launched with the best known configuration."""
 
 import contextlib
+import difflib
 import inspect
 
 import numpy as np
@@ -390,6 +391,7 @@ class Kernel(_native.TunedCall):
         if not self.space.names:
             raise ValueError(f"the space of kernel {self.name!r} is empty; expected at least one parameter to tune")
         names = self._parameter_names()
+        self._refuse_misspelled_options(values, names)
         bound, _ = self._bind(names, args, values)
         arguments = [_plain_argument(bound[name]) for name in names]
         written = self._written(names, [bound[name] for name in names])
@@ -437,6 +439,16 @@ class Kernel(_native.TunedCall):
         from rtcg.tune._refresh import refresh
 
         return refresh(self, *args, at_least=at_least, budget=budget, **options)
+
+    def _refuse_misspelled_options(self, values, names):
+        known = {*names, *self.problem_names, *self._geometry_names()}
+        options = list(inspect.signature(Kernel.tune).parameters)[2:-1]
+        for name in values:
+            near = difflib.get_close_matches(name, options, 1)
+            if name not in known and near:
+                raise TypeError(
+                    f"tune() has no option {name!r}, nor kernel {self.name!r} a parameter; is it {near[0]!r}?"
+                )
 
     def _checker(self, checks, candidates, small, bound, timeout):
         """What launches candidates in checked mode, on the arguments of a small problem."""

@@ -68,13 +68,18 @@ class PacketedSpMV:
         row, col, which = self._packets.remainder()
         self.remaining_coo_gpu = CoordinateSpMV(coo_array((data[which], (row, col)), shape=self.shape), self.dtype)
 
+    def _checked(self, x):
+        if x.shape != (self.shape[0],):
+            raise ValueError(f"x has shape {x.shape}; expected {(self.shape[0],)}")
+        return x
+
     def permute(self, x):
         """A vector in packet order, from one in the order of the matrix; does not wait."""
-        return gpuarray.take(x, self.new2old_fetch_indices)
+        return gpuarray.take(self._checked(x), self.new2old_fetch_indices)
 
     def unpermute(self, x):
         """A vector in the order of the matrix, from one in packet order; does not wait."""
-        return gpuarray.take(x, self.old2new_fetch_indices)
+        return gpuarray.take(self._checked(x), self.old2new_fetch_indices)
 
     def __call__(self, x, y=None):
         """`y` with the product of the matrix and `x` added to it; a new vector without `y`. Both in packet order."""
