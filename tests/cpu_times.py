@@ -21,7 +21,9 @@ ROWS = {
     "arrays": ("test_array", "test_gpuarray", "test_large", "test_fft", "test_linalg", "test_cumath",
                "test_fuse", "test_curandom", "test_random", "test_reduction", "test_elementwise",
                "test_generators", "rtcg", "array"),
-    "examples": ("test_readme", "test_examples"),
+    "tuning": ("test_tune", "tune"),
+    "sparse": ("test_sparse", "sparse"),
+    "examples": ("test_readme", "test_examples", "test_docs"),
     "core": ("",),
 }  # fmt: skip
 

@@ -29,6 +29,9 @@ pub fn cache_status() -> Option<CacheStatus> {
 
 /// Writes a file there and removes it; where the folder does not exist, in the one it would be made in.
 fn probe_writable(dir: &Path) -> std::io::Result<()> {
+    if dir.exists() && !dir.is_dir() {
+        return Err(std::io::ErrorKind::NotADirectory.into());
+    }
     let existing = dir.ancestors().find(|d| d.is_dir()).unwrap_or(dir);
     let file = existing.join(format!(".rtcg-probe-{}", std::process::id()));
     std::fs::write(&file, b"?")?;
