@@ -42,6 +42,8 @@ fn search(is_cold: bool, options: &TunerOptions) -> Report {
 
 #[test]
 fn kernels_are_timed_with_cold_and_with_warm_caches() {
+    // Launches are captured, while other threads may wait for the context.
+    own_process!();
     let options = TunerOptions { budget: Budget::of_evaluations(3), ..TunerOptions::default() };
     for is_cold in [false, true] {
         let report = search(is_cold, &options);
@@ -55,6 +57,8 @@ fn kernels_are_timed_with_cold_and_with_warm_caches() {
 
 #[test]
 fn sensors_that_are_missing_leave_columns_out() {
+    // Launches are captured, while other threads may wait for the context.
+    own_process!();
     let ctx = Context::new().unwrap();
     let sensors = device_sensors(&ctx.device());
     if let Err(reason) = &sensors {
@@ -69,6 +73,8 @@ fn sensors_that_are_missing_leave_columns_out() {
 
 #[test]
 fn an_error_of_the_launch_is_the_error_of_the_window() {
+    // Launches are captured, while other threads may wait for the context.
+    own_process!();
     let ctx = Context::new().unwrap();
     ctx.driver_context().push().unwrap();
     let calls = Cell::new(0);
