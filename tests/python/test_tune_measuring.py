@@ -395,6 +395,8 @@ def test_options_that_make_no_sense_are_refused(context):
         tune_scale(until="95 % of roofline")
     with pytest.raises(ValueError, match="objective is 'energy' and cold is true"):
         tune_scale(objective="energy", cold=True)
+    with pytest.raises(ValueError, match="objective is 'energy' and cold is true"):
+        tune.tune(lambda k: None, space=tune.Space(k=[1, 2]), objective="energy", cold=True)
     with pytest.raises(TypeError, match="observers is 'energy'; expected a sequence"):
         tune_scale(observers="energy")
     with pytest.raises(TypeError, match="tune.. has no option 'objectiv', nor kernel .*; is it 'objective'"):

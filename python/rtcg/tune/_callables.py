@@ -3,7 +3,7 @@
 import numpy as np
 
 from rtcg import _native
-from rtcg.tune._run import run_search
+from rtcg.tune._run import refuse_cold_energy, run_search
 from rtcg.tune._runner import CandidateError, compare_results, tolerances
 
 #: Calls that a graph has at most: it keeps the memory of what they return.
@@ -61,6 +61,7 @@ def tune_callable(function, space, *, verify=None, rtol=None, atol=None, cold=Fa
     Report
     """
     options.setdefault("default", space.default)
+    refuse_cold_energy(cold, options.get("objective"))
     target = CallableTarget(function, verify, rtol, atol, options["default"], cold)
     return run_search(target, space, threads=1, **options)
 

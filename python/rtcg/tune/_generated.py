@@ -4,7 +4,7 @@ import numpy as np
 
 from rtcg import _native
 from rtcg.tune._callables import tune_callable
-from rtcg.tune._run import StoredProblem
+from rtcg.tune._run import StoredProblem, refuse_cold_energy
 from rtcg.tune._space import Space
 from rtcg.tune._store import store as default_store
 
@@ -134,6 +134,7 @@ class _GeneratedTarget:
     def __init__(self, run, restored, default, options):
         from rtcg.tune._callables import CallableTarget
 
+        refuse_cold_energy(options.get("cold"), options.get("objective"))
         verify = (options.pop(name, None) for name in ("verify", "rtol", "atol"))
         self._verified = CallableTarget(restored, *verify, default)
         self._timed = CallableTarget(run, [], None, None, default, options.pop("cold", False))

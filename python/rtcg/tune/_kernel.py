@@ -9,7 +9,7 @@ import numpy as np
 from rtcg import _native
 from rtcg.template import Source
 from rtcg.tune._checker import CandidateChecker, CheckedLaunch, require_small, with_checks
-from rtcg.tune._run import StoredProblem, run_search
+from rtcg.tune._run import StoredProblem, refuse_cold_energy, run_search
 from rtcg.tune._runner import Candidate, CandidateError, KernelRunner
 from rtcg.tune._space import Space
 from rtcg.tune._store import Store, store as default_store
@@ -398,8 +398,7 @@ class Kernel(_native.TunedCall):
         stored = self._stored(bound)
         scalars = _scalars(bound)
         bytes, flops = _amount(bytes, scalars), _amount(flops, scalars)
-        if cold and objective == "energy":
-            raise ValueError("objective is 'energy' and cold is true: what empties the caches takes energy too")
+        refuse_cold_energy(cold, objective)
         self._check_memory(arguments, written)
         if isolate is None:
             import os

@@ -128,6 +128,12 @@ def parse_fraction(until):
     return fraction
 
 
+def refuse_cold_energy(cold, objective):
+    """Raise ValueError where energy would be that of emptying the caches, too."""
+    if cold and objective == "energy":
+        raise ValueError("objective is 'energy' and cold is true: what empties the caches takes energy too")
+
+
 #: Columns that every trial may have; a function does not fill them.
 _COLUMNS = {
     "score", "time", "bandwidth", "flops", "energy", "power", "clock", "temperature", "registers", "spill_bytes",
