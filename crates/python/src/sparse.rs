@@ -126,7 +126,7 @@ enum PyOperator {
 }
 
 impl PyOperator {
-    /// A `CsrMatrix`, or a callable for vectors of the dtype of `like`.
+    /// A `CsrMatrix`, a `DiaMatrix`, or a callable for vectors of the dtype of `like`.
     fn extract(object: &BoundAny<'_>, like: &GpuArray) -> PyResult<Self> {
         if let Ok(matrix) = object.cast::<PyCsrMatrix>() {
             return Ok(Self::Csr(matrix.get().csr.clone()));
@@ -135,7 +135,7 @@ impl PyOperator {
             return Ok(Self::Dia(matrix.get().0.clone()));
         }
         if !object.is_callable() {
-            return Err(PyTypeError::new_err("an operator is a CsrMatrix or a callable"));
+            return Err(PyTypeError::new_err("an operator is a CsrMatrix, a DiaMatrix or a callable"));
         }
         let n = like.size();
         Ok(Self::Callable { function: object.clone().unbind(), shape: [n, n], dtype: like.dtype() })

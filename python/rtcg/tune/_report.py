@@ -56,12 +56,12 @@ class Report:
 
     @property
     def best(self):
-        """The fastest configuration, a dictionary; None if every trial failed."""
+        """The best configuration, a dictionary; None if every trial failed."""
         return None if self.best_trial is None else self.best_trial["config"]
 
     @property
     def best_score(self):
-        """Seconds of the fastest configuration; None if every trial failed."""
+        """The score of the best configuration: seconds where the objective is time; None if every trial failed."""
         return None if self.best_trial is None else self.best_trial["score"]
 
     @property

@@ -14,5 +14,4 @@ pub(super) const CUDA_PRELUDE: &str = "\
 #define RT_SHUFFLE_DOWN(value, distance) __shfl_down_sync(0xffffffffu, value, distance)
 #define RT_PAIR_float(x, y) make_float2(x, y)
 #define RT_PAIR_double(x, y) make_double2(x, y)
-#define RT_ATOMIC_ADD(place, value) atomicAdd(place, value)
 ";
