@@ -17,7 +17,9 @@ assert np.allclose(xp.sqrt(xp.asarray(a)).get(), np.sqrt(a))
 
 
 def run(*arguments, tmp_path, **environment):
-    env = {**os.environ, "RTCG_VIRTUAL_DEVICES": "1", "PYCUDA_CACHE_DIR": str(tmp_path / "cache")}
+    # The virtual GPU, on a machine with a real one too: the programs of a file are those it runs.
+    env = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "RTCG_VIRTUAL_DEVICES": "1"}
+    env["PYCUDA_CACHE_DIR"] = str(tmp_path / "cache")
     env = {name: value for name, value in {**env, **environment}.items() if value is not None}
     return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=300, env=env)
 

@@ -70,7 +70,9 @@ def run(program, tmp_path, **environment):
     """Runs a program; the names of what the JIT has compiled."""
     trace = tmp_path / "trace.json"
     env = {name: value for name, value in os.environ.items() if name not in ("RTCG_CHECK", "RTCG_SCHEDULE")}
-    env |= {"RTCG_VIRTUAL_DEVICES": "1", "PYCUDA_CACHE_DIR": str(tmp_path / "cache"), "RTCG_TRACE": str(trace)}
+    # The virtual GPU, on a machine with a real one too.
+    env |= {"CUDA_VISIBLE_DEVICES": "", "RTCG_VIRTUAL_DEVICES": "1"}
+    env |= {"PYCUDA_CACHE_DIR": str(tmp_path / "cache"), "RTCG_TRACE": str(trace)}
     env |= environment
     result = subprocess.run(
         [sys.executable, "-c", KERNELS + program], capture_output=True, text=True, timeout=300, env=env
