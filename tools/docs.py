@@ -106,6 +106,14 @@ def copy_pages():
         (SOURCE / site_path(path)).write_text(text, encoding="utf-8")
 
 
+def add_notebook(notebook, folder):
+    """Offer a notebook for download on the page `notebook.md` of a folder; nothing if there is none."""
+    if notebook.is_file():
+        shutil.copy(notebook, folder)
+        with open(folder / "notebook.md", "a", encoding="utf-8") as page:
+            page.write(f"\n{{download}}`A longer notebook to run <{notebook.name}>` is in `examples/`.\n")
+
+
 # -- the reference ----------------------------------------------------------------------------
 
 
@@ -296,6 +304,7 @@ def main():
     warnings.simplefilter("ignore")
     sys.path[:0] = [str(ROOT / "python"), str(ROOT / "python/rtcg/compat/pycuda")]
     copy_pages()
+    add_notebook(ROOT / "examples/notebook.ipynb", SOURCE / "start")
     write_reference(has_rust)
     write_gallery()
     shutil.rmtree(SITE, ignore_errors=True)

@@ -37,7 +37,6 @@ def traced(function):
         with tracing.trace(Path(folder, "trace.json")):
             result = function()
         events = json.loads(Path(folder, "trace.json").read_text())
-    events = events["traceEvents"] if isinstance(events, dict) else events
     return result, sum("cuLaunchKernel" in event["name"] for event in events if event.get("ph") == "X")
 
 

@@ -83,6 +83,18 @@ assert shell.user_ns["square"].function._repr_html_()
     run_python(code)
 
 
+def test_a_notebook_is_offered_where_there_is_one(tmp_path):
+    page, notebook = tmp_path / "site/notebook.md", tmp_path / "long.ipynb"
+    page.parent.mkdir()
+    page.write_text("# Notebooks\n")
+    docs.add_notebook(notebook, page.parent)
+    assert page.read_text() == "# Notebooks\n"
+    notebook.write_text("{}")
+    docs.add_notebook(notebook, page.parent)
+    assert "{download}`A longer notebook to run <long.ipynb>`" in page.read_text()
+    assert (page.parent / "long.ipynb").read_text() == "{}"
+
+
 def test_settings_that_pages_name_exist():
     """Every variable of a page is one that the package reads or that the page explains as of others."""
     source = "".join(path.read_text() for path in (ROOT / "crates").rglob("src/**/*.rs"))
