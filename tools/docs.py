@@ -248,11 +248,15 @@ def write_gallery():
         subprocess.run([sys.executable, str(program), str(picture)], check=True, env=env, timeout=120)
         text = f"# {title}\n\n{description}\n\n![{title}]({name}.png)\n\n`examples/gallery/{name}.py`:\n\n"
         (folder / f"{name}.md").write_text(f"{text}~~~python\n{source}~~~\n", encoding="utf-8")
-        cards.append(f"## [{title}]({name}.md)\n\n{description}\n\n[![{title}]({name}.png)]({name}.md)\n")
+        summary = re.split(r"(?<=\.)\s", description)[0]
+        cards.append(
+            f":::{{container}} card\n[![{title}]({name}.png)]({name}.md)\n\n[{title}]({name}.md): {summary}\n:::\n"
+        )
         names.append(name)
     toctree = "```{toctree}\n:hidden:\n\n" + "\n".join(names) + "\n```\n"
     intro = "# Gallery\n\nPrograms that check themselves; the pictures are what they made when this site was built.\n\n"
-    (folder / "index.md").write_text(intro + "\n".join(cards) + "\n" + toctree, encoding="utf-8")
+    grid = "::::{container} gallery\n" + "\n".join(cards) + "::::\n\n"
+    (folder / "index.md").write_text(intro + grid + toctree, encoding="utf-8")
 
 
 # -- what a page fetches ----------------------------------------------------------------------
