@@ -249,9 +249,8 @@ def write_gallery():
         text = f"# {title}\n\n{description}\n\n![{title}]({name}.png)\n\n`examples/gallery/{name}.py`:\n\n"
         (folder / f"{name}.md").write_text(f"{text}~~~python\n{source}~~~\n", encoding="utf-8")
         summary = re.split(r"(?<=\.)\s", description)[0]
-        cards.append(
-            f":::{{container}} card\n[![{title}]({name}.png)]({name}.md)\n\n[{title}]({name}.md): {summary}\n:::\n"
-        )
+        card = f"[![{title}]({name}.png)]({name}.md)\n\n[{title}]({name}.md): {summary}"
+        cards.append(f":::{{container}} card\n{card}\n:::\n")
         names.append(name)
     toctree = "```{toctree}\n:hidden:\n\n" + "\n".join(names) + "\n```\n"
     intro = "# Gallery\n\nPrograms that check themselves; the pictures are what they made when this site was built.\n\n"
