@@ -23,12 +23,12 @@ __global__ void denoise(cudaTextureObject_t picture, float *out)
 {{
     const float weights[] = {{{", ".join(f"{w:.8e}f" for w in WEIGHTS)}}};
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-    float centre = tex2D<float>(picture, x, y), sum = 0, total = 0;
+    float centre = tex2D<float>(picture, x + 0.5f, y + 0.5f), sum = 0, total = 0;
     #pragma unroll
     for (int j = -{RADIUS}; j <= {RADIUS}; ++j)
         #pragma unroll
         for (int i = -{RADIUS}; i <= {RADIUS}; ++i) {{
-            float value = tex2D<float>(picture, x + i, y + j), d = value - centre;
+            float value = tex2D<float>(picture, x + i + 0.5f, y + j + 0.5f), d = value - centre;
             float weight = weights[i + {RADIUS}] * weights[j + {RADIUS}] * expf(-d * d / {2 * ALIKE**2}f);
             sum += weight * value;
             total += weight;

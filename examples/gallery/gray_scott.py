@@ -1,4 +1,4 @@
-"""Spots that divide
+"""Spots that grow and divide
 
 Two substances react and diffuse (Gray and Scott). Each point is a `float2`, so one load brings both. The rates are
 constants of the kernel; other rates make stripes, holes or nothing.

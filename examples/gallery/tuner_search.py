@@ -1,7 +1,7 @@
 """A tuner's search
 
-Blocks of 16 shapes for a blur, and one to four rows for each thread. `rtcg.tune` tries them, checks that each computes
-the right result, and remembers the fastest. The picture has every trial, and the best time so far.
+Blocks of many shapes for a blur, and one to four rows for each thread. `rtcg.tune` tries some, checks that each
+computes the right result, and remembers the fastest. The picture has every trial, and the best time so far.
 """
 
 import os
