@@ -486,7 +486,13 @@ impl Context {
 impl Context {
     /// Runs `body` with this context current in the driver and puts back what was current. The
     /// calling thread's stack is not touched.
-    pub fn with_current<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
+    ///
+    /// # Errors
+    /// Those of `body`, in whatever type holds an [`Error`] of this crate too; and when the context is closed.
+    pub fn with_current<T, E: From<Error>>(
+        &self,
+        body: impl FnOnce() -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
         let shared = self.0.lifetime.read().unwrap_or_else(|e| e.into_inner());
         let _entered = self.push_temporarily()?;
         drop(shared);

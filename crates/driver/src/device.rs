@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::flags::ContextFlags;
 use crate::loaded_drivers;
 use rtcg_cuda_sys::{
     CUdevice, CUdevice_P2PAttribute, CUdevice_attribute, CUresult, CUuuid, DriverKind, DriverTable, c_char,
@@ -49,18 +50,42 @@ impl Device {
         Self::new(ordinal)
     }
 
-    /// How many devices there are: real ones first, then virtual ones.
+    /// How many devices there are: real ones first, then virtual ones. Initialises the drivers.
+    ///
+    /// ```
+    /// use rtcg_driver::Device;
+    ///
+    /// # fn main() -> rtcg_driver::Result<()> {
+    /// for device in Device::all()? {
+    ///     println!("{}: {}", device.ordinal(), device.name()?);
+    /// }
+    /// assert!(Device::new(Device::count()?).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no device at all.
     pub fn count() -> Result<usize> {
+        loaded_drivers::init(0)?;
         Ok(loaded_drivers::initialized_drivers("cuDeviceGetCount")?.devices.len())
     }
 
-    /// All devices.
+    /// All devices, as [`Device::count`] counts them.
+    ///
+    /// # Errors
+    /// When there is no device at all.
     pub fn all() -> Result<Vec<Self>> {
+        loaded_drivers::init(0)?;
         Ok(loaded_drivers::initialized_drivers("cuDeviceGetCount")?.devices.clone())
     }
 
-    /// The device with this number.
+    /// The device with this number. Initialises the drivers.
+    ///
+    /// # Errors
+    /// When there are not so many.
     pub fn new(ordinal: usize) -> Result<Self> {
+        loaded_drivers::init(0)?;
         let devices = &loaded_drivers::initialized_drivers("cuDeviceGet")?.devices;
         devices.get(ordinal).copied().ok_or_else(|| {
             let detail = match devices.len() {
@@ -73,6 +98,7 @@ impl Device {
 
     /// The device with this PCI bus id, as [`Device::pci_bus_id`] writes it.
     pub fn from_pci_bus_id(bus_id: &str) -> Result<Self> {
+        loaded_drivers::init(0)?;
         let name = CString::new(bus_id).unwrap_or_default();
         let mut last = None;
         for table in &loaded_drivers::initialized_drivers("cuDeviceGetByPCIBusId")?.tables {
@@ -201,7 +227,8 @@ impl Device {
     }
 
     /// Creates a context and pushes it onto the calling thread's stack.
-    pub fn make_context(&self, flags: u32) -> Result<Context> {
+    pub fn make_context(&self, flags: impl Into<ContextFlags>) -> Result<Context> {
+        let ContextFlags(flags) = flags.into();
         Context::create(*self, flags)
     }
 
@@ -216,7 +243,8 @@ impl Device {
     }
 
     /// Sets the flags of the device's primary context. Drivers may refuse that while it is active.
-    pub fn set_primary_context_flags(&self, flags: u32) -> Result<()> {
+    pub fn set_primary_context_flags(&self, flags: impl Into<ContextFlags>) -> Result<()> {
+        let ContextFlags(flags) = flags.into();
         // SAFETY: plain values.
         unsafe { call_driver!(self.table, cuDevicePrimaryCtxSetFlags(self.handle, flags)) }
     }

@@ -8,11 +8,15 @@ use std::borrow::Cow;
 /// The result of an operation on the driver.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What the caller can do about an error; the classes of PyCUDA.
+/// What the caller can do about an error; the classes of PyCUDA, and one of faults.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
 pub enum ErrorKind {
-    /// A kernel failed, or needs more than the device has (`LaunchError`).
+    /// A launch needs more than the device has (`LaunchError`).
     Launch,
+    /// A kernel met a fault, such as an access outside of memory. Its context is lost: every later call in it gives
+    /// this error, until all objects of the context are dropped and a new one is made.
+    Fault,
     /// Out of memory (`MemoryError`).
     Memory,
     /// Something outside the program: no device, a file not found, not ready (`RuntimeError`).
@@ -24,13 +28,13 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// The kind that PyCUDA assigns to a code.
+    /// The kind of a code.
     pub fn from_code(code: CUresult) -> Self {
         match code {
-            CUresult::CUDA_ERROR_LAUNCH_FAILED
-            | CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
-            | CUresult::CUDA_ERROR_LAUNCH_TIMEOUT
-            | CUresult::CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING => Self::Launch,
+            code if is_kernel_fault(code) => Self::Fault,
+            CUresult::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES | CUresult::CUDA_ERROR_LAUNCH_INCOMPATIBLE_TEXTURING => {
+                Self::Launch
+            }
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => Self::Memory,
             CUresult::CUDA_ERROR_NO_DEVICE
             | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU
@@ -39,17 +43,6 @@ impl ErrorKind {
             | CUresult::CUDA_ERROR_ECC_UNCORRECTABLE => Self::Runtime,
             CUresult::CUDA_ERROR_UNKNOWN => Self::Other,
             _ => Self::Logic,
-        }
-    }
-
-    /// The name of PyCUDA's exception class in `pycuda.driver`.
-    pub fn pycuda_class_name(self) -> &'static str {
-        match self {
-            Self::Launch => "LaunchError",
-            Self::Memory => "MemoryError",
-            Self::Runtime => "RuntimeError",
-            Self::Logic => "LogicError",
-            Self::Other => "Error",
         }
     }
 }
@@ -103,6 +96,21 @@ impl Error {
         let detail = Some(detail.into()).filter(|d| !d.is_empty());
         let text = code.description().unwrap_or("unknown error").into();
         Self { kind: ErrorKind::from_code(code), call, code, text, detail }
+    }
+
+    /// The name of PyCUDA's exception class in `pycuda.driver`.
+    pub fn pycuda_class_name(&self) -> &'static str {
+        match self.kind {
+            ErrorKind::Launch => "LaunchError",
+            ErrorKind::Fault => match self.code {
+                CUresult::CUDA_ERROR_LAUNCH_FAILED | CUresult::CUDA_ERROR_LAUNCH_TIMEOUT => "LaunchError",
+                _ => "LogicError",
+            },
+            ErrorKind::Memory => "MemoryError",
+            ErrorKind::Runtime => "RuntimeError",
+            ErrorKind::Logic => "LogicError",
+            ErrorKind::Other => "Error",
+        }
     }
 
     /// The same error with a better explanation; an empty one changes nothing.
@@ -278,7 +286,9 @@ mod tests {
 
     #[test]
     fn codes_map_to_pycudas_classes() {
-        let class = |code| ErrorKind::from_code(CUresult(code)).pycuda_class_name();
+        let class = |code| Error::new("cuCall", CUresult(code), "").pycuda_class_name();
+        assert_eq!(ErrorKind::from_code(CUresult::CUDA_ERROR_ILLEGAL_ADDRESS), ErrorKind::Fault);
+        assert_eq!(ErrorKind::from_code(CUresult::CUDA_ERROR_LAUNCH_FAILED), ErrorKind::Fault);
         for code in [701, 702, 703, 719] {
             assert_eq!(class(code), "LaunchError");
         }

@@ -4,6 +4,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::flags::EventFlags;
 use crate::stream::{Stream, checked_stream_handle, closed_error, is_ready_from_result};
 use rtcg_cuda_sys::{
     CU_EVENT_DISABLE_TIMING, CU_EVENT_INTERPROCESS, CUevent, CUipcEventHandle, CUresult, DriverTable, c_char,
@@ -36,9 +37,9 @@ impl Event {
         Self(Arc::new(EventInner { ctx, handle, flags, recorded, closed }))
     }
 
-    /// Creates an event in the current context; `flags` as `CUevent_flags`.
-    pub fn new(flags: u32) -> Result<Self> {
-        Self::new_in_context(&Context::current_or_error()?, flags)
+    /// Creates an event in the current context.
+    pub fn new(flags: impl Into<EventFlags>) -> Result<Self> {
+        Self::new_in_context(&Context::current_or_error()?, flags.into().0)
     }
 
     /// [`Event::new`] in a context that is current in the driver.

@@ -31,13 +31,22 @@ pub struct ArgPacker<'f> {
 const INLINE_ARG_BYTES: usize = 256;
 
 /// Packed arguments; a slice of bytes to everyone else. Few of them need no heap memory.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[repr(C, align(16))]
 pub struct PackedArgs {
     inline: [u8; INLINE_ARG_BYTES],
     /// Holds all bytes once they are too many for `inline`.
     heap: Vec<u8>,
     len: usize,
+}
+
+impl std::fmt::Debug for PackedArgs {
+    /// The bytes that are there.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PackedArgs(")?;
+        self.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        f.write_str(")")
+    }
 }
 
 impl PackedArgs {
@@ -477,6 +486,9 @@ mod tests {
             expected.resize(offset, 0);
             expected.extend_from_slice(&bytes);
             assert_eq!(*packed, expected[..]);
+            if offset == 8 {
+                assert_eq!(format!("{packed:?}"), "PackedArgs(0102030400000000090a0b0c0d0e0f10)");
+            }
         }
     }
 

@@ -18,6 +18,7 @@ mod context;
 mod context_settings;
 mod device;
 mod event;
+mod flags;
 mod function;
 pub mod gl;
 mod graph;
@@ -51,6 +52,7 @@ pub use context::{Context, ContextKind};
 pub use device::Device;
 pub use error::{Error, ErrorKind, Result};
 pub use event::Event;
+pub use flags::{ContextFlags, EventFlags, HostAllocFlags, MemAttachFlags, StreamFlags};
 pub use function::{Function, Param};
 pub use graph::{
     CaptureInfo, ConditionalHandle, CopyEndpoint, Graph, GraphExec, GraphNode, KernelNode, MemsetNode,

@@ -53,7 +53,7 @@ pub(crate) fn report_cleanup_error(error: &Error) {
 }
 
 /// Initialises the drivers and lists their devices. Calling it again does nothing. `flags` must
-/// be 0, as `cuInit` demands.
+/// be 0, as `cuInit` demands. [`Device::count`], [`Device::all`] and [`Device::new`] call it themselves.
 ///
 /// Fails when there is no device at all; the error then says why no real one was found.
 pub fn init(flags: u32) -> Result<()> {

@@ -6,6 +6,7 @@
 use crate::context::{Context, current_driver_table};
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::flags::StreamFlags;
 use crate::graph::{on_stream_destroyed, with_relaxed_capture_mode};
 use crate::launch_queue::PendingHostWork;
 use rtcg_cuda_sys::{
@@ -111,8 +112,9 @@ impl Stream {
         Self(Arc::new(StreamInner { ctx, handle, owned, closed, flags, _keeper: keeper }))
     }
 
-    /// Creates a stream in the current context; `flags` as `CUstream_flags`.
-    pub fn new(flags: u32) -> Result<Self> {
+    /// Creates a stream in the current context.
+    pub fn new(flags: impl Into<StreamFlags>) -> Result<Self> {
+        let StreamFlags(flags) = flags.into();
         let ctx = Context::current_or_error()?;
         let mut handle = CUstream::null();
         // SAFETY: writes one handle.
@@ -121,7 +123,8 @@ impl Stream {
     }
 
     /// Creates a stream with a priority; see [`Context::stream_priority_range`].
-    pub fn with_priority(flags: u32, priority: i32) -> Result<Self> {
+    pub fn with_priority(flags: impl Into<StreamFlags>, priority: i32) -> Result<Self> {
+        let StreamFlags(flags) = flags.into();
         let ctx = Context::current_or_error()?;
         let mut handle = CUstream::null();
         // SAFETY: writes one handle.

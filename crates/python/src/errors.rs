@@ -7,7 +7,6 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use rtcg::array::{ArrayError, ArrayErrorKind};
 use rtcg::compile::CompileError;
-use rtcg::driver::ErrorKind;
 use rtcg::generators::GeneratorErrorKind;
 use std::borrow::Cow;
 
@@ -36,12 +35,12 @@ pub(crate) fn driver_error(error: rtcg::driver::Error) -> PyErr {
         return raised;
     }
     let message = error.to_string();
-    match error.kind {
-        ErrorKind::Launch => LaunchError::new_err(message),
-        ErrorKind::Memory => MemoryError::new_err(message),
-        ErrorKind::Runtime => RuntimeError::new_err(message),
-        ErrorKind::Logic => LogicError::new_err(message),
-        ErrorKind::Other => Error::new_err(message),
+    match error.pycuda_class_name() {
+        "LaunchError" => LaunchError::new_err(message),
+        "MemoryError" => MemoryError::new_err(message),
+        "RuntimeError" => RuntimeError::new_err(message),
+        "LogicError" => LogicError::new_err(message),
+        _ => Error::new_err(message),
     }
 }
 

@@ -2,13 +2,15 @@
 
 use crate::cpp_names::CppNames;
 use crate::device_global::DeviceGlobal;
+use crate::element::Element;
 use crate::error::Result;
 use crate::launch::Function;
-use crate::memory::{DeviceVec, Element};
+use crate::memory::DeviceVec;
+use crate::pinned_memory::PinnedVec;
 use crate::signatures::attach_module_source;
 use rtcg_compile::{Arch, CompileRequest, Target};
-use rtcg_driver::Device;
 use rtcg_driver::pool::DeviceMemoryPool;
+use rtcg_driver::{Device, Event, EventFlags, Stream, StreamFlags};
 use std::sync::Arc;
 
 /// What the compiler must produce for `device`: machine code where the device loads it, else PTX.
@@ -25,6 +27,64 @@ pub fn device_compile_target(device: &Device) -> rtcg_driver::Result<Target> {
 /// the CUDA runtime shares. Cloning gives another reference.
 ///
 /// Methods make it current for their own duration, so it can be used from any thread.
+///
+/// # Several devices
+///
+/// Each device has a context of its own, and a thread for each keeps all of them busy. Without GPUs
+/// `RTCG_VIRTUAL_DEVICES=2` in the environment makes two virtual ones.
+///
+/// ```
+/// use rtcg::driver::Device;
+/// use rtcg::prelude::*;
+///
+/// fn squares(device: &Device, start: i32) -> rtcg::Result<Vec<i32>> {
+///     let ctx = Context::retain_primary(device)?;
+///     let source = "__global__ void squares(int *a, int start) { int i = start + threadIdx.x; a[threadIdx.x] = i * i; }";
+///     let (squares, a) = (ctx.compile(source)?.function("squares")?, ctx.zeros(4)?);
+///     // SAFETY: the kernel writes four elements.
+///     unsafe { squares.launch(Grid::new(1, 4), &[&a, &start])? };
+///     a.to_vec()
+/// }
+///
+/// # fn main() -> rtcg::Result<()> {
+/// let devices = Device::all()?;
+/// let parts = std::thread::scope(|scope| {
+///     let part = |(at, device)| scope.spawn(move || squares(device, 4 * at as i32));
+///     let threads: Vec<_> = devices.iter().enumerate().map(part).collect();
+///     threads.into_iter().map(|thread| thread.join().expect("no panic")).collect::<rtcg::Result<Vec<_>>>()
+/// })?;
+/// assert!(parts.concat().iter().enumerate().all(|(i, square)| *square as usize == i * i));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # After a fault
+///
+/// A kernel that faults, by an access outside of memory for instance, takes its context with it: every later call gives
+/// an error of the kind [`rtcg_driver::ErrorKind::Fault`], and what its memory held is lost. Drop everything that was
+/// made in the context, all its clones included, and make it again; the program goes on. (A primary context is gone only
+/// when no other library of the process holds it.)
+///
+/// ```
+/// use rtcg::driver::ErrorKind;
+/// use rtcg::prelude::*;
+///
+/// fn run(index: u64) -> rtcg::Result<Vec<i32>> {
+///     let ctx = Context::new()?;
+///     let source = "__global__ void set(int *a, unsigned long long i) { a[i] = 7; }";
+///     let (set, a) = (ctx.compile(source)?.function("set")?, ctx.zeros::<i32>(2)?);
+///     // SAFETY: none for the first index: the device reports an address that is not its own.
+///     unsafe { set.launch(Grid::new(1, 1), &[&a, &index])? };
+///     a.to_vec()
+/// }
+///
+/// # fn main() -> rtcg::Result<()> {
+/// let error = run(1 << 40).unwrap_err();
+/// assert!(matches!(&error, rtcg::Error::Driver(error) if error.kind == ErrorKind::Fault), "{error}");
+/// assert_eq!(run(1)?, [0, 7]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
     inner: rtcg_driver::Context,
@@ -125,6 +185,60 @@ impl Context {
         DeviceVec::new_zeros(self, Some(pool), len)
     }
 
+    /// Page-locked memory of the host for `len` elements, all zero, which copies to and from without waiting.
+    ///
+    /// # Errors
+    /// When the system does not lock so much memory.
+    pub fn pinned<T: Element>(&self, len: usize) -> Result<PinnedVec<T>> {
+        PinnedVec::new(self, len)
+    }
+
+    /// A new stream, which waits for the default stream and that for it.
+    ///
+    /// ```
+    /// use rtcg::prelude::*;
+    ///
+    /// # fn main() -> rtcg::Result<()> {
+    /// let ctx = Context::new()?;
+    /// let (stream, start, end) = (ctx.stream()?, ctx.event()?, ctx.event()?);
+    /// start.record(Some(&stream))?;
+    /// end.record(Some(&stream))?;
+    /// end.synchronize()?;
+    /// assert!(end.time_since(&start)? >= 0.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the driver refuses one.
+    pub fn stream(&self) -> Result<Stream> {
+        self.stream_with_flags(StreamFlags::DEFAULT)
+    }
+
+    /// A new stream: with [`StreamFlags::NON_BLOCKING`] one that runs beside the default stream.
+    ///
+    /// # Errors
+    /// When the driver refuses one.
+    pub fn stream_with_flags(&self, flags: StreamFlags) -> Result<Stream> {
+        self.enter(|| Stream::new(flags))
+    }
+
+    /// A new event, which measures time.
+    ///
+    /// # Errors
+    /// When the driver refuses one.
+    pub fn event(&self) -> Result<Event> {
+        self.event_with_flags(EventFlags::DEFAULT)
+    }
+
+    /// A new event: with [`EventFlags::DISABLE_TIMING`] one that only orders work.
+    ///
+    /// # Errors
+    /// When the driver refuses one.
+    pub fn event_with_flags(&self, flags: EventFlags) -> Result<Event> {
+        self.enter(|| Event::new(flags))
+    }
+
     /// Waits until the device has finished all work of this context.
     ///
     /// # Errors
@@ -133,20 +247,59 @@ impl Context {
         self.enter(rtcg_driver::Context::synchronize)
     }
 
-    /// Runs `body` with this context on top of the calling thread's stack.
-    pub(crate) fn enter<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
-        self.enter_with_rtcg_error(|| Ok(body()?))
-    }
-
-    /// [`Context::enter`] for what fails in other ways too.
-    pub(crate) fn enter_with_rtcg_error<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
+    /// Runs `body` with this context current in the calling thread, for functions of [`crate::driver`] that act on the
+    /// current context.
+    ///
+    /// ```
+    /// use rtcg::driver::HostAllocation;
+    /// use rtcg::prelude::*;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let ctx = Context::new()?;
+    /// // Any error will do that an error of the driver becomes.
+    /// let memory = ctx.with_current(|| {
+    ///     let nbytes: usize = "4096".parse()?;
+    ///     Ok::<_, Box<dyn std::error::Error>>(HostAllocation::new(nbytes, 0)?)
+    /// })?;
+    /// assert_eq!(memory.nbytes(), 4096);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `body`; and when the context is closed.
+    pub fn with_current<T, E: From<rtcg_driver::Error>>(
+        &self,
+        body: impl FnOnce() -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
         if self.inner.is_current() {
             return body();
         }
         self.inner.push()?;
+        let entered = PopOnDrop;
         let result = body();
+        std::mem::forget(entered);
         rtcg_driver::Context::pop()?;
         result
+    }
+
+    /// [`Context::with_current`] for calls of the driver.
+    pub(crate) fn enter<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
+        Ok(self.with_current(body)?)
+    }
+
+    /// [`Context::enter`] for what fails in other ways too.
+    pub(crate) fn enter_with_rtcg_error<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.with_current(body)
+    }
+}
+
+/// Leaves a context that was entered, where a panic passes.
+struct PopOnDrop;
+
+impl Drop for PopOnDrop {
+    fn drop(&mut self) {
+        let _ = rtcg_driver::Context::pop();
     }
 }
 

@@ -4,8 +4,8 @@
 #![allow(unsafe_code)]
 
 use crate::context::{Context, Module};
+use crate::element::{Element, bytes_of, fill_bytes, zeroed_vec};
 use crate::error::Result;
-use crate::memory::Element;
 use rtcg_driver::sys::CUresult;
 use rtcg_driver::{CUdeviceptr, Error, memory};
 use std::marker::PhantomData;
@@ -60,7 +60,7 @@ impl<T: Element> DeviceGlobal<T> {
     /// # Errors
     /// When a kernel failed since the last time.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        let mut host = vec![T::ZERO; self.len];
+        let mut host = zeroed_vec(self.len);
         self.read(0, &mut host)?;
         Ok(host)
     }
@@ -72,7 +72,7 @@ impl<T: Element> DeviceGlobal<T> {
     pub fn read(&self, start: usize, host: &mut [T]) -> Result<()> {
         let ptr = self.checked_address("cuMemcpyDtoH", start, host.len())?;
         // SAFETY: the range lies inside the variable, whose module is held.
-        self.ctx.enter(|| unsafe { memory::memcpy_dtoh(T::as_bytes_mut(host), ptr) })
+        self.ctx.enter(|| unsafe { fill_bytes(host, |bytes| memory::memcpy_dtoh(bytes, ptr)) })
     }
 
     /// Overwrites elements from `start` on; waits.
@@ -82,7 +82,7 @@ impl<T: Element> DeviceGlobal<T> {
     pub fn write(&self, start: usize, host: &[T]) -> Result<()> {
         let ptr = self.checked_address("cuMemcpyHtoD", start, host.len())?;
         // SAFETY: as above.
-        self.ctx.enter(|| unsafe { memory::memcpy_htod(ptr, T::as_bytes(host)) })
+        self.ctx.enter(|| unsafe { memory::memcpy_htod(ptr, &bytes_of(host)) })
     }
 
     /// The first element, which for a scalar is the variable.
@@ -90,7 +90,7 @@ impl<T: Element> DeviceGlobal<T> {
     /// # Errors
     /// When it is empty.
     pub fn get(&self) -> Result<T> {
-        let mut host = [T::ZERO];
+        let mut host = zeroed_vec(1);
         self.read(0, &mut host)?;
         Ok(host[0])
     }

@@ -39,12 +39,13 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {
+    /// What caused the inner error, whose message this one's is.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Error::Driver(error) => Some(error),
-            Error::Compile(error) => Some(error),
-            Error::Array(error) => Some(error),
-            Error::Generator(error) => Some(error),
+            Error::Driver(error) => error.source(),
+            Error::Compile(error) => error.source(),
+            Error::Array(error) => error.source(),
+            Error::Generator(error) => error.source(),
         }
     }
 }

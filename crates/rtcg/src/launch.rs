@@ -6,29 +6,71 @@
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::memory::{DeviceVec, Element};
 use rtcg_driver::signature::GivenArgument;
 use rtcg_driver::{LaunchOptions, Stream};
 
-/// Up to three dimensions; missing ones are 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Up to three dimensions; missing ones are 1. Integers of several types, tuples and arrays of them become it. What
+/// `u32` does not hold becomes 0 or the largest `u32`, which every launch refuses.
+///
+/// ```
+/// use rtcg::Dim3;
+///
+/// let n: usize = 40;
+/// assert_eq!(Dim3::from((n, 2)), Dim3([40, 2, 1]));
+/// assert_eq!(Dim3::from([4u32, 5, 6]), Dim3([4, 5, 6]));
+/// assert_eq!(Dim3::from(-1), Dim3([0, 1, 1]));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Dim3(pub [u32; 3]);
 
-impl From<u32> for Dim3 {
-    fn from(x: u32) -> Self {
-        Dim3([x, 1, 1])
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// An integer that can be a length of [`Dim3`].
+pub trait DimLength: sealed::Sealed {
+    /// The length, as near as `u32` comes.
+    fn saturating_length(self) -> u32;
+}
+
+macro_rules! impl_dim_length {
+    ($($t:ty)*) => {$(
+        impl sealed::Sealed for $t {}
+        impl DimLength for $t {
+            fn saturating_length(self) -> u32 {
+                u32::try_from(self).unwrap_or(if self > 1 { u32::MAX } else { 0 })
+            }
+        }
+    )*};
+}
+
+impl_dim_length! { u8 u16 u32 u64 usize i32 i64 }
+
+impl<X: DimLength> From<X> for Dim3 {
+    fn from(x: X) -> Self {
+        Dim3([x.saturating_length(), 1, 1])
     }
 }
 
-impl From<(u32, u32)> for Dim3 {
-    fn from((x, y): (u32, u32)) -> Self {
-        Dim3([x, y, 1])
+impl<X: DimLength, Y: DimLength> From<(X, Y)> for Dim3 {
+    fn from((x, y): (X, Y)) -> Self {
+        Dim3([x.saturating_length(), y.saturating_length(), 1])
     }
 }
 
-impl From<(u32, u32, u32)> for Dim3 {
-    fn from((x, y, z): (u32, u32, u32)) -> Self {
-        Dim3([x, y, z])
+impl<X: DimLength, Y: DimLength, Z: DimLength> From<(X, Y, Z)> for Dim3 {
+    fn from((x, y, z): (X, Y, Z)) -> Self {
+        Dim3([x.saturating_length(), y.saturating_length(), z.saturating_length()])
+    }
+}
+
+impl<X: DimLength, const N: usize> From<[X; N]> for Dim3 {
+    /// Of one to three lengths; others do not compile.
+    fn from(lengths: [X; N]) -> Self {
+        const { assert!(N >= 1 && N <= 3, "one to three dimensions") };
+        let mut all = [1; 3];
+        all.iter_mut().zip(lengths).for_each(|(to, length)| *to = length.saturating_length());
+        Dim3(all)
     }
 }
 
@@ -56,7 +98,7 @@ impl<'a> Grid<'a> {
 
     /// Blocks of 256 threads that cover `n` elements, one thread each.
     pub fn for_elements(n: usize) -> Self {
-        Self::new(u32::try_from(n.div_ceil(256)).unwrap_or(u32::MAX).max(1), 256)
+        Self::new(n.div_ceil(256).max(1), 256)
     }
 
     /// With `nbytes` of dynamic shared memory per block.
@@ -81,7 +123,9 @@ impl<'a> Grid<'a> {
 /// Takes an argument's bytes, its alignment in C and its type.
 pub type WriteArgumentFn<'p> = dyn FnMut(&[u8], usize, GivenArgument) -> rtcg_driver::Result<()> + 'p;
 
-/// What can be passed to a kernel: numbers by value, device memory by pointer.
+/// What can be passed to a kernel: every [`Element`](crate::Element) by value, that is numbers and structures of them;
+/// [`DeviceVec`](crate::DeviceVec), arrays, variables, page-locked and managed memory by pointer; texture and surface
+/// objects.
 pub trait KernelArgument {
     /// Calls `put` with what the kernel gets.
     fn pack_argument(&self, put: &mut WriteArgumentFn<'_>) -> rtcg_driver::Result<()>;
@@ -90,22 +134,6 @@ pub trait KernelArgument {
     /// being captured, [`rtcg_driver::retain_in_capture`] lets the graph hold it.
     fn used_in(&self, stream: Option<&Stream>) {
         let _ = stream;
-    }
-}
-
-impl<T: Element> KernelArgument for DeviceVec<T> {
-    fn pack_argument(&self, put: &mut WriteArgumentFn<'_>) -> rtcg_driver::Result<()> {
-        put(&self.ptr().to_ne_bytes(), 8, GivenArgument::Pointer(Some(T::NUMBER_TYPE)))
-    }
-
-    fn used_in(&self, stream: Option<&Stream>) {
-        Self::used_in(self, stream);
-    }
-}
-
-impl<T: Element> KernelArgument for T {
-    fn pack_argument(&self, put: &mut WriteArgumentFn<'_>) -> rtcg_driver::Result<()> {
-        put(T::as_bytes(std::slice::from_ref(self)), align_of::<T>(), GivenArgument::Value(T::NUMBER_TYPE))
     }
 }
 
@@ -135,7 +163,7 @@ impl Function {
     ///
     /// # Safety
     /// The kernel is foreign code: with these arguments it must stay inside the memory they
-    /// point to. A [`DeviceVec`] lives long enough by itself, also in a graph; memory of other kinds must live until the
+    /// point to. A [`DeviceVec`](crate::DeviceVec) or an array lives long enough by itself, also in a graph; memory of other kinds must live until the
     /// kernel has finished.
     pub unsafe fn launch(&self, grid: Grid<'_>, args: &[&dyn KernelArgument]) -> Result<()> {
         let mut packer = self.inner.arg_packer();

@@ -22,12 +22,15 @@ pub mod array_tuning;
 mod context;
 mod cpp_names;
 mod device_global;
+pub mod element;
 mod error;
 pub mod generators;
 pub mod info;
+mod kernel_arguments;
 mod kernel_target;
 mod launch;
 mod memory;
+mod pinned_memory;
 mod runtime;
 mod runtime_capabilities;
 mod signatures;
@@ -39,15 +42,20 @@ pub mod typed_arrays;
 pub use context::{Context, Module, device_compile_target};
 pub use cpp_names::CppNames;
 pub use device_global::DeviceGlobal;
+pub use element::{DevicePtr, Element};
 pub use error::{Error, Result};
+pub use kernel_arguments::Strided;
 pub use kernel_target::KernelTarget;
-pub use launch::{Dim3, Function, Grid, KernelArgument, WriteArgumentFn};
-pub use memory::{DeviceVec, Element};
+pub use launch::{Dim3, DimLength, Function, Grid, KernelArgument, WriteArgumentFn};
+pub use memory::DeviceVec;
+pub use pinned_memory::{Pending, PinnedVec};
 pub use rtcg_array as array;
 pub use rtcg_array::Allocator;
 pub use rtcg_cgen as cgen;
 pub use rtcg_codegen as codegen;
 pub use rtcg_compile as compile;
+#[cfg(feature = "derive")]
+pub use rtcg_derive::Element;
 pub use rtcg_driver as driver;
 pub use runtime::{CudaRuntime, DeviceBuffer, current_stream, has_allocator, run_in_stream, with_allocator};
 
@@ -58,7 +66,9 @@ pub use typed_arrays::{ArrayFactory, GpuArray, GpuArrayDyn};
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::{ArrayFactory, Context, DeviceGlobal, DeviceVec, Function, GpuArray, Grid, KernelArgument, Module};
+    pub use crate::{
+        ArrayFactory, Context, DeviceGlobal, DeviceVec, Function, GpuArray, Grid, KernelArgument, Module, PinnedVec,
+    };
 }
 
 /// A basic index of an array, as NumPy writes it: integers, ranges, `(range, step)`, `Index::Ellipsis` and

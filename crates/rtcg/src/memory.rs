@@ -1,67 +1,18 @@
-//! Typed device memory.
+//! Typed device memory: [`DeviceVec`], its parts, and copies that wait. `pinned_memory.rs` has those that do not.
 
-// `Element` views slices of plain numbers as bytes.
+// Copies stay inside memory whose size is known and whose owner is held.
 #![allow(unsafe_code)]
 
 use crate::context::Context;
+use crate::element::{DevicePtr, Element, bytes_of, fill_bytes, zeroed_vec};
 use crate::error::Result;
+use rtcg_driver::memory as copies;
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
-use rtcg_driver::signature::NumberType;
-use rtcg_driver::{DeviceAllocation, Stream, retain_in_capture, with_relaxed_capture_mode};
+use rtcg_driver::sys::CUresult;
+use rtcg_driver::{DeviceAllocation, Error, Event, EventFlags, Stream, retain_in_capture, with_relaxed_capture_mode};
 use std::marker::PhantomData;
+use std::ops::{Bound, RangeBounds};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-mod sealed {
-    pub trait Sealed {}
-}
-
-/// A number that has the same bytes on host and device.
-pub trait Element: sealed::Sealed + Copy + Send + Sync + 'static {
-    /// The bytes of a slice.
-    fn as_bytes(slice: &[Self]) -> &[u8] {
-        // SAFETY: implemented only for primitive numbers, which have no padding.
-        unsafe { std::slice::from_raw_parts(slice.as_ptr().cast(), size_of_val(slice)) }
-    }
-
-    /// The bytes of a slice, to be overwritten.
-    fn as_bytes_mut(slice: &mut [Self]) -> &mut [u8] {
-        // SAFETY: as in `as_bytes`; every byte pattern is a valid number.
-        unsafe { std::slice::from_raw_parts_mut(slice.as_mut_ptr().cast(), size_of_val(slice)) }
-    }
-
-    /// Zero.
-    const ZERO: Self;
-
-    /// The type in C.
-    const NUMBER_TYPE: NumberType;
-}
-
-const fn int_type(nbytes: u8, signed: bool) -> NumberType {
-    NumberType::Int { nbytes, signed }
-}
-
-macro_rules! impl_element {
-    ($($t:ty: $zero:literal, $number:expr;)*) => {$(
-        impl sealed::Sealed for $t {}
-        impl Element for $t {
-            const ZERO: Self = $zero;
-            const NUMBER_TYPE: NumberType = $number;
-        }
-    )*};
-}
-
-impl_element! {
-    i8: 0, int_type(1, true);
-    i16: 0, int_type(2, true);
-    i32: 0, int_type(4, true);
-    i64: 0, int_type(8, true);
-    u8: 0, int_type(1, false);
-    u16: 0, int_type(2, false);
-    u32: 0, int_type(4, false);
-    u64: 0, int_type(8, false);
-    f32: 0.0, NumberType::Float;
-    f64: 0.0, NumberType::Double;
-}
 
 /// Where elements lie.
 #[derive(Debug)]
@@ -78,17 +29,17 @@ impl DeviceVecStorage {
         }
     }
 
-    fn copy_to_host(&self, host: &mut [u8]) -> rtcg_driver::Result<()> {
+    fn copy_to_host(&self, offset: usize, host: &mut [u8]) -> rtcg_driver::Result<()> {
         match self {
-            Self::Own(memory) => memory.read(0, host),
-            Self::Pooled(memory) => memory.read(0, host),
+            Self::Own(memory) => memory.read(offset, host),
+            Self::Pooled(memory) => memory.read(offset, host),
         }
     }
 
-    fn copy_from_host(&self, host: &[u8]) -> rtcg_driver::Result<()> {
+    fn copy_from_host(&self, offset: usize, host: &[u8]) -> rtcg_driver::Result<()> {
         match self {
-            Self::Own(memory) => memory.write(0, host),
-            Self::Pooled(memory) => memory.write(0, host),
+            Self::Own(memory) => memory.write(offset, host),
+            Self::Pooled(memory) => memory.write(offset, host),
         }
     }
 }
@@ -148,13 +99,57 @@ impl RefCountedBuffer {
         }
         streams.iter().try_for_each(|stream| Ok(stream.synchronize()?))
     }
+
+    /// Makes later work in `stream` wait for all uses, and for the default stream. The calling thread waits only where
+    /// a graph or a closed stream may use the memory.
+    fn order_stream_after_uses(&self, stream: &Stream) -> Result<()> {
+        let (mut others, is_captured) = {
+            let uses = self.lock_stream_uses();
+            (uses.streams.clone(), uses.is_captured)
+        };
+        if is_captured || others.iter().any(Stream::is_closed) {
+            return self.ctx.synchronize();
+        }
+        others.retain(|other| other != stream);
+        self.ctx.enter(|| {
+            others.push(Stream::legacy_default()?);
+            others.iter().try_for_each(|other| {
+                let event = Event::new(EventFlags::DISABLE_TIMING)?;
+                event.record(Some(other))?;
+                stream.wait_for_event(&event)
+            })
+        })
+    }
 }
 
-/// Device memory for elements of one type, freed with the last reference.
-#[derive(Debug, Clone)]
+/// Device memory for elements of one type, or a part of such memory, which is freed with the last of its parts.
+///
+/// [`DeviceVec::slice`] and [`DeviceVec::share`] are the same memory; [`DeviceVec::try_clone`] is a copy.
+///
+/// Copies come after all work with the memory that was enqueued before, in whatever stream: launches, copies and graphs
+/// record what they use.
+///
+/// ```
+/// use rtcg::prelude::*;
+///
+/// # fn main() -> rtcg::Result<()> {
+/// let ctx = Context::new()?;
+/// let a = ctx.to_device(&[1i32, 2, 3, 4, 5, 6])?;
+/// let middle = a.slice(2..4)?;
+/// middle.write(&[30, 40])?;
+/// a.slice(4..)?.copy_from(&middle)?;
+/// let mut host = [0; 3];
+/// a.slice(..3)?.read_into(&mut host)?;
+/// assert_eq!((host, a.to_vec()?), ([1, 2, 30], vec![1, 2, 30, 40, 30, 40]));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
 pub struct DeviceVec<T> {
     /// `None` when there are no elements, which CUDA does not allocate.
     memory: Option<Arc<RefCountedBuffer>>,
+    /// Bytes before the first element.
+    offset: usize,
     len: usize,
     /// The number of the context.
     context: u64,
@@ -164,6 +159,7 @@ pub struct DeviceVec<T> {
 impl<T: Element> DeviceVec<T> {
     /// New memory with undefined contents, from a pool if there is one.
     fn new_uninit(ctx: &Context, pool: Option<&DeviceMemoryPool>, len: usize) -> Result<Self> {
+        const { assert!(size_of::<T>() > 0, "elements of no bytes") };
         let nbytes = len.saturating_mul(size_of::<T>());
         let memory = match (len, pool) {
             (0, _) => None,
@@ -171,7 +167,7 @@ impl<T: Element> DeviceVec<T> {
             (_, None) => Some(DeviceVecStorage::Own(ctx.enter(|| DeviceAllocation::new(nbytes))?)),
         };
         let memory = memory.map(|memory| RefCountedBuffer::new(ctx, memory));
-        Ok(Self { memory, len, context: ctx.id(), element: PhantomData })
+        Ok(Self { memory, offset: 0, len, context: ctx.id(), element: PhantomData })
     }
 
     pub(crate) fn from_slice(ctx: &Context, pool: Option<&DeviceMemoryPool>, host: &[T]) -> Result<Self> {
@@ -195,7 +191,13 @@ impl<T: Element> DeviceVec<T> {
 
     /// Address of the first element; 0 when there is none.
     pub fn ptr(&self) -> u64 {
-        self.memory.as_ref().map_or(0, |shared| shared.memory.address())
+        self.memory.as_ref().map_or(0, |shared| shared.memory.address() + self.offset as u64)
+    }
+
+    /// [`DeviceVec::ptr`] for a structure that kernels take. It keeps nothing alive, and launches do not record it:
+    /// [`DeviceVec::used_in`] does.
+    pub fn device_ptr(&self) -> DevicePtr<T> {
+        DevicePtr::new(self.ptr())
     }
 
     /// The number of the context whose memory it is.
@@ -221,18 +223,174 @@ impl<T: Element> DeviceVec<T> {
         self.len == 0
     }
 
-    /// Copies all elements to the host; waits for earlier work of the default stream, and for launches with this
-    /// memory in other streams.
+    /// Number of bytes.
+    pub(crate) fn nbytes(&self) -> usize {
+        self.len * size_of::<T>()
+    }
+
+    /// The context, where there is memory.
+    pub(crate) fn context(&self) -> Option<&Context> {
+        self.memory.as_ref().map(|shared| &shared.ctx)
+    }
+
+    /// The elements of `range`: the same memory, which lives as long as any part of it.
+    ///
+    /// # Errors
+    /// When the range is not inside this memory.
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Result<Self> {
+        let start = match range.start_bound() {
+            Bound::Included(&start) => start,
+            Bound::Excluded(&start) => start.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(&end) => end.saturating_add(1),
+            Bound::Excluded(&end) => end,
+            Bound::Unbounded => self.len,
+        };
+        if start > end || end > self.len {
+            return invalid_value("slice", format!("range is {start}..{end}; expected one inside of 0..{}", self.len));
+        }
+        let memory = self.memory.clone().filter(|_| start < end);
+        let offset = self.offset + start * size_of::<T>();
+        Ok(Self { memory, offset, len: end - start, context: self.context, element: PhantomData })
+    }
+
+    /// Another reference to the same memory.
+    pub fn share(&self) -> Self {
+        let (memory, element) = (self.memory.clone(), PhantomData);
+        Self { memory, offset: self.offset, len: self.len, context: self.context, element }
+    }
+
+    /// A copy in new memory of its own; waits.
+    ///
+    /// # Errors
+    /// When the device is out of memory.
+    pub fn try_clone(&self) -> Result<Self> {
+        let Some(shared) = &self.memory else { return Ok(self.share()) };
+        let copy = Self::new_uninit(&shared.ctx, None, self.len)?;
+        copy.copy_from(self)?;
+        Ok(copy)
+    }
+
+    /// Copies all elements to the host; waits for earlier work with this memory and in the default stream.
     ///
     /// # Errors
     /// When a kernel failed before.
     pub fn to_vec(&self) -> Result<Vec<T>> {
-        let mut host = vec![T::ZERO; self.len];
-        if let Some(shared) = &self.memory {
-            shared.wait_for_uses()?;
-            shared.memory.copy_to_host(T::as_bytes_mut(&mut host))?;
+        let mut host = zeroed_vec(self.len);
+        self.read_into(&mut host)?;
+        Ok(host)
+    }
+
+    /// [`DeviceVec::to_vec`] to elements that are there; waits.
+    ///
+    /// # Errors
+    /// When there are not as many as here, or a kernel failed before.
+    pub fn read_into(&self, host: &mut [T]) -> Result<()> {
+        self.check_len("host", host.len())?;
+        let Some(shared) = &self.memory else { return Ok(()) };
+        shared.wait_for_uses()?;
+        Ok(fill_bytes(host, |bytes| shared.memory.copy_to_host(self.offset, bytes))?)
+    }
+
+    /// [`DeviceVec::to_vec`] in the order of a stream: after its work and all earlier work with this memory; waits for
+    /// that, but not for other streams' later work.
+    ///
+    /// ```
+    /// use rtcg::prelude::*;
+    ///
+    /// # fn main() -> rtcg::Result<()> {
+    /// let ctx = Context::new()?;
+    /// let (stream, a) = (ctx.stream()?, ctx.to_device(&[1.5f32, 2.5])?);
+    /// assert_eq!(a.to_vec_in(&stream)?, [1.5, 2.5]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When a kernel failed before, or the stream is being captured.
+    pub fn to_vec_in(&self, stream: &Stream) -> Result<Vec<T>> {
+        let mut host = zeroed_vec(self.len);
+        if let Some(ctx) = self.context() {
+            self.order_stream(stream)?;
+            // SAFETY: the memory has so many bytes and is held; the host's are borrowed until the stream was waited for.
+            let read =
+                |bytes: &mut [u8]| ctx.enter(|| unsafe { copies::memcpy_dtoh_in_stream(bytes, self.ptr(), stream) });
+            fill_bytes(&mut host, read)?;
         }
         Ok(host)
+    }
+
+    /// Overwrites all elements with those of `source`, which may be of another context; waits.
+    ///
+    /// # Errors
+    /// When there are not as many, or both are overlapping parts of one memory.
+    pub fn copy_from(&self, source: &DeviceVec<T>) -> Result<()> {
+        let Some((to, from)) = self.check_copy_from(source)? else { return Ok(()) };
+        to.wait_for_uses()?;
+        from.wait_for_uses()?;
+        let (dst, src, nbytes) = (self.ptr(), source.ptr(), self.nbytes());
+        to.ctx.enter(|| {
+            // SAFETY: both ranges are inside of memory that is held until the copy is done.
+            unsafe {
+                if self.context == source.context {
+                    copies::memcpy_dtod(dst, src, nbytes)?;
+                } else {
+                    let (to, from) = (to.ctx.driver_context(), from.ctx.driver_context());
+                    copies::memcpy_peer(dst, Some(to), src, Some(from), nbytes)?;
+                }
+            }
+            // Copies on a device do not wait by themselves, and other streams do not wait for them.
+            Stream::legacy_default()?.synchronize()
+        })
+    }
+
+    /// [`DeviceVec::copy_from`] in the order of a stream: after its work and all earlier work with both. Does not wait.
+    ///
+    /// # Errors
+    /// As [`DeviceVec::copy_from`], and when they are of different contexts.
+    pub fn copy_from_in(&self, source: &DeviceVec<T>, stream: &Stream) -> Result<()> {
+        let Some((to, _)) = self.check_copy_from(source)? else { return Ok(()) };
+        if self.context != source.context {
+            return invalid_value("copy_from_in", "source is memory of another context; expected one context".into());
+        }
+        self.order_stream(stream)?;
+        source.order_stream(stream)?;
+        let (dst, src, nbytes) = (self.ptr(), source.ptr(), self.nbytes());
+        // SAFETY: both ranges are inside of memory that records this use, so that it lives until the copy is done.
+        to.ctx.enter(|| unsafe { copies::memcpy_dtod_async(dst, src, nbytes, Some(stream)) })?;
+        [self, source].iter().for_each(|memory| memory.used_in(Some(stream)));
+        Ok(())
+    }
+
+    /// The memory of both ends of a copy, `None` where there is nothing to copy.
+    fn check_copy_from<'a>(
+        &'a self,
+        source: &'a DeviceVec<T>,
+    ) -> Result<Option<(&'a Arc<RefCountedBuffer>, &'a Arc<RefCountedBuffer>)>> {
+        self.check_len("source", source.len)?;
+        let Some((to, from)) = self.memory.as_ref().zip(source.memory.as_ref()) else { return Ok(None) };
+        if Arc::ptr_eq(to, from) && self.offset.abs_diff(source.offset) < self.nbytes() {
+            return invalid_value("copy_from", "source overlaps the elements that are overwritten".into());
+        }
+        Ok(Some((to, from)))
+    }
+
+    pub(crate) fn check_len(&self, name: &str, len: usize) -> Result<()> {
+        if len == self.len {
+            return Ok(());
+        }
+        invalid_value("copy", format!("{name} has {len} elements; expected {}, as the memory has", self.len))
+    }
+
+    /// Makes work in `stream` wait for what was done with this memory. While it is captured its order is that of the
+    /// graph.
+    pub(crate) fn order_stream(&self, stream: &Stream) -> Result<()> {
+        match &self.memory {
+            Some(shared) if !stream.is_capturing()? => shared.order_stream_after_uses(stream),
+            _ => Ok(()),
+        }
     }
 
     /// Records that work in `stream` uses this memory. Copies to and from the host wait for that work, and
@@ -255,18 +413,18 @@ impl<T: Element> DeviceVec<T> {
     /// # Errors
     /// When `host` is longer than this memory.
     pub fn write(&self, host: &[T]) -> Result<()> {
-        match &self.memory {
-            Some(shared) => {
-                shared.wait_for_uses()?;
-                Ok(shared.memory.copy_from_host(T::as_bytes(host))?)
-            }
-            None if host.is_empty() => Ok(()),
-            None => Err(rtcg_driver::Error::new(
+        if host.len() > self.len {
+            return invalid_value(
                 "cuMemcpyHtoD",
-                rtcg_driver::sys::CUresult::CUDA_ERROR_INVALID_VALUE,
-                format!("{} elements do not fit into memory without any", host.len()),
-            )
-            .into()),
+                format!("host has {} elements; the memory has {}", host.len(), self.len),
+            );
         }
+        let Some(shared) = &self.memory else { return Ok(()) };
+        shared.wait_for_uses()?;
+        Ok(shared.memory.copy_from_host(self.offset, &bytes_of(host))?)
     }
+}
+
+fn invalid_value<R>(call: &'static str, detail: String) -> Result<R> {
+    Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_VALUE, detail).into())
 }

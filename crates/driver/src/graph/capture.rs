@@ -253,7 +253,15 @@ impl Stream {
     }
 
     /// Captures what `body` submits to this stream.
-    pub fn capture<T>(&self, mode: CUstreamCaptureMode, body: impl FnOnce() -> Result<T>) -> Result<(Graph, T)> {
+    ///
+    /// # Errors
+    /// Those of `body`, in whatever type holds an [`Error`] of this crate too; and when a call in it was one that a
+    /// capture does not allow.
+    pub fn capture<T, E: From<Error>>(
+        &self,
+        mode: CUstreamCaptureMode,
+        body: impl FnOnce() -> std::result::Result<T, E>,
+    ) -> std::result::Result<(Graph, T), E> {
         self.begin_capture(mode)?;
         let outcome = body();
         let graph = self.end_capture();

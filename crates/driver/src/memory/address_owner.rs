@@ -26,7 +26,7 @@ fn device_owning_address(table: &'static DriverTable, ptr: CUdeviceptr) -> Optio
 pub fn inaccessible_owner_device(ctx: &Context, ptr: CUdeviceptr) -> Option<Device> {
     let table = ctx.driver_table();
     let owner = device_owning_address(table, ptr).filter(|owner| *owner != ctx.device())?;
-    let is_reached = ctx.with_current(|| {
+    let is_reached: Result<bool> = ctx.with_current(|| {
         let (mut rights, mut context) = (0u64, CUcontext::null());
         let (may, of) = ((&raw mut rights).cast(), (&raw mut context).cast());
         // SAFETY: each writes one value of at most eight bytes; the driver checks the address.

@@ -3,6 +3,7 @@
 use crate::context::{Context, current_driver_table};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::flags::MemAttachFlags;
 use crate::memory::diagnosis::{explain_address_error, explain_allocation_error};
 use crate::memory::memory_pool::{DriverPool, current_pool_of_device};
 use crate::memory::reclaim::{self, allocate_with_reclaim};
@@ -314,8 +315,9 @@ impl Drop for DeviceAllocation {
 pub struct ManagedAllocation(DeviceAllocation);
 
 impl ManagedAllocation {
-    /// Allocates in the current context; `flags` as `CUmemAttach_flags`, 0 meaning `GLOBAL`.
-    pub fn new(nbytes: usize, flags: u32) -> Result<Self> {
+    /// Allocates in the current context; flags of 0 mean [`MemAttachFlags::GLOBAL`].
+    pub fn new(nbytes: usize, flags: impl Into<MemAttachFlags>) -> Result<Self> {
+        let MemAttachFlags(flags) = flags.into();
         let ctx = Context::current_or_error()?;
         let flags = if flags == 0 { CU_MEM_ATTACH_GLOBAL.0 } else { flags };
         let ptr = allocate_with_retry(&ctx, "cuMemAllocManaged", nbytes, |table| {
@@ -343,7 +345,8 @@ impl ManagedAllocation {
     }
 
     /// Attaches the memory to a stream, or to all or to the host, by `flags`.
-    pub fn attach(&self, flags: u32, stream: Option<&Stream>) -> Result<()> {
+    pub fn attach(&self, flags: impl Into<MemAttachFlags>, stream: Option<&Stream>) -> Result<()> {
+        let MemAttachFlags(flags) = flags.into();
         let table = self.0.ctx.driver_table_if_alive("cuStreamAttachMemAsync")?;
         let stream = checked_stream_handle("cuStreamAttachMemAsync", table, stream)?;
         // SAFETY: memory and stream are alive; length 0 means the whole allocation.

@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::flags::HostAllocFlags;
 use crate::memory::diagnosis::explain_allocation_error;
 use crate::memory::reclaim::allocate_with_reclaim;
 use rtcg_cuda_sys::{CUdeviceptr, CUresult, DriverTable, c_void};
@@ -47,9 +48,9 @@ unsafe impl Send for HostAllocation {}
 unsafe impl Sync for HostAllocation {}
 
 impl HostAllocation {
-    /// Allocates in the current context; `flags` as `CU_MEMHOSTALLOC_*`. The contents are
-    /// unspecified.
-    pub fn new(nbytes: usize, flags: u32) -> Result<Self> {
+    /// Allocates in the current context. The contents are unspecified.
+    pub fn new(nbytes: usize, flags: impl Into<HostAllocFlags>) -> Result<Self> {
+        let HostAllocFlags(flags) = flags.into();
         let ctx = Context::current_or_error()?;
         let table = ctx.driver_table_if_alive("cuMemHostAlloc")?;
         let ptr = allocate_with_reclaim(ctx.device(), || Self::allocate_page_locked(table, nbytes, flags))?;

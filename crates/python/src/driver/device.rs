@@ -42,9 +42,19 @@ impl PyDevice {
     }
 }
 
+/// In Python, as in PyCUDA, devices are there after `init()`.
+fn check_initialized(call: &'static str) -> PyResult<()> {
+    if rtcg::driver::is_initialized() {
+        return Ok(());
+    }
+    let code = rtcg::driver::sys::CUresult::CUDA_ERROR_NOT_INITIALIZED;
+    Err(rtcg::driver::Error::new(call, code, "call init() first")).or_raise()
+}
+
 #[pymethods]
 impl PyDevice {
     fn __init__(&self, ordinal: &Bound<'_, PyAny>) -> PyResult<()> {
+        check_initialized("cuDeviceGet")?;
         if let Ok(number) = ordinal.extract::<usize>() {
             return self.0.init_value(Device::new(number).or_raise()?);
         }
@@ -58,6 +68,7 @@ impl PyDevice {
     /// Number of devices, real and virtual.
     #[staticmethod]
     fn count() -> PyResult<usize> {
+        check_initialized("cuDeviceGetCount")?;
         Device::count().or_raise()
     }
 

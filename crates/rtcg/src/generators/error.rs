@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The family of a [`GeneratorError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum GeneratorErrorKind {
     /// Shapes, sizes, ranges or declarations (Python: `ValueError`).
     Value,

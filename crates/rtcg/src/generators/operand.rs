@@ -1,8 +1,9 @@
 //! Arguments of generated kernels, and how the layouts of several arrays go together.
 
+use crate::element::{Element, unpadded_bytes};
 use crate::error::Result;
 use crate::generators::error::GeneratorError;
-use crate::memory::{DeviceVec, Element};
+use crate::memory::DeviceVec;
 use crate::runtime::run_in_stream;
 use crate::signatures::{ctype_number_type, element_number_type};
 use rtcg_array::{ArrayBuffer, GpuArray};
@@ -90,8 +91,11 @@ impl<'a> GeneratedKernelArg<'a> {
     /// A number by value. Integers become floating-point numbers where these are declared, and
     /// numbers of one kind each other. Floating-point numbers do not become integers, and what the
     /// declared type cannot hold is an error.
+    ///
+    /// Of structures and arrays the bytes are taken as they are; one with padding does not compile.
     pub fn from_scalar<T: Element>(value: &'a T) -> Self {
-        GeneratedKernelArg::Number(T::as_bytes(std::slice::from_ref(value)), T::NUMBER_TYPE)
+        let bytes = unpadded_bytes(value);
+        T::NUMBER_TYPE.map_or(GeneratedKernelArg::Bytes(bytes), |number| GeneratedKernelArg::Number(bytes, number))
     }
 
     pub(crate) fn as_array(&self) -> Option<&ArrayView<'a>> {
@@ -169,7 +173,7 @@ impl<T: Element> DeviceVec<T> {
             shape: self.shape(),
             strides: Self::CONTIGUOUS_STRIDES,
             itemsize: size_of::<T>(),
-            number: Some(T::NUMBER_TYPE),
+            number: T::NUMBER_TYPE,
             context: self.context_number(),
             owner: UseTracker::from(self),
         }

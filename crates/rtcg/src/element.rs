@@ -1,0 +1,456 @@
+//! Types that have the same bytes on host and device: numbers, arrays of them, and structures of them, which
+//! `#[derive(Element)]` also declares in C.
+//!
+//! Bytes of an element are read only where all of them are initialised: padding is zeroed in what goes to a device, and
+//! before what comes from one is copied over it.
+
+// Elements are viewed as bytes; what the trait promises makes that right.
+#![allow(unsafe_code)]
+
+use half::{bf16, f16};
+#[cfg(feature = "num-complex")]
+use num_complex::Complex;
+use rtcg_driver::signature::NumberType;
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::marker::PhantomData;
+
+/// A type that has the same bytes on host and device: what [`crate::Context::to_device`] copies, and what kernels take by
+/// value.
+///
+/// These are `bool`, the integers of 8 to 64 bits, `usize` and `isize`, `f32`, `f64`, `half`'s `f16` and `bf16`,
+/// `Complex<f32>` and `Complex<f64>` (feature `num-complex`), [`DevicePtr`], arrays `[T; N]` of them, and structures that
+/// derive it. [`Element::c_declaration`] is the structure in C, so that a kernel's source need not repeat it:
+///
+/// ```
+/// use rtcg::Element;
+/// use rtcg::prelude::*;
+///
+/// #[repr(C)]
+/// #[derive(Clone, Copy, Debug, PartialEq, Element)]
+/// struct Particle {
+///     position: [f32; 3],
+///     mass: f64,
+///     is_fixed: bool,
+/// }
+///
+/// # fn main() -> rtcg::Result<()> {
+/// let ctx = Context::new()?;
+/// let source = Particle::c_declaration() + r#"
+///     __global__ void shift(Particle *all, Particle by, int n)
+///     {
+///         int i = blockIdx.x * blockDim.x + threadIdx.x;
+///         if (i >= n || all[i].is_fixed) return;
+///         for (int k = 0; k < 3; ++k) all[i].position[k] += by.position[k];
+///         all[i].mass *= by.mass;
+///     }"#;
+/// let shift = ctx.compile(&source)?.function("shift")?;
+/// let at_rest = Particle { position: [0.0; 3], mass: 2.0, is_fixed: true };
+/// let free = Particle { is_fixed: false, ..at_rest };
+/// let by = Particle { position: [1.0, 2.0, 3.0], mass: 0.5, is_fixed: false };
+/// let all = ctx.to_device(&[at_rest, free])?;
+/// // SAFETY: the kernel writes the two particles.
+/// unsafe { shift.launch(Grid::for_elements(2), &[&all, &by, &2i32])? };
+/// assert_eq!(all.to_vec()?, [at_rest, Particle { mass: 1.0, ..by }]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A structure without the layout of C is refused, and so is one that holds a reference:
+///
+/// ```compile_fail
+/// #[derive(Clone, Copy, rtcg::Element)]
+/// struct NotC {
+///     x: f32,
+/// }
+/// ```
+///
+/// ```compile_fail
+/// #[repr(C)]
+/// #[derive(Clone, Copy, rtcg::Element)]
+/// struct Reference {
+///     x: &'static f32,
+/// }
+/// ```
+///
+/// # Safety
+/// An implementation promises:
+/// * all bytes zero are a value, and so are all others where [`Element::IS_ANY_BIT_PATTERN`]; elsewhere
+///   [`Element::make_valid`] makes one of any bytes;
+/// * there is no byte without a value where not [`Element::HAS_PADDING`], and [`Element::write_bytes`] writes all others;
+/// * the size is not 0, and the type in C that [`Element::c_declarator`] names has the same size and layout;
+/// * a copy of it is worth as much on another device or in another thread: it holds no references.
+pub unsafe trait Element: Copy + Send + Sync + 'static {
+    /// The number that it is; `None` for arrays and structures.
+    const NUMBER_TYPE: Option<NumberType> = None;
+
+    /// What numbers lie where elements lie, as far as that is one type.
+    const POINTEE: Option<NumberType> = Self::NUMBER_TYPE;
+
+    /// The alignment of the type in C, which may be larger than Rust's.
+    const C_ALIGN: usize = align_of::<Self>();
+
+    /// Whether it has bytes that belong to no value.
+    const HAS_PADDING: bool = false;
+
+    /// Whether every pattern of bytes is a value.
+    const IS_ANY_BIT_PATTERN: bool = true;
+
+    /// A declaration of `name` with this type in C: `float x`, `int x[3]`.
+    ///
+    /// ```
+    /// use rtcg::Element;
+    ///
+    /// assert_eq!(<[[f32; 4]; 3]>::c_declarator("m"), "float m[3][4]");
+    /// ```
+    fn c_declarator(name: &str) -> String;
+
+    /// Adds what a program in C needs before it can name the type.
+    fn declare_in_c(declarations: &mut CDeclarations) {
+        let _ = declarations;
+    }
+
+    /// What a program in C needs before it can name the type: the definitions of structures, and headers.
+    ///
+    /// ```
+    /// use rtcg::Element;
+    ///
+    /// #[repr(C)]
+    /// #[derive(Clone, Copy, Element)]
+    /// struct Range {
+    ///     start: u32,
+    ///     len: u32,
+    /// }
+    ///
+    /// assert!(Range::c_declaration().starts_with("struct Range\n{\n    unsigned int start;\n    unsigned int len;\n};\n"));
+    /// ```
+    fn c_declaration() -> String {
+        let mut declarations = CDeclarations::default();
+        Self::declare_in_c(&mut declarations);
+        declarations.parts.concat()
+    }
+
+    /// Writes the bytes that belong to values, each at its place.
+    ///
+    /// # Safety
+    /// `bytes` must have room for the element.
+    unsafe fn write_bytes(&self, bytes: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { std::ptr::copy_nonoverlapping(std::ptr::from_ref(self).cast(), bytes, size_of::<Self>()) }
+    }
+
+    /// Makes a value of any bytes: a `bool` is true where they are not 0.
+    ///
+    /// # Safety
+    /// `place` must be aligned and its bytes initialised.
+    unsafe fn make_valid(place: *mut Self) {
+        let _ = place;
+    }
+}
+
+/// Text in C that types need, each part once and after those that it needs.
+#[derive(Debug, Default)]
+pub struct CDeclarations {
+    parts: Vec<String>,
+}
+
+impl CDeclarations {
+    /// Adds a text, unless it is there.
+    pub fn add(&mut self, text: String) {
+        if !self.parts.contains(&text) {
+            self.parts.push(text);
+        }
+    }
+
+    /// Adds the definition of a structure, which is checked to have `nbytes` bytes.
+    pub fn add_struct(&mut self, name: &str, nbytes: usize, align: usize, fields: &[String]) {
+        let align = if align > 1 { format!("alignas({align}) ") } else { String::new() };
+        let mut text = format!("struct {align}{name}\n{{\n");
+        for field in fields {
+            let _ = writeln!(text, "    {field};");
+        }
+        let _ =
+            write!(text, "}};\nstatic_assert(sizeof({name}) == {nbytes}, \"{name} has {nbytes} bytes in Rust\");\n");
+        self.add(text);
+    }
+}
+
+/// The alignment in C of a structure of these `(name, offset, alignment in C)`. Fails to compile where C would put a
+/// field elsewhere.
+#[doc(hidden)]
+pub const fn check_layout(nbytes: usize, align: usize, fields: &[(&str, usize, usize)]) -> usize {
+    let (mut at, mut align) = (0, align);
+    while at < fields.len() {
+        let (_, offset, field_align) = fields[at];
+        assert!(
+            offset.is_multiple_of(field_align),
+            "a field lies where its type cannot lie in C: move it, or use #[repr(C, align(N))]"
+        );
+        align = if field_align > align { field_align } else { align };
+        at += 1;
+    }
+    assert!(nbytes.is_multiple_of(align), "the structure is larger in C: use #[repr(C, align(N))]");
+    align
+}
+
+/// Whether fields of these `(size, has padding)` leave bytes of a structure unused.
+#[doc(hidden)]
+pub const fn has_padding(nbytes: usize, fields: &[(usize, bool)]) -> bool {
+    let (mut at, mut used, mut is_padded) = (0, 0, false);
+    while at < fields.len() {
+        used += fields[at].0;
+        is_padded |= fields[at].1;
+        at += 1;
+    }
+    is_padded || used != nbytes
+}
+
+const fn int_type<T>(signed: bool) -> NumberType {
+    NumberType::Int { nbytes: size_of::<T>() as u8, signed }
+}
+
+macro_rules! impl_element {
+    ($($t:ty: $c:literal, $number:expr $(, $header:literal)?;)*) => {$(
+        // SAFETY: a number of the same size and bytes in C, of which every pattern is one.
+        unsafe impl Element for $t {
+            const NUMBER_TYPE: Option<NumberType> = Some($number);
+            const C_ALIGN: usize = size_of::<Self>();
+
+            fn c_declarator(name: &str) -> String {
+                format!(concat!($c, " {}"), name)
+            }
+
+            $(fn declare_in_c(declarations: &mut CDeclarations) {
+                declarations.add(concat!("#include <", $header, ">\n").to_owned());
+            })?
+        }
+    )*};
+}
+
+impl_element! {
+    i8: "signed char", int_type::<Self>(true);
+    i16: "short", int_type::<Self>(true);
+    i32: "int", int_type::<Self>(true);
+    i64: "long long", int_type::<Self>(true);
+    isize: "long long", int_type::<Self>(true);
+    u8: "unsigned char", int_type::<Self>(false);
+    u16: "unsigned short", int_type::<Self>(false);
+    u32: "unsigned int", int_type::<Self>(false);
+    u64: "unsigned long long", int_type::<Self>(false);
+    usize: "size_t", int_type::<Self>(false);
+    f32: "float", NumberType::Float;
+    f64: "double", NumberType::Double;
+    f16: "__half", NumberType::Half, "cuda_fp16.h";
+    bf16: "__nv_bfloat16", NumberType::BFloat16, "cuda_bf16.h";
+}
+
+#[cfg(feature = "num-complex")]
+impl_element! {
+    Complex<f32>: "float2", NumberType::Complex64;
+    Complex<f64>: "double2", NumberType::Complex128;
+}
+
+// SAFETY: a byte in both languages; 0 is a value, and `make_valid` leaves 0 or 1.
+unsafe impl Element for bool {
+    const NUMBER_TYPE: Option<NumberType> = Some(NumberType::Bool);
+    const IS_ANY_BIT_PATTERN: bool = false;
+
+    fn c_declarator(name: &str) -> String {
+        format!("bool {name}")
+    }
+
+    unsafe fn make_valid(place: *mut Self) {
+        let byte = place.cast::<u8>();
+        // SAFETY: one initialised byte, the caller's promise.
+        unsafe { byte.write(u8::from(byte.read() != 0)) }
+    }
+}
+
+// SAFETY: arrays have the layout of their elements in both languages.
+unsafe impl<T: Element, const N: usize> Element for [T; N] {
+    const POINTEE: Option<NumberType> = T::POINTEE;
+    const C_ALIGN: usize = {
+        assert!(N > 0, "an array of no elements has no place in C");
+        T::C_ALIGN
+    };
+    const HAS_PADDING: bool = T::HAS_PADDING;
+    const IS_ANY_BIT_PATTERN: bool = T::IS_ANY_BIT_PATTERN;
+
+    fn c_declarator(name: &str) -> String {
+        T::c_declarator(&format!("{name}[{N}]"))
+    }
+
+    fn declare_in_c(declarations: &mut CDeclarations) {
+        T::declare_in_c(declarations);
+    }
+
+    unsafe fn write_bytes(&self, bytes: *mut u8) {
+        for (at, element) in self.iter().enumerate() {
+            // SAFETY: the place of each element, the caller's promise.
+            unsafe { element.write_bytes(bytes.add(at * size_of::<T>())) };
+        }
+    }
+
+    unsafe fn make_valid(place: *mut Self) {
+        // SAFETY: the caller's promise.
+        unsafe { make_all_valid(place.cast::<T>(), N) }
+    }
+}
+
+/// The address of elements on a device: a pointer in a structure, or one without an owner. It keeps nothing alive.
+///
+/// ```
+/// use rtcg::prelude::*;
+/// use rtcg::{DevicePtr, Element};
+///
+/// #[repr(C)]
+/// #[derive(Clone, Copy, Element)]
+/// struct Columns {
+///     x: DevicePtr<f32>,
+///     n: i32,
+/// }
+///
+/// # fn main() -> rtcg::Result<()> {
+/// let ctx = Context::new()?;
+/// let source = Columns::c_declaration() + "__global__ void twice(Columns c) { if (threadIdx.x < c.n) c.x[threadIdx.x] *= 2; }";
+/// let (twice, x) = (ctx.compile(&source)?.function("twice")?, ctx.to_device(&[1.0f32, 2.0])?);
+/// // SAFETY: the kernel writes the two elements of `x`, which lives until it has run.
+/// unsafe { twice.launch(Grid::new(1, 32), &[&Columns { x: x.device_ptr(), n: 2 }])? };
+/// assert_eq!(x.to_vec()?, [2.0, 4.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[repr(transparent)]
+pub struct DevicePtr<T> {
+    /// The number; 0 is null.
+    address: u64,
+    pointee: PhantomData<fn() -> T>,
+}
+
+impl<T> DevicePtr<T> {
+    /// The pointer to `address`.
+    pub const fn new(address: u64) -> Self {
+        Self { address, pointee: PhantomData }
+    }
+
+    /// The address, 0 for null.
+    pub const fn address(self) -> u64 {
+        self.address
+    }
+}
+
+impl<T> Clone for DevicePtr<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for DevicePtr<T> {}
+
+impl<T> PartialEq for DevicePtr<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.address == other.address
+    }
+}
+
+impl<T> Eq for DevicePtr<T> {}
+
+impl<T> std::fmt::Debug for DevicePtr<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "DevicePtr({:#x})", self.address)
+    }
+}
+
+// SAFETY: an address of eight bytes, which the host does not follow.
+unsafe impl<T: Element> Element for DevicePtr<T> {
+    fn c_declarator(name: &str) -> String {
+        match T::c_declarator("").ends_with(']') {
+            true => T::c_declarator(&format!("(*{name})")),
+            false => T::c_declarator(&format!("*{name}")),
+        }
+    }
+
+    fn declare_in_c(declarations: &mut CDeclarations) {
+        T::declare_in_c(declarations);
+    }
+}
+
+/// The bytes of elements, with zeros where they have padding.
+pub(crate) fn bytes_of<T: Element>(slice: &[T]) -> Cow<'_, [u8]> {
+    if !T::HAS_PADDING {
+        // SAFETY: every byte belongs to a value.
+        return Cow::Borrowed(unsafe { std::slice::from_raw_parts(slice.as_ptr().cast(), size_of_val(slice)) });
+    }
+    let mut bytes = vec![0; size_of_val(slice)];
+    for (element, room) in slice.iter().zip(bytes.chunks_exact_mut(size_of::<T>())) {
+        // SAFETY: the room of one element.
+        unsafe { element.write_bytes(room.as_mut_ptr()) };
+    }
+    Cow::Owned(bytes)
+}
+
+/// The bytes of an element without padding.
+pub(crate) fn unpadded_bytes<T: Element>(element: &T) -> &[u8] {
+    const { assert!(!T::HAS_PADDING, "the structure has padding") };
+    // SAFETY: every byte belongs to a value.
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(element).cast(), size_of::<T>()) }
+}
+
+/// Lets `fill` overwrite the bytes of elements, which are values afterwards, also where it fails.
+pub(crate) fn fill_bytes<T: Element, R>(slice: &mut [T], fill: impl FnOnce(&mut [u8]) -> R) -> R {
+    let (start, len, nbytes) = (slice.as_mut_ptr(), slice.len(), size_of_val(slice));
+    // SAFETY: the elements are borrowed mutably; zeroed, their padding is initialised, too, and zeros are values; what
+    // `fill` leaves is made valid.
+    unsafe {
+        if T::HAS_PADDING {
+            start.write_bytes(0, len);
+        }
+        let result = fill(std::slice::from_raw_parts_mut(start.cast(), nbytes));
+        make_all_valid(start, len);
+        result
+    }
+}
+
+/// So many elements of zeros.
+pub(crate) fn zeroed_vec<T: Element>(len: usize) -> Vec<T> {
+    // SAFETY: zeros are a value.
+    unsafe { Box::<[T]>::new_zeroed_slice(len).assume_init() }.into_vec()
+}
+
+/// [`Element::make_valid`] of many.
+///
+/// # Safety
+/// They must be there, aligned, and initialised.
+pub(crate) unsafe fn make_all_valid<T: Element>(start: *mut T, len: usize) {
+    if !T::IS_ANY_BIT_PATTERN {
+        // SAFETY: the caller's promise.
+        (0..len).for_each(|at| unsafe { T::make_valid(start.add(at)) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declarators_are_those_of_c() {
+        assert_eq!(<[DevicePtr<f32>; 4]>::c_declarator("p"), "float *p[4]");
+        assert_eq!(DevicePtr::<[f32; 4]>::c_declarator("p"), "float (*p)[4]");
+        assert_eq!(<[f16; 2]>::c_declaration(), "#include <cuda_fp16.h>\n");
+    }
+
+    #[test]
+    fn any_byte_becomes_a_bool() {
+        let mut truths = [false; 4];
+        fill_bytes(&mut truths, |bytes| bytes.copy_from_slice(&[0, 1, 2, 255]));
+        assert_eq!(truths, [false, true, true, true]);
+    }
+
+    #[test]
+    fn layouts_are_compared_with_c() {
+        assert_eq!(check_layout(16, 1, &[("a", 0, 4), ("b", 8, 8)]), 8);
+        assert!(std::panic::catch_unwind(|| check_layout(12, 1, &[("a", 0, 4), ("b", 4, 8)])).is_err());
+        assert!(std::panic::catch_unwind(|| check_layout(12, 1, &[("b", 0, 8), ("a", 8, 4)])).is_err());
+        assert!(has_padding(16, &[(4, false), (8, false)]) && !has_padding(12, &[(4, false), (8, false)]));
+    }
+}
