@@ -29,7 +29,7 @@ pub struct CompilerInfo {
 
 /// Environment variables that decide which compiler or which headers are found.
 const COMPILER_ENVIRONMENT: &[&str] =
-    &["RTCG_NVRTC", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX"];
+    &["RTCG_NVRTC", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONUSERBASE", "HOME"];
 /// Those that nvcc and the host compiler behind it read in addition.
 const NVCC_ENVIRONMENT: &[&str] =
     &["PATH", "NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN", "CPATH", "CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH"];

@@ -79,16 +79,17 @@ impl CompileError {
 }
 
 impl fmt::Display for CompileError {
+    /// The message, the compiler's words, the source lines that they are about, and the command last.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
-        if !self.command_line.is_empty() {
-            write!(f, "\n[command: {}]", self.command_line.join(" "))?;
-        }
         if !self.log.trim().is_empty() {
             write!(f, "\n[log:\n{}]", self.shortened_log().trim_end())?;
         }
         if !self.excerpt.is_empty() {
             write!(f, "\n[source:\n{}]", self.excerpt.trim_end())?;
+        }
+        if !self.command_line.is_empty() {
+            write!(f, "\n[command: {}]", self.command_line.join(" "))?;
         }
         Ok(())
     }

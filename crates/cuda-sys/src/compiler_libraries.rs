@@ -78,10 +78,7 @@ impl LibrarySearch {
     ) -> Option<T> {
         let (system, named): (Vec<_>, Vec<_>) =
             installations::find_installations().into_iter().partition(|i| i.origin.starts_with('/'));
-        if named.is_empty() {
-            let reason = "no NVIDIA wheel there, or not set".to_owned();
-            tried.push(("wheels beside the running Python, CUDA_HOME, CUDA_PATH".to_owned(), reason));
-        }
+        tried.extend(installations::places_without_installation());
         if let Some(table) = named.iter().find_map(|i| self.open_from_installation(i, resolve, tried)) {
             return Some(table);
         }

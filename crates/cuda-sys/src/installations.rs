@@ -3,7 +3,7 @@
 //! An [`CudaInstallation`] is one coherent set of directories (a wheel's, a toolkit's). The order is:
 //! wheels beside the running Python (roots given by [`add_search_root`], `VIRTUAL_ENV`,
 //! `CONDA_PREFIX`, the directories around this shared object or program), `CUDA_HOME` and
-//! `CUDA_PATH`, `/usr/local/cuda`. Only directories that exist are listed; nothing is opened.
+//! `CUDA_PATH`, wheels in the user's and the system's `site-packages`, `/usr/local/cuda`. Only directories that exist are listed; nothing is opened.
 
 use crate::load::LoadError;
 use std::path::{Path, PathBuf};
@@ -56,19 +56,41 @@ impl CudaInstallation {
 /// All installations found, in search order.
 pub fn find_installations() -> Vec<CudaInstallation> {
     let mut found = Vec::new();
-    for site in site_packages() {
-        found.extend(wheel_installations(&site));
-    }
-    for variable in ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"] {
+    let (near, shared) = (site_packages(near_prefixes()), site_packages(shared_prefixes()));
+    near.iter().for_each(|site| found.extend(wheel_installations(site)));
+    for variable in TOOLKIT_VARIABLES {
         if let Some(home) = directory_from_env(variable) {
             found.push(toolkit_installation(format!("{variable}={}", home.display()), &home));
         }
     }
-    for home in ["/usr/local/cuda", "/opt/cuda"] {
-        found.push(toolkit_installation(home.to_owned(), Path::new(home)));
+    shared.iter().filter(|site| !near.contains(site)).for_each(|site| found.extend(wheel_installations(site)));
+    for home in TOOLKIT_DIRECTORIES {
+        found.push(toolkit_installation((*home).to_owned(), Path::new(home)));
     }
     found.retain(|i| !i.is_empty());
     found
+}
+
+/// Where there could be an installation and is none, and why, in search order: for the message of a library that was
+/// not found.
+pub(crate) fn places_without_installation() -> Vec<(String, String)> {
+    let mut places = Vec::new();
+    for variable in PREFIX_VARIABLES.iter().chain(TOOLKIT_VARIABLES) {
+        if directory_from_env(variable).is_none() {
+            let value = std::env::var_os(variable).filter(|value| !value.is_empty());
+            let reason = value.map_or("not set".to_owned(), |value| format!("{} is no directory", value.display()));
+            places.push(((*variable).to_owned(), reason));
+        }
+    }
+    for prefix in near_prefixes().into_iter().chain(shared_prefixes()) {
+        if site_packages(vec![prefix.clone()]).is_empty() {
+            places.push((prefix.display().to_string(), "no wheel of NVIDIA there".to_owned()));
+        }
+    }
+    for home in TOOLKIT_DIRECTORIES.iter().filter(|home| !Path::new(home).is_dir()) {
+        places.push(((*home).to_owned(), "no such directory".to_owned()));
+    }
+    places
 }
 
 /// The include directories of all installations that have CUDA headers, in search order, for `-I`:
@@ -159,11 +181,31 @@ fn directory_from_env(variable: &str) -> Option<PathBuf> {
     Some(PathBuf::from(value)).filter(|p| p.is_dir())
 }
 
-/// Every place that may hold the directory `nvidia` of NVIDIA's wheels.
-fn site_packages() -> Vec<PathBuf> {
+/// Variables that name a Python prefix.
+const PREFIX_VARIABLES: &[&str] = &["VIRTUAL_ENV", "CONDA_PREFIX"];
+/// Variables that name a toolkit.
+const TOOLKIT_VARIABLES: &[&str] = &["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"];
+/// Where toolkits are installed.
+const TOOLKIT_DIRECTORIES: &[&str] = &["/usr/local/cuda", "/opt/cuda"];
+
+/// Prefixes of the Python that the program or its user has chosen.
+fn near_prefixes() -> Vec<PathBuf> {
     let mut prefixes = SEARCH_ROOTS.lock().unwrap_or_else(|e| e.into_inner()).clone();
-    prefixes.extend(["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|v| directory_from_env(v)));
+    prefixes.extend(PREFIX_VARIABLES.iter().filter_map(|v| directory_from_env(v)));
     prefixes.extend(python_prefixes_near_own_library());
+    prefixes
+}
+
+/// Prefixes that every program of the user or of the machine sees: `pip install --user` and the system's packages.
+fn shared_prefixes() -> Vec<PathBuf> {
+    let user = std::env::var_os("PYTHONUSERBASE").filter(|base| !base.is_empty()).map(PathBuf::from);
+    let user = user.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".local")));
+    user.into_iter().chain(["/usr/local", "/usr"].map(PathBuf::from)).collect()
+}
+
+/// The directories of packages under `prefixes` that hold NVIDIA's wheels, in their directory `nvidia`; those of newer
+/// Pythons first.
+fn site_packages(prefixes: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut sites = Vec::new();
     for prefix in prefixes {
         let mut candidates = vec![prefix.clone(), prefix.join("Lib/site-packages")];
@@ -171,9 +213,9 @@ fn site_packages() -> Vec<PathBuf> {
             let mut pythons: Vec<_> = entries
                 .flatten()
                 .filter(|e| e.file_name().to_string_lossy().starts_with("python3"))
-                .map(|e| e.path().join("site-packages"))
+                .flat_map(|e| ["site-packages", "dist-packages"].map(|dir| e.path().join(dir)))
                 .collect();
-            pythons.sort();
+            pythons.sort_by_key(|path| version_of_python(path));
             candidates.extend(pythons.into_iter().rev());
         }
         for site in candidates {
@@ -183,6 +225,12 @@ fn site_packages() -> Vec<PathBuf> {
         }
     }
     sites
+}
+
+/// `[3, 12]` of `lib/python3.12/site-packages`.
+fn version_of_python(site: &Path) -> Vec<u32> {
+    let python = site.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+    python.trim_start_matches("python").split('.').filter_map(|part| part.parse().ok()).collect()
 }
 
 /// The `site-packages` that holds this shared object, and a `.venv` beside any directory above it.

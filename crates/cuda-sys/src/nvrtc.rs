@@ -80,7 +80,8 @@ impl NvrtcTable {
     ///
     /// Searched are, in this order: the file that the environment variable `RTCG_NVRTC` names
     /// (nothing else is tried then; `none` means "no NVRTC"), NVIDIA's wheels beside the running
-    /// Python, `CUDA_HOME`/`CUDA_PATH`, the loader's own path, `/usr/local/cuda`. A failure is
+    /// Python and in the active virtual environment, `CUDA_HOME`/`CUDA_PATH`, wheels in the user's and the system's
+    /// `site-packages`, the loader's own path, `/usr/local/cuda`. A failure is
     /// not remembered, so that [`add_search_root`](crate::add_search_root) can still help afterwards.
     pub fn load() -> Result<&'static NvrtcTable, LoadError> {
         LOADED_TABLE.get_or_load(find_nvrtc)
@@ -162,7 +163,7 @@ fn missing_nvrtc_hint() -> String {
         (pip_extra_for_cuda_version(major), if major < 13 { "nvidia-cuda-nvrtc-cu12" } else { "nvidia-cuda-nvrtc" });
     format!(
         "`pip install \"rtcg-gpu[{extra}]\"` installs it with CUDA's headers{why}; `pip install {wheel}` the compiler \
-         alone. A CUDA toolkit has it too; RTCG_NVRTC names the library file"
+         alone, in a virtual environment that is active. A CUDA toolkit has it too; RTCG_NVRTC names the library file"
     )
 }
 

@@ -114,6 +114,10 @@ impl RefCountedBuffer {
         self.ctx.enter(|| {
             others.push(Stream::legacy_default()?);
             others.iter().try_for_each(|other| {
+                if other.is_capturing()? {
+                    let detail = "another stream that used the memory is being captured; copy when that has ended";
+                    return Err(Error::new("cuEventRecord", CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, detail));
+                }
                 let event = Event::new(EventFlags::DISABLE_TIMING)?;
                 event.record(Some(other))?;
                 stream.wait_for_event(&event)

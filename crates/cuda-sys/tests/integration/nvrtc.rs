@@ -68,6 +68,41 @@ fn a_broken_wheel_directory_is_reported_and_skipped() {
     assert!(skipped || text.contains("nvidia/cu13/lib/libnvrtc.so.13: "), "{text}");
 }
 
+#[test]
+fn wheels_of_the_user_are_found_and_all_places_are_listed() {
+    let test = "wheels_of_the_user_are_found_and_all_places_are_listed";
+    if is_child() {
+        match NvrtcTable::load() {
+            Ok(table) => println!("found {}", table.library_path().display()),
+            Err(error) => println!("{error}"),
+        }
+        return;
+    }
+    let home = std::env::temp_dir().join(format!("rtcg-user-site-{}", std::process::id()));
+    let site = home.join(".local/lib/python3.12/site-packages");
+    std::fs::create_dir_all(&site).expect("the temporary directory is writable");
+    let name = home.to_string_lossy();
+    let alone =
+        [("HOME", &*name), ("VIRTUAL_ENV", ""), ("CONDA_PREFIX", ""), ("CUDA_HOME", "/nowhere"), ("CUDA_PATH", "")];
+    let text = run_test_in_child(test, &alone);
+    if !text.contains("found ") {
+        for place in ["VIRTUAL_ENV: not set", "CUDA_HOME: /nowhere is no directory", "/usr/local: ", ".local: no wheel"]
+        {
+            assert!(text.contains(place), "{place} is not in\n{text}");
+        }
+        assert!(text.contains("in a virtual environment that is active"), "{text}");
+    }
+    let lib = site.join("nvidia/cu13/lib");
+    std::fs::create_dir_all(&lib).expect("as above");
+    std::fs::write(lib.join("libnvrtc.so.13"), b"not a library").expect("as above");
+    let text = run_test_in_child(test, &alone);
+    std::fs::remove_dir_all(&home).ok();
+    assert!(
+        text.contains("found ") || text.contains("python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13: "),
+        "{text}"
+    );
+}
+
 /// Compiles a kernel when an NVRTC is installed. Without one there is nothing to call, which is
 /// a failure where `RTCG_REQUIRE_NVRTC` is set.
 #[test]

@@ -261,7 +261,7 @@ fn streams_are_captured() {
                 let info = stream.capture_info()?.expect("the stream is captured");
                 assert_eq!((info.graph.nodes()?.len(), info.dependencies.len()), (2, 2));
                 launch(&stream, 5.0);
-                Ok(())
+                rtcg_driver::Result::Ok(())
             })
             .unwrap();
         assert!(!stream.is_capturing().unwrap());
@@ -285,7 +285,7 @@ fn executable_graphs_are_not_launched_in_captures() {
         let mut refused = None;
         let captured = stream.capture(CU_STREAM_CAPTURE_MODE_RELAXED, || {
             refused = exec.launch(Some(&stream)).err();
-            Ok(())
+            rtcg_driver::Result::Ok(())
         });
         let refused = refused.unwrap();
         assert_eq!(refused.code, CUresult::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);

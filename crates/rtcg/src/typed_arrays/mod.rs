@@ -1,7 +1,8 @@
 //! Arrays with a static element type: [`GpuArray<T>`] over [`GpuArrayDyn`], whose element type is known at run time.
 //!
-//! [`ArrayFactory`] makes them on a context. Operators take arrays, which are broadcast, and numbers; they panic where
-//! shapes do not fit, and each has a method that gives an error instead (`try_add` for `+`). Views share the memory,
+//! [`ArrayFactory`] makes them on a context. Operators take arrays, which are broadcast, and numbers. They panic where
+//! shapes do not fit, and also where the first use of an operation cannot be compiled (no NVRTC is installed) or the
+//! device fails; each has a method that gives an error instead (`try_add` for `+`). Views share the memory,
 //! and so do clones: `a += 1` is seen through all of them.
 //!
 //! ```

@@ -7,10 +7,13 @@ mod test_depth;
 mod own_process;
 
 mod architecture;
+mod arguments;
 mod array_tuning;
 mod arrays;
 mod cgen;
 mod choices;
+mod device_memory;
+mod errors;
 mod fourier;
 mod fuse;
 mod generators;

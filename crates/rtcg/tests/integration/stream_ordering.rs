@@ -4,8 +4,8 @@
 #![allow(unsafe_code)]
 
 use rtcg::driver::pool::DeviceMemoryPool;
-use rtcg::driver::sys::{CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED, CU_STREAM_NON_BLOCKING};
-use rtcg::driver::{GraphExec, Stream};
+use rtcg::driver::sys::{CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED};
+use rtcg::driver::{GraphExec, Stream, StreamFlags};
 use rtcg::generators::{ArrayView, ElementwiseKernel, GeneratedKernelArg, IndexRange};
 use rtcg::prelude::*;
 
@@ -26,14 +26,14 @@ fn context() -> Context {
 }
 
 fn non_blocking_stream(ctx: &Context) -> Stream {
-    ctx.driver_context().with_current(|| Stream::new(CU_STREAM_NON_BLOCKING.0)).unwrap()
+    ctx.stream_with_flags(StreamFlags::NON_BLOCKING).unwrap()
 }
 
 /// What `body` submits to the stream, as an executable graph.
 fn capture_graph(stream: &Stream, body: impl FnOnce()) -> GraphExec {
     let captured = stream.capture(CU_STREAM_CAPTURE_MODE_RELAXED, || {
         body();
-        Ok(())
+        rtcg::Result::Ok(())
     });
     captured.unwrap().0.instantiate(0).unwrap()
 }
@@ -149,9 +149,9 @@ fn copies_wait_for_launches_in_non_blocking_streams() {
     };
     fill(&streams[0], &a, 2.0);
     assert_eq!(a.to_vec().unwrap(), [2.0; ELEMENT_COUNT], "reading");
-    // A clone is the same memory.
-    fill(&streams[1], &a.clone(), 3.0);
-    assert_eq!(a.to_vec().unwrap(), [3.0; ELEMENT_COUNT], "reading after a launch with a clone");
+    // What is shared is the same memory.
+    fill(&streams[1], &a.share(), 3.0);
+    assert_eq!(a.to_vec().unwrap(), [3.0; ELEMENT_COUNT], "reading after a launch with what shares it");
     fill(&streams[0], &a, 4.0);
     a.write(&[5.0; ELEMENT_COUNT]).unwrap();
     streams[0].synchronize().unwrap();
@@ -211,7 +211,7 @@ fn copies_wait_for_graphs() {
                 late.launch(Grid::new(1, ELEMENT_COUNT as u32).stream(&stream), &[&a, &2.0f32, &KERNEL_DELAY_NS])
                     .unwrap()
             };
-            Ok(())
+            rtcg::Result::Ok(())
         })
         .unwrap();
     let exec = graph.instantiate(0).unwrap();
