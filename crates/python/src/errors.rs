@@ -103,8 +103,8 @@ pub(crate) fn generator_error(py: Python<'_>, error: rtcg::Error) -> PyErr {
         rtcg::Error::Compile(error) => compile_error(py, *error),
         rtcg::Error::Array(error) => array_error(py, error),
         rtcg::Error::Generator(error) => match error.kind {
-            GeneratorErrorKind::Value => PyValueError::new_err(error.message),
             GeneratorErrorKind::Type => PyTypeError::new_err(error.message),
+            _ => PyValueError::new_err(error.message),
         },
         other => RuntimeError::new_err(other.to_string()),
     }

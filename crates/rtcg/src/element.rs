@@ -73,6 +73,17 @@ use std::marker::PhantomData;
 /// }
 /// ```
 ///
+/// So is one whose field lies elsewhere in C, where complex numbers are `float2` and begin at multiples of 8:
+///
+/// ```compile_fail
+/// #[repr(C)]
+/// #[derive(Clone, Copy, rtcg::Element)]
+/// struct Signal {
+///     gain: f32,
+///     sample: num_complex::Complex<f32>,
+/// }
+/// ```
+///
 /// # Safety
 /// An implementation promises:
 /// * all bytes zero are a value, and so are all others where [`Element::IS_ANY_BIT_PATTERN`]; elsewhere
@@ -113,6 +124,7 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// What a program in C needs before it can name the type: the definitions of structures, and headers.
     ///
     /// ```
+    /// #![forbid(unsafe_code)]
     /// use rtcg::Element;
     ///
     /// #[repr(C)]
