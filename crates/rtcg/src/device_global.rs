@@ -11,6 +11,9 @@ use rtcg_driver::{CUdeviceptr, Error, memory};
 use std::marker::PhantomData;
 
 /// A `__device__` or `__constant__` variable, as `len` elements of one type. Holds its module.
+///
+/// Reads and writes are in the order of the default stream. Any kernel of the module may use the variable, so nobody
+/// records in which streams that is: wait for streams that run beside the default one before.
 #[derive(Debug, Clone)]
 pub struct DeviceGlobal<T> {
     ctx: Context,

@@ -169,7 +169,8 @@ impl KernelArgument for SurfaceObject {
     }
 }
 
-/// Its address. It must live until the kernel has finished, and longer than graphs with the launch.
+/// Its address. It must live until the kernel has finished, and longer than graphs with the launch. It does not know of the
+/// launch: its own copies are in the order of the default stream, so wait for other streams before.
 impl KernelArgument for DeviceAllocation {
     fn pack_argument(&self, put: &mut WriteArgumentFn<'_>) -> Result<()> {
         if self.is_freed() {

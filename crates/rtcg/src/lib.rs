@@ -16,7 +16,8 @@
 //! ```
 //!
 //! The crates below are re-exported whole: [`driver`] has every object of the CUDA driver API,
-//! [`compile`] the compiler with its cache, [`mod@array`] arrays, [`codegen`] kernel generators.
+//! [`compile`] the compiler with its cache, [`mod@array`] arrays whose element
+//! type is known at run time ([`typed_arrays`] has those with a static one), [`codegen`] kernel generators.
 
 pub mod array_tuning;
 mod context;
