@@ -114,6 +114,7 @@ test-rust: $(VENV)/.requirements
 	rm -rf target/test-times
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(CARGO_RUNNER)="$(CURDIR)/$(BIN)/python $(CURDIR)/tests/cpu_times.py run" \
 		cargo test --release --workspace --exclude rtcg-python
+	cargo test --release -q -p rtcg-driver --no-default-features --lib virtual_gpu
 
 # Compilers take turns on one processor, so several processes share the tests.
 TEST_PROCESSES ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 8 ? n : 8)))
@@ -124,6 +125,7 @@ test-python: $(VENV)/.built
 lint: $(VENV)/.requirements
 	cargo fmt --all --check
 	cargo clippy --release --workspace --all-targets -- -D warnings
+	cargo clippy --release -p rtcg --no-default-features -- -D warnings
 	cargo run -q --release -p xtask -- cycles --check
 	$(BIN)/python tools/notices.py --check
 	$(BIN)/ruff check python tests examples benches tools

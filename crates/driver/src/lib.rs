@@ -79,5 +79,6 @@ pub use stream::Stream;
 pub use texture::{SurfaceReference, TextureReference};
 pub use texture_object::{SurfaceObject, TextureObject, TextureResource};
 pub use virtual_gpu::virtual_gpu_table as virtual_table;
+#[cfg(feature = "vgpu")]
 pub use virtual_gpu::{check, finish_or_cancel_work, schedule, set_interrupt_check};
 pub use weak_scalar::{ConversionError, ConvertedScalar, WeakScalar};

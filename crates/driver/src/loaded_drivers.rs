@@ -1,7 +1,8 @@
 //! Which drivers this process uses, and the list of their devices: real ones first.
 //!
 //! `RTCG_VIRTUAL_DEVICES=n` asks for n virtual devices beside the real ones. Without it there is
-//! one virtual device when there is no real one, and the user is told so once.
+//! one virtual device when there is no real one, and the user is told so once. Without the feature `vgpu` there
+//! are real devices or an error.
 
 use crate::device::Device;
 use crate::error::{Error, Result, is_kernel_fault};
@@ -89,8 +90,8 @@ pub(crate) fn drivers_if_initialized() -> Option<&'static LoadedDrivers> {
 /// The CUDA version of the driver, `1000 * major + 10 * minor`: the real one's where there is
 /// one. Works before [`init`].
 pub fn driver_version() -> Result<u32> {
-    let real = DriverTable::real_driver().ok();
-    let table = real.unwrap_or_else(virtual_gpu::virtual_gpu_table);
+    let table = DriverTable::real_driver()
+        .or_else(|reason| virtual_gpu::virtual_gpu_table().ok_or_else(|| no_device_error(&reason.to_string())))?;
     let mut version = 0;
     // SAFETY: writes one int; allowed before cuInit.
     unsafe { call_driver!(table, cuDriverGetVersion(&raw mut version)) }?;
@@ -127,22 +128,34 @@ fn find_drivers(flags: u32) -> Result<LoadedDrivers> {
         },
     };
     let wanted = requested.unwrap_or(usize::from(why_not_real.is_some()));
-    if wanted > 0 {
-        let table = virtual_gpu::virtual_gpu_table();
+    if let (1.., Some(table)) = (wanted, virtual_gpu::virtual_gpu_table()) {
         let count = init_driver(table, flags)?;
         drivers.add_driver(table, count.min(wanted));
         if let Some(text) = virtual_gpu::memory_limit_notice() {
             show_notice(&text);
         }
     }
+    if requested > Some(0) && virtual_gpu::virtual_gpu_table().is_none() {
+        let detail = format!("RTCG_VIRTUAL_DEVICES={wanted}, but {}", virtual_gpu::BUILT_WITHOUT);
+        return Err(Error::new("cuInit", CUresult::CUDA_ERROR_NOT_SUPPORTED, detail));
+    }
     match why_not_real {
-        Some(reason) if drivers.devices.is_empty() => Err(Error::new("cuInit", CUresult::CUDA_ERROR_NO_DEVICE, reason)),
+        Some(reason) if drivers.devices.is_empty() => Err(no_device_error(&reason)),
         Some(reason) if requested.is_none() => {
             show_virtual_gpu_notice(&reason);
             Ok(drivers)
         }
         _ => Ok(drivers),
     }
+}
+
+/// No device is left: why there is no real one, and whether a virtual one could be.
+fn no_device_error(why_not_real: &str) -> Error {
+    let detail = match virtual_gpu::virtual_gpu_table() {
+        Some(_) => why_not_real.to_owned(),
+        None => format!("{}\n{}", why_not_real, virtual_gpu::BUILT_WITHOUT),
+    };
+    Error::new("cuInit", CUresult::CUDA_ERROR_NO_DEVICE, detail)
 }
 
 /// `cuInit`, then the number of devices.

@@ -1,29 +1,91 @@
-//! The interface to the virtual GPU: its table, and what it knows beyond a result code.
+//! The interface to the virtual GPU: its table, and what it knows beyond a result code. The only place that knows
+//! whether the feature `vgpu` is on; without it there is no table, and no driver has any of this to say.
 
-use rtcg_cuda_sys::{CUcontext, DriverTable};
-
+#[cfg(feature = "vgpu")]
 pub(crate) use rtcg_vgpu::memory_limit_notice;
+#[cfg(feature = "vgpu")]
 pub use rtcg_vgpu::{check, finish_or_cancel_work, schedule, set_interrupt_check};
 
-/// The virtual GPU's table, whether or not its devices are in use. It keeps machine code on disk.
-pub fn virtual_gpu_table() -> &'static DriverTable {
+use rtcg_cuda_sys::DriverTable;
+
+/// What an error says where the virtual GPU would have helped.
+pub(crate) const BUILT_WITHOUT: &str = "this program was built without the virtual GPU (the feature `vgpu` of rtcg)";
+
+/// The virtual GPU's table, whether or not its devices are in use; `None` without the feature `vgpu`. It keeps
+/// machine code on disk.
+#[cfg(feature = "vgpu")]
+pub fn virtual_gpu_table() -> Option<&'static DriverTable> {
     rtcg_vgpu::code_cache::enable_code_cache();
-    rtcg_vgpu::virtual_driver_table()
+    Some(rtcg_vgpu::virtual_driver_table())
 }
 
 /// Whether the state of every byte of device memory is tracked, to find accesses outside of allocations or
 /// uninitialised reads.
+#[cfg(feature = "vgpu")]
 pub(crate) fn is_memory_checked(table: &DriverTable) -> bool {
     let checks = || check::enabled_checks();
-    table == self::virtual_gpu_table() && (checks().memory || checks().init)
+    is_virtual_table(table) && (checks().memory || checks().init)
 }
 
 /// The reason of the calling thread's last failed call itself, when it went to the virtual GPU.
+#[cfg(feature = "vgpu")]
 pub(crate) fn last_call_error_detail(table: &DriverTable) -> Option<String> {
-    if table == self::virtual_gpu_table() { rtcg_vgpu::last_error_detail() } else { None }
+    if is_virtual_table(table) { rtcg_vgpu::last_error_detail() } else { None }
 }
 
 /// What spoilt the virtual GPU's current context.
+#[cfg(feature = "vgpu")]
 pub(crate) fn fault_report(table: &DriverTable) -> Option<String> {
-    if table == self::virtual_gpu_table() { rtcg_vgpu::last_fault_report(CUcontext::null()) } else { None }
+    if is_virtual_table(table) { rtcg_vgpu::last_fault_report(rtcg_cuda_sys::CUcontext::null()) } else { None }
+}
+
+#[cfg(feature = "vgpu")]
+fn is_virtual_table(table: &DriverTable) -> bool {
+    virtual_gpu_table() == Some(table)
+}
+
+/// The answers of the functions above where there is no virtual GPU.
+#[cfg(not(feature = "vgpu"))]
+mod absent {
+    use super::DriverTable;
+
+    /// The virtual GPU's table: `None`, for the feature `vgpu` is off.
+    pub fn virtual_gpu_table() -> Option<&'static DriverTable> {
+        None
+    }
+
+    pub(crate) fn memory_limit_notice() -> Option<String> {
+        None
+    }
+
+    pub(crate) fn is_memory_checked(_table: &DriverTable) -> bool {
+        false
+    }
+
+    pub(crate) fn last_call_error_detail(_table: &DriverTable) -> Option<String> {
+        None
+    }
+
+    pub(crate) fn fault_report(_table: &DriverTable) -> Option<String> {
+        None
+    }
+}
+
+#[cfg(not(feature = "vgpu"))]
+pub use absent::virtual_gpu_table;
+#[cfg(not(feature = "vgpu"))]
+pub(crate) use absent::{fault_report, is_memory_checked, last_call_error_detail, memory_limit_notice};
+
+/// `cargo test -p rtcg-driver --no-default-features --lib virtual_gpu`
+#[cfg(all(test, not(feature = "vgpu")))]
+mod tests {
+    use crate::{Device, init};
+
+    #[test]
+    fn devices_are_real_or_the_error_says_that_there_is_no_virtual_gpu() {
+        match init(0) {
+            Ok(()) => assert!(Device::all().unwrap().iter().all(|device| !device.is_virtual())),
+            Err(error) => assert!(error.to_string().contains(super::BUILT_WITHOUT), "{error}"),
+        }
+    }
 }

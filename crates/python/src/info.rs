@@ -15,7 +15,7 @@ fn installation_report(py: Python<'_>, attributes: bool, functions: bool, unset_
 #[pyfunction]
 #[pyo3(signature = (name, *, r#virtual))]
 fn driver_function_address(name: &str, r#virtual: bool) -> Option<usize> {
-    let table = if r#virtual { driver::virtual_table() } else { sys::DriverTable::real_driver().ok()? };
+    let table = if r#virtual { driver::virtual_table()? } else { sys::DriverTable::real_driver().ok()? };
     Some(table.function_pointer(sys::DriverFn::from_name(name)?)?.addr())
 }
 

@@ -109,12 +109,11 @@ fn write_drivers(text: &mut String) {
         }
         Err(error) => write_item(text, "real", &join_lines(&error.to_string())),
     }
-    let table = rtcg_driver::virtual_table();
-    write_item(
-        text,
-        "virtual",
-        &format!("built in, {}, {}", version_text(table.driver_version()), function_count_text(table)),
-    );
+    let value = match rtcg_driver::virtual_table() {
+        Some(table) => format!("built in, {}, {}", version_text(table.driver_version()), function_count_text(table)),
+        None => "not built in (the feature `vgpu` of rtcg is off)".to_owned(),
+    };
+    write_item(text, "virtual", &value);
 }
 
 fn write_device(text: &mut String, device: &Device, attributes: bool) {
@@ -229,7 +228,7 @@ fn write_function_coverage(text: &mut String) {
     for function in DriverFn::ALL_FUNCTIONS {
         let info = function.function_info();
         let r = if real.is_some_and(|t| t.has_function(*function)) { 'r' } else { '-' };
-        let v = if simulated.has_function(*function) { 'v' } else { '-' };
+        let v = if simulated.is_some_and(|t| t.has_function(*function)) { 'v' } else { '-' };
         let _ =
             writeln!(text, "  {r}{v} {:<52} since CUDA {}.{}", info.name, info.since / 1000, info.since % 1000 / 10);
     }
