@@ -15,7 +15,7 @@ export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := 1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h' -o -name '*.cuh' -o -name '*.jsonl') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python distributions -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help docs array-api libcuda compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak soak wheel release notices fuzz clean
+.PHONY: help docs array-api libcuda compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak soak wheel release package notices fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
@@ -26,6 +26,7 @@ help:
 	@echo "make bench   benchmarks on the virtual GPU, beside PoCL, NumPy and gcc"
 	@echo "make wheel   builds dist/*.whl"
 	@echo "make release builds, checks and tests all that is published (CONTRIBUTING.md); STEPS=\"build check\" for some steps"
+	@echo "make package   a dry run of publishing all crates; PACKAGE_OPTIONS=--allow-dirty before a commit"
 	@echo "make docs    the documentation site, in dist/docs"
 	@echo "make notices writes THIRD_PARTY_NOTICES"
 	@echo "make aarch64, make aarch64-test   checks the code for 64-bit Arm; tests it on an emulated one"
@@ -65,6 +66,10 @@ wheel: $(VENV)/.built
 # What is published, in dist/release/packages, tested with the interpreters RELEASE_PYTHONS.
 release: dist/release/venv/.requirements $(VENV)/.built
 	RELEASE_PYTHONS="$(or $(RELEASE_PYTHONS),$(PYTHON))" dist/release/venv/bin/python tools/release.py $(STEPS)
+
+# The packages of all published crates, built from themselves in target/package; uploads nothing.
+package:
+	cargo publish --dry-run --workspace --locked $(PACKAGE_OPTIONS)
 
 notices: dist/release/venv/.requirements
 	dist/release/venv/bin/python tools/notices.py

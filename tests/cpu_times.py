@@ -24,7 +24,7 @@ ROWS = {
     "tuning": ("test_tune", "tune"),
     "sparse": ("test_sparse", "sparse"),
     "examples": ("test_readme", "test_examples"),
-    "documentation": ("test_docs",),
+    "documentation": ("test_docs", "documentation"),
     "core": ("",),
 }  # fmt: skip
 

@@ -4,6 +4,7 @@ build   wheels and source distributions of all `DISTRIBUTIONS`, in dist/release/
 check   platform tag, contents, metadata and versions of what was built
 fetch   what the packages need to be installed without an index, into dist/release/wheelhouse
 test    tests/packages, with each interpreter of RELEASE_PYTHONS (default: the one that runs this)
+crates  a dry run of publishing the crates, which are built from their packages
 sums    dist/release/packages/SHA256SUMS
 
 Nothing is uploaded. requirements-release.txt lists what this program needs.
@@ -220,6 +221,10 @@ def test():
         run(sys.executable, "-m", "pytest", "-v", "tests/packages", env=variables)
 
 
+def crates():
+    run("make", "package")
+
+
 def sums():
     packages = sorted(path for path in PACKAGES.iterdir() if path.name != CHECKSUMS)
     lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in packages]
@@ -227,7 +232,7 @@ def sums():
     print("".join(lines), end="")
 
 
-STEPS = {"build": build, "check": check, "fetch": fetch, "test": test, "sums": sums}
+STEPS = {"build": build, "check": check, "fetch": fetch, "test": test, "crates": crates, "sums": sums}
 
 
 def main():

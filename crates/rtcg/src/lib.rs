@@ -37,6 +37,7 @@ mod runtime_capabilities;
 mod signatures;
 pub mod source;
 pub mod sparse;
+pub mod textures;
 pub mod tune;
 pub mod typed_arrays;
 
@@ -91,12 +92,3 @@ macro_rules! index {
         items
     }};
 }
-
-/// The Rust programs of the README and of `docs/`, which run as documentation tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-#[doc = include_str!("../../../docs/guide.md")]
-#[doc = include_str!("../../../docs/arrays.md")]
-#[doc = include_str!("../../../docs/cgen.md")]
-#[doc = include_str!("../../../docs/sparse.md")]
-pub struct DocumentationTests;

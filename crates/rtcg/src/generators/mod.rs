@@ -21,6 +21,7 @@
 //! ```
 
 mod argument_checks;
+mod builders;
 mod cached_launch;
 mod compiled_kernel;
 mod dense_copies;
@@ -33,6 +34,7 @@ mod reduction;
 mod scan;
 pub(crate) mod workspace;
 
+pub use builders::{ElementwiseBuilder, ReductionBuilder, ScanBuilder};
 pub use cached_launch::CachedLaunch;
 pub use compiled_kernel::CompileSettings;
 pub use elementwise::{ElementwiseKernel, IndexRange};

@@ -11,7 +11,8 @@ fn repository_root() -> PathBuf {
 
 fn crate_folders() -> BTreeSet<String> {
     let entries = fs::read_dir(repository_root().join("crates")).expect("crates/ exists");
-    entries.map(|entry| entry.expect("readable").file_name().into_string().expect("UTF-8")).collect()
+    let entries = entries.map(|entry| entry.expect("readable")).filter(|entry| entry.path().is_dir());
+    entries.map(|entry| entry.file_name().into_string().expect("UTF-8")).collect()
 }
 
 fn crate_manifest(folder: &str) -> String {

@@ -680,3 +680,57 @@ fn sum_of_squares() -> ReductionKernel {
     };
     ReductionKernel::new(spec, CompileSettings::default()).unwrap()
 }
+
+#[test]
+fn builders_have_defaults_and_name_what_is_missing() {
+    let ctx = context();
+    let x = ctx.to_device(&[3i32, -7, 5]).unwrap();
+    let args = [GeneratedKernelArg::Array(x.view())];
+    let max = ReductionKernel::builder("const int *x").reduce("a > b ? a : b").neutral("-2147483647").build().unwrap();
+    assert_eq!((max.snippet().out.name.as_str(), max.snippet().map_expr.as_str()), ("int", "x[i]"));
+    let out = ctx.zeros::<i32>(1).unwrap();
+    // SAFETY: the expressions read the arrays' own elements.
+    unsafe { max.launch(&ctx, &args, &out.view(), None).unwrap() };
+    assert_eq!(out.to_vec().unwrap(), [5]);
+    let sums = ScanKernel::builder("int *x").scan("a + b").output("x[i] = item").build().unwrap();
+    // SAFETY: as above, and written.
+    unsafe { sums.launch(&ctx, &args, None, None).unwrap() };
+    assert_eq!(x.to_vec().unwrap(), [3, -4, 1]);
+    let errors = [
+        (
+            ReductionKernel::builder("int *x").name("f").neutral("0").build().map(drop),
+            "kernel 'f': reduce() is missing",
+        ),
+        (ReductionKernel::builder("int n").reduce("a + b").neutral("0").build().map(drop), "out() is missing"),
+        (ReductionKernel::builder("int *x").out("quux").build().map(drop), "'quux' is no known C type"),
+        (ScanKernel::builder("int *x").scan("a + b").build().map(drop), "output() is missing"),
+        (
+            ScanKernel::builder("int *x").scan("a + b").output("x[i] = prev_item").build().map(drop),
+            "neutral is required",
+        ),
+        (ElementwiseKernel::builder("int *x").build().map(drop), "operation() is missing"),
+    ];
+    for (result, expected) in errors {
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn segments_and_fetches_are_built_step_by_step() {
+    let ctx = context();
+    let (x, starts) = (ctx.to_device(&[1i32, 2, 3, 4]).unwrap(), ctx.to_device(&[1u8, 0, 1, 0]).unwrap());
+    let kernel = ScanKernel::builder("int *x, const unsigned char *starts")
+        .input("x[i] + (i > 0 ? before : 0)")
+        .fetch("before", "x", -1)
+        .scan("across_seg_boundary ? b : a + b")
+        .segment_start("starts[i]")
+        .neutral("0")
+        .output("x[i] = item")
+        .build()
+        .unwrap();
+    let args = [GeneratedKernelArg::Array(x.view()), GeneratedKernelArg::Array(starts.view())];
+    // SAFETY: both arrays have four elements.
+    unsafe { kernel.launch(&ctx, &args, None, None).unwrap() };
+    assert_eq!(x.to_vec().unwrap(), [1, 4, 5, 12]);
+}

@@ -7,9 +7,9 @@ use super::lane_classes::LaneClass;
 use crate::jit::{Instrumentation, LaunchVariant};
 use rtcg_ptx::ast::*;
 
-const GRID_STRIDE_SIGNED_PTX: &str = include_str!("../../../../../tests/ptx/affine/grid_stride_signed.ptx");
-const GRID_STRIDE_UNSIGNED_PTX: &str = include_str!("../../../../../tests/ptx/affine/grid_stride_unsigned.ptx");
-const MATRIX_PRODUCT_PTX: &str = include_str!("../../../../../tests/ptx/affine/matrix_product.ptx");
+const GRID_STRIDE_SIGNED_PTX: &str = include_str!("affine_tests/grid_stride_signed.ptx");
+const GRID_STRIDE_UNSIGNED_PTX: &str = include_str!("affine_tests/grid_stride_unsigned.ptx");
+const MATRIX_PRODUCT_PTX: &str = include_str!("affine_tests/matrix_product.ptx");
 
 fn with_function_plan(text: &str, block: [u32; 3], look: impl FnOnce(&FunctionPlan<'_>)) {
     let parsed = rtcg_ptx::parse(text);

@@ -1,0 +1,357 @@
+//! Builders of generated kernels: C texts by name, with defaults for what most kernels do without.
+
+use crate::error::Result;
+use crate::generators::compiled_kernel::CompileSettings;
+use crate::generators::elementwise::ElementwiseKernel;
+use crate::generators::error::GeneratorError;
+use crate::generators::reduction::ReductionKernel;
+use crate::generators::scan::ScanKernel;
+use rtcg_codegen::c_declarations::{Argument, CType, TypeRegistry, parse_arguments};
+use rtcg_codegen::pointwise::ElementwiseSnippet;
+use rtcg_codegen::reduction::ReductionSnippet;
+use rtcg_codegen::scan::{NeighborFetch, ScanSnippet};
+
+/// What all kernels have.
+#[derive(Debug, Clone)]
+struct Common {
+    name: String,
+    arguments: String,
+    preamble: String,
+    settings: CompileSettings,
+    types: TypeRegistry,
+}
+
+impl Common {
+    fn new(name: &str, arguments: &str) -> Self {
+        Self {
+            name: name.into(),
+            arguments: arguments.into(),
+            preamble: String::new(),
+            settings: CompileSettings::default(),
+            types: TypeRegistry::new(),
+        }
+    }
+
+    fn parsed_arguments(&self) -> Result<Vec<Argument>> {
+        parse_arguments(&self.arguments, &self.types).map_err(|e| GeneratorError::value_error(e.to_string()))
+    }
+
+    fn parsed_type(&self, text: &str) -> Result<CType> {
+        let unknown = || GeneratorError::value_error(format!("kernel '{}': '{text}' is no known C type", self.name));
+        self.types.lookup(text).ok_or_else(unknown)
+    }
+
+    /// The C type in a text, or else that of the first array's elements.
+    fn type_or_first(&self, text: Option<String>, first: Option<&Argument>, method: &str) -> Result<CType> {
+        match (text, first) {
+            (None, Some(first)) => Ok(first.ctype.clone()),
+            (text, _) => self.parsed_type(&self.required(text, method)?),
+        }
+    }
+
+    /// An expression, or else the first array's element.
+    fn expression_or_first(&self, text: Option<String>, first: Option<&Argument>, method: &str) -> Result<String> {
+        match (text, first) {
+            (None, Some(first)) => Ok(format!("{}[i]", first.name)),
+            (text, _) => self.required(text, method),
+        }
+    }
+
+    /// The text that a kernel cannot do without; an error that names the builder's method.
+    fn required(&self, text: Option<String>, method: &str) -> Result<String> {
+        text.ok_or_else(|| GeneratorError::value_error(format!("kernel '{}': {method}() is missing", self.name)))
+    }
+}
+
+/// Methods that take a C text.
+macro_rules! text_methods {
+    ($($(#[$doc:meta])* $name:ident => $($field:ident).+ $(as $wrap:expr)?;)*) => {
+        $(
+            $(#[$doc])*
+            pub fn $name(mut self, text: impl Into<String>) -> Self {
+                self.$($field).+ = $($wrap)? (text.into());
+                self
+            }
+        )*
+    };
+}
+
+/// Methods that all builders have.
+macro_rules! common_methods {
+    () => {
+        text_methods! {
+            /// The kernel's name, which profilers and error messages show; a C identifier.
+            name => common.name;
+            /// Source before the kernel: `#include`s, functions and structures.
+            preamble => common.preamble;
+        }
+
+        /// Compiler options in nvcc's spelling, in place of the default ones.
+        pub fn options<S: Into<String>>(mut self, options: impl IntoIterator<Item = S>) -> Self {
+            self.common.settings.options = Some(options.into_iter().map(Into::into).collect());
+            self
+        }
+
+        /// The types that declarations may name: those of C and CUDA, and structures that were added to the registry.
+        pub fn types(mut self, types: TypeRegistry) -> Self {
+            self.common.types = types;
+            self
+        }
+    };
+}
+
+/// Builds an [`ElementwiseKernel`]; see [`ElementwiseKernel::builder`].
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct ElementwiseBuilder {
+    common: Common,
+    operation: Option<String>,
+    loop_prep: String,
+    after_loop: String,
+}
+
+impl ElementwiseKernel {
+    /// A kernel that is described step by step. `arguments` are C declarations, of which pointers are arrays.
+    ///
+    /// ```
+    /// use rtcg::generators::{ElementwiseKernel, GeneratedKernelArg, IndexRange};
+    /// use rtcg::prelude::*;
+    ///
+    /// # fn main() -> rtcg::Result<()> {
+    /// let ctx = Context::new()?;
+    /// let clamp = ElementwiseKernel::builder("float *x, float limit")
+    ///     .operation("x[i] = clamped(x[i], limit)")
+    ///     .preamble("__device__ float clamped(float x, float limit) { return fminf(fmaxf(x, -limit), limit); }")
+    ///     .build()?;
+    /// let x = ctx.to_device(&[-3.0f32, 0.5, 4.0])?;
+    /// let args = [GeneratedKernelArg::Array(x.view()), GeneratedKernelArg::from_scalar(&1.0f32)];
+    /// // SAFETY: the snippet touches element `i` of its array.
+    /// unsafe { clamp.launch(&ctx, &args, IndexRange::All, None)? };
+    /// assert_eq!(x.to_vec()?, [-1.0, 0.5, 1.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn builder(arguments: &str) -> ElementwiseBuilder {
+        let common = Common::new("kernel", arguments);
+        ElementwiseBuilder { common, operation: None, loop_prep: String::new(), after_loop: String::new() }
+    }
+}
+
+impl ElementwiseBuilder {
+    common_methods!();
+
+    text_methods! {
+        /// Statements that are executed for each `i`. Required.
+        operation => operation as Some;
+        /// Statements that each thread executes before its elements.
+        loop_prep => loop_prep;
+        /// Statements that each thread executes after its elements.
+        after_loop => after_loop;
+    }
+
+    /// The kernel. Nothing is compiled yet.
+    ///
+    /// # Errors
+    /// When a declaration is wrong, or `operation` is missing.
+    pub fn build(self) -> Result<ElementwiseKernel> {
+        let spec = ElementwiseSnippet {
+            arguments: self.common.parsed_arguments()?,
+            operation: self.common.required(self.operation, "operation")?,
+            name: self.common.name,
+            preamble: self.common.preamble,
+            loop_prep: self.loop_prep,
+            after_loop: self.after_loop,
+        };
+        Ok(ElementwiseKernel::new(spec, self.common.settings))
+    }
+}
+
+/// Builds a [`ReductionKernel`]; see [`ReductionKernel::builder`].
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct ReductionBuilder {
+    common: Common,
+    out: Option<String>,
+    neutral: Option<String>,
+    reduce: Option<String>,
+    map: Option<String>,
+}
+
+impl ReductionKernel {
+    /// A reduction that is described step by step. `arguments` are C declarations, of which pointers are arrays.
+    ///
+    /// ```
+    /// use rtcg::generators::{GeneratedKernelArg, ReductionKernel};
+    /// use rtcg::prelude::*;
+    ///
+    /// # fn main() -> rtcg::Result<()> {
+    /// let ctx = Context::new()?;
+    /// let dot = ReductionKernel::builder("const float *x, const float *y")
+    ///     .map("x[i] * y[i]")
+    ///     .reduce("a + b")
+    ///     .neutral("0")
+    ///     .out("float")
+    ///     .build()?;
+    /// let (x, y) = (ctx.to_device(&[2.0f32; 1000])?, ctx.to_device(&[3.0f32; 1000])?);
+    /// let result = ctx.zeros::<f32>(1)?;
+    /// let args = [GeneratedKernelArg::Array(x.view()), GeneratedKernelArg::Array(y.view())];
+    /// // SAFETY: the snippets read element `i` of arrays that both have 1000 elements.
+    /// unsafe { dot.launch(&ctx, &args, &result.view(), None)? };
+    /// assert_eq!(result.to_vec()?, [6000.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn builder(arguments: &str) -> ReductionBuilder {
+        let common = Common::new("reduction", arguments);
+        ReductionBuilder { common, out: None, neutral: None, reduce: None, map: None }
+    }
+}
+
+impl ReductionBuilder {
+    common_methods!();
+
+    text_methods! {
+        /// The value of element `i`, an expression. Without it the value is `x[i]` of the first array `x`.
+        map => map as Some;
+        /// An expression that combines `a` and `b`. It must be associative and commutative. Required.
+        reduce => reduce as Some;
+        /// The neutral element of `reduce`, an expression: the result where there are no elements. Required.
+        neutral => neutral as Some;
+        /// The C type of the result and of everything in between. Without it that of the first array's elements.
+        out => out as Some;
+    }
+
+    /// The kernel. Nothing is compiled yet.
+    ///
+    /// # Errors
+    /// When a declaration or type is wrong, there is no array argument, or `reduce` or `neutral` is missing.
+    pub fn build(self) -> Result<ReductionKernel> {
+        let common = self.common;
+        let arguments = common.parsed_arguments()?;
+        let first = arguments.iter().find(|argument| argument.is_vector);
+        let out = common.type_or_first(self.out, first, "out")?;
+        let map_expr = common.expression_or_first(self.map, first, "map")?;
+        let spec = ReductionSnippet {
+            out,
+            neutral: common.required(self.neutral, "neutral")?,
+            reduce_expr: common.required(self.reduce, "reduce")?,
+            map_expr,
+            arguments,
+            name: common.name,
+            preamble: common.preamble,
+        };
+        ReductionKernel::new(spec, common.settings)
+    }
+}
+
+/// Builds a [`ScanKernel`]; see [`ScanKernel::builder`].
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct ScanBuilder {
+    common: Common,
+    item: Option<String>,
+    neutral: Option<String>,
+    input: Option<String>,
+    scan: Option<String>,
+    output: Option<String>,
+    segment_start: Option<String>,
+    fetches: Vec<NeighborFetch>,
+    index: String,
+}
+
+impl ScanKernel {
+    /// A scan that is described step by step. `arguments` are C declarations, of which pointers are arrays.
+    ///
+    /// ```
+    /// use rtcg::generators::{GeneratedKernelArg, ScanKernel};
+    /// use rtcg::prelude::*;
+    ///
+    /// # fn main() -> rtcg::Result<()> {
+    /// let ctx = Context::new()?;
+    /// // Copies the positive elements to the front of `y`, and writes how many there are.
+    /// let compact = ScanKernel::builder("const int *x, int *y, int *count")
+    ///     .item("int")
+    ///     .input("x[i] > 0 ? 1 : 0")
+    ///     .scan("a + b")
+    ///     .neutral("0")
+    ///     .output("if (prev_item != item) y[item - 1] = x[i]; if (i == N - 1) *count = item")
+    ///     .build()?;
+    /// let x = ctx.to_device(&[5i32, -1, 7, 0, 2])?;
+    /// let (y, count) = (ctx.zeros::<i32>(5)?, ctx.zeros::<i32>(1)?);
+    /// let args = [&x, &y, &count].map(|array| GeneratedKernelArg::Array(array.view()));
+    /// // SAFETY: at most five elements of `y` and one of `count` are written.
+    /// unsafe { compact.launch(&ctx, &args, None, None)? };
+    /// assert_eq!((count.to_vec()?, y.to_vec()?), (vec![3], vec![5, 7, 2, 0, 0]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn builder(arguments: &str) -> ScanBuilder {
+        ScanBuilder {
+            common: Common::new("scan", arguments),
+            item: None,
+            neutral: None,
+            input: None,
+            scan: None,
+            output: None,
+            segment_start: None,
+            fetches: Vec::new(),
+            index: "int".into(),
+        }
+    }
+}
+
+impl ScanBuilder {
+    common_methods!();
+
+    text_methods! {
+        /// The C type of the items that are combined. Without it that of the first array's elements.
+        item => item as Some;
+        /// The item of `i`, an expression. Without it `x[i]` of the first array `x`.
+        input => input as Some;
+        /// An expression that combines `a`, which is earlier, and `b`. It must be associative, and need not commute.
+        /// With segments, `across_seg_boundary` is true where one begins in `b`. Required.
+        scan => scan as Some;
+        /// The neutral element of `scan`, an expression. It is needed where `output` names `prev_item`.
+        neutral => neutral as Some;
+        /// Statements for each `i`, with `item` (the combined items up to and including `i`), `prev_item` (those
+        /// before it) and `last_item` (all). Required.
+        output => output as Some;
+        /// A condition on `i`: whether a segment begins there.
+        segment_start => segment_start as Some;
+        /// The C type of `i` and `N`; `int` unless it is set.
+        index => index;
+    }
+
+    /// Fetches `array[i + offset]` as `name` before `input` is evaluated, also where `output` overwrites the array.
+    pub fn fetch(mut self, name: impl Into<String>, array: impl Into<String>, offset: i64) -> Self {
+        self.fetches.push(NeighborFetch { name: name.into(), array: array.into(), offset });
+        self
+    }
+
+    /// The kernel. Nothing is compiled yet.
+    ///
+    /// # Errors
+    /// When a declaration or type is wrong, there is no array argument, `scan` or `output` is missing, or `neutral` is
+    /// while `output` names `prev_item`.
+    pub fn build(self) -> Result<ScanKernel> {
+        let common = self.common;
+        let arguments = common.parsed_arguments()?;
+        let first = arguments.iter().find(|argument| argument.is_vector);
+        let item = common.type_or_first(self.item, first, "item")?;
+        let input_expr = common.expression_or_first(self.input, first, "input")?;
+        let spec = ScanSnippet {
+            item,
+            neutral: self.neutral,
+            input_expr,
+            scan_expr: common.required(self.scan, "scan")?,
+            output_statement: common.required(self.output, "output")?,
+            segment_start: self.segment_start,
+            fetches: self.fetches,
+            index: common.parsed_type(&self.index)?.name,
+            arguments,
+            name: common.name,
+            preamble: common.preamble,
+        };
+        ScanKernel::new(spec, common.settings)
+    }
+}
