@@ -127,10 +127,14 @@ TEST_PROCESSES ?= $(shell n=$$(nproc 2>/dev/null || echo 2); echo $$((n < 8 ? n 
 test-python: $(VENV)/.built
 	$(BIN)/python -m pytest tests/python -n $(TEST_PROCESSES) --dist worksteal
 
+# Crates that are not published, whose documentation is no page of anybody's.
+UNPUBLISHED := rtcg-documentation rtcg-libcuda rtcg-oracle rtcg-python xtask
+
 lint: $(VENV)/.requirements
 	cargo fmt --all --check
 	cargo clippy --release --workspace --all-targets -- -D warnings
 	cargo clippy --release -p rtcg --no-default-features -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --release --no-deps --workspace $(addprefix --exclude ,$(UNPUBLISHED))
 	cargo run -q --release -p xtask -- cycles --check
 	$(BIN)/python tools/notices.py --check
 	$(BIN)/ruff check python tests examples benches tools

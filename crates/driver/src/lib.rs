@@ -10,6 +10,7 @@
 //! [`Context`] stack. Device pointers are plain numbers ([`CUdeviceptr`]); whatever takes one is
 //! `unsafe`, because unified addressing lets such a number name host memory too. The methods of
 //! [`DeviceAllocation`] check bounds and are safe.
+#![doc = include_str!("tasks.md")]
 #![allow(unsafe_code)]
 
 #[macro_use]

@@ -1,44 +1,61 @@
-//! Doubles a 4 x 4 matrix on the device: with a kernel from source text, then with arrays.
+//! Doubles a 4 x 4 matrix on the device: the program of `examples/demo.py` in Rust, in its three forms.
 //!
-//! Run it with `cargo run --release -p rtcg --example demo`.
+//! `cargo run --release -p rtcg --example demo`
 
 // Launching a kernel is unsafe: it is code that the compiler has not seen.
 #![allow(unsafe_code)]
 
-use rtcg::array::{DType, GpuArray, Op, Order};
+use ndarray::Array2;
+use rtcg::generators::{ElementwiseKernel, GeneratedKernelArg, IndexRange};
 use rtcg::prelude::*;
+
+const SOURCE: &str = "
+__global__ void twice(float *a)
+{
+    int idx = threadIdx.x + threadIdx.y * 4;
+    a[idx] *= 2;
+}
+";
+
+/// Copy in, launch, copy out.
+fn with_a_kernel(ctx: &Context, a: &Array2<f32>) -> rtcg::Result<Vec<f32>> {
+    let a_gpu = ctx.to_device(a.as_slice().expect("contiguous"))?;
+    let twice = ctx.compile(SOURCE)?.function("twice")?;
+    // SAFETY: 16 threads double the 16 elements of `a_gpu`.
+    unsafe { twice.launch(Grid::new(1, (4, 4)), &[&a_gpu])? };
+    a_gpu.to_vec()
+}
+
+/// Let a generator write the kernel around one statement.
+fn with_a_snippet(ctx: &Context, a: &Array2<f32>) -> rtcg::Result<Vec<f32>> {
+    let a_gpu = ctx.to_device(a.as_slice().expect("contiguous"))?;
+    let twice = ElementwiseKernel::parse("float *a", "a[i] *= 2")?;
+    // SAFETY: the snippet touches element `i` of its array.
+    unsafe { twice.launch(ctx, &[GeneratedKernelArg::Array(a_gpu.view())], IndexRange::All, None)? };
+    a_gpu.to_vec()
+}
+
+/// Write no kernel at all.
+fn with_an_array(ctx: &Context, a: &Array2<f32>) -> rtcg::Result<Vec<f32>> {
+    let a_gpu: GpuArray<f32> = ArrayFactory::new(ctx)?.from_ndarray(a)?;
+    (&a_gpu * 2.0).to_vec()
+}
 
 fn main() -> rtcg::Result<()> {
     let ctx = Context::new()?;
-    println!("device: {}", ctx.device().name()?);
+    let (major, minor) = ctx.device().compute_capability()?;
+    println!("device: {}, compute capability {major}.{minor}", ctx.device().name()?);
 
-    let host: Vec<f32> = (0..16).map(|i| (i as f32).sin()).collect();
-    let expected: Vec<f32> = host.iter().map(|x| 2.0 * x).collect();
-
-    let module = ctx.compile(
-        "__global__ void twice(float *a)
-         {
-             int i = threadIdx.x + threadIdx.y * 4;
-             a[i] *= 2;
-         }",
-    )?;
-    let a = ctx.to_device(&host)?;
-    // SAFETY: 16 threads double the 16 elements of `a`.
-    unsafe { module.function("twice")?.launch(Grid::new(1, (4, 4)), &[&a])? };
-    assert_eq!(a.to_vec()?, expected);
-    println!("kernel from source: {:?} ...", &a.to_vec()?[..4]);
-
-    let arrays = rtcg::CudaRuntime::array_context(&ctx)?;
-    let a = GpuArray::empty(&arrays, &[4, 4], DType::F32, Order::C)?;
-    a.write(&bytes(&host), Order::C)?;
-    let doubled = a.binary(Op::Multiply, 2)?;
-    let mut back = vec![0; doubled.nbytes()];
-    doubled.read(&mut back, Order::C)?;
-    assert_eq!(back, bytes(&expected));
-    println!("array expression: equal");
+    let a = Array2::from_shape_fn((4, 4), |(row, column)| (4 * row + column) as f32 - 7.5);
+    println!("original:\n{a}");
+    let expected: Vec<f32> = a.iter().map(|x| 2.0 * x).collect();
+    type Variant = fn(&Context, &Array2<f32>) -> rtcg::Result<Vec<f32>>;
+    let variants: [(&str, Variant); 3] =
+        [("a kernel", with_a_kernel), ("a snippet", with_a_snippet), ("an array", with_an_array)];
+    for (name, variant) in variants {
+        assert_eq!(variant(&ctx, &a)?, expected, "{name}");
+        println!("with {name}: equal to ndarray");
+    }
+    println!("doubled:\n{}", &a * 2.0);
     Ok(())
-}
-
-fn bytes(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }

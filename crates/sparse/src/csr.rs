@@ -70,7 +70,7 @@ pub struct Csr {
 impl Csr {
     /// A matrix of arrays that exist. They are contiguous vectors; `indices` and `indptr` have one dtype, int32 or
     /// int64. That indices lie within `shape` and that `indptr` ascends from 0 to the number of elements is the caller's
-    /// promise: [`Csr::from_host`] checks it.
+    /// promise: `from_host` checks it.
     ///
     /// # Errors
     /// When dtypes or lengths do not fit.

@@ -1,6 +1,6 @@
 //! The virtual GPU: the CUDA driver API executed on CPU cores.
 //!
-//! [`table`] is the driver table of the virtual GPU; everything else here stands behind it.
+//! [`virtual_driver_table`] is the driver table of the virtual GPU; everything else here stands behind it.
 #![allow(unsafe_code)]
 
 pub mod abi;

@@ -1,4 +1,4 @@
-//! The table of nvJitLink, NVIDIA's link-time optimiser: found, opened, resolved; and links through it ([`link`]).
+//! The table of nvJitLink, NVIDIA's link-time optimiser: found, opened, resolved; and links through it (`link`).
 //!
 //! It needs neither a GPU nor a driver. Of the forms of each function that it exports (`__nvJitLinkCreate_12_4`) the
 //! plain name is the one that every version has.

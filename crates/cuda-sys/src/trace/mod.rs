@@ -7,7 +7,7 @@
 //! is on, arguments are written down after the call has returned, outside of its time.
 //!
 //! Kernels of the virtual GPU report themselves ([`emit_device_span`]); those of a real GPU are placed
-//! between two events ([`kernels`]), so there a span also contains what the GPU did between them.
+//! between two events (`kernels`), so there a span also contains what the GPU did between them.
 
 mod call;
 mod kernels;

@@ -214,7 +214,7 @@ pub enum BoolOp {
     Xor,
 }
 
-/// Operations of [`Inst::Carry`].
+/// Operations of `Inst::Carry`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum CarryOp {

@@ -9,7 +9,7 @@ static PRINTF_FIFO_BYTES: AtomicUsize = AtomicUsize::new(1 << 20);
 pub fn malloc_heap_bytes() -> usize {
     MALLOC_HEAP_BYTES.load(Ordering::Relaxed)
 }
-/// Sets [`malloc_heap`].
+/// Sets `malloc_heap`.
 pub fn set_malloc_heap_bytes(bytes: usize) {
     MALLOC_HEAP_BYTES.store(bytes, Ordering::Relaxed);
 }
@@ -18,7 +18,7 @@ pub fn set_malloc_heap_bytes(bytes: usize) {
 pub fn printf_fifo_bytes() -> usize {
     PRINTF_FIFO_BYTES.load(Ordering::Relaxed)
 }
-/// Sets [`printf_fifo`].
+/// Sets `printf_fifo`.
 pub fn set_printf_fifo_bytes(bytes: usize) {
     PRINTF_FIFO_BYTES.store(bytes, Ordering::Relaxed);
 }

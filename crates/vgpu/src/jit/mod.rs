@@ -1,7 +1,7 @@
 //! PTX to machine code: a kernel becomes a function that runs one warp of 32 lanes in lock step.
 //!
-//! [`simt`] decides, independently of any code generator, what is computed once for all lanes, how
-//! divergence is handled and where values are stored; [`emit`] turns that into machine code with Cranelift.
+//! `simt` decides, independently of any code generator, what is computed once for all lanes, how
+//! divergence is handled and where values are stored; `emit` turns that into machine code with Cranelift.
 //! `docs/virtual-gpu.md` explains the model. The interface with the runtime is [`compile_kernel`] on one
 //! side and [`RuntimeCalls`] on the other.
 

@@ -1,6 +1,6 @@
 //! Loaded modules: PTX text that was parsed, placed in device memory and can be launched.
 //!
-//! Establishes: [`load`] has refused everything that cannot be executed, so a kernel that was
+//! Establishes: `load` has refused everything that cannot be executed, so a kernel that was
 //! found can be launched. Machine code is made at a kernel's first launch.
 // A fault is made once per failed launch, so its size does not matter.
 #![allow(clippy::result_large_err)]

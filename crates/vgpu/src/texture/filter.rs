@@ -1,7 +1,7 @@
 //! Texels to one colour: the nearest texel, the weighted mean of 2, 4 or 8, and four texels for
 //! a gather.
 //!
-//! Weights are products of eighths of a byte (see [`super::address`]), sums of them are made in
+//! Weights are products of eighths of a byte (see `address.rs`), sums of them are made in
 //! `f64` and rounded to `f32` once: for formats of 8 and 16 bits that is the exact mean. A texel
 //! whose weight is zero takes no part, so that it may be infinite.
 

@@ -133,7 +133,7 @@ pub fn for_each_use(inst: &Inst, f: &mut dyn FnMut(Reg)) {
 }
 
 /// Calls `f` with every register `inst` writes. The result of `bar.red` is written by a
-/// statement of its own, see [`super::barrier_results`].
+/// statement of its own, see `barrier_results`.
 pub fn for_each_def(inst: &Inst, f: &mut dyn FnMut(Reg)) {
     use Inst::*;
     match inst {

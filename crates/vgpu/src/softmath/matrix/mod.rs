@@ -2,7 +2,7 @@
 //!
 //! A register of all lanes is a *plane*: 32 words, lane after lane (64 words, low half first, for
 //! registers of 64 bits). [`layout`] says where the elements of a fragment lie in its planes,
-//! [`exact`] what a product of floats is, [`fast_float`] computes the same quickly.
+//! [`exact`] what a product of floats is, `fast_float` computes the same quickly.
 //!
 //! Integers and bits are exact. In double precision each element is a chain of fused multiply-adds
 //! with `k` ascending. The sum of the other floats is that of the tensor cores of sm_90 (see
