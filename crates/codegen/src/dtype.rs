@@ -7,22 +7,36 @@ use std::fmt;
 
 /// An element type of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)]
 pub enum DType {
+    /// One byte, 0 or 1.
     Bool,
+    /// Signed integer of 8 bits.
     I8,
+    /// Signed integer of 16 bits.
     I16,
+    /// Signed integer of 32 bits.
     I32,
+    /// Signed integer of 64 bits.
     I64,
+    /// Unsigned integer of 8 bits.
     U8,
+    /// Unsigned integer of 16 bits.
     U16,
+    /// Unsigned integer of 32 bits.
     U32,
+    /// Unsigned integer of 64 bits.
     U64,
+    /// IEEE half precision, `half` in CUDA C.
     F16,
+    /// The upper half of a single-precision number, `__nv_bfloat16` in CUDA C.
     BF16,
+    /// Single precision.
     F32,
+    /// Double precision.
     F64,
+    /// Two [`DType::F32`], real part first.
     C64,
+    /// Two [`DType::F64`], real part first.
     C128,
     /// A record of this many bytes: it can be copied and indexed, but not computed with.
     Void(u32),
@@ -30,23 +44,31 @@ pub enum DType {
 
 /// The kind of a dtype, in NumPy's order of promotion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)]
 pub enum DTypeKind {
+    /// [`DType::Bool`].
     Bool,
+    /// Unsigned integers.
     Unsigned,
+    /// Signed integers.
     Signed,
+    /// Real floating-point numbers.
     Float,
+    /// Complex numbers.
     Complex,
+    /// [`DType::Void`].
     Record,
 }
 
 /// A Python scalar, whose kind but not whose size takes part in promotion.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[allow(missing_docs)]
 pub enum WeakScalar {
+    /// `bool`.
     Bool(bool),
+    /// `int`, as far as a dtype can hold it.
     Int(i128),
+    /// `float`.
     Float(f64),
+    /// `complex`: real and imaginary part.
     Complex(f64, f64),
 }
 

@@ -7,14 +7,18 @@ use crate::tree::{Declarator, For, Initializer, Node, Start};
 
 /// The parts of a loop that counts upwards.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
 pub struct CountedLoop {
+    /// The C type of the loop's variable.
     pub typename: String,
+    /// The loop's variable.
     pub name: String,
+    /// Its value in the first iteration.
     pub first: Expr,
+    /// What it is compared with.
     pub end: Expr,
     /// Whether `end` itself is counted: `<=` for `<`.
     pub inclusive: bool,
+    /// What is added after each iteration.
     pub step: Expr,
 }
 

@@ -21,9 +21,10 @@ use crate::tree::Node;
 
 /// A tunable parameter: its name in the program, and the values to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct Parameter {
+    /// A C identifier that stands in the tree.
     pub name: String,
+    /// What it may be defined as.
     pub values: Vec<i64>,
 }
 

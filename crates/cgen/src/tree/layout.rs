@@ -4,10 +4,12 @@ use super::declarator::{Declarator, Struct, Wrapper};
 
 /// Offsets, size and alignment of a structure, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct Layout {
+    /// Where each member begins, in bytes.
     pub offsets: Vec<usize>,
+    /// Size with all padding.
     pub nbytes: usize,
+    /// What the address of a structure is a multiple of.
     pub alignment: usize,
     /// Bytes after the last member, part of `nbytes`.
     pub pad_bytes: usize,

@@ -45,7 +45,7 @@ pub enum Node {
 
 /// A line of a file of the program that builds the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct Position {
     pub file: String,
     pub line: u32,
@@ -53,7 +53,7 @@ pub struct Position {
 
 /// Lines from elsewhere; a block stands in braces of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct Literal {
     pub lines: Vec<String>,
     pub is_block: bool,
@@ -61,7 +61,7 @@ pub struct Literal {
 
 /// `if (condition) then else otherwise`
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct If {
     pub condition: Expr,
     pub then: Box<Node>,
@@ -79,7 +79,7 @@ pub enum Start {
 
 /// `for (start; condition; update) body`
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct For {
     pub start: Start,
     pub condition: Expr,
@@ -89,7 +89,7 @@ pub struct For {
 
 /// `while (condition) body`
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct While {
     pub condition: Expr,
     pub body: Box<Node>,
@@ -97,7 +97,7 @@ pub struct While {
 
 /// `do body while (condition);`
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct DoWhile {
     pub condition: Expr,
     pub body: Box<Node>,
@@ -105,7 +105,7 @@ pub struct DoWhile {
 
 /// A body between two lines of any text.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct CustomLoop {
     pub intro: Option<String>,
     pub body: Box<Node>,
@@ -114,7 +114,7 @@ pub struct CustomLoop {
 
 /// A declaration with a value.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct Initializer {
     pub declarator: Declarator,
     pub value: Expr,
@@ -122,7 +122,7 @@ pub struct Initializer {
 
 /// A declaration of an array with its values.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct ArrayInitializer {
     pub declarator: Declarator,
     pub values: Vec<Expr>,
@@ -130,7 +130,7 @@ pub struct ArrayInitializer {
 
 /// A function with its body.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct FunctionBody {
     pub declaration: Declarator,
     pub body: Box<Node>,
@@ -138,14 +138,14 @@ pub struct FunctionBody {
 
 /// Nodes in braces.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct Block {
     pub contents: Vec<Node>,
 }
 
 /// `#ifdef symbol`, or `#ifndef` where `negated`, with an `#else` part if that has nodes.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct Conditional {
     pub symbol: String,
     pub negated: bool,
@@ -155,7 +155,7 @@ pub struct Conditional {
 
 /// An integer type with names for some values.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct Enum {
     pub name: String,
     pub dtype: Dtype,
@@ -165,7 +165,7 @@ pub struct Enum {
 
 /// `target = value;`
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct Assign {
     pub target: Expr,
     pub value: Expr,

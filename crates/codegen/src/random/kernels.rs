@@ -13,13 +13,18 @@ pub const RANDOM_BLOCK_THREADS: u32 = 256;
 
 /// A generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum RandomEngine {
+    /// Philox4x32-10 (Salmon et al. 2011): a function of key and counter.
     Philox,
+    /// Threefry (Salmon et al. 2011): a function of key and counter.
     Threefry,
+    /// Marsaglia's XORWOW, with cuRAND's sequence.
     Xorwow,
+    /// L'Ecuyer's combined multiple recursive generator, with cuRAND's sequence.
     Mrg32k3a,
+    /// Sobol's quasi-random sequence in 32 bits.
     Sobol32,
+    /// Sobol's quasi-random sequence in 64 bits.
     Sobol64,
 }
 

@@ -1,7 +1,7 @@
 //! Textures and surfaces: what a texture or surface object stands for, and the sampling itself.
 //!
 //! [`request`] is the interface with compiled code, [`addressing`] turns coordinates into texel numbers,
-//! [`format`] reads texels, [`filter`] puts them together, [`surface`] reads and writes surfaces.
+//! [`mod@format`] reads texels, [`filter`] puts them together, [`surface`] reads and writes surfaces.
 //! The rules are those of the CUDA programming guide's appendix on texture fetching; what it
 //! leaves open is decided where it is computed, in a comment.
 //!
