@@ -202,3 +202,17 @@ pub fn show_notice(text: &str) {
         None => eprintln!("rtcg: {text}"),
     }
 }
+
+/// `cargo test -p rtcg-driver --no-default-features --lib virtual_gpu`
+#[cfg(all(test, not(feature = "vgpu")))]
+mod tests {
+    use super::{Device, init, virtual_gpu};
+
+    #[test]
+    fn devices_are_real_or_the_error_says_that_there_is_no_virtual_gpu() {
+        match init(0) {
+            Ok(()) => assert!(Device::all().unwrap().iter().all(|device| !device.is_virtual())),
+            Err(error) => assert!(error.to_string().contains(virtual_gpu::BUILT_WITHOUT), "{error}"),
+        }
+    }
+}

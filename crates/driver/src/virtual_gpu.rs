@@ -75,17 +75,3 @@ mod absent {
 pub use absent::virtual_gpu_table;
 #[cfg(not(feature = "vgpu"))]
 pub(crate) use absent::{fault_report, is_memory_checked, last_call_error_detail, memory_limit_notice};
-
-/// `cargo test -p rtcg-driver --no-default-features --lib virtual_gpu`
-#[cfg(all(test, not(feature = "vgpu")))]
-mod tests {
-    use crate::{Device, init};
-
-    #[test]
-    fn devices_are_real_or_the_error_says_that_there_is_no_virtual_gpu() {
-        match init(0) {
-            Ok(()) => assert!(Device::all().unwrap().iter().all(|device| !device.is_virtual())),
-            Err(error) => assert!(error.to_string().contains(super::BUILT_WITHOUT), "{error}"),
-        }
-    }
-}
