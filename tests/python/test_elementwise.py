@@ -319,7 +319,7 @@ def test_source_and_prepared_functions():
 def test_kernels_by_name():
     import pycuda.elementwise as ew
 
-    f4, i4, c8 = np.dtype(np.float32), np.dtype(np.int32), np.dtype(np.complex64)
+    f4, f8, i4, c8 = map(np.dtype, (np.float32, np.float64, np.int32, np.complex64))
     x = np.arange(1, 9, dtype=f4)
     y = x[::-1].copy()
     k = np.array([3, 0, 7, 1, 1, 2, 6, 5], i4)
@@ -353,8 +353,10 @@ def test_kernels_by_name():
     eq(run(ew.get_if_positive_kernel(i4, f4), k, x, y, ...), np.where(k > 0, x, y))
     eq(run(ew.get_scalar_op_kernel(f4, f4, f4, "-"), x, 3, ...), x - 3)
     eq(run(ew.get_logical_not_kernel(i4, np.dtype(bool)), k, ..., out=bool), k == 0)
-    combination = ew.get_linear_combination_kernel(((False, f4, f4), (True, f4, i4)), f4)
-    eq(run(combination, 2, x, np.array([3], f4), k, ...), 2 * x + 3 * k)
+    for dtype in (f4, f8):
+        combination, (factor,) = ew.get_linear_combination_kernel(((False, f4, f4), (True, dtype, i4)), f4)
+        gpuarray.to_gpu(np.array([3], dtype)).bind_to_texref_ext(factor, allow_double_hack=True)
+        eq(run(combination, 2, x, k, ...), 2 * x + 3 * k)
 
 
 # -- layouts ----------------------------------------------------------------------------------

@@ -125,29 +125,39 @@ def get_copy_kernel(dtype_dest, dtype_src):
 
 @context_dependent_memoize
 def get_linear_combination_kernel(summand_descriptors, dtype_z):
-    """``z[i] = a0*x0[i] + a1*x1[i] + ...``.
+    """The kernel ``z[i] = a0*x0[i] + a1*x1[i] + ...``, and the textures of the factors in device memory.
 
     Parameters
     ----------
     summand_descriptors : tuple of (bool, dtype, dtype)
         For each summand: whether its factor lies in device memory, and the dtypes of factor and vector.
 
-    Notes
-    -----
-    Arguments: for each summand factor (a value, or the address of one) and vector; then z, n.
+    Returns
+    -------
+    (Function, list of TextureReference)
+        A factor in device memory is the first texel of its texture: bind it with `GPUArray.bind_to_texref_ext`
+        and ``allow_double_hack=True``. The kernel's arguments: for each summand its factor, unless it has a
+        texture, and its vector; then z, n.
     """
-    arguments, prep, terms = [], [], []
+    arguments, textures, prep, terms = [], {}, [], []
     z = np.dtype(dtype_z)
     for k, (is_gpu_scalar, scalar_dtype, vector_dtype) in enumerate(summand_descriptors):
         if is_gpu_scalar:
-            arguments.append(VectorArg(scalar_dtype, f"global_a{k}", const=True))
-            prep.append(f"{dtype_to_ctype(scalar_dtype)} a{k} = *global_a{k};")
+            textures[f"tex_a{k}"] = f"texture<{dtype_to_ctype(scalar_dtype, with_fp_tex_hack=True)}, 1> tex_a{k};"
+            prep.append(f"{dtype_to_ctype(scalar_dtype)} a{k} = fp_tex1Dfetch(tex_a{k}, 0);")
         else:
             arguments.append(ScalarArg(scalar_dtype, f"a{k}"))
         arguments.append(VectorArg(vector_dtype, f"x{k}", const=True))
         terms.append(f"{_cast_expression(f'a{k}', scalar_dtype, z)} * {_cast_expression(f'x{k}[i]', vector_dtype, z)}")
     arguments.append(VectorArg(z, "z"))
-    return get_elwise_kernel(arguments, f"z[i] = {' + '.join(terms)}", "linear_combination", loop_prep="\n".join(prep))
+    module, kernel, _ = get_elwise_kernel_and_types(
+        arguments,
+        f"z[i] = {' + '.join(terms)}",
+        "linear_combination",
+        preamble="\n".join(["#include <pycuda-helpers.hpp>", *textures.values()]),
+        loop_prep="\n".join(prep),
+    )
+    return kernel, [module.get_texref(name) for name in textures]
 
 
 @context_dependent_memoize

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rtcg._arguments import Argument
-from rtcg.driver import Function
+from rtcg.driver import Function, TextureReference
 from rtcg.elementwise import ElementwiseKernel as ElementwiseKernel
 
 def get_elwise_module(
@@ -47,7 +47,9 @@ def get_take_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> Function:
 def get_take_put_kernel(dtype: Any, idx_dtype: Any, with_offsets: bool, vec_count: int = 1) -> Function: ...
 def get_put_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> Function: ...
 def get_copy_kernel(dtype_dest: Any, dtype_src: Any) -> Function: ...
-def get_linear_combination_kernel(summand_descriptors: tuple[tuple[bool, Any, Any], ...], dtype_z: Any) -> Function: ...
+def get_linear_combination_kernel(
+    summand_descriptors: tuple[tuple[bool, Any, Any], ...], dtype_z: Any
+) -> tuple[Function, list[TextureReference]]: ...
 def get_axpbyz_kernel(
     dtype_x: Any, dtype_y: Any, dtype_z: Any, x_is_scalar: bool = False, y_is_scalar: bool = False
 ) -> Function: ...

@@ -1,0 +1,81 @@
+"""The programs of `examples/`: each compares its results and says so by its exit status.
+
+Those of the gallery are run by `test_docs.py`.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.python.subprocesses import ROOT, has_real_device
+
+EXAMPLES = ROOT / "examples"
+#: What needs more than an interpreter; `gl_picture.py` is run by `test_gl.py`.
+WITH_TEST_OF_ITS_OWN = {"devices_mpi", "gl_picture"}
+PROGRAMS = sorted(path for path in EXAMPLES.glob("*.py") if path.stem not in WITH_TEST_OF_ITS_OWN)
+
+
+def environment(n_devices):
+    """The device of these tests, and `n_devices` virtual ones where there is no real one."""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    return env | {"RTCG_VIRTUAL_DEVICES": "0" if has_real_device() else str(n_devices)}
+
+
+def run(command, n_devices, **options):
+    done = subprocess.run(
+        command, env=environment(n_devices), timeout=300, capture_output=True, text=True, check=False, **options
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_programs_find_their_results_right(program, tmp_path):
+    printed = run([sys.executable, str(program)], 3, cwd=tmp_path)
+    assert printed.strip() and "WRONG" not in printed
+
+
+def test_ranks_have_a_device_each():
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed (requirements-dev.txt)")
+    beside = Path(sys.executable).with_name("mpiexec")
+    launcher = str(beside) if beside.exists() else shutil.which("mpiexec")
+    if launcher is None:
+        pytest.skip("there is no mpiexec: pip install mpich")
+    printed = run([launcher, "-n", "2", sys.executable, str(EXAMPLES / "devices_mpi.py")], 2)
+    assert "2 ranks on" in printed and "equal to NumPy" in printed
+    if not has_real_device():
+        assert "2 ranks on 2 devices" in printed
+
+
+def test_the_notebook(tmp_path, monkeypatch):
+    """Its cells assert what they say; a cell that fails fails the test."""
+    nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed (requirements-dev.txt)")
+    nbformat = pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    for name, value in environment(1).items():
+        monkeypatch.setenv(name, value)
+    notebook = nbformat.read(EXAMPLES / "notebook.ipynb", as_version=4)
+    client = nbclient.NotebookClient(
+        notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+    )
+    # The interpreter of these tests, whichever kernels the user has registered.
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    kernel = tmp_path / "kernels" / "python3"
+    kernel.mkdir(parents=True)
+    command = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    (kernel / "kernel.json").write_text(json.dumps({"argv": command, "display_name": "tests", "language": "python"}))
+    client.execute()
+    outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    printed = "".join(output.get("text", "") for output in outputs)
+    assert "1024" in printed and "33" in printed
+
+
+def test_the_notebook_is_kept_without_outputs():
+    notebook = json.loads((EXAMPLES / "notebook.ipynb").read_text())
+    code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert len(code) > 5 and not any(cell["outputs"] or cell["execution_count"] for cell in code)
