@@ -9,7 +9,9 @@ that passes (unless its reason begins with "may").
 import argparse
 import collections
 import fnmatch
+import importlib.metadata
 import importlib.util
+import io
 import json
 import os
 import pathlib
@@ -17,10 +19,15 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import time
+import xml.etree.ElementTree
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
+sys.path.insert(0, str(ROOT))
+from tools.upstream_programs import fetch_sdist  # noqa: E402
+
 LIBRARY = ROOT / "dist" / "libcuda"
 WORK = ROOT / "dist" / "compat"
 
@@ -191,12 +198,56 @@ def run_core(results, everything):
     run_programs(results, "cuda-core", "core_*.py")
 
 
+def stumpy_tests():
+    """The folder of the tests in stumpy's source distribution, of the version that is installed."""
+    version = importlib.metadata.version("stumpy")
+    folder = WORK / f"stumpy-{version}"
+    if not folder.exists():
+        with tarfile.open(fileobj=io.BytesIO(fetch_sdist("stumpy", version))) as archive:
+            archive.extractall(WORK, filter="data")
+    # Its package stays out of the way of the installed one.
+    shutil.rmtree(folder / "stumpy", ignore_errors=True)
+    return folder / "tests"
+
+
+def run_stumpy(results, everything):
+    """stumpy's own tests of kernels written with numba, on two devices: a process for each file."""
+    tests = stumpy_tests()
+    files = sorted(tests.glob("test_gpu_*.py"))
+    if not files:
+        results.add("stumpy", "all", "failed", f"{tests} has no test_gpu_*.py")
+    for file in files:
+        report = WORK / f"stumpy-{file.stem}.xml"
+        report.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", str(file)]
+        env = environment(RTCG_VIRTUAL_DEVICES="2")
+        try:
+            ran = subprocess.run(command, env=env, cwd=tests.parent, timeout=600, capture_output=True, text=True)
+            said = ran.stdout.strip()[-400:]
+        except subprocess.TimeoutExpired:
+            said = "no end after 600 s"
+        add_junit_report(results, "stumpy", file.stem, report, said)
+
+
+def add_junit_report(results, suite, file, report, said):
+    """The outcomes of pytest's report; a failure of the file where there are none."""
+    cases = list(xml.etree.ElementTree.parse(report).iter("testcase")) if report.exists() else []
+    if not cases:
+        results.add(suite, file, "failed", said)
+    for case in cases:
+        wrong = next((child for child in case if child.tag in ("failure", "error", "skipped")), None)
+        outcome = {None: "passed", "skipped": "skipped"}.get(wrong if wrong is None else wrong.tag, "failed")
+        reason = "" if wrong is None else (wrong.get("message") or "")[:400]
+        results.add(suite, f"{file}.{case.get('name')}", outcome, reason, float(case.get("time", 0)))
+
+
 SUITES = {
     "ctypes": run_ctypes,
     "cuda-bindings": run_bindings,
     "cuda-core": run_core,
     "cudarc": run_cudarc,
     "numba-cuda": run_numba,
+    "stumpy": run_stumpy,
 }
 
 

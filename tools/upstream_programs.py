@@ -1,21 +1,87 @@
-"""Fetches upstream's example programs, which are not part of this project: ``tools/upstream_programs.py [FOLDER]``.
+"""Upstream's example programs, which are not part of this project, run unchanged on the virtual GPU.
 
-They come from the source distribution of ``pycuda`` on pip's package index, checked by its SHA-256, and go to
-``dist/upstream/pycuda``. `tests/python/test_upstream_programs.py` runs those that generate code where it finds them.
+``tools/upstream_programs.py [--run [NAME ...]] [--table] [--folder FOLDER]``: fetches the source distribution of
+``pycuda`` from pip's package index, checked by its SHA-256, into ``dist/upstream/pycuda``. ``--run`` runs all its
+programs, or some, each with a time limit; ``--table`` runs all and writes the outcomes to
+``docs/upstream-programs.md``. The exit status is 1 if a program that should run does not, or if one that should not
+does, or fails with another error than the one that stands here.
 """
 
+import argparse
 import hashlib
 import io
 import json
+import os
 import subprocess
 import sys
 import tarfile
 import urllib.parse
 import urllib.request
 from pathlib import Path
+from typing import NamedTuple
 
 VERSION = "2025.1.2"
 ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "dist" / "upstream" / "pycuda"
+PAGE = ROOT / "docs" / "upstream-programs.md"
+LIBCUDA = ROOT / "dist" / "libcuda"
+#: The interpreter that has numba-cuda (`make compat`).
+COMPAT_PYTHON = ROOT / "dist" / "compat" / "venv" / "bin" / "python"
+LIMIT_S = 120
+
+
+class Program(NamedTuple):
+    """How a program is run, and what is expected where it is not that it runs."""
+
+    arguments: tuple = ()
+    stdin: str = ""
+    limit_s: float = LIMIT_S
+    #: Its last words where it fails: a part of what it prints.
+    error: str = ""
+    #: Why it fails, or on which condition it runs; a line of the page.
+    note: str = ""
+
+
+NEEDS_DISPLAY = "opens a window of OpenGL (PyOpenGL, GLUT); `examples/gl_picture.py` draws without one"
+NEEDS_OLD_PIL = "imports `Image`, the name of PIL before Pillow"
+
+PROGRAMS = {
+    "2d_fft.py": Program(error="No module named 'pyfft'", note="imports `pyfft`, a package of Python 2's time"),
+    "arithmetic_example.py": Program(
+        error="grid is (", note="divides integers as Python 2 does, so that its grid has a float"
+    ),
+    "cai_cupy_arrays.py": Program(
+        error="No module named 'cupy'", note="needs CuPy, whose CUDA run time needs NVIDIA's driver"
+    ),
+    "cai_numba.py": Program(note="with numba-cuda, on [`libcuda.so.1`](libcuda.md); needs `make compat`'s packages"),
+    "convolution.py": Program(stdin="\n", note="waits for Enter at its end"),
+    "demo_cdpSimplePrint.py": Program(
+        error="dynamic parallelism", note="launches kernels from a kernel, which the virtual GPU does not do"
+    ),
+    "demo_meta_matrixmul_cheetah.py": Program(
+        error="No module named 'Cheetah'",
+        note="needs Cheetah and a template that the distribution lacks; runs with a template for Jinja in our tests",
+    ),
+    "fill_gpu_with_nans.py": Program(note="fills the device's memory: 1 GB by `RTCG_VIRTUAL_MEMORY`"),
+    "game_of_life.py": Program(("64", "3"), limit_s=300, note="with `64 3` as arguments"),
+    "gl_interop.py": Program(error="No module named 'OpenGL'", note=NEEDS_DISPLAY),
+    "light_field_3d_viewer.py": Program(error="No module named 'Image'", note=f"{NEEDS_OLD_PIL}, and Enthought's GUI"),
+    "mandelbrot.py": Program(error="Image", note=f"{NEEDS_OLD_PIL}, and opens a window of Tk"),
+    "mandelbrot_interactive.py": Program(
+        error="drawtype", note="calls Matplotlib's `RectangleSelector` with an argument that it no longer has"
+    ),
+    "matrix_transpose.py": Program(limit_s=900, note="a benchmark of 190 sizes: takes minutes"),
+    "measure_gpuarray_speed_random.py": Program(limit_s=300, note="a benchmark"),
+    "rotate.py": Program(error="No module named 'Image'", note=NEEDS_OLD_PIL),
+    "simple_rgb2gray.py": Program(error="imread", note="calls `scipy.misc.imread`, which SciPy no longer has"),
+    "sobel_filter.py": Program(error="No module named 'Image'", note=f"{NEEDS_OLD_PIL}, and {NEEDS_DISPLAY}"),
+    "sparse_solve.py": Program(
+        ("heat.mtx",), note="with a file that `rtcg.sparse.mmwrite` wrote: a step of the heat equation, 64 x 64 points"
+    ),
+    "thrust_interop.py": Program(
+        error="No module named 'codepy'", note="compiles with codepy, nvcc, Boost.Python and a C++ compiler"
+    ),
+}
 
 
 def index_url():
@@ -43,8 +109,8 @@ def fetch_sdist(name, version):
     return data
 
 
-def main():
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "dist" / "upstream" / "pycuda"
+def fetch_programs(folder):
+    """Writes the programs of `examples/` and `examples/from-wiki/`, whose names differ, to one folder."""
     folder.mkdir(parents=True, exist_ok=True)
     count = 0
     with tarfile.open(fileobj=io.BytesIO(fetch_sdist("pycuda", VERSION))) as archive:
@@ -54,6 +120,91 @@ def main():
                 (folder / path.name).write_bytes(archive.extractfile(member).read())
                 count += 1
     print(f"{count} programs in {folder}")
+
+
+def environment():
+    """What the programs see: one virtual GPU with 1 GB, our packages, and no window of Matplotlib's."""
+    paths = [ROOT / "python", ROOT / "python" / "rtcg" / "compat" / "pycuda"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), "MPLBACKEND": "Agg"}
+    return env | {"RTCG_VIRTUAL_DEVICES": "1", "RTCG_LIBCUDA": "none", "RTCG_VIRTUAL_MEMORY": "1G"}
+
+
+def write_heat_step(path, n=64):
+    """The matrix of an implicit step of the heat equation on n x n points, which single precision can solve."""
+    code = f"""
+import numpy as np, scipy.sparse as sp, rtcg.autoinit, rtcg.sparse
+line = sp.diags_array([-np.ones({n} - 1), 2 * np.ones({n}), -np.ones({n} - 1)], offsets=[-1, 0, 1])
+laplacian = sp.kron(line, sp.eye_array({n})) + sp.kron(sp.eye_array({n}), line)
+matrix = (sp.eye_array({n} * {n}) + laplacian).tocsr().astype(np.float32)
+rtcg.sparse.mmwrite({str(path)!r}, rtcg.sparse.csr_matrix(matrix))
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment())
+
+
+def run_program(path, folder):
+    """``(outcome, reason)`` of a program: "runs", "fails as expected", "fails", "skipped"."""
+    program = PROGRAMS.get(path.name, Program())
+    env, python = environment(), sys.executable
+    if path.name == "cai_numba.py":
+        if not COMPAT_PYTHON.exists() or not LIBCUDA.exists():
+            return "skipped", "numba-cuda is not installed; make compat does that"
+        # Both use one driver, which is the virtual GPU's.
+        python, env["LD_LIBRARY_PATH"] = str(COMPAT_PYTHON), str(LIBCUDA)
+        del env["RTCG_LIBCUDA"], env["RTCG_VIRTUAL_DEVICES"]
+    if path.name == "sparse_solve.py":
+        write_heat_step(folder / program.arguments[0])
+    command = [python, "-m", "rtcg", "--as", "pycuda", str(path.resolve()), *program.arguments]
+    try:
+        done = subprocess.run(
+            command, input=program.stdin, capture_output=True, text=True, errors="replace",
+            timeout=program.limit_s, check=False, env=env, cwd=folder,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return "fails", f"no end after {program.limit_s} s"
+    last = (done.stderr.strip().splitlines() or [""])[-1]
+    if done.returncode == 0:
+        return ("runs", "") if not program.error else ("fails", f"it runs, but should fail: {program.error}")
+    if program.error and program.error in done.stderr[-4000:]:
+        return "fails as expected", last
+    return "fails", last
+
+
+def table(outcomes):
+    """The page's table."""
+    words = {"runs": "runs", "fails as expected": "does not", "fails": "does not", "skipped": "not tried"}
+    lines = ["| program | | |", "|---|---|---|"]
+    for name, (outcome, reason) in sorted(outcomes.items()):
+        note = PROGRAMS.get(name, Program()).note if outcome in ("runs", "fails as expected") else reason
+        lines.append(f"| `{name}` | {words[outcome]} | {note} |")
+    return "\n".join(lines)
+
+
+def write_page(outcomes):
+    """Puts the table in place of the one that the page has."""
+    before, _, rest = PAGE.read_text().partition("| program |")
+    after = rest.partition("\n\n")[2]
+    count = sum(outcome == "runs" for outcome, _ in outcomes.values())
+    print(f"{count} of {len(outcomes)} programs run")
+    PAGE.write_text(before + table(outcomes) + "\n" + (f"\n{after}" if after else ""))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    parser.add_argument("--run", nargs="*", metavar="NAME", help="run these programs, or all")
+    parser.add_argument("--table", action="store_true", help="run all programs and write the page's table")
+    arguments = parser.parse_args()
+    fetch_programs(arguments.folder)
+    if arguments.run is None and not arguments.table:
+        return
+    names = arguments.run or [path.name for path in sorted(arguments.folder.glob("*.py"))]
+    outcomes = {}
+    for name in names:
+        outcomes[name] = run_program(arguments.folder / name, arguments.folder)
+        print(f"{name}: {': '.join(filter(None, outcomes[name]))}", flush=True)
+    if arguments.table:
+        write_page(outcomes)
+    sys.exit(any(outcome == "fails" for outcome, _ in outcomes.values()))
 
 
 if __name__ == "__main__":

@@ -75,3 +75,11 @@ class ElementwiseModule:
         if name != self._kernel.name:
             raise ValueError(f"the module has the kernel {self._kernel.name!r}, not {name!r}")
         return self._kernel._compiled_function(self._use_range)
+
+    def get_global(self, name):
+        """Return ``(address, number of bytes)`` of a variable of the preamble."""
+        return self._kernel._compiled_module(self._use_range).get_global(name)
+
+    def get_texref(self, name):
+        """Return the texture reference of the preamble with this name."""
+        return self._kernel._compiled_module(self._use_range).get_texref(name)

@@ -3,7 +3,7 @@ from typing import Any
 
 from rtcg import _native
 from rtcg._arguments import Argument, ScalarArg as ScalarArg, VectorArg as VectorArg
-from rtcg._native import Function
+from rtcg._native import Function, TextureReference
 
 class ElementwiseKernel(_native.ElementwiseKernel):
     arguments: tuple[Argument, ...]
@@ -21,6 +21,8 @@ class ElementwiseKernel(_native.ElementwiseKernel):
 class ElementwiseModule:
     def __init__(self, kernel: ElementwiseKernel, use_range: bool) -> None: ...
     def get_function(self, name: str) -> Function: ...
+    def get_global(self, name: str) -> tuple[int, int]: ...
+    def get_texref(self, name: str) -> TextureReference: ...
 
 def prepared_kernel(
     module: ElementwiseModule, name: str, arguments: list[Argument], use_range: bool

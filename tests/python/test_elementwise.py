@@ -359,6 +359,18 @@ def test_kernels_by_name():
         eq(run(combination, 2, x, k, ...), 2 * x + 3 * k)
 
 
+@pytest.mark.parametrize("last", [[], [ScalarArg(np.uintp, "n")]])
+def test_modules_take_the_size_named_or_not(last):
+    import pycuda.elementwise as ew
+
+    arguments = [VectorArg(np.float32, "x"), *last]
+    kernel = ew.get_elwise_module(arguments, "x[i] = i + SHIFT", "fill", preamble="#define SHIFT 2").get_function("fill")
+    kernel.prepare("PP")
+    x = gpuarray.zeros(8, np.float32)
+    kernel.prepared_call((1, 1), (32, 1, 1), x.gpudata, 7)
+    np.testing.assert_array_equal(x.get(), [2, 3, 4, 5, 6, 7, 8, 0])
+
+
 # -- layouts ----------------------------------------------------------------------------------
 
 

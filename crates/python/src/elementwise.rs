@@ -5,6 +5,7 @@ use crate::ctypes::{
 };
 use crate::device_pointer::record_argument_uses;
 use crate::driver::function::KernelObject;
+use crate::driver::module::PyModuleHandle;
 use crate::driver::resource_lifetime::LateInit;
 use crate::driver::stream::{PyStream, as_driver_stream};
 use crate::driver::texture::PyTextureReference;
@@ -176,6 +177,12 @@ impl PyElementwiseKernel {
         let function = py.detach(|| self.kernel.function(&ctx, use_range));
         let function = function.map_err(|error| generator_error(py, error))?;
         Ok(KernelObject(function.driver_function().clone()))
+    }
+
+    /// The module with that kernel and what the preamble defines.
+    #[pyo3(signature = (use_range = false))]
+    fn _compiled_module(&self, py: Python<'_>, use_range: bool) -> PyResult<PyModuleHandle> {
+        self._compiled_function(py, use_range).map(|kernel| kernel.0.module().clone().into())
     }
 }
 

@@ -20,10 +20,18 @@ def _make_kernel(arguments, operation, name, keep, options, preamble="", loop_pr
     )
 
 
+def _without_range(arguments, names):
+    """The arguments without those for the size or range at their end, which may be named or left out."""
+    arguments = list(parse_arguments(arguments))
+    named = tuple(argument.name for argument in arguments[-len(names) :])
+    return arguments[: -len(names)] if named == names else arguments
+
+
 def get_elwise_module(
     arguments, operation, name="kernel", keep=False, options=None, preamble="", loop_prep="", after_loop=""
 ):
-    """A module with the kernel ``name(arguments..., unsigned long n)``."""
+    """A module with the kernel ``name(arguments..., unsigned long n)``; `arguments` may have ``n`` at their end."""
+    arguments = _without_range(arguments, ("n",))
     return ElementwiseModule(
         _make_kernel(arguments, operation, name, keep, options, preamble, loop_prep, after_loop), False
     )
@@ -32,7 +40,11 @@ def get_elwise_module(
 def get_elwise_range_module(
     arguments, operation, name="kernel", keep=False, options=None, preamble="", loop_prep="", after_loop=""
 ):
-    """A module with the kernel ``name(arguments..., long start, long stop, long step)``."""
+    """A module with the kernel ``name(arguments..., long start, long stop, long step)``.
+
+    `arguments` may have the last three at their end.
+    """
+    arguments = _without_range(arguments, ("start", "stop", "step"))
     return ElementwiseModule(
         _make_kernel(arguments, operation, name, keep, options, preamble, loop_prep, after_loop), True
     )
