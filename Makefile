@@ -22,7 +22,7 @@ help:
 	@echo "make check   tests, a sample of test-all, and linters: what CI runs"
 	@echo "make test-all, make test-sample   all variants of the tests; a sample of them (SAMPLE=any text chooses it)"
 	@echo "make libcuda the virtual GPU as dist/libcuda/libcuda.so.1"
-	@echo "make compat  runs cuda-python, numba-cuda and cudarc on that library"
+	@echo "make compat  runs cuda-python, numba-cuda, stumpy and cudarc on that library"
 	@echo "make bench   benchmarks on the virtual GPU, beside PoCL, NumPy and gcc"
 	@echo "make wheel   builds dist/*.whl"
 	@echo "make release builds, checks and tests all that is published (CONTRIBUTING.md); STEPS=\"build check\" for some steps"
@@ -30,7 +30,7 @@ help:
 	@echo "make docs    the documentation site, in dist/docs"
 	@echo "make notices writes THIRD_PARTY_NOTICES"
 	@echo "make aarch64, make aarch64-test   checks the code for 64-bit Arm; tests it on an emulated one"
-	@echo "make upstream                   fetch PyCUDA's programs that generate code, and run them"
+	@echo "make upstream                   fetch PyCUDA's own programs, and run them (docs/upstream-programs.md)"
 	@echo "make bench-tuning DATA=FOLDER   search strategies on recorded spaces, beside Kernel Tuner"
 	@echo "make gpu-bench-tuning DATA=FOLDER   tune kernels of T1 files on a real GPU, beside Kernel Tuner"
 	@echo "make gpu-test, make gpu-bench   tests and benchmarks on a real GPU"
@@ -169,7 +169,7 @@ dist/compat/venv/.requirements: compat/requirements.txt
 
 # Upstream's programs that generate code, fetched from the package index and run unchanged.
 upstream: .venv/.built
-	.venv/bin/python tools/upstream_programs.py
+	.venv/bin/python tools/upstream_programs.py --run
 	.venv/bin/python -m pytest -q tests/python/test_upstream_programs.py
 
 # COMPAT=--all runs all tests of numba-cuda; COMPAT=cudarc one suite.

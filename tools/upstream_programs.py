@@ -1,8 +1,8 @@
 """Upstream's example programs, which are not part of this project, run unchanged on the virtual GPU.
 
-``tools/upstream_programs.py [--run [NAME ...]] [--table] [--folder FOLDER]``: fetches the source distribution of
-``pycuda`` from pip's package index, checked by its SHA-256, into ``dist/upstream/pycuda``. ``--run`` runs all its
-programs, or some, each with a time limit; ``--table`` runs all and writes the outcomes to
+``tools/upstream_programs.py [--run [NAME ...]] [--table]``: fetches the source distribution of ``pycuda`` from pip's
+package index, checked by its SHA-256, into ``dist/upstream/pycuda``. ``--run`` runs all its programs, or some, each
+with a time limit, and notes the outcomes beside them; ``--table`` writes what is noted to
 ``docs/upstream-programs.md``. The exit status is 1 if a program that should run does not, or if one that should not
 does, or fails with another error than the one that stands here.
 """
@@ -23,6 +23,7 @@ from typing import NamedTuple
 VERSION = "2025.1.2"
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "dist" / "upstream" / "pycuda"
+OUTCOMES = ROOT / "dist" / "upstream" / "outcomes.json"
 PAGE = ROOT / "docs" / "upstream-programs.md"
 LIBCUDA = ROOT / "dist" / "libcuda"
 #: The interpreter that has numba-cuda (`make compat`).
@@ -62,7 +63,7 @@ PROGRAMS = {
         error="No module named 'Cheetah'",
         note="needs Cheetah and a template that the distribution lacks; runs with a template for Jinja in our tests",
     ),
-    "fill_gpu_with_nans.py": Program(note="fills the device's memory: 1 GB by `RTCG_VIRTUAL_MEMORY`"),
+    "fill_gpu_with_nans.py": Program(note="with `RTCG_VIRTUAL_MEMORY=1G`, as it fills the device's memory"),
     "game_of_life.py": Program(("64", "3"), limit_s=300, note="with `64 3` as arguments"),
     "gl_interop.py": Program(error="No module named 'OpenGL'", note=NEEDS_DISPLAY),
     "light_field_3d_viewer.py": Program(error="No module named 'Image'", note=f"{NEEDS_OLD_PIL}, and Enthought's GUI"),
@@ -183,28 +184,27 @@ def write_page(outcomes):
     """Puts the table in place of the one that the page has."""
     before, _, rest = PAGE.read_text().partition("| program |")
     after = rest.partition("\n\n")[2]
-    count = sum(outcome == "runs" for outcome, _ in outcomes.values())
-    print(f"{count} of {len(outcomes)} programs run")
     PAGE.write_text(before + table(outcomes) + "\n" + (f"\n{after}" if after else ""))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--run", nargs="*", metavar="NAME", help="run these programs, or all")
-    parser.add_argument("--table", action="store_true", help="run all programs and write the page's table")
+    parser.add_argument("--table", action="store_true", help="write the page's table")
     arguments = parser.parse_args()
-    fetch_programs(arguments.folder)
-    if arguments.run is None and not arguments.table:
-        return
-    names = arguments.run or [path.name for path in sorted(arguments.folder.glob("*.py"))]
-    outcomes = {}
-    for name in names:
-        outcomes[name] = run_program(arguments.folder / name, arguments.folder)
+    fetch_programs(FOLDER)
+    programs = sorted(path.name for path in FOLDER.glob("*.py"))
+    outcomes = json.loads(OUTCOMES.read_text()) if OUTCOMES.exists() else {}
+    chosen = programs if arguments.run == [] else arguments.run or []
+    for name in chosen:
+        outcomes[name] = run_program(FOLDER / name, FOLDER)
         print(f"{name}: {': '.join(filter(None, outcomes[name]))}", flush=True)
+        OUTCOMES.write_text(json.dumps(outcomes, indent=1))
     if arguments.table:
-        write_page(outcomes)
-    sys.exit(any(outcome == "fails" for outcome, _ in outcomes.values()))
+        if missing := set(programs) - set(outcomes):
+            sys.exit(f"not run yet: {', '.join(sorted(missing))}")
+        write_page({name: outcomes[name] for name in programs})
+    sys.exit(any(outcomes[name][0] == "fails" for name in chosen))
 
 
 if __name__ == "__main__":

@@ -961,7 +961,20 @@ class Memcpy2D:
         """Copy from an `Array`, which is kept alive."""
     def set_dst_array(self, array: Array) -> None:
         """Copy to an `Array`, which is kept alive."""
-    def __call__(self, aligned: bool | Stream | None = None) -> None: ...
+    def __call__(self, aligned: bool | Stream | None = None) -> None:
+        """Copy: ``copy(aligned)`` waits, ``copy(stream)`` does not.
+
+        Parameters
+        ----------
+        aligned : bool or Stream, optional
+            True: by `cuMemcpy2D`, for pitches as `mem_alloc_pitch` gives them; False, the default: any pitches. A
+            `Stream`: in its order.
+
+        Raises
+        ------
+        LogicError
+            If no source or no destination was set, or the driver refuses sizes and pitches.
+        """
 
 class Memcpy3D:
     def __init__(self) -> None: ...
@@ -1000,7 +1013,11 @@ class Memcpy3D:
         """Copy from an `Array`, which is kept alive."""
     def set_dst_array(self, array: Array) -> None:
         """Copy to an `Array`, which is kept alive."""
-    def __call__(self, stream: Stream | None = None) -> None: ...
+    def __call__(self, stream: Stream | None = None) -> None:
+        """Copy in stream order, or at once: without a stream it waits.
+
+        Raises a `LogicError` if no source or no destination was set, or the driver refuses sizes and pitches.
+        """
 
 class Memcpy3DPeer:
     def __init__(self) -> None: ...
@@ -1043,7 +1060,11 @@ class Memcpy3DPeer:
         """The context of the source; None is the current one."""
     def set_dst_context(self, ctx: Context | None) -> None:
         """The context of the destination; None is the current one."""
-    def __call__(self, stream: Stream | None = None) -> None: ...
+    def __call__(self, stream: Stream | None = None) -> None:
+        """Copy in stream order, or at once: without a stream it waits.
+
+        Raises a `LogicError` if no source or no destination was set, or the driver refuses sizes and pitches.
+        """
 
 # -- arrays, textures, surfaces
 

@@ -364,7 +364,9 @@ def test_modules_take_the_size_named_or_not(last):
     import pycuda.elementwise as ew
 
     arguments = [VectorArg(np.float32, "x"), *last]
-    kernel = ew.get_elwise_module(arguments, "x[i] = i + SHIFT", "fill", preamble="#define SHIFT 2").get_function("fill")
+    kernel = ew.get_elwise_module(arguments, "x[i] = i + SHIFT", "fill", preamble="#define SHIFT 2").get_function(
+        "fill"
+    )
     kernel.prepare("PP")
     x = gpuarray.zeros(8, np.float32)
     kernel.prepared_call((1, 1), (32, 1, 1), x.gpudata, 7)

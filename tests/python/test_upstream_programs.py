@@ -1,9 +1,12 @@
 """Upstream's programs that generate code, unchanged; ``python tools/upstream_programs.py`` fetches them.
 
+The others are run by ``python tools/upstream_programs.py --run``, a part of ``make upstream``.
+
 The template of the matrix product is not in upstream's source distribution, and its engine (Cheetah) is not used any
 more: the program gets a template of ours for Jinja's syntax, with the same parameters.
 """
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +16,7 @@ import pytest
 
 import rtcg.numpy as xp
 from rtcg import template, tune
+from tools import upstream_programs
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "dist" / "upstream" / "pycuda"
@@ -141,3 +145,13 @@ def test_the_templated_matrix_product_is_tuned(context):
     assert len(report.trials) == 25 and not report.failures, report.failures
     kernel(product, xp.asarray(a), xp.asarray(b))
     np.testing.assert_allclose(product.get(), a @ b, atol=1e-3)
+
+
+def test_the_page_says_what_is_expected_of_each_program():
+    rows = re.findall(r"^\| `(\S+)` \| ([a-z ]+) \| (.*) \|$", upstream_programs.PAGE.read_text(), re.M)
+    assert len(rows) == 42 and set(upstream_programs.PROGRAMS) < {name for name, _, _ in rows}
+    for name, outcome, note in rows:
+        program = upstream_programs.PROGRAMS.get(name, upstream_programs.Program())
+        assert (outcome, note.strip()) == ("does not" if program.error else "runs", program.note)
+    if PROGRAMS.exists():
+        assert {path.name for path in PROGRAMS.glob("*.py")} == {name for name, _, _ in rows}

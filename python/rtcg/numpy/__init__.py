@@ -190,28 +190,116 @@ def _binary_parameters(x1, x2, /, *, out=None, dtype=None, stream=None):
 _UFUNC_SIGNATURES = {1: _inspect.signature(_unary_parameters), 2: _inspect.signature(_binary_parameters)}
 
 
+def _ufunc_docstring(name):
+    """What the function computes, and what NumPy's loops say of dtypes."""
+    loops = [loop.split("->") for loop in getattr(getattr(np, name, None), "types", ())]
+    inputs, outputs = "".join(operands for operands, _ in loops), {result for _, result in loops}
+    rules = []
+    if outputs == {"?"}:
+        rules.append("The result is of bools.")
+    elif loops and name not in ("floor", "ceil", "trunc") and not {"l", "q"} & set(inputs) and "d" in inputs:
+        rules.append("Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.")
+    if loops and not set("efdg") & set(inputs):
+        rules.append("A TypeError for floats and complex numbers.")
+    elif loops and not set("FD") & set(inputs):
+        rules.append("A TypeError for complex numbers.")
+    return f"""{_UFUNCS[name]}, element by element; does not wait.
+
+Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+result, `out` or a new array, has the dtype of `numpy.{name}`, which `dtype` changes. {" ".join(rules)}""".rstrip()
+
+
 def _make_ufunc(name):
     def device_function(*args, out=None, dtype=None, stream=None):
         out = out[0] if isinstance(out, tuple) else out
         return _run_in_stream(stream, lambda: _ufunc(name, args, out, dtype))
 
     device_function.__name__ = device_function.__qualname__ = name
-    device_function.__doc__ = f"`numpy.{name}`, element by element, of numbers and arrays, broadcast; does not wait."
+    device_function.__doc__ = _ufunc_docstring(name)
     # NumPy before version 2 has no `bitwise_count`.
     device_function.__signature__ = _UFUNC_SIGNATURES[getattr(getattr(np, name, None), "nin", 1)]
     return device_function
 
 
-_UFUNCS = [
-    "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "fmod", "power", "float_power", "bitwise_and",
-    "bitwise_or", "bitwise_xor", "left_shift", "right_shift", "equal", "not_equal", "less", "less_equal", "greater",
-    "greater_equal", "logical_xor", "fmax", "fmin", "arctan2", "hypot", "copysign", "nextafter", "logaddexp",
-    "logaddexp2", "heaviside", "gcd", "lcm", "ldexp", "positive", "negative", "invert", "absolute", "fabs", "sign",
-    "sqrt", "square", "reciprocal", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos",
-    "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "floor", "ceil",
-    "trunc", "rint", "deg2rad", "rad2deg", "isnan", "isinf", "isfinite", "signbit", "conjugate", "bitwise_count",
-    "real", "imag",
-]  # fmt: skip
+#: What each computes.
+_UFUNCS = {
+    "add": "Sums",
+    "subtract": "Differences",
+    "multiply": "Products",
+    "divide": "Quotients",
+    "floor_divide": "Quotients rounded down",
+    "remainder": "Remainders with the divisor's sign",
+    "fmod": "Remainders with the dividend's sign, as C has them",
+    "power": "The first operand to the power of the second",
+    "float_power": "Powers as float64 or complex128",
+    "bitwise_and": "Bits that both have",
+    "bitwise_or": "Bits that one or both have",
+    "bitwise_xor": "Bits that differ",
+    "left_shift": "Bits moved up by as many places as the second operand says",
+    "right_shift": "Bits moved down by as many places as the second operand says",
+    "equal": "Whether elements are equal",
+    "not_equal": "Whether elements differ",
+    "less": "Whether the first operand is less than the second",
+    "less_equal": "Whether the first operand is not greater than the second",
+    "greater": "Whether the first operand is greater than the second",
+    "greater_equal": "Whether the first operand is not less than the second",
+    "logical_xor": "Whether one of two elements is true and the other false",
+    "fmax": "The larger of two elements, of which a NaN loses",
+    "fmin": "The smaller of two elements, of which a NaN loses",
+    "arctan2": "The angle of the point (x2, x1), from -pi to pi",
+    "hypot": "The hypotenuse, sqrt(x1**2 + x2**2) without overflow",
+    "copysign": "The first operand with the sign of the second",
+    "nextafter": "The next number after the first operand towards the second",
+    "logaddexp": "log(exp(x1) + exp(x2)) without overflow",
+    "logaddexp2": "log2(2**x1 + 2**x2) without overflow",
+    "heaviside": "0 below 0, 1 above, the second operand at 0",
+    "gcd": "Greatest common divisors",
+    "lcm": "Least common multiples",
+    "ldexp": "x1 * 2**x2, exactly where it fits",
+    "positive": "A copy",
+    "negative": "The negatives",
+    "invert": "All bits inverted; of bools, not",
+    "absolute": "Absolute values; of complex numbers, their real lengths",
+    "fabs": "Absolute values as floats",
+    "sign": "-1, 0 or 1 by the sign; of complex numbers, x / abs(x)",
+    "sqrt": "Square roots; NaN below 0",
+    "square": "Squares",
+    "reciprocal": "1 / x; of integers, rounded towards 0",
+    "cbrt": "Cube roots",
+    "exp": "e to the power of x",
+    "exp2": "2 to the power of x",
+    "expm1": "exp(x) - 1, accurate near 0",
+    "log": "Natural logarithms",
+    "log2": "Logarithms to base 2",
+    "log10": "Logarithms to base 10",
+    "log1p": "log(1 + x), accurate near 0",
+    "sin": "Sines of radians",
+    "cos": "Cosines of radians",
+    "tan": "Tangents of radians",
+    "arcsin": "Angles in radians whose sine is x; NaN outside [-1, 1]",
+    "arccos": "Angles in radians whose cosine is x; NaN outside [-1, 1]",
+    "arctan": "Angles in radians whose tangent is x",
+    "sinh": "Hyperbolic sines",
+    "cosh": "Hyperbolic cosines",
+    "tanh": "Hyperbolic tangents",
+    "arcsinh": "Inverse hyperbolic sines",
+    "arccosh": "Inverse hyperbolic cosines; NaN below 1",
+    "arctanh": "Inverse hyperbolic tangents; NaN outside [-1, 1]",
+    "floor": "Rounded down",
+    "ceil": "Rounded up",
+    "trunc": "Rounded towards 0",
+    "rint": "Rounded to the nearest whole number, ties to even",
+    "deg2rad": "Degrees as radians",
+    "rad2deg": "Radians as degrees",
+    "isnan": "Whether elements are NaN",
+    "isinf": "Whether elements are infinite",
+    "isfinite": "Whether elements are neither infinite nor NaN",
+    "signbit": "Whether the sign bit is set, as of -0.0",
+    "conjugate": "Complex conjugates",
+    "bitwise_count": "The number of bits set in the absolute value, as uint8",
+    "real": "Real parts",
+    "imag": "Imaginary parts; zeros of real numbers",
+}
 for _name in _UFUNCS:
     globals()[_name] = _make_ufunc(_name)
 true_divide, mod, conj, bitwise_not, abs = divide, remainder, conjugate, invert, absolute  # noqa: F821, A001

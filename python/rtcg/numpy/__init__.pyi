@@ -500,13 +500,25 @@ __all__ = [
 ]
 
 def abs(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.absolute`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Absolute values; of complex numbers, their real lengths, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.absolute`, which `dtype` changes.
+    """
 
 def absolute(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.absolute`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Absolute values; of complex numbers, their real lengths, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.absolute`, which `dtype` changes.
+    """
 
 def add(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.add`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Sums, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.add`, which `dtype` changes.
+    """
 
 def all(
     a: Any,
@@ -591,25 +603,53 @@ def arange(*args: Any, dtype: Any = None, stream: Any = None, allocator: Any = N
     """``arange([start,] stop[, step], dtype=None)``: evenly spaced numbers, as `numpy.arange`."""
 
 def arccos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arccos`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Angles in radians whose cosine is x; NaN outside [-1, 1], element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.arccos`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def arccosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arccosh`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Inverse hyperbolic cosines; NaN below 1, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.arccosh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def arcsin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arcsin`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Angles in radians whose sine is x; NaN outside [-1, 1], element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.arcsin`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def arcsinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arcsinh`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Inverse hyperbolic sines, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.arcsinh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def arctan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arctan`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Angles in radians whose tangent is x, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.arctan`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def arctan2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arctan2`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """The angle of the point (x2, x1), from -pi to pi, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.arctan2`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    """
 
 def arctanh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arctanh`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Inverse hyperbolic tangents; NaN outside [-1, 1], element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.arctanh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def argmax(
     a: Any,
@@ -673,28 +713,56 @@ def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> GP
     """`x.astype`."""
 
 def bitwise_and(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.bitwise_and`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Bits that both have, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.bitwise_and`, which `dtype` changes. A TypeError for floats and complex numbers.
+    """
 
 def bitwise_count(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.bitwise_count`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """The number of bits set in the absolute value, as uint8, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.bitwise_count`, which `dtype` changes. A TypeError for floats and complex numbers.
+    """
 
 def bitwise_not(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.invert`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """All bits inverted; of bools, not, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.invert`, which `dtype` changes. A TypeError for floats and complex numbers.
+    """
 
 def bitwise_or(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.bitwise_or`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Bits that one or both have, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.bitwise_or`, which `dtype` changes. A TypeError for floats and complex numbers.
+    """
 
 def bitwise_xor(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.bitwise_xor`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Bits that differ, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.bitwise_xor`, which `dtype` changes. A TypeError for floats and complex numbers.
+    """
 
 def broadcast_to(a: Any, shape: Any) -> GPUArray:
     """`a` repeated to `shape` by strides of 0, as a view; see `numpy.broadcast_to`."""
 
 def cbrt(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.cbrt`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Cube roots, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.cbrt`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    """
 
 def ceil(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.ceil`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Rounded up, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.ceil`, which `dtype` changes. A TypeError for complex numbers.
+    """
 
 def clip(
     a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
@@ -702,22 +770,42 @@ def clip(
     """Elements limited to a range; see `numpy.clip`."""
 
 def conj(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.conjugate`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Complex conjugates, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.conjugate`, which `dtype` changes.
+    """
 
 def conjugate(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.conjugate`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Complex conjugates, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.conjugate`, which `dtype` changes.
+    """
 
 def copy(a: Any, order: Any = "K") -> GPUArray:
     """`a.copy`."""
 
 def copysign(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.copysign`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """The first operand with the sign of the second, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.copysign`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    """
 
 def cos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.cos`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Cosines of radians, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.cos`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def cosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.cosh`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Hyperbolic cosines, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.cosh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def count_nonzero(
     a: Any,
@@ -748,10 +836,18 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUA
     """
 
 def deg2rad(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.deg2rad`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Degrees as radians, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.deg2rad`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    """
 
 def divide(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.divide`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Quotients, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.divide`, which `dtype` changes.
+    """
 
 def divmod(x1: Any, x2: Any) -> tuple[GPUArray, GPUArray]:
     """Floor of the quotient, and the rest that belongs to it."""
@@ -768,43 +864,87 @@ def empty_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any =
     """A new array with undefined contents, of the shape, memory order and dtype of `other_ary` unless given."""
 
 def equal(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.equal`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Whether elements are equal, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.equal`, which `dtype` changes.
+    """
 
 def exp(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.exp`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """e to the power of x, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.exp`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def exp2(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.exp2`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """2 to the power of x, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.exp2`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def expand_dims(a: Any, axis: Any) -> GPUArray:
     """`a` with new axes of length 1; see `numpy.expand_dims`."""
 
 def expm1(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.expm1`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """exp(x) - 1, accurate near 0, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.expm1`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def fabs(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.fabs`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Absolute values as floats, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.fabs`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    """
 
 def flip(m: Any, axis: Any = None) -> GPUArray:
     """`m` with axes run backwards, as a view; see `numpy.flip`."""
 
 def float_power(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.float_power`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Powers as float64 or complex128, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.float_power`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def floor(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.floor`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Rounded down, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.floor`, which `dtype` changes. A TypeError for complex numbers.
+    """
 
 def floor_divide(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.floor_divide`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Quotients rounded down, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.floor_divide`, which `dtype` changes. A TypeError for complex numbers.
+    """
 
 def fmax(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.fmax`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """The larger of two elements, of which a NaN loses, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.fmax`, which `dtype` changes.
+    """
 
 def fmin(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.fmin`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """The smaller of two elements, of which a NaN loses, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.fmin`, which `dtype` changes.
+    """
 
 def fmod(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.fmod`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Remainders with the dividend's sign, as C has them, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.fmod`, which `dtype` changes. A TypeError for complex numbers.
+    """
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> GPUArray:
     """An array over the memory of a DLPack object on the device; host memory is copied over."""
@@ -816,76 +956,160 @@ def full_like(other_ary: Any, fill_value: Any, dtype: Any = None, order: Any = "
     """As `empty_like`, with every element `fill_value`."""
 
 def gcd(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.gcd`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Greatest common divisors, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.gcd`, which `dtype` changes. A TypeError for floats and complex numbers.
+    """
 
 def greater(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.greater`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Whether the first operand is greater than the second, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.greater`, which `dtype` changes.
+    """
 
 def greater_equal(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.greater_equal`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Whether the first operand is not less than the second, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.greater_equal`, which `dtype` changes.
+    """
 
 def heaviside(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.heaviside`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """0 below 0, 1 above, the second operand at 0, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.heaviside`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    """
 
 def hypot(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.hypot`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """The hypotenuse, sqrt(x1**2 + x2**2) without overflow, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.hypot`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    """
 
 def identity(n: Any, dtype: Any = ...) -> GPUArray:
     """The identity matrix."""
 
 def imag(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.imag`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Imaginary parts; zeros of real numbers, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.imag`, which `dtype` changes.
+    """
 
 def inner(a: Any, b: Any) -> GPUArray:
     """Sums of products over the last axes."""
 
 def invert(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.invert`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """All bits inverted; of bools, not, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.invert`, which `dtype` changes. A TypeError for floats and complex numbers.
+    """
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> GPUArray:
     """Whether elements are equal within a tolerance; see `numpy.isclose`."""
 
 def isfinite(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.isfinite`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Whether elements are neither infinite nor NaN, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.isfinite`, which `dtype` changes. The result is of bools.
+    """
 
 def isinf(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.isinf`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Whether elements are infinite, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.isinf`, which `dtype` changes. The result is of bools.
+    """
 
 def isnan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.isnan`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Whether elements are NaN, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.isnan`, which `dtype` changes. The result is of bools.
+    """
 
 def lcm(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.lcm`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Least common multiples, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.lcm`, which `dtype` changes. A TypeError for floats and complex numbers.
+    """
 
 def ldexp(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.ldexp`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """x1 * 2**x2, exactly where it fits, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.ldexp`, which `dtype` changes. A TypeError for complex numbers.
+    """
 
 def left_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.left_shift`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Bits moved up by as many places as the second operand says, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.left_shift`, which `dtype` changes. A TypeError for floats and complex numbers.
+    """
 
 def less(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.less`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Whether the first operand is less than the second, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.less`, which `dtype` changes.
+    """
 
 def less_equal(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.less_equal`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Whether the first operand is not greater than the second, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.less_equal`, which `dtype` changes.
+    """
 
 def log(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.log`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Natural logarithms, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.log`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def log10(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.log10`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Logarithms to base 10, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.log10`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def log1p(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.log1p`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """log(1 + x), accurate near 0, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.log1p`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def log2(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.log2`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Logarithms to base 2, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.log2`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def logaddexp(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.logaddexp`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """log(exp(x1) + exp(x2)) without overflow, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.logaddexp`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    """
 
 def logaddexp2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.logaddexp2`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """log2(2**x1 + 2**x2) without overflow, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.logaddexp2`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    """
 
 def logical_and(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
     """Whether both elements are true."""
@@ -897,7 +1121,11 @@ def logical_or(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -
     """Whether one of the elements is true."""
 
 def logical_xor(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.logical_xor`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Whether one of two elements is true and the other false, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.logical_xor`, which `dtype` changes.
+    """
 
 def matmul(x1: Any, x2: Any, /, out: Any = None) -> GPUArray:
     """The matrix product, with NumPy's rules for operands of one axis and for batches; does not wait.
@@ -979,13 +1207,21 @@ def minimum(a: Any, b: Any, out: Any = None, stream: Any = None) -> GPUArray:
     """The smaller of two elements; NaN wins, as in `numpy.minimum`."""
 
 def mod(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.remainder`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Remainders with the divisor's sign, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.remainder`, which `dtype` changes. A TypeError for complex numbers.
+    """
 
 def moveaxis(a: Any, source: Any, destination: Any) -> GPUArray:
     """`a` with axes moved to other places; see `numpy.moveaxis`."""
 
 def multiply(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.multiply`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Products, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.multiply`, which `dtype` changes.
+    """
 
 def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> GPUArray:
     """NaN and infinities replaced by numbers; see `numpy.nan_to_num`."""
@@ -994,13 +1230,25 @@ def ndim(a: Any) -> int:
     """`a.ndim`."""
 
 def negative(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.negative`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """The negatives, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.negative`, which `dtype` changes.
+    """
 
 def nextafter(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.nextafter`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """The next number after the first operand towards the second, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.nextafter`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    """
 
 def not_equal(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.not_equal`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Whether elements differ, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.not_equal`, which `dtype` changes.
+    """
 
 def ones(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C") -> GPUArray:
     """A new array of ones; does not wait."""
@@ -1009,10 +1257,18 @@ def ones_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = 
     """As `empty_like`, with every element 1."""
 
 def positive(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.positive`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """A copy, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.positive`, which `dtype` changes.
+    """
 
 def power(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.power`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """The first operand to the power of the second, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.power`, which `dtype` changes.
+    """
 
 def prod(
     a: Any,
@@ -1053,25 +1309,49 @@ def ptp(
     """
 
 def rad2deg(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.rad2deg`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Radians as degrees, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.rad2deg`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    """
 
 def real(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.real`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Real parts, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.real`, which `dtype` changes.
+    """
 
 def reciprocal(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.reciprocal`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """1 / x; of integers, rounded towards 0, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.reciprocal`, which `dtype` changes.
+    """
 
 def remainder(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.remainder`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Remainders with the divisor's sign, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.remainder`, which `dtype` changes. A TypeError for complex numbers.
+    """
 
 def reshape(a: Any, *shape: Any, order: Any = "C") -> GPUArray:
     """`a.reshape`."""
 
 def right_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.right_shift`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Bits moved down by as many places as the second operand says, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.right_shift`, which `dtype` changes. A TypeError for floats and complex numbers.
+    """
 
 def rint(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.rint`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Rounded to the nearest whole number, ties to even, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.rint`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def round(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:
     """Rounded to even at a number of decimals; see `numpy.round`."""
@@ -1080,25 +1360,49 @@ def shape(a: Any) -> tuple[int, ...]:
     """`a.shape`."""
 
 def sign(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.sign`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """-1, 0 or 1 by the sign; of complex numbers, x / abs(x), element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.sign`, which `dtype` changes.
+    """
 
 def signbit(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.signbit`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Whether the sign bit is set, as of -0.0, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.signbit`, which `dtype` changes. The result is of bools. A TypeError for complex numbers.
+    """
 
 def sin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.sin`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Sines of radians, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.sin`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def sinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.sinh`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Hyperbolic sines, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.sinh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def size(a: Any, axis: Any = None) -> int:
     """`a.size`, or the length of an axis."""
 
 def sqrt(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.sqrt`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Square roots; NaN below 0, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.sqrt`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def square(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.square`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Squares, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.square`, which `dtype` changes.
+    """
 
 def std(
     a: Any,
@@ -1121,7 +1425,11 @@ def std(
     """
 
 def subtract(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.subtract`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Differences, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.subtract`, which `dtype` changes.
+    """
 
 def sum(
     a: Any,
@@ -1143,10 +1451,18 @@ def sum(
     """
 
 def tan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.tan`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Tangents of radians, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.tan`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def tanh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.tanh`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Hyperbolic tangents, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.tanh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> GPUArray:
     """Sums of products over pairs of axes; see `numpy.tensordot`."""
@@ -1192,10 +1508,18 @@ def triu(m: Any, k: Any = 0) -> GPUArray:
     """The upper triangle; elements below the diagonal `k` are 0."""
 
 def true_divide(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.divide`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Quotients, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.divide`, which `dtype` changes.
+    """
 
 def trunc(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.trunc`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Rounded towards 0, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.trunc`, which `dtype` changes. A TypeError for complex numbers.
+    """
 
 def var(
     a: Any,
@@ -1271,34 +1595,78 @@ def angle(z: Any, deg: Any = False, out: Any = None, dtype: Any = None, stream: 
     """The angles of complex numbers, in degrees if `deg`; see `numpy.angle`."""
 
 def acos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arccos`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Angles in radians whose cosine is x; NaN outside [-1, 1], element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.arccos`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def acosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arccosh`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Inverse hyperbolic cosines; NaN below 1, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.arccosh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def asin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arcsin`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Angles in radians whose sine is x; NaN outside [-1, 1], element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.arcsin`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def asinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arcsinh`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Inverse hyperbolic sines, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.arcsinh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def atan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arctan`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Angles in radians whose tangent is x, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.arctan`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def atan2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arctan2`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """The angle of the point (x2, x1), from -pi to pi, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.arctan2`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    """
 
 def atanh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.arctanh`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Inverse hyperbolic tangents; NaN outside [-1, 1], element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.arctanh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    """
 
 def pow(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.power`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """The first operand to the power of the second, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.power`, which `dtype` changes.
+    """
 
 def bitwise_invert(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.invert`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """All bits inverted; of bools, not, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.invert`, which `dtype` changes. A TypeError for floats and complex numbers.
+    """
 
 def bitwise_left_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.left_shift`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Bits moved up by as many places as the second operand says, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.left_shift`, which `dtype` changes. A TypeError for floats and complex numbers.
+    """
 
 def bitwise_right_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """`numpy.right_shift`, element by element, of numbers and arrays, broadcast; does not wait."""
+    """Bits moved down by as many places as the second operand says, element by element; does not wait.
+
+    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
+    result, `out` or a new array, has the dtype of `numpy.right_shift`, which `dtype` changes. A TypeError for floats and complex numbers.
+    """

@@ -377,6 +377,28 @@ fn recursion_works_until_it_runs_away() {
     assert_eq!(out.get(), expected);
 }
 
+const ALLOCA_PTX: &str = "
+.visible .entry fill(.param .u64 out, .param .u64 bytes) {
+    .reg .b32 %r<4>; .reg .b64 %rd<8>;
+    ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [bytes]; mov.u32 %r1, %tid.x;
+    alloca.u64 %rd3, %rd2;
+    add.u64 %rd4, %rd3, %rd2; st.local.u32 [%rd4+-4], %r1; ld.local.u32 %r2, [%rd4+-4];
+    mul.wide.u32 %rd5, %r1, 4; add.s64 %rd6, %rd1, %rd5; st.global.u32 [%rd6], %r2;
+    ret;
+}";
+
+#[test]
+fn kernels_without_calls_allocate_on_the_stack() {
+    let m = load_module(ALLOCA_PTX);
+    let out = Buffer::new(64, 0_u32);
+    for bytes in [16, 4096] {
+        run_to_end(&make_launch(&m, "fill", 1, 64, &[out.address(), bytes])).unwrap();
+        assert_eq!(out.get(), (0..64).collect::<Vec<u32>>());
+    }
+    let fault = run_to_end(&make_launch(&m, "fill", 1, 64, &[out.address(), 1 << 40])).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::StackOverflow, "{fault}");
+}
+
 const ENDLESS_LOOP_PTX: &str = "
 .visible .entry forever(.param .u64 out) {
     .reg .b32 %r<3>; .reg .b64 %rd<3>;

@@ -34,13 +34,14 @@ pub(crate) fn callees(p: &FunctionPlan<'_>, plans: &[FunctionPlan<'_>]) -> Vec<F
 pub(crate) fn measure_usage(plans: &[FunctionPlan<'_>], kernel: FuncId, frames: &HashMap<FuncId, u32>) -> KernelUsage {
     let mut usage = KernelUsage { local_bytes: 0, stack_bytes: 0, recursive: false };
     let mut path = vec![];
-    let indirect = plans
+    // What they need is known when they run only.
+    let unbounded = plans
         .iter()
         .flat_map(|p| &p.f.body)
-        .any(|s| matches!(s.inst, Inst::Call { callee: Callee::Indirect { .. }, .. }));
+        .any(|s| matches!(s.inst, Inst::Call { callee: Callee::Indirect { .. }, .. } | Inst::Alloca { .. }));
     let mut memo = HashMap::new();
     let (local, stack) = call_depth(plans, kernel, frames, &mut path, &mut memo, &mut usage.recursive);
-    usage.recursive |= indirect;
+    usage.recursive |= unbounded;
     usage.local_bytes = local;
     usage.stack_bytes = stack.min(u64::from(u32::MAX)) as u32;
     usage
