@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("context")
 
 DTYPES = [np.dtype(t) for t in ("f4", "f8", "c8", "c16")]
 ALL_DTYPES = [*DTYPES, *(np.dtype(t) for t in ("?", "i1", "u2", "i4", "u8"))]
-FORMATS = ["csr", "csc", "coo", "dia"]
+FORMATS = ["csr", "csc", "coo", "dia", "bsr"]
 
 
 def host_matrix(shape, dtype, density=0.15, seed=0, index=np.int32):

@@ -10,13 +10,15 @@ use pyo3::types::PyDict;
 use rtcg::array::{ArrayError, DType, GpuArray, Result};
 use rtcg::sparse::{
     CgCallback, CgOptions, CgReport, CsrDyn, Dia, HostPackets, HostStructure, IndexElement, LinearOperator,
-    PacketPartition, Packets, Preconditioner, SolverMode, StopReason, gallery,
+    PacketPartition, Packets, Preconditioner, Sell, SolverMode, SpmvPlan, StopReason, gallery,
 };
 
-type BoundAny<'py> = Bound<'py, PyAny>;
-type ArrayArg<'a, 'py> = &'a Bound<'py, PyGpuArray>;
+use crate::sparse_formats::PySellMatrix;
 
-fn core_array(array: ArrayArg<'_, '_>) -> GpuArray {
+pub(crate) type BoundAny<'py> = Bound<'py, PyAny>;
+pub(crate) type ArrayArg<'a, 'py> = &'a Bound<'py, PyGpuArray>;
+
+pub(crate) fn core_array(array: ArrayArg<'_, '_>) -> GpuArray {
     array.get().current_state().array.clone()
 }
 
@@ -75,6 +77,38 @@ impl PyCsrMatrix {
         self.indptr.clone_ref(py)
     }
 
+    /// The same matrix over the same arrays, whose products with vectors follow a plan: "rows" of `lanes`, "merge", or a
+    /// matrix of another format.
+    #[pyo3(signature = (kernel, lanes = 1))]
+    fn planned(&self, kernel: &BoundAny<'_>, lanes: u8) -> PyResult<Self> {
+        let py = kernel.py();
+        let plan = match kernel.extract::<&str>() {
+            Ok("rows") => SpmvPlan::Rows { lanes },
+            Ok("merge") => SpmvPlan::MergePath,
+            _ => crate::sparse_formats::plan_of_format(kernel)?,
+        };
+        let csr = to_py_result(py, self.csr.clone().with_plan(plan))?;
+        let [data, indices, indptr] = [&self.data, &self.indices, &self.indptr].map(|array| array.clone_ref(py));
+        Ok(Self { csr, data, indices, indptr })
+    }
+
+    /// This matrix in SELL-32-sigma, or None where more than `max_fill` times as many elements would be stored; waits.
+    fn to_sell(&self, py: Python<'_>, sigma: usize, max_fill: f64) -> PyResult<Option<PySellMatrix>> {
+        let made = py.detach(|| Sell::from_csr(&self.csr, sigma, max_fill));
+        Ok(to_py_result(py, made)?.map(PySellMatrix))
+    }
+
+    /// The largest or least element of each row, and the first column that has it; does not wait.
+    fn row_extremes<'py>(
+        &self,
+        py: Python<'py>,
+        is_largest: bool,
+        ignores_nan: bool,
+    ) -> PyResult<(BoundAny<'py>, BoundAny<'py>)> {
+        let [values, places] = to_py_result(py, self.csr.row_extremes(is_largest, ignores_nan))?;
+        Ok((new_array(py, values)?, new_array(py, places)?))
+    }
+
     /// The product with a dense matrix; does not wait.
     fn matmat<'py>(&self, x: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
         let dense = core_array(x);
@@ -102,7 +136,7 @@ impl PyCsrMatrix {
 
 /// A matrix of diagonals.
 #[pyclass(name = "DiaMatrix", module = "rtcg._native", frozen)]
-pub(crate) struct PyDiaMatrix(Dia);
+pub(crate) struct PyDiaMatrix(pub(crate) Dia);
 
 #[pymethods]
 impl PyDiaMatrix {
@@ -311,6 +345,11 @@ fn sparse_gallery<'py>(
             ("linear_program", &[rows, columns, length]) => gallery::linear_program([rows, columns], length, seed),
             ("block_diagonal", &[n, block]) => gallery::block_diagonal(n, block, seed),
             ("arrow", &[n]) => gallery::arrow(n),
+            ("elasticity", lengths @ ([_, _] | [_, _, _])) => gallery::elasticity(lengths, 1.0, number),
+            ("delaunay", &[side, is_permuted]) => gallery::delaunay(side, is_permuted > 0, seed),
+            ("quadratic_tetrahedra", &[x, y, z]) => gallery::quadratic_tetrahedra([x, y, z]),
+            ("discontinuous", &[rows, columns, block]) => gallery::discontinuous([rows, columns], block, seed),
+            ("road_network", &[side]) => gallery::road_network(side, seed),
             _ => return None,
         })
     });

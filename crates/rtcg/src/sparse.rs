@@ -23,8 +23,9 @@ use rtcg_array::ArrayError;
 use std::marker::PhantomData;
 
 pub use rtcg_sparse::{
-    CgCallback, CgOptions, CgReport, Csr as CsrDyn, Dia, HostPackets, HostStructure, IndexElement, LinearOperator,
-    PacketPartition, Packets, Preconditioner, SolverMode, StopReason, cg, check_structure, gallery, order_by_row,
+    Bsr, CgCallback, CgOptions, CgReport, Csr as CsrDyn, Dia, HostPackets, HostStructure, IndexElement, IndexExtremes,
+    LinearOperator, PacketPartition, Packets, Preconditioner, Sell, SolverMode, SpmvPlan, StopReason, cg,
+    check_device_structure, check_structure, gallery, index_extremes, order_by_row,
 };
 
 /// A matrix in compressed sparse rows on a device.
@@ -67,9 +68,11 @@ impl<T: ArrayElement> Csr<T> {
         indptr: &[I],
     ) -> Result<Self> {
         check_structure(shape, indices, indptr)?;
+        let longest_row = indptr.windows(2).map(|pair| pair[1].to_i64() - pair[0].to_i64()).max().unwrap_or(0);
         let (data, indices, indptr) =
             (arrays.from_slice(data)?, arrays.from_slice(indices)?, arrays.from_slice(indptr)?);
         let dynamic = CsrDyn::new(shape, data.into(), indices.into(), indptr.into())?;
+        let dynamic = dynamic.with_longest_row(longest_row.cast_unsigned() as usize);
         Ok(Self { dynamic, arrays: arrays.clone(), element: PhantomData })
     }
 
@@ -90,12 +93,15 @@ impl<T: ArrayElement> Csr<T> {
             return Err(ArrayError::value_error(message).into());
         }
         let (starts, order) = order_by_row(shape[0], rows)?;
-        let narrow = |place: &usize| i32::try_from(*place);
-        let indptr = starts.iter().map(narrow).collect::<std::result::Result<Vec<_>, _>>();
-        let indptr = indptr.map_err(|_| ArrayError::value_error("more elements than int32 counts"))?;
         let data: Vec<T> = order.iter().map(|&k| data[k]).collect();
-        let columns: Vec<i32> = order.iter().map(|&k| columns[k]).collect();
-        Self::from_parts(arrays, shape, &data, &columns, &indptr)
+        let columns = order.iter().map(|&k| columns[k]);
+        // As `check_structure` has it: int32 for as many elements as kernels can count with it.
+        if data.len() <= i32::MAX as usize - 32 {
+            let indptr: Vec<i32> = starts.iter().map(|&start| start as i32).collect();
+            return Self::from_parts(arrays, shape, &data, &columns.collect::<Vec<_>>(), &indptr);
+        }
+        let indptr: Vec<i64> = starts.iter().map(|&start| start as i64).collect();
+        Self::from_parts(arrays, shape, &data, &columns.map(i64::from).collect::<Vec<_>>(), &indptr)
     }
 
     /// The matrix with an element type that is known at run time.

@@ -1,10 +1,12 @@
 //! Matrices in compressed sparse rows.
 
 use crate::kernels::THREADS;
+use crate::kernels::extremes::RowExtremeSpec;
 use crate::kernels::merge::{MergeSpmvSpec, MergeStage};
-use crate::kernels::spmm::CsrSpmmSpec;
+use crate::kernels::spmm::{CsrSpmmSpec, MAX_NARROW_COLUMNS};
 use crate::kernels::spmv::{CsrSpmvSpec, SpmvEpilogue};
 use crate::launch::{PreparedLaunch, push_arrays};
+use crate::plan::SpmvPlan;
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
 use rtcg_array::{DType, DeviceInfo, Order, PackedKernelArgs, PythonTuple};
 use rtcg_codegen::tunable;
@@ -65,6 +67,7 @@ pub struct Csr {
     indptr: GpuArray,
     /// Elements of the longest row; 0 where that is not known.
     longest_row: usize,
+    plan: Option<Arc<SpmvPlan>>,
 }
 
 impl Csr {
@@ -75,40 +78,31 @@ impl Csr {
     /// # Errors
     /// When dtypes or lengths do not fit.
     pub fn new(shape: [usize; 2], data: GpuArray, indices: GpuArray, indptr: GpuArray) -> Result<Self> {
-        for (name, array) in [("data", &data), ("indices", &indices), ("indptr", &indptr)] {
-            if array.ndim() != 1 || !array.is_contiguous(Order::C) {
-                let shape = PythonTuple(array.shape());
-                return Err(ArrayError::value_error(format!("{name} has shape {shape}; expected a contiguous vector")));
-            }
-        }
-        let (index, other) = (indices.dtype(), indptr.dtype());
-        if !matches!(index, DType::I32 | DType::I64) || other != index {
-            let message =
-                format!("indices are of dtype {index} and indptr of {other}; expected int32 or int64 for both");
-            return Err(ArrayError::type_error(message));
-        }
+        check_is_vector("data", &data)?;
         check_value_dtype(data.dtype())?;
-        if indptr.size() != shape[0] + 1 {
-            return Err(ArrayError::value_error(format!(
-                "index pointer size {} should be {}",
-                indptr.size(),
-                shape[0] + 1
-            )));
-        }
-        if indices.size() != data.size() {
-            return Err(ArrayError::value_error(format!(
-                "indices and data should have the same size: {} and {}",
-                indices.size(),
-                data.size()
-            )));
-        }
-        Ok(Self { shape, data, indices, indptr, longest_row: 0 })
+        check_structure_arrays(shape[0], data.size(), &indices, &indptr)?;
+        Ok(Self { shape, data, indices, indptr, longest_row: 0, plan: None })
     }
 
     /// The same matrix, whose longest row is known to have so many elements: kernels are chosen by that.
     #[must_use]
     pub fn with_longest_row(self, longest_row: usize) -> Self {
         Self { longest_row, ..self }
+    }
+
+    /// The same matrix, whose products with vectors follow `plan`; one with a format has a copy of the elements, which does
+    /// not see what is written to those of the matrix later.
+    ///
+    /// # Errors
+    /// When the plan is one for another shape.
+    pub fn with_plan(self, plan: SpmvPlan) -> Result<Self> {
+        plan.check(self.shape)?;
+        Ok(Self { plan: Some(Arc::new(plan)), ..self })
+    }
+
+    /// How products with vectors are computed, where that was planned.
+    pub fn plan(&self) -> Option<&SpmvPlan> {
+        self.plan.as_deref()
     }
 
     /// Rows and columns.
@@ -174,6 +168,11 @@ impl Csr {
     }
 
     fn multiply_contiguous(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
+        if let Some(plan) = &self.plan
+            && plan.multiply_into(x, y, accumulate)?
+        {
+            return Ok(());
+        }
         if self.choice().kernel == "merge" {
             return self.multiply_along_merge_path(x, y, accumulate);
         }
@@ -183,10 +182,20 @@ impl Csr {
 
     /// Whether groups of lanes have rows, which the kernel with a dot product needs.
     pub(crate) fn has_row_kernel(&self) -> bool {
-        self.choice().kernel == "rows"
+        !self.has_planned_format() && self.choice().kernel == "rows"
+    }
+
+    /// Whether products with vectors are computed in another format.
+    pub(crate) fn has_planned_format(&self) -> bool {
+        self.plan.as_ref().is_some_and(|plan| plan.has_format())
     }
 
     fn choice(&self) -> SpmvChoice {
+        match self.plan() {
+            Some(SpmvPlan::Rows { lanes }) => return SpmvChoice { kernel: "rows", lanes: i64::from(*lanes) },
+            Some(SpmvPlan::MergePath) => return SpmvChoice { kernel: "merge", lanes: 1 },
+            _ => {}
+        }
         let [itemsize, rows, longest_row] = [self.data.itemsize(), self.shape[0], self.longest_row].map(|n| n as i64);
         let row_length = self.nnz().div_ceil(self.shape[0].max(1)) as i64;
         self.context().choose(&SpmvProblem { itemsize, rows, row_length, longest_row })
@@ -240,15 +249,57 @@ impl Csr {
         if y.size() == 0 {
             return Ok(y);
         }
-        let is_simd_cpu = self.context().device_info().is_simd_cpu();
-        let lanes = if is_simd_cpu { 1 } else { columns.next_power_of_two().min(32) as u8 };
-        let spec = CsrSpmmSpec { value: self.data.dtype(), vector, index: self.indices.dtype(), lanes };
+        let spec = self.dense_spec(vector, columns);
         let mut args = PackedKernelArgs::new();
         push_arrays(&mut args, &[&y, &self.data, &self.indices, &self.indptr, &x])?;
         [rows as i64, columns as i64].iter().for_each(|&n| args.push_i64(n));
         x.strides().iter().for_each(|stride| args.push_i64((stride / x.itemsize() as isize) as i64));
-        PreparedLaunch::new(self.context(), &spec, self.row_blocks(lanes), args)?.launch()?;
+        PreparedLaunch::new(self.context(), &spec, self.row_blocks(spec.lanes), args)?.launch()?;
         Ok(y)
+    }
+
+    /// Up to 16 columns, a lane has every so-manieth element of a row and all columns, so that indices are read once; else
+    /// it has every so-manieth column.
+    fn dense_spec(&self, vector: DType, columns: usize) -> CsrSpmmSpec {
+        let is_simd_cpu = self.context().device_info().is_simd_cpu();
+        let is_narrow = columns <= MAX_NARROW_COLUMNS;
+        let row_length = self.nnz().div_ceil(self.shape[0].max(1));
+        let lanes = match is_narrow {
+            _ if is_simd_cpu => 1,
+            true => row_length.div_ceil(2).next_power_of_two().clamp(2, 32),
+            false => columns.next_power_of_two().min(32),
+        };
+        CsrSpmmSpec {
+            value: self.data.dtype(),
+            vector,
+            index: self.indices.dtype(),
+            lanes: lanes as u8,
+            narrow: if is_narrow { columns as u8 } else { 0 },
+        }
+    }
+
+    /// The largest or least element of each row, zeros that are not stored among them, and the first column that has it;
+    /// enqueued. Columns ascend in each row, and none is twice there. `ignores_nan` says whether NaN counts only where
+    /// there is nothing else.
+    ///
+    /// # Errors
+    /// When elements are complex, there are no columns, or the device fails.
+    pub fn row_extremes(&self, is_largest: bool, ignores_nan: bool) -> Result<[GpuArray; 2]> {
+        let (value, index, [rows, columns]) = (self.data.dtype(), self.indices.dtype(), self.shape);
+        if value.is_complex() || columns == 0 {
+            let message = format!("a matrix of {value} and {columns} columns has no largest or least elements");
+            return Err(ArrayError::value_error(message));
+        }
+        let new = |dtype| GpuArray::empty(self.context(), &[rows], dtype, Order::C);
+        let (values, places) = (new(value)?, new(DType::I64)?);
+        if rows > 0 {
+            let mut args = PackedKernelArgs::new();
+            push_arrays(&mut args, &[&values, &places, &self.data, &self.indices, &self.indptr])?;
+            [rows, columns].iter().for_each(|&n| args.push_i64(n as i64));
+            let spec = RowExtremeSpec { value, index, is_largest, ignores_nan };
+            PreparedLaunch::new(self.context(), &spec, self.row_blocks(1), args)?.launch()?;
+        }
+        Ok([values, places])
     }
 
     /// The kernel that gives rows to groups of lanes, for vectors of a dtype.
@@ -279,6 +330,33 @@ impl Csr {
         let most = if device_info.is_simd_cpu() { device_info.max_blocks } else { i32::MAX.cast_unsigned() };
         self.shape[0].div_ceil(THREADS as usize / usize::from(lanes)).clamp(1, most as usize) as u32
     }
+}
+
+fn check_is_vector(name: &str, array: &GpuArray) -> Result<()> {
+    if array.ndim() == 1 && array.is_contiguous(Order::C) {
+        return Ok(());
+    }
+    let shape = PythonTuple(array.shape());
+    Err(ArrayError::value_error(format!("{name} has shape {shape}; expected a contiguous vector")))
+}
+
+/// Index arrays for so many rows and entries of `data`, by their shapes and dtypes alone.
+pub(crate) fn check_structure_arrays(rows: usize, entries: usize, indices: &GpuArray, indptr: &GpuArray) -> Result<()> {
+    check_is_vector("indices", indices)?;
+    check_is_vector("indptr", indptr)?;
+    let (index, other) = (indices.dtype(), indptr.dtype());
+    if !matches!(index, DType::I32 | DType::I64) || other != index {
+        let message = format!("indices are of dtype {index} and indptr of {other}; expected int32 or int64 for both");
+        return Err(ArrayError::type_error(message));
+    }
+    if indptr.size() != rows + 1 {
+        return Err(ArrayError::value_error(format!("index pointer size {} should be {}", indptr.size(), rows + 1)));
+    }
+    if indices.size() != entries {
+        let message = format!("indices and data should have the same size: {} and {entries}", indices.size());
+        return Err(ArrayError::value_error(message));
+    }
+    Ok(())
 }
 
 pub(crate) fn check_value_dtype(dtype: DType) -> Result<()> {

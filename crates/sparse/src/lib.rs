@@ -5,21 +5,29 @@
 //! [`rtcg_array::DeviceRuntime`]. Results do not depend on scheduling: the same bits at every run.
 #![forbid(unsafe_code)]
 
+mod bsr;
 mod cg;
 mod csr;
+mod device_structure;
 mod dia;
 pub mod gallery;
 mod kernels;
 mod launch;
 mod operator;
 mod packets;
+mod plan;
+mod sell;
 mod structure;
 
+pub use bsr::Bsr;
 pub use cg::{CgCallback, CgOptions, CgReport, Preconditioner, SolverMode, StopReason, cg};
 pub use csr::{Csr, decisions};
+pub use device_structure::{IndexExtremes, check_device_structure, index_extremes};
 pub use dia::Dia;
 pub use operator::LinearOperator;
 pub use packets::{HostPackets, HostStructure, PacketPartition, Packets};
+pub use plan::SpmvPlan;
+pub use sell::Sell;
 pub use structure::{IndexElement, check_structure, order_by_row};
 
 pub(crate) use rtcg_array::{ArrayContext, ArrayError, GpuArray, Result};

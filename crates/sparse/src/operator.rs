@@ -44,7 +44,7 @@ impl LinearOperator for Csr {
     }
 
     fn is_recordable(&self) -> bool {
-        self.has_row_kernel()
+        self.has_row_kernel() || self.has_planned_format()
     }
 
     fn as_csr(&self) -> Option<&Csr> {

@@ -8,6 +8,7 @@ enqueued and do not wait, and their results do not depend on scheduling. What ha
 
 from rtcg.sparse import gallery as gallery, linalg as linalg
 from rtcg.sparse._base import issparse as issparse, isspmatrix as isspmatrix, sparray as sparray
+from rtcg.sparse._bsr import bsr_array as bsr_array
 from rtcg.sparse._compressed import csc_array as csc_array, csr_array as csr_array
 from rtcg.sparse._construct import (
     block_array as block_array,
@@ -31,6 +32,7 @@ from rtcg.sparse._construct import (
 from rtcg.sparse._coo import coo_array as coo_array
 from rtcg.sparse._dia import dia_array as dia_array
 from rtcg.sparse._market import mmread as mmread, mmwrite as mmwrite
+from rtcg.sparse._plan import Plan as Plan, PlanReport as PlanReport, plan as plan
 
 
 class _Matrix:
@@ -69,3 +71,7 @@ class coo_matrix(_Matrix, coo_array):
 
 class dia_matrix(_Matrix, dia_array):
     """`dia_array` whose ``*`` is the product of matrices; see `scipy.sparse.dia_matrix`."""
+
+
+class bsr_matrix(_Matrix, bsr_array):
+    """`bsr_array` whose ``*`` is the product of matrices; see `scipy.sparse.bsr_matrix`."""

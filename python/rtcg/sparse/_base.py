@@ -13,6 +13,7 @@ _NAMES = {
     "csc": "Compressed Sparse Column",
     "coo": "COOrdinate",
     "dia": "DIAgonal",
+    "bsr": "Block Sparse Row",
 }
 
 
@@ -47,7 +48,7 @@ def to_device(values, dtype=None):
     refuse_host_matrix(values)
     if isinstance(values, GPUArray):
         array = values if dtype is None or values.dtype == dtype else values.astype(dtype)
-        return array if array.flags.c_contiguous else array.copy()
+        return array if array.flags.c_contiguous else array.copy("C")
     return _xp.to_gpu(np.ascontiguousarray(values, dtype))
 
 
@@ -64,6 +65,7 @@ class sparray:
     __array_ufunc__ = None
     ndim = 2
     _is_matrix = False
+    _plan = None
 
     # -- what it is ---------------------------------------------------------------------------------------
 
@@ -113,9 +115,10 @@ class sparray:
     def __repr__(self):
         kind = "matrix" if self._is_matrix else "array"
         rows, columns = self.shape
+        block = " (blocksize={}x{})".format(*self.blocksize) if self.format == "bsr" else ""
         return (
             f"<{_NAMES[self.format]} sparse {kind} of dtype '{self.dtype}'\n"
-            f"\twith {self.nnz} stored elements and shape ({rows}, {columns})>"
+            f"\twith {self.nnz} stored elements{block} and shape ({rows}, {columns})>"
         )
 
     def getnnz(self):
@@ -125,7 +128,7 @@ class sparray:
     # -- other formats ------------------------------------------------------------------------------------
 
     def asformat(self, format, copy=False):
-        """The same array in another format: "csr", "csc", "coo" or "dia"; itself if it has that and `copy` is false."""
+        """The same array in another format: "csr", "csc", "coo", "dia" or "bsr"; itself if it has that and `copy` is false."""
         if format is None or format == self.format:
             return self.copy() if copy else self
         if format not in _NAMES:
@@ -156,6 +159,12 @@ class sparray:
     def todia(self, copy=False):
         """By diagonals."""
         return self.tocoo().todia(copy)
+
+    def tobsr(self, blocksize=None, copy=False):
+        """In dense blocks, by default of a size up to 6x6 that is mostly full; waits for their number."""
+        from rtcg.sparse._bsr import bsr_from_coo
+
+        return bsr_from_coo(self.tocoo(), blocksize, self._container("bsr"))
 
     def copy(self):
         """A copy in memory of its own."""
@@ -222,10 +231,27 @@ class sparray:
             raise ValueError("could not interpret dimensions")
         if other.shape[0] != columns:
             raise ValueError(f"{error}{other.shape[0]},m)->(n,m)")
-        return self.tocsr()._native.matmat(other)
+        return self._matmat(other)
+
+    def _matmat(self, x):
+        return self._product_rows()._native.matmat(x)
 
     def _matvec(self, x, out=None, accumulate=False):
-        return self.tocsr()._matvec(x, out, accumulate)
+        plan = self._kept_plan()
+        rows = self._product_rows() if plan is None else plan.matrix
+        return rows._native.matvec(x, out, accumulate)
+
+    def _product_rows(self):
+        """In compressed sparse rows, for products alone: elements of one place may stay apart."""
+        return self.tocsr()
+
+    def _keep_plan(self, plan):
+        """Has products with vectors follow `plan` as long as the elements are those of the present `data`."""
+        self._plan = self.data, plan
+
+    def _kept_plan(self):
+        kept = self._plan
+        return kept[1] if kept is not None and kept[0] is self.data else None
 
     # -- arithmetic ---------------------------------------------------------------------------------------
 

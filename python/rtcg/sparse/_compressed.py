@@ -102,7 +102,7 @@ class _Compressed(sparray):
     def _set(self, shape, data, indices, indptr, longest=0):
         self._shape = shape
         self._native = _native.CsrMatrix(list(self._swap_shape(shape)), data, indices, indptr, longest)
-        self._order, self._longest = None, longest
+        self._order, self._longest, self._plan = None, longest, None
 
     @classmethod
     def _swap_shape(cls, shape):
@@ -233,6 +233,10 @@ class csr_array(_Compressed):
 
     def _matvec(self, x, out=None, accumulate=False):
         return self._native.matvec(x, out, accumulate)
+
+    def _keep_plan(self, plan):
+        # Solvers take the native matrix.
+        self._native = plan.matrix._native
 
 
 class csc_array(_Compressed):

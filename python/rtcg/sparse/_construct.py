@@ -239,7 +239,7 @@ def save_npz(file, matrix, compressed=True):
     parts = {"format": matrix.format.encode("ascii"), "shape": matrix.shape, "data": matrix.data.get()}
     if not matrix._is_matrix:
         parts["_is_array"] = True
-    if matrix.format in ("csr", "csc"):
+    if matrix.format in ("csr", "csc", "bsr"):
         parts |= {"indices": matrix.indices.get(), "indptr": matrix.indptr.get()}
     elif matrix.format == "coo":
         parts |= {"row": matrix.row.get(), "col": matrix.col.get()}
@@ -253,14 +253,19 @@ def load_npz(file):
     import rtcg.sparse
 
     with np.load(file, allow_pickle=False) as parts:
+        if "format" not in parts:
+            raise ValueError(f"{file}: it has {sorted(parts)}, and no 'format'; expected a file of save_npz")
         name = parts["format"].item()
         name = name.decode("ascii") if isinstance(name, bytes) else name
+        needed = {"coo": (), "dia": ("offsets",)}.get(name, ("indices", "indptr"))
+        if missing := [part for part in ("shape", "data", *needed) if part not in parts]:
+            raise ValueError(f"{file}: {missing[0]!r} is missing from an array of format {name!r}")
         kind = "array" if parts.get("_is_array") else "matrix"
         shape = tuple(int(n) for n in parts["shape"])
         container = getattr(rtcg.sparse, f"{name}_{kind}", None)
         if container is None:
             raise ValueError(f"{file}: a sparse array of format {name!r} is not supported")
-        if name in ("csr", "csc"):
+        if name in ("csr", "csc", "bsr"):
             return container((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
         if name == "coo":
             coords = parts["coords"] if "coords" in parts else (parts["row"], parts["col"])

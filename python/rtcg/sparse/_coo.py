@@ -64,7 +64,7 @@ class coo_array(sparray):
         return self
 
     def _set(self, shape, data, row, col):
-        self._shape = shape
+        self._shape, self._order = shape, None
         self.data, self.row, self.col = data, row, col
 
     def _set_checked(self, shape, data, row, col):
@@ -147,6 +147,16 @@ class coo_array(sparray):
         if starts.size == ordered.nnz:
             return ordered
         return self._of(self.shape, _segment_sums(ordered.data, starts), row[starts], col[starts])
+
+    def _product_rows(self):
+        # The order is kept, the elements are not: they may be written to.
+        if self._order is None or self._order[0] is not self.row or self._order[1] is not self.col:
+            places = self._with_data(_xp.arange(self.nnz, dtype=np.int64))
+            order = _xp.argsort(places.row, kind="stable") if self.nnz else places.data
+            rows = places._taken(order)._compressed("csr")
+            self._order = self.row, self.col, rows.data, rows.indices, rows.indptr
+        _, _, order, indices, indptr = self._order
+        return self._container("csr")._of(self.shape, self.data[order], indices, indptr)
 
     def _compressed(self, format):
         """Triples in the order of `format`, with pointers in place of rows (columns)."""

@@ -102,7 +102,7 @@ class dia_array(sparray):
         return _native.DiaMatrix(list(self.shape), data, self._wide_offsets)
 
     def _matvec(self, x, out=None, accumulate=False):
-        if out is not None:
+        if out is not None or self._kept_plan() is not None:
             return super()._matvec(x, out, accumulate)
         return self._native_matrix().matvec(x)
 

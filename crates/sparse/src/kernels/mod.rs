@@ -1,14 +1,18 @@
 //! Kernels of this crate. Each is a [`rtcg_codegen::KernelSpec`] whose source is printed for its dtypes: CUDA C without
 //! templates, in which what is CUDA's has names of ours (`dialect.rs`).
 
+pub(crate) mod bsr;
 pub(crate) mod cg;
 pub(crate) mod dia;
 mod dialect;
 pub(crate) mod elements;
+pub(crate) mod extremes;
 pub(crate) mod merge;
 pub(crate) mod packets;
+pub(crate) mod sell;
 pub(crate) mod spmm;
 pub(crate) mod spmv;
+pub(crate) mod structure;
 
 /// Threads of a block.
 pub(crate) const THREADS: u32 = 256;

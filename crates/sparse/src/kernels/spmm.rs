@@ -1,4 +1,5 @@
-//! Products of a matrix in compressed sparse rows and a dense one: a group of lanes has a row, and each of them columns.
+//! Products of a matrix in compressed sparse rows and a dense one: a group of lanes has a row, and each of them columns; of
+//! few columns, each of them elements, and sums of lanes are added in a tree.
 //!
 //! Parameters: `y` in C order, `data`, `indices`, `indptr`, `x`, rows, columns, and the elements from one row and one
 //! column of `x` to the next.
@@ -21,7 +22,12 @@ pub(crate) struct CsrSpmmSpec {
     pub(crate) index: DType,
     /// Lanes of a row: a power of two up to 32.
     pub(crate) lanes: u8,
+    /// So many columns, all of which a lane has for every so-manieth element; 0 where lanes have columns.
+    pub(crate) narrow: u8,
 }
+
+/// Columns that a lane has sums of in registers.
+pub(crate) const MAX_NARROW_COLUMNS: usize = 16;
 
 impl KernelSpec for CsrSpmmSpec {
     fn kernel_name(&self) -> Cow<'static, str> {
@@ -34,7 +40,10 @@ impl KernelSpec for CsrSpmmSpec {
         let _ = writeln!(text, "typedef {} V;\ntypedef {} I;", c_type(self.value), c_type(self.index));
         text.push_str(&conversion(("T", self.vector), ("V", self.value)));
         let _ = writeln!(text, "enum {{ LANES = {}, ROWS = {} }};", self.lanes, THREADS / u32::from(self.lanes));
-        text.push_str(SOURCE);
+        if self.narrow > 0 {
+            let _ = writeln!(text, "enum {{ COLUMNS = {} }};", self.narrow);
+        }
+        text.push_str(if self.narrow > 0 { NARROW } else { SOURCE });
         text
     }
 }
@@ -50,6 +59,32 @@ RT_KERNEL csr_spmm(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *i
       T sum = T_zero();
       for (I k = first; k < end; k++) sum = T_mul_add(T_from_V(data[k]), from[indices[k] * row_step], sum);
       y[row * columns + column] = sum;
+    }
+  }
+}
+";
+
+const NARROW: &str = "\
+RT_KERNEL csr_spmm(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *indices, RT_GLOBAL const I *indptr, RT_GLOBAL const T *x, unsigned long long rows, unsigned long long columns, long long row_step, long long column_step)
+{
+  const unsigned lane = RT_LOCAL_ID % LANES;
+  const unsigned long long step = (unsigned long long)RT_GROUP_COUNT * ROWS;
+  // A block's threads make as many turns as each other, for lanes exchange values.
+  for (unsigned long long first = (unsigned long long)RT_GROUP_ID * ROWS; first < rows; first += step) {
+    const unsigned long long row = first + RT_LOCAL_ID / LANES;
+    T sums[COLUMNS];
+    for (int c = 0; c < COLUMNS; c++) sums[c] = T_zero();
+    if (row < rows) {
+      const I end = indptr[row + 1];
+      for (I k = indptr[row] + lane; k < end; k += LANES) {
+        const T value = T_from_V(data[k]);
+        RT_GLOBAL const T *from = x + indices[k] * row_step;
+        for (int c = 0; c < COLUMNS; c++) sums[c] = T_mul_add(value, from[c * column_step], sums[c]);
+      }
+    }
+    for (int c = 0; c < COLUMNS; c++) {
+      for (unsigned n = LANES / 2; n > 0; n /= 2) sums[c] = T_add(sums[c], T_shuffle_down(sums[c], n));
+      if (lane == 0 && row < rows) y[row * COLUMNS + c] = sums[c];
     }
   }
 }

@@ -2,6 +2,10 @@
 //!
 //! Grids are counted with the last axis fastest, and have zeros around them. Random numbers are Philox4x32-10's.
 
+mod finite_elements;
+
+pub use finite_elements::{delaunay, discontinuous, elasticity, quadratic_tetrahedra};
+
 use rtcg_codegen::random::philox::philox4x32;
 
 /// A matrix on the host in compressed sparse rows, whose columns ascend within each row.
@@ -253,6 +257,33 @@ pub fn block_diagonal(n: usize, block: usize, seed: u64) -> HostCsr {
     HostCsr::from_rows(n, (0..n).map(row))
 }
 
+/// A road network: a planar grid of nodes from which lakes (squares without nodes' edges) and two fifths of the edges are
+/// missing, so that most nodes have two or three neighbours. Elements are lengths; symmetric.
+pub fn road_network(side: usize, seed: u64) -> HostCsr {
+    let mut random = Random::new(seed);
+    let mut is_lake = vec![false; side * side];
+    let width = (side / 10).max(1);
+    for _ in 0..side / 8 {
+        let [top, left] = [random.below(side), random.below(side)];
+        for row in top..(top + width).min(side) {
+            is_lake[row * side + left..row * side + (left + width).min(side)].fill(true);
+        }
+    }
+    let mut rows = vec![Vec::new(); side * side];
+    for node in 0..side * side {
+        let right = if node % side + 1 < side { Some(node + 1) } else { None };
+        let below = Some(node + side).filter(|&below| below < side * side);
+        for other in [right, below].into_iter().flatten() {
+            let (drawn, length) = (random.uniform(), 0.5 + random.uniform());
+            if drawn < 0.6 && !is_lake[node] && !is_lake[other] {
+                rows[node].push((other as i64, length));
+                rows[other].push((node as i64, length));
+            }
+        }
+    }
+    HostCsr::from_rows(side * side, rows.into_iter())
+}
+
 /// A full first row, a full first column and a diagonal.
 pub fn arrow(n: usize) -> HostCsr {
     let row = |k: usize| match k {
@@ -296,6 +327,13 @@ mod tests {
                 linear_program([30, 70], 5, 5),
                 block_diagonal(30, 8, 6),
                 arrow(9),
+                road_network(20, 7),
+                elasticity(&[3, 4], 1.0, 0.3),
+                elasticity(&[2, 3, 2], 1.0, 0.3),
+                delaunay(7, false, 8),
+                delaunay(7, true, 8),
+                quadratic_tetrahedra([2, 1, 2]),
+                discontinuous([3, 2], 4, 9),
             ]
         };
         for (matrix, again) in all().iter().zip(all()) {

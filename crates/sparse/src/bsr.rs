@@ -1,0 +1,156 @@
+//! Matrices of dense blocks in compressed sparse rows.
+
+use crate::csr::{check_structure_arrays, check_value_dtype, check_vector};
+use crate::kernels::THREADS;
+use crate::kernels::bsr::BsrSpec;
+use crate::launch::{PreparedLaunch, push_arrays};
+use crate::operator::LinearOperator;
+use crate::{ArrayError, GpuArray, Result};
+use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
+
+/// A matrix of blocks of one size: row `i` of blocks has the blocks `indptr[i]..indptr[i + 1]` of `data`, in the columns of
+/// blocks that `indices` names. Cloning shares the arrays.
+#[derive(Debug, Clone)]
+pub struct Bsr {
+    shape: [usize; 2],
+    block: [usize; 2],
+    data: GpuArray,
+    indices: GpuArray,
+    indptr: GpuArray,
+}
+
+impl Bsr {
+    /// A matrix of arrays that exist: `data` has three axes (blocks, their rows, their columns) in C order; `indices` and
+    /// `indptr` have one dtype, int32 or int64. As for [`crate::Csr::new`], what is in them is the caller's promise.
+    ///
+    /// # Errors
+    /// When dtypes or lengths do not fit.
+    pub fn new(shape: [usize; 2], data: GpuArray, indices: GpuArray, indptr: GpuArray) -> Result<Self> {
+        let &[_, r, c] = data.shape() else {
+            let given = PythonTuple(data.shape());
+            return Err(ArrayError::value_error(format!("data has shape {given}; expected three axes")));
+        };
+        if r == 0 || c == 0 || !shape[0].is_multiple_of(r) || !shape[1].is_multiple_of(c) {
+            let (shape, block) = (PythonTuple(&shape), PythonTuple(&[r, c]));
+            return Err(ArrayError::value_error(format!("blocks of {block} do not divide the shape {shape}")));
+        }
+        if !data.is_contiguous(Order::C) {
+            return Err(ArrayError::value_error("data is not contiguous; expected C order"));
+        }
+        check_value_dtype(data.dtype())?;
+        check_structure_arrays(shape[0] / r, data.shape()[0], &indices, &indptr)?;
+        Ok(Self { shape, block: [r, c], data, indices, indptr })
+    }
+
+    /// Rows and columns.
+    pub fn shape(&self) -> [usize; 2] {
+        self.shape
+    }
+
+    /// Rows and columns of a block.
+    pub fn block(&self) -> [usize; 2] {
+        self.block
+    }
+
+    /// Stored elements.
+    pub fn nnz(&self) -> usize {
+        self.data.size()
+    }
+
+    /// Bytes that a product reads of the matrix.
+    pub fn nbytes(&self) -> usize {
+        self.data.nbytes() + self.indices.nbytes() + self.indptr.nbytes()
+    }
+
+    /// `A x` in the dtype that both promote to; enqueued.
+    ///
+    /// # Errors
+    /// When `x` does not fit, or the device fails.
+    pub fn multiply(&self, x: &GpuArray) -> Result<GpuArray> {
+        let dtype = self.data.dtype().promote(x.dtype());
+        check_value_dtype(dtype)?;
+        let y = GpuArray::empty(x.context(), &[self.shape[0]], dtype, Order::C)?;
+        self.multiply_into(x, &y, false)?;
+        Ok(y)
+    }
+
+    /// `y = A x`, or `y += A x`, in the dtype of `y`, which is contiguous and shares no memory with `x`; enqueued.
+    ///
+    /// # Errors
+    /// As [`Bsr::multiply`].
+    pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
+        check_vector("x", x, self.shape[1])?;
+        check_vector("y", y, self.shape[0])?;
+        if !y.is_contiguous(Order::C) || y.overlaps(x) {
+            return Err(ArrayError::value_error("y is not contiguous, or shares memory with x"));
+        }
+        let x = x.to_dtype(y.dtype())?.to_contiguous()?;
+        // A SIMD CPU gathers for every lane, so that one of them has a row there.
+        let lanes = if x.context().device_info().is_simd_cpu() { 1 } else { 32 };
+        let threads = self.shape[0] / self.block[0] * if lanes == 1 { self.block[0] } else { 32 };
+        self.launch(&self.spec(y.dtype(), lanes, accumulate, false), y, &x, None, threads)
+    }
+
+    /// `A X` for a dense matrix, in C order and in the dtype that both promote to; enqueued.
+    ///
+    /// # Errors
+    /// When `x` is no matrix of as many rows as this one has columns, or the device fails.
+    pub fn multiply_dense(&self, x: &GpuArray) -> Result<GpuArray> {
+        let (&[inner, columns], true) = (x.shape(), x.shape().first() == Some(&self.shape[1])) else {
+            let (given, inner) = (PythonTuple(x.shape()), self.shape[1]);
+            let message = format!("dimension mismatch: x has shape {given}; expected {inner} rows");
+            return Err(ArrayError::value_error(message));
+        };
+        let dtype = self.data.dtype().promote(x.dtype());
+        check_value_dtype(dtype)?;
+        let x = x.to_dtype(dtype)?.to_contiguous()?;
+        let y = GpuArray::empty(x.context(), &[self.shape[0], columns], dtype, Order::C)?;
+        if inner == 0 || y.size() == 0 {
+            y.memset_zero()?;
+            return Ok(y);
+        }
+        let is_simd_cpu = x.context().device_info().is_simd_cpu();
+        let lanes = if is_simd_cpu { 1 } else { columns.next_power_of_two().min(32) };
+        let spec = self.spec(dtype, lanes as u8, false, true);
+        self.launch(&spec, &y, &x, Some(columns), self.shape[0] * lanes)?;
+        Ok(y)
+    }
+
+    fn spec(&self, vector: DType, lanes: u8, accumulate: bool, is_dense: bool) -> BsrSpec {
+        let (value, index, block) = (self.data.dtype(), self.indices.dtype(), self.block.map(|length| length as u32));
+        BsrSpec { value, vector, index, block, lanes, accumulate, is_dense }
+    }
+
+    fn launch(&self, spec: &BsrSpec, y: &GpuArray, x: &GpuArray, columns: Option<usize>, threads: usize) -> Result<()> {
+        if threads == 0 {
+            return Ok(());
+        }
+        let mut args = PackedKernelArgs::new();
+        push_arrays(&mut args, &[y, &self.data, &self.indices, &self.indptr, x])?;
+        args.push_i64((self.shape[0] / self.block[0]) as i64);
+        columns.iter().for_each(|&n| args.push_i64(n as i64));
+        let device_info = x.context().device_info();
+        // A GPU balances blocks that end early by itself; on a SIMD CPU each costs.
+        let most = if device_info.is_simd_cpu() { device_info.max_blocks } else { i32::MAX.cast_unsigned() };
+        let blocks = threads.div_ceil(THREADS as usize).clamp(1, most as usize) as u32;
+        PreparedLaunch::new(x.context(), spec, blocks, args)?.launch()
+    }
+}
+
+impl LinearOperator for Bsr {
+    fn shape(&self) -> [usize; 2] {
+        self.shape
+    }
+
+    fn dtype(&self) -> DType {
+        self.data.dtype()
+    }
+
+    fn apply(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
+        self.multiply_into(x, y, false)
+    }
+
+    fn is_recordable(&self) -> bool {
+        true
+    }
+}

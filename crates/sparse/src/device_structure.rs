@@ -1,0 +1,91 @@
+//! Checks of index arrays that are on the device: one kernel, and one wait for a few numbers.
+
+use crate::kernels::structure::StructureSpec;
+use crate::launch::{PreparedLaunch, push_arrays};
+use crate::{ArrayError, GpuArray, Result};
+use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
+
+/// What index arrays have in them. Of no elements, the least number is above the largest one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexExtremes {
+    /// The least and the largest index.
+    pub indices: [i64; 2],
+    /// The least and the largest number of elements of a row; the least is negative where `indptr` falls.
+    pub row_lengths: [i64; 2],
+    /// The first and the last number of `indptr`.
+    pub ends: [i64; 2],
+}
+
+/// Reads the extremes of `indices`, and of `indptr` where it is given; both are contiguous vectors of int32 or int64. Waits.
+///
+/// # Errors
+/// When the arrays are no such vectors, or the device fails.
+pub fn index_extremes(indices: &GpuArray, indptr: Option<&GpuArray>) -> Result<IndexExtremes> {
+    for array in [Some(indices), indptr].into_iter().flatten() {
+        let is_index = matches!(array.dtype(), DType::I32 | DType::I64) && array.dtype() == indices.dtype();
+        if array.ndim() != 1 || !array.is_contiguous(Order::C) || !is_index {
+            let (shape, dtype) = (PythonTuple(array.shape()), array.dtype());
+            return Err(ArrayError::value_error(format!(
+                "an index array has shape {shape} and dtype {dtype}; expected contiguous vectors of int32 or int64"
+            )));
+        }
+    }
+    let ctx = indices.context();
+    let rows = indptr.map_or(0, |indptr| indptr.size().saturating_sub(1));
+    let blocks = ctx.device_info().grid_block_count(indices.size().max(rows)).min(256);
+    let numbers = GpuArray::empty(ctx, &[4 * blocks as usize + 2], DType::I64, Order::C)?;
+    let mut args = PackedKernelArgs::new();
+    push_arrays(&mut args, &[&numbers, indices, indptr.unwrap_or(indices)])?;
+    [indices.size(), rows].iter().for_each(|&n| args.push_i64(n as i64));
+    PreparedLaunch::new(ctx, &StructureSpec { index: indices.dtype() }, blocks, args)?.launch()?;
+    let mut bytes = vec![0; numbers.nbytes()];
+    numbers.read(&mut bytes, Order::C)?;
+    let numbers: Vec<i64> = bytes.as_chunks().0.iter().map(|&chunk| i64::from_ne_bytes(chunk)).collect();
+    let extreme = |which: usize| {
+        let found = numbers[..4 * blocks as usize].iter().skip(which).step_by(4).copied();
+        if which.is_multiple_of(2) { found.min() } else { found.max() }.unwrap_or(0)
+    };
+    let ends = if rows > 0 { [numbers[4 * blocks as usize], numbers[4 * blocks as usize + 1]] } else { [0, 0] };
+    Ok(IndexExtremes { indices: [extreme(0), extreme(1)], row_lengths: [extreme(2), extreme(3)], ends })
+}
+
+/// Checks arrays on the device as [`crate::check_structure`] does those on the host, and says which value is wrong; waits
+/// once. The number of elements in rows, and that of the longest row.
+///
+/// # Errors
+/// When they are no structure of a matrix of this shape, or the device fails.
+pub fn check_device_structure(shape: [usize; 2], indices: &GpuArray, indptr: &GpuArray) -> Result<[usize; 2]> {
+    let error = |message: String| Err(ArrayError::value_error(message));
+    let [rows, columns] = shape;
+    if indptr.size() != rows + 1 {
+        return error(format!("index pointer size {} should be {}", indptr.size(), rows + 1));
+    }
+    if rows == 0 {
+        return Ok([0, 0]);
+    }
+    let found = index_extremes(indices, Some(indptr))?;
+    let [first, last] = found.ends;
+    if first != 0 {
+        return error(format!("index pointer should start with 0; it starts with {first}"));
+    }
+    if last > indices.size() as i64 {
+        return error(format!(
+            "Last value of index pointer should be less than the size of index and data arrays: {last}, of {}",
+            indices.size()
+        ));
+    }
+    // Kernels step over the end of a row by less than a warp.
+    if indices.dtype() == DType::I32 && last > i64::from(i32::MAX) - 32 {
+        return error(format!("{last} elements need int64 indices"));
+    }
+    if found.row_lengths[0] < 0 {
+        return error(format!("indptr must be a non-decreasing sequence; it falls by {}", -found.row_lengths[0]));
+    }
+    if indices.size() > 0 && found.indices[1] >= columns as i64 {
+        return error(format!("indices must be < {columns}; one is {}", found.indices[1]));
+    }
+    if found.indices[0] < 0 {
+        return error(format!("indices must be >= 0; one is {}", found.indices[0]));
+    }
+    Ok([last as usize, found.row_lengths[1] as usize])
+}

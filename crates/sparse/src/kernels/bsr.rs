@@ -1,0 +1,128 @@
+//! Products of a matrix of dense blocks and a vector, or a dense matrix. The size of blocks is known when a kernel is
+//! printed, so that what small blocks need is unrolled.
+//!
+//! With 32 lanes, a warp has a row of blocks: each lane has one row within the blocks, and every so-manieth column of all
+//! of them; lanes of one row are added up in a tree. With one lane, a thread has a row. Both add in a fixed order.
+//! Parameters: `y`, `data`, `indices`, `indptr`, `x`, rows of blocks; with dense matrices, in C order, also the number of
+//! columns.
+
+use super::THREADS;
+use super::dialect::CUDA_PRELUDE;
+use super::elements::{c_type, conversion, element_functions};
+use rtcg_codegen::{DType, KernelSpec};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// A kernel, as everything that decides its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct BsrSpec {
+    /// The dtype of stored elements.
+    pub(crate) value: DType,
+    /// The dtype of vectors and dense matrices, in which is computed.
+    pub(crate) vector: DType,
+    /// `I32` or `I64`.
+    pub(crate) index: DType,
+    /// Rows and columns of a block.
+    pub(crate) block: [u32; 2],
+    /// Lanes of a row of blocks (32), or of a row (1); of dense matrices those of a row, each of which has columns.
+    pub(crate) lanes: u8,
+    /// The product is added to what is there.
+    pub(crate) accumulate: bool,
+    /// The product is one with a dense matrix.
+    pub(crate) is_dense: bool,
+}
+
+impl KernelSpec for BsrSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        if self.is_dense { "bsr_spmm" } else { "bsr_spmv" }.into()
+    }
+
+    fn source(&self) -> String {
+        let [rows, columns] = self.block;
+        let mut text = CUDA_PRELUDE.to_owned();
+        text.push_str(&element_functions("T", self.vector));
+        let _ = writeln!(text, "typedef {} V;\ntypedef {} I;", c_type(self.value), c_type(self.index));
+        text.push_str(&conversion(("T", self.vector), ("V", self.value)));
+        let together = rows.min(32);
+        let _ = writeln!(
+            text,
+            "enum {{ THREADS = {THREADS}, R = {rows}, C = {columns}, LANES = {}, TOGETHER = {together}, PARTS = {} }};\n\
+             #define STORE(place, sum) {}",
+            self.lanes,
+            32 / together,
+            if self.accumulate { "place = T_add(place, sum)" } else { "place = sum" }
+        );
+        text.push_str(match (self.is_dense, self.lanes) {
+            (true, _) => DENSE,
+            (false, 1) => THREAD_PER_ROW,
+            (false, _) => WARP_PER_BLOCK_ROW,
+        });
+        text
+    }
+}
+
+const THREAD_PER_ROW: &str = "\
+RT_KERNEL bsr_spmv(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *indices, RT_GLOBAL const I *indptr, RT_GLOBAL const T *x, long long block_rows)
+{
+  const long long step = (long long)RT_GROUP_COUNT * THREADS, rows = block_rows * R;
+  for (long long row = RT_GROUP_ID * (long long)THREADS + RT_LOCAL_ID; row < rows; row += step) {
+    const long long block_row = row / R;
+    const I end = indptr[block_row + 1];
+    T sum = T_zero();
+    for (I k = indptr[block_row]; k < end; k++) {
+      RT_GLOBAL const V *from = data + ((long long)k * R + row % R) * C;
+      RT_GLOBAL const T *with = x + (long long)indices[k] * C;
+      for (int c = 0; c < C; c++) sum = T_mul_add(T_from_V(from[c]), with[c], sum);
+    }
+    STORE(y[row], sum);
+  }
+}
+";
+
+const WARP_PER_BLOCK_ROW: &str = "\
+RT_KERNEL bsr_spmv(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *indices, RT_GLOBAL const I *indptr, RT_GLOBAL const T *x, long long block_rows)
+{
+  const unsigned lane = RT_LOCAL_ID % 32;
+  const int part = lane / TOGETHER;
+  const long long step = (long long)RT_GROUP_COUNT * (THREADS / 32);
+  // The lanes of a warp have a row of blocks together, so they agree on when to stop.
+  for (long long block_row = RT_GROUP_ID * (long long)(THREADS / 32) + RT_LOCAL_ID / 32; block_row < block_rows; block_row += step) {
+    const long long first = indptr[block_row], columns = (indptr[block_row + 1] - first) * C;
+    for (int top = 0; top < R; top += TOGETHER) {
+      const int r = top + lane % TOGETHER;
+      T sum = T_zero();
+      if (part < PARTS && r < R)
+        for (long long k = part; k < columns; k += PARTS) {
+          const long long block = first + k / C;
+          const int c = (int)(k % C);
+          sum = T_mul_add(T_from_V(data[(block * R + r) * C + c]), x[(long long)indices[block] * C + c], sum);
+        }
+      for (int n = 16; n > 0; n /= 2) {
+        if (n >= PARTS) continue;
+        const T other = T_shuffle_down(sum, n * TOGETHER);
+        if (part < n && part + n < PARTS) sum = T_add(sum, other);
+      }
+      if (part == 0 && r < R) STORE(y[block_row * R + r], sum);
+    }
+  }
+}
+";
+
+const DENSE: &str = "\
+RT_KERNEL bsr_spmm(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *indices, RT_GLOBAL const I *indptr, RT_GLOBAL const T *x, long long block_rows, long long columns)
+{
+  const long long step = (long long)RT_GROUP_COUNT * (THREADS / LANES), rows = block_rows * R;
+  for (long long row = RT_GROUP_ID * (long long)(THREADS / LANES) + RT_LOCAL_ID / LANES; row < rows; row += step) {
+    const I first = indptr[row / R], end = indptr[row / R + 1];
+    for (long long column = RT_LOCAL_ID % LANES; column < columns; column += LANES) {
+      T sum = T_zero();
+      for (I k = first; k < end; k++) {
+        RT_GLOBAL const V *from = data + ((long long)k * R + row % R) * C;
+        RT_GLOBAL const T *with = x + (long long)indices[k] * C * columns + column;
+        for (int c = 0; c < C; c++) sum = T_mul_add(T_from_V(from[c]), with[c * columns], sum);
+      }
+      y[row * columns + column] = sum;
+    }
+  }
+}
+";
