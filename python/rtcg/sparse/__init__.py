@@ -7,7 +7,13 @@ enqueued and do not wait, and their results do not depend on scheduling. What ha
 """
 
 from rtcg.sparse import gallery as gallery, linalg as linalg
-from rtcg.sparse._base import issparse as issparse, isspmatrix as isspmatrix, sparray as sparray
+from rtcg.sparse._base import (
+    SparseEfficiencyWarning as SparseEfficiencyWarning,
+    SparseWarning as SparseWarning,
+    issparse as issparse,
+    isspmatrix as isspmatrix,
+    sparray as sparray,
+)
 from rtcg.sparse._bsr import bsr_array as bsr_array
 from rtcg.sparse._compressed import csc_array as csc_array, csr_array as csr_array
 from rtcg.sparse._construct import (
@@ -55,6 +61,18 @@ class _Matrix:
     def H(self):
         """The conjugate transpose."""
         return self.transpose().conj()
+
+    def getH(self):
+        """The conjugate transpose."""
+        return self.H
+
+    def getrow(self, i):
+        """Row `i`, as a matrix of one row."""
+        return self.tocsr()[i]
+
+    def getcol(self, j):
+        """Column `j`, as a matrix of one column."""
+        return self.tocsr()[:, j]
 
 
 class csr_matrix(_Matrix, csr_array):

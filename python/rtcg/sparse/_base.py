@@ -3,6 +3,8 @@
 A format has `_with_data`, `tocsr` and `tocoo`; what it does not do itself is done in one of these formats.
 """
 
+import operator
+
 import numpy as np
 
 from rtcg import numpy as _xp
@@ -15,6 +17,18 @@ _NAMES = {
     "dia": "DIAgonal",
     "bsr": "Block Sparse Row",
 }
+
+
+#: Kernels step over the end of a row by less than a warp, so that int32 counts no more elements than these.
+MAX_INT32_ELEMENTS = np.iinfo(np.int32).max - 32
+
+
+class SparseWarning(Warning):
+    """A warning about sparse arrays."""
+
+
+class SparseEfficiencyWarning(SparseWarning):
+    """An operation makes an array anew, or dense."""
 
 
 def index_dtype(maximum, *arrays):
@@ -121,14 +135,14 @@ class sparray:
             f"\twith {self.nnz} stored elements{block} and shape ({rows}, {columns})>"
         )
 
-    def getnnz(self):
-        """As `nnz`."""
-        return self.nnz
+    def getnnz(self, axis=None):
+        """The number of stored elements, also of each column (``axis=0``) or row (``axis=1``)."""
+        return self.nnz if axis is None else self.tocoo()._counts(axis)
 
     # -- other formats ------------------------------------------------------------------------------------
 
     def asformat(self, format, copy=False):
-        """The same array in another format: "csr", "csc", "coo", "dia" or "bsr"; itself if it has that and `copy` is false."""
+        """The same array in another format ("csr", "csc", "coo", "dia", "bsr"), or itself; see `copy`."""
         if format is None or format == self.format:
             return self.copy() if copy else self
         if format not in _NAMES:
@@ -277,6 +291,11 @@ class sparray:
         """The product element by element with a number, a dense array that is broadcast, or a sparse array."""
         if is_scalar(other):
             return self._with_data(self.data * other)
+        if issparse(other) and other.shape != self.shape:
+            if 1 in other.shape:
+                return self.tocoo()._multiply(other.toarray()).asformat("csr")
+            if 1 in self.shape:
+                return other.multiply(self)
         return self.tocoo()._multiply(other)
 
     def __truediv__(self, other):
@@ -356,15 +375,140 @@ class sparray:
         """The elements of the `k`-th diagonal as a `GPUArray`."""
         return self.tocoo().diagonal(k)
 
-    def count_nonzero(self):
-        """The number of elements that are not 0; waits."""
+    def count_nonzero(self, axis=None):
+        """The number of elements that are not 0, also of each column (``axis=0``) or row (``axis=1``); waits."""
+        if axis is not None:
+            coo = self.tocoo()._canonical("csr")
+            return coo._kept(coo.data != 0)._counts(axis)
         return int((self.data != 0).astype(np.int64).sum().get()) if self.nnz else 0
 
     def nonzero(self):
-        """Rows and columns of the elements that are not 0; waits."""
-        coo = self.tocoo()
+        """Rows and columns of the elements that are not 0, row after row of what is not in triples; waits."""
+        coo = (self.tocsr() if self.format == "csc" else self).tocoo()
         wanted = _xp.nonzero(coo.data != 0)[0]
         return coo.row[wanted], coo.col[wanted]
+
+    def max(self, axis=None):
+        """The largest element, or that of each column (``axis=0``) or row (``axis=1``); NaN counts. Waits."""
+        return _elementwise().extreme(self, axis, True)
+
+    def min(self, axis=None):
+        """The least element, or that of each column (``axis=0``) or row (``axis=1``); NaN counts. Waits."""
+        return _elementwise().extreme(self, axis, False)
+
+    def nanmax(self, axis=None):
+        """As `max`, where NaN does not count."""
+        return _elementwise().extreme(self, axis, True, True)
+
+    def nanmin(self, axis=None):
+        """As `min`, where NaN does not count."""
+        return _elementwise().extreme(self, axis, False, True)
+
+    def argmax(self, axis=None):
+        """The index of the first largest element, or that of each column (``axis=0``) or row (``axis=1``); waits."""
+        return _elementwise().arg_extreme(self, axis, True)
+
+    def argmin(self, axis=None):
+        """The index of the first least element, or that of each column (``axis=0``) or row (``axis=1``); waits."""
+        return _elementwise().arg_extreme(self, axis, False)
+
+    # -- comparisons --------------------------------------------------------------------------------------
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other):
+        return _elementwise().compare(self, other, operator.eq)
+
+    def __ne__(self, other):
+        return _elementwise().compare(self, other, operator.ne)
+
+    def __lt__(self, other):
+        return _elementwise().compare(self, other, operator.lt)
+
+    def __gt__(self, other):
+        return _elementwise().compare(self, other, operator.gt)
+
+    def __le__(self, other):
+        return _elementwise().compare(self, other, operator.le)
+
+    def __ge__(self, other):
+        return _elementwise().compare(self, other, operator.ge)
+
+    def maximum(self, other):
+        """The larger of each two elements; waits for their number."""
+        return _elementwise().extreme_of_two(self, other, True)
+
+    def minimum(self, other):
+        """The smaller of each two elements; waits for their number."""
+        return _elementwise().extreme_of_two(self, other, False)
+
+    # -- parts and shapes ---------------------------------------------------------------------------------
+
+    def reshape(self, *shape, order="C", copy=False):
+        """The same elements in another shape, as triples; see `scipy.sparse.coo_array.reshape`. Does not wait."""
+        shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], (int, np.integer)) else shape
+        return self.tocoo()._reshaped(tuple(shape), order)
+
+    def setdiag(self, values, k=0):
+        """Assigns a number or a vector to the `k`-th diagonal, in place; waits."""
+        rows, columns = self.shape
+        length = min(rows + min(k, 0), columns - max(k, 0))
+        if length <= 0:
+            raise ValueError("k exceeds array dimensions")
+        is_vector = np.ndim(values) > 0
+        values = to_device(values)
+        if is_vector:
+            length = min(length, values.size)
+            values = values.ravel()[:length]
+        from rtcg.sparse._index import _assign
+
+        row, col = (_xp.arange(first, first + length, dtype=np.int64) for first in (max(-k, 0), max(k, 0)))
+        _assign(self, _xp.broadcast_to(values.astype(self.dtype), (length,)).copy(), row, col, is_told=False)
+
+    def _replace(self, coo):
+        """Takes the elements of triples of the same shape in the order of rows, in place."""
+        made = coo.asformat(self.format)
+        self.__dict__ = made.__dict__
+
+    def __imul__(self, other):
+        if not is_scalar(other):
+            return NotImplemented
+        self.data = (self.data * other).astype(self.dtype)
+        return self
+
+    def __itruediv__(self, other):
+        if not is_scalar(other):
+            return NotImplemented
+        self.data = (self.data / other).astype(self.dtype)
+        return self
+
+    def __round__(self, ndigits=0):
+        return self._with_data(_xp.round(self.data, ndigits))
+
+
+def _elementwise():
+    from rtcg.sparse import _elementwise
+
+    return _elementwise
+
+
+def _add_function(name):
+    """The method that applies a function with f(0) = 0 to the stored elements."""
+
+    def method(self):
+        return self._with_data(getattr(_xp, name)(self.data))
+
+    method.__name__ = name
+    method.__qualname__ = f"sparray.{name}"
+    method.__doc__ = f"`numpy.{name}` of each element; does not wait."
+    setattr(sparray, name, method)
+
+
+for _name in (
+    "arcsin", "arcsinh", "arctan", "arctanh", "ceil", "deg2rad", "expm1", "floor", "log1p", "rad2deg", "rint", "sign",
+    "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
+):  # fmt: skip
+    _add_function(_name)
 
 
 def issparse(x):

@@ -16,20 +16,30 @@ def _is_host_sparse(value):
     return hasattr(value, "tocsr") and not issparse(value)
 
 
+def _any_array(values):
+    return values if isinstance(values, GPUArray) else np.asarray(values)
+
+
 def _checked_indices(shape, indices, indptr):
-    """Index arrays on the device, after a look at what is in them; that of arrays on the device waits."""
-    host = [np.asarray(a.get() if isinstance(a, GPUArray) else a) for a in (indices, indptr)]
-    if any(a.ndim != 1 for a in host):
+    """Index arrays on the device, their number of elements and that of the longest row, after a look at what is in them.
+
+    Those that are on the device already are looked at there, which waits once.
+    """
+    given = [a if isinstance(a, GPUArray) else np.asarray(a) for a in (indices, indptr)]
+    if any(a.ndim != 1 for a in given):
         raise ValueError("data, indices, and indptr should be 1-D")
-    if any(a.dtype.kind not in "iu" for a in host if a.size):
-        raise TypeError(f"indices and indptr have dtypes {host[0].dtype} and {host[1].dtype}; expected integers")
-    dtype = index_dtype(max(shape), *host)
-    host = [np.ascontiguousarray(a, dtype) for a in host]
+    if any(a.dtype.kind not in "iu" for a in given if a.size):
+        raise TypeError(f"indices and indptr have dtypes {given[0].dtype} and {given[1].dtype}; expected integers")
+    dtype = index_dtype(max(shape), *given)
+    if any(isinstance(a, GPUArray) for a in given):
+        indices, indptr = (to_device(a, dtype) for a in given)
+        count, longest = _native.sparse_check_device(list(shape), indices, indptr)
+        return indices[:count], indptr, count, longest
+    host = [np.ascontiguousarray(a, dtype) for a in given]
     _native.sparse_check(list(shape), *host)
     count = int(host[1][-1])
-    given = [a if isinstance(a, GPUArray) else b for a, b in zip((indices, indptr), host, strict=True)]
     longest = int(np.diff(host[1]).max()) if len(host[1]) > 1 else 0
-    return to_device(given[0][:count], dtype), to_device(given[1], dtype), count, longest
+    return to_device(host[0][:count], dtype), to_device(host[1], dtype), count, longest
 
 
 def _value_dtype(dtype):
@@ -69,8 +79,7 @@ class _Compressed(sparray):
         elif isinstance(arg1, tuple) and len(arg1) == 3:
             data, indices, indptr = arg1
             if shape is None:
-                host = np.asarray(indices.get() if isinstance(indices, GPUArray) else indices)
-                minor = int(host.max()) + 1 if host.size else 0
+                minor = int(indices.max()) + 1 if len(indices := _any_array(indices)) else 0
                 shape = self._swap_shape((len(indptr) - 1, minor))
             self._set_checked(checked_shape(shape), data, indices, indptr, dtype)
         elif isinstance(arg1, tuple):
@@ -161,6 +170,19 @@ class _Compressed(sparray):
         result = other._of(self.shape[::-1], self.data, self.indices, self.indptr)
         return result.copy() if copy else result
 
+    def __getitem__(self, key):
+        from rtcg.sparse._index import getitem
+
+        return getitem(self, key)
+
+    def __setitem__(self, key, values):
+        from rtcg.sparse._index import setitem
+
+        setitem(self, key, values)
+
+    def __iter__(self):
+        return (self[k] for k in range(self.shape[0]))
+
     # -- maintenance --------------------------------------------------------------------------------------
 
     def _rearranged(self, coo):
@@ -184,6 +206,14 @@ class _Compressed(sparray):
         major, minor = self._expanded_major(), self.indices
         steps = minor[1:] - minor[:-1]
         return not bool(((major[1:] == major[:-1]) & (steps < least)).any().get())
+
+    def prune(self):
+        """Does nothing: elements behind the last row are left out when an array is made."""
+
+    def check_format(self, full_check=True):
+        """Raise ValueError where indices are out of range or `indptr` falls; waits."""
+        if full_check:
+            _native.sparse_check_device(list(self._swap_shape(self.shape)), self.indices, self.indptr)
 
     def sort_indices(self):
         """Brings the indices of each row (column) into ascending order, in place."""
@@ -220,8 +250,8 @@ class csr_array(_Compressed):
     copy : bool
         Whether memory may not be shared with `arg1`.
 
-    Making one copies from the host and waits where `arg1` is there, and checks indices, which are copied to the host
-    for that where they are on the device. Elements of one place stay apart, as in SciPy, and count as their sum.
+    Making one copies from the host and waits where `arg1` is there. Indices are checked where they are: on the device
+    that waits once, for a few numbers. Elements of one place stay apart, as in SciPy, and count as their sum.
     """
 
     format = "csr"

@@ -2,14 +2,11 @@
 
 import numpy as np
 
-from rtcg import numpy as _xp
+from rtcg import _native, numpy as _xp
 from rtcg.numpy import GPUArray
+from rtcg.sparse import _base
 from rtcg.sparse._base import checked_shape, index_dtype, issparse, sparray, to_device
-from rtcg.sparse._compressed import _is_host_sparse, _is_shape, _value_dtype
-
-
-def _host(values):
-    return values.get() if isinstance(values, GPUArray) else np.asarray(values)
+from rtcg.sparse._compressed import _any_array, _is_host_sparse, _is_shape, _value_dtype
 
 
 class coo_array(sparray):
@@ -45,7 +42,7 @@ class coo_array(sparray):
             if shape is None:
                 if not len(row) or not len(col):
                     raise ValueError("cannot infer dimensions from zero sized index arrays")
-                shape = int(_host(row).max()) + 1, int(_host(col).max()) + 1
+                shape = int(_any_array(row).max()) + 1, int(_any_array(col).max()) + 1
             self._set_checked(checked_shape(shape), data, row, col)
         else:
             self._set_dense(arg1)
@@ -72,15 +69,21 @@ class coo_array(sparray):
             data = np.asarray(data)
         if not len(data) == len(row) == len(col):
             raise ValueError("all index and data arrays must have the same length")
-        dtype = index_dtype(max(shape), *(np.asarray(a) if not isinstance(a, GPUArray) else a for a in (row, col)))
+        row, col = (a if isinstance(a, GPUArray) else np.asarray(a) for a in (row, col))
+        dtype = index_dtype(max(shape), row, col)
         for axis, index in enumerate((row, col)):
-            index = _host(index)
             if index.size and index.dtype.kind not in "iu":
                 raise TypeError(f"indices of axis {axis} are of dtype {index.dtype}; expected integers")
-            if index.size and index.max() >= shape[axis]:
-                raise ValueError(f"axis {axis} index {index.max()} exceeds matrix dimension {shape[axis]}")
-            if index.size and index.min() < 0:
-                raise ValueError(f"negative axis {axis} index: {index.min()}")
+            if not index.size:
+                continue
+            # Of numbers on the device two are read, which waits.
+            is_device = isinstance(index, GPUArray)
+            wide = to_device(index, np.int64) if is_device else index
+            low, high = _native.sparse_index_extremes(wide) if is_device else (index.min(), index.max())
+            if high >= shape[axis]:
+                raise ValueError(f"axis {axis} index {high} exceeds matrix dimension {shape[axis]}")
+            if low < 0:
+                raise ValueError(f"negative axis {axis} index: {low}")
         data = to_device(data, _value_dtype(data.dtype))
         self._set(shape, data, to_device(row, dtype), to_device(col, dtype))
 
@@ -123,6 +126,47 @@ class coo_array(sparray):
         result = self._of(self.shape[::-1], self.data, self.col, self.row)
         return result.copy() if copy else result
 
+    def __getitem__(self, key):
+        from rtcg.sparse._index import getitem
+
+        return getitem(self, key)
+
+    def __setitem__(self, key, values):
+        from rtcg.sparse._index import setitem
+
+        setitem(self, key, values)
+
+    def _counts(self, axis):
+        """Elements of each column (``axis=0``) or row (``axis=1``)."""
+        if axis not in (0, 1, -1, -2):
+            raise ValueError("axis out of range")
+        rows = self if axis % 2 else self.transpose()
+        ones = rows._with_data(_xp.ones(self.nnz, np.int64))
+        return ones._matvec(_xp.ones(rows.shape[1], np.int64))
+
+    def _reshaped(self, shape, order):
+        size = self.shape[0] * self.shape[1]
+        if len(shape) != 2:
+            raise ValueError(f"a sparse array has two axes here; the new shape is {shape}")
+        if order not in ("C", "F"):
+            raise ValueError("'order' must be 'C' or 'F'")
+        shape = tuple(int(n) for n in shape)
+        if -1 in shape:
+            known = max(1, -shape[0] * shape[1]) if shape.count(-1) == 1 else 0
+            if not known or size % known:
+                raise ValueError(f"cannot reshape array of size {size} into shape {shape}")
+            shape = tuple(size // known if n == -1 else n for n in shape)
+        if shape[0] * shape[1] != size or min(shape) < 0:
+            raise ValueError(f"cannot reshape array of size {size} into shape {shape}")
+        index = index_dtype(max(shape), self.row)
+        if order == "C":
+            places = self.row.astype(np.int64) * self.shape[1] + self.col
+            row, col = places // max(1, shape[1]), places % max(1, shape[1])
+        else:
+            places = self.col.astype(np.int64) * self.shape[0] + self.row
+            row, col = places % max(1, shape[0]), places // max(1, shape[0])
+        return self._of(shape, self.data, row.astype(index), col.astype(index))
+
     # -- order --------------------------------------------------------------------------------------------
 
     def _taken(self, order):
@@ -163,7 +207,9 @@ class coo_array(sparray):
         major, minor, count = (self.row, self.col, self.shape[0])
         if format == "csc":
             major, minor, count = self.col, self.row, self.shape[1]
-        indptr = _xp.searchsorted(major, _xp.arange(count + 1, dtype=major.dtype)).astype(major.dtype)
+        index = index_dtype(0, major) if self.nnz <= _base.MAX_INT32_ELEMENTS else np.dtype(np.int64)
+        minor = minor if minor.dtype == index else minor.astype(index)
+        indptr = _xp.searchsorted(major, _xp.arange(count + 1, dtype=major.dtype)).astype(index)
         return self._container(format)._of(self.shape, self.data, minor, indptr)
 
     def sum_duplicates(self):

@@ -62,6 +62,10 @@ def mmread(source):
     if len(numbers) != count:
         raise ValueError(f"{source}: {len(numbers)} elements; expected {count}")
     row, col = (numbers[:, :2].astype(np.int64) - 1).T
+    for name, index, length in (("row", row, rows), ("column", col, columns)):
+        if (wrong := np.flatnonzero((index < 0) | (index >= length))).size:
+            k = int(wrong[0])
+            raise ValueError(f"{source}: element {k + 1} is in {name} {index[k] + 1}; expected 1 to {length}")
     data = np.ones(count) if field == "pattern" else numbers[:, 2]
     if field == "complex":
         data = data + 1j * numbers[:, 3]

@@ -1,0 +1,121 @@
+"""Comparisons, maxima and minima of sparse arrays, element by element and over axes."""
+
+import operator
+import warnings
+
+import numpy as np
+
+from rtcg import numpy as _xp
+from rtcg.sparse._base import SparseEfficiencyWarning, is_scalar, issparse, to_device
+
+_SYMBOLS = {
+    operator.eq: "==", operator.ne: "!=", operator.lt: "<", operator.gt: ">", operator.le: "<=", operator.ge: ">=",
+}  # fmt: skip
+#: What is suggested in place of comparisons that are true of zeros.
+_OPPOSITES = {
+    operator.eq: "!=", operator.ne: "==", operator.lt: ">=", operator.gt: "<=", operator.le: ">", operator.ge: "<",
+}  # fmt: skip
+
+
+def _warn(text):
+    warnings.warn(text, SparseEfficiencyWarning, stacklevel=5)
+
+
+def _finished(a, result):
+    """The triples `result` without zeros, as an array of the format that sums have."""
+    result.eliminate_zeros()
+    return result._compressed("csr").asformat("csc" if a.format == "csc" else "csr")
+
+
+def _from_dense(a, values):
+    return a._container("csc" if a.format == "csc" else "csr")(values)
+
+
+def aligned(a, b):
+    """Two arrays as triples of the same places, in the order of rows; waits for their number."""
+    from rtcg.sparse._construct import _joined_coo
+
+    a, b = a.tocoo(), b.tocoo()
+    zeros = [x._with_data(_xp.zeros(x.nnz, x.dtype)) for x in (a, b)]
+    pairs = ([a, zeros[1].astype(a.dtype)], [zeros[0].astype(b.dtype), b])
+    return tuple(_joined_coo(pair, a.shape, (0, 0), (0, 0))._canonical("csr") for pair in pairs)
+
+
+def compare(a, other, op):
+    """`op(a, other)` as a sparse array of bool; of a dense array a `GPUArray`. Waits for the number of elements."""
+    symbol = _SYMBOLS[op]
+    if is_scalar(other):
+        if bool(op(np.zeros((), a.dtype), other)):
+            _warn(
+                f"Comparing a sparse matrix with {other} using {symbol} is inefficient. Try using {_OPPOSITES[op]} "
+                "instead."
+            )
+            return _from_dense(a, op(a.toarray(), other))
+        coo = a.tocoo()._canonical("csr")
+        return _finished(a, coo._with_data(op(coo.data, other)))
+    if not issparse(other):
+        return op(a.toarray(), to_device(other))
+    if a.shape != other.shape:
+        if op in (operator.eq, operator.ne):
+            return op is operator.ne
+        raise ValueError("inconsistent shapes")
+    if op in (operator.eq, operator.le, operator.ge):
+        _warn(f"Comparing two sparse matrices using {symbol} is inefficient. Try using {_OPPOSITES[op]} instead.")
+        return _from_dense(a, op(a.toarray(), other.toarray()))
+    left, right = aligned(a, other)
+    return _finished(a, left._with_data(op(left.data, right.data)))
+
+
+def extreme_of_two(a, other, is_largest):
+    """The larger (smaller) of each two elements; waits for their number."""
+    choose = _xp.maximum if is_largest else _xp.minimum
+    if is_scalar(other):
+        if other > 0 if is_largest else other < 0:
+            name, sign = ("maximum", "positive") if is_largest else ("minimum", "negative")
+            _warn(f"Taking {name} with a {sign} number results in a dense matrix.")
+            return _from_dense(a, choose(a.toarray(), other))
+        coo = a.tocoo()._canonical("csr")
+        return _finished(a, coo._with_data(choose(coo.data, other)))
+    if not issparse(other):
+        return choose(a.toarray(), to_device(other))
+    if a.shape != other.shape:
+        raise ValueError(f"inconsistent shapes {a.shape} and {other.shape}")
+    left, right = aligned(a, other)
+    return _finished(a, left._with_data(choose(left.data, right.data)))
+
+
+def _row_extremes(a, axis, is_largest, ignores_nan):
+    """Values and places along an axis; of all elements for None."""
+    if a.dtype.kind == "c":
+        raise TypeError(f"a sparse array of {a.dtype} has no largest or least elements")
+    if axis not in (None, 0, 1, -1, -2):
+        raise ValueError("axis out of range")
+    if axis is None:
+        rows = a.reshape((1, -1)) if all(a.shape) else a
+    else:
+        rows = a if axis % 2 else a.T
+    if not (all(a.shape) if axis is None else rows.shape[1]):
+        raise ValueError("zero-size array to reduction operation")
+    csr = rows.tocsr()
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    return csr._native.row_extremes(is_largest, ignores_nan)
+
+
+def extreme(a, axis, is_largest, ignores_nan=False):
+    """The largest (least) element of each column (``axis=0``) or row (``axis=1``), or of all; waits."""
+    values, _ = _row_extremes(a, axis, is_largest, ignores_nan)
+    if axis is None:
+        return values.reshape(())
+    if a._is_matrix:
+        return a._container("coo")(values.reshape((-1, 1) if axis % 2 else (1, -1)))
+    return values
+
+
+def arg_extreme(a, axis, is_largest):
+    """Where the first of the largest (least) elements is; of all elements an int. Waits."""
+    _, places = _row_extremes(a, axis, is_largest, False)
+    if axis is None:
+        return int(places[0].get())
+    return places.reshape((-1, 1) if axis % 2 else (1, -1)) if a._is_matrix else places
