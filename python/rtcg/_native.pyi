@@ -2877,6 +2877,57 @@ class CsrMatrix:
     def indices(self) -> GPUArray: ...
     @property
     def indptr(self) -> GPUArray: ...
+    def planned(self, kernel: Any, lanes: int = 1) -> CsrMatrix:
+        """The same matrix over the same arrays, whose products with vectors follow a plan: "rows" of `lanes`, "merge",
+        or a matrix of another format."""
+
+    def to_sell(self, sigma: int, max_fill: float) -> SellMatrix | None:
+        """This matrix in SELL-32-sigma, or None where more than `max_fill` times as many elements would be stored;
+        waits."""
+
+    def row_extremes(self, is_largest: bool, ignores_nan: bool) -> tuple[GPUArray, GPUArray]:
+        """The largest or least element of each row, and the first column that has it; does not wait."""
+
+    def matmat(self, x: Any) -> GPUArray:
+        """The product with a dense matrix; does not wait."""
+
+    def matvec(self, x: Any, out: Any = None, accumulate: bool = False) -> GPUArray:
+        """The product with a vector, in `out` or in a new array; does not wait."""
+
+@final
+class SellMatrix:
+    """A matrix in slices of 32 rows; see `rtcg_sparse::Sell`."""
+
+    @property
+    def stored(self) -> int:
+        """Elements that are stored, those that fill slices among them."""
+
+    @property
+    def has_short_columns(self) -> bool:
+        """Whether columns are 16-bit numbers."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that a product reads of the matrix."""
+
+    def matvec(self, x: Any) -> GPUArray:
+        """The product with a vector; does not wait."""
+
+@final
+class BsrMatrix:
+    """A matrix of dense blocks; see `rtcg_sparse::Bsr`."""
+
+    def __new__(cls, shape: Any, data: Any, indices: Any, indptr: Any) -> Self: ...
+    @property
+    def data(self) -> GPUArray: ...
+    @property
+    def indices(self) -> GPUArray: ...
+    @property
+    def indptr(self) -> GPUArray: ...
+    @property
+    def nbytes(self) -> int:
+        """Bytes that a product reads of the matrix."""
+
     def matmat(self, x: Any) -> GPUArray:
         """The product with a dense matrix; does not wait."""
 
@@ -2909,6 +2960,13 @@ def sparse_gallery(
     name: Any, lengths: Any, number: Any, seed: Any
 ) -> tuple[list[int], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]: ...
 def sparse_check(shape: Any, indices: Any, indptr: Any) -> None: ...
+def sparse_index_extremes(indices: Any) -> list[int]:
+    """The least and the largest of int32 or int64 indices on the device; waits."""
+
+def sparse_check_device(shape: Any, indices: Any, indptr: Any) -> list[int]:
+    """Checks the structure of a matrix on the device; the number of elements in rows, and that of the longest; waits
+    once."""
+
 def sparse_cg(
     a: Any,
     b: Any,

@@ -331,7 +331,46 @@ GALLERY = [
     (lambda g: g.linear_program(40, 90), ""),
     (lambda g: g.block_diagonal(50, 7), ""),
     (lambda g: g.arrow(30), ""),
+    (lambda g: g.elasticity2d(5, 4), "spd"),
+    (lambda g: g.elasticity3d(3, 2, 4), "spd"),
+    (lambda g: g.delaunay(9, seed=2), "spd"),
+    (lambda g: g.delaunay(9, permuted=True, seed=2), "spd"),
+    (lambda g: g.quadratic_tetrahedra(2, 3, 2), "spd"),
+    (lambda g: g.discontinuous(3, 4, block=5), "spd"),
+    (lambda g: g.road_network(20), "symmetric"),
 ]
+
+
+def test_gallery_beside_pyamg():
+    oracle = pytest.importorskip("pyamg.gallery")
+    box = -np.ones((3, 3))
+    box[1, 1] = 8
+    cube = -np.ones((3, 3, 3))
+    cube[1, 1, 1] = 26
+    gallery = sparse.gallery
+    for ours, theirs in (
+        (gallery.poisson1d(7), oracle.poisson((7,))),
+        (gallery.poisson2d(6, 5), oracle.poisson((6, 5))),
+        (gallery.poisson3d(3, 4, 5), oracle.poisson((3, 4, 5))),
+        (gallery.poisson2d(6, 5, points=9), oracle.stencil_grid(box, (6, 5))),
+        (gallery.poisson3d(3, 4, 5, points=27), oracle.stencil_grid(cube, (3, 4, 5))),
+    ):
+        assert (ours.toarray().get() == theirs.toarray()).all()
+    # Its first unknown of a point is along the last axis.
+    swapped = np.arange(32).reshape(16, 2)[:, ::-1].ravel()
+    theirs = oracle.linear_elasticity((4, 4), E=1.0, nu=0.3)[0].toarray()[np.ix_(swapped, swapped)]
+    np.testing.assert_allclose(gallery.elasticity2d(4, poisson_ratio=0.3).toarray().get(), theirs, atol=1e-12)
+
+
+def test_a_permuted_mesh_is_the_same_mesh():
+    natural, permuted = (sparse.gallery.delaunay(8, permuted=p, seed=5).toarray().get() for p in (False, True))
+    assert (natural != permuted).any()
+    np.testing.assert_allclose(np.sort(np.linalg.eigvalsh(natural)), np.sort(np.linalg.eigvalsh(permuted)))
+
+
+def test_road_networks_have_short_rows():
+    lengths = np.diff(sparse.gallery.road_network(60).indptr.get())
+    assert 2 <= lengths[lengths > 0].mean() <= 3 and lengths.max() <= 4 and (lengths == 0).any()
 
 
 @pytest.mark.parametrize("make, kind", GALLERY)
@@ -398,7 +437,7 @@ def test_what_is_no_matrix_market_file(tmp_path):
         ("1 2 3\n", "expected '%%MatrixMarket matrix"),
         ("%%MatrixMarket matrix array real general\n1 1\n3\n", "the layout is 'array'"),
         ("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 3.5\n", "1 elements; expected 2"),
-        ("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 3.5\n", "axis 0 index 2 exceeds"),
+        ("%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 3.5\n", "element 1 is in row 3; expected 1 to 2"),
     ):
         file.write_text(text)
         with pytest.raises(ValueError, match=message):

@@ -52,7 +52,8 @@ READS = [
     "a[:, ::3]", "a[:, ::-2]", "a[10:2:-3, 7:1:-1]", "a[5:5]", "a[:, 4:4]", "a[...]", "a[2, ...]", "a[..., 3]",
     "a[[0, 4, 4, -1]]", "a[:, [1, 1, 0]]", "a[[3], :]", "a[np.array([2, 0])]", "a[np.arange(17) % 3 == 0]",
     "a[:, np.arange(13) % 2 == 1]", "a[[0, 2, 5], [1, 3, 3]]", "a[[0, 2], 3]", "a[4, [0, 1, 2]]", "a[1:4, [5, 2]]",
-    "a[[1, 2], 3:8]", "a[np.ix_([0, 3, 3], [1, 12, 2])]", "a[[[0], [1]], [[1, 3]]]", "a[[[0, 1], [2, 3]], [[1, 3], [0, 0]]]",
+    "a[[1, 2], 3:8]", "a[np.ix_([0, 3, 3], [1, 12, 2])]", "a[[[0], [1]], [[1, 3]]]",
+    "a[[[0, 1], [2, 3]], [[1, 3], [0, 0]]]",
     "a[a > 0]", "a[a.toarray() > 0] if m is scipy_sparse else a[a.toarray().get() > 0]", "a[17, 0]", "a[0, -14]",
     "a[[0, 17]]", "a[:, [13]]", "a[np.array([True, False])]", "a[[], :]",
 ]  # fmt: skip
@@ -80,7 +81,8 @@ def test_matrices_keep_two_axes():
 WRITES = [
     "a[3, 4] = 7", "a[-1, -2] = 0", "a[0, 0] += 2", "a[2] = 1", "a[:, 3] = 2", "a[1:9:2, 2:5] = 3",
     "a[[0, 2, 0], [1, 1, 1]] = [4, 5, 6]", "a[[1, 3], :] = np.arange(26).reshape(2, 13)", "a[:, [0, 5]] = [[1, 2]]",
-    "a[np.ix_([0, 3], [1, 2])] = [[1, 2], [3, 4]]", "a[a > 0] = 9", "a[2:4, 3:5] = m.csr_array([[1, 0], [0, 2]], dtype=a.dtype)",
+    "a[np.ix_([0, 3], [1, 2])] = [[1, 2], [3, 4]]", "a[a > 0] = 9",
+    "a[2:4, 3:5] = m.csr_array([[1, 0], [0, 2]], dtype=a.dtype)",
     "a[np.arange(17) < 3] = 5", "a[1, 2, 3] = 4", "a[17, 0] = 1", "a[5:5] = 1", "a[2, :] = np.arange(13)",
     "a.setdiag(3)", "a.setdiag([1, 2, 3], -2)", "a.setdiag(np.arange(20), 4)", "a.setdiag(1, 40)",
 ]  # fmt: skip
@@ -237,7 +239,10 @@ def test_device_indices_are_checked_with_one_wait(tmp_path):
     calls = traced_calls(tmp_path / "trace.json")
     assert len([name for name in calls if name in WAITS]) == 1, calls
     # No copies either.
-    assert all(int(made_part.gpudata) == int(part.gpudata) for made_part, part in zip((made.data, made.indices), parts))
+    assert all(
+        int(made_part.gpudata) == int(part.gpudata)
+        for made_part, part in zip((made.data, made.indices), parts, strict=False)
+    )
     assert (made.get() != host).nnz == 0
     data, indices, indptr = (part.copy() for part in (host.data, host.indices, host.indptr))
     for at, value, message in (
@@ -282,3 +287,83 @@ def test_broken_files_are_named():
     file.seek(0)
     with pytest.raises(ValueError, match="'indptr' is missing from an array of format 'csr'"):
         sparse.load_npz(file)
+
+
+class Foreign:
+    """An array of another library, of which the device interface is all that is known."""
+
+    def __init__(self, array):
+        self.array = rnp.to_gpu(array)
+        self.__cuda_array_interface__ = self.array.__cuda_array_interface__
+
+    def __len__(self):
+        return len(self.array)
+
+
+class ForeignCsr:
+    """As CuPy's arrays look."""
+
+    format = "csr"
+
+    def __init__(self, host):
+        self.data, self.indices, self.indptr = (Foreign(part) for part in (host.data, host.indices, host.indptr))
+        self.shape = host.shape
+
+    def tocsr(self):
+        return self
+
+
+class ForeignTensor:
+    """As PyTorch's tensors of compressed rows or columns look."""
+
+    def __init__(self, host):
+        parts = (Foreign(part) for part in (host.data, host.indices.astype(np.int64), host.indptr.astype(np.int64)))
+        self.data, self.indices, self.indptr = parts
+        self.shape, self.layout = host.shape, f"torch.sparse_{host.format}"
+        names = ("crow_indices", "col_indices") if host.format == "csr" else ("ccol_indices", "row_indices")
+        self.crow_indices = None
+        for name, part in zip(("values", *names), (self.data, self.indptr, self.indices), strict=True):
+            setattr(self, name, lambda part=part: part)
+
+
+class ForeignTriples:
+    def __init__(self, host):
+        coo = host.tocoo()
+        self.shape = host.shape
+        self.coords, self.data = Foreign(np.array([coo.row, coo.col], np.int64)), Foreign(coo.data)
+
+    def is_coalesced(self):
+        return True
+
+    def _indices(self):
+        return self.coords
+
+    def _values(self):
+        return self.data
+
+    values = _values
+
+
+def address(array):
+    return array.__cuda_array_interface__["data"][0]
+
+
+@pytest.mark.parametrize("format", ["csr", "csc"])
+def test_arrays_of_other_libraries_share_memory(format):
+    host = host_matrix((30, 20), np.dtype("f4")).asformat(format)
+    foreign = [ForeignTensor(host)] + ([ForeignCsr(host)] if format == "csr" else [])
+    for theirs in foreign:
+        ours = getattr(sparse, f"{format}_array")(theirs)
+        assert (ours.get() != host).nnz == 0
+        for name in ("data", "indices", "indptr"):
+            assert address(getattr(ours, name)) == address(getattr(theirs, name)), name
+        assert (sparse.coo_array(theirs).toarray().get() == host.toarray()).all()
+    # Parts too.
+    parts = [Foreign(part) for part in (host.data, host.indices, host.indptr)]
+    ours = getattr(sparse, f"{format}_array")(tuple(parts), shape=host.shape)
+    assert address(ours.data) == address(parts[0]) and (ours.toarray().get() == host.toarray()).all()
+    triples = ForeignTriples(host)
+    made = sparse.coo_array(triples)
+    assert address(made.data) == address(triples.data) and (made.toarray().get() == host.toarray()).all()
+    # And back: what others ask for.
+    assert address(ours.indices) == address(parts[1])

@@ -19,6 +19,7 @@ from rtcg.sparse._compressed import csc_array as csc_array, csr_array as csr_arr
 from rtcg.sparse._construct import (
     block_array as block_array,
     block_diag as block_diag,
+    bmat as bmat,
     diags as diags,
     diags_array as diags_array,
     eye as eye,
@@ -29,8 +30,11 @@ from rtcg.sparse._construct import (
     kron as kron,
     kronsum as kronsum,
     load_npz as load_npz,
+    rand as rand,
+    random as random,
     random_array as random_array,
     save_npz as save_npz,
+    spdiags as spdiags,
     tril as tril,
     triu as triu,
     vstack as vstack,
@@ -93,3 +97,28 @@ class dia_matrix(_Matrix, dia_array):
 
 class bsr_matrix(_Matrix, bsr_array):
     """`bsr_array` whose ``*`` is the product of matrices; see `scipy.sparse.bsr_matrix`."""
+
+
+def isspmatrix_csr(x):
+    """Whether `x` is a `csr_matrix`."""
+    return isinstance(x, csr_matrix)
+
+
+def isspmatrix_csc(x):
+    """Whether `x` is a `csc_matrix`."""
+    return isinstance(x, csc_matrix)
+
+
+def isspmatrix_coo(x):
+    """Whether `x` is a `coo_matrix`."""
+    return isinstance(x, coo_matrix)
+
+
+def isspmatrix_dia(x):
+    """Whether `x` is a `dia_matrix`."""
+    return isinstance(x, dia_matrix)
+
+
+def isspmatrix_bsr(x):
+    """Whether `x` is a `bsr_matrix`."""
+    return isinstance(x, bsr_matrix)

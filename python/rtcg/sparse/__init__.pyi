@@ -11,11 +11,19 @@ from typing import Any
 from typing_extensions import Self
 
 from rtcg.sparse import gallery as gallery, linalg as linalg
-from rtcg.sparse._base import issparse as issparse, isspmatrix as isspmatrix, sparray as sparray
+from rtcg.sparse._base import (
+    SparseEfficiencyWarning as SparseEfficiencyWarning,
+    SparseWarning as SparseWarning,
+    issparse as issparse,
+    isspmatrix as isspmatrix,
+    sparray as sparray,
+)
+from rtcg.sparse._bsr import bsr_array as bsr_array
 from rtcg.sparse._compressed import csc_array as csc_array, csr_array as csr_array
 from rtcg.sparse._construct import (
     block_array as block_array,
     block_diag as block_diag,
+    bmat as bmat,
     diags as diags,
     diags_array as diags_array,
     eye as eye,
@@ -26,8 +34,11 @@ from rtcg.sparse._construct import (
     kron as kron,
     kronsum as kronsum,
     load_npz as load_npz,
+    rand as rand,
+    random as random,
     random_array as random_array,
     save_npz as save_npz,
+    spdiags as spdiags,
     tril as tril,
     triu as triu,
     vstack as vstack,
@@ -35,6 +46,7 @@ from rtcg.sparse._construct import (
 from rtcg.sparse._coo import coo_array as coo_array
 from rtcg.sparse._dia import dia_array as dia_array
 from rtcg.sparse._market import mmread as mmread, mmwrite as mmwrite
+from rtcg.sparse._plan import Plan as Plan, PlanReport as PlanReport, plan as plan
 
 class _Matrix:
     """What sparse matrices have in place of what arrays have: ``*`` is the product of matrices."""
@@ -44,6 +56,12 @@ class _Matrix:
     @property
     def H(self) -> sparray:
         """The conjugate transpose."""
+    def getH(self) -> sparray:
+        """The conjugate transpose."""
+    def getrow(self, i: Any) -> sparray:
+        """Row `i`, as a matrix of one row."""
+    def getcol(self, j: Any) -> sparray:
+        """Column `j`, as a matrix of one column."""
 
 class csr_matrix(_Matrix, csr_array):
     """`csr_array` whose ``*`` is the product of matrices; see `scipy.sparse.csr_matrix`."""
@@ -56,3 +74,21 @@ class coo_matrix(_Matrix, coo_array):
 
 class dia_matrix(_Matrix, dia_array):
     """`dia_array` whose ``*`` is the product of matrices; see `scipy.sparse.dia_matrix`."""
+
+class bsr_matrix(_Matrix, bsr_array):
+    """`bsr_array` whose ``*`` is the product of matrices; see `scipy.sparse.bsr_matrix`."""
+
+def isspmatrix_csr(x: Any) -> bool:
+    """Whether `x` is a `csr_matrix`."""
+
+def isspmatrix_csc(x: Any) -> bool:
+    """Whether `x` is a `csc_matrix`."""
+
+def isspmatrix_coo(x: Any) -> bool:
+    """Whether `x` is a `coo_matrix`."""
+
+def isspmatrix_dia(x: Any) -> bool:
+    """Whether `x` is a `dia_matrix`."""
+
+def isspmatrix_bsr(x: Any) -> bool:
+    """Whether `x` is a `bsr_matrix`."""

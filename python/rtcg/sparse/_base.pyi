@@ -10,6 +10,14 @@ from typing_extensions import Self
 
 from rtcg.numpy import GPUArray
 
+MAX_INT32_ELEMENTS: int
+
+class SparseWarning(Warning):
+    """A warning about sparse arrays."""
+
+class SparseEfficiencyWarning(SparseWarning):
+    """An operation makes an array anew, or dense."""
+
 def index_dtype(maximum: Any, *arrays: Any) -> np.dtype[Any]:
     """The dtype of indices up to `maximum`: int64 if an array has it already or int32 is too small."""
 
@@ -52,10 +60,8 @@ class sparray:
     def __len__(self) -> int: ...
     def __bool__(self) -> bool: ...
     def __repr__(self) -> str: ...
-    def getnnz(self) -> int:
-        """As `nnz`."""
     def asformat(self, format: Any, copy: Any = False) -> sparray:
-        """The same array in another format: "csr", "csc", "coo" or "dia"; itself if it has that and `copy` is false."""
+        """The same array in another format ("csr", "csc", "coo", "dia", "bsr"), or itself; see `copy`."""
     def get(self, stream: Any = None) -> Any:
         """A copy on the host, as the array of `scipy.sparse` of the same format; waits.
 
@@ -102,10 +108,79 @@ class sparray:
         """The sum of a diagonal; does not wait."""
     def diagonal(self, k: Any = 0) -> GPUArray:
         """The elements of the `k`-th diagonal as a `GPUArray`."""
-    def count_nonzero(self) -> int:
-        """The number of elements that are not 0; waits."""
-    def nonzero(self) -> tuple[GPUArray, GPUArray]:
-        """Rows and columns of the elements that are not 0; waits."""
+    def getnnz(self, axis: Any = None) -> Any:
+        """The number of stored elements, also of each column (``axis=0``) or row (``axis=1``)."""
+    def tobsr(self, blocksize: Any = None, copy: Any = False) -> Any:
+        """In dense blocks, by default of a size up to 6x6 that is mostly full; waits for their number."""
+    def count_nonzero(self, axis: Any = None) -> Any:
+        """The number of elements that are not 0, also of each column (``axis=0``) or row (``axis=1``); waits."""
+    def nonzero(self) -> Any:
+        """Rows and columns of the elements that are not 0, row after row of what is not in triples; waits."""
+    def max(self, axis: Any = None) -> Any:
+        """The largest element, or that of each column (``axis=0``) or row (``axis=1``); NaN counts. Waits."""
+    def min(self, axis: Any = None) -> Any:
+        """The least element, or that of each column (``axis=0``) or row (``axis=1``); NaN counts. Waits."""
+    def nanmax(self, axis: Any = None) -> Any:
+        """As `max`, where NaN does not count."""
+    def nanmin(self, axis: Any = None) -> Any:
+        """As `min`, where NaN does not count."""
+    def argmax(self, axis: Any = None) -> Any:
+        """The index of the first largest element, or that of each column (``axis=0``) or row (``axis=1``); waits."""
+    def argmin(self, axis: Any = None) -> Any:
+        """The index of the first least element, or that of each column (``axis=0``) or row (``axis=1``); waits."""
+    def __eq__(self, other: Any) -> Any: ...
+    def __ne__(self, other: Any) -> Any: ...
+    def __lt__(self, other: Any) -> Any: ...
+    def __gt__(self, other: Any) -> Any: ...
+    def __le__(self, other: Any) -> Any: ...
+    def __ge__(self, other: Any) -> Any: ...
+    def maximum(self, other: Any) -> Any:
+        """The larger of each two elements; waits for their number."""
+    def minimum(self, other: Any) -> Any:
+        """The smaller of each two elements; waits for their number."""
+    def reshape(self, *shape: Any, order: Any = "C", copy: Any = False) -> Any:
+        """The same elements in another shape, as triples; see `scipy.sparse.coo_array.reshape`. Does not wait."""
+    def setdiag(self, values: Any, k: Any = 0) -> Any:
+        """Assigns a number or a vector to the `k`-th diagonal, in place; waits."""
+    def __imul__(self, other: Any) -> Any: ...
+    def __itruediv__(self, other: Any) -> Any: ...
+    def __round__(self, ndigits: Any = 0) -> Any: ...
+    def arcsin(self) -> Self:
+        """`numpy.arcsin` of each element; does not wait."""
+    def arcsinh(self) -> Self:
+        """`numpy.arcsinh` of each element; does not wait."""
+    def arctan(self) -> Self:
+        """`numpy.arctan` of each element; does not wait."""
+    def arctanh(self) -> Self:
+        """`numpy.arctanh` of each element; does not wait."""
+    def ceil(self) -> Self:
+        """`numpy.ceil` of each element; does not wait."""
+    def deg2rad(self) -> Self:
+        """`numpy.deg2rad` of each element; does not wait."""
+    def expm1(self) -> Self:
+        """`numpy.expm1` of each element; does not wait."""
+    def floor(self) -> Self:
+        """`numpy.floor` of each element; does not wait."""
+    def log1p(self) -> Self:
+        """`numpy.log1p` of each element; does not wait."""
+    def rad2deg(self) -> Self:
+        """`numpy.rad2deg` of each element; does not wait."""
+    def rint(self) -> Self:
+        """`numpy.rint` of each element; does not wait."""
+    def sign(self) -> Self:
+        """`numpy.sign` of each element; does not wait."""
+    def sin(self) -> Self:
+        """`numpy.sin` of each element; does not wait."""
+    def sinh(self) -> Self:
+        """`numpy.sinh` of each element; does not wait."""
+    def sqrt(self) -> Self:
+        """`numpy.sqrt` of each element; does not wait."""
+    def tan(self) -> Self:
+        """`numpy.tan` of each element; does not wait."""
+    def tanh(self) -> Self:
+        """`numpy.tanh` of each element; does not wait."""
+    def trunc(self) -> Self:
+        """`numpy.trunc` of each element; does not wait."""
 
 def issparse(x: Any) -> bool:
     """Whether `x` is a sparse array or matrix of this package."""

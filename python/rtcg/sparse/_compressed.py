@@ -4,7 +4,15 @@ import numpy as np
 
 from rtcg import _native, numpy as _xp
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import checked_shape, index_dtype, issparse, sparray, to_device
+from rtcg.sparse._base import (
+    checked_shape,
+    index_dtype,
+    issparse,
+    shared_array,
+    shared_parts,
+    sparray,
+    to_device,
+)
 
 
 def _is_shape(value):
@@ -16,16 +24,29 @@ def _is_host_sparse(value):
     return hasattr(value, "tocsr") and not issparse(value)
 
 
+def as_own(array):
+    """A sparse array of CuPy or PyTorch on the device as one of this package over the same memory; else `array`."""
+    found = shared_parts(array)
+    if found is None:
+        return array
+    import rtcg.sparse
+
+    format, shape, parts = found
+    return getattr(rtcg.sparse, f"{format}_array")(parts, shape=shape)
+
+
 def _any_array(values):
+    values = shared_array(values)
     return values if isinstance(values, GPUArray) else np.asarray(values)
 
 
 def _checked_indices(shape, indices, indptr):
-    """Index arrays on the device, their number of elements and that of the longest row, after a look at what is in them.
+    """Index arrays on the device, their number of elements and that of the longest row, after a look at what is in
+    them.
 
     Those that are on the device already are looked at there, which waits once.
     """
-    given = [a if isinstance(a, GPUArray) else np.asarray(a) for a in (indices, indptr)]
+    given = [_any_array(a) for a in (indices, indptr)]
     if any(a.ndim != 1 for a in given):
         raise ValueError("data, indices, and indptr should be 1-D")
     if any(a.dtype.kind not in "iu" for a in given if a.size):
@@ -60,6 +81,7 @@ class _Compressed(sparray):
     """Rows, or columns (`_swap`), one after the other: `data` and `indices` of each, and where it begins (`indptr`)."""
 
     def __init__(self, arg1, shape=None, dtype=None, copy=False):
+        arg1 = as_own(arg1)
         if issparse(arg1) or _is_host_sparse(arg1):
             source = arg1.asformat(self.format)
             shape, parts = source.shape, (source.data, source.indices, source.indptr)
@@ -100,8 +122,7 @@ class _Compressed(sparray):
         return self
 
     def _set_checked(self, shape, data, indices, indptr, dtype):
-        if not isinstance(data, GPUArray):
-            data = np.asarray(data)
+        data = _any_array(data)
         dtype = _value_dtype(data.dtype if dtype is None else dtype)
         if len(indices) != len(data):
             raise ValueError("indices and data should have the same size")

@@ -31,6 +31,13 @@ class _Compressed(sparray):
     @property
     def has_canonical_format(self) -> bool:
         """Whether indices ascend within each row (column), and none is twice there; waits."""
+    def __getitem__(self, key: Any) -> Any: ...
+    def __setitem__(self, key: Any, values: Any) -> Any: ...
+    def __iter__(self) -> Any: ...
+    def prune(self) -> Any:
+        """Does nothing: elements behind the last row are left out when an array is made."""
+    def check_format(self, full_check: Any = True) -> Any:
+        """Raise ValueError where indices are out of range or `indptr` falls; waits."""
     def sort_indices(self) -> None:
         """Brings the indices of each row (column) into ascending order, in place."""
     def sorted_indices(self) -> Self:
@@ -54,8 +61,8 @@ class csr_array(_Compressed):
     copy : bool
         Whether memory may not be shared with `arg1`.
 
-    Making one copies from the host and waits where `arg1` is there, and checks indices, which are copied to the host
-    for that where they are on the device. Elements of one place stay apart, as in SciPy, and count as their sum.
+    Making one copies from the host and waits where `arg1` is there. Indices are checked where they are: on the device
+    that waits once, for a few numbers. Elements of one place stay apart, as in SciPy, and count as their sum.
     """
 
     format: str

@@ -234,6 +234,31 @@ def find(A):
     return coo.row, coo.col, coo.data
 
 
+def spdiags(data, diags, m=None, n=None, format=None):
+    """A matrix of diagonals as `dia_matrix` has them; see `scipy.sparse.spdiags`."""
+    if m is None and n is None:
+        raise TypeError("m is None; expected the shape, or a number of rows and one of columns")
+    shape = m if n is None else (m, n)
+    return _as_matrix(dia_array((data, diags), shape=shape)).asformat(format)
+
+
+def bmat(blocks, format=None, dtype=None):
+    """As `block_array`, as a matrix; see `scipy.sparse.bmat`."""
+    return _as_matrix(block_array(blocks, format=format, dtype=dtype))
+
+
+def random(m, n, density=0.01, format="coo", dtype=None, rng=None, data_rvs=None):
+    """As `random_array`, as a matrix; see `scipy.sparse.random`."""
+    sampler = None if data_rvs is None else lambda size: data_rvs(size)
+    made = random_array((m, n), density=density, format=format, dtype=dtype, rng=rng, data_sampler=sampler)
+    return _as_matrix(made)
+
+
+def rand(m, n, density=0.01, format="coo", dtype=None, rng=None):
+    """As `random`, of uniform numbers; see `scipy.sparse.rand`."""
+    return random(m, n, density, format, dtype, rng)
+
+
 def save_npz(file, matrix, compressed=True):
     """Writes an array as `scipy.sparse.save_npz` does; waits."""
     parts = {"format": matrix.format.encode("ascii"), "shape": matrix.shape, "data": matrix.data.get()}

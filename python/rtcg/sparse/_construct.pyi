@@ -66,6 +66,20 @@ def kronsum(A: Any, B: Any, format: Any = None) -> sparray:
 def find(A: Any) -> tuple[GPUArray, GPUArray, GPUArray]:
     """Rows, columns and elements of what is not 0; see `scipy.sparse.find`. Waits for their number."""
 
+def spdiags(data: Any, diags: Any, m: Any = None, n: Any = None, format: Any = None) -> sparray:
+    """A matrix of diagonals as `dia_matrix` has them; see `scipy.sparse.spdiags`."""
+
+def bmat(blocks: Any, format: Any = None, dtype: Any = None) -> sparray:
+    """As `block_array`, as a matrix; see `scipy.sparse.bmat`."""
+
+def random(
+    m: Any, n: Any, density: Any = 0.01, format: Any = "coo", dtype: Any = None, rng: Any = None, data_rvs: Any = None
+) -> sparray:
+    """As `random_array`, as a matrix; see `scipy.sparse.random`."""
+
+def rand(m: Any, n: Any, density: Any = 0.01, format: Any = "coo", dtype: Any = None, rng: Any = None) -> sparray:
+    """As `random`, of uniform numbers; see `scipy.sparse.rand`."""
+
 def save_npz(file: Any, matrix: Any, compressed: Any = True) -> None:
     """Writes an array as `scipy.sparse.save_npz` does; waits."""
 

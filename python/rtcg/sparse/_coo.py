@@ -6,7 +6,7 @@ from rtcg import _native, numpy as _xp
 from rtcg.numpy import GPUArray
 from rtcg.sparse import _base
 from rtcg.sparse._base import checked_shape, index_dtype, issparse, sparray, to_device
-from rtcg.sparse._compressed import _any_array, _is_host_sparse, _is_shape, _value_dtype
+from rtcg.sparse._compressed import _any_array, _is_host_sparse, _is_shape, _value_dtype, as_own
 
 
 class coo_array(sparray):
@@ -24,6 +24,7 @@ class coo_array(sparray):
     format = "coo"
 
     def __init__(self, arg1, shape=None, dtype=None, copy=False):
+        arg1 = as_own(arg1)
         if issparse(arg1):
             source = arg1.tocoo()
             self._set(source.shape, source.data, source.row, source.col)
@@ -65,11 +66,10 @@ class coo_array(sparray):
         self.data, self.row, self.col = data, row, col
 
     def _set_checked(self, shape, data, row, col):
-        if not isinstance(data, GPUArray):
-            data = np.asarray(data)
+        data = _any_array(data)
         if not len(data) == len(row) == len(col):
             raise ValueError("all index and data arrays must have the same length")
-        row, col = (a if isinstance(a, GPUArray) else np.asarray(a) for a in (row, col))
+        row, col = (_any_array(a) for a in (row, col))
         dtype = index_dtype(max(shape), row, col)
         for axis, index in enumerate((row, col)):
             if index.size and index.dtype.kind not in "iu":
@@ -88,8 +88,8 @@ class coo_array(sparray):
         self._set(shape, data, to_device(row, dtype), to_device(col, dtype))
 
     def _set_dense(self, dense):
+        dense = _any_array(dense)
         if not isinstance(dense, GPUArray):
-            dense = np.asarray(dense)
             if dense.ndim == 0:
                 raise ValueError("scipy sparse array classes do not support instantiation from a scalar")
         if dense.ndim != 2:

@@ -22,6 +22,8 @@ class coo_array(sparray):
     @property
     def coords(self) -> tuple[GPUArray, GPUArray]:
         """Rows and columns."""
+    def __getitem__(self, key: Any) -> Any: ...
+    def __setitem__(self, key: Any, values: Any) -> Any: ...
     def tocoo(self, copy: Any = False) -> sparray:
         """Itself, or a copy."""
     def tocsr(self, copy: Any = False) -> sparray:

@@ -17,7 +17,7 @@ def _is_int(value):
 
 
 def _is_mask(value):
-    return getattr(value, "dtype", None) == bool and value.ndim == 2
+    return isinstance(value, (np.ndarray, GPUArray)) and value.dtype == np.bool_ and value.ndim == 2
 
 
 def _split(key, shape):

@@ -30,8 +30,8 @@ class PlanReport:
     Attributes
     ----------
     kernel : str
-        What products take: ``"rows 8"`` (compressed rows, 8 lanes each), ``"merge"``, ``"sell 1024"`` (slices of 32 rows,
-        sorted by length within windows of 1024), ``"dia"``, ``"bsr 3"`` (blocks of 3x3).
+        What products take: ``"rows 8"`` (compressed rows, 8 lanes each), ``"merge"``, ``"sell 1024"`` (slices of 32
+        rows, sorted by length within windows of 1024), ``"dia"``, ``"bsr 3"`` (blocks of 3x3).
     format : str
         The format of the kept copy: ``"csr"`` (no copy), ``"sell"``, ``"dia"`` or ``"bsr"``.
     seconds, default_seconds : float
@@ -127,15 +127,15 @@ def plan(A, op="N", uses=1000, *, store=None):
     """Find the format and the kernel with which products of `A` and vectors are fastest, and keep them.
 
     Candidates are kernels of compressed rows (groups of 1 to 32 lanes, the merge path), SELL-32-sigma, diagonals where
-    these would not hold more than 1.2 times the elements, and blocks that are mostly full. Each is made and timed, and its
-    product is compared with that of compressed rows. What is found is kept in the store of :mod:`rtcg.tune`, for matrices
-    of this kind: a second plan for such a matrix makes the format and times nothing.
+    these would not hold more than 1.2 times the elements, and blocks that are mostly full. Each is made and timed, and
+    its product is compared with that of compressed rows. What is found is kept in the store of :mod:`rtcg.tune`, for
+    matrices of this kind: a second plan for such a matrix makes the format and times nothing.
 
     Parameters
     ----------
     A : sparse array
-        Products ``A @ x`` follow the plan from now on, with ``op="N"``. The kept copy does not see what is later written
-        to the elements in place; `A.data = ...` drops the plan.
+        Products ``A @ x`` follow the plan from now on, with ``op="N"``. The kept copy does not see what is later
+        written to the elements in place; `A.data = ...` drops the plan.
     op : {"N", "T", "H"}
         The products that are planned: with `A`, its transpose, or its conjugate transpose.
     uses : int
@@ -150,8 +150,8 @@ def plan(A, op="N", uses=1000, *, store=None):
 
     Notes
     -----
-    Waits, and needs memory for a copy of each candidate until it is done. Results differ from those without a plan only by
-    the order of additions, and are the same bits at every run with the same plan.
+    Waits, and needs memory for a copy of each candidate until it is done. Results differ from those without a plan only
+    by the order of additions, and are the same bits at every run with the same plan.
     """
     if not issparse(A):
         raise TypeError(f"A is a {type(A).__name__}; expected a sparse array of rtcg.sparse")

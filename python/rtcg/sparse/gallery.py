@@ -13,8 +13,9 @@ from rtcg.sparse._base import index_dtype
 from rtcg.sparse._compressed import csr_array
 
 __all__ = [
-    "anisotropic", "arrow", "banded", "block_diagonal", "circuit", "convection_diffusion", "linear_program",
-    "poisson1d", "poisson2d", "poisson3d", "power_law", "rmat",
+    "anisotropic", "arrow", "banded", "block_diagonal", "circuit", "convection_diffusion", "delaunay",
+    "discontinuous", "elasticity2d", "elasticity3d", "linear_program", "poisson1d", "poisson2d", "poisson3d",
+    "power_law", "quadratic_tetrahedra", "rmat", "road_network",
 ]  # fmt: skip
 
 
@@ -98,3 +99,45 @@ def block_diagonal(n, block=16, *, seed=0, dtype=np.float64, format="csr"):
 def arrow(n, *, dtype=np.float64, format="csr"):
     """A full first row, a full first column, and a diagonal."""
     return _made("arrow", [n], dtype, format)
+
+
+def elasticity2d(nx, ny=None, *, poisson_ratio=0.3, dtype=np.float64, format="csr"):
+    """Linear elasticity (plane strain) of bilinear squares around ``nx * ny`` points, fixed at the boundary.
+
+    Points have two unknowns each, one after the other: blocks of 2x2. Young's modulus is 1.
+    """
+    return _made("elasticity", [nx, nx if ny is None else ny], dtype, format, poisson_ratio)
+
+
+def elasticity3d(nx, ny=None, nz=None, *, poisson_ratio=0.3, dtype=np.float64, format="csr"):
+    """Linear elasticity of trilinear cubes around ``nx * ny * nz`` points, fixed at the boundary: blocks of 3x3.
+
+    Young's modulus is 1.
+    """
+    lengths = [nx, nx if ny is None else ny, nx if nz is None else nz]
+    return _made("elasticity", lengths, dtype, format, poisson_ratio)
+
+
+def delaunay(side, *, permuted=False, seed=0, dtype=np.float64, format="csr"):
+    """Mass and stiffness of linear triangles on a Delaunay mesh of ``side * side`` points.
+
+    Points lie on a grid and are moved at random; edges are flipped until the mesh is Delaunay's (Lawson 1977). They are
+    numbered as the grid is, or, if `permuted`, in random order.
+    """
+    return _made("delaunay", [side, int(bool(permuted))], dtype, format, seed=seed)
+
+
+def quadratic_tetrahedra(nx, ny=None, nz=None, *, dtype=np.float64, format="csr"):
+    """Poisson's equation by quadratic elements on a box of cubes, each cut in six tetrahedra, with zeros around it."""
+    lengths = [nx, nx if ny is None else ny, nx if nz is None else nz]
+    return _made("quadratic_tetrahedra", lengths, dtype, format)
+
+
+def discontinuous(nx, ny=None, *, block=10, seed=0, dtype=np.float64, format="csr"):
+    """Dense blocks of the cells of a grid and of their neighbours, as discontinuous elements have them; symmetric."""
+    return _made("discontinuous", [nx, nx if ny is None else ny, block], dtype, format, seed=seed)
+
+
+def road_network(side, *, seed=0, dtype=np.float64, format="csr"):
+    """A planar graph with holes, whose nodes mostly have two or three neighbours; elements are lengths; symmetric."""
+    return _made("road_network", [side], dtype, format, seed=seed)

@@ -69,3 +69,37 @@ def block_diagonal(n: Any, block: Any = 16, *, seed: Any = 0, dtype: Any = ..., 
 
 def arrow(n: Any, *, dtype: Any = ..., format: Any = "csr") -> sparray:
     """A full first row, a full first column, and a diagonal."""
+
+def elasticity2d(
+    nx: Any, ny: Any = None, *, poisson_ratio: Any = 0.3, dtype: Any = ..., format: Any = "csr"
+) -> sparray:
+    """Linear elasticity (plane strain) of bilinear squares around ``nx * ny`` points, fixed at the boundary.
+
+    Points have two unknowns each, one after the other: blocks of 2x2. Young's modulus is 1.
+    """
+
+def elasticity3d(
+    nx: Any, ny: Any = None, nz: Any = None, *, poisson_ratio: Any = 0.3, dtype: Any = ..., format: Any = "csr"
+) -> sparray:
+    """Linear elasticity of trilinear cubes around ``nx * ny * nz`` points, fixed at the boundary: blocks of 3x3.
+
+    Young's modulus is 1.
+    """
+
+def delaunay(side: Any, *, permuted: Any = False, seed: Any = 0, dtype: Any = ..., format: Any = "csr") -> sparray:
+    """Mass and stiffness of linear triangles on a Delaunay mesh of ``side * side`` points.
+
+    Points lie on a grid and are moved at random; edges are flipped until the mesh is Delaunay's (Lawson 1977). They are
+    numbered as the grid is, or, if `permuted`, in random order.
+    """
+
+def quadratic_tetrahedra(nx: Any, ny: Any = None, nz: Any = None, *, dtype: Any = ..., format: Any = "csr") -> sparray:
+    """Poisson's equation by quadratic elements on a box of cubes, each cut in six tetrahedra, with zeros around it."""
+
+def discontinuous(
+    nx: Any, ny: Any = None, *, block: Any = 10, seed: Any = 0, dtype: Any = ..., format: Any = "csr"
+) -> sparray:
+    """Dense blocks of the cells of a grid and of their neighbours, as discontinuous elements have them; symmetric."""
+
+def road_network(side: Any, *, seed: Any = 0, dtype: Any = ..., format: Any = "csr") -> sparray:
+    """A planar graph with holes, whose nodes mostly have two or three neighbours; elements are lengths; symmetric."""

@@ -96,6 +96,12 @@ fn local_elasticity(axes: usize, young: f64, poisson: f64) -> Vec<Vec<f64>> {
             local[a * axes + i][b * axes + j] += term / corners as f64;
         }
     }
+    // Both halves are the same bits, whatever the rounding.
+    for row in 0..local.len() {
+        for column in 0..row {
+            local[row][column] = local[column][row];
+        }
+    }
     local
 }
 

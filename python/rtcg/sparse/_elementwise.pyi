@@ -1,0 +1,18 @@
+"""Comparisons, maxima and minima of sparse arrays, element by element and over axes."""
+
+from typing import Any
+
+def aligned(a: Any, b: Any) -> Any:
+    """Two arrays as triples of the same places, in the order of rows; waits for their number."""
+
+def compare(a: Any, other: Any, op: Any) -> Any:
+    """`op(a, other)` as a sparse array of bool; of a dense array a `GPUArray`. Waits for the number of elements."""
+
+def extreme_of_two(a: Any, other: Any, is_largest: Any) -> Any:
+    """The larger (smaller) of each two elements; waits for their number."""
+
+def extreme(a: Any, axis: Any, is_largest: Any, ignores_nan: Any = False) -> Any:
+    """The largest (least) element of each column (``axis=0``) or row (``axis=1``), or of all; waits."""
+
+def arg_extreme(a: Any, axis: Any, is_largest: Any) -> Any:
+    """Where the first of the largest (least) elements is; of all elements an int. Waits."""
