@@ -1,9 +1,11 @@
 """Sparse products and conjugate gradients beside CuPy, PyTorch and SciPy (as far as they are installed), in one run.
 
-    python benches/sparse.py [spmv] [cg] [calls] [--matrix NAME] [--folder FOLDER] [--small]
+    python benches/sparse.py [spmv] [spmm] [cg] [calls] [--matrix NAME] [--folder FOLDER] [--small]
 
 ``spmv`` prints GFLOP/s (two operations for each stored element) and the part of the limit, which is set by the bytes that
-a product in compressed sparse rows has to move, at the bandwidth of a device-to-device copy that is measured first.
+a product in compressed sparse rows has to move, at the bandwidth of a device-to-device copy that is measured first. Rows
+of other formats (SELL, diagonals, blocks) have the limit of their own bytes behind that; ``plan`` is what `sparse.plan`
+finds, with the time of its analysis in products. ``spmm`` does the same for products with dense matrices.
 ``cg`` prints microseconds of an iteration, with the same limit for three kernels, and how often the host waited.
 ``calls`` prints the host time of ``A @ x`` for a small matrix. Results of all libraries are compared before they are
 timed. ``--folder`` takes matrices from MatrixMarket files instead (with SciPy). On the virtual GPU, or with ``--small``,
@@ -12,6 +14,7 @@ matrices are smaller, and SciPy is the peer.
 
 import argparse
 import statistics
+import tempfile
 import time
 from pathlib import Path
 
@@ -19,7 +22,7 @@ import numpy as np
 
 import pycuda.autoprimaryctx  # noqa: F401  which the peers use too
 import rtcg.driver as cuda
-from rtcg import numpy as rnp, sparse
+from rtcg import numpy as rnp, sparse, tune
 from rtcg.sparse import gallery, linalg
 
 DEVICE = cuda.Device(0)
@@ -37,6 +40,9 @@ def matrices(small):
         f"rmat {scale}": lambda dtype: gallery.rmat(scale, 16, seed=1, dtype=dtype),
         f"power law {side * side}": lambda dtype: gallery.power_law(side * side, 4, seed=1, dtype=dtype),
         f"circuit {side * side}": lambda dtype: gallery.circuit(side * side, 3, seed=1, dtype=dtype),
+        f"elasticity3d {cube * 5 // 8}^3": lambda dtype: gallery.elasticity3d(cube * 5 // 8, dtype=dtype),
+        f"delaunay {side}^2 permuted": lambda dtype: gallery.delaunay(side, permuted=True, seed=1, dtype=dtype),
+        f"road network {side}^2": lambda dtype: gallery.road_network(side, seed=1, dtype=dtype),
     }
     if not small:
         made["poisson2d 4096^2"] = lambda dtype: gallery.poisson2d(4096, dtype=dtype)
@@ -125,11 +131,27 @@ def check(name, got, wanted, scale):
         raise SystemExit(f"{name}: results differ by {error:.1e} of the largest")
 
 
-def spmv_row(name, a, seconds, bandwidth):
+def spmv_row(name, a, seconds, bandwidth, own_bytes=None, more=""):
     limit = csr_bytes(a) / bandwidth
+    own = "" if own_bytes is None else f", {own_bytes / bandwidth / seconds:.0%} of its own ({own_bytes / 1e6:.1f} MB)"
     print(
-        f"    {name:14} {2 * a.nnz / seconds / 1e9:9.2f} GFLOP/s {seconds * 1e6:10.1f} us {limit / seconds:7.0%} of the limit"
+        f"    {name:14} {2 * a.nnz / seconds / 1e9:9.2f} GFLOP/s {seconds * 1e6:10.1f} us {limit / seconds:7.0%} of the "
+        f"limit{own}{more}"
     )
+
+
+def formats(a):
+    """(name, matrix whose products take it, bytes of a product) of the formats that a matrix fits."""
+    vectors = sum(a.shape) * a.dtype.itemsize
+    for sigma in (1, 1024, a.shape[0]):
+        sell = a._native.to_sell(sigma, 1.5)
+        if sell is not None:
+            bits = 16 if sell.has_short_columns else 8 * a.indices.dtype.itemsize
+            yield f"sell {sigma if sigma < a.shape[0] else 'all'} ({bits} bits)", sell, sell.nbytes + vectors
+    block = sparse._plan._full_block(a)
+    if block > 1:
+        bsr = a.tobsr((block, block))._native
+        yield f"bsr {block}x{block}", bsr, bsr.nbytes + vectors
 
 
 def spmv(made, bandwidth):
@@ -142,10 +164,25 @@ def spmv(made, bandwidth):
             on_device, out = rnp.to_gpu(x), rnp.empty(a.shape[0], dtype)
             result = (a @ on_device).get()
             spmv_row("rtcg csr", a, device_seconds(lambda a=a, x=on_device, y=out: a._matvec(x, y)), bandwidth)
-            if len(np.unique(np.diff(a.indptr.get()))) < 40 and a.nnz < 2e7 and "poisson" in title:
+            for name, matrix, own_bytes in formats(a):
+                planned = a._native.planned(matrix)
+                check(name, planned.matvec(on_device).get(), result, np.abs(result).max())
+                seconds = device_seconds(lambda a=planned, x=on_device, y=out: a.matvec(x, y))
+                spmv_row(f"rtcg {name}", a, seconds, bandwidth, own_bytes)
+            if "poisson" in title:
                 dia = a.todia()
                 check("rtcg dia", (dia @ on_device).get(), result, np.abs(result).max())
-                spmv_row("rtcg dia", a, device_seconds(lambda a=dia, x=on_device: a @ x), bandwidth)
+                seconds = device_seconds(lambda a=dia, x=on_device: a @ x)
+                spmv_row("rtcg dia", a, seconds, bandwidth, dia.data.nbytes + sum(a.shape) * a.dtype.itemsize)
+            with tempfile.TemporaryDirectory() as folder:
+                plan = sparse.plan(a, store=tune.Store(folder))
+            check("rtcg plan", (plan @ on_device).get(), result, np.abs(result).max())
+            report = plan.report
+            more = (
+                f"; {report.kernel}, analysis {report.analysis_products:.0f} products, copy {report.build_products:.0f}"
+            )
+            seconds = device_seconds(lambda a=plan.matrix, x=on_device, y=out: a._matvec(x, y))
+            spmv_row("rtcg plan", a, seconds, bandwidth, report.nbytes, more)
             host = host_copy(a)
             for peer, matrix, to_device, synchronize, to_host in peers(host) if host is not None else []:
                 y = to_device(x)
@@ -154,6 +191,34 @@ def spmv(made, bandwidth):
                 wait = synchronize
                 spmv_row(peer, a, device_seconds(lambda a=matrix, y=y: a @ y), bandwidth)
                 wait = cuda.Context.synchronize
+
+
+def spmm(made, bandwidth):
+    for title, make in made.items():
+        a = make(np.float32)
+        for columns in (2, 4, 8, 16, 32, 128):
+            if a.shape[1] * columns > (1 << 20 if DEVICE.is_virtual else 1 << 28):
+                continue
+            x = np.random.default_rng(0).standard_normal((a.shape[1], columns)).astype(np.float32)
+            nbytes = csr_bytes(a) + sum(a.shape) * (columns - 1) * a.dtype.itemsize
+            print(f"  {title}, {columns} columns: limit {nbytes / bandwidth * 1e6:.1f} us")
+            result = (a @ rnp.to_gpu(x)).get()
+            rows = []
+            for order in "CF":
+                on_device = rnp.to_gpu(np.array(x, order=order))
+                rows.append((f"rtcg {order}", device_seconds(lambda a=a, x=on_device: a @ x)))
+            host = host_copy(a)
+            for peer, matrix, to_device, synchronize, to_host in peers(host) if host is not None else []:
+                y = to_device(x)
+                check(peer, to_host(matrix @ y), result, np.abs(result).max())
+                global wait
+                wait = synchronize
+                rows.append((peer, device_seconds(lambda a=matrix, y=y: a @ y)))
+                wait = cuda.Context.synchronize
+            for name, seconds in rows:
+                rate = 2 * a.nnz * columns / seconds / 1e9
+                part = nbytes / bandwidth / seconds
+                print(f"    {name:14} {rate:9.2f} GFLOP/s {seconds * 1e6:10.1f} us {part:7.0%} of the limit")
 
 
 def cg_row(name, seconds, iterations, limit, more=""):
@@ -234,13 +299,13 @@ def calls():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("tables", nargs="*", metavar="table", help="spmv, cg, calls; all of them unless given")
+    parser.add_argument("tables", nargs="*", metavar="table", help="spmv, spmm, cg, calls; all of them unless given")
     parser.add_argument("--matrix", help="only matrices whose names begin like this")
     parser.add_argument("--folder", help="a folder of MatrixMarket files instead of the gallery")
     parser.add_argument("--small", action="store_true", help="smaller matrices")
     options = parser.parse_args()
-    tables = options.tables or ["spmv", "cg", "calls"]
-    if unknown := set(tables) - {"spmv", "cg", "calls"}:
+    tables = options.tables or ["spmv", "spmm", "cg", "calls"]
+    if unknown := set(tables) - {"spmv", "spmm", "cg", "calls"}:
         parser.error(f"no such table: {', '.join(sorted(unknown))}")
     made = matrices_of_folder(options.folder) if options.folder else matrices(options.small or DEVICE.is_virtual)
     made = {name: make for name, make in made.items() if name.startswith(options.matrix or "")}
@@ -248,7 +313,7 @@ def main():
     print(f"{DEVICE.name()}: a copy reads and writes {bandwidth / 1e9:.0f} GB/s")
     for table in tables:
         print(table)
-        calls() if table == "calls" else {"spmv": spmv, "cg": cg}[table](made, bandwidth)
+        calls() if table == "calls" else {"spmv": spmv, "spmm": spmm, "cg": cg}[table](made, bandwidth)
 
 
 if __name__ == "__main__":

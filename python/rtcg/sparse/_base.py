@@ -65,10 +65,9 @@ def shared_array(values):
 
 
 def shared_parts(array):
-    """``(format, shape, parts)`` of a sparse array of CuPy or PyTorch on the device, whose memory is shared; else None.
+    """``(format, shape, parts)`` of a sparse array of CuPy or PyTorch on the device, over its memory; else None.
 
-    Parts are the arguments of our class of that format. Nothing is copied but the coordinates of PyTorch's triples, whose
-    rows lie beside each other.
+    Parts are the arguments of our class of that format.
     """
     if hasattr(array, "crow_indices") and hasattr(array, "values"):
         names = {"csr": ("col_indices", "crow_indices"), "csc": ("row_indices", "ccol_indices")}

@@ -97,10 +97,8 @@ fn local_elasticity(axes: usize, young: f64, poisson: f64) -> Vec<Vec<f64>> {
         }
     }
     // Both halves are the same bits, whatever the rounding.
-    for row in 0..local.len() {
-        for column in 0..row {
-            local[row][column] = local[column][row];
-        }
+    for (row, column) in (0..local.len()).flat_map(|row| (0..row).map(move |column| (row, column))) {
+        local[row][column] = local[column][row];
     }
     local
 }
