@@ -277,3 +277,43 @@ def test_triples_keep_their_order_for_products():
     a.data[:] = 2 * a.data
     np.testing.assert_allclose((a @ x).get(), 2 * first)
     np.testing.assert_allclose(dense(a @ x), 2 * (host @ x.get()))
+
+
+def half_types():
+    found = [np.dtype(np.float16)]
+    try:
+        import ml_dtypes
+
+        found.append(np.dtype(ml_dtypes.bfloat16))
+    except ImportError:
+        pass
+    return found
+
+
+@pytest.mark.parametrize("dtype", half_types(), ids=str)
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_elements_of_16_bits_are_summed_up_in_float32(dtype, index, tmp_path):
+    # Rows of so many elements have sums that 16 bits do not hold.
+    host = host_matrix((60, 9000), np.dtype("f4"), density=0.5, index=index)
+    stored = host.data.astype(dtype)
+    a = sparse.csr_array((stored, host.indices, host.indptr), shape=host.shape)
+    assert a.dtype == dtype and a.data.nbytes == 2 * a.nnz
+    wide = scipy_sparse.csr_array((stored.astype(np.float64), host.indices, host.indptr), shape=host.shape)
+    x = np.random.default_rng(1).standard_normal(9000).astype(np.float32)
+    bound = 9000 * np.finfo(np.float32).eps * (abs(wide) @ abs(x).astype(np.float64))
+    for vector in (rnp.to_gpu(x), rnp.to_gpu(x.astype(dtype))):
+        exact = wide @ vector.get().astype(np.float64)
+        native = a._native
+        for matrix in (native, native.planned("merge"), native.planned("rows", 8),
+                       native.planned(native.to_sell(60, 100.0)), native.planned(a.tobsr((2, 2))._native),
+                       native.planned(a.todia()._native_matrix())):  # fmt: skip
+            y = matrix.matvec(vector)
+            assert y.dtype == np.float32
+            assert (abs(y.get() - exact) <= bound).all()
+    columns = np.stack([x, 2 * x], axis=1)
+    assert (abs((a @ rnp.to_gpu(columns)).get()[:, 1] - 2 * (wide @ x)) <= 2 * bound).all()
+    assert (a @ rnp.to_gpu(x.astype(np.float64))).dtype == np.float64
+    assert (a.toarray().get().astype(np.float64) == wide.toarray()).all()
+    assert a.tocsc().tocoo().dtype == dtype
+    plan = sparse.plan(a, store=tune.Store(tmp_path))
+    assert plan.report.seconds > 0 and (abs((plan @ rnp.to_gpu(x)).get() - wide @ x) <= bound).all()

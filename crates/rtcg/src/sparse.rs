@@ -2,13 +2,17 @@
 //!
 //! ```
 //! use rtcg::prelude::*;
-//! use rtcg::sparse::{Csr, SolverOptions};
+//! use rtcg::sparse::{Csr, Sell, SolverOptions, SpmvPlan};
 //!
 //! # fn main() -> rtcg::Result<()> {
 //! let arrays = ArrayFactory::new(&Context::new()?)?;
 //! // [[4, 1], [1, 3]]
 //! let a = Csr::from_triples(&arrays, [2, 2], &[4.0f64, 1.0, 1.0, 3.0], &[0, 0, 1, 1], &[0, 1, 0, 1])?;
 //! let b = arrays.from_slice(&[1.0, 2.0])?;
+//! assert_eq!(a.multiply(&b)?.to_vec()?, [6.0, 7.0]);
+//! // In slices of 32 rows, sorted by length.
+//! let sell = Sell::from_csr(a.as_dyn(), 2, 16.0)?.expect("slices have less than 16 times as many elements");
+//! let a = a.with_plan(SpmvPlan::Sell(sell))?;
 //! assert_eq!(a.multiply(&b)?.to_vec()?, [6.0, 7.0]);
 //! let (x, report) = a.cg(&b, &SolverOptions { rtol: 1e-12, ..SolverOptions::default() })?;
 //! assert_eq!((report.iterations, report.waits_in_loop), (2, 0));
@@ -117,6 +121,14 @@ impl<T: ArrayElement> Csr<T> {
     /// Stored elements.
     pub fn nnz(&self) -> usize {
         self.dynamic.nnz()
+    }
+
+    /// The same matrix, whose products follow `plan`; see [`CsrDyn::with_plan`].
+    ///
+    /// # Errors
+    /// When the plan is one for another shape.
+    pub fn with_plan(self, plan: SpmvPlan) -> Result<Self> {
+        Ok(Self { dynamic: self.dynamic.with_plan(plan)?, ..self })
     }
 
     /// `A x`; does not wait.

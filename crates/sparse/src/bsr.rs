@@ -1,6 +1,6 @@
 //! Matrices of dense blocks in compressed sparse rows.
 
-use crate::csr::{check_structure_arrays, check_value_dtype, check_vector};
+use crate::csr::{check_structure_arrays, check_stored_dtype, check_value_dtype, check_vector, product_dtype};
 use crate::kernels::THREADS;
 use crate::kernels::bsr::BsrSpec;
 use crate::launch::{PreparedLaunch, push_arrays};
@@ -37,7 +37,7 @@ impl Bsr {
         if !data.is_contiguous(Order::C) {
             return Err(ArrayError::value_error("data is not contiguous; expected C order"));
         }
-        check_value_dtype(data.dtype())?;
+        check_stored_dtype(data.dtype())?;
         check_structure_arrays(shape[0] / r, data.shape()[0], &indices, &indptr)?;
         Ok(Self { shape, block: [r, c], data, indices, indptr })
     }
@@ -67,8 +67,7 @@ impl Bsr {
     /// # Errors
     /// When `x` does not fit, or the device fails.
     pub fn multiply(&self, x: &GpuArray) -> Result<GpuArray> {
-        let dtype = self.data.dtype().promote(x.dtype());
-        check_value_dtype(dtype)?;
+        let dtype = product_dtype(self.data.dtype(), x.dtype())?;
         let y = GpuArray::empty(x.context(), &[self.shape[0]], dtype, Order::C)?;
         self.multiply_into(x, &y, false)?;
         Ok(y)
@@ -81,6 +80,7 @@ impl Bsr {
     pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
         check_vector("x", x, self.shape[1])?;
         check_vector("y", y, self.shape[0])?;
+        check_value_dtype(y.dtype())?;
         if !y.is_contiguous(Order::C) || y.overlaps(x) {
             return Err(ArrayError::value_error("y is not contiguous, or shares memory with x"));
         }
@@ -101,8 +101,7 @@ impl Bsr {
             let message = format!("dimension mismatch: x has shape {given}; expected {inner} rows");
             return Err(ArrayError::value_error(message));
         };
-        let dtype = self.data.dtype().promote(x.dtype());
-        check_value_dtype(dtype)?;
+        let dtype = product_dtype(self.data.dtype(), x.dtype())?;
         let x = x.to_dtype(dtype)?.to_contiguous()?;
         let y = GpuArray::empty(x.context(), &[self.shape[0], columns], dtype, Order::C)?;
         if inner == 0 || y.size() == 0 {

@@ -79,7 +79,7 @@ impl Csr {
     /// When dtypes or lengths do not fit.
     pub fn new(shape: [usize; 2], data: GpuArray, indices: GpuArray, indptr: GpuArray) -> Result<Self> {
         check_is_vector("data", &data)?;
-        check_value_dtype(data.dtype())?;
+        check_stored_dtype(data.dtype())?;
         check_structure_arrays(shape[0], data.size(), &indices, &indptr)?;
         Ok(Self { shape, data, indices, indptr, longest_row: 0, plan: None })
     }
@@ -140,8 +140,7 @@ impl Csr {
     /// # Errors
     /// When `x` is no vector of as many elements as the matrix has columns, or the device fails.
     pub fn multiply(&self, x: &GpuArray) -> Result<GpuArray> {
-        let dtype = self.data.dtype().promote(x.dtype());
-        check_value_dtype(dtype)?;
+        let dtype = product_dtype(self.data.dtype(), x.dtype())?;
         let y = GpuArray::empty(self.context(), &[self.shape[0]], dtype, Order::C)?;
         self.multiply_into(x, &y, false)?;
         Ok(y)
@@ -155,6 +154,7 @@ impl Csr {
         let [rows, columns] = self.shape;
         check_vector("x", x, columns)?;
         check_vector("y", y, rows)?;
+        check_value_dtype(y.dtype())?;
         if rows == 0 {
             return Ok(());
         }
@@ -241,8 +241,7 @@ impl Csr {
                 "dimension mismatch: x has shape {shape}; expected {inner} rows"
             )));
         }
-        let vector = self.data.dtype().promote(x.dtype());
-        check_value_dtype(vector)?;
+        let vector = product_dtype(self.data.dtype(), x.dtype())?;
         let x = x.to_dtype(vector)?;
         let x = if x.strides().iter().all(|stride| stride % x.itemsize() as isize == 0) { x } else { x.copy(None)? };
         let y = GpuArray::empty(self.context(), &[rows, columns], vector, Order::C)?;
@@ -286,6 +285,7 @@ impl Csr {
     /// When elements are complex, there are no columns, or the device fails.
     pub fn row_extremes(&self, is_largest: bool, ignores_nan: bool) -> Result<[GpuArray; 2]> {
         let (value, index, [rows, columns]) = (self.data.dtype(), self.indices.dtype(), self.shape);
+        check_value_dtype(value)?;
         if value.is_complex() || columns == 0 {
             let message = format!("a matrix of {value} and {columns} columns has no largest or least elements");
             return Err(ArrayError::value_error(message));
@@ -359,6 +359,23 @@ pub(crate) fn check_structure_arrays(rows: usize, entries: usize, indices: &GpuA
     Ok(())
 }
 
+/// An error for elements that a matrix cannot store. Those of 16 bits are stored, and computed with in 32.
+pub(crate) fn check_stored_dtype(dtype: DType) -> Result<()> {
+    if matches!(dtype, DType::F16 | DType::BF16) { Ok(()) } else { check_value_dtype(dtype) }
+}
+
+/// The dtype of products of stored elements and those of a vector: what both promote to, and float32 at least for
+/// floating-point numbers.
+pub(crate) fn product_dtype(value: DType, vector: DType) -> Result<DType> {
+    let dtype = match value.promote(vector) {
+        DType::F16 | DType::BF16 => DType::F32,
+        dtype => dtype,
+    };
+    check_value_dtype(dtype)?;
+    Ok(dtype)
+}
+
+/// An error for elements that kernels do not compute with.
 pub(crate) fn check_value_dtype(dtype: DType) -> Result<()> {
     if matches!(dtype, DType::F16 | DType::BF16 | DType::Void(_)) {
         return Err(ArrayError::type_error(format!("a sparse matrix of dtype {dtype} is not supported")));

@@ -1,6 +1,6 @@
 //! Matrices of diagonals.
 
-use crate::csr::{check_value_dtype, check_vector};
+use crate::csr::{check_stored_dtype, check_value_dtype, check_vector, product_dtype};
 use crate::kernels::dia::DiaSpmvSpec;
 use crate::kernels::spmv::SpmvEpilogue;
 use crate::launch::{PreparedLaunch, push_arrays};
@@ -22,7 +22,7 @@ impl Dia {
     /// # Errors
     /// When dtypes or lengths do not fit.
     pub fn new(shape: [usize; 2], data: GpuArray, offsets: GpuArray) -> Result<Self> {
-        check_value_dtype(data.dtype())?;
+        check_stored_dtype(data.dtype())?;
         let fits = data.ndim() == 2 && data.shape()[..1] == *offsets.shape() && data.is_contiguous(Order::C);
         if !fits || offsets.dtype() != DType::I64 || !offsets.is_contiguous(Order::C) {
             let (data, shape, dtype) = (PythonTuple(data.shape()), PythonTuple(offsets.shape()), offsets.dtype());
@@ -39,8 +39,7 @@ impl Dia {
     /// # Errors
     /// When `x` does not fit, or the device fails.
     pub fn multiply(&self, x: &GpuArray) -> Result<GpuArray> {
-        let dtype = self.data.dtype().promote(x.dtype());
-        check_value_dtype(dtype)?;
+        let dtype = product_dtype(self.data.dtype(), x.dtype())?;
         let y = GpuArray::empty(x.context(), &[self.shape[0]], dtype, Order::C)?;
         self.multiply_into(x, &y, false)?;
         Ok(y)
@@ -54,6 +53,7 @@ impl Dia {
         let [rows, columns] = self.shape;
         check_vector("x", x, columns)?;
         check_vector("y", y, rows)?;
+        check_value_dtype(y.dtype())?;
         if !y.is_contiguous(Order::C) || y.overlaps(x) {
             return Err(ArrayError::value_error("y is not contiguous, or shares memory with x"));
         }

@@ -1,6 +1,6 @@
 //! Matrices in SELL-C-sigma: slices of 32 rows, stored column by column, after rows were sorted by length within windows.
 
-use crate::csr::{Csr, check_value_dtype, check_vector};
+use crate::csr::{Csr, check_value_dtype, check_vector, product_dtype};
 use crate::kernels::sell::{SLICE_ROWS, SellSpec, SellStage};
 use crate::kernels::spmv::SpmvEpilogue;
 use crate::launch::{PreparedLaunch, push_arrays};
@@ -111,8 +111,7 @@ impl Sell {
     /// # Errors
     /// When `x` does not fit, or the device fails.
     pub fn multiply(&self, x: &GpuArray) -> Result<GpuArray> {
-        let dtype = self.data.dtype().promote(x.dtype());
-        check_value_dtype(dtype)?;
+        let dtype = product_dtype(self.data.dtype(), x.dtype())?;
         let y = GpuArray::empty(x.context(), &[self.shape[0]], dtype, Order::C)?;
         self.multiply_into(x, &y, false)?;
         Ok(y)
@@ -126,6 +125,7 @@ impl Sell {
         let [rows, columns] = self.shape;
         check_vector("x", x, columns)?;
         check_vector("y", y, rows)?;
+        check_value_dtype(y.dtype())?;
         if !y.is_contiguous(Order::C) || y.overlaps(x) {
             return Err(ArrayError::value_error("y is not contiguous, or shares memory with x"));
         }

@@ -307,7 +307,16 @@ class sparray:
         return self._with_data(-self.data)
 
     def __abs__(self):
-        return self._with_data(abs(self.data))
+        summed = self._summed()
+        return summed._with_data(abs(summed.data))
+
+    def _summed(self):
+        """The array with no two elements in one place, of which functions other than sums are; waits."""
+        if self.has_canonical_format:
+            return self
+        summed = self.copy()
+        summed.sum_duplicates()
+        return summed
 
     def conj(self, copy=True):
         """Complex conjugates."""
@@ -326,6 +335,9 @@ class sparray:
         if is_scalar(other):
             return self._with_data(self.data * other)
         if issparse(other) and other.shape != self.shape:
+            for row, column in ((self, other), (other, self)):
+                if row.shape[0] == 1 and column.shape[1] == 1:
+                    return column.tocsr() @ row.tocsr()
             if 1 in other.shape:
                 return self.tocoo()._multiply(other.toarray()).asformat("csr")
             if 1 in self.shape:
@@ -366,7 +378,13 @@ class sparray:
                 raise ValueError("inconsistent shapes")
             from rtcg.sparse._construct import add_sparse
 
-            return add_sparse(self, other if sign > 0 else -other).asformat("csc" if self.format == "csc" else "csr")
+            dtype = np.result_type(self.dtype, other.dtype)
+            if sign < 0 and dtype.kind == "b":
+                return self != other
+            # Truth values of one place are ORed, before they become numbers.
+            a, other = (x._summed() if x.dtype.kind == "b" != dtype.kind else x for x in (self, other))
+            other = other if sign > 0 else -other.astype(dtype)
+            return add_sparse(a, other).asformat("csc" if self.format == "csc" else "csr")
         return self.toarray() + sign * to_device(other)
 
     def power(self, n, dtype=None):
@@ -375,8 +393,9 @@ class sparray:
             raise NotImplementedError("input is not scalar")
         if not n:
             raise NotImplementedError("zero power is not supported as it would densify the matrix.")
-        data = self.data if dtype is None else self.data.astype(dtype)
-        return self._with_data(data**n)
+        summed = self._summed()
+        data = summed.data if dtype is None else summed.data.astype(dtype)
+        return summed._with_data(data**n)
 
     def __pow__(self, n):
         return self.power(n)
@@ -517,7 +536,8 @@ class sparray:
         return self
 
     def __round__(self, ndigits=0):
-        return self._with_data(_xp.round(self.data, ndigits))
+        summed = self._summed()
+        return summed._with_data(_xp.round(summed.data, ndigits))
 
 
 def _elementwise():
@@ -530,11 +550,12 @@ def _add_function(name):
     """The method that applies a function with f(0) = 0 to the stored elements."""
 
     def method(self):
-        return self._with_data(getattr(_xp, name)(self.data))
+        summed = self._summed()
+        return summed._with_data(getattr(_xp, name)(summed.data))
 
     method.__name__ = name
     method.__qualname__ = f"sparray.{name}"
-    method.__doc__ = f"`numpy.{name}` of each element; does not wait."
+    method.__doc__ = f"`numpy.{name}` of each element; waits for whether two are in one place."
     setattr(sparray, name, method)
 
 

@@ -24,6 +24,15 @@ def index_dtype(maximum: Any, *arrays: Any) -> np.dtype[Any]:
 def checked_shape(shape: Any) -> tuple[int, int]:
     """`shape` as two integers."""
 
+def shared_array(values: Any) -> Any:
+    """A device array of another library (CuPy, PyTorch) as a `GPUArray` over its memory; else `values`."""
+
+def shared_parts(array: Any) -> Any:
+    """``(format, shape, parts)`` of a sparse array of CuPy or PyTorch on the device, over its memory; else None.
+
+    Parts are the arguments of our class of that format.
+    """
+
 def to_device(values: Any, dtype: Any = None) -> GPUArray:
     """`values` as a contiguous array on the device."""
 
@@ -146,41 +155,41 @@ class sparray:
     def __itruediv__(self, other: Any) -> Any: ...
     def __round__(self, ndigits: Any = 0) -> Any: ...
     def arcsin(self) -> Self:
-        """`numpy.arcsin` of each element; does not wait."""
+        """`numpy.arcsin` of each element; waits for whether two are in one place."""
     def arcsinh(self) -> Self:
-        """`numpy.arcsinh` of each element; does not wait."""
+        """`numpy.arcsinh` of each element; waits for whether two are in one place."""
     def arctan(self) -> Self:
-        """`numpy.arctan` of each element; does not wait."""
+        """`numpy.arctan` of each element; waits for whether two are in one place."""
     def arctanh(self) -> Self:
-        """`numpy.arctanh` of each element; does not wait."""
+        """`numpy.arctanh` of each element; waits for whether two are in one place."""
     def ceil(self) -> Self:
-        """`numpy.ceil` of each element; does not wait."""
+        """`numpy.ceil` of each element; waits for whether two are in one place."""
     def deg2rad(self) -> Self:
-        """`numpy.deg2rad` of each element; does not wait."""
+        """`numpy.deg2rad` of each element; waits for whether two are in one place."""
     def expm1(self) -> Self:
-        """`numpy.expm1` of each element; does not wait."""
+        """`numpy.expm1` of each element; waits for whether two are in one place."""
     def floor(self) -> Self:
-        """`numpy.floor` of each element; does not wait."""
+        """`numpy.floor` of each element; waits for whether two are in one place."""
     def log1p(self) -> Self:
-        """`numpy.log1p` of each element; does not wait."""
+        """`numpy.log1p` of each element; waits for whether two are in one place."""
     def rad2deg(self) -> Self:
-        """`numpy.rad2deg` of each element; does not wait."""
+        """`numpy.rad2deg` of each element; waits for whether two are in one place."""
     def rint(self) -> Self:
-        """`numpy.rint` of each element; does not wait."""
+        """`numpy.rint` of each element; waits for whether two are in one place."""
     def sign(self) -> Self:
-        """`numpy.sign` of each element; does not wait."""
+        """`numpy.sign` of each element; waits for whether two are in one place."""
     def sin(self) -> Self:
-        """`numpy.sin` of each element; does not wait."""
+        """`numpy.sin` of each element; waits for whether two are in one place."""
     def sinh(self) -> Self:
-        """`numpy.sinh` of each element; does not wait."""
+        """`numpy.sinh` of each element; waits for whether two are in one place."""
     def sqrt(self) -> Self:
-        """`numpy.sqrt` of each element; does not wait."""
+        """`numpy.sqrt` of each element; waits for whether two are in one place."""
     def tan(self) -> Self:
-        """`numpy.tan` of each element; does not wait."""
+        """`numpy.tan` of each element; waits for whether two are in one place."""
     def tanh(self) -> Self:
-        """`numpy.tanh` of each element; does not wait."""
+        """`numpy.tanh` of each element; waits for whether two are in one place."""
     def trunc(self) -> Self:
-        """`numpy.trunc` of each element; does not wait."""
+        """`numpy.trunc` of each element; waits for whether two are in one place."""
 
 def issparse(x: Any) -> bool:
     """Whether `x` is a sparse array or matrix of this package."""

@@ -117,12 +117,15 @@ class bsr_array(sparray):
         parts = tuple(part.get() for part in (self.data, self.indices, self.indptr))
         return getattr(module, type(self).__name__)(parts, shape=self.shape)
 
-    def _blocks(self):
-        """The places of blocks as triples of a matrix that has one element for each of them."""
+    def _pattern(self):
+        """A matrix that has one element, its place, for each of the blocks."""
         r, c = self.blocksize
         shape = self.shape[0] // r, self.shape[1] // c
         places = _xp.arange(self.data.shape[0], dtype=np.int64)
-        return self._container("csr")._of(shape, places, self.indices, self.indptr).tocoo()
+        return self._container("csr")._of(shape, places, self.indices, self.indptr)
+
+    def _blocks(self):
+        return self._pattern().tocoo()
 
     def _of_blocks(self, blocks, data):
         """A matrix of triples of places in the order of rows, and what is in these places."""
@@ -163,6 +166,16 @@ class bsr_array(sparray):
 
     def _matmat(self, x):
         return self._native.matmat(x)
+
+    @property
+    def has_sorted_indices(self):
+        """Whether blocks ascend within each row; waits."""
+        return self._pattern().has_sorted_indices
+
+    @property
+    def has_canonical_format(self):
+        """Whether blocks ascend within each row, and none is twice there; waits."""
+        return self._pattern().has_canonical_format
 
     def sort_indices(self):
         """Brings the blocks of each row into ascending order, in place."""

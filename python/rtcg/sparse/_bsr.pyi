@@ -46,6 +46,12 @@ class bsr_array(sparray):
         """Itself, a copy, or, with another `blocksize`, made anew."""
     def transpose(self, axes: Any = None, copy: Any = False) -> Any:
         """The transpose, whose blocks are transposed too; sorts blocks."""
+    @property
+    def has_sorted_indices(self) -> Any:
+        """Whether blocks ascend within each row; waits."""
+    @property
+    def has_canonical_format(self) -> Any:
+        """Whether blocks ascend within each row, and none is twice there; waits."""
     def sort_indices(self) -> Any:
         """Brings the blocks of each row into ascending order, in place."""
     def sum_duplicates(self) -> Any:

@@ -64,15 +64,14 @@ def _checked_indices(shape, indices, indptr):
 
 
 def _value_dtype(dtype):
+    """`dtype`, if a sparse array can have it. Those of 16 bits, which SciPy does not have, are summed up in float32."""
     dtype = np.dtype(dtype)
-    if (
-        dtype.kind not in "biufc"
-        or dtype == np.float16
-        or dtype.itemsize > 16
-        or dtype.name in ("longdouble", "float128")
-    ):
+    if dtype == np.float16 or dtype.name == "bfloat16":
+        return dtype
+    if dtype.kind not in "biufc" or dtype.itemsize > 16 or dtype.name in ("longdouble", "float128"):
         raise ValueError(
-            f"scipy.sparse does not support dtype {dtype}; expected bool, integers, float32/64 or complex64/128"
+            f"scipy.sparse does not support dtype {dtype}; expected bool, integers, float32/64 or complex64/128, or "
+            "float16 or bfloat16"
         )
     return dtype
 

@@ -7,6 +7,9 @@ from typing_extensions import Self
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import sparray
 
+def as_own(array: Any) -> Any:
+    """A sparse array of CuPy or PyTorch on the device as one of this package over the same memory; else `array`."""
+
 class _Compressed(sparray):
     """Rows, or columns (`_swap`), one after the other: `data` and `indices` of each, and where it begins (`indptr`)."""
     def __init__(self, arg1: Any, shape: Any = None, dtype: Any = None, copy: Any = False) -> None: ...

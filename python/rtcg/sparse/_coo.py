@@ -212,6 +212,14 @@ class coo_array(sparray):
         indptr = _xp.searchsorted(major, _xp.arange(count + 1, dtype=major.dtype)).astype(index)
         return self._container(format)._of(self.shape, self.data, minor, indptr)
 
+    @property
+    def has_canonical_format(self):
+        """Whether triples are in the order of rows and in them of columns, and no two in one place; waits."""
+        if self.nnz < 2:
+            return True
+        steps = self.row[1:] - self.row[:-1]
+        return bool(((steps > 0) | ((steps == 0) & (self.col[1:] > self.col[:-1]))).all().get())
+
     def sum_duplicates(self):
         """Adds up elements of one place, in place; waits for their number."""
         found = self._canonical("csr")
@@ -274,4 +282,4 @@ def _segment_sums(values, starts):
 
     indptr = _xp.concatenate([starts, _xp.full(1, values.size, starts.dtype)])
     segments = csr_array._of((starts.size, 1), values, _xp.zeros(values.size, starts.dtype), indptr)
-    return segments._matvec(_xp.ones(1, values.dtype))
+    return segments._matvec(_xp.ones(1, values.dtype)).astype(values.dtype)

@@ -30,6 +30,9 @@ class coo_array(sparray):
         """In compressed sparse rows; sorts, and adds up elements of one place; waits for their number."""
     def transpose(self, axes: Any = None, copy: Any = False) -> sparray:
         """The transpose; shares memory."""
+    @property
+    def has_canonical_format(self) -> bool:
+        """Whether triples are in the order of rows and in them of columns, and no two in one place; waits."""
     def sum_duplicates(self) -> None:
         """Adds up elements of one place, in place; waits for their number."""
     def eliminate_zeros(self) -> None:

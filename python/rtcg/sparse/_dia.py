@@ -119,8 +119,8 @@ class dia_array(sparray):
         """The transpose, by diagonals."""
         return self.tocoo().transpose().todia()
 
-    def __abs__(self):
-        return self._with_data(abs(self.data))
+    #: A diagonal has each element once.
+    has_canonical_format = True
 
 
 def dia_from_coo(coo, container):

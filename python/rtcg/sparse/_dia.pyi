@@ -19,6 +19,7 @@ class dia_array(sparray):
     """
 
     format: str
+    has_canonical_format: bool
     def __init__(self, arg1: Any, shape: Any = None, dtype: Any = None, copy: Any = False) -> None: ...
     @property
     def offsets(self) -> GPUArray:
@@ -34,7 +35,6 @@ class dia_array(sparray):
         """Itself, or a copy."""
     def transpose(self, axes: Any = None, copy: Any = False) -> sparray:
         """The transpose, by diagonals."""
-    def __abs__(self) -> Self: ...
 
 def dia_from_coo(coo: Any, container: Any) -> Any:
     """The diagonals of triples, none of which is there twice; waits for their number."""

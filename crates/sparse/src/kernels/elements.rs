@@ -3,11 +3,13 @@
 
 use rtcg_codegen::{DType, DTypeKind};
 
-/// The C type of a dtype; complex numbers are pairs of a vector type.
+/// The C type of a dtype; complex numbers are pairs of a vector type, and floating-point numbers of 16 bits, which are
+/// stored and not computed with, are their bits.
 pub(super) fn c_type(dtype: DType) -> &'static str {
     match dtype {
         DType::C64 => "float2",
         DType::C128 => "double2",
+        DType::F16 | DType::BF16 => "unsigned short",
         other => other.c_type(),
     }
 }
@@ -32,17 +34,17 @@ pub(super) fn element_functions(name: &str, dtype: DType) -> String {
 
 /// The function `to_from_from`, which converts an element.
 pub(super) fn conversion(to: (&str, DType), from: (&str, DType)) -> String {
+    let real = match from.1 {
+        DType::F16 => "RT_HALF_TO_FLOAT(a)",
+        DType::BF16 => "RT_BFLOAT_TO_FLOAT(a)",
+        _ => "a",
+    };
+    let part = to.1.real_part().c_type();
     let value = match (to.1.is_complex(), from.1.is_complex()) {
-        (true, true) => {
-            let real = to.1.real_part().c_type();
-            format!("RT_PAIR_{real}(({real})a.x, ({real})a.y)")
-        }
-        (true, false) => {
-            let real = to.1.real_part().c_type();
-            format!("RT_PAIR_{real}(({real})a, 0)")
-        }
+        (true, true) => format!("RT_PAIR_{part}(({part})a.x, ({part})a.y)"),
+        (true, false) => format!("RT_PAIR_{part}(({part}){real}, 0)"),
         (false, true) => format!("({})a.x", to.0),
-        (false, false) => format!("({})a", to.0),
+        (false, false) => format!("({}){real}", to.0),
     };
     format!("RT_FUNCTION {to} {to}_from_{from}({from} a) {{ return {value}; }}\n", to = to.0, from = from.0)
 }
@@ -111,5 +113,7 @@ mod tests {
         assert!(text.contains("RT_PAIR_float(a.x + b.x, a.y + b.y)") && !text.contains('@'));
         let text = conversion(("T", DType::C128), ("V", DType::F32));
         assert_eq!(text, "RT_FUNCTION T T_from_V(V a) { return RT_PAIR_double((double)a, 0); }\n");
+        let text = conversion(("T", DType::F32), ("V", DType::F16));
+        assert_eq!(text, "RT_FUNCTION T T_from_V(V a) { return (T)RT_HALF_TO_FLOAT(a); }\n");
     }
 }
