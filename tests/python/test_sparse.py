@@ -246,10 +246,10 @@ def test_the_same_bits_at_every_run():
     assert ((a.T @ x).get() == (a.T.copy() @ x).get()).all()
 
 
-def forced(kernel, lanes, call):
-    """What `call` gives with this choice of the kernel of products with vectors."""
+def forced(kernel, lanes, call, name="sparse.spmv"):
+    """What `call` gives with this choice of the kernel of products."""
     _, met = _native.record_array_decisions(call)
-    (decision,) = [decision for decision in met if decision.name == "sparse.spmv"]
+    (decision,) = [decision for decision in met if decision.name == name]
     return decision.force({"kernel": kernel, "lanes": lanes}, call)
 
 
@@ -314,6 +314,22 @@ def test_products_with_dense_matrices(dtype, columns):
         np.testing.assert_allclose(got, a @ host, rtol=1e-4, atol=1e-5)
     view = rnp.to_gpu(dense.T.copy()).T
     np.testing.assert_allclose((sparse.csr_array(a) @ view).get(), a @ dense, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, np.dtype("i4"), np.dtype("?")], ids=str)
+@pytest.mark.parametrize("columns", [1, 3, 16, 40])
+def test_kernels_of_products_with_dense_matrices(dtype, columns):
+    # Products with one column are those with a vector where a program asks for them.
+    a = skewed(dtype, np.int32)
+    x = values(dtype, (9500, columns), 3)
+    wanted = a.astype(np.complex128) @ x if dtype.kind == "c" else a @ x
+    for kernel in ("elements", "columns") if columns <= 16 else ("columns",):
+        for lanes in (1, 4, 32):
+            for order in "CF":
+                native, y = sparse.csr_array(a)._native, rnp.to_gpu(np.array(x, order=order))
+                got = forced(kernel, lanes, lambda a=native, y=y: a.matmat(y), "sparse.spmm")
+                assert got.dtype == dtype and got.flags.c_contiguous
+                np.testing.assert_allclose(got.get(), wanted, rtol=1e-4, atol=1e-3)
 
 
 GALLERY = [

@@ -1,6 +1,6 @@
 //! Matrices of dense blocks in compressed sparse rows.
 
-use crate::csr::{check_structure_arrays, check_stored_dtype, check_value_dtype, check_vector, product_dtype};
+use crate::csr::{check_stored_dtype, check_structure_arrays, check_value_dtype, check_vector, product_dtype};
 use crate::kernels::THREADS;
 use crate::kernels::bsr::BsrSpec;
 use crate::launch::{PreparedLaunch, push_arrays};

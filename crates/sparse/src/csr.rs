@@ -52,9 +52,52 @@ fn spmv_rule(problem: &SpmvProblem, device_info: &DeviceInfo) -> SpmvChoice {
     }
 }
 
+tunable! {
+    /// How a matrix in compressed sparse rows is multiplied by a dense one.
+    pub SpmmChoice = "sparse.spmm";
+    /// A matrix, and a dense one.
+    problem SpmmProblem {
+        /// Bytes of an element of the dense matrix.
+        itemsize: i64 = Exact,
+        /// Rows.
+        rows: i64 = PowerOfTwo,
+        /// Stored elements of a row, on average.
+        row_length: i64 = PowerOfTwo,
+        /// Columns of the dense matrix.
+        columns: i64 = Exact,
+    }
+    parameters {
+        /// `elements` gives the elements of a row to lanes, each with all columns; `columns` gives the columns to lanes.
+        kernel: &'static str = ["elements", "columns"],
+        /// Adjacent lanes of a row.
+        lanes: i64 = [1, 2, 4, 8, 16, 32],
+    }
+    device {}
+    require {
+        kernel == "columns" || columns <= 16;
+    }
+    rule spmm_rule;
+}
+
+/// Lanes with elements read indices once, and rows of the dense matrix apart from each other: that is worth it for a few
+/// columns, which one access of 16 bytes would hold. A SIMD CPU gathers in any case.
+fn spmm_rule(problem: &SpmmProblem, device_info: &DeviceInfo) -> SpmmChoice {
+    let SpmmProblem { itemsize, row_length, columns, .. } = *problem;
+    let half_row = row_length.cast_unsigned().div_ceil(2).next_power_of_two().clamp(2, 32).cast_signed();
+    match device_info.is_simd_cpu() {
+        true if columns <= MAX_NARROW_COLUMNS as i64 => SpmmChoice { kernel: "elements", lanes: 1 },
+        true => SpmmChoice { kernel: "columns", lanes: 1 },
+        false if columns * itemsize <= 16 => SpmmChoice { kernel: "elements", lanes: half_row },
+        false => {
+            let lanes = columns.cast_unsigned().next_power_of_two().min(32).cast_signed();
+            SpmmChoice { kernel: "columns", lanes }
+        }
+    }
+}
+
 /// The decisions that kernels of this crate leave open.
 pub fn decisions() -> Vec<&'static Decision> {
-    vec![SpmvChoice::decision()]
+    vec![SpmvChoice::decision(), SpmmChoice::decision()]
 }
 
 /// A matrix in compressed sparse rows: row `i` has the elements `indptr[i]..indptr[i + 1]` of `data`, in the columns
@@ -257,23 +300,17 @@ impl Csr {
         Ok(y)
     }
 
-    /// Up to 16 columns, a lane has every so-manieth element of a row and all columns, so that indices are read once; else
-    /// it has every so-manieth column.
     fn dense_spec(&self, vector: DType, columns: usize) -> CsrSpmmSpec {
-        let is_simd_cpu = self.context().device_info().is_simd_cpu();
-        let is_narrow = columns <= MAX_NARROW_COLUMNS;
         let row_length = self.nnz().div_ceil(self.shape[0].max(1));
-        let lanes = match is_narrow {
-            _ if is_simd_cpu => 1,
-            true => row_length.div_ceil(2).next_power_of_two().clamp(2, 32),
-            false => columns.next_power_of_two().min(32),
-        };
+        let [itemsize, rows, row_length, width] =
+            [vector.itemsize(), self.shape[0], row_length, columns].map(|n| n as i64);
+        let choice: SpmmChoice = self.context().choose(&SpmmProblem { itemsize, rows, row_length, columns: width });
         CsrSpmmSpec {
             value: self.data.dtype(),
             vector,
             index: self.indices.dtype(),
-            lanes: lanes as u8,
-            narrow: if is_narrow { columns as u8 } else { 0 },
+            lanes: choice.lanes as u8,
+            narrow: if choice.kernel == "elements" { columns as u8 } else { 0 },
         }
     }
 

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from typing_extensions import Self
-
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import sparray
 

@@ -12,6 +12,7 @@ pub(super) const CUDA_PRELUDE: &str = "\
 #define RT_GROUP_ID blockIdx.x
 #define RT_GROUP_COUNT gridDim.x
 #define RT_SHUFFLE_DOWN(value, distance) __shfl_down_sync(0xffffffffu, value, distance)
+#define RT_UNROLL _Pragma(\"unroll\")
 #define RT_PAIR_float(x, y) make_float2(x, y)
 #define RT_PAIR_double(x, y) make_double2(x, y)
 RT_FUNCTION float RT_HALF_TO_FLOAT(unsigned short bits)

@@ -73,16 +73,16 @@ RT_KERNEL csr_spmm(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *i
   for (unsigned long long first = (unsigned long long)RT_GROUP_ID * ROWS; first < rows; first += step) {
     const unsigned long long row = first + RT_LOCAL_ID / LANES;
     T sums[COLUMNS];
-    for (int c = 0; c < COLUMNS; c++) sums[c] = T_zero();
+    RT_UNROLL for (int c = 0; c < COLUMNS; c++) sums[c] = T_zero();
     if (row < rows) {
       const I end = indptr[row + 1];
       for (I k = indptr[row] + lane; k < end; k += LANES) {
         const T value = T_from_V(data[k]);
         RT_GLOBAL const T *from = x + indices[k] * row_step;
-        for (int c = 0; c < COLUMNS; c++) sums[c] = T_mul_add(value, from[c * column_step], sums[c]);
+        RT_UNROLL for (int c = 0; c < COLUMNS; c++) sums[c] = T_mul_add(value, from[c * column_step], sums[c]);
       }
     }
-    for (int c = 0; c < COLUMNS; c++) {
+    RT_UNROLL for (int c = 0; c < COLUMNS; c++) {
       for (unsigned n = LANES / 2; n > 0; n /= 2) sums[c] = T_add(sums[c], T_shuffle_down(sums[c], n));
       if (lane == 0 && row < rows) y[row * COLUMNS + c] = sums[c];
     }
