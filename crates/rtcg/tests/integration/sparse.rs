@@ -5,7 +5,8 @@ use rtcg::array::{ArrayContext, Order};
 use rtcg::array_tuning::{record_decisions, with_forced_choice};
 use rtcg::prelude::*;
 use rtcg::sparse::{
-    CgOptions, Csr, CsrDyn, Dia, LinearOperator, Preconditioner, SolverMode, SolverOptions, StopReason, cg, gallery,
+    Bsr, CgOptions, Csr, CsrDyn, Dia, LinearOperator, Preconditioner, Sell, SolverMode, SolverOptions, SpmvPlan,
+    StopReason, cg, check_device_structure, gallery, index_extremes,
 };
 use rtcg::typed_arrays::{ArrayElement, GpuArrayDyn};
 
@@ -192,4 +193,71 @@ fn diagonals_multiply_and_solve() {
     let mut bytes = vec![0; report.x.nbytes()];
     report.x.read(&mut bytes, Order::C).unwrap();
     assert!(bytes.iter().any(|&byte| byte != 0));
+}
+
+#[test]
+fn plans_multiply_and_solve_as_compressed_rows_do() {
+    let arrays = factory();
+    let host = gallery::elasticity(&[6, 7], 1.0, 0.3);
+    let (a, x) = (upload(&arrays, &host), arrays.from_slice(&numbers(host.shape[1])).unwrap());
+    let blocks = {
+        // Blocks of 1x2: every pair of columns that a row has.
+        let data: GpuArrayDyn = a.as_dyn().data().reshape(&[(a.nnz() / 2) as isize, 1, 2], Order::C).unwrap();
+        let columns: Vec<i64> = host.indices.iter().step_by(2).map(|column| column / 2).collect();
+        let starts: Vec<i64> = host.indptr.iter().map(|start| start / 2).collect();
+        let [columns, starts] = [columns, starts].map(|list| arrays.from_slice(&list).unwrap().into());
+        Bsr::new(host.shape, data, columns, starts).unwrap()
+    };
+    assert_eq!((blocks.block(), blocks.nnz()), ([1, 2], a.nnz()));
+    let sell = |sigma| Sell::from_csr(a.as_dyn(), sigma, 2.0).unwrap().unwrap();
+    assert!(sell(84).stored() <= sell(1).stored() && sell(1).has_short_columns());
+    let plans = [
+        SpmvPlan::Rows { lanes: 4 },
+        SpmvPlan::MergePath,
+        SpmvPlan::Sell(sell(1)),
+        SpmvPlan::Sell(sell(84)),
+        SpmvPlan::Bsr(blocks),
+    ];
+    let b = a.multiply(&x).unwrap();
+    let options = SolverOptions { rtol: 1e-12, ..SolverOptions::default() };
+    for plan in plans {
+        let planned = a.clone().with_plan(plan).unwrap();
+        assert_close(&planned.multiply(&x).unwrap().to_vec().unwrap(), &product(&host, &numbers(host.shape[1])), 1e-13);
+        let (found, report) = planned.cg(&b, &options).unwrap();
+        assert_eq!((report.reason, report.waits_in_loop), (StopReason::Converged, 0));
+        assert_close(&found.to_vec().unwrap(), &x.to_vec().unwrap(), 1e-8);
+    }
+    let other = upload(&arrays, &gallery::poisson(&[5]));
+    let wrong = other.with_plan(SpmvPlan::Sell(sell(1))).err().unwrap().to_string();
+    assert!(wrong.contains("the plan has shape (84, 84); expected (5, 5)"), "{wrong}");
+    assert!(a.with_plan(SpmvPlan::Rows { lanes: 5 }).is_err());
+}
+
+#[test]
+fn structures_are_checked_on_the_device() {
+    let arrays = factory();
+    let check = |indices: &[i32], indptr: &[i32]| {
+        let [indices, indptr] = [indices, indptr].map(|list| arrays.from_slice(list).unwrap().into());
+        check_device_structure([3, 4], &indices, &indptr).map_err(|error| error.to_string())
+    };
+    assert_eq!(check(&[0, 3, 1], &[0, 2, 2, 3]), Ok([3, 2]));
+    assert_eq!(check(&[0, 4, 1], &[0, 2, 2, 3]).unwrap_err(), "indices must be < 4; one is 4");
+    assert_eq!(check(&[0, -2, 1], &[0, 2, 2, 3]).unwrap_err(), "indices must be >= 0; one is -2");
+    assert!(check(&[0, 3, 1], &[0, 2, 1, 3]).unwrap_err().contains("it falls by 1"));
+    assert!(check(&[0, 3, 1], &[0, 2, 3]).is_err() && check(&[0], &[0, 1, 1, 2]).is_err());
+    let many: Vec<i64> = (0..100_000).map(|k| (k * 7919) % 100_003 - 5).collect();
+    let found = index_extremes(&arrays.from_slice(&many).unwrap().into(), None).unwrap();
+    assert_eq!(found.indices, [*many.iter().min().unwrap(), *many.iter().max().unwrap()]);
+}
+
+#[test]
+fn the_longest_row_is_part_of_the_problem() {
+    let arrays = factory();
+    let host = gallery::arrow(5000);
+    let a = upload(&arrays, &host);
+    let x = arrays.from_slice(&numbers(5000)).unwrap();
+    let (_, met) = record_decisions(arrays.array_context(), || a.multiply(&x).unwrap());
+    let call = met.iter().find(|call| call.problem.decision.name == "sparse.spmv").expect("it was asked");
+    let longest = &call.problem.values[3];
+    assert_eq!(format!("{longest:?}"), "Int(5000)");
 }
