@@ -2878,12 +2878,12 @@ class CsrMatrix:
     @property
     def indptr(self) -> GPUArray: ...
     def planned(self, kernel: Any, lanes: int = 1) -> CsrMatrix:
-        """The same matrix over the same arrays, whose products with vectors follow a plan: "rows" of `lanes`, "merge", or a
-        matrix of another format.
+        """The same matrix, whose products with vectors follow a plan: "rows" of `lanes`, "merge", or a matrix of another
+        format.
         """
 
     def to_sell(self, sigma: int, max_fill: float) -> SellMatrix | None:
-        """This matrix in SELL-32-sigma, or None where more than `max_fill` times as many elements would be stored; waits."""
+        """This matrix in SELL-32-sigma; None where more than `max_fill` times the elements would be stored. Waits."""
 
     def row_extremes(self, is_largest: bool, ignores_nan: bool) -> tuple[GPUArray, GPUArray]:
         """The largest or least element of each row, and the first column that has it; does not wait."""
@@ -2964,7 +2964,7 @@ def sparse_index_extremes(indices: Any) -> list[int]:
     """The least and the largest of int32 or int64 indices on the device; waits."""
 
 def sparse_check_device(shape: Any, indices: Any, indptr: Any) -> list[int]:
-    """Checks the structure of a matrix on the device; the number of elements in rows, and that of the longest; waits once."""
+    """Checks a structure on the device; the number of elements, and that of the longest row; waits once."""
 
 def sparse_cg(
     a: Any,

@@ -77,8 +77,8 @@ impl PyCsrMatrix {
         self.indptr.clone_ref(py)
     }
 
-    /// The same matrix over the same arrays, whose products with vectors follow a plan: "rows" of `lanes`, "merge", or a
-    /// matrix of another format.
+    /// The same matrix, whose products with vectors follow a plan: "rows" of `lanes`, "merge", or a matrix of another
+    /// format.
     #[pyo3(signature = (kernel, lanes = 1))]
     fn planned(&self, kernel: &BoundAny<'_>, lanes: u8) -> PyResult<Self> {
         let py = kernel.py();
@@ -92,7 +92,7 @@ impl PyCsrMatrix {
         Ok(Self { csr, data, indices, indptr })
     }
 
-    /// This matrix in SELL-32-sigma, or None where more than `max_fill` times as many elements would be stored; waits.
+    /// This matrix in SELL-32-sigma; None where more than `max_fill` times the elements would be stored. Waits.
     fn to_sell(&self, py: Python<'_>, sigma: usize, max_fill: f64) -> PyResult<Option<PySellMatrix>> {
         let made = py.detach(|| Sell::from_csr(&self.csr, sigma, max_fill));
         Ok(to_py_result(py, made)?.map(PySellMatrix))

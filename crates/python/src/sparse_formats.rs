@@ -128,7 +128,7 @@ fn sparse_index_extremes(indices: ArrayArg<'_, '_>) -> PyResult<[i64; 2]> {
     Ok(to_py_result(py, py.detach(|| rtcg::sparse::index_extremes(&array, None)))?.indices)
 }
 
-/// Checks the structure of a matrix on the device; the number of elements in rows, and that of the longest; waits once.
+/// Checks a structure on the device; the number of elements, and that of the longest row; waits once.
 #[pyfunction]
 fn sparse_check_device(shape: [usize; 2], indices: ArrayArg<'_, '_>, indptr: ArrayArg<'_, '_>) -> PyResult<[usize; 2]> {
     let (py, indices, indptr) = (indices.py(), core_array(indices), core_array(indptr));
