@@ -2878,9 +2878,7 @@ class CsrMatrix:
     @property
     def indptr(self) -> GPUArray: ...
     def planned(self, kernel: Any, lanes: int = 1) -> CsrMatrix:
-        """The same matrix, whose products with vectors follow a plan: "rows" of `lanes`, "merge", or a matrix of another
-        format.
-        """
+        """The same matrix, whose products with vectors follow a plan: "rows" of `lanes`, "merge", or another format."""
 
     def to_sell(self, sigma: int, max_fill: float) -> SellMatrix | None:
         """This matrix in SELL-32-sigma; None where more than `max_fill` times the elements would be stored. Waits."""

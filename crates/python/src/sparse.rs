@@ -77,8 +77,7 @@ impl PyCsrMatrix {
         self.indptr.clone_ref(py)
     }
 
-    /// The same matrix, whose products with vectors follow a plan: "rows" of `lanes`, "merge", or a matrix of another
-    /// format.
+    /// The same matrix, whose products with vectors follow a plan: "rows" of `lanes`, "merge", or another format.
     #[pyo3(signature = (kernel, lanes = 1))]
     fn planned(&self, kernel: &BoundAny<'_>, lanes: u8) -> PyResult<Self> {
         let py = kernel.py();
