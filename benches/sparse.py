@@ -1,12 +1,14 @@
 """Sparse products and conjugate gradients beside CuPy, PyTorch and SciPy (as far as they are installed), in one run.
 
-    python benches/sparse.py [spmv] [spmm] [cg] [calls] [--matrix NAME] [--folder FOLDER] [--small]
+    python benches/sparse.py [spmv] [spmm] [cg] [solvers] [calls] [--matrix NAME] [--folder FOLDER] [--small]
 
 ``spmv`` prints GFLOP/s (two operations for each stored element) and the part of the limit, which is set by the bytes that
 a product in compressed sparse rows has to move, at the bandwidth of a device-to-device copy that is measured first. Rows
 of other formats (SELL, diagonals, blocks) have the limit of their own bytes behind that; ``plan`` is what `sparse.plan`
 finds, with the time of its analysis in products. ``spmm`` does the same for products with dense matrices.
 ``cg`` prints microseconds of an iteration, with the same limit for three kernels, and how often the host waited.
+``solvers`` prints whole solutions: CG on 256^2, BiCGSTAB and GMRES(30) on convection and diffusion 512^2, and CG with
+PyAMG's hierarchy on 128^3 (smaller on the virtual GPU).
 ``calls`` prints the host time of ``A @ x`` for a small matrix. Results of all libraries are compared before they are
 timed. ``--folder`` takes matrices from MatrixMarket files instead (with SciPy). On the virtual GPU, or with ``--small``,
 matrices are smaller, and SciPy is the peer.
@@ -283,6 +285,70 @@ def cg(made, bandwidth):
                 cg_row("scipy", seconds, few, limit)
 
 
+def solution_row(name, seconds, norm, more=""):
+    print(f"    {name:20} {seconds * 1e3:10.2f} ms, relative residual {norm:.1e}{more}")
+
+
+def compare_solvers(title, a, name, options):
+    """A whole solution by us in each mode, by CuPy and by SciPy, each with its residual."""
+    from scipy.sparse import linalg as scipy_linalg
+
+    host, b = a.get(), np.random.default_rng(0).standard_normal(a.shape[0])
+    residual = lambda x: np.linalg.norm(b - host @ x) / np.linalg.norm(b)  # noqa: E731
+    right = rnp.to_gpu(b)
+    print(f"  {title}: {a.shape[0]} rows")
+    for mode in ("stream", "graph"):
+        solve = lambda mode=mode: getattr(linalg, name)(a, right, mode=mode, return_report=True, **options)  # noqa: E731
+        seconds, (x, info, report) = solve_seconds(solve)
+        more = f", {report.iterations} iterations, {report.waits_in_loop} waits in the loop, info {info}"
+        solution_row(f"rtcg {mode}", seconds, residual(x.get()), more)
+    try:
+        import cupy
+        import cupyx.scipy.sparse
+        import cupyx.scipy.sparse.linalg as theirs
+
+        matrix, vector = cupyx.scipy.sparse.csr_matrix(host), cupy.asarray(b)
+        # CuPy has no BiCGSTAB; CGS is what it has for such matrices.
+        peer = name if hasattr(theirs, name) else "cgs"
+        tolerance = {"tol" if key == "rtol" else key: value for key, value in options.items()}
+        solve = lambda: getattr(theirs, peer)(matrix, vector, **tolerance)  # noqa: E731
+        seconds, (x, _) = solve_seconds(solve)
+        solution_row(f"cupy {peer}", seconds, residual(cupy.asnumpy(x)))
+    except ImportError:
+        pass
+    seconds, (x, _) = solve_seconds(lambda: getattr(scipy_linalg, name)(host, b, **options))
+    solution_row("scipy", seconds, residual(x))
+
+
+def solvers(small):
+    side, wide, cube = (64, 96, 16) if small else (256, 512, 128)
+    compare_solvers(f"cg, poisson2d {side}^2", gallery.poisson2d(side), "cg", {"rtol": 1e-8})
+    flow = gallery.convection_diffusion(wide)
+    compare_solvers(f"bicgstab, convection-diffusion {wide}^2", flow, "bicgstab", {"rtol": 1e-8})
+    cycles = {"rtol": 1e-4, "restart": 30, "maxiter": 20}
+    compare_solvers(f"gmres(30), convection-diffusion {wide}^2", flow, "gmres", cycles)
+    try:
+        import pyamg
+        from scipy.sparse import csr_matrix
+    except ImportError:
+        return
+    a = gallery.poisson3d(cube)
+    host, b = csr_matrix(a.get()), np.random.default_rng(0).standard_normal(a.shape[0])
+    smoother = ("jacobi", {"omega": 4 / 3})
+    ml = pyamg.smoothed_aggregation_solver(host, presmoother=smoother, postsmoother=smoother)
+    M, right, residuals = linalg.amg(ml), rnp.to_gpu(b), []
+    print(f"  cg with PyAMG's hierarchy, poisson3d {cube}^3: {a.shape[0]} rows, {len(ml.levels)} levels")
+    for mode in ("stream", "graph"):
+        solve = lambda mode=mode: linalg.cg(a, right, M=M, rtol=1e-8, mode=mode, return_report=True)  # noqa: E731
+        seconds, (x, _, report) = solve_seconds(solve)
+        norm = np.linalg.norm(b - host @ x.get()) / np.linalg.norm(b)
+        solution_row(f"rtcg {mode}", seconds, norm, f", {report.iterations} iterations")
+    start = time.perf_counter()
+    x = ml.solve(b, tol=1e-8, accel="cg", residuals=residuals)
+    seconds, norm = time.perf_counter() - start, np.linalg.norm(b - host @ x) / np.linalg.norm(b)
+    solution_row("pyamg", seconds, norm, f", {len(residuals) - 1} iterations")
+
+
 def calls():
     """Host time of a product that takes the device no time."""
     a = gallery.poisson1d(1000, dtype=np.float32)
@@ -299,13 +365,13 @@ def calls():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("tables", nargs="*", metavar="table", help="spmv, spmm, cg, calls; all of them unless given")
+    parser.add_argument("tables", nargs="*", metavar="table", help="spmv, spmm, cg, solvers, calls; all of them unless given")
     parser.add_argument("--matrix", help="only matrices whose names begin like this")
     parser.add_argument("--folder", help="a folder of MatrixMarket files instead of the gallery")
     parser.add_argument("--small", action="store_true", help="smaller matrices")
     options = parser.parse_args()
-    tables = options.tables or ["spmv", "spmm", "cg", "calls"]
-    if unknown := set(tables) - {"spmv", "spmm", "cg", "calls"}:
+    tables = options.tables or ["spmv", "spmm", "cg", "solvers", "calls"]
+    if unknown := set(tables) - {"spmv", "spmm", "cg", "solvers", "calls"}:
         parser.error(f"no such table: {', '.join(sorted(unknown))}")
     made = matrices_of_folder(options.folder) if options.folder else matrices(options.small or DEVICE.is_virtual)
     made = {name: make for name, make in made.items() if name.startswith(options.matrix or "")}
@@ -313,7 +379,12 @@ def main():
     print(f"{DEVICE.name()}: a copy reads and writes {bandwidth / 1e9:.0f} GB/s")
     for table in tables:
         print(table)
-        calls() if table == "calls" else {"spmv": spmv, "spmm": spmm, "cg": cg}[table](made, bandwidth)
+        if table == "calls":
+            calls()
+        elif table == "solvers":
+            solvers(options.small or DEVICE.is_virtual)
+        else:
+            {"spmv": spmv, "spmm": spmm, "cg": cg}[table](made, bandwidth)
 
 
 if __name__ == "__main__":

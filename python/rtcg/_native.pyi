@@ -2964,11 +2964,21 @@ def sparse_index_extremes(indices: Any) -> list[int]:
 def sparse_check_device(shape: Any, indices: Any, indptr: Any) -> list[int]:
     """Checks a structure on the device; the number of elements, and that of the longest row; waits once."""
 
-def sparse_cg(
+@final
+class VCycle:
+    """A V-cycle of a multigrid hierarchy."""
+
+    def __new__(cls, levels: Any, coarsest: Any, sweeps: Any) -> Self: ...
+    def matvec(self, x: Any) -> GPUArray:
+        """The cycle of a vector; does not wait."""
+
+def sparse_solve(
+    method: str,
     a: Any,
     b: Any,
     x0: Any,
     m: Any,
+    m2: Any,
     *,
     rtol: Any,
     atol: Any,
@@ -2977,4 +2987,6 @@ def sparse_cg(
     mode: Any,
     history: Any,
     callback: Any,
+    numbers: Any,
+    restart: Any = 20,
 ) -> tuple[GPUArray, dict[str, Any]]: ...

@@ -1,4 +1,4 @@
-//! Native parts of `rtcg.sparse`: matrices in compressed sparse rows, and conjugate gradients.
+//! Native parts of `rtcg.sparse`: matrices in compressed sparse rows, and iterative solvers.
 
 use crate::gpuarray::context::array_context;
 use crate::gpuarray::{PyGpuArray, dtype_of_descr, to_py_result};
@@ -7,11 +7,14 @@ use numpy::{PyArray1, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rtcg::array::{ArrayError, DType, GpuArray, Result};
+use rtcg::array::{ArrayError, DType, GpuArray, Order, Result};
 use rtcg::sparse::{
-    CgCallback, CgOptions, CgReport, CsrDyn, Dia, HostPackets, HostStructure, IndexElement, LinearOperator,
-    PacketPartition, Packets, Preconditioner, Sell, SolverMode, SpmvPlan, StopReason, gallery,
+    CsrDyn, Dia, HostPackets, HostStructure, IndexElement, LinearOperator, Method, PacketPartition, Packets,
+    Preconditioner, Sell, SolveCallback, SolveOptions, SolveReport, SolverMode, SpmvPlan, StopReason, System, VCycle,
+    VCycleLevel, gallery,
 };
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::sparse_formats::PySellMatrix;
 
@@ -151,76 +154,106 @@ impl PyDiaMatrix {
     }
 }
 
-/// An operator from Python.
-enum PyOperator {
-    Csr(CsrDyn),
-    Dia(Dia),
-    Callable { function: Py<PyAny>, shape: [usize; 2], dtype: DType },
-}
+/// A V-cycle of a multigrid hierarchy.
+#[pyclass(name = "VCycle", module = "rtcg._native", frozen)]
+pub(crate) struct PyVCycle(Arc<VCycle>);
 
-impl PyOperator {
-    /// A `CsrMatrix`, a `DiaMatrix`, or a callable for vectors of the dtype of `like`.
-    fn extract(object: &BoundAny<'_>, like: &GpuArray) -> PyResult<Self> {
-        if let Ok(matrix) = object.cast::<PyCsrMatrix>() {
-            return Ok(Self::Csr(matrix.get().csr.clone()));
-        }
-        if let Ok(matrix) = object.cast::<PyDiaMatrix>() {
-            return Ok(Self::Dia(matrix.get().0.clone()));
-        }
-        if !object.is_callable() {
-            return Err(PyTypeError::new_err("an operator is a CsrMatrix, a DiaMatrix or a callable"));
-        }
-        let n = like.size();
-        Ok(Self::Callable { function: object.clone().unbind(), shape: [n, n], dtype: like.dtype() })
+type LevelArg<'py> =
+    (Bound<'py, PyCsrMatrix>, Bound<'py, PyCsrMatrix>, Bound<'py, PyCsrMatrix>, Bound<'py, PyGpuArray>);
+
+#[pymethods]
+impl PyVCycle {
+    /// Of levels (matrix, prolongation, restriction, damped inverse of the diagonal), and the inverse of the coarsest.
+    #[new]
+    fn new(py: Python<'_>, levels: Vec<LevelArg<'_>>, coarsest: &PyCsrMatrix, sweeps: usize) -> PyResult<Self> {
+        let level = |(a, prolongation, restriction, smoother): &LevelArg<'_>| {
+            let [a, prolongation, restriction] = [a, prolongation, restriction].map(|matrix| matrix.get().csr.clone());
+            VCycleLevel { a, prolongation, restriction, smoother: core_array(smoother) }
+        };
+        let levels = levels.iter().map(level).collect();
+        to_py_result(py, VCycle::new(levels, coarsest.csr.clone(), sweeps)).map(|cycle| Self(Arc::new(cycle)))
+    }
+
+    /// The cycle of a vector; does not wait.
+    fn matvec<'py>(&self, x: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
+        let right = core_array(x);
+        PyGpuArray::make_like(x, || {
+            let right = right.to_contiguous()?;
+            let y = GpuArray::empty(right.context(), right.shape(), right.dtype(), Order::C)?;
+            self.0.apply(&right, &y)?;
+            Ok(y)
+        })
     }
 }
 
-impl LinearOperator for PyOperator {
+/// A cycle that Python has too.
+struct SharedCycle(Arc<VCycle>);
+
+impl LinearOperator for SharedCycle {
     fn shape(&self) -> [usize; 2] {
-        match self {
-            Self::Csr(csr) => csr.shape(),
-            Self::Dia(dia) => dia.shape(),
-            Self::Callable { shape, .. } => *shape,
-        }
+        self.0.shape()
     }
 
     fn dtype(&self) -> DType {
-        match self {
-            Self::Csr(csr) => csr.data().dtype(),
-            Self::Dia(dia) => dia.dtype(),
-            Self::Callable { dtype, .. } => *dtype,
-        }
+        self.0.dtype()
     }
 
     fn apply(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
-        match self {
-            Self::Csr(csr) => csr.multiply_into(x, y, false),
-            Self::Dia(dia) => dia.apply(x, y),
-            Self::Callable { function, .. } => Python::attach(|py| {
-                let result = function.bind(py).call1((new_array(py, x.clone())?,))?;
-                let Ok(result) = result.cast::<PyGpuArray>() else {
-                    let message = format!("an operator returned {}; expected a GPUArray", result.get_type());
-                    return Err(PyTypeError::new_err(message));
-                };
-                to_py_result(py, y.assign(&core_array(result)))
-            })
-            .map_err(ArrayError::runtime_error),
-        }
-    }
-
-    fn as_csr(&self) -> Option<&CsrDyn> {
-        match self {
-            Self::Csr(csr) => Some(csr),
-            Self::Dia(_) | Self::Callable { .. } => None,
-        }
+        self.0.apply(x, y)
     }
 
     fn is_recordable(&self) -> bool {
-        match self {
-            Self::Csr(csr) => csr.is_recordable(),
-            Self::Dia(dia) => dia.is_recordable(),
-            Self::Callable { .. } => false,
-        }
+        self.0.is_recordable()
+    }
+}
+
+/// An operator that is a function from Python.
+struct PyFunctionOperator {
+    function: Py<PyAny>,
+    shape: [usize; 2],
+    dtype: DType,
+}
+
+type BoxedOperator = Box<dyn LinearOperator + Send + Sync>;
+
+/// A `CsrMatrix`, a `DiaMatrix`, or a function with its shape, for vectors of a dtype.
+fn extract_operator(object: &BoundAny<'_>, dtype: DType) -> PyResult<BoxedOperator> {
+    if let Ok(matrix) = object.cast::<PyCsrMatrix>() {
+        return Ok(Box::new(matrix.get().csr.clone()));
+    }
+    if let Ok(matrix) = object.cast::<PyDiaMatrix>() {
+        return Ok(Box::new(matrix.get().0.clone()));
+    }
+    if let Ok(cycle) = object.cast::<PyVCycle>() {
+        return Ok(Box::new(SharedCycle(cycle.get().0.clone())));
+    }
+    let Ok((function, shape)) = object.extract::<(Py<PyAny>, [usize; 2])>() else {
+        return Err(PyTypeError::new_err("an operator is a CsrMatrix, a DiaMatrix, or a callable with its shape"));
+    };
+    Ok(Box::new(PyFunctionOperator { function, shape, dtype }))
+}
+
+impl LinearOperator for PyFunctionOperator {
+    fn shape(&self) -> [usize; 2] {
+        self.shape
+    }
+
+    fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    fn apply(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
+        Python::attach(|py| {
+            let result = self.function.bind(py).call1((new_array(py, x.clone())?,))?;
+            let Ok(result) = result.cast::<PyGpuArray>() else {
+                let message = format!("an operator returned {}; expected a GPUArray", result.get_type());
+                return Err(PyTypeError::new_err(message));
+            };
+            let result = core_array(result);
+            let flat = if result.ndim() == 2 { to_py_result(py, result.reshape(&[-1], Order::C))? } else { result };
+            to_py_result(py, y.assign(&flat))
+        })
+        .map_err(ArrayError::runtime_error)
     }
 }
 
@@ -246,19 +279,22 @@ fn mode_name(mode: SolverMode) -> &'static str {
     }
 }
 
-fn reason_name(reason: StopReason) -> &'static str {
+/// A word for why iterations ended, and SciPy's code of a breakdown.
+fn reason_name(reason: StopReason) -> (&'static str, i32) {
     match reason {
-        StopReason::Converged => "converged",
-        StopReason::MaxIterations => "maxiter",
-        StopReason::Stagnated => "stagnated",
-        StopReason::Breakdown => "breakdown",
+        StopReason::Converged => ("converged", 0),
+        StopReason::MaxIterations => ("maxiter", 0),
+        StopReason::Stagnated => ("stagnated", 0),
+        StopReason::Breakdown(code) => ("breakdown", code),
     }
 }
 
-/// The solution, and the report as a dictionary.
-fn report_objects<'py>(py: Python<'py>, report: CgReport) -> PyResult<(BoundAny<'py>, Bound<'py, PyDict>)> {
+/// The solution, the report as a dictionary, and the scalars of the solver.
+fn report_objects<'py>(py: Python<'py>, report: SolveReport) -> PyResult<(BoundAny<'py>, Bound<'py, PyDict>)> {
     let dict = PyDict::new(py);
-    dict.set_item("reason", reason_name(report.reason))?;
+    let (reason, code) = reason_name(report.reason);
+    dict.set_item("reason", reason)?;
+    dict.set_item("code", code)?;
     dict.set_item("iterations", report.iterations)?;
     dict.set_item("wasted_iterations", report.wasted_iterations)?;
     dict.set_item("restarts", report.restarts)?;
@@ -267,21 +303,53 @@ fn report_objects<'py>(py: Python<'py>, report: CgReport) -> PyResult<(BoundAny<
     dict.set_item("residual", report.residual)?;
     dict.set_item("recurrence_residual", report.recurrence_residual)?;
     dict.set_item("threshold", report.threshold)?;
-    dict.set_item("negative_curvature", report.negative_curvature)?;
     dict.set_item("mode", mode_name(report.mode))?;
     dict.set_item("history", report.history)?;
+    dict.set_item("scalars", report.scalars)?;
     Ok((new_array(py, report.x)?, dict))
 }
 
-/// Conjugate gradients. `m` is nothing, a vector (the diagonal of a preconditioner), or an operator.
+/// A preconditioner from Python: nothing, a vector (a diagonal), or an operator; and the adjoint of an operator.
+struct PreconditionerArg {
+    diagonal: Option<GpuArray>,
+    operator: Option<BoxedOperator>,
+    adjoint: Option<BoxedOperator>,
+}
+
+impl PreconditionerArg {
+    fn extract(pair: &(Option<BoundAny<'_>>, Option<BoundAny<'_>>), dtype: DType) -> PyResult<Self> {
+        let diagonal = pair.0.as_ref().and_then(|m| m.cast::<PyGpuArray>().ok()).map(core_array);
+        let operator = pair.0.as_ref().filter(|_| diagonal.is_none());
+        let extract = |object: Option<&BoundAny<'_>>| object.map(|m| extract_operator(m, dtype)).transpose();
+        Ok(Self { operator: extract(operator)?, adjoint: extract(pair.1.as_ref())?, diagonal })
+    }
+
+    fn preconditioner(&self) -> Preconditioner<'_> {
+        match (&self.diagonal, &self.operator) {
+            (Some(diagonal), _) => Preconditioner::Diagonal(diagonal.clone()),
+            (None, Some(operator)) => Preconditioner::Operator(&**operator),
+            (None, None) => Preconditioner::Identity,
+        }
+    }
+}
+
+fn as_operator(boxed: Option<&BoxedOperator>) -> Option<&dyn LinearOperator> {
+    boxed.map(|operator| &**operator as &dyn LinearOperator)
+}
+
+type OperatorPair<'py> = (Option<BoundAny<'py>>, Option<BoundAny<'py>>);
+
+/// Solves a system by the method of a name. `a`, `m` and `m2` are pairs of an operator and its adjoint.
 #[pyfunction]
-#[pyo3(signature = (a, b, x0, m, *, rtol, atol, maxiter, check_every, mode, history, callback))]
+#[pyo3(signature = (method, a, b, x0, m, m2, *, rtol, atol, maxiter, check_every, mode, history, callback, numbers, restart = 20))]
 #[allow(clippy::too_many_arguments, reason = "what a solver is asked for")]
-fn sparse_cg<'py>(
-    a: &BoundAny<'py>,
+fn sparse_solve<'py>(
+    method: &str,
+    a: (BoundAny<'py>, Option<BoundAny<'py>>),
     b: ArrayArg<'_, 'py>,
     x0: Option<Bound<'py, PyGpuArray>>,
-    m: Option<BoundAny<'py>>,
+    m: OperatorPair<'py>,
+    m2: OperatorPair<'py>,
     rtol: f64,
     atol: f64,
     maxiter: usize,
@@ -289,23 +357,28 @@ fn sparse_cg<'py>(
     mode: &str,
     history: bool,
     callback: Option<Py<PyAny>>,
+    numbers: BTreeMap<String, f64>,
+    restart: usize,
 ) -> PyResult<(BoundAny<'py>, Bound<'py, PyDict>)> {
-    let py = b.py();
-    let right = core_array(b);
-    let operator = PyOperator::extract(a, &right)?;
-    let start = x0.as_ref().map(core_array);
-    let diagonal = m.as_ref().and_then(|m| m.cast::<PyGpuArray>().ok()).map(core_array);
-    let other = match (&m, &diagonal) {
-        (Some(m), None) => Some(PyOperator::extract(m, &right)?),
-        _ => None,
+    let (py, right) = (b.py(), core_array(b));
+    let dtype = right.dtype();
+    let Some(method) = Method::of_name(method) else {
+        return Err(PyValueError::new_err(format!("method is '{method}', which is no solver")));
     };
+    let operator = extract_operator(&a.0, dtype)?;
+    let adjoint = a.1.as_ref().map(|adjoint| extract_operator(adjoint, dtype)).transpose()?;
+    let [m, m2] = [PreconditionerArg::extract(&m, dtype)?, PreconditionerArg::extract(&m2, dtype)?];
+    let start = x0.as_ref().map(core_array);
     let mode = parse_mode(mode)?;
-    let options = CgOptions { rtol, atol, max_iterations: maxiter, check_every, mode, history };
+    let options = SolveOptions { rtol, atol, max_iterations: maxiter, check_every, mode, history, numbers, restart };
     let solve = || {
-        let preconditioner = match (diagonal, &other) {
-            (Some(diagonal), _) => Preconditioner::Diagonal(diagonal),
-            (None, Some(operator)) => Preconditioner::Operator(operator),
-            (None, None) => Preconditioner::Identity,
+        let system = System {
+            a: &*operator,
+            adjoint: as_operator(adjoint.as_ref()),
+            m: m.preconditioner(),
+            m_adjoint: as_operator(m.adjoint.as_ref()),
+            m2: m2.preconditioner(),
+            m2_adjoint: as_operator(m2.adjoint.as_ref()),
         };
         let mut call = |x: &GpuArray| {
             Python::attach(|py| match &callback {
@@ -314,8 +387,8 @@ fn sparse_cg<'py>(
             })
             .map_err(ArrayError::runtime_error)
         };
-        let callback: Option<CgCallback<'_>> = if callback.is_some() { Some(&mut call) } else { None };
-        rtcg::sparse::cg(&operator, &right, start.as_ref(), &preconditioner, &options, callback)
+        let callback: Option<SolveCallback<'_>> = if callback.is_some() { Some(&mut call) } else { None };
+        rtcg::sparse::solve(&method, &system, &right, start.as_ref(), &options, callback)
     };
     let report = PyGpuArray::with_allocator_of(b, || py.detach(solve));
     report_objects(py, to_py_result(py, report)?)
@@ -447,8 +520,9 @@ impl PyPacketedMatrix {
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyCsrMatrix>()?;
     m.add_class::<PyDiaMatrix>()?;
+    m.add_class::<PyVCycle>()?;
     m.add_class::<PyPacketedMatrix>()?;
     m.add_function(wrap_pyfunction!(sparse_gallery, m)?)?;
     m.add_function(wrap_pyfunction!(sparse_check, m)?)?;
-    m.add_function(wrap_pyfunction!(sparse_cg, m)?)
+    m.add_function(wrap_pyfunction!(sparse_solve, m)?)
 }

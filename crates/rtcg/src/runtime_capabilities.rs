@@ -11,7 +11,7 @@ use rtcg_driver::{Event, Graph, GraphExec, Stream, sys};
 use std::sync::PoisonError;
 
 /// Bytes of each slot: those of more are not kept.
-const KEPT_SLOT_BYTES: usize = 256;
+const KEPT_SLOT_BYTES: usize = 1024;
 
 type SlotParts = (HostAllocation, Event);
 

@@ -27,9 +27,10 @@ use rtcg_array::ArrayError;
 use std::marker::PhantomData;
 
 pub use rtcg_sparse::{
-    Bsr, CgCallback, CgOptions, CgReport, Csr as CsrDyn, Dia, HostPackets, HostStructure, IndexElement, IndexExtremes,
-    LinearOperator, PacketPartition, Packets, Preconditioner, Sell, SolverMode, SpmvPlan, StopReason, cg,
-    check_device_structure, check_structure, gallery, index_extremes, order_by_row,
+    Bsr, Csr as CsrDyn, Dia, HostPackets, HostStructure, IndexElement, IndexExtremes, LinearOperator, Method,
+    PacketPartition, Packets, Preconditioner, Sell, SolveCallback, SolveOptions, SolveReport, SolverMode, SpmvPlan,
+    StopReason, System, VCycle, VCycleLevel, check_device_structure, check_structure, gallery, index_extremes,
+    order_by_row, solve,
 };
 
 /// A matrix in compressed sparse rows on a device.
@@ -142,20 +143,34 @@ impl<T: ArrayElement> Csr<T> {
 
 impl<T: MatrixElement> Csr<T> {
     /// The solution of `A x = b` for a Hermitian positive definite matrix by conjugate gradients, and how it was found;
-    /// waits at the end, and not in between. See [`cg`].
+    /// waits at the end, and not in between.
     ///
     /// # Errors
     /// When the matrix is not square, `b` does not fit, or the device fails.
-    pub fn cg(&self, b: &GpuArray<T>, options: &SolverOptions) -> Result<(GpuArray<T>, CgReport)> {
-        let options = CgOptions {
+    pub fn cg(&self, b: &GpuArray<T>, options: &SolverOptions) -> Result<(GpuArray<T>, SolveReport)> {
+        self.solve(&Method::CG, b, options)
+    }
+
+    /// The solution of `A x = b` by any method that needs no adjoint, and how it was found; see [`solve`] for
+    /// preconditioners, starts and callbacks.
+    ///
+    /// # Errors
+    /// As [`Csr::cg`], and when the method needs the adjoint.
+    pub fn solve(
+        &self,
+        method: &Method,
+        b: &GpuArray<T>,
+        options: &SolverOptions,
+    ) -> Result<(GpuArray<T>, SolveReport)> {
+        let options = SolveOptions {
             rtol: options.rtol,
             atol: options.atol,
             max_iterations: options.max_iterations.unwrap_or(10 * self.shape()[0]),
-            check_every: 20,
             mode: options.mode,
-            history: false,
+            ..SolveOptions::default()
         };
-        let report = cg(&self.dynamic, b.as_dyn(), None, &Preconditioner::Identity, &options, None)?;
+        let operator: &dyn LinearOperator = &self.dynamic;
+        let report = solve(method, &System::from(operator), b.as_dyn(), None, &options, None)?;
         Ok((self.arrays.typed_from_dyn(report.x.clone())?, report))
     }
 }

@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 mod bsr;
-mod cg;
 mod csr;
 mod device_structure;
 mod dia;
@@ -17,10 +16,11 @@ mod operator;
 mod packets;
 mod plan;
 mod sell;
+mod solver;
 mod structure;
+mod vcycle;
 
 pub use bsr::Bsr;
-pub use cg::{CgCallback, CgOptions, CgReport, Preconditioner, SolverMode, StopReason, cg};
 pub use csr::{Csr, decisions};
 pub use device_structure::{IndexExtremes, check_device_structure, index_extremes};
 pub use dia::Dia;
@@ -28,6 +28,10 @@ pub use operator::LinearOperator;
 pub use packets::{HostPackets, HostStructure, PacketPartition, Packets};
 pub use plan::SpmvPlan;
 pub use sell::Sell;
+pub use solver::{
+    Method, Preconditioner, SolveCallback, SolveOptions, SolveReport, SolverMode, StopReason, System, solve,
+};
 pub use structure::{IndexElement, check_structure, order_by_row};
+pub use vcycle::{VCycle, VCycleLevel};
 
 pub(crate) use rtcg_array::{ArrayContext, ArrayError, GpuArray, Result};

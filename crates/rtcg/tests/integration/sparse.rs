@@ -5,8 +5,8 @@ use rtcg::array::{ArrayContext, Order};
 use rtcg::array_tuning::{record_decisions, with_forced_choice};
 use rtcg::prelude::*;
 use rtcg::sparse::{
-    Bsr, CgOptions, Csr, CsrDyn, Dia, LinearOperator, Preconditioner, Sell, SolverMode, SolverOptions, SpmvPlan,
-    StopReason, cg, check_device_structure, gallery, index_extremes,
+    Bsr, Csr, CsrDyn, Dia, LinearOperator, Method, Preconditioner, Sell, SolveOptions, SolverMode, SolverOptions,
+    SpmvPlan, StopReason, System, check_device_structure, gallery, index_extremes, solve,
 };
 use rtcg::typed_arrays::{ArrayElement, GpuArrayDyn};
 
@@ -103,8 +103,13 @@ fn the_merge_path_gives_the_same_products() {
     }
 }
 
-fn options(mode: SolverMode) -> CgOptions {
-    CgOptions { rtol: 1e-10, atol: 0.0, max_iterations: 1000, check_every: 10, mode, history: true }
+fn options(mode: SolverMode) -> SolveOptions {
+    let (rtol, max_iterations) = (1e-10, 1000);
+    SolveOptions { rtol, max_iterations, check_every: 10, mode, history: true, ..SolveOptions::default() }
+}
+
+fn system(a: &dyn LinearOperator) -> System<'_> {
+    System::from(a)
 }
 
 #[test]
@@ -121,8 +126,9 @@ fn systems_are_solved_without_waiting_and_in_every_mode_alike() {
         modes.push(SolverMode::Device);
     }
     let mut first = None;
+    let with_m = System { m: preconditioner, ..system(a.as_dyn()) };
     for mode in modes {
-        let report = cg(a.as_dyn(), right.as_dyn(), None, &preconditioner, &options(mode), None).unwrap();
+        let report = solve(&Method::CG, &with_m, right.as_dyn(), None, &options(mode), None).unwrap();
         assert_eq!((report.reason, report.mode), (StopReason::Converged, mode));
         assert_eq!((report.waits_in_loop, report.waits_at_end), (0, 1 + report.restarts));
         let history = report.history.unwrap();
@@ -166,13 +172,13 @@ fn operators_and_callbacks_take_part() {
         assert_eq!(x.shape(), [225]);
         Ok(())
     };
-    let once = CgOptions { check_every: 1, ..options(SolverMode::Auto) };
-    let report = cg(&opaque, right.as_dyn(), None, &Preconditioner::Identity, &once, Some(&mut callback)).unwrap();
+    let once = SolveOptions { check_every: 1, ..options(SolverMode::Auto) };
+    let report = solve(&Method::CG, &system(&opaque), right.as_dyn(), None, &once, Some(&mut callback)).unwrap();
     assert_eq!((report.reason, calls, report.wasted_iterations), (StopReason::Converged, report.iterations, 0));
     assert_eq!(opaque.1.get(), report.iterations + 1, "one product an iteration, and one for the residual at the end");
-    let known = cg(a.as_dyn(), right.as_dyn(), None, &Preconditioner::Identity, &once, None).unwrap();
+    let known = solve(&Method::CG, &system(a.as_dyn()), right.as_dyn(), None, &once, None).unwrap();
     assert_eq!(known.iterations, report.iterations);
-    assert!(cg(&opaque, right.as_dyn(), None, &Preconditioner::Identity, &options(SolverMode::Graph), None).is_err());
+    assert!(solve(&Method::CG, &system(&opaque), right.as_dyn(), None, &options(SolverMode::Graph), None).is_err());
 }
 
 #[test]
@@ -188,7 +194,7 @@ fn diagonals_multiply_and_solve() {
     let b = arrays.from_slice(&vec![1.0f64; n]).unwrap();
     let y = arrays.typed_from_dyn::<f64>(a.multiply(b.as_dyn()).unwrap()).unwrap().to_vec().unwrap();
     assert_eq!((y[0], y[1], y[n - 1]), (1.5, 0.5, 1.5));
-    let report = cg(&a, b.as_dyn(), None, &Preconditioner::Identity, &options(SolverMode::Graph), None).unwrap();
+    let report = solve(&Method::CG, &system(&a), b.as_dyn(), None, &options(SolverMode::Graph), None).unwrap();
     assert_eq!(report.reason, StopReason::Converged);
     let mut bytes = vec![0; report.x.nbytes()];
     report.x.read(&mut bytes, Order::C).unwrap();

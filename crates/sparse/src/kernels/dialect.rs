@@ -2,7 +2,7 @@
 //! these, and nothing else.
 
 /// Words of the language, places of threads, barriers, exchange within a warp, and numbers of 16 bits by their bits.
-pub(super) const CUDA_PRELUDE: &str = "\
+pub(crate) const CUDA_PRELUDE: &str = "\
 #define RT_KERNEL extern \"C\" __global__ void
 #define RT_FUNCTION __device__ __forceinline__
 #define RT_GLOBAL

@@ -5,7 +5,7 @@ use rtcg_codegen::{DType, DTypeKind};
 
 /// The C type of a dtype; complex numbers are pairs of a vector type, and floating-point numbers of 16 bits, which are
 /// stored and not computed with, are their bits.
-pub(super) fn c_type(dtype: DType) -> &'static str {
+pub(crate) fn c_type(dtype: DType) -> &'static str {
     match dtype {
         DType::C64 => "float2",
         DType::C128 => "double2",
@@ -21,7 +21,7 @@ pub(crate) fn sum_dtype(vector: DType) -> DType {
 
 /// Type `name` and the functions `name_zero`, `name_add`, `name_sub`, `name_mul`, `name_mul_add`, `name_conj` and
 /// `name_shuffle_down`, as NumPy computes.
-pub(super) fn element_functions(name: &str, dtype: DType) -> String {
+pub(crate) fn element_functions(name: &str, dtype: DType) -> String {
     let body = match dtype.kind() {
         DTypeKind::Complex => COMPLEX_FUNCTIONS.replace("REAL", dtype.real_part().c_type()),
         DTypeKind::Bool => BOOL_FUNCTIONS.to_owned(),
@@ -33,7 +33,7 @@ pub(super) fn element_functions(name: &str, dtype: DType) -> String {
 }
 
 /// The function `to_from_from`, which converts an element.
-pub(super) fn conversion(to: (&str, DType), from: (&str, DType)) -> String {
+pub(crate) fn conversion(to: (&str, DType), from: (&str, DType)) -> String {
     let real = match from.1 {
         DType::F16 => "RT_HALF_TO_FLOAT(a)",
         DType::BF16 => "RT_BFLOAT_TO_FLOAT(a)",
@@ -84,7 +84,7 @@ RT_FUNCTION @ @_shuffle_down(@ a, unsigned n) { return RT_PAIR_REAL(RT_SHUFFLE_D
 
 /// Sums over a block in a fixed order: `name_block_sum(value)`, which every thread gets; all threads call it. Warps add up
 /// in trees, and every thread adds the sums of the warps, so that there are two barriers.
-pub(super) fn block_sum(name: &str, threads: u32) -> String {
+pub(crate) fn block_sum(name: &str, threads: u32) -> String {
     BLOCK_SUM.replace('@', name).replace("WARPS", &(threads / 32).to_string())
 }
 

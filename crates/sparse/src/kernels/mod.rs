@@ -2,9 +2,8 @@
 //! templates, in which what is CUDA's has names of ours (`dialect.rs`).
 
 pub(crate) mod bsr;
-pub(crate) mod cg;
 pub(crate) mod dia;
-mod dialect;
+pub(crate) mod dialect;
 pub(crate) mod elements;
 pub(crate) mod extremes;
 pub(crate) mod merge;
@@ -16,3 +15,6 @@ pub(crate) mod structure;
 
 /// Threads of a block.
 pub(crate) const THREADS: u32 = 256;
+
+/// Where the state of a solver, an array of doubles, says whether iterations have stopped.
+pub(crate) const STOP_FLAG: usize = 0;

@@ -5,10 +5,9 @@
 //! also where each block puts its part of `conj(x) . y`, and the state of a solver that the kernel does nothing for once
 //! it has stopped.
 
-use super::THREADS;
-use super::cg::STOP_FLAG;
 use super::dialect::CUDA_PRELUDE;
 use super::elements::{block_sum, c_type, conversion, element_functions, sum_dtype};
+use super::{STOP_FLAG, THREADS};
 use rtcg_codegen::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;

@@ -1,33 +1,38 @@
 //! The state of iterations as the host sees it, and looks at it that do not wait.
 
-use crate::kernels::cg::{ITERATIONS, STATE_LEN, STOP_FLAG};
+use super::program::STOP_NOT_FINITE;
+use crate::kernels::STOP_FLAG;
 use crate::{ArrayContext, GpuArray, Result};
 use rtcg_array::{Order, ReadSlot, blocking_region, check_interrupt};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 /// Reads under way, at most: the host runs ahead by no more groups of iterations.
 pub(super) const MAX_PENDING_READS: usize = 2;
 
+/// Where the scalars of a state are, and how many doubles it has.
+pub(super) struct StateLayout {
+    pub(super) places: BTreeMap<String, usize>,
+    pub(super) len: usize,
+}
+
 /// The state as it was read.
-#[derive(Clone, Copy)]
-pub(super) struct State(pub(super) [f64; STATE_LEN]);
+#[derive(Clone)]
+pub(super) struct State(pub(super) Vec<f64>);
 
 impl State {
     fn from_bytes(bytes: &[u8]) -> Self {
-        let mut numbers = [0.0; STATE_LEN];
-        for (number, bytes) in numbers.iter_mut().zip(bytes.chunks_exact(8)) {
-            *number = f64::from_ne_bytes(bytes.try_into().unwrap_or_default());
-        }
-        Self(numbers)
+        let number = |bytes: &[u8]| f64::from_ne_bytes(bytes.try_into().unwrap_or_default());
+        Self(bytes.chunks_exact(8).map(number).collect())
     }
 
     pub(super) fn has_stopped(&self) -> bool {
         self.0[STOP_FLAG] != 0.0
     }
 
-    pub(super) fn iterations(&self) -> usize {
-        self.0[ITERATIONS] as usize
+    /// Why iterations have stopped.
+    pub(super) fn stop(&self) -> f64 {
+        if self.0[STOP_FLAG].is_nan() { STOP_NOT_FINITE } else { self.0[STOP_FLAG] }
     }
 }
 
@@ -41,11 +46,9 @@ pub(super) struct StateReader {
 }
 
 impl StateReader {
-    pub(super) fn new(ctx: &ArrayContext) -> Result<Self> {
+    pub(super) fn new(ctx: &ArrayContext, len: usize) -> Result<Self> {
         let free = match ctx.device_runtime().pinned_reads() {
-            Some(reads) => {
-                (0..=MAX_PENDING_READS).map(|_| reads.read_slot(8 * STATE_LEN)).collect::<Result<Vec<_>>>()?
-            }
+            Some(reads) => (0..=MAX_PENDING_READS).map(|_| reads.read_slot(8 * len)).collect::<Result<Vec<_>>>()?,
             None => Vec::new(),
         };
         Ok(Self { has_slots: !free.is_empty(), free, pending: VecDeque::new(), waits: 0 })
@@ -108,7 +111,7 @@ fn pause(attempts: u32) -> Result<()> {
 }
 
 pub(super) fn read_state(state: &GpuArray) -> Result<State> {
-    let mut bytes = [0; 8 * STATE_LEN];
+    let mut bytes = vec![0; state.nbytes()];
     blocking_region(|| state.read(&mut bytes, Order::C))?;
     Ok(State::from_bytes(&bytes))
 }

@@ -1,0 +1,171 @@
+//! Iterative solvers whose scalars stay on the device.
+//!
+//! A solver is a program (`program.rs`, `methods.rs`): what it computes at the beginning, in an iteration and at the end.
+//! The program is gathered into as few kernels as its sums allow (`fusion.rs`), whose source is printed for the dtype of
+//! vectors (`kernel.rs`). Kernels do nothing once one of them has found that the residual is small enough, so that
+//! iterations may be enqueued before anybody knows of it: the host polls for the state, and does not wait in the loop
+//! (`drive.rs`).
+
+mod drive;
+mod expression;
+mod fusion;
+mod gmres;
+mod gmres_kernels;
+mod kernel;
+mod launches;
+mod methods;
+mod program;
+mod state_reader;
+mod system;
+
+use crate::{GpuArray, Result};
+pub(crate) use kernel::prelude as vector_prelude;
+use launches::Launches;
+pub use methods::Method;
+use rtcg_array::DType;
+use std::collections::BTreeMap;
+pub use system::{Preconditioner, System};
+
+/// The most residuals that are kept: those of the first iterations.
+pub(crate) const MAX_HISTORY: usize = 1 << 20;
+
+/// What is called after each iteration with the solution so far.
+pub type SolveCallback<'a> = &'a mut dyn FnMut(&GpuArray) -> Result<()>;
+
+/// How iterations reach the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SolverMode {
+    /// `Graph` where the device has graphs and nothing has to be called on the host, else `Stream`.
+    Auto,
+    /// Kernels are launched one by one.
+    Stream,
+    /// Groups of iterations are launched as a graph.
+    Graph,
+    /// All iterations are one graph with a loop, which the device leaves by itself.
+    Device,
+}
+
+/// What a solver is asked for.
+#[derive(Debug, Clone)]
+pub struct SolveOptions {
+    /// The residual has to be smaller than this part of the right side.
+    pub rtol: f64,
+    /// The residual has to be smaller than this, or than what `rtol` says.
+    pub atol: f64,
+    /// The most iterations.
+    pub max_iterations: usize,
+    /// Iterations between two looks at the state; 1 with a callback.
+    pub check_every: usize,
+    /// Vectors of a basis before it is begun anew, of GMRES.
+    pub restart: usize,
+    /// How iterations reach the device.
+    pub mode: SolverMode,
+    /// Residuals of iterations are kept, of the first 2^20 at most.
+    pub history: bool,
+    /// Numbers that some solvers take: `shift`, `damp`, `btol`, `conlim`. They are 0 unless given.
+    pub numbers: BTreeMap<String, f64>,
+}
+
+impl Default for SolveOptions {
+    fn default() -> Self {
+        Self {
+            rtol: 1e-5,
+            atol: 0.0,
+            max_iterations: 10_000,
+            check_every: 20,
+            restart: 20,
+            mode: SolverMode::Auto,
+            history: false,
+            numbers: BTreeMap::new(),
+        }
+    }
+}
+
+impl SolveOptions {
+    /// The parameters of programs by their names.
+    fn numbers(&self, vector: DType) -> BTreeMap<String, f64> {
+        let is_single = matches!(vector, DType::F32 | DType::C64);
+        let eps = if is_single { f64::from(f32::EPSILON) } else { f64::EPSILON };
+        let max = if is_single { f64::from(f32::MAX) } else { f64::MAX };
+        let common = [
+            ("rtol", self.rtol),
+            ("atol", self.atol),
+            ("maxiter", self.max_iterations as f64),
+            ("eps", eps),
+            ("largest", max),
+        ];
+        let optional = ["shift", "damp", "btol", "conlim"].map(|name| (name, 0.0));
+        let mut numbers: BTreeMap<_, _> = common.into_iter().chain(optional).map(|(k, v)| (k.to_owned(), v)).collect();
+        numbers.extend(self.numbers.clone());
+        numbers
+    }
+}
+
+/// Why iterations ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// The residual is small enough: the one computed from the solution, where a solver's test is of residuals.
+    Converged,
+    /// As many iterations as were allowed.
+    MaxIterations,
+    /// The recurrence says that the residual is small enough, the residual computed from the solution is not, and
+    /// beginning anew makes it no smaller: the solution is as good as rounding lets it be.
+    Stagnated,
+    /// Something that is divided by was 0 or not finite, or the residual was not finite. The code is SciPy's.
+    Breakdown(i32),
+}
+
+/// What was computed, and how.
+#[derive(Debug)]
+pub struct SolveReport {
+    /// The solution.
+    pub x: GpuArray,
+    /// Why iterations ended.
+    pub reason: StopReason,
+    /// Iterations that changed the solution.
+    pub iterations: usize,
+    /// Iterations that were enqueued behind them, and did nothing.
+    pub wasted_iterations: usize,
+    /// How often iterations began anew, from a residual computed from the solution.
+    pub restarts: usize,
+    /// How often the host waited for the device in the loop: 0 where it has reads that do not wait.
+    pub waits_in_loop: usize,
+    /// How often the host waited at the end.
+    pub waits_at_end: usize,
+    /// The norm of the residual, computed from the solution.
+    pub residual: f64,
+    /// The norm of the residual as the recurrence had it at the end.
+    pub recurrence_residual: f64,
+    /// What the residual had to be less than.
+    pub threshold: f64,
+    /// How iterations reached the device.
+    pub mode: SolverMode,
+    /// Norms of residuals, one for each iteration and the one at the beginning.
+    pub history: Option<Vec<f64>>,
+    /// Real scalars of the solver at the end, by their names in its program.
+    pub scalars: BTreeMap<String, f64>,
+}
+
+/// Solves `A x = b`, beginning at `x0` or at 0. The vectors have the dtype of `b`.
+///
+/// # Errors
+/// When shapes or dtypes do not fit, the device fails, or a mode needs what it does not have.
+pub fn solve(
+    method: &Method,
+    system: &System<'_>,
+    b: &GpuArray,
+    x0: Option<&GpuArray>,
+    options: &SolveOptions,
+    callback: Option<SolveCallback<'_>>,
+) -> Result<SolveReport> {
+    system::check(system, b, method.row_vectors.is_empty(), options.check_every)?;
+    let is_gmres = method.name() == Method::GMRES.name();
+    let launches = if is_gmres {
+        gmres::launches(system, b, x0, options)?
+    } else {
+        Launches::new(method, system, b, x0, options)?
+    };
+    // A cycle is many iterations.
+    let options = &SolveOptions { check_every: if is_gmres { 1 } else { options.check_every }, ..options.clone() };
+    drive::Driver { launches: &launches, options }.solve(x0.is_some(), callback)
+}

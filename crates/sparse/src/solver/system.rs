@@ -1,0 +1,147 @@
+//! What is solved: operators, and vectors that are checked in SciPy's words.
+
+use super::fusion::Application;
+use crate::csr::check_vector;
+use crate::operator::LinearOperator;
+use crate::{ArrayError, GpuArray, Result};
+use rtcg_array::{DType, Order};
+use std::collections::HashMap;
+use std::fmt;
+
+/// What is applied to residuals.
+#[derive(Clone)]
+pub enum Preconditioner<'a> {
+    /// Nothing.
+    Identity,
+    /// The product with a vector, element by element.
+    Diagonal(GpuArray),
+    /// An operator.
+    Operator(&'a dyn LinearOperator),
+}
+
+impl<'a> Preconditioner<'a> {
+    fn operator(&self) -> Option<&'a dyn LinearOperator> {
+        match self {
+            Self::Operator(operator) => Some(*operator),
+            Self::Identity | Self::Diagonal(_) => None,
+        }
+    }
+}
+
+impl fmt::Debug for Preconditioner<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Identity => "Identity",
+            Self::Diagonal(_) => "Diagonal",
+            Self::Operator(_) => "Operator",
+        })
+    }
+}
+
+/// What preconditioners are, by their names in programs.
+type Applications = HashMap<String, Application>;
+
+/// The operators of a system.
+pub struct System<'a> {
+    /// The matrix.
+    pub a: &'a dyn LinearOperator,
+    /// Its adjoint, for solvers that need it.
+    pub adjoint: Option<&'a dyn LinearOperator>,
+    /// The preconditioner, or the left one of two.
+    pub m: Preconditioner<'a>,
+    /// Its adjoint where it is an operator.
+    pub m_adjoint: Option<&'a dyn LinearOperator>,
+    /// The right one of two preconditioners.
+    pub m2: Preconditioner<'a>,
+    /// Its adjoint where it is an operator.
+    pub m2_adjoint: Option<&'a dyn LinearOperator>,
+}
+
+impl fmt::Debug for System<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("System").field("shape", &self.a.shape()).finish_non_exhaustive()
+    }
+}
+
+/// The system without preconditioners.
+impl<'a> From<&'a dyn LinearOperator> for System<'a> {
+    fn from(a: &'a dyn LinearOperator) -> Self {
+        let none = Preconditioner::Identity;
+        Self { a, adjoint: None, m: none.clone(), m_adjoint: None, m2: none, m2_adjoint: None }
+    }
+}
+
+impl System<'_> {
+    /// The operator of a name in programs.
+    pub(super) fn operator(&self, name: &str) -> Result<&dyn LinearOperator> {
+        let found = match name {
+            "A" => Some(self.a),
+            "AH" => self.adjoint,
+            "M" | "M1" => self.m.operator(),
+            "MH" | "M1H" => self.m_adjoint,
+            "M2" => self.m2.operator(),
+            _ => self.m2_adjoint,
+        };
+        found.ok_or_else(|| missing(name))
+    }
+
+    /// What the preconditioners' applications are, and the diagonals among them in the dtype of vectors.
+    pub(super) fn applications(&self, vector: DType) -> Result<(Applications, Vec<(String, GpuArray)>)> {
+        let (mut applications, mut diagonals) = (HashMap::new(), Vec::new());
+        let n = self.a.shape()[1];
+        for (names, preconditioner) in [(["M", "MH"], &self.m), (["M1", "M1H"], &self.m), (["M2", "M2H"], &self.m2)] {
+            let [plain, adjoint] = match preconditioner {
+                Preconditioner::Identity => [Application::Identity, Application::Identity],
+                Preconditioner::Operator(m) if m.shape() != [n, n] => {
+                    let message = format!("matrix and preconditioner have different shapes: M is {:?}", m.shape());
+                    return Err(ArrayError::value_error(message));
+                }
+                Preconditioner::Operator(_) => [Application::External, Application::External],
+                Preconditioner::Diagonal(m) => {
+                    check_vector("M", m, n)?;
+                    let name = format!("{}diagonal", names[0]);
+                    diagonals.push((name.clone(), m.to_dtype(vector)?.to_contiguous()?));
+                    [false, true].map(|is_adjoint| Application::Diagonal(name.clone(), is_adjoint))
+                }
+            };
+            applications.insert(names[0].to_owned(), plain);
+            applications.insert(names[1].to_owned(), adjoint);
+        }
+        Ok((applications, diagonals))
+    }
+}
+
+fn missing(name: &str) -> ArrayError {
+    let message = match name {
+        "AH" => "A: the solver needs the adjoint of A; expected an operator with rmatvec",
+        _ => "M: the solver needs the adjoint of the preconditioner; expected an operator with rmatvec",
+    };
+    ArrayError::value_error(message)
+}
+
+/// Checks the matrix and the right side.
+pub(super) fn check(system: &System<'_>, b: &GpuArray, must_be_square: bool, check_every: usize) -> Result<()> {
+    let [rows, columns] = system.a.shape();
+    if must_be_square && rows != columns {
+        return Err(ArrayError::value_error(format!("expected square matrix, but got shape=({rows}, {columns})")));
+    }
+    check_vector("b", b, rows)?;
+    let dtype = b.dtype();
+    if !matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128) {
+        let message = format!("b is of dtype {dtype}; expected float32, float64, complex64 or complex128");
+        return Err(ArrayError::type_error(message));
+    }
+    if check_every == 0 {
+        return Err(ArrayError::value_error("check_every is 0; expected at least 1"));
+    }
+    Ok(())
+}
+
+/// A copy of `x0`, or zeros.
+pub(super) fn initial_solution(b: &GpuArray, n: usize, x0: Option<&GpuArray>) -> Result<GpuArray> {
+    let Some(x0) = x0 else { return GpuArray::zeros(b.context(), &[n], b.dtype(), Order::C) };
+    check_vector("x0", x0, n)?;
+    let x = GpuArray::empty(b.context(), &[n], b.dtype(), Order::C)?;
+    x.assign(x0)?;
+    Ok(x)
+}

@@ -1,0 +1,170 @@
+//! A V-cycle of a multigrid hierarchy, as an operator: launches alone, so that graphs can have it.
+//!
+//! Levels are made elsewhere. Smoothing is damped Jacobi: `x += m * (b - A x)`, where `m` is the damped inverse of the
+//! diagonal. The coarsest system is multiplied by its inverse, which is a matrix too.
+
+use crate::csr::{Csr, check_vector};
+use crate::kernels::THREADS;
+use crate::launch::{PreparedLaunch, push_arrays};
+use crate::operator::LinearOperator;
+use crate::solver::vector_prelude;
+use crate::{ArrayError, GpuArray, Result};
+use rtcg_array::{DType, Order, PackedKernelArgs};
+use rtcg_codegen::KernelSpec;
+use std::borrow::Cow;
+
+/// A level but the coarsest: its matrix, what takes corrections to it and residuals from it, and the damped inverse of
+/// the diagonal.
+#[derive(Debug)]
+pub struct VCycleLevel {
+    /// The matrix.
+    pub a: Csr,
+    /// From the next coarser level.
+    pub prolongation: Csr,
+    /// To the next coarser level.
+    pub restriction: Csr,
+    /// The damped inverse of the diagonal.
+    pub smoother: GpuArray,
+}
+
+/// Vectors of a level.
+#[derive(Debug)]
+struct Vectors {
+    product: GpuArray,
+    residual: GpuArray,
+    /// The right side and the solution of the next coarser level.
+    coarse_right: GpuArray,
+    coarse_solution: GpuArray,
+}
+
+/// A V-cycle.
+#[derive(Debug)]
+pub struct VCycle {
+    levels: Vec<(VCycleLevel, Vectors)>,
+    coarsest: Csr,
+    sweeps: usize,
+    shape: [usize; 2],
+    dtype: DType,
+}
+
+impl VCycle {
+    /// A cycle with so many sweeps of Jacobi's method before and after the correction.
+    ///
+    /// # Errors
+    /// When shapes or dtypes do not fit, or the device is out of memory.
+    pub fn new(levels: Vec<VCycleLevel>, coarsest: Csr, sweeps: usize) -> Result<Self> {
+        let dtype = coarsest.data().dtype();
+        let finest = levels.first().map_or(&coarsest, |level| &level.a);
+        let (shape, mut made) = (finest.shape(), Vec::new());
+        let next = levels.iter().skip(1).map(|level| level.a.shape()).chain([coarsest.shape()]).collect::<Vec<_>>();
+        for (level, [coarse, _]) in levels.into_iter().zip(next) {
+            let n = level.a.shape()[0];
+            let shapes = [level.a.shape(), level.prolongation.shape(), level.restriction.shape()];
+            if shapes != [[n, n], [n, coarse], [coarse, n]] || level.smoother.dtype() != dtype {
+                let message =
+                    format!("levels: a level has matrices of shapes {shapes:?}; the next one has {coarse} rows");
+                return Err(ArrayError::value_error(message));
+            }
+            check_vector("smoother", &level.smoother, n)?;
+            let new = |n| GpuArray::empty(level.a.context(), &[n], dtype, Order::C);
+            let (product, residual) = (new(n)?, new(n)?);
+            let vectors = Vectors { product, residual, coarse_right: new(coarse)?, coarse_solution: new(coarse)? };
+            made.push((level, vectors));
+        }
+        if sweeps == 0 {
+            return Err(ArrayError::value_error("sweeps is 0; expected at least 1"));
+        }
+        Ok(Self { levels: made, coarsest, sweeps, shape, dtype })
+    }
+
+    /// Enqueues the cycle from a level on: `x` becomes an approximation of the solution of the level's system.
+    fn cycle(&self, depth: usize, b: &GpuArray, x: &GpuArray) -> Result<()> {
+        let Some((level, vectors)) = self.levels.get(depth) else {
+            return self.coarsest.multiply_into(b, x, false);
+        };
+        launch(SmootherStep::Begin, [x, &level.smoother, b, b])?;
+        (1..self.sweeps).try_for_each(|_| smooth(level, vectors, b, x))?;
+        level.a.multiply_into(x, &vectors.product, false)?;
+        launch(SmootherStep::Residual, [&vectors.residual, &level.smoother, b, &vectors.product])?;
+        level.restriction.multiply_into(&vectors.residual, &vectors.coarse_right, false)?;
+        self.cycle(depth + 1, &vectors.coarse_right, &vectors.coarse_solution)?;
+        level.prolongation.multiply_into(&vectors.coarse_solution, x, true)?;
+        (0..self.sweeps).try_for_each(|_| smooth(level, vectors, b, x))
+    }
+}
+
+fn smooth(level: &VCycleLevel, vectors: &Vectors, b: &GpuArray, x: &GpuArray) -> Result<()> {
+    level.a.multiply_into(x, &vectors.product, false)?;
+    launch(SmootherStep::Correct, [x, &level.smoother, b, &vectors.product])
+}
+
+fn launch(step: SmootherStep, arrays: [&GpuArray; 4]) -> Result<()> {
+    let (ctx, n) = (arrays[0].context(), arrays[0].size());
+    let blocks = n.div_ceil(THREADS as usize).clamp(1, ctx.device_info().resident_blocks().max(1)) as u32;
+    let mut args = PackedKernelArgs::new();
+    push_arrays(&mut args, &arrays)?;
+    args.push_i64(n as i64);
+    PreparedLaunch::new(ctx, &SmootherSpec { vector: arrays[0].dtype(), step }, blocks, args)?.launch()
+}
+
+impl LinearOperator for VCycle {
+    fn shape(&self) -> [usize; 2] {
+        self.shape
+    }
+
+    fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    fn apply(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
+        check_vector("x", x, self.shape[1])?;
+        check_vector("y", y, self.shape[0])?;
+        if [x.dtype(), y.dtype()] != [self.dtype; 2] {
+            let message = format!("M: the hierarchy is of dtype {}, the vectors are of {}", self.dtype, x.dtype());
+            return Err(ArrayError::type_error(message));
+        }
+        self.cycle(0, x, y)
+    }
+
+    fn is_recordable(&self) -> bool {
+        let of_level =
+            |level: &VCycleLevel| [&level.a, &level.prolongation, &level.restriction].map(Csr::has_row_kernel);
+        self.levels.iter().all(|(level, _)| of_level(level) == [true; 3]) && self.coarsest.has_row_kernel()
+    }
+}
+
+/// Which kernel; parameters `x, m, b, q, n`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum SmootherStep {
+    /// `x = m * b`.
+    Begin,
+    /// `x = b - q`.
+    Residual,
+    /// `x += m * (b - q)`.
+    Correct,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct SmootherSpec {
+    vector: DType,
+    step: SmootherStep,
+}
+
+impl KernelSpec for SmootherSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        "vcycle_smooth".into()
+    }
+
+    fn source(&self) -> String {
+        let value = match self.step {
+            SmootherStep::Begin => "T_mul(m[i], b[i])",
+            SmootherStep::Residual => "T_sub(b[i], q[i])",
+            SmootherStep::Correct => "T_mul_add(m[i], T_sub(b[i], q[i]), x[i])",
+        };
+        let parameters = "RT_GLOBAL T *x, RT_GLOBAL const T *m, RT_GLOBAL const T *b, RT_GLOBAL const T *q";
+        format!(
+            "{}RT_KERNEL vcycle_smooth({parameters}, unsigned long long n)\n{{\n  FOR_ELEMENTS(i, n) x[i] = {value};\n}}\n",
+            vector_prelude(self.vector)
+        )
+    }
+}

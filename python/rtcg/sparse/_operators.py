@@ -1,0 +1,189 @@
+"""Linear operators on the device, with the algebra of `scipy.sparse.linalg.LinearOperator`."""
+
+import numpy as np
+
+from rtcg import numpy as _xp
+from rtcg.numpy import GPUArray
+from rtcg.sparse._base import issparse, refuse_host_matrix, to_device
+
+
+class LinearOperator:
+    """A linear map of vectors on the device, by functions; see `scipy.sparse.linalg.LinearOperator`.
+
+    Operators are added, subtracted, multiplied with numbers, with each other and with themselves (``**``), and have
+    adjoints (``H``) and transposes (``T``). ``operator @ x`` is the map of a vector or of each column of a matrix.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    matvec : callable
+        Takes a `GPUArray` of one axis and gives another one; it should not wait.
+    rmatvec : callable, optional
+        The adjoint map.
+    matmat, rmatmat : callable, optional
+        The maps of all columns of a matrix; `matvec` and `rmatvec` are called for each unless given.
+    dtype : data-type, optional
+        float64 unless given.
+    """
+
+    ndim = 2
+
+    def __init__(self, shape, matvec, rmatvec=None, matmat=None, dtype=None, rmatmat=None):
+        shape = tuple(shape)
+        if len(shape) != 2 or not all(isinstance(n, (int, np.integer)) for n in shape):
+            raise ValueError(f"invalid shape {shape!r} (must be 2-d)")
+        self.shape = shape
+        self.dtype = np.dtype(np.float64 if dtype is None else dtype)
+        self._function, self._adjoint = matvec, rmatvec
+        self._of_columns, self._adjoint_of_columns = matmat, rmatmat
+
+    def _has_adjoint(self):
+        return self._adjoint is not None
+
+    def matvec(self, x):
+        """The map of a vector of shape (n,) or (n, 1)."""
+        if x.shape not in ((self.shape[1],), (self.shape[1], 1)):
+            raise ValueError("dimension mismatch")
+        return self._function(x)
+
+    def rmatvec(self, x):
+        """The adjoint map of a vector of shape (m,) or (m, 1)."""
+        if x.shape not in ((self.shape[0],), (self.shape[0], 1)):
+            raise ValueError("dimension mismatch")
+        if self._adjoint is None:
+            raise NotImplementedError("rmatvec is not defined")
+        return self._adjoint(x)
+
+    def matmat(self, X):
+        """The map of each column of a matrix."""
+        return self._map_columns(X, self.shape[1], self._of_columns, self.matvec)
+
+    def rmatmat(self, X):
+        """The adjoint map of each column of a matrix."""
+        return self._map_columns(X, self.shape[0], self._adjoint_of_columns, self.rmatvec)
+
+    def _map_columns(self, X, rows, of_columns, of_vector):
+        if X.ndim != 2 or X.shape[0] != rows:
+            raise ValueError(f"dimension mismatch: {self.shape}, {X.shape}")
+        if of_columns is not None:
+            return of_columns(X)
+        return _xp.stack([of_vector(X[:, k].copy()).ravel() for k in range(X.shape[1])], axis=1)
+
+    def dot(self, x):
+        """The product with an operator, a number, a vector or a matrix."""
+        if isinstance(x, LinearOperator):
+            return _product(self, x)
+        if np.isscalar(x):
+            return _scaled(self, x)
+        return self.matvec(x) if x.ndim == 1 or x.shape[1:] == (1,) else self.matmat(x)
+
+    def __call__(self, x):
+        return self @ x
+
+    def __matmul__(self, x):
+        if np.isscalar(x):
+            raise ValueError("Scalar operands are not allowed, use '*' instead")
+        return self.dot(x)
+
+    def __mul__(self, x):
+        return self.dot(x)
+
+    def __rmul__(self, number):
+        return _scaled(self, number) if np.isscalar(number) else NotImplemented
+
+    def __truediv__(self, number):
+        if not np.isscalar(number):
+            raise ValueError("Can only divide a linear operator by a scalar.")
+        return _scaled(self, 1.0 / number)
+
+    def __add__(self, other):
+        return _sum(self, other) if isinstance(other, LinearOperator) else NotImplemented
+
+    def __sub__(self, other):
+        return self + (-other) if isinstance(other, LinearOperator) else NotImplemented
+
+    def __neg__(self):
+        return _scaled(self, -1)
+
+    def __pow__(self, power):
+        if self.shape[0] != self.shape[1]:
+            raise ValueError(f"square LinearOperator expected, got {self.shape}")
+        if not isinstance(power, (int, np.integer)) or power < 0:
+            return NotImplemented
+
+        def repeated(function):
+            def apply(x):
+                for _ in range(power):
+                    x = function(x)
+                return x
+
+            return apply
+
+        return LinearOperator(
+            self.shape, repeated(self.matvec), self._has_adjoint() and repeated(self.rmatvec) or None, dtype=self.dtype
+        )
+
+    def adjoint(self):
+        """The adjoint operator."""
+        return LinearOperator(
+            self.shape[::-1], self.rmatvec, self.matvec, self.rmatmat, dtype=self.dtype, rmatmat=self.matmat
+        )
+
+    H = property(adjoint)
+
+    def transpose(self):
+        """The transposed operator."""
+        conjugate = lambda function: lambda x: function(x.conj()).conj()  # noqa: E731
+        return LinearOperator(self.shape[::-1], conjugate(self.rmatvec), conjugate(self.matvec), dtype=self.dtype)
+
+    T = property(transpose)
+
+    def __repr__(self):
+        return f"<{self.shape[0]}x{self.shape[1]} {type(self).__name__} with dtype={self.dtype}>"
+
+
+def _sum(A, B):
+    if A.shape != B.shape:
+        raise ValueError(f"cannot add {A} and {B}: shape mismatch")
+    adjoint = (lambda x: A.rmatvec(x) + B.rmatvec(x)) if A._has_adjoint() and B._has_adjoint() else None
+    dtype = np.result_type(A.dtype, B.dtype)
+    return LinearOperator(A.shape, lambda x: A.matvec(x) + B.matvec(x), adjoint, dtype=dtype)
+
+
+def _product(A, B):
+    if A.shape[1] != B.shape[0]:
+        raise ValueError(f"cannot multiply {A} and {B}: shape mismatch")
+    adjoint = (lambda x: B.rmatvec(A.rmatvec(x))) if A._has_adjoint() and B._has_adjoint() else None
+    dtype = np.result_type(A.dtype, B.dtype)
+    return LinearOperator((A.shape[0], B.shape[1]), lambda x: A.matvec(B.matvec(x)), adjoint, dtype=dtype)
+
+
+def _scaled(A, number):
+    adjoint = (lambda x: np.conj(number) * A.rmatvec(x)) if A._has_adjoint() else None
+    dtype = np.result_type(A.dtype, type(number))
+    return LinearOperator(A.shape, lambda x: number * A.matvec(x), adjoint, dtype=dtype)
+
+
+def aslinearoperator(A):
+    """`A` as an object with `shape`, `dtype` and `matvec`: of a sparse or dense array, or of such an object."""
+    if isinstance(A, LinearOperator):
+        return A
+    if issparse(A):
+        csr = A.tocsr()
+        return LinearOperator(
+            A.shape, csr._matvec, lambda x: A.transpose().conj() @ x, lambda x: csr @ x, dtype=A.dtype
+        )
+    if isinstance(A, (GPUArray, np.ndarray)):
+        dense = to_device(A)
+        if dense.ndim != 2:
+            raise ValueError(f"array must have ndim <= 2; it has shape {dense.shape}")
+        product, adjoint = lambda x: dense @ x, lambda x: dense.conj().T @ x
+        return LinearOperator(dense.shape, product, adjoint, product, dense.dtype, adjoint)
+    function = getattr(A, "matvec", A if callable(A) else None)
+    if hasattr(A, "shape") and function is not None:
+        return LinearOperator(A.shape, function, getattr(A, "rmatvec", None), dtype=getattr(A, "dtype", None))
+    refuse_host_matrix(A)
+    raise TypeError(
+        f"type not understood: {type(A).__name__} has no shape with a matvec; expected a sparse or dense array, or "
+        "rtcg.sparse.linalg.LinearOperator(shape, matvec=function, dtype=dtype)"
+    )

@@ -1,0 +1,60 @@
+"""Linear operators on the device, with the algebra of `scipy.sparse.linalg.LinearOperator`."""
+
+from typing import Any
+
+from rtcg.numpy import GPUArray
+
+class LinearOperator:
+    """A linear map of vectors on the device, by functions; see `scipy.sparse.linalg.LinearOperator`.
+
+    Operators are added, subtracted, multiplied with numbers, with each other and with themselves (``**``), and have
+    adjoints (``H``) and transposes (``T``). ``operator @ x`` is the map of a vector or of each column of a matrix.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    matvec : callable
+        Takes a `GPUArray` of one axis and gives another one; it should not wait.
+    rmatvec : callable, optional
+        The adjoint map.
+    matmat, rmatmat : callable, optional
+        The maps of all columns of a matrix; `matvec` and `rmatvec` are called for each unless given.
+    dtype : data-type, optional
+        float64 unless given.
+    """
+
+    ndim: int
+    def __init__(
+        self, shape: Any, matvec: Any, rmatvec: Any = None, matmat: Any = None, dtype: Any = None, rmatmat: Any = None
+    ) -> None: ...
+    def matvec(self, x: Any) -> GPUArray:
+        """The map of a vector of shape (n,) or (n, 1)."""
+    def rmatvec(self, x: Any) -> GPUArray:
+        """The adjoint map of a vector of shape (m,) or (m, 1)."""
+    def matmat(self, X: Any) -> GPUArray:
+        """The map of each column of a matrix."""
+    def rmatmat(self, X: Any) -> GPUArray:
+        """The adjoint map of each column of a matrix."""
+    def dot(self, x: Any) -> Any:
+        """The product with an operator, a number, a vector or a matrix."""
+    def __call__(self, x: Any) -> Any: ...
+    def __matmul__(self, x: Any) -> Any: ...
+    def __mul__(self, x: Any) -> Any: ...
+    def __rmul__(self, number: Any) -> Any: ...
+    def __truediv__(self, number: Any) -> Any: ...
+    def __add__(self, other: Any) -> Any: ...
+    def __sub__(self, other: Any) -> Any: ...
+    def __neg__(self) -> Any: ...
+    def __pow__(self, power: Any) -> Any: ...
+    def adjoint(self) -> LinearOperator:
+        """The adjoint operator."""
+    @property
+    def H(self) -> LinearOperator: ...
+    def transpose(self) -> LinearOperator:
+        """The transposed operator."""
+    @property
+    def T(self) -> LinearOperator: ...
+    def __repr__(self) -> str: ...
+
+def aslinearoperator(A: Any) -> LinearOperator:
+    """`A` as an object with `shape`, `dtype` and `matvec`: of a sparse or dense array, or of such an object."""
