@@ -9,21 +9,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rtcg::array::{ArrayError, DType, GpuArray, Order, Result};
 use rtcg::sparse::{
-    CsrDyn, Dia, HostPackets, HostStructure, IndexElement, LinearOperator, Method, PacketPartition, Packets,
-    Preconditioner, Sell, SolveCallback, SolveOptions, SolveReport, SolverMode, SpmvPlan, StopReason, System, VCycle,
-    VCycleLevel, gallery,
+    CsrDyn, HostPackets, HostStructure, IndexElement, LinearOperator, Method, PacketPartition, Packets, Preconditioner,
+    Sell, SolveCallback, SolveOptions, SolveReport, SolverMode, SpmvPlan, StopReason, System, VCycle, VCycleLevel,
+    gallery,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::sparse_formats::PySellMatrix;
-
-pub(crate) type BoundAny<'py> = Bound<'py, PyAny>;
-pub(crate) type ArrayArg<'a, 'py> = &'a Bound<'py, PyGpuArray>;
-
-pub(crate) fn core_array(array: ArrayArg<'_, '_>) -> GpuArray {
-    array.get().current_state().array.clone()
-}
+use crate::sparse_formats::{ArrayArg, BoundAny, PyDiaMatrix, PySellMatrix, core_array, plan_of_format};
 
 fn new_array(py: Python<'_>, array: GpuArray) -> PyResult<Bound<'_, PyAny>> {
     Ok(Bound::new(py, PyGpuArray::from_array(array))?.into_any())
@@ -87,7 +80,7 @@ impl PyCsrMatrix {
         let plan = match kernel.extract::<&str>() {
             Ok("rows") => SpmvPlan::Rows { lanes },
             Ok("merge") => SpmvPlan::MergePath,
-            _ => crate::sparse_formats::plan_of_format(kernel)?,
+            _ => plan_of_format(kernel)?,
         };
         let csr = to_py_result(py, self.csr.clone().with_plan(plan))?;
         let [data, indices, indptr] = [&self.data, &self.indices, &self.indptr].map(|array| array.clone_ref(py));
@@ -133,24 +126,6 @@ impl PyCsrMatrix {
                 Ok(out.into_any())
             }
         }
-    }
-}
-
-/// A matrix of diagonals.
-#[pyclass(name = "DiaMatrix", module = "rtcg._native", frozen)]
-pub(crate) struct PyDiaMatrix(pub(crate) Dia);
-
-#[pymethods]
-impl PyDiaMatrix {
-    #[new]
-    fn new(shape: [usize; 2], data: ArrayArg<'_, '_>, offsets: ArrayArg<'_, '_>) -> PyResult<Self> {
-        to_py_result(data.py(), Dia::new(shape, core_array(data), core_array(offsets))).map(Self)
-    }
-
-    /// The product with a vector; does not wait.
-    fn matvec<'py>(&self, x: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
-        let vector = core_array(x);
-        PyGpuArray::make_like(x, || self.0.multiply(&vector))
     }
 }
 

@@ -1,10 +1,35 @@
-//! Formats of `rtcg.sparse` beside compressed rows and diagonals, and checks of index arrays on the device.
+//! Formats of `rtcg.sparse` beside compressed rows, and checks of index arrays on the device.
 
 use crate::gpuarray::{PyGpuArray, to_py_result};
-use crate::sparse::{ArrayArg, BoundAny, PyDiaMatrix, core_array};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use rtcg::sparse::{Bsr, Sell, SpmvPlan};
+use rtcg::array::GpuArray;
+use rtcg::sparse::{Bsr, Dia, Sell, SpmvPlan};
+
+pub(crate) type BoundAny<'py> = Bound<'py, PyAny>;
+pub(crate) type ArrayArg<'a, 'py> = &'a Bound<'py, PyGpuArray>;
+
+pub(crate) fn core_array(array: ArrayArg<'_, '_>) -> GpuArray {
+    array.get().current_state().array.clone()
+}
+
+/// A matrix of diagonals.
+#[pyclass(name = "DiaMatrix", module = "rtcg._native", frozen)]
+pub(crate) struct PyDiaMatrix(pub(crate) Dia);
+
+#[pymethods]
+impl PyDiaMatrix {
+    #[new]
+    fn new(shape: [usize; 2], data: ArrayArg<'_, '_>, offsets: ArrayArg<'_, '_>) -> PyResult<Self> {
+        to_py_result(data.py(), Dia::new(shape, core_array(data), core_array(offsets))).map(Self)
+    }
+
+    /// The product with a vector; does not wait.
+    fn matvec<'py>(&self, x: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
+        let vector = core_array(x);
+        PyGpuArray::make_like(x, || self.0.multiply(&vector))
+    }
+}
 
 /// A matrix in slices of 32 rows; see `rtcg_sparse::Sell`.
 #[pyclass(name = "SellMatrix", module = "rtcg._native", frozen)]
@@ -110,13 +135,13 @@ impl PyBsrMatrix {
 /// The plan that a matrix of another format is for one in compressed rows.
 pub(crate) fn plan_of_format(matrix: &BoundAny<'_>) -> PyResult<SpmvPlan> {
     if let Ok(sell) = matrix.cast::<PySellMatrix>() {
-        return Ok(SpmvPlan::Sell(sell.get().0.clone()));
+        return Ok(sell.get().0.clone().into());
     }
     if let Ok(dia) = matrix.cast::<PyDiaMatrix>() {
-        return Ok(SpmvPlan::Dia(dia.get().0.clone()));
+        return Ok(dia.get().0.clone().into());
     }
     if let Ok(bsr) = matrix.cast::<PyBsrMatrix>() {
-        return Ok(SpmvPlan::Bsr(bsr.get().bsr.clone()));
+        return Ok(bsr.get().bsr.clone().into());
     }
     Err(PyTypeError::new_err("a plan is 'rows', 'merge', a SellMatrix, a DiaMatrix or a BsrMatrix"))
 }

@@ -6,7 +6,6 @@ use crate::element::Element;
 use crate::error::Result;
 use crate::launch::Function;
 use crate::memory::DeviceVec;
-use crate::pinned_memory::PinnedVec;
 use crate::signatures::attach_module_source;
 use rtcg_compile::{Arch, CompileRequest, Target};
 use rtcg_driver::pool::DeviceMemoryPool;
@@ -183,14 +182,6 @@ impl Context {
     /// When the device is out of memory.
     pub fn zeros_from_pool<T: Element>(&self, pool: &DeviceMemoryPool, len: usize) -> Result<DeviceVec<T>> {
         DeviceVec::new_zeros(self, Some(pool), len)
-    }
-
-    /// Page-locked memory of the host for `len` elements, all zero, which copies to and from without waiting.
-    ///
-    /// # Errors
-    /// When the system does not lock so much memory.
-    pub fn pinned<T: Element>(&self, len: usize) -> Result<PinnedVec<T>> {
-        PinnedVec::new(self, len)
     }
 
     /// A new stream, which waits for the default stream and that for it.

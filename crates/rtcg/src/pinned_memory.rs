@@ -49,9 +49,19 @@ pub struct PinnedVec<T> {
     element: PhantomData<T>,
 }
 
+impl Context {
+    /// Page-locked memory of the host for `len` elements, all zero, which copies to and from without waiting.
+    ///
+    /// # Errors
+    /// When the system does not lock so much memory.
+    pub fn pinned<T: Element>(&self, len: usize) -> Result<PinnedVec<T>> {
+        PinnedVec::new(self, len)
+    }
+}
+
 impl<T: Element> PinnedVec<T> {
     /// Zeros. The memory is the program's own, so that it outlives any context; the context only locks it.
-    pub(crate) fn new(ctx: &Context, len: usize) -> Result<Self> {
+    fn new(ctx: &Context, len: usize) -> Result<Self> {
         const { assert!(align_of::<T>() <= PAGE_BYTES, "elements of a larger alignment than pages") };
         if len == 0 {
             return Ok(Self { locked: None, memory: None, len, element: PhantomData });

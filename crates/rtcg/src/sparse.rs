@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use rtcg::prelude::*;
-//! use rtcg::sparse::{Csr, Sell, SolverOptions, SpmvPlan};
+//! use rtcg::sparse::{Csr, Sell, SolverOptions};
 //!
 //! # fn main() -> rtcg::Result<()> {
 //! let arrays = ArrayFactory::new(&Context::new()?)?;
@@ -12,7 +12,7 @@
 //! assert_eq!(a.multiply(&b)?.to_vec()?, [6.0, 7.0]);
 //! // In slices of 32 rows, sorted by length.
 //! let sell = Sell::from_csr(a.as_dyn(), 2, 16.0)?.expect("slices have less than 16 times as many elements");
-//! let a = a.with_plan(SpmvPlan::Sell(sell))?;
+//! let a = a.with_plan(sell)?;
 //! assert_eq!(a.multiply(&b)?.to_vec()?, [6.0, 7.0]);
 //! let (x, report) = a.cg(&b, &SolverOptions { rtol: 1e-12, ..SolverOptions::default() })?;
 //! assert_eq!((report.iterations, report.waits_in_loop), (2, 0));
@@ -28,9 +28,9 @@ use std::marker::PhantomData;
 
 pub use rtcg_sparse::{
     Bsr, Csr as CsrDyn, Dia, HostPackets, HostStructure, IndexElement, IndexExtremes, LinearOperator, Method,
-    PacketPartition, Packets, Preconditioner, Sell, SolveCallback, SolveOptions, SolveReport, SolverMode, SpmvPlan,
-    StopReason, System, VCycle, VCycleLevel, check_device_structure, check_structure, gallery, index_extremes,
-    order_by_row, solve,
+    PacketPartition, Packets, Preconditioner, ProductFormat, Sell, SolveCallback, SolveOptions, SolveReport,
+    SolverMode, SpmvPlan, StopReason, System, VCycle, VCycleLevel, check_device_structure, check_structure, gallery,
+    index_extremes, order_by_row, solve,
 };
 
 /// A matrix in compressed sparse rows on a device.
@@ -128,7 +128,7 @@ impl<T: ArrayElement> Csr<T> {
     ///
     /// # Errors
     /// When the plan is one for another shape.
-    pub fn with_plan(self, plan: SpmvPlan) -> Result<Self> {
+    pub fn with_plan(self, plan: impl Into<SpmvPlan>) -> Result<Self> {
         Ok(Self { dynamic: self.dynamic.with_plan(plan)?, ..self })
     }
 

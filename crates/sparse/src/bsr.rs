@@ -1,10 +1,11 @@
 //! Matrices of dense blocks in compressed sparse rows.
 
-use crate::csr::{check_stored_dtype, check_structure_arrays, check_value_dtype, check_vector, product_dtype};
+use crate::checks::{check_stored_dtype, check_structure_arrays, check_value_dtype, check_vector, product_dtype};
 use crate::kernels::THREADS;
 use crate::kernels::bsr::BsrSpec;
 use crate::launch::{PreparedLaunch, push_arrays};
 use crate::operator::LinearOperator;
+use crate::plan::ProductFormat;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
 
@@ -151,5 +152,15 @@ impl LinearOperator for Bsr {
 
     fn is_recordable(&self) -> bool {
         true
+    }
+}
+
+impl ProductFormat for Bsr {
+    fn shape(&self) -> [usize; 2] {
+        self.shape
+    }
+
+    fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
+        self.multiply_into(x, y, accumulate)
     }
 }

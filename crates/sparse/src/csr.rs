@@ -1,5 +1,8 @@
 //! Matrices in compressed sparse rows.
 
+use crate::checks::{
+    check_is_vector, check_stored_dtype, check_structure_arrays, check_value_dtype, check_vector, product_dtype,
+};
 use crate::kernels::THREADS;
 use crate::kernels::extremes::RowExtremeSpec;
 use crate::kernels::merge::{MergeSpmvSpec, MergeStage};
@@ -138,7 +141,8 @@ impl Csr {
     ///
     /// # Errors
     /// When the plan is one for another shape.
-    pub fn with_plan(self, plan: SpmvPlan) -> Result<Self> {
+    pub fn with_plan(self, plan: impl Into<SpmvPlan>) -> Result<Self> {
+        let plan = plan.into();
         plan.check(self.shape)?;
         Ok(Self { plan: Some(Arc::new(plan)), ..self })
     }
@@ -367,64 +371,4 @@ impl Csr {
         let most = if device_info.is_simd_cpu() { device_info.max_blocks } else { i32::MAX.cast_unsigned() };
         self.shape[0].div_ceil(THREADS as usize / usize::from(lanes)).clamp(1, most as usize) as u32
     }
-}
-
-fn check_is_vector(name: &str, array: &GpuArray) -> Result<()> {
-    if array.ndim() == 1 && array.is_contiguous(Order::C) {
-        return Ok(());
-    }
-    let shape = PythonTuple(array.shape());
-    Err(ArrayError::value_error(format!("{name} has shape {shape}; expected a contiguous vector")))
-}
-
-/// Index arrays for so many rows and entries of `data`, by their shapes and dtypes alone.
-pub(crate) fn check_structure_arrays(rows: usize, entries: usize, indices: &GpuArray, indptr: &GpuArray) -> Result<()> {
-    check_is_vector("indices", indices)?;
-    check_is_vector("indptr", indptr)?;
-    let (index, other) = (indices.dtype(), indptr.dtype());
-    if !matches!(index, DType::I32 | DType::I64) || other != index {
-        let message = format!("indices are of dtype {index} and indptr of {other}; expected int32 or int64 for both");
-        return Err(ArrayError::type_error(message));
-    }
-    if indptr.size() != rows + 1 {
-        return Err(ArrayError::value_error(format!("index pointer size {} should be {}", indptr.size(), rows + 1)));
-    }
-    if indices.size() != entries {
-        let message = format!("indices and data should have the same size: {} and {entries}", indices.size());
-        return Err(ArrayError::value_error(message));
-    }
-    Ok(())
-}
-
-/// An error for elements that a matrix cannot store. Those of 16 bits are stored, and computed with in 32.
-pub(crate) fn check_stored_dtype(dtype: DType) -> Result<()> {
-    if matches!(dtype, DType::F16 | DType::BF16) { Ok(()) } else { check_value_dtype(dtype) }
-}
-
-/// The dtype of products of stored elements and those of a vector: what both promote to, and float32 at least for
-/// floating-point numbers.
-pub(crate) fn product_dtype(value: DType, vector: DType) -> Result<DType> {
-    let dtype = match value.promote(vector) {
-        DType::F16 | DType::BF16 => DType::F32,
-        dtype => dtype,
-    };
-    check_value_dtype(dtype)?;
-    Ok(dtype)
-}
-
-/// An error for elements that kernels do not compute with.
-pub(crate) fn check_value_dtype(dtype: DType) -> Result<()> {
-    if matches!(dtype, DType::F16 | DType::BF16 | DType::Void(_)) {
-        return Err(ArrayError::type_error(format!("a sparse matrix of dtype {dtype} is not supported")));
-    }
-    Ok(())
-}
-
-/// A vector of `n` elements, or an error in SciPy's words.
-pub(crate) fn check_vector(name: &str, vector: &GpuArray, n: usize) -> Result<()> {
-    if vector.shape() == [n] {
-        return Ok(());
-    }
-    let shape = PythonTuple(vector.shape());
-    Err(ArrayError::value_error(format!("dimension mismatch: {name} has shape {shape}; expected ({n},)")))
 }

@@ -1,10 +1,11 @@
 //! Matrices of diagonals.
 
-use crate::csr::{check_stored_dtype, check_value_dtype, check_vector, product_dtype};
+use crate::checks::{check_stored_dtype, check_value_dtype, check_vector, product_dtype};
 use crate::kernels::dia::DiaSpmvSpec;
 use crate::kernels::spmv::SpmvEpilogue;
 use crate::launch::{PreparedLaunch, push_arrays};
 use crate::operator::LinearOperator;
+use crate::plan::ProductFormat;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
 
@@ -88,5 +89,15 @@ impl LinearOperator for Dia {
 
     fn is_recordable(&self) -> bool {
         true
+    }
+}
+
+impl ProductFormat for Dia {
+    fn shape(&self) -> [usize; 2] {
+        self.shape
+    }
+
+    fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
+        self.multiply_into(x, y, accumulate)
     }
 }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod bsr;
+mod checks;
 mod csr;
 mod device_structure;
 mod dia;
@@ -26,7 +27,7 @@ pub use device_structure::{IndexExtremes, check_device_structure, index_extremes
 pub use dia::Dia;
 pub use operator::LinearOperator;
 pub use packets::{HostPackets, HostStructure, PacketPartition, Packets};
-pub use plan::SpmvPlan;
+pub use plan::{ProductFormat, SpmvPlan};
 pub use sell::Sell;
 pub use solver::{
     Method, Preconditioner, SolveCallback, SolveOptions, SolveReport, SolverMode, StopReason, System, solve,

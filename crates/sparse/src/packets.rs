@@ -287,7 +287,7 @@ impl Packets {
     /// When the vectors do not fit, or the device fails.
     pub fn multiply_add(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
         for (name, vector) in [("x", x), ("y", y)] {
-            crate::csr::check_vector(name, vector, self.rows)?;
+            crate::checks::check_vector(name, vector, self.rows)?;
             if vector.dtype() != self.spec.dtype || !vector.is_contiguous(Order::C) {
                 let message = format!(
                     "{name} is of dtype {}; expected a contiguous vector of {}",

@@ -1,10 +1,12 @@
 //! Matrices in SELL-C-sigma: slices of 32 rows, stored column by column, after rows were sorted by length within windows.
 
-use crate::csr::{Csr, check_value_dtype, check_vector, product_dtype};
+use crate::checks::{check_value_dtype, check_vector, product_dtype};
+use crate::csr::Csr;
 use crate::kernels::sell::{SLICE_ROWS, SellSpec, SellStage};
 use crate::kernels::spmv::SpmvEpilogue;
 use crate::launch::{PreparedLaunch, push_arrays};
 use crate::operator::LinearOperator;
+use crate::plan::ProductFormat;
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Index, Order, PackedKernelArgs, ReduceOptions, ReductionOp, ScanOp};
 
@@ -188,5 +190,15 @@ impl LinearOperator for Sell {
 
     fn is_recordable(&self) -> bool {
         true
+    }
+}
+
+impl ProductFormat for Sell {
+    fn shape(&self) -> [usize; 2] {
+        self.shape
+    }
+
+    fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
+        self.multiply_into(x, y, accumulate)
     }
 }

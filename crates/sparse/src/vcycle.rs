@@ -3,7 +3,8 @@
 //! Levels are made elsewhere. Smoothing is damped Jacobi: `x += m * (b - A x)`, where `m` is the damped inverse of the
 //! diagonal. The coarsest system is multiplied by its inverse, which is a matrix too.
 
-use crate::csr::{Csr, check_vector};
+use crate::checks::check_vector;
+use crate::csr::Csr;
 use crate::kernels::THREADS;
 use crate::launch::{PreparedLaunch, push_arrays};
 use crate::operator::LinearOperator;

@@ -217,13 +217,7 @@ fn plans_multiply_and_solve_as_compressed_rows_do() {
     assert_eq!((blocks.block(), blocks.nnz()), ([1, 2], a.nnz()));
     let sell = |sigma| Sell::from_csr(a.as_dyn(), sigma, 2.0).unwrap().unwrap();
     assert!(sell(84).stored() <= sell(1).stored() && sell(1).has_short_columns());
-    let plans = [
-        SpmvPlan::Rows { lanes: 4 },
-        SpmvPlan::MergePath,
-        SpmvPlan::Sell(sell(1)),
-        SpmvPlan::Sell(sell(84)),
-        SpmvPlan::Bsr(blocks),
-    ];
+    let plans = [SpmvPlan::Rows { lanes: 4 }, SpmvPlan::MergePath, sell(1).into(), sell(84).into(), blocks.into()];
     let b = a.multiply(&x).unwrap();
     let options = SolverOptions { rtol: 1e-12, ..SolverOptions::default() };
     for plan in plans {
@@ -234,7 +228,7 @@ fn plans_multiply_and_solve_as_compressed_rows_do() {
         assert_close(&found.to_vec().unwrap(), &x.to_vec().unwrap(), 1e-8);
     }
     let other = upload(&arrays, &gallery::poisson(&[5]));
-    let wrong = other.with_plan(SpmvPlan::Sell(sell(1))).err().unwrap().to_string();
+    let wrong = other.with_plan(sell(1)).err().unwrap().to_string();
     assert!(wrong.contains("the plan has shape (84, 84); expected (5, 5)"), "{wrong}");
     assert!(a.with_plan(SpmvPlan::Rows { lanes: 5 }).is_err());
 }

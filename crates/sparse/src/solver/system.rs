@@ -1,7 +1,7 @@
 //! What is solved: operators, and vectors that are checked in SciPy's words.
 
 use super::fusion::Application;
-use crate::csr::check_vector;
+use crate::checks::check_vector;
 use crate::operator::LinearOperator;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Order};
