@@ -198,7 +198,7 @@ def _ufunc_docstring(name):
     if outputs == {"?"}:
         rules.append("The result is of bools.")
     elif loops and name not in ("floor", "ceil", "trunc") and not {"l", "q"} & set(inputs) and "d" in inputs:
-        rules.append("Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.")
+        rules.append("Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.")
     if loops and not set("efdg") & set(inputs):
         rules.append("A TypeError for floats and complex numbers.")
     elif loops and not set("FD") & set(inputs):
@@ -206,7 +206,9 @@ def _ufunc_docstring(name):
     return f"""{_UFUNCS[name]}, element by element; does not wait.
 
 Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-result, `out` or a new array, has the dtype of `numpy.{name}`, which `dtype` changes. {" ".join(rules)}""".rstrip()
+result, `out` or a new array, has the dtype of `numpy.{name}`, which `dtype` changes.
+
+{" ".join(rules)}""".rstrip()
 
 
 def _make_ufunc(name):

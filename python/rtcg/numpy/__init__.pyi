@@ -606,49 +606,63 @@ def arccos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None)
     """Angles in radians whose cosine is x; NaN outside [-1, 1], element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arccos`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.arccos`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def arccosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic cosines; NaN below 1, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arccosh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.arccosh`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def arcsin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Angles in radians whose sine is x; NaN outside [-1, 1], element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arcsin`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.arcsin`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def arcsinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic sines, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arcsinh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.arcsinh`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def arctan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Angles in radians whose tangent is x, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arctan`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.arctan`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def arctan2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The angle of the point (x2, x1), from -pi to pi, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arctan2`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.arctan2`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
 
 def arctanh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic tangents; NaN outside [-1, 1], element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arctanh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.arctanh`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def argmax(
@@ -716,35 +730,45 @@ def bitwise_and(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stre
     """Bits that both have, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.bitwise_and`, which `dtype` changes. A TypeError for floats and complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.bitwise_and`, which `dtype` changes.
+
+    A TypeError for floats and complex numbers.
     """
 
 def bitwise_count(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The number of bits set in the absolute value, as uint8, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.bitwise_count`, which `dtype` changes. A TypeError for floats and complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.bitwise_count`, which `dtype` changes.
+
+    A TypeError for floats and complex numbers.
     """
 
 def bitwise_not(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """All bits inverted; of bools, not, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.invert`, which `dtype` changes. A TypeError for floats and complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.invert`, which `dtype` changes.
+
+    A TypeError for floats and complex numbers.
     """
 
 def bitwise_or(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits that one or both have, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.bitwise_or`, which `dtype` changes. A TypeError for floats and complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.bitwise_or`, which `dtype` changes.
+
+    A TypeError for floats and complex numbers.
     """
 
 def bitwise_xor(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits that differ, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.bitwise_xor`, which `dtype` changes. A TypeError for floats and complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.bitwise_xor`, which `dtype` changes.
+
+    A TypeError for floats and complex numbers.
     """
 
 def broadcast_to(a: Any, shape: Any) -> GPUArray:
@@ -754,14 +778,18 @@ def cbrt(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
     """Cube roots, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.cbrt`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.cbrt`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
 
 def ceil(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Rounded up, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.ceil`, which `dtype` changes. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.ceil`, which `dtype` changes.
+
+    A TypeError for complex numbers.
     """
 
 def clip(
@@ -790,21 +818,27 @@ def copysign(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream:
     """The first operand with the sign of the second, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.copysign`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.copysign`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
 
 def cos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Cosines of radians, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.cos`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.cos`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def cosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Hyperbolic cosines, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.cosh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.cosh`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def count_nonzero(
@@ -839,7 +873,9 @@ def deg2rad(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None
     """Degrees as radians, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.deg2rad`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.deg2rad`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
 
 def divide(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -874,14 +910,18 @@ def exp(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) ->
     """e to the power of x, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.exp`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.exp`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def exp2(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """2 to the power of x, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.exp2`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.exp2`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def expand_dims(a: Any, axis: Any) -> GPUArray:
@@ -891,14 +931,18 @@ def expm1(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
     """exp(x) - 1, accurate near 0, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.expm1`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.expm1`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def fabs(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Absolute values as floats, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.fabs`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.fabs`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
 
 def flip(m: Any, axis: Any = None) -> GPUArray:
@@ -908,21 +952,27 @@ def float_power(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stre
     """Powers as float64 or complex128, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.float_power`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.float_power`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def floor(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Rounded down, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.floor`, which `dtype` changes. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.floor`, which `dtype` changes.
+
+    A TypeError for complex numbers.
     """
 
 def floor_divide(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Quotients rounded down, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.floor_divide`, which `dtype` changes. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.floor_divide`, which `dtype` changes.
+
+    A TypeError for complex numbers.
     """
 
 def fmax(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -943,7 +993,9 @@ def fmod(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any
     """Remainders with the dividend's sign, as C has them, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.fmod`, which `dtype` changes. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.fmod`, which `dtype` changes.
+
+    A TypeError for complex numbers.
     """
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> GPUArray:
@@ -959,7 +1011,9 @@ def gcd(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any 
     """Greatest common divisors, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.gcd`, which `dtype` changes. A TypeError for floats and complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.gcd`, which `dtype` changes.
+
+    A TypeError for floats and complex numbers.
     """
 
 def greater(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -980,14 +1034,18 @@ def heaviside(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream
     """0 below 0, 1 above, the second operand at 0, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.heaviside`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.heaviside`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
 
 def hypot(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The hypotenuse, sqrt(x1**2 + x2**2) without overflow, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.hypot`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.hypot`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
 
 def identity(n: Any, dtype: Any = ...) -> GPUArray:
@@ -1007,7 +1065,9 @@ def invert(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None)
     """All bits inverted; of bools, not, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.invert`, which `dtype` changes. A TypeError for floats and complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.invert`, which `dtype` changes.
+
+    A TypeError for floats and complex numbers.
     """
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> GPUArray:
@@ -1017,42 +1077,54 @@ def isfinite(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = Non
     """Whether elements are neither infinite nor NaN, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.isfinite`, which `dtype` changes. The result is of bools.
+    result, `out` or a new array, has the dtype of `numpy.isfinite`, which `dtype` changes.
+
+    The result is of bools.
     """
 
 def isinf(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether elements are infinite, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.isinf`, which `dtype` changes. The result is of bools.
+    result, `out` or a new array, has the dtype of `numpy.isinf`, which `dtype` changes.
+
+    The result is of bools.
     """
 
 def isnan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether elements are NaN, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.isnan`, which `dtype` changes. The result is of bools.
+    result, `out` or a new array, has the dtype of `numpy.isnan`, which `dtype` changes.
+
+    The result is of bools.
     """
 
 def lcm(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Least common multiples, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.lcm`, which `dtype` changes. A TypeError for floats and complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.lcm`, which `dtype` changes.
+
+    A TypeError for floats and complex numbers.
     """
 
 def ldexp(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """x1 * 2**x2, exactly where it fits, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.ldexp`, which `dtype` changes. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.ldexp`, which `dtype` changes.
+
+    A TypeError for complex numbers.
     """
 
 def left_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits moved up by as many places as the second operand says, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.left_shift`, which `dtype` changes. A TypeError for floats and complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.left_shift`, which `dtype` changes.
+
+    A TypeError for floats and complex numbers.
     """
 
 def less(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -1073,42 +1145,54 @@ def log(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) ->
     """Natural logarithms, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.log`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.log`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def log10(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Logarithms to base 10, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.log10`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.log10`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def log1p(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """log(1 + x), accurate near 0, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.log1p`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.log1p`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def log2(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Logarithms to base 2, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.log2`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.log2`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def logaddexp(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """log(exp(x1) + exp(x2)) without overflow, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.logaddexp`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.logaddexp`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
 
 def logaddexp2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """log2(2**x1 + 2**x2) without overflow, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.logaddexp2`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.logaddexp2`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
 
 def logical_and(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
@@ -1210,7 +1294,9 @@ def mod(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any 
     """Remainders with the divisor's sign, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.remainder`, which `dtype` changes. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.remainder`, which `dtype` changes.
+
+    A TypeError for complex numbers.
     """
 
 def moveaxis(a: Any, source: Any, destination: Any) -> GPUArray:
@@ -1240,7 +1326,9 @@ def nextafter(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream
     """The next number after the first operand towards the second, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.nextafter`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.nextafter`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
 
 def not_equal(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -1312,7 +1400,9 @@ def rad2deg(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None
     """Radians as degrees, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.rad2deg`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.rad2deg`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
 
 def real(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -1333,7 +1423,9 @@ def remainder(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream
     """Remainders with the divisor's sign, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.remainder`, which `dtype` changes. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.remainder`, which `dtype` changes.
+
+    A TypeError for complex numbers.
     """
 
 def reshape(a: Any, *shape: Any, order: Any = "C") -> GPUArray:
@@ -1343,14 +1435,18 @@ def right_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stre
     """Bits moved down by as many places as the second operand says, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.right_shift`, which `dtype` changes. A TypeError for floats and complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.right_shift`, which `dtype` changes.
+
+    A TypeError for floats and complex numbers.
     """
 
 def rint(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Rounded to the nearest whole number, ties to even, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.rint`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.rint`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def round(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:
@@ -1370,21 +1466,27 @@ def signbit(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None
     """Whether the sign bit is set, as of -0.0, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.signbit`, which `dtype` changes. The result is of bools. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.signbit`, which `dtype` changes.
+
+    The result is of bools. A TypeError for complex numbers.
     """
 
 def sin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Sines of radians, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.sin`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.sin`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def sinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Hyperbolic sines, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.sinh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.sinh`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def size(a: Any, axis: Any = None) -> int:
@@ -1394,7 +1496,9 @@ def sqrt(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
     """Square roots; NaN below 0, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.sqrt`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.sqrt`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def square(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -1454,14 +1558,18 @@ def tan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) ->
     """Tangents of radians, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.tan`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.tan`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def tanh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Hyperbolic tangents, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.tanh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.tanh`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> GPUArray:
@@ -1518,7 +1626,9 @@ def trunc(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
     """Rounded towards 0, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.trunc`, which `dtype` changes. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.trunc`, which `dtype` changes.
+
+    A TypeError for complex numbers.
     """
 
 def var(
@@ -1598,49 +1708,63 @@ def acos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
     """Angles in radians whose cosine is x; NaN outside [-1, 1], element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arccos`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.arccos`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def acosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic cosines; NaN below 1, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arccosh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.arccosh`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def asin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Angles in radians whose sine is x; NaN outside [-1, 1], element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arcsin`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.arcsin`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def asinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic sines, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arcsinh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.arcsinh`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def atan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Angles in radians whose tangent is x, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arctan`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.arctan`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def atan2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The angle of the point (x2, x1), from -pi to pi, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arctan2`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more. A TypeError for complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.arctan2`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
 
 def atanh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic tangents; NaN outside [-1, 1], element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arctanh`, which `dtype` changes. Integers and bools become floats: float16 of 8 bits, float32 of 16, float64 of more.
+    result, `out` or a new array, has the dtype of `numpy.arctanh`, which `dtype` changes.
+
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def pow(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
@@ -1654,19 +1778,25 @@ def bitwise_invert(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any
     """All bits inverted; of bools, not, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.invert`, which `dtype` changes. A TypeError for floats and complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.invert`, which `dtype` changes.
+
+    A TypeError for floats and complex numbers.
     """
 
 def bitwise_left_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits moved up by as many places as the second operand says, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.left_shift`, which `dtype` changes. A TypeError for floats and complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.left_shift`, which `dtype` changes.
+
+    A TypeError for floats and complex numbers.
     """
 
 def bitwise_right_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits moved down by as many places as the second operand says, element by element; does not wait.
 
     Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.right_shift`, which `dtype` changes. A TypeError for floats and complex numbers.
+    result, `out` or a new array, has the dtype of `numpy.right_shift`, which `dtype` changes.
+
+    A TypeError for floats and complex numbers.
     """
