@@ -310,8 +310,7 @@ def compare_solvers(title, a, name, options):
         matrix, vector = cupyx.scipy.sparse.csr_matrix(host), cupy.asarray(b)
         # CuPy has no BiCGSTAB; CGS is what it has for such matrices.
         peer = name if hasattr(theirs, name) else "cgs"
-        tolerance = {"tol" if key == "rtol" else key: value for key, value in options.items()}
-        solve = lambda: getattr(theirs, peer)(matrix, vector, **tolerance)  # noqa: E731
+        solve = lambda: getattr(theirs, peer)(matrix, vector, **options)  # noqa: E731
         seconds, (x, _) = solve_seconds(solve)
         solution_row(f"cupy {peer}", seconds, residual(cupy.asnumpy(x)))
     except ImportError:
@@ -365,7 +364,9 @@ def calls():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("tables", nargs="*", metavar="table", help="spmv, spmm, cg, solvers, calls; all of them unless given")
+    parser.add_argument(
+        "tables", nargs="*", metavar="table", help="spmv, spmm, cg, solvers, calls; all of them unless given"
+    )
     parser.add_argument("--matrix", help="only matrices whose names begin like this")
     parser.add_argument("--folder", help="a folder of MatrixMarket files instead of the gallery")
     parser.add_argument("--small", action="store_true", help="smaller matrices")
