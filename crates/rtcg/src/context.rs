@@ -60,11 +60,12 @@ pub fn device_compile_target(device: &Device) -> rtcg_driver::Result<Target> {
 /// # After a fault
 ///
 /// A kernel that faults, by an access outside of memory for instance, takes its context with it: every later call gives
-/// an error of the kind [`rtcg_driver::ErrorKind::Fault`], and what its memory held is lost. Drop everything that was
-/// made in the context, all its clones included, and make it again; the program goes on. (A primary context is gone only
-/// when no other library of the process holds it.)
+/// an error of the kind [`rtcg_driver::ErrorKind::Fault`], and what its memory held is lost. On a real GPU no new context
+/// can be made after that until the program is started again: what may fault is run by a process of its own, as a worker
+/// that is started anew. On the virtual GPU it is enough to drop everything that was made in the context, all its clones
+/// included, and to make it again. [`Context::new`] tells which of the two it is.
 ///
-/// ```
+/// ```standalone_crate
 /// use rtcg::driver::ErrorKind;
 /// use rtcg::prelude::*;
 ///
@@ -80,7 +81,11 @@ pub fn device_compile_target(device: &Device) -> rtcg_driver::Result<Target> {
 /// # fn main() -> rtcg::Result<()> {
 /// let error = run(1 << 40).unwrap_err();
 /// assert!(matches!(&error, rtcg::Error::Driver(error) if error.kind == ErrorKind::Fault), "{error}");
-/// assert_eq!(run(1)?, [0, 7]);
+/// match run(1) {
+///     Ok(result) => assert_eq!(result, [0, 7]),
+///     Err(rtcg::Error::Driver(error)) if error.kind == ErrorKind::Fault => println!("start the program again: {error}"),
+///     Err(error) => return Err(error),
+/// }
 /// # Ok(())
 /// # }
 /// ```

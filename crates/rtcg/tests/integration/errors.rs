@@ -28,7 +28,7 @@ fn anyhow_prints_each_message_once() {
 }
 
 #[test]
-fn a_program_goes_on_after_a_fault() {
+fn a_program_goes_on_after_a_fault_of_the_virtual_gpu() {
     own_process!();
     let run = |index: u64| -> rtcg::Result<Vec<i32>> {
         let ctx = Context::new()?;
@@ -38,10 +38,15 @@ fn a_program_goes_on_after_a_fault() {
         unsafe { set.launch(Grid::new(1, 1), &[&a, &index])? };
         a.to_vec()
     };
+    let is_virtual = Context::new().unwrap().device().is_virtual();
     let is_fault = |error: &rtcg::Error| matches!(error, rtcg::Error::Driver(error) if error.kind == ErrorKind::Fault);
     for _ in 0..2 {
         let error = run(1 << 40).unwrap_err();
         assert!(is_fault(&error), "{error}");
-        assert_eq!(run(1).unwrap(), [0, 7]);
+        // A real driver makes no context any more in a process whose kernel faulted.
+        match run(1) {
+            Ok(result) => assert_eq!(result, [0, 7]),
+            Err(error) => assert!(!is_virtual && is_fault(&error), "{error}"),
+        }
     }
 }
