@@ -17,7 +17,8 @@
 //!
 //! The crates below are re-exported whole: [`driver`] has every object of the CUDA driver API,
 //! [`compile`] the compiler with its cache, [`mod@array`] arrays whose element
-//! type is known at run time ([`typed_arrays`] has those with a static one), [`codegen`] kernel generators.
+//! type is known at run time ([`typed_arrays`] has those with a static one), [`codegen`] the source of generated kernels, which
+//! [`generators`] compile and launch.
 
 pub mod array_tuning;
 mod context;
@@ -69,7 +70,8 @@ pub use typed_arrays::{ArrayFactory, GpuArray, GpuArrayDyn};
 /// What most programs need.
 pub mod prelude {
     pub use crate::{
-        ArrayFactory, Context, DeviceGlobal, DeviceVec, Function, GpuArray, Grid, KernelArgument, Module, PinnedVec,
+        ArrayFactory, Context, DeviceGlobal, DeviceVec, Element, Function, GpuArray, Grid, KernelArgument, Module,
+        PinnedVec,
     };
 }
 
