@@ -91,8 +91,9 @@ impl RefCountedBuffer {
     /// Waits for all uses that copies in the default stream do not wait for.
     fn wait_for_uses(&self) -> Result<()> {
         let (streams, is_captured) = {
-            let mut uses = self.lock_stream_uses();
-            (std::mem::take(&mut uses.streams), uses.is_captured)
+            // They stay known: another thread may ask while this one waits.
+            let uses = self.lock_stream_uses();
+            (uses.streams.clone(), uses.is_captured)
         };
         if is_captured || streams.iter().any(Stream::is_closed) {
             return self.ctx.synchronize();
@@ -425,7 +426,10 @@ impl<T: Element> DeviceVec<T> {
         }
         let Some(shared) = &self.memory else { return Ok(()) };
         shared.wait_for_uses()?;
-        Ok(shared.memory.copy_from_host(self.offset, &bytes_of(host))?)
+        shared.memory.copy_from_host(self.offset, &bytes_of(host))?;
+        // A copy of pageable memory is called done when it is staged; streams that do not wait for the default one may
+        // use the memory next.
+        Ok(shared.ctx.enter(|| Stream::legacy_default()?.synchronize())?)
     }
 }
 

@@ -63,6 +63,7 @@ impl<T: Element> PinnedVec<T> {
     /// Zeros. The memory is the program's own, so that it outlives any context; the context only locks it.
     fn new(ctx: &Context, len: usize) -> Result<Self> {
         const { assert!(align_of::<T>() <= PAGE_BYTES, "elements of a larger alignment than pages") };
+        const { assert!(size_of::<T>() > 0, "elements without size") };
         if len == 0 {
             return Ok(Self { locked: None, memory: None, len, element: PhantomData });
         }
@@ -129,10 +130,9 @@ impl<T: Element> Pending<T> {
                 std::ptr::read(&raw const this._device),
             )
         };
-        drop(device);
         if let Err(error) = done.synchronize() {
             // Nobody knows whether the copy still runs.
-            std::mem::forget(host);
+            std::mem::forget((host, device));
             return Err(error.into());
         }
         // SAFETY: the copy is done, and all bytes were initialised.
