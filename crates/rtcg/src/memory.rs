@@ -429,7 +429,7 @@ impl<T: Element> DeviceVec<T> {
         shared.memory.copy_from_host(self.offset, &bytes_of(host))?;
         // A copy of pageable memory is called done when it is staged; streams that do not wait for the default one may
         // use the memory next.
-        Ok(shared.ctx.enter(|| Stream::legacy_default()?.synchronize())?)
+        shared.ctx.enter(|| Stream::legacy_default()?.synchronize())
     }
 }
 
