@@ -1,6 +1,6 @@
 //! Matrices of dense blocks in compressed sparse rows.
 
-use crate::checks::{check_stored_dtype, check_structure_arrays, check_value_dtype, check_vector, product_dtype};
+use crate::checks::{check_product, check_stored_dtype, check_structure_arrays, product_dtype};
 use crate::kernels::THREADS;
 use crate::kernels::bsr::BsrSpec;
 use crate::launch::{PreparedLaunch, push_arrays};
@@ -79,12 +79,7 @@ impl Bsr {
     /// # Errors
     /// As [`Bsr::multiply`].
     pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
-        check_vector("x", x, self.shape[1])?;
-        check_vector("y", y, self.shape[0])?;
-        check_value_dtype(y.dtype())?;
-        if !y.is_contiguous(Order::C) || y.overlaps(x) {
-            return Err(ArrayError::value_error("y is not contiguous, or shares memory with x"));
-        }
+        check_product(self.shape, x, y)?;
         let x = x.to_dtype(y.dtype())?.to_contiguous()?;
         // A SIMD CPU gathers for every lane, so that one of them has a row there.
         let lanes = if x.context().device_info().is_simd_cpu() { 1 } else { 32 };

@@ -62,3 +62,14 @@ pub(crate) fn check_vector(name: &str, vector: &GpuArray, n: usize) -> Result<()
     let shape = PythonTuple(vector.shape());
     Err(ArrayError::value_error(format!("dimension mismatch: {name} has shape {shape}; expected ({n},)")))
 }
+
+/// What `y = A x` is given: vectors of the lengths that the matrix has, `y` contiguous and without memory of `x`.
+pub(crate) fn check_product(shape: [usize; 2], x: &GpuArray, y: &GpuArray) -> Result<()> {
+    check_vector("x", x, shape[1])?;
+    check_vector("y", y, shape[0])?;
+    check_value_dtype(y.dtype())?;
+    if !y.is_contiguous(Order::C) || y.overlaps(x) {
+        return Err(ArrayError::value_error("y is not contiguous, or shares memory with x"));
+    }
+    Ok(())
+}

@@ -1,6 +1,6 @@
 //! Matrices of diagonals.
 
-use crate::checks::{check_stored_dtype, check_value_dtype, check_vector, product_dtype};
+use crate::checks::{check_product, check_stored_dtype, product_dtype};
 use crate::kernels::dia::DiaSpmvSpec;
 use crate::kernels::spmv::SpmvEpilogue;
 use crate::launch::{PreparedLaunch, push_arrays};
@@ -52,12 +52,7 @@ impl Dia {
     /// As [`Dia::multiply`].
     pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
         let [rows, columns] = self.shape;
-        check_vector("x", x, columns)?;
-        check_vector("y", y, rows)?;
-        check_value_dtype(y.dtype())?;
-        if !y.is_contiguous(Order::C) || y.overlaps(x) {
-            return Err(ArrayError::value_error("y is not contiguous, or shares memory with x"));
-        }
+        check_product(self.shape, x, y)?;
         if rows == 0 {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! Matrices in SELL-C-sigma: slices of 32 rows, stored column by column, after rows were sorted by length within windows.
 
-use crate::checks::{check_value_dtype, check_vector, product_dtype};
+use crate::checks::{check_product, product_dtype};
 use crate::csr::Csr;
 use crate::kernels::sell::{SLICE_ROWS, SellSpec, SellStage};
 use crate::kernels::spmv::SpmvEpilogue;
@@ -124,13 +124,8 @@ impl Sell {
     /// # Errors
     /// As [`Sell::multiply`].
     pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
-        let [rows, columns] = self.shape;
-        check_vector("x", x, columns)?;
-        check_vector("y", y, rows)?;
-        check_value_dtype(y.dtype())?;
-        if !y.is_contiguous(Order::C) || y.overlaps(x) {
-            return Err(ArrayError::value_error("y is not contiguous, or shares memory with x"));
-        }
+        let [rows, _] = self.shape;
+        check_product(self.shape, x, y)?;
         if rows == 0 {
             return Ok(());
         }
