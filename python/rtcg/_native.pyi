@@ -2990,3 +2990,37 @@ def sparse_solve(
     numbers: Any,
     restart: Any = 20,
 ) -> tuple[GPUArray, dict[str, Any]]: ...
+def sparse_eigsh(
+    a: Any,
+    dtype: Any,
+    v0: Any,
+    *,
+    k: int,
+    which: str,
+    ncv: int | None,
+    maxiter: int | None,
+    tol: float,
+    shift: float | None,
+    seed: int,
+) -> tuple[list[float], GPUArray, dict[str, Any]]:
+    """Eigenvalues of an operator for vectors of `dtype`: values, vectors, and what is known of them."""
+
+def sparse_svds(
+    a: Any,
+    adjoint: Any,
+    dtype: Any,
+    v0: Any,
+    *,
+    k: int,
+    which: str,
+    ncv: int | None,
+    maxiter: int | None,
+    tol: float,
+    seed: int,
+) -> tuple[GPUArray, GPUArray, GPUArray, bool]:
+    """Singular values of an operator and its adjoint: left vectors, values, right vectors, whether all were found."""
+
+def sparse_lobpcg(
+    a: Any, x: Any, b: Any, m: Any, y: Any, *, tol: float | None, maxiter: int, largest: bool
+) -> tuple[list[float], GPUArray, dict[str, Any]]:
+    """Eigenvalues of a problem of operators, from a block of vectors: values, vectors, and what is known of them."""

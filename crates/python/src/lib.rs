@@ -32,6 +32,7 @@ mod linalg;
 mod multiprocessor;
 mod reduction;
 mod sparse;
+mod sparse_eigen;
 mod sparse_formats;
 mod template;
 mod tracing;
@@ -54,6 +55,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     linalg::add_to_module(m)?;
     reduction::add_to_module(m)?;
     sparse::add_to_module(m)?;
+    sparse_eigen::add_to_module(m)?;
     sparse_formats::add_to_module(m)?;
     curandom::add_to_module(m)?;
     info::add_to_module(m)?;

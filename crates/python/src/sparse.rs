@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use crate::sparse_formats::{ArrayArg, BoundAny, PyDiaMatrix, PySellMatrix, core_array, plan_of_format};
 
-fn new_array(py: Python<'_>, array: GpuArray) -> PyResult<Bound<'_, PyAny>> {
+pub(crate) fn new_array(py: Python<'_>, array: GpuArray) -> PyResult<Bound<'_, PyAny>> {
     Ok(Bound::new(py, PyGpuArray::from_array(array))?.into_any())
 }
 
@@ -189,10 +189,10 @@ struct PyFunctionOperator {
     dtype: DType,
 }
 
-type BoxedOperator = Box<dyn LinearOperator + Send + Sync>;
+pub(crate) type BoxedOperator = Box<dyn LinearOperator + Send + Sync>;
 
 /// A `CsrMatrix`, a `DiaMatrix`, or a function with its shape, for vectors of a dtype.
-fn extract_operator(object: &BoundAny<'_>, dtype: DType) -> PyResult<BoxedOperator> {
+pub(crate) fn extract_operator(object: &BoundAny<'_>, dtype: DType) -> PyResult<BoxedOperator> {
     if let Ok(matrix) = object.cast::<PyCsrMatrix>() {
         return Ok(Box::new(matrix.get().csr.clone()));
     }

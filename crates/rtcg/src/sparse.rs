@@ -27,10 +27,11 @@ use rtcg_array::ArrayError;
 use std::marker::PhantomData;
 
 pub use rtcg_sparse::{
-    Bsr, Csr as CsrDyn, Dia, HostPackets, HostStructure, IndexElement, IndexExtremes, LinearOperator, Method,
-    PacketPartition, Packets, Preconditioner, ProductFormat, Sell, SolveCallback, SolveOptions, SolveReport,
-    SolverMode, SpmvPlan, StopReason, System, VCycle, VCycleLevel, check_device_structure, check_structure, gallery,
-    index_extremes, order_by_row, solve,
+    BlockProblem, Bsr, Csr as CsrDyn, Dia, EigshOptions, EigshResult, HostPackets, HostStructure, IndexElement,
+    IndexExtremes, LinearOperator, LobpcgOptions, LobpcgResult, Method, PacketPartition, Packets, Preconditioner,
+    ProductFormat, Sell, SolveCallback, SolveOptions, SolveReport, SolverMode, SpmvPlan, StopReason, SvdsResult,
+    System, VCycle, VCycleLevel, WhichEigenvalues, check_device_structure, check_structure, eigsh, gallery,
+    index_extremes, lobpcg, order_by_row, solve, svds,
 };
 
 /// A matrix in compressed sparse rows on a device.
@@ -172,6 +173,16 @@ impl<T: MatrixElement> Csr<T> {
         let operator: &dyn LinearOperator = &self.dynamic;
         let report = solve(method, &System::from(operator), b.as_dyn(), None, &options, None)?;
         Ok((self.arrays.typed_from_dyn(report.x.clone())?, report))
+    }
+
+    /// A few eigenvalues of a Hermitian matrix and their vectors, as columns; waits once a restart. See [`eigsh`] for
+    /// other operators, and [`lobpcg`] for preconditioners.
+    ///
+    /// # Errors
+    /// When the matrix is not square, options are out of range, or the device fails.
+    pub fn eigsh(&self, options: &EigshOptions) -> Result<(GpuArray<T>, EigshResult)> {
+        let found = eigsh(self.dynamic.context(), &self.dynamic, None, options)?;
+        Ok((self.arrays.typed_from_dyn(found.vectors.clone())?, found))
     }
 }
 

@@ -10,6 +10,7 @@ mod checks;
 mod csr;
 mod device_structure;
 mod dia;
+mod eigen;
 pub mod gallery;
 mod kernels;
 mod launch;
@@ -25,6 +26,10 @@ pub use bsr::Bsr;
 pub use csr::{Csr, decisions};
 pub use device_structure::{IndexExtremes, check_device_structure, index_extremes};
 pub use dia::Dia;
+pub use eigen::{
+    BlockProblem, EigshOptions, EigshResult, LobpcgOptions, LobpcgResult, SvdsResult, WhichEigenvalues, eigsh, lobpcg,
+    svds,
+};
 pub use operator::LinearOperator;
 pub use packets::{HostPackets, HostStructure, PacketPartition, Packets};
 pub use plan::{ProductFormat, SpmvPlan};

@@ -1,8 +1,8 @@
 //! What iterative solvers need of a matrix.
 
 use crate::csr::Csr;
-use crate::{GpuArray, Result};
-use rtcg_array::DType;
+use crate::{ArrayError, GpuArray, Result};
+use rtcg_array::{DType, Index, Order};
 
 /// A linear map of vectors.
 pub trait LinearOperator {
@@ -17,6 +17,27 @@ pub trait LinearOperator {
     /// # Errors
     /// When the device fails, or the operator does not take such vectors.
     fn apply(&self, x: &GpuArray, y: &GpuArray) -> Result<()>;
+
+    /// `A X` for a matrix of contiguous rows, in C order and in its dtype; enqueued. Columns are mapped one by one unless an
+    /// operator knows better.
+    ///
+    /// # Errors
+    /// As [`LinearOperator::apply`].
+    fn apply_block(&self, x: &GpuArray) -> Result<GpuArray> {
+        let &[n, columns] = x.shape() else {
+            return Err(ArrayError::value_error(format!("x has shape {:?}; expected two axes", x.shape())));
+        };
+        let rows = self.shape()[0];
+        let new = |shape: &[usize]| GpuArray::empty(x.context(), shape, x.dtype(), Order::C);
+        let (from, to, y) = (new(&[n])?, new(&[rows])?, new(&[rows, columns])?);
+        for column in 0..columns {
+            let column = [Index::from(..), Index::At(column as isize)];
+            from.assign(&x.index(&column)?)?;
+            self.apply(&from, &to)?;
+            y.index(&column)?.assign(&to)?;
+        }
+        Ok(y)
+    }
 
     /// Whether [`LinearOperator::apply`] is launches alone when vectors have the dtype of the operator: no memory is
     /// allocated, and nothing runs on the host.
@@ -43,11 +64,37 @@ impl LinearOperator for Csr {
         self.multiply_into(x, y, false)
     }
 
+    fn apply_block(&self, x: &GpuArray) -> Result<GpuArray> {
+        self.multiply_dense(x)?.to_dtype(x.dtype())
+    }
+
     fn is_recordable(&self) -> bool {
         self.has_row_kernel() || self.has_planned_format()
     }
 
     fn as_csr(&self) -> Option<&Csr> {
         Some(self)
+    }
+}
+
+/// A dense matrix.
+impl LinearOperator for GpuArray {
+    fn shape(&self) -> [usize; 2] {
+        match *self.shape() {
+            [rows, columns] => [rows, columns],
+            _ => [0, 0],
+        }
+    }
+
+    fn dtype(&self) -> DType {
+        self.dtype()
+    }
+
+    fn apply(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
+        y.assign(&self.matmul(x)?)
+    }
+
+    fn apply_block(&self, x: &GpuArray) -> Result<GpuArray> {
+        self.matmul(x)?.to_dtype(x.dtype())
     }
 }

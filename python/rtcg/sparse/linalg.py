@@ -11,10 +11,15 @@ import numpy as np
 from rtcg import _native, numpy as _xp
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse, to_device
+from rtcg.sparse._eigen import ArpackError, ArpackNoConvergence, eigsh, lobpcg, svds
+from rtcg.sparse._expm import expm_multiply
+from rtcg.sparse._norms import onenormest
 from rtcg.sparse._operators import LinearOperator, aslinearoperator
 from rtcg.sparse._preconditioners import amg, block_jacobi, chebyshev, jacobi
 
 __all__ = [
+    "ArpackError",
+    "ArpackNoConvergence",
     "LinearOperator",
     "SolverReport",
     "amg",
@@ -25,14 +30,19 @@ __all__ = [
     "cg",
     "cgs",
     "chebyshev",
+    "eigsh",
+    "expm_multiply",
     "gmres",
     "jacobi",
+    "lobpcg",
     "lsmr",
     "lsqr",
     "matrix_power",
     "minres",
     "norm",
+    "onenormest",
     "qmr",
+    "svds",
     "tfqmr",
 ]
 

@@ -10,6 +10,15 @@ import numpy as np
 
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import sparray
+from rtcg.sparse._eigen import (
+    ArpackError as ArpackError,
+    ArpackNoConvergence as ArpackNoConvergence,
+    eigsh as eigsh,
+    lobpcg as lobpcg,
+    svds as svds,
+)
+from rtcg.sparse._expm import expm_multiply as expm_multiply
+from rtcg.sparse._norms import onenormest as onenormest
 from rtcg.sparse._operators import LinearOperator as LinearOperator, aslinearoperator as aslinearoperator
 from rtcg.sparse._preconditioners import (
     amg as amg,
@@ -19,6 +28,8 @@ from rtcg.sparse._preconditioners import (
 )
 
 __all__ = [
+    "ArpackError",
+    "ArpackNoConvergence",
     "LinearOperator",
     "SolverReport",
     "amg",
@@ -29,14 +40,19 @@ __all__ = [
     "cg",
     "cgs",
     "chebyshev",
+    "eigsh",
+    "expm_multiply",
     "gmres",
     "jacobi",
+    "lobpcg",
     "lsmr",
     "lsqr",
     "matrix_power",
     "minres",
     "norm",
+    "onenormest",
     "qmr",
+    "svds",
     "tfqmr",
 ]
 

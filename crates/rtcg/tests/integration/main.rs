@@ -24,6 +24,7 @@ mod linalg_large;
 mod packages;
 mod simt_kernels;
 mod sparse;
+mod sparse_eigen;
 mod stream_ordering;
 mod textures;
 mod tuning;

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// Which kernel. Each begins with the state that it reads, and does nothing once iterations have stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum GmresStep {
+pub(crate) enum GmresStep {
     /// `w -= V h`, and parts of `V^H w` and of the norm of `w`; parameters `in, w, v, h, parts, norms, n, columns`, of
     /// which `h`, `parts` and `norms` may be null.
     Project,
@@ -23,24 +23,24 @@ pub(super) enum GmresStep {
 }
 
 /// Where scalars stand in the state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct StatePlaces {
-    pub(super) len: usize,
-    pub(super) iterations: usize,
-    pub(super) residual: usize,
-    pub(super) beta: usize,
-    pub(super) presid: usize,
-    pub(super) ptol: usize,
-    pub(super) column: usize,
-    pub(super) inner: usize,
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub(crate) struct StatePlaces {
+    pub(crate) len: usize,
+    pub(crate) iterations: usize,
+    pub(crate) residual: usize,
+    pub(crate) beta: usize,
+    pub(crate) presid: usize,
+    pub(crate) ptol: usize,
+    pub(crate) column: usize,
+    pub(crate) inner: usize,
 }
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct GmresSpec {
-    pub(super) vector: DType,
-    pub(super) step: GmresStep,
-    pub(super) places: StatePlaces,
+pub(crate) struct GmresSpec {
+    pub(crate) vector: DType,
+    pub(crate) step: GmresStep,
+    pub(crate) places: StatePlaces,
 }
 
 impl KernelSpec for GmresSpec {

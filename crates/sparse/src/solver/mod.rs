@@ -19,6 +19,7 @@ mod state_reader;
 mod system;
 
 use crate::{GpuArray, Result};
+pub(crate) use gmres_kernels::{GmresSpec, GmresStep, StatePlaces};
 pub(crate) use kernel::prelude as vector_prelude;
 use launches::Launches;
 pub use methods::Method;

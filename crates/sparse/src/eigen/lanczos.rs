@@ -1,0 +1,339 @@
+//! Thick-restart Lanczos (Wu and Simon 2000) with full reorthogonalization.
+//!
+//! Between restarts `A V = V T + beta v e^T`, where `T` is a diagonal, an arrow beside it, and a tridiagonal part. All of
+//! its numbers are real, so the host decomposes a real matrix, whatever the vectors are.
+
+use super::basis::{Basis, machine_epsilon};
+use super::projected::{HostMatrix, hermitian_eigen, not_finite, read_numbers};
+use super::vector_dtype;
+use crate::checks::check_vector;
+use crate::operator::LinearOperator;
+use crate::{ArrayContext, ArrayError, GpuArray, Result};
+use rtcg_array::{DType, Order, check_interrupt};
+use std::sync::Arc;
+
+/// Which eigenvalues are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhichEigenvalues {
+    /// The largest in size.
+    LargestMagnitude,
+    /// The smallest in size.
+    SmallestMagnitude,
+    /// The largest.
+    Largest,
+    /// The smallest.
+    Smallest,
+    /// Half of them from each end; one more from the high end if their number is odd.
+    BothEnds,
+}
+
+impl WhichEigenvalues {
+    /// By SciPy's names: LM, SM, LA, SA, BE.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "LM" => Self::LargestMagnitude,
+            "SM" => Self::SmallestMagnitude,
+            "LA" => Self::Largest,
+            "SA" => Self::Smallest,
+            "BE" => Self::BothEnds,
+            _ => return None,
+        })
+    }
+
+    /// Places of ascending values, those that are wanted most first.
+    fn order(self, values: &[f64]) -> Vec<usize> {
+        let n = values.len();
+        let mut places: Vec<usize> = (0..n).collect();
+        match self {
+            Self::Smallest => {}
+            Self::Largest => places.reverse(),
+            Self::SmallestMagnitude => places.sort_by(|&i, &j| values[i].abs().total_cmp(&values[j].abs())),
+            Self::LargestMagnitude => places.sort_by(|&i, &j| values[j].abs().total_cmp(&values[i].abs())),
+            Self::BothEnds => places = (0..n).map(|k| if k % 2 == 0 { n - 1 - k / 2 } else { k / 2 }).collect(),
+        }
+        places
+    }
+}
+
+/// What eigenvalues are asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct EigshOptions {
+    /// How many.
+    pub count: usize,
+    /// Which ones: of the operator, before [`EigshOptions::shift`].
+    pub which: WhichEigenvalues,
+    /// Vectors of the basis, more than `count` and at most as many as the operator has rows; twice `count` and one, and
+    /// at least 20, unless given.
+    pub basis_size: Option<usize>,
+    /// The most restarts; ten for each row unless given.
+    pub max_restarts: Option<usize>,
+    /// Estimated errors in relation to eigenvalues; 0 for the precision of elements.
+    pub tol: f64,
+    /// The operator is the inverse of `A - shift`: results are eigenvalues of `A`.
+    pub shift: Option<f64>,
+    /// Decides on the first vector where none is given.
+    pub seed: u64,
+}
+
+impl Default for EigshOptions {
+    fn default() -> Self {
+        Self {
+            count: 6,
+            which: WhichEigenvalues::LargestMagnitude,
+            basis_size: None,
+            max_restarts: None,
+            tol: 0.0,
+            shift: None,
+            seed: 0,
+        }
+    }
+}
+
+/// Eigenvalues and how they were found.
+#[derive(Debug, Clone)]
+pub struct EigshResult {
+    /// Eigenvalues in ascending order: all that were asked for, or those of them that were found.
+    pub values: Vec<f64>,
+    /// Their vectors of length 1, as columns.
+    pub vectors: GpuArray,
+    /// Whether all were found.
+    pub is_converged: bool,
+    /// Restarts.
+    pub restarts: usize,
+    /// Products with the operator.
+    pub products: usize,
+    /// How often the host waited for the device in the loop: once a restart, and once for each invariant subspace.
+    pub waits: usize,
+}
+
+/// Eigenvalues of a Hermitian operator, and their vectors; waits once a restart.
+///
+/// An eigenvalue counts as found when the estimated error is at most `tol` times its size. Then a cycle begins with a
+/// random vector that is orthogonal to what was found: Krylov's space of one vector has one vector of a multiple
+/// eigenvalue only, and more are found this way.
+///
+/// # Errors
+/// When the operator is not square or maps to infinities or NaN, `start` does not fit or is 0, `count` or `basis_size`
+/// are out of range, or the device fails.
+pub fn eigsh(
+    ctx: &Arc<ArrayContext>,
+    a: &dyn LinearOperator,
+    start: Option<&GpuArray>,
+    options: &EigshOptions,
+) -> Result<EigshResult> {
+    let [n, columns] = a.shape();
+    if n != columns {
+        return Err(ArrayError::value_error(format!("expected square matrix (shape=({n}, {columns}))")));
+    }
+    let count = options.count;
+    if count == 0 || count >= n {
+        return Err(ArrayError::value_error(format!("k is {count}; expected at least 1, and less than {n} rows")));
+    }
+    let size = options.basis_size.unwrap_or_else(|| n.min((2 * count + 1).max(20)));
+    if size <= count || size > n {
+        return Err(ArrayError::value_error(format!("ncv must be k<ncv<=n, ncv={size}")));
+    }
+    if options.tol.is_nan() || options.tol < 0.0 {
+        return Err(ArrayError::value_error(format!("tol is {}; expected at least 0", options.tol)));
+    }
+    let basis = Basis::new(ctx, size, n, vector_dtype(a.dtype()))?;
+    if let Some(start) = start {
+        check_vector("v0", start, n)?;
+        basis.candidate.assign(start)?;
+    }
+    basis.begin(0, start.is_none().then_some(options.seed))?;
+    let lanczos = Lanczos { a, options, basis, diagonal: vec![0.0; size], beside: vec![0.0; size], arrow: Vec::new() };
+    lanczos.run(options.max_restarts.unwrap_or(10 * n))
+}
+
+struct Lanczos<'a> {
+    a: &'a dyn LinearOperator,
+    options: &'a EigshOptions,
+    basis: Basis,
+    /// The diagonal of the projected matrix.
+    diagonal: Vec<f64>,
+    /// What is beside it, behind the arrow; the last number is the length of the residual.
+    beside: Vec<f64>,
+    /// What the vectors that a restart has kept have in common with the one behind them.
+    arrow: Vec<f64>,
+}
+
+/// A decomposition of the projected matrix.
+struct Ritz {
+    values: Vec<f64>,
+    /// As rows.
+    vectors: HostMatrix<f64>,
+    /// Those that are wanted most come first.
+    order: Vec<usize>,
+}
+
+impl Lanczos<'_> {
+    fn run(mut self, max_restarts: usize) -> Result<EigshResult> {
+        let (count, size) = (self.options.count, self.basis.size);
+        let (mut restarts, mut products, mut waits) = (0, 0, 0);
+        let mut is_confirming = false;
+        loop {
+            let [made, waited] = self.extend(waits == 0)?;
+            products += made;
+            waits += waited;
+            let ritz = self.decompose()?;
+            let n_found = (0..count).filter(|&k| self.is_found(&ritz, ritz.order[k])).count();
+            if n_found == count && (self.is_whole(&ritz) || is_confirming && has_only_kept(&ritz, count)) {
+                return self.result(&ritz, true, [restarts, products, waits]);
+            }
+            if restarts >= max_restarts {
+                return self.result(&ritz, n_found == count, [restarts, products, waits]);
+            }
+            restarts += 1;
+            is_confirming = n_found == count;
+            if is_confirming {
+                self.keep(&ritz, count)?;
+                self.arrow.fill(0.0);
+                self.basis.begin(count, Some(self.options.seed.wrapping_add(restarts as u64)))?;
+            } else {
+                let kept = (count + (size - count) / 3 + n_found / 2).min(size - 1);
+                let residual = self.basis.row(size)?;
+                self.keep(&ritz, kept)?;
+                self.basis.row(kept)?.assign(&residual)?;
+            }
+        }
+    }
+
+    /// Whether there is nothing that a random vector could find: the basis is the whole space, or eigenvalues within the
+    /// spectrum are wanted, where Ritz values come and go.
+    fn is_whole(&self, ritz: &Ritz) -> bool {
+        let is_interior = self.options.which == WhichEigenvalues::SmallestMagnitude
+            && ritz.values.first().is_some_and(|&low| low < 0.0)
+            && ritz.values.last().is_some_and(|&high| high > 0.0);
+        self.basis.size == self.a.shape()[0] || is_interior
+    }
+
+    /// Lanczos steps until the basis is full: products that were made, and how often the host has waited.
+    fn extend(&mut self, is_first: bool) -> Result<[usize; 2]> {
+        let (size, kept) = (self.basis.size, self.arrow.len());
+        let (mut begin, mut products, mut waits) = (kept, 0, 0);
+        loop {
+            check_interrupt()?;
+            for k in begin..size {
+                self.a.apply(&self.basis.row(k)?, &self.basis.candidate)?;
+                self.basis.append(k)?;
+            }
+            products += size - begin;
+            waits += 1;
+            let scalars = self.read_scalars()?;
+            if is_first && waits == 1 && scalars[size][1] == 0.0 {
+                return Err(ArrayError::value_error("v0 is 0; expected a vector with a direction"));
+            }
+            for k in begin..size {
+                [self.diagonal[k], self.beside[k]] = scalars[k];
+            }
+            // Where a step leaves nothing, vectors so far span an invariant subspace: another one begins.
+            let Some(end) = (begin..size - 1).find(|&k| self.beside[k] == 0.0) else { return Ok([products, waits]) };
+            let seed = self.options.seed ^ (((end + 1) as u64) << 32);
+            self.basis.begin(end + 1, Some(seed))?;
+            begin = end + 1;
+        }
+    }
+
+    fn read_scalars(&self) -> Result<Vec<[f64; 2]>> {
+        let mut bytes = vec![0; self.basis.scalars.nbytes()];
+        self.basis.scalars.read(&mut bytes, Order::C)?;
+        let numbers = read_numbers(&bytes, DType::F64);
+        let size = self.basis.size;
+        let used = numbers[2 * self.arrow.len()..2 * size].iter();
+        if used.chain(&numbers[2 * size + 1..]).any(|number| !number.is_finite()) {
+            return Err(not_finite());
+        }
+        Ok(numbers.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect())
+    }
+
+    fn decompose(&self) -> Result<Ritz> {
+        let (size, kept) = (self.basis.size, self.arrow.len());
+        let mut t = HostMatrix::zeros(size, size);
+        for k in 0..size {
+            t.rows[k][k] = self.diagonal[k];
+        }
+        for (k, &arrow) in self.arrow.iter().enumerate() {
+            (t.rows[k][kept], t.rows[kept][k]) = (arrow, arrow);
+        }
+        for k in kept..size - 1 {
+            (t.rows[k][k + 1], t.rows[k + 1][k]) = (self.beside[k], self.beside[k]);
+        }
+        let (values, vectors) = hermitian_eigen(t)?;
+        let order = self.options.which.order(&values);
+        Ok(Ritz { values, vectors, order })
+    }
+
+    /// What a Ritz vector has in common with the residual.
+    fn coupling(&self, ritz: &Ritz, place: usize) -> f64 {
+        let size = self.basis.size;
+        self.beside[size - 1] * ritz.vectors.rows[place][size - 1]
+    }
+
+    /// ARPACK's condition.
+    fn is_found(&self, ritz: &Ritz, place: usize) -> bool {
+        let eps = machine_epsilon(self.basis.dtype);
+        let tol = if self.options.tol == 0.0 { eps } else { self.options.tol };
+        self.coupling(ritz, place).abs() <= tol * ritz.values[place].abs().max(eps.powf(2.0 / 3.0))
+    }
+
+    /// Replaces the basis by the Ritz vectors that are wanted most.
+    fn keep(&mut self, ritz: &Ritz, kept: usize) -> Result<()> {
+        let places = &ritz.order[..kept];
+        self.basis.rows(kept)?.assign(&self.ritz_vectors(ritz, places)?)?;
+        self.arrow = places.iter().map(|&place| self.coupling(ritz, place)).collect();
+        places.iter().enumerate().for_each(|(k, &place)| self.diagonal[k] = ritz.values[place]);
+        Ok(())
+    }
+
+    /// Ritz vectors as rows.
+    fn ritz_vectors(&self, ritz: &Ritz, places: &[usize]) -> Result<GpuArray> {
+        let chosen = HostMatrix { rows: places.iter().map(|&place| ritz.vectors.rows[place].clone()).collect() };
+        chosen.upload(&self.basis.ctx, self.basis.dtype)?.matmul(&self.basis.rows(self.basis.size)?)
+    }
+
+    fn result(&self, ritz: &Ritz, is_converged: bool, counts: [usize; 3]) -> Result<EigshResult> {
+        let value = |place: usize| match self.options.shift {
+            Some(shift) => shift + 1.0 / ritz.values[place],
+            None => ritz.values[place],
+        };
+        let wanted = ritz.order[..self.options.count].iter().copied();
+        let mut places: Vec<usize> = wanted.filter(|&place| is_converged || self.is_found(ritz, place)).collect();
+        places.sort_by(|&i, &j| value(i).total_cmp(&value(j)));
+        let vectors = match places.is_empty() {
+            true => GpuArray::empty(&self.basis.ctx, &[0, self.a.shape()[0]], self.basis.dtype, Order::C)?,
+            false => self.ritz_vectors(ritz, &places)?,
+        };
+        let [restarts, products, waits] = counts;
+        Ok(EigshResult {
+            values: places.into_iter().map(value).collect(),
+            vectors: vectors.transpose(None)?,
+            is_converged,
+            restarts,
+            products,
+            waits,
+        })
+    }
+}
+
+/// Whether the vectors that are wanted most are those that the last restart has kept: the random vector behind them has
+/// found no other.
+fn has_only_kept(ritz: &Ritz, count: usize) -> bool {
+    let is_kept = |&place: &usize| ritz.vectors.rows[place][..count].iter().map(|x| x * x).sum::<f64>() > 0.5;
+    ritz.order[..count].iter().all(is_kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wanted_comes_first() {
+        let values = [-5.0, -1.0, 0.5, 2.0, 4.0];
+        assert_eq!(WhichEigenvalues::LargestMagnitude.order(&values), [0, 4, 3, 1, 2]);
+        assert_eq!(WhichEigenvalues::SmallestMagnitude.order(&values), [2, 1, 3, 4, 0]);
+        assert_eq!(WhichEigenvalues::Largest.order(&values), [4, 3, 2, 1, 0]);
+        assert_eq!(WhichEigenvalues::Smallest.order(&values), [0, 1, 2, 3, 4]);
+        assert_eq!(WhichEigenvalues::BothEnds.order(&values), [4, 0, 3, 1, 2]);
+    }
+}

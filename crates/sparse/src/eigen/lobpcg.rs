@@ -1,0 +1,393 @@
+//! Locally optimal block preconditioned conjugate gradients (Knyazev 2001).
+//!
+//! An iteration takes the best of the space of approximations, preconditioned residuals and former directions. The basis
+//! of that space is made orthonormal on the host, by the eigenvalues of its scaled Gram matrix (Stathopoulos and Wu
+//! 2002): directions that are dependent within the precision are left out, so that no factorization fails.
+
+use super::basis::machine_epsilon;
+use super::projected::{Complex, Field, HostMatrix, hermitian_eigen, linear_algebra_error, not_finite, read_numbers};
+use super::svds::adjoint_of;
+use super::vector_dtype;
+use crate::operator::LinearOperator;
+use crate::{ArrayContext, ArrayError, GpuArray, Result};
+use rtcg_array::{DType, Index, Op, Order, PythonTuple, check_interrupt};
+use std::fmt;
+use std::sync::Arc;
+
+/// Iterations after which products with the operators are computed anew, and not from former ones.
+const ITERATIONS_PER_PRODUCT: usize = 20;
+
+/// `A x = lambda B x`.
+#[derive(Clone, Copy)]
+pub struct BlockProblem<'a> {
+    /// Hermitian.
+    pub a: &'a dyn LinearOperator,
+    /// Hermitian positive definite; the identity if not given.
+    pub b: Option<&'a dyn LinearOperator>,
+    /// A preconditioner: an approximation of the inverse of `a`.
+    pub m: Option<&'a dyn LinearOperator>,
+    /// Columns to which vectors are orthogonal, in the product of `b`.
+    pub constraints: Option<&'a GpuArray>,
+}
+
+impl fmt::Debug for BlockProblem<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlockProblem").field("shape", &self.a.shape()).finish_non_exhaustive()
+    }
+}
+
+/// What eigenvalues are asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct LobpcgOptions {
+    /// What norms of residuals have to be at most; the root of the precision times the number of rows unless given.
+    pub tol: Option<f64>,
+    /// The most iterations.
+    pub max_iterations: usize,
+    /// Whether the largest eigenvalues are wanted, else the smallest.
+    pub is_largest: bool,
+}
+
+impl Default for LobpcgOptions {
+    fn default() -> Self {
+        Self { tol: None, max_iterations: 20, is_largest: true }
+    }
+}
+
+/// Eigenvalues and how they were found.
+#[derive(Debug, Clone)]
+pub struct LobpcgResult {
+    /// Eigenvalues, the extreme one first.
+    pub values: Vec<f64>,
+    /// Their vectors, as columns.
+    pub vectors: GpuArray,
+    /// Norms of their residuals.
+    pub residuals: Vec<f64>,
+    /// Whether all residuals are small enough; else results are those of the iteration with the smallest ones.
+    pub is_converged: bool,
+    /// Iterations that changed vectors.
+    pub iterations: usize,
+    /// Eigenvalues before each iteration and after the last.
+    pub value_history: Vec<Vec<f64>>,
+    /// Norms of residuals before each iteration and after the last.
+    pub residual_history: Vec<Vec<f64>>,
+}
+
+/// Eigenvalues at one end of the spectrum of `problem`, and vectors that begin as the columns of `x`; waits once an
+/// iteration. Where there are less than five rows for a column, the whole space is decomposed without iterations.
+///
+/// # Errors
+/// When shapes do not fit, columns of `x` are linearly dependent, operators map to infinities or NaN, or the device
+/// fails.
+pub fn lobpcg(
+    ctx: &Arc<ArrayContext>,
+    problem: &BlockProblem<'_>,
+    x: &GpuArray,
+    options: &LobpcgOptions,
+) -> Result<LobpcgResult> {
+    let [n, columns] = problem.a.shape();
+    if n != columns {
+        return Err(ArrayError::value_error(format!("expected square matrix (shape=({n}, {columns}))")));
+    }
+    let shapes = [("B", problem.b), ("M", problem.m)].into_iter().filter_map(|(name, op)| Some((name, op?.shape())));
+    if let Some((name, [rows, columns])) = shapes.filter(|(_, shape)| *shape != [n, n]).next() {
+        return Err(ArrayError::value_error(format!("{name} has shape ({rows}, {columns}); expected ({n}, {n})")));
+    }
+    let n_constraints = problem.constraints.map_or(Ok(0), |y| block_columns("Y", y, n))?;
+    let width = block_columns("X", x, n)?;
+    if width == 0 || width + n_constraints > n {
+        let message = format!("X has {width} columns; expected at least 1, and at most {}", n - n_constraints.min(n));
+        return Err(ArrayError::value_error(message));
+    }
+    let dtype = vector_dtype(problem.a.dtype().promote(x.dtype()));
+    let block = Block::new(ctx, problem, [n, width], dtype)?;
+    if n - n_constraints < 5 * width {
+        let identity = HostMatrix::<f64>::identity(n).upload(ctx, dtype)?;
+        return Block::new(ctx, problem, [n, n], dtype)?.run(
+            &identity,
+            width,
+            &LobpcgOptions { max_iterations: 0, ..*options },
+        );
+    }
+    block.run(&x.to_dtype(dtype)?, width, options)
+}
+
+fn block_columns(name: &str, block: &GpuArray, n: usize) -> Result<usize> {
+    match *block.shape() {
+        [rows, columns] if rows == n => Ok(columns),
+        _ => {
+            let shape = PythonTuple(block.shape());
+            Err(ArrayError::value_error(format!("{name} has shape {shape}; expected {n} rows and two axes")))
+        }
+    }
+}
+
+/// Columns of a basis with their products: approximations, residuals, directions.
+struct Block<'a> {
+    ctx: Arc<ArrayContext>,
+    problem: &'a BlockProblem<'a>,
+    width: usize,
+    dtype: DType,
+    basis: GpuArray,
+    /// `A` times the basis.
+    image: GpuArray,
+    /// `B` times the basis; the basis itself without `B`.
+    metric: GpuArray,
+    constraints: Option<Constraints>,
+}
+
+/// What takes the parts in the space of constraints `Y` out of vectors: `Y (Y^H B Y)^-1` and `(B Y)^H`.
+struct Constraints {
+    expand: GpuArray,
+    project: GpuArray,
+}
+
+/// What an iteration reads.
+struct Gram {
+    norms: Vec<f64>,
+    a: HostMatrix<Complex>,
+    b: HostMatrix<Complex>,
+}
+
+impl<'a> Block<'a> {
+    fn new(
+        ctx: &Arc<ArrayContext>,
+        problem: &'a BlockProblem<'a>,
+        [n, width]: [usize; 2],
+        dtype: DType,
+    ) -> Result<Self> {
+        let new = || GpuArray::empty(ctx, &[n, 3 * width], dtype, Order::C);
+        let basis = new()?;
+        let metric = if problem.b.is_some() { new()? } else { basis.clone() };
+        let constraints = match problem.constraints {
+            Some(y) if y.size() > 0 => Some(Constraints::new(ctx, problem, &y.to_dtype(dtype)?.to_contiguous()?)?),
+            _ => None,
+        };
+        Ok(Self { ctx: ctx.clone(), problem, width, dtype, basis, image: new()?, metric, constraints })
+    }
+
+    /// Iterations from the columns of `x`; results are the first `count` columns.
+    fn run(&self, x: &GpuArray, count: usize, options: &LobpcgOptions) -> Result<LobpcgResult> {
+        let (n, k) = (x.shape()[0], self.width);
+        let eps = machine_epsilon(self.dtype);
+        let tol = options.tol.filter(|&tol| tol > 0.0).unwrap_or(eps.sqrt() * n as f64);
+        self.set(0, &self.constrained(x.to_contiguous()?)?)?;
+        let gram = self.gram(k, None)?;
+        let least = if count < k { count } else { k };
+        let dependent = || ArrayError::value_error("Linearly dependent initial approximations");
+        let (mut values, coefficients) = rayleigh_ritz(&gram, eps, options.is_largest, k)?
+            .filter(|found| found.0.len() >= least)
+            .ok_or_else(dependent)?;
+        let mut vectors = self.update(k, &coefficients, k)?;
+        let mut found = LobpcgResult {
+            values: Vec::new(),
+            vectors: vectors.clone(),
+            residuals: Vec::new(),
+            is_converged: false,
+            iterations: 0,
+            value_history: Vec::new(),
+            residual_history: Vec::new(),
+        };
+        let mut best = f64::INFINITY;
+        for iteration in 0.. {
+            check_interrupt()?;
+            if iteration % ITERATIONS_PER_PRODUCT == ITERATIONS_PER_PRODUCT - 1 {
+                self.set(0, &self.columns(&self.basis, 0, k)?.to_contiguous()?)?;
+            }
+            let residual = self.residual(&values)?;
+            let norms = residual.vector_norm(2.0, Some(&[0]), false)?;
+            let is_last = iteration >= options.max_iterations;
+            let used = if iteration == 0 { 2 * k } else { 3 * k };
+            if !is_last {
+                self.set(k, &self.search_directions(residual)?)?;
+            }
+            let gram = self.gram(if is_last { 0 } else { used }, Some(&norms))?;
+            let norms = gram.norms[..count].to_vec();
+            let largest = norms.iter().copied().fold(0.0, f64::max);
+            if norms.iter().any(|norm| !norm.is_finite()) {
+                return Err(not_finite());
+            }
+            found.value_history.push(values[..count].to_vec());
+            found.residual_history.push(norms.clone());
+            found.iterations = iteration;
+            if largest < best {
+                best = largest;
+                (found.values, found.vectors, found.residuals) = (values[..count].to_vec(), vectors.clone(), norms);
+                found.is_converged = largest <= tol;
+            }
+            if is_last || found.is_converged {
+                break;
+            }
+            let lost = || linear_algebra_error("lobpcg has lost its vectors; expected B to be positive definite");
+            let next = rayleigh_ritz(&gram, eps, options.is_largest, k)?.filter(|next| next.0.len() == k);
+            let coefficients;
+            (values, coefficients) = next.ok_or_else(lost)?;
+            vectors = self.update(used, &coefficients, k)?;
+        }
+        found.vectors = self.columns(&found.vectors, 0, count)?.to_contiguous()?;
+        Ok(found)
+    }
+
+    fn columns(&self, array: &GpuArray, begin: usize, count: usize) -> Result<GpuArray> {
+        let [begin, end] = [begin, begin + count].map(|place| Some(place as isize));
+        array.index(&[Index::from(..), Index::Slice(begin, end, None)])
+    }
+
+    /// Makes columns from `begin` on those of `block`, and their products.
+    fn set(&self, begin: usize, block: &GpuArray) -> Result<()> {
+        let width = block.shape()[1];
+        self.columns(&self.basis, begin, width)?.assign(block)?;
+        self.columns(&self.image, begin, width)?.assign(&self.problem.a.apply_block(block)?)?;
+        match self.problem.b {
+            Some(b) => self.columns(&self.metric, begin, width)?.assign(&b.apply_block(block)?),
+            None => Ok(()),
+        }
+    }
+
+    /// `A X - B X Lambda`.
+    fn residual(&self, values: &[f64]) -> Result<GpuArray> {
+        let lambda = HostMatrix::<f64> { rows: vec![values.to_vec()] }.upload(&self.ctx, self.dtype)?;
+        let scaled = self.columns(&self.metric, 0, values.len())?.binary(Op::Multiply, &lambda)?;
+        self.columns(&self.image, 0, values.len())?.binary(Op::Subtract, &scaled)
+    }
+
+    /// Preconditioned residuals that are orthogonal to constraints and approximations.
+    fn search_directions(&self, residual: GpuArray) -> Result<GpuArray> {
+        let w = match self.problem.m {
+            Some(m) => m.apply_block(&residual)?,
+            None => residual,
+        };
+        let w = self.constrained(w)?;
+        let along = adjoint_of(&self.columns(&self.metric, 0, self.width)?)?.matmul(&w)?;
+        w.binary(Op::Subtract, &self.columns(&self.basis, 0, self.width)?.matmul(&along)?)
+    }
+
+    fn constrained(&self, x: GpuArray) -> Result<GpuArray> {
+        match &self.constraints {
+            None => Ok(x),
+            Some(Constraints { expand, project }) => x.binary(Op::Subtract, &expand.matmul(&project.matmul(&x)?)?),
+        }
+    }
+
+    /// The Gram matrices of the first `used` columns, and norms, in one read; waits.
+    fn gram(&self, used: usize, norms: Option<&GpuArray>) -> Result<Gram> {
+        let n_norms = norms.map_or(0, GpuArray::size);
+        let packet = GpuArray::empty(&self.ctx, &[2 * used * used + n_norms], self.dtype, Order::C)?;
+        let place = |begin: usize, count: usize| {
+            packet.index(&[Index::Slice(Some(begin as isize), Some((begin + count) as isize), None)])
+        };
+        if used > 0 {
+            let adjoint = adjoint_of(&self.columns(&self.basis, 0, used)?)?;
+            for (k, image) in [&self.image, &self.metric].into_iter().enumerate() {
+                let product = adjoint.matmul(&self.columns(image, 0, used)?)?;
+                place(k * used * used, used * used)?.assign(&product.ravel(Order::C)?)?;
+            }
+        }
+        if let Some(norms) = norms {
+            place(2 * used * used, n_norms)?.assign(norms)?;
+        }
+        let mut bytes = vec![0; packet.nbytes()];
+        packet.read(&mut bytes, Order::C)?;
+        let (matrices, norms) = bytes.split_at(2 * used * used * self.dtype.itemsize());
+        let (a, b) = matrices.split_at(matrices.len() / 2);
+        let width = if self.dtype.is_complex() { 2 } else { 1 };
+        Ok(Gram {
+            norms: read_numbers(norms, self.dtype.real_part()).into_iter().step_by(width).collect(),
+            a: HostMatrix::from_bytes(a, self.dtype, used),
+            b: HostMatrix::from_bytes(b, self.dtype, used),
+        })
+    }
+
+    /// Makes approximations of the first `used` columns, and directions of those among them that are no approximations;
+    /// `coefficients` are rows. The approximations in memory of their own.
+    fn update(&self, used: usize, coefficients: &HostMatrix<Complex>, k: usize) -> Result<GpuArray> {
+        let mut rows = coefficients.rows.clone();
+        if used > k {
+            for row in &coefficients.rows {
+                rows.push([vec![Complex(0.0, 0.0); k].as_slice(), &row[k..]].concat());
+            }
+        }
+        let made = coefficients.rows.len();
+        let factor = HostMatrix { rows }.transposed().upload(&self.ctx, self.dtype)?;
+        let mut arrays = vec![&self.basis, &self.image];
+        arrays.extend(self.problem.b.map(|_| &self.metric));
+        let mut vectors = None;
+        for array in arrays {
+            let product = self.columns(array, 0, used)?.matmul(&factor)?;
+            self.columns(array, 0, made)?.assign(&self.columns(&product, 0, made)?)?;
+            if used > k {
+                self.columns(array, 2 * k, made)?.assign(&self.columns(&product, made, made)?)?;
+            }
+            vectors.get_or_insert(product);
+        }
+        self.columns(&vectors.unwrap_or_else(|| self.basis.clone()), 0, made)
+    }
+}
+
+impl Constraints {
+    fn new(ctx: &Arc<ArrayContext>, problem: &BlockProblem<'_>, y: &GpuArray) -> Result<Self> {
+        let project = match problem.b {
+            Some(b) => adjoint_of(&b.apply_block(y)?)?.to_contiguous()?,
+            None => adjoint_of(y)?.to_contiguous()?,
+        };
+        let gram = project.matmul(y)?;
+        let mut bytes = vec![0; gram.nbytes()];
+        gram.read(&mut bytes, Order::C)?;
+        let (values, vectors) = hermitian_eigen(HostMatrix::<Complex>::from_bytes(&bytes, y.dtype(), y.shape()[1]))?;
+        let most = values.last().copied().unwrap_or(0.0);
+        if values[0] <= machine_epsilon(y.dtype()) * most {
+            return Err(ArrayError::value_error("Linearly dependent constraints"));
+        }
+        // The inverse is the sum of x x^H / value.
+        let mut scaled = vectors.clone();
+        for (row, value) in scaled.rows.iter_mut().zip(&values) {
+            row.iter_mut().for_each(|x| *x = x.scaled(1.0 / value));
+        }
+        let inverse = scaled.transposed().times_transpose(&vectors.conjugated().transposed());
+        Ok(Self { expand: y.matmul(&inverse.upload(ctx, y.dtype())?)?, project })
+    }
+}
+
+/// Up to `count` extreme values of the projected problem and rows of coefficients; less where columns are dependent.
+/// `None` where no column has a length.
+fn rayleigh_ritz(
+    gram: &Gram,
+    eps: f64,
+    is_largest: bool,
+    count: usize,
+) -> Result<Option<(Vec<f64>, HostMatrix<Complex>)>> {
+    let n = gram.b.rows.len();
+    let lengths: Vec<f64> = (0..n).map(|k| gram.b.rows[k][k].0).collect();
+    let scales: Vec<f64> = lengths.iter().map(|&x| if x > 0.0 { 1.0 / x.sqrt() } else { 0.0 }).collect();
+    let mut scaled = hermitian_part(&gram.b);
+    for (row, &scale) in scaled.rows.iter_mut().zip(&scales) {
+        row.iter_mut().zip(&scales).for_each(|(x, &other)| *x = x.scaled(scale * other));
+    }
+    let (sizes, mut directions) = hermitian_eigen(scaled)?;
+    let least = sizes.last().copied().unwrap_or(0.0) * 10.0 * n as f64 * eps;
+    let n_dropped = sizes.iter().filter(|&&size| size <= least).count();
+    directions.rows.drain(..n_dropped);
+    for (row, size) in directions.rows.iter_mut().zip(&sizes[n_dropped..]) {
+        row.iter_mut().zip(&scales).for_each(|(x, &scale)| *x = x.scaled(scale / size.sqrt()));
+    }
+    if directions.rows.is_empty() {
+        return Ok(None);
+    }
+    let images = directions.times_transpose(&hermitian_part(&gram.a));
+    let projected = directions.conjugated().times_transpose(&images);
+    let (mut values, mut vectors) = hermitian_eigen(hermitian_part(&projected))?;
+    if is_largest {
+        values.reverse();
+        vectors.rows.reverse();
+    }
+    values.truncate(count);
+    vectors.rows.truncate(count);
+    let coefficients = vectors.times_transpose(&directions.transposed());
+    Ok(Some((values, coefficients)))
+}
+
+/// The matrix without what rounding made of it.
+fn hermitian_part(a: &HostMatrix<Complex>) -> HostMatrix<Complex> {
+    let n = a.rows.len();
+    let element = |i: usize, j: usize| (a.rows[i][j] + a.rows[j][i].conj()).scaled(0.5);
+    HostMatrix { rows: (0..n).map(|i| (0..n).map(|j| element(i, j)).collect()).collect() }
+}

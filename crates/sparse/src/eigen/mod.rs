@@ -1,0 +1,30 @@
+//! Eigenvalues and singular values of operators: a few of many, with their vectors.
+//!
+//! - [`eigsh`]: thick-restart Lanczos (`lanczos.rs`), for one vector after the other;
+//! - [`svds`]: the same of `A^H A` (`svds.rs`);
+//! - [`lobpcg`]: blocks of vectors, with a preconditioner (`lobpcg.rs`).
+//!
+//! Vectors stay on the device. The projected problems, of a few dozen rows, are solved on the host (`projected.rs`): it
+//! waits once a restart, or once an iteration of blocks, because what comes next depends on the numbers.
+
+mod basis;
+mod lanczos;
+mod lobpcg;
+mod projected;
+mod svds;
+
+pub use lanczos::{EigshOptions, EigshResult, WhichEigenvalues, eigsh};
+pub use lobpcg::{BlockProblem, LobpcgOptions, LobpcgResult, lobpcg};
+pub use svds::{SvdsResult, svds};
+
+use rtcg_array::{DType, DTypeKind};
+
+/// The dtype of vectors for an operator of a dtype.
+pub(crate) fn vector_dtype(operator: DType) -> DType {
+    match operator {
+        DType::F32 | DType::F64 | DType::C64 | DType::C128 => operator,
+        DType::F16 | DType::BF16 => DType::F32,
+        other if other.kind() == DTypeKind::Complex => DType::C128,
+        _ => DType::F64,
+    }
+}

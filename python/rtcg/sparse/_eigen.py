@@ -1,0 +1,432 @@
+"""Eigenvalues and singular values of sparse arrays and operators, by `crates/sparse/src/eigen`."""
+
+import operator
+import warnings
+
+import numpy as np
+
+from rtcg import _native, linalg as _dense, numpy as _xp
+from rtcg.numpy import GPUArray
+from rtcg.sparse._base import issparse, to_device
+from rtcg.sparse._operators import LinearOperator, aslinearoperator
+
+
+class ArpackError(RuntimeError):
+    """Eigenvalues could not be computed. SciPy's name; there is no ARPACK here."""
+
+
+class ArpackNoConvergence(ArpackError):
+    """Not all eigenvalues were found within the restarts that were allowed.
+
+    Attributes
+    ----------
+    eigenvalues, eigenvectors : GPUArray
+        Those that were found.
+    """
+
+    def __init__(self, message, eigenvalues, eigenvectors):
+        super().__init__(message)
+        self.eigenvalues = eigenvalues
+        self.eigenvectors = eigenvectors
+
+
+def vector_dtype(*dtypes):
+    """The dtype of vectors: floating, and not of 16 bits."""
+    kind = np.result_type(*dtypes)
+    return np.dtype(kind.char if kind.char in "fdFD" else "f" if kind.char == "e" else "d")
+
+
+def _operand(A):
+    """A sparse array, an array on the device, or a `LinearOperator`."""
+    if issparse(A):
+        return A
+    if isinstance(A, (GPUArray, np.ndarray)):
+        A = to_device(A)
+        if A.ndim != 2:
+            raise ValueError(f"array must have ndim <= 2; it has shape {A.shape}")
+        return A
+    return aslinearoperator(A)
+
+
+def _native_operand(A, dtype, blocks=False):
+    """What the native functions take: a matrix, or functions of vectors, and of blocks, with a shape."""
+    if issparse(A):
+        return A._native_matrix() if A.format == "dia" and not blocks else A.tocsr()._native
+    if isinstance(A, GPUArray):
+        return A if A.dtype == dtype else A.astype(dtype)
+    native = getattr(A, "_native_handle", None)
+    if native is not None:
+        return native
+    return (A.matvec, A.shape) if A._of_columns is None else (A.matvec, A.shape, A.matmat)
+
+
+def _native_adjoint(A, dtype):
+    if issparse(A):
+        return A.transpose().conj().tocsr()._native
+    if isinstance(A, GPUArray):
+        return A.astype(dtype).conj().T
+    if not A._has_adjoint():
+        raise NotImplementedError(f"rmatvec is not defined for A, {A!r}; expected an operator with its adjoint")
+    return A.rmatvec, A.shape[::-1]
+
+
+def square_operand(A):
+    A = _operand(A)
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f"expected square matrix (shape={A.shape})")
+    return A
+
+
+def _start(v0, rng, n, dtype):
+    """The first vector on the device; None for one of the native functions' own."""
+    if v0 is None:
+        if rng is None:
+            return None
+        v0 = np.random.default_rng(rng).uniform(-1, 1, n)
+    v0 = v0 if isinstance(v0, GPUArray) else np.asarray(v0)
+    if v0.shape not in ((n,), (n, 1)):
+        raise ValueError(f"v0 has shape {v0.shape}; expected ({n},)")
+    return to_device(v0, dtype).ravel()
+
+
+def _limits(ncv, maxiter, tol):
+    """The numbers that `eigsh` and `svds` have in common."""
+    if maxiter is not None and maxiter <= 0:
+        raise ValueError(f"maxiter must be positive, maxiter={maxiter}")
+    if not tol >= 0:
+        raise ValueError(f"tol is {tol}; expected at least 0")
+    ncv = None if ncv is None else operator.index(ncv)
+    return {"ncv": ncv, "maxiter": None if maxiter is None else operator.index(maxiter), "tol": float(tol), "seed": 0}
+
+
+def _shift_inverse(A, sigma, dtype, tol):
+    """The inverse of ``A - sigma * I`` as an operator: by a factorization where there is one, else by MINRES."""
+    n = A.shape[0]
+    if isinstance(A, GPUArray):
+        return _dense.inv(A.astype(dtype) - _xp.eye(n, dtype=dtype) * sigma)
+    from rtcg.sparse import eye_array, linalg
+
+    if issparse(A) and hasattr(linalg, "splu"):
+        factors = linalg.splu((A - sigma * eye_array(n, dtype=A.dtype)).astype(dtype).tocsc())
+        return LinearOperator(A.shape, factors.solve, dtype=dtype)
+    rtol = max(tol, float(np.finfo(dtype).eps)) / 4
+
+    def solve(b):
+        x, info = linalg.minres(A, b, shift=sigma, rtol=rtol, maxiter=max(1000, 20 * n))
+        if info:
+            raise ArpackError(
+                f"minres did not solve (A - sigma * I) x = b, sigma={sigma} (info={info}); expected an OPinv that does"
+            )
+        return x
+
+    return LinearOperator(A.shape, solve, dtype=dtype)
+
+
+_WHICH = ("LM", "SM", "LA", "SA", "BE")
+
+
+def eigsh(
+    A,
+    k=6,
+    M=None,
+    sigma=None,
+    which="LM",
+    v0=None,
+    ncv=None,
+    maxiter=None,
+    tol=0,
+    return_eigenvectors=True,
+    Minv=None,
+    OPinv=None,
+    mode="normal",
+    rng=None,
+):
+    """A few eigenvalues of a Hermitian `A`, and their vectors; see `scipy.sparse.linalg.eigsh`.
+
+    Thick-restart Lanczos (Wu and Simon 2000) with full reorthogonalization: two passes of classical Gram-Schmidt, whose
+    sums are in double precision. The projected matrix of order `ncv` is decomposed on the host, which waits once a
+    restart. When all eigenvalues are found, a cycle from a random vector looks for others of the same space, so that
+    multiple eigenvalues are found as often as they are there. The same call gives the same bits.
+
+    Parameters
+    ----------
+    A : sparse array, array, `LinearOperator`, or a callable with `shape` and `dtype`
+        Of shape (n, n). Vectors are float32, float64, complex64 or complex128; float64 for integers.
+    k : int
+        How many: less than n.
+    sigma : float, optional
+        Eigenvalues near `sigma`: `which` is then about ``1 / (w - sigma)``. `A - sigma * I` is inverted by `OPinv`;
+        without it by `splu` where there is one, dense arrays by `rtcg.linalg.inv`, and all else by `minres`, which
+        waits once a product.
+    which : {"LM", "SM", "LA", "SA", "BE"}
+        The largest or smallest in size, the largest, the smallest, half of them from each end. For the smallest of a
+        positive `A`, ``sigma=0`` takes far less products, and `lobpcg` with a preconditioner may.
+    v0 : array of shape (n,), optional
+        The first vector.
+    ncv : int, optional
+        Vectors of the basis, of which there is memory for one more: ``min(n, max(2 * k + 1, 20))`` unless given.
+    maxiter : int, optional
+        The most restarts: ten times n unless given.
+    tol : float
+        Estimated errors in relation to eigenvalues; 0 for the precision of the dtype.
+    OPinv : as `A`, optional
+        The inverse of ``A - sigma * I``.
+    rng : int or `numpy.random.Generator`, optional
+        Draws `v0` if that is not given.
+
+    Returns
+    -------
+    w : GPUArray of shape (k,)
+        In ascending order, real.
+    v : GPUArray of shape (n, k)
+        Vectors of length 1, as columns. Only with `return_eigenvectors`.
+
+    Raises
+    ------
+    ArpackNoConvergence
+        If restarts did not suffice; it has what was found.
+    ValueError, TypeError
+        If arguments are out of range; for a sparse `A` or an operator with ``k >= n``.
+    numpy.linalg.LinAlgError
+        If `A` maps a vector to infinities or NaN.
+    NotImplementedError
+        For `M`, `Minv`, and modes but "normal"; `lobpcg` has the generalized problem.
+    """
+    A = square_operand(A)
+    n, dtype, k = A.shape[0], vector_dtype(A.dtype), operator.index(k)
+    if M is not None or Minv is not None:
+        raise NotImplementedError("M: the generalized problem is not supported by eigsh; see lobpcg(A, X, B=M)")
+    if which not in _WHICH:
+        raise ValueError(f"which is {which!r}; expected one of {' '.join(_WHICH)}")
+    if mode != "normal":
+        if mode in ("buckling", "cayley"):
+            raise NotImplementedError(f"mode is {mode!r}; expected 'normal'")
+        raise ValueError(f"unrecognized mode '{mode}'; expected 'normal'")
+    if OPinv is not None and sigma is None:
+        raise ValueError("OPinv should not be specified with sigma = None.")
+    if k <= 0:
+        raise ValueError(f"k={k} must be greater than 0.")
+    if k >= n:
+        return _all_eigenvalues(A, k, return_eigenvectors)
+    limits = _limits(ncv, maxiter, tol)
+    inverse = A
+    if sigma is not None:
+        sigma = float(sigma)
+        inverse = _shift_inverse(A, sigma, dtype, tol) if OPinv is None else _operand(OPinv)
+        if inverse.shape != A.shape:
+            raise ValueError(f"OPinv has shape {inverse.shape}; expected {A.shape}")
+    values, vectors, report = _native.sparse_eigsh(
+        _native_operand(inverse, dtype), dtype, _start(v0, rng, n, dtype), k=k, which=which, shift=sigma, **limits
+    )
+    values = to_device(np.array(values, dtype.type(0).real.dtype))
+    if not report["converged"]:
+        message = f"No convergence ({report['restarts']} restarts, {len(values)}/{k} eigenvectors converged)"
+        raise ArpackNoConvergence(message, values, vectors)
+    return (values, vectors) if return_eigenvectors else values
+
+
+def _all_eigenvalues(A, k, return_eigenvectors):
+    """All eigenvalues of a dense array, as SciPy gives them where there are no more."""
+    n = A.shape[0]
+    if not isinstance(A, GPUArray):
+        what = "sparse A" if issparse(A) else "LinearOperator A"
+        hint = " Use rtcg.linalg.eigh(A.toarray()) or" if issparse(A) else " Expected to"
+        raise TypeError(f"Cannot use rtcg.linalg.eigh for {what} with k >= N (k={k}, N={n}).{hint} reduce k.")
+    warnings.warn(
+        f"k >= N for N * N square matrix (k={k}, N={n}). Using rtcg.linalg.eigh instead.", RuntimeWarning, stacklevel=3
+    )
+    return _dense.eigh(A) if return_eigenvectors else _dense.eigvalsh(A)
+
+
+def svds(
+    A,
+    k=6,
+    ncv=None,
+    tol=0,
+    which="LM",
+    v0=None,
+    maxiter=None,
+    return_singular_vectors=True,
+    solver="arpack",
+    rng=None,
+    options=None,
+):
+    """A few singular values of `A`, and their vectors; see `scipy.sparse.linalg.svds`.
+
+    Eigenvalues of ``A^H A`` or ``A A^H``, whichever is smaller, as `eigsh` finds them, then a decomposition of `k`
+    columns (`rtcg.linalg.svd`). Singular values that are smaller than the largest times the root of the precision are
+    lost in the square. Waits once a restart, and at the end.
+
+    Parameters
+    ----------
+    A : sparse array, array, or `LinearOperator` with ``rmatvec``
+        Of shape (m, n).
+    k : int
+        How many: less than m and n.
+    which : {"LM", "SM"}
+        The largest, or the smallest.
+    v0 : array of shape (min(m, n),), optional
+        The first vector.
+    ncv, tol, maxiter, rng
+        As of `eigsh`; `tol` is squared.
+    return_singular_vectors : bool, "u" or "vh"
+        What is returned beside `s`.
+    solver : {"arpack"}
+        SciPy's other solvers are not here.
+
+    Returns
+    -------
+    u : GPUArray of shape (m, k)
+        None with "vh".
+    s : GPUArray of shape (k,)
+        In ascending order. Alone where no vectors are asked for.
+    vh : GPUArray of shape (k, n)
+        None with "u".
+
+    Raises
+    ------
+    ArpackNoConvergence, ValueError, numpy.linalg.LinAlgError
+        As `eigsh`.
+    """
+    A = _operand(A)
+    if solver in ("lobpcg", "propack"):
+        raise NotImplementedError(f"solver is {solver!r}; expected 'arpack'")
+    if solver != "arpack":
+        raise ValueError(f"solver must be one of {{'arpack', 'lobpcg', 'propack'}}; it is {solver!r}")
+    if options:
+        raise NotImplementedError(f"options is {options!r}; expected None")
+    size, dtype, k = min(A.shape), vector_dtype(A.dtype), operator.index(k)
+    if not 0 < k < size:
+        raise ValueError(f"`k` must be an integer satisfying `0 < k < min(A.shape)`; k={k}, A.shape={A.shape}")
+    if which not in ("LM", "SM"):
+        raise ValueError(f"`which` must be in {{'LM', 'SM'}}; it is {which!r}")
+    if return_singular_vectors not in (True, False, "u", "vh"):
+        raise ValueError(
+            f"`return_singular_vectors` must be in {{True, False, 'u', 'vh'}}; it is {return_singular_vectors!r}"
+        )
+    u, s, vh, is_converged = _native.sparse_svds(
+        _native_operand(A, dtype), _native_adjoint(A, dtype), dtype, _start(v0, rng, size, dtype), k=k, which=which,
+        **_limits(ncv, maxiter, tol),
+    )  # fmt: skip
+    if not is_converged:
+        raise ArpackNoConvergence(f"No convergence ({len(s)}/{k} singular vectors converged)", s, u)
+    if return_singular_vectors is False:
+        return s
+    return None if return_singular_vectors == "vh" else u, s, None if return_singular_vectors == "u" else vh
+
+
+def _block_operator(name, A, n, dtype):
+    """An operator of blocks: also a function of them, whose shape and dtype are known from elsewhere."""
+    if A is None:
+        return None
+    if not (issparse(A) or isinstance(A, (GPUArray, np.ndarray))) and not hasattr(A, "shape") and callable(A):
+        return LinearOperator((n, n), lambda x: A(x.reshape(n, 1)).ravel(), matmat=A, dtype=dtype)
+    A = _operand(A)
+    if A.shape != (n, n):
+        raise ValueError(f"{name} has shape {A.shape}; expected ({n}, {n})")
+    return A
+
+
+def lobpcg(
+    A,
+    X,
+    B=None,
+    M=None,
+    Y=None,
+    tol=None,
+    maxiter=None,
+    largest=True,
+    verbosityLevel=0,
+    retLambdaHistory=False,
+    retResidualNormsHistory=False,
+    restartControl=20,
+):
+    """The largest or smallest eigenvalues of ``A x = w B x``; see `scipy.sparse.linalg.lobpcg`.
+
+    Locally optimal block preconditioned conjugate gradients (Knyazev 2001). Each iteration maps a block of vectors by
+    one product, and decomposes matrices of order 3 k on the host, which waits once. The same call gives the same bits.
+
+    Parameters
+    ----------
+    A : sparse array, array, `LinearOperator`, or a function of blocks
+        Hermitian, of shape (n, n).
+    X : array of shape (n, k)
+        Approximations of the vectors; not written.
+    B : as `A`, optional
+        Hermitian positive definite.
+    M : as `A`, optional
+        A preconditioner, an approximation of the inverse of `A`: `jacobi`, `amg`, ...
+    Y : array of shape (n, m), optional
+        Vectors to which results are orthogonal, in the product of `B`.
+    tol : float, optional
+        What norms of residuals ``A x - w B x`` have to be at most: ``n * sqrt(eps)`` unless given.
+    maxiter : int, optional
+        The most iterations: 20 unless given.
+    largest : bool
+        Which end of the spectrum.
+    verbosityLevel : int
+        From 1 on, numbers of iterations and residuals are printed at the end.
+    retLambdaHistory, retResidualNormsHistory : bool
+        Whether eigenvalues, and norms of residuals, before each iteration and after the last are returned.
+    restartControl : int
+        Of no effect: directions that are dependent within the precision are left out instead.
+
+    Returns
+    -------
+    w : GPUArray of shape (k,)
+        Eigenvalues, the extreme one first.
+    v : GPUArray of shape (n, k)
+        Vectors, orthonormal in the product of `B`.
+    lambdaHistory, residualNormsHistory : list of numpy.ndarray
+        If asked for.
+
+    Warns
+    -----
+    UserWarning
+        If `tol` was not reached: results are those of the iteration with the smallest residuals. Also where n is less
+        than 5 k: then the whole space is decomposed.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit or columns of `X` or `Y` are linearly dependent.
+    numpy.linalg.LinAlgError
+        If an operator maps vectors to infinities or NaN.
+    """
+    X = X if isinstance(X, GPUArray) else np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"expected rank-2 array for argument X; it has shape {X.shape}")
+    n, k = X.shape
+    A, B, M = (_block_operator(name, op, n, X.dtype) for name, op in (("A", A), ("B", B), ("M", M)))
+    dtype = vector_dtype(X.dtype, A.dtype, X.dtype if B is None else B.dtype)
+    Y = None if Y is None else to_device(Y if isinstance(Y, GPUArray) else np.asarray(Y), dtype)
+    maxiter = 20 if maxiter is None else operator.index(maxiter)
+    if maxiter < 0:
+        raise ValueError(f"maxiter is {maxiter}; expected at least 0")
+    rows = n - (0 if Y is None else Y.shape[-1])
+    if rows < 5 * k:
+        warnings.warn(
+            f"The problem size {n} minus the constraints size {n - rows} is too small relative to the block size {k}. "
+            "Using a dense eigensolver instead of LOBPCG iterations.",
+            UserWarning,
+            stacklevel=2,
+        )
+    A, B, M = (None if op is None else _native_operand(op, dtype, blocks=True) for op in (A, B, M))
+    values, vectors, report = _native.sparse_lobpcg(
+        A, to_device(X, dtype), B, M, Y, tol=None if tol is None else float(tol), maxiter=maxiter, largest=bool(largest)
+    )
+    real = dtype.type(0).real.dtype
+    if not report["converged"] and rows >= 5 * k:
+        warnings.warn(
+            f"Exited at iteration {report['iterations']} with accuracies {report['residuals']} not reaching the "
+            f"requested tolerance {np.sqrt(np.finfo(dtype).eps) * n if not tol or tol <= 0 else tol}.",
+            UserWarning,
+            stacklevel=2,
+        )
+    if verbosityLevel > 0:
+        print(f"lobpcg: {report['iterations']} iterations, eigenvalues {values}, residuals {report['residuals']}")
+    results = (to_device(np.array(values, real)), vectors)
+    for wanted, name in ((retLambdaHistory, "value_history"), (retResidualNormsHistory, "residual_history")):
+        if wanted:
+            results += ([np.array(numbers, real) for numbers in report[name]],)
+    return results

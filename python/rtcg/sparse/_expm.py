@@ -1,0 +1,102 @@
+"""Products with the exponential of a matrix, which is not made."""
+
+import operator
+
+import numpy as np
+
+from rtcg import numpy as _xp
+from rtcg.sparse._base import issparse, to_device
+from rtcg.sparse._eigen import square_operand, vector_dtype
+from rtcg.sparse._norms import onenormest
+from rtcg.sparse._operators import LinearOperator, aslinearoperator
+
+#: Norms up to which the Taylor polynomial of so many terms has the precision of the dtype: Table 3.1 of Al-Mohy and
+#: Higham (2011).
+_TAYLOR_NORMS = {
+    "f": {5: 0.13, 10: 1.0, 15: 2.2, 20: 3.6, 25: 4.9, 30: 6.3, 35: 7.7, 40: 9.1, 45: 11.0, 50: 12.0, 55: 13.0},
+    "d": {5: 2.4e-3, 10: 0.14, 15: 0.64, 20: 1.4, 25: 2.4, 30: 3.5, 35: 4.7, 40: 6.0, 45: 7.2, 50: 8.5, 55: 9.9},
+}
+
+
+def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=None):
+    """The product of the exponential of `A`, or of multiples of it, and `B`; see `scipy.sparse.linalg.expm_multiply`.
+
+    Taylor polynomials of ``A - mu * I`` (Al-Mohy and Higham 2011), whose number of terms the 1-norm decides. Waits for
+    that norm and the trace, and not for products.
+
+    Parameters
+    ----------
+    A : sparse array, array, or `LinearOperator` with ``rmatvec``
+        Of shape (n, n).
+    B : array of shape (n,) or (n, k)
+    start, stop, num, endpoint : optional
+        ``numpy.linspace(start, stop, num, endpoint)`` of the numbers that `A` is multiplied with: from 0 to 1 and 50 of
+        them unless given, if one of them is.
+    traceA : number, optional
+        The trace of `A`; computed from the diagonal unless given, and 0 for an operator.
+
+    Returns
+    -------
+    GPUArray
+        ``expm(A) @ B``, or for several numbers ``t`` an array whose first axis has ``expm(t * A) @ B``.
+    """
+    A = square_operand(A)
+    n = A.shape[0]
+    B = to_device(B)
+    if B.ndim not in (1, 2) or B.shape[0] != n:
+        raise ValueError(f"the matrices A and B have incompatible shapes: A {A.shape}, B {B.shape}")
+    dtype = vector_dtype(A.dtype, B.dtype, np.float32 if traceA is None else np.result_type(traceA, np.float32))
+    B = B.astype(dtype)
+    product = _Exponential(A, dtype, traceA)
+    if start is None and stop is None and num is None and endpoint is None:
+        return product.apply(1.0, B)
+    times, step = np.linspace(
+        0.0 if start is None else start, 1.0 if stop is None else stop, 50 if num is None else operator.index(num),
+        True if endpoint is None else endpoint, retstep=True,
+    )  # fmt: skip
+    results = [product.apply(times[0], B)] if len(times) else []
+    for _ in times[1:]:
+        results.append(product.apply(step, results[-1]))
+    return _xp.stack(results) if results else _xp.empty((0, *B.shape), dtype)
+
+
+class _Exponential:
+    """A shifted matrix, with what decides on the number of terms."""
+
+    def __init__(self, A, dtype, trace):
+        n = A.shape[0]
+        if trace is None:
+            trace = 0.0 if not hasattr(A, "diagonal") or not n else A.diagonal().sum().get()[()]
+        self.shift = complex(trace) / max(n, 1) if dtype.kind == "c" else float(np.real(trace)) / max(n, 1)
+        if issparse(A):
+            from rtcg.sparse import eye_array
+
+            # One array, so that a term is one product.
+            self.matrix = (A.astype(dtype) - self.shift * eye_array(n, dtype=dtype, format="csr")).tocsr()
+            self.norm = float(abs(self.matrix).sum(axis=0).max().get()) if n else 0.0
+        else:
+            shift = self.shift
+            A = aslinearoperator(A)
+            self.matrix = LinearOperator(
+                A.shape, lambda x: A.matvec(x) - shift * x, lambda x: A.rmatvec(x) - np.conj(shift) * x,
+                lambda x: A.matmat(x) - shift * x, dtype, lambda x: A.rmatmat(x) - np.conj(shift) * x,
+            )  # fmt: skip
+            self.norm = onenormest(self.matrix) if n else 0.0
+        self.limits = _TAYLOR_NORMS["f" if np.finfo(dtype).eps > 1e-10 else "d"]
+
+    def apply(self, t, B):
+        """``expm(t * A) @ B``."""
+        norm = abs(t) * self.norm
+        if not np.isfinite(norm):
+            raise ValueError("A has infinities or NaN")
+        costs = {terms: terms * max(1, int(np.ceil(norm / limit))) for terms, limit in self.limits.items()}
+        terms = min(costs, key=costs.get)
+        steps = costs[terms] // terms
+        growth = B.dtype.type(np.exp(t * self.shift / steps))
+        for _ in range(steps):
+            term = B
+            for k in range(1, terms + 1):
+                term = (self.matrix @ term) * B.dtype.type(t / (steps * k))
+                B = B + term
+            B = B * growth
+        return B
