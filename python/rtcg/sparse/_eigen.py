@@ -400,6 +400,8 @@ def lobpcg(
     A, B, M = (_block_operator(name, op, n, X.dtype) for name, op in (("A", A), ("B", B), ("M", M)))
     dtype = vector_dtype(X.dtype, A.dtype, X.dtype if B is None else B.dtype)
     Y = None if Y is None else to_device(Y if isinstance(Y, GPUArray) else np.asarray(Y), dtype)
+    if Y is not None and (Y.ndim != 2 or Y.shape[0] != n):
+        raise ValueError(f"Y has shape {Y.shape}; expected {n} rows and two axes")
     maxiter = 20 if maxiter is None else operator.index(maxiter)
     if maxiter < 0:
         raise ValueError(f"maxiter is {maxiter}; expected at least 0")

@@ -224,8 +224,8 @@ impl Lanczos<'_> {
             if is_first && waits == 1 && scalars[size][1] == 0.0 {
                 return Err(ArrayError::value_error("v0 is 0; expected a vector with a direction"));
             }
-            for k in begin..size {
-                [self.diagonal[k], self.beside[k]] = scalars[k];
+            for (k, &pair) in scalars[..size].iter().enumerate().skip(begin) {
+                [self.diagonal[k], self.beside[k]] = pair;
             }
             // Where a step leaves nothing, vectors so far span an invariant subspace: another one begins.
             let Some(end) = (begin..size - 1).find(|&k| self.beside[k] == 0.0) else { return Ok([products, waits]) };

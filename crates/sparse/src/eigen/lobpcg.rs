@@ -17,6 +17,9 @@ use std::sync::Arc;
 /// Iterations after which products with the operators are computed anew, and not from former ones.
 const ITERATIONS_PER_PRODUCT: usize = 20;
 
+/// Columns of a block of a Gram matrix: so few that their product is a skinny one.
+const GRAM_COLUMNS: usize = 8;
+
 /// `A x = lambda B x`.
 #[derive(Clone, Copy)]
 pub struct BlockProblem<'a> {
@@ -88,8 +91,9 @@ pub fn lobpcg(
     if n != columns {
         return Err(ArrayError::value_error(format!("expected square matrix (shape=({n}, {columns}))")));
     }
-    let shapes = [("B", problem.b), ("M", problem.m)].into_iter().filter_map(|(name, op)| Some((name, op?.shape())));
-    if let Some((name, [rows, columns])) = shapes.filter(|(_, shape)| *shape != [n, n]).next() {
+    let mut shapes =
+        [("B", problem.b), ("M", problem.m)].into_iter().filter_map(|(name, op)| Some((name, op?.shape())));
+    if let Some((name, [rows, columns])) = shapes.find(|(_, shape)| *shape != [n, n]) {
         return Err(ArrayError::value_error(format!("{name} has shape ({rows}, {columns}); expected ({n}, {n})")));
     }
     let n_constraints = problem.constraints.map_or(Ok(0), |y| block_columns("Y", y, n))?;
@@ -275,12 +279,9 @@ impl<'a> Block<'a> {
         let place = |begin: usize, count: usize| {
             packet.index(&[Index::Slice(Some(begin as isize), Some((begin + count) as isize), None)])
         };
-        if used > 0 {
-            let adjoint = adjoint_of(&self.columns(&self.basis, 0, used)?)?;
-            for (k, image) in [&self.image, &self.metric].into_iter().enumerate() {
-                let product = adjoint.matmul(&self.columns(image, 0, used)?)?;
-                place(k * used * used, used * used)?.assign(&product.ravel(Order::C)?)?;
-            }
+        for (k, image) in [&self.image, &self.metric].into_iter().enumerate() {
+            let gram = place(k * used * used, used * used)?.reshape(&[used as isize; 2], Order::C)?;
+            self.assign_upper_blocks(&gram, image, used)?;
         }
         if let Some(norms) = norms {
             place(2 * used * used, n_norms)?.assign(norms)?;
@@ -292,9 +293,26 @@ impl<'a> Block<'a> {
         let width = if self.dtype.is_complex() { 2 } else { 1 };
         Ok(Gram {
             norms: read_numbers(norms, self.dtype.real_part()).into_iter().step_by(width).collect(),
-            a: HostMatrix::from_bytes(a, self.dtype, used),
-            b: HostMatrix::from_bytes(b, self.dtype, used),
+            a: mirrored(HostMatrix::from_bytes(a, self.dtype, used)),
+            b: mirrored(HostMatrix::from_bytes(b, self.dtype, used)),
         })
+    }
+
+    /// Writes products of columns, the latter behind the former, to `gram`: in blocks, because skinny products read the
+    /// rows of many threads at once, and those of all columns are few tiles.
+    fn assign_upper_blocks(&self, gram: &GpuArray, image: &GpuArray, used: usize) -> Result<()> {
+        let range = |begin: usize| {
+            let end = (begin + GRAM_COLUMNS).min(used);
+            Index::Slice(Some(begin as isize), Some(end as isize), None)
+        };
+        for row in (0..used).step_by(GRAM_COLUMNS) {
+            let adjoint = adjoint_of(&self.basis.index(&[Index::from(..), range(row)])?)?;
+            for column in (row..used).step_by(GRAM_COLUMNS) {
+                let product = adjoint.matmul(&image.index(&[Index::from(..), range(column)])?)?;
+                gram.index(&[range(row), range(column)])?.assign(&product)?;
+            }
+        }
+        Ok(())
     }
 
     /// Makes approximations of the first `used` columns, and directions of those among them that are no approximations;
@@ -358,7 +376,7 @@ fn rayleigh_ritz(
     let n = gram.b.rows.len();
     let lengths: Vec<f64> = (0..n).map(|k| gram.b.rows[k][k].0).collect();
     let scales: Vec<f64> = lengths.iter().map(|&x| if x > 0.0 { 1.0 / x.sqrt() } else { 0.0 }).collect();
-    let mut scaled = hermitian_part(&gram.b);
+    let mut scaled = gram.b.clone();
     for (row, &scale) in scaled.rows.iter_mut().zip(&scales) {
         row.iter_mut().zip(&scales).for_each(|(x, &other)| *x = x.scaled(scale * other));
     }
@@ -372,9 +390,9 @@ fn rayleigh_ritz(
     if directions.rows.is_empty() {
         return Ok(None);
     }
-    let images = directions.times_transpose(&hermitian_part(&gram.a));
+    let images = directions.times_transpose(&gram.a);
     let projected = directions.conjugated().times_transpose(&images);
-    let (mut values, mut vectors) = hermitian_eigen(hermitian_part(&projected))?;
+    let (mut values, mut vectors) = hermitian_eigen(mirrored(projected))?;
     if is_largest {
         values.reverse();
         vectors.rows.reverse();
@@ -385,9 +403,13 @@ fn rayleigh_ritz(
     Ok(Some((values, coefficients)))
 }
 
-/// The matrix without what rounding made of it.
-fn hermitian_part(a: &HostMatrix<Complex>) -> HostMatrix<Complex> {
-    let n = a.rows.len();
-    let element = |i: usize, j: usize| (a.rows[i][j] + a.rows[j][i].conj()).scaled(0.5);
-    HostMatrix { rows: (0..n).map(|i| (0..n).map(|j| element(i, j)).collect()).collect() }
+/// The Hermitian matrix that has the part above the diagonal.
+fn mirrored(mut a: HostMatrix<Complex>) -> HostMatrix<Complex> {
+    for i in 0..a.rows.len() {
+        a.rows[i][i].1 = 0.0;
+        for j in 0..i {
+            a.rows[i][j] = a.rows[j][i].conj();
+        }
+    }
+    a
 }
