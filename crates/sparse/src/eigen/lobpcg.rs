@@ -181,7 +181,7 @@ impl<'a> Block<'a> {
         let (mut values, coefficients) = rayleigh_ritz(&gram, eps, options.is_largest, k)?
             .filter(|found| found.0.len() >= least)
             .ok_or_else(dependent)?;
-        let mut vectors = self.update(k, &coefficients, k)?;
+        let (mut vectors, mut lambda) = self.update(k, &values, &coefficients)?;
         let mut found = LobpcgResult {
             values: Vec::new(),
             vectors: vectors.clone(),
@@ -197,7 +197,7 @@ impl<'a> Block<'a> {
             if iteration % ITERATIONS_PER_PRODUCT == ITERATIONS_PER_PRODUCT - 1 {
                 self.set(0, &self.columns(&self.basis, 0, k)?.to_contiguous()?)?;
             }
-            let residual = self.residual(&values)?;
+            let residual = self.residual(&lambda)?;
             let norms = residual.vector_norm(2.0, Some(&[0]), false)?;
             let is_last = iteration >= options.max_iterations;
             let used = if iteration == 0 { 2 * k } else { 3 * k };
@@ -225,7 +225,7 @@ impl<'a> Block<'a> {
             let next = rayleigh_ritz(&gram, eps, options.is_largest, k)?.filter(|next| next.0.len() == k);
             let coefficients;
             (values, coefficients) = next.ok_or_else(lost)?;
-            vectors = self.update(used, &coefficients, k)?;
+            (vectors, lambda) = self.update(used, &values, &coefficients)?;
         }
         found.vectors = self.columns(&found.vectors, 0, count)?.to_contiguous()?;
         Ok(found)
@@ -248,10 +248,10 @@ impl<'a> Block<'a> {
     }
 
     /// `A X - B X Lambda`.
-    fn residual(&self, values: &[f64]) -> Result<GpuArray> {
-        let lambda = HostMatrix::<f64> { rows: vec![values.to_vec()] }.upload(&self.ctx, self.dtype)?;
-        let scaled = self.columns(&self.metric, 0, values.len())?.binary(Op::Multiply, &lambda)?;
-        self.columns(&self.image, 0, values.len())?.binary(Op::Subtract, &scaled)
+    fn residual(&self, lambda: &GpuArray) -> Result<GpuArray> {
+        let width = lambda.size();
+        let scaled = self.columns(&self.metric, 0, width)?.binary(Op::Multiply, lambda)?;
+        self.columns(&self.image, 0, width)?.binary(Op::Subtract, &scaled)
     }
 
     /// Preconditioned residuals that are orthogonal to constraints and approximations.
@@ -316,16 +316,22 @@ impl<'a> Block<'a> {
     }
 
     /// Makes approximations of the first `used` columns, and directions of those among them that are no approximations;
-    /// `coefficients` are rows. The approximations in memory of their own.
-    fn update(&self, used: usize, coefficients: &HostMatrix<Complex>, k: usize) -> Result<GpuArray> {
+    /// `coefficients` are rows. The approximations in memory of their own, and `values`: one copy brings all numbers to
+    /// the device, before anything is enqueued.
+    fn update(&self, used: usize, values: &[f64], coefficients: &HostMatrix<Complex>) -> Result<(GpuArray, GpuArray)> {
+        let (k, made) = (self.width, values.len());
         let mut rows = coefficients.rows.clone();
         if used > k {
             for row in &coefficients.rows {
                 rows.push([vec![Complex(0.0, 0.0); k].as_slice(), &row[k..]].concat());
             }
         }
-        let made = coefficients.rows.len();
-        let factor = HostMatrix { rows }.transposed().upload(&self.ctx, self.dtype)?;
+        for (row, value) in rows.iter_mut().zip(values.iter().chain(values)) {
+            row.push(Complex(*value, 0.0));
+        }
+        let numbers = HostMatrix { rows }.transposed().upload(&self.ctx, self.dtype)?;
+        let factor = numbers.index(&[Index::Slice(None, Some(used as isize), None)])?;
+        let lambda = numbers.index(&[Index::At(used as isize), Index::Slice(None, Some(made as isize), None)])?;
         let mut arrays = vec![&self.basis, &self.image];
         arrays.extend(self.problem.b.map(|_| &self.metric));
         let mut vectors = None;
@@ -337,7 +343,8 @@ impl<'a> Block<'a> {
             }
             vectors.get_or_insert(product);
         }
-        self.columns(&vectors.unwrap_or_else(|| self.basis.clone()), 0, made)
+        let vectors = vectors.unwrap_or_else(|| self.basis.clone());
+        Ok((self.columns(&vectors, 0, made)?, lambda))
     }
 }
 
