@@ -1,6 +1,9 @@
 """Arrays on the device with NumPy's functions.
 
-Operations are enqueued and do not wait; what brings elements to the host (`GPUArray.get`, printing, `bool`) does.
+Operations are enqueued in the current stream and do not wait; what brings elements to the host (`GPUArray.get`,
+printing, `bool`) does. "Array-like" is what `asarray` takes: arrays on the device are used where they are, anything
+else is copied there first, and a call waits for that copy. Results are arrays on the device. Errors have NumPy's types;
+those of the device (`rtcg.driver.MemoryError`, `rtcg.driver.LaunchError`) can come from any call.
 """
 
 import builtins
@@ -45,13 +48,21 @@ def zeros(shape, dtype=np.float64, allocator=None, order="C"):
 
 
 def full(shape, fill_value, dtype=None, allocator=None, order="C"):
-    """A new array in which every element is `fill_value`; does not wait."""
+    """A new array in which every element is `fill_value`; does not wait.
+
+    `shape` is an int or a sequence of int, `fill_value` a number or what is broadcast to the shape, `order` "C" or "F".
+    Without `dtype` the result has the dtype that NumPy gives it. `allocator` is a callable of a number of bytes.
+    `rtcg.driver.MemoryError` when the device has not that much memory.
+    """
     dtype = np.asarray(fill_value).dtype if dtype is None else dtype
     return GPUArray(shape, dtype, allocator, order=order).fill(fill_value)
 
 
 def ones(shape, dtype=np.float64, allocator=None, order="C"):
-    """A new array of ones; does not wait."""
+    """A new array of ones, float64 unless `dtype` says otherwise; does not wait.
+
+    Parameters and errors are those of `zeros`.
+    """
     return full(shape, 1, dtype, allocator, order)
 
 
@@ -61,7 +72,12 @@ def _memory_order(array):
 
 
 def empty_like(other_ary, dtype=None, order="K", shape=None):
-    """A new array with undefined contents, of the shape, memory order and dtype of `other_ary` unless given."""
+    """A new array with undefined contents, of the shape, memory order and dtype of `other_ary` unless given.
+
+    `other_ary` is an array on the device, or what `numpy.asarray` takes, of which nothing is copied. `order` "K" and
+    "A" keep its memory order, "C" and "F" choose one. The memory comes from the allocator of `other_ary`. Does not
+    wait.
+    """
     if isinstance(other_ary, GPUArray):
         return _empty_in_order_of(other_ary, dtype, order, shape)
     other_ary = np.asarray(other_ary)
@@ -70,19 +86,29 @@ def empty_like(other_ary, dtype=None, order="K", shape=None):
 
 
 def zeros_like(other_ary, dtype=None, order="K", shape=None):
-    """As `empty_like`, with every element 0."""
+    """A new array of zeros, of the shape, memory order and dtype of `other_ary` unless given; does not wait.
+
+    Parameters are those of `empty_like`.
+    """
     array = empty_like(other_ary, dtype, order, shape)
     array._clear()
     return array
 
 
 def full_like(other_ary, fill_value, dtype=None, order="K", shape=None):
-    """As `empty_like`, with every element `fill_value`."""
+    """A new array in which every element is `fill_value`, of the shape, order and dtype of `other_ary` unless given.
+
+    `fill_value` is a number or what is broadcast to the shape, and is converted to the dtype. Other parameters are
+    those of `empty_like`. Does not wait.
+    """
     return empty_like(other_ary, dtype, order, shape).fill(fill_value)
 
 
 def ones_like(other_ary, dtype=None, order="K", shape=None):
-    """As `empty_like`, with every element 1."""
+    """A new array of ones, of the shape, memory order and dtype of `other_ary` unless given; does not wait.
+
+    Parameters are those of `empty_like`.
+    """
     return full_like(other_ary, 1, dtype, order, shape)
 
 
@@ -116,10 +142,11 @@ def to_gpu(ary, allocator=None):
 
 
 def to_gpu_async(ary, allocator=None, stream=None):
-    """As `to_gpu`, in the order of `stream`.
+    """Begin to copy a host array to a new array on the device, in the order of `stream`.
 
+    Returns a `GPUArray` of the shape and dtype of `ary`, whose elements are there when the stream got to the copy.
     Page-locked memory (`rtcg.driver.pagelocked_empty`) is read when the stream got there and must stay unchanged until
-    then; other memory is read before the call returns.
+    then; other memory is read before the call returns. Parameters and errors are otherwise those of `to_gpu`.
     """
     ary = np.asarray(ary)
     array = GPUArray(ary.shape, ary.dtype, allocator, order=_memory_order(ary))
@@ -128,7 +155,14 @@ def to_gpu_async(ary, allocator=None, stream=None):
 
 
 def arange(*args, dtype=None, stream=None, allocator=None):
-    """``arange([start,] stop[, step], dtype=None)``: evenly spaced numbers, as `numpy.arange`."""
+    """``arange([start,] stop[, step], dtype=None)``: evenly spaced numbers from `start` up to, without, `stop`.
+
+    A new array of one axis and of ``ceil((stop - start) / step)`` elements. Arguments are numbers of the host; the
+    dtype is theirs together, unless given (also as the fourth positional argument). Does not wait. Floating-point
+    elements are ``start + k * step``, with the difference of the first two as the step, which is how NumPy rounds. A
+    `ZeroDivisionError` for a step of 0, a `TypeError` for other than one to three numbers. `stream` is upstream's and
+    of no effect.
+    """
     if len(args) > 3:
         *args, dtype = args
     if not 1 <= len(args) <= 3:
@@ -147,32 +181,55 @@ def arange(*args, dtype=None, stream=None, allocator=None):
 
 
 def broadcast_to(a, shape):
-    """`a` repeated to `shape` by strides of 0, as a view; see `numpy.broadcast_to`."""
+    """A view of `a` in the larger shape `shape`, repeated by strides of 0; nothing is copied, and nothing waited for.
+
+    `a` is an array on the device. Axes of length 1, and axes that are missing in front, are repeated. A `ValueError` if
+    the shapes do not fit. Unlike NumPy's, the view is not marked as read-only; all repetitions of an element are one
+    place in memory.
+    """
     return a._broadcast_to(shape)
 
 
 def expand_dims(a, axis):
-    """`a` with new axes of length 1; see `numpy.expand_dims`."""
+    """A view of the device array `a` with new axes of length 1 at the positions `axis`; does not wait.
+
+    `axis` is an int or a tuple of int, counted in the result. An `AxisError` for a position that the result has not.
+    """
     return a._expand_dims(axis)
 
 
 def moveaxis(a, source, destination):
-    """`a` with axes moved to other places; see `numpy.moveaxis`."""
+    """A view of the device array `a` whose axes `source` are at the places `destination`; does not wait.
+
+    Both are an int, or as many ints each; other axes keep their order. An `AxisError` for an axis that `a` has not, a
+    `ValueError` for numbers of axes that differ or axes that are named twice.
+    """
     return a._moveaxis(source, destination)
 
 
 def flip(m, axis=None):
-    """`m` with axes run backwards, as a view; see `numpy.flip`."""
+    """A view of the device array `m` with the order of elements reversed along `axis`; does not wait.
+
+    `axis` is None (all axes), an int or a tuple of int. An `AxisError` for an axis that `m` has not. The view has
+    negative strides; kernels of `rtcg.elementwise` take it as an operand, raw kernels get its first element's address.
+    """
     return m._flip(axis)
 
 
 def reshape(a, *shape, order="C"):
-    """`a.reshape`."""
+    """The elements of the device array `a` in another shape of as many elements; does not wait.
+
+    A view where the memory layout allows, else a copy. The shape is given as ints or as one sequence; one length may be
+    -1. `order` is "C", "F" or "A". A `ValueError` if the number of elements differs.
+    """
     return a.reshape(*shape, order=order)
 
 
 def transpose(a, axes=None):
-    """`a.transpose`."""
+    """A view of the device array `a` with its axes in the order `axes`, by default reversed; does not wait.
+
+    A `ValueError` unless `axes` names each axis once.
+    """
     return a.transpose(axes)
 
 
@@ -205,8 +262,8 @@ def _ufunc_docstring(name):
         rules.append("A TypeError for complex numbers.")
     return f"""{_UFUNCS[name]}, element by element; does not wait.
 
-Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-result, `out` or a new array, has the dtype of `numpy.{name}`, which `dtype` changes.
+Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+new array, has the dtype of `numpy.{name}`, which `dtype` changes. Computed in `stream` if given.
 
 {" ".join(rules)}""".rstrip()
 
@@ -320,14 +377,23 @@ bitwise_invert, bitwise_left_shift, bitwise_right_shift = invert, left_shift, ri
 
 
 def angle(z, deg=False, out=None, dtype=None, stream=None):
-    """The angles of complex numbers, in degrees if `deg`; see `numpy.angle`."""
+    """The angles of complex numbers in radians from -pi to pi, in degrees if `deg` is true; does not wait.
+
+    `z` is array-like of any shape; real numbers have the angle 0 or pi. The result, `out` or a new array, has z's shape
+    and the floating-point dtype of its parts (float64 for integers). In degrees it takes a second kernel. `stream` is
+    the stream to compute in.
+    """
     out = out[0] if isinstance(out, tuple) else out
     result = _run_in_stream(stream, lambda: _ufunc("angle", (z,), None if deg else out, dtype))
     return _run_in_stream(stream, lambda: _ufunc("multiply", (result, 180 / np.pi), out)) if deg else result
 
 
 def divmod(x1, x2):  # noqa: A001
-    """Floor of the quotient, and the rest that belongs to it."""
+    """The quotient rounded down and the remainder with the divisor's sign, a tuple of two new arrays; does not wait.
+
+    As ``(floor_divide(x1, x2), remainder(x1, x2))``, in two kernels: operands are broadcast, and dtypes and errors are
+    those of these functions. Integers divided by 0 give 0, as in NumPy, without its warning.
+    """
     return _ufunc("floor_divide", (x1, x2)), _ufunc("remainder", (x1, x2))
 
 
@@ -338,9 +404,10 @@ def _to_device(a):
 def asarray(a, dtype=None, order=None, *, copy=None, device=None):
     """A device array of anything.
 
-    Device arrays are shared, also those of other libraries (``__cuda_array_interface__``, DLPack); anything else is
-    copied, and the call waits for that copy. With `copy` true there is always a copy, with False a `ValueError`
-    if one is needed.
+    Device arrays are shared, also those of other libraries (``__cuda_array_interface__``, DLPack), and nothing is
+    waited for; anything else goes through `numpy.asarray` and is copied, and the call waits for that copy. With `dtype`
+    another one is converted in a new array. With `copy` true there is always a copy; with False a `ValueError` if one
+    is needed. `order` and `device` are of no effect. A `TypeError` for a dtype without a C type, such as object.
     """
     if not isinstance(a, GPUArray) and dtype is not None and not hasattr(a, "__cuda_array_interface__"):
         a = np.asarray(a, dtype)
@@ -355,17 +422,29 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None):
 
 
 def array(object, dtype=None, *, copy=True, order="K"):  # noqa: A002
-    """A new device array of anything."""
+    """A new device array of anything `asarray` takes; a copy even of a device array unless `copy` is false.
+
+    `dtype` is converted to. Does not wait for device arrays, but for the copy of what is on the host. `order` is of no
+    effect: copies keep the memory order.
+    """
     return asarray(object, dtype, copy=copy if isinstance(object, GPUArray) else None)
 
 
 def asnumpy(a):
-    """A host copy; waits."""
+    """A NumPy array with the elements of `a`; waits until they are there.
+
+    A device array is copied to new host memory in its memory order; anything else goes through `numpy.asarray`.
+    """
     return a.get() if isinstance(a, GPUArray) else np.asarray(a)
 
 
 def from_dlpack(x, /, *, device=None, copy=None):
-    """An array over the memory of a DLPack object on the device; host memory is copied over."""
+    """A `GPUArray` over the memory of an object with ``__dlpack__``; nothing is copied unless its memory is the host's.
+
+    Earlier work on the object in the legacy default stream is done before what uses the array. The array keeps the
+    object's memory alive. With `copy` true the memory is the array's own; with False there is a `ValueError` for an
+    object in host memory, which is else copied, and the call waits for that. `device` is of no effect.
+    """
     kind, _ = x.__dlpack_device__()
     if kind == 1:
         if copy is False:
@@ -384,34 +463,57 @@ def _elementwise_extremum(name, a, b, out=None, stream=None):
 
 
 def maximum(a, b, out=None, stream=None):
-    """The larger of two elements; NaN wins, as in `numpy.maximum`."""
+    """The larger of two elements; NaN wins, as in `numpy.maximum`.
+
+    Operands are array-like and broadcast (a `ValueError` if their shapes do not fit); complex numbers are ordered by
+    real, then imaginary part. The result, `out` or a new array, has their common dtype. Computed in `stream` if given;
+    does not wait. `fmax` prefers the number to the NaN.
+    """
     return _elementwise_extremum("maximum", a, b, out, stream)
 
 
 def minimum(a, b, out=None, stream=None):
-    """The smaller of two elements; NaN wins, as in `numpy.minimum`."""
+    """The smaller of two elements; NaN wins, as in `numpy.minimum`.
+
+    Operands are array-like and broadcast (a `ValueError` if their shapes do not fit); complex numbers are ordered by
+    real, then imaginary part. The result, `out` or a new array, has their common dtype. Computed in `stream` if given;
+    does not wait. `fmin` prefers the number to the NaN.
+    """
     return _elementwise_extremum("minimum", a, b, out, stream)
 
 
 def logical_and(x1, x2, /, out=None, *, allocator=None):
-    """Whether both elements are true."""
+    """Whether both elements are true, element by element: an array of bool; does not wait.
+
+    Operands are array-like of any dtype and broadcast: a `ValueError` if their shapes do not fit. What is not 0 is
+    true, NaN too. The result is in `out` or a new array, from `allocator` if given.
+    """
     return _native.call_with_allocator(allocator, _ufunc, "logical_and", (x1, x2), out)
 
 
 def logical_or(x1, x2, /, out=None, *, allocator=None):
-    """Whether one of the elements is true."""
+    """Whether at least one of two elements is true: an array of bool; does not wait.
+
+    Operands are array-like of any dtype and broadcast: a `ValueError` if their shapes do not fit. What is not 0 is
+    true, NaN too. The result is in `out` or a new array, from `allocator` if given.
+    """
     return _native.call_with_allocator(allocator, _ufunc, "logical_or", (x1, x2), out)
 
 
 def logical_not(x, /, out=None, *, allocator=None):
-    """Whether the element is false."""
+    """Whether the element is false, that is 0: an array of bool of the shape of `x`; does not wait.
+
+    `x` is array-like of any dtype; NaN is true. The result is in `out` or a new array, from `allocator` if given.
+    """
     return _native.call_with_allocator(allocator, _ufunc, "logical_not", (x,), out)
 
 
 def where(criterion, then_=None, else_=None, out=None, stream=None):
     """`then_` where the criterion is true, else `else_`; with the criterion alone, `nonzero`.
 
-    Operands are broadcast and may be numbers. Does not wait, but with the criterion alone it does.
+    Operands are array-like and broadcast, and may be numbers: a `ValueError` if shapes do not fit. The result, `out` or
+    a new array, has the common dtype of `then_` and `else_`; both are read, and what is not chosen is left out.
+    Computed in `stream` if given. Does not wait, but with the criterion alone for the number of results.
     """
     if then_ is None and else_ is None:
         return nonzero(criterion)  # noqa: F821
@@ -419,7 +521,12 @@ def where(criterion, then_=None, else_=None, out=None, stream=None):
 
 
 def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):  # noqa: A002
-    """Elements limited to a range; see `numpy.clip`."""
+    """Elements limited to the range from `a_min` to `a_max`, either of which may be None; does not wait.
+
+    `a` is array-like; limits are numbers or arrays that are broadcast with it (a `ValueError` if shapes do not fit),
+    also by the names `min` and `max`. The result, `out` or a new array, has the common dtype. NaN stays NaN. Without
+    limits it is a copy.
+    """
     low, high = a_min if min is None else min, a_max if max is None else max
     a = _to_device(a)
     if low is None and high is None:
@@ -432,7 +539,12 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None):  # noqa: A
 
 
 def round(a, decimals=0, out=None):  # noqa: A001
-    """Rounded to even at a number of decimals; see `numpy.round`."""
+    """Elements rounded to `decimals` places, halves to even; does not wait.
+
+    `a` is array-like; the result, `out` or a new array, has its shape and dtype. Other than 0 decimals are rounded
+    after a multiplication by a power of 10, as NumPy does it, so that binary fractions may be off by one in the last
+    place. With negative `decimals` integers are rounded to tens, and `out` is not used.
+    """
     a = _to_device(a)
     if a.dtype.kind in "iub" and decimals >= 0:
         return _ufunc("copy", (a,), out)
@@ -450,7 +562,11 @@ around = round
 
 
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether elements are equal within a tolerance; see `numpy.isclose`."""
+    """Whether ``|a - b| <= atol + rtol * |b|``, element by element: a new array of bool; does not wait.
+
+    Operands are array-like and broadcast: a `ValueError` if their shapes do not fit. Equal infinities are close; NaN is
+    close to nothing, but to NaN if `equal_nan` is true. Not symmetric, as in NumPy: `b` is the reference.
+    """
     a, b = _to_device(a), _to_device(b)
     near = (absolute(a - b) <= atol + rtol * absolute(b)) & isfinite(b)  # noqa: F821
     result = near | (a == b)
@@ -458,12 +574,18 @@ def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 def allclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether all elements are equal within a tolerance; waits."""
+    """Whether all elements of `a` and `b` are close, a bool; waits for it.
+
+    Operands and tolerances are those of `isclose`: they are broadcast, with a `ValueError` if their shapes do not fit.
+    """
     return bool(isclose(a, b, rtol, atol, equal_nan).all())
 
 
 def array_equal(a1, a2, equal_nan=False):
-    """Whether shapes and elements are equal; waits."""
+    """Whether two arrays have the same shape and equal elements, a bool; waits for it unless shapes differ.
+
+    Operands are array-like of any dtype. NaN equals NaN only if `equal_nan` is true.
+    """
     a1, a2 = _to_device(a1), _to_device(a2)
     if a1.shape != a2.shape:
         return False
@@ -472,8 +594,16 @@ def array_equal(a1, a2, equal_nan=False):
 
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
-    """NaN and infinities replaced by numbers; see `numpy.nan_to_num`."""
+    """A new array of `x` in which NaN and infinities are replaced by numbers; does not wait.
+
+    `x` is array-like. NaN becomes `nan`, infinities become `posinf` and `neginf`, by default the largest and the
+    smallest number of the dtype; complex numbers have both parts replaced, and other dtypes are copied. `copy` is of no
+    effect: `x` stays as it is.
+    """
     x = _to_device(x)
+    if x.dtype.kind == "c":
+        real, imag = (nan_to_num(part, copy, nan, posinf, neginf) for part in (x.real, x.imag))
+        return real + 1j * imag
     if x.dtype.kind not in "f":
         return x.copy()
     info = np.finfo(x.dtype)
@@ -498,11 +628,35 @@ def _reduction_parameters(
     """What reductions take, for `inspect`."""
 
 
-_REDUCTION_DOC = """`numpy.{name}` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+#: What each computes, its dtype, and what it does of no elements.
+_REDUCTIONS = {
+    "sum": ("The sum", "integers narrower than int64 are summed in it. 0 of no elements"),
+    "prod": ("The product", "integers narrower than int64 are multiplied in it. 1 of no elements"),
+    "max": ("The largest element", "that of `a`. NaN if there is one; a ValueError for no elements without `initial`"),
+    "min": ("The smallest element", "that of `a`. NaN if there is one; a ValueError for no elements without `initial`"),
+    "mean": ("The mean", "float64 of integers; float16 is summed in float32. NaN of no elements"),
+    "var": ("The variance, with the divisor ``n - ddof``", "float64 of integers, real of complex numbers. NaN of no "
+            "elements"),
+    "std": ("The standard deviation, the square root of `var`", "that of `var`. NaN of no elements"),
+    "ptp": ("The largest element less the smallest", "that of `a`. A ValueError for no elements"),
+    "any": ("Whether at least one element is not 0", "bool. False of no elements"),
+    "all": ("Whether no element is 0", "bool. True of no elements"),
+    "argmin": ("The index of the first smallest element", "int64; counted in the flattened array without `axis`. A "
+               "ValueError for no elements"),
+    "argmax": ("The index of the first largest element", "int64; counted in the flattened array without `axis`. A "
+               "ValueError for no elements"),
+    "count_nonzero": ("The number of elements that are not 0", "int64. 0 of no elements"),
+}  # fmt: skip
 
-The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
-`keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
-is seen, as upstream has it there.
+# Their result is no combination of elements, which a first value could take part in.
+_WITHOUT_INITIAL = ("mean", "var", "std", "argmin", "argmax", "count_nonzero")
+
+_REDUCTION_DOC = """{what}, of all elements or along `axis`; does not wait.
+
+`a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
+`out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: {dtype}. Elements
+where `where` is false are left out{initial}, and `keepdims` leaves reduced axes with length 1. A dtype, or
+a stream, in the place of `axis` is seen, as upstream has it there.{method}
 """
 
 
@@ -517,13 +671,19 @@ def _make_reduction(name):
             kwargs["stream"] = args[0]
         elif args:
             kwargs = {**dict(zip(("dtype", "stream", "allocator"), args, strict=False)), **kwargs}
-        return _native.reduce_array(_to_device(a), name, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
+        kwargs = {k: v for k, v in kwargs.items() if v is not np._NoValue}
+        if name in _WITHOUT_INITIAL and kwargs.get("initial") is not None:
+            raise TypeError(f"{name}: initial is {kwargs['initial']!r}; there is no such parameter of this function")
+        return _native.reduce_array(_to_device(a), name, **kwargs)
 
     device_function.__name__ = device_function.__qualname__ = name
-    device_function.__doc__ = _REDUCTION_DOC.format(name=name)
+    what, dtype = _REDUCTIONS[name]
+    initial = "" if name in _WITHOUT_INITIAL else ", `initial` takes part"
+    method = " One pass, by Chan's parallel update of means and squared deviations." if name in ("var", "std") else ""
+    device_function.__doc__ = _REDUCTION_DOC.format(what=what, dtype=dtype, initial=initial, method=method)
     parameters = _inspect.signature(_reduction_parameters).parameters.values()
-    ddof = {"ddof"} if name in ("var", "std") else set()
-    device_function.__signature__ = _inspect.Signature([p for p in parameters if p.name != "ddof" or ddof])
+    without = ({"initial"} if name in _WITHOUT_INITIAL else set()) | (set() if name in ("var", "std") else {"ddof"})
+    device_function.__signature__ = _inspect.Signature([p for p in parameters if p.name not in without])
     return device_function
 
 
@@ -535,15 +695,21 @@ amax, amin = max, min
 
 
 def cumsum(a, axis=None, dtype=None, out=None):
-    """Running sums along `axis`, or of the flattened array; see `numpy.cumsum`. Does not wait.
+    """Running sums along `axis`, or of the flattened array if it is None; does not wait.
 
-    One pass over memory, a scan with decoupled look-back (Merrill and Garland, 2016).
+    `a` is array-like; the result, `out` or a new array, has its shape (one axis if flattened). `dtype` is that of the
+    sums, by default NumPy's: integers narrower than int64 are widened. An `AxisError` for an axis that `a` has not. One
+    pass over memory, a scan with decoupled look-back (Merrill and Garland, 2016), which adds floats in another order
+    than NumPy.
     """
     return _copy_to_out(out, _native.array_cumulative(_to_device(a), "sum", axis, dtype))
 
 
 def cumprod(a, axis=None, dtype=None, out=None):
-    """Running products; see `numpy.cumprod`."""
+    """Running products along `axis`, or of the flattened array if it is None; does not wait.
+
+    Shapes, dtypes, errors and the algorithm are those of `cumsum`.
+    """
     return _copy_to_out(out, _native.array_cumulative(_to_device(a), "prod", axis, dtype))
 
 
@@ -578,7 +744,10 @@ def matmul(x1, x2, /, out=None):
 def dot(a, b, dtype=None, stream=None, allocator=None):
     """The inner product of vectors, and of all elements of arrays of one shape, as upstream's; else `numpy.dot`.
 
-    Matrices of one shape are multiplied as matrices if they are square and no `dtype` is given.
+    Matrices of one shape are multiplied as matrices if they are square and no `dtype` is given. The result is a new
+    array, without axes for inner products; `dtype` is that of an inner product. Operands are array-like; a `ValueError`
+    when shapes do not fit. `stream` is what inner products are computed in, `allocator` is what allocates. Does not
+    wait.
     """
     if allocator is not None:
         return _native.call_with_allocator(allocator, dot, a, b, dtype, stream)
@@ -593,22 +762,38 @@ def dot(a, b, dtype=None, stream=None, allocator=None):
 
 
 def vdot(a, b):
-    """The inner product of all elements, the first conjugated."""
+    """The inner product of all elements, those of `a` conjugated: a new array without axes; does not wait.
+
+    Operands are array-like of any shapes and of as many elements, taken in C order: a `ValueError` for different
+    numbers. The dtype is the common one.
+    """
     return _native.array_dot_flat(_to_device(a).ravel().conj(), _to_device(b).ravel())
 
 
 def inner(a, b):
-    """Sums of products over the last axes."""
+    """Sums of products over the last axes, ``a.shape[:-1] + b.shape[:-1]`` in shape; does not wait.
+
+    Operands are array-like; where one has no axis it is their product. The result is a new array of the common dtype. A
+    `ValueError` when the last axes differ in length. By `matmul`.
+    """
+    a, b = _to_device(a), _to_device(b)
     return tensordot(a, b, ((-1,), (-1,))) if a.ndim and b.ndim else a * b
 
 
 def outer(a, b, out=None):
-    """All products of an element of `a` with one of `b`."""
+    """All products of an element of `a` with one of `b`, as a matrix of ``a.size`` by ``b.size``; does not wait.
+
+    Operands are array-like and flattened. The result, `out` or a new array, has the common dtype.
+    """
     return _ufunc("multiply", (_to_device(a).ravel()[:, None], _to_device(b).ravel()[None, :]), out)
 
 
 def vecdot(x1, x2, /, *, axis=-1):
-    """Sums of products along `axis`, the first operand conjugated."""
+    """Sums of products along `axis`, `x1` conjugated; the other axes are broadcast. Does not wait.
+
+    Operands are array-like; the result is a new array of the common dtype, without the axis. A `ValueError` when the
+    lengths along the axis differ or the other axes do not fit. Products are written to memory before they are summed.
+    """
     x1, x2 = _to_device(x1), _to_device(x2)
     if x1.shape[axis] != x2.shape[axis]:
         raise ValueError(f"vecdot: shapes {x1.shape} and {x2.shape} differ along axis {axis}")
@@ -617,7 +802,12 @@ def vecdot(x1, x2, /, *, axis=-1):
 
 
 def tensordot(a, b, axes=2):
-    """Sums of products over pairs of axes; see `numpy.tensordot`."""
+    """Sums of products over pairs of axes: a new array of the other axes of `a`, then of `b`; does not wait.
+
+    `axes` is a number n (the last n axes of `a`, the first n of `b`), or two lists of axes. Operands are array-like;
+    the result has their common dtype. A `ValueError` when the lengths of paired axes differ. One matrix product of the
+    operands, which are copied where their layout has to be rearranged.
+    """
     a, b = _to_device(a), _to_device(b)
     if isinstance(axes, (int, np.integer)):
         axes = (range(a.ndim - axes, a.ndim), range(axes))
@@ -640,7 +830,11 @@ def tensordot(a, b, axes=2):
 
 
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
-    """The sum of a diagonal; see `numpy.trace`."""
+    """The sum of the diagonal `offset` of the axes `axis1` and `axis2`; does not wait.
+
+    `a` is array-like with at least two axes (else a `ValueError`). The result, `out` or a new array, has the other axes
+    of `a`, and `dtype`, by default that of `sum`.
+    """
     return _to_device(a).diagonal(offset, axis1, axis2).sum(-1, dtype, out)
 
 
@@ -648,17 +842,29 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
 
 
 def copy(a, order="K"):
-    """`a.copy`."""
+    """A copy of the device array `a` in new device memory; does not wait.
+
+    `order` is "K" (that of `a`), "C", "F" or "A".
+    """
     return a.copy(order)
 
 
 def astype(x, dtype, /, *, copy=True, device=None):
-    """`x.astype`."""
+    """The device array `x` converted to `dtype`, as C converts numbers; does not wait.
+
+    A new array; `x` itself if `copy` is false and it has that dtype. The fraction of floats that become integers is cut
+    off, and values outside the range are undefined. `device` is of no effect.
+    """
     return x.astype(dtype, copy=copy)
 
 
 def copyto(dst, src, casting="same_kind", where=True):
-    """Writes `src`, broadcast and converted, to `dst`, where a mask holds; see `numpy.copyto`."""
+    """Write `src`, broadcast and converted, to the device array `dst`, where the mask `where` holds; does not wait.
+
+    Returns None. `src` is array-like, `where` true or an array of bool that is broadcast (else a `TypeError`). A
+    `TypeError` too when the dtype of `src` cannot be converted by the rule `casting`, a `ValueError` when shapes do not
+    fit.
+    """
     if isinstance(src, (GPUArray, np.ndarray)) and not np.can_cast(src.dtype, dst.dtype, casting):
         raise TypeError(f"Cannot cast array data from {src.dtype!r} to {dst.dtype!r} according to the rule '{casting}'")
     if where is not True:
@@ -670,7 +876,12 @@ def copyto(dst, src, casting="same_kind", where=True):
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
-    """Evenly spaced numbers over a range; see `numpy.linspace`."""
+    """`num` evenly spaced numbers from `start` to `stop`, which is the last one if `endpoint` is true; does not wait.
+
+    A new array of `num` elements, float64 unless `dtype` says otherwise; or of more axes if `start` and `stop` are
+    array-like, with the numbers along `axis`. With `retstep` a tuple of it and the step. Integers are rounded down. A
+    `ValueError` for a negative `num`. Elements are ``start + k * step``, as NumPy's.
+    """
     num = operator.index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
@@ -695,7 +906,11 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 
 
 def eye(N, M=None, k=0, dtype=np.float64, order="C"):  # noqa: N803
-    """Ones on a diagonal, zeros elsewhere; see `numpy.eye`."""
+    """A matrix of `N` by `M` (by default `N`) with ones on the diagonal `k` and zeros elsewhere; does not wait.
+
+    A new array of `dtype` in the memory order `order` ("C" or "F"). `k` is positive above the main diagonal; one
+    outside the matrix has no elements.
+    """
     result = zeros((N, N if M is None else M), dtype, order=order)
     if 0 not in result.shape:
         result.diagonal(k)[...] = 1
@@ -703,7 +918,7 @@ def eye(N, M=None, k=0, dtype=np.float64, order="C"):  # noqa: N803
 
 
 def identity(n, dtype=np.float64):
-    """The identity matrix."""
+    """The identity matrix of `n` by `n`, a new array of `dtype`; does not wait."""
     return eye(n, dtype=dtype)
 
 
@@ -715,27 +930,38 @@ def _distance_below_diagonal(m):
 
 
 def shape(a):
-    """`a.shape`."""
+    """The lengths of the axes of a device array, ``a.shape``: a tuple of int; does not wait for elements."""
     return a.shape
 
 
 def ndim(a):
-    """`a.ndim`."""
+    """The number of axes of a device array, ``a.ndim``: an int; does not wait for elements."""
     return a.ndim
 
 
 def size(a, axis=None):
-    """`a.size`, or the length of an axis."""
+    """The number of elements of a device array, or the length of `axis`: an int; does not wait for elements.
+
+    An `IndexError` for an axis that the array has not.
+    """
     return a.size if axis is None else a.shape[axis]
 
 
 def tril(m, k=0):
-    """The lower triangle; elements above the diagonal `k` are 0."""
+    """The lower triangle: a new array in which elements above the diagonal `k` are 0; does not wait.
+
+    `m` is array-like with two axes or more, of which the last two are matrices; one axis is repeated as rows. The dtype
+    stays.
+    """
     return where(_distance_below_diagonal(m) >= -k, m, zeros((), m.dtype))
 
 
 def triu(m, k=0):
-    """The upper triangle; elements below the diagonal `k` are 0."""
+    """The upper triangle: a new array in which elements below the diagonal `k` are 0; does not wait.
+
+    `m` is array-like with two axes or more, of which the last two are matrices; one axis is repeated as rows. The dtype
+    stays.
+    """
     return where(_distance_below_diagonal(m) <= -k, m, zeros((), m.dtype))
 
 

@@ -502,22 +502,22 @@ __all__ = [
 def abs(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Absolute values; of complex numbers, their real lengths, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.absolute`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.absolute`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def absolute(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Absolute values; of complex numbers, their real lengths, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.absolute`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.absolute`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def add(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Sums, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.add`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.add`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def all(
@@ -532,15 +532,19 @@ def all(
     stream: Any = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """`numpy.all` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+    """Whether no element is 0, of all elements or along `axis`; does not wait.
 
-    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
-    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
-    is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
+    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: bool. True of no elements. Elements
+    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
+    a stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> bool:
-    """Whether all elements are equal within a tolerance; waits."""
+    """Whether all elements of `a` and `b` are close, a bool; waits for it.
+
+    Operands and tolerances are those of `isclose`: they are broadcast, with a `ValueError` if their shapes do not fit.
+    """
 
 def amax(
     a: Any,
@@ -554,11 +558,12 @@ def amax(
     stream: Any = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """`numpy.max` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+    """The largest element, of all elements or along `axis`; does not wait.
 
-    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
-    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
-    is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
+    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: that of `a`. NaN if there is one; a ValueError for no elements without `initial`. Elements
+    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
+    a stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def amin(
@@ -573,11 +578,12 @@ def amin(
     stream: Any = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """`numpy.min` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+    """The smallest element, of all elements or along `axis`; does not wait.
 
-    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
-    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
-    is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
+    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: that of `a`. NaN if there is one; a ValueError for no elements without `initial`. Elements
+    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
+    a stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def any(
@@ -592,21 +598,29 @@ def any(
     stream: Any = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """`numpy.any` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+    """Whether at least one element is not 0, of all elements or along `axis`; does not wait.
 
-    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
-    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
-    is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
+    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: bool. False of no elements. Elements
+    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
+    a stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def arange(*args: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
-    """``arange([start,] stop[, step], dtype=None)``: evenly spaced numbers, as `numpy.arange`."""
+    """``arange([start,] stop[, step], dtype=None)``: evenly spaced numbers from `start` up to, without, `stop`.
+
+    A new array of one axis and of ``ceil((stop - start) / step)`` elements. Arguments are numbers of the host; the
+    dtype is theirs together, unless given (also as the fourth positional argument). Does not wait. Floating-point
+    elements are ``start + k * step``, with the difference of the first two as the step, which is how NumPy rounds. A
+    `ZeroDivisionError` for a step of 0, a `TypeError` for other than one to three numbers. `stream` is upstream's and
+    of no effect.
+    """
 
 def arccos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Angles in radians whose cosine is x; NaN outside [-1, 1], element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arccos`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.arccos`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -614,8 +628,8 @@ def arccos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None)
 def arccosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic cosines; NaN below 1, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arccosh`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.arccosh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -623,8 +637,8 @@ def arccosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None
 def arcsin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Angles in radians whose sine is x; NaN outside [-1, 1], element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arcsin`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.arcsin`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -632,8 +646,8 @@ def arcsin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None)
 def arcsinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic sines, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arcsinh`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.arcsinh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -641,8 +655,8 @@ def arcsinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None
 def arctan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Angles in radians whose tangent is x, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arctan`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.arctan`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -650,8 +664,8 @@ def arctan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None)
 def arctan2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The angle of the point (x2, x1), from -pi to pi, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arctan2`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.arctan2`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
@@ -659,8 +673,8 @@ def arctan2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: 
 def arctanh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic tangents; NaN outside [-1, 1], element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arctanh`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.arctanh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -672,16 +686,16 @@ def argmax(
     out: Any = None,
     *,
     keepdims: Any = False,
-    initial: Any = None,
     where: Any = None,
     stream: Any = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """`numpy.argmax` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+    """The index of the first largest element, of all elements or along `axis`; does not wait.
 
-    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
-    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
-    is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
+    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: int64; counted in the flattened array without `axis`. A ValueError for no elements. Elements
+    where `where` is false are left out, and `keepdims` leaves reduced axes with length 1. A dtype, or
+    a stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def argmin(
@@ -691,46 +705,66 @@ def argmin(
     out: Any = None,
     *,
     keepdims: Any = False,
-    initial: Any = None,
     where: Any = None,
     stream: Any = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """`numpy.argmin` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+    """The index of the first smallest element, of all elements or along `axis`; does not wait.
 
-    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
-    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
-    is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
+    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: int64; counted in the flattened array without `axis`. A ValueError for no elements. Elements
+    where `where` is false are left out, and `keepdims` leaves reduced axes with length 1. A dtype, or
+    a stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def around(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:
-    """Rounded to even at a number of decimals; see `numpy.round`."""
+    """Elements rounded to `decimals` places, halves to even; does not wait.
+
+    `a` is array-like; the result, `out` or a new array, has its shape and dtype. Other than 0 decimals are rounded
+    after a multiplication by a power of 10, as NumPy does it, so that binary fractions may be off by one in the last
+    place. With negative `decimals` integers are rounded to tens, and `out` is not used.
+    """
 
 def array(object: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K") -> GPUArray:
-    """A new device array of anything."""
+    """A new device array of anything `asarray` takes; a copy even of a device array unless `copy` is false.
+
+    `dtype` is converted to. Does not wait for device arrays, but for the copy of what is on the host. `order` is of no
+    effect: copies keep the memory order.
+    """
 
 def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> bool:
-    """Whether shapes and elements are equal; waits."""
+    """Whether two arrays have the same shape and equal elements, a bool; waits for it unless shapes differ.
+
+    Operands are array-like of any dtype. NaN equals NaN only if `equal_nan` is true.
+    """
 
 def asarray(a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, device: Any = None) -> GPUArray:
     """A device array of anything.
 
-    Device arrays are shared, also those of other libraries (``__cuda_array_interface__``, DLPack); anything else is
-    copied, and the call waits for that copy. With `copy` true there is always a copy, with False a `ValueError`
-    if one is needed.
+    Device arrays are shared, also those of other libraries (``__cuda_array_interface__``, DLPack), and nothing is
+    waited for; anything else goes through `numpy.asarray` and is copied, and the call waits for that copy. With `dtype`
+    another one is converted in a new array. With `copy` true there is always a copy; with False a `ValueError` if one
+    is needed. `order` and `device` are of no effect. A `TypeError` for a dtype without a C type, such as object.
     """
 
 def asnumpy(a: Any) -> Any:
-    """A host copy; waits."""
+    """A NumPy array with the elements of `a`; waits until they are there.
+
+    A device array is copied to new host memory in its memory order; anything else goes through `numpy.asarray`.
+    """
 
 def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> GPUArray:
-    """`x.astype`."""
+    """The device array `x` converted to `dtype`, as C converts numbers; does not wait.
+
+    A new array; `x` itself if `copy` is false and it has that dtype. The fraction of floats that become integers is cut
+    off, and values outside the range are undefined. `device` is of no effect.
+    """
 
 def bitwise_and(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits that both have, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.bitwise_and`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.bitwise_and`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -738,8 +772,8 @@ def bitwise_and(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stre
 def bitwise_count(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The number of bits set in the absolute value, as uint8, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.bitwise_count`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.bitwise_count`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -747,8 +781,8 @@ def bitwise_count(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any 
 def bitwise_not(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """All bits inverted; of bools, not, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.invert`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.invert`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -756,8 +790,8 @@ def bitwise_not(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = 
 def bitwise_or(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits that one or both have, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.bitwise_or`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.bitwise_or`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -765,20 +799,25 @@ def bitwise_or(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, strea
 def bitwise_xor(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits that differ, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.bitwise_xor`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.bitwise_xor`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
 
 def broadcast_to(a: Any, shape: Any) -> GPUArray:
-    """`a` repeated to `shape` by strides of 0, as a view; see `numpy.broadcast_to`."""
+    """A view of `a` in the larger shape `shape`, repeated by strides of 0; nothing is copied, and nothing waited for.
+
+    `a` is an array on the device. Axes of length 1, and axes that are missing in front, are repeated. A `ValueError` if
+    the shapes do not fit. Unlike NumPy's, the view is not marked as read-only; all repetitions of an element are one
+    place in memory.
+    """
 
 def cbrt(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Cube roots, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.cbrt`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.cbrt`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
@@ -786,8 +825,8 @@ def cbrt(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
 def ceil(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Rounded up, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.ceil`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.ceil`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for complex numbers.
     """
@@ -795,30 +834,38 @@ def ceil(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
 def clip(
     a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, *, min: Any = None, max: Any = None
 ) -> GPUArray:
-    """Elements limited to a range; see `numpy.clip`."""
+    """Elements limited to the range from `a_min` to `a_max`, either of which may be None; does not wait.
+
+    `a` is array-like; limits are numbers or arrays that are broadcast with it (a `ValueError` if shapes do not fit),
+    also by the names `min` and `max`. The result, `out` or a new array, has the common dtype. NaN stays NaN. Without
+    limits it is a copy.
+    """
 
 def conj(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Complex conjugates, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.conjugate`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.conjugate`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def conjugate(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Complex conjugates, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.conjugate`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.conjugate`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def copy(a: Any, order: Any = "K") -> GPUArray:
-    """`a.copy`."""
+    """A copy of the device array `a` in new device memory; does not wait.
+
+    `order` is "K" (that of `a`), "C", "F" or "A".
+    """
 
 def copysign(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The first operand with the sign of the second, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.copysign`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.copysign`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
@@ -826,8 +873,8 @@ def copysign(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream:
 def cos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Cosines of radians, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.cos`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.cos`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -835,8 +882,8 @@ def cos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) ->
 def cosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Hyperbolic cosines, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.cosh`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.cosh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -848,32 +895,38 @@ def count_nonzero(
     out: Any = None,
     *,
     keepdims: Any = False,
-    initial: Any = None,
     where: Any = None,
     stream: Any = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """`numpy.count_nonzero` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+    """The number of elements that are not 0, of all elements or along `axis`; does not wait.
 
-    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
-    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
-    is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
+    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: int64. 0 of no elements. Elements
+    where `where` is false are left out, and `keepdims` leaves reduced axes with length 1. A dtype, or
+    a stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
-    """Running products; see `numpy.cumprod`."""
+    """Running products along `axis`, or of the flattened array if it is None; does not wait.
+
+    Shapes, dtypes, errors and the algorithm are those of `cumsum`.
+    """
 
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
-    """Running sums along `axis`, or of the flattened array; see `numpy.cumsum`. Does not wait.
+    """Running sums along `axis`, or of the flattened array if it is None; does not wait.
 
-    One pass over memory, a scan with decoupled look-back (Merrill and Garland, 2016).
+    `a` is array-like; the result, `out` or a new array, has its shape (one axis if flattened). `dtype` is that of the
+    sums, by default NumPy's: integers narrower than int64 are widened. An `AxisError` for an axis that `a` has not. One
+    pass over memory, a scan with decoupled look-back (Merrill and Garland, 2016), which adds floats in another order
+    than NumPy.
     """
 
 def deg2rad(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Degrees as radians, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.deg2rad`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.deg2rad`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
@@ -881,36 +934,48 @@ def deg2rad(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None
 def divide(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Quotients, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.divide`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.divide`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def divmod(x1: Any, x2: Any) -> tuple[GPUArray, GPUArray]:
-    """Floor of the quotient, and the rest that belongs to it."""
+    """The quotient rounded down and the remainder with the divisor's sign, a tuple of two new arrays; does not wait.
+
+    As ``(floor_divide(x1, x2), remainder(x1, x2))``, in two kernels: operands are broadcast, and dtypes and errors are
+    those of these functions. Integers divided by 0 give 0, as in NumPy, without its warning.
+    """
 
 def dot(a: Any, b: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
     """The inner product of vectors, and of all elements of arrays of one shape, as upstream's; else `numpy.dot`.
 
-    Matrices of one shape are multiplied as matrices if they are square and no `dtype` is given.
+    Matrices of one shape are multiplied as matrices if they are square and no `dtype` is given. The result is a new
+    array, without axes for inner products; `dtype` is that of an inner product. Operands are array-like; a `ValueError`
+    when shapes do not fit. `stream` is what inner products are computed in, `allocator` is what allocates. Does not
+    wait.
     """
 
 empty = GPUArray
 
 def empty_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
-    """A new array with undefined contents, of the shape, memory order and dtype of `other_ary` unless given."""
+    """A new array with undefined contents, of the shape, memory order and dtype of `other_ary` unless given.
+
+    `other_ary` is an array on the device, or what `numpy.asarray` takes, of which nothing is copied. `order` "K" and
+    "A" keep its memory order, "C" and "F" choose one. The memory comes from the allocator of `other_ary`. Does not
+    wait.
+    """
 
 def equal(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether elements are equal, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.equal`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.equal`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def exp(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """e to the power of x, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.exp`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.exp`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -918,20 +983,23 @@ def exp(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) ->
 def exp2(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """2 to the power of x, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.exp2`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.exp2`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def expand_dims(a: Any, axis: Any) -> GPUArray:
-    """`a` with new axes of length 1; see `numpy.expand_dims`."""
+    """A view of the device array `a` with new axes of length 1 at the positions `axis`; does not wait.
+
+    `axis` is an int or a tuple of int, counted in the result. An `AxisError` for a position that the result has not.
+    """
 
 def expm1(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """exp(x) - 1, accurate near 0, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.expm1`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.expm1`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -939,20 +1007,24 @@ def expm1(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def fabs(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Absolute values as floats, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.fabs`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.fabs`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
 
 def flip(m: Any, axis: Any = None) -> GPUArray:
-    """`m` with axes run backwards, as a view; see `numpy.flip`."""
+    """A view of the device array `m` with the order of elements reversed along `axis`; does not wait.
+
+    `axis` is None (all axes), an int or a tuple of int. An `AxisError` for an axis that `m` has not. The view has
+    negative strides; kernels of `rtcg.elementwise` take it as an operand, raw kernels get its first element's address.
+    """
 
 def float_power(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Powers as float64 or complex128, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.float_power`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.float_power`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -960,8 +1032,8 @@ def float_power(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stre
 def floor(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Rounded down, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.floor`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.floor`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for complex numbers.
     """
@@ -969,8 +1041,8 @@ def floor(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def floor_divide(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Quotients rounded down, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.floor_divide`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.floor_divide`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for complex numbers.
     """
@@ -978,40 +1050,54 @@ def floor_divide(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, str
 def fmax(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The larger of two elements, of which a NaN loses, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.fmax`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.fmax`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def fmin(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The smaller of two elements, of which a NaN loses, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.fmin`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.fmin`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def fmod(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Remainders with the dividend's sign, as C has them, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.fmod`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.fmod`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for complex numbers.
     """
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> GPUArray:
-    """An array over the memory of a DLPack object on the device; host memory is copied over."""
+    """A `GPUArray` over the memory of an object with ``__dlpack__``; nothing is copied unless its memory is the host's.
+
+    Earlier work on the object in the legacy default stream is done before what uses the array. The array keeps the
+    object's memory alive. With `copy` true the memory is the array's own; with False there is a `ValueError` for an
+    object in host memory, which is else copied, and the call waits for that. `device` is of no effect.
+    """
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, allocator: Any = None, order: Any = "C") -> GPUArray:
-    """A new array in which every element is `fill_value`; does not wait."""
+    """A new array in which every element is `fill_value`; does not wait.
+
+    `shape` is an int or a sequence of int, `fill_value` a number or what is broadcast to the shape, `order` "C" or "F".
+    Without `dtype` the result has the dtype that NumPy gives it. `allocator` is a callable of a number of bytes.
+    `rtcg.driver.MemoryError` when the device has not that much memory.
+    """
 
 def full_like(other_ary: Any, fill_value: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
-    """As `empty_like`, with every element `fill_value`."""
+    """A new array in which every element is `fill_value`, of the shape, order and dtype of `other_ary` unless given.
+
+    `fill_value` is a number or what is broadcast to the shape, and is converted to the dtype. Other parameters are
+    those of `empty_like`. Does not wait.
+    """
 
 def gcd(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Greatest common divisors, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.gcd`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.gcd`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -1019,22 +1105,22 @@ def gcd(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any 
 def greater(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether the first operand is greater than the second, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.greater`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.greater`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def greater_equal(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether the first operand is not less than the second, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.greater_equal`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.greater_equal`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def heaviside(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """0 below 0, 1 above, the second operand at 0, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.heaviside`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.heaviside`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
@@ -1042,42 +1128,50 @@ def heaviside(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream
 def hypot(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The hypotenuse, sqrt(x1**2 + x2**2) without overflow, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.hypot`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.hypot`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
 
 def identity(n: Any, dtype: Any = ...) -> GPUArray:
-    """The identity matrix."""
+    """The identity matrix of `n` by `n`, a new array of `dtype`; does not wait."""
 
 def imag(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Imaginary parts; zeros of real numbers, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.imag`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.imag`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def inner(a: Any, b: Any) -> GPUArray:
-    """Sums of products over the last axes."""
+    """Sums of products over the last axes, ``a.shape[:-1] + b.shape[:-1]`` in shape; does not wait.
+
+    Operands are array-like; where one has no axis it is their product. The result is a new array of the common dtype. A
+    `ValueError` when the last axes differ in length. By `matmul`.
+    """
 
 def invert(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """All bits inverted; of bools, not, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.invert`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.invert`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
 
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> GPUArray:
-    """Whether elements are equal within a tolerance; see `numpy.isclose`."""
+    """Whether ``|a - b| <= atol + rtol * |b|``, element by element: a new array of bool; does not wait.
+
+    Operands are array-like and broadcast: a `ValueError` if their shapes do not fit. Equal infinities are close; NaN is
+    close to nothing, but to NaN if `equal_nan` is true. Not symmetric, as in NumPy: `b` is the reference.
+    """
 
 def isfinite(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether elements are neither infinite nor NaN, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.isfinite`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.isfinite`, which `dtype` changes. Computed in `stream` if given.
 
     The result is of bools.
     """
@@ -1085,8 +1179,8 @@ def isfinite(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = Non
 def isinf(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether elements are infinite, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.isinf`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.isinf`, which `dtype` changes. Computed in `stream` if given.
 
     The result is of bools.
     """
@@ -1094,8 +1188,8 @@ def isinf(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def isnan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether elements are NaN, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.isnan`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.isnan`, which `dtype` changes. Computed in `stream` if given.
 
     The result is of bools.
     """
@@ -1103,8 +1197,8 @@ def isnan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def lcm(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Least common multiples, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.lcm`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.lcm`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -1112,8 +1206,8 @@ def lcm(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any 
 def ldexp(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """x1 * 2**x2, exactly where it fits, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.ldexp`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.ldexp`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for complex numbers.
     """
@@ -1121,8 +1215,8 @@ def ldexp(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: An
 def left_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits moved up by as many places as the second operand says, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.left_shift`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.left_shift`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -1130,22 +1224,22 @@ def left_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, strea
 def less(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether the first operand is less than the second, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.less`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.less`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def less_equal(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether the first operand is not greater than the second, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.less_equal`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.less_equal`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def log(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Natural logarithms, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.log`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.log`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1153,8 +1247,8 @@ def log(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) ->
 def log10(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Logarithms to base 10, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.log10`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.log10`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1162,8 +1256,8 @@ def log10(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def log1p(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """log(1 + x), accurate near 0, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.log1p`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.log1p`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1171,8 +1265,8 @@ def log1p(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def log2(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Logarithms to base 2, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.log2`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.log2`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1180,8 +1274,8 @@ def log2(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
 def logaddexp(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """log(exp(x1) + exp(x2)) without overflow, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.logaddexp`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.logaddexp`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
@@ -1189,26 +1283,37 @@ def logaddexp(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream
 def logaddexp2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """log2(2**x1 + 2**x2) without overflow, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.logaddexp2`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.logaddexp2`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
 
 def logical_and(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
-    """Whether both elements are true."""
+    """Whether both elements are true, element by element: an array of bool; does not wait.
+
+    Operands are array-like of any dtype and broadcast: a `ValueError` if their shapes do not fit. What is not 0 is
+    true, NaN too. The result is in `out` or a new array, from `allocator` if given.
+    """
 
 def logical_not(x: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
-    """Whether the element is false."""
+    """Whether the element is false, that is 0: an array of bool of the shape of `x`; does not wait.
+
+    `x` is array-like of any dtype; NaN is true. The result is in `out` or a new array, from `allocator` if given.
+    """
 
 def logical_or(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
-    """Whether one of the elements is true."""
+    """Whether at least one of two elements is true: an array of bool; does not wait.
+
+    Operands are array-like of any dtype and broadcast: a `ValueError` if their shapes do not fit. What is not 0 is
+    true, NaN too. The result is in `out` or a new array, from `allocator` if given.
+    """
 
 def logical_xor(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether one of two elements is true and the other false, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.logical_xor`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.logical_xor`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def matmul(x1: Any, x2: Any, /, out: Any = None) -> GPUArray:
@@ -1239,15 +1344,21 @@ def max(
     stream: Any = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """`numpy.max` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+    """The largest element, of all elements or along `axis`; does not wait.
 
-    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
-    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
-    is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
+    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: that of `a`. NaN if there is one; a ValueError for no elements without `initial`. Elements
+    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
+    a stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def maximum(a: Any, b: Any, out: Any = None, stream: Any = None) -> GPUArray:
-    """The larger of two elements; NaN wins, as in `numpy.maximum`."""
+    """The larger of two elements; NaN wins, as in `numpy.maximum`.
+
+    Operands are array-like and broadcast (a `ValueError` if their shapes do not fit); complex numbers are ordered by
+    real, then imaginary part. The result, `out` or a new array, has their common dtype. Computed in `stream` if given;
+    does not wait. `fmax` prefers the number to the NaN.
+    """
 
 def mean(
     a: Any,
@@ -1256,16 +1367,16 @@ def mean(
     out: Any = None,
     *,
     keepdims: Any = False,
-    initial: Any = None,
     where: Any = None,
     stream: Any = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """`numpy.mean` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+    """The mean, of all elements or along `axis`; does not wait.
 
-    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
-    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
-    is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
+    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: float64 of integers; float16 is summed in float32. NaN of no elements. Elements
+    where `where` is false are left out, and `keepdims` leaves reduced axes with length 1. A dtype, or
+    a stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def min(
@@ -1280,53 +1391,68 @@ def min(
     stream: Any = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """`numpy.min` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+    """The smallest element, of all elements or along `axis`; does not wait.
 
-    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
-    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
-    is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
+    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: that of `a`. NaN if there is one; a ValueError for no elements without `initial`. Elements
+    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
+    a stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def minimum(a: Any, b: Any, out: Any = None, stream: Any = None) -> GPUArray:
-    """The smaller of two elements; NaN wins, as in `numpy.minimum`."""
+    """The smaller of two elements; NaN wins, as in `numpy.minimum`.
+
+    Operands are array-like and broadcast (a `ValueError` if their shapes do not fit); complex numbers are ordered by
+    real, then imaginary part. The result, `out` or a new array, has their common dtype. Computed in `stream` if given;
+    does not wait. `fmin` prefers the number to the NaN.
+    """
 
 def mod(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Remainders with the divisor's sign, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.remainder`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.remainder`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for complex numbers.
     """
 
 def moveaxis(a: Any, source: Any, destination: Any) -> GPUArray:
-    """`a` with axes moved to other places; see `numpy.moveaxis`."""
+    """A view of the device array `a` whose axes `source` are at the places `destination`; does not wait.
+
+    Both are an int, or as many ints each; other axes keep their order. An `AxisError` for an axis that `a` has not, a
+    `ValueError` for numbers of axes that differ or axes that are named twice.
+    """
 
 def multiply(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Products, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.multiply`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.multiply`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> GPUArray:
-    """NaN and infinities replaced by numbers; see `numpy.nan_to_num`."""
+    """A new array of `x` in which NaN and infinities are replaced by numbers; does not wait.
+
+    `x` is array-like. NaN becomes `nan`, infinities become `posinf` and `neginf`, by default the largest and the
+    smallest number of the dtype; complex numbers have both parts replaced, and other dtypes are copied. `copy` is of no
+    effect: `x` stays as it is.
+    """
 
 def ndim(a: Any) -> int:
-    """`a.ndim`."""
+    """The number of axes of a device array, ``a.ndim``: an int; does not wait for elements."""
 
 def negative(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The negatives, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.negative`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.negative`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def nextafter(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The next number after the first operand towards the second, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.nextafter`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.nextafter`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
@@ -1334,28 +1460,34 @@ def nextafter(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream
 def not_equal(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether elements differ, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.not_equal`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.not_equal`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def ones(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C") -> GPUArray:
-    """A new array of ones; does not wait."""
+    """A new array of ones, float64 unless `dtype` says otherwise; does not wait.
+
+    Parameters and errors are those of `zeros`.
+    """
 
 def ones_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
-    """As `empty_like`, with every element 1."""
+    """A new array of ones, of the shape, memory order and dtype of `other_ary` unless given; does not wait.
+
+    Parameters are those of `empty_like`.
+    """
 
 def positive(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """A copy, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.positive`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.positive`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def power(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The first operand to the power of the second, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.power`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.power`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def prod(
@@ -1370,11 +1502,12 @@ def prod(
     stream: Any = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """`numpy.prod` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+    """The product, of all elements or along `axis`; does not wait.
 
-    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
-    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
-    is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
+    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: integers narrower than int64 are multiplied in it. 1 of no elements. Elements
+    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
+    a stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def ptp(
@@ -1389,18 +1522,19 @@ def ptp(
     stream: Any = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """`numpy.ptp` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+    """The largest element less the smallest, of all elements or along `axis`; does not wait.
 
-    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
-    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
-    is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
+    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: that of `a`. A ValueError for no elements. Elements
+    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
+    a stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def rad2deg(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Radians as degrees, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.rad2deg`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.rad2deg`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
@@ -1408,34 +1542,38 @@ def rad2deg(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None
 def real(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Real parts, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.real`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.real`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def reciprocal(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """1 / x; of integers, rounded towards 0, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.reciprocal`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.reciprocal`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def remainder(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Remainders with the divisor's sign, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.remainder`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.remainder`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for complex numbers.
     """
 
 def reshape(a: Any, *shape: Any, order: Any = "C") -> GPUArray:
-    """`a.reshape`."""
+    """The elements of the device array `a` in another shape of as many elements; does not wait.
+
+    A view where the memory layout allows, else a copy. The shape is given as ints or as one sequence; one length may be
+    -1. `order` is "C", "F" or "A". A `ValueError` if the number of elements differs.
+    """
 
 def right_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits moved down by as many places as the second operand says, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.right_shift`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.right_shift`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -1443,30 +1581,35 @@ def right_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stre
 def rint(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Rounded to the nearest whole number, ties to even, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.rint`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.rint`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def round(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:
-    """Rounded to even at a number of decimals; see `numpy.round`."""
+    """Elements rounded to `decimals` places, halves to even; does not wait.
+
+    `a` is array-like; the result, `out` or a new array, has its shape and dtype. Other than 0 decimals are rounded
+    after a multiplication by a power of 10, as NumPy does it, so that binary fractions may be off by one in the last
+    place. With negative `decimals` integers are rounded to tens, and `out` is not used.
+    """
 
 def shape(a: Any) -> tuple[int, ...]:
-    """`a.shape`."""
+    """The lengths of the axes of a device array, ``a.shape``: a tuple of int; does not wait for elements."""
 
 def sign(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """-1, 0 or 1 by the sign; of complex numbers, x / abs(x), element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.sign`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.sign`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def signbit(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether the sign bit is set, as of -0.0, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.signbit`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.signbit`, which `dtype` changes. Computed in `stream` if given.
 
     The result is of bools. A TypeError for complex numbers.
     """
@@ -1474,8 +1617,8 @@ def signbit(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None
 def sin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Sines of radians, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.sin`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.sin`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1483,20 +1626,23 @@ def sin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) ->
 def sinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Hyperbolic sines, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.sinh`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.sinh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def size(a: Any, axis: Any = None) -> int:
-    """`a.size`, or the length of an axis."""
+    """The number of elements of a device array, or the length of `axis`: an int; does not wait for elements.
+
+    An `IndexError` for an axis that the array has not.
+    """
 
 def sqrt(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Square roots; NaN below 0, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.sqrt`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.sqrt`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1504,8 +1650,8 @@ def sqrt(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
 def square(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Squares, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.square`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.square`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def std(
@@ -1515,24 +1661,24 @@ def std(
     out: Any = None,
     *,
     keepdims: Any = False,
-    initial: Any = None,
     where: Any = None,
     ddof: Any = 0,
     stream: Any = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """`numpy.std` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+    """The standard deviation, the square root of `var`, of all elements or along `axis`; does not wait.
 
-    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
-    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
-    is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
+    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: that of `var`. NaN of no elements. Elements
+    where `where` is false are left out, and `keepdims` leaves reduced axes with length 1. A dtype, or
+    a stream, in the place of `axis` is seen, as upstream has it there. One pass, by Chan's parallel update of means and squared deviations.
     """
 
 def subtract(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Differences, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.subtract`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.subtract`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def sum(
@@ -1547,18 +1693,19 @@ def sum(
     stream: Any = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """`numpy.sum` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+    """The sum, of all elements or along `axis`; does not wait.
 
-    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
-    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
-    is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
+    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: integers narrower than int64 are summed in it. 0 of no elements. Elements
+    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
+    a stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def tan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Tangents of radians, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.tan`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.tan`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1566,14 +1713,19 @@ def tan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) ->
 def tanh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Hyperbolic tangents, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.tanh`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.tanh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> GPUArray:
-    """Sums of products over pairs of axes; see `numpy.tensordot`."""
+    """Sums of products over pairs of axes: a new array of the other axes of `a`, then of `b`; does not wait.
+
+    `axes` is a number n (the last n axes of `a`, the first n of `b`), or two lists of axes. Operands are array-like;
+    the result has their common dtype. A `ValueError` when the lengths of paired axes differ. One matrix product of the
+    operands, which are copied where their layout has to be rearranged.
+    """
 
 def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:
     """Copy a host array to a new array on the device; waits until the copy is done.
@@ -1600,33 +1752,45 @@ def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:
     """
 
 def to_gpu_async(ary: Any, allocator: Any = None, stream: Any = None) -> GPUArray:
-    """As `to_gpu`, in the order of `stream`.
+    """Begin to copy a host array to a new array on the device, in the order of `stream`.
 
+    Returns a `GPUArray` of the shape and dtype of `ary`, whose elements are there when the stream got to the copy.
     Page-locked memory (`rtcg.driver.pagelocked_empty`) is read when the stream got there and must stay unchanged until
-    then; other memory is read before the call returns.
+    then; other memory is read before the call returns. Parameters and errors are otherwise those of `to_gpu`.
     """
 
 def transpose(a: Any, axes: Any = None) -> GPUArray:
-    """`a.transpose`."""
+    """A view of the device array `a` with its axes in the order `axes`, by default reversed; does not wait.
+
+    A `ValueError` unless `axes` names each axis once.
+    """
 
 def tril(m: Any, k: Any = 0) -> GPUArray:
-    """The lower triangle; elements above the diagonal `k` are 0."""
+    """The lower triangle: a new array in which elements above the diagonal `k` are 0; does not wait.
+
+    `m` is array-like with two axes or more, of which the last two are matrices; one axis is repeated as rows. The dtype
+    stays.
+    """
 
 def triu(m: Any, k: Any = 0) -> GPUArray:
-    """The upper triangle; elements below the diagonal `k` are 0."""
+    """The upper triangle: a new array in which elements below the diagonal `k` are 0; does not wait.
+
+    `m` is array-like with two axes or more, of which the last two are matrices; one axis is repeated as rows. The dtype
+    stays.
+    """
 
 def true_divide(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Quotients, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.divide`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.divide`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def trunc(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Rounded towards 0, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.trunc`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.trunc`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for complex numbers.
     """
@@ -1638,29 +1802,39 @@ def var(
     out: Any = None,
     *,
     keepdims: Any = False,
-    initial: Any = None,
     where: Any = None,
     ddof: Any = 0,
     stream: Any = None,
     allocator: Any = None,
 ) -> GPUArray:
-    """`numpy.var` of all elements, or along `axis` (an int or a tuple of int); does not wait.
+    """The variance, with the divisor ``n - ddof``, of all elements or along `axis`; does not wait.
 
-    The result is on the device, without axes if `axis` is None. Elements where `where` is false are left out;
-    `keepdims` leaves reduced axes with length 1; `out` takes the result. A dtype, or a stream, in the place of `axis`
-    is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
+    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: float64 of integers, real of complex numbers. NaN of no elements. Elements
+    where `where` is false are left out, and `keepdims` leaves reduced axes with length 1. A dtype, or
+    a stream, in the place of `axis` is seen, as upstream has it there. One pass, by Chan's parallel update of means and squared deviations.
     """
 
 def vdot(a: Any, b: Any) -> GPUArray:
-    """The inner product of all elements, the first conjugated."""
+    """The inner product of all elements, those of `a` conjugated: a new array without axes; does not wait.
+
+    Operands are array-like of any shapes and of as many elements, taken in C order: a `ValueError` for different
+    numbers. The dtype is the common one.
+    """
 
 def vecdot(x1: Any, x2: Any, /, *, axis: Any = -1) -> GPUArray:
-    """Sums of products along `axis`, the first operand conjugated."""
+    """Sums of products along `axis`, `x1` conjugated; the other axes are broadcast. Does not wait.
+
+    Operands are array-like; the result is a new array of the common dtype, without the axis. A `ValueError` when the
+    lengths along the axis differ or the other axes do not fit. Products are written to memory before they are summed.
+    """
 
 def where(criterion: Any, then_: Any = None, else_: Any = None, out: Any = None, stream: Any = None) -> GPUArray:
     """`then_` where the criterion is true, else `else_`; with the criterion alone, `nonzero`.
 
-    Operands are broadcast and may be numbers. Does not wait, but with the criterion alone it does.
+    Operands are array-like and broadcast, and may be numbers: a `ValueError` if shapes do not fit. The result, `out` or
+    a new array, has the common dtype of `then_` and `else_`; both are read, and what is not chosen is left out.
+    Computed in `stream` if given. Does not wait, but with the criterion alone for the number of results.
     """
 
 def zeros(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C") -> GPUArray:
@@ -1682,33 +1856,62 @@ def zeros(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C")
     """
 
 def zeros_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = None) -> GPUArray:
-    """As `empty_like`, with every element 0."""
+    """A new array of zeros, of the shape, memory order and dtype of `other_ary` unless given; does not wait.
+
+    Parameters are those of `empty_like`.
+    """
 
 def outer(a: Any, b: Any, out: Any = None) -> GPUArray:
-    """All products of an element of `a` with one of `b`."""
+    """All products of an element of `a` with one of `b`, as a matrix of ``a.size`` by ``b.size``; does not wait.
+
+    Operands are array-like and flattened. The result, `out` or a new array, has the common dtype.
+    """
 
 def trace(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None, out: Any = None) -> GPUArray:
-    """The sum of a diagonal; see `numpy.trace`."""
+    """The sum of the diagonal `offset` of the axes `axis1` and `axis2`; does not wait.
+
+    `a` is array-like with at least two axes (else a `ValueError`). The result, `out` or a new array, has the other axes
+    of `a`, and `dtype`, by default that of `sum`.
+    """
 
 def copyto(dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
-    """Writes `src`, broadcast and converted, to `dst`, where a mask holds; see `numpy.copyto`."""
+    """Write `src`, broadcast and converted, to the device array `dst`, where the mask `where` holds; does not wait.
+
+    Returns None. `src` is array-like, `where` true or an array of bool that is broadcast (else a `TypeError`). A
+    `TypeError` too when the dtype of `src` cannot be converted by the rule `casting`, a `ValueError` when shapes do not
+    fit.
+    """
 
 def linspace(
     start: Any, stop: Any, num: Any = 50, endpoint: Any = True, retstep: Any = False, dtype: Any = None, axis: Any = 0
 ) -> Any:
-    """Evenly spaced numbers over a range; see `numpy.linspace`."""
+    """`num` evenly spaced numbers from `start` to `stop`, which is the last one if `endpoint` is true; does not wait.
+
+    A new array of `num` elements, float64 unless `dtype` says otherwise; or of more axes if `start` and `stop` are
+    array-like, with the numbers along `axis`. With `retstep` a tuple of it and the step. Integers are rounded down. A
+    `ValueError` for a negative `num`. Elements are ``start + k * step``, as NumPy's.
+    """
 
 def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = ..., order: Any = "C") -> GPUArray:
-    """Ones on a diagonal, zeros elsewhere; see `numpy.eye`."""
+    """A matrix of `N` by `M` (by default `N`) with ones on the diagonal `k` and zeros elsewhere; does not wait.
+
+    A new array of `dtype` in the memory order `order` ("C" or "F"). `k` is positive above the main diagonal; one
+    outside the matrix has no elements.
+    """
 
 def angle(z: Any, deg: Any = False, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
-    """The angles of complex numbers, in degrees if `deg`; see `numpy.angle`."""
+    """The angles of complex numbers in radians from -pi to pi, in degrees if `deg` is true; does not wait.
+
+    `z` is array-like of any shape; real numbers have the angle 0 or pi. The result, `out` or a new array, has z's shape
+    and the floating-point dtype of its parts (float64 for integers). In degrees it takes a second kernel. `stream` is
+    the stream to compute in.
+    """
 
 def acos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Angles in radians whose cosine is x; NaN outside [-1, 1], element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arccos`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.arccos`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1716,8 +1919,8 @@ def acos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
 def acosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic cosines; NaN below 1, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arccosh`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.arccosh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1725,8 +1928,8 @@ def acosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def asin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Angles in radians whose sine is x; NaN outside [-1, 1], element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arcsin`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.arcsin`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1734,8 +1937,8 @@ def asin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
 def asinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic sines, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arcsinh`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.arcsinh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1743,8 +1946,8 @@ def asinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def atan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Angles in radians whose tangent is x, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arctan`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.arctan`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1752,8 +1955,8 @@ def atan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
 def atan2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The angle of the point (x2, x1), from -pi to pi, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arctan2`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.arctan2`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
     """
@@ -1761,8 +1964,8 @@ def atan2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: An
 def atanh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic tangents; NaN outside [-1, 1], element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.arctanh`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.arctanh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1770,15 +1973,15 @@ def atanh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def pow(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The first operand to the power of the second, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.power`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.power`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def bitwise_invert(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """All bits inverted; of bools, not, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.invert`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.invert`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -1786,8 +1989,8 @@ def bitwise_invert(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any
 def bitwise_left_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits moved up by as many places as the second operand says, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.left_shift`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.left_shift`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -1795,8 +1998,8 @@ def bitwise_left_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = Non
 def bitwise_right_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits moved down by as many places as the second operand says, element by element; does not wait.
 
-    Operands are arrays, numbers, or what `asarray` takes, and broadcast: a ValueError if their shapes do not fit. The
-    result, `out` or a new array, has the dtype of `numpy.right_shift`, which `dtype` changes.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
+    new array, has the dtype of `numpy.right_shift`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """

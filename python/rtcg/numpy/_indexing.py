@@ -12,10 +12,12 @@ __all__ = [
 
 
 def take(a, indices, axis=None, out=None, mode="raise", stream=None):
-    """Elements by an array of indices, along `axis` or of the flattened array; see `numpy.take`. Does not wait.
+    """Elements by an array of indices, along `axis` or of the flattened array if it is None; does not wait.
 
-    `indices` are integers of any shape on the device or the host. With `mode` raise an index out of bounds is an
-    `IndexError` (at once for indices on the host); wrap and clip are NumPy's.
+    `a` is array-like; `indices` are integers of any shape on the device or the host, whose shape takes the place of the
+    axis in the result, `out` or a new array of the dtype of `a`. With `mode` "raise" negative indices count from the
+    end, and an index out of bounds is an `IndexError`: at once for indices on the host, else in the next call that
+    waits for the device. "wrap" and "clip" are NumPy's. Computed in `stream` if given.
     """
     if isinstance(axis, _xp.GPUArray):
         # Upstream's third argument is `out`, its fourth the stream.
@@ -42,7 +44,12 @@ def _check_host_indices(indices, a, axis, mode):
 
 
 def put(a, ind, v, mode="raise"):
-    """Writes `v` to elements of the flattened array; see `numpy.put`."""
+    """Write `v` to the elements `ind` of the flattened device array `a`, in place; does not wait. Returns None.
+
+    `ind` are integers on the device or the host, in C order of `a`; `v` is array-like, converted to the dtype of `a`
+    and repeated if there are fewer of it. `mode` and errors are those of `take`. Which value stays where an index is
+    there twice is undefined; in NumPy it is the last one.
+    """
     ind = _check_host_indices(ind, a, None, mode)
     v = _xp._to_device(v)
     if v.size not in (1, np.size(ind)):
@@ -51,7 +58,11 @@ def put(a, ind, v, mode="raise"):
 
 
 def resize(a, new_shape):
-    """The elements of `a`, repeated as often as needed, in another shape; see `numpy.resize`."""
+    """The elements of the device array `a`, repeated or cut off, in the shape `new_shape`: a new array; does not wait.
+
+    `new_shape` is an int or a sequence of int: a `ValueError` for negative ones. Without elements in `a` the result is
+    zeros.
+    """
     new_shape = (new_shape,) if isinstance(new_shape, (int, np.integer)) else tuple(new_shape)
     if any(length < 0 for length in new_shape):
         raise ValueError(f"all elements of new_shape must be non-negative, got {new_shape}")
@@ -62,14 +73,24 @@ def resize(a, new_shape):
 
 
 def take_along_axis(arr, indices, axis=-1):
-    """Elements by an array of indices of the same number of axes; see `numpy.take_along_axis`."""
+    """Elements of `arr` by an array of indices of the same number of axes, along `axis`; does not wait.
+
+    Both are device arrays, the indices integers; other axes are broadcast. With `axis` None `arr` is flattened. The
+    result is a new array of the shape of the indices and the dtype of `arr`. Indices out of bounds are an `IndexError`
+    in the next call that waits for the device.
+    """
     if axis is None:
         arr, axis = arr.ravel(), 0
     return arr[_index_along_axis(arr, indices, axis)]
 
 
 def put_along_axis(arr, indices, values, axis):
-    """The counterpart of `take_along_axis` for writing."""
+    """Write `values` to the elements of `arr` that `take_along_axis` would take, in place; does not wait. Returns None.
+
+    `values` are array-like and broadcast to the indices, which are a device array of integers with as many axes as
+    `arr`. With `axis` None both are flattened, as by `put`. Which value stays where an element is named twice is
+    undefined.
+    """
     if axis is None:
         put(arr, indices, values)
         return
@@ -86,7 +107,11 @@ def _index_along_axis(arr, indices, axis):
 
 
 def nonzero(a):
-    """The indices of the elements that are not 0; waits for their number."""
+    """The indices of the elements that are not 0, in C order: a tuple of one int64 array for each axis.
+
+    `a` is array-like with one axis at least, else a `ValueError`. Waits for the number of such elements. By a scan that
+    numbers them.
+    """
     a = _xp._to_device(a)
     if a.ndim == 0:
         raise ValueError("nonzero of an array without axes; use atleast_1d first")
@@ -94,12 +119,18 @@ def nonzero(a):
 
 
 def flatnonzero(a):
-    """The places, in C order, of the elements that are not 0; waits for their number."""
+    """The places in the flattened array of the elements that are not 0: a new int64 array, in ascending order.
+
+    `a` is array-like and taken in C order. Waits for the number of such elements.
+    """
     return _native.array_flatnonzero(_xp._to_device(a))
 
 
 def argwhere(a):
-    """The indices of the elements that are not 0, a row for each; waits for their number."""
+    """The indices of the elements that are not 0, a row for each: a new int64 array of two axes.
+
+    `a` is array-like with one axis at least, else a `ValueError`. Waits for the number of such elements.
+    """
     return _xp.stack(nonzero(a), axis=1)
 
 
@@ -128,11 +159,20 @@ def sort(a, axis=-1, kind=None, *, stable=None, descending=False):
 
 
 def argsort(a, axis=-1, kind=None, *, stable=None, descending=False):
-    """The indices (int64) that sort along `axis`, stably, NaN last; parameters as of `sort`. Does not wait."""
+    """The indices (int64) that sort along `axis`, stably, NaN last; does not wait.
+
+    The result is a new array of the shape of `a` (of one axis if `axis` is None). Parameters, errors and algorithms are
+    those of `sort`.
+    """
     return _native.array_argsort(_xp._to_device(a), axis, descending)
 
 
 def searchsorted(a, v, side="left", sorter=None):
-    """Where elements of `v` would go in the sorted `a`; see `numpy.searchsorted`."""
+    """Where elements of `v` would go in the sorted array `a`: a new int64 array of the shape of `v`; does not wait.
+
+    `a` is array-like with one axis, in ascending order (or put into it by the indices `sorter`), `v` array-like of any
+    shape. `side` "left" gives the first possible place, "right" the last one: a `ValueError` for others. NaN counts as
+    larger than numbers. A binary search by each element of `v`.
+    """
     a = _xp._to_device(a)
     return _native.array_searchsorted(a if sorter is None else take(a, sorter), v, side)

@@ -5,28 +5,61 @@ from typing import Any
 from rtcg._native import GPUArray
 
 def argsort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None, descending: Any = False) -> GPUArray:
-    """The indices (int64) that sort along `axis`, stably, NaN last; parameters as of `sort`. Does not wait."""
+    """The indices (int64) that sort along `axis`, stably, NaN last; does not wait.
+
+    The result is a new array of the shape of `a` (of one axis if `axis` is None). Parameters, errors and algorithms are
+    those of `sort`.
+    """
 
 def argwhere(a: Any) -> GPUArray:
-    """The indices of the elements that are not 0, a row for each; waits for their number."""
+    """The indices of the elements that are not 0, a row for each: a new int64 array of two axes.
+
+    `a` is array-like with one axis at least, else a `ValueError`. Waits for the number of such elements.
+    """
 
 def flatnonzero(a: Any) -> GPUArray:
-    """The places, in C order, of the elements that are not 0; waits for their number."""
+    """The places in the flattened array of the elements that are not 0: a new int64 array, in ascending order.
+
+    `a` is array-like and taken in C order. Waits for the number of such elements.
+    """
 
 def nonzero(a: Any) -> tuple[GPUArray, ...]:
-    """The indices of the elements that are not 0; waits for their number."""
+    """The indices of the elements that are not 0, in C order: a tuple of one int64 array for each axis.
+
+    `a` is array-like with one axis at least, else a `ValueError`. Waits for the number of such elements. By a scan that
+    numbers them.
+    """
 
 def put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
-    """Writes `v` to elements of the flattened array; see `numpy.put`."""
+    """Write `v` to the elements `ind` of the flattened device array `a`, in place; does not wait. Returns None.
+
+    `ind` are integers on the device or the host, in C order of `a`; `v` is array-like, converted to the dtype of `a`
+    and repeated if there are fewer of it. `mode` and errors are those of `take`. Which value stays where an index is
+    there twice is undefined; in NumPy it is the last one.
+    """
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> GPUArray:
-    """The counterpart of `take_along_axis` for writing."""
+    """Write `values` to the elements of `arr` that `take_along_axis` would take, in place; does not wait. Returns None.
+
+    `values` are array-like and broadcast to the indices, which are a device array of integers with as many axes as
+    `arr`. With `axis` None both are flattened, as by `put`. Which value stays where an element is named twice is
+    undefined.
+    """
 
 def resize(a: Any, new_shape: Any) -> GPUArray:
-    """The elements of `a`, repeated as often as needed, in another shape; see `numpy.resize`."""
+    """The elements of the device array `a`, repeated or cut off, in the shape `new_shape`: a new array; does not wait.
+
+    `new_shape` is an int or a sequence of int: a `ValueError` for negative ones. Without elements in `a` the result is
+    zeros.
+    """
 
 def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> GPUArray:
-    """Where elements of `v` would go in the sorted `a`; see `numpy.searchsorted`."""
+    """Where elements of `v` would go in the sorted array `a`: a new int64 array of the shape of `v`; does not wait.
+
+    `a` is array-like with one axis, in ascending order (or put into it by the indices `sorter`), `v` array-like of any
+    shape. `side` "left" gives the first possible place, "right" the last one: a `ValueError` for others. NaN counts as
+    larger than numbers. A binary search by each element of `v`.
+    """
 
 def sort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None, descending: Any = False) -> GPUArray:
     """A sorted copy along `axis` (None: of the flattened array); does not wait. See `numpy.sort`.
@@ -51,11 +84,18 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, *, stable: Any = None, descen
     """
 
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise", stream: Any = None) -> GPUArray:
-    """Elements by an array of indices, along `axis` or of the flattened array; see `numpy.take`. Does not wait.
+    """Elements by an array of indices, along `axis` or of the flattened array if it is None; does not wait.
 
-    `indices` are integers of any shape on the device or the host. With `mode` raise an index out of bounds is an
-    `IndexError` (at once for indices on the host); wrap and clip are NumPy's.
+    `a` is array-like; `indices` are integers of any shape on the device or the host, whose shape takes the place of the
+    axis in the result, `out` or a new array of the dtype of `a`. With `mode` "raise" negative indices count from the
+    end, and an index out of bounds is an `IndexError`: at once for indices on the host, else in the next call that
+    waits for the device. "wrap" and "clip" are NumPy's. Computed in `stream` if given.
     """
 
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> GPUArray:
-    """Elements by an array of indices of the same number of axes; see `numpy.take_along_axis`."""
+    """Elements of `arr` by an array of indices of the same number of axes, along `axis`; does not wait.
+
+    Both are device arrays, the indices integers; other axes are broadcast. With `axis` None `arr` is flattened. The
+    result is a new array of the shape of the indices and the dtype of `arr`. Indices out of bounds are an `IndexError`
+    in the next call that waits for the device.
+    """

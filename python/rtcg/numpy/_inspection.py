@@ -20,53 +20,75 @@ def _replace_arrays_by_dtypes(args):
 
 
 def result_type(*arrays_and_dtypes):
-    """The dtype of what arrays, dtypes and numbers are combined to; see `numpy.result_type`."""
+    """The dtype of what arrays, dtypes and numbers are combined to, as `numpy.result_type`: a `numpy.dtype`.
+
+    Of arrays only the dtype is asked for; nothing is waited for. A `TypeError` if there is no common dtype.
+    """
     return np.result_type(*_replace_arrays_by_dtypes(arrays_and_dtypes))
 
 
 def can_cast(from_, to, casting="safe"):
-    """Whether a dtype, or that of an array, can become another one; see `numpy.can_cast`."""
+    """Whether a dtype, or that of an array, can become the dtype `to` by the rule `casting`: a bool.
+
+    Of arrays only the dtype is asked for; nothing is waited for.
+    """
     return np.can_cast(*_replace_arrays_by_dtypes([from_]), to, casting)
 
 
 def common_type(*arrays):
-    """The inexact scalar type that holds the elements of all arrays; see `numpy.common_type`."""
+    """The floating-point or complex scalar type that holds the elements of all arrays, as `numpy.common_type`.
+
+    Of arrays only the dtype is asked for; nothing is waited for. A `TypeError` for dtypes that are not numbers.
+    """
     return np.common_type(
         *(np.empty(0, dtype) if isinstance(dtype, np.dtype) else dtype for dtype in _replace_arrays_by_dtypes(arrays))
     )
 
 
 def min_scalar_type(a):
-    """The dtype of an array; of a number the smallest that holds it."""
+    """The smallest dtype that holds a number; of an array with axes its own dtype. Returns a `numpy.dtype`.
+
+    Waits only for the value of a device array without axes.
+    """
     if isinstance(a, _xp.GPUArray) and a.ndim == 0:
         return np.min_scalar_type(a.get())
     return a.dtype if isinstance(a, _xp.GPUArray) else np.min_scalar_type(a)
 
 
 def iscomplexobj(x):
-    """Whether the dtype is complex."""
+    """Whether the dtype of `x`, an array, number or anything with a dtype, is complex: a bool; does not wait."""
     return np.dtype(getattr(x, "dtype", type(x))).kind == "c"
 
 
 def isrealobj(x):
-    """Whether the dtype is not complex."""
+    """Whether the dtype of `x`, an array, number or anything with a dtype, is not complex: a bool; does not wait."""
     return not iscomplexobj(x)
 
 
 def iscomplex(x):
-    """Where the imaginary part is not 0."""
+    """Where the imaginary part is not 0: a new array of bool of the shape of `x`, which is array-like; does not wait.
+
+    Of real arrays all of it is False.
+    """
     x = _xp._to_device(x)
     return x.imag != 0 if x.dtype.kind == "c" else _xp.zeros(x.shape, bool)
 
 
 def isreal(x):
-    """Where the imaginary part is 0."""
+    """Where the imaginary part is 0: a new array of bool of the shape of `x`, which is array-like; does not wait.
+
+    Of real arrays all of it is True.
+    """
     x = _xp._to_device(x)
     return x.imag == 0 if x.dtype.kind == "c" else _xp.ones(x.shape, bool)
 
 
 def real_if_close(a, tol=100):
-    """The real parts if all imaginary ones are within `tol` epsilons of 0; waits. See `numpy.real_if_close`."""
+    """The real parts of `a` if the absolute values of all imaginary ones are below a tolerance, else `a`.
+
+    `a` is array-like; real arrays are returned as they are. `tol` is in multiples of the dtype's epsilon, or absolute
+    if it is not greater than 1. Waits for the comparison of complex arrays.
+    """
     a = _xp._to_device(a)
     if a.dtype.kind != "c":
         return a
@@ -82,7 +104,10 @@ def _make_infinity_test(name, is_negative):
         return _xp.logical_and(_xp.isinf(x), _xp.signbit(x) == is_negative, out)
 
     numpy_function.__name__ = numpy_function.__qualname__ = name
-    numpy_function.__doc__ = f"Where elements are {'negative' if is_negative else 'positive'} infinity."
+    numpy_function.__doc__ = f"""Where elements are {"-" if is_negative else "+"}infinity: a bool each; does not wait.
+
+`x` is array-like; complex numbers are a `TypeError`. The result, `out` or a new array, is of bool and of its shape.
+"""
     return numpy_function
 
 
@@ -90,13 +115,26 @@ isneginf, isposinf = _make_infinity_test("isneginf", True), _make_infinity_test(
 
 
 def fix(x, out=None):
-    """Rounded towards 0."""
+    """Elements rounded towards 0, as `trunc`; does not wait.
+
+    `x` is array-like and not complex (else a `TypeError`). The result, `out` or a new array, has its shape and dtype.
+    """
     return _xp.trunc(_xp._to_device(x), out=out)
 
 
+def _refuse_complex(name, x):
+    if x.dtype.kind == "c":
+        raise TypeError(f"{name}: x has dtype {x.dtype}; expected real numbers")
+
+
 def modf(x):
-    """The fractional parts, and the whole ones."""
+    """The fractional and the whole parts of `x`, both with its sign: a tuple of two new arrays; does not wait.
+
+    `x` is array-like; integers become float64. Both results have its shape. The fraction of an infinity is 0. Complex
+    numbers are a `TypeError`.
+    """
     x = _xp._to_device(x)
+    _refuse_complex("modf", x)
     x = x if x.dtype.kind in "fV" else x.astype(np.float64)
     whole = _xp.trunc(x)
     rest = _xp.where(_xp.isinf(x), x.dtype.type(0), x - whole)
@@ -104,24 +142,39 @@ def modf(x):
 
 
 def spacing(x):
-    """The distance to the next number away from 0."""
+    """The distance from each element to the next number away from 0, with the element's sign; does not wait.
+
+    `x` is array-like; what is not floating-point becomes float64. A new array of its shape; NaN for infinities.
+    """
     x = _xp._to_device(x)
+    _refuse_complex("spacing", x)
     x = x if x.dtype.kind == "f" else x.astype(np.float64)
     return _xp.where(_xp.isinf(x), x.dtype.type(np.nan), _xp.nextafter(x, _xp.copysign(x.dtype.type(np.inf), x)) - x)
 
 
 def degrees(x, out=None):
-    """Radians as degrees."""
+    """Radians as degrees, ``x * (180 / pi)``, as `rad2deg`; does not wait.
+
+    `x` is array-like of real numbers (complex ones are a `TypeError`); integers become floats. The result, `out` or a
+    new array, has its shape.
+    """
     return _xp.rad2deg(x, out=out)
 
 
 def radians(x, out=None):
-    """Degrees as radians."""
+    """Degrees as radians, ``x * (pi / 180)``, as `deg2rad`; does not wait.
+
+    `x` is array-like of real numbers (complex ones are a `TypeError`); integers become floats. The result, `out` or a
+    new array, has its shape.
+    """
     return _xp.deg2rad(x, out=out)
 
 
 def sinc(x):
-    """``sin(pi x) / (pi x)``, and 1 at 0."""
+    """``sin(pi x) / (pi x)``, and 1 at 0, element by element: a new array of the shape of `x`; does not wait.
+
+    `x` is array-like; integers become float64.
+    """
     x = _xp._to_device(x)
     x = x if x.dtype.kind in "fcV" else x.astype(np.float64)
     y = _xp.where(x == 0, x.dtype.type(1.0e-20 if x.dtype.itemsize > 2 else 1e-7), x) * np.pi
@@ -129,7 +182,10 @@ def sinc(x):
 
 
 def array_equiv(a1, a2):
-    """Whether arrays have the same elements after broadcasting; waits."""
+    """Whether arrays have equal elements after broadcasting, a bool; waits for it unless shapes do not fit.
+
+    Operands are array-like of any dtype. NaN equals nothing.
+    """
     a1, a2 = _xp._to_device(a1), _xp._to_device(a2)
     try:
         np.broadcast_shapes(a1.shape, a2.shape)
@@ -139,7 +195,11 @@ def array_equiv(a1, a2):
 
 
 def ix_(*args):
-    """Index arrays that choose rows and columns; truth values wait for their number. See `numpy.ix_`."""
+    """A tuple of index arrays that together choose rows, columns and so on: argument k has its elements along axis k.
+
+    Arguments are array-like with one axis: a `ValueError` for others. Arrays of bool become the indices of what is
+    true, and are waited for; else nothing is.
+    """
     results = []
     for k, a in enumerate(_xp._to_device(arg) for arg in args):
         if a.ndim != 1:
@@ -151,19 +211,30 @@ def ix_(*args):
 
 
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
-    """Numbers evenly spaced on a logarithmic scale; see `numpy.logspace`."""
+    """``base ** linspace(start, stop, num)``: numbers evenly spaced on a logarithmic scale, a new array; does not wait.
+
+    `start` and `stop` are exponents, numbers or array-like; with arrays the numbers are along `axis`. The result is
+    float64 unless `dtype` says otherwise. A `ValueError` for a negative `num`.
+    """
     result = _xp.power(base, _xp.linspace(start, stop, num, endpoint=endpoint, axis=axis))
     return result if dtype is None else result.astype(dtype)
 
 
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
-    """Numbers in a geometric sequence, of starts and ends on the host; see `numpy.geomspace`."""
+    """`num` numbers in a geometric sequence from `start` to `stop`: a new array; waits for the copy to the device.
+
+    Computed by `numpy.geomspace` on the host: `start` and `stop` are brought there if they are on the device.
+    Parameters, dtype and errors are NumPy's; a `ValueError` for a 0 at an end.
+    """
     start, stop = (a.get() if isinstance(a, _xp.GPUArray) else a for a in (start, stop))
     return _xp.to_gpu(np.geomspace(start, stop, num, endpoint, dtype, axis))
 
 
 def may_share_memory(a, b, max_work=None):
-    """Whether the memory that two arrays span overlaps."""
+    """Whether the spans of memory from the first to the last element of two arrays overlap: a bool; does not wait.
+
+    False unless both are device arrays with elements. `max_work` is of no effect.
+    """
 
     def address_range(x):
         ends = [(n - 1) * stride for n, stride in zip(x.shape, x.strides, strict=True)]
@@ -177,7 +248,11 @@ def may_share_memory(a, b, max_work=None):
 
 
 def shares_memory(a, b, max_work=None):
-    """Whether two arrays have an element in common."""
+    """Whether two arrays have an element's memory in common: a bool, computed from their layouts; does not wait.
+
+    False unless both are device arrays with elements. `max_work` bounds the search as in `numpy.shares_memory`, which
+    raises `numpy.exceptions.TooHardError` above it.
+    """
     if not may_share_memory(a, b):
         return False
 
@@ -192,36 +267,44 @@ def shares_memory(a, b, max_work=None):
 # -- what needs the elements on the host --------------------------------------------------------------
 
 
-def _make_host_function(name):
+def _make_host_function(name, what):
     def numpy_function(*args, **kwargs):
         fetch = [arg.get() if isinstance(arg, _xp.GPUArray) else arg for arg in args]
         kwargs = {key: value.get() if isinstance(value, _xp.GPUArray) else value for key, value in kwargs.items()}
         return getattr(np, name)(*fetch, **kwargs)
 
     numpy_function.__name__ = numpy_function.__qualname__ = name
-    numpy_function.__doc__ = f"`numpy.{name}` of host copies; waits."
+    numpy_function.__doc__ = f"""{what} `numpy.{name}` of host copies of the arrays; waits for them.
+
+Parameters and errors are NumPy's; every device array among the arguments is copied to the host first.
+"""
     # For `inspect.signature`.
     numpy_function.__wrapped__ = getattr(np, name)
     return numpy_function
 
 
-array2string, save, savetxt = (
-    _make_host_function("array2string"),
-    _make_host_function("save"),
-    _make_host_function("savetxt"),
-)
-savez, savez_compressed = _make_host_function("savez"), _make_host_function("savez_compressed")
+array2string = _make_host_function("array2string", "The elements as text, a str:")
+save = _make_host_function("save", "Write an array to a file of NumPy's; returns None:")
+savetxt = _make_host_function("savetxt", "Write an array to a file of text; returns None:")
+savez = _make_host_function("savez", "Write arrays to one file of NumPy's; returns None:")
+savez_compressed = _make_host_function("savez_compressed", "Write arrays to one compressed file; returns None:")
 
 
 def array_str(a, max_line_width=None, precision=None, suppress_small=None):
-    """`str` of an array, of which only the edges are fetched if it is long."""
+    """The elements as text, as `str` of an array: a str. Waits for the copy, of a long array only of its edges.
+
+    Parameters are those of `numpy.array_str`; with one of them all of the array is fetched.
+    """
     if max_line_width is precision is suppress_small is None:
         return str(a)
     return np.array_str(a.get(), max_line_width, precision, suppress_small)
 
 
 def array_repr(arr, max_line_width=None, precision=None, suppress_small=None):
-    """`repr` of an array, of which only the edges are fetched if it is long."""
+    """The array as text with its dtype, as `repr`: a str. Waits for the copy, of a long array only of its edges.
+
+    Parameters are those of `numpy.array_repr`; with one of them all of the array is fetched.
+    """
     if max_line_width is precision is suppress_small is None:
         return repr(arr)
     return np.array_repr(arr.get(), max_line_width, precision, suppress_small)

@@ -13,7 +13,13 @@ __all__ = [
 
 
 def concatenate(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same_kind"):
-    """Arrays one after the other along an axis; see `numpy.concatenate`."""
+    """Arrays one after the other along `axis`, or flattened if it is None; does not wait.
+
+    `arrays` are array-like and agree in all other axes: else a `ValueError`, as for no arrays or arrays without axes.
+    The result, `out` or a new array in the memory order of the first, has `dtype` or the common one. A `TypeError` if
+    that is not reached by the rule `casting`, or if `out` and `dtype` are both given. `allocator` is a callable of a
+    number of bytes; NumPy's third argument, `out`, is seen in its place.
+    """
     if isinstance(allocator, _xp.GPUArray):
         # NumPy's third argument is `out`.
         allocator, out = None, allocator
@@ -57,7 +63,10 @@ concat = concatenate
 
 
 def stack(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same_kind"):
-    """Arrays of one shape along a new axis; see `numpy.stack`."""
+    """Arrays of one shape along a new axis, at the position `axis` of the result; does not wait.
+
+    A `ValueError` for different shapes or no arrays. The result and other parameters are those of `concatenate`.
+    """
     if isinstance(allocator, _xp.GPUArray):
         # NumPy's third argument is `out`.
         allocator, out = None, allocator
@@ -72,30 +81,49 @@ def stack(arrays, axis=0, allocator=None, *, out=None, dtype=None, casting="same
 
 
 def vstack(tup, *, dtype=None, casting="same_kind"):
-    """Arrays as rows, one below the other."""
+    """Arrays as rows, one below the other: joined along the first axis, those of one axis as rows; does not wait.
+
+    `tup` are array-like that agree in the other axes (else a `ValueError`). A new array of `dtype` or of the common
+    one, with errors as of `concatenate`.
+    """
     return concatenate([atleast_2d(a) for a in tup], dtype=dtype, casting=casting)
 
 
 def hstack(tup, *, dtype=None, casting="same_kind"):
-    """Arrays beside each other."""
+    """Arrays beside each other: joined along the second axis, or the first if they have only one; does not wait.
+
+    `tup` are array-like that agree in the other axes (else a `ValueError`). A new array of `dtype` or of the common
+    one, with errors as of `concatenate`.
+    """
     tup = [atleast_1d(a) for a in tup]
     return concatenate(tup, 0 if tup and tup[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 def atleast_1d(*arys):
-    """Arrays with one axis at least."""
+    """The arrays, those without axes as views with one: one array, or a tuple of several; does not wait.
+
+    Arguments are array-like of any dtype.
+    """
     arys = tuple(a if a.ndim else a.reshape(1) for a in map(_xp._to_device, arys))
     return arys[0] if len(arys) == 1 else arys
 
 
 def atleast_2d(*arys):
-    """Arrays with two axes at least."""
+    """The arrays, those of fewer than two axes as views with axes of length 1 in front; does not wait.
+
+    Arguments are array-like. Returns one array, or a tuple of several.
+    """
     arys = tuple(a if a.ndim > 1 else a.reshape(1, a.size) for a in map(_xp._to_device, arys))
     return arys[0] if len(arys) == 1 else arys
 
 
 def split(ary, indices_or_sections, axis=0):
-    """Views of parts along an axis; see `numpy.split`."""
+    """A list of views of parts of the device array `ary` along `axis`; does not wait.
+
+    `indices_or_sections` is the number of equal parts, or the indices at which parts begin, behind the first. A
+    `ValueError` if the length is not divisible (`array_split` permits it) or the number is not positive; an `AxisError`
+    for an axis that is not there.
+    """
     axis = _normalize_axis(axis, ary.ndim)
     length = ary.shape[axis]
     if isinstance(indices_or_sections, (int, np.integer)):
@@ -110,13 +138,19 @@ def split(ary, indices_or_sections, axis=0):
 
 
 def unstack(x, /, *, axis=0):
-    """Views without one axis, one for each index of it."""
+    """A tuple of views without the axis `axis`, one for each index of it; does not wait.
+
+    `x` is a device array. An `AxisError` for an axis that it has not.
+    """
     moved = _xp.moveaxis(x, axis, 0)
     return tuple(moved[k] for k in range(moved.shape[0]))
 
 
 def tile(A, reps):  # noqa: N803
-    """The array several times along each axis; see `numpy.tile`."""
+    """The array repeated along each axis, a new array of ``reps * shape``; does not wait.
+
+    `A` is array-like; `reps` is an int or a sequence of int. Axes that one of them has fewer of are added in front.
+    """
     reps = (reps,) if isinstance(reps, (int, np.integer)) else tuple(reps)
     a = _xp._to_device(A)
     ndim = np.max([a.ndim, len(reps)])
@@ -128,7 +162,12 @@ def tile(A, reps):  # noqa: N803
 
 
 def roll(a, shift, axis=None):
-    """Elements moved along an axis, those that fall off coming back; see `numpy.roll`."""
+    """A new array of elements moved along an axis, those that fall off coming back at the other end; does not wait.
+
+    `a` is array-like, `shift` an int of the host, positive towards higher indices; both `shift` and `axis` may be
+    tuples. With `axis` None the array is flattened for it and gets its shape back. An `AxisError` for an axis that is
+    not there.
+    """
     a = _xp._to_device(a)
     if axis is None:
         return roll(a.ravel(), shift, 0).reshape(a.shape)
@@ -142,54 +181,88 @@ def roll(a, shift, axis=None):
 
 
 def flipud(m):
-    """The rows in reverse order."""
+    """A view of the device array `m` with its rows, the first axis, in reverse order; does not wait.
+
+    An `AxisError` for an array without axes.
+    """
     return _xp.flip(m, 0)
 
 
 def fliplr(m):
-    """The columns in reverse order."""
+    """A view of the device array `m` with its columns, the second axis, in reverse order; does not wait.
+
+    An `AxisError` for an array of fewer than two axes.
+    """
     return _xp.flip(m, 1)
 
 
 def ravel(a, order="C"):
-    """`a.ravel`."""
+    """The elements of the device array `a` along one axis, in the order `order` (C, F, A or K); does not wait.
+
+    A view where the memory layout allows, else a copy.
+    """
     return a.ravel(order)
 
 
 def squeeze(a, axis=None):
-    """`a.squeeze`."""
+    """A view of the device array `a` without axes of length 1, or without those in `axis`; does not wait.
+
+    `axis` is an int or a tuple of int. A `ValueError` for an axis of another length, an `AxisError` for one that is not
+    there.
+    """
     return a.squeeze(axis)
 
 
 def swapaxes(a, axis1, axis2):
-    """`a.swapaxes`."""
+    """A view of the device array `a` with two axes exchanged; does not wait.
+
+    An `AxisError` for an axis that it has not.
+    """
     return a.swapaxes(axis1, axis2)
 
 
 def permute_dims(a, axes):
-    """`a.transpose(axes)`."""
+    """A view of the device array `a` with its axes in the order `axes`, as `transpose`; does not wait.
+
+    A `ValueError` unless `axes` names each axis once.
+    """
     return a.transpose(axes)
 
 
 def matrix_transpose(x, /):
-    """The last two axes exchanged."""
+    """A view of the device array `x` with its last two axes exchanged; does not wait.
+
+    A `ValueError` for fewer than two axes.
+    """
     return x.mT
 
 
 def diagonal(a, offset=0, axis1=0, axis2=1):
-    """`a.diagonal`."""
+    """A view of the diagonal `offset` of two axes of the device array `a`, as the last axis; does not wait.
+
+    `offset` is positive above the main diagonal. A `ValueError` for fewer than two axes or the same axis twice, an
+    `AxisError` for an axis that is not there. Unlike NumPy's the view can be written to.
+    """
     return a.diagonal(offset, axis1, axis2)
 
 
 def broadcast_arrays(*arrays):
-    """The arrays as views of one common shape."""
+    """A list of the arrays as views of one common shape, repeated by strides of 0; does not wait.
+
+    Arguments are array-like. A `ValueError` if their shapes do not fit. NumPy returns a tuple.
+    """
     arrays = [_xp._to_device(a) for a in arrays]
     shape = np.broadcast_shapes(*(a.shape for a in arrays))
     return [_xp.broadcast_to(a, shape) for a in arrays]
 
 
 def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
-    """Coordinate arrays of a grid; see `numpy.meshgrid`."""
+    """A tuple of the coordinates of a grid: array k has the elements of argument k along one axis; does not wait.
+
+    Arguments are array-like and flattened. `indexing` "xy" exchanges the first two axes, "ij" does not: else a
+    `ValueError`. With `sparse` the other axes have length 1, else all arrays have the shape of the grid. Without `copy`
+    they are views.
+    """
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     ndim = len(xi)

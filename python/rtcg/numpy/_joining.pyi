@@ -5,70 +5,149 @@ from typing import Any
 from rtcg._native import GPUArray
 
 def broadcast_arrays(*arrays: Any) -> list[GPUArray]:
-    """The arrays as views of one common shape."""
+    """A list of the arrays as views of one common shape, repeated by strides of 0; does not wait.
+
+    Arguments are array-like. A `ValueError` if their shapes do not fit. NumPy returns a tuple.
+    """
 
 def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> GPUArray:
-    """`a.diagonal`."""
+    """A view of the diagonal `offset` of two axes of the device array `a`, as the last axis; does not wait.
+
+    `offset` is positive above the main diagonal. A `ValueError` for fewer than two axes or the same axis twice, an
+    `AxisError` for an axis that is not there. Unlike NumPy's the view can be written to.
+    """
 
 def fliplr(m: Any) -> GPUArray:
-    """The columns in reverse order."""
+    """A view of the device array `m` with its columns, the second axis, in reverse order; does not wait.
+
+    An `AxisError` for an array of fewer than two axes.
+    """
 
 def flipud(m: Any) -> GPUArray:
-    """The rows in reverse order."""
+    """A view of the device array `m` with its rows, the first axis, in reverse order; does not wait.
+
+    An `AxisError` for an array without axes.
+    """
 
 def matrix_transpose(x: Any, /) -> GPUArray:
-    """The last two axes exchanged."""
+    """A view of the device array `x` with its last two axes exchanged; does not wait.
+
+    A `ValueError` for fewer than two axes.
+    """
 
 def permute_dims(a: Any, axes: Any) -> GPUArray:
-    """`a.transpose(axes)`."""
+    """A view of the device array `a` with its axes in the order `axes`, as `transpose`; does not wait.
+
+    A `ValueError` unless `axes` names each axis once.
+    """
 
 def ravel(a: Any, order: Any = "C") -> GPUArray:
-    """`a.ravel`."""
+    """The elements of the device array `a` along one axis, in the order `order` (C, F, A or K); does not wait.
+
+    A view where the memory layout allows, else a copy.
+    """
 
 def roll(a: Any, shift: Any, axis: Any = None) -> GPUArray:
-    """Elements moved along an axis, those that fall off coming back; see `numpy.roll`."""
+    """A new array of elements moved along an axis, those that fall off coming back at the other end; does not wait.
+
+    `a` is array-like, `shift` an int of the host, positive towards higher indices; both `shift` and `axis` may be
+    tuples. With `axis` None the array is flattened for it and gets its shape back. An `AxisError` for an axis that is
+    not there.
+    """
 
 def split(ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[GPUArray]:
-    """Views of parts along an axis; see `numpy.split`."""
+    """A list of views of parts of the device array `ary` along `axis`; does not wait.
+
+    `indices_or_sections` is the number of equal parts, or the indices at which parts begin, behind the first. A
+    `ValueError` if the length is not divisible (`array_split` permits it) or the number is not positive; an `AxisError`
+    for an axis that is not there.
+    """
 
 def squeeze(a: Any, axis: Any = None) -> GPUArray:
-    """`a.squeeze`."""
+    """A view of the device array `a` without axes of length 1, or without those in `axis`; does not wait.
+
+    `axis` is an int or a tuple of int. A `ValueError` for an axis of another length, an `AxisError` for one that is not
+    there.
+    """
 
 def swapaxes(a: Any, axis1: Any, axis2: Any) -> GPUArray:
-    """`a.swapaxes`."""
+    """A view of the device array `a` with two axes exchanged; does not wait.
+
+    An `AxisError` for an axis that it has not.
+    """
 
 def tile(A: Any, reps: Any) -> GPUArray:
-    """The array several times along each axis; see `numpy.tile`."""
+    """The array repeated along each axis, a new array of ``reps * shape``; does not wait.
+
+    `A` is array-like; `reps` is an int or a sequence of int. Axes that one of them has fewer of are added in front.
+    """
 
 def unstack(x: Any, /, *, axis: Any = 0) -> list[GPUArray]:
-    """Views without one axis, one for each index of it."""
+    """A tuple of views without the axis `axis`, one for each index of it; does not wait.
+
+    `x` is a device array. An `AxisError` for an axis that it has not.
+    """
 
 def concatenate(
     arrays: Any, axis: Any = 0, allocator: Any = None, *, out: Any = None, dtype: Any = None, casting: Any = "same_kind"
 ) -> GPUArray:
-    """Arrays one after the other along an axis; see `numpy.concatenate`."""
+    """Arrays one after the other along `axis`, or flattened if it is None; does not wait.
+
+    `arrays` are array-like and agree in all other axes: else a `ValueError`, as for no arrays or arrays without axes.
+    The result, `out` or a new array in the memory order of the first, has `dtype` or the common one. A `TypeError` if
+    that is not reached by the rule `casting`, or if `out` and `dtype` are both given. `allocator` is a callable of a
+    number of bytes; NumPy's third argument, `out`, is seen in its place.
+    """
 
 def concat(
     arrays: Any, axis: Any = 0, allocator: Any = None, *, out: Any = None, dtype: Any = None, casting: Any = "same_kind"
 ) -> GPUArray:
-    """Arrays one after the other along an axis; see `numpy.concatenate`."""
+    """Arrays one after the other along `axis`, or flattened if it is None; does not wait.
+
+    `arrays` are array-like and agree in all other axes: else a `ValueError`, as for no arrays or arrays without axes.
+    The result, `out` or a new array in the memory order of the first, has `dtype` or the common one. A `TypeError` if
+    that is not reached by the rule `casting`, or if `out` and `dtype` are both given. `allocator` is a callable of a
+    number of bytes; NumPy's third argument, `out`, is seen in its place.
+    """
 
 def stack(
     arrays: Any, axis: Any = 0, allocator: Any = None, *, out: Any = None, dtype: Any = None, casting: Any = "same_kind"
 ) -> GPUArray:
-    """Arrays of one shape along a new axis; see `numpy.stack`."""
+    """Arrays of one shape along a new axis, at the position `axis` of the result; does not wait.
+
+    A `ValueError` for different shapes or no arrays. The result and other parameters are those of `concatenate`.
+    """
 
 def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> GPUArray:
-    """Arrays as rows, one below the other."""
+    """Arrays as rows, one below the other: joined along the first axis, those of one axis as rows; does not wait.
+
+    `tup` are array-like that agree in the other axes (else a `ValueError`). A new array of `dtype` or of the common
+    one, with errors as of `concatenate`.
+    """
 
 def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> GPUArray:
-    """Arrays beside each other."""
+    """Arrays beside each other: joined along the second axis, or the first if they have only one; does not wait.
+
+    `tup` are array-like that agree in the other axes (else a `ValueError`). A new array of `dtype` or of the common
+    one, with errors as of `concatenate`.
+    """
 
 def atleast_1d(*arys: Any) -> Any:
-    """Arrays with one axis at least."""
+    """The arrays, those without axes as views with one: one array, or a tuple of several; does not wait.
+
+    Arguments are array-like of any dtype.
+    """
 
 def atleast_2d(*arys: Any) -> Any:
-    """Arrays with two axes at least."""
+    """The arrays, those of fewer than two axes as views with axes of length 1 in front; does not wait.
+
+    Arguments are array-like. Returns one array, or a tuple of several.
+    """
 
 def meshgrid(*xi: Any, copy: Any = True, sparse: Any = False, indexing: Any = "xy") -> tuple[Any, ...]:
-    """Coordinate arrays of a grid; see `numpy.meshgrid`."""
+    """A tuple of the coordinates of a grid: array k has the elements of argument k along one axis; does not wait.
+
+    Arguments are array-like and flattened. `indexing` "xy" exchanges the first two axes, "ij" does not: else a
+    `ValueError`. With `sparse` the other axes have length 1, else all arrays have the shape of the grid. Without `copy`
+    they are views.
+    """

@@ -25,7 +25,7 @@ def _replace_nan(a, value):
     return _xp.where(_xp.isnan(a), a.dtype.type(value), a) if a.dtype.kind in "fcV" else a
 
 
-def _make_nan_reduction(name):
+def _make_nan_reduction(name, what, start):
     def nan_function(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
         a = _xp._to_device(a)
         return getattr(_xp, name)(
@@ -33,11 +33,15 @@ def _make_nan_reduction(name):
         )
 
     nan_function.__name__ = nan_function.__qualname__ = f"nan{name}"
-    nan_function.__doc__ = f"`{name}` of the elements that are not NaN; does not wait."
+    nan_function.__doc__ = f"""The {what} of the elements that are not NaN, of all or along `axis`; does not wait.
+
+`a` is array-like. The result, `out` or a new array, has the dtype of `{name}`; of no elements it is {start}. Parameters
+and errors are those of `{name}`.
+"""
     return nan_function
 
 
-nansum, nanprod = _make_nan_reduction("sum"), _make_nan_reduction("prod")
+nansum, nanprod = _make_nan_reduction("sum", "sum", 0), _make_nan_reduction("prod", "product", 1)
 
 
 def _make_nan_extremum(name, start):
@@ -56,7 +60,11 @@ def _make_nan_extremum(name, start):
         return _xp._copy_to_out(out, result)
 
     nan_function.__name__ = nan_function.__qualname__ = f"nan{name}"
-    nan_function.__doc__ = f"`{name}` of the elements that are not NaN, and NaN where there are none; does not wait."
+    nan_function.__doc__ = f"""The {name}imum of the elements that are not NaN, NaN where there are none; does not wait.
+
+`a` is array-like. The result, `out` or a new array, has its dtype. A ValueError for axes without elements. Parameters
+are those of `{name}`. NumPy warns of slices of NaN only; here no warning waits for the elements.
+"""
     return nan_function
 
 
@@ -64,13 +72,21 @@ nanmax, nanmin = _make_nan_extremum("max", -np.inf), _make_nan_extremum("min", n
 
 
 def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
-    """The mean of the elements that are not NaN; does not wait."""
+    """The mean of the elements that are not NaN, of all or along `axis`; does not wait.
+
+    `a` is array-like. The result, `out` or a new array, has the dtype of `mean`, and NaN where there are no elements.
+    Parameters and errors are those of `mean`.
+    """
     a = _xp._to_device(a)
     return _xp.mean(a, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=_non_nan_mask(a, where))
 
 
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, correction=None):
-    """The variance of the elements that are not NaN, NaN where there are too few; does not wait."""
+    """The variance of the elements that are not NaN, with the divisor ``n - ddof``; does not wait.
+
+    `a` is array-like; n counts what is not NaN. The result, `out` or a new array, has the dtype of `var`, and NaN where
+    there are too few elements. `correction` is another name of `ddof`; other parameters and errors are those of `var`.
+    """
     a = _xp._to_device(a)
     ddof = ddof if correction is None else correction
     mask = _non_nan_mask(a, where)
@@ -82,13 +98,16 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 
 
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, correction=None):
-    """The standard deviation of the elements that are not NaN, NaN where there are too few; does not wait."""
+    """The standard deviation of the elements that are not NaN, the square root of `nanvar`; does not wait.
+
+    Parameters, result and errors are those of `nanvar`.
+    """
     return _xp._copy_to_out(
         out, _xp.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, where=where, correction=correction))
     )
 
 
-def _make_nan_arg_extremum(name, fill):
+def _make_nan_arg_extremum(name, what, fill):
     def nan_function(a, axis=None, out=None, *, keepdims=False):
         a = _xp._to_device(a)
         if a.dtype.kind in "fcV" and a.size and bool(_xp.isnan(a).all(axis=axis).any()):
@@ -96,18 +115,29 @@ def _make_nan_arg_extremum(name, fill):
         return getattr(_xp, name)(_replace_nan(a, fill), axis=axis, out=out, keepdims=keepdims)
 
     nan_function.__name__ = nan_function.__qualname__ = f"nan{name}"
-    nan_function.__doc__ = f"`{name}` of the elements that are not NaN; waits to see that there are any."
+    nan_function.__doc__ = f"""The index of the first {what} element that is not NaN; waits to see if there is one.
+
+`a` is array-like. The result, `out` or a new array of int64, has no axes, or those that are left: with `axis` None the
+index is that in the flattened array. A ValueError where there is nothing but NaN.
+"""
     return nan_function
 
 
-nanargmax, nanargmin = _make_nan_arg_extremum("argmax", -np.inf), _make_nan_arg_extremum("argmin", np.inf)
+nanargmax = _make_nan_arg_extremum("argmax", "largest", -np.inf)
+nanargmin = _make_nan_arg_extremum("argmin", "smallest", np.inf)
 
 
 def nancumsum(a, axis=None, dtype=None, out=None):
-    """Running sums in which NaN counts as 0; does not wait."""
+    """Running sums in which NaN counts as 0; does not wait.
+
+    Parameters, result, errors and algorithm are those of `cumsum`.
+    """
     return _xp.cumsum(_replace_nan(_xp._to_device(a), 0), axis, dtype, out)
 
 
 def nancumprod(a, axis=None, dtype=None, out=None):
-    """Running products in which NaN counts as 1; does not wait."""
+    """Running products in which NaN counts as 1; does not wait.
+
+    Parameters, result, errors and algorithm are those of `cumprod`.
+    """
     return _xp.cumprod(_replace_nan(_xp._to_device(a), 1), axis, dtype, out)

@@ -22,31 +22,57 @@ __all__ = [
 ]
 
 def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> GPUArray:
-    """`argmax` of the elements that are not NaN; waits to see that there are any."""
+    """The index of the first largest element that is not NaN; waits to see if there is one.
+
+    `a` is array-like. The result, `out` or a new array of int64, has no axes, or those that are left: with `axis` None the
+    index is that in the flattened array. A ValueError where there is nothing but NaN.
+    """
 
 def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> GPUArray:
-    """`argmin` of the elements that are not NaN; waits to see that there are any."""
+    """The index of the first smallest element that is not NaN; waits to see if there is one.
+
+    `a` is array-like. The result, `out` or a new array of int64, has no axes, or those that are left: with `axis` None the
+    index is that in the flattened array. A ValueError where there is nothing but NaN.
+    """
 
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
-    """Running products in which NaN counts as 1; does not wait."""
+    """Running products in which NaN counts as 1; does not wait.
+
+    Parameters, result, errors and algorithm are those of `cumprod`.
+    """
 
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
-    """Running sums in which NaN counts as 0; does not wait."""
+    """Running sums in which NaN counts as 0; does not wait.
+
+    Parameters, result, errors and algorithm are those of `cumsum`.
+    """
 
 def nanmax(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None
 ) -> GPUArray:
-    """`max` of the elements that are not NaN, and NaN where there are none; does not wait."""
+    """The maximum of the elements that are not NaN, NaN where there are none; does not wait.
+
+    `a` is array-like. The result, `out` or a new array, has its dtype. A ValueError for axes without elements. Parameters
+    are those of `max`. NumPy warns of slices of NaN only; here no warning waits for the elements.
+    """
 
 def nanmean(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = None
 ) -> GPUArray:
-    """The mean of the elements that are not NaN; does not wait."""
+    """The mean of the elements that are not NaN, of all or along `axis`; does not wait.
+
+    `a` is array-like. The result, `out` or a new array, has the dtype of `mean`, and NaN where there are no elements.
+    Parameters and errors are those of `mean`.
+    """
 
 def nanmin(
     a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None
 ) -> GPUArray:
-    """`min` of the elements that are not NaN, and NaN where there are none; does not wait."""
+    """The minimum of the elements that are not NaN, NaN where there are none; does not wait.
+
+    `a` is array-like. The result, `out` or a new array, has its dtype. A ValueError for axes without elements. Parameters
+    are those of `min`. NumPy warns of slices of NaN only; here no warning waits for the elements.
+    """
 
 def nanprod(
     a: Any,
@@ -57,7 +83,11 @@ def nanprod(
     initial: Any = None,
     where: Any = None,
 ) -> GPUArray:
-    """`prod` of the elements that are not NaN; does not wait."""
+    """The product of the elements that are not NaN, of all or along `axis`; does not wait.
+
+    `a` is array-like. The result, `out` or a new array, has the dtype of `prod`; of no elements it is 1. Parameters
+    and errors are those of `prod`.
+    """
 
 def nanstd(
     a: Any,
@@ -70,7 +100,10 @@ def nanstd(
     where: Any = None,
     correction: Any = None,
 ) -> GPUArray:
-    """The standard deviation of the elements that are not NaN, NaN where there are too few; does not wait."""
+    """The standard deviation of the elements that are not NaN, the square root of `nanvar`; does not wait.
+
+    Parameters, result and errors are those of `nanvar`.
+    """
 
 def nansum(
     a: Any,
@@ -81,7 +114,11 @@ def nansum(
     initial: Any = None,
     where: Any = None,
 ) -> GPUArray:
-    """`sum` of the elements that are not NaN; does not wait."""
+    """The sum of the elements that are not NaN, of all or along `axis`; does not wait.
+
+    `a` is array-like. The result, `out` or a new array, has the dtype of `sum`; of no elements it is 0. Parameters
+    and errors are those of `sum`.
+    """
 
 def nanvar(
     a: Any,
@@ -94,4 +131,8 @@ def nanvar(
     where: Any = None,
     correction: Any = None,
 ) -> GPUArray:
-    """The variance of the elements that are not NaN, NaN where there are too few; does not wait."""
+    """The variance of the elements that are not NaN, with the divisor ``n - ddof``; does not wait.
+
+    `a` is array-like; n counts what is not NaN. The result, `out` or a new array, has the dtype of `var`, and NaN where
+    there are too few elements. `correction` is another name of `ddof`; other parameters and errors are those of `var`.
+    """

@@ -66,10 +66,14 @@ def _edge_statistics(a, axis, mode, lengths):
 
 
 def pad(array, pad_width, mode="constant", **kwargs):
-    """`array` between padding along each axis; see `numpy.pad`.
+    """`array` between padding along each axis: a new array in C order; does not wait.
 
-    `mode` is "constant", "edge", "empty", "linear_ramp", "maximum", "mean", "median", "minimum", "reflect",
-    "symmetric" or "wrap"; `reflect_type` can only be "even".
+    `array` is array-like. `pad_width` is a number, a pair (before, after), one pair for each axis, or a dict of axes,
+    of integers of the host: a `TypeError` for others, a `ValueError` for negative ones. `mode` is "constant" (with
+    `constant_values`, by default 0), "edge", "empty", "linear_ramp" (`end_values`), "maximum", "mean", "median",
+    "minimum" (`stat_length`), "reflect", "symmetric" or "wrap": a `ValueError` for another mode or keyword, and for an
+    empty axis that has nothing to be padded with. Functions as `mode` are missing, and `reflect_type` "odd" is a
+    `NotImplementedError`.
     """
     a = _xp._to_device(array)
     if isinstance(pad_width, dict):

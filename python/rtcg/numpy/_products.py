@@ -180,14 +180,22 @@ def _contraction_order(words, result, arrays, optimize):
 
 
 def einsum_path(*operands, optimize="greedy", einsum_call=False):
-    """The order in which `einsum` joins operands best, which depends on shapes alone; see `numpy.einsum_path`."""
+    """The order in which `einsum` joins operands best: NumPy's list of pairs and its description, a tuple.
+
+    It depends on shapes alone: nothing is computed or waited for. Arguments, result and errors are those of
+    `numpy.einsum_path`.
+    """
     subscripts, arrays = _parse_operands(operands)
     shapes = [np.broadcast_to(np.zeros((), a.dtype), a.shape) for a in arrays]
     return np.einsum_path(subscripts, *shapes, optimize=optimize)
 
 
 def kron(a, b):
-    """The Kronecker product; see `numpy.kron`."""
+    """The Kronecker product: blocks of `b`, each times an element of `a`; does not wait.
+
+    Operands are array-like; one of fewer axes gets axes of length 1 in front. A new array of the products of the
+    lengths and of the common dtype.
+    """
     a, b = _xp._to_device(a), _xp._to_device(b)
     ndim = int(np.maximum(a.ndim, b.ndim))
     rows, columns = ((1,) * (ndim - x.ndim) + x.shape for x in (a, b))
@@ -197,7 +205,12 @@ def kron(a, b):
 
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    """The cross products of vectors of three elements along an axis; see `numpy.cross`."""
+    """The cross products of vectors along an axis of `a` and `b`: a new array; does not wait.
+
+    Operands are array-like; `axisa` and `axisb` are the axes of the vectors, `axisc` that of the result, `axis` is all
+    three. Other axes are broadcast. Vectors have 2 or 3 elements: a `ValueError` for others. Of two vectors of 2
+    elements only the third component is returned, without the axis. The dtype is the common one.
+    """
     if axis is not None:
         axisa = axisb = axisc = axis
     a, b = _xp._to_device(a), _xp._to_device(b)
@@ -221,12 +234,20 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 
 def matvec(x1, x2, /):
-    """Products of matrices with vectors, stacked; see `numpy.matvec`."""
+    """Products of matrices with vectors: ``(..., m, n)`` and ``(..., n)`` to ``(..., m)``; does not wait.
+
+    Operands are array-like; leading axes are broadcast. A new array of the common dtype. A `ValueError` when shapes do
+    not fit. By `matmul`.
+    """
     return _xp.matmul(_xp._to_device(x1), _xp._to_device(x2)[..., None])[..., 0]
 
 
 def vecmat(x1, x2, /):
-    """Products of conjugated vectors with matrices, stacked; see `numpy.vecmat`."""
+    """Products of conjugated vectors with matrices: ``(..., n)`` and ``(..., n, m)`` to ``(..., m)``; does not wait.
+
+    Operands are array-like; leading axes are broadcast. A new array of the common dtype. A `ValueError` when shapes do
+    not fit. By `matmul`.
+    """
     return _xp.matmul(_xp._to_device(x1).conj()[..., None, :], _xp._to_device(x2))[..., 0, :]
 
 
@@ -262,7 +283,13 @@ def _check_convolution_operands(a, v, mode, name):
 
 
 def convolve(a, v, mode="full"):
-    """The convolution of two rows of numbers; see `numpy.convolve`."""
+    """The convolution of two arrays of one axis: sums of products of `a` with `v` in reverse order; does not wait.
+
+    Operands are array-like with at least one element, else a `ValueError`. `mode` is "full" (``n + m - 1`` elements),
+    "same" (as many as the longer one has) or "valid" (only where they overlap completely). A new array of the common
+    dtype. Computed as a matrix product over overlapping windows, ``n * m`` multiplications; `rtcg.fft` is faster where
+    both are long.
+    """
     a, v = _check_convolution_operands(a, v, mode, "convolve")
     if v.size > a.size:
         a, v = v, a
@@ -270,7 +297,10 @@ def convolve(a, v, mode="full"):
 
 
 def correlate(a, v, mode="valid"):
-    """The cross-correlation of two rows of numbers; see `numpy.correlate`."""
+    """The cross-correlation of two arrays of one axis: sums of products of `a` with conjugated `v`; does not wait.
+
+    Operands, `mode` (here "valid" by default), dtype, errors and algorithm are those of `convolve`.
+    """
     a, v = _check_convolution_operands(a, v, mode, "correlate")
     v = v.conj()
     return _sliding_product(a, v, mode) if a.size >= v.size else _sliding_product(v, a, mode)[::-1]
@@ -289,9 +319,15 @@ def _boundary_values(values, a, axis):
 
 
 def diff(a, n=1, axis=-1, prepend=None, append=None):
-    """Differences of adjacent elements; see `numpy.diff`."""
+    """Differences of adjacent elements along `axis`, `n` times over; does not wait.
+
+    `a` is array-like with one axis at least. `prepend` and `append` are numbers or arrays that are put before and
+    behind it first. The result is a new array, `n` shorter along the axis and of the same dtype (`a` itself for `n` 0);
+    of bools it says where they differ. A `ValueError` for a negative `n` or no axis.
+    """
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n!r}")
+    a = _xp._to_device(a)
     if n == 0:
         return a
     if a.ndim == 0:
@@ -386,7 +422,13 @@ def _gradient_along(f, axis, h, edge_order):
 
 
 def gradient(f, *varargs, axis=None, edge_order=1):
-    """Derivatives along axes by differences of adjacent elements; see `numpy.gradient`."""
+    """Derivatives along axes by second-order differences of adjacent elements, first- or second-order at the ends.
+
+    `f` is array-like; integers become float64. `*varargs` are the distances of elements (1 by default): one number, or
+    for each axis a number or an array of coordinates. `axis` is None (all), an int or a tuple of int. Returns one array
+    of the shape of `f`, or a tuple of one for each axis. `edge_order` 1 or 2 is the order at the ends. A `ValueError`
+    for arrays that are too short, a `TypeError` for another number of distances. Does not wait.
+    """
     f = _xp._to_device(f)
     single = isinstance(axis, (int, np.integer))
     axes = [k % f.ndim for k in (range(f.ndim) if axis is None else (axis,) if single else axis)]
@@ -403,7 +445,11 @@ def gradient(f, *varargs, axis=None, edge_order=1):
 
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):
-    """The integral along an axis by the trapezoidal rule; see `numpy.trapezoid`."""
+    """The integral of `y` along `axis` by the trapezoidal rule: a new array without the axis; does not wait.
+
+    `y` is array-like. `x` are the coordinates, of one axis or of the shape of `y`; without it `dx` is the distance of
+    elements. The dtype is that of NumPy's result. A `ValueError` if shapes do not fit.
+    """
     y = _xp._to_device(y)
     if x is None:
         step = dx
@@ -418,7 +464,12 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 
 
 def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):
-    """Jumps by more than half a period taken out; see `numpy.unwrap`."""
+    """A new array of `p` without jumps between adjacent elements by more than half of a `period`; does not wait.
+
+    `p` is array-like. Along `axis`, multiples of `period` are added to what follows a jump of at least `discont` (half
+    a period by default). The result has the shape of `p`; integers stay integers if the period is one. By differences
+    and running sums.
+    """
     p = _xp._to_device(p)
     axis %= p.ndim
     step = _xp.diff(p, axis=axis)
@@ -439,7 +490,13 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):
 
 
 def interp(x, xp, fp, left=None, right=None, period=None):
-    """Values between points by straight lines; see `numpy.interp`."""
+    """Values at `x` between the points (`xp`, `fp`), joined by straight lines; does not wait.
+
+    All are array-like; `xp`, in ascending order, and `fp` have one axis and the same length, else a `ValueError`.
+    Outside of the points the result is `left` and `right`, by default the first and the last of `fp`. With `period` the
+    points repeat, in any order. A new array of the shape of `x`, float64 or complex128. By binary searches in `xp`,
+    whose order is not checked.
+    """
     x, xp, fp = (_xp._to_device(a) for a in (x, xp, fp))
     if xp.ndim != 1 or fp.ndim != 1:
         raise ValueError("Data points must be 1-D sequences")
@@ -475,7 +532,7 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     return _xp.where(_xp.isnan(x), fp.dtype.type(np.nan), result)
 
 
-def _make_cumulative(name, start):
+def _make_cumulative(name, what, start):
     def cumulative_function(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
         x = _xp.atleast_1d(_xp._to_device(x))
         if axis is None:
@@ -495,15 +552,23 @@ def _make_cumulative(name, start):
         "cumsum": "cumulative_sum",
         "cumprod": "cumulative_prod",
     }[name]
-    cumulative_function.__doc__ = f"`{name}` along an axis, with the start before it if wanted."
+    cumulative_function.__doc__ = f"""Running {what} along `axis`, by `{name}`; does not wait.
+
+`x` is array-like; `axis` may only be left out for one axis, else there is a ValueError. With `include_initial` the
+result is one longer and begins with {start}. The result, `out` or a new array, has the dtype of `{name}`.
+"""
     return cumulative_function
 
 
-cumulative_sum, cumulative_prod = _make_cumulative("cumsum", 0), _make_cumulative("cumprod", 1)
+cumulative_sum, cumulative_prod = _make_cumulative("cumsum", "sums", 0), _make_cumulative("cumprod", "products", 1)
 
 
 def polyval(p, x):
-    """The polynomial with coefficients `p`, the highest first, at `x`; see `numpy.polyval`."""
+    """The polynomial with coefficients `p`, the highest power first, at `x`: a new array; does not wait.
+
+    Both are array-like, `p` with one axis. The result has the shape and the dtype of `x` together with `p`. By Horner's
+    rule, one kernel for each coefficient. Unlike in NumPy `p` cannot be a `poly1d`.
+    """
     p, x = _xp._to_device(p), _xp._to_device(x)
     result = _xp.zeros(x.shape, x.dtype)
     for k in range(p.size):
@@ -512,7 +577,11 @@ def polyval(p, x):
 
 
 def vander(x, N=None, increasing=False):  # noqa: N803
-    """Powers of the elements as rows; see `numpy.vander`."""
+    """The powers of the elements of `x` as rows, a matrix of ``x.size`` by `N` (by default square); does not wait.
+
+    `x` is array-like with one axis, else a `ValueError`. Powers fall from the left to the right, or rise if
+    `increasing` is true. A new array of the common dtype of `x` and int64. By running products.
+    """
     x = _xp._to_device(x)
     if x.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")

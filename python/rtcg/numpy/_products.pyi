@@ -28,23 +28,45 @@ __all__ = [
 ]
 
 def convolve(a: Any, v: Any, mode: Any = "full") -> GPUArray:
-    """The convolution of two rows of numbers; see `numpy.convolve`."""
+    """The convolution of two arrays of one axis: sums of products of `a` with `v` in reverse order; does not wait.
+
+    Operands are array-like with at least one element, else a `ValueError`. `mode` is "full" (``n + m - 1`` elements),
+    "same" (as many as the longer one has) or "valid" (only where they overlap completely). A new array of the common
+    dtype. Computed as a matrix product over overlapping windows, ``n * m`` multiplications; `rtcg.fft` is faster where
+    both are long.
+    """
 
 def correlate(a: Any, v: Any, mode: Any = "valid") -> GPUArray:
-    """The cross-correlation of two rows of numbers; see `numpy.correlate`."""
+    """The cross-correlation of two arrays of one axis: sums of products of `a` with conjugated `v`; does not wait.
+
+    Operands, `mode` (here "valid" by default), dtype, errors and algorithm are those of `convolve`.
+    """
 
 def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axis: Any = None) -> GPUArray:
-    """The cross products of vectors of three elements along an axis; see `numpy.cross`."""
+    """The cross products of vectors along an axis of `a` and `b`: a new array; does not wait.
+
+    Operands are array-like; `axisa` and `axisb` are the axes of the vectors, `axisc` that of the result, `axis` is all
+    three. Other axes are broadcast. Vectors have 2 or 3 elements: a `ValueError` for others. Of two vectors of 2
+    elements only the third component is returned, without the axis. The dtype is the common one.
+    """
 
 def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
 ) -> GPUArray:
-    """`cumprod` along an axis, with the start before it if wanted."""
+    """Running products along `axis`, by `cumprod`; does not wait.
+
+    `x` is array-like; `axis` may only be left out for one axis, else there is a ValueError. With `include_initial` the
+    result is one longer and begins with 1. The result, `out` or a new array, has the dtype of `cumprod`.
+    """
 
 def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
 ) -> GPUArray:
-    """`cumsum` along an axis, with the start before it if wanted."""
+    """Running sums along `axis`, by `cumsum`; does not wait.
+
+    `x` is array-like; `axis` may only be left out for one axis, else there is a ValueError. With `include_initial` the
+    result is one longer and begins with 0. The result, `out` or a new array, has the dtype of `cumsum`.
+    """
 
 def einsum(
     *operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, order: Any = "K", casting: Any = "safe"
@@ -74,34 +96,84 @@ def einsum(
     """
 
 def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: Any = False) -> Any:
-    """The order in which `einsum` joins operands best, which depends on shapes alone; see `numpy.einsum_path`."""
+    """The order in which `einsum` joins operands best: NumPy's list of pairs and its description, a tuple.
+
+    It depends on shapes alone: nothing is computed or waited for. Arguments, result and errors are those of
+    `numpy.einsum_path`.
+    """
 
 def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> GPUArray:
-    """Differences of adjacent elements; see `numpy.diff`."""
+    """Differences of adjacent elements along `axis`, `n` times over; does not wait.
+
+    `a` is array-like with one axis at least. `prepend` and `append` are numbers or arrays that are put before and
+    behind it first. The result is a new array, `n` shorter along the axis and of the same dtype (`a` itself for `n` 0);
+    of bools it says where they differ. A `ValueError` for a negative `n` or no axis.
+    """
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: Any = 1) -> Any:
-    """Derivatives along axes by differences of adjacent elements; see `numpy.gradient`."""
+    """Derivatives along axes by second-order differences of adjacent elements, first- or second-order at the ends.
+
+    `f` is array-like; integers become float64. `*varargs` are the distances of elements (1 by default): one number, or
+    for each axis a number or an array of coordinates. `axis` is None (all), an int or a tuple of int. Returns one array
+    of the shape of `f`, or a tuple of one for each axis. `edge_order` 1 or 2 is the order at the ends. A `ValueError`
+    for arrays that are too short, a `TypeError` for another number of distances. Does not wait.
+    """
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> GPUArray:
-    """Values between points by straight lines; see `numpy.interp`."""
+    """Values at `x` between the points (`xp`, `fp`), joined by straight lines; does not wait.
+
+    All are array-like; `xp`, in ascending order, and `fp` have one axis and the same length, else a `ValueError`.
+    Outside of the points the result is `left` and `right`, by default the first and the last of `fp`. With `period` the
+    points repeat, in any order. A new array of the shape of `x`, float64 or complex128. By binary searches in `xp`,
+    whose order is not checked.
+    """
 
 def kron(a: Any, b: Any) -> GPUArray:
-    """The Kronecker product; see `numpy.kron`."""
+    """The Kronecker product: blocks of `b`, each times an element of `a`; does not wait.
+
+    Operands are array-like; one of fewer axes gets axes of length 1 in front. A new array of the products of the
+    lengths and of the common dtype.
+    """
 
 def matvec(x1: Any, x2: Any, /) -> GPUArray:
-    """Products of matrices with vectors, stacked; see `numpy.matvec`."""
+    """Products of matrices with vectors: ``(..., m, n)`` and ``(..., n)`` to ``(..., m)``; does not wait.
+
+    Operands are array-like; leading axes are broadcast. A new array of the common dtype. A `ValueError` when shapes do
+    not fit. By `matmul`.
+    """
 
 def polyval(p: Any, x: Any) -> GPUArray:
-    """The polynomial with coefficients `p`, the highest first, at `x`; see `numpy.polyval`."""
+    """The polynomial with coefficients `p`, the highest power first, at `x`: a new array; does not wait.
+
+    Both are array-like, `p` with one axis. The result has the shape and the dtype of `x` together with `p`. By Horner's
+    rule, one kernel for each coefficient. Unlike in NumPy `p` cannot be a `poly1d`.
+    """
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> GPUArray:
-    """The integral along an axis by the trapezoidal rule; see `numpy.trapezoid`."""
+    """The integral of `y` along `axis` by the trapezoidal rule: a new array without the axis; does not wait.
+
+    `y` is array-like. `x` are the coordinates, of one axis or of the shape of `y`; without it `dx` is the distance of
+    elements. The dtype is that of NumPy's result. A `ValueError` if shapes do not fit.
+    """
 
 def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 6.283185307179586) -> GPUArray:
-    """Jumps by more than half a period taken out; see `numpy.unwrap`."""
+    """A new array of `p` without jumps between adjacent elements by more than half of a `period`; does not wait.
+
+    `p` is array-like. Along `axis`, multiples of `period` are added to what follows a jump of at least `discont` (half
+    a period by default). The result has the shape of `p`; integers stay integers if the period is one. By differences
+    and running sums.
+    """
 
 def vander(x: Any, N: Any = None, increasing: Any = False) -> GPUArray:
-    """Powers of the elements as rows; see `numpy.vander`."""
+    """The powers of the elements of `x` as rows, a matrix of ``x.size`` by `N` (by default square); does not wait.
+
+    `x` is array-like with one axis, else a `ValueError`. Powers fall from the left to the right, or rise if
+    `increasing` is true. A new array of the common dtype of `x` and int64. By running products.
+    """
 
 def vecmat(x1: Any, x2: Any, /) -> GPUArray:
-    """Products of conjugated vectors with matrices, stacked; see `numpy.vecmat`."""
+    """Products of conjugated vectors with matrices: ``(..., n)`` and ``(..., n, m)`` to ``(..., m)``; does not wait.
+
+    Operands are array-like; leading axes are broadcast. A new array of the common dtype. A `ValueError` when shapes do
+    not fit. By `matmul`.
+    """

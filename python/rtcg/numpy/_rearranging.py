@@ -31,12 +31,19 @@ def _flatten_or_normalize_axis(a, axis):
 
 
 def append(arr, values, axis=None):
-    """`values` behind `arr`, along an axis or both flattened; see `numpy.append`."""
+    """`values` behind `arr`, along `axis`, or both flattened if it is None: a new array; does not wait.
+
+    Both are array-like; the dtype is the common one. A `ValueError` if other axes differ, as of `concatenate`.
+    """
     return _xp.concatenate([_xp._to_device(arr), _xp._to_device(values)], axis)
 
 
 def atleast_3d(*arys):
-    """Arrays with three axes at least; see `numpy.atleast_3d`."""
+    """The arrays, those of fewer than three axes as views with axes of length 1; does not wait.
+
+    Arguments are array-like; rows become ``(1, n, 1)``, matrices ``(m, n, 1)``. Returns one array, or a tuple of
+    several.
+    """
     results = []
     for a in (_xp._to_device(a) for a in arys):
         results.append(a.reshape({0: (1, 1, 1), 1: (1, a.size, 1)}.get(a.ndim, (*a.shape, 1))) if a.ndim < 3 else a)
@@ -44,19 +51,29 @@ def atleast_3d(*arys):
 
 
 def column_stack(tup):
-    """Rows of numbers as columns, beside matrices; see `numpy.column_stack`."""
+    """Arrays beside each other, those of one axis as columns: a new array of two axes; does not wait.
+
+    `tup` are array-like with the same number of rows, else a `ValueError`. The dtype is the common one.
+    """
     return _xp.concatenate(
         [a[:, None] if a.ndim == 1 else _xp.atleast_2d(a) for a in (_xp._to_device(a) for a in tup)], 1
     )
 
 
 def dstack(tup):
-    """Arrays joined along the third axis."""
+    """Arrays joined along the third axis, which those of fewer axes get (`atleast_3d`): a new array; does not wait.
+
+    `tup` are array-like that agree in the other axes (else a `ValueError`). The dtype is the common one.
+    """
     return _xp.concatenate([atleast_3d(a) for a in tup], 2)
 
 
 def block(arrays):
-    """Arrays joined as nested lists say, the innermost along the last axis; see `numpy.block`."""
+    """Arrays joined as nested lists say, the innermost along the last axis: a new array; does not wait.
+
+    Elements of the lists are array-like and get axes of length 1 in front. A `ValueError` for an empty list, for lists
+    of different depths, and for shapes that do not fit. The dtype is the common one.
+    """
 
     def list_depth(part):
         return 1 + builtins.max(list_depth(each) for each in part) if isinstance(part, list) and part else 0
@@ -80,7 +97,12 @@ def block(arrays):
 
 
 def array_split(ary, indices_or_sections, axis=0):
-    """Views of parts along an axis, of lengths that may differ by one; see `numpy.array_split`."""
+    """A list of views of parts along `axis`, whose lengths may differ by one; does not wait.
+
+    `ary` is array-like. `indices_or_sections` is the number of parts, of which the first ones are longer, or the
+    indices at which parts begin, behind the first. A `ValueError` for a number that is not positive, an `AxisError` for
+    an axis that is not there.
+    """
     ary = _xp._to_device(ary)
     axis = _normalize_axis(axis, ary.ndim)
     if isinstance(indices_or_sections, (int, np.integer)):
@@ -99,7 +121,11 @@ def _make_split(name, axis):
         return _xp.split(ary, indices_or_sections, axis)
 
     split_function.__name__ = split_function.__qualname__ = name
-    split_function.__doc__ = f"`split` along axis {axis}; see `numpy.{name}`."
+    split_function.__doc__ = f"""`split` along axis {axis}: a list of views of parts; does not wait.
+
+`ary` is a device array with at least {axis + 1} axes, else a ValueError. `indices_or_sections` is the number of equal
+parts, or the indices at which parts begin, behind the first; a ValueError if the length is not divisible.
+"""
     return split_function
 
 
@@ -107,14 +133,20 @@ vsplit, dsplit = _make_split("vsplit", 0), _make_split("dsplit", 2)
 
 
 def hsplit(ary, indices_or_sections):
-    """`split` along the second axis, or the only one."""
+    """`split` along the second axis, or the only one: a list of views; does not wait.
+
+    `ary` is a device array with one axis at least, else a `ValueError`. Parameters and errors are those of `split`.
+    """
     if ary.ndim == 0:
         raise ValueError("hsplit only works on arrays of 1 or more dimensions")
     return _xp.split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
 
 
 def rollaxis(a, axis, start=0):
-    """An axis moved before another one; see `numpy.rollaxis`."""
+    """A view of the device array `a` with `axis` moved before the axis `start`; does not wait.
+
+    An `AxisError` for positions that it has not. `moveaxis` says the same more plainly.
+    """
     axis = _normalize_axis(axis, a.ndim)
     if not -a.ndim <= start <= a.ndim:
         raise np.exceptions.AxisError(
@@ -125,7 +157,11 @@ def rollaxis(a, axis, start=0):
 
 
 def rot90(m, k=1, axes=(0, 1)):
-    """The plane of two axes rotated by 90 degrees, as a view; see `numpy.rot90`."""
+    """A view of `m` in which the plane of two axes is rotated by 90 degrees, `k` times; does not wait.
+
+    `m` is array-like; the rotation is from the first of `axes` towards the second. A `ValueError` unless `axes` are two
+    different ones, an `AxisError` for one that is not there.
+    """
     m = _xp._to_device(m)
     if len(axes) != 2:
         raise ValueError("len(axes) must be 2.")
@@ -146,7 +182,12 @@ def _run_indices(counts):
 
 
 def repeat(a, repeats, axis=None):
-    """Each element several times; see `numpy.repeat`. Waits where numbers of repetitions are on the device."""
+    """Each element several times, along `axis` or of the flattened array: a new array of the dtype of `a`.
+
+    `a` is array-like; `repeats` is one number, or one for each element along the axis. A `TypeError` unless they are
+    integers, a `ValueError` for negative ones or another number of them. Does not wait for one number of the host, else
+    for the length of the result (and for `repeats` on the device).
+    """
     a, axis = _flatten_or_normalize_axis(a, axis)
     length = a.shape[axis]
     if not isinstance(repeats, _xp.GPUArray):
@@ -187,7 +228,12 @@ def _check_index_bounds(obj, length, axis):
 
 
 def delete(arr, obj, axis=None):
-    """Without the elements or subarrays that an index names; waits for the number of those left."""
+    """A new array of `arr` without the elements or subarrays that an index names, along `axis` or flattened.
+
+    `arr` is array-like; `obj` is an int, a slice, or an array of integers or of bool. An `IndexError` for an index of
+    the host that is out of bounds, a `ValueError` for bools of another length than the axis. Waits for the number of
+    elements that are left.
+    """
     arr, axis = _flatten_or_normalize_axis(arr, axis)
     length = arr.shape[axis]
     _check_index_bounds(obj, length, axis)
@@ -199,7 +245,12 @@ def delete(arr, obj, axis=None):
 
 
 def insert(arr, obj, values, axis=None):
-    """With `values` before the places that an index names; see `numpy.insert`."""
+    """A new array of `arr` with `values` before the places that an index names, along `axis` or flattened.
+
+    `arr` is array-like; `obj` is an int, a slice, or an array of integers or of bool, counted in `arr`. `values` are
+    array-like, converted to the dtype of `arr` and broadcast. An `IndexError` for a single index out of bounds. Waits
+    for the places of the old elements.
+    """
     arr, axis = _flatten_or_normalize_axis(arr, axis)
     length = arr.shape[axis]
     if not isinstance(obj, slice) and np.size(obj) == 1:
@@ -235,7 +286,11 @@ def insert(arr, obj, values, axis=None):
 
 
 def trim_zeros(filt, trim="fb", axis=None):
-    """Without zeros at the ends of each axis; waits for their numbers. See `numpy.trim_zeros`."""
+    """A view of `filt` without zeros at the front ("f" in `trim`) and at the back ("b") along each of `axis`.
+
+    `filt` is array-like; `axis` is None (all), an int or a tuple of int. A `ValueError` for other letters. Waits for
+    the places of the first and the last element that is not 0.
+    """
     filt = _xp._to_device(filt)
     trim = trim.lower()
     if trim not in ("fb", "bf", "f", "b"):
@@ -257,7 +312,11 @@ def trim_zeros(filt, trim="fb", axis=None):
 
 
 def diag(v, k=0):
-    """The diagonal of a matrix, or a matrix with a diagonal; see `numpy.diag`."""
+    """The diagonal `k` of a matrix, a view; or a new matrix of zeros with `v` on its diagonal `k`; does not wait.
+
+    `v` is array-like with two axes or one, else a `ValueError`. `k` is positive above the main diagonal. Unlike NumPy's
+    the view can be written to.
+    """
     v = _xp._to_device(v)
     if v.ndim == 2:
         return v.diagonal(k)
@@ -271,12 +330,19 @@ def diag(v, k=0):
 
 
 def diagflat(v, k=0):
-    """A matrix with the flattened array as its diagonal."""
+    """A new square matrix of zeros with the flattened `v` on its diagonal `k`; does not wait.
+
+    `v` is array-like; the dtype stays, the size is ``v.size + abs(k)``.
+    """
     return diag(_xp._to_device(v).ravel(), k)
 
 
 def fill_diagonal(a, val, wrap=False):
-    """Writes `val` to the main diagonal, again below it with `wrap`; see `numpy.fill_diagonal`."""
+    """Write `val` to the main diagonal of the device array `a`, in place; does not wait. Returns None.
+
+    `a` has two axes, or more of one length: else a `ValueError`. `val` is a number or array-like, flattened and
+    repeated. With `wrap` the diagonal goes on below, after one row, in matrices that are higher than wide.
+    """
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
     if a.ndim > 2 and len(set(a.shape)) > 1:
@@ -300,7 +366,10 @@ def fill_diagonal(a, val, wrap=False):
 
 
 def diag_indices_from(arr):
-    """The indices of the main diagonal."""
+    """The indices of the main diagonal of a device array: a tuple of one int64 array for each axis; does not wait.
+
+    `arr` has two axes or more, all of one length: else a `ValueError`.
+    """
     if arr.ndim < 2:
         raise ValueError("input array must be at least 2-d")
     if len(set(arr.shape)) > 1:
@@ -309,14 +378,20 @@ def diag_indices_from(arr):
 
 
 def tril_indices_from(arr, k=0):
-    """The indices of the lower triangle; waits for their number."""
+    """The indices of the lower triangle of a matrix up to the diagonal `k`: a tuple of two int64 arrays.
+
+    A `ValueError` unless `arr` has two axes. Waits for the number of the indices.
+    """
     if arr.ndim != 2:
         raise ValueError("input array must be 2-d")
     return _xp.nonzero(_xp._distance_below_diagonal(arr) >= -k)
 
 
 def triu_indices_from(arr, k=0):
-    """The indices of the upper triangle; waits for their number."""
+    """The indices of the upper triangle of a matrix from the diagonal `k` on: a tuple of two int64 arrays.
+
+    A `ValueError` unless `arr` has two axes. Waits for the number of the indices.
+    """
     if arr.ndim != 2:
         raise ValueError("input array must be 2-d")
     return _xp.nonzero(_xp._distance_below_diagonal(arr) <= -k)
@@ -326,7 +401,11 @@ def triu_indices_from(arr, k=0):
 
 
 def compress(condition, a, axis=None, out=None):
-    """The subarrays for which a condition holds; waits for their number. See `numpy.compress`."""
+    """The subarrays along `axis`, or elements of the flattened array, for which `condition` is true.
+
+    `condition` is array-like with one axis (else a `ValueError`) and may be shorter than the axis. The result, `out` or
+    a new array, has the dtype of `a`. Waits for the number of subarrays.
+    """
     condition = _xp._to_device(condition)
     if condition.ndim != 1:
         raise ValueError("condition must be a 1-d array")
@@ -335,12 +414,19 @@ def compress(condition, a, axis=None, out=None):
 
 
 def extract(condition, arr):
-    """The elements for which a condition holds; waits for their number."""
+    """The elements of `arr`, flattened, for which `condition` is not 0: a new array of one axis.
+
+    Both are array-like and of as many elements. Waits for the number of elements that are found.
+    """
     return _xp.take(_xp._to_device(arr).ravel(), _xp.flatnonzero(_xp._to_device(condition).ravel()))
 
 
 def place(arr, mask, vals):
-    """Writes `vals`, again and again, to the elements that a mask names; waits for their number."""
+    """Write `vals`, one after the other and again, to the elements of `arr` where `mask` is true, in place.
+
+    `arr` is a device array, `mask` array-like of as many elements; `vals` are array-like, converted to the dtype of
+    `arr`. A `ValueError` for no values. Waits for the number of elements. Returns None.
+    """
     mask, vals = _xp._to_device(mask).astype(bool), _xp._to_device(vals).ravel()
     places = _xp.flatnonzero(mask)
     if places.size == 0:
@@ -351,7 +437,11 @@ def place(arr, mask, vals):
 
 
 def putmask(a, mask, values):
-    """Writes `values`, as long as the array or repeated, where a mask holds; does not wait."""
+    """Write `values` to the elements of `a` where `mask` is true, in place; does not wait. Returns None.
+
+    `a` is a device array, `mask` array-like of as many elements. Values are array-like, converted to the dtype of `a`,
+    and repeated or cut to its size: unlike by `place`, an element gets the value of its own place.
+    """
     values = _xp._to_device(values)
     if values.size != 1 and values.size:
         values = _xp.resize(values, (a.size,)).reshape(a.shape)
@@ -360,7 +450,11 @@ def putmask(a, mask, values):
 
 
 def select(condlist, choicelist, default=0):
-    """Of each element the choice whose condition is the first that holds; see `numpy.select`."""
+    """Of each element the choice whose condition is the first that holds, else `default`: a new array; does not wait.
+
+    `condlist` are arrays of bool (else a `TypeError`), `choicelist` as many arrays or numbers (else a `ValueError`);
+    all are broadcast. The dtype is that of the choices and the default together. One kernel for each condition.
+    """
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
     if not condlist:
@@ -379,7 +473,12 @@ def select(condlist, choicelist, default=0):
 
 
 def piecewise(x, condlist, funclist, *args, **kw):
-    """Functions or numbers for the elements for which conditions hold; see `numpy.piecewise`."""
+    """Functions or numbers for the elements of `x` for which conditions hold: a new array of its shape and dtype.
+
+    `condlist` are arrays of bool of the shape of `x`; `funclist` are as many functions of an array of elements (called
+    with `args` and `kw`) or numbers, and one more for the rest if wanted: a `ValueError` for another number. Elements
+    for which nothing holds are 0. Waits for the number of elements that each function gets.
+    """
     x = _xp._to_device(x)
     if np.ndim(condlist) == 0 or (not isinstance(condlist[0], (list, np.ndarray, _xp.GPUArray)) and x.ndim != 0):
         condlist = [condlist]
@@ -400,7 +499,12 @@ def piecewise(x, condlist, funclist, *args, **kw):
 
 
 def choose(a, choices, out=None, mode="raise"):
-    """Of each element the one of several arrays that `a` numbers; see `numpy.choose`."""
+    """Of each element the one of several arrays that `a` numbers, from 0 on: a new array, or `out`.
+
+    `a` are integers; it and `choices`, array-like, are broadcast; the dtype is the common one of the choices. With
+    `mode` "raise" numbers outside are a `ValueError`, which is waited for; "wrap" and "clip" do not wait. One kernel
+    for each choice; any number of them, where NumPy has 64 at most.
+    """
     a = _xp._to_device(a)
     choices = [_xp._to_device(choice) for choice in choices]
     dtype = np.result_type(*(choice.dtype for choice in choices))
@@ -419,14 +523,21 @@ def choose(a, choices, out=None, mode="raise"):
 
 
 def partition(a, kth, axis=-1, kind="introselect", order=None):
-    """A copy in which element `kth` is where sorting puts it: here all are."""
+    """A copy in which element `kth` along `axis` is where sorting puts it: here all are. Does not wait.
+
+    `a` is array-like; the result has its shape and dtype. By `sort`. A `ValueError` for a `kth` out of bounds. `kind`
+    and `order` are of no effect.
+    """
     a = _xp._to_device(a)
     _check_kth(a, kth, axis)
     return _xp.sort(a, axis)
 
 
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
-    """The indices of `partition`: here those of `argsort`."""
+    """The indices (int64) of `partition`: here those of `argsort`, a new array of the shape of `a`; does not wait.
+
+    Parameters and errors are those of `partition`.
+    """
     a = _xp._to_device(a)
     _check_kth(a, kth, axis)
     return _xp.argsort(a, axis)
@@ -440,13 +551,21 @@ def _check_kth(a, kth, axis):
 
 
 def sort_complex(a):
-    """A sorted copy as complex numbers."""
+    """A copy sorted along the last axis, by real, then imaginary part: an array of complex numbers; does not wait.
+
+    `a` is array-like; real numbers become complex64 or complex128. NaN last, as of `sort`.
+    """
     ordered = _xp.sort(_xp._to_device(a))
     return ordered if ordered.dtype.kind == "c" else ordered.astype(np.result_type(ordered.dtype, np.complex64))
 
 
 def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
-    """Places in the flattened array of indices in an array of shape `dims`; see `numpy.ravel_multi_index`."""
+    """Places in the flattened array of indices in an array of shape `dims`: a new int64 array.
+
+    `multi_index` are array-like integers, as many arrays as `dims` has lengths (else a `ValueError`), broadcast.
+    `mode`, one or one for each axis, is "raise" (a `ValueError` for indices outside, which is waited for), "wrap" or
+    "clip", which do not wait; `order` is "C" or "F".
+    """
     dims = tuple(np.atleast_1d(dims).tolist())
     indices = [_xp._to_device(index) for index in multi_index]
     if len(indices) != len(dims):
@@ -465,7 +584,11 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C"):
 
 
 def unravel_index(indices, shape, order="C"):
-    """Indices in an array of a shape of places in the flattened one; see `numpy.unravel_index`."""
+    """Indices in an array of shape `shape` of places in the flattened one: a tuple of an int64 array for each axis.
+
+    `indices` are array-like integers (else a `TypeError`). `order` is "C" or "F". Waits to see that all are inside:
+    else a `ValueError`.
+    """
     shape = tuple(np.atleast_1d(shape).tolist())
     indices = _xp._to_device(indices)
     if indices.dtype.kind not in "iu":
@@ -481,7 +604,11 @@ def unravel_index(indices, shape, order="C"):
 
 
 def packbits(a, /, axis=None, bitorder="big"):
-    """Truth values as bits of bytes; see `numpy.packbits`."""
+    """Elements as bits, 1 where they are not 0, eight to a byte: a new array of uint8; does not wait.
+
+    `a` is array-like of integers or bool, else a `TypeError`. Along `axis`, or flattened if it is None; the last byte
+    is filled up with zeros. The first element is the highest bit with `bitorder` "big", the lowest with "little".
+    """
     a = _xp._to_device(a)
     if a.dtype.kind not in "iub":
         raise TypeError("Expected an input array of integer or boolean data type")
@@ -495,7 +622,11 @@ def packbits(a, /, axis=None, bitorder="big"):
 
 
 def unpackbits(a, /, axis=None, count=None, bitorder="big"):
-    """The bits of bytes, each as a byte; see `numpy.unpackbits`."""
+    """The bits of bytes along `axis`, or flattened if it is None, each as an element of uint8; does not wait.
+
+    `a` is array-like of uint8, else a `TypeError`. `count` is the number of bits: of more, zeros are added, a negative
+    one leaves out as many at the end. A new array; `bitorder` is that of `packbits`.
+    """
     a = _xp._to_device(a)
     if a.dtype != np.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")
@@ -516,7 +647,12 @@ def unpackbits(a, /, axis=None, count=None, bitorder="big"):
 
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
-    """`func1d` of each row along an axis, one after the other; see `numpy.apply_along_axis`."""
+    """`func1d` of each row of `arr` along `axis`, joined to a new array; does not wait unless the function does.
+
+    `arr` is array-like. The function is called on the host, once for each row, with a device array of one axis, `args`
+    and `kwargs`; the axes of what it returns take the place of `axis`. A `ValueError` if there are no rows. Slow for
+    many rows: a function with an `axis` is to be preferred.
+    """
     arr = _xp._to_device(arr)
     axis = _normalize_axis(axis, arr.ndim)
     rows = _xp.moveaxis(arr, axis, -1)
@@ -531,7 +667,11 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
 
 
 def apply_over_axes(func, a, axes):
-    """`func` of one axis after the other; see `numpy.apply_over_axes`."""
+    """`func`, a function of an array and an axis, for one axis after the other of `axes`; does not wait unless it does.
+
+    `a` is array-like. Returns an array of as many axes: those that `func` takes away get length 1 again. A `ValueError`
+    if it returns another number of axes.
+    """
     result = _xp._to_device(a)
     ndim = result.ndim
     for axis in np.atleast_1d(axes).tolist():

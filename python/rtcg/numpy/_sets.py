@@ -79,10 +79,13 @@ def unique(
     equal_nan=True,
     sorted=True,  # noqa: A002
 ):
-    """The different elements, or subarrays along `axis`, in ascending order; see `numpy.unique`.
+    """The different elements of the flattened array, or subarrays along `axis`, in ascending order: a new array.
 
-    With `return_index`, `return_inverse` and `return_counts` also the places of the first of each, the place of each
-    element among them, and how often each occurs. Waits for their number.
+    `ar` is array-like. With `return_index`, `return_inverse` and `return_counts` a tuple of it and of int64 arrays: the
+    places of the first of each, the place of each element among them, and how often each occurs. NaN are one element
+    unless `equal_nan` is false (along an axis they are different). `sorted` is of no effect: results are sorted. Waits
+    for the number of different elements. By sorting and comparing adjacent elements; subarrays are numbered by sorts of
+    pairs of columns.
     """
     ar = _xp._to_device(ar)
     if axis is not None:
@@ -111,23 +114,42 @@ def _unique_along(ar, axis, return_index, return_inverse, return_counts):
     return results[0] if len(results) == 1 else tuple(results)
 
 
-def _make_unique_function(name):
+def _make_unique_function(name, what="", result="a new array of one axis"):
     def unique_function(x, /):
         from rtcg import array_api
 
         return getattr(array_api, name)(x)
 
     unique_function.__name__ = unique_function.__qualname__ = name
-    unique_function.__doc__ = f"`numpy.{name}`; waits for the number of different elements."
+    unique_function.__doc__ = f"""The different elements of `x`, an array of any shape, in ascending order{what}.
+
+Returns {result}. Each NaN counts as different. Waits for the number of different elements. By sorting.
+"""
     return unique_function
 
 
-unique_all, unique_counts = _make_unique_function("unique_all"), _make_unique_function("unique_counts")
-unique_inverse, unique_values = _make_unique_function("unique_inverse"), _make_unique_function("unique_values")
+unique_values = _make_unique_function("unique_values")
+unique_counts = _make_unique_function(
+    "unique_counts", ", and how often each occurs", "a named tuple of two arrays, `values` and `counts` (int64)"
+)
+unique_inverse = _make_unique_function(
+    "unique_inverse",
+    ", and which of them each element is",
+    "a named tuple of two arrays, `values` and, in the shape of `x`, `inverse_indices` (int64)",
+)
+unique_all = _make_unique_function(
+    "unique_all",
+    ", where they are first, which each element is, and how often",
+    "a named tuple of arrays: `values`, and as int64 `indices`, `inverse_indices` (of the shape of `x`) and `counts`",
+)
 
 
 def lexsort(keys, axis=-1):
-    """The indices that sort by several keys, the last one first; see `numpy.lexsort`."""
+    """The indices (int64) that sort by several keys, of which the last one counts first; does not wait.
+
+    `keys` are array-like of one shape, else a `ValueError`; a `TypeError` for none. Sorted along `axis`, stably: one
+    sort for each key. A new array of the shape of a key.
+    """
     keys = list(keys)
     if not keys:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
@@ -144,7 +166,11 @@ def lexsort(keys, axis=-1):
 
 
 def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
-    """Whether each element is among others; see `numpy.isin`."""
+    """Whether each of `element` is among `test_elements`: a new array of bool of the shape of `element`; does not wait.
+
+    Both are array-like. `invert` turns the answers round. NaN is among nothing. `assume_unique` and `kind` are of no
+    effect: the others are sorted, then searched.
+    """
     element, test = _xp._to_device(element), _xp.sort(_xp._to_device(test_elements).ravel())
     if test.size == 0:
         return _xp.full(element.shape, invert, bool)
@@ -154,12 +180,19 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
 
 
 def union1d(ar1, ar2):
-    """The elements that are in one of two arrays, in ascending order; waits."""
+    """The elements that are in one of two arrays or in both, each once: a new array in ascending order.
+
+    Both are array-like and flattened; the dtype is the common one. Waits for the number of elements.
+    """
     return unique(_xp.concatenate([_xp._to_device(ar1), _xp._to_device(ar2)], axis=None))
 
 
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
-    """The elements that are in both arrays, in ascending order, and where they come first; waits."""
+    """The elements that are in both arrays, each once: a new array in ascending order, of the common dtype.
+
+    Both are array-like and flattened. With `return_indices` a tuple of it and of the places of the first of each in
+    both arrays. With `assume_unique` the arrays are taken to have each element once. Waits for the number of elements.
+    """
     ar1, ar2 = _xp._to_device(ar1).ravel(), _xp._to_device(ar2).ravel()
     firsts = [None, None]
     if not assume_unique:
@@ -177,14 +210,22 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
 
 
 def setdiff1d(ar1, ar2, assume_unique=False):
-    """The elements of `ar1` that are not in `ar2`; waits."""
+    """The elements of `ar1` that are not in `ar2`: a new array, in ascending order and each once.
+
+    Both are array-like and flattened. With `assume_unique` the order and repetitions of `ar1` stay. Waits for the
+    number of elements.
+    """
     ar1 = _xp._to_device(ar1).ravel() if assume_unique else unique(ar1)
     ar2 = _xp._to_device(ar2).ravel()
     return ar1[isin(ar1, ar2, invert=True)]
 
 
 def setxor1d(ar1, ar2, assume_unique=False):
-    """The elements that are in only one of two arrays, in ascending order; waits."""
+    """The elements that are in only one of two arrays: a new array in ascending order, of the common dtype.
+
+    Both are array-like and flattened. With `assume_unique` the arrays are taken to have each element once. Waits for
+    the number of elements.
+    """
     if not assume_unique:
         ar1, ar2 = unique(ar1), unique(ar2)
     ordered = _xp.sort(_xp.concatenate([_xp._to_device(ar1), _xp._to_device(ar2)], axis=None))
@@ -196,7 +237,11 @@ def setxor1d(ar1, ar2, assume_unique=False):
 
 
 def ediff1d(ary, to_end=None, to_begin=None):
-    """Differences of adjacent elements of the flattened array, with elements before and behind; see `numpy.ediff1d`."""
+    """Differences of adjacent elements of the flattened array, between `to_begin` and `to_end`; does not wait.
+
+    All are array-like; a new array of one axis and of the dtype of `ary`. A `TypeError` for ends that cannot be
+    converted to it by the rule "same_kind".
+    """
     flat = _xp._to_device(ary).ravel()
     parts = [flat[1:] - flat[:-1]]
     for position, edge in ((0, to_begin), (len(parts) + 1, to_end)):

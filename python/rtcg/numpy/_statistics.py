@@ -52,7 +52,12 @@ def _apply_keepdims_and_out(result, shape, keepdims, out, ahead=()):
 
 
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """The middle element, or the mean of the two middle ones; NaN if there is one. See `numpy.median`."""
+    """The middle element of all or along `axis`, or the mean of the two middle ones; does not wait.
+
+    `a` is array-like; `axis` is None, an int or a tuple of int. The result, `out` or a new array, has the dtype of
+    `mean`: float64 of integers. NaN if there is one, or no element. `keepdims` leaves reduced axes with length 1;
+    `overwrite_input` is of no effect. By sorting.
+    """
     rows, shape = _sorted_rows(_xp._to_device(a), axis)
     n = rows.shape[-1]
     middle = rows[..., builtins.max(n - 1, 0) // 2 : n // 2 + 1]
@@ -153,12 +158,21 @@ def _quantiles(a, q, axis, out, method, keepdims, weights, scale, name, of_rows)
 
 
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
-    """Quantiles by one of NumPy's methods; NaN where there is one. `q` is wanted on the host. See `numpy.quantile`."""
+    """Quantiles of all elements or along `axis`; NaN where there is one among them. Does not wait for `a`.
+
+    `a` is array-like of real numbers (else a `TypeError`); `q`, a number or an array in [0, 1] (else a `ValueError`),
+    is wanted on the host and fetched there. `method` is the name of one of NumPy's thirteen, all but four of Hyndman
+    and Fan (1996). The result, `out` or a new array, has the axes of `q` in front. An `IndexError` for no elements;
+    `weights` are a `NotImplementedError`. By sorting, once for all quantiles.
+    """
     return _quantiles(a, q, axis, out, method, keepdims, weights, 1, "Quantiles", _quantile_of_rows)
 
 
 def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
-    """Percentiles; see `quantile` and `numpy.percentile`."""
+    """Quantiles in percent: `quantile` with `q` in [0, 100]. Does not wait for `a`.
+
+    Parameters, result and errors are otherwise those of `quantile`.
+    """
     return _quantiles(a, q, axis, out, method, keepdims, weights, 100, "Percentiles", _quantile_of_rows)
 
 
@@ -181,17 +195,26 @@ def _nanquantile_of_rows(rows, q, method, weak):
 
 
 def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
-    """As `quantile`, of the elements that are not NaN; NaN where there are none."""
+    """Quantiles, as by `quantile`, of the elements that are not NaN; NaN where there are none. Does not wait for `a`.
+
+    Parameters, result and errors are those of `quantile`.
+    """
     return _quantiles(a, q, axis, out, method, keepdims, weights, 1, "Quantiles", _nanquantile_of_rows)
 
 
 def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
-    """As `percentile`, of the elements that are not NaN; NaN where there are none."""
+    """Quantiles in percent, as by `percentile`, of the elements that are not NaN; NaN where there are none.
+
+    Parameters, result and errors are those of `percentile`. Does not wait for `a`.
+    """
     return _quantiles(a, q, axis, out, method, keepdims, weights, 100, "Percentiles", _nanquantile_of_rows)
 
 
 def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    """As `median`, of the elements that are not NaN; NaN where there are none."""
+    """The median, as by `median`, of the elements that are not NaN; NaN where there are none. Does not wait.
+
+    Parameters, result and errors are those of `median`.
+    """
     a = _xp._to_device(a)
     if a.dtype.kind not in "fcV":
         return median(a, axis, out, overwrite_input, keepdims)
@@ -209,7 +232,12 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 
 
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
-    """The mean, with weights if given, and with `returned` their sum; see `numpy.average`."""
+    """The mean of all elements or along `axis`, weighted with `weights` if given; does not wait.
+
+    `a` is array-like; weights have its shape or that of the axes (a `ValueError` for others, a `TypeError` for another
+    shape without `axis`). A new array, float64 of integers; with `returned` a tuple of it and the sums of the weights.
+    Weights whose sum is 0 give NaN or infinities, where NumPy raises `ZeroDivisionError`.
+    """
     a = _xp._to_device(a)
     if weights is None:
         result = _xp.mean(a, axis=axis, keepdims=keepdims)
@@ -239,7 +267,13 @@ def _broadcast_weights(weights, a, axis):
 
 
 def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
-    """The covariance matrix of variables that are rows (`rowvar`) or columns; see `numpy.cov`."""
+    """The covariance matrix of variables that are rows (columns if `rowvar` is false): a new array; does not wait.
+
+    `m` and `y`, further variables, are array-like of at most two axes. Divided by ``n - ddof``, by default n - 1, or n
+    with `bias`. `fweights` count observations (integers), `aweights` weigh them, one for each: a `RuntimeError` for
+    another number. `dtype` is at least float64 by default. One variable gives an array without axes. A `ValueError` for
+    more axes or a `ddof` that is not whole.
+    """
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
     m = _xp._to_device(m)
@@ -295,7 +329,11 @@ def _covariance_divisor(n, ddof, w, aweights, total):
 
 
 def corrcoef(x, y=None, rowvar=True, *, dtype=None):
-    """The correlation coefficients of variables; see `numpy.corrcoef`."""
+    """The correlation coefficients of variables, between -1 and 1: a new matrix; does not wait.
+
+    Variables and errors are those of `cov`, whose elements are divided by the deviations of both variables; NaN for
+    constant ones.
+    """
     c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return c / c
@@ -334,7 +372,13 @@ def _memoized_kernel(name, make):
 
 
 def bincount(x, /, weights=None, minlength=0):
-    """How often each number from 0 on occurs, or the sums of weights; waits for the largest. See `numpy.bincount`."""
+    """How often each number from 0 on occurs in `x`, or the sums of its weights: a new array of one axis.
+
+    `x` is array-like with one axis of integers from 0 on (else a `ValueError`, or a `TypeError` for other dtypes). The
+    result is int64, or float64 with `weights`, which have the shape of `x`; it has ``max(x) + 1`` elements, `minlength`
+    at least. Waits for the largest number. Counts by sorting; weights by atomic additions, so that their rounding
+    differs from one call to the next.
+    """
     x = _xp._to_device(x)
     if x.ndim != 1:
         raise ValueError(f"object of {x.ndim} axes, expected one")
@@ -362,7 +406,12 @@ def _count_sorted_integers(ordered, n):
 
 
 def digitize(x, bins, right=False):
-    """The indices of the bins that elements belong to; waits to see that bins are in order. See `numpy.digitize`."""
+    """The numbers of the bins that elements belong to: a new int64 array of the shape of `x`.
+
+    `x` is array-like of real numbers (else a `TypeError`); `bins` are array-like edges with one axis, ascending or
+    descending, else a `ValueError`. 0 stands for what is before the first edge. Bins are closed on the left, or on the
+    right with `right`. Waits to see that the edges are in order. By binary searches.
+    """
     x, bins = _xp._to_device(x), _xp._to_device(bins)
     if x.dtype.kind == "c":
         raise TypeError("x may not be complex")
@@ -447,14 +496,22 @@ def _bin_edges(a, bins, range, weights):  # noqa: A002
 
 
 def histogram_bin_edges(a, bins=10, range=None, weights=None):  # noqa: A002
-    """The edges that `histogram` would use; waits for the smallest and the largest element."""
+    """The edges that `histogram` would use: a new array of one more than there are bins.
+
+    Parameters and errors are those of `histogram`. Waits for the smallest and the largest element unless `bins` are
+    edges or `range` is given.
+    """
     return _xp.asarray(_bin_edges(_xp._to_device(a).ravel(), bins, range, weights))
 
 
 def histogram(a, bins=10, range=None, density=None, weights=None):  # noqa: A002
-    """Counts of elements (or sums of weights) between edges, and the edges; see `numpy.histogram`.
+    """Counts of elements, or sums of weights, between edges: a tuple of two new arrays, counts and edges.
 
-    Without `range` it waits for the smallest and the largest element.
+    `a` is array-like and flattened. `bins` is a number of bins of one width, ascending edges, or an estimator's name
+    ("auto", "fd", "rice", "scott", "sqrt", "sturges"; others are a `NotImplementedError`); `range` are the outer edges.
+    Counts are int64, sums have the dtype of `weights`; with `density` they are divided by the widths and the sum. A
+    `ValueError` for edges that do not ascend or are not finite. Waits for the smallest and the largest element unless
+    edges or `range` are given, and for the order of edges on the device. By sorting; weights by atomic additions.
     """
     a = _xp._to_device(a).ravel()
     a = a.astype(np.uint8) if a.dtype.kind == "b" else a
@@ -492,7 +549,12 @@ def _sum_weights_between_edges(a, edges, weights):
 
 
 def histogramdd(sample, bins=10, range=None, density=None, weights=None):  # noqa: A002
-    """Counts over several dimensions, as float64, and the edges of each; see `numpy.histogramdd`."""
+    """Counts over several dimensions, or sums of weights, as float64: a tuple of a new array and a list of the edges.
+
+    `sample` is a device array of ``(n, d)``, or d arrays of n coordinates. `bins` and `range` are those of `histogram`,
+    for all dimensions or one for each (else a `ValueError`). With `density` counts are divided by the volumes of the
+    bins and their sum. Waits for the smallest and the largest coordinates unless edges or ranges are given.
+    """
     columns = list(sample.T) if isinstance(sample, _xp.GPUArray) else [_xp._to_device(each) for each in sample]
     if isinstance(sample, _xp.GPUArray) and sample.ndim == 1:
         columns = [sample]
@@ -522,7 +584,11 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):  # noq
 
 
 def histogram2d(x, y, bins=10, range=None, density=None, weights=None):  # noqa: A002
-    """Counts over two dimensions and the edges of both; see `numpy.histogram2d`."""
+    """Counts over two dimensions, float64, and the edges of both: a tuple of three new arrays.
+
+    `x` and `y` are array-like with one axis and of one length. `bins` is one number or array of edges for both, or one
+    for each. Other parameters, errors and waiting are those of `histogramdd`.
+    """
     if hasattr(bins, "__len__") and len(bins) not in (1, 2):
         bins = [bins, bins]
     counts, edges = histogramdd([x, y], bins, range, density, weights)
