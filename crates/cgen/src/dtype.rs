@@ -4,21 +4,34 @@ use std::fmt;
 
 /// A type of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names are NumPy's")]
 pub enum Dtype {
+    /// `void`
     Void,
+    /// `bool`
     Bool,
+    /// Signed integers of 8 bits.
     Int8,
+    /// Signed integers of 16 bits.
     Int16,
+    /// Signed integers of 32 bits.
     Int32,
+    /// Signed integers of 64 bits.
     Int64,
+    /// Unsigned integers of 8 bits.
     Uint8,
+    /// Unsigned integers of 16 bits.
     Uint16,
+    /// Unsigned integers of 32 bits.
     Uint32,
+    /// Unsigned integers of 64 bits.
     Uint64,
+    /// Floats of 32 bits.
     Float32,
+    /// Floats of 64 bits.
     Float64,
+    /// Two of `Float32`.
     Complex64,
+    /// Two of `Float64`.
     Complex128,
 }
 

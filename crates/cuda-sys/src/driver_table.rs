@@ -83,17 +83,17 @@ impl std::fmt::Display for MissingSymbol {
 macro_rules! define_table {
     ($($name:ident = $symbol:literal since $since:literal ($($arg:ident: $ty:ty),*);)*) => {
         /// Every function of the declaration list, by name.
-        #[allow(non_camel_case_types, missing_docs)]
+        #[allow(non_camel_case_types)]
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[repr(usize)]
-        pub enum DriverFn { $($name,)* }
+        pub enum DriverFn { $(#[doc = concat!("`", $symbol, "`")] $name,)* }
 
         /// The type of each function, by name: `fn_type::cuInit`.
-        #[allow(non_camel_case_types, missing_docs)]
+        #[allow(non_camel_case_types)]
         pub mod fn_type {
             #[allow(unused_imports)]
             use crate::types::*;
-            $(pub type $name = unsafe extern "C" fn($($ty),*) -> CUresult;)*
+            $(#[doc = concat!("The type of `", $symbol, "`.")] pub type $name = unsafe extern "C" fn($($ty),*) -> CUresult;)*
         }
 
         const FUNCTION_INFOS: &[FunctionInfo] = &[

@@ -1,5 +1,10 @@
 //! The table of NVML, the library of NVIDIA's driver that reads a device's sensors: found, opened, initialised.
-#![allow(non_camel_case_types, non_snake_case, missing_docs)]
+#![allow(
+    non_camel_case_types,
+    non_snake_case,
+    missing_docs,
+    reason = "the names of C, which NVIDIA's documentation describes"
+)]
 
 use crate::compiler_libraries::{LibrarySearch, library_table};
 use crate::load::LoadError;

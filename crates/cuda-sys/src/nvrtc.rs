@@ -1,5 +1,10 @@
 //! The table of NVRTC, NVIDIA's run-time compiler library: found, opened, resolved.
-#![allow(non_camel_case_types, non_snake_case, missing_docs)]
+#![allow(
+    non_camel_case_types,
+    non_snake_case,
+    missing_docs,
+    reason = "the names of C, which NVIDIA's documentation describes"
+)]
 
 use crate::compiler_libraries::{LazyFunctionTable, LibrarySearch, library_table};
 use crate::driver_table::DriverTable;

@@ -6,7 +6,7 @@
 // PyO3's generated code is safe; `unsafe` stands where addresses cross between NumPy and the
 // driver, both of which know them as plain numbers.
 #![allow(unsafe_code)]
-#![allow(missing_docs)]
+#![allow(missing_docs, reason = "doc comments are what `help` shows; a test asks that what Python sees has one")]
 
 use pyo3::prelude::*;
 

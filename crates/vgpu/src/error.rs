@@ -81,8 +81,7 @@ pub fn last_error_detail() -> Option<String> {
 
 macro_rules! result_codes {
     ($($number:literal $ident:ident $name:literal $text:literal;)*) => {
-        #[allow(missing_docs)]
-        impl ResultCode { $(pub const $ident: ResultCode = ResultCode($number);)* }
+        impl ResultCode { $(#[doc = concat!("`CUDA_ERROR_", stringify!($ident), "`, ", $number, "; 0 is `CUDA_SUCCESS`.")] pub const $ident: ResultCode = ResultCode($number);)* }
         /// Sorted by number.
         static RESULT_CODES: &[(u32, &CStr, &CStr)] = &[$(($number, $name, $text),)*];
     };

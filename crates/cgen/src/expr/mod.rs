@@ -57,45 +57,75 @@ impl Kind {
 
 /// Operators with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of C")]
 pub enum Unary {
+    /// `-a`
     Negate,
+    /// `!a`
     Not,
+    /// `~a`
     Complement,
+    /// `*a`
     Dereference,
+    /// `&a`
     AddressOf,
+    /// `++a`
     PreIncrement,
+    /// `--a`
     PreDecrement,
+    /// `a++`
     PostIncrement,
+    /// `a--`
     PostDecrement,
 }
 
 /// Operators with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of C")]
 pub enum Binary {
+    /// `a * b`
     Multiply,
+    /// `a / b`
     Divide,
+    /// `a % b`
     Remainder,
+    /// `a + b`
     Add,
+    /// `a - b`
     Subtract,
+    /// `a << b`
     ShiftLeft,
+    /// `a >> b`
     ShiftRight,
+    /// `a < b`
     Less,
+    /// `a <= b`
     LessEqual,
+    /// `a > b`
     Greater,
+    /// `a >= b`
     GreaterEqual,
+    /// `a == b`
     Equal,
+    /// `a != b`
     NotEqual,
+    /// `a & b`
     BitAnd,
+    /// `a ^ b`
     BitXor,
+    /// `a | b`
     BitOr,
+    /// `a && b`
     And,
+    /// `a || b`
     Or,
+    /// `a = b`
     Assign,
+    /// `a += b`
     AddAssign,
+    /// `a -= b`
     SubtractAssign,
+    /// `a *= b`
     MultiplyAssign,
+    /// `a /= b`
     DivideAssign,
 }
 

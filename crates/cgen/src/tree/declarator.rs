@@ -41,33 +41,58 @@ pub struct Struct {
 
 /// What stands around a declarator.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the names are those of C, CUDA and OpenCL")]
 pub enum Wrapper {
+    /// `const`
     Const,
+    /// `volatile`
     Volatile,
+    /// A pointer, `*`.
     Pointer,
+    /// A pointer, `*__restrict__`.
     RestrictPointer,
+    /// A reference, `&`.
     Reference,
+    /// `__attribute__ ((unused))`
     MaybeUnused,
+    /// `static`
     Static,
+    /// `typedef`
     Typedef,
+    /// `extern` and this language.
     Extern(String),
+    /// This namespace in front of the type.
     Namespace(String),
+    /// These arguments of a template behind the type.
     TemplateArguments(String),
+    /// An alignment in bytes.
     Aligned(Expr),
+    /// A promise of clang about a pointer's alignment in bytes.
     AlignValue(Expr),
+    /// An array of this length, or of as many elements as its values have.
     Array(Option<Expr>),
+    /// `__global__`: a kernel.
     CudaGlobal,
+    /// `__device__`
     CudaDevice,
+    /// `__shared__`
     CudaShared,
+    /// `__constant__`
     CudaConstant,
+    /// `__launch_bounds__`: most threads of a block, least blocks of a multiprocessor.
     CudaLaunchBounds(Expr, Option<Expr>),
+    /// `__kernel`
     ClKernel,
+    /// `__constant`
     ClConstant,
+    /// `__local`
     ClLocal,
+    /// `__global`
     ClGlobal,
+    /// `vec_type_hint` of this type.
     ClVecTypeHint(String),
+    /// `work_group_size_hint` of three sizes.
     ClWorkGroupSizeHint(Vec<Expr>),
+    /// `reqd_work_group_size` of three sizes.
     ClRequiredWorkGroupSize(Vec<Expr>),
     /// Text from elsewhere in front of the type.
     Specifier(String),

@@ -6,25 +6,38 @@ use crate::expr::Expr;
 
 /// A node of a tree.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the names are those of C and cgen")]
 pub enum Node {
+    /// A declaration, with its semicolon.
     Declaration(Declarator),
+    /// `if`
     If(If),
+    /// `for`
     For(For),
+    /// `while`
     While(While),
+    /// `do ... while`
     DoWhile(DoWhile),
+    /// A loop whose first and last lines are text.
     CustomLoop(CustomLoop),
+    /// A declaration with a value.
     Initializer(Initializer),
+    /// A declaration of an array with its values.
     ArrayInitializer(ArrayInitializer),
+    /// A function with its body.
     FunctionBody(FunctionBody),
+    /// Nodes in braces.
     Block(Block),
     /// Nodes one after another; also a module.
     Collection(Vec<Node>),
     /// Nodes in a namespace of this name that is used at once.
     PrivateNamespace(String, Vec<Node>),
+    /// `#ifdef`
     Conditional(Conditional),
+    /// An integer type with names for values.
     Enum(Enum),
+    /// An assignment.
     Assign(Assign),
+    /// An expression as a statement.
     ExpressionStatement(Expr),
     /// A statement as text, without its semicolon.
     Statement(String),
@@ -32,12 +45,17 @@ pub enum Node {
     Define(String, String),
     /// `#include <name>`, or of quotes where the flag is false.
     Include(String, bool),
+    /// `#pragma` and this text.
     Pragma(String),
+    /// A line of text as it is.
     Line(String),
     /// A comment in one piece; the flag leaves out the spaces inside the stars.
     Comment(String, bool),
+    /// A comment of several lines; the flag leaves out the spaces inside the stars.
     MultilineComment(String, bool),
+    /// A comment `// ...`.
     LineComment(String),
+    /// Lines from elsewhere.
     Literal(Literal),
     /// A node after a `#line` that names where it was built.
     At(Position, Box<Node>),
@@ -45,26 +63,30 @@ pub enum Node {
 
 /// A line of a file of the program that builds the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct Position {
+    /// Name of the file.
     pub file: String,
+    /// Number of the line, from 1 on.
     pub line: u32,
 }
 
 /// Lines from elsewhere; a block stands in braces of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct Literal {
+    /// The lines.
     pub lines: Vec<String>,
+    /// Whether they stand in braces.
     pub is_block: bool,
 }
 
 /// `if (condition) then else otherwise`
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct If {
+    /// The condition.
     pub condition: Expr,
+    /// What is done where it holds.
     pub then: Box<Node>,
+    /// What is done where it does not.
     pub otherwise: Option<Box<Node>>,
 }
 
@@ -79,95 +101,112 @@ pub enum Start {
 
 /// `for (start; condition; update) body`
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct For {
+    /// What is done first.
     pub start: Start,
+    /// The condition.
     pub condition: Expr,
+    /// What is done after each pass.
     pub update: Expr,
+    /// What is done in each pass.
     pub body: Box<Node>,
 }
 
 /// `while (condition) body`
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct While {
+    /// The condition.
     pub condition: Expr,
+    /// What is done in each pass.
     pub body: Box<Node>,
 }
 
 /// `do body while (condition);`
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct DoWhile {
+    /// The condition.
     pub condition: Expr,
+    /// What is done in each pass.
     pub body: Box<Node>,
 }
 
 /// A body between two lines of any text.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct CustomLoop {
+    /// The line in front of the body.
     pub intro: Option<String>,
+    /// The body.
     pub body: Box<Node>,
+    /// The line behind the body.
     pub outro: Option<String>,
 }
 
 /// A declaration with a value.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct Initializer {
+    /// What is declared.
     pub declarator: Declarator,
+    /// Its value.
     pub value: Expr,
 }
 
 /// A declaration of an array with its values.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct ArrayInitializer {
+    /// What is declared.
     pub declarator: Declarator,
+    /// Its values.
     pub values: Vec<Expr>,
 }
 
 /// A function with its body.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct FunctionBody {
+    /// The function's declaration.
     pub declaration: Declarator,
+    /// Its body.
     pub body: Box<Node>,
 }
 
 /// Nodes in braces.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct Block {
+    /// The nodes.
     pub contents: Vec<Node>,
 }
 
 /// `#ifdef symbol`, or `#ifndef` where `negated`, with an `#else` part if that has nodes.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct Conditional {
+    /// The macro.
     pub symbol: String,
+    /// `#ifndef`
     pub negated: bool,
+    /// Nodes for the case that holds.
     pub then: Vec<Node>,
+    /// Nodes for the other case.
     pub otherwise: Vec<Node>,
 }
 
 /// An integer type with names for some values.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct Enum {
+    /// Name of the type.
     pub name: String,
+    /// The integer type.
     pub dtype: Dtype,
+    /// What names of values begin with.
     pub prefix: String,
+    /// Names and values.
     pub values: Vec<(String, i64)>,
 }
 
 /// `target = value;`
 #[derive(Clone, Debug, PartialEq)]
-#[allow(missing_docs, reason = "the members have the names of the parts in C")]
 pub struct Assign {
+    /// What is assigned to.
     pub target: Expr,
+    /// The value.
     pub value: Expr,
 }
 

@@ -55,9 +55,8 @@ macro_rules! define_operations {
     ($($op:ident $name:literal $arity:literal $rule:ident [$b:literal, $i:literal, $f:literal, $c:literal];)*) => {
         /// An operation on elements, under NumPy's name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        #[allow(missing_docs)]
         #[repr(u8)]
-        pub enum Op { $($op),* }
+        pub enum Op { $(#[doc = concat!("`", $name, "`")] $op),* }
 
         const OP_TABLE: &[OpTableRow] = &[$(
             OpTableRow { op: Op::$op, name: $name, arity: $arity, rule: DTypeRule::$rule, expressions: [$b, $i, $f, $c] }

@@ -17,15 +17,22 @@ use std::fmt::Write;
 
 /// What a run of elements is reduced to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum ReductionOp {
+    /// The sum.
     Sum,
+    /// The product.
     Product,
+    /// The smallest element.
     Minimum,
+    /// The largest element.
     Maximum,
+    /// Whether one element is not 0.
     Any,
+    /// Whether no element is 0.
     All,
+    /// The index of the first smallest element.
     ArgMinimum,
+    /// The index of the first largest element.
     ArgMaximum,
     /// The number of elements that are not 0.
     CountNonzero,

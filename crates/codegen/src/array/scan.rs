@@ -15,11 +15,14 @@ use std::fmt::Write;
 
 /// What adjacent elements are combined with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum ScanOp {
+    /// Running sums.
     Sum,
+    /// Running products.
     Product,
+    /// The largest element so far.
     Maximum,
+    /// The smallest element so far.
     Minimum,
 }
 

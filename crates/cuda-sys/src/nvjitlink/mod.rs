@@ -2,7 +2,12 @@
 //!
 //! It needs neither a GPU nor a driver. Of the forms of each function that it exports (`__nvJitLinkCreate_12_4`) the
 //! plain name is the one that every version has.
-#![allow(non_camel_case_types, non_snake_case, missing_docs)]
+#![allow(
+    non_camel_case_types,
+    non_snake_case,
+    missing_docs,
+    reason = "the names of C, which NVIDIA's documentation describes"
+)]
 
 mod link;
 

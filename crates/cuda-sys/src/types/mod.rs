@@ -3,7 +3,14 @@
 //! Names are the C names, so that NVIDIA's documentation is this module's documentation.
 //! Handles, codes and enumerations are transparent newtypes; flags that C takes as
 //! `unsigned int` are plain `u32` constants.
-#![allow(non_camel_case_types, non_snake_case, non_upper_case_globals, missing_docs, clippy::upper_case_acronyms)]
+#![allow(
+    non_camel_case_types,
+    non_snake_case,
+    non_upper_case_globals,
+    missing_docs,
+    clippy::upper_case_acronyms,
+    reason = "the names of C, which NVIDIA's documentation describes"
+)]
 
 mod enums;
 mod macros;

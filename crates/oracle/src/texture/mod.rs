@@ -12,15 +12,22 @@ use rtcg_ptx::ast::TextureGeometry;
 
 /// How a channel is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum ChannelFormat {
+    /// Unsigned integers of 8 bits.
     U8,
+    /// Signed integers of 8 bits.
     S8,
+    /// Unsigned integers of 16 bits.
     U16,
+    /// Signed integers of 16 bits.
     S16,
+    /// Unsigned integers of 32 bits.
     U32,
+    /// Signed integers of 32 bits.
     S32,
+    /// Floats of 16 bits.
     F16,
+    /// Floats of 32 bits.
     F32,
 }
 

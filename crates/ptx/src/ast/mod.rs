@@ -9,6 +9,7 @@
 mod arith;
 mod inst;
 mod module;
+mod statement;
 mod sync;
 mod tensor;
 mod texture;
@@ -18,6 +19,7 @@ mod video;
 pub use arith::*;
 pub use inst::*;
 pub use module::*;
+pub use statement::*;
 pub use sync::*;
 pub use tensor::*;
 pub use texture::*;

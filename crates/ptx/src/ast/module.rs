@@ -5,31 +5,46 @@ use std::sync::Arc;
 
 /// A register declaration.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs)]
 pub struct RegDecl {
+    /// Name, unique in its function.
     pub name: Box<str>,
+    /// Type.
     pub ty: Type,
 }
 
 /// An initialiser element of a variable.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs)]
 pub enum VarInit {
     /// Raw bytes, little endian, placed one after the other.
     Bytes(Vec<u8>),
     /// The address of a symbol plus an offset, `size` bytes wide; `generic` for `generic(sym)`.
     /// `shift` is the bit offset of `mask(sym)` forms (0 normally).
-    Address { symbol: Symbol, offset: i64, size: u32, generic: bool, shift: u32 },
+    Address {
+        /// The symbol.
+        symbol: Symbol,
+        /// Bytes from it.
+        offset: i64,
+        /// Bytes of the initialiser.
+        size: u32,
+        /// Whether it is a generic address.
+        generic: bool,
+        /// The first bit that is taken.
+        shift: u32,
+    },
 }
 
 /// How a name is visible to other modules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum Linkage {
+    /// Of this module alone.
     Internal,
+    /// Defined elsewhere.
     Extern,
+    /// Known to other modules.
     Visible,
+    /// Known to other modules, whose definition may replace it.
     Weak,
+    /// Merged with variables of the same name.
     Common,
 }
 
@@ -64,13 +79,16 @@ pub struct Var {
 
 /// A parameter or return value of a function.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs)]
 pub struct Param {
+    /// Name as written.
     pub name: Box<str>,
+    /// Type of an element.
     pub ty: Type,
+    /// Alignment in bytes.
     pub align: u32,
     /** in bytes; 0 for the last parameter of a function with any number of arguments */
     pub size: u32,
+    /// Whether it is a pointer (`.ptr`).
     pub ptr: bool,
     /** offset in the packed parameter buffer */
     pub offset: u32,
@@ -80,11 +98,14 @@ pub struct Param {
 
 /// The signature of an indirect call.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs)]
 pub struct Prototype {
+    /// The label in front of it.
     pub name: Box<str>,
+    /// Return parameters.
     pub returns: Vec<Param>,
+    /// Parameters.
     pub params: Vec<Param>,
+    /// `.noreturn`
     pub noreturn: bool,
 }
 
@@ -126,13 +147,18 @@ pub struct Function {
 
 /// `.maxntid`, `.reqntid`, `.minnctapersm`, `.maxnreg`, cluster directives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[allow(missing_docs)]
 pub struct LaunchBounds {
+    /// `.maxntid`
     pub max_ntid: Option<[u32; 3]>,
+    /// `.reqntid`
     pub req_ntid: Option<[u32; 3]>,
+    /// `.minnctapersm`
     pub min_ncta_per_sm: Option<u32>,
+    /// `.maxnreg`
     pub max_nreg: Option<u32>,
+    /// `.reqnctapercluster`
     pub req_nctapercluster: Option<[u32; 3]>,
+    /// `.explicitcluster`
     pub explicit_cluster: bool,
 }
 

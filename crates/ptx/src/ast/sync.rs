@@ -4,70 +4,99 @@ use super::{BoolOp, Reg};
 
 /// Memory ordering semantics of loads, stores, atomics and fences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum MemorySemantics {
+    /// No ordering; what loads and stores are without a word.
     Weak,
+    /// As `Relaxed` with the scope of the system.
     Volatile,
+    /// Atomic, without ordering of other accesses.
     Relaxed,
+    /// Later accesses stay behind it.
     Acquire,
+    /// Earlier accesses stay before it.
     Release,
+    /// Both.
     AcqRel,
+    /// Both, and in one order for all threads (`fence.sc`).
     SeqCst,
+    /// Memory-mapped input and output: performed exactly once.
     Mmio,
 }
 
 /// Synchronisation scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum MemoryScope {
+    /// The block.
     Cta,
+    /// The cluster of blocks.
     Cluster,
+    /// The device.
     Gpu,
+    /// All devices and the host.
     Sys,
 }
 
 /// Operations of `atom`, `red` (and, a subset, of `redux`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum AtomOp {
+    /// Sum.
     Add,
+    /// The smaller one.
     Min,
+    /// The larger one.
     Max,
+    /// Bits that both have.
     And,
+    /// Bits that one or both have.
     Or,
+    /// Bits that differ.
     Xor,
+    /// The new value.
     Exch,
+    /// Plus 1, from the bound on 0.
     Inc,
+    /// Less 1, from 0 (or above the bound) the bound.
     Dec,
+    /// The new value if the old one is as expected.
     Cas,
 }
 
 /// Warp shuffles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum ShflMode {
+    /// From the lane `b` places below.
     Up,
+    /// From the lane `b` places above.
     Down,
+    /// From the lane whose number differs in the bits `b`.
     Bfly,
+    /// From lane `b`.
     Idx,
 }
 
 /// Warp votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum VoteMode {
+    /// Whether all lanes have it true.
     All,
+    /// Whether a lane has it true.
     Any,
+    /// Whether all lanes have the same.
     Uni,
+    /// A bit for each lane.
     Ballot,
 }
 
 /// What kind of fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum FenceKind {
     /// `membar.{cta,gl,sys}` and `fence.{sc,acq_rel,acquire,release}.scope`
-    Memory { sem: MemorySemantics, scope: MemoryScope },
+    Memory {
+        /// Which accesses it orders.
+        sem: MemorySemantics,
+        /// For which threads.
+        scope: MemoryScope,
+    },
     /// `fence.proxy.*`: between kinds of memory access; no effect on one coherent memory.
     Proxy,
     /// `fence.mbarrier_init...`
@@ -76,21 +105,29 @@ pub enum FenceKind {
 
 /// The form of a `bar`/`barrier` instruction.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[allow(missing_docs)]
 pub enum BarKind {
+    /// Arrives and waits.
     Sync,
+    /// Arrives without waiting.
     Arrive,
     /// `bar.red.popc.u32 d, a, [b], p`
     RedPopc {
+        /// The number of threads whose predicate is true.
         dst: Reg,
+        /// The predicate.
         pred: Reg,
+        /// Whether it is negated (`!`).
         negated: bool,
     },
     /// `bar.red.{and,or}.pred d, a, [b], p`
     RedBool {
+        /// `And` or `Or`.
         op: BoolOp,
+        /// The predicates of all threads combined.
         dst: Reg,
+        /// The predicate.
         pred: Reg,
+        /// Whether it is negated (`!`).
         negated: bool,
     },
 }

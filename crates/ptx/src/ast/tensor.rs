@@ -7,20 +7,32 @@ use super::{Addr, Operand, Reg, Rounding, Space};
 
 /// Element types of matrices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum MatrixType {
+    /// `.f16`
     F16,
+    /// `.bf16`
     BF16,
+    /// `.tf32`: float32 with a mantissa of 10 bits.
     TF32,
+    /// `.f32`
     F32,
+    /// `.f64`
     F64,
+    /// `.s8`
     S8,
+    /// `.u8`
     U8,
+    /// `.s4`
     S4,
+    /// `.u4`
     U4,
+    /// `.b1`
     B1,
+    /// `.s32`
     S32,
+    /// `.e4m3`
     E4M3,
+    /// `.e5m2`
     E5M2,
 }
 
@@ -48,28 +60,34 @@ impl MatrixType {
 
 /// Sizes of a product: `m` x `k` times `k` x `n`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub struct MatrixShape {
+    /// Rows of `a` and of the product.
     pub m: u32,
+    /// Columns of `b` and of the product.
     pub n: u32,
+    /// Columns of `a`, rows of `b`.
     pub k: u32,
 }
 
 /// Order of a matrix in memory, or for `mma` the way its lanes hold it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum MatrixLayout {
+    /// Rows are contiguous.
     Row,
+    /// Columns are contiguous.
     Col,
 }
 
 /// Which matrix of `d = a * b + c` a fragment holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum MatrixRole {
+    /// The left factor.
     A,
+    /// The right factor.
     B,
+    /// The addend.
     C,
+    /// The result.
     D,
 }
 
@@ -173,44 +191,87 @@ pub fn fragment_registers(wmma: bool, role: MatrixRole, shape: MatrixShape, ty: 
 /// A matrix instruction. All 32 lanes of the warp take part, with the same modifiers and, where
 /// there is one address, the same address.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs)]
 pub enum MatrixInst {
     /// `wmma.load.{a,b,c}.sync.aligned...`; without a stride the rows (columns) follow each other.
     WmmaLoad {
+        /// Which matrix of the product it is.
         role: MatrixRole,
+        /// Order of the elements in memory.
         layout: MatrixLayout,
+        /// Sizes of the matrices.
         shape: MatrixShape,
+        /// Type of the elements.
         ty: MatrixType,
+        /// The state space.
         space: Space,
+        /// The registers of the fragment.
         dsts: Vec<Reg>,
+        /// Where the matrix begins.
         addr: Addr,
+        /// Elements from one row (column) to the next.
         stride: Option<Operand>,
     },
     /// `wmma.store.d.sync.aligned...`
     WmmaStore {
+        /// Order of the elements in memory.
         layout: MatrixLayout,
+        /// Sizes of the matrices.
         shape: MatrixShape,
+        /// Type of the elements.
         ty: MatrixType,
+        /// The state space.
         space: Space,
+        /// Where the matrix begins.
         addr: Addr,
+        /// The registers of the fragment.
         srcs: Vec<Operand>,
+        /// Elements from one row (column) to the next.
         stride: Option<Operand>,
     },
     /// `wmma.mma`, `mma` and `mma.sp`, the last with a register of metadata.
     Product {
+        /// Types, sizes and layouts.
         form: MatrixProduct,
+        /// The result's registers.
         d: Vec<Reg>,
+        /// The registers of `a`.
         a: Vec<Operand>,
+        /// The registers of `b`.
         b: Vec<Operand>,
+        /// The registers of `c`.
         c: Vec<Operand>,
+        /// Which elements of `a` are stored.
         metadata: Option<Operand>,
     },
     /// `ldmatrix.sync.aligned.m8n8.{x1,x2,x4}{.trans}.b16`
-    LdMatrix { trans: bool, space: Space, dsts: Vec<Reg>, addr: Addr },
+    LdMatrix {
+        /// Whether the matrices are transposed.
+        trans: bool,
+        /// The state space.
+        space: Space,
+        /// A register for each matrix.
+        dsts: Vec<Reg>,
+        /// The lane's row.
+        addr: Addr,
+    },
     /// `stmatrix.sync.aligned.m8n8.{x1,x2,x4}{.trans}.b16`
-    StMatrix { trans: bool, space: Space, addr: Addr, srcs: Vec<Operand> },
+    StMatrix {
+        /// Whether the matrices are transposed.
+        trans: bool,
+        /// The state space.
+        space: Space,
+        /// The lane's row.
+        addr: Addr,
+        /// A register for each matrix.
+        srcs: Vec<Operand>,
+    },
     /// `movmatrix.sync.aligned.m8n8.trans.b16`
-    MovMatrix { dst: Reg, src: Operand },
+    MovMatrix {
+        /// The register that is written.
+        dst: Reg,
+        /// The register that is transposed.
+        src: Operand,
+    },
 }
 
 impl MatrixInst {

@@ -8,15 +8,20 @@ use super::{Operand, Reg, Symbol, Type};
 
 /// The shape of a texture or surface as an instruction sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum TextureGeometry {
+    /// One axis.
     D1,
+    /// Two axes.
     D2,
+    /// Three axes.
     D3,
     /// Arrays of layers.
     A1,
+    /// An array of layers of two axes.
     A2,
+    /// Six faces, addressed by a direction.
     Cube,
+    /// An array of cubes.
     ACube,
 }
 
@@ -43,7 +48,6 @@ impl TextureGeometry {
 
 /// The texture, sampler or surface that an instruction names.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[allow(missing_docs)]
 pub enum TextureHandle {
     /// A register that holds an object's handle, or the address of a module variable.
     Reg(Reg),
@@ -53,7 +57,6 @@ pub enum TextureHandle {
 
 /// How a texture instruction picks its level of detail.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs)]
 pub enum TexLevel {
     /// No word, or `.base`: the largest level.
     Base,
@@ -92,28 +95,41 @@ pub struct TextureFetch {
 
 /// What `txq` and `suq` ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum TexQuery {
+    /// Width in texels.
     Width,
+    /// Height in texels.
     Height,
+    /// Depth in texels.
     Depth,
+    /// Data type of a channel, as a number of OpenCL's.
     ChannelDataType,
+    /// Order of channels, as a number of OpenCL's.
     ChannelOrder,
+    /// Whether coordinates run from 0 to 1.
     NormalizedCoords,
+    /// Number of layers.
     ArraySize,
+    /// Number of mipmap levels.
     NumMipmapLevels,
+    /// Samples of a texel.
     NumSamples,
+    /// Whether memory is linear.
     MemoryLayout,
+    /// Whether the sampler's coordinates count texels whatever the texture says.
     ForceUnnormalizedCoords,
+    /// Nearest or linear.
     FilterMode,
+    /// What is beyond the edges along x.
     AddrMode0,
+    /// What is beyond the edges along y.
     AddrMode1,
+    /// What is beyond the edges along z.
     AddrMode2,
 }
 
 /// What a surface access beyond the surface does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum SurfaceClamp {
     /// Ends the launch.
     Trap,
@@ -125,12 +141,16 @@ pub enum SurfaceClamp {
 
 /// Operations of `sured`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum SurfOp {
+    /// Sum.
     Add,
+    /// The smaller one.
     Min,
+    /// The larger one.
     Max,
+    /// Bits that both have.
     And,
+    /// Bits that one or both have.
     Or,
 }
 
@@ -151,50 +171,70 @@ pub struct SurfAddress {
 
 /// Instructions on textures and surfaces.
 #[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs)]
 pub enum TexInst {
+    /// `tex` and `tld4`
     Sample(TextureFetch),
     /// `txq` (`surface` = false) and `suq`
     Query {
+        /// What is asked.
         query: TexQuery,
+        /// `suq` rather than `txq`.
         surface: bool,
+        /// The register that is written.
         dst: Reg,
+        /// The texture, sampler or surface.
         handle: TextureHandle,
+        /// Mipmap level, if it names one.
         level: Option<Operand>,
     },
     /// `istypep.{texref,samplerref,surfref}`
     IsType {
+        /// The type that is asked for.
         ty: OpaqueType,
+        /// The register that is written.
         dst: Reg,
+        /// The texture, sampler or surface.
         handle: TextureHandle,
     },
     /// `suld.b`
     Load {
+        /// The place on the surface.
         place: SurfAddress,
+        /// Type of an element.
         ty: Type,
+        /// The registers that are written; `None` is `_`.
         dsts: Vec<Option<Reg>>,
     },
     /// `sust.b` and `sust.p`
     Store {
+        /// The place on the surface.
         place: SurfAddress,
+        /// Type of an element.
         ty: Type,
+        /// The source operands.
         srcs: Vec<Operand>,
     },
     /// `sured.b` and `sured.p`
     Reduce {
+        /// The place on the surface.
         place: SurfAddress,
+        /// The operation.
         op: SurfOp,
+        /// Type of an element.
         ty: Type,
+        /// The source operand.
         src: Operand,
     },
 }
 
 /// Types of opaque variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum OpaqueType {
+    /// `.texref`
     Texture,
+    /// `.samplerref`
     Sampler,
+    /// `.surfref`
     Surface,
 }
 

@@ -4,35 +4,60 @@ use super::{FuncId, GlobalVar, LocalVar, Reg};
 
 /// A fundamental type of the PTX ISA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)]
 pub enum Type {
+    /// `.b8`
     B8,
+    /// `.b16`
     B16,
+    /// `.b32`
     B32,
+    /// `.b64`
     B64,
+    /// `.b128`
     B128,
+    /// `.u8`
     U8,
+    /// `.u16`
     U16,
+    /// `.u32`
     U32,
+    /// `.u64`
     U64,
+    /// `.s8`
     S8,
+    /// `.s16`
     S16,
+    /// `.s32`
     S32,
+    /// `.s64`
     S64,
+    /// `.f16`
     F16,
+    /// `.f16x2`: two halves in a word.
     F16x2,
+    /// `.bf16`
     BF16,
+    /// `.bf16x2`: two in a word.
     BF16x2,
+    /// `.f32`
     F32,
+    /// `.f64`
     F64,
     /// `.tf32`, `.e4m3`, ... appear only as formats of `cvt` and `mma`.
     TF32,
+    /// Two of `E4M3`.
     E4M3x2,
+    /// Two of `E5M2`.
     E5M2x2,
+    /// 8-bit float with 4 bits of exponent.
     E4M3,
+    /// 8-bit float with 5 bits of exponent.
     E5M2,
+    /// `.u16x2`: two in a word.
     U16x2,
+    /// `.s16x2`: two in a word.
     S16x2,
+    /// `.pred`
     Pred,
 }
 
@@ -66,12 +91,16 @@ impl Type {
 
 /// A state space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum Space {
+    /// Generic addresses, which may be of any space.
     Generic,
+    /// Memory of the device.
     Global,
+    /// Memory of a block, or of its cluster.
     Shared,
+    /// Memory of a thread.
     Local,
+    /// Constant memory.
     Const,
     /// Kernel parameters when read in an entry, call parameters elsewhere.
     Param,
@@ -79,64 +108,106 @@ pub enum Space {
 
 /// A special register (`%tid.x`, ...). Vector ones are read through their component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum SpecialReg {
+    /// Index of the thread in its block.
     Tid(Dim3Component),
+    /// Threads of the block.
     Ntid(Dim3Component),
+    /// Index of the block in the grid.
     Ctaid(Dim3Component),
+    /// Blocks of the grid.
     Nctaid(Dim3Component),
+    /// Position in the warp.
     LaneId,
+    /// Number of the warp in its block.
     WarpId,
+    /// Most warps of a multiprocessor.
     NWarpId,
+    /// Number of the multiprocessor.
     SmId,
+    /// Most multiprocessors.
     NSmId,
+    /// Number of the launch.
     GridId,
+    /// The bit of this lane.
     LaneMaskEq,
+    /// The bits of this and lower lanes.
     LaneMaskLe,
+    /// The bits of lower lanes.
     LaneMaskLt,
+    /// The bits of this and higher lanes.
     LaneMaskGe,
+    /// The bits of higher lanes.
     LaneMaskGt,
+    /// Low half of the cycle counter.
     Clock,
+    /// High half of the cycle counter.
     ClockHi,
+    /// The cycle counter.
     Clock64,
+    /// Time in nanoseconds.
     GlobalTimer,
+    /// Its low half.
     GlobalTimerLo,
+    /// Its high half.
     GlobalTimerHi,
+    /// Bytes of dynamic shared memory.
     DynamicSmemSize,
+    /// Bytes of shared memory, without what is reserved.
     TotalSmemSize,
+    /// All bytes of shared memory.
     AggrSmemSize,
+    /// Index of the cluster in the grid.
     ClusterId(Dim3Component),
+    /// Clusters of the grid.
     NClusterId(Dim3Component),
+    /// Index of the block in its cluster.
     ClusterCtaid(Dim3Component),
+    /// Blocks of the cluster.
     ClusterNctaid(Dim3Component),
+    /// Rank of the block in its cluster.
     ClusterCtarank,
+    /// Number of blocks of the cluster.
     ClusterNctarank,
+    /// Whether the launch named clusters.
     IsExplicitCluster,
+    /// A register that the driver sets, 0 to 31.
     Envreg(u8),
+    /// A performance counter, 0 to 7.
     Pm(u8),
+    /// The graph that the launch belongs to.
     CurrentGraphExec,
+    /// Where reserved shared memory begins.
     ReservedSmemBegin,
+    /// Where it ends.
     ReservedSmemEnd,
+    /// Its bytes.
     ReservedSmemCap,
+    /// Offsets in it.
     ReservedSmemOffset(u8),
 }
 
 /// A component of a three-dimensional special register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum Dim3Component {
+    /// `.x`
     X,
+    /// `.y`
     Y,
+    /// `.z`
     Z,
+    /// `.w`, which is 0.
     W,
 }
 
 /// What an address or a `mov` source can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum Symbol {
+    /// A variable of the module.
     Global(GlobalVar),
+    /// A variable of the function.
     Local(LocalVar),
+    /// A function.
     Func(FuncId),
     /// Parameter number of the enclosing function (`Function::params`).
     Param(u32),
@@ -146,8 +217,8 @@ pub enum Symbol {
 
 /// A scalar source operand. Immediates are already the bits of the instruction's type.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[allow(missing_docs)]
 pub enum Operand {
+    /// A register.
     Reg(Reg),
     /// Integer immediate, sign-extended to 64 bits as written.
     Int(i64),
@@ -155,6 +226,7 @@ pub enum Operand {
     F32(u32),
     /// The bit pattern of a `0d` literal or of a decimal one.
     F64(u64),
+    /// A special register.
     Special(SpecialReg),
     /// The address of a symbol plus a byte offset.
     Address(Symbol, i64),
@@ -162,18 +234,21 @@ pub enum Operand {
 
 /// The base of a memory operand `[base + offset]`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[allow(missing_docs)]
 pub enum AddrBase {
+    /// A register.
     Reg(Reg),
+    /// A symbol.
     Symbol(Symbol),
+    /// None: the offset is the address.
     Absolute,
 }
 
 /// A memory operand `[base + offset]`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[allow(missing_docs)]
 pub struct Addr {
+    /// What it is relative to.
     pub base: AddrBase,
+    /// Bytes from there.
     pub offset: i64,
 }
 
@@ -182,16 +257,23 @@ pub type VectorElements<T> = Vec<T>;
 
 /// `@p` or `@!p` before an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct Guard {
+    /// The predicate.
     pub reg: Reg,
+    /// Whether it is negated (`!`).
     pub negated: bool,
 }
 
 /// A predicate source, possibly negated (`p`, `!p`) or constant (`1`, `0`, `%pt`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum PredSrc {
-    Reg { reg: Reg, negated: bool },
+    /// A register.
+    Reg {
+        /// The predicate.
+        reg: Reg,
+        /// Whether it is negated (`!`).
+        negated: bool,
+    },
+    /// A constant.
     Const(bool),
 }

@@ -4,29 +4,40 @@ use super::{CmpOp, Type};
 
 /// Operations of video instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum VideoOp {
+    /// Sum.
     Add,
+    /// Difference.
     Sub,
+    /// Absolute difference.
     AbsDiff,
+    /// The smaller one.
     Min,
+    /// The larger one.
     Max,
     /// SIMD only: the average, rounded up when it is not negative.
     Avg,
     /// Scalar only, as the rest: shifts clamp the amount to 32 or take it modulo 32.
     Shl {
+        /// The amount is taken modulo 32.
         wrap: bool,
     },
+    /// Right shift, arithmetic for signed types.
     Shr {
+        /// The amount is taken modulo 32.
         wrap: bool,
     },
     /// 1 when the comparison holds, else 0.
     Set(CmpOp),
     /// `vmad`: shifted right by `shift` (0, 7 or 15); `plus_one` is `.po`.
     Mad {
+        /// The product is subtracted.
         negate_product: bool,
+        /// `c` is subtracted.
         negate_c: bool,
+        /// One is added.
         plus_one: bool,
+        /// Places that the result is shifted right by.
         shift: u8,
     },
 }

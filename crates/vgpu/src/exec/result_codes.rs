@@ -1,5 +1,5 @@
 //! The CUDA result codes that the engine and the module loader give (`CUresult` of the driver API).
-#![allow(missing_docs)]
+#![allow(missing_docs, reason = "CUDA's names; `ResultCode` has their texts")]
 
 pub const SUCCESS: i32 = 0;
 pub const INVALID_VALUE: i32 = 1;

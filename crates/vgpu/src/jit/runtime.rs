@@ -321,12 +321,29 @@ pub type SleepFn = unsafe extern "C" fn(ctx: *mut WarpCtx, nanoseconds: u32);
 
 /// A matrix to load or store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum MatrixTransfer {
     /// `wmma.load` and `wmma.store`: lane 0's address is the matrix's.
-    Wmma { role: MatrixRole, layout: MatrixLayout, shape: MatrixShape, ty: MatrixType, store: bool },
+    Wmma {
+        /// Which matrix of a product.
+        role: MatrixRole,
+        /// Order in memory.
+        layout: MatrixLayout,
+        /// Sizes of the product.
+        shape: MatrixShape,
+        /// Type of the elements.
+        ty: MatrixType,
+        /// Whether memory is written.
+        store: bool,
+    },
     /// `ldmatrix` and `stmatrix`
-    Tiles { count: usize, trans: bool, store: bool },
+    Tiles {
+        /// Number of 8x8 matrices.
+        count: usize,
+        /// Whether they are transposed.
+        trans: bool,
+        /// Whether memory is written.
+        store: bool,
+    },
 }
 
 /// Bytes before the planes in the frame of a [`MatrixFn`]: an absolute address per lane.
@@ -341,7 +358,7 @@ pub type MatrixFn =
 /// The runtime's entry points. Compiled code names them by their offsets.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "each is documented at its type")]
 pub struct RuntimeCalls {
     pub trap: TrapFn,
     pub cancelled: CancelledFn,

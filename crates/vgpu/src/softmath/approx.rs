@@ -10,15 +10,22 @@ use super::float::{FloatFormat, RoundMode, pack_rounded, unpack_float};
 /// A function of one argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-#[allow(missing_docs)]
 pub enum ApproxFunction {
+    /// `sin.approx`
     Sin,
+    /// `cos.approx`
     Cos,
+    /// `lg2.approx`
     Lg2,
+    /// `ex2.approx`
     Ex2,
+    /// `tanh.approx`
     Tanh,
+    /// `rsqrt.approx`
     Rsqrt,
+    /// `rcp.approx`
     Rcp,
+    /// `sqrt.approx`
     Sqrt,
 }
 

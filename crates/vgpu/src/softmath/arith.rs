@@ -8,18 +8,28 @@ use super::float::{self, FloatFormat, RoundMode, unpack_float};
 /// A floating-point instruction with up to three operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-#[allow(missing_docs)]
 pub enum FloatOp {
+    /// `a + b`
     Add,
+    /// `a - b`
     Sub,
+    /// `a * b`
     Mul,
+    /// `a * b + c`, rounded once.
     Fma,
+    /// `a / b`
     Div,
+    /// The square root.
     Sqrt,
+    /// `1 / a`
     Rcp,
+    /// The smaller one; of a number and NaN the number.
     Min,
+    /// The larger one; of a number and NaN the number.
     Max,
+    /// The absolute value.
     Abs,
+    /// The negative.
     Neg,
 }
 
@@ -170,13 +180,18 @@ pub fn ordering_satisfies(op: CmpOp, ord: std::cmp::Ordering) -> bool {
 
 /// The tests of `testp`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum FloatTest {
+    /// Neither infinite nor NaN.
     Finite,
+    /// Infinite.
     Infinite,
+    /// Not NaN.
     Number,
+    /// NaN.
     NotANumber,
+    /// Neither subnormal, infinite nor NaN.
     Normal,
+    /// Subnormal.
     Subnormal,
 }
 

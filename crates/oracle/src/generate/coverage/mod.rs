@@ -29,26 +29,37 @@ pub enum OperandKind {
 
 /// The control flow around an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(missing_docs)]
 pub enum ControlFlow {
+    /// Code without branches.
     Straight,
+    /// Within an `if`.
     If,
+    /// Within a loop.
     Loop,
+    /// Within a loop in an `if`.
     LoopInIf,
+    /// Within an `if` in a loop.
     IfInLoop,
+    /// Within a called function.
     Call,
+    /// Within a function called in an `if`.
     CallInIf,
+    /// Within a function called in a loop.
     CallInLoop,
 }
 
 /// The memory that an instruction accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(missing_docs)]
 pub enum MemorySpace {
+    /// None.
     None,
+    /// Global memory.
     Global,
+    /// Shared memory.
     Shared,
+    /// Local memory.
     Local,
+    /// Constant memory.
     Const,
 }
 
@@ -79,11 +90,14 @@ pub enum InstClass {
 
 /// One cell of the product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(missing_docs)]
 pub struct CoverageCell {
+    /// What it is.
     pub class: InstClass,
+    /// What its operands have in common over the warp.
     pub kind: OperandKind,
+    /// Where it is.
     pub flow: ControlFlow,
+    /// What it accesses.
     pub memory: MemorySpace,
 }
 

@@ -9,19 +9,23 @@ use rtcg_ptx::ast::{MatrixLayout, MatrixProduct, MatrixRole, MatrixShape, Matrix
 
 /// A fragment of `mma` or `wmma`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct Fragment {
+    /// Which matrix of a product.
     pub role: MatrixRole,
+    /// Sizes of the product.
     pub shape: MatrixShape,
+    /// Type of the elements.
     pub ty: MatrixType,
 }
 
 /// The place of an element: register, lane, lowest bit within the register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct FragmentPosition {
+    /// Number of the register.
     pub register: usize,
+    /// Number of the lane.
     pub lane: usize,
+    /// Lowest bit within the register.
     pub bit: u32,
 }
 

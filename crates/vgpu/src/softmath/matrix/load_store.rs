@@ -6,10 +6,12 @@ use rtcg_ptx::ast::{MatrixLayout, MatrixRole, MatrixShape, MatrixType};
 
 /// A matrix in memory: `stride` elements from row to row, or column to column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct MatrixInMemory {
+    /// The matrix and its registers.
     pub fragment: Fragment,
+    /// Order of the elements in memory.
     pub layout: MatrixLayout,
+    /// Elements from one row (column) to the next.
     pub stride: u64,
 }
 

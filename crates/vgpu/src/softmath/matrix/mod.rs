@@ -25,13 +25,16 @@ pub const WARP_REGISTER_WORDS: usize = 32;
 
 /// The planes of one product.
 #[derive(Debug)]
-#[allow(missing_docs)]
 pub struct MmaRegisters<'a> {
+    /// The planes of `a`.
     pub a: &'a [u32],
+    /// The planes of `b`.
     pub b: &'a [u32],
+    /// The planes of `c`.
     pub c: &'a [u32],
     /// The plane of `mma.sp`'s metadata, else empty.
     pub metadata: &'a [u32],
+    /// The planes of the result.
     pub d: &'a mut [u32],
 }
 
