@@ -26,12 +26,15 @@ def enable(checks="all"):
 
 
 def findings():
-    """Return what was found so far, a dictionary for each place in the program."""
+    """What checked execution has found so far: a list of dictionaries, one for each place in the program.
+
+    Does not wait: what kernels that still run find is in it after a synchronisation. Empty where no device checks.
+    """
     return _native.list_check_findings()
 
 
 def clear():
-    """Forget what was found."""
+    """Forget what was found so far; returns None. Later findings in the same places are reported again."""
     _native.clear_check_findings()
 
 

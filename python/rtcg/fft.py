@@ -130,32 +130,51 @@ def fft(a, n=None, axis=-1, norm=None, out=None):
 
 
 def ifft(a, n=None, axis=-1, norm=None, out=None):
-    """The inverse of `fft`; see `numpy.fft.ifft`."""
+    """The inverse of `fft` along an axis: a new array of complex numbers; does not wait.
+
+    Parameters, dtypes and errors are those of `fft`; with the norm "backward" the result is divided by `n`.
+    """
     a = _check_input(a)
     return _transform_one_axis("ifft", a, _transform_length(a, n, axis, int), axis, norm, out)
 
 
 def rfft(a, n=None, axis=-1, norm=None, out=None):
-    """The first half of the transform of real numbers; see `numpy.fft.rfft`."""
+    """The transform of real numbers along an axis: its first ``n // 2 + 1`` coefficients; does not wait.
+
+    Complex numbers are a `TypeError`. The result is a new array (or `out`) of complex64 or complex128. Parameters and
+    other errors are those of `fft`; half the work of `fft`.
+    """
     a = _check_real_input(a)
     return _transform_one_axis("rfft", a, _transform_length(a, n, axis, int), axis, norm, out)
 
 
 def irfft(a, n=None, axis=-1, norm=None, out=None):
-    """The inverse of `rfft`; see `numpy.fft.irfft`."""
+    """The inverse of `rfft`: a new array of real numbers, of `n` elements along the axis; does not wait.
+
+    `a` has the first ``n // 2 + 1`` coefficients, cut or filled up with zeros; `n` is 2 (m - 1) for m coefficients by
+    default. The result is float16, float32 or float64. Parameters and errors are otherwise those of `fft`.
+    """
     a = _check_input(a)
     return _transform_one_axis("irfft", a, _transform_length(a, n, axis, lambda m: 2 * (m - 1)), axis, norm, out)
 
 
 def hfft(a, n=None, axis=-1, norm=None, out=None):
-    """The transform of numbers of which the second half are the conjugates; see `numpy.fft.hfft`."""
+    """The transform of numbers whose second half is the conjugate of the first: real numbers; does not wait.
+
+    `a` has the first half; `n`, the length of the result, is 2 (m - 1) for m elements by default. Parameters and errors
+    are otherwise those of `fft`.
+    """
     a = _check_input(a)
     n = _transform_length(a, n, axis, lambda m: 2 * (m - 1))
     return _transform_one_axis("irfft", _xp.conj(a), n, axis, _inverse_norm(norm), out)
 
 
 def ihfft(a, n=None, axis=-1, norm=None, out=None):
-    """The inverse of `hfft`; see `numpy.fft.ihfft`."""
+    """The inverse of `hfft`: the first half of complex numbers, ``n // 2 + 1`` of them; does not wait.
+
+    `a` are real numbers: a `TypeError` for complex ones. The result is a new array (or `out`) of complex64 or
+    complex128. Parameters and other errors are those of `fft`.
+    """
     a = _check_real_input(a)
     n = _transform_length(a, n, axis, int)
     return _store_result(_xp.conj(_transform_one_axis("rfft", a, n, axis, _inverse_norm(norm), None)), out)
@@ -221,27 +240,46 @@ def _transform_axes(function, a, s, axes, norm, out):
 
 
 def fftn(a, s=None, axes=None, norm=None, out=None):
-    """The transform over several axes; see `numpy.fft.fftn`."""
+    """The transform over several axes: a new array of complex numbers, or `out`; does not wait.
+
+    `a` is array-like; `axes` are the axes, all by default, of which one named twice is transformed twice. `s` are their
+    lengths, to which they are cut or filled up with zeros. `norm`, dtypes and errors are those of `fft`; a `ValueError`
+    too for other numbers of lengths and axes. One axis after the other, the last one first.
+    """
     return _transform_axes(fft, a, s, axes, norm, out)
 
 
 def ifftn(a, s=None, axes=None, norm=None, out=None):
-    """The inverse of `fftn`; see `numpy.fft.ifftn`."""
+    """The inverse of `fftn`: a new array of complex numbers, or `out`; does not wait.
+
+    Parameters, dtypes and errors are those of `fftn`; with the norm "backward" the result is divided by the number of
+    elements.
+    """
     return _transform_axes(ifft, a, s, axes, norm, out)
 
 
 def fft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """The transform over two axes; see `numpy.fft.fft2`."""
+    """The transform over two axes, the last ones by default: a new array of complex numbers, or `out`; does not wait.
+
+    Parameters, dtypes and errors are those of `fftn`.
+    """
     return _transform_axes(fft, a, s, axes, norm, out)
 
 
 def ifft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """The inverse of `fft2`; see `numpy.fft.ifft2`."""
+    """The inverse of `fft2`: a new array of complex numbers, or `out`; does not wait.
+
+    Parameters, dtypes and errors are those of `ifftn`.
+    """
     return _transform_axes(ifft, a, s, axes, norm, out)
 
 
 def rfftn(a, s=None, axes=None, norm=None, out=None):
-    """The transform of real numbers over several axes; see `numpy.fft.rfftn`."""
+    """The transform of real numbers over several axes, the last with ``n // 2 + 1`` coefficients; does not wait.
+
+    As `rfft` along the last of `axes`, then `fft` along the others. Complex numbers are a `TypeError`, no axis is an
+    `IndexError`. Parameters, the result and other errors are those of `fftn`.
+    """
     a = _check_real_input(a)
     s, axes = _lengths_and_axes(a, s, axes, is_real=True)
     a = rfft(a, s[-1], axes[-1], norm, out if len(axes) == 1 else None)
@@ -251,7 +289,11 @@ def rfftn(a, s=None, axes=None, norm=None, out=None):
 
 
 def irfftn(a, s=None, axes=None, norm=None, out=None):
-    """The inverse of `rfftn`; see `numpy.fft.irfftn`."""
+    """The inverse of `rfftn`: a new array of real numbers, or `out`; does not wait.
+
+    As `ifft` along all but the last of `axes`, then `irfft` along that, whose length is 2 (m - 1) for m coefficients
+    unless `s` is given. Parameters and errors are otherwise those of `fftn`.
+    """
     a = _check_input(a)
     s, axes = _lengths_and_axes(a, s, axes, is_inverse_real=True)
     for n, axis in zip(s[:-1], axes[:-1], strict=True):
@@ -260,12 +302,18 @@ def irfftn(a, s=None, axes=None, norm=None, out=None):
 
 
 def rfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """The transform of real numbers over two axes; see `numpy.fft.rfft2`."""
+    """The transform of real numbers over two axes, as `rfftn`: a new array of complex numbers, or `out`; does not wait.
+
+    Parameters, dtypes and errors are those of `rfftn`.
+    """
     return rfftn(a, s, axes, norm, out)
 
 
 def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
-    """The inverse of `rfft2`; see `numpy.fft.irfft2`."""
+    """The inverse of `rfft2`, as `irfftn`: a new array of real numbers, or `out`; does not wait.
+
+    Parameters, dtypes and errors are those of `irfftn`.
+    """
     return irfftn(a, s, axes, norm, out)
 
 
@@ -286,14 +334,22 @@ def _frequency_spacing(n, d, device):
 
 
 def fftfreq(n, d=1.0, device=None):
-    """The frequencies of the coefficients of `fft`, on the device; see `numpy.fft.fftfreq`."""
+    """The frequencies of the `n` coefficients of `fft`: a new array of float64 on the device; does not wait.
+
+    ``[0, 1, ..., -2, -1] / (n d)``, where `d` is the distance of samples. `device` is None or that of the current
+    context. A `ValueError` unless `n` is a positive integer, a `TypeError` unless `d` is a real number; n 0 is a
+    `ZeroDivisionError`.
+    """
     spacing = _frequency_spacing(n, d, device)
     whole = _xp.arange(n)
     return (whole - n * (whole >= (n + 1) // 2)) * spacing
 
 
 def rfftfreq(n, d=1.0, device=None):
-    """The frequencies of the coefficients of `rfft`, on the device; see `numpy.fft.rfftfreq`."""
+    """The frequencies of the ``n // 2 + 1`` coefficients of `rfft`: a new array of float64; does not wait.
+
+    ``[0, 1, ..., n // 2] / (n d)``. Parameters and errors are those of `fftfreq`.
+    """
     spacing = _frequency_spacing(n, d, device)
     return _xp.arange(n // 2 + 1) * spacing
 
@@ -308,10 +364,16 @@ def _shift_by_half(x, axes, sign):
 
 
 def fftshift(x, axes=None):
-    """The coefficient of frequency 0 moved to the middle; see `numpy.fft.fftshift`."""
+    """A copy with the coefficient of frequency 0 in the middle of `axes` (all by default); does not wait.
+
+    `x` is array-like of any dtype; `axes` is an int or a tuple of int. An `AxisError` for one that it has not.
+    """
     return _shift_by_half(x, axes, 1)
 
 
 def ifftshift(x, axes=None):
-    """The inverse of `fftshift`; see `numpy.fft.ifftshift`."""
+    """The inverse of `fftshift`: a copy with the middle of `axes` (all by default) at the beginning; does not wait.
+
+    Parameters and errors are those of `fftshift`, from which it differs for odd lengths.
+    """
     return _shift_by_half(x, axes, -1)

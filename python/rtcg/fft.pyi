@@ -73,10 +73,18 @@ def fft2(
     norm: _Norm = None,
     out: GPUArray | None = None,
 ) -> GPUArray:
-    """The transform over two axes; see `numpy.fft.fft2`."""
+    """The transform over two axes, the last ones by default: a new array of complex numbers, or `out`; does not wait.
+
+    Parameters, dtypes and errors are those of `fftn`.
+    """
 
 def fftfreq(n: int, d: float = 1.0, device: Device | None = None) -> GPUArray:
-    """The frequencies of the coefficients of `fft`, on the device; see `numpy.fft.fftfreq`."""
+    """The frequencies of the `n` coefficients of `fft`: a new array of float64 on the device; does not wait.
+
+    ``[0, 1, ..., -2, -1] / (n d)``, where `d` is the distance of samples. `device` is None or that of the current
+    context. A `ValueError` unless `n` is a positive integer, a `TypeError` unless `d` is a real number; n 0 is a
+    `ZeroDivisionError`.
+    """
 
 def fftn(
     a: _Array,
@@ -85,20 +93,35 @@ def fftn(
     norm: _Norm = None,
     out: GPUArray | None = None,
 ) -> GPUArray:
-    """The transform over several axes; see `numpy.fft.fftn`."""
+    """The transform over several axes: a new array of complex numbers, or `out`; does not wait.
+
+    `a` is array-like; `axes` are the axes, all by default, of which one named twice is transformed twice. `s` are their
+    lengths, to which they are cut or filled up with zeros. `norm`, dtypes and errors are those of `fft`; a `ValueError`
+    too for other numbers of lengths and axes. One axis after the other, the last one first.
+    """
 
 def fftshift(x: _Array, axes: int | Sequence[SupportsIndex] | None = None) -> GPUArray:
-    """The coefficient of frequency 0 moved to the middle; see `numpy.fft.fftshift`."""
+    """A copy with the coefficient of frequency 0 in the middle of `axes` (all by default); does not wait.
+
+    `x` is array-like of any dtype; `axes` is an int or a tuple of int. An `AxisError` for one that it has not.
+    """
 
 def hfft(
     a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
 ) -> GPUArray:
-    """The transform of numbers of which the second half are the conjugates; see `numpy.fft.hfft`."""
+    """The transform of numbers whose second half is the conjugate of the first: real numbers; does not wait.
+
+    `a` has the first half; `n`, the length of the result, is 2 (m - 1) for m elements by default. Parameters and errors
+    are otherwise those of `fft`.
+    """
 
 def ifft(
     a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
 ) -> GPUArray:
-    """The inverse of `fft`; see `numpy.fft.ifft`."""
+    """The inverse of `fft` along an axis: a new array of complex numbers; does not wait.
+
+    Parameters, dtypes and errors are those of `fft`; with the norm "backward" the result is divided by `n`.
+    """
 
 def ifft2(
     a: _Array,
@@ -107,7 +130,10 @@ def ifft2(
     norm: _Norm = None,
     out: GPUArray | None = None,
 ) -> GPUArray:
-    """The inverse of `fft2`; see `numpy.fft.ifft2`."""
+    """The inverse of `fft2`: a new array of complex numbers, or `out`; does not wait.
+
+    Parameters, dtypes and errors are those of `ifftn`.
+    """
 
 def ifftn(
     a: _Array,
@@ -116,20 +142,35 @@ def ifftn(
     norm: _Norm = None,
     out: GPUArray | None = None,
 ) -> GPUArray:
-    """The inverse of `fftn`; see `numpy.fft.ifftn`."""
+    """The inverse of `fftn`: a new array of complex numbers, or `out`; does not wait.
+
+    Parameters, dtypes and errors are those of `fftn`; with the norm "backward" the result is divided by the number of
+    elements.
+    """
 
 def ifftshift(x: _Array, axes: int | Sequence[SupportsIndex] | None = None) -> GPUArray:
-    """The inverse of `fftshift`; see `numpy.fft.ifftshift`."""
+    """The inverse of `fftshift`: a copy with the middle of `axes` (all by default) at the beginning; does not wait.
+
+    Parameters and errors are those of `fftshift`, from which it differs for odd lengths.
+    """
 
 def ihfft(
     a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
 ) -> GPUArray:
-    """The inverse of `hfft`; see `numpy.fft.ihfft`."""
+    """The inverse of `hfft`: the first half of complex numbers, ``n // 2 + 1`` of them; does not wait.
+
+    `a` are real numbers: a `TypeError` for complex ones. The result is a new array (or `out`) of complex64 or
+    complex128. Parameters and other errors are those of `fft`.
+    """
 
 def irfft(
     a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
 ) -> GPUArray:
-    """The inverse of `rfft`; see `numpy.fft.irfft`."""
+    """The inverse of `rfft`: a new array of real numbers, of `n` elements along the axis; does not wait.
+
+    `a` has the first ``n // 2 + 1`` coefficients, cut or filled up with zeros; `n` is 2 (m - 1) for m coefficients by
+    default. The result is float16, float32 or float64. Parameters and errors are otherwise those of `fft`.
+    """
 
 def irfft2(
     a: _Array,
@@ -138,7 +179,10 @@ def irfft2(
     norm: _Norm = None,
     out: GPUArray | None = None,
 ) -> GPUArray:
-    """The inverse of `rfft2`; see `numpy.fft.irfft2`."""
+    """The inverse of `rfft2`, as `irfftn`: a new array of real numbers, or `out`; does not wait.
+
+    Parameters, dtypes and errors are those of `irfftn`.
+    """
 
 def irfftn(
     a: _Array,
@@ -147,12 +191,20 @@ def irfftn(
     norm: _Norm = None,
     out: GPUArray | None = None,
 ) -> GPUArray:
-    """The inverse of `rfftn`; see `numpy.fft.irfftn`."""
+    """The inverse of `rfftn`: a new array of real numbers, or `out`; does not wait.
+
+    As `ifft` along all but the last of `axes`, then `irfft` along that, whose length is 2 (m - 1) for m coefficients
+    unless `s` is given. Parameters and errors are otherwise those of `fftn`.
+    """
 
 def rfft(
     a: _Array, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: _Norm = None, out: GPUArray | None = None
 ) -> GPUArray:
-    """The first half of the transform of real numbers; see `numpy.fft.rfft`."""
+    """The transform of real numbers along an axis: its first ``n // 2 + 1`` coefficients; does not wait.
+
+    Complex numbers are a `TypeError`. The result is a new array (or `out`) of complex64 or complex128. Parameters and
+    other errors are those of `fft`; half the work of `fft`.
+    """
 
 def rfft2(
     a: _Array,
@@ -161,10 +213,16 @@ def rfft2(
     norm: _Norm = None,
     out: GPUArray | None = None,
 ) -> GPUArray:
-    """The transform of real numbers over two axes; see `numpy.fft.rfft2`."""
+    """The transform of real numbers over two axes, as `rfftn`: a new array of complex numbers, or `out`; does not wait.
+
+    Parameters, dtypes and errors are those of `rfftn`.
+    """
 
 def rfftfreq(n: int, d: float = 1.0, device: Device | None = None) -> GPUArray:
-    """The frequencies of the coefficients of `rfft`, on the device; see `numpy.fft.rfftfreq`."""
+    """The frequencies of the ``n // 2 + 1`` coefficients of `rfft`: a new array of float64; does not wait.
+
+    ``[0, 1, ..., n // 2] / (n d)``. Parameters and errors are those of `fftfreq`.
+    """
 
 def rfftn(
     a: _Array,
@@ -173,4 +231,8 @@ def rfftn(
     norm: _Norm = None,
     out: GPUArray | None = None,
 ) -> GPUArray:
-    """The transform of real numbers over several axes; see `numpy.fft.rfftn`."""
+    """The transform of real numbers over several axes, the last with ``n // 2 + 1`` coefficients; does not wait.
+
+    As `rfft` along the last of `axes`, then `fft` along the others. Complex numbers are a `TypeError`, no axis is an
+    `IndexError`. Parameters, the result and other errors are those of `fftn`.
+    """

@@ -74,7 +74,12 @@ def inv(a):
 
 
 def tensorsolve(a, b, axes=None):
-    """Solutions of a tensor equation; see `numpy.linalg.tensorsolve`."""
+    """The array `x` with ``tensordot(a, x, x.ndim) == b``; waits to see that there is one.
+
+    `a` and `b` are array-like; `axes` of `a` are moved to its end first. The result has the shape of the last axes of
+    `a`, and as many elements as `b`. A `LinAlgError` when `a` is no square matrix of these axes, or singular. By
+    `solve`.
+    """
     a, b = _xp._to_device(a), _xp._to_device(b)
     if axes is not None:
         axes = [normalize_axis(axis, a.ndim) for axis in axes]
@@ -90,7 +95,11 @@ def tensorsolve(a, b, axes=None):
 
 
 def tensorinv(a, ind=2):
-    """The inverse of a tensor; see `numpy.linalg.tensorinv`."""
+    """The inverse of a tensor, with regard to its first `ind` axes: a new array of ``a.shape[ind:] + a.shape[:ind]``.
+
+    `a` is array-like, and square as a matrix of the first and the other axes, else a `LinAlgError`, as where it is
+    singular; a `ValueError` for an `ind` that is not positive. By `inv`, and waits as that.
+    """
     a = _xp._to_device(a)
     if not isinstance(ind, (int, np.integer)) or ind <= 0:
         raise ValueError(f"Invalid ind argument. ind is {ind!r}; expected a positive integer")
@@ -126,7 +135,12 @@ SlogdetResult = namedtuple("SlogdetResult", "sign logabsdet")
 
 
 def slogdet(a):
-    """Signs and logarithms of the sizes of determinants; does not wait. See `numpy.linalg.slogdet`."""
+    """Signs and natural logarithms of the absolute values of determinants: a `SlogdetResult` of two new arrays.
+
+    `a` is array-like of shape ``(..., n, n)``, results are of ``(...)``; of a singular matrix they are 0 and minus
+    infinity. For determinants that are too large or too small for `det`, whose dtypes, errors and algorithm are the
+    same. Does not wait.
+    """
     return SlogdetResult(*_native.linalg_slogdet(_xp._to_device(a)))
 
 
@@ -218,7 +232,11 @@ def eigh(a, UPLO="L"):
 
 
 def eigvalsh(a, UPLO="L"):
-    """Eigenvalues of Hermitian matrices in ascending order; waits as `eigh`. See `numpy.linalg.eigvalsh`."""
+    """Eigenvalues of Hermitian matrices: a new array of real numbers, in ascending order; waits as `eigh`.
+
+    `a` is array-like of shape ``(..., n, n)``, the result of ``(..., n)``. `UPLO` "L" or "U" is the triangle that is
+    read. Dtypes, errors and the algorithm are those of `eigh`, without the vectors.
+    """
     return _native.linalg_eigvalsh(_xp._to_device(a), _is_upper(UPLO))
 
 
@@ -251,7 +269,11 @@ def eig(a):
 
 
 def eigvals(a):
-    """Eigenvalues of square matrices; waits as `eig`. See `numpy.linalg.eigvals`."""
+    """Eigenvalues of square matrices: a new array of complex numbers, in no order; waits as `eig`.
+
+    `a` is array-like of shape ``(..., n, n)``, the result of ``(..., n)``. Dtypes, errors and the algorithm are those
+    of `eig`, without the vectors.
+    """
     return _native.linalg_eigvals(_xp._to_device(a))
 
 
@@ -292,7 +314,11 @@ def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
 
 
 def svdvals(x, /):
-    """Singular values in descending order; waits as `svd`. See `numpy.linalg.svdvals`."""
+    """Singular values: a new array of real numbers, in descending order; waits as `svd`.
+
+    `x` is array-like of shape ``(..., m, n)``, the result of ``(..., min(m, n))``. Dtypes, errors and the algorithm are
+    those of `svd`, without the vectors.
+    """
     return _native.linalg_svdvals(_xp._to_device(x), False)
 
 
@@ -312,7 +338,13 @@ def _parse_tolerance(name, size):
 
 
 def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
-    """Pseudo-inverses of matrices; waits as `svd`. See `numpy.linalg.pinv`."""
+    """Pseudo-inverses (Moore-Penrose) of matrices: a new array of shape ``(..., n, m)``; waits as `svd`.
+
+    `a` is array-like of shape ``(..., m, n)``. Singular values up to `rcond`, or `rtol`, times the largest count as 0:
+    a number or an array of one for each matrix, 1e-15 by default; `rtol` None is eps times the longer side. A
+    `ValueError` for both. `hermitian` says that matrices are Hermitian. Errors are those of `svd`, which it is made
+    from.
+    """
     a = _xp._to_device(a)
     if rcond is not None and rtol is not _UNSET:
         raise ValueError(f"`rtol` and `rcond` can't be both set. They are {rtol!r} and {rcond!r}")
@@ -324,7 +356,12 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=_UNSET):
 
 
 def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
-    """How many singular values are larger than a tolerance; waits as `svd`. See `numpy.linalg.matrix_rank`."""
+    """Ranks: how many singular values are larger than a tolerance, int64; waits as `svd`.
+
+    `A` is array-like of shape ``(..., m, n)``, the result of ``(...)``. `tol` is the tolerance, `rtol` one times the
+    largest value, by default eps times the longer side; a `ValueError` for both. `hermitian` says that matrices are
+    Hermitian. Fewer than two axes have rank 0 or 1. Errors are those of `svd`.
+    """
     if rtol is not None and tol is not None:
         raise ValueError(f"`tol` and `rtol` can't be both set. They are {tol!r} and {rtol!r}")
     return _native.linalg_matrix_rank(
@@ -395,7 +432,13 @@ def _matrix_norm(a, ord, axes, keepdims):  # noqa: A002
 
 
 def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
-    """Norms of vectors and matrices; those of singular values wait as `svd`. See `numpy.linalg.norm`."""
+    """Norms of vectors or matrices along `axis`: a new array without it; those of singular values wait as `svd`.
+
+    `x` is array-like. `axis` is an int for vectors or two for matrices; without it and `ord` it is the 2-norm of all
+    elements. `ord` of vectors is any number, infinities too; of matrices None or "fro", "nuc", 1, 2, inf or minus these
+    numbers: a `ValueError` for others, and for other numbers of axes. `keepdims` leaves the axes with length 1. Nothing
+    but "nuc", 2 and -2 waits.
+    """
     x = _xp._to_device(x)
     if axis is None:
         if ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1):
@@ -418,17 +461,30 @@ def norm(x, ord=None, axis=None, keepdims=False):  # noqa: A002
 
 
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):  # noqa: A002
-    """Norms of vectors along axes; see `numpy.linalg.vector_norm`."""
+    """Norms of vectors along `axis`, or of all elements without it: a new array; does not wait.
+
+    `x` is array-like; `axis` is None, an int or a tuple of int, along all of which together the norm is taken. `ord` is
+    any number, infinities too: a `ValueError` for words. `keepdims` leaves the axes with length 1. The result is real.
+    """
     return _vector_norm(_xp._to_device(x), ord, axis, keepdims)
 
 
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):  # noqa: A002
-    """Norms of matrices; see `numpy.linalg.matrix_norm`."""
+    """Norms of matrices: a new array of real numbers of shape ``(...)``; those of singular values wait as `svd`.
+
+    `x` is array-like of shape ``(..., m, n)``; `ord` is "fro", "nuc", 1, 2, inf or minus these numbers: a `ValueError`
+    for others. `keepdims` leaves two axes of length 1. Nothing but "nuc", 2 and -2 waits.
+    """
     return _matrix_norm(_xp._to_device(x), ord, (-2, -1), keepdims)
 
 
 def cond(x, p=None):
-    """Condition numbers; those of singular values wait as `svd`. See `numpy.linalg.cond`."""
+    """Condition numbers of matrices: a new array of real numbers of shape ``(...)``.
+
+    `x` is array-like of shape ``(..., m, n)``; `p` is the norm, by default 2: the ratio of singular values, which is
+    waited for as by `svd`. Other norms (those of `matrix_norm`) are multiplied with those of the inverses: square
+    matrices only. Singular ones give infinity.
+    """
     return _native.linalg_cond(_xp._to_device(x), "2" if p is None else _matrix_norm_name(p, "p"))
 
 
@@ -436,7 +492,11 @@ def cond(x, p=None):
 
 
 def matrix_power(a, n):
-    """Products of a matrix with itself; of its inverse if `n` is negative. See `numpy.linalg.matrix_power`."""
+    """The product of `n` matrices `a`, or of its inverse if `n` is negative: a new array of its shape.
+
+    `a` is array-like of shape ``(..., m, m)``: a `LinAlgError` for others, and for singular matrices with negative `n`;
+    a `TypeError` unless `n` is an integer. Does not wait, but as `inv` for negative `n`. By repeated squaring.
+    """
     a = _xp._to_device(a)
     if a.ndim < 2:
         raise LinAlgError(
@@ -461,7 +521,12 @@ def matrix_power(a, n):
 
 
 def multi_dot(arrays, *, out=None):
-    """The product of several matrices in the cheapest order; see `numpy.linalg.multi_dot`."""
+    """The product of several matrices in the order of the fewest multiplications; does not wait.
+
+    `arrays` are two or more array-like matrices (a `ValueError` for fewer); the first and the last may be vectors, a
+    `LinAlgError` for other numbers of axes. The result is `out` or a new array. The order is found by dynamic
+    programming over the shapes.
+    """
     arrays = [_xp._to_device(a) for a in arrays]
     if len(arrays) < 2:
         raise ValueError(f"Expecting at least two arrays. {len(arrays)} were given")
@@ -495,24 +560,38 @@ def _multiply_in_optimal_order(arrays):
 
 
 def diagonal(x, /, *, offset=0):
-    """The diagonals of matrices."""
+    """The diagonals `offset` of matrices: a view of shape ``(..., k)`` of `x`; does not wait.
+
+    `x` is a device array with at least two axes, else a `ValueError`. `offset` is positive above the main diagonal.
+    """
     return _diagonal(x, offset, -2, -1)
 
 
 def trace(x, /, *, offset=0, dtype=None):
-    """The sums of the diagonals of matrices."""
+    """The sums of the diagonals `offset` of matrices: a new array of shape ``(...)``; does not wait.
+
+    `x` is array-like with two axes at least, else a `ValueError`; `dtype` is that of the result, by default that of
+    `sum`.
+    """
     return _trace(x, offset, -2, -1, dtype)
 
 
 def outer(x1, x2, /):
-    """The outer product of two vectors."""
+    """The outer product of two vectors: a new array of their lengths and of the common dtype; does not wait.
+
+    `x1` and `x2` are array-like with one axis, else a `ValueError`.
+    """
     if np.ndim(x1) != 1 or np.ndim(x2) != 1:
         raise ValueError(f"Input arrays must be one-dimensional, but they are {np.ndim(x1)} and {np.ndim(x2)}.")
     return _outer(x1, x2)
 
 
 def cross(x1, x2, /, *, axis=-1):
-    """The cross product of vectors of three elements."""
+    """The cross products of vectors of three elements along `axis`: a new array; does not wait.
+
+    Operands are array-like and broadcast along other axes. A `ValueError` for vectors of other lengths, an `AxisError`
+    for an axis that is not there.
+    """
     x1, x2 = _xp._to_device(x1), _xp._to_device(x2)
     normalize_axis(axis, min(x1.ndim, x2.ndim))
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:

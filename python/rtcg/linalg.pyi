@@ -92,10 +92,19 @@ def cholesky(a: Any, /, *, upper: Any = False) -> GPUArray:
     """
 
 def cond(x: Any, p: Any = None) -> GPUArray:
-    """Condition numbers; those of singular values wait as `svd`. See `numpy.linalg.cond`."""
+    """Condition numbers of matrices: a new array of real numbers of shape ``(...)``.
+
+    `x` is array-like of shape ``(..., m, n)``; `p` is the norm, by default 2: the ratio of singular values, which is
+    waited for as by `svd`. Other norms (those of `matrix_norm`) are multiplied with those of the inverses: square
+    matrices only. Singular ones give infinity.
+    """
 
 def cross(x1: Any, x2: Any, /, *, axis: Any = -1) -> GPUArray:
-    """The cross product of vectors of three elements."""
+    """The cross products of vectors of three elements along `axis`: a new array; does not wait.
+
+    Operands are array-like and broadcast along other axes. A `ValueError` for vectors of other lengths, an `AxisError`
+    for an axis that is not there.
+    """
 
 def det(a: Any) -> GPUArray:
     """Determinants; does not wait. See `numpy.linalg.det`.
@@ -119,7 +128,10 @@ def det(a: Any) -> GPUArray:
     """
 
 def diagonal(x: Any, /, *, offset: Any = 0) -> GPUArray:
-    """The diagonals of matrices."""
+    """The diagonals `offset` of matrices: a view of shape ``(..., k)`` of `x`; does not wait.
+
+    `x` is a device array with at least two axes, else a `ValueError`. `offset` is positive above the main diagonal.
+    """
 
 def eig(a: Any) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices; see `numpy.linalg.eig`.
@@ -167,10 +179,18 @@ def eigh(a: Any, UPLO: str = "L") -> EighResult:
     """
 
 def eigvals(a: Any) -> GPUArray:
-    """Eigenvalues of square matrices; waits as `eig`. See `numpy.linalg.eigvals`."""
+    """Eigenvalues of square matrices: a new array of complex numbers, in no order; waits as `eig`.
+
+    `a` is array-like of shape ``(..., n, n)``, the result of ``(..., n)``. Dtypes, errors and the algorithm are those
+    of `eig`, without the vectors.
+    """
 
 def eigvalsh(a: Any, UPLO: str = "L") -> GPUArray:
-    """Eigenvalues of Hermitian matrices in ascending order; waits as `eigh`. See `numpy.linalg.eigvalsh`."""
+    """Eigenvalues of Hermitian matrices: a new array of real numbers, in ascending order; waits as `eigh`.
+
+    `a` is array-like of shape ``(..., n, n)``, the result of ``(..., n)``. `UPLO` "L" or "U" is the triangle that is
+    read. Dtypes, errors and the algorithm are those of `eigh`, without the vectors.
+    """
 
 def inv(a: Any) -> GPUArray:
     """Inverse matrices; waits to see that no matrix is singular. See `numpy.linalg.inv`.
@@ -209,25 +229,58 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[GPUArray, GPUArra
     """
 
 def matrix_norm(x: Any, /, *, keepdims: Any = False, ord: Any = "fro") -> GPUArray:
-    """Norms of matrices; see `numpy.linalg.matrix_norm`."""
+    """Norms of matrices: a new array of real numbers of shape ``(...)``; those of singular values wait as `svd`.
+
+    `x` is array-like of shape ``(..., m, n)``; `ord` is "fro", "nuc", 1, 2, inf or minus these numbers: a `ValueError`
+    for others. `keepdims` leaves two axes of length 1. Nothing but "nuc", 2 and -2 waits.
+    """
 
 def matrix_power(a: Any, n: Any) -> GPUArray:
-    """Products of a matrix with itself; of its inverse if `n` is negative. See `numpy.linalg.matrix_power`."""
+    """The product of `n` matrices `a`, or of its inverse if `n` is negative: a new array of its shape.
+
+    `a` is array-like of shape ``(..., m, m)``: a `LinAlgError` for others, and for singular matrices with negative `n`;
+    a `TypeError` unless `n` is an integer. Does not wait, but as `inv` for negative `n`. By repeated squaring.
+    """
 
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> GPUArray:
-    """How many singular values are larger than a tolerance; waits as `svd`. See `numpy.linalg.matrix_rank`."""
+    """Ranks: how many singular values are larger than a tolerance, int64; waits as `svd`.
+
+    `A` is array-like of shape ``(..., m, n)``, the result of ``(...)``. `tol` is the tolerance, `rtol` one times the
+    largest value, by default eps times the longer side; a `ValueError` for both. `hermitian` says that matrices are
+    Hermitian. Fewer than two axes have rank 0 or 1. Errors are those of `svd`.
+    """
 
 def multi_dot(arrays: Any, *, out: Any = None) -> GPUArray:
-    """The product of several matrices in the cheapest order; see `numpy.linalg.multi_dot`."""
+    """The product of several matrices in the order of the fewest multiplications; does not wait.
+
+    `arrays` are two or more array-like matrices (a `ValueError` for fewer); the first and the last may be vectors, a
+    `LinAlgError` for other numbers of axes. The result is `out` or a new array. The order is found by dynamic
+    programming over the shapes.
+    """
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> GPUArray:
-    """Norms of vectors and matrices; those of singular values wait as `svd`. See `numpy.linalg.norm`."""
+    """Norms of vectors or matrices along `axis`: a new array without it; those of singular values wait as `svd`.
+
+    `x` is array-like. `axis` is an int for vectors or two for matrices; without it and `ord` it is the 2-norm of all
+    elements. `ord` of vectors is any number, infinities too; of matrices None or "fro", "nuc", 1, 2, inf or minus these
+    numbers: a `ValueError` for others, and for other numbers of axes. `keepdims` leaves the axes with length 1. Nothing
+    but "nuc", 2 and -2 waits.
+    """
 
 def outer(x1: Any, x2: Any, /) -> GPUArray:
-    """The outer product of two vectors."""
+    """The outer product of two vectors: a new array of their lengths and of the common dtype; does not wait.
+
+    `x1` and `x2` are array-like with one axis, else a `ValueError`.
+    """
 
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = ...) -> GPUArray:
-    """Pseudo-inverses of matrices; waits as `svd`. See `numpy.linalg.pinv`."""
+    """Pseudo-inverses (Moore-Penrose) of matrices: a new array of shape ``(..., n, m)``; waits as `svd`.
+
+    `a` is array-like of shape ``(..., m, n)``. Singular values up to `rcond`, or `rtol`, times the largest count as 0:
+    a number or an array of one for each matrix, 1e-15 by default; `rtol` None is eps times the longer side. A
+    `ValueError` for both. `hermitian` says that matrices are Hermitian. Errors are those of `svd`, which it is made
+    from.
+    """
 
 def qr(a: Any, mode: Any = "reduced") -> Any:
     """Unitary and upper triangular factors by Householder reflections; does not wait. See `numpy.linalg.qr`.
@@ -249,7 +302,12 @@ def qr(a: Any, mode: Any = "reduced") -> Any:
     """
 
 def slogdet(a: Any) -> SlogdetResult:
-    """Signs and logarithms of the sizes of determinants; does not wait. See `numpy.linalg.slogdet`."""
+    """Signs and natural logarithms of the absolute values of determinants: a `SlogdetResult` of two new arrays.
+
+    `a` is array-like of shape ``(..., n, n)``, results are of ``(...)``; of a singular matrix they are 0 and minus
+    infinity. For determinants that are too large or too small for `det`, whose dtypes, errors and algorithm are the
+    same. Does not wait.
+    """
 
 def solve(a: Any, b: Any) -> GPUArray:
     """Solutions of ``a @ x = b``; waits to see that no matrix is singular. See `numpy.linalg.solve`.
@@ -297,16 +355,37 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     """
 
 def svdvals(x: Any, /) -> GPUArray:
-    """Singular values in descending order; waits as `svd`. See `numpy.linalg.svdvals`."""
+    """Singular values: a new array of real numbers, in descending order; waits as `svd`.
+
+    `x` is array-like of shape ``(..., m, n)``, the result of ``(..., min(m, n))``. Dtypes, errors and the algorithm are
+    those of `svd`, without the vectors.
+    """
 
 def tensorinv(a: Any, ind: Any = 2) -> GPUArray:
-    """The inverse of a tensor; see `numpy.linalg.tensorinv`."""
+    """The inverse of a tensor, with regard to its first `ind` axes: a new array of ``a.shape[ind:] + a.shape[:ind]``.
+
+    `a` is array-like, and square as a matrix of the first and the other axes, else a `LinAlgError`, as where it is
+    singular; a `ValueError` for an `ind` that is not positive. By `inv`, and waits as that.
+    """
 
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> GPUArray:
-    """Solutions of a tensor equation; see `numpy.linalg.tensorsolve`."""
+    """The array `x` with ``tensordot(a, x, x.ndim) == b``; waits to see that there is one.
+
+    `a` and `b` are array-like; `axes` of `a` are moved to its end first. The result has the shape of the last axes of
+    `a`, and as many elements as `b`. A `LinAlgError` when `a` is no square matrix of these axes, or singular. By
+    `solve`.
+    """
 
 def trace(x: Any, /, *, offset: Any = 0, dtype: Any = None) -> GPUArray:
-    """The sums of the diagonals of matrices."""
+    """The sums of the diagonals `offset` of matrices: a new array of shape ``(...)``; does not wait.
+
+    `x` is array-like with two axes at least, else a `ValueError`; `dtype` is that of the result, by default that of
+    `sum`.
+    """
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> GPUArray:
-    """Norms of vectors along axes; see `numpy.linalg.vector_norm`."""
+    """Norms of vectors along `axis`, or of all elements without it: a new array; does not wait.
+
+    `x` is array-like; `axis` is None, an int or a tuple of int, along all of which together the norm is taken. `ord` is
+    any number, infinities too: a `ValueError` for words. `keepdims` leaves the axes with length 1. The result is real.
+    """

@@ -124,49 +124,85 @@ class Generator:
         return out
 
     def random(self, size=None, dtype=np.float64, out=None, stream=None):
-        """Uniform numbers in [0, 1)."""
+        """Uniform numbers in [0, 1): a new array of the shape `size`, or `out`; does not wait.
+
+        `size` is None (no axes), an int or a tuple of int. `dtype` is a floating-point one of at most 8 bytes: else a
+        `TypeError`. A `ValueError` when `out` has another shape or dtype. Drawn in `stream` if given. The sequence
+        depends on the key and on what was drawn before, not on the device.
+        """
         return self._fill_random("half_open", size, dtype, 0, 1, out, stream)
 
     def uniform(self, low=0.0, high=1.0, size=None, dtype=np.float64, stream=None):
-        """Uniform numbers in [low, high)."""
+        """Uniform numbers in [low, high): a new array of the shape `size`; does not wait.
+
+        `low` and `high` are numbers of the host; an `OverflowError` when their difference is not finite. Other
+        parameters and errors are those of `random`.
+        """
         if not math.isfinite(high - low):
             raise OverflowError("Range exceeds valid bounds")
         return self._fill_random("half_open", size, dtype, low, high, None, stream)
 
     def standard_normal(self, size=None, dtype=np.float64, out=None, stream=None):
-        """Normal numbers of mean 0 and standard deviation 1."""
+        """Normal numbers of mean 0 and standard deviation 1: a new array of the shape `size`, or `out`; does not wait.
+
+        By Box and Muller's transform of uniform numbers. Parameters and errors are those of `random`.
+        """
         return self._fill_random("normal", size, dtype, 0, 1, out, stream)
 
     def normal(self, loc=0.0, scale=1.0, size=None, dtype=np.float64, stream=None):
-        """Normal numbers of mean `loc` and standard deviation `scale`."""
+        """Normal numbers of mean `loc` and standard deviation `scale`: a new array of the shape `size`; does not wait.
+
+        Both are numbers of the host; a `ValueError` for a negative `scale`. Other parameters and errors are those of
+        `random`.
+        """
         if scale < 0:
             raise ValueError("scale < 0")
         return self._fill_random("normal", size, dtype, loc, scale, None, stream)
 
     def lognormal(self, mean=0.0, sigma=1.0, size=None, dtype=np.float64, stream=None):
-        """Numbers whose logarithm is normal of `mean` and `sigma`."""
+        """Numbers whose logarithm is normal of `mean` and `sigma`: a new array of the shape `size`; does not wait.
+
+        Both are numbers of the host; a `ValueError` for a negative `sigma`. Other parameters and errors are those of
+        `random`.
+        """
         if sigma < 0:
             raise ValueError("sigma < 0")
         return self._fill_random("log_normal", size, dtype, mean, sigma, None, stream)
 
     def standard_exponential(self, size=None, dtype=np.float64, out=None, stream=None):
-        """Exponential numbers of mean 1."""
+        """Exponential numbers of mean 1: a new array of the shape `size`, or `out`; does not wait.
+
+        Logarithms of uniform numbers. Parameters and errors are those of `random`.
+        """
         return self._fill_random("exponential", size, dtype, 1, 0, out, stream)
 
     def exponential(self, scale=1.0, size=None, dtype=np.float64, stream=None):
-        """Exponential numbers of mean `scale`."""
+        """Exponential numbers of mean `scale`, a number of the host: a new array of the shape `size`; does not wait.
+
+        A `ValueError` if it is negative. Other parameters and errors are those of `random`.
+        """
         if scale < 0:
             raise ValueError("scale < 0")
         return self._fill_random("exponential", size, dtype, scale, 0, None, stream)
 
     def poisson(self, lam=1.0, size=None, dtype=np.int64, stream=None):
-        """Poisson numbers of mean `lam`."""
+        """Poisson numbers of mean `lam`, a number of the host: a new array of the shape `size`; does not wait.
+
+        `dtype` is an integer or floating-point one of at most 8 bytes, else a `TypeError`; a `ValueError` for a mean
+        that is negative, NaN or above 2**62. By Hoermann's transformed rejection (PTRS, 1993), by inversion for small
+        means.
+        """
         if not 0 <= lam <= 2**62:
             raise ValueError("lam < 0 or lam is NaN or too large")
         return self._fill_random("poisson", size, dtype, lam, 0, None, stream, kinds="iuf")
 
     def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False, stream=None):
-        """Integers in [low, high), or [0, low) without `high`; with `endpoint` the upper end is included."""
+        """Integers in [low, high), or [0, low) without `high`: a new array of the shape `size`; does not wait.
+
+        With `endpoint` the upper end is included. `dtype` is an integer one or bool, else a `TypeError`; a `ValueError`
+        when the range is empty or does not fit the dtype. Without bias, by Lemire's method (2019). Drawn in `stream` if
+        given.
+        """
         if high is None:
             low, high = 0, low
         low, high, dtype = as_integer("low", low), as_integer("high", high) + bool(endpoint), np.dtype(dtype)
@@ -184,13 +220,17 @@ class Generator:
         return out
 
     def bytes(self, length):
-        """Random bytes, on the host."""
+        """`length` random bytes, as `bytes` on the host; waits for them."""
         out = _xp.empty(-(-length // 4), np.uint32)
         self._state.fill("bits", out)
         return out.get().tobytes()[:length]
 
     def permutation(self, x, stream=None):
-        """A random order of ``range(x)``, or a shuffled copy of an array along its first axis."""
+        """A random order of ``range(x)``, as int64, or a shuffled copy of an array along its first axis: a new array.
+
+        A `TypeError` for an array without axes. Each place is computed from its index alone, by a cipher (a Feistel
+        network) over the numbers up to x. In `stream` if given; does not wait.
+        """
         if not hasattr(x, "shape"):
             out = _xp.empty(operator.index(x), np.int64)
             self._state.fill_permutation(out, stream)
@@ -202,7 +242,10 @@ class Generator:
         return new
 
     def shuffle(self, x, stream=None):
-        """Put an array into a random order along its first axis, in place."""
+        """Put the device array `x` into a random order along its first axis, in place; does not wait. Returns None.
+
+        A `TypeError` for an array without axes. Rows stay together. In `stream` if given.
+        """
         if not x.shape:
             raise TypeError("Argument must be at least 1-dimensional")
         self._permute_rows(x.copy(), x, stream)
@@ -224,7 +267,11 @@ class Generator:
             kernel(target, source, order, row, stream=stream)
 
     def choice(self, a, size=None, replace=True, stream=None):
-        """Elements of ``range(a)``; without `replace` all different."""
+        """Elements of ``range(a)`` as a new array of int64 and of the shape `size`; does not wait.
+
+        Without `replace` all are different: a `ValueError` for more of them than `a`. Unlike NumPy's, `a` is an
+        integer, and there are no weights: take from an array by the result. In `stream` if given.
+        """
         n = as_integer("a", a)
         if replace:
             return self.integers(0, n, size, stream=stream)
@@ -236,7 +283,10 @@ class Generator:
         return _xp.GPUArray(shape, np.int64, base=order, gpudata=order.gpudata)
 
     def spawn(self, n_children):
-        """New generators on the next `n_children` streams."""
+        """A list of `n_children` new generators, on the next streams of the same key; does not wait.
+
+        Their numbers do not overlap with those of this one.
+        """
         return [Generator(self.bit_generator.jumped(k + 1)) for k in range(n_children)]
 
 

@@ -79,5 +79,9 @@ class Template:
 
 
 def render(text, name="template", **values):
-    """Render a template once: ``Template(text, name).render(**values)``."""
+    """Render a template once, ``Template(text, name).render(**values)``: the text as a str.
+
+    `name` stands in errors, which also name the template's line. Nothing of it uses the device. Make a `Template` to
+    render one text more than once.
+    """
     return Template(text, name).render(**values)

@@ -27,7 +27,10 @@ def __getattr__(name):
 
 
 def bitlog2(n):
-    """The position of the highest bit that is set: the binary logarithm, rounded down."""
+    """The position of the highest bit that is set in the integer `n`, the binary logarithm rounded down: an int.
+
+    A `ValueError` for 0 and negative numbers, a `TypeError` for what is no integer.
+    """
     n = operator.index(n)
     if n <= 0:
         raise ValueError(f"n is {n}; expected a positive integer")
@@ -79,7 +82,11 @@ def make_default_context(ctx_maker=None):
 
 
 def get_default_device(default=0):
-    """The device that CUDA_DEVICE or ``~/.cuda_device`` names, else number `default`."""
+    """The device that CUDA_DEVICE or ``~/.cuda_device`` names, else number `default`: a `rtcg.driver.Device`.
+
+    No context is made. A `ValueError` when the name is no number, a `rtcg.driver.LogicError` that says where it stands
+    when there is no such device.
+    """
     device = _requested_device()
     return drv.Device(default) if device is None else device
 
@@ -89,7 +96,11 @@ context_dependent_memoized_functions = []
 
 
 def context_dependent_memoize(func):
-    """Remember results per current context and arguments."""
+    """A decorator that remembers results of `func` for each current context and its arguments, which must be hashable.
+
+    Returns the function with memory. Results are kept until `clear_context_caches`, also those of contexts that are
+    gone.
+    """
     import functools
 
     @functools.wraps(func)
@@ -108,7 +119,7 @@ def context_dependent_memoize(func):
 
 
 def clear_context_caches():
-    """Forget everything that was remembered per context."""
+    """Forget everything that `context_dependent_memoize` has remembered, in all contexts; returns None."""
     for func in context_dependent_memoized_functions:
         func._pycuda_ctx_dep_memoize_dic.clear()
     _native.clear_array_contexts()

@@ -45,13 +45,17 @@ def stop():
 
 
 def is_on():
-    """Whether a trace is being made."""
+    """Whether a trace is being made in this process, by `trace` or the environment: a bool. Does not wait."""
     return _native.trace_is_on()
 
 
 @contextlib.contextmanager
 def trace(path):
-    """Trace what happens inside of a ``with`` statement."""
+    """Trace what happens inside of a ``with`` statement, into the file `path`, as `start` and `stop` do.
+
+    A context manager without a value. Driver calls and kernels of all threads are in it. An `OSError` when the file
+    cannot be written.
+    """
     start(path)
     try:
         yield

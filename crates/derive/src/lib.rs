@@ -59,7 +59,7 @@ fn implement_element(input: &DeriveInput) -> Result<TokenStream> {
                 declarations.add_struct(
                     #c_name,
                     ::core::mem::size_of::<Self>(),
-                    #align,
+                    ::rtcg::element::declared_alignment(#align, &[#(<#types as ::rtcg::Element>::C_ALIGN),*]),
                     &[#(<#types as ::rtcg::Element>::c_declarator(#c_names)),*],
                 );
             }

@@ -11,6 +11,7 @@ mod default_context;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::flags::PeerAccessFlags;
 use crate::graph::with_relaxed_capture_mode;
 use crate::launch_queue::LaunchQueue;
 use crate::loaded_drivers;
@@ -459,7 +460,8 @@ impl Context {
     }
 
     /// Lets kernels of the current context access memory of `peer`.
-    pub fn enable_peer_access(peer: &Context, flags: u32) -> Result<()> {
+    pub fn enable_peer_access(peer: &Context, flags: impl Into<PeerAccessFlags>) -> Result<()> {
+        let PeerAccessFlags(flags) = flags.into();
         peer.check_same_driver_as_current("cuCtxEnablePeerAccess")?;
         // SAFETY: the handle is alive as long as `peer` is.
         unsafe { call_in_current_context!(cuCtxEnablePeerAccess(peer.0.handle, flags)) }

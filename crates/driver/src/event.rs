@@ -4,7 +4,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::flags::EventFlags;
+use crate::flags::{EventFlags, EventRecordFlags};
 use crate::stream::{Stream, checked_stream_handle, closed_error, is_ready_from_result};
 use rtcg_cuda_sys::{
     CU_EVENT_DISABLE_TIMING, CU_EVENT_INTERPROCESS, CUevent, CUipcEventHandle, CUresult, DriverTable, c_char,
@@ -94,9 +94,10 @@ impl Event {
         Ok(())
     }
 
-    /// [`Event::record`] with `CUevent_record_flags`: `EXTERNAL` makes a captured graph record
+    /// [`Event::record`] with flags: [`EventRecordFlags::EXTERNAL`] makes a captured graph record
     /// the event at each launch.
-    pub fn record_with_flags(&self, stream: Option<&Stream>, flags: u32) -> Result<()> {
+    pub fn record_with_flags(&self, stream: Option<&Stream>, flags: impl Into<EventRecordFlags>) -> Result<()> {
+        let EventRecordFlags(flags) = flags.into();
         let table = self.driver_table_if_alive("cuEventRecordWithFlags")?;
         let handle = checked_stream_handle("cuEventRecordWithFlags", table, stream)?;
         // SAFETY: event and stream are alive and of the same driver.

@@ -121,4 +121,112 @@ flags! {
         /// With page-locked memory on the device, also without unified addressing.
         MAP_HOST = CU_CTX_MAP_HOST.0;
     }
+
+    /// What kernels of the current context may do with memory of a peer ([`crate::Context::enable_peer_access`]): CUDA
+    /// has no flag yet.
+    PeerAccessFlags {
+        /// Reading and writing.
+        DEFAULT = 0;
+    }
+
+    /// How memory of another process is opened ([`crate::memory::IpcMemory::open_ipc_handle`]).
+    ///
+    /// ```
+    /// use rtcg_driver::IpcMemoryFlags;
+    ///
+    /// assert_eq!(IpcMemoryFlags::LAZY_ENABLE_PEER_ACCESS.0, 1);
+    /// ```
+    IpcMemoryFlags {
+        /// Memory of another device becomes accessible as well. CUDA demands this flag.
+        LAZY_ENABLE_PEER_ACCESS = CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS.0;
+    }
+
+    /// How memory that exists is page-locked ([`crate::memory::RegisteredHostMemory`]).
+    ///
+    /// ```
+    /// use rtcg_driver::HostRegisterFlags;
+    ///
+    /// assert_eq!((HostRegisterFlags::PORTABLE | HostRegisterFlags::DEVICE_MAP).0, 3);
+    /// ```
+    HostRegisterFlags {
+        /// For the current context.
+        DEFAULT = 0;
+        /// For all contexts.
+        PORTABLE = CU_MEMHOSTREGISTER_PORTABLE;
+        /// With an address on the device, also without unified addressing.
+        DEVICE_MAP = CU_MEMHOSTREGISTER_DEVICEMAP;
+        /// Memory of a device other than a GPU.
+        IO_MEMORY = CU_MEMHOSTREGISTER_IOMEMORY;
+        /// The device only reads it.
+        READ_ONLY = CU_MEMHOSTREGISTER_READ_ONLY;
+    }
+
+    /// How an event is recorded ([`crate::Event::record_with_flags`]).
+    EventRecordFlags {
+        /// As by [`crate::Event::record`].
+        DEFAULT = CU_EVENT_RECORD_DEFAULT.0;
+        /// A captured graph records the event at each launch.
+        EXTERNAL = CU_EVENT_RECORD_EXTERNAL.0;
+    }
+
+    /// How a stream writes a value ([`crate::Stream::write_value32`]).
+    WriteValueFlags {
+        /// After earlier writes of the stream, for all who see the value.
+        DEFAULT = CU_STREAM_WRITE_VALUE_DEFAULT.0;
+        /// Earlier writes may become visible later than the value.
+        NO_MEMORY_BARRIER = CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER.0;
+    }
+
+    /// What a stream waits for ([`crate::Stream::wait_value32`]): one of the four comparisons of the word in memory with
+    /// the value, and perhaps [`WaitValueFlags::FLUSH`].
+    ///
+    /// ```
+    /// use rtcg_driver::WaitValueFlags;
+    ///
+    /// assert_eq!(WaitValueFlags::default(), WaitValueFlags::GREATER_OR_EQUAL);
+    /// assert!((WaitValueFlags::EQUAL | WaitValueFlags::FLUSH).contains(WaitValueFlags::FLUSH));
+    /// ```
+    WaitValueFlags {
+        /// Their difference, read as signed, is not negative: the word may run over.
+        GREATER_OR_EQUAL = CU_STREAM_WAIT_VALUE_GEQ.0;
+        /// They are equal.
+        EQUAL = CU_STREAM_WAIT_VALUE_EQ.0;
+        /// They have a bit in common.
+        AND = CU_STREAM_WAIT_VALUE_AND.0;
+        /// There is a bit that neither has.
+        NOR = CU_STREAM_WAIT_VALUE_NOR.0;
+        /// Writes of other devices that came before the word are visible afterwards.
+        FLUSH = CU_STREAM_WAIT_VALUE_FLUSH.0;
+    }
+
+    /// What CUDA will do with an object of OpenGL ([`crate::gl::RegisteredObject`]).
+    ///
+    /// ```
+    /// use rtcg_driver::GraphicsRegisterFlags;
+    ///
+    /// let flags = GraphicsRegisterFlags::WRITE_DISCARD | GraphicsRegisterFlags::SURFACE_LOAD_STORE;
+    /// assert_eq!(flags.0, 6);
+    /// ```
+    GraphicsRegisterFlags {
+        /// Reading and writing.
+        NONE = CU_GRAPHICS_REGISTER_FLAGS_NONE.0;
+        /// Only reading.
+        READ_ONLY = CU_GRAPHICS_REGISTER_FLAGS_READ_ONLY.0;
+        /// Writing all of it: earlier contents are lost.
+        WRITE_DISCARD = CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD.0;
+        /// Binding it to surface references.
+        SURFACE_LOAD_STORE = CU_GRAPHICS_REGISTER_FLAGS_SURFACE_LDST.0;
+        /// Reading it with `tex2Dgather`.
+        TEXTURE_GATHER = CU_GRAPHICS_REGISTER_FLAGS_TEXTURE_GATHER.0;
+    }
+
+    /// What kernels will do with a mapped object of OpenGL ([`crate::gl::RegisteredObject::set_map_flags`]).
+    GraphicsMapFlags {
+        /// Reading and writing.
+        NONE = CU_GRAPHICS_MAP_RESOURCE_FLAGS_NONE.0;
+        /// Only reading.
+        READ_ONLY = CU_GRAPHICS_MAP_RESOURCE_FLAGS_READ_ONLY.0;
+        /// Writing all of it: earlier contents are lost.
+        WRITE_DISCARD = CU_GRAPHICS_MAP_RESOURCE_FLAGS_WRITE_DISCARD.0;
+    }
 }

@@ -6,6 +6,7 @@
 use crate::context::Context;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::flags::{GraphicsMapFlags, GraphicsRegisterFlags};
 use crate::loaded_drivers;
 use crate::memory::Array;
 use crate::stream::{Stream, checked_stream_handle};
@@ -72,8 +73,9 @@ impl RegisteredObject {
         Ok(Self(Arc::new(RegisteredObjectInner { ctx, handle, name, gone: AtomicBool::new(false) })))
     }
 
-    /// Registers a buffer object with flags of `graphics_register_flags`.
-    pub fn register_buffer(buffer: u32, flags: u32) -> Result<Self> {
+    /// Registers a buffer object, of which `flags` say what CUDA will do with it.
+    pub fn register_buffer(buffer: u32, flags: impl Into<GraphicsRegisterFlags>) -> Result<Self> {
+        let GraphicsRegisterFlags(flags) = flags.into();
         // SAFETY: one handle is written; the driver checks the name.
         Self::register_gl_object("cuGraphicsGLRegisterBuffer", buffer, |table, out| unsafe {
             table.cuGraphicsGLRegisterBuffer(out, buffer, flags)
@@ -81,7 +83,8 @@ impl RegisteredObject {
     }
 
     /// Registers a texture or renderbuffer; `target` is OpenGL's name of its kind.
-    pub fn register_image(image: u32, target: u32, flags: u32) -> Result<Self> {
+    pub fn register_image(image: u32, target: u32, flags: impl Into<GraphicsRegisterFlags>) -> Result<Self> {
+        let GraphicsRegisterFlags(flags) = flags.into();
         // SAFETY: one handle is written; the driver checks the name.
         Self::register_gl_object("cuGraphicsGLRegisterImage", image, |table, out| unsafe {
             table.cuGraphicsGLRegisterImage(out, image, target, flags)
@@ -100,8 +103,9 @@ impl RegisteredObject {
         Ok(self.0.handle)
     }
 
-    /// Says what kernels will do with the memory: flags of `graphics_map_flags`.
-    pub fn set_map_flags(&self, flags: u32) -> Result<()> {
+    /// Says what kernels will do with the memory.
+    pub fn set_map_flags(&self, flags: impl Into<GraphicsMapFlags>) -> Result<()> {
+        let GraphicsMapFlags(flags) = flags.into();
         let handle = self.handle_if_alive("cuGraphicsResourceSetMapFlags")?;
         // SAFETY: the resource is registered.
         unsafe { call_if_alive!(self.0.ctx, cuGraphicsResourceSetMapFlags(handle, flags)) }

@@ -53,7 +53,10 @@ pub use context::{Context, ContextKind};
 pub use device::Device;
 pub use error::{Error, ErrorKind, Result};
 pub use event::Event;
-pub use flags::{ContextFlags, EventFlags, HostAllocFlags, MemAttachFlags, StreamFlags};
+pub use flags::{
+    ContextFlags, EventFlags, EventRecordFlags, GraphicsMapFlags, GraphicsRegisterFlags, HostAllocFlags,
+    HostRegisterFlags, IpcMemoryFlags, MemAttachFlags, PeerAccessFlags, StreamFlags, WaitValueFlags, WriteValueFlags,
+};
 pub use function::{Function, Param};
 pub use graph::{
     CaptureInfo, ConditionalHandle, CopyEndpoint, Graph, GraphExec, GraphNode, KernelNode, MemsetNode,

@@ -6,7 +6,7 @@
 use crate::context::{Context, current_driver_table};
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::flags::StreamFlags;
+use crate::flags::{StreamFlags, WaitValueFlags, WriteValueFlags};
 use crate::graph::{on_stream_destroyed, with_relaxed_capture_mode};
 use crate::launch_queue::PendingHostWork;
 use rtcg_cuda_sys::{
@@ -343,7 +343,8 @@ impl Stream {
     ///
     /// # Safety
     /// The address must be device memory that lives until then.
-    pub unsafe fn write_value32(&self, ptr: CUdeviceptr, value: u32, flags: u32) -> Result<()> {
+    pub unsafe fn write_value32(&self, ptr: CUdeviceptr, value: u32, flags: impl Into<WriteValueFlags>) -> Result<()> {
+        let WriteValueFlags(flags) = flags.into();
         // SAFETY: the stream is alive; the address is the caller's promise.
         unsafe { call_if_alive!(self, cuStreamWriteValue32(self.0.handle, ptr, value, flags)) }
     }
@@ -352,17 +353,18 @@ impl Stream {
     ///
     /// # Safety
     /// As [`Stream::write_value32`].
-    pub unsafe fn write_value64(&self, ptr: CUdeviceptr, value: u64, flags: u32) -> Result<()> {
+    pub unsafe fn write_value64(&self, ptr: CUdeviceptr, value: u64, flags: impl Into<WriteValueFlags>) -> Result<()> {
+        let WriteValueFlags(flags) = flags.into();
         // SAFETY: as above.
         unsafe { call_if_alive!(self, cuStreamWriteValue64(self.0.handle, ptr, value, flags)) }
     }
 
-    /// Makes later work wait until 4 bytes of device memory compare with `value` as `flags`
-    /// (`CUstreamWaitValue_flags`) say.
+    /// Makes later work wait until 4 bytes of device memory compare with `value` as `flags` say.
     ///
     /// # Safety
     /// As [`Stream::write_value32`].
-    pub unsafe fn wait_value32(&self, ptr: CUdeviceptr, value: u32, flags: u32) -> Result<()> {
+    pub unsafe fn wait_value32(&self, ptr: CUdeviceptr, value: u32, flags: impl Into<WaitValueFlags>) -> Result<()> {
+        let WaitValueFlags(flags) = flags.into();
         PendingHostWork::add_never_finished();
         // SAFETY: as above.
         unsafe { call_if_alive!(self, cuStreamWaitValue32(self.0.handle, ptr, value, flags)) }
@@ -372,7 +374,8 @@ impl Stream {
     ///
     /// # Safety
     /// As [`Stream::write_value32`].
-    pub unsafe fn wait_value64(&self, ptr: CUdeviceptr, value: u64, flags: u32) -> Result<()> {
+    pub unsafe fn wait_value64(&self, ptr: CUdeviceptr, value: u64, flags: impl Into<WaitValueFlags>) -> Result<()> {
+        let WaitValueFlags(flags) = flags.into();
         PendingHostWork::add_never_finished();
         // SAFETY: as above.
         unsafe { call_if_alive!(self, cuStreamWaitValue64(self.0.handle, ptr, value, flags)) }

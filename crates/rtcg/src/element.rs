@@ -175,6 +175,8 @@ impl CDeclarations {
     }
 
     /// Adds the definition of a structure, which is checked to have `nbytes` bytes.
+    /// `align` is the alignment that it is declared with, 1 where that of its fields is enough: C has no `alignas` below
+    /// that.
     pub fn add_struct(&mut self, name: &str, nbytes: usize, align: usize, fields: &[String]) {
         let align = if align > 1 { format!("alignas({align}) ") } else { String::new() };
         let mut text = format!("struct {align}{name}\n{{\n");
@@ -203,6 +205,13 @@ pub const fn check_layout(nbytes: usize, align: usize, fields: &[(&str, usize, u
     }
     assert!(nbytes.is_multiple_of(align), "the structure is larger in C: use #[repr(C, align(N))]");
     align
+}
+
+/// The alignment that a structure with `align` is declared with in C, where its fields have these: 1 where `align` asks for
+/// no more than they do, as Rust permits and C does not.
+#[doc(hidden)]
+pub fn declared_alignment(align: usize, field_alignments: &[usize]) -> usize {
+    if field_alignments.iter().all(|&field| field < align) { align } else { 1 }
 }
 
 /// Whether fields of these `(size, has padding)` leave bytes of a structure unused.
@@ -408,18 +417,27 @@ pub(crate) fn unpadded_bytes<T: Element>(element: &T) -> &[u8] {
     unsafe { std::slice::from_raw_parts(std::ptr::from_ref(element).cast(), size_of::<T>()) }
 }
 
-/// Lets `fill` overwrite the bytes of elements, which are values afterwards, also where it fails.
+/// Lets `fill` overwrite the bytes of elements, which are values afterwards, also where it fails or panics.
 pub(crate) fn fill_bytes<T: Element, R>(slice: &mut [T], fill: impl FnOnce(&mut [u8]) -> R) -> R {
-    let (start, len, nbytes) = (slice.as_mut_ptr(), slice.len(), size_of_val(slice));
+    let filled = Filled(slice);
+    let (start, nbytes) = (filled.0.as_mut_ptr(), size_of_val(filled.0));
     // SAFETY: the elements are borrowed mutably; zeroed, their padding is initialised, too, and zeros are values; what
-    // `fill` leaves is made valid.
+    // `fill` leaves is made valid when `filled` goes.
     unsafe {
         if T::HAS_PADDING {
-            start.write_bytes(0, len);
+            start.write_bytes(0, filled.0.len());
         }
-        let result = fill(std::slice::from_raw_parts_mut(start.cast(), nbytes));
-        make_all_valid(start, len);
-        result
+        fill(std::slice::from_raw_parts_mut(start.cast(), nbytes))
+    }
+}
+
+/// Elements whose bytes may be anything until this is dropped.
+struct Filled<'a, T: Element>(&'a mut [T]);
+
+impl<T: Element> Drop for Filled<'_, T> {
+    fn drop(&mut self) {
+        // SAFETY: they are borrowed mutably, and all bytes are initialised.
+        unsafe { make_all_valid(self.0.as_mut_ptr(), self.0.len()) };
     }
 }
 
@@ -456,6 +474,19 @@ mod tests {
         let mut truths = [false; 4];
         fill_bytes(&mut truths, |bytes| bytes.copy_from_slice(&[0, 1, 2, 255]));
         assert_eq!(truths, [false, true, true, true]);
+    }
+
+    #[test]
+    fn bools_are_valid_after_a_panic() {
+        let mut truths = [false; 2];
+        let fill = |bytes: &mut [u8]| {
+            bytes.copy_from_slice(&[7, 0]);
+            panic!("half-way");
+        };
+        let filling = std::panic::AssertUnwindSafe(|| fill_bytes(&mut truths, fill));
+        assert!(std::panic::catch_unwind(filling).is_err());
+        let bytes = truths.map(|truth| u8::from(std::hint::black_box(truth)));
+        assert_eq!(bytes, [1, 0]);
     }
 
     #[test]

@@ -183,6 +183,9 @@ impl KernelArgument for DeviceAllocation {
 /// Its address, as [`DeviceAllocation`]; the pool does not reuse it before the stream has passed the launch.
 impl KernelArgument for PooledDeviceAllocation {
     fn pack_argument(&self, put: &mut WriteArgumentFn<'_>) -> Result<()> {
+        if self.is_freed() {
+            return Err(freed_error("pooled memory"));
+        }
         put_pointer(put, self.ptr(), None)
     }
 

@@ -154,7 +154,10 @@ def astype(x, dtype, /, *, copy=True, device=None):
 
 
 def can_cast(from_, to, /):
-    """Whether the standard's rules of promotion lead from a dtype to another."""
+    """Whether the standard's rules lead from a dtype, or that of an array, to another: a bool. Does not wait.
+
+    Unlike NumPy's rules they never lead from integers to floats.
+    """
     from_ = from_.dtype if isinstance(from_, _GPUArray) else from_
     of_one_kind = from_ == to or np.any(
         [
@@ -188,20 +191,26 @@ class _IntegerLimits:
 
 
 def finfo(type, /):  # noqa: A002
-    """Limits of a floating-point dtype, of its parts if it is complex."""
+    """Limits of a floating-point dtype, of its parts if it is complex: an object with `bits`, `eps` and so on.
+
+    `type` is a dtype or an array, of which only the dtype is asked for; does not wait. A `ValueError` for other dtypes.
+    """
     limits = np.finfo(type.dtype if isinstance(type, _GPUArray) else type)
     floats = (float(x) for x in (limits.eps, limits.max, limits.min, limits.smallest_normal))
     return _FloatLimits(limits.bits, *floats, limits.dtype)
 
 
 def iinfo(type, /):  # noqa: A002
-    """Limits of an integer dtype."""
+    """Limits of an integer dtype: an object with `bits`, `max`, `min` and `dtype`.
+
+    `type` is a dtype or an array, of which only the dtype is asked for; does not wait. A `ValueError` for other dtypes.
+    """
     limits = np.iinfo(type.dtype if isinstance(type, _GPUArray) else type)
     return _IntegerLimits(limits.bits, int(limits.max), int(limits.min), limits.dtype)
 
 
 def isdtype(dtype, kind):
-    """Whether a dtype is of a kind."""
+    """Whether a dtype is of a kind, or of one of a tuple of kinds, as `numpy.isdtype`: a bool. Does not wait."""
     return np.isdtype(dtype, kind)
 
 
@@ -213,7 +222,7 @@ def _make_unary(name, function):
         return function(x)
 
     elementwise_function.__name__ = elementwise_function.__qualname__ = name
-    elementwise_function.__doc__ = f"`{name}` of each element, as the standard has it."
+    elementwise_function.__doc__ = f"`{name}` of each element of an array, as the standard has it: a new array."
     return elementwise_function
 
 
@@ -222,7 +231,7 @@ def _make_binary(name, function):
         return function(x1, x2)
 
     elementwise_function.__name__ = elementwise_function.__qualname__ = name
-    elementwise_function.__doc__ = f"`{name}` of the pairs of elements of two arrays, as the standard has it."
+    elementwise_function.__doc__ = f"`{name}` of the pairs of elements of two arrays, which are broadcast: a new array."
     return elementwise_function
 
 
@@ -260,7 +269,7 @@ for _name in _BINARY_NAMES:
 
 
 def clip(x, /, min=None, max=None):  # noqa: A002
-    """Elements limited to a range, in the dtype of `x`."""
+    """Elements limited to a range, in the dtype of `x`: a new array."""
     result = _xp.clip(x, min, max)
     return result if result.dtype == x.dtype else result.astype(x.dtype)
 
@@ -576,7 +585,20 @@ def __array_namespace_info__():
     return _NamespaceInfo()
 
 
+def refer_to(module, functions, renamed=()):
+    """Add to docstrings of functions of this package where their work is done and documented."""
+    for name, function in list(functions.items()):
+        found = dict(renamed).get(name, name)
+        if getattr(function, "__module__", None) == functions["__name__"] and hasattr(module, found):
+            twin = f"`{module.__name__}.{found}`"
+            function.__doc__ += f"\n\nAs {twin}, which documents dtypes, errors, what it waits for, and the algorithm."
+
+
+refer_to(_xp, globals(), _NUMPY_NAMES)
+
 # It takes functions from here, so that it comes after them.
 from rtcg.array_api import linalg  # noqa: E402, F401
 
-__all__ = [_name for _name in dir() if not _name.startswith("_") and _name not in ("np", "namedtuple", "dataclass")]
+__all__ = [
+    _name for _name in dir() if not _name.startswith("_") and _name not in ("np", "namedtuple", "dataclass", "refer_to")
+]

@@ -21,7 +21,9 @@ def _make_1d_transform(name):
         return function(x, n, axis, norm)
 
     transform.__name__ = transform.__qualname__ = name
-    transform.__doc__ = f"`rtcg.fft.{name}`, as the standard has it."
+    transform.__doc__ = (
+        f"As `rtcg.fft.{name}`, which documents dtypes, errors and the algorithm: a new array. Does not wait."
+    )
     return transform
 
 
@@ -34,7 +36,9 @@ def _make_nd_transform(name):
         return function(x, s, axes, norm)
 
     transform.__name__ = transform.__qualname__ = name
-    transform.__doc__ = f"`rtcg.fft.{name}`, as the standard has it."
+    transform.__doc__ = (
+        f"As `rtcg.fft.{name}`, which documents dtypes, errors and the algorithm: a new array. Does not wait."
+    )
     return transform
 
 
@@ -51,20 +55,26 @@ def _cast_frequencies(frequencies, dtype):
 
 
 def fftfreq(n, /, *, d=1.0, dtype=None, device=None):
-    """The frequencies of the coefficients of `fft`."""
+    """The frequencies of the coefficients of `fft`: a new array, of float64 or `dtype`. Does not wait.
+
+    A `ValueError` for a dtype that is not a real floating-point one; other errors are those of `rtcg.fft.fftfreq`.
+    """
     return _cast_frequencies(_f.fftfreq(n, d, device), dtype)
 
 
 def rfftfreq(n, /, *, d=1.0, dtype=None, device=None):
-    """The frequencies of the coefficients of `rfft`."""
+    """The frequencies of the coefficients of `rfft`: a new array, of float64 or `dtype`. Does not wait.
+
+    A `ValueError` for a dtype that is not a real floating-point one; other errors are those of `rtcg.fft.rfftfreq`.
+    """
     return _cast_frequencies(_f.rfftfreq(n, d, device), dtype)
 
 
 def fftshift(x, /, *, axes=None):
-    """The coefficient of frequency 0 moved to the middle."""
+    """A copy with the coefficient of frequency 0 in the middle of `axes`, as `rtcg.fft.fftshift`. Does not wait."""
     return _f.fftshift(x, axes)
 
 
 def ifftshift(x, /, *, axes=None):
-    """The inverse of `fftshift`."""
+    """The inverse of `fftshift`: a copy with the middle of `axes` first, as `rtcg.fft.ifftshift`. Does not wait."""
     return _f.ifftshift(x, axes)

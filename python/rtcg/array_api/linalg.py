@@ -9,6 +9,7 @@ from rtcg import linalg as _l, numpy as _xp
 from rtcg.array_api import (
     matmul as matmul,
     matrix_transpose as matrix_transpose,
+    refer_to,
     tensordot as tensordot,
     vecdot as vecdot,
 )
@@ -165,3 +166,6 @@ def trace(x, /, *, offset=0, dtype=None):
     """The sums of the diagonals of matrices."""
     _check_numeric("trace", x)
     return _l.trace(x, offset=offset, dtype=None if dtype is None else np.dtype(dtype))
+
+
+refer_to(_l, globals())

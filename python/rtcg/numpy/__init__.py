@@ -14,6 +14,7 @@ import operator
 import numpy as np
 
 from rtcg import _native
+from rtcg._docstrings import wrap_paragraphs as _wrap_paragraphs
 from rtcg._native import (
     ArrayFlags as ArrayFlags,
     GPUArray,
@@ -274,7 +275,7 @@ def _make_ufunc(name):
         return _run_in_stream(stream, lambda: _ufunc(name, args, out, dtype))
 
     device_function.__name__ = device_function.__qualname__ = name
-    device_function.__doc__ = _ufunc_docstring(name)
+    device_function.__doc__ = _wrap_paragraphs(_ufunc_docstring(name))
     # NumPy before version 2 has no `bitwise_count`.
     device_function.__signature__ = _UFUNC_SIGNATURES[getattr(getattr(np, name, None), "nin", 1)]
     return device_function
@@ -680,7 +681,8 @@ def _make_reduction(name):
     what, dtype = _REDUCTIONS[name]
     initial = "" if name in _WITHOUT_INITIAL else ", `initial` takes part"
     method = " One pass, by Chan's parallel update of means and squared deviations." if name in ("var", "std") else ""
-    device_function.__doc__ = _REDUCTION_DOC.format(what=what, dtype=dtype, initial=initial, method=method)
+    text = _REDUCTION_DOC.format(what=what, dtype=dtype, initial=initial, method=method)
+    device_function.__doc__ = _wrap_paragraphs(text)
     parameters = _inspect.signature(_reduction_parameters).parameters.values()
     without = ({"initial"} if name in _WITHOUT_INITIAL else set()) | (set() if name in ("var", "std") else {"ddof"})
     device_function.__signature__ = _inspect.Signature([p for p in parameters if p.name not in without])

@@ -502,22 +502,22 @@ __all__ = [
 def abs(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Absolute values; of complex numbers, their real lengths, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.absolute`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.absolute`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def absolute(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Absolute values; of complex numbers, their real lengths, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.absolute`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.absolute`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def add(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Sums, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.add`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.add`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def all(
@@ -534,10 +534,11 @@ def all(
 ) -> GPUArray:
     """Whether no element is 0, of all elements or along `axis`; does not wait.
 
-    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
-    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: bool. True of no elements. Elements
-    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
-    a stream, in the place of `axis` is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The
+    result, `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise:
+    bool. True of no elements. Elements where `where` is false are left out, `initial` takes part, and `keepdims`
+    leaves reduced axes with length 1. A dtype, or a stream, in the place of `axis` is seen, as upstream has it
+    there.
     """
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> bool:
@@ -560,10 +561,11 @@ def amax(
 ) -> GPUArray:
     """The largest element, of all elements or along `axis`; does not wait.
 
-    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
-    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: that of `a`. NaN if there is one; a ValueError for no elements without `initial`. Elements
-    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
-    a stream, in the place of `axis` is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The
+    result, `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise:
+    that of `a`. NaN if there is one; a ValueError for no elements without `initial`. Elements where `where` is
+    false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or a
+    stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def amin(
@@ -580,10 +582,11 @@ def amin(
 ) -> GPUArray:
     """The smallest element, of all elements or along `axis`; does not wait.
 
-    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
-    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: that of `a`. NaN if there is one; a ValueError for no elements without `initial`. Elements
-    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
-    a stream, in the place of `axis` is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The
+    result, `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise:
+    that of `a`. NaN if there is one; a ValueError for no elements without `initial`. Elements where `where` is
+    false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or a
+    stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def any(
@@ -600,10 +603,11 @@ def any(
 ) -> GPUArray:
     """Whether at least one element is not 0, of all elements or along `axis`; does not wait.
 
-    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
-    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: bool. False of no elements. Elements
-    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
-    a stream, in the place of `axis` is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The
+    result, `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise:
+    bool. False of no elements. Elements where `where` is false are left out, `initial` takes part, and `keepdims`
+    leaves reduced axes with length 1. A dtype, or a stream, in the place of `axis` is seen, as upstream has it
+    there.
     """
 
 def arange(*args: Any, dtype: Any = None, stream: Any = None, allocator: Any = None) -> GPUArray:
@@ -619,8 +623,8 @@ def arange(*args: Any, dtype: Any = None, stream: Any = None, allocator: Any = N
 def arccos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Angles in radians whose cosine is x; NaN outside [-1, 1], element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.arccos`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.arccos`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -628,8 +632,8 @@ def arccos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None)
 def arccosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic cosines; NaN below 1, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.arccosh`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.arccosh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -637,8 +641,8 @@ def arccosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None
 def arcsin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Angles in radians whose sine is x; NaN outside [-1, 1], element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.arcsin`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.arcsin`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -646,8 +650,8 @@ def arcsin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None)
 def arcsinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic sines, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.arcsinh`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.arcsinh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -655,8 +659,8 @@ def arcsinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None
 def arctan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Angles in radians whose tangent is x, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.arctan`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.arctan`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -664,17 +668,18 @@ def arctan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None)
 def arctan2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The angle of the point (x2, x1), from -pi to pi, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.arctan2`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.arctan2`, which `dtype` changes. Computed in `stream` if given.
 
-    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex
+    numbers.
     """
 
 def arctanh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic tangents; NaN outside [-1, 1], element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.arctanh`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.arctanh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -692,10 +697,11 @@ def argmax(
 ) -> GPUArray:
     """The index of the first largest element, of all elements or along `axis`; does not wait.
 
-    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
-    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: int64; counted in the flattened array without `axis`. A ValueError for no elements. Elements
-    where `where` is false are left out, and `keepdims` leaves reduced axes with length 1. A dtype, or
-    a stream, in the place of `axis` is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The
+    result, `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise:
+    int64; counted in the flattened array without `axis`. A ValueError for no elements. Elements where `where` is
+    false are left out, and `keepdims` leaves reduced axes with length 1. A dtype, or a stream, in the place of
+    `axis` is seen, as upstream has it there.
     """
 
 def argmin(
@@ -711,10 +717,11 @@ def argmin(
 ) -> GPUArray:
     """The index of the first smallest element, of all elements or along `axis`; does not wait.
 
-    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
-    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: int64; counted in the flattened array without `axis`. A ValueError for no elements. Elements
-    where `where` is false are left out, and `keepdims` leaves reduced axes with length 1. A dtype, or
-    a stream, in the place of `axis` is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The
+    result, `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise:
+    int64; counted in the flattened array without `axis`. A ValueError for no elements. Elements where `where` is
+    false are left out, and `keepdims` leaves reduced axes with length 1. A dtype, or a stream, in the place of
+    `axis` is seen, as upstream has it there.
     """
 
 def around(a: Any, decimals: Any = 0, out: Any = None) -> GPUArray:
@@ -763,8 +770,8 @@ def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> GP
 def bitwise_and(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits that both have, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.bitwise_and`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.bitwise_and`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -772,8 +779,8 @@ def bitwise_and(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stre
 def bitwise_count(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The number of bits set in the absolute value, as uint8, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.bitwise_count`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.bitwise_count`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -781,8 +788,8 @@ def bitwise_count(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any 
 def bitwise_not(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """All bits inverted; of bools, not, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.invert`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.invert`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -790,8 +797,8 @@ def bitwise_not(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = 
 def bitwise_or(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits that one or both have, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.bitwise_or`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.bitwise_or`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -799,8 +806,8 @@ def bitwise_or(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, strea
 def bitwise_xor(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits that differ, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.bitwise_xor`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.bitwise_xor`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -816,17 +823,18 @@ def broadcast_to(a: Any, shape: Any) -> GPUArray:
 def cbrt(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Cube roots, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.cbrt`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.cbrt`, which `dtype` changes. Computed in `stream` if given.
 
-    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex
+    numbers.
     """
 
 def ceil(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Rounded up, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.ceil`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.ceil`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for complex numbers.
     """
@@ -844,15 +852,15 @@ def clip(
 def conj(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Complex conjugates, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.conjugate`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.conjugate`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def conjugate(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Complex conjugates, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.conjugate`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.conjugate`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def copy(a: Any, order: Any = "K") -> GPUArray:
@@ -864,17 +872,18 @@ def copy(a: Any, order: Any = "K") -> GPUArray:
 def copysign(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The first operand with the sign of the second, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.copysign`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.copysign`, which `dtype` changes. Computed in `stream` if given.
 
-    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex
+    numbers.
     """
 
 def cos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Cosines of radians, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.cos`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.cos`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -882,8 +891,8 @@ def cos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) ->
 def cosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Hyperbolic cosines, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.cosh`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.cosh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -901,10 +910,10 @@ def count_nonzero(
 ) -> GPUArray:
     """The number of elements that are not 0, of all elements or along `axis`; does not wait.
 
-    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
-    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: int64. 0 of no elements. Elements
-    where `where` is false are left out, and `keepdims` leaves reduced axes with length 1. A dtype, or
-    a stream, in the place of `axis` is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The
+    result, `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise:
+    int64. 0 of no elements. Elements where `where` is false are left out, and `keepdims` leaves reduced axes with
+    length 1. A dtype, or a stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
@@ -925,17 +934,18 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUA
 def deg2rad(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Degrees as radians, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.deg2rad`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.deg2rad`, which `dtype` changes. Computed in `stream` if given.
 
-    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex
+    numbers.
     """
 
 def divide(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Quotients, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.divide`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.divide`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def divmod(x1: Any, x2: Any) -> tuple[GPUArray, GPUArray]:
@@ -967,15 +977,15 @@ def empty_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any =
 def equal(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether elements are equal, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.equal`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.equal`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def exp(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """e to the power of x, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.exp`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.exp`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -983,8 +993,8 @@ def exp(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) ->
 def exp2(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """2 to the power of x, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.exp2`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.exp2`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -998,8 +1008,8 @@ def expand_dims(a: Any, axis: Any) -> GPUArray:
 def expm1(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """exp(x) - 1, accurate near 0, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.expm1`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.expm1`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1007,10 +1017,11 @@ def expm1(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def fabs(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Absolute values as floats, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.fabs`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.fabs`, which `dtype` changes. Computed in `stream` if given.
 
-    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex
+    numbers.
     """
 
 def flip(m: Any, axis: Any = None) -> GPUArray:
@@ -1023,8 +1034,8 @@ def flip(m: Any, axis: Any = None) -> GPUArray:
 def float_power(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Powers as float64 or complex128, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.float_power`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.float_power`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1032,8 +1043,8 @@ def float_power(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stre
 def floor(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Rounded down, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.floor`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.floor`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for complex numbers.
     """
@@ -1041,8 +1052,8 @@ def floor(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def floor_divide(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Quotients rounded down, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.floor_divide`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.floor_divide`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for complex numbers.
     """
@@ -1050,22 +1061,22 @@ def floor_divide(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, str
 def fmax(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The larger of two elements, of which a NaN loses, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.fmax`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.fmax`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def fmin(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The smaller of two elements, of which a NaN loses, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.fmin`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.fmin`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def fmod(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Remainders with the dividend's sign, as C has them, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.fmod`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.fmod`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for complex numbers.
     """
@@ -1096,8 +1107,8 @@ def full_like(other_ary: Any, fill_value: Any, dtype: Any = None, order: Any = "
 def gcd(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Greatest common divisors, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.gcd`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.gcd`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -1105,33 +1116,35 @@ def gcd(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any 
 def greater(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether the first operand is greater than the second, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.greater`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.greater`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def greater_equal(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether the first operand is not less than the second, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.greater_equal`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.greater_equal`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def heaviside(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """0 below 0, 1 above, the second operand at 0, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.heaviside`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.heaviside`, which `dtype` changes. Computed in `stream` if given.
 
-    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex
+    numbers.
     """
 
 def hypot(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The hypotenuse, sqrt(x1**2 + x2**2) without overflow, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.hypot`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.hypot`, which `dtype` changes. Computed in `stream` if given.
 
-    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex
+    numbers.
     """
 
 def identity(n: Any, dtype: Any = ...) -> GPUArray:
@@ -1140,8 +1153,8 @@ def identity(n: Any, dtype: Any = ...) -> GPUArray:
 def imag(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Imaginary parts; zeros of real numbers, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.imag`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.imag`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def inner(a: Any, b: Any) -> GPUArray:
@@ -1154,8 +1167,8 @@ def inner(a: Any, b: Any) -> GPUArray:
 def invert(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """All bits inverted; of bools, not, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.invert`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.invert`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -1170,8 +1183,8 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any
 def isfinite(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether elements are neither infinite nor NaN, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.isfinite`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.isfinite`, which `dtype` changes. Computed in `stream` if given.
 
     The result is of bools.
     """
@@ -1179,8 +1192,8 @@ def isfinite(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = Non
 def isinf(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether elements are infinite, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.isinf`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.isinf`, which `dtype` changes. Computed in `stream` if given.
 
     The result is of bools.
     """
@@ -1188,8 +1201,8 @@ def isinf(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def isnan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether elements are NaN, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.isnan`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.isnan`, which `dtype` changes. Computed in `stream` if given.
 
     The result is of bools.
     """
@@ -1197,8 +1210,8 @@ def isnan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def lcm(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Least common multiples, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.lcm`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.lcm`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -1206,8 +1219,8 @@ def lcm(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any 
 def ldexp(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """x1 * 2**x2, exactly where it fits, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.ldexp`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.ldexp`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for complex numbers.
     """
@@ -1215,8 +1228,8 @@ def ldexp(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: An
 def left_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits moved up by as many places as the second operand says, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.left_shift`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.left_shift`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -1224,22 +1237,22 @@ def left_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, strea
 def less(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether the first operand is less than the second, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.less`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.less`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def less_equal(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether the first operand is not greater than the second, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.less_equal`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.less_equal`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def log(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Natural logarithms, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.log`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.log`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1247,8 +1260,8 @@ def log(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) ->
 def log10(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Logarithms to base 10, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.log10`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.log10`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1256,8 +1269,8 @@ def log10(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def log1p(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """log(1 + x), accurate near 0, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.log1p`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.log1p`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1265,8 +1278,8 @@ def log1p(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def log2(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Logarithms to base 2, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.log2`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.log2`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1274,19 +1287,21 @@ def log2(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
 def logaddexp(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """log(exp(x1) + exp(x2)) without overflow, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.logaddexp`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.logaddexp`, which `dtype` changes. Computed in `stream` if given.
 
-    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex
+    numbers.
     """
 
 def logaddexp2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """log2(2**x1 + 2**x2) without overflow, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.logaddexp2`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.logaddexp2`, which `dtype` changes. Computed in `stream` if given.
 
-    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex
+    numbers.
     """
 
 def logical_and(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -> GPUArray:
@@ -1312,8 +1327,8 @@ def logical_or(x1: Any, x2: Any, /, out: Any = None, *, allocator: Any = None) -
 def logical_xor(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether one of two elements is true and the other false, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.logical_xor`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.logical_xor`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def matmul(x1: Any, x2: Any, /, out: Any = None) -> GPUArray:
@@ -1346,10 +1361,11 @@ def max(
 ) -> GPUArray:
     """The largest element, of all elements or along `axis`; does not wait.
 
-    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
-    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: that of `a`. NaN if there is one; a ValueError for no elements without `initial`. Elements
-    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
-    a stream, in the place of `axis` is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The
+    result, `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise:
+    that of `a`. NaN if there is one; a ValueError for no elements without `initial`. Elements where `where` is
+    false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or a
+    stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def maximum(a: Any, b: Any, out: Any = None, stream: Any = None) -> GPUArray:
@@ -1373,10 +1389,11 @@ def mean(
 ) -> GPUArray:
     """The mean, of all elements or along `axis`; does not wait.
 
-    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
-    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: float64 of integers; float16 is summed in float32. NaN of no elements. Elements
-    where `where` is false are left out, and `keepdims` leaves reduced axes with length 1. A dtype, or
-    a stream, in the place of `axis` is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The
+    result, `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise:
+    float64 of integers; float16 is summed in float32. NaN of no elements. Elements where `where` is false are left
+    out, and `keepdims` leaves reduced axes with length 1. A dtype, or a stream, in the place of `axis` is seen, as
+    upstream has it there.
     """
 
 def min(
@@ -1393,10 +1410,11 @@ def min(
 ) -> GPUArray:
     """The smallest element, of all elements or along `axis`; does not wait.
 
-    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
-    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: that of `a`. NaN if there is one; a ValueError for no elements without `initial`. Elements
-    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
-    a stream, in the place of `axis` is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The
+    result, `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise:
+    that of `a`. NaN if there is one; a ValueError for no elements without `initial`. Elements where `where` is
+    false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or a
+    stream, in the place of `axis` is seen, as upstream has it there.
     """
 
 def minimum(a: Any, b: Any, out: Any = None, stream: Any = None) -> GPUArray:
@@ -1410,8 +1428,8 @@ def minimum(a: Any, b: Any, out: Any = None, stream: Any = None) -> GPUArray:
 def mod(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Remainders with the divisor's sign, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.remainder`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.remainder`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for complex numbers.
     """
@@ -1426,8 +1444,8 @@ def moveaxis(a: Any, source: Any, destination: Any) -> GPUArray:
 def multiply(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Products, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.multiply`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.multiply`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> GPUArray:
@@ -1444,24 +1462,25 @@ def ndim(a: Any) -> int:
 def negative(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The negatives, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.negative`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.negative`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def nextafter(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The next number after the first operand towards the second, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.nextafter`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.nextafter`, which `dtype` changes. Computed in `stream` if given.
 
-    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex
+    numbers.
     """
 
 def not_equal(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether elements differ, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.not_equal`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.not_equal`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def ones(shape: Any, dtype: Any = ..., allocator: Any = None, order: Any = "C") -> GPUArray:
@@ -1479,15 +1498,15 @@ def ones_like(other_ary: Any, dtype: Any = None, order: Any = "K", shape: Any = 
 def positive(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """A copy, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.positive`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.positive`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def power(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The first operand to the power of the second, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.power`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.power`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def prod(
@@ -1504,10 +1523,11 @@ def prod(
 ) -> GPUArray:
     """The product, of all elements or along `axis`; does not wait.
 
-    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
-    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: integers narrower than int64 are multiplied in it. 1 of no elements. Elements
-    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
-    a stream, in the place of `axis` is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The
+    result, `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise:
+    integers narrower than int64 are multiplied in it. 1 of no elements. Elements where `where` is false are left
+    out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or a stream, in the place
+    of `axis` is seen, as upstream has it there.
     """
 
 def ptp(
@@ -1524,40 +1544,42 @@ def ptp(
 ) -> GPUArray:
     """The largest element less the smallest, of all elements or along `axis`; does not wait.
 
-    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
-    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: that of `a`. A ValueError for no elements. Elements
-    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
-    a stream, in the place of `axis` is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The
+    result, `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise:
+    that of `a`. A ValueError for no elements. Elements where `where` is false are left out, `initial` takes part,
+    and `keepdims` leaves reduced axes with length 1. A dtype, or a stream, in the place of `axis` is seen, as
+    upstream has it there.
     """
 
 def rad2deg(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Radians as degrees, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.rad2deg`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.rad2deg`, which `dtype` changes. Computed in `stream` if given.
 
-    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex
+    numbers.
     """
 
 def real(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Real parts, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.real`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.real`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def reciprocal(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """1 / x; of integers, rounded towards 0, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.reciprocal`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.reciprocal`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def remainder(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Remainders with the divisor's sign, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.remainder`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.remainder`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for complex numbers.
     """
@@ -1572,8 +1594,8 @@ def reshape(a: Any, *shape: Any, order: Any = "C") -> GPUArray:
 def right_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits moved down by as many places as the second operand says, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.right_shift`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.right_shift`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -1581,8 +1603,8 @@ def right_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stre
 def rint(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Rounded to the nearest whole number, ties to even, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.rint`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.rint`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1601,15 +1623,15 @@ def shape(a: Any) -> tuple[int, ...]:
 def sign(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """-1, 0 or 1 by the sign; of complex numbers, x / abs(x), element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.sign`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.sign`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def signbit(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Whether the sign bit is set, as of -0.0, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.signbit`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.signbit`, which `dtype` changes. Computed in `stream` if given.
 
     The result is of bools. A TypeError for complex numbers.
     """
@@ -1617,8 +1639,8 @@ def signbit(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None
 def sin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Sines of radians, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.sin`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.sin`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1626,8 +1648,8 @@ def sin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) ->
 def sinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Hyperbolic sines, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.sinh`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.sinh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1641,8 +1663,8 @@ def size(a: Any, axis: Any = None) -> int:
 def sqrt(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Square roots; NaN below 0, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.sqrt`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.sqrt`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1650,8 +1672,8 @@ def sqrt(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
 def square(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Squares, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.square`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.square`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def std(
@@ -1668,17 +1690,18 @@ def std(
 ) -> GPUArray:
     """The standard deviation, the square root of `var`, of all elements or along `axis`; does not wait.
 
-    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
-    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: that of `var`. NaN of no elements. Elements
-    where `where` is false are left out, and `keepdims` leaves reduced axes with length 1. A dtype, or
-    a stream, in the place of `axis` is seen, as upstream has it there. One pass, by Chan's parallel update of means and squared deviations.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The
+    result, `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise:
+    that of `var`. NaN of no elements. Elements where `where` is false are left out, and `keepdims` leaves reduced
+    axes with length 1. A dtype, or a stream, in the place of `axis` is seen, as upstream has it there. One pass, by
+    Chan's parallel update of means and squared deviations.
     """
 
 def subtract(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Differences, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.subtract`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.subtract`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def sum(
@@ -1695,17 +1718,18 @@ def sum(
 ) -> GPUArray:
     """The sum, of all elements or along `axis`; does not wait.
 
-    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
-    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: integers narrower than int64 are summed in it. 0 of no elements. Elements
-    where `where` is false are left out, `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or
-    a stream, in the place of `axis` is seen, as upstream has it there.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The
+    result, `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise:
+    integers narrower than int64 are summed in it. 0 of no elements. Elements where `where` is false are left out,
+    `initial` takes part, and `keepdims` leaves reduced axes with length 1. A dtype, or a stream, in the place of
+    `axis` is seen, as upstream has it there.
     """
 
 def tan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Tangents of radians, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.tan`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.tan`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1713,8 +1737,8 @@ def tan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) ->
 def tanh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Hyperbolic tangents, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.tanh`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.tanh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1782,15 +1806,15 @@ def triu(m: Any, k: Any = 0) -> GPUArray:
 def true_divide(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Quotients, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.divide`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.divide`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def trunc(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Rounded towards 0, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.trunc`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.trunc`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for complex numbers.
     """
@@ -1809,10 +1833,11 @@ def var(
 ) -> GPUArray:
     """The variance, with the divisor ``n - ddof``, of all elements or along `axis`; does not wait.
 
-    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The result,
-    `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise: float64 of integers, real of complex numbers. NaN of no elements. Elements
-    where `where` is false are left out, and `keepdims` leaves reduced axes with length 1. A dtype, or
-    a stream, in the place of `axis` is seen, as upstream has it there. One pass, by Chan's parallel update of means and squared deviations.
+    `a` is array-like; `axis` is None (all), an int or a tuple of int: an AxisError for one that `a` has not. The
+    result, `out` or a new array, has no axes, or those that are left; its dtype, unless `dtype` says otherwise:
+    float64 of integers, real of complex numbers. NaN of no elements. Elements where `where` is false are left out,
+    and `keepdims` leaves reduced axes with length 1. A dtype, or a stream, in the place of `axis` is seen, as
+    upstream has it there. One pass, by Chan's parallel update of means and squared deviations.
     """
 
 def vdot(a: Any, b: Any) -> GPUArray:
@@ -1910,8 +1935,8 @@ def angle(z: Any, deg: Any = False, out: Any = None, dtype: Any = None, stream: 
 def acos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Angles in radians whose cosine is x; NaN outside [-1, 1], element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.arccos`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.arccos`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1919,8 +1944,8 @@ def acos(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
 def acosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic cosines; NaN below 1, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.arccosh`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.arccosh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1928,8 +1953,8 @@ def acosh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def asin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Angles in radians whose sine is x; NaN outside [-1, 1], element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.arcsin`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.arcsin`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1937,8 +1962,8 @@ def asin(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
 def asinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic sines, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.arcsinh`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.arcsinh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1946,8 +1971,8 @@ def asinh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def atan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Angles in radians whose tangent is x, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.arctan`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.arctan`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1955,17 +1980,18 @@ def atan(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -
 def atan2(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The angle of the point (x2, x1), from -pi to pi, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.arctan2`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.arctan2`, which `dtype` changes. Computed in `stream` if given.
 
-    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex numbers.
+    Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64. A TypeError for complex
+    numbers.
     """
 
 def atanh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Inverse hyperbolic tangents; NaN outside [-1, 1], element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.arctanh`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.arctanh`, which `dtype` changes. Computed in `stream` if given.
 
     Integers and bools become floats: float16 of 8 bits, float32 of 16, else float64.
     """
@@ -1973,15 +1999,15 @@ def atanh(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) 
 def pow(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """The first operand to the power of the second, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.power`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.power`, which `dtype` changes. Computed in `stream` if given.
     """
 
 def bitwise_invert(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """All bits inverted; of bools, not, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.invert`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.invert`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -1989,8 +2015,8 @@ def bitwise_invert(x: Any, /, *, out: Any = None, dtype: Any = None, stream: Any
 def bitwise_left_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits moved up by as many places as the second operand says, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.left_shift`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.left_shift`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """
@@ -1998,8 +2024,8 @@ def bitwise_left_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = Non
 def bitwise_right_shift(x1: Any, x2: Any, /, *, out: Any = None, dtype: Any = None, stream: Any = None) -> GPUArray:
     """Bits moved down by as many places as the second operand says, element by element; does not wait.
 
-    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out` or a
-    new array, has the dtype of `numpy.right_shift`, which `dtype` changes. Computed in `stream` if given.
+    Operands are array-like or numbers and are broadcast: a ValueError if their shapes do not fit. The result, `out`
+    or a new array, has the dtype of `numpy.right_shift`, which `dtype` changes. Computed in `stream` if given.
 
     A TypeError for floats and complex numbers.
     """

@@ -6,6 +6,7 @@ Questions about dtypes and shapes are NumPy's own functions, asked with the dtyp
 import numpy as np
 
 from rtcg import numpy as _xp
+from rtcg._docstrings import wrap_paragraphs
 
 __all__ = [
     "array2string", "array_equiv", "array_repr", "array_str", "can_cast", "common_type", "degrees", "fix", "geomspace",
@@ -104,10 +105,11 @@ def _make_infinity_test(name, is_negative):
         return _xp.logical_and(_xp.isinf(x), _xp.signbit(x) == is_negative, out)
 
     numpy_function.__name__ = numpy_function.__qualname__ = name
-    numpy_function.__doc__ = f"""Where elements are {"-" if is_negative else "+"}infinity: a bool each; does not wait.
+    numpy_function.__doc__ = wrap_paragraphs(f"""
+Where elements are {"-" if is_negative else "+"}infinity: a bool each; does not wait.
 
 `x` is array-like; complex numbers are a `TypeError`. The result, `out` or a new array, is of bool and of its shape.
-"""
+""")
     return numpy_function
 
 
@@ -274,10 +276,11 @@ def _make_host_function(name, what):
         return getattr(np, name)(*fetch, **kwargs)
 
     numpy_function.__name__ = numpy_function.__qualname__ = name
-    numpy_function.__doc__ = f"""{what} `numpy.{name}` of host copies of the arrays; waits for them.
+    numpy_function.__doc__ = wrap_paragraphs(f"""
+{what} `numpy.{name}` of host copies of the arrays; waits for them.
 
 Parameters and errors are NumPy's; every device array among the arguments is copied to the host first.
-"""
+""")
     # For `inspect.signature`.
     numpy_function.__wrapped__ = getattr(np, name)
     return numpy_function

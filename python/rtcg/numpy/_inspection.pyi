@@ -123,13 +123,15 @@ def iscomplexobj(x: Any) -> bool:
 def isneginf(x: Any, out: Any = None) -> GPUArray:
     """Where elements are -infinity: a bool each; does not wait.
 
-    `x` is array-like; complex numbers are a `TypeError`. The result, `out` or a new array, is of bool and of its shape.
+    `x` is array-like; complex numbers are a `TypeError`. The result, `out` or a new array, is of bool and of its
+    shape.
     """
 
 def isposinf(x: Any, out: Any = None) -> GPUArray:
     """Where elements are +infinity: a bool each; does not wait.
 
-    `x` is array-like; complex numbers are a `TypeError`. The result, `out` or a new array, is of bool and of its shape.
+    `x` is array-like; complex numbers are a `TypeError`. The result, `out` or a new array, is of bool and of its
+    shape.
     """
 
 def isreal(x: Any) -> GPUArray:
@@ -225,7 +227,8 @@ def savez(file: Any, *args: Any, allow_pickle: Any = True, **kwds: Any) -> None:
     """
 
 def savez_compressed(file: Any, *args: Any, allow_pickle: Any = True, **kwds: Any) -> None:
-    """Write arrays to one compressed file; returns None: `numpy.savez_compressed` of host copies of the arrays; waits for them.
+    """Write arrays to one compressed file; returns None: `numpy.savez_compressed` of host copies of the arrays; waits
+    for them.
 
     Parameters and errors are NumPy's; every device array among the arguments is copied to the host first.
     """

@@ -6,6 +6,7 @@ Where a slice has nothing but NaN the result is NumPy's, without its warning, wh
 import numpy as np
 
 from rtcg import numpy as _xp
+from rtcg._docstrings import wrap_paragraphs
 
 __all__ = [
     "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum",
@@ -33,11 +34,12 @@ def _make_nan_reduction(name, what, start):
         )
 
     nan_function.__name__ = nan_function.__qualname__ = f"nan{name}"
-    nan_function.__doc__ = f"""The {what} of the elements that are not NaN, of all or along `axis`; does not wait.
+    nan_function.__doc__ = wrap_paragraphs(f"""
+The {what} of the elements that are not NaN, of all or along `axis`; does not wait.
 
 `a` is array-like. The result, `out` or a new array, has the dtype of `{name}`; of no elements it is {start}. Parameters
 and errors are those of `{name}`.
-"""
+""")
     return nan_function
 
 
@@ -60,11 +62,12 @@ def _make_nan_extremum(name, start):
         return _xp._copy_to_out(out, result)
 
     nan_function.__name__ = nan_function.__qualname__ = f"nan{name}"
-    nan_function.__doc__ = f"""The {name}imum of the elements that are not NaN, NaN where there are none; does not wait.
+    nan_function.__doc__ = wrap_paragraphs(f"""
+The {name}imum of the elements that are not NaN, NaN where there are none; does not wait.
 
 `a` is array-like. The result, `out` or a new array, has its dtype. A ValueError for axes without elements. Parameters
 are those of `{name}`. NumPy warns of slices of NaN only; here no warning waits for the elements.
-"""
+""")
     return nan_function
 
 
@@ -115,11 +118,12 @@ def _make_nan_arg_extremum(name, what, fill):
         return getattr(_xp, name)(_replace_nan(a, fill), axis=axis, out=out, keepdims=keepdims)
 
     nan_function.__name__ = nan_function.__qualname__ = f"nan{name}"
-    nan_function.__doc__ = f"""The index of the first {what} element that is not NaN; waits to see if there is one.
+    nan_function.__doc__ = wrap_paragraphs(f"""
+The index of the first {what} element that is not NaN; waits to see if there is one.
 
 `a` is array-like. The result, `out` or a new array of int64, has no axes, or those that are left: with `axis` None the
 index is that in the flattened array. A ValueError where there is nothing but NaN.
-"""
+""")
     return nan_function
 
 

@@ -24,15 +24,15 @@ __all__ = [
 def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> GPUArray:
     """The index of the first largest element that is not NaN; waits to see if there is one.
 
-    `a` is array-like. The result, `out` or a new array of int64, has no axes, or those that are left: with `axis` None the
-    index is that in the flattened array. A ValueError where there is nothing but NaN.
+    `a` is array-like. The result, `out` or a new array of int64, has no axes, or those that are left: with `axis`
+    None the index is that in the flattened array. A ValueError where there is nothing but NaN.
     """
 
 def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> GPUArray:
     """The index of the first smallest element that is not NaN; waits to see if there is one.
 
-    `a` is array-like. The result, `out` or a new array of int64, has no axes, or those that are left: with `axis` None the
-    index is that in the flattened array. A ValueError where there is nothing but NaN.
+    `a` is array-like. The result, `out` or a new array of int64, has no axes, or those that are left: with `axis`
+    None the index is that in the flattened array. A ValueError where there is nothing but NaN.
     """
 
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> GPUArray:
@@ -52,8 +52,8 @@ def nanmax(
 ) -> GPUArray:
     """The maximum of the elements that are not NaN, NaN where there are none; does not wait.
 
-    `a` is array-like. The result, `out` or a new array, has its dtype. A ValueError for axes without elements. Parameters
-    are those of `max`. NumPy warns of slices of NaN only; here no warning waits for the elements.
+    `a` is array-like. The result, `out` or a new array, has its dtype. A ValueError for axes without elements.
+    Parameters are those of `max`. NumPy warns of slices of NaN only; here no warning waits for the elements.
     """
 
 def nanmean(
@@ -70,8 +70,8 @@ def nanmin(
 ) -> GPUArray:
     """The minimum of the elements that are not NaN, NaN where there are none; does not wait.
 
-    `a` is array-like. The result, `out` or a new array, has its dtype. A ValueError for axes without elements. Parameters
-    are those of `min`. NumPy warns of slices of NaN only; here no warning waits for the elements.
+    `a` is array-like. The result, `out` or a new array, has its dtype. A ValueError for axes without elements.
+    Parameters are those of `min`. NumPy warns of slices of NaN only; here no warning waits for the elements.
     """
 
 def nanprod(

@@ -9,6 +9,7 @@ import string
 import numpy as np
 
 from rtcg import numpy as _xp
+from rtcg._docstrings import wrap_paragraphs
 
 __all__ = [
     "convolve", "correlate", "cross", "cumulative_prod", "cumulative_sum", "diff", "einsum", "einsum_path",
@@ -552,11 +553,12 @@ def _make_cumulative(name, what, start):
         "cumsum": "cumulative_sum",
         "cumprod": "cumulative_prod",
     }[name]
-    cumulative_function.__doc__ = f"""Running {what} along `axis`, by `{name}`; does not wait.
+    cumulative_function.__doc__ = wrap_paragraphs(f"""
+Running {what} along `axis`, by `{name}`; does not wait.
 
 `x` is array-like; `axis` may only be left out for one axis, else there is a ValueError. With `include_initial` the
 result is one longer and begins with {start}. The result, `out` or a new array, has the dtype of `{name}`.
-"""
+""")
     return cumulative_function
 
 

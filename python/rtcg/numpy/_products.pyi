@@ -55,8 +55,8 @@ def cumulative_prod(
 ) -> GPUArray:
     """Running products along `axis`, by `cumprod`; does not wait.
 
-    `x` is array-like; `axis` may only be left out for one axis, else there is a ValueError. With `include_initial` the
-    result is one longer and begins with 1. The result, `out` or a new array, has the dtype of `cumprod`.
+    `x` is array-like; `axis` may only be left out for one axis, else there is a ValueError. With `include_initial`
+    the result is one longer and begins with 1. The result, `out` or a new array, has the dtype of `cumprod`.
     """
 
 def cumulative_sum(
@@ -64,8 +64,8 @@ def cumulative_sum(
 ) -> GPUArray:
     """Running sums along `axis`, by `cumsum`; does not wait.
 
-    `x` is array-like; `axis` may only be left out for one axis, else there is a ValueError. With `include_initial` the
-    result is one longer and begins with 0. The result, `out` or a new array, has the dtype of `cumsum`.
+    `x` is array-like; `axis` may only be left out for one axis, else there is a ValueError. With `include_initial`
+    the result is one longer and begins with 0. The result, `out` or a new array, has the dtype of `cumsum`.
     """
 
 def einsum(

@@ -10,6 +10,7 @@ import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._axes import normalize_axis as _normalize_axis
+from rtcg._docstrings import wrap_paragraphs
 from rtcg.numpy._padding import index_along_axis as _index_along_axis, pad_axis_with as _pad_axis_with
 
 __all__ = [
@@ -121,11 +122,12 @@ def _make_split(name, axis):
         return _xp.split(ary, indices_or_sections, axis)
 
     split_function.__name__ = split_function.__qualname__ = name
-    split_function.__doc__ = f"""`split` along axis {axis}: a list of views of parts; does not wait.
+    split_function.__doc__ = wrap_paragraphs(f"""
+`split` along axis {axis}: a list of views of parts; does not wait.
 
 `ary` is a device array with at least {axis + 1} axes, else a ValueError. `indices_or_sections` is the number of equal
 parts, or the indices at which parts begin, behind the first; a ValueError if the length is not divisible.
-"""
+""")
     return split_function
 
 

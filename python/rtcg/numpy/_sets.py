@@ -8,6 +8,7 @@ import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg._axes import normalize_axis as _normalize_axis
+from rtcg._docstrings import wrap_paragraphs
 
 __all__ = [
     "ediff1d", "intersect1d", "isin", "lexsort", "setdiff1d", "setxor1d", "union1d", "unique", "unique_all",
@@ -121,10 +122,11 @@ def _make_unique_function(name, what="", result="a new array of one axis"):
         return getattr(array_api, name)(x)
 
     unique_function.__name__ = unique_function.__qualname__ = name
-    unique_function.__doc__ = f"""The different elements of `x`, an array of any shape, in ascending order{what}.
+    unique_function.__doc__ = wrap_paragraphs(f"""
+The different elements of `x`, an array of any shape, in ascending order{what}.
 
 Returns {result}. Each NaN counts as different. Waits for the number of different elements. By sorting.
-"""
+""")
     return unique_function
 
 

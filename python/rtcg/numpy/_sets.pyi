@@ -93,25 +93,30 @@ def unique(
     """
 
 def unique_all(x: Any, /) -> Any:
-    """The different elements of `x`, an array of any shape, in ascending order, where they are first, which each element is, and how often.
+    """The different elements of `x`, an array of any shape, in ascending order, where they are first, which each
+    element is, and how often.
 
-    Returns a named tuple of arrays: `values`, and as int64 `indices`, `inverse_indices` (of the shape of `x`) and `counts`. Each NaN counts as different. Waits for the number of different elements. By sorting.
+    Returns a named tuple of arrays: `values`, and as int64 `indices`, `inverse_indices` (of the shape of `x`) and
+    `counts`. Each NaN counts as different. Waits for the number of different elements. By sorting.
     """
 
 def unique_counts(x: Any, /) -> Any:
     """The different elements of `x`, an array of any shape, in ascending order, and how often each occurs.
 
-    Returns a named tuple of two arrays, `values` and `counts` (int64). Each NaN counts as different. Waits for the number of different elements. By sorting.
+    Returns a named tuple of two arrays, `values` and `counts` (int64). Each NaN counts as different. Waits for the
+    number of different elements. By sorting.
     """
 
 def unique_inverse(x: Any, /) -> Any:
     """The different elements of `x`, an array of any shape, in ascending order, and which of them each element is.
 
-    Returns a named tuple of two arrays, `values` and, in the shape of `x`, `inverse_indices` (int64). Each NaN counts as different. Waits for the number of different elements. By sorting.
+    Returns a named tuple of two arrays, `values` and, in the shape of `x`, `inverse_indices` (int64). Each NaN
+    counts as different. Waits for the number of different elements. By sorting.
     """
 
 def unique_values(x: Any, /) -> GPUArray:
     """The different elements of `x`, an array of any shape, in ascending order.
 
-    Returns a new array of one axis. Each NaN counts as different. Waits for the number of different elements. By sorting.
+    Returns a new array of one axis. Each NaN counts as different. Waits for the number of different elements. By
+    sorting.
     """

@@ -46,7 +46,11 @@ def multiply_elements(a, b):
 
 
 def eye_array(m, n=None, *, k=0, dtype=float, format=None):
-    """Ones on the `k`-th diagonal; see `scipy.sparse.eye_array`."""
+    """Ones on the `k`-th diagonal of a sparse array of `m` rows and `n` (by default `m`) columns.
+
+    Returns a `dia_array`, or one of `format`, of the dtype `dtype`. A `ValueError` for negative lengths. Waits for the
+    copy to the device.
+    """
     m, n = checked_shape((m, m if n is None else n))
     data = np.ones((1, max(0, min(m + k, n))), dtype)
     result = dia_array((data, np.array([k])), shape=(m, n))
@@ -54,17 +58,22 @@ def eye_array(m, n=None, *, k=0, dtype=float, format=None):
 
 
 def eye(m, n=None, k=0, dtype=float, format=None):
-    """As `eye_array`, as a matrix; see `scipy.sparse.eye`."""
+    """As `eye_array`, as a matrix of SciPy's old kind (``*`` is the product); waits for the copy to the device."""
     return _as_matrix(eye_array(m, n, k=k, dtype=dtype, format=format))
 
 
 def identity(n, dtype="d", format=None):
-    """The identity as a matrix; see `scipy.sparse.identity`."""
+    """The identity of `n` rows as a matrix of `format`, by default of diagonals; waits for the copy to the device."""
     return eye(n, dtype=dtype, format=format)
 
 
 def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None):
-    """An array of its diagonals; see `scipy.sparse.diags_array`."""
+    """A sparse array of its diagonals, of `format` or by diagonals; waits for the copies to and from the device.
+
+    `diagonals` are arrays, or one array or number for one of the `offsets`, above 0 those right of the main diagonal. A
+    number, or one element, is repeated. `shape` is by default that of the smallest square. The dtype is the common one
+    unless given. A `ValueError` when lengths and shape do not fit, or numbers of diagonals and offsets differ.
+    """
     if np.isscalar(offsets):
         if len(diagonals) == 0 or np.isscalar(diagonals[0]) or isinstance(diagonals, GPUArray):
             diagonals = [np.atleast_1d(diagonals.get() if isinstance(diagonals, GPUArray) else diagonals)]
@@ -102,7 +111,7 @@ def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None)
 
 
 def diags(diagonals, offsets=0, shape=None, format=None, dtype=None):
-    """As `diags_array`, as a matrix; see `scipy.sparse.diags`."""
+    """As `diags_array`, as a matrix of SciPy's old kind (``*`` is the product); waits for copies."""
     return _as_matrix(diags_array(diagonals, offsets=offsets, shape=shape, format=format, dtype=dtype))
 
 
@@ -113,7 +122,13 @@ def _as_matrix(array):
 
 
 def random_array(shape, *, density=0.01, format="coo", dtype=None, rng=None, data_sampler=None):
-    """Random elements in random places; see `scipy.sparse.random_array`. Places are drawn on the host."""
+    """Random elements, uniform in [0, 1), in random places, all different: a sparse array of `shape` and `format`.
+
+    ``round(density * rows * columns)`` of them. Places and elements are drawn on the host by
+    ``numpy.random.default_rng(rng)``, and elements by `data_sampler`, a function of a keyword `size`, if given;
+    integers are drawn from all from 0 on. A `ValueError` for a density outside [0, 1]. Waits for the copy to the
+    device.
+    """
     rows, columns = checked_shape(shape)
     if not 0 <= density <= 1:
         raise ValueError("density expected to be 0 <= density <= 1")
@@ -138,17 +153,28 @@ def _triangle(a, keep, format):
 
 
 def tril(A, k=0, format=None):
-    """What is on and below the `k`-th diagonal; see `scipy.sparse.tril`. Waits for the number of elements."""
+    """The elements on and below the `k`-th diagonal: a new sparse array of `format`, by default of triples.
+
+    `A` is a sparse array, or anything `coo_array` takes; the dtype stays. Waits for the number of elements.
+    """
     return _triangle(A, lambda coo: coo.row.astype(np.int64) + k >= coo.col, format)
 
 
 def triu(A, k=0, format=None):
-    """What is on and above the `k`-th diagonal; see `scipy.sparse.triu`. Waits for the number of elements."""
+    """The elements on and above the `k`-th diagonal: a new sparse array of `format`, by default of triples.
+
+    `A` is a sparse array, or anything `coo_array` takes; the dtype stays. Waits for the number of elements.
+    """
     return _triangle(A, lambda coo: coo.row.astype(np.int64) + k <= coo.col, format)
 
 
 def block_array(blocks, *, format=None, dtype=None):
-    """An array of blocks, of which None is one of zeros; see `scipy.sparse.block_array`."""
+    """A new sparse array of blocks, lists of rows of them, of which None is one of zeros.
+
+    Blocks are sparse arrays, or what `coo_array` takes, of the same height in a row and the same width in a column:
+    else a `ValueError`, as for a row or column of None alone. The result is of triples unless `format` is given, and of
+    the common dtype or `dtype`. Does not wait for sparse blocks; another format may.
+    """
     grid = [[None if b is None else (b if issparse(b) else coo_array(b)).tocoo() for b in row] for row in blocks]
     if not grid or any(len(row) != len(grid[0]) for row in grid):
         raise ValueError("blocks must be 2-D")
@@ -184,17 +210,27 @@ def block_array(blocks, *, format=None, dtype=None):
 
 
 def vstack(blocks, format=None, dtype=None):
-    """Arrays below each other; see `scipy.sparse.vstack`."""
+    """Arrays below each other, as `block_array` of one column, whose errors and result it has.
+
+    They have the same number of columns. Does not wait for sparse blocks; another format may.
+    """
     return block_array([[block] for block in blocks], format=format, dtype=dtype)
 
 
 def hstack(blocks, format=None, dtype=None):
-    """Arrays beside each other; see `scipy.sparse.hstack`."""
+    """Arrays beside each other, as `block_array` of one row, whose errors and result it has.
+
+    They have the same number of rows. Does not wait for sparse blocks; another format may.
+    """
     return block_array([list(blocks)], format=format, dtype=dtype)
 
 
 def block_diag(mats, format=None, dtype=None):
-    """Arrays along the diagonal; see `scipy.sparse.block_diag`."""
+    """Arrays along the diagonal, zeros elsewhere: a new sparse array of triples, or of `format`.
+
+    `mats` are sparse arrays, or what `coo_array` takes, of any shapes. Does not wait for sparse ones; another format
+    may.
+    """
     count = len(mats)
     return block_array(
         [[m if i == j else None for j in range(count)] for i, m in enumerate(mats)], format=format, dtype=dtype
@@ -202,7 +238,11 @@ def block_diag(mats, format=None, dtype=None):
 
 
 def kron(A, B, format=None):
-    """The Kronecker product; see `scipy.sparse.kron`. Does not wait."""
+    """The Kronecker product of two sparse arrays: a new one of triples, or of `format`.
+
+    Operands may be anything `coo_array` takes; the dtype is the common one. Does not wait for sparse ones in triples or
+    rows; another format may.
+    """
     a, b = ((x if issparse(x) else coo_array(x)).tocoo() for x in (A, B))
     shape = a.shape[0] * b.shape[0], a.shape[1] * b.shape[1]
     index = index_dtype(max(shape))
@@ -216,7 +256,10 @@ def kron(A, B, format=None):
 
 
 def kronsum(A, B, format=None):
-    """The sum of `kron` with identities from both sides; see `scipy.sparse.kronsum`."""
+    """The Kronecker sum, ``kron(I, A) + kron(B, I)``, of two square arrays: a new sparse array, in rows or of `format`.
+
+    A `ValueError` unless both are square. Waits for the number of elements of the sum.
+    """
     a, b = (x if issparse(x) else coo_array(x) for x in (A, B))
     if a.shape[0] != a.shape[1]:
         raise ValueError("A is not square matrix")
@@ -228,14 +271,21 @@ def kronsum(A, B, format=None):
 
 
 def find(A):
-    """Rows, columns and elements of what is not 0; see `scipy.sparse.find`. Waits for their number."""
+    """Rows, columns and elements of what is not 0, in the order of rows: a tuple of three new arrays on the device.
+
+    `A` is a sparse array, or anything `coo_array` takes; elements of one place are added up first. Waits for their
+    number.
+    """
     coo = (A if issparse(A) else coo_array(A)).tocoo()._canonical("csr")
     coo = coo._kept(coo.data != 0)
     return coo.row, coo.col, coo.data
 
 
 def spdiags(data, diags, m=None, n=None, format=None):
-    """A matrix of diagonals as `dia_matrix` has them; see `scipy.sparse.spdiags`."""
+    """A matrix of diagonals, of the shape ``(m, n)`` or `m`, by diagonals or of `format`; waits for copies.
+
+    `data` has a row for each of `diags`, placed by its columns as in `dia_matrix`. A `TypeError` without a shape.
+    """
     if m is None and n is None:
         raise TypeError("m is None; expected the shape, or a number of rows and one of columns")
     shape = m if n is None else (m, n)
@@ -243,24 +293,30 @@ def spdiags(data, diags, m=None, n=None, format=None):
 
 
 def bmat(blocks, format=None, dtype=None):
-    """As `block_array`, as a matrix; see `scipy.sparse.bmat`."""
+    """As `block_array`, as a matrix of SciPy's old kind (``*`` is the product). Does not wait for sparse blocks."""
     return _as_matrix(block_array(blocks, format=format, dtype=dtype))
 
 
 def random(m, n, density=0.01, format="coo", dtype=None, rng=None, data_rvs=None):
-    """As `random_array`, as a matrix; see `scipy.sparse.random`."""
+    """As `random_array`, as a matrix of `m` rows and `n` columns; waits for the copy to the device.
+
+    `data_rvs` is a function of a number of elements that draws them.
+    """
     sampler = None if data_rvs is None else lambda size: data_rvs(size)
     made = random_array((m, n), density=density, format=format, dtype=dtype, rng=rng, data_sampler=sampler)
     return _as_matrix(made)
 
 
 def rand(m, n, density=0.01, format="coo", dtype=None, rng=None):
-    """As `random`, of uniform numbers; see `scipy.sparse.rand`."""
+    """As `random`, of uniform numbers in [0, 1): a matrix of `m` rows and `n` columns; waits for the copy."""
     return random(m, n, density, format, dtype, rng)
 
 
 def save_npz(file, matrix, compressed=True):
-    """Writes an array as `scipy.sparse.save_npz` does; waits."""
+    """Write a sparse array to a file as `scipy.sparse.save_npz` does, compressed or not; returns None and waits.
+
+    `file` is a path or a file. Index arrays and elements are copied to the host.
+    """
     parts = {"format": matrix.format.encode("ascii"), "shape": matrix.shape, "data": matrix.data.get()}
     if not matrix._is_matrix:
         parts["_is_array"] = True
@@ -274,7 +330,10 @@ def save_npz(file, matrix, compressed=True):
 
 
 def load_npz(file):
-    """Reads what `save_npz`, or that of `scipy.sparse`, has written; waits."""
+    """Read a file of `save_npz`, also of SciPy's: a new sparse array, or matrix, of the format that was written; waits.
+
+    A `ValueError` that names the file when it is none of these, or of a format that is missing here.
+    """
     import rtcg.sparse
 
     with np.load(file, allow_pickle=False) as parts:

@@ -30,17 +30,29 @@ def _made(name, lengths, dtype, format, number=0.0, seed=0):
 
 
 def poisson1d(n, *, dtype=np.float64, format="csr"):
-    """Poisson's equation on a line of `n` points."""
+    """Poisson's equation on a line of `n` points: a symmetric positive definite array of n rows; waits.
+
+    The second difference, 2 on the diagonal and -1 beside it, of `dtype` and in `format`. A `ValueError` for a negative
+    `n`.
+    """
     return _made("poisson", [n], dtype, format)
 
 
 def poisson2d(nx, ny=None, *, points=5, dtype=np.float64, format="csr"):
-    """Poisson's equation on a grid of two axes, with 4 or 8 neighbours of each point (`points` 5 or 9)."""
+    """Poisson's equation on a grid of `nx` by `ny` points: a symmetric positive definite array of nx ny rows; waits.
+
+    `points` is 5, for the 4 nearest neighbours of each point, or 9, for all 8: else a `ValueError`. `ny` is `nx` by
+    default.
+    """
     return _made(_by_points(points, 5, 9), [nx, nx if ny is None else ny], dtype, format)
 
 
 def poisson3d(nx, ny=None, nz=None, *, points=7, dtype=np.float64, format="csr"):
-    """Poisson's equation on a grid of three axes, with 6 or 26 neighbours of each point (`points` 7 or 27)."""
+    """Poisson's equation on a grid of `nx` by `ny` by `nz` points: a symmetric positive definite array; waits.
+
+    `points` is 7, for the 6 nearest neighbours of each point, or 27, for all 26: else a `ValueError`. `ny` and `nz` are
+    `nx` by default.
+    """
     lengths = [nx, nx if ny is None else ny, nx if nz is None else nz]
     return _made(_by_points(points, 7, 27), lengths, dtype, format)
 
@@ -52,12 +64,19 @@ def _by_points(points, few, many):
 
 
 def anisotropic(nx, ny=None, *, epsilon=1e-3, dtype=np.float64, format="csr"):
-    """Diffusion in the plane that is `epsilon` times as strong along the first axis as along the second."""
+    """Diffusion in the plane that is `epsilon` times as strong along the first axis as along the second; waits.
+
+    A symmetric positive definite array of nx ny rows, 5 elements in each, of `dtype` and in `format`. `ny` is `nx` by
+    default.
+    """
     return _made("anisotropic", [nx, nx if ny is None else ny], dtype, format, epsilon)
 
 
 def convection_diffusion(nx, ny=None, *, peclet=1.0, dtype=np.float64, format="csr"):
-    """Diffusion with a flow along the second axis, `peclet` times as strong within a cell; not symmetric."""
+    """Diffusion with a flow along the second axis, `peclet` times as strong within a cell; waits.
+
+    An array of nx ny rows, 5 elements in each, that is not symmetric. `ny` is `nx` by default.
+    """
     return _made("convection_diffusion", [nx, nx if ny is None else ny], dtype, format, peclet)
 
 
@@ -72,32 +91,51 @@ def rmat(scale, edge_factor=16, *, seed=0, dtype=np.float64, format="csr"):
 
 
 def power_law(n, links=4, *, seed=0, dtype=np.float64, format="csr"):
-    """A graph of `n` nodes, each with `links` edges to older ones (Barabasi and Albert 1999); symmetric."""
+    """A graph of `n` nodes, each with `links` edges to older ones (Barabasi and Albert 1999); waits.
+
+    A symmetric array of n rows, a few of which are very long, of `dtype` and in `format`; the same `seed` gives the
+    same graph.
+    """
     return _made("power_law", [n, links], dtype, format, seed=seed)
 
 
 def banded(n, bandwidth, row_length=8, *, seed=0, dtype=np.float64, format="csr"):
-    """`row_length` random elements of each row within `bandwidth` of the diagonal, which is larger than their sum."""
+    """`row_length` random elements in each of `n` rows, within `bandwidth` of a diagonal above their sum; waits.
+
+    An array of `dtype` and in `format`, diagonally dominant and not symmetric; the same `seed` gives the same one.
+    """
     return _made("banded", [n, bandwidth, row_length], dtype, format, seed=seed)
 
 
 def circuit(n, dense=2, *, seed=0, dtype=np.float64, format="csr"):
-    """A few elements in each row, and `dense` full rows and columns; symmetric and positive definite."""
+    """A few elements in each of `n` rows, and `dense` full rows and columns; waits.
+
+    A symmetric positive definite array, as circuits with supply nets have them; the same `seed` gives the same one.
+    """
     return _made("circuit", [n, dense], dtype, format, seed=seed)
 
 
 def linear_program(rows, columns, row_length=8, *, seed=0, dtype=np.float64, format="csr"):
-    """Random elements, `row_length` in a row; every tenth row is empty."""
+    """Random elements, `row_length` in a row, of a rectangular array of `rows` and `columns`; waits.
+
+    Every tenth row is empty; the same `seed` gives the same array.
+    """
     return _made("linear_program", [rows, columns, row_length], dtype, format, seed=seed)
 
 
 def block_diagonal(n, block=16, *, seed=0, dtype=np.float64, format="csr"):
-    """Dense random blocks of `block` rows along the diagonal."""
+    """Dense random blocks of `block` rows along the diagonal of an array of `n` rows; waits.
+
+    The same `seed` gives the same array, of `dtype` and in `format`.
+    """
     return _made("block_diagonal", [n, block], dtype, format, seed=seed)
 
 
 def arrow(n, *, dtype=np.float64, format="csr"):
-    """A full first row, a full first column, and a diagonal."""
+    """A full first row, a full first column, and a diagonal: an array of `n` rows; waits.
+
+    Of `dtype` and in `format`.
+    """
     return _made("arrow", [n], dtype, format)
 
 
@@ -128,16 +166,26 @@ def delaunay(side, *, permuted=False, seed=0, dtype=np.float64, format="csr"):
 
 
 def quadratic_tetrahedra(nx, ny=None, nz=None, *, dtype=np.float64, format="csr"):
-    """Poisson's equation by quadratic elements on a box of cubes, each cut in six tetrahedra, with zeros around it."""
+    """Poisson's equation by quadratic elements on a box of cubes, each cut in six tetrahedra, with zeros around it.
+
+    A symmetric positive definite array, of rows of very different lengths. `nx`, `ny` and `nz` are the numbers of
+    cubes, the last two `nx` by default. Waits.
+    """
     lengths = [nx, nx if ny is None else ny, nx if nz is None else nz]
     return _made("quadratic_tetrahedra", lengths, dtype, format)
 
 
 def discontinuous(nx, ny=None, *, block=10, seed=0, dtype=np.float64, format="csr"):
-    """Dense blocks of the cells of a grid and of their neighbours, as discontinuous elements have them; symmetric."""
+    """Dense blocks of the cells of a grid and of their neighbours, as discontinuous elements have them; waits.
+
+    A symmetric array of ``nx * ny * block`` rows; the same `seed` gives the same one. `ny` is `nx` by default.
+    """
     return _made("discontinuous", [nx, nx if ny is None else ny, block], dtype, format, seed=seed)
 
 
 def road_network(side, *, seed=0, dtype=np.float64, format="csr"):
-    """A planar graph with holes, whose nodes mostly have two or three neighbours; elements are lengths; symmetric."""
+    """A planar graph with holes, whose nodes mostly have two or three neighbours; elements are lengths; waits.
+
+    A symmetric array of about ``side**2`` rows; the same `seed` gives the same one.
+    """
     return _made("road_network", [side], dtype, format, seed=seed)

@@ -537,7 +537,11 @@ def _least_squares(method, A, b, damp, atol, btol, conlim, maxiter, default, x0,
 
 
 def matrix_power(A, power):
-    """`A` multiplied by itself; see `scipy.sparse.linalg.matrix_power`."""
+    """The product of `power` times `A`: a new sparse array; waits for the numbers of elements.
+
+    The result has the format of products, for a `power` of 0 (the identity) or 1 (a copy) that of `A`. A `TypeError`
+    unless `A` is square, a `ValueError` for a negative `power`. By repeated squaring.
+    """
     rows, columns = A.shape
     if rows != columns:
         raise TypeError("sparse matrix is not square")

@@ -379,7 +379,11 @@ def lsmr(
     """
 
 def matrix_power(A: Any, power: Any) -> sparray:
-    """`A` multiplied by itself; see `scipy.sparse.linalg.matrix_power`."""
+    """The product of `power` times `A`: a new sparse array; waits for the numbers of elements.
+
+    The result has the format of products, for a `power` of 0 (the identity) or 1 (a copy) that of `A`. A `TypeError`
+    unless `A` is square, a `ValueError` for a negative `power`. By repeated squaring.
+    """
 
 def norm(x: Any, ord: Any = None, axis: Any = None) -> GPUArray:
     """The Frobenius norm (also "fro"), or that of the largest sum of a column (1) or a row (inf), as a `GPUArray`.

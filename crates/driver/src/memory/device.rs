@@ -3,7 +3,7 @@
 use crate::context::{Context, current_driver_table};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::flags::MemAttachFlags;
+use crate::flags::{IpcMemoryFlags, MemAttachFlags};
 use crate::memory::diagnosis::{explain_address_error, explain_allocation_error};
 use crate::memory::memory_pool::{DriverPool, current_pool_of_device};
 use crate::memory::reclaim::{self, allocate_with_reclaim};
@@ -364,8 +364,9 @@ impl ManagedAllocation {
 pub struct IpcMemory(DeviceAllocation);
 
 impl IpcMemory {
-    /// Maps the memory whose [`mem_get_ipc_handle`] is `bytes`; `flags` as `CUipcMem_flags`.
-    pub fn open_ipc_handle(bytes: [u8; 64], flags: u32) -> Result<Self> {
+    /// Maps the memory whose [`mem_get_ipc_handle`] is `bytes`.
+    pub fn open_ipc_handle(bytes: [u8; 64], flags: impl Into<IpcMemoryFlags>) -> Result<Self> {
+        let IpcMemoryFlags(flags) = flags.into();
         let ctx = Context::current_or_error()?;
         let handle = CUipcMemHandle { reserved: bytes.map(|b| b as c_char) };
         let mut ptr = 0;

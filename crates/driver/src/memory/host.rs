@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::flags::HostAllocFlags;
+use crate::flags::{HostAllocFlags, HostRegisterFlags};
 use crate::memory::diagnosis::explain_allocation_error;
 use crate::memory::reclaim::allocate_with_reclaim;
 use rtcg_cuda_sys::{CUdeviceptr, CUresult, DriverTable, c_void};
@@ -212,11 +212,12 @@ unsafe impl Send for RegisteredHostMemory {}
 unsafe impl Sync for RegisteredHostMemory {}
 
 impl RegisteredHostMemory {
-    /// Page-locks memory in the current context; `flags` as `CU_MEMHOSTREGISTER_*`.
+    /// Page-locks memory in the current context.
     ///
     /// # Safety
     /// The memory must stay allocated as long as this object lives.
-    pub unsafe fn new(ptr: *mut u8, nbytes: usize, flags: u32) -> Result<Self> {
+    pub unsafe fn new(ptr: *mut u8, nbytes: usize, flags: impl Into<HostRegisterFlags>) -> Result<Self> {
+        let HostRegisterFlags(flags) = flags.into();
         let ctx = Context::current_or_error()?;
         // SAFETY: the caller's promise.
         unsafe { call_if_alive!(ctx, cuMemHostRegister(ptr.cast(), nbytes, flags)) }.map_err(|error| {

@@ -4,13 +4,14 @@ use super::block_source::BlockSource;
 use super::core::{PoolCore, PoolOptions};
 use super::lease::BlockLease;
 use super::methods::{allocation_methods, pool_methods};
+use crate::flags::HostAllocFlags;
 use std::sync::Arc;
 
 /// How a [`PageLockedMemoryPool`] allocates.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct PageLockedAllocator {
-    /// `CU_MEMHOSTALLOC_*`
-    pub flags: u32,
+    /// What the memory is for.
+    pub flags: HostAllocFlags,
 }
 
 /// Keeps freed page-locked memory for the next allocation of about the same size, per context.
@@ -28,7 +29,7 @@ impl Default for PageLockedMemoryPool {
 impl PageLockedMemoryPool {
     /// An empty pool.
     pub fn new(allocator: PageLockedAllocator) -> Self {
-        Self(PoolCore::new(BlockSource::Host(allocator.flags), PoolOptions::default()))
+        Self(PoolCore::new(BlockSource::Host(allocator.flags.0), PoolOptions::default()))
     }
 }
 

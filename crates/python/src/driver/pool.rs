@@ -295,7 +295,7 @@ impl_new_for_init!(PyPageLockedAllocator, "(flags=0)");
 impl PyPageLockedAllocator {
     #[pyo3(signature = (flags = 0))]
     fn __init__(&self, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
-        self.0.init_value(PageLockedAllocator { flags })
+        self.0.init_value(PageLockedAllocator { flags: flags.into() })
     }
 
     /// The `host_alloc_flags` of what it allocates.

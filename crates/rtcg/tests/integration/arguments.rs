@@ -74,6 +74,35 @@ fn structures_are_elements_and_arguments() {
     assert!(error.to_string().contains("argument #1 (0-based) has 4 bytes"), "{error}");
 }
 
+/// Rust lets `align` ask for less than the fields need, C does not.
+#[repr(C, align(2))]
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+struct LooselyAligned(f32, u8);
+
+/// The alignment of a field that is an aligned structure itself.
+#[repr(C, align(8))]
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+struct Outer(Aligned, u8);
+
+#[test]
+fn structures_are_never_declared_with_less_than_their_natural_alignment() {
+    assert_eq!((align_of::<LooselyAligned>(), LooselyAligned::C_ALIGN), (4, 4));
+    assert!(!LooselyAligned::c_declaration().contains("alignas"));
+    let declaration = Outer::c_declaration();
+    assert_eq!((Outer::C_ALIGN, declaration.matches("alignas").count()), (16, 1), "{declaration}");
+    let ctx = Context::new().unwrap();
+    let source = LooselyAligned::c_declaration()
+        + &declaration
+        + "__global__ void f(LooselyAligned *x, Outer *y) { x->_0 += x->_1; y->_0._0 += y->_1; }";
+    let f = ctx.compile(&source).unwrap().function("f").unwrap();
+    let x = ctx.to_device(&[LooselyAligned(0.5, 1)]).unwrap();
+    let y = ctx.to_device(&[Outer(Aligned(0.5, 7), 2)]).unwrap();
+    // SAFETY: the kernel writes one structure of each.
+    unsafe { f.launch(Grid::new(1, 1), &[&x, &y]).unwrap() };
+    assert_eq!(x.to_vec().unwrap(), [LooselyAligned(1.5, 1)]);
+    assert_eq!(y.to_vec().unwrap(), [Outer(Aligned(2.5, 7), 2)]);
+}
+
 #[test]
 fn all_numbers_are_elements_and_arguments() {
     fn check<T: Element + PartialEq + std::fmt::Debug>(ctx: &Context, values: [T; 2]) {

@@ -6,6 +6,7 @@ mod test_depth;
 #[path = "../../../../tests/support/own_process.rs"]
 mod own_process;
 
+mod allocation_arguments;
 mod architecture;
 mod arguments;
 mod array_tuning;

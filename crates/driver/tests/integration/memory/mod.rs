@@ -9,7 +9,7 @@ use crate::support::{run_in_context, test_device};
 use rtcg_driver::memory::*;
 use rtcg_driver::pool::*;
 use rtcg_driver::sys::*;
-use rtcg_driver::{Context, ErrorKind, Stream};
+use rtcg_driver::{Context, ErrorKind, HostAllocFlags, Stream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -317,7 +317,7 @@ fn threads_share_a_pool() {
 #[test]
 fn page_locked_pools_reuse_blocks() {
     run_in_context(|_| {
-        let pool = PageLockedMemoryPool::new(PageLockedAllocator { flags: CU_MEMHOSTALLOC_PORTABLE });
+        let pool = PageLockedMemoryPool::new(PageLockedAllocator { flags: HostAllocFlags::PORTABLE });
         let memory = pool.allocate(4096, None).unwrap();
         let ptr = memory.as_ptr();
         // SAFETY: the memory has 4096 bytes and belongs to this test.

@@ -167,7 +167,7 @@ fn objects_of_two_drivers_do_not_mix() {
     // SAFETY: the driver is not called, because the stream is not its own.
     let error = unsafe { memset_d8_async(elsewhere.ptr(), 0, 64, Some(&stream)) }.unwrap_err();
     assert!(error.to_string().contains("the stream belongs to another driver"), "{error}");
-    assert!(Context::enable_peer_access(&a, 0).is_err());
+    assert!(Context::enable_peer_access(&a, rtcg_driver::PeerAccessFlags::DEFAULT).is_err());
     let mut back = [0; 64];
     memory.read(0, &mut back).unwrap();
     assert_eq!(back, [5; 64]);

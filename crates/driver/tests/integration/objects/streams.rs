@@ -1,6 +1,7 @@
 //! Streams, events and host functions.
 
 use super::*;
+use rtcg_driver::WaitValueFlags;
 
 #[test]
 fn streams_and_events_order_and_time_work() {
@@ -44,7 +45,7 @@ fn streams_can_be_made_current_and_closed() {
         let (event, gate) = (Event::new(0).unwrap(), mem_alloc(4).unwrap());
         gate.write(0, &[0; 4]).unwrap();
         // SAFETY: the memory lives until the streams are done.
-        unsafe { a.wait_value32(gate.ptr(), 1, CU_STREAM_WAIT_VALUE_EQ.0).unwrap() };
+        unsafe { a.wait_value32(gate.ptr(), 1, WaitValueFlags::EQUAL).unwrap() };
         event.record(None).unwrap();
         assert!(!event.query().unwrap());
         // SAFETY: as above.
@@ -74,7 +75,7 @@ fn host_functions_run_in_stream_order() {
         let gate = mem_alloc(8).unwrap();
         gate.write(0, &[0; 8]).unwrap();
         // SAFETY: the memory lives until the stream is done.
-        unsafe { stream.wait_value64(gate.ptr(), 5, CU_STREAM_WAIT_VALUE_GEQ.0).unwrap() };
+        unsafe { stream.wait_value64(gate.ptr(), 5, WaitValueFlags::GREATER_OR_EQUAL).unwrap() };
         let to = send.clone();
         stream.launch_host_func(move || to.send(1).unwrap()).unwrap();
         let to = send.clone();
@@ -156,7 +157,7 @@ fn launches_may_wait_as_long_as_a_host_function_stands_before_them() {
         let memory = mem_alloc(8).unwrap();
         memory.write(0, &[5; 8]).unwrap();
         // SAFETY: the memory lives until the stream is done.
-        unsafe { stream.wait_value64(memory.ptr(), 1, CU_STREAM_WAIT_VALUE_GEQ.0).unwrap() };
+        unsafe { stream.wait_value64(memory.ptr(), 1, WaitValueFlags::GREATER_OR_EQUAL).unwrap() };
         stream.synchronize().unwrap();
         assert!(ctx.queue_may_be_full(), "nobody says when the device has seen the value");
     });

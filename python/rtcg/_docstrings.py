@@ -1,0 +1,14 @@
+"""Docstrings that are made from parts."""
+
+import textwrap
+
+# Stubs have them indented, in lines of 120 characters.
+_WIDTH = 112
+
+
+def wrap_paragraphs(text):
+    """The text with each of its paragraphs, which empty lines separate, in lines of one width."""
+    return "\n\n".join(
+        textwrap.fill(paragraph, _WIDTH, break_long_words=False, break_on_hyphens=False)
+        for paragraph in text.strip().split("\n\n")
+    )
