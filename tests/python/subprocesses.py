@@ -9,8 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run_python(code, *args, check=True, timeout_s=120, **environment):
-    """Run `code` with the device of these tests and return the finished process.
+def run_python(code, *args, check=True, timeout_s=120, folder=ROOT, **environment):
+    """Run `code` in `folder` with the device of these tests and return the finished process.
 
     With `check`, the program must exit with 0 and write nothing to standard error.
     """
@@ -18,7 +18,7 @@ def run_python(code, *args, check=True, timeout_s=120, **environment):
     env.setdefault("RTCG_VIRTUAL_DEVICES", "0" if has_real_device() else "1")
     env.update({name: str(value) for name, value in environment.items()})
     command = [sys.executable, "-c", textwrap.dedent(code), *map(str, args)]
-    result = subprocess.run(command, capture_output=True, text=True, env=env, timeout=timeout_s, cwd=ROOT)
+    result = subprocess.run(command, capture_output=True, text=True, env=env, timeout=timeout_s, cwd=folder)
     if check:
         assert result.returncode == 0, f"exit code {result.returncode}\n{result.stdout}{result.stderr}"
         assert result.stderr == ""

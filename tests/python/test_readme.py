@@ -1,4 +1,4 @@
-"""The Python programs of the README and of `docs/` run as they stand there."""
+"""The Python programs of the README and of `docs/` run as they stand there, in a folder of their own for what they write."""
 
 import re
 
@@ -15,10 +15,10 @@ def programs(path):
     return re.findall(r"^```python\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
-def test_the_first_two_programs():
+def test_the_first_two_programs(tmp_path):
     first, second = programs(ROOT / "README.md")
-    run_python(first + "assert (doubled != a).any()\n")
-    result = run_python(second + "assert ((2 * a_gpu).get() == 2 * a).all()\n")
+    run_python(first + "assert (doubled != a).any()\n", folder=tmp_path)
+    result = run_python(second + "assert ((2 * a_gpu).get() == 2 * a).all()\n", folder=tmp_path)
     assert result.stdout.count("[") == 5
 
 
@@ -26,5 +26,5 @@ def test_the_first_two_programs():
     "program",
     [pytest.param(text, id=f"{path.stem}-{n}") for path in DOCUMENTS for n, text in enumerate(programs(path))],
 )
-def test_programs_of_the_documents(program):
-    run_python(program)
+def test_programs_of_the_documents(program, tmp_path):
+    run_python(program, folder=tmp_path)
