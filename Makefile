@@ -67,7 +67,11 @@ wheel: $(VENV)/.built
 release: dist/release/venv/.requirements $(VENV)/.built
 	RELEASE_PYTHONS="$(or $(RELEASE_PYTHONS),$(PYTHON))" dist/release/venv/bin/python tools/release.py $(STEPS)
 
-# The packages of all published crates, built from themselves in target/package; uploads nothing.
+# The packages of all published crates, each built from itself and the packages that it depends on; uploads nothing.
+# Cargo knows one profile for that, dev, in target/debug. Nothing that is built runs, so it is made the cheapest to build.
+package: export CARGO_PROFILE_DEV_OPT_LEVEL = 0
+package: export CARGO_PROFILE_DEV_DEBUG = false
+package: export CARGO_INCREMENTAL = 0
 package:
 	cargo publish --dry-run --workspace --locked $(PACKAGE_OPTIONS)
 

@@ -40,7 +40,7 @@ _INTEGER_CHANNELS = {"float64": 2, "complex64": 2, "complex128": 4}
 
 
 def dtype_to_array_format(dtype):
-    """The `array_format` of a dtype: 8, 16 or 32-bit integers, float16 or float32; others are a `TypeError`."""
+    """The `array_format` of a dtype, an int, of 8, 16 or 32-bit integers, float16 or float32; else a `TypeError`."""
     if dtype is None:
         raise ValueError("dtype may not be None")
     try:
@@ -219,7 +219,10 @@ def bind_array_to_texref(ary, texref):
 
 
 def matrix_to_texref(matrix, texref, order):
-    """Bind a new array with the contents of `matrix`, as `matrix_to_array` makes it; waits for the copy."""
+    """Bind a new array with the contents of `matrix`, as `matrix_to_array` makes it, to `texref`; waits for the copy.
+
+    Returns None; the array is kept alive as long as it is bound. Errors are those of `matrix_to_array`.
+    """
     bind_array_to_texref(matrix_to_array(matrix, order), texref)
 
 

@@ -61,7 +61,7 @@ def preprocess_source(source, options, nvcc):
 
 
 def compile_plain(source, options, keep, nvcc, cache_dir, target="cubin"):
-    """Compile `source` as it is, without ``extern "C"`` and default options.
+    """Compile `source` as it is, without ``extern "C"`` and default options: the binary, as `bytes`.
 
     See :func:`compile` for the parameters.
     """

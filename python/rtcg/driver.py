@@ -193,7 +193,10 @@ CUDA_DEBUGGING = False
 
 
 def set_debugging(flag=True):
-    """Compile with debug information and without the cache from now on; with False no longer. Sets `CUDA_DEBUGGING`."""
+    """Compile with debug information and without the cache from now on; with False no longer. Returns None.
+
+    Sets the environment variable `CUDA_DEBUGGING`, which `rtcg.compiler` reads at each compilation.
+    """
     global CUDA_DEBUGGING
     CUDA_DEBUGGING = flag
 
@@ -227,7 +230,7 @@ _native.set_notice_handler(_warn_at_user_line)
 
 
 def get_version():
-    """Version of CUDA that this package was written for, ``(major, minor, revision)``."""
+    """The version of CUDA that this package was written for: a tuple ``(major, minor, revision)``; needs no driver."""
     return (13, 0, 0)
 
 
@@ -373,7 +376,7 @@ def pagelocked_empty(shape, dtype, order="C", mem_flags=0):
 
 
 def pagelocked_zeros(shape, dtype, order="C", mem_flags=0):
-    """A page-locked array of zeros; arguments and errors as of `pagelocked_empty`."""
+    """A page-locked array of zeros, of `shape` and `dtype`; arguments and errors as of `pagelocked_empty`."""
     return _filled_with_zeros(pagelocked_empty(shape, dtype, order, mem_flags))
 
 
@@ -402,7 +405,7 @@ def aligned_empty(shape, dtype, order="C", alignment=4096):
 
 
 def aligned_zeros(shape, dtype, order="C", alignment=4096):
-    """An aligned array of zeros; arguments and errors as of `aligned_empty`."""
+    """An aligned array of zeros on the host, of `shape` and `dtype`; arguments and errors as of `aligned_empty`."""
     return _filled_with_zeros(aligned_empty(shape, dtype, order, alignment))
 
 
@@ -432,7 +435,7 @@ def managed_empty(shape, dtype, order="C", mem_flags=0):
 
 
 def managed_zeros(shape, dtype, order="C", mem_flags=0):
-    """A managed array of zeros; arguments and errors as of `managed_empty`."""
+    """A managed array of zeros, which the host writes; arguments and errors as of `managed_empty`."""
     return _filled_with_zeros(managed_empty(shape, dtype, order, mem_flags))
 
 

@@ -167,10 +167,10 @@ def _get_kernel(module, name):
 
 
 def load_ipython_extension(shell):
-    """What ``%load_ext rtcg`` calls."""
+    """Register the magics of this module in the notebook or shell `shell`, as ``%load_ext rtcg`` does; returns None."""
     shell.register_magics(CudaMagics)
 
 
 def unload_ipython_extension(shell):
-    """What ``%unload_ext rtcg`` calls."""
+    """Remove the magics of this module from `shell`, as ``%unload_ext rtcg`` does; returns None."""
     shell.magics_manager.magics["cell"].pop("cuda_kernel", None)

@@ -12,17 +12,17 @@ __all__ = ["listener", "mark", "range", "range_pop", "range_push"]
 
 
 def range_push(name):
-    """Begin a range on this thread, inside of those begun before."""
+    """Begin a range on this thread, inside of those begun before, which `range_pop` ends; returns None."""
     _native.nvtx_push(name)
 
 
 def range_pop():
-    """End the range that this thread has begun last."""
+    """End the range that this thread has begun last; returns None. Without one nothing happens."""
     _native.nvtx_pop()
 
 
 def mark(name):
-    """Mark a moment on this thread."""
+    """Mark a moment on this thread, in profiles and traces; returns None."""
     _native.nvtx_mark(name)
 
 
@@ -41,5 +41,5 @@ class range(contextlib.ContextDecorator):
 
 
 def listener():
-    """The library that listens, or None."""
+    """The profiler's library that gets ranges and marks: its name as a str, or None."""
     return _native.nvtx_listener_library()

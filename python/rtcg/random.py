@@ -300,6 +300,10 @@ def default_rng(seed=None):
     ----------
     seed : int, Philox, Threefry or Generator, optional
         The same seed gives the same numbers on every device. A generator is returned as it is.
+
+    Notes
+    -----
+    Does not wait, and needs no device before numbers are drawn.
     """
     if isinstance(seed, Generator):
         return seed

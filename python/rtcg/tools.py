@@ -261,7 +261,7 @@ def _release_context(context):
 
 
 def init_cuda_context_fixture():
-    """A context for the length of a test; a fixture is ``yield from init_cuda_context_fixture()``."""
+    """A generator of a context for the length of a test: a fixture is ``yield from init_cuda_context_fixture()``."""
     drv.init()
     context = make_default_context()
     assert isinstance(context.get_device().name(), str)
@@ -272,7 +272,10 @@ def init_cuda_context_fixture():
 
 
 def mark_cuda_test(inner_f):
-    """Run a test function in a context of its own. Under pytest it also gets the mark ``cuda``."""
+    """A decorator: the test function runs in a context of its own. Under pytest it also gets the mark ``cuda``.
+
+    The context is that of `make_default_context`, and is released when the test returns or raises.
+    """
     import functools
 
     @functools.wraps(inner_f)

@@ -1,8 +1,10 @@
 """What `help` and `inspect.signature` say of public names, and that the stubs say the same."""
 
+import ast
 import importlib
 import inspect
 import pydoc
+import re
 import subprocess
 import sys
 import types
@@ -73,6 +75,54 @@ def is_documentable(found):
 def test_every_public_name_has_a_docstring():
     assert [name for name, _, found in PUBLIC if is_documentable(found) and not inspect.getdoc(found)] == []
     assert len(PUBLIC) > 1000
+
+
+# Functions of arrays, of which each says whether it waits for the device.
+ARRAY_MODULES = ("numpy", "linalg", "fft", "random", "sparse", "sparse.linalg", "sparse.gallery", "array_api")
+ARRAY_MODULES = tuple(f"rtcg.{name}" for name in (*ARRAY_MODULES, "array_api.linalg", "array_api.fft"))
+
+RESULT = re.compile(
+    r"\b(returns?|results?|new|\w*arrays?|matrix|views?|lists?|tuple|dict\w*|bool|int|str|bytes|generator|decorator|copy|whether|number"
+    r"|context manager|context)\b",
+    re.IGNORECASE,
+)
+
+
+def public_functions(modules):
+    """``(name, function)`` of what is no class."""
+    for module_name in modules:
+        module = importlib.import_module(module_name)
+        for name in getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]:
+            found = getattr(module, name)
+            if callable(found) and not isinstance(found, type) and is_ours(found):
+                yield f"{module_name}.{name}", found
+
+
+def names_without_result():
+    """Functions of which a stub says that they return None."""
+    for path in (ROOT / "python/rtcg").rglob("*.pyi"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and ast.unparse(node.returns or ast.Constant(0)) == "None":
+                yield node.name
+
+
+def test_functions_name_what_they_return():
+    without = set(names_without_result())
+    functions = public_functions({*MODULES, *ARRAY_MODULES})
+    silent = [name for name, found in functions if not RESULT.search(inspect.getdoc(found))]
+    assert [name for name in silent if name.rpartition(".")[2] not in without] == []
+
+
+def test_functions_of_arrays_say_whether_they_wait():
+    functions = list(public_functions(ARRAY_MODULES))
+    assert len(functions) > 500
+    assert [name for name, found in functions if "wait" not in inspect.getdoc(found).lower()] == []
+
+
+def test_functions_of_arrays_say_more_than_a_name():
+    """A docstring of one short line leaves shapes, dtypes and errors to be found out."""
+    functions = public_functions(ARRAY_MODULES)
+    assert [name for name, found in functions if len(inspect.getdoc(found)) < 70] == []
 
 
 def test_every_public_class_has_a_docstring_of_its_own():

@@ -1,4 +1,4 @@
-"""The Python programs of the README and of `docs/` run as they stand there, in a folder of their own for what they write."""
+"""The Python programs of the README and of `docs/` run as they stand there, each in a folder for what it writes."""
 
 import re
 

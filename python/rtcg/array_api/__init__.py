@@ -591,7 +591,9 @@ def refer_to(module, functions, renamed=()):
         found = dict(renamed).get(name, name)
         if getattr(function, "__module__", None) == functions["__name__"] and hasattr(module, found):
             twin = f"`{module.__name__}.{found}`"
-            function.__doc__ += f"\n\nAs {twin}, which documents dtypes, errors, what it waits for, and the algorithm."
+            function.__doc__ += (
+                f"\n\nThe result is that of {twin}, which documents dtypes, errors, waiting and the algorithm."
+            )
 
 
 refer_to(_xp, globals(), _NUMPY_NAMES)

@@ -43,113 +43,113 @@ __all__ = [
 def cholesky(x: GPUArray, /, *, upper: bool = False) -> GPUArray:
     """Cholesky factors of positive definite matrices.
 
-    As `rtcg.linalg.cholesky`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.cholesky`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def qr(x: GPUArray, /, *, mode: str = "reduced") -> QRResult:
     """Unitary and upper triangular factors.
 
-    As `rtcg.linalg.qr`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.qr`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def eigh(x: GPUArray, /) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian matrices.
 
-    As `rtcg.linalg.eigh`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.eigh`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def eigvalsh(x: GPUArray, /) -> GPUArray:
     """Eigenvalues of Hermitian matrices.
 
-    As `rtcg.linalg.eigvalsh`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.eigvalsh`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def svd(x: GPUArray, /, *, full_matrices: bool = True) -> SVDResult:
     """Singular value decompositions.
 
-    As `rtcg.linalg.svd`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.svd`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def svdvals(x: GPUArray, /) -> GPUArray:
     """Singular values in descending order.
 
-    As `rtcg.linalg.svdvals`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.svdvals`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def solve(x1: GPUArray, x2: GPUArray, /) -> GPUArray:
     """Solutions of ``x1 @ x = x2``; `x2` is one vector or a stack of matrices.
 
-    As `rtcg.linalg.solve`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.solve`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def inv(x: GPUArray, /) -> GPUArray:
     """Inverse matrices.
 
-    As `rtcg.linalg.inv`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.inv`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def pinv(x: GPUArray, /, *, rtol: Any = None) -> GPUArray:
     """Pseudo-inverses of matrices.
 
-    As `rtcg.linalg.pinv`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.pinv`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def det(x: GPUArray, /) -> GPUArray:
     """Determinants.
 
-    As `rtcg.linalg.det`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.det`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def slogdet(x: GPUArray, /) -> SlogdetResult:
     """Signs and logarithms of the sizes of determinants.
 
-    As `rtcg.linalg.slogdet`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.slogdet`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def matrix_rank(x: GPUArray, /, *, rtol: Any = None) -> GPUArray:
     """How many singular values are larger than `rtol` times the largest.
 
-    As `rtcg.linalg.matrix_rank`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.matrix_rank`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def matrix_norm(x: GPUArray, /, *, keepdims: bool = False, ord: Any = "fro") -> GPUArray:
     """Norms of matrices.
 
-    As `rtcg.linalg.matrix_norm`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.matrix_norm`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def vector_norm(x: GPUArray, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> GPUArray:
     """Norms of vectors along axes.
 
-    As `rtcg.linalg.vector_norm`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.vector_norm`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def matrix_power(x: GPUArray, n: int, /) -> GPUArray:
     """Products of a matrix with itself; of its inverse if `n` is negative.
 
-    As `rtcg.linalg.matrix_power`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.matrix_power`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def cross(x1: GPUArray, x2: GPUArray, /, *, axis: int = -1) -> GPUArray:
     """The cross product of vectors of three elements.
 
-    As `rtcg.linalg.cross`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.cross`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def outer(x1: GPUArray, x2: GPUArray, /) -> GPUArray:
     """The outer product of two vectors.
 
-    As `rtcg.linalg.outer`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.outer`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def diagonal(x: GPUArray, /, *, offset: int = 0) -> GPUArray:
     """The diagonals of matrices.
 
-    As `rtcg.linalg.diagonal`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.diagonal`, which documents dtypes, errors, waiting and the algorithm.
     """
 
 def trace(x: GPUArray, /, *, offset: int = 0, dtype: Any = None) -> GPUArray:
     """The sums of the diagonals of matrices.
 
-    As `rtcg.linalg.trace`, which documents dtypes, errors, what it waits for, and the algorithm.
+    The result is that of `rtcg.linalg.trace`, which documents dtypes, errors, waiting and the algorithm.
     """

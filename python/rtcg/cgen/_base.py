@@ -10,7 +10,7 @@ _recording = False
 
 @contextmanager
 def line_numbers():
-    """Record for every node built inside which line of which file built it.
+    """A context manager that records for every node built inside which line of which file built it.
 
     Printed as items of a `Block` or `Module`, such nodes follow a ``#line``, so that messages of the compiler name
     the line of the Python program. Text is not cgen's any more.

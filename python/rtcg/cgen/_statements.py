@@ -106,7 +106,7 @@ class DoWhile(Loop):
 
 
 def make_multiple_ifs(conditions_and_blocks, base=None):
-    """A chain of ``else if``. `base` is the last ``else``; ``"last"`` makes it of the last pair's block."""
+    """A new chain of ``else if``. `base` is the last ``else``; ``"last"`` makes it of the last pair's block."""
     pairs = list(conditions_and_blocks)
     if isinstance(base, str):
         if base != "last":
@@ -230,7 +230,7 @@ class LineComment(Generable):
 
 
 def add_comment(comment, stmt):
-    """`stmt` in a block with a comment and an empty line before it; `stmt` itself where `comment` is None."""
+    """`stmt` in a new block with a comment and an empty line before it; `stmt` itself where `comment` is None."""
     if comment is None:
         return stmt
     rest = stmt.contents if isinstance(stmt, Block) else [stmt]
@@ -255,7 +255,7 @@ class InlineInitializer(Initializer):
 
 
 def Constant(vdecl, data):
-    """A constant with a value."""
+    """A constant with the value `data`: a new `Initializer` of `vdecl` with ``const``."""
     return Initializer(Const(vdecl), data)
 
 
@@ -310,7 +310,7 @@ class Block(Generable):
 
 
 def block_if_necessary(contents):
-    """One node alone as it is, several as a block."""
+    """One node alone as it is, several as a new `Block`."""
     return contents[0] if len(contents) == 1 else Block(contents)
 
 

@@ -101,7 +101,7 @@ def split(loop, n, remainder="guard", unroll=False):
 
 
 def unroll(loop, n=None):
-    """The loop, a `For`, unrolled `n` times, or wholly without `n`."""
+    """A copy of the loop, a `For`, unrolled `n` times, or wholly without `n`."""
     return _transformed(cgen_unroll(loop, n))
 
 

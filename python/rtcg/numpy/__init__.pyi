@@ -1780,7 +1780,8 @@ def to_gpu_async(ary: Any, allocator: Any = None, stream: Any = None) -> GPUArra
 
     Returns a `GPUArray` of the shape and dtype of `ary`, whose elements are there when the stream got to the copy.
     Page-locked memory (`rtcg.driver.pagelocked_empty`) is read when the stream got there and must stay unchanged until
-    then; other memory is read before the call returns. Parameters and errors are otherwise those of `to_gpu`.
+    then; other memory is read before the call returns, which waits for that alone. Parameters and errors are otherwise
+    those of `to_gpu`.
     """
 
 def transpose(a: Any, axes: Any = None) -> GPUArray:

@@ -100,25 +100,25 @@ class bsr_matrix(_Matrix, bsr_array):
 
 
 def isspmatrix_csr(x):
-    """Whether `x` is a `csr_matrix`."""
+    """Whether `x` is a `csr_matrix` of this package: a bool; False for a `csr_array`. Does not wait."""
     return isinstance(x, csr_matrix)
 
 
 def isspmatrix_csc(x):
-    """Whether `x` is a `csc_matrix`."""
+    """Whether `x` is a `csc_matrix` of this package: a bool; False for a `csc_array`. Does not wait."""
     return isinstance(x, csc_matrix)
 
 
 def isspmatrix_coo(x):
-    """Whether `x` is a `coo_matrix`."""
+    """Whether `x` is a `coo_matrix` of this package: a bool; False for a `coo_array`. Does not wait."""
     return isinstance(x, coo_matrix)
 
 
 def isspmatrix_dia(x):
-    """Whether `x` is a `dia_matrix`."""
+    """Whether `x` is a `dia_matrix` of this package: a bool; False for a `dia_array`. Does not wait."""
     return isinstance(x, dia_matrix)
 
 
 def isspmatrix_bsr(x):
-    """Whether `x` is a `bsr_matrix`."""
+    """Whether `x` is a `bsr_matrix` of this package: a bool; False for a `bsr_array`. Does not wait."""
     return isinstance(x, bsr_matrix)

@@ -79,16 +79,16 @@ class bsr_matrix(_Matrix, bsr_array):
     """`bsr_array` whose ``*`` is the product of matrices; see `scipy.sparse.bsr_matrix`."""
 
 def isspmatrix_csr(x: Any) -> bool:
-    """Whether `x` is a `csr_matrix`."""
+    """Whether `x` is a `csr_matrix` of this package: a bool; False for a `csr_array`. Does not wait."""
 
 def isspmatrix_csc(x: Any) -> bool:
-    """Whether `x` is a `csc_matrix`."""
+    """Whether `x` is a `csc_matrix` of this package: a bool; False for a `csc_array`. Does not wait."""
 
 def isspmatrix_coo(x: Any) -> bool:
-    """Whether `x` is a `coo_matrix`."""
+    """Whether `x` is a `coo_matrix` of this package: a bool; False for a `coo_array`. Does not wait."""
 
 def isspmatrix_dia(x: Any) -> bool:
-    """Whether `x` is a `dia_matrix`."""
+    """Whether `x` is a `dia_matrix` of this package: a bool; False for a `dia_array`. Does not wait."""
 
 def isspmatrix_bsr(x: Any) -> bool:
-    """Whether `x` is a `bsr_matrix`."""
+    """Whether `x` is a `bsr_matrix` of this package: a bool; False for a `bsr_array`. Does not wait."""

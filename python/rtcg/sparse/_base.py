@@ -567,7 +567,7 @@ for _name in (
 
 
 def issparse(x):
-    """Whether `x` is a sparse array or matrix of this package."""
+    """Whether `x` is a sparse array or matrix of this package: a bool; does not wait. SciPy's are not."""
     return isinstance(x, sparray)
 
 

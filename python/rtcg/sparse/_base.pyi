@@ -192,6 +192,6 @@ class sparray:
         """`numpy.trunc` of each element; waits for whether two are in one place."""
 
 def issparse(x: Any) -> bool:
-    """Whether `x` is a sparse array or matrix of this package."""
+    """Whether `x` is a sparse array or matrix of this package: a bool; does not wait. SciPy's are not."""
 
 isspmatrix = issparse

@@ -80,7 +80,11 @@ def mmread(source):
 
 
 def mmwrite(target, a, comment="", precision=None):
-    """Writes the coordinates of a matrix, with `precision` digits or all; see `scipy.io.mmwrite`. Waits."""
+    """Write the coordinates of a matrix to a file in Matrix Market format; returns None and waits.
+
+    `target` is a path or a file, `comment` stands in the file's head, `precision` is the number of digits, by default
+    all that the dtype has. See `scipy.io.mmwrite`.
+    """
     coo = (a if issparse(a) else coo_array(a)).tocoo()
     row, col, data = coo.row.get() + 1, coo.col.get() + 1, coo.data.get()
     field = {"c": "complex", "f": "real"}.get(data.dtype.kind, "integer")

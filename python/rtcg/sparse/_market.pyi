@@ -15,4 +15,8 @@ def mmread(source: Any) -> coo_array:
     """
 
 def mmwrite(target: Any, a: Any, comment: Any = "", precision: Any = None) -> None:
-    """Writes the coordinates of a matrix, with `precision` digits or all; see `scipy.io.mmwrite`. Waits."""
+    """Write the coordinates of a matrix to a file in Matrix Market format; returns None and waits.
+
+    `target` is a path or a file, `comment` stands in the file's head, `precision` is the number of digits, by default
+    all that the dtype has. See `scipy.io.mmwrite`.
+    """

@@ -57,4 +57,9 @@ class LinearOperator:
     def __repr__(self) -> str: ...
 
 def aslinearoperator(A: Any) -> LinearOperator:
-    """`A` as an object with `shape`, `dtype` and `matvec`: of a sparse or dense array, or of such an object."""
+    """`A` as a `LinearOperator`, or `A` itself if it is one; does not wait for vectors.
+
+    `A` is a sparse or dense array, or an object with `shape` and `matvec`. An array in another format than rows is
+    converted once, which waits for its number of elements. A `TypeError` for anything else, also for arrays of SciPy on
+    the host.
+    """

@@ -20,8 +20,8 @@ def jacobi(A: Any) -> Any:
 def block_jacobi(A: Any, blocksize: Any) -> Any:
     """The inverse of the diagonal blocks of `blocksize` rows and columns, as a `csr_array`.
 
-    The number of rows is a multiple of `blocksize`. Blocks are gathered and inverted on the host; products are on the
-    device, also in graphs.
+    The number of rows is a multiple of `blocksize`. Blocks are gathered and inverted on the host, which waits; products
+    are on the device, also in graphs.
 
     Raises
     ------

@@ -81,9 +81,10 @@ def convection_diffusion(nx, ny=None, *, peclet=1.0, dtype=np.float64, format="c
 
 
 def rmat(scale, edge_factor=16, *, seed=0, dtype=np.float64, format="csr"):
-    """The graph of Graph500: ``2**scale`` nodes, `edge_factor` times as many edges.
+    """The graph of Graph500: an array of ``2**scale`` nodes and `edge_factor` times as many edges; waits.
 
-    R-MAT (Chakrabarti and others 2004). Elements are how often an edge was drawn.
+    R-MAT (Chakrabarti and others 2004). Elements are how often an edge was drawn; the same `seed` gives the same graph.
+    A `ValueError` for a `scale` outside 0 to 31.
     """
     if not 0 <= scale < 32:
         raise ValueError(f"scale is {scale}; expected 0 to 31")
@@ -140,27 +141,29 @@ def arrow(n, *, dtype=np.float64, format="csr"):
 
 
 def elasticity2d(nx, ny=None, *, poisson_ratio=0.3, dtype=np.float64, format="csr"):
-    """Linear elasticity (plane strain) of bilinear squares around ``nx * ny`` points, fixed at the boundary.
+    """Linear elasticity (plane strain) of bilinear squares around ``nx * ny`` points, fixed at the boundary; waits.
 
-    Points have two unknowns each, one after the other: blocks of 2x2. Young's modulus is 1.
+    A symmetric positive definite array. Points have two unknowns each, one after the other: blocks of 2x2. Young's
+    modulus is 1. `ny` is `nx` by default.
     """
     return _made("elasticity", [nx, nx if ny is None else ny], dtype, format, poisson_ratio)
 
 
 def elasticity3d(nx, ny=None, nz=None, *, poisson_ratio=0.3, dtype=np.float64, format="csr"):
-    """Linear elasticity of trilinear cubes around ``nx * ny * nz`` points, fixed at the boundary: blocks of 3x3.
+    """Linear elasticity of trilinear cubes around ``nx * ny * nz`` points, fixed at the boundary; waits.
 
-    Young's modulus is 1.
+    A symmetric positive definite array of blocks of 3x3. Young's modulus is 1. `ny` and `nz` are `nx` by default.
     """
     lengths = [nx, nx if ny is None else ny, nx if nz is None else nz]
     return _made("elasticity", lengths, dtype, format, poisson_ratio)
 
 
 def delaunay(side, *, permuted=False, seed=0, dtype=np.float64, format="csr"):
-    """Mass and stiffness of linear triangles on a Delaunay mesh of ``side * side`` points.
+    """Mass and stiffness of linear triangles on a Delaunay mesh of ``side * side`` points; waits.
 
-    Points lie on a grid and are moved at random; edges are flipped until the mesh is Delaunay's (Lawson 1977). They are
-    numbered as the grid is, or, if `permuted`, in random order.
+    A symmetric positive definite array. Points lie on a grid and are moved at random; edges are flipped until the mesh
+    is Delaunay's (Lawson 1977). They are numbered as the grid is, or, if `permuted`, in random order. The same `seed`
+    gives the same mesh.
     """
     return _made("delaunay", [side, int(bool(permuted))], dtype, format, seed=seed)
 

@@ -62,9 +62,10 @@ def convection_diffusion(
     """
 
 def rmat(scale: Any, edge_factor: Any = 16, *, seed: Any = 0, dtype: Any = ..., format: Any = "csr") -> sparray:
-    """The graph of Graph500: ``2**scale`` nodes, `edge_factor` times as many edges.
+    """The graph of Graph500: an array of ``2**scale`` nodes and `edge_factor` times as many edges; waits.
 
-    R-MAT (Chakrabarti and others 2004). Elements are how often an edge was drawn.
+    R-MAT (Chakrabarti and others 2004). Elements are how often an edge was drawn; the same `seed` gives the same graph.
+    A `ValueError` for a `scale` outside 0 to 31.
     """
 
 def power_law(n: Any, links: Any = 4, *, seed: Any = 0, dtype: Any = ..., format: Any = "csr") -> sparray:
@@ -111,24 +112,26 @@ def arrow(n: Any, *, dtype: Any = ..., format: Any = "csr") -> sparray:
 def elasticity2d(
     nx: Any, ny: Any = None, *, poisson_ratio: Any = 0.3, dtype: Any = ..., format: Any = "csr"
 ) -> sparray:
-    """Linear elasticity (plane strain) of bilinear squares around ``nx * ny`` points, fixed at the boundary.
+    """Linear elasticity (plane strain) of bilinear squares around ``nx * ny`` points, fixed at the boundary; waits.
 
-    Points have two unknowns each, one after the other: blocks of 2x2. Young's modulus is 1.
+    A symmetric positive definite array. Points have two unknowns each, one after the other: blocks of 2x2. Young's
+    modulus is 1. `ny` is `nx` by default.
     """
 
 def elasticity3d(
     nx: Any, ny: Any = None, nz: Any = None, *, poisson_ratio: Any = 0.3, dtype: Any = ..., format: Any = "csr"
 ) -> sparray:
-    """Linear elasticity of trilinear cubes around ``nx * ny * nz`` points, fixed at the boundary: blocks of 3x3.
+    """Linear elasticity of trilinear cubes around ``nx * ny * nz`` points, fixed at the boundary; waits.
 
-    Young's modulus is 1.
+    A symmetric positive definite array of blocks of 3x3. Young's modulus is 1. `ny` and `nz` are `nx` by default.
     """
 
 def delaunay(side: Any, *, permuted: Any = False, seed: Any = 0, dtype: Any = ..., format: Any = "csr") -> sparray:
-    """Mass and stiffness of linear triangles on a Delaunay mesh of ``side * side`` points.
+    """Mass and stiffness of linear triangles on a Delaunay mesh of ``side * side`` points; waits.
 
-    Points lie on a grid and are moved at random; edges are flipped until the mesh is Delaunay's (Lawson 1977). They are
-    numbered as the grid is, or, if `permuted`, in random order.
+    A symmetric positive definite array. Points lie on a grid and are moved at random; edges are flipped until the mesh
+    is Delaunay's (Lawson 1977). They are numbered as the grid is, or, if `permuted`, in random order. The same `seed`
+    gives the same mesh.
     """
 
 def quadratic_tetrahedra(nx: Any, ny: Any = None, nz: Any = None, *, dtype: Any = ..., format: Any = "csr") -> sparray:

@@ -470,7 +470,8 @@ def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=F
          mode="auto"):  # fmt: skip
     """The `x` for which ``norm(b - A @ x)**2 + norm(damp * (x - x0))**2`` is least (Paige and Saunders 1982).
 
-    See `scipy.sparse.linalg.lsqr`. `A` may have any shape; operators need ``rmatvec`` where they are no sparse arrays.
+    See `scipy.sparse.linalg.lsqr`; waits as `cg`. `A` may have any shape; operators need ``rmatvec`` where they are no
+    sparse arrays.
 
     Parameters
     ----------
@@ -511,8 +512,8 @@ def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=F
 def lsmr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None, show=False, x0=None, *, mode="auto"):
     """The `x` for which ``norm(b - A @ x)**2 + norm(damp * (x - x0))**2`` is least (Fong and Saunders 2011).
 
-    See `scipy.sparse.linalg.lsmr`, and `lsqr` for the parameters. `maxiter` is the smaller number of rows and columns
-    unless given. Unlike those of `lsqr`, residuals of the normal equations become no larger.
+    See `scipy.sparse.linalg.lsmr`, and `lsqr` for the parameters and for what it waits for. `maxiter` is the smaller
+    number of rows and columns unless given. Unlike those of `lsqr`, residuals of the normal equations become no larger.
 
     Returns
     -------

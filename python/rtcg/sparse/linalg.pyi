@@ -319,7 +319,8 @@ def lsqr(
 ) -> Any:
     """The `x` for which ``norm(b - A @ x)**2 + norm(damp * (x - x0))**2`` is least (Paige and Saunders 1982).
 
-    See `scipy.sparse.linalg.lsqr`. `A` may have any shape; operators need ``rmatvec`` where they are no sparse arrays.
+    See `scipy.sparse.linalg.lsqr`; waits as `cg`. `A` may have any shape; operators need ``rmatvec`` where they are no
+    sparse arrays.
 
     Parameters
     ----------
@@ -366,8 +367,8 @@ def lsmr(
 ) -> Any:
     """The `x` for which ``norm(b - A @ x)**2 + norm(damp * (x - x0))**2`` is least (Fong and Saunders 2011).
 
-    See `scipy.sparse.linalg.lsmr`, and `lsqr` for the parameters. `maxiter` is the smaller number of rows and columns
-    unless given. Unlike those of `lsqr`, residuals of the normal equations become no larger.
+    See `scipy.sparse.linalg.lsmr`, and `lsqr` for the parameters and for what it waits for. `maxiter` is the smaller
+    number of rows and columns unless given. Unlike those of `lsqr`, residuals of the normal equations become no larger.
 
     Returns
     -------

@@ -23,14 +23,14 @@ pub(crate) fn dtype_of(dtype: &Bound<'_, PyAny>) -> PyResult<Dtype> {
     Dtype::from_numpy(&code).map_err(unknown)
 }
 
-/// The name of a type in C.
+/// The name of a dtype in C, a str such as ``"unsigned char"``; a `ValueError` for one without a name.
 #[pyfunction]
 fn cgen_ctype(dtype: Option<Bound<'_, PyAny>>) -> PyResult<&'static str> {
     let dtype = dtype.ok_or_else(|| PyValueError::new_err("dtype may not be None"))?;
     Ok(dtype_of(&dtype)?.ctype())
 }
 
-/// The name of a type in OpenCL C.
+/// The name of a dtype in OpenCL C, a str such as ``"uchar"``; a `ValueError` for one without a name.
 #[pyfunction]
 fn cgen_cltype(dtype: Option<Bound<'_, PyAny>>) -> PyResult<&'static str> {
     let dtype = dtype.ok_or_else(|| PyValueError::new_err("dtype may not be None"))?;
@@ -58,7 +58,7 @@ fn cgen_literal_lines(text: &str) -> PyResult<Vec<String>> {
     literal_lines(text).map_err(PyValueError::new_err)
 }
 
-/// A name that was not handed out before.
+/// A name, a str, that was not handed out before in this process.
 #[pyfunction]
 fn cgen_fresh(stem: &str) -> String {
     rtcg::cgen::names::fresh(stem)

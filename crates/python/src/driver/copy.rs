@@ -121,7 +121,9 @@ fn check_and_record_copy(
     Ok((dest.ptr.0, src.ptr.0))
 }
 
-/// Copy `size` bytes within the device.
+/// Copy `size` bytes within the device, in the default stream; returns None and does not wait.
+///
+/// Arguments are allocations or addresses. A `LogicError` when the memory that is known there is shorter.
 #[pyfunction]
 fn memcpy_dtod(
     py: Python<'_>,
@@ -134,7 +136,7 @@ fn memcpy_dtod(
     py.detach(|| unsafe { memory::memcpy_dtod(dest.0, src.0, size) }).or_raise()
 }
 
-/// `memcpy_dtod` in stream order.
+/// Copy `size` bytes within the device in the order of `stream`, as `memcpy_dtod`; returns None and does not wait.
 #[pyfunction]
 #[pyo3(signature = (dest, src, size, stream = None))]
 fn memcpy_dtod_async(
@@ -154,7 +156,9 @@ fn as_driver_context<'a>(context: Option<&'a Bound<'_, PyContext>>) -> Option<&'
     context.map(|context| &*context.get().0)
 }
 
-/// Copy `size` bytes between contexts; None means the current one.
+/// Copy `size` bytes between contexts, of which None means the current one; returns None.
+///
+/// Works without peer access, then by way of the host. Ordered after earlier work of both contexts; does not wait for it.
 #[pyfunction]
 #[pyo3(signature = (dest, src, size, dest_context = None, src_context = None))]
 fn memcpy_peer(
@@ -171,7 +175,7 @@ fn memcpy_peer(
     py.detach(|| unsafe { memory::memcpy_peer(dest.0, to, src.0, from, size) }).or_raise()
 }
 
-/// `memcpy_peer` in stream order.
+/// Copy `size` bytes between contexts in the order of `stream`, as `memcpy_peer`; returns None and does not wait.
 #[pyfunction]
 #[pyo3(signature = (dest, src, size, dest_context = None, src_context = None, stream = None))]
 fn memcpy_peer_async(
@@ -193,7 +197,9 @@ fn memcpy_peer_async(
 macro_rules! memset_functions {
     ($($name:ident $name_async:ident $name_2d:ident $name_2d_async:ident $ty:ty;)*) => {
         $(
-            /// Set `size` elements from `dest` on to `data`; does not wait.
+            /// Set `size` elements (not bytes) from `dest` on to `data`, in the default stream; returns None.
+            ///
+            /// Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
             #[pyfunction]
             fn $name(
                 py: Python<'_>,
@@ -206,7 +212,9 @@ macro_rules! memset_functions {
                 py.detach(|| unsafe { memory::$name(dest.0, data, size) }).or_raise()
             }
 
-            /// Set `size` elements from `dest` on to `data` in stream order; does not wait.
+            /// Set `size` elements (not bytes) from `dest` on to `data`, in the order of `stream`; returns None.
+            ///
+            /// Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
             #[pyfunction]
             #[pyo3(signature = (dest, data, size, stream = None))]
             fn $name_async(

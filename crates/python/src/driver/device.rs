@@ -185,14 +185,14 @@ impl PyDevice {
     }
 }
 
-/// Find the devices. Calling it again does nothing.
+/// Find the devices. Calling it again does nothing; returns None.
 #[pyfunction]
 #[pyo3(signature = (flags = 0))]
 fn init(py: Python<'_>, #[pyo3(from_py_with = int)] flags: u32) -> PyResult<()> {
     py.detach(|| driver::init(flags)).or_raise()
 }
 
-/// The CUDA version of the driver, such as 13000; works before `init`.
+/// The CUDA version of the driver: an int such as 13000; works before `init`.
 #[pyfunction]
 fn get_driver_version() -> PyResult<u32> {
     driver::driver_version().or_raise()
@@ -210,13 +210,15 @@ fn initialize_profiler(
     driver::profiler::initialize(config_file, output_file, sys::CUoutput_mode(output_mode)).or_raise()
 }
 
-/// Begin what a profiler records (such as ``nsys profile --capture-range=cudaProfilerApi``).
+/// Begin what a profiler records (such as ``nsys profile --capture-range=cudaProfilerApi``); returns None.
+///
+/// Without a profiler it does nothing.
 #[pyfunction]
 fn start_profiler() -> PyResult<()> {
     driver::profiler::start().or_raise()
 }
 
-/// End what `start_profiler` began.
+/// End what `start_profiler` began; returns None. Work that was launched before is recorded to its end.
 #[pyfunction]
 fn stop_profiler() -> PyResult<()> {
     driver::profiler::stop().or_raise()

@@ -142,13 +142,15 @@ impl PyKernel {
     }
 }
 
-/// Load a file for all contexts; no context is needed.
+/// Load PTX, a cubin or a fat binary from a file for all contexts: returns a `Library`; no context is needed.
+///
+/// Errors are those of `module_from_file`.
 #[pyfunction]
 fn library_from_file(py: Python<'_>, filename: PathBuf) -> PyResult<PyLibrary> {
     py.detach(|| Library::from_file(&filename)).or_raise().map(PyLibrary::from)
 }
 
-/// Load PTX, a cubin or a fat binary for all contexts; no context is needed.
+/// Load PTX, a cubin or a fat binary for all contexts: returns a `Library`; no context is needed.
 ///
 /// `device` says whose driver is meant, where real and virtual devices are together; by default that of the
 /// current context, else that of the first device.

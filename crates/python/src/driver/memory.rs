@@ -329,7 +329,9 @@ fn mem_alloc_async(
     Ok(PyDeviceAllocation(Arc::new(memory.or_raise()?)))
 }
 
-/// Rows of `width` bytes, aligned for accesses of 4, 8 or 16 bytes: (memory, pitch).
+/// Memory for `height` rows of `width` bytes, aligned for accesses of 4, 8 or 16 bytes: a tuple ``(memory, pitch)``.
+///
+/// `pitch` is the number of bytes from a row to the next. `rtcg.driver.MemoryError` when the device has not that much.
 #[pyfunction]
 fn mem_alloc_pitch(
     py: Python<'_>,
@@ -341,7 +343,9 @@ fn mem_alloc_pitch(
     Ok((PyDeviceAllocation(Arc::new(memory)), pitch))
 }
 
-/// (base, size) of the allocation that holds `ptr`.
+/// Where the allocation that holds the address `ptr` begins, and its bytes: a tuple ``(base, size)`` of int.
+///
+/// A `LogicError` for an address that no allocation of the current context holds. Does not wait.
 #[pyfunction]
 fn mem_get_address_range(ptr: DevicePtr) -> PyResult<(u64, usize)> {
     memory::mem_get_address_range(ptr.0).or_raise()
@@ -410,7 +414,7 @@ fn mem_advise(
     memory::mem_advise(devptr.0, size, sys::CUmem_advise(advice), as_driver_device(device)).or_raise()
 }
 
-/// Move a range of managed memory to a device (None: to the host) in stream order.
+/// Move a range of managed memory to a device (None: to the host) in stream order; returns None and does not wait.
 #[pyfunction]
 #[pyo3(signature = (devptr, size, device = None, stream = None))]
 fn mem_prefetch_async(
@@ -423,7 +427,7 @@ fn mem_prefetch_async(
     memory::mem_prefetch_async(devptr.0, size, as_driver_device(device), as_driver_stream(stream)).or_raise()
 }
 
-/// What was advised about a range of managed memory, by `mem_range_attribute`.
+/// Return what was advised about a range of managed memory, by `mem_range_attribute`.
 ///
 /// Of devices, -1 is the host and -2 none, or different ones.
 #[pyfunction]

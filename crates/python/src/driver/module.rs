@@ -60,7 +60,7 @@ closeable_methods! { PyModuleHandle;
     }
 }
 
-/// Load PTX, a cubin or a fat binary from a file into the current context.
+/// Load PTX, a cubin or a fat binary from a file into the current context: returns a `Module`.
 ///
 /// A `RuntimeError` if there is no such file, a `LogicError` if the driver cannot load it.
 #[pyfunction]
@@ -73,7 +73,7 @@ pub(crate) fn jit_options(options: Option<Vec<(u32, usize)>>) -> Vec<(sys::CUjit
     options.unwrap_or_default().into_iter().map(|(key, value)| (sys::CUjit_option(key), value)).collect()
 }
 
-/// Load PTX, a cubin or a fat binary.
+/// Load PTX, a cubin or a fat binary into the current context: returns a `Module`.
 #[pyfunction]
 #[pyo3(signature = (buffer, options = None, message_handler = None))]
 fn module_from_buffer(

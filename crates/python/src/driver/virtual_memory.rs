@@ -26,7 +26,7 @@ pub(crate) fn access_rights_from_flags(flags: u32) -> PyResult<AccessRights> {
         .ok_or_else(|| PyValueError::new_err(format!("flags is {flags}; expected a member of mem_access_flags")))
 }
 
-/// Sizes and offsets of physical memory on a device are multiples of this many bytes.
+/// The number of bytes that sizes and offsets of physical memory on a device are multiples of: an int.
 #[pyfunction]
 #[pyo3(signature = (device = None))]
 fn mem_get_granularity(device: Option<&Bound<'_, PyDevice>>) -> PyResult<usize> {
