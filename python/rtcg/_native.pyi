@@ -201,10 +201,10 @@ class Context:
     def __hash__(self) -> int: ...
 
 def init(flags: int = 0) -> None:
-    """Find the devices. Calling it again does nothing."""
+    """Find the devices. Calling it again does nothing; returns None."""
 
 def get_driver_version() -> int:
-    """The CUDA version of the driver, such as 13000; works before `init`."""
+    """The CUDA version of the driver: an int such as 13000; works before `init`."""
 
 def initialize_profiler(config_file: str, output_file: str, output_mode: int) -> None:
     """Name the files that the driver's old profiler reads and writes; `output_mode` of `profiler_output_mode`.
@@ -213,10 +213,13 @@ def initialize_profiler(config_file: str, output_file: str, output_mode: int) ->
     """
 
 def start_profiler() -> None:
-    """Begin what a profiler records (such as ``nsys profile --capture-range=cudaProfilerApi``)."""
+    """Begin what a profiler records (such as ``nsys profile --capture-range=cudaProfilerApi``); returns None.
+
+    Without a profiler it does nothing.
+    """
 
 def stop_profiler() -> None:
-    """End what `start_profiler` began."""
+    """End what `start_profiler` began; returns None. Work that was launched before is recorded to its end."""
 
 def set_notice_handler(handler: Callable[[str], object]) -> None: ...
 def enum_values() -> dict[str, dict[str, int]]: ...
@@ -629,7 +632,7 @@ class Mapping:
     def __index__(self) -> int: ...
 
 def mem_get_granularity(device: Device | None = None) -> int:
-    """Sizes and offsets of physical memory on a device are multiples of this many bytes."""
+    """The number of bytes that sizes and offsets of physical memory on a device are multiples of: an int."""
 
 # -- pools
 
@@ -777,10 +780,16 @@ def mem_alloc_async(size: int, stream: Stream | None = None, pool: MemoryPool | 
     """
 
 def mem_alloc_pitch(width: int, height: int, access_size: int) -> tuple[DeviceAllocation, int]:
-    """Rows of `width` bytes, aligned for accesses of 4, 8 or 16 bytes: (memory, pitch)."""
+    """Memory for `height` rows of `width` bytes, aligned for accesses of 4, 8 or 16 bytes: a tuple ``(memory, pitch)``.
+
+    `pitch` is the number of bytes from a row to the next. `rtcg.driver.MemoryError` when the device has not that much.
+    """
 
 def mem_get_address_range(ptr: _DevicePointer) -> tuple[int, int]:
-    """(base, size) of the allocation that holds `ptr`."""
+    """Where the allocation that holds the address `ptr` begins, and its bytes: a tuple ``(base, size)`` of int.
+
+    A `LogicError` for an address that no allocation of the current context holds. Does not wait.
+    """
 
 def mem_get_ipc_handle(devptr: _DevicePointer) -> bytearray:
     """What stands for an allocation in other processes, 64 bytes, for `IPCMemoryHandle`.
@@ -818,10 +827,10 @@ def mem_advise(devptr: _DevicePointer, size: int, advice: int, device: Device | 
 def mem_prefetch_async(
     devptr: _DevicePointer, size: int, device: Device | None = None, stream: Stream | None = None
 ) -> None:
-    """Move a range of managed memory to a device (None: to the host) in stream order."""
+    """Move a range of managed memory to a device (None: to the host) in stream order; returns None and does not wait."""
 
 def mem_range_get_attribute(attribute: int, devptr: _DevicePointer, size: int) -> int:
-    """What was advised about a range of managed memory, by `mem_range_attribute`.
+    """Return what was advised about a range of managed memory, by `mem_range_attribute`.
 
     Of devices, -1 is the host and -2 none, or different ones.
     """
@@ -859,10 +868,13 @@ def memcpy_dtoh_async(dest: _HostBuffer, src: _DevicePointer, stream: Stream | N
     """
 
 def memcpy_dtod(dest: _DevicePointer, src: _DevicePointer, size: int) -> None:
-    """Copy `size` bytes within the device."""
+    """Copy `size` bytes within the device, in the default stream; returns None and does not wait.
+
+    Arguments are allocations or addresses. A `LogicError` when the memory that is known there is shorter.
+    """
 
 def memcpy_dtod_async(dest: _DevicePointer, src: _DevicePointer, size: int, stream: Stream | None = None) -> None:
-    """`memcpy_dtod` in stream order."""
+    """Copy `size` bytes within the device in the order of `stream`, as `memcpy_dtod`; returns None and does not wait."""
 
 def memcpy_peer(
     dest: _DevicePointer,
@@ -871,7 +883,10 @@ def memcpy_peer(
     dest_context: Context | None = None,
     src_context: Context | None = None,
 ) -> None:
-    """Copy `size` bytes between contexts; None means the current one."""
+    """Copy `size` bytes between contexts, of which None means the current one; returns None.
+
+    Works without peer access, then by way of the host. Ordered after earlier work of both contexts; does not wait for it.
+    """
 
 def memcpy_peer_async(
     dest: _DevicePointer,
@@ -881,13 +896,19 @@ def memcpy_peer_async(
     src_context: Context | None = None,
     stream: Stream | None = None,
 ) -> None:
-    """`memcpy_peer` in stream order."""
+    """Copy `size` bytes between contexts in the order of `stream`, as `memcpy_peer`; returns None and does not wait."""
 
 def memset_d8(dest: _DevicePointer, data: int, size: int) -> None:
-    """Set `size` elements from `dest` on to `data`; does not wait."""
+    """Set `size` elements (not bytes) from `dest` on to `data`, in the default stream; returns None.
+
+    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    """
 
 def memset_d8_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
-    """Set `size` elements from `dest` on to `data` in stream order; does not wait."""
+    """Set `size` elements (not bytes) from `dest` on to `data`, in the order of `stream`; returns None.
+
+    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    """
 
 def memset_d2d8(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
     """Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data`; does not wait."""
@@ -900,10 +921,16 @@ def memset_d2d8_async(
     """
 
 def memset_d16(dest: _DevicePointer, data: int, size: int) -> None:
-    """Set `size` elements from `dest` on to `data`; does not wait."""
+    """Set `size` elements (not bytes) from `dest` on to `data`, in the default stream; returns None.
+
+    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    """
 
 def memset_d16_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
-    """Set `size` elements from `dest` on to `data` in stream order; does not wait."""
+    """Set `size` elements (not bytes) from `dest` on to `data`, in the order of `stream`; returns None.
+
+    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    """
 
 def memset_d2d16(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
     """Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data`; does not wait."""
@@ -916,10 +943,16 @@ def memset_d2d16_async(
     """
 
 def memset_d32(dest: _DevicePointer, data: int, size: int) -> None:
-    """Set `size` elements from `dest` on to `data`; does not wait."""
+    """Set `size` elements (not bytes) from `dest` on to `data`, in the default stream; returns None.
+
+    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    """
 
 def memset_d32_async(dest: _DevicePointer, data: int, size: int, stream: Stream | None = None) -> None:
-    """Set `size` elements from `dest` on to `data` in stream order; does not wait."""
+    """Set `size` elements (not bytes) from `dest` on to `data`, in the order of `stream`; returns None.
+
+    Does not wait. A `LogicError` when `dest` is not aligned for the elements, or its memory is shorter.
+    """
 
 def memset_d2d32(dest: _DevicePointer, pitch: int, data: int, width: int, height: int) -> None:
     """Set `height` rows of `width` elements, `pitch` bytes from one to the next, to `data`; does not wait."""
@@ -1701,7 +1734,10 @@ class Function:
     def __getattr__(self, name: str) -> int: ...
 
 def library_from_file(filename: _Path) -> Library:
-    """Load a file for all contexts; no context is needed."""
+    """Load PTX, a cubin or a fat binary from a file for all contexts: returns a `Library`; no context is needed.
+
+    Errors are those of `module_from_file`.
+    """
 
 def library_from_buffer(
     buffer: _HostBuffer,
@@ -1709,14 +1745,14 @@ def library_from_buffer(
     message_handler: _MessageHandler | None = None,
     device: Device | None = None,
 ) -> Library:
-    """Load PTX, a cubin or a fat binary for all contexts; no context is needed.
+    """Load PTX, a cubin or a fat binary for all contexts: returns a `Library`; no context is needed.
 
     `device` says whose driver is meant, where real and virtual devices are together; by default that of the
     current context, else that of the first device.
     """
 
 def module_from_file(filename: _Path) -> Module:
-    """Load PTX, a cubin or a fat binary from a file into the current context.
+    """Load PTX, a cubin or a fat binary from a file into the current context: returns a `Module`.
 
     A `RuntimeError` if there is no such file, a `LogicError` if the driver cannot load it.
     """
@@ -1724,7 +1760,7 @@ def module_from_file(filename: _Path) -> Module:
 def module_from_buffer(
     buffer: _HostBuffer, options: _JitOptions | None = None, message_handler: _MessageHandler | None = None
 ) -> Module:
-    """Load PTX, a cubin or a fat binary."""
+    """Load PTX, a cubin or a fat binary into the current context: returns a `Module`."""
 
 # -- compiler
 

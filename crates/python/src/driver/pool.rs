@@ -301,7 +301,7 @@ impl PyPageLockedAllocator {
     /// The `host_alloc_flags` of what it allocates.
     #[getter]
     fn flags(&self) -> u32 {
-        self.0.flags
+        self.0.flags.0
     }
 }
 
