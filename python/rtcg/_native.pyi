@@ -827,7 +827,7 @@ def mem_advise(devptr: _DevicePointer, size: int, advice: int, device: Device | 
 def mem_prefetch_async(
     devptr: _DevicePointer, size: int, device: Device | None = None, stream: Stream | None = None
 ) -> None:
-    """Move a range of managed memory to a device (None: to the host) in stream order; returns None and does not wait."""
+    """Move a range of managed memory to a device (None: to the host) in stream order; returns None, does not wait."""
 
 def mem_range_get_attribute(attribute: int, devptr: _DevicePointer, size: int) -> int:
     """Return what was advised about a range of managed memory, by `mem_range_attribute`.
@@ -874,7 +874,7 @@ def memcpy_dtod(dest: _DevicePointer, src: _DevicePointer, size: int) -> None:
     """
 
 def memcpy_dtod_async(dest: _DevicePointer, src: _DevicePointer, size: int, stream: Stream | None = None) -> None:
-    """Copy `size` bytes within the device in the order of `stream`, as `memcpy_dtod`; returns None and does not wait."""
+    """Copy `size` bytes within the device in the order of `stream`, as `memcpy_dtod`; returns None, does not wait."""
 
 def memcpy_peer(
     dest: _DevicePointer,
@@ -885,7 +885,7 @@ def memcpy_peer(
 ) -> None:
     """Copy `size` bytes between contexts, of which None means the current one; returns None.
 
-    Works without peer access, then by way of the host. Ordered after earlier work of both contexts; does not wait for it.
+    Works without peer access, then by way of the host. In the order of the default streams of both; does not wait.
     """
 
 def memcpy_peer_async(

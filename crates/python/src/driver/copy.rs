@@ -136,7 +136,7 @@ fn memcpy_dtod(
     py.detach(|| unsafe { memory::memcpy_dtod(dest.0, src.0, size) }).or_raise()
 }
 
-/// Copy `size` bytes within the device in the order of `stream`, as `memcpy_dtod`; returns None and does not wait.
+/// Copy `size` bytes within the device in the order of `stream`, as `memcpy_dtod`; returns None, does not wait.
 #[pyfunction]
 #[pyo3(signature = (dest, src, size, stream = None))]
 fn memcpy_dtod_async(
@@ -158,7 +158,7 @@ fn as_driver_context<'a>(context: Option<&'a Bound<'_, PyContext>>) -> Option<&'
 
 /// Copy `size` bytes between contexts, of which None means the current one; returns None.
 ///
-/// Works without peer access, then by way of the host. Ordered after earlier work of both contexts; does not wait for it.
+/// Works without peer access, then by way of the host. In the order of the default streams of both; does not wait.
 #[pyfunction]
 #[pyo3(signature = (dest, src, size, dest_context = None, src_context = None))]
 fn memcpy_peer(

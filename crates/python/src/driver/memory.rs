@@ -414,7 +414,7 @@ fn mem_advise(
     memory::mem_advise(devptr.0, size, sys::CUmem_advise(advice), as_driver_device(device)).or_raise()
 }
 
-/// Move a range of managed memory to a device (None: to the host) in stream order; returns None and does not wait.
+/// Move a range of managed memory to a device (None: to the host) in stream order; returns None, does not wait.
 #[pyfunction]
 #[pyo3(signature = (devptr, size, device = None, stream = None))]
 fn mem_prefetch_async(
