@@ -29,7 +29,7 @@ pub enum CallArg {
     Imm(Operand),
 }
 
-/// A source position from `.loc` (the file is an index into [`Module::files`]).
+/// A source position from `.loc` (the file is an index into [`super::Module::files`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SourceLine {
     /// Number of the file.
