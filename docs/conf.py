@@ -1,5 +1,7 @@
 """Sphinx's settings of the documentation site. `tools/docs.py` calls Sphinx on a copy of this folder."""
 
+from pathlib import Path
+
 project = "rtcg"
 author = "the rtcg developers"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
@@ -16,6 +18,8 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence", "deflist"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
+# Defaults as they are written, `np.float64` and not `<class 'numpy.float64'>`.
+autodoc_preserve_defaults = True
 napoleon_google_docstring = False
 napoleon_numpy_docstring = True
 napoleon_use_rtype = False
@@ -25,3 +29,11 @@ toc_object_entries_show_parents = "hide"
 nitpicky = False
 # A name such as `dtype` may be an attribute of several classes; an ambiguous one links to the first.
 suppress_warnings = ["ref.python"]
+html_search_scorer = str(Path(__file__).with_name("search_order.js"))
+
+
+def setup(app):
+    """Leave a colon in the docstring of an attribute alone, which Napoleon takes for `type: text`."""
+    from sphinx.ext.napoleon.docstring import GoogleDocstring
+
+    GoogleDocstring._parse_attribute_docstring = lambda self: self._consume_to_end()

@@ -24,27 +24,32 @@ SOURCE, SITE = ROOT / "dist/docs-source", ROOT / "dist/docs"
 PROJECT_PAGES = ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "STYLE.md")
 
 MODULES = {
+    "rtcg": "fusion of array operations, and all other modules",
     "rtcg.driver": "devices, memory, streams, events, modules, kernels, graphs",
     "rtcg.compiler": "CUDA C++ from source text",
     "rtcg.numpy": "arrays on the device, and NumPy's functions of them",
     "rtcg.linalg": "linear algebra",
     "rtcg.fft": "Fourier transforms",
     "rtcg.random": "random numbers",
-    "rtcg.sparse": "sparse arrays, with the names of `scipy.sparse`",
+    "rtcg.sparse": "sparse arrays, under the names of `scipy.sparse`",
     "rtcg.sparse.linalg": "iterative solvers and preconditioners",
-    "rtcg.sparse.gallery": "sparse matrices to test and to measure with",
+    "rtcg.sparse.gallery": "sparse matrices to test with",
+    "rtcg.array_api": "the Array API standard",
     "rtcg.elementwise": "kernels of expressions, element by element",
     "rtcg.reduction": "kernels that reduce arrays",
     "rtcg.scan": "prefix sums and other scans",
     "rtcg.cgen": "source text as a syntax tree",
     "rtcg.template": "templates of source text",
     "rtcg.tune": "tuning of kernels",
+    "rtcg.tune.observers": "what a search observes besides time",
     "rtcg.checking": "checked execution on the virtual GPU",
     "rtcg.tracing": "traces of driver calls",
     "rtcg.tools": "memory pools, dtypes, occupancy",
     "rtcg.info": "what an installation has",
     "rtcg.nvtx": "ranges and marks for profilers",
     "rtcg.debug": "programs under cuda-gdb",
+    "rtcg.ipython": "cells of CUDA C++ in notebooks",
+    "rtcg.autoinit": "a context when it is imported",
     "rtcg.gl": "memory shared with OpenGL",
     "rtcg.egl": "OpenGL contexts without a window",
     "rtcg.cgen.cuda": "syntax trees of what CUDA adds to C",
@@ -64,6 +69,7 @@ RUST_CRATES = {
     "rtcg-driver": "devices, memory, streams, modules",
     "rtcg-compile": "source text to machine code",
     "rtcg-array": "arrays of a dynamic dtype",
+    "rtcg-sparse": "sparse matrices and solvers",
     "rtcg-codegen": "sources of the kernels of arrays",
     "rtcg-cgen": "syntax trees of C",
     "rtcg-tune": "searches without a device",
@@ -83,20 +89,33 @@ def site_path(path):
     return Path("project", path) if str(path) in PROJECT_PAGES else None
 
 
+def page_title(path):
+    return re.search(r"^# (.*)", path.read_text(encoding="utf-8"), re.M)[1]
+
+
 def with_site_links(text, path):
-    """The text of a page with its relative links as they are in the site; what is not there becomes plain text."""
+    """The text of a page with its relative links as they are in the site; what is not there becomes plain text.
+
+    A link that shows the name of a page's file shows its title. Code is left as it is: ``kernel[grid](x)`` is no link.
+    """
     here = site_path(path)
 
     def replace(match):
-        label, target, anchor = match[1], match[2], match[3] or ""
+        if match["code"]:
+            return match[0]
+        label, target, anchor = match["label"], match["target"], match["anchor"] or ""
         if "://" in target or not target:
             return match[0]
         found = site_path(Path(os.path.normpath(path.parent / target)))
         if found is None:
             return label
+        if label.endswith(".md"):
+            label = page_title(ROOT / os.path.normpath(path.parent / target))
         return f"[{label}]({os.path.relpath(found, here.parent)}{anchor})"
 
-    return re.sub(r"\[([^\]\n]+)\]\(([^)#\s]*)(#[^)\s]*)?\)", replace, text)
+    # A label may contain code, and begins in front of it.
+    link = r"\[(?P<label>[^\]\n]+)\]\((?P<target>[^)#\s]*)(?P<anchor>#[^)\s]*)?\)"
+    return re.sub(rf"{link}|(?P<code>^(?P<fence>```|~~~).*?^(?P=fence)|`[^`\n]+`)", replace, text, flags=re.M | re.S)
 
 
 def copy_pages():
@@ -122,7 +141,7 @@ def add_notebook(notebook, folder):
 
 def public_names(module, documented, packages=("rtcg", "builtins")):
     """``(functions, classes)`` that a module offers, by name, without those on the pages of `documented` objects."""
-    listed = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    listed = getattr(module, "__all__", None) or [name for name in dir(module) if not name.startswith("_")]
     functions, classes = [], []
     for name in sorted(listed):
         found = getattr(module, name, None)
@@ -142,21 +161,28 @@ def attribute_names(found):
     return [name for name, value in values if (getattr(value, "__doc__", "") or "").startswith("The value of ``")]
 
 
+def says_how_it_is_called(found):
+    """Whether `__call__` of a class has a text of its own, and not what Python says of every one."""
+    return (inspect.getdoc(getattr(found, "__call__", None)) or "").partition("\n")[0] != "Call self as a function."
+
+
 def reference_of_class(module, name):
     found = getattr(module, name)
     lines = [f".. autoclass:: {module.__name__}.{name}"]
     if not issubclass(found, int | BaseException):
-        lines += ["   :members:", "   :inherited-members:", "   :special-members: __call__"]
+        lines += ["   :members:", "   :inherited-members:"]
+        if says_how_it_is_called(found):
+            lines.append("   :special-members: __call__")
         if excluded := attribute_names(found):
             lines.append(f"   :exclude-members: {', '.join(excluded)}")
     return "\n".join(lines)
 
 
-def reference_page(name, summary, documented):
+def reference_page(name, documented):
     """The page of a module."""
     module = importlib.import_module(name)
     functions, classes = public_names(module, documented)
-    parts = [f"# `{name}`", f"{summary[0].upper()}{summary[1:]}."]
+    parts = [f"# `{name}`", f"```{{eval-rst}}\n.. automodule:: {name}\n   :no-members:\n```"]
     sections = [("Classes", [reference_of_class(module, item) for item in classes])]
     sections.append(("Functions", [f".. autofunction:: {name}.{item}" for item in functions]))
     for title, entries in sections:
@@ -175,8 +201,8 @@ def pycuda_page(documented):
         functions, classes = public_names(module, documented, packages=("pycuda",))
         parts += [f"## `{name}`", (module.__doc__ or "").partition("\n\n")[0]]
         if shared:
-            links = ", ".join(f"{{py:obj}}`{documented[id(listed[item])].__name__}.{item}`" for item in shared)
-            parts.append(f"From rtcg: {links}.")
+            links = ", ".join(f"{{py:obj}}`~{documented[id(listed[item])].__name__}.{item}`" for item in shared)
+            parts.append(f"The same objects as in `rtcg`: {links}.")
         entries = [reference_of_class(module, item) for item in classes]
         entries += [f".. autofunction:: {name}.{item}" for item in functions]
         if entries:
@@ -213,8 +239,8 @@ def write_reference(has_rust):
     folder = SOURCE / "reference"
     folder.mkdir(exist_ok=True)
     documented = {}
-    for name, summary in MODULES.items():
-        (folder / f"{name}.md").write_text(reference_page(name, summary, documented), encoding="utf-8")
+    for name in MODULES:
+        (folder / f"{name}.md").write_text(reference_page(name, documented), encoding="utf-8")
     (folder / "pycuda.md").write_text(pycuda_page(documented), encoding="utf-8")
     (folder / "environment.md").write_text(environment_page(), encoding="utf-8")
     (folder / "rust.md").write_text(rust_page(has_rust), encoding="utf-8")

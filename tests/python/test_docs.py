@@ -127,6 +127,10 @@ def test_links_are_those_of_the_site():
     expected = "[a](memory.md#x) [b](project/SECURITY.md) c [d](https://example.org) [e](#here)"
     assert docs.with_site_links(text, page) == expected
     assert docs.with_site_links("[m](docs/memory.md)", ROOT / "README.md") == "[m](../memory.md)"
+    assert docs.with_site_links("[`m`](memory.md) in [`c`](../compat/README.md)", page) == "[`m`](memory.md) in `c`"
+    assert docs.with_site_links("[memory.md](memory.md#x)", page) == "[Memory](memory.md#x)"
+    for code in ("`kernel[grid](x)`", "```python\nkernel[grid](x)\n```", "`[a](b)`, `c[d](e)`"):
+        assert docs.with_site_links(code, page) == code
 
 
 @pytest.mark.parametrize(
@@ -152,12 +156,12 @@ def test_the_reference_has_every_public_name():
         import re
         from tools import docs
         documented = {}
-        pages = {name: docs.reference_page(name, summary, documented) for name, summary in docs.MODULES.items()}
-        for name in ("rtcg.driver.Function", "rtcg.numpy.einsum", "rtcg.linalg.svd", "rtcg.tune.Kernel"):
+        pages = {name: docs.reference_page(name, documented) for name in docs.MODULES}
+        for name in ("rtcg.fuse", "rtcg.driver.Function", "rtcg.sparse.csr_array", "rtcg.sparse.linalg.cg", "rtcg.numpy.einsum", "rtcg.linalg.svd", "rtcg.tune.Kernel"):
             assert re.search(rf"auto(class|function):: {name}$", pages[name.rpartition(".")[0]], re.M)
         assert sum(page.count(".. auto") for page in pages.values()) > 600
         pycuda = docs.pycuda_page(documented)
-        assert "autofunction:: pycuda.cumath.sin" in pycuda and "`rtcg.driver.Stream`" in pycuda
+        assert "autofunction:: pycuda.cumath.sin" in pycuda and "`~rtcg.driver.Stream`" in pycuda
         # Device attributes are explained by a sentence.
         assert "warp_size" in pages["rtcg.driver"].partition("autoclass:: rtcg.driver.Device\\n")[2].partition("..")[0]
     """)
