@@ -33,7 +33,13 @@ html_search_scorer = str(Path(__file__).with_name("search_order.js"))
 
 
 def setup(app):
-    """Leave a colon in the docstring of an attribute alone, which Napoleon takes for `type: text`."""
+    """Teach Napoleon that a colon in the text of an attribute is one, and that ``a, b : int`` are two attributes."""
     from sphinx.ext.napoleon.docstring import GoogleDocstring
 
+    consume_fields = GoogleDocstring._consume_fields
+
+    def consume_all_names(self, parse_type=True, prefer_type=False, multiple=False):
+        return consume_fields(self, parse_type, prefer_type, multiple or not prefer_type)
+
     GoogleDocstring._parse_attribute_docstring = lambda self: self._consume_to_end()
+    GoogleDocstring._consume_fields = consume_all_names

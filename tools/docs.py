@@ -48,7 +48,6 @@ MODULES = {
     "rtcg.info": "what an installation has",
     "rtcg.nvtx": "ranges and marks for profilers",
     "rtcg.debug": "programs under cuda-gdb",
-    "rtcg.ipython": "cells of CUDA C++ in notebooks",
     "rtcg.autoinit": "a context when it is imported",
     "rtcg.gl": "memory shared with OpenGL",
     "rtcg.egl": "OpenGL contexts without a window",

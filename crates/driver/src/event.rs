@@ -167,7 +167,11 @@ impl Event {
         is_ready_from_result(unsafe { call_if_alive!(self, cuEventQuery(self.0.handle)) })
     }
 
-    /// Milliseconds from `start` to this event; both must have been reached.
+    /// Milliseconds from `start` to this event on the device, to about half a microsecond on a GPU. Both must have been
+    /// recorded and reached ([`Event::synchronize`] waits for that), and be of one context.
+    ///
+    /// # Errors
+    /// When one of them was not recorded or not reached, or was made with `DISABLE_TIMING`.
     pub fn time_since(&self, start: &Event) -> Result<f32> {
         let mut ms = 0.0;
         let table = start.driver_table_if_alive("cuEventElapsedTime")?;

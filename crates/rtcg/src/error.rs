@@ -9,6 +9,28 @@ pub type Result<T> = std::result::Result<T, Error>;
 ///
 /// `Debug`, which `unwrap` and a `main` that returns this print, is the message too: a compiler's log has
 /// lines, which would be escaped otherwise.
+///
+/// It can be sent to other threads, so `?` also makes an `anyhow::Error` of it. What a caller can do depends on the part
+/// that failed:
+///
+/// ```
+/// use rtcg::Error;
+/// use rtcg::driver::ErrorKind;
+/// use rtcg::prelude::*;
+///
+/// # fn main() -> rtcg::Result<()> {
+/// let ctx = Context::new()?;
+/// match ctx.compile("__global__ void wrong(float *a) { *a = b; }") {
+///     Err(Error::Compile(error)) => assert!(error.to_string().contains(r#"identifier "b" is undefined"#)),
+///     other => panic!("{:?}", other.map(|_| ())),
+/// }
+/// match ctx.zeros::<f32>(1 << 50) {
+///     Err(Error::Driver(error)) if error.kind == ErrorKind::Memory => {} // free something, or take less
+///     other => panic!("{:?}", other.map(|_| ())),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[non_exhaustive]
 pub enum Error {
     /// The driver, real or virtual.

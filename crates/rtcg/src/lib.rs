@@ -15,6 +15,26 @@
 //! # }
 //! ```
 //!
+//! | task | begin with |
+//! |---|---|
+//! | compile and launch a kernel | [`Context::compile`], [`Function::launch`], [`Grid`] |
+//! | compile options, macros, C++ templates | [`Context::compile_with`], [`compile::CompileRequest`] |
+//! | what may be an argument; structures | [`KernelArgument`], [`Element`](trait@Element) |
+//! | copies that do not wait | [`PinnedVec`], [`DeviceVec::write_async`] |
+//! | streams, and time by events | [`Context::stream`], [`Context::event`] |
+//! | images, textures, surfaces | [`textures`] |
+//! | arrays with NumPy's operations | [`ArrayFactory`], [`GpuArray`] |
+//! | a formula, a reduction or a scan as a kernel | [`generators`] |
+//! | sparse matrices and solvers | [`sparse`] |
+//! | several devices; what to do after a fault | [`Context`] |
+//! | the kinds of errors | [`enum@Error`] |
+//! | the fastest of many variants | [`tune`] |
+//! | graphs, pools, contexts, all else of the driver | [`driver`] |
+//!
+//! When it runs, a program that compiles needs NVIDIA's compiler library NVRTC: in the virtual environment that is
+//! active (`pip install nvidia-cuda-nvrtc`), in a `.venv` beside or above the program, in a CUDA toolkit, or where
+//! `RTCG_NVRTC` says. What was compiled once is found in a cache on disk.
+//!
 //! The crates below are re-exported whole: [`driver`] has every object of the CUDA driver API,
 //! [`compile`] the compiler with its cache, [`mod@array`] arrays whose element
 //! type is known at run time ([`typed_arrays`] has those with a static one), [`codegen`] the source of generated kernels, which

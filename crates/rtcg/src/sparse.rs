@@ -42,16 +42,16 @@ pub struct Csr<T> {
     element: PhantomData<T>,
 }
 
-/// What solvers are asked for.
+/// What [`Csr::cg`] and [`Csr::solve`] are asked for. (The function [`solve`] takes [`SolveOptions`], which has more.)
 #[derive(Debug, Clone, Copy)]
 pub struct SolverOptions {
-    /// The residual has to be smaller than this part of the right side.
+    /// The residual has to be smaller than this part of the right side; 1e-5 by default.
     pub rtol: f64,
-    /// The residual has to be smaller than this, or than what `rtol` says.
+    /// The residual has to be smaller than this, or than what `rtol` says; 0 by default.
     pub atol: f64,
     /// The most iterations; ten for each row if not given.
     pub max_iterations: Option<usize>,
-    /// How iterations reach the device.
+    /// How iterations reach the device; [`SolverMode::Auto`] by default.
     pub mode: SolverMode,
 }
 
@@ -63,6 +63,22 @@ impl Default for SolverOptions {
 
 impl<T: ArrayElement> Csr<T> {
     /// A matrix of its arrays: row `i` has `data[indptr[i]..indptr[i + 1]]`, in the columns `indices` of that range.
+    ///
+    /// ```
+    /// use rtcg::prelude::*;
+    /// use rtcg::sparse::{Csr, SolverOptions, gallery};
+    ///
+    /// # fn main() -> rtcg::Result<()> {
+    /// let arrays = ArrayFactory::new(&Context::new()?)?;
+    /// let host = gallery::poisson(&[20, 20]);
+    /// let a = Csr::from_parts(&arrays, host.shape, &host.data, &host.indices, &host.indptr)?;
+    /// let b = arrays.full(&[400], 1.0)?;
+    /// let (x, report) = a.cg(&b, &SolverOptions { rtol: 1e-8, ..SolverOptions::default() })?;
+    /// assert!(report.residual <= 1e-8 * 20.0);
+    /// assert!((&a.multiply(&x)? - &b).abs()?.max()? < 1e-6);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When these are no matrix of that shape, or the device is out of memory.

@@ -84,7 +84,7 @@ pub(crate) fn enqueue_lock() -> MutexGuard<'static, ()> {
     lock_blocking(&ENQUEUE_LOCK)
 }
 
-/// Forgets all pieces.
+/// Gives back the device memory that reductions and scans keep for their launches, one piece for each stream.
 pub fn clear_workspaces() {
     let old = WORKSPACES.lock().unwrap_or_else(PoisonError::into_inner).take();
     drop(old);

@@ -8,7 +8,8 @@ pub use finite_elements::{delaunay, discontinuous, elasticity, quadratic_tetrahe
 
 use rtcg_codegen::random::philox::philox4x32;
 
-/// A matrix on the host in compressed sparse rows, whose columns ascend within each row.
+/// A matrix on the host in compressed sparse rows, whose columns ascend within each row. `Csr::from_parts` of the crate
+/// `rtcg` copies its parts to a device.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostCsr {
     /// Rows and columns.

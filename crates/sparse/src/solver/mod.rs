@@ -46,18 +46,18 @@ pub enum SolverMode {
     Device,
 }
 
-/// What a solver is asked for.
+/// What [`solve`] is asked for.
 #[derive(Debug, Clone)]
 pub struct SolveOptions {
-    /// The residual has to be smaller than this part of the right side.
+    /// The residual has to be smaller than this part of the right side; 1e-5 by default.
     pub rtol: f64,
-    /// The residual has to be smaller than this, or than what `rtol` says.
+    /// The residual has to be smaller than this, or than what `rtol` says; 0 by default.
     pub atol: f64,
-    /// The most iterations.
+    /// The most iterations; 10,000 by default.
     pub max_iterations: usize,
-    /// Iterations between two looks at the state; 1 with a callback.
+    /// Iterations between two looks at the state; 1 with a callback, else 20 by default.
     pub check_every: usize,
-    /// Vectors of a basis before it is begun anew, of GMRES.
+    /// Vectors of a basis before it is begun anew, of GMRES; 20 by default.
     pub restart: usize,
     /// How iterations reach the device.
     pub mode: SolverMode,
