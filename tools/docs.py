@@ -162,7 +162,7 @@ def attribute_names(found):
 
 def says_how_it_is_called(found):
     """Whether `__call__` of a class has a text of its own, and not what Python says of every one."""
-    return (inspect.getdoc(getattr(found, "__call__", None)) or "").partition("\n")[0] != "Call self as a function."
+    return (inspect.getdoc(found.__call__) or "").partition("\n")[0] != "Call self as a function."
 
 
 def reference_of_class(module, name):

@@ -221,8 +221,13 @@ def tables():
         "|---|---|--:|--:|--:|--:|",
     ]
     lines += [f"| {' | '.join(map(str, row))} |" for row in arithmetic_rows()]
-    lines += ["", "| class | instruction | on the virtual GPU |", "|---|---|---|"]
-    lines += [f"| {probe.row} | `{probe.instruction}` | {outcome(probe)} |" for probe in PROBES]
+    lines += ["", "| class | instructions | on the virtual GPU |", "|---|---|---|"]
+    groups = {}
+    for probe in PROBES:
+        # A refusal names the instruction, which the row does too.
+        verdict = re.sub(r"^refused: .* is not supported by the virtual GPU$", "refused by name", outcome(probe))
+        groups.setdefault((probe.row, verdict), []).append(f"`{probe.instruction}`")
+    lines += [f"| {row} | {', '.join(names)} | {verdict} |" for (row, verdict), names in groups.items()]
     return "\n".join(lines)
 
 

@@ -67,6 +67,21 @@ def test_findings_fail_a_test(tmp_path, has_barrier):
     assert has_barrier or "race" in result.stdout
 
 
+def test_the_program_to_debug_is_reported_as_its_page_says(tmp_path):
+    page = (ROOT / "docs/how-to/debug-a-kernel.md").read_text()
+    (tmp_path / "program.py").write_text(re.search(r"^```py\n(.*?)^```", page, re.M | re.S)[1])
+    report = re.search(r"^```text\n(.*?)^```", page, re.M | re.S)[1]
+    env = {**os.environ, "RTCG_LIBCUDA": "none", "RTCG_VIRTUAL_DEVICES": "1", "RTCG_CHECK": "1"}
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    command = [sys.executable, str(tmp_path / "program.py")]
+    result = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 1
+    for line in report.splitlines():
+        # Addresses and instructions may change.
+        expected = re.sub(r" (at 0x|\[|\(number|\(line).*", "", line).strip()
+        assert expected in result.stderr, expected
+
+
 def test_the_notebook_of_its_page():
     pytest.importorskip("IPython")
     cells = re.findall(r"^```\n(.*?)^```", (ROOT / "docs/start/notebook.md").read_text(), re.M | re.S)
@@ -157,7 +172,9 @@ def test_the_reference_has_every_public_name():
         from tools import docs
         documented = {}
         pages = {name: docs.reference_page(name, documented) for name in docs.MODULES}
-        for name in ("rtcg.fuse", "rtcg.driver.Function", "rtcg.sparse.csr_array", "rtcg.sparse.linalg.cg", "rtcg.numpy.einsum", "rtcg.linalg.svd", "rtcg.tune.Kernel"):
+        names = ("rtcg.fuse", "rtcg.driver.Function", "rtcg.sparse.csr_array", "rtcg.sparse.linalg.cg",
+                 "rtcg.numpy.einsum", "rtcg.linalg.svd", "rtcg.tune.Kernel")
+        for name in names:
             assert re.search(rf"auto(class|function):: {name}$", pages[name.rpartition(".")[0]], re.M)
         assert sum(page.count(".. auto") for page in pages.values()) > 600
         pycuda = docs.pycuda_page(documented)
