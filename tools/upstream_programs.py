@@ -179,8 +179,8 @@ def run_program(path, folder):
 
 def table(outcomes):
     """The page's table."""
-    words = {"runs": "runs", "fails as expected": "does not", "fails": "does not", "skipped": "not tried"}
-    lines = ["| program | | |", "|---|---|---|"]
+    words = {"runs": "yes", "fails as expected": "no", "fails": "no", "skipped": "not tried"}
+    lines = ["| program | runs | |", "|---|---|---|"]
     for name, (outcome, reason) in sorted(outcomes.items()):
         note = PROGRAMS.get(name, Program()).note if outcome in ("runs", "fails as expected") else reason
         lines.append(f"| `{name}` | {words[outcome]} | {note} |")

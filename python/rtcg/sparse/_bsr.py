@@ -13,14 +13,16 @@ class bsr_array(sparray):
 
     Parameters
     ----------
-    arg1 : an array of `scipy.sparse` or of this package, a dense array, ``(data, indices, indptr)``,
-        ``(data, (row, col))``, or a shape
+    arg1 : sparse array, dense array, tuple or shape
+        An array of `scipy.sparse` or of this package, ``(data, indices, indptr)`` or ``(data, (row, col))``.
         ``data`` has three axes: blocks, their rows, their columns.
     shape, dtype, copy
         As of `csr_array`.
     blocksize : tuple of int, optional
         Rows and columns of a block, which divide the shape. Otherwise those that `tobsr` finds.
 
+    Notes
+    -----
     A product reads one index for each block. Making one waits as making a `csr_array` does.
     """
 

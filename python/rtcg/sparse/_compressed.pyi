@@ -55,8 +55,8 @@ class csr_array(_Compressed):
 
     Parameters
     ----------
-    arg1 : an array of `scipy.sparse` or of this package, a dense array, ``(data, indices, indptr)``,
-        ``(data, (row, col))``, or a shape
+    arg1 : sparse array, dense array, tuple or shape
+        An array of `scipy.sparse` or of this package, ``(data, indices, indptr)`` or ``(data, (row, col))``.
     shape : tuple of int, optional
         Rows and columns.
     dtype : data-type, optional
@@ -64,6 +64,8 @@ class csr_array(_Compressed):
     copy : bool
         Whether memory may not be shared with `arg1`.
 
+    Notes
+    -----
     Making one copies from the host and waits where `arg1` is there. Indices are checked where they are: on the device
     that waits once, for a few numbers. Elements of one place stay apart, as in SciPy, and count as their sum.
     """

@@ -10,10 +10,13 @@ class coo_array(sparray):
 
     Parameters
     ----------
-    arg1 : an array of `scipy.sparse` or of this package, a dense array, ``(data, (row, col))``, or a shape
+    arg1 : sparse array, dense array, tuple or shape
+        An array of `scipy.sparse` or of this package, or ``(data, (row, col))``.
     shape, dtype, copy
         As of `csr_array`.
 
+    Notes
+    -----
     Making one waits as making a `csr_array` does.
     """
 

@@ -13,7 +13,8 @@ class dia_array(sparray):
 
     Parameters
     ----------
-    arg1 : an array of `scipy.sparse` or of this package, a dense array, ``(data, offsets)``, or a shape
+    arg1 : sparse array, dense array, tuple or shape
+        An array of `scipy.sparse` or of this package, or ``(data, offsets)``, where
         ``data[k, j]`` is the element of column ``j`` and row ``j - offsets[k]``.
     shape, dtype, copy
         As of `csr_array`.

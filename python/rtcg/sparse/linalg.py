@@ -235,6 +235,8 @@ def cg(
     report : SolverReport
         With `return_report`.
 
+    Notes
+    -----
     The host does not wait in the loop. It waits once at the end, for the residual computed from `x`.
     """
     return _solve("cg", A, b, x0, rtol, atol, maxiter, M, callback, check_every, mode, return_report)

@@ -127,6 +127,8 @@ def cg(
     report : SolverReport
         With `return_report`.
 
+    Notes
+    -----
     The host does not wait in the loop. It waits once at the end, for the residual computed from `x`.
     """
 
