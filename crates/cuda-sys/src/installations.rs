@@ -53,10 +53,16 @@ impl CudaInstallation {
     }
 }
 
+/// The folders of the Python package `name` (wheels that carry programs), in search order.
+pub fn python_packages(name: &str) -> Vec<PathBuf> {
+    let sites = site_packages(near_prefixes(), name).into_iter().chain(site_packages(shared_prefixes(), name));
+    sites.map(|site| site.join(name)).collect()
+}
+
 /// All installations found, in search order.
 pub fn find_installations() -> Vec<CudaInstallation> {
     let mut found = Vec::new();
-    let (near, shared) = (site_packages(near_prefixes()), site_packages(shared_prefixes()));
+    let (near, shared) = (site_packages(near_prefixes(), "nvidia"), site_packages(shared_prefixes(), "nvidia"));
     near.iter().for_each(|site| found.extend(wheel_installations(site)));
     for variable in TOOLKIT_VARIABLES {
         if let Some(home) = directory_from_env(variable) {
@@ -83,7 +89,7 @@ pub(crate) fn places_without_installation() -> Vec<(String, String)> {
         }
     }
     for prefix in near_prefixes().into_iter().chain(shared_prefixes()) {
-        if site_packages(vec![prefix.clone()]).is_empty() {
+        if site_packages(vec![prefix.clone()], "nvidia").is_empty() {
             places.push((prefix.display().to_string(), "no wheel of NVIDIA there".to_owned()));
         }
     }
@@ -203,9 +209,9 @@ fn shared_prefixes() -> Vec<PathBuf> {
     user.into_iter().chain(["/usr/local", "/usr"].map(PathBuf::from)).collect()
 }
 
-/// The directories of packages under `prefixes` that hold NVIDIA's wheels, in their directory `nvidia`; those of newer
-/// Pythons first.
-fn site_packages(prefixes: Vec<PathBuf>) -> Vec<PathBuf> {
+/// The directories of packages under `prefixes` that hold the package `name`; those of newer Pythons first. NVIDIA's
+/// wheels share the package `nvidia`.
+fn site_packages(prefixes: Vec<PathBuf>, name: &str) -> Vec<PathBuf> {
     let mut sites = Vec::new();
     for prefix in prefixes {
         let mut candidates = vec![prefix.clone(), prefix.join("Lib/site-packages")];
@@ -219,7 +225,7 @@ fn site_packages(prefixes: Vec<PathBuf>) -> Vec<PathBuf> {
             candidates.extend(pythons.into_iter().rev());
         }
         for site in candidates {
-            if site.join("nvidia").is_dir() && !sites.contains(&site) {
+            if site.join(name).is_dir() && !sites.contains(&site) {
                 sites.push(site);
             }
         }
