@@ -2994,8 +2994,39 @@ def sparse_gallery(
     name: Any, lengths: Any, number: Any, seed: Any
 ) -> tuple[list[int], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]: ...
 def sparse_check(shape: Any, indices: Any, indptr: Any) -> None: ...
-def sparse_index_extremes(indices: Any) -> list[int]:
-    """The least and the largest of int32 or int64 indices on the device; waits."""
+def sparse_index_extremes(indices: Any) -> list[int] | None:
+    """The least and the largest of int32 or int64 indices on the device; None of no indices. Waits."""
+
+def sparse_multiply(a: CsrMatrix, b: CsrMatrix) -> list[GPUArray]:
+    """The parts of the product of two matrices; waits three times, for numbers of elements."""
+
+def sparse_combine(a: CsrMatrix, b: CsrMatrix, op: str) -> list[GPUArray]:
+    """The parts of a function of two canonical matrices, without zeros: "add", "subtract", "multiply", "maximum",
+    "minimum", "ne", "lt", "gt"; waits once.
+    """
+
+def sparse_has_sorted_indices(a: CsrMatrix, is_strict: bool) -> bool:
+    """Whether indices ascend within each row, strictly or not; waits."""
+
+def sparse_sampled(a: CsrMatrix, x: Any, y: Any, scalars: Any) -> GPUArray:
+    """Elements of the product of two dense matrices at the places of a matrix: times its elements, or scaled by `alpha`
+    and added to these, scaled by `beta`; does not wait.
+    """
+
+def sparse_argsort(keys: Any, limit: int) -> GPUArray:
+    """The indices that sort a vector of integers from 0 up to, and without, `limit`, stably; does not wait."""
+
+def sparse_component_roots(a: CsrMatrix) -> GPUArray:
+    """For each node the smallest one of its component, where edges go both ways; does not wait."""
+
+def sparse_strong_components(graph: Any) -> tuple[int, NDArray[np.int32]]:
+    """The number of strongly connected components of a graph on the host, and that of each node's."""
+
+def sparse_breadth_first_order(graph: Any, back: Any, start: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Nodes of a graph on the host in the order of a search in breadth, and where each was reached from."""
+
+def sparse_reverse_cuthill_mckee(graph: Any) -> NDArray[np.int32]:
+    """The order of a symmetric structure on the host that makes its bandwidth small."""
 
 def sparse_check_device(shape: Any, indices: Any, indptr: Any) -> list[int]:
     """Checks a structure on the device; the number of elements, and that of the longest row; waits once."""

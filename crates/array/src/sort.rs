@@ -95,7 +95,7 @@ impl GpuArray {
     /// # Errors
     /// When the elements are records.
     pub fn sorted(&self, axis: usize, descending: bool) -> Result<GpuArray> {
-        self.sort_rows(axis, descending, false).map(|sorted| sorted.0)
+        self.sort_rows(axis, descending, false, None).map(|sorted| sorted.0)
     }
 
     /// The indices that sort along `axis`, stably.
@@ -103,11 +103,33 @@ impl GpuArray {
     /// # Errors
     /// When the elements are records.
     pub fn argsort(&self, axis: usize, descending: bool) -> Result<GpuArray> {
-        let (_, indices) = self.sort_rows(axis, descending, true)?;
+        let (_, indices) = self.sort_rows(axis, descending, true, None)?;
         indices.ok_or_else(|| ArrayError::value_error("argsort: no indices were made"))
     }
 
-    fn sort_rows(&self, axis: usize, descending: bool, indices: bool) -> Result<(GpuArray, Option<GpuArray>)> {
+    /// The indices that sort a vector of integers from 0 up to, and without, `limit`, stably: digits that are 0 in all of
+    /// them are not sorted by.
+    ///
+    /// # Errors
+    /// When this is no vector of integers.
+    pub fn argsort_below(&self, limit: u64) -> Result<GpuArray> {
+        if self.ndim() != 1 || !self.dtype().is_integral() {
+            let message =
+                format!("an array of {} axes and dtype {}; expected a vector of integers", self.ndim(), self.dtype());
+            return Err(ArrayError::type_error(message));
+        }
+        let bits = u64::BITS - limit.saturating_sub(1).leading_zeros();
+        let (_, indices) = self.sort_rows(0, false, true, Some(bits.div_ceil(8).max(1) as usize))?;
+        indices.ok_or_else(|| ArrayError::value_error("argsort: no indices were made"))
+    }
+
+    fn sort_rows(
+        &self,
+        axis: usize,
+        descending: bool,
+        indices: bool,
+        most_passes: Option<usize>,
+    ) -> Result<(GpuArray, Option<GpuArray>)> {
         if self.dtype().kind() == DTypeKind::Record {
             return Err(ArrayError::type_error("records cannot be sorted"));
         }
@@ -127,7 +149,7 @@ impl GpuArray {
         let problem = SortProblem { dtype: self.dtype(), itemsize, rows: of_rows, n: of_n, indices };
         let route: SortRoute = ctx.choose(&problem);
         if route.kernel == "radix" {
-            let sorted = radix_sort(&source, rows, descending, indices)?;
+            let sorted = radix_sort(&source, rows, descending, indices, most_passes)?;
             return Ok((back(sorted.0)?, sorted.1.map(back).transpose()?));
         }
         let kernel = |stage| SortSpec { dtype: self.dtype(), with_indices: indices, descending, stage };
@@ -204,7 +226,13 @@ impl GpuArray {
 }
 
 /// Sorts the rows of a contiguous array, and their places if there are to be any.
-fn radix_sort(source: &GpuArray, rows: usize, descending: bool, indices: bool) -> Result<(GpuArray, Option<GpuArray>)> {
+fn radix_sort(
+    source: &GpuArray,
+    rows: usize,
+    descending: bool,
+    indices: bool,
+    most_passes: Option<usize>,
+) -> Result<(GpuArray, Option<GpuArray>)> {
     let (ctx, dtype) = (source.context(), source.dtype());
     let n = source.size() / rows;
     let new = |length: usize, dtype| GpuArray::empty(ctx, &[length], dtype, Order::C);
@@ -228,6 +256,7 @@ fn radix_sort(source: &GpuArray, rows: usize, descending: bool, indices: bool) -
             places: places_at,
             between,
             n,
+            passes: most_passes.map_or(dtype.itemsize(), |most| most.min(dtype.itemsize())),
         };
         row_of.radix_sort_row(source, descending, indices)?;
     }
@@ -242,20 +271,22 @@ struct RadixSortBuffers {
     places: u64,
     between: [u64; 2],
     n: usize,
+    /// Digits that are sorted by, from the lowest one.
+    passes: usize,
 }
 
 impl RadixSortBuffers {
     fn radix_sort_row(&self, like: &GpuArray, descending: bool, indices: bool) -> Result<()> {
         let (ctx, dtype) = (like.context(), like.dtype());
-        let passes = dtype.itemsize();
-        let problem = RadixProblem { itemsize: passes as i64, n: self.n as i64, indices };
+        let (digits, passes) = (dtype.itemsize(), self.passes);
+        let problem = RadixProblem { itemsize: digits as i64, n: self.n as i64, indices };
         let RadixChoice { threads, items, blocks_per_sm } = ctx.choose(&problem);
         let (threads, items, blocks) = (threads as u16, items as u8, blocks_per_sm as u8);
         let kernel = |stage| RadixSpec { dtype, descending, threads, blocks, items, stage };
         let tiles = self.n.div_ceil(kernel(RadixStage::Histogram).tile_items());
-        let begins = GpuArray::empty(ctx, &[4 * RADIX_BINS * passes + 64], DType::U8, Order::C)?;
+        let begins = GpuArray::empty(ctx, &[4 * RADIX_BINS * digits + 64], DType::U8, Order::C)?;
         let (counts, ticket) =
-            (begins.first_element_address(), begins.first_element_address() + (4 * RADIX_BINS * passes) as u64);
+            (begins.first_element_address(), begins.first_element_address() + (4 * RADIX_BINS * digits) as u64);
         ctx.device_runtime().memset_zero(counts, begins.size())?;
         let mut args = PackedKernelArgs::new();
         [counts, ticket, self.source, self.n as u64].iter().for_each(|&n| args.push_u64(n));

@@ -34,6 +34,7 @@ mod reduction;
 mod sparse;
 mod sparse_eigen;
 mod sparse_formats;
+mod sparse_products;
 mod template;
 mod tracing;
 mod tune;
@@ -57,6 +58,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     sparse::add_to_module(m)?;
     sparse_eigen::add_to_module(m)?;
     sparse_formats::add_to_module(m)?;
+    sparse_products::add_to_module(m)?;
     curandom::add_to_module(m)?;
     info::add_to_module(m)?;
     multiprocessor::add_to_module(m)?;

@@ -25,7 +25,7 @@ pub(crate) fn new_array(py: Python<'_>, array: GpuArray) -> PyResult<Bound<'_, P
 /// A matrix in compressed sparse rows. Its arrays are those that it was made of.
 #[pyclass(name = "CsrMatrix", module = "rtcg._native", frozen)]
 pub(crate) struct PyCsrMatrix {
-    csr: CsrDyn,
+    pub(crate) csr: CsrDyn,
     data: Py<PyGpuArray>,
     indices: Py<PyGpuArray>,
     indptr: Py<PyGpuArray>,

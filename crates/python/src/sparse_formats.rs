@@ -146,9 +146,9 @@ pub(crate) fn plan_of_format(matrix: &BoundAny<'_>) -> PyResult<SpmvPlan> {
     Err(PyTypeError::new_err("a plan is 'rows', 'merge', a SellMatrix, a DiaMatrix or a BsrMatrix"))
 }
 
-/// The least and the largest of int32 or int64 indices on the device; waits.
+/// The least and the largest of int32 or int64 indices on the device; None of no indices. Waits.
 #[pyfunction]
-fn sparse_index_extremes(indices: ArrayArg<'_, '_>) -> PyResult<[i64; 2]> {
+fn sparse_index_extremes(indices: ArrayArg<'_, '_>) -> PyResult<Option<[i64; 2]>> {
     let (py, array) = (indices.py(), core_array(indices));
     Ok(to_py_result(py, py.detach(|| rtcg::sparse::index_extremes(&array, None)))?.indices)
 }

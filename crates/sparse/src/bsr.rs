@@ -79,7 +79,7 @@ impl Bsr {
     /// # Errors
     /// As [`Bsr::multiply`].
     pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
-        check_product(self.shape, x, y)?;
+        check_product(self.shape, self.data.dtype(), x, y)?;
         let x = x.to_dtype(y.dtype())?.to_contiguous()?;
         // A SIMD CPU gathers for every lane, so that one of them has a row there.
         let lanes = if x.context().device_info().is_simd_cpu() { 1 } else { 32 };

@@ -54,6 +54,17 @@ pub(crate) fn check_value_dtype(dtype: DType) -> Result<()> {
     Ok(())
 }
 
+/// An error for results that products of elements and those of a vector cannot be computed in.
+pub(crate) fn check_result_dtype(value: DType, vector: DType, result: DType) -> Result<()> {
+    check_value_dtype(result)?;
+    if (value.is_complex() || vector.is_complex()) && !result.is_complex() {
+        return Err(ArrayError::type_error(format!(
+            "y is of dtype {result}, and products of {value} and {vector} are complex; expected complex64 or complex128"
+        )));
+    }
+    Ok(())
+}
+
 /// A vector of `n` elements, or an error in SciPy's words.
 pub(crate) fn check_vector(name: &str, vector: &GpuArray, n: usize) -> Result<()> {
     if vector.shape() == [n] {
@@ -63,11 +74,12 @@ pub(crate) fn check_vector(name: &str, vector: &GpuArray, n: usize) -> Result<()
     Err(ArrayError::value_error(format!("dimension mismatch: {name} has shape {shape}; expected ({n},)")))
 }
 
-/// What `y = A x` is given: vectors of the lengths that the matrix has, `y` contiguous and without memory of `x`.
-pub(crate) fn check_product(shape: [usize; 2], x: &GpuArray, y: &GpuArray) -> Result<()> {
+/// What `y = A x` is given: vectors of the lengths that the matrix has, `y` contiguous and without memory of `x`, and not
+/// real where products are complex.
+pub(crate) fn check_product(shape: [usize; 2], value: DType, x: &GpuArray, y: &GpuArray) -> Result<()> {
     check_vector("x", x, shape[1])?;
     check_vector("y", y, shape[0])?;
-    check_value_dtype(y.dtype())?;
+    check_result_dtype(value, x.dtype(), y.dtype())?;
     if !y.is_contiguous(Order::C) || y.overlaps(x) {
         return Err(ArrayError::value_error("y is not contiguous, or shares memory with x"));
     }

@@ -1,7 +1,8 @@
 //! Matrices in compressed sparse rows.
 
 use crate::checks::{
-    check_is_vector, check_stored_dtype, check_structure_arrays, check_value_dtype, check_vector, product_dtype,
+    check_is_vector, check_result_dtype, check_stored_dtype, check_structure_arrays, check_value_dtype, check_vector,
+    product_dtype,
 };
 use crate::kernels::THREADS;
 use crate::kernels::extremes::RowExtremeSpec;
@@ -201,7 +202,7 @@ impl Csr {
         let [rows, columns] = self.shape;
         check_vector("x", x, columns)?;
         check_vector("y", y, rows)?;
-        check_value_dtype(y.dtype())?;
+        check_result_dtype(self.data.dtype(), x.dtype(), y.dtype())?;
         if rows == 0 {
             return Ok(());
         }

@@ -5,14 +5,14 @@ use crate::launch::{PreparedLaunch, push_arrays};
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
 
-/// What index arrays have in them. Of no elements, the least number is above the largest one.
+/// What index arrays have in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexExtremes {
-    /// The least and the largest index.
-    pub indices: [i64; 2],
-    /// The least and the largest number of elements of a row; the least is negative where `indptr` falls.
+    /// The least and the largest index; none of no indices.
+    pub indices: Option<[i64; 2]>,
+    /// The least and the largest number of elements of a row; the least is negative where `indptr` falls. 0 of no rows.
     pub row_lengths: [i64; 2],
-    /// The first and the last number of `indptr`.
+    /// The first and the last number of `indptr`; 0 of no rows.
     pub ends: [i64; 2],
 }
 
@@ -30,12 +30,17 @@ pub fn index_extremes(indices: &GpuArray, indptr: Option<&GpuArray>) -> Result<I
             )));
         }
     }
+    if indices.size() == 0 && indptr.is_none_or(|indptr| indptr.size() < 2) {
+        return Ok(IndexExtremes { indices: None, row_lengths: [0; 2], ends: [0; 2] });
+    }
     let ctx = indices.context();
     let rows = indptr.map_or(0, |indptr| indptr.size().saturating_sub(1));
     let blocks = ctx.device_info().grid_block_count(indices.size().max(rows)).min(256);
     let numbers = GpuArray::empty(ctx, &[4 * blocks as usize + 2], DType::I64, Order::C)?;
     let mut args = PackedKernelArgs::new();
-    push_arrays(&mut args, &[&numbers, indices, indptr.unwrap_or(indices)])?;
+    // The kernel reads nothing of an array without elements, which has no address.
+    let given = if indices.size() > 0 { indices } else { indptr.unwrap_or(indices) };
+    push_arrays(&mut args, &[&numbers, given, indptr.unwrap_or(given)])?;
     [indices.size(), rows].iter().for_each(|&n| args.push_i64(n as i64));
     PreparedLaunch::new(ctx, &StructureSpec { index: indices.dtype() }, blocks, args)?.launch()?;
     let mut bytes = vec![0; numbers.nbytes()];
@@ -45,8 +50,10 @@ pub fn index_extremes(indices: &GpuArray, indptr: Option<&GpuArray>) -> Result<I
         let found = numbers[..4 * blocks as usize].iter().skip(which).step_by(4).copied();
         if which.is_multiple_of(2) { found.min() } else { found.max() }.unwrap_or(0)
     };
-    let ends = if rows > 0 { [numbers[4 * blocks as usize], numbers[4 * blocks as usize + 1]] } else { [0, 0] };
-    Ok(IndexExtremes { indices: [extreme(0), extreme(1)], row_lengths: [extreme(2), extreme(3)], ends })
+    let of_rows = if rows > 0 { [numbers[4 * blocks as usize], numbers[4 * blocks as usize + 1]] } else { [0, 0] };
+    let row_lengths = if rows > 0 { [extreme(2), extreme(3)] } else { [0, 0] };
+    let of_indices = (indices.size() > 0).then(|| [extreme(0), extreme(1)]);
+    Ok(IndexExtremes { indices: of_indices, row_lengths, ends: of_rows })
 }
 
 /// Checks arrays on the device as [`crate::check_structure`] does those on the host, and says which value is wrong; waits
@@ -81,11 +88,13 @@ pub fn check_device_structure(shape: [usize; 2], indices: &GpuArray, indptr: &Gp
     if found.row_lengths[0] < 0 {
         return error(format!("indptr must be a non-decreasing sequence; it falls by {}", -found.row_lengths[0]));
     }
-    if indices.size() > 0 && found.indices[1] >= columns as i64 {
-        return error(format!("indices must be < {columns}; one is {}", found.indices[1]));
-    }
-    if found.indices[0] < 0 {
-        return error(format!("indices must be >= 0; one is {}", found.indices[0]));
+    if let Some([least, largest]) = found.indices {
+        if largest >= columns as i64 {
+            return error(format!("indices must be < {columns}; one is {largest}"));
+        }
+        if least < 0 {
+            return error(format!("indices must be >= 0; one is {least}"));
+        }
     }
     Ok([last as usize, found.row_lengths[1] as usize])
 }

@@ -52,7 +52,7 @@ impl Dia {
     /// As [`Dia::multiply`].
     pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
         let [rows, columns] = self.shape;
-        check_product(self.shape, x, y)?;
+        check_product(self.shape, self.data.dtype(), x, y)?;
         if rows == 0 {
             return Ok(());
         }

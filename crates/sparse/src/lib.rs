@@ -12,14 +12,18 @@ mod device_structure;
 mod dia;
 mod eigen;
 pub mod gallery;
+mod graph;
 mod kernels;
 mod launch;
 mod operator;
 mod packets;
 mod plan;
+mod sampled;
 mod sell;
 mod solver;
+mod spgemm;
 mod structure;
+mod union;
 mod vcycle;
 
 pub use bsr::Bsr;
@@ -30,14 +34,17 @@ pub use eigen::{
     BlockProblem, EigshOptions, EigshResult, LobpcgOptions, LobpcgResult, SvdsResult, WhichEigenvalues, eigsh, lobpcg,
     svds,
 };
+pub use graph::{breadth_first_order, reverse_cuthill_mckee, strong_components};
 pub use operator::LinearOperator;
 pub use packets::{HostPackets, HostStructure, PacketPartition, Packets};
 pub use plan::{ProductFormat, SpmvPlan};
+pub use sampled::SampledScale;
 pub use sell::Sell;
 pub use solver::{
     Method, Preconditioner, SolveCallback, SolveOptions, SolveReport, SolverMode, StopReason, System, solve,
 };
 pub use structure::{IndexElement, check_structure, order_by_row};
+pub use union::ElementOp;
 pub use vcycle::{VCycle, VCycleLevel};
 
 pub(crate) use rtcg_array::{ArrayContext, ArrayError, GpuArray, Result};

@@ -125,7 +125,7 @@ impl Sell {
     /// As [`Sell::multiply`].
     pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
         let [rows, _] = self.shape;
-        check_product(self.shape, x, y)?;
+        check_product(self.shape, self.data.dtype(), x, y)?;
         if rows == 0 {
             return Ok(());
         }

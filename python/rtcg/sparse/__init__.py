@@ -6,7 +6,7 @@ enqueued and do not wait, and their results do not depend on scheduling. What ha
 `scipy` need not be installed.
 """
 
-from rtcg.sparse import gallery as gallery, linalg as linalg
+from rtcg.sparse import csgraph as csgraph, gallery as gallery, linalg as linalg
 from rtcg.sparse._base import (
     SparseEfficiencyWarning as SparseEfficiencyWarning,
     SparseWarning as SparseWarning,
@@ -41,8 +41,10 @@ from rtcg.sparse._construct import (
 )
 from rtcg.sparse._coo import coo_array as coo_array
 from rtcg.sparse._dia import dia_array as dia_array
+from rtcg.sparse._host_formats import dok_array as dok_array, lil_array as lil_array
 from rtcg.sparse._market import mmread as mmread, mmwrite as mmwrite
 from rtcg.sparse._plan import Plan as Plan, PlanReport as PlanReport, plan as plan
+from rtcg.sparse._products import sampled_addmm as sampled_addmm, sampled_matmul as sampled_matmul
 
 
 class _Matrix:
@@ -99,6 +101,14 @@ class bsr_matrix(_Matrix, bsr_array):
     """`bsr_array` whose ``*`` is the product of matrices; see `scipy.sparse.bsr_matrix`."""
 
 
+class dok_matrix(_Matrix, dok_array):
+    """`dok_array` whose ``*`` is the product of matrices; see `scipy.sparse.dok_matrix`."""
+
+
+class lil_matrix(_Matrix, lil_array):
+    """`lil_array` whose ``*`` is the product of matrices; see `scipy.sparse.lil_matrix`."""
+
+
 def isspmatrix_csr(x):
     """Whether `x` is a `csr_matrix` of this package: a bool; False for a `csr_array`. Does not wait."""
     return isinstance(x, csr_matrix)
@@ -122,3 +132,13 @@ def isspmatrix_dia(x):
 def isspmatrix_bsr(x):
     """Whether `x` is a `bsr_matrix` of this package: a bool; False for a `bsr_array`. Does not wait."""
     return isinstance(x, bsr_matrix)
+
+
+def isspmatrix_dok(x):
+    """Whether `x` is a `dok_matrix`."""
+    return isinstance(x, dok_matrix)
+
+
+def isspmatrix_lil(x):
+    """Whether `x` is a `lil_matrix`."""
+    return isinstance(x, lil_matrix)

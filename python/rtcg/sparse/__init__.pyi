@@ -10,7 +10,7 @@ from typing import Any
 
 from typing_extensions import Self
 
-from rtcg.sparse import gallery as gallery, linalg as linalg
+from rtcg.sparse import csgraph as csgraph, gallery as gallery, linalg as linalg
 from rtcg.sparse._base import (
     SparseEfficiencyWarning as SparseEfficiencyWarning,
     SparseWarning as SparseWarning,
@@ -45,8 +45,10 @@ from rtcg.sparse._construct import (
 )
 from rtcg.sparse._coo import coo_array as coo_array
 from rtcg.sparse._dia import dia_array as dia_array
+from rtcg.sparse._host_formats import dok_array as dok_array, lil_array as lil_array
 from rtcg.sparse._market import mmread as mmread, mmwrite as mmwrite
 from rtcg.sparse._plan import Plan as Plan, PlanReport as PlanReport, plan as plan
+from rtcg.sparse._products import sampled_addmm as sampled_addmm, sampled_matmul as sampled_matmul
 
 class _Matrix:
     """What sparse matrices have in place of what arrays have: ``*`` is the product of matrices."""
@@ -78,6 +80,12 @@ class dia_matrix(_Matrix, dia_array):
 class bsr_matrix(_Matrix, bsr_array):
     """`bsr_array` whose ``*`` is the product of matrices; see `scipy.sparse.bsr_matrix`."""
 
+class dok_matrix(_Matrix, dok_array):
+    """`dok_array` whose ``*`` is the product of matrices; see `scipy.sparse.dok_matrix`."""
+
+class lil_matrix(_Matrix, lil_array):
+    """`lil_array` whose ``*`` is the product of matrices; see `scipy.sparse.lil_matrix`."""
+
 def isspmatrix_csr(x: Any) -> bool:
     """Whether `x` is a `csr_matrix` of this package: a bool; False for a `csr_array`. Does not wait."""
 
@@ -92,3 +100,9 @@ def isspmatrix_dia(x: Any) -> bool:
 
 def isspmatrix_bsr(x: Any) -> bool:
     """Whether `x` is a `bsr_matrix` of this package: a bool; False for a `bsr_array`. Does not wait."""
+
+def isspmatrix_dok(x: Any) -> bool:
+    """Whether `x` is a `dok_matrix`."""
+
+def isspmatrix_lil(x: Any) -> bool:
+    """Whether `x` is a `lil_matrix`."""

@@ -48,6 +48,16 @@ def checked_shape(shape):
     return rows, columns
 
 
+def is_one_axis(arg1, shape):
+    """Whether a constructor is given an array of one axis."""
+    if shape is not None:
+        return hasattr(shape, "__len__") and len(shape) == 1
+    if isinstance(arg1, tuple):
+        is_parts = len(arg1) == 2 and isinstance(arg1[1], (tuple, list))
+        return (len(arg1[1]) == 1 and np.ndim(arg1[1][0]) == 1) if is_parts else len(arg1) == 1
+    return getattr(arg1, "ndim", None) == 1 or (isinstance(arg1, list) and np.ndim(arg1) == 1)
+
+
 def refuse_host_matrix(other):
     """Raise TypeError for a sparse array of SciPy: its parts are copied to the device where the program says so."""
     if type(other).__module__.partition(".")[0] == "scipy" and hasattr(other, "tocsr"):
@@ -106,7 +116,7 @@ def is_scalar(value):
 
 
 class sparray:
-    """A sparse array of two axes on the device."""
+    """A sparse array of one or two axes on the device."""
 
     __array_priority__ = 110
     # NumPy's operators leave arrays of this class to its own.
@@ -126,6 +136,10 @@ class sparray:
     def dtype(self):
         """The dtype of the elements."""
         return np.dtype(self.data.dtype)
+
+    def _two_axes(self):
+        """The array itself, or one of one axis as an array of one row."""
+        return self
 
     @property
     def nnz(self):
@@ -162,11 +176,10 @@ class sparray:
 
     def __repr__(self):
         kind = "matrix" if self._is_matrix else "array"
-        rows, columns = self.shape
         block = " (blocksize={}x{})".format(*self.blocksize) if self.format == "bsr" else ""
         return (
             f"<{_NAMES[self.format]} sparse {kind} of dtype '{self.dtype}'\n"
-            f"\twith {self.nnz} stored elements{block} and shape ({rows}, {columns})>"
+            f"\twith {self.nnz} stored elements{block} and shape {self.shape}>"
         )
 
     def getnnz(self, axis=None):
@@ -176,7 +189,7 @@ class sparray:
     # -- other formats ------------------------------------------------------------------------------------
 
     def asformat(self, format, copy=False):
-        """The same array in another format ("csr", "csc", "coo", "dia", "bsr"), or itself; see `copy`."""
+        """The same array in another format ("csr", "csc", "coo", "dia", "bsr", "dok", "lil"), or itself; see `copy`."""
         if format is None or format == self.format:
             return self.copy() if copy else self
         if format not in _NAMES:
@@ -207,6 +220,14 @@ class sparray:
     def todia(self, copy=False):
         """By diagonals."""
         return self.tocoo().todia(copy)
+
+    def todok(self, copy=False):
+        """As a dictionary on the host; waits."""
+        return self._container("dok")(self)
+
+    def tolil(self, copy=False):
+        """As lists of rows on the host; waits."""
+        return self._container("lil")(self)
 
     def tobsr(self, blocksize=None, copy=False):
         """In dense blocks, by default of a size up to 6x6 that is mostly full; waits for their number."""
@@ -260,10 +281,15 @@ class sparray:
         columns = self.shape[1]
         error = f"matmul: dimension mismatch with signature (n,k={columns}),(k="
         if issparse(other):
-            if other.shape[0] != columns:
-                raise ValueError(f"{error}{other.shape[0]},m)->(n,m)")
             from rtcg.sparse._products import multiply_sparse
 
+            if other.shape[0] != columns:
+                after = "1?)->(n,1?)" if other.ndim == 1 else "m)->(n,m)"
+                raise ValueError(f"{error}{other.shape[0]},{after}")
+            if other.ndim == 1:
+                from rtcg.sparse._vectors import one_axis
+
+                return one_axis(multiply_sparse(self.tocsr(), other._two_axes().T.tocsr()).tocoo().T)
             return multiply_sparse(self.tocsr(), other.tocsr())
         if not isinstance(other, GPUArray):
             other = np.asarray(other)
@@ -304,6 +330,8 @@ class sparray:
     # -- arithmetic ---------------------------------------------------------------------------------------
 
     def __neg__(self):
+        if self.dtype.kind == "b":
+            raise NotImplementedError("negating a boolean sparse array is not supported")
         return self._with_data(-self.data)
 
     def __abs__(self):
@@ -334,6 +362,7 @@ class sparray:
         """The product element by element with a number, a dense array that is broadcast, or a sparse array."""
         if is_scalar(other):
             return self._with_data(self.data * other)
+        other = other._two_axes() if issparse(other) else other
         if issparse(other) and other.shape != self.shape:
             for row, column in ((self, other), (other, self)):
                 if row.shape[0] == 1 and column.shape[1] == 1:
@@ -376,15 +405,9 @@ class sparray:
         if issparse(other):
             if other.shape != self.shape:
                 raise ValueError("inconsistent shapes")
-            from rtcg.sparse._construct import add_sparse
+            from rtcg.sparse._products import combine
 
-            dtype = np.result_type(self.dtype, other.dtype)
-            if sign < 0 and dtype.kind == "b":
-                return self != other
-            # Truth values of one place are ORed, before they become numbers.
-            a, other = (x._summed() if x.dtype.kind == "b" != dtype.kind else x for x in (self, other))
-            other = other if sign > 0 else -other.astype(dtype)
-            return add_sparse(a, other).asformat("csc" if self.format == "csc" else "csr")
+            return combine(self, other, "add" if sign > 0 else "subtract")
         return self.toarray() + sign * to_device(other)
 
     def power(self, n, dtype=None):

@@ -24,6 +24,9 @@ def index_dtype(maximum: Any, *arrays: Any) -> np.dtype[Any]:
 def checked_shape(shape: Any) -> tuple[int, int]:
     """`shape` as two integers."""
 
+def is_one_axis(arg1: Any, shape: Any) -> bool:
+    """Whether a constructor is given an array of one axis."""
+
 def shared_array(values: Any) -> Any:
     """A device array of another library (CuPy, PyTorch) as a `GPUArray` over its memory; else `values`."""
 
@@ -46,7 +49,7 @@ class sparray:
     __array_ufunc__: None
     ndim: int
     @property
-    def shape(self) -> tuple[int, int]:
+    def shape(self) -> tuple[int, ...]:
         """Rows and columns."""
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -119,6 +122,10 @@ class sparray:
         """The elements of the `k`-th diagonal as a `GPUArray`."""
     def getnnz(self, axis: Any = None) -> Any:
         """The number of stored elements, also of each column (``axis=0``) or row (``axis=1``)."""
+    def todok(self, copy: Any = False) -> sparray:
+        """As a dictionary on the host; waits."""
+    def tolil(self, copy: Any = False) -> sparray:
+        """As lists of rows on the host; waits."""
     def tobsr(self, blocksize: Any = None, copy: Any = False) -> Any:
         """In dense blocks, by default of a size up to 6x6 that is mostly full; waits for their number."""
     def count_nonzero(self, axis: Any = None) -> Any:

@@ -7,6 +7,7 @@ from rtcg.numpy import GPUArray
 from rtcg.sparse._base import (
     checked_shape,
     index_dtype,
+    is_one_axis,
     issparse,
     shared_array,
     shared_parts,
@@ -81,6 +82,13 @@ class _Compressed(sparray):
 
     def __init__(self, arg1, shape=None, dtype=None, copy=False):
         arg1 = as_own(arg1)
+        if is_one_axis(arg1, shape):
+            if not self._is_matrix:
+                raise ValueError(f"{self.format.upper()} arrays don't support 1D input. Use 2D")
+            if issparse(arg1):
+                arg1 = arg1._two_axes()
+            elif _is_host_sparse(arg1):
+                arg1 = arg1.reshape((1, -1))
         if issparse(arg1) or _is_host_sparse(arg1):
             source = arg1.asformat(self.format)
             shape, parts = source.shape, (source.data, source.indices, source.indptr)
@@ -221,11 +229,7 @@ class _Compressed(sparray):
         return self._ascends(1)
 
     def _ascends(self, least):
-        if self.nnz < 2:
-            return True
-        major, minor = self._expanded_major(), self.indices
-        steps = minor[1:] - minor[:-1]
-        return not bool(((major[1:] == major[:-1]) & (steps < least)).any().get())
+        return self.nnz < 2 or _native.sparse_has_sorted_indices(self._native, least > 0)
 
     def prune(self):
         """Does nothing: elements behind the last row are left out when an array is made."""
@@ -279,6 +283,14 @@ class csr_array(_Compressed):
     format = "csr"
     _swap = False
 
+    def __new__(cls, arg1=None, shape=None, *args, **kwargs):
+        """An array, or one of one axis where that is meant."""
+        if not cls._is_matrix and cls.ndim == 2 and is_one_axis(arg1, shape):
+            from rtcg.sparse._vectors import CLASSES
+
+            cls = CLASSES[cls.format]
+        return object.__new__(cls)
+
     def tocsr(self, copy=False):
         """Itself, or a copy."""
         return self.copy() if copy else self
@@ -314,7 +326,7 @@ class csc_array(_Compressed):
         """In compressed sparse rows; sorts by rows when it is first called."""
         if self._order is None:
             places = _xp.arange(self.nnz, dtype=np.int64)
-            sorted_places = self.tocoo()._with_data(places)._sorted("csr")._compressed("csr")
+            sorted_places = self.tocoo()._with_data(places)._sorted_rows()._compressed("csr")
             self._order = sorted_places.data, sorted_places.indices, sorted_places.indptr
         order, indices, indptr = self._order
         return self._container("csr")._of(self.shape, self.data[order], indices, indptr)

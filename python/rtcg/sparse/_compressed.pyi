@@ -71,6 +71,8 @@ class csr_array(_Compressed):
     """
 
     format: str
+    def __new__(cls, arg1: Any = None, shape: Any = None, *args: Any, **kwargs: Any) -> Self:
+        """An array, or one of one axis where that is meant."""
     def tocsr(self, copy: Any = False) -> sparray:
         """Itself, or a copy."""
 

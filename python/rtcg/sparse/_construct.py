@@ -9,6 +9,11 @@ from rtcg.sparse._coo import coo_array
 from rtcg.sparse._dia import dia_array
 
 
+def _as_coo(a):
+    """A sparse or dense array as triples of two axes."""
+    return (a if issparse(a) else coo_array(a))._two_axes().tocoo()
+
+
 def _joined(arrays, dtype=None):
     dtype = np.result_type(*(a.dtype for a in arrays)) if dtype is None else dtype
     return _xp.concatenate([a if a.dtype == dtype else a.astype(dtype) for a in arrays])
@@ -20,29 +25,6 @@ def _joined_coo(parts, shape, row_offsets, col_offsets):
     rows = _joined([(p.row.astype(index) + offset) for p, offset in zip(parts, row_offsets, strict=True)], index)
     cols = _joined([(p.col.astype(index) + offset) for p, offset in zip(parts, col_offsets, strict=True)], index)
     return coo_array._of(shape, _joined([p.data for p in parts]), rows, cols)
-
-
-def add_sparse(a, b):
-    """The sum of two arrays in compressed sparse rows, without zeros; waits for the number of its elements."""
-    found = _joined_coo([a.tocoo(), b.tocoo()], a.shape, (0, 0), (0, 0))._canonical("csr")
-    found.eliminate_zeros()
-    return found._compressed("csr").asformat("csr")
-
-
-def multiply_elements(a, b):
-    """The product of two arrays element by element, in compressed sparse rows."""
-    if a.shape != b.shape:
-        raise ValueError("inconsistent shapes")
-    a, b = (x.tocoo()._canonical("csr") for x in (a, b))
-    both = _joined_coo([a, b], a.shape, (0, 0), (0, 0))
-    # Stably sorted, an element of `a` comes before the one of `b` in the same place.
-    order = _xp.argsort(both.col, kind="stable")
-    both = both._taken(order[_xp.argsort(both.row[order], kind="stable")])
-    if both.nnz < 2:
-        return both._taken(_xp.empty(0, np.int64))._compressed("csr")
-    pairs = _xp.nonzero((both.row[1:] == both.row[:-1]) & (both.col[1:] == both.col[:-1]))[0]
-    product = both.data[pairs] * both.data[pairs + 1]
-    return coo_array._of(a.shape, product, both.row[pairs], both.col[pairs])._compressed("csr")
 
 
 def eye_array(m, n=None, *, k=0, dtype=float, format=None):
@@ -148,7 +130,7 @@ def random_array(shape, *, density=0.01, format="coo", dtype=None, rng=None, dat
 
 
 def _triangle(a, keep, format):
-    coo = (a if issparse(a) else coo_array(a)).tocoo()
+    coo = _as_coo(a)
     return coo._kept(keep(coo)).asformat(format)
 
 
@@ -175,7 +157,7 @@ def block_array(blocks, *, format=None, dtype=None):
     else a `ValueError`, as for a row or column of None alone. The result is of triples unless `format` is given, and of
     the common dtype or `dtype`. Does not wait for sparse blocks; another format may.
     """
-    grid = [[None if b is None else (b if issparse(b) else coo_array(b)).tocoo() for b in row] for row in blocks]
+    grid = [[None if b is None else _as_coo(b) for b in row] for row in blocks]
     if not grid or any(len(row) != len(grid[0]) for row in grid):
         raise ValueError("blocks must be 2-D")
     heights, widths = [0] * len(grid), [0] * len(grid[0])
@@ -243,7 +225,7 @@ def kron(A, B, format=None):
     Operands may be anything `coo_array` takes; the dtype is the common one. Does not wait for sparse ones in triples or
     rows; another format may.
     """
-    a, b = ((x if issparse(x) else coo_array(x)).tocoo() for x in (A, B))
+    a, b = (_as_coo(x) for x in (A, B))
     shape = a.shape[0] * b.shape[0], a.shape[1] * b.shape[1]
     index = index_dtype(max(shape))
 
@@ -276,7 +258,7 @@ def find(A):
     `A` is a sparse array, or anything `coo_array` takes; elements of one place are added up first. Waits for their
     number.
     """
-    coo = (A if issparse(A) else coo_array(A)).tocoo()._canonical("csr")
+    coo = _as_coo(A)._canonical("csr")
     coo = coo._kept(coo.data != 0)
     return coo.row, coo.col, coo.data
 

@@ -5,7 +5,7 @@ import numpy as np
 from rtcg import _native, numpy as _xp
 from rtcg.numpy import GPUArray
 from rtcg.sparse import _base
-from rtcg.sparse._base import checked_shape, index_dtype, issparse, sparray, to_device
+from rtcg.sparse._base import checked_shape, index_dtype, is_one_axis, issparse, sparray, to_device
 from rtcg.sparse._compressed import _any_array, _is_host_sparse, _is_shape, _value_dtype, as_own
 
 
@@ -26,14 +26,23 @@ class coo_array(sparray):
 
     format = "coo"
 
+    def __new__(cls, arg1=None, shape=None, *args, **kwargs):
+        """An array, or one of one axis where that is meant."""
+        if not cls._is_matrix and cls.ndim == 2 and is_one_axis(arg1, shape):
+            from rtcg.sparse._vectors import CLASSES
+
+            cls = CLASSES[cls.format]
+        return object.__new__(cls)
+
     def __init__(self, arg1, shape=None, dtype=None, copy=False):
         arg1 = as_own(arg1)
         if issparse(arg1):
-            source = arg1.tocoo()
+            source = arg1._two_axes().tocoo()
             self._set(source.shape, source.data, source.row, source.col)
         elif _is_host_sparse(arg1):
             source = arg1.tocoo()
-            self._set_checked(checked_shape(source.shape), source.data, source.row, source.col)
+            shape = source.shape if arg1.ndim == 2 else (1, *source.shape)
+            self._set_checked(checked_shape(shape), source.data, source.row, source.col)
         elif _is_shape(arg1):
             index = index_dtype(max(arg1))
             empty = _xp.empty(0, index)
@@ -95,8 +104,10 @@ class coo_array(sparray):
         if not isinstance(dense, GPUArray):
             if dense.ndim == 0:
                 raise ValueError("scipy sparse array classes do not support instantiation from a scalar")
+        if dense.ndim == 1 and self._is_matrix:
+            dense = dense.reshape((1, -1))
         if dense.ndim != 2:
-            raise ValueError(f"a sparse array has two axes here; the dense array has shape {dense.shape}")
+            raise ValueError(f"a sparse array has one or two axes; the dense array has shape {dense.shape}")
         _value_dtype(dense.dtype)
         nonzero = np.nonzero(dense) if isinstance(dense, np.ndarray) else _xp.nonzero(dense)
         index = index_dtype(max(dense.shape))
@@ -149,8 +160,12 @@ class coo_array(sparray):
 
     def _reshaped(self, shape, order):
         size = self.shape[0] * self.shape[1]
+        if len(shape) == 1 and not self._is_matrix:
+            from rtcg.sparse._vectors import one_axis
+
+            return one_axis(self._reshaped((1, *shape), order))
         if len(shape) != 2:
-            raise ValueError(f"a sparse array has two axes here; the new shape is {shape}")
+            raise ValueError(f"a sparse array has one or two axes; the new shape is {shape}")
         if order not in ("C", "F"):
             raise ValueError("'order' must be 'C' or 'F'")
         shape = tuple(int(n) for n in shape)
@@ -180,8 +195,17 @@ class coo_array(sparray):
         if self.nnz < 2:
             return self
         major, minor = (self.col, self.row) if format == "csc" else (self.row, self.col)
-        order = _xp.argsort(minor, kind="stable")
-        return self._taken(order[_xp.argsort(major[order], kind="stable")])
+        rows, columns = self.shape[::-1] if format == "csc" else self.shape
+        if rows * columns <= np.iinfo(np.int64).max:
+            index = np.dtype(np.int64 if rows * columns > np.iinfo(np.int32).max else np.int32)
+            keys = major.astype(index) * index.type(columns) + minor.astype(index)
+            return self._taken(_native.sparse_argsort(keys, rows * columns))
+        order = _native.sparse_argsort(minor, columns)
+        return self._taken(order[_native.sparse_argsort(major[order], rows)])
+
+    def _sorted_rows(self):
+        """The triples in the order of rows; those of a row keep theirs."""
+        return self if self.nnz < 2 else self._taken(_native.sparse_argsort(self.row, self.shape[0]))
 
     def _canonical(self, format):
         """As `_sorted`, with the elements of each place added up in their order."""
@@ -199,8 +223,7 @@ class coo_array(sparray):
         # The order is kept, the elements are not: they may be written to.
         if self._order is None or self._order[0] is not self.row or self._order[1] is not self.col:
             places = self._with_data(_xp.arange(self.nnz, dtype=np.int64))
-            order = _xp.argsort(places.row, kind="stable") if self.nnz else places.data
-            rows = places._taken(order)._compressed("csr")
+            rows = places._sorted_rows()._compressed("csr")
             self._order = self.row, self.col, rows.data, rows.indices, rows.indptr
         _, _, order, indices, indptr = self._order
         return self._container("csr")._of(self.shape, self.data[order], indices, indptr)
@@ -261,9 +284,11 @@ class coo_array(sparray):
 
     def _multiply(self, other):
         if issparse(other):
-            from rtcg.sparse._construct import multiply_elements
+            if other.shape != self.shape:
+                raise ValueError("inconsistent shapes")
+            from rtcg.sparse._products import combine
 
-            return multiply_elements(self, other)
+            return combine(self, other, "multiply")
         other = to_device(other)
         if other.ndim > 2:
             raise ValueError("inconsistent shapes")

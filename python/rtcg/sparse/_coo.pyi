@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from typing_extensions import Self
+
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import sparray
 
@@ -21,9 +23,11 @@ class coo_array(sparray):
     """
 
     format: str
+    def __new__(cls, arg1: Any = None, shape: Any = None, *args: Any, **kwargs: Any) -> Self:
+        """An array, or one of one axis where that is meant."""
     def __init__(self, arg1: Any, shape: Any = None, dtype: Any = None, copy: Any = False) -> None: ...
     @property
-    def coords(self) -> tuple[GPUArray, GPUArray]:
+    def coords(self) -> tuple[GPUArray, ...]:
         """Rows and columns."""
     def __getitem__(self, key: Any) -> Any: ...
     def __setitem__(self, key: Any, values: Any) -> Any: ...

@@ -4,7 +4,7 @@ import numpy as np
 
 from rtcg import _native, numpy as _xp
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import checked_shape, index_dtype, issparse, sparray, to_device
+from rtcg.sparse._base import checked_shape, index_dtype, is_one_axis, issparse, sparray, to_device
 from rtcg.sparse._compressed import _is_host_sparse, _is_shape, _value_dtype, as_own
 
 
@@ -24,6 +24,8 @@ class dia_array(sparray):
 
     def __init__(self, arg1, shape=None, dtype=None, copy=False):
         arg1 = as_own(arg1)
+        if is_one_axis(arg1, shape) and not self._is_matrix:
+            raise ValueError("DIA arrays don't support 1D input. Use 2D")
         if _is_host_sparse(arg1):
             arg1 = arg1.todia()
             shape, arg1 = arg1.shape, (arg1.data, arg1.offsets)

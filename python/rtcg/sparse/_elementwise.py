@@ -7,6 +7,7 @@ import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg.sparse._base import SparseEfficiencyWarning, is_scalar, issparse, to_device
+from rtcg.sparse._products import combine
 
 _SYMBOLS = {
     operator.eq: "==", operator.ne: "!=", operator.lt: "<", operator.gt: ">", operator.le: "<=", operator.ge: ">=",
@@ -31,16 +32,6 @@ def _from_dense(a, values):
     return a._container("csc" if a.format == "csc" else "csr")(values)
 
 
-def aligned(a, b):
-    """Two arrays as triples of the same places, in the order of rows; waits for their number."""
-    from rtcg.sparse._construct import _joined_coo
-
-    a, b = a.tocoo(), b.tocoo()
-    zeros = [x._with_data(_xp.zeros(x.nnz, x.dtype)) for x in (a, b)]
-    pairs = ([a, zeros[1].astype(a.dtype)], [zeros[0].astype(b.dtype), b])
-    return tuple(_joined_coo(pair, a.shape, (0, 0), (0, 0))._canonical("csr") for pair in pairs)
-
-
 def compare(a, other, op):
     """`op(a, other)` as a sparse array of bool; of a dense array a `GPUArray`. Waits for the number of elements."""
     symbol = _SYMBOLS[op]
@@ -62,8 +53,7 @@ def compare(a, other, op):
     if op in (operator.eq, operator.le, operator.ge):
         _warn(f"Comparing two sparse matrices using {symbol} is inefficient. Try using {_OPPOSITES[op]} instead.")
         return _from_dense(a, op(a.toarray(), other.toarray()))
-    left, right = aligned(a, other)
-    return _finished(a, left._with_data(op(left.data, right.data)))
+    return combine(a, other, op.__name__)
 
 
 def extreme_of_two(a, other, is_largest):
@@ -80,8 +70,7 @@ def extreme_of_two(a, other, is_largest):
         return choose(a.toarray(), to_device(other))
     if a.shape != other.shape:
         raise ValueError(f"inconsistent shapes {a.shape} and {other.shape}")
-    left, right = aligned(a, other)
-    return _finished(a, left._with_data(choose(left.data, right.data)))
+    return combine(a, other, "maximum" if is_largest else "minimum")
 
 
 def _row_extremes(a, axis, is_largest, ignores_nan):
@@ -104,13 +93,13 @@ def _row_extremes(a, axis, is_largest, ignores_nan):
 
 
 def extreme(a, axis, is_largest, ignores_nan=False):
-    """The largest (least) element of each column (``axis=0``) or row (``axis=1``), or of all; waits."""
+    """The largest (least) element of all, or of each column (``axis=0``) or row, as a `coo_array`; waits."""
     values, _ = _row_extremes(a, axis, is_largest, ignores_nan)
     if axis is None:
         return values.reshape(())
     if a._is_matrix:
         return a._container("coo")(values.reshape((-1, 1) if axis % 2 else (1, -1)))
-    return values
+    return a._container("coo")(values)
 
 
 def arg_extreme(a, axis, is_largest):

@@ -1,7 +1,4 @@
-"""Reading and writing parts of sparse arrays by index, with SciPy's semantics.
-
-What SciPy returns as a sparse array of one axis is a `GPUArray` here.
-"""
+"""Reading and writing parts of sparse arrays by index, with SciPy's semantics."""
 
 import warnings
 
@@ -84,7 +81,7 @@ def _is_outer(rows, cols):
 
 
 def getitem(a, key):
-    """`a[key]`: an element or a vector as a `GPUArray`, or a sparse array of the format of `a`.
+    """`a[key]`: an element as a `GPUArray`, or a sparse array of the format of `a`; a row or a column is a `coo_array`.
 
     Elements do not wait; what has to know how many elements there will be waits for that number.
     """
@@ -96,11 +93,16 @@ def getitem(a, key):
         values = _values(a, rows.ravel(), cols.ravel())
         if rows.ndim == 2:
             return a._container(a.format)(values.reshape(rows.shape))
-        return values.reshape((1, -1)) if a._is_matrix else values
+        if a._is_matrix:
+            return values.reshape((1, -1))
+        return a._container("coo")(values) if a.format == "coo" else values
     picked = _outer(a, *(s.ravel() if isinstance(s, GPUArray) else s for s in (rows, cols)))
     if a._is_matrix or not (_is_int(rows) or _is_int(cols)):
         return picked
-    return picked.toarray().ravel()
+    from rtcg.sparse._vectors import one_axis
+
+    picked = picked.tocoo()
+    return one_axis(picked if _is_int(rows) else picked.T)
 
 
 def _element(a, row, col):

@@ -1,32 +1,114 @@
-"""Products of two sparse arrays."""
+"""Products of two sparse arrays, of dense ones at the places of a sparse one, and functions of two sparse arrays."""
 
 import numpy as np
 
-from rtcg import numpy as _xp
+from rtcg import _native, numpy as _xp
+from rtcg.sparse._base import is_scalar, issparse, to_device
 
 
 def multiply_sparse(a, b):
-    """`a @ b` for two arrays in compressed sparse rows: all products of elements, sorted, and added up.
+    """`a @ b` for two arrays in compressed sparse rows, with columns in ascending order.
 
-    Expansion, sorting and compression as of Bell, Dalton and Olson (2012): memory for every product. Waits for the
-    numbers of products and of results.
+    Rows are counted and filled, with hash tables in shared memory (Nagasaka, Nukada and Matsuoka 2017). The same bits
+    at every run. Waits for the numbers of products and of elements.
     """
-    from rtcg.sparse._coo import coo_array
+    parts = _native.sparse_multiply(a._native, b._native)
+    return a._container("csr")._of((a.shape[0], b.shape[1]), *parts)
 
+
+def combine(a, b, op):
+    """A function of two arrays of one shape, element by element, without zeros: "add", "subtract", "multiply",
+    "maximum", "minimum", "ne", "lt" or "gt". In compressed sparse rows, or columns if `a` is; waits for the number of
+    elements.
+    """
+    if a.format == "csc":
+        return combine(a.T, b.T, op).T
     dtype = np.result_type(a.dtype, b.dtype)
-    # Element k of `a`, in column j, meets all elements of row j of `b`.
-    lengths = (b.indptr[1:] - b.indptr[:-1])[a.indices].astype(np.int64)
-    coo = a._container("coo") if a._is_matrix else coo_array
-    ends = _xp.cumsum(lengths) if a.nnz else lengths
-    total = int(ends[-1].get()) if a.nnz else 0
-    index = a.indices.dtype if total <= np.iinfo(np.int32).max else np.dtype(np.int64)
-    shape = a.shape[0], b.shape[1]
-    if not total:
-        empty = _xp.empty(0, index)
-        return coo._of(shape, _xp.empty(0, dtype), empty, empty).tocsr()
-    products = _xp.arange(total, dtype=np.int64)
-    left = _xp.searchsorted(ends, products, side="right")
-    right = b.indptr[a.indices[left]].astype(np.int64) + products - (ends - lengths)[left]
-    data = a.data[left].astype(dtype) * b.data[right].astype(dtype)
-    row, col = a._expanded_major()[left].astype(index), b.indices[right].astype(index)
-    return coo._of(shape, data, row, col).tocsr()
+    left, right = (_canonical_rows(x, dtype) for x in (a, b))
+    data, indices, indptr = _native.sparse_combine(left._native, right._native, op)
+    if op not in ("ne", "lt", "gt") and data.dtype != dtype:
+        data = data.astype(dtype)
+    return a._container("csr")._of(a.shape, data, indices, indptr)
+
+
+def _canonical_rows(a, dtype):
+    """In compressed sparse rows, with elements of one place added up in `dtype`; truth values are ORed."""
+    rows = a.tocsr()
+    if rows.has_canonical_format:
+        return rows
+    return (rows if rows.dtype.kind == "b" else rows.astype(dtype))._summed()
+
+
+def _pattern_and_factors(name, a, x, y):
+    if not issparse(a):
+        raise TypeError(f"{name} is a {type(a).__name__}; expected a sparse array")
+    x, y = (to_device(factor) for factor in (x, y))
+    if x.ndim != 2 or y.ndim != 2 or (x.shape[0], y.shape[1]) != a.shape or x.shape[1] != y.shape[0]:
+        rows, columns = a.shape
+        raise ValueError(
+            f"dimension mismatch: the factors have shapes {x.shape} and {y.shape}; expected ({rows}, k) and "
+            f"(k, {columns})"
+        )
+    return a.tocsr(), x, y
+
+
+def sampled_matmul(A, X, Y):
+    """``A.multiply(X @ Y)``, of which only elements at stored places of `A` are computed (SDDMM); does not wait.
+
+    Parameters
+    ----------
+    A : sparse array of shape (m, n)
+        Elements of one place stay apart.
+    X, Y : GPUArray or array-like of shapes (m, k) and (k, n)
+
+    Returns
+    -------
+    csr_array
+        Of the places of `A`, in the dtype that all three promote to. Sums are the same bits at every run.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit.
+    TypeError
+        If `A` is not sparse.
+    """
+    rows, x, y = _pattern_and_factors("A", A, X, Y)
+    return rows._with_data(_native.sparse_sampled(rows._native, x, y, None))
+
+
+def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0):
+    """``alpha * (mat1 @ mat2) + beta * input`` at the stored places of `input`, as `torch.sparse.sampled_addmm`.
+
+    Does not wait.
+
+    Parameters
+    ----------
+    input : sparse array of shape (m, n)
+        Not read but for its places if `beta` is 0.
+    mat1, mat2 : GPUArray or array-like of shapes (m, k) and (k, n)
+    beta, alpha : number
+
+    Returns
+    -------
+    csr_array
+        Of the places of `input`, in the dtype that all three promote to.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, or a complex number scales real elements.
+    TypeError
+        If `input` is not sparse, or `beta` or `alpha` is no number.
+    """
+    rows, x, y = _pattern_and_factors("input", input, mat1, mat2)
+    dtype = np.result_type(rows.dtype, x.dtype, y.dtype)
+    scalars = []
+    for name, value in (("alpha", alpha), ("beta", beta)):
+        if not is_scalar(value):
+            raise TypeError(f"{name} is a {type(value).__name__}; expected a number")
+        number = complex(value.get() if isinstance(value, _xp.GPUArray) else value)
+        if number.imag and dtype.kind != "c":
+            raise ValueError(f"{name} is {value!r}, and elements are {dtype}; expected a real number")
+        scalars.append([number.real, number.imag])
+    return rows._with_data(_native.sparse_sampled(rows._native, x, y, scalars))

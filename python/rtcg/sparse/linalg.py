@@ -13,7 +13,8 @@ from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse, to_device
 from rtcg.sparse._eigen import ArpackError, ArpackNoConvergence, eigsh, lobpcg, svds
 from rtcg.sparse._expm import expm_multiply
-from rtcg.sparse._norms import onenormest
+from rtcg.sparse._norm_estimate import onenormest
+from rtcg.sparse._norms import norm
 from rtcg.sparse._operators import LinearOperator, aslinearoperator
 from rtcg.sparse._preconditioners import amg, block_jacobi, chebyshev, jacobi
 
@@ -557,21 +558,3 @@ def matrix_power(A, power):
         return A.copy() if power else eye_array(rows, dtype=A.dtype).asformat(A.format)
     half = matrix_power(A, power // 2)
     return half @ half @ A if power % 2 else half @ half
-
-
-def norm(x, ord=None, axis=None):
-    """The Frobenius norm (also "fro"), or that of the largest sum of a column (1) or a row (inf), as a `GPUArray`.
-
-    See `scipy.sparse.linalg.norm`; does not wait.
-    """
-    if not issparse(x):
-        raise TypeError("input is not sparse. use numpy.linalg.norm")
-    if axis is not None:
-        raise NotImplementedError(f"axis is {axis!r}; expected None")
-    sizes = abs(x.tocsr())
-    if ord in (None, "fro", "f"):
-        return _xp.sqrt((sizes.data * sizes.data).sum())
-    if ord in (1, -1, np.inf, -np.inf):
-        sums = sizes.sum(axis=0 if abs(ord) == 1 else 1)
-        return sums.max() if ord > 0 else sums.min()
-    raise ValueError(f"Invalid norm order {ord!r} for matrices.")

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from rtcg.numpy import GPUArray
 from rtcg.sparse._base import sparray
 from rtcg.sparse._eigen import (
     ArpackError as ArpackError,
@@ -18,7 +17,8 @@ from rtcg.sparse._eigen import (
     svds as svds,
 )
 from rtcg.sparse._expm import expm_multiply as expm_multiply
-from rtcg.sparse._norms import onenormest as onenormest
+from rtcg.sparse._norm_estimate import onenormest as onenormest
+from rtcg.sparse._norms import norm as norm
 from rtcg.sparse._operators import LinearOperator as LinearOperator, aslinearoperator as aslinearoperator
 from rtcg.sparse._preconditioners import (
     amg as amg,
@@ -386,10 +386,4 @@ def matrix_power(A: Any, power: Any) -> sparray:
 
     The result has the format of products, for a `power` of 0 (the identity) or 1 (a copy) that of `A`. A `TypeError`
     unless `A` is square, a `ValueError` for a negative `power`. By repeated squaring.
-    """
-
-def norm(x: Any, ord: Any = None, axis: Any = None) -> GPUArray:
-    """The Frobenius norm (also "fro"), or that of the largest sum of a column (1) or a row (inf), as a `GPUArray`.
-
-    See `scipy.sparse.linalg.norm`; does not wait.
     """

@@ -1,17 +1,26 @@
 //! The words of CUDA C that kernels of this crate use, under names of their own. A printer of OpenCL C has to define
 //! these, and nothing else.
 
-/// Words of the language, places of threads, barriers, exchange within a warp, and numbers of 16 bits by their bits.
+/// Words of the language, places of threads, barriers, votes and exchange within a warp, atomics, and numbers of 16 bits by their bits.
 pub(crate) const CUDA_PRELUDE: &str = "\
 #define RT_KERNEL extern \"C\" __global__ void
 #define RT_FUNCTION __device__ __forceinline__
 #define RT_GLOBAL
 #define RT_SHARED __shared__
+#define RT_SHARED_ARGUMENT
 #define RT_BARRIER() __syncthreads()
 #define RT_LOCAL_ID threadIdx.x
 #define RT_GROUP_ID blockIdx.x
 #define RT_GROUP_COUNT gridDim.x
 #define RT_SHUFFLE_DOWN(value, distance) __shfl_down_sync(0xffffffffu, value, distance)
+#define RT_WARP_BARRIER() __syncwarp()
+#define RT_WARP_ANY(condition) __any_sync(0xffffffffu, condition)
+#define RT_BLOCK_ANY(condition) __syncthreads_or(condition)
+#define RT_ATOMIC_CAS(address, expected, value) atomicCAS(address, expected, value)
+#define RT_ATOMIC_OR(address, value) atomicOr(address, value)
+#define RT_ATOMIC_ADD(address, value) atomicAdd(address, value)
+#define RT_ATOMIC_MAX(address, value) atomicMax(address, value)
+#define RT_POPCOUNT(value) __popc(value)
 #define RT_UNROLL _Pragma(\"unroll\")
 #define RT_PAIR_float(x, y) make_float2(x, y)
 #define RT_PAIR_double(x, y) make_double2(x, y)

@@ -2,16 +2,21 @@
 //! templates, in which what is CUDA's has names of ours (`dialect.rs`).
 
 pub(crate) mod bsr;
+pub(crate) mod components;
 pub(crate) mod dia;
 pub(crate) mod dialect;
 pub(crate) mod elements;
 pub(crate) mod extremes;
 pub(crate) mod merge;
+pub(crate) mod order;
 pub(crate) mod packets;
+pub(crate) mod sampled;
 pub(crate) mod sell;
+pub(crate) mod spgemm;
 pub(crate) mod spmm;
 pub(crate) mod spmv;
 pub(crate) mod structure;
+pub(crate) mod union;
 
 /// Threads of a block.
 pub(crate) const THREADS: u32 = 256;

@@ -1,0 +1,61 @@
+//! Functions of two matrices element by element.
+
+use crate::checks::product_dtype;
+use crate::csr::Csr;
+pub use crate::kernels::union::ElementOp;
+use crate::kernels::union::{UnionSpec, UnionStage};
+use crate::launch::{PreparedLaunch, push_arrays};
+use crate::spgemm::{MAX_I32_ELEMENTS, empty, read_numbers, wider_index};
+use crate::{ArrayError, GpuArray, Result};
+use rtcg_array::{DType, Index, PackedKernelArgs, PythonTuple, ScanOp};
+
+impl Csr {
+    /// `op(A, B)` element by element, without zeros, computed in the dtype that both promote to; comparisons give truth
+    /// values, and columns ascend. Both matrices have columns that ascend, none twice in a row
+    /// ([`Csr::has_sorted_indices`]): that is the caller's promise. Waits once, for the number of elements.
+    ///
+    /// # Errors
+    /// When shapes differ, complex elements are ordered, or the device fails.
+    pub fn combine(&self, other: &Csr, op: ElementOp) -> Result<Csr> {
+        let [rows, columns] = self.shape();
+        if self.shape() != other.shape() {
+            let (a, b) = (PythonTuple(&self.shape()), PythonTuple(&other.shape()));
+            return Err(ArrayError::value_error(format!("inconsistent shapes {a} and {b}")));
+        }
+        let vector = product_dtype(self.data().dtype(), other.data().dtype())?;
+        if vector.is_complex()
+            && matches!(op, ElementOp::Less | ElementOp::Greater | ElementOp::Maximum | ElementOp::Minimum)
+        {
+            return Err(ArrayError::type_error(format!("elements of {vector} have no order")));
+        }
+        let result = if op.is_comparison() { DType::Bool } else { vector };
+        let index = wider_index(self, other);
+        let (a, b) = (self.with_index(index)?, other.with_index(index)?);
+        let (ctx, count) = (self.context(), a.nnz() + b.nnz());
+        if count == 0 || rows == 0 {
+            let indptr = GpuArray::empty(ctx, &[rows + 1], index, rtcg_array::Order::C)?;
+            indptr.memset_zero()?;
+            return Csr::new([rows, columns], empty(ctx, 0, result)?, empty(ctx, 0, index)?, indptr);
+        }
+        let values = [a.data().dtype(), b.data().dtype()];
+        let launch = |stage, result_index, left: &[&GpuArray]| {
+            let spec = UnionSpec { values, vector, index, result_index, op, stage };
+            let mut args = PackedKernelArgs::new();
+            push_arrays(&mut args, left)?;
+            push_arrays(&mut args, &[a.data(), a.indices(), a.indptr(), b.data(), b.indices(), b.indptr()])?;
+            [rows, a.nnz(), b.nnz()].iter().for_each(|&n| args.push_i64(n as i64));
+            let blocks = ctx.device_info().grid_block_count(count.max(rows + 1));
+            PreparedLaunch::new(ctx, &spec, blocks, args)?.launch()
+        };
+        let flags = empty(ctx, count, DType::U8)?;
+        launch(UnionStage::Flags, index, &[&flags])?;
+        let sums = flags.cumulative(ScanOp::Sum, 0, Some(DType::I64))?;
+        let last = sums.index(&[Index::from(count as isize - 1..count as isize)])?;
+        let nnz = read_numbers(&last)?[0];
+        let index = if nnz > MAX_I32_ELEMENTS { DType::I64 } else { index };
+        let (data, indices) = (empty(ctx, nnz as usize, result)?, empty(ctx, nnz as usize, index)?);
+        let indptr = empty(ctx, rows + 1, index)?;
+        launch(UnionStage::Fill, index, &[&data, &indices, &indptr, &sums])?;
+        Csr::new([rows, columns], data, indices, indptr)
+    }
+}

@@ -1,0 +1,100 @@
+"""Estimates of norms of operators whose elements nobody sees."""
+
+import operator
+
+import numpy as np
+
+from rtcg import numpy as _xp
+from rtcg.sparse._base import to_device
+from rtcg.sparse._eigen import square_operand, vector_dtype
+from rtcg.sparse._operators import aslinearoperator
+
+
+def onenormest(A, t=2, itmax=5, compute_v=False, compute_w=False):
+    """A lower bound of the 1-norm of `A`, which is nearly always the norm; see `scipy.sparse.linalg.onenormest`.
+
+    Algorithm 2.4 of Higham and Tisseur (2000): products with blocks of `t` vectors, which are the same at every call.
+    Waits a few times an iteration.
+
+    Parameters
+    ----------
+    A : sparse array, array, or `LinearOperator` with ``rmatvec``
+        Of shape (n, n).
+    t : int
+        Columns of a block: more of them make the estimate better.
+    itmax : int
+        The most iterations, at least 2.
+    compute_v, compute_w : bool
+        Whether a vector `v` with ``norm(A @ v, 1) == est * norm(v, 1)``, and ``w = A @ v``, are returned.
+
+    Returns
+    -------
+    est : float
+    v, w : GPUArray of shape (n,)
+        If asked for.
+    """
+    A = aslinearoperator(square_operand(A))
+    n, t, itmax = A.shape[0], operator.index(t), operator.index(itmax)
+    if t < 1 or itmax < 2:
+        raise ValueError(f"t is {t} and itmax is {itmax}; expected at least 1 and at least 2")
+    dtype = vector_dtype(A.dtype)
+    if t >= n:
+        X = _xp.eye(n, dtype=dtype)
+        images = A.matmat(X)
+        norms = abs(images).sum(axis=0).get()
+        column = int(norms.argmax())
+        est, v, w = float(norms[column]), X[:, column], images[:, column]
+    else:
+        est, v, w = _estimate_norm(A, n, t, itmax, dtype)
+    results = (est, *([v] if compute_v else []), *([w] if compute_w else []))
+    return results if len(results) > 1 else est
+
+
+def _signs(Y):
+    size = abs(Y)
+    return _xp.where(size == 0, 1, Y / _xp.where(size == 0, 1, size)).astype(Y.dtype)
+
+
+def _separate(S, others, rng):
+    """Draws columns of signs anew that are parallel to one before them, or to one of `others`."""
+    n, t = S.shape
+    for column in range(t):
+        for _ in range(10):
+            known = S[:, :column] if others is None else _xp.concatenate([S[:, :column], others], axis=1)
+            if not known.shape[1] or float(abs(known.T @ S[:, column]).max().get()) < n:
+                break
+            S[:, column] = to_device(rng.choice([-1.0, 1.0], n), S.dtype)
+    return S
+
+
+def _estimate_norm(A, n, t, itmax, dtype):
+    """The estimate, and a vector of norm 1 with its image."""
+    rng = np.random.default_rng(0)
+    X = _xp.concatenate([_xp.ones((n, 1), dtype), to_device(rng.choice([-1.0, 1.0], (n, t - 1)), dtype)], axis=1)
+    X = _separate(X, None, rng) / n
+    best, places, seen, S = (0.0, None, None), None, [], None
+    for iteration in range(1, itmax + 2):
+        Y = A.matmat(X)
+        norms = abs(Y).sum(axis=0).get()
+        column = int(norms.argmax())
+        if iteration >= 2 and norms[column] <= best[0]:
+            break
+        best = float(norms[column]), X[:, column].copy(), Y[:, column].copy()
+        if iteration > itmax:
+            break
+        S_old, S = S, _signs(Y)
+        if dtype.kind == "f":
+            if S_old is not None and bool((abs(S_old.T @ S).max(axis=0) >= n).all().get()):
+                break
+            S = _separate(S, S_old, rng)
+        h = abs(A.rmatmat(S)).max(axis=1)
+        order = _xp.argsort(-h)[: len(seen) + t].get()
+        largest = h[order].get()
+        if places is not None and float(h[places[column]].get()) == largest[0]:
+            break
+        if set(order[:t].tolist()) <= set(seen):
+            break
+        places = [int(place) for place in order if place not in seen][:t]
+        seen += places
+        X = (_xp.arange(n)[:, None] == to_device(np.array(places))).astype(dtype)
+    return best

@@ -1,0 +1,5 @@
+"""Estimates of norms of operators whose elements nobody sees."""
+
+from typing import Any
+
+def onenormest(A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, compute_w: bool = False) -> Any: ...

@@ -1,0 +1,223 @@
+"""Graphs as sparse arrays under the names of `scipy.sparse.csgraph`: a stored element is an edge from its row to its
+column, explicit zeros among them. Of dense arrays, edges are what is finite and not 0.
+
+Results are `GPUArray`s of int32. Weak components and Laplacians are computed on the device. Searches in breadth, orders
+and strong components go from node to node, and do so on the host: index arrays are copied there, elements are not.
+"""
+
+import numpy as np
+
+from rtcg import _native, numpy as _xp
+from rtcg.numpy import GPUArray
+from rtcg.sparse._base import issparse
+from rtcg.sparse._compressed import csr_array
+from rtcg.sparse._coo import coo_array
+
+
+def _graph(csgraph):
+    """A graph in compressed sparse rows."""
+    if not issparse(csgraph) and not hasattr(csgraph, "tocsr"):
+        csgraph = csgraph if isinstance(csgraph, GPUArray) else np.asarray(csgraph)
+        if csgraph.dtype.kind in "fc":
+            module = _xp if isinstance(csgraph, GPUArray) else np
+            csgraph = module.where(module.isfinite(csgraph), csgraph, csgraph.dtype.type(0))
+    rows = csgraph.tocsr() if issparse(csgraph) else csr_array(csgraph)
+    if rows.ndim != 2 or rows.shape[0] != rows.shape[1]:
+        raise ValueError("graph should be a square array")
+    return rows
+
+
+def _host_structure(rows):
+    """`indices` and `indptr` on the host as int64; waits."""
+    return tuple(part.get().astype(np.int64) for part in (rows.indices, rows.indptr))
+
+
+def connected_components(csgraph, directed=True, connection="weak", return_labels=True):
+    """Components of a graph; see `scipy.sparse.csgraph.connected_components`. Waits for their number.
+
+    Parameters
+    ----------
+    csgraph : sparse or dense array of shape (n, n)
+    directed : bool
+        Whether edges go one way; else components are weak ones.
+    connection : "weak" or "strong"
+        Whether nodes of a component are joined by edges in any direction, or reach each other along edges.
+    return_labels : bool
+
+    Returns
+    -------
+    n_components : int
+    labels : GPUArray of int32
+        The component of each node, if they are asked for. Weak ones are numbered by their first nodes. A strong one has
+        a smaller number than those that lead to it.
+
+    Raises
+    ------
+    ValueError
+        If the graph is not square, or `connection` is neither of both.
+
+    Notes
+    -----
+    Weak components are found on the device (Jaiganesh and Burtscher 2018), strong ones on the host (Tarjan 1972).
+    """
+    if str(connection).lower() not in ("weak", "strong"):
+        raise ValueError("connection must be 'weak' or 'strong'")
+    rows = _graph(csgraph)
+    if directed and str(connection).lower() == "strong":
+        count, labels = _native.sparse_strong_components(_host_structure(rows))
+        return (count, _xp.to_gpu(labels)) if return_labels else count
+    if not rows.shape[0]:
+        return (0, _xp.empty(0, np.int32)) if return_labels else 0
+    roots = _native.sparse_component_roots(rows._native)
+    is_root = roots == _xp.arange(rows.shape[0], dtype=np.int32)
+    numbers = _xp.cumsum(is_root.astype(np.int32))
+    count = int(numbers[-1].get())
+    return (count, (numbers[roots] - 1).astype(np.int32)) if return_labels else count
+
+
+def breadth_first_order(csgraph, i_start, directed=True, return_predecessors=True):
+    """Nodes in the order of a search in breadth; see `scipy.sparse.csgraph.breadth_first_order`. On the host.
+
+    Parameters
+    ----------
+    csgraph : sparse or dense array of shape (n, n)
+    i_start : int
+        The first node.
+    directed : bool
+        Whether edges go one way only.
+    return_predecessors : bool
+
+    Returns
+    -------
+    node_array : GPUArray of int32
+        Nodes that are reached, neighbours in the order in which they are stored.
+    predecessors : GPUArray of int32
+        Where each node was reached from, if that is asked for; -9999 for the first node and for those not reached.
+
+    Raises
+    ------
+    ValueError
+        If the graph is not square, or there is no such node.
+    """
+    rows = _graph(csgraph)
+    if not 0 <= i_start < rows.shape[0]:
+        raise ValueError(f"i_start is {i_start}; expected a node from 0 to {rows.shape[0] - 1}")
+    back = None if directed else _host_structure(rows.T.tocsr())
+    order, predecessors = _native.sparse_breadth_first_order(_host_structure(rows), back, int(i_start))
+    return (_xp.to_gpu(order), _xp.to_gpu(predecessors)) if return_predecessors else _xp.to_gpu(order)
+
+
+def reverse_cuthill_mckee(graph, symmetric_mode=False):
+    """The order of rows and columns that gives a small bandwidth (Cuthill and McKee 1969, George 1971). On the host.
+
+    See `scipy.sparse.csgraph.reverse_cuthill_mckee`. Searches in breadth start from a node of least degree of each
+    component, and neighbours are taken by degree; the order of equal ones may differ from SciPy's.
+
+    Parameters
+    ----------
+    graph : sparse array of shape (n, n)
+    symmetric_mode : bool
+        Whether the structure is known to be symmetric; else that of ``graph + graph.T`` is taken.
+
+    Returns
+    -------
+    perm : GPUArray of int32
+
+    Raises
+    ------
+    TypeError
+        If the graph is not sparse.
+    ValueError
+        If the graph is not square.
+    """
+    if not issparse(graph):
+        raise TypeError("Input graph must be sparse")
+    rows = _graph(graph)
+    if not symmetric_mode:
+        ones = rows._with_data(_xp.ones(rows.nnz, np.int32))
+        rows = (ones + ones.T).tocsr()
+    return _xp.to_gpu(_native.sparse_reverse_cuthill_mckee(_host_structure(rows)))
+
+
+def laplacian(
+    csgraph,
+    normed=False,
+    return_diag=False,
+    use_out_degree=False,
+    *,
+    copy=True,
+    form="array",
+    dtype=None,
+    symmetrized=False,
+):
+    """The Laplacian of a graph, degrees less weights; see `scipy.sparse.csgraph.laplacian`. Waits.
+
+    Parameters
+    ----------
+    csgraph : sparse or dense array of shape (n, n)
+    normed : bool
+        Whether rows and columns are divided by roots of degrees.
+    return_diag : bool
+    use_out_degree : bool
+        Whether degrees are sums of rows; else those of columns.
+    copy : bool
+        Ignored: the graph is not written to.
+    form : "array", "function" or "lo"
+        An array, a function of vectors, or a `LinearOperator`.
+    dtype : data-type, optional
+    symmetrized : bool
+        Whether edges count in both directions.
+
+    Returns
+    -------
+    lap : coo_array, a GPUArray of a dense graph, a function or a `LinearOperator`
+    diag : GPUArray
+        The degrees, or their roots if `normed`, if they are asked for.
+
+    Raises
+    ------
+    ValueError
+        If the graph is not square, or `form` is none of these.
+    """
+    if form not in ("array", "function", "lo"):
+        raise ValueError(f"Invalid form: {form!r}")
+    is_sparse = issparse(csgraph) or hasattr(csgraph, "tocsr")
+    graph = csgraph if is_sparse or isinstance(csgraph, GPUArray) else np.asarray(csgraph)
+    if len(graph.shape) != 2 or graph.shape[0] != graph.shape[1]:
+        raise ValueError("csgraph must be a square matrix or array")
+    graph = graph if issparse(graph) else csr_array(graph)
+    if dtype is not None:
+        graph = graph.astype(dtype)
+    elif normed and graph.dtype.kind in "iub":
+        graph = graph.astype(np.float64)
+    if symmetrized:
+        graph = graph + graph.T.conj()
+    coo = graph.tocoo()._canonical("csr")
+    diagonal = coo.diagonal()
+    degrees = (graph.sum(axis=1 if use_out_degree else 0) - diagonal).astype(graph.dtype)
+    apart = coo._kept(coo.row != coo.col)
+    data = -apart.data
+    if normed:
+        is_alone = degrees == 0
+        degrees = _xp.where(is_alone, degrees.dtype.type(1), _xp.sqrt(degrees))
+        data = data / (degrees[apart.row] * degrees[apart.col])
+        on_diagonal = 1 - is_alone.astype(degrees.dtype)
+    else:
+        on_diagonal = degrees
+    places = _xp.arange(graph.shape[0], dtype=apart.row.dtype)
+    parts = [
+        _xp.concatenate(pair)
+        for pair in (
+            (data.astype(graph.dtype), on_diagonal.astype(graph.dtype)), (apart.row, places), (apart.col, places)
+        )
+    ]  # fmt: skip
+    found = coo_array._of(graph.shape, *parts)
+    if form != "array":
+        from rtcg.sparse.linalg import LinearOperator
+
+        rows = found.tocsr()
+        function = lambda x: rows @ x  # noqa: E731
+        found = function if form == "function" else LinearOperator(graph.shape, matvec=function, dtype=graph.dtype)
+    elif not is_sparse:
+        found = found.toarray()
+    return (found, degrees) if return_diag else found

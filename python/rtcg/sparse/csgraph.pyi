@@ -1,0 +1,129 @@
+"""Graphs as sparse arrays under the names of `scipy.sparse.csgraph`: a stored element is an edge from its row to its
+column, explicit zeros among them. Of dense arrays, edges are what is finite and not 0.
+
+Results are `GPUArray`s of int32. Weak components and Laplacians are computed on the device. Searches in breadth, orders
+and strong components go from node to node, and do so on the host: index arrays are copied there, elements are not.
+"""
+
+from typing import Any
+
+def connected_components(
+    csgraph: Any, directed: Any = True, connection: Any = "weak", return_labels: Any = True
+) -> Any:
+    """Components of a graph; see `scipy.sparse.csgraph.connected_components`. Waits for their number.
+
+    Parameters
+    ----------
+    csgraph : sparse or dense array of shape (n, n)
+    directed : bool
+        Whether edges go one way; else components are weak ones.
+    connection : "weak" or "strong"
+        Whether nodes of a component are joined by edges in any direction, or reach each other along edges.
+    return_labels : bool
+
+    Returns
+    -------
+    n_components : int
+    labels : GPUArray of int32
+        The component of each node, if they are asked for. Weak ones are numbered by their first nodes. A strong one has
+        a smaller number than those that lead to it.
+
+    Raises
+    ------
+    ValueError
+        If the graph is not square, or `connection` is neither of both.
+
+    Notes
+    -----
+    Weak components are found on the device (Jaiganesh and Burtscher 2018), strong ones on the host (Tarjan 1972).
+    """
+
+def breadth_first_order(csgraph: Any, i_start: Any, directed: Any = True, return_predecessors: Any = True) -> Any:
+    """Nodes in the order of a search in breadth; see `scipy.sparse.csgraph.breadth_first_order`. On the host.
+
+    Parameters
+    ----------
+    csgraph : sparse or dense array of shape (n, n)
+    i_start : int
+        The first node.
+    directed : bool
+        Whether edges go one way only.
+    return_predecessors : bool
+
+    Returns
+    -------
+    node_array : GPUArray of int32
+        Nodes that are reached, neighbours in the order in which they are stored.
+    predecessors : GPUArray of int32
+        Where each node was reached from, if that is asked for; -9999 for the first node and for those not reached.
+
+    Raises
+    ------
+    ValueError
+        If the graph is not square, or there is no such node.
+    """
+
+def reverse_cuthill_mckee(graph: Any, symmetric_mode: Any = False) -> Any:
+    """The order of rows and columns that gives a small bandwidth (Cuthill and McKee 1969, George 1971). On the host.
+
+    See `scipy.sparse.csgraph.reverse_cuthill_mckee`. Searches in breadth start from a node of least degree of each
+    component, and neighbours are taken by degree; the order of equal ones may differ from SciPy's.
+
+    Parameters
+    ----------
+    graph : sparse array of shape (n, n)
+    symmetric_mode : bool
+        Whether the structure is known to be symmetric; else that of ``graph + graph.T`` is taken.
+
+    Returns
+    -------
+    perm : GPUArray of int32
+
+    Raises
+    ------
+    TypeError
+        If the graph is not sparse.
+    ValueError
+        If the graph is not square.
+    """
+
+def laplacian(
+    csgraph: Any,
+    normed: Any = False,
+    return_diag: Any = False,
+    use_out_degree: Any = False,
+    *,
+    copy: Any = True,
+    form: Any = "array",
+    dtype: Any = None,
+    symmetrized: Any = False,
+) -> Any:
+    """The Laplacian of a graph, degrees less weights; see `scipy.sparse.csgraph.laplacian`. Waits.
+
+    Parameters
+    ----------
+    csgraph : sparse or dense array of shape (n, n)
+    normed : bool
+        Whether rows and columns are divided by roots of degrees.
+    return_diag : bool
+    use_out_degree : bool
+        Whether degrees are sums of rows; else those of columns.
+    copy : bool
+        Ignored: the graph is not written to.
+    form : "array", "function" or "lo"
+        An array, a function of vectors, or a `LinearOperator`.
+    dtype : data-type, optional
+    symmetrized : bool
+        Whether edges count in both directions.
+
+    Returns
+    -------
+    lap : coo_array, a GPUArray of a dense graph, a function or a `LinearOperator`
+    diag : GPUArray
+        The degrees, or their roots if `normed`, if they are asked for.
+
+    Raises
+    ------
+    ValueError
+        If the graph is not square, or `form` is none of these.
+    """
