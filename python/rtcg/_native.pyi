@@ -2997,8 +2997,10 @@ def sparse_check(shape: Any, indices: Any, indptr: Any) -> None: ...
 def sparse_index_extremes(indices: Any) -> list[int] | None:
     """The least and the largest of int32 or int64 indices on the device; None of no indices. Waits."""
 
-def sparse_multiply(a: CsrMatrix, b: CsrMatrix) -> list[GPUArray]:
-    """The parts of the product of two matrices; waits three times, for numbers of elements."""
+def sparse_multiply(a: CsrMatrix, b: CsrMatrix, has_thread_rows: bool | None = None) -> list[GPUArray]:
+    """The parts of the product of two matrices, by a thread, or by warps and blocks, for each row; as the device prefers for
+    None. Waits three times, for numbers of elements.
+    """
 
 def sparse_combine(a: CsrMatrix, b: CsrMatrix, op: str) -> list[GPUArray]:
     """The parts of a function of two canonical matrices, without zeros: "add", "subtract", "multiply", "maximum",

@@ -15,10 +15,21 @@ fn parts_of<'py>(py: Python<'py>, csr: &CsrDyn) -> PyResult<Parts<'py>> {
     Ok([data?, indices?, indptr?])
 }
 
-/// The parts of the product of two matrices; waits three times, for numbers of elements.
+/// The parts of the product of two matrices, by a thread, or by warps and blocks, for each row; as the device prefers for
+/// None. Waits three times, for numbers of elements.
 #[pyfunction]
-fn sparse_multiply<'py>(py: Python<'py>, a: &PyCsrMatrix, b: &PyCsrMatrix) -> PyResult<Parts<'py>> {
-    parts_of(py, &to_py_result(py, py.detach(|| a.csr.multiply_sparse(&b.csr)))?)
+#[pyo3(signature = (a, b, has_thread_rows = None))]
+fn sparse_multiply<'py>(
+    py: Python<'py>,
+    a: &PyCsrMatrix,
+    b: &PyCsrMatrix,
+    has_thread_rows: Option<bool>,
+) -> PyResult<Parts<'py>> {
+    let product = py.detach(|| match has_thread_rows {
+        None => a.csr.multiply_sparse(&b.csr),
+        Some(has_thread_rows) => a.csr.multiply_sparse_by(&b.csr, has_thread_rows),
+    });
+    parts_of(py, &to_py_result(py, product)?)
 }
 
 /// The parts of a function of two canonical matrices, without zeros: "add", "subtract", "multiply", "maximum",

@@ -14,6 +14,8 @@
 //! let sell = Sell::from_csr(a.as_dyn(), 2, 16.0)?.expect("slices have less than 16 times as many elements");
 //! let a = a.with_plan(sell)?;
 //! assert_eq!(a.multiply(&b)?.to_vec()?, [6.0, 7.0]);
+//! let square = a.multiply_sparse(&a)?;
+//! assert_eq!(square.multiply(&arrays.from_slice(&[1.0, 0.0])?)?.to_vec()?, [17.0, 7.0]);
 //! let (x, report) = a.cg(&b, &SolverOptions { rtol: 1e-12, ..SolverOptions::default() })?;
 //! assert_eq!((report.iterations, report.waits_in_loop), (2, 0));
 //! assert!((x.to_vec()?[0] - 1.0 / 11.0).abs() < 1e-12);
@@ -156,6 +158,40 @@ impl<T: ArrayElement> Csr<T> {
     /// When `x` has not as many elements as the matrix has columns, or the device fails.
     pub fn multiply(&self, x: &GpuArray<T>) -> Result<GpuArray<T>> {
         self.arrays.typed_from_dyn(self.dynamic.multiply(x.as_dyn())?)
+    }
+
+    /// `A B`; see [`CsrDyn::multiply_sparse`]. Waits for numbers of elements.
+    ///
+    /// # Errors
+    /// When `other` has not as many rows as this matrix has columns, or the device fails.
+    pub fn multiply_sparse(&self, other: &Self) -> Result<Self> {
+        Ok(self.with_dynamic(self.dynamic.multiply_sparse(&other.dynamic)?))
+    }
+
+    /// A function of elements of the same places, without zeros; see [`CsrDyn::combine`]. Waits for the number of elements.
+    ///
+    /// # Errors
+    /// When shapes differ, the function gives truth values, or the device fails.
+    pub fn combine(&self, other: &Self, op: ElementOp) -> Result<Self> {
+        if matches!(op, ElementOp::NotEqual | ElementOp::Less | ElementOp::Greater) {
+            let message = format!("{op:?} gives truth values; expected a function that gives elements");
+            return Err(ArrayError::type_error(message).into());
+        }
+        Ok(self.with_dynamic(self.dynamic.combine(&other.dynamic, op)?))
+    }
+
+    /// The product of dense matrices at the places of this one; see [`CsrDyn::sampled_matmul`]. Does not wait.
+    ///
+    /// # Errors
+    /// When shapes do not fit, or the device fails.
+    pub fn sampled_matmul(&self, x: &GpuArray<T>, y: &GpuArray<T>, scale: SampledScale) -> Result<Self> {
+        let dynamic = &self.dynamic;
+        let data = dynamic.sampled_matmul(x.as_dyn(), y.as_dyn(), scale)?;
+        Ok(self.with_dynamic(CsrDyn::new(dynamic.shape(), data, dynamic.indices().clone(), dynamic.indptr().clone())?))
+    }
+
+    fn with_dynamic(&self, dynamic: CsrDyn) -> Self {
+        Self { dynamic, arrays: self.arrays.clone(), element: PhantomData }
     }
 }
 

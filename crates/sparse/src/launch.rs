@@ -2,7 +2,7 @@
 
 use crate::kernels::THREADS;
 use crate::{ArrayContext, GpuArray, Result};
-use rtcg_array::{KernelSpec, LaunchableKernel, PackedKernelArgs};
+use rtcg_array::{DType, KernelSpec, LaunchableKernel, Order, PackedKernelArgs};
 use std::fmt;
 use std::sync::Arc;
 
@@ -43,4 +43,16 @@ pub(crate) fn push_arrays(args: &mut PackedKernelArgs, arrays: &[&GpuArray]) -> 
         args.push_u64(array.first_element_address());
     }
     Ok(())
+}
+
+/// A vector of undefined contents.
+pub(crate) fn empty(ctx: &Arc<ArrayContext>, length: usize, dtype: DType) -> Result<GpuArray> {
+    GpuArray::empty(ctx, &[length], dtype, Order::C)
+}
+
+/// The elements of an int64 vector; waits.
+pub(crate) fn read_numbers(array: &GpuArray) -> Result<Vec<i64>> {
+    let mut bytes = vec![0; array.nbytes()];
+    array.read(&mut bytes, Order::C)?;
+    Ok(bytes.as_chunks().0.iter().map(|&chunk| i64::from_ne_bytes(chunk)).collect())
 }

@@ -13,6 +13,7 @@ mod dia;
 mod eigen;
 pub mod gallery;
 mod graph;
+mod indices;
 mod kernels;
 mod launch;
 mod operator;

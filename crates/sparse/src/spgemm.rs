@@ -2,23 +2,17 @@
 
 use crate::checks::product_dtype;
 use crate::csr::Csr;
+use crate::indices::{MAX_I32_ELEMENTS, wider_index};
 use crate::kernels::THREADS;
-use crate::kernels::order::OrderSpec;
-use crate::kernels::spgemm::{BIN_LIMITS, BINS, LONG_BIN, SpgemmSpec, SpgemmStage, Team};
-use crate::launch::{PreparedLaunch, push_arrays};
+use crate::kernels::spgemm::{BIN_LIMITS, BINS, LAST_FILLED_BIN, LONG_BIN, SpgemmSpec, SpgemmStage, Team};
+use crate::launch::{PreparedLaunch, empty, push_arrays, read_numbers};
 use crate::union::ElementOp;
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Index, Order, PackedKernelArgs, PythonTuple, ScanOp};
 use std::sync::Arc;
 
-/// The last bin of rows whose elements fit in tables: columns and sums are in 48 KiB of shared memory.
-pub(crate) const LAST_FILLED_BIN: usize = LONG_BIN - 2;
-
 /// Memory of bitmaps and tables, beyond which less rows are computed at once.
 const TABLE_BYTES: usize = 256 << 20;
-
-/// Kernels step over the end of a row by less than a warp, so that int32 counts no more elements than these.
-pub(crate) const MAX_I32_ELEMENTS: i64 = i32::MAX as i64 - 32;
 
 impl Csr {
     /// `A B` in compressed sparse rows, in the dtype that both promote to. Columns ascend, none is twice in a row,
@@ -30,6 +24,15 @@ impl Csr {
     /// # Errors
     /// When `other` does not have as many rows as this matrix has columns, or the device fails.
     pub fn multiply_sparse(&self, other: &Csr) -> Result<Csr> {
+        self.multiply_sparse_by(other, self.context().device_info().is_simd_cpu())
+    }
+
+    /// As [`Csr::multiply_sparse`], with a thread for each row, as is best for a SIMD CPU, or with warps and blocks. The
+    /// order of sums differs.
+    ///
+    /// # Errors
+    /// As [`Csr::multiply_sparse`].
+    pub fn multiply_sparse_by(&self, other: &Csr, has_thread_rows: bool) -> Result<Csr> {
         let ([rows, inner], [other_rows, columns]) = (self.shape(), other.shape());
         if inner != other_rows {
             let (a, b) = (PythonTuple(&self.shape()), PythonTuple(&other.shape()));
@@ -44,7 +47,7 @@ impl Csr {
         if rows == 0 || a.nnz() == 0 || b.nnz() == 0 {
             return Csr::new([rows, columns], empty(ctx, 0, result)?, empty(ctx, 0, index)?, sizes.to_dtype(index)?);
         }
-        let product = Product { a: &a, b: &b, result, index, columns };
+        let product = Product { a: &a, b: &b, result, index, columns, has_thread_rows };
         let row_sizes = sizes.index(&[Index::from(1..)])?;
         product.launch_work(&row_sizes)?;
         let bins = product.bin_rows(&row_sizes, true)?;
@@ -62,17 +65,6 @@ impl Csr {
         if nnz == 0 || read_numbers(&zeros)?[0] == 0 { Ok(made) } else { made.without_zeros() }
     }
 
-    /// Whether columns ascend within each row; with `is_strict` also whether none is twice there. Waits.
-    ///
-    /// # Errors
-    /// When the device fails.
-    pub fn has_sorted_indices(&self, is_strict: bool) -> Result<bool> {
-        let number = GpuArray::empty(self.context(), &[1], DType::I64, Order::C)?;
-        number.memset_zero()?;
-        self.launch_order(is_strict, number.first_element_address())?;
-        Ok(read_numbers(&number)?[0] == 0)
-    }
-
     /// The same matrix without elements that are 0; columns ascend, and none is twice in a row.
     fn without_zeros(&self) -> Result<Csr> {
         let indptr = self.indptr().empty_like(self.indptr().dtype())?;
@@ -81,41 +73,6 @@ impl Csr {
         let [data, indices] = nothing;
         self.combine(&Csr::new(self.shape(), data?, indices?, indptr)?, ElementOp::Add)
     }
-
-    /// The same matrix with indices of a dtype.
-    pub(crate) fn with_index(&self, index: DType) -> Result<Csr> {
-        if self.indices().dtype() == index {
-            return Ok(self.clone());
-        }
-        Csr::new(self.shape(), self.data().clone(), self.indices().to_dtype(index)?, self.indptr().to_dtype(index)?)
-    }
-
-    /// Adds the number of elements out of order to the one at an address.
-    fn launch_order(&self, is_strict: bool, number: u64) -> Result<()> {
-        let mut args = PackedKernelArgs::new();
-        args.push_u64(number);
-        push_arrays(&mut args, &[self.indices(), self.indptr()])?;
-        [self.nnz(), self.shape()[0]].iter().for_each(|&n| args.push_i64(n as i64));
-        let spec = OrderSpec { index: self.indices().dtype(), is_strict };
-        let blocks = self.context().device_info().grid_block_count(self.nnz().max(self.shape()[0]));
-        PreparedLaunch::new(self.context(), &spec, blocks, args)?.launch()
-    }
-}
-
-/// The indices that those of two matrices promote to.
-pub(crate) fn wider_index(a: &Csr, b: &Csr) -> DType {
-    if [a, b].iter().any(|matrix| matrix.indices().dtype() == DType::I64) { DType::I64 } else { DType::I32 }
-}
-
-pub(crate) fn empty(ctx: &Arc<ArrayContext>, length: usize, dtype: DType) -> Result<GpuArray> {
-    GpuArray::empty(ctx, &[length], dtype, Order::C)
-}
-
-/// The elements of an int64 vector; waits.
-pub(crate) fn read_numbers(array: &GpuArray) -> Result<Vec<i64>> {
-    let mut bytes = vec![0; array.nbytes()];
-    array.read(&mut bytes, Order::C)?;
-    Ok(bytes.as_chunks().0.iter().map(|&chunk| i64::from_ne_bytes(chunk)).collect())
 }
 
 /// Rows by size.
@@ -135,6 +92,7 @@ struct Product<'a> {
     result: DType,
     index: DType,
     columns: usize,
+    has_thread_rows: bool,
 }
 
 impl Product<'_> {
@@ -228,7 +186,6 @@ impl Product<'_> {
     }
 
     fn for_bins(&self, bins: &Bins, stage: &Stage, left: &[&GpuArray], right: &[&GpuArray]) -> Result<()> {
-        let is_simd_cpu = self.ctx().device_info().is_simd_cpu();
         let mut first = bins.counts[0] as usize;
         for bin in 1..BINS {
             let count = bins.counts[bin] as usize;
@@ -241,7 +198,7 @@ impl Product<'_> {
             };
             first += count;
             let team = match bin {
-                _ if is_simd_cpu => Team::Thread,
+                _ if self.has_thread_rows => Team::Thread,
                 _ if bin > stage.last_bin => Team::BlockWithBitmap,
                 1..=2 => Team::Warp,
                 _ => Team::Block,

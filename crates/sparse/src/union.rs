@@ -2,10 +2,10 @@
 
 use crate::checks::product_dtype;
 use crate::csr::Csr;
+use crate::indices::{MAX_I32_ELEMENTS, wider_index};
 pub use crate::kernels::union::ElementOp;
 use crate::kernels::union::{UnionSpec, UnionStage};
-use crate::launch::{PreparedLaunch, push_arrays};
-use crate::spgemm::{MAX_I32_ELEMENTS, empty, read_numbers, wider_index};
+use crate::launch::{PreparedLaunch, empty, push_arrays, read_numbers};
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Index, PackedKernelArgs, PythonTuple, ScanOp};
 
@@ -15,7 +15,7 @@ impl Csr {
     /// ([`Csr::has_sorted_indices`]): that is the caller's promise. Waits once, for the number of elements.
     ///
     /// # Errors
-    /// When shapes differ, complex elements are ordered, or the device fails.
+    /// When shapes differ, or the device fails.
     pub fn combine(&self, other: &Csr, op: ElementOp) -> Result<Csr> {
         let [rows, columns] = self.shape();
         if self.shape() != other.shape() {
@@ -23,17 +23,12 @@ impl Csr {
             return Err(ArrayError::value_error(format!("inconsistent shapes {a} and {b}")));
         }
         let vector = product_dtype(self.data().dtype(), other.data().dtype())?;
-        if vector.is_complex()
-            && matches!(op, ElementOp::Less | ElementOp::Greater | ElementOp::Maximum | ElementOp::Minimum)
-        {
-            return Err(ArrayError::type_error(format!("elements of {vector} have no order")));
-        }
         let result = if op.is_comparison() { DType::Bool } else { vector };
         let index = wider_index(self, other);
         let (a, b) = (self.with_index(index)?, other.with_index(index)?);
         let (ctx, count) = (self.context(), a.nnz() + b.nnz());
         if count == 0 || rows == 0 {
-            let indptr = GpuArray::empty(ctx, &[rows + 1], index, rtcg_array::Order::C)?;
+            let indptr = empty(ctx, rows + 1, index)?;
             indptr.memset_zero()?;
             return Csr::new([rows, columns], empty(ctx, 0, result)?, empty(ctx, 0, index)?, indptr);
         }

@@ -456,7 +456,7 @@ class sparray:
         if axis is not None:
             coo = self.tocoo()._canonical("csr")
             return coo._kept(coo.data != 0)._counts(axis)
-        return int((self.data != 0).astype(np.int64).sum().get()) if self.nnz else 0
+        return int((self._summed().data != 0).astype(np.int64).sum().get()) if self.nnz else 0
 
     def nonzero(self):
         """Rows and columns of the elements that are not 0, row after row of what is not in triples; waits."""

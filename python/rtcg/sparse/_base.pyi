@@ -43,7 +43,7 @@ def is_scalar(value: Any) -> bool:
     """Whether `value` is a number."""
 
 class sparray:
-    """A sparse array of two axes on the device."""
+    """A sparse array of one or two axes on the device."""
 
     __array_priority__: int
     __array_ufunc__: None
@@ -73,7 +73,7 @@ class sparray:
     def __bool__(self) -> bool: ...
     def __repr__(self) -> str: ...
     def asformat(self, format: Any, copy: Any = False) -> sparray:
-        """The same array in another format ("csr", "csc", "coo", "dia", "bsr"), or itself; see `copy`."""
+        """The same array in another format ("csr", "csc", "coo", "dia", "bsr", "dok", "lil"), or itself; see `copy`."""
     def get(self, stream: Any = None) -> Any:
         """A copy on the host, as the array of `scipy.sparse` of the same format; waits.
 

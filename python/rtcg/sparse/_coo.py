@@ -209,9 +209,9 @@ class coo_array(sparray):
 
     def _canonical(self, format):
         """As `_sorted`, with the elements of each place added up in their order."""
+        if (self.transpose() if format == "csc" else self).has_canonical_format:
+            return self
         ordered = self._sorted(format)
-        if ordered.nnz < 2:
-            return ordered
         row, col = ordered.row, ordered.col
         is_new = _xp.concatenate([_xp.ones(1, bool), (row[1:] != row[:-1]) | (col[1:] != col[:-1])])
         starts = _xp.nonzero(is_new)[0]

@@ -12,7 +12,7 @@ def extreme_of_two(a: Any, other: Any, is_largest: Any) -> Any:
     """The larger (smaller) of each two elements; waits for their number."""
 
 def extreme(a: Any, axis: Any, is_largest: Any, ignores_nan: Any = False) -> Any:
-    """The largest (least) element of each column (``axis=0``) or row (``axis=1``), or of all; waits."""
+    """The largest (least) element of all, or of each column (``axis=0``) or row, as a `coo_array`; waits."""
 
 def arg_extreme(a: Any, axis: Any, is_largest: Any) -> Any:
     """Where the first of the largest (least) elements is; of all elements an int. Waits."""

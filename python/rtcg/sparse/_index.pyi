@@ -6,7 +6,7 @@ What SciPy returns as a sparse array of one axis is a `GPUArray` here.
 from typing import Any
 
 def getitem(a: Any, key: Any) -> Any:
-    """`a[key]`: an element or a vector as a `GPUArray`, or a sparse array of the format of `a`.
+    """`a[key]`: an element as a `GPUArray`, or a sparse array of the format of `a`; a row or a column is a `coo_array`.
 
     Elements do not wait; what has to know how many elements there will be waits for that number.
     """

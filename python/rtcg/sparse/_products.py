@@ -32,11 +32,11 @@ def combine(a, b, op):
 
 
 def _canonical_rows(a, dtype):
-    """In compressed sparse rows, with elements of one place added up in `dtype`; truth values are ORed."""
+    """In compressed sparse rows, with elements of one place added up in `dtype`."""
     rows = a.tocsr()
     if rows.has_canonical_format:
         return rows
-    return (rows if rows.dtype.kind == "b" else rows.astype(dtype))._summed()
+    return rows.astype(dtype)._summed()
 
 
 def _pattern_and_factors(name, a, x, y):
@@ -105,7 +105,7 @@ def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0):
     dtype = np.result_type(rows.dtype, x.dtype, y.dtype)
     scalars = []
     for name, value in (("alpha", alpha), ("beta", beta)):
-        if not is_scalar(value):
+        if not is_scalar(value) or isinstance(value, (str, bytes)):
             raise TypeError(f"{name} is a {type(value).__name__}; expected a number")
         number = complex(value.get() if isinstance(value, _xp.GPUArray) else value)
         if number.imag and dtype.kind != "c":

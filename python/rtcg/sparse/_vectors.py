@@ -212,7 +212,9 @@ def _add_reduction(name):
     def method(self, axis=None, *args, **kwargs):
         if axis not in (None, 0, -1):
             raise ValueError("axis out of range")
-        return getattr(self._wide, name)(None, *args, **kwargs)
+        # Truth values of one place are ORed before they are counted.
+        wide = self._wide._summed() if self.dtype.kind == "b" else self._wide
+        return getattr(wide, name)(None, *args, **kwargs)
 
     method.__name__ = name
     method.__doc__ = f"`{name}` of all elements."

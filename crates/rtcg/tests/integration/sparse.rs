@@ -5,8 +5,8 @@ use rtcg::array::{ArrayContext, Order};
 use rtcg::array_tuning::{record_decisions, with_forced_choice};
 use rtcg::prelude::*;
 use rtcg::sparse::{
-    Bsr, Csr, CsrDyn, Dia, LinearOperator, Method, Preconditioner, Sell, SolveOptions, SolverMode, SolverOptions,
-    SpmvPlan, StopReason, System, check_device_structure, gallery, index_extremes, solve,
+    Bsr, Csr, CsrDyn, Dia, ElementOp, LinearOperator, Method, Preconditioner, SampledScale, Sell, SolveOptions,
+    SolverMode, SolverOptions, SpmvPlan, StopReason, System, check_device_structure, gallery, index_extremes, solve,
 };
 use rtcg::typed_arrays::{ArrayElement, GpuArrayDyn};
 
@@ -247,7 +247,9 @@ fn structures_are_checked_on_the_device() {
     assert!(check(&[0, 3, 1], &[0, 2, 3]).is_err() && check(&[0], &[0, 1, 1, 2]).is_err());
     let many: Vec<i64> = (0..100_000).map(|k| (k * 7919) % 100_003 - 5).collect();
     let found = index_extremes(&arrays.from_slice(&many).unwrap().into(), None).unwrap();
-    assert_eq!(found.indices, [*many.iter().min().unwrap(), *many.iter().max().unwrap()]);
+    assert_eq!(found.indices, Some([*many.iter().min().unwrap(), *many.iter().max().unwrap()]));
+    let none: &[i64] = &[];
+    assert_eq!(index_extremes(&arrays.from_slice(none).unwrap().into(), None).unwrap().indices, None);
 }
 
 #[test]
@@ -260,4 +262,40 @@ fn the_longest_row_is_part_of_the_problem() {
     let call = met.iter().find(|call| call.problem.decision.name == "sparse.spmv").expect("it was asked");
     let longest = &call.problem.values[3];
     assert_eq!(format!("{longest:?}"), "Int(5000)");
+}
+
+#[test]
+fn products_of_two_matrices_are_those_of_vectors() {
+    let arrays = factory();
+    let x = arrays.from_slice(&numbers(300)).unwrap();
+    for host in [gallery::arrow(300), gallery::banded(300, 9, 5, 1)] {
+        let a = upload(&arrays, &host);
+        let wanted = a.multiply(&a.multiply(&x).unwrap()).unwrap().to_vec().unwrap();
+        let square = a.multiply_sparse(&a).unwrap();
+        assert_close(&square.multiply(&x).unwrap().to_vec().unwrap(), &wanted, 1e-10);
+        for has_thread_rows in [true, false] {
+            let made = a.as_dyn().multiply_sparse_by(a.as_dyn(), has_thread_rows).unwrap();
+            assert_eq!(made.nnz(), square.nnz());
+            assert!(made.has_sorted_indices(true).unwrap());
+        }
+        let twice = a.combine(&a, ElementOp::Add).unwrap();
+        let wanted: Vec<f64> = a.multiply(&x).unwrap().to_vec().unwrap().iter().map(|y| 2.0 * y).collect();
+        assert_close(&twice.multiply(&x).unwrap().to_vec().unwrap(), &wanted, 1e-12);
+        assert_eq!(a.combine(&a, ElementOp::Subtract).unwrap().nnz(), 0);
+        assert!(a.combine(&a, ElementOp::Less).is_err());
+        assert!(a.as_dyn().combine(a.as_dyn(), ElementOp::Less).unwrap().nnz() == 0);
+    }
+    let wide = Csr::from_triples(&arrays, [2, 3], &[1.0f64, 2.0], &[0, 1], &[2, 0]).unwrap();
+    assert!(wide.multiply_sparse(&wide).unwrap_err().to_string().contains("dimension mismatch"));
+    let [x, y] = [[2, 4], [4, 3]].map(|shape: [usize; 2]| arrays.full(&shape, 1.0f64).unwrap());
+    let sampled = wide.sampled_matmul(&x, &y, SampledScale::Elements).unwrap();
+    assert_eq!(sampled.multiply(&arrays.from_slice(&[1.0; 3]).unwrap()).unwrap().to_vec().unwrap(), [4.0, 8.0]);
+}
+
+#[test]
+fn nodes_of_a_component_have_one_root() {
+    let arrays = factory();
+    let graph = Csr::from_triples(&arrays, [6, 6], &[1.0f32; 3], &[5, 1, 4], &[3, 4, 2]).unwrap();
+    let roots = arrays.typed_from_dyn::<i32>(graph.as_dyn().component_roots().unwrap()).unwrap();
+    assert_eq!(roots.to_vec().unwrap(), [0, 1, 1, 3, 1, 3]);
 }

@@ -30,6 +30,9 @@ pub(crate) const BIN_LIMITS: [usize; 6] = [0, 32, 128, 512, 1024, 4096];
 pub(crate) const LONG_BIN: usize = BIN_LIMITS.len();
 pub(crate) const BINS: usize = LONG_BIN + 1;
 
+/// The last bin of rows whose elements fit in tables: columns and sums are in 48 KiB of shared memory.
+pub(crate) const LAST_FILLED_BIN: usize = LONG_BIN - 2;
+
 /// What has a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Team {
@@ -511,7 +514,7 @@ RT_KERNEL spgemm_fill(RT_GLOBAL unsigned long long *zeros, RT_GLOBAL T *data, RT
         if (table[slot] != column) { table[slot] = column; indices[out + length] = (J)column; length++; }
       }
     }
-    // A sort with falling distances (Shell 1959) of columns alone.
+    // A sort with falling distances (Shell 1959) of columns alone: lanes write one after the other.
     RT_GLOBAL J *columns = indices + out;
     for (long long gap = length > 10 ? length * 5 / 11 : 1; gap > 0; gap = gap > 2 ? gap * 5 / 11 : gap - 1)
       for (long long k = gap; k < length; k++) {
@@ -520,16 +523,17 @@ RT_KERNEL spgemm_fill(RT_GLOBAL unsigned long long *zeros, RT_GLOBAL T *data, RT
         for (; to >= gap && columns[to - gap] > column; to -= gap) columns[to] = columns[to - gap];
         columns[to] = column;
       }
-    for (long long k = 0; k < length; k++) { places[slot_of(table, slots, (K)columns[k])] = (int)k; data[out + k] = T_zero(); }
+    RT_GLOBAL T *sums = data + out;
+    for (long long k = 0; k < length; k++) { places[slot_of(table, slots, (K)columns[k])] = (int)k; sums[k] = T_zero(); }
     for (I k = a_indptr[row]; k < a_end; k++) {
       const I j = a_indices[k], end = b_indptr[j + 1];
       const T left = T_from_V(a_data[k]);
       for (I e = b_indptr[j]; e < end; e++) {
-        const long long to = out + places[slot_of(table, slots, (K)b_indices[e])];
-        data[to] = T_mul_add(left, T_from_W(b_data[e]), data[to]);
+        const int to = places[slot_of(table, slots, (K)b_indices[e])];
+        sums[to] = T_mul_add(left, T_from_W(b_data[e]), sums[to]);
       }
     }
-    for (long long k = 0; k < length; k++) zero_count += IS_ZERO(data[out + k]);
+    for (long long k = 0; k < length; k++) zero_count += IS_ZERO(sums[k]);
   }
   if (zero_count > 0) RT_ATOMIC_ADD(zeros, (unsigned long long)zero_count);
 }
@@ -542,7 +546,7 @@ mod tests {
     #[test]
     fn tables_fit_in_the_shared_memory_that_every_block_gets() {
         for (stage, element) in [(SpgemmStage::Count, 0), (SpgemmStage::Fill, 16)] {
-            let last = if stage == SpgemmStage::Fill { crate::spgemm::LAST_FILLED_BIN } else { LONG_BIN - 1 };
+            let last = if stage == SpgemmStage::Fill { LAST_FILLED_BIN } else { LONG_BIN - 1 };
             for bin in 1..=last {
                 let spec = SpgemmSpec {
                     values: [DType::C128; 2],

@@ -24,7 +24,7 @@ pub enum ElementOp {
     Subtract,
     /// `a * b`; of truth values, AND.
     Multiply,
-    /// The larger one; NaN if one is NaN.
+    /// The larger one; NaN if one is NaN. Complex numbers are ordered as in NumPy.
     Maximum,
     /// The smaller one; NaN if one is NaN.
     Minimum,
@@ -47,9 +47,14 @@ impl ElementOp {
             Self::Add => "T_add(a, b)",
             Self::Subtract => "T_sub(a, b)",
             Self::Multiply => "T_mul(a, b)",
+            // Complex numbers are ordered by their real parts, then by their imaginary ones, as in NumPy.
+            Self::Maximum if is_complex => "(AFTER(a, b) || a.x != a.x || a.y != a.y ? a : b)",
+            Self::Minimum if is_complex => "(AFTER(b, a) || a.x != a.x || a.y != a.y ? a : b)",
+            Self::Less if is_complex => "AFTER(b, a)",
+            Self::Greater if is_complex => "AFTER(a, b)",
+            Self::NotEqual if is_complex => "(a.x != b.x || a.y != b.y)",
             Self::Maximum => "(a > b || a != a ? a : b)",
             Self::Minimum => "(a < b || a != a ? a : b)",
-            Self::NotEqual if is_complex => "(a.x != b.x || a.y != b.y)",
             Self::NotEqual => "(a != b)",
             Self::Less => "(a < b)",
             Self::Greater => "(a > b)",
@@ -101,6 +106,7 @@ impl KernelSpec for UnionSpec {
         let _ = writeln!(
             text,
             "typedef {} I;\ntypedef {} J;\ntypedef {} R;\nenum {{ THREADS = {THREADS} }};\n\
+             #define AFTER(a, b) ((a).x > (b).x || ((a).x == (b).x && (a).y > (b).y))\n\
              RT_FUNCTION R function(T a, T b) {{ return {}; }}\n#define IS_NOT_ZERO(r) {}",
             c_type(self.index),
             c_type(self.result_index),
