@@ -2998,8 +2998,8 @@ def sparse_index_extremes(indices: Any) -> list[int] | None:
     """The least and the largest of int32 or int64 indices on the device; None of no indices. Waits."""
 
 def sparse_multiply(a: CsrMatrix, b: CsrMatrix, has_thread_rows: bool | None = None) -> list[GPUArray]:
-    """The parts of the product of two matrices, by a thread, or by warps and blocks, for each row; as the device prefers for
-    None. Waits three times, for numbers of elements.
+    """The parts of the product of two matrices, by a thread, or by warps and blocks, for each row; as the device
+    prefers for None. Waits three times, for numbers of elements.
     """
 
 def sparse_combine(a: CsrMatrix, b: CsrMatrix, op: str) -> list[GPUArray]:

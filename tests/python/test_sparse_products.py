@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from same_body import values
+from subprocesses import run_python
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 hypothesis = pytest.importorskip("hypothesis")
@@ -204,3 +205,32 @@ def test_norms(dtype):
                 np.testing.assert_allclose(found, wanted, rtol=1e-5, err_msg=f"{ord} {axis}")
     large = np.full((3, 3), 100, np.int8)
     assert float(sparse.linalg.norm(sparse.csr_array(large)).get()) == 300
+
+
+def test_kernels_have_no_races_and_give_the_same_bits_on_any_schedule():
+    run_python(
+        """
+from rtcg import checking
+checking.enable("memory,race")
+import numpy as np
+import rtcg.autoinit
+from rtcg import _native, sparse
+from rtcg.sparse import csgraph
+
+rng = np.random.default_rng(0)
+density = np.array([0, 0.01, 0.1, 1.0])[np.arange(8) % 4]
+a = sparse.csr_array((rng.random((8, 2000)) < density[:, None]) * rng.random((8, 2000)))
+b = sparse.csr_array((rng.random((2000, 3000)) < 0.001) * rng.random((2000, 3000)))
+square = sparse.gallery.poisson2d(6)
+found = set()
+for seed in range(3):
+    checking.set_schedule(f"chaos:{seed}")
+    parts = [_native.sparse_multiply(a._native, b._native, by_threads) for by_threads in (True, False)]
+    found.add(tuple(part.get().tobytes() for three in parts for part in three))
+    square + square.T
+    assert csgraph.connected_components(square)[0] == 1
+    sparse.sampled_matmul(square, np.ones((36, 40)), np.ones((40, 36)))
+assert len(found) == 1
+assert not checking.findings(), checking.findings()[0]
+"""
+    )

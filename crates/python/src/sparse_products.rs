@@ -15,8 +15,8 @@ fn parts_of<'py>(py: Python<'py>, csr: &CsrDyn) -> PyResult<Parts<'py>> {
     Ok([data?, indices?, indptr?])
 }
 
-/// The parts of the product of two matrices, by a thread, or by warps and blocks, for each row; as the device prefers for
-/// None. Waits three times, for numbers of elements.
+/// The parts of the product of two matrices, by a thread, or by warps and blocks, for each row; as the device
+/// prefers for None. Waits three times, for numbers of elements.
 #[pyfunction]
 #[pyo3(signature = (a, b, has_thread_rows = None))]
 fn sparse_multiply<'py>(

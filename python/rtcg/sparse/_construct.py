@@ -4,7 +4,7 @@ import numpy as np
 
 from rtcg import numpy as _xp
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import checked_shape, index_dtype, issparse
+from rtcg.sparse._base import checked_shape, index_dtype, issparse, to_device
 from rtcg.sparse._coo import coo_array
 from rtcg.sparse._dia import dia_array
 
@@ -58,30 +58,32 @@ def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None)
     """
     if np.isscalar(offsets):
         if len(diagonals) == 0 or np.isscalar(diagonals[0]) or isinstance(diagonals, GPUArray):
-            diagonals = [np.atleast_1d(diagonals.get() if isinstance(diagonals, GPUArray) else diagonals)]
+            diagonals = [diagonals.ravel() if isinstance(diagonals, GPUArray) else np.atleast_1d(diagonals)]
         else:
             raise ValueError("Different number of diagonals and offsets.")
     else:
-        diagonals = [np.atleast_1d(d.get() if isinstance(d, GPUArray) else d) for d in diagonals]
+        diagonals = [d.ravel() if isinstance(d, GPUArray) else np.atleast_1d(d) for d in diagonals]
     offsets = np.atleast_1d(offsets)
     if len(diagonals) != len(offsets):
         raise ValueError("Different number of diagonals and offsets.")
     if shape is None:
         m = len(diagonals[0]) + abs(int(offsets[0]))
         shape = (m, m)
-    dtype = np.result_type(*diagonals) if dtype is None else np.dtype(dtype)
+    is_device = any(isinstance(d, GPUArray) for d in diagonals)
+    dtype = np.result_type(*(d.dtype for d in diagonals)) if dtype is None else np.dtype(dtype)
     if dtype.kind in "iub" or dtype == np.float16:
         dtype = np.dtype(np.float64) if dtype == np.float16 else dtype
     m, n = shape
     width = max([min(m + offset, n - offset) + max(0, offset) for offset in offsets])
-    data = np.zeros((len(offsets), max(0, width)), dtype)
+    data = (_xp if is_device else np).zeros((len(offsets), max(0, width)), dtype)
     for j, diagonal in enumerate(diagonals):
         offset = offsets[j]
         k, length = max(0, offset), min(m + offset, n - offset, min(m, n))
         if length < 0:
             raise ValueError(f"Offset {offset} (index {j}) out of bounds")
         try:
-            data[j, k : k + length] = diagonal[..., :length]
+            part = to_device(diagonal, dtype) if is_device else diagonal
+            data[j, k : k + length] = part[..., :length]
         except ValueError as error:
             if len(diagonal) != length and len(diagonal) != 1:
                 raise ValueError(
