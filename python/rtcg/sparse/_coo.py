@@ -196,10 +196,10 @@ class coo_array(sparray):
             return self
         major, minor = (self.col, self.row) if format == "csc" else (self.row, self.col)
         rows, columns = self.shape[::-1] if format == "csc" else self.shape
-        if rows * columns <= np.iinfo(np.int64).max:
-            index = np.dtype(np.int64 if rows * columns > np.iinfo(np.int32).max else np.int32)
-            keys = major.astype(index) * index.type(columns) + minor.astype(index)
+        if rows * columns <= np.iinfo(np.int32).max:
+            keys = major.astype(np.int32) * np.int32(columns) + minor.astype(np.int32)
             return self._taken(_native.sparse_argsort(keys, rows * columns))
+        # Twice with keys of 32 bits moves no more than once with keys of 64.
         order = _native.sparse_argsort(minor, columns)
         return self._taken(order[_native.sparse_argsort(major[order], rows)])
 
