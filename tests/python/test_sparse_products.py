@@ -185,6 +185,9 @@ def test_norms(dtype):
     import scipy.sparse.linalg
 
     a = host_matrix((9, 7), np.dtype(dtype), density=0.5)
+    if dtype == "i1":
+        # SciPy's powers wrap.
+        a.data %= 3
     double = scipy_sparse.coo_array(
         (np.tile(a.data, 2), (np.tile(a.tocoo().row, 2), np.tile(a.indices, 2))), shape=a.shape
     )

@@ -371,7 +371,8 @@ class sparray:
                 return self.tocoo()._multiply(other.toarray()).asformat("csr")
             if 1 in self.shape:
                 return other.multiply(self)
-        return self.tocoo()._multiply(other)
+            raise ValueError("inconsistent shapes")
+        return _elementwise().combine(self, other, "multiply") if issparse(other) else self.tocoo()._multiply(other)
 
     def __truediv__(self, other):
         if is_scalar(other):
@@ -405,9 +406,7 @@ class sparray:
         if issparse(other):
             if other.shape != self.shape:
                 raise ValueError("inconsistent shapes")
-            from rtcg.sparse._products import combine
-
-            return combine(self, other, "add" if sign > 0 else "subtract")
+            return _elementwise().combine(self, other, "add" if sign > 0 else "subtract")
         return self.toarray() + sign * to_device(other)
 
     def power(self, n, dtype=None):

@@ -283,12 +283,6 @@ class coo_array(sparray):
         return result
 
     def _multiply(self, other):
-        if issparse(other):
-            if other.shape != self.shape:
-                raise ValueError("inconsistent shapes")
-            from rtcg.sparse._products import combine
-
-            return combine(self, other, "multiply")
         other = to_device(other)
         if other.ndim > 2:
             raise ValueError("inconsistent shapes")
