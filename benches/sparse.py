@@ -1,11 +1,12 @@
 """Sparse products and conjugate gradients beside CuPy, PyTorch and SciPy (as far as they are installed), in one run.
 
-    python benches/sparse.py [spmv] [spmm] [cg] [solvers] [calls] [--matrix NAME] [--folder FOLDER] [--small]
+    python benches/sparse.py [spmv] [spmm] [spgemm] [cg] [solvers] [calls] [--matrix NAME] [--folder FOLDER] [--small]
 
 ``spmv`` prints GFLOP/s (two operations for each stored element) and the part of the limit, which is set by the bytes that
 a product in compressed sparse rows has to move, at the bandwidth of a device-to-device copy that is measured first. Rows
 of other formats (SELL, diagonals, blocks) have the limit of their own bytes behind that; ``plan`` is what `sparse.plan`
 finds, with the time of its analysis in products. ``spmm`` does the same for products with dense matrices.
+``spgemm`` prints times of ``A @ A``, ``A + A.T``, of triples brought into rows, and of the transpose in rows.
 ``cg`` prints microseconds of an iteration, with the same limit for three kernels, and how often the host waited.
 ``solvers`` prints whole solutions: CG on 256^2, BiCGSTAB and GMRES(30) on convection and diffusion 512^2, and CG with
 PyAMG's hierarchy on 128^3 (smaller on the virtual GPU).
@@ -223,6 +224,43 @@ def spmm(made, bandwidth):
                 print(f"    {name:14} {rate:9.2f} GFLOP/s {seconds * 1e6:10.1f} us {part:7.0%} of the limit")
 
 
+def spgemm(made, bandwidth):
+    operations = {
+        "A @ A": lambda a, b, coo: a @ a,
+        "A + A.T": lambda a, b, coo: a + b,
+        "COO to CSR": lambda a, b, coo: coo.tocsr(),
+        "CSC to CSR": lambda a, b, coo: a.tocsc(),
+    }
+    for title, make in made.items():
+        a = make(np.float64)
+        products = int(np.diff(a.indptr.get()).astype(np.int64)[a.indices.get()].sum())
+        host = host_copy(a)
+        print(f"  {title}: {a.nnz} elements, {products} products")
+        libraries = [("rtcg", a, rnp.to_gpu)]
+        # cuSPARSE needs memory for all products.
+        most = 3e7 if DEVICE.is_virtual else 1.5e9
+        found = peers(host) if host is not None else []
+        libraries += [(peer, matrix, to_device) for peer, matrix, to_device, *_ in found if peer != "torch"]
+        for name, operation in operations.items():
+            if name == "A @ A" and products > most:
+                print(f"    {name}: left out")
+                continue
+            counts, rows = {}, []
+            for library, matrix, to_device in libraries:
+                coo = matrix.tocoo()
+                order = to_device(np.random.default_rng(0).permutation(matrix.nnz))
+                parts = coo.data[order], (coo.row[order], coo.col[order])
+                mixed = type(coo)(parts, shape=coo.shape)
+                transposed = matrix.T.tocsr()
+                call = lambda m=matrix, t=transposed, c=mixed, f=operation: f(m, t, c)  # noqa: E731
+                counts[library] = call().nnz
+                rows.append((library, device_seconds(call)))
+            if len(set(counts.values())) > 1:
+                print(f"    {name}: numbers of elements differ: {counts}")
+            for library, seconds in rows:
+                print(f"    {name:12} {library:8} {seconds * 1e3:10.3f} ms {rows[0][1] / seconds:7.2f} of rtcg's rate")
+
+
 def cg_row(name, seconds, iterations, limit, more=""):
     each = seconds / max(1, iterations)
     print(
@@ -365,14 +403,14 @@ def calls():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "tables", nargs="*", metavar="table", help="spmv, spmm, cg, solvers, calls; all of them unless given"
+        "tables", nargs="*", metavar="table", help="spmv, spmm, spgemm, cg, solvers, calls; all of them unless given"
     )
     parser.add_argument("--matrix", help="only matrices whose names begin like this")
     parser.add_argument("--folder", help="a folder of MatrixMarket files instead of the gallery")
     parser.add_argument("--small", action="store_true", help="smaller matrices")
     options = parser.parse_args()
-    tables = options.tables or ["spmv", "spmm", "cg", "solvers", "calls"]
-    if unknown := set(tables) - {"spmv", "spmm", "cg", "solvers", "calls"}:
+    tables = options.tables or ["spmv", "spmm", "spgemm", "cg", "solvers", "calls"]
+    if unknown := set(tables) - {"spmv", "spmm", "spgemm", "cg", "solvers", "calls"}:
         parser.error(f"no such table: {', '.join(sorted(unknown))}")
     made = matrices_of_folder(options.folder) if options.folder else matrices(options.small or DEVICE.is_virtual)
     made = {name: make for name, make in made.items() if name.startswith(options.matrix or "")}
@@ -385,7 +423,7 @@ def main():
         elif table == "solvers":
             solvers(options.small or DEVICE.is_virtual)
         else:
-            {"spmv": spmv, "spmm": spmm, "cg": cg}[table](made, bandwidth)
+            {"spmv": spmv, "spmm": spmm, "spgemm": spgemm, "cg": cg}[table](made, bandwidth)
 
 
 if __name__ == "__main__":
