@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use rtcg::array::{ArrayError, DType, GpuArray, Order, Result};
 use rtcg::sparse::{
     CsrDyn, HostPackets, HostStructure, IndexElement, LinearOperator, Method, PacketPartition, Packets, Preconditioner,
-    Sell, SolveCallback, SolveOptions, SolveReport, SolverMode, SpmvPlan, StopReason, System, VCycle, VCycleLevel,
+    Sell, SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, SpmvPlan, StopReason, System, VCycle, VCycleLevel,
     gallery,
 };
 use std::collections::BTreeMap;
@@ -264,8 +264,8 @@ fn reason_name(reason: StopReason) -> (&'static str, i32) {
     }
 }
 
-/// The solution, the report as a dictionary, and the scalars of the solver.
-fn report_objects<'py>(py: Python<'py>, report: SolveReport) -> PyResult<(BoundAny<'py>, Bound<'py, PyDict>)> {
+/// The report as a dictionary.
+fn report_object(py: Python<'_>, report: SolveReport) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     let (reason, code) = reason_name(report.reason);
     dict.set_item("reason", reason)?;
@@ -281,7 +281,7 @@ fn report_objects<'py>(py: Python<'py>, report: SolveReport) -> PyResult<(BoundA
     dict.set_item("mode", mode_name(report.mode))?;
     dict.set_item("history", report.history)?;
     dict.set_item("scalars", report.scalars)?;
-    Ok((new_array(py, report.x)?, dict))
+    Ok(dict)
 }
 
 /// A preconditioner from Python: nothing, a vector (a diagonal), or an operator; and the adjoint of an operator.
@@ -312,11 +312,14 @@ fn as_operator(boxed: Option<&BoxedOperator>) -> Option<&dyn LinearOperator> {
     boxed.map(|operator| &**operator as &dyn LinearOperator)
 }
 
+type OptionalPair<'py> = Option<(BoundAny<'py>, Option<BoundAny<'py>>)>;
 type OperatorPair<'py> = (Option<BoundAny<'py>>, Option<BoundAny<'py>>);
 
-/// Solves a system by the method of a name. `a`, `m` and `m2` are pairs of an operator and its adjoint.
+/// Solves a system by the method of a name. `a`, `m` and `m2` are pairs of an operator and its adjoint; `single` is the
+/// matrix and the preconditioner of single precision by which a system is refined. The solution, and a report for each
+/// right side. With `takes_norms` the callback is given norms of residuals in parts of that of `b`, one after the other.
 #[pyfunction]
-#[pyo3(signature = (method, a, b, x0, m, m2, *, rtol, atol, maxiter, check_every, mode, history, callback, numbers, restart = 20))]
+#[pyo3(signature = (method, a, b, x0, m, m2, *, rtol, atol, maxiter, check_every, mode, history, callback, numbers, restart = 20, kept = 20, takes_norms = false, single = None))]
 #[allow(clippy::too_many_arguments, reason = "what a solver is asked for")]
 fn sparse_solve<'py>(
     method: &str,
@@ -334,7 +337,10 @@ fn sparse_solve<'py>(
     callback: Option<Py<PyAny>>,
     numbers: BTreeMap<String, f64>,
     restart: usize,
-) -> PyResult<(BoundAny<'py>, Bound<'py, PyDict>)> {
+    kept: usize,
+    takes_norms: bool,
+    single: OptionalPair<'py>,
+) -> PyResult<(BoundAny<'py>, Vec<Bound<'py, PyDict>>)> {
     let (py, right) = (b.py(), core_array(b));
     let dtype = right.dtype();
     let Some(method) = Method::of_name(method) else {
@@ -345,7 +351,14 @@ fn sparse_solve<'py>(
     let [m, m2] = [PreconditionerArg::extract(&m, dtype)?, PreconditionerArg::extract(&m2, dtype)?];
     let start = x0.as_ref().map(core_array);
     let mode = parse_mode(mode)?;
-    let options = SolveOptions { rtol, atol, max_iterations: maxiter, check_every, mode, history, numbers, restart };
+    let single = single.as_ref().map(|(a, m)| -> PyResult<_> {
+        let m = PreconditionerArg::extract(&(m.clone(), None), dtype)?;
+        Ok((extract_operator(a, dtype)?, m))
+    });
+    let single = single.transpose()?;
+    let (max_iterations, kept_directions) = (maxiter, kept);
+    let options =
+        SolveOptions { rtol, atol, max_iterations, check_every, mode, history, numbers, restart, kept_directions };
     let solve = || {
         let system = System {
             a: &*operator,
@@ -355,18 +368,34 @@ fn sparse_solve<'py>(
             m2: m2.preconditioner(),
             m2_adjoint: as_operator(m2.adjoint.as_ref()),
         };
-        let mut call = |x: &GpuArray| {
+        let mut call = |progress: &SolveProgress<'_>| {
             Python::attach(|py| match &callback {
-                Some(callback) => callback.bind(py).call1((new_array(py, x.clone())?,)).map(drop),
+                Some(callback) if takes_norms => {
+                    let norms = progress.residuals.iter().map(|norm| norm / progress.right_norms[0]);
+                    norms.map(|norm| callback.bind(py).call1((norm,)).map(drop)).collect()
+                }
+                Some(callback) => callback.bind(py).call1((new_array(py, progress.x.clone())?,)).map(drop),
                 None => Ok(()),
             })
             .map_err(ArrayError::runtime_error)
         };
         let callback: Option<SolveCallback<'_>> = if callback.is_some() { Some(&mut call) } else { None };
-        rtcg::sparse::solve(&method, &system, &right, start.as_ref(), &options, callback)
+        let start = start.as_ref();
+        if let Some((a, m)) = &single {
+            let single = System { m: m.preconditioner(), ..System::from(&**a as &dyn LinearOperator) };
+            let report = rtcg::sparse::solve_refined(&method, &system, &single, &right, start, &options, callback)?;
+            return Ok((report.x.clone(), vec![report]));
+        }
+        if right.ndim() == 2 {
+            return rtcg::sparse::solve_columns(&method, &system, &right, start, &options, callback);
+        }
+        let report = rtcg::sparse::solve(&method, &system, &right, start, &options, callback)?;
+        Ok((report.x.clone(), vec![report]))
     };
-    let report = PyGpuArray::with_allocator_of(b, || py.detach(solve));
-    report_objects(py, to_py_result(py, report)?)
+    let found = PyGpuArray::with_allocator_of(b, || py.detach(solve));
+    let (x, reports) = to_py_result(py, found)?;
+    let reports = reports.into_iter().map(|report| report_object(py, report)).collect::<PyResult<_>>()?;
+    Ok((new_array(py, x)?, reports))
 }
 
 /// A matrix of `rtcg.sparse.gallery` by its name: shape, data, indices, indptr.

@@ -25,16 +25,11 @@
 
 use crate::error::Result;
 use crate::typed_arrays::{ArrayElement, ArrayFactory, GpuArray, MatrixElement};
-use rtcg_array::ArrayError;
+use rtcg_array::{ArrayError, DType};
 use std::marker::PhantomData;
 
 pub use rtcg_sparse::{
-    BlockProblem, Bsr, Csr as CsrDyn, Dia, EigshOptions, EigshResult, ElementOp, HostPackets, HostStructure,
-    IndexElement, IndexExtremes, LinearOperator, LobpcgOptions, LobpcgResult, Method, PacketPartition, Packets,
-    Preconditioner, ProductFormat, SampledScale, Sell, SolveCallback, SolveOptions, SolveReport, SolverMode, SpmvPlan,
-    StopReason, SvdsResult, System, VCycle, VCycleLevel, WhichEigenvalues, breadth_first_order, check_device_structure,
-    check_structure, eigsh, gallery, index_extremes, lobpcg, order_by_row, reverse_cuthill_mckee, solve,
-    strong_components, svds,
+    BlockProblem, Bsr, Csr as CsrDyn, Dia, EigshOptions, EigshResult, ElementOp, HostPackets, HostStructure, IndexElement, IndexExtremes, LinearOperator, LobpcgOptions, LobpcgResult, Method, PacketPartition, Packets, Preconditioner, ProductFormat, SampledScale, Sell, SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, SpmvPlan, StopReason, SvdsResult, System, VCycle, VCycleLevel, WhichEigenvalues, breadth_first_order, check_device_structure, check_structure, eigsh, gallery, index_extremes, lobpcg, order_by_row, reverse_cuthill_mckee, solve, solve_columns, solve_refined, strong_components, svds,
 };
 
 /// A matrix in compressed sparse rows on a device.
@@ -216,16 +211,54 @@ impl<T: MatrixElement> Csr<T> {
         b: &GpuArray<T>,
         options: &SolverOptions,
     ) -> Result<(GpuArray<T>, SolveReport)> {
-        let options = SolveOptions {
+        let operator: &dyn LinearOperator = &self.dynamic;
+        let report = solve(method, &System::from(operator), b.as_dyn(), None, &self.options(options), None)?;
+        Ok((self.arrays.typed_from_dyn(report.x.clone())?, report))
+    }
+
+    /// The solutions for all columns of `b`, of shape (n, k), at once, and how each was found; see [`solve_columns`].
+    ///
+    /// # Errors
+    /// As [`Csr::solve`], and when the method takes one right side.
+    pub fn solve_columns(
+        &self,
+        method: &Method,
+        b: &GpuArray<T>,
+        options: &SolverOptions,
+    ) -> Result<(GpuArray<T>, Vec<SolveReport>)> {
+        let operator: &dyn LinearOperator = &self.dynamic;
+        let (x, reports) =
+            solve_columns(method, &System::from(operator), b.as_dyn(), None, &self.options(options), None)?;
+        Ok((self.arrays.typed_from_dyn(x)?, reports))
+    }
+
+    /// The solution of a system of double precision by iterations of single precision, and how it was found; see
+    /// [`solve_refined`].
+    ///
+    /// # Errors
+    /// As [`Csr::solve`], and when `T` is not of double precision.
+    pub fn solve_refined(
+        &self,
+        method: &Method,
+        b: &GpuArray<T>,
+        options: &SolverOptions,
+    ) -> Result<(GpuArray<T>, SolveReport)> {
+        let dtype = if b.as_dyn().dtype().is_complex() { DType::C64 } else { DType::F32 };
+        let single = self.dynamic.to_dtype(dtype)?;
+        let [double, single]: [&dyn LinearOperator; 2] = [&self.dynamic, &single];
+        let (double, single) = (System::from(double), System::from(single));
+        let report = solve_refined(method, &double, &single, b.as_dyn(), None, &self.options(options), None)?;
+        Ok((self.arrays.typed_from_dyn(report.x.clone())?, report))
+    }
+
+    fn options(&self, options: &SolverOptions) -> SolveOptions {
+        SolveOptions {
             rtol: options.rtol,
             atol: options.atol,
             max_iterations: options.max_iterations.unwrap_or(10 * self.shape()[0]),
             mode: options.mode,
             ..SolveOptions::default()
-        };
-        let operator: &dyn LinearOperator = &self.dynamic;
-        let report = solve(method, &System::from(operator), b.as_dyn(), None, &options, None)?;
-        Ok((self.arrays.typed_from_dyn(report.x.clone())?, report))
+        }
     }
 
     /// A few eigenvalues of a Hermitian matrix and their vectors, as columns; waits once a restart. See [`eigsh`] for

@@ -228,6 +228,15 @@ impl Csr {
         self.prepare(&self.row_spec(y.dtype(), epilogue), x, y, None, u32::MAX)?.launch()
     }
 
+    /// The matrix with elements of a dtype, in arrays of its own where they have another one; a planned format is left.
+    ///
+    /// # Errors
+    /// When the device is out of memory, or elements cannot have that dtype.
+    pub fn to_dtype(&self, dtype: DType) -> Result<Self> {
+        check_stored_dtype(dtype)?;
+        Ok(Self { data: self.data.to_dtype(dtype)?, plan: None, ..self.clone() })
+    }
+
     /// Whether groups of lanes have rows, which the kernel with a dot product needs.
     pub(crate) fn has_row_kernel(&self) -> bool {
         !self.has_planned_format() && self.choice().kernel == "rows"
@@ -289,20 +298,30 @@ impl Csr {
                 "dimension mismatch: x has shape {shape}; expected {inner} rows"
             )));
         }
-        let vector = product_dtype(self.data.dtype(), x.dtype())?;
+        let y = GpuArray::empty(
+            self.context(),
+            &[rows, columns],
+            product_dtype(self.data.dtype(), x.dtype())?,
+            Order::C,
+        )?;
+        self.multiply_dense_into(x, &y, false)?;
+        Ok(y)
+    }
+
+    /// `Y = A X` in the dtype of `y`, which is in C order, or column by column; enqueued. Shapes fit.
+    pub(crate) fn multiply_dense_into(&self, x: &GpuArray, y: &GpuArray, by_columns: bool) -> Result<()> {
+        if y.size() == 0 {
+            return Ok(());
+        }
+        let (vector, columns) = (y.dtype(), x.shape()[1]);
         let x = x.to_dtype(vector)?;
         let x = if x.strides().iter().all(|stride| stride % x.itemsize() as isize == 0) { x } else { x.copy(None)? };
-        let y = GpuArray::empty(self.context(), &[rows, columns], vector, Order::C)?;
-        if y.size() == 0 {
-            return Ok(y);
-        }
-        let spec = self.dense_spec(vector, columns);
+        let spec = CsrSpmmSpec { by_columns, ..self.dense_spec(vector, columns) };
         let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[&y, &self.data, &self.indices, &self.indptr, &x])?;
-        [rows as i64, columns as i64].iter().for_each(|&n| args.push_i64(n));
+        push_arrays(&mut args, &[y, &self.data, &self.indices, &self.indptr, &x])?;
+        [self.shape[0] as i64, columns as i64].iter().for_each(|&n| args.push_i64(n));
         x.strides().iter().for_each(|stride| args.push_i64((stride / x.itemsize() as isize) as i64));
-        PreparedLaunch::new(self.context(), &spec, self.row_blocks(spec.lanes), args)?.launch()?;
-        Ok(y)
+        PreparedLaunch::new(self.context(), &spec, self.row_blocks(spec.lanes), args)?.launch()
     }
 
     fn dense_spec(&self, vector: DType, columns: usize) -> CsrSpmmSpec {
@@ -316,6 +335,7 @@ impl Csr {
             index: self.indices.dtype(),
             lanes: choice.lanes as u8,
             narrow: if choice.kernel == "elements" { columns as u8 } else { 0 },
+            by_columns: false,
         }
     }
 

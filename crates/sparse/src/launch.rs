@@ -10,6 +10,7 @@ use std::sync::Arc;
 pub(crate) struct PreparedLaunch {
     kernel: Arc<dyn LaunchableKernel>,
     blocks: u32,
+    rows: u32,
     args: PackedKernelArgs,
 }
 
@@ -27,12 +28,17 @@ impl PreparedLaunch {
         blocks: u32,
         args: PackedKernelArgs,
     ) -> Result<Self> {
-        Ok(Self { kernel: ctx.compiled_kernel(spec)?, blocks, args })
+        Ok(Self { kernel: ctx.compiled_kernel(spec)?, blocks, rows: 1, args })
+    }
+
+    /// The same with so many rows of blocks.
+    pub(crate) fn with_rows(self, rows: u32) -> Self {
+        Self { rows, ..self }
     }
 
     /// Enqueues it.
     pub(crate) fn launch(&self) -> Result<()> {
-        self.kernel.launch([self.blocks, 1, 1], [THREADS, 1, 1], 0, self.args.packed_bytes())
+        self.kernel.launch([self.blocks, self.rows, 1], [THREADS, 1, 1], 0, self.args.packed_bytes())
     }
 }
 

@@ -42,7 +42,8 @@ pub use plan::{ProductFormat, SpmvPlan};
 pub use sampled::SampledScale;
 pub use sell::Sell;
 pub use solver::{
-    Method, Preconditioner, SolveCallback, SolveOptions, SolveReport, SolverMode, StopReason, System, solve,
+    Method, Preconditioner, SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, StopReason, System,
+    solve, solve_columns, solve_refined,
 };
 pub use structure::{IndexElement, check_structure, order_by_row};
 pub use union::ElementOp;

@@ -39,6 +39,16 @@ pub trait LinearOperator {
         Ok(y)
     }
 
+    /// Enqueues `Y = A X` of several vectors, which are the rows of `x` and of `y`: contiguous arrays of two axes and one
+    /// dtype that do not share memory.
+    ///
+    /// # Errors
+    /// As [`LinearOperator::apply`].
+    fn apply_rows(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
+        let row = |array: &GpuArray, k| array.index(&[Index::At(k)]);
+        (0..x.shape()[0] as isize).try_for_each(|k| self.apply(&row(x, k)?, &row(y, k)?))
+    }
+
     /// Whether [`LinearOperator::apply`] is launches alone when vectors have the dtype of the operator: no memory is
     /// allocated, and nothing runs on the host.
     fn is_recordable(&self) -> bool {
@@ -66,6 +76,10 @@ impl LinearOperator for Csr {
 
     fn apply_block(&self, x: &GpuArray) -> Result<GpuArray> {
         self.multiply_dense(x)?.to_dtype(x.dtype())
+    }
+
+    fn apply_rows(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
+        self.multiply_dense_into(&x.transpose(None)?, y, true)
     }
 
     fn is_recordable(&self) -> bool {

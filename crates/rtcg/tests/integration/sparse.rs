@@ -6,7 +6,8 @@ use rtcg::array_tuning::{record_decisions, with_forced_choice};
 use rtcg::prelude::*;
 use rtcg::sparse::{
     Bsr, Csr, CsrDyn, Dia, ElementOp, LinearOperator, Method, Preconditioner, SampledScale, Sell, SolveOptions,
-    SolverMode, SolverOptions, SpmvPlan, StopReason, System, check_device_structure, gallery, index_extremes, solve,
+    SolveProgress, SolverMode, SolverOptions, SpmvPlan, StopReason, System, check_device_structure, gallery,
+    index_extremes, solve,
 };
 use rtcg::typed_arrays::{ArrayElement, GpuArrayDyn};
 
@@ -167,9 +168,9 @@ fn operators_and_callbacks_take_part() {
     let right = arrays.from_slice(&numbers(225)).unwrap();
     let opaque = Opaque(a.as_dyn().clone(), std::cell::Cell::new(0));
     let mut calls = 0;
-    let mut callback = |x: &GpuArrayDyn| {
+    let mut callback = |progress: &SolveProgress<'_>| {
         calls += 1;
-        assert_eq!(x.shape(), [225]);
+        assert_eq!((progress.x.shape(), progress.iterations, progress.residuals.len()), (&[225][..], calls, 1));
         Ok(())
     };
     let once = SolveOptions { check_every: 1, ..options(SolverMode::Auto) };
@@ -298,4 +299,80 @@ fn nodes_of_a_component_have_one_root() {
     let graph = Csr::from_triples(&arrays, [6, 6], &[1.0f32; 3], &[5, 1, 4], &[3, 4, 2]).unwrap();
     let roots = arrays.typed_from_dyn::<i32>(graph.as_dyn().component_roots().unwrap()).unwrap();
     assert_eq!(roots.to_vec().unwrap(), [0, 1, 1, 3, 1, 3]);
+}
+
+fn norm_of_residual(host: &gallery::HostCsr, x: &[f64], b: &[f64]) -> f64 {
+    product(host, x).iter().zip(b).map(|(ax, b)| (b - ax).powi(2)).sum::<f64>().sqrt()
+}
+
+#[test]
+fn columns_are_solved_for_together() {
+    let arrays = factory();
+    let host = gallery::poisson(&[16, 16]);
+    let (a, n, count) = (upload(&arrays, &host), 256, 3);
+    // The last column is zeros: done before the first iteration.
+    let columns: Vec<Vec<f64>> = vec![numbers(n), vec![1.0; n], vec![0.0; n]];
+    let b: Vec<f64> = (0..n * count).map(|k| columns[k % count][k / count]).collect();
+    let b = arrays.from_shape_and_values(&[n, count], &b).unwrap();
+    let options = SolverOptions { rtol: 1e-10, ..SolverOptions::default() };
+    for method in [Method::CG, Method::BICGSTAB, Method::MINRES, Method::PIPELINED_CG] {
+        let (x, reports) = a.solve_columns(&method, &b, &options).unwrap();
+        assert_eq!((x.shape(), reports.len()), (&[n, count][..], count));
+        let x = x.to_vec().unwrap();
+        for (k, (column, report)) in columns.iter().zip(&reports).enumerate() {
+            let alone = a.solve(&method, &arrays.from_slice(column).unwrap(), &options).unwrap().1;
+            assert_eq!(report.reason, StopReason::Converged, "{}", method.name());
+            assert!(report.iterations.abs_diff(alone.iterations) <= 1, "{}", method.name());
+            let own: Vec<f64> = (0..n).map(|i| x[i * count + k]).collect();
+            assert!(norm_of_residual(&host, &own, column) <= 1e-7);
+        }
+        assert_eq!(reports[2].iterations, 0);
+    }
+    let wrong = a.solve_columns(&Method::GMRES, &b, &options).unwrap_err().to_string();
+    assert!(wrong.contains("b has shape (256, 3); gmres takes one right side"), "{wrong}");
+}
+
+#[test]
+fn refinement_has_the_accuracy_of_double_precision() {
+    let arrays = factory();
+    let host = gallery::poisson(&[20, 20]);
+    let (a, b) = (upload(&arrays, &host), numbers(400));
+    let right = arrays.from_slice(&b).unwrap();
+    let options = SolverOptions { rtol: 1e-12, ..SolverOptions::default() };
+    for method in [Method::CG, Method::BICGSTAB] {
+        let (x, report) = a.solve_refined(&method, &right, &options).unwrap();
+        assert_eq!((report.reason, report.waits_in_loop), (StopReason::Converged, 0), "{}", method.name());
+        assert!(report.restarts >= 1 && norm_of_residual(&host, &x.to_vec().unwrap(), &b) < report.threshold);
+    }
+    let few = SolverOptions { max_iterations: Some(5), ..options };
+    let report = a.solve_refined(&Method::CG, &right, &few).unwrap().1;
+    assert_eq!((report.reason, report.iterations), (StopReason::MaxIterations, 5));
+    let single = Csr::from_triples(&arrays, [1, 1], &[1f32], &[0], &[0]).unwrap();
+    assert!(single.solve_refined(&Method::CG, &arrays.from_slice(&[1f32]).unwrap(), &options).is_err());
+}
+
+#[test]
+fn flexible_and_recycling_solvers_solve() {
+    let arrays = factory();
+    let host = gallery::convection_diffusion([15, 15], 0.1);
+    let (a, b) = (upload(&arrays, &host), numbers(225));
+    let right = arrays.from_slice(&b).unwrap();
+    let diagonal = arrays.from_slice(&vec![0.25; 225]).unwrap();
+    let m = Preconditioner::Diagonal(diagonal.as_dyn().clone());
+    let with_m = System { m, ..system(a.as_dyn()) };
+    let options = SolveOptions { restart: 8, kept_directions: 8, ..options(SolverMode::Auto) };
+    for method in [Method::FGMRES, Method::GCROTMK] {
+        let report = solve(&method, &with_m, right.as_dyn(), None, &options, None).unwrap();
+        assert_eq!(report.reason, StopReason::Converged, "{}", method.name());
+        let x = arrays.typed_from_dyn::<f64>(report.x).unwrap().to_vec().unwrap();
+        assert!(norm_of_residual(&host, &x, &b) <= 1.001 * report.threshold);
+    }
+    let spd = gallery::poisson(&[15, 15]);
+    let a = upload(&arrays, &spd);
+    for method in [Method::FLEXIBLE_CG, Method::PIPELINED_CG] {
+        let report = solve(&method, &system(a.as_dyn()), right.as_dyn(), None, &options, None).unwrap();
+        assert_eq!(report.reason, StopReason::Converged, "{}", method.name());
+        let plain = solve(&Method::CG, &system(a.as_dyn()), right.as_dyn(), None, &options, None).unwrap();
+        assert!(report.iterations.abs_diff(plain.iterations) <= 2);
+    }
 }

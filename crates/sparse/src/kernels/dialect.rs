@@ -12,6 +12,7 @@ pub(crate) const CUDA_PRELUDE: &str = "\
 #define RT_LOCAL_ID threadIdx.x
 #define RT_GROUP_ID blockIdx.x
 #define RT_GROUP_COUNT gridDim.x
+#define RT_GROUP_ROW blockIdx.y
 #define RT_SHUFFLE_DOWN(value, distance) __shfl_down_sync(0xffffffffu, value, distance)
 #define RT_WARP_BARRIER() __syncwarp()
 #define RT_WARP_ANY(condition) __any_sync(0xffffffffu, condition)

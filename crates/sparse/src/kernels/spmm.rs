@@ -1,7 +1,7 @@
 //! Products of a matrix in compressed sparse rows and a dense one: a group of lanes has a row, and each of them columns; of
 //! few columns, each of them elements, and sums of lanes are added in a tree.
 //!
-//! Parameters: `y` in C order, `data`, `indices`, `indptr`, `x`, rows, columns, and the elements from one row and one
+//! Parameters: `y` in C order, or column by column, `data`, `indices`, `indptr`, `x`, rows, columns, and the elements from one row and one
 //! column of `x` to the next.
 
 use super::THREADS;
@@ -24,6 +24,8 @@ pub(crate) struct CsrSpmmSpec {
     pub(crate) lanes: u8,
     /// So many columns, all of which a lane has for every so-manieth element; 0 where lanes have columns.
     pub(crate) narrow: u8,
+    /// Whether `y` is stored column by column.
+    pub(crate) by_columns: bool,
 }
 
 /// Columns that a lane has sums of in registers.
@@ -40,6 +42,8 @@ impl KernelSpec for CsrSpmmSpec {
         let _ = writeln!(text, "typedef {} V;\ntypedef {} I;", c_type(self.value), c_type(self.index));
         text.push_str(&conversion(("T", self.vector), ("V", self.value)));
         let _ = writeln!(text, "enum {{ LANES = {}, ROWS = {} }};", self.lanes, THREADS / u32::from(self.lanes));
+        let place = if self.by_columns { "(column) * rows + (row)" } else { "(row) * columns + (column)" };
+        let _ = writeln!(text, "#define PLACE(row, column) {place}");
         if self.narrow > 0 {
             let _ = writeln!(text, "enum {{ COLUMNS = {} }};", self.narrow);
         }
@@ -58,7 +62,7 @@ RT_KERNEL csr_spmm(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *i
       RT_GLOBAL const T *from = x + column * column_step;
       T sum = T_zero();
       for (I k = first; k < end; k++) sum = T_mul_add(T_from_V(data[k]), from[indices[k] * row_step], sum);
-      y[row * columns + column] = sum;
+      y[PLACE(row, column)] = sum;
     }
   }
 }
@@ -84,7 +88,7 @@ RT_KERNEL csr_spmm(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *i
     }
     RT_UNROLL for (int c = 0; c < COLUMNS; c++) {
       for (unsigned n = LANES / 2; n > 0; n /= 2) sums[c] = T_add(sums[c], T_shuffle_down(sums[c], n));
-      if (lane == 0 && row < rows) y[row * COLUMNS + c] = sums[c];
+      if (lane == 0 && row < rows) y[PLACE(row, c)] = sums[c];
     }
   }
 }

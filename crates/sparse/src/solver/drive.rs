@@ -2,10 +2,10 @@
 
 use super::launches::Launches;
 use super::program::{STOP_CONVERGED, STOP_LIMIT};
-use super::state_reader::{MAX_PENDING_READS, State, StateReader, read_state};
-use super::{SolveCallback, SolveOptions, SolveReport, SolverMode, StopReason};
+use super::state_reader::{MAX_PENDING_READS, NormReader, State, StateReader, read_numbers, read_state};
+use super::{SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, StopReason};
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{LaunchableGraph, Order, check_interrupt};
+use rtcg_array::{Index, LaunchableGraph, check_interrupt};
 
 /// How often iterations begin anew where the recurrence has drifted away from the residual.
 const MAX_RESTARTS: usize = 20;
@@ -21,45 +21,69 @@ struct Feed<'a> {
     mode: SolverMode,
     graph: Option<Box<dyn LaunchableGraph>>,
     callback: Option<SolveCallback<'a>>,
+    /// Norms for the callback, of solvers whose iterations are enqueued in cycles.
+    norms: Option<NormReader>,
     reader: StateReader,
     enqueued: usize,
+    /// Iterations that the callback knows of.
+    called: usize,
     /// Iterations between two looks.
     group: usize,
 }
 
 impl Driver<'_> {
-    pub(super) fn solve(&self, has_x0: bool, callback: Option<SolveCallback<'_>>) -> Result<SolveReport> {
+    /// A report for each right side.
+    pub(super) fn solve(&self, has_x0: bool, callback: Option<SolveCallback<'_>>) -> Result<Vec<SolveReport>> {
         let mode = self.chosen_mode(callback.is_some())?;
         let group = if callback.is_some() { 1 } else { self.options.check_every };
         let graph = self.launches.record(mode, group)?;
-        let reader = StateReader::new(&self.launches.ctx, self.launches.layout.len)?;
-        let mut feed = Feed { mode, graph, callback, reader, enqueued: 0, group };
-        self.launches.enqueue_begin(!has_x0)?;
-        let (mut restarts, mut best) = (0, f64::INFINITY);
-        loop {
+        let launches = self.launches;
+        let len = launches.layout.len;
+        let reader = StateReader::new(&launches.ctx, len, launches.count)?;
+        let norms = match &launches.history {
+            Some(history) if callback.is_some() && launches.is_cycle() => {
+                Some(NormReader::new(&launches.ctx, history, self.options.restart)?)
+            }
+            _ => None,
+        };
+        let mut feed = Feed { mode, graph, callback, norms, reader, enqueued: 0, called: 0, group };
+        launches.enqueue_begin(!has_x0)?;
+        let mut best = vec![f64::INFINITY; launches.count];
+        for restarts in 0.. {
             let state = self.iterate(&mut feed)?;
-            self.launches.enqueue_end()?;
-            let verified = read_state(&self.launches.end_state)?;
-            let residual = self.number(&verified, "residual");
-            let stop = state.stop();
-            let reason = if stop < 0.0 {
-                StopReason::Breakdown(stop as i32)
-            } else if [stop, verified.stop()].contains(&STOP_LIMIT) && verified.stop() != STOP_CONVERGED {
-                StopReason::MaxIterations
-            } else if !self.launches.can_restart() || verified.stop() == STOP_CONVERGED {
-                StopReason::Converged
-            } else if restarts < MAX_RESTARTS && residual < 0.5 * best && verified.stop() == 0.0 {
-                (restarts, best) = (restarts + 1, residual);
-                continue;
-            } else {
-                StopReason::Stagnated
+            launches.enqueue_end()?;
+            let verified = read_state(&launches.end_state, len)?;
+            let verdict = |(k, best): (usize, &mut f64)| {
+                let reason = self.verdict(state.stop(k), verified.stop(k));
+                let residual = self.number(verified.of(k), "residual");
+                if reason.is_some() || restarts >= MAX_RESTARTS || residual >= 0.5 * *best || verified.stop(k) != 0.0 {
+                    return Some(reason.unwrap_or(StopReason::Stagnated));
+                }
+                *best = residual;
+                None
             };
-            return self.report(reason, restarts, &state, &verified, &feed);
+            let reasons: Vec<_> = best.iter_mut().enumerate().map(verdict).collect();
+            if let Some(reasons) = reasons.into_iter().collect::<Option<Vec<_>>>() {
+                let report = |(k, reason)| self.report(k, reason, restarts, [&state, &verified], &feed);
+                return reasons.into_iter().enumerate().map(report).collect();
+            }
         }
+        Ok(Vec::new())
     }
 
-    fn number(&self, state: &State, name: &str) -> f64 {
-        self.launches.layout.places.get(name).map_or(f64::NAN, |&place| state.0[place])
+    /// Why iterations ended; nothing where the residual, computed from the solution, is not small enough.
+    fn verdict(&self, stop: f64, verified: f64) -> Option<StopReason> {
+        if stop < 0.0 {
+            return Some(StopReason::Breakdown(stop as i32));
+        }
+        if [stop, verified].contains(&STOP_LIMIT) && verified != STOP_CONVERGED {
+            return Some(StopReason::MaxIterations);
+        }
+        (!self.launches.can_restart() || verified == STOP_CONVERGED).then_some(StopReason::Converged)
+    }
+
+    fn number(&self, state: &[f64], name: &str) -> f64 {
+        self.launches.layout.places.get(name).map_or(f64::NAN, |&place| state[place])
     }
 
     fn chosen_mode(&self, has_callback: bool) -> Result<SolverMode> {
@@ -88,9 +112,11 @@ impl Driver<'_> {
         loop {
             check_interrupt()?;
             self.enqueue_group(feed)?;
-            if let Some(stopped) = feed.reader.poll(state, most)?.filter(State::has_stopped) {
+            let Some(state) = feed.reader.poll(state, most)? else { continue };
+            self.call_back(feed, &state)?;
+            if state.has_stopped() {
                 feed.reader.drain()?;
-                return Ok(stopped);
+                return Ok(state);
             }
         }
     }
@@ -102,30 +128,51 @@ impl Driver<'_> {
         }
         for _ in 0..feed.group {
             self.launches.enqueue_iteration()?;
-            if let Some(callback) = &mut feed.callback {
-                callback(&self.launches.x)?;
-            }
         }
         feed.enqueued += feed.group;
         Ok(())
     }
 
+    /// Tells the callback of an iteration that changed the solution.
+    fn call_back(&self, feed: &mut Feed<'_>, state: &State) -> Result<()> {
+        let Some(callback) = &mut feed.callback else { return Ok(()) };
+        let numbers = |name| (0..self.launches.count).map(move |k| self.number(state.of(k), name));
+        let iterations = numbers("iterations").fold(0.0, f64::max) as usize;
+        if iterations <= feed.called {
+            return Ok(());
+        }
+        feed.called = iterations;
+        let residuals = match &mut feed.norms {
+            Some(norms) => {
+                let (residuals, has_waited) = norms.read(iterations)?;
+                feed.reader.waits += usize::from(has_waited);
+                residuals
+            }
+            None => numbers("residual").collect(),
+        };
+        let right_norms = numbers("bb").map(f64::sqrt).collect();
+        callback(&SolveProgress { x: &self.launches.x.transpose(None)?, iterations, residuals, right_norms })
+    }
+
     fn report(
         &self,
+        k: usize,
         reason: StopReason,
         restarts: usize,
-        state: &State,
-        verified: &State,
+        [state, verified]: [&State; 2],
         feed: &Feed<'_>,
     ) -> Result<SolveReport> {
         let launches = self.launches;
+        let (state, verified) = (state.of(k), verified.of(k));
+        let x = row(&launches.x, k)?;
         if self.number(verified, "bb") == 0.0 {
-            launches.x.memset_zero()?;
+            x.memset_zero()?;
         }
         let iterations = self.number(state, "iterations") as usize;
-        let made = launches.layout.places.get("outer").map_or(iterations, |&place| state.0[place] as usize);
+        let made = launches.layout.places.get("outer").map_or(iterations, |&place| state[place] as usize);
+        let history = launches.history.as_ref().map(|history| read_history(&row(history, k)?, iterations)).transpose()?;
         Ok(SolveReport {
-            x: launches.x.clone(),
+            x,
             reason,
             iterations,
             wasted_iterations: feed.enqueued.max(made) - made,
@@ -136,15 +183,19 @@ impl Driver<'_> {
             recurrence_residual: self.number(state, "residual"),
             threshold: self.number(verified, "threshold"),
             mode: feed.mode,
-            history: launches.history.as_ref().map(|history| read_history(history, iterations)).transpose()?,
-            scalars: launches.layout.places.iter().map(|(name, &place)| (name.clone(), verified.0[place])).collect(),
+            history,
+            scalars: launches.layout.places.iter().map(|(name, &place)| (name.clone(), verified[place])).collect(),
         })
     }
 }
 
+/// What belongs to a right side.
+fn row(array: &GpuArray, k: usize) -> Result<GpuArray> {
+    if array.ndim() == 1 { Ok(array.clone()) } else { array.index(&[Index::At(k as isize)]) }
+}
+
+/// As many norms as there are; the array has room for the most iterations.
 fn read_history(history: &GpuArray, iterations: usize) -> Result<Vec<f64>> {
-    let mut bytes = vec![0; history.nbytes()];
-    history.read(&mut bytes, Order::C)?;
-    let numbers = bytes.chunks_exact(8).map(|bytes| f64::from_ne_bytes(bytes.try_into().unwrap_or_default()));
-    Ok(numbers.take(iterations + 1).collect())
+    let known = (iterations + 1).min(history.size()) as isize;
+    read_numbers(&history.index(&[Index::Slice(None, Some(known), None)])?)
 }

@@ -1,18 +1,24 @@
-//! Generalised minimal residuals (Saad and Schultz 1986) with restarts.
+//! Solvers that keep a basis: generalised minimal residuals (Saad and Schultz 1986) with restarts, the flexible form (Saad
+//! 1993), and GCROT(m, k) (Hicken and Zingg 2010).
 //!
 //! What is enqueued at once is a cycle: as many steps as there are vectors of the basis, and the solution that follows.
 //! A step makes its vector orthogonal to the basis by two passes of classical Gram-Schmidt, whose products with all
 //! vectors of the basis are one kernel, and turns the column of coefficients by Givens rotations on the device. Steps do
 //! nothing once the estimate of the residual is small enough; the residual itself is computed at the end of a cycle, as
 //! SciPy does it.
+//!
+//! A flexible solver keeps the preconditioned vectors, of which the solution is made. GCROT keeps `k` directions `u` of
+//! earlier cycles with orthonormal images `c = A u`. The images stand before the basis in one array, so that the same
+//! products make a step orthogonal to both; those that are not there yet are zeros. The least residual over the cycle and
+//! all `u` has the coefficients of the triangle for the cycle, and follows from them for each `u`.
 
 use super::SolveOptions;
 use super::fusion::{Application, fuse};
 use super::gmres_kernels::{GmresSpec, GmresStep, StatePlaces};
 use super::kernel::state_layout;
 use super::launches::{Builder, Launch, Launches};
-use super::methods::Method;
-use super::program::parse;
+use super::method::{Basis, Method};
+use super::program::parse_parts;
 use super::state_reader::StateLayout;
 use super::system::System;
 use crate::kernels::THREADS;
@@ -21,95 +27,74 @@ use crate::launch::{PreparedLaunch, push_arrays};
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Index, Order, PackedKernelArgs};
 
-/// The vectors and the beginning; steps and cycles are launches of this file.
-pub(super) const METHOD: Method = Method {
-    name: "gmres",
-    vectors: "q r z mb av t w",
-    row_vectors: "",
-    begin: "\
-        q = A x
-        r = b - q
-        bb = norm2(b)
-        rr = norm2(r)
-        mb = M b
-        mbb = norm2(mb)
-        z = M r
-        zz = norm2(z)
-        threshold = max(atol, rtol * sqrt(bb))
-        begin sqrt(rr)
-        stop if bb == 0
-        factor = 1
-        presid = 0
-        outer = 0
-        column = 0
-        inner = 0
-        ptol = sqrt(mbb) * min(1, threshold / sqrt(bb))
-        beta = sqrt(zz)
-        v0 = z / beta",
-    iteration: "\
-        q = A x
-        r = b - q
-        rr = norm2(r)
-        z = M r
-        zz = norm2(z)
-        outer = outer + 1
-        residual = sqrt(rr)
-        stop if residual <= threshold
-        fail -1 if !finite(residual)
-        fail -12 if inner == 2
-        stop = select(stop == 0 && outer >= maxiter, 3, stop)
-        factor = select(inner == 1, max(eps, factor / 4), min(1, 3 * factor / 2))
-        ptol = presid * min(factor, threshold / residual)
-        beta = sqrt(zz)
-        column = 0
-        inner = 0
-        v0 = z / beta",
-    end: "\
-        q = A x
-        r = b - q
-        residual = sqrt(norm2(r))",
-};
-
 /// Arrays of a cycle beside vectors.
 struct Tables {
+    /// Directions that are kept, and their images.
+    directions: Option<[GpuArray; 2]>,
+    /// The basis, whatever stands before it included, and the vectors that the solution is made of.
     basis: GpuArray,
+    solution_basis: Option<GpuArray>,
     /// The triangle, column by column; rotations; the right side; coefficients of the solution.
     triangle: GpuArray,
     rotations: GpuArray,
     right: GpuArray,
     coefficients: GpuArray,
+    /// Products of images and steps, step by step.
+    coupling: GpuArray,
     /// Coefficients of both passes, and parts of them by blocks.
     passes: [GpuArray; 2],
     parts: GpuArray,
     norms: [GpuArray; 2],
+    kept: usize,
 }
 
 impl Tables {
-    fn new(b: &Builder<'_>, n: usize, restart: usize, blocks: usize) -> Result<Self> {
+    fn new(b: &Builder<'_>, [n, restart, kept, blocks]: [usize; 4], has_solution_basis: bool) -> Result<Self> {
         let sum = sum_dtype(b.vector);
         let new = |shape: &[usize], dtype| GpuArray::empty(&b.ctx, shape, dtype, Order::C);
+        let zeros = |rows| GpuArray::zeros(&b.ctx, &[rows, n], b.vector, Order::C);
+        let whole = zeros(kept + restart + 1)?;
+        let images = whole.index(&[Index::Slice(Some(0), Some(kept as isize), None)])?;
+        let directions = if kept > 0 { Some([zeros(kept)?, images]) } else { None };
         Ok(Self {
-            basis: new(&[restart + 1, n], b.vector)?,
+            directions,
+            basis: whole,
+            solution_basis: if has_solution_basis { Some(zeros(restart)?) } else { None },
             triangle: new(&[restart, restart + 1], sum)?,
             rotations: new(&[restart, 2], sum)?,
             right: new(&[restart + 1], sum)?,
-            coefficients: new(&[restart], sum)?,
-            passes: [new(&[restart], sum)?, new(&[restart], sum)?],
-            parts: new(&[restart, blocks], sum)?,
+            coefficients: new(&[restart + kept], sum)?,
+            coupling: new(&[restart, kept.max(1)], sum)?,
+            passes: [new(&[kept + restart], sum)?, new(&[kept + restart], sum)?],
+            parts: new(&[kept + restart, blocks], sum)?,
             norms: [new(&[blocks], DType::F64)?, new(&[blocks], DType::F64)?],
+            kept,
         })
     }
 
     fn arrays(self) -> Vec<GpuArray> {
         let [first, second] = self.passes;
         let [before, after] = self.norms;
-        let others = [self.basis, self.triangle, self.rotations, self.right, self.coefficients, self.parts];
-        others.into_iter().chain([first, second, before, after]).collect()
+        let others = [self.basis, self.triangle, self.rotations, self.right, self.coefficients, self.coupling];
+        let optional = self.directions.into_iter().flatten().chain(self.solution_basis);
+        others.into_iter().chain(optional).chain([self.parts, first, second, before, after]).collect()
+    }
+}
+
+/// A step's line, by where the preconditioner stands and what it is. `V` is the vector of the basis and `Z` the one that
+/// the solution is made of; a preconditioner that is none makes them one vector.
+fn step_text(basis: Basis, m: Option<&Application>) -> &'static str {
+    match (basis, m) {
+        (_, Some(Application::Identity)) => "w = A V",
+        (Basis::Left, Some(Application::Diagonal(..))) => "av = A V\nt = M av\nw = t",
+        (Basis::Left, _) => "av = A V\nw = M av",
+        _ => "Z = M V\nw = A Z",
     }
 }
 
 /// The launches of a cycle of `restart` steps.
 pub(super) fn launches<'a>(
+    method: &Method,
     system: &'a System<'a>,
     b: &GpuArray,
     x0: Option<&GpuArray>,
@@ -117,24 +102,30 @@ pub(super) fn launches<'a>(
 ) -> Result<Launches<'a>> {
     let n = b.size();
     let restart = options.restart.clamp(1, n.max(1));
-    let mut builder = Builder::new(&METHOD, system, b, x0, options)?;
+    let kept = if method.basis == Basis::Recycling { options.kept_directions } else { 0 };
+    let mut builder = Builder::new(method, system, b, x0, options)?;
     let blocks = n.div_ceil(THREADS as usize).clamp(1, builder.max_blocks() as usize) as u32;
-    let tables = Tables::new(&builder, n, restart, blocks as usize)?;
-    for k in 0..=restart {
-        builder.add_vector(&format!("v{k}"), tables.basis.index(&[Index::At(k as isize)])?);
-    }
     let (applications, _) = system.applications(b.dtype())?;
-    let begin = fuse(&mut builder.names, &parse(METHOD.begin)?, &applications)?;
-    let step = match applications.get("M") {
-        Some(Application::Identity) => "w = A V",
-        Some(Application::Diagonal(..)) => "av = A V\nt = M av\nw = t",
-        _ => "av = A V\nw = M av",
-    };
+    let is_preconditioned = applications.get("M") != Some(&Application::Identity);
+    let has_solution_basis = is_preconditioned && method.basis != Basis::Left;
+    let tables = Tables::new(&builder, [n, restart, kept, blocks as usize], has_solution_basis)?;
+    for k in 0..=restart {
+        builder.add_vector(&format!("v{k}"), tables.basis.index(&[Index::At((kept + k) as isize)])?);
+    }
+    for k in 0..restart {
+        let Some(vectors) = &tables.solution_basis else { break };
+        builder.add_vector(&format!("z{k}"), vectors.index(&[Index::At(k as isize)])?);
+    }
+    let begin = fuse(&mut builder.names, &parse_parts(method.begin)?, &applications)?;
+    let step = step_text(method.basis, applications.get("M"));
     let steps = (0..restart)
-        .map(|k| fuse(&mut builder.names, &parse(&step.replace('V', &format!("v{k}")))?, &applications))
+        .map(|k| {
+            let text = step.replace('V', &format!("v{k}")).replace('Z', &format!("z{k}"));
+            fuse(&mut builder.names, &parse_parts(&[&text])?, &applications)
+        })
         .collect::<Result<Vec<_>>>()?;
-    let tail = fuse(&mut builder.names, &parse(METHOD.iteration)?, &applications)?;
-    let end = fuse(&mut builder.names, &parse(METHOD.end)?, &applications)?;
+    let tail = fuse(&mut builder.names, &parse_parts(method.iteration)?, &applications)?;
+    let end = fuse(&mut builder.names, &parse_parts(method.end)?, &applications)?;
     let (places, len) = state_layout(&builder.names);
     let layout = StateLayout { places, len };
     let (state, end_state) = (builder.new_state(len)?, builder.new_state(len)?);
@@ -154,6 +145,7 @@ pub(super) fn launches<'a>(
     }
     cycle.add_solution(&builder, &input)?;
     cycle.launches.extend(builder.launches(&tail, &input, &state, true, len)?);
+    cycle.add_direction(&builder, &state)?;
     let iteration = cycle.launches;
     let end = builder.launches(&end, &state, &end_state, false, len)?;
     builder.kept.push(input);
@@ -180,7 +172,7 @@ impl Cycle<'_, '_> {
     /// Step `k`: both passes of Gram-Schmidt, the norm, and the rotations.
     fn add_step(&mut self, b: &Builder<'_>, k: usize, input: &GpuArray, output: &GpuArray) -> Result<()> {
         let t = self.tables;
-        let columns = k as u32 + 1;
+        let columns = (t.kept + k) as u32 + 1;
         let w = b.array("w")?;
         let [first, second] = &t.passes;
         let [before, after] = &t.norms;
@@ -206,12 +198,14 @@ impl Cycle<'_, '_> {
         }
         let mut args = PackedKernelArgs::new();
         push_arrays(&mut args, &[input, output, w, b.array(&format!("v{}", k + 1))?])?;
-        push_arrays(&mut args, &[first, second, before, after, &t.triangle, &t.rotations, &t.right])?;
+        push_arrays(&mut args, &[first, second, before, after, &t.triangle, &t.rotations, &t.right, &t.coupling])?;
         args.push_u32(self.blocks);
         args.push_i64(self.n as i64);
         args.push_u32(k as u32);
-        args.push_u32(t.coefficients.size() as u32);
+        args.push_u32(t.right.size() as u32 - 1);
+        args.push_u32(t.kept as u32);
         args.push(&b.number("eps").to_ne_bytes(), 8);
+        args.push(&b.number("maxinner").to_ne_bytes(), 8);
         push_optional(&mut args, b.history.as_ref())?;
         args.push_i64(b.history.as_ref().map_or(0, GpuArray::size) as i64);
         self.push(b, GmresStep::Rotate, self.blocks, args)
@@ -220,14 +214,34 @@ impl Cycle<'_, '_> {
     /// The coefficients, and the solution that they make.
     fn add_solution(&mut self, b: &Builder<'_>, input: &GpuArray) -> Result<()> {
         let t = self.tables;
+        let [restart, kept] = [t.right.size() as u32 - 1, t.kept as u32];
         let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[input, &t.triangle, &t.right, &t.coefficients])?;
-        args.push_u32(t.coefficients.size() as u32);
+        push_arrays(&mut args, &[input, &t.triangle, &t.right, &t.coupling, &t.coefficients])?;
+        args.push_u32(restart);
+        args.push_u32(kept);
         self.push(b, GmresStep::Solve, 1, args)?;
         let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[input, b.array("x")?, &t.basis, &t.coefficients])?;
+        let vectors = match &t.solution_basis {
+            Some(vectors) => vectors.clone(),
+            None => b.array("v0")?.clone(),
+        };
+        push_arrays(&mut args, &[input, b.array("x")?, &vectors, &t.coefficients])?;
+        push_optional(&mut args, t.directions.as_ref().map(|[directions, _]| directions))?;
+        push_optional(&mut args, t.directions.as_ref().map(|_| b.array("dx")).transpose()?)?;
+        args.push_u32(restart);
+        args.push_u32(kept);
         args.push_i64(self.n as i64);
         self.push(b, GmresStep::Combine, self.blocks, args)
+    }
+
+    /// What the cycle added to the solution, in the place of the oldest direction.
+    fn add_direction(&mut self, b: &Builder<'_>, state: &GpuArray) -> Result<()> {
+        let Some([directions, images]) = &self.tables.directions else { return Ok(()) };
+        let mut args = PackedKernelArgs::new();
+        push_arrays(&mut args, &[state, directions, images, b.array("dx")?, b.array("image")?])?;
+        args.push_u32(self.tables.kept as u32);
+        args.push_i64(self.n as i64);
+        self.push(b, GmresStep::Keep, self.blocks, args)
     }
 }
 
@@ -257,6 +271,8 @@ impl StatePlaces {
             ptol: place("ptol")?,
             column: place("column")?,
             inner: place("inner")?,
+            outer: place("outer")?,
+            length: layout.places.get("length").copied().unwrap_or(0),
         })
     }
 }

@@ -14,12 +14,15 @@ pub(crate) enum GmresStep {
     /// Parts of `V^H w` added up, a block for each column; parameters `in, sums, parts, count`.
     Sum,
     /// The next vector of the basis, the column of the triangle and its rotation; parameters `in, out, w, next, first,
-    /// second, before, after, triangle, rotations, right, count, n, k, restart, eps, history, capacity`.
+    /// second, before, after, triangle, rotations, right, coupling, count, n, k, restart, kept, eps, maxinner, history,
+    /// capacity`.
     Rotate,
-    /// Coefficients of the solution by one thread; parameters `in, triangle, right, coefficients, restart`.
+    /// Coefficients of the solution by one thread; parameters `in, triangle, right, coupling, y, restart, kept`.
     Solve,
-    /// `x += V y`; parameters `in, x, v, y, n`.
+    /// `dx = V y + U y`, `x += dx`; parameters `in, x, v, y, u, dx, restart, kept, n`, of which `u` and `dx` may be null.
     Combine,
+    /// `dx` and its image, scaled, in the place of the oldest of them; parameters `in, u, c, dx, image, kept, n`.
+    Keep,
 }
 
 /// Where scalars stand in the state.
@@ -33,6 +36,8 @@ pub(crate) struct StatePlaces {
     pub(crate) ptol: usize,
     pub(crate) column: usize,
     pub(crate) inner: usize,
+    pub(crate) outer: usize,
+    pub(crate) length: usize,
 }
 
 /// A kernel, as everything that decides its source.
@@ -51,6 +56,7 @@ impl KernelSpec for GmresSpec {
             GmresStep::Rotate => "gmres_rotate",
             GmresStep::Solve => "gmres_solve",
             GmresStep::Combine => "gmres_combine",
+            GmresStep::Keep => "gmres_keep",
         }
         .into()
     }
@@ -67,6 +73,8 @@ impl KernelSpec for GmresSpec {
             ("PTOL", p.ptol),
             ("COLUMN", p.column),
             ("INNER", p.inner),
+            ("OUTER", p.outer),
+            ("LENGTH", p.length),
         ] {
             let _ = writeln!(text, "#define {name} {place}");
         }
@@ -76,6 +84,7 @@ impl KernelSpec for GmresSpec {
             GmresStep::Rotate => ROTATE,
             GmresStep::Solve => SOLVE,
             GmresStep::Combine => COMBINE,
+            GmresStep::Keep => KEEP,
         });
         text
     }
@@ -128,7 +137,7 @@ RT_KERNEL gmres_sum(RT_GLOBAL const double *in, RT_GLOBAL D *sums, RT_GLOBAL con
 ";
 
 const ROTATE: &str = "\
-RT_KERNEL gmres_rotate(RT_GLOBAL const double *in, RT_GLOBAL double *out, RT_GLOBAL const T *w, RT_GLOBAL T *next, RT_GLOBAL const D *first, RT_GLOBAL const D *second, RT_GLOBAL const double *before, RT_GLOBAL const double *after, RT_GLOBAL D *triangle, RT_GLOBAL D *rotations, RT_GLOBAL D *right, unsigned count, unsigned long long n, unsigned k, unsigned restart, double eps, RT_GLOBAL double *history, unsigned long long capacity)
+RT_KERNEL gmres_rotate(RT_GLOBAL const double *in, RT_GLOBAL double *out, RT_GLOBAL const T *w, RT_GLOBAL T *next, RT_GLOBAL const D *first, RT_GLOBAL const D *second, RT_GLOBAL const double *before, RT_GLOBAL const double *after, RT_GLOBAL D *triangle, RT_GLOBAL D *rotations, RT_GLOBAL D *right, RT_GLOBAL D *coupling, unsigned count, unsigned long long n, unsigned k, unsigned restart, unsigned kept, double eps, double maxinner, RT_GLOBAL double *history, unsigned long long capacity)
 {
   if (in[STOP] != 0 || in[INNER] != 0) {
     if (RT_GROUP_ID == 0 && RT_LOCAL_ID < LEN) out[RT_LOCAL_ID] = in[RT_LOCAL_ID];
@@ -139,6 +148,9 @@ RT_KERNEL gmres_rotate(RT_GLOBAL const double *in, RT_GLOBAL double *out, RT_GLO
   const T scale = T_from_R(is_whole ? 1 : 1 / rest);
   FOR_ELEMENTS(i, n) next[i] = T_mul(scale, w[i]);
   if (!IS_FIRST) return;
+  for (unsigned c = 0; c < kept; c++) coupling[k * kept + c] = D_add(first[c], second[c]);
+  first += kept;
+  second += kept;
   D entry = D_add(first[0], second[0]);
   RT_GLOBAL D *column = triangle + (unsigned long long)k * (restart + 1);
   for (unsigned j = 0; j < k; j++) {
@@ -163,14 +175,14 @@ RT_KERNEL gmres_rotate(RT_GLOBAL const double *in, RT_GLOBAL double *out, RT_GLO
   out[RESIDUAL] = residual;
   out[PRESID] = residual;
   out[COLUMN] = k + 1;
-  out[INNER] = is_whole ? 2 : residual <= in[PTOL] ? 1 : 0;
+  out[INNER] = is_whole ? 2 : residual <= in[PTOL] || made >= maxinner ? 1 : 0;
   if (residual - residual != 0) out[STOP] = -1;
   if ((unsigned long long)made < capacity) history[(unsigned long long)made] = residual;
 }
 ";
 
 const SOLVE: &str = "\
-RT_KERNEL gmres_solve(RT_GLOBAL const double *in, RT_GLOBAL const D *triangle, RT_GLOBAL D *right, RT_GLOBAL D *y, unsigned restart)
+RT_KERNEL gmres_solve(RT_GLOBAL const double *in, RT_GLOBAL const D *triangle, RT_GLOBAL D *right, RT_GLOBAL const D *coupling, RT_GLOBAL D *y, unsigned restart, unsigned kept)
 {
   if (in[STOP] != 0 || RT_LOCAL_ID != 0) return;
   const int columns = (int)in[COLUMN];
@@ -181,18 +193,38 @@ RT_KERNEL gmres_solve(RT_GLOBAL const double *in, RT_GLOBAL const D *triangle, R
     const D diagonal = triangle[(unsigned long long)k * (restart + 1) + k];
     y[k] = D_is_zero(value) || D_is_zero(diagonal) ? D_zero() : D_div(value, diagonal);
   }
+  for (unsigned c = 0; c < kept; c++) {
+    D value = D_zero();
+    for (int j = 0; j < columns; j++) value = D_sub(value, D_mul(coupling[j * kept + c], y[j]));
+    y[restart + c] = value;
+  }
 }
 ";
 
 const COMBINE: &str = "\
-RT_KERNEL gmres_combine(RT_GLOBAL const double *in, RT_GLOBAL T *x, RT_GLOBAL const T *v, RT_GLOBAL const D *y, unsigned long long n)
+RT_KERNEL gmres_combine(RT_GLOBAL const double *in, RT_GLOBAL T *x, RT_GLOBAL const T *v, RT_GLOBAL const D *y, RT_GLOBAL const T *u, RT_GLOBAL T *dx, unsigned restart, unsigned kept, unsigned long long n)
 {
   if (in[STOP] != 0) return;
   const unsigned columns = (unsigned)in[COLUMN];
   FOR_ELEMENTS(i, n) {
-    T xi = x[i];
-    for (unsigned c = 0; c < columns; c++) xi = T_add(xi, T_mul(T_from_D(y[c]), v[c * n + i]));
-    x[i] = xi;
+    T sum = dx ? T_zero() : x[i];
+    for (unsigned c = 0; c < columns; c++) sum = T_add(sum, T_mul(T_from_D(y[c]), v[c * n + i]));
+    for (unsigned c = 0; c < kept; c++) sum = T_add(sum, T_mul(T_from_D(y[restart + c]), u[c * n + i]));
+    x[i] = dx ? T_add(x[i], sum) : sum;
+    if (dx) dx[i] = sum;
+  }
+}
+";
+
+const KEEP: &str = "\
+RT_KERNEL gmres_keep(RT_GLOBAL const double *in, RT_GLOBAL T *u, RT_GLOBAL T *c, RT_GLOBAL const T *dx, RT_GLOBAL const T *image, unsigned kept, unsigned long long n)
+{
+  if (in[STOP] != 0 || kept == 0) return;
+  const unsigned long long place = (unsigned long long)in[OUTER] % kept * n;
+  const T scale = T_from_R(in[LENGTH] > 0 ? 1 / in[LENGTH] : 0);
+  FOR_ELEMENTS(i, n) {
+    u[place + i] = T_mul(scale, dx[i]);
+    c[place + i] = T_mul(scale, image[i]);
   }
 }
 ";

@@ -16,6 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
+/// How names of vectors end that are diagonals of preconditioners.
+pub(crate) const DIAGONAL_SUFFIX: &str = "diagonal";
+
 /// What an expression is: a double, a scalar of the kind of sums, an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Kind {
@@ -132,10 +135,17 @@ fn unknown(name: &str) -> ArrayError {
     ArrayError::value_error(format!("a solver's program has the unknown name '{name}'"))
 }
 
-/// The source of a kernel for vectors of a dtype. A kernel that is `gated` does nothing once iterations have stopped.
-pub(crate) fn print(kernel: &FusedKernel, names: &Names, vector: DType, gated: bool) -> Result<SolverKernelSpec> {
+/// The source of a kernel for vectors of a dtype. A kernel that is `gated` does nothing once iterations have stopped. With
+/// several right sides, rows of blocks have one each: a state, vectors, parts of sums and a history of their own.
+pub(crate) fn print(
+    kernel: &FusedKernel,
+    names: &Names,
+    vector: DType,
+    gated: bool,
+    has_rows: bool,
+) -> Result<SolverKernelSpec> {
     let (places, len) = state_layout(names);
-    let printer = Printer { names, places, len, is_complex: vector.is_complex() };
+    let printer = Printer { names, places, len, is_complex: vector.is_complex(), has_rows };
     let mut text = prelude(vector);
     printer.kernel(kernel, gated, &mut text)?;
     Ok(SolverKernelSpec { source: text.into() })
@@ -173,12 +183,16 @@ struct Printer<'a> {
     places: BTreeMap<String, usize>,
     len: usize,
     is_complex: bool,
+    has_rows: bool,
 }
 
 impl Printer<'_> {
     fn kernel(&self, kernel: &FusedKernel, gated: bool, text: &mut String) -> Result<()> {
         let parameters = Parameters::of(kernel, self.names);
         self.signature(&parameters, text);
+        if self.has_rows {
+            self.row_offsets(&parameters, text);
+        }
         let mut written = BTreeMap::new();
         for step in &kernel.scalars {
             if let ScalarStep::Set { name, version, .. } = step {
@@ -221,6 +235,24 @@ impl Printer<'_> {
             text.push_str(", RT_GLOBAL double *history, unsigned long long capacity");
         }
         text.push_str(")\n{\n");
+    }
+
+    /// Moves parameters to the right side of the block. Diagonals are those of all.
+    fn row_offsets(&self, parameters: &Parameters, text: &mut String) {
+        let _ = writeln!(text, "  const unsigned long long row = RT_GROUP_ROW;");
+        let _ = writeln!(text, "  in += row * {0};\n  out += row * {0};", self.len);
+        for name in parameters.vectors.iter().filter(|name| !name.ends_with(DIAGONAL_SUFFIX)) {
+            let _ = writeln!(text, "  {name} += row * n;");
+        }
+        for sum in &parameters.sums_in {
+            let _ = writeln!(text, "  in_{sum} += row * count_{sum};");
+        }
+        for sum in &parameters.sums_out {
+            let _ = writeln!(text, "  out_{sum} += row * RT_GROUP_COUNT;");
+        }
+        if parameters.records {
+            text.push_str("  history += row * capacity;\n");
+        }
     }
 
     /// The condition of threads whose number of the state nobody else writes.

@@ -2,8 +2,8 @@
 
 use super::fusion::{BodyStep, FusedKernel, Names, Space, Step, fuse};
 use super::kernel::{Kind, Parameters, print, state_layout};
-use super::methods::Method;
-use super::program::parse;
+use super::method::{Basis, Method};
+use super::program::parse_parts;
 use super::state_reader::StateLayout;
 use super::system::{System, initial_solution};
 use super::{MAX_HISTORY, SolveOptions};
@@ -36,6 +36,8 @@ pub(super) struct Launches<'a> {
     pub(super) ctx: Arc<ArrayContext>,
     pub(super) x: GpuArray,
     pub(super) history: Option<GpuArray>,
+    /// Right sides, each with a state of the layout.
+    pub(super) count: usize,
     pub(super) layout: StateLayout,
     /// The state behind an iteration, and behind the lines at the end.
     pub(super) state: GpuArray,
@@ -60,7 +62,7 @@ impl<'a> Launches<'a> {
     ) -> Result<Self> {
         let mut builder = Builder::new(method, system, b, x0, options)?;
         let (applications, _) = system.applications(b.dtype())?;
-        let [begin, iteration, end] = [method.begin, method.iteration, method.end].map(parse);
+        let [begin, iteration, end] = [method.begin, method.iteration, method.end].map(parse_parts);
         let [begin, iteration, end] = [begin?, iteration?, end?];
         let names = &mut builder.names;
         let begin = fuse(names, &begin, &applications)?;
@@ -77,7 +79,9 @@ impl<'a> Launches<'a> {
 
     /// Enqueues the lines at the beginning, which know no state but the number of iterations.
     pub(super) fn enqueue_begin(&self, is_zero: bool) -> Result<()> {
-        self.ctx.device_runtime().memset_zero(stop_address(&self.state), 8)?;
+        for k in 0..self.count {
+            self.ctx.device_runtime().memset_zero(stop_address(&self.state) + (8 * k * self.layout.len) as u64, 8)?;
+        }
         enqueue(&self.begin, is_zero)
     }
 
@@ -88,6 +92,11 @@ impl<'a> Launches<'a> {
     /// Enqueues the lines at the end: those of their own, or the beginning, which computes a residual from the solution.
     pub(super) fn enqueue_end(&self) -> Result<()> {
         if self.end.is_empty() { self.enqueue_begin(false) } else { enqueue(&self.end, false) }
+    }
+
+    /// Whether what is enqueued at once is many iterations.
+    pub(super) fn is_cycle(&self) -> bool {
+        self.layout.places.contains_key("outer")
     }
 
     /// Whether iterations can go on behind the lines at the end.
@@ -116,6 +125,9 @@ impl<'a> Launches<'a> {
         if !self.is_recordable() {
             return error("graphs need a csr_array or a dia_array, and no preconditioner but such an array");
         }
+        if mode == SolverMode::Device && self.count > 1 {
+            return error("the loop of a graph ends for one right side");
+        }
         if mode == SolverMode::Device {
             return graphs.record_until(stop_address(&self.state), &mut || self.enqueue_iteration()).map(Some);
         }
@@ -128,6 +140,7 @@ fn enqueue(launches: &[Launch<'_>], is_zero: bool) -> Result<()> {
         match launch {
             Launch::Kernel(kernel) => kernel.launch()?,
             Launch::Apply { starts: true, .. } if is_zero => {}
+            Launch::Apply { operator, x, y, .. } if x.ndim() == 2 => operator.apply_rows(x, y)?,
             Launch::Apply { operator, x, y, .. } => operator.apply(x, y)?,
         }
     }
@@ -152,6 +165,8 @@ pub(super) struct Builder<'a> {
     system: &'a System<'a>,
     pub(super) vector: DType,
     shape: [usize; 2],
+    /// Right sides, where `b` has a second axis.
+    rows: Option<usize>,
     pub(super) names: Names,
     numbers: BTreeMap<String, f64>,
     arrays: BTreeMap<String, GpuArray>,
@@ -170,9 +185,11 @@ impl<'a> Builder<'a> {
     ) -> Result<Self> {
         let (ctx, vector, shape) = (b.context().clone(), b.dtype(), system.a.shape());
         let [rows, columns] = shape;
+        let count = b.shape().get(1).copied();
+        let of_all = |length: usize| count.into_iter().chain([length]).collect::<Vec<_>>();
         let mut vectors = BTreeMap::from([("b".to_owned(), Space::Rows), ("x".to_owned(), Space::Columns)]);
         let mut arrays = BTreeMap::new();
-        arrays.insert("b".to_owned(), b.to_contiguous()?);
+        arrays.insert("b".to_owned(), b.transpose(None)?.to_contiguous()?);
         arrays.insert("x".to_owned(), initial_solution(b, columns, x0)?);
         // Vectors of square systems are all of one space, so that they may meet in a kernel.
         let of_rows = if rows == columns { Space::Columns } else { Space::Rows };
@@ -180,7 +197,7 @@ impl<'a> Builder<'a> {
         for (names, space, n) in [(method.vectors, Space::Columns, columns), (method.row_vectors, of_rows, rows)] {
             for name in names.split_whitespace() {
                 vectors.insert(name.to_owned(), space);
-                arrays.insert(name.to_owned(), GpuArray::zeros(&ctx, &[n], vector, Order::C)?);
+                arrays.insert(name.to_owned(), GpuArray::zeros(&ctx, &of_all(n), vector, Order::C)?);
             }
         }
         for (name, diagonal) in system.applications(vector)?.1 {
@@ -198,16 +215,22 @@ impl<'a> Builder<'a> {
             definitions: HashMap::new(),
         };
         // What is counted may be cycles of so many iterations.
-        let turns = if method.name() == Method::GMRES.name() { options.restart } else { 1 };
+        let turns = if method.basis == Basis::None { 1 } else { options.restart };
         let capacity = options.max_iterations.saturating_mul(turns).saturating_add(1).min(MAX_HISTORY);
-        let history = options.history.then(|| GpuArray::empty(&ctx, &[capacity], DType::F64, Order::C)).transpose()?;
+        let shape_of_history = of_all(capacity);
+        let history = options.history.then(|| GpuArray::empty(&ctx, &shape_of_history, DType::F64, Order::C));
+        let history = history.transpose()?;
         let parts = BTreeMap::new();
-        Ok(Self { ctx, system, vector, shape, names, numbers, arrays, parts, history, kept: Vec::new() })
+        Ok(Self { ctx, system, vector, shape, rows: count, names, numbers, arrays, parts, history, kept: Vec::new() })
     }
 
-    /// A state that nobody has written to.
+    /// A state, of each right side, that nobody has written to.
     pub(super) fn new_state(&self, len: usize) -> Result<GpuArray> {
-        GpuArray::zeros(&self.ctx, &[len], DType::F64, Order::C)
+        GpuArray::zeros(&self.ctx, &[self.count() * len], DType::F64, Order::C)
+    }
+
+    fn count(&self) -> usize {
+        self.rows.unwrap_or(1)
     }
 
     /// A vector of as many elements as the solution.
@@ -232,10 +255,11 @@ impl<'a> Builder<'a> {
         [state, end_state]: [GpuArray; 2],
         [begin, iteration, end]: [Vec<Launch<'a>>; 3],
     ) -> Launches<'a> {
+        let count = self.count();
         let Self { ctx, arrays, history, mut kept, .. } = self;
         let x = arrays["x"].clone();
         kept.extend(arrays.into_values());
-        Launches { ctx, x, history, layout, state, end_state, begin, iteration, end, _kept: kept }
+        Launches { ctx, x, history, count, layout, state, end_state, begin, iteration, end, _kept: kept }
     }
 
     /// Launches of steps whose first kernel reads the state `first` and whose last one writes the state `last`.
@@ -286,6 +310,7 @@ impl<'a> Builder<'a> {
     fn fused_products(&self, steps: &[Step]) -> Result<BTreeMap<usize, usize>> {
         let mut found = BTreeMap::new();
         let is_row_kernel = self.system.a.as_csr().is_some_and(|csr| self.shape[0] > 0 && csr.has_row_kernel());
+        let is_row_kernel = is_row_kernel && self.rows.is_none();
         for (k, pair) in steps.windows(2).enumerate() {
             let [Step::Apply { operator, x, y }, Step::Kernel(kernel)] = pair else { continue };
             if let ([], [BodyStep::Dot { sum, left, right }]) = (kernel.scalars.as_slice(), kernel.body.as_slice())
@@ -316,7 +341,7 @@ impl<'a> Builder<'a> {
 
     fn new_parts(&mut self, sum: usize, count: u32) -> Result<Parts> {
         let dtype = if self.names.sums[sum] == Kind::Scalar { sum_dtype(self.vector) } else { DType::F64 };
-        let array = GpuArray::empty(&self.ctx, &[count as usize], dtype, Order::C)?;
+        let array = GpuArray::empty(&self.ctx, &[self.count() * count as usize], dtype, Order::C)?;
         let parts = Parts { array, count };
         self.kept.push(parts.array.clone());
         self.parts.insert(sum, parts.clone());
@@ -359,11 +384,12 @@ impl<'a> Builder<'a> {
             match &self.history {
                 Some(history) => {
                     push_arrays(&mut args, &[history])?;
-                    args.push_i64(history.size() as i64);
+                    args.push_i64((history.size() / self.count().max(1)) as i64);
                 }
                 None => [0, 0].iter().for_each(|&none| args.push_i64(none)),
             }
         }
-        PreparedLaunch::new(&self.ctx, &print(kernel, &self.names, self.vector, gated)?, blocks, args)
+        let spec = print(kernel, &self.names, self.vector, gated, self.rows.is_some())?;
+        Ok(PreparedLaunch::new(&self.ctx, &spec, blocks, args)?.with_rows(self.count() as u32))
     }
 }

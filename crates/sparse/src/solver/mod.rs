@@ -1,10 +1,11 @@
 //! Iterative solvers whose scalars stay on the device.
 //!
-//! A solver is a program (`program.rs`, `methods.rs`): what it computes at the beginning, in an iteration and at the end.
+//! A solver (`method.rs`, and `methods.rs` for all of them) is a program (`program.rs`): what it computes at the beginning, in an iteration and at the end.
 //! The program is gathered into as few kernels as its sums allow (`fusion.rs`), whose source is printed for the dtype of
 //! vectors (`kernel.rs`). Kernels do nothing once one of them has found that the residual is small enough, so that
 //! iterations may be enqueued before anybody knows of it: the host polls for the state, and does not wait in the loop
-//! (`drive.rs`).
+//! (`drive.rs`). Several right sides are rows of blocks of the same kernels, each of which does nothing once its own
+//! iterations have stopped.
 
 mod drive;
 mod expression;
@@ -13,25 +14,46 @@ mod gmres;
 mod gmres_kernels;
 mod kernel;
 mod launches;
+mod least_squares;
+mod method;
 mod methods;
+mod nonsymmetric;
 mod program;
+mod refine;
 mod state_reader;
+mod symmetric;
 mod system;
 
-use crate::{GpuArray, Result};
+use crate::{ArrayError, GpuArray, Result};
 pub(crate) use gmres_kernels::{GmresSpec, GmresStep, StatePlaces};
 pub(crate) use kernel::prelude as vector_prelude;
 use launches::Launches;
-pub use methods::Method;
-use rtcg_array::DType;
+use method::Basis;
+pub use method::Method;
+pub use refine::solve_refined;
+use rtcg_array::{DType, PythonTuple};
 use std::collections::BTreeMap;
 pub use system::{Preconditioner, System};
 
 /// The most residuals that are kept: those of the first iterations.
 pub(crate) const MAX_HISTORY: usize = 1 << 20;
 
-/// What is called after each iteration with the solution so far.
-pub type SolveCallback<'a> = &'a mut dyn FnMut(&GpuArray) -> Result<()>;
+/// What is known after an iteration, or a cycle of iterations.
+#[derive(Debug)]
+pub struct SolveProgress<'a> {
+    /// The solution so far, which further iterations change; of several right sides, a column for each.
+    pub x: &'a GpuArray,
+    /// Iterations so far; of several right sides, the most.
+    pub iterations: usize,
+    /// The norm of the residual that the solver has, for each right side. Of solvers that keep a basis, the norms of all
+    /// iterations since the last call where there is a history (of the first 2^20 iterations), and the last norm where not.
+    pub residuals: Vec<f64>,
+    /// The norm of each right side.
+    pub right_norms: Vec<f64>,
+}
+
+/// What is called after each iteration that changed the solution; of solvers that keep a basis, after each cycle.
+pub type SolveCallback<'a> = &'a mut dyn FnMut(&SolveProgress<'_>) -> Result<()>;
 
 /// How iterations reach the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,11 +81,14 @@ pub struct SolveOptions {
     pub check_every: usize,
     /// Vectors of a basis before it is begun anew, of GMRES; 20 by default.
     pub restart: usize,
+    /// Directions that GCROT(m, k) keeps from cycle to cycle.
+    pub kept_directions: usize,
     /// How iterations reach the device.
     pub mode: SolverMode,
     /// Residuals of iterations are kept, of the first 2^20 at most.
     pub history: bool,
-    /// Numbers that some solvers take: `shift`, `damp`, `btol`, `conlim`. They are 0 unless given.
+    /// Numbers that some solvers take: `shift`, `damp`, `btol`, `conlim`, which are 0 unless given, and `maxinner`, the most
+    /// iterations of a solver whose `max_iterations` are cycles.
     pub numbers: BTreeMap<String, f64>,
 }
 
@@ -75,6 +100,7 @@ impl Default for SolveOptions {
             max_iterations: 10_000,
             check_every: 20,
             restart: 20,
+            kept_directions: 20,
             mode: SolverMode::Auto,
             history: false,
             numbers: BTreeMap::new(),
@@ -94,6 +120,7 @@ impl SolveOptions {
             ("maxiter", self.max_iterations as f64),
             ("eps", eps),
             ("largest", max),
+            ("maxinner", max),
         ];
         let optional = ["shift", "damp", "btol", "conlim"].map(|name| (name, 0.0));
         let mut numbers: BTreeMap<_, _> = common.into_iter().chain(optional).map(|(k, v)| (k.to_owned(), v)).collect();
@@ -159,14 +186,55 @@ pub fn solve(
     options: &SolveOptions,
     callback: Option<SolveCallback<'_>>,
 ) -> Result<SolveReport> {
+    if b.ndim() != 1 {
+        let shape = PythonTuple(b.shape());
+        return Err(ArrayError::value_error(format!("b has shape {shape}; expected a vector, or solve_columns")));
+    }
+    let (_, mut reports) = solve_all(method, system, b, x0, options, callback)?;
+    reports.pop().ok_or_else(|| ArrayError::value_error("a solver has no report"))
+}
+
+/// Solves `A X = B` for all columns of `b` at once, beginning at the columns of `x0` or at 0: products are those of a
+/// matrix with several vectors, and iterations of a column do nothing once it is done. The solution, and what is known of
+/// each column; [`SolveReport::x`] are its columns.
+///
+/// # Errors
+/// As [`solve`], for solvers that keep a basis, and for least squares.
+pub fn solve_columns(
+    method: &Method,
+    system: &System<'_>,
+    b: &GpuArray,
+    x0: Option<&GpuArray>,
+    options: &SolveOptions,
+    callback: Option<SolveCallback<'_>>,
+) -> Result<(GpuArray, Vec<SolveReport>)> {
+    let shape = PythonTuple(b.shape());
+    if b.ndim() != 2 || b.shape()[1] == 0 {
+        return Err(ArrayError::value_error(format!("b has shape {shape}; expected a matrix of at least one column")));
+    }
+    if method.basis != Basis::None || !method.row_vectors.is_empty() {
+        return Err(ArrayError::value_error(format!("b has shape {shape}; {} takes one right side", method.name())));
+    }
+    solve_all(method, system, b, x0, options, callback)
+}
+
+fn solve_all(
+    method: &Method,
+    system: &System<'_>,
+    b: &GpuArray,
+    x0: Option<&GpuArray>,
+    options: &SolveOptions,
+    callback: Option<SolveCallback<'_>>,
+) -> Result<(GpuArray, Vec<SolveReport>)> {
     system::check(system, b, method.row_vectors.is_empty(), options.check_every)?;
-    let is_gmres = method.name() == Method::GMRES.name();
-    let launches = if is_gmres {
-        gmres::launches(system, b, x0, options)?
+    let is_cycle = method.basis != Basis::None;
+    let launches = if is_cycle {
+        gmres::launches(method, system, b, x0, options)?
     } else {
         Launches::new(method, system, b, x0, options)?
     };
     // A cycle is many iterations.
-    let options = &SolveOptions { check_every: if is_gmres { 1 } else { options.check_every }, ..options.clone() };
-    drive::Driver { launches: &launches, options }.solve(x0.is_some(), callback)
+    let options = &SolveOptions { check_every: if is_cycle { 1 } else { options.check_every }, ..options.clone() };
+    let reports = drive::Driver { launches: &launches, options }.solve(x0.is_some(), callback)?;
+    Ok((launches.x.transpose(None)?, reports))
 }

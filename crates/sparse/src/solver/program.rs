@@ -36,7 +36,19 @@ pub(crate) const STOP_LIMIT: f64 = 3.0;
 /// Breakdown as numbers that are not finite.
 pub(crate) const STOP_NOT_FINITE: f64 = -1.0;
 
+/// An iteration that broke down did nothing to the solution, and does not count.
+const COUNTED: &str = "select(stop == 0, iterations + 1, iterations)";
+
+fn known_residual(residual: &str) -> String {
+    format!("select(stop == 0, {residual}, residual)")
+}
+
 const OPERATORS: [&str; 8] = ["A", "AH", "M", "MH", "M1", "M1H", "M2", "M2H"];
+
+/// Lines of a program in parts.
+pub(crate) fn parse_parts(parts: &[&str]) -> Result<Vec<Statement>> {
+    parse(&parts.join("\n"))
+}
 
 /// Lines of a text.
 pub(crate) fn parse(text: &str) -> Result<Vec<Statement>> {
@@ -56,12 +68,13 @@ fn parse_line(line: &str, statements: &mut Vec<Statement>) -> Result<()> {
     } else if let Some(condition) = line.strip_prefix("stop if ") {
         statements.push(assign("stop", &format!("select(stop == 0 && ({condition}), {STOP_CONVERGED}, stop)"))?);
     } else if let Some(residual) = line.strip_prefix("check ") {
-        statements.push(assign("iterations", "iterations + 1")?);
+        statements.push(assign("iterations", COUNTED)?);
         check(residual, statements)?;
     } else if let Some(residual) = line.strip_prefix("begin ") {
         check(residual, statements)?;
     } else if let Some(residual) = line.strip_prefix("note ") {
-        statements.extend([assign("iterations", "iterations + 1")?, assign("residual", residual)?, Statement::Record]);
+        let residual = known_residual(residual);
+        statements.extend([assign("iterations", COUNTED)?, assign("residual", &residual)?, Statement::Record]);
     } else if let Some(residual) = line.strip_prefix("start ") {
         statements.extend([assign("residual", residual)?, Statement::Record]);
     } else if line == "limit" {
@@ -87,8 +100,8 @@ fn check(residual: &str, statements: &mut Vec<Statement>) -> Result<()> {
         "select(stop != 0, stop, select(residual < threshold || residual == 0, {STOP_CONVERGED}, \
          select(!finite(residual), {STOP_NOT_FINITE}, select(iterations >= maxiter, {STOP_LIMIT}, 0))))"
     );
-    for (target, value) in [("residual", residual), ("stop", &stop)] {
-        statements.push(Statement::Assign { target: target.to_owned(), value: Expr::parse(value)? });
+    for (target, value) in [("residual", known_residual(residual)), ("stop", stop)] {
+        statements.push(Statement::Assign { target: target.to_owned(), value: Expr::parse(&value)? });
     }
     statements.push(Statement::Record);
     Ok(())

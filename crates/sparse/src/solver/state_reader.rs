@@ -3,7 +3,7 @@
 use super::program::STOP_NOT_FINITE;
 use crate::kernels::STOP_FLAG;
 use crate::{ArrayContext, GpuArray, Result};
-use rtcg_array::{Order, ReadSlot, blocking_region, check_interrupt};
+use rtcg_array::{Index, Order, ReadSlot, blocking_region, check_interrupt};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
@@ -16,23 +16,32 @@ pub(super) struct StateLayout {
     pub(super) len: usize,
 }
 
-/// The state as it was read.
+/// The states of all right sides as they were read.
 #[derive(Clone)]
-pub(super) struct State(pub(super) Vec<f64>);
+pub(super) struct State {
+    numbers: Vec<f64>,
+    len: usize,
+}
+
+pub(super) fn numbers_of(bytes: &[u8]) -> Vec<f64> {
+    let number = |bytes: &[u8]| f64::from_ne_bytes(bytes.try_into().unwrap_or_default());
+    bytes.chunks_exact(8).map(number).collect()
+}
 
 impl State {
-    fn from_bytes(bytes: &[u8]) -> Self {
-        let number = |bytes: &[u8]| f64::from_ne_bytes(bytes.try_into().unwrap_or_default());
-        Self(bytes.chunks_exact(8).map(number).collect())
+    /// The state of a right side.
+    pub(super) fn of(&self, k: usize) -> &[f64] {
+        &self.numbers[k * self.len..(k + 1) * self.len]
     }
 
     pub(super) fn has_stopped(&self) -> bool {
-        self.0[STOP_FLAG] != 0.0
+        self.numbers.chunks_exact(self.len).all(|state| state[STOP_FLAG] != 0.0)
     }
 
     /// Why iterations have stopped.
-    pub(super) fn stop(&self) -> f64 {
-        if self.0[STOP_FLAG].is_nan() { STOP_NOT_FINITE } else { self.0[STOP_FLAG] }
+    pub(super) fn stop(&self, k: usize) -> f64 {
+        let stop = self.of(k)[STOP_FLAG];
+        if stop.is_nan() { STOP_NOT_FINITE } else { stop }
     }
 }
 
@@ -41,17 +50,20 @@ pub(super) struct StateReader {
     free: Vec<Box<dyn ReadSlot>>,
     pending: VecDeque<Box<dyn ReadSlot>>,
     has_slots: bool,
+    len: usize,
     /// How often it had to wait after all.
     pub(super) waits: usize,
 }
 
 impl StateReader {
-    pub(super) fn new(ctx: &ArrayContext, len: usize) -> Result<Self> {
+    /// For states of `len` numbers of so many right sides.
+    pub(super) fn new(ctx: &ArrayContext, len: usize, count: usize) -> Result<Self> {
+        let nbytes = 8 * len * count;
         let free = match ctx.device_runtime().pinned_reads() {
-            Some(reads) => (0..=MAX_PENDING_READS).map(|_| reads.read_slot(8 * len)).collect::<Result<Vec<_>>>()?,
+            Some(reads) => (0..=MAX_PENDING_READS).map(|_| reads.read_slot(nbytes)).collect::<Result<Vec<_>>>()?,
             None => Vec::new(),
         };
-        Ok(Self { has_slots: !free.is_empty(), free, pending: VecDeque::new(), waits: 0 })
+        Ok(Self { has_slots: !free.is_empty(), free, len, pending: VecDeque::new(), waits: 0 })
     }
 
     /// Starts a read behind what is enqueued, and gives the newest state that has arrived. With `most` reads under way
@@ -59,7 +71,7 @@ impl StateReader {
     pub(super) fn poll(&mut self, state: &GpuArray, most: usize) -> Result<Option<State>> {
         if !self.has_slots {
             self.waits += 1;
-            return read_state(state).map(Some);
+            return read_state(state, self.len).map(Some);
         }
         if let Some(mut slot) = self.free.pop() {
             slot.start(state.first_element_address())?;
@@ -69,7 +81,7 @@ impl StateReader {
         let mut attempts = 0u32;
         while let Some(slot) = self.pending.front() {
             if let Some(bytes) = slot.poll()? {
-                newest = Some(State::from_bytes(bytes));
+                newest = Some(State { numbers: numbers_of(bytes), len: self.len });
                 self.free.extend(self.pending.pop_front());
                 if newest.as_ref().is_some_and(State::has_stopped) {
                     break;
@@ -110,8 +122,58 @@ fn pause(attempts: u32) -> Result<()> {
     check_interrupt()
 }
 
-pub(super) fn read_state(state: &GpuArray) -> Result<State> {
-    let mut bytes = vec![0; state.nbytes()];
-    blocking_region(|| state.read(&mut bytes, Order::C))?;
-    Ok(State::from_bytes(&bytes))
+/// Waits for an array of doubles.
+pub(super) fn read_numbers(array: &GpuArray) -> Result<Vec<f64>> {
+    let mut bytes = vec![0; array.nbytes()];
+    blocking_region(|| array.read(&mut bytes, Order::C))?;
+    Ok(numbers_of(&bytes))
+}
+
+pub(super) fn read_state(state: &GpuArray, len: usize) -> Result<State> {
+    Ok(State { numbers: read_numbers(state)?, len })
+}
+
+/// Norms of a history as they become known.
+pub(super) struct NormReader {
+    history: GpuArray,
+    slot: Option<Box<dyn ReadSlot>>,
+    /// Norms that are read at once, and the first that was not read yet.
+    window: usize,
+    next: usize,
+}
+
+impl NormReader {
+    /// Of at most `window` norms between two looks, behind the one at the beginning.
+    pub(super) fn new(ctx: &ArrayContext, history: &GpuArray, window: usize) -> Result<Self> {
+        let window = window.min(history.size());
+        let slot = ctx.device_runtime().pinned_reads().map(|reads| reads.read_slot(8 * window)).transpose()?;
+        Ok(Self { history: history.clone(), slot, window, next: 1 })
+    }
+
+    /// Norms up to that of an iteration, and whether the host had to wait for them: not where the device has such reads.
+    pub(super) fn read(&mut self, iterations: usize) -> Result<(Vec<f64>, bool)> {
+        let first = self.next.min(self.history.size() - self.window);
+        let Some(slot) = &mut self.slot else {
+            let end = (first + self.window) as isize;
+            let part = self.history.index(&[Index::Slice(Some(first as isize), Some(end), None)])?;
+            return Ok((self.take(&read_numbers(&part)?, first, iterations), true));
+        };
+        slot.start(self.history.first_element_address() + 8 * first as u64)?;
+        let mut attempts = 0u32;
+        let numbers = loop {
+            match slot.poll()? {
+                Some(bytes) => break numbers_of(bytes),
+                None => pause(attempts)?,
+            }
+            attempts = attempts.saturating_add(1);
+        };
+        Ok((self.take(&numbers, first, iterations), false))
+    }
+
+    fn take(&mut self, numbers: &[f64], first: usize, iterations: usize) -> Vec<f64> {
+        let end = (iterations + 1).min(first + numbers.len());
+        let taken = numbers.get(self.next - first..end.saturating_sub(first)).unwrap_or(&[]).to_vec();
+        self.next = self.next.max(iterations + 1);
+        taken
+    }
 }

@@ -1,10 +1,11 @@
 //! What is solved: operators, and vectors that are checked in SciPy's words.
 
 use super::fusion::Application;
+use super::kernel::DIAGONAL_SUFFIX;
 use crate::checks::check_vector;
 use crate::operator::LinearOperator;
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order};
+use rtcg_array::{DType, Order, PythonTuple};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -99,7 +100,7 @@ impl System<'_> {
                 Preconditioner::Operator(_) => [Application::External, Application::External],
                 Preconditioner::Diagonal(m) => {
                     check_vector("M", m, n)?;
-                    let name = format!("{}diagonal", names[0]);
+                    let name = format!("{}{DIAGONAL_SUFFIX}", names[0]);
                     diagonals.push((name.clone(), m.to_dtype(vector)?.to_contiguous()?));
                     [false, true].map(|is_adjoint| Application::Diagonal(name.clone(), is_adjoint))
                 }
@@ -125,7 +126,10 @@ pub(super) fn check(system: &System<'_>, b: &GpuArray, must_be_square: bool, che
     if must_be_square && rows != columns {
         return Err(ArrayError::value_error(format!("expected square matrix, but got shape=({rows}, {columns})")));
     }
-    check_vector("b", b, rows)?;
+    let length = b.shape().first().copied().unwrap_or(0);
+    if b.ndim() != 2 || length != rows {
+        check_vector("b", b, rows)?;
+    }
     let dtype = b.dtype();
     if !matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128) {
         let message = format!("b is of dtype {dtype}; expected float32, float64, complex64 or complex128");
@@ -137,11 +141,17 @@ pub(super) fn check(system: &System<'_>, b: &GpuArray, must_be_square: bool, che
     Ok(())
 }
 
-/// A copy of `x0`, or zeros.
+/// A copy of `x0`, or zeros: a vector, or one in each row for several right sides.
 pub(super) fn initial_solution(b: &GpuArray, n: usize, x0: Option<&GpuArray>) -> Result<GpuArray> {
-    let Some(x0) = x0 else { return GpuArray::zeros(b.context(), &[n], b.dtype(), Order::C) };
-    check_vector("x0", x0, n)?;
-    let x = GpuArray::empty(b.context(), &[n], b.dtype(), Order::C)?;
-    x.assign(x0)?;
+    let shape: Vec<usize> = b.shape().iter().skip(1).copied().chain([n]).collect();
+    let Some(x0) = x0 else { return GpuArray::zeros(b.context(), &shape, b.dtype(), Order::C) };
+    let x = GpuArray::empty(b.context(), &shape, b.dtype(), Order::C)?;
+    if shape.len() == 1 {
+        check_vector("x0", x0, n)?;
+    } else if x0.shape() != [n, shape[0]] {
+        let (found, expected) = (PythonTuple(x0.shape()), PythonTuple(&[n, shape[0]]).to_string());
+        return Err(ArrayError::value_error(format!("x0 has shape {found}; expected {expected}")));
+    }
+    x.assign(&x0.transpose(None)?)?;
     Ok(x)
 }

@@ -1,0 +1,290 @@
+"""What the solvers of `rtcg.sparse.linalg` share: operands, options, reports, and one signature."""
+
+import functools
+import inspect
+import operator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rtcg import _native
+from rtcg.numpy import GPUArray
+from rtcg.sparse._base import issparse, to_device
+from rtcg.sparse._operators import aslinearoperator
+
+
+@dataclass
+class SolverReport:
+    """How a solution was found; of several right-hand sides, that of one column."""
+
+    #: "converged", "maxiter", "stagnated" (rounding lets the residual become no smaller) or "breakdown".
+    reason: str
+    #: Iterations that changed the solution.
+    iterations: int
+    #: Iterations that were enqueued after the deciding one; they did nothing.
+    wasted_iterations: int
+    #: How often iterations began anew from a residual that was computed from the solution.
+    restarts: int
+    #: How often the host waited for the device in the loop.
+    waits_in_loop: int
+    #: How often the host waited at the end: once, and once for each restart.
+    waits_at_end: int
+    #: The norm of ``b - A @ x``, computed from the solution.
+    residual: float
+    #: The norm of the residual as the recurrence had it at the end (an estimate, where a solver has no residuals).
+    recurrence_residual: float
+    #: What the norm had to be less than.
+    threshold: float
+    #: Directions ``d`` with ``d @ A @ d < 0`` of `cg`: if there are any, `A` is not positive definite.
+    negative_curvature: int
+    #: How iterations reached the device: "stream", "graph" or "device".
+    mode: str
+    #: Norms of residuals by the recurrence, from the one at the beginning on; those of the first 2**20 iterations. With
+    #: `refine`, norms in double precision, one for each pass.
+    history: "np.ndarray | None"
+
+
+def _floating(*dtypes):
+    kind = np.result_type(*dtypes)
+    return np.dtype({"f": np.float32, "F": np.complex64, "D": np.complex128}.get(kind.char, np.float64))
+
+
+def _right_sides(name, v, n, dtype, shape, columns):
+    """A vector of `n` elements on the device, or `columns` of them, or an error in SciPy's words."""
+    v = v if isinstance(v, GPUArray) else np.asarray(v)
+    if v.shape not in ([(n, columns)] if columns else [(n,), (n, 1)]):
+        raise ValueError(f"shapes of A {shape} and {name} {v.shape} are incompatible")
+    return to_device(v, dtype) if columns else to_device(v, dtype).ravel()
+
+
+def _native_operator(A):
+    if issparse(A):
+        return A._native_matrix() if A.format == "dia" else A.tocsr()._native
+    native = getattr(A, "_native_handle", None)
+    return (A.matvec, A.shape) if native is None else native
+
+
+def _native_adjoint(A):
+    if issparse(A):
+        return A.transpose().conj().tocsr()._native
+    return (A.rmatvec, A.shape[::-1]) if A._has_adjoint() else None
+
+
+def _native_preconditioner(M, A, dtype, needs_adjoint):
+    """The native operator of a preconditioner, and its adjoint."""
+    if M is None:
+        return None, None
+    M = M if issparse(M) else aslinearoperator(M)
+    if M.shape != A.shape:
+        raise ValueError("matrix and preconditioner have different shapes")
+    if issparse(M) and M.format == "dia" and list(M._host_offsets) == [0]:
+        return to_device(M.diagonal(), dtype), None
+    return _native_operator(M), _native_adjoint(M) if needs_adjoint else None
+
+
+def count(name, value, default):
+    """A number of at least 1."""
+    value = default if value is None else operator.index(value)
+    if value < 1:
+        raise ValueError(f"{name} is {value}; expected at least 1")
+    return value
+
+
+def _of_single_precision(A, M, dtype):
+    """The matrix and the preconditioner for vectors of single precision."""
+    single = np.dtype(np.complex64 if dtype.kind == "c" else np.float32)
+    if dtype.itemsize == single.itemsize:
+        raise TypeError(f"refine: b and A promote to {dtype}; expected float64 or complex128")
+    convert = lambda operand: operand.astype(single) if issparse(operand) else operand  # noqa: E731
+    return _native_operator(convert(A)), _native_preconditioner(convert(M), A, single, False)[0]
+
+
+def run(method, A, b, x0, M, M2, needs_adjoint, options, *, refine=False, takes_columns=False, **numbers):
+    """The solution, and what is known of each right-hand side, of a system whose operands are checked here."""
+    A = A if issparse(A) else aslinearoperator(A)
+    rows, columns = A.shape
+    if rows != columns and method not in ("lsqr", "lsmr"):
+        raise ValueError(f"expected square matrix, but got shape={A.shape}")
+    b = b if isinstance(b, GPUArray) else np.asarray(b)
+    dtype = _floating(A.dtype, b.dtype)
+    n_columns = b.shape[1] if takes_columns and b.ndim == 2 and b.shape[1] > 1 else 0
+    if refine and n_columns:
+        raise ValueError(f"b has shape {b.shape}; refine takes one right-hand side")
+    b = _right_sides("b", b, rows, dtype, A.shape, n_columns)
+    x0 = None if x0 is None else _right_sides("x0", x0, columns, dtype, A.shape, n_columns)
+    return _native.sparse_solve(
+        method,
+        (_native_operator(A), _native_adjoint(A) if needs_adjoint else None),
+        b,
+        x0,
+        _native_preconditioner(M, A, dtype, needs_adjoint),
+        _native_preconditioner(M2, A, dtype, needs_adjoint),
+        numbers={name: float(value) for name, value in numbers.items()},
+        single=_of_single_precision(A, M, dtype) if refine else None,
+        **options,
+    )
+
+
+def check_options(rtol, atol, maxiter, check_every, mode, history, callback):
+    """Options of `_native.sparse_solve`, checked."""
+    if not (rtol >= 0 and atol >= 0):
+        raise ValueError(f"rtol is {rtol} and atol is {atol}; expected numbers of at least 0")
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback is {callback!r}; expected a callable")
+    return {
+        "rtol": float(rtol),
+        "atol": float(atol),
+        "maxiter": maxiter,
+        "check_every": 20 if check_every is None else operator.index(check_every),
+        "mode": mode,
+        "history": history,
+        "callback": callback,
+    }
+
+
+def _report(found):
+    history = found["history"]
+    found = {name: value for name, value in found.items() if name not in ("code", "scalars", "history")} | {
+        "history": None if history is None else np.array(history),
+        "negative_curvature": int(found["scalars"]["negative"]),
+    }
+    return SolverReport(**found)
+
+
+def _info(found, limit):
+    """SciPy's word for how iterations ended; `limit` is what it says where there were too many, if not their number."""
+    if found["reason"] == "converged":
+        return 0
+    if found["reason"] == "breakdown" and (limit is None or found["code"] != -12):
+        return found["code"]
+    return found["iterations"] if limit is None else limit
+
+
+def solve(
+    A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=None, check_every=None, mode="auto",
+    return_report=False, **chosen,
+):  # fmt: skip
+    """Solves a square system, and says of it what SciPy says: `x`, `info`, and the report if asked for.
+
+    `chosen` is what a solver alone decides: `method`, `M2`, `needs_adjoint`, `default` (of `maxiter`) or
+    `default_factor` (of rows) and `most`, `counts_cycles`, `takes_columns`, `refine`, `settings` (further options),
+    `numbers` of its program, and `errors`, messages for codes of breakdowns.
+    """
+    default = chosen.get("default") or min(chosen.get("default_factor", 10) * A.shape[0], chosen.get("most", np.inf))
+    maxiter = count("maxiter", maxiter, max(1, default))
+    settings = chosen.get("settings", {}) | ({} if callback is not None else {"takes_norms": False})
+    history = bool(return_report) or settings.get("takes_norms", False)
+    options = check_options(rtol, atol, maxiter, check_every, mode, history, callback) | settings
+    numbers = dict(chosen.get("numbers", {}))
+    if settings.get("takes_norms") and chosen.get("counts_iterations"):
+        numbers["maxinner"] = maxiter
+    x, found = run(
+        chosen["method"], A, b, x0, M, chosen.get("M2"), chosen.get("needs_adjoint", False), options,
+        refine=chosen.get("refine", False), takes_columns=chosen.get("takes_columns", False), **numbers,
+    )  # fmt: skip
+    for one in found:
+        if one["code"] in chosen.get("errors", {}):
+            raise ValueError(chosen["errors"][one["code"]])
+    limit = maxiter if chosen.get("counts_cycles") else None
+    info, reports = [_info(one, limit) for one in found], [_report(one) for one in found] if return_report else []
+    if x.ndim == 2:
+        return (x, np.array(info), reports) if return_report else (x, np.array(info))
+    return (x, info[0], reports[0]) if return_report else (x, info[0])
+
+
+_PARAMETERS = {
+    "A": """sparse array, dense array, `LinearOperator`, or a callable with `shape` and `dtype`
+    Functions are given a `GPUArray` and should not wait.""",
+    "b": """array of shape (n,) or (n, 1){columns}
+    The dtype of the solution is float32, float64, complex64 or complex128, whatever `A` and `b` promote to.""",
+    "x0": """array, optional
+    Where to begin; it is not written. Zeros unless given.""",
+    "rtol": """float
+    The norm of the residual has to be less than ``max(rtol * norm(b), atol)``.""",
+    "atol": """float
+    See `rtol`.""",
+    "maxiter": """int, optional
+    The most iterations: ten times n unless given.""",
+    "M": """as `A`, optional
+    A preconditioner: an approximation of the inverse of `A`. A `dia_array` of the main diagonal alone takes part in the
+    kernels of an iteration.""",
+    "callback": """callable, optional
+    Called after each iteration with the solution so far, as a `GPUArray` that further iterations change.""",
+    "check_every": """int, optional
+    Iterations between two looks at the residual: 20, and always 1 with a callback.""",
+    "mode": """{"auto", "stream", "graph", "device"}
+    How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, or as one graph with a
+    loop (on the virtual GPU only). Graphs need a sparse `A`, a sparse `M` or none, and no callback. All modes give the
+    same bits.""",
+    "return_report": """bool
+    Whether a `SolverReport` is returned too.""",
+}
+
+_RETURNS = """
+Returns
+-------
+x : GPUArray of shape (n,){columns}
+info : int{integers}
+    0 if the residual, computed from `x` once more, is small enough; else the number of iterations, or less than 0 after
+    a breakdown: something that is divided by was 0 or not finite.
+report : SolverReport{reports}
+    With `return_report`.
+
+The host does not wait in the loop. It waits once at the end, for the residual computed from `x`."""
+
+_COLUMNS = {
+    "columns": ", or (n, k)",
+    "integers": ", or an array of k integers",
+    "reports": ", or a list of k reports",
+}
+
+
+def _described(names, text, takes_columns):
+    """The docstring of a solver: its summary, all parameters, its own ones among them, results, and errors."""
+    words = _COLUMNS if takes_columns else dict.fromkeys(_COLUMNS, "")
+    text, raises, errors = inspect.cleandoc(text).partition("\nRaises\n------\n")
+    summary, _, section = text.partition("\nParameters\n----------\n")
+    documented = {}
+    for line in section.rstrip().splitlines():
+        if not line.startswith(" ") and " : " in line:
+            name = line.partition(" : ")[0]
+            documented[name] = line.partition(" : ")[2]
+        else:
+            documented[name] += "\n" + line
+    texts = (f"{name} : {(documented.get(name) or _PARAMETERS[name]).rstrip()}" for name in names)
+    parts = [summary.rstrip(), "\nParameters\n----------", *texts, _RETURNS]
+    for name, word in words.items():
+        parts = [part.replace(f"{{{name}}}", word) for part in parts]
+    return "\n".join(parts + ([raises.rstrip(), errors] if raises else [])) + "\n"
+
+
+def square_solver(*, without=(), takes_columns=False, **always):
+    """Makes a public solver of a function of the parameters that it alone has, which returns what `solve` is to do.
+
+    The solver has the parameters of `solve`, but those of `without`, and the function's own ones; its docstring
+    describes all of them.
+    """
+    common = [p for p in inspect.signature(solve).parameters.values() if p.kind is not p.VAR_KEYWORD]
+
+    def decorate(choose):
+        own = list(inspect.signature(choose).parameters.values())
+        shared = [p for p in common if p.name not in without]
+        signature = inspect.Signature([*shared[:-4], *own, *shared[-4:]])
+
+        @functools.wraps(choose)
+        def solver(*args, **keywords):
+            try:
+                values = signature.bind(*args, **keywords)
+            except TypeError as error:
+                raise TypeError(f"{choose.__name__}() {error}") from None
+            values.apply_defaults()
+            values = values.arguments
+            chosen = choose(**{p.name: values.pop(p.name) for p in own})
+            return solve(**values, **{**always, "takes_columns": takes_columns, "method": choose.__name__, **chosen})
+
+        del solver.__wrapped__
+        solver.__signature__ = signature
+        solver.__doc__ = _described(signature.parameters, choose.__doc__, takes_columns)
+        return solver
+
+    return decorate
