@@ -3058,7 +3058,10 @@ def sparse_solve(
     callback: Any,
     numbers: Any,
     restart: Any = 20,
-) -> tuple[GPUArray, dict[str, Any]]: ...
+    kept: Any = 20,
+    takes_norms: Any = False,
+    single: Any = None,
+) -> tuple[GPUArray, list[dict[str, Any]]]: ...
 def sparse_eigsh(
     a: Any,
     dtype: Any,

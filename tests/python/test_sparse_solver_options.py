@@ -24,8 +24,11 @@ def columns_of(n, dtype=np.float64):
     return np.stack([b, np.ones(n, dtype), np.zeros(n, dtype), 1e-3 * b[::-1]], axis=1)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-@pytest.mark.parametrize("preconditioner", ["none", "diagonal", "operator"])
+# Each dtype and each kind of preconditioner once: a case compiles kernels of its own.
+CASES = [("none", np.float64), ("diagonal", np.complex128), ("operator", np.float64)]
+
+
+@pytest.mark.parametrize("preconditioner, dtype", CASES)
 @pytest.mark.parametrize("method", SQUARE)
 def test_columns_are_solved_for_as_each_alone(method, preconditioner, dtype):
     a = matrix(method, dtype)
@@ -117,8 +120,7 @@ def test_refinement_says_what_it_cannot():
     np.testing.assert_allclose(a.get() @ x.get(), tiny, rtol=0, atol=1e-38)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-@pytest.mark.parametrize("preconditioner", ["none", "diagonal", "operator"])
+@pytest.mark.parametrize("preconditioner, dtype", CASES)
 @pytest.mark.parametrize("form", ["flexible", "pipelined"])
 def test_other_forms_of_conjugate_gradients_have_the_same_iterates(form, preconditioner, dtype):
     a = matrix("cg", dtype)
@@ -148,10 +150,9 @@ def test_preconditioners_may_change():
         linalg.cg(sparse.eye_array(3), np.ones(3), flexible=True, pipelined=True)
     a = matrix("cg")
     b = right_side(180)
-    for options in ({"rtol": 1e-9, "flexible": True},):
-        x, info, report = linalg.cg(sparse.csr_array(a), b, M=varying(a), return_report=True, **options)
-        assert info == 0 and report.iterations < 60
-        np.testing.assert_allclose(a @ x.get(), b, atol=1e-6)
+    x, info, report = linalg.cg(sparse.csr_array(a), b, M=varying(a), rtol=1e-9, flexible=True, return_report=True)
+    assert info == 0 and report.iterations < 60
+    np.testing.assert_allclose(a @ x.get(), b, atol=1e-6)
     a = matrix("gmres")
     for solve in (
         lambda: linalg.gmres(sparse.csr_array(a), b, M=varying(a), flexible=True, rtol=1e-9, return_report=True),
@@ -162,8 +163,7 @@ def test_preconditioners_may_change():
         assert np.linalg.norm(b - a @ x.get()) <= 1.0001e-9 * np.linalg.norm(b)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
-@pytest.mark.parametrize("preconditioner", ["none", "diagonal", "operator"])
+@pytest.mark.parametrize("preconditioner, dtype", [*CASES, ("diagonal", np.float32), ("none", np.complex64)])
 def test_flexible_gmres_knows_its_residual(preconditioner, dtype, on_virtual_device):
     a = matrix("gmres", dtype)
     b = right_side(180, dtype)
@@ -230,6 +230,7 @@ def test_callbacks_of_gmres_are_those_of_scipy(kind, maxiter):
     x, info, report = linalg.gmres(
         a, b, callback=lambda v: ours.append(v if np.isscalar(v) else v.get()), return_report=True, **options
     )
+    options["callback_type"] = kind or "legacy"
     expected, scipy_info = scipy_linalg.gmres(
         host, b, callback=lambda v: theirs.append(v if np.isscalar(v) else v.copy()), **options
     )
@@ -265,7 +266,8 @@ def test_callbacks_are_not_called_behind_the_end(method):
         _, _, report = solve(
             a, right_side(180), callback=lambda x: calls.append(1), check_every=7, return_report=True, **options
         )
-        assert len(calls) == report.iterations // (2 if method == "tfqmr" else 1) and report.wasted_iterations == 0
+        turns = 2 if method == "tfqmr" else 1
+        assert len(calls) == -(-report.iterations // turns) and report.wasted_iterations == 0
     # A breakdown in the first iteration changes nothing.
     calls.clear()
     linalg.cg(sparse.csr_array(np.zeros((3, 3))), np.ones(3), callback=lambda x: calls.append(1))

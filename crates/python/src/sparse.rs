@@ -10,8 +10,8 @@ use pyo3::types::PyDict;
 use rtcg::array::{ArrayError, DType, GpuArray, Order, Result};
 use rtcg::sparse::{
     CsrDyn, HostPackets, HostStructure, IndexElement, LinearOperator, Method, PacketPartition, Packets, Preconditioner,
-    Sell, SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, SpmvPlan, StopReason, System, VCycle, VCycleLevel,
-    gallery,
+    Sell, SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, SpmvPlan, StopReason, System, VCycle,
+    VCycleLevel, gallery,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;

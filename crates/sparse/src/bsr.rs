@@ -4,7 +4,6 @@ use crate::checks::{check_product, check_stored_dtype, check_structure_arrays, p
 use crate::kernels::THREADS;
 use crate::kernels::bsr::BsrSpec;
 use crate::launch::{PreparedLaunch, push_arrays};
-use crate::operator::LinearOperator;
 use crate::plan::ProductFormat;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
@@ -132,27 +131,13 @@ impl Bsr {
     }
 }
 
-impl LinearOperator for Bsr {
+impl ProductFormat for Bsr {
     fn shape(&self) -> [usize; 2] {
         self.shape
     }
 
     fn dtype(&self) -> DType {
         self.data.dtype()
-    }
-
-    fn apply(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
-        self.multiply_into(x, y, false)
-    }
-
-    fn is_recordable(&self) -> bool {
-        true
-    }
-}
-
-impl ProductFormat for Bsr {
-    fn shape(&self) -> [usize; 2] {
-        self.shape
     }
 
     fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {

@@ -298,12 +298,8 @@ impl Csr {
                 "dimension mismatch: x has shape {shape}; expected {inner} rows"
             )));
         }
-        let y = GpuArray::empty(
-            self.context(),
-            &[rows, columns],
-            product_dtype(self.data.dtype(), x.dtype())?,
-            Order::C,
-        )?;
+        let y =
+            GpuArray::empty(self.context(), &[rows, columns], product_dtype(self.data.dtype(), x.dtype())?, Order::C)?;
         self.multiply_dense_into(x, &y, false)?;
         Ok(y)
     }

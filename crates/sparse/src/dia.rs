@@ -4,7 +4,6 @@ use crate::checks::{check_product, check_stored_dtype, product_dtype};
 use crate::kernels::dia::DiaSpmvSpec;
 use crate::kernels::spmv::SpmvEpilogue;
 use crate::launch::{PreparedLaunch, push_arrays};
-use crate::operator::LinearOperator;
 use crate::plan::ProductFormat;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
@@ -69,27 +68,13 @@ impl Dia {
     }
 }
 
-impl LinearOperator for Dia {
+impl ProductFormat for Dia {
     fn shape(&self) -> [usize; 2] {
         self.shape
     }
 
     fn dtype(&self) -> DType {
         self.data.dtype()
-    }
-
-    fn apply(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
-        self.multiply_into(x, y, false)
-    }
-
-    fn is_recordable(&self) -> bool {
-        true
-    }
-}
-
-impl ProductFormat for Dia {
-    fn shape(&self) -> [usize; 2] {
-        self.shape
     }
 
     fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {

@@ -1,6 +1,7 @@
 //! What iterative solvers need of a matrix.
 
 use crate::csr::Csr;
+use crate::plan::ProductFormat;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Index, Order};
 
@@ -110,5 +111,23 @@ impl LinearOperator for GpuArray {
 
     fn apply_block(&self, x: &GpuArray) -> Result<GpuArray> {
         self.matmul(x)?.to_dtype(x.dtype())
+    }
+}
+
+impl<F: ProductFormat> LinearOperator for F {
+    fn shape(&self) -> [usize; 2] {
+        ProductFormat::shape(self)
+    }
+
+    fn dtype(&self) -> DType {
+        ProductFormat::dtype(self)
+    }
+
+    fn apply(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
+        self.multiply_into(x, y, false)
+    }
+
+    fn is_recordable(&self) -> bool {
+        true
     }
 }

@@ -1,14 +1,18 @@
 //! How products of one matrix with vectors are computed, where that was measured.
 
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::PythonTuple;
+use rtcg_array::{DType, PythonTuple};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A format with a copy of a matrix's elements that multiplies in its place.
+/// A format with a copy of a matrix's elements that multiplies in its place, by launches alone. It is a
+/// [`crate::LinearOperator`], too.
 pub trait ProductFormat: Debug + Send + Sync {
     /// Rows and columns.
     fn shape(&self) -> [usize; 2];
+
+    /// The dtype of its elements.
+    fn dtype(&self) -> DType;
 
     /// `y = A x`, or `y += A x`, in the dtype of `y`, which is contiguous and shares no memory with `x`; enqueued.
     ///

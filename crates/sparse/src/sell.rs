@@ -5,7 +5,6 @@ use crate::csr::Csr;
 use crate::kernels::sell::{SLICE_ROWS, SellSpec, SellStage};
 use crate::kernels::spmv::SpmvEpilogue;
 use crate::launch::{PreparedLaunch, push_arrays};
-use crate::operator::LinearOperator;
 use crate::plan::ProductFormat;
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Index, Order, PackedKernelArgs, ReduceOptions, ReductionOp, ScanOp};
@@ -170,27 +169,13 @@ fn read_i64(array: &GpuArray) -> Result<i64> {
     Ok(i64::from_ne_bytes(bytes))
 }
 
-impl LinearOperator for Sell {
+impl ProductFormat for Sell {
     fn shape(&self) -> [usize; 2] {
         self.shape
     }
 
     fn dtype(&self) -> DType {
         self.data.dtype()
-    }
-
-    fn apply(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
-        self.multiply_into(x, y, false)
-    }
-
-    fn is_recordable(&self) -> bool {
-        true
-    }
-}
-
-impl ProductFormat for Sell {
-    fn shape(&self) -> [usize; 2] {
-        self.shape
     }
 
     fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {

@@ -49,7 +49,8 @@ impl Driver<'_> {
         let mut feed = Feed { mode, graph, callback, norms, reader, enqueued: 0, called: 0, group };
         launches.enqueue_begin(!has_x0)?;
         let mut best = vec![f64::INFINITY; launches.count];
-        for restarts in 0.. {
+        let mut restarts = 0;
+        loop {
             let state = self.iterate(&mut feed)?;
             launches.enqueue_end()?;
             let verified = read_state(&launches.end_state, len)?;
@@ -67,8 +68,8 @@ impl Driver<'_> {
                 let report = |(k, reason)| self.report(k, reason, restarts, [&state, &verified], &feed);
                 return reasons.into_iter().enumerate().map(report).collect();
             }
+            restarts += 1;
         }
-        Ok(Vec::new())
     }
 
     /// Why iterations ended; nothing where the residual, computed from the solution, is not small enough.
@@ -170,7 +171,8 @@ impl Driver<'_> {
         }
         let iterations = self.number(state, "iterations") as usize;
         let made = launches.layout.places.get("outer").map_or(iterations, |&place| state[place] as usize);
-        let history = launches.history.as_ref().map(|history| read_history(&row(history, k)?, iterations)).transpose()?;
+        let history =
+            launches.history.as_ref().map(|history| read_history(&row(history, k)?, iterations)).transpose()?;
         Ok(SolveReport {
             x,
             reason,

@@ -56,3 +56,29 @@ impl Method {
         Self::ALL.into_iter().find(|method| method.name() == name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::method::Basis;
+    use super::super::program::{Statement, parse_parts};
+    use super::*;
+
+    #[test]
+    fn programs_are_programs_and_have_names_of_their_own() {
+        for (k, method) in Method::ALL.iter().enumerate() {
+            let vectors: Vec<&str> = method.vectors.split_whitespace().chain(["x", "b"]).collect();
+            let is_row_vector = |name: &str| method.row_vectors.split_whitespace().any(|row| row == name);
+            for part in [method.begin, method.iteration, method.end] {
+                for statement in parse_parts(part).unwrap() {
+                    let Statement::Apply { x, y, .. } = statement else { continue };
+                    let is_known = |name: &str| vectors.contains(&name) || is_row_vector(name);
+                    assert!(is_known(&x) && is_known(&y) && y != "x", "{}: {y} of {x}", method.name);
+                }
+            }
+            assert_eq!(Method::of_name(method.name).map(|found| found.vectors), Some(method.vectors));
+            assert!(Method::ALL[..k].iter().all(|other| other.name != method.name));
+            // Solvers that keep a basis end cycles themselves, and so do not begin anew.
+            assert!(method.basis == Basis::None || !method.end.is_empty());
+        }
+    }
+}
