@@ -206,16 +206,16 @@ _PARAMETERS = {
     "maxiter": """int, optional
     The most iterations: ten times n unless given.""",
     "M": """as `A`, optional
-    A preconditioner: an approximation of the inverse of `A`. A `dia_array` of the main diagonal alone takes part in the
-    kernels of an iteration.""",
+    A preconditioner: an approximation of the inverse of `A`. A `dia_array` of the main diagonal alone takes part in
+    the kernels of an iteration.""",
     "callback": """callable, optional
     Called after each iteration with the solution so far, as a `GPUArray` that further iterations change.""",
     "check_every": """int, optional
     Iterations between two looks at the residual: 20, and always 1 with a callback.""",
     "mode": """{"auto", "stream", "graph", "device"}
     How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, or as one graph with a
-    loop (on the virtual GPU only). Graphs need a sparse `A`, a sparse `M` or none, and no callback. All modes give the
-    same bits.""",
+    loop (on the virtual GPU only). Graphs need a sparse `A`, a sparse `M` or none, and no callback. All modes give
+    the same bits.""",
     "return_report": """bool
     Whether a `SolverReport` is returned too.""",
 }
@@ -225,8 +225,8 @@ Returns
 -------
 x : GPUArray of shape (n,){columns}
 info : int{integers}
-    0 if the residual, computed from `x` once more, is small enough; else the number of iterations, or less than 0 after
-    a breakdown: something that is divided by was 0 or not finite.
+    0 if the residual, computed from `x` once more, is small enough; else the number of iterations, or less than 0
+    after a breakdown: something that is divided by was 0 or not finite.
 report : SolverReport{reports}
     With `return_report`.
 

@@ -7,7 +7,7 @@
 
 use super::method::{Basis, Method, TEST};
 use super::system::{Preconditioner, System};
-use super::{SolveCallback, SolveOptions, SolveReport, SolverMode, StopReason, solve};
+use super::{SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, StopReason, solve};
 use crate::operator::LinearOperator;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::DType;
@@ -52,7 +52,7 @@ struct InnerSolve<'a> {
     system: &'a System<'a>,
     options: &'a SolveOptions,
     dtype: DType,
-    /// What is still wanted of the residual, and what was done.
+    /// What the residual has to be of what it is, and what was done.
     needed: Cell<f64>,
     iterations: Cell<usize>,
     wasted: Cell<usize>,
@@ -80,7 +80,6 @@ impl LinearOperator for InnerSolve<'_> {
         let (atol, max_iterations, history) = (0.0, left, false);
         let options = SolveOptions { rtol, atol, max_iterations, history, ..self.options.clone() };
         let report = solve(&self.method, self.system, &x.to_dtype(self.dtype)?, None, &options, None)?;
-        self.needed.set(self.needed.get() / report.recurrence_residual.clamp(f64::MIN_POSITIVE, 1.0));
         self.iterations.set(self.iterations.get() + report.iterations);
         self.wasted.set(self.wasted.get() + report.wasted_iterations);
         let [in_loop, at_end] = self.waits.get();
@@ -135,9 +134,13 @@ pub fn solve_refined(
     let (max_iterations, check_every, mode) = (options.max_iterations, 1, SolverMode::Stream);
     let outer_options = SolveOptions { max_iterations, check_every, mode, ..options.clone() };
     // A callback has the host look at each pass before it begins the next one.
-    let mut nothing = |_: &super::SolveProgress<'_>| Ok(());
-    let callback: SolveCallback<'_> = callback.unwrap_or(&mut nothing);
-    let mut report = solve(&REFINEMENT, &outer, b, x0, &outer_options, Some(callback))?;
+    let mut callback = callback;
+    let mut after_pass = |progress: &SolveProgress<'_>| {
+        let threshold = options.atol.max(options.rtol * progress.right_norms[0]);
+        inner.needed.set(threshold / progress.residuals[0]);
+        callback.as_mut().map_or(Ok(()), |callback| callback(progress))
+    };
+    let mut report = solve(&REFINEMENT, &outer, b, x0, &outer_options, Some(&mut after_pass))?;
     if report.reason != StopReason::Converged && inner.iterations.get() >= options.max_iterations {
         report.reason = StopReason::MaxIterations;
     }

@@ -1,0 +1,79 @@
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rtcg.numpy import GPUArray
+
+@dataclass
+class SolverReport:
+    """How a solution was found; of several right-hand sides, that of one column."""
+
+    reason: str
+    iterations: int
+    wasted_iterations: int
+    restarts: int
+    waits_in_loop: int
+    waits_at_end: int
+    residual: float
+    recurrence_residual: float
+    threshold: float
+    negative_curvature: int
+    mode: str
+    history: np.ndarray | None
+
+def count(name: str, value: Any, default: int) -> int:
+    """A number of at least 1."""
+
+def run(
+    method: str,
+    A: Any,
+    b: Any,
+    x0: Any,
+    M: Any,
+    M2: Any,
+    needs_adjoint: bool,
+    options: dict[str, Any],
+    *,
+    refine: bool = False,
+    takes_columns: bool = False,
+    **numbers: Any,
+) -> tuple[GPUArray, list[dict[str, Any]]]:
+    """The solution, and what is known of each right-hand side, of a system whose operands are checked here."""
+
+def check_options(
+    rtol: Any, atol: Any, maxiter: Any, check_every: Any, mode: Any, history: Any, callback: Any
+) -> dict[str, Any]:
+    """Options of `_native.sparse_solve`, checked."""
+
+def solve(
+    A: Any,
+    b: Any,
+    x0: Any = None,
+    *,
+    rtol: Any = 1e-5,
+    atol: Any = 0.0,
+    maxiter: Any = None,
+    M: Any = None,
+    callback: Any = None,
+    check_every: Any = None,
+    mode: Any = "auto",
+    return_report: Any = False,
+    **chosen: Any,
+) -> tuple[Any, ...]:
+    """Solves a square system, and says of it what SciPy says: `x`, `info`, and the report if asked for.
+
+    `chosen` is what a solver alone decides: `method`, `M2`, `needs_adjoint`, `default` (of `maxiter`) or
+    `default_factor` (of rows) and `most`, `counts_cycles`, `takes_columns`, `refine`, `settings` (further options),
+    `numbers` of its program, and `errors`, messages for codes of breakdowns.
+    """
+
+def square_solver(
+    *, without: tuple[str, ...] = (), takes_columns: bool = False, **always: Any
+) -> Callable[[Callable[..., Any]], Callable[..., tuple[Any, ...]]]:
+    """Makes a public solver of a function of the parameters that it alone has, which returns what `solve` is to do.
+
+    The solver has the parameters of `solve`, but those of `without`, and the function's own ones; its docstring
+    describes all of them.
+    """
