@@ -55,6 +55,11 @@ def test_columns_in_formats_and_modes(format, mode):
     found = [linalg.cg(a.asformat(format), b, x0, rtol=1e-10, mode=mode, check_every=k)[0].get() for k in (1, 7)]
     assert (found[0] == found[1]).all() and (x0 == 1).all()
     np.testing.assert_allclose(a.get() @ found[0], b, atol=1e-8)
+    # More columns than a lane has sums of.
+    many = np.random.default_rng(1).standard_normal((225, 20))
+    x, info = linalg.cg(a.asformat(format), many, rtol=1e-10, mode=mode)
+    assert info.shape == (20,) and not info.any()
+    np.testing.assert_allclose(a.get() @ x.get(), many, atol=1e-7)
     # A column that does not depend on what its neighbours are.
     single = linalg.cg(a.asformat(format), b[:, :2], x0[:, :2], rtol=1e-10, mode=mode)[0].get()
     np.testing.assert_array_equal(single, found[0][:, :2])
@@ -103,6 +108,15 @@ def test_refinement_is_as_accurate_as_double_precision(method, dtype):
     assert info == 3 and report.reason == "maxiter"
     solve(ours, b, rtol=1e-12, refine=True, callback=lambda x: calls.append(x.get()))
     assert len(calls) >= 2 and np.linalg.norm(b - a @ calls[0]) > np.linalg.norm(b - a @ calls[-1])
+
+
+def test_refinement_takes_a_hierarchy_of_double_precision():
+    pyamg = pytest.importorskip("pyamg")
+    a, b = sparse.gallery.poisson2d(30), np.ones(900)
+    smoother = ("jacobi", {"omega": 4 / 3})
+    m = linalg.amg(pyamg.smoothed_aggregation_solver(a.get().tocsr(), presmoother=smoother, postsmoother=smoother))
+    x, info, report = linalg.cg(a, b, rtol=1e-12, M=m, refine=True, return_report=True)
+    assert info == 0 and report.iterations < 40 and np.linalg.norm(b - a.get() @ x.get()) < 1e-12 * 30
 
 
 def test_refinement_says_what_it_cannot():

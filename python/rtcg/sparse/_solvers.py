@@ -10,7 +10,7 @@ import numpy as np
 from rtcg import _native
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse, to_device
-from rtcg.sparse._operators import aslinearoperator
+from rtcg.sparse._operators import LinearOperator, aslinearoperator
 
 
 @dataclass
@@ -95,7 +95,15 @@ def _of_single_precision(A, M, dtype):
     single = np.dtype(np.complex64 if dtype.kind == "c" else np.float32)
     if dtype.itemsize == single.itemsize:
         raise TypeError(f"refine: b and A promote to {dtype}; expected float64 or complex128")
-    convert = lambda operand: operand.astype(single) if issparse(operand) else operand  # noqa: E731
+
+    def convert(operand):
+        if issparse(operand):
+            return operand.astype(single)
+        if getattr(operand, "_native_handle", None) is None:
+            return operand
+        # Native operators take vectors of their own dtype alone.
+        return LinearOperator(operand.shape, lambda x: operand.matvec(x.astype(dtype)), dtype=dtype)
+
     return _native_operator(convert(A)), _native_preconditioner(convert(M), A, single, False)[0]
 
 
