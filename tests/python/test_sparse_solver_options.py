@@ -127,6 +127,8 @@ def test_refinement_says_what_it_cannot():
         linalg.cg(a, np.ones((64, 2)), refine=True)
     x, info = linalg.cg(a, np.zeros(64), np.ones(64), refine=True)
     assert info == 0 and not x.get().any()
+    _, info, report = linalg.cg(sparse.csr_array(np.zeros((4, 4))), np.ones(4), refine=True, return_report=True)
+    assert (info, report.reason) == (-1, "breakdown")
     # Residuals whose squares are out of the range of single precision.
     tiny = 1e-30 * right_side(64)
     x, info = linalg.cg(a, tiny, rtol=1e-10, refine=True)

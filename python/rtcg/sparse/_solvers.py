@@ -165,7 +165,7 @@ def _info(found, limit):
         return 0
     if found["reason"] == "breakdown" and (limit is None or found["code"] != -12):
         return found["code"]
-    return found["iterations"] if limit is None else limit
+    return max(1, found["iterations"]) if limit is None else limit
 
 
 def solve(

@@ -324,7 +324,7 @@ fn columns_are_solved_for_together() {
             assert_eq!(report.reason, StopReason::Converged, "{}", method.name());
             assert!(report.iterations.abs_diff(alone.iterations) <= 1, "{}", method.name());
             let own: Vec<f64> = (0..n).map(|i| x[i * count + k]).collect();
-            assert!(norm_of_residual(&host, &own, column) <= 1e-7);
+            assert!(norm_of_residual(&host, &own, column) <= 1e-5);
         }
         assert_eq!(reports[2].iterations, 0);
     }

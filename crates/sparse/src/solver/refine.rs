@@ -58,6 +58,8 @@ struct InnerSolve<'a> {
     wasted: Cell<usize>,
     waits: Cell<[usize; 2]>,
     negative: Cell<f64>,
+    /// Why the last pass ended.
+    reason: Cell<StopReason>,
     mode: Cell<SolverMode>,
 }
 
@@ -73,6 +75,7 @@ impl LinearOperator for InnerSolve<'_> {
     fn apply(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
         let left = self.options.max_iterations.saturating_sub(self.iterations.get());
         if left == 0 {
+            self.reason.set(StopReason::MaxIterations);
             return y.memset_zero();
         }
         let [least, most] = PASS_TOLERANCE;
@@ -85,6 +88,7 @@ impl LinearOperator for InnerSolve<'_> {
         let [in_loop, at_end] = self.waits.get();
         self.waits.set([in_loop + report.waits_in_loop, at_end + report.waits_at_end]);
         self.negative.set(self.negative.get() + report.scalars.get("negative").copied().unwrap_or(0.0));
+        self.reason.set(report.reason);
         self.mode.set(report.mode);
         y.assign(&report.x)
     }
@@ -128,6 +132,7 @@ pub fn solve_refined(
         wasted: Cell::new(0),
         waits: Cell::new([0, 0]),
         negative: Cell::new(0.0),
+        reason: Cell::new(StopReason::Converged),
         mode: Cell::new(SolverMode::Stream),
     };
     let outer = System { m: Preconditioner::Operator(&inner), ..System::from(system.a) };
@@ -141,8 +146,8 @@ pub fn solve_refined(
         callback.as_mut().map_or(Ok(()), |callback| callback(progress))
     };
     let mut report = solve(&REFINEMENT, &outer, b, x0, &outer_options, Some(&mut after_pass))?;
-    if report.reason != StopReason::Converged && inner.iterations.get() >= options.max_iterations {
-        report.reason = StopReason::MaxIterations;
+    if report.reason != StopReason::Converged && inner.reason.get() != StopReason::Converged {
+        report.reason = inner.reason.get();
     }
     report.restarts = report.iterations.saturating_sub(1);
     report.iterations = inner.iterations.get();
