@@ -80,10 +80,14 @@ def test_all_modes_give_the_same_bits(dtype, preconditioned, on_virtual_device):
     m = sparse.diags_array(np.linspace(1, 2, a.shape[0])) if preconditioned else None
     rtol = 1e-4 if np.dtype(dtype).itemsize < 16 and dtype != np.float64 else 1e-9
     found = {}
-    modes = ["stream", "graph", "auto"] + ["device"] * on_virtual_device
+    modes = ["stream", "graph", "persistent", "auto"] + ["device"] * on_virtual_device
     for mode in modes:
         x, info, report = linalg.cg(sparse.csr_array(a), b, M=m, rtol=rtol, mode=mode, return_report=True)
-        assert info == 0 and report.reason == "converged" and report.mode == (mode if mode != "auto" else "graph")
+        assert (
+            info == 0
+            and report.reason == "converged"
+            and report.mode in ([mode] if mode != "auto" else ["graph", "device", "persistent"])
+        )
         assert report.residual < report.threshold
         assert len(report.history) == report.iterations + 1
         found[mode] = x.get(), report
@@ -230,7 +234,7 @@ from rtcg.sparse import linalg
 # So badly conditioned that iterations take for ever.
 bad = sparse.diags_array([np.logspace(0, 15, 4000)], offsets=[0]).tocsr()
 good = sparse.eye_array(4000).tocsr()
-for mode in ("stream", "graph"):
+for mode in ("stream", "graph", "persistent", "auto"):
     linalg.cg(bad, np.ones(4000), maxiter=40, mode=mode)
     threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     begun = time.perf_counter()

@@ -52,8 +52,8 @@ pub use rtcg_codegen::array::{BoundsMode, Op, ReductionOp, ScanOp};
 pub use rtcg_codegen::tuning;
 pub use rtcg_codegen::{DType, DTypeKind, DeviceInfo, KernelSpec, WeakScalar};
 pub use runtime::{
-    Allocator, ArrayBuffer, ArrayContext, DeviceRuntime, Graphs, LaunchableGraph, LaunchableKernel, PinnedReads,
-    ReadSlot,
+    Allocator, ArrayBuffer, ArrayContext, Cooperative, DeviceRuntime, Graphs, LaunchableGraph, LaunchableKernel,
+    PinnedReads, ReadSlot,
 };
 pub use scalar::{Scalar, ScalarElement};
 pub use thread_choices::{compile_ahead, is_compiling_ahead, with_thread_choices};

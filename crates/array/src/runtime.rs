@@ -51,7 +51,7 @@ pub trait ArrayBuffer: Send + Sync + Any {
 }
 
 /// A compiled kernel.
-pub trait LaunchableKernel: Send + Sync {
+pub trait LaunchableKernel: Send + Sync + Any {
     /// Enqueues the kernel with packed arguments; does not wait.
     fn launch(&self, grid: [u32; 3], block: [u32; 3], shared_bytes: u32, args: &[u8]) -> Result<()>;
 }
@@ -104,12 +104,52 @@ pub trait Graphs {
     /// Those of `body`, and when something cannot be recorded.
     fn record(&self, body: &mut dyn FnMut() -> Result<()>) -> Result<Box<dyn LaunchableGraph>>;
 
-    /// Records what `body` enqueues as the body of a loop: it runs as long as the double at `stop` is 0 after a turn,
-    /// without the host.
+    /// Whether [`Graphs::record_until`] is possible.
     ///
     /// # Errors
-    /// As [`Graphs::record`], and when the device has no loops in graphs.
-    fn record_until(&self, stop: u64, body: &mut dyn FnMut() -> Result<()>) -> Result<Box<dyn LaunchableGraph>>;
+    /// When the device has no loops in graphs, or a library for them is missing: what to install.
+    fn check_loops(&self) -> Result<()>;
+
+    /// Records what `body` enqueues as the body of a loop: it runs as long as the double at `stop` is 0 after a turn,
+    /// without the host, and at most `turns` times a launch, so that whoever waits can be interrupted.
+    ///
+    /// # Errors
+    /// As [`Graphs::record`] and [`Graphs::check_loops`].
+    fn record_until(
+        &self,
+        stop: u64,
+        turns: u32,
+        body: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Box<dyn LaunchableGraph>>;
+}
+
+/// Capability: launches whose blocks are all resident at once, so that they may wait for each other.
+pub trait Cooperative {
+    /// Blocks of `threads` threads, with so much dynamic shared memory, that are resident at once.
+    ///
+    /// # Errors
+    /// When the kernel is one of another runtime, or the device does not report it.
+    fn resident_blocks(&self, kernel: &dyn LaunchableKernel, threads: u32, shared_bytes: u32) -> Result<u32>;
+
+    /// Blocks of the largest cluster, whose barrier is one of the hardware; 0 where there are no clusters.
+    fn cluster_blocks(&self) -> u32 {
+        0
+    }
+
+    /// As [`LaunchableKernel::launch`], of at most [`Cooperative::resident_blocks`] blocks; with `is_cluster`, as one cluster
+    /// of at most [`Cooperative::cluster_blocks`].
+    ///
+    /// # Errors
+    /// When there are more blocks, the kernel is one of another runtime, or the device fails.
+    fn launch(
+        &self,
+        kernel: &dyn LaunchableKernel,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u32,
+        is_cluster: bool,
+        args: &[u8],
+    ) -> Result<()>;
 }
 
 /// A device as arrays see it. Work is enqueued in the calling thread's current stream of the runtime.
@@ -167,6 +207,10 @@ pub trait DeviceRuntime: Send + Sync {
     }
     /// Graphs, where the device has them.
     fn graphs(&self) -> Option<&dyn Graphs> {
+        None
+    }
+    /// Cooperative launches, where the device has them.
+    fn cooperative(&self) -> Option<&dyn Cooperative> {
         None
     }
     /// Gives memory that is kept for later back to the device; whether there was any.

@@ -10,8 +10,8 @@ use pyo3::types::PyDict;
 use rtcg::array::{ArrayError, DType, GpuArray, Order, Result};
 use rtcg::sparse::{
     CsrDyn, HostPackets, HostStructure, IndexElement, LinearOperator, Method, PacketPartition, Packets, Preconditioner,
-    Sell, SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, SpmvPlan, StopReason, System, VCycle,
-    VCycleLevel, gallery,
+    PreparedLaunch, Sell, SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, SpmvPlan, StopReason,
+    System, VCycle, VCycleLevel, gallery,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -180,6 +180,10 @@ impl LinearOperator for SharedCycle {
     fn is_recordable(&self) -> bool {
         self.0.is_recordable()
     }
+
+    fn launches(&self, x: &GpuArray, y: &GpuArray) -> Result<Option<Vec<PreparedLaunch>>> {
+        self.0.launches(x, y)
+    }
 }
 
 /// An operator that is a function from Python.
@@ -238,8 +242,9 @@ fn parse_mode(mode: &str) -> PyResult<SolverMode> {
         "stream" => SolverMode::Stream,
         "graph" => SolverMode::Graph,
         "device" => SolverMode::Device,
+        "persistent" => SolverMode::Persistent,
         _ => {
-            let message = format!("mode is '{mode}'; expected 'auto', 'stream', 'graph' or 'device'");
+            let message = format!("mode is '{mode}'; expected 'auto', 'stream', 'graph', 'device' or 'persistent'");
             return Err(PyValueError::new_err(message));
         }
     })
@@ -251,6 +256,7 @@ fn mode_name(mode: SolverMode) -> &'static str {
         SolverMode::Stream => "stream",
         SolverMode::Graph => "graph",
         SolverMode::Device => "device",
+        SolverMode::Persistent => "persistent",
     }
 }
 
@@ -279,6 +285,7 @@ fn report_object(py: Python<'_>, report: SolveReport) -> PyResult<Bound<'_, PyDi
     dict.set_item("recurrence_residual", report.recurrence_residual)?;
     dict.set_item("threshold", report.threshold)?;
     dict.set_item("mode", mode_name(report.mode))?;
+    dict.set_item("mode_reason", report.mode_reason)?;
     dict.set_item("history", report.history)?;
     dict.set_item("scalars", report.scalars)?;
     Ok(dict)

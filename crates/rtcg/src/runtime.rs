@@ -10,16 +10,17 @@ use crate::error::Error;
 use crate::generators::workspace::{self, WorkspaceUse};
 use crate::tune::{device_key, results_store};
 use rtcg_array::{
-    Allocator, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, DeviceInfo, DeviceRuntime, Graphs,
+    Allocator, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, Cooperative, DeviceInfo, DeviceRuntime, Graphs,
     LaunchableKernel, PinnedReads, Result, ThreadFlag, blocking_region, is_compiling_ahead,
 };
 use rtcg_compile::{Arch, BinaryKind, Target};
 use rtcg_driver::memory::{self, HostAllocation};
 use rtcg_driver::pool::{DeviceMemoryPool, PooledDeviceAllocation};
-use rtcg_driver::{Event, Function, Stream, sys};
+use rtcg_driver::{Event, Function, LaunchOptions, Stream, sys};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::sync::{Arc, Mutex};
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock};
 
 thread_local! {
     /// The stream that array operations of this thread are enqueued in; the default one if empty.
@@ -182,12 +183,20 @@ pub(crate) type FreeSlots = Arc<Mutex<Vec<(HostAllocation, Event)>>>;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
 pub struct CudaRuntime {
     ctx: Context,
     device_info: DeviceInfo,
     pool: DeviceMemoryPool,
     free_slots: FreeSlots,
+    /// What sets the conditions of loops in graphs, once it was needed.
+    set_condition: OnceLock<Arc<dyn LaunchableKernel>>,
+    has_cooperative_launches: bool,
+}
+
+impl fmt::Debug for CudaRuntime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CudaRuntime").field("device_info", &self.device_info).finish_non_exhaustive()
+    }
 }
 
 /// Shared memory of a block for tiles that are copied in bulk, which devices of compute capability 9.0 and
@@ -229,6 +238,8 @@ impl CudaRuntime {
             device_info,
             pool: DeviceMemoryPool::trimmed_when_idle(),
             free_slots: FreeSlots::default(),
+            set_condition: OnceLock::new(),
+            has_cooperative_launches: ctx.device().attribute(sys::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? != 0,
         })
     }
 
@@ -249,6 +260,10 @@ impl CudaRuntime {
 
     pub(crate) fn free_slots(&self) -> &FreeSlots {
         &self.free_slots
+    }
+
+    pub(crate) fn set_condition(&self) -> &OnceLock<Arc<dyn LaunchableKernel>> {
+        &self.set_condition
     }
 
     pub(crate) fn run_in_context<T>(&self, body: impl FnOnce() -> rtcg_driver::Result<T>) -> Result<T> {
@@ -393,6 +408,10 @@ impl DeviceRuntime for CudaRuntime {
         Some(self)
     }
 
+    fn cooperative(&self) -> Option<&dyn Cooperative> {
+        self.has_cooperative_launches.then_some(self)
+    }
+
     fn release_cached_memory(&self) -> bool {
         let held = self.pool.statistics().held_blocks;
         self.pool.free_held();
@@ -405,9 +424,30 @@ impl DeviceRuntime for CudaRuntime {
     }
 }
 
-struct CudaKernel {
-    ctx: Context,
-    function: Function,
+pub(crate) struct CudaKernel {
+    pub(crate) ctx: Context,
+    pub(crate) function: Function,
+}
+
+impl CudaKernel {
+    /// Launches in the thread's stream, with options of the driver's.
+    pub(crate) fn launch_with_options(
+        &self,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u32,
+        args: &[u8],
+        options: LaunchOptions,
+    ) -> Result<()> {
+        if is_compiling_ahead() {
+            return Ok(());
+        }
+        // SAFETY: as in `launch`.
+        let launch = |stream: Option<&Stream>| unsafe {
+            self.function.launch_with_options(grid, block, shared_bytes, stream, args, options)
+        };
+        blocking_region(|| self.ctx.enter(|| with_current_stream(launch))).map_err(runtime_error)
+    }
 }
 
 impl LaunchableKernel for CudaKernel {

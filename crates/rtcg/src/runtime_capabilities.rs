@@ -1,14 +1,21 @@
-//! What the CUDA runtime of arrays has beyond launches and copies: reads that nobody waits for, and graphs.
+//! What the CUDA runtime of arrays has beyond launches and copies: reads that nobody waits for, graphs, and cooperative
+//! launches.
 
 // The addresses that are copied from belong to arrays, which hold their memory.
 #![allow(unsafe_code)]
 
 use crate::context::Context;
-use crate::runtime::{CudaRuntime, FreeSlots, current_stream, run_in_stream};
-use rtcg_array::{ArrayError, Graphs, LaunchableGraph, PinnedReads, ReadSlot, Result, blocking_region};
+use crate::runtime::{CudaKernel, CudaRuntime, FreeSlots, current_stream, run_in_stream};
+use rtcg_array::{
+    ArrayBuffer, ArrayError, Cooperative, DeviceRuntime, Graphs, LaunchableGraph, LaunchableKernel, PackedKernelArgs,
+    PinnedReads, ReadSlot, Result, blocking_region,
+};
+use rtcg_compile::{Arch, CompileRequest, Compiler, Target};
+use rtcg_cuda_sys::installations::find_installations;
 use rtcg_driver::memory::{self, HostAllocation};
-use rtcg_driver::{Event, Graph, GraphExec, Stream, sys};
-use std::sync::PoisonError;
+use rtcg_driver::{Event, Graph, GraphExec, LaunchOptions, Linker, Stream, sys};
+use std::any::Any;
+use std::sync::{Arc, PoisonError};
 
 /// Bytes of each slot: those of more are not kept.
 const KEPT_SLOT_BYTES: usize = 1024;
@@ -94,6 +101,8 @@ impl Drop for PinnedSlot {
 struct RecordedGraph {
     ctx: Context,
     exec: GraphExec,
+    /// What its kernels use beside arrays of the caller.
+    _memory: Option<Arc<dyn ArrayBuffer>>,
 }
 
 impl LaunchableGraph for RecordedGraph {
@@ -103,12 +112,15 @@ impl LaunchableGraph for RecordedGraph {
     }
 }
 
+const SET_CONDITION: &str = "rt_loop_unless";
+
 /// Sets the condition of the loop that it is in.
 const SET_CONDITION_SOURCE: &str = "\
 extern \"C\" __device__ void cudaGraphSetConditional(unsigned long long, unsigned);
-extern \"C\" __global__ void rt_loop_unless(unsigned long long condition, const double *stop)
+extern \"C\" __global__ void rt_loop_unless(unsigned long long condition, const double *stop, unsigned *turn, unsigned turns)
 {
-  cudaGraphSetConditional(condition, *stop == 0);
+  *turn = *turn + 1 < turns ? *turn + 1 : 0;
+  cudaGraphSetConditional(condition, *stop == 0 && *turn != 0);
 }
 ";
 
@@ -117,18 +129,22 @@ impl Graphs for CudaRuntime {
         let stream = self.run_in_context(|| Stream::new(sys::CU_STREAM_NON_BLOCKING.0))?;
         let begin = || stream.begin_capture(sys::CU_STREAM_CAPTURE_MODE_RELAXED);
         let graph = self.capture(&stream, begin, body)?;
-        self.instantiate(&graph)
+        self.instantiate(&graph, None)
     }
 
-    fn record_until(&self, stop: u64, body: &mut dyn FnMut() -> Result<()>) -> Result<Box<dyn LaunchableGraph>> {
-        use rtcg_array::{DeviceRuntime, PackedKernelArgs};
-        if self.context().device().can_load_cubins() {
-            // The function that sets a condition is in a library that programs are linked with there.
-            let message =
-                "loops in graphs need a program that is linked with cudadevrt, which is not done on a GPU yet";
-            return Err(ArrayError::value_error(format!("mode: {message}; expected 'graph'")));
-        }
-        let set_condition = self.compile(SET_CONDITION_SOURCE, "rt_loop_unless")?;
+    fn check_loops(&self) -> Result<()> {
+        self.set_condition_kernel().map(drop)
+    }
+
+    fn record_until(
+        &self,
+        stop: u64,
+        turns: u32,
+        body: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Box<dyn LaunchableGraph>> {
+        let set_condition = self.set_condition_kernel()?;
+        let turn = self.alloc(4)?;
+        self.memset_zero(turn.address_recording_use()?, 4)?;
         let (graph, condition, inside, stream) = self.run_in_context(|| {
             let graph = Graph::new()?;
             let condition = graph.create_conditional_handle(Some(1))?;
@@ -140,16 +156,68 @@ impl Graphs for CudaRuntime {
         let mut args = PackedKernelArgs::new();
         args.push_u64(condition.0);
         args.push_u64(stop);
+        args.push_u64(turn.device_ptr());
+        args.push_u32(turns);
         let begin = || stream.begin_capture_to(&inside, &[], sys::CU_STREAM_CAPTURE_MODE_RELAXED);
         self.capture(&stream, begin, &mut || {
             body()?;
             set_condition.launch([1, 1, 1], [1, 1, 1], 0, args.packed_bytes())
         })?;
-        self.instantiate(&graph)
+        self.instantiate(&graph, Some(turn))
     }
 }
 
+/// The library that has `cudaGraphSetConditional`.
+const DEVICE_RUNTIME: &str = if cfg!(windows) { "cudadevrt.lib" } else { "libcudadevrt.a" };
+
+fn loops_error(message: &str) -> ArrayError {
+    ArrayError::value_error(format!("mode: loops in graphs {message}; expected 'graph' or 'auto'"))
+}
+
 impl CudaRuntime {
+    /// The kernel that sets the condition of a loop. A virtual GPU has the function that it calls. A GPU's is in a
+    /// library of machine code, with which the driver links it.
+    fn set_condition_kernel(&self) -> Result<Arc<dyn LaunchableKernel>> {
+        if let Some(kernel) = self.set_condition().get() {
+            return Ok(kernel.clone());
+        }
+        let kernel = if self.context().device().can_load_cubins() {
+            self.link_set_condition()?
+        } else {
+            self.compile(SET_CONDITION_SOURCE, SET_CONDITION)?
+        };
+        Ok(self.set_condition().get_or_init(|| kernel).clone())
+    }
+
+    fn link_set_condition(&self) -> Result<Arc<dyn LaunchableKernel>> {
+        let driver = rtcg_driver::driver_version().map_err(ArrayError::runtime_error)?;
+        if driver < 12_030 {
+            let (major, minor) = (driver / 1000, driver % 1000 / 10);
+            return Err(loops_error(&format!("need a driver of CUDA 12.3, this one is of CUDA {major}.{minor}")));
+        }
+        let directories: Vec<_> = find_installations().into_iter().flat_map(|found| found.lib_dirs).collect();
+        let Some(library) = directories.iter().map(|dir| dir.join(DEVICE_RUNTIME)).find(|path| path.is_file()) else {
+            return Err(loops_error(&format!(
+                "need {DEVICE_RUNTIME}, which is in none of the {} directories of CUDA's libraries: install the wheel \
+                 nvidia-cuda-runtime or a CUDA toolkit",
+                directories.len()
+            )));
+        };
+        let (major, minor) = self.run_in_context(|| self.context().device().compute_capability())?;
+        let mut request = CompileRequest::new(SET_CONDITION_SOURCE, Target::ptx_for_arch(Arch::new(major, minor)));
+        request.no_extern_c = true;
+        request.options.push("-rdc=true".to_owned());
+        let ptx = blocking_region(|| Compiler.compile(&request)).map_err(ArrayError::runtime_error)?;
+        let link = || {
+            let mut linker = Linker::new(&[])?;
+            linker.add_data(&ptx.bytes, sys::CU_JIT_INPUT_PTX, SET_CONDITION)?;
+            linker.add_file(&library, sys::CU_JIT_INPUT_LIBRARY)?;
+            linker.link_module()?.function(SET_CONDITION)
+        };
+        let function = blocking_region(|| self.run_in_context(link))?;
+        Ok(Arc::new(CudaKernel { ctx: self.context().clone(), function }))
+    }
+
     fn capture(
         &self,
         stream: &Stream,
@@ -163,8 +231,40 @@ impl CudaRuntime {
         graph
     }
 
-    fn instantiate(&self, graph: &Graph) -> Result<Box<dyn LaunchableGraph>> {
+    fn instantiate(&self, graph: &Graph, memory: Option<Arc<dyn ArrayBuffer>>) -> Result<Box<dyn LaunchableGraph>> {
         let exec = self.run_in_context(|| graph.instantiate(0))?;
-        Ok(Box::new(RecordedGraph { ctx: self.context().clone(), exec }))
+        Ok(Box::new(RecordedGraph { ctx: self.context().clone(), exec, _memory: memory }))
+    }
+}
+
+fn cuda_kernel(kernel: &dyn LaunchableKernel) -> Result<&CudaKernel> {
+    let found = (kernel as &dyn Any).downcast_ref::<CudaKernel>();
+    found.ok_or_else(|| ArrayError::value_error("kernel: it is not one of a CUDA device"))
+}
+
+impl Cooperative for CudaRuntime {
+    fn resident_blocks(&self, kernel: &dyn LaunchableKernel, threads: u32, shared_bytes: u32) -> Result<u32> {
+        let function = &cuda_kernel(kernel)?.function;
+        let blocks = self.run_in_context(|| function.max_active_blocks(threads, shared_bytes as usize))?;
+        Ok(blocks.saturating_mul(self.device_info().multiprocessors))
+    }
+
+    fn cluster_blocks(&self) -> u32 {
+        // What every device of compute capability 9.0 and later promises.
+        if self.device_info().compute_capability >= 90 { 8 } else { 0 }
+    }
+
+    fn launch(
+        &self,
+        kernel: &dyn LaunchableKernel,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u32,
+        is_cluster: bool,
+        args: &[u8],
+    ) -> Result<()> {
+        let cluster = is_cluster.then_some(grid);
+        let options = LaunchOptions { cooperative: !is_cluster, cluster, ..LaunchOptions::default() };
+        cuda_kernel(kernel)?.launch_with_options(grid, block, shared_bytes, args, options)
     }
 }

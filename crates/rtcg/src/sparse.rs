@@ -29,7 +29,12 @@ use rtcg_array::{ArrayError, DType};
 use std::marker::PhantomData;
 
 pub use rtcg_sparse::{
-    BlockProblem, Bsr, Csr as CsrDyn, Dia, EigshOptions, EigshResult, ElementOp, HostPackets, HostStructure, IndexElement, IndexExtremes, LinearOperator, LobpcgOptions, LobpcgResult, Method, PacketPartition, Packets, Preconditioner, ProductFormat, SampledScale, Sell, SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, SpmvPlan, StopReason, SvdsResult, System, VCycle, VCycleLevel, WhichEigenvalues, breadth_first_order, check_device_structure, check_structure, eigsh, gallery, index_extremes, lobpcg, order_by_row, reverse_cuthill_mckee, solve, solve_columns, solve_refined, strong_components, svds,
+    BlockProblem, Bsr, Csr as CsrDyn, Dia, EigshOptions, EigshResult, ElementOp, HostPackets, HostStructure,
+    IndexElement, IndexExtremes, LinearOperator, LobpcgOptions, LobpcgResult, Method, PacketPartition, Packets,
+    Preconditioner, PreparedLaunch, ProductFormat, SampledScale, Sell, SolveCallback, SolveOptions, SolveProgress,
+    SolveReport, SolverMode, SpmvPlan, StopReason, SvdsResult, System, VCycle, VCycleLevel, WhichEigenvalues,
+    breadth_first_order, check_device_structure, check_structure, eigsh, gallery, index_extremes, lobpcg, order_by_row,
+    reverse_cuthill_mckee, solve, solve_columns, solve_refined, strong_components, svds,
 };
 
 /// A matrix in compressed sparse rows on a device.

@@ -3,7 +3,7 @@
 use crate::checks::{check_product, check_stored_dtype, check_structure_arrays, product_dtype};
 use crate::kernels::THREADS;
 use crate::kernels::bsr::BsrSpec;
-use crate::launch::{PreparedLaunch, push_arrays};
+use crate::launch::{PreparedLaunch, are_plain, push_arrays};
 use crate::plan::ProductFormat;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
@@ -80,10 +80,23 @@ impl Bsr {
     pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
         check_product(self.shape, self.data.dtype(), x, y)?;
         let x = x.to_dtype(y.dtype())?.to_contiguous()?;
+        self.prepare(&x, y, accumulate)?.map_or(Ok(()), |launch| launch.launch())
+    }
+
+    /// The launch of a product of vectors that are contiguous and of one dtype; none without rows.
+    fn prepare(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<PreparedLaunch>> {
         // A SIMD CPU gathers for every lane, so that one of them has a row there.
         let lanes = if x.context().device_info().is_simd_cpu() { 1 } else { 32 };
         let threads = self.shape[0] / self.block[0] * if lanes == 1 { self.block[0] } else { 32 };
-        self.launch(&self.spec(y.dtype(), lanes, accumulate, false), y, &x, None, threads)
+        self.prepare_spec(&self.spec(y.dtype(), lanes, accumulate, false), y, x, None, threads)
+    }
+
+    /// The launch of a product, where vectors are taken as they are.
+    fn prepared_product(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<PreparedLaunch>>> {
+        if !are_plain(x, y) {
+            return Ok(None);
+        }
+        Ok(Some(self.prepare(x, y, accumulate)?.into_iter().collect()))
     }
 
     /// `A X` for a dense matrix, in C order and in the dtype that both promote to; enqueued.
@@ -106,7 +119,8 @@ impl Bsr {
         let is_simd_cpu = x.context().device_info().is_simd_cpu();
         let lanes = if is_simd_cpu { 1 } else { columns.next_power_of_two().min(32) };
         let spec = self.spec(dtype, lanes as u8, false, true);
-        self.launch(&spec, &y, &x, Some(columns), self.shape[0] * lanes)?;
+        let launch = self.prepare_spec(&spec, &y, &x, Some(columns), self.shape[0] * lanes)?;
+        launch.map_or(Ok(()), |launch| launch.launch())?;
         Ok(y)
     }
 
@@ -115,9 +129,16 @@ impl Bsr {
         BsrSpec { value, vector, index, block, lanes, accumulate, is_dense }
     }
 
-    fn launch(&self, spec: &BsrSpec, y: &GpuArray, x: &GpuArray, columns: Option<usize>, threads: usize) -> Result<()> {
+    fn prepare_spec(
+        &self,
+        spec: &BsrSpec,
+        y: &GpuArray,
+        x: &GpuArray,
+        columns: Option<usize>,
+        threads: usize,
+    ) -> Result<Option<PreparedLaunch>> {
         if threads == 0 {
-            return Ok(());
+            return Ok(None);
         }
         let mut args = PackedKernelArgs::new();
         push_arrays(&mut args, &[y, &self.data, &self.indices, &self.indptr, x])?;
@@ -127,7 +148,7 @@ impl Bsr {
         // A GPU balances blocks that end early by itself; on a SIMD CPU each costs.
         let most = if device_info.is_simd_cpu() { device_info.max_blocks } else { i32::MAX.cast_unsigned() };
         let blocks = threads.div_ceil(THREADS as usize).clamp(1, most as usize) as u32;
-        PreparedLaunch::new(x.context(), spec, blocks, args)?.launch()
+        PreparedLaunch::new(x.context(), spec, blocks, args).map(Some)
     }
 }
 
@@ -142,5 +163,9 @@ impl ProductFormat for Bsr {
 
     fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
         self.multiply_into(x, y, accumulate)
+    }
+
+    fn launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<PreparedLaunch>>> {
+        self.prepared_product(x, y, accumulate)
     }
 }

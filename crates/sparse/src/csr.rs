@@ -9,7 +9,7 @@ use crate::kernels::extremes::RowExtremeSpec;
 use crate::kernels::merge::{MergeSpmvSpec, MergeStage};
 use crate::kernels::spmm::{CsrSpmmSpec, MAX_NARROW_COLUMNS};
 use crate::kernels::spmv::{CsrSpmvSpec, SpmvEpilogue};
-use crate::launch::{PreparedLaunch, push_arrays};
+use crate::launch::{PreparedLaunch, are_plain, push_arrays};
 use crate::plan::SpmvPlan;
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
 use rtcg_array::{DType, DeviceInfo, Order, PackedKernelArgs, PythonTuple};
@@ -216,16 +216,11 @@ impl Csr {
     }
 
     fn multiply_contiguous(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
-        if let Some(plan) = &self.plan
-            && plan.multiply_into(x, y, accumulate)?
-        {
-            return Ok(());
+        match (self.prepared_product(x, y, accumulate)?, self.plan()) {
+            (Some(launches), _) => launches.iter().try_for_each(PreparedLaunch::launch),
+            (None, Some(SpmvPlan::Format(format))) => format.multiply_into(x, y, accumulate),
+            (None, _) => Err(ArrayError::value_error("x and y are not contiguous vectors of one dtype")),
         }
-        if self.choice().kernel == "merge" {
-            return self.multiply_along_merge_path(x, y, accumulate);
-        }
-        let epilogue = if accumulate { SpmvEpilogue::Accumulate } else { SpmvEpilogue::Store };
-        self.prepare(&self.row_spec(y.dtype(), epilogue), x, y, None, u32::MAX)?.launch()
     }
 
     /// The matrix with elements of a dtype, in arrays of its own where they have another one; a planned format is left.
@@ -237,7 +232,64 @@ impl Csr {
         Ok(Self { data: self.data.to_dtype(dtype)?, plan: None, ..self.clone() })
     }
 
-    /// Whether groups of lanes have rows, which the kernel with a dot product needs.
+    /// The launches of a product, where vectors are taken as they are.
+    pub(crate) fn prepared_product(
+        &self,
+        x: &GpuArray,
+        y: &GpuArray,
+        accumulate: bool,
+    ) -> Result<Option<Vec<PreparedLaunch>>> {
+        if let Some(SpmvPlan::Format(format)) = self.plan() {
+            return format.launches(x, y, accumulate);
+        }
+        if !are_plain(x, y) {
+            return Ok(None);
+        }
+        let epilogue = if accumulate { SpmvEpilogue::Accumulate } else { SpmvEpilogue::Store };
+        self.row_launches(epilogue, x, y, None).map(Some)
+    }
+
+    /// The launches of a product by the kernels of compressed rows: one, or the two of the merge path. With
+    /// `(partials, state)` for the epilogue with a dot product: as many partials as [`Csr::dot_blocks`] says.
+    pub(crate) fn row_launches(
+        &self,
+        epilogue: SpmvEpilogue,
+        x: &GpuArray,
+        y: &GpuArray,
+        dot: Option<[&GpuArray; 2]>,
+    ) -> Result<Vec<PreparedLaunch>> {
+        let choice = self.choice();
+        if self.shape[0] == 0 {
+            return Ok(Vec::new());
+        }
+        let blocks = dot.map_or(u32::MAX, |[partials, _]| partials.size() as u32);
+        if choice.kernel == "merge" {
+            return self.merge_launches(epilogue, x, y, dot, blocks);
+        }
+        let (value, vector, index) = (self.data.dtype(), y.dtype(), self.indices.dtype());
+        let spec = CsrSpmvSpec { value, vector, index, lanes: choice.lanes as u8, epilogue };
+        let mut args = PackedKernelArgs::new();
+        push_arrays(&mut args, &[y, &self.data, &self.indices, &self.indptr, x])?;
+        args.push_i64(self.shape[0] as i64);
+        push_arrays(&mut args, dot.as_ref().map_or(&[], |arrays| arrays.as_slice()))?;
+        let blocks = self.row_blocks(spec.lanes).min(blocks);
+        Ok(vec![PreparedLaunch::new(self.context(), &spec, blocks, args)?])
+    }
+
+    /// Blocks of the kernel with a dot product, at most `most`; none where another format multiplies.
+    pub(crate) fn dot_blocks(&self, vector: DType, most: u32) -> Option<u32> {
+        if self.has_planned_format() || self.shape[0] == 0 {
+            return None;
+        }
+        let choice = self.choice();
+        let blocks = match choice.kernel {
+            "merge" => u32::try_from(self.merge_tiles(vector)).unwrap_or(u32::MAX),
+            _ => self.row_blocks(choice.lanes as u8),
+        };
+        Some(blocks.min(most))
+    }
+
+    /// Whether groups of lanes have rows, whose kernel needs no memory of its own.
     pub(crate) fn has_row_kernel(&self) -> bool {
         !self.has_planned_format() && self.choice().kernel == "rows"
     }
@@ -258,13 +310,26 @@ impl Csr {
         self.context().choose(&SpmvProblem { itemsize, rows, row_length, longest_row })
     }
 
-    fn multiply_along_merge_path(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
-        let spec = |stage| {
-            let (value, vector, index) = (self.data.dtype(), y.dtype(), self.indices.dtype());
-            MergeSpmvSpec { value, vector, index, accumulate, stage }
-        };
+    fn merge_spec(&self, vector: DType, epilogue: SpmvEpilogue, stage: MergeStage) -> MergeSpmvSpec {
+        MergeSpmvSpec { value: self.data.dtype(), vector, index: self.indices.dtype(), epilogue, stage }
+    }
+
+    fn merge_tiles(&self, vector: DType) -> usize {
+        let spec = self.merge_spec(vector, SpmvEpilogue::Store, MergeStage::Tiles);
+        (self.shape[0] + self.nnz()).div_ceil(spec.tile_items())
+    }
+
+    fn merge_launches(
+        &self,
+        epilogue: SpmvEpilogue,
+        x: &GpuArray,
+        y: &GpuArray,
+        dot: Option<[&GpuArray; 2]>,
+        max_blocks: u32,
+    ) -> Result<Vec<PreparedLaunch>> {
+        let spec = |stage| self.merge_spec(y.dtype(), epilogue, stage);
         let [rows, elements] = [self.shape[0], self.nnz()];
-        let tiles = (rows + elements).div_ceil(spec(MergeStage::Tiles).tile_items());
+        let tiles = self.merge_tiles(y.dtype());
         let Ok(blocks) = u32::try_from(tiles) else {
             return Err(ArrayError::value_error(format!("{elements} elements are more than a grid has tiles for")));
         };
@@ -274,12 +339,14 @@ impl Csr {
         push_arrays(&mut args, &[y, &self.data, &self.indices, &self.indptr, x])?;
         [rows, elements].iter().for_each(|&n| args.push_i64(n as i64));
         push_arrays(&mut args, &[&carry_rows, &carry_sums])?;
-        PreparedLaunch::new(self.context(), &spec(MergeStage::Tiles), blocks, args)?.launch()?;
+        push_arrays(&mut args, dot.as_ref().map_or(&[], |arrays| arrays.as_slice()))?;
+        let first = PreparedLaunch::new(self.context(), &spec(MergeStage::Tiles), blocks.min(max_blocks), args)?;
         let mut args = PackedKernelArgs::new();
         push_arrays(&mut args, &[y, &carry_rows, &carry_sums])?;
         [tiles, rows].iter().for_each(|&n| args.push_i64(n as i64));
         let blocks = blocks.div_ceil(THREADS / 32);
-        PreparedLaunch::new(self.context(), &spec(MergeStage::Carries), blocks, args)?.launch()
+        let second = PreparedLaunch::new(self.context(), &spec(MergeStage::Carries), blocks, args)?;
+        Ok(vec![first, second.keeping([carry_rows, carry_sums])])
     }
 
     /// `A X` for a dense matrix, in C order and in the dtype that both promote to; enqueued.
@@ -358,28 +425,6 @@ impl Csr {
             PreparedLaunch::new(self.context(), &spec, self.row_blocks(1), args)?.launch()?;
         }
         Ok([values, places])
-    }
-
-    /// The kernel that gives rows to groups of lanes, for vectors of a dtype.
-    pub(crate) fn row_spec(&self, vector: DType, epilogue: SpmvEpilogue) -> CsrSpmvSpec {
-        let (value, index) = (self.data.dtype(), self.indices.dtype());
-        CsrSpmvSpec { value, vector, index, lanes: self.choice().lanes as u8, epilogue }
-    }
-
-    /// The launch of `spec`; with `(partials, state)` for the epilogue with a dot product, of at most `max_blocks` blocks.
-    pub(crate) fn prepare(
-        &self,
-        spec: &CsrSpmvSpec,
-        x: &GpuArray,
-        y: &GpuArray,
-        dot: Option<[&GpuArray; 2]>,
-        max_blocks: u32,
-    ) -> Result<PreparedLaunch> {
-        let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[y, &self.data, &self.indices, &self.indptr, x])?;
-        args.push_i64(self.shape[0] as i64);
-        push_arrays(&mut args, dot.as_ref().map_or(&[], |arrays| arrays.as_slice()))?;
-        PreparedLaunch::new(self.context(), spec, self.row_blocks(spec.lanes).min(max_blocks), args)
     }
 
     /// Blocks for a group of lanes a row. A GPU balances blocks that end early by itself; on a SIMD CPU each costs.

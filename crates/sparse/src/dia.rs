@@ -3,7 +3,7 @@
 use crate::checks::{check_product, check_stored_dtype, product_dtype};
 use crate::kernels::dia::DiaSpmvSpec;
 use crate::kernels::spmv::SpmvEpilogue;
-use crate::launch::{PreparedLaunch, push_arrays};
+use crate::launch::{PreparedLaunch, are_plain, push_arrays};
 use crate::plan::ProductFormat;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
@@ -50,21 +50,34 @@ impl Dia {
     /// # Errors
     /// As [`Dia::multiply`].
     pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
-        let [rows, columns] = self.shape;
         check_product(self.shape, self.data.dtype(), x, y)?;
-        if rows == 0 {
-            return Ok(());
-        }
         let x = x.to_dtype(y.dtype())?.to_contiguous()?;
+        self.prepare(&x, y, accumulate)?.map_or(Ok(()), |launch| launch.launch())
+    }
+
+    /// The launch of a product of vectors that are contiguous and of one dtype; none without rows.
+    fn prepare(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<PreparedLaunch>> {
+        let [rows, columns] = self.shape;
+        if rows == 0 {
+            return Ok(None);
+        }
         let epilogue = if accumulate { SpmvEpilogue::Accumulate } else { SpmvEpilogue::Store };
         let spec = DiaSpmvSpec { value: self.data.dtype(), vector: y.dtype(), epilogue };
-        let &[count, width] = self.data.shape() else { return Ok(()) };
+        let &[count, width] = self.data.shape() else { return Ok(None) };
         let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[y, &self.data, &self.offsets, &x])?;
+        push_arrays(&mut args, &[y, &self.data, &self.offsets, x])?;
         [rows, columns.min(width), width].iter().for_each(|&n| args.push_i64(n as i64));
         args.push_u32(count as u32);
         let blocks = x.context().device_info().grid_block_count(rows);
-        PreparedLaunch::new(x.context(), &spec, blocks, args)?.launch()
+        PreparedLaunch::new(x.context(), &spec, blocks, args).map(Some)
+    }
+
+    /// The launch of a product, where vectors are taken as they are.
+    fn prepared_product(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<PreparedLaunch>>> {
+        if !are_plain(x, y) {
+            return Ok(None);
+        }
+        Ok(Some(self.prepare(x, y, accumulate)?.into_iter().collect()))
     }
 }
 
@@ -79,5 +92,9 @@ impl ProductFormat for Dia {
 
     fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
         self.multiply_into(x, y, accumulate)
+    }
+
+    fn launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<PreparedLaunch>>> {
+        self.prepared_product(x, y, accumulate)
     }
 }

@@ -6,12 +6,23 @@ use rtcg_array::{DType, KernelSpec, LaunchableKernel, Order, PackedKernelArgs};
 use std::fmt;
 use std::sync::Arc;
 
-/// A kernel with its grid and packed arguments. The arrays whose addresses are among them have to outlive it.
-pub(crate) struct PreparedLaunch {
+/// A kernel with its grid and packed arguments, to be enqueued as often as wanted. The arrays whose addresses are among
+/// the arguments have to outlive it.
+pub struct PreparedLaunch {
     kernel: Arc<dyn LaunchableKernel>,
-    blocks: u32,
-    rows: u32,
-    args: PackedKernelArgs,
+    text: Box<dyn Fn() -> KernelText + Send + Sync>,
+    pub(crate) blocks: u32,
+    /// Rows of blocks: one for each of several right sides.
+    pub(crate) rows: u32,
+    pub(crate) args: PackedKernelArgs,
+    /// Arrays of its own.
+    kept: Vec<GpuArray>,
+}
+
+/// A kernel's name and its source.
+pub(crate) struct KernelText {
+    pub(crate) name: String,
+    pub(crate) source: String,
 }
 
 impl fmt::Debug for PreparedLaunch {
@@ -28,7 +39,10 @@ impl PreparedLaunch {
         blocks: u32,
         args: PackedKernelArgs,
     ) -> Result<Self> {
-        Ok(Self { kernel: ctx.compiled_kernel(spec)?, blocks, rows: 1, args })
+        let kernel = ctx.compiled_kernel(spec)?;
+        let spec = spec.clone();
+        let text = move || KernelText { name: spec.kernel_name().into_owned(), source: spec.source() };
+        Ok(Self { kernel, text: Box::new(text), blocks, rows: 1, args, kept: Vec::new() })
     }
 
     /// The same with so many rows of blocks.
@@ -36,8 +50,22 @@ impl PreparedLaunch {
         Self { rows, ..self }
     }
 
+    /// The same launch, which holds arrays.
+    pub(crate) fn keeping(mut self, arrays: impl IntoIterator<Item = GpuArray>) -> Self {
+        self.kept.extend(arrays);
+        self
+    }
+
+    /// The source of the kernel, which has blocks of [`THREADS`] threads.
+    pub(crate) fn text(&self) -> KernelText {
+        (self.text)()
+    }
+
     /// Enqueues it.
-    pub(crate) fn launch(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn launch(&self) -> Result<()> {
         self.kernel.launch([self.blocks, self.rows, 1], [THREADS, 1, 1], 0, self.args.packed_bytes())
     }
 }
@@ -61,4 +89,10 @@ pub(crate) fn read_numbers(array: &GpuArray) -> Result<Vec<i64>> {
     let mut bytes = vec![0; array.nbytes()];
     array.read(&mut bytes, Order::C)?;
     Ok(bytes.as_chunks().0.iter().map(|&chunk| i64::from_ne_bytes(chunk)).collect())
+}
+
+/// Whether a kernel may be given both vectors as they are: contiguous, of one dtype.
+pub(crate) fn are_plain(x: &GpuArray, y: &GpuArray) -> bool {
+    let is_contiguous = |array: &GpuArray| array.is_contiguous(rtcg_array::Order::C);
+    x.dtype() == y.dtype() && is_contiguous(x) && is_contiguous(y)
 }

@@ -36,6 +36,7 @@ pub use eigen::{
     svds,
 };
 pub use graph::{breadth_first_order, reverse_cuthill_mckee, strong_components};
+pub use launch::PreparedLaunch;
 pub use operator::LinearOperator;
 pub use packets::{HostPackets, HostStructure, PacketPartition, Packets};
 pub use plan::{ProductFormat, SpmvPlan};

@@ -1,6 +1,7 @@
 //! What iterative solvers need of a matrix.
 
 use crate::csr::Csr;
+use crate::launch::PreparedLaunch;
 use crate::plan::ProductFormat;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Index, Order};
@@ -56,6 +57,16 @@ pub trait LinearOperator {
         false
     }
 
+    /// The launches that [`LinearOperator::apply`] makes for these vectors, in order, where it is nothing else and they are
+    /// made by a format of this crate. Solvers repeat them without asking again, and make one kernel of them
+    /// ([`crate::SolverMode::Persistent`]).
+    ///
+    /// # Errors
+    /// As [`LinearOperator::apply`].
+    fn launches(&self, _x: &GpuArray, _y: &GpuArray) -> Result<Option<Vec<PreparedLaunch>>> {
+        Ok(None)
+    }
+
     /// The matrix itself where it is one, for kernels that do more than multiply.
     fn as_csr(&self) -> Option<&Csr> {
         None
@@ -85,6 +96,10 @@ impl LinearOperator for Csr {
 
     fn is_recordable(&self) -> bool {
         self.has_row_kernel() || self.has_planned_format()
+    }
+
+    fn launches(&self, x: &GpuArray, y: &GpuArray) -> Result<Option<Vec<PreparedLaunch>>> {
+        self.prepared_product(x, y, false)
     }
 
     fn as_csr(&self) -> Option<&Csr> {
@@ -129,5 +144,9 @@ impl<F: ProductFormat> LinearOperator for F {
 
     fn is_recordable(&self) -> bool {
         true
+    }
+
+    fn launches(&self, x: &GpuArray, y: &GpuArray) -> Result<Option<Vec<PreparedLaunch>>> {
+        ProductFormat::launches(self, x, y, false)
     }
 }

@@ -1,5 +1,6 @@
 //! How products of one matrix with vectors are computed, where that was measured.
 
+use crate::launch::PreparedLaunch;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, PythonTuple};
 use std::fmt::Debug;
@@ -19,6 +20,14 @@ pub trait ProductFormat: Debug + Send + Sync {
     /// # Errors
     /// When the device fails, or the format does not take such vectors.
     fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()>;
+
+    /// The launches of a product, as [`crate::LinearOperator::launches`] gives them.
+    ///
+    /// # Errors
+    /// As [`ProductFormat::multiply_into`].
+    fn launches(&self, _x: &GpuArray, _y: &GpuArray, _accumulate: bool) -> Result<Option<Vec<PreparedLaunch>>> {
+        Ok(None)
+    }
 }
 
 /// A kernel of compressed rows, or the same matrix in a format of its own, each of which is made into a plan by
@@ -60,12 +69,5 @@ impl SpmvPlan {
             }
             _ => Ok(()),
         }
-    }
-
-    /// The product in the plan's format, for contiguous vectors that share no memory; whether it has one.
-    pub(crate) fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<bool> {
-        let Self::Format(format) = self else { return Ok(false) };
-        format.multiply_into(x, y, accumulate)?;
-        Ok(true)
     }
 }

@@ -4,7 +4,7 @@ use crate::checks::{check_product, product_dtype};
 use crate::csr::Csr;
 use crate::kernels::sell::{SLICE_ROWS, SellSpec, SellStage};
 use crate::kernels::spmv::SpmvEpilogue;
-use crate::launch::{PreparedLaunch, push_arrays};
+use crate::launch::{PreparedLaunch, are_plain, push_arrays};
 use crate::plan::ProductFormat;
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Index, Order, PackedKernelArgs, ReduceOptions, ReductionOp, ScanOp};
@@ -123,12 +123,17 @@ impl Sell {
     /// # Errors
     /// As [`Sell::multiply`].
     pub fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
-        let [rows, _] = self.shape;
         check_product(self.shape, self.data.dtype(), x, y)?;
-        if rows == 0 {
-            return Ok(());
-        }
         let x = x.to_dtype(y.dtype())?.to_contiguous()?;
+        self.prepare(&x, y, accumulate)?.map_or(Ok(()), |launch| launch.launch())
+    }
+
+    /// The launch of a product of vectors that are contiguous and of one dtype; none without rows.
+    fn prepare(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<PreparedLaunch>> {
+        let [rows, _] = self.shape;
+        if rows == 0 {
+            return Ok(None);
+        }
         let epilogue = if accumulate { SpmvEpilogue::Accumulate } else { SpmvEpilogue::Store };
         let spec = SellSpec {
             value: self.data.dtype(),
@@ -139,8 +144,16 @@ impl Sell {
             stage: SellStage::Product(epilogue),
         };
         let order = self.permutation.as_ref().unwrap_or(&self.bases);
-        let arrays = [y, &self.data, &self.columns, &self.starts, &self.bases, order, &x];
-        launch(x.context(), &spec, &arrays, &[rows], rows)
+        let arrays = [y, &self.data, &self.columns, &self.starts, &self.bases, order, x];
+        prepare(x.context(), &spec, &arrays, &[rows], rows).map(Some)
+    }
+
+    /// The launch of a product, where vectors are taken as they are.
+    fn prepared_product(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<PreparedLaunch>>> {
+        if !are_plain(x, y) {
+            return Ok(None);
+        }
+        Ok(Some(self.prepare(x, y, accumulate)?.into_iter().collect()))
     }
 }
 
@@ -156,10 +169,21 @@ fn sorted_rows(csr: &Csr, sigma: usize) -> Result<GpuArray> {
 
 /// Launches a kernel of arrays and 64-bit integers for so many threads.
 fn launch(ctx: &ArrayContext, spec: &SellSpec, arrays: &[&GpuArray], numbers: &[usize], threads: usize) -> Result<()> {
+    prepare(ctx, spec, arrays, numbers, threads)?.launch()
+}
+
+/// The launch of a kernel of arrays and 64-bit integers for so many threads.
+fn prepare(
+    ctx: &ArrayContext,
+    spec: &SellSpec,
+    arrays: &[&GpuArray],
+    numbers: &[usize],
+    threads: usize,
+) -> Result<PreparedLaunch> {
     let mut args = PackedKernelArgs::new();
     push_arrays(&mut args, arrays)?;
     numbers.iter().for_each(|&n| args.push_i64(n as i64));
-    PreparedLaunch::new(ctx, spec, ctx.device_info().grid_block_count(threads), args)?.launch()
+    PreparedLaunch::new(ctx, spec, ctx.device_info().grid_block_count(threads), args)
 }
 
 /// The one element of an int64 array; waits.
@@ -180,5 +204,9 @@ impl ProductFormat for Sell {
 
     fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
         self.multiply_into(x, y, accumulate)
+    }
+
+    fn launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<PreparedLaunch>>> {
+        self.prepared_product(x, y, accumulate)
     }
 }

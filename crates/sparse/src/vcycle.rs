@@ -78,34 +78,46 @@ impl VCycle {
         Ok(Self { levels: made, coarsest, sweeps, shape, dtype })
     }
 
-    /// Enqueues the cycle from a level on: `x` becomes an approximation of the solution of the level's system.
-    fn cycle(&self, depth: usize, b: &GpuArray, x: &GpuArray) -> Result<()> {
+    /// The launches of the cycle from a level on: `x` becomes an approximation of the solution of the level's system.
+    fn cycle(&self, depth: usize, b: &GpuArray, x: &GpuArray) -> Result<Vec<PreparedLaunch>> {
         let Some((level, vectors)) = self.levels.get(depth) else {
-            return self.coarsest.multiply_into(b, x, false);
+            return product(&self.coarsest, b, x, false);
         };
-        launch(SmootherStep::Begin, [x, &level.smoother, b, b])?;
-        (1..self.sweeps).try_for_each(|_| smooth(level, vectors, b, x))?;
-        level.a.multiply_into(x, &vectors.product, false)?;
-        launch(SmootherStep::Residual, [&vectors.residual, &level.smoother, b, &vectors.product])?;
-        level.restriction.multiply_into(&vectors.residual, &vectors.coarse_right, false)?;
-        self.cycle(depth + 1, &vectors.coarse_right, &vectors.coarse_solution)?;
-        level.prolongation.multiply_into(&vectors.coarse_solution, x, true)?;
-        (0..self.sweeps).try_for_each(|_| smooth(level, vectors, b, x))
+        let Vectors { product: q, residual, coarse_right, coarse_solution } = vectors;
+        let smooth = || -> Result<Vec<PreparedLaunch>> {
+            let mut launches = product(&level.a, x, q, false)?;
+            launches.push(smoother(SmootherStep::Correct, [x, &level.smoother, b, q])?);
+            Ok(launches)
+        };
+        let mut launches = vec![smoother(SmootherStep::Begin, [x, &level.smoother, b, b])?];
+        for _ in 1..self.sweeps {
+            launches.extend(smooth()?);
+        }
+        launches.extend(product(&level.a, x, q, false)?);
+        launches.push(smoother(SmootherStep::Residual, [residual, &level.smoother, b, q])?);
+        launches.extend(product(&level.restriction, residual, coarse_right, false)?);
+        launches.extend(self.cycle(depth + 1, coarse_right, coarse_solution)?);
+        launches.extend(product(&level.prolongation, coarse_solution, x, true)?);
+        for _ in 0..self.sweeps {
+            launches.extend(smooth()?);
+        }
+        Ok(launches)
     }
 }
 
-fn smooth(level: &VCycleLevel, vectors: &Vectors, b: &GpuArray, x: &GpuArray) -> Result<()> {
-    level.a.multiply_into(x, &vectors.product, false)?;
-    launch(SmootherStep::Correct, [x, &level.smoother, b, &vectors.product])
+/// The launches of a product of vectors of the cycle, which are contiguous.
+fn product(a: &Csr, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Vec<PreparedLaunch>> {
+    let launches = a.prepared_product(x, y, accumulate)?;
+    launches.ok_or_else(|| ArrayError::value_error("levels: the format of a matrix multiplies by more than launches"))
 }
 
-fn launch(step: SmootherStep, arrays: [&GpuArray; 4]) -> Result<()> {
+fn smoother(step: SmootherStep, arrays: [&GpuArray; 4]) -> Result<PreparedLaunch> {
     let (ctx, n) = (arrays[0].context(), arrays[0].size());
     let blocks = n.div_ceil(THREADS as usize).clamp(1, ctx.device_info().resident_blocks().max(1)) as u32;
     let mut args = PackedKernelArgs::new();
     push_arrays(&mut args, &arrays)?;
     args.push_i64(n as i64);
-    PreparedLaunch::new(ctx, &SmootherSpec { vector: arrays[0].dtype(), step }, blocks, args)?.launch()
+    PreparedLaunch::new(ctx, &SmootherSpec { vector: arrays[0].dtype(), step }, blocks, args)
 }
 
 impl LinearOperator for VCycle {
@@ -118,13 +130,18 @@ impl LinearOperator for VCycle {
     }
 
     fn apply(&self, x: &GpuArray, y: &GpuArray) -> Result<()> {
+        let launches = self.launches(x, y)?.unwrap_or_default();
+        launches.iter().try_for_each(PreparedLaunch::launch)
+    }
+
+    fn launches(&self, x: &GpuArray, y: &GpuArray) -> Result<Option<Vec<PreparedLaunch>>> {
         check_vector("x", x, self.shape[1])?;
         check_vector("y", y, self.shape[0])?;
         if [x.dtype(), y.dtype()] != [self.dtype; 2] {
             let message = format!("M: the hierarchy is of dtype {}, the vectors are of {}", self.dtype, x.dtype());
             return Err(ArrayError::type_error(message));
         }
-        self.cycle(0, x, y)
+        self.cycle(0, x, y).map(Some)
     }
 
     fn is_recordable(&self) -> bool {

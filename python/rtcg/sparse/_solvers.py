@@ -37,8 +37,10 @@ class SolverReport:
     threshold: float
     #: Directions ``d`` with ``d @ A @ d < 0`` of `cg`: if there are any, `A` is not positive definite.
     negative_curvature: int
-    #: How iterations reached the device: "stream", "graph" or "device".
+    #: How iterations reached the device: "stream", "graph", "device" or "persistent".
     mode: str
+    #: Why that mode, and what others lacked.
+    mode_reason: str
     #: Norms of residuals by the recurrence, from the one at the beginning on; those of the first 2**20 iterations. With
     #: `refine`, norms in double precision, one for each pass.
     history: "np.ndarray | None"
@@ -220,10 +222,11 @@ _PARAMETERS = {
     Called after each iteration with the solution so far, as a `GPUArray` that further iterations change.""",
     "check_every": """int, optional
     Iterations between two looks at the residual: 20, and always 1 with a callback.""",
-    "mode": """{"auto", "stream", "graph", "device"}
-    How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, or as one graph with a
-    loop (on the virtual GPU only). Graphs need a sparse `A`, a sparse `M` or none, and no callback. All modes give
-    the same bits.""",
+    "mode": """{"auto", "stream", "graph", "device", "persistent"}
+    How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, as one graph with a
+    loop, or as one kernel. All but "stream" need a sparse `A`, a sparse `M` or none, and no callback; "device" and
+    "persistent" one right side. "auto" takes what is expected to be the quickest; the report says what and why. All
+    modes give the same bits.""",
     "return_report": """bool
     Whether a `SolverReport` is returned too.""",
 }

@@ -122,7 +122,7 @@ fn systems_are_solved_without_waiting_and_in_every_mode_alike() {
     let right = arrays.from_slice(&b).unwrap();
     let diagonal = arrays.from_slice(&vec![1.0 / 2.2; n]).unwrap();
     let preconditioner = Preconditioner::Diagonal(diagonal.as_dyn().clone());
-    let mut modes = vec![SolverMode::Stream, SolverMode::Graph];
+    let mut modes = vec![SolverMode::Stream, SolverMode::Graph, SolverMode::Persistent];
     if arrays.context().device().is_virtual() {
         modes.push(SolverMode::Device);
     }

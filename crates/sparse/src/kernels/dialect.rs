@@ -23,6 +23,7 @@ pub(crate) const CUDA_PRELUDE: &str = "\
 #define RT_ATOMIC_MAX(address, value) atomicMax(address, value)
 #define RT_POPCOUNT(value) __popc(value)
 #define RT_UNROLL _Pragma(\"unroll\")
+#define RT_NO_UNROLL _Pragma(\"unroll 1\")
 #define RT_PAIR_float(x, y) make_float2(x, y)
 #define RT_PAIR_double(x, y) make_double2(x, y)
 RT_FUNCTION float RT_HALF_TO_FLOAT(unsigned short bits)

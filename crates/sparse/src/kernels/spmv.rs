@@ -70,7 +70,9 @@ impl KernelSpec for CsrSpmvSpec {
         if dot {
             let _ = write!(text, "  if (state[{STOP_FLAG}] != 0) return;\n  D dot = D_zero();\n");
         }
-        text.push_str(ROW_LOOP);
+        // Lanes that gather one after the other gain nothing by unrolling, and each branch may part them.
+        let unroll = if self.lanes == 1 { "RT_NO_UNROLL " } else { "" };
+        text.push_str(&ROW_LOOP.replace("RT_UNROLL_ROW ", unroll));
         text.push_str(match self.epilogue {
             SpmvEpilogue::Store => "    if (lane == 0 && row < rows) y[row] = sum;\n  }\n",
             SpmvEpilogue::Accumulate => "    if (lane == 0 && row < rows) y[row] = T_add(y[row], sum);\n  }\n",
@@ -97,7 +99,7 @@ const ROW_LOOP: &str = "\
     T sum = T_zero();
     if (row < rows) {
       const I end = indptr[row + 1];
-      for (I k = indptr[row] + lane; k < end; k += LANES) sum = T_mul_add(T_from_V(data[k]), x[indices[k]], sum);
+      RT_UNROLL_ROW for (I k = indptr[row] + lane; k < end; k += LANES) sum = T_mul_add(T_from_V(data[k]), x[indices[k]], sum);
     }
     for (unsigned n = LANES / 2; n > 0; n /= 2) sum = T_add(sum, T_shuffle_down(sum, n));
 ";

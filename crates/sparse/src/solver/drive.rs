@@ -3,12 +3,15 @@
 use super::launches::Launches;
 use super::program::{STOP_CONVERGED, STOP_LIMIT};
 use super::state_reader::{MAX_PENDING_READS, NormReader, State, StateReader, read_numbers, read_state};
-use super::{SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, StopReason};
-use crate::{ArrayError, GpuArray, Result};
+use super::{SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, StopReason, modes};
+use crate::{GpuArray, Result};
 use rtcg_array::{Index, LaunchableGraph, check_interrupt};
 
 /// How often iterations begin anew where the recurrence has drifted away from the residual.
 const MAX_RESTARTS: usize = 20;
+
+/// Iterations of a turn of a loop in a graph: a turn costs as much as a kernel or two.
+const LOOP_ITERATIONS: usize = 8;
 
 /// A system with the launches that solve it.
 pub(super) struct Driver<'a> {
@@ -19,6 +22,7 @@ pub(super) struct Driver<'a> {
 /// How iterations are enqueued, and how many were.
 struct Feed<'a> {
     mode: SolverMode,
+    mode_reason: String,
     graph: Option<Box<dyn LaunchableGraph>>,
     callback: Option<SolveCallback<'a>>,
     /// Norms for the callback, of solvers whose iterations are enqueued in cycles.
@@ -31,11 +35,22 @@ struct Feed<'a> {
     group: usize,
 }
 
+impl Feed<'_> {
+    /// Whether one launch is all iterations.
+    fn is_loop(&self) -> bool {
+        matches!(self.mode, SolverMode::Device | SolverMode::Persistent)
+    }
+}
+
 impl Driver<'_> {
     /// A report for each right side.
     pub(super) fn solve(&self, has_x0: bool, callback: Option<SolveCallback<'_>>) -> Result<Vec<SolveReport>> {
-        let mode = self.chosen_mode(callback.is_some())?;
-        let group = if callback.is_some() { 1 } else { self.options.check_every };
+        let (mode, mode_reason) = modes::choose(self.launches, self.options, callback.is_some())?;
+        let group = match mode {
+            _ if callback.is_some() => 1,
+            SolverMode::Device => self.options.check_every.min(LOOP_ITERATIONS),
+            _ => self.options.check_every,
+        };
         let graph = self.launches.record(mode, group)?;
         let launches = self.launches;
         let len = launches.layout.len;
@@ -46,7 +61,7 @@ impl Driver<'_> {
             }
             _ => None,
         };
-        let mut feed = Feed { mode, graph, callback, norms, reader, enqueued: 0, called: 0, group };
+        let mut feed = Feed { mode, mode_reason, graph, callback, norms, reader, enqueued: 0, called: 0, group };
         launches.enqueue_begin(!has_x0)?;
         let mut best = vec![f64::INFINITY; launches.count];
         let mut restarts = 0;
@@ -87,25 +102,11 @@ impl Driver<'_> {
         self.launches.layout.places.get(name).map_or(f64::NAN, |&place| state[place])
     }
 
-    fn chosen_mode(&self, has_callback: bool) -> Result<SolverMode> {
-        let has_graphs = self.launches.ctx.device_runtime().graphs().is_some() && self.launches.is_recordable();
-        // A graph costs about as much as launching what is in it.
-        let is_short = self.options.max_iterations < 2 * self.options.check_every;
-        match self.options.mode {
-            SolverMode::Auto if has_callback || !has_graphs || is_short => Ok(SolverMode::Stream),
-            SolverMode::Auto => Ok(SolverMode::Graph),
-            SolverMode::Graph | SolverMode::Device if has_callback => {
-                Err(ArrayError::value_error("mode: a callback is called in mode 'stream' only"))
-            }
-            mode => Ok(mode),
-        }
-    }
-
     /// Enqueues iterations until the state says that they have stopped.
     fn iterate(&self, feed: &mut Feed<'_>) -> Result<State> {
         let state = &self.launches.state;
         // A loop on the device ends by itself, and a callback is called as often as there are iterations.
-        let is_exact = feed.mode == SolverMode::Device || feed.callback.is_some();
+        let is_exact = feed.is_loop() || feed.callback.is_some();
         if is_exact && let Some(stopped) = feed.reader.poll(state, 0)?.filter(State::has_stopped) {
             return Ok(stopped);
         }
@@ -124,7 +125,7 @@ impl Driver<'_> {
 
     fn enqueue_group(&self, feed: &mut Feed<'_>) -> Result<()> {
         if let Some(graph) = &feed.graph {
-            feed.enqueued += if feed.mode == SolverMode::Device { 0 } else { feed.group };
+            feed.enqueued += if feed.is_loop() { 0 } else { feed.group };
             return graph.launch();
         }
         for _ in 0..feed.group {
@@ -177,7 +178,10 @@ impl Driver<'_> {
             x,
             reason,
             iterations,
-            wasted_iterations: feed.enqueued.max(made) - made,
+            wasted_iterations: match feed.mode {
+                SolverMode::Device => made.next_multiple_of(feed.group) - made,
+                _ => feed.enqueued.max(made) - made,
+            },
             restarts,
             waits_in_loop: feed.reader.waits,
             waits_at_end: restarts + 1,
@@ -185,6 +189,7 @@ impl Driver<'_> {
             recurrence_residual: self.number(state, "residual"),
             threshold: self.number(verified, "threshold"),
             mode: feed.mode,
+            mode_reason: feed.mode_reason.clone(),
             history,
             scalars: launches.layout.places.iter().map(|(name, &place)| (name.clone(), verified[place])).collect(),
         })

@@ -13,7 +13,7 @@
 //! all `u` has the coefficients of the triangle for the cycle, and follows from them for each `u`.
 
 use super::SolveOptions;
-use super::fusion::{Application, fuse};
+use super::fusion::{Application, Step, fuse};
 use super::gmres_kernels::{GmresSpec, GmresStep, StatePlaces};
 use super::kernel::state_layout;
 use super::launches::{Builder, Launch, Launches};
@@ -21,7 +21,6 @@ use super::method::{Basis, Method};
 use super::program::parse_parts;
 use super::state_reader::StateLayout;
 use super::system::System;
-use crate::kernels::THREADS;
 use crate::kernels::elements::sum_dtype;
 use crate::launch::{PreparedLaunch, push_arrays};
 use crate::{ArrayError, GpuArray, Result};
@@ -104,7 +103,7 @@ pub(super) fn launches<'a>(
     let restart = options.restart.clamp(1, n.max(1));
     let kept = if method.basis == Basis::Recycling { options.kept_directions } else { 0 };
     let mut builder = Builder::new(method, system, b, x0, options)?;
-    let blocks = n.div_ceil(THREADS as usize).clamp(1, builder.max_blocks() as usize) as u32;
+    let blocks = builder.blocks(n);
     let (applications, _) = system.applications(b.dtype())?;
     let is_preconditioned = applications.get("M") != Some(&Application::Identity);
     let has_solution_basis = is_preconditioned && method.basis != Basis::Left;
@@ -134,11 +133,10 @@ pub(super) fn launches<'a>(
     let mut input = state.clone();
     for (k, step) in steps.iter().enumerate() {
         let between = builder.new_state(len)?;
-        let made = builder.launches(step, &input, &between, true, len)?;
-        if made.iter().any(|launch| matches!(launch, Launch::Kernel(_))) {
+        cycle.launches.extend(builder.launches(step, &input, &between, true, len)?);
+        if step.iter().any(|step| matches!(step, Step::Kernel(_))) {
             builder.kept.push(std::mem::replace(&mut input, between));
         }
-        cycle.launches.extend(made);
         let output = builder.new_state(len)?;
         cycle.add_step(&builder, k, &input, &output)?;
         builder.kept.push(std::mem::replace(&mut input, output));

@@ -1,7 +1,8 @@
 //! The source of a fused kernel.
 //!
 //! Every block begins with adding up what the blocks of kernels before have left, all in one order: so there are no
-//! atomics, and results are always the same bits. Thread 0 of block 0 writes scalars. A kernel reads the state that the
+//! atomics, and results are always the same bits. All sums of a kernel are added up together, and whatever does not depend
+//! on them is loaded before: a short kernel takes as long as what has to wait for something else in it. Thread 0 of block 0 writes scalars. A kernel reads the state that the
 //! one before has written, and writes one of its own, so that no kernel reads what another block of it writes.
 
 use super::expression::Expr;
@@ -201,19 +202,61 @@ impl Printer<'_> {
         }
         let copy = self.copied_places(&written);
         if gated {
+            text.push_str("  const double stopped = in[STOP];\n");
+        }
+        self.live_scalars(kernel, text)?;
+        for &sum in &parameters.sums_in {
+            let kind = self.letter(self.names.sums[sum]);
+            let _ = writeln!(
+                text,
+                "  {kind} sum_{sum} = {kind}_zero();\n  for (unsigned k = RT_LOCAL_ID; k < count_{sum}; k += THREADS) \
+                 sum_{sum} = {kind}_add(sum_{sum}, in_{sum}[k]);"
+            );
+        }
+        self.block_sums("sum", &parameters.sums_in, text);
+        if gated {
             let _ = write!(
                 text,
-                "  if (in[STOP] != 0) {{\n    if (RT_GROUP_ID == 0 && RT_LOCAL_ID < {}) out[RT_LOCAL_ID] = in[RT_LOCAL_ID];\n    return;\n  }}\n",
+                "  if (stopped != 0) {{\n    if (RT_GROUP_ID == 0 && RT_LOCAL_ID < {}) out[RT_LOCAL_ID] = in[RT_LOCAL_ID];\n    return;\n  }}\n",
                 self.len
             );
         }
         let _ = writeln!(text, "  if (RT_GROUP_ID == 0 && {copy}) out[RT_LOCAL_ID] = in[RT_LOCAL_ID];");
-        for &sum in &parameters.sums_in {
-            let kind = self.letter(self.names.sums[sum]);
-            let _ = writeln!(text, "  const {kind} sum_{sum} = {kind}_sum_of_parts(in_{sum}, count_{sum});");
-        }
         self.scalars(kernel, &written, text)?;
         self.body(kernel, &parameters, text)
+    }
+
+    /// Adds up `prefix_sum` of each sum over the block, as `block_sum` does: with one barrier for all of them, and arrays
+    /// that nothing else uses, so that none is needed before.
+    fn block_sums(&self, prefix: &str, sums: &[usize], text: &mut String) {
+        if sums.is_empty() {
+            return;
+        }
+        let each = |line: &str| {
+            let of_sum = |&sum: &usize| {
+                let letter = self.letter(self.names.sums[sum]).to_string();
+                line.replace("NAME", &format!("{prefix}_{sum}")).replace('@', &letter)
+            };
+            sums.iter().map(of_sum).collect::<String>()
+        };
+        text.push_str(&each("  RT_SHARED @ warps_NAME[THREADS / 32];\n"));
+        text.push_str(&each("  for (unsigned n = 16; n > 0; n /= 2) NAME = @_add(NAME, @_shuffle_down(NAME, n));\n"));
+        text.push_str(&each("  if (RT_LOCAL_ID % 32 == 0) warps_NAME[RT_LOCAL_ID / 32] = NAME;\n"));
+        text.push_str("  RT_BARRIER();\n");
+        text.push_str(&each(
+            "  NAME = warps_NAME[0];\n  \
+             for (unsigned warp = 1; warp < THREADS / 32; warp++) NAME = @_add(NAME, warps_NAME[warp]);\n",
+        ));
+    }
+
+    /// Loads scalars that the kernel takes from the state.
+    fn live_scalars(&self, kernel: &FusedKernel, text: &mut String) -> Result<()> {
+        for name in self.live_in(kernel) {
+            let (kind, place) = (self.scalar_kind(&name)?, self.places[&name]);
+            let letter = self.letter(kind);
+            let _ = writeln!(text, "  const {letter} {name}_0 = {letter}_load(in + {place});");
+        }
+        Ok(())
     }
 
     fn signature(&self, parameters: &Parameters, text: &mut String) {
@@ -273,11 +316,6 @@ impl Printer<'_> {
     }
 
     fn scalars(&self, kernel: &FusedKernel, written: &BTreeMap<&str, usize>, text: &mut String) -> Result<()> {
-        for name in self.live_in(kernel) {
-            let (kind, place) = (self.scalar_kind(&name)?, self.places[&name]);
-            let letter = self.letter(kind);
-            let _ = writeln!(text, "  const {letter} {name}_0 = {letter}_load(in + {place});");
-        }
         let mut record = String::new();
         for step in &kernel.scalars {
             match step {
@@ -381,9 +419,8 @@ impl Printer<'_> {
             let _ = writeln!(text, "    {name}[i] = {name}_i;");
         }
         text.push_str("  }\n");
-        for &sum in &parameters.sums_out {
-            let kind = self.letter(self.names.sums[sum]);
-            let _ = writeln!(text, "  part_{sum} = {kind}_block_sum(part_{sum});");
+        self.block_sums("part", &parameters.sums_out, text);
+        for sum in &parameters.sums_out {
             let _ = writeln!(text, "  if (RT_LOCAL_ID == 0) out_{sum}[RT_GROUP_ID] = part_{sum};");
         }
         text.push_str("}\n");

@@ -3,6 +3,7 @@
 use super::fusion::{BodyStep, FusedKernel, Names, Space, Step, fuse};
 use super::kernel::{Kind, Parameters, print, state_layout};
 use super::method::{Basis, Method};
+use super::persistent::PersistentLaunch;
 use super::program::parse_parts;
 use super::state_reader::StateLayout;
 use super::system::{System, initial_solution};
@@ -22,7 +23,9 @@ use super::SolverMode;
 /// One thing to enqueue.
 pub(super) enum Launch<'a> {
     Kernel(PreparedLaunch),
-    /// `y = A x`; with `starts`, not where the solution is known to be zeros.
+    /// Part of `y = A x` that is not enqueued where the solution is known to be zeros.
+    Start(PreparedLaunch),
+    /// `y = A x` by calls of somebody else; with `starts`, not where the solution is known to be zeros.
     Apply {
         operator: &'a dyn LinearOperator,
         x: GpuArray,
@@ -48,6 +51,9 @@ pub(super) struct Launches<'a> {
     /// Whatever launches have addresses of.
     _kept: Vec<GpuArray>,
 }
+
+/// Turns of a loop in a graph that are launched at once. The host looks at interrupts between launches.
+const MAX_TURNS: u32 = 2048;
 
 /// Scalars that every state has, in this order: what the host looks at stands first.
 const COMMON_SCALARS: [&str; 5] = ["stop", "iterations", "residual", "threshold", "negative"];
@@ -107,15 +113,35 @@ impl<'a> Launches<'a> {
     /// Whether an iteration is made of launches alone, so that it can be recorded.
     pub(super) fn is_recordable(&self) -> bool {
         self.iteration.iter().all(|launch| match launch {
-            Launch::Kernel(_) => true,
+            Launch::Kernel(_) | Launch::Start(_) => true,
             Launch::Apply { operator, .. } => operator.is_recordable(),
         })
     }
 
+    /// The kernels of an iteration, where it is nothing else.
+    pub(super) fn kernels(&self) -> Option<Vec<&PreparedLaunch>> {
+        let kernel = |launch| match launch {
+            &Launch::Kernel(ref kernel) | &Launch::Start(ref kernel) => Some(kernel),
+            &Launch::Apply { .. } => None,
+        };
+        self.iteration.iter().map(kernel).collect()
+    }
+
     /// The graph of iterations that a mode launches.
-    pub(super) fn record(&self, mode: SolverMode, check_every: usize) -> Result<Option<Box<dyn LaunchableGraph>>> {
+    pub(super) fn record(&self, mode: SolverMode, group: usize) -> Result<Option<Box<dyn LaunchableGraph>>> {
         if mode == SolverMode::Stream {
             return Ok(None);
+        }
+        let ends_once = matches!(mode, SolverMode::Device | SolverMode::Persistent);
+        if ends_once && self.count > 1 {
+            let name = if mode == SolverMode::Device { "device" } else { "persistent" };
+            let text = format!("mode: '{name}' ends for one right side, not for {}", self.count);
+            return Err(ArrayError::value_error(text));
+        }
+        if mode == SolverMode::Persistent {
+            let kernels = self.kernels();
+            let launch = PersistentLaunch::new(&self.ctx, kernels.as_deref(), stop_address(&self.state))?;
+            return Ok(Some(Box::new(launch)));
         }
         let error =
             |message: &str| Err(ArrayError::value_error(format!("mode: {message}; expected 'stream' or 'auto'")));
@@ -125,21 +151,19 @@ impl<'a> Launches<'a> {
         if !self.is_recordable() {
             return error("graphs need a csr_array or a dia_array, and no preconditioner but such an array");
         }
-        if mode == SolverMode::Device && self.count > 1 {
-            return error("the loop of a graph ends for one right side");
-        }
+        let mut iterations = || (0..group).try_for_each(|_| self.enqueue_iteration());
         if mode == SolverMode::Device {
-            return graphs.record_until(stop_address(&self.state), &mut || self.enqueue_iteration()).map(Some);
+            return graphs.record_until(stop_address(&self.state), MAX_TURNS, &mut iterations).map(Some);
         }
-        graphs.record(&mut || (0..check_every).try_for_each(|_| self.enqueue_iteration())).map(Some)
+        graphs.record(&mut iterations).map(Some)
     }
 }
 
 fn enqueue(launches: &[Launch<'_>], is_zero: bool) -> Result<()> {
     for launch in launches {
         match launch {
-            Launch::Kernel(kernel) => kernel.launch()?,
-            Launch::Apply { starts: true, .. } if is_zero => {}
+            Launch::Start(_) | Launch::Apply { starts: true, .. } if is_zero => {}
+            Launch::Kernel(kernel) | Launch::Start(kernel) => kernel.launch()?,
             Launch::Apply { operator, x, y, .. } if x.ndim() == 2 => operator.apply_rows(x, y)?,
             Launch::Apply { operator, x, y, .. } => operator.apply(x, y)?,
         }
@@ -281,15 +305,13 @@ impl<'a> Builder<'a> {
         for (k, step) in steps.iter().enumerate() {
             match step {
                 Step::Apply { .. } if fused.contains_key(&(k + 1)) => {}
-                Step::Apply { operator, x, y } => launches.push(Launch::Apply {
-                    operator: self.system.operator(operator)?,
-                    x: self.arrays[x].clone(),
-                    y: self.arrays[y].clone(),
-                    starts: operator == "A" && x == "x" && !gated,
-                }),
+                Step::Apply { operator, x, y } => {
+                    let starts = operator == "A" && x == "x" && !gated;
+                    self.apply(operator, x, y, starts, &mut launches)?;
+                }
                 Step::Kernel(_) if let Some(sum) = fused.get(&k) => {
                     let Step::Apply { x, y, .. } = &steps[k - 1] else { continue };
-                    launches.push(Launch::Kernel(self.product_with_dot(x, y, *sum, &input)?));
+                    launches.extend(self.product_with_dot(x, y, *sum, &input)?.into_iter().map(Launch::Kernel));
                 }
                 Step::Kernel(kernel) => {
                     left -= 1;
@@ -305,16 +327,30 @@ impl<'a> Builder<'a> {
         Ok(launches)
     }
 
+    /// `y = operator x`: launches where the operator has them.
+    fn apply(&self, operator: &str, x: &str, y: &str, starts: bool, launches: &mut Vec<Launch<'a>>) -> Result<()> {
+        let system: &'a System<'a> = self.system;
+        let operator = system.operator(operator)?;
+        let (x, y) = (self.arrays[x].clone(), self.arrays[y].clone());
+        // Several vectors are a product with a dense matrix.
+        let made = if self.rows.is_some() { None } else { operator.launches(&x, &y)? };
+        match made {
+            Some(made) => launches.extend(made.into_iter().map(if starts { Launch::Start } else { Launch::Kernel })),
+            None => launches.push(Launch::Apply { operator, x, y, starts }),
+        }
+        Ok(())
+    }
+
     /// Kernels that add up nothing but `conj(x) . y` behind `y = A x` of compressed rows, with the number of the sum:
     /// the product does that too.
     fn fused_products(&self, steps: &[Step]) -> Result<BTreeMap<usize, usize>> {
         let mut found = BTreeMap::new();
-        let is_row_kernel = self.system.a.as_csr().is_some_and(|csr| self.shape[0] > 0 && csr.has_row_kernel());
-        let is_row_kernel = is_row_kernel && self.rows.is_none();
+        let has_dot = self.system.a.as_csr().is_some_and(|csr| csr.dot_blocks(self.vector, 1).is_some());
+        let has_dot = has_dot && self.rows.is_none();
         for (k, pair) in steps.windows(2).enumerate() {
             let [Step::Apply { operator, x, y }, Step::Kernel(kernel)] = pair else { continue };
             if let ([], [BodyStep::Dot { sum, left, right }]) = (kernel.scalars.as_slice(), kernel.body.as_slice())
-                && is_row_kernel
+                && has_dot
                 && operator == "A"
                 && *left == super::expression::Expr::name(x.as_str())
                 && *right == super::expression::Expr::name(y.as_str())
@@ -325,18 +361,28 @@ impl<'a> Builder<'a> {
         Ok(found)
     }
 
-    fn product_with_dot(&mut self, x: &str, y: &str, sum: usize, state: &GpuArray) -> Result<PreparedLaunch> {
-        let Some(csr) = self.system.a.as_csr() else {
+    fn product_with_dot(&mut self, x: &str, y: &str, sum: usize, state: &GpuArray) -> Result<Vec<PreparedLaunch>> {
+        let found = self.system.a.as_csr().map(|csr| (csr, csr.dot_blocks(self.vector, self.row_blocks())));
+        let Some((csr, Some(blocks))) = found else {
             return Err(ArrayError::value_error("A is no matrix in compressed rows"));
         };
-        let spec = csr.row_spec(self.vector, SpmvEpilogue::StoreAndDot);
-        let blocks = csr.row_blocks(spec.lanes).min(self.max_blocks());
         let parts = self.new_parts(sum, blocks)?;
-        csr.prepare(&spec, &self.arrays[x], &self.arrays[y], Some([&parts.array, state]), blocks)
+        let (x, y) = (&self.arrays[x], &self.arrays[y]);
+        csr.row_launches(SpmvEpilogue::StoreAndDot, x, y, Some([&parts.array, state]))
     }
 
-    pub(super) fn max_blocks(&self) -> u32 {
-        self.ctx.device_info().resident_blocks().max(1) as u32
+    /// The most blocks for groups of lanes that have rows.
+    fn row_blocks(&self) -> u32 {
+        let device_info = self.ctx.device_info();
+        if device_info.is_simd_cpu() { self.blocks(self.shape[0]) } else { device_info.resident_blocks().max(1) as u32 }
+    }
+
+    /// Blocks for `n` elements: those that the device runs at once. Each adds up parts of sums at its beginning and its
+    /// end, which on a SIMD CPU costs as much as many elements do.
+    pub(super) fn blocks(&self, n: usize) -> u32 {
+        let device_info = self.ctx.device_info();
+        let elements = THREADS as usize * if device_info.is_simd_cpu() { 8 } else { 1 };
+        n.div_ceil(elements).clamp(1, device_info.resident_blocks().max(1)) as u32
     }
 
     fn new_parts(&mut self, sum: usize, count: u32) -> Result<Parts> {
@@ -360,7 +406,7 @@ impl<'a> Builder<'a> {
             Some(Space::Rows) => self.shape[0],
             _ => self.shape[1],
         };
-        let blocks = n.div_ceil(THREADS as usize).clamp(1, self.max_blocks() as usize) as u32;
+        let blocks = self.blocks(n);
         let parameters = Parameters::of(kernel, &self.names);
         let mut args = PackedKernelArgs::new();
         push_arrays(&mut args, &[input, output])?;

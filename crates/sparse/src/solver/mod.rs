@@ -17,7 +17,9 @@ mod launches;
 mod least_squares;
 mod method;
 mod methods;
+mod modes;
 mod nonsymmetric;
+mod persistent;
 mod program;
 mod refine;
 mod state_reader;
@@ -58,7 +60,7 @@ pub type SolveCallback<'a> = &'a mut dyn FnMut(&SolveProgress<'_>) -> Result<()>
 /// How iterations reach the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SolverMode {
-    /// `Graph` where the device has graphs and nothing has to be called on the host, else `Stream`.
+    /// The one that is expected to be the quickest of those that are possible; see [`SolveReport::mode_reason`].
     Auto,
     /// Kernels are launched one by one.
     Stream,
@@ -66,6 +68,8 @@ pub enum SolverMode {
     Graph,
     /// All iterations are one graph with a loop, which the device leaves by itself.
     Device,
+    /// All iterations are one kernel, whose blocks wait for each other.
+    Persistent,
 }
 
 /// What [`solve`] is asked for.
@@ -168,6 +172,8 @@ pub struct SolveReport {
     pub threshold: f64,
     /// How iterations reached the device.
     pub mode: SolverMode,
+    /// Why that mode, and what others lacked.
+    pub mode_reason: String,
     /// Norms of residuals, one for each iteration and the one at the beginning.
     pub history: Option<Vec<f64>>,
     /// Real scalars of the solver at the end, by their names in its program.
