@@ -1,12 +1,15 @@
 """Sparse products and conjugate gradients beside CuPy, PyTorch and SciPy (as far as they are installed), in one run.
 
-    python benches/sparse.py [spmv] [spmm] [spgemm] [cg] [solvers] [calls] [--matrix NAME] [--folder FOLDER] [--small]
+    python benches/sparse.py [spmv] [spmm] [spgemm] [triangular] [cg] [solvers] [calls] [--matrix NAME] [--folder FOLDER]
+        [--small]
 
 ``spmv`` prints GFLOP/s (two operations for each stored element) and the part of the limit, which is set by the bytes that
 a product in compressed sparse rows has to move, at the bandwidth of a device-to-device copy that is measured first. Rows
 of other formats (SELL, diagonals, blocks) have the limit of their own bytes behind that; ``plan`` is what `sparse.plan`
 finds, with the time of its analysis in products. ``spmm`` does the same for products with dense matrices.
 ``spgemm`` prints times of ``A @ A``, ``A + A.T``, of triples brought into rows, and of the transpose in rows.
+``triangular`` prints a solution with the lower triangle of a matrix whose diagonal was made dominant, its analysis in
+solutions, and the time of ILU(0); CuPy and SciPy analyse the triangle whenever they solve.
 ``cg`` prints microseconds of an iteration, with the same limit for three kernels, and how often the host waited.
 ``solvers`` prints whole solutions: CG on 256^2, BiCGSTAB and GMRES(30) on convection and diffusion 512^2, and CG with
 PyAMG's hierarchy on 128^3 (smaller on the virtual GPU).
@@ -261,6 +264,43 @@ def spgemm(made, bandwidth):
                 print(f"    {name:12} {library:8} {seconds * 1e3:10.3f} ms {rows[0][1] / seconds:7.2f} of rtcg's rate")
 
 
+def triangular(made, _bandwidth):
+    for name, make in made.items():
+        a = make(np.float64)
+        n = a.shape[0]
+        if n != a.shape[1]:
+            continue
+        dominant = (a + sparse.eye_array(n) * float(linalg.norm(a, np.inf).get())).tocsr()
+        lower, b = sparse.tril(dominant).tocsr(), np.random.default_rng(0).standard_normal(n)
+        solver, right = linalg.TriangularSolver(lower), rnp.to_gpu(b)
+        x = solver.solve(right).get()
+        seconds = device_seconds(lambda solver=solver, right=right: solver.solve(right))
+        analysis = device_seconds(lambda lower=lower: linalg.TriangularSolver(lower))
+        factors = device_seconds(lambda dominant=dominant: linalg.ilu0(dominant))
+        print(f"  {name}: {n} rows, {lower.nnz} elements, {solver.levels} levels")
+        print(
+            f"    rtcg {seconds * 1e3:.3f} ms, analysis {analysis / seconds:.1f} solutions, ilu0 {factors * 1e3:.2f} ms"
+        )
+        if (host := host_copy(lower)) is None:
+            continue
+        try:
+            import cupy
+            from cupyx.scipy.sparse import csr_matrix
+            from cupyx.scipy.sparse.linalg import spsolve_triangular
+
+            matrix, vector = csr_matrix(host), cupy.asarray(b)
+            check("cupy", cupy.asnumpy(spsolve_triangular(matrix, vector)), x, abs(x).max())
+            peer = lambda matrix=matrix, vector=vector: spsolve_triangular(matrix, vector)  # noqa: E731
+            print(f"    cupy {device_seconds(peer) * 1e3:.3f} ms")
+        except ImportError:
+            pass
+        import scipy.sparse.linalg
+
+        start = time.perf_counter()
+        check("scipy", scipy.sparse.linalg.spsolve_triangular(host, b), x, abs(x).max())
+        print(f"    scipy {(time.perf_counter() - start) * 1e3:.3f} ms")
+
+
 def cg_row(name, seconds, iterations, limit, more=""):
     each = seconds / max(1, iterations)
     print(
@@ -403,14 +443,18 @@ def calls():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "tables", nargs="*", metavar="table", help="spmv, spmm, spgemm, cg, solvers, calls; all of them unless given"
+        "tables",
+        nargs="*",
+        metavar="table",
+        help="spmv, spmm, spgemm, triangular, cg, solvers, calls; all of them unless given",
     )
     parser.add_argument("--matrix", help="only matrices whose names begin like this")
     parser.add_argument("--folder", help="a folder of MatrixMarket files instead of the gallery")
     parser.add_argument("--small", action="store_true", help="smaller matrices")
     options = parser.parse_args()
-    tables = options.tables or ["spmv", "spmm", "spgemm", "cg", "solvers", "calls"]
-    if unknown := set(tables) - {"spmv", "spmm", "spgemm", "cg", "solvers", "calls"}:
+    known = ["spmv", "spmm", "spgemm", "triangular", "cg", "solvers", "calls"]
+    tables = options.tables or known
+    if unknown := set(tables) - set(known):
         parser.error(f"no such table: {', '.join(sorted(unknown))}")
     made = matrices_of_folder(options.folder) if options.folder else matrices(options.small or DEVICE.is_virtual)
     made = {name: make for name, make in made.items() if name.startswith(options.matrix or "")}
@@ -423,7 +467,8 @@ def main():
         elif table == "solvers":
             solvers(options.small or DEVICE.is_virtual)
         else:
-            {"spmv": spmv, "spmm": spmm, "spgemm": spgemm, "cg": cg}[table](made, bandwidth)
+            tables_of_matrices = {"spmv": spmv, "spmm": spmm, "spgemm": spgemm, "triangular": triangular, "cg": cg}
+            tables_of_matrices[table](made, bandwidth)
 
 
 if __name__ == "__main__":

@@ -3041,6 +3041,49 @@ class VCycle:
     def matvec(self, x: Any) -> GPUArray:
         """The cycle of a vector; does not wait."""
 
+@final
+class Triangular:
+    """A triangle of a matrix that was analysed; see `rtcg_sparse::Triangular`."""
+
+    @property
+    def levels(self) -> int:
+        """How many rows need each other one after the other."""
+
+    def solve(self, b: Any) -> GPUArray:
+        """The solution for a vector or for each column of a matrix; does not wait."""
+
+    def transposed(self, conjugated: bool) -> Self:
+        """The transposed triangle, or the adjoint one; waits."""
+
+@final
+class TriangularFactors:
+    """Two of them; see `rtcg_sparse::TriangularFactors`."""
+
+    def __new__(cls, first: Any, second: Any) -> Self: ...
+    @property
+    def levels(self) -> list[int]:
+        """The levels of both factors."""
+
+    def parts(self, which: int) -> tuple[list[int], list[GPUArray]]:
+        """The matrix of which a factor is a triangle: shape, and data, indices and indptr."""
+
+    def solve(self, b: Any) -> GPUArray:
+        """The solution for a vector or for each column of a matrix; does not wait."""
+
+    def transposed(self, conjugated: bool) -> Self:
+        """The factors of the transpose, or of the adjoint; waits."""
+
+def sparse_triangular(
+    matrix: Any, is_lower: bool, is_unit: bool, source: Any = None, target: Any = None
+) -> Triangular | None:
+    """The triangle of a matrix as an object; None where columns do not ascend. Waits."""
+
+def sparse_incomplete(matrix: Any, is_cholesky: bool) -> TriangularFactors | None:
+    """Incomplete factors: ILU(0), or IC(0) of a lower triangle; None where columns do not ascend. Waits."""
+
+def sparse_colours(matrix: Any) -> tuple[GPUArray, int] | None:
+    """Colours of rows, from 1 on, and their number; None where columns do not ascend. Waits."""
+
 def sparse_solve(
     method: str,
     a: Any,

@@ -35,6 +35,7 @@ mod sparse;
 mod sparse_eigen;
 mod sparse_formats;
 mod sparse_products;
+mod sparse_triangular;
 mod template;
 mod tracing;
 mod tune;
@@ -59,6 +60,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     sparse_eigen::add_to_module(m)?;
     sparse_formats::add_to_module(m)?;
     sparse_products::add_to_module(m)?;
+    sparse_triangular::add_to_module(m)?;
     curandom::add_to_module(m)?;
     info::add_to_module(m)?;
     multiprocessor::add_to_module(m)?;

@@ -11,12 +11,13 @@ use rtcg::array::{ArrayError, DType, GpuArray, Order, Result};
 use rtcg::sparse::{
     CsrDyn, HostPackets, HostStructure, IndexElement, LinearOperator, Method, PacketPartition, Packets, Preconditioner,
     PreparedLaunch, Sell, SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, SpmvPlan, StopReason,
-    System, VCycle, VCycleLevel, gallery,
+    System, Triangle, Triangular, TriangularFactors, VCycle, VCycleLevel, gallery,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::sparse_formats::{ArrayArg, BoundAny, PyDiaMatrix, PySellMatrix, core_array, plan_of_format};
+use crate::sparse_triangular::{PyTriangular, PyTriangularFactors};
 
 pub(crate) fn new_array(py: Python<'_>, array: GpuArray) -> PyResult<Bound<'_, PyAny>> {
     Ok(Bound::new(py, PyGpuArray::from_array(array))?.into_any())
@@ -161,10 +162,10 @@ impl PyVCycle {
     }
 }
 
-/// A cycle that Python has too.
-struct SharedCycle(Arc<VCycle>);
+/// An operator that Python has too.
+struct SharedOperator<T>(Arc<T>);
 
-impl LinearOperator for SharedCycle {
+impl<T: LinearOperator> LinearOperator for SharedOperator<T> {
     fn shape(&self) -> [usize; 2] {
         self.0.shape()
     }
@@ -204,7 +205,13 @@ pub(crate) fn extract_operator(object: &BoundAny<'_>, dtype: DType) -> PyResult<
         return Ok(Box::new(matrix.get().0.clone()));
     }
     if let Ok(cycle) = object.cast::<PyVCycle>() {
-        return Ok(Box::new(SharedCycle(cycle.get().0.clone())));
+        return Ok(Box::new(SharedOperator(cycle.get().0.clone())));
+    }
+    if let Ok(triangle) = object.cast::<PyTriangular>() {
+        return Ok(Box::new(SharedOperator(triangle.get().0.clone())));
+    }
+    if let Ok(factors) = object.cast::<PyTriangularFactors>() {
+        return Ok(Box::new(SharedOperator(factors.get().0.clone())));
     }
     let Ok((function, shape)) = object.extract::<(Py<PyAny>, [usize; 2])>() else {
         return Err(PyTypeError::new_err("an operator is a CsrMatrix, a DiaMatrix, or a callable with its shape"));
@@ -405,6 +412,42 @@ fn sparse_solve<'py>(
     Ok((new_array(py, x)?, reports))
 }
 
+/// The triangle of a matrix as an object; None where columns do not ascend. Waits.
+#[pyfunction]
+#[pyo3(signature = (matrix, is_lower, is_unit, source = None, target = None))]
+fn sparse_triangular(
+    matrix: &Bound<'_, PyCsrMatrix>,
+    is_lower: bool,
+    is_unit: bool,
+    source: Option<Bound<'_, PyGpuArray>>,
+    target: Option<Bound<'_, PyGpuArray>>,
+) -> PyResult<Option<PyTriangular>> {
+    let (py, csr) = (matrix.py(), matrix.get().csr.clone());
+    let triangle = if is_lower { Triangle::Lower } else { Triangle::Upper };
+    let [source, target] = [&source, &target].map(|array| array.as_ref().map(core_array));
+    let analyse = || {
+        let made = Triangular::analyse(csr, triangle, is_unit)?;
+        made.map(|made| made.with_permutations(source, target)).transpose()
+    };
+    Ok(to_py_result(py, py.detach(analyse))?.map(|made| PyTriangular(Arc::new(made))))
+}
+
+/// Incomplete factors: ILU(0), or IC(0) of a lower triangle; None where columns do not ascend. Waits.
+#[pyfunction]
+fn sparse_incomplete(matrix: &Bound<'_, PyCsrMatrix>, is_cholesky: bool) -> PyResult<Option<PyTriangularFactors>> {
+    let (py, csr) = (matrix.py(), matrix.get().csr.clone());
+    let make = || if is_cholesky { TriangularFactors::ic0(&csr) } else { TriangularFactors::ilu0(&csr) };
+    Ok(to_py_result(py, py.detach(make))?.map(|made| PyTriangularFactors(Arc::new(made))))
+}
+
+/// Colours of rows, from 1 on, and their number; None where columns do not ascend. Waits.
+#[pyfunction]
+fn sparse_colours(matrix: &Bound<'_, PyCsrMatrix>) -> PyResult<Option<(PyGpuArray, usize)>> {
+    let (py, csr) = (matrix.py(), matrix.get().csr.clone());
+    let found = to_py_result(py, py.detach(|| rtcg::sparse::colours(&csr)))?;
+    Ok(found.map(|(colours, count)| (PyGpuArray::from_array(colours), count)))
+}
+
 /// A matrix of `rtcg.sparse.gallery` by its name: shape, data, indices, indptr.
 #[pyfunction]
 #[allow(clippy::type_complexity, reason = "three arrays")]
@@ -535,5 +578,8 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyPacketedMatrix>()?;
     m.add_function(wrap_pyfunction!(sparse_gallery, m)?)?;
     m.add_function(wrap_pyfunction!(sparse_check, m)?)?;
+    m.add_function(wrap_pyfunction!(sparse_triangular, m)?)?;
+    m.add_function(wrap_pyfunction!(sparse_incomplete, m)?)?;
+    m.add_function(wrap_pyfunction!(sparse_colours, m)?)?;
     m.add_function(wrap_pyfunction!(sparse_solve, m)?)
 }

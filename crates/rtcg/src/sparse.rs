@@ -19,6 +19,18 @@
 //! let (x, report) = a.cg(&b, &SolverOptions { rtol: 1e-12, ..SolverOptions::default() })?;
 //! assert_eq!((report.iterations, report.waits_in_loop), (2, 0));
 //! assert!((x.to_vec()?[0] - 1.0 / 11.0).abs() < 1e-12);
+//!
+//! // Incomplete factors as a preconditioner, and one of them alone.
+//! use rtcg::sparse::{LinearOperator, Method, Preconditioner, SolveOptions, System};
+//! use rtcg::sparse::{Triangle, Triangular, TriangularFactors, solve};
+//! let factors = TriangularFactors::ilu0(a.as_dyn())?.expect("columns ascend");
+//! let operator: &dyn LinearOperator = a.as_dyn();
+//! let system = System { m: Preconditioner::Operator(&factors), ..System::from(operator) };
+//! let report = solve(&Method::CG, &system, b.as_dyn(), None, &SolveOptions::default(), None)?;
+//! assert_eq!(report.iterations, 1); // Without fill, these are the factors.
+//! let lower = Triangular::analyse(a.as_dyn().clone(), Triangle::Lower, false)?.expect("columns ascend");
+//! assert_eq!(arrays.typed_from_dyn::<f64>(lower.solve(b.as_dyn())?)?.to_vec()?, [0.25, 1.75 / 3.0]);
+//! assert_eq!(lower.levels(), 2);
 //! # Ok(())
 //! # }
 //! ```
@@ -28,13 +40,15 @@ use crate::typed_arrays::{ArrayElement, ArrayFactory, GpuArray, MatrixElement};
 use rtcg_array::{ArrayError, DType};
 use std::marker::PhantomData;
 
+pub use rtcg_array::Triangle;
 pub use rtcg_sparse::{
     BlockProblem, Bsr, Csr as CsrDyn, Dia, EigshOptions, EigshResult, ElementOp, HostPackets, HostStructure,
     IndexElement, IndexExtremes, LinearOperator, LobpcgOptions, LobpcgResult, Method, PacketPartition, Packets,
     Preconditioner, PreparedLaunch, ProductFormat, SampledScale, Sell, SolveCallback, SolveOptions, SolveProgress,
-    SolveReport, SolverMode, SpmvPlan, StopReason, SvdsResult, System, VCycle, VCycleLevel, WhichEigenvalues,
-    breadth_first_order, check_device_structure, check_structure, eigsh, gallery, index_extremes, lobpcg, order_by_row,
-    reverse_cuthill_mckee, solve, solve_columns, solve_refined, strong_components, svds,
+    SolveReport, SolverMode, SpmvPlan, StopReason, SvdsResult, System, Triangular, TriangularFactors, VCycle,
+    VCycleLevel, WhichEigenvalues, breadth_first_order, check_device_structure, check_structure, colours, eigsh,
+    gallery, index_extremes, lobpcg, order_by_row, reverse_cuthill_mckee, solve, solve_columns, solve_refined,
+    strong_components, svds, transposed,
 };
 
 /// A matrix in compressed sparse rows on a device.

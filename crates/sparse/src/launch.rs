@@ -14,6 +14,7 @@ pub struct PreparedLaunch {
     pub(crate) blocks: u32,
     /// Rows of blocks: one for each of several right sides.
     pub(crate) rows: u32,
+    threads: u32,
     pub(crate) args: PackedKernelArgs,
     /// Arrays of its own.
     kept: Vec<GpuArray>,
@@ -42,12 +43,17 @@ impl PreparedLaunch {
         let kernel = ctx.compiled_kernel(spec)?;
         let spec = spec.clone();
         let text = move || KernelText { name: spec.kernel_name().into_owned(), source: spec.source() };
-        Ok(Self { kernel, text: Box::new(text), blocks, rows: 1, args, kept: Vec::new() })
+        Ok(Self { kernel, text: Box::new(text), blocks, rows: 1, threads: THREADS, args, kept: Vec::new() })
     }
 
     /// The same with so many rows of blocks.
     pub(crate) fn with_rows(self, rows: u32) -> Self {
         Self { rows, ..self }
+    }
+
+    /// The same launch with another number of threads of a block.
+    pub(crate) fn with_threads(self, threads: u32) -> Self {
+        Self { threads, ..self }
     }
 
     /// The same launch, which holds arrays.
@@ -66,7 +72,7 @@ impl PreparedLaunch {
     /// # Errors
     /// When the device fails.
     pub fn launch(&self) -> Result<()> {
-        self.kernel.launch([self.blocks, self.rows, 1], [THREADS, 1, 1], 0, self.args.packed_bytes())
+        self.kernel.launch([self.blocks, self.rows, 1], [self.threads, 1, 1], 0, self.args.packed_bytes())
     }
 }
 

@@ -11,6 +11,7 @@ mod csr;
 mod device_structure;
 mod dia;
 mod eigen;
+mod factors;
 pub mod gallery;
 mod graph;
 mod indices;
@@ -24,6 +25,7 @@ mod sell;
 mod solver;
 mod spgemm;
 mod structure;
+mod triangular;
 mod union;
 mod vcycle;
 
@@ -35,6 +37,7 @@ pub use eigen::{
     BlockProblem, EigshOptions, EigshResult, LobpcgOptions, LobpcgResult, SvdsResult, WhichEigenvalues, eigsh, lobpcg,
     svds,
 };
+pub use factors::TriangularFactors;
 pub use graph::{breadth_first_order, reverse_cuthill_mckee, strong_components};
 pub use launch::PreparedLaunch;
 pub use operator::LinearOperator;
@@ -47,6 +50,7 @@ pub use solver::{
     solve, solve_columns, solve_refined,
 };
 pub use structure::{IndexElement, check_structure, order_by_row};
+pub use triangular::{Triangular, colours, transposed};
 pub use union::ElementOp;
 pub use vcycle::{VCycle, VCycleLevel};
 

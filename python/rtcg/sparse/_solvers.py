@@ -69,6 +69,8 @@ def _native_operator(A):
 def _native_adjoint(A):
     if issparse(A):
         return A.transpose().conj().tocsr()._native
+    if (native := getattr(A, "_native_adjoint", None)) is not None:
+        return native()
     return (A.rmatvec, A.shape[::-1]) if A._has_adjoint() else None
 
 

@@ -8,17 +8,21 @@ import operator
 from rtcg import numpy as _xp
 from rtcg.sparse._eigen import ArpackError, ArpackNoConvergence, eigsh, lobpcg, svds
 from rtcg.sparse._expm import expm_multiply
+from rtcg.sparse._factor import SuperLU, factorized, spilu, splu, spsolve
 from rtcg.sparse._norm_estimate import onenormest
 from rtcg.sparse._norms import norm
 from rtcg.sparse._operators import LinearOperator, aslinearoperator
 from rtcg.sparse._preconditioners import amg, block_jacobi, chebyshev, jacobi
 from rtcg.sparse._solvers import SolverReport, check_options, count, run, square_solver
+from rtcg.sparse._triangular import TriangularSolver, ic0, ilu0, spsolve_triangular, ssor
 
 __all__ = [
     "ArpackError",
     "ArpackNoConvergence",
     "LinearOperator",
     "SolverReport",
+    "SuperLU",
+    "TriangularSolver",
     "amg",
     "aslinearoperator",
     "bicg",
@@ -29,8 +33,11 @@ __all__ = [
     "chebyshev",
     "eigsh",
     "expm_multiply",
+    "factorized",
     "gcrotmk",
     "gmres",
+    "ic0",
+    "ilu0",
     "jacobi",
     "lobpcg",
     "lsmr",
@@ -40,6 +47,11 @@ __all__ = [
     "norm",
     "onenormest",
     "qmr",
+    "spilu",
+    "splu",
+    "spsolve",
+    "spsolve_triangular",
+    "ssor",
     "svds",
     "tfqmr",
 ]

@@ -26,6 +26,7 @@ mod packages;
 mod simt_kernels;
 mod sparse;
 mod sparse_eigen;
+mod sparse_triangular;
 mod stream_ordering;
 mod textures;
 mod tuning;

@@ -49,6 +49,15 @@ pub(crate) fn conversion(to: (&str, DType), from: (&str, DType)) -> String {
     format!("RT_FUNCTION {to} {to}_from_{from}({from} a) {{ return {value}; }}\n", to = to.0, from = from.0)
 }
 
+/// The function `name_div`, as NumPy divides.
+pub(crate) fn division(name: &str, dtype: DType) -> String {
+    match dtype.is_complex() {
+        true => COMPLEX_DIVISION.replace("REAL", dtype.real_part().c_type()),
+        false => "RT_FUNCTION @ @_div(@ a, @ b) { return a / b; }\n".to_owned(),
+    }
+    .replace('@', name)
+}
+
 const REAL_FUNCTIONS: &str = "\
 RT_FUNCTION @ @_zero(void) { return 0; }
 RT_FUNCTION @ @_add(@ a, @ b) { return a + b; }
@@ -80,6 +89,19 @@ RT_FUNCTION @ @_mul_add(@ a, @ b, @ c) { return @_add(@_mul(a, b), c); }
 RT_FUNCTION @ @_conj(@ a) { return RT_PAIR_REAL(a.x, -a.y); }
 RT_FUNCTION double @_abs2(@ a) { return (double)a.x * (double)a.x + (double)a.y * (double)a.y; }
 RT_FUNCTION @ @_shuffle_down(@ a, unsigned n) { return RT_PAIR_REAL(RT_SHUFFLE_DOWN(a.x, n), RT_SHUFFLE_DOWN(a.y, n)); }
+";
+
+/// Division by Smith's method.
+const COMPLEX_DIVISION: &str = "\
+RT_FUNCTION @ @_div(@ a, @ b)
+{
+  if (fabs(b.x) >= fabs(b.y)) {
+    const REAL ratio = b.y / b.x, scale = 1 / (b.x + b.y * ratio);
+    return RT_PAIR_REAL((a.x + a.y * ratio) * scale, (a.y - a.x * ratio) * scale);
+  }
+  const REAL ratio = b.x / b.y, scale = 1 / (b.y + b.x * ratio);
+  return RT_PAIR_REAL((a.x * ratio + a.y) * scale, (a.y * ratio - a.x) * scale);
+}
 ";
 
 /// Sums over a block in a fixed order: `name_block_sum(value)`, which every thread gets; all threads call it. Warps add up

@@ -7,6 +7,7 @@ pub(crate) mod dia;
 pub(crate) mod dialect;
 pub(crate) mod elements;
 pub(crate) mod extremes;
+pub(crate) mod incomplete;
 pub(crate) mod merge;
 pub(crate) mod order;
 pub(crate) mod packets;
@@ -16,6 +17,7 @@ pub(crate) mod spgemm;
 pub(crate) mod spmm;
 pub(crate) mod spmv;
 pub(crate) mod structure;
+pub(crate) mod triangular;
 pub(crate) mod union;
 
 /// Threads of a block.

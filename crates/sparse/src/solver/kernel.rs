@@ -8,7 +8,7 @@
 use super::expression::Expr;
 use super::fusion::{BodyStep, FusedKernel, Names, ScalarStep};
 use crate::kernels::dialect::CUDA_PRELUDE;
-use crate::kernels::elements::{block_sum, conversion, element_functions, sum_dtype};
+use crate::kernels::elements::{block_sum, conversion, division, element_functions, sum_dtype};
 use crate::kernels::{STOP_FLAG, THREADS};
 use crate::{ArrayError, Result};
 use rtcg_codegen::{DType, KernelSpec};
@@ -159,11 +159,7 @@ pub(crate) fn prelude(vector: DType) -> String {
     let _ = writeln!(text, "#define THREADS {THREADS}\n#define STOP {STOP_FLAG}");
     for (name, dtype) in [("T", vector), ("D", sum), ("R", DType::F64)] {
         text.push_str(&element_functions(name, dtype));
-        text.push_str(&if dtype.is_complex() {
-            COMPLEX_DIVISION.replace("REAL", dtype.real_part().c_type()).replace('@', name)
-        } else {
-            "RT_FUNCTION @ @_div(@ a, @ b) { return a / b; }\n".replace('@', name)
-        });
+        text.push_str(&division(name, dtype));
     }
     let types = [("T", vector), ("D", sum), ("R", DType::F64)];
     for (to, from) in [(1, 0), (0, 1), (0, 2), (1, 2)] {
@@ -545,19 +541,6 @@ impl Printer<'_> {
         })
     }
 }
-
-/// Division by Smith's method, as NumPy divides.
-const COMPLEX_DIVISION: &str = "\
-RT_FUNCTION @ @_div(@ a, @ b)
-{
-  if (fabs(b.x) >= fabs(b.y)) {
-    const REAL ratio = b.y / b.x, scale = 1 / (b.x + b.y * ratio);
-    return RT_PAIR_REAL((a.x + a.y * ratio) * scale, (a.y - a.x * ratio) * scale);
-  }
-  const REAL ratio = b.x / b.y, scale = 1 / (b.y + b.x * ratio);
-  return RT_PAIR_REAL((a.x * ratio + a.y) * scale, (a.y * ratio - a.x) * scale);
-}
-";
 
 const REAL_SCALARS: &str = "\
 RT_FUNCTION D D_load(RT_GLOBAL const double *at) { return at[0]; }
