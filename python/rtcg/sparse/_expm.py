@@ -7,7 +7,7 @@ import numpy as np
 from rtcg import numpy as _xp
 from rtcg.sparse._base import issparse, to_device
 from rtcg.sparse._eigen import square_operand, vector_dtype
-from rtcg.sparse._norms import onenormest
+from rtcg.sparse._norm_estimate import onenormest
 from rtcg.sparse._operators import LinearOperator, aslinearoperator
 
 #: Norms up to which the Taylor polynomial of so many terms has the precision of the dtype: Table 3.1 of Al-Mohy and

@@ -5,8 +5,24 @@ Scalars of iterations stay on the device. The host enqueues iterations and polls
 
 from typing import Any
 
-from rtcg.numpy import GPUArray
 from rtcg.sparse._base import sparray
+from rtcg.sparse._eigen import (
+    ArpackError as ArpackError,
+    ArpackNoConvergence as ArpackNoConvergence,
+    eigsh as eigsh,
+    lobpcg as lobpcg,
+    svds as svds,
+)
+from rtcg.sparse._expm import expm_multiply as expm_multiply
+from rtcg.sparse._factor import (
+    SuperLU as SuperLU,
+    factorized as factorized,
+    spilu as spilu,
+    splu as splu,
+    spsolve as spsolve,
+)
+from rtcg.sparse._norm_estimate import onenormest as onenormest
+from rtcg.sparse._norms import norm as norm
 from rtcg.sparse._operators import LinearOperator as LinearOperator, aslinearoperator as aslinearoperator
 from rtcg.sparse._preconditioners import (
     amg as amg,
@@ -15,10 +31,21 @@ from rtcg.sparse._preconditioners import (
     jacobi as jacobi,
 )
 from rtcg.sparse._solvers import SolverReport as SolverReport
+from rtcg.sparse._triangular import (
+    TriangularSolver as TriangularSolver,
+    ic0 as ic0,
+    ilu0 as ilu0,
+    spsolve_triangular as spsolve_triangular,
+    ssor as ssor,
+)
 
 __all__ = [
+    "ArpackError",
+    "ArpackNoConvergence",
     "LinearOperator",
     "SolverReport",
+    "SuperLU",
+    "TriangularSolver",
     "amg",
     "aslinearoperator",
     "bicg",
@@ -27,15 +54,28 @@ __all__ = [
     "cg",
     "cgs",
     "chebyshev",
+    "eigsh",
+    "expm_multiply",
+    "factorized",
     "gcrotmk",
     "gmres",
+    "ic0",
+    "ilu0",
     "jacobi",
+    "lobpcg",
     "lsmr",
     "lsqr",
     "matrix_power",
     "minres",
     "norm",
+    "onenormest",
     "qmr",
+    "spilu",
+    "splu",
+    "spsolve",
+    "spsolve_triangular",
+    "ssor",
+    "svds",
     "tfqmr",
 ]
 
@@ -95,10 +135,11 @@ def cg(
         Called after each iteration with the solution so far, as a `GPUArray` that further iterations change.
     check_every : int, optional
         Iterations between two looks at the residual: 20, and always 1 with a callback.
-    mode : {"auto", "stream", "graph", "device"}
-        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, or as one graph with a
-        loop (on the virtual GPU only). Graphs need a sparse `A`, a sparse `M` or none, and no callback. All modes give
-        the same bits.
+    mode : {"auto", "stream", "graph", "device", "persistent"}
+        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, as one graph with a
+        loop, or as one kernel. All but "stream" need a sparse `A`, a sparse `M` or none, and no callback; "device" and
+        "persistent" one right side. "auto" takes what is expected to be the quickest; the report says what and why. All
+        modes give the same bits.
     return_report : bool
         Whether a `SolverReport` is returned too.
 
@@ -155,10 +196,11 @@ def bicg(
         Called after each iteration with the solution so far, as a `GPUArray` that further iterations change.
     check_every : int, optional
         Iterations between two looks at the residual: 20, and always 1 with a callback.
-    mode : {"auto", "stream", "graph", "device"}
-        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, or as one graph with a
-        loop (on the virtual GPU only). Graphs need a sparse `A`, a sparse `M` or none, and no callback. All modes give
-        the same bits.
+    mode : {"auto", "stream", "graph", "device", "persistent"}
+        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, as one graph with a
+        loop, or as one kernel. All but "stream" need a sparse `A`, a sparse `M` or none, and no callback; "device" and
+        "persistent" one right side. "auto" takes what is expected to be the quickest; the report says what and why. All
+        modes give the same bits.
     return_report : bool
         Whether a `SolverReport` is returned too.
 
@@ -217,10 +259,11 @@ def bicgstab(
         Called after each iteration with the solution so far, as a `GPUArray` that further iterations change.
     check_every : int, optional
         Iterations between two looks at the residual: 20, and always 1 with a callback.
-    mode : {"auto", "stream", "graph", "device"}
-        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, or as one graph with a
-        loop (on the virtual GPU only). Graphs need a sparse `A`, a sparse `M` or none, and no callback. All modes give
-        the same bits.
+    mode : {"auto", "stream", "graph", "device", "persistent"}
+        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, as one graph with a
+        loop, or as one kernel. All but "stream" need a sparse `A`, a sparse `M` or none, and no callback; "device" and
+        "persistent" one right side. "auto" takes what is expected to be the quickest; the report says what and why. All
+        modes give the same bits.
     return_report : bool
         Whether a `SolverReport` is returned too.
 
@@ -276,10 +319,11 @@ def cgs(
         Called after each iteration with the solution so far, as a `GPUArray` that further iterations change.
     check_every : int, optional
         Iterations between two looks at the residual: 20, and always 1 with a callback.
-    mode : {"auto", "stream", "graph", "device"}
-        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, or as one graph with a
-        loop (on the virtual GPU only). Graphs need a sparse `A`, a sparse `M` or none, and no callback. All modes give
-        the same bits.
+    mode : {"auto", "stream", "graph", "device", "persistent"}
+        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, as one graph with a
+        loop, or as one kernel. All but "stream" need a sparse `A`, a sparse `M` or none, and no callback; "device" and
+        "persistent" one right side. "auto" takes what is expected to be the quickest; the report says what and why. All
+        modes give the same bits.
     return_report : bool
         Whether a `SolverReport` is returned too.
 
@@ -335,10 +379,11 @@ def tfqmr(
         Called after each iteration with the solution so far, as a `GPUArray` that further iterations change.
     check_every : int, optional
         Iterations between two looks at the residual: 20, and always 1 with a callback.
-    mode : {"auto", "stream", "graph", "device"}
-        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, or as one graph with a
-        loop (on the virtual GPU only). Graphs need a sparse `A`, a sparse `M` or none, and no callback. All modes give
-        the same bits.
+    mode : {"auto", "stream", "graph", "device", "persistent"}
+        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, as one graph with a
+        loop, or as one kernel. All but "stream" need a sparse `A`, a sparse `M` or none, and no callback; "device" and
+        "persistent" one right side. "auto" takes what is expected to be the quickest; the report says what and why. All
+        modes give the same bits.
     return_report : bool
         Whether a `SolverReport` is returned too.
 
@@ -396,10 +441,11 @@ def qmr(
         Called after each iteration with the solution so far, as a `GPUArray` that further iterations change.
     check_every : int, optional
         Iterations between two looks at the residual: 20, and always 1 with a callback.
-    mode : {"auto", "stream", "graph", "device"}
-        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, or as one graph with a
-        loop (on the virtual GPU only). Graphs need a sparse `A`, a sparse `M` or none, and no callback. All modes give
-        the same bits.
+    mode : {"auto", "stream", "graph", "device", "persistent"}
+        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, as one graph with a
+        loop, or as one kernel. All but "stream" need a sparse `A`, a sparse `M` or none, and no callback; "device" and
+        "persistent" one right side. "auto" takes what is expected to be the quickest; the report says what and why. All
+        modes give the same bits.
     return_report : bool
         Whether a `SolverReport` is returned too.
 
@@ -459,10 +505,11 @@ def minres(
         Called after each iteration with the solution so far, as a `GPUArray` that further iterations change.
     check_every : int, optional
         Iterations between two looks at the residual: 20, and always 1 with a callback.
-    mode : {"auto", "stream", "graph", "device"}
-        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, or as one graph with a
-        loop (on the virtual GPU only). Graphs need a sparse `A`, a sparse `M` or none, and no callback. All modes give
-        the same bits.
+    mode : {"auto", "stream", "graph", "device", "persistent"}
+        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, as one graph with a
+        loop, or as one kernel. All but "stream" need a sparse `A`, a sparse `M` or none, and no callback; "device" and
+        "persistent" one right side. "auto" takes what is expected to be the quickest; the report says what and why. All
+        modes give the same bits.
     return_report : bool
         Whether a `SolverReport` is returned too.
 
@@ -532,10 +579,11 @@ def gmres(
     callback : callable, optional
         Called with what `callback_type` says. The host looks at the state after each cycle, without a wait, so that
         norms of iterations come when their cycle is over.
-    mode : {"auto", "stream", "graph", "device"}
-        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, or as one graph with a
-        loop (on the virtual GPU only). Graphs need a sparse `A`, a sparse `M` or none, and no callback. All modes give
-        the same bits.
+    mode : {"auto", "stream", "graph", "device", "persistent"}
+        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, as one graph with a
+        loop, or as one kernel. All but "stream" need a sparse `A`, a sparse `M` or none, and no callback; "device" and
+        "persistent" one right side. "auto" takes what is expected to be the quickest; the report says what and why. All
+        modes give the same bits.
     return_report : bool
         Whether a `SolverReport` is returned too.
 
@@ -604,10 +652,11 @@ def gcrotmk(
         the kernels of an iteration.
     callback : callable, optional
         Called after each iteration with the solution so far, as a `GPUArray` that further iterations change.
-    mode : {"auto", "stream", "graph", "device"}
-        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, or as one graph with a
-        loop (on the virtual GPU only). Graphs need a sparse `A`, a sparse `M` or none, and no callback. All modes give
-        the same bits.
+    mode : {"auto", "stream", "graph", "device", "persistent"}
+        How iterations reach the device: kernel by kernel, as graphs of `check_every` iterations, as one graph with a
+        loop, or as one kernel. All but "stream" need a sparse `A`, a sparse `M` or none, and no callback; "device" and
+        "persistent" one right side. "auto" takes what is expected to be the quickest; the report says what and why. All
+        modes give the same bits.
     return_report : bool
         Whether a `SolverReport` is returned too.
 
@@ -706,14 +755,9 @@ def lsmr(
     """
 
 def matrix_power(A: Any, power: Any) -> sparray:
-    """`A` multiplied by itself; see `scipy.sparse.linalg.matrix_power`.
+    """The product of `power` times `A`: a new sparse array; waits for the numbers of elements.
 
-    `power` is an integer of at least 0, whose binary digits say what is multiplied (Knuth, section 4.6.3). Products of
-    sparse arrays wait for numbers of elements.
-    """
-
-def norm(x: Any, ord: Any = None, axis: Any = None) -> GPUArray:
-    """The Frobenius norm (also "fro"), or that of the largest sum of a column (1) or a row (inf), as a `GPUArray`.
-
-    See `scipy.sparse.linalg.norm`; does not wait.
+    The result has the format of products, for a `power` of 0 (the identity) or 1 (a copy) that of `A`. A `TypeError`
+    unless `A` is square, a `ValueError` for a negative `power`. The binary digits of `power` say what is multiplied
+    (Knuth, section 4.6.3).
     """
