@@ -135,10 +135,10 @@ def isspmatrix_bsr(x):
 
 
 def isspmatrix_dok(x):
-    """Whether `x` is a `dok_matrix`."""
+    """Whether `x` is a `dok_matrix` of this package: a bool; False for a `dok_array`. Does not wait."""
     return isinstance(x, dok_matrix)
 
 
 def isspmatrix_lil(x):
-    """Whether `x` is a `lil_matrix`."""
+    """Whether `x` is a `lil_matrix` of this package: a bool; False for a `lil_array`. Does not wait."""
     return isinstance(x, lil_matrix)

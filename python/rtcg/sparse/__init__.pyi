@@ -102,7 +102,7 @@ def isspmatrix_bsr(x: Any) -> bool:
     """Whether `x` is a `bsr_matrix` of this package: a bool; False for a `bsr_array`. Does not wait."""
 
 def isspmatrix_dok(x: Any) -> bool:
-    """Whether `x` is a `dok_matrix`."""
+    """Whether `x` is a `dok_matrix` of this package: a bool; False for a `dok_array`. Does not wait."""
 
 def isspmatrix_lil(x: Any) -> bool:
-    """Whether `x` is a `lil_matrix`."""
+    """Whether `x` is a `lil_matrix` of this package: a bool; False for a `lil_array`. Does not wait."""

@@ -119,7 +119,7 @@ def spilu(
 ):
     """Incomplete LU factors of a sparse array, with a tolerance; see `scipy.sparse.linalg.spilu`.
 
-    `A` is factored on the host, as by `splu`. `ilu0` and `ic0` factor on the device.
+    `A` is factored on the host, as by `splu`, so that this waits. `ilu0` and `ic0` factor on the device.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def spilu(
 def factorized(A):
     """A function that solves ``A @ x = b`` for any `b`; see `scipy.sparse.linalg.factorized`.
 
-    `A` is factored on the host; see `splu`.
+    `A` is factored on the host, so that this waits; see `splu`.
 
     Returns
     -------

@@ -4,12 +4,13 @@ They are converted on their way to the device: operations other than assignment 
 """
 
 import bisect
+import inspect
 
 import numpy as np
 
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import _NAMES, checked_shape, index_dtype, issparse, sparray
-from rtcg.sparse._compressed import _is_host_sparse, _is_shape, _value_dtype
+from rtcg.sparse._compressed import _is_host_sparse, _is_shape, _value_dtype, csr_array
 
 
 def _triples(arg1, dtype):
@@ -198,6 +199,9 @@ for _name in (
 
         method.__name__ = name
         method.__doc__ = f"`{name}` of the array in compressed sparse rows, on the device."
+        of_rows = getattr(csr_array, name)
+        if callable(of_rows):
+            method.__signature__ = inspect.signature(of_rows)
         is_property = name in ("has_canonical_format", "real", "imag")
         return property(lambda self: getattr(self.tocsr(), name), doc=method.__doc__) if is_property else method
 

@@ -247,7 +247,7 @@ def ic0(A):
     """An incomplete Cholesky factor with the sparsity of `A` as a preconditioner: IC(0).
 
     ``L @ L.T.conj()`` equals `A` wherever its lower triangle, which alone is looked at, has an element. (Meijerink
-    and van der Vorst, 1977) See `ilu0`.
+    and van der Vorst, 1977) Waits, as `ilu0`.
 
     Parameters
     ----------

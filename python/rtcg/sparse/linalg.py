@@ -302,7 +302,8 @@ def lsmr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None, show=Fa
     """The `x` for which ``norm(b - A @ x)**2 + norm(damp * (x - x0))**2`` is least (Fong and Saunders 2011).
 
     See `scipy.sparse.linalg.lsmr`, and `lsqr` for the parameters. `maxiter` is the smaller number of rows and columns
-    unless given. Unlike those of `lsqr`, residuals of the normal equations become no larger.
+    unless given. Unlike those of `lsqr`, residuals of the normal equations become no larger. The host waits once,
+    at the end.
 
     Returns
     -------
