@@ -385,8 +385,8 @@ fn sparse_solve<'py>(
         let mut call = |progress: &SolveProgress<'_>| {
             Python::attach(|py| match &callback {
                 Some(callback) if takes_norms => {
-                    let norms = progress.residuals.iter().map(|norm| norm / progress.right_norms[0]);
-                    norms.map(|norm| callback.bind(py).call1((norm,)).map(drop)).collect()
+                    let mut norms = progress.residuals.iter().map(|norm| norm / progress.right_norms[0]);
+                    norms.try_for_each(|norm| callback.bind(py).call1((norm,)).map(drop))
                 }
                 Some(callback) => callback.bind(py).call1((new_array(py, progress.x.clone())?,)).map(drop),
                 None => Ok(()),
