@@ -318,9 +318,9 @@ mod tests {
         assert!(values.is_sorted());
         // Rows of `images` are A x.
         let images = vectors.times_transpose(a);
-        for k in 0..n {
+        for (k, value) in values.iter().enumerate() {
             for i in 0..n {
-                let rest = images.rows[k][i] - vectors.rows[k][i].scaled(values[k]);
+                let rest = images.rows[k][i] - vectors.rows[k][i].scaled(*value);
                 assert!(rest.abs() < 1e-13 * n as f64, "vector {k} of {n}");
             }
         }

@@ -547,7 +547,7 @@ mod tests {
     fn tables_fit_in_the_shared_memory_that_every_block_gets() {
         for (stage, element) in [(SpgemmStage::Count, 0), (SpgemmStage::Fill, 16)] {
             let last = if stage == SpgemmStage::Fill { LAST_FILLED_BIN } else { LONG_BIN - 1 };
-            for bin in 1..=last {
+            for (bin, limit) in BIN_LIMITS.iter().enumerate().take(last + 1).skip(1) {
                 let spec = SpgemmSpec {
                     values: [DType::C128; 2],
                     result: DType::C128,
@@ -556,7 +556,7 @@ mod tests {
                     has_wide_keys: false,
                     has_list: true,
                     team: if bin <= 2 { Team::Warp } else { Team::Block },
-                    slots: 2 * BIN_LIMITS[bin],
+                    slots: 2 * limit,
                     lanes: 32,
                     stage,
                 };
