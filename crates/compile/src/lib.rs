@@ -10,6 +10,7 @@
 
 mod arch;
 mod cache;
+pub mod clang;
 mod compiler;
 mod declaration_tokens;
 mod error;

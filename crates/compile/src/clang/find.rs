@@ -1,0 +1,58 @@
+//! Which clang: the one that `RTCG_CLANG` names, the one inside the wheel `ziglang`, the first on PATH that knows NVPTX.
+
+use crate::error::{CompileError, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A clang that compiles for NVPTX.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Clang {
+    /// The program.
+    pub program: PathBuf,
+    /// What comes before clang's own arguments: `clang` for Zig's program.
+    pub first_arguments: Vec<String>,
+    /// The first line of `--version`.
+    pub version: String,
+}
+
+/// Names on PATH, newest first.
+const NAMES_ON_PATH: &[&str] =
+    &["clang", "clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang-15", "clang-14"];
+
+/// The clang to use.
+///
+/// # Errors
+/// [`ErrorKind::CompilerMissing`] with how to install one.
+pub fn find_clang() -> Result<Clang, CompileError> {
+    if let Some(named) = std::env::var_os("RTCG_CLANG").filter(|name| !name.is_empty()) {
+        let path = PathBuf::from(named);
+        return Clang::at(&path).ok_or_else(|| {
+            let message = format!("RTCG_CLANG={}: it is no clang that compiles for nvptx64", path.display());
+            CompileError::new(ErrorKind::CompilerMissing, message)
+        });
+    }
+    let wheels = rtcg_cuda_sys::installations::python_packages("ziglang").into_iter().map(|folder| folder.join("zig"));
+    let folders: Vec<PathBuf> = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
+    let on_path = NAMES_ON_PATH.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    wheels.chain(on_path).filter(|path| path.is_file()).find_map(|path| Clang::at(&path)).ok_or_else(|| {
+        let message = "no clang for nvptx64 was found; install one with: pip install \"ziglang>=0.15,<0.16\"";
+        CompileError::new(ErrorKind::CompilerMissing, message)
+    })
+}
+
+impl Clang {
+    /// The clang at `path`, if it is one and has the back end.
+    fn at(path: &Path) -> Option<Self> {
+        let is_zig = path.file_stem()?.to_str()?.starts_with("zig");
+        let first_arguments = if is_zig { vec!["clang".to_owned()] } else { Vec::new() };
+        let ask = |argument: &str| {
+            let output = Command::new(path).args(&first_arguments).arg(argument).output().ok()?;
+            output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+        };
+        let version = ask("--version")?.lines().next()?.to_owned();
+        if !is_zig && !ask("-print-targets")?.contains("nvptx64") {
+            return None;
+        }
+        Some(Self { program: path.to_owned(), first_arguments, version })
+    }
+}

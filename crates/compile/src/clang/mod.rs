@@ -1,0 +1,231 @@
+//! OpenCL C to PTX, by a clang with the NVPTX back end.
+//!
+//! The wheel `ziglang` holds one; any other serves. A program is compiled in two steps: source to LLVM's text, which has
+//! the types of the kernels' arguments, and that, with a library of builtins, to PTX. Between them kernels' bodies that
+//! newer versions put into functions of their own are allowed to be inlined again.
+
+mod find;
+mod metadata;
+
+use crate::error::{CompileError, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use find::{Clang, find_clang};
+pub use metadata::{AddressSpace, KernelArgument, KernelMetadata};
+
+/// What is compiled.
+#[derive(Clone, Debug)]
+pub struct OpenClRequest<'a> {
+    /// The text of the program.
+    pub source: &'a str,
+    /// What messages call it.
+    pub name: &'a str,
+    /// Options for clang, each a word of its own.
+    pub options: &'a [String],
+    /// Headers in memory: the name in `#include` and the text.
+    pub headers: &'a [(String, String)],
+    /// The header that is included before all.
+    pub base_header: &'a str,
+}
+
+/// LLVM's text of a program that was not linked with builtins yet.
+#[derive(Clone, Debug)]
+pub struct OpenClObject {
+    /// The text.
+    pub ir: String,
+    /// The kernels that it defines.
+    pub kernels: Vec<KernelMetadata>,
+    /// Warnings.
+    pub log: String,
+}
+
+/// The target that all devices can load: the same text for each, so that one cache serves all.
+const TARGET: &[&str] = &[
+    "-target",
+    "nvptx64-nvidia-cuda",
+    "-Xclang",
+    "-target-cpu",
+    "-Xclang",
+    "sm_80",
+    "-Xclang",
+    "-target-feature",
+    "-Xclang",
+    "+ptx70",
+    "-nocudalib",
+];
+
+impl Clang {
+    /// Compiles source to LLVM's text.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Source`] with clang's log where it refused the program; others where it could not be run.
+    pub fn compile_opencl(&self, request: &OpenClRequest<'_>) -> Result<OpenClObject, CompileError> {
+        let folder = WorkFolder::new()?;
+        for (name, text) in request.headers {
+            folder.write(name, text)?;
+        }
+        folder.write(BASE_HEADER, request.base_header)?;
+        folder.write(request.name, request.source)?;
+        let mut arguments: Vec<String> =
+            ["-x", "cl", "-cl-no-stdinc", "-Xclang", "-fdeclare-opencl-builtins", "-include", BASE_HEADER]
+                .map(str::to_owned)
+                .to_vec();
+        arguments.extend(TARGET.iter().map(|&word| word.to_owned()));
+        arguments.extend(["-O3", "-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes"].map(str::to_owned));
+        arguments.extend(["-cl-kernel-arg-info", "-I", "."].map(str::to_owned));
+        arguments.extend(request.options.iter().cloned());
+        arguments.extend(["-o", "program.ll", request.name].map(str::to_owned));
+        let log = self.run(&folder, &arguments, request)?;
+        let ir = without_noinline(&folder.read("program.ll")?);
+        let kernels = metadata::kernels_of(&ir);
+        Ok(OpenClObject { ir, kernels, log })
+    }
+
+    /// Links LLVM's texts with a library of builtins (`builtins`, a file of bitcode) and compiles them to PTX.
+    ///
+    /// # Errors
+    /// As [`Clang::compile_opencl`].
+    pub fn link_opencl(&self, ir: &str, builtins: &Path) -> Result<String, CompileError> {
+        let folder = WorkFolder::new()?;
+        folder.write("program.ll", ir)?;
+        let mut arguments: Vec<String> = ["-x", "ir"].map(str::to_owned).to_vec();
+        arguments.extend(TARGET.iter().map(|&word| word.to_owned()));
+        arguments.extend(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"].map(str::to_owned));
+        arguments.push(builtins.display().to_string());
+        arguments.extend(["-O3", "-S", "-o", "program.ptx", "program.ll"].map(str::to_owned));
+        let request =
+            OpenClRequest { source: ir, name: "program.ll", options: &[], headers: &[], base_header: "" };
+        self.run(&folder, &arguments, &request)?;
+        folder.read("program.ptx")
+    }
+
+    /// Links several objects to one.
+    ///
+    /// # Errors
+    /// As [`Clang::compile_opencl`]; a name that two of them define is one.
+    pub fn merge_opencl(&self, objects: &[impl std::borrow::Borrow<OpenClObject>]) -> Result<OpenClObject, CompileError> {
+        let folder = WorkFolder::new()?;
+        let mut arguments: Vec<String> = ["-x", "ir"].map(str::to_owned).to_vec();
+        arguments.extend(TARGET.iter().map(|&word| word.to_owned()));
+        arguments.extend(["-O3", "-Xclang", "-disable-llvm-passes", "-emit-llvm"].map(str::to_owned));
+        let request = OpenClRequest { source: "", name: "program.ll", options: &[], headers: &[], base_header: "" };
+        let mut linking = arguments.clone();
+        for (number, object) in objects.iter().enumerate().skip(1) {
+            folder.write(&format!("{number}.ll"), &object.borrow().ir)?;
+            let words = ["-c", "-o", &format!("{number}.bc"), &format!("{number}.ll")].map(str::to_owned);
+            self.run(&folder, &[arguments.as_slice(), &words].concat(), &request)?;
+            linking.extend(["-Xclang", "-mlink-bitcode-file", "-Xclang", &format!("{number}.bc")].map(str::to_owned));
+        }
+        folder.write("program.ll", objects.first().map_or("", |object| &object.borrow().ir))?;
+        linking.extend(["-S", "-o", "linked.ll", "program.ll"].map(str::to_owned));
+        let log = self.run(&folder, &linking, &request)?;
+        let ir = folder.read("linked.ll")?;
+        let kernels = metadata::kernels_of(&ir);
+        Ok(OpenClObject { ir, kernels, log })
+    }
+
+    /// Compiles a library of builtins to a file of bitcode.
+    ///
+    /// # Errors
+    /// As [`Clang::compile_opencl`].
+    pub fn compile_builtins(&self, source: &str, base_header: &str, to: &Path) -> Result<(), CompileError> {
+        let folder = WorkFolder::new()?;
+        folder.write(BASE_HEADER, base_header)?;
+        folder.write("builtins.cl", source)?;
+        let mut arguments: Vec<String> =
+            ["-x", "cl", "-cl-std=CL3.0", "-cl-no-stdinc", "-Xclang", "-fdeclare-opencl-builtins"]
+                .map(str::to_owned)
+                .to_vec();
+        arguments.extend(["-include", BASE_HEADER].map(str::to_owned));
+        arguments.extend(TARGET.iter().map(|&word| word.to_owned()));
+        arguments.extend(["-O1", "-c", "-emit-llvm", "-o"].map(str::to_owned));
+        let partial = to.with_extension(format!("{}.tmp", std::process::id()));
+        arguments.extend([partial.display().to_string(), "builtins.cl".to_owned()]);
+        let request = OpenClRequest { source, name: "builtins.cl", options: &[], headers: &[], base_header };
+        self.run(&folder, &arguments, &request)?;
+        std::fs::rename(&partial, to).map_err(|error| io_error(to, &error))
+    }
+
+    fn run(
+        &self,
+        folder: &WorkFolder,
+        arguments: &[String],
+        request: &OpenClRequest<'_>,
+    ) -> Result<String, CompileError> {
+        let output = Command::new(&self.program)
+            .args(&self.first_arguments)
+            .args(arguments)
+            .current_dir(&folder.0)
+            .output()
+            .map_err(|error| io_error(&self.program, &error))?;
+        let log = String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.success() {
+            return Ok(log);
+        }
+        let command: Vec<String> =
+            std::iter::once(self.program.display().to_string()).chain(arguments.iter().cloned()).collect();
+        let message = format!("clang failed ({})", output.status);
+        Err(CompileError::new(ErrorKind::Source, message).with_compiler_log(
+            command,
+            log,
+            request.name,
+            request.source,
+        ))
+    }
+}
+
+const BASE_HEADER: &str = "rtcg_opencl_base.h";
+
+/// From LLVM 21 on the body of a kernel is a function `__clang_ocl_kern_imp_*` that must not be inlined, with which
+/// nothing is known about addresses.
+fn without_noinline(ir: &str) -> String {
+    ir.lines()
+        .map(|line| if line.starts_with("attributes #") { line.replace(" noinline ", " ") } else { line.to_owned() })
+        .map(|line| {
+            if line.starts_with("define") && line.contains("@__clang_ocl_kern_imp_") {
+                line.replacen("define dso_local ", "define internal ", 1)
+            } else {
+                line
+            }
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// A folder that is removed with its files.
+struct WorkFolder(PathBuf);
+
+impl WorkFolder {
+    fn new() -> Result<Self, CompileError> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("rtcg-clang-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).map_err(|error| io_error(&path, &error))?;
+        Ok(Self(path))
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<(), CompileError> {
+        let path = self.0.join(name);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(|error| io_error(parent, &error))?;
+        }
+        std::fs::write(&path, text).map_err(|error| io_error(&path, &error))
+    }
+
+    fn read(&self, name: &str) -> Result<String, CompileError> {
+        let path = self.0.join(name);
+        std::fs::read_to_string(&path).map_err(|error| io_error(&path, &error))
+    }
+}
+
+impl Drop for WorkFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn io_error(path: &Path, error: &std::io::Error) -> CompileError {
+    CompileError::new(ErrorKind::Io, format!("{}: {error}", path.display()))
+}

@@ -1,0 +1,208 @@
+//! Contexts: the devices that a program's objects share.
+
+use crate::device::{DeviceBody, devices_of_list};
+use crate::error::{ClError, Result, code_of, object_of, refuse};
+use crate::info::Answer;
+use crate::object::{Ref, body, release, resolve, retain};
+use crate::platform::{PlatformBody, devices_of_type};
+use rtcg_opencl_sys::*;
+use std::sync::Mutex;
+
+pub(crate) struct ContextBody {
+    pub(crate) devices: Vec<Ref<DeviceBody>>,
+    properties: Vec<cl_context_properties>,
+    destructors: Mutex<Vec<Destructor>>,
+}
+
+body!(ContextBody: cl_context, b"cont", CL_INVALID_CONTEXT, "context", on_last_release = call_destructors);
+
+struct Destructor {
+    function: unsafe extern "C" fn(cl_context, *mut c_void),
+    user_data: UserData,
+}
+
+/// A pointer of the user's, handed back as it is.
+#[derive(Clone, Copy)]
+pub(crate) struct UserData(pub(crate) *mut c_void);
+
+// SAFETY: the pointer is never followed here.
+unsafe impl Send for UserData {}
+// SAFETY: as for sending.
+unsafe impl Sync for UserData {}
+
+fn call_destructors(context: &Ref<ContextBody>) {
+    let destructors = std::mem::take(&mut *context.destructors.lock().expect("no panic while destructors are listed"));
+    for destructor in destructors.into_iter().rev() {
+        // SAFETY: the promise of `clSetContextDestructorCallback`'s caller.
+        unsafe { (destructor.function)(context.handle(), destructor.user_data.0) };
+    }
+}
+
+impl ContextBody {
+    fn create(devices: Vec<Ref<DeviceBody>>, properties: Vec<cl_context_properties>) -> Result<cl_context> {
+        for device in &devices {
+            device.cuda_context()?;
+        }
+        Ok(Ref::new_for_user(Self { devices, properties, destructors: Mutex::new(Vec::new()) }))
+    }
+
+    /// Refuses a device that the context does not have.
+    pub(crate) fn check_device(&self, device: &Ref<DeviceBody>) -> Result<()> {
+        if self.devices.iter().any(|own| own.is(device)) {
+            return Ok(());
+        }
+        refuse(CL_INVALID_DEVICE, "device: it is not one of the context's")
+    }
+
+    /// The device whose CUDA context memory is made in.
+    pub(crate) fn first_device(&self) -> &Ref<DeviceBody> {
+        &self.devices[0]
+    }
+}
+
+/// A list of pairs that ends with zero, with its end.
+///
+/// # Safety
+/// `list` is null or such a list.
+pub(crate) unsafe fn property_list<T: Copy + Default + PartialEq>(list: *const T) -> Vec<T> {
+    let mut found = Vec::new();
+    if list.is_null() {
+        return found;
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut at = list;
+        while *at != T::default() {
+            found.extend([*at, *at.add(1)]);
+            at = at.add(2);
+        }
+    }
+    found.push(T::default());
+    found
+}
+
+/// # Safety
+/// `list` is null or a list of properties.
+unsafe fn checked_properties(list: *const cl_context_properties) -> Result<Vec<cl_context_properties>> {
+    // SAFETY: the caller's promise.
+    let properties = unsafe { property_list(list) };
+    for pair in properties.chunks_exact(2) {
+        match pair[0] {
+            CL_CONTEXT_PLATFORM => {
+                let platform = cl_platform_id(pair[1] as *mut ObjectHead);
+                // SAFETY: the caller's promise.
+                unsafe { resolve::<PlatformBody>(platform) }?;
+            }
+            CL_CONTEXT_INTEROP_USER_SYNC => {}
+            other => return refuse(CL_INVALID_PROPERTY, format!("properties: {other:#x} is none of a context")),
+        }
+    }
+    Ok(properties)
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clCreateContext(
+    properties: *const cl_context_properties,
+    num_devices: cl_uint,
+    devices: *const cl_device_id,
+    pfn_notify: Option<unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c_void)>,
+    user_data: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_context {
+    // SAFETY: the caller's promise.
+    unsafe {
+        object_of(errcode_ret, cl_context::NULL, || {
+            check_notify(pfn_notify.is_some(), user_data)?;
+            let properties = checked_properties(properties)?;
+            let mut list = devices_of_list(num_devices, devices)?;
+            let mut seen = std::collections::HashSet::new();
+            list.retain(|device| seen.insert(device.handle()));
+            ContextBody::create(list, properties)
+        })
+    }
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clCreateContextFromType(
+    properties: *const cl_context_properties,
+    device_type: cl_device_type,
+    pfn_notify: Option<unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c_void)>,
+    user_data: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_context {
+    // SAFETY: the caller's promise.
+    unsafe {
+        object_of(errcode_ret, cl_context::NULL, || {
+            check_notify(pfn_notify.is_some(), user_data)?;
+            let properties = checked_properties(properties)?;
+            match devices_of_type(device_type)? {
+                devices if devices.is_empty() => refuse(CL_DEVICE_NOT_FOUND, "device_type: there is no such device"),
+                devices => ContextBody::create(devices, properties),
+            }
+        })
+    }
+}
+
+fn check_notify(has_function: bool, user_data: *mut c_void) -> Result<()> {
+    if !has_function && !user_data.is_null() {
+        return ClError::value("user_data is given without pfn_notify");
+    }
+    Ok(())
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clRetainContext(context: cl_context) -> cl_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe { retain::<ContextBody>(context) })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clReleaseContext(context: cl_context) -> cl_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe { release::<ContextBody>(context) })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clGetContextInfo(
+    context: cl_context,
+    param_name: cl_context_info,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let (context, answer) = unsafe {
+            (resolve::<ContextBody>(context)?, Answer::new(param_value_size, param_value, param_value_size_ret))
+        };
+        match param_name {
+            CL_CONTEXT_REFERENCE_COUNT => answer.plain(context.user_count()),
+            CL_CONTEXT_NUM_DEVICES => answer.plain(context.devices.len() as cl_uint),
+            CL_CONTEXT_DEVICES => answer.slice(&context.devices.iter().map(Ref::handle).collect::<Vec<_>>()),
+            CL_CONTEXT_PROPERTIES => answer.slice(&context.properties),
+            _ => answer.unknown("context", param_name),
+        }
+    })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clSetContextDestructorCallback(
+    context: cl_context,
+    pfn_notify: Option<unsafe extern "C" fn(cl_context, *mut c_void)>,
+    user_data: *mut c_void,
+) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let context = unsafe { resolve::<ContextBody>(context) }?;
+        let Some(function) = pfn_notify else { return ClError::value("pfn_notify is null") };
+        let destructor = Destructor { function, user_data: UserData(user_data) };
+        context.destructors.lock().expect("no panic while destructors are listed").push(destructor);
+        Ok(())
+    })
+}

@@ -1,0 +1,81 @@
+//! Errors: a code of OpenCL with a sentence for the context's callback, and how codes leave through the C interface.
+
+use rtcg_driver::ErrorKind;
+use rtcg_opencl_sys::*;
+
+/// A code with its reason.
+#[derive(Clone, Debug)]
+pub(crate) struct ClError {
+    pub(crate) code: cl_int,
+    pub(crate) detail: String,
+}
+
+pub(crate) type Result<T> = std::result::Result<T, ClError>;
+
+impl ClError {
+    pub(crate) fn new(code: cl_int, detail: impl Into<String>) -> Self {
+        Self { code, detail: detail.into() }
+    }
+
+    /// A result: `CL_INVALID_VALUE` with its reason.
+    pub(crate) fn value<T>(detail: impl Into<String>) -> Result<T> {
+        Err(Self::new(CL_INVALID_VALUE, detail))
+    }
+}
+
+/// A result: an error with this code and reason.
+pub(crate) fn refuse<T>(code: cl_int, detail: impl Into<String>) -> Result<T> {
+    Err(ClError::new(code, detail))
+}
+
+impl From<rtcg_driver::Error> for ClError {
+    fn from(error: rtcg_driver::Error) -> Self {
+        let code = match error.kind {
+            ErrorKind::Memory => CL_MEM_OBJECT_ALLOCATION_FAILURE,
+            ErrorKind::Launch | ErrorKind::Fault => CL_OUT_OF_RESOURCES,
+            ErrorKind::Runtime => CL_DEVICE_NOT_AVAILABLE,
+            _ => CL_INVALID_OPERATION,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+/// Runs the body of a function that returns a code. A panic becomes `CL_OUT_OF_HOST_MEMORY`: it must not cross C.
+pub(crate) fn code_of(body: impl FnOnce() -> Result<()>) -> cl_int {
+    match caught(body) {
+        Ok(()) => CL_SUCCESS,
+        Err(error) => reported(error),
+    }
+}
+
+/// Runs the body of a function that returns an object, with its code through `errcode_ret`.
+///
+/// # Safety
+/// `errcode_ret` is null or writable.
+pub(crate) unsafe fn object_of<T>(errcode_ret: *mut cl_int, none: T, body: impl FnOnce() -> Result<T>) -> T {
+    let (code, value) = match caught(body) {
+        Ok(value) => (CL_SUCCESS, value),
+        Err(error) => (reported(error), none),
+    };
+    if !errcode_ret.is_null() {
+        // SAFETY: the caller's promise.
+        unsafe { *errcode_ret = code };
+    }
+    value
+}
+
+fn caught<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(body))
+        .unwrap_or_else(|_| refuse(CL_OUT_OF_HOST_MEMORY, "a panic in the platform"))
+}
+
+/// Writes the reason to the error stream where `RTCG_OPENCL_ERRORS` is set.
+fn reported(error: ClError) -> cl_int {
+    static IS_WANTED: std::sync::LazyLock<bool> =
+        std::sync::LazyLock::new(|| std::env::var_os("RTCG_OPENCL_ERRORS").is_some_and(|value| value != "0"));
+    if *IS_WANTED {
+        let name = status::name_of(error.code.into()).unwrap_or("an error of no name");
+        eprintln!("rtcg OpenCL: {name} ({}): {}", error.code, error.detail);
+    }
+    error.code
+}

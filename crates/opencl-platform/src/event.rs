@@ -1,0 +1,388 @@
+//! Events: what became of a command, and user events, which commands wait for until the program completes them.
+//!
+//! A command is queued (it waits for commands that were not submitted yet), submitted (CUDA events mark its begin and
+//! end in a stream) or done. Whoever submits or ends one tells the queues that wait for it, and the thread of callbacks.
+
+use crate::callbacks;
+use crate::context::{ContextBody, UserData};
+use crate::device::nanoseconds;
+use crate::error::{ClError, Result, code_of, object_of, refuse};
+use crate::info::Answer;
+use crate::object::{Ref, body, release, resolve, retain};
+use crate::queue::{QueueBody, TimeBase};
+use rtcg_driver::Event;
+use rtcg_opencl_sys::*;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+pub(crate) struct EventBody {
+    pub(crate) context: Ref<ContextBody>,
+    /// None for a user event.
+    pub(crate) queue: Option<Ref<QueueBody>>,
+    pub(crate) command: cl_command_type,
+    state: Mutex<EventState>,
+    changed: Condvar,
+}
+
+body!(EventBody: cl_event, b"even", CL_INVALID_EVENT, "event");
+
+struct EventState {
+    progress: Progress,
+    queued_at: cl_ulong,
+    submitted_at: cl_ulong,
+    /// Queues with commands that wait for this one.
+    waiting_queues: Vec<Ref<QueueBody>>,
+    callbacks: Vec<EventCallback>,
+}
+
+enum Progress {
+    Queued,
+    Submitted(Marks),
+    /// `CL_COMPLETE` or an error, and the marks where there were any.
+    Done(cl_int, Option<Marks>),
+}
+
+/// CUDA events around a command.
+#[derive(Clone)]
+pub(crate) struct Marks {
+    /// With profiling only: when it began, and what its time counts from.
+    pub(crate) start: Option<(Event, Arc<TimeBase>)>,
+    pub(crate) end: Event,
+}
+
+/// A function of the user's that is called once.
+pub(crate) struct EventCallback {
+    pub(crate) status: cl_int,
+    pub(crate) function: unsafe extern "C" fn(cl_event, cl_int, *mut c_void),
+    pub(crate) user_data: UserData,
+}
+
+impl EventBody {
+    /// The event of a command that is being enqueued.
+    pub(crate) fn of_command(queue: &Ref<QueueBody>, command: cl_command_type) -> Ref<Self> {
+        Self::new(queue.context.clone(), Some(queue.clone()), command)
+    }
+
+    fn new(context: Ref<ContextBody>, queue: Option<Ref<QueueBody>>, command: cl_command_type) -> Ref<Self> {
+        let state = EventState {
+            progress: Progress::Queued,
+            queued_at: nanoseconds(),
+            submitted_at: 0,
+            waiting_queues: Vec::new(),
+            callbacks: Vec::new(),
+        };
+        Ref::new(Self { context, queue, command, state: Mutex::new(state), changed: Condvar::new() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, EventState> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Whether commands that wait for this one can be submitted. If not, `queue` is told when they can.
+    pub(crate) fn is_submitted_or_tells(&self, queue: &Ref<QueueBody>) -> bool {
+        let mut state = self.lock();
+        let is_submitted = !matches!(state.progress, Progress::Queued);
+        if !is_submitted && !state.waiting_queues.iter().any(|waiting| waiting.is(queue)) {
+            state.waiting_queues.push(queue.clone());
+        }
+        is_submitted
+    }
+
+    /// Whether commands that wait for this one can be submitted.
+    pub(crate) fn is_submitted(&self) -> bool {
+        !matches!(self.lock().progress, Progress::Queued)
+    }
+
+    /// The mark that a stream must wait for before a command that waits for this one, if there is any.
+    ///
+    /// # Errors
+    /// The code with which the command failed.
+    pub(crate) fn mark_to_wait_for(&self) -> std::result::Result<Option<Event>, cl_int> {
+        match &self.lock().progress {
+            Progress::Queued => Ok(None),
+            Progress::Submitted(marks) => Ok(Some(marks.end.clone())),
+            Progress::Done(CL_COMPLETE, _) => Ok(None),
+            Progress::Done(code, _) => Err(*code),
+        }
+    }
+
+    /// The command is in a stream. The queues that are returned must be told.
+    pub(crate) fn set_submitted(self: &EventBody, this: &Ref<EventBody>, marks: Marks) -> Vec<Ref<QueueBody>> {
+        let mut state = self.lock();
+        state.submitted_at = nanoseconds();
+        state.progress = Progress::Submitted(marks.clone());
+        callbacks::submitted(this, &marks.end, &mut state.callbacks);
+        self.changed.notify_all();
+        std::mem::take(&mut state.waiting_queues)
+    }
+
+    /// The command ended without a mark: it failed, or it is a user event. The queues that are returned must be told.
+    pub(crate) fn set_done(self: &EventBody, this: &Ref<EventBody>, code: cl_int) -> Vec<Ref<QueueBody>> {
+        let mut state = self.lock();
+        state.submitted_at = nanoseconds();
+        let marks = match std::mem::replace(&mut state.progress, Progress::Queued) {
+            Progress::Submitted(marks) => Some(marks),
+            _ => None,
+        };
+        state.progress = Progress::Done(code, marks);
+        callbacks::done(this, code, std::mem::take(&mut state.callbacks));
+        self.changed.notify_all();
+        std::mem::take(&mut state.waiting_queues)
+    }
+
+    /// Waits for the end of the command.
+    ///
+    /// # Errors
+    /// `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` where it failed.
+    pub(crate) fn wait(&self) -> Result<()> {
+        let failed = |code| {
+            refuse(
+                CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+                format!("a command that was waited for ended with {code}"),
+            )
+        };
+        let mut state = self.lock();
+        loop {
+            match &state.progress {
+                Progress::Done(CL_COMPLETE, _) => return Ok(()),
+                Progress::Done(code, _) => return failed(*code),
+                Progress::Submitted(marks) => {
+                    let end = marks.end.clone();
+                    drop(state);
+                    if let Err(error) = end.synchronize() {
+                        return failed(ClError::from(error).code);
+                    }
+                    return Ok(());
+                }
+                Progress::Queued => {
+                    state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+                }
+            }
+        }
+    }
+
+    /// What `CL_EVENT_COMMAND_EXECUTION_STATUS` says.
+    fn status(&self) -> cl_int {
+        let state = self.lock();
+        let submitted = match &state.progress {
+            // A user event begins as submitted.
+            Progress::Queued if self.queue.is_none() => return CL_SUBMITTED,
+            Progress::Queued => return CL_QUEUED,
+            Progress::Done(code, _) => return *code,
+            Progress::Submitted(marks) => marks.clone(),
+        };
+        drop(state);
+        match submitted.end.query() {
+            Ok(true) => CL_COMPLETE,
+            Ok(false) => {
+                let has_begun = submitted.start.is_some_and(|(start, _)| start.query().unwrap_or(false));
+                if has_begun { CL_RUNNING } else { CL_SUBMITTED }
+            }
+            Err(error) => ClError::from(error).code,
+        }
+    }
+
+    /// A time of the command in nanoseconds of the platform's clock.
+    fn time(&self, which: cl_profiling_info) -> Result<cl_ulong> {
+        let unavailable = |why: &str| refuse(CL_PROFILING_INFO_NOT_AVAILABLE, why);
+        let state = self.lock();
+        let marks = match &state.progress {
+            Progress::Submitted(marks) | Progress::Done(_, Some(marks)) => marks.clone(),
+            _ => return unavailable("the command has not ended, or it is a user event"),
+        };
+        let (queued, submitted) = (state.queued_at, state.submitted_at);
+        drop(state);
+        let Some((start, base)) = marks.start else {
+            return unavailable("the queue was made without CL_QUEUE_PROFILING_ENABLE");
+        };
+        if !marks.end.query()? {
+            return unavailable("the command has not ended");
+        }
+        let begun = base.time_of(&start)?.max(submitted);
+        let duration = (f64::from(marks.end.time_since(&start)?) * 1e6) as cl_ulong;
+        Ok(match which {
+            CL_PROFILING_COMMAND_QUEUED => queued,
+            CL_PROFILING_COMMAND_SUBMIT => submitted,
+            CL_PROFILING_COMMAND_START => begun,
+            CL_PROFILING_COMMAND_END | CL_PROFILING_COMMAND_COMPLETE => begun + duration,
+            _ => return ClError::value(format!("param_name: {which:#x} is no time of an event")),
+        })
+    }
+
+    fn add_callback(self: &EventBody, this: &Ref<EventBody>, callback: EventCallback) {
+        let mut state = self.lock();
+        match &state.progress {
+            Progress::Done(code, _) => callbacks::done(this, *code, vec![callback]),
+            Progress::Submitted(marks) => {
+                let end = marks.end.clone();
+                callbacks::submitted(this, &end, &mut vec![callback]);
+            }
+            Progress::Queued => state.callbacks.push(callback),
+        }
+    }
+}
+
+/// The events of a wait list.
+///
+/// # Safety
+/// `list` is null or has `count` handles.
+pub(crate) unsafe fn wait_list(
+    context: &Ref<ContextBody>,
+    count: cl_uint,
+    list: *const cl_event,
+) -> Result<Vec<Ref<EventBody>>> {
+    if list.is_null() != (count == 0) {
+        return refuse(CL_INVALID_EVENT_WAIT_LIST, format!("event_wait_list: {count} events, and the list says another"));
+    }
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    // SAFETY: the caller's promise.
+    let handles = unsafe { std::slice::from_raw_parts(list, count as usize) };
+    let resolved = handles.iter().map(|handle| {
+        // SAFETY: the caller's promise.
+        let event = unsafe { resolve::<EventBody>(*handle) }
+            .map_err(|error| ClError::new(CL_INVALID_EVENT_WAIT_LIST, error.detail))?;
+        if !event.context.is(context) {
+            return refuse(CL_INVALID_CONTEXT, "event_wait_list: an event is of another context");
+        }
+        Ok(event)
+    });
+    resolved.collect()
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clWaitForEvents(num_events: cl_uint, event_list: *const cl_event) -> cl_int {
+    code_of(|| {
+        if num_events == 0 || event_list.is_null() {
+            return ClError::value("num_events: there is no event in the list");
+        }
+        // SAFETY: the caller's promise.
+        let handles = unsafe { std::slice::from_raw_parts(event_list, num_events as usize) };
+        // SAFETY: the caller's promise.
+        let events: Vec<_> = handles.iter().map(|handle| unsafe { resolve::<EventBody>(*handle) }).collect::<Result<_>>()?;
+        if events.iter().any(|event| !event.context.is(&events[0].context)) {
+            return refuse(CL_INVALID_CONTEXT, "event_list: the events are of several contexts");
+        }
+        let mut outcome = Ok(());
+        for event in events {
+            outcome = outcome.and(event.wait());
+        }
+        outcome
+    })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clGetEventInfo(
+    event: cl_event,
+    param_name: cl_event_info,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let (event, answer) = unsafe {
+            (resolve::<EventBody>(event)?, Answer::new(param_value_size, param_value, param_value_size_ret))
+        };
+        match param_name {
+            CL_EVENT_COMMAND_QUEUE => {
+                answer.plain(event.queue.as_ref().map_or(cl_command_queue::NULL, |queue| queue.handle()))
+            }
+            CL_EVENT_CONTEXT => answer.plain(event.context.handle()),
+            CL_EVENT_COMMAND_TYPE => answer.plain(event.command),
+            CL_EVENT_COMMAND_EXECUTION_STATUS => answer.plain(event.status()),
+            CL_EVENT_REFERENCE_COUNT => answer.plain(event.user_count()),
+            _ => answer.unknown("event", param_name),
+        }
+    })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clRetainEvent(event: cl_event) -> cl_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe { retain::<EventBody>(event) })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clReleaseEvent(event: cl_event) -> cl_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe { release::<EventBody>(event) })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clGetEventProfilingInfo(
+    event: cl_event,
+    param_name: cl_profiling_info,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let (event, answer) = unsafe {
+            (resolve::<EventBody>(event)?, Answer::new(param_value_size, param_value, param_value_size_ret))
+        };
+        answer.plain(event.time(param_name)?)
+    })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clCreateUserEvent(context: cl_context, errcode_ret: *mut cl_int) -> cl_event {
+    // SAFETY: the caller's promise.
+    unsafe {
+        object_of(errcode_ret, cl_event::NULL, || {
+            let context = resolve::<ContextBody>(context)?;
+            Ok(EventBody::new(context, None, CL_COMMAND_USER).into_user_handle())
+        })
+    }
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clSetUserEventStatus(event: cl_event, execution_status: cl_int) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let event = unsafe { resolve::<EventBody>(event) }?;
+        if event.queue.is_some() {
+            return refuse(CL_INVALID_EVENT, "event: it is a command's; only user events are completed by the program");
+        }
+        if execution_status > CL_COMPLETE {
+            return ClError::value(format!("execution_status: {execution_status}, expected CL_COMPLETE or an error below 0"));
+        }
+        if event.is_submitted() {
+            return refuse(CL_INVALID_OPERATION, "event: it was completed before");
+        }
+        for queue in event.set_done(&event, execution_status) {
+            QueueBody::submit_waiting(&queue);
+        }
+        Ok(())
+    })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clSetEventCallback(
+    event: cl_event,
+    command_exec_callback_type: cl_int,
+    pfn_notify: Option<unsafe extern "C" fn(cl_event, cl_int, *mut c_void)>,
+    user_data: *mut c_void,
+) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let event = unsafe { resolve::<EventBody>(event) }?;
+        let Some(function) = pfn_notify else { return ClError::value("pfn_notify is null") };
+        if ![CL_SUBMITTED, CL_RUNNING, CL_COMPLETE].contains(&command_exec_callback_type) {
+            return ClError::value(format!("command_exec_callback_type: {command_exec_callback_type}"));
+        }
+        let callback =
+            EventCallback { status: command_exec_callback_type, function, user_data: UserData(user_data) };
+        event.add_callback(&event, callback);
+        Ok(())
+    })
+}

@@ -1,0 +1,443 @@
+//! Kernels: their arguments, and what can be asked about them.
+
+use crate::context::ContextBody;
+use crate::device::{DeviceBody, SUBGROUP_SIZE};
+use crate::error::{ClError, Result, code_of, object_of, refuse};
+use crate::info::Answer;
+use crate::memory::{MemBody, check_context};
+use crate::object::{Ref, body, release, resolve, retain};
+use crate::program::ProgramBody;
+use crate::program::build::{Built, BuiltKernel};
+use crate::program::pass::RECORD_BYTES;
+use rtcg_compile::clang::{AddressSpace, KernelArgument};
+use rtcg_driver::Function;
+use rtcg_driver::sys::{
+    CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+    CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+};
+use rtcg_opencl_sys::*;
+use std::ffi::CStr;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+pub(crate) struct KernelBody {
+    pub(crate) program: Ref<ProgramBody>,
+    pub(crate) built: Arc<Built>,
+    index: usize,
+    state: Mutex<KernelState>,
+}
+
+body!(KernelBody: cl_kernel, b"kern", CL_INVALID_KERNEL, "kernel", on_last_release = give_program_free);
+
+/// Arguments as they were last set, and functions on devices.
+#[derive(Clone)]
+pub(crate) struct KernelState {
+    /// The packed arguments, with room for the launch record.
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) arguments: Vec<Argument>,
+    functions: Vec<(cl_device_id, Function)>,
+}
+
+/// What an argument was set to.
+#[derive(Clone)]
+pub(crate) enum Argument {
+    Unset,
+    /// Its bytes are among the packed ones.
+    Value,
+    Memory(Option<Ref<MemBody>>),
+    /// Bytes of local memory.
+    Local(usize),
+}
+
+/// Bytes that begin a `__local` argument: those of the largest type.
+pub(crate) const LOCAL_ALIGNMENT: usize = 128;
+
+fn give_program_free(kernel: &Ref<KernelBody>) {
+    kernel.program.lock().kernels -= 1;
+}
+
+impl KernelBody {
+    fn create(program: &Ref<ProgramBody>, built: Arc<Built>, index: usize) -> cl_kernel {
+        let kernel = &built.kernels[index];
+        let state = KernelState {
+            bytes: vec![0; kernel.entry.record_offset + RECORD_BYTES as usize],
+            arguments: vec![Argument::Unset; kernel.entry.slots.len()],
+            functions: Vec::new(),
+        };
+        Self::with_state(program, built, index, state)
+    }
+
+    fn with_state(program: &Ref<ProgramBody>, built: Arc<Built>, index: usize, state: KernelState) -> cl_kernel {
+        program.lock().kernels += 1;
+        Ref::new_for_user(Self { program: program.clone(), built, index, state: Mutex::new(state) })
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, KernelState> {
+        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    pub(crate) fn kernel(&self) -> &BuiltKernel {
+        &self.built.kernels[self.index]
+    }
+
+    pub(crate) fn context(&self) -> &Ref<ContextBody> {
+        &self.program.context
+    }
+
+    /// The function on a device, loaded at first use.
+    pub(crate) fn function(&self, state: &mut KernelState, device: &Ref<DeviceBody>) -> Result<Function> {
+        let handle = device.handle();
+        if let Some((_, function)) = state.functions.iter().find(|(known, _)| *known == handle) {
+            return Ok(function.clone());
+        }
+        let function = self.built.module(device)?.function(&self.kernel().entry.name)?;
+        state.functions.push((handle, function.clone()));
+        Ok(function)
+    }
+
+    fn argument(&self, index: cl_uint) -> Result<&KernelArgument> {
+        let arguments = &self.kernel().metadata.arguments;
+        arguments.get(index as usize).ok_or_else(|| {
+            let why = format!("arg_index: {index}, kernel {} has {}", self.kernel().entry.name, arguments.len());
+            ClError::new(CL_INVALID_ARG_INDEX, why)
+        })
+    }
+
+    /// # Safety
+    /// `value` is null or has `size` bytes.
+    unsafe fn set_argument(&self, index: cl_uint, size: usize, value: *const c_void) -> Result<()> {
+        let declared = self.argument(index)?;
+        let slot = self.kernel().entry.slots[index as usize];
+        let wrong_size = |expected: usize| {
+            let why = format!("arg_size: {size} bytes, argument {index} ({}) has {expected}", declared.type_name);
+            refuse(CL_INVALID_ARG_SIZE, why)
+        };
+        let mut state = self.lock();
+        let set = match declared.space {
+            AddressSpace::Local => {
+                if !value.is_null() {
+                    return refuse(CL_INVALID_ARG_VALUE, format!("arg_value: argument {index} is __local and has none"));
+                }
+                if size == 0 {
+                    return wrong_size(1);
+                }
+                Argument::Local(size)
+            }
+            AddressSpace::Global | AddressSpace::Constant => {
+                if size != size_of::<cl_mem>() {
+                    return wrong_size(size_of::<cl_mem>());
+                }
+                // SAFETY: the caller's promise.
+                let handle = if value.is_null() { cl_mem::NULL } else { unsafe { *value.cast::<cl_mem>() } };
+                if handle.is_null() {
+                    state.bytes[slot.offset..slot.offset + 8].fill(0);
+                    Argument::Memory(None)
+                } else {
+                    // SAFETY: the caller's promise.
+                    let memory = unsafe { resolve::<MemBody>(handle) }
+                        .map_err(|error| ClError::new(CL_INVALID_MEM_OBJECT, format!("arg_value: {}", error.detail)))?;
+                    check_context(&memory, self.context())?;
+                    state.bytes[slot.offset..slot.offset + 8].copy_from_slice(&memory.address().to_le_bytes());
+                    Argument::Memory(Some(memory))
+                }
+            }
+            AddressSpace::Private => {
+                if size != slot.nbytes {
+                    return wrong_size(slot.nbytes);
+                }
+                if value.is_null() {
+                    return refuse(CL_INVALID_ARG_VALUE, format!("arg_value: argument {index} is null"));
+                }
+                // SAFETY: the caller's promise.
+                let bytes = unsafe { std::slice::from_raw_parts(value.cast::<u8>(), size) };
+                state.bytes[slot.offset..slot.offset + size].copy_from_slice(bytes);
+                Argument::Value
+            }
+        };
+        state.arguments[index as usize] = set;
+        Ok(())
+    }
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clCreateKernel(
+    program: cl_program,
+    kernel_name: *const c_char,
+    errcode_ret: *mut cl_int,
+) -> cl_kernel {
+    // SAFETY: the caller's promise.
+    unsafe {
+        object_of(errcode_ret, cl_kernel::NULL, || {
+            let program = resolve::<ProgramBody>(program)?;
+            if kernel_name.is_null() {
+                return ClError::value("kernel_name is null");
+            }
+            let built = program.executable()?;
+            let name = CStr::from_ptr(kernel_name).to_string_lossy();
+            let Some(index) = built.kernels.iter().position(|kernel| kernel.entry.name == name) else {
+                return refuse(CL_INVALID_KERNEL_NAME, format!("kernel_name: the program has no kernel {name}"));
+            };
+            Ok(KernelBody::create(&program, built, index))
+        })
+    }
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clCreateKernelsInProgram(
+    program: cl_program,
+    num_kernels: cl_uint,
+    kernels: *mut cl_kernel,
+    num_kernels_ret: *mut cl_uint,
+) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let program = unsafe { resolve::<ProgramBody>(program) }?;
+        let built = program.executable()?;
+        if !kernels.is_null() && (num_kernels as usize) < built.kernels.len() {
+            return ClError::value(format!("num_kernels: {num_kernels}, the program has {}", built.kernels.len()));
+        }
+        // SAFETY: the caller's promise; there is room for all.
+        unsafe {
+            if !kernels.is_null() {
+                for index in 0..built.kernels.len() {
+                    *kernels.add(index) = KernelBody::create(&program, built.clone(), index);
+                }
+            }
+            if !num_kernels_ret.is_null() {
+                *num_kernels_ret = built.kernels.len() as cl_uint;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clCloneKernel(source_kernel: cl_kernel, errcode_ret: *mut cl_int) -> cl_kernel {
+    // SAFETY: the caller's promise.
+    unsafe {
+        object_of(errcode_ret, cl_kernel::NULL, || {
+            let kernel = resolve::<KernelBody>(source_kernel)?;
+            let state = kernel.lock().clone();
+            Ok(KernelBody::with_state(&kernel.program, kernel.built.clone(), kernel.index, state))
+        })
+    }
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clRetainKernel(kernel: cl_kernel) -> cl_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe { retain::<KernelBody>(kernel) })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clReleaseKernel(kernel: cl_kernel) -> cl_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe { release::<KernelBody>(kernel) })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clSetKernelArg(
+    kernel: cl_kernel,
+    arg_index: cl_uint,
+    arg_size: usize,
+    arg_value: *const c_void,
+) -> cl_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe { resolve::<KernelBody>(kernel)?.set_argument(arg_index, arg_size, arg_value) })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clGetKernelInfo(
+    kernel: cl_kernel,
+    param_name: cl_kernel_info,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let (kernel, answer) = unsafe {
+            (resolve::<KernelBody>(kernel)?, Answer::new(param_value_size, param_value, param_value_size_ret))
+        };
+        let built = kernel.kernel();
+        match param_name {
+            CL_KERNEL_FUNCTION_NAME => answer.text(&built.entry.name),
+            CL_KERNEL_NUM_ARGS => answer.plain(built.entry.slots.len() as cl_uint),
+            CL_KERNEL_REFERENCE_COUNT => answer.plain(kernel.user_count()),
+            CL_KERNEL_CONTEXT => answer.plain(kernel.context().handle()),
+            CL_KERNEL_PROGRAM => answer.plain(kernel.program.handle()),
+            CL_KERNEL_ATTRIBUTES => {
+                let size = |name: &str, size: Option<[u32; 3]>| {
+                    size.map(|[x, y, z]| format!("{name}({x},{y},{z})"))
+                };
+                let metadata = &built.metadata;
+                let list = [
+                    size("reqd_work_group_size", metadata.required_size),
+                    size("work_group_size_hint", metadata.size_hint),
+                ];
+                answer.text(&list.into_iter().flatten().collect::<Vec<_>>().join(" "))
+            }
+            _ => answer.unknown("kernel", param_name),
+        }
+    })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clGetKernelArgInfo(
+    kernel: cl_kernel,
+    arg_index: cl_uint,
+    param_name: cl_kernel_arg_info,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let (kernel, answer) = unsafe {
+            (resolve::<KernelBody>(kernel)?, Answer::new(param_value_size, param_value, param_value_size_ret))
+        };
+        let argument = kernel.argument(arg_index)?;
+        match param_name {
+            CL_KERNEL_ARG_ADDRESS_QUALIFIER => answer.plain(match argument.space {
+                AddressSpace::Private => CL_KERNEL_ARG_ADDRESS_PRIVATE,
+                AddressSpace::Global => CL_KERNEL_ARG_ADDRESS_GLOBAL,
+                AddressSpace::Constant => CL_KERNEL_ARG_ADDRESS_CONSTANT,
+                AddressSpace::Local => CL_KERNEL_ARG_ADDRESS_LOCAL,
+            }),
+            CL_KERNEL_ARG_ACCESS_QUALIFIER => answer.plain(match argument.access.as_str() {
+                "read_only" => CL_KERNEL_ARG_ACCESS_READ_ONLY,
+                "write_only" => CL_KERNEL_ARG_ACCESS_WRITE_ONLY,
+                "read_write" => CL_KERNEL_ARG_ACCESS_READ_WRITE,
+                _ => CL_KERNEL_ARG_ACCESS_NONE,
+            }),
+            CL_KERNEL_ARG_TYPE_NAME => answer.text(&argument.type_name),
+            CL_KERNEL_ARG_TYPE_QUALIFIER => {
+                let bits = argument.qualifiers.split(' ').map(|word| match word {
+                    "const" => CL_KERNEL_ARG_TYPE_CONST,
+                    "restrict" => CL_KERNEL_ARG_TYPE_RESTRICT,
+                    "volatile" => CL_KERNEL_ARG_TYPE_VOLATILE,
+                    "pipe" => CL_KERNEL_ARG_TYPE_PIPE,
+                    _ => CL_KERNEL_ARG_TYPE_NONE,
+                });
+                answer.plain(bits.fold(CL_KERNEL_ARG_TYPE_NONE, |all, bit| all | bit))
+            }
+            CL_KERNEL_ARG_NAME => answer.text(&argument.name),
+            _ => answer.unknown("kernel argument", param_name),
+        }
+    })
+}
+
+/// The device of a query: the only one where none is given.
+///
+/// # Safety
+/// The handle is null or was made by a platform.
+unsafe fn device_of(kernel: &Ref<KernelBody>, device: cl_device_id) -> Result<Ref<DeviceBody>> {
+    let devices = &kernel.program.devices;
+    // SAFETY: the caller's promise.
+    match unsafe { crate::object::resolve_optional::<DeviceBody>(device) }? {
+        Some(device) if devices.iter().any(|own| own.is(&device)) => Ok(device),
+        None if devices.len() == 1 => Ok(devices[0].clone()),
+        _ => refuse(CL_INVALID_DEVICE, "device: it is not one of the program's, or one of several is to be named"),
+    }
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clGetKernelWorkGroupInfo(
+    kernel: cl_kernel,
+    device: cl_device_id,
+    param_name: cl_kernel_work_group_info,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let (kernel, device, answer) = unsafe {
+            let kernel = resolve::<KernelBody>(kernel)?;
+            let device = device_of(&kernel, device)?;
+            (kernel, device, Answer::new(param_value_size, param_value, param_value_size_ret))
+        };
+        let mut state = kernel.lock();
+        let function = kernel.function(&mut state, &device)?;
+        let attribute = |attribute| function.attribute(attribute).map(|value| value as cl_ulong);
+        match param_name {
+            CL_KERNEL_WORK_GROUP_SIZE => {
+                let most = attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)? as usize;
+                let required = kernel.kernel().metadata.required_size;
+                answer.plain(required.map_or(most, |size| size.iter().product::<u32>() as usize))
+            }
+            CL_KERNEL_COMPILE_WORK_GROUP_SIZE => {
+                let size = kernel.kernel().metadata.required_size.unwrap_or([0; 3]);
+                answer.slice(&size.map(|extent| extent as usize))
+            }
+            CL_KERNEL_LOCAL_MEM_SIZE => {
+                let arguments: usize = state.arguments.iter().map(|argument| match argument {
+                    Argument::Local(nbytes) => *nbytes,
+                    _ => 0,
+                }).sum();
+                answer.plain(attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? + arguments as cl_ulong)
+            }
+            CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => answer.plain(SUBGROUP_SIZE),
+            CL_KERNEL_PRIVATE_MEM_SIZE => answer.plain(attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?),
+            CL_KERNEL_GLOBAL_WORK_SIZE => ClError::value("param_name: only built-in kernels have a global size"),
+            _ => answer.unknown("kernel on a device", param_name),
+        }
+    })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clGetKernelSubGroupInfo(
+    kernel: cl_kernel,
+    device: cl_device_id,
+    param_name: cl_kernel_sub_group_info,
+    input_value_size: usize,
+    input_value: *const c_void,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let (device, answer) = unsafe {
+            let device = device_of(&resolve::<KernelBody>(kernel)?, device)?;
+            (device, Answer::new(param_value_size, param_value, param_value_size_ret))
+        };
+        let count = input_value_size / size_of::<usize>();
+        let input = || -> Result<Vec<usize>> {
+            if input_value.is_null() || count == 0 {
+                return ClError::value("input_value: this query has one");
+            }
+            // SAFETY: the caller's promise.
+            Ok(unsafe { std::slice::from_raw_parts(input_value.cast::<usize>(), count) }.to_vec())
+        };
+        let most = device.limits.group_size;
+        match param_name {
+            CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
+                answer.plain(input()?.iter().product::<usize>().clamp(1, SUBGROUP_SIZE))
+            }
+            CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => {
+                answer.plain(input()?.iter().product::<usize>().div_ceil(SUBGROUP_SIZE))
+            }
+            CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
+                let items = input()?[0] * SUBGROUP_SIZE;
+                let mut size = [1; 3];
+                size[0] = if items > most { 0 } else { items };
+                let dimensions = (answer.room() / size_of::<usize>()).clamp(1, 3);
+                answer.slice(&size[..dimensions])
+            }
+            CL_KERNEL_MAX_NUM_SUB_GROUPS => answer.plain(most / SUBGROUP_SIZE),
+            CL_KERNEL_COMPILE_NUM_SUB_GROUPS => answer.plain::<usize>(0),
+            _ => answer.unknown("subgroup of a kernel", param_name),
+        }
+    })
+}
+

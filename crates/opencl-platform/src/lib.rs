@@ -1,0 +1,28 @@
+//! An OpenCL 3.0 platform over the CUDA driver API.
+//!
+//! Every CUDA device, and the virtual GPU, is a device of this platform. [`dispatch_table`] has its functions, as the
+//! ICD protocol wants them; [`rtcg_opencl_sys`] has the types. Programs in OpenCL C are compiled by a clang
+//! ([`rtcg_compile::clang`]) with a library of builtins of this crate; a pass over PTX adds what a launch of OpenCL has
+//! and one of CUDA lacks.
+//!
+//! Each function checks its handles and values, and returns the code that the specification gives; with
+//! `RTCG_OPENCL_ERRORS=1` it also says on the error stream what was wrong. Nothing here panics across C.
+#![allow(unsafe_code, non_snake_case, clippy::too_many_arguments)]
+
+mod callbacks;
+mod context;
+mod device;
+mod error;
+mod event;
+mod info;
+mod kernel;
+mod launch;
+mod memory;
+mod object;
+mod platform;
+mod program;
+mod queue;
+mod refused;
+mod table;
+
+pub use table::dispatch_table;

@@ -1,0 +1,220 @@
+//! Memory objects: buffers, parts of buffers, images; where their bytes are.
+
+pub(crate) mod buffer;
+pub(crate) mod map;
+pub(crate) mod rectangle;
+pub(crate) mod transfer;
+
+use crate::context::{ContextBody, UserData};
+use crate::error::{ClError, Result, code_of, refuse};
+use crate::info::Answer;
+use crate::object::{Ref, body, release, resolve, retain};
+use rtcg_driver::{CUdeviceptr, DeviceAllocation, HostAllocFlags, HostAllocation, ManagedAllocation, MemAttachFlags};
+use rtcg_driver::RegisteredHostMemory;
+use rtcg_opencl_sys::*;
+use std::sync::{Arc, Mutex};
+
+pub(crate) struct MemBody {
+    pub(crate) context: Ref<ContextBody>,
+    pub(crate) kind: cl_mem_object_type,
+    pub(crate) flags: cl_mem_flags,
+    pub(crate) size: usize,
+    /// What the user gave as `host_ptr` with `CL_MEM_USE_HOST_PTR`.
+    host_ptr: UserData,
+    properties: Vec<cl_mem_properties>,
+    pub(crate) storage: Arc<Storage>,
+    /// Bytes from the beginning of the storage.
+    pub(crate) origin: usize,
+    pub(crate) parent: Option<Ref<MemBody>>,
+    pub(crate) maps: Mutex<Vec<map::Mapping>>,
+    destructors: Mutex<Vec<Destructor>>,
+}
+
+body!(MemBody: cl_mem, b"memo", CL_INVALID_MEM_OBJECT, "memory object", on_last_release = call_destructors);
+
+struct Destructor {
+    function: unsafe extern "C" fn(cl_mem, *mut c_void),
+    user_data: UserData,
+}
+
+fn call_destructors(memory: &Ref<MemBody>) {
+    let destructors = std::mem::take(&mut *memory.destructors.lock().expect("no panic while destructors are listed"));
+    for destructor in destructors.into_iter().rev() {
+        // SAFETY: the promise of `clSetMemObjectDestructorCallback`'s caller.
+        unsafe { (destructor.function)(memory.handle(), destructor.user_data.0) };
+    }
+}
+
+/// The bytes of a memory object.
+pub(crate) struct Storage {
+    address: CUdeviceptr,
+    /// Where the host reaches the same bytes.
+    host: Option<UserData>,
+    _owner: Owner,
+}
+
+/// What gives the memory back.
+#[allow(dead_code)] // Held until it is dropped.
+enum Owner {
+    Device(DeviceAllocation),
+    Managed(ManagedAllocation),
+    Pinned(HostAllocation),
+    Registered(RegisteredHostMemory),
+    /// Memory of shared virtual memory or of the program's, which lives longer.
+    Borrowed,
+}
+
+impl Storage {
+    /// Memory for `nbytes` bytes, where all devices of the context reach it.
+    pub(crate) fn allocate(context: &Ref<ContextBody>, flags: cl_mem_flags, nbytes: usize) -> Result<Self> {
+        let device = context.first_device();
+        device.cuda_context()?.with_current(|| {
+            if flags & CL_MEM_ALLOC_HOST_PTR != 0 {
+                let memory = HostAllocation::new(nbytes, HostAllocFlags::DEVICE_MAP | HostAllocFlags::PORTABLE)?;
+                let host = Some(UserData(memory.as_ptr().cast()));
+                return Ok(Self { address: memory.device_pointer()?, host, _owner: Owner::Pinned(memory) });
+            }
+            if context.devices.len() > 1 {
+                let memory = ManagedAllocation::new(nbytes, MemAttachFlags::GLOBAL)?;
+                let host = Some(UserData(memory.as_ptr().cast()));
+                return Ok(Self { address: memory.ptr(), host, _owner: Owner::Managed(memory) });
+            }
+            let memory = DeviceAllocation::new(nbytes)?;
+            let address = memory.ptr();
+            // The memory of a device that has none of its own is the host's.
+            let host = (!device.device.has_discrete_memory() && device.device.is_virtual())
+                .then(|| UserData(address as usize as *mut c_void));
+            Ok(Self { address, host, _owner: Owner::Device(memory) })
+        })
+    }
+
+    /// The program's own memory, which devices reach after it is registered.
+    ///
+    /// # Safety
+    /// `host` has `nbytes` bytes until the storage is dropped.
+    unsafe fn of_host_memory(context: &Ref<ContextBody>, host: *mut c_void, nbytes: usize) -> Result<Self> {
+        context.first_device().cuda_context()?.with_current(|| {
+            const PORTABLE_AND_MAPPED: u32 = 3;
+            // SAFETY: the caller's promise.
+            match unsafe { RegisteredHostMemory::new(host.cast(), nbytes, PORTABLE_AND_MAPPED) } {
+                Ok(memory) => {
+                    let address = memory.device_pointer()?;
+                    Ok(Self { address, host: Some(UserData(host)), _owner: Owner::Registered(memory) })
+                }
+                // It was registered before, as a part of something else.
+                Err(error) => match rtcg_driver::memory::host_device_pointer(host.cast()) {
+                    Ok(address) => Ok(Self { address, host: Some(UserData(host)), _owner: Owner::Borrowed }),
+                    Err(_) => Err(error.into()),
+                },
+            }
+        })
+    }
+}
+
+impl MemBody {
+    /// The address of the first byte on every device of the context.
+    pub(crate) fn address(&self) -> CUdeviceptr {
+        self.storage.address + self.origin as CUdeviceptr
+    }
+
+    /// Where the host reaches the first byte, if it does.
+    pub(crate) fn host_address(&self) -> Option<*mut c_void> {
+        self.storage.host.map(|host| host.0.wrapping_byte_add(self.origin))
+    }
+
+    /// Refuses a part that is not inside.
+    pub(crate) fn check_range(&self, what: &str, offset: usize, nbytes: usize) -> Result<()> {
+        match offset.checked_add(nbytes) {
+            Some(end) if end <= self.size => Ok(()),
+            _ => ClError::value(format!("{what}: bytes {offset} to {offset} + {nbytes} of {}", self.size)),
+        }
+    }
+}
+
+/// The buffer behind a handle; images are refused.
+///
+/// # Safety
+/// As for [`resolve`].
+pub(crate) unsafe fn resolve_buffer(handle: cl_mem, context: &Ref<ContextBody>) -> Result<Ref<MemBody>> {
+    // SAFETY: the caller's promise.
+    let memory = unsafe { resolve::<MemBody>(handle) }?;
+    if memory.kind != CL_MEM_OBJECT_BUFFER {
+        return refuse(CL_INVALID_MEM_OBJECT, "buffer: the object is an image");
+    }
+    check_context(&memory, context)?;
+    Ok(memory)
+}
+
+/// Refuses memory of another context than the queue's.
+pub(crate) fn check_context(memory: &Ref<MemBody>, context: &Ref<ContextBody>) -> Result<()> {
+    if memory.context.is(context) {
+        return Ok(());
+    }
+    refuse(CL_INVALID_CONTEXT, "the memory object and the queue are of different contexts")
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clRetainMemObject(memobj: cl_mem) -> cl_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe { retain::<MemBody>(memobj) })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clReleaseMemObject(memobj: cl_mem) -> cl_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe { release::<MemBody>(memobj) })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clSetMemObjectDestructorCallback(
+    memobj: cl_mem,
+    pfn_notify: Option<unsafe extern "C" fn(cl_mem, *mut c_void)>,
+    user_data: *mut c_void,
+) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let memory = unsafe { resolve::<MemBody>(memobj) }?;
+        let Some(function) = pfn_notify else { return ClError::value("pfn_notify is null") };
+        let destructor = Destructor { function, user_data: UserData(user_data) };
+        memory.destructors.lock().expect("no panic while destructors are listed").push(destructor);
+        Ok(())
+    })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clGetMemObjectInfo(
+    memobj: cl_mem,
+    param_name: cl_mem_info,
+    param_value_size: usize,
+    param_value: *mut c_void,
+    param_value_size_ret: *mut usize,
+) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let (memory, answer) = unsafe {
+            (resolve::<MemBody>(memobj)?, Answer::new(param_value_size, param_value, param_value_size_ret))
+        };
+        match param_name {
+            CL_MEM_TYPE => answer.plain(memory.kind),
+            CL_MEM_FLAGS => answer.plain(memory.flags),
+            CL_MEM_SIZE => answer.plain(memory.size),
+            CL_MEM_HOST_PTR => answer.plain(memory.host_ptr.0),
+            CL_MEM_MAP_COUNT => answer.plain(memory.maps.lock().expect("no panic while maps are listed").len() as cl_uint),
+            CL_MEM_REFERENCE_COUNT => answer.plain(memory.user_count()),
+            CL_MEM_CONTEXT => answer.plain(memory.context.handle()),
+            CL_MEM_ASSOCIATED_MEMOBJECT => {
+                answer.plain(memory.parent.as_ref().map_or(cl_mem::NULL, |parent| parent.handle()))
+            }
+            CL_MEM_OFFSET => {
+                answer.plain(memory.parent.as_ref().map_or(0, |parent| memory.origin - parent.origin))
+            }
+            CL_MEM_USES_SVM_POINTER => answer.boolean(false),
+            CL_MEM_PROPERTIES => answer.slice(&memory.properties),
+            _ => answer.unknown("memory object", param_name),
+        }
+    })
+}

@@ -1,0 +1,226 @@
+//! Rectangular regions: of buffers, and between buffers and host memory.
+
+use super::transfer::{HostMemory, check_host_reads, check_host_writes};
+use super::{MemBody, resolve_buffer};
+use crate::error::{ClError, Result, code_of, refuse};
+use crate::object::{Ref, resolve};
+use crate::queue::{QueueBody, Wanted};
+use rtcg_driver::memory::memcpy_3d_async;
+use rtcg_driver::sys::{CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CUDA_MEMCPY3D};
+use rtcg_driver::{CUdeviceptr, Stream};
+use rtcg_opencl_sys::*;
+
+/// Where a region lies in a linear memory: its first byte, and the bytes from row to row and from slice to slice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    pub(crate) offset: usize,
+    pub(crate) row_pitch: usize,
+    pub(crate) slice_pitch: usize,
+}
+
+/// Width in bytes, rows, slices.
+pub(crate) type Region = [usize; 3];
+
+/// One side of a copy.
+#[derive(Clone, Copy)]
+pub(crate) enum Side {
+    Device(CUdeviceptr),
+    Host(HostMemory),
+}
+
+/// Three numbers of the user's.
+///
+/// # Safety
+/// `list` is null or has three numbers.
+pub(crate) unsafe fn three(name: &str, list: *const usize) -> Result<[usize; 3]> {
+    if list.is_null() {
+        return ClError::value(format!("{name} is null"));
+    }
+    // SAFETY: the caller's promise.
+    Ok(unsafe { *list.cast() })
+}
+
+impl Layout {
+    /// Pitches of 0 are those of a dense region.
+    pub(crate) fn new(name: &str, origin: [usize; 3], region: Region, row_pitch: usize, slice_pitch: usize) -> Result<Self> {
+        if region.contains(&0) {
+            return ClError::value(format!("region: {region:?}, expected no 0"));
+        }
+        let row_pitch = if row_pitch == 0 { region[0] } else { row_pitch };
+        let slice_pitch = if slice_pitch == 0 { row_pitch * region[1] } else { slice_pitch };
+        if row_pitch < region[0] || slice_pitch < row_pitch * region[1] || !slice_pitch.is_multiple_of(row_pitch) {
+            let why = format!("{name}_row_pitch, {name}_slice_pitch: {row_pitch}, {slice_pitch} do not hold {region:?}");
+            return ClError::value(why);
+        }
+        let offset = origin[0] + origin[1] * row_pitch + origin[2] * slice_pitch;
+        Ok(Self { offset, row_pitch, slice_pitch })
+    }
+
+    /// Bytes from the first to the end of the last.
+    pub(crate) fn extent(&self, region: Region) -> usize {
+        region[0] + (region[1] - 1) * self.row_pitch + (region[2] - 1) * self.slice_pitch
+    }
+}
+
+/// Copies a region.
+///
+/// # Safety
+/// Both sides have the region until the stream has come so far.
+pub(crate) unsafe fn copy_region(
+    (from, source): (Side, Layout),
+    (to, target): (Side, Layout),
+    region: Region,
+    stream: &Stream,
+) -> Result<()> {
+    // SAFETY: all-zero is a valid description.
+    let mut copy: CUDA_MEMCPY3D = unsafe { std::mem::zeroed() };
+    copy.WidthInBytes = region[0];
+    copy.Height = region[1];
+    copy.Depth = region[2];
+    copy.srcPitch = source.row_pitch;
+    copy.srcHeight = source.slice_pitch / source.row_pitch;
+    copy.dstPitch = target.row_pitch;
+    copy.dstHeight = target.slice_pitch / target.row_pitch;
+    match from {
+        Side::Device(address) => {
+            copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+            copy.srcDevice = address + source.offset as CUdeviceptr;
+        }
+        Side::Host(memory) => {
+            copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+            copy.srcHost = memory.address().wrapping_add(source.offset).cast();
+        }
+    }
+    match to {
+        Side::Device(address) => {
+            copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+            copy.dstDevice = address + target.offset as CUdeviceptr;
+        }
+        Side::Host(memory) => {
+            copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+            copy.dstHost = memory.address().wrapping_add(target.offset).cast();
+        }
+    }
+    // SAFETY: the caller's promise.
+    Ok(unsafe { memcpy_3d_async(&copy, Some(stream)) }?)
+}
+
+fn check_inside(name: &str, buffer: &Ref<MemBody>, layout: Layout, region: Region) -> Result<()> {
+    buffer.check_range(name, layout.offset, layout.extent(region))
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clEnqueueReadBufferRect(
+    command_queue: cl_command_queue,
+    buffer: cl_mem,
+    blocking_read: cl_bool,
+    buffer_origin: *const usize,
+    host_origin: *const usize,
+    region: *const usize,
+    buffer_row_pitch: usize,
+    buffer_slice_pitch: usize,
+    host_row_pitch: usize,
+    host_slice_pitch: usize,
+    ptr: *mut c_void,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe {
+        let queue = resolve::<QueueBody>(command_queue)?;
+        let buffer = resolve_buffer(buffer, &queue.context)?;
+        let region = three("region", region)?;
+        let on_device = Layout::new("buffer", three("buffer_origin", buffer_origin)?, region, buffer_row_pitch, buffer_slice_pitch)?;
+        let on_host = Layout::new("host", three("host_origin", host_origin)?, region, host_row_pitch, host_slice_pitch)?;
+        check_inside("buffer_origin, region", &buffer, on_device, region)?;
+        if ptr.is_null() {
+            return ClError::value("ptr is null");
+        }
+        check_host_reads(&buffer)?;
+        let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_read);
+        let host = HostMemory(ptr.cast());
+        QueueBody::enqueue(&queue, CL_COMMAND_READ_BUFFER_RECT, wanted, move |stream| {
+            copy_region((Side::Device(buffer.address()), on_device), (Side::Host(host), on_host), region, stream)
+        })
+    })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clEnqueueWriteBufferRect(
+    command_queue: cl_command_queue,
+    buffer: cl_mem,
+    blocking_write: cl_bool,
+    buffer_origin: *const usize,
+    host_origin: *const usize,
+    region: *const usize,
+    buffer_row_pitch: usize,
+    buffer_slice_pitch: usize,
+    host_row_pitch: usize,
+    host_slice_pitch: usize,
+    ptr: *const c_void,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe {
+        let queue = resolve::<QueueBody>(command_queue)?;
+        let buffer = resolve_buffer(buffer, &queue.context)?;
+        let region = three("region", region)?;
+        let on_device = Layout::new("buffer", three("buffer_origin", buffer_origin)?, region, buffer_row_pitch, buffer_slice_pitch)?;
+        let on_host = Layout::new("host", three("host_origin", host_origin)?, region, host_row_pitch, host_slice_pitch)?;
+        check_inside("buffer_origin, region", &buffer, on_device, region)?;
+        if ptr.is_null() {
+            return ClError::value("ptr is null");
+        }
+        check_host_writes(&buffer)?;
+        let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_write);
+        let host = HostMemory(ptr.cast_mut().cast());
+        QueueBody::enqueue(&queue, CL_COMMAND_WRITE_BUFFER_RECT, wanted, move |stream| {
+            copy_region((Side::Host(host), on_host), (Side::Device(buffer.address()), on_device), region, stream)
+        })
+    })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clEnqueueCopyBufferRect(
+    command_queue: cl_command_queue,
+    src_buffer: cl_mem,
+    dst_buffer: cl_mem,
+    src_origin: *const usize,
+    dst_origin: *const usize,
+    region: *const usize,
+    src_row_pitch: usize,
+    src_slice_pitch: usize,
+    dst_row_pitch: usize,
+    dst_slice_pitch: usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe {
+        let queue = resolve::<QueueBody>(command_queue)?;
+        let (from, to) = (resolve_buffer(src_buffer, &queue.context)?, resolve_buffer(dst_buffer, &queue.context)?);
+        let region = three("region", region)?;
+        let (src_origin, dst_origin) = (three("src_origin", src_origin)?, three("dst_origin", dst_origin)?);
+        let source = Layout::new("src", src_origin, region, src_row_pitch, src_slice_pitch)?;
+        let target = Layout::new("dst", dst_origin, region, dst_row_pitch, dst_slice_pitch)?;
+        check_inside("src_origin, region", &from, source, region)?;
+        check_inside("dst_origin, region", &to, target, region)?;
+        if from.is(&to) && (source.row_pitch, source.slice_pitch) != (target.row_pitch, target.slice_pitch) {
+            return ClError::value("src_row_pitch, dst_row_pitch: within one buffer the pitches are the same");
+        }
+        if from.is(&to) && (0..3).all(|axis| src_origin[axis].abs_diff(dst_origin[axis]) < region[axis]) {
+            return refuse(CL_MEM_COPY_OVERLAP, "src_origin, dst_origin: the regions overlap");
+        }
+        let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
+        QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, wanted, move |stream| {
+            copy_region((Side::Device(from.address()), source), (Side::Device(to.address()), target), region, stream)
+        })
+    })
+}

@@ -1,0 +1,338 @@
+//! Building: source to LLVM's text, that and the library of builtins to PTX, the pass, and modules on devices.
+
+use super::options::{BuildOptions, parse_options};
+use super::pass::{Entry, transform};
+use super::{ProgramBody, ProgramState};
+use crate::context::{ContextBody, UserData};
+use crate::device::{DeviceBody, devices_of_list};
+use crate::error::{ClError, Result, code_of, object_of, refuse};
+use crate::object::{Ref, resolve};
+use rtcg_compile::clang::{AddressSpace, Clang, KernelMetadata, OpenClObject, OpenClRequest, find_clang};
+use rtcg_compile::{CompileError, ErrorKind};
+use rtcg_driver::Module;
+use rtcg_opencl_sys::*;
+use std::ffi::CStr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// How far a program has come.
+pub(crate) enum Stage {
+    None,
+    Object(Arc<OpenClObject>),
+    Library(Arc<OpenClObject>),
+    Executable(Arc<Built>),
+}
+
+/// An executable program.
+pub(crate) struct Built {
+    pub(crate) ptx: String,
+    pub(crate) kernels: Vec<BuiltKernel>,
+    /// One per device, loaded when a kernel is first launched there.
+    modules: Mutex<Vec<(cl_device_id, Module)>>,
+}
+
+/// A kernel of an executable.
+#[derive(Clone, Debug)]
+pub(crate) struct BuiltKernel {
+    pub(crate) entry: Entry,
+    pub(crate) metadata: KernelMetadata,
+}
+
+impl Built {
+    pub(crate) fn new(ptx: String, kernels: Vec<BuiltKernel>) -> Arc<Self> {
+        Arc::new(Self { ptx, kernels, modules: Mutex::new(Vec::new()) })
+    }
+
+    /// The module on a device.
+    pub(crate) fn module(&self, device: &Ref<DeviceBody>) -> Result<Module> {
+        let mut modules = self.modules.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some((_, module)) = modules.iter().find(|(known, _)| *known == device.handle()) {
+            return Ok(module.clone());
+        }
+        let module = device.cuda_context()?.with_current(|| Module::from_image(self.ptx.as_bytes()));
+        let module = module.map_err(|error| ClError::new(CL_OUT_OF_RESOURCES, error.to_string()))?;
+        modules.push((device.handle(), module.clone()));
+        Ok(module)
+    }
+}
+
+/// The header before every program, and the source of the library of builtins.
+const BASE_HEADER: &str = include_str!("../builtins/base.h");
+const BUILTINS: &str = include_str!("../builtins/builtins.cl");
+
+fn clang() -> std::result::Result<&'static Clang, CompileError> {
+    static FOUND: OnceLock<std::result::Result<Clang, CompileError>> = OnceLock::new();
+    FOUND.get_or_init(find_clang).as_ref().map_err(Clone::clone)
+}
+
+/// The library of builtins as bitcode, made once and kept in the cache folder.
+fn builtins(clang: &Clang) -> std::result::Result<&'static PathBuf, CompileError> {
+    static MADE: OnceLock<std::result::Result<PathBuf, CompileError>> = OnceLock::new();
+    let made = MADE.get_or_init(|| {
+        let folder = rtcg_compile::cache_directory().unwrap_or_else(std::env::temp_dir).join("opencl");
+        let identity = fnv(&[&clang.version, BASE_HEADER, BUILTINS]);
+        let path = folder.join(format!("builtins-{identity:016x}.bc"));
+        if !path.is_file() {
+            let _ = std::fs::create_dir_all(&folder);
+            clang.compile_builtins(BUILTINS, BASE_HEADER, &path)?;
+        }
+        Ok(path)
+    });
+    made.as_ref().map_err(Clone::clone)
+}
+
+/// A number for a name of a file.
+fn fnv(texts: &[&str]) -> u64 {
+    let bytes = texts.iter().flat_map(|text| text.bytes().chain([0]));
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+/// Compiles source with headers in memory.
+fn compile(
+    source: &str,
+    options: &BuildOptions,
+    headers: &[(String, String)],
+) -> std::result::Result<OpenClObject, CompileError> {
+    let request = OpenClRequest {
+        source,
+        name: "program.cl",
+        options: &options.for_clang,
+        headers,
+        base_header: BASE_HEADER,
+    };
+    clang()?.compile_opencl(&request)
+}
+
+/// Links an object with the builtins.
+fn link(object: &OpenClObject) -> std::result::Result<Arc<Built>, CompileError> {
+    let clang = clang()?;
+    let ptx = clang.link_opencl(&object.ir, builtins(clang)?)?;
+    let kernel = |name: &str| object.kernels.iter().find(|kernel| kernel.name == name);
+    let is_local = |name: &str, argument: usize| {
+        kernel(name).and_then(|kernel| kernel.arguments.get(argument)).is_some_and(|a| a.space == AddressSpace::Local)
+    };
+    let transformed = transform(&ptx, is_local).map_err(|why| broken(&why))?;
+    let kernels = transformed.entries.into_iter().filter_map(|entry| {
+        let metadata = kernel(&entry.name)?.clone();
+        Some(BuiltKernel { entry, metadata })
+    });
+    Ok(Built::new(transformed.ptx, kernels.collect()))
+}
+
+fn broken(why: &str) -> CompileError {
+    CompileError {
+        kind: ErrorKind::Unsupported,
+        message: why.to_owned(),
+        command_line: Vec::new(),
+        log: why.to_owned(),
+        excerpt: String::new(),
+        source: "".into(),
+    }
+}
+
+/// What is written into the build log.
+fn log_of(error: &CompileError) -> String {
+    if error.log.is_empty() { error.message.clone() } else { error.log.clone() }
+}
+
+/// The code of a failed step; `failure` where the source or the options were refused.
+fn code_of_failure(error: &CompileError, failure: cl_int) -> cl_int {
+    match error.kind {
+        ErrorKind::CompilerMissing => CL_COMPILER_NOT_AVAILABLE,
+        ErrorKind::Option => CL_INVALID_BUILD_OPTIONS,
+        _ => failure,
+    }
+}
+
+/// Writes the outcome of a step into the program.
+fn finish(state: &mut ProgramState, log: String, outcome: std::result::Result<Stage, (cl_int, String)>) -> Result<()> {
+    match outcome {
+        Ok(stage) => {
+            state.stage = stage;
+            state.status = CL_BUILD_SUCCESS;
+            state.log = log;
+            Ok(())
+        }
+        Err((code, why)) => {
+            state.status = CL_BUILD_ERROR;
+            state.log = why.clone();
+            refuse(code, why)
+        }
+    }
+}
+
+/// A function of the user's that is told the end of a build.
+#[derive(Clone, Copy)]
+struct Notify(Option<unsafe extern "C" fn(cl_program, *mut c_void)>, UserData);
+
+impl Notify {
+    fn call(self, program: cl_program) {
+        if let Some(function) = self.0 {
+            // SAFETY: the promise of the caller that gave it.
+            unsafe { function(program, self.1.0) };
+        }
+    }
+}
+
+/// # Safety
+/// `options` is null or a text of C.
+unsafe fn options_text(options: *const c_char) -> String {
+    // SAFETY: the caller's promise.
+    if options.is_null() { String::new() } else { unsafe { CStr::from_ptr(options) }.to_string_lossy().into_owned() }
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clBuildProgram(
+    program: cl_program,
+    num_devices: cl_uint,
+    device_list: *const cl_device_id,
+    options: *const c_char,
+    pfn_notify: Option<unsafe extern "C" fn(cl_program, *mut c_void)>,
+    user_data: *mut c_void,
+) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let (body, text) = unsafe {
+            let body = resolve::<ProgramBody>(program)?;
+            body.check_devices(num_devices, device_list)?;
+            (body, options_text(options))
+        };
+        let parsed = parse_options(&text).map_err(|why| ClError::new(CL_INVALID_BUILD_OPTIONS, why))?;
+        let mut state = body.lock();
+        if state.kernels > 0 {
+            return refuse(CL_INVALID_OPERATION, "program: there are kernels of it");
+        }
+        state.options = text;
+        let outcome = match (&body.source, &state.stage) {
+            (Some(source), _) => {
+                let built = compile(source, &parsed, &[]).and_then(|object| Ok((link(&object)?, object.log)));
+                let failed = |error: CompileError| (code_of_failure(&error, CL_BUILD_PROGRAM_FAILURE), log_of(&error));
+                built.map(|(built, log)| (Stage::Executable(built), parsed.notes.clone() + &log)).map_err(failed)
+            }
+            (None, Stage::Executable(built)) => Ok((Stage::Executable(built.clone()), String::new())),
+            (None, Stage::Object(object)) => link(object)
+                .map(|built| (Stage::Executable(built), String::new()))
+                .map_err(|error| (code_of_failure(&error, CL_BUILD_PROGRAM_FAILURE), log_of(&error))),
+            _ => Err((CL_INVALID_OPERATION, "program: it has neither source nor a binary that can be built".into())),
+        };
+        let (log, outcome) = match outcome {
+            Ok((stage, log)) => (log, Ok(stage)),
+            Err(why) => (String::new(), Err(why)),
+        };
+        let result = finish(&mut state, log, outcome);
+        drop(state);
+        Notify(pfn_notify, UserData(user_data)).call(program);
+        result
+    })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clCompileProgram(
+    program: cl_program,
+    num_devices: cl_uint,
+    device_list: *const cl_device_id,
+    options: *const c_char,
+    num_input_headers: cl_uint,
+    input_headers: *const cl_program,
+    header_include_names: *mut *const c_char,
+    pfn_notify: Option<unsafe extern "C" fn(cl_program, *mut c_void)>,
+    user_data: *mut c_void,
+) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let (body, text, headers) = unsafe {
+            let body = resolve::<ProgramBody>(program)?;
+            body.check_devices(num_devices, device_list)?;
+            let mut headers = Vec::new();
+            for index in 0..num_input_headers as usize {
+                if input_headers.is_null() || header_include_names.is_null() {
+                    return ClError::value("num_input_headers: a list is null");
+                }
+                let header = resolve::<ProgramBody>(*input_headers.add(index))?;
+                let name = CStr::from_ptr(*header_include_names.add(index)).to_string_lossy().into_owned();
+                let Some(source) = header.source.clone() else {
+                    return refuse(CL_INVALID_OPERATION, format!("input_headers: {name} has no source"));
+                };
+                headers.push((name, source));
+            }
+            (body, options_text(options), headers)
+        };
+        let parsed = parse_options(&text).map_err(|why| ClError::new(CL_INVALID_COMPILER_OPTIONS, why))?;
+        let Some(source) = &body.source else { return refuse(CL_INVALID_OPERATION, "program: it has no source") };
+        let mut state = body.lock();
+        if state.kernels > 0 {
+            return refuse(CL_INVALID_OPERATION, "program: there are kernels of it");
+        }
+        state.options = text;
+        let (log, outcome) = match compile(source, &parsed, &headers) {
+            Ok(object) => (parsed.notes.clone() + &object.log, Ok(Stage::Object(Arc::new(object)))),
+            Err(error) => {
+                (String::new(), Err((code_of_failure(&error, CL_COMPILE_PROGRAM_FAILURE), log_of(&error))))
+            }
+        };
+        let result = finish(&mut state, log, outcome);
+        drop(state);
+        Notify(pfn_notify, UserData(user_data)).call(program);
+        result
+    })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clLinkProgram(
+    context: cl_context,
+    num_devices: cl_uint,
+    device_list: *const cl_device_id,
+    options: *const c_char,
+    num_input_programs: cl_uint,
+    input_programs: *const cl_program,
+    pfn_notify: Option<unsafe extern "C" fn(cl_program, *mut c_void)>,
+    user_data: *mut c_void,
+    errcode_ret: *mut cl_int,
+) -> cl_program {
+    // SAFETY: the caller's promise.
+    unsafe {
+        object_of(errcode_ret, cl_program::NULL, || {
+            let context = resolve::<ContextBody>(context)?;
+            let devices = match num_devices {
+                0 => context.devices.clone(),
+                count => devices_of_list(count, device_list)?,
+            };
+            for device in &devices {
+                context.check_device(device)?;
+            }
+            if num_input_programs == 0 || input_programs.is_null() {
+                return ClError::value("num_input_programs: there is no program");
+            }
+            let text = options_text(options);
+            parse_options(&text).map_err(|why| ClError::new(CL_INVALID_LINKER_OPTIONS, why))?;
+            let mut objects = Vec::new();
+            for handle in std::slice::from_raw_parts(input_programs, num_input_programs as usize) {
+                let program = resolve::<ProgramBody>(*handle)?;
+                match &program.lock().stage {
+                    Stage::Object(object) | Stage::Library(object) => objects.push(object.clone()),
+                    _ => return refuse(CL_INVALID_OPERATION, "input_programs: one is neither compiled nor a library"),
+                }
+            }
+            let makes_library = text.split_whitespace().any(|word| word == "-create-library");
+            let linked = link_objects(&objects, makes_library)
+                .map_err(|error| ClError::new(code_of_failure(&error, CL_LINK_PROGRAM_FAILURE), log_of(&error)))?;
+            let body = ProgramBody::new(context, devices, None, linked);
+            body.lock().options = text;
+            let handle = Ref::new_for_user(body);
+            Notify(pfn_notify, UserData(user_data)).call(handle);
+            Ok(handle)
+        })
+    }
+}
+
+fn link_objects(objects: &[Arc<OpenClObject>], makes_library: bool) -> std::result::Result<Stage, CompileError> {
+    let object = match objects {
+        [one] => one.clone(),
+        several => Arc::new(clang()?.merge_opencl(several)?),
+    };
+    Ok(if makes_library { Stage::Library(object) } else { Stage::Executable(link(&object)?) })
+}
+

@@ -1,0 +1,90 @@
+//! The options of `clBuildProgram` in clang's words.
+
+/// Options of a build.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct BuildOptions {
+    pub(crate) for_clang: Vec<String>,
+    /// What the log says about options that have no effect.
+    pub(crate) notes: String,
+}
+
+/// Splits and translates options.
+///
+/// # Errors
+/// A sentence about the option that is not known.
+pub(crate) fn parse_options(text: &str) -> Result<BuildOptions, String> {
+    let words = split_words(text)?;
+    let mut options = BuildOptions::default();
+    let mut standard = "-cl-std=CL1.2".to_owned();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-D" | "-I" | "-U" => {
+                let value = words.next().ok_or_else(|| format!("{word}: its value is missing"))?;
+                options.for_clang.push(format!("{word}{value}"));
+            }
+            "-w" | "-Werror" | "-g" | "-cl-opt-disable" | "-cl-single-precision-constant" | "-cl-denorms-are-zero"
+            | "-cl-mad-enable" | "-cl-no-signed-zeros" | "-cl-unsafe-math-optimizations" | "-cl-finite-math-only"
+            | "-cl-fast-relaxed-math" | "-cl-strict-aliasing" | "-cl-fp32-correctly-rounded-divide-sqrt"
+            | "-cl-uniform-work-group-size" => options.for_clang.push(word),
+            "-cl-kernel-arg-info" | "-create-library" | "-enable-link-options" | "-cl-no-subgroup-ifp" => {}
+            "-x" => {
+                words.next();
+            }
+            _ if word.starts_with("-cl-std=") => standard = word,
+            _ if ["-D", "-I", "-U", "-W", "-f", "-O"].iter().any(|head| word.starts_with(head)) => {
+                options.for_clang.push(word);
+            }
+            _ if ["-cl-nv-", "-cl-intel-", "-cl-amd-"].iter().any(|head| word.starts_with(head)) => {
+                options.notes += &format!("note: {word} has no effect here\n");
+            }
+            _ => return Err(format!("{word}: this option is not known")),
+        }
+    }
+    options.for_clang.push(standard);
+    Ok(options)
+}
+
+/// Words, as a shell splits them: blanks separate, quotes and backslashes keep.
+fn split_words(text: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            ('\\', None | Some('"')) => word.get_or_insert_default().extend(chars.next()),
+            ('"' | '\'', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (c, None) if c.is_whitespace() => words.extend(word.take()),
+            (c, _) => word.get_or_insert_default().push(c),
+        }
+    }
+    if quote.is_some() {
+        return Err(format!("{text}: a quote is not closed"));
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splits_like_a_shell() {
+        assert_eq!(split_words(r#"-D A="b c" -I '/x y'"#).unwrap(), ["-D", "A=b c", "-I", "/x y"]);
+        assert!(split_words("-D 'x").is_err());
+    }
+
+    #[test]
+    fn knows_options_by_name() {
+        let options = parse_options("-D N=3 -cl-nv-verbose -cl-std=CL2.0 -cl-fast-relaxed-math").unwrap();
+        assert_eq!(options.for_clang, ["-DN=3", "-cl-fast-relaxed-math", "-cl-std=CL2.0"]);
+        assert!(options.notes.contains("-cl-nv-verbose"));
+        assert!(parse_options("-cl-nonsense").unwrap_err().contains("-cl-nonsense"));
+    }
+}

@@ -1,0 +1,42 @@
+//! Functions of parts that are optional and not offered: pipes, sharing with OpenGL and EGL.
+
+use crate::error::{ClError, code_of, object_of, refuse};
+use rtcg_opencl_sys::*;
+
+macro_rules! refused_objects {
+    ($($name:ident($($type:ty),*) -> $object:ident, $why:literal;)*) => {$(
+        /// # Safety
+        /// The last argument is null or writable.
+        pub(crate) unsafe extern "C" fn $name($(_: $type,)* errcode_ret: *mut cl_int) -> $object {
+            // SAFETY: the caller's promise.
+            unsafe { object_of(errcode_ret, $object::NULL, || refuse(CL_INVALID_OPERATION, $why)) }
+        }
+    )*};
+}
+
+const PIPES: &str = "pipes are not offered: CL_DEVICE_PIPE_SUPPORT says so";
+
+refused_objects! {
+    clCreatePipe(cl_context, cl_mem_flags, cl_uint, cl_uint, *const cl_pipe_properties) -> cl_mem,
+        "pipes are not offered: CL_DEVICE_PIPE_SUPPORT says so";
+    clCreateFromGLBuffer(cl_context, cl_mem_flags, cl_GLuint) -> cl_mem, "objects of OpenGL cannot be shared";
+    clCreateFromGLTexture(cl_context, cl_mem_flags, cl_GLenum, cl_GLint, cl_GLuint) -> cl_mem,
+        "objects of OpenGL cannot be shared";
+    clCreateFromGLTexture2D(cl_context, cl_mem_flags, cl_GLenum, cl_GLint, cl_GLuint) -> cl_mem,
+        "objects of OpenGL cannot be shared";
+    clCreateFromGLTexture3D(cl_context, cl_mem_flags, cl_GLenum, cl_GLint, cl_GLuint) -> cl_mem,
+        "objects of OpenGL cannot be shared";
+    clCreateFromGLRenderbuffer(cl_context, cl_mem_flags, cl_GLuint) -> cl_mem, "objects of OpenGL cannot be shared";
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clGetPipeInfo(
+    _pipe: cl_mem,
+    _param_name: cl_pipe_info,
+    _param_value_size: usize,
+    _param_value: *mut c_void,
+    _param_value_size_ret: *mut usize,
+) -> cl_int {
+    code_of(|| Err(ClError::new(CL_INVALID_MEM_OBJECT, PIPES)))
+}

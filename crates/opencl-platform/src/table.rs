@@ -1,0 +1,65 @@
+//! The dispatch table of this platform: which function of the interface is which of ours.
+
+use rtcg_opencl_sys::DispatchTable;
+
+macro_rules! table {
+    ($($module:path { $($name:ident)* })*) => {
+        /// Every object's first word points here.
+        pub(crate) static TABLE: DispatchTable = DispatchTable {
+            $($($name: Some({ use $module as module; module::$name }),)*)*
+            ..DispatchTable::EMPTY
+        };
+    };
+}
+
+table! {
+    crate::platform {
+        clGetPlatformIDs clGetPlatformInfo clGetDeviceIDs clUnloadCompiler clUnloadPlatformCompiler
+        clGetExtensionFunctionAddress clGetExtensionFunctionAddressForPlatform
+    }
+    crate::device {
+        clGetDeviceInfo clCreateSubDevices clRetainDevice clReleaseDevice clGetDeviceAndHostTimer clGetHostTimer
+        clSetDefaultDeviceCommandQueue
+    }
+    crate::context {
+        clCreateContext clCreateContextFromType clRetainContext clReleaseContext clGetContextInfo
+        clSetContextDestructorCallback
+    }
+    crate::queue {
+        clCreateCommandQueue clCreateCommandQueueWithProperties clRetainCommandQueue clReleaseCommandQueue
+        clGetCommandQueueInfo clSetCommandQueueProperty clFlush clFinish clEnqueueMarker clEnqueueBarrier
+        clEnqueueWaitForEvents clEnqueueMarkerWithWaitList clEnqueueBarrierWithWaitList
+    }
+    crate::event {
+        clWaitForEvents clGetEventInfo clRetainEvent clReleaseEvent clGetEventProfilingInfo clCreateUserEvent
+        clSetUserEventStatus clSetEventCallback
+    }
+    crate::memory { clRetainMemObject clReleaseMemObject clGetMemObjectInfo clSetMemObjectDestructorCallback }
+    crate::memory::buffer { clCreateBuffer clCreateBufferWithProperties clCreateSubBuffer }
+    crate::memory::transfer {
+        clEnqueueReadBuffer clEnqueueWriteBuffer clEnqueueCopyBuffer clEnqueueFillBuffer clEnqueueMigrateMemObjects
+    }
+    crate::memory::rectangle { clEnqueueReadBufferRect clEnqueueWriteBufferRect clEnqueueCopyBufferRect }
+    crate::memory::map { clEnqueueMapBuffer clEnqueueUnmapMemObject }
+    crate::program {
+        clCreateProgramWithSource clCreateProgramWithBuiltInKernels clCreateProgramWithIL clRetainProgram
+        clReleaseProgram clGetProgramInfo clGetProgramBuildInfo clSetProgramReleaseCallback
+        clSetProgramSpecializationConstant
+    }
+    crate::program::binary { clCreateProgramWithBinary }
+    crate::program::build { clBuildProgram clCompileProgram clLinkProgram }
+    crate::kernel {
+        clCreateKernel clCreateKernelsInProgram clCloneKernel clRetainKernel clReleaseKernel clSetKernelArg
+        clGetKernelInfo clGetKernelArgInfo clGetKernelWorkGroupInfo clGetKernelSubGroupInfo
+    }
+    crate::launch { clEnqueueNDRangeKernel clEnqueueTask clEnqueueNativeKernel }
+    crate::refused {
+        clCreatePipe clGetPipeInfo clCreateFromGLBuffer clCreateFromGLTexture clCreateFromGLTexture2D
+        clCreateFromGLTexture3D clCreateFromGLRenderbuffer
+    }
+}
+
+/// The dispatch table, for libraries that export the functions by name.
+pub fn dispatch_table() -> &'static DispatchTable {
+    &TABLE
+}

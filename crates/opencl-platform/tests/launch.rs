@@ -1,0 +1,227 @@
+//! Programs from source to result through the dispatch table, on whatever device comes first.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+
+use rtcg_opencl_platform::dispatch_table;
+use rtcg_opencl_sys::*;
+use std::ffi::CString;
+use std::ptr::{null, null_mut};
+
+/// A function of the table.
+macro_rules! cl {
+    ($name:ident($($arg:expr),* $(,)?)) => {
+        unsafe { dispatch_table().$name.expect(stringify!($name))($($arg),*) }
+    };
+}
+
+struct Setup {
+    device: cl_device_id,
+    context: cl_context,
+    queue: cl_command_queue,
+}
+
+fn set_up(properties: cl_command_queue_properties) -> Setup {
+    let (mut platform, mut device) = (cl_platform_id::NULL, cl_device_id::NULL);
+    assert_eq!(cl!(clGetPlatformIDs(1, &raw mut platform, null_mut())), CL_SUCCESS);
+    assert_eq!(cl!(clGetDeviceIDs(platform, CL_DEVICE_TYPE_DEFAULT, 1, &raw mut device, null_mut())), CL_SUCCESS);
+    let mut code = 1;
+    let context = cl!(clCreateContext(null(), 1, &raw const device, None, null_mut(), &raw mut code));
+    assert_eq!(code, CL_SUCCESS);
+    let queue = cl!(clCreateCommandQueue(context, device, properties, &raw mut code));
+    assert_eq!(code, CL_SUCCESS);
+    Setup { device, context, queue }
+}
+
+impl Drop for Setup {
+    fn drop(&mut self) {
+        assert_eq!(cl!(clReleaseCommandQueue(self.queue)), CL_SUCCESS);
+        assert_eq!(cl!(clReleaseContext(self.context)), CL_SUCCESS);
+    }
+}
+
+impl Setup {
+    fn build(&self, source: &str) -> cl_program {
+        let text = CString::new(source).unwrap();
+        let mut pointer = text.as_ptr();
+        let mut code = 1;
+        let program = cl!(clCreateProgramWithSource(self.context, 1, &raw mut pointer, null(), &raw mut code));
+        assert_eq!(code, CL_SUCCESS);
+        let code = cl!(clBuildProgram(program, 0, null(), null(), None, null_mut()));
+        assert_eq!(code, CL_SUCCESS, "{}", self.build_log(program));
+        program
+    }
+
+    fn build_log(&self, program: cl_program) -> String {
+        let mut log = vec![0u8; 1 << 16];
+        let mut size = 0;
+        let code = cl!(clGetProgramBuildInfo(
+            program,
+            self.device,
+            CL_PROGRAM_BUILD_LOG,
+            log.len(),
+            log.as_mut_ptr().cast(),
+            &raw mut size
+        ));
+        assert_eq!(code, CL_SUCCESS);
+        String::from_utf8_lossy(&log[..size.max(1) - 1]).into_owned()
+    }
+
+    fn kernel(&self, program: cl_program, name: &str) -> cl_kernel {
+        let name = CString::new(name).unwrap();
+        let mut code = 1;
+        let kernel = cl!(clCreateKernel(program, name.as_ptr(), &raw mut code));
+        assert_eq!(code, CL_SUCCESS);
+        kernel
+    }
+
+    fn buffer<T: Copy>(&self, values: &[T]) -> cl_mem {
+        let mut code = 1;
+        let flags = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
+        let pointer = values.as_ptr().cast_mut().cast();
+        let buffer = cl!(clCreateBuffer(self.context, flags, size_of_val(values), pointer, &raw mut code));
+        assert_eq!(code, CL_SUCCESS);
+        buffer
+    }
+
+    fn read<T: Copy + Default>(&self, buffer: cl_mem, count: usize) -> Vec<T> {
+        let mut values = vec![T::default(); count];
+        let (size, pointer) = (size_of_val(values.as_slice()), values.as_mut_ptr().cast());
+        let code = cl!(clEnqueueReadBuffer(self.queue, buffer, CL_TRUE, 0, size, pointer, 0, null(), null_mut()));
+        assert_eq!(code, CL_SUCCESS);
+        values
+    }
+
+    fn launch(&self, kernel: cl_kernel, global: &[usize], local: Option<&[usize]>) -> cl_int {
+        let local = local.map_or(null(), <[usize]>::as_ptr);
+        let dimensions = global.len() as cl_uint;
+        cl!(clEnqueueNDRangeKernel(
+            self.queue,
+            kernel,
+            dimensions,
+            null(),
+            global.as_ptr(),
+            local,
+            0,
+            null(),
+            null_mut()
+        ))
+    }
+}
+
+fn set<T>(kernel: cl_kernel, index: cl_uint, value: &T) -> cl_int {
+    cl!(clSetKernelArg(kernel, index, size_of::<T>(), (&raw const *value).cast()))
+}
+
+#[test]
+fn adds_scaled_vectors_of_any_size() {
+    let setup = set_up(0);
+    let program = setup.build(
+        "__kernel void saxpy(__global float *y, __global const float *x, float a) {
+            size_t i = get_global_id(0);
+            y[i] = a * x[i] + y[i];
+        }",
+    );
+    let kernel = setup.kernel(program, "saxpy");
+    // 1,000 items in groups of 64 leave a last group of 40, and the values behind must stay.
+    let x: Vec<f32> = (0..1024).map(|i| i as f32).collect();
+    let y = vec![1f32; 1024];
+    let (x_buffer, y_buffer) = (setup.buffer(&x), setup.buffer(&y));
+    assert_eq!(setup.launch(kernel, &[1000], Some(&[64])), CL_INVALID_KERNEL_ARGS);
+    assert_eq!(set(kernel, 0, &y_buffer), CL_SUCCESS);
+    assert_eq!(set(kernel, 1, &x_buffer), CL_SUCCESS);
+    assert_eq!(set(kernel, 2, &2f64), CL_INVALID_ARG_SIZE);
+    assert_eq!(set(kernel, 2, &2f32), CL_SUCCESS);
+    assert_eq!(set(kernel, 3, &2f32), CL_INVALID_ARG_INDEX);
+    assert_eq!(setup.launch(kernel, &[1000], Some(&[64])), CL_SUCCESS);
+    let found: Vec<f32> = setup.read(y_buffer, 1024);
+    for (i, value) in found.iter().enumerate() {
+        assert_eq!(*value, if i < 1000 { 2.0 * i as f32 + 1.0 } else { 1.0 }, "at {i}");
+    }
+    for buffer in [x_buffer, y_buffer] {
+        assert_eq!(cl!(clReleaseMemObject(buffer)), CL_SUCCESS);
+        assert_eq!(cl!(clReleaseMemObject(buffer)), CL_INVALID_MEM_OBJECT, "it was released");
+    }
+    assert_eq!(cl!(clReleaseKernel(kernel)), CL_SUCCESS);
+    assert_eq!(cl!(clReleaseProgram(program)), CL_SUCCESS);
+}
+
+#[test]
+fn gives_each_local_argument_its_own_memory() {
+    let setup = set_up(0);
+    let program = setup.build(
+        "__kernel void mirror(__global int *data, __local int *a, __local int *b) {
+            size_t i = get_local_id(0), n = get_local_size(0);
+            a[i] = data[get_global_id(0)];
+            b[i] = -1;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            data[get_global_id(0)] = a[n - 1 - i] + b[n - 1 - i];
+        }",
+    );
+    let kernel = setup.kernel(program, "mirror");
+    let values: Vec<i32> = (0..64).collect();
+    let buffer = setup.buffer(&values);
+    assert_eq!(set(kernel, 0, &buffer), CL_SUCCESS);
+    assert_eq!(cl!(clSetKernelArg(kernel, 1, 32 * 4, null())), CL_SUCCESS);
+    assert_eq!(cl!(clSetKernelArg(kernel, 2, 32 * 4, null())), CL_SUCCESS);
+    assert_eq!(setup.launch(kernel, &[64], Some(&[32])), CL_SUCCESS);
+    let found: Vec<i32> = setup.read(buffer, 64);
+    let expected: Vec<i32> = (0..64).map(|i| i / 32 * 32 + 31 - i % 32 - 1).collect();
+    assert_eq!(found, expected);
+    cl!(clReleaseMemObject(buffer));
+    cl!(clReleaseKernel(kernel));
+    cl!(clReleaseProgram(program));
+}
+
+#[test]
+fn refuses_source_with_its_line() {
+    let setup = set_up(0);
+    let text = CString::new("__kernel void f(__global int *x) {\n    x[0] = y;\n}\n").unwrap();
+    let mut pointer = text.as_ptr();
+    let mut code = 1;
+    let program = cl!(clCreateProgramWithSource(setup.context, 1, &raw mut pointer, null(), &raw mut code));
+    let code = cl!(clBuildProgram(program, 0, null(), null(), None, null_mut()));
+    assert_eq!(code, CL_BUILD_PROGRAM_FAILURE);
+    assert!(setup.build_log(program).contains("program.cl:2:12: error"), "{}", setup.build_log(program));
+    cl!(clReleaseProgram(program));
+}
+
+#[test]
+fn waits_for_a_user_event() {
+    for properties in [0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE] {
+        let setup = set_up(properties);
+        let buffer = setup.buffer(&[0u32; 256]);
+        let mut code = 1;
+        let gate = cl!(clCreateUserEvent(setup.context, &raw mut code));
+        assert_eq!(code, CL_SUCCESS);
+        let mut filled = cl_event::NULL;
+        let pattern = 7u32;
+        let code = cl!(clEnqueueFillBuffer(
+            setup.queue,
+            buffer,
+            (&raw const pattern).cast(),
+            4,
+            0,
+            1024,
+            1,
+            &raw const gate,
+            &raw mut filled
+        ));
+        assert_eq!(code, CL_SUCCESS);
+        let status = |event| {
+            let mut status = 100i32;
+            let pointer = (&raw mut status).cast();
+            let code = cl!(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, 4, pointer, null_mut()));
+            assert_eq!(code, CL_SUCCESS);
+            status
+        };
+        assert_eq!((status(gate), status(filled)), (CL_SUBMITTED, CL_QUEUED));
+        assert_eq!(cl!(clSetUserEventStatus(gate, CL_COMPLETE)), CL_SUCCESS);
+        assert_eq!(cl!(clSetUserEventStatus(gate, CL_COMPLETE)), CL_INVALID_OPERATION);
+        assert_eq!(cl!(clWaitForEvents(1, &raw const filled)), CL_SUCCESS);
+        assert_eq!(status(filled), CL_COMPLETE);
+        assert_eq!(setup.read::<u32>(buffer, 256), vec![7; 256]);
+        for event in [gate, filled] {
+            assert_eq!(cl!(clReleaseEvent(event)), CL_SUCCESS);
+        }
+        assert_eq!(cl!(clReleaseMemObject(buffer)), CL_SUCCESS);
+    }
+}
