@@ -74,7 +74,7 @@ impl Clang {
                 .to_vec();
         arguments.extend(TARGET.iter().map(|&word| word.to_owned()));
         arguments.extend(["-O3", "-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes"].map(str::to_owned));
-        arguments.extend(["-cl-kernel-arg-info", "-I", "."].map(str::to_owned));
+        arguments.extend(["-Xclang", EXTENSIONS, "-cl-kernel-arg-info", "-I", "."].map(str::to_owned));
         arguments.extend(request.options.iter().cloned());
         arguments.extend(["-o", "program.ll", request.name].map(str::to_owned));
         let log = self.run(&folder, &arguments, request)?;
@@ -135,7 +135,7 @@ impl Clang {
         folder.write(BASE_HEADER, base_header)?;
         folder.write("builtins.cl", source)?;
         let mut arguments: Vec<String> =
-            ["-x", "cl", "-cl-std=CL3.0", "-cl-no-stdinc", "-Xclang", "-fdeclare-opencl-builtins"]
+            ["-x", "cl", "-cl-std=CL3.0", "-Xclang", "-cl-ext=+all", "-cl-no-stdinc", "-Xclang", "-fdeclare-opencl-builtins"]
                 .map(str::to_owned)
                 .to_vec();
         arguments.extend(["-include", BASE_HEADER].map(str::to_owned));
@@ -177,6 +177,15 @@ impl Clang {
 }
 
 const BASE_HEADER: &str = "rtcg_opencl_base.h";
+
+/// The extensions and optional features that programs find, in place of those that clang supposes of the target.
+const EXTENSIONS: &str = "-cl-ext=-all,+cl_khr_byte_addressable_store,+cl_khr_global_int32_base_atomics,\
+    +cl_khr_global_int32_extended_atomics,+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics,\
+    +cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_fp64,+cl_khr_3d_image_writes,+cl_khr_subgroups,\
+    +__opencl_c_3d_image_writes,+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst,\
+    +__opencl_c_atomic_scope_device,+__opencl_c_fp64,+__opencl_c_generic_address_space,+__opencl_c_images,\
+    +__opencl_c_int64,+__opencl_c_program_scope_global_variables,+__opencl_c_read_write_images,\
+    +__opencl_c_subgroups,+__opencl_c_work_group_collective_functions";
 
 /// From LLVM 21 on the body of a kernel is a function `__clang_ocl_kern_imp_*` that must not be inlined, with which
 /// nothing is known about addresses.

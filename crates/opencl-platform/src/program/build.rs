@@ -56,9 +56,21 @@ impl Built {
     }
 }
 
-/// The header before every program, and the source of the library of builtins.
+/// The header before every program.
 const BASE_HEADER: &str = include_str!("../builtins/base.h");
-const BUILTINS: &str = include_str!("../builtins/builtins.cl");
+
+/// The source of the library of builtins.
+const BUILTINS: &str = concat!(
+    include_str!("../builtins/macros.cl"),
+    include_str!("../builtins/work_items.cl"),
+    include_str!("../builtins/integer.cl"),
+    include_str!("../builtins/relational.cl"),
+    include_str!("../builtins/exact_math.cl"),
+    include_str!("../builtins/common.cl"),
+    include_str!("../builtins/convert.cl"),
+    include_str!("../builtins/memory.cl"),
+    include_str!("../builtins/atomics.cl"),
+);
 
 fn clang() -> std::result::Result<&'static Clang, CompileError> {
     static FOUND: OnceLock<std::result::Result<Clang, CompileError>> = OnceLock::new();

@@ -1,8 +1,8 @@
 /* The library of builtins, in OpenCL C. Words of the launch record are read as %envreg0, %envreg1, ...: the pass over
    PTX turns them into loads from the kernel's last parameter. The numbers are those of `program/pass.rs`. */
 
-#define BUILTIN __attribute__((overloadable, always_inline))
-#define PURE __attribute__((overloadable, always_inline, const))
+
+
 #define RECORD(n) ({ uint word_; __asm__("mov.u32 %0, %%envreg" #n ";" : "=r"(word_)); word_; })
 
 PURE uint get_work_dim(void) { return RECORD(6); }
@@ -38,9 +38,26 @@ BUILTIN void mem_fence(cl_mem_fence_flags flags) { __nvvm_membar_cta(); }
 BUILTIN void read_mem_fence(cl_mem_fence_flags flags) { __nvvm_membar_cta(); }
 BUILTIN void write_mem_fence(cl_mem_fence_flags flags) { __nvvm_membar_cta(); }
 
-PURE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-PURE double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
-PURE float sqrt(float x) { return __builtin_sqrtf(x); }
-PURE double sqrt(double x) { return __builtin_sqrt(x); }
-PURE float fabs(float x) { return __builtin_fabsf(x); }
-PURE double fabs(double x) { return __builtin_fabs(x); }
+
+PURE size_t get_global_linear_id(void) {
+    return ((get_global_id(2) - get_global_offset(2)) * get_global_size(1) + get_global_id(1) - get_global_offset(1))
+         * get_global_size(0) + get_global_id(0) - get_global_offset(0);
+}
+PURE size_t get_local_linear_id(void) { return (ITEM_Z * get_local_size(1) + ITEM_Y) * get_local_size(0) + ITEM_X; }
+
+/* Subgroups are warps: items in the order of the full group. */
+#define FULL_ITEM (ITEM_X + FULL_X * (ITEM_Y + FULL_Y * ITEM_Z))
+#define FULL_ITEMS (FULL_X * FULL_Y * FULL_Z)
+PURE uint get_sub_group_size(void) {
+    uint rest = FULL_ITEMS - FULL_ITEM / 32 * 32;
+    return rest < 32 ? rest : 32;
+}
+PURE uint get_max_sub_group_size(void) { return FULL_ITEMS < 32 ? FULL_ITEMS : 32; }
+PURE uint get_num_sub_groups(void) { return (FULL_ITEMS + 31) / 32; }
+PURE uint get_enqueued_num_sub_groups(void) { return (FULL_ITEMS + 31) / 32; }
+PURE uint get_sub_group_id(void) { return FULL_ITEM / 32; }
+PURE uint get_sub_group_local_id(void) { return FULL_ITEM % 32; }
+CONVERGENT void work_group_barrier(cl_mem_fence_flags flags) { __nvvm_bar_sync(0); }
+CONVERGENT void work_group_barrier(cl_mem_fence_flags flags, memory_scope scope) { __nvvm_bar_sync(0); }
+CONVERGENT void sub_group_barrier(cl_mem_fence_flags flags) { __nvvm_bar_warp_sync(-1); }
+CONVERGENT void sub_group_barrier(cl_mem_fence_flags flags, memory_scope scope) { __nvvm_bar_warp_sync(-1); }
