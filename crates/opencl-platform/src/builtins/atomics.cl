@@ -39,3 +39,74 @@ BUILTIN float atomic_xchg(volatile __global float *p, float value) {
 BUILTIN float atomic_xchg(volatile __local float *p, float value) {
     return as_float(atomic_xchg((volatile __local uint *)p, as_uint(value)));
 }
+
+/* C11: objects are of atomic types, in any memory. The forms without an order are sequentially consistent; those without
+   a scope are of the device. Addresses of generic and private memory are the same to the target. */
+#define C11_FORMS(R, name, A, M, SPACE, builtin) \
+    BUILTIN R name(volatile SPACE A *p, M value) { \
+        return builtin(p, value, memory_order_seq_cst, memory_scope_device); } \
+    BUILTIN R name##_explicit(volatile SPACE A *p, M value, memory_order order) { \
+        return builtin(p, value, order, memory_scope_device); } \
+    BUILTIN R name##_explicit(volatile SPACE A *p, M value, memory_order order, memory_scope scope) { \
+        return builtin(p, value, order, scope); }
+#define C11_LOAD(A, M, SPACE) \
+    BUILTIN M atomic_load(volatile SPACE A *p) { \
+        return __opencl_atomic_load(p, memory_order_seq_cst, memory_scope_device); } \
+    BUILTIN M atomic_load_explicit(volatile SPACE A *p, memory_order order) { \
+        return __opencl_atomic_load(p, order, memory_scope_device); } \
+    BUILTIN M atomic_load_explicit(volatile SPACE A *p, memory_order order, memory_scope scope) { \
+        return __opencl_atomic_load(p, order, scope); }
+#define C11_EXCHANGE_IF(name, A, M, SPACE, EXPECTED, builtin) \
+    BUILTIN bool name(volatile SPACE A *p, EXPECTED M *expected, M value) { \
+        return builtin(p, expected, value, memory_order_seq_cst, memory_order_seq_cst, memory_scope_device); } \
+    BUILTIN bool name##_explicit(volatile SPACE A *p, EXPECTED M *expected, M value, memory_order success, \
+                                 memory_order failure) { \
+        return builtin(p, expected, value, success, failure, memory_scope_device); } \
+    BUILTIN bool name##_explicit(volatile SPACE A *p, EXPECTED M *expected, M value, memory_order success, \
+                                 memory_order failure, memory_scope scope) { \
+        return builtin(p, expected, value, success, failure, scope); }
+#define C11_EXCHANGES_IF(A, M, SPACE, EXPECTED) \
+    C11_EXCHANGE_IF(atomic_compare_exchange_strong, A, M, SPACE, EXPECTED, __opencl_atomic_compare_exchange_strong) \
+    C11_EXCHANGE_IF(atomic_compare_exchange_weak, A, M, SPACE, EXPECTED, __opencl_atomic_compare_exchange_weak)
+#define C11_VALUES(A, M, SPACE) \
+    BUILTIN void atomic_init(volatile SPACE A *p, M value) { __opencl_atomic_init(p, value); } \
+    C11_LOAD(A, M, SPACE) \
+    C11_FORMS(void, atomic_store, A, M, SPACE, __opencl_atomic_store) \
+    C11_FORMS(M, atomic_exchange, A, M, SPACE, __opencl_atomic_exchange) \
+    C11_EXCHANGES_IF(A, M, SPACE, __global) C11_EXCHANGES_IF(A, M, SPACE, __local) C11_EXCHANGES_IF(A, M, SPACE, __private)
+#define C11_INTEGERS(A, M, SPACE) \
+    C11_VALUES(A, M, SPACE) \
+    C11_FORMS(M, atomic_fetch_add, A, M, SPACE, __opencl_atomic_fetch_add) \
+    C11_FORMS(M, atomic_fetch_sub, A, M, SPACE, __opencl_atomic_fetch_sub) \
+    C11_FORMS(M, atomic_fetch_and, A, M, SPACE, __opencl_atomic_fetch_and) \
+    C11_FORMS(M, atomic_fetch_or, A, M, SPACE, __opencl_atomic_fetch_or) \
+    C11_FORMS(M, atomic_fetch_xor, A, M, SPACE, __opencl_atomic_fetch_xor) \
+    C11_FORMS(M, atomic_fetch_min, A, M, SPACE, __opencl_atomic_fetch_min) \
+    C11_FORMS(M, atomic_fetch_max, A, M, SPACE, __opencl_atomic_fetch_max)
+#define C11_IN_ALL_MEMORIES(DO, A, M) DO(A, M, __global) DO(A, M, __local) DO(A, M, __private)
+C11_IN_ALL_MEMORIES(C11_INTEGERS, atomic_int, int)
+C11_IN_ALL_MEMORIES(C11_INTEGERS, atomic_uint, uint)
+C11_IN_ALL_MEMORIES(C11_INTEGERS, atomic_long, long)
+C11_IN_ALL_MEMORIES(C11_INTEGERS, atomic_ulong, ulong)
+C11_IN_ALL_MEMORIES(C11_VALUES, atomic_float, float)
+C11_IN_ALL_MEMORIES(C11_VALUES, atomic_double, double)
+
+#define C11_FLAG(SPACE) \
+    BUILTIN bool atomic_flag_test_and_set(volatile SPACE atomic_flag *p) { \
+        return atomic_exchange((volatile SPACE atomic_int *)p, 1) != 0; } \
+    BUILTIN bool atomic_flag_test_and_set_explicit(volatile SPACE atomic_flag *p, memory_order order) { \
+        return atomic_exchange_explicit((volatile SPACE atomic_int *)p, 1, order) != 0; } \
+    BUILTIN bool atomic_flag_test_and_set_explicit(volatile SPACE atomic_flag *p, memory_order order, memory_scope scope) { \
+        return atomic_exchange_explicit((volatile SPACE atomic_int *)p, 1, order, scope) != 0; } \
+    BUILTIN void atomic_flag_clear(volatile SPACE atomic_flag *p) { atomic_store((volatile SPACE atomic_int *)p, 0); } \
+    BUILTIN void atomic_flag_clear_explicit(volatile SPACE atomic_flag *p, memory_order order) { \
+        atomic_store_explicit((volatile SPACE atomic_int *)p, 0, order); } \
+    BUILTIN void atomic_flag_clear_explicit(volatile SPACE atomic_flag *p, memory_order order, memory_scope scope) { \
+        atomic_store_explicit((volatile SPACE atomic_int *)p, 0, order, scope); }
+C11_FLAG(__global)
+C11_FLAG(__local)
+C11_FLAG(__private)
+
+BUILTIN void atomic_work_item_fence(cl_mem_fence_flags flags, memory_order order, memory_scope scope) {
+    if (order != memory_order_relaxed) __nvvm_membar_gl();
+}

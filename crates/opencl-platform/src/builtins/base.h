@@ -5,20 +5,37 @@
 /* Which builtins clang declares: with pointers into named memories always, with generic ones where the language has
    them. */
 #define __opencl_c_named_address_space_builtins 1
-#if __OPENCL_C_VERSION__ == 200
+#if __OPENCL_C_VERSION__ >= 200
+#undef __opencl_c_generic_address_space
 #define __opencl_c_generic_address_space 1
+#undef __opencl_c_work_group_collective_functions
 #define __opencl_c_work_group_collective_functions 1
+#undef __opencl_c_atomic_order_acq_rel
 #define __opencl_c_atomic_order_acq_rel 1
+#undef __opencl_c_atomic_order_seq_cst
 #define __opencl_c_atomic_order_seq_cst 1
+#undef __opencl_c_atomic_scope_device
 #define __opencl_c_atomic_scope_device 1
+#undef __opencl_c_atomic_scope_all_devices
 #define __opencl_c_atomic_scope_all_devices 1
+#undef __opencl_c_read_write_images
 #define __opencl_c_read_write_images 1
+#undef __opencl_c_program_scope_global_variables
 #define __opencl_c_program_scope_global_variables 1
+#undef __opencl_c_images
 #define __opencl_c_images 1
+#undef __opencl_c_3d_image_writes
 #define __opencl_c_3d_image_writes 1
+#undef __opencl_c_fp64
 #define __opencl_c_fp64 1
+#undef __opencl_c_int64
 #define __opencl_c_int64 1
+#undef __opencl_c_subgroups
 #define __opencl_c_subgroups 1
+#undef __opencl_subgroup_builtins
+#define __opencl_subgroup_builtins 1
+#undef cl_khr_subgroups
+#define cl_khr_subgroups 1
 #endif
 
 typedef unsigned char uchar;

@@ -70,6 +70,7 @@ const BUILTINS: &str = concat!(
     include_str!("../builtins/convert.cl"),
     include_str!("../builtins/memory.cl"),
     include_str!("../builtins/atomics.cl"),
+    include_str!("../builtins/groups.cl"),
 );
 
 fn clang() -> std::result::Result<&'static Clang, CompileError> {
