@@ -8,49 +8,14 @@
 #[allow(unused_imports)]
 use rtcg_opencl_sys::types::*;
 
-/// What a function that the platform does not have returns.
-trait NotOffered {
-    fn not_offered() -> Self;
-}
-
-impl NotOffered for cl_int {
-    fn not_offered() -> Self {
-        rtcg_opencl_sys::CL_INVALID_OPERATION
-    }
-}
-
-impl NotOffered for () {
-    fn not_offered() -> Self {}
-}
-
-impl NotOffered for *mut c_void {
-    fn not_offered() -> Self {
-        std::ptr::null_mut()
-    }
-}
-
-macro_rules! not_offered_handles {
-    ($($handle:ident)*) => {$(
-        impl NotOffered for $handle {
-            fn not_offered() -> Self {
-                Self::NULL
-            }
-        }
-    )*};
-}
-
-not_offered_handles! { cl_context cl_command_queue cl_mem cl_program cl_kernel cl_event cl_sampler }
-
 macro_rules! export {
     ($($name:ident($($arg:ident: $type:ty),*) -> $result:ty;)*) => {$(
         #[doc = concat!("`", stringify!($name), "`")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($arg: $type),*) -> $result {
-            match rtcg_opencl_platform::dispatch_table().$name {
-                // SAFETY: the arguments are the caller's promise.
-                Some(function) => unsafe { function($($arg),*) },
-                None => NotOffered::not_offered(),
-            }
+            let function = rtcg_opencl_platform::dispatch_table().$name.expect("the platform's table is full");
+            // SAFETY: the arguments are the caller's promise.
+            unsafe { function($($arg),*) }
         }
     )*};
 }

@@ -253,6 +253,54 @@ pub(crate) unsafe extern "C" fn clSetKernelArg(
 
 /// # Safety
 /// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clSetKernelArgSVMPointer(
+    kernel: cl_kernel,
+    arg_index: cl_uint,
+    arg_value: *const c_void,
+) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let kernel = unsafe { resolve::<KernelBody>(kernel) }?;
+        let declared = kernel.argument(arg_index)?;
+        if !matches!(declared.space, AddressSpace::Global | AddressSpace::Constant) {
+            return refuse(CL_INVALID_ARG_VALUE, format!("arg_index: argument {arg_index} is no __global pointer"));
+        }
+        let at = kernel.kernel().entry.slots[arg_index as usize].offset;
+        let mut state = kernel.lock();
+        state.bytes[at..at + 8].copy_from_slice(&(arg_value as u64).to_le_bytes());
+        state.arguments[arg_index as usize] = Argument::Memory(None);
+        Ok(())
+    })
+}
+
+/// Shared memory is reached by every kernel of the context, named or not.
+///
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clSetKernelExecInfo(
+    kernel: cl_kernel,
+    param_name: cl_kernel_exec_info,
+    param_value_size: usize,
+    param_value: *const c_void,
+) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        unsafe { resolve::<KernelBody>(kernel) }?;
+        if param_value.is_null() || param_value_size == 0 {
+            return ClError::value("param_value: there is none");
+        }
+        match param_name {
+            CL_KERNEL_EXEC_INFO_SVM_PTRS => Ok(()),
+            CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
+                refuse(CL_INVALID_OPERATION, "param_name: memory of the system is not shared")
+            }
+            _ => ClError::value(format!("param_name: {param_name:#x} is nothing that a kernel is told")),
+        }
+    })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
 pub(crate) unsafe extern "C" fn clGetKernelInfo(
     kernel: cl_kernel,
     param_name: cl_kernel_info,

@@ -23,6 +23,7 @@ mod platform;
 mod program;
 mod queue;
 mod refused;
+mod sampler;
 mod table;
 
 pub use table::dispatch_table;

@@ -3,6 +3,62 @@
 use crate::error::{ClError, code_of, object_of, refuse};
 use rtcg_opencl_sys::*;
 
+/// What a function that is not offered returns: a code, no object, no address.
+trait NotOffered {
+    fn not_offered() -> Self;
+}
+
+impl NotOffered for cl_int {
+    fn not_offered() -> Self {
+        CL_INVALID_OPERATION
+    }
+}
+
+impl NotOffered for () {
+    fn not_offered() -> Self {}
+}
+
+impl NotOffered for *mut c_void {
+    fn not_offered() -> Self {
+        std::ptr::null_mut()
+    }
+}
+
+macro_rules! not_offered_handles {
+    ($($handle:ident)*) => {$(
+        impl NotOffered for $handle {
+            fn not_offered() -> Self {
+                Self::NULL
+            }
+        }
+    )*};
+}
+
+not_offered_handles! { cl_context cl_command_queue cl_mem cl_program cl_kernel cl_event cl_sampler }
+
+/// A table of functions that do nothing: a loader calls what a table has without looking whether it is there.
+macro_rules! not_offered_table {
+    ($($name:ident($($arg:ident: $type:ty),*) -> $result:ty;)*) => {
+        $(
+            unsafe extern "C" fn $name($(_: $type),*) -> $result {
+                NotOffered::not_offered()
+            }
+        )*
+
+        /// Every function, not offered.
+        pub(crate) const NOT_OFFERED: DispatchTable = DispatchTable { $($name: Some($name),)* };
+    };
+}
+
+mod all {
+    use super::NotOffered;
+    use rtcg_opencl_sys::*;
+
+    rtcg_opencl_sys::for_each_opencl_function!(not_offered_table);
+}
+
+pub(crate) use all::NOT_OFFERED;
+
 macro_rules! refused_objects {
     ($($name:ident($($type:ty),*) -> $object:ident, $why:literal;)*) => {$(
         /// # Safety

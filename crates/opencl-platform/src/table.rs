@@ -7,7 +7,7 @@ macro_rules! table {
         /// Every object's first word points here.
         pub(crate) static TABLE: DispatchTable = DispatchTable {
             $($($name: Some({ use $module as module; module::$name }),)*)*
-            ..DispatchTable::EMPTY
+            ..crate::refused::NOT_OFFERED
         };
     };
 }
@@ -41,6 +41,13 @@ table! {
     }
     crate::memory::rectangle { clEnqueueReadBufferRect clEnqueueWriteBufferRect clEnqueueCopyBufferRect }
     crate::memory::map { clEnqueueMapBuffer clEnqueueUnmapMemObject }
+    crate::memory::svm {
+        clSVMAlloc clSVMFree clEnqueueSVMFree clEnqueueSVMMemcpy clEnqueueSVMMemFill clEnqueueSVMMap clEnqueueSVMUnmap
+        clEnqueueSVMMigrateMem
+    }
+    crate::sampler {
+        clCreateSampler clCreateSamplerWithProperties clRetainSampler clReleaseSampler clGetSamplerInfo
+    }
     crate::program {
         clCreateProgramWithSource clCreateProgramWithBuiltInKernels clCreateProgramWithIL clRetainProgram
         clReleaseProgram clGetProgramInfo clGetProgramBuildInfo clSetProgramReleaseCallback
@@ -50,6 +57,7 @@ table! {
     crate::program::build { clBuildProgram clCompileProgram clLinkProgram }
     crate::kernel {
         clCreateKernel clCreateKernelsInProgram clCloneKernel clRetainKernel clReleaseKernel clSetKernelArg
+        clSetKernelArgSVMPointer clSetKernelExecInfo
         clGetKernelInfo clGetKernelArgInfo clGetKernelWorkGroupInfo clGetKernelSubGroupInfo
     }
     crate::launch { clEnqueueNDRangeKernel clEnqueueTask clEnqueueNativeKernel }

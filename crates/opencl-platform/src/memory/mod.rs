@@ -3,6 +3,7 @@
 pub(crate) mod buffer;
 pub(crate) mod map;
 pub(crate) mod rectangle;
+pub(crate) mod svm;
 pub(crate) mod transfer;
 
 use crate::context::{ContextBody, UserData};

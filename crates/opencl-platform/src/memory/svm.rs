@@ -1,0 +1,255 @@
+//! Shared virtual memory: managed memory, which host and devices reach at one address.
+
+use super::transfer::{HostMemory, checked_pattern, fill};
+use crate::context::{ContextBody, UserData};
+use crate::error::{ClError, Result, code_of, refuse};
+use crate::object::{Ref, resolve};
+use crate::queue::{QueueBody, Wanted};
+use rtcg_driver::memory::{
+    mem_get_info, memcpy_dtod_async, memcpy_dtoh_async, memcpy_htod_async, pointer_attribute_u64,
+};
+use rtcg_driver::sys::CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+use rtcg_driver::{CUdeviceptr, ManagedAllocation, MemAttachFlags};
+use rtcg_opencl_sys::*;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
+
+/// Allocations by address, of all contexts.
+static ALLOCATIONS: Mutex<BTreeMap<usize, ManagedAllocation>> = Mutex::new(BTreeMap::new());
+
+fn allocations() -> MutexGuard<'static, BTreeMap<usize, ManagedAllocation>> {
+    ALLOCATIONS.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Alignment of managed memory.
+const ALIGNMENT: cl_uint = 256;
+
+fn allocate(context: &Ref<ContextBody>, flags: cl_svm_mem_flags, size: usize, alignment: cl_uint) -> Result<*mut c_void> {
+    let known = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY | CL_MEM_SVM_FINE_GRAIN_BUFFER;
+    if flags & !known != 0 {
+        return ClError::value(format!("flags: {flags:#x}; fine-grain atomics and other bits are not offered"));
+    }
+    if size == 0 || alignment > ALIGNMENT || (alignment != 0 && !alignment.is_power_of_two()) {
+        return ClError::value(format!("size, alignment: {size}, {alignment}"));
+    }
+    context.first_device().cuda_context()?.with_current(|| {
+        // More managed memory than a card has free can hang it.
+        if size > mem_get_info()?.0 {
+            return refuse(CL_OUT_OF_RESOURCES, format!("size: {size} bytes are more than the device has free"));
+        }
+        let memory = ManagedAllocation::new(size, MemAttachFlags::GLOBAL)?;
+        let address = memory.as_ptr();
+        allocations().insert(address as usize, memory);
+        Ok(address.cast())
+    })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clSVMAlloc(
+    context: cl_context,
+    flags: cl_svm_mem_flags,
+    size: usize,
+    alignment: cl_uint,
+) -> *mut c_void {
+    let mut address = std::ptr::null_mut();
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        address = allocate(&unsafe { resolve::<ContextBody>(context) }?, flags, size, alignment)?;
+        Ok(())
+    });
+    address
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clSVMFree(_context: cl_context, svm_pointer: *mut c_void) {
+    let freed = allocations().remove(&(svm_pointer as usize));
+    drop(freed);
+}
+
+/// Pointers of the user's list.
+struct Pointers(Vec<usize>);
+
+type FreeFunction = unsafe extern "C" fn(cl_command_queue, cl_uint, *mut *mut c_void, *mut c_void);
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clEnqueueSVMFree(
+    command_queue: cl_command_queue,
+    num_svm_pointers: cl_uint,
+    svm_pointers: *mut *mut c_void,
+    pfn_free_func: Option<FreeFunction>,
+    user_data: *mut c_void,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe {
+        let queue = resolve::<QueueBody>(command_queue)?;
+        if svm_pointers.is_null() != (num_svm_pointers == 0) {
+            return ClError::value(format!("num_svm_pointers: {num_svm_pointers}, and svm_pointers says another"));
+        }
+        let list = match num_svm_pointers {
+            0 => Vec::new(),
+            count => std::slice::from_raw_parts(svm_pointers, count as usize).iter().map(|p| *p as usize).collect(),
+        };
+        let (pointers, user_data) = (Pointers(list), UserData(user_data));
+        let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
+        QueueBody::enqueue(&queue, CL_COMMAND_SVM_FREE, wanted, move |stream| {
+            // The work before it is done first; then nothing of the driver runs beside the freeing.
+            stream.synchronize()?;
+            let Pointers(list) = pointers;
+            let user_data = user_data;
+            match pfn_free_func {
+                Some(function) => {
+                    let mut list: Vec<*mut c_void> = list.iter().map(|address| *address as *mut c_void).collect();
+                    function(command_queue, list.len() as cl_uint, list.as_mut_ptr(), user_data.0);
+                }
+                None => list.iter().for_each(|address| drop(allocations().remove(address))),
+            }
+            Ok(())
+        })
+    })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clEnqueueSVMMemcpy(
+    command_queue: cl_command_queue,
+    blocking_copy: cl_bool,
+    dst_ptr: *mut c_void,
+    src_ptr: *const c_void,
+    size: usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe {
+        let queue = resolve::<QueueBody>(command_queue)?;
+        if dst_ptr.is_null() || src_ptr.is_null() {
+            return ClError::value("dst_ptr or src_ptr is null");
+        }
+        if (dst_ptr as usize).abs_diff(src_ptr as usize) < size {
+            return refuse(CL_MEM_COPY_OVERLAP, "dst_ptr, src_ptr: the regions overlap");
+        }
+        let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_copy);
+        let (to, from) = (HostMemory(dst_ptr.cast()), HostMemory(src_ptr.cast_mut().cast()));
+        QueueBody::enqueue(&queue, CL_COMMAND_SVM_MEMCPY, wanted, move |stream| {
+            let (target, source) = (to.address() as CUdeviceptr, from.address() as CUdeviceptr);
+            match (is_known_to_driver(target), is_known_to_driver(source)) {
+                (true, true) => memcpy_dtod_async(target, source, size, Some(stream))?,
+                (false, true) => memcpy_dtoh_async(to.address(), source, size, Some(stream))?,
+                (true, false) => memcpy_htod_async(target, from.address(), size, Some(stream))?,
+                (false, false) => {
+                    stream.synchronize()?;
+                    std::ptr::copy_nonoverlapping(from.address(), to.address(), size);
+                }
+            }
+            Ok(())
+        })
+    })
+}
+
+/// Whether the driver made or registered this memory; the rest is the program's own.
+fn is_known_to_driver(address: CUdeviceptr) -> bool {
+    pointer_attribute_u64(CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address).is_ok()
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clEnqueueSVMMemFill(
+    command_queue: cl_command_queue,
+    svm_ptr: *mut c_void,
+    pattern: *const c_void,
+    pattern_size: usize,
+    size: usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe {
+        let queue = resolve::<QueueBody>(command_queue)?;
+        let pattern = checked_pattern(pattern, pattern_size)?;
+        if svm_ptr.is_null() || !(svm_ptr as usize).is_multiple_of(pattern.len()) || !size.is_multiple_of(pattern.len()) {
+            return ClError::value(format!("svm_ptr, size: no multiples of the pattern's {} bytes, or null", pattern.len()));
+        }
+        let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
+        let address = svm_ptr as CUdeviceptr;
+        QueueBody::enqueue(&queue, CL_COMMAND_SVM_MEMFILL, wanted, move |stream| fill(address, &pattern, size, stream))
+    })
+}
+
+/// A command without work: host and devices see the same memory.
+///
+/// # Safety
+/// As the specification of OpenCL says.
+unsafe fn enqueue_visible(
+    command_queue: cl_command_queue,
+    command: cl_command_type,
+    blocking: cl_bool,
+    is_null: bool,
+    (count, list, event): (cl_uint, *const cl_event, *mut cl_event),
+) -> cl_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe {
+        let queue = resolve::<QueueBody>(command_queue)?;
+        if is_null {
+            return ClError::value("svm_ptr is null");
+        }
+        let wanted = Wanted::new(&queue, count, list, event)?.blocking(blocking);
+        QueueBody::enqueue(&queue, command, wanted, |_| Ok(()))
+    })
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clEnqueueSVMMap(
+    command_queue: cl_command_queue,
+    blocking_map: cl_bool,
+    _flags: cl_map_flags,
+    svm_ptr: *mut c_void,
+    size: usize,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let events = (num_events_in_wait_list, event_wait_list, event);
+    // SAFETY: the caller's promise.
+    unsafe { enqueue_visible(command_queue, CL_COMMAND_SVM_MAP, blocking_map, svm_ptr.is_null() || size == 0, events) }
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clEnqueueSVMUnmap(
+    command_queue: cl_command_queue,
+    svm_ptr: *mut c_void,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let events = (num_events_in_wait_list, event_wait_list, event);
+    // SAFETY: the caller's promise.
+    unsafe { enqueue_visible(command_queue, CL_COMMAND_SVM_UNMAP, CL_FALSE, svm_ptr.is_null(), events) }
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clEnqueueSVMMigrateMem(
+    command_queue: cl_command_queue,
+    num_svm_pointers: cl_uint,
+    svm_pointers: *mut *const c_void,
+    _sizes: *const usize,
+    _flags: cl_mem_migration_flags,
+    num_events_in_wait_list: cl_uint,
+    event_wait_list: *const cl_event,
+    event: *mut cl_event,
+) -> cl_int {
+    let events = (num_events_in_wait_list, event_wait_list, event);
+    let is_missing = num_svm_pointers == 0 || svm_pointers.is_null();
+    // SAFETY: the caller's promise.
+    unsafe { enqueue_visible(command_queue, CL_COMMAND_SVM_MIGRATE_MEM, CL_FALSE, is_missing, events) }
+}
