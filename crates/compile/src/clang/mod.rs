@@ -140,7 +140,7 @@ impl Clang {
                 .to_vec();
         arguments.extend(["-include", BASE_HEADER].map(str::to_owned));
         arguments.extend(TARGET.iter().map(|&word| word.to_owned()));
-        arguments.extend(["-O1", "-c", "-emit-llvm", "-o"].map(str::to_owned));
+        arguments.extend(["-O1", "-Xclang", "-disable-llvm-passes", "-c", "-emit-llvm", "-o"].map(str::to_owned));
         let partial = to.with_extension(format!("{}.tmp", std::process::id()));
         arguments.extend([partial.display().to_string(), "builtins.cl".to_owned()]);
         let request = OpenClRequest { source, name: "builtins.cl", options: &[], headers: &[], base_header };

@@ -56,9 +56,12 @@ TO_INTEGER(long, LONG_MIN, LONG_MAX)
 TO_INTEGER(ulong, 0, ULONG_MAX)
 
 /* Integers to floats. Those of up to 16 bits (32 for double) are exact. */
-#define ROUNDED(T, S, rn, rz, rp, rm) \
-    CONVERT(T, , S, rn(a)) CONVERT(T, _rte, S, rn(a)) CONVERT(T, _rtz, S, rz(a)) CONVERT(T, _rtp, S, rp(a)) \
-    CONVERT(T, _rtn, S, rm(a))
+#define ROUNDED(T, S, types, out, in) \
+    CONVERT(T, , S, (T)a) CONVERT(T, _rte, S, (T)a) \
+    CONVERT(T, _rtz, S, DIRECTED(T, "cvt.rz." types, out, in)) \
+    CONVERT(T, _rtp, S, DIRECTED(T, "cvt.rp." types, out, in)) \
+    CONVERT(T, _rtn, S, DIRECTED(T, "cvt.rm." types, out, in))
+#define DIRECTED(T, instruction, out, in) ({ T r_; __asm__(instruction " %0, %1;" : out(r_) : in(a)); r_; })
 #define SMALL_TO_FLOAT(T) \
     CONVERT_EXACT(T, , char, (T)a) CONVERT_EXACT(T, , uchar, (T)a) CONVERT_EXACT(T, , short, (T)a) \
     CONVERT_EXACT(T, , ushort, (T)a)
@@ -66,14 +69,14 @@ SMALL_TO_FLOAT(float)
 SMALL_TO_FLOAT(double)
 CONVERT_EXACT(double, , int, (double)a)
 CONVERT_EXACT(double, , uint, (double)a)
-ROUNDED(float, int, __nvvm_i2f_rn, __nvvm_i2f_rz, __nvvm_i2f_rp, __nvvm_i2f_rm)
-ROUNDED(float, uint, __nvvm_ui2f_rn, __nvvm_ui2f_rz, __nvvm_ui2f_rp, __nvvm_ui2f_rm)
-ROUNDED(float, long, __nvvm_ll2f_rn, __nvvm_ll2f_rz, __nvvm_ll2f_rp, __nvvm_ll2f_rm)
-ROUNDED(float, ulong, __nvvm_ull2f_rn, __nvvm_ull2f_rz, __nvvm_ull2f_rp, __nvvm_ull2f_rm)
-ROUNDED(double, long, __nvvm_ll2d_rn, __nvvm_ll2d_rz, __nvvm_ll2d_rp, __nvvm_ll2d_rm)
-ROUNDED(double, ulong, __nvvm_ull2d_rn, __nvvm_ull2d_rz, __nvvm_ull2d_rp, __nvvm_ull2d_rm)
+ROUNDED(float, int, "f32.s32", "=f", "r")
+ROUNDED(float, uint, "f32.u32", "=f", "r")
+ROUNDED(float, long, "f32.s64", "=f", "l")
+ROUNDED(float, ulong, "f32.u64", "=f", "l")
+ROUNDED(double, long, "f64.s64", "=d", "l")
+ROUNDED(double, ulong, "f64.u64", "=d", "l")
 /* Floats to floats. */
 CONVERT_EXACT(float, , float, a)
 CONVERT_EXACT(double, , double, a)
 CONVERT_EXACT(double, , float, (double)a)
-ROUNDED(float, double, __nvvm_d2f_rn, __nvvm_d2f_rz, __nvvm_d2f_rp, __nvvm_d2f_rm)
+ROUNDED(float, double, "f32.f64", "=f", "d")

@@ -66,6 +66,8 @@ const BUILTINS: &str = concat!(
     include_str!("../builtins/integer.cl"),
     include_str!("../builtins/relational.cl"),
     include_str!("../builtins/exact_math.cl"),
+    include_str!("../builtins/math.cl"),
+    include_str!("../builtins/math_forms.cl"),
     include_str!("../builtins/common.cl"),
     include_str!("../builtins/convert.cl"),
     include_str!("../builtins/memory.cl"),
