@@ -10,7 +10,8 @@ use crate::program::ProgramBody;
 use crate::program::build::{Built, BuiltKernel};
 use crate::program::pass::RECORD_BYTES;
 use rtcg_compile::clang::{AddressSpace, KernelArgument};
-use rtcg_driver::Function;
+use crate::sampler::SamplerBody;
+use rtcg_driver::{CUdeviceptr, Function};
 use rtcg_driver::sys::{
     CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
     CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
@@ -43,7 +44,7 @@ pub(crate) enum Argument {
     Unset,
     /// Its bytes are among the packed ones.
     Value,
-    Memory(Option<Ref<MemBody>>),
+    Memory(#[expect(dead_code, reason = "held as long as it is set")] Option<Ref<MemBody>>),
     /// Bytes of local memory.
     Local(usize),
 }
@@ -123,11 +124,15 @@ impl KernelBody {
                 Argument::Local(size)
             }
             AddressSpace::Global | AddressSpace::Constant => {
+                let is_image = declared.access != "none";
                 if size != size_of::<cl_mem>() {
                     return wrong_size(size_of::<cl_mem>());
                 }
                 // SAFETY: the caller's promise.
                 let handle = if value.is_null() { cl_mem::NULL } else { unsafe { *value.cast::<cl_mem>() } };
+                if handle.is_null() && is_image {
+                    return refuse(CL_INVALID_ARG_VALUE, format!("arg_value: argument {index} is an image and is null"));
+                }
                 if handle.is_null() {
                     state.bytes[slot.offset..slot.offset + 8].fill(0);
                     Argument::Memory(None)
@@ -136,7 +141,8 @@ impl KernelBody {
                     let memory = unsafe { resolve::<MemBody>(handle) }
                         .map_err(|error| ClError::new(CL_INVALID_MEM_OBJECT, format!("arg_value: {}", error.detail)))?;
                     check_context(&memory, self.context())?;
-                    state.bytes[slot.offset..slot.offset + 8].copy_from_slice(&memory.address().to_le_bytes());
+                    let address = if is_image { image_address(&memory, declared)? } else { buffer_address(&memory)? };
+                    state.bytes[slot.offset..slot.offset + 8].copy_from_slice(&address.to_le_bytes());
                     Argument::Memory(Some(memory))
                 }
             }
@@ -149,6 +155,14 @@ impl KernelBody {
                 }
                 // SAFETY: the caller's promise.
                 let bytes = unsafe { std::slice::from_raw_parts(value.cast::<u8>(), size) };
+                let sampler;
+                let bytes = if declared.type_name == "sampler_t" {
+                    // SAFETY: the caller's promise.
+                    sampler = u64::from(unsafe { resolve::<SamplerBody>(*value.cast::<cl_sampler>()) }?.bits()).to_le_bytes();
+                    &sampler
+                } else {
+                    bytes
+                };
                 state.bytes[slot.offset..slot.offset + size].copy_from_slice(bytes);
                 Argument::Value
             }
@@ -156,6 +170,32 @@ impl KernelBody {
         state.arguments[index as usize] = set;
         Ok(())
     }
+}
+
+/// The address of a buffer's bytes.
+fn buffer_address(memory: &Ref<MemBody>) -> Result<CUdeviceptr> {
+    if memory.image.is_some() {
+        return refuse(CL_INVALID_MEM_OBJECT, "arg_value: an image, expected a buffer");
+    }
+    Ok(memory.address())
+}
+
+/// The address of the descriptor of an image that goes with the argument.
+fn image_address(memory: &Ref<MemBody>, declared: &KernelArgument) -> Result<CUdeviceptr> {
+    let Some(image) = memory.image.as_ref().filter(|image| image.goes_with(&declared.type_name)) else {
+        let why = format!("arg_value: an object of kind {:#x}, expected {}", memory.kind, declared.type_name);
+        return refuse(CL_INVALID_MEM_OBJECT, why);
+    };
+    let excluded = match declared.access.as_str() {
+        "read_only" => CL_MEM_WRITE_ONLY,
+        "write_only" => CL_MEM_READ_ONLY,
+        _ => CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY,
+    };
+    if memory.flags & excluded != 0 {
+        let why = format!("arg_value: an image with flags {:#x} for a {} argument", memory.flags, declared.access);
+        return refuse(CL_INVALID_ARG_VALUE, why);
+    }
+    Ok(image.descriptor_address())
 }
 
 /// # Safety

@@ -40,6 +40,14 @@ table! {
         clEnqueueReadBuffer clEnqueueWriteBuffer clEnqueueCopyBuffer clEnqueueFillBuffer clEnqueueMigrateMemObjects
     }
     crate::memory::rectangle { clEnqueueReadBufferRect clEnqueueWriteBufferRect clEnqueueCopyBufferRect }
+    crate::memory::image {
+        clCreateImage clCreateImageWithProperties clCreateImage2D clCreateImage3D clGetSupportedImageFormats
+        clGetImageInfo
+    }
+    crate::memory::image_transfer {
+        clEnqueueReadImage clEnqueueWriteImage clEnqueueCopyImage clEnqueueCopyImageToBuffer
+        clEnqueueCopyBufferToImage clEnqueueFillImage clEnqueueMapImage
+    }
     crate::memory::map { clEnqueueMapBuffer clEnqueueUnmapMemObject }
     crate::memory::svm {
         clSVMAlloc clSVMFree clEnqueueSVMFree clEnqueueSVMMemcpy clEnqueueSVMMemFill clEnqueueSVMMap clEnqueueSVMUnmap

@@ -240,6 +240,43 @@ typedef enum memory_order {
 #define CLK_NORMALIZED_COORDS_TRUE 1
 #define CLK_FILTER_NEAREST 0x10
 #define CLK_FILTER_LINEAR 0x20
+#define CLK_R 0x10b0
+#define CLK_A 0x10b1
+#define CLK_RG 0x10b2
+#define CLK_RA 0x10b3
+#define CLK_RGB 0x10b4
+#define CLK_RGBA 0x10b5
+#define CLK_BGRA 0x10b6
+#define CLK_ARGB 0x10b7
+#define CLK_INTENSITY 0x10b8
+#define CLK_LUMINANCE 0x10b9
+#define CLK_Rx 0x10ba
+#define CLK_RGx 0x10bb
+#define CLK_RGBx 0x10bc
+#define CLK_DEPTH 0x10bd
+#define CLK_DEPTH_STENCIL 0x10be
+#define CLK_sRGB 0x10bf
+#define CLK_sRGBx 0x10c0
+#define CLK_sRGBA 0x10c1
+#define CLK_sBGRA 0x10c2
+#define CLK_ABGR 0x10c3
+#define CLK_SNORM_INT8 0x10d0
+#define CLK_SNORM_INT16 0x10d1
+#define CLK_UNORM_INT8 0x10d2
+#define CLK_UNORM_INT16 0x10d3
+#define CLK_UNORM_SHORT_565 0x10d4
+#define CLK_UNORM_SHORT_555 0x10d5
+#define CLK_UNORM_INT_101010 0x10d6
+#define CLK_SIGNED_INT8 0x10d7
+#define CLK_SIGNED_INT16 0x10d8
+#define CLK_SIGNED_INT32 0x10d9
+#define CLK_UNSIGNED_INT8 0x10da
+#define CLK_UNSIGNED_INT16 0x10db
+#define CLK_UNSIGNED_INT32 0x10dc
+#define CLK_HALF_FLOAT 0x10dd
+#define CLK_FLOAT 0x10de
+#define CLK_UNORM_INT24 0x10df
+#define CLK_UNORM_INT_101010_2 0x10e0
 
 /* What comes with the language, without a declaration inside of clang. */
 #if __OPENCL_C_VERSION__ >= 120

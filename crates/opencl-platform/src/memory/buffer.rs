@@ -5,7 +5,7 @@ use crate::context::{ContextBody, UserData, property_list};
 use crate::device::BASE_ALIGNMENT_BITS;
 use crate::error::{ClError, Result, object_of, refuse};
 use crate::object::{Ref, resolve};
-use rtcg_driver::memory::{memcpy_htod};
+use rtcg_driver::memory::memcpy_htod;
 use rtcg_opencl_sys::*;
 use std::sync::{Arc, Mutex};
 
@@ -101,7 +101,9 @@ unsafe fn create_buffer(
         storage: Arc::new(storage),
         origin: 0,
         parent: None,
+        image: None,
         maps: Mutex::new(Vec::new()),
+        retired: Mutex::new(Vec::new()),
         destructors: Mutex::new(Vec::new()),
     }))
 }
@@ -179,7 +181,9 @@ pub(crate) unsafe extern "C" fn clCreateSubBuffer(
                 storage: parent.storage.clone(),
                 origin: parent.origin + region.origin,
                 parent: Some(parent),
+                image: None,
                 maps: Mutex::new(Vec::new()),
+                retired: Mutex::new(Vec::new()),
                 destructors: Mutex::new(Vec::new()),
             }))
         })
@@ -187,7 +191,7 @@ pub(crate) unsafe extern "C" fn clCreateSubBuffer(
 }
 
 /// The flags of a part: its own where they allow no more than the whole's, else the whole's.
-fn inherited_flags(flags: cl_mem_flags, parent: cl_mem_flags) -> Result<cl_mem_flags> {
+pub(crate) fn inherited_flags(flags: cl_mem_flags, parent: cl_mem_flags) -> Result<cl_mem_flags> {
     let device = flags & DEVICE_ACCESS;
     let parent_device = parent & DEVICE_ACCESS;
     let widens = device != 0 && parent_device != CL_MEM_READ_WRITE && device != parent_device;

@@ -1,4 +1,4 @@
-//! Mapping of buffers: the memory itself where the host reaches it, else page-locked memory that is copied.
+//! Mapping of memory objects: the memory itself where the host reaches it, else page-locked memory that is copied.
 
 use super::rectangle::{Layout, Region, Side, copy_region};
 use super::transfer::{HostMemory, check_host_reads, check_host_writes};
@@ -6,7 +6,7 @@ use super::{MemBody, check_context, resolve_buffer};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::object::{Ref, resolve};
 use crate::queue::{QueueBody, Wanted};
-use rtcg_driver::{HostAllocFlags, HostAllocation};
+use rtcg_driver::{Event, EventFlags, HostAllocFlags, HostAllocation, Stream};
 use rtcg_opencl_sys::*;
 use std::sync::Arc;
 
@@ -77,6 +77,31 @@ pub(crate) unsafe fn map_region(
     Ok((pointer.cast(), dense))
 }
 
+/// Page-locked memory that a copy still reads: the event says when it no longer does.
+pub(crate) struct Retired {
+    event: Event,
+    _staging: Arc<HostAllocation>,
+}
+
+/// Keeps page-locked memory until the stream has come so far; what was kept before and is done is given back.
+fn retire(memory: &MemBody, staging: Arc<HostAllocation>, stream: &Stream) -> Result<()> {
+    let event = Event::new(EventFlags::DISABLE_TIMING)?;
+    event.record(Some(stream))?;
+    let mut retired = memory.retired.lock().expect("no panic while memory is retired");
+    retired.retain(|kept| !kept.event.query().unwrap_or(true));
+    retired.push(Retired { event, _staging: staging });
+    Ok(())
+}
+
+impl Drop for MemBody {
+    fn drop(&mut self) {
+        for kept in self.retired.get_mut().into_iter().flatten() {
+            // An error of the device is told by the commands themselves.
+            let _ = kept.event.synchronize();
+        }
+    }
+}
+
 fn remember(memory: &Ref<MemBody>, mapping: Mapping) {
     memory.maps.lock().expect("no panic while maps are listed").push(mapping);
 }
@@ -140,10 +165,7 @@ pub(crate) unsafe extern "C" fn clEnqueueUnmapMemObject(
             let dense = Layout { offset: 0, row_pitch: region[0], slice_pitch: region[0] * region[1] };
             let from = Side::Host(HostMemory(staging.as_ptr()));
             copy_region((from, dense), (Side::Device(memory.address()), layout), region, stream)?;
-            // The page-locked memory stays until the copy is done.
-            Ok(stream.launch_host_func(move || {
-                let _ = &staging;
-            })?)
+            retire(&memory, staging, stream)
         })
     })
 }

@@ -1,6 +1,9 @@
 //! Memory objects: buffers, parts of buffers, images; where their bytes are.
 
 pub(crate) mod buffer;
+mod format;
+pub(crate) mod image;
+pub(crate) mod image_transfer;
 pub(crate) mod map;
 pub(crate) mod rectangle;
 pub(crate) mod svm;
@@ -27,7 +30,10 @@ pub(crate) struct MemBody {
     /// Bytes from the beginning of the storage.
     pub(crate) origin: usize,
     pub(crate) parent: Option<Ref<MemBody>>,
+    /// What an image has beyond a buffer.
+    pub(crate) image: Option<Box<image::ImageBody>>,
     pub(crate) maps: Mutex<Vec<map::Mapping>>,
+    retired: Mutex<Vec<map::Retired>>,
     destructors: Mutex<Vec<Destructor>>,
 }
 
@@ -55,7 +61,7 @@ pub(crate) struct Storage {
 }
 
 /// What gives the memory back.
-#[allow(dead_code)] // Held until it is dropped.
+#[expect(dead_code, reason = "held until it is dropped")]
 enum Owner {
     Device(DeviceAllocation),
     Managed(ManagedAllocation),

@@ -72,15 +72,25 @@ pub(crate) unsafe fn copy_region(
     region: Region,
     stream: &Stream,
 ) -> Result<()> {
+    let is_whole = |layout: Layout| layout.slice_pitch.is_multiple_of(layout.row_pitch);
+    if region[2] > 1 && !(is_whole(source) && is_whole(target)) {
+        // The driver counts slices in rows.
+        for slice in 0..region[2] {
+            let at = |layout: Layout| Layout { offset: layout.offset + slice * layout.slice_pitch, ..layout };
+            // SAFETY: the caller's promise.
+            unsafe { copy_region((from, at(source)), (to, at(target)), [region[0], region[1], 1], stream) }?;
+        }
+        return Ok(());
+    }
     // SAFETY: all-zero is a valid description.
     let mut copy: CUDA_MEMCPY3D = unsafe { std::mem::zeroed() };
     copy.WidthInBytes = region[0];
     copy.Height = region[1];
     copy.Depth = region[2];
     copy.srcPitch = source.row_pitch;
-    copy.srcHeight = source.slice_pitch / source.row_pitch;
+    copy.srcHeight = (source.slice_pitch / source.row_pitch).max(region[1]);
     copy.dstPitch = target.row_pitch;
-    copy.dstHeight = target.slice_pitch / target.row_pitch;
+    copy.dstHeight = (target.slice_pitch / target.row_pitch).max(region[1]);
     match from {
         Side::Device(address) => {
             copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;

@@ -73,6 +73,7 @@ const BUILTINS: &str = concat!(
     include_str!("../builtins/memory.cl"),
     include_str!("../builtins/atomics.cl"),
     include_str!("../builtins/groups.cl"),
+    include_str!("../builtins/images.cl"),
 );
 
 fn clang() -> std::result::Result<&'static Clang, CompileError> {
