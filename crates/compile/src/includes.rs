@@ -63,6 +63,12 @@ impl FileStamp {
 }
 
 impl FileDependency {
+    /// A file as it is now.
+    pub(crate) fn read(path: &Path) -> Option<Self> {
+        let stamp = FileStamp::from_metadata(&std::fs::metadata(path).ok()?).cleared_if_recent();
+        Some(Self { path: path.to_owned(), checksum: checksum(&std::fs::read(path).ok()?), stamp })
+    }
+
     /// Whether the file still has the contents that it had.
     pub(crate) fn is_unchanged(&self) -> bool {
         let Ok(metadata) = std::fs::metadata(&self.path) else { return false };

@@ -24,20 +24,32 @@ const NAMES_ON_PATH: &[&str] =
 /// # Errors
 /// [`ErrorKind::CompilerMissing`] with how to install one.
 pub fn find_clang() -> Result<Clang, CompileError> {
-    if let Some(named) = std::env::var_os("RTCG_CLANG").filter(|name| !name.is_empty()) {
-        let path = PathBuf::from(named);
+    if let Some(path) = named_by_user() {
         return Clang::at(&path).ok_or_else(|| {
             let message = format!("RTCG_CLANG={}: it is no clang that compiles for nvptx64", path.display());
             CompileError::new(ErrorKind::CompilerMissing, message)
         });
     }
-    let wheels = rtcg_cuda_sys::installations::python_packages("ziglang").into_iter().map(|folder| folder.join("zig"));
-    let folders: Vec<PathBuf> = std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
-    let on_path = NAMES_ON_PATH.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    wheels.chain(on_path).filter(|path| path.is_file()).find_map(|path| Clang::at(&path)).ok_or_else(|| {
+    candidates().iter().find_map(|path| Clang::at(path)).ok_or_else(|| {
         let message = "no clang for nvptx64 was found; install one with: pip install \"ziglang>=0.15,<0.16\"";
         CompileError::new(ErrorKind::CompilerMissing, message)
     })
+}
+
+fn named_by_user() -> Option<PathBuf> {
+    std::env::var_os("RTCG_CLANG").filter(|name| !name.is_empty()).map(PathBuf::from)
+}
+
+/// The files that may be one, in the order in which they are tried.
+pub(super) fn candidates() -> Vec<PathBuf> {
+    if let Some(path) = named_by_user() {
+        return if path.is_file() { vec![path] } else { Vec::new() };
+    }
+    let wheels = rtcg_cuda_sys::installations::python_packages("ziglang").into_iter().map(|folder| folder.join("zig"));
+    let folders: Vec<PathBuf> =
+        std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
+    let on_path = NAMES_ON_PATH.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    wheels.chain(on_path).filter(|path| path.is_file()).collect()
 }
 
 impl Clang {

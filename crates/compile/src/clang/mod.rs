@@ -4,6 +4,7 @@
 //! the types of the kernels' arguments, and that, with a library of builtins, to PTX. Between them kernels' bodies that
 //! newer versions put into functions of their own are allowed to be inlined again.
 
+mod cache;
 mod find;
 mod metadata;
 
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub use cache::{OpenClBuild, OpenClDependencies, cached_opencl_build};
 pub use find::{Clang, find_clang};
 pub use metadata::{AddressSpace, KernelArgument, KernelMetadata};
 
@@ -39,6 +41,8 @@ pub struct OpenClObject {
     pub kernels: Vec<KernelMetadata>,
     /// Warnings.
     pub log: String,
+    /// Headers that were read, other than those in memory; absolute paths.
+    pub included: Vec<PathBuf>,
 }
 
 /// The target that all devices can load: the same text for each, so that one cache serves all.
@@ -76,11 +80,13 @@ impl Clang {
         arguments.extend(["-O3", "-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes"].map(str::to_owned));
         arguments.extend(["-Xclang", EXTENSIONS, "-cl-kernel-arg-info", "-I", "."].map(str::to_owned));
         arguments.extend(request.options.iter().cloned());
-        arguments.extend(["-o", "program.ll", request.name].map(str::to_owned));
+        arguments.extend(["-MD", "-MF", "program.d", "-o", "program.ll", request.name].map(str::to_owned));
         let log = self.run(&folder, &arguments, request)?;
         let ir = without_noinline(&folder.read("program.ll")?);
         let kernels = metadata::kernels_of(&ir);
-        Ok(OpenClObject { ir, kernels, log })
+        let mut included = cache::prerequisites(&folder.read("program.d")?);
+        included.retain(|path| path.is_absolute() && !path.starts_with(&folder.0));
+        Ok(OpenClObject { ir, kernels, log, included })
     }
 
     /// Links LLVM's texts with a library of builtins (`builtins`, a file of bitcode) and compiles them to PTX.
@@ -123,7 +129,7 @@ impl Clang {
         let log = self.run(&folder, &linking, &request)?;
         let ir = folder.read("linked.ll")?;
         let kernels = metadata::kernels_of(&ir);
-        Ok(OpenClObject { ir, kernels, log })
+        Ok(OpenClObject { ir, kernels, log, included: Vec::new() })
     }
 
     /// Compiles a library of builtins to a file of bitcode.
@@ -158,6 +164,8 @@ impl Clang {
             .args(&self.first_arguments)
             .args(arguments)
             .current_dir(&folder.0)
+            .env_remove("CPATH")
+            .env_remove("C_INCLUDE_PATH")
             .output()
             .map_err(|error| io_error(&self.program, &error))?;
         let log = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -49,7 +49,7 @@ pub(crate) fn encode(stage: &Stage) -> Vec<u8> {
 }
 
 /// The program of some bytes, if they are one of ours.
-fn decode(bytes: &[u8]) -> Option<Stage> {
+pub(super) fn decode(bytes: &[u8]) -> Option<Stage> {
     let rest = bytes.strip_prefix(MAGIC)?;
     let (sum, rest) = rest.split_first_chunk::<8>()?;
     if check_sum(rest) != u64::from_le_bytes(*sum) {
@@ -73,7 +73,7 @@ fn decode(bytes: &[u8]) -> Option<Stage> {
         return Some(Stage::Executable(Built::new(text, kernels)));
     }
     let kernels = (0..count).map(|_| reader.metadata()).collect::<Option<Vec<_>>>()?;
-    let object = Arc::new(OpenClObject { ir: text, kernels, log: String::new() });
+    let object = Arc::new(OpenClObject { ir: text, kernels, log: String::new(), included: Vec::new() });
     match kind {
         1 => Some(Stage::Object(object)),
         2 => Some(Stage::Library(object)),

@@ -1,5 +1,6 @@
 //! Building: source to LLVM's text, that and the library of builtins to PTX, the pass, and modules on devices.
 
+use super::binary::{decode, encode};
 use super::options::{BuildOptions, parse_options};
 use super::pass::{Entry, transform};
 use super::{ProgramBody, ProgramState};
@@ -7,7 +8,10 @@ use crate::context::{ContextBody, UserData};
 use crate::device::{DeviceBody, devices_of_list};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::object::{Ref, resolve};
-use rtcg_compile::clang::{AddressSpace, Clang, KernelMetadata, OpenClObject, OpenClRequest, find_clang};
+use rtcg_compile::clang::{
+    AddressSpace, Clang, KernelMetadata, OpenClBuild, OpenClDependencies, OpenClObject, OpenClRequest,
+    cached_opencl_build, find_clang,
+};
 use rtcg_compile::{CompileError, ErrorKind};
 use rtcg_driver::Module;
 use rtcg_opencl_sys::*;
@@ -135,6 +139,27 @@ fn link(object: &OpenClObject) -> std::result::Result<Arc<Built>, CompileError> 
     Ok(Built::new(transformed.ptx, kernels.collect()))
 }
 
+/// Compiles and links source, or takes the program from the cache. Returns it with the compiler's log.
+fn build(source: &str, options: &BuildOptions) -> std::result::Result<(Arc<Built>, String), CompileError> {
+    let words = options.for_clang.join("\0");
+    // What decides about the result: the program, and all of this library that goes into it.
+    let fields = [source, &words, BASE_HEADER, BUILTINS, include_str!("pass.rs"), include_str!("binary.rs")];
+    let found = cached_opencl_build(&fields.map(str::as_bytes), || {
+        let object = compile(source, options, &[])?;
+        let stage = Stage::Executable(link(&object)?);
+        let dependencies = OpenClDependencies {
+            compiler: clang()?.program.clone(),
+            headers: object.included,
+            include_folders: options.include_folders.clone(),
+        };
+        Ok((OpenClBuild { bytes: encode(&stage).into(), log: object.log }, dependencies))
+    })?;
+    match decode(&found.bytes) {
+        Some(Stage::Executable(built)) => Ok((built, found.log)),
+        _ => Err(broken("the program in the cache is damaged")),
+    }
+}
+
 fn broken(why: &str) -> CompileError {
     CompileError {
         kind: ErrorKind::Unsupported,
@@ -222,7 +247,7 @@ pub(crate) unsafe extern "C" fn clBuildProgram(
         state.options = text;
         let outcome = match (&body.source, &state.stage) {
             (Some(source), _) => {
-                let built = compile(source, &parsed, &[]).and_then(|object| Ok((link(&object)?, object.log)));
+                let built = build(source, &parsed);
                 let failed = |error: CompileError| (code_of_failure(&error, CL_BUILD_PROGRAM_FAILURE), log_of(&error));
                 built.map(|(built, log)| (Stage::Executable(built), parsed.notes.clone() + &log)).map_err(failed)
             }

@@ -1,11 +1,26 @@
 //! The options of `clBuildProgram` in clang's words.
 
+use std::path::PathBuf;
+
 /// Options of a build.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct BuildOptions {
     pub(crate) for_clang: Vec<String>,
+    /// Folders of headers, absolute: clang runs in a folder of its own.
+    pub(crate) include_folders: Vec<PathBuf>,
     /// What the log says about options that have no effect.
     pub(crate) notes: String,
+}
+
+impl BuildOptions {
+    fn push(&mut self, option: &str, value: &str) {
+        if option != "-I" {
+            return self.for_clang.push(format!("{option}{value}"));
+        }
+        let folder = std::env::current_dir().unwrap_or_default().join(value);
+        self.for_clang.push(format!("-I{}", folder.display()));
+        self.include_folders.push(folder);
+    }
 }
 
 /// Splits and translates options.
@@ -21,7 +36,7 @@ pub(crate) fn parse_options(text: &str) -> Result<BuildOptions, String> {
         match word.as_str() {
             "-D" | "-I" | "-U" => {
                 let value = words.next().ok_or_else(|| format!("{word}: its value is missing"))?;
-                options.for_clang.push(format!("{word}{value}"));
+                options.push(&word, &value);
             }
             "-w" | "-Werror" | "-g" | "-cl-opt-disable" | "-cl-single-precision-constant" | "-cl-denorms-are-zero"
             | "-cl-mad-enable" | "-cl-no-signed-zeros" | "-cl-unsafe-math-optimizations" | "-cl-finite-math-only"
@@ -32,7 +47,8 @@ pub(crate) fn parse_options(text: &str) -> Result<BuildOptions, String> {
                 words.next();
             }
             _ if word.starts_with("-cl-std=") => standard = word,
-            _ if ["-D", "-I", "-U", "-W", "-f", "-O"].iter().any(|head| word.starts_with(head)) => {
+            _ if word.starts_with("-I") => options.push("-I", &word[2..]),
+            _ if ["-D", "-U", "-W", "-f", "-O"].iter().any(|head| word.starts_with(head)) => {
                 options.for_clang.push(word);
             }
             _ if ["-cl-nv-", "-cl-intel-", "-cl-amd-"].iter().any(|head| word.starts_with(head)) => {
@@ -85,6 +101,10 @@ mod tests {
         let options = parse_options("-D N=3 -cl-nv-verbose -cl-std=CL2.0 -cl-fast-relaxed-math").unwrap();
         assert_eq!(options.for_clang, ["-DN=3", "-cl-fast-relaxed-math", "-cl-std=CL2.0"]);
         assert!(options.notes.contains("-cl-nv-verbose"));
+        let folder = std::env::current_dir().unwrap().join("headers");
+        for text in ["-I headers", "-Iheaders"] {
+            assert_eq!(parse_options(text).unwrap().include_folders, [folder.clone()]);
+        }
         assert!(parse_options("-cl-nonsense").unwrap_err().contains("-cl-nonsense"));
     }
 }
