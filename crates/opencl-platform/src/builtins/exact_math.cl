@@ -37,13 +37,13 @@ UNARY(nan, float, uint, as_float(0x7fc00000u | (a & 0x3fffffu)))
 UNARY(nan, double, ulong, as_double(0x7ff8000000000000UL | (a & 0x7ffffffffffffUL)))
 
 /* Parts of numbers. */
-PURE float rtcg_normalized(float a, int *exponent) {
+BUILTIN float rtcg_normalized(float a, int *exponent) {
     int e = (as_int(a) >> 23) & 0xff;
     if (e == 0) { a *= 0x1p24f; e = ((as_int(a) >> 23) & 0xff) - 24; }
     *exponent = e - 126;
     return as_float((as_int(a) & 0x807fffff) | 0x3f000000);
 }
-PURE double rtcg_normalized(double a, int *exponent) {
+BUILTIN double rtcg_normalized(double a, int *exponent) {
     int e = (as_long(a) >> 52) & 0x7ff;
     if (e == 0) { a *= 0x1p54; e = (int)((as_long(a) >> 52) & 0x7ff) - 54; }
     *exponent = e - 1022;
