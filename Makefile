@@ -15,12 +15,13 @@ export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := 1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h' -o -name '*.cuh' -o -name '*.jsonl') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python distributions -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help docs array-api libcuda compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak soak wheel release package notices fuzz clean
+.PHONY: help docs array-api libcuda opencl compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak soak wheel release package notices fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
 	@echo "make check   tests, a sample of test-all, and linters: what CI runs"
 	@echo "make test-all, make test-sample   all variants of the tests; a sample of them (SAMPLE=any text chooses it)"
+	@echo "make opencl  an OpenCL platform: dist/opencl/libOpenCL.so.1, and rtcg.icd for loaders"
 	@echo "make libcuda the virtual GPU as dist/libcuda/libcuda.so.1"
 	@echo "make compat  runs cuda-python, numba-cuda, stumpy and cudarc on that library"
 	@echo "make bench   benchmarks on the virtual GPU, beside PoCL, NumPy and gcc"
@@ -91,6 +92,17 @@ libcuda:
 	cp --remove-destination target/release/librtcg_libcuda.so dist/libcuda/libcuda.so.1
 	ln -sf libcuda.so.1 dist/libcuda/libcuda.so
 
+# The devices of rtcg as an OpenCL platform (docs/opencl.md): for loaders librtcg_opencl.so with rtcg.icd, and
+# libOpenCL.so.1 for programs without a loader.
+opencl:
+	mkdir -p dist/opencl
+	RTCG_OPENCL_SONAME=libOpenCL.so.1 cargo build --release -p rtcg-libopencl
+	cp --remove-destination target/release/librtcg_libopencl.so dist/opencl/libOpenCL.so.1
+	ln -sf libOpenCL.so.1 dist/opencl/libOpenCL.so
+	cargo build --release -p rtcg-libopencl
+	cp --remove-destination target/release/librtcg_libopencl.so dist/opencl/librtcg_opencl.so
+	echo "$(CURDIR)/dist/opencl/librtcg_opencl.so" > dist/opencl/rtcg.icd
+
 # The documentation site, which needs no server: open dist/docs/index.html.
 docs: dist/docs-venv/.requirements $(VENV)/.built
 	dist/docs-venv/bin/python tools/docs.py
@@ -119,7 +131,7 @@ test-sample: $(VENV)/.built
 CARGO_RUNNER := CARGO_TARGET_$(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER
 
 test-rust: $(VENV)/.requirements
-	cargo build --release -p rtcg-libcuda
+	cargo build --release -p rtcg-libcuda -p rtcg-libopencl
 	rm -rf target/test-times
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(CARGO_RUNNER)="$(CURDIR)/$(BIN)/python $(CURDIR)/tests/cpu_times.py run" \
 		cargo test --release --workspace --exclude rtcg-python
@@ -132,7 +144,7 @@ test-python: $(VENV)/.built
 	$(BIN)/python -m pytest tests/python -n $(TEST_PROCESSES) --dist worksteal
 
 # Crates that are not published, whose documentation is no page of anybody's.
-UNPUBLISHED := rtcg-documentation rtcg-libcuda rtcg-oracle rtcg-python xtask
+UNPUBLISHED := rtcg-documentation rtcg-libcuda rtcg-libopencl rtcg-oracle rtcg-python xtask
 
 lint: $(VENV)/.requirements
 	cargo fmt --all --check
