@@ -144,9 +144,7 @@ impl DeviceBody {
             | CL_DEVICE_LINKER_AVAILABLE
             | CL_DEVICE_ENDIAN_LITTLE
             | CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => answer.boolean(true),
-            CL_DEVICE_ERROR_CORRECTION_SUPPORT => {
-                answer.boolean(self.attribute(CU_DEVICE_ATTRIBUTE_ECC_ENABLED)? != 0)
-            }
+            CL_DEVICE_ERROR_CORRECTION_SUPPORT => answer.boolean(self.attribute(CU_DEVICE_ATTRIBUTE_ECC_ENABLED)? != 0),
             CL_DEVICE_HOST_UNIFIED_MEMORY => answer.boolean(self.device.is_virtual()),
             CL_DEVICE_MAX_READ_IMAGE_ARGS => answer.plain::<cl_uint>(128),
             CL_DEVICE_MAX_WRITE_IMAGE_ARGS | CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS => answer.plain::<cl_uint>(64),
@@ -186,9 +184,7 @@ impl DeviceBody {
                     | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP
                     | CL_DEVICE_ATOMIC_SCOPE_DEVICE,
             ),
-            CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES => {
-                answer.plain::<cl_device_device_enqueue_capabilities>(0)
-            }
+            CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES => answer.plain::<cl_device_device_enqueue_capabilities>(0),
             CL_DEVICE_PIPE_SUPPORT => answer.boolean(false),
             CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT
             | CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT
@@ -197,9 +193,7 @@ impl DeviceBody {
             CL_DEVICE_MAX_NUM_SUB_GROUPS => answer.plain((limits.group_size / SUBGROUP_SIZE) as cl_uint),
             CL_DEVICE_PLATFORM => answer.plain(platform_handle()),
             CL_DEVICE_NAME => answer.text(&self.device.name()?),
-            CL_DEVICE_VENDOR => {
-                answer.text(if self.device.is_virtual() { "rtcg" } else { "NVIDIA Corporation" })
-            }
+            CL_DEVICE_VENDOR => answer.text(if self.device.is_virtual() { "rtcg" } else { "NVIDIA Corporation" }),
             CL_DRIVER_VERSION => answer.text(env!("CARGO_PKG_VERSION")),
             CL_DEVICE_PROFILE => answer.text("FULL_PROFILE"),
             CL_DEVICE_VERSION => answer.text(&format!("OpenCL 3.0 {PRODUCT}")),
@@ -396,4 +390,3 @@ pub(crate) unsafe fn devices_of_list(count: cl_uint, list: *const cl_device_id) 
     // SAFETY: the caller's promise.
     unsafe { std::slice::from_raw_parts(list, count as usize).iter().map(|device| resolve(*device)).collect() }
 }
-

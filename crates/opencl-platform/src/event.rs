@@ -231,7 +231,10 @@ pub(crate) unsafe fn wait_list(
     list: *const cl_event,
 ) -> Result<Vec<Ref<EventBody>>> {
     if list.is_null() != (count == 0) {
-        return refuse(CL_INVALID_EVENT_WAIT_LIST, format!("event_wait_list: {count} events, and the list says another"));
+        return refuse(
+            CL_INVALID_EVENT_WAIT_LIST,
+            format!("event_wait_list: {count} events, and the list says another"),
+        );
     }
     if count == 0 {
         return Ok(Vec::new());
@@ -260,7 +263,8 @@ pub(crate) unsafe extern "C" fn clWaitForEvents(num_events: cl_uint, event_list:
         // SAFETY: the caller's promise.
         let handles = unsafe { std::slice::from_raw_parts(event_list, num_events as usize) };
         // SAFETY: the caller's promise.
-        let events: Vec<_> = handles.iter().map(|handle| unsafe { resolve::<EventBody>(*handle) }).collect::<Result<_>>()?;
+        let events: Vec<_> =
+            handles.iter().map(|handle| unsafe { resolve::<EventBody>(*handle) }).collect::<Result<_>>()?;
         if events.iter().any(|event| !event.context.is(&events[0].context)) {
             return refuse(CL_INVALID_CONTEXT, "event_list: the events are of several contexts");
         }
@@ -283,9 +287,8 @@ pub(crate) unsafe extern "C" fn clGetEventInfo(
 ) -> cl_int {
     code_of(|| {
         // SAFETY: the caller's promise.
-        let (event, answer) = unsafe {
-            (resolve::<EventBody>(event)?, Answer::new(param_value_size, param_value, param_value_size_ret))
-        };
+        let (event, answer) =
+            unsafe { (resolve::<EventBody>(event)?, Answer::new(param_value_size, param_value, param_value_size_ret)) };
         match param_name {
             CL_EVENT_COMMAND_QUEUE => {
                 answer.plain(event.queue.as_ref().map_or(cl_command_queue::NULL, |queue| queue.handle()))
@@ -324,9 +327,8 @@ pub(crate) unsafe extern "C" fn clGetEventProfilingInfo(
 ) -> cl_int {
     code_of(|| {
         // SAFETY: the caller's promise.
-        let (event, answer) = unsafe {
-            (resolve::<EventBody>(event)?, Answer::new(param_value_size, param_value, param_value_size_ret))
-        };
+        let (event, answer) =
+            unsafe { (resolve::<EventBody>(event)?, Answer::new(param_value_size, param_value, param_value_size_ret)) };
         answer.plain(event.time(param_name)?)
     })
 }
@@ -353,7 +355,9 @@ pub(crate) unsafe extern "C" fn clSetUserEventStatus(event: cl_event, execution_
             return refuse(CL_INVALID_EVENT, "event: it is a command's; only user events are completed by the program");
         }
         if execution_status > CL_COMPLETE {
-            return ClError::value(format!("execution_status: {execution_status}, expected CL_COMPLETE or an error below 0"));
+            return ClError::value(format!(
+                "execution_status: {execution_status}, expected CL_COMPLETE or an error below 0"
+            ));
         }
         if event.is_submitted() {
             return refuse(CL_INVALID_OPERATION, "event: it was completed before");
@@ -380,8 +384,7 @@ pub(crate) unsafe extern "C" fn clSetEventCallback(
         if ![CL_SUBMITTED, CL_RUNNING, CL_COMPLETE].contains(&command_exec_callback_type) {
             return ClError::value(format!("command_exec_callback_type: {command_exec_callback_type}"));
         }
-        let callback =
-            EventCallback { status: command_exec_callback_type, function, user_data: UserData(user_data) };
+        let callback = EventCallback { status: command_exec_callback_type, function, user_data: UserData(user_data) };
         event.add_callback(&event, callback);
         Ok(())
     })

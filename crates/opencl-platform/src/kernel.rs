@@ -9,13 +9,12 @@ use crate::object::{Ref, body, release, resolve, retain};
 use crate::program::ProgramBody;
 use crate::program::build::{Built, BuiltKernel};
 use crate::program::pass::RECORD_BYTES;
-use rtcg_compile::clang::{AddressSpace, KernelArgument};
 use crate::sampler::SamplerBody;
-use rtcg_driver::{CUdeviceptr, Function};
+use rtcg_compile::clang::{AddressSpace, KernelArgument};
 use rtcg_driver::sys::{
-    CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
-    CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+    CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
 };
+use rtcg_driver::{CUdeviceptr, Function};
 use rtcg_opencl_sys::*;
 use std::ffi::CStr;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -116,7 +115,10 @@ impl KernelBody {
         let set = match declared.space {
             AddressSpace::Local => {
                 if !value.is_null() {
-                    return refuse(CL_INVALID_ARG_VALUE, format!("arg_value: argument {index} is __local and has none"));
+                    return refuse(
+                        CL_INVALID_ARG_VALUE,
+                        format!("arg_value: argument {index} is __local and has none"),
+                    );
                 }
                 if size == 0 {
                     return wrong_size(1);
@@ -131,7 +133,10 @@ impl KernelBody {
                 // SAFETY: the caller's promise.
                 let handle = if value.is_null() { cl_mem::NULL } else { unsafe { *value.cast::<cl_mem>() } };
                 if handle.is_null() && is_image {
-                    return refuse(CL_INVALID_ARG_VALUE, format!("arg_value: argument {index} is an image and is null"));
+                    return refuse(
+                        CL_INVALID_ARG_VALUE,
+                        format!("arg_value: argument {index} is an image and is null"),
+                    );
                 }
                 if handle.is_null() {
                     state.bytes[slot.offset..slot.offset + 8].fill(0);
@@ -158,7 +163,8 @@ impl KernelBody {
                 let sampler;
                 let bytes = if declared.type_name == "sampler_t" {
                     // SAFETY: the caller's promise.
-                    sampler = u64::from(unsafe { resolve::<SamplerBody>(*value.cast::<cl_sampler>()) }?.bits()).to_le_bytes();
+                    sampler =
+                        u64::from(unsafe { resolve::<SamplerBody>(*value.cast::<cl_sampler>()) }?.bits()).to_le_bytes();
                     &sampler
                 } else {
                     bytes
@@ -361,9 +367,7 @@ pub(crate) unsafe extern "C" fn clGetKernelInfo(
             CL_KERNEL_CONTEXT => answer.plain(kernel.context().handle()),
             CL_KERNEL_PROGRAM => answer.plain(kernel.program.handle()),
             CL_KERNEL_ATTRIBUTES => {
-                let size = |name: &str, size: Option<[u32; 3]>| {
-                    size.map(|[x, y, z]| format!("{name}({x},{y},{z})"))
-                };
+                let size = |name: &str, size: Option<[u32; 3]>| size.map(|[x, y, z]| format!("{name}({x},{y},{z})"));
                 let metadata = &built.metadata;
                 let list = [
                     size("reqd_work_group_size", metadata.required_size),
@@ -467,10 +471,14 @@ pub(crate) unsafe extern "C" fn clGetKernelWorkGroupInfo(
                 answer.slice(&size.map(|extent| extent as usize))
             }
             CL_KERNEL_LOCAL_MEM_SIZE => {
-                let arguments: usize = state.arguments.iter().map(|argument| match argument {
-                    Argument::Local(nbytes) => *nbytes,
-                    _ => 0,
-                }).sum();
+                let arguments: usize = state
+                    .arguments
+                    .iter()
+                    .map(|argument| match argument {
+                        Argument::Local(nbytes) => *nbytes,
+                        _ => 0,
+                    })
+                    .sum();
                 answer.plain(attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? + arguments as cl_ulong)
             }
             CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => answer.plain(SUBGROUP_SIZE),
@@ -528,4 +536,3 @@ pub(crate) unsafe extern "C" fn clGetKernelSubGroupInfo(
         }
     })
 }
-

@@ -49,7 +49,8 @@ impl Range {
         let (offset, global) = (read(offset, 0), read(global, 1));
         for axis in 0..3 {
             if offset[axis].saturating_add(global[axis]) > u32::MAX as usize {
-                let why = format!("global_work_size: {global:?} from {offset:?} is more than 2^32 items in a dimension");
+                let why =
+                    format!("global_work_size: {global:?} from {offset:?} is more than 2^32 items in a dimension");
                 return refuse(CL_INVALID_GLOBAL_WORK_SIZE, why);
             }
         }
@@ -170,7 +171,10 @@ pub(crate) unsafe extern "C" fn clEnqueueNDRangeKernel(
         let packed = packed(&kernel, &state, &range)?;
         drop(state);
         if packed.local_bytes as usize > device.limits.local_bytes {
-            let why = format!("__local arguments: {} bytes, the device has {}", packed.local_bytes, device.limits.local_bytes);
+            let why = format!(
+                "__local arguments: {} bytes, the device has {}",
+                packed.local_bytes, device.limits.local_bytes
+            );
             return refuse(CL_OUT_OF_RESOURCES, why);
         }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
@@ -230,4 +234,3 @@ pub(crate) unsafe extern "C" fn clEnqueueNativeKernel(
         refuse(CL_INVALID_OPERATION, "native kernels are not offered: CL_DEVICE_EXECUTION_CAPABILITIES says so")
     })
 }
-

@@ -46,10 +46,13 @@ struct QueueState {
     time_base: Option<Arc<TimeBase>>,
 }
 
+/// Puts the work of a command into a stream.
+type Action = Box<dyn FnOnce(&Stream) -> Result<()> + Send>;
+
 struct Pending {
     waits: Vec<Ref<EventBody>>,
     event: Ref<EventBody>,
-    action: Box<dyn FnOnce(&Stream) -> Result<()> + Send>,
+    action: Action,
 }
 
 /// Streams of a queue out of order.
@@ -133,7 +136,10 @@ impl QueueBody {
     ) -> Result<cl_command_queue> {
         context.check_device(&device)?;
         if properties & (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT) != 0 {
-            return refuse(CL_INVALID_QUEUE_PROPERTIES, "properties: devices of this platform have no queues of their own");
+            return refuse(
+                CL_INVALID_QUEUE_PROPERTIES,
+                "properties: devices of this platform have no queues of their own",
+            );
         }
         let known = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
         if properties & !known != 0 {
@@ -207,8 +213,7 @@ impl QueueBody {
                 waits.extend(state.recent.iter().cloned());
             }
         }
-        // All are asked, so that each that is not submitted tells this queue.
-        let is_ready = waits.iter().fold(true, |ready, event| event.is_submitted_or_tells(this) && ready);
+        let is_ready = are_submitted_or_tell(&waits, this);
         let is_first = state.pending.is_empty() || !self.is_in_order();
         let event = (needs_event || !(is_ready && is_first)).then(|| EventBody::of_command(this, command));
         if let Some(event) = event.as_ref().filter(|_| !self.is_in_order()) {
@@ -281,9 +286,7 @@ impl QueueBody {
         loop {
             let mut state = this.lock();
             let candidates = if this.is_in_order() { state.pending.len().min(1) } else { state.pending.len() };
-            let is_ready = |pending: &Pending| {
-                pending.waits.iter().fold(true, |ready, event| event.is_submitted_or_tells(this) && ready)
-            };
+            let is_ready = |pending: &Pending| are_submitted_or_tell(&pending.waits, this);
             let Some(found) = (0..candidates).find(|index| is_ready(&state.pending[*index])) else {
                 this.submitted.notify_all();
                 return;
@@ -310,6 +313,11 @@ impl QueueBody {
         }
         Ok(())
     }
+}
+
+/// Whether all are submitted. Each that is not tells this queue when it is.
+fn are_submitted_or_tell(waits: &[Ref<EventBody>], queue: &Ref<QueueBody>) -> bool {
+    waits.iter().filter(|event| !event.is_submitted_or_tells(queue)).count() == 0
 }
 
 fn is_barrier(command: cl_command_type) -> bool {

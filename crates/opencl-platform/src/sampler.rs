@@ -27,7 +27,9 @@ impl SamplerBody {
         let wraps = [CL_ADDRESS_REPEAT, CL_ADDRESS_MIRRORED_REPEAT].contains(&addressing);
         let known = [CL_ADDRESS_NONE, CL_ADDRESS_CLAMP_TO_EDGE, CL_ADDRESS_CLAMP].contains(&addressing) || wraps;
         if !known || ![CL_FILTER_NEAREST, CL_FILTER_LINEAR].contains(&filter) || is_normalized > CL_TRUE {
-            return ClError::value(format!("sampler: normalized {is_normalized}, addressing {addressing:#x}, filter {filter:#x}"));
+            return ClError::value(format!(
+                "sampler: normalized {is_normalized}, addressing {addressing:#x}, filter {filter:#x}"
+            ));
         }
         if wraps && is_normalized == CL_FALSE {
             return ClError::value("addressing_mode: repeating needs normalized coordinates");

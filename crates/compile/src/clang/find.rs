@@ -16,8 +16,9 @@ pub struct Clang {
 }
 
 /// Names on PATH, newest first.
-const NAMES_ON_PATH: &[&str] =
-    &["clang", "clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang-15", "clang-14"];
+const NAMES_ON_PATH: &[&str] = &[
+    "clang", "clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang-15", "clang-14",
+];
 
 /// The clang to use.
 ///

@@ -51,7 +51,10 @@ pub(super) fn kernels_of(ir: &str) -> Vec<KernelMetadata> {
         .filter_map(|line| line.split_once(" = !{"))
         .map(|(name, rest)| (name, rest.trim_end_matches('}')))
         .collect();
-    ir.lines().filter(|line| line.starts_with("define") && line.contains(" ptx_kernel ")).filter_map(|line| kernel_of(line, &lists)).collect()
+    ir.lines()
+        .filter(|line| line.starts_with("define") && line.contains(" ptx_kernel "))
+        .filter_map(|line| kernel_of(line, &lists))
+        .collect()
 }
 
 fn kernel_of(line: &str, lists: &HashMap<&str, &str>) -> Option<KernelMetadata> {

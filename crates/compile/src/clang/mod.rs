@@ -101,8 +101,7 @@ impl Clang {
         arguments.extend(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"].map(str::to_owned));
         arguments.push(builtins.display().to_string());
         arguments.extend(["-O3", "-S", "-o", "program.ptx", "program.ll"].map(str::to_owned));
-        let request =
-            OpenClRequest { source: ir, name: "program.ll", options: &[], headers: &[], base_header: "" };
+        let request = OpenClRequest { source: ir, name: "program.ll", options: &[], headers: &[], base_header: "" };
         self.run(&folder, &arguments, &request)?;
         folder.read("program.ptx")
     }
@@ -111,7 +110,10 @@ impl Clang {
     ///
     /// # Errors
     /// As [`Clang::compile_opencl`]; a name that two of them define is one.
-    pub fn merge_opencl(&self, objects: &[impl std::borrow::Borrow<OpenClObject>]) -> Result<OpenClObject, CompileError> {
+    pub fn merge_opencl(
+        &self,
+        objects: &[impl std::borrow::Borrow<OpenClObject>],
+    ) -> Result<OpenClObject, CompileError> {
         let folder = WorkFolder::new()?;
         let mut arguments: Vec<String> = ["-x", "ir"].map(str::to_owned).to_vec();
         arguments.extend(TARGET.iter().map(|&word| word.to_owned()));
@@ -140,10 +142,18 @@ impl Clang {
         let folder = WorkFolder::new()?;
         folder.write(BASE_HEADER, base_header)?;
         folder.write("builtins.cl", source)?;
-        let mut arguments: Vec<String> =
-            ["-x", "cl", "-cl-std=CL3.0", "-Xclang", "-cl-ext=+all", "-cl-no-stdinc", "-Xclang", "-fdeclare-opencl-builtins"]
-                .map(str::to_owned)
-                .to_vec();
+        let mut arguments: Vec<String> = [
+            "-x",
+            "cl",
+            "-cl-std=CL3.0",
+            "-Xclang",
+            "-cl-ext=+all",
+            "-cl-no-stdinc",
+            "-Xclang",
+            "-fdeclare-opencl-builtins",
+        ]
+        .map(str::to_owned)
+        .to_vec();
         arguments.extend(["-include", BASE_HEADER].map(str::to_owned));
         arguments.extend(TARGET.iter().map(|&word| word.to_owned()));
         arguments.extend(["-O1", "-Xclang", "-disable-llvm-passes", "-c", "-emit-llvm", "-o"].map(str::to_owned));
@@ -175,12 +185,7 @@ impl Clang {
         let command: Vec<String> =
             std::iter::once(self.program.display().to_string()).chain(arguments.iter().cloned()).collect();
         let message = format!("clang failed ({})", output.status);
-        Err(CompileError::new(ErrorKind::Source, message).with_compiler_log(
-            command,
-            log,
-            request.name,
-            request.source,
-        ))
+        Err(CompileError::new(ErrorKind::Source, message).with_compiler_log(command, log, request.name, request.source))
     }
 }
 

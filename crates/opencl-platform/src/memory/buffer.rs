@@ -118,9 +118,7 @@ pub(crate) unsafe extern "C" fn clCreateBuffer(
     errcode_ret: *mut cl_int,
 ) -> cl_mem {
     // SAFETY: the caller's promise.
-    unsafe {
-        object_of(errcode_ret, cl_mem::NULL, || create_buffer(context, std::ptr::null(), flags, size, host_ptr))
-    }
+    unsafe { object_of(errcode_ret, cl_mem::NULL, || create_buffer(context, std::ptr::null(), flags, size, host_ptr)) }
 }
 
 /// # Safety

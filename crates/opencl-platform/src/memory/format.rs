@@ -139,7 +139,8 @@ impl PixelLayout {
         let channel = |number: usize| color[usize::from(self.write_swizzle.to_le_bytes()[number])];
         let scaled = |number: usize, scale: f32| (f32::from_bits(channel(number)) * scale).round_ties_even();
         let packed = |bits: [u32; 3]| {
-            let parts = (0..3).map(|k| (k, scaled(k, ((1 << bits[k]) - 1) as f32).clamp(0.0, ((1 << bits[k]) - 1) as f32)));
+            let parts =
+                (0..3).map(|k| (k, scaled(k, ((1 << bits[k]) - 1) as f32).clamp(0.0, ((1 << bits[k]) - 1) as f32)));
             parts.fold(0u32, |all, (k, value)| all << bits[k] | value as u32)
         };
         let each = |encode: &dyn Fn(usize) -> Vec<u8>| (0..self.channels as usize).flat_map(encode).collect();
@@ -227,7 +228,8 @@ mod tests {
 
     #[test]
     fn writes_colors_in_the_order_of_channels() {
-        let format = |order, data_type| cl_image_format { image_channel_order: order, image_channel_data_type: data_type };
+        let format =
+            |order, data_type| cl_image_format { image_channel_order: order, image_channel_data_type: data_type };
         let color = [0.0f32, 0.5, 1.0, 2.0].map(f32::to_bits);
         let pixel = |order, data_type| {
             let layout = PixelLayout::new(format(order, data_type), CL_MEM_OBJECT_IMAGE2D, CL_MEM_READ_WRITE).unwrap();

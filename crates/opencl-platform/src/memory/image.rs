@@ -312,8 +312,7 @@ unsafe fn create_image(
         new_storage(&context, CL_MEM_COPY_HOST_PTR, size_of::<Descriptor>(), bytes)
     }?;
     let (row_pitch, slice_pitch) = (pitches.row, pitches.slice);
-    let image =
-        ImageBody { format, pixels, kind, width, height, depth, layers, row_pitch, slice_pitch, descriptor };
+    let image = ImageBody { format, pixels, kind, width, height, depth, layers, row_pitch, slice_pitch, descriptor };
     Ok(Ref::new_for_user(MemBody {
         context,
         kind,
@@ -456,9 +455,8 @@ pub(crate) unsafe extern "C" fn clGetImageInfo(
 ) -> cl_int {
     code_of(|| {
         // SAFETY: the caller's promise.
-        let (memory, answer) = unsafe {
-            (resolve::<MemBody>(image)?, Answer::new(param_value_size, param_value, param_value_size_ret))
-        };
+        let (memory, answer) =
+            unsafe { (resolve::<MemBody>(image)?, Answer::new(param_value_size, param_value, param_value_size_ret)) };
         let Some(image) = &memory.image else {
             return refuse(CL_INVALID_MEM_OBJECT, "image: the object is a buffer");
         };

@@ -258,8 +258,7 @@ pub(crate) unsafe extern "C" fn clEnqueueMapImage(
                 return ClError::value("image_row_pitch, image_slice_pitch: one is null");
             }
             let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_map);
-            let (pointer, mapped) =
-                map_region(&queue, image, map_flags, layout, region, CL_COMMAND_MAP_IMAGE, wanted)?;
+            let (pointer, mapped) = map_region(&queue, image, map_flags, layout, region, CL_COMMAND_MAP_IMAGE, wanted)?;
             *image_row_pitch = mapped.row_pitch;
             if !image_slice_pitch.is_null() {
                 *image_slice_pitch = if has_slices { mapped.slice_pitch } else { 0 };

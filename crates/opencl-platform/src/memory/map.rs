@@ -39,7 +39,9 @@ pub(crate) unsafe fn map_region(
     let known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
     let invalidates = flags & CL_MAP_WRITE_INVALIDATE_REGION != 0;
     if flags & !known != 0 || flags == 0 || (invalidates && flags != CL_MAP_WRITE_INVALIDATE_REGION) {
-        return ClError::value(format!("map_flags: {flags:#x} has unknown bits, none, or bits that exclude each other"));
+        return ClError::value(format!(
+            "map_flags: {flags:#x} has unknown bits, none, or bits that exclude each other"
+        ));
     }
     let writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0;
     if flags & CL_MAP_READ != 0 {
@@ -56,9 +58,10 @@ pub(crate) unsafe fn map_region(
         return Ok((pointer, layout));
     }
     let dense = Layout { offset: 0, row_pitch: region[0], slice_pitch: region[0] * region[1] };
-    let staging = queue.device.cuda_context()?.with_current(|| {
-        HostAllocation::new(dense.extent(region), HostAllocFlags::PORTABLE)
-    });
+    let staging = queue
+        .device
+        .cuda_context()?
+        .with_current(|| HostAllocation::new(dense.extent(region), HostAllocFlags::PORTABLE));
     let staging = Arc::new(staging.map_err(|error| ClError::new(CL_MAP_FAILURE, error.to_string()))?);
     let pointer = staging.as_ptr();
     let write_back = writes.then(|| WriteBack { staging: staging.clone(), layout, region });
@@ -131,8 +134,7 @@ pub(crate) unsafe extern "C" fn clEnqueueMapBuffer(
             buffer.check_range("offset, size", offset, size)?;
             let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_map);
             let layout = Layout { offset, row_pitch: size, slice_pitch: size };
-            let mapped =
-                map_region(&queue, buffer, map_flags, layout, [size, 1, 1], CL_COMMAND_MAP_BUFFER, wanted)?;
+            let mapped = map_region(&queue, buffer, map_flags, layout, [size, 1, 1], CL_COMMAND_MAP_BUFFER, wanted)?;
             Ok(mapped.0)
         })
     }

@@ -13,8 +13,8 @@ use crate::context::{ContextBody, UserData};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::info::Answer;
 use crate::object::{Ref, body, release, resolve, retain};
-use rtcg_driver::{CUdeviceptr, DeviceAllocation, HostAllocFlags, HostAllocation, ManagedAllocation, MemAttachFlags};
 use rtcg_driver::RegisteredHostMemory;
+use rtcg_driver::{CUdeviceptr, DeviceAllocation, HostAllocFlags, HostAllocation, ManagedAllocation, MemAttachFlags};
 use rtcg_opencl_sys::*;
 use std::sync::{Arc, Mutex};
 
@@ -90,7 +90,7 @@ impl Storage {
             let address = memory.ptr();
             // The memory of a device that has none of its own is the host's.
             let host = (!device.device.has_discrete_memory() && device.device.is_virtual())
-                .then(|| UserData(address as usize as *mut c_void));
+                .then_some(UserData(address as usize as *mut c_void));
             Ok(Self { address, host, _owner: Owner::Device(memory) })
         })
     }
@@ -202,23 +202,22 @@ pub(crate) unsafe extern "C" fn clGetMemObjectInfo(
 ) -> cl_int {
     code_of(|| {
         // SAFETY: the caller's promise.
-        let (memory, answer) = unsafe {
-            (resolve::<MemBody>(memobj)?, Answer::new(param_value_size, param_value, param_value_size_ret))
-        };
+        let (memory, answer) =
+            unsafe { (resolve::<MemBody>(memobj)?, Answer::new(param_value_size, param_value, param_value_size_ret)) };
         match param_name {
             CL_MEM_TYPE => answer.plain(memory.kind),
             CL_MEM_FLAGS => answer.plain(memory.flags),
             CL_MEM_SIZE => answer.plain(memory.size),
             CL_MEM_HOST_PTR => answer.plain(memory.host_ptr.0),
-            CL_MEM_MAP_COUNT => answer.plain(memory.maps.lock().expect("no panic while maps are listed").len() as cl_uint),
+            CL_MEM_MAP_COUNT => {
+                answer.plain(memory.maps.lock().expect("no panic while maps are listed").len() as cl_uint)
+            }
             CL_MEM_REFERENCE_COUNT => answer.plain(memory.user_count()),
             CL_MEM_CONTEXT => answer.plain(memory.context.handle()),
             CL_MEM_ASSOCIATED_MEMOBJECT => {
                 answer.plain(memory.parent.as_ref().map_or(cl_mem::NULL, |parent| parent.handle()))
             }
-            CL_MEM_OFFSET => {
-                answer.plain(memory.parent.as_ref().map_or(0, |parent| memory.origin - parent.origin))
-            }
+            CL_MEM_OFFSET => answer.plain(memory.parent.as_ref().map_or(0, |parent| memory.origin - parent.origin)),
             CL_MEM_USES_SVM_POINTER => answer.boolean(false),
             CL_MEM_PROPERTIES => answer.slice(&memory.properties),
             _ => answer.unknown("memory object", param_name),

@@ -42,14 +42,21 @@ pub(crate) unsafe fn three(name: &str, list: *const usize) -> Result<[usize; 3]>
 
 impl Layout {
     /// Pitches of 0 are those of a dense region.
-    pub(crate) fn new(name: &str, origin: [usize; 3], region: Region, row_pitch: usize, slice_pitch: usize) -> Result<Self> {
+    pub(crate) fn new(
+        name: &str,
+        origin: [usize; 3],
+        region: Region,
+        row_pitch: usize,
+        slice_pitch: usize,
+    ) -> Result<Self> {
         if region.contains(&0) {
             return ClError::value(format!("region: {region:?}, expected no 0"));
         }
         let row_pitch = if row_pitch == 0 { region[0] } else { row_pitch };
         let slice_pitch = if slice_pitch == 0 { row_pitch * region[1] } else { slice_pitch };
         if row_pitch < region[0] || slice_pitch < row_pitch * region[1] || !slice_pitch.is_multiple_of(row_pitch) {
-            let why = format!("{name}_row_pitch, {name}_slice_pitch: {row_pitch}, {slice_pitch} do not hold {region:?}");
+            let why =
+                format!("{name}_row_pitch, {name}_slice_pitch: {row_pitch}, {slice_pitch} do not hold {region:?}");
             return ClError::value(why);
         }
         let offset = origin[0] + origin[1] * row_pitch + origin[2] * slice_pitch;
@@ -142,8 +149,15 @@ pub(crate) unsafe extern "C" fn clEnqueueReadBufferRect(
         let queue = resolve::<QueueBody>(command_queue)?;
         let buffer = resolve_buffer(buffer, &queue.context)?;
         let region = three("region", region)?;
-        let on_device = Layout::new("buffer", three("buffer_origin", buffer_origin)?, region, buffer_row_pitch, buffer_slice_pitch)?;
-        let on_host = Layout::new("host", three("host_origin", host_origin)?, region, host_row_pitch, host_slice_pitch)?;
+        let on_device = Layout::new(
+            "buffer",
+            three("buffer_origin", buffer_origin)?,
+            region,
+            buffer_row_pitch,
+            buffer_slice_pitch,
+        )?;
+        let on_host =
+            Layout::new("host", three("host_origin", host_origin)?, region, host_row_pitch, host_slice_pitch)?;
         check_inside("buffer_origin, region", &buffer, on_device, region)?;
         if ptr.is_null() {
             return ClError::value("ptr is null");
@@ -180,8 +194,15 @@ pub(crate) unsafe extern "C" fn clEnqueueWriteBufferRect(
         let queue = resolve::<QueueBody>(command_queue)?;
         let buffer = resolve_buffer(buffer, &queue.context)?;
         let region = three("region", region)?;
-        let on_device = Layout::new("buffer", three("buffer_origin", buffer_origin)?, region, buffer_row_pitch, buffer_slice_pitch)?;
-        let on_host = Layout::new("host", three("host_origin", host_origin)?, region, host_row_pitch, host_slice_pitch)?;
+        let on_device = Layout::new(
+            "buffer",
+            three("buffer_origin", buffer_origin)?,
+            region,
+            buffer_row_pitch,
+            buffer_slice_pitch,
+        )?;
+        let on_host =
+            Layout::new("host", three("host_origin", host_origin)?, region, host_row_pitch, host_slice_pitch)?;
         check_inside("buffer_origin, region", &buffer, on_device, region)?;
         if ptr.is_null() {
             return ClError::value("ptr is null");

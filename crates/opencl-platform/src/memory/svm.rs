@@ -24,7 +24,12 @@ fn allocations() -> MutexGuard<'static, BTreeMap<usize, ManagedAllocation>> {
 /// Alignment of managed memory.
 const ALIGNMENT: cl_uint = 256;
 
-fn allocate(context: &Ref<ContextBody>, flags: cl_svm_mem_flags, size: usize, alignment: cl_uint) -> Result<*mut c_void> {
+fn allocate(
+    context: &Ref<ContextBody>,
+    flags: cl_svm_mem_flags,
+    size: usize,
+    alignment: cl_uint,
+) -> Result<*mut c_void> {
     let known = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY | CL_MEM_SVM_FINE_GRAIN_BUFFER;
     if flags & !known != 0 {
         return ClError::value(format!("flags: {flags:#x}; fine-grain atomics and other bits are not offered"));
@@ -174,8 +179,12 @@ pub(crate) unsafe extern "C" fn clEnqueueSVMMemFill(
     code_of(|| unsafe {
         let queue = resolve::<QueueBody>(command_queue)?;
         let pattern = checked_pattern(pattern, pattern_size)?;
-        if svm_ptr.is_null() || !(svm_ptr as usize).is_multiple_of(pattern.len()) || !size.is_multiple_of(pattern.len()) {
-            return ClError::value(format!("svm_ptr, size: no multiples of the pattern's {} bytes, or null", pattern.len()));
+        if svm_ptr.is_null() || !(svm_ptr as usize).is_multiple_of(pattern.len()) || !size.is_multiple_of(pattern.len())
+        {
+            return ClError::value(format!(
+                "svm_ptr, size: no multiples of the pattern's {} bytes, or null",
+                pattern.len()
+            ));
         }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
         let address = svm_ptr as CUdeviceptr;

@@ -27,7 +27,10 @@ impl HostMemory {
 /// Refuses what the flags say the host does not do.
 fn check_host_access(buffer: &Ref<MemBody>, forbidden: cl_mem_flags, what: &str) -> Result<()> {
     if buffer.flags & (forbidden | CL_MEM_HOST_NO_ACCESS) != 0 {
-        return refuse(CL_INVALID_OPERATION, format!("buffer: its flags {:#x} do not let the host {what}", buffer.flags));
+        return refuse(
+            CL_INVALID_OPERATION,
+            format!("buffer: its flags {:#x} do not let the host {what}", buffer.flags),
+        );
     }
     Ok(())
 }
@@ -155,7 +158,10 @@ pub(crate) unsafe extern "C" fn clEnqueueFillBuffer(
         buffer.check_range("offset, size", offset, size)?;
         let pattern = checked_pattern(pattern, pattern_size)?;
         if !offset.is_multiple_of(pattern.len()) || !size.is_multiple_of(pattern.len()) {
-            return ClError::value(format!("offset, size: {offset}, {size} are no multiples of the pattern's {}", pattern.len()));
+            return ClError::value(format!(
+                "offset, size: {offset}, {size} are no multiples of the pattern's {}",
+                pattern.len()
+            ));
         }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
         QueueBody::enqueue(&queue, CL_COMMAND_FILL_BUFFER, wanted, move |stream| {

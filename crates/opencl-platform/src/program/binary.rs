@@ -1,9 +1,9 @@
 //! Programs as bytes, for `CL_PROGRAM_BINARIES` and `clCreateProgramWithBinary`: the PTX with its kernels, or LLVM's
 //! text. A version and a check sum stand before it, so that other bytes are refused and not loaded.
 
+use super::ProgramBody;
 use super::build::{Built, BuiltKernel, Stage};
 use super::pass::{Entry, Slot};
-use super::ProgramBody;
 use crate::context::ContextBody;
 use crate::device::devices_of_list;
 use crate::error::{ClError, object_of, refuse};
@@ -194,7 +194,10 @@ pub(crate) unsafe extern "C" fn clCreateProgramWithBinary(
                     *binary_status.add(index) = if found.is_some() { CL_SUCCESS } else { CL_INVALID_BINARY };
                 }
                 if found.is_none() {
-                    return refuse(CL_INVALID_BINARY, format!("binaries: number {index} is none of this platform's version"));
+                    return refuse(
+                        CL_INVALID_BINARY,
+                        format!("binaries: number {index} is none of this platform's version"),
+                    );
                 }
                 decoded = decoded.or(found);
             }

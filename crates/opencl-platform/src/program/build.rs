@@ -113,13 +113,8 @@ fn compile(
     options: &BuildOptions,
     headers: &[(String, String)],
 ) -> std::result::Result<OpenClObject, CompileError> {
-    let request = OpenClRequest {
-        source,
-        name: "program.cl",
-        options: &options.for_clang,
-        headers,
-        base_header: BASE_HEADER,
-    };
+    let request =
+        OpenClRequest { source, name: "program.cl", options: &options.for_clang, headers, base_header: BASE_HEADER };
     clang()?.compile_opencl(&request)
 }
 
@@ -309,9 +304,7 @@ pub(crate) unsafe extern "C" fn clCompileProgram(
         state.options = text;
         let (log, outcome) = match compile(source, &parsed, &headers) {
             Ok(object) => (parsed.notes.clone() + &object.log, Ok(Stage::Object(Arc::new(object)))),
-            Err(error) => {
-                (String::new(), Err((code_of_failure(&error, CL_COMPILE_PROGRAM_FAILURE), log_of(&error))))
-            }
+            Err(error) => (String::new(), Err((code_of_failure(&error, CL_COMPILE_PROGRAM_FAILURE), log_of(&error)))),
         };
         let result = finish(&mut state, log, outcome);
         drop(state);
@@ -376,4 +369,3 @@ fn link_objects(objects: &[Arc<OpenClObject>], makes_library: bool) -> std::resu
     };
     Ok(if makes_library { Stage::Library(object) } else { Stage::Executable(link(&object)?) })
 }
-

@@ -206,7 +206,8 @@ pub(crate) unsafe extern "C" fn clGetProgramInfo(
             CL_PROGRAM_NUM_KERNELS => answer.plain(program.executable()?.kernels.len()),
             CL_PROGRAM_KERNEL_NAMES => {
                 let built = program.executable()?;
-                answer.text(&built.kernels.iter().map(|kernel| kernel.entry.name.as_str()).collect::<Vec<_>>().join(";"))
+                answer
+                    .text(&built.kernels.iter().map(|kernel| kernel.entry.name.as_str()).collect::<Vec<_>>().join(";"))
             }
             CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT | CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT => answer.boolean(false),
             _ => answer.unknown("program", param_name),

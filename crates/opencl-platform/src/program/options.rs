@@ -38,9 +38,19 @@ pub(crate) fn parse_options(text: &str) -> Result<BuildOptions, String> {
                 let value = words.next().ok_or_else(|| format!("{word}: its value is missing"))?;
                 options.push(&word, &value);
             }
-            "-w" | "-Werror" | "-g" | "-cl-opt-disable" | "-cl-single-precision-constant" | "-cl-denorms-are-zero"
-            | "-cl-mad-enable" | "-cl-no-signed-zeros" | "-cl-unsafe-math-optimizations" | "-cl-finite-math-only"
-            | "-cl-fast-relaxed-math" | "-cl-strict-aliasing" | "-cl-fp32-correctly-rounded-divide-sqrt"
+            "-w"
+            | "-Werror"
+            | "-g"
+            | "-cl-opt-disable"
+            | "-cl-single-precision-constant"
+            | "-cl-denorms-are-zero"
+            | "-cl-mad-enable"
+            | "-cl-no-signed-zeros"
+            | "-cl-unsafe-math-optimizations"
+            | "-cl-finite-math-only"
+            | "-cl-fast-relaxed-math"
+            | "-cl-strict-aliasing"
+            | "-cl-fp32-correctly-rounded-divide-sqrt"
             | "-cl-uniform-work-group-size" => options.for_clang.push(word),
             "-cl-kernel-arg-info" | "-create-library" | "-enable-link-options" | "-cl-no-subgroup-ifp" => {}
             "-x" => {
@@ -103,7 +113,7 @@ mod tests {
         assert!(options.notes.contains("-cl-nv-verbose"));
         let folder = std::env::current_dir().unwrap().join("headers");
         for text in ["-I headers", "-Iheaders"] {
-            assert_eq!(parse_options(text).unwrap().include_folders, [folder.clone()]);
+            assert_eq!(parse_options(text).unwrap().include_folders, std::slice::from_ref(&folder));
         }
         assert!(parse_options("-cl-nonsense").unwrap_err().contains("-cl-nonsense"));
     }

@@ -52,10 +52,7 @@ const LOCAL_ARGUMENTS: &str = "rtcg_local_arguments";
 ///
 /// # Errors
 /// The diagnostics of PTX that the parser does not know, and a function outside of kernels that asks for the launch.
-pub(crate) fn transform(
-    ptx: &str,
-    is_local: impl Fn(&str, usize) -> bool,
-) -> std::result::Result<Transformed, String> {
+pub(crate) fn transform(ptx: &str, is_local: impl Fn(&str, usize) -> bool) -> std::result::Result<Transformed, String> {
     let parsed = rtcg_ptx::parse(ptx);
     if parsed.has_errors() {
         let list: Vec<_> = parsed.diagnostics.iter().map(|diagnostic| format!("{diagnostic:?}")).collect();
@@ -68,7 +65,10 @@ pub(crate) fn transform(
     for function in &mut module.functions {
         if !function.entry {
             if function.body.iter().any(|statement| envreg_of(&statement.inst).is_some()) {
-                return Err(format!("function {} asks for the launch, but was not inlined into a kernel", function.name));
+                return Err(format!(
+                    "function {} asks for the launch, but was not inlined into a kernel",
+                    function.name
+                ));
             }
             continue;
         }
@@ -182,11 +182,12 @@ impl Maker<'_> {
             return self.load_word(dst, number.into());
         }
         let of_local = match &statement.inst {
-            Inst::Ld { space: Space::Param, addr: Addr { base: AddrBase::Symbol(Symbol::Param(index)), .. }, dsts, .. }
-                if local.get(*index as usize) == Some(&true) =>
-            {
-                dsts.first().copied().flatten()
-            }
+            Inst::Ld {
+                space: Space::Param,
+                addr: Addr { base: AddrBase::Symbol(Symbol::Param(index)), .. },
+                dsts,
+                ..
+            } if local.get(*index as usize) == Some(&true) => dsts.first().copied().flatten(),
             _ => None,
         };
         self.new.push(statement);
