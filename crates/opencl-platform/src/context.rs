@@ -1,9 +1,9 @@
 //! Contexts: the devices that a program's objects share.
 
-use crate::device::{DeviceBody, devices_of_list};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::info::Answer;
 use crate::object::{Ref, body, release, resolve, retain};
+use crate::platform::device::{DeviceBody, devices_of_list};
 use crate::platform::{PlatformBody, devices_of_type};
 use rtcg_opencl_sys::*;
 use std::sync::Mutex;

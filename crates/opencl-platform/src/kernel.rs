@@ -1,11 +1,11 @@
 //! Kernels: their arguments, and what can be asked about them.
 
 use crate::context::ContextBody;
-use crate::device::{DeviceBody, SUBGROUP_SIZE};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::info::Answer;
 use crate::memory::{MemBody, check_context};
 use crate::object::{Ref, body, release, resolve, retain};
+use crate::platform::device::{DeviceBody, SUBGROUP_SIZE};
 use crate::program::ProgramBody;
 use crate::program::build::{Built, BuiltKernel};
 use crate::program::pass::RECORD_BYTES;

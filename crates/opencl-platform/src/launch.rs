@@ -1,11 +1,11 @@
 //! Launches: global and local sizes of OpenCL as grids and blocks of CUDA.
 
-use crate::device::DeviceBody;
+use crate::command::queue::{QueueBody, Wanted};
 use crate::error::{Result, code_of, refuse};
 use crate::kernel::{Argument, KernelBody, KernelState, LOCAL_ALIGNMENT};
 use crate::object::{Ref, resolve};
+use crate::platform::device::DeviceBody;
 use crate::program::pass::word;
-use crate::queue::{QueueBody, Wanted};
 use rtcg_opencl_sys::*;
 
 /// Items of a launch.

@@ -9,11 +9,9 @@
 //! `RTCG_OPENCL_ERRORS=1` it also says on the error stream what was wrong. Nothing here panics across C.
 #![allow(unsafe_code, non_snake_case, clippy::too_many_arguments)]
 
-mod callbacks;
+mod command;
 mod context;
-mod device;
 mod error;
-mod event;
 mod info;
 mod kernel;
 mod launch;
@@ -21,7 +19,6 @@ mod memory;
 mod object;
 mod platform;
 mod program;
-mod queue;
 mod refused;
 mod sampler;
 mod table;

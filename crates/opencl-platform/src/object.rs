@@ -5,12 +5,25 @@
 //! back, so that the kind of a handle that was released can be read and refused.
 
 use crate::error::{ClError, Result};
-use rtcg_opencl_sys::ObjectHead;
+use rtcg_opencl_sys::{DispatchTable, ObjectHead};
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+/// What every object's first word points to.
+static TABLE: OnceLock<&'static DispatchTable> = OnceLock::new();
+
+/// Says which table that is; the same one each time.
+pub(crate) fn set_table(table: &'static DispatchTable) {
+    TABLE.get_or_init(|| table);
+}
+
+/// The table of this platform.
+pub(crate) fn table() -> &'static DispatchTable {
+    TABLE.get().expect("all functions are reached through the table")
+}
 
 /// A type whose values live behind handles.
 pub(crate) trait Body: Sized + Send + Sync + 'static {
@@ -169,7 +182,7 @@ impl<T: Body> Drop for Ref<T> {
 
 fn allocate_head<T: Body>() -> NonNull<Object<T>> {
     let head = Box::new(Object::<T> {
-        head: ObjectHead { dispatch: &raw const crate::table::TABLE },
+        head: ObjectHead { dispatch: table() },
         kind: AtomicU32::new(0),
         users: AtomicU32::new(0),
         references: AtomicUsize::new(0),
@@ -213,7 +226,7 @@ fn checked_object<T: Body>(handle: T::Handle) -> Result<NonNull<Object<T>>> {
     // SAFETY: the head of every object of every platform begins with its table; a head of this platform is never
     // given back, and has its kind behind the table.
     unsafe {
-        if (*pointer).dispatch != &raw const crate::table::TABLE {
+        if !std::ptr::eq((*pointer).dispatch, table()) {
             return Err(refuse("the handle is of another platform"));
         }
         if object.as_ref().kind.load(Ordering::Acquire) != T::KIND {

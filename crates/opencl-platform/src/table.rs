@@ -4,8 +4,7 @@ use rtcg_opencl_sys::DispatchTable;
 
 macro_rules! table {
     ($($module:path { $($name:ident)* })*) => {
-        /// Every object's first word points here.
-        pub(crate) static TABLE: DispatchTable = DispatchTable {
+        static TABLE: DispatchTable = DispatchTable {
             $($($name: Some({ use $module as module; module::$name }),)*)*
             ..crate::refused::NOT_OFFERED
         };
@@ -17,20 +16,19 @@ table! {
         clGetPlatformIDs clGetPlatformInfo clGetDeviceIDs clUnloadCompiler clUnloadPlatformCompiler
         clGetExtensionFunctionAddress clGetExtensionFunctionAddressForPlatform
     }
-    crate::device {
+    crate::platform::device {
         clGetDeviceInfo clCreateSubDevices clRetainDevice clReleaseDevice clGetDeviceAndHostTimer clGetHostTimer
-        clSetDefaultDeviceCommandQueue
     }
     crate::context {
         clCreateContext clCreateContextFromType clRetainContext clReleaseContext clGetContextInfo
         clSetContextDestructorCallback
     }
-    crate::queue {
+    crate::command::queue {
         clCreateCommandQueue clCreateCommandQueueWithProperties clRetainCommandQueue clReleaseCommandQueue
         clGetCommandQueueInfo clSetCommandQueueProperty clFlush clFinish clEnqueueMarker clEnqueueBarrier
-        clEnqueueWaitForEvents clEnqueueMarkerWithWaitList clEnqueueBarrierWithWaitList
+        clEnqueueWaitForEvents clEnqueueMarkerWithWaitList clEnqueueBarrierWithWaitList clSetDefaultDeviceCommandQueue
     }
-    crate::event {
+    crate::command::event {
         clWaitForEvents clGetEventInfo clRetainEvent clReleaseEvent clGetEventProfilingInfo clCreateUserEvent
         clSetUserEventStatus clSetEventCallback
     }
@@ -77,5 +75,6 @@ table! {
 
 /// The dispatch table, for libraries that export the functions by name.
 pub fn dispatch_table() -> &'static DispatchTable {
+    crate::object::set_table(&TABLE);
     &TABLE
 }

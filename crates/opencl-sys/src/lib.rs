@@ -6,10 +6,8 @@
 #![allow(unsafe_code)]
 
 pub mod constants;
-mod dispatch;
 mod functions;
 pub mod types;
 
 pub use constants::*;
-pub use dispatch::{DispatchTable, fn_type};
 pub use types::*;

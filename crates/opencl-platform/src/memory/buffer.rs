@@ -2,9 +2,9 @@
 
 use super::{MemBody, Storage};
 use crate::context::{ContextBody, UserData, property_list};
-use crate::device::BASE_ALIGNMENT_BITS;
 use crate::error::{ClError, Result, object_of, refuse};
 use crate::object::{Ref, resolve};
+use crate::platform::device::BASE_ALIGNMENT_BITS;
 use rtcg_driver::memory::memcpy_htod;
 use rtcg_opencl_sys::*;
 use std::sync::{Arc, Mutex};

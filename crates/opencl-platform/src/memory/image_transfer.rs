@@ -5,9 +5,9 @@ use super::map::map_region;
 use super::rectangle::{Layout, Region, Side, copy_region, three};
 use super::transfer::{HostMemory, check_host_reads, check_host_writes, fill};
 use super::{MemBody, resolve_buffer};
+use crate::command::queue::{QueueBody, Wanted};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::object::{Ref, resolve};
-use crate::queue::{QueueBody, Wanted};
 use rtcg_driver::CUdeviceptr;
 use rtcg_opencl_sys::*;
 

@@ -3,9 +3,9 @@
 use super::rectangle::{Layout, Region, Side, copy_region};
 use super::transfer::{HostMemory, check_host_reads, check_host_writes};
 use super::{MemBody, check_context, resolve_buffer};
+use crate::command::queue::{QueueBody, Wanted};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::object::{Ref, resolve};
-use crate::queue::{QueueBody, Wanted};
 use rtcg_driver::{Event, EventFlags, HostAllocFlags, HostAllocation, Stream};
 use rtcg_opencl_sys::*;
 use std::sync::Arc;

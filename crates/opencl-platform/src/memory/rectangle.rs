@@ -2,9 +2,9 @@
 
 use super::transfer::{HostMemory, check_host_reads, check_host_writes};
 use super::{MemBody, resolve_buffer};
+use crate::command::queue::{QueueBody, Wanted};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::object::{Ref, resolve};
-use crate::queue::{QueueBody, Wanted};
 use rtcg_driver::memory::memcpy_3d_async;
 use rtcg_driver::sys::{CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CUDA_MEMCPY3D};
 use rtcg_driver::{CUdeviceptr, Stream};

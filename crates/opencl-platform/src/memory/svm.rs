@@ -1,10 +1,10 @@
 //! Shared virtual memory: managed memory, which host and devices reach at one address.
 
 use super::transfer::{HostMemory, checked_pattern, fill};
+use crate::command::queue::{QueueBody, Wanted};
 use crate::context::{ContextBody, UserData};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::object::{Ref, resolve};
-use crate::queue::{QueueBody, Wanted};
 use rtcg_driver::memory::{
     mem_get_info, memcpy_dtod_async, memcpy_dtoh_async, memcpy_htod_async, pointer_attribute_u64,
 };

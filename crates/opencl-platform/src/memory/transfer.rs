@@ -1,9 +1,9 @@
 //! Reading, writing, copying and filling of buffers.
 
 use super::{MemBody, resolve_buffer};
+use crate::command::queue::{QueueBody, Wanted};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::object::{Ref, resolve};
-use crate::queue::{QueueBody, Wanted};
 use rtcg_driver::memory::{
     memcpy_dtod_async, memcpy_dtoh_async, memcpy_htod_async, memset_d8_async, memset_d16_async, memset_d32_async,
 };

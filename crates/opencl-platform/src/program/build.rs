@@ -5,9 +5,9 @@ use super::options::{BuildOptions, parse_options};
 use super::pass::{Entry, transform};
 use super::{ProgramBody, ProgramState};
 use crate::context::{ContextBody, UserData};
-use crate::device::{DeviceBody, devices_of_list};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::object::{Ref, resolve};
+use crate::platform::device::{DeviceBody, devices_of_list};
 use rtcg_compile::clang::{
     AddressSpace, Clang, KernelMetadata, OpenClBuild, OpenClDependencies, OpenClObject, OpenClRequest,
     cached_opencl_build, find_clang,

@@ -6,10 +6,10 @@ pub(crate) mod options;
 pub(crate) mod pass;
 
 use crate::context::ContextBody;
-use crate::device::{DeviceBody, devices_of_list};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::info::Answer;
 use crate::object::{Ref, body, release, resolve, retain};
+use crate::platform::device::{DeviceBody, devices_of_list};
 use build::{Built, Stage};
 use rtcg_opencl_sys::*;
 use std::ffi::CStr;

@@ -4,12 +4,12 @@
 //! that waits for a user event, or for a command that does, stays in the list; whoever completes the event submits it.
 //! A queue in order has one stream, and nothing overtakes the head of its list. One out of order has several.
 
+use crate::command::event::{EventBody, Marks, wait_list};
 use crate::context::{ContextBody, property_list};
-use crate::device::DeviceBody;
 use crate::error::{ClError, Result, code_of, object_of, refuse};
-use crate::event::{EventBody, Marks, wait_list};
 use crate::info::Answer;
 use crate::object::{Ref, body, release, resolve, retain};
+use crate::platform::device::DeviceBody;
 use rtcg_driver::{Event, EventFlags, Stream, StreamFlags};
 use rtcg_opencl_sys::*;
 use std::collections::VecDeque;
@@ -76,10 +76,11 @@ impl TimeBase {
     fn new(stream: &Stream, previous: Option<Arc<TimeBase>>) -> Result<Arc<Self>> {
         let event = Event::new(EventFlags::DEFAULT)?;
         event.record(Some(stream))?;
-        let base = Self { event, recorded_at: crate::device::nanoseconds(), previous, nanoseconds: OnceLock::new() };
+        let base =
+            Self { event, recorded_at: crate::platform::device::nanoseconds(), previous, nanoseconds: OnceLock::new() };
         if base.previous.is_none() {
             base.event.synchronize()?;
-            let _ = base.nanoseconds.set(crate::device::nanoseconds());
+            let _ = base.nanoseconds.set(crate::platform::device::nanoseconds());
         }
         Ok(Arc::new(base))
     }
@@ -346,7 +347,7 @@ fn tell(queues: Vec<Ref<QueueBody>>) {
 
 fn current_time_base(base: &mut Option<Arc<TimeBase>>, stream: &Stream) -> Result<Arc<TimeBase>> {
     match base {
-        Some(base) if crate::device::nanoseconds() - base.recorded_at < TIME_BASE_LIFE => Ok(base.clone()),
+        Some(base) if crate::platform::device::nanoseconds() - base.recorded_at < TIME_BASE_LIFE => Ok(base.clone()),
         _ => {
             let new = TimeBase::new(stream, base.take())?;
             *base = Some(new.clone());
@@ -535,4 +536,22 @@ pub(crate) unsafe extern "C" fn clEnqueueWaitForEvents(
 ) -> cl_int {
     // SAFETY: the caller's promise.
     unsafe { enqueue_nothing(command_queue, CL_COMMAND_BARRIER, num_events, event_list, std::ptr::null_mut()) }
+}
+
+/// # Safety
+/// As the specification of OpenCL says.
+pub(crate) unsafe extern "C" fn clSetDefaultDeviceCommandQueue(
+    context: cl_context,
+    device: cl_device_id,
+    command_queue: cl_command_queue,
+) -> cl_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            resolve::<ContextBody>(context)?;
+            resolve::<DeviceBody>(device)?;
+            resolve::<QueueBody>(command_queue)?;
+        }
+        refuse(CL_INVALID_OPERATION, "devices of this platform have no queues of their own")
+    })
 }

@@ -3,13 +3,13 @@
 //! A command is queued (it waits for commands that were not submitted yet), submitted (CUDA events mark its begin and
 //! end in a stream) or done. Whoever submits or ends one tells the queues that wait for it, and the thread of callbacks.
 
-use crate::callbacks;
+use crate::command::callbacks;
+use crate::command::queue::{QueueBody, TimeBase};
 use crate::context::{ContextBody, UserData};
-use crate::device::nanoseconds;
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::info::Answer;
 use crate::object::{Ref, body, release, resolve, retain};
-use crate::queue::{QueueBody, TimeBase};
+use crate::platform::device::nanoseconds;
 use rtcg_driver::Event;
 use rtcg_opencl_sys::*;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};

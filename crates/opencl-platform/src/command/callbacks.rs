@@ -1,7 +1,7 @@
 //! The thread that calls the functions of `clSetEventCallback`: they may call OpenCL, which functions that run in a
 //! stream must not.
 
-use crate::event::{EventBody, EventCallback};
+use crate::command::event::{EventBody, EventCallback};
 use crate::object::Ref;
 use rtcg_driver::Event;
 use rtcg_opencl_sys::*;

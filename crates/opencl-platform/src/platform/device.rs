@@ -1,11 +1,9 @@
 //! Devices: what they say about themselves, and the CUDA context that all objects on a device share.
 
-use crate::context::ContextBody;
+use super::{EXTENSIONS, PRODUCT, extension_names, name_version, platform_handle};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::info::Answer;
 use crate::object::{Ref, body, resolve};
-use crate::platform::{EXTENSIONS, PRODUCT, extension_names, name_version, platform_handle};
-use crate::queue::QueueBody;
 use rtcg_driver::sys::*;
 use rtcg_driver::{Context, Device};
 use rtcg_opencl_sys::*;
@@ -352,24 +350,6 @@ pub(crate) unsafe extern "C" fn clGetHostTimer(device: cl_device_id, host_timest
             *host_timestamp = nanoseconds();
         }
         Ok(())
-    })
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clSetDefaultDeviceCommandQueue(
-    context: cl_context,
-    device: cl_device_id,
-    command_queue: cl_command_queue,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        unsafe {
-            resolve::<ContextBody>(context)?;
-            resolve::<DeviceBody>(device)?;
-            resolve::<QueueBody>(command_queue)?;
-        }
-        refuse(CL_INVALID_OPERATION, "devices of this platform have no queues of their own")
     })
 }
 

@@ -1,9 +1,11 @@
 //! The platform: one object, made at first use, with all devices of the CUDA drivers of the process.
 
-use crate::device::DeviceBody;
+pub(crate) mod device;
+
 use crate::error::{ClError, Result, code_of};
 use crate::info::{Answer, list_handles};
 use crate::object::{Ref, body, resolve};
+use crate::platform::device::DeviceBody;
 use rtcg_opencl_sys::*;
 use std::ffi::CStr;
 use std::sync::OnceLock;
@@ -179,7 +181,7 @@ pub(crate) unsafe extern "C" fn clGetExtensionFunctionAddress(function_name: *co
     let Ok(name) = unsafe { CStr::from_ptr(function_name) }.to_str() else { return std::ptr::null_mut() };
     let found = match name {
         "clIcdGetPlatformIDsKHR" => Some(clGetPlatformIDs as fn_type::clGetPlatformIDs as *const c_void),
-        name => crate::table::TABLE.address_of(name),
+        name => crate::object::table().address_of(name),
     };
     found.map_or(std::ptr::null_mut(), <*const c_void>::cast_mut)
 }
