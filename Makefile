@@ -60,9 +60,10 @@ demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py
 	$(BIN)/python examples/matmul_tiled.py
 
-wheel: $(VENV)/.built
+wheel: $(VENV)/.built opencl
 	$(BIN)/maturin build --release --strip --out dist
 	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist ./distributions/rtcg-pycuda
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation -w dist ./distributions/rtcg-icd
 
 # What is published, in dist/release/packages, tested with the interpreters RELEASE_PYTHONS.
 release: dist/release/venv/.requirements $(VENV)/.built
@@ -97,10 +98,10 @@ libcuda:
 opencl:
 	mkdir -p dist/opencl
 	RTCG_OPENCL_SONAME=libOpenCL.so.1 cargo build --release -p rtcg-libopencl
-	cp --remove-destination target/release/librtcg_libopencl.so dist/opencl/libOpenCL.so.1
+	strip --strip-unneeded -o dist/opencl/libOpenCL.so.1 target/release/librtcg_libopencl.so
 	ln -sf libOpenCL.so.1 dist/opencl/libOpenCL.so
 	cargo build --release -p rtcg-libopencl
-	cp --remove-destination target/release/librtcg_libopencl.so dist/opencl/librtcg_opencl.so
+	strip --strip-unneeded -o dist/opencl/librtcg_opencl.so target/release/librtcg_libopencl.so
 	echo "$(CURDIR)/dist/opencl/librtcg_opencl.so" > dist/opencl/rtcg.icd
 
 # The documentation site, which needs no server: open dist/docs/index.html.
