@@ -41,7 +41,10 @@ int main(int argc, char **argv) {
     CHECK(code);
     handle queue = clCreateCommandQueueWithProperties(context, device, NULL, &code);
     CHECK(code);
-    const char *source = "kernel void scale(global float *x) { x[get_global_id(0)] *= FACTOR; }";
+    const char *source = "kernel void scale(global float *x) {"
+                         "    x[get_global_id(0)] *= FACTOR;"
+                         "    if (get_global_id(0) == 7) printf(\"%v2d %s\\n\", (int2)(1, -2), \"of a kernel\");"
+                         "}";
     handle program = clCreateProgramWithSource(context, 1, &source, NULL, &code);
     CHECK(code);
     char options[256], log[4096];

@@ -7,6 +7,7 @@
 mod cache;
 mod find;
 mod metadata;
+mod printf;
 
 use crate::error::{CompileError, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -82,7 +83,7 @@ impl Clang {
         arguments.extend(request.options.iter().cloned());
         arguments.extend(["-MD", "-MF", "program.d", "-o", "program.ll", request.name].map(str::to_owned));
         let log = self.run(&folder, &arguments, request)?;
-        let ir = without_noinline(&folder.read("program.ll")?);
+        let ir = printf::with_vprintf(&without_noinline(&folder.read("program.ll")?));
         let kernels = metadata::kernels_of(&ir);
         let mut included = cache::prerequisites(&folder.read("program.d")?);
         included.retain(|path| path.is_absolute() && !path.starts_with(&folder.0));
