@@ -3,10 +3,12 @@
     python benches/sparse.py [spmv] [spmm] [spgemm] [triangular] [cg] [solvers] [calls] [--matrix NAME] [--folder FOLDER]
         [--small]
 
-``spmv`` prints GFLOP/s (two operations for each stored element) and the part of the limit, which is set by the bytes that
-a product in compressed sparse rows has to move, at the bandwidth of a device-to-device copy that is measured first. Rows
-of other formats (SELL, diagonals, blocks) have the limit of their own bytes behind that; ``plan`` is what `sparse.plan`
-finds, with the time of its analysis in products. ``spmm`` does the same for products with dense matrices.
+``spmv`` prints GFLOP/s (two operations for each stored element) and the parts of three limits: the bytes that a product
+in compressed sparse rows has to move, at the bandwidth of a device-to-device copy; a sector of 32 bytes of `x` from the L2
+cache for each element that none of 31 neighbours shares, at the measured rate of such reads (what a multiprocessor's own
+cache holds comes faster); and a kernel that does nothing. Rows of other formats (SELL, diagonals, blocks) have the limit
+of their own bytes behind that; ``plan`` is what `sparse.plan` finds, with the time of its analysis in products. The last
+lines say where we are slowest beside the best peer. ``spmm`` does the same for products with dense matrices.
 ``spgemm`` prints times of ``A @ A``, ``A + A.T``, of triples brought into rows, and of the transpose in rows.
 ``triangular`` prints a solution with the lower triangle of a matrix whose diagonal was made dominant, its analysis in
 solutions, and the time of ILU(0); CuPy and SciPy analyse the triangle whenever they solve.
@@ -19,6 +21,7 @@ matrices are smaller, and SciPy is the peer.
 """
 
 import argparse
+import functools
 import statistics
 import tempfile
 import time
@@ -28,6 +31,7 @@ import numpy as np
 
 import pycuda.autoprimaryctx  # noqa: F401  which the peers use too
 import rtcg.driver as cuda
+from pycuda.compiler import SourceModule
 from rtcg import numpy as rnp, sparse, tune
 from rtcg.sparse import gallery, linalg
 
@@ -35,24 +39,47 @@ DEVICE = cuda.Device(0)
 wait = cuda.Context.synchronize
 
 
+#: Matrices that dense ones are multiplied with, unless others are named.
+_DENSE = ("poisson2d 1000", "poisson2d 200", "27-point", "rmat")
+#: Square matrices for operations on two sparse matrices and for triangles, unless others are named.
+_SQUARE = ("poisson", "27-point", "banded", "rmat", "power", "circuit", "elasticity3d", "delaunay", "road")
+
+
 def matrices(small):
-    """Makers of matrices of the gallery, by names."""
+    """Makers of matrices of every kind of the gallery, by names."""
     side, cube, scale = (200, 30, 12) if small else (1000, 160, 20)
-    made = {
-        f"poisson2d {side}^2": lambda dtype: gallery.poisson2d(side, dtype=dtype),
-        f"poisson3d {cube}^3": lambda dtype: gallery.poisson3d(cube, dtype=dtype),
-        f"27-point {cube * 4 // 5}^3": lambda dtype: gallery.poisson3d(cube * 4 // 5, points=27, dtype=dtype),
-        f"banded {side * side}": lambda dtype: gallery.banded(side * side, 2000, 16, seed=1, dtype=dtype),
-        f"rmat {scale}": lambda dtype: gallery.rmat(scale, 16, seed=1, dtype=dtype),
-        f"power law {side * side}": lambda dtype: gallery.power_law(side * side, 4, seed=1, dtype=dtype),
-        f"circuit {side * side}": lambda dtype: gallery.circuit(side * side, 3, seed=1, dtype=dtype),
-        f"elasticity3d {cube * 5 // 8}^3": lambda dtype: gallery.elasticity3d(cube * 5 // 8, dtype=dtype),
-        f"delaunay {side}^2 permuted": lambda dtype: gallery.delaunay(side, permuted=True, seed=1, dtype=dtype),
-        f"road network {side}^2": lambda dtype: gallery.road_network(side, seed=1, dtype=dtype),
+    n = side * side
+    makers = {
+        f"poisson2d {side}^2": (gallery.poisson2d, side),
+        f"9-point {side}^2": (gallery.poisson2d, side, {"points": 9}),
+        f"poisson3d {cube}^3": (gallery.poisson3d, cube),
+        f"27-point {cube * 4 // 5}^3": (gallery.poisson3d, cube * 4 // 5, {"points": 27}),
+        f"anisotropic {side}^2": (gallery.anisotropic, side),
+        f"convection-diffusion {side}^2": (gallery.convection_diffusion, side),
+        f"elasticity2d {side}^2": (gallery.elasticity2d, side),
+        f"elasticity3d {cube * 5 // 8}^3": (gallery.elasticity3d, cube * 5 // 8),
+        f"delaunay {side}^2": (gallery.delaunay, side, {"seed": 1}),
+        f"delaunay {side}^2 permuted": (gallery.delaunay, side, {"permuted": True, "seed": 1}),
+        f"quadratic tetrahedra {cube // 4}^3": (gallery.quadratic_tetrahedra, cube // 4),
+        f"discontinuous {side // 5}^2": (gallery.discontinuous, side // 5),
+        f"road network {side}^2": (gallery.road_network, side, {"seed": 1}),
+        f"rmat {scale}": (gallery.rmat, scale, 16, {"seed": 1}),
+        f"power law {n}": (gallery.power_law, n, 4, {"seed": 1}),
+        f"circuit {n}": (gallery.circuit, n, 3, {"seed": 1}),
+        f"linear program {n // 4}x{n}": (gallery.linear_program, n // 4, n, {"seed": 1}),
+        f"banded {n}": (gallery.banded, n, 2000, 16, {"seed": 1}),
+        f"block diagonal {n // 2}": (gallery.block_diagonal, n // 2, 16, {"seed": 1}),
+        f"arrow {n}": (gallery.arrow, n),
     }
     if not small:
-        made["poisson2d 4096^2"] = lambda dtype: gallery.poisson2d(4096, dtype=dtype)
-    return made
+        makers["poisson2d 4096^2"] = (gallery.poisson2d, 4096)
+    return {name: _maker(*maker) for name, maker in makers.items()}
+
+
+def _maker(function, *sizes):
+    options = sizes[-1] if isinstance(sizes[-1], dict) else {}
+    sizes = sizes[:-1] if options else sizes
+    return lambda dtype: function(*sizes, dtype=dtype, **options)
 
 
 def matrices_of_folder(folder):
@@ -91,6 +118,49 @@ def copy_bandwidth():
     return 2 * a.nbytes / device_seconds(lambda: cuda.memcpy_dtod_async(b.gpudata, a.gpudata, a.nbytes))
 
 
+_GATHER = """
+extern "C" __global__ void gather(T *out, const int *indices, const T *x, int count, int mask)
+{
+  T sum = 0;
+  for (int base = blockIdx.x * 2048; base < count; base += gridDim.x * 2048) {
+    int columns[8];
+    _Pragma("unroll") for (int n = 0; n < 8; n++) columns[n] = indices[base + n * 256 + threadIdx.x] & mask;
+    _Pragma("unroll") for (int n = 0; n < 8; n++) sum += x[columns[n]];
+  }
+  if (sum == (T)0.5) out[0] = sum;
+}
+extern "C" __global__ void nothing() {}
+"""
+
+
+@functools.cache
+def gathers_per_second(dtype):
+    """Random elements of a vector of 4 MiB, which caches of multiprocessors do not hold, that a device reads in a second."""
+    count, size = (1 << 16, 1 << 12) if DEVICE.is_virtual else (1 << 24, (1 << 22) // dtype.itemsize)
+    gather = SourceModule(f"typedef {'float' if dtype.itemsize == 4 else 'double'} T;" + _GATHER, no_extern_c=True)
+    indices = rnp.to_gpu(np.random.default_rng(0).integers(0, 1 << 30, count, dtype=np.int32))
+    x, out = rnp.zeros(size, dtype), rnp.zeros(1, dtype)
+    call = gather.get_function("gather")
+    grid = (max(1, count // 2048), 1)
+    args = out.gpudata, indices.gpudata, x.gpudata, np.int32(count), np.int32(size - 1)
+    return count / device_seconds(lambda: call(*args, block=(256, 1, 1), grid=grid))
+
+
+@functools.cache
+def launch_seconds():
+    """The time of a kernel that does nothing, in a full queue."""
+    call = SourceModule(_GATHER.replace("T", "float"), no_extern_c=True).get_function("nothing")
+    return device_seconds(lambda: call(block=(32, 1, 1), grid=(1, 1)))
+
+
+def sectors_per_element(a):
+    """Sectors of 32 bytes of `x` that 32 adjacent elements need, for each of them: by 4096 places of the matrix."""
+    places = np.unique(np.linspace(0, max(0, a.nnz - 32), 4096).astype(np.int64))
+    columns = a.indices[rnp.to_gpu((places[:, None] + np.arange(32)).ravel() % max(1, a.nnz))].get()
+    sectors = np.sort(columns.reshape(-1, 32) * a.dtype.itemsize // 32, axis=1)
+    return float((1 + (np.diff(sectors, axis=1) != 0).sum(1)).mean() / 32)
+
+
 def csr_bytes(a):
     """Bytes that a product with `a` has to move, each once."""
     item = a.dtype.itemsize
@@ -119,7 +189,8 @@ def peers(host):
             found.append(("torch", a, lambda v: torch.as_tensor(v).cuda(), torch.cuda.synchronize, to_host))
     except ImportError:
         pass
-    found.append(("scipy", host, np.asarray, lambda: None, np.asarray))
+    if DEVICE.is_virtual or not found:
+        found.append(("scipy", host, np.asarray, lambda: None, np.asarray))
     return found
 
 
@@ -137,19 +208,18 @@ def check(name, got, wanted, scale):
         raise SystemExit(f"{name}: results differ by {error:.1e} of the largest")
 
 
-def spmv_row(name, a, seconds, bandwidth, own_bytes=None, more=""):
-    limit = csr_bytes(a) / bandwidth
+def spmv_row(name, a, seconds, limits, bandwidth, own_bytes=None, more=""):
     own = "" if own_bytes is None else f", {own_bytes / bandwidth / seconds:.0%} of its own ({own_bytes / 1e6:.1f} MB)"
-    print(
-        f"    {name:14} {2 * a.nnz / seconds / 1e9:9.2f} GFLOP/s {seconds * 1e6:10.1f} us {limit / seconds:7.0%} of the "
-        f"limit{own}{more}"
-    )
+    parts = ", ".join(f"{limit / seconds:4.0%} {kind}" for kind, limit in limits.items())
+    print(f"    {name:14} {2 * a.nnz / seconds / 1e9:9.2f} GFLOP/s {seconds * 1e6:10.1f} us: {parts}{own}{more}")
+    return seconds
 
 
 def formats(a):
     """(name, matrix whose products take it, bytes of a product) of the formats that a matrix fits."""
     vectors = sum(a.shape) * a.dtype.itemsize
-    for sigma in (1, 1024, a.shape[0]):
+    is_skewed = a._native.features()[0] > 16 * a.nnz / a.shape[0] + 64
+    for sigma in () if is_skewed else (1, 1024, a.shape[0]):
         sell = a._native.to_sell(sigma, 1.5)
         if sell is not None:
             bits = 16 if sell.has_short_columns else 8 * a.indices.dtype.itemsize
@@ -161,42 +231,57 @@ def formats(a):
 
 
 def spmv(made, bandwidth):
+    ratios = {}
     for title, make in made.items():
-        for dtype in (np.float32, np.float64):
+        for dtype in (np.dtype(np.float32), np.dtype(np.float64)):
             a = make(dtype)
-            limit = csr_bytes(a) / bandwidth
-            print(f"  {title}, {np.dtype(dtype)}: {a.shape[0]} rows, {a.nnz} elements, limit {limit * 1e6:.1f} us")
+            limits = {
+                "bytes": csr_bytes(a) / bandwidth,
+                "gathers": a.nnz * sectors_per_element(a) / gathers_per_second(dtype),
+                "launch": launch_seconds(),
+            }
+            row = functools.partial(spmv_row, a=a, limits=limits, bandwidth=bandwidth)
+            text = ", ".join(f"{kind} {limit * 1e6:.1f} us" for kind, limit in limits.items())
+            print(f"  {title}, {dtype}: {a.shape[0]} rows, {a.nnz} elements, limits {text}", flush=True)
             x = np.random.default_rng(0).standard_normal(a.shape[1]).astype(dtype)
             on_device, out = rnp.to_gpu(x), rnp.empty(a.shape[0], dtype)
             result = (a @ on_device).get()
-            spmv_row("rtcg csr", a, device_seconds(lambda a=a, x=on_device, y=out: a._matvec(x, y)), bandwidth)
+            plain = row("rtcg csr", seconds=device_seconds(lambda a=a, x=on_device, y=out: a._matvec(x, y)))
             for name, matrix, own_bytes in formats(a):
                 planned = a._native.planned(matrix)
                 check(name, planned.matvec(on_device).get(), result, np.abs(result).max())
                 seconds = device_seconds(lambda a=planned, x=on_device, y=out: a.matvec(x, y))
-                spmv_row(f"rtcg {name}", a, seconds, bandwidth, own_bytes)
-            if "poisson" in title:
-                dia = a.todia()
-                check("rtcg dia", (dia @ on_device).get(), result, np.abs(result).max())
-                seconds = device_seconds(lambda a=dia, x=on_device: a @ x)
-                spmv_row("rtcg dia", a, seconds, bandwidth, dia.data.nbytes + sum(a.shape) * a.dtype.itemsize)
-            with tempfile.TemporaryDirectory() as folder:
-                plan = sparse.plan(a, store=tune.Store(folder))
+                row(f"rtcg {name}", seconds=seconds, own_bytes=own_bytes)
+            # What has to be compiled has been, after the first.
+            for _ in range(2):
+                with tempfile.TemporaryDirectory() as folder:
+                    plan = sparse.plan(make_again(a), store=tune.Store(folder))
             check("rtcg plan", (plan @ on_device).get(), result, np.abs(result).max())
             report = plan.report
             more = (
-                f"; {report.kernel}, analysis {report.analysis_products:.0f} products, copy {report.build_products:.0f}"
+                f"; {report.kernel}, analysis {report.analysis_products:.0f} products, copy {report.build_products:.0f}; "
+                + ", ".join(f"{name} {1e6 * (found or np.nan):.1f}" for name, found in report.candidates.items())
             )
             seconds = device_seconds(lambda a=plan.matrix, x=on_device, y=out: a._matvec(x, y))
-            spmv_row("rtcg plan", a, seconds, bandwidth, report.nbytes, more)
-            host = host_copy(a)
+            planned = row("rtcg plan", seconds=seconds, own_bytes=report.nbytes, more=more)
+            host, best = host_copy(a), np.inf
             for peer, matrix, to_device, synchronize, to_host in peers(host) if host is not None else []:
                 y = to_device(x)
                 check(peer, to_host(matrix @ y), result, np.abs(result).max())
                 global wait
                 wait = synchronize
-                spmv_row(peer, a, device_seconds(lambda a=matrix, y=y: a @ y), bandwidth)
+                best = min(best, row(peer, seconds=device_seconds(lambda a=matrix, y=y: a @ y)))
                 wait = cuda.Context.synchronize
+            ratios[f"{title}, {dtype}"] = best / plain, best / planned
+    for k, which in enumerate(("compressed rows", "planned")):
+        worst = min(ratios, key=lambda name, k=k: ratios[name][k], default=None)
+        if worst is not None and np.isfinite(ratios[worst][k]):
+            print(f"  {which} at worst {ratios[worst][k]:.2f} times as fast as the best peer: {worst}")
+
+
+def make_again(a):
+    """The same matrix, without a plan."""
+    return sparse.csr_array._of(a.shape, a.data, a.indices, a.indptr)
 
 
 def spmm(made, bandwidth):
@@ -448,7 +533,7 @@ def main():
         metavar="table",
         help="spmv, spmm, spgemm, triangular, cg, solvers, calls; all of them unless given",
     )
-    parser.add_argument("--matrix", help="only matrices whose names begin like this")
+    parser.add_argument("--matrix", help="only matrices whose names begin with one of these, between commas")
     parser.add_argument("--folder", help="a folder of MatrixMarket files instead of the gallery")
     parser.add_argument("--small", action="store_true", help="smaller matrices")
     options = parser.parse_args()
@@ -457,7 +542,8 @@ def main():
     if unknown := set(tables) - set(known):
         parser.error(f"no such table: {', '.join(sorted(unknown))}")
     made = matrices_of_folder(options.folder) if options.folder else matrices(options.small or DEVICE.is_virtual)
-    made = {name: make for name, make in made.items() if name.startswith(options.matrix or "")}
+    chosen = tuple((options.matrix or "").split(","))
+    made = {name: make for name, make in made.items() if name.startswith(chosen)}
     bandwidth = copy_bandwidth()
     print(f"{DEVICE.name()}: a copy reads and writes {bandwidth / 1e9:.0f} GB/s")
     for table in tables:
@@ -467,8 +553,10 @@ def main():
         elif table == "solvers":
             solvers(options.small or DEVICE.is_virtual)
         else:
+            fit = chosen if options.matrix else {"spmm": _DENSE, "spgemm": _SQUARE, "triangular": _SQUARE}.get(table, "")
+            few = {name: make for name, make in made.items() if name.startswith(fit)}
             tables_of_matrices = {"spmv": spmv, "spmm": spmm, "spgemm": spgemm, "triangular": triangular, "cg": cg}
-            tables_of_matrices[table](made, bandwidth)
+            tables_of_matrices[table](few, bandwidth)
 
 
 if __name__ == "__main__":

@@ -2914,10 +2914,34 @@ class CsrMatrix:
     @property
     def indptr(self) -> GPUArray: ...
     def planned(self, kernel: Any, lanes: int = 1) -> CsrMatrix:
-        """The same matrix, whose products with vectors follow a plan: "rows" of `lanes`, "merge", or another format."""
+        """
+        The same matrix, whose products with vectors follow a plan: "rows" of `lanes`, "merge", "hub"
+        (whose columns are renumbered), or another format.
+        """
+
+    def features(self) -> tuple[int, float, int, int, int, list[float]]:
+        """
+        What a plan looks at: the longest row, the sum of squared lengths, the bandwidth, elements of slices of 32 rows,
+        diagonals, and how full blocks of 2 to 6 rows and columns are. Waits.
+        """
+
+    def compile_kernels(self) -> None:
+        """Compiles the kernels that products with vectors of this dtype may take."""
 
     def to_sell(self, sigma: int, max_fill: float) -> SellMatrix | None:
         """This matrix in SELL-32-sigma; None where more than `max_fill` times the elements would be stored. Waits."""
+
+    def to_dia(self, max_diagonals: int) -> DiaMatrix | None:
+        """
+        This matrix by its diagonals; None where there are more than `max_diagonals`, or rows of more than 256 elements.
+        Waits.
+        """
+
+    def to_bsr(self, size: int, max_fill: float) -> BsrMatrix | None:
+        """
+        This matrix in dense blocks of `size` rows and columns; None where these have more than `max_fill` times the
+        elements. Waits.
+        """
 
     def row_extremes(self, is_largest: bool, ignores_nan: bool) -> tuple[GPUArray, GPUArray]:
         """The largest or least element of each row, and the first column that has it; does not wait."""

@@ -83,6 +83,18 @@ def workloads():
         draw = rtcg.random.default_rng(1)
         _ = draw.random(1000, dtype), draw.standard_normal(1000, dtype)
 
+    def sparse_products(dtype):
+        from rtcg import sparse
+
+        a = sparse.gallery.poisson2d(36, dtype=dtype)
+        blocks = {n: a.tobsr((n, n))._native for n in range(2, 7) if 36 % n == 0}
+        slices = [a._native.to_sell(sigma, 4.0) for sigma in (1, 64)]
+        x = array(a.shape[1], dtype)
+        a._native.compile_kernels()
+        for format in (*blocks.values(), *slices, a.todia()._native_matrix()):
+            a._native.planned(format).matvec(x)
+        _ = sparse.plan(a), a @ array((a.shape[1], 2), dtype), a @ array((a.shape[1], 32), dtype)
+
     groups = {
         "arithmetic": (arithmetic, _NUMBERS),
         "functions": (functions, _FLOATS),
@@ -93,6 +105,7 @@ def workloads():
         "random numbers": (generators, _FLOATS),
         "solve, QR, Cholesky": (solvers, _FLOATS),
         "eigh, SVD": (decompositions, _FLOATS),
+        "sparse products": (sparse_products, _FLOATS),
     }
     for name, (function, dtypes) in groups.items():
         for dtype in dtypes:

@@ -323,7 +323,7 @@ def test_kernels_of_products_with_dense_matrices(dtype, columns):
     a = skewed(dtype, np.int32)
     x = values(dtype, (9500, columns), 3)
     wanted = a.astype(np.complex128) @ x if dtype.kind == "c" else a @ x
-    for kernel in ("elements", "columns") if columns <= 16 else ("columns",):
+    for kernel in ("elements", "columns", "merge") if columns <= 16 else ("columns", "merge"):
         for lanes in (1, 4, 32):
             for order in "CF":
                 native, y = sparse.csr_array(a)._native, rnp.to_gpu(np.array(x, order=order))

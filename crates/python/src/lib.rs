@@ -34,6 +34,7 @@ mod reduction;
 mod sparse;
 mod sparse_eigen;
 mod sparse_formats;
+mod sparse_packets;
 mod sparse_products;
 mod sparse_triangular;
 mod template;
@@ -57,6 +58,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     linalg::add_to_module(m)?;
     reduction::add_to_module(m)?;
     sparse::add_to_module(m)?;
+    sparse_packets::add_to_module(m)?;
     sparse_eigen::add_to_module(m)?;
     sparse_formats::add_to_module(m)?;
     sparse_products::add_to_module(m)?;

@@ -1,22 +1,20 @@
 //! Native parts of `rtcg.sparse`: matrices in compressed sparse rows, and iterative solvers.
 
-use crate::gpuarray::context::array_context;
-use crate::gpuarray::{PyGpuArray, dtype_of_descr, to_py_result};
-use crate::host_buffer::HostBuffer;
-use numpy::{PyArray1, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use crate::gpuarray::{PyGpuArray, to_py_result};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rtcg::array::{ArrayError, DType, GpuArray, Order, Result};
 use rtcg::sparse::{
-    CsrDyn, HostPackets, HostStructure, IndexElement, LinearOperator, Method, PacketPartition, Packets, Preconditioner,
-    PreparedLaunch, Sell, SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, SpmvPlan, StopReason,
-    System, Triangle, Triangular, TriangularFactors, VCycle, VCycleLevel, gallery,
+    Bsr, CsrDyn, Dia, Hub, IndexElement, LinearOperator, MatrixFeatures, Method, Preconditioner, PreparedLaunch, Sell,
+    SolveCallback, SolveOptions, SolveProgress, SolveReport, SolverMode, SpmvPlan, StopReason, System, Triangle,
+    Triangular, TriangularFactors, VCycle, VCycleLevel, compile_plan_kernels, gallery,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::sparse_formats::{ArrayArg, BoundAny, PyDiaMatrix, PySellMatrix, core_array, plan_of_format};
+use crate::sparse_formats::{ArrayArg, BoundAny, PyBsrMatrix, PyDiaMatrix, PySellMatrix, core_array, plan_of_format};
 use crate::sparse_triangular::{PyTriangular, PyTriangularFactors};
 
 pub(crate) fn new_array(py: Python<'_>, array: GpuArray) -> PyResult<Bound<'_, PyAny>> {
@@ -74,13 +72,15 @@ impl PyCsrMatrix {
         self.indptr.clone_ref(py)
     }
 
-    /// The same matrix, whose products with vectors follow a plan: "rows" of `lanes`, "merge", or another format.
+    /// The same matrix, whose products with vectors follow a plan: "rows" of `lanes`, "merge", "hub"
+    /// (whose columns are renumbered), or another format.
     #[pyo3(signature = (kernel, lanes = 1))]
     fn planned(&self, kernel: &BoundAny<'_>, lanes: u8) -> PyResult<Self> {
         let py = kernel.py();
         let plan = match kernel.extract::<&str>() {
             Ok("rows") => SpmvPlan::Rows { lanes },
             Ok("merge") => SpmvPlan::MergePath,
+            Ok("hub") => to_py_result(py, Hub::from_csr(&self.csr))?.into(),
             _ => plan_of_format(kernel)?,
         };
         let csr = to_py_result(py, self.csr.clone().with_plan(plan))?;
@@ -88,10 +88,37 @@ impl PyCsrMatrix {
         Ok(Self { csr, data, indices, indptr })
     }
 
+    /// What a plan looks at: the longest row, the sum of squared lengths, the bandwidth, elements of slices of 32 rows,
+    /// diagonals, and how full blocks of 2 to 6 rows and columns are. Waits.
+    fn features(&self, py: Python<'_>) -> PyResult<(usize, f64, usize, usize, usize, [f64; 5])> {
+        let found = to_py_result(py, py.detach(|| MatrixFeatures::of(&self.csr)))?;
+        let MatrixFeatures { longest_row, squared_lengths, bandwidth, slice_elements, diagonals, block_fill } = found;
+        Ok((longest_row, squared_lengths, bandwidth, slice_elements, diagonals, block_fill))
+    }
+
+    /// Compiles the kernels that products with vectors of this dtype may take.
+    fn compile_kernels(&self, py: Python<'_>) -> PyResult<()> {
+        to_py_result(py, py.detach(|| compile_plan_kernels(&self.csr)))
+    }
+
     /// This matrix in SELL-32-sigma; None where more than `max_fill` times the elements would be stored. Waits.
     fn to_sell(&self, py: Python<'_>, sigma: usize, max_fill: f64) -> PyResult<Option<PySellMatrix>> {
         let made = py.detach(|| Sell::from_csr(&self.csr, sigma, max_fill));
         Ok(to_py_result(py, made)?.map(PySellMatrix))
+    }
+
+    /// This matrix by its diagonals; None where there are more than `max_diagonals`, or rows of more than 256 elements.
+    /// Waits.
+    fn to_dia(&self, py: Python<'_>, max_diagonals: usize) -> PyResult<Option<PyDiaMatrix>> {
+        let made = py.detach(|| Dia::from_csr(&self.csr, max_diagonals));
+        Ok(to_py_result(py, made)?.map(PyDiaMatrix))
+    }
+
+    /// This matrix in dense blocks of `size` rows and columns; None where these have more than `max_fill` times the
+    /// elements. Waits.
+    fn to_bsr(&self, py: Python<'_>, size: usize, max_fill: f64) -> PyResult<Option<PyBsrMatrix>> {
+        let made = py.detach(|| Bsr::from_csr(&self.csr, size, max_fill));
+        to_py_result(py, made)?.map(|bsr| PyBsrMatrix::of(py, bsr)).transpose()
     }
 
     /// The largest or least element of each row, and the first column that has it; does not wait.
@@ -505,77 +532,10 @@ fn sparse_check(shape: [usize; 2], indices: &BoundAny<'_>, indptr: &BoundAny<'_>
     check::<i64>(py, shape, &indices.extract()?, &indptr.extract()?)
 }
 
-/// The packeted format of a square matrix on the host; see `pycuda.sparse.packeted`.
-#[pyclass(name = "PacketedMatrix", module = "rtcg._native", frozen)]
-pub(crate) struct PyPacketedMatrix {
-    packets: Packets,
-    partition: PacketPartition,
-    remainder: Vec<(i32, i32, usize)>,
-}
-
-#[pymethods]
-impl PyPacketedMatrix {
-    /// Of elements in C order on the host, and int64 indices; waits.
-    #[new]
-    fn new(
-        data: &Bound<'_, PyUntypedArray>,
-        indices: PyReadonlyArray1<'_, i64>,
-        indptr: PyReadonlyArray1<'_, i64>,
-        max_rows: usize,
-        is_symmetric: bool,
-    ) -> PyResult<Self> {
-        let (py, ctx) = (data.py(), array_context()?);
-        let dtype = dtype_of_descr(&data.dtype())?;
-        let buffer = HostBuffer::from_object(data, "data")?;
-        // SAFETY: the buffer outlives the use, and nobody writes to it meanwhile.
-        let bytes = unsafe { buffer.as_bytes() };
-        let (indptr, indices) = (indptr.as_slice()?, indices.as_slice()?);
-        let n = indptr.len().saturating_sub(1);
-        to_py_result(py, rtcg::sparse::check_structure([n, n], indices, indptr))?;
-        if bytes.len() != indices.len() * dtype.itemsize() {
-            let (n_data, n_indices) = (bytes.len() / dtype.itemsize().max(1), indices.len());
-            return Err(PyValueError::new_err(format!("data has {n_data} elements, indices has {n_indices}")));
-        }
-        let build = || {
-            let structure = HostStructure { indptr, indices };
-            let partition = PacketPartition::new(structure, max_rows, is_symmetric)?;
-            let host = HostPackets::new(structure, bytes, dtype.itemsize(), &partition);
-            let packets = Packets::upload(&ctx, &host, &partition, dtype, max_rows)?;
-            Ok(Self { packets, partition, remainder: host.remainder })
-        };
-        to_py_result(py, py.detach(build))
-    }
-
-    /// Rows of the matrix in packet order, their places there, and where packets begin.
-    fn partition<'py>(&self, py: Python<'py>) -> [Bound<'py, PyArray1<i32>>; 3] {
-        let partition = &self.partition;
-        [&partition.new_to_old, &partition.old_to_new, &partition.base_rows].map(|list| PyArray1::from_slice(py, list))
-    }
-
-    /// Rows and columns, in packet order, of elements in no packet, and which elements these are.
-    #[allow(clippy::type_complexity, reason = "three arrays")]
-    fn remainder<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> (Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<i64>>) {
-        (
-            PyArray1::from_iter(py, self.remainder.iter().map(|element| element.0)),
-            PyArray1::from_iter(py, self.remainder.iter().map(|element| element.1)),
-            PyArray1::from_iter(py, self.remainder.iter().map(|element| element.2 as i64)),
-        )
-    }
-
-    /// Adds the product of the packets and `x` to `y`; does not wait.
-    fn multiply_add(&self, x: ArrayArg<'_, '_>, y: ArrayArg<'_, '_>) -> PyResult<()> {
-        to_py_result(x.py(), self.packets.multiply_add(&core_array(x), &core_array(y)))
-    }
-}
-
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<PyCsrMatrix>()?;
     m.add_class::<PyDiaMatrix>()?;
     m.add_class::<PyVCycle>()?;
-    m.add_class::<PyPacketedMatrix>()?;
     m.add_function(wrap_pyfunction!(sparse_gallery, m)?)?;
     m.add_function(wrap_pyfunction!(sparse_check, m)?)?;
     m.add_function(wrap_pyfunction!(sparse_triangular, m)?)?;

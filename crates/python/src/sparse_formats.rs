@@ -71,6 +71,14 @@ pub(crate) struct PyBsrMatrix {
     indptr: Py<PyGpuArray>,
 }
 
+impl PyBsrMatrix {
+    pub(crate) fn of(py: Python<'_>, bsr: Bsr) -> PyResult<Self> {
+        let new = |array: &GpuArray| Ok::<_, PyErr>(Bound::new(py, PyGpuArray::from_array(array.clone()))?.unbind());
+        let [data, indices, indptr] = bsr.parts().map(new);
+        Ok(Self { data: data?, indices: indices?, indptr: indptr?, bsr })
+    }
+}
+
 #[pymethods]
 impl PyBsrMatrix {
     /// Of arrays whose indices are known to be good.
@@ -143,7 +151,7 @@ pub(crate) fn plan_of_format(matrix: &BoundAny<'_>) -> PyResult<SpmvPlan> {
     if let Ok(bsr) = matrix.cast::<PyBsrMatrix>() {
         return Ok(bsr.get().bsr.clone().into());
     }
-    Err(PyTypeError::new_err("a plan is 'rows', 'merge', a SellMatrix, a DiaMatrix or a BsrMatrix"))
+    Err(PyTypeError::new_err("a plan is 'rows', 'merge', 'hub', a SellMatrix, a DiaMatrix or a BsrMatrix"))
 }
 
 /// The least and the largest of int32 or int64 indices on the device; None of no indices. Waits.

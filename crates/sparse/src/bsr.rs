@@ -1,9 +1,8 @@
 //! Matrices of dense blocks in compressed sparse rows.
 
 use crate::checks::{check_product, check_stored_dtype, check_structure_arrays, product_dtype};
-use crate::kernels::THREADS;
 use crate::kernels::bsr::BsrSpec;
-use crate::launch::{PreparedLaunch, are_plain, push_arrays};
+use crate::launch::{PreparedLaunch, are_plain, full_grid, push_arrays};
 use crate::plan::ProductFormat;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
@@ -52,6 +51,11 @@ impl Bsr {
         self.block
     }
 
+    /// The blocks, their columns, and where rows of blocks begin.
+    pub fn parts(&self) -> [&GpuArray; 3] {
+        [&self.data, &self.indices, &self.indptr]
+    }
+
     /// Stored elements.
     pub fn nnz(&self) -> usize {
         self.data.size()
@@ -87,8 +91,9 @@ impl Bsr {
     fn prepare(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<PreparedLaunch>> {
         // A SIMD CPU gathers for every lane, so that one of them has a row there.
         let lanes = if x.context().device_info().is_simd_cpu() { 1 } else { 32 };
-        let threads = self.shape[0] / self.block[0] * if lanes == 1 { self.block[0] } else { 32 };
-        self.prepare_spec(&self.spec(y.dtype(), lanes, accumulate, false), y, x, None, threads)
+        let (spec, block_rows) = (self.spec(y.dtype(), lanes, accumulate, false), self.shape[0] / self.block[0]);
+        let threads = if lanes == 1 { self.shape[0] } else { block_rows.div_ceil(spec.rows_of_warp()) * 32 };
+        self.prepare_spec(&spec, y, x, None, threads)
     }
 
     /// The launch of a product, where vectors are taken as they are.
@@ -126,7 +131,10 @@ impl Bsr {
 
     fn spec(&self, vector: DType, lanes: u8, accumulate: bool, is_dense: bool) -> BsrSpec {
         let (value, index, block) = (self.data.dtype(), self.indices.dtype(), self.block.map(|length| length as u32));
-        BsrSpec { value, vector, index, block, lanes, accumulate, is_dense }
+        // As many side by side as leave each lane several blocks.
+        let blocks = self.indices.size() / (self.shape[0] / self.block[0]).max(1);
+        let parts = (blocks / 6).clamp(1, (32 / self.block[0] / self.block[1]).max(1)) as u8;
+        BsrSpec { value, vector, index, block, lanes, parts, accumulate, is_dense }
     }
 
     fn prepare_spec(
@@ -144,11 +152,7 @@ impl Bsr {
         push_arrays(&mut args, &[y, &self.data, &self.indices, &self.indptr, x])?;
         args.push_i64((self.shape[0] / self.block[0]) as i64);
         columns.iter().for_each(|&n| args.push_i64(n as i64));
-        let device_info = x.context().device_info();
-        // A GPU balances blocks that end early by itself; on a SIMD CPU each costs.
-        let most = if device_info.is_simd_cpu() { device_info.max_blocks } else { i32::MAX.cast_unsigned() };
-        let blocks = threads.div_ceil(THREADS as usize).clamp(1, most as usize) as u32;
-        PreparedLaunch::new(x.context(), spec, blocks, args).map(Some)
+        PreparedLaunch::new(x.context(), spec, full_grid(x.context(), threads), args).map(Some)
     }
 }
 

@@ -6,16 +6,16 @@ use crate::checks::{
 };
 use crate::kernels::THREADS;
 use crate::kernels::extremes::RowExtremeSpec;
-use crate::kernels::merge::{MergeSpmvSpec, MergeStage};
-use crate::kernels::spmm::{CsrSpmmSpec, MAX_NARROW_COLUMNS};
+use crate::kernels::merge::{MergeSpmvSpec, MergeStage, TILE};
+use crate::kernels::spmm::{CsrSpmmSpec, MAX_NARROW_COLUMNS, SPMM_TILE, SpmmKernel};
 use crate::kernels::spmv::{CsrSpmvSpec, SpmvEpilogue};
-use crate::launch::{PreparedLaunch, are_plain, push_arrays};
+use crate::launch::{PreparedLaunch, are_plain, elements_ahead, full_grid, push_arrays};
 use crate::plan::SpmvPlan;
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
 use rtcg_array::{DType, DeviceInfo, Order, PackedKernelArgs, PythonTuple};
 use rtcg_codegen::tunable;
 use rtcg_codegen::tuning::{Decision, Tunable};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 tunable! {
     /// How a matrix in compressed sparse rows is multiplied by a vector.
@@ -44,16 +44,25 @@ tunable! {
     rule spmv_rule;
 }
 
-/// Half of the average row, so that most rows take two turns. One row that is much longer than the others would keep a
-/// group busy when all others are done. On a SIMD CPU, whose lanes gather one after the other, one lane has a row.
+/// As many lanes as take an average row in one turn of several elements each. One row that is much longer than the others
+/// would keep a group busy when all others are done. On a SIMD CPU, whose lanes gather one after the other, one lane has a
+/// row.
 fn spmv_rule(problem: &SpmvProblem, device_info: &DeviceInfo) -> SpmvChoice {
     let SpmvProblem { row_length, longest_row, .. } = *problem;
-    let lanes = row_length.cast_unsigned().div_ceil(2).next_power_of_two().clamp(2, 32).cast_signed();
     match device_info.is_simd_cpu() {
         true => SpmvChoice { kernel: "rows", lanes: 1 },
-        false if longest_row > (32 * row_length).max(2048) => SpmvChoice { kernel: "merge", lanes: 1 },
-        false => SpmvChoice { kernel: "rows", lanes },
+        false if is_skewed(row_length, longest_row) => SpmvChoice { kernel: "merge", lanes: 1 },
+        // The power of two that is nearest to an eighth, by ratio.
+        false => {
+            let eighths = (row_length.cast_unsigned() * row_length.cast_unsigned() / 32).clamp(1, 1 << 11);
+            SpmvChoice { kernel: "rows", lanes: 1 << (eighths.ilog2() / 2).min(5) }
+        }
     }
+}
+
+/// Whether one row is so much longer than the others that a group of lanes is busy with it when all others are done.
+fn is_skewed(row_length: i64, longest_row: i64) -> bool {
+    longest_row > (16 * row_length).max(512)
 }
 
 tunable! {
@@ -69,16 +78,19 @@ tunable! {
         row_length: i64 = PowerOfTwo,
         /// Columns of the dense matrix.
         columns: i64 = Exact,
+        /// Stored elements of the longest row; 0 where that is not known.
+        longest_row: i64 = PowerOfTwo,
     }
     parameters {
-        /// `elements` gives the elements of a row to lanes, each with all columns; `columns` gives the columns to lanes.
-        kernel: &'static str = ["elements", "columns"],
+        /// `elements` gives the elements of a row to lanes, each with all columns; `columns` gives the columns to lanes;
+        /// `merge` does so for as many elements as every other warp has.
+        kernel: &'static str = ["elements", "columns", "merge"],
         /// Adjacent lanes of a row.
         lanes: i64 = [1, 2, 4, 8, 16, 32],
     }
     device {}
     require {
-        kernel == "columns" || columns <= 16;
+        kernel != "elements" || columns <= 16;
     }
     rule spmm_rule;
 }
@@ -86,16 +98,15 @@ tunable! {
 /// Lanes with elements read indices once, and rows of the dense matrix apart from each other: that is worth it for a few
 /// columns, which one access of 16 bytes would hold. A SIMD CPU gathers in any case.
 fn spmm_rule(problem: &SpmmProblem, device_info: &DeviceInfo) -> SpmmChoice {
-    let SpmmProblem { itemsize, row_length, columns, .. } = *problem;
+    let SpmmProblem { itemsize, row_length, columns, longest_row, .. } = *problem;
+    let column_lanes = columns.cast_unsigned().next_power_of_two().min(32).cast_signed();
     let half_row = row_length.cast_unsigned().div_ceil(2).next_power_of_two().clamp(2, 32).cast_signed();
     match device_info.is_simd_cpu() {
         true if columns <= MAX_NARROW_COLUMNS as i64 => SpmmChoice { kernel: "elements", lanes: 1 },
         true => SpmmChoice { kernel: "columns", lanes: 1 },
+        false if is_skewed(row_length, longest_row) => SpmmChoice { kernel: "merge", lanes: column_lanes },
         false if columns * itemsize <= 16 => SpmmChoice { kernel: "elements", lanes: half_row },
-        false => {
-            let lanes = columns.cast_unsigned().next_power_of_two().min(32).cast_signed();
-            SpmmChoice { kernel: "columns", lanes }
-        }
+        false => SpmmChoice { kernel: "columns", lanes: column_lanes },
     }
 }
 
@@ -114,6 +125,8 @@ pub struct Csr {
     indptr: GpuArray,
     /// Elements of the longest row; 0 where that is not known.
     longest_row: usize,
+    /// The rows that tiles of the merge path begin in, from the first product along it.
+    merge_starts: Arc<OnceLock<GpuArray>>,
     plan: Option<Arc<SpmvPlan>>,
 }
 
@@ -128,7 +141,7 @@ impl Csr {
         check_is_vector("data", &data)?;
         check_stored_dtype(data.dtype())?;
         check_structure_arrays(shape[0], data.size(), &indices, &indptr)?;
-        Ok(Self { shape, data, indices, indptr, longest_row: 0, plan: None })
+        Ok(Self { shape, data, indices, indptr, longest_row: 0, merge_starts: Arc::default(), plan: None })
     }
 
     /// The same matrix, whose longest row is known to have so many elements: kernels are chosen by that.
@@ -267,7 +280,8 @@ impl Csr {
             return self.merge_launches(epilogue, x, y, dot, blocks);
         }
         let (value, vector, index) = (self.data.dtype(), y.dtype(), self.indices.dtype());
-        let spec = CsrSpmvSpec { value, vector, index, lanes: choice.lanes as u8, epilogue };
+        let ahead = elements_ahead(self.context(), vector);
+        let spec = CsrSpmvSpec { value, vector, index, lanes: choice.lanes as u8, ahead, epilogue };
         let mut args = PackedKernelArgs::new();
         push_arrays(&mut args, &[y, &self.data, &self.indices, &self.indptr, x])?;
         args.push_i64(self.shape[0] as i64);
@@ -277,13 +291,13 @@ impl Csr {
     }
 
     /// Blocks of the kernel with a dot product, at most `most`; none where another format multiplies.
-    pub(crate) fn dot_blocks(&self, vector: DType, most: u32) -> Option<u32> {
+    pub(crate) fn dot_blocks(&self, most: u32) -> Option<u32> {
         if self.has_planned_format() || self.shape[0] == 0 {
             return None;
         }
         let choice = self.choice();
         let blocks = match choice.kernel {
-            "merge" => u32::try_from(self.merge_tiles(vector)).unwrap_or(u32::MAX),
+            "merge" => u32::try_from(self.merge_tiles(TILE)).unwrap_or(u32::MAX),
             _ => self.row_blocks(choice.lanes as u8),
         };
         Some(blocks.min(most))
@@ -292,6 +306,11 @@ impl Csr {
     /// Whether groups of lanes have rows, whose kernel needs no memory of its own.
     pub(crate) fn has_row_kernel(&self) -> bool {
         !self.has_planned_format() && self.choice().kernel == "rows"
+    }
+
+    /// Whether products with vectors, several of them too, are launches alone.
+    pub(crate) fn is_recordable(&self) -> bool {
+        self.has_row_kernel() || self.plan().is_some_and(SpmvPlan::is_recordable_format)
     }
 
     /// Whether products with vectors are computed in another format.
@@ -310,13 +329,13 @@ impl Csr {
         self.context().choose(&SpmvProblem { itemsize, rows, row_length, longest_row })
     }
 
-    fn merge_spec(&self, vector: DType, epilogue: SpmvEpilogue, stage: MergeStage) -> MergeSpmvSpec {
-        MergeSpmvSpec { value: self.data.dtype(), vector, index: self.indices.dtype(), epilogue, stage }
+    fn merge_spec(&self, vector: DType, epilogue: SpmvEpilogue, tile: u32, stage: MergeStage) -> MergeSpmvSpec {
+        MergeSpmvSpec { value: self.data.dtype(), vector, index: self.indices.dtype(), epilogue, tile, stage }
     }
 
-    fn merge_tiles(&self, vector: DType) -> usize {
-        let spec = self.merge_spec(vector, SpmvEpilogue::Store, MergeStage::Tiles);
-        (self.shape[0] + self.nnz()).div_ceil(spec.tile_items())
+    /// Tiles of the merge path.
+    pub(crate) fn merge_tiles(&self, tile: u32) -> usize {
+        (self.shape[0] + self.nnz()).div_ceil(tile as usize)
     }
 
     fn merge_launches(
@@ -327,26 +346,45 @@ impl Csr {
         dot: Option<[&GpuArray; 2]>,
         max_blocks: u32,
     ) -> Result<Vec<PreparedLaunch>> {
-        let spec = |stage| self.merge_spec(y.dtype(), epilogue, stage);
+        let spec = |stage| self.merge_spec(y.dtype(), epilogue, TILE, stage);
         let [rows, elements] = [self.shape[0], self.nnz()];
-        let tiles = self.merge_tiles(y.dtype());
+        let tiles = self.merge_tiles(TILE);
         let Ok(blocks) = u32::try_from(tiles) else {
             return Err(ArrayError::value_error(format!("{elements} elements are more than a grid has tiles for")));
         };
-        let carry_rows = GpuArray::empty(self.context(), &[tiles], DType::I64, Order::C)?;
+        let starts = self.merge_starts(y.dtype())?;
+        let carry_rows = GpuArray::empty(self.context(), &[tiles], self.indices.dtype(), Order::C)?;
         let carry_sums = GpuArray::empty(self.context(), &[tiles], y.dtype(), Order::C)?;
         let mut args = PackedKernelArgs::new();
         push_arrays(&mut args, &[y, &self.data, &self.indices, &self.indptr, x])?;
         [rows, elements].iter().for_each(|&n| args.push_i64(n as i64));
-        push_arrays(&mut args, &[&carry_rows, &carry_sums])?;
+        push_arrays(&mut args, &[&carry_rows, &carry_sums, &starts])?;
         push_arrays(&mut args, dot.as_ref().map_or(&[], |arrays| arrays.as_slice()))?;
         let first = PreparedLaunch::new(self.context(), &spec(MergeStage::Tiles), blocks.min(max_blocks), args)?;
+        let second = carry_launch(&spec(MergeStage::Carries), rows, y, &carry_rows, &carry_sums)?;
+        Ok(vec![first, second.keeping([carry_rows, carry_sums, starts])])
+    }
+
+    /// The rows that tiles begin in, which are looked for once.
+    fn merge_starts(&self, vector: DType) -> Result<GpuArray> {
+        if let Some(starts) = self.merge_starts.get() {
+            return Ok(starts.clone());
+        }
+        let starts = self.rows_of_tiles(vector, TILE)?;
+        Ok(self.merge_starts.get_or_init(|| starts).clone())
+    }
+
+    /// The rows that tiles of the merge path begin in, and the number of rows; enqueued.
+    pub(crate) fn rows_of_tiles(&self, vector: DType, tile: u32) -> Result<GpuArray> {
+        let tiles = self.merge_tiles(tile);
+        let starts = GpuArray::empty(self.context(), &[tiles + 1], self.indices.dtype(), Order::C)?;
         let mut args = PackedKernelArgs::new();
-        push_arrays(&mut args, &[y, &carry_rows, &carry_sums])?;
-        [tiles, rows].iter().for_each(|&n| args.push_i64(n as i64));
-        let blocks = blocks.div_ceil(THREADS / 32);
-        let second = PreparedLaunch::new(self.context(), &spec(MergeStage::Carries), blocks, args)?;
-        Ok(vec![first, second.keeping([carry_rows, carry_sums])])
+        push_arrays(&mut args, &[&starts, &self.indptr])?;
+        [self.shape[0], self.nnz()].iter().for_each(|&n| args.push_i64(n as i64));
+        let blocks = (tiles + 1).div_ceil(THREADS as usize) as u32;
+        let spec = self.merge_spec(vector, SpmvEpilogue::Store, tile, MergeStage::Starts);
+        PreparedLaunch::new(self.context(), &spec, blocks, args)?.launch()?;
+        Ok(starts)
     }
 
     /// `A X` for a dense matrix, in C order and in the dtype that both promote to; enqueued.
@@ -378,28 +416,53 @@ impl Csr {
         }
         let (vector, columns) = (y.dtype(), x.shape()[1]);
         let x = x.to_dtype(vector)?;
-        let x = if x.strides().iter().all(|stride| stride % x.itemsize() as isize == 0) { x } else { x.copy(None)? };
-        let spec = CsrSpmmSpec { by_columns, ..self.dense_spec(vector, columns) };
+        // Recorded launches allocate no memory.
+        let allocates = !by_columns || !self.is_recordable();
+        let spec = CsrSpmmSpec { by_columns, ..self.dense_spec(vector, columns, allocates) };
+        // Lanes with columns of their own read rows of `x`, which have to be in one piece: copying them costs less.
+        let is_even = x.strides().iter().all(|stride| stride % x.itemsize() as isize == 0);
+        let has_rows_in_pieces = !matches!(spec.kernel, SpmmKernel::Elements(_)) && !x.is_contiguous(Order::C);
+        let x = if is_even && !(allocates && has_rows_in_pieces) { x } else { x.copy(Some(Order::C))? };
         let mut args = PackedKernelArgs::new();
         push_arrays(&mut args, &[y, &self.data, &self.indices, &self.indptr, &x])?;
         [self.shape[0] as i64, columns as i64].iter().for_each(|&n| args.push_i64(n));
         x.strides().iter().for_each(|stride| args.push_i64((stride / x.itemsize() as isize) as i64));
-        PreparedLaunch::new(self.context(), &spec, self.row_blocks(spec.lanes), args)?.launch()
+        if spec.kernel != SpmmKernel::Tiles {
+            return PreparedLaunch::new(self.context(), &spec, self.row_blocks(spec.lanes), args)?.launch();
+        }
+        let (tiles, starts) = (self.merge_tiles(SPMM_TILE), self.rows_of_tiles(vector, SPMM_TILE)?);
+        let carry_rows = GpuArray::empty(self.context(), &[tiles], self.indices.dtype(), Order::C)?;
+        let carry_sums = GpuArray::empty(self.context(), &[tiles, columns], vector, Order::C)?;
+        args.push_i64(self.nnz() as i64);
+        push_arrays(&mut args, &[&carry_rows, &carry_sums, &starts])?;
+        let blocks = (tiles * usize::from(spec.lanes)).div_ceil(THREADS as usize) as u32;
+        PreparedLaunch::new(self.context(), &spec, blocks, args)?.launch()?;
+        let mut args = PackedKernelArgs::new();
+        push_arrays(&mut args, &[y, &carry_rows, &carry_sums])?;
+        [tiles, self.shape[0], columns].iter().for_each(|&n| args.push_i64(n as i64));
+        let spec = CsrSpmmSpec { kernel: SpmmKernel::Carries, ..spec };
+        let blocks = (tiles * columns).div_ceil(THREADS as usize) as u32;
+        PreparedLaunch::new(self.context(), &spec, blocks, args)?.launch()
     }
 
-    fn dense_spec(&self, vector: DType, columns: usize) -> CsrSpmmSpec {
+    /// Without the kernels that need memory of their own unless `allocates`.
+    fn dense_spec(&self, vector: DType, width: usize, allocates: bool) -> CsrSpmmSpec {
         let row_length = self.nnz().div_ceil(self.shape[0].max(1));
-        let [itemsize, rows, row_length, width] =
-            [vector.itemsize(), self.shape[0], row_length, columns].map(|n| n as i64);
-        let choice: SpmmChoice = self.context().choose(&SpmmProblem { itemsize, rows, row_length, columns: width });
-        CsrSpmmSpec {
-            value: self.data.dtype(),
-            vector,
-            index: self.indices.dtype(),
-            lanes: choice.lanes as u8,
-            narrow: if choice.kernel == "elements" { columns as u8 } else { 0 },
-            by_columns: false,
-        }
+        let [itemsize, rows, row_length, columns, longest_row] =
+            [vector.itemsize(), self.shape[0], row_length, width, self.longest_row].map(|n| n as i64);
+        let choice: SpmmChoice =
+            self.context().choose(&SpmmProblem { itemsize, rows, row_length, columns, longest_row });
+        let kernel = match choice.kernel {
+            "elements" => SpmmKernel::Elements(width as u8),
+            "merge" if allocates => SpmmKernel::Tiles,
+            _ => SpmmKernel::Columns,
+        };
+        let (value, index, lanes) = (self.data.dtype(), self.indices.dtype(), choice.lanes as u8);
+        // Up to eight elements of `x` under way.
+        let most = elements_ahead(self.context(), vector);
+        let per_lane = (width / usize::from(lanes)).clamp(1, usize::from(most.min(4))).next_power_of_two().min(4) as u8;
+        let ahead = (most / per_lane).max(1);
+        CsrSpmmSpec { value, vector, index, lanes, per_lane, ahead, by_columns: false, kernel }
     }
 
     /// The largest or least element of each row, zeros that are not stored among them, and the first column that has it;
@@ -427,10 +490,23 @@ impl Csr {
         Ok([values, places])
     }
 
-    /// Blocks for a group of lanes a row. A GPU balances blocks that end early by itself; on a SIMD CPU each costs.
+    /// Blocks for a group of lanes a row.
     pub(crate) fn row_blocks(&self, lanes: u8) -> u32 {
-        let device_info = self.context().device_info();
-        let most = if device_info.is_simd_cpu() { device_info.max_blocks } else { i32::MAX.cast_unsigned() };
-        self.shape[0].div_ceil(THREADS as usize / usize::from(lanes)).clamp(1, most as usize) as u32
+        full_grid(self.context(), self.shape[0].saturating_mul(usize::from(lanes)))
     }
+}
+
+/// The launch that adds what tiles of the merge path have of rows that end in later ones.
+pub(crate) fn carry_launch(
+    spec: &MergeSpmvSpec,
+    rows: usize,
+    y: &GpuArray,
+    carry_rows: &GpuArray,
+    carry_sums: &GpuArray,
+) -> Result<PreparedLaunch> {
+    let tiles = carry_rows.size();
+    let mut args = PackedKernelArgs::new();
+    push_arrays(&mut args, &[y, carry_rows, carry_sums])?;
+    [tiles, rows].iter().for_each(|&n| args.push_i64(n as i64));
+    PreparedLaunch::new(y.context(), spec, tiles.div_ceil(THREADS as usize / 32) as u32, args)
 }

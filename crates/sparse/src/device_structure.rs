@@ -81,8 +81,8 @@ pub fn check_device_structure(shape: [usize; 2], indices: &GpuArray, indptr: &Gp
             indices.size()
         ));
     }
-    // Kernels step over the end of a row by less than a warp.
-    if indices.dtype() == DType::I32 && last > i64::from(i32::MAX) - 32 {
+    // Kernels step over the end of a row by what a warp has under way.
+    if indices.dtype() == DType::I32 && last > i64::from(i32::MAX) - 256 {
         return error(format!("{last} elements need int64 indices"));
     }
     if found.row_lengths[0] < 0 {

@@ -3,7 +3,7 @@
 use crate::checks::{check_product, check_stored_dtype, product_dtype};
 use crate::kernels::dia::DiaSpmvSpec;
 use crate::kernels::spmv::SpmvEpilogue;
-use crate::launch::{PreparedLaunch, are_plain, push_arrays};
+use crate::launch::{PreparedLaunch, are_plain, elements_ahead, full_grid, push_arrays};
 use crate::plan::ProductFormat;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
@@ -62,14 +62,14 @@ impl Dia {
             return Ok(None);
         }
         let epilogue = if accumulate { SpmvEpilogue::Accumulate } else { SpmvEpilogue::Store };
-        let spec = DiaSpmvSpec { value: self.data.dtype(), vector: y.dtype(), epilogue };
+        let ahead = elements_ahead(x.context(), y.dtype());
+        let spec = DiaSpmvSpec { value: self.data.dtype(), vector: y.dtype(), epilogue, ahead };
         let &[count, width] = self.data.shape() else { return Ok(None) };
         let mut args = PackedKernelArgs::new();
         push_arrays(&mut args, &[y, &self.data, &self.offsets, x])?;
         [rows, columns.min(width), width].iter().for_each(|&n| args.push_i64(n as i64));
         args.push_u32(count as u32);
-        let blocks = x.context().device_info().grid_block_count(rows);
-        PreparedLaunch::new(x.context(), &spec, blocks, args).map(Some)
+        PreparedLaunch::new(x.context(), &spec, full_grid(x.context(), rows), args).map(Some)
     }
 
     /// The launch of a product, where vectors are taken as they are.

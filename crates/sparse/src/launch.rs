@@ -1,6 +1,6 @@
 //! Launches whose kernel and arguments are made once, for iterations that repeat them.
 
-use crate::kernels::THREADS;
+use crate::kernels::{THREADS, gpu_elements_ahead};
 use crate::{ArrayContext, GpuArray, Result};
 use rtcg_array::{DType, KernelSpec, LaunchableKernel, Order, PackedKernelArgs};
 use std::fmt;
@@ -15,6 +15,8 @@ pub struct PreparedLaunch {
     /// Rows of blocks: one for each of several right sides.
     pub(crate) rows: u32,
     threads: u32,
+    /// Bytes of shared memory beside what the kernel declares.
+    shared_bytes: u32,
     pub(crate) args: PackedKernelArgs,
     /// Arrays of its own.
     kept: Vec<GpuArray>,
@@ -43,7 +45,16 @@ impl PreparedLaunch {
         let kernel = ctx.compiled_kernel(spec)?;
         let spec = spec.clone();
         let text = move || KernelText { name: spec.kernel_name().into_owned(), source: spec.source() };
-        Ok(Self { kernel, text: Box::new(text), blocks, rows: 1, threads: THREADS, args, kept: Vec::new() })
+        Ok(Self {
+            kernel,
+            text: Box::new(text),
+            blocks,
+            rows: 1,
+            threads: THREADS,
+            shared_bytes: 0,
+            args,
+            kept: Vec::new(),
+        })
     }
 
     /// The same with so many rows of blocks.
@@ -54,6 +65,16 @@ impl PreparedLaunch {
     /// The same launch with another number of threads of a block.
     pub(crate) fn with_threads(self, threads: u32) -> Self {
         Self { threads, ..self }
+    }
+
+    /// The same launch with so many bytes of shared memory beside what the kernel declares.
+    pub(crate) fn with_shared_bytes(self, shared_bytes: u32) -> Self {
+        Self { shared_bytes, ..self }
+    }
+
+    /// Whether blocks have [`THREADS`] threads and the shared memory that the kernel declares.
+    pub(crate) fn has_plain_blocks(&self) -> bool {
+        self.threads == THREADS && self.shared_bytes == 0
     }
 
     /// The same launch, which holds arrays.
@@ -72,7 +93,8 @@ impl PreparedLaunch {
     /// # Errors
     /// When the device fails.
     pub fn launch(&self) -> Result<()> {
-        self.kernel.launch([self.blocks, self.rows, 1], [self.threads, 1, 1], 0, self.args.packed_bytes())
+        let (grid, block) = ([self.blocks, self.rows, 1], [self.threads, 1, 1]);
+        self.kernel.launch(grid, block, self.shared_bytes, self.args.packed_bytes())
     }
 }
 
@@ -101,4 +123,17 @@ pub(crate) fn read_numbers(array: &GpuArray) -> Result<Vec<i64>> {
 pub(crate) fn are_plain(x: &GpuArray, y: &GpuArray) -> bool {
     let is_contiguous = |array: &GpuArray| array.is_contiguous(rtcg_array::Order::C);
     x.dtype() == y.dtype() && is_contiguous(x) && is_contiguous(y)
+}
+
+/// Elements that a lane asks for before it waits for the first; wide ones take registers. On a SIMD CPU, which has other
+/// rows to do meanwhile, one.
+pub(crate) fn elements_ahead(ctx: &ArrayContext, vector: DType) -> u8 {
+    if ctx.device_info().is_simd_cpu() { 1 } else { gpu_elements_ahead(vector) }
+}
+
+/// Blocks of so many threads in all. A GPU balances blocks that end early by itself; on a SIMD CPU each costs.
+pub(crate) fn full_grid(ctx: &ArrayContext, threads: usize) -> u32 {
+    let device_info = ctx.device_info();
+    let most = if device_info.is_simd_cpu() { device_info.max_blocks } else { i32::MAX.cast_unsigned() };
+    threads.div_ceil(THREADS as usize).clamp(1, most as usize) as u32
 }

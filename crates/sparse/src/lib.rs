@@ -7,19 +7,23 @@
 
 mod bsr;
 mod checks;
+mod conversion;
 mod csr;
 mod device_structure;
 mod dia;
 mod eigen;
 mod factors;
+mod features;
 pub mod gallery;
 mod graph;
+mod hub;
 mod indices;
 mod kernels;
 mod launch;
 mod operator;
 mod packets;
 mod plan;
+mod prebuilt;
 mod sampled;
 mod sell;
 mod solver;
@@ -38,11 +42,14 @@ pub use eigen::{
     svds,
 };
 pub use factors::TriangularFactors;
+pub use features::MatrixFeatures;
 pub use graph::{breadth_first_order, reverse_cuthill_mckee, strong_components};
+pub use hub::Hub;
 pub use launch::PreparedLaunch;
 pub use operator::LinearOperator;
 pub use packets::{HostPackets, HostStructure, PacketPartition, Packets};
 pub use plan::{ProductFormat, SpmvPlan};
+pub use prebuilt::compile_plan_kernels;
 pub use sampled::SampledScale;
 pub use sell::Sell;
 pub use solver::{

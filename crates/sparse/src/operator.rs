@@ -95,7 +95,7 @@ impl LinearOperator for Csr {
     }
 
     fn is_recordable(&self) -> bool {
-        self.has_row_kernel() || self.has_planned_format()
+        self.is_recordable()
     }
 
     fn launches(&self, x: &GpuArray, y: &GpuArray) -> Result<Option<Vec<PreparedLaunch>>> {
@@ -143,7 +143,7 @@ impl<F: ProductFormat> LinearOperator for F {
     }
 
     fn is_recordable(&self) -> bool {
-        true
+        ProductFormat::is_recordable(self)
     }
 
     fn launches(&self, x: &GpuArray, y: &GpuArray) -> Result<Option<Vec<PreparedLaunch>>> {

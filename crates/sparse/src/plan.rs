@@ -6,8 +6,8 @@ use rtcg_array::{DType, PythonTuple};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A format with a copy of a matrix's elements that multiplies in its place, by launches alone. It is a
-/// [`crate::LinearOperator`], too.
+/// A format with a copy of a matrix's elements that multiplies in its place. It is a [`crate::LinearOperator`],
+/// too.
 pub trait ProductFormat: Debug + Send + Sync {
     /// Rows and columns.
     fn shape(&self) -> [usize; 2];
@@ -20,6 +20,11 @@ pub trait ProductFormat: Debug + Send + Sync {
     /// # Errors
     /// When the device fails, or the format does not take such vectors.
     fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()>;
+
+    /// Whether that is launches alone: no memory is allocated.
+    fn is_recordable(&self) -> bool {
+        true
+    }
 
     /// The launches of a product, as [`crate::LinearOperator::launches`] gives them.
     ///
@@ -41,7 +46,7 @@ pub enum SpmvPlan {
     },
     /// The merge path.
     MergePath,
-    /// Slices of rows, diagonals, dense blocks.
+    /// Slices of rows, diagonals, dense blocks, columns by their numbers of elements.
     Format(Arc<dyn ProductFormat>),
 }
 
@@ -55,6 +60,11 @@ impl SpmvPlan {
     /// Whether the plan has a format, rather than a kernel of compressed rows.
     pub(crate) fn has_format(&self) -> bool {
         matches!(self, Self::Format(_))
+    }
+
+    /// Whether products of the plan's format, if it has one, are launches alone.
+    pub(crate) fn is_recordable_format(&self) -> bool {
+        matches!(self, Self::Format(format) if format.is_recordable())
     }
 
     /// An error where the plan is none for a matrix of this shape.

@@ -4,7 +4,7 @@ use crate::checks::{check_product, product_dtype};
 use crate::csr::Csr;
 use crate::kernels::sell::{SLICE_ROWS, SellSpec, SellStage};
 use crate::kernels::spmv::SpmvEpilogue;
-use crate::launch::{PreparedLaunch, are_plain, push_arrays};
+use crate::launch::{PreparedLaunch, are_plain, elements_ahead, full_grid, push_arrays};
 use crate::plan::ProductFormat;
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Index, Order, PackedKernelArgs, ReduceOptions, ReductionOp, ScanOp};
@@ -141,7 +141,7 @@ impl Sell {
             index: self.index,
             column: self.columns.dtype(),
             permutation: self.permutation.as_ref().map(GpuArray::dtype),
-            stage: SellStage::Product(epilogue),
+            stage: SellStage::Product(epilogue, elements_ahead(x.context(), y.dtype())),
         };
         let order = self.permutation.as_ref().unwrap_or(&self.bases);
         let arrays = [y, &self.data, &self.columns, &self.starts, &self.bases, order, x];
@@ -183,7 +183,7 @@ fn prepare(
     let mut args = PackedKernelArgs::new();
     push_arrays(&mut args, arrays)?;
     numbers.iter().for_each(|&n| args.push_i64(n as i64));
-    PreparedLaunch::new(ctx, spec, ctx.device_info().grid_block_count(threads), args)
+    PreparedLaunch::new(ctx, spec, full_grid(ctx, threads), args)
 }
 
 /// The one element of an int64 array; waits.

@@ -37,7 +37,7 @@ pub fn check_structure<I: IndexElement>(shape: [usize; 2], indices: &[I], indptr
         return error("Last value of index pointer should be less than the size of index and data arrays".to_owned());
     }
     // Kernels step over the end of a row by less than a warp.
-    if size_of::<I>() == 4 && indptr[rows].to_i64() > i64::from(i32::MAX) - 32 {
+    if size_of::<I>() == 4 && indptr[rows].to_i64() > i64::from(i32::MAX) - 256 {
         return error(format!("{} elements need int64 indices", indptr[rows].to_i64()));
     }
     if indptr.windows(2).any(|pair| pair[0].to_i64() > pair[1].to_i64()) {

@@ -20,7 +20,7 @@ _NAMES = {
 
 
 #: Kernels step over the end of a row by less than a warp, so that int32 counts no more elements than these.
-MAX_INT32_ELEMENTS = np.iinfo(np.int32).max - 32
+MAX_INT32_ELEMENTS = np.iinfo(np.int32).max - 256
 
 
 class SparseWarning(Warning):

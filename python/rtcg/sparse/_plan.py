@@ -1,26 +1,32 @@
 """Plans: the format and the kernel for the products of one matrix, found by measuring."""
 
 import dataclasses
+import math
 import time
 
 import numpy as np
 
 from rtcg import _native, numpy as _xp
-from rtcg.driver import Context
+from rtcg.driver import Context, Error
 from rtcg.sparse._base import issparse
-from rtcg.sparse._bsr import block_fill
 from rtcg.sparse._compressed import csr_array
 
 #: A format that stores more elements than this many times those of the matrix is not tried.
 _MAX_FILL = 1.5
+#: So many columns of a vector lie in caches without any care.
+_MANY_COLUMNS = 1 << 16
 #: Up to so many times the elements, diagonals are tried.
 _MAX_DIAGONAL_FILL = 1.2
-#: Elements by whose blocks the size of blocks is chosen.
-_SAMPLED = 1 << 16
-#: Rows within which SELL sorts by length; all of them is the last candidate.
-_SIGMAS = (1, 1024)
+#: Slices that store at most so many times the elements are not tried with sorted rows too.
+_FULL_SLICES = 1.1
+#: A kernel has to take less than this part of the time of one that is tried before it, so that noise does not choose.
+_WORTH = 0.97
+#: A format that takes longer to make, in seconds, has been compiled for, and is made again.
+_COMPILES = 0.02
+#: Seconds of a product of which several are timed together.
+_SHORT = 1e-3
 #: Changes with what names of kernels mean.
-_VERSION = "1"
+_VERSION = "2"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,9 +37,10 @@ class PlanReport:
     ----------
     kernel : str
         What products take: ``"rows 8"`` (compressed rows, 8 lanes each), ``"merge"``, ``"sell 1024"`` (slices of 32
-        rows, sorted by length within windows of 1024), ``"dia"``, ``"bsr 3"`` (blocks of 3x3).
+        rows, sorted by length within windows of 1024), ``"dia"``, ``"bsr 3"`` (blocks of 3x3), ``"hub"`` (the merge
+        path, the columns with most elements first and their part of the vector in shared memory).
     format : str
-        The format of the kept copy: ``"csr"`` (no copy), ``"sell"``, ``"dia"`` or ``"bsr"``.
+        The format of the kept copy: ``"csr"`` (no copy), ``"sell"``, ``"dia"``, ``"bsr"`` or ``"hub"`` (indices).
     seconds, default_seconds : float
         Of a product with a vector, and of one without a plan. The second is NaN where the choice was stored.
     candidates : dict
@@ -126,10 +133,12 @@ class Plan:
 def plan(A, op="N", uses=1000, *, store=None):
     """Find the format and the kernel with which products of `A` and vectors are fastest, and keep them.
 
-    Candidates are kernels of compressed rows (groups of 1 to 32 lanes, the merge path), SELL-32-sigma, diagonals where
-    these would not hold more than 1.2 times the elements, and blocks that are mostly full. Each is made and timed, and
-    its product is compared with that of compressed rows. What is found is kept in the store of :mod:`rtcg.tune`, for
-    matrices of this kind: a second plan for such a matrix makes the format and times nothing.
+    One pass over the matrix says what can be fast: kernels of compressed rows (groups of about as many lanes as the
+    rule has, the merge path), SELL-32-sigma where no row is much longer than the others, diagonals where these would
+    not hold more than 1.2 times the elements, and blocks that are mostly full. Each is made and timed over a few
+    products, and its product is compared with that of compressed rows. A kernel is only preferred to one before it in
+    this order if it is 3 % faster. What is found is kept in the store of :mod:`rtcg.tune`, for matrices of this kind: a
+    second plan for such a matrix makes the format and times nothing.
 
     Parameters
     ----------
@@ -173,22 +182,42 @@ class _Candidates:
     """The kernels for one matrix, made when they are first asked for."""
 
     def __init__(self, csr, given):
-        self._csr, self._made, self.build_seconds = csr, {}, {}
-        self._features, self._block = _features(csr)
+        self._made, self.build_seconds, self.failures, self._nbytes = {}, {}, {}, {}
+        self._features, self._block, sizes = _features(csr)
+        self._longest, self._slice_elements = sizes
+        native = csr._native
+        native = _native.CsrMatrix(list(csr.shape), native.data, native.indices, native.indptr, self._longest)
+        self._csr = csr_array._of(csr.shape, csr.data, csr.indices, csr.indptr)
+        self._csr._native = native
         self.names = self._names(given)
 
     def _names(self, given):
-        features = self._features
+        features, csr = self._features, self._csr
+        rows, nnz = csr.shape[0], csr.nnz
+        if not nnz:
+            return ["rows 1"]
         # Lanes that exchange values are slow on the virtual GPU, and rows do not keep others waiting there.
         is_virtual = Context.get_device().is_virtual
-        names = [f"rows {lanes}" for lanes in ((1, 2, 4) if is_virtual else (1, 2, 4, 8, 16, 32))]
-        names += [] if is_virtual else ["merge"]
-        if not self._csr.nnz:
-            return names[:1]
-        rows = self._csr.shape[0]
-        names += [f"sell {sigma}" for sigma in _SIGMAS if sigma < rows] + ["sell all"]
-        if given == "dia" or features["diagonals"] * rows <= _MAX_DIAGONAL_FILL * self._csr.nnz:
-            names.append("dia")
+        length = nnz / max(1, rows)
+        if is_virtual:
+            names = ["rows 1", "rows 2"]
+        else:
+            # As the rule of `sparse.spmv`; the kernel without a plan stands first.
+            lanes = 1 << min(5, max(0, round(math.log2(max(1, math.ceil(length)) / 8))))
+            names = [f"rows {n}" for n in (lanes, lanes // 2, 2 * lanes) if 1 <= n <= 32]
+            skewed = self._longest > max(16 * math.ceil(length), 512)
+            names = ["merge"] if skewed else [*names, "merge"]
+            # Rows and columns of one length have no hubs.
+            names += ["hub"] if skewed and csr.data.dtype.itemsize >= 4 and csr.shape[1] > _MANY_COLUMNS else []
+        if given == "dia" or features["diagonals"] * rows <= _MAX_DIAGONAL_FILL * nnz:
+            # Diagonals that are full take fewer bytes than anything else.
+            return [*names, "dia"]
+        # A slice waits for its longest row.
+        if self._longest <= 16 * length + 64:
+            fill = self._slice_elements / nnz
+            names += ["sell 1"] if fill <= _MAX_FILL else []
+            names += ["sell 1024"] if fill > _FULL_SLICES and rows > 1024 else []
+            names += ["sell all"] if fill > _FULL_SLICES and (rows <= 1024 or fill > _MAX_FILL) else []
         if self._block > 1:
             names.append(f"bsr {self._block}")
         return names
@@ -196,29 +225,46 @@ class _Candidates:
     def matrix(self, name):
         """The native matrix whose products take a kernel; None where its format would be too large."""
         if name not in self._made:
-            self._build(name)  # compiles what converts
-            self._csr._native.indptr.get()
-            start = time.perf_counter()
-            self._made[name] = self._build(name)
-            if self._made[name] is not None:
-                self._csr._native.indptr[:1].get()
-            self.build_seconds[name] = time.perf_counter() - start
+            self._made[name], seconds = self._timed_build(name)
+            if seconds > _COMPILES and _format_of(name) != "csr" and self._made[name] is not None:
+                # Something was compiled, which happens once in a process or on a machine.
+                self._made[name], seconds = self._timed_build(name)
+            self.build_seconds[name] = seconds
         return self._made[name]
+
+    def _timed_build(self, name):
+        start = time.perf_counter()
+        made = self._build(name)
+        if made is not None and _format_of(name) != "csr":
+            Context.synchronize()
+        return made, time.perf_counter() - start
 
     def _build(self, name):
         kind, _, number = name.partition(" ")
         csr = self._csr._native
-        if kind in ("rows", "merge"):
+        if kind == "hub":
+            self._nbytes[name] = _bytes_of(self._csr) + csr.shape[1] * (
+                2 * csr.data.dtype.itemsize + csr.indptr.dtype.itemsize
+            )
+        if kind in ("rows", "merge", "hub"):
             return csr.planned(kind, int(number or 1))
         format = self._format(kind, number)
-        return None if format is None else csr.planned(format)
+        if format is None:
+            return None
+        diagonals = csr.data.dtype.itemsize * self._features["diagonals"] * csr.shape[0]
+        self._nbytes[name] = diagonals if kind == "dia" else format.nbytes
+        return csr.planned(format)
 
     def _format(self, kind, number):
         csr = self._csr
         if kind == "sell":
             return csr._native.to_sell(csr.shape[0] if number == "all" else int(number), _MAX_FILL)
+        is_short = csr.dtype.itemsize == 2
         if kind == "dia":
-            return csr.todia()._native_matrix()
+            made = None if is_short else csr._native.to_dia(max(64, 2 * self._features["diagonals"]))
+            return made or csr.todia()._native_matrix()
+        if not is_short:
+            return csr._native.to_bsr(int(number), _MAX_FILL)
         bsr = csr.tobsr((int(number), int(number)))
         return bsr._native if bsr.nnz <= _MAX_FILL * csr.nnz else None
 
@@ -235,57 +281,48 @@ class _Candidates:
         if found is not None and self.matrix(found[0]["kernel"]) is not None:
             name, seconds = found[0]["kernel"], {found[0]["kernel"]: found[1]}
             return self._plan(name, seconds, float("nan"), True, start)
-        seconds = self._measure(space)
-        default = self._default_seconds
+        seconds = self._measure()
         worth = {
             name: found * uses + (self.build_seconds[name] if _format_of(name) != "csr" else 0)
             for name, found in seconds.items()
             if found is not None
         }
-        name = min(worth, key=worth.get)
+        if not worth:
+            raise RuntimeError(f"no kernel could be timed: {self.failures}")
+        name = next(iter(worth))
+        for other, cost in worth.items():
+            if cost < _WORTH * worth[name]:
+                name = other
         self._store(stored, name, seconds[name])
-        return self._plan(name, seconds, default, False, start)
+        return self._plan(name, seconds, seconds[self.names[0]] or float("nan"), False, start)
 
-    def _measure(self, space):
+    def _measure(self):
         """Seconds of every candidate, None where it failed or its result is not within the bound."""
-        from rtcg.tune._callables import CallableTarget
-        from rtcg.tune._run import run_search
-
         csr = self._csr
         expected = csr._native.matvec(_xp.zeros(csr.shape[1], csr.dtype))
-        x = _xp.to_gpu(_test_vector(csr.shape[1], expected.dtype))
+        x = _test_vector(csr.shape[1], expected.dtype)
         expected = csr._native.matvec(x)
-        atol = 0.0
+        bound = 0.0
         if expected.dtype.kind in "fc":
             # The bound of a sum in any order, of as many terms as the longest row has.
-            sizes = _native.CsrMatrix(list(csr.shape), abs(csr.data), csr.indices, csr.indptr).matvec(abs(x))
-            terms = 8 + self._longest()
-            atol = terms * float(np.finfo(expected.dtype).eps) * float(sizes.max().get() if sizes.size else 0)
-
-        def product(kernel):
-            matrix = self.matrix(kernel)
-            if matrix is None:
-                raise ValueError("the format would be too large")
-            return matrix.matvec(x)
-
-        target = CallableTarget(product, [expected], 0.0, atol, {"kernel": self.names[0]})
-        options = {"strategy": "exhaustive", "threads": 1, "progress": False, "finalists": 2, "windows": 3}
-        report = run_search(target, space, budget=f"{len(self.names)} evaluations", **options)
-        # The one without a plan is timed when all that compiles has been compiled.
-        default = CallableTarget(lambda kernel: csr._native.matvec(x), [expected], 0.0, atol, {"kernel": self.names[0]})
-        default.load({"kernel": "default"}, None)
-        default.time(1)
-        self._default_seconds = min(default.time(4) for _ in range(3))
-        scores = dict.fromkeys(self.names)
-        for trial in report.trials:
-            scores[trial["config"]["kernel"]] = trial["score"]
-        if all(score is None for score in scores.values()):
-            raise RuntimeError(f"no kernel could be timed: {report.trials[0]['failure']}")
-        return scores
-
-    def _longest(self):
-        indptr = self._csr.indptr
-        return int((indptr[1:] - indptr[:-1]).max().get()) if self._csr.shape[0] else 0
+            sizes = _native.CsrMatrix(list(csr.shape), abs(csr.data), csr.indices, csr.indptr, self._longest)
+            terms = 8 + self._longest
+            largest = sizes.matvec(abs(x)).max().get() if expected.size else 0
+            bound = terms * float(np.finfo(expected.dtype).eps) * float(largest)
+        seconds = {}
+        for name in self.names:
+            try:
+                matrix = self.matrix(name)
+                if matrix is not None and _is_within(matrix.matvec(x), expected, bound):
+                    seconds[name] = _seconds(lambda matrix=matrix: matrix.matvec(x))
+                else:
+                    self.failures[name] = "too large" if matrix is None else "its result is not within the bound"
+            except (Error, MemoryError) as error:
+                self.failures[name] = str(error)
+            seconds.setdefault(name, None)
+            if _format_of(name) != "csr" and seconds[name] is None:
+                self._made[name] = None
+        return seconds
 
     @staticmethod
     def _store(stored, name, seconds):
@@ -300,8 +337,7 @@ class _Candidates:
 
         csr = self._csr
         native = self.matrix(name)
-        kind, _, number = name.partition(" ")
-        nbytes = _bytes_of(csr) if _format_of(name) == "csr" else self._format_bytes(kind, number)
+        nbytes = _bytes_of(csr) if _format_of(name) == "csr" else self._nbytes[name]
         nbytes += sum(csr.shape) * csr.dtype.itemsize
         elapsed = time.perf_counter() - start
         limit = nbytes / measure_roofline().bytes_per_second
@@ -312,11 +348,6 @@ class _Candidates:
         matrix = csr_array._of(csr.shape, csr.data, csr.indices, csr.indptr)
         matrix._native = native
         return Plan(matrix, report)
-
-    def _format_bytes(self, kind, number):
-        if kind == "dia":
-            return self._csr.dtype.itemsize * self._features["diagonals"] * self._csr.shape[0]
-        return self._format(kind, number).nbytes
 
 
 def _format_of(name):
@@ -334,55 +365,68 @@ def _octave(n):
 
 
 def _test_vector(n, dtype):
-    rng = np.random.default_rng(0)
-    if dtype.kind == "c":
-        return (rng.standard_normal(n) + 1j * rng.standard_normal(n)).astype(dtype)
-    return (rng.standard_normal(n) if dtype.kind == "f" else rng.integers(0, 3, n)).astype(dtype)
+    """Numbers that do not repeat, made on the device: multiples of the golden ratio without their integers."""
+    places = _xp.arange(n, dtype=np.float64)
+    if dtype.kind not in "fc":
+        return (places * 0.6180339887498949 % 1 * 3).astype(dtype)
+    values = places * 0.6180339887498949 % 1 - 0.5
+    return (values * (1 - 0.7j) if dtype.kind == "c" else values).astype(dtype)
+
+
+def _is_within(result, expected, bound):
+    if not expected.size:
+        return True
+    if expected.dtype.kind not in "fc":
+        return not bool((result != expected).any().get())
+    # NaN is not.
+    return float(abs(result - expected).max().get()) <= bound
+
+
+def _seconds(call):
+    """Seconds of a call that enqueues, and that has been made before: the least of short rounds."""
+    rounds, calls = [], 1
+    while len(rounds) < 3:
+        Context.synchronize()
+        start = time.perf_counter()
+        for _ in range(calls):
+            call()
+        Context.synchronize()
+        rounds.append((time.perf_counter() - start) / calls)
+        # What the host does between calls and waits must not count.
+        calls = 4 if rounds[0] < _SHORT else 1
+    return min(rounds)
 
 
 def _features(csr):
-    """What makes matrices alike: numbers by which results are stored; and the size of blocks that are mostly full."""
+    """What makes matrices alike: numbers by which results are stored; the size of blocks that are mostly full; and the
+    lengths of the longest row and of slices."""
     rows, columns = csr.shape
     features = {
         "dtype": str(csr.dtype), "index": str(csr.indices.dtype), "rows": _octave(rows), "columns": _octave(columns),
         "nnz": _octave(csr.nnz), "longest_row": 0, "deviation": 0, "bandwidth": 0, "diagonals": 0, "block": 1,
     }  # fmt: skip
     if not csr.nnz:
-        return features, 1
-    lengths = csr.indptr[1:] - csr.indptr[:-1]
-    offsets = csr.indices.astype(np.int64) - csr._expanded_major()
-    is_there = _xp.zeros(rows + columns - 1, np.int64)
-    is_there[offsets + (rows - 1)] = 1
-    numbers = [lengths.max(), lengths.astype(np.float64).std(), abs(offsets).max(), is_there.sum()]
-    longest, deviation, bandwidth, diagonals = _xp.stack([n.astype(np.float64) for n in numbers]).get()
+        return features, 1, (0, 0)
+    longest, squares, bandwidth, slice_elements, diagonals, fill = csr._native.features()
+    deviation = math.sqrt(max(0.0, squares / rows - (csr.nnz / rows) ** 2))
     features["longest_row"], features["bandwidth"] = _octave(longest), _octave(bandwidth)
     # Rows of one length, of about one length, and of very different ones.
     features["deviation"] = _octave(8 * deviation * rows / csr.nnz)
     features["diagonals"] = int(diagonals) if diagonals <= 64 else _octave(diagonals)
-    features["block"] = block = _full_block(csr)
-    return features, block
+    features["block"] = block = _full_block(csr, fill)
+    return features, block, (longest, slice_elements)
 
 
-def _full_block(csr):
-    """The size of square blocks whose indices and elements take fewest bytes, by a part of the rows; 1 for none."""
-    rows = csr.shape[0]
-    # Blocks of 1 to 6 rows all begin in every 60th row.
-    count = max(60, rows * min(_SAMPLED, csr.nnz) // csr.nnz // 60 * 60)
-    first = max(0, (rows - count) // 2 // 60 * 60)
-    part = csr.indptr[first : min(rows, first + count) + 1]
-    begin, end = int(part[0].get()), int(part[-1].get())
-    taken = csr_array._of(
-        (part.size - 1, csr.shape[1]), csr.data[begin:end], csr.indices[begin:end], part - begin
-    ).tocoo()
+def _full_block(csr, fill=None):
+    """The size of square blocks whose indices and elements take fewest bytes; 1 for none. Waits."""
+    if not csr.nnz:
+        return 1
+    fill = csr._native.features()[-1] if fill is None else fill
     itemsize, index = csr.dtype.itemsize, csr.indices.dtype.itemsize
     best, block = itemsize + index, 1
-    for n in range(2, 7):
-        if rows % n or csr.shape[1] % n or not taken.nnz:
-            continue
-        # The last rows of the part may end within a block.
-        taken._shape = (-(-(part.size - 1) // n) * n, csr.shape[1])
-        fill = block_fill(taken, (n, n))
-        cost = (itemsize + index / n**2) / fill
-        if fill * _MAX_FILL >= 1 and cost < 0.95 * best:
-            best, block = cost, n
+    for n, filled in enumerate(fill, 2):
+        if filled * _MAX_FILL >= 1:
+            cost = (itemsize + index / n**2) / filled
+            if cost < 0.95 * best:
+                best, block = cost, n
     return block

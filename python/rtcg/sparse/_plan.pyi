@@ -11,9 +11,10 @@ class PlanReport:
     ----------
     kernel : str
         What products take: ``"rows 8"`` (compressed rows, 8 lanes each), ``"merge"``, ``"sell 1024"`` (slices of 32
-        rows, sorted by length within windows of 1024), ``"dia"``, ``"bsr 3"`` (blocks of 3x3).
+        rows, sorted by length within windows of 1024), ``"dia"``, ``"bsr 3"`` (blocks of 3x3), ``"hub"`` (the merge
+        path, the columns with most elements first and their part of the vector in shared memory).
     format : str
-        The format of the kept copy: ``"csr"`` (no copy), ``"sell"``, ``"dia"`` or ``"bsr"``.
+        The format of the kept copy: ``"csr"`` (no copy), ``"sell"``, ``"dia"``, ``"bsr"`` or ``"hub"`` (indices).
     seconds, default_seconds : float
         Of a product with a vector, and of one without a plan. The second is NaN where the choice was stored.
     candidates : dict
@@ -77,10 +78,12 @@ class Plan:
 def plan(A: Any, op: Any = "N", uses: Any = 1000, *, store: Any = None) -> Any:
     """Find the format and the kernel with which products of `A` and vectors are fastest, and keep them.
 
-    Candidates are kernels of compressed rows (groups of 1 to 32 lanes, the merge path), SELL-32-sigma, diagonals where
-    these would not hold more than 1.2 times the elements, and blocks that are mostly full. Each is made and timed, and
-    its product is compared with that of compressed rows. What is found is kept in the store of :mod:`rtcg.tune`, for
-    matrices of this kind: a second plan for such a matrix makes the format and times nothing.
+    One pass over the matrix says what can be fast: kernels of compressed rows (groups of about as many lanes as the
+    rule has, the merge path), SELL-32-sigma where no row is much longer than the others, diagonals where these would
+    not hold more than 1.2 times the elements, and blocks that are mostly full. Each is made and timed over a few
+    products, and its product is compared with that of compressed rows. A kernel is only preferred to one before it in
+    this order if it is 3 % faster. What is found is kept in the store of :mod:`rtcg.tune`, for matrices of this kind: a
+    second plan for such a matrix makes the format and times nothing.
 
     Parameters
     ----------

@@ -1,14 +1,15 @@
 //! Products of a matrix of dense blocks and a vector, or a dense matrix. The size of blocks is known when a kernel is
 //! printed, so that what small blocks need is unrolled.
 //!
-//! With 32 lanes, a warp has a row of blocks: each lane has one row within the blocks, and every so-manieth column of all
-//! of them; lanes of one row are added up in a tree. With one lane, a thread has a row. Both add in a fixed order.
+//! With 32 lanes, a warp has rows of blocks. Where blocks have up to 32 elements, each lane has one place in every
+//! so-manieth block of a row, so that the lanes read adjacent elements. In larger ones a warp has one row of blocks, each lane one row within them, and
+//! every so-manieth column of all of them. With one lane, a thread has a row. All add in a fixed order.
 //! Parameters: `y`, `data`, `indices`, `indptr`, `x`, rows of blocks; with dense matrices, in C order, also the number of
 //! columns.
 
-use super::THREADS;
 use super::dialect::CUDA_PRELUDE;
 use super::elements::{c_type, conversion, element_functions};
+use super::{THREADS, gpu_elements_ahead};
 use rtcg_codegen::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -26,10 +27,25 @@ pub(crate) struct BsrSpec {
     pub(crate) block: [u32; 2],
     /// Lanes of a row of blocks (32), or of a row (1); of dense matrices those of a row, each of which has columns.
     pub(crate) lanes: u8,
+    /// Blocks of a row that lanes read side by side, where blocks have up to 32 elements.
+    pub(crate) parts: u8,
     /// The product is added to what is there.
     pub(crate) accumulate: bool,
     /// The product is one with a dense matrix.
     pub(crate) is_dense: bool,
+}
+
+impl BsrSpec {
+    /// Whether each lane has a place in blocks.
+    pub(crate) fn has_lane_per_element(&self) -> bool {
+        self.block[0] * self.block[1] <= 32
+    }
+
+    /// Rows of blocks that a warp has.
+    pub(crate) fn rows_of_warp(&self) -> usize {
+        let lanes = self.block[0] * self.block[1] * u32::from(self.parts);
+        if self.has_lane_per_element() { 32 / lanes as usize } else { 1 }
+    }
 }
 
 impl KernelSpec for BsrSpec {
@@ -46,15 +62,17 @@ impl KernelSpec for BsrSpec {
         let together = rows.min(32);
         let _ = writeln!(
             text,
-            "enum {{ THREADS = {THREADS}, R = {rows}, C = {columns}, LANES = {}, TOGETHER = {together}, PARTS = {} }};\n\
-             #define STORE(place, sum) {}",
+            "enum {{ THREADS = {THREADS}, R = {rows}, C = {columns}, LANES = {}, TOGETHER = {together}, PARTS = {}, \
+             AHEAD = {} }};\n#define STORE(place, sum) {}",
             self.lanes,
-            32 / together,
+            if self.has_lane_per_element() { self.parts.into() } else { 32 / together },
+            gpu_elements_ahead(self.vector),
             if self.accumulate { "place = T_add(place, sum)" } else { "place = sum" }
         );
         text.push_str(match (self.is_dense, self.lanes) {
             (true, _) => DENSE,
             (false, 1) => THREAD_PER_ROW,
+            (false, _) if self.has_lane_per_element() => LANE_PER_ELEMENT,
             (false, _) => WARP_PER_BLOCK_ROW,
         });
         text
@@ -75,6 +93,41 @@ RT_KERNEL bsr_spmv(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *i
       for (int c = 0; c < C; c++) sum = T_mul_add(T_from_V(from[c]), with[c], sum);
     }
     STORE(y[row], sum);
+  }
+}
+";
+
+const LANE_PER_ELEMENT: &str = "\
+RT_KERNEL bsr_spmv(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *indices, RT_GLOBAL const I *indptr, RT_GLOBAL const T *x, long long block_rows)
+{
+  enum { GROUP = PARTS * R * C, TURN = 32 / GROUP };
+  const int lane = RT_LOCAL_ID % 32, group = lane / GROUP, part = lane % GROUP / (R * C), r = lane % (R * C) / C, c = lane % C;
+  const long long step = (long long)RT_GROUP_COUNT * (THREADS / 32) * TURN;
+  // The lanes of a warp agree on when to stop, for they exchange values.
+  for (long long base = (RT_GROUP_ID * (long long)(THREADS / 32) + RT_LOCAL_ID / 32) * TURN; base < block_rows; base += step) {
+    const long long block_row = base + group;
+    const bool is_there = group < TURN && block_row < block_rows;
+    const I end = is_there ? indptr[block_row + 1] : 0;
+    T own = T_zero();
+    for (I k = is_there ? indptr[block_row] + part : 0; k < end; k += PARTS * AHEAD) {
+      I columns[AHEAD];
+      V values[AHEAD];
+      RT_UNROLL for (int n = 0; n < AHEAD; n++) {
+        columns[n] = -1;
+        if (end - k > n * PARTS) {
+          columns[n] = indices[k + n * PARTS];
+          values[n] = data[((long long)(k + n * PARTS) * R + r) * C + c];
+        }
+      }
+      RT_UNROLL for (int n = 0; n < AHEAD; n++)
+        if (columns[n] >= 0) own = T_mul_add(T_from_V(values[n]), x[(long long)columns[n] * C + c], own);
+    }
+    // The first lane of each row within the blocks adds up its row, and then those of all parts.
+    T of_part = own;
+    RT_UNROLL for (int n = 1; n < C; n++) of_part = T_add(of_part, T_shuffle(own, (lane + n) % 32));
+    T sum = of_part;
+    RT_UNROLL for (int n = 1; n < PARTS; n++) sum = T_add(sum, T_shuffle(of_part, (lane + n * R * C) % 32));
+    if (is_there && part == 0 && c == 0) STORE(y[block_row * R + r], sum);
   }
 }
 ";

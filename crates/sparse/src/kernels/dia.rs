@@ -4,7 +4,7 @@
 //! diagonals.
 
 use super::dialect::CUDA_PRELUDE;
-use super::elements::{c_type, conversion, element_functions};
+use super::elements::{c_type, conversion, element_functions, load_once};
 use super::{THREADS, spmv::SpmvEpilogue};
 use rtcg_codegen::{DType, KernelSpec};
 use std::borrow::Cow;
@@ -19,6 +19,8 @@ pub(crate) struct DiaSpmvSpec {
     pub(crate) vector: DType,
     /// `Store` or `Accumulate`.
     pub(crate) epilogue: SpmvEpilogue,
+    /// Elements that a thread asks for together.
+    pub(crate) ahead: u8,
 }
 
 impl KernelSpec for DiaSpmvSpec {
@@ -31,8 +33,9 @@ impl KernelSpec for DiaSpmvSpec {
         text.push_str(&element_functions("T", self.vector));
         let _ = writeln!(text, "typedef {} V;", c_type(self.value));
         text.push_str(&conversion(("T", self.vector), ("V", self.value)));
+        text.push_str(&load_once("V", self.value));
         let start = if self.epilogue == SpmvEpilogue::Accumulate { "y[row]" } else { "T_zero()" };
-        let _ = writeln!(text, "#define THREADS {THREADS}\n#define START {start}");
+        let _ = writeln!(text, "enum {{ THREADS = {THREADS}, AHEAD = {} }};\n#define START {start}", self.ahead);
         text.push_str(SOURCE);
         text
     }
@@ -44,10 +47,16 @@ RT_KERNEL dia_spmv(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const long
   const unsigned long long step = (unsigned long long)RT_GROUP_COUNT * THREADS;
   for (unsigned long long row = (unsigned long long)RT_GROUP_ID * THREADS + RT_LOCAL_ID; row < rows; row += step) {
     T sum = START;
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < count; k += AHEAD) {
+      V values[AHEAD];
+      T others[AHEAD];
       // Negative columns are very large ones.
-      const unsigned long long column = row + offsets[k];
-      if (column < columns) sum = T_mul_add(T_from_V(data[k * width + column]), x[column], sum);
+      RT_UNROLL for (int n = 0; n < AHEAD; n++) {
+        const unsigned long long column = k + n < count ? row + offsets[k + n] : columns;
+        if (column < columns) { values[n] = V_load_once(data + (k + n) * width + column); others[n] = x[column]; }
+      }
+      RT_UNROLL for (int n = 0; n < AHEAD; n++)
+        if (k + n < count && row + offsets[k + n] < columns) sum = T_mul_add(T_from_V(values[n]), others[n], sum);
     }
     y[row] = sum;
   }

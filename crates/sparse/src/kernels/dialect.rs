@@ -1,20 +1,23 @@
 //! The words of CUDA C that kernels of this crate use, under names of their own. A printer of OpenCL C has to define
 //! these, and nothing else.
 
-/// Words of the language, places of threads, barriers, votes and exchange within a warp, atomics, and numbers of 16 bits by their bits.
+/// Words of the language, places of threads, barriers, votes and exchange within a warp, atomics, loads of what is read once
+/// and should not drive other things out of caches, and numbers of 16 bits by their bits.
 pub(crate) const CUDA_PRELUDE: &str = "\
 #define RT_KERNEL extern \"C\" __global__ void
+#define RT_KERNEL_OF(threads) extern \"C\" __global__ void __launch_bounds__(threads)
 #define RT_FUNCTION __device__ __forceinline__
 #define RT_GLOBAL
 #define RT_SHARED __shared__
-#define RT_SHARED_ARGUMENT
+#define RT_SHARED_POINTER
+#define RT_DYNAMIC_SHARED(type, name) extern __shared__ type name[]
 #define RT_BARRIER() __syncthreads()
+#define RT_WARP_BARRIER() __syncwarp()
 #define RT_LOCAL_ID threadIdx.x
 #define RT_GROUP_ID blockIdx.x
 #define RT_GROUP_COUNT gridDim.x
 #define RT_GROUP_ROW blockIdx.y
 #define RT_SHUFFLE_DOWN(value, distance) __shfl_down_sync(0xffffffffu, value, distance)
-#define RT_WARP_BARRIER() __syncwarp()
 #define RT_WARP_ANY(condition) __any_sync(0xffffffffu, condition)
 #define RT_BLOCK_ANY(condition) __syncthreads_or(condition)
 #define RT_ATOMIC_CAS(address, expected, value) atomicCAS(address, expected, value)
@@ -22,6 +25,10 @@ pub(crate) const CUDA_PRELUDE: &str = "\
 #define RT_ATOMIC_ADD(address, value) atomicAdd(address, value)
 #define RT_ATOMIC_MAX(address, value) atomicMax(address, value)
 #define RT_POPCOUNT(value) __popc(value)
+#define RT_SHUFFLE(value, lane) __shfl_sync(0xffffffffu, value, lane)
+#define RT_BALLOT(is_true) __ballot_sync(0xffffffffu, is_true)
+#define RT_FIRST_BIT(bits) (__ffs(bits) - 1)
+#define RT_LOAD_ONCE(place) __ldcs(place)
 #define RT_UNROLL _Pragma(\"unroll\")
 #define RT_NO_UNROLL _Pragma(\"unroll 1\")
 #define RT_PAIR_float(x, y) make_float2(x, y)

@@ -19,8 +19,8 @@ pub(crate) fn sum_dtype(vector: DType) -> DType {
     if vector.is_complex() { DType::C128 } else { DType::F64 }
 }
 
-/// Type `name` and the functions `name_zero`, `name_add`, `name_sub`, `name_mul`, `name_mul_add`, `name_conj` and
-/// `name_shuffle_down`, as NumPy computes.
+/// Type `name` and the functions `name_zero`, `name_add`, `name_sub`, `name_mul`, `name_mul_add`, `name_conj`,
+/// `name_shuffle_down` and `name_shuffle`, as NumPy computes.
 pub(crate) fn element_functions(name: &str, dtype: DType) -> String {
     let body = match dtype.kind() {
         DTypeKind::Complex => COMPLEX_FUNCTIONS.replace("REAL", dtype.real_part().c_type()),
@@ -30,6 +30,13 @@ pub(crate) fn element_functions(name: &str, dtype: DType) -> String {
     let mut text = format!("typedef {} {name};\n", c_type(dtype));
     text.push_str(&body.replace('@', name));
     text
+}
+
+/// The function `name_load_once`, which reads an element of an array that is read from front to end.
+pub(crate) fn load_once(name: &str, dtype: DType) -> String {
+    // There is no such load of truth values.
+    let load = if dtype.kind() == DTypeKind::Bool { "*place" } else { "RT_LOAD_ONCE(place)" };
+    format!("RT_FUNCTION {name} {name}_load_once(RT_GLOBAL const {name} *place) {{ return {load}; }}\n")
 }
 
 /// The function `to_from_from`, which converts an element.
@@ -67,6 +74,7 @@ RT_FUNCTION @ @_mul_add(@ a, @ b, @ c) { return a * b + c; }
 RT_FUNCTION @ @_conj(@ a) { return a; }
 RT_FUNCTION double @_abs2(@ a) { return (double)a * (double)a; }
 RT_FUNCTION @ @_shuffle_down(@ a, unsigned n) { return RT_SHUFFLE_DOWN(a, n); }
+RT_FUNCTION @ @_shuffle(@ a, int lane) { return RT_SHUFFLE(a, lane); }
 ";
 
 /// Sums of truth values are ORs, products ANDs.
@@ -78,6 +86,7 @@ RT_FUNCTION @ @_mul(@ a, @ b) { return a && b; }
 RT_FUNCTION @ @_mul_add(@ a, @ b, @ c) { return (a && b) || c; }
 RT_FUNCTION @ @_conj(@ a) { return a; }
 RT_FUNCTION @ @_shuffle_down(@ a, unsigned n) { return RT_SHUFFLE_DOWN((int)a, n) != 0; }
+RT_FUNCTION @ @_shuffle(@ a, int lane) { return RT_SHUFFLE((int)a, lane) != 0; }
 ";
 
 const COMPLEX_FUNCTIONS: &str = "\
@@ -89,6 +98,7 @@ RT_FUNCTION @ @_mul_add(@ a, @ b, @ c) { return @_add(@_mul(a, b), c); }
 RT_FUNCTION @ @_conj(@ a) { return RT_PAIR_REAL(a.x, -a.y); }
 RT_FUNCTION double @_abs2(@ a) { return (double)a.x * (double)a.x + (double)a.y * (double)a.y; }
 RT_FUNCTION @ @_shuffle_down(@ a, unsigned n) { return RT_PAIR_REAL(RT_SHUFFLE_DOWN(a.x, n), RT_SHUFFLE_DOWN(a.y, n)); }
+RT_FUNCTION @ @_shuffle(@ a, int lane) { return RT_PAIR_REAL(RT_SHUFFLE(a.x, lane), RT_SHUFFLE(a.y, lane)); }
 ";
 
 /// Division by Smith's method.

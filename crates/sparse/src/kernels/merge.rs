@@ -1,17 +1,23 @@
 //! Products of a matrix in compressed sparse rows and a vector along the merge path (Merrill and Garland 2016): every
-//! thread has as many ends of rows and elements together as every other one, however long rows are.
+//! block has as many ends of rows and elements together as every other one, however long rows are.
 //!
 //! A block has a tile of the path. It multiplies the tile's elements, adjacent threads adjacent ones, and puts products and
-//! ends of rows in shared memory; each thread walks its part of the path. What a thread has of a row that it does not end
-//! is added by a scan over the block, and what a block has of such a row by the second kernel, always in the same order.
+//! ends of rows in shared memory. Then each lane adds up a short row and a warp each long one, the order of additions
+//! depending on places alone. What a tile has of a row that goes on in the next is added by another kernel, always in the
+//! same order.
 //!
-//! Parameters of `csr_merge_tiles`: `y`, `data`, `indices`, `indptr`, `x`, rows, elements, then the rows and sums that tiles
-//! carry over; with a dot product also where each block puts its part of `conj(x) . y`, and the state of a solver that the
-//! kernel does nothing for once it has stopped. The dot product is linear in `y`, so that each tile adds up what its own
-//! parts of rows contribute, whoever ends them. Of `csr_merge_carries`: `y`, these two, the number of tiles, rows.
+//! Where tiles begin is kept from the first product of a matrix. A block believes what is kept only where the path passes
+//! there, so that arrays which were written to since cost time and nothing else.
+//!
+//! Parameters of `csr_merge_starts`: which row each tile begins in, `indptr`, rows, elements. Of `csr_merge_tiles`: `y`,
+//! `data`, `indices`, `indptr`, `x`, rows, elements, then the rows and sums that tiles carry over, and where tiles begin;
+//! with a dot product also where each block puts its part of `conj(x) . y`, and the state of a solver that the kernel does
+//! nothing for once it has stopped. The dot product is linear in `y`, so that each tile adds up what its own parts of rows
+//! contribute, whoever ends them; a block then has every so-manieth tile, for there are as many parts as blocks. Of
+//! `csr_merge_carries`: `y`, rows and sums, the number of tiles, rows.
 
 use super::dialect::CUDA_PRELUDE;
-use super::elements::{block_sum, c_type, conversion, element_functions, sum_dtype};
+use super::elements::{block_sum, c_type, conversion, element_functions, load_once, sum_dtype};
 use super::spmv::SpmvEpilogue;
 use super::{STOP_FLAG, THREADS};
 use rtcg_codegen::{DType, KernelSpec};
@@ -21,11 +27,17 @@ use std::fmt::Write;
 /// Which kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum MergeStage {
+    /// A thread for each tile looks for the row that it begins in.
+    Starts,
     /// A block for each tile.
     Tiles,
     /// A warp for each tile adds what tiles carry over.
     Carries,
 }
+
+/// Elements and ends of rows of a block: six of each thread. More would be under way together, but would leave less of a
+/// multiprocessor's memory to cache `x`.
+pub(crate) const TILE: u32 = THREADS * 6;
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,28 +49,24 @@ pub(crate) struct MergeSpmvSpec {
     /// `I32` or `I64`.
     pub(crate) index: DType,
     pub(crate) epilogue: SpmvEpilogue,
+    /// Elements and ends of rows of a tile.
+    pub(crate) tile: u32,
     pub(crate) stage: MergeStage,
 }
 
 impl MergeSpmvSpec {
-    fn has_dot(&self) -> bool {
-        self.epilogue == SpmvEpilogue::StoreAndDot
-    }
-
-    /// Steps of a thread: products of a tile fit in 16 KiB of shared memory.
-    fn items(&self) -> usize {
-        64 / self.vector.itemsize().max(8)
-    }
-
-    /// Steps of a tile.
-    pub(crate) fn tile_items(&self) -> usize {
-        THREADS as usize * self.items()
+    /// The C type and the number of words that hold a tile's products and ends of rows.
+    fn words(&self) -> (&'static str, usize) {
+        let itemsize = self.vector.itemsize();
+        let word = if itemsize >= 4 { "T" } else { "int" };
+        (word, self.tile as usize + (2 * 4usize).div_ceil(itemsize.max(4)))
     }
 }
 
 impl KernelSpec for MergeSpmvSpec {
     fn kernel_name(&self) -> Cow<'static, str> {
         match self.stage {
+            MergeStage::Starts => "csr_merge_starts",
             MergeStage::Tiles => "csr_merge_tiles",
             MergeStage::Carries => "csr_merge_carries",
         }
@@ -67,49 +75,51 @@ impl KernelSpec for MergeSpmvSpec {
 
     fn source(&self) -> String {
         let mut text = CUDA_PRELUDE.to_owned();
-        text.push_str(&element_functions("T", self.vector));
-        let _ = writeln!(text, "typedef {} V;\ntypedef {} I;", c_type(self.value), c_type(self.index));
-        text.push_str(&conversion(("T", self.vector), ("V", self.value)));
-        let _ = writeln!(
-            text,
-            "enum {{ THREADS = {THREADS}, ITEMS = {}, TILE = {} }};\n#define STORE(place, sum) {}",
-            self.items(),
-            self.tile_items(),
-            if self.epilogue == SpmvEpilogue::Accumulate { "place = T_add(place, sum)" } else { "place = sum" }
-        );
-        if self.has_dot() {
-            let sum = sum_dtype(self.vector);
-            text.push_str(&element_functions("D", sum));
-            text.push_str(&conversion(("D", sum), ("T", self.vector)));
-            text.push_str(&block_sum("D", THREADS));
+        let _ =
+            writeln!(text, "typedef {} I;\nenum {{ THREADS = {THREADS}, TILE = {} }};", c_type(self.index), self.tile);
+        if self.stage != MergeStage::Carries {
+            text.push_str(ROWS_BEFORE);
         }
-        text.push_str(if self.has_dot() { WITH_DOT } else { WITHOUT_DOT });
+        if self.stage != MergeStage::Starts {
+            text.push_str(&element_functions("T", self.vector));
+        }
+        if self.stage == MergeStage::Tiles {
+            let _ = writeln!(text, "typedef {} V;", c_type(self.value));
+            text.push_str(&conversion(("T", self.vector), ("V", self.value)));
+            text.push_str(&load_once("V", self.value));
+            text.push_str(&load_once("I", self.index));
+            let (word, words) = self.words();
+            let is_added = self.epilogue == SpmvEpilogue::Accumulate;
+            let store = if is_added { "place = T_add(place, sum)" } else { "place = sum" };
+            let _ = writeln!(
+                text,
+                "enum {{ ITEMS = TILE / THREADS, WORDS = {words}, LONG = 32 }};\ntypedef {word} Word;\n#define STORE(place, sum) {store}"
+            );
+            text.push_str(ROW_SUM);
+            if self.epilogue == SpmvEpilogue::StoreAndDot {
+                let sum = sum_dtype(self.vector);
+                text.push_str(&element_functions("D", sum));
+                text.push_str(&conversion(("D", sum), ("T", self.vector)));
+                text.push_str(&block_sum("D", THREADS));
+                text.push_str(WITH_DOT);
+                let parameters = ", RT_GLOBAL D *partials, RT_GLOBAL const double *state";
+                let gate = format!("  if (state[{STOP_FLAG}] != 0) return;\n");
+                text.push_str(&TILES.replace("DOT_PARAMETERS", parameters).replace("GATE\n", &gate));
+            } else {
+                text.push_str(WITHOUT_DOT);
+                text.push_str(&TILES.replace("DOT_PARAMETERS", "").replace("GATE\n", ""));
+            }
+        }
         text.push_str(match self.stage {
-            MergeStage::Tiles => TILES,
+            MergeStage::Starts => STARTS,
+            MergeStage::Tiles => "",
             MergeStage::Carries => CARRIES,
         });
-        if self.stage == MergeStage::Tiles && self.has_dot() {
-            let parameters = ", RT_GLOBAL D *partials, RT_GLOBAL const double *state)\n{\n";
-            let gate = format!("  if (state[{STOP_FLAG}] != 0) return;\n");
-            text = text.replace(")\n{\n  // A block", &format!("{parameters}{gate}  // A block"));
-        }
         text
     }
 }
 
-/// What is done with a part `sum` of row `row`, and at the end.
-const WITH_DOT: &str = "\
-#define BEGIN_DOT D dot = D_zero();
-#define ADD_DOT(row, sum) dot = D_mul_add(D_conj(D_from_T(x[row])), D_from_T(sum), dot);
-#define END_DOT dot = D_block_sum(dot); if (RT_LOCAL_ID == 0) partials[RT_GROUP_ID] = dot;
-";
-const WITHOUT_DOT: &str = "\
-#define BEGIN_DOT
-#define ADD_DOT(row, sum)
-#define END_DOT
-";
-
-const TILES: &str = "\
+const ROWS_BEFORE: &str = "\
 // How many rows end among the first `diagonal` steps of a path through `rows` ends and `elements` elements.
 RT_FUNCTION long long rows_before(RT_GLOBAL const I *ends, long long rows, long long elements, long long diagonal)
 {
@@ -120,56 +130,105 @@ RT_FUNCTION long long rows_before(RT_GLOBAL const I *ends, long long rows, long 
   }
   return low;
 }
-RT_KERNEL csr_merge_tiles(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *indices, RT_GLOBAL const I *indptr, RT_GLOBAL const T *x, long long rows, long long elements, RT_GLOBAL long long *carry_rows, RT_GLOBAL T *carry_sums)
+";
+
+const STARTS: &str = "\
+RT_KERNEL csr_merge_starts(RT_GLOBAL I *starts, RT_GLOBAL const I *indptr, long long rows, long long elements)
 {
-  // A block has every so-manieth tile.
-  RT_SHARED T products[TILE];
-  RT_SHARED int ends[TILE + 1];
+  const long long total = rows + elements, tiles = (total + TILE - 1) / TILE;
+  const long long tile = RT_GROUP_ID * (long long)THREADS + RT_LOCAL_ID;
+  if (tile > tiles) return;
+  starts[tile] = (I)rows_before(indptr + 1, rows, elements, tile < tiles ? tile * TILE : total);
+}
+";
+
+/// Of rows whose products lie in shared memory: each lane of a warp has one.
+pub(crate) const ROW_SUM: &str = "\
+// The sum of a lane's row; one of more than LONG products is added up by the whole warp.
+RT_FUNCTION T row_sum(RT_SHARED_POINTER const T *products, int begin, int end)
+{
+  const int lane = RT_LOCAL_ID % 32;
+  T sum = T_zero();
+  if (end - begin <= LONG) for (int k = begin; k < end; k++) sum = T_add(sum, products[k]);
+  for (unsigned left = RT_BALLOT(end - begin > LONG); left != 0; left &= left - 1) {
+    const int owner = RT_FIRST_BIT(left), from = RT_SHUFFLE(begin, owner), to = RT_SHUFFLE(end, owner);
+    T part = T_zero();
+    for (int k = from + lane; k < to; k += 32) part = T_add(part, products[k]);
+    for (unsigned n = 16; n > 0; n /= 2) part = T_add(part, T_shuffle_down(part, n));
+    part = T_shuffle(part, 0);
+    if (lane == owner) sum = part;
+  }
+  return sum;
+}
+";
+
+/// What is done with a part `sum` of row `row`, and at the end. The tiles of a block share memory, one after the other.
+const WITH_DOT: &str = "\
+#define EACH_TILE for (long long tile = RT_GROUP_ID; tile * TILE < total; tile += RT_GROUP_COUNT)
+#define BEGIN_TILE() RT_BARRIER()
+#define BEGIN_DOT D dot = D_zero();
+#define ADD_DOT(row, sum) dot = D_mul_add(D_conj(D_from_T(x[row])), D_from_T(sum), dot);
+#define END_DOT dot = D_block_sum(dot); if (RT_LOCAL_ID == 0) partials[RT_GROUP_ID] = dot;
+";
+const WITHOUT_DOT: &str = "\
+#define EACH_TILE const long long tile = RT_GROUP_ID;
+#define BEGIN_TILE()
+#define BEGIN_DOT
+#define ADD_DOT(row, sum)
+#define END_DOT
+";
+
+const TILES: &str = "\
+// The same as `rows_before`, which is `guess` if the path passes there.
+RT_FUNCTION long long checked_rows_before(RT_GLOBAL const I *ends, long long rows, long long elements, long long diagonal, long long guess)
+{
+  const long long low = diagonal > elements ? diagonal - elements : 0, high = diagonal < rows ? diagonal : rows;
+  if (guess >= low && guess <= high) {
+    const long long before = guess > low ? ends[guess - 1] : 0, behind = guess < high ? ends[guess] : diagonal;
+    if (before <= diagonal - guess && behind >= diagonal - guess) return guess;
+  }
+  return rows_before(ends, rows, elements, diagonal);
+}
+RT_KERNEL csr_merge_tiles(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *indices, RT_GLOBAL const I *indptr, RT_GLOBAL const T *x, long long rows, long long elements, RT_GLOBAL I *carry_rows, RT_GLOBAL T *carry_sums, RT_GLOBAL const I *startsDOT_PARAMETERS)
+{
+GATE
+  RT_SHARED Word words[WORDS];
   RT_SHARED long long first_rows[2];
-  RT_SHARED T sums[THREADS];
-  RT_SHARED int sum_rows[THREADS];
   const unsigned t = RT_LOCAL_ID;
   const long long total = rows + elements;
   BEGIN_DOT
-  for (long long start = RT_GROUP_ID * (long long)TILE; start < total; start += RT_GROUP_COUNT * (long long)TILE) {
+  EACH_TILE {
+    const long long start = tile * TILE;
     const int steps = (int)(total - start < TILE ? total - start : TILE);
+    BEGIN_TILE();
+    if (t < 2) first_rows[t] = checked_rows_before(indptr + 1, rows, elements, start + (t ? steps : 0), starts[tile + t]);
     RT_BARRIER();
-    if (t < 2) first_rows[t] = rows_before(indptr + 1, rows, elements, start + (t ? steps : 0));
-    RT_BARRIER();
-    const long long first_row = first_rows[0], first = start - first_row;
-    const int row_count = (int)(first_rows[1] - first_row), count = steps - row_count;
-    for (int k = t; k < row_count; k += THREADS) ends[k] = (int)(indptr[first_row + k + 1] - first);
-    // The row that goes on in the next tile ends behind all elements.
-    if (t == 0) ends[row_count] = TILE + 1;
-    for (int k = t; k < count; k += THREADS)
-      products[k] = T_mul(T_from_V(data[first + k]), x[indices[first + k]]);
-    RT_BARRIER();
-    const int begin = t * ITEMS < steps ? t * ITEMS : steps, end = begin + ITEMS < steps ? begin + ITEMS : steps;
-    int row = begin > count ? begin - count : 0, high = begin < row_count ? begin : row_count;
-    while (row < high) {
-      const int middle = (row + high) / 2;
-      if (ends[middle] <= begin - middle - 1) row = middle + 1; else high = middle;
+    const I first_row = (I)first_rows[0], first = (I)(start - first_rows[0]);
+    const int row_count = (int)(first_rows[1] - first_rows[0]), count = steps - row_count;
+    // Products lie from the front of the memory on; the elements before each of the tile's rows, and behind the last one,
+    // up to its end.
+    RT_SHARED_POINTER T *products = (RT_SHARED_POINTER T *)words;
+    RT_SHARED_POINTER int *ends = (RT_SHARED_POINTER int *)(words + WORDS) - (row_count + 2);
+    I columns[ITEMS];
+    V values[ITEMS];
+    RT_UNROLL for (int n = 0; n < ITEMS; n++) {
+      const int k = t + n * THREADS;
+      columns[n] = -1;
+      if (k < count) { columns[n] = I_load_once(indices + first + k); values[n] = V_load_once(data + first + k); }
     }
-    T sum = T_zero();
-    for (int step = begin, element = begin - row; step < end; step++) {
-      if (element < ends[row]) { sum = T_add(sum, products[element]); element++; }
-      else { STORE(y[first_row + row], sum); ADD_DOT(first_row + row, sum) sum = T_zero(); row++; }
-    }
-    // Sums of rows that end in later threads: those of one row are added in a tree, and the first thread has the result.
-    sums[t] = sum;
-    sum_rows[t] = row;
+    for (int k = t; k < row_count; k += THREADS) ends[k + 1] = (int)(indptr[first_row + k + 1] - first);
+    if (t == 0) { ends[0] = 0; ends[row_count + 1] = count; }
+    RT_UNROLL for (int n = 0; n < ITEMS; n++)
+      if (columns[n] >= 0) products[t + n * THREADS] = T_mul(T_from_V(values[n]), x[columns[n]]);
     RT_BARRIER();
-    for (unsigned n = 1; n < THREADS; n *= 2) {
-      const T other = t + n < THREADS && sum_rows[t + n] == row ? sums[t + n] : T_zero();
-      RT_BARRIER();
-      sum = T_add(sum, other);
-      sums[t] = sum;
-      RT_BARRIER();
-    }
-    if (t == 0 || sum_rows[t - 1] != row) {
-      if (row < row_count) y[first_row + row] = T_add(y[first_row + row], sum);
-      else { carry_rows[start / TILE] = first_row + row; carry_sums[start / TILE] = sum; }
-      if (first_row + row < rows) { ADD_DOT(first_row + row, sum) }
+    const int lane = t % 32;
+    // The lanes of a warp agree on when to stop. The last row is the one that goes on in the next tile.
+    for (int base = t - lane; base <= row_count; base += THREADS) {
+      const int row = base + lane;
+      const T sum = row_sum(products, row <= row_count ? ends[row] : 0, row <= row_count ? ends[row + 1] : 0);
+      if (row < row_count) STORE(y[first_row + row], sum);
+      else if (row == row_count) { carry_rows[tile] = first_row + row; carry_sums[tile] = sum; }
+      if (row <= row_count && first_row + row < rows) { ADD_DOT(first_row + row, sum) }
     }
   }
   END_DOT
@@ -177,13 +236,13 @@ RT_KERNEL csr_merge_tiles(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL con
 ";
 
 const CARRIES: &str = "\
-RT_KERNEL csr_merge_carries(RT_GLOBAL T *y, RT_GLOBAL const long long *carry_rows, RT_GLOBAL const T *carry_sums, long long tiles, long long rows)
+RT_KERNEL csr_merge_carries(RT_GLOBAL T *y, RT_GLOBAL const I *carry_rows, RT_GLOBAL const T *carry_sums, long long tiles, long long rows)
 {
   const unsigned lane = RT_LOCAL_ID % 32;
   const long long tile = RT_GROUP_ID * (long long)(THREADS / 32) + RT_LOCAL_ID / 32;
   // The lanes of a warp agree on what follows.
   if (tile >= tiles) return;
-  const long long row = carry_rows[tile];
+  const I row = carry_rows[tile];
   if (row >= rows || (tile > 0 && carry_rows[tile - 1] == row)) return;
   T sum = T_zero();
   for (long long k = tile + lane; k < tiles && carry_rows[k] == row; k += 32) sum = T_add(sum, carry_sums[k]);
@@ -199,16 +258,12 @@ mod tests {
     #[test]
     fn tiles_fit_in_the_shared_memory_that_every_block_gets() {
         for vector in [DType::Bool, DType::F32, DType::F64, DType::C128] {
-            let spec = MergeSpmvSpec {
-                value: vector,
-                vector,
-                index: DType::I64,
-                epilogue: SpmvEpilogue::StoreAndDot,
-                stage: MergeStage::Tiles,
-            };
-            let itemsize = vector.itemsize();
-            let bytes = spec.tile_items() * (itemsize + 4) + THREADS as usize * (itemsize + 4) + 32 + 8 * 16;
-            assert!(bytes <= 48 << 10, "{vector}: {bytes}");
+            let (index, epilogue, stage) = (DType::I64, SpmvEpilogue::StoreAndDot, MergeStage::Tiles);
+            let spec = MergeSpmvSpec { value: vector, vector, index, epilogue, tile: TILE, stage };
+            let itemsize = vector.itemsize().max(4);
+            let bytes = spec.words().1 * itemsize;
+            // Products before ends of rows, which are one for each row and two more.
+            assert!(bytes >= TILE as usize * itemsize + 8 && bytes + 16 + 32 * 16 <= 48 << 10, "{vector}: {bytes}");
         }
     }
 }

@@ -3,10 +3,13 @@
 
 pub(crate) mod bsr;
 pub(crate) mod components;
+pub(crate) mod conversion;
 pub(crate) mod dia;
 pub(crate) mod dialect;
 pub(crate) mod elements;
 pub(crate) mod extremes;
+pub(crate) mod features;
+pub(crate) mod hub;
 pub(crate) mod incomplete;
 pub(crate) mod merge;
 pub(crate) mod order;
@@ -25,3 +28,8 @@ pub(crate) const THREADS: u32 = 256;
 
 /// Where the state of a solver, an array of doubles, says whether iterations have stopped.
 pub(crate) const STOP_FLAG: usize = 0;
+
+/// Elements that a lane asks for on a GPU before it waits for the first; wide ones take registers.
+pub(crate) fn gpu_elements_ahead(vector: rtcg_codegen::DType) -> u8 {
+    if vector.itemsize() > 8 { 4 } else { 8 }
+}

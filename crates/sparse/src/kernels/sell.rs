@@ -9,7 +9,7 @@
 //! permutation, `x`, rows.
 
 use super::dialect::CUDA_PRELUDE;
-use super::elements::{c_type, conversion, element_functions};
+use super::elements::{c_type, conversion, element_functions, load_once};
 use super::{THREADS, spmv::SpmvEpilogue};
 use rtcg_codegen::{DType, KernelSpec};
 use std::borrow::Cow;
@@ -27,8 +27,8 @@ pub(crate) enum SellStage {
     Slices,
     /// The stored elements.
     Fill,
-    /// The product; `Store` or `Accumulate`.
-    Product(SpmvEpilogue),
+    /// The product; `Store` or `Accumulate`. A lane asks for so many elements together.
+    Product(SpmvEpilogue, u8),
 }
 
 /// A kernel, as everything that decides its source.
@@ -53,7 +53,7 @@ impl KernelSpec for SellSpec {
             SellStage::Keys => "sell_keys",
             SellStage::Slices => "sell_slices",
             SellStage::Fill => "sell_fill",
-            SellStage::Product(_) => "sell_spmv",
+            SellStage::Product(..) => "sell_spmv",
         }
         .into()
     }
@@ -81,12 +81,14 @@ impl KernelSpec for SellSpec {
                 let _ = writeln!(text, "#define BASE {base}");
                 text.push_str(FILL);
             }
-            SellStage::Product(epilogue) => {
+            SellStage::Product(epilogue, ahead) => {
                 text.push_str(&element_functions("T", self.vector));
                 let _ = writeln!(text, "typedef {} V;", c_type(self.value));
                 text.push_str(&conversion(("T", self.vector), ("V", self.value)));
+                text.push_str(&load_once("V", self.value));
+                text.push_str(&load_once("C", self.column));
                 let start = if epilogue == SpmvEpilogue::Accumulate { "y[row]" } else { "T_zero()" };
-                let _ = writeln!(text, "#define START {start}");
+                let _ = writeln!(text, "#define START {start}\nenum {{ AHEAD = {ahead} }};");
                 text.push_str(PRODUCT);
             }
         }
@@ -165,10 +167,16 @@ RT_KERNEL sell_spmv(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const C *
   for (long long place = RT_GROUP_ID * (long long)THREADS + RT_LOCAL_ID; place < rows; place += step) {
     const long long slice = place / SLICE, end = starts[slice + 1], row = ROW(place);
     T sum = START;
-    for (long long at = starts[slice] + place % SLICE; at < end; at += SLICE) {
+    for (long long at = starts[slice] + place % SLICE; at < end; at += SLICE * AHEAD) {
+      C codes[AHEAD];
+      V values[AHEAD];
+      RT_UNROLL for (int n = 0; n < AHEAD; n++) {
+        codes[n] = PAD;
+        if (at + n * SLICE < end) { codes[n] = C_load_once(columns + at + n * SLICE); values[n] = V_load_once(data + at + n * SLICE); }
+      }
       // A place that has no element must not read `x`, whose infinities would make it NaN.
-      const C code = columns[at];
-      if (code != PAD) sum = T_mul_add(T_from_V(data[at]), x[COLUMN(code)], sum);
+      RT_UNROLL for (int n = 0; n < AHEAD; n++)
+        if (codes[n] != PAD) sum = T_mul_add(T_from_V(values[n]), x[COLUMN(codes[n])], sum);
     }
     y[row] = sum;
   }

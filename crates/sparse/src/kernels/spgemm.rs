@@ -260,17 +260,17 @@ const BLOCK_TEAM: &str = "\
 const TABLE: &str = "\
 enum { TEAMS = THREADS / TEAM };
 // Where a column is, or where it was put; -1 - slot in the second case.
-RT_FUNCTION int find_or_put(RT_SHARED_ARGUMENT K *table, K column)
+RT_FUNCTION int find_or_put(RT_SHARED_POINTER K *table, K column)
 {
   unsigned slot = (unsigned)((U)column * 2654435761u) % SLOTS;
   for (;;) {
-    const K found = (K)RT_ATOMIC_CAS((RT_SHARED_ARGUMENT U *)&table[slot], (U)-1, (U)column);
+    const K found = (K)RT_ATOMIC_CAS((RT_SHARED_POINTER U *)&table[slot], (U)-1, (U)column);
     if (found == column) return (int)slot;
     if (found == (K)-1) return -1 - (int)slot;
     slot = (slot + 1) % SLOTS;
   }
 }
-RT_FUNCTION int find_slot(RT_SHARED_ARGUMENT K *table, K column)
+RT_FUNCTION int find_slot(RT_SHARED_POINTER K *table, K column)
 {
   const int slot = find_or_put(table, column);
   return slot < 0 ? -1 - slot : slot;
@@ -283,7 +283,7 @@ RT_KERNEL spgemm_count(RT_GLOBAL long long *sizes, RT_GLOBAL const long long *li
   RT_SHARED K tables[TEAMS][SLOTS];
   RT_SHARED int totals[TEAMS];
   const unsigned team = RT_LOCAL_ID / TEAM, t = RT_LOCAL_ID % TEAM;
-  RT_SHARED_ARGUMENT K *table = tables[team];
+  RT_SHARED_POINTER K *table = tables[team];
   for (long long place = (long long)RT_GROUP_ID * TEAMS + team; place < count; place += (long long)RT_GROUP_COUNT * TEAMS) {
     const long long row = LISTED_ROW(place);
     for (unsigned k = t; k < SLOTS; k += TEAM) table[k] = (K)-1;
@@ -341,8 +341,8 @@ RT_KERNEL spgemm_fill(RT_GLOBAL unsigned long long *zeros, RT_GLOBAL T *data, RT
   RT_SHARED K tables[TEAMS][SLOTS];
   RT_SHARED T all_sums[TEAMS][SLOTS];
   const unsigned team = RT_LOCAL_ID / TEAM, t = RT_LOCAL_ID % TEAM;
-  RT_SHARED_ARGUMENT K *table = tables[team];
-  RT_SHARED_ARGUMENT T *sums = all_sums[team];
+  RT_SHARED_POINTER K *table = tables[team];
+  RT_SHARED_POINTER T *sums = all_sums[team];
   for (long long place = (long long)RT_GROUP_ID * TEAMS + team; place < count; place += (long long)RT_GROUP_COUNT * TEAMS) {
     const long long row = LISTED_ROW(place);
     for (unsigned k = t; k < SLOTS; k += TEAM) { table[k] = (K)-1; sums[k] = T_zero(); }

@@ -1,8 +1,11 @@
 //! Products of a matrix in compressed sparse rows and a dense one: a group of lanes has a row, and each of them columns; of
-//! few columns, each of them elements, and sums of lanes are added in a tree.
+//! few columns, each of them elements, and sums of lanes are added in a tree. Where rows are of very different lengths, a
+//! warp has a tile of the merge path (Yang, Buluc and Owens 2018) and its lanes columns; what a tile has of a row that goes
+//! on in the next is added by another kernel, in the order of tiles.
 //!
-//! Parameters: `y` in C order, or column by column, `data`, `indices`, `indptr`, `x`, rows, columns, and the elements from one row and one
-//! column of `x` to the next.
+//! Parameters: `y` in C order, or column by column, `data`, `indices`, `indptr`, `x`, rows, columns, and the elements from one
+//! row and one column of `x` to the next; of `csr_spmm_tiles` also the number of elements, rows and sums that tiles carry over,
+//! and the rows that tiles begin in. Of `csr_spmm_carries`: `y`, rows and sums that are carried over, tiles, rows, columns.
 
 use super::THREADS;
 use super::dialect::CUDA_PRELUDE;
@@ -10,6 +13,22 @@ use super::elements::{c_type, conversion, element_functions};
 use rtcg_codegen::{DType, KernelSpec};
 use std::borrow::Cow;
 use std::fmt::Write;
+
+/// What lanes have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum SpmmKernel {
+    /// Columns of a row.
+    Columns,
+    /// Elements of a row, each with all of so many columns.
+    Elements(u8),
+    /// Columns of a tile of the merge path.
+    Tiles,
+    /// Sums of one row and column that tiles carry over.
+    Carries,
+}
+
+/// Elements and ends of rows of a tile.
+pub(crate) const SPMM_TILE: u32 = 512;
 
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,10 +41,12 @@ pub(crate) struct CsrSpmmSpec {
     pub(crate) index: DType,
     /// Lanes of a row: a power of two up to 32.
     pub(crate) lanes: u8,
-    /// So many columns, all of which a lane has for every so-manieth element; 0 where lanes have columns.
-    pub(crate) narrow: u8,
+    /// Columns of a lane side by side, and elements that it asks for together, of a tile.
+    pub(crate) per_lane: u8,
+    pub(crate) ahead: u8,
     /// Whether `y` is stored column by column.
     pub(crate) by_columns: bool,
+    pub(crate) kernel: SpmmKernel,
 }
 
 /// Columns that a lane has sums of in registers.
@@ -33,7 +54,12 @@ pub(crate) const MAX_NARROW_COLUMNS: usize = 16;
 
 impl KernelSpec for CsrSpmmSpec {
     fn kernel_name(&self) -> Cow<'static, str> {
-        "csr_spmm".into()
+        match self.kernel {
+            SpmmKernel::Columns | SpmmKernel::Elements(_) => "csr_spmm",
+            SpmmKernel::Tiles => "csr_spmm_tiles",
+            SpmmKernel::Carries => "csr_spmm_carries",
+        }
+        .into()
     }
 
     fn source(&self) -> String {
@@ -41,18 +67,49 @@ impl KernelSpec for CsrSpmmSpec {
         text.push_str(&element_functions("T", self.vector));
         let _ = writeln!(text, "typedef {} V;\ntypedef {} I;", c_type(self.value), c_type(self.index));
         text.push_str(&conversion(("T", self.vector), ("V", self.value)));
-        let _ = writeln!(text, "enum {{ LANES = {}, ROWS = {} }};", self.lanes, THREADS / u32::from(self.lanes));
         let place = if self.by_columns { "(column) * rows + (row)" } else { "(row) * columns + (column)" };
-        let _ = writeln!(text, "#define PLACE(row, column) {place}");
-        if self.narrow > 0 {
-            let _ = writeln!(text, "enum {{ COLUMNS = {} }};", self.narrow);
+        let _ = writeln!(
+            text,
+            "enum {{ LANES = {}, ROWS = {}, PER_LANE = {}, AHEAD = {}, THREADS = {THREADS}, TILE = {SPMM_TILE} }};\n\
+             #define PLACE(row, column) {place}",
+            self.lanes,
+            THREADS / u32::from(self.lanes),
+            self.per_lane,
+            self.ahead
+        );
+        if let SpmmKernel::Elements(columns) = self.kernel {
+            let _ = writeln!(text, "enum {{ COLUMNS = {columns} }};");
         }
-        text.push_str(if self.narrow > 0 { NARROW } else { SOURCE });
+        match self.kernel {
+            SpmmKernel::Columns => text.push_str(COLUMNS),
+            SpmmKernel::Tiles => text.push_str(&TILES.replace("ADD_ELEMENTS\n", ADD_ELEMENTS)),
+            SpmmKernel::Elements(_) => text.push_str(NARROW),
+            SpmmKernel::Carries => text.push_str(CARRIES),
+        }
         text
     }
 }
 
-const SOURCE: &str = "\
+/// Adds the elements from `k` on up to `end` to the sums of columns `column`, `column + LANES` and so on.
+const ADD_ELEMENTS: &str = "\
+      T sums[PER_LANE];
+      RT_UNROLL for (int p = 0; p < PER_LANE; p++) sums[p] = T_zero();
+      for (; k < end; k += AHEAD) {
+        I others[AHEAD];
+        T values[AHEAD];
+        RT_UNROLL for (int n = 0; n < AHEAD; n++) {
+          others[n] = -1;
+          if (end - k > n) { others[n] = indices[k + n]; values[n] = T_from_V(data[k + n]); }
+        }
+        RT_UNROLL for (int n = 0; n < AHEAD; n++)
+          RT_UNROLL for (int p = 0; p < PER_LANE; p++)
+            if (others[n] >= 0 && column + p * LANES < columns)
+              sums[p] = T_mul_add(values[n], x[others[n] * row_step + (column + p * LANES) * column_step], sums[p]);
+      }
+";
+
+/// Rows are short where this is chosen; what is under way comes from many of them.
+const COLUMNS: &str = "\
 RT_KERNEL csr_spmm(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *indices, RT_GLOBAL const I *indptr, RT_GLOBAL const T *x, unsigned long long rows, unsigned long long columns, long long row_step, long long column_step)
 {
   const unsigned long long step = (unsigned long long)RT_GROUP_COUNT * ROWS;
@@ -65,6 +122,43 @@ RT_KERNEL csr_spmm(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *i
       y[PLACE(row, column)] = sum;
     }
   }
+}
+";
+
+const TILES: &str = "\
+RT_KERNEL csr_spmm_tiles(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const I *indices, RT_GLOBAL const I *indptr, RT_GLOBAL const T *x, long long rows, long long columns, long long row_step, long long column_step, long long elements, RT_GLOBAL I *carry_rows, RT_GLOBAL T *carry_sums, RT_GLOBAL const I *starts)
+{
+  const long long tile = RT_GROUP_ID * (long long)ROWS + RT_LOCAL_ID / LANES, total = rows + elements;
+  if (tile * TILE >= total) return;
+  const I first_row = starts[tile], last_row = starts[tile + 1];
+  const I first = (I)(tile * TILE - first_row), last = (I)((total - tile * TILE < TILE ? total : (tile + 1) * TILE) - last_row);
+  for (long long column = RT_LOCAL_ID % LANES; column < columns; column += LANES * PER_LANE) {
+    I k = first;
+    // The last row is the one that goes on in the next tile.
+    for (I row = first_row; row <= last_row; row++) {
+      const I end = row < last_row ? indptr[row + 1] : last;
+ADD_ELEMENTS
+      k = end;
+      RT_UNROLL for (int p = 0; p < PER_LANE; p++) {
+        const long long at = column + p * LANES;
+        if (at < columns) { if (row < last_row) y[PLACE(row, at)] = sums[p]; else carry_sums[tile * columns + at] = sums[p]; }
+      }
+    }
+    if (column == 0) carry_rows[tile] = last_row;
+  }
+}
+";
+
+const CARRIES: &str = "\
+RT_KERNEL csr_spmm_carries(RT_GLOBAL T *y, RT_GLOBAL const I *carry_rows, RT_GLOBAL const T *carry_sums, long long tiles, long long rows, long long columns)
+{
+  const long long place = RT_GROUP_ID * (long long)THREADS + RT_LOCAL_ID, tile = place / columns, column = place % columns;
+  if (tile >= tiles) return;
+  const I row = carry_rows[tile];
+  if (row >= rows || (tile > 0 && carry_rows[tile - 1] == row)) return;
+  T sum = T_zero();
+  for (long long k = tile; k < tiles && carry_rows[k] == row; k++) sum = T_add(sum, carry_sums[k * columns + column]);
+  y[PLACE(row, column)] = T_add(y[PLACE(row, column)], sum);
 }
 ";
 

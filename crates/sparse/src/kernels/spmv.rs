@@ -1,7 +1,8 @@
 //! Products of a matrix in compressed sparse rows and a vector: a group of adjacent lanes has a row.
 //!
 //! Lanes add up every so-manieth product of their row, and sums are added in a tree, so that the result depends on the
-//! number of lanes alone. Parameters: `y`, `data`, `indices`, `indptr`, `x`, the number of rows; with a dot product
+//! number of lanes alone. A lane asks for several elements before it waits for the first: what limits short rows is how
+//! much a lane has under way. Parameters: `y`, `data`, `indices`, `indptr`, `x`, the number of rows; with a dot product
 //! also where each block puts its part of `conj(x) . y`, and the state of a solver that the kernel does nothing for once
 //! it has stopped.
 
@@ -34,6 +35,8 @@ pub(crate) struct CsrSpmvSpec {
     pub(crate) index: DType,
     /// Lanes of a row: a power of two up to 32.
     pub(crate) lanes: u8,
+    /// Elements that a lane asks for together.
+    pub(crate) ahead: u8,
     pub(crate) epilogue: SpmvEpilogue,
 }
 
@@ -53,7 +56,8 @@ impl KernelSpec for CsrSpmvSpec {
         text.push_str(&element_functions("T", self.vector));
         let _ = writeln!(text, "typedef {} V;\ntypedef {} I;", c_type(self.value), c_type(self.index));
         text.push_str(&conversion(("T", self.vector), ("V", self.value)));
-        let _ = writeln!(text, "enum {{ LANES = {}, ROWS = {} }};", self.lanes, THREADS / u32::from(self.lanes));
+        let rows = THREADS / u32::from(self.lanes);
+        let _ = writeln!(text, "enum {{ LANES = {}, ROWS = {rows}, AHEAD = {} }};", self.lanes, self.ahead);
         if dot {
             let sum = sum_dtype(self.vector);
             text.push_str(&element_functions("D", sum));
@@ -72,7 +76,8 @@ impl KernelSpec for CsrSpmvSpec {
         }
         // Lanes that gather one after the other gain nothing by unrolling, and each branch may part them.
         let unroll = if self.lanes == 1 { "RT_NO_UNROLL " } else { "" };
-        text.push_str(&ROW_LOOP.replace("RT_UNROLL_ROW ", unroll));
+        let products = if self.ahead > 1 { PRODUCTS_AHEAD } else { PRODUCTS };
+        text.push_str(&ROW_LOOP.replace("PRODUCTS\n", &products.replace("RT_UNROLL_ROW ", unroll)));
         text.push_str(match self.epilogue {
             SpmvEpilogue::Store => "    if (lane == 0 && row < rows) y[row] = sum;\n  }\n",
             SpmvEpilogue::Accumulate => "    if (lane == 0 && row < rows) y[row] = T_add(y[row], sum);\n  }\n",
@@ -99,7 +104,24 @@ const ROW_LOOP: &str = "\
     T sum = T_zero();
     if (row < rows) {
       const I end = indptr[row + 1];
-      RT_UNROLL_ROW for (I k = indptr[row] + lane; k < end; k += LANES) sum = T_mul_add(T_from_V(data[k]), x[indices[k]], sum);
+PRODUCTS
     }
     for (unsigned n = LANES / 2; n > 0; n /= 2) sum = T_add(sum, T_shuffle_down(sum, n));
+";
+
+const PRODUCTS: &str = "\
+      RT_UNROLL_ROW for (I k = indptr[row] + lane; k < end; k += LANES) sum = T_mul_add(T_from_V(data[k]), x[indices[k]], sum);
+";
+
+const PRODUCTS_AHEAD: &str = "\
+      for (I k = indptr[row] + lane; k < end; k += LANES * AHEAD) {
+        I columns[AHEAD];
+        V values[AHEAD];
+        RT_UNROLL for (int n = 0; n < AHEAD; n++) {
+          columns[n] = -1;
+          if (end - k > n * LANES) { columns[n] = indices[k + n * LANES]; values[n] = data[k + n * LANES]; }
+        }
+        RT_UNROLL for (int n = 0; n < AHEAD; n++)
+          if (columns[n] >= 0) sum = T_mul_add(T_from_V(values[n]), x[columns[n]], sum);
+      }
 ";

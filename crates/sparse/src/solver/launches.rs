@@ -345,7 +345,7 @@ impl<'a> Builder<'a> {
     /// the product does that too.
     fn fused_products(&self, steps: &[Step]) -> Result<BTreeMap<usize, usize>> {
         let mut found = BTreeMap::new();
-        let has_dot = self.system.a.as_csr().is_some_and(|csr| csr.dot_blocks(self.vector, 1).is_some());
+        let has_dot = self.system.a.as_csr().is_some_and(|csr| csr.dot_blocks(1).is_some());
         let has_dot = has_dot && self.rows.is_none();
         for (k, pair) in steps.windows(2).enumerate() {
             let [Step::Apply { operator, x, y }, Step::Kernel(kernel)] = pair else { continue };
@@ -362,7 +362,7 @@ impl<'a> Builder<'a> {
     }
 
     fn product_with_dot(&mut self, x: &str, y: &str, sum: usize, state: &GpuArray) -> Result<Vec<PreparedLaunch>> {
-        let found = self.system.a.as_csr().map(|csr| (csr, csr.dot_blocks(self.vector, self.row_blocks())));
+        let found = self.system.a.as_csr().map(|csr| (csr, csr.dot_blocks(self.row_blocks())));
         let Some((csr, Some(blocks))) = found else {
             return Err(ArrayError::value_error("A is no matrix in compressed rows"));
         };

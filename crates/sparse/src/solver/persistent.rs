@@ -61,6 +61,9 @@ pub(super) fn obstacle(ctx: &ArrayContext, kernels: Option<&[&PreparedLaunch]>) 
     if ctx.device_runtime().cooperative().is_none() {
         return Some("needs cooperative launches, which the device does not have".to_owned());
     }
+    if !kernels.iter().all(|kernel| kernel.has_plain_blocks()) {
+        return Some("cannot have a format whose blocks are larger than its own".to_owned());
+    }
     let nbytes = argument_bytes(kernels);
     (nbytes > MAX_ARGUMENT_BYTES).then(|| {
         let count = kernels.len();

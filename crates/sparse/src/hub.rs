@@ -1,0 +1,118 @@
+//! Matrices in which few columns have most elements, for products that keep these columns' part of the vector in shared
+//! memory.
+
+use crate::checks::check_product;
+use crate::csr::{Csr, carry_launch};
+use crate::kernels::hub::{HUB_THREADS, HUB_TILE, HubSpec, HubStage};
+use crate::kernels::merge::{MergeSpmvSpec, MergeStage};
+use crate::kernels::spmv::SpmvEpilogue;
+use crate::launch::{PreparedLaunch, are_plain, empty, full_grid, push_arrays};
+use crate::plan::ProductFormat;
+use crate::{ArrayError, GpuArray, Result};
+use rtcg_array::{DType, PackedKernelArgs};
+
+/// A matrix in compressed sparse rows whose columns are renumbered by falling numbers of elements. It shares all but the
+/// indices with the matrix that it was made of. Cloning shares the arrays.
+#[derive(Debug, Clone)]
+pub struct Hub {
+    csr: Csr,
+    /// Which column is in which place.
+    order: GpuArray,
+    /// The rows that tiles of a warp begin in.
+    starts: GpuArray,
+}
+
+impl Hub {
+    /// Of a matrix in compressed sparse rows; enqueued.
+    ///
+    /// # Errors
+    /// When elements have fewer than four bytes, or the device fails.
+    pub fn from_csr(csr: &Csr) -> Result<Self> {
+        let (ctx, [_, columns], index) = (csr.context(), csr.shape(), csr.indices().dtype());
+        if csr.data().itemsize() < 4 {
+            let dtype = csr.data().dtype();
+            return Err(ArrayError::value_error(format!("elements are {dtype}; expected at least 4 bytes of each")));
+        }
+        let new = |length, dtype| empty(ctx, length, dtype);
+        let run = |stage, arrays: &[&GpuArray], count: usize| {
+            let (value, vector) = (csr.data().dtype(), csr.data().dtype());
+            let mut args = PackedKernelArgs::new();
+            push_arrays(&mut args, arrays)?;
+            args.push_i64(count as i64);
+            let spec = HubSpec { value, vector, index, accumulate: false, stage };
+            PreparedLaunch::new(ctx, &spec, full_grid(ctx, count), args)?.launch()
+        };
+        let (counts, keys) = (new(columns, DType::I32)?, new(columns, DType::I64)?);
+        counts.memset_zero()?;
+        run(HubStage::Counts, &[&counts, csr.indices()], csr.nnz())?;
+        run(HubStage::Keys, &[&keys, &counts], columns)?;
+        let order = keys.argsort(0, false)?.to_dtype(index)?;
+        let (inverse, renumbered) = (new(columns, index)?, new(csr.nnz(), index)?);
+        run(HubStage::Inverse, &[&inverse, &order], columns)?;
+        run(HubStage::Renumber, &[&renumbered, csr.indices(), &inverse], csr.nnz())?;
+        let csr = Csr::new(csr.shape(), csr.data().clone(), renumbered, csr.indptr().clone())?;
+        let starts = csr.rows_of_tiles(csr.data().dtype(), HUB_TILE)?;
+        Ok(Self { csr, order, starts })
+    }
+
+    /// The launches of a product of vectors that are contiguous and of one dtype.
+    fn prepare(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Vec<PreparedLaunch>> {
+        let (ctx, csr, [rows, columns]) = (x.context(), &self.csr, self.csr.shape());
+        let (value, vector, index) = (csr.data().dtype(), y.dtype(), csr.indices().dtype());
+        let spec = |stage| HubSpec { value, vector, index, accumulate, stage };
+        let permuted = empty(ctx, columns, vector)?;
+        let mut args = PackedKernelArgs::new();
+        push_arrays(&mut args, &[&permuted, x, &self.order])?;
+        args.push_i64(columns as i64);
+        let permute = PreparedLaunch::new(ctx, &spec(HubStage::Permute), full_grid(ctx, columns), args)?;
+
+        let tiles = self.starts.size() - 1;
+        let (carry_rows, carry_sums) = (empty(ctx, tiles, index)?, empty(ctx, tiles, vector)?);
+        let warps = HUB_THREADS / 32;
+        let words = warps as usize * spec(HubStage::Tiles).warp_words();
+        let room = ctx.device_info().shared_bytes as usize / vector.itemsize();
+        let hot = room.saturating_sub(words).min(columns);
+        let mut args = PackedKernelArgs::new();
+        push_arrays(&mut args, &[y, csr.data(), csr.indices(), csr.indptr(), &permuted])?;
+        [rows, csr.nnz()].iter().for_each(|&n| args.push_i64(n as i64));
+        push_arrays(&mut args, &[&carry_rows, &carry_sums, &self.starts])?;
+        args.push_u32(hot as u32);
+        let blocks = ctx.device_info().multiprocessors.min(tiles.div_ceil(warps as usize) as u32).max(1);
+        let shared_bytes = ((hot + words) * vector.itemsize()) as u32;
+        let product = PreparedLaunch::new(ctx, &spec(HubStage::Tiles), blocks, args)?
+            .with_threads(HUB_THREADS)
+            .with_shared_bytes(shared_bytes);
+
+        let (epilogue, stage) = (SpmvEpilogue::Store, MergeStage::Carries);
+        let spec = MergeSpmvSpec { value, vector, index, epilogue, tile: HUB_TILE, stage };
+        let carry = carry_launch(&spec, rows, y, &carry_rows, &carry_sums)?;
+        Ok(vec![permute, product, carry.keeping([permuted, carry_rows, carry_sums])])
+    }
+}
+
+impl ProductFormat for Hub {
+    fn shape(&self) -> [usize; 2] {
+        self.csr.shape()
+    }
+
+    fn dtype(&self) -> DType {
+        self.csr.data().dtype()
+    }
+
+    fn multiply_into(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<()> {
+        check_product(self.csr.shape(), self.csr.data().dtype(), x, y)?;
+        let x = x.to_dtype(y.dtype())?.to_contiguous()?;
+        self.prepare(&x, y, accumulate)?.iter().try_for_each(PreparedLaunch::launch)
+    }
+
+    fn is_recordable(&self) -> bool {
+        false
+    }
+
+    fn launches(&self, x: &GpuArray, y: &GpuArray, accumulate: bool) -> Result<Option<Vec<PreparedLaunch>>> {
+        if !are_plain(x, y) {
+            return Ok(None);
+        }
+        self.prepare(x, y, accumulate).map(Some)
+    }
+}
