@@ -553,7 +553,9 @@ def main():
         elif table == "solvers":
             solvers(options.small or DEVICE.is_virtual)
         else:
-            fit = chosen if options.matrix else {"spmm": _DENSE, "spgemm": _SQUARE, "triangular": _SQUARE}.get(table, "")
+            fit = (
+                chosen if options.matrix else {"spmm": _DENSE, "spgemm": _SQUARE, "triangular": _SQUARE}.get(table, "")
+            )
             few = {name: make for name, make in made.items() if name.startswith(fit)}
             tables_of_matrices = {"spmv": spmv, "spmm": spmm, "spgemm": spgemm, "triangular": triangular, "cg": cg}
             tables_of_matrices[table](few, bandwidth)

@@ -7,6 +7,7 @@ import rtcg.numpy as rnp
 from rtcg import sparse
 from rtcg.sparse import gallery, linalg
 from tests.python.subprocesses import run_python
+from tests.python.test_sparse import forced
 
 pytestmark = pytest.mark.usefixtures("context")
 
@@ -73,6 +74,32 @@ def test_methods_in_all_modes(method, dtype, modes):
     x, iterations, history = found["stream"]
     for other, count, others in found.values():
         assert (other == x).all() and count == iterations and (others == history).all()
+
+
+def test_hubs_are_recorded_but_not_part_of_one_kernel(modes):
+    a, b = gallery.poisson2d(24), np.random.default_rng(3).standard_normal(576)
+    a._native = a._native.planned("hub")
+    found = [linalg.cg(a, b, rtol=1e-10, mode=mode)[0].get() for mode in modes if mode != "persistent"]
+    np.testing.assert_allclose(gallery.poisson2d(24).get() @ found[0], b, atol=1e-7)
+    assert all((x == found[0]).all() for x in found)
+    with pytest.raises(ValueError, match="'persistent' cannot have a format whose blocks are larger"):
+        linalg.cg(a, b, mode="persistent")
+
+
+@pytest.mark.parametrize("format", ["merge", "hub", "rows 8"])
+def test_several_right_sides_of_skewed_matrices(format):
+    # Products with dense matrices take the merge path, unless they are recorded.
+    n = 3000
+    host = sparse.gallery.arrow(n, dtype=np.float64).get()
+    host.setdiag(2.0 * n)
+    a, b = sparse.csr_array(host), np.random.default_rng(3).standard_normal((n, 3))
+    a._native = a._native.planned(*([format] if format != "rows 8" else ["rows", 8]))
+    for lanes in (1, 4):
+        solve = lambda: linalg.cg(a, b, rtol=1e-10, return_report=True)  # noqa: E731
+        x, info, reports = forced("merge", lanes, solve, "sparse.spmm")
+        modes = {report.mode for report in reports}
+        assert (np.asarray(info) == 0).all() and modes == {"graph" if format == "rows 8" else "stream"}
+        np.testing.assert_allclose(host @ x.get(), b, atol=1e-7)
 
 
 @pytest.mark.parametrize("method", ["lsqr", "lsmr"])
