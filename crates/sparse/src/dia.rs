@@ -8,6 +8,9 @@ use crate::plan::ProductFormat;
 use crate::{ArrayError, GpuArray, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
 
+/// Bytes of diagonals that one product leaves in the L2 cache of a GPU for the next one, if they are read through it.
+const CACHED_BYTES: usize = 24 << 20;
+
 /// A matrix of diagonals: `data[k, j]` is the element of column `j` and row `j - offsets[k]`. Cloning shares the arrays.
 #[derive(Debug, Clone)]
 pub struct Dia {
@@ -62,7 +65,8 @@ impl Dia {
             return Ok(None);
         }
         let epilogue = if accumulate { SpmvEpilogue::Accumulate } else { SpmvEpilogue::Store };
-        let ahead = elements_ahead(x.context(), y.dtype());
+        let is_cached = self.data.nbytes() <= CACHED_BYTES;
+        let ahead = if is_cached { 1 } else { elements_ahead(x.context(), y.dtype()) };
         let spec = DiaSpmvSpec { value: self.data.dtype(), vector: y.dtype(), epilogue, ahead };
         let &[count, width] = self.data.shape() else { return Ok(None) };
         let mut args = PackedKernelArgs::new();

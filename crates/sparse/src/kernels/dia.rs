@@ -19,7 +19,7 @@ pub(crate) struct DiaSpmvSpec {
     pub(crate) vector: DType,
     /// `Store` or `Accumulate`.
     pub(crate) epilogue: SpmvEpilogue,
-    /// Elements that a thread asks for together.
+    /// Elements that a thread asks for together; more than one are read past the caches.
     pub(crate) ahead: u8,
 }
 
@@ -36,7 +36,7 @@ impl KernelSpec for DiaSpmvSpec {
         text.push_str(&load_once("V", self.value));
         let start = if self.epilogue == SpmvEpilogue::Accumulate { "y[row]" } else { "T_zero()" };
         let _ = writeln!(text, "enum {{ THREADS = {THREADS}, AHEAD = {} }};\n#define START {start}", self.ahead);
-        text.push_str(SOURCE);
+        text.push_str(&SOURCE.replace("DIAGONALS\n", if self.ahead > 1 { DIAGONALS_AHEAD } else { DIAGONALS }));
         text
     }
 }
@@ -47,6 +47,21 @@ RT_KERNEL dia_spmv(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const long
   const unsigned long long step = (unsigned long long)RT_GROUP_COUNT * THREADS;
   for (unsigned long long row = (unsigned long long)RT_GROUP_ID * THREADS + RT_LOCAL_ID; row < rows; row += step) {
     T sum = START;
+DIAGONALS
+    y[row] = sum;
+  }
+}
+";
+
+const DIAGONALS: &str = "\
+    for (int k = 0; k < count; k++) {
+      // Negative columns are very large ones.
+      const unsigned long long column = row + offsets[k];
+      if (column < columns) sum = T_mul_add(T_from_V(data[k * width + column]), x[column], sum);
+    }
+";
+
+const DIAGONALS_AHEAD: &str = "\
     for (int k = 0; k < count; k += AHEAD) {
       V values[AHEAD];
       T others[AHEAD];
@@ -58,7 +73,4 @@ RT_KERNEL dia_spmv(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const long
       RT_UNROLL for (int n = 0; n < AHEAD; n++)
         if (k + n < count && row + offsets[k + n] < columns) sum = T_mul_add(T_from_V(values[n]), others[n], sum);
     }
-    y[row] = sum;
-  }
-}
 ";

@@ -89,7 +89,7 @@ impl KernelSpec for SellSpec {
                 text.push_str(&load_once("C", self.column));
                 let start = if epilogue == SpmvEpilogue::Accumulate { "y[row]" } else { "T_zero()" };
                 let _ = writeln!(text, "#define START {start}\nenum {{ AHEAD = {ahead} }};");
-                text.push_str(PRODUCT);
+                text.push_str(&PRODUCT.replace("ELEMENTS\n", if ahead > 1 { ELEMENTS_AHEAD } else { ELEMENTS }));
             }
         }
         text
@@ -167,6 +167,21 @@ RT_KERNEL sell_spmv(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const C *
   for (long long place = RT_GROUP_ID * (long long)THREADS + RT_LOCAL_ID; place < rows; place += step) {
     const long long slice = place / SLICE, end = starts[slice + 1], row = ROW(place);
     T sum = START;
+ELEMENTS
+    y[row] = sum;
+  }
+}
+";
+
+const ELEMENTS: &str = "\
+    for (long long at = starts[slice] + place % SLICE; at < end; at += SLICE) {
+      // A place that has no element must not read `x`, whose infinities would make it NaN.
+      const C code = columns[at];
+      if (code != PAD) sum = T_mul_add(T_from_V(data[at]), x[COLUMN(code)], sum);
+    }
+";
+
+const ELEMENTS_AHEAD: &str = "\
     for (long long at = starts[slice] + place % SLICE; at < end; at += SLICE * AHEAD) {
       C codes[AHEAD];
       V values[AHEAD];
@@ -178,7 +193,4 @@ RT_KERNEL sell_spmv(RT_GLOBAL T *y, RT_GLOBAL const V *data, RT_GLOBAL const C *
       RT_UNROLL for (int n = 0; n < AHEAD; n++)
         if (codes[n] != PAD) sum = T_mul_add(T_from_V(values[n]), x[COLUMN(codes[n])], sum);
     }
-    y[row] = sum;
-  }
-}
 ";
