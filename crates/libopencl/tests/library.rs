@@ -78,13 +78,11 @@ fn linked_program(folder: &Path) -> PathBuf {
     program
 }
 
-fn run(program: &Path, factor: &str, clang: Option<&str>) -> Output {
+fn run(program: &Path, factor: &str, setting: Option<(&str, &str)>) -> Output {
     let folder = program.parent().expect("it lies in a folder");
     let mut command = Command::new(program);
     command.arg(factor).env("LD_LIBRARY_PATH", folder).env("PYCUDA_CACHE_DIR", folder.join("cache"));
-    if let Some(clang) = clang {
-        command.env("RTCG_CLANG", clang);
-    }
+    command.envs(setting);
     command.output().expect("the program runs")
 }
 
@@ -97,12 +95,17 @@ fn runs_a_linked_program_and_finds_its_kernel_again_without_a_compiler() {
     let first = run(&program, "3", None);
     let shows_all = |text: &str| text.contains("rtcg: 3 297\n") && text.contains("1,-2 of a kernel\n");
     assert!(shows_all(&text(&first)), "{} {}", text(&first), String::from_utf8_lossy(&first.stderr));
-    let again = run(&program, "3", Some("/nowhere/clang"));
+    let again = run(&program, "3", Some(("RTCG_CLANG", "/nowhere/clang")));
     assert!(shows_all(&text(&again)), "{}", text(&again));
     // Another program needs one.
-    let refused = run(&program, "4", Some("/nowhere/clang"));
+    let refused = run(&program, "4", Some(("RTCG_CLANG", "/nowhere/clang")));
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused).starts_with("build: code -3\n"), "{}", text(&refused));
     assert!(text(&refused).contains("RTCG_CLANG=/nowhere/clang"), "{}", text(&refused));
+    // In checked mode a fault has its line.
+    let faults = run(&program, "1;x[200]=0", Some(("RTCG_CHECK", "1")));
+    let report = String::from_utf8_lossy(&faults.stderr).into_owned();
+    assert_eq!(faults.status.code(), Some(1));
+    assert!(report.contains("kernel scale: illegal memory access") && report.contains("program.cl:1"), "{report}");
     let _ = std::fs::remove_dir_all(&folder);
 }

@@ -79,7 +79,9 @@ impl Clang {
                 .to_vec();
         arguments.extend(TARGET.iter().map(|&word| word.to_owned()));
         arguments.extend(["-O3", "-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes"].map(str::to_owned));
-        arguments.extend(["-Xclang", EXTENSIONS, "-cl-kernel-arg-info", "-I", "."].map(str::to_owned));
+        arguments.extend(
+            ["-Xclang", EXTENSIONS, "-cl-kernel-arg-info", "-I", ".", "-fdebug-compilation-dir=."].map(str::to_owned),
+        );
         arguments.extend(request.options.iter().cloned());
         arguments.extend(["-MD", "-MF", "program.d", "-o", "program.ll", request.name].map(str::to_owned));
         let log = self.run(&folder, &arguments, request)?;

@@ -239,6 +239,13 @@ impl DeviceBody {
             CL_DEVICE_REGISTERS_PER_BLOCK_NV => {
                 answer.plain(self.attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK)?)
             }
+            CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => answer.plain(make_version(3, 0, 0)),
+            CL_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT_NV => {
+                answer.plain(self.attribute(CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT)?)
+            }
+            CL_DEVICE_PCI_BUS_ID_NV => answer.plain(self.attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)?),
+            CL_DEVICE_PCI_SLOT_ID_NV => answer.plain(self.attribute(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)?),
+            CL_DEVICE_PCI_DOMAIN_ID_NV => answer.plain(self.attribute(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)?),
             CL_DEVICE_WARP_SIZE_NV => answer.plain(SUBGROUP_SIZE as cl_uint),
             CL_DEVICE_GPU_OVERLAP_NV => answer.boolean(self.attribute(CU_DEVICE_ATTRIBUTE_GPU_OVERLAP)? != 0),
             CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV => {

@@ -134,8 +134,18 @@ fn link(object: &OpenClObject) -> std::result::Result<Arc<Built>, CompileError> 
     Ok(Built::new(transformed.ptx, kernels.collect()))
 }
 
+/// Whether kernels are checked while they run: reports then name lines of the source.
+fn reports_lines() -> bool {
+    std::env::var_os("RTCG_CHECK").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
 /// Compiles and links source, or takes the program from the cache. Returns it with the compiler's log.
 fn build(source: &str, options: &BuildOptions) -> std::result::Result<(Arc<Built>, String), CompileError> {
+    let mut options = options.clone();
+    if reports_lines() {
+        options.for_clang.push("-gline-tables-only".to_owned());
+    }
+    let options = &options;
     let words = options.for_clang.join("\0");
     // What decides about the result: the program, and all of this library that goes into it.
     let fields = [source, &words, BASE_HEADER, BUILTINS, include_str!("pass.rs"), include_str!("binary.rs")];
