@@ -70,6 +70,42 @@ fn gives_each_local_argument_its_own_memory() {
 }
 
 #[test]
+fn reads_constants_of_the_program_and_of_arguments() {
+    let setup = set_up(0);
+    let program = setup.build(
+        "__constant int table[4] = {10, 20, 30, 40};
+        __kernel void pick(__global int *to, __constant int *given, int which) {
+            __constant int *from = which ? given : table;
+            to[get_global_id(0)] = from[get_global_id(0)] + table[1];
+        }",
+    );
+    let kernel = setup.kernel(program, "pick");
+    let (to, given) = (setup.buffer(&[0i32; 4]), setup.buffer(&[1i32, 2, 3, 4]));
+    assert_eq!(set(kernel, 0, &to), CL_SUCCESS);
+    assert_eq!(set(kernel, 1, &given), CL_SUCCESS);
+    for (which, expected) in [(0i32, [30, 40, 50, 60]), (1, [21, 22, 23, 24])] {
+        assert_eq!(set(kernel, 2, &which), CL_SUCCESS);
+        assert_eq!(setup.launch(kernel, &[4], None), CL_SUCCESS);
+        assert_eq!(setup.read::<i32>(to, 4), expected);
+    }
+    // CUDA's constant memory is a space of its own, in which buffers are not.
+    let mut size = 0usize;
+    let pointer = (&raw mut size).cast();
+    assert_eq!(cl!(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, 8, pointer, null_mut())), CL_SUCCESS);
+    let mut binary = vec![0u8; size];
+    let mut pointer = binary.as_mut_ptr();
+    let pointer = (&raw mut pointer).cast();
+    assert_eq!(cl!(clGetProgramInfo(program, CL_PROGRAM_BINARIES, 8, pointer, null_mut())), CL_SUCCESS);
+    let ptx = String::from_utf8_lossy(&binary);
+    assert!(ptx.contains("ld.global.nc") && !ptx.contains(".const"), "{ptx}");
+    for buffer in [to, given] {
+        cl!(clReleaseMemObject(buffer));
+    }
+    cl!(clReleaseKernel(kernel));
+    cl!(clReleaseProgram(program));
+}
+
+#[test]
 fn refuses_source_with_its_line() {
     let setup = set_up(0);
     let text = CString::new("__kernel void f(__global int *x) {\n    x[0] = y;\n}\n").unwrap();

@@ -3,6 +3,8 @@
 //! - Each kernel gets one more parameter, the launch record ([`RECORD_BYTES`]): global offset and size, dimensions. The
 //!   library of builtins reads its words as `%envreg0`, `%envreg1`, ..., which become loads from it.
 //! - A `__local` pointer argument holds an offset; the address of the dynamic shared memory is added to it.
+//! - `__constant` arguments are buffers, which CUDA's constant memory cannot hold: the whole address space becomes global
+//!   memory that is only read.
 //! - Items beyond the global size return at once, so that global sizes need not be multiples of local ones.
 
 use rtcg_ptx::ast::*;
@@ -59,6 +61,7 @@ pub(crate) fn transform(ptx: &str, is_local: impl Fn(&str, usize) -> bool) -> st
         return Err(list.join("\n"));
     }
     let mut module = parsed.module;
+    make_constants_global(&mut module);
     let shared = GlobalVar(module.vars.len() as u32);
     let mut uses_shared = false;
     let mut entries = Vec::new();
@@ -93,6 +96,24 @@ pub(crate) fn transform(ptx: &str, is_local: impl Fn(&str, usize) -> bool) -> st
         });
     }
     Ok(Transformed { ptx: rtcg_ptx::print_module(&module), entries })
+}
+
+/// Puts constants into global memory.
+fn make_constants_global(module: &mut Module) {
+    let variables = module.vars.iter_mut().filter(|variable| variable.space == Space::Const);
+    variables.for_each(|variable| variable.space = Space::Global);
+    for statement in module.functions.iter_mut().flat_map(|function| &mut function.body) {
+        match &mut statement.inst {
+            Inst::Ld { space: space @ Space::Const, nc, .. } => {
+                *space = Space::Global;
+                *nc = true;
+            }
+            Inst::Cvta { space: space @ Space::Const, .. } | Inst::Isspacep { space: space @ Space::Const, .. } => {
+                *space = Space::Global;
+            }
+            _ => {}
+        }
+    }
 }
 
 fn envreg_of(inst: &Inst) -> Option<(Reg, u8)> {
