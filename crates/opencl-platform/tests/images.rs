@@ -321,6 +321,39 @@ fn writes_into_the_buffer_of_an_image() {
 }
 
 #[test]
+fn reads_and_writes_depths() {
+    let setup = set_up(0);
+    let program = setup.build(
+        "__kernel void f(read_only image2d_depth_t from, sampler_t s, write_only image2d_depth_t to) {
+            int2 at = (int2)(get_global_id(0), get_global_id(1));
+            write_imagef(to, at, read_imagef(from, s, convert_float2(at) + 1.5f) + 0.25f);
+        }",
+    );
+    let kernel = setup.kernel(program, "f");
+    let desc = description(CL_MEM_OBJECT_IMAGE2D, [2, 2, 0, 0]);
+    let depth = format(CL_DEPTH, CL_FLOAT);
+    let from = image(&setup, CL_MEM_READ_ONLY, depth, &desc, Some(&[1f32, 2.0, 3.0, 4.0])).unwrap();
+    let to = image::<f32>(&setup, CL_MEM_WRITE_ONLY, depth, &desc, None).unwrap();
+    let mut code = 1;
+    let (mode, filter) = (CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST);
+    let sampler = cl!(clCreateSampler(setup.context, CL_FALSE, mode, filter, &raw mut code));
+    assert_eq!(code, CL_SUCCESS);
+    assert_eq!(set(kernel, 0, &to), CL_INVALID_ARG_VALUE, "it is only written");
+    for (index, object) in [(0, &from), (2, &to)] {
+        assert_eq!(set(kernel, index, object), CL_SUCCESS);
+    }
+    assert_eq!(set(kernel, 1, &sampler), CL_SUCCESS);
+    assert_eq!(setup.launch(kernel, &[2, 2], None), CL_SUCCESS);
+    assert_eq!(read_image::<f32>(&setup, to, [0; 3], [2, 2, 1], 4), [4.25; 4]);
+    for object in [from, to] {
+        assert_eq!(cl!(clReleaseMemObject(object)), CL_SUCCESS);
+    }
+    cl!(clReleaseSampler(sampler));
+    cl!(clReleaseKernel(kernel));
+    cl!(clReleaseProgram(program));
+}
+
+#[test]
 fn refuses_images_that_there_are_not() {
     let setup = set_up(0);
     let plane = description(CL_MEM_OBJECT_IMAGE2D, [4, 4, 0, 0]);

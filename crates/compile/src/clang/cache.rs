@@ -7,7 +7,7 @@
 use super::find::candidates;
 use crate::cache::{CompileCache, CompileDependencies, ManifestEntry};
 use crate::error::CompileError;
-use crate::hash::KeyHasher;
+use crate::hash::{KeyHasher, fnv1a};
 use crate::includes::{FileDependency, FileStamp};
 use crate::request::{Artifact, BinaryKind, CachePolicy};
 use std::path::{Path, PathBuf};
@@ -33,6 +33,9 @@ pub struct OpenClDependencies {
     pub include_folders: Vec<PathBuf>,
 }
 
+/// How clang is called, and what becomes of its output.
+const DRIVER: u64 = fnv1a(include_bytes!("printf.rs"), fnv1a(include_bytes!("mod.rs"), 0xcbf2_9ce4_8422_2325));
+
 /// The build that `fields` stand for: from the cache, else made and stored. `fields` must hold all that decides about
 /// the result but the compiler and the headers.
 ///
@@ -45,6 +48,7 @@ pub fn cached_opencl_build(
     let Some(cache) = CompileCache::open_cache(&CachePolicy::Default) else { return Ok(make()?.0) };
     let mut hasher = KeyHasher::default();
     hasher.hash_field(b"OpenCL C");
+    hasher.hash_field(&DRIVER.to_le_bytes());
     hasher.hash_list(fields.iter());
     let key = hasher.finish_key();
     let installed: Vec<String> = candidates().iter().filter_map(|path| identity(path)).collect();

@@ -197,7 +197,7 @@ const BASE_HEADER: &str = "rtcg_opencl_base.h";
 /// The extensions and optional features that programs find, in place of those that clang supposes of the target.
 const EXTENSIONS: &str = "-cl-ext=-all,+cl_khr_byte_addressable_store,+cl_khr_global_int32_base_atomics,\
     +cl_khr_global_int32_extended_atomics,+cl_khr_local_int32_base_atomics,+cl_khr_local_int32_extended_atomics,\
-    +cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_fp64,+cl_khr_3d_image_writes,+cl_khr_subgroups,\
+    +cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics,+cl_khr_fp64,+cl_khr_3d_image_writes,+cl_khr_depth_images,+cl_khr_subgroups,\
     +__opencl_c_3d_image_writes,+__opencl_c_atomic_order_acq_rel,+__opencl_c_atomic_order_seq_cst,\
     +__opencl_c_atomic_scope_device,+__opencl_c_fp64,+__opencl_c_generic_address_space,+__opencl_c_images,\
     +__opencl_c_int64,+__opencl_c_program_scope_global_variables,+__opencl_c_read_write_images,\

@@ -32,6 +32,8 @@ pub(crate) const EXTENSIONS: &[(&str, cl_version)] = &[
     ("cl_khr_int64_extended_atomics", make_version(1, 0, 0)),
     ("cl_khr_fp64", make_version(1, 0, 0)),
     ("cl_khr_3d_image_writes", make_version(1, 0, 0)),
+    ("cl_khr_depth_images", make_version(1, 0, 0)),
+    ("cl_khr_image2d_from_buffer", make_version(1, 0, 0)),
     ("cl_khr_subgroups", make_version(1, 0, 0)),
     ("cl_khr_device_uuid", make_version(1, 0, 0)),
     ("cl_khr_pci_bus_info", make_version(1, 0, 0)),

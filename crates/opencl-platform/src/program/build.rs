@@ -17,7 +17,7 @@ use rtcg_driver::Module;
 use rtcg_opencl_sys::*;
 use std::ffi::CStr;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 /// How far a program has come.
 pub(crate) enum Stage {
@@ -101,6 +101,10 @@ fn builtins(clang: &Clang) -> std::result::Result<&'static PathBuf, CompileError
     made.as_ref().map_err(Clone::clone)
 }
 
+/// All of this library that goes into a program.
+static LIBRARY: LazyLock<u64> =
+    LazyLock::new(|| fnv(&[BASE_HEADER, BUILTINS, include_str!("pass.rs"), include_str!("binary.rs")]));
+
 /// A number for a name of a file.
 fn fnv(texts: &[&str]) -> u64 {
     let bytes = texts.iter().flat_map(|text| text.bytes().chain([0]));
@@ -147,9 +151,9 @@ fn build(source: &str, options: &BuildOptions) -> std::result::Result<(Arc<Built
     }
     let options = &options;
     let words = options.for_clang.join("\0");
-    // What decides about the result: the program, and all of this library that goes into it.
-    let fields = [source, &words, BASE_HEADER, BUILTINS, include_str!("pass.rs"), include_str!("binary.rs")];
-    let found = cached_opencl_build(&fields.map(str::as_bytes), || {
+    let library = LIBRARY.to_le_bytes();
+    let fields = [source.as_bytes(), words.as_bytes(), &library];
+    let found = cached_opencl_build(&fields, || {
         let object = compile(source, options, &[])?;
         let stage = Stage::Executable(link(&object)?);
         let dependencies = OpenClDependencies {
