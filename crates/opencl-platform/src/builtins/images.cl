@@ -69,7 +69,7 @@ INSIDE_LIBRARY float rtcg_linear_of_srgb(float c) {
     return c <= 0.04045f ? c / 12.92f : pow((c + 0.055f) / 1.055f, 2.4f);
 }
 
-static float4 rtcg_load_float(rtcg_descriptor image, int4 at) {
+INSIDE_LIBRARY float4 rtcg_load_float(rtcg_descriptor image, int4 at) {
     if (!rtcg_is_inside(image, at)) return (float4)(0, 0, 0, image->flags & RTCG_BORDER_IS_OPAQUE ? 1 : 0);
     const __global uchar *p = rtcg_pixel(image, at);
     uint n = image->channels;
@@ -100,7 +100,7 @@ static float4 rtcg_load_float(rtcg_descriptor image, int4 at) {
     return raw;
 }
 #define LOAD_INTEGER(T, Small, Middle, small, middle, full) \
-    static T##4 rtcg_load_##T(rtcg_descriptor image, int4 at) { \
+    INSIDE_LIBRARY T##4 rtcg_load_##T(rtcg_descriptor image, int4 at) { \
         if (!rtcg_is_inside(image, at)) return (T##4)(0, 0, 0, image->flags & RTCG_BORDER_IS_OPAQUE ? 1 : 0); \
         const __global uchar *p = rtcg_pixel(image, at); \
         uint n = image->channels; \
@@ -115,7 +115,7 @@ static float4 rtcg_load_float(rtcg_descriptor image, int4 at) {
 LOAD_INTEGER(int, char, short, CLK_SIGNED_INT8, CLK_SIGNED_INT16, CLK_SIGNED_INT32)
 LOAD_INTEGER(uint, uchar, ushort, CLK_UNSIGNED_INT8, CLK_UNSIGNED_INT16, CLK_UNSIGNED_INT32)
 
-static void rtcg_store_float(rtcg_descriptor image, int4 at, float4 color) {
+INSIDE_LIBRARY void rtcg_store_float(rtcg_descriptor image, int4 at, float4 color) {
     if (!rtcg_is_inside(image, at)) return;
     __global uchar *p = rtcg_pixel(image, at);
     uint n = image->channels;
@@ -143,7 +143,7 @@ static void rtcg_store_float(rtcg_descriptor image, int4 at, float4 color) {
     }
 }
 #define STORE_INTEGER(T, Small, Middle, small, middle, full) \
-    static void rtcg_store_##T(rtcg_descriptor image, int4 at, T##4 color) { \
+    INSIDE_LIBRARY void rtcg_store_##T(rtcg_descriptor image, int4 at, T##4 color) { \
         if (!rtcg_is_inside(image, at)) return; \
         __global uchar *p = rtcg_pixel(image, at); \
         uint n = image->channels; \
@@ -186,33 +186,36 @@ INSIDE_LIBRARY int4 rtcg_nearest_of(rtcg_descriptor image, uint bits, float4 c, 
     if (dimensions > 2) at.z = rtcg_nearest(bits, c.z, image->depth);
     return at;
 }
-static float4 rtcg_sample_float(rtcg_descriptor image, uint bits, float4 c, int layer, int dimensions) {
-    if (!(bits & CLK_FILTER_LINEAR)) return rtcg_load_float(image, rtcg_nearest_of(image, bits, c, layer, dimensions));
-    int4 extent = (int4)(image->width, image->height, image->depth, 1), low = (int4)0, high = (int4)0;
-    float4 weight = (float4)0;
-    for (int axis = 0; axis < dimensions; axis++) {
-        float u = rtcg_unnormalized(bits, c[axis], extent[axis]) - 0.5f, whole = __builtin_floorf(u);
-        int first = convert_int_sat(whole);
-        weight[axis] = u - whole;
-        low[axis] = rtcg_addressed(bits, first, extent[axis]);
-        high[axis] = rtcg_addressed(bits, first + 1, extent[axis]);
-    }
-    if (dimensions < 3) low.z = high.z = layer;
+/* Both pixels between which a coordinate lies, and the weight of the second. */
+INSIDE_LIBRARY float rtcg_neighbours(uint bits, float c, uint extent, int *low, int *high) {
+    float u = rtcg_unnormalized(bits, c, extent) - (bits & CLK_FILTER_LINEAR ? 0.5f : 0.0f), whole = __builtin_floorf(u);
+    int first = convert_int_sat(whole);
+    *low = rtcg_addressed(bits, first, extent);
+    *high = rtcg_addressed(bits, first + 1, extent);
+    return u - whole;
+}
+INSIDE_LIBRARY float4 rtcg_sample_float(rtcg_descriptor image, uint bits, float4 c, int layer, int dimensions) {
+    int4 low = (int4)(0, 0, layer, 0), high = low;
+    float x = 0, y = 0, z = 0;
+    { int l, h; x = rtcg_neighbours(bits, c.x, image->width, &l, &h); low.x = l; high.x = h; }
+    if (dimensions > 1) { int l, h; y = rtcg_neighbours(bits, c.y, image->height, &l, &h); low.y = l; high.y = h; }
+    if (dimensions > 2) { int l, h; z = rtcg_neighbours(bits, c.z, image->depth, &l, &h); low.z = l; high.z = h; }
     float4 sum = (float4)0;
+    /* One place that loads, so that its code is there once. */
+    _Pragma("clang loop unroll(disable)")
     for (int corner = 0; corner < 1 << dimensions; corner++) {
-        int4 at = low;
-        float w = 1;
-        for (int axis = 0; axis < dimensions; axis++) {
-            bool is_high = corner >> axis & 1;
-            if (is_high) at[axis] = high[axis];
-            w *= is_high ? weight[axis] : 1 - weight[axis];
-        }
-        sum += w * rtcg_load_float(image, at);
+        int4 at = (int4)(corner & 1 ? high.x : low.x, corner & 2 ? high.y : low.y, corner & 4 ? high.z : low.z, 0);
+        float4 pixel = rtcg_load_float(image, at);
+        if (!(bits & CLK_FILTER_LINEAR)) return pixel;
+        float w = corner & 1 ? x : 1 - x;
+        if (dimensions > 1) w *= corner & 2 ? y : 1 - y;
+        if (dimensions > 2) w *= corner & 4 ? z : 1 - z;
+        sum += w * pixel;
     }
     return sum;
 }
 #define SAMPLE_INTEGER(T) \
-    static T##4 rtcg_sample_##T(rtcg_descriptor image, uint bits, float4 c, int layer, int dimensions) { \
+    INSIDE_LIBRARY T##4 rtcg_sample_##T(rtcg_descriptor image, uint bits, float4 c, int layer, int dimensions) { \
         return rtcg_load_##T(image, rtcg_nearest_of(image, bits, c, layer, dimensions)); \
     }
 SAMPLE_INTEGER(int)
