@@ -60,9 +60,10 @@ def test_columns_in_formats_and_modes(format, mode):
     x, info = linalg.cg(a.asformat(format), many, rtol=1e-10, mode=mode)
     assert info.shape == (20,) and not info.any()
     np.testing.assert_allclose(a.get() @ x.get(), many, atol=1e-7)
-    # A column that does not depend on what its neighbours are.
-    single = linalg.cg(a.asformat(format), b[:, :2], x0[:, :2], rtol=1e-10, mode=mode)[0].get()
-    np.testing.assert_array_equal(single, found[0][:, :2])
+    # A column does not depend on what its neighbours are; how many there are decides in which order a GPU adds up.
+    beside = np.hstack([b[:, :2], many[:, : b.shape[1] - 2]])
+    again = linalg.cg(a.asformat(format), beside, x0, rtol=1e-10, mode=mode)[0].get()
+    np.testing.assert_array_equal(again[:, :2], found[0][:, :2])
 
 
 def test_columns_end_each_by_itself():
