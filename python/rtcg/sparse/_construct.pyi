@@ -5,12 +5,6 @@ from typing import Any
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import sparray
 
-def add_sparse(a: Any, b: Any) -> Any:
-    """The sum of two arrays in compressed sparse rows, without zeros; waits for the number of its elements."""
-
-def multiply_elements(a: Any, b: Any) -> Any:
-    """The product of two arrays element by element, in compressed sparse rows."""
-
 def eye_array(m: Any, n: Any = None, *, k: Any = 0, dtype: Any = ..., format: Any = None) -> sparray:
     """Ones on the `k`-th diagonal of a sparse array of `m` rows and `n` (by default `m`) columns.
 

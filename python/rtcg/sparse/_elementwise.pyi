@@ -2,9 +2,6 @@
 
 from typing import Any
 
-def aligned(a: Any, b: Any) -> Any:
-    """Two arrays as triples of the same places, in the order of rows; waits for their number."""
-
 def compare(a: Any, other: Any, op: Any) -> Any:
     """`op(a, other)` as a sparse array of bool; of a dense array a `GPUArray`. Waits for the number of elements."""
 

@@ -12,7 +12,7 @@ class _HostArray(sparray):
 
     def __init__(self, arg1: Any, shape: Any = None, dtype: Any = None, copy: Any = False) -> None: ...
     @property
-    def ndim(self) -> Any:
+    def ndim(self) -> int:  # type: ignore[override]
         """The number of axes."""
     @property
     def dtype(self) -> Any:

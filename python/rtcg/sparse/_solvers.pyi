@@ -21,6 +21,7 @@ class SolverReport:
     threshold: float
     negative_curvature: int
     mode: str
+    mode_reason: str
     history: np.ndarray | None
 
 def count(name: str, value: Any, default: int) -> int:
