@@ -399,3 +399,14 @@ def test_elements_of_16_bits_are_summed_up_in_float32(dtype, index, tmp_path):
     assert a.tocsc().tocoo().dtype == dtype
     plan = sparse.plan(a, store=tune.Store(tmp_path))
     assert plan.report.seconds > 0 and (abs((plan @ rnp.to_gpu(x)).get() - wide @ x) <= bound).all()
+
+
+@pytest.mark.parametrize("shape", [(1, 300), (3, 400)])
+def test_rows_of_more_diagonals_than_are_marked_are_no_diagonals(shape):
+    """Only the first elements of a row are looked at; the others must not be written beside their diagonals."""
+    host = scipy_sparse.csr_array(np.random.default_rng(0).random(shape) + 1)
+    a = sparse.csr_array(host)
+    planned = sparse.plan(a)
+    x = np.random.default_rng(1).random(shape[1])
+    np.testing.assert_allclose((planned @ rnp.to_gpu(x)).get(), host @ x)
+    assert planned.report.kernel != "dia"

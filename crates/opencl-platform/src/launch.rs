@@ -17,6 +17,9 @@ struct Range {
     groups: [u32; 3],
 }
 
+/// Groups of a launch in its second and its third dimension: CUDA's limit.
+const MAX_GROUPS_ACROSS: u32 = 65_535;
+
 /// Items of a group where the program leaves the choice.
 const CHOSEN_GROUP: usize = 256;
 
@@ -79,6 +82,13 @@ impl Range {
             return refuse(CL_INVALID_WORK_GROUP_SIZE, why);
         }
         let groups = [0, 1, 2].map(|axis| global[axis].div_ceil(local[axis]) as u32);
+        if groups[1].max(groups[2]) > MAX_GROUPS_ACROSS {
+            let why = format!(
+                "global_work_size: {global:?} in groups of {local:?}; beyond the first dimension there are \
+                 {MAX_GROUPS_ACROSS} groups at most"
+            );
+            return refuse(CL_INVALID_GLOBAL_WORK_SIZE, why);
+        }
         Ok(Self { dimensions, offset, global, local: local.map(|extent| extent as u32), groups })
     }
 
@@ -105,7 +115,14 @@ impl Range {
 fn chosen_local_size(global: [usize; 3], device: &DeviceBody) -> [usize; 3] {
     let mut left = CHOSEN_GROUP.min(device.limits.group_size);
     let mut local = [1; 3];
-    let wanted = if global[1] > 1 { [32, 8, 1] } else { [CHOSEN_GROUP, 1, 1] };
+    let is_tall = global[1].div_ceil(8) > MAX_GROUPS_ACROSS as usize;
+    let wanted = if is_tall {
+        [1, 1, 1]
+    } else if global[1] > 1 {
+        [32, 8, 1]
+    } else {
+        [CHOSEN_GROUP, 1, 1]
+    };
     for axis in 0..3 {
         let extent = if axis == 0 { wanted[0] } else { left };
         local[axis] = extent.min(global[axis].max(1).next_power_of_two()).min(left).min(device.limits.item_sizes[axis]);
@@ -135,13 +152,13 @@ fn packed(kernel: &KernelBody, state: &KernelState, range: &Range) -> Result<Pac
                 let offset = local_bytes.next_multiple_of(LOCAL_ALIGNMENT);
                 let at = entry.slots[index].offset;
                 bytes[at..at + 8].copy_from_slice(&(offset as u64).to_le_bytes());
-                local_bytes = offset + nbytes;
+                local_bytes = offset.saturating_add(*nbytes);
             }
             Argument::Value | Argument::Memory(_) => {}
         }
     }
     range.write_record(&mut bytes[entry.record_offset..]);
-    Ok(Packed { bytes, local_bytes: local_bytes as u32, _kept: state.arguments.clone() })
+    Ok(Packed { bytes, local_bytes: u32::try_from(local_bytes).unwrap_or(u32::MAX), _kept: state.arguments.clone() })
 }
 
 /// # Safety

@@ -5,7 +5,7 @@
 mod setup;
 
 use rtcg_opencl_sys::*;
-use setup::{set, set_up};
+use setup::{Setup, set, set_up};
 use std::ffi::CString;
 use std::ptr::{null, null_mut};
 
@@ -154,6 +154,59 @@ fn waits_for_a_user_event() {
         assert_eq!(status(filled), CL_COMPLETE);
         assert_eq!(setup.read::<u32>(buffer, 256), vec![7; 256]);
         for event in [gate, filled] {
+            assert_eq!(cl!(clReleaseEvent(event)), CL_SUCCESS);
+        }
+        assert_eq!(cl!(clReleaseMemObject(buffer)), CL_SUCCESS);
+    }
+}
+
+/// Fills the buffer behind the listed events; returns the event of the fill.
+fn fill_behind(setup: &Setup, buffer: cl_mem, pattern: u32, waits: &[cl_event]) -> cl_event {
+    let mut filled = cl_event::NULL;
+    let list = if waits.is_empty() { null() } else { waits.as_ptr() };
+    let code = cl!(clEnqueueFillBuffer(
+        setup.queue,
+        buffer,
+        (&raw const pattern).cast(),
+        4,
+        0,
+        1024,
+        waits.len() as cl_uint,
+        list,
+        &raw mut filled
+    ));
+    assert_eq!(code, CL_SUCCESS);
+    filled
+}
+
+fn status_of(event: cl_event) -> cl_int {
+    let mut status = 100i32;
+    let pointer = (&raw mut status).cast();
+    assert_eq!(cl!(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, 4, pointer, null_mut())), CL_SUCCESS);
+    status
+}
+
+#[test]
+fn a_failed_event_ends_what_waits_for_it_and_nothing_else() {
+    for properties in [0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+        let setup = set_up(properties);
+        let buffer = setup.buffer(&[0u32; 256]);
+        let mut code = 1;
+        let gate = cl!(clCreateUserEvent(setup.context, &raw mut code));
+        assert_eq!(code, CL_SUCCESS);
+        let first = fill_behind(&setup, buffer, 7, &[gate]);
+        let second = fill_behind(&setup, buffer, 8, &[first]);
+        assert_eq!(cl!(clSetUserEventStatus(gate, -1)), CL_SUCCESS);
+        assert_eq!(cl!(clSetUserEventStatus(gate, -1)), CL_INVALID_OPERATION);
+        let failed = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+        assert_eq!((status_of(first), status_of(second)), (failed, failed));
+        // A barrier waits for the end of all, however they ended; commands behind it run.
+        assert_eq!(cl!(clEnqueueBarrierWithWaitList(setup.queue, 0, null(), null_mut())), CL_SUCCESS);
+        let third = fill_behind(&setup, buffer, 9, &[]);
+        assert_eq!(cl!(clFinish(setup.queue)), CL_SUCCESS);
+        assert_eq!(status_of(third), CL_COMPLETE);
+        assert_eq!(setup.read::<u32>(buffer, 256), vec![9; 256]);
+        for event in [gate, first, second, third] {
             assert_eq!(cl!(clReleaseEvent(event)), CL_SUCCESS);
         }
         assert_eq!(cl!(clReleaseMemObject(buffer)), CL_SUCCESS);

@@ -1,8 +1,9 @@
 //! Diagonals and dense blocks of matrices in compressed sparse rows, made on the device.
 
 use crate::csr::Csr;
-use crate::features::mark_diagonals;
+use crate::features::{mark_diagonals, read_integers};
 use crate::kernels::conversion::{ConversionSpec, ConversionStage};
+use crate::kernels::features::MAX_MARKED;
 use crate::launch::{PreparedLaunch, full_grid, push_arrays};
 use crate::{ArrayError, Bsr, Dia, GpuArray, Result};
 use rtcg_array::{DType, Index, Order, PackedKernelArgs, ScanOp};
@@ -44,11 +45,15 @@ impl Dia {
         if csr.nnz() == 0 {
             return Ok(None);
         }
-        let (_, is_there) = mark_diagonals(csr)?;
+        let (numbers, is_there) = mark_diagonals(csr)?;
+        // Of longer rows only the first elements were looked at.
+        let longest_row = read_integers(&numbers)?.into_iter().step_by(4).max().unwrap_or(0);
+        if longest_row > MAX_MARKED as i64 {
+            return Ok(None);
+        }
         let slots = is_there.cumulative(ScanOp::Sum, 0, Some(DType::I64))?;
         let diagonals = read_last(&slots)?;
-        // Of longer rows only the first elements were looked at.
-        if diagonals > max_diagonals.min(256) {
+        if diagonals > max_diagonals {
             return Ok(None);
         }
         let data = GpuArray::empty(ctx, &[diagonals, columns], csr.data().dtype(), Order::C)?;

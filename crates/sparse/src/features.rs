@@ -85,7 +85,7 @@ pub(crate) fn mark_diagonals(csr: &Csr) -> Result<(GpuArray, GpuArray)> {
 }
 
 /// The elements of an array of int32 or int64; waits.
-fn read_integers(array: &GpuArray) -> Result<Vec<i64>> {
+pub(crate) fn read_integers(array: &GpuArray) -> Result<Vec<i64>> {
     let mut bytes = vec![0; array.nbytes()];
     array.read(&mut bytes, Order::C)?;
     Ok(match array.dtype() {

@@ -71,7 +71,12 @@ impl Hub {
         let warps = HUB_THREADS / 32;
         let words = warps as usize * spec(HubStage::Tiles).warp_words();
         let room = ctx.device_info().shared_bytes as usize / vector.itemsize();
-        let hot = room.saturating_sub(words).min(columns);
+        let Some(spare) = room.checked_sub(words) else {
+            let (needed, had) = (words * vector.itemsize(), ctx.device_info().shared_bytes);
+            let text = format!("hub: needs {needed} bytes of shared memory for {vector}, the device has {had}");
+            return Err(ArrayError::value_error(text));
+        };
+        let hot = spare.min(columns);
         let mut args = PackedKernelArgs::new();
         push_arrays(&mut args, &[y, csr.data(), csr.indices(), csr.indptr(), &permuted])?;
         [rows, csr.nnz()].iter().for_each(|&n| args.push_i64(n as i64));

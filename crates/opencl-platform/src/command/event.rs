@@ -4,7 +4,7 @@
 //! end in a stream) or done. Whoever submits or ends one tells the queues that wait for it, and the thread of callbacks.
 
 use crate::command::callbacks;
-use crate::command::queue::{QueueBody, TimeBase};
+use crate::command::queue::{QueueBody, TimeBase, tell};
 use crate::context::{ContextBody, UserData};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::info::Answer;
@@ -118,6 +118,10 @@ impl EventBody {
     /// The command ended without a mark: it failed, or it is a user event. The queues that are returned must be told.
     pub(crate) fn set_done(self: &EventBody, this: &Ref<EventBody>, code: cl_int) -> Vec<Ref<QueueBody>> {
         let mut state = self.lock();
+        self.end(&mut state, this, code)
+    }
+
+    fn end(&self, state: &mut EventState, this: &Ref<EventBody>, code: cl_int) -> Vec<Ref<QueueBody>> {
         state.submitted_at = nanoseconds();
         let marks = match std::mem::replace(&mut state.progress, Progress::Queued) {
             Progress::Submitted(marks) => Some(marks),
@@ -127,6 +131,15 @@ impl EventBody {
         callbacks::done(this, code, std::mem::take(&mut state.callbacks));
         self.changed.notify_all();
         std::mem::take(&mut state.waiting_queues)
+    }
+
+    /// Completes a user event, unless somebody has. The queues that are returned must be told.
+    fn complete(self: &EventBody, this: &Ref<EventBody>, code: cl_int) -> Option<Vec<Ref<QueueBody>>> {
+        let mut state = self.lock();
+        if !matches!(state.progress, Progress::Queued) {
+            return None;
+        }
+        Some(self.end(&mut state, this, code))
     }
 
     /// Waits for the end of the command.
@@ -359,12 +372,10 @@ pub(crate) unsafe extern "C" fn clSetUserEventStatus(event: cl_event, execution_
                 "execution_status: {execution_status}, expected CL_COMPLETE or an error below 0"
             ));
         }
-        if event.is_submitted() {
+        let Some(told) = event.complete(&event, execution_status) else {
             return refuse(CL_INVALID_OPERATION, "event: it was completed before");
-        }
-        for queue in event.set_done(&event, execution_status) {
-            QueueBody::submit_waiting(&queue);
-        }
+        };
+        tell(told);
         Ok(())
     })
 }

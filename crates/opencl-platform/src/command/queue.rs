@@ -49,8 +49,14 @@ struct QueueState {
 /// Puts the work of a command into a stream.
 type Action = Box<dyn FnOnce(&Stream) -> Result<()> + Send>;
 
+/// What a command waits for: first the events that the program listed.
+struct Waits {
+    events: Vec<Ref<EventBody>>,
+    listed: usize,
+}
+
 struct Pending {
-    waits: Vec<Ref<EventBody>>,
+    waits: Waits,
     event: Ref<EventBody>,
     action: Action,
 }
@@ -208,27 +214,32 @@ impl QueueBody {
         action: impl FnOnce(&Stream) -> Result<()> + Send + 'static,
     ) -> Result<Option<Ref<EventBody>>> {
         let mut state = self.lock();
+        // What the program listed; the order of the queue adds more, whose failures are not this command's.
+        let listed = waits.len();
+        let waits_for_all = is_barrier(command) && listed == 0;
         if !self.is_in_order() {
             waits.extend(state.barrier.clone());
-            if is_barrier(command) && waits.len() == usize::from(state.barrier.is_some()) {
+            if waits_for_all {
                 waits.extend(state.recent.iter().cloned());
             }
         }
-        let is_ready = are_submitted_or_tell(&waits, this);
+        let waits = Waits { events: waits, listed };
+        let is_ready = are_submitted_or_tell(&waits.events, this);
         let is_first = state.pending.is_empty() || !self.is_in_order();
         let event = (needs_event || !(is_ready && is_first)).then(|| EventBody::of_command(this, command));
         if let Some(event) = event.as_ref().filter(|_| !self.is_in_order()) {
-            remember(&mut state, event, command);
+            remember(&mut state, event, command, waits_for_all);
         }
         if is_ready && is_first {
-            let told = self.submit(&mut state, &waits, event.as_ref(), action)?;
+            let (told, outcome) = self.submit(&mut state, &waits, event.as_ref(), action);
             drop(state);
             tell(told);
+            outcome?;
         } else if let Some(event) = &event {
             state.pending.push_back(Pending { waits, event: event.clone(), action: Box::new(action) });
             drop(state);
             // What it waits for may have been submitted meanwhile.
-            Self::submit_waiting(this);
+            tell(vec![this.clone()]);
         }
         Ok(event)
     }
@@ -237,66 +248,68 @@ impl QueueBody {
     fn submit(
         &self,
         state: &mut QueueState,
-        waits: &[Ref<EventBody>],
+        waits: &Waits,
         event: Option<&Ref<EventBody>>,
         action: impl FnOnce(&Stream) -> Result<()>,
-    ) -> Result<Vec<Ref<QueueBody>>> {
+    ) -> (Vec<Ref<QueueBody>>, Result<()>) {
         let index = state.next_stream;
         state.next_stream = (index + 1) % state.streams.len();
-        let outcome = self.device.cuda_context()?.with_current(|| {
-            let stream = &state.streams[index];
-            for wait in waits {
-                match wait.mark_to_wait_for() {
-                    Ok(None) => {}
-                    Ok(Some(mark)) => stream.wait_for_event(&mark)?,
-                    Err(code) => {
-                        let why = format!("a command that it waits for ended with {code}");
-                        return refuse(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, why);
+        let made = |context: &rtcg_driver::Context| {
+            context.with_current(|| {
+                let stream = &state.streams[index];
+                for (place, wait) in waits.events.iter().enumerate() {
+                    match wait.mark_to_wait_for() {
+                        Ok(None) => {}
+                        Ok(Some(mark)) => stream.wait_for_event(&mark)?,
+                        Err(_) if place >= waits.listed => {}
+                        Err(code) => {
+                            let why = format!("a command that it waits for ended with {code}");
+                            return refuse(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, why);
+                        }
                     }
                 }
-            }
-            let start = match event {
-                Some(_) if self.has_profiling() => {
-                    let base = current_time_base(&mut state.time_base, stream)?;
-                    let start = Event::new(EventFlags::DEFAULT)?;
-                    start.record(Some(stream))?;
-                    Some((start, base))
-                }
-                _ => None,
-            };
-            action(stream)?;
-            let Some(_) = event else { return Ok(None) };
-            let flags = if start.is_some() { EventFlags::DEFAULT } else { EventFlags::DISABLE_TIMING };
-            let end = Event::new(flags)?;
-            end.record(Some(stream))?;
-            Ok(Some(Marks { start, end }))
-        });
-        match (outcome, event) {
-            (Ok(Some(marks)), Some(event)) => Ok(event.set_submitted(event, marks)),
-            (Ok(_), _) => Ok(Vec::new()),
-            (Err(error), Some(event)) => {
-                tell(event.set_done(event, error.code));
-                Err(error)
-            }
-            (Err(error), None) => Err(error),
+                let start = match event {
+                    Some(_) if self.has_profiling() => {
+                        let base = current_time_base(&mut state.time_base, stream)?;
+                        let start = Event::new(EventFlags::DEFAULT)?;
+                        start.record(Some(stream))?;
+                        Some((start, base))
+                    }
+                    _ => None,
+                };
+                action(stream)?;
+                let Some(_) = event else { return Ok(None) };
+                let flags = if start.is_some() { EventFlags::DEFAULT } else { EventFlags::DISABLE_TIMING };
+                let end = Event::new(flags)?;
+                end.record(Some(stream))?;
+                Ok(Some(Marks { start, end }))
+            })
+        };
+        // Whoever is told locks its queue, which may be this one: the caller tells when it has unlocked it.
+        match (self.device.cuda_context().and_then(made), event) {
+            (Ok(Some(marks)), Some(event)) => (event.set_submitted(event, marks), Ok(())),
+            (Ok(_), _) => (Vec::new(), Ok(())),
+            (Err(error), Some(event)) => (event.set_done(event, error.code), Err(error)),
+            (Err(error), None) => (Vec::new(), Err(error)),
         }
     }
 
-    /// Submits the commands of the list that no longer wait for anything.
-    pub(crate) fn submit_waiting(this: &Ref<Self>) {
+    /// Submits the commands of the list that no longer wait for anything. Queues whose commands wait for these are added to
+    /// `told`.
+    fn submit_ready(this: &Ref<Self>, told: &mut Vec<Ref<Self>>) {
         loop {
             let mut state = this.lock();
             let candidates = if this.is_in_order() { state.pending.len().min(1) } else { state.pending.len() };
-            let is_ready = |pending: &Pending| are_submitted_or_tell(&pending.waits, this);
+            let is_ready = |pending: &Pending| are_submitted_or_tell(&pending.waits.events, this);
             let Some(found) = (0..candidates).find(|index| is_ready(&state.pending[*index])) else {
                 this.submitted.notify_all();
                 return;
             };
             let Pending { waits, event, action } = state.pending.remove(found).expect("the index was found");
             // An error became the status of the event.
-            let told = this.submit(&mut state, &waits, Some(&event), action).unwrap_or_default();
+            let (more, _) = this.submit(&mut state, &waits, Some(&event), action);
             drop(state);
-            tell(told);
+            told.extend(more);
         }
     }
 
@@ -307,7 +320,6 @@ impl QueueBody {
             state = self.submitted.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
         let streams = state.streams.clone();
-        state.recent.clear();
         drop(state);
         for stream in streams {
             stream.synchronize()?;
@@ -325,10 +337,13 @@ fn is_barrier(command: cl_command_type) -> bool {
     matches!(command, CL_COMMAND_BARRIER | CL_COMMAND_MARKER)
 }
 
-fn remember(state: &mut QueueState, event: &Ref<EventBody>, command: cl_command_type) {
+fn remember(state: &mut QueueState, event: &Ref<EventBody>, command: cl_command_type, waits_for_all: bool) {
     if command == CL_COMMAND_BARRIER {
         state.barrier = Some(event.clone());
-        state.recent.clear();
+        // A barrier with a wait list says nothing of other commands that run.
+        if waits_for_all {
+            state.recent.clear();
+        }
     }
     if state.recent.len() >= MAX_RECENT {
         state.recent.retain(|event| match event.mark_to_wait_for() {
@@ -339,9 +354,10 @@ fn remember(state: &mut QueueState, event: &Ref<EventBody>, command: cl_command_
     state.recent.push(event.clone());
 }
 
-fn tell(queues: Vec<Ref<QueueBody>>) {
-    for queue in queues {
-        QueueBody::submit_waiting(&queue);
+/// Has queues submit what no longer waits, and those that are told by that.
+pub(crate) fn tell(mut queues: Vec<Ref<QueueBody>>) {
+    while let Some(queue) = queues.pop() {
+        QueueBody::submit_ready(&queue, &mut queues);
     }
 }
 

@@ -253,7 +253,7 @@ pub(crate) unsafe extern "C" fn clEnqueueMapImage(
             let queue = resolve::<QueueBody>(command_queue)?;
             let image = resolve_image(image, &queue.context)?;
             let (layout, region) = place(&image, origin, region)?;
-            let has_slices = image_of(&image).has_slices();
+            let (has_slices, kind) = (image_of(&image).has_slices(), image.kind);
             if image_row_pitch.is_null() || (image_slice_pitch.is_null() && has_slices) {
                 return ClError::value("image_row_pitch, image_slice_pitch: one is null");
             }
@@ -261,7 +261,9 @@ pub(crate) unsafe extern "C" fn clEnqueueMapImage(
             let (pointer, mapped) = map_region(&queue, image, map_flags, layout, region, CL_COMMAND_MAP_IMAGE, wanted)?;
             *image_row_pitch = mapped.row_pitch;
             if !image_slice_pitch.is_null() {
-                *image_slice_pitch = if has_slices { mapped.slice_pitch } else { 0 };
+                // Layers of an array of lines are its rows.
+                let of_layers = if kind == CL_MEM_OBJECT_IMAGE1D_ARRAY { mapped.row_pitch } else { mapped.slice_pitch };
+                *image_slice_pitch = if has_slices { of_layers } else { 0 };
             }
             Ok(pointer)
         })

@@ -13,14 +13,16 @@ use std::sync::Arc;
 /// A part that the program has mapped.
 pub(crate) struct Mapping {
     pointer: usize,
-    /// What is copied back when the program has written to it.
-    write_back: Option<WriteBack>,
+    /// Page-locked memory that stands for the object's, where the host does not reach that.
+    staged: Option<Staged>,
 }
 
-struct WriteBack {
+struct Staged {
     staging: Arc<HostAllocation>,
     layout: Layout,
     region: Region,
+    /// Whether the program may have written to it, so that it is copied back.
+    is_written: bool,
 }
 
 /// Maps a region: `layout` says where it lies in the object. Returns where the program finds it, and its pitches there.
@@ -52,7 +54,7 @@ pub(crate) unsafe fn map_region(
     }
     if let Some(host) = memory.host_address() {
         let pointer = host.wrapping_byte_add(layout.offset);
-        remember(&memory, Mapping { pointer: pointer as usize, write_back: None });
+        remember(&memory, Mapping { pointer: pointer as usize, staged: None });
         // SAFETY: the caller's promise; nothing is done.
         unsafe { QueueBody::enqueue(queue, command, wanted, |_| Ok(())) }?;
         return Ok((pointer, layout));
@@ -64,8 +66,8 @@ pub(crate) unsafe fn map_region(
         .with_current(|| HostAllocation::new(dense.extent(region), HostAllocFlags::PORTABLE));
     let staging = Arc::new(staging.map_err(|error| ClError::new(CL_MAP_FAILURE, error.to_string()))?);
     let pointer = staging.as_ptr();
-    let write_back = writes.then(|| WriteBack { staging: staging.clone(), layout, region });
-    remember(&memory, Mapping { pointer: pointer as usize, write_back });
+    let staged = Some(Staged { staging: staging.clone(), layout, region, is_written: writes });
+    remember(&memory, Mapping { pointer: pointer as usize, staged });
     let target = HostMemory(pointer);
     // SAFETY: the mapping keeps the page-locked memory until it is unmapped.
     unsafe {
@@ -163,10 +165,12 @@ pub(crate) unsafe extern "C" fn clEnqueueUnmapMemObject(
         let mapping = maps.swap_remove(index);
         drop(maps);
         QueueBody::enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, wanted, move |stream| {
-            let Some(WriteBack { staging, layout, region }) = mapping.write_back else { return Ok(()) };
-            let dense = Layout { offset: 0, row_pitch: region[0], slice_pitch: region[0] * region[1] };
-            let from = Side::Host(HostMemory(staging.as_ptr()));
-            copy_region((from, dense), (Side::Device(memory.address()), layout), region, stream)?;
+            let Some(Staged { staging, layout, region, is_written }) = mapping.staged else { return Ok(()) };
+            if is_written {
+                let dense = Layout { offset: 0, row_pitch: region[0], slice_pitch: region[0] * region[1] };
+                let from = Side::Host(HostMemory(staging.as_ptr()));
+                copy_region((from, dense), (Side::Device(memory.address()), layout), region, stream)?;
+            }
             retire(&memory, staging, stream)
         })
     })

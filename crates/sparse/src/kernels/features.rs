@@ -19,6 +19,9 @@ pub(crate) const MAX_BLOCK: usize = 6;
 /// Rows of blocks that are looked at, a thread each.
 pub(crate) const SAMPLED: usize = 8 * THREADS as usize;
 
+/// Elements of a row whose diagonals are marked.
+pub(crate) const MAX_MARKED: usize = 256;
+
 /// A kernel, as everything that decides its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FeatureSpec {
@@ -37,7 +40,7 @@ impl KernelSpec for FeatureSpec {
         let mut text = CUDA_PRELUDE.to_owned();
         let _ = writeln!(
             text,
-            "typedef {} I;\nenum {{ THREADS = {THREADS}, MAX_BLOCK = {MAX_BLOCK}, SAMPLED = {SAMPLED}, MOST = 256 }};",
+            "typedef {} I;\nenum {{ THREADS = {THREADS}, MAX_BLOCK = {MAX_BLOCK}, SAMPLED = {SAMPLED}, MOST = {MAX_MARKED} }};",
             c_type(self.index)
         );
         text.push_str(if self.counts_blocks { BLOCK_COUNTS } else { FEATURES });
