@@ -341,7 +341,8 @@ def test_the_launch_of_a_plain_function_is_checked(context):
       const int i = blockIdx.x * blockDim.x + threadIdx.x;
       tile[threadIdx.x] = i < n ? x[i] : 0;
       if (blockDim.x <= 64) __syncthreads();
-      if (i < n) x[i] = tile[(threadIdx.x + 1) % blockDim.x];
+      // A number whatever the race leaves in the tile, NaN too.
+      if (i < n) x[i] = tile[(threadIdx.x + 1) % blockDim.x] > 0;
     }"""
     function = SourceModule(source).get_function("shift")
     x = xp.ones(2048, np.float32)
@@ -349,7 +350,7 @@ def test_the_launch_of_a_plain_function_is_checked(context):
     with pytest.raises(tune.CandidateError, match=r"the default configuration has a finding.*give verify=\. race: "):
         tune.tune(function, x, np.int32(2048), check="race", **options)
     report = tune.tune(
-        function, x, np.int32(2048), check="race", verify=[np.ones(2048, np.float32)], rtol=1e30, atol=1e30, **options
+        function, x, np.int32(2048), check="race", verify=[np.ones(2048, np.float32)], rtol=0, atol=1, **options
     )
     assert report.best["bx"] <= 64 and list(report.failures) == ["correctness"]
     failed = {config["bx"]: message for config, message in report.failures["correctness"]}
