@@ -23,6 +23,8 @@ ROWS = {
                "test_generators", "rtcg", "array"),
     "tuning": ("test_tune", "tune"),
     "sparse": ("test_sparse", "sparse"),
+    "OpenCL": ("test_opencl", "opencl", "libopencl"),
+    "applications": ("test_apps",),
     "examples": ("test_readme", "test_examples"),
     "documentation": ("test_docs", "documentation"),
     "core": ("",),

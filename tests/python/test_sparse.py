@@ -1,9 +1,11 @@
 """Sparse arrays against `scipy.sparse`: the same bodies with both."""
 
 import io
+import itertools
 
 import numpy as np
 import pytest
+from depth import each_kind
 from same_body import values
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
@@ -58,8 +60,7 @@ def same(body, *hosts, rtol=1e-5):
     np.testing.assert_allclose(dense(got), dense(expected), rtol=rtol, atol=rtol)
 
 
-@pytest.mark.parametrize("index", [np.int32, np.int64])
-@pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
+@pytest.mark.parametrize("index, dtype", each_kind(itertools.product([np.int32, np.int64], ALL_DTYPES)), ids=str)
 def test_products_with_vectors(dtype, index):
     a = host_matrix((53, 41), dtype, index=index)
     device = sparse.csr_array(a)
@@ -70,8 +71,7 @@ def test_products_with_vectors(dtype, index):
         assert (device @ rnp.to_gpu(x)).dtype == (a @ x).dtype
 
 
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("format, dtype", each_kind(itertools.product(FORMATS, DTYPES)), ids=str)
 def test_formats_and_back(dtype, format):
     a = host_matrix((23, 31), dtype)
     for other in FORMATS:
@@ -303,8 +303,7 @@ def test_the_longest_row_decides_on_a_gpu(on_virtual_device):
     assert decision.current == {"kernel": "rows" if on_virtual_device else "merge", "lanes": 1}
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("columns", [0, 1, 3, 32, 50])
+@pytest.mark.parametrize("columns, dtype", each_kind(itertools.product([0, 1, 3, 32, 50], DTYPES)), ids=str)
 def test_products_with_dense_matrices(dtype, columns):
     a = host_matrix((37, 23), dtype)
     dense = values(dtype, (23, columns), 3)
@@ -316,8 +315,9 @@ def test_products_with_dense_matrices(dtype, columns):
     np.testing.assert_allclose((sparse.csr_array(a) @ view).get(), a @ dense, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("dtype", [*DTYPES, np.dtype("i4"), np.dtype("?")], ids=str)
-@pytest.mark.parametrize("columns", [1, 3, 16, 40])
+@pytest.mark.parametrize(
+    "columns, dtype", each_kind(itertools.product([1, 3, 16, 40], [*DTYPES, np.dtype("i4"), np.dtype("?")])), ids=str
+)
 def test_kernels_of_products_with_dense_matrices(dtype, columns):
     # Products with one column are those with a vector where a program asks for them.
     a = skewed(dtype, np.int32)

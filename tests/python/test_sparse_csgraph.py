@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from depth import at_depth
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 hypothesis = pytest.importorskip("hypothesis")
@@ -28,7 +29,7 @@ def device(graph):
     return getattr(sparse, f"{graph.format}_array")(graph)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=at_depth(15, 60), deadline=None, derandomize=True)
 @given(graph=graphs(), directed=st.booleans())
 def test_components(graph, directed):
     count, labels = ours.connected_components(device(graph), directed)
@@ -53,7 +54,7 @@ def test_components_of_long_paths_and_stars():
         assert ours.connected_components(sparse.csr_array(graph), connection="strong")[0] == n
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=at_depth(15, 60), deadline=None, derandomize=True)
 @given(graph=graphs(), directed=st.booleans(), start=st.integers(0, 39))
 def test_searches_in_breadth(graph, directed, start):
     graph = graph.tocsr()
@@ -71,7 +72,7 @@ def bandwidth(graph, order):
     return abs(coo.row - coo.col).max() if coo.nnz else 0
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=at_depth(10, 40), deadline=None, derandomize=True)
 @given(graph=graphs())
 def test_orders_of_small_bandwidth(graph):
     order = ours.reverse_cuthill_mckee(device(graph)).get()
@@ -88,7 +89,7 @@ def test_bandwidth_of_a_shuffled_square():
         assert bandwidth(mixed, order) <= bandwidth(mixed, wanted) + 2 < 30
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=at_depth(10, 40), deadline=None, derandomize=True)
 @given(graph=graphs(), normed=st.booleans(), out=st.booleans(), symmetrized=st.booleans())
 def test_laplacians(graph, normed, out, symmetrized):
     options = {"normed": normed, "use_out_degree": out, "symmetrized": symmetrized, "return_diag": True}

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from depth import at_depth
 
 hypothesis = pytest.importorskip("hypothesis")
 scipy_sparse = pytest.importorskip("scipy.sparse")
@@ -105,14 +106,14 @@ TWO = [
 
 
 @pytest.mark.parametrize("body", ONE, ids=range(len(ONE)))
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=at_depth(5, 12), deadline=None, derandomize=True)
 @given(a=arrays())
 def test_one_array(body, a):
     both(body, a)
 
 
 @pytest.mark.parametrize("body", TWO, ids=range(len(TWO)))
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=at_depth(5, 12), deadline=None, derandomize=True)
 @given(data=st.data())
 def test_two_arrays(body, data):
     a = data.draw(arrays())
@@ -120,7 +121,7 @@ def test_two_arrays(body, data):
     both(body, a, data.draw(arrays(shape)))
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=at_depth(15, 60), deadline=None, derandomize=True)
 @given(a=arrays(), format=st.sampled_from(FORMATS))
 def test_formats_are_the_same_array(a, format):
     device = getattr(sparse, f"{a.format}_array")(a)
@@ -131,7 +132,7 @@ def test_formats_are_the_same_array(a, format):
     assert (other.get().toarray() == a.toarray()).all()
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=at_depth(10, 40), deadline=None, derandomize=True)
 @given(a=arrays(), sigma=st.sampled_from([1, 2, 5, 100]), seed=st.integers(0, 99))
 def test_kernels_of_products(a, sigma, seed):
     device = getattr(sparse, f"{a.format}_array")(a).tocsr()

@@ -1,9 +1,11 @@
 """Eigenvalues, singular values and estimates of norms against SciPy's, and against values that are known."""
 
+import itertools
 import warnings
 
 import numpy as np
 import pytest
+from depth import each_kind
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 scipy_linalg = pytest.importorskip("scipy.sparse.linalg")
@@ -56,8 +58,7 @@ def precision(dtype):
     return 3e-4 if np.finfo(dtype).eps > 1e-10 else 1e-10
 
 
-@pytest.mark.parametrize("dtype", FLOATING)
-@pytest.mark.parametrize("which", ["LM", "LA", "SA", "BE"])
+@pytest.mark.parametrize("which, dtype", each_kind(itertools.product(["LM", "LA", "SA", "BE"], FLOATING)))
 def test_eigenvalues_of_hermitian_matrices(which, dtype):
     a = hermitian(150, dtype)
     known = np.linalg.eigvalsh(a.toarray().astype(np.complex128))
@@ -209,8 +210,7 @@ def test_numbers_that_are_not_finite(bad):
         linalg.eigsh(gallery.poisson1d(30), k=2, v0=np.full(30, bad))
 
 
-@pytest.mark.parametrize("dtype", FLOATING)
-@pytest.mark.parametrize("shape", [(90, 60), (60, 90)])
+@pytest.mark.parametrize("shape, dtype", each_kind(itertools.product([(90, 60), (60, 90)], FLOATING)))
 def test_singular_values(shape, dtype):
     rng = np.random.default_rng(2)
     a = scipy_sparse.random_array(shape, density=0.1, rng=rng).astype(dtype)
@@ -252,8 +252,7 @@ def test_singular_values_as_they_are_asked_for():
         linalg.svds(linalg.LinearOperator(a.shape, lambda x: a @ x))
 
 
-@pytest.mark.parametrize("dtype", FLOATING)
-@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("largest, dtype", each_kind(itertools.product([True, False], FLOATING)))
 def test_blocks_find_the_ends_of_the_spectrum(largest, dtype):
     a = hermitian(120, dtype) + 10 * scipy_sparse.eye_array(120, dtype=dtype)
     known = np.linalg.eigvalsh(a.toarray().astype(np.complex128))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from depth import at_depth
 from subprocesses import run_python
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
@@ -36,7 +37,7 @@ def keys(draw, shape):
 
 
 @pytest.mark.parametrize("name", ["dok", "lil"])
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=at_depth(10, 40), deadline=None, derandomize=True)
 @given(data=st.data())
 def test_building(name, data):
     shape = data.draw(st.integers(1, 6)), data.draw(st.integers(1, 6))

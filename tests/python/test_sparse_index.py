@@ -1,10 +1,12 @@
 """Indexing, assignment, comparisons, extremes and shapes of sparse arrays: the same bodies with `scipy.sparse`."""
 
 import io
+import itertools
 import warnings
 
 import numpy as np
 import pytest
+from depth import each_kind
 from test_sparse import dense, host_matrix
 from test_sparse_solvers import WAITS, traced_calls
 
@@ -59,8 +61,7 @@ READS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("format", ["csr", "csc", "coo"])
-@pytest.mark.parametrize("dtype", ["f8", "c8", "i4", "?"])
+@pytest.mark.parametrize("format, dtype", each_kind(itertools.product(["csr", "csc", "coo"], ["f8", "c8", "i4", "?"])))
 def test_reads(format, dtype):
     a = host_matrix((17, 13), np.dtype(dtype), density=0.4).asformat(format)
     for read in READS:
@@ -88,8 +89,7 @@ WRITES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("format", ["csr", "csc"])
-@pytest.mark.parametrize("dtype", ["f8", "c16"])
+@pytest.mark.parametrize("format, dtype", each_kind(itertools.product(["csr", "csc"], ["f8", "c16"])))
 def test_writes(format, dtype):
     a = host_matrix((17, 13), np.dtype(dtype), density=0.3).asformat(format)
 
@@ -163,8 +163,9 @@ def test_comparisons(format):
         same(body, a, b, text=False)
 
 
-@pytest.mark.parametrize("format", ["csr", "csc", "coo", "bsr"])
-@pytest.mark.parametrize("dtype", ["f4", "f8", "i4"])
+@pytest.mark.parametrize(
+    "format, dtype", each_kind(itertools.product(["csr", "csc", "coo", "bsr"], ["f4", "f8", "i4"]))
+)
 def test_extremes(format, dtype):
     matrices = [host_matrix((17, 13), np.dtype(dtype), density=density, seed=1) for density in (0.2, 0.5, 1)]
     full = np.random.default_rng(1).integers(-9, 9, (5, 6)).astype(dtype)

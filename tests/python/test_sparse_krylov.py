@@ -1,7 +1,10 @@
 """Iterative solvers beside conjugate gradients against SciPy's: iterates, ends, breakdowns, and modes."""
 
+import itertools
+
 import numpy as np
 import pytest
+from depth import each_kind
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 scipy_linalg = pytest.importorskip("scipy.sparse.linalg")
@@ -48,9 +51,10 @@ def preconditioners(method, a, kind):
     return {name: scipy_linalg.aslinearoperator(inverse) for name in names}, {name: ours for name in names}
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-@pytest.mark.parametrize("preconditioner", ["none", "diagonal", "operator"])
-@pytest.mark.parametrize("method", SQUARE)
+@pytest.mark.parametrize(
+    "method, preconditioner, dtype",
+    each_kind(itertools.product(SQUARE, ["none", "diagonal", "operator"], [np.float64, np.complex128])),
+)
 def test_iterates_are_those_of_scipy(method, preconditioner, dtype):
     a = matrix(method, dtype)
     b, x0 = right_side(a.shape[0], dtype), np.linspace(0, 1, a.shape[0]).astype(dtype)
@@ -78,8 +82,9 @@ def test_iterates_are_those_of_scipy(method, preconditioner, dtype):
     assert len(report.history) == report.iterations + 1
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
-@pytest.mark.parametrize("method", SQUARE)
+@pytest.mark.parametrize(
+    "method, dtype", each_kind(itertools.product(SQUARE, [np.float32, np.float64, np.complex64, np.complex128]))
+)
 def test_all_modes_give_the_same_bits(method, dtype, on_virtual_device):
     a = matrix(method, dtype)
     b = right_side(a.shape[0], dtype)
@@ -143,10 +148,12 @@ def test_operators_need_adjoints(method):
         getattr(linalg, method)(linalg.LinearOperator(a.shape, lambda x: dense @ x), b)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-@pytest.mark.parametrize("shape", [(90, 40), (40, 90), (60, 60)])
-@pytest.mark.parametrize("damp", [0.0, 0.3])
-@pytest.mark.parametrize("method", ["lsqr", "lsmr"])
+@pytest.mark.parametrize(
+    "method, damp, shape, dtype",
+    each_kind(
+        itertools.product(["lsqr", "lsmr"], [0.0, 0.3], [(90, 40), (40, 90), (60, 60)], [np.float64, np.complex128])
+    ),
+)
 def test_least_squares(method, shape, damp, dtype):
     rng = np.random.default_rng(5)
     a = scipy_sparse.random_array(shape, density=0.2, rng=rng) + 3 * scipy_sparse.eye_array(*shape)
@@ -198,9 +205,10 @@ def convection(n=14):
     return a.get().tocsr(), a
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-@pytest.mark.parametrize("preconditioner", ["none", "diagonal", "operator"])
-@pytest.mark.parametrize("restart", [7, 30])
+@pytest.mark.parametrize(
+    "restart, preconditioner, dtype",
+    each_kind(itertools.product([7, 30], ["none", "diagonal", "operator"], [np.float64, np.complex128])),
+)
 def test_gmres_is_that_of_scipy(restart, preconditioner, dtype):
     a = matrix("gmres", dtype) + (scipy_sparse.diags_array(np.linspace(-1, 3, 180)) if restart == 30 else 0)
     b, x0 = right_side(180, dtype), np.linspace(0, 1, 180).astype(dtype)

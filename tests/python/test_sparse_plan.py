@@ -1,7 +1,10 @@
 """Plans of sparse products, and the formats that they choose from: SELL-C-sigma and dense blocks."""
 
+import itertools
+
 import numpy as np
 import pytest
+from depth import each_kind
 from same_body import values
 from test_sparse import DTYPES, dense, host_matrix, same, skewed
 from test_sparse_solvers import traced_calls
@@ -15,8 +18,11 @@ from rtcg.sparse import gallery  # noqa: E402
 pytestmark = pytest.mark.usefixtures("context")
 
 
-@pytest.mark.parametrize("index", [np.int32, np.int64])
-@pytest.mark.parametrize("dtype", [*DTYPES, np.dtype("i4"), np.dtype("?")], ids=str)
+@pytest.mark.parametrize(
+    "index, dtype",
+    each_kind(itertools.product([np.int32, np.int64], [*DTYPES, np.dtype("i4"), np.dtype("?")])),
+    ids=str,
+)
 def test_products_of_slices(dtype, index):
     for a in (skewed(dtype, index), host_matrix((70, 40), dtype, index=index), host_matrix((33, 70000), dtype, 1e-4)):
         x = values(dtype, a.shape[1], 2)
@@ -149,8 +155,7 @@ PLANNED = {
 }
 
 
-@pytest.mark.parametrize("name", PLANNED)
-@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+@pytest.mark.parametrize("name, dtype", each_kind(itertools.product(PLANNED, [np.float32, np.complex128])))
 def test_every_candidate_stays_within_the_bound(name, dtype, tmp_path):
     a = PLANNED[name](dtype)
     host = a.get().astype(np.complex128)
@@ -225,8 +230,9 @@ def test_features(index):
     assert sparse.csr_array((3, 3))._native.features()[:2] == (0, 0)
 
 
-@pytest.mark.parametrize("dtype", [*DTYPES, np.dtype("i8")], ids=str)
-@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize(
+    "index, dtype", each_kind(itertools.product([np.int32, np.int64], [*DTYPES, np.dtype("i8")])), ids=str
+)
 def test_products_with_hubs(dtype, index):
     for a in (skewed(dtype, index), host_matrix((300, 2000), dtype, index=index)):
         x, device = values(dtype, a.shape[1], 2), sparse.csr_array(a)
@@ -372,8 +378,7 @@ def half_types():
     return found
 
 
-@pytest.mark.parametrize("dtype", half_types(), ids=str)
-@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("index, dtype", each_kind(itertools.product([np.int32, np.int64], half_types())), ids=str)
 def test_elements_of_16_bits_are_summed_up_in_float32(dtype, index, tmp_path):
     # Rows of so many elements have sums that 16 bits do not hold.
     host = host_matrix((60, 9000), np.dtype("f4"), density=0.5, index=index)

@@ -1,7 +1,10 @@
 """Products of two sparse arrays, sampled products, and functions of two arrays, against `scipy.sparse`."""
 
+import itertools
+
 import numpy as np
 import pytest
+from depth import at_depth, each_kind
 from same_body import values
 from subprocesses import run_python
 
@@ -37,8 +40,7 @@ def same_product(a, b, rtol=1e-5):
     return ours
 
 
-@pytest.mark.parametrize("index", [np.int32, np.int64])
-@pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
+@pytest.mark.parametrize("index, dtype", each_kind(itertools.product([np.int32, np.int64], ALL_DTYPES)), ids=str)
 def test_products_of_all_dtypes(dtype, index):
     a = host_matrix((40, 61), dtype, index=index)
     same_product(a, host_matrix((61, 35), dtype, seed=1, index=index))
@@ -103,7 +105,7 @@ def test_products_of_formats(format):
         sparse.csr_array(a).asformat(format) @ sparse.csr_array(a)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=at_depth(15, 60), deadline=None, derandomize=True)
 @given(data=st.data())
 def test_functions_of_two_arrays(data):
     a = data.draw(arrays())
@@ -123,8 +125,9 @@ def test_functions_of_two_arrays(data):
         assert found.nnz == found.count_nonzero()
 
 
-@pytest.mark.parametrize("index", [np.int32, np.int64])
-@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16", "i4"])
+@pytest.mark.parametrize(
+    "index, dtype", each_kind(itertools.product([np.int32, np.int64], ["f4", "f8", "c8", "c16", "i4"]))
+)
 def test_sampled_products(dtype, index):
     a = host_matrix((31, 23), np.dtype(dtype), index=index)
     device = sparse.csr_array(a)

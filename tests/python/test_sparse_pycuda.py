@@ -1,7 +1,10 @@
 """`pycuda.sparse`: packets and conjugate gradients with operators, as programs written for PyCUDA use them."""
 
+import itertools
+
 import numpy as np
 import pytest
+from depth import each_kind
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 
@@ -46,8 +49,10 @@ def test_a_program_that_solves_a_system():
     np.testing.assert_allclose(again.get(), solution.get(), atol=1e-3)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
-@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize(
+    "symmetric, dtype",
+    each_kind(itertools.product([True, False], [np.float32, np.float64, np.complex64, np.complex128])),
+)
 def test_packets(dtype, symmetric):
     rng = np.random.default_rng(3)
     mat = poisson(110).astype(dtype)

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from depth import each_kind
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 scipy_linalg = pytest.importorskip("scipy.sparse.linalg")
@@ -90,8 +91,9 @@ def test_columns_end_each_by_itself():
     np.testing.assert_allclose(hard.get() @ x.get(), np.ones((400, 2)), atol=1e-6)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-@pytest.mark.parametrize("method", ["cg", "bicgstab", "minres"])
+@pytest.mark.parametrize(
+    "method, dtype", each_kind(itertools.product(["cg", "bicgstab", "minres"], [np.float64, np.complex128]))
+)
 def test_refinement_is_as_accurate_as_double_precision(method, dtype):
     a = matrix(method, dtype)
     b, x0 = right_side(180, dtype), np.linspace(0, 1, 180).astype(dtype)
@@ -201,8 +203,9 @@ def test_flexible_gmres_knows_its_residual(preconditioner, dtype, on_virtual_dev
         np.testing.assert_allclose(found[0][1][:30], plain.history[:30], rtol=1e-9)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-@pytest.mark.parametrize("preconditioner", ["none", "diagonal"])
+@pytest.mark.parametrize(
+    "preconditioner, dtype", each_kind(itertools.product(["none", "diagonal"], [np.float64, np.complex128]))
+)
 def test_gcrotmk_recycles(preconditioner, dtype):
     a = (matrix("gmres", dtype) + scipy_sparse.diags_array(np.linspace(-3.5, 3, 180))).tocsr()
     b, x0 = right_side(180, dtype), np.linspace(0, 1, 180).astype(dtype)

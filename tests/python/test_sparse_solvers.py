@@ -1,9 +1,11 @@
 """Conjugate gradients on the device against SciPy's: iterates, what is said of the result, and who waits."""
 
+import itertools
 import json
 
 import numpy as np
 import pytest
+from depth import each_kind
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 scipy_linalg = pytest.importorskip("scipy.sparse.linalg")
@@ -72,8 +74,10 @@ def test_iterates_are_those_of_scipy(case):
     assert np.linalg.norm(b - a @ x) < 1e-9 * np.linalg.norm(b)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
-@pytest.mark.parametrize("preconditioned", [False, True])
+@pytest.mark.parametrize(
+    "preconditioned, dtype",
+    each_kind(itertools.product([False, True], [np.float32, np.float64, np.complex64, np.complex128])),
+)
 def test_all_modes_give_the_same_bits(dtype, preconditioned, on_virtual_device):
     a = (poisson(25) if np.dtype(dtype).kind == "f" else hermitian(200)).astype(dtype)
     b = right_side(a.shape[0], dtype)

@@ -1,9 +1,11 @@
 """Triangular systems and factorisations: solutions, factors and errors as SciPy and the definitions have them."""
 
+import itertools
 import warnings
 
 import numpy as np
 import pytest
+from depth import each_kind
 
 scipy_sparse = pytest.importorskip("scipy.sparse")
 
@@ -41,8 +43,7 @@ def assert_solves(host, x, b):
     assert (abs(host @ x - b) <= 4 * np.sqrt(host.shape[0]) * eps * scale).all()
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("lower, dtype", each_kind(itertools.product([True, False], DTYPES)))
 def test_solutions_are_those_of_scipy(dtype, lower):
     full = random_matrix(150, 0.04, dtype, seed=3)
     host = scipy_sparse.csr_array((scipy_sparse.tril if lower else scipy_sparse.triu)(full))
