@@ -15,7 +15,7 @@ export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := 1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h' -o -name '*.cuh' -o -name '*.jsonl') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python distributions -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help docs array-api libcuda opencl compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak soak wheel release package notices fuzz clean
+.PHONY: help docs apps array-api libcuda opencl compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak soak wheel release package notices fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
@@ -23,6 +23,7 @@ help:
 	@echo "make test-all, make test-sample   all variants of the tests; a sample of them (SAMPLE=any text chooses it)"
 	@echo "make opencl  an OpenCL platform: dist/opencl/libOpenCL.so.1, and rtcg.icd for loaders"
 	@echo "make libcuda the virtual GPU as dist/libcuda/libcuda.so.1"
+	@echo "make apps    the applications, each with its check (docs/applications.md)"
 	@echo "make compat  runs cuda-python, numba-cuda, stumpy and cudarc on that library"
 	@echo "make bench   benchmarks on the virtual GPU, beside PoCL, NumPy and gcc"
 	@echo "make wheel   builds dist/*.whl"
@@ -59,6 +60,11 @@ $(VENV)/.built: $(VENV)/.requirements pyproject.toml $(RUST_SOURCES) $(PYTHON_SO
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py
 	$(BIN)/python examples/matmul_tiled.py
+
+# Every application compares its small size with its oracle.
+apps: $(VENV)/.built
+	for app in apps/*/__main__.py; do name=$$(basename $$(dirname $$app)); echo "apps.$$name"; \
+		RTCG_VIRTUAL_DEVICES=$${RTCG_VIRTUAL_DEVICES-1} $(BIN)/python -m apps.$$name --check || exit 1; done
 
 wheel: $(VENV)/.built opencl
 	$(BIN)/maturin build --release --strip --out dist
@@ -154,8 +160,8 @@ lint: $(VENV)/.requirements
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --no-deps --workspace $(addprefix --exclude ,$(UNPUBLISHED))
 	cargo run -q --release -p xtask -- cycles --check
 	$(BIN)/python tools/notices.py --check
-	$(BIN)/ruff check python tests examples benches tools
-	$(BIN)/ruff format --check python tests examples benches tools
+	$(BIN)/ruff check python tests examples apps benches tools
+	$(BIN)/ruff format --check python tests examples apps benches tools
 
 stubs: $(VENV)/.built
 	$(BIN)/python -m mypy.stubtest rtcg pycuda --mypy-config-file pyproject.toml --ignore-missing-stub --ignore-disjoint-bases --allowlist python/stubtest-allowlist.txt

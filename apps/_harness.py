@@ -1,0 +1,204 @@
+"""What all applications share: the command line, checks against an oracle, tables of measurements, progress.
+
+An application gives `run` its sizes and three functions. `check` compares results with an oracle and reports to a
+`Checks`; `bench` fills a `Table`; `plot` returns a matplotlib figure.
+"""
+
+import argparse
+import json
+import sys
+import time
+
+import numpy as np
+
+
+class Checks:
+    """Comparisons of an application with its oracle; what differs is printed at the end."""
+
+    def __init__(self):
+        self.made, self.differences = 0, []
+
+    def true(self, name, condition, otherwise):
+        """Note that `condition` must hold; `otherwise` says what was found and what was expected."""
+        self.made += 1
+        if not condition:
+            self.differences.append(f"{name}: {otherwise}")
+
+    def equal(self, name, found, expected):
+        """Note that two arrays or values must be the same, with the same shape."""
+        found, expected = np.asarray(found), np.asarray(expected)
+        if found.shape != expected.shape:
+            return self.true(name, False, f"shape {found.shape}; expected {expected.shape}")
+        wrong = np.argwhere(~((found == expected) | ((found != found) & (expected != expected))))
+        where = tuple(wrong[0]) if len(wrong) else ()
+        self.true(
+            name, not len(wrong),
+            f"{len(wrong)} of {found.size} differ, first at {list(map(int, where))}: "
+            f"{found[where] if len(wrong) else ''}; expected {expected[where] if len(wrong) else ''}",
+        )  # fmt: skip
+
+    def close(self, name, found, expected, rtol=0.0, atol=0.0):
+        """Note that two arrays or values must be within ``atol + rtol * abs(expected)``."""
+        found, expected = np.asarray(found, np.float64), np.asarray(expected, np.float64)
+        if found.shape != expected.shape:
+            return self.true(name, False, f"shape {found.shape}; expected {expected.shape}")
+        excess = np.abs(found - expected) - (atol + rtol * np.abs(expected))
+        worst = np.unravel_index(np.argmax(np.nan_to_num(excess, nan=np.inf)), excess.shape) if excess.size else None
+        self.true(
+            name, bool((excess <= 0).all()),
+            f"{found[worst] if worst is not None else ''} at {list(map(int, worst or ()))}; "
+            f"expected {expected[worst] if worst is not None else ''} within rtol={rtol}, atol={atol}",
+        )  # fmt: skip
+
+    def report(self):
+        """Print what differs; the exit status: 1 if something does, or if nothing was compared."""
+        for difference in self.differences:
+            print(difference)
+        if not self.made:
+            print("nothing was compared")
+        return 1 if self.differences or not self.made else 0
+
+
+class Table:
+    """Rows of a benchmark, printed as they come, so that Ctrl-C leaves those that are done."""
+
+    def __init__(self, title, unit, limit=None, limit_name=""):
+        """`unit` of work a second, such as ``"Gpairs/s"``; `limit` in the same unit, or None where none is known."""
+        self.unit, self.limit, self.rows = unit, limit, []
+        print(title)
+        if limit is not None:
+            print(f"limit: {limit:.4g} {unit} ({limit_name})")
+        print(f"{'':32} {'wall ms':>10} {'device ms':>10} {unit:>12} {'of limit':>9} {'error':>9}  remarks", flush=True)
+
+    def row(self, name, work, call, error=None, on_device=True, rounds=5, remarks=""):
+        """Time `call`, which does `work` (in the table's unit times seconds), and print a row; return its result.
+
+        The first call is not timed (it compiles; its time is noted). Wall time includes transfers and waiting; device
+        time is that between two events around the call. `error` is a function of the result, or None. A call that
+        raises ImportError is printed as not installed, another exception as its message: no peer ends the table.
+        """
+        try:
+            start = time.perf_counter()
+            result = call()
+            _wait(on_device)
+            first = time.perf_counter() - start
+            wall, device = _times(call, on_device, 1 if first > 2 else rounds)
+        except ImportError as problem:
+            print(f"{name:32} not installed ({problem.name or problem})", flush=True)
+            return None
+        except Exception as problem:
+            print(
+                f"{name:32} {type(problem).__name__}: {str(problem).splitlines()[0] if str(problem) else ''}",
+                flush=True,
+            )
+            return None
+        best = device if device is not None else wall
+        rate = work / best
+        row = {
+            "name": name, "wall_s": wall, "device_s": device, "rate": rate, "first_s": first,
+            "of_limit": rate / self.limit if self.limit and on_device else None,
+            "error": float(error(result)) if error else None, "remarks": remarks,
+        }  # fmt: skip
+        self.rows.append(row)
+        texts = [
+            f"{1e3 * wall:10.3f}", f"{1e3 * device:10.3f}" if device is not None else f"{'':10}", f"{rate:12.4g}",
+            f"{row['of_limit']:9.1%}" if row["of_limit"] is not None else f"{'':9}",
+            f"{row['error']:9.2g}" if error else f"{'':9}",
+        ]  # fmt: skip
+        print(f"{name:32} {' '.join(texts)}  first call {first:.2f} s{', ' if remarks else ''}{remarks}", flush=True)
+        return result
+
+
+def _wait(on_device):
+    if on_device:
+        from rtcg import driver
+
+        driver.Context.synchronize()
+
+
+def _times(call, on_device, rounds):
+    """Medians of wall and device seconds of a call; device None for a call on the host."""
+    walls, devices = [], []
+    if on_device:
+        from rtcg import driver
+
+        begin, end = driver.Event(), driver.Event()
+    for _ in range(rounds):
+        start = time.perf_counter()
+        if on_device:
+            begin.record()
+        call()
+        if on_device:
+            end.record()
+            end.synchronize()
+            devices.append(begin.time_till(end) * 1e-3)
+        walls.append(time.perf_counter() - start)
+    return float(np.median(walls)), float(np.median(devices)) if devices else None
+
+
+def progress(steps, label):
+    """Iterate over a list of steps; on a terminal, show how many are done and the time that is left."""
+    if not sys.stderr.isatty() or len(steps) < 2:
+        yield from steps
+        return
+    start = time.perf_counter()
+    try:
+        for done, step in enumerate(steps):
+            left = (time.perf_counter() - start) / done * (len(steps) - done) if done else float("nan")
+            print(f"\r{label}: {done} of {len(steps)}, {left:.0f} s left ", end="", file=sys.stderr, flush=True)
+            yield step
+    finally:
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def run(description, sizes, check, bench, plot):
+    """The command line of an application: runs what is asked for and ends the process.
+
+    Exit status: 0; 1 where a check differs; 2 for wrong options; 130 after Ctrl-C, with what was done printed.
+    """
+    parser = argparse.ArgumentParser(description=description.partition("\n")[0], prog=f"python -m {_program()}")
+    parser.add_argument("--size", choices=list(sizes), default="small", help="small: seconds on the virtual GPU")
+    parser.add_argument("--check", action="store_true", help="compare with the oracle; silent where all agrees")
+    parser.add_argument("--bench", action="store_true", help="measure, beside the peers that are installed")
+    parser.add_argument("--plot", metavar="FILE", help="draw the picture, for example out.png")
+    parser.add_argument("--json", metavar="FILE", help="with --bench: write the rows to a file")
+    options = parser.parse_args()
+    if not (options.check or options.bench or options.plot):
+        parser.error("give --check, --bench or --plot FILE")
+    if options.json and not options.bench:
+        parser.error("--json needs --bench")
+    import rtcg.autoinit  # noqa: F401
+
+    status, tables = 0, []
+    try:
+        if options.check:
+            checks = Checks()
+            check(sizes[options.size], checks)
+            status = checks.report()
+        if options.bench:
+            _print_device()
+            bench(sizes[options.size], tables)
+        if options.plot:
+            plot(sizes[options.size]).savefig(options.plot, dpi=100, bbox_inches="tight")
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        status = 130
+    finally:
+        if options.json:
+            with open(options.json, "w") as file:
+                json.dump([row for table in tables for row in table.rows], file, indent=1)
+    sys.exit(status)
+
+
+def _program():
+    """The name that `python -m` was given."""
+    spec = sys.modules["__main__"].__spec__
+    return spec.name.removesuffix(".__main__") if spec else sys.argv[0]
+
+
+def _print_device():
+    from rtcg import driver
+
+    device = driver.Context.get_device()
+    major, minor = device.compute_capability()
+    print(f"{device.name()}, compute capability {major}.{minor}, {time.strftime('%Y-%m-%d')}")

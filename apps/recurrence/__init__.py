@@ -1,0 +1,1 @@
+"""Recurrence plots of time series and their quantification."""

@@ -1,0 +1,140 @@
+"""The applications: each checks itself, at its small size, and refuses what it cannot mean."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from depth import ALL
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = sorted(path.parent.name for path in ROOT.glob("apps/*/__main__.py"))
+
+sys.path.insert(0, str(ROOT))
+
+
+def run_app(name, *options, **environment):
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", f"apps.{name}", *options],
+        cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_check_is_silent(name):
+    done = run_app(name, "--check")
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+@pytest.mark.skipif(not ALL, reason="checked mode is slow: make test-all")
+@pytest.mark.parametrize("name", NAMES)
+def test_checked_mode_finds_nothing(name, on_virtual_device):
+    if not on_virtual_device:
+        pytest.skip("checks are those of the virtual GPU")
+    done = run_app(name, "--check", RTCG_CHECK="memory,init,race,fatal")
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_files_of_the_contract(name):
+    folder = ROOT / "apps" / name
+    assert (folder / "README.md").is_file() and (folder / "reference.py").is_file()
+    assert len((folder / "__main__.py").read_text().splitlines()) <= 300
+    assert f"apps.{name}" in (ROOT / "docs" / "applications.md").read_text()
+
+
+def test_the_command_line_wants_something_to_do():
+    done = run_app("recurrence")
+    assert done.returncode == 2 and "give --check, --bench or --plot FILE" in done.stderr
+    done = run_app("recurrence", "--check", "--json", "rows.json")
+    assert done.returncode == 2 and "--json needs --bench" in done.stderr
+
+
+def test_checks_say_what_differs(capsys):
+    from apps._harness import Checks
+
+    checks = Checks()
+    checks.equal("squares", [1, 4, 8], [1, 4, 9])
+    checks.close("root", 1.5, 2**0.5, rtol=1e-3)
+    checks.equal("shape", [1, 2], [1, 2, 3])
+    checks.equal("same", [np.nan, 1], [np.nan, 1])
+    assert checks.report() == 1
+    squares, root, shape = capsys.readouterr().out.splitlines()
+    assert squares == "squares: 1 of 3 differ, first at [2]: 8; expected 9"
+    assert root.startswith("root: 1.5 at []; expected 1.414")
+    assert shape == "shape: shape (2,); expected (3,)"
+    assert Checks().report() == 1, "a check that compares nothing fails"
+
+
+def test_peers_that_are_missing_or_fail_do_not_end_a_table(capsys, context):
+    from apps._harness import Table
+
+    def missing():
+        import no_such_peer  # noqa: F401
+
+    def failing():
+        raise RuntimeError("no device\nmore")
+
+    table = Table("a title", "Gpairs/s", 10.0, "a limit")
+    table.row("missing", 1, missing, on_device=False)
+    table.row("failing", 1, failing)
+    assert table.row("ours", 1, lambda: 3.0, lambda found: found - 3) == 3.0
+    out = capsys.readouterr().out
+    assert "not installed (no_such_peer)" in out and "RuntimeError: no device" in out
+    (row,) = table.rows
+    assert row["error"] == 0 and row["of_limit"] == pytest.approx(row["rate"] / 10)
+
+
+RECURRENCE_ERRORS = [
+    (dict(dimension=0), [1.0], "dimension is 0; expected an integer of at least 1"),
+    (dict(delay=1.5), [1.0], "delay is 1.5"),
+    (dict(radius=float("nan")), [1.0], "radius is nan; expected a finite number above 0"),
+    (dict(norm="l2"), [1.0], "norm is 'l2'; expected one of max, manhattan, euclidean"),
+    (dict(dimension=3, delay=600), [1.0], r"\(dimension - 1\) \* delay is 1200; expected at most 1024"),
+    ({}, [], "series has 0 numbers, 0 points; expected 1 to 4194304 points with dimension=3, delay=1"),
+    ({}, [1.0, 2.0], "series has 2 numbers, 0 points"),
+    ({}, [1.0, np.nan, 2.0, 3.0], r"series\[1\] is nan; expected finite numbers"),
+    ({}, [[1.0, 2.0]], r"series has shape \(1, 2\) and dtype float64; expected real numbers on one axis"),
+    ({}, [1j, 2j, 3j], "dtype complex128; expected real numbers"),
+]
+
+
+@pytest.mark.parametrize("options, series, message", RECURRENCE_ERRORS)
+def test_recurrence_refuses(options, series, message, context):
+    from apps.recurrence.analysis import Embedding, recurrence
+
+    with pytest.raises(ValueError, match=message):
+        recurrence(series, Embedding(**options))
+
+
+def test_recurrence_of_a_point_and_of_other_series(context):
+    from apps.recurrence.analysis import Embedding, joint_recurrence, recurrence
+
+    alone = recurrence([5.0], Embedding(1), theiler=0)
+    assert alone.measures()["recurrence rate"] == 1 and alone.diagonal.tolist() == [0, 1]
+    assert np.isnan(recurrence([5.0], Embedding(1)).measures()["determinism"]), "no recurrence, no share of them"
+    with pytest.raises(ValueError, match="theiler is -1; expected an integer of at least 0"):
+        recurrence([5.0], Embedding(1), theiler=-1)
+    with pytest.raises(ValueError, match="x has 4 numbers, y 3; expected as many"):
+        joint_recurrence(np.arange(4), np.arange(3), Embedding(1), Embedding(1))
+    assert joint_recurrence(np.arange(4), np.arange(4), Embedding(1), Embedding(4), theiler=0).shape == (1, 1)
+
+
+def test_recurrence_does_not_depend_on_the_schedule(on_virtual_device, context):
+    from apps.recurrence.analysis import recurrence
+    from rtcg import checking
+
+    if not on_virtual_device:
+        pytest.skip("schedules are those of the virtual GPU")
+    x = np.sin(np.arange(700) ** 1.5 * 0.01).astype(np.float32)
+    first = recurrence(x)
+    try:
+        for seed in range(10):
+            checking.set_schedule(f"chaos:{seed}")
+            again = recurrence(x)
+            for kind in ("diagonal", "vertical", "white"):
+                np.testing.assert_array_equal(getattr(again, kind), getattr(first, kind))
+    finally:
+        checking.set_schedule("normal")
