@@ -47,7 +47,6 @@ impl Vendor {
     /// # Errors
     /// As for [`Vendor::probe`].
     pub fn platforms(&self) -> Result<Vec<Platform>, VendorError> {
-        self.probe(&ProbeSettings::default())?;
-        load::platforms(self)
+        self.probe(&ProbeSettings::default())?.open()
     }
 }

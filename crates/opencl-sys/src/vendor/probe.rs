@@ -13,7 +13,8 @@
 //! size and time of modification. What the dynamic linker refuses is tried again each time, which costs little: what it
 //! misses may come.
 
-use super::{Vendor, VendorError, VendorErrorKind, search};
+use super::{Vendor, VendorError, VendorErrorKind, load, search};
+use crate::Platform;
 use rtcg_disk_cache::{CachePermissions, DiskCache, SizeLimitScope, user_cache_folder};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -48,26 +49,41 @@ impl Default for ProbeSettings {
 /// A library that was opened, and listed its platforms, without harm.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Probe {
-    /// `CL_PLATFORM_ICD_SUFFIX_KHR` of each platform.
-    pub suffixes: Vec<String>,
+    vendor: Vendor,
+    suffixes: Vec<String>,
+}
+
+impl Probe {
+    /// `CL_PLATFORM_ICD_SUFFIX_KHR` of each platform, by which a library is known before it is opened here.
+    pub fn suffixes(&self) -> &[String] {
+        &self.suffixes
+    }
+
+    /// Opens the library in this process, where it stays; its platforms.
+    ///
+    /// # Errors
+    /// When it is another library by now, or one that does other things here.
+    pub fn open(&self) -> Result<Vec<Platform>, VendorError> {
+        load::platforms(&self.vendor)
+    }
 }
 
 pub(super) fn probe(vendor: &Vendor, settings: &ProbeSettings) -> Result<Probe, VendorError> {
     let failed = |kind, remembered_in| VendorError { vendor: vendor.clone(), kind, remembered_in };
     let entry = settings.folder.as_deref().and_then(|folder| Entry::of(&vendor.library, folder));
     if let Some(text) = entry.as_ref().and_then(Entry::read) {
-        return judge(&text).map_err(|kind| failed(kind, entry.map(|entry| entry.file)));
+        return judge(vendor, &text).map_err(|kind| failed(kind, entry.map(|entry| entry.file)));
     }
     let text =
         run(&vendor.library, settings.limit).map_err(|reason| failed(VendorErrorKind::NotTried(reason), None))?;
-    let judged = judge(&text);
+    let judged = judge(vendor, &text);
     let is_kept = !matches!(judged, Err(VendorErrorKind::NotLoaded(_)));
     let file = entry.filter(|entry| is_kept && entry.write(&text)).map(|entry| entry.file);
     judged.map_err(|kind| failed(kind, file))
 }
 
 /// What the text of an outcome means.
-fn judge(text: &str) -> Result<Probe, VendorErrorKind> {
+fn judge(vendor: &Vendor, text: &str) -> Result<Probe, VendorErrorKind> {
     if let Some(reason) = text.strip_prefix("refused ") {
         return Err(VendorErrorKind::NotLoaded(reason.trim_end().to_owned()));
     }
@@ -87,7 +103,8 @@ fn judge(text: &str) -> Result<Probe, VendorErrorKind> {
     if !has("protocol") {
         return Err(VendorErrorKind::NoProtocol);
     }
-    Ok(Probe { suffixes: text.lines().filter_map(|line| line.strip_prefix("platform ")).map(str::to_owned).collect() })
+    let suffixes = text.lines().filter_map(|line| line.strip_prefix("platform ")).map(str::to_owned).collect();
+    Ok(Probe { vendor: vendor.clone(), suffixes })
 }
 
 /// Where the outcome for a library, as it is now, is kept.
