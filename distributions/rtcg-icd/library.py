@@ -25,6 +25,7 @@ class LibraryHook(BuildHookInterface):
             raise FileNotFoundError(f"{library}: `make opencl` builds it; RTCG_OPENCL_LIBRARY names another")
         build_data["force_include"][str(library)] = f"{FOLDER}/{LIBRARY}"
         build_data["force_include"][str(root / "rtcg.icd")] = f"{FOLDER}/rtcg.icd"
+        build_data["force_include"][str(root / "rtcg-icd.txt")] = "pyopencl/rtcg-icd.txt"
         build_data["force_include"][str(root / "pyopencl.py")] = "pyopencl.py"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform_tag(library.read_bytes())}"

@@ -48,7 +48,8 @@ impl Folder {
             .env("OCL_ICD_VENDORS", "/nowhere")
             .env("RTCG_OPENCL_VENDORS", "none")
             .env("RTCG_VIRTUAL_DEVICES", "1")
-            .env("PYCUDA_CACHE_DIR", self.0.join("cache"))
+            // One for all, so that the builtins are compiled once.
+            .env("PYCUDA_CACHE_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("opencl-cache"))
             .envs(variables.iter().copied())
             .output()
             .expect("the program runs")
