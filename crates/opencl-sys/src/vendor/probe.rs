@@ -34,7 +34,7 @@ pub struct ProbeSettings {
 }
 
 impl Default for ProbeSettings {
-    /// 20 s, for slow disks, and the folder of the compiler's cache (`PYCUDA_CACHE_DIR`, else the user's caches; none
+    /// 10 s, for slow disks, and the folder of the compiler's cache (`PYCUDA_CACHE_DIR`, else the user's caches; none
     /// with `PYCUDA_DISABLE_CACHE`).
     fn default() -> Self {
         let named = std::env::var_os("PYCUDA_CACHE_DIR").filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -42,7 +42,7 @@ impl Default for ProbeSettings {
             Some(_) => None,
             None => named.or_else(|| user_cache_folder("rtcg")),
         };
-        Self { limit: Duration::from_secs(20), folder: folder.map(|folder| folder.join(FORMAT)) }
+        Self { limit: Duration::from_secs(10), folder: folder.map(|folder| folder.join(FORMAT)) }
     }
 }
 
@@ -256,7 +256,7 @@ fn ending(child: &mut std::process::Child, deadline: std::time::Instant, limit: 
                 };
             }
             // Somebody else waited for it.
-            Err(_) => return "ended early\n".to_owned(),
+            Err(_) => return "ended exit status unknown\n".to_owned(),
             Ok(None) if std::time::Instant::now() >= deadline => return format!("hung {}\n", limit.as_millis()),
             Ok(None) => std::thread::sleep(Duration::from_millis(1)),
         }

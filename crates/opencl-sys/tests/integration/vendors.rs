@@ -80,6 +80,34 @@ fn a_library_that_crashes_or_exits_costs_a_message() {
 }
 
 #[test]
+fn a_process_with_threads_that_ignores_its_children_tries_libraries() {
+    own_process!("PYCUDA_DISABLE_CACHE" = "1");
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    let folder = Folder::new("threads");
+    let (good, crashes) = (folder.library("good", &[]), folder.library("crashes", &["CRASHES"]));
+    // SAFETY: this process has no other code that looks at its children.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+    std::thread::scope(|scope| {
+        // Nearly always one of them holds the allocator's lock.
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+                    drop(vec![1u8; 300_000])
+                }
+            });
+        }
+        for _ in 0..5 {
+            assert_eq!(good.probe(&ProbeSettings::default()).expect("the library is good").suffixes(), ["SML"]);
+            let kind = kind_of(crashes.probe(&ProbeSettings::default()));
+            // Nobody waits for the process, so that its status is lost.
+            let how = "exit status unknown".to_owned();
+            assert_eq!(kind, VendorErrorKind::Crashed { how, step: "being loaded".to_owned() });
+        }
+        is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+#[test]
 fn a_library_that_hangs_is_given_up() {
     let folder = Folder::new("hang");
     let limit = Duration::from_millis(300);
