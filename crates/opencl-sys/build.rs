@@ -1,4 +1,4 @@
-//! Compiles `probe/main.rs`, the program that tries vendors' libraries, which the crate holds as bytes.
+//! Compiles `probe/main.rs`, the program that probes vendors' libraries, which the crate holds as bytes.
 //!
 //! It is no binary of the package: a library cannot depend on one, and programs that use this crate are installed
 //! without it. Where it cannot be linked (a target without a linker, which suffices for `cargo check`), the bytes are

@@ -95,7 +95,7 @@ fn platforms_of(vendor: &Vendor) -> Result<Vec<Platform>, VendorError> {
     if probe.suffixes().contains(&own) { Ok(Vec::new()) } else { probe.open() }
 }
 
-/// A library that is left out; its platforms are none. Files that name a library which is not installed are common.
+/// A library that is skipped; its platforms are none. Files that name a library which is not installed are common.
 fn report(error: VendorError) -> Vec<Platform> {
     let is_wanted = || std::env::var_os("RTCG_OPENCL_ERRORS").is_some_and(|value| value != "0");
     if !matches!(error.kind, VendorErrorKind::NotLoaded(_) | VendorErrorKind::NoPlatforms(_)) || is_wanted() {

@@ -1,4 +1,4 @@
-//! The program that tries a vendor's library: opens it, asks it for its platforms, and writes what it found.
+//! The program that probes a vendor's library: opens it, asks it for its platforms, and writes what it found.
 //!
 //! A line on the output for each step that was survived: `opened`, `protocol`, a line `platform SUFFIX` for each
 //! platform, `done`; or `refused` and the linker's words. Whoever started it sees from the last line what became of the

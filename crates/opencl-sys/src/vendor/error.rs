@@ -10,8 +10,8 @@ pub struct VendorError {
     pub vendor: Vendor,
     /// What is wrong with it.
     pub kind: VendorErrorKind,
-    /// Where that is remembered, if it is; without the file the library is tried again.
-    pub remembered_in: Option<PathBuf>,
+    /// Where that is cached, if it is; without the file the library is probed again.
+    pub cached_in: Option<PathBuf>,
 }
 
 /// What is wrong with a library.
@@ -21,7 +21,7 @@ pub enum VendorErrorKind {
     NotLoaded(String),
     /// It lacks `clIcdGetPlatformIDsKHR`.
     NoProtocol,
-    /// It ended the process that tried it: by this signal, or with this exit status.
+    /// It ended the process that probed it: by this signal, or with this exit status.
     Crashed {
         /// "signal 11", "exit status 1".
         how: String,
@@ -35,8 +35,8 @@ pub enum VendorErrorKind {
         /// What it was asked for then.
         step: String,
     },
-    /// It could not be tried, for this reason, and so was not opened.
-    NotTried(String),
+    /// It could not be probed, for this reason, and so was not opened.
+    NotProbed(String),
     /// It opened, and `clIcdGetPlatformIDsKHR` returned this code.
     NoPlatforms(crate::ClStatus),
 }
@@ -44,19 +44,19 @@ pub enum VendorErrorKind {
 impl std::fmt::Display for VendorError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Vendor { library, named_by } = &self.vendor;
-        write!(f, "OpenCL library {} (named by {named_by}) is left out: ", library.display())?;
+        write!(f, "OpenCL library {} (named by {named_by}) is skipped: ", library.display())?;
         match &self.kind {
             VendorErrorKind::NotLoaded(reason) => write!(f, "it cannot be loaded: {reason}"),
             VendorErrorKind::NoProtocol => f.write_str("it has no clIcdGetPlatformIDsKHR, so is no vendor's library"),
             VendorErrorKind::Crashed { how, step } => {
-                write!(f, "it crashed the process that tried it ({how}) while {step}")
+                write!(f, "it crashed the process that probed it ({how}) while {step}")
             }
             VendorErrorKind::Hung { limit, step } => write!(f, "it was still {step} after {} s", limit.as_secs_f64()),
-            VendorErrorKind::NotTried(reason) => write!(f, "it could not be tried in a process of its own: {reason}"),
+            VendorErrorKind::NotProbed(reason) => write!(f, "it could not be probed in a process of its own: {reason}"),
             VendorErrorKind::NoPlatforms(code) => write!(f, "clIcdGetPlatformIDsKHR returned {code}"),
         }?;
-        match &self.remembered_in {
-            Some(file) => write!(f, "; remove {} to have it tried again", file.display()),
+        match &self.cached_in {
+            Some(file) => write!(f, "; remove {} to probe it again", file.display()),
             None => Ok(()),
         }
     }

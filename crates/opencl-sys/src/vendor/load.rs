@@ -4,9 +4,9 @@ use super::{Vendor, VendorError, VendorErrorKind};
 use crate::*;
 use std::ffi::CStr;
 
-/// The platforms of a library that a trial has found harmless. It stays loaded: tables and code live in it.
+/// The platforms of a library that a probe has found harmless. It stays loaded: tables and code live in it.
 pub(super) fn platforms(vendor: &Vendor) -> Result<Vec<Platform>, VendorError> {
-    let failed = |kind| VendorError { vendor: vendor.clone(), kind, remembered_in: None };
+    let failed = |kind| VendorError { vendor: vendor.clone(), kind, cached_in: None };
     let library = open(vendor).map_err(|error| failed(VendorErrorKind::NotLoaded(error)))?;
     let list = list_function(library).ok_or_else(|| failed(VendorErrorKind::NoProtocol))?;
     let mut count = 0;
@@ -33,7 +33,7 @@ pub(super) fn platforms(vendor: &Vendor) -> Result<Vec<Platform>, VendorError> {
 }
 
 fn open(vendor: &Vendor) -> Result<&'static libloading::Library, String> {
-    // SAFETY: the library's initialisers ran in a trial without harm.
+    // SAFETY: the library's initialisers ran in a probe without harm.
     #[cfg(unix)]
     let library = unsafe {
         use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};

@@ -1,16 +1,16 @@
-//! Tries a vendor's library in a process of its own, once, and remembers what became of it.
+//! Probes a vendor's library in a process of its own, once, and caches the outcome.
 //!
 //! **The process.** A library's initialisers may crash, hang, exit, or start threads, so they run first where they can do
 //! no harm. A plain `fork` would not do: in the child of a process with threads, the linker, the allocator and every
 //! library that is loaded already (the vendor's among them, with threads that are gone) are in whatever state they had,
-//! and only async-signal-safe calls are allowed; a trial that fails for such a reason would condemn a good library. To
+//! and only async-signal-safe calls are allowed; a probe that fails for such a reason would condemn a good library. To
 //! start the running program again would run its `main`, which may be anybody's: Python, a program in C that is linked
 //! with `libOpenCL.so.1`. So the crate holds a program of 6 KiB (`probe/main.rs`) as bytes, and starts it from a file in
 //! memory. `posix_spawn` (which `Command` uses) is sound with threads, and the new process has nothing of this one but
 //! its environment.
 //!
 //! **The outcome** is a text: the lines that the program wrote, and how it ended. It is cached by the library's path,
-//! size and time of modification. What the dynamic linker refuses is tried again each time, which costs little: what it
+//! size and time of modification. What the dynamic linker refuses is probed again each time, which costs little: what it
 //! misses may come.
 
 use super::{Vendor, VendorError, VendorErrorKind, load, search};
@@ -24,10 +24,10 @@ use std::time::Duration;
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/probe"));
 const FORMAT: &str = "rtcg-opencl-vendors-1";
 
-/// How libraries are tried.
+/// How libraries are probed.
 #[derive(Clone, Debug)]
 pub struct ProbeSettings {
-    /// When a trial is given up.
+    /// When a probe is given up.
     pub limit: Duration,
     /// The folder of outcomes; none are kept without one.
     pub folder: Option<PathBuf>,
@@ -69,13 +69,13 @@ impl Probe {
 }
 
 pub(super) fn probe(vendor: &Vendor, settings: &ProbeSettings) -> Result<Probe, VendorError> {
-    let failed = |kind, remembered_in| VendorError { vendor: vendor.clone(), kind, remembered_in };
+    let failed = |kind, cached_in| VendorError { vendor: vendor.clone(), kind, cached_in };
     let entry = settings.folder.as_deref().and_then(|folder| Entry::of(&vendor.library, folder));
     if let Some(text) = entry.as_ref().and_then(Entry::read) {
         return judge(vendor, &text).map_err(|kind| failed(kind, entry.map(|entry| entry.file)));
     }
     let text =
-        run(&vendor.library, settings.limit).map_err(|reason| failed(VendorErrorKind::NotTried(reason), None))?;
+        run(&vendor.library, settings.limit).map_err(|reason| failed(VendorErrorKind::NotProbed(reason), None))?;
     let judged = judge(vendor, &text);
     let is_kept = !matches!(judged, Err(VendorErrorKind::NotLoaded(_)));
     let file = entry.filter(|entry| is_kept && entry.write(&text)).map(|entry| entry.file);

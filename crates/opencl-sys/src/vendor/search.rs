@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Where distributions of Linux list vendors.
 const SYSTEM_FOLDER: &str = "/etc/OpenCL/vendors";
-/// Set while a library is tried: one that asks for platforms then must not have others tried.
+/// Set while a library is probed: one that asks for platforms then must not have others probed.
 pub(super) const INSIDE_PROBE: &str = "RTCG_OPENCL_PROBE";
 
 /// The libraries that are named, each once, in the order of the search:
@@ -79,7 +79,7 @@ fn vendor_of_icd(file: &Path) -> Option<Vendor> {
 }
 
 /// A library by its path where that is known: a name without a folder is one of `folder`, else of where the dynamic
-/// linker looks first. A path has a size and a time, by which the outcome of a trial is found again.
+/// linker looks first. A path has a size and a time, by which the outcome of a probe is found again.
 fn library_file(name: &Path, folder: Option<&Path>) -> PathBuf {
     if name.is_absolute() {
         return name.to_owned();

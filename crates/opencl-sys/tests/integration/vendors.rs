@@ -71,16 +71,16 @@ fn a_library_that_crashes_or_exits_costs_a_message() {
     let being_loaded = || "being loaded".to_owned();
     assert_eq!(error.kind, VendorErrorKind::Crashed { how: "signal 11".to_owned(), step: being_loaded() });
     let message = error.to_string();
-    let file = error.remembered_in.clone().expect("it is remembered");
-    assert!(message.contains("libcrashes.so (named by a test) is left out: it crashed"), "{message}");
-    assert!(message.ends_with(&format!("remove {} to have it tried again", file.display())), "{message}");
+    let file = error.cached_in.clone().expect("it is cached");
+    assert!(message.contains("libcrashes.so (named by a test) is skipped: it crashed"), "{message}");
+    assert!(message.ends_with(&format!("remove {} to probe it again", file.display())), "{message}");
     assert!(std::env::var_os("SMALL_VENDOR_WAS_LOADED").is_none());
     let exits = folder.library("exits", &["EXITS"]).probe(&folder.settings());
     assert_eq!(kind_of(exits), VendorErrorKind::Crashed { how: "exit status 7".to_owned(), step: being_loaded() });
 }
 
 #[test]
-fn a_process_with_threads_that_ignores_its_children_tries_libraries() {
+fn a_process_with_threads_that_ignores_its_children_probes_libraries() {
     own_process!("PYCUDA_DISABLE_CACHE" = "1");
     let is_done = std::sync::atomic::AtomicBool::new(false);
     let folder = Folder::new("threads");
@@ -131,7 +131,7 @@ fn libraries_of_another_kind_are_refused() {
         let error = vendor.probe(&settings).expect_err("it cannot be opened");
         let VendorErrorKind::NotLoaded(said) = &error.kind else { panic!("{error}") };
         assert!(said.contains(reason), "{said}");
-        assert_eq!(error.remembered_in, None);
+        assert_eq!(error.cached_in, None);
     }
 }
 
@@ -142,16 +142,16 @@ fn an_outcome_is_found_again_until_the_library_changes() {
     let vendor = folder.library("changes", &["HANGS"]);
     let hangs = ProbeSettings { limit: Duration::from_millis(200), ..settings.clone() };
     let error = vendor.probe(&hangs).expect_err("it hangs");
-    // Found again: with this limit a trial would take half a minute.
+    // Found again: with this limit a probe would take half a minute.
     let start = Instant::now();
     assert_eq!(vendor.probe(&settings), Err(error.clone()));
     assert!(start.elapsed() < Duration::from_secs(20));
     // A damaged file is none.
-    let file = error.remembered_in.expect("it is remembered");
+    let file = error.cached_in.expect("it is cached");
     let text = std::fs::read_to_string(&file).expect("the file is there");
     std::fs::write(&file, &text[..text.len() - 3]).expect("the file can be written");
     let start = Instant::now();
-    assert_eq!(vendor.probe(&hangs).map_err(|error| error.remembered_in), Err(Some(file)));
+    assert_eq!(vendor.probe(&hangs).map_err(|error| error.cached_in), Err(Some(file)));
     assert!(start.elapsed() >= hangs.limit, "{:?}", start.elapsed());
     // Another library of the same name.
     let good = folder.library("changes", &[]);
