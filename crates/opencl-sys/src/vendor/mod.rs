@@ -15,6 +15,8 @@
 mod error;
 mod load;
 pub mod probe;
+#[cfg_attr(not(target_os = "linux"), path = "no_process.rs")]
+mod process;
 mod search;
 
 pub use error::{VendorError, VendorErrorKind};
