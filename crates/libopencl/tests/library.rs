@@ -1,8 +1,8 @@
-//! The built libraries as programs see them that know OpenCL only: their symbols, the way of a loader, a C program which
-//! finds its kernels again where no compiler is, and C programs linked with `libOpenCL.so.1`.
+//! The built libraries as programs see them that know OpenCL only: their symbols, the way of a loader, a C program
+//! which finds its kernels again where no compiler is, and C programs linked with `libOpenCL.so.1`.
 //!
-//! `make opencl` must have built the libraries, as `make test` does: a test does not depend on a library that is none of
-//! Rust's.
+//! `make opencl` must have built the libraries, as `make test` does: a test does not depend on a library that is none
+//! of Rust's.
 #![allow(unsafe_code)]
 
 #[path = "programs/c_header.rs"]

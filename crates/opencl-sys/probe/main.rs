@@ -107,8 +107,8 @@ unsafe fn write_platforms(lines: &Lines, list: ListPlatforms) {
     }
     for &platform in platforms.iter().take(count as usize) {
         let mut suffix: [c_char; 64] = [0; 64];
-        // SAFETY: a platform's first word points to its table, whose second function is `clGetPlatformInfo`; the text is
-        // as long as said, and its last byte stays zero.
+        // SAFETY: a platform's first word points to its table, whose second function is `clGetPlatformInfo`; the text
+        // is as long as said, and its last byte stays zero.
         let suffix = unsafe {
             let info = core::mem::transmute::<*const c_void, PlatformInfo>(*(*platform).add(1));
             info(platform, CL_PLATFORM_ICD_SUFFIX_KHR, 63, suffix.as_mut_ptr(), core::ptr::null_mut());

@@ -9,8 +9,8 @@
 //! }
 //! ```
 //!
-//! A library is opened here only after it was opened once in a process of its own ([`probe`]): one that crashes or hangs
-//! is an error, and nothing else.
+//! A library is opened here only after it was opened once in a process of its own ([`probe`]): one that crashes or
+//! hangs is an error, and nothing else.
 
 mod error;
 mod load;

@@ -60,8 +60,8 @@ fn is_complete(text: &str) -> bool {
 
 fn file_in_memory(contents: &[u8]) -> std::io::Result<File> {
     let name = c"rtcg-opencl-probe".as_ptr();
-    // SAFETY: the name is a text of C. Kernels before 6.3 do not know the flag that asks for a file that can be run, and
-    // need none.
+    // SAFETY: the name is a text of C. Kernels before 6.3 do not know the flag that asks for a file that can be run,
+    // and need none.
     let fd = match unsafe { libc::memfd_create(name, libc::MFD_CLOEXEC | libc::MFD_EXEC) } {
         // SAFETY: as above.
         -1 => unsafe { libc::memfd_create(name, libc::MFD_CLOEXEC) },

@@ -1,7 +1,7 @@
 //! Where vendors' libraries are: variables, folders of `.icd` files, folders of wheels. Nothing is opened.
 //!
-//! An `.icd` file holds the name of a library: a path, or a name for the dynamic linker. Wheels of Python put such files
-//! beside the loader in PyOpenCL's wheel, and mean a file of that folder.
+//! An `.icd` file holds the name of a library: a path, or a name for the dynamic linker. Wheels of Python put such
+//! files beside the loader in PyOpenCL's wheel, and mean a file of that folder.
 
 use super::Vendor;
 use rtcg_cuda_sys::installations::{python_library_folders, python_packages};
@@ -16,8 +16,8 @@ pub(super) const INSIDE_PROBE: &str = "RTCG_OPENCL_PROBE";
 /// The libraries that are named, each once, in the order of the search:
 ///
 /// 1. `OCL_ICD_FILENAMES`: libraries or `.icd` files, separated as in `PATH`;
-/// 2. `OCL_ICD_VENDORS` (a folder of `.icd` files, one of them, or a library), else the folder `OPENCL_VENDOR_PATH`, else
-///    `/etc/OpenCL/vendors`;
+/// 2. `OCL_ICD_VENDORS` (a folder of `.icd` files, one of them, or a library), else the folder `OPENCL_VENDOR_PATH`,
+///    else `/etc/OpenCL/vendors`;
 /// 3. `pyopencl/.libs` of each Python that is found (the wheels of PoCL, Oclgrind and `rtcg-icd`);
 /// 4. Intel's library from its wheel, whose `.icd` file has a path of another machine.
 pub fn find_vendors() -> Vec<Vendor> {
