@@ -103,7 +103,8 @@ libcuda:
 # libOpenCL.so.1 for programs without a loader.
 opencl:
 	mkdir -p dist/opencl
-	RTCG_OPENCL_SONAME=libOpenCL.so.1 cargo build --release -p rtcg-libopencl
+	RTCG_OPENCL_SONAME=libOpenCL.so.1 cargo rustc --release -p rtcg-libopencl -- \
+		-C linker=$(CURDIR)/crates/libopencl/versioned-cc
 	strip --strip-unneeded -o dist/opencl/libOpenCL.so.1 target/release/librtcg_libopencl.so
 	ln -sf libOpenCL.so.1 dist/opencl/libOpenCL.so
 	cargo build --release -p rtcg-libopencl
@@ -138,7 +139,8 @@ test-sample: $(VENV)/.built
 CARGO_RUNNER := CARGO_TARGET_$(shell rustc -vV | sed -n 's/^host: //p' | tr a-z- A-Z_)_RUNNER
 
 test-rust: $(VENV)/.requirements
-	cargo build --release -p rtcg-libcuda -p rtcg-libopencl
+	cargo build --release -p rtcg-libcuda
+	$(MAKE) opencl
 	rm -rf target/test-times
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(CARGO_RUNNER)="$(CURDIR)/$(BIN)/python $(CURDIR)/tests/cpu_times.py run" \
 		cargo test --release --workspace --exclude rtcg-python

@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +33,7 @@ CHECKSUMS = "SHA256SUMS"
 
 # The oldest glibc that the wheel runs with, by maturin's name of the platform; and the newest that may be asked for.
 COMPATIBILITY = "manylinux2014"
+OLDEST_GLIBC = "2.17"
 NEWEST_GLIBC = 28
 # A whole wheel is some 8 MB; an index takes 100.
 LARGEST_WHEEL = 30_000_000
@@ -39,16 +41,11 @@ LARGEST_WHEEL = 30_000_000
 
 @dataclass(frozen=True)
 class Distribution:
-    """What a folder with a pyproject.toml becomes: a wheel and a source distribution."""
+    """What a folder with a pyproject.toml becomes: a wheel, and a source distribution where that can be built."""
 
     folder: Path
-    is_native: bool
-
-
-DISTRIBUTIONS = [
-    Distribution(ROOT, is_native=True),
-    Distribution(ROOT / "distributions/rtcg-pycuda", is_native=False),
-]
+    build: Callable[[Path], None]
+    has_source: bool = True
 
 
 def run(*command, **options):
@@ -68,10 +65,10 @@ def build():
     shutil.rmtree(PACKAGES, ignore_errors=True)
     PACKAGES.mkdir(parents=True)
     for distribution in DISTRIBUTIONS:
-        build_native(distribution) if distribution.is_native else build_pure(distribution)
+        distribution.build(distribution.folder)
 
 
-def build_native(distribution):
+def build_native(_folder):
     manifest = ROOT / "crates/python/Cargo.toml"
     run("maturin", "sdist", "--manifest-path", manifest, "--out", PACKAGES, env=environment())
     linker = ["--zig", "--compatibility", COMPATIBILITY] if platform.system() == "Linux" else []
@@ -79,8 +76,27 @@ def build_native(distribution):
     run("maturin", "build", *options, *linker, env=environment())
 
 
-def build_pure(distribution):
-    run(sys.executable, "-m", "build", "--outdir", PACKAGES, distribution.folder, env=environment())
+def build_pure(folder):
+    run(sys.executable, "-m", "build", "--outdir", PACKAGES, folder, env=environment())
+
+
+def build_icd(folder):
+    """A wheel that carries a library: its sources are those of the workspace, which the folder does not have."""
+    target = f"{platform.machine()}-unknown-linux-gnu"
+    package = ["--release", "--locked", "--package", "rtcg-libopencl"]
+    run("cargo-zigbuild", "zigbuild", *package, "--target", f"{target}.{OLDEST_GLIBC}", env=environment())
+    library = ROOT / "dist/release/librtcg_opencl.so"
+    run("strip", "--strip-unneeded", "-o", library, ROOT / f"target/{target}/release/librtcg_libopencl.so")
+    variables = {**environment(), "RTCG_OPENCL_LIBRARY": str(library)}
+    run(sys.executable, "-m", "build", "--wheel", "--outdir", PACKAGES, folder, env=variables)
+
+
+DISTRIBUTIONS = [
+    Distribution(ROOT, build_native),
+    Distribution(ROOT / "distributions/rtcg-pycuda", build_pure),
+]
+if platform.system() == "Linux":
+    DISTRIBUTIONS.append(Distribution(ROOT / "distributions/rtcg-icd", build_icd, has_source=False))
 
 
 def environment():
@@ -99,9 +115,8 @@ def environment():
 
 def check():
     wheels, sdists = sorted(PACKAGES.glob("*.whl")), sorted(PACKAGES.glob("*.tar.gz"))
-    expect(
-        len(wheels) == len(sdists) == len(DISTRIBUTIONS), f"{len(wheels)} wheels, {len(sdists)} source distributions"
-    )
+    wanted = (len(DISTRIBUTIONS), sum(distribution.has_source for distribution in DISTRIBUTIONS))
+    expect((len(wheels), len(sdists)) == wanted, f"{len(wheels)} wheels, {len(sdists)} source distributions")
     version = version_of_workspace()
     for wheel in wheels:
         check_wheel(wheel, version)
@@ -144,8 +159,9 @@ def check_contents(wheel, name, contents):
 
 
 def check_platform(wheel):
-    found = re.search(r"-cp310-abi3-\S*manylinux_2_(\d+)_", wheel.name)
-    expect(found and int(found[1]) <= NEWEST_GLIBC, f"{wheel.name}: expected an abi3 wheel for glibc 2.{NEWEST_GLIBC}")
+    found = re.search(r"-(?:cp310-abi3|py3-none)-\S*manylinux_2_(\d+)_", wheel.name)
+    wanted = f"for all Pythons and glibc 2.{NEWEST_GLIBC}"
+    expect(found and int(found[1]) <= NEWEST_GLIBC, f"{wheel.name}: expected a wheel {wanted}")
     run(sys.executable, "-m", "auditwheel", "show", wheel)
 
 
@@ -199,16 +215,17 @@ def interpreters():
 
 
 def fetch():
-    """NumPy for each interpreter, NVRTC, and what the source distribution is built with."""
+    """NumPy for each interpreter, NVRTC, PyOpenCL and Zig, and what the source distribution is built with."""
     WHEELHOUSE.mkdir(parents=True, exist_ok=True)
-    native = [f"{wheel}[cuda13]" for wheel in PACKAGES.glob("*.whl") if not wheel.name.endswith("-none-any.whl")]
+    native = [f"{wheel}[cuda13]" for wheel in PACKAGES.glob("rtcg_gpu-*.whl")]
+    icd = [argument for wheel in PACKAGES.glob("rtcg_icd-*.whl") for argument in (wheel, "pyopencl")]
     for number, python in enumerate(interpreters()):
         environment = ROOT / f"dist/release/fetch/{number}"
         run(python, "-m", "venv", "--clear", environment)
         folders = ["--dest", WHEELHOUSE, "--find-links", WHEELHOUSE, "--find-links", PACKAGES]
         interpreter = next(path for path in environment.glob("*/python*") if path.stem == "python")
         pip = [interpreter, "-m", "pip", "--disable-pip-version-check"]
-        run(*pip, "download", "--quiet", *folders, *native, "maturin>=1.9,<2", "hatchling>=1.26")
+        run(*pip, "download", "--quiet", *folders, *native, *icd, "maturin>=1.9,<2", "hatchling>=1.26")
     # pip copies the wheels that it was asked about.
     for package in PACKAGES.glob("*.whl"):
         (WHEELHOUSE / package.name).unlink(missing_ok=True)

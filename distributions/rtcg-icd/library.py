@@ -1,5 +1,6 @@
 """Puts the built library into the wheel, with the tag of the platform that it needs."""
 
+import os
 import platform
 import re
 from pathlib import Path
@@ -18,11 +19,14 @@ class LibraryHook(BuildHookInterface):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called before the wheel is written."""
         root = Path(self.root)
-        library = root.parents[1] / "dist" / "opencl" / LIBRARY
+        built = root.parents[1] / "dist" / "opencl" / LIBRARY
+        library = Path(os.environ.get("RTCG_OPENCL_LIBRARY", built))
         if not library.is_file():
-            raise FileNotFoundError(f"{library}: `make opencl` builds it")
+            raise FileNotFoundError(f"{library}: `make opencl` builds it; RTCG_OPENCL_LIBRARY names another")
         build_data["force_include"][str(library)] = f"{FOLDER}/{LIBRARY}"
         build_data["force_include"][str(root / "rtcg.icd")] = f"{FOLDER}/rtcg.icd"
+        build_data["force_include"][str(root / "rtcg-icd.txt")] = "pyopencl/rtcg-icd.txt"
+        build_data["force_include"][str(root / "pyopencl.py")] = "pyopencl.py"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform_tag(library.read_bytes())}"
 

@@ -9,7 +9,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = os.environ.get("RTCG_PACKAGES")
 PYTHON = os.environ.get("RTCG_PACKAGES_PYTHON", sys.executable)
 # Set for programs of this machine, these would lead past the environment.
-MISLEADING = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
+MISLEADING = (
+    "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX", "CUDA_HOME", "CUDA_PATH", "CUDA_ROOT",
+    "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH", "RTCG_CLANG",
+)  # fmt: skip
 
 
 class Installation:

@@ -59,6 +59,17 @@ pub fn python_packages(name: &str) -> Vec<PathBuf> {
     sites.map(|site| site.join(name)).collect()
 }
 
+/// The folders `lib` of the Pythons that are searched, in search order: wheels install libraries there, beside the folder
+/// of packages.
+pub fn python_library_folders() -> Vec<PathBuf> {
+    let is_packages = |folder: &Path| folder.ends_with("site-packages") || folder.ends_with("dist-packages");
+    let folder_of = |prefix: PathBuf| match prefix.ancestors().nth(2) {
+        Some(lib) if is_packages(&prefix) => lib.to_owned(),
+        _ => prefix.join("lib"),
+    };
+    near_prefixes().into_iter().chain(shared_prefixes()).map(folder_of).collect()
+}
+
 /// All installations found, in search order.
 pub fn find_installations() -> Vec<CudaInstallation> {
     let mut found = Vec::new();

@@ -1,9 +1,14 @@
-//! The built library as programs see it that know OpenCL only: its symbols, the way of a loader, and a C program, which
-//! finds its kernels again where no compiler is.
+//! The built libraries as programs see them that know OpenCL only: their symbols, the way of a loader, a C program
+//! which finds its kernels again where no compiler is, and C programs linked with `libOpenCL.so.1`.
 //!
-//! `cargo build --release -p rtcg-libopencl` must have built the library, as `make test` does: a test does not depend on
-//! a library that is none of Rust's.
+//! `make opencl` must have built the libraries, as `make test` does: a test does not depend on a library that is none
+//! of Rust's.
 #![allow(unsafe_code)]
+
+#[path = "programs/c_header.rs"]
+mod c_header;
+#[path = "programs/linked_with_loader.rs"]
+mod linked_with_loader;
 
 use rtcg_opencl_sys::*;
 use std::ffi::c_void;
@@ -14,7 +19,7 @@ use std::process::{Command, Output};
 fn library_file() -> PathBuf {
     let tests = std::env::current_exe().expect("the test knows its file");
     let file = tests.with_file_name("librtcg_libopencl.so");
-    assert!(file.exists(), "{} is missing: cargo build --release -p rtcg-libopencl makes it", file.display());
+    assert!(file.exists(), "{} is missing: make opencl makes it", file.display());
     file
 }
 
@@ -65,7 +70,7 @@ fn gives_a_loader_its_platform() {
 
 /// Compiles the C program and links it with the library.
 fn linked_program(folder: &Path) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/linked.c");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/linked.c");
     let program = folder.join("linked");
     let status = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
         .args(["-std=c99", "-Wall", "-Werror", "-o"])

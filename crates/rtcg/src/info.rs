@@ -37,6 +37,7 @@ const ENVIRONMENT_SETTINGS: &[(&str, &str)] = &[
     ("RTCG_TUNING_DIR", "results of tuning lie in the user's folder for data"),
     ("RTCG_CLANG", "the clang for OpenCL C is that of the wheel ziglang, or the first on PATH"),
     ("RTCG_OPENCL_ERRORS", "functions of OpenCL return codes without saying why"),
+    ("RTCG_OPENCL_VENDORS", "libOpenCL.so.1 lists other vendors' platforms, too"),
     ("RTCG_CACHE_SIZE", "the compiler's cache holds up to 1 GiB"),
     ("PYCUDA_CACHE_DIR", "the compiler's cache lies in the user's cache folder"),
     ("PYCUDA_DISABLE_CACHE", "compiled programs are kept"),
