@@ -138,3 +138,79 @@ def test_recurrence_does_not_depend_on_the_schedule(on_virtual_device, context):
                 np.testing.assert_array_equal(getattr(again, kind), getattr(first, kind))
     finally:
         checking.set_schedule("normal")
+
+
+def backprojection(pulses=9, bins=None, grid=(7, 5), data=None, method="fixed", **config):
+    """A small image of radar, or of other pulses that are given."""
+    from apps.backprojection.sar import Grid, Radar, backproject, simulate
+
+    radar, grid = Radar(), Grid(*grid)
+    positions = radar.track(9)
+    if data is None:
+        data = simulate(radar, positions[:pulses], bins or grid.bins(radar), [[0.1, 0.2]], [1])
+    return backproject(radar, data, positions, grid, method, **config)
+
+
+BACKPROJECTION_ERRORS = [
+    (dict(pulses=8), r"data have shape \(8, 44\) and dtype complex64; expected complex64 of shape \(9, bins\)"),
+    (dict(data=np.zeros((9, 50))), r"shape \(9, 50\) and dtype float64"),
+    (dict(data=[1, 2]), "data have shape None and dtype list"),
+    (dict(bins=43), "pulses have 43 bins; expected at least 44, to reach pixels 0.7 m from the origin"),
+    (dict(grid=(0, 5)), "width is 0; expected an integer from 1 to 131072"),
+    (dict(grid=(5, 5, 0.0)), "dx is 0.0; expected a finite number above 0"),
+    (dict(method="half"), "method is 'half'; expected one of double, mixed"),
+    (dict(fetch="constant"), "fetch is 'constant'; expected one of global, shared"),
+    (dict(phase="slow"), "phase is 'slow'; expected one of fast, exact, table"),
+    (dict(tile=3), "'tile'"),
+]
+
+
+@pytest.mark.parametrize("options, message", BACKPROJECTION_ERRORS)
+def test_backprojection_refuses(options, message, context):
+    with pytest.raises(ValueError, match=message):
+        backprojection(**options)
+
+
+def test_simulated_pulses_refuse_scenes_that_are_none(context):
+    from apps.backprojection.sar import Radar, simulate
+
+    radar = Radar()
+    positions = radar.track(3)
+    for targets, amplitudes, message in [
+        (np.zeros((0, 2)), [], r"targets have shape \(0, 2\); expected \(targets, 2\) with at least one target"),
+        ([[1, 2, 3]], [1], r"targets have shape \(1, 3\)"),
+        ([[1, 2]], [1, 2], r"amplitudes have shape \(2,\); expected \(1,\), one for each target"),
+        ([[1, np.nan]], [1], r"targets\[0, 1\] is nan; expected finite numbers"),
+        ([[1, 2]], [np.inf], r"amplitudes\[0\] is \(?inf"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            simulate(radar, positions, 64, targets, amplitudes)
+    with pytest.raises(ValueError, match=r"positions have shape \(0, 3\); expected \(pulses, 3\) with at least one"):
+        simulate(radar, positions[:0], 64, [[1, 2]], [1])
+    with pytest.raises(ValueError, match="bins is 0; expected an integer of at least 2"):
+        simulate(radar, positions, 0, [[1, 2]], [1])
+    with pytest.raises(ValueError, match="carrier is -1; expected a finite number above 0"):
+        Radar(carrier=-1)
+
+
+def test_backprojection_of_a_pixel_and_of_nan(context):
+    assert backprojection(grid=(1, 1)).shape == (1, 1)
+    data = np.ones((9, 50), np.complex64)
+    data[3, 25] = np.nan
+    image = backprojection(data=data).get()
+    assert np.isnan(image).any() and np.isfinite(image).any(), "only pixels at the range of the missing sample"
+
+
+def test_backprojection_does_not_depend_on_the_schedule(on_virtual_device, context):
+    from rtcg import checking
+
+    if not on_virtual_device:
+        pytest.skip("schedules are those of the virtual GPU")
+    config = dict(grid=(41, 35), fetch="slopes", phase="table", bx=32, by=2, items=4, stage=4)
+    first = backprojection(**config).get()
+    try:
+        for seed in range(10):
+            checking.set_schedule(f"chaos:{seed}")
+            np.testing.assert_array_equal(backprojection(**config).get(), first)
+    finally:
+        checking.set_schedule("normal")
