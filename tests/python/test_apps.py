@@ -214,3 +214,58 @@ def test_backprojection_does_not_depend_on_the_schedule(on_virtual_device, conte
             np.testing.assert_array_equal(backprojection(**config).get(), first)
     finally:
         checking.set_schedule("normal")
+
+
+TOMOGRAPHY_ERRORS = [
+    (dict(angles=[]), r"angles have shape \(0,\); expected one axis with at least one view"),
+    (dict(angles=[0, np.inf]), r"angles\[1\] is inf; expected finite numbers"),
+    (dict(detectors=0), "detectors is 0; expected an integer from 1 to 32768"),
+    (dict(shape=(3, 0)), "width is 0; expected an integer from 1"),
+    (dict(axis=(9, 1)), r"axis is \(9.0, 1.0\), center 4.5; expected a pixel of the image and a bin of the detector"),
+    (dict(center=np.nan), "center nan; expected"),
+    (dict(sinogram=np.ones((2, 9))), r"sinogram has shape \(2, 9\) and dtype float64; expected .* shape \(2, 10\)"),
+    (dict(sinogram=np.ones((2, 10), complex)), "dtype complex128; expected real numbers"),
+    (dict(sinogram=[1.0]), "sinogram has shape None and dtype list"),
+    (dict(fetch="linear"), "fetch is 'linear'; expected one of slopes, shared"),
+    (dict(tile=3), "'tile' is no parameter of the kernel; expected some of bx, by"),
+]
+
+
+def tomography(angles=(0.0, 1.0), detectors=10, shape=(4, 5), axis=None, center=None, sinogram=None, **config):
+    """A small image of two views."""
+    from apps.tomography.tomography import Scanner
+
+    scanner = Scanner(angles, detectors, shape, axis, center)
+    return scanner.reconstruct(np.ones((2, 10), np.float32) if sinogram is None else sinogram, **config)
+
+
+@pytest.mark.parametrize("options, message", TOMOGRAPHY_ERRORS)
+def test_tomography_refuses(options, message, context):
+    with pytest.raises(ValueError, match=message):
+        tomography(**options)
+
+
+def test_tomography_of_a_pixel_and_of_nan(context):
+    image = tomography(angles=[0.3], detectors=1, shape=(1, 1), sinogram=np.array([[4]]))
+    assert image.get()[0, 0] == pytest.approx(np.pi), "a quarter of the value, times pi"
+    sinogram = np.ones((2, 10), np.float32)
+    sinogram[1, 3] = np.nan
+    assert np.isnan(tomography(sinogram=sinogram).get()).all()
+
+
+@pytest.mark.parametrize("fetch", ["slopes", "filtered"])
+def test_tomography_does_not_depend_on_the_schedule(fetch, on_virtual_device, context):
+    from rtcg import checking
+
+    if not on_virtual_device:
+        pytest.skip("schedules are those of the virtual GPU")
+    angles = np.arange(23) * (np.pi / 23)
+    options = dict(angles=angles, detectors=40, shape=(35, 41), fetch=fetch, bx=32, by=2, items=4, stage=8)
+    options["sinogram"] = np.random.default_rng(2).random((23, 40), np.float32)
+    first = tomography(**options).get()
+    try:
+        for seed in range(10):
+            checking.set_schedule(f"chaos:{seed}")
+            np.testing.assert_array_equal(tomography(**options).get(), first)
+    finally:
+        checking.set_schedule("normal")
