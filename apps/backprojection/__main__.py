@@ -13,9 +13,10 @@ import numpy as np
 
 import rtcg.numpy as xp
 from apps import _harness as harness
+from rtcg import fft
 
 from . import kernels, reference
-from .sar import Grid, Radar, backproject, kernel, simulate, variant
+from .sar import Grid, Radar, backproject, kernel, simulate, texture_of, variant
 
 SIZES = {
     "small": {"width": 101, "height": 75, "pulses": 83},
@@ -159,6 +160,31 @@ def _prepared(scene, method):
     return tuned, image, xp.asarray(scene.positions)
 
 
+def _fastsar(scene, backend):
+    """FastSAR's exact backprojection, from the spectra of the pulses; its range compression is part of it."""
+    radar, grid, formers = scene.radar, scene.grid, []
+
+    def call():
+        import fastsar
+
+        if not formers:
+            count = scene.bins // radar.oversampling
+            first, step = scene.bins // 2 - count // 2, radar.bandwidth * radar.oversampling / scene.bins
+            spectra = [
+                fft.fftshift(fft.fft(fft.ifftshift(part, axes=1), axis=1), axes=1)[:, first : first + count].get()
+                for part in (scene.data[at : at + 256] for at in range(0, len(scene.positions), 256))
+            ]
+            formers.append(np.concatenate(spectra))
+            formers.append(fastsar.ExactFormer(
+                scene.positions, radar.carrier - count // 2 * step, step, count, grid.width, grid.height, grid.dx,
+                grid.dy, window=False, interp="linear", center=(grid.dx / 2, grid.dy / 2, 0), backend=backend,
+            ))  # fmt: skip
+        spectra, former = formers
+        return former(spectra).T
+
+    return call
+
+
 def bench(size, tables):
     """All methods, as first written and tuned, beside C on one core and what MatX has published."""
     scene = Scene(size)
@@ -178,27 +204,42 @@ def bench(size, tables):
         default = variant(tuned, tuned.default)
         table.row(f"rtcg, {method}, default", work, lambda d=default, i=image, p=places: d(i, scene.data, p), error)
         if method in LEAST:
-            report = _tune(scene, tuned, image, places)
+            report = _tune(scene, method)
             remarks = ", ".join(f"{name}={value}" for name, value in report.best.items())
             best = variant(tuned, report.best)
             table.row(f"rtcg, {method}, tuned", work, lambda b=best, i=image, p=places: b(i, scene.data, p), error,
                       remarks=f"{remarks}; tuned in {report.seconds:.0f} s")  # fmt: skip
     for fetch in ("texture", "filtered"):
         tuned, image, places = _prepared(scene, "fixed")
-        table.row(f"rtcg, fixed, {fetch}", work, lambda f=fetch: scene.image(fetch=f), error,
-                  remarks="with the copy to the texture")  # fmt: skip
+        launch, texture = variant(tuned, {"fetch": fetch}), texture_of(scene.data, fetch == "filtered")
+        table.row(f"rtcg, fixed, {fetch}", work,
+                  lambda f=launch, i=image, p=places, t=texture: f(i, scene.data, p, t), error)  # fmt: skip
     rows = int(np.clip(1e8 / (len(scene.positions) * scene.grid.width), 1, scene.grid.height))
     double = scene.image("double")[:rows].get()
     table.row("C, one core, float64", work * rows / scene.grid.height, _on_one_core(scene, rows),
               lambda found: reference.signal_to_error(found, double), on_device=False, rounds=1,
               remarks=f"{rows} rows; S/E of double against it")  # fmt: skip
+    backend = "cuda" if rate else "cpu"
+    table.row(f"FastSAR, {backend}, linear", work, _fastsar(scene, backend), lambda i: _scaled(i, scene, expected),
+              on_device=False, remarks="with range compression and copies")  # fmt: skip
     for name, (speed, ratio) in MATX.items():
         table.published(f"MatX, {name}", speed, f"{MATX_DEVICE}, 8192^2 pixels, 11,566 pulses", ratio)
     table.published("torchbp", 225, "RTX 3090 Ti")
 
 
-def _tune(scene, tuned, image, places, budget="20 s"):
-    return tuned.tune(image, scene.data, np.uint64(0), places, budget=budget, rtol=1e-3, atol=0.01, progress=False)
+def _scaled(found, scene, expected):
+    """Signal to error of an image in another unit."""
+    found = found[scene.rows, scene.columns]
+    return reference.signal_to_error(found * (np.vdot(found, expected) / np.vdot(found, found)), expected)
+
+
+def _tune(scene, method):
+    """Search with a part of a large problem, so that a launch takes milliseconds."""
+    grid, pulses = Grid(min(scene.grid.width, 2048), min(scene.grid.height, 2048)), min(len(scene.positions), 512)
+    tuned = kernel(scene.radar, grid, scene.bins, pulses, method)
+    image = xp.zeros((grid.height, grid.width), np.complex128 if method == "double" else np.complex64)
+    return tuned.tune(image, scene.data[:pulses], np.uint64(0), xp.asarray(scene.positions[:pulses]), budget="20 s",
+                      rtol=1e-3, atol=0.01, progress=False)  # fmt: skip
 
 
 def plot(size):

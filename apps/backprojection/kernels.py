@@ -4,8 +4,9 @@ One block makes a tile of the image, one thread `items` pixels of a column. Puls
 prepared in shared memory, then every thread adds the stage's pulses to its pixels. The range of a pixel is needed to a
 small part of a wavelength, at tens of kilometres; the methods differ in how they get it:
 
-double        all of it in float64
-mixed         range in float64, with a square root in float32 and a Newton step; the rest in float32
+double        all of it in float64; a third-order step makes the square root from one in float32
+mixed         range in float64, with a square root in float32 and a Newton step; phase and place among the bins as
+              integers; the rest in float32
 float-float   range as the sum of two float32
 taylor        polynomial of second order about the middle of the tile, made in float64; phase in float32
 fixed         the same; the phase is an integer, in units of 2^-32 cycles, that wraps around as phases do
@@ -32,6 +33,8 @@ enum { WINDOW = {{ window }} };                  // bins that the pixels of a ti
 #define BINS_OF_METRE {{ bins_of_metre|literal('float64') }}
 #define MIDDLE {{ (bins // 2)|literal('float64') }}            // the bin of range 0, that of the scene's centre
 #define MAGIC 12582912.0f                        // 1.5 * 2^23: sums with it have no fraction
+#define BIN_MAGIC {{ (1.5 * 2**(52 - bin_bits))|literal('float64') }}
+{% set integers = method in ["fixed", "mixed"] %}
 {% set polynomial = method in ["taylor", "fixed"] %}
 {% set real = "double" if method == "double" else "float" %}
 {% set windowed = fetch in ["shared", "slopes"] %}
@@ -120,7 +123,7 @@ __device__ Pulse prepare(const double *position, double x, double y)
   pulse.turn_x = gx * CYCLES, pulse.turn_y = gy * CYCLES;
   pulse.turn_xx = hxx * CYCLES, pulse.turn_xy = hxy * CYCLES, pulse.turn_yy = hyy * CYCLES;
 {% else %}
-  // About the tile's first pixel, so that offsets are integers; half a cycle more, as `turn_of` expects.
+  // About the tile's first pixel, so that offsets are integers; half a cycle more, as `cycles_of` expects.
   const double mx = (BX - 1) / 2.0, my = (BY * ITEMS - 1) / 2.0;
   const double to_first = hxx * mx * mx + hxy * mx * my + hyy * my * my - gx * mx - gy * my;
   pulse.turn0 = fixed_point(turn + CYCLES * to_first) + 0x80000000u;
@@ -132,10 +135,10 @@ __device__ Pulse prepare(const double *position, double x, double y)
 {% endif %}
   return pulse;
 }
-{% if method == "fixed" %}
+{% if integers %}
 
-// Cycles in [-0.5, 0.5) of a phase in units of 2^-32 that is half a cycle ahead.
-__device__ __forceinline__ float turn_of(unsigned phase) { return __uint_as_float(phase >> 9 | 0x3f800000u) - 1.5f; }
+// A phase in units of 2^-32 cycles as 1 to 2 cycles; it is half a cycle ahead, so that 1.5 less are in [-0.5, 0.5).
+__device__ __forceinline__ float cycles_of(unsigned phase) { return __uint_as_float(phase >> 9 | 0x3f800000u); }
 {% endif %}
 
 __global__ __launch_bounds__(THREADS) void backproject(
@@ -173,16 +176,18 @@ __global__ __launch_bounds__(THREADS) void backproject(
     for (int p = thread; p < count; p += THREADS) stage[p] = prepare(positions + 3 * (first + p), tile_x, tile_y);
     __syncthreads();
 {% if windowed %}
-    for (int i = thread; i < count * WINDOW; i += THREADS) {
-      const int p = i / WINDOW, k = i % WINDOW, bin = stage[p].first_bin + k;
-      const float2 *from = data + (size_t)(first + p) * BINS;
-      const float2 here = bin >= 0 && bin < BINS ? from[bin] : make_float2(0.0f, 0.0f);
+    for (int p = thread / 32; p < count; p += THREADS / 32) {
+      const float2 *from = data + (size_t)(first + p) * BINS, zero = make_float2(0.0f, 0.0f);
+      for (int k = thread % 32; k < WINDOW; k += 32) {
+        const unsigned bin = stage[p].first_bin + k;
+        const float2 here = bin < BINS ? from[bin] : zero;
 {% if fetch == "slopes" %}
-      const float2 next = bin >= -1 && bin < BINS - 1 ? from[bin + 1] : make_float2(0.0f, 0.0f);
-      windows[p][k] = make_float4(here.x, here.y, next.x - here.x, next.y - here.y);
+        const float2 next = bin + 1 < BINS ? from[bin + 1] : zero;
+        windows[p][k] = make_float4(here.x, here.y, next.x - here.x, next.y - here.y);
 {% else %}
-      windows[p][k] = here;
+        windows[p][k] = here;
 {% endif %}
+      }
     }
     __syncthreads();
 {% endif %}
@@ -199,7 +204,8 @@ __global__ __launch_bounds__(THREADS) void backproject(
 {% elif method == "float-float" %}
         const float2 across = add(square(add(x, make_float2(-pulse.x.x, -pulse.x.y))), square(pulse.z));
 {% else %}
-        const float bin_0 = pulse.bin0 + x * (pulse.bin_x + x * pulse.bin_xx), bin_1 = pulse.bin_y + x * pulse.bin_xy;
+        const float bin_1 = pulse.bin_y + x * pulse.bin_xy, bin_first_1 = bin_1 + 2.0f * y * pulse.bin_yy;
+        const float bin_first_0 = pulse.bin0 + x * (pulse.bin_x + x * pulse.bin_xx) + y * (bin_1 + y * pulse.bin_yy);
 {% if method == "taylor" %}
         const float turn_0 = pulse.turn0 + x * (pulse.turn_x + x * pulse.turn_xx);
         const float turn_1 = pulse.turn_y + x * pulse.turn_xy;
@@ -217,21 +223,25 @@ __global__ __launch_bounds__(THREADS) void backproject(
 {% endif %}
           // The place among the bins: a whole number n and a weight in [0, 1); the phase in cycles, in [-0.5, 0.5].
 {% if method == "double" %}
-          const double dy = dy0 + i * DY, delta = sqrt(across + dy * dy) - pulse.r0;
-          const double bin = delta * BINS_OF_METRE + MIDDLE, whole = floor(bin), weight = bin - whole;
-          const double cycles = delta * CYCLES, turn = cycles - rint(cycles);
-          const int n = (int)whole{{ " - pulse.first_bin" if windowed }};
+          const double dy = dy0 + i * DY, square = across + dy * dy, inverse = rsqrtf((float)square);
+          const double root = square * inverse, error = 1.0 - root * inverse;
+          const double delta = root + root * error * (0.5 + 0.375 * error) - pulse.r0;
+          const double bin = delta * BINS_OF_METRE + MIDDLE, shifted = __dadd_rd(bin, 6755399441055744.0);
+          const double weight = bin - (shifted - 6755399441055744.0);
+          const int n = __double2loint(shifted){{ " - pulse.first_bin" if windowed }};
           double c, s;
-          sincospi(2 * turn, &s, &c);
+          sincospi(delta * (2 * CYCLES), &s, &c);
 {% else %}
 {% if method == "mixed" %}
           const double dy = dy0 + i * DY, square = across + dy * dy;
-          const float inverse = rsqrtf((float)square), root = (float)square * inverse;
-          const float rest = (float)(square - (double)root * root) * (0.5f * inverse);
-          const double delta = (root - pulse.r0) + rest;
-          const double bin = delta * BINS_OF_METRE + MIDDLE, whole = floor(bin), cycles = delta * CYCLES;
-          const float weight = (float)(bin - whole), turn = (float)(cycles - rint(cycles));
-          const int n = (int)whole{{ " - pulse.first_bin" if windowed }};
+          const float inverse = rsqrtf((float)square);
+          const double root = (float)square * inverse;
+          const double delta = (square - root * root) * (double)(0.5f * inverse) + (root - pulse.r0);
+          // Low words of sums with 1.5 * 2^(52 - k) are numbers with k bits of fraction.
+          const unsigned at = __double2loint(delta * BINS_OF_METRE + (BIN_MAGIC + MIDDLE));
+          const float weight = __uint_as_float(at << {{ 32 - bin_bits }} >> 9 | 0x3f800000u) - 1.0f;
+          const int n = (int)(at >> {{ bin_bits }}){{ " - pulse.first_bin" if windowed }};
+          const float ahead = cycles_of(__double2loint(delta * CYCLES + (1572864.0 + 0.5)));
 {% elif method == "float-float" %}
           const float2 square_of_range = add(across, square(add(y[i], make_float2(-pulse.y.x, -pulse.y.y))));
           const float inverse = rsqrtf(square_of_range.x), root = __fmul_rn(square_of_range.x, inverse);
@@ -256,22 +266,26 @@ __global__ __launch_bounds__(THREADS) void backproject(
           const float cycles = delta * (float)CYCLES, turn = cycles - rintf(cycles);
           const int n = {{ "min(max((int)whole - pulse.first_bin, 0), WINDOW - 2)" if windowed else "(int)whole" }};
 {% else %}
-          const float yi = y + i, bin = bin_0 + yi * (bin_1 + yi * pulse.bin_yy);
+          const float bin = bin_first_0 + i * (bin_first_1 + i * pulse.bin_yy);
           const float shifted = __fadd_rd(bin, MAGIC), weight = bin - (shifted - MAGIC);
           const int n = __float_as_int(shifted) - __float_as_int(MAGIC);
 {% if method == "taylor" %}
-          const float cycles = turn_0 + yi * (turn_1 + yi * pulse.turn_yy), turn = cycles - rintf(cycles);
+          const float yi = y + i, cycles = turn_0 + yi * (turn_1 + yi * pulse.turn_yy), turn = cycles - rintf(cycles);
 {% else %}
-          const float turn = turn_of(phase);
+          const float ahead = cycles_of(phase);
           phase += step;
           step += 2 * pulse.turn_yy;
 {% endif %}
+{% endif %}
+{% if integers and phase != "fast" %}
+          const float turn = ahead - 1.5f;
 {% endif %}
           float c, s;
 {% if phase == "exact" %}
           sincospif(2 * turn, &s, &c);
 {% elif phase == "fast" %}
-          __sincosf(turn * 6.2831853f, &s, &c);
+          const float angle = {{ "ahead * 6.2831853f - 9.4247780f" if integers else "turn * 6.2831853f" }};
+          __sincosf(angle, &s, &c);
 {% else %}
           const float place = __fadd_rn(turn * {{ table }}, MAGIC);
           const float2 near = table[__float_as_int(place) & {{ table - 1 }}];
@@ -299,8 +313,10 @@ __global__ __launch_bounds__(THREADS) void backproject(
 {% endif %}
           const {{ real }}2 value = make_{{ real }}2(a.x + weight * slope.x, a.y + weight * slope.y);
 {% endif %}
-          total[i].x += value.x * c - value.y * s;
-          total[i].y += value.x * s + value.y * c;
+          total[i].x += value.x * c;
+          total[i].x -= value.y * s;
+          total[i].y += value.x * s;
+          total[i].y += value.y * c;
         }
       }
   }
@@ -320,7 +336,7 @@ __global__ __launch_bounds__(STAGE) void simulate(
 {
   __shared__ double places[STAGE];
   __shared__ float2 echoes[STAGE];
-  const int bin = blockIdx.x * STAGE + threadIdx.x, pulse = blockIdx.y;
+  const int bin = blockIdx.y * STAGE + threadIdx.x, pulse = blockIdx.x;
   const double px = positions[3 * pulse], py = positions[3 * pulse + 1], pz = positions[3 * pulse + 2];
   const double r0 = sqrt(px * px + py * py + pz * pz);
   float2 total = make_float2(0.0f, 0.0f);
@@ -354,7 +370,7 @@ _SIMULATION = template.Template(SIMULATION, "simulation.cu.j2")
 TABLE = 1024
 
 
-def space(radar, grid):
+def space(radar, grid, method):
     """What is tuned: tile, pixels of a thread, pulses of a stage, where samples and phases come from."""
 
     def fits(config):
@@ -363,8 +379,8 @@ def space(radar, grid):
         return config["stage"] * (4 * words * _window(radar, grid, config)[1] + 64) + table <= 48 << 10
 
     return tune.Space(
-        bx=[32, 16, 64], by=[8, 4, 16, 2], items=[4, 8, 2, 1, 16], stage=[32, 8, 16, 64],
-        fetch=["global", "shared", "slopes"], phase=["fast", "table", "exact"],
+        bx=[32, 16, 64], by=[8, 4, 16, 2], items=[4, 8, 2, 1, 16], stage=[32, 8, 16, 64, 4],
+        fetch=["global", "shared", "slopes"], phase=["exact"] if method == "double" else ["fast", "table", "exact"],
     ).require("64 <= bx * by <= 512", fits)  # fmt: skip
 
 
@@ -382,7 +398,7 @@ def source(radar, grid, bins, pulses, method, **config):
     return _TEMPLATE.render(
         width=grid.width, height=grid.height, dx=grid.dx, dy=grid.dy, x0=x0, y0=y0, bins=bins, pulses=pulses,
         method=method, cycles=radar.cycles_of_metre, bins_of_metre=radar.bins_of_metre, reach=reach, window=window,
-        table=TABLE, **config,
+        bin_bits=32 - bins.bit_length(), table=TABLE, **config,
     )  # fmt: skip
 
 

@@ -73,8 +73,8 @@ class Grid:
     def __post_init__(self):
         for name in ("width", "height"):
             value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or not 1 <= value <= 1 << 17:
-                raise ValueError(f"{name} is {value!r}; expected an integer from 1 to {1 << 17}")
+            if not isinstance(value, (int, np.integer)) or not 1 <= value <= 1 << 16:
+                raise ValueError(f"{name} is {value!r}; expected an integer from 1 to {1 << 16}")
         _require_positive(self, "dx", "dy")
         for name in ("x", "y"):
             if not np.isfinite(getattr(self, name)):
@@ -134,7 +134,7 @@ def simulate(radar, positions, bins, targets, amplitudes):
     module = SourceModule(kernels.simulation_source(radar, bins, len(targets)))
     module.get_function("simulate")(
         data, xp.asarray(positions), xp.asarray(targets), xp.asarray(amplitudes),
-        block=(128, 1, 1), grid=(-(-bins // 128), len(positions)),
+        block=(128, 1, 1), grid=(len(positions), -(-bins // 128)),
     )  # fmt: skip
     return data
 
@@ -142,9 +142,14 @@ def simulate(radar, positions, bins, targets, amplitudes):
 @functools.lru_cache(maxsize=64)
 def kernel(radar, grid, bins, pulses, method="fixed"):
     """The tuned kernel of a problem: ``kernel(image, data, texture, positions)``."""
+    source, space = (
+        functools.partial(kernels.source, radar, grid, bins, pulses, method),
+        kernels.space(radar, grid, method),
+    )
     return tune.Kernel(
-        functools.partial(kernels.source, radar, grid, bins, pulses, method), "backproject", kernels.space(radar, grid),
+        source, "backproject", space,
         block=("bx", "by"), grid=(f"ceil_div({grid.width}, bx)", f"ceil_div({grid.height}, by * items)"),
+        options=["-ftz=true"],
     )  # fmt: skip
 
 
@@ -183,6 +188,11 @@ def backproject(radar, data, positions, grid, method="fixed", **config):
             f"pulses have {data.shape[1]} bins; expected at least {grid.bins(radar)}, to reach pixels "
             f"{grid.radius:.1f} m from the origin"
         )
+    if method == "mixed" and grid.radius * radar.cycles_of_metre >= 1 << 19:
+        raise ValueError(
+            f"the grid reaches {grid.radius:.1f} m from the origin; expected less than "
+            f"{(1 << 19) / radar.cycles_of_metre:.1f} m with method='mixed'"
+        )
     data, places = xp.asarray(data), xp.asarray(positions)
     image = xp.empty((grid.height, grid.width), np.complex128 if method == "double" else np.complex64)
     tuned = kernel(radar, grid, data.shape[1], len(positions), method)
@@ -193,7 +203,10 @@ def backproject(radar, data, positions, grid, method="fixed", **config):
 
 
 def variant(tuned, config):
-    """A function of (image, data, positions) that launches one configuration and returns the image."""
+    """A function of (image, data, positions) that launches one configuration and returns the image.
+
+    Where samples come from a texture, it can be given as `texture`; by default it is made of the data.
+    """
     unknown = sorted(set(config) - set(tuned.default))
     if unknown:
         raise ValueError(f"{unknown[0]!r} is no parameter of the kernel; expected some of {', '.join(tuned.default)}")
@@ -203,11 +216,13 @@ def variant(tuned, config):
             raise ValueError(f"{name} is {full[name]!r}; expected one of {', '.join(values)}")
     filtered = full["fetch"] == "filtered"
     needs_texture = filtered or full["fetch"] == "texture"
-    function = SourceModule(tuned.source(full)[0]).get_function("backproject")
+    source, options = tuned.source(full)
+    function = SourceModule(source, options=options).get_function("backproject")
     block, blocks, _ = tuned.geometry(full, {})
 
-    def launch(image, data, positions):
-        texture = texture_of(data, filtered) if needs_texture else np.uint64(0)
+    def launch(image, data, positions, texture=None):
+        if texture is None:
+            texture = texture_of(data, filtered) if needs_texture else np.uint64(0)
         function(image, data, texture, positions, block=block, grid=blocks)
         return image
 

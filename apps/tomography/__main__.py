@@ -15,7 +15,7 @@ import rtcg.numpy as xp
 from apps import _harness as harness
 
 from . import kernels, reference
-from .tomography import HEAD, Scanner, ellipse_image, ellipse_sinogram, ramp_filter
+from .tomography import HEAD, Scanner, ellipse_image, ellipse_sinogram, ramp_filter, texture_of
 
 SIZES = {
     "small": {"pixels": 131, "views": 97, "detectors": 133},
@@ -128,9 +128,8 @@ def bench(size, tables):
         return abs(image[:count].get() - on_host).max()
 
     for name in kernels.FETCHES:
-        launch = scanner.variant(fetch=name)
-        table.row(f"rtcg, {name}, default", work, lambda f=launch: f(rows), error,
-                  remarks="with the copy to the texture" if name == "filtered" else "")  # fmt: skip
+        launch, texture = scanner.variant(fetch=name), texture_of(rows) if name == "filtered" else None
+        table.row(f"rtcg, {name}, default", work, lambda f=launch, t=texture: f(rows, t), error)
     report = scanner.kernel.tune(xp.empty(scanner.shape, np.float32), rows, np.uint64(0), scanner.directions,
                                  budget="20 s", rtol=1e-4, atol=1e-4, progress=False)  # fmt: skip
     best = scanner.variant(**report.best)

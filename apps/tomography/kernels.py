@@ -57,15 +57,17 @@ __global__ __launch_bounds__(THREADS) void backproject(
     for (int v = thread; v < count; v += THREADS) stage[v] = prepare(directions[first + v], tile_x, tile_y);
     __syncthreads();
 {% if windowed %}
-    for (int i = thread; i < count * WINDOW; i += THREADS) {
-      const int v = i / WINDOW, k = i % WINDOW, bin = stage[v].first_bin + k;
+    for (int v = thread / 32; v < count; v += THREADS / 32) {
       const float *from = data + (size_t)(first + v) * BINS;
-      const float here = bin >= 0 && bin < BINS ? from[bin] : 0.0f;
+      for (int k = thread % 32; k < WINDOW; k += 32) {
+        const unsigned bin = stage[v].first_bin + k;
+        const float here = bin < BINS ? from[bin] : 0.0f;
 {% if fetch == "slopes" %}
-      windows[v][k] = make_float2(here, (bin >= -1 && bin < BINS - 1 ? from[bin + 1] : 0.0f) - here);
+        windows[v][k] = make_float2(here, (bin + 1 < BINS ? from[bin + 1] : 0.0f) - here);
 {% else %}
-      windows[v][k] = here;
+        windows[v][k] = here;
 {% endif %}
+      }
     }
     __syncthreads();
 {% endif %}

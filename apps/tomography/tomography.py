@@ -66,6 +66,11 @@ def ramp_filter(sinogram):
     return fft.irfft(spectrum, n=length, axis=1)[:, :detectors]
 
 
+def texture_of(rows):
+    """Rows on the device as a texture that interpolates."""
+    return driver.texture_object(driver.gpuarray_to_array(rows, "C"), filter_mode=driver.filter_mode.LINEAR)
+
+
 class Scanner:
     """Backprojection of `views` rows of `detectors` bins to `shape` (height, width) pixels.
 
@@ -110,7 +115,10 @@ class Scanner:
         return xp.pad(xp.asarray(sinogram), ((0, 0), (self.margin, self.margin)))
 
     def variant(self, **config):
-        """A function of rows with margins that launches one configuration and returns the image."""
+        """A function of rows with margins that launches one configuration and returns the image.
+
+        With ``fetch="filtered"`` it can be given their `texture`; by default it makes one.
+        """
         unknown = sorted(set(config) - set(self.kernel.default))
         if unknown:
             expected = ", ".join(self.kernel.default)
@@ -121,11 +129,10 @@ class Scanner:
         function = SourceModule(self.kernel.source(full)[0]).get_function("backproject")
         block, grid, _ = self.kernel.geometry(full, {})
 
-        def launch(rows):
-            image, texture = xp.empty(self.shape, np.float32), np.uint64(0)
-            if full["fetch"] == "filtered":
-                array = driver.gpuarray_to_array(rows, "C")
-                texture = driver.texture_object(array, filter_mode=driver.filter_mode.LINEAR)
+        def launch(rows, texture=None):
+            image = xp.empty(self.shape, np.float32)
+            if texture is None:
+                texture = texture_of(rows) if full["fetch"] == "filtered" else np.uint64(0)
             function(image, rows, texture, self.directions, block=block, grid=grid)
             return image
 

@@ -81,9 +81,12 @@ def test_peers_that_are_missing_or_fail_do_not_end_a_table(capsys, context):
     table.row("missing", 1, missing, on_device=False)
     table.row("failing", 1, failing)
     assert table.row("ours", 1, lambda: 3.0, lambda found: found - 3) == 3.0
+    table.published("theirs", 511, "H200", 87)
     out = capsys.readouterr().out
     assert "not installed (no_such_peer)" in out and "RuntimeError: no device" in out
-    (row,) = table.rows
+    assert "511" in out and "published, H200" in out
+    row, published = table.rows
+    assert published == {"name": "theirs", "rate": 511, "error": 87, "published_for": "H200"}
     assert row["error"] == 0 and row["of_limit"] == pytest.approx(row["rate"] / 10)
 
 
@@ -156,7 +159,7 @@ BACKPROJECTION_ERRORS = [
     (dict(data=np.zeros((9, 50))), r"shape \(9, 50\) and dtype float64"),
     (dict(data=[1, 2]), "data have shape None and dtype list"),
     (dict(bins=43), "pulses have 43 bins; expected at least 44, to reach pixels 0.7 m from the origin"),
-    (dict(grid=(0, 5)), "width is 0; expected an integer from 1 to 131072"),
+    (dict(grid=(0, 5)), "width is 0; expected an integer from 1 to 65536"),
     (dict(grid=(5, 5, 0.0)), "dx is 0.0; expected a finite number above 0"),
     (dict(method="half"), "method is 'half'; expected one of double, mixed"),
     (dict(fetch="constant"), "fetch is 'constant'; expected one of global, shared"),

@@ -59,7 +59,7 @@ __device__ Pulse prepare(const double *position, double x, double y)
   pulse.first_bin = (int)floor(bin - {{ reach|literal('float64') }}) - 1;
   pulse.bin0 = bin - pulse.first_bin, pulse.bin_x = gx * BINS_OF_METRE, pulse.bin_y = gy * BINS_OF_METRE;
   pulse.bin_xx = hxx * BINS_OF_METRE, pulse.bin_xy = hxy * BINS_OF_METRE, pulse.bin_yy = hyy * BINS_OF_METRE;
-  pulse.turn0 = fixed_point(CYCLES * (delta + to_first)) + 0x80000000u;  // half a cycle more, see `turn`
+  pulse.turn0 = fixed_point(CYCLES * (delta + to_first)) + 0x80000000u;  // half a cycle ahead
   pulse.turn_x = fixed_point(CYCLES * (gx - 2 * hxx * mx - hxy * my));
   pulse.turn_y = fixed_point(CYCLES * (gy - 2 * hyy * my - hxy * mx));
   pulse.turn_xx = fixed_point(CYCLES * hxx), pulse.turn_xy = fixed_point(CYCLES * hxy);
@@ -83,30 +83,34 @@ __global__ __launch_bounds__(THREADS) void backproject(float2 *image, const floa
     __syncthreads();
     for (int p = thread; p < count; p += THREADS) stage[p] = prepare(positions + 3 * (first + p), tile_x, tile_y);
     __syncthreads();
-    for (int i = thread; i < count * WINDOW; i += THREADS) {
-      const int p = i / WINDOW, bin = stage[p].first_bin + i % WINDOW;
+    for (int p = thread / 32; p < count; p += THREADS / 32) {
       const float2 *from = data + (size_t)(first + p) * BINS, zero = make_float2(0.0f, 0.0f);
-      const float2 a = bin >= 0 && bin < BINS ? from[bin] : zero, b = bin >= -1 && bin < BINS - 1 ? from[bin + 1] : zero;
-      windows[p][i % WINDOW] = make_float4(a.x, a.y, b.x - a.x, b.y - a.y);
+      for (int k = thread % 32; k < WINDOW; k += 32) {
+        const unsigned bin = stage[p].first_bin + k;
+        const float2 a = bin < BINS ? from[bin] : zero, b = bin + 1 < BINS ? from[bin + 1] : zero;
+        windows[p][k] = make_float4(a.x, a.y, b.x - a.x, b.y - a.y);
+      }
     }
     __syncthreads();
     for (int p = 0; p < count; ++p) {
       const Pulse pulse = stage[p];
-      const float bin_0 = pulse.bin0 + x * (pulse.bin_x + x * pulse.bin_xx), bin_1 = pulse.bin_y + x * pulse.bin_xy;
+      const float bin_1 = pulse.bin_y + x * pulse.bin_xy, bin_first_1 = bin_1 + 2.0f * y * pulse.bin_yy;
+      const float bin_first_0 = pulse.bin0 + x * (pulse.bin_x + x * pulse.bin_xx) + y * (bin_1 + y * pulse.bin_yy);
       const unsigned step_0 = pulse.turn_y + ix * pulse.turn_xy;
       unsigned phase = pulse.turn0 + ix * (pulse.turn_x + ix * pulse.turn_xx) + iy * (step_0 + iy * pulse.turn_yy);
       unsigned step = step_0 + (2 * iy + 1) * pulse.turn_yy;
 #pragma unroll
       for (int i = 0; i < ITEMS; ++i) {
-        const float yi = y + i, bin = bin_0 + yi * (bin_1 + yi * pulse.bin_yy), whole = __fadd_rd(bin, MAGIC);
+        const float bin = bin_first_0 + i * (bin_first_1 + i * pulse.bin_yy), whole = __fadd_rd(bin, MAGIC);
         const float weight = bin - (whole - MAGIC);
         const float4 sample = windows[p][__float_as_int(whole) - __float_as_int(MAGIC)];
-        const float turn = __uint_as_float(phase >> 9 | 0x3f800000u) - 1.5f;
+        const float ahead = __uint_as_float(phase >> 9 | 0x3f800000u);  // 1 to 2 cycles, half a cycle ahead
         phase += step, step += 2 * pulse.turn_yy;
         float c, s;
-        __sincosf(turn * 6.2831853f, &s, &c);
+        __sincosf(ahead * 6.2831853f - 9.4247780f, &s, &c);
         const float re = sample.x + weight * sample.z, im = sample.y + weight * sample.w;
-        total[i].x += re * c - im * s, total[i].y += re * s + im * c;
+        total[i].x += re * c, total[i].x -= im * s;
+        total[i].y += re * s, total[i].y += im * c;
       }
     }
   }
