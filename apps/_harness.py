@@ -15,6 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
+#: How long each search of a benchmark may take; the option ``--budget``.
+budget = "20 s"
+
 
 class Checks:
     """Comparisons of an application with its oracle; what differs is printed at the end."""
@@ -191,11 +194,13 @@ def run(description, sizes, check, bench, plot):
     parser.add_argument("--bench", action="store_true", help="measure, beside the peers that are installed")
     parser.add_argument("--plot", metavar="FILE", help="draw the picture, for example out.png")
     parser.add_argument("--json", metavar="FILE", help="with --bench: write the rows to a file")
+    parser.add_argument("--budget", default=budget, help="with --bench: of each search for the fastest variant")
     options = parser.parse_args()
     if not (options.check or options.bench or options.plot):
         parser.error("give --check, --bench or --plot FILE")
     if options.json and not options.bench:
         parser.error("--json needs --bench")
+    globals()["budget"] = options.budget
     import rtcg.autoinit  # noqa: F401
 
     status, tables = 0, []

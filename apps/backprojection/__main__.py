@@ -110,6 +110,7 @@ def check(size, checks):
         checks.true(f"{method} {config}", low <= ratio <= high, f"{ratio:.1f} dB; expected {low} to {high}")
     _check_linear(scene, checks)
     _check_response(scene, checks)
+    _check_far(scene, checks)
 
 
 def _check_linear(scene, checks):
@@ -135,6 +136,18 @@ def _check_response(scene, checks):
         checks.close(f"{name}: peak, in pixels", (place - 100) * spacing / 0.2, -0.0033 / 0.2, atol=0.05)
         checks.close(f"{name}: width", width * spacing * on_ground, 0.88589 * radar.resolution, rtol=0.02)
         checks.close(f"{name}: first side lobe", lobe, -13.26, atol=0.3)
+
+
+def _check_far(scene, checks):
+    """A corner of the largest image, where places among the bins and phases are large numbers."""
+    radar, grid = scene.radar, Grid(35, 29, x=800.0, y=-790.0)
+    bins, (columns, rows) = grid.bins(radar), np.indices((35, 29)).reshape(2, -1)
+    data = simulate(radar, scene.positions, bins, [[800.5, -790.3], [797.9, -788.0]], [1, 0.5j])
+    expected = reference.pixels(data.get(), scene.positions, *grid.places(columns, rows), *_facts(radar))
+    for method, least in LEAST.items():
+        found = backproject(radar, data, scene.positions, grid, method).get()[rows, columns]
+        ratio = reference.signal_to_error(found, expected)
+        checks.true(f"far away, {method}", ratio >= least, f"{ratio:.1f} dB; expected {least} or more")
 
 
 def _on_one_core(scene, rows):
@@ -238,8 +251,8 @@ def _tune(scene, method):
     grid, pulses = Grid(min(scene.grid.width, 2048), min(scene.grid.height, 2048)), min(len(scene.positions), 512)
     tuned = kernel(scene.radar, grid, scene.bins, pulses, method)
     image = xp.zeros((grid.height, grid.width), np.complex128 if method == "double" else np.complex64)
-    return tuned.tune(image, scene.data[:pulses], np.uint64(0), xp.asarray(scene.positions[:pulses]), budget="20 s",
-                      rtol=1e-3, atol=0.01, progress=False)  # fmt: skip
+    arguments = image, scene.data[:pulses], np.uint64(0), xp.asarray(scene.positions[:pulses])
+    return tuned.tune(*arguments, budget=harness.budget, rtol=1e-3, atol=0.01, progress=False)
 
 
 def plot(size):

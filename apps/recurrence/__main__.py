@@ -161,7 +161,9 @@ def _tuned(x, embedding):
     from .kernels import SPACE
 
     part = x[: min(len(x), 200_000)]
-    report = tune.search(SPACE, lambda **config: _seconds(part, embedding, config), budget="20 s", progress=False)
+    report = tune.search(
+        SPACE, lambda **config: _seconds(part, embedding, config), budget=harness.budget, progress=False
+    )
     return report.best, ", ".join(f"{name}={value}" for name, value in report.best.items())
 
 

@@ -131,7 +131,7 @@ def bench(size, tables):
         launch, texture = scanner.variant(fetch=name), texture_of(rows) if name == "filtered" else None
         table.row(f"rtcg, {name}, default", work, lambda f=launch, t=texture: f(rows, t), error)
     report = scanner.kernel.tune(xp.empty(scanner.shape, np.float32), rows, np.uint64(0), scanner.directions,
-                                 budget="20 s", rtol=1e-4, atol=1e-4, progress=False)  # fmt: skip
+                                 budget=harness.budget, rtol=1e-4, atol=1e-4, progress=False)  # fmt: skip
     best = scanner.variant(**report.best)
     remarks = ", ".join(f"{name}={value}" for name, value in report.best.items())
     table.row("rtcg, tuned", work, lambda: best(rows), error, remarks=f"{remarks}; tuned in {report.seconds:.0f} s")

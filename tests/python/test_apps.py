@@ -1,5 +1,6 @@
 """The applications: each checks itself, at its small size, and refuses what it cannot mean."""
 
+import json
 import os
 import subprocess
 import sys
@@ -35,6 +36,18 @@ def test_checked_mode_finds_nothing(name, on_virtual_device):
         pytest.skip("checks are those of the virtual GPU")
     done = run_app(name, "--check", RTCG_CHECK="memory,init,race,fatal")
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+@pytest.mark.skipif(not ALL, reason="searches take a minute: make test-all")
+@pytest.mark.parametrize("name", NAMES)
+def test_benchmark_and_picture(name, tmp_path):
+    pytest.importorskip("matplotlib")
+    rows, picture = tmp_path / "rows.json", tmp_path / "picture.png"
+    options = ["--bench", "--budget", "2 evaluations", "--json", str(rows), "--plot", str(picture)]
+    done = run_app(name, *options, RTCG_TUNING_DIR=str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {"name", "rate", "error"} <= set(json.loads(rows.read_text())[0]) and picture.stat().st_size > 10_000
+    assert "Error" not in done.stdout.replace("AstraError", ""), done.stdout
 
 
 @pytest.mark.parametrize("name", NAMES)
