@@ -73,7 +73,8 @@ class Scene:
 
     def expected(self):
         """The oracle's values of a thousand pixels."""
-        pulses = (row for first in range(0, len(self.positions), 256) for row in self.data[first : first + 256].get())
+        steps = harness.progress(range(0, len(self.positions), 256), "oracle")
+        pulses = (row for first in steps for row in self.data[first : first + 256].get())
         return reference.pixels(pulses, self.positions, *self.grid.places(self.columns, self.rows), *_facts(self.radar))
 
     def sampled(self, image):
