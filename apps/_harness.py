@@ -151,6 +151,12 @@ def times(call, on_device=True, rounds=5):
     return float(np.median(walls)), float(np.median(devices)) if devices else None
 
 
+def tuned(report):
+    """What a search has found, and in which time, as a remark."""
+    best = ", ".join(f"{name}={value}" for name, value in report.best.items())
+    return f"{best}; tuned in {report.seconds:.0f} s"
+
+
 def compile_c(source):
     """The library of a C file, for the base line on one core: a `ctypes.CDLL`."""
     library = Path(tempfile.mkdtemp(prefix="rtcg-app-")) / "reference.so"

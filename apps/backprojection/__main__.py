@@ -13,9 +13,9 @@ import numpy as np
 
 import rtcg.numpy as xp
 from apps import _harness as harness
-from rtcg import fft
 
 from . import kernels, reference
+from .peers import MATX, MATX_DEVICE, fastsar
 from .sar import Grid, Radar, backproject, kernel, simulate, texture_of, variant
 
 SIZES = {
@@ -26,13 +26,6 @@ SIZES = {
 
 # What each method must reach, in dB of signal to error; float32 throughout is here to show that it does not.
 LEAST = {"double": 150, "mixed": 101, "float-float": 101, "taylor": 87, "fixed": 101}
-
-# github.com/NVIDIA/MatX, examples/sarbp: Gbp/s and dB for 8192^2 pixels and 11,566 pulses.
-MATX = {
-    "double": (191, None), "mixed": (353, 102), "float-float": (241, 101), "Taylor per block": (511, 87),
-    "float": (470, -1.8),
-}  # fmt: skip
-MATX_DEVICE = "H200"
 
 VARIANTS = [
     ("fixed", {"fetch": "global", "bx": 16, "by": 4, "items": 2, "stage": 8}),
@@ -174,31 +167,6 @@ def _prepared(scene, method):
     return tuned, image, xp.asarray(scene.positions)
 
 
-def _fastsar(scene, backend):
-    """FastSAR's exact backprojection, from the spectra of the pulses; its range compression is part of it."""
-    radar, grid, formers = scene.radar, scene.grid, []
-
-    def call():
-        import fastsar
-
-        if not formers:
-            count = scene.bins // radar.oversampling
-            first, step = scene.bins // 2 - count // 2, radar.bandwidth * radar.oversampling / scene.bins
-            spectra = [
-                fft.fftshift(fft.fft(fft.ifftshift(part, axes=1), axis=1), axes=1)[:, first : first + count].get()
-                for part in (scene.data[at : at + 256] for at in range(0, len(scene.positions), 256))
-            ]
-            formers.append(np.concatenate(spectra))
-            formers.append(fastsar.ExactFormer(
-                scene.positions, radar.carrier - count // 2 * step, step, count, grid.width, grid.height, grid.dx,
-                grid.dy, window=False, interp="linear", center=(grid.dx / 2, grid.dy / 2, 0), backend=backend,
-            ))  # fmt: skip
-        spectra, former = formers
-        return former(spectra).T
-
-    return call
-
-
 def bench(size, tables):
     """All methods, as first written and tuned, beside C on one core and what MatX has published."""
     scene = Scene(size)
@@ -219,10 +187,9 @@ def bench(size, tables):
         table.row(f"rtcg, {method}, default", work, lambda d=default, i=image, p=places: d(i, scene.data, p), error)
         if method in LEAST:
             report = _tune(scene, method)
-            remarks = ", ".join(f"{name}={value}" for name, value in report.best.items())
             best = variant(tuned, report.best)
             table.row(f"rtcg, {method}, tuned", work, lambda b=best, i=image, p=places: b(i, scene.data, p), error,
-                      remarks=f"{remarks}; tuned in {report.seconds:.0f} s")  # fmt: skip
+                      remarks=harness.tuned(report))  # fmt: skip
     for fetch in ("texture", "filtered"):
         tuned, image, places = _prepared(scene, "fixed")
         launch, texture = variant(tuned, {"fetch": fetch}), texture_of(scene.data, fetch == "filtered")
@@ -234,7 +201,7 @@ def bench(size, tables):
               lambda found: reference.signal_to_error(found, double), on_device=False, rounds=1,
               remarks=f"{rows} rows; S/E of double against it")  # fmt: skip
     backend = "cuda" if rate else "cpu"
-    table.row(f"FastSAR, {backend}, linear", work, _fastsar(scene, backend), lambda i: _scaled(i, scene, expected),
+    table.row(f"FastSAR, {backend}, linear", work, fastsar(scene, backend), lambda i: _scaled(i, scene, expected),
               on_device=False, remarks="with range compression and copies")  # fmt: skip
     for name, (speed, ratio) in MATX.items():
         table.published(f"MatX, {name}", speed, f"{MATX_DEVICE}, 8192^2 pixels, 11,566 pulses", ratio)
@@ -273,18 +240,26 @@ def plot(size):
                         extent=(-half[0], half[0], -half[1], half[1]))  # fmt: skip
     left.set(xlabel="metres across", ylabel="metres along range")
     figure.colorbar(shown, ax=left, label="dB")
-    expected = scene.expected()
+    expected, is_gpu = scene.expected(), harness.instruction_rate() is not None
     for method in kernels.METHODS:
         tuned, image, places = _prepared(scene, method)
         arguments = image, scene.data, np.uint64(0), places
         tuned(*arguments)
-        _, seconds = harness.times(lambda t=tuned, a=arguments: t(*a), rounds=3)
         ratio = reference.signal_to_error(scene.sampled(image), expected)
-        _point(right, ratio, scene.pixels / seconds / 1e9, method, "C0")
+        if is_gpu:
+            _, seconds = harness.times(lambda t=tuned, a=arguments: t(*a), rounds=3)
+            _point(right, ratio, scene.pixels / seconds / 1e9, method, "C0")
+        else:
+            right.axvline(ratio, color="C0", linewidth=1)
+            right.text(
+                ratio, 105 if method != "mixed" else 135, method, rotation=90, va="bottom", ha="right", fontsize=8
+            )
     for name, (speed, ratio) in MATX.items():
         _point(right, 170 if ratio is None else ratio, speed, f"MatX, {name}", "C1")
-    device = driver.Context.get_device().name()
+    device = driver.Context.get_device().name() if is_gpu else "the virtual GPU, whose speed says nothing"
     right.set(xlabel="signal to error, dB", ylabel="Gbp/s", yscale="log", xlim=(-10, 215))
+    if not is_gpu:
+        right.set_ylim(100, 1000)
     right.set_title(
         f"blue: {device}\norange: published by MatX, {MATX_DEVICE} (double: no error is stated)", fontsize=9
     )

@@ -164,7 +164,7 @@ def _tuned(x, embedding):
     report = tune.search(
         SPACE, lambda **config: _seconds(part, embedding, config), budget=harness.budget, progress=False
     )
-    return report.best, ", ".join(f"{name}={value}" for name, value in report.best.items())
+    return report.best, harness.tuned(report)
 
 
 def _seconds(x, embedding, config):

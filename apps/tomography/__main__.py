@@ -133,8 +133,7 @@ def bench(size, tables):
     report = scanner.kernel.tune(xp.empty(scanner.shape, np.float32), rows, np.uint64(0), scanner.directions,
                                  budget=harness.budget, rtol=1e-4, atol=1e-4, progress=False)  # fmt: skip
     best = scanner.variant(**report.best)
-    remarks = ", ".join(f"{name}={value}" for name, value in report.best.items())
-    table.row("rtcg, tuned", work, lambda: best(rows), error, remarks=f"{remarks}; tuned in {report.seconds:.0f} s")
+    table.row("rtcg, tuned", work, lambda: best(rows), error, remarks=harness.tuned(report))
     whole = table.row("rtcg, with filter and copies", work, lambda: scanner.reconstruct(sinogram).get())
     table.row("ASTRA, FBP_CUDA, the same", work, lambda: _astra(sinogram, angles, pixels),
               lambda image: abs(image - whole).max(), on_device=False, remarks="difference from ours")  # fmt: skip
