@@ -251,9 +251,8 @@ def plot(size):
             _point(right, ratio, scene.pixels / seconds / 1e9, method, "C0")
         else:
             right.axvline(ratio, color="C0", linewidth=1)
-            right.text(
-                ratio, 105 if method != "mixed" else 135, method, rotation=90, va="bottom", ha="right", fontsize=8
-            )
+            side = "left" if method == "float-float" else "right"
+            right.text(ratio, 105, method, rotation=90, va="bottom", ha=side, fontsize=8)
     for name, (speed, ratio) in MATX.items():
         _point(right, 170 if ratio is None else ratio, speed, f"MatX, {name}", "C1")
     device = driver.Context.get_device().name() if is_gpu else "the virtual GPU, whose speed says nothing"
