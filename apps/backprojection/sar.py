@@ -207,23 +207,18 @@ def variant(tuned, config):
 
     Where samples come from a texture, it can be given as `texture`; by default it is made of the data.
     """
-    unknown = sorted(set(config) - set(tuned.default))
-    if unknown:
-        raise ValueError(f"{unknown[0]!r} is no parameter of the kernel; expected some of {', '.join(tuned.default)}")
-    full = tuned.default | config
+    run, full = tuned.variant(**config), tuned.default | config
     for name, values in {"fetch": kernels.FETCHES, "phase": kernels.PHASES}.items():
         if full[name] not in values:
             raise ValueError(f"{name} is {full[name]!r}; expected one of {', '.join(values)}")
-    filtered = full["fetch"] == "filtered"
-    needs_texture = filtered or full["fetch"] == "texture"
-    source, options = tuned.source(full)
-    function = SourceModule(source, options=options).get_function("backproject")
-    block, blocks, _ = tuned.geometry(full, {})
+    makes_texture = full["fetch"] in ("texture", "filtered")
 
     def launch(image, data, positions, texture=None):
-        if texture is None:
-            texture = texture_of(data, filtered) if needs_texture else np.uint64(0)
-        function(image, data, texture, positions, block=block, grid=blocks)
+        if makes_texture and texture is None:
+            run(image, data, texture_of(data, full["fetch"] == "filtered"), positions)
+            driver.Context.synchronize()  # before the texture goes
+        else:
+            run(image, data, np.uint64(0) if texture is None else texture, positions)
         return image
 
     return launch

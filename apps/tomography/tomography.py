@@ -10,7 +10,6 @@ import numpy as np
 
 import rtcg.numpy as xp
 from rtcg import driver, fft, tune
-from rtcg.compiler import SourceModule
 
 from . import kernels
 
@@ -119,21 +118,17 @@ class Scanner:
 
         With ``fetch="filtered"`` it can be given their `texture`; by default it makes one.
         """
-        unknown = sorted(set(config) - set(self.kernel.default))
-        if unknown:
-            expected = ", ".join(self.kernel.default)
-            raise ValueError(f"{unknown[0]!r} is no parameter of the kernel; expected some of {expected}")
-        full = self.kernel.default | config
-        if full["fetch"] not in kernels.FETCHES:
-            raise ValueError(f"fetch is {full['fetch']!r}; expected one of {', '.join(kernels.FETCHES)}")
-        function = SourceModule(self.kernel.source(full)[0]).get_function("backproject")
-        block, grid, _ = self.kernel.geometry(full, {})
+        run, fetch = self.kernel.variant(**config), config.get("fetch", self.kernel.default["fetch"])
+        if fetch not in kernels.FETCHES:
+            raise ValueError(f"fetch is {fetch!r}; expected one of {', '.join(kernels.FETCHES)}")
 
         def launch(rows, texture=None):
             image = xp.empty(self.shape, np.float32)
-            if texture is None:
-                texture = texture_of(rows) if full["fetch"] == "filtered" else np.uint64(0)
-            function(image, rows, texture, self.directions, block=block, grid=grid)
+            if fetch == "filtered" and texture is None:
+                run(image, rows, texture_of(rows), self.directions)
+                driver.Context.synchronize()  # before the texture goes
+            else:
+                run(image, rows, np.uint64(0) if texture is None else texture, self.directions)
             return image
 
         return launch

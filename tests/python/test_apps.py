@@ -243,7 +243,7 @@ TOMOGRAPHY_ERRORS = [
     (dict(sinogram=np.ones((2, 10), complex)), "dtype complex128; expected real numbers"),
     (dict(sinogram=[1.0]), "sinogram has shape None and dtype list"),
     (dict(fetch="linear"), "fetch is 'linear'; expected one of slopes, shared"),
-    (dict(tile=3), "'tile' is no parameter of the kernel; expected some of bx, by"),
+    (dict(tile=3), "'tile' is no parameter of kernel 'backproject'; expected some of bx, by"),
 ]
 
 
