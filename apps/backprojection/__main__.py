@@ -220,7 +220,7 @@ def _tune(scene, method):
     tuned = kernel(scene.radar, grid, scene.bins, pulses, method)
     image = xp.zeros((grid.height, grid.width), np.complex128 if method == "double" else np.complex64)
     arguments = image, scene.data[:pulses], np.uint64(0), xp.asarray(scene.positions[:pulses])
-    return tuned.tune(*arguments, budget=harness.budget, rtol=1e-3, atol=0.01, progress=False)
+    return tuned.tune(*arguments, budget=harness.budget, rtol=1e-3, atol=1e-4 * pulses, progress=False)
 
 
 def plot(size):
