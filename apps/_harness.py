@@ -5,11 +5,18 @@ An application gives `run` its sizes and three functions. `check` compares resul
 """
 
 import argparse
+import ctypes
 import json
+import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import numpy as np
+
+#: How long each search of a benchmark may take; the option ``--budget``.
+budget = "20 s"
 
 
 class Checks:
@@ -62,13 +69,15 @@ class Checks:
 class Table:
     """Rows of a benchmark, printed as they come, so that Ctrl-C leaves those that are done."""
 
-    def __init__(self, title, unit, limit=None, limit_name=""):
+    def __init__(self, title, unit, limit=None, limit_name="", error_name="error"):
         """`unit` of work a second, such as ``"Gpairs/s"``; `limit` in the same unit, or None where none is known."""
         self.unit, self.limit, self.rows = unit, limit, []
         print(title)
         if limit is not None:
             print(f"limit: {limit:.4g} {unit} ({limit_name})")
-        print(f"{'':32} {'wall ms':>10} {'device ms':>10} {unit:>12} {'of limit':>9} {'error':>9}  remarks", flush=True)
+        print(
+            f"{'':32} {'wall ms':>10} {'device ms':>10} {unit:>12} {'of limit':>9} {error_name:>9}  remarks", flush=True
+        )
 
     def row(self, name, work, call, error=None, on_device=True, rounds=5, remarks=""):
         """Time `call`, which does `work` (in the table's unit times seconds), and print a row; return its result.
@@ -82,7 +91,7 @@ class Table:
             result = call()
             _wait(on_device)
             first = time.perf_counter() - start
-            wall, device = _times(call, on_device, 1 if first > 2 else rounds)
+            wall, device = times(call, on_device, 1 if first > 2 else rounds)
         except ImportError as problem:
             print(f"{name:32} not installed ({problem.name or problem})", flush=True)
             return None
@@ -103,10 +112,16 @@ class Table:
         texts = [
             f"{1e3 * wall:10.3f}", f"{1e3 * device:10.3f}" if device is not None else f"{'':10}", f"{rate:12.4g}",
             f"{row['of_limit']:9.1%}" if row["of_limit"] is not None else f"{'':9}",
-            f"{row['error']:9.2g}" if error else f"{'':9}",
+            f"{row['error']:9.3g}" if error else f"{'':9}",
         ]  # fmt: skip
         print(f"{name:32} {' '.join(texts)}  first call {first:.2f} s{', ' if remarks else ''}{remarks}", flush=True)
         return result
+
+    def published(self, name, rate, device, error=None):
+        """Print a figure that others have published, with their device; it has no times."""
+        self.rows.append({"name": name, "rate": rate, "error": error, "published_for": device})
+        shown = f"{error:9.3g}" if error is not None else f"{'':9}"
+        print(f"{name:32} {'':10} {'':10} {rate:12.4g} {'':9} {shown}  published, {device}", flush=True)
 
 
 def _wait(on_device):
@@ -116,7 +131,7 @@ def _wait(on_device):
         driver.Context.synchronize()
 
 
-def _times(call, on_device, rounds):
+def times(call, on_device=True, rounds=5):
     """Medians of wall and device seconds of a call; device None for a call on the host."""
     walls, devices = [], []
     if on_device:
@@ -134,6 +149,29 @@ def _times(call, on_device, rounds):
             devices.append(begin.time_till(end) * 1e-3)
         walls.append(time.perf_counter() - start)
     return float(np.median(walls)), float(np.median(devices)) if devices else None
+
+
+def tuned(report):
+    """What a search has found, and in which time, as a remark."""
+    best = ", ".join(f"{name}={value}" for name, value in report.best.items())
+    return f"{best}; tuned in {report.seconds:.0f} s"
+
+
+def compile_c(source):
+    """The library of a C file, for the base line on one core: a `ctypes.CDLL`."""
+    library = Path(tempfile.mkdtemp(prefix="rtcg-app-")) / "reference.so"
+    subprocess.run(["cc", "-O3", "-march=native", "-shared", "-fPIC", "-o", library, source, "-lm"], check=True)
+    return ctypes.CDLL(str(library))
+
+
+def instruction_rate():
+    """Instructions a second that the threads of the device can issue, or None where that is no limit."""
+    from rtcg import driver
+
+    device = driver.Context.get_device()
+    if device.compute_capability() < (9, 0):
+        return None
+    return device.multiprocessor_count * 128 * device.clock_rate * 1e3
 
 
 def progress(steps, label):
@@ -162,11 +200,13 @@ def run(description, sizes, check, bench, plot):
     parser.add_argument("--bench", action="store_true", help="measure, beside the peers that are installed")
     parser.add_argument("--plot", metavar="FILE", help="draw the picture, for example out.png")
     parser.add_argument("--json", metavar="FILE", help="with --bench: write the rows to a file")
+    parser.add_argument("--budget", default=budget, help="with --bench: of each search for the fastest variant")
     options = parser.parse_args()
     if not (options.check or options.bench or options.plot):
         parser.error("give --check, --bench or --plot FILE")
     if options.json and not options.bench:
         parser.error("--json needs --bench")
+    globals()["budget"] = options.budget
     import rtcg.autoinit  # noqa: F401
 
     status, tables = 0, []

@@ -263,6 +263,24 @@ def gallery_examples():
         yield path.stem, title, description.strip(), source
 
 
+def gallery_applications():
+    """``(name, title, description, text)`` of the programs in `apps`, as their READMEs have them."""
+    for path in sorted((ROOT / "apps").glob("*/README.md")):
+        title, _, text = path.read_text(encoding="utf-8").partition("\n")
+        description = re.search(r"^\w.*", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M).group()
+        yield path.parent.name, title.removeprefix("# "), description, text
+
+
+def gallery_pages():
+    """``(name, title, description, arguments, text)`` of all programs: arguments make Python save the picture."""
+    for name, title, description, source in gallery_examples():
+        program = f"examples/gallery/{name}.py"
+        text = f"{description}\n\n![{title}]({name}.png)\n\n`{program}`:\n\n~~~python\n{source}~~~\n"
+        yield name, title, description, [program], text
+    for name, title, description, text in gallery_applications():
+        yield name, title, description, ["-m", f"apps.{name}", "--plot"], f"![{title}]({name}.png)\n{text}"
+
+
 def write_gallery():
     """Run the programs of the gallery, each of which saves its picture, and write their pages."""
     folder = SOURCE / "gallery"
@@ -270,12 +288,10 @@ def write_gallery():
     path = os.pathsep.join(sys.path[:2])
     env = {"RTCG_VIRTUAL_DEVICES": "1", **os.environ, "PYTHONPATH": path}
     cards, names = [], []
-    for name, title, description, source in gallery_examples():
-        picture = folder / f"{name}.png"
-        program = ROOT / f"examples/gallery/{name}.py"
-        subprocess.run([sys.executable, str(program), str(picture)], check=True, env=env, timeout=120)
-        text = f"# {title}\n\n{description}\n\n![{title}]({name}.png)\n\n`examples/gallery/{name}.py`:\n\n"
-        (folder / f"{name}.md").write_text(f"{text}~~~python\n{source}~~~\n", encoding="utf-8")
+    for name, title, description, arguments, text in gallery_pages():
+        command = [sys.executable, *arguments, str(folder / f"{name}.png")]
+        subprocess.run(command, check=True, env=env, cwd=ROOT, timeout=120)
+        (folder / f"{name}.md").write_text(f"# {title}\n\n{text}", encoding="utf-8")
         summary = re.split(r"(?<=\.)\s", description)[0]
         card = f"[![{title}]({name}.png)]({name}.md)\n\n[{title}]({name}.md): {summary}"
         cards.append(f":::{{container}} card\n{card}\n:::\n")

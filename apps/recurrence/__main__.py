@@ -6,9 +6,7 @@ python -m apps.recurrence --plot recurrence.png
 """
 
 import ctypes
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -108,11 +106,7 @@ def _check_known(checks):
 
 def _on_one_core(x, embedding):
     """The same histograms by C on one core, compiled when it is called."""
-    folder = Path(tempfile.mkdtemp(prefix="recurrence-"))
-    library = folder / "reference.so"
-    source = Path(__file__).with_name("reference.c")
-    subprocess.run(["cc", "-O3", "-march=native", "-shared", "-fPIC", "-o", library, source], check=True)
-    function = ctypes.CDLL(str(library)).recurrence_lines
+    function = harness.compile_c(Path(__file__).with_name("reference.c")).recurrence_lines
     points = len(x) - embedding.reach
 
     def call():
@@ -167,8 +161,10 @@ def _tuned(x, embedding):
     from .kernels import SPACE
 
     part = x[: min(len(x), 200_000)]
-    report = tune.search(SPACE, lambda **config: _seconds(part, embedding, config), budget="20 s", progress=False)
-    return report.best, ", ".join(f"{name}={value}" for name, value in report.best.items())
+    report = tune.search(
+        SPACE, lambda **config: _seconds(part, embedding, config), budget=harness.budget, progress=False
+    )
+    return report.best, harness.tuned(report)
 
 
 def _seconds(x, embedding, config):
@@ -180,12 +176,8 @@ def _seconds(x, embedding, config):
 
 def _limit():
     """The rate at which the device issues instructions, with 8 for a pair, and half of the pairs by symmetry."""
-    from rtcg import driver
-
-    device = driver.Context.get_device()
-    if device.compute_capability() < (9, 0):
-        return None, ""
-    return device.multiprocessor_count * 128 * device.clock_rate * 1e3 / 4 / 1e9, "4 instructions a pair of the matrix"
+    rate = harness.instruction_rate()
+    return (None, "") if rate is None else (rate / 4 / 1e9, "4 instructions a pair of the matrix")
 
 
 def plot(size):

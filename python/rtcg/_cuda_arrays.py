@@ -115,10 +115,13 @@ def matrix_to_array(matrix, order, allow_double_hack=False):
     return ary
 
 
-def _copy_rows_to_array(ary, host, row_bytes, height, depth):
-    """Copy contiguous rows to an array."""
+def _copy_rows_to_array(ary, rows, row_bytes, height, depth):
+    """Copy contiguous rows, on the host or on the device, to an array."""
     copy = Memcpy3D() if depth > 1 else Memcpy2D()
-    copy.set_src_host(host)
+    if hasattr(rows, "gpudata"):
+        copy.set_src_device(rows.gpudata)
+    else:
+        copy.set_src_host(rows)
     copy.set_dst_array(ary)
     copy.src_pitch = copy.width_in_bytes = row_bytes
     copy.height = max(height, 1)
@@ -186,8 +189,9 @@ def make_multichannel_2d_array(ndarray, order):
     """An array whose texels have several channels.
 
     `ndarray` has the shape (height, width, channels) in order "C", (channels, width, height) in
-    order "F", with 1, 2 or 4 channels, and a dtype that `dtype_to_array_format` knows. Waits for the
-    copy. Other numbers of dimensions are a `ValueError`, other numbers of channels a `LogicError`.
+    order "F", with 1, 2 or 4 channels, and a dtype that `dtype_to_array_format` knows. An array on the
+    device must be contiguous in that order. Waits for the copy. Other numbers of dimensions are a
+    `ValueError`, other numbers of channels a `LogicError`.
     """
     _check_order(order)
     check_is_array(ndarray, "ndarray")
@@ -197,9 +201,12 @@ def make_multichannel_2d_array(ndarray, order):
     shape = ndarray.shape if order == "C" else ndarray.shape[::-1]
     descr.height, descr.width, descr.num_channels = shape
     descr.format = dtype_to_array_format(ndarray.dtype)
+    on_device = hasattr(ndarray, "gpudata")
+    if on_device and not _is_contiguous(ndarray, order):
+        raise ValueError(f"the array is not contiguous in order {order!r}")
     ary = Array(descr)
     row = descr.width * descr.num_channels * ndarray.dtype.itemsize
-    _copy_rows_to_array(ary, _as_contiguous(ndarray, order), row, descr.height, 1)
+    _copy_rows_to_array(ary, ndarray if on_device else _as_contiguous(ndarray, order), row, descr.height, 1)
     return ary
 
 

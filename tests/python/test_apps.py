@@ -1,5 +1,6 @@
 """The applications: each checks itself, at its small size, and refuses what it cannot mean."""
 
+import json
 import os
 import subprocess
 import sys
@@ -35,6 +36,18 @@ def test_checked_mode_finds_nothing(name, on_virtual_device):
         pytest.skip("checks are those of the virtual GPU")
     done = run_app(name, "--check", RTCG_CHECK="memory,init,race,fatal")
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+@pytest.mark.skipif(not ALL, reason="searches take a minute: make test-all")
+@pytest.mark.parametrize("name", NAMES)
+def test_benchmark_and_picture(name, tmp_path):
+    pytest.importorskip("matplotlib")
+    rows, picture = tmp_path / "rows.json", tmp_path / "picture.png"
+    options = ["--bench", "--budget", "2 evaluations", "--json", str(rows), "--plot", str(picture)]
+    done = run_app(name, *options, RTCG_TUNING_DIR=str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {"name", "rate", "error"} <= set(json.loads(rows.read_text())[0]) and picture.stat().st_size > 10_000
+    assert "Error" not in done.stdout.replace("AstraError", ""), done.stdout
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -81,9 +94,12 @@ def test_peers_that_are_missing_or_fail_do_not_end_a_table(capsys, context):
     table.row("missing", 1, missing, on_device=False)
     table.row("failing", 1, failing)
     assert table.row("ours", 1, lambda: 3.0, lambda found: found - 3) == 3.0
+    table.published("theirs", 511, "H200", 87)
     out = capsys.readouterr().out
     assert "not installed (no_such_peer)" in out and "RuntimeError: no device" in out
-    (row,) = table.rows
+    assert "511" in out and "published, H200" in out
+    row, published = table.rows
+    assert published == {"name": "theirs", "rate": 511, "error": 87, "published_for": "H200"}
     assert row["error"] == 0 and row["of_limit"] == pytest.approx(row["rate"] / 10)
 
 
@@ -136,5 +152,136 @@ def test_recurrence_does_not_depend_on_the_schedule(on_virtual_device, context):
             again = recurrence(x)
             for kind in ("diagonal", "vertical", "white"):
                 np.testing.assert_array_equal(getattr(again, kind), getattr(first, kind))
+    finally:
+        checking.set_schedule("normal")
+
+
+def backprojection(pulses=9, bins=None, grid=(7, 5), data=None, method="fixed", **config):
+    """A small image of radar, or of other pulses that are given."""
+    from apps.backprojection.sar import Grid, Radar, backproject, simulate
+
+    radar, grid = Radar(), Grid(*grid)
+    positions = radar.track(9)
+    if data is None:
+        data = simulate(radar, positions[:pulses], bins or grid.bins(radar), [[0.1, 0.2]], [1])
+    return backproject(radar, data, positions, grid, method, **config)
+
+
+BACKPROJECTION_ERRORS = [
+    (dict(pulses=8), r"data have shape \(8, 44\) and dtype complex64; expected complex64 of shape \(9, bins\)"),
+    (dict(data=np.zeros((9, 50))), r"shape \(9, 50\) and dtype float64"),
+    (dict(data=[1, 2]), "data have shape None and dtype list"),
+    (dict(bins=43), "pulses have 43 bins; expected at least 44, to reach pixels 0.7 m from the origin"),
+    (dict(grid=(0, 5)), "width is 0; expected an integer from 1 to 65536"),
+    (dict(grid=(5, 5, 0.0)), "dx is 0.0; expected a finite number above 0"),
+    (dict(method="half"), "method is 'half'; expected one of double, mixed"),
+    (dict(fetch="constant"), "fetch is 'constant'; expected one of global, shared"),
+    (dict(phase="slow"), "phase is 'slow'; expected one of fast, exact, table"),
+    (dict(tile=3), "'tile'"),
+]
+
+
+@pytest.mark.parametrize("options, message", BACKPROJECTION_ERRORS)
+def test_backprojection_refuses(options, message, context):
+    with pytest.raises(ValueError, match=message):
+        backprojection(**options)
+
+
+def test_simulated_pulses_refuse_scenes_that_are_none(context):
+    from apps.backprojection.sar import Radar, simulate
+
+    radar = Radar()
+    positions = radar.track(3)
+    for targets, amplitudes, message in [
+        (np.zeros((0, 2)), [], r"targets have shape \(0, 2\); expected \(targets, 2\) with at least one target"),
+        ([[1, 2, 3]], [1], r"targets have shape \(1, 3\)"),
+        ([[1, 2]], [1, 2], r"amplitudes have shape \(2,\); expected \(1,\), one for each target"),
+        ([[1, np.nan]], [1], r"targets\[0, 1\] is nan; expected finite numbers"),
+        ([[1, 2]], [np.inf], r"amplitudes\[0\] is \(?inf"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            simulate(radar, positions, 64, targets, amplitudes)
+    with pytest.raises(ValueError, match=r"positions have shape \(0, 3\); expected \(pulses, 3\) with at least one"):
+        simulate(radar, positions[:0], 64, [[1, 2]], [1])
+    with pytest.raises(ValueError, match="bins is 0; expected an integer of at least 2"):
+        simulate(radar, positions, 0, [[1, 2]], [1])
+    with pytest.raises(ValueError, match="carrier is -1; expected a finite number above 0"):
+        Radar(carrier=-1)
+
+
+def test_backprojection_of_a_pixel_and_of_nan(context):
+    assert backprojection(grid=(1, 1)).shape == (1, 1)
+    data = np.ones((9, 50), np.complex64)
+    data[3, 25] = np.nan
+    image = backprojection(data=data).get()
+    assert np.isnan(image).any() and np.isfinite(image).any(), "only pixels at the range of the missing sample"
+
+
+def test_backprojection_does_not_depend_on_the_schedule(on_virtual_device, context):
+    from rtcg import checking
+
+    if not on_virtual_device:
+        pytest.skip("schedules are those of the virtual GPU")
+    config = dict(grid=(41, 35), fetch="slopes", phase="table", bx=32, by=2, items=4, stage=4)
+    first = backprojection(**config).get()
+    try:
+        for seed in range(10):
+            checking.set_schedule(f"chaos:{seed}")
+            np.testing.assert_array_equal(backprojection(**config).get(), first)
+    finally:
+        checking.set_schedule("normal")
+
+
+TOMOGRAPHY_ERRORS = [
+    (dict(angles=[]), r"angles have shape \(0,\); expected one axis with at least one view"),
+    (dict(angles=[0, np.inf]), r"angles\[1\] is inf; expected finite numbers"),
+    (dict(detectors=0), "detectors is 0; expected an integer from 1 to 32768"),
+    (dict(shape=(3, 0)), "width is 0; expected an integer from 1"),
+    (dict(axis=(9, 1)), r"axis is \(9.0, 1.0\), center 4.5; expected a pixel of the image and a bin of the detector"),
+    (dict(center=np.nan), "center nan; expected"),
+    (dict(sinogram=np.ones((2, 9))), r"sinogram has shape \(2, 9\) and dtype float64; expected .* shape \(2, 10\)"),
+    (dict(sinogram=np.ones((2, 10), complex)), "dtype complex128; expected real numbers"),
+    (dict(sinogram=[1.0]), "sinogram has shape None and dtype list"),
+    (dict(fetch="linear"), "fetch is 'linear'; expected one of slopes, shared"),
+    (dict(tile=3), "'tile' is no parameter of kernel 'backproject'; expected some of bx, by"),
+]
+
+
+def tomography(angles=(0.0, 1.0), detectors=10, shape=(4, 5), axis=None, center=None, sinogram=None, **config):
+    """A small image of two views."""
+    from apps.tomography.tomography import Scanner
+
+    scanner = Scanner(angles, detectors, shape, axis, center)
+    return scanner.reconstruct(np.ones((2, 10), np.float32) if sinogram is None else sinogram, **config)
+
+
+@pytest.mark.parametrize("options, message", TOMOGRAPHY_ERRORS)
+def test_tomography_refuses(options, message, context):
+    with pytest.raises(ValueError, match=message):
+        tomography(**options)
+
+
+def test_tomography_of_a_pixel_and_of_nan(context):
+    image = tomography(angles=[0.3], detectors=1, shape=(1, 1), sinogram=np.array([[4]]))
+    assert image.get()[0, 0] == pytest.approx(np.pi), "a quarter of the value, times pi"
+    sinogram = np.ones((2, 10), np.float32)
+    sinogram[1, 3] = np.nan
+    assert np.isnan(tomography(sinogram=sinogram).get()).all()
+
+
+@pytest.mark.parametrize("fetch", ["slopes", "filtered"])
+def test_tomography_does_not_depend_on_the_schedule(fetch, on_virtual_device, context):
+    from rtcg import checking
+
+    if not on_virtual_device:
+        pytest.skip("schedules are those of the virtual GPU")
+    angles = np.arange(23) * (np.pi / 23)
+    options = dict(angles=angles, detectors=40, shape=(35, 41), fetch=fetch, bx=32, by=2, items=4, stage=8)
+    options["sinogram"] = np.random.default_rng(2).random((23, 40), np.float32)
+    first = tomography(**options).get()
+    try:
+        for seed in range(10):
+            checking.set_schedule(f"chaos:{seed}")
+            np.testing.assert_array_equal(tomography(**options).get(), first)
     finally:
         checking.set_schedule("normal")

@@ -205,7 +205,7 @@ def test_programs_of_the_gallery(program, tmp_path):
 
 
 def test_examples_of_the_gallery_have_a_title_and_a_description():
-    examples = list(docs.gallery_examples())
-    assert len(examples) >= 22
+    examples = [*docs.gallery_examples(), *docs.gallery_applications()]
+    assert len(examples) >= 24
     for name, title, description, _ in examples:
         assert title and len(description) > 60, name

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import rtcg.driver as cuda
+import rtcg.numpy as xp
 from pycuda.compiler import SourceModule
 from tests.kernels import textures as oracle
 from tests.kernels.textures import BORDER, CLAMP, MIRROR, WRAP
@@ -543,6 +544,12 @@ def test_channels_layers_and_volumes(references):
     out = np.zeros(6, np.float32)
     references.get_function("third")(cuda.Out(out), block=(6, 1, 1), texrefs=[colours])
     np.testing.assert_array_equal(out, picture[0, :, 2])
+    on_device = xp.asarray(picture + 1)
+    colours.set_array(cuda.make_multichannel_2d_array(on_device, "C"))
+    references.get_function("third")(cuda.Out(out), block=(6, 1, 1), texrefs=[colours])
+    np.testing.assert_array_equal(out, picture[0, :, 2] + 1)
+    with pytest.raises(ValueError, match="the array is not contiguous in order 'F'"):
+        cuda.make_multichannel_2d_array(on_device, "F")
     cubes = np.random.default_rng(16).random((4, 3, 5)).astype(np.float32)
     references.get_texref("volume").set_array(cuda.np_to_array(cubes, "C"))
     layered = array_of(cubes[..., None], 2, cuda.array3d_flags.ARRAY3D_LAYERED)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rtcg.numpy as xp
-from rtcg import _native, tune
+from rtcg import _native, driver, tune
 from rtcg.compiler import SourceModule
 from rtcg.elementwise import ElementwiseKernel
 from rtcg.reduction import ReductionKernel
@@ -168,6 +168,21 @@ def test_a_kernel_runs_with_its_default_until_a_result_is_known(context):
         assert (out.get() == host / 2).all()
     again = smooth_kernel()
     assert again.explain(out, image, 150, 70).startswith(", ".join(f"{k}={v}" for k, v in report.best.items()))
+
+
+def test_a_variant_is_launched_whatever_is_stored(context):
+    kernel = smooth_kernel()
+    out, image, host = arrays()
+    one_and_a_half = kernel.variant(bx=16, rows=8)  # a value that the space does not have
+    one_and_a_half(out, image, width=150, height=70)
+    assert (out.get() == host * np.float32(1.5)).all()
+    kernel.variant()(out, image, 150, 70, stream=driver.Stream())
+    context.synchronize()
+    assert (out.get() == host / 2).all()
+    with pytest.raises(ValueError, match="'bz' is no parameter of kernel 'smooth'; expected some of bx, by, rows"):
+        kernel.variant(bz=1)
+    with pytest.raises(TypeError, match="misses height"):
+        one_and_a_half(out, image, 150)
 
 
 def test_a_call_may_change_every_time(context):

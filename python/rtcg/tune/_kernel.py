@@ -270,6 +270,40 @@ class Kernel(_native.TunedCall):
             return f"{_shown(self.default)}: the default, since nothing is stored for a device or problem like this"
         return found[2]
 
+    def variant(self, **config):
+        """Return a function that launches one configuration, whatever is stored; it takes what a call takes.
+
+        Parameters
+        ----------
+        **config
+            Values of parameters; others have their defaults. The space need not have the values, so that a variant can
+            be tried that no search should choose.
+
+        Raises
+        ------
+        ValueError
+            For a name that is no parameter.
+
+        Notes
+        -----
+        The kernel is compiled when the function is first called. Launches do not wait.
+        """
+        unknown = [name for name in config if name not in self.space.names]
+        if unknown:
+            expected = ", ".join(self.space.names)
+            raise ValueError(f"{unknown[0]!r} is no parameter of kernel {self.name!r}; expected some of {expected}")
+        config = self.default | config
+        names = self._parameter_names()
+
+        def launch(*args, stream=None, **values):
+            bound, _ = self._bind(names, args, values)
+            block, grid, shared = self.geometry(config, _scalars(bound))
+            options = {} if stream is None else {"stream": stream}
+            arguments = [bound[name] for name in names]
+            self._variant(config)(*arguments, block=block, grid=grid, shared=shared, **options)
+
+        return launch
+
     # The store.
 
     def _problem(self, bound):

@@ -1,0 +1,1 @@
+"""Images of spotlight synthetic aperture radar by backprojection of range-compressed pulses."""

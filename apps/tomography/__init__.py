@@ -1,0 +1,1 @@
+"""Computed tomography with parallel beams: filtered backprojection."""
