@@ -23,7 +23,7 @@ table! {
         clCreateContext clCreateContextFromType clRetainContext clReleaseContext clGetContextInfo
         clSetContextDestructorCallback
     }
-    crate::command::queue {
+    crate::command::queue_functions {
         clCreateCommandQueue clCreateCommandQueueWithProperties clRetainCommandQueue clReleaseCommandQueue
         clGetCommandQueueInfo clSetCommandQueueProperty clFlush clFinish clEnqueueMarker clEnqueueBarrier
         clEnqueueWaitForEvents clEnqueueMarkerWithWaitList clEnqueueBarrierWithWaitList clSetDefaultDeviceCommandQueue

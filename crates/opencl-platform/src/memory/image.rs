@@ -4,13 +4,14 @@ use super::buffer::{check_host_pointer, checked_flags, inherited_flags, new_stor
 use super::format::{PixelLayout, format_of, formats};
 use super::rectangle::{Layout, Region};
 use super::{MemBody, Storage, check_context};
-use crate::context::{ContextBody, UserData, property_list};
+use crate::context::{ContextBody, Destructors, UserData, property_list};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::info::{Answer, list_handles};
 use crate::object::{Ref, resolve, resolve_optional};
 use crate::platform::device::{MAX_IMAGE_2D, MAX_IMAGE_3D, MAX_IMAGE_BUFFER, MAX_IMAGE_LAYERS};
 use rtcg_driver::CUdeviceptr;
 use rtcg_opencl_sys::*;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 
 /// What an image has beyond its bytes.
@@ -322,11 +323,11 @@ unsafe fn create_image(
         properties,
         storage,
         origin,
-        parent,
+        parent: parent.and_then(MemBody::count_part),
         image: Some(Box::new(image)),
         maps: Mutex::new(Vec::new()),
-        retired: Mutex::new(Vec::new()),
-        destructors: Mutex::new(Vec::new()),
+        n_parts: AtomicUsize::new(0),
+        destructors: Destructors::new(),
     }))
 }
 

@@ -3,10 +3,10 @@
 use super::rectangle::{Layout, Region, Side, copy_region};
 use super::transfer::{HostMemory, check_host_reads, check_host_writes};
 use super::{MemBody, check_context, resolve_buffer};
-use crate::command::queue::{QueueBody, Wanted};
+use crate::command::queue::{QueueBody, Transfer, Wanted};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::object::{Ref, resolve};
-use rtcg_driver::{Event, EventFlags, HostAllocFlags, HostAllocation, Stream};
+use rtcg_driver::{HostAllocFlags, HostAllocation, Stream};
 use rtcg_opencl_sys::*;
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ pub(crate) unsafe fn map_region(
         let pointer = host.wrapping_byte_add(layout.offset);
         remember(&memory, Mapping { pointer: pointer as usize, staged: None });
         // SAFETY: the caller's promise; nothing is done.
-        unsafe { QueueBody::enqueue(queue, command, wanted, |_| Ok(())) }?;
+        unsafe { QueueBody::enqueue(queue, command, wanted, Transfer(|_: &Stream| Ok(()))) }?;
         return Ok((pointer, layout));
     }
     let dense = Layout { offset: 0, row_pitch: region[0], slice_pitch: region[0] * region[1] };
@@ -71,40 +71,16 @@ pub(crate) unsafe fn map_region(
     let target = HostMemory(pointer);
     // SAFETY: the mapping keeps the page-locked memory until it is unmapped.
     unsafe {
-        QueueBody::enqueue(queue, command, wanted, move |stream| {
+        let copy = move |stream: &Stream| {
             let _kept = &staging;
             if invalidates {
                 return Ok(());
             }
             copy_region((Side::Device(memory.address()), layout), (Side::Host(target), dense), region, stream)
-        })
+        };
+        QueueBody::enqueue(queue, command, wanted, Transfer(copy))
     }?;
     Ok((pointer.cast(), dense))
-}
-
-/// Page-locked memory that a copy still reads: the event says when it no longer does.
-pub(crate) struct Retired {
-    event: Event,
-    _staging: Arc<HostAllocation>,
-}
-
-/// Keeps page-locked memory until the stream has come so far; what was kept before and is done is given back.
-fn retire(memory: &MemBody, staging: Arc<HostAllocation>, stream: &Stream) -> Result<()> {
-    let event = Event::new(EventFlags::DISABLE_TIMING)?;
-    event.record(Some(stream))?;
-    let mut retired = memory.retired.lock().expect("no panic while memory is retired");
-    retired.retain(|kept| !kept.event.query().unwrap_or(true));
-    retired.push(Retired { event, _staging: staging });
-    Ok(())
-}
-
-impl Drop for MemBody {
-    fn drop(&mut self) {
-        for kept in self.retired.get_mut().into_iter().flatten() {
-            // An error of the device is told by the commands themselves.
-            let _ = kept.event.synchronize();
-        }
-    }
 }
 
 fn remember(memory: &Ref<MemBody>, mapping: Mapping) {
@@ -164,14 +140,22 @@ pub(crate) unsafe extern "C" fn clEnqueueUnmapMemObject(
         };
         let mapping = maps.swap_remove(index);
         drop(maps);
-        QueueBody::enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, wanted, move |stream| {
-            let Some(Staged { staging, layout, region, is_written }) = mapping.staged else { return Ok(()) };
-            if is_written {
-                let dense = Layout { offset: 0, row_pitch: region[0], slice_pitch: region[0] * region[1] };
-                let from = Side::Host(HostMemory(staging.as_ptr()));
-                copy_region((from, dense), (Side::Device(memory.address()), layout), region, stream)?;
-            }
-            retire(&memory, staging, stream)
-        })
+        let is_staged = mapping.staged.is_some();
+        let copy_back = move |stream: &Stream| {
+            let Some(Staged { staging, layout, region, .. }) =
+                mapping.staged.as_ref().filter(|staged| staged.is_written)
+            else {
+                return Ok(());
+            };
+            let dense = Layout { offset: 0, row_pitch: region[0], slice_pitch: region[0] * region[1] };
+            let from = Side::Host(HostMemory(staging.as_ptr()));
+            copy_region((from, dense), (Side::Device(memory.address()), *layout), *region, stream)
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, wanted, Transfer(copy_back))?;
+        // Page-locked memory is scarce: it goes when the copy is done, not when there are many commands.
+        if is_staged {
+            queue.in_flight.reclaim();
+        }
+        Ok(())
     })
 }

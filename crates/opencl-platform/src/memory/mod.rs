@@ -9,13 +9,15 @@ pub(crate) mod rectangle;
 pub(crate) mod svm;
 pub(crate) mod transfer;
 
-use crate::context::{ContextBody, UserData};
+use crate::command::in_flight::InFlight;
+use crate::context::{ContextBody, Destructors, UserData};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::info::Answer;
 use crate::object::{Ref, body, release, resolve, retain};
 use rtcg_driver::RegisteredHostMemory;
 use rtcg_driver::{CUdeviceptr, DeviceAllocation, HostAllocFlags, HostAllocation, ManagedAllocation, MemAttachFlags};
 use rtcg_opencl_sys::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 pub(crate) struct MemBody {
@@ -33,22 +35,40 @@ pub(crate) struct MemBody {
     /// What an image has beyond a buffer.
     pub(crate) image: Option<Box<image::ImageBody>>,
     pub(crate) maps: Mutex<Vec<map::Mapping>>,
-    retired: Mutex<Vec<map::Retired>>,
-    destructors: Mutex<Vec<Destructor>>,
+    /// Parts of this object, and images of it, that exist.
+    n_parts: AtomicUsize,
+    destructors: Destructors<cl_mem>,
 }
 
-body!(MemBody: cl_mem, b"memo", CL_INVALID_MEM_OBJECT, "memory object", on_last_release = call_destructors);
+body!(MemBody: cl_mem, b"memo", CL_INVALID_MEM_OBJECT, "memory object",
+    on_last_release = reclaim, survives_release = has_parts, destructors = take_destructors);
 
-struct Destructor {
-    function: unsafe extern "C" fn(cl_mem, *mut c_void),
-    user_data: UserData,
+/// The host's memory of `CL_MEM_USE_HOST_PTR` may be used again when the functions are called; their context is there.
+fn take_destructors(memory: &mut MemBody) -> Option<Box<dyn FnOnce(cl_mem)>> {
+    let (call, context) = (memory.destructors.take()?, memory.context.clone());
+    Some(Box::new(move |handle| {
+        call(handle);
+        drop(context);
+    }))
 }
 
-fn call_destructors(memory: &Ref<MemBody>) {
-    let destructors = std::mem::take(&mut *memory.destructors.lock().expect("no panic while destructors are listed"));
-    for destructor in destructors.into_iter().rev() {
-        // SAFETY: the promise of `clSetMemObjectDestructorCallback`'s caller.
-        unsafe { (destructor.function)(memory.handle(), destructor.user_data.0) };
+/// Parts of a memory object are asked for the whole.
+fn has_parts(memory: &MemBody) -> bool {
+    memory.n_parts.load(Ordering::Relaxed) != 0
+}
+
+/// Commands may still use the object; it goes when they are done.
+fn reclaim(memory: &Ref<MemBody>) {
+    if memory.is_used_elsewhere() {
+        memory.context.all_in_flight().iter().for_each(InFlight::reclaim);
+    }
+}
+
+impl Drop for MemBody {
+    fn drop(&mut self) {
+        if let Some(whole) = &self.parent {
+            whole.n_parts.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -119,6 +139,12 @@ impl Storage {
 }
 
 impl MemBody {
+    /// A part of another object, which is told.
+    fn count_part(whole: Ref<MemBody>) -> Option<Ref<MemBody>> {
+        whole.n_parts.fetch_add(1, Ordering::Relaxed);
+        Some(whole)
+    }
+
     /// The address of the first byte on every device of the context.
     pub(crate) fn address(&self) -> CUdeviceptr {
         self.storage.address + self.origin as CUdeviceptr
@@ -183,11 +209,7 @@ pub(crate) unsafe extern "C" fn clSetMemObjectDestructorCallback(
 ) -> cl_int {
     code_of(|| {
         // SAFETY: the caller's promise.
-        let memory = unsafe { resolve::<MemBody>(memobj) }?;
-        let Some(function) = pfn_notify else { return ClError::value("pfn_notify is null") };
-        let destructor = Destructor { function, user_data: UserData(user_data) };
-        memory.destructors.lock().expect("no panic while destructors are listed").push(destructor);
-        Ok(())
+        unsafe { resolve::<MemBody>(memobj) }?.destructors.add(pfn_notify, user_data)
     })
 }
 

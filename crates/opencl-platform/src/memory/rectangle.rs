@@ -2,7 +2,7 @@
 
 use super::transfer::{HostMemory, check_host_reads, check_host_writes};
 use super::{MemBody, resolve_buffer};
-use crate::command::queue::{QueueBody, Wanted};
+use crate::command::queue::{QueueBody, Transfer, Wanted};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::object::{Ref, resolve};
 use rtcg_driver::memory::memcpy_3d_async;
@@ -165,9 +165,10 @@ pub(crate) unsafe extern "C" fn clEnqueueReadBufferRect(
         check_host_reads(&buffer)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_read);
         let host = HostMemory(ptr.cast());
-        QueueBody::enqueue(&queue, CL_COMMAND_READ_BUFFER_RECT, wanted, move |stream| {
+        let work = move |stream: &Stream| {
             copy_region((Side::Device(buffer.address()), on_device), (Side::Host(host), on_host), region, stream)
-        })
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_READ_BUFFER_RECT, wanted, Transfer(work))
     })
 }
 
@@ -210,9 +211,10 @@ pub(crate) unsafe extern "C" fn clEnqueueWriteBufferRect(
         check_host_writes(&buffer)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_write);
         let host = HostMemory(ptr.cast_mut().cast());
-        QueueBody::enqueue(&queue, CL_COMMAND_WRITE_BUFFER_RECT, wanted, move |stream| {
+        let work = move |stream: &Stream| {
             copy_region((Side::Host(host), on_host), (Side::Device(buffer.address()), on_device), region, stream)
-        })
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_WRITE_BUFFER_RECT, wanted, Transfer(work))
     })
 }
 
@@ -250,8 +252,9 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyBufferRect(
             return refuse(CL_MEM_COPY_OVERLAP, "src_origin, dst_origin: the regions overlap");
         }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, wanted, move |stream| {
+        let work = move |stream: &Stream| {
             copy_region((Side::Device(from.address()), source), (Side::Device(to.address()), target), region, stream)
-        })
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, wanted, Transfer(work))
     })
 }

@@ -1,7 +1,7 @@
 //! Shared virtual memory: managed memory, which host and devices reach at one address.
 
 use super::transfer::{HostMemory, checked_pattern, fill};
-use crate::command::queue::{QueueBody, Wanted};
+use crate::command::queue::{QueueBody, Transfer, Wanted};
 use crate::context::{ContextBody, UserData};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::object::{Ref, resolve};
@@ -9,7 +9,7 @@ use rtcg_driver::memory::{
     mem_get_info, memcpy_dtod_async, memcpy_dtoh_async, memcpy_htod_async, pointer_attribute_u64,
 };
 use rtcg_driver::sys::CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
-use rtcg_driver::{CUdeviceptr, ManagedAllocation, MemAttachFlags};
+use rtcg_driver::{CUdeviceptr, ManagedAllocation, MemAttachFlags, Stream};
 use rtcg_opencl_sys::*;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
@@ -69,9 +69,20 @@ pub(crate) unsafe extern "C" fn clSVMAlloc(
 /// # Safety
 /// As the specification of OpenCL says.
 pub(crate) unsafe extern "C" fn clSVMFree(_context: cl_context, svm_pointer: *mut c_void) {
-    let freed = allocations().remove(&(svm_pointer as usize));
+    free(svm_pointer as usize);
+}
+
+/// Frees an allocation. What waits for the device does so without the lock.
+fn free(address: usize) {
+    let freed = allocations().remove(&address);
     drop(freed);
 }
+
+/// A handle of the user's, handed back as it is.
+struct SameHandle(cl_command_queue);
+
+// SAFETY: the handle is only handed back.
+unsafe impl Send for SameHandle {}
 
 /// Pointers of the user's list.
 struct Pointers(Vec<usize>);
@@ -102,19 +113,17 @@ pub(crate) unsafe extern "C" fn clEnqueueSVMFree(
         };
         let (pointers, user_data) = (Pointers(list), UserData(user_data));
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        QueueBody::enqueue(&queue, CL_COMMAND_SVM_FREE, wanted, move |stream| {
-            // The work before it is done first; then nothing of the driver runs beside the freeing.
-            stream.synchronize()?;
-            let Pointers(list) = pointers;
-            let user_data = user_data;
+        let queue_handle = SameHandle(command_queue);
+        // The context and the queue live until the command has run.
+        QueueBody::enqueue_host(&queue, CL_COMMAND_SVM_FREE, wanted, move || {
+            let (Pointers(list), user_data, SameHandle(queue)) = (pointers, user_data, queue_handle);
             match pfn_free_func {
                 Some(function) => {
                     let mut list: Vec<*mut c_void> = list.iter().map(|address| *address as *mut c_void).collect();
-                    function(command_queue, list.len() as cl_uint, list.as_mut_ptr(), user_data.0);
+                    function(queue, list.len() as cl_uint, list.as_mut_ptr(), user_data.0);
                 }
-                None => list.iter().for_each(|address| drop(allocations().remove(address))),
+                None => list.iter().for_each(|address| free(*address)),
             }
-            Ok(())
         })
     })
 }
@@ -142,7 +151,7 @@ pub(crate) unsafe extern "C" fn clEnqueueSVMMemcpy(
         }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_copy);
         let (to, from) = (HostMemory(dst_ptr.cast()), HostMemory(src_ptr.cast_mut().cast()));
-        QueueBody::enqueue(&queue, CL_COMMAND_SVM_MEMCPY, wanted, move |stream| {
+        let work = move |stream: &Stream| {
             let (target, source) = (to.address() as CUdeviceptr, from.address() as CUdeviceptr);
             match (is_known_to_driver(target), is_known_to_driver(source)) {
                 (true, true) => memcpy_dtod_async(target, source, size, Some(stream))?,
@@ -154,7 +163,8 @@ pub(crate) unsafe extern "C" fn clEnqueueSVMMemcpy(
                 }
             }
             Ok(())
-        })
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_SVM_MEMCPY, wanted, Transfer(work))
     })
 }
 
@@ -188,7 +198,8 @@ pub(crate) unsafe extern "C" fn clEnqueueSVMMemFill(
         }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
         let address = svm_ptr as CUdeviceptr;
-        QueueBody::enqueue(&queue, CL_COMMAND_SVM_MEMFILL, wanted, move |stream| fill(address, &pattern, size, stream))
+        let work = move |stream: &Stream| fill(address, &pattern, size, stream);
+        QueueBody::enqueue(&queue, CL_COMMAND_SVM_MEMFILL, wanted, Transfer(work))
     })
 }
 
@@ -210,7 +221,7 @@ unsafe fn enqueue_visible(
             return ClError::value("svm_ptr is null");
         }
         let wanted = Wanted::new(&queue, count, list, event)?.blocking(blocking);
-        QueueBody::enqueue(&queue, command, wanted, |_| Ok(()))
+        QueueBody::enqueue(&queue, command, wanted, Transfer(|_: &Stream| Ok(())))
     })
 }
 

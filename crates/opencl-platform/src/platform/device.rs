@@ -1,13 +1,15 @@
 //! Devices: what they say about themselves, and the CUDA context that all objects on a device share.
 
 use super::{EXTENSIONS, PRODUCT, extension_names, name_version, platform_handle};
+use crate::command::time_base::{DeviceClock, TimeBase};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::info::Answer;
 use crate::object::{Ref, body, resolve};
+use rtcg_driver::memory::memcpy_htod_in_stream;
 use rtcg_driver::sys::*;
-use rtcg_driver::{Context, Device};
+use rtcg_driver::{CUdeviceptr, Context, Device, Stream, StreamFlags};
 use rtcg_opencl_sys::*;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 pub(crate) struct DeviceBody {
@@ -15,6 +17,10 @@ pub(crate) struct DeviceBody {
     /// What launches look at.
     pub(crate) limits: Limits,
     context: OnceLock<Context>,
+    /// For profiling, made by the first command that is measured.
+    clock: Mutex<Option<DeviceClock>>,
+    /// For uploads that are waited for.
+    upload_stream: OnceLock<Stream>,
 }
 
 body!(DeviceBody: cl_device_id, b"devi", CL_INVALID_DEVICE, "device");
@@ -55,7 +61,8 @@ impl DeviceBody {
             local_bytes: of(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?,
             global_bytes: device.total_memory()?,
         };
-        Ok(Self { device, limits, context: OnceLock::new() })
+        let (context, upload_stream) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { device, limits, context, clock: Mutex::new(None), upload_stream })
     }
 
     /// The context of all work on this device: the primary one, made at first use.
@@ -65,6 +72,34 @@ impl DeviceBody {
         }
         let context = self.device.retain_primary_context()?;
         Ok(self.context.get_or_init(|| context))
+    }
+
+    /// What the times of a command that is submitted now count from. The device's context is current.
+    pub(crate) fn time_base(&self) -> Result<Arc<TimeBase>> {
+        let mut clock = self.clock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match &mut *clock {
+            Some(clock) => clock.base(),
+            none => none.insert(DeviceClock::new()?).base(),
+        }
+    }
+
+    /// Copies bytes of the host to the device and waits until they are there, which a plain copy of pageable memory
+    /// does not do for the streams of queues.
+    ///
+    /// # Safety
+    /// `to` is memory of the device for as many bytes, which no command uses.
+    pub(crate) unsafe fn upload(&self, to: CUdeviceptr, bytes: &[u8]) -> Result<()> {
+        self.cuda_context()?.with_current(|| {
+            let stream = match self.upload_stream.get() {
+                Some(stream) => stream,
+                None => {
+                    let stream = Stream::new(StreamFlags::NON_BLOCKING)?;
+                    self.upload_stream.get_or_init(|| stream)
+                }
+            };
+            // SAFETY: the caller's promise.
+            Ok(unsafe { memcpy_htod_in_stream(to, bytes, stream) }?)
+        })
     }
 
     fn attribute(&self, attribute: CUdevice_attribute) -> Result<cl_uint> {
