@@ -135,8 +135,20 @@ impl InFlight {
         drop(done);
     }
 
+    /// Waits for all that was submitted, and drops what it used.
+    pub(crate) fn drain(&self) {
+        let (open, closed) = self.take();
+        if let Some(stream) = self.stream.as_ref().filter(|_| !open.is_empty()) {
+            // A device that failed uses nothing any more.
+            let _ = stream.synchronize();
+        }
+        for (mark, _) in &closed {
+            let _ = mark.synchronize();
+        }
+    }
+
     /// All that is kept now. The caller drops it when the device has done all that was submitted before.
-    pub(crate) fn take(&self) -> impl Sized + use<> {
+    pub(crate) fn take(&self) -> (Vec<Kept>, VecDeque<(Event, Vec<Kept>)>) {
         let mut lists = self.lock();
         (std::mem::take(&mut lists.open), std::mem::take(&mut lists.closed))
     }

@@ -25,6 +25,18 @@ struct Staged {
     is_written: bool,
 }
 
+/// Refuses flags of no map.
+pub(crate) fn check_map_flags(flags: cl_map_flags) -> Result<()> {
+    let known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
+    let invalidates = flags & CL_MAP_WRITE_INVALIDATE_REGION != 0;
+    if flags & !known != 0 || flags == 0 || (invalidates && flags != CL_MAP_WRITE_INVALIDATE_REGION) {
+        return ClError::value(format!(
+            "map_flags: {flags:#x} has unknown bits, none, or bits that exclude each other"
+        ));
+    }
+    Ok(())
+}
+
 /// Maps a region: `layout` says where it lies in the object. Returns where the program finds it, and its pitches there.
 ///
 /// # Safety
@@ -38,13 +50,8 @@ pub(crate) unsafe fn map_region(
     command: cl_command_type,
     wanted: Wanted,
 ) -> Result<(*mut c_void, Layout)> {
-    let known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
+    check_map_flags(flags)?;
     let invalidates = flags & CL_MAP_WRITE_INVALIDATE_REGION != 0;
-    if flags & !known != 0 || flags == 0 || (invalidates && flags != CL_MAP_WRITE_INVALIDATE_REGION) {
-        return ClError::value(format!(
-            "map_flags: {flags:#x} has unknown bits, none, or bits that exclude each other"
-        ));
-    }
     let writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0;
     if flags & CL_MAP_READ != 0 {
         check_host_reads(&memory)?;
@@ -63,7 +70,7 @@ pub(crate) unsafe fn map_region(
     let staging = queue
         .device
         .cuda_context()?
-        .with_current(|| HostAllocation::new(dense.extent(region), HostAllocFlags::PORTABLE));
+        .with_current(|| HostAllocation::new(region.iter().product(), HostAllocFlags::PORTABLE));
     let staging = Arc::new(staging.map_err(|error| ClError::new(CL_MAP_FAILURE, error.to_string()))?);
     let pointer = staging.as_ptr();
     let staged = Some(Staged { staging: staging.clone(), layout, region, is_written: writes });

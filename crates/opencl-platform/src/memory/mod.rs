@@ -4,6 +4,7 @@ pub(crate) mod buffer;
 mod format;
 pub(crate) mod image;
 pub(crate) mod image_transfer;
+pub(crate) mod managed;
 pub(crate) mod map;
 pub(crate) mod rectangle;
 pub(crate) mod svm;
@@ -14,8 +15,9 @@ use crate::context::{ContextBody, Destructors, UserData};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::info::Answer;
 use crate::object::{Ref, body, release, resolve, retain};
+use managed::CappedAllocation;
 use rtcg_driver::RegisteredHostMemory;
-use rtcg_driver::{CUdeviceptr, DeviceAllocation, HostAllocFlags, HostAllocation, ManagedAllocation, MemAttachFlags};
+use rtcg_driver::{CUdeviceptr, DeviceAllocation, HostAllocFlags, HostAllocation};
 use rtcg_opencl_sys::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -84,7 +86,7 @@ pub(crate) struct Storage {
 #[expect(dead_code, reason = "held until it is dropped")]
 enum Owner {
     Device(DeviceAllocation),
-    Managed(ManagedAllocation),
+    Managed(CappedAllocation),
     Pinned(HostAllocation),
     Registered(RegisteredHostMemory),
     /// Memory of shared virtual memory or of the program's, which lives longer.
@@ -92,8 +94,19 @@ enum Owner {
 }
 
 impl Storage {
-    /// Memory for `nbytes` bytes, where all devices of the context reach it.
+    /// Memory for `nbytes` bytes, where all devices of the context reach it. Where there is too little, what was released
+    /// and is still in use is waited for.
     pub(crate) fn allocate(context: &Ref<ContextBody>, flags: cl_mem_flags, nbytes: usize) -> Result<Self> {
+        match Self::allocate_at_once(context, flags, nbytes) {
+            Err(error) if error.code == CL_MEM_OBJECT_ALLOCATION_FAILURE => {
+                context.all_in_flight().iter().for_each(|in_flight| in_flight.drain());
+                Self::allocate_at_once(context, flags, nbytes)
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn allocate_at_once(context: &Ref<ContextBody>, flags: cl_mem_flags, nbytes: usize) -> Result<Self> {
         let device = context.first_device();
         device.cuda_context()?.with_current(|| {
             if flags & CL_MEM_ALLOC_HOST_PTR != 0 {
@@ -102,9 +115,11 @@ impl Storage {
                 return Ok(Self { address: memory.device_pointer()?, host, _owner: Owner::Pinned(memory) });
             }
             if context.devices.len() > 1 {
-                let memory = ManagedAllocation::new(nbytes, MemAttachFlags::GLOBAL)?;
-                let host = Some(UserData(memory.as_ptr().cast()));
-                return Ok(Self { address: memory.ptr(), host, _owner: Owner::Managed(memory) });
+                let memory = CappedAllocation::new(device, nbytes)
+                    .map_err(|error| ClError::new(CL_MEM_OBJECT_ALLOCATION_FAILURE, error.detail))?;
+                let address = memory.address();
+                let host = Some(UserData(address as usize as *mut c_void));
+                return Ok(Self { address, host, _owner: Owner::Managed(memory) });
             }
             let memory = DeviceAllocation::new(nbytes)?;
             let address = memory.ptr();

@@ -4,6 +4,7 @@ use super::{EXTENSIONS, PRODUCT, extension_names, name_version, platform_handle}
 use crate::command::time_base::{DeviceClock, TimeBase};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::info::Answer;
+use crate::memory::managed::ManagedUse;
 use crate::object::{Ref, body, resolve};
 use rtcg_driver::memory::memcpy_htod_in_stream;
 use rtcg_driver::sys::*;
@@ -19,6 +20,8 @@ pub(crate) struct DeviceBody {
     context: OnceLock<Context>,
     /// For profiling, made by the first command that is measured.
     clock: Mutex<Option<DeviceClock>>,
+    /// Managed memory that is counted here.
+    pub(crate) managed: ManagedUse,
     /// For uploads that are waited for.
     upload_stream: OnceLock<Stream>,
 }
@@ -62,7 +65,8 @@ impl DeviceBody {
             global_bytes: device.total_memory()?,
         };
         let (context, upload_stream) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { device, limits, context, clock: Mutex::new(None), upload_stream })
+        let (clock, managed) = (Mutex::new(None), ManagedUse::default());
+        Ok(Self { device, limits, context, clock, managed, upload_stream })
     }
 
     /// The context of all work on this device: the primary one, made at first use.
