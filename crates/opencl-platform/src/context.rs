@@ -138,7 +138,10 @@ pub(crate) unsafe fn property_list<T: Copy + Default + PartialEq>(list: *const T
 unsafe fn checked_properties(list: *const cl_context_properties) -> Result<Vec<cl_context_properties>> {
     // SAFETY: the caller's promise.
     let properties = unsafe { property_list(list) };
-    for pair in properties.chunks_exact(2) {
+    for (place, pair) in properties.chunks_exact(2).enumerate() {
+        if properties.chunks_exact(2).take(place).any(|earlier| earlier[0] == pair[0]) {
+            return refuse(CL_INVALID_PROPERTY, format!("properties: {:#x} is there twice", pair[0]));
+        }
         match pair[0] {
             CL_CONTEXT_PLATFORM => {
                 let platform = cl_platform_id(pair[1] as *mut ObjectHead);

@@ -618,3 +618,5 @@ pub(crate) unsafe extern "C" fn clGetKernelSubGroupInfo(
         }
     })
 }
+
+pub(crate) use self::clGetKernelSubGroupInfo as clGetKernelSubGroupInfoKHR;

@@ -65,6 +65,7 @@ table! {
         clCreateKernel clCreateKernelsInProgram clCloneKernel clRetainKernel clReleaseKernel clSetKernelArg
         clSetKernelArgSVMPointer clSetKernelExecInfo
         clGetKernelInfo clGetKernelArgInfo clGetKernelWorkGroupInfo clGetKernelSubGroupInfo
+        clGetKernelSubGroupInfoKHR
     }
     crate::launch { clEnqueueNDRangeKernel clEnqueueTask clEnqueueNativeKernel }
     crate::refused {

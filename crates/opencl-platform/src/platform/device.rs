@@ -370,12 +370,12 @@ pub(crate) unsafe extern "C" fn clGetDeviceAndHostTimer(
     host_timestamp: *mut cl_ulong,
 ) -> cl_int {
     code_of(|| {
-        if device_timestamp.is_null() || host_timestamp.is_null() {
-            return ClError::value("device_timestamp or host_timestamp is null");
-        }
         // SAFETY: the caller's promise.
         unsafe {
             resolve::<DeviceBody>(device)?;
+            if device_timestamp.is_null() || host_timestamp.is_null() {
+                return ClError::value("device_timestamp or host_timestamp is null");
+            }
             *host_timestamp = nanoseconds();
             *device_timestamp = *host_timestamp;
         }
@@ -387,12 +387,12 @@ pub(crate) unsafe extern "C" fn clGetDeviceAndHostTimer(
 /// As the specification of OpenCL says.
 pub(crate) unsafe extern "C" fn clGetHostTimer(device: cl_device_id, host_timestamp: *mut cl_ulong) -> cl_int {
     code_of(|| {
-        if host_timestamp.is_null() {
-            return ClError::value("host_timestamp is null");
-        }
         // SAFETY: the caller's promise.
         unsafe {
             resolve::<DeviceBody>(device)?;
+            if host_timestamp.is_null() {
+                return ClError::value("host_timestamp is null");
+            }
             *host_timestamp = nanoseconds();
         }
         Ok(())

@@ -11,6 +11,8 @@ mod depth;
 mod own_process;
 
 mod callbacks;
+mod error_codes;
 mod lifetimes;
 mod profiling;
 mod shared_memory;
+mod wrong_handles;
