@@ -14,5 +14,8 @@ mod callbacks;
 mod error_codes;
 mod lifetimes;
 mod profiling;
+mod random;
+mod random_commands;
 mod shared_memory;
+mod threads;
 mod wrong_handles;
