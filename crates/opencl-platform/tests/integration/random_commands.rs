@@ -17,7 +17,7 @@ const SOURCE: &str =
     begin[command] = atomic_inc(clock);
     uint x = command;
     for (uint i = 0; i < n; i++) x = x * 1664525 + 1013904223;
-    end[command] = atomic_inc(clock) + (x == 1 && n == 0 ? 1 : 0);
+    end[command] = atomic_inc(clock) + (n == 0xffffffff ? x : 0);
 }";
 
 #[derive(Clone, Copy, PartialEq)]
