@@ -16,6 +16,7 @@ mod lifetimes;
 mod profiling;
 mod random;
 mod random_commands;
+mod several_devices;
 mod shared_memory;
 mod threads;
 mod wrong_handles;
