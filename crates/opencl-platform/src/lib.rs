@@ -14,6 +14,7 @@ mod context;
 mod error;
 mod info;
 mod kernel;
+mod kernel_queries;
 mod launch;
 mod memory;
 mod object;

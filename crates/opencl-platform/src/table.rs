@@ -64,6 +64,8 @@ table! {
     crate::kernel {
         clCreateKernel clCreateKernelsInProgram clCloneKernel clRetainKernel clReleaseKernel clSetKernelArg
         clSetKernelArgSVMPointer clSetKernelExecInfo
+    }
+    crate::kernel_queries {
         clGetKernelInfo clGetKernelArgInfo clGetKernelWorkGroupInfo clGetKernelSubGroupInfo
         clGetKernelSubGroupInfoKHR
     }

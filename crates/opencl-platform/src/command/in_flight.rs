@@ -29,19 +29,28 @@ pub(crate) struct InFlight {
 struct Lists {
     /// Of commands since the last mark.
     open: Vec<Kept>,
-    closed: VecDeque<(Event, Vec<Kept>)>,
+    closed: VecDeque<Group>,
     /// Marks that there may be before all are looked at.
     sweep_at: usize,
     is_watched: bool,
 }
 
+/// Commands with their mark: one with an event, and those before it that have none.
+pub(crate) struct Group {
+    mark: Event,
+    _last: Option<Kept>,
+    _others: Vec<Kept>,
+}
+
+impl Group {
+    fn is_done(&self) -> bool {
+        // A device that failed uses nothing any more.
+        self.mark.query().unwrap_or(true)
+    }
+}
+
 /// Commands that share a mark at most, and marks that wait at least.
 const MANY: usize = 64;
-
-fn is_reached(mark: &Event) -> bool {
-    // A device that failed uses nothing any more.
-    mark.query().unwrap_or(true)
-}
 
 impl InFlight {
     pub(crate) fn new(device: Ref<DeviceBody>, stream: Option<Stream>) -> Arc<Self> {
@@ -74,12 +83,11 @@ impl InFlight {
     /// Keeps what a command uses until its mark is reached.
     pub(crate) fn keep_until(&self, mark: &Event, kept: Option<Kept>) {
         let mut lists = self.lock();
-        let mut group = std::mem::take(&mut lists.open);
-        group.extend(kept);
-        if group.is_empty() {
+        let others = std::mem::take(&mut lists.open);
+        if others.is_empty() && kept.is_none() {
             return;
         }
-        lists.closed.push_back((mark.clone(), group));
+        lists.closed.push_back(Group { mark: mark.clone(), _last: kept, _others: others });
         let done = self.sweep_if_many(&mut lists);
         drop(lists);
         drop(done);
@@ -96,26 +104,26 @@ impl InFlight {
             })
         });
         if let Ok(mark) = mark {
-            let group = std::mem::take(&mut lists.open);
-            lists.closed.push_back((mark, group));
+            let others = std::mem::take(&mut lists.open);
+            lists.closed.push_back(Group { mark, _last: None, _others: others });
         }
     }
 
     /// Takes out what is done; the caller drops it without the lock.
-    fn sweep(&self, lists: &mut Lists) -> Vec<(Event, Vec<Kept>)> {
+    fn sweep(&self, lists: &mut Lists) -> Vec<Group> {
         let mut done = Vec::new();
-        while let Some(group) = lists.closed.pop_front_if(|(mark, _)| is_reached(mark)) {
+        while let Some(group) = lists.closed.pop_front_if(|group| group.is_done()) {
             done.push(group);
         }
         if self.stream.is_none() {
-            let (reached, waiting): (Vec<_>, _) = lists.closed.drain(..).partition(|(mark, _)| is_reached(mark));
+            let (reached, waiting): (Vec<_>, Vec<_>) = lists.closed.drain(..).partition(Group::is_done);
             done.extend(reached);
             lists.closed = waiting.into();
         }
         done
     }
 
-    fn sweep_if_many(&self, lists: &mut Lists) -> Vec<(Event, Vec<Kept>)> {
+    fn sweep_if_many(&self, lists: &mut Lists) -> Vec<Group> {
         if lists.closed.len() < lists.sweep_at {
             return Vec::new();
         }
@@ -128,7 +136,7 @@ impl InFlight {
     pub(crate) fn drop_first(&self) {
         let mut done = Vec::new();
         let mut lists = self.lock();
-        while let Some(group) = lists.closed.pop_front_if(|(mark, _)| is_reached(mark)) {
+        while let Some(group) = lists.closed.pop_front_if(|group| group.is_done()) {
             done.push(group);
         }
         drop(lists);
@@ -142,13 +150,13 @@ impl InFlight {
             // A device that failed uses nothing any more.
             let _ = stream.synchronize();
         }
-        for (mark, _) in &closed {
-            let _ = mark.synchronize();
+        for group in &closed {
+            let _ = group.mark.synchronize();
         }
     }
 
     /// All that is kept now. The caller drops it when the device has done all that was submitted before.
-    pub(crate) fn take(&self) -> (Vec<Kept>, VecDeque<(Event, Vec<Kept>)>) {
+    pub(crate) fn take(&self) -> (Vec<Kept>, VecDeque<Group>) {
         let mut lists = self.lock();
         (std::mem::take(&mut lists.open), std::mem::take(&mut lists.closed))
     }

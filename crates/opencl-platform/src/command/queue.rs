@@ -87,11 +87,20 @@ impl<F: FnMut(&Stream) -> Result<()> + Send + 'static> Command for Transfer<F> {
     }
 }
 
+/// Puts the work of a command into a stream.
+type Action = Box<dyn FnMut(&Stream) -> Result<()> + Send>;
+
 /// The work of a command that waits.
 pub(crate) enum Work {
-    Device(Box<dyn FnMut(&Stream) -> Result<()> + Send>),
+    Device(Action),
     /// Runs in a helper's thread when all before it is done, without a lock.
     Host(Box<dyn FnOnce() + Send>),
+}
+
+/// A command that failed when it was submitted at once.
+struct Failed {
+    error: ClError,
+    event: Option<Ref<EventBody>>,
 }
 
 /// What a command waits for: first the events that the program listed.
@@ -208,8 +217,12 @@ impl QueueBody {
         let needs_event = !event_ret.is_null() || !this.is_in_order();
         let outcome = this.enqueue_command(this, kind, waits, needs_event, command);
         let event = match outcome {
-            Err((error, event)) if error.code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && !is_blocking => event,
-            Err((error, _)) => return Err(error),
+            Err(Failed { error, event })
+                if error.code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && !is_blocking =>
+            {
+                event
+            }
+            Err(Failed { error, .. }) => return Err(error),
             Ok(event) => event,
         };
         let Some(event) = event else { return if is_blocking { this.wait_for_stream() } else { Ok(()) } };
@@ -259,7 +272,7 @@ impl QueueBody {
         mut waits: Vec<Ref<EventBody>>,
         needs_event: bool,
         mut command: impl Command,
-    ) -> std::result::Result<Option<Ref<EventBody>>, (ClError, Option<Ref<EventBody>>)> {
+    ) -> std::result::Result<Option<Ref<EventBody>>, Failed> {
         let mut state = self.lock();
         if waits.is_empty() && !needs_event && state.pending.is_empty() && state.barrier.is_none() {
             // The commonest case: a queue in order, and nobody asks.
@@ -269,7 +282,7 @@ impl QueueBody {
             if let Some(kept) = command.into_kept() {
                 self.in_flight.keep(kept);
             }
-            return outcome.map(|()| None).map_err(|error| (error, None));
+            return outcome.map(|()| None).map_err(|error| Failed { error, event: None });
         }
         // What the program listed; the order of the queue adds more, whose failures are not this command's.
         let listed = waits.len();
@@ -297,7 +310,7 @@ impl QueueBody {
             tell(told);
             return match outcome {
                 Ok(()) => Ok(event),
-                Err(error) => Err((error, event)),
+                Err(error) => Err(Failed { error, event }),
             };
         }
         if let Some(event) = &event {
@@ -461,7 +474,7 @@ impl QueueBody {
 }
 
 /// The work of a command that has waited.
-struct Deferred(Box<dyn FnMut(&Stream) -> Result<()> + Send>);
+struct Deferred(Action);
 
 impl Command for Deferred {
     fn put(&mut self, stream: &Stream) -> Result<()> {

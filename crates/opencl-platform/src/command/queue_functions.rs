@@ -166,9 +166,10 @@ pub(crate) unsafe extern "C" fn clEnqueueBarrierWithWaitList(
 /// As the specification of OpenCL says.
 pub(crate) unsafe extern "C" fn clEnqueueMarker(command_queue: cl_command_queue, event: *mut cl_event) -> cl_int {
     if event.is_null() {
-        // SAFETY: the caller's promise.
         return code_of(|| {
-            unsafe { resolve::<QueueBody>(command_queue) }.and_then(|_| ClError::value("event is null"))
+            // SAFETY: the caller's promise.
+            unsafe { resolve::<QueueBody>(command_queue) }?;
+            ClError::value("event is null")
         });
     }
     // SAFETY: the caller's promise.
