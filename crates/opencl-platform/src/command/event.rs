@@ -152,14 +152,16 @@ impl EventBody {
         told
     }
 
-    /// The callbacks for what has become of the command, and whether there are no others.
+    /// The callbacks for what has become of the command, and whether there is nothing more to look for.
     pub(crate) fn take_due_callbacks(&self, status: cl_int) -> (Vec<EventCallback>, bool) {
         let mut state = self.lock();
         let all = std::mem::take(&mut state.callbacks);
         let (mut due, later): (Vec<_>, _) = all.into_iter().partition(|callback| callback.status >= status);
         due.sort_by_key(|callback| std::cmp::Reverse(callback.status));
         state.callbacks = later;
-        state.is_watched = !due.is_empty() || !state.callbacks.is_empty();
+        // Of an event that waits for the program nothing is seen by looking.
+        let goes_on = !state.callbacks.is_empty() && !matches!(state.progress, Progress::Queued);
+        state.is_watched = !due.is_empty() || goes_on;
         (due, !state.is_watched)
     }
 
@@ -255,7 +257,9 @@ impl EventBody {
     fn add_callback(self: &EventBody, this: &Ref<EventBody>, callback: EventCallback) {
         let mut state = self.lock();
         state.callbacks.push(callback);
-        let must_watch = !matches!(state.progress, Progress::Queued) && !state.is_watched;
+        // A user event begins as submitted.
+        let is_due = !matches!(state.progress, Progress::Queued) || self.queue.is_none();
+        let must_watch = is_due && !state.is_watched;
         state.is_watched |= must_watch;
         drop(state);
         if must_watch {

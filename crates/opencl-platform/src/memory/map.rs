@@ -63,7 +63,8 @@ pub(crate) unsafe fn map_region(
         let pointer = host.wrapping_byte_add(layout.offset);
         remember(&memory, Mapping { pointer: pointer as usize, staged: None });
         // SAFETY: the caller's promise; nothing is done.
-        unsafe { QueueBody::enqueue(queue, command, wanted, Transfer(|_: &Stream| Ok(()))) }?;
+        unsafe { QueueBody::enqueue(queue, command, wanted, Transfer(|_: &Stream| Ok(()))) }
+            .inspect_err(|_| drop(forget(&memory, pointer as usize)))?;
         return Ok((pointer, layout));
     }
     let dense = Layout { offset: 0, row_pitch: region[0], slice_pitch: region[0] * region[1] };
@@ -75,7 +76,7 @@ pub(crate) unsafe fn map_region(
     let pointer = staging.as_ptr();
     let staged = Some(Staged { staging: staging.clone(), layout, region, is_written: writes });
     remember(&memory, Mapping { pointer: pointer as usize, staged });
-    let target = HostMemory(pointer);
+    let (target, mapped) = (HostMemory(pointer), memory.clone());
     // SAFETY: the mapping keeps the page-locked memory until it is unmapped.
     unsafe {
         let copy = move |stream: &Stream| {
@@ -86,8 +87,16 @@ pub(crate) unsafe fn map_region(
             copy_region((Side::Device(memory.address()), layout), (Side::Host(target), dense), region, stream)
         };
         QueueBody::enqueue(queue, command, wanted, Transfer(copy))
-    }?;
+    }
+    .inspect_err(|_| drop(forget(&mapped, pointer as usize)))?;
     Ok((pointer.cast(), dense))
+}
+
+/// Takes a mapping out of the list of its object.
+fn forget(memory: &Ref<MemBody>, pointer: usize) -> Option<Mapping> {
+    let mut maps = memory.maps.lock().expect("no panic while maps are listed");
+    let index = maps.iter().position(|mapping| mapping.pointer == pointer)?;
+    Some(maps.swap_remove(index))
 }
 
 fn remember(memory: &Ref<MemBody>, mapping: Mapping) {
@@ -141,12 +150,9 @@ pub(crate) unsafe extern "C" fn clEnqueueUnmapMemObject(
         let memory = resolve::<MemBody>(memobj)?;
         check_context(&memory, &queue.context)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        let mut maps = memory.maps.lock().expect("no panic while maps are listed");
-        let Some(index) = maps.iter().position(|mapping| mapping.pointer == mapped_ptr as usize) else {
+        let Some(mapping) = forget(&memory, mapped_ptr as usize) else {
             return refuse(CL_INVALID_VALUE, format!("mapped_ptr: {mapped_ptr:?} is not mapped"));
         };
-        let mapping = maps.swap_remove(index);
-        drop(maps);
         let is_staged = mapping.staged.is_some();
         let copy_back = move |stream: &Stream| {
             let Some(Staged { staging, layout, region, .. }) =

@@ -153,3 +153,20 @@ fn callbacks_are_told_of_failures_and_of_what_was_done_before_they_were_given() 
     }
     cl!(clReleaseMemObject(buffer));
 }
+
+#[test]
+fn a_user_event_is_submitted_from_the_beginning() {
+    let setup = set_up(0);
+    let calls = Calls::new();
+    let gate = cl!(clCreateUserEvent(setup.context, null_mut()));
+    let list = [0, 1].map(|number| Call { calls: &calls, number, queue: cl_command_queue::NULL, gate: cl_event::NULL });
+    let data = |index: usize| (&raw const list[index]).cast_mut().cast();
+    assert_eq!(cl!(clSetEventCallback(gate, CL_COMPLETE, Some(record), data(0))), CL_SUCCESS);
+    assert_eq!(cl!(clSetEventCallback(gate, CL_SUBMITTED, Some(record), data(1))), CL_SUCCESS);
+    let found = calls.wait_for(1);
+    assert_eq!((found[0].0, found[0].1), (1, CL_SUBMITTED));
+    assert_eq!(cl!(clSetUserEventStatus(gate, CL_COMPLETE)), CL_SUCCESS);
+    let found = calls.wait_for(2);
+    assert_eq!((found[1].0, found[1].1), (0, CL_COMPLETE));
+    assert_eq!(cl!(clReleaseEvent(gate)), CL_SUCCESS);
+}

@@ -79,6 +79,16 @@ pub(super) fn buffers(rows: &mut Rows, world: &World) {
     object_row!(rows, "access", CL_INVALID_OPERATION, clEnqueueMapBuffer(q, written, CL_TRUE, r, 0, 8, 0, N, E));
     object_row!(rows, "no buffer", CL_INVALID_MEM_OBJECT, clEnqueueMapBuffer(q, no, CL_TRUE, r, 0, 8, 0, N, E));
     object_row!(rows, "context", CL_INVALID_CONTEXT, clEnqueueMapBuffer(q, *foreign, CL_TRUE, r, 0, 8, 0, N, E));
+    let mut count = 9;
+    object_row!(
+        rows,
+        "a failure",
+        CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
+        clEnqueueMapBuffer(q, b, CL_TRUE, r, 0, 8, 1, after, E)
+    );
+    let at = (&raw mut count).cast();
+    assert_eq!(cl!(clGetMemObjectInfo(b, CL_MEM_MAP_COUNT, 4, at, null_mut())), CL_SUCCESS);
+    assert_eq!(count, 0u32, "a map that failed is none");
     row!(rows, "not mapped", CL_INVALID_VALUE, clEnqueueUnmapMemObject(q, b, host, 0, N, E));
     row!(rows, "no object", CL_INVALID_MEM_OBJECT, clEnqueueUnmapMemObject(q, no, host, 0, N, E));
     row!(rows, "context", CL_INVALID_CONTEXT, clEnqueueUnmapMemObject(q, *foreign, host, 0, N, E));
