@@ -1,8 +1,8 @@
 //! Launches: global and local sizes of OpenCL as grids and blocks of CUDA.
 
-use crate::command::in_flight::Kept;
 use crate::command::queue::{Command, QueueBody, Wanted, Work};
 use crate::error::{ClError, Result, code_of, refuse};
+use crate::in_flight::Kept;
 use crate::kernel::{KernelBody, KernelState, LaunchUses};
 use crate::object::{Ref, resolve};
 use crate::platform::device::DeviceBody;
@@ -153,7 +153,7 @@ impl Command for Launch<'_> {
     }
 
     fn into_kept(self) -> Option<Kept> {
-        Some(Kept::Launch(self.uses))
+        Some(Kept::Shared(self.uses))
     }
 
     fn into_pending(mut self) -> Work {

@@ -3,14 +3,14 @@
 //! A command is queued (it waits for commands that were not submitted yet), submitted (CUDA events mark its begin and
 //! end in a stream) or done. Whoever submits or ends one tells the queues that wait for it, and the thread of callbacks.
 
+use crate::clock::TimeBase;
+use crate::clock::nanoseconds;
 use crate::command::callbacks::{self, EventCallback};
 use crate::command::queue::{QueueBody, tell};
-use crate::command::time_base::TimeBase;
 use crate::context::{ContextBody, UserData};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::info::Answer;
 use crate::object::{Ref, body, release, resolve, retain};
-use crate::platform::device::nanoseconds;
 use rtcg_driver::Event;
 use rtcg_opencl_sys::*;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};

@@ -2,8 +2,5 @@
 
 pub(crate) mod callbacks;
 pub(crate) mod event;
-pub(crate) mod helper;
-pub(crate) mod in_flight;
 pub(crate) mod queue;
 pub(crate) mod queue_functions;
-pub(crate) mod time_base;

@@ -5,14 +5,15 @@
 //! A queue in order has one stream, and nothing overtakes the head of its list. One out of order has several.
 //! A command of the host runs in a helper's thread; commands behind it wait as for a user event.
 
+use crate::clock::TimeBase;
+use crate::clock::nanoseconds;
 use crate::command::event::{EventBody, Marks, wait_list};
-use crate::command::helper::HOST_COMMANDS;
-use crate::command::in_flight::{InFlight, Kept};
-use crate::command::time_base::TimeBase;
 use crate::context::ContextBody;
 use crate::error::{ClError, Result, refuse};
+use crate::helper::HOST_COMMANDS;
+use crate::in_flight::{InFlight, Kept};
 use crate::object::{Ref, body};
-use crate::platform::device::{DeviceBody, nanoseconds};
+use crate::platform::device::DeviceBody;
 use rtcg_driver::{Event, EventFlags, Stream, StreamFlags};
 use rtcg_opencl_sys::*;
 use std::collections::VecDeque;

@@ -1,12 +1,12 @@
 //! Shared virtual memory: managed memory, which host and devices reach at one address.
 
-use super::managed::CappedAllocation;
 use super::map::check_map_flags;
 use super::transfer::{HostMemory, checked_pattern, fill};
 use crate::command::queue::{QueueBody, Transfer, Wanted};
 use crate::context::{ContextBody, UserData};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::object::{Ref, resolve};
+use crate::platform::managed::CappedAllocation;
 use rtcg_driver::memory::{memcpy_dtod_async, memcpy_dtoh_async, memcpy_htod_async, pointer_attribute_u64};
 use rtcg_driver::sys::CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
 use rtcg_driver::{CUdeviceptr, Stream};

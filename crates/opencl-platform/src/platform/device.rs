@@ -1,17 +1,16 @@
 //! Devices: what they say about themselves, and the CUDA context that all objects on a device share.
 
+use super::managed::ManagedUse;
 use super::{EXTENSIONS, PRODUCT, extension_names, name_version, platform_handle};
-use crate::command::time_base::{DeviceClock, TimeBase};
+use crate::clock::{DeviceClock, TimeBase, nanoseconds};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::info::Answer;
-use crate::memory::managed::ManagedUse;
 use crate::object::{Ref, body, resolve};
 use rtcg_driver::memory::memcpy_htod_in_stream;
 use rtcg_driver::sys::*;
 use rtcg_driver::{CUdeviceptr, Context, Device, Stream, StreamFlags};
 use rtcg_opencl_sys::*;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Instant;
 
 pub(crate) struct DeviceBody {
     pub(crate) device: Device,
@@ -397,12 +396,6 @@ pub(crate) unsafe extern "C" fn clGetHostTimer(device: cl_device_id, host_timest
         }
         Ok(())
     })
-}
-
-/// The clock of this platform: nanoseconds since its first use, which profiling counts in too.
-pub(crate) fn nanoseconds() -> cl_ulong {
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed().as_nanos() as cl_ulong + 1
 }
 
 /// The devices of a list that a user gave.

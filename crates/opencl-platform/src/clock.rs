@@ -1,13 +1,19 @@
-//! Times of CUDA events on the platform's clock, which is the host's and the same for all queues of a device.
+//! The platform's clock, which is the host's, and times of CUDA events on it, the same for all queues of a device.
 //!
 //! A base is an event whose time is known: its host time lies between that of its recording and that of its first
 //! sight. Within these bounds a new base goes on from the one before it, so that the times of a device do not jump.
 
 use crate::error::Result;
-use crate::platform::device::nanoseconds;
 use rtcg_driver::{Event, EventFlags, Stream, StreamFlags};
 use rtcg_opencl_sys::cl_ulong;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+/// The clock of this platform: nanoseconds since its first use, which profiling counts in too.
+pub(crate) fn nanoseconds() -> cl_ulong {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as cl_ulong + 1
+}
 
 /// An event whose time is known.
 pub(crate) struct TimeBase {

@@ -4,8 +4,7 @@
 //! Commands without an event have no mark of their own. They share one, which is recorded when there are many, or when
 //! the program releases something that they may use.
 
-use crate::command::helper::HOST_COMMANDS;
-use crate::kernel::LaunchUses;
+use crate::helper::HOST_COMMANDS;
 use crate::object::Ref;
 use crate::platform::device::DeviceBody;
 use rtcg_driver::{Event, EventFlags, Stream};
@@ -15,7 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// What one command uses.
 pub(crate) enum Kept {
     Action(#[expect(dead_code, reason = "held until it is dropped")] Box<dyn Send>),
-    Launch(Arc<LaunchUses>),
+    /// What several commands use alike.
+    Shared(Arc<dyn Send + Sync>),
 }
 
 /// What the commands of a queue use.
@@ -65,8 +65,8 @@ impl InFlight {
     /// Keeps what a command without an event uses, in a queue in order.
     pub(crate) fn keep(&self, kept: Kept) {
         let mut lists = self.lock();
-        if let (Kept::Launch(new), Some(Kept::Launch(last))) = (&kept, lists.open.last())
-            && Arc::ptr_eq(new, last)
+        if let (Kept::Shared(new), Some(Kept::Shared(last))) = (&kept, lists.open.last())
+            && std::ptr::addr_eq(Arc::as_ptr(new), Arc::as_ptr(last))
         {
             // The last mark that is recorded covers both; the reference that goes is not the last.
             return;
