@@ -62,35 +62,34 @@ impl InFlight {
         self.lists.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Keeps what a command without an event uses, in a queue in order.
-    pub(crate) fn keep(&self, kept: Kept) {
+    /// Keeps what a command without an event uses, in a queue in order. The caller drops what is returned, without a lock.
+    #[must_use]
+    pub(crate) fn keep(&self, kept: Kept) -> Vec<Group> {
         let mut lists = self.lock();
         if let (Kept::Shared(new), Some(Kept::Shared(last))) = (&kept, lists.open.last())
             && std::ptr::addr_eq(Arc::as_ptr(new), Arc::as_ptr(last))
         {
             // The last mark that is recorded covers both; the reference that goes is not the last.
-            return;
+            return Vec::new();
         }
         lists.open.push(kept);
-        if lists.open.len() >= MANY {
-            self.close(&mut lists);
-            let done = self.sweep_if_many(&mut lists);
-            drop(lists);
-            drop(done);
+        if lists.open.len() < MANY {
+            return Vec::new();
         }
+        self.close(&mut lists);
+        self.sweep_if_many(&mut lists)
     }
 
-    /// Keeps what a command uses until its mark is reached.
-    pub(crate) fn keep_until(&self, mark: &Event, kept: Option<Kept>) {
+    /// Keeps what a command uses until its mark is reached. The caller drops what is returned, without a lock.
+    #[must_use]
+    pub(crate) fn keep_until(&self, mark: &Event, kept: Option<Kept>) -> Vec<Group> {
         let mut lists = self.lock();
         let others = std::mem::take(&mut lists.open);
         if others.is_empty() && kept.is_none() {
-            return;
+            return Vec::new();
         }
         lists.closed.push_back(Group { mark: mark.clone(), _last: kept, _others: others });
-        let done = self.sweep_if_many(&mut lists);
-        drop(lists);
-        drop(done);
+        self.sweep_if_many(&mut lists)
     }
 
     /// Marks the present end of the stream for all commands without a mark. Where that fails they stay without one.

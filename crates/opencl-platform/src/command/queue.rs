@@ -11,7 +11,7 @@ use crate::command::event::{EventBody, Marks, wait_list};
 use crate::context::ContextBody;
 use crate::error::{ClError, Result, refuse};
 use crate::helper::HOST_COMMANDS;
-use crate::in_flight::{InFlight, Kept};
+use crate::in_flight::{Group, InFlight, Kept};
 use crate::object::{Ref, body};
 use crate::platform::device::DeviceBody;
 use rtcg_driver::{Event, EventFlags, Stream, StreamFlags};
@@ -280,9 +280,8 @@ impl QueueBody {
             let put = |context: &rtcg_driver::Context| context.with_current(|| command.put(&state.streams[0]));
             let outcome = self.device.cuda_context().and_then(put);
             drop(state);
-            if let Some(kept) = command.into_kept() {
-                self.in_flight.keep(kept);
-            }
+            let done = command.into_kept().map(|kept| self.in_flight.keep(kept));
+            drop(done);
             return outcome.map(|()| None).map_err(|error| Failed { error, event: None });
         }
         // What the program listed; the order of the queue adds more, whose failures are not this command's.
@@ -304,11 +303,9 @@ impl QueueBody {
             remember(&mut state, event, kind, waits_for_all);
         }
         if is_ready && is_first {
-            let (told, outcome) = self.submit(&mut state, &waits, event.as_ref(), command);
+            let (after, outcome) = self.submit(&mut state, &waits, event.as_ref(), command);
             drop(state);
-            // The events may be the last references to what has destructors.
-            drop(waits);
-            tell(told);
+            after.go_on();
             return match outcome {
                 Ok(()) => Ok(event),
                 Err(error) => Err(Failed { error, event }),
@@ -323,14 +320,14 @@ impl QueueBody {
         Ok(event)
     }
 
-    /// Puts a command into a stream. Returns the queues that must be told.
+    /// Puts a command into a stream. Returns what is to be done without the lock of the queue.
     fn submit(
         &self,
         state: &mut QueueState,
         waits: &Waits,
         event: Option<&Ref<EventBody>>,
         mut command: impl Command,
-    ) -> (Vec<Ref<QueueBody>>, Result<()>) {
+    ) -> (After, Result<()>) {
         let index = state.next_stream;
         state.next_stream = (index + 1) % state.streams.len();
         let stream = &state.streams[index];
@@ -353,18 +350,24 @@ impl QueueBody {
             })
         };
         let made = self.device.cuda_context().and_then(made);
+        let mut after = After::default();
         match (&made, command.into_kept()) {
-            (Ok(Some(marks)), kept) => self.in_flight.keep_until(&marks.end, kept),
-            (Ok(None), Some(kept)) => self.in_flight.keep(kept),
-            _ => {}
+            (Ok(Some(marks)), kept) => after._done = self.in_flight.keep_until(&marks.end, kept),
+            (Ok(None), Some(kept)) => after._done = self.in_flight.keep(kept),
+            (_, kept) => after._unused = kept,
         }
-        // Whoever is told locks its queue, which may be this one: the caller tells when it has unlocked it.
-        match (made, event) {
-            (Ok(Some(marks)), Some(event)) => (event.set_submitted(event, marks, submitted_at), Ok(())),
-            (Ok(_), _) => (Vec::new(), Ok(())),
-            (Err(error), Some(event)) => (event.set_done(event, error.code, None), Err(error)),
-            (Err(error), None) => (Vec::new(), Err(error)),
-        }
+        let outcome = match (made, event) {
+            (Ok(Some(marks)), Some(event)) => {
+                after.told = event.set_submitted(event, marks, submitted_at);
+                Ok(())
+            }
+            (Err(error), Some(event)) => {
+                after.told = event.set_done(event, error.code, None);
+                Err(error)
+            }
+            (made, _) => made.map(drop),
+        };
+        (after, outcome)
     }
 
     /// With profiling: the mark of a command's begin, in the current context.
@@ -436,13 +439,16 @@ impl QueueBody {
                 return;
             };
             let Pending { waits, event, work } = state.pending.remove(found).expect("the index was found");
-            let more = match work {
+            let mut after = match work {
                 // An error became the status of the event.
                 Work::Device(action) => this.submit(&mut state, &waits, Some(&event), Deferred(action)).0,
-                Work::Host(run) => this.submit_host(this, &mut state, &waits, &event, run),
+                Work::Host(run) => {
+                    let more = this.submit_host(this, &mut state, &waits, &event, run);
+                    After { told: more, ..After::default() }
+                }
             };
             drop(state);
-            told.extend(more);
+            told.append(&mut after.told);
         }
     }
 
@@ -471,6 +477,21 @@ impl QueueBody {
         let outcome = stream.synchronize();
         drop(kept);
         Ok(outcome?)
+    }
+}
+
+/// What follows the submission of a command, without the lock of its queue: whoever is told locks its queue, which may be
+/// this one, and what is dropped may call the program.
+#[derive(Default)]
+struct After {
+    told: Vec<Ref<QueueBody>>,
+    _done: Vec<Group>,
+    _unused: Option<Kept>,
+}
+
+impl After {
+    fn go_on(self) {
+        tell(self.told);
     }
 }
 

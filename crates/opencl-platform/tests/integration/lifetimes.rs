@@ -5,6 +5,7 @@ use rtcg_opencl_sys::*;
 use std::ffi::CString;
 use std::ptr::{null, null_mut};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// What the destructors of one test have written.
@@ -112,6 +113,56 @@ fn destructors_are_called_without_a_call_of_the_program() {
     assert_eq!(fill(&setup, buffer, 4096, &[]), CL_SUCCESS);
     assert_eq!(cl!(clReleaseMemObject(buffer)), CL_SUCCESS);
     wait_until("the destructor is called", || log.found() == [1]);
+}
+
+/// What the destructor of a buffer uses: its queue, and how often it was called.
+struct Chain {
+    queue: cl_command_queue,
+    calls: AtomicU32,
+}
+
+unsafe extern "C" fn enqueue_more(_: cl_mem, chain: *mut c_void) {
+    let chain = unsafe { &*chain.cast::<Chain>() };
+    let mut event = cl_event::NULL;
+    // A lock of the queue would keep these from returning.
+    assert_eq!(cl!(clEnqueueMarkerWithWaitList(chain.queue, 0, null(), &raw mut event)), CL_SUCCESS);
+    assert_eq!(cl!(clReleaseEvent(event)), CL_SUCCESS);
+    assert_eq!(cl!(clFlush(chain.queue)), CL_SUCCESS);
+    chain.calls.fetch_add(1, Ordering::SeqCst);
+}
+
+#[test]
+fn destructors_may_use_the_queue_whose_commands_kept_the_object() {
+    for properties in [0, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE] {
+        for has_events in [false, true] {
+            let setup = set_up(properties);
+            let chain = Chain { queue: setup.queue, calls: AtomicU32::new(0) };
+            let data = (&raw const chain).cast_mut().cast();
+            let buffers: Vec<_> = (0..300).map(|_| setup.buffer(&[0u32; 16])).collect();
+            let gate = user_event(&setup);
+            let mut events = Vec::new();
+            for (number, buffer) in buffers.into_iter().enumerate() {
+                assert_eq!(cl!(clSetMemObjectDestructorCallback(buffer, Some(enqueue_more), data)), CL_SUCCESS);
+                let (pattern, mut event) = (7u32, cl_event::NULL);
+                let (pattern, at) = ((&raw const pattern).cast(), &raw mut event);
+                // Some are submitted by whoever opens the gate.
+                let (n, waits) = if number == 100 { (1, &raw const gate) } else { (0, null()) };
+                let at = if has_events { at } else { null_mut() };
+                let code = cl!(clEnqueueFillBuffer(setup.queue, buffer, pattern, 4, 0, 64, n, waits, at));
+                assert_eq!(code, CL_SUCCESS);
+                assert_eq!(cl!(clReleaseMemObject(buffer)), CL_SUCCESS);
+                events.extend(has_events.then_some(event));
+                if number == 200 {
+                    assert_eq!(cl!(clSetUserEventStatus(gate, CL_COMPLETE)), CL_SUCCESS);
+                }
+            }
+            assert_eq!(cl!(clFinish(setup.queue)), CL_SUCCESS);
+            wait_until("all destructors are called", || chain.calls.load(Ordering::SeqCst) == 300);
+            for event in events.into_iter().chain([gate]) {
+                assert_eq!(cl!(clReleaseEvent(event)), CL_SUCCESS);
+            }
+        }
+    }
 }
 
 #[test]
