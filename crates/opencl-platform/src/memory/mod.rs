@@ -78,7 +78,7 @@ pub(crate) struct Storage {
     address: CUdeviceptr,
     /// Where the host reaches the same bytes.
     host: Option<UserData>,
-    _owner: Owner,
+    owner: Owner,
 }
 
 /// What gives the memory back.
@@ -88,7 +88,9 @@ enum Owner {
     Managed(CappedAllocation),
     Pinned(HostAllocation),
     Registered(RegisteredHostMemory),
-    /// Memory of shared virtual memory or of the program's, which lives longer.
+    /// Shared virtual memory, which lives longer.
+    Shared,
+    /// Memory of the program's that is registered as a part of something else, and lives longer.
     Borrowed,
 }
 
@@ -111,21 +113,21 @@ impl Storage {
             if flags & CL_MEM_ALLOC_HOST_PTR != 0 {
                 let memory = HostAllocation::new(nbytes, HostAllocFlags::DEVICE_MAP | HostAllocFlags::PORTABLE)?;
                 let host = Some(UserData(memory.as_ptr().cast()));
-                return Ok(Self { address: memory.device_pointer()?, host, _owner: Owner::Pinned(memory) });
+                return Ok(Self { address: memory.device_pointer()?, host, owner: Owner::Pinned(memory) });
             }
             if context.devices.len() > 1 {
                 let memory = CappedAllocation::new(device, nbytes)
                     .map_err(|error| ClError::new(CL_MEM_OBJECT_ALLOCATION_FAILURE, error.detail))?;
                 let address = memory.address();
                 let host = Some(UserData(address as usize as *mut c_void));
-                return Ok(Self { address, host, _owner: Owner::Managed(memory) });
+                return Ok(Self { address, host, owner: Owner::Managed(memory) });
             }
             let memory = DeviceAllocation::new(nbytes)?;
             let address = memory.ptr();
             // The memory of a device that has none of its own is the host's.
             let host = (!device.device.has_discrete_memory() && device.device.is_virtual())
                 .then_some(UserData(address as usize as *mut c_void));
-            Ok(Self { address, host, _owner: Owner::Device(memory) })
+            Ok(Self { address, host, owner: Owner::Device(memory) })
         })
     }
 
@@ -134,17 +136,20 @@ impl Storage {
     /// # Safety
     /// `host` has `nbytes` bytes until the storage is dropped.
     unsafe fn of_host_memory(context: &Ref<ContextBody>, host: *mut c_void, nbytes: usize) -> Result<Self> {
+        if svm::is_allocated(host as usize, nbytes) {
+            return Ok(Self { address: host as CUdeviceptr, host: Some(UserData(host)), owner: Owner::Shared });
+        }
         context.first_device().cuda_context()?.with_current(|| {
             const PORTABLE_AND_MAPPED: u32 = 3;
             // SAFETY: the caller's promise.
             match unsafe { RegisteredHostMemory::new(host.cast(), nbytes, PORTABLE_AND_MAPPED) } {
                 Ok(memory) => {
                     let address = memory.device_pointer()?;
-                    Ok(Self { address, host: Some(UserData(host)), _owner: Owner::Registered(memory) })
+                    Ok(Self { address, host: Some(UserData(host)), owner: Owner::Registered(memory) })
                 }
                 // It was registered before, as a part of something else.
                 Err(error) => match rtcg_driver::memory::host_device_pointer(host.cast()) {
-                    Ok(address) => Ok(Self { address, host: Some(UserData(host)), _owner: Owner::Borrowed }),
+                    Ok(address) => Ok(Self { address, host: Some(UserData(host)), owner: Owner::Borrowed }),
                     Err(_) => Err(error.into()),
                 },
             }
@@ -254,7 +259,7 @@ pub(crate) unsafe extern "C" fn clGetMemObjectInfo(
                 answer.plain(memory.parent.as_ref().map_or(cl_mem::NULL, |parent| parent.handle()))
             }
             CL_MEM_OFFSET => answer.plain(memory.parent.as_ref().map_or(0, |parent| memory.origin - parent.origin)),
-            CL_MEM_USES_SVM_POINTER => answer.boolean(false),
+            CL_MEM_USES_SVM_POINTER => answer.boolean(matches!(memory.storage.owner, Owner::Shared)),
             CL_MEM_PROPERTIES => answer.slice(&memory.properties),
             _ => answer.unknown("memory object", param_name),
         }

@@ -38,6 +38,10 @@ fn allocate(
     if size == 0 || alignment > ALIGNMENT || (alignment != 0 && !alignment.is_power_of_two()) {
         return ClError::value(format!("size, alignment: {size}, {alignment}"));
     }
+    let is_fine = flags & CL_MEM_SVM_FINE_GRAIN_BUFFER != 0;
+    if is_fine && !context.devices.iter().all(|device| device.shares_memory_finely()) {
+        return refuse(CL_INVALID_OPERATION, "flags: a device of the context has no fine-grained shared memory");
+    }
     let memory = CappedAllocation::new(context.first_device(), size)?;
     let address = memory.address() as usize;
     allocations().insert(address, memory);
@@ -65,6 +69,14 @@ pub(crate) unsafe extern "C" fn clSVMAlloc(
 /// As the specification of OpenCL says.
 pub(crate) unsafe extern "C" fn clSVMFree(_context: cl_context, svm_pointer: *mut c_void) {
     free(svm_pointer as usize);
+}
+
+/// Whether bytes are within one allocation.
+pub(crate) fn is_allocated(address: usize, nbytes: usize) -> bool {
+    allocations().range(..=address).next_back().is_some_and(|(start, memory)| {
+        let left = (start + memory.nbytes()).checked_sub(address);
+        left.is_some_and(|left| nbytes <= left)
+    })
 }
 
 /// Frees an allocation. What waits for the device does so without the lock.
@@ -294,12 +306,7 @@ unsafe fn check_migration(
         // SAFETY: the caller's promise.
         let (address, size) =
             unsafe { (*pointers.add(index) as usize, if sizes.is_null() { 0 } else { *sizes.add(index) }) };
-        let list = allocations();
-        let within = list.range(..=address).next_back().is_some_and(|(start, memory)| {
-            let left = (start + memory.nbytes()).checked_sub(address);
-            left.is_some_and(|left| left != 0 && size <= left)
-        });
-        if !within {
+        if !is_allocated(address, size.max(1)) {
             return ClError::value(format!(
                 "svm_pointers: number {index}, {address:#x} with {size} bytes, is not allocated"
             ));

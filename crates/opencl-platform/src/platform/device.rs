@@ -114,6 +114,11 @@ impl DeviceBody {
         self.limits.global_bytes
     }
 
+    /// Whether the host may touch managed memory while a kernel runs.
+    pub(crate) fn shares_memory_finely(&self) -> bool {
+        self.attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS).is_ok_and(|has| has != 0)
+    }
+
     fn answer(&self, name: cl_device_info, answer: Answer) -> Result<()> {
         const VECTOR_WIDTH: cl_uint = 1;
         let limits = &self.limits;
@@ -210,7 +215,8 @@ impl DeviceBody {
             | CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT
             | CL_DEVICE_PARTITION_MAX_SUB_DEVICES => answer.plain::<cl_uint>(0),
             CL_DEVICE_SVM_CAPABILITIES => {
-                answer.plain(CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER)
+                let fine = if self.shares_memory_finely() { CL_DEVICE_SVM_FINE_GRAIN_BUFFER } else { 0 };
+                answer.plain(CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | fine)
             }
             CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES | CL_DEVICE_ATOMIC_FENCE_CAPABILITIES => answer.plain(
                 CL_DEVICE_ATOMIC_ORDER_RELAXED

@@ -208,3 +208,43 @@ fn counts_arguments_of_shared_memory_as_set() {
     cl!(clReleaseKernel(kernel));
     cl!(clReleaseProgram(program));
 }
+
+#[test]
+fn buffers_may_be_of_shared_memory() {
+    let setup = set_up(0);
+    let memory = cl!(clSVMAlloc(setup.context, CL_MEM_READ_WRITE, 4096, 0));
+    let inside = memory.wrapping_byte_add(1024);
+    let mut code = 1;
+    let buffer = cl!(clCreateBuffer(setup.context, CL_MEM_USE_HOST_PTR, 1024, inside, &raw mut code));
+    assert_eq!(code, CL_SUCCESS);
+    let other = setup.buffer(&[0u32]);
+    let uses = |buffer| {
+        let mut uses = 9 as cl_bool;
+        let at = (&raw mut uses).cast();
+        assert_eq!(cl!(clGetMemObjectInfo(buffer, CL_MEM_USES_SVM_POINTER, 4, at, null_mut())), CL_SUCCESS);
+        uses
+    };
+    assert_eq!((uses(buffer), uses(other)), (CL_TRUE, CL_FALSE));
+    let pattern = 7u32;
+    let pattern = (&raw const pattern).cast();
+    assert_eq!(cl!(clEnqueueFillBuffer(setup.queue, buffer, pattern, 4, 0, 1024, 0, null(), null_mut())), CL_SUCCESS);
+    assert_eq!(cl!(clFinish(setup.queue)), CL_SUCCESS);
+    assert_eq!(unsafe { inside.cast::<u32>().add(255).read_volatile() }, 7);
+    for buffer in [buffer, other] {
+        assert_eq!(cl!(clReleaseMemObject(buffer)), CL_SUCCESS);
+    }
+    cl!(clSVMFree(setup.context, memory));
+}
+
+#[test]
+fn says_which_shared_memory_there_is() {
+    let setup = set_up(0);
+    let mut found = 0 as cl_device_svm_capabilities;
+    let at = (&raw mut found).cast();
+    assert_eq!(cl!(clGetDeviceInfo(setup.device, CL_DEVICE_SVM_CAPABILITIES, 8, at, null_mut())), CL_SUCCESS);
+    assert_ne!(found & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, 0);
+    assert_eq!(found & (CL_DEVICE_SVM_FINE_GRAIN_SYSTEM | CL_DEVICE_SVM_ATOMICS), 0);
+    let fine = cl!(clSVMAlloc(setup.context, CL_MEM_SVM_FINE_GRAIN_BUFFER, 64, 0));
+    assert_eq!(fine.is_null(), found & CL_DEVICE_SVM_FINE_GRAIN_BUFFER == 0);
+    cl!(clSVMFree(setup.context, fine));
+}
