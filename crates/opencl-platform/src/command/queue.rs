@@ -244,7 +244,7 @@ impl QueueBody {
         wanted: Wanted,
         run: impl FnOnce() + Send + 'static,
     ) -> Result<()> {
-        let Wanted { mut waits, event_ret, .. } = wanted;
+        let Wanted { mut waits, event_ret, is_blocking } = wanted;
         let mut state = this.lock();
         let listed = waits.len();
         waits.extend(state.barrier.clone());
@@ -260,10 +260,10 @@ impl QueueBody {
         drop(state);
         if !event_ret.is_null() {
             // SAFETY: the caller's promise.
-            unsafe { *event_ret = event.into_user_handle() };
+            unsafe { *event_ret = event.clone().into_user_handle() };
         }
         tell(vec![this.clone()]);
-        Ok(())
+        if is_blocking { event.wait() } else { Ok(()) }
     }
 
     fn enqueue_command(

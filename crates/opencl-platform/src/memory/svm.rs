@@ -158,16 +158,21 @@ pub(crate) unsafe extern "C" fn clEnqueueSVMMemcpy(
         }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_copy);
         let (to, from) = (HostMemory(dst_ptr.cast()), HostMemory(src_ptr.cast_mut().cast()));
+        let (target, source) = (dst_ptr as CUdeviceptr, src_ptr as CUdeviceptr);
+        let known: Result<_> =
+            queue.device.cuda_context()?.with_current(|| Ok((is_known_to_driver(target), is_known_to_driver(source))));
+        let known = known?;
+        if known == (false, false) {
+            // The program's own memory on both sides.
+            return QueueBody::enqueue_host(&queue, CL_COMMAND_SVM_MEMCPY, wanted, move || {
+                std::ptr::copy_nonoverlapping(from.address(), to.address(), size);
+            });
+        }
         let work = move |stream: &Stream| {
-            let (target, source) = (to.address() as CUdeviceptr, from.address() as CUdeviceptr);
-            match (is_known_to_driver(target), is_known_to_driver(source)) {
+            match known {
                 (true, true) => memcpy_dtod_async(target, source, size, Some(stream))?,
-                (false, true) => memcpy_dtoh_async(to.address(), source, size, Some(stream))?,
+                (false, _) => memcpy_dtoh_async(to.address(), source, size, Some(stream))?,
                 (true, false) => memcpy_htod_async(target, from.address(), size, Some(stream))?,
-                (false, false) => {
-                    stream.synchronize()?;
-                    std::ptr::copy_nonoverlapping(from.address(), to.address(), size);
-                }
             }
             Ok(())
         };

@@ -248,3 +248,31 @@ fn says_which_shared_memory_there_is() {
     assert_eq!(fine.is_null(), found & CL_DEVICE_SVM_FINE_GRAIN_BUFFER == 0);
     cl!(clSVMFree(setup.context, fine));
 }
+
+#[test]
+fn copies_the_programs_own_memory_in_order() {
+    let setup = set_up(0);
+    let mut code = 1;
+    let gate = cl!(clCreateUserEvent(setup.context, &raw mut code));
+    let shared = cl!(clSVMAlloc(setup.context, CL_MEM_READ_WRITE, 64, 0));
+    let (mut first, mut second) = ([0u32; 16], [0u32; 16]);
+    let (first, second) = (first.as_mut_ptr(), second.as_mut_ptr());
+    let pattern = 7u32;
+    let pattern = (&raw const pattern).cast();
+    assert_eq!(
+        cl!(clEnqueueSVMMemFill(setup.queue, shared, pattern, 4, 64, 1, &raw const gate, null_mut())),
+        CL_SUCCESS
+    );
+    let copy = |to: *mut c_void, from: *mut c_void, is_blocking| {
+        cl!(clEnqueueSVMMemcpy(setup.queue, is_blocking, to, from, 64, 0, null(), null_mut()))
+    };
+    // Behind a command that waits for the program none of these waits.
+    assert_eq!(copy(first.cast(), shared, CL_FALSE), CL_SUCCESS);
+    assert_eq!(copy(second.cast(), first.cast(), CL_FALSE), CL_SUCCESS);
+    assert_eq!(cl!(clSetUserEventStatus(gate, CL_COMPLETE)), CL_SUCCESS);
+    let mut third = [0u32; 16];
+    assert_eq!(copy(third.as_mut_ptr().cast(), second.cast(), CL_TRUE), CL_SUCCESS);
+    assert_eq!(third, [7; 16]);
+    cl!(clReleaseEvent(gate));
+    cl!(clSVMFree(setup.context, shared));
+}
