@@ -11,7 +11,6 @@ pub(crate) mod transfer;
 
 use crate::context::{ContextBody, Destructors, UserData};
 use crate::error::{ClError, Result, code_of, refuse};
-use crate::in_flight::InFlight;
 use crate::info::Answer;
 use crate::object::{Ref, body, release, resolve, retain};
 use crate::platform::managed::CappedAllocation;
@@ -58,10 +57,19 @@ fn has_parts(memory: &MemBody) -> bool {
     memory.n_parts.load(Ordering::Relaxed) != 0
 }
 
+/// Bytes of an object from which on it is waited for where its memory is the host's: new pages cost more than waiting.
+const WAITED_FOR: usize = 1 << 20;
+
 /// Commands may still use the object; it goes when they are done.
 fn reclaim(memory: &Ref<MemBody>) {
-    if memory.is_used_elsewhere() {
-        memory.context.all_in_flight().iter().for_each(InFlight::reclaim);
+    if !memory.is_used_elsewhere() {
+        return;
+    }
+    let is_waited_for = memory.size >= WAITED_FOR
+        && memory.parent.is_none()
+        && !memory.context.first_device().device.has_discrete_memory();
+    for in_flight in memory.context.all_in_flight() {
+        if is_waited_for { in_flight.drain() } else { in_flight.reclaim() }
     }
 }
 
