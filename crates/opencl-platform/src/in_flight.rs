@@ -145,13 +145,16 @@ impl InFlight {
     /// Waits for all that was submitted, and drops what it used.
     pub(crate) fn drain(&self) {
         let (open, closed) = self.take();
-        if let Some(stream) = self.stream.as_ref().filter(|_| !open.is_empty()) {
-            // A device that failed uses nothing any more.
-            let _ = stream.synchronize();
-        }
-        for group in &closed {
-            let _ = group.mark.synchronize();
-        }
+        // A device that failed uses nothing any more.
+        let _ = self.device.cuda_context().and_then(|context| {
+            context.with_current(|| {
+                if let Some(stream) = self.stream.as_ref().filter(|_| !open.is_empty()) {
+                    let _ = stream.synchronize();
+                }
+                closed.iter().for_each(|group| drop(group.mark.synchronize()));
+                Ok(())
+            })
+        });
     }
 
     /// All that is kept now. The caller drops it when the device has done all that was submitted before.

@@ -11,7 +11,7 @@ use crate::context::{ContextBody, UserData};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::info::Answer;
 use crate::object::{Ref, body, release, resolve, retain};
-use rtcg_driver::Event;
+use rtcg_driver::{Context, Event};
 use rtcg_opencl_sys::*;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
@@ -191,12 +191,13 @@ impl EventBody {
                 Progress::Submitted(marks) => {
                     let end = marks.end.clone();
                     drop(state);
-                    if let Err(error) = end.synchronize() {
-                        return failed(ClError::from(error).code);
+                    // Only a command of a queue is submitted.
+                    let Some(queue) = &self.queue else { return Ok(()) };
+                    let wait = |context: &Context| context.with_current(|| Ok(end.synchronize()?));
+                    if let Err(error) = queue.device.cuda_context().and_then(wait) {
+                        return failed(error.code);
                     }
-                    if let Some(queue) = &self.queue {
-                        queue.in_flight.drop_first();
-                    }
+                    queue.in_flight.drop_first();
                     return Ok(());
                 }
                 Progress::Queued => {
@@ -243,8 +244,13 @@ impl EventBody {
         if !marks.end.query()? {
             return unavailable("the command has not ended");
         }
-        let begun = base.time_of(&start)?.max(submitted);
-        let duration = (f64::from(marks.end.time_since(&start)?).max(0.0) * 1e6) as cl_ulong;
+        let Some(queue) = &self.queue else { return unavailable("it is a user event") };
+        let (began, milliseconds) = queue
+            .device
+            .cuda_context()?
+            .with_current(|| Ok::<_, ClError>((base.time_of(&start)?, marks.end.time_since(&start)?)))?;
+        let begun = began.max(submitted);
+        let duration = (f64::from(milliseconds).max(0.0) * 1e6) as cl_ulong;
         Ok(match which {
             CL_PROFILING_COMMAND_QUEUED => queued,
             CL_PROFILING_COMMAND_SUBMIT => submitted,

@@ -462,10 +462,9 @@ impl QueueBody {
         let first = state.streams[0].clone();
         let others: Vec<Stream> = state.streams[1..].to_vec();
         drop(state);
-        let mut outcome = first.synchronize();
-        for stream in others {
-            outcome = outcome.and(stream.synchronize());
-        }
+        // All are waited for, also where one has failed.
+        let wait = || others.iter().fold(first.synchronize(), |outcome, stream| outcome.and(stream.synchronize()));
+        let outcome = self.device.cuda_context()?.with_current(wait);
         drop(kept);
         Ok(outcome?)
     }
@@ -474,7 +473,7 @@ impl QueueBody {
     fn wait_for_stream(&self) -> Result<()> {
         let kept = self.in_flight.take();
         let stream = self.lock().streams[0].clone();
-        let outcome = stream.synchronize();
+        let outcome = self.device.cuda_context()?.with_current(|| stream.synchronize());
         drop(kept);
         Ok(outcome?)
     }
