@@ -97,7 +97,7 @@ impl InFlight {
         let Some(stream) = self.stream.as_ref().filter(|_| !lists.open.is_empty()) else { return };
         let mark = self.device.cuda_context().and_then(|context| {
             context.with_current(|| {
-                let mark = Event::new(EventFlags::DISABLE_TIMING)?;
+                let mark = Event::new_in_context(context, EventFlags::DISABLE_TIMING.0)?;
                 mark.record(Some(stream))?;
                 Ok(mark)
             })

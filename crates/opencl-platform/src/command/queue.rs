@@ -14,7 +14,7 @@ use crate::helper::HOST_COMMANDS;
 use crate::in_flight::{Group, InFlight, Kept};
 use crate::object::{Ref, body};
 use crate::platform::device::DeviceBody;
-use rtcg_driver::{Event, EventFlags, Stream, StreamFlags};
+use rtcg_driver::{Context, Event, EventFlags, Stream, StreamFlags};
 use rtcg_opencl_sys::*;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -277,7 +277,7 @@ impl QueueBody {
         let mut state = self.lock();
         if waits.is_empty() && !needs_event && state.pending.is_empty() && state.barrier.is_none() {
             // The commonest case: a queue in order, and nobody asks.
-            let put = |context: &rtcg_driver::Context| context.with_current(|| command.put(&state.streams[0]));
+            let put = |context: &Context| context.with_current(|| command.put(&state.streams[0]));
             let outcome = self.device.cuda_context().and_then(put);
             drop(state);
             let done = command.into_kept().map(|kept| self.in_flight.keep(kept));
@@ -332,10 +332,10 @@ impl QueueBody {
         state.next_stream = (index + 1) % state.streams.len();
         let stream = &state.streams[index];
         let submitted_at = event.map_or(0, |_| nanoseconds());
-        let made = |context: &rtcg_driver::Context| {
+        let made = |context: &Context| {
             context.with_current(|| {
                 wait_in_stream(stream, waits)?;
-                let start = self.start_mark(event, stream)?;
+                let start = self.start_mark(context, event, stream)?;
                 let put = command.put(stream);
                 if let Err(error) = put {
                     // A part of it may run.
@@ -344,7 +344,7 @@ impl QueueBody {
                 }
                 let Some(_) = event else { return Ok(None) };
                 let flags = if start.is_some() { EventFlags::DEFAULT } else { EventFlags::DISABLE_TIMING };
-                let end = Event::new(flags)?;
+                let end = Event::new_in_context(context, flags.0)?;
                 end.record(Some(stream))?;
                 Ok(Some(Marks { start, end }))
             })
@@ -371,12 +371,17 @@ impl QueueBody {
     }
 
     /// With profiling: the mark of a command's begin, in the current context.
-    fn start_mark(&self, event: Option<&Ref<EventBody>>, stream: &Stream) -> Result<Option<(Event, Arc<TimeBase>)>> {
+    fn start_mark(
+        &self,
+        context: &Context,
+        event: Option<&Ref<EventBody>>,
+        stream: &Stream,
+    ) -> Result<Option<(Event, Arc<TimeBase>)>> {
         if event.is_none() || !self.has_profiling() {
             return Ok(None);
         }
         let base = self.device.time_base()?;
-        let start = Event::new(EventFlags::DEFAULT)?;
+        let start = Event::new_in_context(context, EventFlags::DEFAULT.0)?;
         start.record(Some(stream))?;
         Ok(Some((start, base)))
     }
@@ -394,8 +399,9 @@ impl QueueBody {
         let marked = self.device.cuda_context().and_then(|context| {
             context.with_current(|| {
                 wait_in_stream(stream, waits)?;
-                let start = self.start_mark(Some(event), stream)?;
-                let end = Event::new(if start.is_some() { EventFlags::DEFAULT } else { EventFlags::DISABLE_TIMING })?;
+                let start = self.start_mark(context, Some(event), stream)?;
+                let flags = if start.is_some() { EventFlags::DEFAULT } else { EventFlags::DISABLE_TIMING };
+                let end = Event::new_in_context(context, flags.0)?;
                 end.record(Some(stream))?;
                 Ok(Marks { start, end })
             })
