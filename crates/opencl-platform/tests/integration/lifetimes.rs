@@ -300,6 +300,27 @@ fn many_commands_give_back_what_they_used() {
 }
 
 #[test]
+fn memory_of_released_objects_is_waited_for_where_there_is_too_little() {
+    own_process!("RTCG_VIRTUAL_MEMORY" = "64M", "RTCG_VIRTUAL_DEVICES" = "1");
+    const N: usize = 200 << 10;
+    let setup = set_up(0);
+    let program = setup.build(ADD);
+    let kernel = setup.kernel(program, "add");
+    let x = setup.buffer(&[1i32; N]);
+    // More than twice the device's memory.
+    for round in 0..200 {
+        let y = setup.buffer(&[round; N]);
+        set_all(kernel, x, 1, y);
+        assert_eq!(setup.launch(kernel, &[N], None), CL_SUCCESS);
+        assert_eq!(cl!(clReleaseMemObject(y)), CL_SUCCESS);
+    }
+    assert_eq!(setup.read::<i32>(x, N), vec![1 + 199 * 100; N]);
+    cl!(clReleaseMemObject(x));
+    cl!(clReleaseKernel(kernel));
+    cl!(clReleaseProgram(program));
+}
+
+#[test]
 fn samplers_and_images_may_be_released_behind_the_launch() {
     let setup = set_up(0);
     let program = setup.build(

@@ -46,6 +46,25 @@ fn caps_the_total_at_what_the_device_has() {
 }
 
 #[test]
+fn says_why_it_refuses_shared_memory() {
+    const HERE: &str = "says_why_it_refuses_shared_memory";
+    if !crate::own_process::is_child() {
+        let mut child = crate::own_process::rerun(module_path!(), HERE);
+        let variables = [("RTCG_OPENCL_ERRORS", "1"), ("RTCG_VIRTUAL_MEMORY", "64M"), ("RTCG_VIRTUAL_DEVICES", "1")];
+        let output = child.envs(variables).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{text}");
+        assert!(
+            text.contains("CL_OUT_OF_RESOURCES (-5): size: 67108865 bytes of shared memory, the device has "),
+            "{text}"
+        );
+        return;
+    }
+    let setup = set_up(0);
+    assert!(cl!(clSVMAlloc(setup.context, CL_MEM_READ_WRITE, (64 << 20) + 1, 0)).is_null());
+}
+
+#[test]
 fn copies_fills_maps_and_reaches_memory_behind_pointers() {
     let setup = set_up(0);
     let program = setup.build(
