@@ -187,6 +187,12 @@ const ADD: &str = "__kernel void add(__global int *x, int a, __global const int 
     x[get_global_id(0)] += a * y[get_global_id(0)];
 }";
 
+const SPIN: &str = "__kernel void spin(__global uint *x, uint n) {
+    uint y = x[0];
+    for (uint i = 0; i < n; i++) y = y * 1664525 + 1013904223;
+    x[0] = y;
+}";
+
 /// Sets all arguments; the values are those at the time of enqueueing.
 fn set_all(kernel: cl_kernel, x: cl_mem, a: i32, y: cl_mem) {
     for code in [set(kernel, 0, &x), set(kernel, 1, &a), set(kernel, 2, &y)] {
@@ -300,13 +306,53 @@ fn many_commands_give_back_what_they_used() {
 }
 
 #[test]
+fn what_a_running_command_uses_is_there_until_it_ends() {
+    for has_event in [false, true] {
+        let setup = set_up(0);
+        let program = setup.build(SPIN);
+        let kernel = setup.kernel(program, "spin");
+        let log = Log::new();
+        let buffer = setup.buffer(&[0u32; 64]);
+        let note = Note { log: &log, number: 1, look: null() };
+        let data = (&raw const note).cast_mut().cast();
+        assert_eq!(cl!(clSetMemObjectDestructorCallback(buffer, Some(write_memory_note), data)), CL_SUCCESS);
+        for code in [set(kernel, 0, &buffer), set(kernel, 1, &30_000_000u32)] {
+            assert_eq!(code, CL_SUCCESS);
+        }
+        let (one, mut event) = (1usize, cl_event::NULL);
+        let (one, at) = (&raw const one, if has_event { &raw mut event } else { null_mut() });
+        let code = cl!(clEnqueueNDRangeKernel(setup.queue, kernel, 1, null(), one, null(), 0, null(), at));
+        assert_eq!(code, CL_SUCCESS);
+        let mut marker = cl_event::NULL;
+        assert_eq!(cl!(clEnqueueMarkerWithWaitList(setup.queue, 0, null(), &raw mut marker)), CL_SUCCESS);
+        assert_eq!(cl!(clReleaseMemObject(buffer)), CL_SUCCESS);
+        cl!(clReleaseKernel(kernel));
+        cl!(clReleaseProgram(program));
+        let (is_gone, mut status) = (!log.found().is_empty(), 9);
+        let pointer = (&raw mut status).cast();
+        let name = CL_EVENT_COMMAND_EXECUTION_STATUS;
+        assert_eq!(cl!(clGetEventInfo(marker, name, 4, pointer, null_mut())), CL_SUCCESS);
+        assert!(!is_gone || status == CL_COMPLETE, "the command is at {status}");
+        assert_eq!(cl!(clFinish(setup.queue)), CL_SUCCESS);
+        wait_until("the destructor is called", || log.found() == [1]);
+        for event in [marker, event].into_iter().filter(|event| !event.is_null()) {
+            assert_eq!(cl!(clReleaseEvent(event)), CL_SUCCESS);
+        }
+    }
+}
+
+#[test]
 fn memory_of_released_objects_is_waited_for_where_there_is_too_little() {
     own_process!("RTCG_VIRTUAL_MEMORY" = "64M", "RTCG_VIRTUAL_DEVICES" = "1");
     const N: usize = 200 << 10;
     let setup = set_up(0);
-    let program = setup.build(ADD);
-    let kernel = setup.kernel(program, "add");
-    let x = setup.buffer(&[1i32; N]);
+    let program = setup.build(&[ADD, SPIN].concat());
+    let (kernel, spin) = (setup.kernel(program, "add"), setup.kernel(program, "spin"));
+    let (x, spun) = (setup.buffer(&[1i32; N]), setup.buffer(&[0u32]));
+    // What is behind this cannot go before it.
+    for code in [set(spin, 0, &spun), set(spin, 1, &30_000_000u32), setup.launch(spin, &[1], None)] {
+        assert_eq!(code, CL_SUCCESS);
+    }
     // More than twice the device's memory.
     for round in 0..200 {
         let y = setup.buffer(&[round; N]);
@@ -315,7 +361,10 @@ fn memory_of_released_objects_is_waited_for_where_there_is_too_little() {
         assert_eq!(cl!(clReleaseMemObject(y)), CL_SUCCESS);
     }
     assert_eq!(setup.read::<i32>(x, N), vec![1 + 199 * 100; N]);
-    cl!(clReleaseMemObject(x));
+    for buffer in [x, spun] {
+        cl!(clReleaseMemObject(buffer));
+    }
+    cl!(clReleaseKernel(spin));
     cl!(clReleaseKernel(kernel));
     cl!(clReleaseProgram(program));
 }
