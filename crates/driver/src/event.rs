@@ -42,8 +42,8 @@ impl Event {
         Self::new_in_context(&Context::current_or_error()?, flags.into().0)
     }
 
-    /// [`Event::new`] in a context that is current in the driver.
-    pub(crate) fn new_in_context(ctx: &Context, flags: u32) -> Result<Self> {
+    /// [`Event::new`] in a context that is current in the driver, with flags as [`EventFlags`] has them.
+    pub fn new_in_context(ctx: &Context, flags: u32) -> Result<Self> {
         let mut handle = CUevent::null();
         // SAFETY: writes one handle.
         unsafe { call_if_alive!(ctx, cuEventCreate(&raw mut handle, flags)) }?;

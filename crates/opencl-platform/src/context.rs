@@ -1,25 +1,23 @@
 //! Contexts: the devices that a program's objects share.
 
 use crate::error::{ClError, Result, code_of, object_of, refuse};
+use crate::in_flight::InFlight;
 use crate::info::Answer;
 use crate::object::{Ref, body, release, resolve, retain};
 use crate::platform::device::{DeviceBody, devices_of_list};
 use crate::platform::{PlatformBody, devices_of_type};
 use rtcg_opencl_sys::*;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, Weak};
 
 pub(crate) struct ContextBody {
     pub(crate) devices: Vec<Ref<DeviceBody>>,
     properties: Vec<cl_context_properties>,
-    destructors: Mutex<Vec<Destructor>>,
+    destructors: Destructors<cl_context>,
+    /// What the commands of the context's queues use.
+    in_flight: Mutex<Vec<Weak<InFlight>>>,
 }
 
-body!(ContextBody: cl_context, b"cont", CL_INVALID_CONTEXT, "context", on_last_release = call_destructors);
-
-struct Destructor {
-    function: unsafe extern "C" fn(cl_context, *mut c_void),
-    user_data: UserData,
-}
+body!(ContextBody: cl_context, b"cont", CL_INVALID_CONTEXT, "context", destructors = take_destructors);
 
 /// A pointer of the user's, handed back as it is.
 #[derive(Clone, Copy)]
@@ -30,12 +28,46 @@ unsafe impl Send for UserData {}
 // SAFETY: as for sending.
 unsafe impl Sync for UserData {}
 
-fn call_destructors(context: &Ref<ContextBody>) {
-    let destructors = std::mem::take(&mut *context.destructors.lock().expect("no panic while destructors are listed"));
-    for destructor in destructors.into_iter().rev() {
-        // SAFETY: the promise of `clSetContextDestructorCallback`'s caller.
-        unsafe { (destructor.function)(context.handle(), destructor.user_data.0) };
+/// Functions that are called when an object is gone, the last one first.
+pub(crate) struct Destructors<H>(Mutex<Vec<(DestructorFunction<H>, UserData)>>);
+
+type DestructorFunction<H> = unsafe extern "C" fn(H, *mut c_void);
+
+impl<H: 'static> Destructors<H> {
+    pub(crate) fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
     }
+
+    /// # Errors
+    /// `CL_INVALID_VALUE` where there is no function.
+    pub(crate) fn add(&self, function: Option<DestructorFunction<H>>, user_data: *mut c_void) -> Result<()> {
+        let Some(function) = function else { return ClError::value("pfn_notify is null") };
+        let mut list = self.0.lock().expect("no panic while destructors are listed");
+        list.push((function, UserData(user_data)));
+        Ok(())
+    }
+
+    /// What [`Body::take_destructors`](crate::object::Body) returns.
+    pub(crate) fn take(&mut self) -> Option<Box<dyn FnOnce(H)>>
+    where
+        H: Copy,
+    {
+        let list = std::mem::take(self.0.get_mut().expect("no panic while destructors are listed"));
+        if list.is_empty() {
+            return None;
+        }
+        let call = move |handle: H| {
+            for (function, user_data) in list.into_iter().rev() {
+                // SAFETY: the promise of the caller that registered it.
+                unsafe { function(handle, user_data.0) };
+            }
+        };
+        Some(Box::new(call))
+    }
+}
+
+fn take_destructors(context: &mut ContextBody) -> Option<Box<dyn FnOnce(cl_context)>> {
+    context.destructors.take()
 }
 
 impl ContextBody {
@@ -43,7 +75,12 @@ impl ContextBody {
         for device in &devices {
             device.cuda_context()?;
         }
-        Ok(Ref::new_for_user(Self { devices, properties, destructors: Mutex::new(Vec::new()) }))
+        Ok(Ref::new_for_user(Self {
+            devices,
+            properties,
+            destructors: Destructors::new(),
+            in_flight: Mutex::new(Vec::new()),
+        }))
     }
 
     /// Refuses a device that the context does not have.
@@ -52,6 +89,21 @@ impl ContextBody {
             return Ok(());
         }
         refuse(CL_INVALID_DEVICE, "device: it is not one of the context's")
+    }
+
+    pub(crate) fn remember_in_flight(&self, of_queue: &Arc<InFlight>) {
+        self.in_flight.lock().expect("no panic while queues are listed").push(Arc::downgrade(of_queue));
+    }
+
+    pub(crate) fn forget_in_flight(&self, of_queue: &Arc<InFlight>) {
+        let mut list = self.in_flight.lock().expect("no panic while queues are listed");
+        list.retain(|known| !std::ptr::eq(known.as_ptr(), Arc::as_ptr(of_queue)));
+    }
+
+    /// What the commands of each queue use.
+    pub(crate) fn all_in_flight(&self) -> Vec<Arc<InFlight>> {
+        let list = self.in_flight.lock().expect("no panic while queues are listed");
+        list.iter().filter_map(Weak::upgrade).collect()
     }
 
     /// The device whose CUDA context memory is made in.
@@ -86,7 +138,10 @@ pub(crate) unsafe fn property_list<T: Copy + Default + PartialEq>(list: *const T
 unsafe fn checked_properties(list: *const cl_context_properties) -> Result<Vec<cl_context_properties>> {
     // SAFETY: the caller's promise.
     let properties = unsafe { property_list(list) };
-    for pair in properties.chunks_exact(2) {
+    for (place, pair) in properties.chunks_exact(2).enumerate() {
+        if properties.chunks_exact(2).take(place).any(|earlier| earlier[0] == pair[0]) {
+            return refuse(CL_INVALID_PROPERTY, format!("properties: {:#x} is there twice", pair[0]));
+        }
         match pair[0] {
             CL_CONTEXT_PLATFORM => {
                 let platform = cl_platform_id(pair[1] as *mut ObjectHead);
@@ -199,10 +254,6 @@ pub(crate) unsafe extern "C" fn clSetContextDestructorCallback(
 ) -> cl_int {
     code_of(|| {
         // SAFETY: the caller's promise.
-        let context = unsafe { resolve::<ContextBody>(context) }?;
-        let Some(function) = pfn_notify else { return ClError::value("pfn_notify is null") };
-        let destructor = Destructor { function, user_data: UserData(user_data) };
-        context.destructors.lock().expect("no panic while destructors are listed").push(destructor);
-        Ok(())
+        unsafe { resolve::<ContextBody>(context) }?.destructors.add(pfn_notify, user_data)
     })
 }

@@ -1,23 +1,19 @@
-//! Kernels: their arguments, and what can be asked about them.
+//! Kernels and their arguments.
 
 use crate::context::ContextBody;
 use crate::error::{ClError, Result, code_of, object_of, refuse};
-use crate::info::Answer;
 use crate::memory::{MemBody, check_context};
-use crate::object::{Ref, body, release, resolve, retain};
-use crate::platform::device::{DeviceBody, SUBGROUP_SIZE};
+use crate::object::{Ref, WeakRef, body, release, resolve, retain};
+use crate::platform::device::DeviceBody;
 use crate::program::ProgramBody;
 use crate::program::build::{Built, BuiltKernel};
 use crate::program::pass::RECORD_BYTES;
 use crate::sampler::SamplerBody;
 use rtcg_compile::clang::{AddressSpace, KernelArgument};
-use rtcg_driver::sys::{
-    CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
-};
 use rtcg_driver::{CUdeviceptr, Function};
 use rtcg_opencl_sys::*;
 use std::ffi::CStr;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 pub(crate) struct KernelBody {
     pub(crate) program: Ref<ProgramBody>,
@@ -26,30 +22,48 @@ pub(crate) struct KernelBody {
     state: Mutex<KernelState>,
 }
 
-body!(KernelBody: cl_kernel, b"kern", CL_INVALID_KERNEL, "kernel", on_last_release = give_program_free);
+body!(KernelBody: cl_kernel, b"kern", CL_INVALID_KERNEL, "kernel",
+    on_last_release = give_program_free, survives_release = is_returned_by_queries);
 
 /// Arguments as they were last set, and functions on devices.
 #[derive(Clone)]
 pub(crate) struct KernelState {
     /// The packed arguments, with room for the launch record.
     pub(crate) bytes: Vec<u8>,
-    pub(crate) arguments: Vec<Argument>,
+    arguments: Vec<Argument>,
+    n_unset: usize,
+    /// Bytes of all `__local` arguments.
+    pub(crate) local_bytes: usize,
     functions: Vec<(cl_device_id, Function)>,
+    /// What the last launch uses, as long as the device does: kernels do not keep their arguments.
+    uses: Weak<LaunchUses>,
 }
 
 /// What an argument was set to.
 #[derive(Clone)]
-pub(crate) enum Argument {
+enum Argument {
     Unset,
     /// Its bytes are among the packed ones.
     Value,
-    Memory(#[expect(dead_code, reason = "held as long as it is set")] Option<Ref<MemBody>>),
+    Memory(WeakRef<MemBody>),
     /// Bytes of local memory.
     Local(usize),
 }
 
+/// What a launch uses until it is done.
+pub(crate) struct LaunchUses {
+    device: cl_device_id,
+    pub(crate) function: Function,
+    _memory: Vec<Ref<MemBody>>,
+}
+
 /// Bytes that begin a `__local` argument: those of the largest type.
 pub(crate) const LOCAL_ALIGNMENT: usize = 128;
+
+/// No object is asked for a kernel.
+fn is_returned_by_queries(_: &KernelBody) -> bool {
+    false
+}
 
 fn give_program_free(kernel: &Ref<KernelBody>) {
     kernel.program.lock().kernels -= 1;
@@ -61,7 +75,10 @@ impl KernelBody {
         let state = KernelState {
             bytes: vec![0; kernel.entry.record_offset + RECORD_BYTES as usize],
             arguments: vec![Argument::Unset; kernel.entry.slots.len()],
+            n_unset: kernel.entry.slots.len(),
+            local_bytes: 0,
             functions: Vec::new(),
+            uses: Weak::new(),
         };
         Self::with_state(program, built, index, state)
     }
@@ -89,12 +106,76 @@ impl KernelBody {
         if let Some((_, function)) = state.functions.iter().find(|(known, _)| *known == handle) {
             return Ok(function.clone());
         }
+        if !self.program.devices.iter().any(|own| own.is(device)) {
+            return refuse(CL_INVALID_PROGRAM_EXECUTABLE, "kernel: its program was not built for the queue's device");
+        }
         let function = self.built.module(device)?.function(&self.kernel().entry.name)?;
         state.functions.push((handle, function.clone()));
         Ok(function)
     }
 
-    fn argument(&self, index: cl_uint) -> Result<&KernelArgument> {
+    /// What a launch on a device uses, and the bytes of its `__local` arguments.
+    pub(crate) fn uses(&self, state: &mut KernelState, device: &Ref<DeviceBody>) -> Result<(Arc<LaunchUses>, u32)> {
+        if state.n_unset != 0 {
+            let index = state.arguments.iter().position(|argument| matches!(argument, Argument::Unset));
+            let why = format!("kernel {}: argument {} was not set", self.kernel().entry.name, index.unwrap_or(0));
+            return refuse(CL_INVALID_KERNEL_ARGS, why);
+        }
+        let most = device.limits.local_bytes;
+        if state.local_bytes > most {
+            let why = format!("__local arguments: {} bytes, the device has {most}", state.local_bytes);
+            return refuse(CL_OUT_OF_RESOURCES, why);
+        }
+        let local_bytes = state.local_bytes as u32;
+        if let Some(uses) = state.uses.upgrade().filter(|uses| uses.device == device.handle()) {
+            return Ok((uses, local_bytes));
+        }
+        let function = self.function(state, device)?;
+        let mut memory = Vec::new();
+        for (index, argument) in state.arguments.iter().enumerate() {
+            let Argument::Memory(object) = argument else { continue };
+            let Some(object) = object.upgrade() else {
+                let why =
+                    format!("kernel {}: the memory object of argument {index} was released", self.kernel().entry.name);
+                return refuse(CL_INVALID_KERNEL_ARGS, why);
+            };
+            memory.push(object);
+        }
+        let uses = Arc::new(LaunchUses { device: device.handle(), function, _memory: memory });
+        state.uses = Arc::downgrade(&uses);
+        Ok((uses, local_bytes))
+    }
+
+    /// Says what an argument is now. Its bytes are written.
+    fn set(&self, state: &mut KernelState, index: usize, argument: Argument) {
+        let is_same = match (&state.arguments[index], &argument) {
+            (Argument::Memory(old), Argument::Memory(new)) => old.is(new),
+            (Argument::Memory(_), _) | (_, Argument::Memory(_)) => false,
+            _ => true,
+        };
+        if !is_same {
+            state.uses = Weak::new();
+        }
+        state.n_unset -= usize::from(matches!(state.arguments[index], Argument::Unset));
+        let is_local = matches!(argument, Argument::Local(_));
+        state.arguments[index] = argument;
+        if is_local {
+            self.lay_out_local_arguments(state);
+        }
+    }
+
+    /// Gives each `__local` argument that was set its own part of the memory.
+    fn lay_out_local_arguments(&self, state: &mut KernelState) {
+        state.local_bytes = 0;
+        for (argument, slot) in state.arguments.iter().zip(&self.kernel().entry.slots) {
+            let Argument::Local(nbytes) = argument else { continue };
+            let offset = state.local_bytes.checked_next_multiple_of(LOCAL_ALIGNMENT).unwrap_or(usize::MAX);
+            state.bytes[slot.offset..slot.offset + 8].copy_from_slice(&(offset as u64).to_le_bytes());
+            state.local_bytes = offset.saturating_add(*nbytes);
+        }
+    }
+
+    pub(crate) fn argument(&self, index: cl_uint) -> Result<&KernelArgument> {
         let arguments = &self.kernel().metadata.arguments;
         arguments.get(index as usize).ok_or_else(|| {
             let why = format!("arg_index: {index}, kernel {} has {}", self.kernel().entry.name, arguments.len());
@@ -140,7 +221,7 @@ impl KernelBody {
                 }
                 if handle.is_null() {
                     state.bytes[slot.offset..slot.offset + 8].fill(0);
-                    Argument::Memory(None)
+                    Argument::Value
                 } else {
                     // SAFETY: the caller's promise.
                     let memory = unsafe { resolve::<MemBody>(handle) }
@@ -148,7 +229,7 @@ impl KernelBody {
                     check_context(&memory, self.context())?;
                     let address = if is_image { image_address(&memory, declared)? } else { buffer_address(&memory)? };
                     state.bytes[slot.offset..slot.offset + 8].copy_from_slice(&address.to_le_bytes());
-                    Argument::Memory(Some(memory))
+                    Argument::Memory(WeakRef::new(&memory))
                 }
             }
             AddressSpace::Private => {
@@ -173,7 +254,7 @@ impl KernelBody {
                 Argument::Value
             }
         };
-        state.arguments[index as usize] = set;
+        self.set(&mut state, index as usize, set);
         Ok(())
     }
 }
@@ -314,7 +395,7 @@ pub(crate) unsafe extern "C" fn clSetKernelArgSVMPointer(
         let at = kernel.kernel().entry.slots[arg_index as usize].offset;
         let mut state = kernel.lock();
         state.bytes[at..at + 8].copy_from_slice(&(arg_value as u64).to_le_bytes());
-        state.arguments[arg_index as usize] = Argument::Memory(None);
+        kernel.set(&mut state, arg_index as usize, Argument::Value);
         Ok(())
     })
 }
@@ -336,203 +417,18 @@ pub(crate) unsafe extern "C" fn clSetKernelExecInfo(
             return ClError::value("param_value: there is none");
         }
         match param_name {
-            CL_KERNEL_EXEC_INFO_SVM_PTRS => Ok(()),
+            CL_KERNEL_EXEC_INFO_SVM_PTRS if param_value_size.is_multiple_of(size_of::<*const c_void>()) => Ok(()),
+            CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM if param_value_size != size_of::<cl_bool>() => {
+                ClError::value(format!("param_value_size: {param_value_size}, expected that of a cl_bool"))
+            }
+            // SAFETY: the caller's promise; the size was compared.
+            CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM if unsafe { *param_value.cast::<cl_bool>() } == CL_FALSE => {
+                Ok(())
+            }
             CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
                 refuse(CL_INVALID_OPERATION, "param_name: memory of the system is not shared")
             }
             _ => ClError::value(format!("param_name: {param_name:#x} is nothing that a kernel is told")),
-        }
-    })
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clGetKernelInfo(
-    kernel: cl_kernel,
-    param_name: cl_kernel_info,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let (kernel, answer) = unsafe {
-            (resolve::<KernelBody>(kernel)?, Answer::new(param_value_size, param_value, param_value_size_ret))
-        };
-        let built = kernel.kernel();
-        match param_name {
-            CL_KERNEL_FUNCTION_NAME => answer.text(&built.entry.name),
-            CL_KERNEL_NUM_ARGS => answer.plain(built.entry.slots.len() as cl_uint),
-            CL_KERNEL_REFERENCE_COUNT => answer.plain(kernel.user_count()),
-            CL_KERNEL_CONTEXT => answer.plain(kernel.context().handle()),
-            CL_KERNEL_PROGRAM => answer.plain(kernel.program.handle()),
-            CL_KERNEL_ATTRIBUTES => {
-                let size = |name: &str, size: Option<[u32; 3]>| size.map(|[x, y, z]| format!("{name}({x},{y},{z})"));
-                let metadata = &built.metadata;
-                let list = [
-                    size("reqd_work_group_size", metadata.required_size),
-                    size("work_group_size_hint", metadata.size_hint),
-                ];
-                answer.text(&list.into_iter().flatten().collect::<Vec<_>>().join(" "))
-            }
-            _ => answer.unknown("kernel", param_name),
-        }
-    })
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clGetKernelArgInfo(
-    kernel: cl_kernel,
-    arg_index: cl_uint,
-    param_name: cl_kernel_arg_info,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let (kernel, answer) = unsafe {
-            (resolve::<KernelBody>(kernel)?, Answer::new(param_value_size, param_value, param_value_size_ret))
-        };
-        let argument = kernel.argument(arg_index)?;
-        match param_name {
-            CL_KERNEL_ARG_ADDRESS_QUALIFIER => answer.plain(match argument.space {
-                AddressSpace::Private => CL_KERNEL_ARG_ADDRESS_PRIVATE,
-                AddressSpace::Global => CL_KERNEL_ARG_ADDRESS_GLOBAL,
-                AddressSpace::Constant => CL_KERNEL_ARG_ADDRESS_CONSTANT,
-                AddressSpace::Local => CL_KERNEL_ARG_ADDRESS_LOCAL,
-            }),
-            CL_KERNEL_ARG_ACCESS_QUALIFIER => answer.plain(match argument.access.as_str() {
-                "read_only" => CL_KERNEL_ARG_ACCESS_READ_ONLY,
-                "write_only" => CL_KERNEL_ARG_ACCESS_WRITE_ONLY,
-                "read_write" => CL_KERNEL_ARG_ACCESS_READ_WRITE,
-                _ => CL_KERNEL_ARG_ACCESS_NONE,
-            }),
-            CL_KERNEL_ARG_TYPE_NAME => answer.text(&argument.type_name),
-            CL_KERNEL_ARG_TYPE_QUALIFIER => {
-                let bits = argument.qualifiers.split(' ').map(|word| match word {
-                    "const" => CL_KERNEL_ARG_TYPE_CONST,
-                    "restrict" => CL_KERNEL_ARG_TYPE_RESTRICT,
-                    "volatile" => CL_KERNEL_ARG_TYPE_VOLATILE,
-                    "pipe" => CL_KERNEL_ARG_TYPE_PIPE,
-                    _ => CL_KERNEL_ARG_TYPE_NONE,
-                });
-                answer.plain(bits.fold(CL_KERNEL_ARG_TYPE_NONE, |all, bit| all | bit))
-            }
-            CL_KERNEL_ARG_NAME => answer.text(&argument.name),
-            _ => answer.unknown("kernel argument", param_name),
-        }
-    })
-}
-
-/// The device of a query: the only one where none is given.
-///
-/// # Safety
-/// The handle is null or was made by a platform.
-unsafe fn device_of(kernel: &Ref<KernelBody>, device: cl_device_id) -> Result<Ref<DeviceBody>> {
-    let devices = &kernel.program.devices;
-    // SAFETY: the caller's promise.
-    match unsafe { crate::object::resolve_optional::<DeviceBody>(device) }? {
-        Some(device) if devices.iter().any(|own| own.is(&device)) => Ok(device),
-        None if devices.len() == 1 => Ok(devices[0].clone()),
-        _ => refuse(CL_INVALID_DEVICE, "device: it is not one of the program's, or one of several is to be named"),
-    }
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clGetKernelWorkGroupInfo(
-    kernel: cl_kernel,
-    device: cl_device_id,
-    param_name: cl_kernel_work_group_info,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let (kernel, device, answer) = unsafe {
-            let kernel = resolve::<KernelBody>(kernel)?;
-            let device = device_of(&kernel, device)?;
-            (kernel, device, Answer::new(param_value_size, param_value, param_value_size_ret))
-        };
-        let mut state = kernel.lock();
-        let function = kernel.function(&mut state, &device)?;
-        let attribute = |attribute| function.attribute(attribute).map(|value| value as cl_ulong);
-        match param_name {
-            CL_KERNEL_WORK_GROUP_SIZE => {
-                let most = attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)? as usize;
-                let required = kernel.kernel().metadata.required_size;
-                answer.plain(required.map_or(most, |size| size.iter().product::<u32>() as usize))
-            }
-            CL_KERNEL_COMPILE_WORK_GROUP_SIZE => {
-                let size = kernel.kernel().metadata.required_size.unwrap_or([0; 3]);
-                answer.slice(&size.map(|extent| extent as usize))
-            }
-            CL_KERNEL_LOCAL_MEM_SIZE => {
-                let arguments: usize = state
-                    .arguments
-                    .iter()
-                    .map(|argument| match argument {
-                        Argument::Local(nbytes) => *nbytes,
-                        _ => 0,
-                    })
-                    .sum();
-                answer.plain(attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? + arguments as cl_ulong)
-            }
-            CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => answer.plain(SUBGROUP_SIZE),
-            CL_KERNEL_PRIVATE_MEM_SIZE => answer.plain(attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?),
-            CL_KERNEL_GLOBAL_WORK_SIZE => ClError::value("param_name: only built-in kernels have a global size"),
-            _ => answer.unknown("kernel on a device", param_name),
-        }
-    })
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clGetKernelSubGroupInfo(
-    kernel: cl_kernel,
-    device: cl_device_id,
-    param_name: cl_kernel_sub_group_info,
-    input_value_size: usize,
-    input_value: *const c_void,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let (device, answer) = unsafe {
-            let device = device_of(&resolve::<KernelBody>(kernel)?, device)?;
-            (device, Answer::new(param_value_size, param_value, param_value_size_ret))
-        };
-        let count = input_value_size / size_of::<usize>();
-        let input = || -> Result<Vec<usize>> {
-            if input_value.is_null() || count == 0 {
-                return ClError::value("input_value: this query has one");
-            }
-            // SAFETY: the caller's promise.
-            Ok(unsafe { std::slice::from_raw_parts(input_value.cast::<usize>(), count) }.to_vec())
-        };
-        let most = device.limits.group_size;
-        match param_name {
-            CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE => {
-                answer.plain(input()?.iter().product::<usize>().clamp(1, SUBGROUP_SIZE))
-            }
-            CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE => {
-                answer.plain(input()?.iter().product::<usize>().div_ceil(SUBGROUP_SIZE))
-            }
-            CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
-                let items = input()?[0] * SUBGROUP_SIZE;
-                let mut size = [1; 3];
-                size[0] = if items > most { 0 } else { items };
-                let dimensions = (answer.room() / size_of::<usize>()).clamp(1, 3);
-                answer.slice(&size[..dimensions])
-            }
-            CL_KERNEL_MAX_NUM_SUB_GROUPS => answer.plain(most / SUBGROUP_SIZE),
-            CL_KERNEL_COMPILE_NUM_SUB_GROUPS => answer.plain::<usize>(0),
-            _ => answer.unknown("subgroup of a kernel", param_name),
         }
     })
 }

@@ -1,12 +1,15 @@
 //! Launches: global and local sizes of OpenCL as grids and blocks of CUDA.
 
-use crate::command::queue::{QueueBody, Wanted};
-use crate::error::{Result, code_of, refuse};
-use crate::kernel::{Argument, KernelBody, KernelState, LOCAL_ALIGNMENT};
+use crate::command::queue::{Command, QueueBody, Wanted, Work};
+use crate::error::{ClError, Result, code_of, refuse};
+use crate::in_flight::Kept;
+use crate::kernel::{KernelBody, KernelState, LaunchUses};
 use crate::object::{Ref, resolve};
 use crate::platform::device::DeviceBody;
 use crate::program::pass::word;
+use rtcg_driver::Stream;
 use rtcg_opencl_sys::*;
+use std::sync::{Arc, MutexGuard};
 
 /// Items of a launch.
 struct Range {
@@ -38,9 +41,6 @@ impl Range {
         if !(1..=3).contains(&dimensions) {
             return refuse(CL_INVALID_WORK_DIMENSION, format!("work_dim: {dimensions}, expected 1, 2 or 3"));
         }
-        if global.is_null() {
-            return refuse(CL_INVALID_GLOBAL_WORK_SIZE, "global_work_size is null");
-        }
         let read = |list: *const usize, other: usize| {
             let mut found = [other; 3];
             if !list.is_null() {
@@ -49,8 +49,13 @@ impl Range {
             }
             found
         };
-        let (offset, global) = (read(offset, 0), read(global, 1));
+        // Without sizes there are no items, as with a size of 0.
+        let (offset, global) = (read(offset, 0), if global.is_null() { [0; 3] } else { read(global, 1) });
         for axis in 0..3 {
+            if offset[axis].checked_add(global[axis]).is_none() {
+                let why = format!("global_work_offset: {offset:?} with sizes {global:?} is beyond size_t");
+                return refuse(CL_INVALID_GLOBAL_OFFSET, why);
+            }
             if offset[axis].saturating_add(global[axis]) > u32::MAX as usize {
                 let why =
                     format!("global_work_size: {global:?} from {offset:?} is more than 2^32 items in a dimension");
@@ -131,34 +136,41 @@ fn chosen_local_size(global: [usize; 3], device: &DeviceBody) -> [usize; 3] {
     local
 }
 
-/// The arguments of one launch, and what they keep.
-struct Packed {
-    bytes: Vec<u8>,
+/// A launch whose arguments are still the kernel's.
+struct Launch<'k> {
+    kernel: &'k KernelBody,
+    state: MutexGuard<'k, KernelState>,
+    uses: Arc<LaunchUses>,
     local_bytes: u32,
-    _kept: Vec<Argument>,
+    range: Range,
 }
 
-fn packed(kernel: &KernelBody, state: &KernelState, range: &Range) -> Result<Packed> {
-    let entry = &kernel.kernel().entry;
-    let mut bytes = state.bytes.clone();
-    let mut local_bytes = 0usize;
-    for (index, argument) in state.arguments.iter().enumerate() {
-        match argument {
-            Argument::Unset => {
-                let why = format!("kernel {}: argument {index} was not set", entry.name);
-                return refuse(CL_INVALID_KERNEL_ARGS, why);
-            }
-            Argument::Local(nbytes) => {
-                let offset = local_bytes.next_multiple_of(LOCAL_ALIGNMENT);
-                let at = entry.slots[index].offset;
-                bytes[at..at + 8].copy_from_slice(&(offset as u64).to_le_bytes());
-                local_bytes = offset.saturating_add(*nbytes);
-            }
-            Argument::Value | Argument::Memory(_) => {}
-        }
+impl Command for Launch<'_> {
+    fn put(&mut self, stream: &Stream) -> Result<()> {
+        let record_offset = self.kernel.kernel().entry.record_offset;
+        self.range.write_record(&mut self.state.bytes[record_offset..]);
+        launch(&self.uses, &self.range, self.local_bytes, &self.state.bytes, stream)
     }
-    range.write_record(&mut bytes[entry.record_offset..]);
-    Ok(Packed { bytes, local_bytes: u32::try_from(local_bytes).unwrap_or(u32::MAX), _kept: state.arguments.clone() })
+
+    fn into_kept(self) -> Option<Kept> {
+        Some(Kept::Shared(self.uses))
+    }
+
+    fn into_pending(mut self) -> Work {
+        let record_offset = self.kernel.kernel().entry.record_offset;
+        self.range.write_record(&mut self.state.bytes[record_offset..]);
+        let (bytes, uses, local_bytes, range) = (self.state.bytes.clone(), self.uses, self.local_bytes, self.range);
+        Work::Device(Box::new(move |stream| launch(&uses, &range, local_bytes, &bytes, stream)))
+    }
+}
+
+fn launch(uses: &LaunchUses, range: &Range, local_bytes: u32, bytes: &[u8], stream: &Stream) -> Result<()> {
+    if range.is_empty() {
+        return Ok(());
+    }
+    // SAFETY: the bytes are laid out as the pass over PTX has laid out the kernel's parameters. Memory that they name is
+    // kept with the command, or is shared memory, which the program keeps.
+    Ok(unsafe { uses.function.launch(range.groups, range.local, local_bytes, Some(stream), bytes) }?)
 }
 
 /// # Safety
@@ -183,24 +195,11 @@ pub(crate) unsafe extern "C" fn clEnqueueNDRangeKernel(
         }
         let device = &queue.device;
         let range = Range::new(&kernel, device, work_dim, global_work_offset, global_work_size, local_work_size)?;
-        let mut state = kernel.lock();
-        let function = kernel.function(&mut state, device)?;
-        let packed = packed(&kernel, &state, &range)?;
-        drop(state);
-        if packed.local_bytes as usize > device.limits.local_bytes {
-            let why = format!(
-                "__local arguments: {} bytes, the device has {}",
-                packed.local_bytes, device.limits.local_bytes
-            );
-            return refuse(CL_OUT_OF_RESOURCES, why);
-        }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        QueueBody::enqueue(&queue, CL_COMMAND_NDRANGE_KERNEL, wanted, move |stream| {
-            if range.is_empty() {
-                return Ok(());
-            }
-            Ok(function.launch(range.groups, range.local, packed.local_bytes, Some(stream), &packed.bytes)?)
-        })
+        let mut state = kernel.lock();
+        let (uses, local_bytes) = kernel.uses(&mut state, device)?;
+        let command = Launch { kernel: &kernel, state, uses, local_bytes, range };
+        QueueBody::enqueue(&queue, CL_COMMAND_NDRANGE_KERNEL, wanted, command)
     })
 }
 
@@ -235,7 +234,7 @@ pub(crate) unsafe extern "C" fn clEnqueueTask(
 /// As the specification of OpenCL says.
 pub(crate) unsafe extern "C" fn clEnqueueNativeKernel(
     command_queue: cl_command_queue,
-    _user_func: Option<unsafe extern "C" fn(*mut c_void)>,
+    user_func: Option<unsafe extern "C" fn(*mut c_void)>,
     _args: *mut c_void,
     _cb_args: usize,
     _num_mem_objects: cl_uint,
@@ -248,6 +247,9 @@ pub(crate) unsafe extern "C" fn clEnqueueNativeKernel(
     code_of(|| {
         // SAFETY: the caller's promise.
         unsafe { resolve::<QueueBody>(command_queue) }?;
+        if user_func.is_none() {
+            return ClError::value("user_func is null");
+        }
         refuse(CL_INVALID_OPERATION, "native kernels are not offered: CL_DEVICE_EXECUTION_CAPABILITIES says so")
     })
 }

@@ -9,11 +9,15 @@
 //! `RTCG_OPENCL_ERRORS=1` it also says on the error stream what was wrong. Nothing here panics across C.
 #![allow(unsafe_code, non_snake_case, clippy::too_many_arguments)]
 
+mod clock;
 mod command;
 mod context;
 mod error;
+mod helper;
+mod in_flight;
 mod info;
 mod kernel;
+mod kernel_queries;
 mod launch;
 mod memory;
 mod object;

@@ -41,11 +41,23 @@ pub(crate) trait Body: Sized + Send + Sync + 'static {
 
     /// Called when the user gives up the last reference, before references between objects are gone.
     fn on_last_release(_object: &Ref<Self>) {}
+
+    /// Whether a query may still return the handle when the user has no reference: it is then valid.
+    fn survives_release(&self) -> bool {
+        true
+    }
+
+    /// Taken out before the body is dropped, and called after that with the handle, which no other object has yet.
+    fn take_destructors(&mut self) -> Option<Box<dyn FnOnce(Self::Handle)>> {
+        None
+    }
 }
 
 /// Declares the kind of a body.
 macro_rules! body {
-    ($body:ty: $handle:ident, $kind:literal, $invalid:ident, $name:literal $(, on_last_release = $hook:path)?) => {
+    ($body:ty: $handle:ident, $kind:literal, $invalid:ident, $name:literal
+        $(, on_last_release = $hook:path)? $(, survives_release = $survives:path)? $(, destructors = $take:path)?
+    ) => {
         impl $crate::object::Body for $body {
             type Handle = rtcg_opencl_sys::$handle;
             const KIND: u32 = u32::from_le_bytes(*$kind);
@@ -61,6 +73,14 @@ macro_rules! body {
             $(fn on_last_release(object: &$crate::object::Ref<Self>) {
                 $hook(object);
             })?
+
+            $(fn survives_release(&self) -> bool {
+                $survives(self)
+            })?
+
+            $(fn take_destructors(&mut self) -> Option<Box<dyn FnOnce(Self::Handle)>> {
+                $take(self)
+            })?
         }
     };
 }
@@ -72,6 +92,8 @@ struct Object<T> {
     kind: AtomicU32,
     users: AtomicU32,
     references: AtomicUsize,
+    /// How many objects this memory was before; changes only while there are no references.
+    generation: AtomicUsize,
     body: UnsafeCell<MaybeUninit<T>>,
 }
 
@@ -107,8 +129,9 @@ impl<T: Body> Ref<T> {
         unsafe {
             let object = object.as_ref();
             (*object.body.get()).write(body);
+            object.generation.fetch_add(1, Ordering::Relaxed);
             object.users.store(0, Ordering::Relaxed);
-            object.references.store(1, Ordering::Relaxed);
+            object.references.store(1, Ordering::Release);
             object.kind.store(T::KIND, Ordering::Release);
         }
         Self(object)
@@ -142,6 +165,11 @@ impl<T: Body> Ref<T> {
         self.object().users.load(Ordering::Relaxed)
     }
 
+    /// Whether others than the user and this reference refer to the object.
+    pub(crate) fn is_used_elsewhere(&self) -> bool {
+        self.object().references.load(Ordering::Relaxed) > 2
+    }
+
     /// Whether both are one object.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.0 == other.0
@@ -173,10 +201,53 @@ impl<T: Body> Drop for Ref<T> {
         std::sync::atomic::fence(Ordering::Acquire);
         object.kind.store(0, Ordering::Relaxed);
         // SAFETY: this was the last reference; the body was written when the object was made.
-        unsafe { (*object.body.get()).assume_init_drop() };
+        let destructors = unsafe {
+            let body = &mut *object.body.get();
+            let destructors = body.assume_init_mut().take_destructors();
+            body.assume_init_drop();
+            destructors
+        };
+        if let Some(call) = destructors {
+            call(self.handle());
+        }
         if let Ok(mut heads) = T::free_heads().lock() {
             heads.push(FreeHead(self.0));
         }
+    }
+}
+
+/// A reference that does not keep its object.
+pub(crate) struct WeakRef<T: Body>(NonNull<Object<T>>, usize);
+
+impl<T: Body> Clone for WeakRef<T> {
+    fn clone(&self) -> Self {
+        Self(self.0, self.1)
+    }
+}
+
+// SAFETY: the memory of heads is never given back, and its counts are atomic.
+unsafe impl<T: Body> Send for WeakRef<T> {}
+// SAFETY: as for sending.
+unsafe impl<T: Body> Sync for WeakRef<T> {}
+
+impl<T: Body> WeakRef<T> {
+    pub(crate) fn new(object: &Ref<T>) -> Self {
+        Self(object.0, object.object().generation.load(Ordering::Relaxed))
+    }
+
+    /// The object, unless it is gone.
+    pub(crate) fn upgrade(&self) -> Option<Ref<T>> {
+        // SAFETY: the memory of heads is never given back.
+        let object = unsafe { self.0.as_ref() };
+        let add = |count: usize| (count != 0).then_some(count + 1);
+        object.references.fetch_update(Ordering::AcqRel, Ordering::Relaxed, add).ok()?;
+        let found = Ref(self.0);
+        (object.generation.load(Ordering::Relaxed) == self.1).then_some(found)
+    }
+
+    /// Whether both are of one object.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        (self.0, self.1) == (other.0, other.1)
     }
 }
 
@@ -186,6 +257,7 @@ fn allocate_head<T: Body>() -> NonNull<Object<T>> {
         kind: AtomicU32::new(0),
         users: AtomicU32::new(0),
         references: AtomicUsize::new(0),
+        generation: AtomicUsize::new(0),
         body: UnsafeCell::new(MaybeUninit::uninit()),
     });
     NonNull::from(Box::leak(head))
@@ -201,9 +273,12 @@ fn allocate_head<T: Body>() -> NonNull<Object<T>> {
 pub(crate) unsafe fn resolve<T: Body>(handle: T::Handle) -> Result<Ref<T>> {
     let object = checked_object::<T>(handle)?;
     // SAFETY: the kind says that there is such an object.
-    let references = unsafe { &object.as_ref().references };
-    references.fetch_add(1, Ordering::Relaxed);
-    Ok(Ref(object))
+    unsafe { object.as_ref() }.references.fetch_add(1, Ordering::Relaxed);
+    let found = Ref(object);
+    if found.user_count() == 0 && !found.survives_release() {
+        return Err(ClError::new(T::INVALID, format!("{}: the handle was released", T::NAME)));
+    }
+    Ok(found)
 }
 
 /// [`resolve`] where a null handle means that there is none.
@@ -259,7 +334,7 @@ pub(crate) unsafe fn release<T: Body>(handle: T::Handle) -> Result<()> {
         Err(_) => Err(ClError::new(T::INVALID, format!("{}: the handle was released", T::NAME))),
         Ok(1) => {
             T::on_last_release(&object);
-            // The user's reference.
+            // The user's reference; `object` goes after it.
             drop(Ref(object.0));
             Ok(())
         }

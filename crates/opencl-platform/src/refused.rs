@@ -1,6 +1,8 @@
 //! Functions of parts that are optional and not offered: pipes, sharing with OpenGL and EGL.
 
+use crate::context::ContextBody;
 use crate::error::{ClError, code_of, object_of, refuse};
+use crate::object::resolve;
 use rtcg_opencl_sys::*;
 
 /// What a function that is not offered returns: a code, no object, no address.
@@ -62,10 +64,19 @@ pub(crate) use all::NOT_OFFERED;
 macro_rules! refused_objects {
     ($($name:ident($($type:ty),*) -> $object:ident, $why:literal;)*) => {$(
         /// # Safety
-        /// The last argument is null or writable.
-        pub(crate) unsafe extern "C" fn $name($(_: $type,)* errcode_ret: *mut cl_int) -> $object {
+        /// As the specification of OpenCL says.
+        pub(crate) unsafe extern "C" fn $name(
+            context: cl_context,
+            $(_: $type,)*
+            errcode_ret: *mut cl_int,
+        ) -> $object {
             // SAFETY: the caller's promise.
-            unsafe { object_of(errcode_ret, $object::NULL, || refuse(CL_INVALID_OPERATION, $why)) }
+            unsafe {
+                object_of(errcode_ret, $object::NULL, || {
+                    resolve::<ContextBody>(context)?;
+                    refuse(CL_INVALID_OPERATION, $why)
+                })
+            }
         }
     )*};
 }
@@ -73,16 +84,16 @@ macro_rules! refused_objects {
 const PIPES: &str = "pipes are not offered: CL_DEVICE_PIPE_SUPPORT says so";
 
 refused_objects! {
-    clCreatePipe(cl_context, cl_mem_flags, cl_uint, cl_uint, *const cl_pipe_properties) -> cl_mem,
+    clCreatePipe(cl_mem_flags, cl_uint, cl_uint, *const cl_pipe_properties) -> cl_mem,
         "pipes are not offered: CL_DEVICE_PIPE_SUPPORT says so";
-    clCreateFromGLBuffer(cl_context, cl_mem_flags, cl_GLuint) -> cl_mem, "objects of OpenGL cannot be shared";
-    clCreateFromGLTexture(cl_context, cl_mem_flags, cl_GLenum, cl_GLint, cl_GLuint) -> cl_mem,
+    clCreateFromGLBuffer(cl_mem_flags, cl_GLuint) -> cl_mem, "objects of OpenGL cannot be shared";
+    clCreateFromGLTexture(cl_mem_flags, cl_GLenum, cl_GLint, cl_GLuint) -> cl_mem,
         "objects of OpenGL cannot be shared";
-    clCreateFromGLTexture2D(cl_context, cl_mem_flags, cl_GLenum, cl_GLint, cl_GLuint) -> cl_mem,
+    clCreateFromGLTexture2D(cl_mem_flags, cl_GLenum, cl_GLint, cl_GLuint) -> cl_mem,
         "objects of OpenGL cannot be shared";
-    clCreateFromGLTexture3D(cl_context, cl_mem_flags, cl_GLenum, cl_GLint, cl_GLuint) -> cl_mem,
+    clCreateFromGLTexture3D(cl_mem_flags, cl_GLenum, cl_GLint, cl_GLuint) -> cl_mem,
         "objects of OpenGL cannot be shared";
-    clCreateFromGLRenderbuffer(cl_context, cl_mem_flags, cl_GLuint) -> cl_mem, "objects of OpenGL cannot be shared";
+    clCreateFromGLRenderbuffer(cl_mem_flags, cl_GLuint) -> cl_mem, "objects of OpenGL cannot be shared";
 }
 
 /// # Safety

@@ -23,7 +23,7 @@ table! {
         clCreateContext clCreateContextFromType clRetainContext clReleaseContext clGetContextInfo
         clSetContextDestructorCallback
     }
-    crate::command::queue {
+    crate::command::queue_functions {
         clCreateCommandQueue clCreateCommandQueueWithProperties clRetainCommandQueue clReleaseCommandQueue
         clGetCommandQueueInfo clSetCommandQueueProperty clFlush clFinish clEnqueueMarker clEnqueueBarrier
         clEnqueueWaitForEvents clEnqueueMarkerWithWaitList clEnqueueBarrierWithWaitList clSetDefaultDeviceCommandQueue
@@ -64,7 +64,10 @@ table! {
     crate::kernel {
         clCreateKernel clCreateKernelsInProgram clCloneKernel clRetainKernel clReleaseKernel clSetKernelArg
         clSetKernelArgSVMPointer clSetKernelExecInfo
+    }
+    crate::kernel_queries {
         clGetKernelInfo clGetKernelArgInfo clGetKernelWorkGroupInfo clGetKernelSubGroupInfo
+        clGetKernelSubGroupInfoKHR
     }
     crate::launch { clEnqueueNDRangeKernel clEnqueueTask clEnqueueNativeKernel }
     crate::refused {

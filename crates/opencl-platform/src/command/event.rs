@@ -3,14 +3,15 @@
 //! A command is queued (it waits for commands that were not submitted yet), submitted (CUDA events mark its begin and
 //! end in a stream) or done. Whoever submits or ends one tells the queues that wait for it, and the thread of callbacks.
 
-use crate::command::callbacks;
-use crate::command::queue::{QueueBody, TimeBase, tell};
+use crate::clock::TimeBase;
+use crate::clock::nanoseconds;
+use crate::command::callbacks::{self, EventCallback};
+use crate::command::queue::{QueueBody, tell};
 use crate::context::{ContextBody, UserData};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::info::Answer;
 use crate::object::{Ref, body, release, resolve, retain};
-use crate::platform::device::nanoseconds;
-use rtcg_driver::Event;
+use rtcg_driver::{Context, Event};
 use rtcg_opencl_sys::*;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
@@ -32,6 +33,8 @@ struct EventState {
     /// Queues with commands that wait for this one.
     waiting_queues: Vec<Ref<QueueBody>>,
     callbacks: Vec<EventCallback>,
+    /// The thread of callbacks looks after the list.
+    is_watched: bool,
 }
 
 enum Progress {
@@ -49,13 +52,6 @@ pub(crate) struct Marks {
     pub(crate) end: Event,
 }
 
-/// A function of the user's that is called once.
-pub(crate) struct EventCallback {
-    pub(crate) status: cl_int,
-    pub(crate) function: unsafe extern "C" fn(cl_event, cl_int, *mut c_void),
-    pub(crate) user_data: UserData,
-}
-
 impl EventBody {
     /// The event of a command that is being enqueued.
     pub(crate) fn of_command(queue: &Ref<QueueBody>, command: cl_command_type) -> Ref<Self> {
@@ -69,6 +65,7 @@ impl EventBody {
             submitted_at: 0,
             waiting_queues: Vec::new(),
             callbacks: Vec::new(),
+            is_watched: false,
         };
         Ref::new(Self { context, queue, command, state: Mutex::new(state), changed: Condvar::new() })
     }
@@ -105,41 +102,74 @@ impl EventBody {
         }
     }
 
-    /// The command is in a stream. The queues that are returned must be told.
-    pub(crate) fn set_submitted(self: &EventBody, this: &Ref<EventBody>, marks: Marks) -> Vec<Ref<QueueBody>> {
+    /// The command is in a stream since `submitted_at`. The queues that are returned must be told.
+    pub(crate) fn set_submitted(
+        self: &EventBody,
+        this: &Ref<EventBody>,
+        marks: Marks,
+        submitted_at: cl_ulong,
+    ) -> Vec<Ref<QueueBody>> {
         let mut state = self.lock();
-        state.submitted_at = nanoseconds();
-        state.progress = Progress::Submitted(marks.clone());
-        callbacks::submitted(this, &marks.end, &mut state.callbacks);
-        self.changed.notify_all();
-        std::mem::take(&mut state.waiting_queues)
+        state.submitted_at = submitted_at;
+        state.progress = Progress::Submitted(marks);
+        self.go_on(state, this)
     }
 
-    /// The command ended without a mark: it failed, or it is a user event. The queues that are returned must be told.
-    pub(crate) fn set_done(self: &EventBody, this: &Ref<EventBody>, code: cl_int) -> Vec<Ref<QueueBody>> {
-        let mut state = self.lock();
-        self.end(&mut state, this, code)
+    /// The command ended: it failed, it is the host's, or it is a user event. The queues that are returned must be told.
+    pub(crate) fn set_done(
+        self: &EventBody,
+        this: &Ref<EventBody>,
+        code: cl_int,
+        marks: Option<Marks>,
+    ) -> Vec<Ref<QueueBody>> {
+        self.end(self.lock(), this, code, marks)
     }
 
-    fn end(&self, state: &mut EventState, this: &Ref<EventBody>, code: cl_int) -> Vec<Ref<QueueBody>> {
-        state.submitted_at = nanoseconds();
-        let marks = match std::mem::replace(&mut state.progress, Progress::Queued) {
-            Progress::Submitted(marks) => Some(marks),
-            _ => None,
-        };
+    fn end(
+        &self,
+        mut state: MutexGuard<'_, EventState>,
+        this: &Ref<EventBody>,
+        code: cl_int,
+        marks: Option<Marks>,
+    ) -> Vec<Ref<QueueBody>> {
+        if state.submitted_at == 0 {
+            state.submitted_at = nanoseconds();
+        }
         state.progress = Progress::Done(code, marks);
-        callbacks::done(this, code, std::mem::take(&mut state.callbacks));
+        self.go_on(state, this)
+    }
+
+    /// Tells those who wait in this process of a new state.
+    fn go_on(&self, mut state: MutexGuard<'_, EventState>, this: &Ref<EventBody>) -> Vec<Ref<QueueBody>> {
+        let must_watch = !state.callbacks.is_empty() && !state.is_watched;
+        state.is_watched |= must_watch;
+        let told = std::mem::take(&mut state.waiting_queues);
+        drop(state);
         self.changed.notify_all();
-        std::mem::take(&mut state.waiting_queues)
+        if must_watch {
+            callbacks::watch(this);
+        }
+        told
+    }
+
+    /// The callbacks for what has become of the command, and whether there is nothing more to look for.
+    pub(crate) fn take_due_callbacks(&self, status: cl_int) -> (Vec<EventCallback>, bool) {
+        let mut state = self.lock();
+        let all = std::mem::take(&mut state.callbacks);
+        let (mut due, later): (Vec<_>, _) = all.into_iter().partition(|callback| callback.status >= status);
+        due.sort_by_key(|callback| std::cmp::Reverse(callback.status));
+        state.callbacks = later;
+        // Of an event that waits for the program nothing is seen by looking.
+        let goes_on = !state.callbacks.is_empty() && !matches!(state.progress, Progress::Queued);
+        state.is_watched = !due.is_empty() || goes_on;
+        (due, !state.is_watched)
     }
 
     /// Completes a user event, unless somebody has. The queues that are returned must be told.
     fn complete(self: &EventBody, this: &Ref<EventBody>, code: cl_int) -> Option<Vec<Ref<QueueBody>>> {
-        let mut state = self.lock();
-        if !matches!(state.progress, Progress::Queued) {
-            return None;
-        }
-        Some(self.end(&mut state, this, code))
+        let state = self.lock();
+        let is_open = matches!(state.progress, Progress::Queued);
+        is_open.then(|| self.end(state, this, code, None))
     }
 
     /// Waits for the end of the command.
@@ -161,9 +191,13 @@ impl EventBody {
                 Progress::Submitted(marks) => {
                     let end = marks.end.clone();
                     drop(state);
-                    if let Err(error) = end.synchronize() {
-                        return failed(ClError::from(error).code);
+                    // Only a command of a queue is submitted.
+                    let Some(queue) = &self.queue else { return Ok(()) };
+                    let wait = |context: &Context| context.with_current(|| Ok(end.synchronize()?));
+                    if let Err(error) = queue.device.cuda_context().and_then(wait) {
+                        return failed(error.code);
                     }
+                    queue.in_flight.drop_first();
                     return Ok(());
                 }
                 Progress::Queued => {
@@ -174,7 +208,7 @@ impl EventBody {
     }
 
     /// What `CL_EVENT_COMMAND_EXECUTION_STATUS` says.
-    fn status(&self) -> cl_int {
+    pub(crate) fn status(&self) -> cl_int {
         let state = self.lock();
         let submitted = match &state.progress {
             // A user event begins as submitted.
@@ -210,8 +244,13 @@ impl EventBody {
         if !marks.end.query()? {
             return unavailable("the command has not ended");
         }
-        let begun = base.time_of(&start)?.max(submitted);
-        let duration = (f64::from(marks.end.time_since(&start)?) * 1e6) as cl_ulong;
+        let Some(queue) = &self.queue else { return unavailable("it is a user event") };
+        let (began, milliseconds) = queue
+            .device
+            .cuda_context()?
+            .with_current(|| Ok::<_, ClError>((base.time_of(&start)?, marks.end.time_since(&start)?)))?;
+        let begun = began.max(submitted);
+        let duration = (f64::from(milliseconds).max(0.0) * 1e6) as cl_ulong;
         Ok(match which {
             CL_PROFILING_COMMAND_QUEUED => queued,
             CL_PROFILING_COMMAND_SUBMIT => submitted,
@@ -223,13 +262,14 @@ impl EventBody {
 
     fn add_callback(self: &EventBody, this: &Ref<EventBody>, callback: EventCallback) {
         let mut state = self.lock();
-        match &state.progress {
-            Progress::Done(code, _) => callbacks::done(this, *code, vec![callback]),
-            Progress::Submitted(marks) => {
-                let end = marks.end.clone();
-                callbacks::submitted(this, &end, &mut vec![callback]);
-            }
-            Progress::Queued => state.callbacks.push(callback),
+        state.callbacks.push(callback);
+        // A user event begins as submitted.
+        let is_due = !matches!(state.progress, Progress::Queued) || self.queue.is_none();
+        let must_watch = is_due && !state.is_watched;
+        state.is_watched |= must_watch;
+        drop(state);
+        if must_watch {
+            callbacks::watch(this);
         }
     }
 }

@@ -3,3 +3,4 @@
 pub(crate) mod callbacks;
 pub(crate) mod event;
 pub(crate) mod queue;
+pub(crate) mod queue_functions;

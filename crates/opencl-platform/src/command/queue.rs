@@ -3,23 +3,29 @@
 //! A command whose wait list is submitted goes into a stream at once, with the other commands' marks to wait for. One
 //! that waits for a user event, or for a command that does, stays in the list; whoever completes the event submits it.
 //! A queue in order has one stream, and nothing overtakes the head of its list. One out of order has several.
+//! A command of the host runs in a helper's thread; commands behind it wait as for a user event.
 
+use crate::clock::TimeBase;
+use crate::clock::nanoseconds;
 use crate::command::event::{EventBody, Marks, wait_list};
-use crate::context::{ContextBody, property_list};
-use crate::error::{ClError, Result, code_of, object_of, refuse};
-use crate::info::Answer;
-use crate::object::{Ref, body, release, resolve, retain};
+use crate::context::ContextBody;
+use crate::error::{ClError, Result, refuse};
+use crate::helper::HOST_COMMANDS;
+use crate::in_flight::{Group, InFlight, Kept};
+use crate::object::{Ref, body};
 use crate::platform::device::DeviceBody;
-use rtcg_driver::{Event, EventFlags, Stream, StreamFlags};
+use rtcg_driver::{Context, Event, EventFlags, Stream, StreamFlags};
 use rtcg_opencl_sys::*;
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 pub(crate) struct QueueBody {
     pub(crate) context: Ref<ContextBody>,
     pub(crate) device: Ref<DeviceBody>,
-    properties: cl_command_queue_properties,
-    property_list: Vec<cl_queue_properties>,
+    pub(crate) properties: cl_command_queue_properties,
+    pub(crate) property_list: Vec<cl_queue_properties>,
+    /// What its submitted commands use.
+    pub(crate) in_flight: Arc<InFlight>,
     state: Mutex<QueueState>,
     submitted: Condvar,
 }
@@ -32,6 +38,14 @@ fn forget_events(queue: &Ref<QueueBody>) {
     let forgotten = (std::mem::take(&mut state.recent), state.barrier.take());
     drop(state);
     drop(forgotten);
+    queue.in_flight.reclaim();
+}
+
+impl Drop for QueueBody {
+    fn drop(&mut self) {
+        self.in_flight.reclaim();
+        self.context.forget_in_flight(&self.in_flight);
+    }
 }
 
 struct QueueState {
@@ -41,13 +55,54 @@ struct QueueState {
     pending: VecDeque<Pending>,
     /// Out of order: commands that later barriers and markers wait for; those that have ended are forgotten.
     recent: Vec<Ref<EventBody>>,
-    /// Out of order: the last barrier, which every later command waits for.
+    /// What every later command waits for: out of order the last barrier, in order the last command of the host.
     barrier: Option<Ref<EventBody>>,
-    time_base: Option<Arc<TimeBase>>,
+    /// Commands of the host that have not ended.
+    n_host_commands: usize,
+}
+
+/// The work of a command.
+pub(crate) trait Command: Sized {
+    /// Puts it into a stream.
+    fn put(&mut self, stream: &Stream) -> Result<()>;
+    /// What the device uses of it.
+    fn into_kept(self) -> Option<Kept>;
+    /// The same work, to be put into a stream later.
+    fn into_pending(self) -> Work;
+}
+
+/// A command that a function puts into a stream. What the function has is kept until the command is done.
+pub(crate) struct Transfer<F>(pub(crate) F);
+
+impl<F: FnMut(&Stream) -> Result<()> + Send + 'static> Command for Transfer<F> {
+    fn put(&mut self, stream: &Stream) -> Result<()> {
+        (self.0)(stream)
+    }
+
+    fn into_kept(self) -> Option<Kept> {
+        (size_of::<F>() != 0).then(|| Kept::Action(Box::new(self.0)))
+    }
+
+    fn into_pending(self) -> Work {
+        Work::Device(Box::new(self.0))
+    }
 }
 
 /// Puts the work of a command into a stream.
-type Action = Box<dyn FnOnce(&Stream) -> Result<()> + Send>;
+type Action = Box<dyn FnMut(&Stream) -> Result<()> + Send>;
+
+/// The work of a command that waits.
+pub(crate) enum Work {
+    Device(Action),
+    /// Runs in a helper's thread when all before it is done, without a lock.
+    Host(Box<dyn FnOnce() + Send>),
+}
+
+/// A command that failed when it was submitted at once.
+struct Failed {
+    error: ClError,
+    event: Option<Ref<EventBody>>,
+}
 
 /// What a command waits for: first the events that the program listed.
 struct Waits {
@@ -58,7 +113,7 @@ struct Waits {
 struct Pending {
     waits: Waits,
     event: Ref<EventBody>,
-    action: Action,
+    work: Work,
 }
 
 /// Streams of a queue out of order.
@@ -66,45 +121,6 @@ const STREAMS_OUT_OF_ORDER: usize = 4;
 
 /// Commands of a queue out of order that are looked at before those that have ended are forgotten.
 const MAX_RECENT: usize = 64;
-
-/// An event whose time on the platform's clock is known, for the profiling of commands near it.
-pub(crate) struct TimeBase {
-    event: Event,
-    recorded_at: cl_ulong,
-    previous: Option<Arc<TimeBase>>,
-    nanoseconds: OnceLock<cl_ulong>,
-}
-
-/// Nanoseconds after which times count from a new event: milliseconds are single precision in CUDA.
-const TIME_BASE_LIFE: cl_ulong = 500_000_000;
-
-impl TimeBase {
-    fn new(stream: &Stream, previous: Option<Arc<TimeBase>>) -> Result<Arc<Self>> {
-        let event = Event::new(EventFlags::DEFAULT)?;
-        event.record(Some(stream))?;
-        let base =
-            Self { event, recorded_at: crate::platform::device::nanoseconds(), previous, nanoseconds: OnceLock::new() };
-        if base.previous.is_none() {
-            base.event.synchronize()?;
-            let _ = base.nanoseconds.set(crate::platform::device::nanoseconds());
-        }
-        Ok(Arc::new(base))
-    }
-
-    /// Nanoseconds of an event that was recorded after this one and has happened.
-    pub(crate) fn time_of(&self, event: &Event) -> Result<cl_ulong> {
-        Ok(self.nanoseconds()? + (f64::from(event.time_since(&self.event)?).max(0.0) * 1e6) as cl_ulong)
-    }
-
-    fn nanoseconds(&self) -> Result<cl_ulong> {
-        if let Some(known) = self.nanoseconds.get() {
-            return Ok(*known);
-        }
-        let previous = self.previous.as_ref().expect("the first base knows its time");
-        let found = previous.time_of(&self.event)?;
-        Ok(*self.nanoseconds.get_or_init(|| found))
-    }
-}
 
 /// What every function that enqueues a command is given last.
 pub(crate) struct Wanted {
@@ -135,7 +151,7 @@ impl Wanted {
 }
 
 impl QueueBody {
-    fn create(
+    pub(crate) fn create(
         context: Ref<ContextBody>,
         device: Ref<DeviceBody>,
         properties: cl_command_queue_properties,
@@ -157,16 +173,18 @@ impl QueueBody {
         let streams = device.cuda_context()?.with_current(|| {
             (0..count).map(|_| Ok(Stream::new(StreamFlags::NON_BLOCKING)?)).collect::<Result<Vec<_>>>()
         })?;
+        let in_flight = InFlight::new(device.clone(), is_in_order.then(|| streams[0].clone()));
+        context.remember_in_flight(&in_flight);
         let state = QueueState {
             streams,
             next_stream: 0,
             pending: VecDeque::new(),
             recent: Vec::new(),
             barrier: None,
-            time_base: None,
+            n_host_commands: 0,
         };
-        let state = Mutex::new(state);
-        Ok(Ref::new_for_user(Self { context, device, properties, property_list, state, submitted: Condvar::new() }))
+        let (state, submitted) = (Mutex::new(state), Condvar::new());
+        Ok(Ref::new_for_user(Self { context, device, properties, property_list, in_flight, state, submitted }))
     }
 
     pub(crate) fn is_in_order(&self) -> bool {
@@ -181,23 +199,34 @@ impl QueueBody {
         self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Enqueues a command: `action` puts its work into the stream that it is given.
+    /// Enqueues a command of the device.
     ///
     /// # Errors
-    /// Those of `action` where it runs at once; later ones become the status of the event.
+    /// Those of its work where it is submitted at once; later ones become the status of the event, as those of the
+    /// commands that it waits for do, unless the call is a blocking one.
     ///
     /// # Safety
-    /// The memory that `action` names lives until its work is done; the event of `wanted` is null or writable.
+    /// The memory that the command names and does not hold lives until its work is done; the event of `wanted` is null
+    /// or writable.
     pub(crate) unsafe fn enqueue(
         this: &Ref<Self>,
-        command: cl_command_type,
+        kind: cl_command_type,
         wanted: Wanted,
-        action: impl FnOnce(&Stream) -> Result<()> + Send + 'static,
+        command: impl Command,
     ) -> Result<()> {
         let Wanted { waits, event_ret, is_blocking } = wanted;
-        let needs_event = !event_ret.is_null() || is_blocking || !this.is_in_order();
-        let event = this.enqueue_command(this, command, waits, needs_event, action)?;
-        let Some(event) = event else { return Ok(()) };
+        let needs_event = !event_ret.is_null() || !this.is_in_order();
+        let outcome = this.enqueue_command(this, kind, waits, needs_event, command);
+        let event = match outcome {
+            Err(Failed { error, event })
+                if error.code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST && !is_blocking =>
+            {
+                event
+            }
+            Err(Failed { error, .. }) => return Err(error),
+            Ok(event) => event,
+        };
+        let Some(event) = event else { return if is_blocking { this.wait_for_stream() } else { Ok(()) } };
         if !event_ret.is_null() {
             // SAFETY: the caller's promise.
             unsafe { *event_ret = event.clone().into_user_handle() };
@@ -205,38 +234,85 @@ impl QueueBody {
         if is_blocking { event.wait() } else { Ok(()) }
     }
 
+    /// Enqueues a command of the host. It runs in a helper's thread without a lock, so that it may call the program.
+    ///
+    /// # Safety
+    /// The event of `wanted` is null or writable.
+    pub(crate) unsafe fn enqueue_host(
+        this: &Ref<Self>,
+        kind: cl_command_type,
+        wanted: Wanted,
+        run: impl FnOnce() + Send + 'static,
+    ) -> Result<()> {
+        let Wanted { mut waits, event_ret, is_blocking } = wanted;
+        let mut state = this.lock();
+        let listed = waits.len();
+        waits.extend(state.barrier.clone());
+        let event = EventBody::of_command(this, kind);
+        if this.is_in_order() {
+            state.barrier = Some(event.clone());
+        } else {
+            remember(&mut state, &event, kind, false);
+        }
+        state.n_host_commands += 1;
+        let (waits, work) = (Waits { events: waits, listed }, Work::Host(Box::new(run)));
+        state.pending.push_back(Pending { waits, event: event.clone(), work });
+        drop(state);
+        if !event_ret.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { *event_ret = event.clone().into_user_handle() };
+        }
+        tell(vec![this.clone()]);
+        if is_blocking { event.wait() } else { Ok(()) }
+    }
+
     fn enqueue_command(
         &self,
         this: &Ref<Self>,
-        command: cl_command_type,
+        kind: cl_command_type,
         mut waits: Vec<Ref<EventBody>>,
         needs_event: bool,
-        action: impl FnOnce(&Stream) -> Result<()> + Send + 'static,
-    ) -> Result<Option<Ref<EventBody>>> {
+        mut command: impl Command,
+    ) -> std::result::Result<Option<Ref<EventBody>>, Failed> {
         let mut state = self.lock();
+        if waits.is_empty() && !needs_event && state.pending.is_empty() && state.barrier.is_none() {
+            // The commonest case: a queue in order, and nobody asks.
+            let put = |context: &Context| context.with_current(|| command.put(&state.streams[0]));
+            let outcome = self.device.cuda_context().and_then(put);
+            drop(state);
+            let done = command.into_kept().map(|kept| self.in_flight.keep(kept));
+            drop(done);
+            return outcome.map(|()| None).map_err(|error| Failed { error, event: None });
+        }
         // What the program listed; the order of the queue adds more, whose failures are not this command's.
         let listed = waits.len();
-        let waits_for_all = is_barrier(command) && listed == 0;
-        if !self.is_in_order() {
-            waits.extend(state.barrier.clone());
-            if waits_for_all {
-                waits.extend(state.recent.iter().cloned());
-            }
+        let waits_for_all = is_barrier(kind) && listed == 0;
+        waits.extend(state.barrier.clone());
+        if !self.is_in_order() && waits_for_all {
+            waits.extend(state.recent.iter().cloned());
         }
         let waits = Waits { events: waits, listed };
         let is_ready = are_submitted_or_tell(&waits.events, this);
+        if is_ready && self.is_in_order() {
+            // The command of the host, if there was one, has ended.
+            state.barrier = None;
+        }
         let is_first = state.pending.is_empty() || !self.is_in_order();
-        let event = (needs_event || !(is_ready && is_first)).then(|| EventBody::of_command(this, command));
+        let event = (needs_event || !(is_ready && is_first)).then(|| EventBody::of_command(this, kind));
         if let Some(event) = event.as_ref().filter(|_| !self.is_in_order()) {
-            remember(&mut state, event, command, waits_for_all);
+            remember(&mut state, event, kind, waits_for_all);
         }
         if is_ready && is_first {
-            let (told, outcome) = self.submit(&mut state, &waits, event.as_ref(), action);
+            let (after, outcome) = self.submit(&mut state, &waits, event.as_ref(), command);
             drop(state);
-            tell(told);
-            outcome?;
-        } else if let Some(event) = &event {
-            state.pending.push_back(Pending { waits, event: event.clone(), action: Box::new(action) });
+            after.go_on();
+            return match outcome {
+                Ok(()) => Ok(event),
+                Err(error) => Err(Failed { error, event }),
+            };
+        }
+        if let Some(event) = &event {
+            state.pending.push_back(Pending { waits, event: event.clone(), work: command.into_pending() });
             drop(state);
             // What it waits for may have been submitted meanwhile.
             tell(vec![this.clone()]);
@@ -244,54 +320,116 @@ impl QueueBody {
         Ok(event)
     }
 
-    /// Puts a command into a stream. Returns the queues that must be told.
+    /// Puts a command into a stream. Returns what is to be done without the lock of the queue.
     fn submit(
         &self,
         state: &mut QueueState,
         waits: &Waits,
         event: Option<&Ref<EventBody>>,
-        action: impl FnOnce(&Stream) -> Result<()>,
-    ) -> (Vec<Ref<QueueBody>>, Result<()>) {
+        mut command: impl Command,
+    ) -> (After, Result<()>) {
         let index = state.next_stream;
         state.next_stream = (index + 1) % state.streams.len();
-        let made = |context: &rtcg_driver::Context| {
+        let stream = &state.streams[index];
+        let submitted_at = event.map_or(0, |_| nanoseconds());
+        let made = |context: &Context| {
             context.with_current(|| {
-                let stream = &state.streams[index];
-                for (place, wait) in waits.events.iter().enumerate() {
-                    match wait.mark_to_wait_for() {
-                        Ok(None) => {}
-                        Ok(Some(mark)) => stream.wait_for_event(&mark)?,
-                        Err(_) if place >= waits.listed => {}
-                        Err(code) => {
-                            let why = format!("a command that it waits for ended with {code}");
-                            return refuse(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, why);
-                        }
-                    }
+                wait_in_stream(stream, waits)?;
+                let start = self.start_mark(context, event, stream)?;
+                let put = command.put(stream);
+                if let Err(error) = put {
+                    // A part of it may run.
+                    let _ = stream.synchronize();
+                    return Err(error);
                 }
-                let start = match event {
-                    Some(_) if self.has_profiling() => {
-                        let base = current_time_base(&mut state.time_base, stream)?;
-                        let start = Event::new(EventFlags::DEFAULT)?;
-                        start.record(Some(stream))?;
-                        Some((start, base))
-                    }
-                    _ => None,
-                };
-                action(stream)?;
                 let Some(_) = event else { return Ok(None) };
                 let flags = if start.is_some() { EventFlags::DEFAULT } else { EventFlags::DISABLE_TIMING };
-                let end = Event::new(flags)?;
+                let end = Event::new_in_context(context, flags.0)?;
                 end.record(Some(stream))?;
                 Ok(Some(Marks { start, end }))
             })
         };
-        // Whoever is told locks its queue, which may be this one: the caller tells when it has unlocked it.
-        match (self.device.cuda_context().and_then(made), event) {
-            (Ok(Some(marks)), Some(event)) => (event.set_submitted(event, marks), Ok(())),
-            (Ok(_), _) => (Vec::new(), Ok(())),
-            (Err(error), Some(event)) => (event.set_done(event, error.code), Err(error)),
-            (Err(error), None) => (Vec::new(), Err(error)),
+        let made = self.device.cuda_context().and_then(made);
+        let mut after = After::default();
+        match (&made, command.into_kept()) {
+            (Ok(Some(marks)), kept) => after._done = self.in_flight.keep_until(&marks.end, kept),
+            (Ok(None), Some(kept)) => after._done = self.in_flight.keep(kept),
+            (_, kept) => after._unused = kept,
         }
+        let outcome = match (made, event) {
+            (Ok(Some(marks)), Some(event)) => {
+                after.told = event.set_submitted(event, marks, submitted_at);
+                Ok(())
+            }
+            (Err(error), Some(event)) => {
+                after.told = event.set_done(event, error.code, None);
+                Err(error)
+            }
+            (made, _) => made.map(drop),
+        };
+        (after, outcome)
+    }
+
+    /// With profiling: the mark of a command's begin, in the current context.
+    fn start_mark(
+        &self,
+        context: &Context,
+        event: Option<&Ref<EventBody>>,
+        stream: &Stream,
+    ) -> Result<Option<(Event, Arc<TimeBase>)>> {
+        if event.is_none() || !self.has_profiling() {
+            return Ok(None);
+        }
+        let base = self.device.time_base()?;
+        let start = Event::new_in_context(context, EventFlags::DEFAULT.0)?;
+        start.record(Some(stream))?;
+        Ok(Some((start, base)))
+    }
+
+    /// Has a helper run a command of the host when the stream has come so far. Returns the queues that must be told.
+    fn submit_host(
+        &self,
+        this: &Ref<Self>,
+        state: &mut QueueState,
+        waits: &Waits,
+        event: &Ref<EventBody>,
+        run: Box<dyn FnOnce() + Send>,
+    ) -> Vec<Ref<QueueBody>> {
+        let stream = &state.streams[0];
+        let marked = self.device.cuda_context().and_then(|context| {
+            context.with_current(|| {
+                wait_in_stream(stream, waits)?;
+                let start = self.start_mark(context, Some(event), stream)?;
+                let flags = if start.is_some() { EventFlags::DEFAULT } else { EventFlags::DISABLE_TIMING };
+                let end = Event::new_in_context(context, flags.0)?;
+                end.record(Some(stream))?;
+                Ok(Marks { start, end })
+            })
+        });
+        let marks = match marked {
+            Ok(marks) => marks,
+            Err(error) => {
+                state.n_host_commands -= 1;
+                return event.set_done(event, error.code, None);
+            }
+        };
+        let (this, event, mut run) = (this.clone(), event.clone(), Some(run));
+        HOST_COMMANDS.watch(move || {
+            let code = match marks.end.query() {
+                Ok(false) => return false,
+                Ok(true) => CL_COMPLETE,
+                Err(error) => ClError::from(error).code,
+            };
+            if let Some(run) = run.take() {
+                run();
+            }
+            let told = event.set_done(&event, code, Some(marks.clone()));
+            this.lock().n_host_commands -= 1;
+            this.submitted.notify_all();
+            tell(told);
+            true
+        });
+        Vec::new()
     }
 
     /// Submits the commands of the list that no longer wait for anything. Queues whose commands wait for these are added to
@@ -302,30 +440,100 @@ impl QueueBody {
             let candidates = if this.is_in_order() { state.pending.len().min(1) } else { state.pending.len() };
             let is_ready = |pending: &Pending| are_submitted_or_tell(&pending.waits.events, this);
             let Some(found) = (0..candidates).find(|index| is_ready(&state.pending[*index])) else {
+                drop(state);
                 this.submitted.notify_all();
                 return;
             };
-            let Pending { waits, event, action } = state.pending.remove(found).expect("the index was found");
-            // An error became the status of the event.
-            let (more, _) = this.submit(&mut state, &waits, Some(&event), action);
+            let Pending { waits, event, work } = state.pending.remove(found).expect("the index was found");
+            let mut after = match work {
+                // An error became the status of the event.
+                Work::Device(action) => this.submit(&mut state, &waits, Some(&event), Deferred(action)).0,
+                Work::Host(run) => {
+                    let more = this.submit_host(this, &mut state, &waits, &event, run);
+                    After { told: more, ..After::default() }
+                }
+            };
             drop(state);
-            told.extend(more);
+            told.append(&mut after.told);
         }
     }
 
     /// Waits for all commands.
-    fn finish(&self) -> Result<()> {
+    pub(crate) fn finish(&self) -> Result<()> {
         let mut state = self.lock();
-        while !state.pending.is_empty() {
+        while !state.pending.is_empty() || state.n_host_commands != 0 {
             state = self.submitted.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
-        let streams = state.streams.clone();
+        let kept = self.in_flight.take();
+        let first = state.streams[0].clone();
+        let others: Vec<Stream> = state.streams[1..].to_vec();
         drop(state);
-        for stream in streams {
-            stream.synchronize()?;
-        }
-        Ok(())
+        // All are waited for, also where one has failed.
+        let wait = || others.iter().fold(first.synchronize(), |outcome, stream| outcome.and(stream.synchronize()));
+        let outcome = self.device.cuda_context()?.with_current(wait);
+        drop(kept);
+        Ok(outcome?)
     }
+
+    /// Waits for what is in the stream of a queue in order.
+    fn wait_for_stream(&self) -> Result<()> {
+        let kept = self.in_flight.take();
+        let stream = self.lock().streams[0].clone();
+        let outcome = self.device.cuda_context()?.with_current(|| stream.synchronize());
+        drop(kept);
+        Ok(outcome?)
+    }
+}
+
+/// What follows the submission of a command, without the lock of its queue: whoever is told locks its queue, which may be
+/// this one, and what is dropped may call the program.
+#[derive(Default)]
+struct After {
+    told: Vec<Ref<QueueBody>>,
+    _done: Vec<Group>,
+    _unused: Option<Kept>,
+}
+
+impl After {
+    fn go_on(self) {
+        tell(self.told);
+    }
+}
+
+/// The work of a command that has waited.
+struct Deferred(Action);
+
+impl Command for Deferred {
+    fn put(&mut self, stream: &Stream) -> Result<()> {
+        (self.0)(stream)
+    }
+
+    fn into_kept(self) -> Option<Kept> {
+        Some(Kept::Action(Box::new(self.0)))
+    }
+
+    fn into_pending(self) -> Work {
+        Work::Device(self.0)
+    }
+}
+
+/// Makes a stream of the current context wait for other commands.
+///
+/// # Errors
+/// `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` where a command that the program listed has failed.
+fn wait_in_stream(stream: &Stream, waits: &Waits) -> Result<()> {
+    for (place, wait) in waits.events.iter().enumerate() {
+        match wait.mark_to_wait_for() {
+            Ok(None) => {}
+            Ok(Some(mark)) => stream.wait_for_event(&mark)?,
+            Err(_) if place >= waits.listed => {}
+            Err(code) => {
+                let why = format!("a command that it waits for ended with {code}");
+                return refuse(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, why);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether all are submitted. Each that is not tells this queue when it is.
@@ -359,215 +567,4 @@ pub(crate) fn tell(mut queues: Vec<Ref<QueueBody>>) {
     while let Some(queue) = queues.pop() {
         QueueBody::submit_ready(&queue, &mut queues);
     }
-}
-
-fn current_time_base(base: &mut Option<Arc<TimeBase>>, stream: &Stream) -> Result<Arc<TimeBase>> {
-    match base {
-        Some(base) if crate::platform::device::nanoseconds() - base.recorded_at < TIME_BASE_LIFE => Ok(base.clone()),
-        _ => {
-            let new = TimeBase::new(stream, base.take())?;
-            *base = Some(new.clone());
-            Ok(new)
-        }
-    }
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clCreateCommandQueueWithProperties(
-    context: cl_context,
-    device: cl_device_id,
-    properties: *const cl_queue_properties,
-    errcode_ret: *mut cl_int,
-) -> cl_command_queue {
-    // SAFETY: the caller's promise.
-    unsafe {
-        object_of(errcode_ret, cl_command_queue::NULL, || {
-            let (context, device) = (resolve::<ContextBody>(context)?, resolve::<DeviceBody>(device)?);
-            let list = property_list(properties);
-            let mut flags = 0;
-            for pair in list.chunks_exact(2) {
-                match pair[0] {
-                    name if name == cl_queue_properties::from(CL_QUEUE_PROPERTIES) => flags = pair[1],
-                    other => return ClError::value(format!("properties: {other:#x} is none of a queue")),
-                }
-            }
-            QueueBody::create(context, device, flags, list)
-        })
-    }
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clCreateCommandQueue(
-    context: cl_context,
-    device: cl_device_id,
-    properties: cl_command_queue_properties,
-    errcode_ret: *mut cl_int,
-) -> cl_command_queue {
-    // SAFETY: the caller's promise.
-    unsafe {
-        object_of(errcode_ret, cl_command_queue::NULL, || {
-            QueueBody::create(resolve(context)?, resolve(device)?, properties, Vec::new())
-        })
-    }
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clRetainCommandQueue(command_queue: cl_command_queue) -> cl_int {
-    // SAFETY: the caller's promise.
-    code_of(|| unsafe { retain::<QueueBody>(command_queue) })
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clReleaseCommandQueue(command_queue: cl_command_queue) -> cl_int {
-    // SAFETY: the caller's promise.
-    code_of(|| unsafe { release::<QueueBody>(command_queue) })
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clGetCommandQueueInfo(
-    command_queue: cl_command_queue,
-    param_name: cl_command_queue_info,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let (queue, answer) = unsafe {
-            (resolve::<QueueBody>(command_queue)?, Answer::new(param_value_size, param_value, param_value_size_ret))
-        };
-        match param_name {
-            CL_QUEUE_CONTEXT => answer.plain(queue.context.handle()),
-            CL_QUEUE_DEVICE => answer.plain(queue.device.handle()),
-            CL_QUEUE_REFERENCE_COUNT => answer.plain(queue.user_count()),
-            CL_QUEUE_PROPERTIES => answer.plain(queue.properties),
-            CL_QUEUE_PROPERTIES_ARRAY => answer.slice(&queue.property_list),
-            CL_QUEUE_DEVICE_DEFAULT => answer.plain(cl_command_queue::NULL),
-            CL_QUEUE_SIZE => refuse(CL_INVALID_COMMAND_QUEUE, "param_name: only queues on a device have a size"),
-            _ => answer.unknown("command queue", param_name),
-        }
-    })
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clSetCommandQueueProperty(
-    command_queue: cl_command_queue,
-    _properties: cl_command_queue_properties,
-    _enable: cl_bool,
-    _old_properties: *mut cl_command_queue_properties,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        unsafe { resolve::<QueueBody>(command_queue) }?;
-        refuse(CL_INVALID_OPERATION, "properties of a queue are given when it is made, since OpenCL 1.1")
-    })
-}
-
-/// Commands are submitted when they can be; nothing is held back.
-///
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clFlush(command_queue: cl_command_queue) -> cl_int {
-    // SAFETY: the caller's promise.
-    code_of(|| unsafe { resolve::<QueueBody>(command_queue) }.map(drop))
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clFinish(command_queue: cl_command_queue) -> cl_int {
-    // SAFETY: the caller's promise.
-    code_of(|| unsafe { resolve::<QueueBody>(command_queue) }?.finish())
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-unsafe fn enqueue_nothing(
-    command_queue: cl_command_queue,
-    command: cl_command_type,
-    num_events_in_wait_list: cl_uint,
-    event_wait_list: *const cl_event,
-    event: *mut cl_event,
-) -> cl_int {
-    // SAFETY: the caller's promise.
-    code_of(|| unsafe {
-        let queue = resolve::<QueueBody>(command_queue)?;
-        let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        QueueBody::enqueue(&queue, command, wanted, |_| Ok(()))
-    })
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clEnqueueMarkerWithWaitList(
-    command_queue: cl_command_queue,
-    num_events_in_wait_list: cl_uint,
-    event_wait_list: *const cl_event,
-    event: *mut cl_event,
-) -> cl_int {
-    // SAFETY: the caller's promise.
-    unsafe { enqueue_nothing(command_queue, CL_COMMAND_MARKER, num_events_in_wait_list, event_wait_list, event) }
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clEnqueueBarrierWithWaitList(
-    command_queue: cl_command_queue,
-    num_events_in_wait_list: cl_uint,
-    event_wait_list: *const cl_event,
-    event: *mut cl_event,
-) -> cl_int {
-    // SAFETY: the caller's promise.
-    unsafe { enqueue_nothing(command_queue, CL_COMMAND_BARRIER, num_events_in_wait_list, event_wait_list, event) }
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clEnqueueMarker(command_queue: cl_command_queue, event: *mut cl_event) -> cl_int {
-    if event.is_null() {
-        return code_of(|| ClError::value("event is null"));
-    }
-    // SAFETY: the caller's promise.
-    unsafe { enqueue_nothing(command_queue, CL_COMMAND_MARKER, 0, std::ptr::null(), event) }
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clEnqueueBarrier(command_queue: cl_command_queue) -> cl_int {
-    // SAFETY: the caller's promise.
-    unsafe { enqueue_nothing(command_queue, CL_COMMAND_BARRIER, 0, std::ptr::null(), std::ptr::null_mut()) }
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clEnqueueWaitForEvents(
-    command_queue: cl_command_queue,
-    num_events: cl_uint,
-    event_list: *const cl_event,
-) -> cl_int {
-    // SAFETY: the caller's promise.
-    unsafe { enqueue_nothing(command_queue, CL_COMMAND_BARRIER, num_events, event_list, std::ptr::null_mut()) }
-}
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clSetDefaultDeviceCommandQueue(
-    context: cl_context,
-    device: cl_device_id,
-    command_queue: cl_command_queue,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        unsafe {
-            resolve::<ContextBody>(context)?;
-            resolve::<DeviceBody>(device)?;
-            resolve::<QueueBody>(command_queue)?;
-        }
-        refuse(CL_INVALID_OPERATION, "devices of this platform have no queues of their own")
-    })
 }

@@ -1,12 +1,12 @@
 //! The making of buffers and of parts of them.
 
 use super::{MemBody, Storage};
-use crate::context::{ContextBody, UserData, property_list};
+use crate::context::{ContextBody, Destructors, UserData, property_list};
 use crate::error::{ClError, Result, object_of, refuse};
 use crate::object::{Ref, resolve};
 use crate::platform::device::BASE_ALIGNMENT_BITS;
-use rtcg_driver::memory::memcpy_htod;
 use rtcg_opencl_sys::*;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 
 /// How kernels use the memory.
@@ -61,7 +61,7 @@ pub(crate) unsafe fn new_storage(
             let bytes = std::slice::from_raw_parts(host_ptr.cast::<u8>(), nbytes);
             match storage.host {
                 Some(host) => std::ptr::copy_nonoverlapping(bytes.as_ptr(), host.0.cast(), nbytes),
-                None => context.first_device().cuda_context()?.with_current(|| memcpy_htod(storage.address, bytes))?,
+                None => context.first_device().upload(storage.address, bytes)?,
             }
         }
     }
@@ -103,8 +103,8 @@ unsafe fn create_buffer(
         parent: None,
         image: None,
         maps: Mutex::new(Vec::new()),
-        retired: Mutex::new(Vec::new()),
-        destructors: Mutex::new(Vec::new()),
+        n_parts: AtomicUsize::new(0),
+        destructors: Destructors::new(),
     }))
 }
 
@@ -178,11 +178,11 @@ pub(crate) unsafe extern "C" fn clCreateSubBuffer(
                 properties: Vec::new(),
                 storage: parent.storage.clone(),
                 origin: parent.origin + region.origin,
-                parent: Some(parent),
+                parent: MemBody::count_part(parent),
                 image: None,
                 maps: Mutex::new(Vec::new()),
-                retired: Mutex::new(Vec::new()),
-                destructors: Mutex::new(Vec::new()),
+                n_parts: AtomicUsize::new(0),
+                destructors: Destructors::new(),
             }))
         })
     }

@@ -4,13 +4,14 @@ use super::buffer::{check_host_pointer, checked_flags, inherited_flags, new_stor
 use super::format::{PixelLayout, format_of, formats};
 use super::rectangle::{Layout, Region};
 use super::{MemBody, Storage, check_context};
-use crate::context::{ContextBody, UserData, property_list};
+use crate::context::{ContextBody, Destructors, UserData, property_list};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::info::{Answer, list_handles};
 use crate::object::{Ref, resolve, resolve_optional};
 use crate::platform::device::{MAX_IMAGE_2D, MAX_IMAGE_3D, MAX_IMAGE_BUFFER, MAX_IMAGE_LAYERS};
 use rtcg_driver::CUdeviceptr;
 use rtcg_opencl_sys::*;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 
 /// What an image has beyond its bytes.
@@ -87,8 +88,12 @@ impl ImageBody {
     pub(crate) fn host_layout(&self, region: Region, row_pitch: usize, slice_pitch: usize) -> Result<Layout> {
         let rows = if self.kind == CL_MEM_OBJECT_IMAGE1D_ARRAY { 1 } else { region[1] };
         let row = if row_pitch == 0 { region[0] } else { row_pitch };
-        let slice = if slice_pitch == 0 { row * rows } else { slice_pitch };
-        if row < region[0] || slice < row * rows || (slice_pitch != 0 && !has_slices(self.kind)) {
+        // Beyond size_t nothing is held.
+        let plane = row.checked_mul(rows);
+        let slice = if slice_pitch == 0 { plane.unwrap_or(0) } else { slice_pitch };
+        let is_held = row >= region[0] && plane.is_some_and(|plane| slice >= plane);
+        let is_addressed = region[2].max(region[1]).checked_mul(slice).is_some();
+        if !is_held || !is_addressed || (slice_pitch != 0 && !has_slices(self.kind)) {
             let why = format!("row_pitch, slice_pitch: {row_pitch}, {slice_pitch} do not hold a region of {region:?}");
             return ClError::value(why);
         }
@@ -187,9 +192,14 @@ fn checked_pitches(desc: &cl_image_desc, extents: [usize; 4], pixel: usize, may_
     let [width, height, depth, layers] = extents;
     let row = if desc.image_row_pitch == 0 { width * pixel } else { desc.image_row_pitch };
     let wants_slices = has_slices(desc.image_type) && desc.image_slice_pitch != 0;
-    let slice = if wants_slices { desc.image_slice_pitch } else { row * height };
+    // Beyond size_t nothing is held.
+    let plane = row.checked_mul(height);
+    let slice = if wants_slices { desc.image_slice_pitch } else { plane.unwrap_or(0) };
     let has_some = desc.image_row_pitch != 0 || desc.image_slice_pitch != 0;
-    if (has_some && !may_have) || row < width * pixel || !row.is_multiple_of(pixel) || slice < row * height {
+    let is_held = row >= width * pixel && row.is_multiple_of(pixel) && plane.is_some_and(|plane| slice >= plane);
+    let others = slice.checked_mul(depth * layers - 1);
+    let nbytes = others.zip(plane).and_then(|(others, last)| others.checked_add(last));
+    let Some(nbytes) = nbytes.filter(|_| is_held && (may_have || !has_some)) else {
         let why = format!(
             "image_desc: pitches {} and {} of rows of {} bytes, expected none without a host_ptr, else multiples of a \
              pixel that hold a row and a slice",
@@ -198,8 +208,7 @@ fn checked_pitches(desc: &cl_image_desc, extents: [usize; 4], pixel: usize, may_
             width * pixel
         );
         return refuse(CL_INVALID_IMAGE_DESCRIPTOR, why);
-    }
-    let nbytes = slice * (depth * layers - 1) + row * height;
+    };
     Ok(Pitches { row, slice, nbytes })
 }
 
@@ -322,11 +331,11 @@ unsafe fn create_image(
         properties,
         storage,
         origin,
-        parent,
+        parent: parent.and_then(MemBody::count_part),
         image: Some(Box::new(image)),
         maps: Mutex::new(Vec::new()),
-        retired: Mutex::new(Vec::new()),
-        destructors: Mutex::new(Vec::new()),
+        n_parts: AtomicUsize::new(0),
+        destructors: Destructors::new(),
     }))
 }
 

@@ -5,10 +5,10 @@ use super::map::map_region;
 use super::rectangle::{Layout, Region, Side, copy_region, three};
 use super::transfer::{HostMemory, check_host_reads, check_host_writes, fill};
 use super::{MemBody, resolve_buffer};
-use crate::command::queue::{QueueBody, Wanted};
+use crate::command::queue::{QueueBody, Transfer, Wanted};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::object::{Ref, resolve};
-use rtcg_driver::CUdeviceptr;
+use rtcg_driver::{CUdeviceptr, Stream};
 use rtcg_opencl_sys::*;
 
 fn image_of(memory: &Ref<MemBody>) -> &ImageBody {
@@ -51,9 +51,10 @@ pub(crate) unsafe extern "C" fn clEnqueueReadImage(
         check_host_reads(&image)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_read);
         let host = HostMemory(ptr.cast());
-        QueueBody::enqueue(&queue, CL_COMMAND_READ_IMAGE, wanted, move |stream| {
+        let work = move |stream: &Stream| {
             copy_region((Side::Device(image.address()), layout), (Side::Host(host), on_host), region, stream)
-        })
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_READ_IMAGE, wanted, Transfer(work))
     })
 }
 
@@ -84,9 +85,10 @@ pub(crate) unsafe extern "C" fn clEnqueueWriteImage(
         check_host_writes(&image)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_write);
         let host = HostMemory(ptr.cast_mut().cast());
-        QueueBody::enqueue(&queue, CL_COMMAND_WRITE_IMAGE, wanted, move |stream| {
+        let work = move |stream: &Stream| {
             copy_region((Side::Host(host), on_host), (Side::Device(image.address()), layout), region, stream)
-        })
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_WRITE_IMAGE, wanted, Transfer(work))
     })
 }
 
@@ -118,9 +120,10 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyImage(
             return refuse(CL_MEM_COPY_OVERLAP, "src_origin, dst_origin: the regions overlap");
         }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        QueueBody::enqueue(&queue, CL_COMMAND_COPY_IMAGE, wanted, move |stream| {
+        let work = move |stream: &Stream| {
             copy_region((Side::Device(from.address()), source), (Side::Device(to.address()), target), bytes, stream)
-        })
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_COPY_IMAGE, wanted, Transfer(work))
     })
 }
 
@@ -150,9 +153,10 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyImageToBuffer(
         let (source, region) = place(&from, src_origin, region)?;
         let target = in_buffer(&to, "dst_offset, region", dst_offset, region)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        QueueBody::enqueue(&queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, wanted, move |stream| {
+        let work = move |stream: &Stream| {
             copy_region((Side::Device(from.address()), source), (Side::Device(to.address()), target), region, stream)
-        })
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, wanted, Transfer(work))
     })
 }
 
@@ -176,9 +180,10 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyBufferToImage(
         let (target, region) = place(&to, dst_origin, region)?;
         let source = in_buffer(&from, "src_offset, region", src_offset, region)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, wanted, move |stream| {
+        let work = move |stream: &Stream| {
             copy_region((Side::Device(from.address()), source), (Side::Device(to.address()), target), region, stream)
-        })
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, wanted, Transfer(work))
     })
 }
 
@@ -210,7 +215,7 @@ pub(crate) unsafe extern "C" fn clEnqueueFillImage(
         };
         let pixel = image.pixels.pixel(image.format.image_channel_data_type, color);
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        QueueBody::enqueue(&queue, CL_COMMAND_FILL_IMAGE, wanted, move |stream| {
+        let work = move |stream: &Stream| {
             let first = memory.address() + layout.offset as CUdeviceptr;
             // Rows, and slices, that follow each other without gaps are filled at once.
             let [mut width, mut rows, mut slices] = region;
@@ -227,7 +232,8 @@ pub(crate) unsafe extern "C" fn clEnqueueFillImage(
                 }
             }
             Ok(())
-        })
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_FILL_IMAGE, wanted, Transfer(work))
     })
 }
 

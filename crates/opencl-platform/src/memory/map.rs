@@ -3,10 +3,10 @@
 use super::rectangle::{Layout, Region, Side, copy_region};
 use super::transfer::{HostMemory, check_host_reads, check_host_writes};
 use super::{MemBody, check_context, resolve_buffer};
-use crate::command::queue::{QueueBody, Wanted};
+use crate::command::queue::{QueueBody, Transfer, Wanted};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::object::{Ref, resolve};
-use rtcg_driver::{Event, EventFlags, HostAllocFlags, HostAllocation, Stream};
+use rtcg_driver::{HostAllocFlags, HostAllocation, Stream};
 use rtcg_opencl_sys::*;
 use std::sync::Arc;
 
@@ -25,6 +25,18 @@ struct Staged {
     is_written: bool,
 }
 
+/// Refuses flags of no map.
+pub(crate) fn check_map_flags(flags: cl_map_flags) -> Result<()> {
+    let known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
+    let invalidates = flags & CL_MAP_WRITE_INVALIDATE_REGION != 0;
+    if flags & !known != 0 || flags == 0 || (invalidates && flags != CL_MAP_WRITE_INVALIDATE_REGION) {
+        return ClError::value(format!(
+            "map_flags: {flags:#x} has unknown bits, none, or bits that exclude each other"
+        ));
+    }
+    Ok(())
+}
+
 /// Maps a region: `layout` says where it lies in the object. Returns where the program finds it, and its pitches there.
 ///
 /// # Safety
@@ -38,13 +50,8 @@ pub(crate) unsafe fn map_region(
     command: cl_command_type,
     wanted: Wanted,
 ) -> Result<(*mut c_void, Layout)> {
-    let known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
+    check_map_flags(flags)?;
     let invalidates = flags & CL_MAP_WRITE_INVALIDATE_REGION != 0;
-    if flags & !known != 0 || flags == 0 || (invalidates && flags != CL_MAP_WRITE_INVALIDATE_REGION) {
-        return ClError::value(format!(
-            "map_flags: {flags:#x} has unknown bits, none, or bits that exclude each other"
-        ));
-    }
     let writes = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION) != 0;
     if flags & CL_MAP_READ != 0 {
         check_host_reads(&memory)?;
@@ -56,55 +63,40 @@ pub(crate) unsafe fn map_region(
         let pointer = host.wrapping_byte_add(layout.offset);
         remember(&memory, Mapping { pointer: pointer as usize, staged: None });
         // SAFETY: the caller's promise; nothing is done.
-        unsafe { QueueBody::enqueue(queue, command, wanted, |_| Ok(())) }?;
+        unsafe { QueueBody::enqueue(queue, command, wanted, Transfer(|_: &Stream| Ok(()))) }
+            .inspect_err(|_| drop(forget(&memory, pointer as usize)))?;
         return Ok((pointer, layout));
     }
     let dense = Layout { offset: 0, row_pitch: region[0], slice_pitch: region[0] * region[1] };
     let staging = queue
         .device
         .cuda_context()?
-        .with_current(|| HostAllocation::new(dense.extent(region), HostAllocFlags::PORTABLE));
+        .with_current(|| HostAllocation::new(region.iter().product(), HostAllocFlags::PORTABLE));
     let staging = Arc::new(staging.map_err(|error| ClError::new(CL_MAP_FAILURE, error.to_string()))?);
     let pointer = staging.as_ptr();
     let staged = Some(Staged { staging: staging.clone(), layout, region, is_written: writes });
     remember(&memory, Mapping { pointer: pointer as usize, staged });
-    let target = HostMemory(pointer);
+    let (target, mapped) = (HostMemory(pointer), memory.clone());
     // SAFETY: the mapping keeps the page-locked memory until it is unmapped.
     unsafe {
-        QueueBody::enqueue(queue, command, wanted, move |stream| {
+        let copy = move |stream: &Stream| {
             let _kept = &staging;
             if invalidates {
                 return Ok(());
             }
             copy_region((Side::Device(memory.address()), layout), (Side::Host(target), dense), region, stream)
-        })
-    }?;
+        };
+        QueueBody::enqueue(queue, command, wanted, Transfer(copy))
+    }
+    .inspect_err(|_| drop(forget(&mapped, pointer as usize)))?;
     Ok((pointer.cast(), dense))
 }
 
-/// Page-locked memory that a copy still reads: the event says when it no longer does.
-pub(crate) struct Retired {
-    event: Event,
-    _staging: Arc<HostAllocation>,
-}
-
-/// Keeps page-locked memory until the stream has come so far; what was kept before and is done is given back.
-fn retire(memory: &MemBody, staging: Arc<HostAllocation>, stream: &Stream) -> Result<()> {
-    let event = Event::new(EventFlags::DISABLE_TIMING)?;
-    event.record(Some(stream))?;
-    let mut retired = memory.retired.lock().expect("no panic while memory is retired");
-    retired.retain(|kept| !kept.event.query().unwrap_or(true));
-    retired.push(Retired { event, _staging: staging });
-    Ok(())
-}
-
-impl Drop for MemBody {
-    fn drop(&mut self) {
-        for kept in self.retired.get_mut().into_iter().flatten() {
-            // An error of the device is told by the commands themselves.
-            let _ = kept.event.synchronize();
-        }
-    }
+/// Takes a mapping out of the list of its object.
+fn forget(memory: &Ref<MemBody>, pointer: usize) -> Option<Mapping> {
+    let mut maps = memory.maps.lock().expect("no panic while maps are listed");
+    let index = maps.iter().position(|mapping| mapping.pointer == pointer)?;
+    Some(maps.swap_remove(index))
 }
 
 fn remember(memory: &Ref<MemBody>, mapping: Mapping) {
@@ -158,20 +150,25 @@ pub(crate) unsafe extern "C" fn clEnqueueUnmapMemObject(
         let memory = resolve::<MemBody>(memobj)?;
         check_context(&memory, &queue.context)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        let mut maps = memory.maps.lock().expect("no panic while maps are listed");
-        let Some(index) = maps.iter().position(|mapping| mapping.pointer == mapped_ptr as usize) else {
+        let Some(mapping) = forget(&memory, mapped_ptr as usize) else {
             return refuse(CL_INVALID_VALUE, format!("mapped_ptr: {mapped_ptr:?} is not mapped"));
         };
-        let mapping = maps.swap_remove(index);
-        drop(maps);
-        QueueBody::enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, wanted, move |stream| {
-            let Some(Staged { staging, layout, region, is_written }) = mapping.staged else { return Ok(()) };
-            if is_written {
-                let dense = Layout { offset: 0, row_pitch: region[0], slice_pitch: region[0] * region[1] };
-                let from = Side::Host(HostMemory(staging.as_ptr()));
-                copy_region((from, dense), (Side::Device(memory.address()), layout), region, stream)?;
-            }
-            retire(&memory, staging, stream)
-        })
+        let is_staged = mapping.staged.is_some();
+        let copy_back = move |stream: &Stream| {
+            let Some(Staged { staging, layout, region, .. }) =
+                mapping.staged.as_ref().filter(|staged| staged.is_written)
+            else {
+                return Ok(());
+            };
+            let dense = Layout { offset: 0, row_pitch: region[0], slice_pitch: region[0] * region[1] };
+            let from = Side::Host(HostMemory(staging.as_ptr()));
+            copy_region((from, dense), (Side::Device(memory.address()), *layout), *region, stream)
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_UNMAP_MEM_OBJECT, wanted, Transfer(copy_back))?;
+        // Page-locked memory is scarce: it goes when the copy is done, not when there are many commands.
+        if is_staged {
+            queue.in_flight.reclaim();
+        }
+        Ok(())
     })
 }

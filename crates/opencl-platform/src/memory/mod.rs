@@ -9,13 +9,15 @@ pub(crate) mod rectangle;
 pub(crate) mod svm;
 pub(crate) mod transfer;
 
-use crate::context::{ContextBody, UserData};
+use crate::context::{ContextBody, Destructors, UserData};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::info::Answer;
 use crate::object::{Ref, body, release, resolve, retain};
+use crate::platform::managed::CappedAllocation;
 use rtcg_driver::RegisteredHostMemory;
-use rtcg_driver::{CUdeviceptr, DeviceAllocation, HostAllocFlags, HostAllocation, ManagedAllocation, MemAttachFlags};
+use rtcg_driver::{CUdeviceptr, DeviceAllocation, HostAllocFlags, HostAllocation};
 use rtcg_opencl_sys::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 pub(crate) struct MemBody {
@@ -33,22 +35,49 @@ pub(crate) struct MemBody {
     /// What an image has beyond a buffer.
     pub(crate) image: Option<Box<image::ImageBody>>,
     pub(crate) maps: Mutex<Vec<map::Mapping>>,
-    retired: Mutex<Vec<map::Retired>>,
-    destructors: Mutex<Vec<Destructor>>,
+    /// Parts of this object, and images of it, that exist.
+    n_parts: AtomicUsize,
+    destructors: Destructors<cl_mem>,
 }
 
-body!(MemBody: cl_mem, b"memo", CL_INVALID_MEM_OBJECT, "memory object", on_last_release = call_destructors);
+body!(MemBody: cl_mem, b"memo", CL_INVALID_MEM_OBJECT, "memory object",
+    on_last_release = reclaim, survives_release = has_parts, destructors = take_destructors);
 
-struct Destructor {
-    function: unsafe extern "C" fn(cl_mem, *mut c_void),
-    user_data: UserData,
+/// The host's memory of `CL_MEM_USE_HOST_PTR` may be used again when the functions are called; their context is there.
+fn take_destructors(memory: &mut MemBody) -> Option<Box<dyn FnOnce(cl_mem)>> {
+    let (call, context) = (memory.destructors.take()?, memory.context.clone());
+    Some(Box::new(move |handle| {
+        call(handle);
+        drop(context);
+    }))
 }
 
-fn call_destructors(memory: &Ref<MemBody>) {
-    let destructors = std::mem::take(&mut *memory.destructors.lock().expect("no panic while destructors are listed"));
-    for destructor in destructors.into_iter().rev() {
-        // SAFETY: the promise of `clSetMemObjectDestructorCallback`'s caller.
-        unsafe { (destructor.function)(memory.handle(), destructor.user_data.0) };
+/// Parts of a memory object are asked for the whole.
+fn has_parts(memory: &MemBody) -> bool {
+    memory.n_parts.load(Ordering::Relaxed) != 0
+}
+
+/// Bytes of an object from which on it is waited for where its memory is the host's: new pages cost more than waiting.
+const WAITED_FOR: usize = 1 << 20;
+
+/// Commands may still use the object; it goes when they are done.
+fn reclaim(memory: &Ref<MemBody>) {
+    if !memory.is_used_elsewhere() {
+        return;
+    }
+    let is_waited_for = memory.size >= WAITED_FOR
+        && memory.parent.is_none()
+        && !memory.context.first_device().device.has_discrete_memory();
+    for in_flight in memory.context.all_in_flight() {
+        if is_waited_for { in_flight.drain() } else { in_flight.reclaim() }
+    }
+}
+
+impl Drop for MemBody {
+    fn drop(&mut self) {
+        if let Some(whole) = &self.parent {
+            whole.n_parts.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -57,41 +86,56 @@ pub(crate) struct Storage {
     address: CUdeviceptr,
     /// Where the host reaches the same bytes.
     host: Option<UserData>,
-    _owner: Owner,
+    owner: Owner,
 }
 
 /// What gives the memory back.
 #[expect(dead_code, reason = "held until it is dropped")]
 enum Owner {
     Device(DeviceAllocation),
-    Managed(ManagedAllocation),
+    Managed(CappedAllocation),
     Pinned(HostAllocation),
     Registered(RegisteredHostMemory),
-    /// Memory of shared virtual memory or of the program's, which lives longer.
+    /// Shared virtual memory, which lives longer.
+    Shared,
+    /// Memory of the program's that is registered as a part of something else, and lives longer.
     Borrowed,
 }
 
 impl Storage {
-    /// Memory for `nbytes` bytes, where all devices of the context reach it.
+    /// Memory for `nbytes` bytes, where all devices of the context reach it. Where there is too little, what was released
+    /// and is still in use is waited for.
     pub(crate) fn allocate(context: &Ref<ContextBody>, flags: cl_mem_flags, nbytes: usize) -> Result<Self> {
+        match Self::allocate_at_once(context, flags, nbytes) {
+            Err(error) if error.code == CL_MEM_OBJECT_ALLOCATION_FAILURE => {
+                context.all_in_flight().iter().for_each(|in_flight| in_flight.drain());
+                Self::allocate_at_once(context, flags, nbytes)
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn allocate_at_once(context: &Ref<ContextBody>, flags: cl_mem_flags, nbytes: usize) -> Result<Self> {
         let device = context.first_device();
         device.cuda_context()?.with_current(|| {
             if flags & CL_MEM_ALLOC_HOST_PTR != 0 {
                 let memory = HostAllocation::new(nbytes, HostAllocFlags::DEVICE_MAP | HostAllocFlags::PORTABLE)?;
                 let host = Some(UserData(memory.as_ptr().cast()));
-                return Ok(Self { address: memory.device_pointer()?, host, _owner: Owner::Pinned(memory) });
+                return Ok(Self { address: memory.device_pointer()?, host, owner: Owner::Pinned(memory) });
             }
             if context.devices.len() > 1 {
-                let memory = ManagedAllocation::new(nbytes, MemAttachFlags::GLOBAL)?;
-                let host = Some(UserData(memory.as_ptr().cast()));
-                return Ok(Self { address: memory.ptr(), host, _owner: Owner::Managed(memory) });
+                let memory = CappedAllocation::new(device, nbytes)
+                    .map_err(|error| ClError::new(CL_MEM_OBJECT_ALLOCATION_FAILURE, error.detail))?;
+                let address = memory.address();
+                let host = Some(UserData(address as usize as *mut c_void));
+                return Ok(Self { address, host, owner: Owner::Managed(memory) });
             }
             let memory = DeviceAllocation::new(nbytes)?;
             let address = memory.ptr();
             // The memory of a device that has none of its own is the host's.
             let host = (!device.device.has_discrete_memory() && device.device.is_virtual())
                 .then_some(UserData(address as usize as *mut c_void));
-            Ok(Self { address, host, _owner: Owner::Device(memory) })
+            Ok(Self { address, host, owner: Owner::Device(memory) })
         })
     }
 
@@ -100,17 +144,20 @@ impl Storage {
     /// # Safety
     /// `host` has `nbytes` bytes until the storage is dropped.
     unsafe fn of_host_memory(context: &Ref<ContextBody>, host: *mut c_void, nbytes: usize) -> Result<Self> {
+        if svm::is_allocated(host as usize, nbytes) {
+            return Ok(Self { address: host as CUdeviceptr, host: Some(UserData(host)), owner: Owner::Shared });
+        }
         context.first_device().cuda_context()?.with_current(|| {
             const PORTABLE_AND_MAPPED: u32 = 3;
             // SAFETY: the caller's promise.
             match unsafe { RegisteredHostMemory::new(host.cast(), nbytes, PORTABLE_AND_MAPPED) } {
                 Ok(memory) => {
                     let address = memory.device_pointer()?;
-                    Ok(Self { address, host: Some(UserData(host)), _owner: Owner::Registered(memory) })
+                    Ok(Self { address, host: Some(UserData(host)), owner: Owner::Registered(memory) })
                 }
                 // It was registered before, as a part of something else.
                 Err(error) => match rtcg_driver::memory::host_device_pointer(host.cast()) {
-                    Ok(address) => Ok(Self { address, host: Some(UserData(host)), _owner: Owner::Borrowed }),
+                    Ok(address) => Ok(Self { address, host: Some(UserData(host)), owner: Owner::Borrowed }),
                     Err(_) => Err(error.into()),
                 },
             }
@@ -119,6 +166,12 @@ impl Storage {
 }
 
 impl MemBody {
+    /// A part of another object, which is told.
+    fn count_part(whole: Ref<MemBody>) -> Option<Ref<MemBody>> {
+        whole.n_parts.fetch_add(1, Ordering::Relaxed);
+        Some(whole)
+    }
+
     /// The address of the first byte on every device of the context.
     pub(crate) fn address(&self) -> CUdeviceptr {
         self.storage.address + self.origin as CUdeviceptr
@@ -183,11 +236,7 @@ pub(crate) unsafe extern "C" fn clSetMemObjectDestructorCallback(
 ) -> cl_int {
     code_of(|| {
         // SAFETY: the caller's promise.
-        let memory = unsafe { resolve::<MemBody>(memobj) }?;
-        let Some(function) = pfn_notify else { return ClError::value("pfn_notify is null") };
-        let destructor = Destructor { function, user_data: UserData(user_data) };
-        memory.destructors.lock().expect("no panic while destructors are listed").push(destructor);
-        Ok(())
+        unsafe { resolve::<MemBody>(memobj) }?.destructors.add(pfn_notify, user_data)
     })
 }
 
@@ -218,7 +267,7 @@ pub(crate) unsafe extern "C" fn clGetMemObjectInfo(
                 answer.plain(memory.parent.as_ref().map_or(cl_mem::NULL, |parent| parent.handle()))
             }
             CL_MEM_OFFSET => answer.plain(memory.parent.as_ref().map_or(0, |parent| memory.origin - parent.origin)),
-            CL_MEM_USES_SVM_POINTER => answer.boolean(false),
+            CL_MEM_USES_SVM_POINTER => answer.boolean(matches!(memory.storage.owner, Owner::Shared)),
             CL_MEM_PROPERTIES => answer.slice(&memory.properties),
             _ => answer.unknown("memory object", param_name),
         }

@@ -2,7 +2,7 @@
 
 use super::transfer::{HostMemory, check_host_reads, check_host_writes};
 use super::{MemBody, resolve_buffer};
-use crate::command::queue::{QueueBody, Wanted};
+use crate::command::queue::{QueueBody, Transfer, Wanted};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::object::{Ref, resolve};
 use rtcg_driver::memory::memcpy_3d_async;
@@ -52,21 +52,33 @@ impl Layout {
         if region.contains(&0) {
             return ClError::value(format!("region: {region:?}, expected no 0"));
         }
-        let row_pitch = if row_pitch == 0 { region[0] } else { row_pitch };
-        let slice_pitch = if slice_pitch == 0 { row_pitch * region[1] } else { slice_pitch };
-        if row_pitch < region[0] || slice_pitch < row_pitch * region[1] || !slice_pitch.is_multiple_of(row_pitch) {
+        let row = if row_pitch == 0 { region[0] } else { row_pitch };
+        // Beyond size_t nothing is held.
+        let plane = row.checked_mul(region[1]);
+        let slice = if slice_pitch == 0 { plane.unwrap_or(0) } else { slice_pitch };
+        if row < region[0] || plane.is_none_or(|plane| slice < plane) || !slice.is_multiple_of(row) {
             let why =
                 format!("{name}_row_pitch, {name}_slice_pitch: {row_pitch}, {slice_pitch} do not hold {region:?}");
             return ClError::value(why);
         }
-        let offset = origin[0] + origin[1] * row_pitch + origin[2] * slice_pitch;
-        Ok(Self { offset, row_pitch, slice_pitch })
+        let offset = linear(origin, row, slice);
+        let layout = offset.map(|offset| Self { offset, row_pitch: row, slice_pitch: slice });
+        match layout.filter(|layout| layout.end(region).is_some()) {
+            Some(layout) => Ok(layout),
+            None => ClError::value(format!("{name}_origin, region: {region:?} at {origin:?} ends beyond size_t")),
+        }
     }
 
-    /// Bytes from the first to the end of the last.
-    pub(crate) fn extent(&self, region: Region) -> usize {
-        region[0] + (region[1] - 1) * self.row_pitch + (region[2] - 1) * self.slice_pitch
+    /// The end of a region, unless it is beyond `size_t`.
+    pub(crate) fn end(&self, region: Region) -> Option<usize> {
+        linear([region[0], region[1] - 1, region[2] - 1], self.row_pitch, self.slice_pitch)?.checked_add(self.offset)
     }
+}
+
+/// Bytes before a place; the first number counts bytes.
+fn linear(place: [usize; 3], row_pitch: usize, slice_pitch: usize) -> Option<usize> {
+    let [of_rows, of_slices] = [place[1].checked_mul(row_pitch)?, place[2].checked_mul(slice_pitch)?];
+    place[0].checked_add(of_rows)?.checked_add(of_slices)
 }
 
 /// Copies a region.
@@ -123,7 +135,8 @@ pub(crate) unsafe fn copy_region(
 }
 
 fn check_inside(name: &str, buffer: &Ref<MemBody>, layout: Layout, region: Region) -> Result<()> {
-    buffer.check_range(name, layout.offset, layout.extent(region))
+    let end = layout.end(region).unwrap_or(usize::MAX);
+    buffer.check_range(name, layout.offset, end - layout.offset)
 }
 
 /// # Safety
@@ -165,9 +178,10 @@ pub(crate) unsafe extern "C" fn clEnqueueReadBufferRect(
         check_host_reads(&buffer)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_read);
         let host = HostMemory(ptr.cast());
-        QueueBody::enqueue(&queue, CL_COMMAND_READ_BUFFER_RECT, wanted, move |stream| {
+        let work = move |stream: &Stream| {
             copy_region((Side::Device(buffer.address()), on_device), (Side::Host(host), on_host), region, stream)
-        })
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_READ_BUFFER_RECT, wanted, Transfer(work))
     })
 }
 
@@ -210,9 +224,10 @@ pub(crate) unsafe extern "C" fn clEnqueueWriteBufferRect(
         check_host_writes(&buffer)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_write);
         let host = HostMemory(ptr.cast_mut().cast());
-        QueueBody::enqueue(&queue, CL_COMMAND_WRITE_BUFFER_RECT, wanted, move |stream| {
+        let work = move |stream: &Stream| {
             copy_region((Side::Host(host), on_host), (Side::Device(buffer.address()), on_device), region, stream)
-        })
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_WRITE_BUFFER_RECT, wanted, Transfer(work))
     })
 }
 
@@ -250,8 +265,9 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyBufferRect(
             return refuse(CL_MEM_COPY_OVERLAP, "src_origin, dst_origin: the regions overlap");
         }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, wanted, move |stream| {
+        let work = move |stream: &Stream| {
             copy_region((Side::Device(from.address()), source), (Side::Device(to.address()), target), region, stream)
-        })
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, wanted, Transfer(work))
     })
 }

@@ -1,7 +1,7 @@
 //! Reading, writing, copying and filling of buffers.
 
 use super::{MemBody, resolve_buffer};
-use crate::command::queue::{QueueBody, Wanted};
+use crate::command::queue::{QueueBody, Transfer, Wanted};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::object::{Ref, resolve};
 use rtcg_driver::memory::{
@@ -69,10 +69,11 @@ pub(crate) unsafe extern "C" fn clEnqueueReadBuffer(
         check_host_reads(&buffer)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_read);
         let to = HostMemory(ptr.cast());
-        QueueBody::enqueue(&queue, CL_COMMAND_READ_BUFFER, wanted, move |stream| {
+        let work = move |stream: &Stream| {
             let from = buffer.address() + offset as CUdeviceptr;
             Ok(memcpy_dtoh_async(to.address(), from, size, Some(stream))?)
-        })
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_READ_BUFFER, wanted, Transfer(work))
     })
 }
 
@@ -100,10 +101,11 @@ pub(crate) unsafe extern "C" fn clEnqueueWriteBuffer(
         check_host_writes(&buffer)?;
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?.blocking(blocking_write);
         let from = HostMemory(ptr.cast_mut().cast());
-        QueueBody::enqueue(&queue, CL_COMMAND_WRITE_BUFFER, wanted, move |stream| {
+        let work = move |stream: &Stream| {
             let to = buffer.address() + offset as CUdeviceptr;
             Ok(memcpy_htod_async(to, from.address(), size, Some(stream))?)
-        })
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_WRITE_BUFFER, wanted, Transfer(work))
     })
 }
 
@@ -131,10 +133,11 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyBuffer(
             return refuse(CL_MEM_COPY_OVERLAP, "src_offset, dst_offset: the regions overlap");
         }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER, wanted, move |stream| {
+        let work = move |stream: &Stream| {
             let _kept = (&from, &to);
             Ok(memcpy_dtod_async(target, source, size, Some(stream))?)
-        })
+        };
+        QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER, wanted, Transfer(work))
     })
 }
 
@@ -164,9 +167,8 @@ pub(crate) unsafe extern "C" fn clEnqueueFillBuffer(
             ));
         }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        QueueBody::enqueue(&queue, CL_COMMAND_FILL_BUFFER, wanted, move |stream| {
-            fill(buffer.address() + offset as CUdeviceptr, &pattern, size, stream)
-        })
+        let work = move |stream: &Stream| fill(buffer.address() + offset as CUdeviceptr, &pattern, size, stream);
+        QueueBody::enqueue(&queue, CL_COMMAND_FILL_BUFFER, wanted, Transfer(work))
     })
 }
 
@@ -237,6 +239,6 @@ pub(crate) unsafe extern "C" fn clEnqueueMigrateMemObjects(
             super::check_context(&resolve::<MemBody>(*handle)?, &queue.context)?;
         }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
-        QueueBody::enqueue(&queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, wanted, |_| Ok(()))
+        QueueBody::enqueue(&queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, wanted, Transfer(|_: &Stream| Ok(())))
     })
 }

@@ -1,20 +1,28 @@
 //! Devices: what they say about themselves, and the CUDA context that all objects on a device share.
 
+use super::managed::ManagedUse;
 use super::{EXTENSIONS, PRODUCT, extension_names, name_version, platform_handle};
+use crate::clock::{DeviceClock, TimeBase, nanoseconds};
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::info::Answer;
 use crate::object::{Ref, body, resolve};
+use rtcg_driver::memory::memcpy_htod_in_stream;
 use rtcg_driver::sys::*;
-use rtcg_driver::{Context, Device};
+use rtcg_driver::{CUdeviceptr, Context, Device, Stream, StreamFlags};
 use rtcg_opencl_sys::*;
-use std::sync::OnceLock;
-use std::time::Instant;
+use std::sync::{Arc, Mutex, OnceLock};
 
 pub(crate) struct DeviceBody {
     pub(crate) device: Device,
     /// What launches look at.
     pub(crate) limits: Limits,
     context: OnceLock<Context>,
+    /// For profiling, made by the first command that is measured.
+    clock: Mutex<Option<DeviceClock>>,
+    /// Managed memory that is counted here.
+    pub(crate) managed: ManagedUse,
+    /// For uploads that are waited for.
+    upload_stream: OnceLock<Stream>,
 }
 
 body!(DeviceBody: cl_device_id, b"devi", CL_INVALID_DEVICE, "device");
@@ -55,7 +63,9 @@ impl DeviceBody {
             local_bytes: of(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?,
             global_bytes: device.total_memory()?,
         };
-        Ok(Self { device, limits, context: OnceLock::new() })
+        let (context, upload_stream) = (OnceLock::new(), OnceLock::new());
+        let (clock, managed) = (Mutex::new(None), ManagedUse::default());
+        Ok(Self { device, limits, context, clock, managed, upload_stream })
     }
 
     /// The context of all work on this device: the primary one, made at first use.
@@ -67,6 +77,34 @@ impl DeviceBody {
         Ok(self.context.get_or_init(|| context))
     }
 
+    /// What the times of a command that is submitted now count from. The device's context is current.
+    pub(crate) fn time_base(&self) -> Result<Arc<TimeBase>> {
+        let mut clock = self.clock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match &mut *clock {
+            Some(clock) => clock.base(),
+            none => none.insert(DeviceClock::new()?).base(),
+        }
+    }
+
+    /// Copies bytes of the host to the device and waits until they are there, which a plain copy of pageable memory
+    /// does not do for the streams of queues.
+    ///
+    /// # Safety
+    /// `to` is memory of the device for as many bytes, which no command uses.
+    pub(crate) unsafe fn upload(&self, to: CUdeviceptr, bytes: &[u8]) -> Result<()> {
+        self.cuda_context()?.with_current(|| {
+            let stream = match self.upload_stream.get() {
+                Some(stream) => stream,
+                None => {
+                    let stream = Stream::new(StreamFlags::NON_BLOCKING)?;
+                    self.upload_stream.get_or_init(|| stream)
+                }
+            };
+            // SAFETY: the caller's promise.
+            Ok(unsafe { memcpy_htod_in_stream(to, bytes, stream) }?)
+        })
+    }
+
     fn attribute(&self, attribute: CUdevice_attribute) -> Result<cl_uint> {
         Ok(self.device.attribute(attribute)? as cl_uint)
     }
@@ -74,6 +112,11 @@ impl DeviceBody {
     /// Bytes that one allocation may have.
     pub(crate) fn max_allocation(&self) -> usize {
         self.limits.global_bytes
+    }
+
+    /// Whether the host may touch managed memory while a kernel runs.
+    pub(crate) fn shares_memory_finely(&self) -> bool {
+        self.attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS).is_ok_and(|has| has != 0)
     }
 
     fn answer(&self, name: cl_device_info, answer: Answer) -> Result<()> {
@@ -172,7 +215,8 @@ impl DeviceBody {
             | CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT
             | CL_DEVICE_PARTITION_MAX_SUB_DEVICES => answer.plain::<cl_uint>(0),
             CL_DEVICE_SVM_CAPABILITIES => {
-                answer.plain(CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER)
+                let fine = if self.shares_memory_finely() { CL_DEVICE_SVM_FINE_GRAIN_BUFFER } else { 0 };
+                answer.plain(CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | fine)
             }
             CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES | CL_DEVICE_ATOMIC_FENCE_CAPABILITIES => answer.plain(
                 CL_DEVICE_ATOMIC_ORDER_RELAXED
@@ -331,12 +375,12 @@ pub(crate) unsafe extern "C" fn clGetDeviceAndHostTimer(
     host_timestamp: *mut cl_ulong,
 ) -> cl_int {
     code_of(|| {
-        if device_timestamp.is_null() || host_timestamp.is_null() {
-            return ClError::value("device_timestamp or host_timestamp is null");
-        }
         // SAFETY: the caller's promise.
         unsafe {
             resolve::<DeviceBody>(device)?;
+            if device_timestamp.is_null() || host_timestamp.is_null() {
+                return ClError::value("device_timestamp or host_timestamp is null");
+            }
             *host_timestamp = nanoseconds();
             *device_timestamp = *host_timestamp;
         }
@@ -348,22 +392,16 @@ pub(crate) unsafe extern "C" fn clGetDeviceAndHostTimer(
 /// As the specification of OpenCL says.
 pub(crate) unsafe extern "C" fn clGetHostTimer(device: cl_device_id, host_timestamp: *mut cl_ulong) -> cl_int {
     code_of(|| {
-        if host_timestamp.is_null() {
-            return ClError::value("host_timestamp is null");
-        }
         // SAFETY: the caller's promise.
         unsafe {
             resolve::<DeviceBody>(device)?;
+            if host_timestamp.is_null() {
+                return ClError::value("host_timestamp is null");
+            }
             *host_timestamp = nanoseconds();
         }
         Ok(())
     })
-}
-
-/// The clock of this platform: nanoseconds since its first use, which profiling counts in too.
-pub(crate) fn nanoseconds() -> cl_ulong {
-    static START: OnceLock<Instant> = OnceLock::new();
-    START.get_or_init(Instant::now).elapsed().as_nanos() as cl_ulong + 1
 }
 
 /// The devices of a list that a user gave.

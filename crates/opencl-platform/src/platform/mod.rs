@@ -1,6 +1,7 @@
 //! The platform: one object, made at first use, with all devices of the CUDA drivers of the process.
 
 pub(crate) mod device;
+pub(crate) mod managed;
 
 use crate::error::{ClError, Result, code_of};
 use crate::info::{Answer, list_handles};
