@@ -316,7 +316,7 @@ fn what_a_running_command_uses_is_there_until_it_ends() {
         let note = Note { log: &log, number: 1, look: null() };
         let data = (&raw const note).cast_mut().cast();
         assert_eq!(cl!(clSetMemObjectDestructorCallback(buffer, Some(write_memory_note), data)), CL_SUCCESS);
-        for code in [set(kernel, 0, &buffer), set(kernel, 1, &30_000_000u32)] {
+        for code in [set(kernel, 0, &buffer), set(kernel, 1, &10_000_000u32)] {
             assert_eq!(code, CL_SUCCESS);
         }
         let (one, mut event) = (1usize, cl_event::NULL);
@@ -350,7 +350,7 @@ fn memory_of_released_objects_is_waited_for_where_there_is_too_little() {
     let (kernel, spin) = (setup.kernel(program, "add"), setup.kernel(program, "spin"));
     let (x, spun) = (setup.buffer(&[1i32; N]), setup.buffer(&[0u32]));
     // What is behind this cannot go before it.
-    for code in [set(spin, 0, &spun), set(spin, 1, &30_000_000u32), setup.launch(spin, &[1], None)] {
+    for code in [set(spin, 0, &spun), set(spin, 1, &10_000_000u32), setup.launch(spin, &[1], None)] {
         assert_eq!(code, CL_SUCCESS);
     }
     // More than twice the device's memory.
