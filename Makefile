@@ -15,13 +15,14 @@ export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := 1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h' -o -name '*.cuh' -o -name '*.jsonl') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python distributions -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help docs array-api libcuda opencl compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak soak wheel release package notices fuzz clean
+.PHONY: help docs array-api libcuda opencl opencl-suite opencl-bench opencl-record opencl-packages opencl-programs compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak soak wheel release package notices fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
 	@echo "make check   tests, a sample of test-all, and linters: what CI runs"
 	@echo "make test-all, make test-sample   all variants of the tests; a sample of them (SAMPLE=any text chooses it)"
 	@echo "make opencl  an OpenCL platform: dist/opencl/libOpenCL.so.1, and rtcg.icd for loaders"
+	@echo "make opencl-suite   PyOpenCL's own tests on that platform, with the original PyOpenCL"
 	@echo "make libcuda the virtual GPU as dist/libcuda/libcuda.so.1"
 	@echo "make compat  runs cuda-python, numba-cuda, stumpy and cudarc on that library"
 	@echo "make bench   benchmarks on the virtual GPU, beside PoCL, NumPy and gcc"
@@ -188,6 +189,10 @@ dist/compat/venv/.requirements: compat/requirements.txt
 upstream: .venv/.built
 	.venv/bin/python tools/upstream_programs.py --run
 	.venv/bin/python -m pytest -q tests/python/test_upstream_programs.py
+
+# PyOpenCL's own tests, from its source distribution, cold and warm; SUITE="--cold-only test_bessel" for some of them.
+opencl-suite: opencl
+	$(PYTHON) -m tests.opencl.suite $(SUITE)
 
 # COMPAT=--all runs all tests of numba-cuda; COMPAT=cudarc one suite.
 compat: libcuda dist/compat/venv/.requirements
