@@ -194,6 +194,11 @@ upstream: .venv/.built
 opencl-suite: opencl
 	$(PYTHON) -m tests.opencl.suite $(SUITE)
 
+# Tests of packages that use OpenCL, here and on PoCL (the package pocl-opencl-icd of Debian, or POCL_LIBRARY); writes
+# no page without PACKAGES=--table.
+opencl-packages: opencl
+	$(PYTHON) -m tests.opencl.packages $(PACKAGES)
+
 # COMPAT=--all runs all tests of numba-cuda; COMPAT=cudarc one suite.
 compat: libcuda dist/compat/venv/.requirements
 	dist/compat/venv/bin/python compat/run.py $(COMPAT)
@@ -216,6 +221,10 @@ fuzz:
 bench: $(VENV)/.built
 	$(BIN)/python -c "import pyopencl" 2>/dev/null || $(BIN)/python -m pip install --quiet -r benches/requirements.txt
 	$(BIN)/python benches/virtual
+
+# The original PyOpenCL on our platform, PoCL and Intel's run time.
+opencl-bench: opencl
+	$(PYTHON) benches/opencl.py $(OPENCL_BENCH)
 
 gpu-test: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
 	$(GPU_PYTHON) -m pytest tests/python --device real
