@@ -118,6 +118,8 @@ def run_pytest(python, arguments, folder, env, name, limit_s):
     report = WORK / "reports" / f"{name}.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
+    # Else pytest would take the settings of this project, in whose folder the tests are.
+    (WORK / "pytest.ini").write_text("[pytest]\n")
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *arguments]
     begun, cpu = time.monotonic(), child_cpu_s()
     with open(report.with_suffix(".log"), "w") as log:
