@@ -56,7 +56,7 @@ def run_package(name, platform):
     cache = WORK / f"cache-{name}-{platform}"
     shutil.rmtree(cache, ignore_errors=True)
     folder = source(name, package.version) / package.tests
-    arguments = ["--timeout=300", *package.options, str(folder)]
+    arguments = ["--timeout=900", *package.options, str(folder)]
     run = run_pytest(python, arguments, folder, environment(platform, python, cache), f"{name}-{platform}", LIMIT_S)
     counts = collections.Counter(got.outcome for got in run.outcomes.values())
     print(f"{name} on {platform}: {dict(counts)}, {run.wall_s:.0f} s, of the processors {run.cpu_s:.0f} s", flush=True)

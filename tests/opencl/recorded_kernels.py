@@ -153,6 +153,28 @@ kernel void functions(global int *out) {
 }
 """
 
+# A function that is too large for LLVM to put into two callers, and that asks where it runs.
+LARGE_FUNCTION = """
+int far(global const int *a, int from) {
+    int sum = from;
+    for (size_t i = from; i < get_global_size(0); i += 1 + get_local_id(0) % 2) {
+        switch ((a[i] >> 3) & 7) {
+        case 0: sum = sum * 3 + a[i]; break; case 1: sum ^= a[i] << (sum & 7); break; case 2: sum -= a[i] % 77; break;
+        case 3: sum = rotate(sum, a[i]); break; case 4: sum += popcount(a[i] ^ sum); break; case 5: sum = max(sum, a[i]) - i; break;
+        case 6: sum = mul_hi(sum, a[i]) + clz(a[i]); break; default: sum = mad24(sum & 0xffff, a[i] & 0xffff, 5);
+        }
+        if ((sum & 1023) == 7) sum = sum / (1 + (a[i] & 15)) + (int)get_global_id(0); else sum += abs(a[i]) % 19;
+    }
+    return sum;
+}
+kernel void large_function(global const int *a, global int *out) {
+    int i = get_global_id(0);
+    out[i] = far(a, i);
+    if (i & 1) out[i] += far(a, i / 2);
+    for (int k = 0; k < 3; k++) out[i] ^= far(a, (i + k * 7) % (int)get_global_size(0));
+}
+"""
+
 SHUFFLES = """
 kernel void shuffles(global const uint4 *a, global uint4 *out, global long2 *wide) {
     int i = get_global_id(0);
@@ -235,6 +257,7 @@ LAUNCHES = [
     (LOADS, [floats(3 * N), zeros(2 * N), integers(8) % 5, zeros(N, "f2"), zeros(4 * N, "i1")], [((N,), None, None)]),
     (STRUCTURES, [items(64), np.int32(3)], [((64,), None, None)]),
     (FUNCTIONS, [zeros(N, "i4")], [((N,), None, None), ((128,), (32,), None)]),
+    (LARGE_FUNCTION, [integers(N), zeros(N, "i4")], [((N,), None, None)]),
     (SHUFFLES, [integers(4 * N, "u4"), zeros(4 * N, "u4"), zeros(2 * N, "i8")], [((N,), None, None)]),
     (MATH.format(type="float"), [floats(N), zeros(16 * N), zeros(N), zeros(N, "i4")], [((N,), None, None)]),
     (
