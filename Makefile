@@ -23,6 +23,9 @@ help:
 	@echo "make test-all, make test-sample   all variants of the tests; a sample of them (SAMPLE=any text chooses it)"
 	@echo "make opencl  an OpenCL platform: dist/opencl/libOpenCL.so.1, and rtcg.icd for loaders"
 	@echo "make opencl-suite   PyOpenCL's own tests on that platform, with the original PyOpenCL"
+	@echo "make opencl-programs, make opencl-packages   PyOpenCL's examples and packages that use it, there"
+	@echo "make opencl-record   launches recorded on PoCL, replayed there"
+	@echo "make opencl-bench    PyOpenCL there, on PoCL and on Intel's platform"
 	@echo "make libcuda the virtual GPU as dist/libcuda/libcuda.so.1"
 	@echo "make compat  runs cuda-python, numba-cuda, stumpy and cudarc on that library"
 	@echo "make bench   benchmarks on the virtual GPU, beside PoCL, NumPy and gcc"
@@ -95,14 +98,16 @@ libcuda:
 	ln -sf libcuda.so.1 dist/libcuda/libcuda.so
 
 # The devices of rtcg as an OpenCL platform (docs/opencl.md): for loaders librtcg_opencl.so with rtcg.icd, and
-# libOpenCL.so.1 for programs without a loader.
+# libOpenCL.so.1 for programs without a loader. Programs that run keep the files that they have.
 opencl:
 	mkdir -p dist/opencl
 	RTCG_OPENCL_SONAME=libOpenCL.so.1 cargo build --release -p rtcg-libopencl
-	strip --strip-unneeded -o dist/opencl/libOpenCL.so.1 target/release/librtcg_libopencl.so
+	strip --strip-unneeded -o dist/opencl/.new target/release/librtcg_libopencl.so
+	mv dist/opencl/.new dist/opencl/libOpenCL.so.1
 	ln -sf libOpenCL.so.1 dist/opencl/libOpenCL.so
 	cargo build --release -p rtcg-libopencl
-	strip --strip-unneeded -o dist/opencl/librtcg_opencl.so target/release/librtcg_libopencl.so
+	strip --strip-unneeded -o dist/opencl/.new target/release/librtcg_libopencl.so
+	mv dist/opencl/.new dist/opencl/librtcg_opencl.so
 	echo "$(CURDIR)/dist/opencl/librtcg_opencl.so" > dist/opencl/rtcg.icd
 
 # The documentation site, which needs no server: open dist/docs/index.html.
@@ -193,6 +198,14 @@ upstream: .venv/.built
 # PyOpenCL's own tests, from its source distribution, cold and warm; SUITE="--cold-only test_bessel" for some of them.
 opencl-suite: opencl
 	$(PYTHON) -m tests.opencl.suite $(SUITE)
+
+# Programs of PyOpenCL's examples, unchanged.
+opencl-programs: opencl
+	$(PYTHON) -m tests.opencl.programs $(PROGRAMS)
+
+# Launches of upstream's tests and examples and of other packages, recorded on PoCL and replayed here.
+opencl-record: opencl
+	$(PYTHON) -m tests.opencl.record upstream $(RECORD)
 
 # Tests of packages that use OpenCL, here and on PoCL (the package pocl-opencl-icd of Debian, or POCL_LIBRARY); writes
 # no page without PACKAGES=--table.

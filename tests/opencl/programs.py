@@ -29,7 +29,13 @@ class Program(NamedTuple):
 
 
 PROGRAMS = {
-    "black-hole-accretion.py": Program(("-h",)),
+    "black-hole-accretion.py": Program(("-g", "OpenCL", "-s", "64", "-n"), note="with `-s 64 -n`: a small picture"),
+    "dump-performance.py": Program(note="its figures are those of the virtual GPU"),
+    "demo_meta_codepy.py": Program(note="with codepy and cgen"),
+    "median-filter.py": Program(
+        error="Invalid mode for data type",
+        note="computes, then asks Pillow to save real numbers as RGB, which it refuses",
+    ),
     "gl_interop_demo.py": Program(error="No module named 'OpenGL'", note="opens a window of OpenGL"),
     "gl_particle_animation.py": Program(error="No module named 'OpenGL'", note="opens a window of OpenGL"),
 }

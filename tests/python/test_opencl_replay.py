@@ -1,5 +1,6 @@
 """Launches of our OpenCL kernels that were recorded on PoCL, on the OpenCL platform (`tests/opencl`)."""
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -53,3 +54,21 @@ def test_differences_are_those_of_the_kinds_of_numbers():
     assert 0 < replay.difference(b.tobytes(), a.tobytes(), "float*") < 1e-6
     assert replay.difference(b.tobytes(), a.tobytes(), "uint*") == float("inf")
     assert replay.difference(np.float32([1, 2, 3]).tobytes(), a.tobytes(), "float4*") == float("inf")
+
+
+def test_the_example_finds_its_result_right(tmp_path):
+    """With the original PyOpenCL, of this interpreter or of `make opencl-suite`, and without it."""
+    without = subprocess.run(
+        [sys.executable, "-c", "import sys, runpy; sys.modules['pyopencl'] = None; runpy.run_path(sys.argv[1])",
+         str(ROOT / "examples/opencl_blur.py")], capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert "pip install pyopencl" in without.stdout
+    suite = ROOT / "dist/opencl-judges/suite/bin/python"
+    python = sys.executable if importlib.util.find_spec("pyopencl") else suite
+    if not LIBRARY.exists() or not os.path.exists(python):
+        pytest.skip("PyOpenCL is not installed, or the library is not built (make opencl-suite does both)")
+    (tmp_path / "rtcg.icd").write_text(f"{LIBRARY}\n")
+    env = {**os.environ, "OCL_ICD_VENDORS": f"{tmp_path}/"}
+    command = [str(python), str(ROOT / "examples/opencl_blur.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env)
+    assert done.returncode == 0 and "equal to NumPy" in done.stdout, done.stdout + done.stderr
