@@ -9,8 +9,10 @@ PoCL, or skips one for want of a device.
 import argparse
 import collections
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
 from typing import NamedTuple
 
@@ -35,10 +37,28 @@ class Package(NamedTuple):
 
 PACKAGES = {
     "reikna": Package("0.9.0", "Fourier transforms, reductions, random numbers", options=("--api", "ocl")),
-    "PyRQA": Package("8.1.0", "recurrence analysis", "pyrqa/variants", ("-o", "python_files=test.py")),
+    "PyRQA": Package(
+        "8.1.0",
+        "recurrence analysis (its tests of recurrence plots)",
+        "pyrqa/variants/rp",
+        ("-o", "python_files=test.py"),
+    ),
     "gputools": Package("0.3.1", "image processing, with images and samplers", "tests"),
+    "pyvkfft": Package("2025.1.1", "Fourier transforms with VkFFT, a library in C", "pyvkfft/test"),
     "loopy": Package("2025.2", "a generator of loops"),
 }
+
+
+def interpreter():
+    """The environment of the packages, and where its loader of OpenCL is, with which pyvkfft is built and runs."""
+    python = venv("packages", "requirements.txt", "requirements-packages.txt")
+    parts = next(python.parents[1].glob("lib/python*/site-packages/nvidia/cu*"))
+    if not (parts / "lib" / "libOpenCL.so").exists():
+        (parts / "lib" / "libOpenCL.so").symlink_to("libOpenCL.so.1")
+        env = {**os.environ, "CPATH": str(parts / "include"), "LIBRARY_PATH": str(parts / "lib")}
+        wanted = f"pyvkfft=={PACKAGES['pyvkfft'].version}"
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", wanted], check=True, env=env)
+    return python, parts / "lib"
 
 
 def outcomes_by_test(outcomes):
@@ -52,12 +72,14 @@ def outcomes_by_test(outcomes):
 def run_package(name, platform):
     """Outcomes, and the seconds of the processors."""
     package = PACKAGES[name]
-    python = venv("packages", "requirements.txt", "requirements-packages.txt")
+    python, loader = interpreter()
     cache = WORK / f"cache-{name}-{platform}"
     shutil.rmtree(cache, ignore_errors=True)
     folder = source(name, package.version) / package.tests
     arguments = ["--timeout=900", *package.options, str(folder)]
-    run = run_pytest(python, arguments, folder, environment(platform, python, cache), f"{name}-{platform}", LIMIT_S)
+    env = environment(platform, python, cache)
+    env["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [env.get("LD_LIBRARY_PATH"), str(loader)]))
+    run = run_pytest(python, arguments, folder, env, f"{name}-{platform}", LIMIT_S)
     counts = collections.Counter(got.outcome for got in run.outcomes.values())
     print(f"{name} on {platform}: {dict(counts)}, {run.wall_s:.0f} s, of the processors {run.cpu_s:.0f} s", flush=True)
     if not run.outcomes:

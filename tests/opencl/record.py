@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from tests.opencl.environments import HERE, PYOPENCL, ROOT, WORK, environment, peer_library, source, venv
-from tests.opencl.packages import PACKAGES
+from tests.opencl.packages import PACKAGES, interpreter
 from tests.opencl.replay import pack
 
 RECORDER = WORK / "recorder.so"
@@ -51,7 +51,7 @@ def record_own():
 
 def record_upstream():
     """Upstream's tests and examples, and tests of other packages."""
-    python, sources = venv("packages", "requirements.txt", "requirements-packages.txt"), source("pyopencl", PYOPENCL)
+    python, sources = interpreter()[0], source("pyopencl", PYOPENCL)
     pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--timeout=120"]
     yield record("pyopencl-tests", python, [*pytest, str(sources / "test")], sources / "test")
     for example in sorted((sources / "examples").glob("*.py")):
