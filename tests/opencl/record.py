@@ -2,7 +2,8 @@
 
 ``own`` records the kernels of ``recorded_kernels.py`` into ``recorded.xz``, which is a part of this project.
 ``upstream`` (``make opencl-record``) records PyOpenCL's own tests and examples, and those of other packages, into
-``dist/opencl-judges/launches``, and replays all of them.
+``dist/opencl-judges/launches``, and replays all of them; words after it choose some (``tests``, ``examples``, names of
+packages).
 """
 
 import argparse
@@ -49,21 +50,24 @@ def record_own():
     pack(sorted(folder.glob("*.launch")), HERE / "recorded.xz")
 
 
-def record_upstream():
-    """Upstream's tests and examples, and tests of other packages."""
+def record_upstream(parts):
+    """Upstream's tests and examples, and tests of other packages: all, or those that `parts` names."""
     python, sources = interpreter()[0], source("pyopencl", PYOPENCL)
     pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--timeout=120"]
-    yield record("pyopencl-tests", python, [*pytest, str(sources / "test")], sources / "test")
-    for example in sorted((sources / "examples").glob("*.py")):
+    if "tests" in parts or not parts:
+        yield record("pyopencl-tests", python, [*pytest, str(sources / "test")], sources / "test")
+    for example in sorted((sources / "examples").glob("*.py")) if "examples" in parts or not parts else []:
         yield record(f"example-{example.stem}", python, [str(example)], example.parent, 120)
     for name, package in PACKAGES.items():
-        tests = source(name, package.version) / package.tests
-        yield record(name, python, [*pytest, *package.options, str(tests)], tests)
+        if name in parts or not parts:
+            tests = source(name, package.version) / package.tests
+            yield record(name, python, [*pytest, *package.options, str(tests)], tests)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("what", choices=["own", "upstream"])
+    parser.add_argument("parts", nargs="*")
     arguments = parser.parse_args()
     print(f"recorded on {peer_library('pocl')}")
     build_recorder()
@@ -72,7 +76,7 @@ def main():
         return
     python = venv("suite", "requirements.txt")
     env = environment("rtcg", python, WORK / "cache-replay")
-    folders = [folder for folder in record_upstream() if any(folder.iterdir())]
+    folders = [folder for folder in record_upstream(arguments.parts) if any(folder.iterdir())]
     wrong = False
     for folder in folders:
         command = [str(python), "-m", "tests.opencl.replay", str(folder)]
