@@ -57,7 +57,9 @@ def record_upstream(parts):
     if "tests" in parts or not parts:
         yield record("pyopencl-tests", python, [*pytest, str(sources / "test")], sources / "test")
     for example in sorted((sources / "examples").glob("*.py")) if "examples" in parts or not parts else []:
-        yield record(f"example-{example.stem}", python, [str(example)], example.parent, 120)
+        yield record(
+            f"example-{example.stem}", python, [str(example)], example.parent, 120, RTCG_RECORD_BYTES="0x1000000"
+        )
     for name, package in PACKAGES.items():
         if name in parts or not parts:
             tests = source(name, package.version) / package.tests
