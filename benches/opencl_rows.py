@@ -105,7 +105,7 @@ class Rows:
         return self.rate(lambda: cl_array.dot(self.large("x"), self.large("y")))
 
     def scan(self):
-        kernel = self.once("scan", lambda: InclusiveScanKernel(self.context, np.int32, "a + b"))
+        kernel = self.once("scan", lambda: InclusiveScanKernel(self.context, np.int32, "a + b", neutral="0"))
         x = self.once("integers", lambda: cl_array.to_device(self.queue, np.ones(N, np.int32)))
         out = self.once("sums", lambda: cl_array.empty_like(x))
         return self.rate(lambda: kernel(x, out, queue=self.queue))

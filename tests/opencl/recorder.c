@@ -19,7 +19,7 @@ typedef void *object;
 /* Places in the table. */
 enum { CREATE_BUFFER = 14, MEM_INFO = 20, PROGRAM_INFO = 32, BUILD_INFO = 33, SET_ARG = 38, KERNEL_INFO = 39, WAIT = 41,
        QUEUE_INFO = 12, FINISH = 47, READ = 48, LAUNCH = 59, CREATE_SUB_BUFFER = 82,
-       SET_SVM = 134, CREATE_BUFFER_WITH = 146 };
+       CREATE_SAMPLER = 22, CREATE_SAMPLER_WITH = 133, CREATE_IMAGE = 96, SET_SVM = 134, CREATE_BUFFER_WITH = 146 };
 /* Names of what objects are asked for. */
 enum { MEM_SIZE = 0x1102, QUEUE_DEVICE = 0x1091, PROGRAM_SOURCE = 0x1164, BUILD_OPTIONS = 0x1182, KERNEL_NAME = 0x1190,
        KERNEL_NUM_ARGS = 0x1191, KERNEL_PROGRAM = 0x1194 };
@@ -33,8 +33,8 @@ struct kernel { object handle; struct argument args[MAX_ARGS]; };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct kernel *kernels[MAX_KERNELS];
-static object buffers[MAX_BUFFERS];
-static unsigned n_buffers, n_files;
+static struct { object handle; int is_buffer; } made[MAX_BUFFERS];
+static unsigned n_made, n_files;
 static struct { uint64_t key; unsigned count; } recorded[MAX_KERNELS];
 
 static struct kernel *find_kernel(object handle) {
@@ -61,33 +61,49 @@ static void note_argument(object handle, cl_uint index, int kind, size_t size, c
     pthread_mutex_unlock(&lock);
 }
 
-static object note_buffer(object handle) {
+static object note_object(object handle, int is_buffer) {
     pthread_mutex_lock(&lock);
-    if (handle) buffers[n_buffers++ % MAX_BUFFERS] = handle;
+    if (handle) made[n_made % MAX_BUFFERS].handle = handle, made[n_made++ % MAX_BUFFERS].is_buffer = is_buffer;
     pthread_mutex_unlock(&lock);
     return handle;
 }
 
-static int is_buffer(object handle) {
-    for (unsigned i = 0; i < n_buffers && i < MAX_BUFFERS; i++)
-        if (buffers[i] == handle) return 1;
-    return 0;
+/* What was made last with this address: 1 for a buffer, 0 for another object, -1 if nothing was. */
+static int kind_of(object handle) {
+    for (unsigned n = 0; n < n_made && n < MAX_BUFFERS; n++)
+        if (made[(n_made - 1 - n) % MAX_BUFFERS].handle == handle) return made[(n_made - 1 - n) % MAX_BUFFERS].is_buffer;
+    return -1;
 }
 
 object clCreateBuffer(object context, uint64_t flags, size_t size, void *host, cl_int *code) {
     typedef object (*call_t)(object, uint64_t, size_t, void *, cl_int *);
-    return note_buffer(((call_t)TABLE(context, CREATE_BUFFER))(context, flags, size, host, code));
+    return note_object(((call_t)TABLE(context, CREATE_BUFFER))(context, flags, size, host, code), 1);
 }
 
 object clCreateBufferWithProperties(object context, const uint64_t *properties, uint64_t flags, size_t size, void *host,
                                     cl_int *code) {
     typedef object (*call_t)(object, const uint64_t *, uint64_t, size_t, void *, cl_int *);
-    return note_buffer(((call_t)TABLE(context, CREATE_BUFFER_WITH))(context, properties, flags, size, host, code));
+    return note_object(((call_t)TABLE(context, CREATE_BUFFER_WITH))(context, properties, flags, size, host, code), 1);
 }
 
 object clCreateSubBuffer(object buffer, uint64_t flags, cl_uint kind, const void *region, cl_int *code) {
     typedef object (*call_t)(object, uint64_t, cl_uint, const void *, cl_int *);
-    return note_buffer(((call_t)TABLE(buffer, CREATE_SUB_BUFFER))(buffer, flags, kind, region, code));
+    return note_object(((call_t)TABLE(buffer, CREATE_SUB_BUFFER))(buffer, flags, kind, region, code), 1);
+}
+
+object clCreateImage(object context, uint64_t flags, const void *format, const void *shape, void *host, cl_int *code) {
+    typedef object (*call_t)(object, uint64_t, const void *, const void *, void *, cl_int *);
+    return note_object(((call_t)TABLE(context, CREATE_IMAGE))(context, flags, format, shape, host, code), 0);
+}
+
+object clCreateSampler(object context, cl_uint is_normalized, cl_uint addressing, cl_uint filter, cl_int *code) {
+    typedef object (*call_t)(object, cl_uint, cl_uint, cl_uint, cl_int *);
+    return note_object(((call_t)TABLE(context, CREATE_SAMPLER))(context, is_normalized, addressing, filter, code), 0);
+}
+
+object clCreateSamplerWithProperties(object context, const uint64_t *properties, cl_int *code) {
+    typedef object (*call_t)(object, const uint64_t *, cl_int *);
+    return note_object(((call_t)TABLE(context, CREATE_SAMPLER_WITH))(context, properties, code), 0);
 }
 
 cl_int clSetKernelArg(object kernel, cl_uint index, size_t size, const void *value) {
@@ -181,8 +197,10 @@ static struct record begin(object queue, object handle, cl_uint dims, const size
         struct argument *argument = &kernel->args[i];
         if (argument->kind == UNSET || argument->kind == SVM) return record;
         object buffer = NULL;
+        int kind = -1;
         if (argument->kind == VALUE && argument->size == sizeof buffer) memcpy(&buffer, argument->bytes, sizeof buffer);
-        numbers[i] = buffer && is_buffer(buffer) ? number_of(&record, buffer) : UINT64_MAX;
+        if (buffer && (kind = kind_of(buffer)) == 0) return record;
+        numbers[i] = kind == 1 ? number_of(&record, buffer) : UINT64_MAX;
     }
     for (unsigned i = 0; i < record.n_used; i++) total += record.sizes[i];
     const char *most = getenv("RTCG_RECORD_BYTES");
