@@ -7,6 +7,7 @@ import io
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -113,7 +114,7 @@ class Run(NamedTuple):
 def run_pytest(python, arguments, folder, env, name, limit_s):
     """Runs pytest in `folder`, with its report in ``dist/opencl-judges/reports/NAME.xml``.
 
-    If the process ends early, the tests that have no outcome are not in the result.
+    After `limit_s` seconds it is interrupted. Tests that have no outcome then are not in the result.
     """
     report = WORK / "reports" / f"{name}.xml"
     report.parent.mkdir(parents=True, exist_ok=True)
@@ -123,10 +124,17 @@ def run_pytest(python, arguments, folder, env, name, limit_s):
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *arguments]
     begun, cpu = time.monotonic(), child_cpu_s()
     with open(report.with_suffix(".log"), "w") as log:
+        process = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log)
         try:
-            subprocess.run(command, cwd=folder, env=env, stdout=log, stderr=log, timeout=limit_s, check=False)
+            process.wait(limit_s)
         except subprocess.TimeoutExpired:
-            log.write(f"\nno end after {limit_s} s\n")
+            # It writes its report.
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
     said = report.with_suffix(".log").read_text(errors="replace")[-4000:]
     return Run(read_report(report), time.monotonic() - begun, child_cpu_s() - cpu, said)
 
