@@ -149,7 +149,8 @@ def read_report(report):
     """The outcomes in a report of pytest's, by ``file::test``."""
     outcomes = {}
     cases = xml.etree.ElementTree.parse(report).iter("testcase") if Path(report).exists() else []
-    for case in cases:
+    # An interrupted test has no name.
+    for case in filter(lambda case: case.get("name"), cases):
         wrong = next((child for child in case if child.tag in ("failure", "error", "skipped")), None)
         outcome = "passed" if wrong is None else "skipped" if wrong.tag == "skipped" else "failed"
         reason = "" if wrong is None else (wrong.get("message") or "").strip()
