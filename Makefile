@@ -15,13 +15,17 @@ export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := 1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.hpp' -o -name '*.h' -o -name '*.cuh' -o -name '*.jsonl') Cargo.toml Cargo.lock
 PYTHON_SOURCES := $(shell find python distributions -type f -not -name '*.so' -not -path '*/__pycache__/*')
 
-.PHONY: help docs apps array-api libcuda opencl compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak soak wheel release package notices fuzz clean
+.PHONY: help docs apps array-api libcuda opencl opencl-suite opencl-bench opencl-record opencl-packages opencl-programs compat upstream demo test test-all test-sample test-rust test-python check lint stubs aarch64 aarch64-test mutants bench gpu-test bench-tuning gpu-bench-tuning gpu-bench gpu-soak soak wheel release package notices fuzz clean
 
 help:
 	@grep -E '^#   make' Makefile | sed 's/^#   //'
 	@echo "make check   tests, a sample of test-all, and linters: what CI runs"
 	@echo "make test-all, make test-sample   all variants of the tests; a sample of them (SAMPLE=any text chooses it)"
 	@echo "make opencl  an OpenCL platform: dist/opencl/libOpenCL.so.1, and rtcg.icd for loaders"
+	@echo "make opencl-suite   PyOpenCL's own tests on that platform, with the original PyOpenCL"
+	@echo "make opencl-programs, make opencl-packages   PyOpenCL's examples and packages that use it, there"
+	@echo "make opencl-record   launches recorded on PoCL, replayed there"
+	@echo "make opencl-bench    PyOpenCL there, on PoCL and on Intel's platform"
 	@echo "make libcuda the virtual GPU as dist/libcuda/libcuda.so.1"
 	@echo "make apps    the applications, each with its check (docs/applications.md)"
 	@echo "make compat  runs cuda-python, numba-cuda, stumpy and cudarc on that library"
@@ -100,15 +104,17 @@ libcuda:
 	ln -sf libcuda.so.1 dist/libcuda/libcuda.so
 
 # The devices of rtcg as an OpenCL platform (docs/opencl.md): for loaders librtcg_opencl.so with rtcg.icd, and
-# libOpenCL.so.1 for programs without a loader.
+# libOpenCL.so.1 for programs without a loader. Programs that run keep the files that they have.
 opencl:
 	mkdir -p dist/opencl
 	RTCG_OPENCL_SONAME=libOpenCL.so.1 cargo rustc --release -p rtcg-libopencl -- \
 		-C linker=$(CURDIR)/crates/libopencl/versioned-cc
-	strip --strip-unneeded -o dist/opencl/libOpenCL.so.1 target/release/librtcg_libopencl.so
+	strip --strip-unneeded -o dist/opencl/.new target/release/librtcg_libopencl.so
+	mv dist/opencl/.new dist/opencl/libOpenCL.so.1
 	ln -sf libOpenCL.so.1 dist/opencl/libOpenCL.so
 	cargo build --release -p rtcg-libopencl
-	strip --strip-unneeded -o dist/opencl/librtcg_opencl.so target/release/librtcg_libopencl.so
+	strip --strip-unneeded -o dist/opencl/.new target/release/librtcg_libopencl.so
+	mv dist/opencl/.new dist/opencl/librtcg_opencl.so
 	echo "$(CURDIR)/dist/opencl/librtcg_opencl.so" > dist/opencl/rtcg.icd
 
 # The documentation site, which needs no server: open dist/docs/index.html.
@@ -197,6 +203,23 @@ upstream: .venv/.built
 	.venv/bin/python tools/upstream_programs.py --run
 	.venv/bin/python -m pytest -q tests/python/test_upstream_programs.py
 
+# PyOpenCL's own tests, from its source distribution, cold and warm; SUITE="--cold-only test_bessel" for some of them.
+opencl-suite: opencl
+	$(PYTHON) -m tests.opencl.suite $(SUITE)
+
+# Programs of PyOpenCL's examples, unchanged.
+opencl-programs: opencl
+	$(PYTHON) -m tests.opencl.programs $(PROGRAMS)
+
+# Launches of upstream's tests and examples and of other packages, recorded on PoCL and replayed here.
+opencl-record: opencl
+	$(PYTHON) -m tests.opencl.record upstream $(RECORD)
+
+# Tests of packages that use OpenCL, here and on PoCL (the package pocl-opencl-icd of Debian, or POCL_LIBRARY); writes
+# no page without PACKAGES=--table.
+opencl-packages: opencl
+	$(PYTHON) -m tests.opencl.packages $(PACKAGES)
+
 # COMPAT=--all runs all tests of numba-cuda; COMPAT=cudarc one suite.
 compat: libcuda dist/compat/venv/.requirements
 	dist/compat/venv/bin/python compat/run.py $(COMPAT)
@@ -219,6 +242,10 @@ fuzz:
 bench: $(VENV)/.built
 	$(BIN)/python -c "import pyopencl" 2>/dev/null || $(BIN)/python -m pip install --quiet -r benches/requirements.txt
 	$(BIN)/python benches/virtual
+
+# The original PyOpenCL on our platform, PoCL and Intel's run time.
+opencl-bench: opencl
+	$(PYTHON) benches/opencl.py $(OPENCL_BENCH)
 
 gpu-test: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
 	$(GPU_PYTHON) -m pytest tests/python --device real

@@ -2,7 +2,8 @@
 //!
 //! An [`CudaInstallation`] is one coherent set of directories (a wheel's, a toolkit's). The order is:
 //! wheels beside the running Python (roots given by [`add_search_root`], `VIRTUAL_ENV`,
-//! `CONDA_PREFIX`, the directories around this shared object or program), `CUDA_HOME` and
+//! `CONDA_PREFIX`, the environment that the program was started from, the directories around this shared object or
+//! program), `CUDA_HOME` and
 //! `CUDA_PATH`, wheels in the user's and the system's `site-packages`, `/usr/local/cuda`. Only directories that exist are listed; nothing is opened.
 
 use crate::load::LoadError;
@@ -209,8 +210,23 @@ const TOOLKIT_DIRECTORIES: &[&str] = &["/usr/local/cuda", "/opt/cuda"];
 fn near_prefixes() -> Vec<PathBuf> {
     let mut prefixes = SEARCH_ROOTS.lock().unwrap_or_else(|e| e.into_inner()).clone();
     prefixes.extend(PREFIX_VARIABLES.iter().filter_map(|v| directory_from_env(v)));
+    prefixes.extend(prefix_of_program());
     prefixes.extend(python_prefixes_near_own_library());
     prefixes
+}
+
+/// The prefix of `PREFIX/bin/python` as it was called. Links are not followed: the interpreter of a virtual environment is
+/// a link to one of another prefix, and an environment need not be activated for its programs to be called.
+fn prefix_of_program() -> Option<PathBuf> {
+    let program = PathBuf::from(std::env::args_os().next()?);
+    let folder = match program.parent()? {
+        folder if folder.as_os_str().is_empty() => {
+            let path = std::env::var_os("PATH")?;
+            std::env::split_paths(&path).find(|folder| folder.join(&program).is_file())?
+        }
+        folder => folder.to_owned(),
+    };
+    std::path::absolute(folder).ok()?.parent().map(Path::to_owned)
 }
 
 /// Prefixes that every program of the user or of the machine sees: `pip install --user` and the system's packages.

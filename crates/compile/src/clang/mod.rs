@@ -6,6 +6,7 @@
 
 mod cache;
 mod find;
+mod inlining;
 mod metadata;
 mod printf;
 
@@ -98,7 +99,7 @@ impl Clang {
     /// As [`Clang::compile_opencl`].
     pub fn link_opencl(&self, ir: &str, builtins: &Path) -> Result<String, CompileError> {
         let folder = WorkFolder::new()?;
-        folder.write("program.ll", ir)?;
+        folder.write("program.ll", &inlining::with_inlined_questions(ir))?;
         let mut arguments: Vec<String> = ["-x", "ir"].map(str::to_owned).to_vec();
         arguments.extend(TARGET.iter().map(|&word| word.to_owned()));
         arguments.extend(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"].map(str::to_owned));

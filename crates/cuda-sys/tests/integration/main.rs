@@ -5,5 +5,7 @@
 mod own_process;
 
 mod driver_table;
+#[cfg(unix)]
+mod installations;
 mod layout;
 mod nvrtc;

@@ -24,10 +24,21 @@ UNSIGNED_ABS(ushort)
 UNSIGNED_ABS(uint)
 UNSIGNED_ABS(ulong)
 
-#define SATURATING(T) \
+/* Clang's builtins promote the operands of short types, so that these would never saturate. */
+#define SATURATING(T, low, high) \
+    BINARY(add_sat, T, T, T, (T)(a + b < low ? low : a + b > high ? high : a + b)) \
+    BINARY(sub_sat, T, T, T, (T)(a - b < low ? low : a - b > high ? high : a - b))
+SATURATING(char, SCHAR_MIN, SCHAR_MAX)
+SATURATING(uchar, 0, UCHAR_MAX)
+SATURATING(short, SHRT_MIN, SHRT_MAX)
+SATURATING(ushort, 0, USHRT_MAX)
+#define SATURATING_WORDS(T) \
     BINARY(add_sat, T, T, T, __builtin_elementwise_add_sat(a, b)) \
     BINARY(sub_sat, T, T, T, __builtin_elementwise_sub_sat(a, b))
-FOR_INTEGERS(SATURATING)
+SATURATING_WORDS(int)
+SATURATING_WORDS(uint)
+SATURATING_WORDS(long)
+SATURATING_WORDS(ulong)
 
 /* The mean without overflow: what both have, and half of what one of them has. */
 #define MEANS(T) \
