@@ -6,6 +6,7 @@
 
 mod cache;
 mod find;
+mod library;
 mod metadata;
 mod printf;
 
@@ -16,6 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use cache::{OpenClBuild, OpenClDependencies, cached_opencl_build};
 pub use find::{Clang, find_clang};
+pub use library::{BuiltinLibrary, LibraryPart};
 pub use metadata::{AddressSpace, KernelArgument, KernelMetadata};
 
 /// What is compiled.
@@ -92,17 +94,18 @@ impl Clang {
         Ok(OpenClObject { ir, kernels, log, included })
     }
 
-    /// Links LLVM's texts with a library of builtins (`builtins`, a file of bitcode) and compiles them to PTX.
+    /// Links LLVM's text with what it needs of the library of builtins and compiles it to PTX.
     ///
     /// # Errors
     /// As [`Clang::compile_opencl`].
-    pub fn link_opencl(&self, ir: &str, builtins: &Path) -> Result<String, CompileError> {
+    pub fn link_opencl(&self, ir: &str, builtins: &BuiltinLibrary) -> Result<String, CompileError> {
         let folder = WorkFolder::new()?;
         folder.write("program.ll", ir)?;
         let mut arguments: Vec<String> = ["-x", "ir"].map(str::to_owned).to_vec();
         arguments.extend(TARGET.iter().map(|&word| word.to_owned()));
-        arguments.extend(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"].map(str::to_owned));
-        arguments.push(builtins.display().to_string());
+        for part in builtins.files_for(ir) {
+            arguments.extend(words(&["-Xclang", "-mlink-builtin-bitcode", "-Xclang", &part.display().to_string()]));
+        }
         arguments.extend(["-O3", "-S", "-o", "program.ptx", "program.ll"].map(str::to_owned));
         let request = OpenClRequest { source: ir, name: "program.ll", options: &[], headers: &[], base_header: "" };
         self.run(&folder, &arguments, &request)?;
@@ -137,36 +140,6 @@ impl Clang {
         Ok(OpenClObject { ir, kernels, log, included: Vec::new() })
     }
 
-    /// Compiles a library of builtins to a file of bitcode.
-    ///
-    /// # Errors
-    /// As [`Clang::compile_opencl`].
-    pub fn compile_builtins(&self, source: &str, base_header: &str, to: &Path) -> Result<(), CompileError> {
-        let folder = WorkFolder::new()?;
-        folder.write(BASE_HEADER, base_header)?;
-        folder.write("builtins.cl", source)?;
-        let mut arguments: Vec<String> = [
-            "-x",
-            "cl",
-            "-cl-std=CL3.0",
-            "-Xclang",
-            "-cl-ext=+all",
-            "-cl-no-stdinc",
-            "-Xclang",
-            "-fdeclare-opencl-builtins",
-        ]
-        .map(str::to_owned)
-        .to_vec();
-        arguments.extend(["-include", BASE_HEADER].map(str::to_owned));
-        arguments.extend(TARGET.iter().map(|&word| word.to_owned()));
-        arguments.extend(["-O1", "-Xclang", "-disable-llvm-passes", "-c", "-emit-llvm", "-o"].map(str::to_owned));
-        let partial = to.with_extension(format!("{}.tmp", std::process::id()));
-        arguments.extend([partial.display().to_string(), "builtins.cl".to_owned()]);
-        let request = OpenClRequest { source, name: "builtins.cl", options: &[], headers: &[], base_header };
-        self.run(&folder, &arguments, &request)?;
-        std::fs::rename(&partial, to).map_err(|error| io_error(to, &error))
-    }
-
     fn run(
         &self,
         folder: &WorkFolder,
@@ -190,6 +163,10 @@ impl Clang {
         let message = format!("clang failed ({})", output.status);
         Err(CompileError::new(ErrorKind::Source, message).with_compiler_log(command, log, request.name, request.source))
     }
+}
+
+fn words(list: &[&str]) -> Vec<String> {
+    list.iter().map(|&word| word.to_owned()).collect()
 }
 
 const BASE_HEADER: &str = "rtcg_opencl_base.h";

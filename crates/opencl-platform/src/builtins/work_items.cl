@@ -1,25 +1,9 @@
-/* The library of builtins, in OpenCL C. Words of the launch record are read as %envreg0, %envreg1, ...: the pass over
-   PTX turns them into loads from the kernel's last parameter. The numbers are those of `program/pass.rs`. */
-
-
-
-#define RECORD(n) ({ uint word_; __asm__("mov.u32 %0, %%envreg" #n ";" : "=r"(word_)); word_; })
-#define RECORD_LONG(n) ({ ulong word_; __asm__("cvt.u64.u32 %0, %%envreg" #n ";" : "=l"(word_)); word_; })
+/* Ids and sizes (6.15.1), from the launch record. */
 
 PURE uint get_work_dim(void) { return RECORD(27); }
 
 #define BY_AXIS(name, x, y, z, other) \
     PURE size_t name(uint axis) { return axis == 0 ? (x) : axis == 1 ? (y) : axis == 2 ? (z) : (other); }
-
-#define GROUP_X ((uint)__nvvm_read_ptx_sreg_ctaid_x())
-#define GROUP_Y ((uint)__nvvm_read_ptx_sreg_ctaid_y())
-#define GROUP_Z ((uint)__nvvm_read_ptx_sreg_ctaid_z())
-#define EXTENT_X ((uint)__nvvm_read_ptx_sreg_ntid_x())
-#define EXTENT_Y ((uint)__nvvm_read_ptx_sreg_ntid_y())
-#define EXTENT_Z ((uint)__nvvm_read_ptx_sreg_ntid_z())
-#define ITEM_X ((uint)__nvvm_read_ptx_sreg_tid_x())
-#define ITEM_Y ((uint)__nvvm_read_ptx_sreg_tid_y())
-#define ITEM_Z ((uint)__nvvm_read_ptx_sreg_tid_z())
 
 /* A launch has less than 2^32 items in each dimension; what comes before it is added once. */
 BY_AXIS(get_global_id, RECORD_LONG(0) + (GROUP_X * EXTENT_X + ITEM_X), RECORD_LONG(2) + (GROUP_Y * EXTENT_Y + ITEM_Y),
@@ -37,18 +21,16 @@ BUILTIN void mem_fence(cl_mem_fence_flags flags) { __nvvm_membar_cta(); }
 BUILTIN void read_mem_fence(cl_mem_fence_flags flags) { __nvvm_membar_cta(); }
 BUILTIN void write_mem_fence(cl_mem_fence_flags flags) { __nvvm_membar_cta(); }
 
-
 PURE size_t get_global_linear_id(void) {
     return ((get_global_id(2) - get_global_offset(2)) * get_global_size(1) + get_global_id(1) - get_global_offset(1))
          * get_global_size(0) + get_global_id(0) - get_global_offset(0);
 }
 
 /* Subgroups are warps. */
-#define ITEM (ITEM_X + EXTENT_X * (ITEM_Y + EXTENT_Y * ITEM_Z))
-#define ITEMS (EXTENT_X * EXTENT_Y * EXTENT_Z)
+#define AT_MOST_A_WARP(n) ({ uint n_ = (n); n_ < 32 ? n_ : 32; })
 PURE size_t get_local_linear_id(void) { return ITEM; }
-PURE uint get_sub_group_size(void) { return min(ITEMS - ITEM / 32 * 32, 32u); }
-PURE uint get_max_sub_group_size(void) { return min(RECORD(24) * RECORD(25) * RECORD(26), 32u); }
+PURE uint get_sub_group_size(void) { return AT_MOST_A_WARP(ITEMS - ITEM / 32 * 32); }
+PURE uint get_max_sub_group_size(void) { return AT_MOST_A_WARP(RECORD(24) * RECORD(25) * RECORD(26)); }
 PURE uint get_num_sub_groups(void) { return (ITEMS + 31) / 32; }
 PURE uint get_enqueued_num_sub_groups(void) { return (RECORD(24) * RECORD(25) * RECORD(26) + 31) / 32; }
 PURE uint get_sub_group_id(void) { return ITEM / 32; }

@@ -68,7 +68,15 @@ pub(crate) fn parse_options(text: &str) -> Result<BuildOptions, String> {
         }
     }
     options.for_clang.push(standard);
+    if reports_lines() {
+        options.for_clang.push("-gline-tables-only".to_owned());
+    }
     Ok(options)
+}
+
+/// Whether kernels are checked while they run: reports then name lines of the source.
+fn reports_lines() -> bool {
+    std::env::var_os("RTCG_CHECK").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// Words, as a shell splits them: blanks separate, quotes and backslashes keep.
