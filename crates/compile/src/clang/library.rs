@@ -1,6 +1,8 @@
 //! The library of builtins, compiled in parts: a program is linked with those that it needs, because reading all of them
 //! takes several times as long as compiling a kernel.
 //!
+//! A part [`RELAXED`] has other definitions of some functions, for programs that allow larger errors.
+//!
 //! A part needs only parts behind it in the list. The index says for each function of the library which parts have it
 //! and all that it calls.
 
@@ -18,11 +20,25 @@ pub struct BuiltinLibrary {
     folder: PathBuf,
     /// Names of the parts.
     parts: Vec<String>,
-    /// For each function a bit for each part.
+    /// For each function a bit for each part; functions of the relaxed part have names that begin with `~`.
     needs: HashMap<String, u32>,
 }
 
 const INDEX: &str = "index";
+
+/// The part whose definitions replace those of the same names in programs that are built with one of [`RELAXING`].
+const RELAXED: &str = "relaxed";
+
+/// Options with which a program allows larger errors.
+const RELAXING: [&str; 2] = ["-cl-fast-relaxed-math", "-cl-unsafe-math-optimizations"];
+
+/// The line that says so in LLVM's text.
+const RELAXED_MARK: &str = "!rtcg.relaxed.math = !{}";
+
+/// What is added to LLVM's text of a program with these options.
+pub(super) fn mark_of(options: &[String]) -> &'static str {
+    if options.iter().any(|option| RELAXING.contains(&option.as_str())) { RELAXED_MARK } else { "" }
+}
 
 impl BuiltinLibrary {
     /// The library in a folder; none where it is not complete.
@@ -40,7 +56,10 @@ impl BuiltinLibrary {
     /// The files that LLVM's text `ir` needs, in the order in which they are linked.
     pub(super) fn files_for(&self, ir: &str) -> Vec<PathBuf> {
         let declared = ir.lines().filter(|line| line.starts_with("declare")).filter_map(symbol_of);
-        let mask = declared.filter_map(|name| self.needs.get(name)).fold(0, |all, needed| all | needed);
+        let is_relaxed = ir.contains(RELAXED_MARK);
+        let relaxed = |name: &str| self.needs.get(&format!("~{name}")).filter(|_| is_relaxed);
+        let needed = declared.filter_map(|name| relaxed(name).or_else(|| self.needs.get(name)));
+        let mask = needed.fold(0, |all, parts| all | parts);
         let needed = self.parts.iter().enumerate().filter(|(number, _)| mask >> number & 1 != 0);
         needed.map(|(_, part)| self.folder.join(part).with_extension("bc")).collect()
     }
@@ -133,7 +152,7 @@ fn index_of(names: &[&str], texts: &[String]) -> Result<String, CompileError> {
                 let is_public = !line.starts_with("define internal");
                 if let Some(symbol) = current {
                     definitions.insert((part, symbol), Definition { part, is_public, mentions: Vec::new() });
-                    if is_public {
+                    if is_public && names[part] != RELAXED {
                         owners.insert(symbol, part);
                     }
                 }
@@ -169,8 +188,14 @@ fn index_of(names: &[&str], texts: &[String]) -> Result<String, CompileError> {
             let message = format!("builtin {symbol} of {} needs a part before its own", names[*part]);
             return Err(CompileError::new(ErrorKind::Unsupported, message));
         }
-        if definitions[&(*part, *symbol)].is_public {
-            lines.push(format!("{mask:x} {symbol}\n"));
+        let definition = &definitions[&(*part, *symbol)];
+        // A declaration that is not seen where a function calls its namesake for another type makes it call itself.
+        if definition.mentions.contains(symbol) {
+            return Err(CompileError::new(ErrorKind::Unsupported, format!("builtin {symbol} calls itself")));
+        }
+        if definition.is_public {
+            let mark = if names[*part] == RELAXED { "~" } else { "" };
+            lines.push(format!("{mask:x} {mark}{symbol}\n"));
         }
     }
     lines.sort_unstable();

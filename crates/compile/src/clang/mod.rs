@@ -87,7 +87,8 @@ impl Clang {
         arguments.extend(request.options.iter().cloned());
         arguments.extend(["-MD", "-MF", "program.d", "-o", "program.ll", request.name].map(str::to_owned));
         let log = self.run(&folder, &arguments, request)?;
-        let ir = printf::with_vprintf(&without_noinline(&folder.read("program.ll")?));
+        let ir =
+            printf::with_vprintf(&without_noinline(&folder.read("program.ll")?)) + library::mark_of(request.options);
         let kernels = metadata::kernels_of(&ir);
         let mut included = cache::prerequisites(&folder.read("program.d")?);
         included.retain(|path| path.is_absolute() && !path.starts_with(&folder.0));
