@@ -9,6 +9,9 @@
 //! `RTCG_OPENCL_ERRORS=1` it also says on the error stream what was wrong. Nothing here panics across C.
 #![allow(unsafe_code, non_snake_case, clippy::too_many_arguments)]
 
+#[cfg(test)]
+#[path = "builtins/completeness.rs"]
+mod builtins_completeness;
 mod command;
 mod context;
 mod error;

@@ -53,6 +53,15 @@ impl BuiltinLibrary {
         Some(Self { folder: folder.to_owned(), parts, needs: needs.collect() })
     }
 
+    /// How many functions `ir` declares that are no part of LLVM, and the names of those that the library lacks.
+    pub fn undefined(&self, ir: &str) -> (usize, Vec<String>) {
+        let is_ours = |name: &&str| !name.starts_with("llvm.") && *name != "vprintf";
+        let declared: Vec<&str> =
+            ir.lines().filter(|line| line.starts_with("declare")).filter_map(symbol_of).filter(is_ours).collect();
+        let missing = declared.iter().filter(|name| !self.needs.contains_key(**name));
+        (declared.len(), missing.map(|name| name_of(name)).collect())
+    }
+
     /// The files that LLVM's text `ir` needs, in the order in which they are linked.
     pub(super) fn files_for(&self, ir: &str) -> Vec<PathBuf> {
         let declared = ir.lines().filter(|line| line.starts_with("declare")).filter_map(symbol_of);
@@ -131,6 +140,16 @@ impl Clang {
 /// The symbol that a line defines or declares.
 fn symbol_of(line: &str) -> Option<&str> {
     line.split_once('@')?.1.split_once('(').map(|(name, _)| name)
+}
+
+/// The name in the source of a symbol, with the symbol where that says more.
+fn name_of(symbol: &str) -> String {
+    let digits = symbol.strip_prefix("_Z").map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or(""));
+    let name = digits.and_then(|digits| {
+        let begin = 2 + digits.len();
+        symbol.get(begin..begin + digits.parse::<usize>().ok()?)
+    });
+    name.map_or_else(|| symbol.to_owned(), |name| format!("{name} ({symbol})"))
 }
 
 /// What a function of a part calls, by the part and the name.

@@ -98,8 +98,14 @@ impl Clang {
     /// Links LLVM's text with what it needs of the library of builtins and compiles it to PTX.
     ///
     /// # Errors
-    /// As [`Clang::compile_opencl`].
+    /// As [`Clang::compile_opencl`]; a function that is nowhere defined is one.
     pub fn link_opencl(&self, ir: &str, builtins: &BuiltinLibrary) -> Result<String, CompileError> {
+        let (_, missing) = builtins.undefined(ir);
+        if !missing.is_empty() {
+            let log: String = missing.iter().map(|name| format!("error: {name} is not defined\n")).collect();
+            let error = CompileError::new(ErrorKind::Source, "a function is not defined");
+            return Err(error.with_compiler_log(Vec::new(), log, "program.ll", ""));
+        }
         let folder = WorkFolder::new()?;
         folder.write("program.ll", ir)?;
         let mut arguments: Vec<String> = ["-x", "ir"].map(str::to_owned).to_vec();

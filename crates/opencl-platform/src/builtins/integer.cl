@@ -27,7 +27,15 @@ UNSIGNED_ABS(ulong)
 #define SATURATING(T) \
     BINARY(add_sat, T, T, T, __builtin_elementwise_add_sat(a, b)) \
     BINARY(sub_sat, T, T, T, __builtin_elementwise_sub_sat(a, b))
-FOR_INTEGERS(SATURATING)
+SATURATING(int) SATURATING(uint) SATURATING(long) SATURATING(ulong)
+/* C computes with int where a type is smaller. */
+#define SATURATING_SMALL(T, low, high) \
+    BINARY(add_sat, T, T, T, (T)(a + b < low ? low : a + b > high ? high : a + b)) \
+    BINARY(sub_sat, T, T, T, (T)(a - b < low ? low : a - b > high ? high : a - b))
+SATURATING_SMALL(char, SCHAR_MIN, SCHAR_MAX)
+SATURATING_SMALL(uchar, 0, UCHAR_MAX)
+SATURATING_SMALL(short, SHRT_MIN, SHRT_MAX)
+SATURATING_SMALL(ushort, 0, USHRT_MAX)
 
 /* The mean without overflow: what both have, and half of what one of them has. */
 #define MEANS(T) \

@@ -207,6 +207,13 @@ fn build(source: &str, options: &BuildOptions) -> Compiled<(Stage, String)> {
     })
 }
 
+/// How many functions a program declares, and those that the library lacks.
+#[cfg(test)]
+pub(crate) fn missing_builtins(source: &str, options: &BuildOptions) -> Compiled<(usize, Vec<String>)> {
+    let (object, _) = compiled(source, options, &[])?;
+    Ok(builtins(clang()?)?.undefined(&object.ir))
+}
+
 fn broken(why: &str) -> CompileError {
     CompileError {
         kind: ErrorKind::Unsupported,
