@@ -70,6 +70,10 @@ pub(crate) fn transform(ptx: &str, is_local: impl Fn(&str, usize) -> bool) -> st
     }
     let mut module = parsed.module;
     make_constants_global(&mut module);
+    for file in &mut module.files {
+        // clang ran in the folder of the program, which is no part of its name.
+        *file = file.trim_start_matches("./").into();
+    }
     let shared = GlobalVar(module.vars.len() as u32);
     let mut uses_shared = false;
     let mut entries = Vec::new();
