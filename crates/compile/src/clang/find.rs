@@ -54,7 +54,7 @@ pub(super) fn candidates() -> Vec<PathBuf> {
 
 impl Clang {
     /// The clang at `path`, if it is one and has the back end. Zig's always has, and is not asked.
-    fn at(path: &Path) -> Option<Self> {
+    pub(super) fn at(path: &Path) -> Option<Self> {
         let is_zig = path.file_stem()?.to_str()?.starts_with("zig");
         if is_zig && path.is_file() {
             return Some(Self { program: path.to_owned(), first_arguments: vec!["clang".to_owned()] });

@@ -88,7 +88,7 @@ impl Clang {
         arguments.extend(["-MD", "-MF", "program.d", "-o", "program.ll", request.name].map(str::to_owned));
         let log = self.run(&folder, &arguments, request)?;
         let ir =
-            printf::with_vprintf(&without_noinline(&folder.read("program.ll")?)) + library::mark_of(request.options);
+            printf::with_vprintf(&with_bodies_inlined(&folder.read("program.ll")?)) + library::mark_of(request.options);
         let kernels = metadata::kernels_of(&ir);
         let mut included = cache::prerequisites(&folder.read("program.d")?);
         included.retain(|path| path.is_absolute() && !path.starts_with(&folder.0));
@@ -188,19 +188,21 @@ const EXTENSIONS: &str = "-cl-ext=-all,+cl_khr_byte_addressable_store,+cl_khr_gl
     +__opencl_c_subgroups,+__opencl_c_work_group_collective_functions";
 
 /// From LLVM 21 on the body of a kernel is a function `__clang_ocl_kern_imp_*` that must not be inlined, with which
-/// nothing is known about addresses.
-fn without_noinline(ir: &str) -> String {
-    ir.lines()
-        .map(|line| if line.starts_with("attributes #") { line.replace(" noinline ", " ") } else { line.to_owned() })
-        .map(|line| {
-            if line.starts_with("define") && line.contains("@__clang_ocl_kern_imp_") {
-                line.replacen("define dso_local ", "define internal ", 1)
-            } else {
-                line
-            }
-        })
-        .collect::<Vec<_>>()
-        .join("\n")
+/// nothing is known about addresses. LLVM 21 defines it as a kernel, but calls it as a function.
+fn with_bodies_inlined(ir: &str) -> String {
+    const BODY: &str = "@__clang_ocl_kern_imp_";
+    let rewritten = |line: &str| {
+        if line.starts_with("attributes #") {
+            line.replace(" noinline ", " ")
+        } else if line.starts_with("define") && line.contains(BODY) {
+            line.replacen("dso_local ", "internal ", 1).replacen("ptx_kernel ", "", 1)
+        } else if line.contains(BODY) {
+            line.replace("call ptx_kernel ", "call ")
+        } else {
+            line.to_owned()
+        }
+    };
+    ir.lines().map(rewritten).collect::<Vec<_>>().join("\n")
 }
 
 /// A folder that is removed with its files.
@@ -237,4 +239,43 @@ impl Drop for WorkFolder {
 
 fn io_error(path: &Path, error: &std::io::Error) -> CompileError {
     CompileError::new(ErrorKind::Io, format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIBRARY: &str = "__attribute__((overloadable)) ulong get_global_id(uint axis) {\n\
+        return __nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() + __nvvm_read_ptx_sreg_tid_x(); }\n\
+        __attribute__((overloadable)) float never_called(float a) { return a; }\n";
+    const BASE: &str = "typedef unsigned int uint; typedef unsigned long ulong; typedef ulong size_t;\n";
+    const KERNEL: &str = "__attribute__((reqd_work_group_size(8, 1, 1)))\n\
+        kernel void scale(global float *y, global const float *x, local int *s, float a) {\n\
+        y[get_global_id(0)] += a * x[get_global_id(0)]; }\n";
+
+    /// Each clang that is found, and those that `RTCG_TEST_CLANGS` lists as PATH does.
+    #[test]
+    fn every_clang_compiles_a_kernel() {
+        let listed = std::env::var_os("RTCG_TEST_CLANGS").unwrap_or_default();
+        let paths = find::candidates().into_iter().chain(std::env::split_paths(&listed));
+        let clangs: Vec<Clang> = paths.filter(|path| path.is_file()).filter_map(|path| Clang::at(&path)).collect();
+        assert!(!clangs.is_empty(), "there is no clang");
+        for clang in clangs {
+            let folder = WorkFolder::new().unwrap();
+            let parts = [("ids", LIBRARY.to_owned())];
+            let library = clang.compile_library(&parts, BASE, &folder.0.join("library")).unwrap();
+            let request =
+                OpenClRequest { source: KERNEL, name: "scale.cl", options: &[], headers: &[], base_header: BASE };
+            let object = clang.compile_opencl(&request).unwrap();
+            let kernel = &object.kernels[0];
+            let spaces: Vec<_> = kernel.arguments.iter().map(|argument| argument.space).collect();
+            let expected = [AddressSpace::Global, AddressSpace::Global, AddressSpace::Local, AddressSpace::Private];
+            assert_eq!((kernel.name.as_str(), spaces.as_slice()), ("scale", expected.as_slice()), "{clang:?}");
+            assert_eq!((object.kernels.len(), kernel.required_size), (1, Some([8, 1, 1])), "{clang:?}");
+            let ptx = clang.link_opencl(&object.ir, &library).unwrap();
+            // All in one function: a call would hide what is known about addresses.
+            assert!(ptx.contains("%ctaid.x") && ptx.contains("st.global."), "{clang:?}\n{ptx}");
+            assert!(!ptx.contains("call") && !ptx.contains("never_called"), "{clang:?}\n{ptx}");
+        }
+    }
 }
