@@ -27,3 +27,12 @@ mod sampler;
 mod table;
 
 pub use table::dispatch_table;
+
+/// The pass over PTX alone, for tests and fuzzing: `is_local` says which arguments of which kernels are `__local`.
+///
+/// # Errors
+/// What the pass refuses.
+#[doc(hidden)]
+pub fn with_launch_record(ptx: &str, is_local: impl Fn(&str, usize) -> bool) -> Result<String, String> {
+    program::pass::transform(ptx, is_local).map(|transformed| transformed.ptx)
+}
