@@ -97,20 +97,20 @@ impl Range {
     }
 
     /// The groups along a dimension, in the parts that grids can have: less than 2^32 items each.
-    fn along(&self, axis: usize) -> Vec<Groups> {
-        let (full, rest) = (self.global[axis] / self.local[axis], self.global[axis] % self.local[axis]);
-        let most = MAX_GROUPS[axis].min(u32::MAX as usize / self.local[axis]);
-        let part =
-            |first: usize| Groups { first, count: (full - first).min(most) as u32, extent: self.local[axis] as u32 };
+    fn along(&self, axis: usize) -> impl Iterator<Item = Groups> + Clone {
+        let local = self.local[axis];
+        let (full, rest) = (self.global[axis] / local, self.global[axis] % local);
+        let most = MAX_GROUPS[axis].min(u32::MAX as usize / local);
+        let part = move |first: usize| Groups { first, count: (full - first).min(most) as u32, extent: local as u32 };
         let last = (rest > 0).then_some(Groups { first: full, count: 1, extent: rest as u32 });
-        (0..full).step_by(most).map(part).chain(last).collect()
+        (0..full).step_by(most).map(part).chain(last)
     }
 
     /// The launches: none where the range is empty.
-    fn parts(&self) -> Vec<[Groups; 3]> {
-        let [x, y, z] = [0, 1, 2].map(|axis| self.along(axis));
-        let planes = z.iter().flat_map(|&z| y.iter().map(move |&y| (y, z)));
-        planes.flat_map(|(y, z)| x.iter().map(move |&x| [x, y, z])).collect()
+    fn parts(&self) -> impl Iterator<Item = [Groups; 3]> {
+        let (x, y) = (self.along(0), self.along(1));
+        let planes = self.along(2).flat_map(move |z| y.clone().map(move |y| (y, z)));
+        planes.flat_map(move |(y, z)| x.clone().map(move |x| [x, y, z]))
     }
 
     /// Writes the launch record.

@@ -4,7 +4,6 @@ use super::{EXTENSIONS, PRODUCT, extension_names, name_version, platform_handle}
 use crate::error::{ClError, Result, code_of, refuse};
 use crate::info::Answer;
 use crate::object::{Ref, body, resolve};
-use crate::program::pass::RECORD_BYTES;
 use rtcg_driver::sys::*;
 use rtcg_driver::{Context, Device};
 use rtcg_opencl_sys::*;
@@ -30,8 +29,10 @@ pub(crate) struct Limits {
 
 /// Bits that sub-buffers must be aligned to.
 pub(crate) const BASE_ALIGNMENT_BITS: cl_uint = 1024;
-/// Bytes of the arguments of a kernel: what CUDA allows, without the launch record.
-pub(crate) const MAX_PARAMETER_BYTES: usize = 4096 - RECORD_BYTES as usize;
+/// Bytes of the arguments of a kernel: what CUDA allows, with room for the launch record.
+pub(crate) const MAX_PARAMETER_BYTES: usize = 4096 - MAX_RECORD_BYTES as usize;
+/// Bytes that the launch record may have.
+pub(crate) const MAX_RECORD_BYTES: u32 = 128;
 /// Extents of images.
 pub(crate) const MAX_IMAGE_2D: usize = 16384;
 /// As above, in three dimensions.

@@ -106,10 +106,12 @@ fn builtins(clang: &Clang) -> std::result::Result<&'static BuiltinLibrary, Compi
 }
 
 /// All of this library that goes into a program.
-static LIBRARY: LazyLock<u64> = LazyLock::new(|| {
-    let others = [BASE_HEADER, include_str!("pass.rs"), include_str!("binary.rs")];
-    fnv(BUILTINS.iter().flat_map(|(name, source)| [*name, *source]).chain(others))
-});
+static LIBRARY: LazyLock<u64> =
+    LazyLock::new(|| library_identity(BUILTINS, [BASE_HEADER, include_str!("pass.rs"), include_str!("binary.rs")]));
+
+fn library_identity(parts: &[(&str, &str)], others: [&str; 3]) -> u64 {
+    fnv(parts.iter().flat_map(|(name, source)| [*name, *source]).chain(others))
+}
 
 /// A number for a name of a file.
 fn fnv<'a>(texts: impl IntoIterator<Item = &'a str>) -> u64 {
@@ -418,5 +420,26 @@ pub(crate) unsafe extern "C" fn clLinkProgram(
             Notify(pfn_notify, UserData(user_data)).call(handle);
             Ok(handle)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_of_the_library_is_in_its_identity() {
+        let own = library_identity(BUILTINS, ["", "", ""]);
+        for index in 0..3 {
+            let mut others = ["", "", ""];
+            others[index] = " ";
+            assert_ne!(library_identity(BUILTINS, others), own);
+        }
+        for index in 0..BUILTINS.len() {
+            let mut parts = BUILTINS.to_vec();
+            let changed = format!("{} ", parts[index].1);
+            parts[index].1 = &changed;
+            assert_ne!(library_identity(&parts, ["", "", ""]), own, "{}", BUILTINS[index].0);
+        }
     }
 }

@@ -12,6 +12,7 @@ use rtcg_ptx::ast::*;
 
 /// Bytes of the launch record.
 pub(crate) const RECORD_BYTES: u32 = 4 * word::END as u32;
+const _: () = assert!(RECORD_BYTES <= crate::platform::device::MAX_RECORD_BYTES);
 
 /// Words of the launch record: three numbers each, of one word or of two. The library of builtins has the same places.
 /// One range of OpenCL may be several launches, each with its part of the groups.
