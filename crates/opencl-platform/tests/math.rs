@@ -112,6 +112,21 @@ impl<'s> Program<'s> {
         Self { setup, program }
     }
 
+    fn ptx(&self) -> String {
+        let mut size = 0usize;
+        let null = std::ptr::null_mut();
+        let place = (&raw mut size).cast();
+        assert_eq!(cl!(clGetProgramInfo(self.program, CL_PROGRAM_BINARY_SIZES, 8, place, null)), CL_SUCCESS);
+        let mut binary = vec![0u8; size];
+        let mut pointer = binary.as_mut_ptr();
+        let place = (&raw mut pointer).cast();
+        assert_eq!(
+            cl!(clGetProgramInfo(self.program, CL_PROGRAM_BINARIES, 8, place, std::ptr::null_mut())),
+            CL_SUCCESS
+        );
+        String::from_utf8_lossy(&binary).into_owned()
+    }
+
     /// Runs a kernel of these buffers, the first of which are results of `count` numbers.
     fn run(&self, name: &str, buffers: &[cl_mem], count: usize) {
         let kernel = self.setup.kernel(self.program, name);
@@ -369,6 +384,12 @@ fn relaxed_programs_call_approximations() {
             out[4 * i] = sin(x[i]); out[4 * i + 1] = cos(x[i]); out[4 * i + 2] = exp(x[i]);
             out[4 * i + 3] = log(fabs(x[i]));
         }
+        kernel void h(global float *out, global const float *x) {
+            int i = get_global_id(0);
+            global const volatile float *v = x;
+            out[4 * i] = sin(x[i]); out[4 * i + 1] = v[i] / v[i] * cos(x[i]); out[4 * i + 2] = exp(x[i]);
+            out[4 * i + 3] = 2 * log(sqrt(fabs(x[i])));
+        }
         kernel void g(global float4 *out, global const float *x) {
             int i = get_global_id(0);
             float4 v = (float4)(x[i], x[i] / 2, 1, 2);
@@ -386,10 +407,14 @@ fn relaxed_programs_call_approximations() {
         ("-cl-single-precision-constant", true),
         ("-cl-opt-disable", true),
     ];
+    let relaxed = Program::new(&setup, source, options[1].0);
+    for (word, is_there) in [("div.full.f32", true), ("sqrt.approx", true), ("div.rn.f32", false), ("sqrt.rn", false)] {
+        assert_eq!(relaxed.ptx().contains(word), is_there, "{word}");
+    }
     let mut precise = Vec::new();
     for (options, is_precise) in options {
         let program = Program::new(&setup, source, options);
-        for kernel in ["f", "g"] {
+        for kernel in ["f", "g", "h"] {
             let buffers = [setup.buffer(&vec![0f32; 4 * x.len()]), setup.buffer(&x)];
             program.run(kernel, &buffers, x.len());
             let found: Vec<f32> = setup.read(buffers[0], 4 * x.len());

@@ -40,6 +40,11 @@ pub(super) fn mark_of(options: &[String]) -> &'static str {
     if options.iter().any(|option| RELAXING.contains(&option.as_str())) { RELAXED_MARK } else { "" }
 }
 
+/// Whether LLVM's text is that of such a program.
+pub(super) fn is_relaxed(ir: &str) -> bool {
+    ir.contains(RELAXED_MARK)
+}
+
 impl BuiltinLibrary {
     /// The library in a folder; none where it is not complete.
     pub fn open(folder: &Path) -> Option<Self> {
@@ -65,7 +70,7 @@ impl BuiltinLibrary {
     /// The files that LLVM's text `ir` needs, in the order in which they are linked.
     pub(super) fn files_for(&self, ir: &str) -> Vec<PathBuf> {
         let declared = ir.lines().filter(|line| line.starts_with("declare")).filter_map(symbol_of);
-        let is_relaxed = ir.contains(RELAXED_MARK);
+        let is_relaxed = is_relaxed(ir);
         let relaxed = |name: &str| self.needs.get(&format!("~{name}")).filter(|_| is_relaxed);
         let needed = declared.filter_map(|name| relaxed(name).or_else(|| self.needs.get(name)));
         let mask = needed.fold(0, |all, parts| all | parts);

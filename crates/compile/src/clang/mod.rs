@@ -113,6 +113,9 @@ impl Clang {
         for part in builtins.files_for(ir) {
             arguments.extend(words(&["-Xclang", "-mlink-builtin-bitcode", "-Xclang", &part.display().to_string()]));
         }
+        if library::is_relaxed(ir) {
+            arguments.extend(words(&["-mllvm", "-nvptx-prec-divf32=1"]));
+        }
         arguments.extend(["-O3", "-S", "-o", "program.ptx", "program.ll"].map(str::to_owned));
         let request = OpenClRequest { source: ir, name: "program.ll", options: &[], headers: &[], base_header: "" };
         self.run(&folder, &arguments, &request)?;
