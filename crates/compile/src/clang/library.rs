@@ -9,7 +9,9 @@
 use super::{BASE_HEADER, Clang, OpenClRequest, TARGET, WorkFolder, io_error, words};
 use crate::error::{CompileError, ErrorKind};
 use std::collections::HashMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 /// A part's name and its source.
 pub type LibraryPart<'a> = (&'a str, String);
@@ -25,6 +27,9 @@ pub struct BuiltinLibrary {
 }
 
 const INDEX: &str = "index";
+
+/// After this time without use a library is removed when another one is made.
+const UNUSED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The part whose definitions replace those of the same names in programs that are built with one of [`RELAXING`].
 const RELAXED: &str = "relaxed";
@@ -46,9 +51,11 @@ pub(super) fn is_relaxed(ir: &str) -> bool {
 }
 
 impl BuiltinLibrary {
-    /// The library in a folder; none where it is not complete.
+    /// The library in a folder, which counts as used; none where it is not complete.
     pub fn open(folder: &Path) -> Option<Self> {
         let index = std::fs::read_to_string(folder.join(INDEX)).ok()?;
+        let _ =
+            File::options().append(true).open(folder.join(INDEX)).and_then(|file| file.set_modified(SystemTime::now()));
         let mut lines = index.lines();
         let parts: Vec<String> = lines.next()?.split(' ').map(str::to_owned).collect();
         let needs = lines.filter_map(|line| {
@@ -112,6 +119,7 @@ impl Clang {
         if std::fs::rename(&partial, to).is_err() {
             let _ = std::fs::remove_dir_all(&partial);
         }
+        remove_unused_beside(to);
         BuiltinLibrary::open(to).ok_or_else(|| {
             CompileError::new(ErrorKind::Io, format!("{}: the library of builtins is damaged; remove it", to.display()))
         })
@@ -139,6 +147,18 @@ impl Clang {
         arguments.extend(words(&["-c", "-o", &bitcode.display().to_string(), "part.ll"]));
         self.run(&folder, &arguments, &request)?;
         folder.read("part.ll")
+    }
+}
+
+/// Removes libraries of other versions beside `kept` that nobody used for a while.
+fn remove_unused_beside(kept: &Path) {
+    let beside = kept.parent().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    for path in beside.map(|entry| entry.path()).filter(|path| path != kept) {
+        let used = std::fs::metadata(path.join(INDEX)).and_then(|metadata| metadata.modified());
+        let age = used.ok().and_then(|time| time.elapsed().ok());
+        if age.is_some_and(|age| age > UNUSED) {
+            let _ = std::fs::remove_dir_all(path);
+        }
     }
 }
 
@@ -229,6 +249,22 @@ fn index_of(names: &[&str], texts: &[String]) -> Result<String, CompileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn libraries_that_nobody_uses_are_removed() {
+        let folder = WorkFolder::new().unwrap();
+        let [kept, recent, old, foreign] = ["kept", "recent", "old", "foreign"].map(|name| folder.0.join(name));
+        for path in [&kept, &recent, &old] {
+            std::fs::create_dir_all(path).unwrap();
+            std::fs::write(path.join(INDEX), "part\n1 f\n").unwrap();
+            let long_ago = SystemTime::now() - 2 * UNUSED;
+            File::options().append(true).open(path.join(INDEX)).unwrap().set_modified(long_ago).unwrap();
+        }
+        std::fs::create_dir_all(&foreign).unwrap();
+        assert_eq!(BuiltinLibrary::open(&recent).unwrap().parts, ["part"]);
+        remove_unused_beside(&kept);
+        assert!(kept.is_dir() && recent.is_dir() && foreign.is_dir() && !old.exists());
+    }
 
     #[test]
     fn needs_are_found_through_other_parts() {
