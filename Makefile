@@ -43,7 +43,7 @@ help:
 	@echo "make mutants plants the faults of tests/mutants, one at a time, and asks whether tests catch them; MUTANTS=names"
 	@echo "make soak    a million operations of 8 threads; SOAK=--seconds=60 for a minute"
 	@echo "make gpu-soak   a minute of the same on a real GPU under compute-sanitizer"
-	@echo "make fuzz    fuzzes the PTX parser and the virtual GPU's compiler (FUZZ_SECONDS=600 each, FUZZ_FINDS=folder)"
+	@echo "make fuzz    fuzzes the PTX parser, OpenCL's pass over PTX and the virtual GPU's compiler (FUZZ_SECONDS=600 each, FUZZ_FINDS=folder)"
 
 # -- set-up -----------------------------------------------------------------------------------
 
@@ -233,6 +233,7 @@ array-api: $(VENV)/.built
 
 fuzz:
 	cargo run --release -p rtcg-ptx --example fuzz_parser -- $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1)
+	cargo run --release -p rtcg-opencl-platform --example fuzz_pass -- $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1) $(or $(FUZZ_FINDS),.)
 	cargo run --release -p rtcg-vgpu --example fuzz_kernels -- --seconds $(or $(FUZZ_SECONDS),600) --seed $(or $(FUZZ_SEED),1) \
 		--finds $(or $(FUZZ_FINDS),.)
 

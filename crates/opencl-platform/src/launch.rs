@@ -1,4 +1,8 @@
 //! Launches: global and local sizes of OpenCL as grids and blocks of CUDA.
+//!
+//! A range is one launch where its size is a multiple of the group's and a grid can have that many groups. Smaller groups
+//! at the end of a dimension are launches of their own, so that in all of them each item takes part in barriers and in
+//! functions of groups; so are the parts of a range that is too large for a grid.
 
 use crate::command::queue::{Command, QueueBody, Wanted, Work};
 use crate::error::{ClError, Result, code_of, refuse};
@@ -11,17 +15,24 @@ use rtcg_driver::Stream;
 use rtcg_opencl_sys::*;
 use std::sync::{Arc, MutexGuard};
 
-/// Items of a launch.
+/// Items of a command.
 struct Range {
     dimensions: usize,
     offset: [usize; 3],
     global: [usize; 3],
-    local: [u32; 3],
-    groups: [u32; 3],
+    local: [usize; 3],
 }
 
-/// Groups of a launch in its second and its third dimension: CUDA's limit.
-const MAX_GROUPS_ACROSS: u32 = 65_535;
+/// Groups of one size along one dimension.
+#[derive(Clone, Copy)]
+struct Groups {
+    first: usize,
+    count: u32,
+    extent: u32,
+}
+
+/// Groups of a grid in each dimension: CUDA's limits.
+const MAX_GROUPS: [usize; 3] = [i32::MAX as usize, 65_535, 65_535];
 
 /// Items of a group where the program leaves the choice.
 const CHOSEN_GROUP: usize = 256;
@@ -51,16 +62,9 @@ impl Range {
         };
         // Without sizes there are no items, as with a size of 0.
         let (offset, global) = (read(offset, 0), if global.is_null() { [0; 3] } else { read(global, 1) });
-        for axis in 0..3 {
-            if offset[axis].checked_add(global[axis]).is_none() {
-                let why = format!("global_work_offset: {offset:?} with sizes {global:?} is beyond size_t");
-                return refuse(CL_INVALID_GLOBAL_OFFSET, why);
-            }
-            if offset[axis].saturating_add(global[axis]) > u32::MAX as usize {
-                let why =
-                    format!("global_work_size: {global:?} from {offset:?} is more than 2^32 items in a dimension");
-                return refuse(CL_INVALID_GLOBAL_WORK_SIZE, why);
-            }
+        if (0..3).any(|axis| offset[axis].checked_add(global[axis]).is_none()) {
+            let why = format!("global_work_offset: {offset:?} with sizes {global:?} is beyond size_t");
+            return refuse(CL_INVALID_GLOBAL_OFFSET, why);
         }
         let required = kernel.kernel().metadata.required_size.map(|size| size.map(|extent| extent as usize));
         let local = match (local.is_null(), required) {
@@ -86,51 +90,62 @@ impl Range {
             let why = format!("local_work_size: {local:?}, a group has {} items at most", limits.group_size);
             return refuse(CL_INVALID_WORK_GROUP_SIZE, why);
         }
-        let groups = [0, 1, 2].map(|axis| global[axis].div_ceil(local[axis]) as u32);
-        if groups[1].max(groups[2]) > MAX_GROUPS_ACROSS {
-            let why = format!(
-                "global_work_size: {global:?} in groups of {local:?}; beyond the first dimension there are \
-                 {MAX_GROUPS_ACROSS} groups at most"
-            );
+        if (0..3).any(|axis| global[axis].div_ceil(local[axis]) > u32::MAX as usize) {
+            let why = format!("global_work_size: {global:?} in groups of {local:?}, expected less than 2^32 groups");
             return refuse(CL_INVALID_GLOBAL_WORK_SIZE, why);
         }
-        Ok(Self { dimensions, offset, global, local: local.map(|extent| extent as u32), groups })
+        Ok(Self { dimensions, offset, global, local })
     }
 
-    fn is_empty(&self) -> bool {
-        self.global.contains(&0)
+    /// The groups along a dimension, in the parts that grids can have: less than 2^32 items each.
+    fn along(&self, axis: usize) -> impl Iterator<Item = Groups> + Clone {
+        let local = self.local[axis];
+        let (full, rest) = (self.global[axis] / local, self.global[axis] % local);
+        let most = MAX_GROUPS[axis].min(u32::MAX as usize / local);
+        let part = move |first: usize| Groups { first, count: (full - first).min(most) as u32, extent: local as u32 };
+        let last = (rest > 0).then_some(Groups { first: full, count: 1, extent: rest as u32 });
+        (0..full).step_by(most).map(part).chain(last)
+    }
+
+    /// The launches: none where the range is empty.
+    fn parts(&self) -> impl Iterator<Item = [Groups; 3]> {
+        let (x, y) = (self.along(0), self.along(1));
+        let planes = self.along(2).flat_map(move |z| y.clone().map(move |y| (y, z)));
+        planes.flat_map(move |(y, z)| x.clone().map(move |x| [x, y, z]))
     }
 
     /// Writes the launch record.
-    fn write_record(&self, record: &mut [u8]) {
-        let mut put = |index: usize, value: usize| {
-            record[4 * index..4 * index + 4].copy_from_slice(&(value as u32).to_le_bytes());
-        };
-        for axis in 0..3 {
-            put(word::OFFSET + axis, self.offset[axis]);
-            put(word::SIZE + axis, self.global[axis]);
+    fn write_record(&self, record: &mut [u8], part: &[Groups; 3]) {
+        let mut put = |word: usize, bytes: &[u8]| record[4 * word..4 * word + bytes.len()].copy_from_slice(bytes);
+        for (axis, groups) in part.iter().enumerate() {
+            let first_item = self.offset[axis] + groups.first * self.local[axis];
+            let longs =
+                [(word::FIRST_ITEM, first_item), (word::OFFSET, self.offset[axis]), (word::SIZE, self.global[axis])];
+            for (word, value) in longs {
+                put(word + 2 * axis, &(value as u64).to_le_bytes());
+            }
+            let count = self.global[axis].div_ceil(self.local[axis]);
+            for (word, value) in
+                [(word::FIRST_GROUP, groups.first), (word::GROUPS, count), (word::FULL_GROUP, self.local[axis])]
+            {
+                put(word + axis, &(value as u32).to_le_bytes());
+            }
         }
-        put(word::DIMENSIONS, self.dimensions);
-        let is_uneven = (0..3).any(|axis| !self.global[axis].is_multiple_of(self.local[axis] as usize));
-        put(word::IS_UNEVEN, usize::from(is_uneven));
+        put(word::DIMENSIONS, &(self.dimensions as u32).to_le_bytes());
     }
 }
 
-/// Groups of a few warps; in more dimensions wide in the first.
+/// Groups of a few warps; in more dimensions wide in the first. Of those that are nearly as large one that divides the
+/// size is taken.
 fn chosen_local_size(global: [usize; 3], device: &DeviceBody) -> [usize; 3] {
     let mut left = CHOSEN_GROUP.min(device.limits.group_size);
+    let wanted = if global[1] > 1 { [32, left, left] } else { [left, 1, left] };
     let mut local = [1; 3];
-    let is_tall = global[1].div_ceil(8) > MAX_GROUPS_ACROSS as usize;
-    let wanted = if is_tall {
-        [1, 1, 1]
-    } else if global[1] > 1 {
-        [32, 8, 1]
-    } else {
-        [CHOSEN_GROUP, 1, 1]
-    };
     for axis in 0..3 {
-        let extent = if axis == 0 { wanted[0] } else { left };
-        local[axis] = extent.min(global[axis].max(1).next_power_of_two()).min(left).min(device.limits.item_sizes[axis]);
+        let most = wanted[axis].min(left).min(device.limits.item_sizes[axis]).min(global[axis]).max(1);
+        let divides = |extent: &usize| global[axis].is_multiple_of(*extent);
+        local[axis] =
+            (most / 2 + 1..=most).rev().filter(|extent| axis > 0 || extent % 32 == 0).find(divides).unwrap_or(most);
         left /= local[axis];
     }
     local
@@ -148,29 +163,37 @@ struct Launch<'k> {
 impl Command for Launch<'_> {
     fn put(&mut self, stream: &Stream) -> Result<()> {
         let record_offset = self.kernel.kernel().entry.record_offset;
-        self.range.write_record(&mut self.state.bytes[record_offset..]);
-        launch(&self.uses, &self.range, self.local_bytes, &self.state.bytes, stream)
+        launch(&self.uses, &self.range, self.local_bytes, &mut self.state.bytes, record_offset, stream)
     }
 
     fn into_kept(self) -> Option<Kept> {
         Some(Kept::Shared(self.uses))
     }
 
-    fn into_pending(mut self) -> Work {
+    fn into_pending(self) -> Work {
         let record_offset = self.kernel.kernel().entry.record_offset;
-        self.range.write_record(&mut self.state.bytes[record_offset..]);
-        let (bytes, uses, local_bytes, range) = (self.state.bytes.clone(), self.uses, self.local_bytes, self.range);
-        Work::Device(Box::new(move |stream| launch(&uses, &range, local_bytes, &bytes, stream)))
+        let (mut bytes, uses, local_bytes, range) = (self.state.bytes.clone(), self.uses, self.local_bytes, self.range);
+        Work::Device(Box::new(move |stream| launch(&uses, &range, local_bytes, &mut bytes, record_offset, stream)))
     }
 }
 
-fn launch(uses: &LaunchUses, range: &Range, local_bytes: u32, bytes: &[u8], stream: &Stream) -> Result<()> {
-    if range.is_empty() {
-        return Ok(());
+/// Launches the parts of a range, each with its launch record among the arguments.
+fn launch(
+    uses: &LaunchUses,
+    range: &Range,
+    local_bytes: u32,
+    bytes: &mut [u8],
+    record_offset: usize,
+    stream: &Stream,
+) -> Result<()> {
+    for part in range.parts() {
+        range.write_record(&mut bytes[record_offset..], &part);
+        let (groups, local) = (part.map(|along| along.count), part.map(|along| along.extent));
+        // SAFETY: the bytes are laid out as the pass over PTX has laid out the kernel's parameters. Memory that they name
+        // is kept with the command, or is shared memory, which the program keeps.
+        unsafe { uses.function.launch(groups, local, local_bytes, Some(stream), bytes) }?;
     }
-    // SAFETY: the bytes are laid out as the pass over PTX has laid out the kernel's parameters. Memory that they name is
-    // kept with the command, or is shared memory, which the program keeps.
-    Ok(unsafe { uses.function.launch(range.groups, range.local, local_bytes, Some(stream), bytes) }?)
+    Ok(())
 }
 
 /// # Safety

@@ -9,6 +9,9 @@
 //! `RTCG_OPENCL_ERRORS=1` it also says on the error stream what was wrong. Nothing here panics across C.
 #![allow(unsafe_code, non_snake_case, clippy::too_many_arguments)]
 
+#[cfg(test)]
+#[path = "builtins/completeness.rs"]
+mod builtins_completeness;
 mod clock;
 mod command;
 mod context;
@@ -28,3 +31,12 @@ mod sampler;
 mod table;
 
 pub use table::dispatch_table;
+
+/// The pass over PTX alone, for tests and fuzzing: `is_local` says which arguments of which kernels are `__local`.
+///
+/// # Errors
+/// What the pass refuses.
+#[doc(hidden)]
+pub fn with_launch_record(ptx: &str, is_local: impl Fn(&str, usize) -> bool) -> Result<String, String> {
+    program::pass::transform(ptx, is_local).map(|transformed| transformed.ptx)
+}

@@ -4,12 +4,13 @@
 //! and places before them in the search path must stay empty. A result is good as long as the file of the clang that
 //! made it is there unchanged, or no clang at all is there.
 
-use super::find::candidates;
+use super::find::{candidates, file_identity};
 use crate::cache::{CompileCache, CompileDependencies, ManifestEntry};
 use crate::error::CompileError;
 use crate::hash::{KeyHasher, fnv1a};
-use crate::includes::{FileDependency, FileStamp};
+use crate::includes::FileDependency;
 use crate::request::{Artifact, BinaryKind, CachePolicy};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,7 +35,21 @@ pub struct OpenClDependencies {
 }
 
 /// How clang is called, and what becomes of its output.
-const DRIVER: u64 = fnv1a(include_bytes!("printf.rs"), fnv1a(include_bytes!("mod.rs"), 0xcbf2_9ce4_8422_2325));
+const DRIVER: u64 = {
+    let sources: [&[u8]; 4] = [
+        include_bytes!("mod.rs"),
+        include_bytes!("printf.rs"),
+        include_bytes!("metadata.rs"),
+        include_bytes!("library.rs"),
+    ];
+    let mut hash = 0xcbf2_9ce4_8422_2325;
+    let mut at = 0;
+    while at < sources.len() {
+        hash = fnv1a(sources[at], hash);
+        at += 1;
+    }
+    hash
+};
 
 /// The build that `fields` stand for: from the cache, else made and stored. `fields` must hold all that decides about
 /// the result but the compiler and the headers.
@@ -51,14 +66,14 @@ pub fn cached_opencl_build(
     hasher.hash_field(&DRIVER.to_le_bytes());
     hasher.hash_list(fields.iter());
     let key = hasher.finish_key();
-    let installed: Vec<String> = candidates().iter().filter_map(|path| identity(path)).collect();
+    let installed: Vec<String> = candidates().iter().filter_map(|path| file_identity(path)).collect();
     let is_same = |stored: &ManifestEntry| installed.is_empty() || installed.contains(&stored.compiler);
     if let Some(found) = cache.find_artifact(&key, &is_same) {
         return Ok(OpenClBuild { bytes: found.bytes, log: found.log });
     }
     let (build, dependencies) = make()?;
     let files: Option<Vec<_>> = dependencies.headers.iter().map(|path| FileDependency::read(path)).collect();
-    if let (Some(compiler), Some(files)) = (identity(&dependencies.compiler), files) {
+    if let (Some(compiler), Some(files)) = (file_identity(&dependencies.compiler), files) {
         let artifact = Artifact {
             bytes: build.bytes.clone(),
             kind: BinaryKind::Ptx,
@@ -72,21 +87,20 @@ pub fn cached_opencl_build(
     Ok(build)
 }
 
-/// What a compiler's file is known by, without running it.
-fn identity(program: &Path) -> Option<String> {
-    let FileStamp { size, modified_ns, .. } = FileStamp::from_metadata(&std::fs::metadata(program).ok()?);
-    Some(format!("{} {size} {modified_ns}", program.display()))
-}
-
-/// Where headers would be found first, and are not.
+/// Where headers would be found first, and are not: in folders that come before in the search path, and beside the
+/// headers that may include them.
 fn empty_places(dependencies: &OpenClDependencies) -> Vec<PathBuf> {
-    let folders = &dependencies.include_folders;
-    let before = |header: &PathBuf| {
-        let found = folders.iter().enumerate().find_map(|(at, folder)| Some((at, header.strip_prefix(folder).ok()?)));
-        let (at, name) = found.map_or((0, None), |(at, name)| (at, Some(name.to_owned())));
-        folders[..at].iter().filter_map(move |folder| Some(folder.join(name.as_ref()?))).collect::<Vec<_>>()
-    };
-    dependencies.headers.iter().flat_map(before).filter(|path| !path.exists()).collect()
+    let OpenClDependencies { headers, include_folders: folders, .. } = dependencies;
+    let beside: BTreeSet<&Path> = headers.iter().filter_map(|header| header.parent()).collect();
+    let mut places = BTreeSet::new();
+    for header in headers {
+        for (at, folder) in folders.iter().enumerate() {
+            let Ok(name) = header.strip_prefix(folder) else { continue };
+            let before = folders[..at].iter().map(PathBuf::as_path).chain(beside.iter().copied());
+            places.extend(before.map(|place| place.join(name)));
+        }
+    }
+    places.into_iter().filter(|place| !place.exists()).collect()
 }
 
 /// The prerequisites of a rule of `make`, as clang writes one.
@@ -132,6 +146,7 @@ mod tests {
             headers: vec!["/nowhere/two/x/y.h".into(), "/elsewhere/z.h".into()],
             include_folders: vec!["/nowhere/one".into(), "/nowhere/two".into()],
         };
-        assert_eq!(empty_places(&dependencies), [PathBuf::from("/nowhere/one/x/y.h")]);
+        let expected = ["/elsewhere/x/y.h", "/nowhere/one/x/y.h", "/nowhere/two/x/x/y.h"].map(PathBuf::from);
+        assert_eq!(empty_places(&dependencies), expected);
     }
 }

@@ -1,6 +1,7 @@
 //! Which clang: the one that `RTCG_CLANG` names, the one inside the wheel `ziglang`, the first on PATH that knows NVPTX.
 
 use crate::error::{CompileError, ErrorKind};
+use crate::includes::FileStamp;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,8 +12,6 @@ pub struct Clang {
     pub program: PathBuf,
     /// What comes before clang's own arguments: `clang` for Zig's program.
     pub first_arguments: Vec<String>,
-    /// The first line of `--version`.
-    pub version: String,
 }
 
 /// Names on PATH, newest first.
@@ -54,18 +53,27 @@ pub(super) fn candidates() -> Vec<PathBuf> {
 }
 
 impl Clang {
-    /// The clang at `path`, if it is one and has the back end.
-    fn at(path: &Path) -> Option<Self> {
+    /// The clang at `path`, if it is one and has the back end. Zig's always has, and is not asked.
+    pub(super) fn at(path: &Path) -> Option<Self> {
         let is_zig = path.file_stem()?.to_str()?.starts_with("zig");
-        let first_arguments = if is_zig { vec!["clang".to_owned()] } else { Vec::new() };
-        let ask = |argument: &str| {
-            let output = Command::new(path).args(&first_arguments).arg(argument).output().ok()?;
-            output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
-        };
-        let version = ask("--version")?.lines().next()?.to_owned();
-        if !is_zig && !ask("-print-targets")?.contains("nvptx64") {
-            return None;
+        if is_zig && path.is_file() {
+            return Some(Self { program: path.to_owned(), first_arguments: vec!["clang".to_owned()] });
         }
-        Some(Self { program: path.to_owned(), first_arguments, version })
+        let output = Command::new(path).arg("-print-targets").output().ok()?;
+        let has_target = output.status.success() && String::from_utf8_lossy(&output.stdout).contains("nvptx64");
+        has_target.then(|| Self { program: path.to_owned(), first_arguments: Vec::new() })
     }
+
+    /// What tells its version from others, without running it.
+    pub fn version_identity(&self) -> String {
+        let stamp = std::fs::metadata(&self.program).map(|metadata| FileStamp::from_metadata(&metadata));
+        let FileStamp { size, modified_ns, .. } = stamp.unwrap_or_default();
+        format!("{size} {modified_ns}")
+    }
+}
+
+/// What a program's file is known by, without running it.
+pub(super) fn file_identity(program: &Path) -> Option<String> {
+    let FileStamp { size, modified_ns, .. } = FileStamp::from_metadata(&std::fs::metadata(program).ok()?);
+    Some(format!("{} {size} {modified_ns}", program.display()))
 }

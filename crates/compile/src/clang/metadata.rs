@@ -43,6 +43,9 @@ pub struct KernelMetadata {
     pub size_hint: Option<[u32; 3]>,
 }
 
+/// How kernels are called: the second one before LLVM 20.
+const KERNELS: [&str; 2] = [" ptx_kernel ", " spir_kernel "];
+
 /// The kernels that a text defines.
 pub(super) fn kernels_of(ir: &str) -> Vec<KernelMetadata> {
     let lists: HashMap<&str, &str> = ir
@@ -52,7 +55,7 @@ pub(super) fn kernels_of(ir: &str) -> Vec<KernelMetadata> {
         .map(|(name, rest)| (name, rest.trim_end_matches('}')))
         .collect();
     ir.lines()
-        .filter(|line| line.starts_with("define") && line.contains(" ptx_kernel "))
+        .filter(|line| line.starts_with("define") && KERNELS.iter().any(|convention| line.contains(convention)))
         .filter_map(|line| kernel_of(line, &lists))
         .collect()
 }

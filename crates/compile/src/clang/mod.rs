@@ -7,6 +7,7 @@
 mod cache;
 mod find;
 mod inlining;
+mod library;
 mod metadata;
 mod printf;
 
@@ -17,6 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use cache::{OpenClBuild, OpenClDependencies, cached_opencl_build};
 pub use find::{Clang, find_clang};
+pub use library::{BuiltinLibrary, LibraryPart};
 pub use metadata::{AddressSpace, KernelArgument, KernelMetadata};
 
 /// What is compiled.
@@ -86,24 +88,35 @@ impl Clang {
         arguments.extend(request.options.iter().cloned());
         arguments.extend(["-MD", "-MF", "program.d", "-o", "program.ll", request.name].map(str::to_owned));
         let log = self.run(&folder, &arguments, request)?;
-        let ir = printf::with_vprintf(&without_noinline(&folder.read("program.ll")?));
+        let ir =
+            printf::with_vprintf(&with_bodies_inlined(&folder.read("program.ll")?)) + library::mark_of(request.options);
         let kernels = metadata::kernels_of(&ir);
         let mut included = cache::prerequisites(&folder.read("program.d")?);
         included.retain(|path| path.is_absolute() && !path.starts_with(&folder.0));
         Ok(OpenClObject { ir, kernels, log, included })
     }
 
-    /// Links LLVM's texts with a library of builtins (`builtins`, a file of bitcode) and compiles them to PTX.
+    /// Links LLVM's text with what it needs of the library of builtins and compiles it to PTX.
     ///
     /// # Errors
-    /// As [`Clang::compile_opencl`].
-    pub fn link_opencl(&self, ir: &str, builtins: &Path) -> Result<String, CompileError> {
+    /// As [`Clang::compile_opencl`]; a function that is nowhere defined is one.
+    pub fn link_opencl(&self, ir: &str, builtins: &BuiltinLibrary) -> Result<String, CompileError> {
+        let (_, missing) = builtins.undefined(ir);
+        if !missing.is_empty() {
+            let log: String = missing.iter().map(|name| format!("error: {name} is not defined\n")).collect();
+            let error = CompileError::new(ErrorKind::Source, "a function is not defined");
+            return Err(error.with_compiler_log(Vec::new(), log, "program.ll", ""));
+        }
         let folder = WorkFolder::new()?;
         folder.write("program.ll", &inlining::with_inlined_questions(ir))?;
         let mut arguments: Vec<String> = ["-x", "ir"].map(str::to_owned).to_vec();
         arguments.extend(TARGET.iter().map(|&word| word.to_owned()));
-        arguments.extend(["-Xclang", "-mlink-builtin-bitcode", "-Xclang"].map(str::to_owned));
-        arguments.push(builtins.display().to_string());
+        for part in builtins.files_for(ir) {
+            arguments.extend(words(&["-Xclang", "-mlink-builtin-bitcode", "-Xclang", &part.display().to_string()]));
+        }
+        if library::is_relaxed(ir) {
+            arguments.extend(words(&["-mllvm", "-nvptx-prec-divf32=1"]));
+        }
         arguments.extend(["-O3", "-S", "-o", "program.ptx", "program.ll"].map(str::to_owned));
         let request = OpenClRequest { source: ir, name: "program.ll", options: &[], headers: &[], base_header: "" };
         self.run(&folder, &arguments, &request)?;
@@ -138,36 +151,6 @@ impl Clang {
         Ok(OpenClObject { ir, kernels, log, included: Vec::new() })
     }
 
-    /// Compiles a library of builtins to a file of bitcode.
-    ///
-    /// # Errors
-    /// As [`Clang::compile_opencl`].
-    pub fn compile_builtins(&self, source: &str, base_header: &str, to: &Path) -> Result<(), CompileError> {
-        let folder = WorkFolder::new()?;
-        folder.write(BASE_HEADER, base_header)?;
-        folder.write("builtins.cl", source)?;
-        let mut arguments: Vec<String> = [
-            "-x",
-            "cl",
-            "-cl-std=CL3.0",
-            "-Xclang",
-            "-cl-ext=+all",
-            "-cl-no-stdinc",
-            "-Xclang",
-            "-fdeclare-opencl-builtins",
-        ]
-        .map(str::to_owned)
-        .to_vec();
-        arguments.extend(["-include", BASE_HEADER].map(str::to_owned));
-        arguments.extend(TARGET.iter().map(|&word| word.to_owned()));
-        arguments.extend(["-O1", "-Xclang", "-disable-llvm-passes", "-c", "-emit-llvm", "-o"].map(str::to_owned));
-        let partial = to.with_extension(format!("{}.tmp", std::process::id()));
-        arguments.extend([partial.display().to_string(), "builtins.cl".to_owned()]);
-        let request = OpenClRequest { source, name: "builtins.cl", options: &[], headers: &[], base_header };
-        self.run(&folder, &arguments, &request)?;
-        std::fs::rename(&partial, to).map_err(|error| io_error(to, &error))
-    }
-
     fn run(
         &self,
         folder: &WorkFolder,
@@ -193,6 +176,10 @@ impl Clang {
     }
 }
 
+fn words(list: &[&str]) -> Vec<String> {
+    list.iter().map(|&word| word.to_owned()).collect()
+}
+
 const BASE_HEADER: &str = "rtcg_opencl_base.h";
 
 /// The extensions and optional features that programs find, in place of those that clang supposes of the target.
@@ -205,19 +192,21 @@ const EXTENSIONS: &str = "-cl-ext=-all,+cl_khr_byte_addressable_store,+cl_khr_gl
     +__opencl_c_subgroups,+__opencl_c_work_group_collective_functions";
 
 /// From LLVM 21 on the body of a kernel is a function `__clang_ocl_kern_imp_*` that must not be inlined, with which
-/// nothing is known about addresses.
-fn without_noinline(ir: &str) -> String {
-    ir.lines()
-        .map(|line| if line.starts_with("attributes #") { line.replace(" noinline ", " ") } else { line.to_owned() })
-        .map(|line| {
-            if line.starts_with("define") && line.contains("@__clang_ocl_kern_imp_") {
-                line.replacen("define dso_local ", "define internal ", 1)
-            } else {
-                line
-            }
-        })
-        .collect::<Vec<_>>()
-        .join("\n")
+/// nothing is known about addresses. LLVM 21 defines it as a kernel, but calls it as a function.
+fn with_bodies_inlined(ir: &str) -> String {
+    const BODY: &str = "@__clang_ocl_kern_imp_";
+    let rewritten = |line: &str| {
+        if line.starts_with("attributes #") {
+            line.replace(" noinline ", " ")
+        } else if line.starts_with("define") && line.contains(BODY) {
+            line.replacen("dso_local ", "internal ", 1).replacen("ptx_kernel ", "", 1)
+        } else if line.contains(BODY) {
+            line.replace("call ptx_kernel ", "call ")
+        } else {
+            line.to_owned()
+        }
+    };
+    ir.lines().map(rewritten).collect::<Vec<_>>().join("\n")
 }
 
 /// A folder that is removed with its files.
@@ -254,4 +243,43 @@ impl Drop for WorkFolder {
 
 fn io_error(path: &Path, error: &std::io::Error) -> CompileError {
     CompileError::new(ErrorKind::Io, format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIBRARY: &str = "__attribute__((overloadable)) ulong get_global_id(uint axis) {\n\
+        return __nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() + __nvvm_read_ptx_sreg_tid_x(); }\n\
+        __attribute__((overloadable)) float never_called(float a) { return a; }\n";
+    const BASE: &str = "typedef unsigned int uint; typedef unsigned long ulong; typedef ulong size_t;\n";
+    const KERNEL: &str = "__attribute__((reqd_work_group_size(8, 1, 1)))\n\
+        kernel void scale(global float *y, global const float *x, local int *s, float a) {\n\
+        y[get_global_id(0)] += a * x[get_global_id(0)]; }\n";
+
+    /// Each clang that is found, and those that `RTCG_TEST_CLANGS` lists as PATH does.
+    #[test]
+    fn every_clang_compiles_a_kernel() {
+        let listed = std::env::var_os("RTCG_TEST_CLANGS").unwrap_or_default();
+        let paths = find::candidates().into_iter().chain(std::env::split_paths(&listed));
+        let clangs: Vec<Clang> = paths.filter(|path| path.is_file()).filter_map(|path| Clang::at(&path)).collect();
+        assert!(!clangs.is_empty(), "there is no clang");
+        for clang in clangs {
+            let folder = WorkFolder::new().unwrap();
+            let parts = [("ids", LIBRARY.to_owned())];
+            let library = clang.compile_library(&parts, BASE, &folder.0.join("library")).unwrap();
+            let request =
+                OpenClRequest { source: KERNEL, name: "scale.cl", options: &[], headers: &[], base_header: BASE };
+            let object = clang.compile_opencl(&request).unwrap();
+            let kernel = &object.kernels[0];
+            let spaces: Vec<_> = kernel.arguments.iter().map(|argument| argument.space).collect();
+            let expected = [AddressSpace::Global, AddressSpace::Global, AddressSpace::Local, AddressSpace::Private];
+            assert_eq!((kernel.name.as_str(), spaces.as_slice()), ("scale", expected.as_slice()), "{clang:?}");
+            assert_eq!((object.kernels.len(), kernel.required_size), (1, Some([8, 1, 1])), "{clang:?}");
+            let ptx = clang.link_opencl(&object.ir, &library).unwrap();
+            // All in one function: a call would hide what is known about addresses.
+            assert!(ptx.contains("%ctaid.x") && ptx.contains("st.global."), "{clang:?}\n{ptx}");
+            assert!(!ptx.contains("call") && !ptx.contains("never_called"), "{clang:?}\n{ptx}");
+        }
+    }
 }

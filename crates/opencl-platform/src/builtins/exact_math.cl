@@ -93,16 +93,6 @@ PURE double ldexp(double a, int n) {
 LDEXP(float)
 LDEXP(double)
 
-/* Results through pointers, in every memory. */
-#define OUT_VECTORS(name, T, P, SPACE) \
-    BUILTIN T##2 name(T##2 a, SPACE P##2 *p) { P x, y; T##2 r = (T##2)(name(a.x, &x), name(a.y, &y)); *p = (P##2)(x, y); return r; } \
-    BUILTIN T##3 name(T##3 a, SPACE P##3 *p) { \
-        P x, y, z; T##3 r = (T##3)(name(a.x, &x), name(a.y, &y), name(a.z, &z)); *p = (P##3)(x, y, z); return r; } \
-    BUILTIN T##4 name(T##4 a, SPACE P##4 *p) { P##2 l, h; T##4 r = (T##4)(name(a.lo, &l), name(a.hi, &h)); *p = (P##4)(l, h); return r; } \
-    BUILTIN T##8 name(T##8 a, SPACE P##8 *p) { P##4 l, h; T##8 r = (T##8)(name(a.lo, &l), name(a.hi, &h)); *p = (P##8)(l, h); return r; } \
-    BUILTIN T##16 name(T##16 a, SPACE P##16 *p) { P##8 l, h; T##16 r = (T##16)(name(a.lo, &l), name(a.hi, &h)); *p = (P##16)(l, h); return r; }
-#define OUT_IN(name, T, P, SPACE) BUILTIN T name(T a, SPACE P *p) { P x; T r = name(a, &x); *p = x; return r; } OUT_VECTORS(name, T, P, SPACE)
-#define OUT(name, T, P) OUT_VECTORS(name, T, P, __private) OUT_IN(name, T, P, __global) OUT_IN(name, T, P, __local)
 BUILTIN float frexp(float a, int *p) {
     if (a == 0 || a != a || __builtin_fabsf(a) == INFINITY) { *p = 0; return a; }
     return rtcg_normalized(a, p);

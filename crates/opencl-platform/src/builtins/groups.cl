@@ -72,7 +72,7 @@ IN_TWO_WORDS(double)
     } \
     CONVERGENT T work_group_reduce_##name(T value) { \
         T sum = work_group_scan_inclusive_##name(value); \
-        return rtcg_broadcast(sum, FULL_ITEM == FULL_ITEMS - 1); \
+        return rtcg_broadcast(sum, ITEM == ITEMS - 1); \
     }
 #define COLLECTIVES(T, least, greatest) \
     CONVERGENT T rtcg_broadcast(T a, bool is_source) { \

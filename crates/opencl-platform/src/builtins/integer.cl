@@ -53,11 +53,18 @@ FOR_INTEGERS(MEANS)
     SCALAR2(max, T) SCALAR2(min, T) SCALAR23(clamp, T)
 FOR_INTEGERS(ORDER)
 
+/* LLVM 18 does not take the distance of a rotation of 64 bits modulo 64, and does not know that of one it cannot see. */
+#if __clang_major__ < 19
+static inline __attribute__((always_inline)) ulong rtcg_distance(ulong n) { __asm__("" : "+l"(n)); return n; }
+#else
+#define rtcg_distance(n) (n)
+#endif
+#define ROTATED(a, n, bits) ((a) << (n) | (a) >> ((bits - (n)) & (bits - 1)))
 #define BITS(T, U, bits) \
     UNARY(clz, T, T, (T)((U)a == 0 ? bits : __builtin_clzl((ulong)(U)a) - (64 - bits))) \
     UNARY(ctz, T, T, (T)((U)a == 0 ? bits : __builtin_ctzl((ulong)(U)a))) \
     UNARY(popcount, T, T, (T)__builtin_popcountl((ulong)(U)a)) \
-    BINARY(rotate, T, T, T, (T)(((U)a << ((U)b & (bits - 1))) | ((U)a >> ((bits - ((U)b & (bits - 1))) & (bits - 1)))))
+    BINARY(rotate, T, T, T, (T)ROTATED((U)a, (U)rtcg_distance((U)b & (bits - 1)), bits))
 BITS(char, uchar, 8)
 BITS(uchar, uchar, 8)
 BITS(short, ushort, 16)

@@ -1,4 +1,4 @@
-/* What all parts of the library are written with. */
+/* What all parts of the library of builtins begin with: each is compiled by itself. */
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
@@ -67,3 +67,34 @@
 #define UNARY(name, R, T, expression) PURE R name(T a) { return expression; } VECTORS1(name, R, T)
 #define BINARY(name, R, T, U, expression) PURE R name(T a, U b) { return expression; } VECTORS2(name, R, T, U)
 #define TERNARY(name, R, T, U, V, expression) PURE R name(T a, U b, V c) { return expression; } VECTORS3(name, R, T, U, V)
+
+/* Results through pointers, in every memory. */
+#define OUT_VECTORS(name, T, P, SPACE) \
+    BUILTIN T##2 name(T##2 a, SPACE P##2 *p) { P x, y; T##2 r = (T##2)(name(a.x, &x), name(a.y, &y)); *p = (P##2)(x, y); return r; } \
+    BUILTIN T##3 name(T##3 a, SPACE P##3 *p) { \
+        P x, y, z; T##3 r = (T##3)(name(a.x, &x), name(a.y, &y), name(a.z, &z)); *p = (P##3)(x, y, z); return r; } \
+    BUILTIN T##4 name(T##4 a, SPACE P##4 *p) { P##2 l, h; T##4 r = (T##4)(name(a.lo, &l), name(a.hi, &h)); *p = (P##4)(l, h); return r; } \
+    BUILTIN T##8 name(T##8 a, SPACE P##8 *p) { P##4 l, h; T##8 r = (T##8)(name(a.lo, &l), name(a.hi, &h)); *p = (P##8)(l, h); return r; } \
+    BUILTIN T##16 name(T##16 a, SPACE P##16 *p) { P##8 l, h; T##16 r = (T##16)(name(a.lo, &l), name(a.hi, &h)); *p = (P##16)(l, h); return r; }
+#define OUT_IN(name, T, P, SPACE) BUILTIN T name(T a, SPACE P *p) { P x; T r = name(a, &x); *p = x; return r; } OUT_VECTORS(name, T, P, SPACE)
+#define OUT(name, T, P) OUT_VECTORS(name, T, P, __private) OUT_IN(name, T, P, __global) OUT_IN(name, T, P, __local)
+
+/* A number in [1/2, 1) and the exponent. */
+BUILTIN float rtcg_normalized(float a, int *exponent);
+BUILTIN double rtcg_normalized(double a, int *exponent);
+
+/* Words of the launch record: the pass over PTX turns these reads into loads from the kernel's last parameter. The
+   numbers are those of `program/pass.rs`. */
+#define RECORD(n) ({ uint word_; __asm__("mov.u32 %0, %%envreg" #n ";" : "=r"(word_)); word_; })
+#define RECORD_LONG(n) ({ ulong word_; __asm__("cvt.u64.u32 %0, %%envreg" #n ";" : "=l"(word_)); word_; })
+#define GROUP_X ((uint)__nvvm_read_ptx_sreg_ctaid_x())
+#define GROUP_Y ((uint)__nvvm_read_ptx_sreg_ctaid_y())
+#define GROUP_Z ((uint)__nvvm_read_ptx_sreg_ctaid_z())
+#define EXTENT_X ((uint)__nvvm_read_ptx_sreg_ntid_x())
+#define EXTENT_Y ((uint)__nvvm_read_ptx_sreg_ntid_y())
+#define EXTENT_Z ((uint)__nvvm_read_ptx_sreg_ntid_z())
+#define ITEM_X ((uint)__nvvm_read_ptx_sreg_tid_x())
+#define ITEM_Y ((uint)__nvvm_read_ptx_sreg_tid_y())
+#define ITEM_Z ((uint)__nvvm_read_ptx_sreg_tid_z())
+#define ITEM (ITEM_X + EXTENT_X * (ITEM_Y + EXTENT_Y * ITEM_Z))
+#define ITEMS (EXTENT_X * EXTENT_Y * EXTENT_Z)

@@ -1,6 +1,6 @@
 /* Math functions (6.15.2) of double precision, by polynomials: Taylor's where an argument is small enough, Chebyshev fits
    made with mpmath elsewhere. Sums of two doubles ("hi" and "lo") carry what one would lose; their rules are Dekker's
-   (1971), with fused multiply-add. Those of single precision are computed in double precision and rounded once. */
+   (1971), with fused multiply-add. */
 
 static inline __attribute__((always_inline)) double2 rtcg_sum(double a, double b) {
     double s = a + b, v = s - a;
@@ -321,10 +321,13 @@ PURE double cospi(double a) {
 }
 PURE double tanpi(double a) {
     if (RTCG_NOT_FINITE(a)) return (double)NAN;
-    double s = sinpi(a), c = cospi(a);
-    /* Infinite with the sign of the tangent just before a half turn. */
-    if (c == 0) return cospi(a - 0.5) * sinpi(a) > 0 ? (double)INFINITY : -(double)INFINITY;
-    return s == 0 && cospi(a) < 0 ? -__builtin_copysign(0.0, a) : s / c;
+    int n;
+    double2 r = rtcg_reduce_turns(a, &n);
+    /* At whole numbers 0 with a sign that alternates, between them infinite. */
+    if (r.x == 0 && n & 1) return (n > 0) != (signbit(a) != 0) ? (double)INFINITY : -(double)INFINITY;
+    if (r.x == 0) return n & 2 ? -__builtin_copysign(0.0, a) : __builtin_copysign(0.0, a);
+    double s = rtcg_sin_series(r), c = rtcg_cos_series(r);
+    return n & 1 ? -c / s : s / c;
 }
 
 /* atan(a / b) for 0 <= a <= b as a sum of two: the nearest quarter c, and atan((q - c) / (1 + q c)) by its series. */

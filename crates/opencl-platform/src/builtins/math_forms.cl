@@ -1,24 +1,21 @@
-/* The other forms of math functions: single precision (computed in double precision, rounded once), vectors, results
-   through pointers, and the functions whose names promise less. */
+/* The other forms of math functions: vectors, results through pointers, and the functions whose names promise less. */
 
-#define SINGLE1(name) PURE float name(float a) { return (float)name((double)a); }
-#define SINGLE2(name) PURE float name(float a, float b) { return (float)name((double)a, (double)b); }
-#define FORMS1(name) SINGLE1(name) VECTORS1(name, float, float) VECTORS1(name, double, double)
-#define FORMS2(name) SINGLE2(name) VECTORS2(name, float, float, float) VECTORS2(name, double, double, double)
+#define FORMS1(name) \
+    PURE float name(float a); PURE double name(double a); VECTORS1(name, float, float) VECTORS1(name, double, double)
+#define FORMS2(name, U, V) \
+    PURE float name(float a, U b); PURE double name(double a, V b); \
+    VECTORS2(name, float, float, U) VECTORS2(name, double, double, V)
 FORMS1(exp) FORMS1(exp2) FORMS1(exp10) FORMS1(expm1) FORMS1(log) FORMS1(log2) FORMS1(log10) FORMS1(log1p)
 FORMS1(cbrt) FORMS1(sin) FORMS1(cos) FORMS1(tan) FORMS1(sinpi) FORMS1(cospi) FORMS1(tanpi) FORMS1(asin) FORMS1(acos)
 FORMS1(atan) FORMS1(asinpi) FORMS1(acospi) FORMS1(atanpi) FORMS1(sinh) FORMS1(cosh) FORMS1(tanh) FORMS1(asinh)
 FORMS1(acosh) FORMS1(atanh) FORMS1(erf) FORMS1(erfc) FORMS1(tgamma) FORMS1(lgamma)
-FORMS2(pow) FORMS2(powr) FORMS2(atan2) FORMS2(atan2pi) FORMS2(hypot)
+FORMS2(pow, float, double) FORMS2(powr, float, double) FORMS2(atan2, float, double) FORMS2(atan2pi, float, double)
+FORMS2(hypot, float, double) FORMS2(pown, int, int) FORMS2(rootn, int, int)
 
-#define BY_WHOLE(name) \
-    PURE float name(float a, int n) { return (float)name((double)a, n); } \
-    VECTORS2(name, float, float, int) VECTORS2(name, double, double, int)
-BY_WHOLE(pown)
-BY_WHOLE(rootn)
-
-BUILTIN float sincos(float a, float *c) { double d; double s = sincos((double)a, &d); *c = (float)d; return (float)s; }
-BUILTIN float lgamma_r(float a, int *sign) { return (float)lgamma_r((double)a, sign); }
+BUILTIN float sincos(float a, float *c);
+BUILTIN double sincos(double a, double *c);
+BUILTIN float lgamma_r(float a, int *sign);
+BUILTIN double lgamma_r(double a, int *sign);
 OUT(sincos, float, float)
 OUT(sincos, double, double)
 OUT(lgamma_r, float, int)
@@ -81,33 +78,3 @@ static inline __attribute__((overloadable)) float rtcg_fmod_of(float a, float b)
 static inline __attribute__((overloadable)) double rtcg_fmod_of(double a, double b) { uint q; return rtcg_fmod(a, b, &q); }
 static inline __attribute__((overloadable)) float rtcg_remainder_of(float a, float b) { int q; return remquo(a, b, &q); }
 static inline __attribute__((overloadable)) double rtcg_remainder_of(double a, double b) { int q; return remquo(a, b, &q); }
-
-/* What the hardware approximates. */
-UNARY(native_exp2, float, float, __nvvm_ex2_approx_f(a))
-UNARY(native_exp, float, float, __nvvm_ex2_approx_f(a * 1.44269504f))
-UNARY(native_exp10, float, float, __nvvm_ex2_approx_f(a * 3.32192809f))
-UNARY(native_log2, float, float, __nvvm_lg2_approx_f(a))
-UNARY(native_log, float, float, __nvvm_lg2_approx_f(a) * 0.693147181f)
-UNARY(native_log10, float, float, __nvvm_lg2_approx_f(a) * 0.301029996f)
-UNARY(native_sin, float, float, __nvvm_sin_approx_f(a))
-UNARY(native_cos, float, float, __nvvm_cos_approx_f(a))
-UNARY(native_tan, float, float, __nvvm_div_approx_f(__nvvm_sin_approx_f(a), __nvvm_cos_approx_f(a)))
-UNARY(native_sqrt, float, float, __nvvm_sqrt_approx_f(a))
-UNARY(native_rsqrt, float, float, __nvvm_rsqrt_approx_f(a))
-UNARY(native_recip, float, float, __nvvm_div_approx_f(1, a))
-BINARY(native_divide, float, float, float, __nvvm_div_approx_f(a, b))
-BINARY(native_powr, float, float, float, __nvvm_ex2_approx_f(b * __nvvm_lg2_approx_f(a)))
-UNARY(half_exp2, float, float, native_exp2(a))
-UNARY(half_exp, float, float, native_exp(a))
-UNARY(half_exp10, float, float, native_exp10(a))
-UNARY(half_log2, float, float, native_log2(a))
-UNARY(half_log, float, float, native_log(a))
-UNARY(half_log10, float, float, native_log10(a))
-UNARY(half_sin, float, float, sin(a))
-UNARY(half_cos, float, float, cos(a))
-UNARY(half_tan, float, float, tan(a))
-UNARY(half_sqrt, float, float, native_sqrt(a))
-UNARY(half_rsqrt, float, float, native_rsqrt(a))
-UNARY(half_recip, float, float, native_recip(a))
-BINARY(half_divide, float, float, float, a / b)
-BINARY(half_powr, float, float, float, powr(a, b))

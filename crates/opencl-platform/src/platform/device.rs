@@ -37,8 +37,10 @@ pub(crate) struct Limits {
 
 /// Bits that sub-buffers must be aligned to.
 pub(crate) const BASE_ALIGNMENT_BITS: cl_uint = 1024;
-/// Bytes of the arguments of a kernel.
-pub(crate) const MAX_PARAMETER_BYTES: usize = 4096;
+/// Bytes of the arguments of a kernel: what CUDA allows, with room for the launch record.
+pub(crate) const MAX_PARAMETER_BYTES: usize = 4096 - MAX_RECORD_BYTES as usize;
+/// Bytes that the launch record may have.
+pub(crate) const MAX_RECORD_BYTES: u32 = 128;
 /// Extents of images.
 pub(crate) const MAX_IMAGE_2D: usize = 16384;
 /// As above, in three dimensions.

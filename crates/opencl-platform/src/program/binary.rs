@@ -13,7 +13,7 @@ use rtcg_opencl_sys::*;
 use std::sync::Arc;
 
 /// The first bytes; the last one is the version of the form.
-const MAGIC: &[u8; 8] = b"rtcgocl\x01";
+const MAGIC: &[u8; 8] = b"rtcgocl\x02";
 
 /// The bytes of a program; none before it is compiled.
 pub(crate) fn encode(stage: &Stage) -> Vec<u8> {

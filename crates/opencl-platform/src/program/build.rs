@@ -9,14 +9,13 @@ use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::object::{Ref, resolve};
 use crate::platform::device::{DeviceBody, devices_of_list};
 use rtcg_compile::clang::{
-    AddressSpace, Clang, KernelMetadata, OpenClBuild, OpenClDependencies, OpenClObject, OpenClRequest,
+    AddressSpace, BuiltinLibrary, Clang, KernelMetadata, OpenClBuild, OpenClDependencies, OpenClObject, OpenClRequest,
     cached_opencl_build, find_clang,
 };
 use rtcg_compile::{CompileError, ErrorKind};
 use rtcg_driver::Module;
 use rtcg_opencl_sys::*;
 use std::ffi::CStr;
-use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
 /// How far a program has come.
@@ -63,22 +62,31 @@ impl Built {
 /// The header before every program.
 const BASE_HEADER: &str = include_str!("../builtins/base.h");
 
-/// The source of the library of builtins.
-const BUILTINS: &str = concat!(
-    include_str!("../builtins/macros.cl"),
-    include_str!("../builtins/work_items.cl"),
-    include_str!("../builtins/integer.cl"),
-    include_str!("../builtins/relational.cl"),
-    include_str!("../builtins/exact_math.cl"),
-    include_str!("../builtins/math.cl"),
-    include_str!("../builtins/math_forms.cl"),
-    include_str!("../builtins/common.cl"),
-    include_str!("../builtins/convert.cl"),
-    include_str!("../builtins/memory.cl"),
-    include_str!("../builtins/atomics.cl"),
-    include_str!("../builtins/groups.cl"),
-    include_str!("../builtins/images.cl"),
-);
+/// A part of the library of builtins.
+macro_rules! part {
+    ($name:literal) => {
+        ($name, concat!(include_str!("../builtins/macros.cl"), include_str!(concat!("../builtins/", $name, ".cl"))))
+    };
+}
+
+/// The parts of the library of builtins, each before those that it needs.
+const BUILTINS: &[(&str, &str)] = &[
+    part!("groups"),
+    part!("images"),
+    part!("atomics"),
+    part!("memory"),
+    part!("common"),
+    part!("native"),
+    part!("relaxed"),
+    part!("math_forms"),
+    part!("math_float"),
+    part!("math"),
+    part!("exact_math"),
+    part!("relational"),
+    part!("convert"),
+    part!("integer"),
+    part!("work_items"),
+];
 
 fn clang() -> std::result::Result<&'static Clang, CompileError> {
     static FOUND: OnceLock<std::result::Result<Clang, CompileError>> = OnceLock::new();
@@ -86,44 +94,98 @@ fn clang() -> std::result::Result<&'static Clang, CompileError> {
 }
 
 /// The library of builtins as bitcode, made once and kept in the cache folder.
-fn builtins(clang: &Clang) -> std::result::Result<&'static PathBuf, CompileError> {
-    static MADE: OnceLock<std::result::Result<PathBuf, CompileError>> = OnceLock::new();
+fn builtins(clang: &Clang) -> std::result::Result<&'static BuiltinLibrary, CompileError> {
+    static MADE: OnceLock<std::result::Result<BuiltinLibrary, CompileError>> = OnceLock::new();
     let made = MADE.get_or_init(|| {
         let folder = rtcg_compile::cache_directory().unwrap_or_else(std::env::temp_dir).join("opencl");
-        let identity = fnv(&[&clang.version, BASE_HEADER, BUILTINS]);
-        let path = folder.join(format!("builtins-{identity:016x}.bc"));
-        if !path.is_file() {
-            let _ = std::fs::create_dir_all(&folder);
-            clang.compile_builtins(BUILTINS, BASE_HEADER, &path)?;
-        }
-        Ok(path)
+        let path = folder.join(format!("builtins-{:016x}", fnv([clang.version_identity().as_str()]) ^ *LIBRARY));
+        let parts: Vec<_> = BUILTINS.iter().map(|(name, source)| (*name, (*source).to_owned())).collect();
+        BuiltinLibrary::open(&path).map_or_else(|| clang.compile_library(&parts, BASE_HEADER, &path), Ok)
     });
     made.as_ref().map_err(Clone::clone)
 }
 
 /// All of this library that goes into a program.
 static LIBRARY: LazyLock<u64> =
-    LazyLock::new(|| fnv(&[BASE_HEADER, BUILTINS, include_str!("pass.rs"), include_str!("binary.rs")]));
+    LazyLock::new(|| library_identity(BUILTINS, [BASE_HEADER, include_str!("pass.rs"), include_str!("binary.rs")]));
+
+fn library_identity(parts: &[(&str, &str)], others: [&str; 3]) -> u64 {
+    fnv(parts.iter().flat_map(|(name, source)| [*name, *source]).chain(others))
+}
 
 /// A number for a name of a file.
-fn fnv(texts: &[&str]) -> u64 {
-    let bytes = texts.iter().flat_map(|text| text.bytes().chain([0]));
+fn fnv<'a>(texts: impl IntoIterator<Item = &'a str>) -> u64 {
+    let bytes = texts.into_iter().flat_map(|text| text.bytes().chain([0]));
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// Compiles source with headers in memory.
-fn compile(
+type Compiled<T> = std::result::Result<T, CompileError>;
+
+/// A step, or its result in the cache: the program and the compiler's log. `fields` are all that decides about the
+/// result beside the compiler, this library, and headers in files.
+fn cached_step(
+    step: &str,
+    fields: &[&[u8]],
+    make: impl FnOnce() -> Compiled<(Stage, String, OpenClDependencies)>,
+) -> Compiled<(Stage, String)> {
+    let library = LIBRARY.to_le_bytes();
+    let fields: Vec<&[u8]> = [step.as_bytes(), &library].into_iter().chain(fields.iter().copied()).collect();
+    let found = cached_opencl_build(&fields, || {
+        let (stage, log, dependencies) = make()?;
+        Ok((OpenClBuild { bytes: encode(&stage).into(), log }, dependencies))
+    })?;
+    let stage = decode(&found.bytes).ok_or_else(|| broken("the program in the cache is damaged"))?;
+    Ok((stage, found.log))
+}
+
+/// Compiles source with headers in memory to an object.
+fn compile(source: &str, options: &BuildOptions, headers: &[(String, String)]) -> Compiled<(Stage, String)> {
+    let words = options.for_clang.join("\0");
+    let texts = headers.iter().flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()]);
+    let fields: Vec<&[u8]> = [source.as_bytes(), words.as_bytes()].into_iter().chain(texts).collect();
+    cached_step("compile", &fields, || {
+        let (object, dependencies) = compiled(source, options, headers)?;
+        let log = object.log.clone();
+        Ok((Stage::Object(Arc::new(object)), log, dependencies))
+    })
+}
+
+fn compiled(
     source: &str,
     options: &BuildOptions,
     headers: &[(String, String)],
-) -> std::result::Result<OpenClObject, CompileError> {
+) -> Compiled<(OpenClObject, OpenClDependencies)> {
+    let options_for_clang = &options.for_clang;
     let request =
-        OpenClRequest { source, name: "program.cl", options: &options.for_clang, headers, base_header: BASE_HEADER };
-    clang()?.compile_opencl(&request)
+        OpenClRequest { source, name: "program.cl", options: options_for_clang, headers, base_header: BASE_HEADER };
+    let clang = clang()?;
+    let object = clang.compile_opencl(&request)?;
+    let dependencies = OpenClDependencies {
+        compiler: clang.program.clone(),
+        headers: object.included.clone(),
+        include_folders: options.include_folders.clone(),
+    };
+    Ok((object, dependencies))
+}
+
+/// Links objects with each other and, unless a library is made, with the builtins.
+fn link(objects: &[Arc<OpenClObject>], makes_library: bool) -> Compiled<Stage> {
+    let fields: Vec<&[u8]> = objects.iter().map(|object| object.ir.as_bytes()).collect();
+    let step = if makes_library { "create library" } else { "link" };
+    let (stage, _) = cached_step(step, &fields, || {
+        let object = match objects {
+            [one] => one.clone(),
+            several => Arc::new(clang()?.merge_opencl(several)?),
+        };
+        let stage = if makes_library { Stage::Library(object) } else { Stage::Executable(linked(&object)?) };
+        let dependencies = OpenClDependencies { compiler: clang()?.program.clone(), ..Default::default() };
+        Ok((stage, String::new(), dependencies))
+    })?;
+    Ok(stage)
 }
 
 /// Links an object with the builtins.
-fn link(object: &OpenClObject) -> std::result::Result<Arc<Built>, CompileError> {
+fn linked(object: &OpenClObject) -> Compiled<Arc<Built>> {
     let clang = clang()?;
     let ptx = clang.link_opencl(&object.ir, builtins(clang)?)?;
     let kernel = |name: &str| object.kernels.iter().find(|kernel| kernel.name == name);
@@ -138,35 +200,20 @@ fn link(object: &OpenClObject) -> std::result::Result<Arc<Built>, CompileError> 
     Ok(Built::new(transformed.ptx, kernels.collect()))
 }
 
-/// Whether kernels are checked while they run: reports then name lines of the source.
-fn reports_lines() -> bool {
-    std::env::var_os("RTCG_CHECK").is_some_and(|value| !value.is_empty() && value != "0")
+/// Compiles and links source.
+fn build(source: &str, options: &BuildOptions) -> Compiled<(Stage, String)> {
+    let words = options.for_clang.join("\0");
+    cached_step("build", &[source.as_bytes(), words.as_bytes()], || {
+        let (object, dependencies) = compiled(source, options, &[])?;
+        Ok((Stage::Executable(linked(&object)?), object.log, dependencies))
+    })
 }
 
-/// Compiles and links source, or takes the program from the cache. Returns it with the compiler's log.
-fn build(source: &str, options: &BuildOptions) -> std::result::Result<(Arc<Built>, String), CompileError> {
-    let mut options = options.clone();
-    if reports_lines() {
-        options.for_clang.push("-gline-tables-only".to_owned());
-    }
-    let options = &options;
-    let words = options.for_clang.join("\0");
-    let library = LIBRARY.to_le_bytes();
-    let fields = [source.as_bytes(), words.as_bytes(), &library];
-    let found = cached_opencl_build(&fields, || {
-        let object = compile(source, options, &[])?;
-        let stage = Stage::Executable(link(&object)?);
-        let dependencies = OpenClDependencies {
-            compiler: clang()?.program.clone(),
-            headers: object.included,
-            include_folders: options.include_folders.clone(),
-        };
-        Ok((OpenClBuild { bytes: encode(&stage).into(), log: object.log }, dependencies))
-    })?;
-    match decode(&found.bytes) {
-        Some(Stage::Executable(built)) => Ok((built, found.log)),
-        _ => Err(broken("the program in the cache is damaged")),
-    }
+/// How many functions a program declares, and those that the library lacks.
+#[cfg(test)]
+pub(crate) fn missing_builtins(source: &str, options: &BuildOptions) -> Compiled<(usize, Vec<String>)> {
+    let (object, _) = compiled(source, options, &[])?;
+    Ok(builtins(clang()?)?.undefined(&object.ir))
 }
 
 fn broken(why: &str) -> CompileError {
@@ -258,11 +305,11 @@ pub(crate) unsafe extern "C" fn clBuildProgram(
             (Some(source), _) => {
                 let built = build(source, &parsed);
                 let failed = |error: CompileError| (code_of_failure(&error, CL_BUILD_PROGRAM_FAILURE), log_of(&error));
-                built.map(|(built, log)| (Stage::Executable(built), parsed.notes.clone() + &log)).map_err(failed)
+                built.map(|(stage, log)| (stage, parsed.notes.clone() + &log)).map_err(failed)
             }
             (None, Stage::Executable(built)) => Ok((Stage::Executable(built.clone()), String::new())),
-            (None, Stage::Object(object)) => link(object)
-                .map(|built| (Stage::Executable(built), String::new()))
+            (None, Stage::Object(object)) => link(std::slice::from_ref(object), false)
+                .map(|stage| (stage, String::new()))
                 .map_err(|error| (code_of_failure(&error, CL_BUILD_PROGRAM_FAILURE), log_of(&error))),
             _ => Err((CL_INVALID_OPERATION, "program: it has neither source nor a binary that can be built".into())),
         };
@@ -317,7 +364,7 @@ pub(crate) unsafe extern "C" fn clCompileProgram(
         }
         state.options = text;
         let (log, outcome) = match compile(source, &parsed, &headers) {
-            Ok(object) => (parsed.notes.clone() + &object.log, Ok(Stage::Object(Arc::new(object)))),
+            Ok((stage, log)) => (parsed.notes.clone() + &log, Ok(stage)),
             Err(error) => (String::new(), Err((code_of_failure(&error, CL_COMPILE_PROGRAM_FAILURE), log_of(&error)))),
         };
         let result = finish(&mut state, log, outcome);
@@ -365,7 +412,7 @@ pub(crate) unsafe extern "C" fn clLinkProgram(
                 }
             }
             let makes_library = text.split_whitespace().any(|word| word == "-create-library");
-            let linked = link_objects(&objects, makes_library)
+            let linked = link(&objects, makes_library)
                 .map_err(|error| ClError::new(code_of_failure(&error, CL_LINK_PROGRAM_FAILURE), log_of(&error)))?;
             let body = ProgramBody::new(context, devices, None, linked);
             body.lock().options = text;
@@ -376,10 +423,23 @@ pub(crate) unsafe extern "C" fn clLinkProgram(
     }
 }
 
-fn link_objects(objects: &[Arc<OpenClObject>], makes_library: bool) -> std::result::Result<Stage, CompileError> {
-    let object = match objects {
-        [one] => one.clone(),
-        several => Arc::new(clang()?.merge_opencl(several)?),
-    };
-    Ok(if makes_library { Stage::Library(object) } else { Stage::Executable(link(&object)?) })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_of_the_library_is_in_its_identity() {
+        let own = library_identity(BUILTINS, ["", "", ""]);
+        for index in 0..3 {
+            let mut others = ["", "", ""];
+            others[index] = " ";
+            assert_ne!(library_identity(BUILTINS, others), own);
+        }
+        for index in 0..BUILTINS.len() {
+            let mut parts = BUILTINS.to_vec();
+            let changed = format!("{} ", parts[index].1);
+            parts[index].1 = &changed;
+            assert_ne!(library_identity(&parts, ["", "", ""]), own, "{}", BUILTINS[index].0);
+        }
+    }
 }

@@ -31,7 +31,7 @@ pub(crate) fn parse_options(text: &str) -> Result<BuildOptions, String> {
     let words = split_words(text)?;
     let mut options = BuildOptions::default();
     let mut standard = "-cl-std=CL1.2".to_owned();
-    let mut words = words.into_iter();
+    let mut words = words.into_iter().peekable();
     while let Some(word) = words.next() {
         match word.as_str() {
             "-D" | "-I" | "-U" => {
@@ -62,13 +62,24 @@ pub(crate) fn parse_options(text: &str) -> Result<BuildOptions, String> {
                 options.for_clang.push(word);
             }
             _ if ["-cl-nv-", "-cl-intel-", "-cl-amd-"].iter().any(|head| word.starts_with(head)) => {
-                options.notes += &format!("note: {word} has no effect here\n");
+                // Some take a number as a word of its own.
+                let number = words.next_if(|next| next.bytes().all(|byte| byte.is_ascii_digit()));
+                let number = number.map(|number| format!(" {number}")).unwrap_or_default();
+                options.notes += &format!("note: {word}{number} has no effect here\n");
             }
             _ => return Err(format!("{word}: this option is not known")),
         }
     }
     options.for_clang.push(standard);
+    if reports_lines() {
+        options.for_clang.push("-gline-tables-only".to_owned());
+    }
     Ok(options)
+}
+
+/// Whether kernels are checked while they run: reports then name lines of the source.
+fn reports_lines() -> bool {
+    std::env::var_os("RTCG_CHECK").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// Words, as a shell splits them: blanks separate, quotes and backslashes keep.
@@ -111,6 +122,8 @@ mod tests {
         let options = parse_options("-D N=3 -cl-nv-verbose -cl-std=CL2.0 -cl-fast-relaxed-math").unwrap();
         assert_eq!(options.for_clang, ["-DN=3", "-cl-fast-relaxed-math", "-cl-std=CL2.0"]);
         assert!(options.notes.contains("-cl-nv-verbose"));
+        let options = parse_options("-cl-nv-maxrregcount 32 -cl-intel-greater-than-4GB-buffer-required -w").unwrap();
+        assert_eq!((options.for_clang[0].as_str(), options.notes.lines().count()), ("-w", 2));
         let folder = std::env::current_dir().unwrap().join("headers");
         for text in ["-I headers", "-Iheaders"] {
             assert_eq!(parse_options(text).unwrap().include_folders, std::slice::from_ref(&folder));

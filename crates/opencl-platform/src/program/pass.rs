@@ -1,27 +1,37 @@
 //! The pass over clang's PTX: what OpenCL's launch has and CUDA's lacks.
 //!
-//! - Each kernel gets one more parameter, the launch record ([`RECORD_BYTES`]): global offset and size, dimensions. The
-//!   library of builtins reads its words as `%envreg0`, `%envreg1`, ..., which become loads from it.
+//! - Each kernel gets one more parameter, the launch record ([`RECORD_BYTES`]): global offset and size, the place of the
+//!   launch among the groups. The library of builtins reads its words as `%envreg0`, `%envreg1`, ..., which become loads
+//!   from it; where it widens one, that and the next are loaded.
 //! - A `__local` pointer argument holds an offset; the address of the dynamic shared memory is added to it.
 //! - `__constant` arguments are buffers, which CUDA's constant memory cannot hold: the whole address space becomes global
 //!   memory that is only read.
-//! - Items beyond the global size return at once, so that global sizes need not be multiples of local ones.
+//! - A required group size is the largest one only: the last groups may be smaller.
 
 use rtcg_ptx::ast::*;
 
 /// Bytes of the launch record.
-pub(crate) const RECORD_BYTES: u32 = 64;
+pub(crate) const RECORD_BYTES: u32 = 4 * word::END as u32;
+const _: () = assert!(RECORD_BYTES <= crate::platform::device::MAX_RECORD_BYTES);
 
-/// Words of the launch record. The library of builtins has the same numbers.
+/// Words of the launch record: three numbers each, of one word or of two. The library of builtins has the same places.
+/// One range of OpenCL may be several launches, each with its part of the groups.
 pub(crate) mod word {
-    /// Three words: the global offset.
-    pub(crate) const OFFSET: usize = 0;
-    /// Three words: the global size in items.
-    pub(crate) const SIZE: usize = 3;
-    /// Dimensions of the launch.
-    pub(crate) const DIMENSIONS: usize = 6;
-    /// Not 0 where some group has items beyond the global size.
-    pub(crate) const IS_UNEVEN: usize = 7;
+    /// 64 bits each: the global id of the first item of the launch.
+    pub(crate) const FIRST_ITEM: usize = 0;
+    /// 64 bits each: the global offset.
+    pub(crate) const OFFSET: usize = 6;
+    /// 64 bits each: the global size in items.
+    pub(crate) const SIZE: usize = 12;
+    /// The first group of the launch.
+    pub(crate) const FIRST_GROUP: usize = 18;
+    /// Groups of all launches.
+    pub(crate) const GROUPS: usize = 21;
+    /// Items of a group that is not at the end.
+    pub(crate) const FULL_GROUP: usize = 24;
+    /// One number: dimensions.
+    pub(crate) const DIMENSIONS: usize = 27;
+    pub(crate) const END: usize = 28;
 }
 
 /// A parameter of a kernel in the packed arguments.
@@ -57,23 +67,33 @@ const LOCAL_ARGUMENTS: &str = "rtcg_local_arguments";
 pub(crate) fn transform(ptx: &str, is_local: impl Fn(&str, usize) -> bool) -> std::result::Result<Transformed, String> {
     let parsed = rtcg_ptx::parse(ptx);
     if parsed.has_errors() {
-        let list: Vec<_> = parsed.diagnostics.iter().map(|diagnostic| format!("{diagnostic:?}")).collect();
-        return Err(list.join("\n"));
+        return Err(parsed.render_diagnostics("program.ptx"));
     }
     let mut module = parsed.module;
     make_constants_global(&mut module);
+    for file in &mut module.files {
+        // clang ran in the folder of the program, which is no part of its name.
+        *file = file.trim_start_matches("./").into();
+    }
     let shared = GlobalVar(module.vars.len() as u32);
     let mut uses_shared = false;
     let mut entries = Vec::new();
     for function in &mut module.functions {
-        if !function.entry {
-            if function.body.iter().any(|statement| envreg_of(&statement.inst).is_some()) {
+        match last_envreg(function) {
+            Some(_) if !function.entry => {
                 return Err(format!(
                     "function {} asks for the launch, but was not inlined into a kernel",
                     function.name
                 ));
             }
-            continue;
+            Some(number) if number >= word::END => {
+                return Err(format!(
+                    "kernel {} reads %envreg{number}, which is no word of the launch record",
+                    function.name
+                ));
+            }
+            _ if !function.entry => continue,
+            _ => {}
         }
         let local: Vec<bool> = (0..function.params.len()).map(|index| is_local(&function.name, index)).collect();
         uses_shared |= local.contains(&true);
@@ -116,11 +136,18 @@ fn make_constants_global(module: &mut Module) {
     }
 }
 
-fn envreg_of(inst: &Inst) -> Option<(Reg, u8)> {
+fn envreg_of(inst: &Inst) -> Option<(Type, Reg, u8)> {
     match inst {
-        Inst::Mov { dst, src: Operand::Special(SpecialReg::Envreg(number)), .. } => Some((*dst, *number)),
+        Inst::Mov { ty, dst, src: Operand::Special(SpecialReg::Envreg(number)) }
+        | Inst::Cvt { dty: ty, dst, a: Operand::Special(SpecialReg::Envreg(number)), .. } => Some((*ty, *dst, *number)),
         _ => None,
     }
+}
+
+/// The last word of the launch record that a function reads.
+fn last_envreg(function: &Function) -> Option<usize> {
+    let last = |(ty, _, number): (Type, Reg, u8)| usize::from(number) + usize::from(ty.bits() == 64);
+    function.body.iter().filter_map(|statement| envreg_of(&statement.inst)).map(last).max()
 }
 
 fn transform_entry(function: &mut Function, local: &[bool], shared: GlobalVar) -> Entry {
@@ -141,9 +168,10 @@ fn transform_entry(function: &mut Function, local: &[bool], shared: GlobalVar) -
         offset: record_offset as u32,
         reg: None,
     });
+    let bounds = &mut function.bounds;
+    bounds.max_ntid = bounds.req_ntid.take().or(bounds.max_ntid);
     let mut maker = Maker { function, record, new: Vec::new() };
-    maker.return_beyond_the_global_size();
-    let (body, targets) = (std::mem::take(&mut maker.function.body), maker.function.label_targets.clone());
+    let body = std::mem::take(&mut maker.function.body);
     // Where each statement is found afterwards.
     let mut places = Vec::with_capacity(body.len() + 1);
     for statement in body {
@@ -151,56 +179,37 @@ fn transform_entry(function: &mut Function, local: &[bool], shared: GlobalVar) -
         maker.put(statement, local, shared);
     }
     places.push(maker.new.len() as u32);
-    let own_labels = maker.function.labels.len() - maker.added_labels();
-    for (label, target) in targets.iter().take(own_labels).enumerate() {
-        maker.function.label_targets[label] = places[*target as usize];
+    for target in &mut maker.function.label_targets {
+        *target = places[*target as usize];
     }
     let new = std::mem::take(&mut maker.new);
     function.body = new;
     Entry { name: function.name.to_string(), slots, record_offset }
 }
 
-/// A kernel whose statements are being made anew.
 struct Maker<'f> {
     function: &'f mut Function,
     record: Symbol,
     new: Vec<Statement>,
 }
 
-/// The label behind the check of the global size.
-const INSIDE: &str = "$rtcg_inside";
-
 impl Maker<'_> {
-    fn added_labels(&self) -> usize {
-        usize::from(self.function.labels.last().is_some_and(|label| &**label == INSIDE))
-    }
-
     fn register(&mut self, name: &str, ty: Type) -> Reg {
         self.function.regs.push(RegDecl { name: name.into(), ty });
         Reg(self.function.regs.len() as u32 - 1)
     }
 
-    fn push(&mut self, inst: Inst, guard: Option<Guard>) {
-        self.new.push(Statement { guard, inst, span: Span::default(), line: None });
-    }
-
-    fn load_word(&mut self, dst: Reg, number: usize) {
-        let addr = Addr { base: AddrBase::Symbol(self.record), offset: 4 * number as i64 };
-        let inst = Inst::Ld {
-            space: Space::Param,
-            ty: Type::U32,
-            sem: MemorySemantics::Weak,
-            scope: None,
-            nc: false,
-            dsts: vec![Some(dst)],
-            addr,
-        };
-        self.push(inst, None);
+    fn push(&mut self, inst: Inst) {
+        self.new.push(Statement { guard: None, inst, span: Span::default(), line: None });
     }
 
     fn put(&mut self, statement: Statement, local: &[bool], shared: GlobalVar) {
-        if let Some((dst, number)) = envreg_of(&statement.inst) {
-            return self.load_word(dst, number.into());
+        if let Some((ty, dst, number)) = envreg_of(&statement.inst) {
+            let addr = Addr { base: AddrBase::Symbol(self.record), offset: 4 * i64::from(number) };
+            let (space, sem) = (Space::Param, MemorySemantics::Weak);
+            let inst = Inst::Ld { space, ty, sem, scope: None, nc: false, dsts: vec![Some(dst)], addr };
+            self.new.push(Statement { inst, ..statement });
+            return;
         }
         let of_local = match &statement.inst {
             Inst::Ld {
@@ -214,7 +223,7 @@ impl Maker<'_> {
         self.new.push(statement);
         if let Some(dst) = of_local {
             let base = self.register(&format!("%rtcg_local{}", self.function.regs.len()), Type::B64);
-            self.push(Inst::Mov { ty: Type::U64, dst: base, src: Operand::Address(Symbol::Global(shared), 0) }, None);
+            self.push(Inst::Mov { ty: Type::U64, dst: base, src: Operand::Address(Symbol::Global(shared), 0) });
             let add = Inst::Binary {
                 op: BinaryOp::Add,
                 ty: Type::S64,
@@ -223,48 +232,7 @@ impl Maker<'_> {
                 a: Operand::Reg(dst),
                 b: Operand::Reg(base),
             };
-            self.push(add, None);
+            self.push(add);
         }
     }
-
-    /// `if (is_uneven && any id >= size) return;`
-    fn return_beyond_the_global_size(&mut self) {
-        let flag = self.register("%rtcg_uneven", Type::B32);
-        let (even, beyond) = (self.register("%rtcg_even", Type::Pred), self.register("%rtcg_beyond", Type::Pred));
-        let (id, group, extent) = (
-            self.register("%rtcg_id", Type::B32),
-            self.register("%rtcg_group", Type::B32),
-            self.register("%rtcg_extent", Type::B32),
-        );
-        let inside = Label(self.function.labels.len() as u32);
-        self.function.labels.push(INSIDE.into());
-        self.load_word(flag, word::IS_UNEVEN);
-        self.push(setp(CmpOp::Eq, even, flag, Operand::Int(0)), None);
-        self.push(Inst::Bra { target: inside, uniform: true }, Some(Guard { reg: even, negated: false }));
-        for (axis, component) in [Dim3Component::X, Dim3Component::Y, Dim3Component::Z].into_iter().enumerate() {
-            let special = |register| Operand::Special(register);
-            self.push(Inst::Mov { ty: Type::U32, dst: group, src: special(SpecialReg::Ctaid(component)) }, None);
-            self.push(Inst::Mov { ty: Type::U32, dst: extent, src: special(SpecialReg::Ntid(component)) }, None);
-            self.push(Inst::Mov { ty: Type::U32, dst: id, src: special(SpecialReg::Tid(component)) }, None);
-            let multiply_add = Inst::Ternary {
-                op: TernaryOp::MadLo,
-                ty: Type::U32,
-                mods: FpMods::default(),
-                dst: id,
-                a: Operand::Reg(group),
-                b: Operand::Reg(extent),
-                c: Operand::Reg(id),
-            };
-            self.push(multiply_add, None);
-            self.load_word(extent, word::SIZE + axis);
-            self.push(setp(CmpOp::Ge, beyond, id, Operand::Reg(extent)), None);
-            self.push(Inst::Ret, Some(Guard { reg: beyond, negated: false }));
-        }
-        self.function.label_targets.push(self.new.len() as u32);
-    }
-}
-
-fn setp(cmp: CmpOp, dst: Reg, a: Reg, b: Operand) -> Inst {
-    let (dst, a) = (Some(dst), Operand::Reg(a));
-    Inst::Setp { cmp, ty: Type::U32, ftz: false, combine: None, dst, dst2: None, a, b }
 }

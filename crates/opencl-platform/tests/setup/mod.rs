@@ -39,14 +39,20 @@ impl Drop for Setup {
 
 impl Setup {
     pub(crate) fn build(&self, source: &str) -> cl_program {
-        let text = CString::new(source).unwrap();
+        let (program, code) = self.build_with(source, "");
+        assert_eq!(code, CL_SUCCESS, "{}", self.build_log(program));
+        program
+    }
+
+    /// A program, and what its build returned.
+    pub(crate) fn build_with(&self, source: &str, options: &str) -> (cl_program, cl_int) {
+        let (text, options) = (CString::new(source).unwrap(), CString::new(options).unwrap());
         let mut pointer = text.as_ptr();
         let mut code = 1;
         let program = cl!(clCreateProgramWithSource(self.context, 1, &raw mut pointer, null(), &raw mut code));
         assert_eq!(code, CL_SUCCESS);
-        let code = cl!(clBuildProgram(program, 0, null(), null(), None, null_mut()));
-        assert_eq!(code, CL_SUCCESS, "{}", self.build_log(program));
-        program
+        let code = cl!(clBuildProgram(program, 0, null(), options.as_ptr(), None, null_mut()));
+        (program, code)
     }
 
     pub(crate) fn build_log(&self, program: cl_program) -> String {
@@ -90,13 +96,24 @@ impl Setup {
     }
 
     pub(crate) fn launch(&self, kernel: cl_kernel, global: &[usize], local: Option<&[usize]>) -> cl_int {
+        self.launch_from(kernel, None, global, local)
+    }
+
+    pub(crate) fn launch_from(
+        &self,
+        kernel: cl_kernel,
+        offset: Option<&[usize]>,
+        global: &[usize],
+        local: Option<&[usize]>,
+    ) -> cl_int {
+        let offset = offset.map_or(null(), <[usize]>::as_ptr);
         let local = local.map_or(null(), <[usize]>::as_ptr);
         let dimensions = global.len() as cl_uint;
         cl!(clEnqueueNDRangeKernel(
             self.queue,
             kernel,
             dimensions,
-            null(),
+            offset,
             global.as_ptr(),
             local,
             0,

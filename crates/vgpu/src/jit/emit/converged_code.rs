@@ -356,7 +356,9 @@ impl<'a> FunctionEmitter<'a, '_> {
     fn emit_stride_check_over_lanes(&mut self, check: StrideCheck, lanes: usize) -> Value {
         match check {
             StrideCheck::NoWrap { operand, class, signed } => {
-                let reach = class.lane_stride().unwrap_or(0).wrapping_mul(lanes as i64 - 1);
+                // What is widened are 32 bits, also of a register that is wider.
+                let stride = i64::from(class.lane_stride().unwrap_or(0) as i32);
+                let reach = stride.wrapping_mul(lanes as i64 - 1);
                 self.emit_wraparound_check(operand, signed, reach)
             }
             StrideCheck::NonNegative { operand, bits, .. } => {

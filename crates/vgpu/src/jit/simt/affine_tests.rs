@@ -47,6 +47,19 @@ fn grid_stride_loops_access_memory_contiguously() {
     }
 }
 
+/// A loop over `long i` that begins at an `int`, as clang compiles it: the sum is made with 64 bits, and its lowest 32 are
+/// widened again.
+#[test]
+fn sums_of_64_bits_keep_their_stride_when_their_low_half_is_widened() {
+    let text = "mov.u32 %r8, %tid.x; cvt.u64.u32 %d1, %r8; mov.u32 %r9, %ctaid.x; cvt.u64.u32 %d2, %r9;
+        mov.u32 %r10, %ntid.x; cvt.u64.u32 %d3, %r10; mad.lo.s64 %d4, %d2, %d3, %d1; cvt.s64.s32 %d5, %d4;
+        cvt.s64.s32 %d6, %r4; $next: shl.b64 %d7, %d5, 2; add.s64 %d7, %d0, %d7; st.global.u32 [%d7], %r4;
+        add.s64 %d5, %d5, %d6; setp.lt.s64 %p1, %d5, %d6; @%p1 bra $next; mov.u32 %r0, 0;";
+    with_function_plan(&kernel_with_body(text), [128, 1, 1], |plan| {
+        assert_eq!(global_address_classes(plan), [LaneClass::Affine(4), LaneClass::Uniform]);
+    });
+}
+
 #[test]
 fn matrix_products_access_rows_and_columns_without_gathers() {
     with_function_plan(MATRIX_PRODUCT_PTX, [32, 8, 1], |plan| {

@@ -404,9 +404,12 @@ impl LaneClasses {
                 if is_int_word_type(*dty)
                     && is_int_word_type(*sty)
                     && !mods.sat
-                    && self.operands_match_type_widths(*a, *sty, *dst, *dty) =>
+                    && self.operand_covers_type_width(*a, *sty)
+                    && self.operand_matches_type_width(Operand::Reg(*dst), *dty) =>
             {
-                result(dty.bits(), self.operand_stride(*a)?)
+                // Of a source that is wider than its type the lowest bits are read, which keep the stride.
+                let stride = self.operand_stride(*a)?;
+                result(dty.bits(), if sty.bits() == 32 { i64::from(stride as i32) } else { stride })
             }
             _ => None,
         }
@@ -415,6 +418,12 @@ impl LaneClasses {
     /// An immediate, or a register exactly as wide as `ty`.
     pub(crate) fn operand_matches_type_width(&self, o: Operand, ty: Type) -> bool {
         !matches!(o, Operand::Reg(r) if self.widths[r.index()] != RegWidth::from_type(ty))
+    }
+
+    /// An immediate, or a register at least as wide as a type of 32 or 64 bits.
+    fn operand_covers_type_width(&self, o: Operand, ty: Type) -> bool {
+        self.operand_matches_type_width(o, ty)
+            || (ty.bits() == 32 && matches!(o, Operand::Reg(r) if self.widths[r.index()] == RegWidth::W64))
     }
 
     /// Whether source and destination are exactly as wide as their types: a wider register is extended

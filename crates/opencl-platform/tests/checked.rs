@@ -1,0 +1,120 @@
+//! The checked mode of the virtual GPU for OpenCL kernels: what it reports names the line of the program or of a header.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+
+#[macro_use]
+mod setup;
+#[allow(unused_macros)]
+#[path = "../../../tests/support/own_process.rs"]
+mod own_process;
+
+use rtcg_opencl_sys::*;
+use setup::{Setup, set, set_up};
+
+const SOURCE: &str = "#include \"helper.h\"
+kernel void beyond(global int *a, global int *b) {
+    int i = get_global_id(0);
+    a[i + 40] = i;
+}
+kernel void race(global int *a, global int *b) {
+    local int shared_[64];
+    int i = get_local_id(0);
+    shared_[i / 2] = i;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    a[i] = shared_[i / 2];
+}
+kernel void unwritten(global int *a, global int *b) {
+    int i = get_global_id(0);
+    a[i] = helper(b, i);
+}
+kernel void in_builtin(global int *a, global int *b) {
+    int4 v = (int4)(get_global_id(0));
+
+    vstore4(v, get_global_id(0), a);
+}
+kernel void argument(global int *a, local int *s) {
+    int i = get_local_id(0);
+    s[i] = i;
+    a[i] = s[i];
+}
+";
+
+const HELPER: &str = "// A header.\nint helper(global const int *b, int i) {\n    return b[i] > 3 ? 1 : 2;\n}\n";
+
+/// Launches one kernel of 64 items in a process that checks; returns what that wrote.
+fn reports_of(kernel: &str) -> String {
+    let folder = std::env::temp_dir();
+    let output = own_process::rerun(module_path!(), "runs_a_kernel")
+        .envs([("RTCG_CHECK", "1"), ("RTCG_TEST_KERNEL", kernel), ("RTCG_TEST_FOLDER", folder.to_str().unwrap())])
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// What [`reports_of`] runs.
+#[test]
+fn runs_a_kernel() {
+    let Ok(name) = std::env::var("RTCG_TEST_KERNEL") else { return };
+    let folder = std::path::PathBuf::from(std::env::var_os("RTCG_TEST_FOLDER").unwrap())
+        .join(format!("rtcg-checked-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("helper.h"), HELPER).unwrap();
+    let setup = set_up(0);
+    let (program, code) = setup.build_with(SOURCE, &format!("-I {}", folder.display()));
+    assert_eq!(code, CL_SUCCESS, "{}", setup.build_log(program));
+    let kernel = setup.kernel(program, &name);
+    let [a, b] = [0, 1].map(|_| unwritten(&setup, 64 * 4));
+    assert_eq!(set(kernel, 0, &a), CL_SUCCESS);
+    if name == "argument" {
+        // Room for half of the items.
+        assert_eq!(cl!(clSetKernelArg(kernel, 1, 32 * 4, std::ptr::null())), CL_SUCCESS);
+    } else {
+        assert_eq!(set(kernel, 1, &b), CL_SUCCESS);
+    }
+    setup.launch(kernel, &[64], Some(&[64]));
+    cl!(clFinish(setup.queue));
+    let _ = std::fs::remove_dir_all(folder);
+}
+
+/// A buffer that nobody wrote.
+fn unwritten(setup: &Setup, size: usize) -> cl_mem {
+    let mut code = 1;
+    let buffer = cl!(clCreateBuffer(setup.context, CL_MEM_READ_WRITE, size, std::ptr::null_mut(), &raw mut code));
+    assert_eq!(code, CL_SUCCESS);
+    buffer
+}
+
+#[test]
+fn reports_name_lines_of_the_source() {
+    let cases = [
+        ("beyond", "illegal memory access, write of 4 bytes", "source program.cl:4"),
+        ("race", "race: write after write", "source program.cl:9"),
+        ("unwritten", "read of uninitialised memory", "helper.h:3"),
+        ("in_builtin", "illegal memory access, write of", "source program.cl:20"),
+        ("argument", "illegal memory access, write of 4 bytes", "source program.cl:24"),
+    ];
+    for (kernel, what, place) in cases {
+        let reports = reports_of(kernel);
+        assert!(reports.contains(&format!("kernel {kernel}: {what}")), "{kernel}:\n{reports}");
+        assert!(reports.contains(place), "{kernel}: no {place} in\n{reports}");
+    }
+}
+
+#[test]
+fn build_logs_name_lines_and_options_without_effect() {
+    let setup = set_up(0);
+    let folder = std::env::temp_dir().join(format!("rtcg-logs-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("broken.h"), "int f(int x) {\n    return x + y;\n}\n").unwrap();
+    let options = format!("-cl-nv-verbose -cl-nv-maxrregcount 32 -I {}", folder.display());
+    let (program, code) = setup.build_with("#include \"broken.h\"\nkernel void g(void) {}", &options);
+    assert_eq!(code, CL_BUILD_PROGRAM_FAILURE);
+    let log = setup.build_log(program);
+    assert!(log.contains("broken.h:2:16: error") && log.contains("from program.cl:1"), "{log}");
+    let (program, code) = setup.build_with("kernel void g(void) { int x = 1.5; }", &options);
+    assert_eq!(code, CL_SUCCESS);
+    let log = setup.build_log(program);
+    assert!(log.contains("note: -cl-nv-verbose has no effect") && log.contains("program.cl:1:31: warning"), "{log}");
+    let (program, code) = setup.build_with("kernel void g(void) {}", "-cl-nonsense");
+    assert_eq!((code, setup.build_log(program).as_str()), (CL_INVALID_BUILD_OPTIONS, ""));
+    let _ = std::fs::remove_dir_all(folder);
+}
