@@ -24,21 +24,18 @@ UNSIGNED_ABS(ushort)
 UNSIGNED_ABS(uint)
 UNSIGNED_ABS(ulong)
 
-/* Clang's builtins promote the operands of short types, so that these would never saturate. */
-#define SATURATING(T, low, high) \
-    BINARY(add_sat, T, T, T, (T)(a + b < low ? low : a + b > high ? high : a + b)) \
-    BINARY(sub_sat, T, T, T, (T)(a - b < low ? low : a - b > high ? high : a - b))
-SATURATING(char, SCHAR_MIN, SCHAR_MAX)
-SATURATING(uchar, 0, UCHAR_MAX)
-SATURATING(short, SHRT_MIN, SHRT_MAX)
-SATURATING(ushort, 0, USHRT_MAX)
-#define SATURATING_WORDS(T) \
+#define SATURATING(T) \
     BINARY(add_sat, T, T, T, __builtin_elementwise_add_sat(a, b)) \
     BINARY(sub_sat, T, T, T, __builtin_elementwise_sub_sat(a, b))
-SATURATING_WORDS(int)
-SATURATING_WORDS(uint)
-SATURATING_WORDS(long)
-SATURATING_WORDS(ulong)
+SATURATING(int) SATURATING(uint) SATURATING(long) SATURATING(ulong)
+/* C computes with int where a type is smaller. */
+#define SATURATING_SMALL(T, low, high) \
+    BINARY(add_sat, T, T, T, (T)(a + b < low ? low : a + b > high ? high : a + b)) \
+    BINARY(sub_sat, T, T, T, (T)(a - b < low ? low : a - b > high ? high : a - b))
+SATURATING_SMALL(char, SCHAR_MIN, SCHAR_MAX)
+SATURATING_SMALL(uchar, 0, UCHAR_MAX)
+SATURATING_SMALL(short, SHRT_MIN, SHRT_MAX)
+SATURATING_SMALL(ushort, 0, USHRT_MAX)
 
 /* The mean without overflow: what both have, and half of what one of them has. */
 #define MEANS(T) \
