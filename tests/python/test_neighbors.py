@@ -67,6 +67,14 @@ def test_same_bits_as_loops(metric, dtype, dimensions, m, n, k, context):
     assert_same(neighbors.knn(queries, points, k, metric), queries, points, k, metric)
 
 
+@pytest.mark.parametrize("dimensions, dtype", [(24, np.float16), (21, np.float32)])
+@pytest.mark.parametrize("metric", ["l2", "cosine"] if not ALL else ["l2", "cosine", "l1", "chebyshev"])
+def test_few_queries(dimensions, dtype, metric, context):
+    """Points are read once, in vectors of 16 bytes where they begin at multiples of that."""
+    queries, points = vectors(3, dimensions, np.float32, 1), vectors(2600, dimensions, dtype, 2)
+    assert_same(neighbors.Index(points, metric).search(queries, 4), queries, points, 4, metric)
+
+
 def test_a_search_that_float32_cannot_decide(context):
     # The coordinates of all points differ from each other by less than products of float32 tell.
     rng = np.random.default_rng(3)

@@ -1,7 +1,9 @@
 //! The launches of a search: lists by the scan, the nearest of them, and once more in float64 for queries that need it.
 
 use crate::index::Neighbors;
-use crate::kernels::{DistanceSpec, MAX_LISTS, MergeSpec, ScanSpec};
+use crate::kernels::{
+    DistanceSpec, FewQueries, MAX_FEW_NEIGHBORS, MAX_FEW_NUMBERS, MAX_FEW_QUERIES, MAX_LISTS, MergeSpec, ScanSpec,
+};
 use crate::vectors::{Vectors, push_arrays};
 use crate::{ArrayContext, GpuArray, Metric, Result};
 use rtcg_array::{DType, Order, PackedKernelArgs};
@@ -11,8 +13,9 @@ use std::sync::Arc;
 pub const MAX_NEIGHBORS: usize = 1024;
 /// Bytes of lists, beyond which queries are searched in parts.
 const MAX_LIST_BYTES: usize = 1 << 28;
-/// Points for which a slice of them is worth lists of its own.
+/// Points for which a slice of them is worth lists of its own, and as many for each place of a list.
 const MIN_SLICE_POINTS: usize = 1024;
+const MIN_SLICE_POINTS_OF_PLACE: usize = 64;
 
 /// Queries among points of as many dimensions.
 pub(crate) struct Search<'a> {
@@ -33,6 +36,9 @@ struct Part<'a> {
 struct Division {
     blocks: u32,
     most_slices: u32,
+    /// Queries of a block, and lists of each.
+    side: u32,
+    lanes: u32,
 }
 
 impl Search<'_> {
@@ -43,18 +49,32 @@ impl Search<'_> {
     fn distance(&self, is_exact: bool) -> DistanceSpec {
         let (query, point) = (self.queries.array.dtype(), self.points.array.dtype());
         let is_exact = is_exact || point == DType::F64;
-        DistanceSpec { query, point, metric: self.metric, dimensions: self.points.dimensions(), is_exact }
+        let is_simd_cpu = self.ctx().device_info().is_simd_cpu();
+        DistanceSpec { query, point, metric: self.metric, dimensions: self.points.dimensions(), is_exact, is_simd_cpu }
     }
 
-    fn division(&self, distance: &DistanceSpec, queries: usize) -> Division {
+    fn division(&self, distance: &DistanceSpec, few: Option<FewQueries>, queries: usize, length: u32) -> Division {
         let device_info = self.ctx().device_info();
         // Several times as many as run at once, so that none waits long for the last.
-        let wanted =
-            if device_info.is_simd_cpu() { device_info.resident_blocks() } else { 4 * device_info.resident_blocks() };
-        let slices = self.points.count().div_ceil(MIN_SLICE_POINTS).min((MAX_LISTS / distance.lanes()) as usize);
-        let query_blocks = queries.div_ceil(distance.side() as usize);
-        let blocks = wanted.min(query_blocks * slices).max(query_blocks);
-        Division { blocks: blocks as u32, most_slices: slices as u32 }
+        let most = if device_info.is_simd_cpu() { 1 } else { 4 } * device_info.resident_blocks();
+        let (side, lanes) =
+            if few.is_some() { (MAX_FEW_QUERIES as u32, 1) } else { (distance.side(), distance.lanes()) };
+        let least = MIN_SLICE_POINTS.max(MIN_SLICE_POINTS_OF_PLACE * length as usize);
+        let slices = self.points.count().div_ceil(least).min((MAX_LISTS / lanes) as usize);
+        let query_blocks = queries.div_ceil(side as usize);
+        let blocks = most.min(query_blocks * slices).max(query_blocks);
+        Division { blocks: blocks as u32, most_slices: slices as u32, side, lanes }
+    }
+
+    /// The kernel that reads points once, where there are so few queries that nothing else counts.
+    fn few_queries(&self, distance: &DistanceSpec, part: &Part<'_>, length: u32) -> Option<FewQueries> {
+        let (queries, dimensions) = (part.count.next_power_of_two(), distance.dimensions);
+        let fits = queries <= MAX_FEW_QUERIES && queries * dimensions <= MAX_FEW_NUMBERS && length <= MAX_FEW_NEIGHBORS;
+        let is_other = distance.is_direct() || distance.is_exact || part.selected.is_some();
+        let points = &self.points.array;
+        let is_vectorizable =
+            (dimensions * points.itemsize()).is_multiple_of(16) && points.first_element_address().is_multiple_of(16);
+        (fits && !is_other).then_some(FewQueries { queries: queries as u32, is_vectorizable })
     }
 
     /// Writes the `k` nearest points of all queries.
@@ -98,15 +118,16 @@ impl Search<'_> {
         (length, k): (u32, u32),
         noted: (&GpuArray, &GpuArray),
     ) -> Result<()> {
-        let division = self.division(distance, part.count);
-        let lists = distance.side() as usize * distance.lanes() as usize * division.blocks as usize;
+        let few = self.few_queries(distance, part, length);
+        let division = self.division(distance, few, part.count, length);
+        let lists = division.side as usize * division.lanes as usize * division.blocks as usize;
         let item = if distance.is_exact { DType::F64 } else { DType::F32 };
         let values = GpuArray::empty(self.ctx(), &[lists * length as usize], item, Order::C)?;
         let indices = GpuArray::empty(self.ctx(), &[lists * length as usize], DType::U32, Order::C)?;
         let mut args = PackedKernelArgs::new();
         push_arrays(&mut args, &[&values, &indices])?;
         self.push_search(&mut args, part)?;
-        self.launch_scan(args, ScanSpec { distance: *distance, k: length }, division, 0.0)?;
+        self.launch_scan(args, ScanSpec { distance: *distance, k: length, few }, division, 0.0)?;
 
         let spec = MergeSpec { distance: *distance, k: length, kept: k, out: found.distances.dtype() };
         let mut args = PackedKernelArgs::new();
@@ -116,9 +137,7 @@ impl Search<'_> {
         }
         push_arrays(&mut args, &[&values, &indices])?;
         self.push_search(&mut args, part)?;
-        [distance.lanes(), distance.side(), division.blocks, division.most_slices]
-            .iter()
-            .for_each(|&n| args.push_u32(n));
+        [division.lanes, division.side, division.blocks, division.most_slices].iter().for_each(|&n| args.push_u32(n));
         push_arrays(&mut args, &[noted.0, noted.1])?;
         let threads = spec.threads();
         let blocks = self.ctx().device_info().grid_block_count(part.count * 32);
@@ -139,7 +158,8 @@ impl Search<'_> {
         args.push_u64(0);
         push_arrays(&mut args, &[&counts])?;
         self.push_search(&mut args, &Part { first: 0, count, selected: None })?;
-        self.launch_scan(args, ScanSpec { distance, k: 0 }, self.division(&distance, count), radius)?;
+        let division = self.division(&distance, None, count, 0);
+        self.launch_scan(args, ScanSpec { distance, k: 0, few: None }, division, radius)?;
         Ok(counts)
     }
 

@@ -1,6 +1,6 @@
 // The nearest of a query's lists, a warp for each query. Candidates of float32 are computed again in double; where another
 // point could be nearer than the last that is kept, the query is noted to be searched again.
-enum { WARPS = THREADS / 32, MOST_HEADS = 8 };
+enum { WARPS = THREADS / 32, MOST_HEADS = 32 };
 
 extern "C" __global__ __launch_bounds__(THREADS) void neighbors_merge(O *distances, long long *neighbors, const A *values, const unsigned *indices, RT_SEARCH, unsigned lanes, unsigned side, unsigned grid, unsigned most_slices, unsigned *noted, unsigned *noted_count)
 {
@@ -24,10 +24,9 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_merge(O *distanc
         A best = rt_infinity(A());
         unsigned index = NOTHING;
         int which = -1;
-#pragma unroll
-        for (int h = 0; h < MOST_HEADS; ++h) {
+        for (int h = 0; lane + 32 * h < lists; ++h) {
           const unsigned list = lane + 32 * h;
-          if (list >= lists || head[h] >= K) continue;
+          if (head[h] >= K) continue;
           const size_t place = (size_t)list * K + head[h];
           if (from[place] < best || (from[place] == best && at[place] < index)) {
             best = from[place]; index = at[place]; which = h;
@@ -40,8 +39,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_merge(O *distanc
           const unsigned other_index = __shfl_xor_sync(0xffffffffu, nearest_index, step);
           if (other < nearest || (other == nearest && other_index < nearest_index)) { nearest = other; nearest_index = other_index; }
         }
-#pragma unroll
-        for (int h = 0; h < MOST_HEADS; ++h) if (h == which && index == nearest_index) ++head[h];
+        if (which >= 0 && index == nearest_index) ++head[which];
         if (lane == 0) { candidate[warp][j] = nearest_index; candidate_value[warp][j] = nearest; }
         last = nearest;
       }

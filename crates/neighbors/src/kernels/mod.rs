@@ -14,8 +14,12 @@ pub(crate) const TILED_SIDE: u32 = 64;
 pub(crate) const TILED_LANES: u32 = THREADS / TILED_SIDE;
 /// Dimensions up to which a query is held in registers.
 pub(crate) const MAX_DIRECT_DIMENSIONS: usize = 16;
+/// Queries of the kernel that reads points once, numbers of these, and neighbours that it can have.
+pub(crate) const MAX_FEW_QUERIES: usize = 8;
+pub(crate) const MAX_FEW_NUMBERS: usize = 4096;
+pub(crate) const MAX_FEW_NEIGHBORS: u32 = 64;
 /// Lists of a query that can be merged.
-pub(crate) const MAX_LISTS: u32 = 256;
+pub(crate) const MAX_LISTS: u32 = 1024;
 /// Lists up to this length are held in registers.
 const MAX_UNROLLED_LIST: u32 = 16;
 
@@ -30,6 +34,8 @@ pub(crate) struct DistanceSpec {
     pub(crate) dimensions: usize,
     /// In float64 without fused operations; else in float32.
     pub(crate) is_exact: bool,
+    /// Threads are lanes of a processor's vectors.
+    pub(crate) is_simd_cpu: bool,
 }
 
 impl DistanceSpec {
@@ -90,6 +96,17 @@ fn stored_type(dtype: DType) -> &'static str {
 pub(crate) struct ScanSpec {
     pub(crate) distance: DistanceSpec,
     pub(crate) k: u32,
+    /// The kernel for few queries.
+    pub(crate) few: Option<FewQueries>,
+}
+
+/// What the kernel for few queries is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct FewQueries {
+    /// The most queries: a power of two up to [`MAX_FEW_QUERIES`].
+    pub(crate) queries: u32,
+    /// Points begin at multiples of 16 bytes.
+    pub(crate) is_vectorizable: bool,
 }
 
 impl ScanSpec {
@@ -107,13 +124,24 @@ impl KernelSpec for ScanSpec {
         let d = self.distance.dimensions;
         let mut text = format!("#define IS_COUNT {}\n", i32::from(self.k == 0));
         text.push_str(&self.distance.preamble(self.k, self.threads()));
-        if self.distance.is_direct() {
+        if let Some(few) = self.few {
+            let (queries, is_vector) = (few.queries, i32::from(few.is_vectorizable));
+            let _ = writeln!(text, "#define IS_VECTOR {is_vector}\nenum {{ QUERIES = {queries} }};");
+            text.push_str(include_str!("few.cuh"));
+        } else if self.distance.is_direct() {
             // Whole vectors of four are read at once.
             let pitch = if d > 2 { d.next_multiple_of(4) } else { d };
             let _ = writeln!(text, "enum {{ TILE = 128, PITCH = {pitch} }};");
             text.push_str(include_str!("direct.cuh"));
         } else {
-            text.push_str("#define UNROLL_DEPTH 4\n");
+            let (is_simd_cpu, pairs) =
+                (self.distance.is_simd_cpu, if self.distance.is_simd_cpu { [8, 2] } else { [4, 4] });
+            let [rows, columns] = pairs;
+            let _ = writeln!(
+                text,
+                "#define UNROLL_DEPTH 4\n#define IS_SIMD_CPU {}\nenum {{ ROWS = {rows}, COLUMNS = {columns} }};",
+                i32::from(is_simd_cpu)
+            );
             text.push_str(include_str!("tiled.cuh"));
         }
         text

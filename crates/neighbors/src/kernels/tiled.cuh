@@ -1,7 +1,13 @@
 // Distances by tiles, as a product of matrices: a block has SIDE queries and walks over SIDE points at a time, a thread
-// has 4 x 4 pairs. Where none of a tile is nearer than what its queries have, the tile is done. Else its distances go
+// has ROWS x COLUMNS pairs. Where none of a tile is nearer than what its queries have, the tile is done. Else its distances go
 // through shared memory to lists, LANES threads for each query.
-enum { SIDE = 64, DEPTH = 16, LANES = THREADS / SIDE };
+enum { SIDE = 64, DEPTH = 16, LANES = THREADS / SIDE, ACROSS = SIDE / COLUMNS };
+// Adjacent columns are read at once; where threads are lanes of a vector, adjacent threads have adjacent columns.
+#if IS_SIMD_CPU
+#define RT_COLUMN(c) (column + (c) * ACROSS)
+#else
+#define RT_COLUMN(c) (column * COLUMNS + (c))
+#endif
 
 extern "C" __global__ __launch_bounds__(THREADS) void neighbors_scan(A *values, unsigned *indices, RT_SEARCH, unsigned most_slices, double radius)
 {
@@ -10,17 +16,17 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_scan(A *values, 
   __shared__ __align__(16) A memory[STAGE > RESULT ? STAGE : RESULT];
   __shared__ A threshold[SIDE];
   A (*qs)[SIDE + 4] = (A (*)[SIDE + 4])memory, (*ps)[SIDE + 4] = qs + DEPTH, (*distance)[SIDE + 1] = (A (*)[SIDE + 1])memory;
-  const int row = threadIdx.x / 16 * 4, column = threadIdx.x % 16 * 4;
+  const int row = threadIdx.x / ACROSS * ROWS, column = threadIdx.x % ACROSS;
   const unsigned count = selected ? *selected_count : m;
   const unsigned query_blocks = (count + SIDE - 1) / SIDE, slices = rt_slices(query_blocks, gridDim.x, most_slices);
   for (unsigned work = blockIdx.x; work < query_blocks * slices; work += gridDim.x) {
     const unsigned slice = work % slices, first = work / slices * SIDE;
     const unsigned begin = (unsigned long long)n * slice / slices, end = (unsigned long long)n * (slice + 1) / slices;
 #if IS_COUNT
-    A low[4], high[4];
-    unsigned inside[4] = {};
+    A low[ROWS], high[ROWS];
+    unsigned inside[ROWS] = {};
 #pragma unroll
-    for (int r = 0; r < 4; ++r) {
+    for (int r = 0; r < ROWS; ++r) {
       const rt_bound bound(query_norms[min(first + row + r, count - 1)], *largest_norm, RT_LIMIT);
       low[r] = (A)bound.low(RT_LIMIT);
       high[r] = (A)bound.high(RT_LIMIT);
@@ -32,7 +38,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_scan(A *values, 
     if (threadIdx.x < SIDE) threshold[threadIdx.x] = first + threadIdx.x < count ? rt_infinity(A()) : -rt_infinity(A());
 #endif
     for (unsigned base = begin; base < end; base += SIDE) {
-      A sum[4][4] = {};
+      A sum[ROWS][COLUMNS] = {};
       for (int t0 = 0; t0 < D; t0 += DEPTH) {
         __syncthreads();
         for (int i = threadIdx.x; i < SIDE * DEPTH; i += THREADS) {
@@ -45,26 +51,28 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_scan(A *values, 
         __syncthreads();
 #pragma unroll UNROLL_DEPTH
         for (int t = 0; t < DEPTH; ++t) {
-          A q[4], p[4];
+          A q[ROWS], p[COLUMNS];
 #pragma unroll
-          for (int r = 0; r < 4; ++r) { q[r] = qs[t][row + r]; p[r] = ps[t][column + r]; }
+          for (int r = 0; r < ROWS; ++r) q[r] = qs[t][row + r];
 #pragma unroll
-          for (int r = 0; r < 4; ++r)
+          for (int c = 0; c < COLUMNS; ++c) p[c] = ps[t][RT_COLUMN(c)];
 #pragma unroll
-            for (int c = 0; c < 4; ++c) RT_ADD_TERM(sum[r][c], q[r], p[c]);
+          for (int r = 0; r < ROWS; ++r)
+#pragma unroll
+            for (int c = 0; c < COLUMNS; ++c) RT_ADD_TERM(sum[r][c], q[r], p[c]);
         }
       }
 #if METRIC_COSINE || IS_PRODUCT
 #pragma unroll
-      for (int c = 0; c < 4; ++c) {
-        const double norm = base + column + c < end ? point_norms[base + column + c] : 0.0;
+      for (int c = 0; c < COLUMNS; ++c) {
+        const double norm = base + RT_COLUMN(c) < end ? point_norms[base + RT_COLUMN(c)] : 0.0;
 #if IS_PRODUCT
         const A weight = (A)norm;
 #elif !IS_EXACT
         const A weight = norm > 0 ? (A)(-1 / sqrt(norm)) : (A)0;
 #endif
 #pragma unroll
-        for (int r = 0; r < 4; ++r) {
+        for (int r = 0; r < ROWS; ++r) {
 #if IS_PRODUCT
           sum[r][c] = fmaf(-2.0f, sum[r][c], weight);
 #elif IS_EXACT
@@ -79,23 +87,23 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_scan(A *values, 
 #endif
 #if IS_COUNT
 #pragma unroll
-      for (int r = 0; r < 4; ++r)
+      for (int r = 0; r < ROWS; ++r)
 #pragma unroll
-        for (int c = 0; c < 4; ++c)
-          if (first + row + r < count && base + column + c < end) {
-            RT_COUNT(inside[r], sum[r][c], low[r], high[r], first + row + r, base + column + c)
+        for (int c = 0; c < COLUMNS; ++c)
+          if (first + row + r < count && base + RT_COLUMN(c) < end) {
+            RT_COUNT(inside[r], sum[r][c], low[r], high[r], first + row + r, base + RT_COLUMN(c))
           }
 #else
       bool is_near = false;
 #pragma unroll
-      for (int r = 0; r < 4; ++r)
+      for (int r = 0; r < ROWS; ++r)
 #pragma unroll
-        for (int c = 0; c < 4; ++c) is_near |= base + column + c < end && sum[r][c] <= threshold[row + r];
+        for (int c = 0; c < COLUMNS; ++c) is_near |= base + RT_COLUMN(c) < end && sum[r][c] <= threshold[row + r];
       if (!__syncthreads_or(is_near)) continue;
 #pragma unroll
-      for (int r = 0; r < 4; ++r)
+      for (int r = 0; r < ROWS; ++r)
 #pragma unroll
-        for (int c = 0; c < 4; ++c) distance[row + r][column + c] = sum[r][c];
+        for (int c = 0; c < COLUMNS; ++c) distance[row + r][RT_COLUMN(c)] = sum[r][c];
       __syncthreads();
       for (int j = lane; j < SIDE; j += LANES)
         if (base + j < end) list.add(distance[line][j], base + j);
@@ -106,7 +114,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_scan(A *values, 
     }
 #if IS_COUNT
 #pragma unroll
-    for (int r = 0; r < 4; ++r)
+    for (int r = 0; r < ROWS; ++r)
       if (inside[r]) atomicAdd(&indices[first + row + r], inside[r]);
 #else
     if (first + line < count) list.store(values, indices, ((size_t)(first + line) * slices + slice) * LANES + lane);
