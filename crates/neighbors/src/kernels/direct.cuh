@@ -22,7 +22,9 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_scan(A *values, 
     for (unsigned base = begin; base < end; base += TILE) {
       const int here = min(end - base, (unsigned)TILE);
       __syncthreads();
-      for (int i = threadIdx.x; i < here * D; i += THREADS) tile[i / D][i % D] = rt_load(points + (size_t)base * D + i);
+      // What fills a row is read with it.
+      for (int i = threadIdx.x; i < here * PITCH; i += THREADS)
+        tile[i / PITCH][i % PITCH] = i % PITCH < D ? rt_load(points + (size_t)(base + i / PITCH) * D + i % PITCH) : (A)0;
       __syncthreads();
 #pragma unroll 4
       for (int i = 0; i < here; ++i) {
