@@ -23,6 +23,8 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_topk(T *values, 
   for (long long row = blockIdx.x; row < count; row += gridDim.x) {
     rt_elements list;
     list.size = 0;
+    // Places that are not taken are read, and not looked at.
+    for (int j = 0; j < K; ++j) { list.value[j] = C(); list.index[j] = -1; }
     for (long long i = threadIdx.x; i < length; i += THREADS) list.add(rt_to_compared(rows[row * length + i]), i);
     int head = 0;
     for (int j = 0; j < K; ++j) {
