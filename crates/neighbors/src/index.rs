@@ -1,18 +1,9 @@
 //! Points that are searched again and again, and searches of two arrays.
 
-use crate::search::{self, Search};
+use crate::search::{MAX_NEIGHBORS, Neighbors, Search};
 use crate::vectors::{Vectors, stored_dtype};
 use crate::{ArrayError, GpuArray, Metric, Result};
 use rtcg_array::{DType, Order, PythonTuple};
-
-/// The nearest points of queries, in rows: nearest first, of equal distances that of the lower index.
-#[derive(Debug, Clone)]
-pub struct Neighbors {
-    /// Of shape (queries, k), float64 where points are, else float32.
-    pub distances: GpuArray,
-    /// Of shape (queries, k), int64.
-    pub indices: GpuArray,
-}
 
 /// Points on the device, ready to be searched.
 #[derive(Debug, Clone)]
@@ -70,10 +61,10 @@ impl Index {
     /// # Errors
     /// When queries have other dimensions or numbers that are not finite, or there are fewer than `k` points.
     pub fn search(&self, queries: &GpuArray, k: usize) -> Result<Neighbors> {
-        if k == 0 || k > self.len().min(search::MAX_NEIGHBORS) {
+        if k == 0 || k > self.len().min(MAX_NEIGHBORS) {
             let most = match self.len() {
-                n if n <= search::MAX_NEIGHBORS => format!("{n}, the number of points"),
-                _ => search::MAX_NEIGHBORS.to_string(),
+                n if n <= MAX_NEIGHBORS => format!("{n}, the number of points"),
+                _ => MAX_NEIGHBORS.to_string(),
             };
             return Err(ArrayError::value_error(format!("k is {k}; expected 1 to {most}")));
         }

@@ -15,9 +15,9 @@ mod search;
 mod topk;
 mod vectors;
 
-pub use index::{Index, Neighbors, knn, radius_count};
+pub use index::{Index, knn, radius_count};
 pub use metric::Metric;
-pub use search::MAX_NEIGHBORS;
+pub use search::{MAX_NEIGHBORS, Neighbors};
 pub use topk::topk;
 
 pub(crate) use rtcg_array::{ArrayContext, ArrayError, GpuArray, Result};

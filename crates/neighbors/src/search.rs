@@ -1,6 +1,5 @@
 //! The launches of a search: lists by the scan, the nearest of them, and once more in float64 for queries that need it.
 
-use crate::index::Neighbors;
 use crate::kernels::{
     DistanceSpec, FewQueries, MAX_FEW_NEIGHBORS, MAX_FEW_NUMBERS, MAX_FEW_QUERIES, MAX_LISTS, MergeSpec, ScanSpec,
 };
@@ -16,6 +15,15 @@ const MAX_LIST_BYTES: usize = 1 << 28;
 /// Points for which a slice of them is worth lists of its own, and as many for each place of a list.
 const MIN_SLICE_POINTS: usize = 1024;
 const MIN_SLICE_POINTS_OF_PLACE: usize = 64;
+
+/// The nearest points of queries, in rows: nearest first, of equal distances that of the lower index.
+#[derive(Debug, Clone)]
+pub struct Neighbors {
+    /// Of shape (queries, k), float64 where points are, else float32.
+    pub distances: GpuArray,
+    /// Of shape (queries, k), int64.
+    pub indices: GpuArray,
+}
 
 /// Queries among points of as many dimensions.
 pub(crate) struct Search<'a> {
