@@ -19,8 +19,8 @@ FOLDER = ROOT / "target" / "test-times"
 # Files of tests/python, by how their names begin, and crates; the first row that fits takes the time.
 ROWS = {
     "arrays": ("test_array", "test_gpuarray", "test_large", "test_fft", "test_linalg", "test_cumath",
-               "test_fuse", "test_curandom", "test_random", "test_reduction", "test_elementwise",
-               "test_generators", "rtcg", "array"),
+               "test_fuse", "test_curandom", "test_random", "test_reduction", "test_elementwise", "test_neighbors",
+               "test_generators", "rtcg", "array", "neighbors"),
     "tuning": ("test_tune", "tune"),
     "sparse": ("test_sparse", "sparse"),
     "OpenCL": ("test_opencl", "opencl", "libopencl"),

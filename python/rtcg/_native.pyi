@@ -3021,6 +3021,33 @@ def sparse_check(shape: Any, indices: Any, indptr: Any) -> None: ...
 def sparse_index_extremes(indices: Any) -> list[int] | None:
     """The least and the largest of int32 or int64 indices on the device; None of no indices. Waits."""
 
+class NeighborIndex:
+    """Points on the device, ready to be searched; see `rtcg_neighbors::Index`."""
+
+    def __new__(cls, vectors: GPUArray, metric: str) -> NeighborIndex: ...
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Points and their dimensions."""
+
+    @property
+    def vectors(self) -> GPUArray:
+        """The points as they are stored."""
+
+    def search(self, queries: GPUArray, k: int) -> tuple[GPUArray, GPUArray]:
+        """Distances and indices of the nearest points of each query; waits for the check of queries."""
+
+    def radius_count(self, queries: GPUArray, radius: float) -> GPUArray:
+        """How many points are within a radius of each query; waits for the check of queries."""
+
+def neighbors_knn(queries: GPUArray, points: GPUArray, k: int, metric: str) -> tuple[GPUArray, GPUArray]:
+    """Distances and indices of the nearest of some points; waits for the check of both."""
+
+def neighbors_radius_count(queries: GPUArray, points: GPUArray, radius: float, metric: str) -> GPUArray:
+    """How many of some points are within a radius of each query; waits for the check of both."""
+
+def neighbors_topk(values: GPUArray, k: int, is_largest: bool) -> tuple[GPUArray, GPUArray]:
+    """The largest or smallest elements along the last axis, and their indices; does not wait."""
+
 def sparse_multiply(a: CsrMatrix, b: CsrMatrix, has_thread_rows: bool | None = None) -> list[GPUArray]:
     """The parts of the product of two matrices, by a thread, or by warps and blocks, for each row; as the device
     prefers for None. Waits three times, for numbers of elements.

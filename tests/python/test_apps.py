@@ -24,8 +24,10 @@ def run_app(name, *options, **environment):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_check_is_silent(name):
-    done = run_app(name, "--check")
+def test_the_check_is_silent(name, on_virtual_device):
+    # Entropy compares several devices with one.
+    devices = {"RTCG_VIRTUAL_DEVICES": "2"} if on_virtual_device and name == "entropy" else {}
+    done = run_app(name, "--check", **devices)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 
@@ -285,3 +287,26 @@ def test_tomography_does_not_depend_on_the_schedule(fetch, on_virtual_device, co
             np.testing.assert_array_equal(tomography(**options).get(), first)
     finally:
         checking.set_schedule("normal")
+
+
+def test_entropy_refuses_points_that_are_equal_and_too_many_patches():
+    from apps.entropy import estimate, images
+
+    with pytest.raises(ValueError, match="2 distances are 0; expected points of a continuous distribution"):
+        estimate.entropy(np.array([0.0, 1.0, 0.0]), 10, 2)
+    with pytest.raises(ValueError, match=r"counts are \[10, 10\]; expected at most 16 patches in all"):
+        images.patches([np.zeros((6, 6), np.float32)], 3, [10, 10], 1)
+
+
+def test_images_of_any_size_become_patches_without_a_mean():
+    from apps.entropy import images
+
+    image = images.dead_leaves(17, 3)[:, :12]
+    basis = images.basis(3)
+    np.testing.assert_allclose(basis.T @ basis, np.eye(8), atol=1e-6)
+    np.testing.assert_allclose(basis.sum(axis=0), 0, atol=1e-6)
+    one, others = images.patches([image.astype(np.float32)], 3, [1, 149], 1)
+    assert one.shape == (1, 8) and len(np.unique(np.concatenate([one, others]), axis=0)) > 100
+    noise = images.spectrum_matched(image, 1)
+    spectra = [np.abs(np.fft.rfft2(x - x.mean()))[1:-1, 1:-1] for x in (images.standardized(image), noise)]
+    assert noise.shape == image.shape and np.corrcoef(*(x.ravel() for x in spectra))[0, 1] > 0.99

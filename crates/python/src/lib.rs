@@ -30,6 +30,7 @@ mod integer;
 mod interrupt;
 mod linalg;
 mod multiprocessor;
+mod neighbors;
 mod reduction;
 mod sparse;
 mod sparse_eigen;
@@ -66,6 +67,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     curandom::add_to_module(m)?;
     info::add_to_module(m)?;
     multiprocessor::add_to_module(m)?;
+    neighbors::add_to_module(m)?;
     tracing::add_to_module(m)?;
     template::add_to_module(m)?;
     tune::add_to_module(m)?;

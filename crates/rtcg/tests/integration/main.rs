@@ -22,6 +22,7 @@ mod launch;
 mod linalg;
 mod linalg_choices;
 mod linalg_large;
+mod neighbors;
 mod packages;
 mod simt_kernels;
 mod sparse;

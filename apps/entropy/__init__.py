@@ -1,0 +1,1 @@
+"""Entropy of images by nearest neighbours of their patches."""

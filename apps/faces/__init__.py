@@ -1,0 +1,1 @@
+"""Similarity search among descriptors of faces."""

@@ -1,0 +1,127 @@
+//! Points that are searched again and again, and searches of two arrays.
+
+use crate::search::{MAX_NEIGHBORS, Neighbors, Search};
+use crate::vectors::{Vectors, stored_dtype};
+use crate::{ArrayError, GpuArray, Metric, Result};
+use rtcg_array::{DType, Order, PythonTuple};
+
+/// Points on the device, ready to be searched.
+#[derive(Debug, Clone)]
+pub struct Index {
+    points: Vectors,
+    metric: Metric,
+}
+
+impl Index {
+    /// Of vectors, one a row. Those of float16, float32 and float64 stay so; integers are taken as float32 if all of their
+    /// values are, else as float64. Waits.
+    ///
+    /// # Errors
+    /// When there are no vectors, or numbers that are not finite.
+    pub fn new(vectors: &GpuArray, metric: Metric) -> Result<Self> {
+        Self::named("vectors", vectors, stored_dtype("vectors", vectors)?, metric)
+    }
+
+    fn named(name: &str, vectors: &GpuArray, dtype: DType, metric: Metric) -> Result<Self> {
+        if vectors.shape().first() == Some(&0) {
+            let shape = PythonTuple(vectors.shape());
+            return Err(ArrayError::value_error(format!("{name} has shape {shape}; expected at least one vector")));
+        }
+        Ok(Self { points: Vectors::new(name, vectors, dtype, true)?, metric })
+    }
+
+    /// How many points there are.
+    pub fn len(&self) -> usize {
+        self.points.count()
+    }
+
+    /// Whether there are no points: never.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Numbers of each point.
+    pub fn dimensions(&self) -> usize {
+        self.points.dimensions()
+    }
+
+    /// The points as they are stored.
+    pub fn vectors(&self) -> &GpuArray {
+        &self.points.array
+    }
+
+    /// How distances are measured.
+    pub fn metric(&self) -> Metric {
+        self.metric
+    }
+
+    /// The `k` points that are nearest to each query. Queries are taken as float64 where points are, else as float32.
+    /// Waits to see that queries are finite.
+    ///
+    /// # Errors
+    /// When queries have other dimensions or numbers that are not finite, or there are fewer than `k` points.
+    pub fn search(&self, queries: &GpuArray, k: usize) -> Result<Neighbors> {
+        if k == 0 || k > self.len().min(MAX_NEIGHBORS) {
+            let most = match self.len() {
+                n if n <= MAX_NEIGHBORS => format!("{n}, the number of points"),
+                _ => MAX_NEIGHBORS.to_string(),
+            };
+            return Err(ArrayError::value_error(format!("k is {k}; expected 1 to {most}")));
+        }
+        let queries = self.checked_queries(queries)?;
+        let (ctx, shape) = (self.points.array.context(), [queries.count(), k]);
+        let out = if self.points.array.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
+        let distances = GpuArray::empty(ctx, &shape, out, Order::C)?;
+        let found = Neighbors { distances, indices: GpuArray::empty(ctx, &shape, DType::I64, Order::C)? };
+        Search { points: &self.points, queries: &queries, metric: self.metric }.nearest(&found, k)?;
+        Ok(found)
+    }
+
+    /// How many points are at most `radius` from each query, int64. Waits as [`Index::search`] does.
+    ///
+    /// # Errors
+    /// As [`Index::search`], and when `radius` is negative or NaN.
+    pub fn radius_count(&self, queries: &GpuArray, radius: f64) -> Result<GpuArray> {
+        if radius.is_nan() || radius < 0.0 {
+            return Err(ArrayError::value_error(format!("radius is {radius}; expected a number of at least 0")));
+        }
+        let queries = self.checked_queries(queries)?;
+        let counts = Search { points: &self.points, queries: &queries, metric: self.metric }.count_within(radius)?;
+        counts.astype(DType::I64)
+    }
+
+    fn checked_queries(&self, queries: &GpuArray) -> Result<Vectors> {
+        stored_dtype("queries", queries)?;
+        if queries.shape()[1] != self.dimensions() {
+            return Err(ArrayError::value_error(format!(
+                "queries has shape {}; expected {} dimensions, as points have",
+                PythonTuple(queries.shape()),
+                self.dimensions()
+            )));
+        }
+        let dtype = if self.points.array.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
+        Vectors::new("queries", queries, dtype, true)
+    }
+}
+
+/// [`Index::search`] in points that are searched once, which promote to one dtype with queries.
+///
+/// # Errors
+/// As [`Index::new`] and [`Index::search`].
+pub fn knn(queries: &GpuArray, points: &GpuArray, k: usize, metric: Metric) -> Result<Neighbors> {
+    points_for(queries, points, metric)?.search(queries, k)
+}
+
+/// [`Index::radius_count`] in points that are searched once, which promote to one dtype with queries.
+///
+/// # Errors
+/// As [`Index::new`] and [`Index::radius_count`].
+pub fn radius_count(queries: &GpuArray, points: &GpuArray, radius: f64, metric: Metric) -> Result<GpuArray> {
+    points_for(queries, points, metric)?.radius_count(queries, radius)
+}
+
+fn points_for(queries: &GpuArray, points: &GpuArray, metric: Metric) -> Result<Index> {
+    let (of_queries, of_points) = (stored_dtype("queries", queries)?, stored_dtype("points", points)?);
+    let dtype = if of_queries == DType::F64 { DType::F64 } else { of_points };
+    Index::named("points", points, dtype, metric)
+}

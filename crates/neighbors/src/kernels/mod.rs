@@ -1,0 +1,253 @@
+//! Kernels of nearest neighbours, each printed for its dtypes, metric, dimensions and length of lists, which are literals.
+
+use crate::Metric;
+use rtcg_codegen::{DType, KernelSpec};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Threads of a block of kernels without another number.
+pub(crate) const THREADS: u32 = 256;
+/// Queries of a block of the kernel for few dimensions, one for each thread.
+pub(crate) const DIRECT_THREADS: u32 = 128;
+/// Queries of a block of the kernel by tiles, and threads that have lists of each.
+pub(crate) const TILED_SIDE: u32 = 64;
+pub(crate) const TILED_LANES: u32 = THREADS / TILED_SIDE;
+/// Dimensions up to which a query is held in registers.
+pub(crate) const MAX_DIRECT_DIMENSIONS: usize = 16;
+/// Queries of the kernel that reads points once, numbers of these, and neighbours that it can have.
+pub(crate) const MAX_FEW_QUERIES: usize = 8;
+pub(crate) const MAX_FEW_NUMBERS: usize = 4096;
+pub(crate) const MAX_FEW_NEIGHBORS: u32 = 64;
+/// Lists of a query that can be merged.
+pub(crate) const MAX_LISTS: u32 = 1024;
+/// Lists up to this length are held in registers.
+const MAX_UNROLLED_LIST: u32 = 16;
+
+/// What distances are computed from, and in what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct DistanceSpec {
+    /// The dtype of queries: float32 or float64.
+    pub(crate) query: DType,
+    /// The dtype of points: float16, float32 or float64.
+    pub(crate) point: DType,
+    pub(crate) metric: Metric,
+    pub(crate) dimensions: usize,
+    /// In float64 without fused operations; else in float32.
+    pub(crate) is_exact: bool,
+    /// Threads are lanes of a processor's vectors.
+    pub(crate) is_simd_cpu: bool,
+}
+
+impl DistanceSpec {
+    /// Whether a thread holds a query in registers; else distances are computed by tiles.
+    pub(crate) fn is_direct(&self) -> bool {
+        self.dimensions <= MAX_DIRECT_DIMENSIONS && self.metric != Metric::Cosine
+    }
+
+    /// Queries of a block.
+    pub(crate) fn side(&self) -> u32 {
+        if self.is_direct() { DIRECT_THREADS } else { TILED_SIDE }
+    }
+
+    /// Lists of a query in a slice of points.
+    pub(crate) fn lanes(&self) -> u32 {
+        if self.is_direct() { 1 } else { TILED_LANES }
+    }
+
+    fn preamble(&self, k: u32, threads: u32) -> String {
+        let mut text = String::new();
+        for metric in [Metric::L2, Metric::L1, Metric::Chebyshev, Metric::Cosine] {
+            let is_this = metric == self.metric || (metric == Metric::L2 && self.metric == Metric::SquaredL2);
+            let _ = writeln!(text, "#define METRIC_{} {}", format!("{metric:?}").to_uppercase(), i32::from(is_this));
+        }
+        let is_product = !self.is_direct() && !self.is_exact && matches!(self.metric, Metric::L2 | Metric::SquaredL2);
+        let _ = writeln!(
+            text,
+            "#define IS_EXACT {}\n#define IS_PRODUCT {}",
+            i32::from(self.is_exact),
+            i32::from(is_product)
+        );
+        let unroll = if k <= MAX_UNROLLED_LIST { k.max(2) } else { 1 };
+        let _ = writeln!(
+            text,
+            "#define UNROLL_LIST {unroll}\nenum {{ D = {}, K = {}, THREADS = {threads} }};",
+            self.dimensions,
+            k.max(1)
+        );
+        text.push_str(include_str!("types.cuh"));
+        let arithmetic = if self.is_exact { DType::F64 } else { DType::F32 };
+        for (name, dtype) in [("Q", self.query), ("P", self.point), ("A", arithmetic)] {
+            let _ = writeln!(text, "typedef {} {name};", stored_type(dtype));
+        }
+        text.push_str(include_str!("common.cuh"));
+        text
+    }
+}
+
+fn stored_type(dtype: DType) -> &'static str {
+    if dtype == DType::F16 { "rt_half" } else { dtype.c_type() }
+}
+
+/// Lists of the `k` nearest points, or for 0 the number of points within a radius.
+///
+/// Parameters: values and indices of lists (or nothing, and counts), queries, points, their norms, the largest norm of
+/// points, numbers of queries and points, selected queries and their number or null, the most slices, the radius.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct ScanSpec {
+    pub(crate) distance: DistanceSpec,
+    pub(crate) k: u32,
+    /// The kernel for few queries.
+    pub(crate) few: Option<FewQueries>,
+}
+
+/// What the kernel for few queries is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct FewQueries {
+    /// The most queries: a power of two up to [`MAX_FEW_QUERIES`].
+    pub(crate) queries: u32,
+    /// Points begin at multiples of 16 bytes.
+    pub(crate) is_vectorizable: bool,
+}
+
+impl ScanSpec {
+    pub(crate) fn threads(&self) -> u32 {
+        if self.distance.is_direct() { DIRECT_THREADS } else { THREADS }
+    }
+}
+
+impl KernelSpec for ScanSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        "neighbors_scan".into()
+    }
+
+    fn source(&self) -> String {
+        let d = self.distance.dimensions;
+        let mut text = format!("#define IS_COUNT {}\n", i32::from(self.k == 0));
+        text.push_str(&self.distance.preamble(self.k, self.threads()));
+        if let Some(few) = self.few {
+            let (queries, is_vector) = (few.queries, i32::from(few.is_vectorizable));
+            let _ = writeln!(text, "#define IS_VECTOR {is_vector}\nenum {{ QUERIES = {queries} }};");
+            text.push_str(include_str!("few.cuh"));
+        } else if self.distance.is_direct() {
+            // Whole vectors of four are read at once.
+            let pitch = if d > 2 { d.next_multiple_of(4) } else { d };
+            let _ = writeln!(text, "enum {{ TILE = 128, PITCH = {pitch} }};");
+            text.push_str(include_str!("direct.cuh"));
+        } else {
+            let (is_simd_cpu, pairs) =
+                (self.distance.is_simd_cpu, if self.distance.is_simd_cpu { [8, 2] } else { [4, 4] });
+            let [rows, columns] = pairs;
+            let _ = writeln!(
+                text,
+                "#define UNROLL_DEPTH 4\n#define IS_SIMD_CPU {}\nenum {{ ROWS = {rows}, COLUMNS = {columns} }};",
+                i32::from(is_simd_cpu)
+            );
+            text.push_str(include_str!("tiled.cuh"));
+        }
+        text
+    }
+}
+
+/// The nearest of the lists of queries.
+///
+/// Parameters: distances, indices, values and indices of lists, then as [`ScanSpec`] to the number of selected queries, the
+/// lists of a slice, queries of a block, blocks of the scan, the most slices, queries to be searched again, their number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct MergeSpec {
+    pub(crate) distance: DistanceSpec,
+    /// The length of lists.
+    pub(crate) k: u32,
+    /// Neighbours of the result.
+    pub(crate) kept: u32,
+    /// The dtype of resulting distances.
+    pub(crate) out: DType,
+}
+
+impl MergeSpec {
+    /// As many as have candidates in shared memory.
+    pub(crate) fn threads(&self) -> u32 {
+        if self.k <= 128 { THREADS } else { 64 }
+    }
+}
+
+impl KernelSpec for MergeSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        "neighbors_merge".into()
+    }
+
+    fn source(&self) -> String {
+        let mut text = self.distance.preamble(self.k, self.threads());
+        let distance = match self.distance.metric {
+            Metric::L2 => "sqrt(value)",
+            Metric::Cosine => "max(1 + value, 0.0)",
+            Metric::SquaredL2 | Metric::L1 | Metric::Chebyshev => "value",
+        };
+        let _ = writeln!(
+            text,
+            "typedef {} O;\nenum {{ KEPT = {} }};\n#define IS_RECHECKED {}\n#define RT_DISTANCE(value) (O)({distance})",
+            self.out.c_type(),
+            self.kept,
+            i32::from(!self.distance.is_exact)
+        );
+        text.push_str(include_str!("merge.cuh"));
+        text
+    }
+}
+
+/// Squared lengths of vectors. Parameters: these, the state, vectors, their number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct NormsSpec {
+    pub(crate) dtype: DType,
+    pub(crate) dimensions: usize,
+}
+
+impl KernelSpec for NormsSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        "neighbors_norms".into()
+    }
+
+    fn source(&self) -> String {
+        let mut text = include_str!("types.cuh").to_owned();
+        let (t, d) = (stored_type(self.dtype), self.dimensions);
+        let _ = writeln!(text, "typedef {t} P;\nenum {{ D = {d}, THREADS = {THREADS} }};");
+        text.push_str(include_str!("norms.cuh"));
+        text
+    }
+}
+
+/// The first elements of rows in order. Parameters: values, indices, rows, their number and length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct TopkSpec {
+    pub(crate) dtype: DType,
+    pub(crate) k: u32,
+    pub(crate) is_largest: bool,
+}
+
+impl KernelSpec for TopkSpec {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        "neighbors_topk".into()
+    }
+
+    fn source(&self) -> String {
+        let mut text = include_str!("types.cuh").to_owned();
+        let (t, compared) = match self.dtype {
+            DType::F16 => ("rt_half", "float"),
+            DType::BF16 => ("rt_bfloat", "float"),
+            dtype => (dtype.c_type(), dtype.c_type()),
+        };
+        // NaN is larger than every number.
+        let before = match self.is_largest {
+            true => "((a) > (b) || ((a) != (a) && (b) == (b)))",
+            false => "((a) < (b) || ((a) == (a) && (b) != (b)))",
+        };
+        let load = if t == compared { "(x)" } else { "rt_load(&(x))" };
+        let _ = writeln!(
+            text,
+            "typedef {t} T;\ntypedef {compared} C;\n#define BEFORE(a, b) {before}\n#define rt_to_compared(x) {load}\n\
+             enum {{ K = {}, THREADS = {THREADS} }};",
+            self.k
+        );
+        text.push_str(include_str!("topk.cuh"));
+        text
+    }
+}

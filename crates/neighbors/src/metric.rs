@@ -1,0 +1,40 @@
+//! Metrics, under the names that scikit-learn has.
+
+use crate::{ArrayError, Result};
+use std::str::FromStr;
+
+/// How far two vectors are apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Metric {
+    /// The length of their difference.
+    #[default]
+    L2,
+    /// The squared length of their difference.
+    SquaredL2,
+    /// The sum of absolute differences.
+    L1,
+    /// The largest absolute difference.
+    Chebyshev,
+    /// 1 minus the cosine of their angle, which is 0 for vectors of length 0.
+    Cosine,
+}
+
+impl FromStr for Metric {
+    type Err = ArrayError;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Ok(match name {
+            "l2" | "euclidean" => Self::L2,
+            "sqeuclidean" => Self::SquaredL2,
+            "l1" | "manhattan" | "cityblock" => Self::L1,
+            "chebyshev" => Self::Chebyshev,
+            "cosine" => Self::Cosine,
+            _ => {
+                return Err(ArrayError::value_error(format!(
+                    "metric is '{name}'; expected 'l2' ('euclidean'), 'sqeuclidean', 'l1' ('manhattan'), 'chebyshev' or \
+                     'cosine'"
+                )));
+            }
+        })
+    }
+}

@@ -1,0 +1,199 @@
+//! The launches of a search: lists by the scan, the nearest of them, and once more in float64 for queries that need it.
+
+use crate::kernels::{
+    DistanceSpec, FewQueries, MAX_FEW_NEIGHBORS, MAX_FEW_NUMBERS, MAX_FEW_QUERIES, MAX_LISTS, MergeSpec, ScanSpec,
+};
+use crate::vectors::{Vectors, push_arrays};
+use crate::{ArrayContext, GpuArray, Metric, Result};
+use rtcg_array::{DType, Order, PackedKernelArgs};
+use std::sync::Arc;
+
+/// The most neighbours of a query.
+pub const MAX_NEIGHBORS: usize = 1024;
+/// Bytes of lists, beyond which queries are searched in parts.
+const MAX_LIST_BYTES: usize = 1 << 28;
+/// Points for which a slice of them is worth lists of its own, and as many for each place of a list.
+const MIN_SLICE_POINTS: usize = 1024;
+const MIN_SLICE_POINTS_OF_PLACE: usize = 64;
+
+/// The nearest points of queries, in rows: nearest first, of equal distances that of the lower index.
+#[derive(Debug, Clone)]
+pub struct Neighbors {
+    /// Of shape (queries, k), float64 where points are, else float32.
+    pub distances: GpuArray,
+    /// Of shape (queries, k), int64.
+    pub indices: GpuArray,
+}
+
+/// Queries among points of as many dimensions.
+pub(crate) struct Search<'a> {
+    pub(crate) points: &'a Vectors,
+    pub(crate) queries: &'a Vectors,
+    pub(crate) metric: Metric,
+}
+
+/// Queries that are looked at: a part of all, or those of a list on the device.
+struct Part<'a> {
+    first: usize,
+    count: usize,
+    selected: Option<(&'a GpuArray, &'a GpuArray)>,
+}
+
+/// How a scan is divided among blocks.
+#[derive(Clone, Copy)]
+struct Division {
+    blocks: u32,
+    most_slices: u32,
+    /// Queries of a block, and lists of each.
+    side: u32,
+    lanes: u32,
+}
+
+impl Search<'_> {
+    fn ctx(&self) -> &Arc<ArrayContext> {
+        self.points.array.context()
+    }
+
+    fn distance(&self, is_exact: bool) -> DistanceSpec {
+        let (query, point) = (self.queries.array.dtype(), self.points.array.dtype());
+        let is_exact = is_exact || point == DType::F64;
+        let is_simd_cpu = self.ctx().device_info().is_simd_cpu();
+        DistanceSpec { query, point, metric: self.metric, dimensions: self.points.dimensions(), is_exact, is_simd_cpu }
+    }
+
+    fn division(&self, distance: &DistanceSpec, few: Option<FewQueries>, queries: usize, length: u32) -> Division {
+        let device_info = self.ctx().device_info();
+        // Several times as many as run at once, so that none waits long for the last.
+        let most = if device_info.is_simd_cpu() { 1 } else { 4 } * device_info.resident_blocks();
+        let (side, lanes) =
+            if few.is_some() { (MAX_FEW_QUERIES as u32, 1) } else { (distance.side(), distance.lanes()) };
+        let least = MIN_SLICE_POINTS.max(MIN_SLICE_POINTS_OF_PLACE * length as usize);
+        let slices = self.points.count().div_ceil(least).min((MAX_LISTS / lanes) as usize);
+        let query_blocks = queries.div_ceil(side as usize);
+        let blocks = most.min(query_blocks * slices).max(query_blocks);
+        Division { blocks: blocks as u32, most_slices: slices as u32, side, lanes }
+    }
+
+    /// The kernel that reads points once, where there are so few queries that nothing else counts.
+    fn few_queries(&self, distance: &DistanceSpec, part: &Part<'_>, length: u32) -> Option<FewQueries> {
+        let (queries, dimensions) = (part.count.next_power_of_two(), distance.dimensions);
+        let fits = queries <= MAX_FEW_QUERIES && queries * dimensions <= MAX_FEW_NUMBERS && length <= MAX_FEW_NEIGHBORS;
+        let is_other = distance.is_direct() || distance.is_exact || part.selected.is_some();
+        let points = &self.points.array;
+        let is_vectorizable =
+            (dimensions * points.itemsize()).is_multiple_of(16) && points.first_element_address().is_multiple_of(16);
+        (fits && !is_other).then_some(FewQueries { queries: queries as u32, is_vectorizable })
+    }
+
+    /// Writes the `k` nearest points of all queries.
+    pub(crate) fn nearest(&self, found: &Neighbors, k: usize) -> Result<()> {
+        let distance = self.distance(false);
+        // Candidates beyond those that are kept make it unlikely that rounding hides a nearer one.
+        let length = if distance.is_exact { k } else { k + 4 + k / 8 } as u32;
+        let list_bytes = distance.lanes() as usize * length as usize * 12;
+        let side = distance.side() as usize;
+        let most = (MAX_LIST_BYTES / list_bytes / side).max(1) * side;
+        for first in (0..self.queries.count()).step_by(most) {
+            let part = Part { first, count: most.min(self.queries.count() - first), selected: None };
+            self.nearest_of_part(found, &distance, &part, length, k as u32)?;
+        }
+        Ok(())
+    }
+
+    fn nearest_of_part(
+        &self,
+        found: &Neighbors,
+        distance: &DistanceSpec,
+        part: &Part<'_>,
+        length: u32,
+        k: u32,
+    ) -> Result<()> {
+        let noted = GpuArray::empty(self.ctx(), &[part.count], DType::U32, Order::C)?;
+        let noted_count = GpuArray::zeros(self.ctx(), &[1], DType::U32, Order::C)?;
+        self.scan_and_merge(found, distance, part, (length, k), (&noted, &noted_count))?;
+        if distance.is_exact {
+            return Ok(());
+        }
+        let again = Part { selected: Some((&noted, &noted_count)), ..*part };
+        self.scan_and_merge(found, &self.distance(true), &again, (k, k), (&noted, &noted_count))
+    }
+
+    fn scan_and_merge(
+        &self,
+        found: &Neighbors,
+        distance: &DistanceSpec,
+        part: &Part<'_>,
+        (length, k): (u32, u32),
+        noted: (&GpuArray, &GpuArray),
+    ) -> Result<()> {
+        let few = self.few_queries(distance, part, length);
+        let division = self.division(distance, few, part.count, length);
+        let lists = division.side as usize * division.lanes as usize * division.blocks as usize;
+        let item = if distance.is_exact { DType::F64 } else { DType::F32 };
+        let values = GpuArray::empty(self.ctx(), &[lists * length as usize], item, Order::C)?;
+        let indices = GpuArray::empty(self.ctx(), &[lists * length as usize], DType::U32, Order::C)?;
+        let mut args = PackedKernelArgs::new();
+        push_arrays(&mut args, &[&values, &indices])?;
+        self.push_search(&mut args, part)?;
+        self.launch_scan(args, ScanSpec { distance: *distance, k: length, few }, division, 0.0)?;
+
+        let spec = MergeSpec { distance: *distance, k: length, kept: k, out: found.distances.dtype() };
+        let mut args = PackedKernelArgs::new();
+        for array in [&found.distances, &found.indices] {
+            array.check_memory()?;
+            args.push_u64(array.first_element_address() + (part.first * k as usize * array.itemsize()) as u64);
+        }
+        push_arrays(&mut args, &[&values, &indices])?;
+        self.push_search(&mut args, part)?;
+        [division.lanes, division.side, division.blocks, division.most_slices].iter().for_each(|&n| args.push_u32(n));
+        push_arrays(&mut args, &[noted.0, noted.1])?;
+        let threads = spec.threads();
+        let blocks = self.ctx().device_info().grid_block_count(part.count * 32);
+        self.ctx().compiled_kernel(&spec)?.launch([blocks, 1, 1], [threads, 1, 1], 0, args.packed_bytes())
+    }
+
+    /// How many points are at most `radius` from each query, uint32.
+    pub(crate) fn count_within(&self, radius: f64) -> Result<GpuArray> {
+        let count = self.queries.count();
+        let counts = GpuArray::zeros(self.ctx(), &[count], DType::U32, Order::C)?;
+        if count == 0 {
+            return Ok(counts);
+        }
+        let distance = self.distance(false);
+        // As distances are compared.
+        let radius = if self.metric == Metric::L2 { radius * radius } else { radius };
+        let mut args = PackedKernelArgs::new();
+        args.push_u64(0);
+        push_arrays(&mut args, &[&counts])?;
+        self.push_search(&mut args, &Part { first: 0, count, selected: None })?;
+        let division = self.division(&distance, None, count, 0);
+        self.launch_scan(args, ScanSpec { distance, k: 0, few: None }, division, radius)?;
+        Ok(counts)
+    }
+
+    fn launch_scan(&self, mut args: PackedKernelArgs, spec: ScanSpec, division: Division, radius: f64) -> Result<()> {
+        args.push_u32(division.most_slices);
+        args.push_u64(radius.to_bits());
+        let kernel = self.ctx().compiled_kernel(&spec)?;
+        kernel.launch([division.blocks, 1, 1], [spec.threads(), 1, 1], 0, args.packed_bytes())
+    }
+
+    /// Appends what kernels know of a search: vectors, norms, numbers, selected queries.
+    fn push_search(&self, args: &mut PackedKernelArgs, part: &Part<'_>) -> Result<()> {
+        let queries = &self.queries.array;
+        queries.check_memory()?;
+        let first_vector = part.first * self.queries.dimensions() * queries.itemsize();
+        args.push_u64(queries.first_element_address() + first_vector as u64);
+        push_arrays(args, &[&self.points.array])?;
+        args.push_u64(self.queries.norms.first_element_address() + (part.first * 8) as u64);
+        push_arrays(args, &[&self.points.norms, &self.points.state])?;
+        [part.count, self.points.count()].iter().for_each(|&n| args.push_u32(n as u32));
+        match part.selected {
+            Some((selected, count)) => push_arrays(args, &[selected, count]),
+            None => {
+                [0, 0].iter().for_each(|&null| args.push_u64(null));
+                Ok(())
+            }
+        }
+    }
+}

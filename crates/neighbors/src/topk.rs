@@ -1,0 +1,55 @@
+//! The largest or smallest elements of rows, in order.
+
+use crate::kernels::{THREADS, TopkSpec};
+use crate::vectors::push_arrays;
+use crate::{ArrayError, GpuArray, Result};
+use rtcg_array::{DType, Index, Order, PackedKernelArgs, PythonTuple};
+
+/// Elements beyond which rows are sorted.
+const MAX_LISTED: usize = 64;
+
+/// The `k` largest (or smallest) elements along the last axis in order, and their indices (int64), of equal elements those
+/// of lower indices first. NaN is larger than every number. Does not wait.
+///
+/// # Errors
+/// When there is no axis, or fewer than `k` elements along it, or elements have no order.
+pub fn topk(values: &GpuArray, k: usize, is_largest: bool) -> Result<[GpuArray; 2]> {
+    let Some((&length, outer)) = values.shape().split_last() else {
+        return Err(ArrayError::value_error("values has shape (); expected at least one axis"));
+    };
+    if k > length {
+        let shape = PythonTuple(values.shape());
+        return Err(ArrayError::value_error(format!(
+            "k is {k}; expected at most {length}, for values of shape {shape}"
+        )));
+    }
+    if values.dtype().is_complex() || matches!(values.dtype(), DType::Void(_)) {
+        let dtype = values.dtype();
+        return Err(ArrayError::type_error(format!("values is of dtype {dtype}; expected real numbers")));
+    }
+    if k > MAX_LISTED {
+        let axis = values.ndim() - 1;
+        let first = [Index::Ellipsis, Index::Slice(None, Some(k as isize), None)];
+        let sorted = [values.sorted(axis, is_largest)?, values.argsort(axis, is_largest)?];
+        let [values, indices] = sorted.map(|array| array.index(&first)?.to_contiguous());
+        return Ok([values?, indices?]);
+    }
+    let ctx = values.context();
+    let source = values.to_contiguous()?;
+    let mut shape = outer.to_vec();
+    shape.push(k);
+    let found = [values.dtype(), DType::I64].map(|dtype| GpuArray::empty(ctx, &shape, dtype, Order::C));
+    let [found, indices] = found;
+    let (found, indices) = (found?, indices?);
+    if indices.size() == 0 {
+        return Ok([found, indices]);
+    }
+    let rows = values.size() / length;
+    let mut args = PackedKernelArgs::new();
+    push_arrays(&mut args, &[&found, &indices, &source])?;
+    [rows, length].iter().for_each(|&n| args.push_i64(n as i64));
+    let kernel = ctx.compiled_kernel(&TopkSpec { dtype: values.dtype(), k: k as u32, is_largest })?;
+    let blocks = rows.min(ctx.device_info().max_blocks as usize) as u32;
+    kernel.launch([blocks, 1, 1], [THREADS, 1, 1], 0, args.packed_bytes())?;
+    Ok([found, indices])
+}

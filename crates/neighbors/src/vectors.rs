@@ -1,0 +1,98 @@
+//! Vectors as kernels take them: checked, contiguous, with their squared lengths.
+
+use crate::kernels::{NormsSpec, THREADS};
+use crate::{ArrayError, GpuArray, Result};
+use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
+
+/// Contiguous vectors, one a row, of float16, float32 or float64.
+#[derive(Debug, Clone)]
+pub(crate) struct Vectors {
+    pub(crate) array: GpuArray,
+    /// Squared lengths in float64.
+    pub(crate) norms: GpuArray,
+    /// The largest squared length, as bits, and ~i of the first vector i with a number that is not finite.
+    pub(crate) state: GpuArray,
+}
+
+impl Vectors {
+    /// Converts vectors; `name` is that of errors. With `is_checked` waits, and refuses numbers that are not finite.
+    pub(crate) fn new(name: &str, array: &GpuArray, dtype: DType, is_checked: bool) -> Result<Self> {
+        let array = array.to_dtype(dtype)?.to_contiguous()?;
+        let ctx = array.context().clone();
+        let &[count, dimensions] = array.shape() else { return Err(shape_error(name, &array)) };
+        if count > i32::MAX as usize {
+            return Err(ArrayError::value_error(format!("{name} has {count} vectors; expected at most {}", i32::MAX)));
+        }
+        let norms = GpuArray::empty(&ctx, &[count], DType::F64, Order::C)?;
+        let state = GpuArray::zeros(&ctx, &[2], DType::U64, Order::C)?;
+        let made = Self { array, norms, state };
+        if count == 0 {
+            return Ok(made);
+        }
+        let mut args = PackedKernelArgs::new();
+        push_arrays(&mut args, &[&made.norms, &made.state, &made.array])?;
+        args.push_u32(count as u32);
+        let kernel = ctx.compiled_kernel(&NormsSpec { dtype, dimensions })?;
+        kernel.launch([ctx.device_info().grid_block_count(count), 1, 1], [THREADS, 1, 1], 0, args.packed_bytes())?;
+        if is_checked {
+            made.check_finite(name)?;
+        }
+        Ok(made)
+    }
+
+    fn check_finite(&self, name: &str) -> Result<()> {
+        let mut bytes = [0; 16];
+        self.state.read(&mut bytes, Order::C)?;
+        let [largest, first] = [0, 1].map(|i| u64::from_ne_bytes(bytes.as_chunks().0[i]));
+        if first != 0 {
+            let message = format!("{name}[{}] has NaN or infinity; expected finite numbers", !first);
+            return Err(ArrayError::value_error(message));
+        }
+        if f64::from_bits(largest) > 1e307 {
+            let length = f64::from_bits(largest).sqrt();
+            return Err(ArrayError::value_error(format!(
+                "{name} has a vector of length {length:e}; expected at most 1e153"
+            )));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.array.shape()[0]
+    }
+
+    pub(crate) fn dimensions(&self) -> usize {
+        self.array.shape()[1]
+    }
+}
+
+fn shape_error(name: &str, array: &GpuArray) -> ArrayError {
+    let shape = PythonTuple(array.shape());
+    ArrayError::value_error(format!("{name} has shape {shape}; expected two axes, a vector in each row"))
+}
+
+/// The dtype in which vectors of a dtype are stored without loss.
+pub(crate) fn stored_dtype(name: &str, array: &GpuArray) -> Result<DType> {
+    let &[_, dimensions] = array.shape() else { return Err(shape_error(name, array)) };
+    if dimensions == 0 {
+        return Err(ArrayError::value_error(format!(
+            "{name} has shape {}; expected vectors of at least one dimension",
+            PythonTuple(array.shape())
+        )));
+    }
+    match array.dtype() {
+        DType::F16 => Ok(DType::F16),
+        DType::Bool | DType::I8 | DType::U8 | DType::I16 | DType::U16 | DType::BF16 | DType::F32 => Ok(DType::F32),
+        DType::I32 | DType::U32 | DType::I64 | DType::U64 | DType::F64 => Ok(DType::F64),
+        other => Err(ArrayError::type_error(format!("{name} is of dtype {other}; expected real numbers"))),
+    }
+}
+
+/// Appends the addresses of arrays, which are about to be used.
+pub(crate) fn push_arrays(args: &mut PackedKernelArgs, arrays: &[&GpuArray]) -> Result<()> {
+    for array in arrays {
+        array.check_memory()?;
+        args.push_u64(array.first_element_address());
+    }
+    Ok(())
+}

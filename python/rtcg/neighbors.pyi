@@ -1,0 +1,124 @@
+"""Exact nearest neighbours by brute force on the device."""
+
+from typing import Any, SupportsFloat, SupportsIndex, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from rtcg.numpy import GPUArray
+
+__all__ = ["Index", "knn", "radius_count", "topk"]
+
+_Array: TypeAlias = GPUArray | ArrayLike
+
+def knn(queries: _Array, points: _Array, k: SupportsIndex, metric: str = "l2") -> tuple[GPUArray, GPUArray]:
+    """The `k` points nearest to each query; waits to see that all numbers are finite.
+
+    Parameters
+    ----------
+    queries : GPUArray or array-like of shape (m, d)
+        Real numbers. Where `queries` or `points` are of float64 (or of integers of 32 bits and more), all are.
+    points : GPUArray or array-like of shape (n, d)
+    k : int
+        From 1 to n, and at most 1024.
+    metric : str
+        See the module.
+
+    Returns
+    -------
+    distances : GPUArray of shape (m, k)
+        Of float64 where `queries` or `points` are, else of float32.
+    indices : GPUArray of shape (m, k), int64
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, there are no points or fewer than `k`, or numbers are not finite.
+    TypeError
+        If elements are not real numbers.
+    """
+
+def radius_count(queries: _Array, points: _Array, radius: SupportsFloat, metric: str = "l2") -> GPUArray:
+    """How many points are at most `radius` from each query; waits to see that all numbers are finite.
+
+    Parameters
+    ----------
+    queries : GPUArray or array-like of shape (m, d)
+    points : GPUArray or array-like of shape (n, d)
+    radius : float
+    metric : str
+        See the module.
+
+    Returns
+    -------
+    GPUArray of shape (m,), int64
+        Decided by distances in float64; squared ones are compared for ``"l2"``.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, there are no points, `radius` is negative or NaN, or numbers are not finite.
+    """
+
+def topk(values: _Array, k: SupportsIndex, largest: bool = True) -> tuple[GPUArray, GPUArray]:
+    """The `k` largest or smallest elements along the last axis, in order; does not wait.
+
+    Parameters
+    ----------
+    values : GPUArray or array-like
+        Real numbers, with at least one axis. NaN is larger than every number.
+    k : int
+    largest : bool
+
+    Returns
+    -------
+    values : GPUArray
+        Of the shape of `values`, with `k` elements along the last axis.
+    indices : GPUArray of int64
+        Where they are along that axis; of equal elements the lower index is first.
+
+    Raises
+    ------
+    ValueError
+        If the axis has fewer than `k` elements.
+    """
+
+class Index:
+    """Points on the device, to be searched again and again.
+
+    Any thread may search; threads wait for each other only on the device.
+
+    Parameters
+    ----------
+    vectors : GPUArray or array-like of shape (n, d)
+        Elements of float16, float32 and float64 stay so; integers are taken as float32 if it has all of their values,
+        else as float64. A contiguous array on the device is not copied, and must not be changed.
+    metric : str
+        See the module.
+
+    Raises
+    ------
+    ValueError
+        If there are no vectors, or numbers are not finite.
+    """
+
+    metric: str
+
+    def __init__(self, vectors: _Array, metric: str = "l2") -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many points there are, and their dimensions."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype in which points are stored."""
+
+    def search(self, queries: _Array, k: SupportsIndex) -> tuple[GPUArray, GPUArray]:
+        """Distances and indices of the `k` points nearest to each query, as `knn`.
+
+        Queries are taken as float64 where points are of float64, else as float32. Waits to see that they are finite.
+        """
+
+    def radius_count(self, queries: _Array, radius: SupportsFloat) -> GPUArray:
+        """How many points are at most `radius` from each query, as `radius_count`. Queries are taken as in `search`."""

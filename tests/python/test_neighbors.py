@@ -1,0 +1,199 @@
+"""`rtcg.neighbors` against loops in NumPy: indices and distances are the same bits."""
+
+import threading
+
+import numpy as np
+import pytest
+from depth import ALL
+
+import rtcg.numpy as xp
+from rtcg import checking, neighbors
+
+METRICS = ("l2", "sqeuclidean", "l1", "chebyshev", "cosine")
+
+
+def compared(queries, points, metric):
+    """All distances as they are compared: squared for "l2", negative cosines."""
+    q, p = queries.astype(np.float64), points.astype(np.float64)
+    total = np.zeros((len(q), len(p)))
+    if metric == "cosine":
+        lengths = [np.zeros(len(q)), np.zeros(len(p))]
+        for t in range(q.shape[1]):
+            total += q[:, t, None] * p[None, :, t]
+            for norms, x in zip(lengths, (q, p), strict=True):
+                norms += x[:, t] * x[:, t]
+        length = np.sqrt(lengths[0])[:, None] * np.sqrt(lengths[1])[None]
+        return np.divide(-total, length, out=np.zeros_like(total), where=length > 0)
+    for t in range(q.shape[1]):
+        difference = np.abs(q[:, t, None] - p[None, :, t])
+        if metric == "chebyshev":
+            total = np.maximum(total, difference)
+        else:
+            total += difference if metric == "l1" else difference * difference
+    return total
+
+
+def by_sorting(queries, points, k, metric):
+    all_of_them = compared(queries, points, metric)
+    indices = np.argsort(all_of_them, axis=1, kind="stable")[:, :k]
+    found = np.take_along_axis(all_of_them, indices, 1)
+    return {"l2": np.sqrt, "cosine": lambda x: np.maximum(1 + x, 0)}.get(metric, lambda x: x)(found), indices
+
+
+def assert_same(found, queries, points, k, metric):
+    distances, indices = (array.get() for array in found)
+    expected, order = by_sorting(queries, points, k, metric)
+    np.testing.assert_array_equal(indices, order)
+    np.testing.assert_array_equal(distances, expected.astype(distances.dtype))
+
+
+def vectors(count, dimensions, dtype, seed):
+    rng = np.random.default_rng([seed, count, dimensions])
+    drawn = rng.normal(size=(count, dimensions))
+    return (drawn if np.dtype(dtype).kind == "f" else np.abs(drawn * 3)).astype(dtype)
+
+
+SHAPES = [(9, 150, 2500, 3), (33, 70, 1100, 5)]
+CASES = [("l2", np.float32), ("l2", np.float16), ("cosine", np.float32), ("l1", np.float64)]
+if ALL:
+    CASES = [(metric, dtype) for metric in METRICS for dtype in (np.float16, np.float32, np.float64, np.uint8)]
+    SHAPES += [(1, 5, 7, 7), (16, 3, 3000, 40), (64, 130, 900, 130), (3, 200, 1, 1)]
+
+
+@pytest.mark.parametrize("metric, dtype", CASES)
+@pytest.mark.parametrize("dimensions, m, n, k", SHAPES if ALL else SHAPES[:1] + SHAPES[1:])
+def test_same_bits_as_loops(metric, dtype, dimensions, m, n, k, context):
+    queries, points = vectors(m, dimensions, dtype, 1), vectors(n, dimensions, dtype, 2)
+    assert_same(neighbors.knn(queries, points, k, metric), queries, points, k, metric)
+
+
+@pytest.mark.parametrize("dimensions, dtype", [(24, np.float16), (21, np.float32)])
+@pytest.mark.parametrize("metric", ["l2", "cosine"] if not ALL else ["l2", "cosine", "l1", "chebyshev"])
+def test_few_queries(dimensions, dtype, metric, context):
+    """Points are read once, in vectors of 16 bytes where they begin at multiples of that."""
+    queries, points = vectors(3, dimensions, np.float32, 1), vectors(2600, dimensions, dtype, 2)
+    assert_same(neighbors.Index(points, metric).search(queries, 4), queries, points, 4, metric)
+
+
+def test_a_search_that_float32_cannot_decide(context):
+    # The coordinates of all points differ from each other by less than products of float32 tell.
+    rng = np.random.default_rng(3)
+    points = (1000 + rng.normal(size=(1500, 33)) * 1e-3).astype(np.float32)
+    queries = points[::17] + np.float32(2e-3)
+    assert_same(neighbors.knn(queries, points, 4), queries, points, 4, "l2")
+    # Most distances are equal: the lower index is first. Copies of a point have distance 0.
+    points = rng.integers(0, 2, (2100, 9)).astype(np.float32)
+    assert_same(neighbors.knn(points[:140], points, 3), points[:140], points, 3, "l2")
+    # Squares are infinite in float32.
+    points[7] = 3e30
+    assert_same(neighbors.knn(points[:140], points, 3), points[:140], points, 3, "l2")
+
+
+@pytest.mark.parametrize("metric", METRICS if ALL else ("sqeuclidean", "cosine"))
+@pytest.mark.parametrize("dimensions", [4, 20])
+def test_counts_within_a_radius(metric, dimensions, context):
+    # Distances of small integers, many of them equal to the radius.
+    queries = np.random.default_rng(5).integers(-2, 3, (140, dimensions)).astype(np.float32)
+    points = np.random.default_rng(6).integers(-2, 3, (2100, dimensions)).astype(np.float32)
+    radius = {"cosine": 0.75, "chebyshev": 3.0}.get(metric, 12.0)
+    within = compared(queries, points, metric)
+    within = 1 + within <= radius if metric == "cosine" else within <= (radius**2 if metric == "l2" else radius)
+    found = neighbors.Index(points, metric).radius_count(queries, radius)
+    assert found.dtype == np.int64
+    np.testing.assert_array_equal(found.get(), within.sum(axis=1))
+    assert 0 < within.mean() < 1
+
+
+def test_index_keeps_its_dtype_and_answers_from_threads(context):
+    points = vectors(1100, 33, np.float16, 2)
+    index = neighbors.Index(points)
+    assert (len(index), index.shape, index.dtype) == (1100, (1100, 33), np.float16)
+    assert repr(index) == "<Index of 1100 points of 33 dimensions, float16, metric='l2'>"
+    queries, wrong = vectors(70, 33, np.float32, 9), []
+    expected = by_sorting(queries, points, 5, "l2")[1]
+
+    def ask(place):
+        context.push()
+        try:
+            if not (index.search(queries[place : place + 1], 5)[1].get() == expected[place]).all():
+                wrong.append(place)
+        finally:
+            context.pop()
+
+    threads = [threading.Thread(target=ask, args=(place,)) for place in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert index.search(queries.astype(np.float64), 1)[0].dtype == np.float32
+    assert neighbors.knn(queries, points.astype(np.float64), 1)[0].dtype == np.float64
+    distances, indices = index.search(queries[:0], 3)
+    assert distances.shape == indices.shape == (0, 3) and indices.dtype == np.int64
+    assert index.radius_count(queries[:0], 1.0).shape == (0,)
+
+
+def test_results_do_not_depend_on_the_schedule(context, on_virtual_device):
+    if not on_virtual_device:
+        pytest.skip("schedules are those of the virtual GPU")
+    points = np.random.default_rng(8).integers(0, 3, (400, 17)).astype(np.float32)
+    first = [array.get() for array in neighbors.knn(points[:20], points, 5)]
+    try:
+        for seed in range(10):
+            checking.set_schedule(f"chaos:{seed}")
+            for found, expected in zip(neighbors.knn(points[:20], points, 5), first, strict=True):
+                np.testing.assert_array_equal(found.get(), expected)
+    finally:
+        checking.set_schedule("normal")
+
+
+TOPK = [np.array([[3, 1, 3, -2], [0, 0, 0, 0]]), np.random.default_rng(1).normal(size=(2, 3, 300)).astype(np.float32)]
+
+
+@pytest.mark.parametrize("values", TOPK, ids=lambda values: str(values.dtype))
+@pytest.mark.parametrize("largest", [True, False])
+def test_topk_is_a_stable_sort(values, largest, context):
+    for k in (0, 2) if values.shape[-1] < 65 else (4, 65):
+        found, indices = neighbors.topk(values, k, largest)
+        order = np.argsort(-values if largest else values, axis=-1, kind="stable")[..., :k]
+        np.testing.assert_array_equal(indices.get(), order)
+        np.testing.assert_array_equal(found.get(), np.take_along_axis(values, order, -1))
+
+
+def test_topk_of_nan(context):
+    values = np.array([1, np.nan, 3, np.nan, -np.inf], np.float16)
+    assert neighbors.topk(values, 3)[1].get().tolist() == [1, 3, 2]
+    assert neighbors.topk(values, 4, largest=False)[1].get().tolist() == [4, 0, 2, 1]
+
+
+ONE = np.ones((1, 2), np.float32)
+ERRORS = [
+    (lambda: neighbors.knn(ONE, ONE, 2), "k is 2; expected 1 to 1, the number of points"),
+    (lambda: neighbors.knn(ONE, ONE, 0), "k is 0; expected 1 to 1"),
+    (lambda: neighbors.knn(ONE, ONE, -1), "k is -1; expected an integer of at least 0"),
+    (lambda: neighbors.knn(ONE, xp.zeros((1100, 2)), 1025), "k is 1025; expected 1 to 1024$"),
+    (lambda: neighbors.knn(ONE, ONE[:0], 1), r"points has shape \(0, 2\); expected at least one vector"),
+    (lambda: neighbors.knn(ONE[0], ONE, 1), r"queries has shape \(2,\); expected two axes"),
+    (lambda: neighbors.knn(ONE[:, :1], ONE, 1), r"queries has shape \(1, 1\); expected 2 dimensions, as points have"),
+    (lambda: neighbors.knn(ONE, ONE[:, :0], 1), r"points has shape \(1, 0\); expected vectors of at least one dim"),
+    (lambda: neighbors.knn(ONE * np.nan, ONE, 1), r"queries\[0\] has NaN or infinity; expected finite numbers"),
+    (lambda: neighbors.Index([[1.0, 2.0], [3.0, np.inf]]), r"vectors\[1\] has NaN or infinity"),
+    (lambda: neighbors.Index([[1e200]]), "vectors has a vector of length .*; expected at most 1e153"),
+    (lambda: neighbors.Index(ONE, "l3"), "metric is 'l3'; expected 'l2'"),
+    (lambda: neighbors.radius_count(ONE, ONE, -1.0), "radius is -1; expected a number of at least 0"),
+    (lambda: neighbors.topk(ONE, 3), r"k is 3; expected at most 2, for values of shape \(1, 2\)"),
+    (lambda: neighbors.topk(1.0, 1), r"values has shape \(\); expected at least one axis"),
+]
+
+
+@pytest.mark.parametrize("call, message", ERRORS)
+def test_wrong_input_is_named(call, message, context):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_wrong_types_are_named(context):
+    with pytest.raises(TypeError, match="points is of dtype complex64; expected real numbers"):
+        neighbors.knn(ONE, ONE.astype(np.complex64), 1)
+    with pytest.raises(TypeError, match="k is 1.5; expected an integer"):
+        neighbors.knn(ONE, ONE, 1.5)
