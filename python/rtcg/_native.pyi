@@ -3021,6 +3021,7 @@ def sparse_check(shape: Any, indices: Any, indptr: Any) -> None: ...
 def sparse_index_extremes(indices: Any) -> list[int] | None:
     """The least and the largest of int32 or int64 indices on the device; None of no indices. Waits."""
 
+@final
 class NeighborIndex:
     """Points on the device, ready to be searched; see `rtcg_neighbors::Index`."""
 
