@@ -23,7 +23,8 @@ MOST_POINTS = 1 << 22
 class Embedding:
     """How a series becomes points: (x[i], x[i + delay], ...), and which points are near each other.
 
-    Points are near where their distance is less than `radius`. Distances are of float32.
+    Points are near where their distance is less than `radius`. Series and distances are of float32: subtract the
+    mean of numbers that differ by little.
     """
 
     dimension: int = 3
@@ -36,10 +37,10 @@ class Embedding:
             value = getattr(self, name)
             if not isinstance(value, (int, np.integer)) or value < 1:
                 raise ValueError(f"{name} is {value!r}; expected an integer of at least 1")
-        if not np.isfinite(self.radius) or self.radius <= 0:
-            raise ValueError(f"radius is {self.radius!r}; expected a finite number above 0")
         if self.norm not in NORMS:
             raise ValueError(f"norm is {self.norm!r}; expected one of {', '.join(NORMS)}")
+        if not isinstance(self.radius, (int, float, np.number)) or not 1e-18 <= self.radius <= 1e18:
+            raise ValueError(f"radius is {self.radius!r}; expected a number from 1e-18 to 1e18")
         if self.reach > 1024:
             raise ValueError(f"(dimension - 1) * delay is {self.reach}; expected at most 1024")
 
@@ -149,14 +150,26 @@ def _checked(name, series, embedding):
             f"{name} has {len(array)} numbers, {max(points, 0)} points; expected 1 to {MOST_POINTS} points "
             f"with dimension={embedding.dimension}, delay={embedding.delay}"
         )
-    if host is not None and not np.isfinite(host).all():
-        where = int(np.flatnonzero(~np.isfinite(host))[0])
-        raise ValueError(f"{name}[{where}] is {host[where]}; expected finite numbers")
-    return xp.asarray(array, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        result = xp.asarray(array, dtype=np.float32)
+    is_finite = np.isfinite(result.get())
+    if not is_finite.all():
+        where = int(np.flatnonzero(~is_finite)[0])
+        raise ValueError(f"{name}[{where}] is {array[where]}; expected finite numbers of float32")
+    return result
 
 
 def _lines(pairs, theiler, symmetric, plot=None, threads=128, tile=512, columns_of_thread=2):
-    """Launch both kernels in pieces of about one wave of threads, and collect the histograms."""
+    """Launch both kernels in pieces of about one wave of threads, and collect the histograms.
+
+    `threads` of a block, elements of a `tile` of a line, and `columns_of_thread` change the speed only.
+    """
+    for name, value, choices in [
+        ("threads", threads, kernels.SPACE.values("threads")), ("tile", tile, kernels.SPACE.values("tile")),
+        ("columns_of_thread", columns_of_thread, kernels.SPACE.values("columns_of_thread")),
+    ]:  # fmt: skip
+        if value not in choices:
+            raise ValueError(f"{name} is {value!r}; expected one of {', '.join(map(str, sorted(choices)))}")
     if not isinstance(theiler, (int, np.integer)) or theiler < 0:
         raise ValueError(f"theiler is {theiler!r}; expected an integer of at least 0")
     _, _, embedding = pairs[0]

@@ -1,6 +1,6 @@
 """Exact nearest neighbours by brute force on the device.
 
-Names and semantics are those of scikit-learn's neighbours: nearest first, and of equal distances the lower index first.
+Metrics are named as in scikit-learn, and orders are its: nearest first, and of equal distances the lower index first.
 Points are ranked by distances in float64, whose terms are added in the order of dimensions. For points of float16 and
 float32 candidates are found in float32; where rounding could hide a nearer point, a query is searched again in float64.
 Distances are never stored whole. The same bits at every run.
@@ -25,6 +25,16 @@ def _count(k):
     if number < 0:
         raise ValueError(f"k is {number}; expected an integer of at least 0")
     return number
+
+
+def _vectors(name, vectors):
+    """`vectors` on the device; integers must be numbers of float64, in which they are stored."""
+    array = _xp._to_device(vectors)
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
+        for extreme in (int(array.min().get()), int(array.max().get())):
+            if abs(extreme) > 2**53:
+                raise ValueError(f"{name} has {extreme}; expected integers of at most 2**53, which float64 has exactly")
+    return array
 
 
 def knn(queries, points, k, metric="l2"):
@@ -53,7 +63,7 @@ def knn(queries, points, k, metric="l2"):
     TypeError
         If elements are not real numbers.
     """
-    return _native.neighbors_knn(_xp._to_device(queries), _xp._to_device(points), _count(k), metric)
+    return _native.neighbors_knn(_vectors("queries", queries), _vectors("points", points), _count(k), metric)
 
 
 def radius_count(queries, points, radius, metric="l2"):
@@ -77,7 +87,8 @@ def radius_count(queries, points, radius, metric="l2"):
     ValueError
         If shapes do not fit, there are no points, `radius` is negative or NaN, or numbers are not finite.
     """
-    return _native.neighbors_radius_count(_xp._to_device(queries), _xp._to_device(points), float(radius), metric)
+    queries, points = _vectors("queries", queries), _vectors("points", points)
+    return _native.neighbors_radius_count(queries, points, float(radius), metric)
 
 
 def topk(values, k, largest=True):
@@ -125,7 +136,7 @@ class Index:
     """
 
     def __init__(self, vectors, metric="l2"):
-        self._native = _native.NeighborIndex(_xp._to_device(vectors), metric)
+        self._native = _native.NeighborIndex(_vectors("vectors", vectors), metric)
         self.metric = metric
 
     def __len__(self):
@@ -149,8 +160,8 @@ class Index:
 
         Queries are taken as float64 where points are of float64, else as float32. Waits to see that they are finite.
         """
-        return self._native.search(_xp._to_device(queries), _count(k))
+        return self._native.search(_vectors("queries", queries), _count(k))
 
     def radius_count(self, queries, radius):
         """How many points are at most `radius` from each query, as `radius_count`. Queries are taken as in `search`."""
-        return self._native.radius_count(_xp._to_device(queries), float(radius))
+        return self._native.radius_count(_vectors("queries", queries), float(radius))

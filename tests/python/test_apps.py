@@ -108,12 +108,14 @@ def test_peers_that_are_missing_or_fail_do_not_end_a_table(capsys, context):
 RECURRENCE_ERRORS = [
     (dict(dimension=0), [1.0], "dimension is 0; expected an integer of at least 1"),
     (dict(delay=1.5), [1.0], "delay is 1.5"),
-    (dict(radius=float("nan")), [1.0], "radius is nan; expected a finite number above 0"),
+    (dict(radius=float("nan")), [1.0], "radius is nan; expected a number from 1e-18 to 1e18"),
     (dict(norm="l2"), [1.0], "norm is 'l2'; expected one of max, manhattan, euclidean"),
     (dict(dimension=3, delay=600), [1.0], r"\(dimension - 1\) \* delay is 1200; expected at most 1024"),
     ({}, [], "series has 0 numbers, 0 points; expected 1 to 4194304 points with dimension=3, delay=1"),
     ({}, [1.0, 2.0], "series has 2 numbers, 0 points"),
     ({}, [1.0, np.nan, 2.0, 3.0], r"series\[1\] is nan; expected finite numbers"),
+    ({}, [1.0, 2.0, 1e39, 3.0], r"series\[2\] is 1e\+39; expected finite numbers of float32"),
+    (dict(radius="a"), [1.0], "radius is 'a'"),
     ({}, [[1.0, 2.0]], r"series has shape \(1, 2\) and dtype float64; expected real numbers on one axis"),
     ({}, [1j, 2j, 3j], "dtype complex128; expected real numbers"),
 ]
@@ -135,6 +137,8 @@ def test_recurrence_of_a_point_and_of_other_series(context):
     assert np.isnan(recurrence([5.0], Embedding(1)).measures()["determinism"]), "no recurrence, no share of them"
     with pytest.raises(ValueError, match="theiler is -1; expected an integer of at least 0"):
         recurrence([5.0], Embedding(1), theiler=-1)
+    with pytest.raises(ValueError, match="tile is 0; expected one of 256, 512, 1024"):
+        recurrence([5.0], Embedding(1), tile=0)
     with pytest.raises(ValueError, match="x has 4 numbers, y 3; expected as many"):
         joint_recurrence(np.arange(4), np.arange(3), Embedding(1), Embedding(1))
     assert joint_recurrence(np.arange(4), np.arange(4), Embedding(1), Embedding(4), theiler=0).shape == (1, 1)

@@ -178,6 +178,14 @@ ERRORS = [
     (lambda: neighbors.knn(ONE, ONE[:, :0], 1), r"points has shape \(1, 0\); expected vectors of at least one dim"),
     (lambda: neighbors.knn(ONE * np.nan, ONE, 1), r"queries\[0\] has NaN or infinity; expected finite numbers"),
     (lambda: neighbors.Index([[1.0, 2.0], [3.0, np.inf]]), r"vectors\[1\] has NaN or infinity"),
+    (
+        lambda: neighbors.Index(ONE).search([[1e300] * ONE.shape[1]], 1),
+        r"queries\[0\] has NaN or infinity, or a number beyond float32",
+    ),
+    (
+        lambda: neighbors.Index([[2**53], [2**53 + 1]]),
+        r"vectors has 9007199254740993; expected integers of at most 2\*\*53",
+    ),
     (lambda: neighbors.Index([[1e200]]), "vectors has a vector of length .*; expected at most 1e153"),
     (lambda: neighbors.Index(ONE, "l3"), "metric is 'l3'; expected 'l2'"),
     (lambda: neighbors.radius_count(ONE, ONE, -1.0), "radius is -1; expected a number of at least 0"),

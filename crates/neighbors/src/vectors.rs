@@ -17,6 +17,7 @@ pub(crate) struct Vectors {
 impl Vectors {
     /// Converts vectors; `name` is that of errors. With `is_checked` waits, and refuses numbers that are not finite.
     pub(crate) fn new(name: &str, array: &GpuArray, dtype: DType, is_checked: bool) -> Result<Self> {
+        let is_converted = array.dtype() != dtype;
         let array = array.to_dtype(dtype)?.to_contiguous()?;
         let ctx = array.context().clone();
         let &[count, dimensions] = array.shape() else { return Err(shape_error(name, &array)) };
@@ -35,17 +36,19 @@ impl Vectors {
         let kernel = ctx.compiled_kernel(&NormsSpec { dtype, dimensions })?;
         kernel.launch([ctx.device_info().grid_block_count(count), 1, 1], [THREADS, 1, 1], 0, args.packed_bytes())?;
         if is_checked {
-            made.check_finite(name)?;
+            made.check_finite(name, is_converted)?;
         }
         Ok(made)
     }
 
-    fn check_finite(&self, name: &str) -> Result<()> {
+    fn check_finite(&self, name: &str, is_converted: bool) -> Result<()> {
         let mut bytes = [0; 16];
         self.state.read(&mut bytes, Order::C)?;
         let [largest, first] = [0, 1].map(|i| u64::from_ne_bytes(bytes.as_chunks().0[i]));
         if first != 0 {
-            let message = format!("{name}[{}] has NaN or infinity; expected finite numbers", !first);
+            let beyond =
+                if is_converted { format!(", or a number beyond {}", self.array.dtype()) } else { String::new() };
+            let message = format!("{name}[{}] has NaN or infinity{beyond}; expected finite numbers", !first);
             return Err(ArrayError::value_error(message));
         }
         if f64::from_bits(largest) > 1e307 {

@@ -1,4 +1,4 @@
-//! Errors: a code of OpenCL with a sentence for the context's callback, and how codes leave through the C interface.
+//! Errors: a code of OpenCL with a sentence for the error stream, and how codes leave through the C interface.
 
 use rtcg_driver::ErrorKind;
 use rtcg_opencl_sys::*;

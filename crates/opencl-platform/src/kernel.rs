@@ -198,7 +198,7 @@ impl KernelBody {
                 if !value.is_null() {
                     return refuse(
                         CL_INVALID_ARG_VALUE,
-                        format!("arg_value: argument {index} is __local and has none"),
+                        format!("arg_value: argument {index} is __local, expected NULL"),
                     );
                 }
                 if size == 0 {
@@ -224,10 +224,15 @@ impl KernelBody {
                     Argument::Value
                 } else {
                     // SAFETY: the caller's promise.
-                    let memory = unsafe { resolve::<MemBody>(handle) }
-                        .map_err(|error| ClError::new(CL_INVALID_MEM_OBJECT, format!("arg_value: {}", error.detail)))?;
+                    let memory = unsafe { resolve::<MemBody>(handle) }.map_err(|error| {
+                        let why = format!("arg_value: argument {index} ({}): {}", declared.type_name, error.detail);
+                        ClError::new(CL_INVALID_MEM_OBJECT, why)
+                    })?;
                     check_context(&memory, self.context())?;
-                    let address = if is_image { image_address(&memory, declared)? } else { buffer_address(&memory)? };
+                    let address = if is_image { image_address(&memory, declared) } else { buffer_address(&memory) };
+                    let address = address.map_err(|error| {
+                        ClError::new(error.code, format!("arg_value: argument {index} is {}", error.detail))
+                    })?;
                     state.bytes[slot.offset..slot.offset + 8].copy_from_slice(&address.to_le_bytes());
                     Argument::Memory(WeakRef::new(&memory))
                 }
@@ -244,8 +249,10 @@ impl KernelBody {
                 let sampler;
                 let bytes = if declared.type_name == "sampler_t" {
                     // SAFETY: the caller's promise.
-                    sampler =
-                        u64::from(unsafe { resolve::<SamplerBody>(*value.cast::<cl_sampler>()) }?.bits()).to_le_bytes();
+                    let found = unsafe { resolve::<SamplerBody>(*value.cast::<cl_sampler>()) }.map_err(|error| {
+                        ClError::new(error.code, format!("arg_value: argument {index} (sampler_t): {}", error.detail))
+                    })?;
+                    sampler = u64::from(found.bits()).to_le_bytes();
                     &sampler
                 } else {
                     bytes
@@ -262,7 +269,7 @@ impl KernelBody {
 /// The address of a buffer's bytes.
 fn buffer_address(memory: &Ref<MemBody>) -> Result<CUdeviceptr> {
     if memory.image.is_some() {
-        return refuse(CL_INVALID_MEM_OBJECT, "arg_value: an image, expected a buffer");
+        return refuse(CL_INVALID_MEM_OBJECT, "an image, expected a buffer");
     }
     Ok(memory.address())
 }
@@ -270,7 +277,8 @@ fn buffer_address(memory: &Ref<MemBody>) -> Result<CUdeviceptr> {
 /// The address of the descriptor of an image that goes with the argument.
 fn image_address(memory: &Ref<MemBody>, declared: &KernelArgument) -> Result<CUdeviceptr> {
     let Some(image) = memory.image.as_ref().filter(|image| image.goes_with(&declared.type_name)) else {
-        let why = format!("arg_value: an object of kind {:#x}, expected {}", memory.kind, declared.type_name);
+        let kind = if memory.image.is_some() { "an image of another kind" } else { "a buffer" };
+        let why = format!("{kind}, expected {}", declared.type_name);
         return refuse(CL_INVALID_MEM_OBJECT, why);
     };
     let excluded = match declared.access.as_str() {
@@ -279,7 +287,7 @@ fn image_address(memory: &Ref<MemBody>, declared: &KernelArgument) -> Result<CUd
         _ => CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY,
     };
     if memory.flags & excluded != 0 {
-        let why = format!("arg_value: an image with flags {:#x} for a {} argument", memory.flags, declared.access);
+        let why = format!("an image with flags {:#x}, expected one for {}", memory.flags, declared.access);
         return refuse(CL_INVALID_ARG_VALUE, why);
     }
     Ok(image.descriptor_address())
