@@ -174,12 +174,8 @@ def bench(size, tables):
 
 def _limit(dimensions):
     """The rate at which the device issues instructions: two for each dimension of a pair, one for products."""
-    device = driver.Context.get_device()
-    if device.compute_capability() < (9, 0):
-        return None, ""
-    rate = device.multiprocessor_count * 128 * device.clock_rate * 1e3 / 1e9
-    each = 2 * dimensions if dimensions <= 16 else dimensions
-    return rate / each, f"{each} instructions a pair in float32"
+    rate, each = harness.instruction_rate(), 2 * dimensions if dimensions <= 16 else dimensions
+    return (rate / each / 1e9, f"{each} instructions a pair in float32") if rate else (None, "")
 
 
 def plot(size):

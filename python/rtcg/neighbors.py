@@ -27,16 +27,6 @@ def _count(k):
     return number
 
 
-def _vectors(name, vectors):
-    """`vectors` on the device; integers must be numbers of float64, in which they are stored."""
-    array = _xp._to_device(vectors)
-    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
-        for extreme in (int(array.min().get()), int(array.max().get())):
-            if abs(extreme) > 2**53:
-                raise ValueError(f"{name} has {extreme}; expected integers of at most 2**53, which float64 has exactly")
-    return array
-
-
 def knn(queries, points, k, metric="l2"):
     """The `k` points nearest to each query; waits to see that all numbers are finite.
 
@@ -63,7 +53,7 @@ def knn(queries, points, k, metric="l2"):
     TypeError
         If elements are not real numbers.
     """
-    return _native.neighbors_knn(_vectors("queries", queries), _vectors("points", points), _count(k), metric)
+    return _native.neighbors_knn(_xp._to_device(queries), _xp._to_device(points), _count(k), metric)
 
 
 def radius_count(queries, points, radius, metric="l2"):
@@ -87,8 +77,7 @@ def radius_count(queries, points, radius, metric="l2"):
     ValueError
         If shapes do not fit, there are no points, `radius` is negative or NaN, or numbers are not finite.
     """
-    queries, points = _vectors("queries", queries), _vectors("points", points)
-    return _native.neighbors_radius_count(queries, points, float(radius), metric)
+    return _native.neighbors_radius_count(_xp._to_device(queries), _xp._to_device(points), float(radius), metric)
 
 
 def topk(values, k, largest=True):
@@ -124,8 +113,9 @@ class Index:
     Parameters
     ----------
     vectors : GPUArray or array-like of shape (n, d)
-        Elements of float16, float32 and float64 stay so; integers are taken as float32 if it has all of their values,
-        else as float64. A contiguous array on the device is not copied, and must not be changed.
+        Elements of float16, float32 and float64 stay so; integers of 8 and 16 bits are taken as float32, others as
+        float64, which must have them exactly (at most 2**53). A contiguous array on the device is not copied, and must
+        not be changed.
     metric : str
         See the module.
 
@@ -136,7 +126,7 @@ class Index:
     """
 
     def __init__(self, vectors, metric="l2"):
-        self._native = _native.NeighborIndex(_vectors("vectors", vectors), metric)
+        self._native = _native.NeighborIndex(_xp._to_device(vectors), metric)
         self.metric = metric
 
     def __len__(self):
@@ -160,8 +150,8 @@ class Index:
 
         Queries are taken as float64 where points are of float64, else as float32. Waits to see that they are finite.
         """
-        return self._native.search(_vectors("queries", queries), _count(k))
+        return self._native.search(_xp._to_device(queries), _count(k))
 
     def radius_count(self, queries, radius):
         """How many points are at most `radius` from each query, as `radius_count`. Queries are taken as in `search`."""
-        return self._native.radius_count(_vectors("queries", queries), float(radius))
+        return self._native.radius_count(_xp._to_device(queries), float(radius))

@@ -1,6 +1,7 @@
 //! The array: a typed, shaped view of device memory. Its operations are defined in the modules named after them.
 
 use crate::error::{ArrayError, Result};
+use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order, PythonTuple, Shape};
 use crate::runtime::{ArrayBuffer, ArrayContext};
 use crate::views::{Index, resolve_shape};
@@ -516,4 +517,16 @@ fn checked_nbytes(shape: &[usize], dtype: DType) -> Result<usize> {
         )));
     }
     Ok(shape.iter().product::<usize>() * dtype.itemsize())
+}
+
+/// Appends the addresses of arrays, which are about to be used by a kernel.
+///
+/// # Errors
+/// When the memory of one is gone.
+pub fn push_arrays(args: &mut PackedKernelArgs, arrays: &[&GpuArray]) -> Result<()> {
+    for array in arrays {
+        array.check_memory()?;
+        args.push_u64(array.first_element_address());
+    }
+    Ok(())
 }

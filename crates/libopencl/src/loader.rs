@@ -97,8 +97,9 @@ fn platforms_of(vendor: &Vendor) -> Result<Vec<Platform>, VendorError> {
 
 /// A library that is skipped; its platforms are none. Files that name a library which is not installed are common.
 fn report(error: VendorError) -> Vec<Platform> {
-    let is_wanted = || std::env::var_os("RTCG_OPENCL_ERRORS").is_some_and(|value| value != "0");
-    if !matches!(error.kind, VendorErrorKind::NotLoaded(_) | VendorErrorKind::NoPlatforms(_)) || is_wanted() {
+    if !matches!(error.kind, VendorErrorKind::NotLoaded(_) | VendorErrorKind::NoPlatforms(_))
+        || rtcg_opencl_platform::are_reasons_wanted()
+    {
         eprintln!("rtcg: {error}");
     }
     Vec::new()

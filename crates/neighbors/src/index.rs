@@ -13,8 +13,8 @@ pub struct Index {
 }
 
 impl Index {
-    /// Of vectors, one a row. Those of float16, float32 and float64 stay so; integers are taken as float32 if all of their
-    /// values are, else as float64. Waits.
+    /// Of vectors, one a row. Those of float16, float32 and float64 stay so; integers of 8 and 16 bits are taken as
+    /// float32, others as float64, which must have them. Waits.
     ///
     /// # Errors
     /// When there are no vectors, or numbers that are not finite.

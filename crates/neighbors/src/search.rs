@@ -3,9 +3,9 @@
 use crate::kernels::{
     DistanceSpec, FewQueries, MAX_FEW_NEIGHBORS, MAX_FEW_NUMBERS, MAX_FEW_QUERIES, MAX_LISTS, MergeSpec, ScanSpec,
 };
-use crate::vectors::{Vectors, push_arrays};
+use crate::vectors::Vectors;
 use crate::{ArrayContext, GpuArray, Metric, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs};
+use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
 use std::sync::Arc;
 
 /// The most neighbours of a query.

@@ -1,9 +1,8 @@
 //! The largest or smallest elements of rows, in order.
 
 use crate::kernels::{THREADS, TopkSpec};
-use crate::vectors::push_arrays;
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs, PythonTuple};
+use rtcg_array::{DType, Index, Order, PackedKernelArgs, PythonTuple, push_arrays};
 
 /// Elements beyond which rows are sorted.
 const MAX_LISTED: usize = 64;

@@ -2,7 +2,7 @@
 
 use crate::kernels::{NormsSpec, THREADS};
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
+use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, ReduceOptions, ReductionOp, push_arrays};
 
 /// Contiguous vectors, one a row, of float16, float32 or float64.
 #[derive(Debug, Clone)]
@@ -16,7 +16,9 @@ pub(crate) struct Vectors {
 
 impl Vectors {
     /// Converts vectors; `name` is that of errors. With `is_checked` waits, and refuses numbers that are not finite.
+    /// Integers must be those of float64, which waits for those of 64 bits.
     pub(crate) fn new(name: &str, array: &GpuArray, dtype: DType, is_checked: bool) -> Result<Self> {
+        check_exact(name, array)?;
         let is_converted = array.dtype() != dtype;
         let array = array.to_dtype(dtype)?.to_contiguous()?;
         let ctx = array.context().clone();
@@ -74,6 +76,25 @@ fn shape_error(name: &str, array: &GpuArray) -> ArrayError {
     ArrayError::value_error(format!("{name} has shape {shape}; expected two axes, a vector in each row"))
 }
 
+/// Refuses integers of 64 bits that float64 may not have. Waits where there are any.
+fn check_exact(name: &str, array: &GpuArray) -> Result<()> {
+    if !matches!(array.dtype(), DType::I64 | DType::U64) || array.size() == 0 {
+        return Ok(());
+    }
+    for reduction in [ReductionOp::Minimum, ReductionOp::Maximum] {
+        let mut bytes = [0; 8];
+        array.reduce(reduction, ReduceOptions::default())?.read(&mut bytes, Order::C)?;
+        let is_signed = array.dtype() == DType::I64;
+        let extreme = if is_signed { i64::from_ne_bytes(bytes).into() } else { i128::from(u64::from_ne_bytes(bytes)) };
+        if extreme.unsigned_abs() > 1 << f64::MANTISSA_DIGITS {
+            return Err(ArrayError::value_error(format!(
+                "{name} has {extreme}; expected integers of at most 2**53, which float64 has exactly"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// The dtype in which vectors of a dtype are stored without loss.
 pub(crate) fn stored_dtype(name: &str, array: &GpuArray) -> Result<DType> {
     let &[_, dimensions] = array.shape() else { return Err(shape_error(name, array)) };
@@ -89,13 +110,4 @@ pub(crate) fn stored_dtype(name: &str, array: &GpuArray) -> Result<DType> {
         DType::I32 | DType::U32 | DType::I64 | DType::U64 | DType::F64 => Ok(DType::F64),
         other => Err(ArrayError::type_error(format!("{name} is of dtype {other}; expected real numbers"))),
     }
-}
-
-/// Appends the addresses of arrays, which are about to be used.
-pub(crate) fn push_arrays(args: &mut PackedKernelArgs, arrays: &[&GpuArray]) -> Result<()> {
-    for array in arrays {
-        array.check_memory()?;
-        args.push_u64(array.first_element_address());
-    }
-    Ok(())
 }

@@ -69,13 +69,17 @@ fn caught<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
         .unwrap_or_else(|_| refuse(CL_OUT_OF_HOST_MEMORY, "a panic in the platform"))
 }
 
-/// Writes the reason to the error stream where `RTCG_OPENCL_ERRORS` is set.
-fn reported(error: ClError) -> cl_int {
+/// Whether `RTCG_OPENCL_ERRORS` was set when it was first asked for.
+pub fn are_reasons_wanted() -> bool {
     static IS_WANTED: std::sync::LazyLock<bool> =
         std::sync::LazyLock::new(|| std::env::var_os("RTCG_OPENCL_ERRORS").is_some_and(|value| value != "0"));
-    if *IS_WANTED {
-        let name = status::name_of(error.code.into()).unwrap_or("an error of no name");
-        eprintln!("rtcg OpenCL: {name} ({}): {}", error.code, error.detail);
+    *IS_WANTED
+}
+
+/// Writes the reason to the error stream where `RTCG_OPENCL_ERRORS` is set.
+fn reported(error: ClError) -> cl_int {
+    if are_reasons_wanted() {
+        eprintln!("rtcg OpenCL: {}: {}", ClStatus(error.code), error.detail);
     }
     error.code
 }

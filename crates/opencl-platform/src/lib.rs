@@ -30,6 +30,7 @@ mod refused;
 mod sampler;
 mod table;
 
+pub use error::are_reasons_wanted;
 pub use table::dispatch_table;
 
 /// The pass over PTX alone, for tests and fuzzing: `is_local` says which arguments of which kernels are `__local`.

@@ -62,7 +62,7 @@ mod all {
 pub(crate) use all::NOT_OFFERED;
 
 macro_rules! refused_objects {
-    ($($name:ident($($type:ty),*) -> $object:ident, $why:literal;)*) => {$(
+    ($($name:ident($($type:ty),*) -> $object:ident, $why:expr;)*) => {$(
         /// # Safety
         /// As the specification of OpenCL says.
         pub(crate) unsafe extern "C" fn $name(
@@ -81,19 +81,20 @@ macro_rules! refused_objects {
     )*};
 }
 
+const OPENGL: &str = "objects of OpenGL cannot be shared";
 const PIPES: &str = "pipes are not offered: CL_DEVICE_PIPE_SUPPORT says so";
 
 refused_objects! {
     clCreatePipe(cl_mem_flags, cl_uint, cl_uint, *const cl_pipe_properties) -> cl_mem,
-        "pipes are not offered: CL_DEVICE_PIPE_SUPPORT says so";
-    clCreateFromGLBuffer(cl_mem_flags, cl_GLuint) -> cl_mem, "objects of OpenGL cannot be shared";
+        PIPES;
+    clCreateFromGLBuffer(cl_mem_flags, cl_GLuint) -> cl_mem, OPENGL;
     clCreateFromGLTexture(cl_mem_flags, cl_GLenum, cl_GLint, cl_GLuint) -> cl_mem,
-        "objects of OpenGL cannot be shared";
+        OPENGL;
     clCreateFromGLTexture2D(cl_mem_flags, cl_GLenum, cl_GLint, cl_GLuint) -> cl_mem,
-        "objects of OpenGL cannot be shared";
+        OPENGL;
     clCreateFromGLTexture3D(cl_mem_flags, cl_GLenum, cl_GLint, cl_GLuint) -> cl_mem,
-        "objects of OpenGL cannot be shared";
-    clCreateFromGLRenderbuffer(cl_mem_flags, cl_GLuint) -> cl_mem, "objects of OpenGL cannot be shared";
+        OPENGL;
+    clCreateFromGLRenderbuffer(cl_mem_flags, cl_GLuint) -> cl_mem, OPENGL;
 }
 
 /// # Safety

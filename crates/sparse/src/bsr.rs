@@ -2,10 +2,10 @@
 
 use crate::checks::{check_product, check_stored_dtype, check_structure_arrays, product_dtype};
 use crate::kernels::bsr::BsrSpec;
-use crate::launch::{PreparedLaunch, are_plain, full_grid, push_arrays};
+use crate::launch::{PreparedLaunch, are_plain, full_grid};
 use crate::plan::ProductFormat;
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
+use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, push_arrays};
 
 /// A matrix of blocks of one size: row `i` of blocks has the blocks `indptr[i]..indptr[i + 1]` of `data`, in the columns of
 /// blocks that `indices` names. Cloning shares the arrays.

@@ -4,9 +4,9 @@ use crate::csr::Csr;
 use crate::features::{mark_diagonals, read_integers};
 use crate::kernels::conversion::{ConversionSpec, ConversionStage};
 use crate::kernels::features::MAX_MARKED;
-use crate::launch::{PreparedLaunch, full_grid, push_arrays};
+use crate::launch::{PreparedLaunch, full_grid};
 use crate::{ArrayError, Bsr, Dia, GpuArray, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs, ScanOp};
+use rtcg_array::{DType, Index, Order, PackedKernelArgs, ScanOp, push_arrays};
 
 /// Elements of 16 bits are stored as their bits, which are not added.
 fn check_is_added(csr: &Csr) -> Result<()> {

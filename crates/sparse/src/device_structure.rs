@@ -1,9 +1,9 @@
 //! Checks of index arrays that are on the device: one kernel, and one wait for a few numbers.
 
 use crate::kernels::structure::StructureSpec;
-use crate::launch::{PreparedLaunch, push_arrays};
+use crate::launch::PreparedLaunch;
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
+use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, push_arrays};
 
 /// What index arrays have in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

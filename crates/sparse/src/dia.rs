@@ -3,10 +3,10 @@
 use crate::checks::{check_product, check_stored_dtype, product_dtype};
 use crate::kernels::dia::DiaSpmvSpec;
 use crate::kernels::spmv::SpmvEpilogue;
-use crate::launch::{PreparedLaunch, are_plain, elements_ahead, full_grid, push_arrays};
+use crate::launch::{PreparedLaunch, are_plain, elements_ahead, full_grid};
 use crate::plan::ProductFormat;
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple};
+use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, push_arrays};
 
 /// Bytes of diagonals that one product leaves in the L2 cache of a GPU for the next one, if they are read through it.
 const CACHED_BYTES: usize = 24 << 20;

@@ -5,11 +5,10 @@ use crate::checks::check_vector;
 use crate::csr::Csr;
 use crate::kernels::incomplete::IncompleteSpec;
 use crate::kernels::triangular::{DiagonalCheck, SINGULAR_ROW};
-use crate::launch::push_arrays;
 use crate::operator::LinearOperator;
 use crate::triangular::{Levels, Triangular, fault, launch_tickets, read_state, shared_state, transposed};
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{ArrayErrorKind, DType, Order, PackedKernelArgs, Triangle};
+use rtcg_array::{ArrayErrorKind, DType, Order, PackedKernelArgs, Triangle, push_arrays};
 
 /// The inverse of a product of two triangular matrices: systems with the first one, and then with the second one, are
 /// solved. Launches alone, so that graphs can have it.

@@ -2,9 +2,9 @@
 
 use crate::csr::Csr;
 use crate::kernels::features::{FeatureSpec, MAX_BLOCK, SAMPLED};
-use crate::launch::{PreparedLaunch, push_arrays};
+use crate::launch::PreparedLaunch;
 use crate::{GpuArray, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, ReduceOptions, ReductionOp};
+use rtcg_array::{DType, Order, PackedKernelArgs, ReduceOptions, ReductionOp, push_arrays};
 
 /// Features of a matrix in compressed sparse rows.
 #[derive(Debug, Clone, PartialEq)]

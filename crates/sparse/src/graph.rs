@@ -2,10 +2,10 @@
 
 use crate::csr::Csr;
 use crate::kernels::components::{ComponentsSpec, ComponentsStage};
-use crate::launch::{PreparedLaunch, push_arrays};
+use crate::launch::PreparedLaunch;
 use crate::structure::IndexElement;
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs};
+use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
 
 /// What is no node.
 const NONE: i32 = -9999;

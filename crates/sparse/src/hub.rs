@@ -6,10 +6,10 @@ use crate::csr::{Csr, carry_launch};
 use crate::kernels::hub::{HUB_THREADS, HUB_TILE, HubSpec, HubStage};
 use crate::kernels::merge::{MergeSpmvSpec, MergeStage};
 use crate::kernels::spmv::SpmvEpilogue;
-use crate::launch::{PreparedLaunch, are_plain, empty, full_grid, push_arrays};
+use crate::launch::{PreparedLaunch, are_plain, empty, full_grid};
 use crate::plan::ProductFormat;
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, PackedKernelArgs};
+use rtcg_array::{DType, PackedKernelArgs, push_arrays};
 
 /// A matrix in compressed sparse rows whose columns are renumbered by falling numbers of elements. It shares all but the
 /// indices with the matrix that it was made of. Cloning shares the arrays.

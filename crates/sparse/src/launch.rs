@@ -98,15 +98,6 @@ impl PreparedLaunch {
     }
 }
 
-/// Appends the addresses of arrays, which are about to be used.
-pub(crate) fn push_arrays(args: &mut PackedKernelArgs, arrays: &[&GpuArray]) -> Result<()> {
-    for array in arrays {
-        array.check_memory()?;
-        args.push_u64(array.first_element_address());
-    }
-    Ok(())
-}
-
 /// A vector of undefined contents.
 pub(crate) fn empty(ctx: &Arc<ArrayContext>, length: usize, dtype: DType) -> Result<GpuArray> {
     GpuArray::empty(ctx, &[length], dtype, Order::C)

@@ -5,9 +5,9 @@
 //! from the block. What lies outside of the blocks is left to another format.
 
 use crate::kernels::packets::{PacketSpmvSpec, SLICE_ROWS};
-use crate::launch::{PreparedLaunch, push_arrays};
+use crate::launch::PreparedLaunch;
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs};
+use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
 use std::collections::VecDeque;
 use std::sync::Arc;
 

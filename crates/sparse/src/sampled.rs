@@ -4,9 +4,9 @@ use crate::checks::{check_value_dtype, product_dtype};
 use crate::csr::Csr;
 use crate::kernels::THREADS;
 use crate::kernels::sampled::SampledSpec;
-use crate::launch::{PreparedLaunch, push_arrays};
+use crate::launch::PreparedLaunch;
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{Order, PackedKernelArgs, PythonTuple};
+use rtcg_array::{Order, PackedKernelArgs, PythonTuple, push_arrays};
 
 /// What is done with products at the places of a matrix.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -4,10 +4,10 @@ use crate::checks::{check_product, product_dtype};
 use crate::csr::Csr;
 use crate::kernels::sell::{SLICE_ROWS, SellSpec, SellStage};
 use crate::kernels::spmv::SpmvEpilogue;
-use crate::launch::{PreparedLaunch, are_plain, elements_ahead, full_grid, push_arrays};
+use crate::launch::{PreparedLaunch, are_plain, elements_ahead, full_grid};
 use crate::plan::ProductFormat;
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs, ReduceOptions, ReductionOp, ScanOp};
+use rtcg_array::{DType, Index, Order, PackedKernelArgs, ReduceOptions, ReductionOp, ScanOp, push_arrays};
 
 /// A matrix in SELL-32-sigma (Kreutzer, Hager, Wellein, Fehske and Bishop 2014). Columns are 16-bit distances from the least
 /// column of their slice where all of them are small enough. Cloning shares the arrays.

@@ -5,10 +5,10 @@ use crate::csr::Csr;
 use crate::indices::{MAX_I32_ELEMENTS, wider_index};
 use crate::kernels::THREADS;
 use crate::kernels::spgemm::{BIN_LIMITS, BINS, LAST_FILLED_BIN, LONG_BIN, SpgemmSpec, SpgemmStage, Team};
-use crate::launch::{PreparedLaunch, empty, push_arrays, read_numbers};
+use crate::launch::{PreparedLaunch, empty, read_numbers};
 use crate::union::ElementOp;
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs, PythonTuple, ScanOp};
+use rtcg_array::{DType, Index, Order, PackedKernelArgs, PythonTuple, ScanOp, push_arrays};
 use std::sync::Arc;
 
 /// Memory of bitmaps and tables, beyond which less rows are computed at once.

@@ -11,12 +11,12 @@ use crate::kernels::THREADS;
 use crate::kernels::triangular::{
     DiagonalCheck, MOST_LEVELS, RowNumber, RowNumberSpec, SINGULAR_ROW, STATE_WORDS, TriangularSpec, UNSORTED_ROW,
 };
-use crate::launch::{PreparedLaunch, push_arrays};
+use crate::launch::PreparedLaunch;
 use crate::operator::LinearOperator;
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
 use rtcg_array::{
     ArrayErrorKind, BoundsMode, DType, Index, KernelSpec, Op, Order, PackedKernelArgs, PythonTuple, Scalar, Triangle,
-    WeakScalar,
+    WeakScalar, push_arrays,
 };
 use std::sync::Arc;
 

@@ -5,9 +5,9 @@ use crate::csr::Csr;
 use crate::indices::{MAX_I32_ELEMENTS, wider_index};
 pub use crate::kernels::union::ElementOp;
 use crate::kernels::union::{UnionSpec, UnionStage};
-use crate::launch::{PreparedLaunch, empty, push_arrays, read_numbers};
+use crate::launch::{PreparedLaunch, empty, read_numbers};
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Index, PackedKernelArgs, PythonTuple, ScanOp};
+use rtcg_array::{DType, Index, PackedKernelArgs, PythonTuple, ScanOp, push_arrays};
 
 impl Csr {
     /// `op(A, B)` element by element, without zeros, computed in the dtype that both promote to; comparisons give truth

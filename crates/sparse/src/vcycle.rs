@@ -6,11 +6,11 @@
 use crate::checks::check_vector;
 use crate::csr::Csr;
 use crate::kernels::THREADS;
-use crate::launch::{PreparedLaunch, push_arrays};
+use crate::launch::PreparedLaunch;
 use crate::operator::LinearOperator;
 use crate::solver::vector_prelude;
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs};
+use rtcg_array::{DType, Order, PackedKernelArgs, push_arrays};
 use rtcg_codegen::KernelSpec;
 use std::borrow::Cow;
 

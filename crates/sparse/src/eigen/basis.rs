@@ -5,10 +5,10 @@
 
 use crate::kernels::THREADS;
 use crate::kernels::elements::sum_dtype;
-use crate::launch::{PreparedLaunch, push_arrays};
+use crate::launch::PreparedLaunch;
 use crate::solver::{GmresSpec, GmresStep, StatePlaces, vector_prelude};
 use crate::{ArrayContext, GpuArray, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs};
+use rtcg_array::{DType, Index, Order, PackedKernelArgs, push_arrays};
 use rtcg_codegen::KernelSpec;
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -22,9 +22,9 @@ use super::program::parse_parts;
 use super::state_reader::StateLayout;
 use super::system::System;
 use crate::kernels::elements::sum_dtype;
-use crate::launch::{PreparedLaunch, push_arrays};
+use crate::launch::PreparedLaunch;
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, Index, Order, PackedKernelArgs};
+use rtcg_array::{DType, Index, Order, PackedKernelArgs, push_arrays};
 
 /// Arrays of a cycle beside vectors.
 struct Tables {

@@ -11,10 +11,10 @@ use super::{MAX_HISTORY, SolveOptions};
 use crate::kernels::elements::sum_dtype;
 use crate::kernels::spmv::SpmvEpilogue;
 use crate::kernels::{STOP_FLAG, THREADS};
-use crate::launch::{PreparedLaunch, push_arrays};
+use crate::launch::PreparedLaunch;
 use crate::operator::LinearOperator;
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
-use rtcg_array::{DType, LaunchableGraph, Order, PackedKernelArgs};
+use rtcg_array::{DType, LaunchableGraph, Order, PackedKernelArgs, push_arrays};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 

@@ -10,9 +10,9 @@
 
 use crate::kernels::THREADS;
 use crate::kernels::dialect::CUDA_PRELUDE;
-use crate::launch::{KernelText, PreparedLaunch, push_arrays};
+use crate::launch::{KernelText, PreparedLaunch};
 use crate::{ArrayContext, ArrayError, GpuArray, Result};
-use rtcg_array::{DType, KernelSpec, LaunchableGraph, LaunchableKernel, Order, PackedKernelArgs};
+use rtcg_array::{DType, KernelSpec, LaunchableGraph, LaunchableKernel, Order, PackedKernelArgs, push_arrays};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
