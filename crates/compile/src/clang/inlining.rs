@@ -4,6 +4,7 @@
 //! replaced, and nothing else is left of such a function when it is internal; functions that do not ask are left to
 //! LLVM's judgement.
 
+use super::symbols_in;
 use std::collections::HashSet;
 
 /// What the names of the functions that ask begin with, after the length of the name.
@@ -42,7 +43,7 @@ fn functions_of(ir: &str) -> Vec<(&str, Vec<&str>)> {
         } else if line == "}" {
             is_inside = false;
         } else if let (true, Some((_, called))) = (is_inside, functions.last_mut()) {
-            called.extend(line.split('@').skip(1).map(name_at_start));
+            called.extend(symbols_in(line));
         }
     }
     functions
@@ -50,12 +51,7 @@ fn functions_of(ir: &str) -> Vec<(&str, Vec<&str>)> {
 
 /// `f` of `define dso_local float @f(ptr %0) #1 {`.
 fn defined_name(line: &str) -> Option<&str> {
-    line.strip_prefix("define ")?.split_once('@').map(|(_, rest)| name_at_start(rest))
-}
-
-fn name_at_start(text: &str) -> &str {
-    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
-    text.split(|c| !is_of_name(c)).next().unwrap_or_default()
+    symbols_in(line.strip_prefix("define ")?).next()
 }
 
 /// `_Z13get_global_idj` is C++'s name of `get_global_id`.

@@ -6,7 +6,7 @@
 //! A part needs only parts behind it in the list. The index says for each function of the library which parts have it
 //! and all that it calls.
 
-use super::{BASE_HEADER, Clang, OpenClRequest, TARGET, WorkFolder, io_error, words};
+use super::{BASE_HEADER, Clang, OpenClRequest, TARGET, WorkFolder, io_error, symbols_in, words};
 use crate::error::{CompileError, ErrorKind};
 use std::collections::HashMap;
 use std::fs::File;
@@ -203,11 +203,7 @@ fn index_of(names: &[&str], texts: &[String]) -> Result<String, CompileError> {
             } else if line.starts_with('}') {
                 current = None;
             } else if let Some(definition) = current.and_then(|symbol| definitions.get_mut(&(part, symbol))) {
-                let symbols = line
-                    .split('@')
-                    .skip(1)
-                    .filter_map(|rest| rest.split(|c: char| !(c.is_ascii_alphanumeric() || "_.$".contains(c))).next());
-                definition.mentions.extend(symbols.filter(|symbol| !symbol.starts_with("llvm.")));
+                definition.mentions.extend(symbols_in(line).filter(|symbol| !symbol.starts_with("llvm.")));
             }
         }
     }

@@ -176,6 +176,12 @@ impl Clang {
     }
 }
 
+/// The symbols that a line of LLVM's text names, from left to right.
+fn symbols_in(line: &str) -> impl Iterator<Item = &str> {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
+    line.split('@').skip(1).map(move |rest| rest.split(|c| !is_of_name(c)).next().unwrap_or_default())
+}
+
 fn words(list: &[&str]) -> Vec<String> {
     list.iter().map(|&word| word.to_owned()).collect()
 }
