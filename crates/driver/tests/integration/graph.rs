@@ -9,6 +9,7 @@ use rtcg_driver::{
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 const PTX: &[u8] = include_bytes!("kernels.ptx");
 
@@ -229,8 +230,12 @@ fn objects_wait_for_launches_that_still_run() {
         go.store(1, Ordering::SeqCst);
         stream.synchronize().unwrap();
         assert_eq!(gone_early, 0);
-        // Looked after when the next graph is made executable.
+        // Looked after when the next graph is made executable; another thread that did so may be about to drop it.
         drop(Graph::new().unwrap().instantiate(0).unwrap());
+        let end = Instant::now() + Duration::from_secs(30);
+        while gone.load(Ordering::SeqCst) == 0 && Instant::now() < end {
+            std::thread::yield_now();
+        }
         assert_eq!(gone.load(Ordering::SeqCst), 1);
     });
 }
