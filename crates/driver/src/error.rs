@@ -1,9 +1,9 @@
 //! The one error type of this crate, and the macro that turns a result code into it.
 
-use crate::context::Context;
 use crate::virtual_gpu;
 use rtcg_cuda_sys::{CUresult, DriverTable};
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 /// The result of an operation on the driver.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -171,9 +171,18 @@ fn explain_capture_error(code: CUresult) -> Option<&'static str> {
     })
 }
 
-/// What the calling thread's context launched, where the driver does not say which kernel failed.
+/// Says which kernels the calling thread's context launched in a driver.
+type LaunchDescriber = fn(&DriverTable) -> Option<String>;
+
+static LAUNCH_DESCRIBER: OnceLock<LaunchDescriber> = OnceLock::new();
+
+/// Sets who knows what was launched, for errors of a driver that does not say which kernel failed.
+pub(crate) fn set_launch_describer(describe: LaunchDescriber) {
+    let _ = LAUNCH_DESCRIBER.set(describe);
+}
+
 fn describe_earlier_launches(table: &DriverTable) -> Option<String> {
-    Context::current().filter(|ctx| ctx.driver_table() == table)?.launch_queue().describe_pending()
+    LAUNCH_DESCRIBER.get()?(table)
 }
 
 /// Whether a kernel that runs makes this error, which then stays with its context.
@@ -226,48 +235,6 @@ macro_rules! call_driver {
             Err($crate::error::Error::from_failed_call(table, stringify!($name), code))
         }
     }};
-}
-
-/// [`call_driver!`] of a function that acts on the current context. One that fails because another library of
-/// this process had made its own context current in this thread is called once more after ours was put
-/// back; that costs nothing as long as all goes well.
-macro_rules! retry_if_context_displaced {
-    ($table:expr, $name:ident($($arg:expr),* $(,)?)) => {
-        match call_driver!($table, $name($($arg),*)) {
-            Err(error) if $crate::context::restore_displaced_context(error.code) => call_driver!($table, $name($($arg),*)),
-            result => result,
-        }
-    };
-}
-
-/// [`retry_if_context_displaced!`] through the table of the calling thread's current context.
-macro_rules! call_in_current_context {
-    ($name:ident($($arg:expr),* $(,)?)) => {
-        match $crate::context::current_driver_table(stringify!($name)) {
-            Ok(table) => retry_if_context_displaced!(table, $name($($arg),*)),
-            Err(error) => Err(error),
-        }
-    };
-}
-
-/// [`call_driver!`] through the table of a context that must still exist.
-macro_rules! call_if_alive {
-    ($ctx:expr, $name:ident($($arg:expr),* $(,)?)) => {
-        match $ctx.driver_table_if_alive(stringify!($name)) {
-            Ok(table) => call_driver!(table, $name($($arg),*)),
-            Err(error) => Err(error),
-        }
-    };
-}
-
-/// [`call_in_current_context!`] of a function whose last argument is a stream.
-macro_rules! call_on_stream {
-    ($stream:expr, $name:ident($($arg:expr),* $(,)?)) => {
-        match $crate::stream::current_table_and_stream_handle(stringify!($name), $stream) {
-            Ok((table, stream)) => retry_if_context_displaced!(table, $name($($arg,)* stream)),
-            Err(error) => Err(error),
-        }
-    };
 }
 
 #[cfg(test)]

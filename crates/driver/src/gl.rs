@@ -4,10 +4,10 @@
 //! makes one. On the virtual GPU buffer objects travel through a copy; images are refused there.
 
 use crate::context::Context;
-use crate::device::Device;
+use crate::context::Device;
+use crate::context::loaded_drivers;
 use crate::error::{Error, Result};
 use crate::flags::{GraphicsMapFlags, GraphicsRegisterFlags};
-use crate::loaded_drivers;
 use crate::memory::Array;
 use crate::stream::{Stream, checked_stream_handle};
 use rtcg_cuda_sys::*;

@@ -15,74 +15,63 @@
 
 #[macro_use]
 mod error;
+#[macro_use]
 mod context;
-mod context_settings;
-mod device;
-mod event;
+#[macro_use]
+mod stream;
+mod active_captures;
 mod flags;
-mod function;
 pub mod gl;
 mod graph;
-mod host_call;
 mod last_launch;
 mod launch;
-mod launch_diagnosis;
 mod launch_options;
 mod launch_queue;
-mod library;
-mod linker;
-mod loaded_drivers;
-mod lto;
 pub mod memory;
 mod module;
-mod multiprocessor;
 mod nvml;
-mod occupancy;
 pub mod pool;
-mod prepared_launch;
 mod process_state;
 pub mod profiler;
-pub mod signature;
-mod stream;
-mod texture;
 mod texture_object;
 mod virtual_gpu;
-mod weak_scalar;
 
-pub use context::{Context, ContextKind};
-pub use device::Device;
+pub use active_captures::{is_any_capturing, with_relaxed_capture_mode};
+pub use context::loaded_drivers::{
+    driver_version, init, is_initialized, set_cleanup_error_hook, set_notice_hook, show_notice,
+};
+pub use context::multiprocessor::{BlockTooLargeError, Multiprocessor, Occupancy, OccupancyLimiter};
+pub use context::{Context, ContextKind, Device};
 pub use error::{Error, ErrorKind, Result};
-pub use event::Event;
 pub use flags::{
     ContextFlags, EventFlags, EventRecordFlags, GraphicsMapFlags, GraphicsRegisterFlags, HostAllocFlags,
     HostRegisterFlags, IpcMemoryFlags, MemAttachFlags, PeerAccessFlags, StreamFlags, WaitValueFlags, WriteValueFlags,
 };
-pub use function::{Function, Param};
 pub use graph::{
     CaptureInfo, ConditionalHandle, CopyEndpoint, Graph, GraphExec, GraphNode, KernelNode, MemsetNode,
-    exchange_capture_mode, is_any_capturing, linear_copy_params, retain_in_capture, with_relaxed_capture_mode,
+    linear_copy_params,
 };
-pub use host_call::HostFn;
 pub use launch::{ArgPacker, PackedArgs, PreparedArgs};
 pub use launch_options::LaunchOptions;
 pub use launch_queue::PendingHostWork;
-pub use library::{Kernel, Library};
-pub use linker::Linker;
-pub use loaded_drivers::{driver_version, init, is_initialized, set_cleanup_error_hook, set_notice_hook, show_notice};
 pub use memory::{
     AlignedHostAllocation, Array, DeviceAllocation, HostAllocation, IpcMemory, ManagedAllocation, MemoryPool,
     MipmappedArray, RegisteredHostMemory,
 };
-pub use module::{JitLog, Module, ModuleSource};
-pub use multiprocessor::{BlockTooLargeError, Multiprocessor, Occupancy, OccupancyLimiter};
+pub use module::library::{Kernel, Library};
+pub use module::linker::Linker;
+pub use module::signature;
+pub use module::texture_reference::{SurfaceReference, TextureReference};
+pub use module::weak_scalar::{ConversionError, ConvertedScalar, WeakScalar};
+pub use module::{Function, JitLog, Module, ModuleSource, Param};
 pub use nvml::NvmlDevice;
 pub use rtcg_cuda_sys as sys;
 pub use rtcg_cuda_sys::CUdeviceptr;
 pub use rtcg_cuda_sys::trace;
-pub use stream::Stream;
-pub use texture::{SurfaceReference, TextureReference};
+pub use stream::capture::{exchange_capture_mode, retain_in_capture};
+pub use stream::host_call::HostFn;
+pub use stream::{Event, Stream};
 pub use texture_object::{SurfaceObject, TextureObject, TextureResource};
 pub use virtual_gpu::virtual_gpu_table as virtual_table;
 #[cfg(feature = "vgpu")]
 pub use virtual_gpu::{check, finish_or_cancel_work, schedule, set_interrupt_check};
-pub use weak_scalar::{ConversionError, ConvertedScalar, WeakScalar};

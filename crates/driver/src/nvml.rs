@@ -2,7 +2,7 @@
 //!
 //! Establishes: a handle that exists came from an initialised NVML, for the device with the same PCI bus id.
 
-use crate::device::Device;
+use crate::context::Device;
 use rtcg_cuda_sys::c_uint;
 use rtcg_cuda_sys::nvml::{NVML_CLOCK_SM, NVML_TEMPERATURE_GPU, NvmlTable, nvmlDevice_t, nvmlReturn_t};
 use std::ffi::CString;
@@ -27,7 +27,7 @@ pub struct NvmlDevice {
 
 // SAFETY: NVML's functions may be called from any thread, and its handles belong to the process.
 unsafe impl Send for NvmlDevice {}
-// SAFETY: as above.
+// SAFETY: NVML locks what its threads share, and a handle is never changed.
 unsafe impl Sync for NvmlDevice {}
 
 impl NvmlDevice {
@@ -59,14 +59,14 @@ impl NvmlDevice {
 
     /// The power that the device draws: of most devices the mean of the last second.
     pub fn power_watts(&self) -> Option<f64> {
-        // SAFETY: as above.
+        // SAFETY: the handle is of this library, one value is written.
         self.read(|value: &mut c_uint| unsafe { self.table.nvmlDeviceGetPowerUsage(self.handle, &raw mut *value) })
             .map(|milliwatts| f64::from(milliwatts) * 1e-3)
     }
 
     /// The energy that the device has taken since its driver was loaded. Devices before Volta do not count it.
     pub fn energy_joules(&self) -> Option<f64> {
-        // SAFETY: as above.
+        // SAFETY: the handle is of this library, one value is written.
         self.read(|value: &mut u64| unsafe {
             self.table.nvmlDeviceGetTotalEnergyConsumption(self.handle, &raw mut *value)
         })
@@ -75,7 +75,7 @@ impl NvmlDevice {
 
     /// The temperature of the die.
     pub fn temperature_celsius(&self) -> Option<f64> {
-        // SAFETY: as above.
+        // SAFETY: the handle is of this library, one value is written.
         self.read(|value: &mut c_uint| unsafe {
             self.table.nvmlDeviceGetTemperature(self.handle, NVML_TEMPERATURE_GPU, &raw mut *value)
         })

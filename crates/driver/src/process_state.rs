@@ -51,6 +51,6 @@ fn register_handlers() {
     extern "C" fn mark_exiting() {
         IS_EXITING.store(true, Ordering::Relaxed);
     }
-    // SAFETY: as above.
+    // SAFETY: the handler only stores to a static, so it may run at any point of the exit.
     unsafe { libc::atexit(mark_exiting) };
 }

@@ -1,10 +1,9 @@
 //! The context of threads of programs that make none: the primary context of the default device, as CUDA's runtime has
 //! it. A program that has made a context of its own, or retained a primary one, is asked to name one in each thread.
 
-use crate::context::Context;
-use crate::device::Device;
+use super::{Context, Device, loaded_drivers};
 use crate::error::Result;
-use crate::{loaded_drivers, process_state};
+use crate::process_state;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 

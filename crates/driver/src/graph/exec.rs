@@ -3,8 +3,8 @@
 use super::retained::{RetainedObjects, drop_after_streams, drop_retired_objects};
 use super::{Graph, GraphNode, KernelNode, MemsetNode};
 use crate::error::{Error, Result};
-use crate::event::Event;
-use crate::host_call::{HostFn, host_node_params};
+use crate::stream::Event;
+use crate::stream::host_call::{HostFn, host_node_params};
 use crate::stream::{Stream, checked_stream_handle};
 use rtcg_cuda_sys::*;
 use std::any::Any;
@@ -82,7 +82,7 @@ impl GraphExec {
             // SAFETY: graph and stream are alive and of the same driver.
             Some(_) => unsafe { call_if_alive!(ctx, cuGraphLaunch(self.0.handle, handle)) },
             // The default stream is that of the current context.
-            // SAFETY: as above.
+            // SAFETY: the graph is alive, and its context is current.
             None => ctx.with_current_locked(|| unsafe {
                 call_driver!(ctx.driver_table(), cuGraphLaunch(self.0.handle, handle))
             }),

@@ -13,8 +13,7 @@ mod params;
 mod retained;
 mod topology;
 
-pub use capture::{CaptureInfo, exchange_capture_mode, is_any_capturing, retain_in_capture, with_relaxed_capture_mode};
-pub(crate) use capture::{exchange_capture_mode_of_driver, on_stream_destroyed, retain_in_any_capture};
+pub use capture::CaptureInfo;
 pub use exec::GraphExec;
 pub use node::GraphNode;
 pub use params::{ConditionalHandle, CopyEndpoint, KernelNode, MemsetNode, linear_copy_params};

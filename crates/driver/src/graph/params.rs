@@ -1,7 +1,7 @@
 //! What nodes do, described for the driver.
 
 use crate::error::{Error, Result};
-use crate::function::Function;
+use crate::module::Function;
 use rtcg_cuda_sys::*;
 
 /// A kernel launch as a node.
@@ -104,7 +104,7 @@ pub enum CopyEndpoint {
 
 // SAFETY: an address by itself does nothing; whoever has a graph use it promises that it is valid.
 unsafe impl Send for CopyEndpoint {}
-// SAFETY: as above.
+// SAFETY: shared references only read the address.
 unsafe impl Sync for CopyEndpoint {}
 
 /// The description of a copy of `nbytes` contiguous bytes.

@@ -1,8 +1,8 @@
 //! Objects that graphs keep alive, and objects that are released when launches have ended.
 
-use super::capture::with_relaxed_capture_mode;
 use super::params::KernelNode;
-use crate::event::Event;
+use crate::active_captures::with_relaxed_capture_mode;
+use crate::stream::Event;
 use crate::stream::Stream;
 use rtcg_cuda_sys::{CU_EVENT_DISABLE_TIMING, CUgraphNode};
 use std::any::Any;

@@ -33,7 +33,7 @@ impl Graph {
 
     /// The nodes that come after no other.
     pub fn root_nodes(&self) -> Result<Vec<GraphNode>> {
-        // SAFETY: as above.
+        // SAFETY: the graph is alive; as many handles as there is room for are written.
         let all = query_count_then_list(|place, n| unsafe {
             call_if_alive!(self.0.ctx, cuGraphGetRootNodes(self.0.handle, place, n))
         })?;

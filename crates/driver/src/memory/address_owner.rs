@@ -2,7 +2,7 @@
 //! or a copy fails: what the driver does not know is never refused.
 
 use crate::context::Context;
-use crate::device::Device;
+use crate::context::Device;
 use crate::error::{Error, Result};
 use rtcg_cuda_sys::*;
 
@@ -49,7 +49,7 @@ fn has_peer_access(table: &'static DriverTable, peer: CUcontext) -> bool {
     // SAFETY: the driver has just named the context.
     match unsafe { call_driver!(table, cuCtxEnablePeerAccess(peer, 0)) } {
         Ok(()) => {
-            // SAFETY: as above.
+            // SAFETY: access to the same context has just been enabled.
             let _ = unsafe { call_driver!(table, cuCtxDisablePeerAccess(peer)) };
             false
         }

@@ -228,7 +228,7 @@ pub unsafe fn memcpy_dtoa(dst: &Array, index: usize, src: CUdeviceptr, nbytes: u
 /// # Safety
 /// `dst` must be valid for `nbytes`.
 pub unsafe fn memcpy_atod(dst: CUdeviceptr, src: &Array, index: usize, nbytes: usize) -> Result<()> {
-    // SAFETY: as above.
+    // SAFETY: the array is alive; the caller's promise for `dst`.
     unsafe { call_in_current_context!(cuMemcpyAtoD(dst, src.handle_if_alive("cuMemcpyAtoD")?, index, nbytes)) }
 }
 

@@ -1,7 +1,7 @@
 //! Memory that kernels use: plain, managed, and mapped from another process.
 
+use crate::context::Device;
 use crate::context::{Context, current_driver_table};
-use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::flags::{IpcMemoryFlags, MemAttachFlags};
 use crate::memory::diagnosis::{explain_address_error, explain_allocation_error};

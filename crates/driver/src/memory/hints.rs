@@ -1,6 +1,6 @@
 //! What the driver knows about addresses, and advice on managed memory.
 
-use crate::device::Device;
+use crate::context::Device;
 use crate::error::{Error, Result};
 use crate::memory::diagnosis::explain_address_error;
 use crate::stream::{Stream, current_table_and_stream_handle};

@@ -44,7 +44,7 @@ pub struct HostAllocation {
 // SAFETY: the memory is owned, and its contents are only reached through raw pointers whose
 // users answer for races.
 unsafe impl Send for HostAllocation {}
-// SAFETY: as above.
+// SAFETY: a shared reference gives the address and the size, no contents.
 unsafe impl Sync for HostAllocation {}
 
 impl HostAllocation {
@@ -143,9 +143,9 @@ pub struct AlignedHostAllocation {
     freed: AtomicBool,
 }
 
-// SAFETY: as for `HostAllocation`.
+// SAFETY: as for `HostAllocation`, whoever uses the raw pointer answers for races.
 unsafe impl Send for AlignedHostAllocation {}
-// SAFETY: as above.
+// SAFETY: a shared reference gives the address and the size, no contents.
 unsafe impl Sync for AlignedHostAllocation {}
 
 impl AlignedHostAllocation {
@@ -206,9 +206,9 @@ pub struct RegisteredHostMemory {
     unregistered: AtomicBool,
 }
 
-// SAFETY: as for `HostAllocation`.
+// SAFETY: as for `HostAllocation`, whoever uses the raw pointer answers for races.
 unsafe impl Send for RegisteredHostMemory {}
-// SAFETY: as above.
+// SAFETY: a shared reference gives the address and the size, no contents.
 unsafe impl Sync for RegisteredHostMemory {}
 
 impl RegisteredHostMemory {

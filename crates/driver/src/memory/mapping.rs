@@ -4,12 +4,13 @@
 //! before either goes. None of them belongs to a context.
 
 use super::memory_pool::device_location;
+use crate::active_captures::{is_any_capturing, with_relaxed_capture_mode};
 use crate::context::Context;
-use crate::device::Device;
+use crate::context::Device;
+use crate::context::loaded_drivers;
 use crate::error::{Error, Result};
-use crate::graph::{is_any_capturing, with_relaxed_capture_mode};
 use crate::memory::reclaim::allocate_with_reclaim;
-use crate::{loaded_drivers, process_state};
+use crate::process_state;
 use rtcg_cuda_sys::*;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::sync::Arc;

@@ -2,10 +2,10 @@
 
 use super::device::DeviceAllocation;
 use super::mapping::{AccessRights, own_fd_from_driver};
+use crate::active_captures::is_any_capturing;
 use crate::context::Context;
-use crate::device::Device;
+use crate::context::Device;
 use crate::error::{Error, Result};
-use crate::graph::is_any_capturing;
 use crate::process_state;
 use crate::stream::Stream;
 use rtcg_cuda_sys::*;
@@ -94,7 +94,7 @@ impl Drop for DriverPool {
         }
         // SAFETY: the pool is this object's, and this is its last use.
         if let Err(error) = unsafe { call_driver!(self.device.driver_table(), cuMemPoolDestroy(self.handle)) } {
-            crate::loaded_drivers::report_cleanup_error(&error);
+            crate::context::loaded_drivers::report_cleanup_error(&error);
         }
     }
 }

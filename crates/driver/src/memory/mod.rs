@@ -13,8 +13,7 @@ mod mapping;
 mod memory_pool;
 mod memset;
 pub(crate) mod reclaim;
-pub(crate) mod staging;
-mod staging_slots;
+mod staging;
 
 pub use address_owner::{check_accessible, inaccessible_owner_device};
 pub use array::{Array, MipmappedArray, memcpy_atoa, memcpy_atod, memcpy_atoh, memcpy_dtoa, memcpy_htoa};

@@ -2,7 +2,7 @@
 //! memory is short: whatever the program can give up, then what pools hold unused.
 
 use super::memory_pool;
-use crate::device::Device;
+use crate::context::Device;
 use crate::error::{Error, Result};
 use rtcg_cuda_sys::CUresult;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};

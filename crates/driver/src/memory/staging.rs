@@ -7,15 +7,15 @@
 //!
 //! Establishes: when a copy returns, no thread and no work of the device uses a slot or the caller's memory.
 
-use super::staging_slots::{SLOT_BYTES, StagingSlots};
 use crate::context::Context;
+use crate::context::loaded_drivers::show_notice;
+use crate::context::staging_buffers::{SLOT_BYTES, StagingSlots};
 use crate::error::Result;
-use crate::loaded_drivers::show_notice;
 use crate::memory::diagnosis::explain_address_error;
 use rtcg_cuda_sys::*;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Shorter copies take the driver's way: threads would cost more than they gain.
 const MIN_STAGED_BYTES: usize = 8 << 20;
@@ -74,7 +74,7 @@ pub(super) enum StagedTransfer {
 
 // SAFETY: a transfer is made by threads that end before the call that was given the pointers.
 unsafe impl Send for StagedTransfer {}
-// SAFETY: as above.
+// SAFETY: threads share the pointers, and each moves chunks of its own.
 unsafe impl Sync for StagedTransfer {}
 
 impl StagedTransfer {
@@ -83,31 +83,6 @@ impl StagedTransfer {
             StagedTransfer::ToDevice { src, .. } => src,
             StagedTransfer::ToHost { dst, .. } => dst,
         }
-    }
-}
-
-/// What the context keeps for staged copies.
-#[derive(Default)]
-pub(crate) struct StagingBuffers {
-    has_discrete_memory: OnceLock<bool>,
-    slots: Mutex<Option<StagingSlots>>,
-}
-
-impl StagingBuffers {
-    /// Frees the slots; a copy that uses them is waited for.
-    ///
-    /// # Safety
-    /// The context that they were made in must be current in the driver.
-    pub(crate) unsafe fn free_slots(&self, table: &DriverTable) {
-        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(slots) = slots {
-            // SAFETY: the caller's promise.
-            unsafe { slots.free_slots(table) };
-        }
-    }
-
-    pub(crate) fn has_allocated_slots(&self) -> bool {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 }
 
@@ -128,12 +103,12 @@ pub(super) unsafe fn try_staged_copy(transfer: StagedTransfer, nbytes: usize, st
     }
     let ctx = Context::current().filter(|ctx| ctx.is_alive() && !crate::process_state::is_forked())?;
     let staging = ctx.staging_buffers();
-    let pays = staging_policy() == StagingPolicy::Always
-        || *staging.has_discrete_memory.get_or_init(|| ctx.device().has_discrete_memory());
+    let pays =
+        staging_policy() == StagingPolicy::Always || staging.has_discrete_memory(|| ctx.device().has_discrete_memory());
     if !pays || !is_pageable(ctx.driver_table(), transfer.host_address()) {
         return None;
     }
-    let mut slots = staging.slots.try_lock().ok()?;
+    let mut slots = staging.try_lock_slots()?;
     let slots = match &mut *slots {
         Some(slots) => slots,
         // A host that has no page-locked memory left can do without.

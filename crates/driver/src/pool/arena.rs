@@ -6,7 +6,7 @@
 
 use super::bins::{N_BINS, alloc_size};
 use crate::context::Context;
-use crate::event::Event;
+use crate::stream::Event;
 use crate::stream::Stream;
 use rtcg_cuda_sys::CU_STREAM_PER_THREAD;
 

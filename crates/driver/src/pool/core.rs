@@ -12,12 +12,12 @@ use super::block_source::BlockSource;
 use super::lease::BlockLease;
 use super::statistics::PoolStatistics;
 use super::trim;
+use crate::active_captures::{exchange_capture_mode_of_driver, is_any_capturing, with_relaxed_capture_mode};
+use crate::context::Device;
 use crate::context::{Context, with_current_context};
-use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::event::Event;
-use crate::graph::{exchange_capture_mode_of_driver, is_any_capturing, with_relaxed_capture_mode};
 use crate::memory::reclaim;
+use crate::stream::Event;
 use crate::stream::{Stream, any_thread_has_current_stream, checked_stream_handle};
 use crate::{process_state, virtual_gpu};
 use rtcg_cuda_sys::*;
@@ -313,7 +313,7 @@ impl PoolCore {
 
     fn free_block(&self, ctx: &Context, ptr: u64) {
         if let Err(error) = with_relaxed_capture_mode(|| self.source.free_block(ctx, ptr)) {
-            crate::loaded_drivers::report_cleanup_error(&error);
+            crate::context::loaded_drivers::report_cleanup_error(&error);
         }
     }
 

@@ -88,7 +88,7 @@ impl PooledDeviceAllocation {
     pub fn read(&self, offset: usize, dst: &mut [u8]) -> Result<()> {
         let src = self.checked_range("cuMemcpyDtoH", offset, dst.len())?;
         let ctx = self.context_or_error("cuMemcpyDtoH")?;
-        // SAFETY: as above.
+        // SAFETY: the range is inside the block, which this object holds, and `dst` is as long.
         ctx.with_current_locked(|| unsafe { memcpy_dtoh_with_table(ctx.driver_table(), dst, src) })
     }
 

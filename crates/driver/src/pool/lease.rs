@@ -2,9 +2,10 @@
 
 use super::arena::DEFAULT_STREAM_IDX;
 use super::core::{BlockOrigin, PoolCore, double_free_error};
+use crate::active_captures::is_any_capturing;
 use crate::context::Context;
 use crate::error::Result;
-use crate::graph::{is_any_capturing, retain_in_capture};
+use crate::stream::capture::retain_in_capture;
 use crate::stream::{Stream, any_thread_has_current_stream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

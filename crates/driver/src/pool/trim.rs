@@ -3,7 +3,7 @@
 //!
 //! A thread checks once a second while such a pool holds much; it ends when none does.
 
-use crate::graph::is_any_capturing;
+use crate::active_captures::is_any_capturing;
 use crate::memory::reclaim;
 use crate::process_state;
 use std::sync::atomic::{AtomicBool, Ordering};

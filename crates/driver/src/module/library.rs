@@ -4,9 +4,9 @@
 //! library loaded; after [`Library::close`] they are refused. Needs a driver of CUDA 12 or newer.
 
 use crate::context::Context;
-use crate::device::Device;
+use crate::context::Device;
 use crate::error::{Error, Result};
-use crate::function::{Function, Param};
+use crate::module::{Function, Param};
 use crate::module::{
     JitLog, JitOptions, Module, WeakModule, add_kernel_names_to_error, add_missing_name_to_error, c_string,
 };
@@ -356,9 +356,9 @@ impl LibraryInner {
 impl Drop for LibraryInner {
     fn drop(&mut self) {
         if !*self.closed.get_mut()
-            && let Err(error) = crate::graph::with_relaxed_capture_mode(|| self.unload_library())
+            && let Err(error) = crate::active_captures::with_relaxed_capture_mode(|| self.unload_library())
         {
-            crate::loaded_drivers::report_cleanup_error(&error);
+            crate::context::loaded_drivers::report_cleanup_error(&error);
         }
     }
 }

@@ -6,7 +6,7 @@
 //! other when their sizes do, bytes fit anything, and a pointer may be passed as an integer.
 
 use crate::error::Error;
-use crate::function::{Function, Param};
+use crate::module::{Function, Param};
 use rtcg_cuda_sys::CUresult;
 
 /// A number in memory.

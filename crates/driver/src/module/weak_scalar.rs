@@ -4,7 +4,7 @@
 //! point numbers, which are rounded to the nearest of the wanted type as a C compiler rounds a
 //! literal; one that is too large for it is an error.
 
-use crate::signature::{NumberType, ParamKind};
+use crate::module::signature::{NumberType, ParamKind};
 use half::{bf16, f16};
 
 /// A number without a size.

@@ -4,7 +4,7 @@
 //! one virtual device when there is no real one, and the user is told so once. Without the feature `vgpu` there
 //! are real devices or an error.
 
-use crate::device::Device;
+use super::Device;
 use crate::error::{Error, Result, is_kernel_fault};
 use crate::{process_state, virtual_gpu};
 use rtcg_cuda_sys::{CUresult, DriverTable};

@@ -4,11 +4,19 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::last_launch::KernelId;
 use crate::module::Module;
-use crate::prepared_launch::PreparedLaunchCell;
-use crate::signature::Signature;
+use crate::module::signature::Signature;
 use rtcg_cuda_sys::*;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+
+/// What is known of a kernel since its last launch.
+#[derive(Debug, Default)]
+pub(crate) struct PreparedLaunchCell {
+    /// The epoch under which nothing was in the way; [`epoch::INVALID_EPOCH`] if something was.
+    pub(crate) epoch: AtomicUsize,
+    /// The driver's `cuLaunchKernel`, set before `at`.
+    pub(crate) launch: AtomicPtr<c_void>,
+}
 
 /// Where a parameter lies in the packed arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,8 +2,8 @@
 //! Nothing here runs before a launch has failed.
 
 use crate::error::Error;
-use crate::function::Function;
 use crate::launch_options::LaunchOptions;
+use crate::module::Function;
 use crate::process_state;
 use rtcg_cuda_sys::*;
 

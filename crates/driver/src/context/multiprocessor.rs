@@ -5,7 +5,7 @@
 //! toolkit documents for its occupancy calculator. For a device at hand the limits are asked from
 //! the driver, so that the answer also holds for devices newer than the table.
 
-use crate::device::Device;
+use super::Device;
 use crate::error::Result;
 use rtcg_cuda_sys::*;
 

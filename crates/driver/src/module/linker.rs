@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::lto::LtoLinker;
+use crate::module::lto::LtoLinker;
 use crate::module::{JitLog, JitOptions, Module, c_string};
 use rtcg_cuda_sys::*;
 use std::borrow::Cow;
@@ -117,7 +117,7 @@ impl Linker {
         result.map_err(|e| self.explain_link_error(e))?;
         let mut handle = CUmodule::null();
         let ctx = &self.ctx;
-        // SAFETY: as above.
+        // SAFETY: the cubin is the link state's, which is alive; one handle is written.
         ctx.with_current_locked(|| unsafe {
             call_driver!(table, cuModuleLoadData(&raw mut handle, cubin.cast_const()))
         })?;

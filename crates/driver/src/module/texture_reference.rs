@@ -6,10 +6,10 @@
 //! a setting changes, and writes its handle to the variable.
 
 use crate::context::Context;
+use crate::context::loaded_drivers;
 use crate::error::{Error, Result};
-use crate::function::Function;
-use crate::loaded_drivers;
 use crate::memory::{Array, memcpy_htod};
+use crate::module::Function;
 use crate::module::Module;
 use crate::texture_object::{SurfaceObject, TextureObject, TextureResource};
 use rtcg_cuda_sys::*;

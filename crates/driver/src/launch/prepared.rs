@@ -5,24 +5,15 @@
 //! comparison is enough. The current context is left to the driver, which refuses a kernel of another one; then
 //! [`Function::launch`] finds out more.
 
+use crate::active_captures::is_any_capturing;
 use crate::context::Context;
-use crate::function::Function;
-use crate::graph::is_any_capturing;
 use crate::last_launch::KernelId;
 use crate::launch::with_launch_extra;
+use crate::module::Function;
 use crate::process_state;
 use crate::stream::{Stream, any_thread_has_current_stream};
 use rtcg_cuda_sys::*;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-
-/// What is known of a kernel since its last launch.
-#[derive(Debug, Default)]
-pub(crate) struct PreparedLaunchCell {
-    /// The epoch under which nothing was in the way; [`epoch::INVALID_EPOCH`] if something was.
-    epoch: AtomicUsize,
-    /// The driver's `cuLaunchKernel`, set before `at`.
-    launch: AtomicPtr<c_void>,
-}
+use std::sync::atomic::Ordering;
 
 /// A kernel and a stream that nothing is in the way of.
 #[derive(Clone, Copy, Debug)]

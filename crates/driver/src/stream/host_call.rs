@@ -6,11 +6,12 @@
 //! Inside, no driver function may be called; that is CUDA's rule, and the driver answers with
 //! `NOT_PERMITTED`.
 
+use super::capture::retain_in_any_capture;
+use crate::context::loaded_drivers;
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::retain_in_any_capture;
 use crate::launch_queue::PendingHostWork;
+use crate::process_state;
 use crate::stream::{Stream, checked_stream_handle};
-use crate::{loaded_drivers, process_state};
 use rtcg_cuda_sys::*;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};

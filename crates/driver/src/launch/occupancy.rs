@@ -1,9 +1,9 @@
 //! How many blocks of a kernel run at once.
 
 use crate::error::Result;
-use crate::function::Function;
 use crate::launch::launch_config;
 use crate::launch_options::LaunchOptions;
+use crate::module::Function;
 use rtcg_cuda_sys::{CUlaunchConfig, CUstream, DriverTable, c_int};
 
 impl Function {

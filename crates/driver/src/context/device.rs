@@ -1,9 +1,8 @@
 //! Devices and what they say about themselves.
 
-use crate::context::Context;
+use super::{Context, loaded_drivers};
 use crate::error::{Error, Result};
 use crate::flags::ContextFlags;
-use crate::loaded_drivers;
 use rtcg_cuda_sys::{
     CUdevice, CUdevice_P2PAttribute, CUdevice_attribute, CUresult, CUuuid, DriverKind, DriverTable, c_char,
 };

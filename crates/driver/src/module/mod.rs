@@ -1,19 +1,28 @@
 //! Modules: loaded PTX, cubins and fat binaries, and the log of the JIT.
 
+mod function;
+pub(crate) mod library;
+pub(crate) mod linker;
+mod lto;
+pub mod signature;
+pub(crate) mod texture_reference;
+pub(crate) mod weak_scalar;
+
+pub use function::{Function, Param};
+
 use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::function::Function;
-use crate::library::Library;
 use crate::memory::reclaim::allocate_with_reclaim;
-use crate::signature::Signature;
 use crate::stream::closed_error;
-use crate::texture::ModuleTextureReferences;
+use library::Library;
 use rtcg_cuda_sys::*;
+use signature::Signature;
 use std::borrow::Cow;
 use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
+use texture_reference::ModuleTextureReferences;
 
 /// Tells the declaration of a kernel by its name.
 type SignatureLookup = Box<dyn Fn(&str) -> Option<Signature> + Send + Sync>;

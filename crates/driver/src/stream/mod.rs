@@ -3,11 +3,18 @@
 //! Establishes: a stream that was closed, or whose context was destroyed, is never given to a driver.
 //! What `None` means where a stream is optional is decided in one place, [`checked_stream_handle`].
 
+#[macro_use]
+mod calls;
+pub(crate) mod capture;
+mod event;
+pub(crate) mod host_call;
+
+pub use event::Event;
+
+use crate::active_captures::{on_stream_destroyed, with_relaxed_capture_mode};
 use crate::context::{Context, current_driver_table};
 use crate::error::{Error, Result};
-use crate::event::Event;
 use crate::flags::{StreamFlags, WaitValueFlags, WriteValueFlags};
-use crate::graph::{on_stream_destroyed, with_relaxed_capture_mode};
 use crate::launch_queue::PendingHostWork;
 use rtcg_cuda_sys::{
     CU_STREAM_LEGACY, CU_STREAM_NON_BLOCKING, CU_STREAM_PER_THREAD, CUdeviceptr, CUresult, CUstream, DriverTable, epoch,
@@ -355,7 +362,7 @@ impl Stream {
     /// As [`Stream::write_value32`].
     pub unsafe fn write_value64(&self, ptr: CUdeviceptr, value: u64, flags: impl Into<WriteValueFlags>) -> Result<()> {
         let WriteValueFlags(flags) = flags.into();
-        // SAFETY: as above.
+        // SAFETY: the stream is alive; the caller's promise for the address.
         unsafe { call_if_alive!(self, cuStreamWriteValue64(self.0.handle, ptr, value, flags)) }
     }
 
@@ -366,7 +373,7 @@ impl Stream {
     pub unsafe fn wait_value32(&self, ptr: CUdeviceptr, value: u32, flags: impl Into<WaitValueFlags>) -> Result<()> {
         let WaitValueFlags(flags) = flags.into();
         PendingHostWork::add_never_finished();
-        // SAFETY: as above.
+        // SAFETY: the stream is alive; the caller's promise for the address.
         unsafe { call_if_alive!(self, cuStreamWaitValue32(self.0.handle, ptr, value, flags)) }
     }
 
@@ -377,7 +384,7 @@ impl Stream {
     pub unsafe fn wait_value64(&self, ptr: CUdeviceptr, value: u64, flags: impl Into<WaitValueFlags>) -> Result<()> {
         let WaitValueFlags(flags) = flags.into();
         PendingHostWork::add_never_finished();
-        // SAFETY: as above.
+        // SAFETY: the stream is alive; the caller's promise for the address.
         unsafe { call_if_alive!(self, cuStreamWaitValue64(self.0.handle, ptr, value, flags)) }
     }
 }

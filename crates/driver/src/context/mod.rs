@@ -7,17 +7,24 @@
 //! Resources hold their [`Context`] and free themselves through [`Context::free_in_context`], which knows
 //! whether there is still something to free, and makes the context current for the moment.
 
+#[macro_use]
+mod calls;
 mod default_context;
+mod device;
+pub(crate) mod loaded_drivers;
+pub(crate) mod multiprocessor;
+mod settings;
+pub(crate) mod staging_buffers;
 
-use crate::device::Device;
-use crate::error::{Error, Result};
+pub use device::Device;
+
+use crate::active_captures::with_relaxed_capture_mode;
+use crate::error::{Error, Result, set_launch_describer};
 use crate::flags::PeerAccessFlags;
-use crate::graph::with_relaxed_capture_mode;
 use crate::launch_queue::LaunchQueue;
-use crate::loaded_drivers;
-use crate::memory::staging::StagingBuffers;
 use crate::process_state;
 use rtcg_cuda_sys::*;
+use staging_buffers::StagingBuffers;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock};
@@ -51,6 +58,11 @@ struct ContextInner {
 #[derive(Clone)]
 pub struct Context(Arc<ContextInner>);
 
+/// What the calling thread's context launched, where it is one of this driver.
+fn describe_current_launches(table: &DriverTable) -> Option<String> {
+    Context::current().filter(|ctx| ctx.driver_table() == table)?.launch_queue().describe_pending()
+}
+
 thread_local! {
     static CONTEXT_STACK: RefCell<Vec<Context>> = const { RefCell::new(Vec::new()) };
     /// How many contexts are current for the moment ([`Context::with_current`]), whatever the stack says.
@@ -83,6 +95,7 @@ impl std::hash::Hash for Context {
 /// Making, pushing and popping.
 impl Context {
     fn from_parts(device: Device, handle: CUcontext, kind: ContextKind) -> Self {
+        set_launch_describer(describe_current_launches);
         let table = device.driver_table();
         let (alive, lifetime) = (AtomicBool::new(true), RwLock::new(()));
         let (staging, queue) = (StagingBuffers::default(), LaunchQueue::default());
@@ -470,7 +483,7 @@ impl Context {
     /// Undoes [`Context::enable_peer_access`].
     pub fn disable_peer_access(peer: &Context) -> Result<()> {
         peer.check_same_driver_as_current("cuCtxDisablePeerAccess")?;
-        // SAFETY: as above.
+        // SAFETY: the handle is alive as long as `peer` is.
         unsafe { call_in_current_context!(cuCtxDisablePeerAccess(peer.0.handle)) }
     }
 

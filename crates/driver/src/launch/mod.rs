@@ -1,20 +1,24 @@
 //! Launching kernels: packing and checking the sizes of arguments, and the launch itself.
-//! Types are checked by `signature`, failures explained by `launch_diagnosis`.
+//! Types are checked by `signature`, failures explained by `diagnosis`.
 //!
 //! Arguments are packed into one buffer at the offsets that the kernel's parameters have. Where
 //! the driver can tell these ([`Function::params`]), number and sizes are checked and an error
 //! says which argument is wrong; where it cannot, C's alignment rules give the offsets.
 
+mod diagnosis;
+mod occupancy;
+mod prepared;
+
 use crate::context::{Context, restore_displaced_context};
 use crate::error::{Error, Result, count_with_noun, count_with_was_or_were};
-use crate::function::{Function, Param};
-use crate::graph::retain_in_capture;
 use crate::last_launch::KernelId;
 use crate::launch_options::LaunchOptions;
+use crate::module::signature::GivenArgument;
+use crate::module::weak_scalar::{ConversionError, WeakScalar};
+use crate::module::{Function, Param};
 use crate::process_state;
-use crate::signature::GivenArgument;
+use crate::stream::capture::retain_in_capture;
 use crate::stream::{Stream, checked_stream_handle};
-use crate::weak_scalar::{ConversionError, WeakScalar};
 use rtcg_cuda_sys::*;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

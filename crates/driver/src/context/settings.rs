@@ -1,6 +1,6 @@
 //! Limits, flags and preferences of the current context.
 
-use crate::context::Context;
+use super::Context;
 use crate::error::Result;
 use rtcg_cuda_sys::*;
 
