@@ -10,12 +10,6 @@ use crate::error::CompileError;
 use crate::request::{BinaryKind, Target};
 use std::path::PathBuf;
 
-/// The options that a compilation starts from: `PYCUDA_DEFAULT_NVCC_FLAGS`, split at blanks.
-pub fn default_options() -> Vec<String> {
-    let flags = std::env::var("PYCUDA_DEFAULT_NVCC_FLAGS").unwrap_or_default();
-    flags.split_whitespace().map(str::to_owned).collect()
-}
-
 /// Whether nvcc's `options` ask for link-time optimisation (`-dlto`), and if so what nvJitLink must be told of
 /// them, in its own spelling: code is made when the program is linked.
 ///
@@ -23,7 +17,32 @@ pub fn default_options() -> Vec<String> {
 /// Options that cannot be understood.
 pub fn lto_options(options: &[String]) -> Result<Option<Vec<String>>, CompileError> {
     let translated = translate_options(options, BinaryKind::LtoIr)?;
-    Ok(translated.lto.is_some().then(|| crate::lto::linker_options(&translated.nvrtc)))
+    Ok(translated.lto.is_some().then(|| linker_options(&translated.nvrtc)))
+}
+
+/// The options of NVRTC that nvJitLink needs too, since it generates the code.
+pub(crate) fn linker_options(nvrtc: &[String]) -> Vec<String> {
+    nvrtc.iter().flat_map(|option| linker_option(option)).collect()
+}
+
+fn linker_option(option: &str) -> Vec<String> {
+    let number = |value: &str| if value == "true" { "1" } else { "0" };
+    let named = match option.split_once('=') {
+        Some(("--ftz", value)) => format!("-ftz={}", number(value)),
+        Some(("--prec-div", value)) => format!("-prec-div={}", number(value)),
+        Some(("--prec-sqrt", value)) => format!("-prec-sqrt={}", number(value)),
+        Some(("--fmad", value)) => format!("-fma={}", number(value)),
+        Some(("--maxrregcount", value)) => format!("-maxrregcount={value}"),
+        Some(("--split-compile", value)) => format!("-split-compile={value}"),
+        Some(("--ptxas-options", value)) => format!("-Xptxas={value}"),
+        None if option == "--use_fast_math" => {
+            return ["-ftz=1", "-prec-div=0", "-prec-sqrt=0", "-fma=1"].map(str::to_owned).to_vec();
+        }
+        None if option == "--generate-line-info" => "-lineinfo".to_owned(),
+        None if option == "--device-debug" => "-g".to_owned(),
+        _ => return Vec::new(),
+    };
+    vec![named]
 }
 
 /// Options in NVRTC's terms.

@@ -149,3 +149,11 @@ fn lto_is_recognized_and_keeps_code_generation_options() {
     assert_eq!(asked(&["-fmad=false", "-dlto", "-DX"]), Ok(Some(vec!["-fma=0".to_owned()])));
     assert!(asked(&["-dlto", "-maxrregcount"]).unwrap_err().message.contains("-maxrregcount needs a value"));
 }
+
+#[test]
+fn options_that_code_generation_needs_go_to_the_link() {
+    let told = |given: &[&str]| linker_options(&given.iter().map(|o| o.to_string()).collect::<Vec<_>>());
+    assert_eq!(told(&["--fmad=false", "--define-macro=X=true"]), ["-fma=0"]);
+    assert_eq!(told(&["--use_fast_math"]), ["-ftz=1", "-prec-div=0", "-prec-sqrt=0", "-fma=1"]);
+    assert_eq!(told(&["--maxrregcount=32", "--generate-line-info"]), ["-maxrregcount=32", "-lineinfo"]);
+}

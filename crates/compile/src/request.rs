@@ -67,6 +67,12 @@ pub enum CachePolicy {
     Off,
 }
 
+/// The options that a compilation starts from: `PYCUDA_DEFAULT_NVCC_FLAGS`, split at blanks.
+pub fn default_options() -> Vec<String> {
+    let flags = std::env::var("PYCUDA_DEFAULT_NVCC_FLAGS").unwrap_or_default();
+    flags.split_whitespace().map(str::to_owned).collect()
+}
+
 /// One compilation. The fields are public; start from [`CompileRequest::new`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CompileRequest {
@@ -99,7 +105,7 @@ impl CompileRequest {
     pub fn new(source: impl Into<String>, target: Target) -> Self {
         Self {
             source: source.into(),
-            options: crate::default_options(),
+            options: default_options(),
             target,
             name: "kernel.cu".to_owned(),
             include_dirs: Vec::new(),
