@@ -1,16 +1,8 @@
-//! A device made ready for use, and programs compiled for it.
+//! A device made ready for use.
 
-use crate::cpp_names::CppNames;
-use crate::device_global::DeviceGlobal;
-use crate::element::Element;
 use crate::error::Result;
-use crate::launch::Function;
-use crate::memory::DeviceVec;
-use crate::signatures::attach_module_source;
-use rtcg_compile::{Arch, CompileRequest, Target};
-use rtcg_driver::pool::DeviceMemoryPool;
+use rtcg_compile::{Arch, Target};
 use rtcg_driver::{Device, Event, EventFlags, Stream, StreamFlags};
-use std::sync::Arc;
 
 /// What the compiler must produce for `device`: machine code where the device loads it, else PTX.
 ///
@@ -127,68 +119,6 @@ impl Context {
         self.inner.device()
     }
 
-    /// Compiles CUDA C++ with default options and loads it. Kernels have C linkage, so they are
-    /// found by their plain names. Compiled programs are cached on disk.
-    ///
-    /// # Errors
-    /// A compile error carries the compiler's log and the source lines it speaks of.
-    pub fn compile(&self, source: &str) -> Result<Module> {
-        self.compile_with(&CompileRequest::new(source, device_compile_target(&self.device())?))
-    }
-
-    /// Compiles as `request` says and loads the result.
-    ///
-    /// # Errors
-    /// As [`Context::compile`].
-    pub fn compile_with(&self, request: &CompileRequest) -> Result<Module> {
-        let names = CppNames::new(request.clone());
-        let artifact = names.compile_program()?;
-        let module = self.load(&artifact.bytes)?;
-        attach_module_source(&module.inner, request);
-        Ok(Module { names: Some(Arc::new(names)), ..module })
-    }
-
-    /// Loads PTX, a cubin or a fat binary.
-    ///
-    /// # Errors
-    /// When the driver refuses the image; its log is in the message.
-    pub fn load(&self, image: &[u8]) -> Result<Module> {
-        let module = self.enter(|| rtcg_driver::Module::from_image(image))?;
-        Ok(Module { ctx: self.clone(), inner: module, names: None })
-    }
-
-    /// Copies a slice to new device memory; waits.
-    ///
-    /// # Errors
-    /// When the device is out of memory.
-    pub fn to_device<T: Element>(&self, host: &[T]) -> Result<DeviceVec<T>> {
-        DeviceVec::from_slice(self, None, host)
-    }
-
-    /// [`Context::to_device`] with memory of a pool.
-    ///
-    /// # Errors
-    /// When the device is out of memory.
-    pub fn to_device_from_pool<T: Element>(&self, pool: &DeviceMemoryPool, host: &[T]) -> Result<DeviceVec<T>> {
-        DeviceVec::from_slice(self, Some(pool), host)
-    }
-
-    /// New device memory for `len` elements, all zero.
-    ///
-    /// # Errors
-    /// When the device is out of memory.
-    pub fn zeros<T: Element>(&self, len: usize) -> Result<DeviceVec<T>> {
-        DeviceVec::new_zeros(self, None, len)
-    }
-
-    /// [`Context::zeros`] with memory of a pool.
-    ///
-    /// # Errors
-    /// When the device is out of memory.
-    pub fn zeros_from_pool<T: Element>(&self, pool: &DeviceMemoryPool, len: usize) -> Result<DeviceVec<T>> {
-        DeviceVec::new_zeros(self, Some(pool), len)
-    }
-
     /// A new stream, which waits for the default stream and that for it.
     ///
     /// ```
@@ -303,46 +233,5 @@ impl From<rtcg_driver::Context> for Context {
     /// Any context of the driver, however it was made.
     fn from(inner: rtcg_driver::Context) -> Self {
         Self { inner }
-    }
-}
-
-/// A loaded program.
-#[derive(Debug, Clone)]
-pub struct Module {
-    ctx: Context,
-    inner: rtcg_driver::Module,
-    /// What C++ calls things, where the module was compiled here.
-    names: Option<Arc<CppNames>>,
-}
-
-impl Module {
-    /// The kernel of this name. Of a program with C++ linkage (`no_extern_c`) it may be any name of
-    /// C++, such as `ns::f` or `f<float>`; see [`CppNames`].
-    ///
-    /// # Errors
-    /// When there is none.
-    pub fn function(&self, name: &str) -> Result<Function> {
-        let found = match &self.names {
-            Some(names) => self.ctx.enter_with_rtcg_error(|| names.function(&self.inner, name))?,
-            None => self.inner.function(name)?,
-        };
-        Ok(Function::new(self.ctx.clone(), found))
-    }
-
-    /// A variable of this name as elements of one type.
-    ///
-    /// # Errors
-    /// When there is none, or its size is no multiple of an element's.
-    pub fn global_variable<T: Element>(&self, name: &str) -> Result<DeviceGlobal<T>> {
-        let (ptr, nbytes) = match &self.names {
-            Some(names) => self.ctx.enter_with_rtcg_error(|| names.global_variable(&self.inner, name))?,
-            None => self.inner.global(name)?,
-        };
-        DeviceGlobal::new(&self.ctx, self, name, ptr, nbytes)
-    }
-
-    /// The driver's module below.
-    pub fn driver_module(&self) -> &rtcg_driver::Module {
-        &self.inner
     }
 }

@@ -1,10 +1,10 @@
 //! What can be passed to kernels: numbers and structures by value, memory of all kinds by pointer, textures and surfaces by
 //! their handles.
 
-use crate::device_global::DeviceGlobal;
 use crate::element::{Element, bytes_of};
 use crate::launch::{KernelArgument, WriteArgumentFn};
 use crate::memory::DeviceVec;
+use crate::module::DeviceGlobal;
 use crate::pinned_memory::PinnedVec;
 use crate::runtime::run_in_stream;
 use crate::signatures::element_number_type;

@@ -1,8 +1,9 @@
 //! A kernel as something that is tuned: each configuration is compiled on a thread, loaded, verified and timed.
 
-use crate::context::{Context, Module};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::launch::Function;
+use crate::module::Module;
 use crate::tune::{Compiler, Config, EnqueueError, Failure, FailureKind, LaunchTimer, Resources, Target, WindowKind};
 use rtcg_compile::CompileRequest;
 use rtcg_driver::sys;

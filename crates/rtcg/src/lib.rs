@@ -43,8 +43,6 @@
 
 pub mod array_tuning;
 mod context;
-mod cpp_names;
-mod device_global;
 pub mod element;
 mod error;
 pub mod generators;
@@ -53,6 +51,7 @@ mod kernel_arguments;
 mod kernel_target;
 mod launch;
 mod memory;
+mod module;
 pub mod neighbors;
 mod pinned_memory;
 mod runtime;
@@ -63,16 +62,16 @@ pub mod sparse;
 pub mod textures;
 pub mod tune;
 pub mod typed_arrays;
+mod workspace;
 
-pub use context::{Context, Module, device_compile_target};
-pub use cpp_names::CppNames;
-pub use device_global::DeviceGlobal;
+pub use context::{Context, device_compile_target};
 pub use element::{DevicePtr, Element};
 pub use error::{Error, Result};
 pub use kernel_arguments::Strided;
 pub use kernel_target::KernelTarget;
 pub use launch::{Dim3, DimLength, Function, Grid, KernelArgument, WriteArgumentFn};
 pub use memory::DeviceVec;
+pub use module::{CppNames, DeviceGlobal, Module};
 pub use pinned_memory::{Pending, PinnedVec};
 pub use rtcg_array as array;
 pub use rtcg_array::Allocator;

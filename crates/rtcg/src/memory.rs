@@ -436,3 +436,38 @@ impl<T: Element> DeviceVec<T> {
 fn invalid_value<R>(call: &'static str, detail: String) -> Result<R> {
     Err(Error::new(call, CUresult::CUDA_ERROR_INVALID_VALUE, detail).into())
 }
+
+/// New device memory.
+impl Context {
+    /// Copies a slice to new device memory; waits.
+    ///
+    /// # Errors
+    /// When the device is out of memory.
+    pub fn to_device<T: Element>(&self, host: &[T]) -> Result<DeviceVec<T>> {
+        DeviceVec::from_slice(self, None, host)
+    }
+
+    /// [`Context::to_device`] with memory of a pool.
+    ///
+    /// # Errors
+    /// When the device is out of memory.
+    pub fn to_device_from_pool<T: Element>(&self, pool: &DeviceMemoryPool, host: &[T]) -> Result<DeviceVec<T>> {
+        DeviceVec::from_slice(self, Some(pool), host)
+    }
+
+    /// New device memory for `len` elements, all zero.
+    ///
+    /// # Errors
+    /// When the device is out of memory.
+    pub fn zeros<T: Element>(&self, len: usize) -> Result<DeviceVec<T>> {
+        DeviceVec::new_zeros(self, None, len)
+    }
+
+    /// [`Context::zeros`] with memory of a pool.
+    ///
+    /// # Errors
+    /// When the device is out of memory.
+    pub fn zeros_from_pool<T: Element>(&self, pool: &DeviceMemoryPool, len: usize) -> Result<DeviceVec<T>> {
+        DeviceVec::new_zeros(self, Some(pool), len)
+    }
+}

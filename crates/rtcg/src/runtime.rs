@@ -7,8 +7,8 @@
 use crate::array_tuning::StoredChoices;
 use crate::context::Context;
 use crate::error::Error;
-use crate::generators::workspace::{self, WorkspaceUse};
 use crate::tune::{device_key, results_store};
+use crate::workspace::{self, WorkspaceUse};
 use rtcg_array::{
     Allocator, ArrayBuffer, ArrayContext, ArrayError, BLOCK_THREADS, Cooperative, DeviceInfo, DeviceRuntime, Graphs,
     LaunchableKernel, PinnedReads, Result, ThreadFlag, blocking_region, is_compiling_ahead,

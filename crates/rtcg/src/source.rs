@@ -21,8 +21,9 @@
 pub use rtcg_cgen::Source;
 pub use rtcg_cgen::template::{Template, TemplateError, context};
 
-use crate::context::{Context, Module, device_compile_target};
+use crate::context::{Context, device_compile_target};
 use crate::error::Result;
+use crate::module::Module;
 use rtcg_compile::{CompileRequest, Target};
 
 /// A request to compile `source`; errors of the compiler show the template's lines.

@@ -1,8 +1,8 @@
 //! Whether the arguments of a call fit the declarations of a generated kernel, and the device that runs it.
 
 use crate::context::Context;
+use crate::error::GeneratorError;
 use crate::error::Result;
-use crate::generators::error::GeneratorError;
 use crate::generators::operand::{ArrayView, GeneratedKernelArg, argument_error, argument_type_error, convert_scalar};
 use crate::signatures::{argument_types_are_checked, ctype_number_type};
 use rtcg_codegen::c_declarations::Argument;

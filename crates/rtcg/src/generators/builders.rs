@@ -1,9 +1,9 @@
 //! Builders of generated kernels: C texts by name, with defaults for what most kernels do without.
 
+use crate::error::GeneratorError;
 use crate::error::Result;
 use crate::generators::compiled_kernel::CompileSettings;
 use crate::generators::elementwise::ElementwiseKernel;
-use crate::generators::error::GeneratorError;
 use crate::generators::reduction::ReductionKernel;
 use crate::generators::scan::ScanKernel;
 use rtcg_codegen::c_declarations::{Argument, CType, TypeRegistry, parse_arguments};

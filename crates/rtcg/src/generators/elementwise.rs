@@ -4,12 +4,12 @@
 #![allow(unsafe_code)]
 
 use crate::context::Context;
+use crate::error::GeneratorError;
 use crate::error::Result;
 use crate::generators::argument_checks::{check_accessible, check_arguments};
 use crate::generators::cached_launch::{CachedLaunch, DenseArray, DenseArrays, can_vectorize_at};
 use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
 use crate::generators::dense_copies;
-use crate::generators::error::GeneratorError;
 use crate::generators::launch_choices::{LaunchChoice, LaunchChoices, launch_key};
 use crate::generators::operand::{
     ArrayView, GeneratedKernelArg, argument_error, broadcast_shape, join_axes, record_uses,

@@ -5,8 +5,8 @@
 //! kernel is first launched in a context; after that, and without any choice, a launch pays two loads for this.
 
 use crate::context::Context;
+use crate::error::GeneratorError;
 use crate::error::Result;
-use crate::generators::error::GeneratorError;
 use crate::tune::store::KernelKey;
 use crate::tune::{Config, Outcome, Value, device_key, results_store};
 use std::collections::BTreeMap;

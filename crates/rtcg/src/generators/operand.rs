@@ -1,8 +1,8 @@
 //! Arguments of generated kernels, and how the layouts of several arrays go together.
 
 use crate::element::{Element, unpadded_bytes};
+use crate::error::GeneratorError;
 use crate::error::Result;
-use crate::generators::error::GeneratorError;
 use crate::memory::DeviceVec;
 use crate::runtime::run_in_stream;
 use crate::signatures::{ctype_number_type, element_number_type};

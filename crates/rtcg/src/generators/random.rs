@@ -8,10 +8,10 @@
 #![allow(unsafe_code)]
 
 use crate::context::Context;
+use crate::error::GeneratorError;
 use crate::error::Result;
 use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
 use crate::generators::dense_copies;
-use crate::generators::error::GeneratorError;
 use crate::generators::operand::ArrayView;
 use rtcg_array::lock_blocking;
 use rtcg_codegen::c_declarations::CType;

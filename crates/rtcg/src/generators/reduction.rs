@@ -4,15 +4,15 @@
 #![allow(unsafe_code)]
 
 use crate::context::Context;
+use crate::error::GeneratorError;
 use crate::error::Result;
 use crate::generators::argument_checks::{check_accessible, check_arguments, check_array_accessible};
 use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
-use crate::generators::error::GeneratorError;
 use crate::generators::launch_choices::{LaunchChoice, LaunchChoices, launch_key};
 use crate::generators::operand::{
     ArrayView, GeneratedKernelArg, argument_error, broadcast_shape, join_axes, record_uses,
 };
-use crate::generators::workspace::{self, WorkspaceUse};
+use crate::workspace::{self, WorkspaceUse};
 use rtcg_array::PythonTuple;
 use rtcg_codegen::block_reduce::{COMPLETION_COUNTERS, REDUCE_THREADS, WorkPartition};
 use rtcg_codegen::pointwise::{self, IndexingMode};

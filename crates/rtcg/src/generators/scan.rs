@@ -4,14 +4,14 @@
 #![allow(unsafe_code)]
 
 use crate::context::Context;
+use crate::error::GeneratorError;
 use crate::error::Result;
 use crate::generators::argument_checks::{check_accessible, check_arguments};
 use crate::generators::compiled_kernel::{CompileSettings, CompiledKernel, PerContextCache};
 use crate::generators::dense_copies;
-use crate::generators::error::GeneratorError;
 use crate::generators::operand::{GeneratedKernelArg, record_uses};
-use crate::generators::workspace::{self, WorkspaceUse};
 use crate::runtime::bulk_copy_smem_bytes;
+use crate::workspace::{self, WorkspaceUse};
 use rtcg_codegen::scan::{ScanKernelConfig, ScanPipeline, ScanSnippet, ScanTiling, scan_state_bytes};
 use rtcg_codegen::snippet::ElementUse;
 use rtcg_driver::sys::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;

@@ -3,7 +3,8 @@
 // Reads and writes stay inside the variable, whose size the driver tells.
 #![allow(unsafe_code)]
 
-use crate::context::{Context, Module};
+use super::Module;
+use crate::context::Context;
 use crate::element::{Element, bytes_of, fill_bytes, zeroed_vec};
 use crate::error::Result;
 use rtcg_driver::sys::CUresult;

@@ -1,5 +1,9 @@
 //! The error of this crate: which part failed, with that part's own error inside.
 
+mod generator_error;
+
+pub use generator_error::{GeneratorError, GeneratorErrorKind};
+
 use std::fmt;
 
 /// Result of this crate's functions.
@@ -40,7 +44,7 @@ pub enum Error {
     /// An array operation.
     Array(rtcg_array::ArrayError),
     /// The arguments or the description of a generated kernel.
-    Generator(crate::generators::GeneratorError),
+    Generator(GeneratorError),
 }
 
 impl fmt::Display for Error {

@@ -1,0 +1,89 @@
+//! Programs: compiled, loaded, and asked for their kernels and variables.
+
+mod cpp_names;
+mod device_global;
+
+pub use cpp_names::CppNames;
+pub use device_global::DeviceGlobal;
+
+use crate::context::{Context, device_compile_target};
+use crate::element::Element;
+use crate::error::Result;
+use crate::launch::Function;
+use crate::signatures::attach_module_source;
+use rtcg_compile::CompileRequest;
+use std::sync::Arc;
+
+/// A loaded program.
+#[derive(Debug, Clone)]
+pub struct Module {
+    ctx: Context,
+    inner: rtcg_driver::Module,
+    /// What C++ calls things, where the module was compiled here.
+    names: Option<Arc<CppNames>>,
+}
+
+impl Module {
+    /// The kernel of this name. Of a program with C++ linkage (`no_extern_c`) it may be any name of
+    /// C++, such as `ns::f` or `f<float>`; see [`CppNames`].
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn function(&self, name: &str) -> Result<Function> {
+        let found = match &self.names {
+            Some(names) => self.ctx.enter_with_rtcg_error(|| names.function(&self.inner, name))?,
+            None => self.inner.function(name)?,
+        };
+        Ok(Function::new(self.ctx.clone(), found))
+    }
+
+    /// A variable of this name as elements of one type.
+    ///
+    /// # Errors
+    /// When there is none, or its size is no multiple of an element's.
+    pub fn global_variable<T: Element>(&self, name: &str) -> Result<DeviceGlobal<T>> {
+        let (ptr, nbytes) = match &self.names {
+            Some(names) => self.ctx.enter_with_rtcg_error(|| names.global_variable(&self.inner, name))?,
+            None => self.inner.global(name)?,
+        };
+        DeviceGlobal::new(&self.ctx, self, name, ptr, nbytes)
+    }
+
+    /// The driver's module below.
+    pub fn driver_module(&self) -> &rtcg_driver::Module {
+        &self.inner
+    }
+}
+
+/// Programs for a context.
+impl Context {
+    /// Compiles CUDA C++ with default options and loads it. Kernels have C linkage, so they are
+    /// found by their plain names. Compiled programs are cached on disk.
+    ///
+    /// # Errors
+    /// A compile error carries the compiler's log and the source lines it speaks of.
+    pub fn compile(&self, source: &str) -> Result<Module> {
+        self.compile_with(&CompileRequest::new(source, device_compile_target(&self.device())?))
+    }
+
+    /// Compiles as `request` says and loads the result.
+    ///
+    /// # Errors
+    /// As [`Context::compile`].
+    pub fn compile_with(&self, request: &CompileRequest) -> Result<Module> {
+        let names = CppNames::new(request.clone());
+        let artifact = names.compile_program()?;
+        let module = self.load(&artifact.bytes)?;
+        attach_module_source(&module.inner, request);
+        Ok(Module { names: Some(Arc::new(names)), ..module })
+    }
+
+    /// Loads PTX, a cubin or a fat binary.
+    ///
+    /// # Errors
+    /// When the driver refuses the image; its log is in the message.
+    pub fn load(&self, image: &[u8]) -> Result<Module> {
+        let module = self.enter(|| rtcg_driver::Module::from_image(image))?;
+        Ok(Module { ctx: self.clone(), inner: module, names: None })
+    }
+}
