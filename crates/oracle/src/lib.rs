@@ -18,16 +18,13 @@ pub mod generate;
 mod int;
 mod interpreter;
 mod matrix;
-mod matrix_tiles;
 mod mbarrier;
 mod memory;
 mod pure_instructions;
 mod random;
 pub mod shrink;
 pub mod texture;
-mod thread;
 mod video;
-mod warp;
 
 pub use generate::{GenerationTarget, TestProgram, generate_program};
 pub use interpreter::{OracleBuffer, OracleError, OracleLaunch, OracleReport, run_kernel};

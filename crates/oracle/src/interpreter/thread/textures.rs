@@ -51,7 +51,7 @@ impl SimThread<'_> {
                     SurfOp::And => AtomOp::And,
                     SurfOp::Or => AtomOp::Or,
                 };
-                let new = crate::warp::apply_atomic_op(op, ty, false, old, value, 0)?;
+                let new = crate::interpreter::warp::apply_atomic_op(op, ty, false, old, value, 0)?;
                 self.access_memory(block, at, n, true, Some(new)).map(|_| ())
             }
         }

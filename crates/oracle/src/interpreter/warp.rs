@@ -1,11 +1,11 @@
 //! What threads of a warp do together, and what atomics do to memory.
 
+use super::matrix_tiles;
 use crate::exact_rounding::{BF16, F16, F32, F64};
 use crate::float::{self, ArithOp};
 use crate::int::{self, truncate_bits};
+use crate::interpreter::thread::{SimBlock, SimThread, ThreadState};
 use crate::matrix::{self, FragmentRegisters};
-use crate::matrix_tiles;
-use crate::thread::{SimBlock, SimThread, ThreadState};
 use rtcg_ptx::ast::*;
 
 /// The value that an atomic operation, or a reduction, makes of two; `flush` concerns sums of `.f32`,

@@ -390,7 +390,7 @@ impl<'m> SimThread<'m> {
                 if *op == AtomOp::Add && *ty == Type::F64 && [old, b].iter().any(|&x| F64.is_nan(x as u64)) {
                     block.grid.unspecified.set(true);
                 }
-                let new = crate::warp::apply_atomic_op(*op, *ty, flush, old, b, c)?;
+                let new = crate::interpreter::warp::apply_atomic_op(*op, *ty, flush, old, b, c)?;
                 self.access_memory(block, address, n, true, Some(new))?;
                 dst.map_or(Ok(()), |dst| self.write_register(dst, old))
             }
@@ -412,7 +412,7 @@ impl<'m> SimThread<'m> {
                 for (i, b) in values?.into_iter().enumerate() {
                     let at = address + (i * n) as u64;
                     let old = self.access_memory(block, at, n, true, None)?;
-                    let new = crate::warp::apply_atomic_op(*op, *ty, true, old, b, 0)?;
+                    let new = crate::interpreter::warp::apply_atomic_op(*op, *ty, true, old, b, 0)?;
                     self.access_memory(block, at, n, true, Some(new))?;
                     let dst = dsts.as_ref().and_then(|list| list[i]);
                     dst.map_or(Ok(()), |dst| self.write_register(dst, old))?;

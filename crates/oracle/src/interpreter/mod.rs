@@ -3,10 +3,13 @@
 //! Threads that wait go on when all they wait for have come: the members of a warp operation, the
 //! threads of a barrier. If nobody can go on, the program is wrong.
 
+mod matrix_tiles;
+mod thread;
+mod warp;
+
+use self::thread::{SimBlock, SimThread, ThreadState};
 use crate::memory::MemoryRegion;
 use crate::texture::BoundTextureObject;
-use crate::thread::{SimBlock, SimThread, ThreadState};
-use crate::warp;
 use rtcg_ptx::ast::*;
 use std::cell::Cell;
 use std::collections::HashMap;

@@ -2,8 +2,8 @@
 //! `wmma.store`. Each element is accessed by itself, by the lane that holds it in a register.
 
 use crate::int::truncate_bits;
+use crate::interpreter::thread::{SimBlock, SimThread};
 use crate::matrix::{FragmentMatrix, movmatrix_transpose};
-use crate::thread::{SimBlock, SimThread};
 use rtcg_ptx::ast::*;
 
 /// What each lane writes to its registers.

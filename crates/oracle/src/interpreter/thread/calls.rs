@@ -2,8 +2,8 @@
 
 use super::{CallFrame, LOCAL_BASE, MAX_CALL_DEPTH, SimThread, ThreadState, value_from_bytes, value_to_bytes};
 use crate::interpreter::function_at_address;
+use crate::interpreter::thread::SimBlock;
 use crate::memory::MemoryRegion;
-use crate::thread::SimBlock;
 use rtcg_ptx::ast::*;
 
 impl<'m> SimThread<'m> {

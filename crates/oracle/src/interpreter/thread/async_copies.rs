@@ -39,7 +39,7 @@ impl SimThread<'_> {
                 None => new,
                 Some((op, ty)) => {
                     let old = self.access_memory(block, to + at, n as usize, true, None)?;
-                    crate::warp::apply_atomic_op(*op, *ty, false, old, new, 0)?
+                    crate::interpreter::warp::apply_atomic_op(*op, *ty, false, old, new, 0)?
                 }
             };
             self.access_memory(block, to + at, n as usize, reduce.is_some(), Some(combined))?;
