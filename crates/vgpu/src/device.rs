@@ -48,7 +48,7 @@ pub(crate) struct Device {
     used_bytes: AtomicU64,
     peak_bytes: AtomicU64,
     /// The primary context.
-    pub(crate) primary: Mutex<crate::context::PrimaryContext>,
+    pub(crate) primary: Mutex<crate::stream::context::PrimaryContext>,
     /// Handle of the current memory pool, 0 for the default one.
     pub(crate) pool: AtomicU64,
 }

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use rtcg_cuda_sys::{CUcontext, DriverFn, DriverKind, DriverTable};
 
 use crate::api;
-use crate::context;
+use crate::stream::context;
 
 /// The address of a driver function.
 #[derive(Debug, Clone, Copy)]

@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 use std::ffi::CStr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A `CUresult` as a plain number, so that the core does not depend on the C types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,6 +60,20 @@ pub fn ensure(condition: bool, code: ResultCode) -> Res {
 
 fn code_entry(code: ResultCode) -> Option<&'static (u32, &'static CStr, &'static CStr)> {
     RESULT_CODES.binary_search_by_key(&code.0, |e| e.0).ok().map(|i| &RESULT_CODES[i])
+}
+
+/// A feature that this driver does not have.
+pub(crate) fn unsupported_feature(what: &str) -> Error {
+    ResultCode::NOT_SUPPORTED.with_detail(format!("{what}: not supported on the virtual GPU"))
+}
+
+/// Runs something that must not panic into its caller; a panic is a bug and becomes
+/// `CUDA_ERROR_UNKNOWN` with the panic's message.
+pub(crate) fn catch_panic(body: impl FnOnce() -> Res) -> Res {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        Err(ResultCode::UNKNOWN.with_detail(format!("bug in the virtual GPU: {}", text.unwrap_or("panic"))))
+    })
 }
 
 thread_local! {

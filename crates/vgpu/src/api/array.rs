@@ -9,13 +9,13 @@ use rtcg_cuda_sys::*;
 
 use super::copy::{CopyQueue, copy_device_to_device, copy_device_to_host, copy_host_to_device, copy_unified};
 use super::{Handle, driver_functions, write_out};
-use crate::context::current;
-use crate::driver::{self, ARRAYS};
-use crate::driver_objects::DriverArray;
 use crate::error::{Res, ResultCode, ensure};
 use crate::graph::capture;
+use crate::memory::array::ARRAYS;
+use crate::memory::array::DriverArray;
 use crate::memory::heap::MemoryKind;
-use crate::texture::descriptor::channel_bytes;
+use crate::resource::texture_descriptor::channel_bytes;
+use crate::stream::context::current;
 
 /// `CUDA_ARRAY3D_LAYERED` and `CUDA_ARRAY3D_CUBEMAP`: the depth counts layers.
 const LAYERED: u32 = CUDA_ARRAY3D_LAYERED;
@@ -60,11 +60,11 @@ fn create_array_3d(given: &CUDA_ARRAY3D_DESCRIPTOR) -> Res<CUarray> {
     let context = current()?;
     capture::refuse_call_unsafe_in_capture()?;
     let extents = check_shape(given)?;
-    let block = driver::alloc_for_context(&context, extents.iter().product(), MemoryKind::Device, 0, 0)?;
+    let block = context.alloc_block(extents.iter().product(), MemoryKind::Device, 0, 0)?;
     let array = DriverArray { ctx_id: context.id, start: block.start, extents, description: *given, is_level: false };
     let made = ARRAYS.insert_with(|_| Arc::new(array));
     if made.is_err() {
-        driver::free_block(block.start)?;
+        crate::memory::account::free_block(block.start)?;
     }
     Ok(CUarray::from_handle_number(made?.0))
 }
@@ -114,12 +114,12 @@ driver_functions! {
 
     fn cuArrayDestroy(hArray: CUarray) {
         let array = ARRAYS.get_object(hArray.handle_number())?;
-        let context = crate::context::current_or_owner_context(array.ctx_id)?;
+        let context = crate::stream::context::current_or_owner_context(array.ctx_id)?;
         // A level goes with its mipmapped array.
         ensure(!array.is_level, ResultCode::INVALID_VALUE)?;
         capture::refuse_call_unsafe_in_capture()?;
         let outcome = context.synchronize();
-        driver::free_block(ARRAYS.remove_object(hArray.handle_number())?.start)?;
+        crate::memory::account::free_block(ARRAYS.remove_object(hArray.handle_number())?.start)?;
         outcome
     }
 

@@ -7,15 +7,15 @@ use std::sync::atomic::Ordering;
 use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
-use crate::context::{
-    self, Context, alive_or_primary_context, context_by_handle, current, current_alive_context,
-    current_or_primary_context,
-};
 use crate::device::device_by_ordinal;
-use crate::driver::EVENTS;
 use crate::error::{Res, ResultCode, ensure};
 use crate::exec::limits;
 use crate::graph::capture;
+use crate::stream::context::{
+    self, Context, alive_or_primary_context, context_by_handle, current, current_alive_context,
+    current_or_primary_context,
+};
+use crate::stream::event::EVENTS;
 use crate::stream::{OperationWork, StreamPoints};
 
 /// The version of the interface, as `cuCtxGetApiVersion` reports it.

@@ -84,7 +84,7 @@ driver_functions! {
     fn cuFlushGPUDirectRDMAWrites(target: CUflushGPUDirectRDMAWritesTarget, scope: CUflushGPUDirectRDMAWritesScope) {
         // One coherent memory: there is nothing to flush.
         let _ = (target, scope);
-        crate::context::current().map(drop)
+        crate::stream::context::current().map(drop)
     }
 
     fn cuDeviceGetByPCIBusId(dev: *mut CUdevice, pciBusId: *const c_char) {
@@ -147,7 +147,7 @@ driver_functions! {
     }
 
     fn cuCtxGetExecAffinity(pExecAffinity: *mut CUexecAffinityParam, type_: CUexecAffinityType) {
-        crate::context::current_alive_context()?;
+        crate::stream::context::current_alive_context()?;
         ensure(type_ == CUexecAffinityType::CU_EXEC_AFFINITY_TYPE_SM_COUNT, ResultCode::UNSUPPORTED_EXEC_AFFINITY)?;
         let mut answer = CUexecAffinityParam { type_, ..Default::default() };
         answer.param.smCount = CUexecAffinitySmCount { val: n_multiprocessors() };

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions, write_out};
-use crate::context::{self, Context, current};
-use crate::driver::{EVENTS, stream_and_context};
+use crate::driver::stream_and_context;
 use crate::error::{Res, ResultCode, ensure};
-use crate::event::Event;
 use crate::graph::{NodeAction, capture};
+use crate::stream::context::{self, Context, current};
+use crate::stream::event::EVENTS;
+use crate::stream::event::Event;
 
 /// An event and its context, which must not be poisoned.
 fn event_and_context(handle: CUevent) -> Res<(Arc<Event>, Arc<Context>)> {

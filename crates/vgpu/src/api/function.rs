@@ -8,12 +8,11 @@ use rtcg_cuda_sys::*;
 
 use super::library::function_of_kernel;
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
-use crate::context::{Context, current};
-use crate::device::COMPUTE_CAPABILITY;
-use crate::driver::FUNCTIONS;
-use crate::driver_objects::{DriverFunction, lock_mutex};
 use crate::error::{Res, ResultCode, ensure};
+use crate::locks::lock_mutex;
 use crate::module::Kernel;
+use crate::resource::function::{DriverFunction, FUNCTIONS, kernel_attribute, set_attribute};
+use crate::stream::context::{Context, current};
 
 /// Handles of kernels of libraries carry this in their highest byte.
 const LIBRARY_KERNEL_TAG: u64 = 0x19;
@@ -53,40 +52,6 @@ pub(crate) fn get_attribute(function: &DriverFunction, attribute: CUfunction_att
         return Ok(function.carveout.load(Ordering::Relaxed));
     }
     kernel_attribute(&function.kernel, attribute)
-}
-
-/// The attribute of a kernel for which nothing was set.
-pub(crate) fn kernel_attribute(kernel: &Kernel, attribute: CUfunction_attribute) -> Res<c_int> {
-    use CUfunction_attribute as A;
-    Ok(match attribute {
-        A::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK => kernel.max_threads_per_block() as c_int,
-        A::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES => kernel.static_shared() as c_int,
-        A::CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES => kernel.const_bytes() as c_int,
-        A::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES => kernel.local_bytes() as c_int,
-        A::CU_FUNC_ATTRIBUTE_NUM_REGS => kernel.n_regs() as c_int,
-        A::CU_FUNC_ATTRIBUTE_PTX_VERSION => kernel.module().ptx_target() as c_int,
-        A::CU_FUNC_ATTRIBUTE_BINARY_VERSION => COMPUTE_CAPABILITY.0 * 10 + COMPUTE_CAPABILITY.1,
-        A::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => kernel.max_dynamic_shared() as c_int,
-        A::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => -1,
-        _ if attribute.0 < A::CU_FUNC_ATTRIBUTE_MAX.0 => 0,
-        _ => return ResultCode::INVALID_VALUE.err(),
-    })
-}
-
-/// `cuFuncSetAttribute`
-pub(crate) fn set_attribute(function: &DriverFunction, attribute: CUfunction_attribute, value: c_int) -> Res {
-    match attribute {
-        CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES => {
-            let bytes = u32::try_from(value).map_err(|_| ResultCode::INVALID_VALUE)?;
-            ensure(function.kernel.set_max_dynamic_shared(bytes), ResultCode::INVALID_VALUE)
-        }
-        CUfunction_attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT => {
-            ensure((-1..=100).contains(&value), ResultCode::INVALID_VALUE)?;
-            function.carveout.store(value, Ordering::Relaxed);
-            Ok(())
-        }
-        _ => ResultCode::INVALID_VALUE.err(),
-    }
 }
 
 /// `cuFuncGetParamInfo`

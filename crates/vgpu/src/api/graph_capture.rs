@@ -34,7 +34,7 @@ unsafe fn write_capture_info(stream: CUstream, places: &CaptureInfoOut) -> Res {
     let (_, stream) = match stream.handle_number() {
         // Asking for the legacy stream leaves the capture that it would wait for as it is.
         handle @ ..=1 => {
-            let context = crate::context::current()?;
+            let context = crate::stream::context::current()?;
             ensure(!capture::legacy_stream_waits_for_capture(&context), ResultCode::STREAM_CAPTURE_IMPLICIT)?;
             let stream = crate::driver::stream_from_handle(&context, handle)?;
             (context, stream)
@@ -69,7 +69,7 @@ unsafe fn update_dependencies(stream: CUstream, dependencies: *const CUgraphNode
     let (_, stream) = stream_and_context(stream.handle_number())?;
     // SAFETY: this function's contract.
     let nodes = unsafe { node_handles(dependencies, n) }?;
-    let mut slot = crate::driver_objects::lock_mutex(&stream.capture);
+    let mut slot = crate::locks::lock_mutex(&stream.capture);
     let captured = slot.as_mut().ok_or(ResultCode::ILLEGAL_STATE)?;
     let known = {
         let parts = captured.capture.graph.lock_contents();

@@ -10,13 +10,14 @@ use super::function::function_in_context;
 use super::graph::{graph_from_handle, node_from_handle, node_handles};
 use super::launch::pack_params;
 use super::stream_memory::mem_ops_from_params;
-use super::{Handle, driver_functions, memcpy_2d_3d, memset, unsupported_feature, write_out};
-use crate::context::{context_by_handle, current};
+use super::{Handle, driver_functions, unsupported_feature, write_out};
 use crate::device::device_by_ordinal;
-use crate::driver::EVENTS;
 use crate::error::{Res, ResultCode, ensure};
 use crate::exec::{self, Launch};
 use crate::graph::{AssertSend, Condition, ConditionalNode, Graph, GraphMemory, KernelAction, NodeAction};
+use crate::memory::{box_copy, fill};
+use crate::stream::context::{context_by_handle, current};
+use crate::stream::event::EVENTS;
 
 /// What a kernel node does.
 ///
@@ -44,7 +45,7 @@ pub(crate) unsafe fn kernel_node_action(params: *const CUDA_KERNEL_NODE_PARAMS) 
 fn kernel_node_params(kernel: &KernelAction) -> CUDA_KERNEL_NODE_PARAMS {
     let ([gx, gy, gz], [bx, by, bz]) = (kernel.launch.grid, kernel.launch.block);
     let is_function = kernel.handle >> 56 == 0x15;
-    let ctx = crate::context::CONTEXTS.find_object(|c| c.id == kernel.function.ctx_id).map_or(0, |c| c.handle);
+    let ctx = crate::stream::context::CONTEXTS.find_object(|c| c.id == kernel.function.ctx_id).map_or(0, |c| c.handle);
     CUDA_KERNEL_NODE_PARAMS {
         func: CUfunction::from_handle_number(if is_function { kernel.handle } else { 0 }),
         gridDimX: gx,
@@ -73,7 +74,7 @@ pub(crate) fn check_node_context(ctx: CUcontext) -> Res {
 pub(crate) unsafe fn memcpy_node_action(params: *const CUDA_MEMCPY3D) -> Res<NodeAction> {
     // SAFETY: this function's contract.
     let params = unsafe { params.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
-    drop(memcpy_2d_3d::prepare_memcpy_3d(params)?);
+    drop(box_copy::prepare_memcpy_3d(params)?);
     Ok(NodeAction::Copy(AssertSend(*params)))
 }
 
@@ -84,7 +85,7 @@ pub(crate) unsafe fn memcpy_node_action(params: *const CUDA_MEMCPY3D) -> Res<Nod
 pub(crate) unsafe fn memset_node_action(params: *const CUDA_MEMSET_NODE_PARAMS) -> Res<NodeAction> {
     // SAFETY: this function's contract.
     let params = unsafe { params.as_ref() }.ok_or(ResultCode::INVALID_VALUE)?;
-    drop(memset::prepare_memset_node(params)?);
+    drop(fill::prepare_memset_node(params)?);
     Ok(NodeAction::Memset(AssertSend(*params)))
 }
 

@@ -10,15 +10,15 @@ use std::sync::Mutex;
 
 use rtcg_cuda_sys::*;
 
-use super::memory::{alloc_with_retry, free_after_pending_work};
+use super::memory::free_after_pending_work;
 use super::{Handle, driver_functions, unsupported_feature, write_out, write_out_if_not_null};
-use crate::context::current;
 use crate::driver::stream_and_context;
-use crate::driver_objects::lock_mutex;
 use crate::error::{Res, ResultCode, ensure};
 use crate::handles::HandleTable;
+use crate::locks::lock_mutex;
 use crate::memory::heap::MemoryKind;
 use crate::opengl;
+use crate::stream::context::current;
 
 static GRAPHICS_RESOURCES: HandleTable<GraphicsResource> = HandleTable::new(0x34);
 
@@ -43,7 +43,7 @@ impl GraphicsResource {
         ensure(flags <= READ_ONLY | WRITE_DISCARD, ResultCode::INVALID_VALUE)?;
         let size = opengl::buffer_size(buffer)?;
         // A buffer without memory still has an address.
-        let memory = alloc_with_retry(&*current()?, size.max(1), MemoryKind::Device, 0, 0)?.start;
+        let memory = current()?.alloc_with_retry(size.max(1), MemoryKind::Device, 0, 0)?.start;
         Ok(GraphicsResource { buffer, memory, size, state: Mutex::new(MappingState { flags, is_mapped: false }) })
     }
 

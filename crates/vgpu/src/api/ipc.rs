@@ -7,14 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions, unsupported_feature, write_out};
-use crate::context::{Context, current};
 use crate::device;
-use crate::driver::{self, EVENTS, POOLS};
-use crate::driver_objects::MemoryPool;
 use crate::error::{Res, ResultCode, ensure};
-use crate::event::Event;
 use crate::memory::heap::{self, BlockOwner, HeapBlock};
 use crate::memory::ipc::{self, HANDLE_BYTES, IpcKind, RemoteIpcRecord};
+use crate::memory::pool::MemoryPool;
+use crate::memory::pool::POOLS;
+use crate::stream::context::{Context, current};
+use crate::stream::event::EVENTS;
+use crate::stream::event::Event;
 
 const POSIX_FD_HANDLE_TYPE: CUmemAllocationHandleType =
     CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
@@ -39,7 +40,7 @@ fn c_chars_to_bytes(chars: [c_char; HANDLE_BYTES]) -> [u8; HANDLE_BYTES] {
 /// The handle of the block that an address lies in.
 fn memory_ipc_handle(address: u64) -> Res<[u8; HANDLE_BYTES]> {
     current()?;
-    let heap = driver::device_heap()?;
+    let heap = crate::memory::account::device_heap()?;
     let block = heap.find_block(address).filter(|b| b.kind == heap::MemoryKind::Device && b.owner.pool == 0);
     let block = block.ok_or(ResultCode::INVALID_VALUE)?;
     ipc::export_block_handle(block.start, IpcKind::Memory, || heap.export_block(&block, 0))
@@ -49,7 +50,7 @@ fn memory_ipc_handle(address: u64) -> Res<[u8; HANDLE_BYTES]> {
 fn import_block(context: &Context, foreign: &RemoteIpcRecord, pool: u64) -> Res<HeapBlock> {
     let device = device::device_by_ordinal(foreign.place.device as c_int).map_or(context.device.ordinal, |d| d.ordinal);
     let owner = BlockOwner { ctx: context.id, device, pool };
-    driver::device_heap()?.import_block(&foreign.open_memory_file()?, &foreign.place, owner)
+    crate::memory::account::device_heap()?.import_block(&foreign.open_memory_file()?, &foreign.place, owner)
 }
 
 /// Opens memory once more, or for the first time.
@@ -58,8 +59,9 @@ fn open_ipc_memory(handle: &[u8; HANDLE_BYTES]) -> Res<u64> {
     let foreign = RemoteIpcRecord::open_handle(handle, IpcKind::Memory)?;
     let mut guard = lock_open_ipc_blocks();
     let known = guard.get_or_insert_default();
-    let is_there =
-        |b: &HeapBlock| driver::device_heap().is_ok_and(|h| h.find_block(b.start).is_some_and(|now| now.id == b.id));
+    let is_there = |b: &HeapBlock| {
+        crate::memory::account::device_heap().is_ok_and(|h| h.find_block(b.start).is_some_and(|now| now.id == b.id))
+    };
     if let Some((count, block)) = known.get_mut(&(context.id, foreign.id)).filter(|(_, b)| is_there(b)) {
         *count += 1;
         return Ok(block.start);
@@ -70,7 +72,7 @@ fn open_ipc_memory(handle: &[u8; HANDLE_BYTES]) -> Res<u64> {
 }
 
 fn close_ipc_memory(address: u64) -> Res {
-    let context = crate::context::current_alive_context()?;
+    let context = crate::stream::context::current_alive_context()?;
     let outcome = context.synchronize();
     let mut guard = lock_open_ipc_blocks();
     let known = guard.get_or_insert_default();
@@ -80,7 +82,7 @@ fn close_ipc_memory(address: u64) -> Res {
     if *count == 0 {
         let start = block.start;
         known.remove(&key);
-        driver::free_block(start)?;
+        crate::memory::account::free_block(start)?;
     }
     outcome
 }
@@ -91,7 +93,7 @@ fn pool_from_handle(handle: u64) -> Res<Arc<MemoryPool>> {
 
 /// What other processes are told about a block of a pool that can be shared.
 fn pool_memory_ipc_handle(address: u64) -> Res<[u8; HANDLE_BYTES]> {
-    let heap = driver::device_heap()?;
+    let heap = crate::memory::account::device_heap()?;
     let block = heap.find_block(address).filter(|b| b.kind == heap::MemoryKind::Device && b.start == address);
     let block = block.ok_or(ResultCode::INVALID_VALUE)?;
     let pool = pool_from_handle(block.owner.pool)?;

@@ -7,23 +7,7 @@ use rtcg_cuda_sys::*;
 
 use crate::error::{Res, ResultCode, ensure};
 use crate::module::LoadOptions;
-
-/// Where the caller wants messages. Addresses, because a linker keeps them between calls.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct JitLogs {
-    info: LogBuffer,
-    error: LogBuffer,
-    /// Where the wall time goes.
-    wall_time: usize,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct LogBuffer {
-    start: usize,
-    size: usize,
-    /// Where the number of bytes written goes.
-    size_place: usize,
-}
+use crate::module::link_log::JitLogs;
 
 /// Options with the time at which they were read.
 #[derive(Debug)]
@@ -82,40 +66,6 @@ impl JitOptions {
             // The value's place is as wide as a pointer; the time is a float in its first bytes.
             // SAFETY: the place is an element of the caller's array.
             unsafe { (self.logs.wall_time as *mut f32).write_unaligned(ms) };
-        }
-    }
-}
-
-impl JitLogs {
-    /// Writes messages to where the caller wants them.
-    ///
-    /// # Safety
-    /// The buffers are still valid.
-    pub(crate) unsafe fn write_logs(&self, info: &str, error: &str) {
-        // SAFETY: this function's contract.
-        unsafe {
-            self.info.write_text(info);
-            self.error.write_text(error);
-        }
-    }
-}
-
-impl LogBuffer {
-    /// # Safety
-    /// The buffer and the place of its size are still valid.
-    unsafe fn write_text(&self, text: &str) {
-        let mut written = 0;
-        if self.start != 0 && self.size > 0 {
-            written = text.len().min(self.size - 1);
-            // SAFETY: `written + 1 <= size`, and the buffer is valid for `size` bytes.
-            unsafe {
-                std::ptr::copy_nonoverlapping(text.as_ptr(), self.start as *mut u8, written);
-                (self.start as *mut u8).add(written).write(0);
-            }
-        }
-        if self.size_place != 0 {
-            // SAFETY: an element of the caller's array, which is as wide as a pointer.
-            unsafe { (self.size_place as *mut c_uint).write_unaligned(written as c_uint) };
         }
     }
 }

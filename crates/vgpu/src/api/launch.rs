@@ -7,60 +7,21 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 use rtcg_cuda_sys::*;
 
 use super::function::function_in_context;
 use super::{Handle, driver_functions, event, unsupported_feature};
-use crate::driver::{FUNCTIONS, stream_and_context};
-use crate::driver_objects::{DriverFunction, error_from_fault, lock_mutex};
+use crate::driver::stream_and_context;
 use crate::error::{Res, ResultCode, ensure};
-use crate::exec::{self, CancelFlag, Launch};
+use crate::exec::{self, Launch};
 use crate::graph::{KernelAction, NodeAction, capture};
-use crate::stream::{OperationWork, StreamPoints, running_operation};
+use crate::locks::lock_mutex;
+use crate::resource::function::{DriverFunction, FUNCTIONS, error_from_fault, run_traced_kernel};
+use crate::stream::{OperationWork, StreamPoints};
 
 /// Grids of at most this many threads may run inside the launch call.
 const MAX_INLINE_THREADS: u64 = 8192;
-
-/// A kernel whose last launch took longer than this runs behind the launch call: the program may
-/// have better things to do meanwhile, and waking a thread costs little beside it.
-const MAX_INLINE_DURATION: Duration = Duration::from_micros(200);
-
-/// Runs a launch and remembers whether it was brief.
-pub(crate) fn run_kernel(launch: &Launch, function: &DriverFunction, cancel: &CancelFlag, generation: u64) -> Res {
-    run_traced_kernel(launch, function, cancel, generation, 0)
-}
-
-/// The same for a launch with a number in a trace, 0 for none.
-fn run_traced_kernel(
-    launch: &Launch,
-    function: &DriverFunction,
-    cancel: &CancelFlag,
-    generation: u64,
-    number: u64,
-) -> Res {
-    let traced_from = trace::is_tracing().then(trace::clock_ns);
-    let start = Instant::now();
-    let outcome = exec::run_launch_in_generation(launch, cancel, generation).map_err(error_from_fault);
-    function.short_running.store(start.elapsed() < MAX_INLINE_DURATION, Ordering::Relaxed);
-    if let Some(begun) = traced_from {
-        trace_kernel_span(launch, function, begun, number);
-    }
-    outcome
-}
-
-#[cold]
-fn trace_kernel_span(launch: &Launch, function: &DriverFunction, begun_ns: u64, number: u64) {
-    if !trace::virtual_gpu_reports_kernel_times() {
-        return;
-    }
-    let (ctx, stream) = running_operation();
-    let device = format!("virtual GPU, context {ctx}");
-    let track = trace::DeviceTrack { device: &device, device_number: ctx, stream };
-    let name = function.kernel.name();
-    trace::emit_device_span(track, name, begun_ns, trace::clock_ns(), launch.grid, launch.block, number);
-}
 
 /// A launch as the different calls ask for it.
 struct LaunchRequest {

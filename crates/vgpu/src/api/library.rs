@@ -9,13 +9,13 @@ use super::function::param_info;
 use super::jit_options;
 use super::module::{image_bytes, read_file};
 use super::{Handle, driver_functions, str_from_c, write_out, write_out_if_not_null};
-use crate::context::{Context, current};
-use crate::driver::{KERNELS, LIBRARIES};
-use crate::driver_objects::DriverModule;
 use crate::error::{Res, ResultCode, ensure};
 use crate::graph::capture;
-use crate::library::Library;
 use crate::module::LoadOptions;
+use crate::resource::library::Library;
+use crate::resource::library::{KERNELS, LIBRARIES};
+use crate::resource::module::DriverModule;
+use crate::stream::context::{Context, current};
 
 fn create_library(image: Vec<u8>, options: LoadOptions) -> Res<CUlibrary> {
     Library::create_library(image, options).map(CUlibrary::from_handle_number)
@@ -67,7 +67,7 @@ driver_functions! {
 
     fn cuLibraryUnload(library: CUlibrary) {
         capture::refuse_call_unsafe_in_capture()?;
-        let outcome = crate::context::current_alive_context().and_then(|c| c.synchronize());
+        let outcome = crate::stream::context::current_alive_context().and_then(|c| c.synchronize());
         LIBRARIES.remove_object(library.handle_number())?.unload_modules();
         // Without a current context there is no work to wait for.
         outcome.or_else(|e| if e.code == ResultCode::INVALID_CONTEXT { Ok(()) } else { Err(e) })

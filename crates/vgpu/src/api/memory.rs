@@ -5,12 +5,11 @@ use std::ffi::{c_uint, c_void};
 use rtcg_cuda_sys::*;
 
 use super::{driver_functions, unsupported_feature, write_out, write_out_if_not_null};
-use crate::context::{Context, current, current_or_owner_context};
-use crate::driver;
 use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{self, capture};
 use crate::memory::heap::{HeapBlock, MemoryKind};
 use crate::memory::{globals, host, mapping, window};
+use crate::stream::context::{Context, current, current_or_owner_context};
 
 /// Rows of pitched memory start at multiples of this.
 const PITCH_ALIGNMENT: usize = 512;
@@ -19,8 +18,9 @@ const PITCH_ALIGNMENT: usize = 512;
 /// context that is the block's own.
 pub(crate) fn free_after_pending_work(address: u64, kinds: &[MemoryKind]) -> Res {
     ensure(!crate::stream::is_in_host_call(), ResultCode::NOT_PERMITTED)?;
-    let context =
-        crate::context::top_of_context_stack().map(|_| crate::context::current_alive_context()).transpose()?;
+    let context = crate::stream::context::top_of_context_stack()
+        .map(|_| crate::stream::context::current_alive_context())
+        .transpose()?;
     capture::refuse_call_unsafe_in_capture()?;
     if address == 0 {
         return Ok(());
@@ -30,39 +30,21 @@ pub(crate) fn free_after_pending_work(address: u64, kinds: &[MemoryKind]) -> Res
     }
     // Imported blocks of pools are freed like those of the pool itself, others are closed.
     let fits = |b: &HeapBlock| kinds.contains(&b.kind) || (b.kind == MemoryKind::Imported && b.owner.pool != 0);
-    let block = driver::device_heap()?.find_block(address).filter(|b| b.start == address && fits(b));
+    let block = crate::memory::account::device_heap()?.find_block(address).filter(|b| b.start == address && fits(b));
     if block.is_none() {
         crate::check::leaks::report_invalid_free(address);
     }
     let block = block.ok_or(ResultCode::INVALID_VALUE)?;
     let outcome = context.map_or_else(|| current_or_owner_context(block.owner.ctx), Ok)?.synchronize();
-    driver::free_block(address)?;
+    crate::memory::account::free_block(address)?;
     // A poisoned context says so at every call; the memory is given back all the same.
     outcome
 }
 
-/// [`alloc_with_retry`] for calls that a capture may forbid.
+/// [`Context::alloc_with_retry`] for calls that a capture may forbid.
 fn alloc_unless_capturing(context: &Context, size: usize, kind: MemoryKind, flags: u32) -> Res<HeapBlock> {
     capture::refuse_call_unsafe_in_capture()?;
-    alloc_with_retry(context, size, kind, 0, flags)
-}
-
-/// Allocates; if there is no room, once more after the work that may free some.
-pub(crate) fn alloc_with_retry(
-    context: &Context,
-    size: usize,
-    kind: MemoryKind,
-    pool: u64,
-    flags: u32,
-) -> Res<HeapBlock> {
-    match driver::alloc_for_context(context, size as u64, kind, pool, flags) {
-        Err(error) if error.code == ResultCode::OUT_OF_MEMORY => {
-            context.synchronize()?;
-            driver::device_heap()?.trim_free_pages();
-            driver::alloc_for_context(context, size as u64, kind, pool, flags)
-        }
-        outcome => outcome,
-    }
+    context.alloc_with_retry(size, kind, 0, flags)
 }
 
 fn host_alloc(size: usize, flags: u32) -> Res<*mut c_void> {
@@ -119,7 +101,7 @@ driver_functions! {
 
     fn cuMemGetAddressRange(pbase: *mut CUdeviceptr, psize: *mut usize, dptr: CUdeviceptr) {
         current()?;
-        let block = driver::device_heap()?.find_block(dptr).map(|b| (b.start, b.size));
+        let block = crate::memory::account::device_heap()?.find_block(dptr).map(|b| (b.start, b.size));
         let variable = || globals::find_global(dptr).map(|g| (g.start, g.size));
         let mapped = || mapping::find_mapping(dptr).map(|m| (m.start, m.len));
         let (start, size) = block.or_else(variable).or_else(mapped).ok_or(ResultCode::NOT_FOUND)?;
@@ -146,7 +128,7 @@ driver_functions! {
         ensure(Flags == 0, ResultCode::INVALID_VALUE)?;
         current()?;
         let address = p.addr() as u64;
-        let is_host_block = driver::device_heap()?.find_block(address).is_some_and(|b| !b.kind.is_device());
+        let is_host_block = crate::memory::account::device_heap()?.find_block(address).is_some_and(|b| !b.kind.is_device());
         ensure(is_host_block || host::find_registration(address).is_some(), ResultCode::INVALID_VALUE)?;
         write_out(pdptr, address)
     }
@@ -154,7 +136,7 @@ driver_functions! {
     fn cuMemHostGetFlags(pFlags: *mut c_uint, p: *mut c_void) {
         current()?;
         let address = p.addr() as u64;
-        let block = driver::device_heap()?.find_block(address).filter(|b| b.kind == MemoryKind::Host).map(|b| b.flags);
+        let block = crate::memory::account::device_heap()?.find_block(address).filter(|b| b.kind == MemoryKind::Host).map(|b| b.flags);
         let flags = block.or_else(|| host::find_registration(address).map(|r| r.flags)).ok_or(ResultCode::INVALID_VALUE)?;
         write_out(pFlags, flags)
     }
@@ -166,7 +148,7 @@ driver_functions! {
         }
         let context = current()?;
         capture::refuse_call_unsafe_in_capture()?;
-        let known = driver::device_heap()?.find_block(p.addr() as u64);
+        let known = crate::memory::account::device_heap()?.find_block(p.addr() as u64);
         ensure(!known.as_ref().is_some_and(|b| b.kind.is_device()), ResultCode::INVALID_VALUE)?;
         ensure(known.is_none(), ResultCode::HOST_MEMORY_ALREADY_REGISTERED)?;
         ensure(is_host_range_mapped(p.addr(), bytesize), ResultCode::INVALID_VALUE)?;

@@ -10,16 +10,16 @@ use std::sync::atomic::Ordering;
 
 use rtcg_cuda_sys::*;
 
-use super::memory::alloc_with_retry;
 use super::{Handle, driver_functions, unsupported_feature, write_out};
-use crate::context::Context;
 use crate::device::{self, Device, device_by_ordinal};
-use crate::driver::{self, POOLS, stream_and_context};
-use crate::driver_objects::MemoryPool;
+use crate::driver::stream_and_context;
 use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{self, GraphMemory, NodeAction, capture};
 use crate::memory::heap::MemoryKind;
 use crate::memory::ipc::{self, IpcRecord, SharedBlock};
+use crate::memory::pool::MemoryPool;
+use crate::memory::pool::POOLS;
+use crate::stream::context::Context;
 use crate::stream::{OperationWork, Stream, StreamPoints};
 
 /// The default pool of a device, made when it is first asked for.
@@ -45,10 +45,10 @@ fn alloc_from_pool(ctx: &Context, size: usize, pool_handle: u64) -> Res<u64> {
         // As on a real driver; freeing the null pointer is success, too.
         return Ok(0);
     }
-    let block = alloc_with_retry(ctx, size, MemoryKind::Device, pool_handle, 0)?;
+    let block = ctx.alloc_with_retry(size, MemoryKind::Device, pool_handle, 0)?;
     if let Err(error) = pool.charge_allocation(block.charged) {
         // The block was not charged to the pool, so it must not be given back to it.
-        let freed = driver::device_heap()?.free_block(block.start)?;
+        let freed = crate::memory::account::device_heap()?.free_block(block.start)?;
         ctx.device.uncharge_memory(freed.charged);
         return Err(error);
     }
@@ -123,14 +123,14 @@ driver_functions! {
             stream.submit_operation(&context, StreamPoints::new(), OperationWork::CleanUp(Box::new(release)));
             return Ok(());
         }
-        let block = driver::device_heap()?.find_block(dptr).filter(|b| {
+        let block = crate::memory::account::device_heap()?.find_block(dptr).filter(|b| {
             b.start == dptr && b.kind != MemoryKind::Host && (b.kind != MemoryKind::Imported || b.owner.pool != 0)
         });
         ensure(block.is_some(), ResultCode::INVALID_VALUE)?;
         if let Some(_turn) = stream.try_run_inline(&context) {
-            return driver::free_block(dptr);
+            return crate::memory::account::free_block(dptr);
         }
-        stream.submit_operation(&context, StreamPoints::new(), OperationWork::CleanUp(Box::new(move || driver::free_block(dptr))));
+        stream.submit_operation(&context, StreamPoints::new(), OperationWork::CleanUp(Box::new(move || crate::memory::account::free_block(dptr))));
         Ok(())
     }
 
@@ -191,7 +191,7 @@ driver_functions! {
         let _ = minBytesToKeep;
         POOLS.get_object_or(pool.handle_number(), ResultCode::INVALID_VALUE)?;
         capture::refuse_call_unsafe_in_capture()?;
-        driver::device_heap()?.trim_free_pages();
+        crate::memory::account::device_heap()?.trim_free_pages();
         Ok(())
     }
 

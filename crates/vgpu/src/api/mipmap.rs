@@ -4,12 +4,12 @@ use rtcg_cuda_sys::*;
 
 use super::array::{check_shape, consecutive_array_offsets};
 use super::{Handle, driver_functions, write_out};
-use crate::context::current;
-use crate::driver::{self, ARRAYS, MIPMAPS};
-use crate::driver_objects::{DriverArray, MipmappedArray};
 use crate::error::{Res, ResultCode, ensure};
 use crate::graph::capture;
+use crate::memory::array::{ARRAYS, MIPMAPS};
+use crate::memory::array::{DriverArray, MipmappedArray};
 use crate::memory::heap::MemoryKind;
+use crate::stream::context::current;
 use std::sync::Arc;
 
 /// Where levels begin.
@@ -38,7 +38,7 @@ fn create_mipmapped_array(given: &CUDA_ARRAY3D_DESCRIPTOR, n_levels: u32) -> Res
     let n_levels = n_levels.clamp(1, max_mip_levels(given));
     let descriptions: Vec<_> = (0..n_levels).map(|l| mip_level_descriptor(given, l)).collect();
     let (offsets, size) = consecutive_array_offsets(&descriptions, LEVEL_ALIGNMENT)?;
-    let block = driver::alloc_for_context(&context, size, MemoryKind::Device, 0, 0)?;
+    let block = context.alloc_block(size, MemoryKind::Device, 0, 0)?;
     let mut levels = Vec::new();
     for (description, offset) in descriptions.iter().zip(offsets) {
         let array = DriverArray {
@@ -67,7 +67,7 @@ driver_functions! {
     }
 
     fn cuMipmappedArrayDestroy(hMipmappedArray: CUmipmappedArray) {
-        let context = crate::context::current_or_owner_context(MIPMAPS.get_object(hMipmappedArray.handle_number())?.ctx_id)?;
+        let context = crate::stream::context::current_or_owner_context(MIPMAPS.get_object(hMipmappedArray.handle_number())?.ctx_id)?;
         capture::refuse_call_unsafe_in_capture()?;
         let outcome = context.synchronize();
         let mipmap = MIPMAPS.remove_object(hMipmappedArray.handle_number())?;
@@ -75,7 +75,7 @@ driver_functions! {
             // Its context may be on its way out at the same time.
             let _ = ARRAYS.remove_object(level);
         }
-        driver::free_block(mipmap.start)?;
+        crate::memory::account::free_block(mipmap.start)?;
         outcome
     }
 }

@@ -34,15 +34,15 @@ pub(crate) mod texture_ref;
 pub(crate) mod virtual_memory;
 
 use std::ffi::{CStr, c_char};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rtcg_cuda_sys::*;
 
 use crate::driver;
 use crate::driver_table::FunctionAddress;
-use crate::error::{self, Error, Res, ResultCode, ensure};
+use crate::error::{self, Res, ResultCode, catch_panic, ensure};
 
-pub(crate) use jit_options::JitLogs;
+pub(crate) use crate::error::unsupported_feature;
+pub(crate) use crate::handles::Handle;
 
 /// Every function of the virtual GPU by its name in the declaration list.
 pub(crate) const ALL_EXPORTS: &[&[(&str, FunctionAddress)]] = &[
@@ -127,15 +127,6 @@ fn result_code(outcome: Res) -> CUresult {
     }
 }
 
-/// Runs something that must not panic into its caller; a panic is a bug and becomes
-/// `CUDA_ERROR_UNKNOWN` with the panic's message.
-pub(crate) fn catch_panic(body: impl FnOnce() -> Res) -> Res {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-        Err(ResultCode::UNKNOWN.with_detail(format!("bug in the virtual GPU: {}", text.unwrap_or("panic"))))
-    })
-}
-
 /// Writes a result through a pointer that must not be null.
 ///
 /// # Safety
@@ -166,35 +157,6 @@ pub(crate) unsafe fn str_from_c<'a>(text: *const c_char) -> Res<&'a str> {
     ensure(!text.is_null(), ResultCode::INVALID_VALUE)?;
     // SAFETY: not null, so a string by this function's contract.
     unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| ResultCode::INVALID_VALUE.into())
-}
-
-/// A handle type of the C interface.
-pub(crate) trait Handle: Sized {
-    /// The handle as the core knows it.
-    fn handle_number(self) -> u64;
-    /// The handle as C knows it.
-    fn from_handle_number(number: u64) -> Self;
-}
-
-macro_rules! impl_handle {
-    ($($ty:ident)*) => {
-        $(impl Handle for $ty {
-            fn handle_number(self) -> u64 {
-                self.addr() as u64
-            }
-            fn from_handle_number(number: u64) -> Self {
-                $ty(std::ptr::without_provenance_mut(number as usize))
-            }
-        })*
-    };
-}
-impl_handle!(CUarray CUcontext CUstream CUevent CUmodule CUfunction CUmemoryPool CUlinkState CUlibrary CUkernel);
-impl_handle!(CUmipmappedArray CUtexref CUsurfref);
-impl_handle!(CUgraph CUgraphNode CUgraphExec CUuserObject CUgraphicsResource);
-
-/// A feature that this driver does not have.
-pub(crate) fn unsupported_feature(what: &str) -> Error {
-    ResultCode::NOT_SUPPORTED.with_detail(format!("{what}: not supported on the virtual GPU"))
 }
 
 #[cfg(test)]

@@ -7,12 +7,12 @@ use rtcg_cuda_sys::*;
 
 use super::jit_options::{self, JitOptions};
 use super::{Handle, driver_functions, str_from_c, write_out, write_out_if_not_null};
-use crate::context::current;
-use crate::driver::MODULES;
-use crate::driver_objects::{load_module, unload_module};
 use crate::error::{Res, ResultCode, ensure};
 use crate::graph::capture;
 use crate::module::fatbin;
+use crate::resource::module::MODULES;
+use crate::resource::module::{load_module, unload_module};
+use crate::stream::context::current;
 
 /// Bytes of a cubin that are enough to say what it is; it is not loaded anyway.
 const CUBIN_HEADER_BYTES: usize = 64;
@@ -117,7 +117,7 @@ driver_functions! {
     fn cuModuleUnload(hmod: CUmodule) {
         let module = MODULES.get_object(hmod.handle_number())?;
         // As in CUDA, launches of the module are over before it goes.
-        let context = crate::context::current_or_owner_context(module.ctx_id)?;
+        let context = crate::stream::context::current_or_owner_context(module.ctx_id)?;
         capture::refuse_call_unsafe_in_capture()?;
         let outcome = if context.id == module.ctx_id { context.synchronize() } else { Ok(()) };
         unload_module(hmod.handle_number())?;

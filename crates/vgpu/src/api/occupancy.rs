@@ -10,7 +10,6 @@ use rtcg_cuda_sys::*;
 
 use super::function::function_in_context;
 use super::{driver_functions, write_out};
-use crate::context::current;
 use crate::device::{
     BLOCKS_PER_MULTIPROCESSOR, REGISTERS_PER_BLOCK, RESERVED_SHARED_BYTES, SHARED_BYTES_PER_MULTIPROCESSOR,
     THREADS_PER_MULTIPROCESSOR, n_multiprocessors,
@@ -19,6 +18,7 @@ use crate::error::{Res, ResultCode, ensure};
 use crate::exec::launch::MAX_SHARED_OPTIN_BYTES;
 use crate::exec::max_resident_blocks;
 use crate::module::Kernel;
+use crate::stream::context::current;
 
 /// Registers are given to warps in units of this.
 const REGISTER_ALLOCATION_UNIT: u32 = 256;

@@ -5,7 +5,6 @@ use std::ffi::{c_int, c_uint, c_void};
 use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions, write_out};
-use crate::context::{CONTEXTS, current};
 use crate::device;
 use crate::driver;
 use crate::error::{Res, ResultCode, ensure};
@@ -13,6 +12,7 @@ use crate::memory::copy::check_device_range;
 use crate::memory::heap::MemoryKind;
 use crate::memory::hints::{self, HintKind};
 use crate::memory::{globals, host, mapping};
+use crate::stream::context::{CONTEXTS, current};
 
 /// An address in memory that the device knows.
 struct AddressInfo {
@@ -26,7 +26,7 @@ struct AddressInfo {
 }
 
 fn find_address_info(address: u64) -> Option<AddressInfo> {
-    if let Some(b) = driver::device_heap().ok()?.find_block(address) {
+    if let Some(b) = crate::memory::account::device_heap().ok()?.find_block(address) {
         return Some(AddressInfo {
             start: b.start,
             size: b.size,
@@ -115,7 +115,7 @@ unsafe fn write_attribute(data: *mut c_void, attribute: CUpointer_attribute, kno
             }
             A::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => write_out(data.cast(), known.device as c_int),
             A::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE => {
-                let is_plain = driver::device_heap()?
+                let is_plain = crate::memory::account::device_heap()?
                     .find_block(address)
                     .is_some_and(|b| b.kind == MemoryKind::Device && b.owner.pool == 0);
                 write_out(data.cast::<c_uint>(), c_uint::from(is_plain))

@@ -7,10 +7,12 @@ use rtcg_cuda_sys::*;
 
 use super::context::STREAM_PRIORITY_RANGE;
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
-use crate::context::{current, current_alive_context};
-use crate::driver::{EVENTS, STREAMS, stream_and_context};
+use crate::driver::stream_and_context;
 use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{AssertSend, NodeAction, capture};
+use crate::stream::STREAMS;
+use crate::stream::context::{current, current_alive_context};
+use crate::stream::event::EVENTS;
 use crate::stream::{OperationWork, Stream, StreamKind, StreamPoints};
 
 fn create_stream(flags: c_uint, priority: c_int) -> Res<CUstream> {
@@ -167,7 +169,7 @@ driver_functions! {
         ensure(matches!(flags, 1 | 2 | 4), ResultCode::INVALID_VALUE)?;
         // Null is no stream of its own that memory could be attached to.
         ensure(flags != CUmemAttach_flags::CU_MEM_ATTACH_SINGLE.0 || !hStream.is_null(), ResultCode::INVALID_VALUE)?;
-        let block = crate::driver::device_heap()?.find_block(dptr).ok_or(ResultCode::INVALID_VALUE)?;
+        let block = crate::memory::account::device_heap()?.find_block(dptr).ok_or(ResultCode::INVALID_VALUE)?;
         let whole = block.start == dptr && (length == 0 || length as u64 == block.size);
         // Managed memory is coherent here; which stream it belongs to changes nothing.
         ensure(whole && block.kind == crate::memory::heap::MemoryKind::Managed, ResultCode::INVALID_VALUE)

@@ -2,62 +2,14 @@
 
 use rtcg_cuda_sys::*;
 
-use super::{Handle, driver_functions, write_out};
-use crate::context::{Context, current, current_alive_context};
-use crate::driver::ARRAYS;
+use super::{driver_functions, write_out};
 use crate::error::{Res, ResultCode, ensure};
 use crate::graph::capture;
-use crate::texture::registry::{self, TEX_AND_SURF_OBJECTS, TexOrSurfEntry};
-use crate::texture::{TexOrSurfObject, Texture, descriptor, format};
+use crate::resource::texture_descriptor as descriptor;
+use crate::resource::texture_object::{destroy_object, make_surface, make_texture, object_entry};
+use crate::stream::context::{current, current_alive_context};
+use crate::texture::registry::TexOrSurfEntry;
 use std::sync::Arc;
-
-/// Makes a texture object; also what a texture reference stands for.
-pub(crate) fn make_texture(
-    context: &Context,
-    resource: &CUDA_RESOURCE_DESC,
-    texture: &CUDA_TEXTURE_DESC,
-    view: Option<&CUDA_RESOURCE_VIEW_DESC>,
-) -> Res<u64> {
-    format::init_srgb_table();
-    let sampler = descriptor::sampler_from_desc(texture)?;
-    let mut seen = descriptor::resource_from_desc(resource, texture.flags)?;
-    if let Some(view) = view {
-        seen = descriptor::apply_resource_view(seen, view, texture.flags)?;
-    }
-    let entry = TexOrSurfEntry {
-        ctx_id: context.id,
-        object: TexOrSurfObject::Texture(Texture { resource: seen, sampler }),
-        resource: *resource,
-        texture: Some(*texture),
-        view: view.copied(),
-    };
-    Ok(TEX_AND_SURF_OBJECTS.insert_with(|_| Arc::new(entry))?.0)
-}
-
-/// Makes a surface object over an array that was made for it.
-pub(crate) fn make_surface(resource: &CUDA_RESOURCE_DESC) -> Res<u64> {
-    let context = current()?;
-    ensure(resource.resType == CUresourcetype::CU_RESOURCE_TYPE_ARRAY, ResultCode::INVALID_VALUE)?;
-    // SAFETY: the type says that this member was written; all of them are plain numbers.
-    let array = ARRAYS.get_object(unsafe { resource.res.array.hArray }.handle_number())?;
-    ensure(array.description.Flags & CUDA_ARRAY3D_SURFACE_LDST != 0, ResultCode::INVALID_VALUE)?;
-    let seen = descriptor::resource_from_desc(resource, CU_TRSF_READ_AS_INTEGER)?;
-    let entry = TexOrSurfEntry {
-        ctx_id: context.id,
-        object: TexOrSurfObject::Surface(seen),
-        resource: *resource,
-        texture: None,
-        view: None,
-    };
-    Ok(TEX_AND_SURF_OBJECTS.insert_with(|_| Arc::new(entry))?.0)
-}
-
-/// The entry of an object of one kind.
-fn object_entry(handle: u64, is_texture: bool) -> Res<Arc<TexOrSurfEntry>> {
-    let entry = TEX_AND_SURF_OBJECTS.get_object_or(handle, ResultCode::INVALID_VALUE)?;
-    ensure(matches!(entry.object, TexOrSurfObject::Texture(_)) == is_texture, ResultCode::INVALID_VALUE)?;
-    Ok(entry)
-}
 
 /// The entry of an object of one kind for a question, which wants a current context.
 fn queried_object_entry(handle: u64, is_texture: bool) -> Res<Arc<TexOrSurfEntry>> {
@@ -70,14 +22,6 @@ fn destroy_object_of_current_context(handle: u64, is_texture: bool) -> Res {
     current_alive_context()?;
     capture::refuse_call_unsafe_in_capture()?;
     if handle == 0 { Ok(()) } else { destroy_object(handle, is_texture) }
-}
-
-/// Destroys an object. Kernels that still use it fault.
-pub(crate) fn destroy_object(handle: u64, is_texture: bool) -> Res {
-    object_entry(handle, is_texture)?;
-    TEX_AND_SURF_OBJECTS.remove_object_or(handle, ResultCode::INVALID_VALUE)?;
-    registry::invalidate_thread_caches();
-    Ok(())
 }
 
 driver_functions! {

@@ -9,125 +9,15 @@ use std::sync::{Arc, Mutex};
 use rtcg_cuda_sys::*;
 use rtcg_ptx::ast::OpaqueType;
 
-use super::texture::{destroy_object, make_surface, make_texture};
 use super::{Handle, driver_functions, str_from_c, write_out};
-use crate::context::{Context, current, current_or_owner_context};
-use crate::driver::{ARRAYS, MIPMAPS, MODULES, SURFREFS, TEXREFS};
-use crate::driver_objects::lock_mutex;
 use crate::error::{Res, ResultCode, ensure};
-use crate::texture::descriptor;
-
-/// `CUtexref`
-#[derive(Debug)]
-pub(crate) struct TextureRef {
-    /// Identifier of its context.
-    pub(crate) ctx_id: u64,
-    /// Handle of its module and the address where kernels look; not of one that was created.
-    place: Option<(u64, u64)>,
-    state: Mutex<TexRefState>,
-}
-
-/// `CUsurfref`
-#[derive(Debug)]
-pub(crate) struct SurfaceRef {
-    /// Identifier of its context.
-    pub(crate) ctx_id: u64,
-    place: (u64, u64),
-    /// The array and the object over it.
-    bound: Mutex<Option<(CUarray, u64)>>,
-}
-
-#[derive(Debug)]
-struct TexRefState {
-    resource: Option<CUDA_RESOURCE_DESC>,
-    texture: CUDA_TEXTURE_DESC,
-    format: CUarray_format,
-    channels: u32,
-    object: Option<u64>,
-}
-
-// SAFETY: handles and device addresses are numbers to everybody.
-unsafe impl Send for TexRefState {}
-
-impl TexRefState {
-    fn new() -> TexRefState {
-        let texture = CUDA_TEXTURE_DESC {
-            addressMode: [CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP; 3],
-            maxMipmapLevelClamp: f32::MAX,
-            ..CUDA_TEXTURE_DESC::default()
-        };
-        TexRefState { resource: None, texture, format: CUarray_format::CU_AD_FORMAT_FLOAT, channels: 1, object: None }
-    }
-
-    /// The resource with the reference's own format, which linear memory is read with.
-    fn effective_resource(&self) -> Option<CUDA_RESOURCE_DESC> {
-        let mut resource = self.resource?;
-        if resource.resType == CUresourcetype::CU_RESOURCE_TYPE_LINEAR {
-            // SAFETY: the type says that this member was written.
-            let mut linear = unsafe { resource.res.linear };
-            (linear.format, linear.numChannels) = (self.format, self.channels);
-            resource.res.linear = linear;
-        }
-        Some(resource)
-    }
-}
-
-impl TextureRef {
-    /// Changes the settings and, when something is bound, the object that kernels see.
-    fn change_settings(&self, f: impl FnOnce(&mut TexRefState) -> Res) -> Res {
-        let context = self.usable_context()?;
-        let mut state = lock_mutex(&self.state);
-        f(&mut state)?;
-        let Some(resource) = state.effective_resource() else { return Ok(()) };
-        let object = make_texture(&context, &resource, &state.texture, None)?;
-        let old = state.object.replace(object);
-        drop(state);
-        self.publish_texture_handle(&context, object)?;
-        old.map_or(Ok(()), |old| destroy_object(old, true))
-    }
-
-    fn usable_context(&self) -> Res<Arc<Context>> {
-        if let Some((module, _)) = self.place {
-            MODULES.get_object(module)?;
-        }
-        let context = current_or_owner_context(self.ctx_id)?;
-        context.check_usable().map(|()| context)
-    }
-
-    fn publish_texture_handle(&self, context: &Context, object: u64) -> Res {
-        match self.place {
-            Some((module, address)) => store_handle_in_module(context, module, address, object),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Puts a handle where the kernels of a module look.
-fn store_handle_in_module(context: &Context, module: u64, address: u64, object: u64) -> Res {
-    let outcome = context.synchronize();
-    let _module = MODULES.get_object(module)?;
-    // SAFETY: the module is loaded, so its variables are mapped; the loader placed this one.
-    unsafe { (address as *mut u64).write(object) };
-    outcome
-}
-
-/// Forgets the references of a module that goes away, with their objects.
-pub(crate) fn remove_module_references(module: u64) {
-    while let Some(handle) = TEXREFS.find_handle(|r| r.place.is_some_and(|(m, _)| m == module)) {
-        let Ok(dead) = TEXREFS.remove_object(handle) else { continue };
-        if let Some(object) = lock_mutex(&dead.state).object {
-            // It may have gone with its context.
-            let _ = destroy_object(object, true);
-        }
-    }
-    while let Some(handle) = SURFREFS.find_handle(|r| r.place.0 == module) {
-        let Ok(dead) = SURFREFS.remove_object(handle) else { continue };
-        if let Some((_, object)) = *lock_mutex(&dead.bound) {
-            // As above.
-            let _ = destroy_object(object, false);
-        }
-    }
-}
+use crate::locks::lock_mutex;
+use crate::memory::array::{ARRAYS, MIPMAPS};
+use crate::resource::module::MODULES;
+use crate::resource::texture_descriptor as descriptor;
+use crate::resource::texture_object::{destroy_object, make_surface};
+use crate::resource::texture_ref::{SURFREFS, SurfaceRef, TEXREFS, TexRefState, TextureRef, store_handle_in_module};
+use crate::stream::context::current;
 
 /// The state of a reference that is only read.
 fn with_texref_state<R>(handle: CUtexref, f: impl FnOnce(&TexRefState) -> Res<R>) -> Res<R> {
@@ -418,7 +308,7 @@ driver_functions! {
     fn cuParamSetTexRef(hfunc: CUfunction, texunit: c_int, hTexRef: CUtexref) {
         // Every reference of a module is available to its kernels anyway.
         ensure(texunit == CU_PARAM_TR_DEFAULT, ResultCode::INVALID_VALUE)?;
-        crate::driver::FUNCTIONS.get_object(hfunc.handle_number())?;
+        crate::resource::function::FUNCTIONS.get_object(hfunc.handle_number())?;
         TEXREFS.get_object(hTexRef.handle_number()).map(drop)
     }
 }

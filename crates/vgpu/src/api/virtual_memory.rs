@@ -5,10 +5,10 @@ use std::ffi::{c_int, c_uint, c_void};
 use rtcg_cuda_sys::*;
 
 use super::{driver_functions, unsupported_feature, write_out};
-use crate::context::{current, current_alive_context};
 use crate::device::{Device, device_by_ordinal};
 use crate::error::{Res, ResultCode, ensure};
 use crate::memory::mapping::{self, ALLOCATION_GRANULARITY, PHYSICAL_MEMORY, PhysicalMemory};
+use crate::stream::context::{current, current_alive_context};
 
 const POSIX_FD_HANDLE_TYPE: u32 = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR.0;
 

@@ -3,7 +3,6 @@
 //! Works with and without checked mode; checked mode keeps freed memory out of use for longer, so
 //! that it is recognised for longer.
 
-use crate::driver;
 use crate::exec;
 use crate::memory::heap::{HeapBlock, MemoryKind};
 use crate::memory::host;
@@ -104,7 +103,7 @@ pub(crate) fn describe_access(address: u64, size: u32) -> Option<String> {
 }
 
 fn heap_regions_near(address: u64) -> Vec<MemoryRegion> {
-    let Ok(heap) = driver::device_heap() else { return vec![] };
+    let Ok(heap) = crate::memory::account::device_heap() else { return vec![] };
     let (live, freed) = heap.neighbor_blocks(address);
     let live = live.iter().map(|b| heap_block_region(b, false));
     live.chain(freed.iter().map(|b| heap_block_region(b, true))).collect()

@@ -1,8 +1,8 @@
 //! Whose memory the kernels of a context may use: that of its own device, and that of contexts of
 //! other devices for which peer access has been enabled.
 
-use crate::driver::{self, POOLS};
 use crate::memory::heap::MemoryKind;
+use crate::memory::pool::POOLS;
 use rtcg_cuda_sys::CUmemAccess_flags;
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -37,7 +37,7 @@ impl PeerAccess {
     /// The device whose memory lies at `address`, when kernels of this context may not use it, and what would allow
     /// it. Memory of pools has a list of devices of its own, and other processes' was opened for all.
     pub(crate) fn device_without_peer_access(&self, address: u64) -> Option<(u32, &'static str)> {
-        let block = driver::device_heap().ok()?.find_block(address)?;
+        let block = crate::memory::account::device_heap().ok()?.find_block(address)?;
         let owner = block.owner;
         if block.kind != MemoryKind::Device || owner.device == self.device {
             return None;

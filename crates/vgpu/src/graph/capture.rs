@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread::ThreadId;
 
 use super::{Graph, NodeAction};
-use crate::context::Context;
-use crate::driver_objects::lock_mutex;
 use crate::error::{Error, Res, ResultCode, ensure};
+use crate::locks::lock_mutex;
+use crate::stream::context::Context;
 use crate::stream::{Stream, StreamKind};
 
 /// `CU_STREAM_CAPTURE_MODE_GLOBAL`, the default of threads.

@@ -10,14 +10,15 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::{Condition, ConditionalNode, Graph, GraphMemory, NodeAction, UserObject, memory};
-use crate::api::launch::run_kernel;
-use crate::api::{memcpy_2d_3d, memset};
-use crate::context::Context;
-use crate::driver::EVENTS;
-use crate::driver_objects::{error_from_fault, lock_mutex};
 use crate::error::{Res, ResultCode, ensure};
-use crate::event::Event;
 use crate::handles::HandleTable;
+use crate::locks::lock_mutex;
+use crate::memory::{box_copy, fill};
+use crate::resource::function::error_from_fault;
+use crate::resource::function::run_kernel;
+use crate::stream::context::Context;
+use crate::stream::event::EVENTS;
+use crate::stream::event::Event;
 use crate::stream::{OperationWork, Stream, StreamPoint, StreamPoints};
 
 /// Executable graphs by handle.
@@ -175,12 +176,12 @@ impl LaunchPlanner {
                 }));
             }
             NodeAction::Copy(copy) => {
-                if let Some(work) = memcpy_2d_3d::prepare_memcpy_3d(&copy.get())? {
+                if let Some(work) = box_copy::prepare_memcpy_3d(&copy.get())? {
                     self.device.push(Box::new(move |_, _| work()));
                 }
             }
             NodeAction::Memset(set) => {
-                let work = memset::prepare_memset_node(&set.get())?;
+                let work = fill::prepare_memset_node(&set.get())?;
                 self.device.push(Box::new(move |_, _| work()));
             }
             NodeAction::MemOps(operations, _) => {

@@ -11,11 +11,10 @@ use std::sync::{Arc, Mutex, Weak};
 use rtcg_cuda_sys::CUDA_MEM_ALLOC_NODE_PARAMS;
 
 use super::AssertSend;
-use crate::context::Context;
-use crate::driver;
-use crate::driver_objects::lock_mutex;
 use crate::error::{Res, ResultCode};
+use crate::locks::lock_mutex;
 use crate::memory::heap::MemoryKind;
+use crate::stream::context::Context;
 
 static GRAPH_ALLOCATIONS: Mutex<Option<HashMap<u64, Weak<GraphMemory>>>> = Mutex::new(None);
 
@@ -34,7 +33,7 @@ pub(crate) struct GraphMemory {
 impl GraphMemory {
     /// Memory for an allocation node.
     pub(crate) fn new(ctx: &Context, mut params: CUDA_MEM_ALLOC_NODE_PARAMS) -> Res<Arc<GraphMemory>> {
-        let block = crate::api::memory::alloc_with_retry(ctx, params.bytesize, MemoryKind::Device, 0, 0)?;
+        let block = ctx.alloc_with_retry(params.bytesize, MemoryKind::Device, 0, 0)?;
         (params.dptr, params.accessDescs, params.accessDescCount) = (block.start, std::ptr::null(), 0);
         let memory = Arc::new(GraphMemory {
             start: block.start,
@@ -74,7 +73,8 @@ pub(crate) fn graph_memory_usage_of_device(device: u32) -> (u64, u64) {
     let all: Vec<_> =
         lock_mutex(&GRAPH_ALLOCATIONS).iter().flat_map(HashMap::values).filter_map(Weak::upgrade).collect();
     let mine = |m: &&Arc<GraphMemory>| {
-        driver::device_heap().is_ok_and(|h| h.find_block(m.start).is_some_and(|b| b.owner.device == device))
+        crate::memory::account::device_heap()
+            .is_ok_and(|h| h.find_block(m.start).is_some_and(|b| b.owner.device == device))
     };
     let bytes = |m: &Arc<GraphMemory>| m.params.0.bytesize as u64;
     let used = all.iter().filter(mine).filter(|m| m.is_in_use()).map(bytes).sum();
@@ -87,9 +87,10 @@ impl Drop for GraphMemory {
             all.remove(&self.start);
         }
         // Its context may have taken it along.
-        let is_mine = driver::device_heap().is_ok_and(|h| h.find_block(self.start).is_some_and(|b| b.id == self.block));
+        let is_mine = crate::memory::account::device_heap()
+            .is_ok_and(|h| h.find_block(self.start).is_some_and(|b| b.id == self.block));
         if is_mine && !*self.in_use.get_mut() {
-            let _ = driver::free_block(self.start);
+            let _ = crate::memory::account::free_block(self.start);
         }
     }
 }

@@ -15,11 +15,12 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use rtcg_cuda_sys::{CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraphEdgeData, CUgraphNodeType};
 
-use crate::api::stream_memory::MemOp;
-use crate::driver_objects::{DriverFunction, lock_mutex};
 use crate::error::{Res, ResultCode, ensure};
 use crate::exec::Launch;
 use crate::handles::HandleTable;
+use crate::locks::lock_mutex;
+use crate::resource::function::DriverFunction;
+use crate::stream::memory_op::MemOp;
 pub(crate) use condition::{Condition, ConditionalNode};
 pub(crate) use memory::GraphMemory;
 

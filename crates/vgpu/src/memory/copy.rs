@@ -5,7 +5,6 @@
 //! window is the caller's promise, as it is with a real driver.
 
 use crate::check::shadow;
-use crate::driver;
 use crate::error::{Res, ResultCode, ensure};
 use crate::memory::{globals, host, mapping, window};
 
@@ -25,7 +24,7 @@ pub(crate) enum MemoryLocation {
 
 /// Checks that a range is memory of the device (or memory it may access).
 pub(crate) fn check_device_range(address: u64, len: u64) -> Res {
-    if len == 0 || driver::device_heap()?.find_range(address, len).is_some() {
+    if len == 0 || crate::memory::account::device_heap()?.find_range(address, len).is_some() {
         return Ok(());
     }
     let in_global = globals::find_global(address).is_some_and(|g| len <= g.size - (address - g.start));

@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 use crate::check::shadow;
 use crate::device;
-use crate::driver;
 use crate::error::{Res, ResultCode, ensure};
 use crate::handles::HandleTable;
 use crate::memory::{anonymous_file, window};
@@ -188,7 +187,7 @@ pub(crate) fn reserve_addresses(len: u64, alignment: u64) -> Res<u64> {
     ensure(len > 0, ResultCode::INVALID_VALUE)?;
     check_granularity(len)?;
     ensure(alignment == 0 || alignment.is_power_of_two(), ResultCode::INVALID_VALUE)?;
-    let start = driver::device_heap()?
+    let start = crate::memory::account::device_heap()?
         .reserve_addresses(len, alignment.max(ALLOCATION_GRANULARITY))
         .ok_or(ResultCode::OUT_OF_MEMORY)?;
     write_mapping_space().reserved.insert(start, len);
@@ -201,7 +200,7 @@ pub(crate) fn unreserve_addresses(start: u64, len: u64) -> Res {
     ensure(space.reserved.get(&start) == Some(&len), ResultCode::INVALID_VALUE)?;
     ensure(space.mapped.range(start..start + len).next().is_none(), ResultCode::INVALID_VALUE)?;
     space.reserved.remove(&start);
-    driver::device_heap()?.unreserve_addresses(start, len);
+    crate::memory::account::device_heap()?.unreserve_addresses(start, len);
     Ok(())
 }
 

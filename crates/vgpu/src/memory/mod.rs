@@ -1,7 +1,11 @@
 //! Memory of the virtual GPU: the device window and what is allocated in it.
 
+pub(crate) mod account;
 mod anonymous_file;
+pub(crate) mod array;
+pub(crate) mod box_copy;
 pub(crate) mod copy;
+pub(crate) mod fill;
 pub(crate) mod globals;
 pub(crate) mod heap;
 pub(crate) mod hints;
@@ -10,4 +14,5 @@ pub(crate) mod ipc;
 pub(crate) mod mapping;
 pub(crate) mod move_pages;
 mod pages;
+pub(crate) mod pool;
 pub mod window;

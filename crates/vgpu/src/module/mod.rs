@@ -6,6 +6,7 @@
 #![allow(clippy::result_large_err)]
 
 pub(crate) mod fatbin;
+pub(crate) mod link_log;
 mod load;
 mod lz4;
 mod resource_estimate;

@@ -9,6 +9,10 @@
 //! operation is short ([`InlineClaim`]), a thread that waits for the stream, or a runner thread.
 
 pub(crate) mod chaos_schedule;
+pub(crate) mod context;
+pub(crate) mod event;
+mod ipc_event;
+pub(crate) mod memory_op;
 mod runner;
 
 use std::cell::Cell;
@@ -19,11 +23,15 @@ use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
 
-use crate::context::Context;
-use crate::error::{Error, Res, ResultCode};
-use crate::event::CompletionRecord;
+use crate::error::{Error, Res, ResultCode, catch_panic};
 use crate::exec;
 use crate::graph::capture::StreamCapture;
+use crate::handles::HandleTable;
+use crate::stream::context::Context;
+use crate::stream::event::CompletionRecord;
+
+/// Streams made by `cuStreamCreate`.
+pub(crate) static STREAMS: HandleTable<Stream> = HandleTable::new(0x12);
 
 /// How a stream relates to the legacy default stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -357,7 +365,7 @@ impl Stream {
             OperationWork::Device(_) if waited.is_err() || is_interrupted_generation(&ctx, generation) => {}
             OperationWork::Device(work) => run_device_work(&ctx, generation, work),
             OperationWork::CleanUp(work) => {
-                if let Err(error) = crate::api::catch_panic(work) {
+                if let Err(error) = catch_panic(work) {
                     ctx.record_failure(&error);
                 }
             }
@@ -453,7 +461,7 @@ fn run_device_work(ctx: &Context, generation: u64, work: Box<dyn FnOnce() -> Res
     if ctx.is_poisoned() {
         return;
     }
-    let outcome = crate::api::catch_panic(work);
+    let outcome = catch_panic(work);
     // Whoever interrupted the work knows, and whoever waits for it is told by the wait.
     if let Err(error) = outcome
         .or_else(|e| if e.transient && ctx.cancel.interrupt_generation() != generation { Ok(()) } else { Err(e) })
@@ -466,7 +474,7 @@ fn run_host_call(ctx: &Context, generation: u64, call: Box<dyn FnOnce(Res) + Sen
     let before =
         if is_interrupted_generation(ctx, generation) { Err(interruption_error()) } else { ctx.check_not_poisoned() };
     IN_HOST_CALL.set(true);
-    let outcome = crate::api::catch_panic(|| {
+    let outcome = catch_panic(|| {
         call(before);
         Ok(())
     });

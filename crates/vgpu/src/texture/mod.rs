@@ -11,7 +11,6 @@
 
 pub mod addressing;
 pub mod cube;
-pub(crate) mod descriptor;
 pub mod filter;
 pub mod format;
 pub mod query;

@@ -6,13 +6,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use crate::context::{CONTEXTS, Context};
 use crate::error::{Res, ResultCode, ensure};
 use crate::exec;
 use crate::graph::capture::StreamCapture;
-use crate::ipc_event::IpcEvent;
+use crate::handles::HandleTable;
 use crate::memory::ipc::HANDLE_BYTES;
+use crate::stream::context::{CONTEXTS, Context};
+use crate::stream::ipc_event::IpcEvent;
 use crate::stream::{OperationWork, Stream, StreamPoint, StreamPoints, interruption_error, is_interrupted_generation};
+
+/// Events.
+pub(crate) static EVENTS: HandleTable<Event> = HandleTable::new(0x13);
 
 /// `CU_EVENT_DISABLE_TIMING`
 const DISABLE_TIMING_FLAG: u32 = 2;

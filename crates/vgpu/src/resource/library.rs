@@ -10,14 +10,20 @@ use std::sync::{Arc, Mutex};
 
 use rtcg_cuda_sys::{CUfunction_attribute, CUfunction_attribute as A};
 
-use crate::api::function::{kernel_attribute, set_attribute};
-use crate::context::Context;
-use crate::driver::{FUNCTIONS, KERNELS, LIBRARIES, MODULES};
-use crate::driver_objects::{
-    DriverModule, attach_to_context, load_options_for_context, lock_mutex, parse_module, unload_module,
-};
+use super::function::{kernel_attribute, set_attribute};
 use crate::error::{Res, ResultCode, ensure};
+use crate::handles::HandleTable;
+use crate::locks::lock_mutex;
 use crate::module::{self, LoadOptions, LoadedModule};
+use crate::resource::function::FUNCTIONS;
+use crate::resource::module::MODULES;
+use crate::resource::module::{DriverModule, attach_to_context, load_options_for_context, parse_module, unload_module};
+use crate::stream::context::Context;
+
+/// Libraries.
+pub(crate) static LIBRARIES: HandleTable<Library> = HandleTable::new(0x18);
+/// Kernels of libraries.
+pub(crate) static KERNELS: HandleTable<Kernel> = HandleTable::new(0x19);
 
 /// What was set of a kernel on a device: the ordinal, the attribute, its value.
 type AttributeSetting = (u32, CUfunction_attribute, c_int);
@@ -122,7 +128,7 @@ impl Library {
         // A module that is loaded meanwhile is in the list by now, or finds the setting.
         let modules: Vec<u64> = lock_mutex(&self.modules).values().copied().collect();
         for module in modules.into_iter().filter_map(|handle| MODULES.get_object(handle).ok()) {
-            let contexts = &crate::context::CONTEXTS;
+            let contexts = &crate::stream::context::CONTEXTS;
             if contexts.find_object(|c| c.id == module.ctx_id).is_some_and(|c| c.device.ordinal == ordinal) {
                 kernel.set_function_attribute(&module, attribute, value)?;
             }

@@ -4,13 +4,13 @@
 
 use rtcg_cuda_sys::*;
 
-use super::format::{ChannelKind, TexelFormat};
-use super::{AddressMode, MipLevel, SamplerState, TextureResource};
-use crate::api::{Handle, unsupported_feature};
-use crate::driver::{ARRAYS, MIPMAPS};
-use crate::driver_objects::DriverArray;
-use crate::error::{Res, ResultCode, ensure};
+use crate::error::{Res, ResultCode, ensure, unsupported_feature};
+use crate::handles::Handle;
+use crate::memory::array::DriverArray;
+use crate::memory::array::{ARRAYS, MIPMAPS};
 use crate::memory::copy::check_device_range;
+use crate::texture::format::{ChannelKind, TexelFormat};
+use crate::texture::{AddressMode, MipLevel, SamplerState, TextureResource};
 
 /// The most texels of a texture of linear memory, and extents and pitch of a pitched one.
 const MAX_LINEAR_TEXELS: usize = 1 << 28;

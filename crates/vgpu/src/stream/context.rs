@@ -14,21 +14,36 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::check;
 use crate::device::Device;
-use crate::driver;
 use crate::error::{Error, Res, ResultCode, ensure};
 use crate::exec;
 use crate::exec::launch::CancelFlag;
 use crate::exec::runtime_calls::printf;
 use crate::handles::HandleTable;
+use crate::memory::account;
+use crate::memory::heap::{BlockOwner, HeapBlock, MemoryKind};
 use crate::stream::{self, LegacyStreamOrder, Stream, StreamKind};
 
 /// All contexts by handle.
 pub(crate) static CONTEXTS: HandleTable<Context> = HandleTable::new(0x11);
+
+/// Frees all that belongs to the context of a number.
+static RESOURCE_RELEASE: OnceLock<fn(u64)> = OnceLock::new();
+
+/// Sets who frees what contexts leave behind, which lies in modules above this one.
+pub(crate) fn set_resource_release(release: fn(u64)) {
+    let _ = RESOURCE_RELEASE.set(release);
+}
+
+fn release_resources(id: u64) {
+    if let Some(release) = RESOURCE_RELEASE.get() {
+        release(id);
+    }
+}
 
 /// Held while a context begins and while what the last one leaves behind is cleared away.
 static LIFETIME_LOCK: Mutex<()> = Mutex::new(());
@@ -128,7 +143,7 @@ impl Context {
         static NEXT_ID: AtomicU64 = AtomicU64::new(1);
         check_context_flags(flags)?;
         // A context without a window could not hold memory: say so now.
-        driver::device_heap()?;
+        crate::memory::account::device_heap()?;
         let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
         let _none_ends = LIFETIME_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         let make = |handle| {
@@ -174,7 +189,7 @@ impl Context {
         printf::flush_output();
         self.print_unreported_errors();
         CONTEXTS.remove_orphaned_objects(|c| c.id == self.id && !c.primary);
-        driver::free_context_resources(self.id);
+        release_resources(self.id);
         let _none_begins = LIFETIME_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         if CONTEXTS.find_object(Context::is_alive).is_none() {
             // The heap of device-side `malloc` is one for all contexts and goes with the last.
@@ -462,6 +477,27 @@ pub(crate) fn pop_current() -> Res<Arc<Context>> {
 pub(crate) fn set_current(context: Option<Arc<Context>>) -> Res {
     let _ = CONTEXT_STACK.try_with(|s| s.borrow_mut().pop());
     context.map_or(Ok(()), push_current)
+}
+
+/// Memory of a context.
+impl Context {
+    /// Allocates and charges the device.
+    pub(crate) fn alloc_block(&self, size: u64, kind: MemoryKind, pool: u64, flags: u32) -> Res<HeapBlock> {
+        let owner = BlockOwner { ctx: self.id, device: self.device.ordinal, pool };
+        account::alloc_block(owner, self.device, size, kind, flags)
+    }
+
+    /// Allocates; if there is no room, once more after the work that may free some.
+    pub(crate) fn alloc_with_retry(&self, size: usize, kind: MemoryKind, pool: u64, flags: u32) -> Res<HeapBlock> {
+        match self.alloc_block(size as u64, kind, pool, flags) {
+            Err(error) if error.code == ResultCode::OUT_OF_MEMORY => {
+                self.synchronize()?;
+                account::device_heap()?.trim_free_pages();
+                self.alloc_block(size as u64, kind, pool, flags)
+            }
+            outcome => outcome,
+        }
+    }
 }
 
 impl Device {

@@ -1,0 +1,32 @@
+//! Linkers: programs on their way to one module.
+
+use crate::handles::HandleTable;
+use crate::module::link_log::JitLogs;
+use std::sync::Mutex;
+
+/// Linkers.
+pub(crate) static LINKERS: HandleTable<DriverLinker> = HandleTable::new(0x17);
+
+/// `CUlinkState`: PTX texts on their way to one module.
+#[derive(Debug)]
+pub(crate) struct DriverLinker {
+    /// Identifier of its context.
+    pub(crate) ctx_id: u64,
+    /// Inputs with their names, and the result.
+    pub(crate) state: Mutex<LinkState>,
+}
+
+/// What a linker has so far.
+#[derive(Debug, Default)]
+pub(crate) struct LinkState {
+    /// PTX texts with the names that messages use.
+    pub(crate) inputs: Vec<(String, Vec<u8>)>,
+    /// Whether CUDA's device runtime library was added.
+    pub(crate) device_runtime: bool,
+    /// `CU_JIT_MAX_REGISTERS`.
+    pub(crate) max_registers: Option<u32>,
+    /// The linked image; lives as long as the linker.
+    pub(crate) output: Option<Vec<u8>>,
+    /// Where the caller wants messages.
+    pub(crate) logs: JitLogs,
+}
