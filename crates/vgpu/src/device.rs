@@ -5,8 +5,8 @@
 //! speed or size. The number of multiprocessors is a large one on purpose: programs size their
 //! grids by it, and many small blocks suit the cores better than few threads with long loops.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
 
 use crate::error::{Res, ResultCode, ensure};
 use crate::exec::launch::{
@@ -47,8 +47,6 @@ pub(crate) struct Device {
     pub(crate) memory_bytes: u64,
     used_bytes: AtomicU64,
     peak_bytes: AtomicU64,
-    /// The primary context.
-    pub(crate) primary: Mutex<crate::stream::context::PrimaryContext>,
     /// Handle of the current memory pool, 0 for the default one.
     pub(crate) pool: AtomicU64,
 }
@@ -61,7 +59,6 @@ impl Device {
             memory_bytes,
             used_bytes: AtomicU64::new(0),
             peak_bytes: AtomicU64::new(0),
-            primary: Mutex::default(),
             pool: AtomicU64::new(0),
         }
     }

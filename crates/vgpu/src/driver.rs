@@ -17,9 +17,10 @@ use crate::resource::function::FUNCTIONS;
 use crate::resource::linker::LINKERS;
 use crate::resource::module::MODULES;
 use crate::resource::texture_ref::{SURFREFS, TEXREFS};
+use crate::schedule;
 use crate::stream::context::{self, Context};
 use crate::stream::event::EVENTS;
-use crate::stream::{STREAMS, Stream};
+use crate::stream::{STREAMS, Stream, chaos_schedule};
 
 static IS_INITIALISED: AtomicBool = AtomicBool::new(false);
 static IS_FORKED: AtomicBool = AtomicBool::new(false);
@@ -36,6 +37,7 @@ pub(crate) fn init_driver() -> Res {
         unsafe { libc::atexit(report_errors_at_exit) };
     });
     context::set_resource_release(free_context_resources);
+    schedule::set_operation_finisher(chaos_schedule::run_all_pending_operations);
     IS_INITIALISED.store(true, Ordering::Release);
     Ok(())
 }

@@ -10,7 +10,6 @@ pub mod check;
 pub mod code_cache;
 mod device;
 mod driver;
-mod driver_table;
 mod env;
 pub mod error;
 pub mod exec;
@@ -27,8 +26,8 @@ pub mod softmath;
 mod stream;
 pub mod texture;
 
+pub use api::driver_table::{last_fault_report, resolve_function, resolve_symbol, virtual_driver_table};
 pub use device::memory_limit_notice;
-pub use driver_table::{last_fault_report, resolve_function, resolve_symbol, virtual_driver_table};
 pub use error::last_error_detail;
 pub use exec::set_interrupt_check;
 pub use stream::context::finish_or_cancel_work;

@@ -7,7 +7,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// An order of execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,10 +55,20 @@ static N_LAUNCHES: AtomicU64 = AtomicU64::new(0);
 /// Whether `CURRENT_SCHEDULE` is the normal one; every launch asks, and need not take the lock then.
 static IS_NORMAL_SCHEDULE: AtomicBool = AtomicBool::new(false);
 
+/// Runs what streams hold back under the present schedule.
+static FINISH_OPERATIONS: OnceLock<fn()> = OnceLock::new();
+
+/// Sets who runs what streams hold back, which lie in a module above this one.
+pub(crate) fn set_operation_finisher(finish: fn()) {
+    let _ = FINISH_OPERATIONS.set(finish);
+}
+
 /// Sets the schedule of the launches that follow, instead of the environment variable
 /// `RTCG_SCHEDULE`. With the same seed the random order starts again.
 pub fn set_schedule(schedule: Schedule) {
-    crate::stream::chaos_schedule::run_all_pending_operations();
+    if let Some(finish) = FINISH_OPERATIONS.get() {
+        finish();
+    }
     let mut current = CURRENT_SCHEDULE.write().unwrap_or_else(PoisonError::into_inner);
     *current = Some(schedule);
     IS_NORMAL_SCHEDULE.store(schedule == Schedule::Normal, Ordering::Release);

@@ -51,7 +51,7 @@ unsafe fn write_capture_info(stream: CUstream, places: &CaptureInfoOut) -> Res {
         if captured.capture.is_invalid() {
             return write_out(places.status, S::CU_STREAM_CAPTURE_STATUS_INVALIDATED);
         }
-        write_out_if_not_null(places.graph, CUgraph::from_handle_number(captured.capture.graph.handle));
+        write_out_if_not_null(places.graph, CUgraph::from_handle_number(captured.capture.graph().handle));
         write_out_if_not_null(places.n, captured.after.len());
         let start = DEPENDENCIES_RESULT.with_borrow_mut(|answer| {
             *answer = captured.after.iter().map(|&n| CUgraphNode::from_handle_number(n)).collect();
@@ -72,7 +72,8 @@ unsafe fn update_dependencies(stream: CUstream, dependencies: *const CUgraphNode
     let mut slot = crate::locks::lock_mutex(&stream.capture);
     let captured = slot.as_mut().ok_or(ResultCode::ILLEGAL_STATE)?;
     let known = {
-        let parts = captured.capture.graph.lock_contents();
+        let graph = captured.capture.graph();
+        let parts = graph.lock_contents();
         nodes.iter().all(|n| parts.nodes.iter().any(|m| m.handle == *n))
     };
     ensure(known, ResultCode::INVALID_VALUE)?;

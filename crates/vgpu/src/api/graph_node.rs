@@ -13,9 +13,9 @@ use super::stream_memory::mem_ops_from_params;
 use super::{Handle, driver_functions, unsupported_feature, write_out};
 use crate::device::device_by_ordinal;
 use crate::error::{Res, ResultCode, ensure};
-use crate::exec::{self, Launch};
 use crate::graph::{AssertSend, Condition, ConditionalNode, Graph, GraphMemory, KernelAction, NodeAction};
 use crate::memory::{box_copy, fill};
+use crate::module::{self, Launch};
 use crate::stream::context::{context_by_handle, current};
 use crate::stream::event::EVENTS;
 
@@ -38,7 +38,7 @@ pub(crate) unsafe fn kernel_node_action(params: *const CUDA_KERNEL_NODE_PARAMS) 
         params: unsafe { pack_params(&function, p.kernelParams, p.extra) }?,
         cooperative: false,
     };
-    exec::validate_launch(&launch).map_err(|code| ResultCode(code as u32))?;
+    module::validate_launch(&launch).map_err(|code| ResultCode(code as u32))?;
     Ok(NodeAction::Kernel(Arc::new(KernelAction::new(handle, function, launch))))
 }
 
@@ -270,7 +270,7 @@ driver_functions! {
         // The others are advice about speed.
         if attr == CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE {
             let launch = Launch { cooperative: value.cooperative != 0, ..old.launch.clone() };
-            exec::validate_launch(&launch).map_err(|code| ResultCode(code as u32))?;
+            module::validate_launch(&launch).map_err(|code| ResultCode(code as u32))?;
             node.set_node_action(NodeAction::Kernel(Arc::new(KernelAction::new(old.handle, old.function.clone(), launch))))?;
         }
         Ok(())

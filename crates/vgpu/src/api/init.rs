@@ -4,10 +4,10 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use rtcg_cuda_sys::*;
 
+use super::driver_table::{resolve_function, resolve_symbol};
 use super::{driver_functions, str_from_c, write_out, write_out_if_not_null};
 use crate::device::DRIVER_VERSION;
 use crate::driver;
-use crate::driver_table::{resolve_function, resolve_symbol};
 use crate::error::{ResultCode, ensure};
 
 driver_functions! { any time:

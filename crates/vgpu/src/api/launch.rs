@@ -14,9 +14,9 @@ use super::function::function_in_context;
 use super::{Handle, driver_functions, event, unsupported_feature};
 use crate::driver::stream_and_context;
 use crate::error::{Res, ResultCode, ensure};
-use crate::exec::{self, Launch};
 use crate::graph::{KernelAction, NodeAction, capture};
 use crate::locks::lock_mutex;
+use crate::module::{self, Launch};
 use crate::resource::function::{DriverFunction, FUNCTIONS, error_from_fault, run_traced_kernel};
 use crate::stream::{OperationWork, StreamPoints};
 
@@ -119,7 +119,7 @@ fn launch_kernel(request: &LaunchRequest, pack: impl FnOnce(&DriverFunction) -> 
         cooperative: request.cooperative,
     };
     let generation = ctx.cancel.interrupt_generation();
-    exec::validate_launch(&launch).map_err(|code| ResultCode(code as u32))?;
+    module::validate_launch(&launch).map_err(|code| ResultCode(code as u32))?;
     let handle = request.function.handle_number();
     let action = || Ok(NodeAction::Kernel(Arc::new(KernelAction::new(handle, function.clone(), launch.clone()))));
     if capture::capture_operation(&stream, action)? {

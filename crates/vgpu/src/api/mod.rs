@@ -5,6 +5,7 @@ pub(crate) mod array;
 pub(crate) mod context;
 pub(crate) mod copy;
 pub(crate) mod device;
+pub(crate) mod driver_table;
 pub(crate) mod event;
 pub(crate) mod function;
 pub(crate) mod graph;
@@ -38,8 +39,8 @@ use std::ffi::{CStr, c_char};
 use rtcg_cuda_sys::*;
 
 use crate::driver;
-use crate::driver_table::FunctionAddress;
 use crate::error::{self, Res, ResultCode, catch_panic, ensure};
+use driver_table::FunctionAddress;
 
 pub(crate) use crate::error::unsupported_feature;
 pub(crate) use crate::handles::Handle;
@@ -95,8 +96,8 @@ macro_rules! driver_functions {
             const _: rtcg_cuda_sys::fn_type::$name = $name;
         )*
         /// The functions of this file.
-        pub(crate) const EXPORTS: &[(&str, $crate::driver_table::FunctionAddress)] =
-            &[$((stringify!($name), $crate::driver_table::FunctionAddress($name as *const std::ffi::c_void)),)*];
+        pub(crate) const EXPORTS: &[(&str, $crate::api::driver_table::FunctionAddress)] =
+            &[$((stringify!($name), $crate::api::driver_table::FunctionAddress($name as *const std::ffi::c_void)),)*];
     };
     ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
         $crate::api::driver_functions!(@ call_if_initialised $(fn $name($($arg: $ty),*) $body)*);

@@ -16,8 +16,8 @@ use crate::device::{
 };
 use crate::error::{Res, ResultCode, ensure};
 use crate::exec::launch::MAX_SHARED_OPTIN_BYTES;
-use crate::exec::max_resident_blocks;
 use crate::module::Kernel;
+use crate::module::max_resident_blocks;
 use crate::stream::context::current;
 
 /// Registers are given to warps in units of this.

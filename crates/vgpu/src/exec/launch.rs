@@ -1,11 +1,7 @@
-//! A launch: what to run on which grid, and what CUDA has to say against it.
+//! Launches that run, and asking them to stop.
 
-use super::fault::Fault;
-use super::grid_job::LaunchConfig;
-use super::result_codes;
-use super::{interrupt, memory_slots, stop_reason, watchdog, worker};
+use super::{interrupt, stop_reason, watchdog};
 use crate::check::peer_access::PeerAccess;
-use crate::module::Kernel;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -160,82 +156,4 @@ impl Drop for LaunchGuard<'_> {
     fn drop(&mut self) {
         self.flag.lock_running_launches().retain(|w| !std::ptr::eq(w.stop, self.stop));
     }
-}
-
-/// A kernel on a grid.
-#[derive(Debug, Clone)]
-pub struct Launch {
-    /// The kernel; keeps its module alive.
-    pub function: Arc<Kernel>,
-    /// Blocks of the grid.
-    pub grid: [u32; 3],
-    /// Threads of a block.
-    pub block: [u32; 3],
-    /// Bytes of `extern __shared__` memory.
-    pub dynamic_shared: u32,
-    /// Parameters packed as PTX lays them out (`Kernel::kernel_params` has the offsets).
-    pub params: Vec<u8>,
-    /// `cuLaunchCooperativeKernel`: all blocks must be resident at once.
-    pub cooperative: bool,
-}
-
-/// What the driver says about a launch before it starts: `Err` is a CUDA result code.
-///
-/// # Errors
-/// `INVALID_VALUE` for a grid or block outside the device's limits or against the kernel's
-/// `reqntid`/`maxntid`, for too few parameter bytes and for too much dynamic shared memory;
-/// `COOPERATIVE_LAUNCH_TOO_LARGE` when the blocks of a cooperative launch cannot all be resident.
-pub fn validate_launch(launch: &Launch) -> Result<(), i32> {
-    let ok = |good: bool, code: i32| if good { Ok(()) } else { Err(code) };
-    for d in 0..3 {
-        ok((1..=MAX_GRID_DIM[d]).contains(&launch.grid[d]), result_codes::INVALID_VALUE)?;
-        ok((1..=MAX_BLOCK_DIM[d]).contains(&launch.block[d]), result_codes::INVALID_VALUE)?;
-    }
-    let threads: u32 = launch.block.iter().product();
-    ok(threads <= MAX_THREADS_PER_BLOCK, result_codes::INVALID_VALUE)?;
-    let k = &*launch.function;
-    if let Some(required) = k.launch_bounds().req_ntid {
-        ok(launch.block == required, result_codes::INVALID_VALUE)?;
-    }
-    ok(threads <= k.max_threads_per_block(), result_codes::INVALID_VALUE)?;
-    ok(launch.dynamic_shared <= k.max_dynamic_shared(), result_codes::INVALID_VALUE)?;
-    ok(launch.params.len() >= k.param_bytes(), result_codes::INVALID_VALUE)?;
-    if launch.cooperative {
-        let blocks = launch.grid.iter().map(|&g| u64::from(g)).product::<u64>();
-        let resident = u64::from(max_resident_blocks(k, threads, launch.dynamic_shared));
-        ok(blocks <= resident, result_codes::COOPERATIVE_LAUNCH_TOO_LARGE)?;
-    }
-    Ok(())
-}
-
-/// How many blocks of this shape are resident on the whole device at once: blocks that may wait
-/// for each other. 0 when not even one block can run.
-pub fn max_resident_blocks(kernel: &Kernel, threads: u32, dynamic_shared: u32) -> u32 {
-    let fits = (1..=kernel.max_threads_per_block()).contains(&threads) && dynamic_shared <= kernel.max_dynamic_shared();
-    if fits { memory_slots::resident_block_limit() as u32 } else { 0 }
-}
-
-/// Runs a validated launch and returns when its last block has ended.
-///
-/// # Errors
-/// The first fault; the other warps have been stopped by then.
-pub fn run_launch(launch: &Launch, cancel: &CancelFlag) -> Result<(), Fault> {
-    run_launch_in_generation(launch, cancel, cancel.interrupt_generation())
-}
-
-/// [`run_launch`] for a launch that the program asked for when the flag was in generation `interrupt_generation`.
-///
-/// # Errors
-/// As [`run_launch`]; a [cancelled](super::FaultKind::Cancelled) launch if the flag was interrupted since then.
-pub fn run_launch_in_generation(launch: &Launch, cancel: &CancelFlag, generation: u64) -> Result<(), Fault> {
-    let program = launch.function.compiled_program(launch.block)?;
-    let shape = LaunchConfig {
-        grid: launch.grid,
-        block: launch.block,
-        dynamic_shared: launch.dynamic_shared,
-        cooperative: launch.cooperative,
-    };
-    let outcome = worker::run_program_in_generation(&program, shape, &launch.params, cancel, generation);
-    crate::check::print_new_findings();
-    outcome
 }

@@ -1,8 +1,7 @@
 //! The execution engine: runs grids of compiled kernels on the cores of this machine.
 //!
-//! [`validate_launch`] says what CUDA would say about a launch before it starts, [`run_launch`] runs it to its
-//! end. Both are called by the API layer, `run` from stream threads or from the caller itself.
-//! Nothing here knows contexts or streams.
+//! [`run_program`] runs a compiled kernel on a grid to its end, in stream threads or in the caller itself.
+//! Nothing here knows modules, contexts or streams.
 //!
 //! | file | what |
 //! |---|---|
@@ -19,6 +18,7 @@
 
 mod barrier;
 pub(crate) mod block;
+pub(crate) mod condition;
 pub mod fault;
 mod fault_report;
 pub(crate) mod fiber;
@@ -36,18 +36,18 @@ mod serial_blocks;
 mod signals;
 mod watchdog;
 pub(crate) use signals::{block_asynchronous_signals, install_fault_handlers as install_signals};
-mod memory_slots;
+pub(crate) mod memory_slots;
 mod stack;
 mod stop_reason;
 mod tid_tables;
 mod warp_barriers;
-mod worker;
+pub(crate) mod worker;
 
 pub use fault::{Fault, FaultAccess, FaultKind};
 pub use grid_job::{LaunchConfig, MULTIPROCESSOR_COUNT};
 pub use interrupt::set_interrupt_check;
 pub(crate) use interrupt::{CHECK_INTERVAL, can_check_interrupt, is_interrupt_requested, mark_internal_thread};
-pub use launch::{CancelFlag, Launch, max_resident_blocks, run_launch, run_launch_in_generation, validate_launch};
+pub use launch::CancelFlag;
 pub(crate) use memory_slots::n_multiprocessors;
 pub use program::{InstructionLocation, Program, SourceMap};
 pub use runtime_calls::RUNTIME_CALLS;

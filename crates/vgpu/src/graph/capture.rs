@@ -5,13 +5,13 @@
 //! that something went wrong in stays invalid until it is ended.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
-use std::thread::ThreadId;
 
 use super::{Graph, NodeAction};
 use crate::error::{Error, Res, ResultCode, ensure};
 use crate::locks::lock_mutex;
+use crate::stream::capture::{Capture, N_CAPTURES, StreamCapture};
 use crate::stream::context::Context;
 use crate::stream::{Stream, StreamKind};
 
@@ -20,42 +20,15 @@ const GLOBAL_MODE: u32 = 0;
 const RELAXED_MODE: u32 = 2;
 
 static CAPTURES: Mutex<Vec<Weak<Capture>>> = Mutex::new(Vec::new());
-/// Captures in progress; lets calls that a capture forbids find out cheaply that there is none.
-static N_CAPTURES: AtomicUsize = AtomicUsize::new(0);
 
 thread_local!(static THREAD_CAPTURE_MODE: Cell<u32> = const { Cell::new(GLOBAL_MODE) });
 
-/// A capture in progress.
-#[derive(Debug)]
-pub(crate) struct Capture {
-    /// Unique in the process.
-    pub(crate) id: u64,
-    /// What it fills.
-    pub(crate) graph: Arc<Graph>,
-    origin: u64,
-    ctx_id: u64,
-    mode: u32,
-    thread: ThreadId,
-    invalid: AtomicBool,
-    streams: Mutex<Vec<Weak<Stream>>>,
-}
-
-/// A stream's part in a capture.
-#[derive(Debug, Clone)]
-pub(crate) struct StreamCapture {
-    /// The capture.
-    pub(crate) capture: Arc<Capture>,
-    /// What the stream's next node comes after.
-    pub(crate) after: Vec<u64>,
-}
-
-impl Drop for Capture {
-    fn drop(&mut self) {
-        N_CAPTURES.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
 impl Capture {
+    /// The graph that it fills.
+    pub(crate) fn graph(&self) -> Arc<Graph> {
+        self.graph.clone().downcast().expect("captures are begun with a graph")
+    }
+
     /// Whether something went wrong in it.
     pub(crate) fn is_invalid(&self) -> bool {
         self.invalid.load(Ordering::Acquire)
@@ -113,13 +86,14 @@ pub(crate) fn end_capture(stream: &Arc<Stream>) -> Res<Arc<Graph>> {
     ensure(here, ResultCode::STREAM_CAPTURE_WRONG_THREAD)?;
     capture.release_streams();
     ensure(!capture.is_invalid(), ResultCode::STREAM_CAPTURE_INVALIDATED)?;
-    let parts = capture.graph.lock_contents();
+    let graph = capture.graph();
+    let parts = graph.lock_contents();
     // Work of another stream that this one does not wait for would be lost to whoever waits for it.
     let loose =
         parts.nodes.iter().any(|n| !after.contains(&n.handle) && parts.dependents_of(n.handle).next().is_none());
     ensure(!loose, ResultCode::STREAM_CAPTURE_UNJOINED)?;
     drop(parts);
-    Ok(capture.graph.clone())
+    Ok(graph)
 }
 
 /// A stream's part in a capture, if it has one.
@@ -138,7 +112,7 @@ pub(crate) fn capture_operation(stream: &Stream, action: impl FnOnce() -> Res<No
     let mut slot = lock_mutex(&stream.capture);
     let Some(captured) = &mut *slot else { return Ok(false) };
     ensure(!captured.capture.is_invalid(), ResultCode::STREAM_CAPTURE_INVALIDATED)?;
-    let added = action().and_then(|a| captured.capture.graph.add_node(a, &captured.after, 0));
+    let added = action().and_then(|a| captured.capture.graph().add_node(a, &captured.after, 0));
     let node = added.inspect_err(|_| captured.capture.invalidate_capture())?;
     captured.after = vec![node.handle];
     Ok(true)

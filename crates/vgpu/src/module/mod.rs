@@ -6,6 +6,7 @@
 #![allow(clippy::result_large_err)]
 
 pub(crate) mod fatbin;
+mod launch;
 pub(crate) mod link_log;
 mod load;
 mod lz4;
@@ -14,6 +15,7 @@ mod source_map;
 mod tiers;
 mod variables;
 
+pub use launch::{Launch, max_resident_blocks, run_launch, run_launch_in_generation, validate_launch};
 pub use load::load_image;
 pub(crate) use load::{MAX_REGISTERS_COMMENT, ptx_text_of};
 

@@ -2,9 +2,10 @@
 
 use crate::device::COMPUTE_CAPABILITY;
 use crate::error::{Error, Res, ResultCode, ensure};
-use crate::exec::{self, CancelFlag, Launch};
+use crate::exec::CancelFlag;
 use crate::handles::HandleTable;
 use crate::module::Kernel;
+use crate::module::{self, Launch};
 use crate::stream::running_operation;
 use rtcg_cuda_sys::*;
 use std::ffi::{CString, c_int};
@@ -101,7 +102,7 @@ pub(crate) fn run_traced_kernel(
 ) -> Res {
     let traced_from = trace::is_tracing().then(trace::clock_ns);
     let start = Instant::now();
-    let outcome = exec::run_launch_in_generation(launch, cancel, generation).map_err(error_from_fault);
+    let outcome = module::run_launch_in_generation(launch, cancel, generation).map_err(error_from_fault);
     function.short_running.store(start.elapsed() < MAX_INLINE_DURATION, Ordering::Relaxed);
     if let Some(begun) = traced_from {
         trace_kernel_span(launch, function, begun, number);

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::check;
-use crate::device::Device;
+use crate::device::{Device, virtual_devices};
 use crate::error::{Error, Res, ResultCode, ensure};
 use crate::exec;
 use crate::exec::launch::CancelFlag;
@@ -501,8 +501,10 @@ impl Context {
 }
 
 impl Device {
-    fn lock_primary_context(&self) -> MutexGuard<'_, PrimaryContext> {
-        self.primary.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_primary_context(&self) -> MutexGuard<'static, PrimaryContext> {
+        static PRIMARY_CONTEXTS: OnceLock<Box<[Mutex<PrimaryContext>]>> = OnceLock::new();
+        let all = PRIMARY_CONTEXTS.get_or_init(|| virtual_devices().iter().map(|_| Mutex::default()).collect());
+        all[self.ordinal as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// `cuDevicePrimaryCtxRetain`

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
+use super::capture::StreamCapture;
 use crate::error::{Res, ResultCode, ensure};
 use crate::exec;
-use crate::graph::capture::StreamCapture;
 use crate::handles::HandleTable;
 use crate::memory::ipc::HANDLE_BYTES;
 use crate::stream::context::{CONTEXTS, Context};

@@ -8,6 +8,7 @@
 //! The thread that claims a queue runs its operations: the submitting thread if the stream is idle and the
 //! operation is short ([`InlineClaim`]), a thread that waits for the stream, or a runner thread.
 
+pub(crate) mod capture;
 pub(crate) mod chaos_schedule;
 pub(crate) mod context;
 pub(crate) mod event;
@@ -25,10 +26,10 @@ use smallvec::SmallVec;
 
 use crate::error::{Error, Res, ResultCode, catch_panic};
 use crate::exec;
-use crate::graph::capture::StreamCapture;
 use crate::handles::HandleTable;
 use crate::stream::context::Context;
 use crate::stream::event::CompletionRecord;
+use capture::StreamCapture;
 
 /// Streams made by `cuStreamCreate`.
 pub(crate) static STREAMS: HandleTable<Stream> = HandleTable::new(0x12);

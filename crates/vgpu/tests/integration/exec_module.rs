@@ -1,8 +1,9 @@
 //! Loading modules: variables, initialisers, attributes, and what is refused.
 #![allow(unsafe_code)]
 
-use rtcg_vgpu::exec::{Launch, MULTIPROCESSOR_COUNT, max_resident_blocks, result_codes, validate_launch};
+use rtcg_vgpu::exec::{MULTIPROCESSOR_COUNT, result_codes};
 use rtcg_vgpu::memory::window::device_window;
+use rtcg_vgpu::module::{Launch, max_resident_blocks, validate_launch};
 use rtcg_vgpu::module::{LoadOptions, LoadedModule, load_image};
 use std::sync::Arc;
 

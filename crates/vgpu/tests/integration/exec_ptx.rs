@@ -2,8 +2,9 @@
 #![allow(unsafe_code, clippy::undocumented_unsafe_blocks, clippy::result_large_err)]
 
 use crate::window_memory;
-use rtcg_vgpu::exec::{CancelFlag, Fault, FaultKind, Launch, host_ranges, run_launch, runtime_calls, validate_launch};
+use rtcg_vgpu::exec::{CancelFlag, Fault, FaultKind, host_ranges, runtime_calls};
 use rtcg_vgpu::memory::window::device_window;
+use rtcg_vgpu::module::{Launch, run_launch, validate_launch};
 use rtcg_vgpu::module::{LoadOptions, LoadedModule, load_image};
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 
 use super::{ensure_stack, lane_indices, raise_fault, warp_of_ctx};
 use crate::abi::WarpCtx;
+use crate::exec::condition::Condition;
 use crate::exec::fault::FaultKind;
-use crate::graph::condition::Condition;
 use crate::jit::runtime::LaneValues;
 
 pub(super) unsafe extern "C" fn set_conditional(

@@ -1,7 +1,7 @@
 //! The driver table of the virtual GPU and the lookup of its functions by name.
 //!
 //! Every function is checked against the type that `rtcg-cuda-sys` declares for its name where it
-//! is defined (the macro in `api`), so a pointer found here always has that type.
+//! is defined (the macro `driver_functions!`), so a pointer found here always has that type.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use rtcg_cuda_sys::{CUcontext, DriverFn, DriverKind, DriverTable};
 
-use crate::api;
+use super::ALL_EXPORTS;
 use crate::stream::context;
 
 /// The address of a driver function.
@@ -18,7 +18,7 @@ pub(crate) struct FunctionAddress(pub(crate) *const c_void);
 
 // SAFETY: the address of a function is valid on every thread.
 unsafe impl Send for FunctionAddress {}
-// SAFETY: as above.
+// SAFETY: sharing the address reads a number.
 unsafe impl Sync for FunctionAddress {}
 
 /// The driver table of the virtual GPU.
@@ -33,8 +33,7 @@ pub fn virtual_driver_table() -> &'static DriverTable {
 /// function, suffixed for earlier forms.
 pub fn resolve_function(name: &str) -> Option<*const c_void> {
     static FUNCTIONS_BY_NAME: OnceLock<HashMap<&'static str, FunctionAddress>> = OnceLock::new();
-    let by_name =
-        FUNCTIONS_BY_NAME.get_or_init(|| api::ALL_EXPORTS.iter().flat_map(|list| list.iter().copied()).collect());
+    let by_name = FUNCTIONS_BY_NAME.get_or_init(|| ALL_EXPORTS.iter().flat_map(|list| list.iter().copied()).collect());
     by_name.get(name).map(|entry| entry.0)
 }
 
