@@ -216,12 +216,12 @@ fn address_space_limit() -> Option<(u64, u64)> {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: the structure is valid for writing.
         let asked = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
-        if !asked || crate::memory::window::is_reserved() {
+        if !asked || crate::window::is_reserved() {
             return None;
         }
         let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
         let pages: u64 = statm.split(' ').next()?.parse().ok()?;
-        let mapped = pages * crate::memory::window::page_size() as u64;
+        let mapped = pages * crate::window::page_size() as u64;
         Some((limit.rlim_cur, limit.rlim_cur.saturating_sub(mapped) / 2))
     })
 }

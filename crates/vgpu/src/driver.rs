@@ -6,7 +6,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::check;
 use crate::device;
 use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{self, capture};
@@ -80,7 +79,7 @@ fn free_context_resources(id: u64) {
     if let Ok(heap) = device_heap() {
         let freed = heap.free_matching_blocks(|b| b.owner.ctx == id);
         freed.iter().for_each(uncharge_block);
-        check::leaks::report_context_leaks(&freed, &left);
+        crate::memory::leaks::report_context_leaks(&freed, &left);
     }
 }
 

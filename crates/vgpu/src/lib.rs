@@ -5,7 +5,6 @@
 
 pub mod abi;
 mod api;
-mod arch;
 pub mod check;
 pub mod code_cache;
 mod device;
@@ -25,6 +24,7 @@ pub mod schedule;
 pub mod softmath;
 mod stream;
 pub mod texture;
+pub mod window;
 
 pub use api::driver_table::{last_fault_report, resolve_function, resolve_symbol, virtual_driver_table};
 pub use device::memory_limit_notice;

@@ -8,8 +8,9 @@ use super::{driver_functions, unsupported_feature, write_out, write_out_if_not_n
 use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{self, capture};
 use crate::memory::heap::{HeapBlock, MemoryKind};
-use crate::memory::{globals, host, mapping, window};
+use crate::memory::{globals, host, mapping};
 use crate::stream::context::{Context, current, current_or_owner_context};
+use crate::window;
 
 /// Rows of pitched memory start at multiples of this.
 const PITCH_ALIGNMENT: usize = 512;
@@ -32,7 +33,7 @@ pub(crate) fn free_after_pending_work(address: u64, kinds: &[MemoryKind]) -> Res
     let fits = |b: &HeapBlock| kinds.contains(&b.kind) || (b.kind == MemoryKind::Imported && b.owner.pool != 0);
     let block = crate::memory::account::device_heap()?.find_block(address).filter(|b| b.start == address && fits(b));
     if block.is_none() {
-        crate::check::leaks::report_invalid_free(address);
+        crate::memory::leaks::report_invalid_free(address);
     }
     let block = block.ok_or(ResultCode::INVALID_VALUE)?;
     let outcome = context.map_or_else(|| current_or_owner_context(block.owner.ctx), Ok)?.synchronize();

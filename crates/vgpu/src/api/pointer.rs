@@ -8,6 +8,7 @@ use super::{Handle, driver_functions, write_out};
 use crate::device;
 use crate::driver;
 use crate::error::{Res, ResultCode, ensure};
+use crate::exec::address_space::AddressSpace;
 use crate::memory::copy::check_device_range;
 use crate::memory::heap::MemoryKind;
 use crate::memory::hints::{self, HintKind};

@@ -4,10 +4,7 @@
 //! byte must be tracked from its allocation on. Findings are stored once per place in the program,
 //! printed when the launch ends, and can be read with [`findings`].
 
-pub(crate) mod allocation;
 mod findings;
-pub(crate) mod leaks;
-pub(crate) mod peer_access;
 pub(crate) mod race;
 pub(crate) mod shadow;
 

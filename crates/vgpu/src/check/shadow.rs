@@ -5,7 +5,7 @@
 //! the byte is not allocated. Compiled code reads and writes states without any lock: two threads
 //! that write the same state byte write the same value or race in the program itself.
 
-use crate::memory::window::{DeviceWindow, WindowArea, WindowError, device_window, page_size};
+use crate::window::{DeviceWindow, WindowArea, WindowError, device_window, page_size};
 use std::sync::OnceLock;
 
 /// The byte may be written.

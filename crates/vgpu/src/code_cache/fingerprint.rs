@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What of the crate is taken as a whole.
-const CODE_GENERATOR_SOURCES: [&str; 4] = ["src/jit", "src/softmath", "src/arch", "src/abi.rs"];
+const CODE_GENERATOR_SOURCES: [&str; 4] = ["src/jit", "src/softmath", "src/exec/arch", "src/abi"];
 /// The parser's sources beside the crate. Where they are elsewhere (a crate from a registry) its version stands for them.
 const PTX_PARSER_SOURCES: &str = "../ptx/src";
 

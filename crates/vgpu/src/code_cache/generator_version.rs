@@ -51,12 +51,13 @@ mod tests {
         assert_eq!(fingerprint::source_fingerprint(&top.join("vgpu")), own);
         for file in [
             "vgpu/src/jit/emit/ops/soft_helpers.rs",
-            "vgpu/src/jit/runtime.rs",
+            "vgpu/src/abi/runtime.rs",
             "vgpu/src/softmath/int.rs",
-            "vgpu/src/arch/mod.rs",
-            "vgpu/src/abi.rs",
-            "vgpu/src/texture/request.rs",
-            "vgpu/src/memory/window.rs",
+            "vgpu/src/exec/arch/mod.rs",
+            "vgpu/src/jit/isa/mod.rs",
+            "vgpu/src/abi/mod.rs",
+            "vgpu/src/abi/texture_request.rs",
+            "vgpu/src/window.rs",
             "ptx/src/lib.rs",
         ] {
             assert!(fingerprint_changes_with(&top, file), "{file}");

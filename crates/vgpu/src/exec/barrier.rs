@@ -5,7 +5,7 @@
 //! never run at the same time, so nothing here is atomic.
 
 use crate::abi::WarpCtx;
-use crate::jit::runtime::BarrierKind;
+use crate::abi::runtime::BarrierKind;
 
 /// Barriers of a block (PTX: resources 0 to 15).
 pub(crate) const N_BARRIERS: usize = 16;

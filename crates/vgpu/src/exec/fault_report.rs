@@ -1,15 +1,16 @@
 //! Faults in words: which kernel, block, thread, instruction and address.
 
+use super::address_space::describe_address;
 use super::barrier::Barrier;
-use super::fault::{Fault, FaultAccess, FaultKind};
 use super::fiber::{SignalInfo, Warp};
 use super::grid_job::GridJob;
 use super::program::InstructionLocation;
 use super::{stop_reason, watchdog};
+use crate::abi::LaneSet;
+use crate::abi::fault::{Fault, FaultAccess, FaultKind};
 use crate::abi::{TrapKind, WARP_LANES};
-use crate::check::{Finding, FindingKind, allocation};
-use crate::jit::LaneSet;
-use crate::memory::window::device_window;
+use crate::check::{Finding, FindingKind};
+use crate::window::device_window;
 use std::fmt::Write;
 
 /// What a fault is about; `describe_fault` makes the report.
@@ -163,7 +164,7 @@ fn state_space_of_address(warp: &Warp, address: usize) -> &'static str {
     match () {
         () if w.local_area().contains(address) => "local",
         () if w.params_area().contains(address) => "param",
-        () if address.wrapping_sub(warp.ctx.shared as usize) < crate::memory::window::SHARED_SPAN_BYTES => "shared",
+        () if address.wrapping_sub(warp.ctx.shared as usize) < crate::window::SHARED_SPAN_BYTES => "shared",
         () if w.shared_area().contains(address) => "shared",
         () if address == 0 => "generic",
         () => "global",
@@ -245,7 +246,7 @@ fn describe_accessed_allocation(a: FaultAccess, warp: &Warp) -> Option<String> {
         }
         "param" => Some(end("parameters of the kernel", job.params as u64, job.param_bytes as u64)),
         "local" => Some("in local memory, outside the variables of the thread".into()),
-        _ => allocation::describe_access(a.address, a.size),
+        _ => describe_address(a.address, a.size),
     }
 }
 

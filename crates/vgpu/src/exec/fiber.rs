@@ -9,7 +9,7 @@
 use super::program::Program;
 use super::stack::FiberStack;
 use crate::abi::WarpCtx;
-use crate::arch;
+use crate::exec::arch;
 use std::cell::Cell;
 use std::ptr::null;
 

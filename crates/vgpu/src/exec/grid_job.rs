@@ -1,16 +1,16 @@
 //! A running grid: what its workers share.
 
-use super::fault::{Fault, FaultKind};
 use super::fiber::{Warp, WarpRingLink};
 use super::launch::CancelFlag;
 use super::memory_slots::{self, SlotPool};
 use super::program::Program;
 use super::{fault_report, interrupt, stop_reason, tid_tables};
+use crate::abi::fault::{Fault, FaultKind};
 use crate::abi::{TidTable, WARP_LANES, WarpCtx};
 use crate::check::race::RaceDetector;
 use crate::check::{self, shadow};
-use crate::memory::window::WindowError;
 use crate::schedule;
+use crate::window::WindowError;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};

@@ -1,7 +1,7 @@
 //! Launches that run, and asking them to stop.
 
+use super::address_space::AddressSpace;
 use super::{interrupt, stop_reason, watchdog};
-use crate::check::peer_access::PeerAccess;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub struct CancelFlag {
     /// Launches that run with this flag.
     running_launches: Mutex<Vec<RunningLaunch>>,
     /// Whose memory their kernels may use; not said for launches outside of contexts.
-    peers: OnceLock<Arc<PeerAccess>>,
+    peers: OnceLock<Arc<dyn AddressSpace>>,
 }
 
 #[derive(Debug)]
@@ -59,11 +59,11 @@ impl CancelFlag {
         Some(self.stack_limit.load(Ordering::Relaxed)).filter(|&n| n > 0)
     }
     /// Says whose memory the kernels of these launches may use, once and for all.
-    pub(crate) fn set_peer_access(&self, peers: Arc<PeerAccess>) {
+    pub(crate) fn set_peer_access(&self, peers: Arc<dyn AddressSpace>) {
         let _ = self.peers.set(peers);
     }
     /// What [`set_peer_access`](Self::set_peer_access) was given.
-    pub(crate) fn peer_access(&self) -> Option<&PeerAccess> {
+    pub(crate) fn peer_access(&self) -> Option<&dyn AddressSpace> {
         self.peers.get().map(|p| &**p)
     }
     /// Stops every launch that runs with this flag, and each one that is started with it later.

@@ -5,7 +5,7 @@
 //! (at the granularity of pages). Slots of the size that was requested are found again without a
 //! system call.
 
-use crate::memory::window::{DeviceWindow, WindowError, device_window, page_size};
+use crate::window::{DeviceWindow, WindowError, device_window, page_size};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes of a parameter buffer (the most that CUDA allows, rounded up).
@@ -46,7 +46,7 @@ pub(crate) static LOCAL_SLOTS: SlotPool =
     SlotPool::new(|w| (w.local_area().start, w.local_area().len), LOCAL_SLOT_BYTES, 0);
 /// Shared memory of blocks. The first span is never handed out: it stands for "no shared memory".
 pub(crate) static SHARED_SLOTS: SlotPool =
-    SlotPool::new(|w| (w.shared_area().start, w.shared_area().len), crate::memory::window::SHARED_SPAN_BYTES, 1);
+    SlotPool::new(|w| (w.shared_area().start, w.shared_area().len), crate::window::SHARED_SPAN_BYTES, 1);
 
 /// Blocks that can be resident at once.
 pub(crate) fn resident_block_limit() -> usize {

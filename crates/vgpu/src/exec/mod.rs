@@ -16,10 +16,11 @@
 // A fault is made once per failed launch, so its size does not matter.
 #![allow(clippy::result_large_err)]
 
+pub(crate) mod address_space;
+pub(crate) mod arch;
 mod barrier;
 pub(crate) mod block;
 pub(crate) mod condition;
-pub mod fault;
 mod fault_report;
 pub(crate) mod fiber;
 mod grid_job;
@@ -27,23 +28,23 @@ pub mod host_ranges;
 mod interrupt;
 pub mod launch;
 pub mod limits;
-pub(crate) mod mbarrier;
 pub mod program;
 mod resident_blocks;
-pub mod result_codes;
 pub mod runtime_calls;
 mod serial_blocks;
 mod signals;
 mod watchdog;
 pub(crate) use signals::{block_asynchronous_signals, install_fault_handlers as install_signals};
 pub(crate) mod memory_slots;
+pub(crate) mod move_pages;
 mod stack;
 mod stop_reason;
 mod tid_tables;
 mod warp_barriers;
 pub(crate) mod worker;
 
-pub use fault::{Fault, FaultAccess, FaultKind};
+pub use crate::abi::fault::{self, Fault, FaultAccess, FaultKind};
+pub use crate::abi::result_codes;
 pub use grid_job::{LaunchConfig, MULTIPROCESSOR_COUNT};
 pub use interrupt::set_interrupt_check;
 pub(crate) use interrupt::{CHECK_INTERVAL, can_check_interrupt, is_interrupt_requested, mark_internal_thread};

@@ -2,7 +2,7 @@
 
 use super::stack::stack_class;
 use crate::abi::KernelEntry;
-use crate::jit::LaneSet;
+use crate::abi::LaneSet;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

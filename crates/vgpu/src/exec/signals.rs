@@ -9,8 +9,8 @@
 //! signal stack ([`ensure_alternate_stack`]), because the fiber's own may be exhausted.
 
 use super::fiber::{PauseReason, SignalInfo, THREAD_FIBER_STATE, ThreadFiberState};
-use crate::arch;
-use crate::memory::move_pages;
+use crate::exec::arch;
+use crate::exec::move_pages;
 use std::cell::UnsafeCell;
 use std::mem::{MaybeUninit, zeroed};
 use std::ptr::{null_mut, with_exposed_provenance_mut};

@@ -102,7 +102,7 @@ pub(crate) fn stack_class(bytes: usize) -> Option<usize> {
 
 /// What a runaway recursion has touched goes back to the system.
 fn release_pages(stack: &FiberStack) {
-    let page = crate::memory::window::page_size();
+    let page = crate::window::page_size();
     let end = (stack.top - RUNTIME_RESERVE_BYTES) & !(page - 1);
     // SAFETY: the range lies in the stack's own mapping, and no fiber runs on it.
     unsafe { libc::madvise(stack.bottom_address() as *mut _, end - stack.bottom_address(), libc::MADV_DONTNEED) };

@@ -4,13 +4,13 @@
 //! the helpers when it is likely to take longer than waking them; the caller always takes part
 //! and returns only when no helper is in the job any more, so a job may live on its stack.
 
-use super::fault::{Fault, FaultKind};
 use super::grid_job::{GridJob, LaunchConfig, ParamSlot};
 use super::launch::CancelFlag;
 use super::program::Program;
 use super::stack::StackPool;
 use super::{interrupt, resident_blocks, serial_blocks, signals};
-use crate::arch;
+use crate::abi::fault::{Fault, FaultKind};
+use crate::exec::arch;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -7,18 +7,17 @@
 
 pub mod cache_key;
 mod emit;
-pub mod instrument;
 pub mod internal_errors;
-pub mod runtime;
+mod isa;
 mod simt;
 
-use crate::abi::KernelEntry;
+use crate::abi::instrument::Instrumentation;
+use crate::abi::runtime::RuntimeCalls;
+use crate::abi::{KernelEntry, LaneSet};
 pub use cache_key::{CodeStore, ModuleCodeCache};
 pub use emit::ops;
 pub(crate) use emit::out_of_line::run_slow_path;
-pub use instrument::Instrumentation;
 use rtcg_ptx::ast::{self, FuncId};
-pub use runtime::RuntimeCalls;
 pub use simt::operands;
 pub use simt::symbol_layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
 use std::sync::{Arc, OnceLock};
@@ -132,28 +131,6 @@ impl std::fmt::Display for JitError {
 }
 
 impl std::error::Error for JitError {}
-
-/// Which lanes of an instruction some machine code stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LaneSet {
-    /// A single lane.
-    Lane(u32),
-    /// Eight lanes from this one on.
-    Chunk(u32),
-    /// All lanes at once (a uniform or contiguous access).
-    Warp,
-}
-
-impl LaneSet {
-    /// What code of a loop over chunks, which speaks of the first eight lanes, stands for.
-    pub(crate) fn move_to_chunk(self, chunk: u32) -> LaneSet {
-        match self {
-            LaneSet::Lane(lane) => LaneSet::Lane(lane + 8 * chunk),
-            LaneSet::Chunk(first) => LaneSet::Chunk(first + 8 * chunk),
-            LaneSet::Warp => LaneSet::Warp,
-        }
-    }
-}
 
 /// An instruction of the kernel, found from a program counter or a site number.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,8 @@
 
 use crate::check::shadow;
 use crate::error::{Res, ResultCode, ensure};
-use crate::memory::{globals, host, mapping, window};
+use crate::memory::{globals, host, mapping};
+use crate::window;
 
 /// From this size on a copy is shared between threads: a cold destination takes page faults, and
 /// one core does not saturate the memory.

@@ -15,10 +15,10 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::ipc::{self, SharedBlock};
-use super::move_pages;
 use super::pages::{PageAllocator, madvise_pages, page_bytes, set_access};
 use crate::check::{self, shadow};
 use crate::error::{Res, ResultCode, ensure};
+use crate::exec::move_pages;
 
 /// Alignment of every block: that of textures of linear memory, which GPUs give every block, too.
 pub(crate) const BLOCK_ALIGNMENT: u64 = 512;

@@ -13,7 +13,8 @@ use crate::check::shadow;
 use crate::device;
 use crate::error::{Res, ResultCode, ensure};
 use crate::handles::HandleTable;
-use crate::memory::{anonymous_file, window};
+use crate::memory::anonymous_file;
+use crate::window;
 
 /// Sizes, addresses and offsets are multiples of this, as on a GPU.
 pub(crate) const ALLOCATION_GRANULARITY: u64 = 2 << 20;

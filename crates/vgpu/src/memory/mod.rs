@@ -1,6 +1,7 @@
 //! Memory of the virtual GPU: the device window and what is allocated in it.
 
 pub(crate) mod account;
+pub(crate) mod allocation_report;
 mod anonymous_file;
 pub(crate) mod array;
 pub(crate) mod box_copy;
@@ -11,8 +12,8 @@ pub(crate) mod heap;
 pub(crate) mod hints;
 pub mod host;
 pub(crate) mod ipc;
+pub(crate) mod leaks;
 pub(crate) mod mapping;
-pub(crate) mod move_pages;
 mod pages;
+pub(crate) mod peer_access;
 pub(crate) mod pool;
-pub mod window;

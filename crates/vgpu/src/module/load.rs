@@ -2,9 +2,11 @@
 
 use super::variables::{self, ModuleMemory};
 use super::{KernelInfo, LoadError, LoadOptions, LoadedModule, ParamInfo, fatbin, resource_estimate};
+use crate::abi::result_codes;
+use crate::exec::address_space::set_address_describer;
 use crate::exec::launch::MAX_SHARED_BYTES;
-use crate::exec::result_codes;
 use crate::jit::{self, SharedLayout, SymbolLayout};
+use crate::memory::allocation_report::describe_access;
 use rtcg_ptx::ast::{self, Callee, FuncId, Inst, Linkage, Space};
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU32;
@@ -52,6 +54,7 @@ fn load_best_ptx(image: &[u8], options: &LoadOptions) -> Result<Arc<LoadedModule
 }
 
 fn load_ptx_text(text: &str, options: &LoadOptions) -> Result<Arc<LoadedModule>, LoadError> {
+    set_address_describer(describe_access);
     let parsed = rtcg_ptx::parse(text);
     if parsed.has_errors() {
         return Err(LoadError { code: result_codes::INVALID_PTX, log: parsed.render_diagnostics("ptx") });

@@ -8,8 +8,8 @@ use super::source_map::KernelSourceMap;
 use crate::code_cache;
 use crate::exec::{self, Fault, FaultKind, Program, RUNTIME_CALLS};
 use crate::jit::{self, CompiledKernel, LaunchVariant, SymbolLayout, cache_key::CodeKey};
-use crate::memory::window::device_window;
 use crate::schedule;
+use crate::window::device_window;
 use rtcg_ptx::ast;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -98,7 +98,8 @@ impl ProgramSource {
 
     fn compile_inputs(
         &self,
-    ) -> Result<(jit::WindowAddress, jit::Instrumentation, Option<jit::ModuleCodeCache>), Fault> {
+    ) -> Result<(jit::WindowAddress, crate::abi::instrument::Instrumentation, Option<jit::ModuleCodeCache>), Fault>
+    {
         let w = device_window().map_err(|e| self.launch_fault(FaultKind::OutOfMemory, e.to_string()))?;
         let window = jit::WindowAddress { base: w.base_address() as u64, bits: w.size_log2() };
         let instrument = exec::runtime_calls::enabled_instrumentation(self.random, self.device);

@@ -5,10 +5,11 @@
 //! module is dropped.
 
 use super::LoadError;
-use crate::check::{self, allocation, shadow};
-use crate::exec::result_codes;
+use crate::abi::result_codes;
+use crate::check::{self, shadow};
 use crate::jit::function_token;
-use crate::memory::window::{WindowError, device_window, page_size};
+use crate::memory::allocation_report as allocation;
+use crate::window::{WindowError, device_window, page_size};
 use rtcg_ptx::ast::{Module, Space, Symbol, Var, VarInit};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -17,7 +17,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use crate::check;
 use crate::device::{Device, virtual_devices};
 use crate::error::{Error, Res, ResultCode, ensure};
 use crate::exec;
@@ -64,7 +63,7 @@ pub(crate) struct Context {
     /// Limits and preferences.
     pub(crate) settings: Mutex<ContextSettings>,
     /// Contexts whose memory this one may use.
-    pub(crate) peers: Arc<check::peer_access::PeerAccess>,
+    pub(crate) peers: Arc<crate::memory::peer_access::PeerAccess>,
     /// Stops running kernels.
     pub(crate) cancel: Arc<CancelFlag>,
     /// The legacy default stream.
@@ -154,7 +153,7 @@ impl Context {
                 primary,
                 flags: AtomicU32::new(flags),
                 settings: Mutex::default(),
-                peers: Arc::new(check::peer_access::PeerAccess::new(device.ordinal)),
+                peers: Arc::new(crate::memory::peer_access::PeerAccess::new(device.ordinal)),
                 cancel: Arc::new(CancelFlag::new()),
                 legacy: Stream::new(weak.clone(), id, StreamKind::Legacy, 0),
                 order: Mutex::default(),
@@ -172,7 +171,7 @@ impl Context {
             CONTEXTS.replace_object(handle, context.clone())?;
         }
         context.add_stream(&context.legacy.clone());
-        context.cancel.set_peer_access(Arc::clone(&context.peers));
+        context.cancel.set_peer_access(context.peers.clone());
         exec::register_cancel_flag(Arc::downgrade(&context.cancel));
         Ok(context)
     }
@@ -193,7 +192,7 @@ impl Context {
         let _none_begins = LIFETIME_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
         if CONTEXTS.find_object(Context::is_alive).is_none() {
             // The heap of device-side `malloc` is one for all contexts and goes with the last.
-            check::leaks::report_malloc_leaks(exec::runtime_calls::device_memory_in_use());
+            crate::memory::leaks::report_malloc_leaks(exec::runtime_calls::device_memory_in_use());
             exec::runtime_calls::reset_device_malloc();
         }
         let _ = CONTEXT_STACK.try_with(|s| {

@@ -7,8 +7,8 @@
 use super::addressing;
 use super::filter::{ColorSum, SamplePoint, SampleSource};
 use super::format::{ChannelAccess, dispatch_channel_kind};
-use super::request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
 use super::{SamplerState, Texture, TextureResource, cube};
+use crate::abi::texture_request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
 use half::f16;
 use rtcg_ptx::ast::{TextureGeometry, Type};
 

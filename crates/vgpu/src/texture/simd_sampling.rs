@@ -6,9 +6,9 @@
 //! texture.
 
 use super::format::{ChannelAccess, ChannelKind, dispatch_channel_kind};
-use super::request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
 use super::{AddressMode, SamplerState, TextureResource, addressing};
 use crate::abi::WARP_LANES;
+use crate::abi::texture_request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
 use rtcg_ptx::ast::{TextureGeometry, Type};
 
 type PerLane<T> = [T; WARP_LANES];

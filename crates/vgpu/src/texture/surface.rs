@@ -5,7 +5,7 @@
 
 use super::TextureResource;
 use super::format::ChannelKind;
-use super::request::{TextureLanes, TextureOp, TextureRequest};
+use crate::abi::texture_request::{TextureLanes, TextureOp, TextureRequest};
 use half::f16;
 use rtcg_ptx::ast::{SurfOp, SurfaceClamp, TextureGeometry, Type};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -6,9 +6,9 @@ use crate::window_memory;
 use half::{bf16, f16};
 use rtcg_ptx::ast::{AtomOp, Type};
 use rtcg_vgpu::abi::WarpCtx;
+use rtcg_vgpu::abi::runtime::{AtomicCode, AtomicLaneOperands};
 use rtcg_vgpu::exec::{FaultKind, RUNTIME_CALLS, host_ranges};
-use rtcg_vgpu::jit::runtime::{AtomicCode, AtomicLaneOperands};
-use rtcg_vgpu::memory::window::device_window;
+use rtcg_vgpu::window::device_window;
 use std::sync::Mutex;
 
 struct AtomicCase {

@@ -2,9 +2,9 @@
 #![allow(unsafe_code)]
 
 use rtcg_vgpu::exec::{MULTIPROCESSOR_COUNT, result_codes};
-use rtcg_vgpu::memory::window::device_window;
 use rtcg_vgpu::module::{Launch, max_resident_blocks, validate_launch};
 use rtcg_vgpu::module::{LoadOptions, LoadedModule, load_image};
+use rtcg_vgpu::window::device_window;
 use std::sync::Arc;
 
 const PTX_HEADER: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";

@@ -1,7 +1,7 @@
 //! The device window: alignment, division into areas, commit and decommit.
 #![allow(unsafe_code)]
 
-use rtcg_vgpu::memory::window::{SHARED_SPAN_BYTES, device_window, page_size};
+use rtcg_vgpu::window::{SHARED_SPAN_BYTES, device_window, page_size};
 
 #[test]
 fn areas_are_disjoint_and_inside() {

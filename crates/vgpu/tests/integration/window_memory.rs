@@ -2,7 +2,7 @@
 //! driver's allocations do not reach.
 #![allow(unreachable_pub)]
 
-use rtcg_vgpu::memory::window::device_window;
+use rtcg_vgpu::window::device_window;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Between two ranges, so that what runs over the end of one faults.

@@ -6,9 +6,9 @@
 use super::super::fiber::Warp;
 use super::{check_lane_access, lane_indices, raise_fault, warp_of_ctx, with_fault_site};
 use crate::abi::WarpCtx;
-use crate::arch::compare_exchange_16_bytes_fn;
-use crate::exec::fault::FaultKind;
-use crate::jit::runtime::Atomic128LaneOperands;
+use crate::abi::fault::FaultKind;
+use crate::abi::runtime::Atomic128LaneOperands;
+use crate::exec::arch::compare_exchange_16_bytes_fn;
 
 pub(super) unsafe extern "C" fn atomic_128(
     ctx: *mut WarpCtx,

@@ -2,9 +2,9 @@
 
 use super::super::fiber::Warp;
 use super::{atomics, check_lane_access, lane_indices, mbarrier, raise_fault, warp_of_ctx, with_fault_site};
+use crate::abi::fault::FaultKind;
+use crate::abi::runtime::{AtomicCode, AtomicLaneOperands, BulkCopyCode};
 use crate::abi::{WARP_LANES, WarpCtx};
-use crate::exec::fault::FaultKind;
-use crate::jit::runtime::{AtomicCode, AtomicLaneOperands, BulkCopyCode};
 use rtcg_ptx::ast::{AtomOp, Type};
 
 /// What sizes and addresses are multiples of.

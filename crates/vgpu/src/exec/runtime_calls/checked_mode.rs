@@ -5,15 +5,15 @@
 
 use super::{job_of_warp, lane_indices, raise_fault, warp_of_ctx};
 use crate::abi::WarpCtx;
+use crate::abi::fault::FaultKind;
+use crate::abi::instrument::{self, BarrierDivergenceFn, Instrumentation};
+use crate::abi::runtime::LaneValues;
 use crate::check::shadow::{READABLE_BIT, WRITABLE_BIT, device_bit, shadow_memory};
 use crate::check::{self, FindingKind};
-use crate::exec::fault::FaultKind;
 use crate::exec::fault_report;
 use crate::exec::fiber::Warp;
 use crate::exec::grid_job::GridJob;
-use crate::jit::instrument::{self, BarrierDivergenceFn, Instrumentation};
-use crate::jit::runtime::LaneValues;
-use crate::memory::window::device_window;
+use crate::window::device_window;
 
 /// What compiled code is to do beyond the program: the checks of this process, and random choices.
 /// `device` is the one it runs on, when there are several.
@@ -96,11 +96,11 @@ unsafe fn check_peer_access(warp: *mut Warp, lane: usize, site: u32, address: u6
     // SAFETY: the job outlives its warps.
     let job = unsafe { job_of_warp(warp) };
     let Some(peers) = job.cancel.peer_access() else { return };
-    if !check::enabled_checks().memory || state & device_bit(peers.device) != 0 {
+    if !check::enabled_checks().memory || state & device_bit(peers.device()) != 0 {
         return;
     }
     if let Some((other, lacking)) = peers.device_without_peer_access(address) {
-        let here = peers.device;
+        let here = peers.device();
         let what = format!("illegal memory access to device {other} by a kernel of device {here}, {lacking}");
         // SAFETY: the warp runs on this fiber, which is left with nothing to drop.
         unsafe {

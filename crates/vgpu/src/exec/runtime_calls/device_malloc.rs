@@ -6,11 +6,11 @@
 
 use super::{ensure_stack, lane_indices, raise_fault, warp_of_ctx};
 use crate::abi::WarpCtx;
+use crate::abi::fault::FaultKind;
+use crate::abi::runtime::LaneValues;
 use crate::check::{self, shadow};
-use crate::exec::fault::FaultKind;
 use crate::exec::limits;
-use crate::jit::runtime::LaneValues;
-use crate::memory::window::device_window;
+use crate::window::device_window;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -2,9 +2,9 @@
 
 use super::{ensure_stack, lane_indices, raise_fault, warp_of_ctx};
 use crate::abi::WarpCtx;
+use crate::abi::fault::FaultKind;
+use crate::abi::runtime::LaneValues;
 use crate::exec::condition::Condition;
-use crate::exec::fault::FaultKind;
-use crate::jit::runtime::LaneValues;
 
 pub(super) unsafe extern "C" fn set_conditional(
     ctx: *mut WarpCtx,

@@ -2,11 +2,11 @@
 
 use super::{check_lane_access, lane_indices, raise_fault, warp_of_ctx, with_fault_site};
 use crate::abi::WarpCtx;
+use crate::abi::fault::FaultKind;
+use crate::abi::instrument::WRITE_BIT;
+use crate::abi::runtime::{LaneValues, MatrixTransfer, TRANSFER_HEADER_BYTES};
 use crate::check;
-use crate::exec::fault::FaultKind;
 use crate::exec::fiber::Warp;
-use crate::jit::instrument::WRITE_BIT;
-use crate::jit::runtime::{LaneValues, MatrixTransfer, TRANSFER_HEADER_BYTES};
 use crate::softmath::matrix::WARP_REGISTER_WORDS;
 use crate::softmath::matrix::load_store::{MatrixInMemory, transpose_8x8};
 

@@ -4,12 +4,12 @@
 //! arrival that waits for earlier copies is one now.
 
 use super::super::fiber::Warp;
-use super::super::mbarrier::{Mbarrier, MbarrierError};
 use super::{lane_indices, raise_fault, traps_and_waits, warp_of_ctx, with_fault_site};
 use crate::abi::WarpCtx;
-use crate::exec::fault::FaultKind;
-use crate::jit::runtime::{AtomicLaneOperands, MbarrierCode};
-use crate::memory::window::SHARED_SPAN_BYTES;
+use crate::abi::fault::FaultKind;
+use crate::abi::mbarrier::{Mbarrier, MbarrierError};
+use crate::abi::runtime::{AtomicLaneOperands, MbarrierCode};
+use crate::window::SHARED_SPAN_BYTES;
 use rtcg_ptx::ast::MbarrierOp;
 
 /// How often `try_wait` lets others run before it gives up. Lanes of its own warp may have to

@@ -19,13 +19,13 @@ mod random_choices;
 mod texture;
 mod traps_and_waits;
 
-use super::fault::FaultKind;
 use super::fiber::Warp;
 use super::grid_job::GridJob;
 use super::{fault_report, host_ranges};
+use crate::abi::fault::FaultKind;
+use crate::abi::runtime::{LaneValues, RuntimeCalls};
 use crate::abi::{WARP_LANES, WarpCtx};
-use crate::jit::runtime::{LaneValues, RuntimeCalls};
-use crate::memory::window::device_window;
+use crate::window::device_window;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 pub(crate) use checked_mode::enabled_instrumentation;
@@ -43,8 +43,8 @@ pub static RUNTIME_CALLS: RuntimeCalls = RuntimeCalls {
     cancelled: traps_and_waits::terminate_if_cancelled,
     compile_failed: traps_and_waits::report_compile_failure,
     yield_now: traps_and_waits::yield_now,
-    barrier: crate::arch::barrier_trampoline,
-    barrier_all: crate::arch::barrier_all,
+    barrier: crate::exec::arch::barrier_trampoline,
+    barrier_all: crate::exec::arch::barrier_all,
     atomic: atomics::run_atomic,
     atomic_128: atomics_128::atomic_128,
     mbarrier: mbarrier::run_mbarrier_op,

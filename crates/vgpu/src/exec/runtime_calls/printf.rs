@@ -7,9 +7,9 @@
 use super::super::fiber::Warp;
 use super::{check_lane_access, ensure_stack, job_of_warp, lane_indices, warp_of_ctx, with_fault_site};
 use crate::abi::WarpCtx;
-use crate::exec::fault::FaultKind;
+use crate::abi::fault::FaultKind;
+use crate::abi::runtime::{AssertArgs, LaneValues};
 use crate::exec::{fault_report, limits};
-use crate::jit::runtime::{AssertArgs, LaneValues};
 use std::ffi::{c_char, c_int};
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};

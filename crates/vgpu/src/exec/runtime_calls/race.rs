@@ -2,14 +2,14 @@
 
 use super::{job_of_warp, lane_indices, raise_fault, warp_of_ctx};
 use crate::abi::WarpCtx;
+use crate::abi::fault::FaultKind;
+use crate::abi::instrument::{self, ChunkAccess, RaceCalls, SYNC_ACQUIRE, SYNC_FENCE, SYNC_RELEASE, WARP_SYNC};
 use crate::check::race::{Accessor, RaceHazard};
 use crate::check::{self, Finding, FindingKind, RaceAccess};
-use crate::exec::fault::FaultKind;
 use crate::exec::fault_report;
 use crate::exec::fiber::Warp;
 use crate::exec::grid_job::GridJob;
-use crate::jit::instrument::{self, ChunkAccess, RaceCalls, SYNC_ACQUIRE, SYNC_FENCE, SYNC_RELEASE, WARP_SYNC};
-use crate::memory::window::device_window;
+use crate::window::device_window;
 use std::sync::PoisonError;
 
 /// The functions for compiled code.

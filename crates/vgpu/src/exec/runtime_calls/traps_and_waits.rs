@@ -5,7 +5,7 @@ use super::super::block;
 use super::super::fiber::{FiberSwitch, PauseReason, Warp};
 use super::{job_of_warp, raise_fault, warp_of_ctx};
 use crate::abi::WarpCtx;
-use crate::exec::fault::{Fault, FaultKind};
+use crate::abi::fault::{Fault, FaultKind};
 use crate::exec::fault_report;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -129,7 +129,7 @@ pub(super) unsafe extern "C" fn nanosleep_call(ctx: *mut WarpCtx, nanoseconds: u
 }
 
 pub(super) unsafe extern "C" fn read_clock64(_: *mut WarpCtx) -> u64 {
-    crate::arch::read_cycle_counter()
+    crate::exec::arch::read_cycle_counter()
 }
 
 pub(super) unsafe extern "C" fn read_globaltimer(_: *mut WarpCtx) -> u64 {

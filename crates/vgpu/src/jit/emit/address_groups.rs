@@ -10,7 +10,7 @@ use super::register_values::{CHUNK_LANES, CHUNKS_PER_WARP, RegWidth};
 use crate::jit::JitError;
 use crate::jit::simt::body::Stmt;
 use crate::jit::simt::lane_classes::LaneClass;
-use crate::memory::window::GUARD_BYTES;
+use crate::window::GUARD_BYTES;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use rtcg_ptx::ast::*;
 use smallvec::SmallVec;

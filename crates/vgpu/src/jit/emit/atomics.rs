@@ -10,9 +10,9 @@ use super::ops;
 use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use super::relocations::{self, runtime_call_target};
 use super::shadow_checks::AccessMode;
-use crate::arch::F64_NAN_FROM_FIRST_OPERAND;
+use crate::abi::runtime::AtomicCode;
 use crate::jit::JitError;
-use crate::jit::runtime::AtomicCode;
+use crate::jit::isa::F64_NAN_FROM_FIRST_OPERAND;
 use crate::jit::simt::body::Stmt;
 use crate::jit::simt::lane_classes::LaneClass;
 use cranelift_codegen::ir::{

@@ -4,9 +4,9 @@
 use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::register_values::{CHUNKS_PER_WARP, LaneParts, RegWidth};
 use super::relocations::{self, runtime_call_target};
-use crate::arch;
+use crate::abi::runtime::BarrierKind;
 use crate::jit::JitError;
-use crate::jit::runtime::BarrierKind;
+use crate::jit::isa as arch;
 use crate::jit::simt::body::Stmt;
 use crate::jit::simt::function_plan::frame_header;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};

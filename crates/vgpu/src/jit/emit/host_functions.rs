@@ -8,7 +8,7 @@
 //! has copies of others at several places. Code that calls a function without a number is right, but not cached.
 
 use super::{libcalls, ops, slow_paths};
-use crate::arch;
+use crate::jit::isa as arch;
 use crate::softmath::matrix;
 use cranelift_codegen::ir::LibCall;
 use std::collections::HashMap;

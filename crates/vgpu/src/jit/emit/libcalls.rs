@@ -62,7 +62,7 @@ pub(super) fn libcall_address(call: LibCall) -> Option<usize> {
         LibCall::TruncF32 => truncf as *const (),
         LibCall::NearestF64 => nearbyint as *const (),
         LibCall::NearestF32 => nearbyintf as *const (),
-        call => return crate::arch::arch_libcall_address(call),
+        call => return crate::jit::isa::arch_libcall_address(call),
     };
     Some(function as usize)
 }

@@ -6,8 +6,9 @@ use super::compile::{CompiledCodeImage, KernelImage, KernelSource, KernelWithInp
 use super::host_state::KernelHostState;
 use super::out_of_line::SlowPathRequest;
 use super::relocations::RelocResolver;
+use crate::abi::LaneSet;
 use crate::jit::simt::{instruction_sites, kernel_usage::SiteTable};
-use crate::jit::{CompiledKernel, InstructionSite, JitError, LaneSet};
+use crate::jit::{CompiledKernel, InstructionSite, JitError};
 use rtcg_ptx::ast::FuncId;
 use std::collections::HashMap;
 use std::sync::Arc;

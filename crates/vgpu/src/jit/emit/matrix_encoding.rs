@@ -2,7 +2,7 @@
 //! live for ever, for compiled code to point to. There are some hundreds at most.
 
 use super::relocations::RelocTarget;
-use crate::jit::runtime::MatrixTransfer;
+use crate::abi::runtime::MatrixTransfer;
 use crate::softmath::matrix::intern_instruction_form;
 use rtcg_ptx::ast::{
     MatrixLayout, MatrixProduct, MatrixRole, MatrixShape, MatrixType, MmaCombineOp, Rounding, Sparsity,

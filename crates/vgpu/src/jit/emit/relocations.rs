@@ -7,8 +7,8 @@
 #![allow(unsafe_code)]
 
 use super::{host_functions, matrix_encoding, slow_paths::SlowPathEnv};
+use crate::abi::runtime::RuntimeCalls;
 use crate::jit::SymbolLayout;
-use crate::jit::runtime::RuntimeCalls;
 use cranelift_codegen::ir::{self, AbiParam, InstBuilder, Signature, Type, UserExternalName, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use rtcg_ptx::ast::FuncId;
@@ -34,9 +34,9 @@ pub(crate) enum RelocTarget {
     WindowBase,
     /// The first state of the window's bytes.
     ShadowBase,
-    /// [`crate::jit::instrument::RaceCalls::access`]
+    /// [`crate::abi::instrument::RaceCalls::access`]
     RaceAccess,
-    /// [`crate::jit::instrument::RaceCalls::sync`]
+    /// [`crate::abi::instrument::RaceCalls::sync`]
     RaceSync,
     /// [`crate::jit::Instrumentation::local`]
     LocalMemory,

@@ -10,7 +10,7 @@ use super::ops;
 use super::out_of_line::{AddressCheck, LaneAddresses, SlowPathRequest};
 use super::register_values::{CHUNK_LANES, LaneParts, RegWidth};
 use super::relocations::{self, RelocTarget};
-use crate::jit::instrument::{
+use crate::abi::instrument::{
     ATOMIC_BIT, HAS_VALUES_BIT, SYNC_ACQUIRE, SYNC_FENCE, SYNC_RELEASE, ShadowStates, VOLATILE_BIT, WARP_SYNC,
     WRITE_BIT,
 };

@@ -3,8 +3,8 @@
 #![allow(unsafe_code)]
 
 use super::host_state::KernelHostState;
+use crate::abi::runtime::{LaneValues, RuntimeCalls};
 use crate::abi::{TrapKind, WarpCtx};
-use crate::jit::runtime::{LaneValues, RuntimeCalls};
 use crate::jit::{Instrumentation, WindowAddress};
 use crate::softmath::FloatMode;
 use crate::softmath::arith::{self, FloatOp};

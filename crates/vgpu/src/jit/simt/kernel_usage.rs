@@ -2,7 +2,8 @@
 //! its statements.
 
 use super::function_plan::{FunctionPlan, LOCAL_ALIGN};
-use crate::jit::{InstructionSite, LaneSet};
+use crate::abi::LaneSet;
+use crate::jit::InstructionSite;
 use rtcg_ptx::ast::*;
 use std::collections::HashMap;
 

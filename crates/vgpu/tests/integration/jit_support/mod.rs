@@ -7,7 +7,7 @@ use rtcg_vgpu::exec::{
     CancelFlag, Fault, InstructionLocation, LaunchConfig, Program, RUNTIME_CALLS, SourceMap, run_program,
 };
 use rtcg_vgpu::jit::{CompiledKernel, JitError, LaunchVariant, SymbolLayout, WindowAddress, compile_kernel};
-use rtcg_vgpu::memory::window::device_window;
+use rtcg_vgpu::window::device_window;
 use std::sync::Arc;
 
 pub const PTX_HEADER: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";

@@ -8,8 +8,8 @@ use cranelift_codegen::ir::{InstBuilder, InstructionData, Opcode, Type, Value, V
 
 use super::lane_parts::{bitcast_to, const_i32x4, const_i64x2, select_int_lanes};
 use super::{EmitShape, LaneParts, OpCtx, RegWidth, chunk_from_scalars, extract_lane};
-use crate::arch::HAS_UNORDERED_VECTOR_COMPARES;
 use crate::jit::emit::register_values::CHUNK_LANES;
+use crate::jit::isa::HAS_UNORDERED_VECTOR_COMPARES;
 
 /// Applies `f` to each part.
 pub(super) fn map_parts(

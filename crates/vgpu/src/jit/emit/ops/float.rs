@@ -19,7 +19,7 @@ use super::rounding::{
     join_demoted_halves, repromote_to_double, round_directed_and_flush, single_bits_to_double,
 };
 use super::{EmitShape, LaneParts, OpCtx};
-use crate::arch::F64_NAN_FROM_FIRST_OPERAND;
+use crate::jit::isa::F64_NAN_FROM_FIRST_OPERAND;
 
 pub(super) const SIGN_MASK_F32: u64 = 0x8000_0000;
 const EXPONENT_MASK_F32: u64 = 0x7f80_0000;

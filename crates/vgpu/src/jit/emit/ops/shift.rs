@@ -108,7 +108,7 @@ fn power_of_two(cx: &mut OpCtx<'_, '_>, n: Value) -> Value {
     let one = const_of_type_like(cx, n, 0x3f80_0000);
     let power = cx.b.ins().iadd(exponent, one);
     let power = bits_as_float(cx, power);
-    crate::arch::float_power_of_two_to_u32(cx.b, power)
+    crate::jit::isa::float_power_of_two_to_u32(cx.b, power)
 }
 
 /// `x >> n` for n below 32: the upper word of `x * 2^(32 - n)`, or `x` itself for 0.

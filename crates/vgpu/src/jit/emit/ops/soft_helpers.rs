@@ -190,7 +190,7 @@ fn unary_helper(op: UnaryOp, ty: Type, mods: &FpMods) -> Option<SoftHelper> {
         UnaryOp::Bfind { shiftamt: true } => {
             SoftHelper::new(im, |m, [a, ..]| int::bfind(mode_operand_bits(m), mode_is_signed(m), true, a).into())
         }
-        UnaryOp::PendingCount => SoftHelper::new(im, |_, [a, ..]| crate::exec::mbarrier::pending_count(a).into()),
+        UnaryOp::PendingCount => SoftHelper::new(im, |_, [a, ..]| crate::abi::mbarrier::pending_count(a).into()),
         UnaryOp::TestFinite => return testp_helper(FloatTest::Finite, ty),
         UnaryOp::TestInfinite => return testp_helper(FloatTest::Infinite, ty),
         UnaryOp::TestNumber => return testp_helper(FloatTest::Number, ty),

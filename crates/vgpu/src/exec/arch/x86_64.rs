@@ -4,18 +4,7 @@ use super::CompareExchange16Fn;
 use crate::abi::WarpCtx;
 use crate::exec::block::block_state_offsets;
 use crate::exec::fiber::{ThreadFiberState, Warp};
-use cranelift_codegen::ir::{InstBuilder, LibCall, Value, types};
-use cranelift_codegen::isa::CallConv;
-use cranelift_frontend::FunctionBuilder;
-use std::arch::x86_64::__m128i;
 use std::mem::offset_of;
-
-/// Of two NaNs, double-precision arithmetic gives the first, made quiet, and the NaN of an invalid
-/// operation is negative with no payload.
-pub(crate) const F64_NAN_FROM_FIRST_OPERAND: bool = true;
-
-/// Vectors can be compared with "less or unordered" and the like.
-pub(crate) const HAS_UNORDERED_VECTOR_COMPARES: bool = true;
 
 /// Round to nearest, subnormals kept, all exceptions masked.
 const DEFAULT_MXCSR: u32 = 0x1f80;
@@ -147,13 +136,7 @@ pub(crate) unsafe extern "C" fn barrier_trampoline(_: *mut WarpCtx, _: u32, _: u
     std::arch::naked_asm!("sub rsp, 8", "call {}", "add rsp, 8", "pop rcx", "jmp rcx", sym crate::exec::runtime_calls::barrier_call)
 }
 
-/// The convention by which compiled code calls [`barrier_all`]: RBP is kept, all other registers are not. Most of them
-/// hold nothing at a barrier.
-pub(crate) fn barrier_calling_convention(_: CallConv) -> CallConv {
-    CallConv::Winch
-}
-
-/// A `bar.sync` for all threads of the block, called as [`barrier_calling_convention`] says, so by compiled code alone. Jumps
+/// A `bar.sync` for all threads of the block, called as `jit::isa::barrier_calling_convention` says, so by compiled code alone. Jumps
 /// back like [`barrier_trampoline`]. While a round of arrivals goes on, which is nearly always, does what
 /// [`barrier_arrive_all_call`](crate::exec::runtime_calls::barrier_arrive_all_call) and [`switch_stacks`] would do in as few instructions as can be.
 #[unsafe(naked)]
@@ -209,66 +192,6 @@ pub(crate) unsafe extern "C" fn barrier_all(_: *mut WarpCtx, _: u32) {
         resume_sp = const offset_of!(Warp, ring.resume_sp),
         next_resume_sp = const offset_of!(Warp, ring.next_resume_sp),
         arrive = sym crate::exec::runtime_calls::barrier_arrive_all_call,
-    )
-}
-
-/// `pshufb` for processors without SSSE3.
-// The vector is passed in a register, as C does and Cranelift expects.
-#[allow(improper_ctypes_definitions)]
-extern "C" fn shuffle_bytes(source: __m128i, mask: __m128i) -> __m128i {
-    // SAFETY: both types are 16 bytes without invalid values.
-    let [source, mask] = [source, mask].map(|v| unsafe { std::mem::transmute::<__m128i, [u8; 16]>(v) });
-    let bytes = mask.map(|m| if m & 0x80 != 0 { 0 } else { source[usize::from(m & 15)] });
-    // SAFETY: as above.
-    unsafe { std::mem::transmute::<[u8; 16], __m128i>(bytes) }
-}
-
-/// Powers of two from 2^0 to 2^31 as unsigned integers; the last comes from the conversion's overflow.
-pub(crate) fn float_power_of_two_to_u32(b: &mut FunctionBuilder<'_>, power: Value) -> Value {
-    b.ins().x86_cvtt2dq(types::I32X4, power)
-}
-
-/// The function for something that compiled code for x86-64 alone calls.
-pub(crate) fn arch_libcall_address(call: LibCall) -> Option<usize> {
-    (call == LibCall::X86Pshufb).then_some(shuffle_bytes as *const () as usize)
-}
-
-/// Leads from an out-of-line stub of compiled code to the function that serves it, and keeps all registers.
-#[unsafe(naked)]
-pub(crate) unsafe extern "C" fn save_registers_and_call(_: *mut WarpCtx, _: *mut u8, _: u32) {
-    std::arch::naked_asm!(
-        "push rbp",
-        "mov rbp, rsp",
-        "push rax",
-        "push rcx",
-        "push rdx",
-        "push rsi",
-        "push rdi",
-        "push r8",
-        "push r9",
-        "push r10",
-        "push r11",
-        "sub rsp, 264",
-        ".irp i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
-        "movaps [rsp + 16 * \\i], xmm\\i",
-        ".endr",
-        "call {serve}",
-        ".irp i, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15",
-        "movaps xmm\\i, [rsp + 16 * \\i]",
-        ".endr",
-        "add rsp, 264",
-        "pop r11",
-        "pop r10",
-        "pop r9",
-        "pop r8",
-        "pop rdi",
-        "pop rsi",
-        "pop rdx",
-        "pop rcx",
-        "pop rax",
-        "pop rbp",
-        "ret",
-        serve = sym crate::jit::run_slow_path,
     )
 }
 

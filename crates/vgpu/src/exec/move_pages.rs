@@ -12,8 +12,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::window::{device_window, page_size};
 use crate::error::{Res, ResultCode, ensure};
+use crate::window::{device_window, page_size};
 
 /// Counts beginnings and ends: odd while something is being moved.
 static PAGE_MOVE_EPOCH: AtomicU64 = AtomicU64::new(0);
@@ -24,7 +24,7 @@ thread_local!(static LAST_SEEN_EPOCH: Cell<u64> = const { Cell::new(0) });
 /// Copies whole pages to the beginning of `file` and maps them from there, at the same addresses.
 pub(crate) fn move_pages_into_file(start: u64, len: u64, file: &File) -> Res {
     let _turn = PAGE_MOVE_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
-    crate::exec::install_signals();
+    super::install_signals();
     PAGE_MOVE_EPOCH.fetch_add(1, Ordering::SeqCst);
     let outcome = copy_and_map(start, len, file);
     PAGE_MOVE_EPOCH.fetch_add(1, Ordering::SeqCst);

@@ -6,6 +6,13 @@
 //! synchronisation, a yield or a fatal fault is an ordinary call into the runtime that switches
 //! stacks; the JIT never saves or restores anything for it.
 
+pub mod fault;
+pub mod instrument;
+pub(crate) mod mbarrier;
+pub mod result_codes;
+pub mod runtime;
+pub(crate) mod texture_request;
+
 use std::sync::atomic::AtomicU32;
 
 /// Lanes in a warp. Part of the CUDA model; never anything else.
@@ -110,4 +117,26 @@ pub enum TrapKind {
     PartialWarp = 8,
     /// A `trap` that NVVM put where it proved an access invalid: CUDA_ERROR_LAUNCH_FAILED.
     ProvedInvalid = 9,
+}
+
+/// Which lanes of an instruction some machine code stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaneSet {
+    /// A single lane.
+    Lane(u32),
+    /// Eight lanes from this one on.
+    Chunk(u32),
+    /// All lanes at once (a uniform or contiguous access).
+    Warp,
+}
+
+impl LaneSet {
+    /// What code of a loop over chunks, which speaks of the first eight lanes, stands for.
+    pub(crate) fn move_to_chunk(self, chunk: u32) -> LaneSet {
+        match self {
+            LaneSet::Lane(lane) => LaneSet::Lane(lane + 8 * chunk),
+            LaneSet::Chunk(first) => LaneSet::Chunk(first + 8 * chunk),
+            LaneSet::Warp => LaneSet::Warp,
+        }
+    }
 }

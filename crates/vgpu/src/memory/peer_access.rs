@@ -1,8 +1,9 @@
 //! Whose memory the kernels of a context may use: that of its own device, and that of contexts of
 //! other devices for which peer access has been enabled.
 
-use crate::memory::heap::MemoryKind;
-use crate::memory::pool::POOLS;
+use super::heap::MemoryKind;
+use super::pool::POOLS;
+use crate::exec::address_space::AddressSpace;
 use rtcg_cuda_sys::CUmemAccess_flags;
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The device of a context and its peers.
 #[derive(Debug)]
 pub(crate) struct PeerAccess {
-    pub(crate) device: u32,
+    device: u32,
     /// Identifiers of contexts.
     enabled: Mutex<HashSet<u64>>,
 }
@@ -33,10 +34,15 @@ impl PeerAccess {
     pub(crate) fn disable(&self, context: u64) -> bool {
         self.enabled_contexts().remove(&context)
     }
+}
 
-    /// The device whose memory lies at `address`, when kernels of this context may not use it, and what would allow
-    /// it. Memory of pools has a list of devices of its own, and other processes' was opened for all.
-    pub(crate) fn device_without_peer_access(&self, address: u64) -> Option<(u32, &'static str)> {
+impl AddressSpace for PeerAccess {
+    fn device(&self) -> u32 {
+        self.device
+    }
+
+    /// Memory of pools has a list of devices of its own, and other processes' was opened for all.
+    fn device_without_peer_access(&self, address: u64) -> Option<(u32, &'static str)> {
         let block = crate::memory::account::device_heap().ok()?.find_block(address)?;
         let owner = block.owner;
         if block.kind != MemoryKind::Device || owner.device == self.device {

@@ -2,12 +2,12 @@
 //! what to do, and arrays of operands by lane.
 
 use crate::abi::WARP_LANES;
-use crate::jit::runtime::LaneValues;
+use crate::abi::runtime::LaneValues;
 use rtcg_ptx::ast::{OpaqueType, SurfOp, SurfaceClamp, TexQuery, TextureGeometry, Type};
 
 /// 32-bit operands that an instruction can have: four coordinates, two derivatives by three axes,
 /// three offsets.
-pub const MAX_OPERAND_WORDS: usize = 13;
+pub(crate) const MAX_OPERAND_WORDS: usize = 13;
 
 /// Operands and results of one instruction. Lanes that take no part hold garbage.
 #[repr(C, align(16))]

@@ -6,7 +6,7 @@
 use crate::exec;
 use crate::memory::heap::{HeapBlock, MemoryKind};
 use crate::memory::host;
-use crate::memory::window::device_window;
+use crate::window::device_window;
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 

@@ -5,8 +5,8 @@
 //! arrays have 32 entries; entries of lanes outside `mask` hold garbage and must not be read. A
 //! `site` is an opaque number that [`super::CompiledKernel::site_by_number`] turns into an instruction.
 
+use crate::abi::texture_request::TextureLanes;
 use crate::abi::{WARP_LANES, WarpCtx};
-use crate::texture::request::TextureLanes;
 use rtcg_ptx::ast::{AtomOp, MatrixLayout, MatrixRole, MatrixShape, MatrixType, MbarrierOp, Type};
 
 /// One value per lane; narrower values are zero-extended.
@@ -309,7 +309,7 @@ pub struct AssertArgs {
 pub type AssertFn = unsafe extern "C" fn(ctx: *mut WarpCtx, site: u32, args: *const AssertArgs) -> !;
 
 /// A texture or surface instruction for the lanes of `mask`; `request` is a
-/// [`crate::texture::request::TextureRequest`] as a word. Finds the objects and traps itself.
+/// [`crate::abi::texture_request::TextureRequest`] as a word. Finds the objects and traps itself.
 pub type TextureFn =
     unsafe extern "C" fn(ctx: *mut WarpCtx, request: u64, mask: u32, site: u32, lanes: *mut TextureLanes);
 

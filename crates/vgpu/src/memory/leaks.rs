@@ -1,6 +1,7 @@
 //! What the host does wrong with memory: leaks when a context ends, frees of what is not allocated.
 
-use super::{Finding, FindingKind, allocation, enabled_checks, print_new_findings, record_finding};
+use super::allocation_report;
+use crate::check::{Finding, FindingKind, enabled_checks, print_new_findings, record_finding};
 use crate::memory::heap::{HeapBlock, MemoryKind};
 
 fn host_finding(kind: FindingKind, address: u64, size: u64, message: String) -> Finding {
@@ -61,7 +62,7 @@ pub(crate) fn report_invalid_free(address: u64) {
     if !enabled_checks().memory {
         return;
     }
-    let near = allocation::describe_access(address, 0);
+    let near = allocation_report::describe_access(address, 0);
     let mut text = format!("invalid free of {address:#x}, which is not the start of an allocation of this kind");
     if let Some(near) = &near {
         text.push_str("\n  ");
