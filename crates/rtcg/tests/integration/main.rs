@@ -23,6 +23,7 @@ mod linalg;
 mod linalg_choices;
 mod linalg_large;
 mod neighbors;
+mod segments;
 mod packages;
 mod simt_kernels;
 mod sparse;
