@@ -84,7 +84,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void segments_ranges(O *out, T 
   if (threadIdx.x == 0) {
     tile.first_offset = lower_bound(offsets, count, (long long)begin);
     tile.has_carry = IS_SCAN && has_carries && blockIdx.x > 0;
-    if (tile.has_carry) tile.before()[0] = last[blockIdx.x - 1];
+    tile.before()[0] = tile.has_carry ? last[blockIdx.x - 1] : T(IDENTITY);
   }
   bool any_head = false;
   __syncthreads();
@@ -107,7 +107,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void segments_ranges(O *out, T 
       found = __syncthreads_count(offset < limit);
       j += THREADS;
     } while (found == THREADS);
-    const T carry = tile.has_carry ? tile.before()[0] : T(IDENTITY);
+    const T carry = tile.before()[0];
     __syncthreads();
     any_head |= scan_tile(tile, here);
 #if IS_SCAN
@@ -156,7 +156,7 @@ extern "C" __global__ __launch_bounds__(THREADS) void segments_carries(O *out, T
     tile.value()[i] = last[i];
     tile.heads[i] = has_head[i];
   }
-  if (threadIdx.x == 0) tile.has_carry = false;
+  if (threadIdx.x == 0) { tile.has_carry = false; tile.before()[0] = T(IDENTITY); }
   __syncthreads();
   scan_tile(tile, ranges);
   for (unsigned i = threadIdx.x; i < ranges; i += THREADS) {
