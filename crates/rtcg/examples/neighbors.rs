@@ -39,7 +39,9 @@ fn nearest(query: &[f32], points: &[f32]) -> (i64, f64) {
 /// Bits of a point, from distances to the nearest of `points` others (L. F. Kozachenko, N. N. Leonenko 1987).
 fn entropy(distances: &[f32], points: usize, dimensions: usize) -> f64 {
     // The volume of a ball of radius 1, from those of two dimensions less.
-    let volume = |d: usize| (1..=d).rev().step_by(2).fold(1.0, |v, k| v * if k == 1 { 2.0 } else { std::f64::consts::TAU / k as f64 });
+    let volume = |d: usize| {
+        (1..=d).rev().step_by(2).fold(1.0, |v, k| v * if k == 1 { 2.0 } else { std::f64::consts::TAU / k as f64 })
+    };
     let mean: f64 = distances.iter().map(|&d| f64::from(d).log2()).sum::<f64>() / distances.len() as f64;
     dimensions as f64 * mean + ((volume(dimensions) * points as f64).ln() + EULER) / std::f64::consts::LN_2
 }
@@ -60,7 +62,10 @@ fn main() -> anyhow::Result<()> {
         let distances = arrays.typed_from_dyn::<f32>(found.distances)?.to_vec()?;
         for (query, (&found, &distance)) in x.chunks(dimensions).zip(indices.iter().zip(&distances)) {
             let (expected, exact) = nearest(query, &y);
-            anyhow::ensure!((found, distance) == (expected, exact as f32), "{found} at {distance}; expected {expected} at {exact}");
+            anyhow::ensure!(
+                (found, distance) == (expected, exact as f32),
+                "{found} at {distance}; expected {expected} at {exact}"
+            );
         }
         // The same from products of float16, where the device has tensor cores.
         let by_tensor_cores = index.with_candidates(Candidates::TensorCores)?.search(queries.as_dyn(), 1)?;

@@ -7,7 +7,13 @@ use rtcg::prelude::*;
 fn segments_are_those_of_loops() {
     let arrays = ArrayFactory::new(&Context::new().unwrap()).unwrap();
     let lengths = [0, 3, 0, 2500, 1, 1024, 0];
-    let offsets: Vec<i32> = lengths.iter().scan(0, |end, n| { *end += n; Some(*end) }).collect();
+    let offsets: Vec<i32> = lengths
+        .iter()
+        .scan(0, |end, n| {
+            *end += n;
+            Some(*end)
+        })
+        .collect();
     let offsets = [&[0], &offsets[..]].concat();
     let values: Vec<i32> = (0..3528).map(|i| i * 7919 % 101 - 50).collect();
     let (on_device, at) = (arrays.from_slice(&values).unwrap(), arrays.from_slice(&offsets).unwrap());

@@ -107,7 +107,7 @@ fn a_kernel_with_a_texture_is_tuned() {
     let options = TunerOptions { budget: Budget::of_evaluations(6), ..TunerOptions::default() };
     let strategy = strategies::by_name("exhaustive", 0).unwrap();
     let space = std::sync::Arc::new(space.enumerate().unwrap());
-    let go_on = &mut |_: &_| std::ops::ControlFlow::Continue(());
+    let go_on = &mut |_: _| std::ops::ControlFlow::Continue(());
     let report = tune(&mut kernel, &space, strategy, Some(0), &[], &options, go_on);
     assert_eq!((report.trials.len(), report.failures().len()), (6, 3), "{report}");
 }
