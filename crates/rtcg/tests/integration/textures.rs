@@ -80,6 +80,7 @@ fn settings_that_mean_nothing_are_refused() {
 fn a_kernel_with_a_texture_is_tuned() {
     use rtcg::compile::CompileRequest;
     use rtcg::tune::{Budget, Config, Space, TunerOptions, strategies, tune};
+    use std::ops::ControlFlow;
 
     let ctx = Context::new().unwrap();
     let image = ctx.image(&[1.0f32, 2.0, 3.0, 4.0], &[4]).unwrap();
@@ -107,7 +108,6 @@ fn a_kernel_with_a_texture_is_tuned() {
     let options = TunerOptions { budget: Budget::of_evaluations(6), ..TunerOptions::default() };
     let strategy = strategies::by_name("exhaustive", 0).unwrap();
     let space = std::sync::Arc::new(space.enumerate().unwrap());
-    let go_on = &mut |_: _| std::ops::ControlFlow::Continue(());
-    let report = tune(&mut kernel, &space, strategy, Some(0), &[], &options, go_on);
+    let report = tune(&mut kernel, &space, strategy, Some(0), &[], &options, &mut |_| ControlFlow::Continue(()));
     assert_eq!((report.trials.len(), report.failures().len()), (6, 3), "{report}");
 }
