@@ -109,5 +109,10 @@ fn a_kernel_with_a_texture_is_tuned() {
     let strategy = strategies::by_name("exhaustive", 0).unwrap();
     let space = std::sync::Arc::new(space.enumerate().unwrap());
     let report = tune(&mut kernel, &space, strategy, Some(0), &[], &options, &mut |_| ControlFlow::Continue(()));
-    assert_eq!((report.trials.len(), report.failures().len()), (6, 3), "{report}");
+    let shown = report.to_string();
+    assert!(
+        report.trials.len() == 6 && shown.contains("3 failed (correctness), such as: not between texels"),
+        "{shown}"
+    );
+    assert!(shown.contains("shift=1"), "{shown}");
 }
