@@ -32,6 +32,8 @@ MODULES = {
     "rtcg.fft": "Fourier transforms",
     "rtcg.random": "random numbers",
     "rtcg.neighbors": "exact nearest neighbours",
+    "rtcg.algorithm": "segments and runs",
+    "rtcg.devices": "several devices at once",
     "rtcg.sparse": "sparse arrays, under the names of `scipy.sparse`",
     "rtcg.sparse.linalg": "iterative solvers and preconditioners",
     "rtcg.sparse.gallery": "sparse matrices to test with",

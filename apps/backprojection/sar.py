@@ -149,7 +149,8 @@ def kernel(radar, grid, bins, pulses, method="fixed"):
     return tune.Kernel(
         source, "backproject", space,
         block=("bx", "by"), grid=(f"ceil_div({grid.width}, bx)", f"ceil_div({grid.height}, by * items)"),
-        options=["-ftz=true"],
+        options=["-ftz=true"], identity=kernels.TEXT,
+        problem={"width": grid.width, "height": grid.height, "bins": bins, "pulses": pulses, "method": method},
     )  # fmt: skip
 
 

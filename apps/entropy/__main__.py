@@ -13,16 +13,17 @@ from pathlib import Path
 
 import numpy as np
 
+import rtcg.numpy as xp
 from apps import _harness as harness
 from rtcg import driver, neighbors
 
 from . import images, reference
-from .estimate import dimension, entropy, entropy_curve, nearest_distances
+from .estimate import PIECE, dimension, entropy, entropy_curve, nearest_distances
 
 SIZES = {
-    "small": {"tests": 512, "others": 4_096, "known": 8_192, "pairs": (1_024, 4_096)},
-    "seed": {"tests": 8_192, "others": 1 << 18, "known": 1 << 16, "pairs": (1 << 16, 1 << 18)},
-    "h200": {"tests": 1 << 16, "others": 1 << 21, "known": 1 << 18, "pairs": (1 << 20, 1 << 20)},
+    "small": {"tests": 512, "others": 4_096, "known": 8_192, "pairs": (1_024, 4_096), "streamed": 1 << 13},
+    "seed": {"tests": 8_192, "others": 1 << 18, "known": 1 << 16, "pairs": (1 << 16, 1 << 18), "streamed": 1 << 21},
+    "h200": {"tests": 1 << 16, "others": 1 << 21, "known": 1 << 18, "pairs": (1 << 20, 1 << 20), "streamed": 1 << 26},
 }
 
 
@@ -31,9 +32,10 @@ def check(size, checks):
     _check_indices(checks)
     _check_known(size["known"], checks)
     _check_classes(size, checks)
+    tests, others = images.patches(images.classes()["natural"], 3, [300, 2_500], 3)
+    checks.equal("in pieces", nearest_distances(tests, others, piece=700), nearest_distances(tests, others))
     devices = driver.Device.count()
     if devices > 1:
-        tests, others = images.patches(images.classes()["natural"], 3, [1_001, 3_000], 3)
         checks.equal(f"{devices} devices", nearest_distances(tests, others, devices), nearest_distances(tests, others))
 
 
@@ -160,6 +162,7 @@ def bench(size, tables):
             work = len(some) * n_others / 1e9
             table.row("C, one core", work, _on_one_core(some, y), error, on_device=False, rounds=1,
                       remarks=f"{len(some)} tests")  # fmt: skip
+    _bench_pieces(size, tables)
     print(f"images: {images.natural_images()[1]}")
     for side in (3, 8):
         for name, drawn in images.classes().items():
@@ -170,6 +173,20 @@ def bench(size, tables):
                 f"dimension {dimension(tests, others):.1f} of {side * side - 1}",
                 flush=True,
             )
+
+
+def _bench_pieces(size, tables):
+    """More points than should be on the device at once: their copies are hidden behind the searches."""
+    count, piece, dimensions = size["streamed"], min(PIECE, size["streamed"] // 4), 8
+    rng = np.random.default_rng(2)
+    tests, others = (rng.standard_normal((n, dimensions), np.float32) for n in (size["tests"], count))
+    table = harness.Table(f"1 nearest, {len(tests)} x {count} in pieces of {piece}, d = 8", "Gpairs/s", *_limit(8))
+    tables.append(table)
+    resident = neighbors.Index(others[:piece])
+    queries = xp.asarray(tests)
+    table.row("a piece on the device", len(tests) * piece / 1e9, lambda: resident.search(queries, 1)[0].get())
+    table.row("all, from host memory", len(tests) * count / 1e9, lambda: nearest_distances(tests, others, piece=piece),
+              rounds=1, remarks=f"{2 * piece * 4 * dimensions >> 20} MiB of points on the device")  # fmt: skip
 
 
 def _limit(dimensions):
@@ -205,6 +222,7 @@ def plot(size):
             axis.imshow(patch.reshape(8, 8), cmap="gray", vmin=back[0].min(), vmax=back[0].max())
             axis.set(xticks=[], yticks=[], title="" if column else f"{name}\nand its nearest")
             axis.title.set_fontsize(7)
+    figure.suptitle(f"natural: {images.natural_images()[1]}", fontsize=8)
     return figure
 
 

@@ -3,54 +3,70 @@
 """
 
 import math
-import threading
 
 import numpy as np
 
-from rtcg import driver, neighbors
+import rtcg.numpy as xp
+from apps import _harness as harness
+from rtcg import devices as all_devices, driver, neighbors
 
 EULER = 0.57721566490153286
 PIECE = 1 << 20
-"""Points that are on a device at once."""
+"""Points of a piece; two pieces are on a device at once."""
 
 
-def nearest_distances(tests, others, devices=1):
+def nearest_distances(tests, others, devices=1, piece=PIECE):
     """Distances of points to their nearest among others, in float64 of those of float32.
 
-    With several `devices`, each has a thread, a context and a part of `tests`; the bits are those of one device.
+    With several `devices`, each has a thread and takes parts of `tests`; the bits are those of one device. `others` may
+    be an array that is not in memory as a whole, such as a memory-mapped file: it is read piece by piece.
     """
     if devices == 1:
-        return _on_this_device(tests, others)
+        return _on_this_device(tests, others, piece, harness.progress)
     parts = np.array_split(tests, devices)
-    found, errors = [None] * devices, []
-
-    def work(number):
-        try:
-            context = driver.Device(number).make_context()
-            try:
-                found[number] = _on_this_device(parts[number], others)
-            finally:
-                context.pop()
-                context.detach()
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(devices)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
+    found = all_devices.map(lambda part: _on_this_device(part, others, piece), parts, devices=range(devices))
     return np.concatenate(found)
 
 
-def _on_this_device(tests, others):
-    best = np.full(len(tests), np.inf)
-    for first in range(0, len(others), PIECE):
-        distances, _ = neighbors.knn(tests, others[first : first + PIECE], 1)
-        best = np.minimum(best, distances.get()[:, 0])
-    return best
+class _Slot:
+    """Memory of one piece, page-locked and on the device."""
+
+    def __init__(self, count, like):
+        shape = (count, like.shape[1])
+        self.host, self.device = driver.pagelocked_empty(shape, like.dtype), xp.empty(shape, like.dtype)
+        self.copied, self.searched = driver.Event(), driver.Event()
+
+    def begin_copy(self, points, stream):
+        """Copies points to the device in a stream, when the last search of this slot is done."""
+        self.searched.synchronize()
+        self.host[: len(points)] = points
+        self.device[: len(points)].set_async(self.host[: len(points)], stream)
+        self.copied.record(stream)
+
+
+def _on_this_device(tests, others, piece, show=lambda steps, label: steps):
+    """Searches piece after piece: the next one is copied in a stream of its own while one is searched.
+
+    There are two slots of `piece` points in page-locked memory and on the device, whatever the number of points.
+    """
+    if not len(others):
+        return np.full(len(tests), np.inf)
+    piece = min(piece, len(others))
+    queries, best = xp.asarray(tests), None
+    # Work of other streams does not wait for this one, nor it for that.
+    stream = driver.Stream(driver.stream_flags.NON_BLOCKING)
+    slots = [_Slot(piece, others) for _ in range(2)]
+    begins = list(range(0, len(others), piece))
+    slots[0].begin_copy(others[:piece], stream)
+    for number, first in enumerate(show(begins, "nearest neighbours")):
+        slot, count = slots[number % 2], min(piece, len(others) - first)
+        slot.copied.synchronize()
+        distances, _ = neighbors.knn(queries, slot.device[:count], 1)
+        best = distances if best is None else xp.minimum(best, distances)
+        slot.searched.record()
+        if number + 1 < len(begins):
+            slots[(number + 1) % 2].begin_copy(others[begins[number + 1] : begins[number + 1] + piece], stream)
+    return best.get()[:, 0].astype(np.float64)
 
 
 def entropy(distances, points, dimensions):

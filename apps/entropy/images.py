@@ -30,7 +30,9 @@ def natural_images():
     except ImportError:
         images = []
     if not images:
-        return [standardized(dead_leaves(256, seed)) for seed in range(4)], "dead leaves"
+        return [
+            standardized(dead_leaves(256, seed)) for seed in range(4)
+        ], "drawn discs (dead leaves), as neither scikit-image nor scikit-learn is installed"
     return [standardized(image) for image in images], f"{len(images)} images of scikit-image and scikit-learn"
 
 

@@ -56,7 +56,7 @@ def check(size, checks):
     for dtype in (np.float32, np.float16):
         vectors = descriptors.vectors.astype(dtype)
         for metric in ("cosine", "l2"):
-            index, name = neighbors.Index(vectors, metric), f"{np.dtype(dtype)}, {metric}"
+            index, name = neighbors.Index(vectors, metric, merge=True), f"{np.dtype(dtype)}, {metric}"
             distances, indices = (array.get() for array in index.search(queries, K))
             ranked = [reference.ranking(query, vectors, K, metric) for query in queries]
             checks.equal(f"{name}, indices", indices, [order for order, _ in ranked])
@@ -121,6 +121,9 @@ def bench(size, tables):
     count, dimensions = size["count"], size["dimensions"]
     descriptors = Descriptors(count, dimensions, np.float16, lambda steps: harness.progress(steps, "descriptors"))
     vectors, index = descriptors.vectors, neighbors.Index(descriptors.vectors, "l2")
+    merging, on_float32 = (
+        neighbors.Index(vectors, "l2", **options) for options in ({"merge": True}, {"candidates": "float32"})
+    )
     batch, _ = descriptors.queries(size["batch"], 7)
     nbytes = vectors.nbytes / 1e9
     for queries, title in [(batch[:1], "one query"), (batch, f"{len(batch)} queries")]:
@@ -138,8 +141,11 @@ def bench(size, tables):
             table.row(name, nbytes, _prepared(peer, vectors, queries), error)
         table.row("NumPy, float32", nbytes, _prepared(_numpy, vectors, queries), error, on_device=False, rounds=1)
         if len(queries) > 1:
+            table.row("rtcg, candidates in float32", nbytes, lambda q=queries: on_float32.search(q, K)[1].get(), error)
             # As many bytes as if each thread's query read all of them would be another measure: the batch is compared.
-            table.row(f"rtcg, {THREADS} threads", nbytes, lambda q=queries: search_from_threads(index, q, K)[1], error)
+            for name, shared in [("merged", merging), ("one by one", index)]:
+                table.row(f"rtcg, {THREADS} threads, {name}", nbytes,
+                          lambda q=queries, i=shared: search_from_threads(i, q, K)[1], error)  # fmt: skip
 
 
 def _prepared(peer, vectors, queries):

@@ -14,7 +14,15 @@ import numpy as np
 from apps import _harness as harness
 
 from . import reference
-from .analysis import NORMS, Embedding, cross_recurrence, joint_recurrence, recurrence, recurrence_plot
+from .analysis import (
+    NORMS,
+    Embedding,
+    cross_recurrence,
+    joint_recurrence,
+    recurrence,
+    recurrence_plot,
+    vertical_lines,
+)
 
 SIZES = {"small": {"points": 2_000}, "seed": {"points": 10_000}, "h200": {"points": 1_000_000}}
 
@@ -75,7 +83,11 @@ def check(size, checks):
 def _check_variants(x, checks):
     embedding = Embedding(3, 1, 0.25)
     near = reference.matrix(x, x, 3, 1, 0.25, "max")
-    checks.equal("plot", recurrence_plot(x, embedding), near)
+    plot = recurrence_plot(x, embedding)
+    checks.equal("plot", plot, near)
+    whole = recurrence(x, embedding, 0)
+    for kind, found in zip(("vertical", "white"), vertical_lines(plot), strict=True):
+        checks.equal(f"{kind} lines of the plot", found, getattr(whole, kind))
     found = recurrence(x, embedding)
     near &= ~np.eye(len(near), dtype=bool)
     checks.close("determinism", found.measures()["determinism"], reference.determinism(near), rtol=1e-12)

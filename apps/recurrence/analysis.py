@@ -10,7 +10,7 @@ import numpy as np
 
 import rtcg.numpy as xp
 from apps import _harness as harness
-from rtcg import driver
+from rtcg import algorithm, driver
 from rtcg.compiler import SourceModule
 
 from . import kernels
@@ -136,6 +136,15 @@ def recurrence_plot(series, embedding=None, theiler=0):
     _lines([(x, x, embedding)], theiler, symmetric=True, plot=bits)
     words = bits.get()
     return (words[:, None, :] >> np.arange(32, dtype=np.uint32)[:, None] & 1).astype(bool).reshape(-1, points)[:points]
+
+
+def vertical_lines(plot):
+    """Histograms of the vertical and white vertical lines of a recurrence matrix, by runs of its elements."""
+    rows, columns = plot.shape
+    # Adjacent columns have other keys, so that no run goes on in the next one.
+    keys = xp.asarray(plot).T.astype(np.int32) + 2 * xp.arange(columns, dtype=np.int32)[:, None]
+    keys, lengths = (array.get() for array in algorithm.run_length_encode(keys.ravel()))
+    return tuple(np.bincount(lengths[keys % 2 == kind], minlength=rows + 1) for kind in (1, 0))
 
 
 def _checked(name, series, embedding):

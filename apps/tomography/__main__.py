@@ -132,8 +132,12 @@ def bench(size, tables):
         table.row(f"rtcg, {name}, default", work, lambda f=launch, t=texture: f(rows, t), error)
     report = scanner.kernel.tune(xp.empty(scanner.shape, np.float32), rows, np.uint64(0), scanner.directions,
                                  budget=harness.budget, rtol=1e-4, atol=1e-4, progress=False)  # fmt: skip
-    best = scanner.variant(**report.best)
+    best, texture = scanner.variant(**report.best), texture_of(rows)
     table.row("rtcg, tuned", work, lambda: best(rows), error, remarks=harness.tuned(report))
+    report = scanner.filtered.tune(xp.empty(scanner.shape, np.float32), rows, texture, scanner.directions,
+                                   budget=harness.budget, rtol=1e-4, atol=1e-4, progress=False)  # fmt: skip
+    filtered = scanner.variant(**report.best)
+    table.row("rtcg, filtered, tuned", work, lambda: filtered(rows, texture), error, remarks=harness.tuned(report))
     whole = table.row("rtcg, with filter and copies", work, lambda: scanner.reconstruct(sinogram).get())
     table.row("ASTRA, FBP_CUDA, the same", work, lambda: _astra(sinogram, angles, pixels),
               lambda image: abs(image - whole).max(), on_device=False, remarks="difference from ours")  # fmt: skip

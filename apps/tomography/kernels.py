@@ -122,11 +122,16 @@ def _fits(config):
     return config["stage"] * (4 * words * _window(config) + 16) <= 48 << 10
 
 
-SPACE = tune.Space(
-    bx=[32, 16, 64], by=[8, 4, 16, 2], items=[4, 8, 2, 1, 16], stage=[32, 8, 16, 64, 128],
-    fetch=["slopes", "shared", "global"],
-).require("64 <= bx * by <= 512", _fits)  # fmt: skip
+def _space(fetches):
+    return tune.Space(
+        bx=[32, 16, 64], by=[8, 4, 16, 2], items=[4, 8, 2, 1, 16], stage=[32, 8, 16, 64, 128], fetch=fetches,
+    ).require("64 <= bx * by <= 512", _fits)  # fmt: skip
+
+
+SPACE = _space(["slopes", "shared", "global"])
 """What is tuned: tile, pixels of a thread, views of a stage, where samples come from."""
+FILTERED_SPACE = _space(["filtered"])
+"""The same for the texture units, whose images differ by their weights."""
 
 
 def source(problem, **config):

@@ -102,12 +102,21 @@ class Scanner:
             "width": width, "height": height, "bins": bins, "views": len(self.angles), "axis": axis,
             "middle": center + self.margin, "scale": np.pi / len(self.angles),
         }  # fmt: skip
-        #: ``kernel(image, data, texture, directions)`` for rows with margins.
-        self.kernel = tune.Kernel(
-            functools.partial(kernels.source, problem), "backproject", kernels.SPACE, block=("bx", "by"),
-            grid=(f"ceil_div({width}, bx)", f"ceil_div({height}, by * items)"),
-        )  # fmt: skip
+        #: ``kernel(image, data, texture, directions)`` for rows with margins, and by the texture units.
+        self.kernel, self.filtered = (
+            self._tuned_kernel(problem, space) for space in (kernels.SPACE, kernels.FILTERED_SPACE)
+        )
         self.directions = xp.asarray(np.stack([np.cos(self.angles), np.sin(self.angles)], axis=1))
+
+    @staticmethod
+    def _tuned_kernel(problem, space):
+        """The kernel over a space. Sizes are literals of the source: results for one are found for others."""
+        sizes = {name: problem[name] for name in ("width", "height", "bins", "views")}
+        return tune.Kernel(
+            functools.partial(kernels.source, problem), "backproject", space, block=("bx", "by"),
+            grid=("ceil_div(width, bx)", "ceil_div(height, by * items)"),
+            problem=sizes | {"fetches": ", ".join(space.values("fetch"))}, identity=kernels.TEXT,
+        )  # fmt: skip
 
     def rows(self, sinogram):
         """A filtered sinogram (views, detectors) with its margins."""

@@ -357,7 +357,10 @@ def texture_object(
         if not isinstance(source, (Array, MipmappedArray)):
             shown = type(source).__name__
             raise TypeError(f"source is of type {shown}; expected an Array or MipmappedArray, or descr= beside memory")
-        return TextureObject._from_array(source, sampling)
+        made = TextureObject._from_array(source, sampling)
+        # What a tuner makes another one from.
+        made._made_from = source, sampling
+        return made
     if pitch is not None:
         return TextureObject._from_pitched(source, pitch, descr, sampling)
     nbytes = source.nbytes if nbytes is None else nbytes

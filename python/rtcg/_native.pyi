@@ -1196,6 +1196,9 @@ class SurfaceObject:
 
     def __init__(self, array: Array) -> None: ...
     @property
+    def array(self) -> Array:
+        """The array that kernels read and write."""
+    @property
     def handle(self) -> int:
         """What kernels take as a `cudaSurfaceObject_t`."""
     def get_pointer(self) -> int:
@@ -3025,7 +3028,7 @@ def sparse_index_extremes(indices: Any) -> list[int] | None:
 class NeighborIndex:
     """Points on the device, ready to be searched; see `rtcg_neighbors::Index`."""
 
-    def __new__(cls, vectors: GPUArray, metric: str) -> NeighborIndex: ...
+    def __new__(cls, vectors: GPUArray, metric: str, candidates: str) -> NeighborIndex: ...
     @property
     def shape(self) -> tuple[int, int]:
         """Points and their dimensions."""
@@ -3039,6 +3042,30 @@ class NeighborIndex:
 
     def radius_count(self, queries: GPUArray, radius: float) -> GPUArray:
         """How many points are within a radius of each query; waits for the check of queries."""
+
+def segmented_reduce(values: GPUArray, offsets: GPUArray, op: str, dtype: object) -> GPUArray:
+    """What each segment is combined to."""
+
+def segmented_scan(values: GPUArray, offsets: GPUArray, op: str, is_exclusive: bool, dtype: object) -> GPUArray:
+    """What the elements of a segment up to each one are combined to."""
+
+def segmented_sort(values: GPUArray, offsets: GPUArray, is_descending: bool) -> tuple[GPUArray, GPUArray]:
+    """The elements of each segment in order, and their indices."""
+
+def run_offsets(values: GPUArray) -> GPUArray:
+    """Where runs of equal elements begin, and the length behind them."""
+
+def run_length_encode(values: GPUArray) -> tuple[GPUArray, GPUArray]:
+    """The element of each run of equal elements, and its length."""
+
+def run_length_decode(values: GPUArray, counts: GPUArray) -> GPUArray:
+    """Each element as often as its count says."""
+
+def reduce_by_key(keys: GPUArray, values: GPUArray, op: str, dtype: object) -> tuple[GPUArray, GPUArray]:
+    """The key of each run, and what the values beside it are combined to."""
+
+def unique_by_key(keys: GPUArray, values: GPUArray) -> tuple[GPUArray, GPUArray]:
+    """The first key of each run, and the value beside it."""
 
 def neighbors_knn(queries: GPUArray, points: GPUArray, k: int, metric: str) -> tuple[GPUArray, GPUArray]:
     """Distances and indices of the nearest of some points; waits for the check of both."""

@@ -35,7 +35,7 @@ def knn(queries: _Array, points: _Array, k: SupportsIndex, metric: str = "l2") -
     ValueError
         If shapes do not fit, there are no points or fewer than `k`, or numbers are not finite.
     TypeError
-        If elements are not real numbers.
+        If elements are not real numbers, or an array is a masked one.
     """
 
 def radius_count(queries: _Array, points: _Array, radius: SupportsFloat, metric: str = "l2") -> GPUArray:
@@ -86,7 +86,7 @@ def topk(values: _Array, k: SupportsIndex, largest: bool = True) -> tuple[GPUArr
 class Index:
     """Points on the device, to be searched again and again.
 
-    Any thread may search; threads wait for each other only on the device.
+    Any thread may search, in the context in which the index was made.
 
     Parameters
     ----------
@@ -96,16 +96,26 @@ class Index:
         not be changed.
     metric : str
         See the module.
+    candidates : {"auto", "float32", "tensor"}
+        How candidates are found among points of float16 and float32. ``"tensor"`` has them from the products of tensor
+        cores, for ``"l2"``, ``"sqeuclidean"`` and ``"cosine"``; results are the same. ``"auto"`` takes tensor cores
+        from 32 dimensions on, where the device has them (compute capability 8.0; not on the virtual GPU, where they are
+        slow).
+    merge : bool
+        Whether `search` of several threads at once is done together: what threads ask for while a search runs is the
+        next one. A query alone does not wait for others.
 
     Raises
     ------
     ValueError
-        If there are no vectors, or numbers are not finite.
+        If there are no vectors, numbers are not finite, or ``"tensor"`` is not possible.
+    TypeError
+        If elements are not real numbers, or `vectors` is a masked array.
     """
 
     metric: str
 
-    def __init__(self, vectors: _Array, metric: str = "l2") -> None: ...
+    def __init__(self, vectors: _Array, metric: str = "l2", candidates: str = "auto", merge: bool = False) -> None: ...
     def __len__(self) -> int: ...
     @property
     def shape(self) -> tuple[int, int]:

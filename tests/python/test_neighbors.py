@@ -75,6 +75,78 @@ def test_few_queries(dimensions, dtype, metric, context):
     assert_same(neighbors.Index(points, metric).search(queries, 4), queries, points, 4, metric)
 
 
+#: Of (dimensions, m, n, k): blocks with a rest, lists of warps, dimensions with and without a rest.
+TENSOR_SHAPES = [(40, 70, 900, 3), (64, 5, 1300, 30)] if not ALL else [
+    (40, 70, 900, 3), (64, 5, 1300, 30), (9, 150, 1100, 20), (128, 3, 700, 12), (33, 130, 900, 100),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("metric", ["l2", "cosine"])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@pytest.mark.parametrize("dimensions, m, n, k", TENSOR_SHAPES if ALL else TENSOR_SHAPES[:2])
+def test_candidates_of_tensor_cores_are_as_good(metric, dtype, dimensions, m, n, k, context):
+    if not ALL and (metric == "cosine") != (k > 16):
+        return
+    queries, points = vectors(m, dimensions, np.float32, 3), vectors(n, dimensions, dtype, 4)
+    if dtype == np.float32:
+        # Of lengths that float16 does not have, each by itself.
+        points *= np.float32(10) ** np.linspace(-9, 9, n, dtype=np.float32)[:, None]
+        queries *= np.float32(10) ** np.linspace(-9, 9, m, dtype=np.float32)[:, None]
+    index = neighbors.Index(points, metric, candidates="tensor")
+    assert_same(index.search(queries, k), queries, points, k, metric)
+    radius = 0.8 if metric == "cosine" else 6.0
+    within = compared(queries, points, metric)
+    within = 1 + within <= radius if metric == "cosine" else within <= radius**2
+    np.testing.assert_array_equal(index.radius_count(queries, radius).get(), within.sum(axis=1))
+
+
+@pytest.mark.parametrize("metric, dtype", [("l2", np.float32), ("l1", np.float64)])
+def test_long_lists_of_few_dimensions(metric, dtype, context):
+    """A warp keeps them, with ties in the order of indices."""
+    points = np.random.default_rng(4).integers(0, 5, (1500, 3)).astype(dtype)
+    for k in (33, 100) if not ALL else (17, 32, 33, 64, 100, 600, 1024):
+        assert_same(neighbors.knn(points[:3], points, k, metric), points[:3], points, k, metric)
+
+
+def test_merged_searches_have_the_answers_of_each(context):
+    points = vectors(700, 20, np.float32, 2)
+    merged = neighbors.Index(points, merge=True)
+    queries = vectors(40, 20, np.float32, 9)
+    expected, order = by_sorting(queries, points, 6, "l2")
+    searches, wrong, start = [], [], threading.Barrier(20)
+    plain = merged._merged._search
+    merged._merged._search = lambda queries, k: searches.append(len(queries)) or plain(queries, k)
+
+    def ask(place):
+        context.push()
+        try:
+            start.wait(60)
+            for i in (place, place + 20):
+                given = queries[i : i + 1] if place % 2 else xp.asarray(queries[i : i + 1])
+                distances, indices = merged.search(given, 3 + place % 4)
+                if not (indices.get() == order[i, : 3 + place % 4]).all():
+                    wrong.append(i)
+            # An error is that of the thread that made it.
+            bad, message = (queries[:1, :5], "dimensions") if place % 2 else (queries[:1] * np.nan, "NaN")
+            with pytest.raises(ValueError, match=message):
+                merged.search(bad, 3)
+        except BaseException as error:
+            wrong.append(error)
+        finally:
+            context.pop()
+
+    threads = [threading.Thread(target=ask, args=(place,)) for place in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert max(searches) > 1
+    np.testing.assert_array_equal(merged.search(queries, 6)[0].get(), expected.astype(np.float32))
+    with pytest.raises(TypeError, match="queries is a masked array"):
+        merged.search(np.ma.masked_equal(queries, 0), 1)
+
+
 def test_a_search_that_float32_cannot_decide(context):
     # The coordinates of all points differ from each other by less than products of float32 tell.
     rng = np.random.default_rng(3)
@@ -188,6 +260,9 @@ ERRORS = [
     ),
     (lambda: neighbors.Index([[1e200]]), "vectors has a vector of length .*; expected at most 1e153"),
     (lambda: neighbors.Index(ONE, "l3"), "metric is 'l3'; expected 'l2'"),
+    (lambda: neighbors.Index(ONE, candidates="half"), "candidates is 'half'; expected 'auto', 'float32' or 'tensor'"),
+    (lambda: neighbors.Index(ONE, "l1", "tensor"), "candidates is 'tensor', but the metric has no products"),
+    (lambda: neighbors.Index(ONE.astype(float), candidates="tensor"), "but points are of float64; expected float16 or"),
     (lambda: neighbors.radius_count(ONE, ONE, -1.0), "radius is -1; expected a number of at least 0"),
     (lambda: neighbors.topk(ONE, 3), r"k is 3; expected at most 2, for values of shape \(1, 2\)"),
     (lambda: neighbors.topk(1.0, 1), r"values has shape \(\); expected at least one axis"),
@@ -203,5 +278,12 @@ def test_wrong_input_is_named(call, message, context):
 def test_wrong_types_are_named(context):
     with pytest.raises(TypeError, match="points is of dtype complex64; expected real numbers"):
         neighbors.knn(ONE, ONE.astype(np.complex64), 1)
+    masked = np.ma.masked_equal(ONE, 2)
+    for name, call in [
+        ("points", lambda: neighbors.knn(ONE, masked, 1)), ("queries", lambda: neighbors.radius_count(masked, ONE, 1)),
+        ("values", lambda: neighbors.topk(masked, 1)), ("vectors", lambda: neighbors.Index(masked)),
+    ]:  # fmt: skip
+        with pytest.raises(TypeError, match=f"{name} is a masked array; expected one without a mask"):
+            call()
     with pytest.raises(TypeError, match="k is 1.5; expected an integer"):
         neighbors.knn(ONE, ONE, 1.5)

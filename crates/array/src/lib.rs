@@ -27,6 +27,7 @@ mod reduce;
 mod runtime;
 mod scalar;
 mod scan;
+mod segments;
 mod sort;
 mod thread_choices;
 mod thread_flag;
@@ -56,6 +57,7 @@ pub use runtime::{
     PinnedReads, ReadSlot,
 };
 pub use scalar::{Scalar, ScalarElement};
+pub use segments::{reduce_by_key, unique_by_key};
 pub use thread_choices::{compile_ahead, is_compiling_ahead, with_thread_choices};
 pub use thread_flag::ThreadFlag;
 pub use views::{Index, normalize_axes, normalize_axis};

@@ -22,12 +22,7 @@ impl GpuArray {
     /// # Errors
     /// When the device fails.
     pub fn cumulative(&self, op: ScanOp, axis: usize, dtype: Option<DType>) -> Result<GpuArray> {
-        let widened = match (op, self.dtype().kind()) {
-            (ScanOp::Sum | ScanOp::Product, DTypeKind::Bool | DTypeKind::Signed) => DType::I64,
-            (ScanOp::Sum | ScanOp::Product, DTypeKind::Unsigned) => DType::U64,
-            _ => self.dtype(),
-        };
-        let dtype = dtype.unwrap_or(widened);
+        let dtype = dtype.unwrap_or_else(|| widened_dtype(op, self.dtype()));
         self.check_memory()?;
         let source = self.to_contiguous()?;
         let out = GpuArray::empty(self.context(), self.shape(), dtype, Order::C)?;
@@ -41,6 +36,15 @@ impl GpuArray {
         };
         launch_scan(op, &source, &out, rows)?;
         Ok(out)
+    }
+}
+
+/// The dtype of sums and products of small integers, which are computed in 64 bits.
+pub(crate) fn widened_dtype(op: ScanOp, dtype: DType) -> DType {
+    match (op, dtype.kind()) {
+        (ScanOp::Sum | ScanOp::Product, DTypeKind::Bool | DTypeKind::Signed) => DType::I64,
+        (ScanOp::Sum | ScanOp::Product, DTypeKind::Unsigned) => DType::U64,
+        _ => dtype,
     }
 }
 

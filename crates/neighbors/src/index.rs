@@ -5,11 +5,27 @@ use crate::vectors::{Vectors, stored_dtype};
 use crate::{ArrayError, GpuArray, Metric, Result};
 use rtcg_array::{DType, Order, PythonTuple};
 
+/// Dimensions from which on tensor cores are chosen.
+const MIN_TENSOR_DIMENSIONS: usize = 32;
+
+/// How candidates are found among points of float16 and float32. Results are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Candidates {
+    /// By tensor cores from 32 dimensions on, where the device has them and distances are products.
+    #[default]
+    Auto,
+    /// In float32.
+    Float32,
+    /// By tensor cores: products of float16, into two of which each float32 is split, with sums of float32.
+    TensorCores,
+}
+
 /// Points on the device, ready to be searched.
 #[derive(Debug, Clone)]
 pub struct Index {
     points: Vectors,
     metric: Metric,
+    is_tensor: bool,
 }
 
 impl Index {
@@ -27,7 +43,49 @@ impl Index {
             let shape = PythonTuple(vectors.shape());
             return Err(ArrayError::value_error(format!("{name} has shape {shape}; expected at least one vector")));
         }
-        Ok(Self { points: Vectors::new(name, vectors, dtype, true)?, metric })
+        let points = Vectors::new(name, vectors, dtype, true)?;
+        let index = Self { points, metric, is_tensor: false };
+        Ok(Self { is_tensor: index.prefers_tensor_cores(), ..index })
+    }
+
+    /// This index with another way to find candidates.
+    ///
+    /// # Errors
+    /// When tensor cores are asked for, and the device has none for float16, points are of float64, or the metric is
+    /// none of products.
+    pub fn with_candidates(mut self, candidates: Candidates) -> Result<Self> {
+        self.is_tensor = match candidates {
+            Candidates::Auto => self.prefers_tensor_cores(),
+            Candidates::Float32 => false,
+            Candidates::TensorCores => match self.obstacle_to_tensor_cores() {
+                None => true,
+                Some(obstacle) => {
+                    let message = format!("candidates is 'tensor', but {obstacle}");
+                    return Err(ArrayError::value_error(message));
+                }
+            },
+        };
+        Ok(self)
+    }
+
+    /// Why tensor cores cannot find candidates.
+    fn obstacle_to_tensor_cores(&self) -> Option<String> {
+        let (capability, metric) = (self.points.array.context().device_info().compute_capability, self.metric);
+        if capability < 80 {
+            let (major, minor) = (capability / 10, capability % 10);
+            Some(format!("the device has compute capability {major}.{minor}; expected at least 8.0"))
+        } else if self.points.array.dtype() == DType::F64 {
+            Some("points are of float64; expected float16 or float32".into())
+        } else if matches!(metric, Metric::L1 | Metric::Chebyshev) {
+            Some("the metric has no products; expected 'l2', 'sqeuclidean' or 'cosine'".into())
+        } else {
+            None
+        }
+    }
+
+    fn prefers_tensor_cores(&self) -> bool {
+        let is_simd_cpu = self.points.array.context().device_info().is_simd_cpu();
+        self.dimensions() >= MIN_TENSOR_DIMENSIONS && !is_simd_cpu && self.obstacle_to_tensor_cores().is_none()
     }
 
     /// How many points there are.
@@ -73,7 +131,7 @@ impl Index {
         let out = if self.points.array.dtype() == DType::F64 { DType::F64 } else { DType::F32 };
         let distances = GpuArray::empty(ctx, &shape, out, Order::C)?;
         let found = Neighbors { distances, indices: GpuArray::empty(ctx, &shape, DType::I64, Order::C)? };
-        Search { points: &self.points, queries: &queries, metric: self.metric }.nearest(&found, k)?;
+        self.search_of(&queries).nearest(&found, k)?;
         Ok(found)
     }
 
@@ -86,8 +144,11 @@ impl Index {
             return Err(ArrayError::value_error(format!("radius is {radius}; expected a number of at least 0")));
         }
         let queries = self.checked_queries(queries)?;
-        let counts = Search { points: &self.points, queries: &queries, metric: self.metric }.count_within(radius)?;
-        counts.astype(DType::I64)
+        self.search_of(&queries).count_within(radius)?.astype(DType::I64)
+    }
+
+    fn search_of<'a>(&'a self, queries: &'a Vectors) -> Search<'a> {
+        Search { points: &self.points, queries, metric: self.metric, is_tensor: self.is_tensor }
     }
 
     fn checked_queries(&self, queries: &GpuArray) -> Result<Vectors> {

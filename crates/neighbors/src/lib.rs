@@ -1,8 +1,8 @@
 //! Nearest neighbours by brute force over the arrays of a device.
 //!
 //! Results are exact: points are ranked by distances in float64, whose terms are added in the order of dimensions, and
-//! equal ones by their indices. For points in float16 and float32 candidates are found in float32; where rounding could
-//! hide a nearer point, the query is searched again in float64. Distances are never stored whole, and results do not
+//! equal ones by their indices. For points in float16 and float32 candidates are found in float32 or by tensor cores; where
+//! rounding could hide a nearer point, the query is searched again in float64. Distances are never stored whole, and results do not
 //! depend on scheduling.
 //!
 //! The crate knows no driver: vectors are [`GpuArray`]s, kernels are [`rtcg_codegen::KernelSpec`]s.
@@ -15,7 +15,7 @@ mod search;
 mod topk;
 mod vectors;
 
-pub use index::{Index, knn, radius_count};
+pub use index::{Candidates, Index, knn, radius_count};
 pub use metric::Metric;
 pub use search::{MAX_NEIGHBORS, Neighbors};
 pub use topk::topk;

@@ -1,7 +1,8 @@
 //! The launches of a search: lists by the scan, the nearest of them, and once more in float64 for queries that need it.
 
 use crate::kernels::{
-    DistanceSpec, FewQueries, MAX_FEW_NEIGHBORS, MAX_FEW_NUMBERS, MAX_FEW_QUERIES, MAX_LISTS, MergeSpec, ScanSpec,
+    DistanceSpec, FewQueries, MAX_FEW_NEIGHBORS, MAX_FEW_NUMBERS, MAX_FEW_QUERIES, MAX_LISTS, MAX_UNROLLED_LIST,
+    MergeSpec, ScanSpec,
 };
 use crate::vectors::Vectors;
 use crate::{ArrayContext, GpuArray, Metric, Result};
@@ -30,6 +31,8 @@ pub(crate) struct Search<'a> {
     pub(crate) points: &'a Vectors,
     pub(crate) queries: &'a Vectors,
     pub(crate) metric: Metric,
+    /// Whether candidates are found by tensor cores.
+    pub(crate) is_tensor: bool,
 }
 
 /// Queries that are looked at: a part of all, or those of a list on the device.
@@ -54,11 +57,15 @@ impl Search<'_> {
         self.points.array.context()
     }
 
-    fn distance(&self, is_exact: bool) -> DistanceSpec {
+    /// Of a scan with lists of a length, or of one that counts (0).
+    fn distance(&self, is_exact: bool, length: u32) -> DistanceSpec {
         let (query, point) = (self.queries.array.dtype(), self.points.array.dtype());
         let is_exact = is_exact || point == DType::F64;
         let is_simd_cpu = self.ctx().device_info().is_simd_cpu();
-        DistanceSpec { query, point, metric: self.metric, dimensions: self.points.dimensions(), is_exact, is_simd_cpu }
+        let (metric, dimensions) = (self.metric, self.points.dimensions());
+        let is_tensor = self.is_tensor && !is_exact;
+        let is_listed = length > if is_tensor { 0 } else { MAX_UNROLLED_LIST };
+        DistanceSpec { query, point, metric, dimensions, is_exact, is_tensor, is_listed, is_simd_cpu }
     }
 
     fn division(&self, distance: &DistanceSpec, few: Option<FewQueries>, queries: usize, length: u32) -> Division {
@@ -74,11 +81,16 @@ impl Search<'_> {
         Division { blocks: blocks as u32, most_slices: slices as u32, side, lanes }
     }
 
+    /// The distances of the kernel that reads points once, which has short lists of its own.
+    fn few_distance(distance: &DistanceSpec) -> DistanceSpec {
+        DistanceSpec { is_listed: false, is_tensor: false, ..*distance }
+    }
+
     /// The kernel that reads points once, where there are so few queries that nothing else counts.
     fn few_queries(&self, distance: &DistanceSpec, part: &Part<'_>, length: u32) -> Option<FewQueries> {
         let (queries, dimensions) = (part.count.next_power_of_two(), distance.dimensions);
         let fits = queries <= MAX_FEW_QUERIES && queries * dimensions <= MAX_FEW_NUMBERS && length <= MAX_FEW_NEIGHBORS;
-        let is_other = distance.is_direct() || distance.is_exact || part.selected.is_some();
+        let is_other = Self::few_distance(distance).is_direct() || distance.is_exact || part.selected.is_some();
         let points = &self.points.array;
         let is_vectorizable =
             (dimensions * points.itemsize()).is_multiple_of(16) && points.first_element_address().is_multiple_of(16);
@@ -87,9 +99,10 @@ impl Search<'_> {
 
     /// Writes the `k` nearest points of all queries.
     pub(crate) fn nearest(&self, found: &Neighbors, k: usize) -> Result<()> {
-        let distance = self.distance(false);
         // Candidates beyond those that are kept make it unlikely that rounding hides a nearer one.
-        let length = if distance.is_exact { k } else { k + 4 + k / 8 } as u32;
+        let is_exact = self.points.array.dtype() == DType::F64;
+        let length = if is_exact { k } else { k + 4 + k / 8 } as u32;
+        let distance = self.distance(is_exact, length);
         let list_bytes = distance.lanes() as usize * length as usize * 12;
         let side = distance.side() as usize;
         let most = (MAX_LIST_BYTES / list_bytes / side).max(1) * side;
@@ -115,7 +128,7 @@ impl Search<'_> {
             return Ok(());
         }
         let again = Part { selected: Some((&noted, &noted_count)), ..*part };
-        self.scan_and_merge(found, &self.distance(true), &again, (k, k), (&noted, &noted_count))
+        self.scan_and_merge(found, &self.distance(true, k), &again, (k, k), (&noted, &noted_count))
     }
 
     fn scan_and_merge(
@@ -127,6 +140,7 @@ impl Search<'_> {
         noted: (&GpuArray, &GpuArray),
     ) -> Result<()> {
         let few = self.few_queries(distance, part, length);
+        let distance = &if few.is_some() { Self::few_distance(distance) } else { *distance };
         let division = self.division(distance, few, part.count, length);
         let lists = division.side as usize * division.lanes as usize * division.blocks as usize;
         let item = if distance.is_exact { DType::F64 } else { DType::F32 };
@@ -159,7 +173,7 @@ impl Search<'_> {
         if count == 0 {
             return Ok(counts);
         }
-        let distance = self.distance(false);
+        let distance = self.distance(false, 0);
         // As distances are compared.
         let radius = if self.metric == Metric::L2 { radius * radius } else { radius };
         let mut args = PackedKernelArgs::new();

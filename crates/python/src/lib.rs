@@ -32,6 +32,7 @@ mod linalg;
 mod multiprocessor;
 mod neighbors;
 mod reduction;
+mod segments;
 mod sparse;
 mod sparse_eigen;
 mod sparse_formats;
@@ -68,6 +69,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     info::add_to_module(m)?;
     multiprocessor::add_to_module(m)?;
     neighbors::add_to_module(m)?;
+    segments::add_to_module(m)?;
     tracing::add_to_module(m)?;
     template::add_to_module(m)?;
     tune::add_to_module(m)?;

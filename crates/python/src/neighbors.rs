@@ -2,9 +2,10 @@
 
 use crate::gpuarray::{PyGpuArray, to_py_result};
 use crate::sparse_formats::{ArrayArg, BoundAny, core_array};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use rtcg::array::Result;
-use rtcg::neighbors::{Index, Metric, Neighbors, knn, radius_count, topk};
+use rtcg::neighbors::{Candidates, Index, Metric, Neighbors, knn, radius_count, topk};
 
 type Pair<'py> = (BoundAny<'py>, BoundAny<'py>);
 
@@ -22,17 +23,30 @@ fn metric_of(py: Python<'_>, name: &str) -> PyResult<Metric> {
     to_py_result(py, name.parse())
 }
 
+fn candidates_named(name: &str) -> PyResult<Candidates> {
+    match name {
+        "auto" => Ok(Candidates::Auto),
+        "float32" => Ok(Candidates::Float32),
+        "tensor" => Ok(Candidates::TensorCores),
+        other => {
+            let message = format!("candidates is '{other}'; expected 'auto', 'float32' or 'tensor'");
+            Err(PyValueError::new_err(message))
+        }
+    }
+}
+
 /// Points on the device, ready to be searched; see `rtcg_neighbors::Index`.
 #[pyclass(name = "NeighborIndex", module = "rtcg._native", frozen)]
 pub(crate) struct PyNeighborIndex(Index);
 
 #[pymethods]
 impl PyNeighborIndex {
-    /// Of vectors, one a row; waits.
+    /// Of vectors, one a row, with candidates found as `"auto"`, `"float32"` or `"tensor"` says; waits.
     #[new]
-    fn new(vectors: ArrayArg<'_, '_>, metric: &str) -> PyResult<Self> {
+    fn new(vectors: ArrayArg<'_, '_>, metric: &str, candidates: &str) -> PyResult<Self> {
         let (array, metric) = (core_array(vectors), metric_of(vectors.py(), metric)?);
-        compute_like(vectors, || Index::new(&array, metric)).map(Self)
+        let candidates = candidates_named(candidates)?;
+        compute_like(vectors, || Index::new(&array, metric)?.with_candidates(candidates)).map(Self)
     }
 
     /// Points and their dimensions.

@@ -22,4 +22,4 @@
 //! # }
 //! ```
 
-pub use rtcg_neighbors::{Index, MAX_NEIGHBORS, Metric, Neighbors, knn, radius_count, topk};
+pub use rtcg_neighbors::{Candidates, Index, MAX_NEIGHBORS, Metric, Neighbors, knn, radius_count, topk};

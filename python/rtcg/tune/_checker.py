@@ -8,6 +8,7 @@ import dataclasses
 
 import numpy as np
 
+from rtcg.tune._images import HostImage
 from rtcg.tune._runner import Candidate, CandidateError, KernelRunner
 from rtcg.tune._worker import Worker
 
@@ -150,7 +151,7 @@ def parse_checks(checks):
 def require_small(arguments, names):
     """Raise ValueError unless the arrays of a call are small enough to be checked."""
     sizes = {name: argument.nbytes for name, argument in zip(names, arguments, strict=True)
-             if isinstance(argument, np.ndarray)}  # fmt: skip
+             if isinstance(argument, (np.ndarray, HostImage))}  # fmt: skip
     if sum(sizes.values()) > SMALL_BYTES:
         largest = max(sizes, key=sizes.get)
         raise ValueError(

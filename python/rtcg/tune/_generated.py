@@ -212,7 +212,7 @@ def _function_checker(function, args, launch, checks, candidates, small, timeout
     names = [f"argument {place}" for place in range(len(args))]
     if small is not None and len(small) != len(args):
         raise ValueError(f"check_arguments has {len(small)} arguments; expected {len(args)}")
-    arguments = [_on_host(name, _plain_argument(argument))
+    arguments = [_on_host(name, _plain_argument(name, argument))
                  for name, argument in zip(names, args if small is None else small, strict=True)]  # fmt: skip
     if small is None:
         require_small(arguments, names)

@@ -9,6 +9,7 @@ import numpy as np
 from rtcg import _native
 from rtcg.template import Source
 from rtcg.tune._checker import CandidateChecker, CheckedLaunch, require_small, with_checks
+from rtcg.tune._images import HostImage, Image, image_of
 from rtcg.tune._run import StoredProblem, refuse_cold_energy, run_search
 from rtcg.tune._runner import Candidate, CandidateError, KernelRunner
 from rtcg.tune._space import Space
@@ -53,9 +54,11 @@ class Kernel(_native.TunedCall):
         Expressions over parameters of the space, scalar arguments and values of the problem.
     shared : int or str
         Bytes of dynamic shared memory.
-    problem : sequence of str
+    problem : sequence of str, or dict
         What decides which result applies: names of the kernel's parameters (a scalar counts by its value, an array by
-        its dtype and shape), or of other values that calls are given as keywords.
+        its dtype and shape, a texture or surface by those of its texels), or of other values that calls are given as
+        keywords. A dictionary has values that are literals of the source, such as ``{"width": 2048}``: with `identity`,
+        a result for one of them is found for others.
     bucket : dict, optional
         A function for a value of the problem, so that near ones share a result: ``{"n": tune.log2}``.
     default : dict, optional
@@ -70,9 +73,15 @@ class Kernel(_native.TunedCall):
         Folders with results, searched before the user's own.
     store : Store, optional
         Where results are kept; by default :func:`rtcg.tune.store`.
+    identity : str, optional
+        What stands for the source in the store; by default the source of the default configuration. Sources that differ
+        by literals, such as sizes, share results if they state the same text: that of their template.
 
     Notes
     -----
+    Arguments may be textures of arrays (:func:`rtcg.driver.texture_object`) and surfaces. Searches copy them as they
+    copy arrays; surfaces count as written, and functions for `verify` are given their texels.
+
     ``kernel(*args, **values)`` takes the kernel's arguments, by position or by name, and values of the problem. It does
     not wait. It uses the stored result for this device and problem, else the nearest one, else the default; it never
     searches unless it is called inside :func:`auto`. No file is read after the first call for a problem.
@@ -81,7 +90,7 @@ class Kernel(_native.TunedCall):
     def __init__(
         self, source, name, space, *, block, grid, shared=0, problem=(), bucket=None, default=None, mutates=None,
         options=None, include_dirs=(), no_extern_c=False, constants=None, wisdom=(),
-        store=None,
+        store=None, identity=None,
     ):  # fmt: skip
         super().__init__()
         if not (isinstance(source, str) or callable(source) or is_tree(source)):
@@ -94,7 +103,12 @@ class Kernel(_native.TunedCall):
         self._source_names = space.names
         space = space + tree_parameters(source, space.default | dict(default or {}), space.names)
         self.name, self.space = name, space
-        self.problem_names = tuple(problem)
+        #: Values of the problem that are literals of the source.
+        self._literals = dict(problem) if isinstance(problem, dict) else {}
+        self.problem_names = tuple(name for name in problem if name not in self._literals)
+        if identity is not None and not isinstance(identity, str):
+            raise TypeError(f"identity is {identity!r}; expected str, such as the text of the source's template")
+        self._identity_text = identity
         self._source = source
         self._geometry = {
             "block": _expressions("block", block), "grid": _expressions("grid", grid),
@@ -157,7 +171,7 @@ class Kernel(_native.TunedCall):
 
     def geometry(self, config, values):
         """Return ``(block, grid, shared)`` of a configuration where names have these values."""
-        known = values | config
+        known = self._literals | values | config
 
         def evaluate(part):
             numbers = []
@@ -218,7 +232,7 @@ class Kernel(_native.TunedCall):
         for expressions in self._geometry.values():
             for expression in expressions:
                 if isinstance(expression, _native.Expression):
-                    found += [name for name in expression.names if name not in self.space.names]
+                    found += [name for name in expression.names if name not in (*self.space.names, *self._literals)]
         return tuple(dict.fromkeys(found))
 
     def _parameter_names(self):
@@ -307,11 +321,12 @@ class Kernel(_native.TunedCall):
     # The store.
 
     def _problem(self, bound):
-        problem = {}
+        problem = {name: self._bucket[name](value) if name in self._bucket else value
+                   for name, value in self._literals.items()}  # fmt: skip
         for name in self.problem_names:
             if name not in bound:
                 raise TypeError(f"kernel {self.name!r} misses {name!r}, which its problem is about")
-            value = bound[name]
+            value = image_of(name, bound[name])
             if hasattr(value, "shape") and hasattr(value, "dtype") and getattr(value, "ndim", 0) > 0:
                 problem[f"{name}.dtype"] = str(value.dtype)
                 problem |= {f"{name}.{axis}": int(length) for axis, length in enumerate(value.shape)}
@@ -327,7 +342,7 @@ class Kernel(_native.TunedCall):
                 self._wisdom_store = Store(store.folder, self._wisdom)
             store = self._wisdom_store
         if self._keys is None:
-            source, options = self.source()
+            source = self.source()[0] if self._identity_text is None else self._identity_text
             options = [str(option) for option in self._compile_settings[0] or ()]
             self._keys = _native.TuningKernelKey(self.name, str(source), options, list(self.space.names))
         return StoredProblem(store, self._keys, self._problem(bound))
@@ -427,10 +442,10 @@ class Kernel(_native.TunedCall):
         names = self._parameter_names()
         self._refuse_misspelled_options(values, names)
         bound, _ = self._bind(names, args, values)
-        arguments = [_plain_argument(bound[name]) for name in names]
+        arguments = [_plain_argument(name, bound[name]) for name in names]
         written = self._written(names, [bound[name] for name in names])
         stored = self._stored(bound)
-        scalars = _scalars(bound)
+        scalars = self._literals | _scalars(bound)
         bytes, flops = _amount(bytes, scalars), _amount(flops, scalars)
         refuse_cold_energy(cold, objective)
         self._check_memory(arguments, written)
@@ -488,7 +503,7 @@ class Kernel(_native.TunedCall):
         names = self._parameter_names()
         if small is not None:
             bound, _ = self._bind(names, (), small) if isinstance(small, dict) else self._bind(names, tuple(small), {})
-        arguments = [_on_host(name, _plain_argument(bound[name])) for name in names]
+        arguments = [_on_host(name, _plain_argument(name, bound[name])) for name in names]
         if small is None:
             require_small(arguments, names)
         written, scalars = self._written(names, [bound[name] for name in names]), _scalars(bound)
@@ -511,6 +526,8 @@ class Kernel(_native.TunedCall):
             is_const = "const" in kind.partition("*")[0].split()
             if "*" in kind and not is_const and not is_input and not np.isscalar(argument):
                 written.add(place)
+            elif isinstance(argument, driver.SurfaceObject):
+                written.add(place)
         return written
 
     def _expected(self, verify, arguments, written, runner, scalars):
@@ -521,8 +538,7 @@ class Kernel(_native.TunedCall):
         if not callable(verify):
             expected = list(verify) if isinstance(verify, (tuple, list)) else [verify]
         else:
-            host = [_on_host("", argument).copy() if hasattr(argument, "shape") and np.ndim(argument) else argument
-                    for argument in arguments]  # fmt: skip
+            host = [_contents(argument) for argument in arguments]
             expected = verify(*host)
             expected = [host[place] for place in sorted(written)] if expected is None else expected
             expected = list(expected) if isinstance(expected, (tuple, list)) else [expected]
@@ -613,6 +629,7 @@ def _shown(config):
 
 def _identity(value):
     """What tells two arguments of the problem apart."""
+    value = image_of("", value)
     if hasattr(value, "shape") and np.ndim(value):
         return str(value.dtype), tuple(value.shape)
     return value
@@ -624,15 +641,25 @@ def _scalars(bound):
     return {name: value for name, value in plain.items() if isinstance(value, (bool, int, float, str))}
 
 
-def _plain_argument(argument):
-    """An argument without `driver.In`, `Out` or `InOut` around it."""
+def _plain_argument(name, argument):
+    """An argument without `driver.In`, `Out` or `InOut` around it; of a texture or surface its image."""
     from rtcg import driver
 
-    return argument.array if isinstance(argument, driver.ArgumentHandler) else argument
+    return image_of(name, argument.array if isinstance(argument, driver.ArgumentHandler) else argument)
+
+
+def _contents(argument):
+    """An argument as functions of the host take it: a copy of an array's elements, or a scalar."""
+    if not (hasattr(argument, "shape") and np.ndim(argument)):
+        return argument
+    on_host = _on_host("", argument)
+    return (on_host.contents if isinstance(on_host, HostImage) else on_host).copy()
 
 
 def _on_host(name, argument):
     """An argument as it can be sent to another process."""
+    if isinstance(argument, Image):
+        return argument.to_host()
     if isinstance(argument, (np.ndarray, np.generic, int, float, complex)):
         return argument
     if hasattr(argument, "get") and hasattr(argument, "dtype"):

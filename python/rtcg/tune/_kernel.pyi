@@ -28,7 +28,7 @@ class Kernel(TunedCall):
         block: int | str | Sequence[int | str],
         grid: int | str | Sequence[int | str],
         shared: int | str = 0,
-        problem: Sequence[str] = (),
+        problem: Sequence[str] | dict[str, Any] = (),
         bucket: dict[str, Callable[[Any], Any]] | None = None,
         default: dict[str, Any] | None = None,
         mutates: Sequence[str] | None = None,
@@ -38,6 +38,7 @@ class Kernel(TunedCall):
         constants: dict[str, np.ndarray[Any, Any]] | None = None,
         wisdom: str | Path | Sequence[str | Path] = (),
         store: Store | None = None,
+        identity: str | None = None,
     ) -> None: ...
     def source(self, config: dict[str, Any] | None = None) -> tuple[object, Sequence[str] | None]: ...
     def compile(self, config: dict[str, Any]) -> tuple[bytes, str, tuple[str, ...]]: ...

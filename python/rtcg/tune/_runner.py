@@ -9,6 +9,7 @@ import dataclasses
 import numpy as np
 
 from rtcg import _native
+from rtcg.tune._images import HostImage, Image
 
 #: Launches that a graph has at most.
 _MAX_CAPTURED = 256
@@ -55,7 +56,7 @@ class KernelRunner:
     Parameters
     ----------
     arguments : sequence
-        Device arrays, NumPy arrays (copied to the device) and scalars, in the kernel's order.
+        Device arrays, NumPy arrays (copied to the device), images and scalars, in the kernel's order.
     written : set of int
         Which arguments the kernel writes. They are copied, so that the caller's stay as they are, and restored before
         each verification and each timed window.
@@ -67,12 +68,17 @@ class KernelRunner:
         import rtcg.numpy as xp
 
         def on_device(argument):
+            if isinstance(argument, HostImage):
+                return argument.on_device()
             return xp.asarray(argument) if isinstance(argument, np.ndarray) else argument
 
         self._arguments = [on_device(argument) for argument in arguments]
-        self._initial = {index: self._arguments[index] for index in sorted(written)}
-        for index, array in self._initial.items():
+        self._initial = {}
+        for index in sorted(written):
+            array = self._arguments[index]
+            self._initial[index] = array.get() if isinstance(array, Image) else array
             self._arguments[index] = array.copy()
+        self._passed = [argument.handle if isinstance(argument, Image) else argument for argument in self._arguments]
         self._function = self._candidate = None
         self._expected, self._tolerance = None, (None, None)
         self._timer = _native.LaunchTimer(cold, _MAX_CAPTURED)
@@ -140,7 +146,7 @@ class KernelRunner:
     def _launch(self, count=1):
         candidate = self._candidate
         for _ in range(count):
-            self._function(*self._arguments, block=candidate.block, grid=candidate.grid, shared=candidate.shared)
+            self._function(*self._passed, block=candidate.block, grid=candidate.grid, shared=candidate.shared)
 
     def _attempt(self, action):
         from rtcg import driver

@@ -12,6 +12,7 @@ mod pointwise;
 mod radix_sort;
 mod reduce;
 mod scan;
+mod segments;
 mod sort;
 mod transpose_tile;
 
@@ -32,5 +33,6 @@ pub use pointwise::{AccessPattern, OperandKind, PointwiseOperand, PointwiseSpec}
 pub use radix_sort::{RADIX_BINS, RADIX_HISTOGRAM_THREADS, RadixSpec, RadixStage, SortPayload};
 pub use reduce::{FusedReduceSpec, ReduceSpec, ReductionOp};
 pub use scan::{ScanOp, ScanSpec, ScanStage};
+pub use segments::{SEGMENT_THREADS, SEGMENT_TILE, SegmentSpec, SegmentStage};
 pub use sort::{SortSpec, SortStage};
 pub use transpose_tile::{MAX_TRANSPOSE_TILE_ITEMSIZE, TRANSPOSE_TILE_SIDE, TRANSPOSE_TILE_THREADS, TransposeTile};

@@ -164,51 +164,13 @@ impl ReduceSpec {
         names
     }
 
-    /// The value that leaves every other one as it is.
-    fn identity_value(&self) -> String {
-        let integer_limits = |lowest: bool| {
-            let bits = 8 * self.compute.itemsize();
-            match (self.compute.kind(), lowest) {
-                (DTypeKind::Bool, _) => (if lowest { "false" } else { "true" }).to_owned(),
-                (DTypeKind::Unsigned, true) => "T(0)".to_owned(),
-                (DTypeKind::Unsigned, false) => "T(~0ull)".to_owned(),
-                (_, true) => format!("T(1ull << {})", bits - 1),
-                (_, false) => format!("T((1ull << {}) - 1)", bits - 1),
-            }
-        };
-        let limit = |lowest: bool| {
-            let infinity = if lowest { "-__int_as_float(0x7f800000)" } else { "__int_as_float(0x7f800000)" };
-            match self.compute.kind() {
-                DTypeKind::Float => format!("T({infinity})"),
-                DTypeKind::Complex => format!("T({infinity}, {infinity})"),
-                _ => integer_limits(lowest),
-            }
-        };
-        match self.reduction {
-            ReductionOp::Product => "T(1)".into(),
-            ReductionOp::All => "true".into(),
-            ReductionOp::Minimum | ReductionOp::ArgMinimum => limit(false),
-            ReductionOp::Maximum | ReductionOp::ArgMaximum => limit(true),
-            _ => "T(0)".into(),
-        }
-    }
-
     /// What is accumulated, where it starts, how two are combined, and what is stored.
     fn accumulator_source(&self) -> String {
-        let neutral = self.identity_value();
+        let neutral = identity_value(self.reduction, self.compute);
         if self.reduction.is_arg_reduction() {
             return self.arg_accumulator(&neutral);
         }
-        let combined = match self.reduction {
-            ReductionOp::Product if self.compute == DType::Bool => "a && b",
-            ReductionOp::Sum if self.compute == DType::Bool => "a || b",
-            ReductionOp::Product => "a * b",
-            ReductionOp::Minimum => "rt_min(a, b)",
-            ReductionOp::Maximum => "rt_max(a, b)",
-            ReductionOp::Any => "a || b",
-            ReductionOp::All => "a && b",
-            _ => "a + b",
-        };
+        let combined = combining_expression(self.reduction, self.compute);
         let mapped = match self.reduction {
             ReductionOp::Any | ReductionOp::All | ReductionOp::CountNonzero => "T(rt_true(rt_load(x)))",
             ReductionOp::Dot if self.compute == DType::Bool => "rt_cast<T>(rt_load(x)) && rt_cast<T>(rt_load(y))",
@@ -413,6 +375,49 @@ impl ReduceSpec {
             split = self.split,
             gather = self.gather,
         );
+    }
+}
+
+/// The value that leaves every other one as it is.
+pub(super) fn identity_value(reduction: ReductionOp, compute: DType) -> String {
+    let integer_limits = |lowest: bool| {
+        let bits = 8 * compute.itemsize();
+        match (compute.kind(), lowest) {
+            (DTypeKind::Bool, _) => (if lowest { "false" } else { "true" }).to_owned(),
+            (DTypeKind::Unsigned, true) => "T(0)".to_owned(),
+            (DTypeKind::Unsigned, false) => "T(~0ull)".to_owned(),
+            (_, true) => format!("T(1ull << {})", bits - 1),
+            (_, false) => format!("T((1ull << {}) - 1)", bits - 1),
+        }
+    };
+    let limit = |lowest: bool| {
+        let infinity = if lowest { "-__int_as_float(0x7f800000)" } else { "__int_as_float(0x7f800000)" };
+        match compute.kind() {
+            DTypeKind::Float => format!("T({infinity})"),
+            DTypeKind::Complex => format!("T({infinity}, {infinity})"),
+            _ => integer_limits(lowest),
+        }
+    };
+    match reduction {
+        ReductionOp::Product => "T(1)".into(),
+        ReductionOp::All => "true".into(),
+        ReductionOp::Minimum | ReductionOp::ArgMinimum => limit(false),
+        ReductionOp::Maximum | ReductionOp::ArgMaximum => limit(true),
+        _ => "T(0)".into(),
+    }
+}
+
+/// How two partial results become one.
+pub(super) fn combining_expression(reduction: ReductionOp, compute: DType) -> &'static str {
+    match reduction {
+        ReductionOp::Product if compute == DType::Bool => "a && b",
+        ReductionOp::Sum if compute == DType::Bool => "a || b",
+        ReductionOp::Product => "a * b",
+        ReductionOp::Minimum => "rt_min(a, b)",
+        ReductionOp::Maximum => "rt_max(a, b)",
+        ReductionOp::Any => "a || b",
+        ReductionOp::All => "a && b",
+        _ => "a + b",
     }
 }
 

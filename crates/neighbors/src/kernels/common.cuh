@@ -1,5 +1,6 @@
 // What kernels of nearest neighbours have in common. Defined before: `types.cuh`, the types Q and P of stored queries and points, A of
-// distances, the constants D (dimensions), K (candidates of a list), IS_EXACT, and METRIC_L2, METRIC_L1, METRIC_CHEBYSHEV
+// distances, the constants D (dimensions), K (candidates of a list), IS_EXACT, IS_TENSOR (products of tensor cores),
+// and METRIC_L2, METRIC_L1, METRIC_CHEBYSHEV
 // or METRIC_COSINE.
 #define NOTHING 0xffffffffu
 
@@ -83,8 +84,10 @@ struct rt_list {
 #define RT_SEARCH const Q *queries, const P *points, const double *query_norms, const double *point_norms, \
   const double *largest_norm, unsigned m, unsigned n, const unsigned *selected, const unsigned *selected_count
 
-// The error of a distance in float32 that was computed as `sum` numbers of at most this size: rounding of terms and sums.
-__device__ __forceinline__ double rt_rounding(double size) { return 6.6e-8 * (D + 8) * size + D * 1e-44; }
+// The error of a distance in float32 that was computed as D numbers of at most this size in all: rounding of terms and
+// sums. Tensor cores align the terms of 16 products to the largest and cut them there, by at most 17 units of 2^-23 for each
+// 16 (M. Fasi et al., PeerJ Computer Science 7, 2021), and halves lose 2^-22 of a product: below 4 times as much.
+__device__ __forceinline__ double rt_rounding(double size) { return (IS_TENSOR ? 4 : 1) * 6.6e-8 * (D + 8) * size + D * 1e-44; }
 
 // How far a distance of float32 may be from the exact one, at most, and what makes an exact one comparable with it:
 // products have no squared length of the query, and cosines its length.

@@ -21,7 +21,7 @@ pub(crate) const MAX_FEW_NEIGHBORS: u32 = 64;
 /// Lists of a query that can be merged.
 pub(crate) const MAX_LISTS: u32 = 1024;
 /// Lists up to this length are held in registers.
-const MAX_UNROLLED_LIST: u32 = 16;
+pub(crate) const MAX_UNROLLED_LIST: u32 = 16;
 
 /// What distances are computed from, and in what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,6 +34,10 @@ pub(crate) struct DistanceSpec {
     pub(crate) dimensions: usize,
     /// In float64 without fused operations; else in float32.
     pub(crate) is_exact: bool,
+    /// Products of candidates are those of tensor cores.
+    pub(crate) is_tensor: bool,
+    /// A query has one list in global memory, which a warp keeps; else threads have lists in registers.
+    pub(crate) is_listed: bool,
     /// Threads are lanes of a processor's vectors.
     pub(crate) is_simd_cpu: bool,
 }
@@ -41,7 +45,7 @@ pub(crate) struct DistanceSpec {
 impl DistanceSpec {
     /// Whether a thread holds a query in registers; else distances are computed by tiles.
     pub(crate) fn is_direct(&self) -> bool {
-        self.dimensions <= MAX_DIRECT_DIMENSIONS && self.metric != Metric::Cosine
+        self.dimensions <= MAX_DIRECT_DIMENSIONS && self.metric != Metric::Cosine && !self.is_listed && !self.is_tensor
     }
 
     /// Queries of a block.
@@ -51,7 +55,7 @@ impl DistanceSpec {
 
     /// Lists of a query in a slice of points.
     pub(crate) fn lanes(&self) -> u32 {
-        if self.is_direct() { 1 } else { TILED_LANES }
+        if self.is_direct() || self.is_listed { 1 } else { TILED_LANES }
     }
 
     fn preamble(&self, k: u32, threads: u32) -> String {
@@ -63,9 +67,12 @@ impl DistanceSpec {
         let is_product = !self.is_direct() && !self.is_exact && matches!(self.metric, Metric::L2 | Metric::SquaredL2);
         let _ = writeln!(
             text,
-            "#define IS_EXACT {}\n#define IS_PRODUCT {}",
+            "#define IS_EXACT {}\n#define IS_PRODUCT {}\n#define IS_TENSOR {}\n#define IS_LISTED {}\n#define POINT_IS_HALF {}",
             i32::from(self.is_exact),
-            i32::from(is_product)
+            i32::from(is_product),
+            i32::from(self.is_tensor),
+            i32::from(self.is_listed),
+            i32::from(self.point == DType::F16)
         );
         let unroll = if k <= MAX_UNROLLED_LIST { k.max(2) } else { 1 };
         let _ = writeln!(
@@ -134,9 +141,12 @@ impl KernelSpec for ScanSpec {
             let _ = writeln!(text, "enum {{ TILE = 128, PITCH = {pitch} }};");
             text.push_str(include_str!("direct.cuh"));
         } else {
-            let (is_simd_cpu, pairs) =
-                (self.distance.is_simd_cpu, if self.distance.is_simd_cpu { [8, 2] } else { [4, 4] });
-            let [rows, columns] = pairs;
+            let is_simd_cpu = self.distance.is_simd_cpu;
+            let [rows, columns] = match (self.distance.is_tensor, is_simd_cpu) {
+                (true, _) => [2, 8],
+                (false, true) => [8, 2],
+                (false, false) => [4, 4],
+            };
             let _ = writeln!(
                 text,
                 "#define UNROLL_DEPTH 4\n#define IS_SIMD_CPU {}\nenum {{ ROWS = {rows}, COLUMNS = {columns} }};",

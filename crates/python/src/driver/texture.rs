@@ -438,6 +438,12 @@ impl PySurfaceObject {
         self.0.init_value(SurfaceObject::new(&array.get().0).or_raise()?)
     }
 
+    /// The array that kernels read and write.
+    #[getter]
+    fn array(&self) -> PyArrayHandle {
+        self.0.array().clone().into()
+    }
+
     /// What kernels take as a `cudaSurfaceObject_t`.
     #[getter]
     fn handle(&self) -> u64 {

@@ -27,6 +27,7 @@ pub(crate) use dtypes::dtype_of_descr;
 use dtypes::{numpy_descr, parse_numpy_dtype};
 use memory::ForeignBuffer;
 use numpy::PyArrayDescr;
+pub(crate) use operands::parse_optional_dtype;
 use operands::parse_shape;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -24,6 +24,7 @@ mod linalg_choices;
 mod linalg_large;
 mod neighbors;
 mod packages;
+mod segments;
 mod simt_kernels;
 mod sparse;
 mod sparse_eigen;

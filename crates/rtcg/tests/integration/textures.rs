@@ -75,3 +75,44 @@ fn settings_that_mean_nothing_are_refused() {
         assert!(refused.contains(&format!("shape {shape:?}")), "{refused}");
     }
 }
+
+#[test]
+fn a_kernel_with_a_texture_is_tuned() {
+    use rtcg::compile::CompileRequest;
+    use rtcg::tune::{Budget, Config, Space, TunerOptions, strategies, tune};
+    use std::ops::ControlFlow;
+
+    let ctx = Context::new().unwrap();
+    let image = ctx.image(&[1.0f32, 2.0, 3.0, 4.0], &[4]).unwrap();
+    let (texture, out) = (image.texture().filter(FilterMode::Linear).build().unwrap(), ctx.zeros::<f32>(4).unwrap());
+    let target = rtcg::device_compile_target(&ctx.device()).unwrap();
+    let number = |config: &Config, name| config.get(name).and_then(|value| value.as_f64()).unwrap() as u32;
+    let request = move |config: &Config| {
+        let (block, shift) = (number(config, "block"), number(config, "shift"));
+        let source = format!(
+            "__global__ void shifted(float *out, cudaTextureObject_t image) {{
+               const int i = blockIdx.x * {block} + threadIdx.x;
+               if (i < 4) out[i] = tex1D<float>(image, i + 0.5f + 0.5f * {shift}); }}"
+        );
+        CompileRequest::new(source, target)
+    };
+    let launch = |kernel: &Function, config: &Config| {
+        let block = number(config, "block");
+        // SAFETY: threads write four numbers.
+        unsafe { kernel.launch(Grid::new(4_u32.div_ceil(block), block), &[&out, &texture]) }
+    };
+    let mut kernel = rtcg::KernelTarget::new(&ctx, "shifted", request, launch).verify(|| {
+        Ok(if out.to_vec()? == [1.5, 2.5, 3.5, 4.0] { Ok(()) } else { Err("not between texels".to_owned()) })
+    });
+    let space = Space::new().parameter("block", [1, 2, 4]).unwrap().parameter("shift", [1, 0]).unwrap();
+    let options = TunerOptions { budget: Budget::of_evaluations(6), ..TunerOptions::default() };
+    let strategy = strategies::by_name("exhaustive", 0).unwrap();
+    let space = std::sync::Arc::new(space.enumerate().unwrap());
+    let report = tune(&mut kernel, &space, strategy, Some(0), &[], &options, &mut |_| ControlFlow::Continue(()));
+    let shown = report.to_string();
+    assert!(
+        report.trials.len() == 6 && shown.contains("3 failed (correctness), such as: not between texels"),
+        "{shown}"
+    );
+    assert!(shown.contains("shift=1"), "{shown}");
+}

@@ -1,0 +1,111 @@
+"""Several devices in one program: a context for a ``with`` block, and one function on all of them."""
+
+import atexit
+import contextlib
+import threading
+
+from rtcg import driver
+
+__all__ = ["map", "use"]
+
+#: Primary contexts that were used, held so that compiled kernels and memory pools stay.
+_contexts = {}
+_lock = threading.Lock()
+atexit.register(_contexts.clear)
+
+
+@contextlib.contextmanager
+def use(device):
+    """Make the primary context of a device the current one of this thread, for a ``with`` block.
+
+    Parameters
+    ----------
+    device : int or Device
+
+    Yields
+    ------
+    Context
+        Any number of threads may use it, also at once. It stays until the program ends.
+
+    Notes
+    -----
+    An array belongs to the context in which it was made: one of another context cannot be used here. Does not wait.
+    """
+    device = device if isinstance(device, driver.Device) else driver.Device(device)
+    with _lock:
+        context = _contexts.get(device)
+        if context is None:
+            context = _contexts[device] = device.retain_primary_context()
+    context.push()
+    try:
+        yield context
+    finally:
+        driver.Context.pop()
+
+
+def map(function, *sequences, devices=None):
+    """Call a function for each of some pieces of work, on several devices at once: a list of results in their order.
+
+    Each device has a thread, in which it is the current one (`use`), and takes the next piece when it is done with one.
+
+    Parameters
+    ----------
+    function : callable
+        What it is given and returns should be on the host: arrays of one device are of no use on another.
+    *sequences : sequence
+        Of its arguments, equally long.
+    devices : sequence of int or Device, optional
+        By default all. One that is given twice has two threads.
+
+    Returns
+    -------
+    list
+
+    Raises
+    ------
+    BaseException
+        What `function` raises first; pieces that no device has taken are left out then, and after Ctrl-C.
+    ValueError
+        If sequences differ in length, or there are no devices.
+
+    Notes
+    -----
+    Waits for all devices.
+    """
+    if devices is None:
+        driver.init()
+        devices = range(driver.Device.count())
+    devices = list(devices)
+    if not devices:
+        raise ValueError("devices is empty; expected at least one")
+    calls = list(zip(*sequences, strict=True))
+    results, errors, pieces, lock = [None] * len(calls), [], iter(enumerate(calls)), threading.Lock()
+
+    def work(device):
+        try:
+            with use(device):
+                while not errors:
+                    with lock:
+                        piece = next(pieces, None)
+                    if piece is None:
+                        break
+                    results[piece[0]] = function(*piece[1])
+                driver.Context.synchronize()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(device,)) for device in devices]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    except BaseException as error:
+        errors.append(error)
+        for thread in threads:
+            if thread.ident is not None:
+                thread.join()
+        raise
+    if errors:
+        raise errors[0]
+    return results

@@ -1,0 +1,60 @@
+"""Several devices in one program: a context for a ``with`` block, and one function on all of them."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
+
+from rtcg.driver import Context, Device
+
+__all__ = ["map", "use"]
+
+_Result = TypeVar("_Result")
+
+def use(device: int | Device) -> AbstractContextManager[Context]:
+    """Make the primary context of a device the current one of this thread, for a ``with`` block.
+
+    Parameters
+    ----------
+    device : int or Device
+
+    Yields
+    ------
+    Context
+        Any number of threads may use it, also at once. It stays until the program ends.
+
+    Notes
+    -----
+    An array belongs to the context in which it was made: one of another context cannot be used here. Does not wait.
+    """
+
+def map(
+    function: Callable[..., _Result], *sequences: Iterable[Any], devices: Sequence[int | Device] | None = None
+) -> list[_Result]:
+    """Call a function for each of some pieces of work, on several devices at once: a list of results in their order.
+
+    Each device has a thread, in which it is the current one (`use`), and takes the next piece when it is done with one.
+
+    Parameters
+    ----------
+    function : callable
+        What it is given and returns should be on the host: arrays of one device are of no use on another.
+    *sequences : sequence
+        Of its arguments, equally long.
+    devices : sequence of int or Device, optional
+        By default all. One that is given twice has two threads.
+
+    Returns
+    -------
+    list
+
+    Raises
+    ------
+    BaseException
+        What `function` raises first; pieces that no device has taken are left out then, and after Ctrl-C.
+    ValueError
+        If sequences differ in length, or there are no devices.
+
+    Notes
+    -----
+    Waits for all devices.
+    """

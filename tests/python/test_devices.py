@@ -1,0 +1,65 @@
+"""`rtcg.devices`: contexts for blocks, and work for several devices."""
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import threading
+import numpy as np
+import rtcg.numpy as xp
+from rtcg import devices, driver
+
+driver.init()
+assert driver.Device.count() == 3
+seen, lock = set(), threading.Lock()
+together = threading.Barrier(3)
+
+def total(part, factor):
+    together.wait(30)  # three devices at once
+    with lock:
+        seen.add(driver.Context.get_device())
+    return float((xp.asarray(part) * factor).sum().get())
+
+x = np.arange(6000.0).reshape(6, 1000)
+assert devices.map(total, x, [2.0] * 6) == [2 * part.sum() for part in x]
+assert len(seen) == 3
+assert driver.Context.get_current() is None
+
+with devices.use(2) as context:
+    assert driver.Context.get_device() == driver.Device(2) and driver.Context.get_current() == context
+    kept = xp.arange(10)
+with devices.use(driver.Device(2)):
+    assert kept.get().tolist() == list(range(10))
+
+done = []
+def fails(n):
+    if n == 1:
+        raise KeyError(n)
+    done.append(n)
+try:
+    devices.map(fails, range(100), devices=[0])
+    raise SystemExit("no error")
+except KeyError:
+    assert done == [0]
+for call, message in [(lambda: devices.map(fails, [1], devices=[]), "devices is empty"),
+                      (lambda: devices.map(fails, [1], [2, 3]), "shorter|longer")]:
+    try:
+        call()
+        raise SystemExit("no error")
+    except ValueError as error:
+        assert any(word in str(error) for word in message.split("|")), error
+print("right")
+"""
+
+
+def test_work_is_done_on_all_devices(on_virtual_device):
+    if not on_virtual_device:
+        pytest.skip("needs three devices")
+    import os
+
+    found = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=os.environ | {"RTCG_VIRTUAL_DEVICES": "3"}, capture_output=True, text=True
+    )
+    assert found.stdout == "right\n", found.stderr
