@@ -6,7 +6,7 @@ import functools
 import numpy as np
 
 import rtcg.numpy as xp
-from rtcg import driver
+from rtcg import driver, tune as rtcg_tune
 
 from . import kernels
 from .element import Element, element
@@ -138,7 +138,7 @@ class Maxwell:
         self._residual, self._rhs = xp.zeros(storage.size, dtype), xp.zeros(storage.size, dtype)
         self._fluxes = xp.zeros(self.n_total * 24 * self.element.n_face_nodes if split > 2 else 1, dtype)
         self._clock = xp.zeros(2, np.float64)
-        self.time, self._now, self._graphs = 0.0, 0, []
+        self.time, self._now, self._graphs = 0.0, 0, [None, None]
 
     def _checked(self, name, values):
         values = np.broadcast_to(np.asarray(values, np.float64), self.n_total)
@@ -219,7 +219,7 @@ class Maxwell:
             np.int32(first), np.int32(len(self.mesh) if count is None else count),
         )  # fmt: skip
 
-    def _launch(self, steps, *args, stream=None, **options):
+    def launch(self, steps, *args, stream=None, **options):
         kernel = kernels.kernel(self.problem, steps)
         config = self.configs.get(steps)
         run = kernel if config is None else kernel.variant(**config)
@@ -232,7 +232,7 @@ class Maxwell:
         for steps in self.steps:
             without = steps.removesuffix("stage").rstrip()
             if without:
-                self._launch(without, source, self._rhs)
+                self.launch(without, source, self._rhs)
         return self.problem.layout.fields(self._rhs, xp).copy()
 
     @functools.cached_property
@@ -241,39 +241,73 @@ class Maxwell:
         speeds = 1 / np.sqrt(self._epsilon * self._mu)
         return float((self.mesh.radii / speeds[: len(self.mesh)]).min() * STABLE[self.element.order - 1])
 
-    def _step(self, now, stream=None):
-        """Enqueue the stages of a step from one state to the other."""
-        states = self._states[now], self._states[1 - now]
-        for stage in range(5):
-            for steps in self.steps:
-                self._launch(steps, states[stage % 2], states[1 - stage % 2], stage=stage, stream=stream)
+    def stage_states(self, stage):
+        """What a stage of the step that comes next reads and writes."""
+        return self._states[self._now ^ stage % 2], self._states[self._now ^ 1 - stage % 2]
 
-    def _captured(self, now):
-        """The graph of a step."""
+    def advance_clock(self):
+        self._clock[:1] += self._clock[1:]
+
+    def set_clock(self, time, dt):
+        xp.copyto(self._clock, xp.asarray([time, dt]))
+
+    def swap(self):
+        """After a step the other state is that of now."""
+        self._now ^= 1
+
+    def _captured(self):
+        """The graph of the step that comes next."""
         stream = driver.Stream()
         with stream.capture() as graph, stream:
-            self._step(now, stream)
-            self._clock[:1] += self._clock[1:]
+            for stage in range(5):
+                for steps in self.steps:
+                    self.launch(steps, *self.stage_states(stage), stage=stage, stream=stream)
+            self.advance_clock()
         return graph.instantiate()
+
+    @staticmethod
+    def steps_of(duration, dt, max_dt):
+        """How many steps of at most `dt` a duration has."""
+        if not (np.isfinite(duration) and duration >= 0):
+            raise ValueError(f"duration is {duration!r}; expected a finite number of at least 0")
+        if not 0 < dt <= max_dt:
+            raise ValueError(f"dt is {dt!r}; expected above 0 and at most {max_dt:.4g}, where steps are stable")
+        return int(np.ceil(duration / dt * (1 - 1e-12)))
 
     def run(self, duration, dt=None):
         """Advance the fields by a time, in equal steps of at most `dt`; does not wait.
 
         Each step is one launch of a graph.
         """
-        if not (np.isfinite(duration) and duration >= 0):
-            raise ValueError(f"duration is {duration!r}; expected a finite number of at least 0")
-        dt = self.max_dt if dt is None else dt
-        if not 0 < dt <= self.max_dt:
-            raise ValueError(
-                f"dt is {dt!r}; expected a number above 0 and at most {self.max_dt:.4g}, where steps are stable"
-            )
-        steps = int(np.ceil(duration / dt * (1 - 1e-12)))
-        if not steps:
-            return
-        self._graphs = self._graphs or [self._captured(now) for now in range(2)]
-        xp.copyto(self._clock, xp.asarray([self.time, duration / steps]))
+        steps = self.steps_of(duration, self.max_dt if dt is None else dt, self.max_dt)
+        self.set_clock(self.time, duration / max(steps, 1))
         for _ in range(steps):
+            if self._graphs[self._now] is None:
+                self._graphs[self._now] = self._captured()
             self._graphs[self._now].launch()
-            self._now ^= 1
+            self.swap()
         self.time += duration
+
+
+def tune(mesh, order, flux=1.0, dtype=np.float32, budget="60 s", layouts=kernels.LAYOUTS, splits=(1, 2, 3, 4), **options):
+    """Search for the fastest layout and split, with the fastest kernels for each: a `rtcg.tune.NestedReport`.
+
+    The score of a layout and a split is the time of all their kernels, one stage of a step. The solver that was found
+    is ``Maxwell(mesh, order, ..., **report.best)``: its kernels come from the store. Kernels whose occupancy is below
+    half of the best seen are not timed. `options` are those of `Maxwell`.
+    """
+
+    def parts(layout, split):
+        solver = Maxwell(mesh, order, flux, dtype, layout=layout, split=split, **options)
+        solver.fields = solver.at_nodes(lambda x, y, z: [np.sin(3 * x + c) * np.cos(2 * y - c * z) for c in range(6)])
+        solver._clock[1] = solver.max_dt
+        return {
+            steps: rtcg_tune.Part(
+                kernels.kernel(solver.problem, steps), *solver.arguments(steps, *solver._states, stage=1),
+                occupancy_slack=0.5,
+            )
+            for steps in solver.steps
+        }  # fmt: skip
+
+    space = rtcg_tune.Space(layout=list(layouts), split=list(splits))
+    return rtcg_tune.nested(space, parts, budget=budget, progress=False)
