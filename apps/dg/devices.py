@@ -1,7 +1,6 @@
 """The solver on several devices of one process: parts of the mesh, and halos that are copied between devices.
 
-A device has the elements of its part, those inside first, and beside them ghosts: elements of others that touch its own.
-Of a ghost only the nodes at the cut are ever filled. In each stage one stream packs, copies and unpacks them while
+A device has the elements of its part, those inside first, and ghosts: elements of others that touch its own. Of a ghost only the nodes at the cut are ever filled. In each stage one stream packs, copies and unpacks them while
 another computes the elements inside; those at the cut come last. Every element is computed as on one device: same bits.
 """
 
@@ -210,8 +209,8 @@ class Cluster:
                     other = self.parts[sender]
                     part.copying.wait_for_event(other.packed)
                     driver.memcpy_peer_async(
-                        buffer[0].gpudata, other.sends[number][0].gpudata, buffer[0].nbytes, part.context, other.context,
-                        part.copying,
+                        buffer[0].gpudata, other.sends[number][0].gpudata, buffer[0].nbytes, part.context,
+                        other.context, part.copying,
                     )  # fmt: skip
                     part.move(states[part][0], buffer, False)
                 part.filled.record(part.copying)

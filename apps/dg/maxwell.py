@@ -289,7 +289,9 @@ class Maxwell:
         self.time += duration
 
 
-def tune(mesh, order, flux=1.0, dtype=np.float32, budget="60 s", layouts=kernels.LAYOUTS, splits=(1, 2, 3, 4), **options):
+def tune(
+    mesh, order, flux=1.0, dtype=np.float32, budget="60 s", layouts=kernels.LAYOUTS, splits=(1, 2, 3, 4), **options
+):
     """Search for the fastest layout and split, with the fastest kernels for each: a `rtcg.tune.NestedReport`.
 
     The score of a layout and a split is the time of all their kernels, one stage of a step. The solver that was found

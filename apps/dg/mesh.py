@@ -117,6 +117,16 @@ class Mesh:
         """Coordinates (elements, nodes, 3) of the nodes of an `Element`."""
         return element.nodes @ self.vertices[self.elements]
 
+    def locate(self, points):
+        """``(elements, barycentric coordinates)`` of points: those where the least coordinate is largest."""
+        found, places = [], []
+        for point in np.asarray(points, float):
+            inner = np.einsum("kfx,kx->kf", self.gradients[:, 1:], point - self.vertices[self.elements[:, 0]])
+            all_four = np.concatenate([1 - inner.sum(axis=1, keepdims=True), inner], axis=1)
+            found.append(int(all_four.min(axis=1).argmax()))
+            places.append(all_four[found[-1]])
+        return np.array(found), np.array(places)
+
     def renumbered(self, order):
         """The same mesh with elements in another order."""
         return Mesh(self.vertices, self.elements[order], self._boundary)

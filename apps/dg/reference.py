@@ -153,3 +153,68 @@ def rotation(*angles):
         one[[i, i, j, j], [i, j, i, j]] = np.cos(angle), -np.sin(angle), np.sin(angle), np.cos(angle)
         matrix = one @ matrix
     return matrix
+
+
+def shock_tube(x, t, left=(1.0, 1.0), right=(0.125, 0.1), gamma=1.4):
+    """Density and pressure of a gas at rest with a jump at x = 0 (Sod's tube), at a time; E. F. Toro (2009)."""
+
+    def velocity_change(p, density, pressure):
+        sound = np.sqrt(gamma * pressure / density)
+        if p > pressure:
+            a, b = 2 / ((gamma + 1) * density), (gamma - 1) / (gamma + 1) * pressure
+            return (p - pressure) * np.sqrt(a / (p + b))
+        return 2 * sound / (gamma - 1) * ((p / pressure) ** ((gamma - 1) / (2 * gamma)) - 1)
+
+    low, high = right[1], left[1]
+    for _ in range(100):
+        middle = (low + high) / 2
+        total = velocity_change(middle, *left) + velocity_change(middle, *right)
+        low, high = (middle, high) if total < 0 else (low, middle)
+    u = -velocity_change(middle, *left)
+    s = np.asarray(x) / t
+    sound = np.sqrt(gamma * left[1] / left[0])
+    ratio = (gamma - 1) / (gamma + 1)
+    behind = left[0] * (middle / left[1]) ** (1 / gamma)  # the fan ends here
+    fan = left[0] * (2 / (gamma + 1) - ratio * s / sound).clip(0) ** (2 / (gamma - 1))
+    shocked = right[0] * (middle / right[1] + ratio) / (ratio * middle / right[1] + 1)
+    front = np.sqrt(gamma * right[1] / right[0]) * np.sqrt((middle / right[1] + ratio) / (1 + ratio))
+    tail = u - np.sqrt(gamma * middle / behind)
+    regions = [s < -sound, s < tail, s < u, s < front]
+    density = np.select(regions, [left[0], fan, behind, shocked], right[0])
+    pressure = np.select(regions, [left[1], left[1] * (fan / left[0]) ** gamma, middle, middle], right[1])
+    return density, pressure
+
+
+def mie(points, k, terms=None):
+    """The electric field scattered by a perfectly conducting sphere of radius 1, at points (n, 3) outside.
+
+    The incident wave is ``x exp(i k (z - t))``. G. Mie (1908), as in C. F. Bohren, D. R. Huffman (1983).
+    """
+    from scipy.special import spherical_jn, spherical_yn
+
+    x, y, z = np.asarray(points, float).T
+    r = np.sqrt(x * x + y * y + z * z)
+    cosine, phi = z / r, np.arctan2(y, x)
+    sine = np.sqrt(1 - cosine**2)
+    e_r = np.stack([sine * np.cos(phi), sine * np.sin(phi), cosine])
+    e_theta = np.stack([cosine * np.cos(phi), cosine * np.sin(phi), -sine])
+    e_phi = np.stack([-np.sin(phi), np.cos(phi), 0 * phi])
+    field, before, pi = np.zeros((3, len(r)), complex), np.zeros_like(r), np.ones_like(r)
+    for n in range(1, (terms or int(k + 4 * k ** (1 / 3) + 12)) + 1):
+        tau = n * cosine * pi - (n + 1) * before
+
+        def outgoing(rho, n=n):
+            """Hankel's function, and the derivative of rho times it."""
+            h, slope = (spherical_jn(n, rho, d) + 1j * spherical_yn(n, rho, d) for d in (False, True))
+            return h, h + rho * slope
+
+        at_sphere, slope_there = outgoing(k)
+        a = (spherical_jn(n, k) + k * spherical_jn(n, k, True)) / slope_there
+        b = spherical_jn(n, k) / at_sphere
+        h, slope = outgoing(k * r)
+        magnetic = np.cos(phi) * pi * h * e_theta - np.sin(phi) * tau * h * e_phi
+        electric = (np.cos(phi) * n * (n + 1) * sine * pi * h * e_r + np.cos(phi) * tau * slope * e_theta
+                    - np.sin(phi) * pi * slope * e_phi) / (k * r)  # fmt: skip
+        field += 1j**n * (2 * n + 1) / (n * (n + 1)) * (1j * a * electric - b * magnetic)
+        before, pi = pi, ((2 * n + 1) * cosine * pi - (n + 1) * before) / n
+    return field.T
