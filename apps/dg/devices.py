@@ -1,7 +1,8 @@
 """The solver on several devices of one process: parts of the mesh, and halos that are copied between devices.
 
-A device has the elements of its part, those inside first, and ghosts: elements of others that touch its own. Of a ghost only the nodes at the cut are ever filled. In each stage one stream packs, copies and unpacks them while
-another computes the elements inside; those at the cut come last. Every element is computed as on one device: same bits.
+A device has the elements of its part, those inside first, and ghosts: elements of others that touch its own. Of a
+ghost only the nodes at the cut are ever filled. In each stage one stream packs, copies and unpacks them while another
+computes the elements inside; those at the cut come last. Every element is computed as on one device: same bits.
 """
 
 import copy

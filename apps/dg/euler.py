@@ -1,7 +1,7 @@
 """Compressible flow: Euler's equations of an ideal gas, with viscosity where the solution is not smooth.
 
-Fluxes at faces are Lax's and Friedrichs'. The indicator of shocks is that of P.-O. Persson, J. Peraire, AIAA 2006-112: how
-much of an element's density is in polynomials of the highest degree.
+Fluxes at faces are Lax's and Friedrichs'. The indicator of shocks is that of P.-O. Persson, J. Peraire, AIAA 2006-112:
+how much of an element's density is in polynomials of the highest degree.
 """
 
 import numpy as np
@@ -28,6 +28,8 @@ class Euler:
 
     def __init__(self, mesh, order, dtype=np.float64, viscosity=0.25):
         self.on = on = Operators(mesh, order, dtype)
+        if order < 2:
+            raise ValueError(f"order is {order}; expected at least 2, for an indicator of shocks")
         e = on.element
         # Values at nodes to coefficients of the orthonormal polynomials: all, and those below the highest degree.
         degrees = np.array([i + j + k for i in range(order + 1) for j in range(order + 1 - i)

@@ -31,8 +31,9 @@ LAYOUTS = ("element", "field", "interleaved8", "interleaved16", "interleaved32",
 TEXT = """
 typedef {{ real }} real;
 enum { NP = {{ np }}, NF = {{ nf }}, N4 = 4 * NF };
-enum { P = {{ parallel }}, I = {{ inline }}, S = {{ serial }}, E = {{ batch }}, THREADS = {{ threads }} };
 {% set of_node = lanes == "node" %}
+enum { P = {{ parallel }}, I = {{ inline }}, S = {{ serial }}, E = P * {{ "I" if of_node else "1" }} };
+enum { THREADS = ({{ "NP" if of_node else "(NP + I - 1) / I" }} * P + 31) / 32 * 32 };
 {% set from_shared = fields == "shared" and "volume" in steps %}
 {% set has_fluxes = "lift" in steps %}
 #define EACH(x, n) _Pragma("unroll") for (int x = 0; x < (n); ++x)
@@ -59,11 +60,7 @@ __device__ __forceinline__ void numerical_flux(
   const int f = j / NF, i = j % NF;
   const int2 beyond = neighbors[f * K + k];
   real d[6];
-{% if flux == 1 %}
-  const real alpha = 1;
-{% else %}
   real alpha = {{ flux|literal(dtype) }};
-{% endif %}
 {% if materials %}
   const real z = materials[2 * K + k], y = materials[3 * K + k];
   real z2 = z, y2 = y;
@@ -78,9 +75,7 @@ __device__ __forceinline__ void numerical_flux(
 {% endif %}
   }
 {% if 0 in kinds %}
-  else if (beyond.x == -1) {  // a perfect conductor mirrors the electric field
-    EACH(c, 3) d[c] = -2 * own[c], d[3 + c] = 0;
-  }
+  else if (beyond.x == -1) EACH(c, 3) d[c] = -2 * own[c], d[3 + c] = 0;  // the electric field is mirrored
 {% endif %}
 {% if incident %}
   else if (beyond.x == -3 || beyond.x == -4) {
@@ -95,9 +90,7 @@ __device__ __forceinline__ void numerical_flux(
     const real wave[6] = { {% for x in incident.fields %}g * {{ x|literal(dtype) }}, {% endfor %} };
     if (beyond.x == -3) {
       EACH(c, 6) d[c] = wave[c] - own[c];
-{% if flux != 1 %}
       alpha = 1;
-{% endif %}
     } else {  // a conductor, for the scattered field
       EACH(c, 3) d[c] = -2 * (own[c] + wave[c]), d[3 + c] = 0;
     }
@@ -105,9 +98,7 @@ __device__ __forceinline__ void numerical_flux(
 {% endif %}
   else {  // nothing comes in
     EACH(c, 6) d[c] = -own[c];
-{% if flux != 1 %}
     alpha = 1;
-{% endif %}
   }
 {% if materials %}
   const real of_e = scale * materials[k] / (z + z2), of_h = scale * materials[K + k] / (y + y2);
@@ -124,7 +115,7 @@ __device__ __forceinline__ void numerical_flux(
 }
 {% endif %}
 
-__global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) {{ name }}(
+__global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) dg(
     real *out, real *__restrict__ residual, const real *__restrict__ q, const real *added,
     const real *__restrict__ fluxes, const real *__restrict__ metrics, const real *__restrict__ faces,
     const int2 *__restrict__ neighbors, const real *__restrict__ materials, const real *__restrict__ corners,
@@ -147,21 +138,8 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
     __syncthreads();
   }
 {% endif %}
-{% if from_shared %}
-  real *const field = shared;
-  shared += E * 6 * NP;
-{% endif %}
-{% if has_fluxes %}
-  real *const flux = shared;
-{% endif %}
-{% if "flux" in steps and incident %}
-  const real time = (real)(clock[0] + c0 * clock[1]);
-{% elif "flux" in steps %}
-  const real time = 0;
-{% endif %}
-{% if "stage" in steps %}
-  const real dt = (real)clock[1];
-{% endif %}
+  real *const field = shared, *const flux = shared{{ " + E * 6 * NP" if from_shared }};
+  const real time = clock[0] + c0 * clock[1], dt = clock[1];
 {% if of_node %}
   const bool is_active = t < NP * P;
   const int node = t % NP, set = t / NP;
@@ -177,6 +155,7 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
   #define ROW w
   #define COLUMN 0
 {% endif %}
+  #define SOME_NODE(w) min(NODE(w), NP - 1)
   #define IS_THERE(w) (is_active && ELEMENT(w) < left && NODE(w) < NP)
 {% set rows, columns = (1, inline) if of_node else (inline, 1) %}
 {% if matrices == "registers" %}
@@ -195,30 +174,20 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
     if (left <= 0) break;
 {% if from_shared %}
     for (int x = t; x < E * 6 * NP; x += THREADS) {
-{% if layout.name == "field" %}
-      const int n = x % NP, e = x / NP % E, c = x / (NP * E);
-{% elif layout.interleaved %}
-      const int e = x % E, n = x / E % NP, c = x / (NP * E);
-{% else %}
-      const int n = x % NP, c = x / NP % 6, e = x / (NP * 6);
-{% endif %}
+      const int {{ order }};
       field[FIELD(e, n, c)] = e < left ? q[AT(begin + e, c, n)] : real(0);
     }
     __syncthreads();
 {% endif %}
 {% if "flux" in steps %}
     for (int x = t; x < E * N4; x += THREADS) {
-{% if of_node %}
-      const int j = x % N4, e = x / N4;
-{% else %}
-      const int e = x % E, j = x / E;
-{% endif %}
+      const int {{ "j = x % N4, e = x / N4" if of_node else "e = x % E, j = x / E" }};
       if (e >= left) continue;
       real own[6], result[6];
       const int n = face_nodes[j];
       EACH(c, 6) own[c] = {{ "field[FIELD(e, n, c)]" if from_shared else "q[AT(begin + e, c, n)]" }};
-      numerical_flux(result, own, q, faces, neighbors, materials, corners, matrices + (3 * NP + N4) * NP, patterns, K,
-                     begin + e, j, time);
+      numerical_flux(result, own, q, faces, neighbors, materials, corners, matrices + (3 * NP + N4) * NP, patterns,
+                     K, begin + e, j, time);
       EACH(c, 6)
         {{ "flux[FLUX(e, j, c)]" if has_fluxes else "out[((size_t)(begin + e) * 6 + c) * N4 + j]" }} = result[c];
     }
@@ -230,13 +199,8 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% endif %}
 {% if "volume" in steps or "lift" in steps or "stage" in steps %}
     real sum[I][6];
-    EACH(w, I)
-      EACH(c, 6)
-{% if "volume" in steps %}
-        sum[w][c] = 0;
-{% else %}
-        sum[w][c] = IS_THERE(w) ? added[AT(begin + ELEMENT(w), c, NODE(w))] : real(0);
-{% endif %}
+    EACH(w, I) EACH(c, 6) sum[w][c] =
+      {{ "0" if "volume" in steps else "IS_THERE(w) ? added[AT(begin + ELEMENT(w), c, NODE(w))] : real(0)" }};
 {% endif %}
 {% if "volume" in steps %}
     if (is_active) {
@@ -248,22 +212,15 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
       #pragma unroll {{ unroll }}
       for (int m = 0; m < NP; ++m) {
         real d[{{ rows }}][3], v[{{ columns }}][6];
-        EACH(w, {{ rows }})
-          EACH(x, 3)
-{% if matrices == "registers" %}
-            d[w][x] = slope[x][m];
-{% else %}
-            d[w][x] = derivative[(x * NP + m) * NP + min(NODE(w), NP - 1)];
-{% endif %}
-        EACH(c, 6)
-          EACH(w, {{ columns }})
-            v[w][c] = {{ "field[FIELD(ELEMENT(w), m, c)]" if fields == "shared" else "source[w][AT(0, c, m)]" }};
-        EACH(w, I)
-          EACH(c, 6) {
-            r[w][c] += d[ROW][0] * v[COLUMN][c];
-            s[w][c] += d[ROW][1] * v[COLUMN][c];
-            u[w][c] += d[ROW][2] * v[COLUMN][c];
-          }
+        EACH(w, {{ rows }}) EACH(x, 3)
+          d[w][x] = {{ "slope[x][m]" if matrices == "registers" else "derivative[(x * NP + m) * NP + SOME_NODE(w)]" }};
+        EACH(c, 6) EACH(w, {{ columns }})
+          v[w][c] = {{ "field[FIELD(ELEMENT(w), m, c)]" if fields == "shared" else "source[w][AT(0, c, m)]" }};
+        EACH(w, I) EACH(c, 6) {
+          r[w][c] += d[ROW][0] * v[COLUMN][c];
+          s[w][c] += d[ROW][1] * v[COLUMN][c];
+          u[w][c] += d[ROW][2] * v[COLUMN][c];
+        }
       }
       EACH(w, I) {
         const int k = begin + min(ELEMENT(w), left - 1);
@@ -290,30 +247,22 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
       #pragma unroll {{ unroll }}
       for (int j = 0; j < N4; ++j) {
         real d[{{ rows }}], v[{{ columns }}][6];
-        EACH(w, {{ rows }})
-          d[w] = {{ "lifting[j]" if matrices == "registers" else "lift[j * NP + min(NODE(w), NP - 1)]" }};
-        EACH(c, 6)
-          EACH(w, {{ columns }}) v[w][c] = flux[FLUX(ELEMENT(w), j, c)];
-        EACH(w, I)
-          EACH(c, 6) sum[w][c] += d[ROW] * v[COLUMN][c];
+        EACH(w, {{ rows }}) d[w] = {{ "lifting[j]" if matrices == "registers" else "lift[j * NP + SOME_NODE(w)]" }};
+        EACH(c, 6) EACH(w, {{ columns }}) v[w][c] = flux[FLUX(ELEMENT(w), j, c)];
+        EACH(w, I) EACH(c, 6) sum[w][c] += d[ROW] * v[COLUMN][c];
       }
     }
 {% endif %}
 {% if "volume" in steps or "lift" in steps or "stage" in steps %}
-    if (is_active) {
-      EACH(w, I)
-        if (IS_THERE(w)) {
-          EACH(c, 6) {
-            const size_t at = AT(begin + ELEMENT(w), c, NODE(w));
+    EACH(w, I) if (IS_THERE(w)) EACH(c, 6) {
+      const int at = AT(begin + ELEMENT(w), c, NODE(w));
 {% if "stage" in steps %}
-            const real change = (a == 0 ? real(0) : a * residual[at]) + dt * sum[w][c];
-            residual[at] = change;
-            out[at] = {{ "field[FIELD(ELEMENT(w), NODE(w), c)]" if from_shared else "q[at]" }} + b * change;
+      const real change = (a == 0 ? real(0) : a * residual[at]) + dt * sum[w][c];
+      residual[at] = change;
+      out[at] = {{ "field[FIELD(ELEMENT(w), NODE(w), c)]" if from_shared else "q[at]" }} + b * change;
 {% else %}
-            out[at] = sum[w][c];
+      out[at] = sum[w][c];
 {% endif %}
-          }
-        }
     }
 {% endif %}
     __syncthreads();
@@ -357,6 +306,15 @@ class Layout:
     def stride(self):
         """From one field of a block to the next."""
         return -(-self.block * self.n_nodes // 32) * 32 if self.name == "microblock" else self.block * self.n_nodes
+
+    @property
+    def order(self):
+        """Field, node and element of number `x` of a batch, in the order of memory."""
+        if self.name == "field":
+            return "n = x % NP, e = x / NP % E, c = x / (NP * E)"
+        if self.interleaved:
+            return "e = x % E, n = x / E % NP, c = x / (NP * E)"
+        return "n = x % NP, c = x / NP % 6, e = x / (NP * 6)"
 
     @property
     def blocks(self):
@@ -404,99 +362,51 @@ class Layout:
         return fields[:, : self.elements]
 
 
-def _per_set(nodes, config):
-    return nodes if config["lanes"] == "node" else -(-nodes // config["inline"])
-
-
-def _batch(config):
-    return config["parallel"] * (config["inline"] if config["lanes"] == "node" else 1)
-
-
-def threads(element, config):
-    """Threads of a block."""
-    return -(-_per_set(element.n_nodes, config) * config["parallel"] // 32) * 32
-
-
-def shared_bytes(element, dtype, steps, config):
-    """Bytes of shared memory of a block."""
-    nodes, n4 = element.n_nodes, 4 * element.n_face_nodes
-    numbers = 0
-    if config["matrices"] == "shared":
-        numbers += 3 * nodes * nodes * ("volume" in steps) + n4 * nodes * ("lift" in steps)
-    if config["fields"] == "shared" and "volume" in steps:
-        numbers += 6 * nodes * _batch(config)
-    if "lift" in steps:
-        numbers += 6 * n4 * _batch(config)
-    return numbers * dtype.itemsize
-
-
 def source(problem, steps, **config):
     """The source of the kernel that does some of the steps of a `Problem`."""
-    element = problem.element
+    element, layout = problem.element, problem.layout
     return _TEMPLATE.render(
-        name="dg", steps=steps.split(), real="double" if problem.dtype.itemsize == 8 else "float",
-        dtype=str(problem.dtype), np=element.n_nodes, nf=element.n_face_nodes, at=problem.layout.at,
-        layout={"name": problem.layout.name, "interleaved": problem.layout.interleaved}, flux=problem.flux,
-        materials=problem.has_materials, kinds=list(problem.kinds), incident=problem.incident,
-        threads=threads(element, config), batch=_batch(config), **config,
+        steps=steps.split(), real="double" if problem.dtype.itemsize == 8 else "float", dtype=str(problem.dtype),
+        np=element.n_nodes, nf=element.n_face_nodes, at=layout.at, order=layout.order, flux=problem.flux,
+        materials=problem.has_materials, kinds=list(problem.kinds), incident=problem.incident, **config,
     )  # fmt: skip
 
 
 def _parallel(nodes):
-    """Numbers of sets of threads that leave at most a few lanes of the last warp idle, and some round ones."""
+    """Numbers of sets of threads: those that leave at most a twentieth of the lanes idle, and some round ones."""
     padding = {p: -(-p * nodes // 32) * 32 / (p * nodes) for p in range(1, 33) if p * nodes <= 512}
-    good = [p for p, waste in padding.items() if waste <= 1.05]
-    return sorted({*good, *(p for p in (1, 2, 4, 8, 16, 32) if p in padding)}, key=lambda p: abs(p * nodes - 128))
-
-
-def space(problem, steps):
-    """The space of the kernel that does some steps; its first values are the default."""
-    element, dtype, words = problem.element, problem.dtype, steps.split()
-    nodes, products = element.n_nodes, {"volume", "lift"} & set(words)
-    small = nodes <= 20
-    parameters = {
-        "lanes": ["node", "element"] if products or problem.layout.interleaved else ["node"],
-        "parallel": sorted({*_parallel(nodes), 8, 16, 32}, key=lambda p: abs(p * nodes - 128)),
-        "inline": [1, 2, 3, 4] if products else [1],
-        "serial": [1, 2, 4, 8],
-        "matrices": (["global", "shared"] + ["registers"] * small) if products else ["global"],
-        "fields": ["shared", "global"] if "volume" in words else ["shared"],
-        "unroll": list(dict.fromkeys([2, 4, 8] + [nodes] * (nodes <= 35))) if products else [1],
-        "blocks": [0, 2, 4, 8],
-    }
-
-    def fits(config):
-        if config["matrices"] == "registers" and (config["lanes"] != "node" or config["unroll"] != nodes):
-            return False
-        n_threads = threads(element, config)
-        if config["lanes"] == "element" and (config["parallel"] < 8 or config["inline"] > nodes):
-            return False
-        n_bytes = shared_bytes(element, dtype, words, config)
-        return n_threads <= 512 and n_threads * max(1, config["blocks"]) <= 2048 and n_bytes <= problem.max_shared
-
-    return tune.Space(**parameters).require(fits)
+    found = {p for p, waste in padding.items() if waste <= 1.05 or p in (1, 2, 4)} | {8, 16, 32}
+    return sorted(found, key=lambda p: abs(p * nodes - 128))
 
 
 @functools.cache
 def kernel(problem, steps):
-    """The tuned kernel that does some steps."""
-    words = steps.split()
-    element, dtype = problem.element, problem.dtype
-    of_lift, of_volume = 6 * 4 * element.n_face_nodes * ("lift" in words), 6 * element.n_nodes * ("volume" in words)
-    entries = 3 * element.n_nodes**2 * ("volume" in words) + 4 * element.n_face_nodes * element.n_nodes * (
-        "lift" in words
-    )
-    batch = "parallel * (inline if lanes == 'node' else 1)"
-    per_set = f"({element.n_nodes} if lanes == 'node' else ceil_div({element.n_nodes}, inline))"
-    return tune.Kernel(
-        functools.partial(source, problem, steps), "dg", space(problem, steps),
-        block=f"ceil_div({per_set} * parallel, 32) * 32", grid=f"ceil_div(count, {batch} * serial)",
-        shared=f"{dtype.itemsize} * ({entries} * (matrices == 'shared') "
-               f"+ {batch} * ({of_volume} * (fields == 'shared') + {of_lift}))",
+    """The tuned kernel that does some steps; the first values of its space are the default."""
+    nodes, n4, words = problem.element.n_nodes, 4 * problem.element.n_face_nodes, steps.split()
+    has_volume, has_lift = "volume" in words, "lift" in words
+    products = has_volume or has_lift
+    parameters = {
+        "lanes": ["node", "element"] if products or problem.layout.interleaved else ["node"],
+        "parallel": _parallel(nodes),
+        "inline": [1, 2, 3, 4] if products else [1],
+        "serial": [1, 2, 4, 8],
+        "matrices": (["global", "shared"] + ["registers"] * (nodes <= 20)) if products else ["global"],
+        "fields": ["shared", "global"] if has_volume else ["shared"],
+        "unroll": list(dict.fromkeys([2, 4, 8] + [nodes] * (nodes <= 35))) if products else [1],
+        "blocks": [0, 2, 4, 8],
+    }
+    batch = "(parallel * (inline if lanes == 'node' else 1))"
+    threads = f"(ceil_div(({nodes} if lanes == 'node' else ceil_div({nodes}, inline)) * parallel, 32) * 32)"
+    entries = nodes * (3 * nodes * has_volume + n4 * has_lift)
+    of_batch = f"{batch} * 6 * ({nodes * has_volume} * (fields == 'shared') + {n4 * has_lift})"
+    numbers = f"({entries} * (matrices == 'shared') + {of_batch})"
+    space = tune.Space(**parameters).require(
+        f"{threads} <= 512", f"{threads} * max(1, blocks) <= 2048",
+        f"{numbers} * {problem.dtype.itemsize} <= {problem.max_shared}",
+        f"matrices != 'registers' or (lanes == 'node' and unroll == {nodes})",
+        f"lanes == 'node' or (parallel >= 8 and inline <= {nodes})",
     )  # fmt: skip
-
-
-def draw(problem, steps, rng):
-    """A configuration of the kernel's space by chance."""
-    found = space(problem, steps).configurations()
-    return found[int(rng.integers(len(found)))]
+    return tune.Kernel(
+        functools.partial(source, problem, steps), "dg", space, block=threads,
+        grid=f"ceil_div(count, {batch} * serial)", shared=f"{numbers} * {problem.dtype.itemsize}",
+    )  # fmt: skip
