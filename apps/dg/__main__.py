@@ -18,7 +18,7 @@ from .maxwell import Maxwell, tune
 SIZES = {
     "small": {
         "orders": (2,), "cells": (4, 6), "duration": 0.1, "oracle": (2, 3), "variants": 6, "steps": 100,
-        "poisson": (2, 3), "tube": (8, 0.1, 0.05), "sphere": None,
+        "poisson": (2, 3), "tube": (8, 0.06, 0.05), "sphere": None,
         "bench": 3, "bench orders": (1, 3), "picture": (0, 2, 2.5), "flow": (16, 0.15),
     },
     "seed": {

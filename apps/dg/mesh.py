@@ -180,14 +180,19 @@ def box(counts, size=(1, 1, 1), jitter=0.0, boundary="conductor", seed=1):
 
 
 def sphere(refinements=0, outer="absorbing", inner="scatterer"):
-    """Between a sphere of radius 1 and one of 2.5: a mesh of 960 elements, and finer ones with 8 times as many each."""
+    """Between a sphere of radius 1 and one of 2.5: a mesh of 960 elements, and finer ones with 8 times as many each.
+
+    The spheres are polyhedra; the inner one has the volume of the ball.
+    """
     with np.load(Path(__file__).with_name("sphere.npz")) as file:
         vertices, elements = file["vertices"].astype(np.float64), file["elements"]
     middle = (np.linalg.norm(vertices, axis=1).min() + np.linalg.norm(vertices, axis=1).max()) / 2
     mesh = Mesh(vertices, elements, lambda x: np.where(np.linalg.norm(x, axis=1) < middle, inner, outer))
     for _ in range(refinements):
         mesh = mesh.refined(_on_shell)
-    return mesh
+    k, f = np.nonzero(mesh.neighbors == -1 - KINDS.index(inner))
+    triangles = mesh.vertices[mesh.elements[k[:, None], FACES[f]]]
+    return mesh.moved(np.eye(3) * (abs(np.linalg.det(triangles)).sum() / 6 / (4 / 3 * np.pi)) ** (-1 / 3))
 
 
 def _on_shell(one, other):

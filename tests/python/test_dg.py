@@ -1,5 +1,6 @@
 """The discontinuous Galerkin application: what it refuses, its element, its meshes, and its two-stage search."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -7,7 +8,8 @@ import numpy as np
 import pytest
 from depth import some
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
 
 
 def box(cells=1, **options):
@@ -118,10 +120,12 @@ def test_the_sphere_is_refined():
     coarse, fine = mesh.sphere(), mesh.sphere(1)
     assert len(coarse) == 960 and len(fine) == 7680
     radii = np.linalg.norm(fine.vertices[fine.elements], axis=2)
-    assert radii.min() == pytest.approx(1, abs=1e-6) and radii.max() == pytest.approx(2.5, abs=1e-6)
-    volume = 4 / 3 * np.pi * (2.5**3 - 1)
-    assert abs(fine.volumes.sum() / volume - 1) < 0.3 * abs(coarse.volumes.sum() / volume - 1)
-    np.testing.assert_allclose(coarse.vertices, make_sphere.shells()[0], atol=1e-6)
+    assert 1 < radii.min() < 1.02 and radii.max() == pytest.approx(2.5 * radii.min(), rel=1e-6)
+    between = fine.volumes.sum() / (4 / 3 * np.pi)
+    outer = np.prod(radii.max() / radii.min() * np.ones(3))
+    assert between == pytest.approx(outer - 1, rel=1e-6), "the inner polyhedron has the volume of the ball"
+    scale = np.linalg.norm(coarse.vertices[0]) / make_sphere.RADII[0]
+    np.testing.assert_allclose(coarse.vertices, scale * make_sphere.shells()[0], atol=1e-6)
     np.testing.assert_array_equal(coarse.elements, make_sphere.shells()[1])
 
 
@@ -135,6 +139,18 @@ def test_a_search_over_layouts_finds_kernels_that_are_used(context, tmp_path, mo
     solver = maxwell(grid, **report.best)
     for steps, kernel in solver.kernels().items():
         assert "measured" in kernel.explain(*solver.arguments(steps, *solver.stage_states(1), stage=1))
+
+
+PROGRAMS = re.findall(
+    r"^```py\n(.*?)^```", (ROOT / "docs/tutorials/discontinuous-galerkin.md").read_text(), re.M | re.S
+)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=range(len(PROGRAMS)))
+def test_programs_of_the_tutorial(program, context, tmp_path, monkeypatch):
+    """Those that import the application; the others are tested with all pages."""
+    monkeypatch.setenv("RTCG_TUNING_DIR", str(tmp_path))
+    exec(compile(program, "tutorial", "exec"), {})
 
 
 def test_flow_needs_an_order_with_an_indicator(context):
