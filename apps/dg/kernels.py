@@ -182,14 +182,14 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% if "flux" in steps %}
     for (int x = t; x < E * N4; x += THREADS) {
       const int {{ "j = x % N4, e = x / N4" if of_node else "e = x % E, j = x / E" }};
-      if (e >= left) continue;
-      real own[6], result[6];
-      const int n = face_nodes[j];
-      EACH(c, 6) own[c] = {{ "field[FIELD(e, n, c)]" if from_shared else "q[AT(begin + e, c, n)]" }};
-      numerical_flux(result, own, q, faces, neighbors, materials, corners, matrices + (3 * NP + N4) * NP, patterns,
-                     K, begin + e, j, time);
-      EACH(c, 6)
-        {{ "flux[FLUX(e, j, c)]" if has_fluxes else "out[((size_t)(begin + e) * 6 + c) * N4 + j]" }} = result[c];
+      real own[6], result[6] = {};
+      const int n = face_nodes[j], k = begin + min(e, left - 1);
+      EACH(c, 6) own[c] = {{ "field[FIELD(e, n, c)]" if from_shared else "q[AT(k, c, n)]" }};
+      if (e < left)
+        numerical_flux(result, own, q, faces, neighbors, materials, corners, matrices + (3 * NP + N4) * NP, patterns, K,
+                       k, j, time);
+      {{ "" if has_fluxes else "if (e < left) " }}EACH(c, 6)
+        {{ "flux[FLUX(e, j, c)]" if has_fluxes else "out[((size_t)k * 6 + c) * N4 + j]" }} = result[c];
     }
 {% elif has_fluxes %}
     for (int x = t; x < E * 6 * N4; x += THREADS) {
