@@ -76,6 +76,9 @@ def bench(size, tables):
 
                 return call
 
+            table.row(
+                "rtcg, einsums and gathers", work, peers.on_device(first, fields), lambda found: error(found.get())
+            )
             table.row("rtcg, default", work, stage(first), error)
             report = tune(grid, order, 1.0, dtype, budget=harness.budget)
             if report.best:
