@@ -19,7 +19,7 @@ SIZES = {
     "small": {
         "orders": (2,), "cells": (4, 6), "duration": 0.1, "oracle": (2, 3), "variants": 6, "steps": 100,
         "poisson": (2, 3), "tube": (8, 0.06, 0.05), "sphere": None,
-        "bench": 3, "bench orders": (1, 3), "picture": (0, 2, 2.5), "flow": (16, 0.15),
+        "bench": 3, "bench orders": (1, 3), "picture": (0, 2, 2.5), "flow": (12, 0.15),
     },
     "seed": {
         "orders": (1, 2, 3, 4, 5, 6), "cells": None, "duration": 0.5, "oracle": (1, 2, 3, 4), "variants": 60,

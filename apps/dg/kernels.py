@@ -126,7 +126,11 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
   real *shared = (real *)shared_bytes;
   const int t = threadIdx.x;
   const unsigned char *face_nodes = patterns + 24 * NF;
+{% if matrices == "source" %}
+  static constexpr real derivative[] = { {{ entries[0] }} }, lift[] = { {{ entries[1] }} };
+{% else %}
   const real *derivative = matrices, *lift = matrices + 3 * NP * NP;
+{% endif %}
 {% set n_entries = (3 * np * np if "volume" in steps else 0) + (4 * nf * np if "lift" in steps else 0) %}
 {% if matrices == "shared" and n_entries %}
   {
@@ -244,7 +248,7 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% if has_fluxes %}
     __syncthreads();
     if (is_active) {
-      #pragma unroll {{ unroll }}
+      #pragma unroll {{ 4 * nf if matrices in ["registers", "source"] else unroll }}
       for (int j = 0; j < N4; ++j) {
         real d[{{ rows }}], v[{{ columns }}][6];
         EACH(w, {{ rows }}) d[w] = {{ "lifting[j]" if matrices == "registers" else "lift[j * NP + SOME_NODE(w)]" }};
@@ -365,7 +369,9 @@ class Layout:
 def source(problem, steps, **config):
     """The source of the kernel that does some of the steps of a `Problem`."""
     element, layout = problem.element, problem.layout
+    matrices = element.derivatives.transpose(0, 2, 1), element.lift.T
     return _TEMPLATE.render(
+        entries=[", ".join(map(repr, m.ravel().tolist())) for m in matrices if config["matrices"] == "source"],
         steps=steps.split(), real="double" if problem.dtype.itemsize == 8 else "float", dtype=str(problem.dtype),
         np=element.n_nodes, nf=element.n_face_nodes, at=layout.at, order=layout.order, flux=problem.flux,
         materials=problem.has_materials, kinds=list(problem.kinds), incident=problem.incident, **config,
@@ -375,7 +381,7 @@ def source(problem, steps, **config):
 def _parallel(nodes):
     """Numbers of sets of threads: those that leave at most a twentieth of the lanes idle, and some round ones."""
     padding = {p: -(-p * nodes // 32) * 32 / (p * nodes) for p in range(1, 33) if p * nodes <= 512}
-    found = {p for p, waste in padding.items() if waste <= 1.05 or p in (1, 2, 4)} | {8, 16, 32}
+    found = {p for p, waste in padding.items() if waste <= 1.05 or p in (1, 2, 4)} | {8, 16, 32, 128}
     return sorted(found, key=lambda p: abs(p * nodes - 128))
 
 
@@ -388,9 +394,11 @@ def kernel(problem, steps):
     parameters = {
         "lanes": ["node", "element"] if products or problem.layout.interleaved else ["node"],
         "parallel": _parallel(nodes),
-        "inline": [1, 2, 3, 4] if products else [1],
+        "inline": list(dict.fromkeys([1, 2, 3, 4] + [nodes] * (nodes <= 10))) if products else [1],
         "serial": [1, 2, 4, 8],
-        "matrices": (["global", "shared"] + ["registers"] * (nodes <= 20)) if products else ["global"],
+        "matrices": ["global", "shared", "registers", "source"][: 4 if nodes <= 10 else 3 if nodes <= 20 else 2]
+        if products
+        else ["global"],
         "fields": ["shared", "global"] if has_volume else ["shared"],
         "unroll": list(dict.fromkeys([2, 4, 8] + [nodes] * (nodes <= 35))) if products else [1],
         "blocks": [0, 2, 4, 8],
@@ -404,7 +412,8 @@ def kernel(problem, steps):
         f"{threads} <= 512", f"{threads} * max(1, blocks) <= 2048",
         f"{numbers} * {problem.dtype.itemsize} <= {problem.max_shared}",
         f"matrices != 'registers' or (lanes == 'node' and unroll == {nodes})",
-        f"lanes == 'node' or (parallel >= 8 and inline <= {nodes})",
+        f"matrices != 'source' or (lanes == 'element' and inline == {nodes} and unroll == {nodes})",
+        f"lanes == 'node' or (parallel >= 8 and inline <= {nodes})", "lanes == 'element' or inline <= 4",
     )  # fmt: skip
     return tune.Kernel(
         functools.partial(source, problem, steps), "dg", space, block=threads,

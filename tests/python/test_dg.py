@@ -141,6 +141,31 @@ def test_a_search_over_layouts_finds_kernels_that_are_used(context, tmp_path, mo
         assert "measured" in kernel.explain(*solver.arguments(steps, *solver.stage_states(1), stage=1))
 
 
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_thread_for_an_element_with_matrices_in_the_source(order, context):
+    grid, n = box(2, jitter=0.1), (order + 1) * (order + 2) * (order + 3) // 6
+    plain = maxwell(grid, order, flux=0.8, dtype=np.float64)
+    config = dict(lanes="element", parallel=32, inline=n, unroll=n, matrices="source", fields="global")
+    other = maxwell(grid, order, flux=0.8, dtype=np.float64, layout="interleaved32")
+    for steps, kernel in other.kernels().items():
+        kernel.space.check(kernel.default | config)
+        other.configs[steps] = config
+    for solver in (plain, other):
+        solver.fields = plain.at_nodes(lambda x, y, z: [np.sin(3 * x + c * y - z) for c in range(6)])
+        solver.run(2 * solver.max_dt)
+    np.testing.assert_allclose(other.fields.get(), plain.fields.get(), atol=1e-13)
+
+
+@pytest.mark.parametrize("order", some(range(1, 10), (1, 9)))
+def test_every_kernel_has_a_default(order, context):
+    from apps.dg import kernels
+
+    for dtype in (np.float32, np.float64):
+        for layout in kernels.LAYOUTS:
+            for split in kernels.SPLITS:
+                assert maxwell(box(), order, dtype=dtype, layout=layout, split=split).kernels()
+
+
 PROGRAMS = re.findall(
     r"^```py\n(.*?)^```", (ROOT / "docs/tutorials/discontinuous-galerkin.md").read_text(), re.M | re.S
 )
