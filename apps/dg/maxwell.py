@@ -175,6 +175,9 @@ class Maxwell:
 
     def store(self, fields):
         """Fields (6, elements, nodes) in the layout of the solver, on the device."""
+        shape = (6, self.n_total, self.element.n_nodes)
+        if tuple(fields.shape) != shape:
+            raise ValueError(f"fields have shape {tuple(fields.shape)}; expected {shape}")
         return self.problem.layout.store(xp.asarray(fields, self.dtype), xp)
 
     @property
@@ -184,9 +187,6 @@ class Maxwell:
 
     @fields.setter
     def fields(self, fields):
-        shape = (6, self.n_total, self.element.n_nodes)
-        if tuple(fields.shape) != shape:
-            raise ValueError(f"fields have shape {tuple(fields.shape)}; expected {shape}")
         xp.copyto(self._states[self._now], self.store(fields))
 
     def at_nodes(self, function):
