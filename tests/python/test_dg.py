@@ -134,7 +134,7 @@ def test_a_search_over_layouts_finds_kernels_that_are_used(context, tmp_path, mo
 
     monkeypatch.setenv("RTCG_TUNING_DIR", str(tmp_path))
     grid = box(2)
-    report = tune(grid, 1, budget="8 evaluations", layouts=("element", "interleaved8"), splits=(1, 3))
+    report = tune(grid, 1, budget="4 evaluations", layouts=("element", "interleaved8"), splits=(1,))
     assert report.best["layout"] in ("element", "interleaved8") and report.parts
     solver = maxwell(grid, **report.best)
     for steps, kernel in solver.kernels().items():
@@ -160,10 +160,11 @@ def test_a_thread_for_an_element_with_matrices_in_the_source(order, context):
 def test_every_kernel_has_a_default(order, context):
     from apps.dg import kernels
 
-    for dtype in (np.float32, np.float64):
-        for layout in kernels.LAYOUTS:
-            for split in kernels.SPLITS:
-                assert maxwell(box(), order, dtype=dtype, layout=layout, split=split).kernels()
+    grid = box()
+    for number, layout in enumerate(kernels.LAYOUTS):
+        for dtype in (np.float32, np.float64):
+            split = number % 4 + 1
+            assert len(maxwell(grid, order, dtype=dtype, layout=layout, split=split).kernels()) == split
 
 
 PROGRAMS = re.findall(
