@@ -24,7 +24,7 @@ ROWS = {
     "tuning": ("test_tune", "tune"),
     "sparse": ("test_sparse", "sparse"),
     "OpenCL": ("test_opencl", "opencl", "libopencl"),
-    "applications": ("test_apps",),
+    "applications": ("test_apps", "test_dg"),
     "examples": ("test_readme", "test_examples"),
     "documentation": ("test_docs", "documentation"),
     "core": ("",),

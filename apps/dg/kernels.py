@@ -1,0 +1,421 @@
+"""CUDA C of a right-hand side of Maxwell's equations and of a Runge-Kutta stage, and the space of its variants.
+
+One template makes every kernel. A kernel does some of the steps: `volume` (derivatives of fields, curls), `flux` (jumps
+at faces), `lift` (face values to nodes), `stage` (the Runge-Kutta update). All are in one kernel, or in two to four:
+
+1   volume flux lift stage
+2   volume | flux lift stage
+3   volume | flux | lift stage
+4   volume | flux | lift | stage
+
+Between kernels the right-hand side and the fluxes go through memory. A block takes `serial` batches one by one. A batch
+has `parallel` sets of threads. With lanes="node" consecutive threads are nodes of an element, and a thread does
+its node of `inline` elements, so that an entry of a matrix is loaded once for all of them. With lanes="element"
+consecutive threads are elements, and a thread does `inline` nodes, so that a field is loaded once for all of them.
+"""
+
+import dataclasses
+import functools
+
+from rtcg import template, tune
+
+#: What each kernel does, by the number of kernels.
+SPLITS = {
+    1: ("volume flux lift stage",),
+    2: ("volume", "flux lift stage"),
+    3: ("volume", "flux", "lift stage"),
+    4: ("volume", "flux", "lift", "stage"),
+}
+LAYOUTS = ("element", "field", "interleaved8", "interleaved16", "interleaved32", "microblock")
+
+TEXT = """
+typedef {{ real }} real;
+enum { NP = {{ np }}, NF = {{ nf }}, N4 = 4 * NF };
+{% set of_node = lanes == "node" %}
+enum { P = {{ parallel }}, I = {{ inline }}, S = {{ serial }}, E = P * {{ "I" if of_node else "1" }} };
+enum { THREADS = ({{ "NP" if of_node else "(NP + I - 1) / I" }} * P + 31) / 32 * 32 };
+{% set from_shared = fields == "shared" and "volume" in steps %}
+{% set has_fluxes = "lift" in steps %}
+#define EACH(x, n) _Pragma("unroll") for (int x = 0; x < (n); ++x)
+#define AT(k, c, n) ({{ at }})
+{% if of_node %}
+#define FIELD(e, n, c) ((((e) / I * NP + (n)) * 6 + (c)) * I + (e) % I)
+#define FLUX(e, j, c) ((((e) / I * N4 + (j)) * 6 + (c)) * I + (e) % I)
+{% else %}
+#define FIELD(e, n, c) (((n) * 6 + (c)) * E + (e))
+#define FLUX(e, j, c) (((j) * 6 + (c)) * E + (e))
+{% endif %}
+{% if incident %}
+
+// The incident wave at a point: amplitude of the phase s = t - direction * x.
+__device__ __forceinline__ real amplitude(real s) { return {{ incident.amplitude }}; }
+{% endif %}
+{% if "flux" in steps %}
+
+// The six numbers by which fields change at node i of face f of element k, before lifting.
+__device__ __forceinline__ void numerical_flux(
+    real *result, const real *own, const real *q, const real *faces, const int2 *neighbors, const real *materials,
+    const real *corners, const real *weights, const unsigned char *patterns, int K, int k, int j, real time)
+{
+  const int f = j / NF, i = j % NF;
+  const int2 beyond = neighbors[f * K + k];
+  real d[6];
+  real alpha = {{ flux|literal(dtype) }};
+{% if materials %}
+  const real z = materials[2 * K + k], y = materials[3 * K + k];
+  real z2 = z, y2 = y;
+{% endif %}
+  const real nx = faces[(4 * f) * K + k], ny = faces[(4 * f + 1) * K + k], nz = faces[(4 * f + 2) * K + k];
+  const real scale = faces[(4 * f + 3) * K + k];
+  if (beyond.x >= 0) {
+    const int n = patterns[beyond.y * NF + i];
+    EACH(c, 6) d[c] = q[AT(beyond.x, c, n)] - own[c];
+{% if materials %}
+    z2 = materials[2 * K + beyond.x], y2 = materials[3 * K + beyond.x];
+{% endif %}
+  }
+{% if 0 in kinds %}
+  else if (beyond.x == -1) EACH(c, 3) d[c] = -2 * own[c], d[3 + c] = 0;  // the electric field is mirrored
+{% endif %}
+{% if incident %}
+  else if (beyond.x == -3 || beyond.x == -4) {
+    const real along[3] = { {% for x in incident.direction %}{{ x|literal(dtype) }}, {% endfor %} };
+    real s = time;
+    EACH(c, 3) {
+      real x = 0;
+      EACH(v, 4) x += weights[v * N4 + j] * corners[(3 * v + c) * K + k];
+      s -= x * along[c];
+    }
+    const real g = amplitude(s);
+    const real wave[6] = { {% for x in incident.fields %}g * {{ x|literal(dtype) }}, {% endfor %} };
+    if (beyond.x == -3) {
+      EACH(c, 6) d[c] = wave[c] - own[c];
+      alpha = 1;
+    } else {  // a conductor, for the scattered field
+      EACH(c, 3) d[c] = -2 * (own[c] + wave[c]), d[3 + c] = 0;
+    }
+  }
+{% endif %}
+  else {  // nothing comes in
+    EACH(c, 6) d[c] = -own[c];
+    alpha = 1;
+  }
+{% if materials %}
+  const real of_e = scale * materials[k] / (z + z2), of_h = scale * materials[K + k] / (y + y2);
+{% else %}
+  const real of_e = scale / 2, of_h = of_e, z2 = 1, y2 = 1;
+{% endif %}
+  const real ne = alpha * (nx * d[0] + ny * d[1] + nz * d[2]), nh = alpha * (nx * d[3] + ny * d[4] + nz * d[5]);
+  result[0] = of_e * (z2 * (ny * d[5] - nz * d[4]) + alpha * d[0] - nx * ne);
+  result[1] = of_e * (z2 * (nz * d[3] - nx * d[5]) + alpha * d[1] - ny * ne);
+  result[2] = of_e * (z2 * (nx * d[4] - ny * d[3]) + alpha * d[2] - nz * ne);
+  result[3] = of_h * (y2 * (nz * d[1] - ny * d[2]) + alpha * d[3] - nx * nh);
+  result[4] = of_h * (y2 * (nx * d[2] - nz * d[0]) + alpha * d[4] - ny * nh);
+  result[5] = of_h * (y2 * (ny * d[0] - nx * d[1]) + alpha * d[5] - nz * nh);
+}
+{% endif %}
+
+__global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) dg(
+    real *out, real *__restrict__ residual, const real *__restrict__ q, const real *added,
+    const real *__restrict__ fluxes, const real *__restrict__ metrics, const real *__restrict__ faces,
+    const int2 *__restrict__ neighbors, const real *__restrict__ materials, const real *__restrict__ corners,
+    const real *__restrict__ matrices, const unsigned char *__restrict__ patterns, const double *__restrict__ clock,
+    real a, real b, double c0, int K, int first, int count)
+{
+  extern __shared__ __align__(16) unsigned char shared_bytes[];
+  real *shared = (real *)shared_bytes;
+  const int t = threadIdx.x;
+  const unsigned char *face_nodes = patterns + 24 * NF;
+{% if matrices == "source" %}
+  static constexpr real derivative[] = { {{ entries[0] }} }, lift[] = { {{ entries[1] }} };
+{% else %}
+  const real *derivative = matrices, *lift = matrices + 3 * NP * NP;
+{% endif %}
+{% set n_entries = (3 * np * np if "volume" in steps else 0) + (4 * nf * np if "lift" in steps else 0) %}
+{% if matrices == "shared" and n_entries %}
+  {
+    const real *from = {{ "derivative" if "volume" in steps else "lift" }};
+    for (int x = t; x < {{ n_entries }}; x += THREADS) shared[x] = from[x];
+    derivative = shared;
+    lift = shared + {{ 3 * np * np if "volume" in steps else 0 }};
+    shared += {{ n_entries }};
+    __syncthreads();
+  }
+{% endif %}
+  real *const field = shared, *const flux = shared{{ " + E * 6 * NP" if from_shared }};
+  const real time = clock[0] + c0 * clock[1], dt = clock[1];
+{% if of_node %}
+  const bool is_active = t < NP * P;
+  const int node = t % NP, set = t / NP;
+  #define NODE(w) node
+  #define ELEMENT(w) (set * I + (w))
+  #define ROW 0
+  #define COLUMN w
+{% else %}
+  const bool is_active = t < P * ((NP + I - 1) / I);
+  const int node = t / P * I, set = t % P;
+  #define NODE(w) (node + (w))
+  #define ELEMENT(w) set
+  #define ROW w
+  #define COLUMN 0
+{% endif %}
+  #define SOME_NODE(w) min(NODE(w), NP - 1)
+  #define IS_THERE(w) (is_active && ELEMENT(w) < left && NODE(w) < NP)
+{% set rows, columns = (1, inline) if of_node else (inline, 1) %}
+{% if matrices == "registers" %}
+{% if "volume" in steps %}
+  real slope[3][NP];
+  EACH(x, 3 * NP) slope[x / NP][x % NP] = is_active ? derivative[x * NP + node] : real(0);
+{% endif %}
+{% if "lift" in steps %}
+  real lifting[N4];
+  EACH(j, N4) lifting[j] = is_active ? lift[j * NP + node] : real(0);
+{% endif %}
+{% endif %}
+  for (int batch = 0; batch < S; ++batch) {
+    const int begin = first + (blockIdx.x * S + batch) * E;
+    const int left = min(E, first + count - begin);
+    if (left <= 0) break;
+{% if from_shared %}
+    for (int x = t; x < E * 6 * NP; x += THREADS) {
+      const int {{ order }};
+      field[FIELD(e, n, c)] = e < left ? q[AT(begin + e, c, n)] : real(0);
+    }
+    __syncthreads();
+{% endif %}
+{% if "flux" in steps %}
+    for (int x = t; x < E * N4; x += THREADS) {
+      const int {{ "j = x % N4, e = x / N4" if of_node else "e = x % E, j = x / E" }};
+      real own[6], result[6] = {};
+      const int n = face_nodes[j], k = begin + min(e, left - 1);
+      EACH(c, 6) own[c] = {{ "field[FIELD(e, n, c)]" if from_shared else "q[AT(k, c, n)]" }};
+      if (e < left)
+        numerical_flux(result, own, q, faces, neighbors, materials, corners, matrices + (3 * NP + N4) * NP, patterns, K,
+                       k, j, time);
+      {{ "" if has_fluxes else "if (e < left) " }}EACH(c, 6)
+        {{ "flux[FLUX(e, j, c)]" if has_fluxes else "out[((size_t)k * 6 + c) * N4 + j]" }} = result[c];
+    }
+{% elif has_fluxes %}
+    for (int x = t; x < E * 6 * N4; x += THREADS) {
+      const int j = x % N4, c = x / N4 % 6, e = x / (N4 * 6);
+      flux[FLUX(e, j, c)] = e < left ? fluxes[((size_t)(begin + e) * 6 + c) * N4 + j] : real(0);
+    }
+{% endif %}
+{% if "volume" in steps or "lift" in steps or "stage" in steps %}
+    real sum[I][6];
+    EACH(w, I) EACH(c, 6) sum[w][c] =
+      {{ "0" if "volume" in steps else "IS_THERE(w) ? added[AT(begin + ELEMENT(w), c, NODE(w))] : real(0)" }};
+{% endif %}
+{% if "volume" in steps %}
+    if (is_active) {
+      real r[I][6] = {}, s[I][6] = {}, u[I][6] = {};
+{% if fields != "shared" %}
+      const real *source[{{ columns }}];
+      EACH(w, {{ columns }}) source[w] = q + AT(begin + min(ELEMENT(w), left - 1), 0, 0);
+{% endif %}
+      #pragma unroll {{ unroll }}
+      for (int m = 0; m < NP; ++m) {
+        real d[{{ rows }}][3], v[{{ columns }}][6];
+        EACH(w, {{ rows }}) EACH(x, 3)
+          d[w][x] = {{ "slope[x][m]" if matrices == "registers" else "derivative[(x * NP + m) * NP + SOME_NODE(w)]" }};
+        EACH(c, 6) EACH(w, {{ columns }})
+          v[w][c] = {{ "field[FIELD(ELEMENT(w), m, c)]" if fields == "shared" else "source[w][AT(0, c, m)]" }};
+        EACH(w, I) EACH(c, 6) {
+          r[w][c] += d[ROW][0] * v[COLUMN][c];
+          s[w][c] += d[ROW][1] * v[COLUMN][c];
+          u[w][c] += d[ROW][2] * v[COLUMN][c];
+        }
+      }
+      EACH(w, I) {
+        const int k = begin + min(ELEMENT(w), left - 1);
+        real g[9];
+        EACH(x, 9) g[x] = metrics[x * K + k];
+        #define SLOPE(x, c) (g[3 * x] * r[w][c] + g[3 * x + 1] * s[w][c] + g[3 * x + 2] * u[w][c])
+{% if materials %}
+        const real of_e = materials[k], of_h = materials[K + k];
+{% else %}
+        const real of_e = 1, of_h = 1;
+{% endif %}
+        sum[w][0] = of_e * (SLOPE(1, 5) - SLOPE(2, 4));
+        sum[w][1] = of_e * (SLOPE(2, 3) - SLOPE(0, 5));
+        sum[w][2] = of_e * (SLOPE(0, 4) - SLOPE(1, 3));
+        sum[w][3] = of_h * (SLOPE(2, 1) - SLOPE(1, 2));
+        sum[w][4] = of_h * (SLOPE(0, 2) - SLOPE(2, 0));
+        sum[w][5] = of_h * (SLOPE(1, 0) - SLOPE(0, 1));
+      }
+    }
+{% endif %}
+{% if has_fluxes %}
+    __syncthreads();
+    if (is_active) {
+      #pragma unroll {{ 4 * nf if matrices in ["registers", "source"] else unroll }}
+      for (int j = 0; j < N4; ++j) {
+        real d[{{ rows }}], v[{{ columns }}][6];
+        EACH(w, {{ rows }}) d[w] = {{ "lifting[j]" if matrices == "registers" else "lift[j * NP + SOME_NODE(w)]" }};
+        EACH(c, 6) EACH(w, {{ columns }}) v[w][c] = flux[FLUX(ELEMENT(w), j, c)];
+        EACH(w, I) EACH(c, 6) sum[w][c] += d[ROW] * v[COLUMN][c];
+      }
+    }
+{% endif %}
+{% if "volume" in steps or "lift" in steps or "stage" in steps %}
+    EACH(w, I) if (IS_THERE(w)) EACH(c, 6) {
+      const int at = AT(begin + ELEMENT(w), c, NODE(w));
+{% if "stage" in steps %}
+      const real change = (a == 0 ? real(0) : a * residual[at]) + dt * sum[w][c];
+      residual[at] = change;
+      out[at] = {{ "field[FIELD(ELEMENT(w), NODE(w), c)]" if from_shared else "q[at]" }} + b * change;
+{% else %}
+      out[at] = sum[w][c];
+{% endif %}
+    }
+{% endif %}
+    __syncthreads();
+  }
+}
+"""
+
+_TEMPLATE = template.Template(TEXT, name="dg.cu")
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Where field c of node n of element k is, in storage for a number of elements.
+
+    element        k, c, n
+    field          c, k, n
+    interleaved8   k / 8, c, n, k % 8; also 16, 32
+    microblock     elements of a block, padded so that it begins at a multiple of 32 numbers: k / M, c, (k % M, n)
+    """
+
+    name: str
+    n_nodes: int
+    elements: int = dataclasses.field(compare=False)
+
+    def __post_init__(self):
+        if self.name not in LAYOUTS:
+            raise ValueError(f"layout is {self.name!r}; expected one of {', '.join(LAYOUTS)}")
+
+    @property
+    def interleaved(self):
+        return int(self.name.removeprefix("interleaved")) if self.name.startswith("interleaved") else 0
+
+    @property
+    def block(self):
+        """Elements whose numbers are together."""
+        if self.name == "microblock":
+            return min(m for m in range(1, 33) if -(-m * self.n_nodes // 32) * 32 <= 1.05 * m * self.n_nodes)
+        return self.interleaved or 1
+
+    @property
+    def stride(self):
+        """From one field of a block to the next."""
+        return -(-self.block * self.n_nodes // 32) * 32 if self.name == "microblock" else self.block * self.n_nodes
+
+    @property
+    def order(self):
+        """Field, node and element of number `x` of a batch, in the order of memory."""
+        if self.name == "field":
+            return "n = x % NP, e = x / NP % E, c = x / (NP * E)"
+        if self.interleaved:
+            return "e = x % E, n = x / E % NP, c = x / (NP * E)"
+        return "n = x % NP, c = x / NP % 6, e = x / (NP * 6)"
+
+    @property
+    def blocks(self):
+        return -(-self.elements // self.block)
+
+    @property
+    def size(self):
+        """Numbers of all fields."""
+        return 6 * self.elements * self.n_nodes if self.name == "field" else 6 * self.blocks * self.stride
+
+    @property
+    def at(self):
+        """The place as an expression of C."""
+        if self.name == "field":
+            return "((c) * K + (k)) * NP + (n)"
+        if self.interleaved:
+            return f"(((k) / {self.block} * 6 + (c)) * NP + (n)) * {self.block} + (k) % {self.block}"
+        if self.block == 1:
+            return f"((k) * 6 + (c)) * {self.stride} + (n)"
+        return f"((k) / {self.block} * 6 + (c)) * {self.stride} + (k) % {self.block} * NP + (n)"
+
+    def store(self, fields, xp):
+        """An array of this layout from one (6, elements, n_nodes); of `xp`, NumPy or rtcg.numpy."""
+        if self.name == "field":
+            return fields.reshape(-1)
+        missing = self.blocks * self.block - self.elements
+        if missing:
+            fields = xp.concatenate([fields, xp.zeros((6, missing, self.n_nodes), fields.dtype)], axis=1)
+        fields = fields.reshape(6, self.blocks, self.block, self.n_nodes)
+        if self.interleaved:
+            return fields.transpose(1, 0, 3, 2).reshape(-1)
+        stored = xp.zeros((self.blocks, 6, self.stride), fields.dtype)
+        stored[:, :, : self.block * self.n_nodes] = fields.reshape(6, self.blocks, -1).transpose(1, 0, 2)
+        return stored.reshape(-1)
+
+    def fields(self, stored, xp):
+        """The inverse of `store`."""
+        if self.name == "field":
+            return stored.reshape(6, self.elements, self.n_nodes)
+        if self.interleaved:
+            fields = stored.reshape(self.blocks, 6, self.n_nodes, self.block).transpose(1, 0, 3, 2)
+        else:
+            fields = stored.reshape(self.blocks, 6, self.stride)[:, :, : self.block * self.n_nodes].transpose(1, 0, 2)
+        fields = fields.reshape(6, self.blocks * self.block, self.n_nodes)
+        return fields[:, : self.elements]
+
+
+def source(problem, steps, **config):
+    """The source of the kernel that does some of the steps of a `Problem`."""
+    element, layout = problem.element, problem.layout
+    matrices = element.derivatives.transpose(0, 2, 1), element.lift.T
+    return _TEMPLATE.render(
+        entries=[", ".join(map(repr, m.ravel().tolist())) for m in matrices if config["matrices"] == "source"],
+        steps=steps.split(), real="double" if problem.dtype.itemsize == 8 else "float", dtype=str(problem.dtype),
+        np=element.n_nodes, nf=element.n_face_nodes, at=layout.at, order=layout.order, flux=problem.flux,
+        materials=problem.has_materials, kinds=list(problem.kinds), incident=problem.incident, **config,
+    )  # fmt: skip
+
+
+def _parallel(nodes):
+    """Numbers of sets of threads: those that leave at most a twentieth of the lanes idle, and some round ones."""
+    padding = {p: -(-p * nodes // 32) * 32 / (p * nodes) for p in range(1, 33) if p * nodes <= 512}
+    found = {p for p, waste in padding.items() if waste <= 1.05 or p in (1, 2, 4)} | {8, 16, 32, 128}
+    return sorted(found, key=lambda p: abs(p * nodes - 128))
+
+
+@functools.cache
+def kernel(problem, steps):
+    """The tuned kernel that does some steps; the first values of its space are the default."""
+    nodes, n4, words = problem.element.n_nodes, 4 * problem.element.n_face_nodes, steps.split()
+    has_volume, has_lift = "volume" in words, "lift" in words
+    products = has_volume or has_lift
+    parameters = {
+        "lanes": ["node", "element"] if products or problem.layout.interleaved else ["node"],
+        "parallel": _parallel(nodes),
+        "inline": list(dict.fromkeys([1, 2, 3, 4] + [nodes] * (nodes <= 10))) if products else [1],
+        "serial": [1, 2, 4, 8],
+        "matrices": ["global", "shared", "registers", "source"][: 4 if nodes <= 10 else 3 if nodes <= 20 else 2]
+        if products
+        else ["global"],
+        "fields": ["shared", "global"] if has_volume else ["shared"],
+        "unroll": list(dict.fromkeys([2, 4, 8] + [nodes] * (nodes <= 35))) if products else [1],
+        "blocks": [0, 2, 4, 8],
+    }
+    batch = "(parallel * (inline if lanes == 'node' else 1))"
+    threads = f"(ceil_div(({nodes} if lanes == 'node' else ceil_div({nodes}, inline)) * parallel, 32) * 32)"
+    entries = nodes * (3 * nodes * has_volume + n4 * has_lift)
+    of_batch = f"{batch} * 6 * ({nodes * has_volume} * (fields == 'shared') + {n4 * has_lift})"
+    numbers = f"({entries} * (matrices == 'shared') + {of_batch})"
+    space = tune.Space(**parameters).require(
+        f"{threads} <= 512", f"{threads} * max(1, blocks) <= 2048",
+        f"{numbers} * {problem.dtype.itemsize} <= {problem.max_shared}",
+        f"matrices != 'registers' or (lanes == 'node' and unroll == {nodes})",
+        f"matrices != 'source' or (lanes == 'element' and inline == {nodes} and unroll == {nodes})",
+        f"lanes == 'node' or (parallel >= 8 and inline <= {nodes})", "lanes == 'element' or inline <= 4",
+    )  # fmt: skip
+    return tune.Kernel(
+        functools.partial(source, problem, steps), "dg", space, block=threads,
+        grid=f"ceil_div(count, {batch} * serial)", shared=f"{numbers} * {problem.dtype.itemsize}",
+    )  # fmt: skip

@@ -1,0 +1,186 @@
+"""The discontinuous Galerkin application: what it refuses, its element, its meshes, and its two-stage search."""
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from depth import some
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+
+def box(cells=1, **options):
+    from apps.dg import mesh
+
+    return mesh.box(cells, **options)
+
+
+def maxwell(grid=None, order=1, **options):
+    from apps.dg.maxwell import Maxwell
+
+    return Maxwell(box() if grid is None else grid, order, **options)
+
+
+ERRORS = [
+    (dict(order=0), "order is 0; expected an integer from 1 to 9"),
+    (dict(order=10), "order is 10; expected an integer from 1 to 9"),
+    (dict(order=2.0), "order is 2.0; expected an integer"),
+    (dict(flux=1.5), r"flux is 1.5; expected a number from 0 \(central\) to 1"),
+    (dict(dtype=np.float16), "dtype is float16; expected float32 or float64"),
+    (dict(layout="rows"), "layout is 'rows'; expected one of element, field"),
+    (dict(split=5), "split is 5; expected a number of kernels from 1 to 4"),
+    (dict(epsilon=[1, 2, 3, -1, 1, 1]), r"epsilon\[3\] is -1.0; expected finite numbers above 0"),
+    (dict(mu=np.nan), r"mu\[0\] is nan"),
+]
+
+
+@pytest.mark.parametrize("options, message", ERRORS)
+def test_the_solver_refuses(options, message, context):
+    with pytest.raises(ValueError, match=message):
+        maxwell(**options)
+
+
+def test_a_boundary_with_a_wave_needs_one(context):
+    from apps.dg.maxwell import PlaneWave
+
+    with pytest.raises(ValueError, match="wave is None; expected a PlaneWave, as the mesh has a boundary 'incident'"):
+        maxwell(box(boundary="incident"))
+    with pytest.raises(ValueError, match="direction is .*; expected a vector of length 1"):
+        PlaneWave("1", direction=(1, 1, 0))
+    with pytest.raises(ValueError, match="polarization is .*; expected one across direction"):
+        PlaneWave("1", polarization=(0, 0, 1))
+
+
+def test_steps_above_the_limit_of_stability_are_refused(context):
+    solver = maxwell()
+    with pytest.raises(ValueError, match=r"dt is .*; expected above 0 and at most .*, where steps are stable"):
+        solver.run(1.0, 1.01 * solver.max_dt)
+    with pytest.raises(ValueError, match="duration is -1; expected a finite number of at least 0"):
+        solver.run(-1)
+    with pytest.raises(ValueError, match=r"fields have shape \(6, 2, 4\); expected \(6, 6, 4\)"):
+        solver.fields = np.zeros((6, 2, 4))
+    solver.run(0)
+    assert solver.time == 0
+
+
+def test_meshes_that_are_none_are_refused():
+    from apps.dg.mesh import Mesh
+
+    good = box(2)
+    inverted = good.elements.copy()
+    inverted[5, :2] = inverted[5, 1::-1]
+    with pytest.raises(
+        ValueError, match=r"element 5 has volume -0.02\d*; expected a positive one: it is inverted or flat"
+    ):
+        Mesh(good.vertices, inverted)
+    inside = np.flatnonzero((good.neighbors >= 0).all(axis=1))[0]
+    with pytest.raises(ValueError, match="has no neighbour and no boundary condition: the mesh has a hole"):
+        Mesh(good.vertices, np.delete(good.elements, inside, axis=0))
+    with pytest.raises(ValueError, match=r"face \d of element \d+ belongs to more than two elements"):
+        Mesh(good.vertices, np.concatenate([good.elements, good.elements[:1], good.elements[:1]]))
+    with pytest.raises(ValueError, match="elements name vertex 27; expected 0 to 26"):
+        Mesh(good.vertices, good.elements + 1)
+    with pytest.raises(
+        ValueError, match="boundary is 'wall'; expected one of conductor, absorbing, incident, scatterer"
+    ):
+        box(boundary="wall")
+    with pytest.raises(ValueError, match=r"counts are \[0, 1, 1\]; expected integers of at least 1"):
+        box((0, 1, 1))
+
+
+@pytest.mark.parametrize("order", some(range(1, 10), (1, 4, 9)))
+def test_matrices_of_the_element(order):
+    """Derivatives and integrals of polynomials are exact, and nodes meet those of a neighbour."""
+    from apps.dg.element import element
+
+    e = element(order)
+    r, s, t = 2 * e.nodes[:, 1:].T - 1
+    for matrix, slope in zip(
+        e.derivatives, (order * (r + 2 * s - t) ** (order - 1) * c for c in (1, 2, -1)), strict=True
+    ):
+        np.testing.assert_allclose(matrix @ (r + 2 * s - t) ** order, slope, atol=1e-11 * 4**order)
+    assert e.mass.sum() == pytest.approx(4 / 3)
+    # A field that is 1 at a face only: the integral of what is lifted is the area of the face.
+    for face in range(4):
+        at_face = np.repeat(np.arange(4) == face, e.n_face_nodes)
+        assert (e.mass @ e.lift @ at_face).sum() == pytest.approx(2)
+    grid = box(2, jitter=0.1)
+    places = grid.positions(e)
+    k, f = np.nonzero(grid.neighbors >= 0)
+    there = places[grid.neighbors[k, f][:, None], e.patterns[grid.patterns[k, f]]]
+    np.testing.assert_allclose(there, places[k[:, None], e.face_nodes[f]], atol=1e-12)
+
+
+def test_the_sphere_is_refined():
+    from apps.dg import make_sphere, mesh
+
+    coarse, fine = mesh.sphere(), mesh.sphere(1)
+    assert len(coarse) == 960 and len(fine) == 7680
+    radii = np.linalg.norm(fine.vertices[fine.elements], axis=2)
+    assert 1 < radii.min() < 1.02 and radii.max() == pytest.approx(2.5 * radii.min(), rel=1e-6)
+    between = fine.volumes.sum() / (4 / 3 * np.pi)
+    outer = np.prod(radii.max() / radii.min() * np.ones(3))
+    assert between == pytest.approx(outer - 1, rel=1e-6), "the inner polyhedron has the volume of the ball"
+    scale = np.linalg.norm(coarse.vertices[0]) / make_sphere.RADII[0]
+    np.testing.assert_allclose(coarse.vertices, scale * make_sphere.shells()[0], atol=1e-6)
+    np.testing.assert_array_equal(coarse.elements, make_sphere.shells()[1])
+
+
+def test_a_search_over_layouts_finds_kernels_that_are_used(context, tmp_path, monkeypatch):
+    from apps.dg.maxwell import tune
+
+    monkeypatch.setenv("RTCG_TUNING_DIR", str(tmp_path))
+    grid = box(2)
+    report = tune(grid, 1, budget="4 evaluations", layouts=("element", "interleaved8"), splits=(1,))
+    assert report.best["layout"] in ("element", "interleaved8") and report.parts
+    solver = maxwell(grid, **report.best)
+    for steps, kernel in solver.kernels().items():
+        assert "measured" in kernel.explain(*solver.arguments(steps, *solver.stage_states(1), stage=1))
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_thread_for_an_element_with_matrices_in_the_source(order, context):
+    grid, n = box(2, jitter=0.1), (order + 1) * (order + 2) * (order + 3) // 6
+    plain = maxwell(grid, order, flux=0.8, dtype=np.float64)
+    config = dict(lanes="element", parallel=32, inline=n, unroll=n, matrices="source", fields="global")
+    other = maxwell(grid, order, flux=0.8, dtype=np.float64, layout="interleaved32")
+    for steps, kernel in other.kernels().items():
+        kernel.space.check(kernel.default | config)
+        other.configs[steps] = config
+    for solver in (plain, other):
+        solver.fields = plain.at_nodes(lambda x, y, z: [np.sin(3 * x + c * y - z) for c in range(6)])
+        solver.run(2 * solver.max_dt)
+    np.testing.assert_allclose(other.fields.get(), plain.fields.get(), atol=1e-13)
+
+
+@pytest.mark.parametrize("order", some(range(1, 10), (1, 9)))
+def test_every_kernel_has_a_default(order, context):
+    from apps.dg import kernels
+
+    grid = box()
+    for number, layout in enumerate(kernels.LAYOUTS):
+        for dtype in (np.float32, np.float64):
+            split = number % 4 + 1
+            assert len(maxwell(grid, order, dtype=dtype, layout=layout, split=split).kernels()) == split
+
+
+PROGRAMS = re.findall(
+    r"^```py\n(.*?)^```", (ROOT / "docs/tutorials/discontinuous-galerkin.md").read_text(), re.M | re.S
+)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=range(len(PROGRAMS)))
+def test_programs_of_the_tutorial(program, context, tmp_path, monkeypatch):
+    """Those that import the application; the others are tested with all pages."""
+    monkeypatch.setenv("RTCG_TUNING_DIR", str(tmp_path))
+    exec(compile(program, "tutorial", "exec"), {})
+
+
+def test_flow_needs_an_order_with_an_indicator(context):
+    from apps.dg.euler import Euler
+
+    with pytest.raises(ValueError, match="order is 1; expected at least 2"):
+        Euler(box(), 1)
