@@ -6,14 +6,15 @@ float64 and their complex types. `solve`, `inv` and `cholesky` wait to see that 
 positive definite; eigenvalues, singular values and what needs them wait to see that all were found.
 """
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.linalg import LinAlgError as LinAlgError
+from numpy.typing import DTypeLike
 
 from rtcg.numpy import (
     GPUArray,
-    matmul as matmul,
     matrix_transpose as matrix_transpose,
     tensordot as tensordot,
     vecdot as vecdot,
@@ -53,6 +54,17 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+def matmul(
+    x1: Any,
+    x2: Any,
+    /,
+    *,
+    epilogue: str | None = None,
+    operands: Mapping[str, Any] | None = None,
+    dtype: DTypeLike | None = None,
+    out: GPUArray | None = None,
+) -> GPUArray: ...
 
 class SlogdetResult(NamedTuple):
     sign: GPUArray

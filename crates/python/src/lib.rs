@@ -30,6 +30,7 @@ mod integer;
 mod interrupt;
 mod linalg;
 mod multiprocessor;
+mod ndimage;
 mod neighbors;
 mod reduction;
 mod sparse;
@@ -67,6 +68,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     curandom::add_to_module(m)?;
     info::add_to_module(m)?;
     multiprocessor::add_to_module(m)?;
+    ndimage::add_to_module(m)?;
     neighbors::add_to_module(m)?;
     tracing::add_to_module(m)?;
     template::add_to_module(m)?;
