@@ -31,19 +31,26 @@ def scipy_first(x, w):
 
 
 def cudnn(x, w, channels_last, dtype="float32"):
-    """A function that calls cuDNN through PyTorch, with TF32 off."""
-    import torch
-
-    torch.backends.cudnn.allow_tf32, torch.backends.cudnn.benchmark = False, True
-    layout = torch.channels_last if channels_last else torch.contiguous_format
-    image, filters = (torch.from_numpy(np.ascontiguousarray(array)).cuda().to(getattr(torch, dtype)) for array in
-                      (np.moveaxis(x, 2, 0)[None], np.moveaxis(w, 3, 1)))  # fmt: skip
-    image, filters = image.to(memory_format=layout), filters.to(memory_format=layout)
+    """A function that calls cuDNN through PyTorch, with TF32 off, and waits."""
+    operands = []
 
     def call():
-        with torch.cuda.stream(torch.cuda.default_stream()), torch.no_grad():
-            found = torch.nn.functional.conv2d(image, filters)
-            torch.cuda.synchronize()
+        import torch
+
+        if not operands:
+            torch.backends.cudnn.allow_tf32, torch.backends.cudnn.benchmark = False, True
+            layout = torch.channels_last if channels_last else torch.contiguous_format
+            for array in (np.moveaxis(x, 2, 0)[None], np.moveaxis(w, 3, 1)):
+                there = torch.from_numpy(np.ascontiguousarray(array)).cuda().to(getattr(torch, dtype))
+                operands.append(there.to(memory_format=layout))
+        with torch.no_grad():
+            found = torch.nn.functional.conv2d(*operands)
+        torch.cuda.synchronize()
         return found
 
-    return call, lambda found: np.moveaxis(found[0].float().cpu().numpy(), 0, 2)
+    return call
+
+
+def of_torch(found):
+    """A result of cuDNN in our order of axes."""
+    return np.moveaxis(found[0].float().cpu().numpy(), 0, 2)
