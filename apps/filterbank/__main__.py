@@ -70,6 +70,8 @@ def check(size, checks):
         found = {"library": ndimage.filter_bank(x_, w), "default": ours(x_)}
         for config in VARIANTS[at] if size is SIZES["small"] else []:
             found[str(config)] = ours(x_, **config)
+        if size is SIZES["small"]:
+            found["3xTF32"] = Bank(shape, w, uses_tensor_cores=True)(x_, nt=1 + at % 2, mt=1 + at % 2, warps=2)
         for name, result in found.items():
             worst = _worst(result[-rows:].get(), expected, magnitudes, bank)
             checks.true(f"{shape} {bank} {name}", worst <= 1, f"{worst:.2g} times the error of rounding; expected <= 1")
@@ -88,12 +90,14 @@ def _check_2011(checks):
 
 
 def _check_half(checks):
-    shape, bank = SIZES["small"]["shapes"][2]
-    x, w = (array.astype(np.float16) for array in made(shape, bank))
-    expected, magnitudes = reference.filter_bank(x, w)
-    found = Bank(shape, w, "fmaxf(acc, -1.0f)", half=True)(xp.asarray(x)).get()
-    error = np.abs(found - np.maximum(expected, -1)) / np.maximum(np.abs(expected), 2**-14)
-    checks.true("float16", (error <= 2**-11 + 0.01 * magnitudes * tolerance(bank)).all(), f"error {error.max():.2g}")
+    for at, options in [(2, {"activation": "fmaxf(acc, -1.0f)"}), (0, {"uses_tensor_cores": True})]:
+        shape, bank = SIZES["small"]["shapes"][at]
+        x, w = (array.astype(np.float16) for array in made(shape, bank))
+        expected, magnitudes = reference.filter_bank(x, w)
+        found = Bank(shape, w, half=True, **options)(xp.asarray(x)).get()
+        expected = np.maximum(expected, -1) if "activation" in options else expected
+        excess = np.abs(found - expected) - 2.0**-11 * np.abs(expected) - tolerance(bank) * magnitudes
+        checks.true(f"float16 {options}", (excess <= 0).all(), f"error {excess.max():.2g} above rounding")
 
 
 def _check_models(size, checks):
@@ -168,9 +172,19 @@ def _bench_shape(at, shape, bank, rate, tables, budget_2011):
         table.row(f"{name}, tuned", work, lambda b=made_bank, c=report.best: b(x_, **c), error,
                   remarks=harness.tuned(report))  # fmt: skip
         gains.append(report.speedup[0] if report.speedup else 1.0)
-    half = Bank(shape, w, half=True)
     x16 = x_.astype(np.float16)
-    table.row("rtcg, float16", work, lambda: half(x16), error, remarks="stored as float16, summed in float32")
+    half = Bank(shape, w, half=True)
+    table.row(
+        "rtcg, float16", work, lambda: half(x16), error, remarks="stored as float16, summed in float32 by threads"
+    )
+    for name, image, is_half in [("3xTF32", x_, False), ("float16 tensor cores", x16, True)]:
+        # Which needs compute capability 8.0: else the compiler's refusal is the row.
+        own = Bank(shape, w, half=is_half, uses_tensor_cores=True)
+        table.row(f"rtcg, {name}", work, lambda b=own, i=image: b(i, **b.kernel.default), error)
+        if table.rows[-1]["name"] == f"rtcg, {name}":
+            report = own.tune(image, harness.budget)
+            table.row(f"rtcg, {name}, tuned", work, lambda b=own, i=image, c=report.best: b(i, **c), error,
+                      remarks=harness.tuned(report))  # fmt: skip
     for name, options in [("contiguous", (False,)), ("channels last", (True,)), ("float16", (True, "float16"))]:
         call = cudnn(x, w, *options)
         table.row(f"cuDNN, {name}", work, call, lambda found: error(of_torch(found)), on_device=False)

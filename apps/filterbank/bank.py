@@ -7,7 +7,7 @@ import numpy as np
 import rtcg.numpy as xp
 from rtcg import tune
 
-from . import kernels
+from . import kernels, tensor
 
 #: Inputs and banks of 2011-12, and GFLOP/s there: by default and tuned. From the results that were published with
 #: N. Pinto and D. D. Cox, "GPU Metaprogramming: A Case Study in Large-Scale Convolutional Neural Networks", 2011, and
@@ -48,10 +48,11 @@ def tolerance(bank):
 class Bank:
     """A bank of filters (F, FH, FW, D), for images of one shape: a tuned kernel.
 
-    The space is `kernels.space`; by default a configuration is the stored one, else that of the nearest problem.
+    The space is `kernels.space`, or that of `tensor` for tensor cores, without an activation. By default a
+    configuration is the stored one, else that of the nearest problem.
     """
 
-    def __init__(self, shape, filters, activation="acc", half=False):
+    def __init__(self, shape, filters, activation="acc", half=False, uses_tensor_cores=False):
         self.shape, self.filters = tuple(shape), np.ascontiguousarray(filters, np.float32)
         if len(self.shape) != 3 or self.filters.ndim != 4 or self.shape[2] != self.filters.shape[3]:
             raise ValueError(
@@ -65,6 +66,14 @@ class Bank:
         self.result_shape = (self.shape[0] - fh + 1, self.shape[1] - fw + 1, f)
         rows, columns, _ = self.result_shape
         self.on_device = xp.asarray(self.filters.astype(self.dtype))
+        if uses_tensor_cores:
+            self.kernel = tune.Kernel(
+                functools.partial(tensor.source, self.shape, self.filters.shape, half), "filter_bank",
+                tensor.space(self.filters.shape, half), block="32 * warps",
+                grid=(f"ceil_div({columns}, 16 * mt)", f"ceil_div({rows}, warps)", f"ceil_div({f}, 8 * nt)"),
+                problem=("out", "w"),
+            )  # fmt: skip
+            return
         self.kernel = tune.Kernel(
             functools.partial(kernels.source, self.shape, self.filters, activation, half), "filter_bank",
             kernels.space(self.shape, self.filters.shape, half), block=("bx", "by"),
