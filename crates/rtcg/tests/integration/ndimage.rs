@@ -68,6 +68,9 @@ fn activations_see_the_sum_and_the_filter() {
     assert_eq!((i64_values(&found), same.first_element_address()), (sums, found.first_element_address()));
 }
 
+/// Where in an image a place lies that may be beyond a border.
+type Place<'a> = &'a dyn Fn(isize) -> Option<usize>;
+
 /// Correlation along one axis by a loop, with the place of each tap in the image.
 fn line_by_loop(x: &[i64], w: &[i64], center: isize, place: impl Fn(isize) -> Option<usize>) -> Vec<i64> {
     let sum = |p: isize| -> i64 { w.iter().zip(p - center..).map(|(w, at)| place(at).map_or(7, |at| x[at]) * w).sum() };
@@ -94,7 +97,7 @@ fn borders_are_those_of_their_modes_and_filters_may_be_longer_than_images() {
                 if n == 1 { 0 } else { q.min(2 * length - 2 - q) }
             })
         };
-        let places: [(Mode, &dyn Fn(isize) -> Option<usize>); 5] = [
+        let places: [(Mode, Place); 5] = [
             (Mode::Reflect, &reflect),
             (Mode::Nearest, &|p| inside(p.clamp(0, length - 1))),
             (Mode::Mirror, &mirror),
