@@ -18,7 +18,7 @@ _native.use_prebuilt_programs(os.path.join(os.path.dirname(__file__), "prebuilt.
 # Modules that are imported when they are asked for. (`rtcg.autoinit`, which makes a context, is imported by name.)
 _LAZY_MODULES = frozenset({
     "algorithm", "array_api", "checking", "compiler", "devices", "driver", "elementwise", "fft", "gl", "info", "linalg",
-    "neighbors", "numpy", "nvtx", "random", "reduction", "scan", "sparse", "tools", "tracing",
+    "ndimage", "neighbors", "numpy", "nvtx", "random", "reduction", "scan", "sparse", "tools", "tracing",
 })  # fmt: skip
 
 

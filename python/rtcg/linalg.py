@@ -16,7 +16,7 @@ from rtcg import _native, numpy as _xp
 from rtcg._axes import normalize_axis
 from rtcg.numpy import (
     diagonal as _diagonal,
-    matmul as matmul,
+    matmul as _matmul,
     matrix_transpose as matrix_transpose,
     outer as _outer,
     tensordot as tensordot,
@@ -30,6 +30,55 @@ __all__ = [
     "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot",
     "vector_norm",
 ]  # fmt: skip
+
+
+# -- products -----------------------------------------------------------------------------------------
+
+
+def matmul(x1, x2, /, *, epilogue=None, operands=None, dtype=None, out=None):
+    """The matrix product, or what an expression makes of each of its elements; does not wait. See `numpy.matmul`.
+
+    Parameters
+    ----------
+    x1, x2 : array-like
+        Of shapes ``(..., m, k)`` and ``(..., k, n)``; leading axes are broadcast.
+    epilogue : str, optional
+        What is stored: an expression of CUDA C of the sum `acc`, its row `i` and column `j`, the matrix `batch` of a
+        stack, the lengths `m`, `n`, `k`, and `operands`. The kernel of the product computes it, so that there is no
+        further pass over memory. `acc` is a float for float16 and bfloat16, else of the dtype of the product. Operands
+        of one axis are matrices of one row or one column.
+    operands : dict of str to array-like, optional
+        Arrays that the expression reads, by name. They are indexed flat in C order, as ``bias[j]`` or ``other[i * n +
+        j]``, which is not checked; scalars and arrays without axes are values.
+    dtype : dtype, optional
+        Of the result with an epilogue; by default that of the product.
+    out : GPUArray, optional
+
+    Raises
+    ------
+    ValueError
+        When the shapes do not fit, an operand of the product has no axis, or one of the epilogue no proper name.
+    pycuda.driver.CompileError
+        When the expression does not compile.
+
+    Examples
+    --------
+    >>> import numpy as np, rtcg.autoinit
+    >>> from rtcg import linalg
+    >>> bias = np.array([1.0, -2.0])
+    >>> linalg.matmul(np.eye(2), np.eye(2), epilogue="fmax(acc + bias[j], 0.0)", operands={"bias": bias}).get().tolist()
+    [[2.0, 0.0], [1.0, 0.0]]
+    """
+    if epilogue is None:
+        for name, value in (("operands", operands), ("dtype", dtype)):
+            if value is not None:
+                raise ValueError(f"{name} is {value!r} without an epilogue; expected None")
+        return _matmul(x1, x2, out)
+    named = [(str(name), _xp._to_device(array)) for name, array in (operands or {}).items()]
+    found = _native.linalg_matmul_epilogue(
+        _xp._to_device(x1), _xp._to_device(x2), epilogue, named, None if dtype is None else np.dtype(dtype)
+    )
+    return _xp._copy_to_out(out, found)
 
 
 # -- systems of equations -----------------------------------------------------------------------------

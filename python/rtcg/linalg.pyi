@@ -6,14 +6,15 @@ float64 and their complex types. `solve`, `inv` and `cholesky` wait to see that 
 positive definite; eigenvalues, singular values and what needs them wait to see that all were found.
 """
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.linalg import LinAlgError as LinAlgError
+from numpy.typing import DTypeLike
 
 from rtcg.numpy import (
     GPUArray,
-    matmul as matmul,
     matrix_transpose as matrix_transpose,
     tensordot as tensordot,
     vecdot as vecdot,
@@ -53,6 +54,50 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+def matmul(
+    x1: Any,
+    x2: Any,
+    /,
+    *,
+    epilogue: str | None = None,
+    operands: Mapping[str, Any] | None = None,
+    dtype: DTypeLike | None = None,
+    out: GPUArray | None = None,
+) -> GPUArray:
+    """The matrix product, or what an expression makes of each of its elements; does not wait. See `numpy.matmul`.
+
+    Parameters
+    ----------
+    x1, x2 : array-like
+        Of shapes ``(..., m, k)`` and ``(..., k, n)``; leading axes are broadcast.
+    epilogue : str, optional
+        What is stored: an expression of CUDA C of the sum `acc`, its row `i` and column `j`, the matrix `batch` of a
+        stack, the lengths `m`, `n`, `k`, and `operands`. The kernel of the product computes it, so that there is no
+        further pass over memory. `acc` is a float for float16 and bfloat16, else of the dtype of the product. Operands
+        of one axis are matrices of one row or one column.
+    operands : dict of str to array-like, optional
+        Arrays that the expression reads, by name. They are indexed flat in C order, as ``bias[j]`` or ``other[i * n +
+        j]``, which is not checked; scalars and arrays without axes are values.
+    dtype : dtype, optional
+        Of the result with an epilogue; by default that of the product.
+    out : GPUArray, optional
+
+    Raises
+    ------
+    ValueError
+        When the shapes do not fit, an operand of the product has no axis, or one of the epilogue no proper name.
+    pycuda.driver.CompileError
+        When the expression does not compile.
+
+    Examples
+    --------
+    >>> import numpy as np, rtcg.autoinit
+    >>> from rtcg import linalg
+    >>> bias = np.array([1.0, -2.0])
+    >>> linalg.matmul(np.eye(2), np.eye(2), epilogue="fmax(acc + bias[j], 0.0)", operands={"bias": bias}).get().tolist()
+    [[2.0, 0.0], [1.0, 0.0]]
+    """
 
 class SlogdetResult(NamedTuple):
     sign: GPUArray

@@ -294,6 +294,82 @@ def test_tomography_does_not_depend_on_the_schedule(fetch, on_virtual_device, co
         checking.set_schedule("normal")
 
 
+FILTERBANK_ERRORS = [
+    (dict(shape=(9, 9)), r"shape is \(9, 9\), filters have shape \(2, 3, 3, 4\); expected \(rows, columns, channels\)"),
+    (dict(shape=(9, 9, 3)), r"shape is \(9, 9, 3\), filters have shape"),
+    (dict(shape=(2, 9, 4)), "filters are 3 x 3; expected 1 x 1 to 2 x 9"),
+    (dict(x=np.ones((9, 8, 4), np.float32)), r"x has shape \(9, 8, 4\) and dtype float32; expected \(9, 9, 4\)"),
+    (dict(half=True), "dtype float32; expected .* float16"),
+    (dict(tile=3), "'tile'"),
+]
+
+
+def filter_bank(shape=(9, 9, 4), x=None, half=False, **config):
+    """A small bank of two filters."""
+    import rtcg.numpy as xp
+    from apps.filterbank.bank import Bank, made
+
+    image, filters = made((9, 9, 4), (2, 3, 3, 4))
+    return Bank(shape, filters, half=half)(xp.asarray(image if x is None else x), **config)
+
+
+@pytest.mark.parametrize("options, message", FILTERBANK_ERRORS)
+def test_filter_bank_refuses(options, message, context):
+    with pytest.raises(ValueError, match=message):
+        filter_bank(**options)
+
+
+def test_filter_bank_does_not_depend_on_the_schedule(on_virtual_device, context):
+    from rtcg import checking
+
+    if not on_virtual_device:
+        pytest.skip("schedules are those of the virtual GPU")
+    config = dict(bx=8, by=4, taps="shared", stages=3, channels=1)
+    first = filter_bank(**config).get()
+    try:
+        for seed in range(10):
+            checking.set_schedule(f"chaos:{seed}")
+            np.testing.assert_array_equal(filter_bank(**config).get(), first)
+    finally:
+        checking.set_schedule("normal")
+
+
+def test_screening_that_is_interrupted_keeps_what_is_done(context, capsys, monkeypatch):
+    from apps.filterbank import screening
+
+    def judge(seed, images, labels):
+        if seed == 2:
+            raise KeyboardInterrupt
+        return seed / 10
+
+    monkeypatch.setattr(screening, "judge", judge)
+    scores, _ = screening.screen(5, None, None, 1)
+    assert scores == {1: 0.1, 0: 0.0}, "best first"
+    assert "interrupted after 2 of 5 models" in capsys.readouterr().out
+
+
+def test_models_that_are_drawn_have_52_parameters_and_fit():
+    from apps.filterbank import screening
+
+    def count(value):
+        return (
+            sum(map(count, value.values()))
+            if isinstance(value, dict)
+            else len(value)
+            if isinstance(value, tuple)
+            else 1
+        )
+
+    for seed in range(20):
+        drawn = screening.draw(seed)
+        layers = drawn["layers"]
+        assert sum(map(count, [drawn["input"], *layers])) == 52 and drawn == screening.draw(seed)
+        fitted, banks = screening.fitted(drawn)
+        assert [bank.shape[0] for bank in banks] == [layer["filters"] for layer in layers]
+        assert all(np.isfinite(bank).all() for bank in banks)
+        assert all(layer["height"] >= bank.shape[1] for layer, bank in zip(layers, banks, strict=True)), fitted
+
+
 def test_entropy_refuses_points_that_are_equal_and_too_many_patches():
     from apps.entropy import estimate, images
 

@@ -196,7 +196,11 @@ impl GpuArray {
         Self::empty_with_layout(&self.ctx, Layout::dense_like(&self.layout, dtype.itemsize()), dtype)
     }
 
-    pub(crate) fn check_context(&self, other: &GpuArray) -> Result<()> {
+    /// Refuses an array of another context.
+    ///
+    /// # Errors
+    /// When the other array lives in another context.
+    pub fn check_context(&self, other: &GpuArray) -> Result<()> {
         if Arc::ptr_eq(&self.ctx, &other.ctx) {
             return Ok(());
         }

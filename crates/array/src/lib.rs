@@ -48,6 +48,7 @@ pub use gather::FancyIndex;
 pub use launch::{BLOCK_THREADS, PackedKernelArgs};
 pub use layout::{Layout, MAX_NDIM, Order, PythonTuple, Shape, Strides, broadcast_shapes};
 pub use linalg::{IterationLimits, LeastSquares, MatrixNorm, SlogDet, Svd, Tolerance, Triangle};
+pub use matmul::Epilogue;
 pub use reduce::{ReduceOptions, ReducedAxes, Statistic};
 pub use rtcg_codegen::array::{BoundsMode, Op, ReductionOp, ScanOp};
 pub use rtcg_codegen::tuning;

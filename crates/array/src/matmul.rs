@@ -1,9 +1,11 @@
 //! Matrix products.
 
+mod epilogue;
 mod skinny;
 mod split_k;
 mod tiles;
 
+pub use epilogue::Epilogue;
 pub(crate) use skinny::SkinnyChoice;
 pub(crate) use split_k::SplitK;
 pub(crate) use tiles::TileChoice;
@@ -13,6 +15,7 @@ use crate::error::{ArrayError, Result};
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
 use crate::runtime::ArrayContext;
+use epilogue::BoundEpilogue;
 use rtcg_codegen::array::{MATMUL_BLOCK_SIDE, SimpleMatmul, matmul_accumulator_bytes};
 use rtcg_codegen::{DType, DeviceInfo, tunable};
 
@@ -26,6 +29,24 @@ impl GpuArray {
     /// # Errors
     /// When the shapes do not fit.
     pub fn matmul(&self, other: &GpuArray) -> Result<GpuArray> {
+        self.matmul_with(other, None)
+    }
+
+    /// The matrix product, of which an expression of each sum is stored: what is added to a product or done with it costs no
+    /// further pass over memory. Does not wait.
+    ///
+    /// Operands of one axis are matrices of one row or column for the expression, too. The sum is that of [`matmul`] in the
+    /// same dtype, but not rounded to 16 bits.
+    ///
+    /// [`matmul`]: GpuArray::matmul
+    ///
+    /// # Errors
+    /// When shapes do not fit, an operand has no proper name, or the expression does not compile.
+    pub fn matmul_epilogue(&self, other: &GpuArray, epilogue: &Epilogue<'_>) -> Result<GpuArray> {
+        self.matmul_with(other, Some(epilogue))
+    }
+
+    fn matmul_with(&self, other: &GpuArray, epilogue: Option<&Epilogue<'_>>) -> Result<GpuArray> {
         if self.ndim() == 0 || other.ndim() == 0 {
             return Err(ArrayError::value_error(format!(
                 "matmul: operands of shapes {} and {} were given; expected at least one axis each; use multiply for scalars",
@@ -36,7 +57,7 @@ impl GpuArray {
         let (row, column) = (self.ndim() == 1, other.ndim() == 1);
         let a = if row { self.expand_dims(&[0])? } else { self.clone() };
         let b = if column { other.expand_dims(&[1])? } else { other.clone() };
-        let product = matmul_matrices(self, other, &a, &b)?;
+        let product = matmul_matrices(self, other, &a, &b, epilogue)?;
         let mut shape: Shape = product.shape().into();
         if column {
             shape.pop();
@@ -48,7 +69,28 @@ impl GpuArray {
     }
 }
 
-fn matmul_matrices(x: &GpuArray, y: &GpuArray, a: &GpuArray, b: &GpuArray) -> Result<GpuArray> {
+/// Where a product goes.
+#[derive(Clone, Copy)]
+struct MatmulTarget<'a> {
+    out: &'a GpuArray,
+    epilogue: Option<&'a BoundEpilogue>,
+    /// Of the epilogue rows are columns.
+    is_transposed: bool,
+}
+
+impl<'a> MatmulTarget<'a> {
+    fn new(out: &'a GpuArray) -> Self {
+        Self { out, epilogue: None, is_transposed: false }
+    }
+}
+
+fn matmul_matrices(
+    x: &GpuArray,
+    y: &GpuArray,
+    a: &GpuArray,
+    b: &GpuArray,
+    epilogue: Option<&Epilogue<'_>>,
+) -> Result<GpuArray> {
     x.check_context(y)?;
     [x, y].into_iter().try_for_each(GpuArray::check_memory)?;
     let mismatch = || {
@@ -70,15 +112,27 @@ fn matmul_matrices(x: &GpuArray, y: &GpuArray, a: &GpuArray, b: &GpuArray) -> Re
     let (a, b) = (a.to_dtype(dtype)?, b.to_dtype(dtype)?);
     let mut shape = batch.clone();
     shape.extend_from_slice(&[m, n]);
-    let out = GpuArray::empty(x.context(), &shape, dtype, Order::C)?;
+    let epilogue = epilogue.map(|epilogue| BoundEpilogue::new(epilogue, dtype, [m, n, k], x)).transpose()?;
+    let result = epilogue.as_ref().map_or(dtype, BoundEpilogue::result);
+    let out = GpuArray::empty(x.context(), &shape, result, Order::C)?;
     if out.size() == 0 {
         return Ok(out);
     }
-    if k == 0 {
-        out.memset_zero()?;
-        return Ok(out);
+    match (k, &epilogue) {
+        (0, None) => out.memset_zero()?,
+        (0, Some(epilogue)) => {
+            let sums = epilogue.sums_like(&out)?;
+            sums.memset_zero()?;
+            epilogue.apply(&out, &sums, false)?;
+        }
+        _ => launch_matmul(
+            MatmulTarget { epilogue: epilogue.as_ref(), ..MatmulTarget::new(&out) },
+            &a,
+            &b,
+            &batch,
+            [m, n, k],
+        )?,
     }
-    launch_matmul(&out, &a, &b, &batch, [m, n, k])?;
     Ok(out)
 }
 
@@ -174,52 +228,61 @@ fn simple_kernel(ctx: &ArrayContext, dtype: DType, batches: usize, extents: [usi
     SimpleMatmul { dtype, part, depth, unroll }
 }
 
-fn launch_matmul(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m, n, k]: [usize; 3]) -> Result<()> {
+fn launch_matmul(
+    target: MatmulTarget<'_>,
+    a: &GpuArray,
+    b: &GpuArray,
+    batch: &[usize],
+    [m, n, k]: [usize; 3],
+) -> Result<()> {
+    let out = target.out;
     let batches: usize = batch.iter().product();
     let [of_batches, of_m, of_n, of_k] = [batches, m, n, k].map(|length| length as i64);
-    let problem = MatmulProblem { dtype: out.dtype(), batches: of_batches, m: of_m, n: of_n, k: of_k };
+    let problem = MatmulProblem { dtype: a.dtype(), batches: of_batches, m: of_m, n: of_n, k: of_k };
     let route: MatmulRoute = out.context().choose(&problem);
     if route.kernel == "skinny" {
-        return skinny::launch_skinny_product(out, a, b, batch, [m, n, k]);
+        return skinny::launch_skinny_product(target, a, b, batch, [m, n, k]);
     }
     let has_tiles = route.kernel == "tiles";
     if route.transposed {
         let mut shape = Shape::from_slice(batch);
         shape.extend_from_slice(&[n, m]);
         let transposed = GpuArray::empty(out.context(), &shape, out.dtype(), Order::C)?;
-        launch_in_tiles(&transposed, &b.swapaxes(-1, -2)?, &a.swapaxes(-1, -2)?, batch, [n, m, k], has_tiles)?;
+        let target = MatmulTarget { out: &transposed, is_transposed: true, ..target };
+        launch_in_tiles(target, &b.swapaxes(-1, -2)?, &a.swapaxes(-1, -2)?, batch, [n, m, k], has_tiles)?;
         return out.assign(&transposed.swapaxes(-1, -2)?);
     }
-    launch_in_tiles(out, a, b, batch, [m, n, k], has_tiles)
+    launch_in_tiles(target, a, b, batch, [m, n, k], has_tiles)
 }
 
 /// The product by tiles, perhaps by parts of the terms.
 fn launch_in_tiles(
-    out: &GpuArray,
+    target: MatmulTarget<'_>,
     a: &GpuArray,
     b: &GpuArray,
     batch: &[usize],
     extents: [usize; 3],
     has_tiles: bool,
 ) -> Result<()> {
-    if split_k::try_launch_split_k(out, a, b, batch, extents, has_tiles)? {
+    if split_k::try_launch_split_k(target, a, b, batch, extents, has_tiles)? {
         return Ok(());
     }
-    launch_without_split_k(out, a, b, batch, extents, has_tiles)
+    launch_without_split_k(target, a, b, batch, extents, has_tiles)
 }
 
 /// The product by tiles, each of which has all terms.
 fn launch_without_split_k(
-    out: &GpuArray,
+    target: MatmulTarget<'_>,
     a: &GpuArray,
     b: &GpuArray,
     batch: &[usize],
     [m, n, k]: [usize; 3],
     has_tiles: bool,
 ) -> Result<()> {
-    if has_tiles && tiles::try_launch_tiled(out, a, b, batch, [m, n, k])? {
+    if has_tiles && tiles::try_launch_tiled(target, a, b, batch, [m, n, k])? {
         return Ok(());
     }
+    let out = target.out;
     let ctx = out.context();
     let batches: usize = batch.iter().product();
     let offsets = if batches > 1 { Some(batch_offsets(out, a, b, batch, batches)?) } else { None };
@@ -234,7 +297,7 @@ fn launch_without_split_k(
     strides(a).iter().chain(&strides(b)).for_each(|&stride| args.push_i64(stride));
     args.push_u64(batches as u64);
     args.push_u64(offsets.as_ref().map_or(0, GpuArray::first_element_address));
-    let kernel = simple_kernel(ctx, out.dtype(), batches, [m, n, k]);
+    let kernel = simple_kernel(ctx, a.dtype(), batches, [m, n, k]);
     let side = kernel.tile_side();
     if m.div_ceil(side) > 65535 {
         return Err(ArrayError::value_error(format!(
@@ -242,7 +305,7 @@ fn launch_without_split_k(
             65535 * side
         )));
     }
-    let compiled = ctx.compiled_kernel(&kernel)?;
+    let compiled = target.compiled_kernel(ctx, kernel, &mut args, 0)?;
     compiled.launch(
         [n.div_ceil(side) as u32, m.div_ceil(side) as u32, batches.min(65535) as u32],
         [MATMUL_BLOCK_SIDE, MATMUL_BLOCK_SIDE, 1],

@@ -30,6 +30,7 @@ mod integer;
 mod interrupt;
 mod linalg;
 mod multiprocessor;
+mod ndimage;
 mod neighbors;
 mod reduction;
 mod segments;
@@ -68,6 +69,7 @@ fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     curandom::add_to_module(m)?;
     info::add_to_module(m)?;
     multiprocessor::add_to_module(m)?;
+    ndimage::add_to_module(m)?;
     neighbors::add_to_module(m)?;
     segments::add_to_module(m)?;
     tracing::add_to_module(m)?;

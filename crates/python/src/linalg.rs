@@ -1,11 +1,12 @@
 //! Native parts of `rtcg.linalg`. They run with the interpreter released: most wait for the device.
 
 use crate::errors::array_error;
-use crate::gpuarray::PyGpuArray;
+use crate::gpuarray::{PyGpuArray, parse_dtype};
+use crate::sparse_formats::core_array;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rtcg::array::{Arg, GpuArray, IterationLimits, MatrixNorm, Result, Tolerance, Triangle};
+use rtcg::array::{Arg, Epilogue, GpuArray, IterationLimits, MatrixNorm, Result, Tolerance, Triangle};
 
 type BoundAny<'py> = Bound<'py, PyAny>;
 type ArrayArg<'a, 'py> = &'a Bound<'py, PyGpuArray>;
@@ -32,6 +33,23 @@ fn compute_array_tuple<'py, const N: usize>(
     let objects: Vec<_> =
         compute_detached(a, body)?.into_iter().map(|array| PyGpuArray::new_like(a, array)).collect::<PyResult<_>>()?;
     PyTuple::new(a.py(), objects)
+}
+
+/// The product, of which an expression of each element is stored.
+#[pyfunction]
+fn linalg_matmul_epilogue<'py>(
+    a: ArrayArg<'_, 'py>,
+    b: ArrayArg<'_, 'py>,
+    expression: &str,
+    operands: Vec<(String, Bound<'py, PyGpuArray>)>,
+    dtype: Option<&BoundAny<'py>>,
+) -> PyResult<BoundAny<'py>> {
+    let of_name = |(name, array): &'_ (String, Bound<'py, PyGpuArray>)| (name.clone(), core_array(array));
+    let owned: Vec<(String, GpuArray)> = operands.iter().map(of_name).collect();
+    let operands: Vec<(&str, &GpuArray)> = owned.iter().map(|(name, array)| (name.as_str(), array)).collect();
+    let dtype = dtype.map(|dtype| parse_dtype(a.py(), dtype)).transpose()?;
+    let (y, epilogue) = (core_array(b), Epilogue { expression, operands: &operands, dtype });
+    compute_array(a, |x| x.matmul_epilogue(&y, &epilogue))
 }
 
 #[pyfunction]
@@ -213,6 +231,7 @@ fn linalg_cond<'py>(a: ArrayArg<'_, 'py>, name: &str) -> PyResult<BoundAny<'py>>
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(linalg_matmul_epilogue, m)?)?;
     m.add_function(wrap_pyfunction!(linalg_solve, m)?)?;
     m.add_function(wrap_pyfunction!(linalg_inv, m)?)?;
     m.add_function(wrap_pyfunction!(linalg_det, m)?)?;

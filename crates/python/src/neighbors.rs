@@ -10,7 +10,7 @@ use rtcg::neighbors::{Candidates, Index, Metric, Neighbors, knn, radius_count, t
 type Pair<'py> = (BoundAny<'py>, BoundAny<'py>);
 
 /// What `body` makes, in memory from the allocator of an array and with the interpreter released.
-fn compute_like<T: Send>(like: ArrayArg<'_, '_>, body: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+pub(crate) fn compute_like<T: Send>(like: ArrayArg<'_, '_>, body: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     let py = like.py();
     to_py_result(py, PyGpuArray::with_allocator_of(like, || py.detach(body)))
 }

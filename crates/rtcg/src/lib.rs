@@ -26,6 +26,7 @@
 //! | arrays with NumPy's operations | [`ArrayFactory`], [`GpuArray`] |
 //! | a formula, a reduction or a scan as a kernel | [`generators`] |
 //! | sparse matrices and solvers | [`sparse`] |
+//! | filters of images | [`ndimage`] |
 //! | nearest neighbours | [`neighbors`] |
 //! | several devices; what to do after a fault | [`Context`] |
 //! | the kinds of errors | [`enum@Error`] |
@@ -52,6 +53,7 @@ mod kernel_target;
 mod launch;
 mod memory;
 mod module;
+pub mod ndimage;
 pub mod neighbors;
 mod pinned_memory;
 mod runtime;

@@ -1,7 +1,7 @@
 //! Products with few rows or columns: which kernel, and how its blocks share the work.
 
 use super::tiles::supports_tiles;
-use super::{batch_layout, batch_offsets};
+use super::{MatmulTarget, batch_layout, batch_offsets};
 use crate::array::GpuArray;
 use crate::elementwise::is_aligned;
 use crate::error::Result;
@@ -167,13 +167,13 @@ struct SkinnyTeam {
 
 /// Computes a product by reading the larger operand once.
 pub(super) fn launch_skinny_product(
-    out: &GpuArray,
+    target: MatmulTarget<'_>,
     a: &GpuArray,
     b: &GpuArray,
     batch: &[usize],
     lengths: [usize; 3],
 ) -> Result<()> {
-    let ([m, n, k], dtype) = (lengths, out.dtype());
+    let ([m, n, k], dtype, out) = (lengths, a.dtype(), target.out);
     let aligned = |array: &GpuArray| if is_aligned(array) { Ok(array.clone()) } else { array.copy(None) };
     let (a, b) = (&aligned(a)?, &aligned(b)?);
     let batches = batch.iter().product();
@@ -194,7 +194,7 @@ pub(super) fn launch_skinny_product(
         }
     };
     let launch_plan = product.plan_launch(out.context(), offsets.is_some());
-    product.launch_skinny(out, &launch_plan, offsets.as_ref())
+    product.launch_skinny(MatmulTarget { is_transposed, ..target }, &launch_plan, offsets.as_ref())
 }
 
 /// The most rows or columns of a product that is skinny.
@@ -343,8 +343,13 @@ impl SkinnyProblem {
         SkinnyLaunch { kernel: SkinnyMatmul { is_split_k, ..kernel }, blocks, k_per_split }
     }
 
-    fn launch_skinny(&self, out: &GpuArray, launch_plan: &SkinnyLaunch, offsets: Option<&GpuArray>) -> Result<()> {
-        let ctx = out.context();
+    fn launch_skinny(
+        &self,
+        target: MatmulTarget<'_>,
+        launch_plan: &SkinnyLaunch,
+        offsets: Option<&GpuArray>,
+    ) -> Result<()> {
+        let ctx = target.out.context();
         let parts = self.columns.div_ceil(launch_plan.kernel.width.into());
         let splits = self.k.div_ceil(launch_plan.k_per_split);
         let layers = (self.batches * parts).min(65535);
@@ -366,7 +371,7 @@ impl SkinnyProblem {
             offsets.map_or([0; 2], |offsets| [offsets.first_element_address(), offsets.first_element_address() + 8]);
         let [a, b] = if self.is_transposed { [offsets[1], offsets[0]] } else { offsets };
         [a, b, partials, counters].iter().for_each(|&n| args.push_u64(n));
-        let compiled = ctx.compiled_kernel(&launch_plan.kernel)?;
+        let compiled = target.compiled_kernel(ctx, launch_plan.kernel, &mut args, 0)?;
         compiled.launch(
             [launch_plan.blocks as u32, splits as u32, layers as u32],
             [SKINNY_THREADS, 1, 1],

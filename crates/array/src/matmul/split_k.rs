@@ -1,7 +1,7 @@
 //! Products whose tiles are too few for the device: the terms are split into parts, which are multiplied as a stack, and
 //! the sums of the parts are added up by a reduction, in the same order at every run.
 
-use super::{launch_without_split_k, simple_kernel, tiles};
+use super::{MatmulTarget, launch_without_split_k, simple_kernel, tiles};
 use crate::array::GpuArray;
 use crate::error::Result;
 use crate::layout::{Layout, Order, Shape};
@@ -59,14 +59,14 @@ impl SplitK {
 
 /// Multiplies in parts if that fills the device better; whether it did.
 pub(super) fn try_launch_split_k(
-    out: &GpuArray,
+    target: MatmulTarget<'_>,
     a: &GpuArray,
     b: &GpuArray,
     batch: &[usize],
     lengths: [usize; 3],
     has_tiles: bool,
 ) -> Result<bool> {
-    let ([m, n, k], ctx, dtype) = (lengths, out.context(), out.dtype());
+    let ([m, n, k], ctx, dtype, out) = (lengths, a.context(), a.dtype(), target.out);
     let batches: usize = batch.iter().product();
     let blocks = if has_tiles { tiles::n_blocks(ctx, dtype, batches, lengths) } else { None };
     let simple = || {
@@ -84,8 +84,8 @@ pub(super) fn try_launch_split_k(
     let mut shape = Shape::from_slice(&[equal + usize::from(rest > 0)]);
     shape.extend_from_slice(batch);
     shape.extend_from_slice(&[m, n]);
-    let is_half = matches!(out.dtype(), DType::F16 | DType::BF16);
-    let dtype = if is_half { DType::F32 } else { out.dtype() };
+    let is_half = matches!(dtype, DType::F16 | DType::BF16);
+    let dtype = if is_half { DType::F32 } else { dtype };
     // Tiles leave sums of 16-bit floats unrounded; other kernels are given the longer ones.
     let operand = |array: &GpuArray| if blocks.is_some() { Ok(array.clone()) } else { array.to_dtype(dtype) };
     let (a, b) = (operand(a)?, operand(b)?);
@@ -94,7 +94,7 @@ pub(super) fn try_launch_split_k(
     let stack = &shape[..shape.len() - 2];
     let first = sums.index(&[Index::from(0..equal as isize)])?;
     launch_without_split_k(
-        &first,
+        MatmulTarget::new(&first),
         &as_k_slices(&a, 1, stack, part),
         &as_k_slices(&b, 2, stack, part),
         stack,
@@ -106,10 +106,15 @@ pub(super) fn try_launch_split_k(
         let last = sums.index(&[Index::At(equal as isize)])?;
         let (a, b) =
             (a.index(&[Index::Ellipsis, terms])?, b.index(&[Index::Ellipsis, terms, Index::Slice(None, None, None)])?);
-        launch_without_split_k(&last, &a, &b, batch, [m, n, rest], has_tiles)?;
+        launch_without_split_k(MatmulTarget::new(&last), &a, &b, batch, [m, n, rest], has_tiles)?;
     }
-    let options = ReduceOptions { axes: Some(&[0]), dtype: Some(dtype), out: Some(out), ..Default::default() };
+    let total = target.epilogue.map(|epilogue| epilogue.sums_like(out)).transpose()?;
+    let into = total.as_ref().unwrap_or(out);
+    let options = ReduceOptions { axes: Some(&[0]), dtype: Some(dtype), out: Some(into), ..Default::default() };
     sums.reduce(ReductionOp::Sum, options)?;
+    if let (Some(epilogue), Some(total)) = (target.epilogue, &total) {
+        epilogue.apply(out, total, target.is_transposed)?;
+    }
     Ok(true)
 }
 

@@ -1,7 +1,7 @@
 //! Products by large tiles, on GPUs of compute capability 8.0 and later: which tile, which operands are copied first, and
 //! the launch.
 
-use super::{batch_layout, batch_offsets};
+use super::{MatmulTarget, batch_layout, batch_offsets};
 use crate::array::GpuArray;
 use crate::elementwise::is_aligned;
 use crate::error::Result;
@@ -21,31 +21,38 @@ const MAX_GRID_Y: usize = 65535;
 
 /// Multiplies if the device is one for tiles; whether it did.
 pub(super) fn try_launch_tiled(
-    out: &GpuArray,
+    target: MatmulTarget<'_>,
     a: &GpuArray,
     b: &GpuArray,
     batch: &[usize],
     extents: [usize; 3],
 ) -> Result<bool> {
+    let out = target.out;
     let device_info = out.context().device_info();
     if !supports_tiles(device_info) {
         return Ok(false);
     }
     match a.dtype() {
         DType::Bool | DType::I8 | DType::U8 | DType::I16 | DType::U16 => {
-            if out.size().saturating_mul(extents[2]) < MIN_CONVERTED_ELEMENTS {
+            if target.epilogue.is_some() || out.size().saturating_mul(extents[2]) < MIN_CONVERTED_ELEMENTS {
                 return Ok(false);
             }
             // The low bits of sums of products are the same however wide these are.
             let wide = GpuArray::empty(out.context(), out.shape(), DType::I32, Order::C)?;
-            let is_done = try_launch_tiled(&wide, &a.astype(DType::I32)?, &b.astype(DType::I32)?, batch, extents)?;
+            let is_done = try_launch_tiled(
+                MatmulTarget::new(&wide),
+                &a.astype(DType::I32)?,
+                &b.astype(DType::I32)?,
+                batch,
+                extents,
+            )?;
             if is_done {
                 out.assign(&wide)?;
             }
             Ok(is_done)
         }
         dtype => match choose_tile(out.context(), dtype, batch.iter().product(), extents) {
-            Some(tile) => TiledProblem::new(out, a, b, batch, tile)?.launch_tiled(extents).map(|()| true),
+            Some(tile) => TiledProblem::new(target, a, b, batch, tile)?.launch_tiled(extents).map(|()| true),
             None => Ok(false),
         },
     }
@@ -375,7 +382,7 @@ fn uniform_batch_stride(stack: &Layout) -> Option<i64> {
 
 /// What a launch needs.
 struct TiledProblem<'a> {
-    out: &'a GpuArray,
+    target: MatmulTarget<'a>,
     a: TileOperand,
     b: TileOperand,
     kernel: TiledMatmul,
@@ -386,8 +393,8 @@ struct TiledProblem<'a> {
 }
 
 impl<'a> TiledProblem<'a> {
-    fn new(out: &'a GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], tile: MatmulTile) -> Result<Self> {
-        let dtype = a.dtype();
+    fn new(target: MatmulTarget<'a>, a: &GpuArray, b: &GpuArray, batch: &[usize], tile: MatmulTile) -> Result<Self> {
+        let (dtype, out) = (a.dtype(), target.out);
         let (a, b) = (TileOperand::new(a, 1)?, TileOperand::new(b, 0)?);
         let batches = batch.iter().product();
         let steps = [
@@ -398,18 +405,23 @@ impl<'a> TiledProblem<'a> {
             [Some(a), Some(b)] => ([a, b], None),
             _ => ([0; 2], Some(batch_offsets(out, &a.array, &b.array, batch, batches)?)),
         };
-        let kernel =
-            TiledMatmul { dtype, is_sum: out.dtype() != dtype, tile, a: a.operand_layout, b: b.operand_layout };
-        Ok(Self { out, a, b, kernel, batches, steps, offsets })
+        let kernel = TiledMatmul {
+            dtype,
+            is_sum: target.epilogue.is_none() && out.dtype() != dtype,
+            tile,
+            a: a.operand_layout,
+            b: b.operand_layout,
+        };
+        Ok(Self { target, a, b, kernel, batches, steps, offsets })
     }
 
     fn launch_tiled(&self, [m, n, k]: [usize; 3]) -> Result<()> {
-        let compiled = self.out.context().compiled_kernel(&self.kernel)?;
         let [rows, columns] = self.kernel.tile.tile_extents();
         let tiles = (m.div_ceil(rows) * n.div_ceil(columns)) as u32;
         let block = [self.kernel.tile.threads_per_block(), 1, 1];
         for first in (0..self.batches).step_by(MAX_GRID_Y) {
-            let args = self.pack_args_from_batch([m, n, k], first);
+            let mut args = self.pack_args_from_batch([m, n, k], first);
+            let compiled = self.target.compiled_kernel(self.target.out.context(), self.kernel, &mut args, first)?;
             let batches = (self.batches - first).min(MAX_GRID_Y) as u32;
             compiled.launch([tiles, batches, 1], block, self.kernel.shared_bytes() as u32, args.packed_bytes())?;
         }
@@ -422,7 +434,8 @@ impl<'a> TiledProblem<'a> {
         let start = |operand: &TileOperand, step: i64| {
             operand.array.first_element_address().wrapping_add_signed(first as i64 * step)
         };
-        args.push_u64(self.out.first_element_address() + (first * m * n * self.out.itemsize()) as u64);
+        let out = self.target.out;
+        args.push_u64(out.first_element_address() + (first * m * n * out.itemsize()) as u64);
         args.push_u64(start(&self.a, self.steps[0]));
         args.push_u64(start(&self.b, self.steps[1]));
         [m, n, k].iter().for_each(|&n| args.push_u64(n as u64));

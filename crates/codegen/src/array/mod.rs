@@ -25,7 +25,8 @@ pub use linalg::{
     LINALG_WY_BLOCK_COLUMNS, LinalgSpec, LinalgStep,
 };
 pub use matmul::{
-    MATMUL_BLOCK_SIDE, MatmulOperand, MatmulTile, MatmulUnit, SKINNY_THREADS, SimpleMatmul, SkinnyMatmul, TiledMatmul,
+    EPILOGUE_NAMES, EPILOGUE_THREADS, EpilogueKernel, EpilogueOperand, FusedMatmul, MATMUL_BLOCK_SIDE, MatmulEpilogue,
+    MatmulKernel, MatmulOperand, MatmulTile, MatmulUnit, SKINNY_THREADS, SimpleMatmul, SkinnyMatmul, TiledMatmul,
     matmul_accumulator_bytes,
 };
 pub use op::{Op, OpTypes, OperandRole, UnsupportedDType};

@@ -23,7 +23,7 @@ use crate::errors::array_error;
 use array_state::ArrayState;
 pub(crate) use array_state::{ArrayStateRef, PyGpuArray};
 use context::array_context;
-pub(crate) use dtypes::dtype_of_descr;
+pub(crate) use dtypes::{dtype_of_descr, parse_dtype};
 use dtypes::{numpy_descr, parse_numpy_dtype};
 use memory::ForeignBuffer;
 use numpy::PyArrayDescr;

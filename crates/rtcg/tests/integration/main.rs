@@ -22,6 +22,8 @@ mod launch;
 mod linalg;
 mod linalg_choices;
 mod linalg_large;
+mod matmul_epilogue;
+mod ndimage;
 mod neighbors;
 mod packages;
 mod segments;

@@ -89,7 +89,8 @@ fn packages_have_licence_readme_and_all_that_is_included() {
         let listed: BTreeSet<PathBuf> = String::from_utf8_lossy(&cargo.stdout).lines().map(PathBuf::from).collect();
         let mut needed = BTreeSet::from(["LICENSE", "README.md", "src/lib.rs"].map(PathBuf::from));
         if name == "rtcg" {
-            needed.extend(["examples/demo.rs", "examples/arrays.rs", "examples/backprojection.rs"].map(PathBuf::from));
+            let examples = ["demo", "arrays", "backprojection", "filterbank"];
+            needed.extend(examples.map(|name| PathBuf::from(format!("examples/{name}.rs"))));
         }
         included_files(&folder, &folder.join("src"), &mut needed);
         let missing: Vec<_> = needed.difference(&listed).collect();

@@ -22,6 +22,7 @@ __device__ __forceinline__ void rt_multiply_add(double (&sum)[rt_sums], const do
       : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3]) : "d"(x[0]), "d"(x[1]), "d"(x[2]), "d"(x[3]), "d"(x[4]), "d"(x[5]), "d"(x[6]), "d"(x[7]), "d"(y[0]), "d"(y[1]), "d"(y[2]), "d"(y[3]));
 }
 struct alignas(sizeof(E)) rt_parts_of { double at[rt_parts]; };
+struct alignas(sizeof(O) < 16 ? 2 * sizeof(O) : 16) rt_stored_pair { O at[2]; };
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmul(RT_PARAMETERS)
 {
@@ -29,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
   const rt_block block = rt_block_of(RT_ARGUMENTS);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int row = warp / WARPS_N * ROWS, column = warp % WARPS_N * COLUMNS;
-  const bool wide = (((rt_length)out | n * (int)sizeof(E)) & 15) == 0;
+  const bool wide = sizeof(rt_stored_pair) <= 16 && n % 2 == 0 && (rt_length)out % sizeof(rt_stored_pair) == 0;
   constexpr int TILES_M = ROWS / FRAGMENT_ROWS, TILES_N = COLUMNS / 8;
   rt_tile_loader<TILE_ROWS, A_K_CONTIGUOUS, A_CHUNK, rt_smem_layout<PITCH_A>> first(block.a, a_row, a_column, block.rows);
   rt_tile_loader<TILE_COLUMNS, B_K_CONTIGUOUS, B_CHUNK, rt_smem_layout<PITCH_B>> second(block.b, b_column, b_row, block.columns);
@@ -81,20 +82,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
     for (int half = 0; half < FRAGMENT_ROWS / 8; half++) {
       const int i = row + r * FRAGMENT_ROWS + half * 8 + lane / 4;
       if (i >= block.rows) continue;
-      double *const to = (double *)(block.out + i * n);
+      O *const to = block.out + i * n;
       #pragma unroll
       for (int c = 0; c < TILES_N; c++) {
         const int j = column + c * 8 + lane % 4 * 2;
-        if constexpr (rt_parts == 1) {
-          if (wide && j < block.columns) *(double2 *)(to + j) = make_double2(sum[0][r][c][half * 2], sum[0][r][c][half * 2 + 1]);
-          else {
-            if (j < block.columns) to[j] = sum[0][r][c][half * 2];
-            if (j + 1 < block.columns) to[j + 1] = sum[0][r][c][half * 2 + 1];
-          }
-        } else {
+        auto finish = [&](int v) {
+          rt_parts_of all;
           #pragma unroll
-          for (int v = 0; v < 2; v++)
-            if (j + v < block.columns) *(double2 *)(to + 2 * (j + v)) = make_double2(sum[0][r][c][half * 2 + v], sum[rt_parts - 1][r][c][half * 2 + v]);
+          for (int part = 0; part < rt_parts; part++) all.at[part] = sum[part][r][c][half * 2 + v];
+          return RT_FINISH(*(const E *)&all, block.row + i, block.column + j + v, block.batch);
+        };
+        if (wide && j < block.columns) *(rt_stored_pair *)(to + j) = rt_stored_pair{{finish(0), finish(1)}};
+        else {
+          if (j < block.columns) to[j] = finish(0);
+          if (j + 1 < block.columns) to[j + 1] = finish(1);
         }
       }
     }

@@ -8,12 +8,11 @@ struct rt_smem_layout {
   static constexpr int step(int lines) { return lines % 8 == 0 ? lines * 128 : -1; }
 };
 
-// Two adjacent elements of a row of the result, of which `room` are inside.
-__device__ __forceinline__ void rt_store(O *to, bool even, int room, float left, float right) {
-  const O x = rt_cast<O>(left), y = rt_cast<O>(right);
-  if (even && room > 0) *(rt_pack<O, 2> *)to = rt_pack<O, 2>{{x, y}};
+// Two adjacent elements of a row of the result, of which `room` are inside; finish(sum, v) is what is stored of the v-th.
+template <class Finish> __device__ __forceinline__ void rt_store(O *to, bool even, int room, float left, float right, Finish finish) {
+  if (even && room > 0) *(rt_pack<O, 2> *)to = rt_pack<O, 2>{{finish(left, 0), finish(right, 1)}};
   else {
-    if (room > 0) to[0] = x;
-    if (room > 1) to[1] = y;
+    if (room > 0) to[0] = finish(left, 0);
+    if (room > 1) to[1] = finish(right, 1);
   }
 }

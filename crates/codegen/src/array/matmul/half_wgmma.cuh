@@ -60,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
     #pragma unroll
     for (int c = 0; c < COLUMNS / 8; c++) {
       const int j = c * 8 + lane % 4 * 2;
-      rt_store(to + j, even, block.columns - j, sum[c][half * 2], sum[c][half * 2 + 1]);
+      rt_store(to + j, even, block.columns - j, sum[c][half * 2], sum[c][half * 2 + 1], [&](float value, int v) { return RT_FINISH(value, block.row + i, block.column + j + v, block.batch); });
     }
   }
 }

@@ -1,5 +1,6 @@
 //! Batched matrix products, by kernels that differ in what a block computes and by what means.
 
+mod epilogue;
 mod simple;
 mod skinny;
 mod tiled;
@@ -8,6 +9,9 @@ use super::c_types::compute_type;
 use crate::DType;
 use std::borrow::Cow;
 
+pub use epilogue::{
+    EPILOGUE_NAMES, EPILOGUE_THREADS, EpilogueKernel, EpilogueOperand, FusedMatmul, MatmulEpilogue, MatmulKernel,
+};
 pub use simple::{MATMUL_BLOCK_SIDE, SimpleMatmul};
 pub use skinny::{SKINNY_THREADS, SkinnyMatmul};
 pub use tiled::{MatmulOperand, MatmulTile, MatmulUnit, TiledMatmul};

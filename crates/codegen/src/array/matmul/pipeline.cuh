@@ -4,8 +4,8 @@ typedef long long rt_step;
 typedef unsigned long long rt_length;
 
 // `a_batch` and `b_batch` lead from a matrix to the next, unless there are `offsets` for each pair.
-#define RT_PARAMETERS O *out, const char *a, const char *b, rt_length m, rt_length n, rt_length k, rt_step a_row, rt_step a_column, rt_step b_row, rt_step b_column, rt_step a_batch, rt_step b_batch, const rt_step *offsets
-#define RT_ARGUMENTS out, a, b, m, n, k, a_row, a_column, b_row, b_column, a_batch, b_batch, offsets
+#define RT_PARAMETERS O *out, const char *a, const char *b, rt_length m, rt_length n, rt_length k, rt_step a_row, rt_step a_column, rt_step b_row, rt_step b_column, rt_step a_batch, rt_step b_batch, const rt_step *offsets RT_EPILOGUE_PARAMETER
+#define RT_ARGUMENTS out, a, b, m, n, k, a_row, a_column, b_row, b_column, a_batch, b_batch, offsets RT_EPILOGUE_ARGUMENT
 
 __device__ __forceinline__ unsigned rt_shared(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
 
@@ -58,7 +58,7 @@ template <int EXTENT, bool K_CONTIGUOUS, int CHUNK, class Place> struct rt_tile_
 };
 
 // What a block computes: where its part of the result and of both operands begins, and how much of a tile is real.
-struct rt_block { O *out; const char *a, *b; int rows, columns; };
+struct rt_block { O *out; const char *a, *b; int rows, columns; rt_length row, column, batch; };
 
 // The tile of a block: eight rows of tiles are gone through column by column, so that blocks which run at the same time
 // share operands in the cache.
@@ -73,7 +73,7 @@ __device__ __forceinline__ rt_block rt_block_of(RT_PARAMETERS) {
     out + (batch * m + row) * n + column,
     a + (offsets ? offsets[2 * batch] : (rt_step)batch * a_batch) + (rt_step)row * a_row,
     b + (offsets ? offsets[2 * batch + 1] : (rt_step)batch * b_batch) + (rt_step)column * b_column,
-    (int)min(m - row, (rt_length)TILE_ROWS), (int)min(n - column, (rt_length)TILE_COLUMNS)};
+    (int)min(m - row, (rt_length)TILE_ROWS), (int)min(n - column, (rt_length)TILE_COLUMNS), row, column, batch};
 }
 
 // Walks along the common axis: `fetch(to, depth)` begins copies to a stage, `multiply(stage)` adds the products.

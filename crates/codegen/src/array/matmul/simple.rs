@@ -5,8 +5,9 @@
 //! Parameters: the result (contiguous), `a`, `b`, then `m`, `n`, `k`, the byte strides of `a` (row, column) and `b`, the
 //! number of batches, and the byte offsets of each batch's operands.
 
-use super::super::c_types::{compute_type, helper_preamble, storage_type};
+use super::super::c_types::{compute_type, storage_type};
 use super::MATMUL_KERNEL_NAME;
+use super::epilogue::{MatmulEpilogue, MatmulKernel, finish_source};
 use crate::DType;
 use crate::kernel_spec::KernelSpec;
 use std::borrow::Cow;
@@ -42,7 +43,14 @@ impl KernelSpec for SimpleMatmul {
     }
 
     fn source(&self) -> String {
-        let mut text = helper_preamble([self.dtype].into_iter(), false);
+        self.source_with(None)
+    }
+}
+
+impl MatmulKernel for SimpleMatmul {
+    fn source_with(&self, epilogue: Option<&MatmulEpilogue>) -> String {
+        let plain = (&*storage_type(self.dtype), "rt_cast<O>(sum)", true);
+        let mut text = finish_source(epilogue, self.dtype, &compute_type(self.dtype), plain);
         // Booleans are combined as NumPy does it: "and" for the product, "or" for the sum.
         let accumulate =
             if self.dtype == DType::Bool { "acc[r][c] | (x[r] & y[c])" } else { "acc[r][c] + x[r] * y[c]" };
@@ -60,7 +68,7 @@ impl KernelSpec for SimpleMatmul {
 }
 
 const KERNEL_BODY_SOURCE: &str = "\
-extern \"C\" __global__ void array_matmul(E *out, const char *a, const char *b, unsigned long long m, unsigned long long n, unsigned long long k, long long a_row, long long a_column, long long b_row, long long b_column, unsigned long long batches, const long long *offsets)
+extern \"C\" __global__ void array_matmul(O *out, const char *a, const char *b, unsigned long long m, unsigned long long n, unsigned long long k, long long a_row, long long a_column, long long b_row, long long b_column, unsigned long long batches, const long long *offsets RT_EPILOGUE_PARAMETER)
 {
   __shared__ alignas(16) unsigned char raw_a[DEPTH * PITCH * sizeof(T)];
   __shared__ alignas(16) unsigned char raw_b[DEPTH * PITCH * sizeof(T)];
@@ -101,7 +109,7 @@ extern \"C\" __global__ void array_matmul(E *out, const char *a, const char *b, 
       #pragma unroll
       for (int c = 0; c < PART; c++) {
         const unsigned long long row = row0 + ty + 16 * r, column = column0 + tx + 16 * c;
-        if (row < m && column < n) out[(batch * m + row) * n + column] = rt_cast<E>(acc[r][c]);
+        if (row < m && column < n) out[(batch * m + row) * n + column] = RT_FINISH(acc[r][c], row, column, batch);
       }
   }
 }

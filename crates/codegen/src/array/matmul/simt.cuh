@@ -16,6 +16,7 @@ __device__ __forceinline__ void rt_add_product(double2 &sum, double2 x, double2 
   sum.x -= x.y * y.y; sum.y += x.y * y.x;
 }
 struct alignas(16) rt_vector_of { E at[rt_vector]; };
+struct alignas(sizeof(O) * rt_vector) rt_stored_vector { O at[rt_vector]; };
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmul(RT_PARAMETERS)
 {
@@ -23,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
   const rt_block block = rt_block_of(RT_ARGUMENTS);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int row = warp / WARPS_N * 4 * ROWS + lane / 8 * rt_vector, column = warp % WARPS_N * 8 * COLUMNS + lane % 8 * rt_vector;
-  const bool wide = (((rt_length)out | n * (int)sizeof(E)) & 15) == 0;
+  const bool wide = n % rt_vector == 0 && (rt_length)out % sizeof(rt_stored_vector) == 0;
   rt_tile_loader<TILE_ROWS, A_K_CONTIGUOUS, A_CHUNK, rt_smem_layout<PITCH_A, A_K_CONTIGUOUS>> first(block.a, a_row, a_column, block.rows);
   rt_tile_loader<TILE_COLUMNS, B_K_CONTIGUOUS, B_CHUNK, rt_smem_layout<PITCH_B, B_K_CONTIGUOUS>> second(block.b, b_column, b_row, block.columns);
   E sum[ROWS][COLUMNS] = {};
@@ -53,13 +54,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) array_matmu
     for (int c = 0; c < COLUMNS; c += rt_vector) {
       const int j = column + c * 8;
       if (wide && j < block.columns) {
-        rt_vector_of all;
+        rt_stored_vector all;
         #pragma unroll
-        for (int v = 0; v < rt_vector; v++) all.at[v] = sum[r][c + v];
-        *(rt_vector_of *)(to + j) = all;
+        for (int v = 0; v < rt_vector; v++) all.at[v] = RT_FINISH(sum[r][c + v], block.row + i, block.column + j + v, block.batch);
+        *(rt_stored_vector *)(to + j) = all;
       } else {
         #pragma unroll
-        for (int v = 0; v < rt_vector; v++) if (j + v < block.columns) to[j + v] = sum[r][c + v];
+        for (int v = 0; v < rt_vector; v++) if (j + v < block.columns) to[j + v] = RT_FINISH(sum[r][c + v], block.row + i, block.column + j + v, block.batch);
       }
     }
   }

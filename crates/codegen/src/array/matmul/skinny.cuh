@@ -127,12 +127,12 @@ __device__ __forceinline__ unsigned padded(unsigned sum) { return sum + sum / 32
 
 // Stores the sums of a block, of which there are COPIES to be added up. Where blocks share the terms, the last one of
 // them adds up what they have left in `partials`, in an order that depends on nothing else.
-template <int COPIES> __device__ __forceinline__ void store_sums(T *smem, const skinny_args &s, const operands &at, count_t first_row, count_t z, T *partials, unsigned *counters)
+template <int COPIES> __device__ __forceinline__ void store_sums(T *smem, const skinny_args &s, const operands &at, count_t first_row, count_t z, T *partials, unsigned *counters RT_EPILOGUE_PARAMETER)
 {
   auto store = [&](unsigned sum, T value) {
     const count_t row = first_row + sum / WIDTH;
     const unsigned column = sum % WIDTH;
-    if (row < s.rows && column < at.columns) *(E *)(at.out + (long long)row * s.out_row + column * s.out_column) = rt_cast<E>(value);
+    if (row < s.rows && column < at.columns) *(O *)(at.out + (long long)row * s.out_row + column * s.out_column) = RT_FINISH(value, row, at.first_column + column, z / s.parts);
   };
   const count_t output = z * gridDim.x + blockIdx.x;
   __syncthreads();

@@ -5,9 +5,10 @@
 //! both (or none, where strides suffice), and space for the partial sums of blocks that split `k`, with their
 //! completion counters.
 
-use super::super::c_types::{helper_preamble, storage_type};
+use super::super::c_types::storage_type;
 use super::MATMUL_KERNEL_NAME;
 use super::accumulator_type;
+use super::epilogue::{MatmulEpilogue, MatmulKernel, finish_source};
 use crate::DType;
 use crate::block_reduce::BLOCK_REDUCE_SOURCE;
 use crate::kernel_spec::KernelSpec;
@@ -59,7 +60,14 @@ impl KernelSpec for SkinnyMatmul {
     }
 
     fn source(&self) -> String {
-        let mut text = helper_preamble([self.dtype].into_iter(), false) + BLOCK_REDUCE_SOURCE;
+        self.source_with(None)
+    }
+}
+
+impl MatmulKernel for SkinnyMatmul {
+    fn source_with(&self, epilogue: Option<&MatmulEpilogue>) -> String {
+        let plain = (&*storage_type(self.dtype), "rt_cast<O>(sum)", true);
+        let mut text = finish_source(epilogue, self.dtype, &accumulator_type(self.dtype), plain) + BLOCK_REDUCE_SOURCE;
         let _ = writeln!(text, "typedef {} E; typedef {} T;", storage_type(self.dtype), accumulator_type(self.dtype));
         // Booleans are combined as NumPy does it: "and" for the product, "or" for the sum.
         let (add_sums, multiply_add) = match self.dtype {

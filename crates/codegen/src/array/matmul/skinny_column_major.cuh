@@ -34,7 +34,7 @@ template <bool whole> __device__ __forceinline__ void multiply(T *sums, const pa
   }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 4) array_matmul(char *out, const char *a, const char *b, const skinny_args s, const long long *a_offsets, const long long *b_offsets, T *partials, unsigned *counters)
+extern "C" __global__ void __launch_bounds__(THREADS, 4) array_matmul(char *out, const char *a, const char *b, const skinny_args s, const long long *a_offsets, const long long *b_offsets, T *partials, unsigned *counters RT_EPILOGUE_PARAMETER)
 {
   __shared__ alignas(16) unsigned char raw[(SMEM_ITEMS > THREADS ? SMEM_ITEMS : THREADS) * sizeof(T)];
   T *const smem = (T *)raw;
@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 4) array_matmul(char *out,
     __syncthreads();
     T *const own = smem + threadIdx.x / 32 * COPY;
     warp_reduce<PACK * WIDTH, 16, GROUPS>(sums, [&](unsigned k, T sum) { own[padded(group * PACK * WIDTH + k)] = sum; });
-    store_sums<WARPS>(smem, s, at, first_row, z, partials, counters);
+    store_sums<WARPS>(smem, s, at, first_row, z, partials, counters RT_EPILOGUE_ARGUMENT);
     if (IS_SPLIT_K) return;
   }
 }

@@ -39,7 +39,7 @@ template <bool whole> __device__ __forceinline__ void multiply(T *sums, const pa
   }
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 2) array_matmul(char *out, const char *a, const char *b, const skinny_args s, const long long *a_offsets, const long long *b_offsets, T *partials, unsigned *counters)
+extern "C" __global__ void __launch_bounds__(THREADS, 2) array_matmul(char *out, const char *a, const char *b, const skinny_args s, const long long *a_offsets, const long long *b_offsets, T *partials, unsigned *counters RT_EPILOGUE_PARAMETER)
 {
   __shared__ alignas(16) unsigned char raw[(SMEM_ITEMS > THREADS ? SMEM_ITEMS : THREADS) * sizeof(T)];
   T *const smem = (T *)raw;
@@ -78,7 +78,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) array_matmul(char *out,
     __syncthreads();
     T *const own = smem + threadIdx.x % THREADS_PER_SUM / LANES * COPY;
     warp_reduce<ROWS * WIDTH, LANES / 2, 1>(sums, [&](unsigned k, T sum) { own[padded(group * ROWS * WIDTH + k)] = sum; });
-    store_sums<COPIES>(smem, s, at, first_row, z, partials, counters);
+    store_sums<COPIES>(smem, s, at, first_row, z, partials, counters RT_EPILOGUE_ARGUMENT);
     if (IS_SPLIT_K) return;
   }
 }

@@ -8,8 +8,8 @@
 //! The tiles of threads follow V. Volkov and J. Demmel, "Benchmarking GPUs to tune dense linear algebra", 2008; rings of
 //! tiles and the order of blocks those of NVIDIA's CUTLASS.
 
-use super::super::c_types::helper_preamble;
 use super::MATMUL_KERNEL_NAME;
+use super::epilogue::{MatmulEpilogue, MatmulKernel, finish_source};
 use crate::DType;
 use crate::kernel_spec::KernelSpec;
 use std::borrow::Cow;
@@ -190,10 +190,17 @@ impl KernelSpec for TiledMatmul {
     }
 
     fn source(&self) -> String {
+        self.source_with(None)
+    }
+}
+
+impl MatmulKernel for TiledMatmul {
+    fn source_with(&self, epilogue: Option<&MatmulEpilogue>) -> String {
         let is_half = matches!(self.dtype, DType::F16 | DType::BF16);
-        let mut text = if is_half { helper_preamble([self.dtype].into_iter(), false) } else { String::new() };
         let result = if self.is_sum { "float" } else { self.element_type() };
-        let _ = writeln!(text, "typedef {} E; typedef {result} O;", self.element_type());
+        let store = if is_half { "rt_cast<O>(sum)" } else { "sum" };
+        let mut text = finish_source(epilogue, self.dtype, self.element_type(), (result, store, is_half));
+        let _ = writeln!(text, "typedef {} E;", self.element_type());
         text.push_str(&self.constant_definitions());
         text.push_str(include_str!("pipeline.cuh"));
         if is_half {

@@ -1,0 +1,1 @@
+"""Filter banks of models of vision, tuned, and the screening of such models."""

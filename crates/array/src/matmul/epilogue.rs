@@ -1,0 +1,120 @@
+//! Products whose sums pass through an expression before they are stored.
+
+use super::MatmulTarget;
+use crate::array::{GpuArray, push_arrays};
+use crate::error::{ArrayError, Result};
+use crate::launch::PackedKernelArgs;
+use crate::layout::Order;
+use crate::runtime::{ArrayContext, LaunchableKernel};
+use rtcg_codegen::DType;
+use rtcg_codegen::array::{
+    EPILOGUE_NAMES, EPILOGUE_THREADS, EpilogueKernel, EpilogueOperand, FusedMatmul, MatmulEpilogue, MatmulKernel,
+};
+use std::sync::Arc;
+
+/// What [`GpuArray::matmul_epilogue`] stores.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Epilogue<'a> {
+    /// An expression of CUDA C: of the sum `acc` (float for 16-bit floats), its row `i` and column `j`, the matrix `batch` of
+    /// a stack, the lengths `m`, `n`, `k`, and operands by their names.
+    pub expression: &'a str,
+    /// Arrays by name, which are indexed flat in C order (`bias[j]`, `other[i * n + j]`); those without axes are values.
+    pub operands: &'a [(&'a str, &'a GpuArray)],
+    /// The dtype of the result; by default that of the product.
+    pub dtype: Option<DType>,
+}
+
+/// An epilogue with its operands on the device, for products of one shape.
+pub(super) struct BoundEpilogue {
+    source: MatmulEpilogue,
+    arrays: Vec<GpuArray>,
+    lengths: [usize; 3],
+}
+
+impl BoundEpilogue {
+    pub(super) fn new(epilogue: &Epilogue<'_>, dtype: DType, lengths: [usize; 3], like: &GpuArray) -> Result<Self> {
+        if epilogue.expression.trim().is_empty() {
+            return Err(ArrayError::value_error("epilogue is empty; expected an expression of the sum `acc`"));
+        }
+        let result = epilogue.dtype.unwrap_or(dtype);
+        if matches!(result, DType::Void(_)) {
+            return Err(ArrayError::type_error(format!("dtype is {result}; expected one of numbers")));
+        }
+        let (mut operands, mut arrays) = (Vec::new(), Vec::new());
+        for (name, array) in epilogue.operands {
+            check_name(name, &operands)?;
+            if matches!(array.dtype(), DType::Void(_)) {
+                return Err(ArrayError::type_error(format!("operand {name} has records; expected numbers")));
+            }
+            like.check_context(array)?;
+            let (name, dtype) = ((*name).to_owned(), array.dtype());
+            operands.push(EpilogueOperand { name, dtype, is_scalar: array.ndim() == 0 });
+            arrays.push(array.to_contiguous()?);
+        }
+        let expression = epilogue.expression.to_owned();
+        let source = MatmulEpilogue { dtype, result, expression, operands, is_transposed: false };
+        Ok(Self { source, arrays, lengths })
+    }
+
+    /// The dtype of the result.
+    pub(super) fn result(&self) -> DType {
+        self.source.result
+    }
+
+    fn source(&self, is_transposed: bool) -> Arc<MatmulEpilogue> {
+        Arc::new(MatmulEpilogue { is_transposed, ..self.source.clone() })
+    }
+
+    fn push_args(&self, args: &mut PackedKernelArgs, first_batch: usize) -> Result<()> {
+        let [m, n, k] = self.lengths;
+        [m, n, k, first_batch].iter().for_each(|&n| args.push_i64(n as i64));
+        self.arrays.iter().try_for_each(|array| push_arrays(args, &[array]))
+    }
+
+    /// Memory for sums of the shape of `out`, to which [`BoundEpilogue::apply`] is applied.
+    pub(super) fn sums_like(&self, out: &GpuArray) -> Result<GpuArray> {
+        GpuArray::empty(out.context(), out.shape(), self.source.sums_dtype(), Order::C)
+    }
+
+    /// Stores what the expression makes of sums in memory, of the product or of the transposed one.
+    pub(super) fn apply(&self, out: &GpuArray, sums: &GpuArray, is_transposed: bool) -> Result<()> {
+        let ctx = out.context();
+        let mut args = PackedKernelArgs::new();
+        push_arrays(&mut args, &[out, sums])?;
+        args.push_u64(out.size() as u64);
+        self.push_args(&mut args, 0)?;
+        let blocks = out.size().div_ceil(EPILOGUE_THREADS as usize).min(ctx.device_info().max_blocks as usize) as u32;
+        let kernel = ctx.compiled_kernel(&EpilogueKernel(self.source(is_transposed)))?;
+        kernel.launch([blocks, 1, 1], [EPILOGUE_THREADS, 1, 1], 0, args.packed_bytes())
+    }
+}
+
+fn check_name(name: &str, others: &[EpilogueOperand]) -> Result<()> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_identifier = name.chars().all(is_word) && name.chars().next().is_some_and(|c| !c.is_ascii_digit());
+    if !is_identifier || EPILOGUE_NAMES.contains(&name) || name.starts_with("rt_") {
+        return Err(ArrayError::value_error(format!(
+            "operand '{name}' has no name for a variable; expected an identifier of C other than {}, and not rt_...",
+            EPILOGUE_NAMES.join(", ")
+        )));
+    }
+    if others.iter().any(|other| other.name == name) {
+        return Err(ArrayError::value_error(format!("operand '{name}' is given twice")));
+    }
+    Ok(())
+}
+
+impl MatmulTarget<'_> {
+    /// The kernel with the epilogue, if there is one, whose arguments are appended, for batches from `first_batch` on.
+    pub(super) fn compiled_kernel<K: MatmulKernel>(
+        &self,
+        ctx: &ArrayContext,
+        kernel: K,
+        args: &mut PackedKernelArgs,
+        first_batch: usize,
+    ) -> Result<Arc<dyn LaunchableKernel>> {
+        let Some(epilogue) = self.epilogue else { return ctx.compiled_kernel(&kernel) };
+        epilogue.push_args(args, first_batch)?;
+        ctx.compiled_kernel(&FusedMatmul { kernel, epilogue: epilogue.source(self.is_transposed) })
+    }
+}

@@ -1,0 +1,275 @@
+//! Correlation and convolution with given weights, and filters made of them.
+
+use crate::kernels::{CorrelateSpec, FilterAxis, THREADS, arithmetic};
+use crate::{ArrayError, GpuArray, Mode, Result};
+use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, normalize_axes, push_arrays};
+
+/// How a filter lies on an image, and what is beyond its borders.
+#[derive(Debug, Clone, Default)]
+pub struct FilterOptions<'a> {
+    /// The dtype of the result; by default that of the input.
+    pub dtype: Option<DType>,
+    /// One mode for each axis that is filtered, or one for all; none is [`Mode::Reflect`].
+    pub modes: &'a [Mode],
+    /// The value beyond borders with [`Mode::Constant`].
+    pub cval: f64,
+    /// By how much the filter's middle is moved, for each axis that is filtered, or for all; none is 0. Positive numbers
+    /// move the filter towards lower indices.
+    pub origins: &'a [isize],
+    /// The axes that are filtered; by default all.
+    pub axes: Option<&'a [isize]>,
+}
+
+/// The value of an axis of `n`, where there is one for all, or one for each.
+fn of_axis<T: Copy + Default>(name: &str, values: &[T], i: usize, n: usize) -> Result<T> {
+    match values.len() {
+        0 => Ok(T::default()),
+        1 => Ok(values[0]),
+        length if length == n => Ok(values[i]),
+        length => {
+            Err(ArrayError::value_error(format!("{name} has {length} values; expected 1, or {n}, one for each axis")))
+        }
+    }
+}
+
+impl FilterOptions<'_> {
+    fn axes_of(&self, input: &GpuArray) -> Result<Vec<usize>> {
+        let Some(axes) = self.axes else { return Ok((0..input.ndim()).collect()) };
+        Ok(normalize_axes(axes, input.ndim())?.to_vec())
+    }
+}
+
+fn require_real(name: &str, array: &GpuArray) -> Result<()> {
+    let dtype = array.dtype();
+    if dtype.is_complex() || matches!(dtype, DType::Void(_) | DType::BF16) {
+        return Err(ArrayError::type_error(format!("{name} is of dtype {dtype}; expected real numbers")));
+    }
+    Ok(())
+}
+
+fn require_dtype(dtype: DType) -> Result<DType> {
+    if dtype.is_complex() || matches!(dtype, DType::Void(_) | DType::BF16) {
+        return Err(ArrayError::type_error(format!(
+            "the dtype of the result is {dtype}; expected one of real numbers"
+        )));
+    }
+    Ok(dtype)
+}
+
+/// Where the weights lie on an image of `ndim` axes.
+fn filter_axes(
+    ndim: usize,
+    weights: &[usize],
+    axes: &[usize],
+    options: &FilterOptions<'_>,
+    is_convolution: bool,
+) -> Result<Vec<FilterAxis>> {
+    let mut all = vec![FilterAxis { taps: 1, center: 0, mode: Mode::Nearest }; ndim];
+    for (i, (&axis, &taps)) in axes.iter().zip(weights).enumerate() {
+        let origin = of_axis("origin", options.origins, i, axes.len())?;
+        // The middle of a reversed filter of even length is the other one of two.
+        let moved = if is_convolution { -origin - isize::from(taps % 2 == 0) } else { origin };
+        let center = (taps / 2) as isize + moved;
+        if !(0..taps as isize).contains(&center) {
+            let (low, high) = (-((taps / 2) as isize), ((taps - 1) / 2) as isize);
+            let (low, high) = if is_convolution {
+                (-high - isize::from(taps % 2 == 0), -low - isize::from(taps % 2 == 0))
+            } else {
+                (low, high)
+            };
+            return Err(ArrayError::value_error(format!(
+                "origin is {origin} on axis {axis}; expected an integer from {low} to {high} for weights of length {taps}"
+            )));
+        }
+        all[axis] = FilterAxis { taps, center: center as usize, mode: of_axis("mode", options.modes, i, axes.len())? };
+    }
+    Ok(all)
+}
+
+/// The sum of weighted neighbours of each pixel; weights of 1 where there are none.
+fn launch(
+    input: &GpuArray,
+    weights: Option<&GpuArray>,
+    axes: Vec<FilterAxis>,
+    options: &FilterOptions<'_>,
+    divisor: f64,
+) -> Result<GpuArray> {
+    let (ctx, dtype) = (input.context(), require_dtype(options.dtype.unwrap_or(input.dtype()))?);
+    let out = GpuArray::empty(ctx, input.shape(), dtype, Order::C)?;
+    if out.size() == 0 {
+        return Ok(out);
+    }
+    let source = input.to_contiguous()?;
+    let sums = arithmetic(input.dtype(), dtype);
+    let weights = weights.map(|weights| weights.to_dtype(sums)?.to_contiguous()).transpose()?;
+    let spec = CorrelateSpec {
+        input: input.dtype(),
+        output: dtype,
+        is_weighted: weights.is_some(),
+        is_small: input.size() < 1 << 31,
+        axes: if axes.is_empty() { vec![FilterAxis { taps: 1, center: 0, mode: Mode::Nearest }] } else { axes },
+    };
+    let mut args = PackedKernelArgs::new();
+    push_arrays(&mut args, &[&out, &source])?;
+    match &weights {
+        Some(weights) => push_arrays(&mut args, &[weights])?,
+        None => args.push_u64(0),
+    }
+    [options.cval, divisor].iter().for_each(|value| args.push_u64(value.to_bits()));
+    let shape = if input.ndim() == 0 { &[1][..] } else { input.shape() };
+    shape.iter().for_each(|&n| args.push_i64(n as i64));
+    let blocks = out.size().div_ceil(THREADS as usize).min(ctx.device_info().max_blocks as usize) as u32;
+    ctx.compiled_kernel(&spec)?.launch([blocks, 1, 1], [THREADS, 1, 1], 0, args.packed_bytes())?;
+    Ok(out)
+}
+
+fn filter(input: &GpuArray, weights: &GpuArray, options: &FilterOptions<'_>, is_convolution: bool) -> Result<GpuArray> {
+    require_real("input", input)?;
+    require_real("weights", weights)?;
+    let axes = options.axes_of(input)?;
+    if weights.ndim() != axes.len() || weights.size() == 0 {
+        let shape = PythonTuple(weights.shape());
+        return Err(ArrayError::value_error(format!(
+            "weights have shape {shape}; expected {} axes, as many as are filtered, and at least one element",
+            axes.len()
+        )));
+    }
+    // As C-ordered taps of the image's axes in order, whatever the order of `axes`.
+    let mut order: Vec<isize> = (0..axes.len() as isize).collect();
+    order.sort_by_key(|&i| axes[i as usize]);
+    let taps = if is_convolution { weights.flip(None)? } else { weights.clone() };
+    let taps = taps.transpose(Some(&order))?;
+    let on_axes = filter_axes(input.ndim(), weights.shape(), &axes, options, is_convolution)?;
+    launch(input, Some(&taps), on_axes, options, 1.0)
+}
+
+/// Each pixel's neighbours, weighted: `sum(input[p - n // 2 - origin + i] * weights[i])`. Does not wait.
+///
+/// `weights` have an axis for each that is filtered. NaN times a weight of 0 is NaN.
+///
+/// # Errors
+/// When numbers are not real, `weights` is empty or has another number of axes, or an origin leaves it.
+pub fn correlate(input: &GpuArray, weights: &GpuArray, options: &FilterOptions<'_>) -> Result<GpuArray> {
+    filter(input, weights, options, false)
+}
+
+/// [`correlate`] with weights in reverse order.
+///
+/// # Errors
+/// As [`correlate`].
+pub fn convolve(input: &GpuArray, weights: &GpuArray, options: &FilterOptions<'_>) -> Result<GpuArray> {
+    filter(input, weights, options, true)
+}
+
+/// [`correlate`] along one axis with weights of one axis; the axes of `options` are not used.
+///
+/// # Errors
+/// As [`correlate`].
+pub fn correlate1d(input: &GpuArray, weights: &GpuArray, axis: isize, options: &FilterOptions<'_>) -> Result<GpuArray> {
+    correlate(input, weights, &FilterOptions { axes: Some(&[axis]), ..options.clone() })
+}
+
+/// [`convolve`] along one axis with weights of one axis; the axes of `options` are not used.
+///
+/// # Errors
+/// As [`correlate`].
+pub fn convolve1d(input: &GpuArray, weights: &GpuArray, axis: isize, options: &FilterOptions<'_>) -> Result<GpuArray> {
+    convolve(input, weights, &FilterOptions { axes: Some(&[axis]), ..options.clone() })
+}
+
+/// One axis after the other, each from the result of the one before, in the dtype of the result.
+fn separable(
+    input: &GpuArray,
+    options: &FilterOptions<'_>,
+    mut step: impl FnMut(&GpuArray, usize, isize, &FilterOptions<'_>) -> Result<Option<GpuArray>>,
+) -> Result<GpuArray> {
+    require_real("input", input)?;
+    let axes = options.axes_of(input)?;
+    let mut found: Option<GpuArray> = None;
+    for (i, &axis) in axes.iter().enumerate() {
+        let modes = [of_axis("mode", options.modes, i, axes.len())?];
+        let origins = [of_axis("origin", options.origins, i, axes.len())?];
+        let of_axis = FilterOptions { modes: &modes, origins: &origins, ..options.clone() };
+        if let Some(next) = step(found.as_ref().unwrap_or(input), i, axis as isize, &of_axis)? {
+            found = Some(next);
+        }
+    }
+    match found {
+        Some(found) => Ok(found),
+        None => input.astype(require_dtype(options.dtype.unwrap_or(input.dtype()))?),
+    }
+}
+
+/// The mean of windows of `sizes` pixels: one for each axis that is filtered, or one for all. Does not wait.
+///
+/// # Errors
+/// When numbers are not real, a size is 0, or an origin leaves the window.
+pub fn uniform_filter(input: &GpuArray, sizes: &[usize], options: &FilterOptions<'_>) -> Result<GpuArray> {
+    let n = options.axes_of(input)?.len();
+    separable(input, options, |image, i, axis, options| {
+        let size = of_axis("size", sizes, i, n)?;
+        if size == 0 {
+            return Err(ArrayError::value_error("size is 0; expected an integer of at least 1"));
+        }
+        if size == 1 {
+            return Ok(None);
+        }
+        let on_axes = filter_axes(image.ndim(), &[size], &[axis as usize], options, false)?;
+        launch(image, None, on_axes, options, size as f64).map(Some)
+    })
+}
+
+/// A Gaussian filter of standard deviations `sigmas`, or its derivatives of `orders`, along one axis after the other. Does
+/// not wait.
+///
+/// Each of `sigmas`, `orders` and `radii` has a number for each axis that is filtered, or one for all; without `radii`
+/// weights end at `truncate` standard deviations.
+///
+/// # Errors
+/// When numbers are not real, or a standard deviation is negative or not finite.
+pub fn gaussian_filter(
+    input: &GpuArray,
+    sigmas: &[f64],
+    orders: &[usize],
+    radii: &[usize],
+    truncate: f64,
+    options: &FilterOptions<'_>,
+) -> Result<GpuArray> {
+    let n = options.axes_of(input)?.len();
+    separable(input, options, |image, i, axis, options| {
+        let (sigma, order) = (of_axis("sigma", sigmas, i, n)?, of_axis("order", orders, i, n)?);
+        if !(0.0..f64::INFINITY).contains(&sigma) {
+            return Err(ArrayError::value_error(format!("sigma is {sigma}; expected a finite number of at least 0")));
+        }
+        if sigma <= 1e-15 {
+            return Ok(None);
+        }
+        let radius = if radii.is_empty() { (truncate * sigma + 0.5) as usize } else { of_axis("radius", radii, i, n)? };
+        let mut taps = gaussian_taps(sigma, order, radius);
+        // Correlation, so that odd derivatives are reversed.
+        taps.reverse();
+        let weights = GpuArray::empty(image.context(), &[taps.len()], DType::F64, Order::C)?;
+        weights.write(&taps.iter().flat_map(|tap| tap.to_ne_bytes()).collect::<Vec<_>>(), Order::C)?;
+        correlate1d(image, &weights, axis, options).map(Some)
+    })
+}
+
+/// A Gaussian with the sum 1 at integers, times the polynomial of its derivative.
+fn gaussian_taps(sigma: f64, order: usize, radius: usize) -> Vec<f64> {
+    let places: Vec<f64> = (0..=2 * radius).map(|i| i as f64 - radius as f64).collect();
+    let density: Vec<f64> = places.iter().map(|x| (-0.5 * x * x / (sigma * sigma)).exp()).collect();
+    let sum: f64 = density.iter().sum();
+    // (q phi)' = (q' - q x / sigma^2) phi
+    let mut polynomial = vec![0.0; order + 1];
+    polynomial[0] = 1.0;
+    for _ in 0..order {
+        let before = polynomial.clone();
+        for (i, coefficient) in polynomial.iter_mut().enumerate() {
+            let derived = before.get(i + 1).map_or(0.0, |next| next * (i + 1) as f64);
+            let shifted = if i > 0 { before[i - 1] / (sigma * sigma) } else { 0.0 };
+            *coefficient = derived - shifted;
+        }
+    }
+    let value = |x: f64| polynomial.iter().rev().fold(0.0, |sum, coefficient| sum * x + coefficient);
+    places.iter().zip(density).map(|(&x, density)| density / sum * value(x)).collect()
+}

@@ -1,0 +1,233 @@
+//! Layers of models of vision: filter banks, pools, local normalisation. Images have rows, columns and channels last.
+
+use crate::kernels::{BankTile, FilterBankSpec, LocalNormSpec, PoolKind, PoolSpec, THREADS};
+use crate::{ArrayError, GpuArray, Result};
+use rtcg_array::{DType, DeviceInfo, KernelSpec, Order, PackedKernelArgs, PythonTuple, push_arrays};
+
+/// Bytes of shared memory that every device has for a block.
+const SHARED_BYTES: usize = 48 << 10;
+/// Columns of filters beyond which they come in pieces.
+const MAX_WHOLE_WIDTH: usize = 64;
+
+fn float_dtype(name: &str, array: &GpuArray) -> Result<DType> {
+    match array.dtype() {
+        dtype @ (DType::F16 | DType::F32 | DType::F64) => Ok(dtype),
+        DType::Bool | DType::I8 | DType::U8 | DType::I16 | DType::U16 => Ok(DType::F32),
+        DType::I32 | DType::U32 | DType::I64 | DType::U64 => Ok(DType::F64),
+        dtype => Err(ArrayError::type_error(format!("{name} is of dtype {dtype}; expected real numbers"))),
+    }
+}
+
+/// The lengths of images: how many there are, rows, columns, channels.
+fn image_lengths(x: &GpuArray) -> Result<[usize; 4]> {
+    let [outer @ .., rows, columns, channels] = x.shape() else {
+        let shape = PythonTuple(x.shape());
+        return Err(ArrayError::value_error(format!("x has shape {shape}; expected (..., rows, columns, channels)")));
+    };
+    Ok([outer.iter().product(), *rows, *columns, *channels])
+}
+
+/// Refuses windows that are larger than images.
+fn require_fit(x: &GpuArray, what: &str, [height, width]: [usize; 2]) -> Result<()> {
+    let [_, rows, columns, _] = image_lengths(x)?;
+    if height == 0 || width == 0 || height > rows || width > columns {
+        return Err(ArrayError::value_error(format!(
+            "{what} is {height} x {width}; expected 1 x 1 to {rows} x {columns}, as x has shape {}",
+            PythonTuple(x.shape())
+        )));
+    }
+    Ok(())
+}
+
+/// An array for the result of windows, in images of `x`.
+fn windows(x: &GpuArray, dtype: DType, [rows, columns, channels]: [usize; 3]) -> Result<GpuArray> {
+    let mut shape = x.shape()[..x.ndim() - 3].to_vec();
+    shape.extend_from_slice(&[rows, columns, channels]);
+    GpuArray::empty(x.context(), &shape, dtype, Order::C)
+}
+
+fn bank_tile(device: DeviceInfo, itemsize: usize, taps: [usize; 2], channels: usize, filters: usize) -> BankTile {
+    let item = itemsize.max(4);
+    let is_simd = device.is_simd_cpu();
+    let filters = filters.next_power_of_two().min(if is_simd || item == 8 { 4 } else { 8 }) as u32;
+    let (block, pixels) = if is_simd { ([16, 4], [4, 1]) } else { ([16, 8], [4, 2]) };
+    let width = if taps[1] <= MAX_WHOLE_WIDTH { taps[1] } else { MAX_WHOLE_WIDTH };
+    let mut tile =
+        BankTile { block, pixels, filters, channels: channels.min(8) as u32, piece: [taps[0] as u32, width as u32] };
+    while shared_bytes(&tile, item) > SHARED_BYTES {
+        let BankTile { channels, piece: [height, _], .. } = &mut tile;
+        *if *channels > 1 { channels } else { height } = (if *channels > 1 { *channels } else { *height }).div_ceil(2);
+    }
+    tile
+}
+
+fn shared_bytes(tile: &BankTile, item: usize) -> usize {
+    let [height, width] = tile.piece;
+    let rows = tile.block[1] * tile.pixels[1] + height - 1;
+    let columns = (tile.block[0] * tile.pixels[0] + width - 1).next_multiple_of(4);
+    (tile.channels * (rows * columns + height * width * tile.filters)) as usize * item
+}
+
+/// The correlation of images with filters, at all places where a filter fits, and `activation` of the sums. Does not wait.
+///
+/// `x` has the shape `(..., rows, columns, channels)`, `w` `(filters, height, width, channels)`, the result `(..., rows -
+/// height + 1, columns - width + 1, filters)`. All sizes are literals of the compiled kernel. `activation` is an expression
+/// of CUDA C of the sum `acc` and the filter's number `f`, such as `"clip(acc, 0, 1)"`; `"clip"` and `"relu"` alone stand
+/// for `clip(acc, 0, 1)` and `relu(acc)`. float16 is summed in float32. `out` is written if it is given.
+///
+/// # Errors
+/// When shapes do not fit, numbers are not real, or the expression does not compile.
+pub fn filter_bank(x: &GpuArray, w: &GpuArray, activation: Option<&str>, out: Option<&GpuArray>) -> Result<GpuArray> {
+    let dtype = float_dtype("x", x)?.promote(float_dtype("w", w)?);
+    let [images, rows, columns, channels] = image_lengths(x)?;
+    let &[filters, height, width, depth] = w.shape() else {
+        let shape = PythonTuple(w.shape());
+        return Err(ArrayError::value_error(format!(
+            "w has shape {shape}; expected (filters, height, width, channels)"
+        )));
+    };
+    if depth != channels {
+        return Err(ArrayError::value_error(format!(
+            "w has shape {}, {depth} channels; expected {channels}, as x has shape {}",
+            PythonTuple(w.shape()),
+            PythonTuple(x.shape())
+        )));
+    }
+    require_fit(x, "the size of filters", [height, width])?;
+    let activation = match activation.map(str::trim) {
+        None => "acc",
+        Some("clip") => "clip(acc, 0, 1)",
+        Some("relu") => "relu(acc)",
+        Some("") => {
+            return Err(ArrayError::value_error("activation is empty; expected an expression of `acc` and `f`"));
+        }
+        Some(expression) => expression,
+    };
+    let found = windows(x, dtype, [rows - height + 1, columns - width + 1, filters])?;
+    if let Some(out) = out.filter(|out| out.shape() != found.shape()) {
+        let (given, expected) = (PythonTuple(out.shape()), PythonTuple(found.shape()));
+        return Err(ArrayError::value_error(format!("out has shape {given}; expected {expected}")));
+    }
+    // Images may be read when parts of the result are there already.
+    let is_direct =
+        |out: &&GpuArray| out.dtype() == dtype && out.is_contiguous(Order::C) && !out.overlaps(x) && !out.overlaps(w);
+    let direct = out.filter(is_direct);
+    let target = direct.unwrap_or(&found);
+    if found.size() > 0 && channels > 0 {
+        let operands = [x.to_dtype(dtype)?.to_contiguous()?, w.to_dtype(dtype)?.to_contiguous()?];
+        let (device, taps) = (x.context().device_info(), [height, width]);
+        let tile = bank_tile(device, dtype.itemsize(), taps, channels, filters);
+        let image = [rows, columns, channels];
+        let spec = FilterBankSpec { dtype, image, taps, filters, activation: activation.into(), tile };
+        let mut args = PackedKernelArgs::new();
+        push_arrays(&mut args, &[target, &operands[0], &operands[1]])?;
+        args.push_i64(images as i64);
+        let across =
+            |length: usize, axis: usize| length.div_ceil((tile.block[axis] * tile.pixels[axis]) as usize) as u32;
+        let grid = [across(columns - width + 1, 0), across(rows - height + 1, 1)];
+        let layers = (images * filters.div_ceil(tile.filters as usize)).min(65535) as u32;
+        let kernel = x.context().compiled_kernel(&spec)?;
+        kernel.launch([grid[0], grid[1], layers], [tile.block[0], tile.block[1], 1], 0, args.packed_bytes())?;
+    } else {
+        target.memset_zero()?;
+    }
+    match out {
+        None => Ok(found),
+        Some(out) => {
+            if direct.is_none() {
+                out.assign(&found)?;
+            }
+            Ok(out.clone())
+        }
+    }
+}
+
+/// What a pool takes of each window.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pool {
+    /// The largest element; NaN if there is one.
+    Max,
+    /// `(sum |x|^p)^(1/p)`; for infinity the largest absolute value.
+    Norm(f64),
+}
+
+fn launch<S: KernelSpec>(spec: &S, out: &GpuArray, x: &GpuArray, numbers: &[u64], threads: usize) -> Result<()> {
+    if out.size() == 0 {
+        return Ok(());
+    }
+    let [images, rows, columns, channels] = image_lengths(x)?;
+    let mut args = PackedKernelArgs::new();
+    push_arrays(&mut args, &[out, x])?;
+    numbers.iter().for_each(|&number| args.push_u64(number));
+    [images, rows, columns, channels].iter().for_each(|&n| args.push_i64(n as i64));
+    let ctx = x.context();
+    let blocks = threads.div_ceil(THREADS as usize).min(ctx.device_info().max_blocks as usize) as u32;
+    ctx.compiled_kernel(spec)?.launch([blocks, 1, 1], [THREADS, 1, 1], 0, args.packed_bytes())
+}
+
+/// Windows of `size` rows and columns, `strides` apart, of each channel, where they fit. Does not wait.
+///
+/// `x` has the shape `(..., rows, columns, channels)`, the result `(..., (rows - size) / stride + 1, ..., channels)`.
+///
+/// # Errors
+/// When a window does not fit, a stride is 0, or the exponent is not above 0.
+pub fn pool(x: &GpuArray, size: [usize; 2], strides: [usize; 2], pool: Pool) -> Result<GpuArray> {
+    let dtype = float_dtype("x", x)?;
+    require_fit(x, "size", size)?;
+    if strides.contains(&0) {
+        return Err(ArrayError::value_error(format!("strides are {strides:?}; expected integers of at least 1")));
+    }
+    let kind = match pool {
+        Pool::Max => PoolKind::Max,
+        Pool::Norm(f64::INFINITY) => PoolKind::LargestMagnitude,
+        Pool::Norm(exponent) if exponent > 0.0 => PoolKind::Norm(exponent.to_bits()),
+        Pool::Norm(exponent) => {
+            return Err(ArrayError::value_error(format!("exponent is {exponent}; expected a number above 0")));
+        }
+    };
+    let [_, rows, columns, channels] = image_lengths(x)?;
+    let shape = [(rows - size[0]) / strides[0] + 1, (columns - size[1]) / strides[1] + 1, channels];
+    let out = windows(x, dtype, shape)?;
+    let source = x.to_dtype(dtype)?.to_contiguous()?;
+    launch(&PoolSpec { dtype, size, strides, kind }, &out, &source, &[], out.size())?;
+    Ok(out)
+}
+
+/// How pixels are normalised; see [`local_norm`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LocalNorm {
+    /// Rows and columns of the window.
+    pub size: [usize; 2],
+    /// Whether the mean of the window is subtracted.
+    pub is_centered: bool,
+    /// By which pixels are multiplied before they are compared with the threshold.
+    pub stretch: f64,
+    /// Norms up to which pixels are not divided.
+    pub threshold: f64,
+}
+
+/// Local contrast normalisation: of each window (all channels of `size` rows and columns) the middle pixel, less the
+/// window's mean, times `stretch`, divided by the window's norm if that is above `threshold`. Does not wait.
+///
+/// The norm is `stretch` times the root of the sum of squares of the window less its mean. `x` has the shape `(..., rows,
+/// columns, channels)`; there are as many results as places where a window fits. As in N. Pinto, D. Doukhan, J. J. DiCarlo
+/// and D. D. Cox, "A high-throughput screening approach to discovering good forms of biologically inspired visual
+/// representation", 2009.
+///
+/// # Errors
+/// When a window does not fit, or numbers are not finite and at least 0.
+pub fn local_norm(x: &GpuArray, options: LocalNorm) -> Result<GpuArray> {
+    let (dtype, LocalNorm { size, is_centered, stretch, threshold }) = (float_dtype("x", x)?, options);
+    require_fit(x, "size", size)?;
+    for (name, value) in [("stretch", stretch), ("threshold", threshold)] {
+        if !(0.0..f64::INFINITY).contains(&value) {
+            return Err(ArrayError::value_error(format!("{name} is {value}; expected a finite number of at least 0")));
+        }
+    }
+    let [_, rows, columns, channels] = image_lengths(x)?;
+    let out = windows(x, dtype, [rows - size[0] + 1, columns - size[1] + 1, channels])?;
+    let source = x.to_dtype(dtype)?.to_contiguous()?;
+    let numbers = [stretch, threshold].map(f64::to_bits);
+    launch(&LocalNormSpec { dtype, size, is_centered }, &out, &source, &numbers, out.size() / channels.max(1))?;
+    Ok(out)
+}

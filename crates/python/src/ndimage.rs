@@ -1,0 +1,133 @@
+//! Native parts of `rtcg.ndimage`. They run with the interpreter released; none waits for the device.
+
+use crate::gpuarray::PyGpuArray;
+use crate::neighbors::compute_like;
+use crate::sparse_formats::{ArrayArg, BoundAny, core_array};
+use pyo3::prelude::*;
+use rtcg::array::{ArrayError, DType, Result};
+use rtcg::ndimage::{
+    FilterOptions, LocalNorm, Mode, Pool, convolve, correlate, filter_bank, gaussian_filter, local_norm, pool,
+    uniform_filter,
+};
+
+/// How a filter lies on an image: dtype, modes, the value beyond borders, origins, axes.
+#[derive(FromPyObject)]
+struct Placement {
+    #[pyo3(item)]
+    dtype: Option<String>,
+    #[pyo3(item)]
+    modes: Vec<String>,
+    #[pyo3(item)]
+    cval: f64,
+    #[pyo3(item)]
+    origins: Vec<isize>,
+    #[pyo3(item)]
+    axes: Option<Vec<isize>>,
+}
+
+impl Placement {
+    fn with<T>(&self, body: impl FnOnce(&FilterOptions<'_>) -> Result<T>) -> Result<T> {
+        let unknown =
+            |name: &str| ArrayError::type_error(format!("output is {name}; expected a dtype of real numbers"));
+        let dtype =
+            self.dtype.as_deref().map(|name| DType::from_name(name).ok_or_else(|| unknown(name))).transpose()?;
+        let modes = self.modes.iter().map(|name| name.parse::<Mode>()).collect::<Result<Vec<_>>>()?;
+        body(&FilterOptions {
+            dtype,
+            modes: &modes,
+            cval: self.cval,
+            origins: &self.origins,
+            axes: self.axes.as_deref(),
+        })
+    }
+}
+
+#[pyfunction]
+fn ndimage_correlate<'py>(
+    input: ArrayArg<'_, 'py>,
+    weights: ArrayArg<'_, 'py>,
+    placement: Placement,
+    is_convolution: bool,
+) -> PyResult<BoundAny<'py>> {
+    let (image, weights) = (core_array(input), core_array(weights));
+    let filter = if is_convolution { convolve } else { correlate };
+    let found = compute_like(input, || placement.with(|options| filter(&image, &weights, options)))?;
+    PyGpuArray::new_like(input, found)
+}
+
+#[pyfunction]
+fn ndimage_uniform_filter<'py>(
+    input: ArrayArg<'_, 'py>,
+    sizes: Vec<usize>,
+    placement: Placement,
+) -> PyResult<BoundAny<'py>> {
+    let image = core_array(input);
+    let found = compute_like(input, || placement.with(|options| uniform_filter(&image, &sizes, options)))?;
+    PyGpuArray::new_like(input, found)
+}
+
+#[pyfunction]
+fn ndimage_gaussian_filter<'py>(
+    input: ArrayArg<'_, 'py>,
+    sigmas: Vec<f64>,
+    orders: Vec<usize>,
+    radii: Vec<usize>,
+    truncate: f64,
+    placement: Placement,
+) -> PyResult<BoundAny<'py>> {
+    let image = core_array(input);
+    let found = compute_like(input, || {
+        placement.with(|options| gaussian_filter(&image, &sigmas, &orders, &radii, truncate, options))
+    })?;
+    PyGpuArray::new_like(input, found)
+}
+
+#[pyfunction]
+fn ndimage_filter_bank<'py>(
+    x: ArrayArg<'_, 'py>,
+    w: ArrayArg<'_, 'py>,
+    activation: Option<String>,
+    out: Option<ArrayArg<'_, 'py>>,
+) -> PyResult<BoundAny<'py>> {
+    let (image, filters, target) = (core_array(x), core_array(w), out.map(core_array));
+    let found = compute_like(x, || filter_bank(&image, &filters, activation.as_deref(), target.as_ref()))?;
+    match out {
+        Some(out) => Ok(out.clone().into_any()),
+        None => PyGpuArray::new_like(x, found),
+    }
+}
+
+/// Pools with the largest element where there is no exponent.
+#[pyfunction]
+fn ndimage_pool<'py>(
+    x: ArrayArg<'_, 'py>,
+    size: [usize; 2],
+    strides: [usize; 2],
+    exponent: Option<f64>,
+) -> PyResult<BoundAny<'py>> {
+    let image = core_array(x);
+    let kind = exponent.map_or(Pool::Max, Pool::Norm);
+    PyGpuArray::new_like(x, compute_like(x, || pool(&image, size, strides, kind))?)
+}
+
+#[pyfunction]
+fn ndimage_local_norm<'py>(
+    x: ArrayArg<'_, 'py>,
+    size: [usize; 2],
+    is_centered: bool,
+    stretch: f64,
+    threshold: f64,
+) -> PyResult<BoundAny<'py>> {
+    let image = core_array(x);
+    let options = LocalNorm { size, is_centered, stretch, threshold };
+    PyGpuArray::new_like(x, compute_like(x, || local_norm(&image, options))?)
+}
+
+pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_function(wrap_pyfunction!(ndimage_correlate, m)?)?;
+    m.add_function(wrap_pyfunction!(ndimage_uniform_filter, m)?)?;
+    m.add_function(wrap_pyfunction!(ndimage_gaussian_filter, m)?)?;
+    m.add_function(wrap_pyfunction!(ndimage_filter_bank, m)?)?;
+    m.add_function(wrap_pyfunction!(ndimage_pool, m)?)?;
+    m.add_function(wrap_pyfunction!(ndimage_local_norm, m)?)
+}
