@@ -38,8 +38,8 @@ class Package(NamedTuple):
     every: int = 1
 
 
-#: Of boxtree only the tests of trees: in others it writes `np.float64(...)` into kernels with NumPy 2. The newer boxtree
-#: and sumpy need an arraycontext that the package index does not have.
+#: Of boxtree only the tests of trees: in others it writes `np.float64(...)` into kernels with NumPy 2. Its newer
+#: versions and sumpy need an arraycontext that the package index does not have.
 PACKAGES = {
     "reikna": Package("0.9.0", "Fourier transforms, reductions, random numbers", "test", ("--api", "ocl"), 20),
     "PyRQA": Package("8.1.0", "recurrence analysis", "pyrqa/variants/rp", ("-o", "python_files=test.py"), 8),
