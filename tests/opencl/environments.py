@@ -116,12 +116,13 @@ class Run(NamedTuple):
         return sum(got.seconds for got in self.outcomes.values())
 
 
-def run_pytest(python, arguments, folder, env, name, limit_s, every=1, goes_on=False):
+def run_pytest(python, arguments, folder, env, name, limit_s, every=1, goes_on=False, test_cpu_s=600):
     """Runs pytest in `folder`, with its outcomes in ``dist/opencl-judges/reports/NAME.jsonl``.
 
-    A test that ends the process has failed; the next ones run in a new process. `every` = n runs about one of n tests,
-    always the same ones (``outcomes_plugin.py``). After `limit_s` seconds the run is stopped: tests that have no
-    outcome then are not in the result. With `goes_on` it goes on where the last run of this name was stopped.
+    A test that ends the process, or takes more than `test_cpu_s` seconds of the processors, has failed; the next ones
+    run in a new process. `every` = n runs about one of n tests, always the same ones (``outcomes_plugin.py``). After
+    `limit_s` seconds the run is stopped: tests that have no outcome then are not in the result. With `goes_on` it goes
+    on where the last run of this name was stopped.
     """
     file = WORK / "reports" / f"{name}.jsonl"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -134,7 +135,8 @@ def run_pytest(python, arguments, folder, env, name, limit_s, every=1, goes_on=F
     # Else pytest would take the settings of this project, in whose folder the tests are.
     (WORK / "pytest.ini").write_text("[pytest]\n")
     plugins = os.pathsep.join(filter(None, [str(HERE), env.get("PYTHONPATH")]))
-    env = env | {"PYTHONPATH": plugins, "RTCG_JUDGE_OUTCOMES": str(file), "RTCG_JUDGE_EVERY": str(every)}
+    settings = {"OUTCOMES": file, "EVERY": every, "TEST_CPU_S": test_cpu_s}
+    env = env | {"PYTHONPATH": plugins} | {f"RTCG_JUDGE_{name}": str(value) for name, value in settings.items()}
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "outcomes_plugin", *arguments]
     begun, log_path = time.monotonic(), file.with_suffix(".log")
     with open(log_path, "w") as log:

@@ -3,18 +3,25 @@
 `run_pytest` of ``environments.py`` loads it. ``RTCG_JUDGE_OUTCOMES`` names the file, whose lines are JSON: how many
 tests there are, a test that begins, its outcome. Tests that have begun there already do not run again, so that a run
 whose process was ended by a test goes on behind it. Of the others, those run whose name has a checksum (CRC-32)
-divisible by ``RTCG_JUDGE_EVERY``: the same ones on each platform and in each run.
+divisible by ``RTCG_JUDGE_EVERY``: the same ones on each platform and in each run. A test that takes more than
+``RTCG_JUDGE_TEST_CPU_S`` seconds of the processors, so that a busy machine changes nothing, or ten times as long, ends
+the process.
 """
 
 import json
 import os
 import re
+import threading
+import time
 import zlib
 from pathlib import Path
 
 OUTCOMES = Path(os.environ["RTCG_JUDGE_OUTCOMES"])
+#: The exit status of a process that a long test has ended.
+LONG_TEST = 75
 EVERY = int(os.environ.get("RTCG_JUDGE_EVERY", "1"))
-_begun_cpu_s = 0.0
+TEST_CPU_S = float(os.environ.get("RTCG_JUDGE_TEST_CPU_S", "inf"))
+_begun_cpu_s = _begun_s = 0.0
 _outcome = {}
 
 
@@ -27,6 +34,20 @@ def cpu_s():
     """CPU seconds of this process and of those that it has waited for."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
+
+
+def end_long_tests():
+    """Runs beside the tests."""
+    while True:
+        time.sleep(1)
+        if cpu_s() - _begun_cpu_s > TEST_CPU_S or time.monotonic() - _begun_s > 10 * TEST_CPU_S:
+            os._exit(LONG_TEST)
+
+
+def pytest_collection_finish():
+    global _begun_cpu_s, _begun_s
+    _begun_cpu_s, _begun_s = cpu_s(), time.monotonic()
+    threading.Thread(target=end_long_tests, daemon=True).start()
 
 
 def test_name(nodeid):
@@ -47,8 +68,8 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_runtest_logstart(nodeid):
-    global _begun_cpu_s
-    _begun_cpu_s = cpu_s()
+    global _begun_cpu_s, _begun_s
+    _begun_cpu_s, _begun_s = cpu_s(), time.monotonic()
     _outcome.clear()
     write(test=test_name(nodeid))
 

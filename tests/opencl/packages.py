@@ -19,8 +19,6 @@ from tests.opencl.environments import ROOT, WORK, environment, read_outcomes, ru
 
 PAGE = ROOT / "docs" / "opencl-packages.md"
 PLATFORMS = ("pocl", "rtcg")
-#: What a test may take: a longer one has failed.
-TEST_LIMIT_S = 600
 SHARE = 0.9
 #: How many tests that are slower here are named.
 SLOWEST = 10
@@ -74,8 +72,7 @@ def pytest_call(name):
     tests = source(name, package.version) / package.tests
     where = [str(tests)] if tests.exists() else ["--pyargs", package.tests]
     folder = next((path for path in (tests, tests.parent) if path.is_dir()), WORK)
-    limit = [f"--timeout={TEST_LIMIT_S}", "--timeout-method=thread"]
-    return folder, [*limit, *package.options, *where]
+    return folder, [*package.options, *where]
 
 
 def run_package(name, platform, arguments):

@@ -73,7 +73,7 @@ def record_upstream(arguments):
     python, sources, parts = interpreter()[0], source("pyopencl", PYOPENCL), arguments.parts
     if "tests" in parts or not parts:
         tests = sources / "test"
-        yield record_tests("pyopencl-tests", python, tests, ["--timeout=120", str(tests)], arguments, 1)
+        yield record_tests("pyopencl-tests", python, tests, [str(tests)], arguments, 1)
     for example in sorted((sources / "examples").glob("*.py")) if "examples" in parts or not parts else []:
         yield record(
             f"example-{example.stem}", python, [str(example)], example.parent, 120, RTCG_RECORD_BYTES="0x1000000"
