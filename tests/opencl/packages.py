@@ -112,24 +112,20 @@ class Comparison(NamedTuple):
 
 
 def compare(name):
-    """`Comparison` of what was run of a package, or None."""
+    """`Comparison` of what was run of a package on both platforms; false where nothing was."""
     ours, peer = (read_outcomes(WORK / "reports" / f"{name}-{platform}.jsonl")[0] for platform in PLATFORMS[::-1])
     there = [test for test, got in peer.items() if got.outcome == "passed" and test in ours]
     missed = {test: ours[test] for test in there if ours[test].outcome != "passed"}
     both = [test for test in there if test not in missed]
     slow = sorted(((ours[test].seconds, peer[test].seconds, test) for test in both), key=lambda row: row[1] - row[0])
-    return (
-        ours
-        and peer
-        and Comparison(
-            len(ours.keys() & peer.keys()),
-            len(there),
-            len(both),
-            sum(peer[test].seconds for test in both),
-            sum(ours[test].seconds for test in both),
-            missed,
-            [row for row in slow if row[0] > row[1] + 1][:SLOWEST],
-        )
+    return ours.keys() & peer.keys() and Comparison(
+        len(ours.keys() & peer.keys()),
+        len(there),
+        len(both),
+        sum(peer[test].seconds for test in both),
+        sum(ours[test].seconds for test in both),
+        missed,
+        [row for row in slow if row[0] > row[1] + 1][:SLOWEST],
     )
 
 
