@@ -4,15 +4,13 @@ Everything that is fetched or built goes to ``dist/opencl-judges``. Nothing of i
 """
 
 import io
+import json
 import os
-import resource
 import shutil
-import signal
 import subprocess
 import sys
 import tarfile
 import time
-import xml.etree.ElementTree
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,7 +93,7 @@ def environment(platform, python, cache):
 
 
 class Outcome(NamedTuple):
-    """How a test ended: ``passed``, ``failed`` or ``skipped``."""
+    """How a test ended: ``passed``, ``failed`` or ``skipped``; why; CPU seconds."""
 
     outcome: str
     reason: str = ""
@@ -105,55 +103,79 @@ class Outcome(NamedTuple):
 class Run(NamedTuple):
     """What a run of pytest has shown."""
 
+    #: By ``file::test``.
     outcomes: dict
+    #: How many tests it was to run, and how many there are.
+    total: int
+    of: int
     wall_s: float
-    cpu_s: float
     said: str
 
+    def cpu_s(self):
+        """CPU seconds of its tests together."""
+        return sum(got.seconds for got in self.outcomes.values())
 
-def run_pytest(python, arguments, folder, env, name, limit_s):
-    """Runs pytest in `folder`, with its report in ``dist/opencl-judges/reports/NAME.xml``.
 
-    After `limit_s` seconds it is interrupted. Tests that have no outcome then are not in the result.
+def run_pytest(python, arguments, folder, env, name, limit_s, every=1, goes_on=False, test_cpu_s=600):
+    """Runs pytest in `folder`, with its outcomes in ``dist/opencl-judges/reports/NAME.jsonl``.
+
+    A test that ends the process, or takes more than `test_cpu_s` seconds of the processors, has failed; the next ones
+    run in a new process. `every` = n runs about one of n tests, always the same ones (``outcomes_plugin.py``). After
+    `limit_s` seconds the run is stopped: tests that have no outcome then are not in the result. With `goes_on` it goes
+    on where the last run of this name was stopped.
     """
-    report = WORK / "reports" / f"{name}.xml"
-    report.parent.mkdir(parents=True, exist_ok=True)
-    report.unlink(missing_ok=True)
+    file = WORK / "reports" / f"{name}.jsonl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if not goes_on:
+        file.unlink(missing_ok=True)
+    elif file.exists():
+        # The test that was running when it was stopped runs again.
+        lines = [line for line in map(json.loads, file.read_text().splitlines()) if "outcome" in line]
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     # Else pytest would take the settings of this project, in whose folder the tests are.
     (WORK / "pytest.ini").write_text("[pytest]\n")
-    command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *arguments]
-    begun, cpu = time.monotonic(), child_cpu_s()
-    with open(report.with_suffix(".log"), "w") as log:
-        process = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log)
+    plugins = os.pathsep.join(filter(None, [str(HERE), env.get("PYTHONPATH")]))
+    settings = {"OUTCOMES": file, "EVERY": every, "TEST_CPU_S": test_cpu_s}
+    env = env | {"PYTHONPATH": plugins} | {f"RTCG_JUDGE_{name}": str(value) for name, value in settings.items()}
+    command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "outcomes_plugin", *arguments]
+    begun, log_path = time.monotonic(), file.with_suffix(".log")
+    with open(log_path, "w") as log:
+        while True:
+            process = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log)
+            is_stopped = not wait_with_progress(process, begun + limit_s, name, file)
+            unfinished = read_outcomes(file)[1]
+            if is_stopped or unfinished is None:
+                break
+            reason = f"ended the process with {process.returncode}"
+            with file.open("a") as lines:
+                lines.write(json.dumps({"test": unfinished, "outcome": "failed", "reason": reason}) + "\n")
+    outcomes, _, (total, of) = read_outcomes(file)
+    return Run(outcomes, total, of, time.monotonic() - begun, log_path.read_text(errors="replace")[-4000:])
+
+
+def wait_with_progress(process, until, name, file):
+    """Waits for a run of tests and prints a line a minute; kills it at the time `until`, and returns False then."""
+    while (left := until - time.monotonic()) > 0:
         try:
-            process.wait(limit_s)
+            process.wait(min(left, 60))
+            return True
         except subprocess.TimeoutExpired:
-            # It writes its report.
-            process.send_signal(signal.SIGINT)
-            try:
-                process.wait(60)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-    said = report.with_suffix(".log").read_text(errors="replace")[-4000:]
-    return Run(read_report(report), time.monotonic() - begun, child_cpu_s() - cpu, said)
+            outcomes, running, (total, _) = read_outcomes(file)
+            print(f"  {name}: {len(outcomes)} of {total}, now {running}", flush=True)
+    process.kill()
+    process.wait()
+    return False
 
 
-def child_cpu_s():
-    """CPU seconds of all processes that have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
-def read_report(report):
-    """The outcomes in a report of pytest's, by ``file::test``."""
-    outcomes = {}
-    cases = xml.etree.ElementTree.parse(report).iter("testcase") if Path(report).exists() else []
-    # An interrupted test has no name.
-    for case in filter(lambda case: case.get("name"), cases):
-        wrong = next((child for child in case if child.tag in ("failure", "error", "skipped")), None)
-        outcome = "passed" if wrong is None else "skipped" if wrong.tag == "skipped" else "failed"
-        reason = "" if wrong is None else (wrong.get("message") or "").strip()
-        test = f"{(case.get('classname') or '').replace('.', '/')}::{case.get('name')}"
-        outcomes[test] = Outcome(outcome, " ".join(reason.split())[:400], float(case.get("time", 0)))
-    return outcomes
+def read_outcomes(file):
+    """Outcomes by test, the test that has begun and not ended, ``(tests to run, tests there are)``."""
+    outcomes, running, total = {}, None, (0, 0)
+    for line in map(json.loads, file.read_text().splitlines() if file.exists() else []):
+        if "total" in line:
+            total = line["total"], line["of"]
+        elif "outcome" in line:
+            outcomes[line["test"]] = Outcome(line["outcome"], line["reason"], line.get("cpu_s", 0.0))
+            running = None
+        else:
+            running = line["test"]
+    return outcomes, running, total

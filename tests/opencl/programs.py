@@ -30,6 +30,7 @@ class Program(NamedTuple):
 
 PROGRAMS = {
     "black-hole-accretion.py": Program(("-g", "OpenCL", "-s", "64", "-n"), note="with `-s 64 -n`: a small picture"),
+    "transpose.py": Program(limit_s=1800),
     "dump-performance.py": Program(note="its figures are those of the virtual GPU"),
     "demo_meta_codepy.py": Program(note="with codepy and cgen"),
     "median-filter.py": Program(

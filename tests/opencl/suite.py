@@ -45,7 +45,7 @@ def summary(run):
     """`302 passed, 2 failed, 4 skipped of 308`, and the times."""
     counts = collections.Counter(got.outcome for got in run.outcomes.values())
     words = ", ".join(f"{counts[outcome]} {outcome}" for outcome in ("passed", "failed", "skipped"))
-    return f"{words} of {len(run.outcomes)}; {run.wall_s:.0f} s, of the processors {run.cpu_s:.0f} s"
+    return f"{words} of {len(run.outcomes)}; {run.wall_s:.0f} s, of the processors {run.cpu_s():.0f} s"
 
 
 def main():

@@ -72,3 +72,24 @@ def test_the_example_finds_its_result_right(tmp_path):
     command = [str(python), str(ROOT / "examples/opencl_blur.py")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env)
     assert done.returncode == 0 and "equal to NumPy" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_kernel_that_magnifies_rounding_may_differ_by_its_noise():
+    import numpy as np
+
+    class Device:
+        """Gives 1.0002, and without contraction 1."""
+
+        def launch(self, launch):
+            number = 1 if launch.source.startswith(replay.UNCONTRACTED) else 1.0002
+            return [np.float32([number]).tobytes()], ["number_t*"]
+
+    def outcome(expected):
+        after = [np.float32([expected]).tobytes()]
+        return replay.replay(
+            Device(), replay.Launch(b"typedef float number_t;", b"", b"k", [], [1], [1], [], [], after)
+        )
+
+    assert outcome(1.0002)[0] == "equal"
+    assert outcome(1.0005) == ("within its noise", "float*: 0.0003")
+    assert outcome(1.01)[0] == outcome(np.inf)[0] == "differs"

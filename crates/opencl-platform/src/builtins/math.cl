@@ -267,17 +267,18 @@ static inline __attribute__((always_inline)) double rtcg_cos_series(double2 r) {
     p = fma(p, z, 0x1.a01a01a01a01ap-16); p = fma(p, z, -0x1.6c16c16c16c17p-10); p = fma(p, z, 0x1.5555555555555p-5);
     return one + ((1 - one - h) + fma(z * z, p, -r.x * r.y));
 }
+/* Both series, and no early return for 0: the lanes of a warp are in different quadrants. */
 static inline __attribute__((always_inline)) double rtcg_of_quadrant(double2 r, int n) {
-    double v = n & 1 ? rtcg_cos_series(r) : rtcg_sin_series(r);
+    double s = rtcg_sin_series(r), c = rtcg_cos_series(r), v = n & 1 ? c : s;
     return n & 2 ? -v : v;
 }
 #define RTCG_NOT_FINITE(a) (__builtin_fabs(a) == (double)INFINITY || a != a)
 PURE double sin(double a) {
     if (RTCG_NOT_FINITE(a)) return (double)NAN;
-    if (a == 0) return a;
     int n;
     double2 r = rtcg_reduce(a, &n);
-    return rtcg_of_quadrant(r, n);
+    double v = rtcg_of_quadrant(r, n);
+    return a == 0 ? a : v;
 }
 PURE double cos(double a) {
     if (RTCG_NOT_FINITE(a)) return (double)NAN;
@@ -289,16 +290,16 @@ BUILTIN double sincos(double a, double *c) {
     if (RTCG_NOT_FINITE(a)) { *c = (double)NAN; return (double)NAN; }
     int n;
     double2 r = rtcg_reduce(a, &n);
+    double s = rtcg_of_quadrant(r, n);
     *c = rtcg_of_quadrant(r, n + 1);
-    return a == 0 ? a : rtcg_of_quadrant(r, n);
+    return a == 0 ? a : s;
 }
 PURE double tan(double a) {
     if (RTCG_NOT_FINITE(a)) return (double)NAN;
-    if (a == 0) return a;
     int n;
     double2 r = rtcg_reduce(a, &n);
-    double s = rtcg_sin_series(r), c = rtcg_cos_series(r);
-    return n & 1 ? -c / s : s / c;
+    double s = rtcg_sin_series(r), c = rtcg_cos_series(r), v = (n & 1 ? -c : s) / (n & 1 ? s : c);
+    return a == 0 ? a : v;
 }
 /* Half turns are subtracted exactly. */
 static inline double2 rtcg_reduce_turns(double a, int *n) {

@@ -119,6 +119,11 @@ impl Instrumentation {
         random: None,
     };
 
+    /// Whether anything is checked, or the order of execution is chosen.
+    pub(crate) fn is_any(&self) -> bool {
+        self.memory.is_some() || self.init || self.diverged.is_some() || self.race.is_some() || self.random.is_some()
+    }
+
     /// Bytes of the red zone between two variables of a thread, and behind the last one.
     pub(crate) fn red_zone_bytes(&self) -> u32 {
         if self.memory.is_some() { 16 } else { 0 }

@@ -87,6 +87,7 @@ impl ModuleCodeCache {
             linear_tid,
             tid_contiguous_8,
             full_warps,
+            single_thread,
             force_masked,
             no_if_conversion,
             optimise,
@@ -95,8 +96,8 @@ impl ModuleCodeCache {
             verify: _,
         } = variant;
         let optimise = optimise.map_or(2, u8::from);
-        let flags =
-            [linear_tid, tid_contiguous_8, full_warps, force_masked, no_if_conversion, baseline, first_tier, masked];
+        let shape = [linear_tid, tid_contiguous_8, full_warps, single_thread];
+        let flags = [force_masked, no_if_conversion, baseline, first_tier, masked];
         // The functions that are notified of accesses have names; whether there are any decides about code.
         let Instrumentation { memory, device_bit, init, access: _, local: _, diverged, race, random } = instrument;
         let checks = [memory.is_some(), *init, diverged.is_some(), race.is_some(), random.is_some()];
@@ -106,6 +107,7 @@ impl ModuleCodeCache {
             .hash_field(isa_name(baseline)?.as_bytes())
             .hash_field(&self.text)
             .hash_field(kernel.as_bytes())
+            .hash_field(&shape.map(u8::from))
             .hash_field(&flags.map(u8::from))
             .hash_field(&[optimise, *device_bit, window_bits as u8])
             .hash_field(&checks.map(u8::from))

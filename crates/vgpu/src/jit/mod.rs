@@ -33,6 +33,9 @@ pub struct LaunchVariant {
     pub tid_contiguous_8: bool,
     /// The number of threads of a block is a multiple of 32: no warp has missing lanes.
     pub full_warps: bool,
+    /// The block is one thread. Where the kernel is one that then has uniform registers only
+    /// (`simt/single_thread.rs`), converged code serves that thread; for other kernels it changes nothing.
+    pub single_thread: bool,
     /// Compiles only masked code; for tests.
     pub force_masked: bool,
     /// Skips if-conversion; for tests.
@@ -81,6 +84,7 @@ impl LaunchVariant {
             linear_tid,
             tid_contiguous_8: !linear_tid && x % 8 == 0,
             full_warps: threads % 32 == 0,
+            single_thread: threads == 1,
             force_masked: env_flag("RTCG_JIT_FORCE_MASKED", &FORCE_MASKED),
             no_if_conversion: env_flag("RTCG_JIT_NO_IF_CONVERSION", &NO_IF_CONVERSION),
             optimise: None,
@@ -268,6 +272,10 @@ fn kernel_source(
     window: WindowAddress,
     code_cache: Option<ModuleCodeCache>,
 ) -> Arc<emit::compile::KernelSource> {
+    let scalar = variant.single_thread
+        && !instrument.is_any()
+        && simt::single_thread::is_scalar_for_one_thread(&module.functions[kernel.index()]);
+    let variant = LaunchVariant { single_thread: scalar, ..variant };
     Arc::new(emit::compile::KernelSource {
         module: Arc::clone(module),
         kernel,

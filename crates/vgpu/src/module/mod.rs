@@ -108,11 +108,12 @@ struct KernelInfo {
     random_program: OnceLock<Result<Arc<Program>, Fault>>,
 }
 
-/// Variants that a launch can need: `linear_tid`, `full_warps` and `tid_contiguous_8`.
-const LAUNCH_VARIANT_COUNT: usize = 8;
+/// Variants that a launch can need: `linear_tid`, `full_warps`, `tid_contiguous_8` and `single_thread`.
+const LAUNCH_VARIANT_COUNT: usize = 16;
 
 fn variant_index(v: LaunchVariant) -> usize {
-    usize::from(v.linear_tid) | usize::from(v.full_warps) << 1 | usize::from(v.tid_contiguous_8) << 2
+    let flags = [v.linear_tid, v.full_warps, v.tid_contiguous_8, v.single_thread];
+    flags.iter().rev().fold(0, |index, &flag| index << 1 | usize::from(flag))
 }
 
 /// A kernel of a loaded module. Handles are cheap and keep the module alive.
@@ -229,6 +230,7 @@ impl Kernel {
                 linear_tid: false,
                 tid_contiguous_8: false,
                 full_warps: false,
+                single_thread: false,
                 force_masked: true,
                 no_if_conversion: true,
                 ..LaunchVariant::from_block_shape(block)

@@ -133,3 +133,21 @@ fn warps_diverge() {
         w => w.wrapping_mul(5).wrapping_add(y as u32 & 31),
     });
 }
+
+/// A kernel of uniform registers, in which each access sees those before it: all code for a block of one thread does.
+#[test]
+fn a_block_of_one_thread_sees_its_own_stores() {
+    let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u32 n) {
+        .shared .align 4 .b8 own[64]; .reg .pred %p, %q; .reg .b32 %r<9>; .reg .f32 %f<4>; .reg .b64 %d<5>;
+        ld.param.u64 %d0, [out]; ld.param.u32 %r0, [n]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x;
+        mad.lo.s32 %r3, %r1, 3, %r2; mul.wide.u32 %d1, %r3, 4; add.s64 %d2, %d0, %d1;
+        mov.f32 %f0, 0f3F800000; mov.u32 %r4, 0; st.shared.u32 [own], %r1;
+        $loop: ld.global.u32 %r5, [%d2]; add.u32 %r5, %r5, 1; st.global.u32 [%d2], %r5;
+        ld.shared.u32 %r6, [own]; add.u32 %r6, %r6, %r5; st.shared.u32 [own], %r6;
+        fma.rn.f32 %f0, %f0, 0f3F000000, %f0; and.b32 %r7, %r4, 1; setp.eq.u32 %q, %r7, %r2; @%q st.global.f32 [%d2+4], %f0;
+        add.u32 %r4, %r4, 1; setp.lt.u32 %p, %r4, %r0; @%p bra $loop;
+        setp.eq.u32 %q, %r2, 0; @%q bra $first; mov.u32 %r6, 77; $first: st.global.u32 [%d2+8], %r6; ret; }";
+    let out = run_all_variants(ptx, "k", 3, [1, 1, 1], &[Arg::Buffer(vec![0; 36]), Arg::U32(6)]);
+    let expected: Vec<u32> = (0..3).flat_map(|block| [6, 1.5_f32.powi(5).to_bits(), block + 21]).collect();
+    assert_eq!(to_u32s(&out[0]), expected);
+}

@@ -142,7 +142,8 @@ impl<'a> FunctionEmitter<'a, '_> {
     /// Enters converged code when all lanes are there, else masked code at block 0.
     fn branch_to_converged_code(&mut self, lanes: Value) {
         let masked = self.masked_entry.unwrap_or(self.blocks[0]);
-        if self.plan.f.entry && self.env.variant.full_warps && !self.env.variant.is_masked_only() {
+        let variant = &self.env.variant;
+        if self.plan.f.entry && (variant.full_warps || variant.single_thread) && !variant.is_masked_only() {
             self.b.ins().jump(self.blocks[0], &[]);
             return;
         }

@@ -23,8 +23,10 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         self.begin_segment(stmts);
         if self.emit_scalar_statements(stmts)? {
             let mut from = 0;
+            // What is left for the lanes of a block of one thread are stores, which one chunk makes.
+            let chunks = if self.env.variant.single_thread { 1 } else { CHUNKS_PER_WARP };
             for &to in ends {
-                for chunk in 0..CHUNKS_PER_WARP {
+                for chunk in 0..chunks {
                     if ends.len() == 1 {
                         self.chunk_values.clear();
                     }

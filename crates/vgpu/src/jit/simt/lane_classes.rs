@@ -66,6 +66,7 @@ pub(crate) struct LaneClasses {
     widths: Vec<RegWidth>,
     carry: Reg,
     linear_tid: bool,
+    single_thread: bool,
     tid_contiguous_8: bool,
     entry: bool,
     /// Stride of the address of each `.local` variable; `None` for variables of other spaces.
@@ -115,6 +116,7 @@ impl LaneClasses {
             widths: body.widths.clone(),
             carry: body.carry_flag(),
             linear_tid: variant.linear_tid,
+            single_thread: variant.single_thread,
             tid_contiguous_8: variant.tid_contiguous_8,
             entry: f.entry,
             local_stride: f.vars.iter().map(|v| (v.space == Space::Local).then_some(i64::from(pitch))).collect(),
@@ -255,6 +257,7 @@ impl LaneClasses {
 
     fn special_register_class(&self, s: SpecialReg) -> LaneClass {
         match s {
+            SpecialReg::Tid(_) if self.single_thread => LaneClass::Uniform,
             SpecialReg::Tid(Dim3Component::X) if self.linear_tid => LaneClass::Affine(1),
             SpecialReg::Tid(_) if self.linear_tid => LaneClass::Uniform,
             SpecialReg::Tid(Dim3Component::X) if self.tid_contiguous_8 => LaneClass::Chunked(1),

@@ -146,7 +146,7 @@ impl LowBitsAnalysis {
             of: HashMap::new(),
             seen: BitSet::new(n),
             widths: body.widths.clone(),
-            linear_tid: variant.linear_tid,
+            linear_tid: variant.linear_tid && !variant.single_thread,
             tid_contiguous_8: variant.tid_contiguous_8,
             // A block of one row has full warps only if the row is a multiple of them.
             tid_contiguous_32: variant.linear_tid && variant.full_warps,

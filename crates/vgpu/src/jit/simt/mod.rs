@@ -37,6 +37,7 @@ pub(crate) mod register_width;
 pub(crate) mod segment_fission;
 pub(crate) mod segments;
 mod signed_division;
+pub(crate) mod single_thread;
 pub(crate) mod spin_loops;
 pub(crate) mod stride_checks;
 pub(crate) mod symbol_layout;

@@ -307,6 +307,7 @@ pub fn adapt_variant(v: LaunchVariant, block: [u32; 3]) -> LaunchVariant {
     LaunchVariant {
         linear_tid: v.linear_tid && fits.linear_tid,
         full_warps: v.full_warps && fits.full_warps,
+        single_thread: v.single_thread && fits.single_thread,
         tid_contiguous_8: block[0].is_multiple_of(8) && v.tid_contiguous_8,
         ..v
     }
