@@ -109,8 +109,10 @@ fn only_arch_modules_depend_on_the_cpu() {
     let (arch, isa) = ("vgpu/src/exec/arch/", "vgpu/src/jit/isa/");
     // Macros that host compilers define.
     let macros = "compile/src/implicit_includes.rs";
-    let other: Vec<&String> =
-        found.iter().filter(|file| ![arch, isa, faster, macros].iter().any(|allowed| file.starts_with(allowed))).collect();
+    let other: Vec<&String> = found
+        .iter()
+        .filter(|file| ![arch, isa, faster, macros].iter().any(|allowed| file.starts_with(allowed)))
+        .collect();
     assert!(other.is_empty(), "{other:?}");
     assert!([arch, isa].iter().all(|folder| found.iter().any(|file| file.starts_with(folder))));
 }
