@@ -1,7 +1,7 @@
 //! Contexts: the devices that a program's objects share.
 
+use crate::command::in_flight::InFlight;
 use crate::error::{ClError, Result, code_of, object_of, refuse};
-use crate::in_flight::InFlight;
 use crate::info::Answer;
 use crate::object::{Ref, body, release, resolve, retain};
 use crate::platform::device::{DeviceBody, devices_of_list};

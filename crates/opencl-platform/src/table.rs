@@ -65,11 +65,11 @@ table! {
         clCreateKernel clCreateKernelsInProgram clCloneKernel clRetainKernel clReleaseKernel clSetKernelArg
         clSetKernelArgSVMPointer clSetKernelExecInfo
     }
-    crate::kernel_queries {
+    crate::kernel::queries {
         clGetKernelInfo clGetKernelArgInfo clGetKernelWorkGroupInfo clGetKernelSubGroupInfo
         clGetKernelSubGroupInfoKHR
     }
-    crate::launch { clEnqueueNDRangeKernel clEnqueueTask clEnqueueNativeKernel }
+    crate::kernel::launch { clEnqueueNDRangeKernel clEnqueueTask clEnqueueNativeKernel }
     crate::refused {
         clCreatePipe clGetPipeInfo clCreateFromGLBuffer clCreateFromGLTexture clCreateFromGLTexture2D
         clCreateFromGLTexture3D clCreateFromGLRenderbuffer

@@ -2,5 +2,7 @@
 
 pub(crate) mod callbacks;
 pub(crate) mod event;
+pub(crate) mod in_flight;
 pub(crate) mod queue;
 pub(crate) mod queue_functions;
+pub(crate) mod watcher;

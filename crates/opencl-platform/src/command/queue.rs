@@ -3,15 +3,15 @@
 //! A command whose wait list is submitted goes into a stream at once, with the other commands' marks to wait for. One
 //! that waits for a user event, or for a command that does, stays in the list; whoever completes the event submits it.
 //! A queue in order has one stream, and nothing overtakes the head of its list. One out of order has several.
-//! A command of the host runs in a helper's thread; commands behind it wait as for a user event.
+//! A command of the host runs in a watcher's thread; commands behind it wait as for a user event.
 
 use crate::clock::TimeBase;
 use crate::clock::nanoseconds;
 use crate::command::event::{EventBody, Marks, wait_list};
+use crate::command::in_flight::{Group, InFlight, Kept};
+use crate::command::watcher::HOST_COMMANDS;
 use crate::context::ContextBody;
 use crate::error::{ClError, Result, refuse};
-use crate::helper::HOST_COMMANDS;
-use crate::in_flight::{Group, InFlight, Kept};
 use crate::object::{Ref, body};
 use crate::platform::device::DeviceBody;
 use rtcg_driver::{Context, Event, EventFlags, Stream, StreamFlags};
@@ -94,7 +94,7 @@ type Action = Box<dyn FnMut(&Stream) -> Result<()> + Send>;
 /// The work of a command that waits.
 pub(crate) enum Work {
     Device(Action),
-    /// Runs in a helper's thread when all before it is done, without a lock.
+    /// Runs in a watcher's thread when all before it is done, without a lock.
     Host(Box<dyn FnOnce() + Send>),
 }
 
@@ -234,7 +234,7 @@ impl QueueBody {
         if is_blocking { event.wait() } else { Ok(()) }
     }
 
-    /// Enqueues a command of the host. It runs in a helper's thread without a lock, so that it may call the program.
+    /// Enqueues a command of the host. It runs in a watcher's thread without a lock, so that it may call the program.
     ///
     /// # Safety
     /// The event of `wanted` is null or writable.
@@ -386,7 +386,7 @@ impl QueueBody {
         Ok(Some((start, base)))
     }
 
-    /// Has a helper run a command of the host when the stream has come so far. Returns the queues that must be told.
+    /// Has a watcher run a command of the host when the stream has come so far. Returns the queues that must be told.
     fn submit_host(
         &self,
         this: &Ref<Self>,

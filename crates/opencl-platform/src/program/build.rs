@@ -80,7 +80,7 @@ const BUILTINS: &[(&str, &str)] = &[
     part!("relaxed"),
     part!("math_forms"),
     part!("math_float"),
-    part!("math"),
+    part!("math_double"),
     part!("exact_math"),
     part!("relational"),
     part!("convert"),

@@ -1,4 +1,7 @@
-//! Kernels and their arguments.
+//! Kernels and their arguments; launches ([`launch`]) and what can be asked ([`queries`]).
+
+pub(crate) mod launch;
+pub(crate) mod queries;
 
 use crate::context::ContextBody;
 use crate::error::{ClError, Result, code_of, object_of, refuse};
