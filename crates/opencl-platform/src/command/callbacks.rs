@@ -18,7 +18,7 @@ pub(crate) struct EventCallback {
 pub(crate) fn watch(event: &Ref<EventBody>) {
     let event = event.clone();
     CALLBACKS.watch(move || {
-        let status = event.status();
+        let status = event.status(&event);
         loop {
             let (due, is_last) = event.take_due_callbacks(status);
             if due.is_empty() {

@@ -1,6 +1,7 @@
 //! Devices: what they say about themselves, and the CUDA context that all objects on a device share.
 
 use super::managed::ManagedUse;
+use super::mark::MarkPool;
 use super::{EXTENSIONS, PRODUCT, extension_names, name_version, platform_handle};
 use crate::clock::{DeviceClock, TimeBase, nanoseconds};
 use crate::error::{ClError, Result, code_of, refuse};
@@ -21,6 +22,8 @@ pub(crate) struct DeviceBody {
     clock: Mutex<Option<DeviceClock>>,
     /// Managed memory that is counted here.
     pub(crate) managed: ManagedUse,
+    /// Marks of commands.
+    pub(crate) marks: MarkPool,
     /// For uploads that are waited for.
     upload_stream: OnceLock<Stream>,
 }
@@ -66,8 +69,8 @@ impl DeviceBody {
             global_bytes: device.total_memory()?,
         };
         let (context, upload_stream) = (OnceLock::new(), OnceLock::new());
-        let (clock, managed) = (Mutex::new(None), ManagedUse::default());
-        Ok(Self { device, limits, context, clock, managed, upload_stream })
+        let (clock, managed, marks) = (Mutex::new(None), ManagedUse::default(), MarkPool::default());
+        Ok(Self { device, limits, context, clock, managed, marks, upload_stream })
     }
 
     /// The context of all work on this device: the primary one, made at first use.

@@ -2,6 +2,7 @@
 
 pub(crate) mod device;
 pub(crate) mod managed;
+pub(crate) mod mark;
 
 use crate::error::{ClError, Result, code_of};
 use crate::info::{Answer, list_handles};
