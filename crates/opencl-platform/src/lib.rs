@@ -16,6 +16,7 @@ mod clock;
 mod command;
 mod context;
 mod error;
+mod head_arena;
 mod info;
 mod kernel;
 mod memory;

@@ -17,8 +17,9 @@ table! {
         clGetExtensionFunctionAddress clGetExtensionFunctionAddressForPlatform
     }
     crate::platform::device {
-        clGetDeviceInfo clCreateSubDevices clRetainDevice clReleaseDevice clGetDeviceAndHostTimer clGetHostTimer
+        clCreateSubDevices clRetainDevice clReleaseDevice clGetDeviceAndHostTimer clGetHostTimer
     }
+    crate::platform::device_info { clGetDeviceInfo }
     crate::context {
         clCreateContext clCreateContextFromType clRetainContext clReleaseContext clGetContextInfo
         clSetContextDestructorCallback

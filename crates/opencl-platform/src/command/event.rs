@@ -12,7 +12,7 @@ use crate::command::callbacks::{self, EventCallback};
 use crate::command::queue::{QueueBody, tell};
 use crate::context::{ContextBody, UserData};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
-use crate::info::Answer;
+use crate::info::{Answer, info_function};
 use crate::object::{Ref, body, release, resolve, retain};
 use crate::platform::mark::Mark;
 use rtcg_opencl_sys::*;
@@ -419,30 +419,19 @@ pub(crate) unsafe extern "C" fn clWaitForEvents(num_events: cl_uint, event_list:
     })
 }
 
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clGetEventInfo(
-    event: cl_event,
-    param_name: cl_event_info,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let (event, answer) =
-            unsafe { (resolve::<EventBody>(event)?, Answer::new(param_value_size, param_value, param_value_size_ret)) };
-        match param_name {
-            CL_EVENT_COMMAND_QUEUE => {
-                answer.plain(event.queue.as_ref().map_or(cl_command_queue::NULL, |queue| queue.handle()))
-            }
-            CL_EVENT_CONTEXT => answer.plain(event.context.handle()),
-            CL_EVENT_COMMAND_TYPE => answer.plain(event.command),
-            CL_EVENT_COMMAND_EXECUTION_STATUS => answer.plain(event.status(&event)),
-            CL_EVENT_REFERENCE_COUNT => answer.plain(event.user_count()),
-            _ => answer.unknown("event", param_name),
+info_function!(clGetEventInfo(cl_event, cl_event_info) of EventBody = event_info);
+
+fn event_info(event: &Ref<EventBody>, param_name: cl_event_info, answer: Answer) -> Result<()> {
+    match param_name {
+        CL_EVENT_COMMAND_QUEUE => {
+            answer.plain(event.queue.as_ref().map_or(cl_command_queue::NULL, |queue| queue.handle()))
         }
-    })
+        CL_EVENT_CONTEXT => answer.plain(event.context.handle()),
+        CL_EVENT_COMMAND_TYPE => answer.plain(event.command),
+        CL_EVENT_COMMAND_EXECUTION_STATUS => answer.plain(event.status(&event)),
+        CL_EVENT_REFERENCE_COUNT => answer.plain(event.user_count()),
+        _ => answer.unknown("event", param_name),
+    }
 }
 
 /// # Safety
@@ -459,21 +448,10 @@ pub(crate) unsafe extern "C" fn clReleaseEvent(event: cl_event) -> cl_int {
     code_of(|| unsafe { release::<EventBody>(event) })
 }
 
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clGetEventProfilingInfo(
-    event: cl_event,
-    param_name: cl_profiling_info,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let (event, answer) =
-            unsafe { (resolve::<EventBody>(event)?, Answer::new(param_value_size, param_value, param_value_size_ret)) };
-        answer.plain(event.time(param_name)?)
-    })
+info_function!(clGetEventProfilingInfo(cl_event, cl_profiling_info) of EventBody = event_profiling_info);
+
+fn event_profiling_info(event: &Ref<EventBody>, param_name: cl_profiling_info, answer: Answer) -> Result<()> {
+    answer.plain(event.time(param_name)?)
 }
 
 /// # Safety

@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+/// With it clang's text says from which line of the source an instruction comes.
+pub(crate) const LINE_TABLES: &str = "-gline-tables-only";
+
 /// Options of a build.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct BuildOptions {
@@ -71,14 +74,14 @@ pub(crate) fn parse_options(text: &str) -> Result<BuildOptions, String> {
         }
     }
     options.for_clang.push(standard);
-    if reports_lines() {
-        options.for_clang.push("-gline-tables-only".to_owned());
+    if are_kernels_checked() {
+        options.for_clang.push(LINE_TABLES.to_owned());
     }
     Ok(options)
 }
 
 /// Whether kernels are checked while they run: reports then name lines of the source.
-fn reports_lines() -> bool {
+pub(crate) fn are_kernels_checked() -> bool {
     std::env::var_os("RTCG_CHECK").is_some_and(|value| !value.is_empty() && value != "0")
 }
 

@@ -29,6 +29,7 @@ pub mod launch;
 pub mod limits;
 pub(crate) mod mbarrier;
 pub mod program;
+mod report_words;
 mod resident_blocks;
 pub mod result_codes;
 pub mod runtime_calls;
