@@ -46,7 +46,6 @@ pub(crate) fn parse_options(text: &str) -> Result<BuildOptions, String> {
             | "-g"
             | "-cl-opt-disable"
             | "-cl-single-precision-constant"
-            | "-cl-denorms-are-zero"
             | "-cl-mad-enable"
             | "-cl-no-signed-zeros"
             | "-cl-unsafe-math-optimizations"
@@ -55,6 +54,10 @@ pub(crate) fn parse_options(text: &str) -> Result<BuildOptions, String> {
             | "-cl-strict-aliasing"
             | "-cl-fp32-correctly-rounded-divide-sqrt"
             | "-cl-uniform-work-group-size" => options.for_clang.push(word),
+            // Clang leaves the option to the target, and that of NVPTX does not look at it.
+            "-cl-denorms-are-zero" => {
+                options.for_clang.extend(["-Xclang", "-fdenormal-fp-math-f32=preserve-sign"].map(str::to_owned));
+            }
             "-cl-kernel-arg-info" | "-create-library" | "-enable-link-options" | "-cl-no-subgroup-ifp" => {}
             "-x" => {
                 words.next();
