@@ -428,7 +428,7 @@ fn event_info(event: &Ref<EventBody>, param_name: cl_event_info, answer: Answer)
         }
         CL_EVENT_CONTEXT => answer.plain(event.context.handle()),
         CL_EVENT_COMMAND_TYPE => answer.plain(event.command),
-        CL_EVENT_COMMAND_EXECUTION_STATUS => answer.plain(event.status(&event)),
+        CL_EVENT_COMMAND_EXECUTION_STATUS => answer.plain(event.status(event)),
         CL_EVENT_REFERENCE_COUNT => answer.plain(event.user_count()),
         _ => answer.unknown("event", param_name),
     }
