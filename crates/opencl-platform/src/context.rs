@@ -1,6 +1,6 @@
 //! Contexts: the devices that a program's objects share.
 
-use crate::command::in_flight::InFlight;
+use crate::completion::in_flight::InFlight;
 use crate::error::{ClError, Result, code_of, object_of, refuse};
 use crate::info::{Answer, info_function};
 use crate::object::{Ref, body, release, resolve, retain};

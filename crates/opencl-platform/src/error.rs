@@ -1,6 +1,5 @@
 //! Errors: a code of OpenCL with a sentence for the error stream, and how codes leave through the C interface.
 
-use crate::program::options::are_kernels_checked;
 use rtcg_driver::ErrorKind;
 use rtcg_opencl_sys::*;
 use std::sync::Mutex;
@@ -100,6 +99,11 @@ pub fn are_reasons_wanted() -> bool {
     static IS_WANTED: std::sync::LazyLock<bool> =
         std::sync::LazyLock::new(|| std::env::var_os("RTCG_OPENCL_ERRORS").is_some_and(|value| value != "0"));
     *IS_WANTED
+}
+
+/// Whether kernels are checked while they run: reports then name lines of the source.
+pub(crate) fn are_kernels_checked() -> bool {
+    std::env::var_os("RTCG_CHECK").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// Writes the reason to the error stream where `RTCG_OPENCL_ERRORS` is set.

@@ -14,6 +14,7 @@
 mod builtins_completeness;
 mod clock;
 mod command;
+mod completion;
 mod context;
 mod error;
 mod head_arena;

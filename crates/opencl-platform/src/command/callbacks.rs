@@ -2,7 +2,7 @@
 //! that run in a stream must not. Those of one event are called in the order of the states that they are for.
 
 use crate::command::event::EventBody;
-use crate::command::watcher::CALLBACKS;
+use crate::completion::watcher::CALLBACKS;
 use crate::context::UserData;
 use crate::object::Ref;
 use rtcg_opencl_sys::*;

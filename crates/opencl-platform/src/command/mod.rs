@@ -2,7 +2,5 @@
 
 pub(crate) mod callbacks;
 pub(crate) mod event;
-pub(crate) mod in_flight;
 pub(crate) mod queue;
 pub(crate) mod queue_functions;
-pub(crate) mod watcher;

@@ -8,8 +8,8 @@
 use crate::clock::TimeBase;
 use crate::clock::nanoseconds;
 use crate::command::event::{EventBody, Marks, wait_list};
-use crate::command::in_flight::{Group, InFlight, Kept};
-use crate::command::watcher::HOST_COMMANDS;
+use crate::completion::in_flight::{Group, InFlight, Kept};
+use crate::completion::watcher::HOST_COMMANDS;
 use crate::context::ContextBody;
 use crate::error::{ClError, Result, refuse};
 use crate::object::{Ref, WeakRef, body};

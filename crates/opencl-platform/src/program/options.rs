@@ -1,5 +1,6 @@
 //! The options of `clBuildProgram` in clang's words.
 
+use crate::error::are_kernels_checked;
 use std::path::PathBuf;
 
 /// With it clang's text says from which line of the source an instruction comes.
@@ -81,11 +82,6 @@ pub(crate) fn parse_options(text: &str) -> Result<BuildOptions, String> {
         options.for_clang.push(LINE_TABLES.to_owned());
     }
     Ok(options)
-}
-
-/// Whether kernels are checked while they run: reports then name lines of the source.
-pub(crate) fn are_kernels_checked() -> bool {
-    std::env::var_os("RTCG_CHECK").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// Words, as a shell splits them: blanks separate, quotes and backslashes keep.

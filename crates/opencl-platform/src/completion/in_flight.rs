@@ -4,7 +4,7 @@
 //! Commands without an event have no mark of their own. They share one, which is recorded when there are many, or when
 //! the program releases something that they may use.
 
-use crate::command::watcher::HOST_COMMANDS;
+use crate::completion::watcher::HOST_COMMANDS;
 use crate::object::Ref;
 use crate::platform::device::DeviceBody;
 use crate::platform::mark::Mark;
