@@ -1,4 +1,4 @@
-//! Compiles `probe/main.rs`, the program that probes vendors' libraries, which the crate holds as bytes.
+//! Compiles `probe_program/main.rs`, the program that probes vendors' libraries, which the crate holds as bytes.
 //!
 //! It is no binary of the package: a library cannot depend on one, and programs that use this crate are installed
 //! without it. Where it cannot be linked (a target without a linker, which suffices for `cargo check`), the bytes are
@@ -13,7 +13,7 @@ fn variable(name: &str) -> String {
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=probe/main.rs");
+    println!("cargo:rerun-if-changed=probe_program/main.rs");
     let program = PathBuf::from(variable("OUT_DIR")).join("probe");
     let is_made = variable("CARGO_CFG_TARGET_OS") == "linux" && compile(&program);
     if !is_made {
@@ -23,7 +23,7 @@ fn main() {
 
 fn compile(program: &PathBuf) -> bool {
     let mut rustc = Command::new(variable("RUSTC"));
-    rustc.args(["--edition=2024", "--crate-name=probe", "--crate-type=bin", "probe/main.rs"]);
+    rustc.args(["--edition=2024", "--crate-name=probe", "--crate-type=bin", "probe_program/main.rs"]);
     rustc.args(["-Copt-level=s", "-Cpanic=abort", "-Cstrip=symbols"]);
     rustc.args(["--target", &variable("TARGET"), "-o"]).arg(program);
     let linker = variable("RUSTC_LINKER");

@@ -1,8 +1,8 @@
 //! Contexts: the devices that a program's objects share.
 
+use crate::completion::in_flight::InFlight;
 use crate::error::{ClError, Result, code_of, object_of, refuse};
-use crate::in_flight::InFlight;
-use crate::info::Answer;
+use crate::info::{Answer, info_function};
 use crate::object::{Ref, body, release, resolve, retain};
 use crate::platform::device::{DeviceBody, devices_of_list};
 use crate::platform::{PlatformBody, devices_of_type};
@@ -221,28 +221,16 @@ pub(crate) unsafe extern "C" fn clReleaseContext(context: cl_context) -> cl_int 
     code_of(|| unsafe { release::<ContextBody>(context) })
 }
 
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clGetContextInfo(
-    context: cl_context,
-    param_name: cl_context_info,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let (context, answer) = unsafe {
-            (resolve::<ContextBody>(context)?, Answer::new(param_value_size, param_value, param_value_size_ret))
-        };
-        match param_name {
-            CL_CONTEXT_REFERENCE_COUNT => answer.plain(context.user_count()),
-            CL_CONTEXT_NUM_DEVICES => answer.plain(context.devices.len() as cl_uint),
-            CL_CONTEXT_DEVICES => answer.slice(&context.devices.iter().map(Ref::handle).collect::<Vec<_>>()),
-            CL_CONTEXT_PROPERTIES => answer.slice(&context.properties),
-            _ => answer.unknown("context", param_name),
-        }
-    })
+info_function!(clGetContextInfo(cl_context, cl_context_info) of ContextBody = context_info);
+
+fn context_info(context: &Ref<ContextBody>, param_name: cl_context_info, answer: Answer) -> Result<()> {
+    match param_name {
+        CL_CONTEXT_REFERENCE_COUNT => answer.plain(context.user_count()),
+        CL_CONTEXT_NUM_DEVICES => answer.plain(context.devices.len() as cl_uint),
+        CL_CONTEXT_DEVICES => answer.slice(&context.devices.iter().map(Ref::handle).collect::<Vec<_>>()),
+        CL_CONTEXT_PROPERTIES => answer.slice(&context.properties),
+        _ => answer.unknown("context", param_name),
+    }
 }
 
 /// # Safety

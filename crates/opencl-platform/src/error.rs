@@ -2,6 +2,7 @@
 
 use rtcg_driver::ErrorKind;
 use rtcg_opencl_sys::*;
+use std::sync::Mutex;
 
 /// A code with its reason.
 #[derive(Clone, Debug)]
@@ -32,11 +33,35 @@ impl From<rtcg_driver::Error> for ClError {
     fn from(error: rtcg_driver::Error) -> Self {
         let code = match error.kind {
             ErrorKind::Memory => CL_MEM_OBJECT_ALLOCATION_FAILURE,
-            ErrorKind::Launch | ErrorKind::Fault => CL_OUT_OF_RESOURCES,
+            ErrorKind::Fault => return Self::of_fault(&error),
+            ErrorKind::Launch => CL_OUT_OF_RESOURCES,
             ErrorKind::Runtime => CL_DEVICE_NOT_AVAILABLE,
             _ => CL_INVALID_OPERATION,
         };
         Self::new(code, error.to_string())
+    }
+}
+
+impl ClError {
+    /// A kernel has failed, and all that follows on its device does. A code says too little of that, so that the report
+    /// is written once, asked for or not; a kernel that is checked has written it itself.
+    fn of_fault(error: &rtcg_driver::Error) -> Self {
+        static WRITTEN: Mutex<String> = Mutex::new(String::new());
+        let report = match &error.detail {
+            Some(detail) => detail.trim_start_matches("an earlier launch failed: ").to_owned(),
+            None => error.text.to_string(),
+        };
+        let mut written = WRITTEN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if *written != report {
+            let has_no_line = report.contains("\n  instruction ") && !report.contains("\n  source ");
+            let advice = if has_no_line { "\n  RTCG_CHECK=1 tells the line of the source" } else { "" };
+            if !are_kernels_checked() {
+                eprintln!("rtcg OpenCL: {report}{advice}");
+            }
+            written.clone_from(&report);
+        }
+        let first = report.lines().next().unwrap_or_default();
+        Self::new(CL_OUT_OF_RESOURCES, format!("a kernel failed before: {first}"))
     }
 }
 
@@ -74,6 +99,11 @@ pub fn are_reasons_wanted() -> bool {
     static IS_WANTED: std::sync::LazyLock<bool> =
         std::sync::LazyLock::new(|| std::env::var_os("RTCG_OPENCL_ERRORS").is_some_and(|value| value != "0"));
     *IS_WANTED
+}
+
+/// Whether kernels are checked while they run: reports then name lines of the source.
+pub(crate) fn are_kernels_checked() -> bool {
+    std::env::var_os("RTCG_CHECK").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// Writes the reason to the error stream where `RTCG_OPENCL_ERRORS` is set.

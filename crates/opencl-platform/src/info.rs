@@ -3,6 +3,31 @@
 use crate::error::{ClError, Result};
 use rtcg_opencl_sys::*;
 
+/// Defines a query of five arguments as the function of C that asks an object.
+macro_rules! info_function {
+    ($name:ident($handle:ty, $param:ty) of $body:ty = $answer:ident) => {
+        /// # Safety
+        /// As the specification of OpenCL says.
+        pub(crate) unsafe extern "C" fn $name(
+            handle: $handle,
+            param_name: $param,
+            param_value_size: usize,
+            param_value: *mut c_void,
+            param_value_size_ret: *mut usize,
+        ) -> cl_int {
+            $crate::error::code_of(|| {
+                // SAFETY: the caller's promise.
+                let (object, answer) = unsafe {
+                    let object = $crate::object::resolve::<$body>(handle)?;
+                    (object, Answer::new(param_value_size, param_value, param_value_size_ret))
+                };
+                $answer(&object, param_name, answer)
+            })
+        }
+    };
+}
+pub(crate) use info_function;
+
 /// Where a query's answer goes.
 #[derive(Clone, Copy)]
 pub(crate) struct Answer {

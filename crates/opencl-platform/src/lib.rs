@@ -14,14 +14,12 @@
 mod builtins_completeness;
 mod clock;
 mod command;
+mod completion;
 mod context;
 mod error;
-mod helper;
-mod in_flight;
+mod head_arena;
 mod info;
 mod kernel;
-mod kernel_queries;
-mod launch;
 mod memory;
 mod object;
 mod platform;

@@ -5,6 +5,7 @@
 //! back, so that the kind of a handle that was released can be read and refused.
 
 use crate::error::{ClError, Result};
+use crate::head_arena::HEADS;
 use rtcg_opencl_sys::{DispatchTable, ObjectHead};
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -252,15 +253,20 @@ impl<T: Body> WeakRef<T> {
 }
 
 fn allocate_head<T: Body>() -> NonNull<Object<T>> {
-    let head = Box::new(Object::<T> {
+    let memory: *mut Object<T> = HEADS.allocate();
+    let head = Object::<T> {
         head: ObjectHead { dispatch: table() },
         kind: AtomicU32::new(0),
         users: AtomicU32::new(0),
         references: AtomicUsize::new(0),
         generation: AtomicUsize::new(0),
         body: UnsafeCell::new(MaybeUninit::uninit()),
-    });
-    NonNull::from(Box::leak(head))
+    };
+    // SAFETY: the memory is for one such value, and nobody else's.
+    unsafe {
+        memory.write(head);
+        NonNull::new_unchecked(memory)
+    }
 }
 
 /// The object behind a handle that a user gave.
@@ -298,11 +304,13 @@ fn checked_object<T: Body>(handle: T::Handle) -> Result<NonNull<Object<T>>> {
     if !object.is_aligned() {
         return Err(refuse("the handle is not an object's address"));
     }
-    // SAFETY: the head of every object of every platform begins with its table; a head of this platform is never
-    // given back, and has its kind behind the table.
+    if !HEADS.has(object.as_ptr()) {
+        return Err(refuse("the handle is no object of this platform"));
+    }
+    // SAFETY: the memory is that of heads: zeros, or a head, which has its kind behind the table.
     unsafe {
         if !std::ptr::eq((*pointer).dispatch, table()) {
-            return Err(refuse("the handle is of another platform"));
+            return Err(refuse("the handle is not an object's address"));
         }
         if object.as_ref().kind.load(Ordering::Acquire) != T::KIND {
             return Err(refuse("the handle is of another kind of object, or was released"));

@@ -2,7 +2,7 @@
 
 use crate::context::{ContextBody, property_list};
 use crate::error::{ClError, Result, code_of, object_of};
-use crate::info::Answer;
+use crate::info::{Answer, info_function};
 use crate::object::{Ref, body, release, resolve, retain};
 use rtcg_opencl_sys::*;
 
@@ -109,28 +109,16 @@ pub(crate) unsafe extern "C" fn clReleaseSampler(sampler: cl_sampler) -> cl_int 
     code_of(|| unsafe { release::<SamplerBody>(sampler) })
 }
 
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clGetSamplerInfo(
-    sampler: cl_sampler,
-    param_name: cl_sampler_info,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let (sampler, answer) = unsafe {
-            (resolve::<SamplerBody>(sampler)?, Answer::new(param_value_size, param_value, param_value_size_ret))
-        };
-        match param_name {
-            CL_SAMPLER_REFERENCE_COUNT => answer.plain(sampler.user_count()),
-            CL_SAMPLER_CONTEXT => answer.plain(sampler.context.handle()),
-            CL_SAMPLER_NORMALIZED_COORDS => answer.plain(sampler.is_normalized),
-            CL_SAMPLER_ADDRESSING_MODE => answer.plain(sampler.addressing),
-            CL_SAMPLER_FILTER_MODE => answer.plain(sampler.filter),
-            CL_SAMPLER_PROPERTIES => answer.slice(&sampler.properties),
-            _ => answer.unknown("sampler", param_name),
-        }
-    })
+info_function!(clGetSamplerInfo(cl_sampler, cl_sampler_info) of SamplerBody = sampler_info);
+
+fn sampler_info(sampler: &Ref<SamplerBody>, param_name: cl_sampler_info, answer: Answer) -> Result<()> {
+    match param_name {
+        CL_SAMPLER_REFERENCE_COUNT => answer.plain(sampler.user_count()),
+        CL_SAMPLER_CONTEXT => answer.plain(sampler.context.handle()),
+        CL_SAMPLER_NORMALIZED_COORDS => answer.plain(sampler.is_normalized),
+        CL_SAMPLER_ADDRESSING_MODE => answer.plain(sampler.addressing),
+        CL_SAMPLER_FILTER_MODE => answer.plain(sampler.filter),
+        CL_SAMPLER_PROPERTIES => answer.slice(&sampler.properties),
+        _ => answer.unknown("sampler", param_name),
+    }
 }

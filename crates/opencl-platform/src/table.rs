@@ -17,8 +17,9 @@ table! {
         clGetExtensionFunctionAddress clGetExtensionFunctionAddressForPlatform
     }
     crate::platform::device {
-        clGetDeviceInfo clCreateSubDevices clRetainDevice clReleaseDevice clGetDeviceAndHostTimer clGetHostTimer
+        clCreateSubDevices clRetainDevice clReleaseDevice clGetDeviceAndHostTimer clGetHostTimer
     }
+    crate::platform::device_info { clGetDeviceInfo }
     crate::context {
         clCreateContext clCreateContextFromType clRetainContext clReleaseContext clGetContextInfo
         clSetContextDestructorCallback
@@ -65,11 +66,11 @@ table! {
         clCreateKernel clCreateKernelsInProgram clCloneKernel clRetainKernel clReleaseKernel clSetKernelArg
         clSetKernelArgSVMPointer clSetKernelExecInfo
     }
-    crate::kernel_queries {
+    crate::kernel::queries {
         clGetKernelInfo clGetKernelArgInfo clGetKernelWorkGroupInfo clGetKernelSubGroupInfo
         clGetKernelSubGroupInfoKHR
     }
-    crate::launch { clEnqueueNDRangeKernel clEnqueueTask clEnqueueNativeKernel }
+    crate::kernel::launch { clEnqueueNDRangeKernel clEnqueueTask clEnqueueNativeKernel }
     crate::refused {
         clCreatePipe clGetPipeInfo clCreateFromGLBuffer clCreateFromGLTexture clCreateFromGLTexture2D
         clCreateFromGLTexture3D clCreateFromGLRenderbuffer

@@ -87,10 +87,14 @@ fn unwritten(setup: &Setup, size: usize) -> cl_mem {
 fn reports_name_lines_of_the_source() {
     let cases = [
         ("beyond", "illegal memory access, write of 4 bytes", "source program.cl:4"),
+        ("beyond", "illegal memory access, write of 4 bytes", "work-group (0), work-item (24), global id (24)"),
+        ("beyond", "illegal memory access, write of 4 bytes", "right past the end of a 256-byte __global buffer"),
         ("race", "race: write after write", "source program.cl:9"),
+        ("race", "race: write after write", "after work-group (0), work-item (0), global id (0)"),
         ("unwritten", "read of uninitialised memory", "helper.h:3"),
         ("in_builtin", "illegal memory access, write of", "source program.cl:20"),
         ("argument", "illegal memory access, write of 4 bytes", "source program.cl:24"),
+        ("argument", "illegal memory access, write of 4 bytes", "bytes of __local memory"),
     ];
     for (kernel, what, place) in cases {
         let reports = reports_of(kernel);
@@ -114,7 +118,53 @@ fn build_logs_name_lines_and_options_without_effect() {
     assert_eq!(code, CL_SUCCESS);
     let log = setup.build_log(program);
     assert!(log.contains("note: -cl-nv-verbose has no effect") && log.contains("program.cl:1:31: warning"), "{log}");
-    let (program, code) = setup.build_with("kernel void g(void) {}", "-cl-nonsense");
-    assert_eq!((code, setup.build_log(program).as_str()), (CL_INVALID_BUILD_OPTIONS, ""));
+    for option in ["-cl-nonsense", "-foo", "-cl-std=CL9", "-fno-such-thing=3"] {
+        let (program, code) = setup.build_with("kernel void g(void) {}", option);
+        let log = setup.build_log(program);
+        assert_eq!(code, CL_INVALID_BUILD_OPTIONS, "{option}: {log}");
+        assert!(log.starts_with("error: ") && log.contains(option), "{log}");
+    }
+    std::fs::write(folder.join("calls.h"), "int h(int);\n\nstatic int f(int x) { return h(x); }\n").unwrap();
+    let source =
+        "#include \"calls.h\"\nint k(float);\nkernel void g(global int *x) {\n    *x = f(3)\n        + k(2);\n}";
+    let (program, code) = setup.build_with(source, &options);
+    let log = setup.build_log(program);
+    assert_eq!(code, CL_BUILD_PROGRAM_FAILURE, "{log}");
+    assert!(log.contains("calls.h:3:30: error: the function h is not defined"), "{log}");
+    assert!(log.contains("program.cl:5:11: error: the function k is not defined"), "{log}");
     let _ = std::fs::remove_dir_all(folder);
+}
+
+/// A fault is written once, with no variable set, and the calls behind it say no more of it.
+#[test]
+fn faults_are_written_once_in_words_of_opencl() {
+    let run = own_process::rerun(module_path!(), "runs_into_a_fault")
+        .env("RTCG_TEST_KERNEL", "")
+        .env_remove("RTCG_CHECK")
+        .output();
+    let written = String::from_utf8_lossy(&run.unwrap().stderr).into_owned();
+    assert_eq!(
+        written.matches("rtcg OpenCL: kernel wild: illegal memory access, write of 4 bytes").count(),
+        1,
+        "{written}"
+    );
+    assert!(written.contains("work-group (3, 2), work-item (0, 0), global id (107, 4)"), "{written}");
+    assert!(written.contains("RTCG_CHECK=1 tells the line of the source"), "{written}");
+}
+
+/// What the test above runs.
+#[test]
+fn runs_into_a_fault() {
+    if std::env::var_os("RTCG_TEST_KERNEL").is_none_or(|name| !name.is_empty()) {
+        return;
+    }
+    let setup = set_up(0);
+    let program =
+        setup.build("kernel void wild(global int *a) { if (get_group_id(0) == 3 && get_group_id(1) == 2) *a = 1; }");
+    let kernel = setup.kernel(program, "wild");
+    assert_eq!(set(kernel, 0, &cl_mem::NULL), CL_SUCCESS);
+    let codes = [(); 3].map(|()| setup.launch_from(kernel, Some(&[11, 0]), &[128, 6], Some(&[32, 2])));
+    assert_ne!(codes[1], CL_SUCCESS);
+    assert_ne!(cl!(clFinish(setup.queue)), CL_SUCCESS);
+    std::process::exit(0);
 }

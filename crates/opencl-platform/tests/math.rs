@@ -435,3 +435,35 @@ fn relaxed_programs_call_approximations() {
         }
     }
 }
+
+/// With `-cl-denorms-are-zero` single precision has no subnormal numbers, in operators and in functions; doubles have.
+#[test]
+fn subnormal_numbers_are_zero_where_the_program_allows_it() {
+    let setup = set_up(0);
+    let source = "kernel void f(global float *out, global const float *x) {
+            float a = x[0];
+            out[0] = a * 0.25f; out[1] = a + 1e-45f - a; out[2] = fma(a, 0.25f, 0.0f); out[3] = mad(a, 0.25f, 0.0f);
+            out[4] = fabs(x[1]); out[5] = ldexp(a, -2); out[6] = x[1] * 0x1p30f;
+            out[7] = (float)((double)a * 0.25 * 0x1p30);
+        }";
+    let x = [f32::MIN_POSITIVE, 1e-40];
+    let subnormal = f32::MIN_POSITIVE / 4.0;
+    let kept =
+        [subnormal, 1e-45, subnormal, subnormal, 1e-40, subnormal, 1e-40 * 2f32.powi(30), subnormal * 2f32.powi(30)];
+    for (options, is_kept) in [("", true), ("-cl-denorms-are-zero", false)] {
+        let program = Program::new(&setup, source, options);
+        let buffers = [setup.buffer(&[1f32; 8]), setup.buffer(&x)];
+        program.run("f", &buffers, 1);
+        let found: Vec<f32> = setup.read(buffers[0], 8);
+        if is_kept {
+            assert_eq!(found, kept);
+        } else {
+            // The specification lets results of functions be either.
+            let [product, sum, fused, multiplied, .., scaled, by_double] = found[..] else { unreachable!() };
+            assert_eq!([product, sum, fused, multiplied, scaled], [0.0; 5], "{found:?}");
+            assert_eq!(by_double, kept[7], "doubles keep theirs");
+            assert!([0.0, kept[4]].contains(&found[4]) && [0.0, kept[5]].contains(&found[5]), "{found:?}");
+        }
+        release(&buffers);
+    }
+}

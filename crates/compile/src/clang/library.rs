@@ -65,13 +65,13 @@ impl BuiltinLibrary {
         Some(Self { folder: folder.to_owned(), parts, needs: needs.collect() })
     }
 
-    /// How many functions `ir` declares that are no part of LLVM, and the names of those that the library lacks.
-    pub fn undefined(&self, ir: &str) -> (usize, Vec<String>) {
+    /// How many functions `ir` declares that are no part of LLVM, and the symbols of those that the library lacks.
+    pub fn undefined<'i>(&self, ir: &'i str) -> (usize, Vec<&'i str>) {
         let is_ours = |name: &&str| !name.starts_with("llvm.") && *name != "vprintf";
         let declared: Vec<&str> =
             ir.lines().filter(|line| line.starts_with("declare")).filter_map(symbol_of).filter(is_ours).collect();
-        let missing = declared.iter().filter(|name| !self.needs.contains_key(**name));
-        (declared.len(), missing.map(|name| name_of(name)).collect())
+        let missing = declared.iter().copied().filter(|name| !self.needs.contains_key(*name));
+        (declared.len(), missing.collect())
     }
 
     /// The files that LLVM's text `ir` needs, in the order in which they are linked.
@@ -168,7 +168,7 @@ fn symbol_of(line: &str) -> Option<&str> {
 }
 
 /// The name in the source of a symbol, with the symbol where that says more.
-fn name_of(symbol: &str) -> String {
+pub(super) fn name_of(symbol: &str) -> String {
     let digits = symbol.strip_prefix("_Z").map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap_or(""));
     let name = digits.and_then(|digits| {
         let begin = 2 + digits.len();

@@ -5,6 +5,7 @@
 //! newer versions put into functions of their own are allowed to be inlined again.
 
 mod cache;
+mod call_places;
 mod find;
 mod inlining;
 mod library;
@@ -99,11 +100,16 @@ impl Clang {
     /// Links LLVM's text with what it needs of the library of builtins and compiles it to PTX.
     ///
     /// # Errors
-    /// As [`Clang::compile_opencl`]; a function that is nowhere defined is one.
+    /// As [`Clang::compile_opencl`]; a function that is nowhere defined is one, with the place of a call where the text
+    /// has line tables.
     pub fn link_opencl(&self, ir: &str, builtins: &BuiltinLibrary) -> Result<String, CompileError> {
         let (_, missing) = builtins.undefined(ir);
         if !missing.is_empty() {
-            let log: String = missing.iter().map(|name| format!("error: {name} is not defined\n")).collect();
+            let line = |symbol: &&str| {
+                let place = call_places::first_call(ir, symbol).map(|place| place + ": ").unwrap_or_default();
+                format!("{place}error: the function {} is not defined\n", library::name_of(symbol))
+            };
+            let log: String = missing.iter().map(line).collect();
             let error = CompileError::new(ErrorKind::Source, "a function is not defined");
             return Err(error.with_compiler_log(Vec::new(), log, "program.ll", ""));
         }
@@ -171,9 +177,23 @@ impl Clang {
         }
         let command: Vec<String> =
             std::iter::once(self.program.display().to_string()).chain(arguments.iter().cloned()).collect();
+        if let Some(complaint) = complaint_of_option(&log, request) {
+            let error = CompileError::bad_option(complaint.as_str());
+            return Err(error.with_compiler_log(command, complaint, request.name, ""));
+        }
         let message = format!("clang failed ({})", output.status);
         Err(CompileError::new(ErrorKind::Source, message).with_compiler_log(command, log, request.name, request.source))
     }
+}
+
+/// What the compiler said about one of the program's options: lines without a place in the source that quote it.
+fn complaint_of_option(log: &str, request: &OpenClRequest<'_>) -> Option<String> {
+    let quotes_one = |text: &str| request.options.iter().any(|option| text.contains(&format!("'{option}'")));
+    let complaints = log.lines().filter_map(|line| {
+        let (head, text) = line.split_once("error: ")?;
+        (!head.contains(request.name) && quotes_one(text)).then(|| format!("error: {text}\n"))
+    });
+    Some(complaints.collect::<String>()).filter(|text| !text.is_empty())
 }
 
 /// The symbols that a line of LLVM's text names, from left to right.

@@ -65,8 +65,8 @@ fn describe_current_launches(table: &DriverTable) -> Option<String> {
 
 thread_local! {
     static CONTEXT_STACK: RefCell<Vec<Context>> = const { RefCell::new(Vec::new()) };
-    /// How many contexts are current for the moment ([`Context::with_current`]), whatever the stack says.
-    static N_TEMPORARY_PUSHES: Cell<u32> = const { Cell::new(0) };
+    /// The context that is current for the moment ([`Context::with_current`]), whatever the stack says.
+    static TEMPORARY: Cell<*const Context> = const { Cell::new(std::ptr::null()) };
 }
 
 impl std::fmt::Debug for Context {
@@ -143,10 +143,15 @@ impl Context {
         Ok(ctx)
     }
 
-    /// The context that is current in a driver though it was not pushed by this crate.
+    /// The context that is current in a driver though it is not on the stack: one that is pushed for the moment, or that
+    /// this crate did not push.
     fn current_foreign_context() -> Option<Self> {
         if process_state::is_forked() {
             return None;
+        }
+        // SAFETY: a context that is pushed for the moment is borrowed that long.
+        if let Some(pushed) = unsafe { TEMPORARY.get().as_ref() }.filter(|ctx| ctx.is_current_in_driver()) {
+            return Some(pushed.clone());
         }
         loaded_drivers::drivers_if_initialized()?.tables.iter().find_map(|table| {
             let (mut handle, mut device) = (CUcontext::null(), 0);
@@ -159,6 +164,13 @@ impl Context {
             let device = Device::from_handle(table, device).ok().filter(|_| found)?;
             Some(Self::from_parts(device, handle, ContextKind::Foreign))
         })
+    }
+
+    /// Whether the driver has this context as the calling thread's.
+    fn is_current_in_driver(&self) -> bool {
+        let mut current = CUcontext::null();
+        // SAFETY: writes one handle.
+        unsafe { self.0.table.cuCtxGetCurrent(&raw mut current) }.is_success() && current == self.0.handle
     }
 
     /// The context that another library made current in this thread, else the default one.
@@ -345,7 +357,7 @@ pub(crate) fn restore_displaced_context(code: CUresult) -> bool {
     );
     let is_ours = |ctx: &Context| ctx.ensure_current_in_driver().unwrap_or(false);
     is_about_context
-        && N_TEMPORARY_PUSHES.get() == 0
+        && TEMPORARY.get().is_null()
         && !process_state::is_forked()
         && Context::current().as_ref().is_some_and(is_ours)
 }
@@ -533,8 +545,7 @@ impl Context {
             }
             call_driver!(table, cuCtxPushCurrent(self.0.handle))?;
         }
-        N_TEMPORARY_PUSHES.set(N_TEMPORARY_PUSHES.get() + 1);
-        Ok(Some(TemporaryContextPush(table)))
+        Ok(Some(TemporaryContextPush { table, outer: TEMPORARY.replace(self) }))
     }
 
     /// Frees a resource of this context, from whichever thread: `Ok` without calling `free` when
@@ -560,14 +571,17 @@ impl Context {
 }
 
 /// A context pushed for the moment.
-struct TemporaryContextPush(&'static DriverTable);
+struct TemporaryContextPush {
+    table: &'static DriverTable,
+    outer: *const Context,
+}
 
 impl Drop for TemporaryContextPush {
     fn drop(&mut self) {
-        N_TEMPORARY_PUSHES.set(N_TEMPORARY_PUSHES.get() - 1);
+        TEMPORARY.set(self.outer);
         let mut popped = CUcontext::null();
         // SAFETY: writes one handle; takes back the push of `Context::push_temporarily`.
-        let _ = unsafe { self.0.cuCtxPopCurrent(&raw mut popped) };
+        let _ = unsafe { self.table.cuCtxPopCurrent(&raw mut popped) };
     }
 }
 

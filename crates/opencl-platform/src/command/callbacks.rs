@@ -2,8 +2,8 @@
 //! that run in a stream must not. Those of one event are called in the order of the states that they are for.
 
 use crate::command::event::EventBody;
+use crate::completion::watcher::CALLBACKS;
 use crate::context::UserData;
-use crate::helper::CALLBACKS;
 use crate::object::Ref;
 use rtcg_opencl_sys::*;
 
@@ -18,7 +18,7 @@ pub(crate) struct EventCallback {
 pub(crate) fn watch(event: &Ref<EventBody>) {
     let event = event.clone();
     CALLBACKS.watch(move || {
-        let status = event.status();
+        let status = event.status(&event);
         loop {
             let (due, is_last) = event.take_due_callbacks(status);
             if due.is_empty() {

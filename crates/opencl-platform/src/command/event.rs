@@ -1,7 +1,10 @@
 //! Events: what became of a command, and user events, which commands wait for until the program completes them.
 //!
-//! A command is queued (it waits for commands that were not submitted yet), submitted (CUDA events mark its begin and
-//! end in a stream) or done. Whoever submits or ends one tells the queues that wait for it, and the thread of callbacks.
+//! A command is queued (it waits for commands that were not submitted yet), submitted (marks in a stream are its begin
+//! and end) or done. Whoever submits or ends one tells the queues that wait for it, and the thread of callbacks.
+//!
+//! The last command of a queue in order has no mark until somebody needs one: the end of the stream is its end. It gets
+//! one before the next command if its event is still there. Locks are taken in the order queue, event.
 
 use crate::clock::TimeBase;
 use crate::clock::nanoseconds;
@@ -9,9 +12,9 @@ use crate::command::callbacks::{self, EventCallback};
 use crate::command::queue::{QueueBody, tell};
 use crate::context::{ContextBody, UserData};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
-use crate::info::Answer;
+use crate::info::{Answer, info_function};
 use crate::object::{Ref, body, release, resolve, retain};
-use rtcg_driver::{Context, Event};
+use crate::platform::mark::Mark;
 use rtcg_opencl_sys::*;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
@@ -35,21 +38,26 @@ struct EventState {
     callbacks: Vec<EventCallback>,
     /// The thread of callbacks looks after the list.
     is_watched: bool,
+    /// Others than the host's calls wait for the command: it gets its mark when it is submitted.
+    needs_mark: bool,
+    /// Threads that wait for the submission: to wake none costs a call of the system too.
+    n_waiting: usize,
 }
 
 enum Progress {
     Queued,
-    Submitted(Marks),
+    /// Without marks it is the last of its queue.
+    Submitted(Option<Marks>),
     /// `CL_COMPLETE` or an error, and the marks where there were any.
     Done(cl_int, Option<Marks>),
 }
 
-/// CUDA events around a command.
+/// Marks around a command.
 #[derive(Clone)]
 pub(crate) struct Marks {
     /// With profiling only: when it began, and what its time counts from.
-    pub(crate) start: Option<(Event, Arc<TimeBase>)>,
-    pub(crate) end: Event,
+    pub(crate) start: Option<(Mark, Arc<TimeBase>)>,
+    pub(crate) end: Mark,
 }
 
 impl EventBody {
@@ -61,13 +69,19 @@ impl EventBody {
     fn new(context: Ref<ContextBody>, queue: Option<Ref<QueueBody>>, command: cl_command_type) -> Ref<Self> {
         let state = EventState {
             progress: Progress::Queued,
-            queued_at: nanoseconds(),
+            queued_at: if is_profiled(queue.as_ref()) { nanoseconds() } else { 0 },
             submitted_at: 0,
             waiting_queues: Vec::new(),
             callbacks: Vec::new(),
             is_watched: false,
+            needs_mark: false,
+            n_waiting: 0,
         };
         Ref::new(Self { context, queue, command, state: Mutex::new(state), changed: Condvar::new() })
+    }
+
+    fn is_profiled(&self) -> bool {
+        is_profiled(self.queue.as_ref())
     }
 
     fn lock(&self) -> MutexGuard<'_, EventState> {
@@ -93,12 +107,59 @@ impl EventBody {
     ///
     /// # Errors
     /// The code with which the command failed.
-    pub(crate) fn mark_to_wait_for(&self) -> std::result::Result<Option<Event>, cl_int> {
+    pub(crate) fn mark_to_wait_for(&self) -> std::result::Result<Option<Mark>, cl_int> {
         match &self.lock().progress {
             Progress::Queued => Ok(None),
-            Progress::Submitted(marks) => Ok(Some(marks.end.clone())),
+            Progress::Submitted(marks) => Ok(marks.as_ref().map(|marks| marks.end.clone())),
             Progress::Done(CL_COMPLETE, _) => Ok(None),
             Progress::Done(code, _) => Err(*code),
+        }
+    }
+
+    /// The event has a mark, or gets one when its command is submitted. No lock of a queue is held.
+    pub(crate) fn demand_mark(self: &EventBody, this: &Ref<EventBody>) {
+        let mut state = self.lock();
+        state.needs_mark = true;
+        let has_none = matches!(state.progress, Progress::Submitted(None));
+        drop(state);
+        if let Some(queue) = self.queue.as_ref().filter(|_| has_none) {
+            queue.mark_last(this);
+        }
+    }
+
+    /// The command is the last of its queue, and in its stream, unless it needs a mark. The queues must be told.
+    pub(crate) fn set_submitted_without_mark(self: &EventBody, this: &Ref<EventBody>) -> Option<Vec<Ref<QueueBody>>> {
+        let mut state = self.lock();
+        if state.needs_mark {
+            return None;
+        }
+        state.progress = Progress::Submitted(None);
+        Some(self.go_on(state, this))
+    }
+
+    /// Gives a submitted command without a mark the one that is made, and says whether it did.
+    ///
+    /// # Errors
+    /// Those of making it, which also become the status.
+    pub(crate) fn mark_with(
+        self: &EventBody,
+        this: &Ref<EventBody>,
+        make: impl FnOnce() -> Result<Mark>,
+    ) -> Result<Option<Mark>> {
+        let mut state = self.lock();
+        if !matches!(state.progress, Progress::Submitted(None)) {
+            return Ok(None);
+        }
+        match make() {
+            Ok(end) => {
+                state.progress = Progress::Submitted(Some(Marks { start: None, end: end.clone() }));
+                Ok(Some(end))
+            }
+            Err(error) => {
+                // Nobody waits in this process: who does demands a mark before.
+                self.end(state, this, error.code, None);
+                Err(error)
+            }
         }
     }
 
@@ -111,7 +172,7 @@ impl EventBody {
     ) -> Vec<Ref<QueueBody>> {
         let mut state = self.lock();
         state.submitted_at = submitted_at;
-        state.progress = Progress::Submitted(marks);
+        state.progress = Progress::Submitted(Some(marks));
         self.go_on(state, this)
     }
 
@@ -132,7 +193,7 @@ impl EventBody {
         code: cl_int,
         marks: Option<Marks>,
     ) -> Vec<Ref<QueueBody>> {
-        if state.submitted_at == 0 {
+        if state.submitted_at == 0 && self.is_profiled() {
             state.submitted_at = nanoseconds();
         }
         state.progress = Progress::Done(code, marks);
@@ -144,8 +205,11 @@ impl EventBody {
         let must_watch = !state.callbacks.is_empty() && !state.is_watched;
         state.is_watched |= must_watch;
         let told = std::mem::take(&mut state.waiting_queues);
+        let has_waiting = state.n_waiting != 0;
         drop(state);
-        self.changed.notify_all();
+        if has_waiting {
+            self.changed.notify_all();
+        }
         if must_watch {
             callbacks::watch(this);
         }
@@ -165,10 +229,10 @@ impl EventBody {
         (due, !state.is_watched)
     }
 
-    /// Completes a user event, unless somebody has. The queues that are returned must be told.
+    /// Completes a user event or the last command of a queue, unless somebody has. The queues must be told.
     fn complete(self: &EventBody, this: &Ref<EventBody>, code: cl_int) -> Option<Vec<Ref<QueueBody>>> {
         let state = self.lock();
-        let is_open = matches!(state.progress, Progress::Queued);
+        let is_open = !matches!(state.progress, Progress::Done(..));
         is_open.then(|| self.end(state, this, code, None))
     }
 
@@ -176,7 +240,7 @@ impl EventBody {
     ///
     /// # Errors
     /// `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` where it failed.
-    pub(crate) fn wait(&self) -> Result<()> {
+    pub(crate) fn wait(self: &EventBody, this: &Ref<EventBody>) -> Result<()> {
         let failed = |code| {
             refuse(
                 CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST,
@@ -189,33 +253,50 @@ impl EventBody {
                 Progress::Done(CL_COMPLETE, _) => return Ok(()),
                 Progress::Done(code, _) => return failed(*code),
                 Progress::Submitted(marks) => {
-                    let end = marks.end.clone();
+                    let end = marks.as_ref().map(|marks| marks.end.clone());
                     drop(state);
                     // Only a command of a queue is submitted.
                     let Some(queue) = &self.queue else { return Ok(()) };
-                    let wait = |context: &Context| context.with_current(|| Ok(end.synchronize()?));
-                    if let Err(error) = queue.device.cuda_context().and_then(wait) {
+                    let Some(end) = end else {
+                        match queue.wait_for_last(this) {
+                            // Another command came after it, and so it was marked.
+                            None => state = self.lock(),
+                            Some(Err(error)) => return failed(error.code),
+                            Some(Ok(())) => {
+                                tell(self.complete(this, CL_COMPLETE).unwrap_or_default());
+                                return Ok(());
+                            }
+                        }
+                        continue;
+                    };
+                    let wait =
+                        queue.device.cuda_context().and_then(|context| context.with_current(|| Ok(end.synchronize()?)));
+                    if let Err(error) = wait {
                         return failed(error.code);
                     }
                     queue.in_flight.drop_first();
                     return Ok(());
                 }
                 Progress::Queued => {
+                    state.n_waiting += 1;
                     state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+                    state.n_waiting -= 1;
                 }
             }
         }
     }
 
     /// What `CL_EVENT_COMMAND_EXECUTION_STATUS` says.
-    pub(crate) fn status(&self) -> cl_int {
+    pub(crate) fn status(self: &EventBody, this: &Ref<EventBody>) -> cl_int {
+        self.demand_mark(this);
         let state = self.lock();
         let submitted = match &state.progress {
             // A user event begins as submitted.
             Progress::Queued if self.queue.is_none() => return CL_SUBMITTED,
             Progress::Queued => return CL_QUEUED,
             Progress::Done(code, _) => return *code,
-            Progress::Submitted(marks) => marks.clone(),
+            Progress::Submitted(None) => return CL_SUBMITTED,
+            Progress::Submitted(Some(marks)) => marks.clone(),
         };
         drop(state);
         match submitted.end.query() {
@@ -233,7 +314,10 @@ impl EventBody {
         let unavailable = |why: &str| refuse(CL_PROFILING_INFO_NOT_AVAILABLE, why);
         let state = self.lock();
         let marks = match &state.progress {
-            Progress::Submitted(marks) | Progress::Done(_, Some(marks)) => marks.clone(),
+            Progress::Submitted(Some(marks)) | Progress::Done(_, Some(marks)) => marks.clone(),
+            _ if self.queue.is_some() && !self.is_profiled() => {
+                return unavailable("the queue was made without CL_QUEUE_PROFILING_ENABLE");
+            }
             _ => return unavailable("the command has not ended, or it is a user event"),
         };
         let (queued, submitted) = (state.queued_at, state.submitted_at);
@@ -261,6 +345,8 @@ impl EventBody {
     }
 
     fn add_callback(self: &EventBody, this: &Ref<EventBody>, callback: EventCallback) {
+        // The thread of callbacks must not wait for a queue.
+        self.demand_mark(this);
         let mut state = self.lock();
         state.callbacks.push(callback);
         // A user event begins as submitted.
@@ -272,6 +358,10 @@ impl EventBody {
             callbacks::watch(this);
         }
     }
+}
+
+fn is_profiled(queue: Option<&Ref<QueueBody>>) -> bool {
+    queue.is_some_and(|queue| queue.has_profiling())
 }
 
 /// The events of a wait list.
@@ -323,36 +413,25 @@ pub(crate) unsafe extern "C" fn clWaitForEvents(num_events: cl_uint, event_list:
         }
         let mut outcome = Ok(());
         for event in events {
-            outcome = outcome.and(event.wait());
+            outcome = outcome.and(event.wait(&event));
         }
         outcome
     })
 }
 
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clGetEventInfo(
-    event: cl_event,
-    param_name: cl_event_info,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let (event, answer) =
-            unsafe { (resolve::<EventBody>(event)?, Answer::new(param_value_size, param_value, param_value_size_ret)) };
-        match param_name {
-            CL_EVENT_COMMAND_QUEUE => {
-                answer.plain(event.queue.as_ref().map_or(cl_command_queue::NULL, |queue| queue.handle()))
-            }
-            CL_EVENT_CONTEXT => answer.plain(event.context.handle()),
-            CL_EVENT_COMMAND_TYPE => answer.plain(event.command),
-            CL_EVENT_COMMAND_EXECUTION_STATUS => answer.plain(event.status()),
-            CL_EVENT_REFERENCE_COUNT => answer.plain(event.user_count()),
-            _ => answer.unknown("event", param_name),
+info_function!(clGetEventInfo(cl_event, cl_event_info) of EventBody = event_info);
+
+fn event_info(event: &Ref<EventBody>, param_name: cl_event_info, answer: Answer) -> Result<()> {
+    match param_name {
+        CL_EVENT_COMMAND_QUEUE => {
+            answer.plain(event.queue.as_ref().map_or(cl_command_queue::NULL, |queue| queue.handle()))
         }
-    })
+        CL_EVENT_CONTEXT => answer.plain(event.context.handle()),
+        CL_EVENT_COMMAND_TYPE => answer.plain(event.command),
+        CL_EVENT_COMMAND_EXECUTION_STATUS => answer.plain(event.status(event)),
+        CL_EVENT_REFERENCE_COUNT => answer.plain(event.user_count()),
+        _ => answer.unknown("event", param_name),
+    }
 }
 
 /// # Safety
@@ -369,21 +448,10 @@ pub(crate) unsafe extern "C" fn clReleaseEvent(event: cl_event) -> cl_int {
     code_of(|| unsafe { release::<EventBody>(event) })
 }
 
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clGetEventProfilingInfo(
-    event: cl_event,
-    param_name: cl_profiling_info,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let (event, answer) =
-            unsafe { (resolve::<EventBody>(event)?, Answer::new(param_value_size, param_value, param_value_size_ret)) };
-        answer.plain(event.time(param_name)?)
-    })
+info_function!(clGetEventProfilingInfo(cl_event, cl_profiling_info) of EventBody = event_profiling_info);
+
+fn event_profiling_info(event: &Ref<EventBody>, param_name: cl_profiling_info, answer: Answer) -> Result<()> {
+    answer.plain(event.time(param_name)?)
 }
 
 /// # Safety

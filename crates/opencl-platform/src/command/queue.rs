@@ -3,18 +3,19 @@
 //! A command whose wait list is submitted goes into a stream at once, with the other commands' marks to wait for. One
 //! that waits for a user event, or for a command that does, stays in the list; whoever completes the event submits it.
 //! A queue in order has one stream, and nothing overtakes the head of its list. One out of order has several.
-//! A command of the host runs in a helper's thread; commands behind it wait as for a user event.
+//! A command of the host runs in a watcher's thread; commands behind it wait as for a user event.
 
 use crate::clock::TimeBase;
 use crate::clock::nanoseconds;
 use crate::command::event::{EventBody, Marks, wait_list};
+use crate::completion::in_flight::{Group, InFlight, Kept};
+use crate::completion::watcher::HOST_COMMANDS;
 use crate::context::ContextBody;
 use crate::error::{ClError, Result, refuse};
-use crate::helper::HOST_COMMANDS;
-use crate::in_flight::{Group, InFlight, Kept};
-use crate::object::{Ref, body};
+use crate::object::{Ref, WeakRef, body};
 use crate::platform::device::DeviceBody;
-use rtcg_driver::{Context, Event, EventFlags, Stream, StreamFlags};
+use crate::platform::mark::Mark;
+use rtcg_driver::{Context, Stream, StreamFlags};
 use rtcg_opencl_sys::*;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -59,6 +60,8 @@ struct QueueState {
     barrier: Option<Ref<EventBody>>,
     /// Commands of the host that have not ended.
     n_host_commands: usize,
+    /// In order: the command whose end is the end of the stream, if it has no mark yet and an event.
+    unmarked: Option<WeakRef<EventBody>>,
 }
 
 /// The work of a command.
@@ -94,7 +97,7 @@ type Action = Box<dyn FnMut(&Stream) -> Result<()> + Send>;
 /// The work of a command that waits.
 pub(crate) enum Work {
     Device(Action),
-    /// Runs in a helper's thread when all before it is done, without a lock.
+    /// Runs in a watcher's thread when all before it is done, without a lock.
     Host(Box<dyn FnOnce() + Send>),
 }
 
@@ -182,6 +185,7 @@ impl QueueBody {
             recent: Vec::new(),
             barrier: None,
             n_host_commands: 0,
+            unmarked: None,
         };
         let (state, submitted) = (Mutex::new(state), Condvar::new());
         Ok(Ref::new_for_user(Self { context, device, properties, property_list, in_flight, state, submitted }))
@@ -191,7 +195,7 @@ impl QueueBody {
         self.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE == 0
     }
 
-    fn has_profiling(&self) -> bool {
+    pub(crate) fn has_profiling(&self) -> bool {
         self.properties & CL_QUEUE_PROFILING_ENABLE != 0
     }
 
@@ -226,15 +230,15 @@ impl QueueBody {
             Err(Failed { error, .. }) => return Err(error),
             Ok(event) => event,
         };
-        let Some(event) = event else { return if is_blocking { this.wait_for_stream() } else { Ok(()) } };
+        let Some(event) = event else { return if is_blocking { this.wait_for_stream(this.lock()) } else { Ok(()) } };
         if !event_ret.is_null() {
             // SAFETY: the caller's promise.
             unsafe { *event_ret = event.clone().into_user_handle() };
         }
-        if is_blocking { event.wait() } else { Ok(()) }
+        if is_blocking { event.wait(&event) } else { Ok(()) }
     }
 
-    /// Enqueues a command of the host. It runs in a helper's thread without a lock, so that it may call the program.
+    /// Enqueues a command of the host. It runs in a watcher's thread without a lock, so that it may call the program.
     ///
     /// # Safety
     /// The event of `wanted` is null or writable.
@@ -245,6 +249,7 @@ impl QueueBody {
         run: impl FnOnce() + Send + 'static,
     ) -> Result<()> {
         let Wanted { mut waits, event_ret, is_blocking } = wanted;
+        this.demand_marks(&waits);
         let mut state = this.lock();
         let listed = waits.len();
         waits.extend(state.barrier.clone());
@@ -263,7 +268,7 @@ impl QueueBody {
             unsafe { *event_ret = event.clone().into_user_handle() };
         }
         tell(vec![this.clone()]);
-        if is_blocking { event.wait() } else { Ok(()) }
+        if is_blocking { event.wait(&event) } else { Ok(()) }
     }
 
     fn enqueue_command(
@@ -274,14 +279,20 @@ impl QueueBody {
         needs_event: bool,
         mut command: impl Command,
     ) -> std::result::Result<Option<Ref<EventBody>>, Failed> {
+        self.demand_marks(&waits);
         let mut state = self.lock();
         if waits.is_empty() && !needs_event && state.pending.is_empty() && state.barrier.is_none() {
             // The commonest case: a queue in order, and nobody asks.
-            let put = |context: &Context| context.with_current(|| command.put(&state.streams[0]));
-            let outcome = self.device.cuda_context().and_then(put);
+            let mut before = Vec::new();
+            let outcome = self.device.cuda_context().and_then(|context| {
+                context.with_current(|| {
+                    before = self.mark_unmarked(&mut state, context);
+                    command.put(&state.streams[0])
+                })
+            });
             drop(state);
             let done = command.into_kept().map(|kept| self.in_flight.keep(kept));
-            drop(done);
+            drop((before, done));
             return outcome.map(|()| None).map_err(|error| Failed { error, event: None });
         }
         // What the program listed; the order of the queue adds more, whose failures are not this command's.
@@ -330,11 +341,13 @@ impl QueueBody {
     ) -> (After, Result<()>) {
         let index = state.next_stream;
         state.next_stream = (index + 1) % state.streams.len();
-        let stream = &state.streams[index];
-        let submitted_at = event.map_or(0, |_| nanoseconds());
+        let submitted_at = if event.is_some() && self.has_profiling() { nanoseconds() } else { 0 };
+        let mut after = After::default();
         let made = |context: &Context| {
             context.with_current(|| {
-                wait_in_stream(stream, waits)?;
+                after._before = self.mark_unmarked(state, context);
+                let stream = &state.streams[index];
+                self.wait_in_stream(stream, waits)?;
                 let start = self.start_mark(context, event, stream)?;
                 let put = command.put(stream);
                 if let Err(error) = put {
@@ -342,15 +355,20 @@ impl QueueBody {
                     let _ = stream.synchronize();
                     return Err(error);
                 }
-                let Some(_) = event else { return Ok(None) };
-                let flags = if start.is_some() { EventFlags::DEFAULT } else { EventFlags::DISABLE_TIMING };
-                let end = Event::new_in_context(context, flags.0)?;
-                end.record(Some(stream))?;
+                let Some(event) = event else { return Ok(None) };
+                if start.is_none()
+                    && self.is_in_order()
+                    && let Some(told) = event.set_submitted_without_mark(event)
+                {
+                    after.told = told;
+                    state.unmarked = Some(WeakRef::new(event));
+                    return Ok(None);
+                }
+                let end = self.device.marks.record(context, stream, start.is_some())?;
                 Ok(Some(Marks { start, end }))
             })
         };
         let made = self.device.cuda_context().and_then(made);
-        let mut after = After::default();
         match (&made, command.into_kept()) {
             (Ok(Some(marks)), kept) => after._done = self.in_flight.keep_until(&marks.end, kept),
             (Ok(None), Some(kept)) => after._done = self.in_flight.keep(kept),
@@ -376,17 +394,82 @@ impl QueueBody {
         context: &Context,
         event: Option<&Ref<EventBody>>,
         stream: &Stream,
-    ) -> Result<Option<(Event, Arc<TimeBase>)>> {
+    ) -> Result<Option<(Mark, Arc<TimeBase>)>> {
         if event.is_none() || !self.has_profiling() {
             return Ok(None);
         }
         let base = self.device.time_base()?;
-        let start = Event::new_in_context(context, EventFlags::DEFAULT.0)?;
-        start.record(Some(stream))?;
+        let start = self.device.marks.record(context, stream, true)?;
         Ok(Some((start, base)))
     }
 
-    /// Has a helper run a command of the host when the stream has come so far. Returns the queues that must be told.
+    /// Has others' commands marked, or marked when they are submitted. No lock of a queue is held.
+    fn demand_marks(&self, waits: &[Ref<EventBody>]) {
+        waits.iter().filter(|event| !self.keeps_order_with(event)).for_each(|event| event.demand_mark(event));
+    }
+
+    /// Whether commands of this queue come after the event's command without being told.
+    fn keeps_order_with(&self, event: &EventBody) -> bool {
+        self.is_in_order() && event.queue.as_ref().is_some_and(|queue| std::ptr::eq(&raw const **queue, self))
+    }
+
+    /// Gives the last command of the stream its mark, if there is an event of it: something is put behind it. The caller
+    /// drops what is returned, without the lock.
+    #[must_use]
+    fn mark_unmarked(&self, state: &mut QueueState, context: &Context) -> Vec<Group> {
+        let Some(event) = state.unmarked.take().and_then(|event| event.upgrade()) else { return Vec::new() };
+        let record = || self.device.marks.record(context, &state.streams[0], false);
+        // An error became the status of that event.
+        match event.mark_with(&event, record) {
+            Ok(Some(mark)) => self.in_flight.keep_until(&mark, None),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Gives a command its mark if it is the last of the stream and has none.
+    pub(crate) fn mark_last(&self, event: &Ref<EventBody>) {
+        let mut state = self.lock();
+        if !is_unmarked(&state, event) {
+            return;
+        }
+        let marked = self
+            .device
+            .cuda_context()
+            .and_then(|context| context.with_current(|| Ok(self.mark_unmarked(&mut state, context))));
+        drop(state);
+        drop(marked);
+    }
+
+    /// Waits for the end of the stream if a command is the last there and has no mark.
+    pub(crate) fn wait_for_last(&self, event: &Ref<EventBody>) -> Option<Result<()>> {
+        let state = self.lock();
+        if !is_unmarked(&state, event) {
+            return None;
+        }
+        Some(self.wait_for_stream(state))
+    }
+
+    /// Makes a stream of the current context wait for other commands.
+    ///
+    /// # Errors
+    /// `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` where a command that the program listed has failed.
+    fn wait_in_stream(&self, stream: &Stream, waits: &Waits) -> Result<()> {
+        for (place, wait) in waits.events.iter().enumerate() {
+            match wait.mark_to_wait_for() {
+                Ok(None) => {}
+                Ok(Some(_)) if self.keeps_order_with(wait) => {}
+                Ok(Some(mark)) => stream.wait_for_event(&mark)?,
+                Err(_) if place >= waits.listed => {}
+                Err(code) => {
+                    let why = format!("a command that it waits for ended with {code}");
+                    return refuse(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, why);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Has a watcher run a command of the host when the stream has come so far. Returns the queues that must be told.
     fn submit_host(
         &self,
         this: &Ref<Self>,
@@ -398,11 +481,9 @@ impl QueueBody {
         let stream = &state.streams[0];
         let marked = self.device.cuda_context().and_then(|context| {
             context.with_current(|| {
-                wait_in_stream(stream, waits)?;
+                self.wait_in_stream(stream, waits)?;
                 let start = self.start_mark(context, Some(event), stream)?;
-                let flags = if start.is_some() { EventFlags::DEFAULT } else { EventFlags::DISABLE_TIMING };
-                let end = Event::new_in_context(context, flags.0)?;
-                end.record(Some(stream))?;
+                let end = self.device.marks.record(context, stream, start.is_some())?;
                 Ok(Marks { start, end })
             })
         });
@@ -476,9 +557,10 @@ impl QueueBody {
     }
 
     /// Waits for what is in the stream of a queue in order.
-    fn wait_for_stream(&self) -> Result<()> {
+    fn wait_for_stream(&self, state: MutexGuard<'_, QueueState>) -> Result<()> {
         let kept = self.in_flight.take();
-        let stream = self.lock().streams[0].clone();
+        let stream = state.streams[0].clone();
+        drop(state);
         let outcome = self.device.cuda_context()?.with_current(|| stream.synchronize());
         drop(kept);
         Ok(outcome?)
@@ -490,6 +572,7 @@ impl QueueBody {
 #[derive(Default)]
 struct After {
     told: Vec<Ref<QueueBody>>,
+    _before: Vec<Group>,
     _done: Vec<Group>,
     _unused: Option<Kept>,
 }
@@ -517,23 +600,8 @@ impl Command for Deferred {
     }
 }
 
-/// Makes a stream of the current context wait for other commands.
-///
-/// # Errors
-/// `CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST` where a command that the program listed has failed.
-fn wait_in_stream(stream: &Stream, waits: &Waits) -> Result<()> {
-    for (place, wait) in waits.events.iter().enumerate() {
-        match wait.mark_to_wait_for() {
-            Ok(None) => {}
-            Ok(Some(mark)) => stream.wait_for_event(&mark)?,
-            Err(_) if place >= waits.listed => {}
-            Err(code) => {
-                let why = format!("a command that it waits for ended with {code}");
-                return refuse(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, why);
-            }
-        }
-    }
-    Ok(())
+fn is_unmarked(state: &QueueState, event: &Ref<EventBody>) -> bool {
+    state.unmarked.as_ref().is_some_and(|last| last.is(&WeakRef::new(event)))
 }
 
 /// Whether all are submitted. Each that is not tells this queue when it is.

@@ -2,9 +2,9 @@
 
 use crate::command::queue::{QueueBody, Transfer, Wanted};
 use crate::context::{ContextBody, property_list};
-use crate::error::{ClError, code_of, object_of, refuse};
-use crate::info::Answer;
-use crate::object::{release, resolve, retain};
+use crate::error::{ClError, Result, code_of, object_of, refuse};
+use crate::info::{Answer, info_function};
+use crate::object::{Ref, release, resolve, retain};
 use crate::platform::device::DeviceBody;
 use rtcg_opencl_sys::*;
 
@@ -63,31 +63,19 @@ pub(crate) unsafe extern "C" fn clReleaseCommandQueue(command_queue: cl_command_
     code_of(|| unsafe { release::<QueueBody>(command_queue) })
 }
 
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clGetCommandQueueInfo(
-    command_queue: cl_command_queue,
-    param_name: cl_command_queue_info,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let (queue, answer) = unsafe {
-            (resolve::<QueueBody>(command_queue)?, Answer::new(param_value_size, param_value, param_value_size_ret))
-        };
-        match param_name {
-            CL_QUEUE_CONTEXT => answer.plain(queue.context.handle()),
-            CL_QUEUE_DEVICE => answer.plain(queue.device.handle()),
-            CL_QUEUE_REFERENCE_COUNT => answer.plain(queue.user_count()),
-            CL_QUEUE_PROPERTIES => answer.plain(queue.properties),
-            CL_QUEUE_PROPERTIES_ARRAY => answer.slice(&queue.property_list),
-            CL_QUEUE_DEVICE_DEFAULT => answer.plain(cl_command_queue::NULL),
-            CL_QUEUE_SIZE => refuse(CL_INVALID_COMMAND_QUEUE, "param_name: only queues on a device have a size"),
-            _ => answer.unknown("command queue", param_name),
-        }
-    })
+info_function!(clGetCommandQueueInfo(cl_command_queue, cl_command_queue_info) of QueueBody = command_queue_info);
+
+fn command_queue_info(queue: &Ref<QueueBody>, param_name: cl_command_queue_info, answer: Answer) -> Result<()> {
+    match param_name {
+        CL_QUEUE_CONTEXT => answer.plain(queue.context.handle()),
+        CL_QUEUE_DEVICE => answer.plain(queue.device.handle()),
+        CL_QUEUE_REFERENCE_COUNT => answer.plain(queue.user_count()),
+        CL_QUEUE_PROPERTIES => answer.plain(queue.properties),
+        CL_QUEUE_PROPERTIES_ARRAY => answer.slice(&queue.property_list),
+        CL_QUEUE_DEVICE_DEFAULT => answer.plain(cl_command_queue::NULL),
+        CL_QUEUE_SIZE => refuse(CL_INVALID_COMMAND_QUEUE, "param_name: only queues on a device have a size"),
+        _ => answer.unknown("command queue", param_name),
+    }
 }
 
 /// # Safety

@@ -6,7 +6,7 @@ use super::rectangle::{Layout, Region};
 use super::{MemBody, Storage, check_context};
 use crate::context::{ContextBody, Destructors, UserData, property_list};
 use crate::error::{ClError, Result, code_of, object_of, refuse};
-use crate::info::{Answer, list_handles};
+use crate::info::{Answer, info_function, list_handles};
 use crate::object::{Ref, resolve, resolve_optional};
 use crate::platform::device::{MAX_IMAGE_2D, MAX_IMAGE_3D, MAX_IMAGE_BUFFER, MAX_IMAGE_LAYERS};
 use rtcg_driver::CUdeviceptr;
@@ -453,36 +453,25 @@ pub(crate) unsafe extern "C" fn clGetSupportedImageFormats(
     })
 }
 
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clGetImageInfo(
-    image: cl_mem,
-    param_name: cl_image_info,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let (memory, answer) =
-            unsafe { (resolve::<MemBody>(image)?, Answer::new(param_value_size, param_value, param_value_size_ret)) };
-        let Some(image) = &memory.image else {
-            return refuse(CL_INVALID_MEM_OBJECT, "image: the object is a buffer");
-        };
-        let kind = image.kind;
-        let of = |has: bool, value: usize| if has { value } else { 0 };
-        match param_name {
-            CL_IMAGE_FORMAT => answer.plain(image.format),
-            CL_IMAGE_ELEMENT_SIZE => answer.plain(image.pixels.pixel_bytes as usize),
-            CL_IMAGE_ROW_PITCH => answer.plain(image.row_pitch),
-            CL_IMAGE_SLICE_PITCH => answer.plain(of(has_slices(kind), image.slice_pitch)),
-            CL_IMAGE_WIDTH => answer.plain(image.width),
-            CL_IMAGE_HEIGHT => answer.plain(of(has_rows(kind), image.height)),
-            CL_IMAGE_DEPTH => answer.plain(of(kind == CL_MEM_OBJECT_IMAGE3D, image.depth)),
-            CL_IMAGE_ARRAY_SIZE => answer.plain(of(has_layers(kind), image.layers)),
-            CL_IMAGE_BUFFER => answer.plain(memory.parent.as_ref().map_or(cl_mem::NULL, |parent| parent.handle())),
-            CL_IMAGE_NUM_MIP_LEVELS | CL_IMAGE_NUM_SAMPLES => answer.plain::<cl_uint>(0),
-            _ => answer.unknown("image", param_name),
-        }
-    })
+info_function!(clGetImageInfo(cl_mem, cl_image_info) of MemBody = image_info);
+
+fn image_info(memory: &Ref<MemBody>, param_name: cl_image_info, answer: Answer) -> Result<()> {
+    let Some(image) = &memory.image else {
+        return refuse(CL_INVALID_MEM_OBJECT, "image: the object is a buffer");
+    };
+    let kind = image.kind;
+    let of = |has: bool, value: usize| if has { value } else { 0 };
+    match param_name {
+        CL_IMAGE_FORMAT => answer.plain(image.format),
+        CL_IMAGE_ELEMENT_SIZE => answer.plain(image.pixels.pixel_bytes as usize),
+        CL_IMAGE_ROW_PITCH => answer.plain(image.row_pitch),
+        CL_IMAGE_SLICE_PITCH => answer.plain(of(has_slices(kind), image.slice_pitch)),
+        CL_IMAGE_WIDTH => answer.plain(image.width),
+        CL_IMAGE_HEIGHT => answer.plain(of(has_rows(kind), image.height)),
+        CL_IMAGE_DEPTH => answer.plain(of(kind == CL_MEM_OBJECT_IMAGE3D, image.depth)),
+        CL_IMAGE_ARRAY_SIZE => answer.plain(of(has_layers(kind), image.layers)),
+        CL_IMAGE_BUFFER => answer.plain(memory.parent.as_ref().map_or(cl_mem::NULL, |parent| parent.handle())),
+        CL_IMAGE_NUM_MIP_LEVELS | CL_IMAGE_NUM_SAMPLES => answer.plain::<cl_uint>(0),
+        _ => answer.unknown("image", param_name),
+    }
 }

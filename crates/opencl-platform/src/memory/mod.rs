@@ -11,7 +11,7 @@ pub(crate) mod transfer;
 
 use crate::context::{ContextBody, Destructors, UserData};
 use crate::error::{ClError, Result, code_of, refuse};
-use crate::info::Answer;
+use crate::info::{Answer, info_function};
 use crate::object::{Ref, body, release, resolve, retain};
 use crate::platform::managed::CappedAllocation;
 use rtcg_driver::RegisteredHostMemory;
@@ -240,36 +240,23 @@ pub(crate) unsafe extern "C" fn clSetMemObjectDestructorCallback(
     })
 }
 
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clGetMemObjectInfo(
-    memobj: cl_mem,
-    param_name: cl_mem_info,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let (memory, answer) =
-            unsafe { (resolve::<MemBody>(memobj)?, Answer::new(param_value_size, param_value, param_value_size_ret)) };
-        match param_name {
-            CL_MEM_TYPE => answer.plain(memory.kind),
-            CL_MEM_FLAGS => answer.plain(memory.flags),
-            CL_MEM_SIZE => answer.plain(memory.size),
-            CL_MEM_HOST_PTR => answer.plain(memory.host_ptr.0),
-            CL_MEM_MAP_COUNT => {
-                answer.plain(memory.maps.lock().expect("no panic while maps are listed").len() as cl_uint)
-            }
-            CL_MEM_REFERENCE_COUNT => answer.plain(memory.user_count()),
-            CL_MEM_CONTEXT => answer.plain(memory.context.handle()),
-            CL_MEM_ASSOCIATED_MEMOBJECT => {
-                answer.plain(memory.parent.as_ref().map_or(cl_mem::NULL, |parent| parent.handle()))
-            }
-            CL_MEM_OFFSET => answer.plain(memory.parent.as_ref().map_or(0, |parent| memory.origin - parent.origin)),
-            CL_MEM_USES_SVM_POINTER => answer.boolean(matches!(memory.storage.owner, Owner::Shared)),
-            CL_MEM_PROPERTIES => answer.slice(&memory.properties),
-            _ => answer.unknown("memory object", param_name),
+info_function!(clGetMemObjectInfo(cl_mem, cl_mem_info) of MemBody = mem_object_info);
+
+fn mem_object_info(memory: &Ref<MemBody>, param_name: cl_mem_info, answer: Answer) -> Result<()> {
+    match param_name {
+        CL_MEM_TYPE => answer.plain(memory.kind),
+        CL_MEM_FLAGS => answer.plain(memory.flags),
+        CL_MEM_SIZE => answer.plain(memory.size),
+        CL_MEM_HOST_PTR => answer.plain(memory.host_ptr.0),
+        CL_MEM_MAP_COUNT => answer.plain(memory.maps.lock().expect("no panic while maps are listed").len() as cl_uint),
+        CL_MEM_REFERENCE_COUNT => answer.plain(memory.user_count()),
+        CL_MEM_CONTEXT => answer.plain(memory.context.handle()),
+        CL_MEM_ASSOCIATED_MEMOBJECT => {
+            answer.plain(memory.parent.as_ref().map_or(cl_mem::NULL, |parent| parent.handle()))
         }
-    })
+        CL_MEM_OFFSET => answer.plain(memory.parent.as_ref().map_or(0, |parent| memory.origin - parent.origin)),
+        CL_MEM_USES_SVM_POINTER => answer.boolean(matches!(memory.storage.owner, Owner::Shared)),
+        CL_MEM_PROPERTIES => answer.slice(&memory.properties),
+        _ => answer.unknown("memory object", param_name),
+    }
 }

@@ -9,6 +9,7 @@ use rtcg_driver::memory::memcpy_3d_async;
 use rtcg_driver::sys::{CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST, CUDA_MEMCPY3D};
 use rtcg_driver::{CUdeviceptr, Stream};
 use rtcg_opencl_sys::*;
+use std::sync::Arc;
 
 /// Where a region lies in a linear memory: its first byte, and the bytes from row to row and from slice to slice.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +74,26 @@ impl Layout {
     pub(crate) fn end(&self, region: Region) -> Option<usize> {
         linear([region[0], region[1] - 1, region[2] - 1], self.row_pitch, self.slice_pitch)?.checked_add(self.offset)
     }
+}
+
+/// Whether two regions of one memory have a byte in common: rows of one that meet a row of the other.
+fn overlap(a: Layout, b: Layout, region: Region) -> bool {
+    let [width, rows, slices] = region;
+    let ends = [a, b].map(|layout| layout.end(region).unwrap_or(usize::MAX));
+    if ends[0] <= b.offset || ends[1] <= a.offset {
+        return false;
+    }
+    // The row of b that begins last before an address, or at it, and the next one.
+    let meets = |address: usize| {
+        let before = address.saturating_sub(b.offset);
+        let near = |at: usize, pitch: usize, count: usize| (at / pitch).min(count - 1)..(at / pitch + 2).min(count);
+        near(before, b.slice_pitch, slices).any(|slice| {
+            let in_slice = before.saturating_sub(slice * b.slice_pitch);
+            near(in_slice, b.row_pitch, rows)
+                .any(|row| (b.offset + slice * b.slice_pitch + row * b.row_pitch).abs_diff(address) < width)
+        })
+    };
+    (0..slices).any(|slice| (0..rows).any(|row| meets(a.offset + slice * a.slice_pitch + row * a.row_pitch)))
 }
 
 /// Bytes before a place; the first number counts bytes.
@@ -261,7 +282,8 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyBufferRect(
         if from.is(&to) && (source.row_pitch, source.slice_pitch) != (target.row_pitch, target.slice_pitch) {
             return ClError::value("src_row_pitch, dst_row_pitch: within one buffer the pitches are the same");
         }
-        if from.is(&to) && (0..3).all(|axis| src_origin[axis].abs_diff(dst_origin[axis]) < region[axis]) {
+        let within = |memory: &MemBody, layout: Layout| Layout { offset: memory.origin + layout.offset, ..layout };
+        if Arc::ptr_eq(&from.storage, &to.storage) && overlap(within(&from, source), within(&to, target), region) {
             return refuse(CL_MEM_COPY_OVERLAP, "src_origin, dst_origin: the regions overlap");
         }
         let wanted = Wanted::new(&queue, num_events_in_wait_list, event_wait_list, event)?;
@@ -270,4 +292,42 @@ pub(crate) unsafe extern "C" fn clEnqueueCopyBufferRect(
         };
         QueueBody::enqueue(&queue, CL_COMMAND_COPY_BUFFER_RECT, wanted, Transfer(work))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(layout: Layout, [width, rows, slices]: Region) -> Vec<usize> {
+        let starts = (0..slices).flat_map(|z| (0..rows).map(move |y| (y, z)));
+        starts
+            .flat_map(|(y, z)| {
+                (0..width).map(move |x| layout.offset + x + y * layout.row_pitch + z * layout.slice_pitch)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn regions_overlap_where_they_share_bytes() {
+        let mut state = 1u32;
+        let mut below = |n: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((state >> 16) % n) as usize
+        };
+        let mut found = [0; 2];
+        for _ in 0..20_000 {
+            let region = [1 + below(4), 1 + below(4), 1 + below(3)];
+            let mut layout = || {
+                let row_pitch = region[0] + below(4);
+                let slice_pitch = row_pitch * (region[1] + below(3));
+                Layout { offset: below(60), row_pitch, slice_pitch }
+            };
+            let (a, b) = (layout(), layout());
+            let of_b = bytes(b, region);
+            let expected = bytes(a, region).iter().any(|byte| of_b.contains(byte));
+            assert_eq!(overlap(a, b, region), expected, "{a:?} {b:?} {region:?}");
+            found[usize::from(expected)] += 1;
+        }
+        assert!(found.iter().all(|count| *count > 2000), "{found:?}");
+    }
 }

@@ -79,6 +79,11 @@ pub(crate) fn is_allocated(address: usize, nbytes: usize) -> bool {
     })
 }
 
+/// Whether an address is in an allocation, or at its end, where an array without elements may be.
+pub(crate) fn is_pointer(address: usize) -> bool {
+    is_allocated(address, 0)
+}
+
 /// Frees an allocation. What waits for the device does so without the lock.
 fn free(address: usize) {
     let freed = allocations().remove(&address);

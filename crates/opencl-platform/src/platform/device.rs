@@ -1,10 +1,9 @@
-//! Devices: what they say about themselves, and the CUDA context that all objects on a device share.
+//! Devices: their limits, and the CUDA context that all objects on a device share.
 
 use super::managed::ManagedUse;
-use super::{EXTENSIONS, PRODUCT, extension_names, name_version, platform_handle};
+use super::mark::MarkPool;
 use crate::clock::{DeviceClock, TimeBase, nanoseconds};
 use crate::error::{ClError, Result, code_of, refuse};
-use crate::info::Answer;
 use crate::object::{Ref, body, resolve};
 use rtcg_driver::memory::memcpy_htod_in_stream;
 use rtcg_driver::sys::*;
@@ -21,6 +20,8 @@ pub(crate) struct DeviceBody {
     clock: Mutex<Option<DeviceClock>>,
     /// Managed memory that is counted here.
     pub(crate) managed: ManagedUse,
+    /// Marks of commands.
+    pub(crate) marks: MarkPool,
     /// For uploads that are waited for.
     upload_stream: OnceLock<Stream>,
 }
@@ -66,8 +67,8 @@ impl DeviceBody {
             global_bytes: device.total_memory()?,
         };
         let (context, upload_stream) = (OnceLock::new(), OnceLock::new());
-        let (clock, managed) = (Mutex::new(None), ManagedUse::default());
-        Ok(Self { device, limits, context, clock, managed, upload_stream })
+        let (clock, managed, marks) = (Mutex::new(None), ManagedUse::default(), MarkPool::default());
+        Ok(Self { device, limits, context, clock, managed, marks, upload_stream })
     }
 
     /// The context of all work on this device: the primary one, made at first use.
@@ -107,7 +108,7 @@ impl DeviceBody {
         })
     }
 
-    fn attribute(&self, attribute: CUdevice_attribute) -> Result<cl_uint> {
+    pub(super) fn attribute(&self, attribute: CUdevice_attribute) -> Result<cl_uint> {
         Ok(self.device.attribute(attribute)? as cl_uint)
     }
 
@@ -120,221 +121,6 @@ impl DeviceBody {
     pub(crate) fn shares_memory_finely(&self) -> bool {
         self.attribute(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS).is_ok_and(|has| has != 0)
     }
-
-    fn answer(&self, name: cl_device_info, answer: Answer) -> Result<()> {
-        const VECTOR_WIDTH: cl_uint = 1;
-        let limits = &self.limits;
-        match name {
-            CL_DEVICE_TYPE => answer.plain(CL_DEVICE_TYPE_GPU),
-            CL_DEVICE_VENDOR_ID => answer.plain::<cl_uint>(if self.device.is_virtual() { 0 } else { 0x10DE }),
-            CL_DEVICE_MAX_COMPUTE_UNITS => answer.plain(self.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?),
-            CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS => answer.plain::<cl_uint>(3),
-            CL_DEVICE_MAX_WORK_GROUP_SIZE => answer.plain(limits.group_size),
-            CL_DEVICE_MAX_WORK_ITEM_SIZES => answer.slice(&limits.item_sizes),
-            CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => answer.plain(SUBGROUP_SIZE),
-            CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR
-            | CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT
-            | CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT
-            | CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG
-            | CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT
-            | CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE
-            | CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR
-            | CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT
-            | CL_DEVICE_NATIVE_VECTOR_WIDTH_INT
-            | CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG
-            | CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT
-            | CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE => answer.plain(VECTOR_WIDTH),
-            CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF | CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF => answer.plain::<cl_uint>(0),
-            CL_DEVICE_MAX_CLOCK_FREQUENCY => answer.plain(self.attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE)? / 1000),
-            CL_DEVICE_ADDRESS_BITS => answer.plain::<cl_uint>(64),
-            CL_DEVICE_MAX_MEM_ALLOC_SIZE => answer.plain(self.max_allocation() as cl_ulong),
-            CL_DEVICE_GLOBAL_MEM_SIZE => answer.plain(limits.global_bytes as cl_ulong),
-            CL_DEVICE_GLOBAL_MEM_CACHE_TYPE => answer.plain(CL_READ_WRITE_CACHE),
-            CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE => answer.plain::<cl_uint>(128),
-            CL_DEVICE_GLOBAL_MEM_CACHE_SIZE => {
-                answer.plain(cl_ulong::from(self.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?))
-            }
-            CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE => answer.plain(self.max_allocation() as cl_ulong),
-            CL_DEVICE_MAX_CONSTANT_ARGS => answer.plain::<cl_uint>(64),
-            CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE => answer.plain(1usize << 30),
-            CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE => answer.plain(1usize << 30),
-            CL_DEVICE_LOCAL_MEM_TYPE => answer.plain(CL_LOCAL),
-            CL_DEVICE_LOCAL_MEM_SIZE => answer.plain(limits.local_bytes as cl_ulong),
-            CL_DEVICE_MAX_PARAMETER_SIZE => answer.plain(MAX_PARAMETER_BYTES),
-            CL_DEVICE_MEM_BASE_ADDR_ALIGN => answer.plain(BASE_ALIGNMENT_BITS),
-            CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE => answer.plain::<cl_uint>(128),
-            CL_DEVICE_SINGLE_FP_CONFIG => answer.plain(
-                CL_FP_DENORM
-                    | CL_FP_INF_NAN
-                    | CL_FP_ROUND_TO_NEAREST
-                    | CL_FP_ROUND_TO_ZERO
-                    | CL_FP_ROUND_TO_INF
-                    | CL_FP_FMA
-                    | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT,
-            ),
-            CL_DEVICE_DOUBLE_FP_CONFIG => answer.plain(
-                CL_FP_DENORM
-                    | CL_FP_INF_NAN
-                    | CL_FP_ROUND_TO_NEAREST
-                    | CL_FP_ROUND_TO_ZERO
-                    | CL_FP_ROUND_TO_INF
-                    | CL_FP_FMA,
-            ),
-            CL_DEVICE_HALF_FP_CONFIG => answer.plain::<cl_device_fp_config>(0),
-            CL_DEVICE_IMAGE_SUPPORT
-            | CL_DEVICE_AVAILABLE
-            | CL_DEVICE_COMPILER_AVAILABLE
-            | CL_DEVICE_LINKER_AVAILABLE
-            | CL_DEVICE_ENDIAN_LITTLE
-            | CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => answer.boolean(true),
-            CL_DEVICE_ERROR_CORRECTION_SUPPORT => answer.boolean(self.attribute(CU_DEVICE_ATTRIBUTE_ECC_ENABLED)? != 0),
-            CL_DEVICE_HOST_UNIFIED_MEMORY => answer.boolean(self.device.is_virtual()),
-            CL_DEVICE_MAX_READ_IMAGE_ARGS => answer.plain::<cl_uint>(128),
-            CL_DEVICE_MAX_WRITE_IMAGE_ARGS | CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS => answer.plain::<cl_uint>(64),
-            CL_DEVICE_MAX_SAMPLERS => answer.plain::<cl_uint>(32),
-            CL_DEVICE_IMAGE2D_MAX_WIDTH | CL_DEVICE_IMAGE2D_MAX_HEIGHT => answer.plain(MAX_IMAGE_2D),
-            CL_DEVICE_IMAGE3D_MAX_WIDTH | CL_DEVICE_IMAGE3D_MAX_HEIGHT | CL_DEVICE_IMAGE3D_MAX_DEPTH => {
-                answer.plain(MAX_IMAGE_3D)
-            }
-            CL_DEVICE_IMAGE_MAX_BUFFER_SIZE => answer.plain(MAX_IMAGE_BUFFER),
-            CL_DEVICE_IMAGE_MAX_ARRAY_SIZE => answer.plain(MAX_IMAGE_LAYERS),
-            CL_DEVICE_IMAGE_PITCH_ALIGNMENT | CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT => answer.plain::<cl_uint>(1),
-            CL_DEVICE_PROFILING_TIMER_RESOLUTION => answer.plain::<usize>(1000),
-            CL_DEVICE_EXECUTION_CAPABILITIES => answer.plain(CL_EXEC_KERNEL),
-            CL_DEVICE_QUEUE_ON_HOST_PROPERTIES => {
-                answer.plain(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE)
-            }
-            CL_DEVICE_QUEUE_ON_DEVICE_PROPERTIES => answer.plain::<cl_command_queue_properties>(0),
-            CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE
-            | CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE
-            | CL_DEVICE_MAX_ON_DEVICE_QUEUES
-            | CL_DEVICE_MAX_ON_DEVICE_EVENTS
-            | CL_DEVICE_MAX_PIPE_ARGS
-            | CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS
-            | CL_DEVICE_PIPE_MAX_PACKET_SIZE
-            | CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
-            | CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT
-            | CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT
-            | CL_DEVICE_PARTITION_MAX_SUB_DEVICES => answer.plain::<cl_uint>(0),
-            CL_DEVICE_SVM_CAPABILITIES => {
-                let fine = if self.shares_memory_finely() { CL_DEVICE_SVM_FINE_GRAIN_BUFFER } else { 0 };
-                answer.plain(CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | fine)
-            }
-            CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES | CL_DEVICE_ATOMIC_FENCE_CAPABILITIES => answer.plain(
-                CL_DEVICE_ATOMIC_ORDER_RELAXED
-                    | CL_DEVICE_ATOMIC_ORDER_ACQ_REL
-                    | CL_DEVICE_ATOMIC_ORDER_SEQ_CST
-                    | CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM
-                    | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP
-                    | CL_DEVICE_ATOMIC_SCOPE_DEVICE,
-            ),
-            CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES => answer.plain::<cl_device_device_enqueue_capabilities>(0),
-            CL_DEVICE_PIPE_SUPPORT => answer.boolean(false),
-            CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT
-            | CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT
-            | CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT
-            | CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS => answer.boolean(true),
-            CL_DEVICE_MAX_NUM_SUB_GROUPS => answer.plain((limits.group_size / SUBGROUP_SIZE) as cl_uint),
-            CL_DEVICE_PLATFORM => answer.plain(platform_handle()),
-            CL_DEVICE_NAME => answer.text(&self.device.name()?),
-            CL_DEVICE_VENDOR => answer.text(if self.device.is_virtual() { "rtcg" } else { "NVIDIA Corporation" }),
-            CL_DRIVER_VERSION => answer.text(env!("CARGO_PKG_VERSION")),
-            CL_DEVICE_PROFILE => answer.text("FULL_PROFILE"),
-            CL_DEVICE_VERSION => answer.text(&format!("OpenCL 3.0 {PRODUCT}")),
-            CL_DEVICE_NUMERIC_VERSION => answer.plain(make_version(3, 0, 0)),
-            CL_DEVICE_OPENCL_C_VERSION => answer.text(&format!("OpenCL C 3.0 {PRODUCT}")),
-            CL_DEVICE_OPENCL_C_ALL_VERSIONS => {
-                let versions = [(1, 0), (1, 1), (1, 2), (2, 0), (3, 0)];
-                let list = versions.map(|(major, minor)| name_version("OpenCL C", make_version(major, minor, 0)));
-                answer.slice(&list)
-            }
-            CL_DEVICE_OPENCL_C_FEATURES => {
-                let list: Vec<_> =
-                    FEATURES.iter().map(|feature| name_version(feature, make_version(3, 0, 0))).collect();
-                answer.slice(&list)
-            }
-            CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => answer.text(""),
-            CL_DEVICE_IL_VERSION | CL_DEVICE_BUILT_IN_KERNELS => answer.text(""),
-            CL_DEVICE_ILS_WITH_VERSION | CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION => {
-                answer.slice::<cl_name_version>(&[])
-            }
-            CL_DEVICE_EXTENSIONS => answer.text(&extension_names()),
-            CL_DEVICE_EXTENSIONS_WITH_VERSION => {
-                let list: Vec<_> = EXTENSIONS.iter().map(|(name, version)| name_version(name, *version)).collect();
-                answer.slice(&list)
-            }
-            CL_DEVICE_PRINTF_BUFFER_SIZE => answer.plain::<usize>(1 << 20),
-            CL_DEVICE_PARENT_DEVICE => answer.plain(cl_device_id::NULL),
-            CL_DEVICE_PARTITION_PROPERTIES | CL_DEVICE_PARTITION_TYPE => {
-                answer.plain::<cl_device_partition_property>(0)
-            }
-            CL_DEVICE_PARTITION_AFFINITY_DOMAIN => answer.plain::<cl_device_affinity_domain>(0),
-            CL_DEVICE_REFERENCE_COUNT => answer.plain::<cl_uint>(1),
-            CL_DEVICE_UUID_KHR | CL_DRIVER_UUID_KHR => answer.bytes(&self.device.uuid()?),
-            CL_DEVICE_LUID_VALID_KHR => answer.boolean(false),
-            CL_DEVICE_LUID_KHR => answer.bytes(&[0; 8]),
-            CL_DEVICE_NODE_MASK_KHR => answer.plain::<cl_uint>(0),
-            CL_DEVICE_PCI_BUS_INFO_KHR => answer.slice(&[
-                self.attribute(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)?,
-                self.attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)?,
-                self.attribute(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)?,
-                0,
-            ]),
-            CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV => answer.plain(self.device.compute_capability()?.0),
-            CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV => answer.plain(self.device.compute_capability()?.1),
-            CL_DEVICE_REGISTERS_PER_BLOCK_NV => {
-                answer.plain(self.attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK)?)
-            }
-            CL_DEVICE_OPENCL_C_NUMERIC_VERSION_KHR => answer.plain(make_version(3, 0, 0)),
-            CL_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT_NV => {
-                answer.plain(self.attribute(CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT)?)
-            }
-            CL_DEVICE_PCI_BUS_ID_NV => answer.plain(self.attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)?),
-            CL_DEVICE_PCI_SLOT_ID_NV => answer.plain(self.attribute(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)?),
-            CL_DEVICE_PCI_DOMAIN_ID_NV => answer.plain(self.attribute(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID)?),
-            CL_DEVICE_WARP_SIZE_NV => answer.plain(SUBGROUP_SIZE as cl_uint),
-            CL_DEVICE_GPU_OVERLAP_NV => answer.boolean(self.attribute(CU_DEVICE_ATTRIBUTE_GPU_OVERLAP)? != 0),
-            CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV => {
-                answer.boolean(self.attribute(CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT)? != 0)
-            }
-            CL_DEVICE_INTEGRATED_MEMORY_NV => answer.boolean(self.attribute(CU_DEVICE_ATTRIBUTE_INTEGRATED)? != 0),
-            _ => answer.unknown("device", name),
-        }
-    }
-}
-
-/// The optional parts of OpenCL C 3.0 that programs may use.
-const FEATURES: &[&str] = &[
-    "__opencl_c_3d_image_writes",
-    "__opencl_c_atomic_order_acq_rel",
-    "__opencl_c_atomic_order_seq_cst",
-    "__opencl_c_atomic_scope_device",
-    "__opencl_c_fp64",
-    "__opencl_c_generic_address_space",
-    "__opencl_c_images",
-    "__opencl_c_int64",
-    "__opencl_c_program_scope_global_variables",
-    "__opencl_c_read_write_images",
-    "__opencl_c_subgroups",
-    "__opencl_c_work_group_collective_functions",
-];
-
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clGetDeviceInfo(
-    device: cl_device_id,
-    param_name: cl_device_info,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let (device, answer) = unsafe {
-            (resolve::<DeviceBody>(device)?, Answer::new(param_value_size, param_value, param_value_size_ret))
-        };
-        device.answer(param_name, answer)
-    })
 }
 
 /// # Safety

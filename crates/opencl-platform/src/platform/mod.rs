@@ -1,7 +1,9 @@
 //! The platform: one object, made at first use, with all devices of the CUDA drivers of the process.
 
 pub(crate) mod device;
+pub(crate) mod device_info;
 pub(crate) mod managed;
+pub(crate) mod mark;
 
 use crate::error::{ClError, Result, code_of};
 use crate::info::{Answer, list_handles};

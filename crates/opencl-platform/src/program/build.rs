@@ -1,7 +1,7 @@
 //! Building: source to LLVM's text, that and the library of builtins to PTX, the pass, and modules on devices.
 
 use super::binary::{decode, encode};
-use super::options::{BuildOptions, parse_options};
+use super::options::{BuildOptions, LINE_TABLES, parse_options};
 use super::pass::{Entry, transform};
 use super::{ProgramBody, ProgramState};
 use crate::context::{ContextBody, UserData};
@@ -76,11 +76,11 @@ const BUILTINS: &[(&str, &str)] = &[
     part!("atomics"),
     part!("memory"),
     part!("common"),
-    part!("native"),
     part!("relaxed"),
+    part!("native"),
     part!("math_forms"),
     part!("math_float"),
-    part!("math"),
+    part!("math_double"),
     part!("exact_math"),
     part!("relational"),
     part!("convert"),
@@ -205,15 +205,28 @@ fn build(source: &str, options: &BuildOptions) -> Compiled<(Stage, String)> {
     let words = options.for_clang.join("\0");
     cached_step("build", &[source.as_bytes(), words.as_bytes()], || {
         let (object, dependencies) = compiled(source, options, &[])?;
-        Ok((Stage::Executable(linked(&object)?), object.log, dependencies))
+        let built = linked(&object).map_err(|error| with_places(error, source, options))?;
+        Ok((Stage::Executable(built), object.log, dependencies))
     })
+}
+
+/// The error of linking, with the lines of calls: a program that is refused is compiled once more for them.
+fn with_places(error: CompileError, source: &str, options: &BuildOptions) -> CompileError {
+    if error.kind != ErrorKind::Source {
+        return error;
+    }
+    let mut options = options.clone();
+    options.for_clang.push(LINE_TABLES.to_owned());
+    let again = compiled(source, &options, &[]).and_then(|(object, _)| linked(&object));
+    again.err().unwrap_or(error)
 }
 
 /// How many functions a program declares, and those that the library lacks.
 #[cfg(test)]
 pub(crate) fn missing_builtins(source: &str, options: &BuildOptions) -> Compiled<(usize, Vec<String>)> {
     let (object, _) = compiled(source, options, &[])?;
-    Ok(builtins(clang()?)?.undefined(&object.ir))
+    let (count, missing) = builtins(clang()?)?.undefined(&object.ir);
+    Ok((count, missing.into_iter().map(str::to_owned).collect()))
 }
 
 fn broken(why: &str) -> CompileError {
@@ -236,9 +249,16 @@ fn log_of(error: &CompileError) -> String {
 fn code_of_failure(error: &CompileError, failure: cl_int) -> cl_int {
     match error.kind {
         ErrorKind::CompilerMissing => CL_COMPILER_NOT_AVAILABLE,
+        ErrorKind::Option if failure == CL_COMPILE_PROGRAM_FAILURE => CL_INVALID_COMPILER_OPTIONS,
         ErrorKind::Option => CL_INVALID_BUILD_OPTIONS,
         _ => failure,
     }
+}
+
+/// Options that are none. The log says which; what was built before stays.
+fn refused_options(program: &ProgramBody, code: cl_int, why: &str) -> ClError {
+    program.lock().log = format!("error: {why}\n");
+    ClError::new(code, why)
 }
 
 /// Writes the outcome of a step into the program.
@@ -295,7 +315,7 @@ pub(crate) unsafe extern "C" fn clBuildProgram(
             body.check_devices(num_devices, device_list)?;
             (body, options_text(options))
         };
-        let parsed = parse_options(&text).map_err(|why| ClError::new(CL_INVALID_BUILD_OPTIONS, why))?;
+        let parsed = parse_options(&text).map_err(|why| refused_options(&body, CL_INVALID_BUILD_OPTIONS, &why))?;
         let mut state = body.lock();
         if state.kernels > 0 {
             return refuse(CL_INVALID_OPERATION, "program: there are kernels of it");
@@ -356,7 +376,7 @@ pub(crate) unsafe extern "C" fn clCompileProgram(
             }
             (body, options_text(options), headers)
         };
-        let parsed = parse_options(&text).map_err(|why| ClError::new(CL_INVALID_COMPILER_OPTIONS, why))?;
+        let parsed = parse_options(&text).map_err(|why| refused_options(&body, CL_INVALID_COMPILER_OPTIONS, &why))?;
         let Some(source) = &body.source else { return refuse(CL_INVALID_OPERATION, "program: it has no source") };
         let mut state = body.lock();
         if state.kernels > 0 {

@@ -7,7 +7,7 @@ pub(crate) mod pass;
 
 use crate::context::ContextBody;
 use crate::error::{ClError, Result, code_of, object_of, refuse};
-use crate::info::Answer;
+use crate::info::{Answer, info_function};
 use crate::object::{Ref, body, release, resolve, retain};
 use crate::platform::device::{DeviceBody, devices_of_list};
 use build::{Built, Stage};
@@ -164,55 +164,42 @@ pub(crate) unsafe extern "C" fn clReleaseProgram(program: cl_program) -> cl_int 
     code_of(|| unsafe { release::<ProgramBody>(program) })
 }
 
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clGetProgramInfo(
-    program: cl_program,
-    param_name: cl_program_info,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let (program, answer) = unsafe {
-            (resolve::<ProgramBody>(program)?, Answer::new(param_value_size, param_value, param_value_size_ret))
-        };
-        match param_name {
-            CL_PROGRAM_REFERENCE_COUNT => answer.plain(program.user_count()),
-            CL_PROGRAM_CONTEXT => answer.plain(program.context.handle()),
-            CL_PROGRAM_NUM_DEVICES => answer.plain(program.devices.len() as cl_uint),
-            CL_PROGRAM_DEVICES => answer.slice(&program.devices.iter().map(Ref::handle).collect::<Vec<_>>()),
-            CL_PROGRAM_SOURCE => answer.text(program.source.as_deref().unwrap_or("")),
-            CL_PROGRAM_IL => answer.bytes(&[]),
-            CL_PROGRAM_BINARY_SIZES => {
-                let size = binary::encode(&program.lock().stage).len();
-                answer.slice(&vec![size; program.devices.len()])
-            }
-            CL_PROGRAM_BINARIES => {
-                answer.announce_size(size_of::<*mut u8>() * program.devices.len())?;
-                let bytes = binary::encode(&program.lock().stage);
-                if answer.wants_value() {
-                    // SAFETY: the size was compared; each pointer has room for its binary: the caller's promise.
-                    unsafe {
-                        let list = std::slice::from_raw_parts(answer.memory().cast::<*mut u8>(), program.devices.len());
-                        for target in list.iter().filter(|target| !target.is_null()) {
-                            std::ptr::copy_nonoverlapping(bytes.as_ptr(), *target, bytes.len());
-                        }
+info_function!(clGetProgramInfo(cl_program, cl_program_info) of ProgramBody = program_info);
+
+fn program_info(program: &Ref<ProgramBody>, param_name: cl_program_info, answer: Answer) -> Result<()> {
+    match param_name {
+        CL_PROGRAM_REFERENCE_COUNT => answer.plain(program.user_count()),
+        CL_PROGRAM_CONTEXT => answer.plain(program.context.handle()),
+        CL_PROGRAM_NUM_DEVICES => answer.plain(program.devices.len() as cl_uint),
+        CL_PROGRAM_DEVICES => answer.slice(&program.devices.iter().map(Ref::handle).collect::<Vec<_>>()),
+        CL_PROGRAM_SOURCE => answer.text(program.source.as_deref().unwrap_or("")),
+        CL_PROGRAM_IL => answer.bytes(&[]),
+        CL_PROGRAM_BINARY_SIZES => {
+            let size = binary::encode(&program.lock().stage).len();
+            answer.slice(&vec![size; program.devices.len()])
+        }
+        CL_PROGRAM_BINARIES => {
+            answer.announce_size(size_of::<*mut u8>() * program.devices.len())?;
+            let bytes = binary::encode(&program.lock().stage);
+            if answer.wants_value() {
+                // SAFETY: the size was compared; each pointer has room for its binary: the caller's promise.
+                unsafe {
+                    let list = std::slice::from_raw_parts(answer.memory().cast::<*mut u8>(), program.devices.len());
+                    for target in list.iter().filter(|target| !target.is_null()) {
+                        std::ptr::copy_nonoverlapping(bytes.as_ptr(), *target, bytes.len());
                     }
                 }
-                Ok(())
             }
-            CL_PROGRAM_NUM_KERNELS => answer.plain(program.executable()?.kernels.len()),
-            CL_PROGRAM_KERNEL_NAMES => {
-                let built = program.executable()?;
-                answer
-                    .text(&built.kernels.iter().map(|kernel| kernel.entry.name.as_str()).collect::<Vec<_>>().join(";"))
-            }
-            CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT | CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT => answer.boolean(false),
-            _ => answer.unknown("program", param_name),
+            Ok(())
         }
-    })
+        CL_PROGRAM_NUM_KERNELS => answer.plain(program.executable()?.kernels.len()),
+        CL_PROGRAM_KERNEL_NAMES => {
+            let built = program.executable()?;
+            answer.text(&built.kernels.iter().map(|kernel| kernel.entry.name.as_str()).collect::<Vec<_>>().join(";"))
+        }
+        CL_PROGRAM_SCOPE_GLOBAL_CTORS_PRESENT | CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT => answer.boolean(false),
+        _ => answer.unknown("program", param_name),
+    }
 }
 
 /// # Safety

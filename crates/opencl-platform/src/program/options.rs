@@ -1,6 +1,10 @@
 //! The options of `clBuildProgram` in clang's words.
 
+use crate::error::are_kernels_checked;
 use std::path::PathBuf;
+
+/// With it clang's text says from which line of the source an instruction comes.
+pub(crate) const LINE_TABLES: &str = "-gline-tables-only";
 
 /// Options of a build.
 #[derive(Clone, Default, Debug)]
@@ -43,7 +47,6 @@ pub(crate) fn parse_options(text: &str) -> Result<BuildOptions, String> {
             | "-g"
             | "-cl-opt-disable"
             | "-cl-single-precision-constant"
-            | "-cl-denorms-are-zero"
             | "-cl-mad-enable"
             | "-cl-no-signed-zeros"
             | "-cl-unsafe-math-optimizations"
@@ -52,6 +55,10 @@ pub(crate) fn parse_options(text: &str) -> Result<BuildOptions, String> {
             | "-cl-strict-aliasing"
             | "-cl-fp32-correctly-rounded-divide-sqrt"
             | "-cl-uniform-work-group-size" => options.for_clang.push(word),
+            // Clang leaves the option to the target, and that of NVPTX does not look at it.
+            "-cl-denorms-are-zero" => {
+                options.for_clang.extend(["-Xclang", "-fdenormal-fp-math-f32=preserve-sign"].map(str::to_owned));
+            }
             "-cl-kernel-arg-info" | "-create-library" | "-enable-link-options" | "-cl-no-subgroup-ifp" => {}
             "-x" => {
                 words.next();
@@ -71,15 +78,10 @@ pub(crate) fn parse_options(text: &str) -> Result<BuildOptions, String> {
         }
     }
     options.for_clang.push(standard);
-    if reports_lines() {
-        options.for_clang.push("-gline-tables-only".to_owned());
+    if are_kernels_checked() {
+        options.for_clang.push(LINE_TABLES.to_owned());
     }
     Ok(options)
-}
-
-/// Whether kernels are checked while they run: reports then name lines of the source.
-fn reports_lines() -> bool {
-    std::env::var_os("RTCG_CHECK").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// Words, as a shell splits them: blanks separate, quotes and backslashes keep.

@@ -1,4 +1,4 @@
-//! Random commands in several queues out of order, with wait lists, user events, callbacks, barriers and failures, against
+//! Random commands in several queues, in order and out of order, with wait lists, user events, callbacks, barriers and failures, against
 //! a model: each command stamps its begin and its end, and ends as what it waits for says.
 
 use crate::depth::at_depth;
@@ -10,7 +10,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-const QUEUES: usize = 4;
+const QUEUES: usize = 6;
+/// The last ones are in order.
+const QUEUES_OUT_OF_ORDER: usize = 4;
 
 const SOURCE: &str =
     "__kernel void stamp(__global uint *clock, __global uint *begin, __global uint *end, uint command, uint n) {
@@ -97,9 +99,10 @@ impl<'t> Run<'t> {
             assert_eq!(set(kernel, index as cl_uint, buffer), CL_SUCCESS);
         }
         let mut random = Random::new(seed);
-        let queues = (0..QUEUES).map(|_| {
+        let queues = (0..QUEUES).map(|index| {
             let profiling = if random.one_in(3) { CL_QUEUE_PROFILING_ENABLE } else { 0 };
-            let properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | profiling;
+            let order = if index < QUEUES_OUT_OF_ORDER { CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE } else { 0 };
+            let properties = order | profiling;
             let queue = cl!(clCreateCommandQueue(setup.context, setup.device, properties, null_mut()));
             assert!(!queue.is_null());
             queue
@@ -181,6 +184,22 @@ impl<'t> Run<'t> {
         if self.random.one_in(20) {
             self.add_callback(number);
         }
+        if self.random.one_in(20) {
+            let asked = number - self.random.below(number.min(5) + 1);
+            let _ = self.status(asked);
+        }
+        if self.random.one_in(10) {
+            // Nobody looks at the event of the queue's last command.
+            assert_eq!(cl!(clEnqueueMarkerWithWaitList(handle, 0, null(), at)), CL_SUCCESS);
+            assert_eq!(cl!(clReleaseEvent(event)), CL_SUCCESS);
+        }
+    }
+
+    fn status(&self, command: usize) -> cl_int {
+        let mut found = 100;
+        let (pointer, name) = ((&raw mut found).cast(), CL_EVENT_COMMAND_EXECUTION_STATUS);
+        assert_eq!(cl!(clGetEventInfo(self.commands[command].event, name, 4, pointer, null_mut())), CL_SUCCESS);
+        found
     }
 
     /// A callback, which may open a new gate.
@@ -224,12 +243,12 @@ impl<'t> Run<'t> {
             let fails = command.commands.iter().any(|index| statuses[*index] < 0)
                 || command.gates.iter().any(|index| self.gates[*index].status < 0);
             let expected = if fails { CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST } else { CL_COMPLETE };
-            let mut found = 100;
-            let pointer = (&raw mut found).cast();
-            let name = CL_EVENT_COMMAND_EXECUTION_STATUS;
-            assert_eq!(cl!(clGetEventInfo(command.event, name, 4, pointer, null_mut())), CL_SUCCESS);
+            let found = self.status(number);
             assert_eq!(found, expected, "command {number}");
             let mut after = command.commands.iter().map(|index| last[*index]).max().unwrap_or(0).max(barrier[queue]);
+            if queue >= QUEUES_OUT_OF_ORDER {
+                after = after.max(latest[queue]);
+            }
             match kind {
                 Kind::Kernel if fails => assert_eq!((begin[number], end[number]), (0, 0), "command {number} failed"),
                 Kind::Kernel => {
@@ -276,7 +295,7 @@ impl Drop for Run<'_> {
 }
 
 #[test]
-fn commands_out_of_order_go_as_a_model_says() {
+fn commands_in_and_out_of_order_go_as_a_model_says() {
     let count_of_commands = 10_000;
     for seed in first_seed()..first_seed() + at_depth(1, 20) {
         let (gone, begin) = (AtomicU32::new(0), Instant::now());

@@ -1,5 +1,5 @@
-//! Every function of the declaration list that begins with a handle, with handles that are none: null, of another kind,
-//! released. The codes are those of the OpenCL 3.0 specification.
+//! Every function of the declaration list that begins with a handle, with handles that are none: null, wild, of another
+//! kind, released. The codes are those of the OpenCL 3.0 specification.
 
 use crate::setup::{Setup, set_up};
 use rtcg_opencl_sys::*;
@@ -108,6 +108,9 @@ macro_rules! first_handles {
                 let other = $type(world.setup.$other.0);
                 let released: fn(&World) -> Option<$type> = $released;
                 let mut list = vec![("null", $type::NULL, $code), ("another kind of object", other, $code)];
+                for (what, address) in [("no address", 0xdead_bee0usize), ("an address of zeros", ZEROS.as_ptr() as usize)] {
+                    list.push((what, $type(address as *mut ObjectHead), $code));
+                }
                 list.extend(released(world).map(|handle| ("a released object", handle, $code)));
                 list
             }
@@ -155,6 +158,9 @@ fn released<H: Copy>(world: &World, make: fn(&Setup, *mut cl_int) -> H, release:
 impl First for cl_uint {}
 impl First for *const c_char {}
 impl First for *const isize {}
+
+/// Memory that is no object.
+static ZEROS: [u64; 64] = [0; 64];
 
 /// Functions of parts that are not offered, and two that take null for the platform.
 const EXCEPTIONS: &[&str] = &[

@@ -19,6 +19,8 @@ pub struct VendorError {
 pub enum VendorErrorKind {
     /// The dynamic linker cannot open it, in its words.
     NotLoaded(String),
+    /// It is the folder that a variable names, and there is no `.icd` file in it.
+    NoIcdFile,
     /// It lacks `clIcdGetPlatformIDsKHR`.
     NoProtocol,
     /// It ended the process that probed it: by this signal, or with this exit status.
@@ -47,6 +49,7 @@ impl std::fmt::Display for VendorError {
         write!(f, "OpenCL library {} (named by {named_by}) is skipped: ", library.display())?;
         match &self.kind {
             VendorErrorKind::NotLoaded(reason) => write!(f, "it cannot be loaded: {reason}"),
+            VendorErrorKind::NoIcdFile => f.write_str("it is a folder, and has no file *.icd"),
             VendorErrorKind::NoProtocol => f.write_str("it has no clIcdGetPlatformIDsKHR, so is no vendor's library"),
             VendorErrorKind::Crashed { how, step } => {
                 write!(f, "it crashed the process that probed it ({how}) while {step}")

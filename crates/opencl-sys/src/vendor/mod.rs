@@ -41,6 +41,9 @@ impl Vendor {
     /// # Errors
     /// When it cannot be opened, crashes, hangs, or holds no platforms.
     pub fn probe(&self, settings: &ProbeSettings) -> Result<Probe, VendorError> {
+        if self.library.is_dir() {
+            return Err(VendorError { vendor: self.clone(), kind: VendorErrorKind::NoIcdFile, cached_in: None });
+        }
         probe::probe(self, settings)
     }
 

@@ -5,7 +5,7 @@
 //! is loaded already (the vendor's among them, with threads that are gone) are in whatever state they had, and only
 //! async-signal-safe calls are allowed; a probe that fails for such a reason would condemn a good library. To start the
 //! running program again would run its `main`, which may be anybody's: Python, a program in C that is linked with
-//! `libOpenCL.so.1`. So the crate holds a program of 6 KiB (`probe/main.rs`) as bytes, and starts it from a file in
+//! `libOpenCL.so.1`. So the crate holds a program of 6 KiB (`probe_program/main.rs`) as bytes, and starts it from a file in
 //! memory. `posix_spawn` (which `Command` uses) is sound with threads, and the new process has nothing of this one but
 //! its environment.
 

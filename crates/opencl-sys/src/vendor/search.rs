@@ -33,7 +33,12 @@ pub fn find_vendors() -> Vec<Vendor> {
     let named = ["OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"].iter().find_map(|name| Some((*name, variable(name)?)));
     match named {
         Some((name, value)) if !Path::new(&value).is_dir() => found.push(vendor_of_file(Path::new(&value), name)),
-        Some((_, value)) => found.extend(vendors_of_folder(Path::new(&value))),
+        Some((name, value)) => {
+            let listed = vendors_of_folder(Path::new(&value));
+            // A folder that says nothing is reported when it is opened.
+            let folder = listed.is_empty().then(|| Vendor { library: value.into(), named_by: name.to_owned() });
+            found.extend(listed.into_iter().chain(folder));
+        }
         None => found.extend(vendors_of_folder(Path::new(SYSTEM_FOLDER))),
     }
     for package in python_packages("pyopencl") {

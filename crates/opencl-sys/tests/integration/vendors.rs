@@ -194,6 +194,14 @@ fn libraries_are_named_by_variables_and_files() {
         set("OCL_ICD_VENDORS", &folder.0.join(value));
         begins(&[library.into()]);
     }
+    let without_files = folder.0.join("without_files");
+    std::fs::create_dir_all(&without_files).expect("folders can be made");
+    set("OCL_ICD_VENDORS", &without_files);
+    let error = find_vendors()[0].platforms().expect_err("there is nothing in the folder").to_string();
+    assert!(
+        error.contains("named by OCL_ICD_VENDORS") && error.ends_with("it is a folder, and has no file *.icd"),
+        "{error}"
+    );
     // Wheels of a Python environment.
     let wheels = folder.0.join("environment/lib/python3.12/site-packages/pyopencl/.libs");
     std::fs::create_dir_all(&wheels).expect("folders can be made");

@@ -5,6 +5,7 @@ use super::barrier::Barrier;
 use super::fiber::{SignalInfo, Warp};
 use super::grid_job::GridJob;
 use super::program::InstructionLocation;
+use super::report_words::{Words, describe_place, words_of};
 use super::{stop_reason, watchdog};
 use crate::abi::LaneSet;
 use crate::abi::fault::{Fault, FaultAccess, FaultKind};
@@ -97,14 +98,15 @@ pub(crate) fn trap_fault(
 
 /// The fault of a block whose warps all wait.
 pub(crate) fn deadlock_fault(job: &GridJob<'_>, warp: &Warp, stuck: &[(usize, Barrier)], finished: u32) -> Fault {
-    let mut what = "deadlock: all warps of the block wait at barriers that cannot complete".to_owned();
+    let words = words_of(job);
+    let mut what = format!("deadlock: all warps of the {} wait at barriers that cannot complete", words.group);
     for (id, b) in stuck {
         let (of, exited) = match b.expected {
             0 => (job.threads, format!(", {finished} have exited")),
             n => (n, String::new()),
         };
         // Writing to a string cannot fail.
-        let _ = write!(what, "; barrier {id}: {} of {of} threads have arrived{exited}", b.arrived);
+        let _ = write!(what, "; barrier {id}: {} of {of} {}s have arrived{exited}", b.arrived, words.item);
     }
     describe_fault(
         job,
@@ -181,11 +183,12 @@ fn describe_fault(job: &GridJob<'_>, f: FaultInfo<'_>) -> Fault {
     let first = if lanes == 0 { 0 } else { lanes.trailing_zeros() };
     let last = if lanes == 0 { 0 } else { 31 - lanes.leading_zeros() };
     let (block, thread) = (f.warp.ctx.ctaid, tid(first));
+    let words = words_of(job);
     let mut report = format!("kernel {}: {}", job.program.name, f.what);
     if let Some(a) = f.access {
-        append_access_description(&mut report, a, f.warp);
+        append_access_description(&mut report, a, f.warp, words);
     }
-    let allocation = f.access.and_then(|a| describe_accessed_allocation(a, f.warp));
+    let allocation = f.access.and_then(|a| describe_accessed_allocation(a, f.warp, words));
     let mut line = |text: String| {
         report.push_str("\n  ");
         report.push_str(&text);
@@ -193,16 +196,7 @@ fn describe_fault(job: &GridJob<'_>, f: FaultInfo<'_>) -> Fault {
     if let Some(a) = &allocation {
         line(a.clone());
     }
-    if first == last {
-        line(format!("block {}, thread {}", format_dim3(block), format_dim3(thread)));
-    } else {
-        line(format!(
-            "block {}, one of the threads {} to {}",
-            format_dim3(block),
-            format_dim3(thread),
-            format_dim3(tid(last))
-        ));
-    }
+    line(describe_place(job, block, thread, tid(last)));
     if let Some(p) = &f.place {
         if p.function != job.program.name {
             line(format!("in function {}", p.function));
@@ -228,7 +222,7 @@ fn describe_fault(job: &GridJob<'_>, f: FaultInfo<'_>) -> Fault {
 }
 
 /// What an access has to do with the memory it was meant for.
-fn describe_accessed_allocation(a: FaultAccess, warp: &Warp) -> Option<String> {
+fn describe_accessed_allocation(a: FaultAccess, warp: &Warp, words: &Words) -> Option<String> {
     let end = |what: &str, start: u64, size: u64| match a.address.wrapping_sub(start) {
         at if at < size && at + u64::from(a.size) > size => {
             format!("reaches past the end of the {size} bytes of {what}")
@@ -241,12 +235,14 @@ fn describe_accessed_allocation(a: FaultAccess, warp: &Warp) -> Option<String> {
     // SAFETY: the job outlives its warps.
     let job = unsafe { &*warp.job };
     match a.space {
-        "shared" if offset_in_shared(a.address, warp).is_some() => {
-            Some(end("shared memory of the block", warp.ctx.shared as u64, u64::from(warp.ctx.total_shared_size)))
-        }
+        "shared" if offset_in_shared(a.address, warp).is_some() => Some(end(
+            &format!("{} memory of the {}", words.shared, words.group),
+            warp.ctx.shared as u64,
+            u64::from(warp.ctx.total_shared_size),
+        )),
         "param" => Some(end("parameters of the kernel", job.params as u64, job.param_bytes as u64)),
-        "local" => Some("in local memory, outside the variables of the thread".into()),
-        _ => describe_address(a.address, a.size),
+        "local" => Some(format!("in local memory, outside the variables of the {}", words.item)),
+        _ => Some(describe_address(a.address, a.size)?.replace("allocation", words.allocation)),
     }
 }
 
@@ -286,7 +282,7 @@ pub(crate) fn build_lane_finding(
     }
 }
 
-fn append_access_description(report: &mut String, a: FaultAccess, warp: &Warp) {
+fn append_access_description(report: &mut String, a: FaultAccess, warp: &Warp, words: &Words) {
     let verb = match a.write {
         Some(true) => "write",
         Some(false) => "read",
@@ -297,7 +293,8 @@ fn append_access_description(report: &mut String, a: FaultAccess, warp: &Warp) {
     let _ = write!(report, ", {verb}{bytes} at {:#x}", a.address);
     if let Some(offset) = offset_in_shared(a.address, warp).filter(|_| a.space == "shared") {
         let total = warp.ctx.total_shared_size;
-        let _ = write!(report, " (offset {offset} of the block's {total} bytes of shared memory)");
+        let (group, shared) = (words.group, words.shared);
+        let _ = write!(report, " (offset {offset} of the {group}'s {total} bytes of {shared} memory)");
     } else if a.address < 4096 {
         report.push_str(" (a null pointer)");
     }
@@ -318,8 +315,4 @@ fn first_affected_lane(warp: &Warp, lanes: LaneSet) -> u32 {
         LaneSet::Warp => u32::MAX,
     };
     mask & warp.ctx.live & !warp.ctx.exited
-}
-
-fn format_dim3([x, y, z]: [u32; 3]) -> String {
-    format!("({x}, {y}, {z})")
 }

@@ -29,6 +29,7 @@ mod interrupt;
 pub mod launch;
 pub mod limits;
 pub mod program;
+mod report_words;
 mod resident_blocks;
 pub mod runtime_calls;
 mod serial_blocks;

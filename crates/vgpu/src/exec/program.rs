@@ -36,6 +36,10 @@ pub trait SourceMap: Send + Sync {
     fn lookup_pc(&self, pc: usize) -> Option<InstructionLocation>;
     /// The instruction of a site number.
     fn lookup_site(&self, number: u32) -> Option<InstructionLocation>;
+    /// Where the launch record of an OpenCL kernel begins among its parameters.
+    fn opencl_record(&self, _kernel: &str) -> Option<u32> {
+        None
+    }
 }
 
 /// A kernel that can run.

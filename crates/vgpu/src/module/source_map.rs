@@ -46,6 +46,11 @@ impl SourceMap for KernelSourceMap {
     fn lookup_site(&self, number: u32) -> Option<InstructionLocation> {
         self.compiled.site_by_number(number).map(|s| self.describe_site(s))
     }
+    fn opencl_record(&self, kernel: &str) -> Option<u32> {
+        let function = self.module.functions.iter().find(|function| function.entry && &*function.name == kernel)?;
+        let last = function.params.last()?;
+        (last.name.strip_suffix("_rtcg_launch") == Some(kernel)).then_some(last.offset)
+    }
 }
 
 /// The text of a span on one line.

@@ -28,6 +28,8 @@ pub(super) fn kernels(rows: &mut Rows, world: &World) {
     row!(rows, "size of a buffer", CL_INVALID_ARG_SIZE, clSetKernelArg(*kernel, 0, 4, (&raw const *buffer).cast()));
     row!(rows, "an image", CL_INVALID_MEM_OBJECT, clSetKernelArg(*kernel, 0, 8, (&raw const *image).cast()));
     row!(rows, "no buffer", CL_INVALID_MEM_OBJECT, clSetKernelArg(*kernel, 0, 8, (&raw const setup.queue).cast()));
+    let wild = cl_mem(0xdead_bee0 as *mut ObjectHead);
+    row!(rows, "no address", CL_INVALID_MEM_OBJECT, clSetKernelArg(*kernel, 0, 8, (&raw const wild).cast()));
     row!(rows, "local value", CL_INVALID_ARG_VALUE, clSetKernelArg(*kernel, 2, 64, value));
     row!(rows, "no local size", CL_INVALID_ARG_SIZE, clSetKernelArg(*kernel, 2, 0, null()));
     let drawn = setup.kernel(*program, "drawn");
@@ -42,6 +44,8 @@ pub(super) fn kernels(rows: &mut Rows, world: &World) {
     cl!(clReleaseKernel(drawn));
     row!(rows, "index", CL_INVALID_ARG_INDEX, clSetKernelArgSVMPointer(*kernel, 9, value));
     row!(rows, "no pointer", CL_INVALID_ARG_VALUE, clSetKernelArgSVMPointer(*kernel, 1, value));
+    let wild = 0xdead_bee0 as *const c_void;
+    row!(rows, "not allocated", CL_INVALID_ARG_VALUE, clSetKernelArgSVMPointer(*kernel, 0, wild));
     row!(rows, "unknown name", CL_INVALID_VALUE, clSetKernelExecInfo(*kernel, 1, 8, value));
     row!(rows, "no value", CL_INVALID_VALUE, clSetKernelExecInfo(*kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 8, null()));
     row!(rows, "size", CL_INVALID_VALUE, clSetKernelExecInfo(*kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 7, value));

@@ -98,8 +98,8 @@ pub(super) fn buffers(rows: &mut Rows, world: &World) {
 }
 
 pub(super) fn rectangles(rows: &mut Rows, world: &World) {
-    let World { buffer, foreign, .. } = world;
-    let (b, q, host) = (*buffer, world.setup.queue, world.pointer());
+    let World { buffer, part, foreign, .. } = world;
+    let (b, p, q, host) = (*buffer, *part, world.setup.queue, world.pointer());
     let list = |x: usize, y: usize, z: usize| [x, y, z];
     let (o, r, empty, wide) = (list(0, 0, 0), list(8, 4, 2), list(8, 0, 1), list(2048, 1, 1));
     let (far, high, huge) = (list(BIG, 0, 0), list(0, BIG, 0), list(8, BIG / 4, 1));
@@ -132,6 +132,16 @@ pub(super) fn rectangles(rows: &mut Rows, world: &World) {
     let (next, slices) = (list(4, 1, 0), list(8, 4, 1));
     let (next, one) = (next.as_ptr(), slices.as_ptr());
     row!(rows, "overlap", CL_MEM_COPY_OVERLAP, clEnqueueCopyBufferRect(q, b, b, o, next, one, 16, 0, 16, 0, 0, N, E));
+    let before_part = list(124, 0, 0);
+    let at = before_part.as_ptr();
+    for pitch in [16, 32] {
+        row!(
+            rows,
+            "overlap with a part",
+            CL_MEM_COPY_OVERLAP,
+            clEnqueueCopyBufferRect(q, b, p, at, o, one, 16, 0, pitch, 0, 0, N, E)
+        );
+    }
     row!(rows, "pitches", CL_INVALID_VALUE, clEnqueueCopyBufferRect(q, b, b, o, next, one, 16, 0, 32, 0, 0, N, E));
     row!(rows, "source", CL_INVALID_VALUE, clEnqueueCopyBufferRect(q, b, b, far, o, one, 16, 0, 16, 0, 0, N, E));
     row!(rows, "target", CL_INVALID_VALUE, clEnqueueCopyBufferRect(q, b, b, o, high, one, 16, 0, 16, 0, 0, N, E));

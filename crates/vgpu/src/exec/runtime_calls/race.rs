@@ -9,6 +9,7 @@ use crate::check::{self, Finding, FindingKind, RaceAccess};
 use crate::exec::fault_report;
 use crate::exec::fiber::Warp;
 use crate::exec::grid_job::GridJob;
+use crate::exec::report_words::describe_place;
 use crate::window::device_window;
 use std::sync::PoisonError;
 
@@ -134,13 +135,8 @@ unsafe fn report_race(job: &GridJob<'_>, warp: *mut Warp, lane: usize, site: u32
         let other = race_access(job, &hazard);
         let mut message = finding.message.clone();
         let text = format!(
-            "\n  after block ({}, {}, {}), thread ({}, {}, {})\n  instruction {} (line {} of the PTX)",
-            other.block[0],
-            other.block[1],
-            other.block[2],
-            other.thread[0],
-            other.thread[1],
-            other.thread[2],
+            "\n  after {}\n  instruction {} (line {} of the PTX)",
+            describe_place(job, other.block, other.thread, other.thread),
             other.instruction,
             other.ptx_line
         );

@@ -5,8 +5,8 @@
 //! functions of groups; so are the parts of a range that is too large for a grid.
 
 use crate::command::queue::{Command, QueueBody, Wanted, Work};
+use crate::completion::in_flight::Kept;
 use crate::error::{ClError, Result, code_of, refuse};
-use crate::in_flight::Kept;
 use crate::kernel::{KernelBody, KernelState, LaunchUses};
 use crate::object::{Ref, resolve};
 use crate::platform::device::DeviceBody;
@@ -114,24 +114,39 @@ impl Range {
         planes.flat_map(move |(y, z)| x.clone().map(move |x| [x, y, z]))
     }
 
+    /// The commonest case: all groups have one size, and a grid can have that many.
+    fn single_part(&self) -> Option<[Groups; 3]> {
+        let mut part = [Groups { first: 0, count: 0, extent: 0 }; 3];
+        for axis in 0..3 {
+            let (global, local) = (self.global[axis], self.local[axis]);
+            let count = global / local;
+            if count == 0 || count * local != global || count > MAX_GROUPS[axis] || global > u32::MAX as usize {
+                return None;
+            }
+            part[axis] = Groups { first: 0, count: count as u32, extent: local as u32 };
+        }
+        Some(part)
+    }
+
     /// Writes the launch record.
     fn write_record(&self, record: &mut [u8], part: &[Groups; 3]) {
-        let mut put = |word: usize, bytes: &[u8]| record[4 * word..4 * word + bytes.len()].copy_from_slice(bytes);
+        let mut words = [0u32; word::END];
         for (axis, groups) in part.iter().enumerate() {
             let first_item = self.offset[axis] + groups.first * self.local[axis];
             let longs =
                 [(word::FIRST_ITEM, first_item), (word::OFFSET, self.offset[axis]), (word::SIZE, self.global[axis])];
             for (word, value) in longs {
-                put(word + 2 * axis, &(value as u64).to_le_bytes());
+                words[word + 2 * axis] = value as u32;
+                words[word + 2 * axis + 1] = (value as u64 >> 32) as u32;
             }
-            let count = self.global[axis].div_ceil(self.local[axis]);
-            for (word, value) in
-                [(word::FIRST_GROUP, groups.first), (word::GROUPS, count), (word::FULL_GROUP, self.local[axis])]
-            {
-                put(word + axis, &(value as u32).to_le_bytes());
-            }
+            words[word::FIRST_GROUP + axis] = groups.first as u32;
+            words[word::GROUPS + axis] = self.global[axis].div_ceil(self.local[axis]) as u32;
+            words[word::FULL_GROUP + axis] = self.local[axis] as u32;
         }
-        put(word::DIMENSIONS, &(self.dimensions as u32).to_le_bytes());
+        words[word::DIMENSIONS] = self.dimensions as u32;
+        for (bytes, word) in record.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+            *bytes = word.to_le_bytes();
+        }
     }
 }
 
@@ -186,14 +201,17 @@ fn launch(
     record_offset: usize,
     stream: &Stream,
 ) -> Result<()> {
-    for part in range.parts() {
+    let mut launch_part = |part: [Groups; 3]| {
         range.write_record(&mut bytes[record_offset..], &part);
         let (groups, local) = (part.map(|along| along.count), part.map(|along| along.extent));
         // SAFETY: the bytes are laid out as the pass over PTX has laid out the kernel's parameters. Memory that they name
         // is kept with the command, or is shared memory, which the program keeps.
-        unsafe { uses.function.launch(groups, local, local_bytes, Some(stream), bytes) }?;
+        Ok(unsafe { uses.function.launch(groups, local, local_bytes, Some(stream), bytes) }?)
+    };
+    match range.single_part() {
+        Some(part) => launch_part(part),
+        None => range.parts().try_for_each(launch_part),
     }
-    Ok(())
 }
 
 /// # Safety

@@ -1,7 +1,7 @@
 //! What can be asked about kernels.
 
 use crate::error::{ClError, Result, code_of, refuse};
-use crate::info::Answer;
+use crate::info::{Answer, info_function};
 use crate::kernel::KernelBody;
 use crate::object::{Ref, resolve};
 use crate::platform::device::{DeviceBody, SUBGROUP_SIZE};
@@ -11,39 +11,27 @@ use rtcg_driver::sys::{
 };
 use rtcg_opencl_sys::*;
 
-/// # Safety
-/// As the specification of OpenCL says.
-pub(crate) unsafe extern "C" fn clGetKernelInfo(
-    kernel: cl_kernel,
-    param_name: cl_kernel_info,
-    param_value_size: usize,
-    param_value: *mut c_void,
-    param_value_size_ret: *mut usize,
-) -> cl_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let (kernel, answer) = unsafe {
-            (resolve::<KernelBody>(kernel)?, Answer::new(param_value_size, param_value, param_value_size_ret))
-        };
-        let built = kernel.kernel();
-        match param_name {
-            CL_KERNEL_FUNCTION_NAME => answer.text(&built.entry.name),
-            CL_KERNEL_NUM_ARGS => answer.plain(built.entry.slots.len() as cl_uint),
-            CL_KERNEL_REFERENCE_COUNT => answer.plain(kernel.user_count()),
-            CL_KERNEL_CONTEXT => answer.plain(kernel.context().handle()),
-            CL_KERNEL_PROGRAM => answer.plain(kernel.program.handle()),
-            CL_KERNEL_ATTRIBUTES => {
-                let size = |name: &str, size: Option<[u32; 3]>| size.map(|[x, y, z]| format!("{name}({x},{y},{z})"));
-                let metadata = &built.metadata;
-                let list = [
-                    size("reqd_work_group_size", metadata.required_size),
-                    size("work_group_size_hint", metadata.size_hint),
-                ];
-                answer.text(&list.into_iter().flatten().collect::<Vec<_>>().join(" "))
-            }
-            _ => answer.unknown("kernel", param_name),
+info_function!(clGetKernelInfo(cl_kernel, cl_kernel_info) of KernelBody = kernel_info);
+
+fn kernel_info(kernel: &Ref<KernelBody>, param_name: cl_kernel_info, answer: Answer) -> Result<()> {
+    let built = kernel.kernel();
+    match param_name {
+        CL_KERNEL_FUNCTION_NAME => answer.text(&built.entry.name),
+        CL_KERNEL_NUM_ARGS => answer.plain(built.entry.slots.len() as cl_uint),
+        CL_KERNEL_REFERENCE_COUNT => answer.plain(kernel.user_count()),
+        CL_KERNEL_CONTEXT => answer.plain(kernel.context().handle()),
+        CL_KERNEL_PROGRAM => answer.plain(kernel.program.handle()),
+        CL_KERNEL_ATTRIBUTES => {
+            let size = |name: &str, size: Option<[u32; 3]>| size.map(|[x, y, z]| format!("{name}({x},{y},{z})"));
+            let metadata = &built.metadata;
+            let list = [
+                size("reqd_work_group_size", metadata.required_size),
+                size("work_group_size_hint", metadata.size_hint),
+            ];
+            answer.text(&list.into_iter().flatten().collect::<Vec<_>>().join(" "))
         }
-    })
+        _ => answer.unknown("kernel", param_name),
+    }
 }
 
 /// # Safety

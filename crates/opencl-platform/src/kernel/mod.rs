@@ -1,7 +1,11 @@
-//! Kernels and their arguments.
+//! Kernels and their arguments; launches ([`launch`]) and what can be asked ([`queries`]).
+
+pub(crate) mod launch;
+pub(crate) mod queries;
 
 use crate::context::ContextBody;
 use crate::error::{ClError, Result, code_of, object_of, refuse};
+use crate::memory::svm::is_pointer;
 use crate::memory::{MemBody, check_context};
 use crate::object::{Ref, WeakRef, body, release, resolve, retain};
 use crate::platform::device::DeviceBody;
@@ -399,6 +403,10 @@ pub(crate) unsafe extern "C" fn clSetKernelArgSVMPointer(
         let declared = kernel.argument(arg_index)?;
         if !matches!(declared.space, AddressSpace::Global | AddressSpace::Constant) {
             return refuse(CL_INVALID_ARG_VALUE, format!("arg_index: argument {arg_index} is no __global pointer"));
+        }
+        if !arg_value.is_null() && !is_pointer(arg_value as usize) {
+            let why = format!("arg_value: {arg_value:?} for argument {arg_index} is not in memory of clSVMAlloc");
+            return refuse(CL_INVALID_ARG_VALUE, why);
         }
         let at = kernel.kernel().entry.slots[arg_index as usize].offset;
         let mut state = kernel.lock();

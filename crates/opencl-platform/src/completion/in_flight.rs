@@ -4,10 +4,11 @@
 //! Commands without an event have no mark of their own. They share one, which is recorded when there are many, or when
 //! the program releases something that they may use.
 
-use crate::helper::HOST_COMMANDS;
+use crate::completion::watcher::HOST_COMMANDS;
 use crate::object::Ref;
 use crate::platform::device::DeviceBody;
-use rtcg_driver::{Event, EventFlags, Stream};
+use crate::platform::mark::Mark;
+use rtcg_driver::Stream;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -37,7 +38,7 @@ struct Lists {
 
 /// Commands with their mark: one with an event, and those before it that have none.
 pub(crate) struct Group {
-    mark: Event,
+    mark: Mark,
     _last: Option<Kept>,
     _others: Vec<Kept>,
 }
@@ -82,7 +83,7 @@ impl InFlight {
 
     /// Keeps what a command uses until its mark is reached. The caller drops what is returned, without a lock.
     #[must_use]
-    pub(crate) fn keep_until(&self, mark: &Event, kept: Option<Kept>) -> Vec<Group> {
+    pub(crate) fn keep_until(&self, mark: &Mark, kept: Option<Kept>) -> Vec<Group> {
         let mut lists = self.lock();
         let others = std::mem::take(&mut lists.open);
         if others.is_empty() && kept.is_none() {
@@ -95,13 +96,10 @@ impl InFlight {
     /// Marks the present end of the stream for all commands without a mark. Where that fails they stay without one.
     fn close(&self, lists: &mut Lists) {
         let Some(stream) = self.stream.as_ref().filter(|_| !lists.open.is_empty()) else { return };
-        let mark = self.device.cuda_context().and_then(|context| {
-            context.with_current(|| {
-                let mark = Event::new_in_context(context, EventFlags::DISABLE_TIMING.0)?;
-                mark.record(Some(stream))?;
-                Ok(mark)
-            })
-        });
+        let mark = self
+            .device
+            .cuda_context()
+            .and_then(|context| context.with_current(|| self.device.marks.record(context, stream, false)));
         if let Ok(mark) = mark {
             let others = std::mem::take(&mut lists.open);
             lists.closed.push_back(Group { mark, _last: None, _others: others });

@@ -12,21 +12,21 @@ use std::time::Duration;
 type Task = Box<dyn FnMut() -> bool + Send>;
 
 /// A thread with its tasks, started by the first.
-pub(crate) struct Helper {
+pub(crate) struct Watcher {
     name: &'static str,
     tasks: OnceLock<Sender<Task>>,
 }
 
 /// Calls functions of the program.
-pub(crate) static CALLBACKS: Helper = Helper { name: "rtcg OpenCL callbacks", tasks: OnceLock::new() };
+pub(crate) static CALLBACKS: Watcher = Watcher { name: "rtcg OpenCL callbacks", tasks: OnceLock::new() };
 
 /// Drops what commands have used, and runs commands of the host.
-pub(crate) static HOST_COMMANDS: Helper = Helper { name: "rtcg OpenCL host commands", tasks: OnceLock::new() };
+pub(crate) static HOST_COMMANDS: Watcher = Watcher { name: "rtcg OpenCL host commands", tasks: OnceLock::new() };
 
 const SHORTEST_PAUSE: Duration = Duration::from_micros(20);
 const LONGEST_PAUSE: Duration = Duration::from_micros(500);
 
-impl Helper {
+impl Watcher {
     /// Runs a task until it says that there is nothing more to do; tasks that were given earlier are asked first.
     pub(crate) fn watch(&'static self, task: impl FnMut() -> bool + Send + 'static) {
         let tasks = self.tasks.get_or_init(|| {
