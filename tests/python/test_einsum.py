@@ -7,7 +7,19 @@ from depth import ALL, at_depth, each_kind
 import rtcg
 from rtcg import numpy as xp
 
-DTYPES = ["bool", "int8", "uint8", "int32", "int64", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
+DTYPES = [
+    "bool",
+    "int8",
+    "uint8",
+    "int32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 TOLERANCES = {"float16": 2e-3, "float32": 1e-5, "complex64": 1e-5, "float64": 1e-13, "complex128": 1e-13}
 
 
@@ -59,7 +71,9 @@ def random_case(rng):
     text = ",".join(words)
     if rng.random() < 0.7:
         present = sorted(set("".join(words).replace(".", "")))
-        output = [str(letter) for letter in rng.permutation(present)[: rng.integers(0, len(present) + 1)]] if present else []
+        output = (
+            [str(letter) for letter in rng.permutation(present)[: rng.integers(0, len(present) + 1)]] if present else []
+        )
         if "..." in text:
             output.insert(int(rng.integers(0, len(output) + 1)), "...")
         text += "->" + "".join(output)
@@ -207,7 +221,12 @@ def test_paths():
 
 
 def test_axes_without_elements():
-    for text, shapes in [("ij->", [(0, 3)]), ("ij,jk->ik", [(2, 0), (0, 3)]), ("ij,jk->ik", [(0, 2), (2, 3)]), ("i->i", [(0,)])]:
+    for text, shapes in [
+        ("ij->", [(0, 3)]),
+        ("ij,jk->ik", [(2, 0), (0, 3)]),
+        ("ij,jk->ik", [(0, 2), (2, 3)]),
+        ("i->i", [(0,)]),
+    ]:
         check(text, *(np.ones(shape) for shape in shapes))
 
 

@@ -1,6 +1,6 @@
 //! All decisions that the kernels of arrays leave open.
 
-use crate::einsum::BlockChoice;
+use crate::einsum::{BlockChoice, RouteChoice};
 use crate::fft::{FftLengths, FftPassChoice};
 use crate::linalg::{
     BisectChoice, DivideChoice, EighMethod, HessenbergChoice, PanelKernel, PanelWidth, ReflectorChoice, RotationChoice,
@@ -22,6 +22,7 @@ pub fn decisions() -> Vec<&'static Decision> {
         SplitK::decision(),
         SkinnyChoice::decision(),
         SimpleChoice::decision(),
+        RouteChoice::decision(),
         BlockChoice::decision(),
         ReduceChoice::decision(),
         ScanRoute::decision(),

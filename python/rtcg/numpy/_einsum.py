@@ -5,8 +5,7 @@ import string
 
 import numpy as np
 
-from rtcg import _native
-from rtcg import numpy as _xp
+from rtcg import _native, numpy as _xp
 
 __all__ = ["einsum", "einsum_path"]
 
@@ -49,8 +48,8 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
 
     Notes
     -----
-    Integers wrap, truth values are combined by "and" and "or", and 16-bit floats are summed in 32 bits and rounded once.
-    See the page "Einsum" of the documentation for how kernels are chosen and tuned.
+    Integers wrap, truth values are combined by "and" and "or", and 16-bit floats are summed in 32 bits and rounded
+    once. See the page "Einsum" of the documentation for how kernels are chosen and tuned.
 
     Examples
     --------

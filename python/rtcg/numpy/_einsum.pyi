@@ -44,8 +44,8 @@ def einsum(
 
     Notes
     -----
-    Integers wrap, truth values are combined by "and" and "or", and 16-bit floats are summed in 32 bits and rounded once.
-    See the page "Einsum" of the documentation for how kernels are chosen and tuned.
+    Integers wrap, truth values are combined by "and" and "or", and 16-bit floats are summed in 32 bits and rounded
+    once. See the page "Einsum" of the documentation for how kernels are chosen and tuned.
 
     Examples
     --------

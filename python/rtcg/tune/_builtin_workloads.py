@@ -50,20 +50,20 @@ def _contractions(is_virtual):
     # Nodes of tetrahedra of orders 1 to 9, with six fields of each element.
     nodes = (4, 20) if is_virtual else (4, 10, 20, 35, 56, 84, 120, 165, 220)
     for dtype in ("float32", "float64"):
-        loose = {"rtol": 1e-2, "atol": 1e-3 if dtype == "float32" else 1e-10}
+        tolerances = {"rtol": 1e-2, "atol": 1e-3 if dtype == "float32" else 1e-10}
         for n in nodes:
             elements = 2000 if is_virtual else max(1, (1 << 26) // n)
             matrix, fields = _random((n, n), dtype), _random((elements, n, 6), dtype)
             yield (f"ij,ejf->eif of {elements} x {n} {dtype}",
-                   lambda a=matrix, x=fields: rtcg.einsum("ij,ejf->eif", a, x), loose)  # fmt: skip
+                   lambda a=matrix, x=fields: rtcg.einsum("ij,ejf->eif", a, x), tolerances)  # fmt: skip
             if n <= 84:
                 matrices, metrics = _random((3, n, n), dtype), _random((elements, 3, 3), dtype)
                 call = "erx,rij,ejf->exif"
-                yield (f"{call} of {elements} x {n} {dtype}",
-                       lambda m=metrics, a=matrices, x=fields, call=call: rtcg.einsum(call, m, a, x), loose)  # fmt: skip
+                arrays = (metrics, matrices, fields)
+                yield f"{call} of {elements} x {n} {dtype}", lambda c=call, a=arrays: rtcg.einsum(c, *a), tolerances
         for n in (4, 8) if is_virtual else (4, 8, 16, 32):
             a = _random((2000 if is_virtual else (1 << 26) // n**2, n, n), dtype)
-            yield f"bij,bjk->bik of {n} x {n} {dtype}", lambda a=a: rtcg.einsum("bij,bjk->bik", a, a), loose
+            yield f"bij,bjk->bik of {n} x {n} {dtype}", lambda a=a: rtcg.einsum("bij,bjk->bik", a, a), tolerances
 
 
 def _reductions(is_virtual):

@@ -122,6 +122,9 @@ impl Program {
         });
         let n_kept = inner_kept.len();
         let inner: Vec<Axis> = inner_kept.into_iter().chain(reduced).collect();
+        // Elements share what does not have them: an operand that has some of their axes only would be read by each.
+        let operands_of = |axis: &Axis| axis.strides[1..].iter().map(|stride| *stride != 0).collect::<Vec<_>>();
+        outer.windows(2).all(|pair| operands_of(&pair[0]) == operands_of(&pair[1])).then_some(())?;
         let has_operand = |axis: &Axis| axis.strides[1..].iter().any(|stride| *stride != 0);
         let fits = inner.len() <= MAX_INNER_AXES
             && inner.iter().all(|axis| axis.length <= MAX_INNER_LENGTH)

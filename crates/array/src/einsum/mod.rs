@@ -11,6 +11,7 @@ mod path;
 mod subscripts;
 
 pub(crate) use block::BlockChoice;
+pub(crate) use pair::RouteChoice;
 pub use path::EinsumPath;
 
 use crate::array::GpuArray;
@@ -62,7 +63,11 @@ pub fn einsum(subscripts: &str, operands: &[&GpuArray], options: EinsumOptions<'
     let whole =
         Contraction { needed: subscripts.output.clone(), subscripts: &subscripts, dtype, is_last: true, out: None };
     let whole = Contraction { out: options.out.filter(|out| can_write_to(out, &terms)), ..whole };
-    if let Some(result) = whole.contract_in_blocks(&terms, &steps)? {
+    let are_matrices = match terms.as_slice() {
+        [a, b] => whole.are_matrices(a, b)?,
+        _ => false,
+    };
+    if !are_matrices && let Some(result) = whole.contract_in_blocks(&terms, &steps)? {
         return finish(result, &subscripts, dtype, &options);
     }
     let n_steps = steps.len();

@@ -5,10 +5,10 @@ use super::{Contraction, Term};
 use crate::array::GpuArray;
 use crate::elementwise::{Arg, OpOptions, apply_elementwise};
 use crate::error::Result;
-use crate::layout::Order;
+use crate::layout::{Order, Shape};
 use crate::reduce::ReduceOptions;
-use rtcg_codegen::DType;
 use rtcg_codegen::array::{Op, ReductionOp};
+use rtcg_codegen::{DType, DeviceInfo, tunable};
 
 /// Rows, columns and terms from which on matrices are multiplied by tiles.
 const MIN_MATRIX_SIDE: usize = 32;
@@ -17,8 +17,46 @@ const MIN_MATRIX_TERMS: usize = 16;
 const MAX_THREAD_TERMS: usize = 512;
 const MIN_THREADS: usize = 1 << 12;
 
+tunable! {
+    /// Whether two operands are contracted as matrices.
+    pub(crate) RouteChoice = "einsum.route";
+    /// A stack of products of matrices.
+    problem RouteProblem {
+        /// The dtype of the computation.
+        dtype: DType = Exact,
+        /// Products of the stack.
+        batches: i64 = PowerOfTwo,
+        /// Rows of the result.
+        rows: i64 = PowerOfTwo,
+        /// Columns of the result.
+        columns: i64 = PowerOfTwo,
+        /// Terms of each element.
+        terms: i64 = PowerOfTwo,
+        /// Whether operands are copied for that.
+        copied: bool = Exact,
+    }
+    parameters {
+        /// `blocks` is the kernel that is written for small axes, where it is one for them; `matrices` the product.
+        kernel: &'static str = ["blocks", "matrices"],
+    }
+    device {}
+    require {}
+    rule route_rule;
+}
+
+fn route_rule(problem: &RouteProblem, device_info: &DeviceInfo) -> RouteChoice {
+    let RouteProblem { rows, columns, terms, copied, .. } = *problem;
+    let sides = rows.min(columns);
+    // On a processor the product is so much faster that it is worth copies.
+    let is_product = match device_info.is_simd_cpu() {
+        true => sides >= 32 && terms >= 16,
+        false => sides >= 64 && terms >= 32 && !copied,
+    };
+    RouteChoice { kernel: if is_product { "matrices" } else { "blocks" } }
+}
+
 /// The axes of two operands by what becomes of them.
-struct PairAxes {
+pub(super) struct PairAxes {
     /// In both, and kept.
     batch: Labels,
     rows: Labels,
@@ -87,10 +125,38 @@ impl Contraction<'_> {
         if terms == 1 && self.is_elementwise(a, b) {
             return self.multiply_elements(a, b);
         }
-        if is_matrix || is_long {
+        if is_matrix || is_long || self.are_matrices(a, b)? {
             return self.multiply_matrices(a, b, &axes);
         }
         self.contract_directly(&[a.clone(), b.clone()])
+    }
+
+    /// Whether two operands are contracted as matrices, whatever their axes.
+    pub(super) fn are_matrices(&self, a: &Term, b: &Term) -> Result<bool> {
+        let axes = self.pair_axes(a, b);
+        let count =
+            |labels: &Labels| labels.iter().map(|&label| self.subscripts.length(label)).product::<usize>() as i64;
+        let is_copied = |term: &Term, first: &Labels, second: &Labels| -> Result<bool> {
+            let (view, shape) = self.matrix_view(term, &axes.batch, first, second)?;
+            Ok(view.layout().reshape(&shape, view.itemsize(), Order::C).is_none())
+        };
+        let problem = RouteProblem {
+            dtype: self.compute_dtype(),
+            batches: count(&axes.batch),
+            rows: count(&axes.rows),
+            columns: count(&axes.columns),
+            terms: count(&axes.terms),
+            copied: is_copied(a, &axes.rows, &axes.terms)? || is_copied(b, &axes.terms, &axes.columns)?,
+        };
+        Ok(a.array.context().choose::<RouteChoice>(&problem).kernel == "matrices")
+    }
+
+    /// A view whose axes make a stack of matrices, and the shape of that stack.
+    fn matrix_view(&self, term: &Term, batch: &Labels, first: &Labels, second: &Labels) -> Result<(GpuArray, Shape)> {
+        let labels: Labels = batch.iter().chain(first).chain(second).copied().collect();
+        let mut shape = self.subscripts.lengths_of(batch);
+        shape.extend([first, second].map(|group| self.subscripts.lengths_of(group).iter().product()));
+        Ok((term.arranged(self.subscripts, &labels)?, shape))
     }
 
     /// Axes of length 1 in one operand, which are long in the other one, count as the other one's.
@@ -125,12 +191,16 @@ impl Contraction<'_> {
 
     /// The step as a stack of products of matrices.
     fn multiply_matrices(&self, a: &Term, b: &Term, axes: &PairAxes) -> Result<Term> {
+        // The last axis of the result should be one of columns, so that its elements are adjacent.
+        if self.kept_labels(&[a.clone(), b.clone()]).last().is_some_and(|last| axes.rows.contains(last)) {
+            let PairAxes { batch, rows, columns, terms } = axes;
+            let [batch, rows, columns, terms] = [batch, columns, rows, terms].map(Labels::clone);
+            return self.multiply_matrices(b, a, &PairAxes { batch, rows, columns, terms });
+        }
         let dtype = self.compute_dtype();
         let matrices = |term: &Term, first: &Labels, second: &Labels| -> Result<GpuArray> {
-            let labels: Labels = axes.batch.iter().chain(first).chain(second).copied().collect();
-            let mut shape = self.subscripts.lengths_of(&axes.batch);
-            shape.extend([first, second].map(|group| self.subscripts.lengths_of(group).iter().product()));
-            term.arranged(self.subscripts, &labels)?.to_dtype(dtype)?.reshape_to(&shape, Order::C)
+            let (view, shape) = self.matrix_view(term, &axes.batch, first, second)?;
+            view.to_dtype(dtype)?.reshape_to(&shape, Order::C)
         };
         let product = matrices(a, &axes.rows, &axes.terms)?.matmul(&matrices(b, &axes.terms, &axes.columns)?)?;
         let labels: Labels = axes.batch.iter().chain(&axes.rows).chain(&axes.columns).copied().collect();
