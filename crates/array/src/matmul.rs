@@ -9,7 +9,7 @@ pub(crate) use split_k::SplitK;
 pub(crate) use tiles::TileChoice;
 
 use crate::array::GpuArray;
-use crate::einsum::try_launch_stack;
+use crate::einsum::launch_stack;
 use crate::error::{ArrayError, Result};
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
@@ -105,7 +105,7 @@ tunable! {
     parameters {
         /// `skinny` reads the larger operand once, `tiles` copies tiles while others are multiplied (where the device and
         /// the dtype have them, else as `simple`), `simple` copies tiles, then multiplies them, `stack` multiplies several
-        /// small matrices of a stack in each block (else as `tiles`).
+        /// small matrices of a stack in each block.
         kernel: &'static str = ["skinny", "tiles", "simple", "stack"],
         /// Whether the transposed product is computed, and transposed back.
         transposed: bool = [false, true],
@@ -193,10 +193,10 @@ fn launch_matmul(out: &GpuArray, a: &GpuArray, b: &GpuArray, batch: &[usize], [m
     if route.kernel == "skinny" {
         return skinny::launch_skinny_product(out, a, b, batch, [m, n, k]);
     }
-    if route.kernel == "stack" && try_launch_stack(out, a, b)? {
-        return Ok(());
+    if route.kernel == "stack" {
+        return launch_stack(out, a, b);
     }
-    let has_tiles = matches!(route.kernel, "tiles" | "stack");
+    let has_tiles = route.kernel == "tiles";
     if route.transposed {
         let mut shape = Shape::from_slice(batch);
         shape.extend_from_slice(&[n, m]);

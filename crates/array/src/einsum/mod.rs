@@ -87,13 +87,16 @@ pub fn einsum(subscripts: &str, operands: &[&GpuArray], options: EinsumOptions<'
     finish(result, &subscripts, dtype, &options)
 }
 
-/// Multiplies the matrices of a stack by blocks that have several of them, if these are small and many; whether it did.
-pub(crate) fn try_launch_stack(out: &GpuArray, a: &GpuArray, b: &GpuArray) -> Result<bool> {
+/// Multiplies the small matrices of a stack: by blocks that have several of them if there are many, else by threads.
+pub(crate) fn launch_stack(out: &GpuArray, a: &GpuArray, b: &GpuArray) -> Result<()> {
     let subscripts = Subscripts::parse("...ij,...jk->...ik", &[a.shape(), b.shape()])?;
     let terms = [Term::new(&subscripts.inputs[0], a)?, Term::new(&subscripts.inputs[1], b)?];
     let needed = subscripts.output.clone();
     let whole = Contraction { subscripts: &subscripts, needed, dtype: out.dtype(), is_last: true, out: Some(out) };
-    Ok(whole.contract_in_blocks(&terms, &[vec![0, 1]])?.is_some())
+    if whole.contract_in_blocks(&terms, &[vec![0, 1]])?.is_none() {
+        whole.contract_directly(&terms)?;
+    }
+    Ok(())
 }
 
 /// Whether the result may be written while operands are read.
