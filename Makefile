@@ -275,6 +275,7 @@ gpu-bench: $(if $(filter $(BIN)/python,$(GPU_PYTHON)),$(VENV)/.built)
 	$(GPU_PYTHON) benches/launches.py
 	$(GPU_PYTHON) benches/gpu.py
 	$(GPU_PYTHON) benches/arrays.py
+	$(GPU_PYTHON) benches/einsum.py
 	$(GPU_PYTHON) benches/generators.py
 	$(GPU_PYTHON) benches/sparse.py
 

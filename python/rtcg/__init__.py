@@ -23,12 +23,17 @@ _LAZY_MODULES = frozenset({
 
 
 def __getattr__(name):
-    """`fuse`, and the modules: a program that needs few of them need not wait for the others."""
+    """`einsum`, `fuse`, and the modules: a program that needs few of them need not wait for the others."""
     if name == "fuse":
         from rtcg._fuse import fuse
 
         globals()["fuse"] = fuse
         return fuse
+    if name == "einsum":
+        from rtcg.numpy import einsum
+
+        globals()["einsum"] = einsum
+        return einsum
     if name in _LAZY_MODULES:
         import importlib
 
@@ -37,7 +42,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_LAZY_MODULES, "fuse"})
+    return sorted({*globals(), *_LAZY_MODULES, "einsum", "fuse"})
 
 
 def load_ipython_extension(shell):

@@ -3,6 +3,7 @@
 from typing import Any
 
 from rtcg._fuse import fuse as fuse
+from rtcg.numpy import einsum as einsum
 
 __version__: str
 

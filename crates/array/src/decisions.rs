@@ -1,5 +1,6 @@
 //! All decisions that the kernels of arrays leave open.
 
+use crate::einsum::{BlockChoice, RouteChoice};
 use crate::fft::{FftLengths, FftPassChoice};
 use crate::linalg::{
     BisectChoice, DivideChoice, EighMethod, HessenbergChoice, PanelKernel, PanelWidth, ReflectorChoice, RotationChoice,
@@ -21,6 +22,8 @@ pub fn decisions() -> Vec<&'static Decision> {
         SplitK::decision(),
         SkinnyChoice::decision(),
         SimpleChoice::decision(),
+        RouteChoice::decision(),
+        BlockChoice::decision(),
         ReduceChoice::decision(),
         ScanRoute::decision(),
         ScanChoice::decision(),

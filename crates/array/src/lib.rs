@@ -11,6 +11,7 @@ mod blocking_regions;
 mod bounded_cache;
 mod call_cache;
 mod decisions;
+mod einsum;
 mod elementwise;
 mod error;
 mod fft;
@@ -39,6 +40,7 @@ pub use blocking_regions::{
 };
 pub use bounded_cache::{BoundedCache, CacheUse};
 pub use decisions::decisions;
+pub use einsum::{EinsumOptions, EinsumPath, einsum};
 pub use elementwise::{
     Arg, OpOptions, apply_elementwise, binary_with_power_shortcuts, can_cast_same_kind, result_type,
 };

@@ -11,6 +11,7 @@ pub(crate) use split_k::SplitK;
 pub(crate) use tiles::TileChoice;
 
 use crate::array::GpuArray;
+use crate::einsum::launch_stack;
 use crate::error::{ArrayError, Result};
 use crate::launch::PackedKernelArgs;
 use crate::layout::{Layout, Order, PythonTuple, Shape, broadcast_shapes};
@@ -21,6 +22,9 @@ use rtcg_codegen::{DType, DeviceInfo, tunable};
 
 /// Rows that fill so little of a tall tile that the transposed product takes less time.
 const MAX_ROWS_TO_TRANSPOSE: i64 = 16;
+/// Matrices of a stack, and their rows, columns and terms, for which tiles would be mostly empty.
+const MIN_STACK: i64 = 256;
+const MAX_STACK_SIDE: i64 = 16;
 
 impl GpuArray {
     /// The matrix product by NumPy's rules: the last two axes are matrices, earlier ones are
@@ -154,8 +158,9 @@ tunable! {
     }
     parameters {
         /// `skinny` reads the larger operand once, `tiles` copies tiles while others are multiplied (where the device and
-        /// the dtype have them, else as `simple`), `simple` copies tiles, then multiplies them.
-        kernel: &'static str = ["skinny", "tiles", "simple"],
+        /// the dtype have them, else as `simple`), `simple` copies tiles, then multiplies them, `stack` multiplies several
+        /// small matrices of a stack in each block.
+        kernel: &'static str = ["skinny", "tiles", "simple", "stack"],
         /// Whether the transposed product is computed, and transposed back.
         transposed: bool = [false, true],
     }
@@ -163,21 +168,27 @@ tunable! {
     require {
         kernel != "tiles" || compute_capability >= 80 && vector_bytes != 1;
         kernel != "skinny" || !transposed;
+        kernel != "stack" || !transposed && batches > 1;
     }
     rule matmul_route_rule;
 }
 
 fn matmul_route_rule(problem: &MatmulProblem, device_info: &DeviceInfo) -> MatmulRoute {
-    let MatmulProblem { dtype, m, n, .. } = *problem;
-    let kernel = if m.min(n) <= skinny::max_skinny_n(*device_info, dtype) {
+    let MatmulProblem { dtype, batches, m, n, k } = *problem;
+    let kernel = if batches >= MIN_STACK && m.max(n).max(k) <= MAX_STACK_SIDE {
+        "stack"
+    } else if m.min(n) <= skinny::max_skinny_n(*device_info, dtype) {
         "skinny"
     } else if tiles::supports_tiles(*device_info) {
         "tiles"
     } else {
         "simple"
     };
-    let is_tall =
-        tiles::prefers_tall_tiles(*device_info, dtype) && m <= MAX_ROWS_TO_TRANSPOSE && n > MAX_ROWS_TO_TRANSPOSE;
+    // Tiles are larger than such matrices.
+    let is_tall = kernel != "stack"
+        && tiles::prefers_tall_tiles(*device_info, dtype)
+        && m <= MAX_ROWS_TO_TRANSPOSE
+        && n > MAX_ROWS_TO_TRANSPOSE;
     MatmulRoute { kernel, transposed: is_tall && kernel != "skinny" }
 }
 
@@ -242,6 +253,9 @@ fn launch_matmul(
     let route: MatmulRoute = out.context().choose(&problem);
     if route.kernel == "skinny" {
         return skinny::launch_skinny_product(target, a, b, batch, [m, n, k]);
+    }
+    if route.kernel == "stack" {
+        return launch_stack(out, a, b);
     }
     let has_tiles = route.kernel == "tiles";
     if route.transposed {

@@ -88,7 +88,7 @@ pub use runtime::{CudaRuntime, DeviceBuffer, current_stream, has_allocator, run_
 pub use signatures::{
     argument_types_are_strict, attach_module_source, ctype_number_type, element_number_type, kernel_parameters,
 };
-pub use typed_arrays::{ArrayFactory, GpuArray, GpuArrayDyn};
+pub use typed_arrays::{ArrayFactory, GpuArray, GpuArrayDyn, einsum};
 
 /// What most programs need.
 pub mod prelude {

@@ -970,6 +970,7 @@ def triu(m, k=0):
 
 # The functions that have files of their own.
 for _part in (
+    "_einsum",
     "_indexing",
     "_inspection",
     "_joining",

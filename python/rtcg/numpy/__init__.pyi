@@ -3,6 +3,7 @@
 from typing import Any
 
 from rtcg._native import ArrayFlags as ArrayFlags, GPUArray as GPUArray
+from rtcg.numpy._einsum import einsum as einsum, einsum_path as einsum_path
 from rtcg.numpy._indexing import (
     argsort as argsort,
     argwhere as argwhere,
@@ -92,8 +93,6 @@ from rtcg.numpy._products import (
     cumulative_prod as cumulative_prod,
     cumulative_sum as cumulative_sum,
     diff as diff,
-    einsum as einsum,
-    einsum_path as einsum_path,
     gradient as gradient,
     interp as interp,
     kron as kron,

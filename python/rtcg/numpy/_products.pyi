@@ -1,8 +1,4 @@
-"""Products and functions of adjacent elements: sums over indices, convolutions, differences, interpolation; part of
-`rtcg.numpy`.
-
-Sums of products are those of the tiled kernel of `matmul`, over strided views of the operands.
-"""
+"""Products and functions of adjacent elements: convolutions, differences, interpolation; part of `rtcg.numpy`."""
 
 from typing import Any
 
@@ -14,8 +10,6 @@ __all__ = [
     "cross",
     "cumulative_prod",
     "cumulative_sum",
-    "einsum",
-    "einsum_path",
     "gradient",
     "interp",
     "kron",
@@ -66,40 +60,6 @@ def cumulative_sum(
 
     `x` is array-like; `axis` may only be left out for one axis, else there is a ValueError. With `include_initial`
     the result is one longer and begins with 0. The result, `out` or a new array, has the dtype of `cumsum`.
-    """
-
-def einsum(
-    *operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None, order: Any = "K", casting: Any = "safe"
-) -> GPUArray:
-    """Sums of products over named axes; does not wait. See `numpy.einsum`.
-
-    Parameters
-    ----------
-    *operands
-        A string such as ``"ij,jk->ik"`` and the arrays, or arrays with lists of axes, as NumPy takes them.
-    out : GPUArray, optional
-    optimize : bool, str or list
-        False: operands are taken from left to right; else in the order that `numpy.einsum_path` finds for it.
-    dtype : dtype-like, optional
-        Of the computation and the result; by default the common dtype of the operands.
-    order, casting
-        NumPy's.
-
-    Raises
-    ------
-    ValueError
-        When subscripts and shapes do not fit.
-
-    Notes
-    -----
-    Two operands at a time become a batched matrix product, after sums over axes that only one of them has.
-    """
-
-def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: Any = False) -> Any:
-    """The order in which `einsum` joins operands best: NumPy's list of pairs and its description, a tuple.
-
-    It depends on shapes alone: nothing is computed or waited for. Arguments, result and errors are those of
-    `numpy.einsum_path`.
     """
 
 def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = None, append: Any = None) -> GPUArray:

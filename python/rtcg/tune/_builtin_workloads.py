@@ -5,14 +5,14 @@ import numpy as np
 #: Bytes of the largest arrays on a GPU.
 _GPU_BYTES = 1 << 28
 
-FAMILIES = ("matmul", "reduce", "scan", "sort", "fft", "linalg")
+FAMILIES = ("matmul", "einsum", "reduce", "scan", "sort", "fft", "linalg")
 
 
 def workloads(family, is_virtual):
     """``(name, function, options)`` of each call of a family; arrays are made when one is asked for."""
     return {
         "matmul": _products, "reduce": _reductions, "scan": _scans, "sort": _sorts, "fft": _transforms,
-        "linalg": _factorizations,
+        "linalg": _factorizations, "einsum": _contractions,
     }[family](is_virtual)  # fmt: skip
 
 
@@ -42,6 +42,28 @@ def _products(is_virtual):
             # Sums over k that start with other terms differ by their rounding.
             size = np.sqrt(k) * {"float16": 2e-3, "float32": 1e-5, "complex64": 1e-5}.get(dtype, 1e-12)
             yield f"{dtype} ({m}, {k}) @ ({k}, {n})", lambda a=a, b=b: a @ b, {"rtol": 1e-2, "atol": 10 * size}
+
+
+def _contractions(is_virtual):
+    import rtcg
+
+    # Nodes of tetrahedra of orders 1 to 9, with six fields of each element.
+    nodes = (4, 20) if is_virtual else (4, 10, 20, 35, 56, 84, 120, 165, 220)
+    for dtype in ("float32", "float64"):
+        tolerances = {"rtol": 1e-2, "atol": 1e-3 if dtype == "float32" else 1e-10}
+        for n in nodes:
+            elements = 2000 if is_virtual else max(1, (1 << 26) // n)
+            matrix, fields = _random((n, n), dtype), _random((elements, n, 6), dtype)
+            yield (f"ij,ejf->eif of {elements} x {n} {dtype}",
+                   lambda a=matrix, x=fields: rtcg.einsum("ij,ejf->eif", a, x), tolerances)  # fmt: skip
+            if n <= 84:
+                matrices, metrics = _random((3, n, n), dtype), _random((elements, 3, 3), dtype)
+                call = "erx,rij,ejf->exif"
+                arrays = (metrics, matrices, fields)
+                yield f"{call} of {elements} x {n} {dtype}", lambda c=call, a=arrays: rtcg.einsum(c, *a), tolerances
+        for n in (4, 8) if is_virtual else (4, 8, 16, 32):
+            a = _random((2000 if is_virtual else (1 << 26) // n**2, n, n), dtype)
+            yield f"bij,bjk->bik of {n} x {n} {dtype}", lambda a=a: rtcg.einsum("bij,bjk->bik", a, a), tolerances
 
 
 def _reductions(is_virtual):

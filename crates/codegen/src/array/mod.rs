@@ -1,6 +1,7 @@
 //! The kernels behind arrays, each a [`KernelSpec`](crate::KernelSpec).
 
 mod c_types;
+mod einsum;
 mod element_offsets;
 mod fft;
 mod fused;
@@ -16,6 +17,10 @@ mod segments;
 mod sort;
 mod transpose_tile;
 
+pub use einsum::{
+    BlockArray, BlockEinsum, BlockStep, DirectEinsum, ELEMENT_DIM as EINSUM_ELEMENT_DIM, EinsumAxis, EinsumStride,
+    EinsumTypes,
+};
 pub use element_offsets::{IndexSpace, division_multiplier_and_shift};
 pub use fft::{FFT_STAGES, FftHelper, FftHelperKernel, FftLoad, FftPassSpec, FftResult, FftSource, FftStore};
 pub use fused::{FUSED_ZERO_ARG_COUNT, FusedOutput, FusedSpec, FusedStep, FusedSteps, NO_INPUT_STEP, is_fusable};

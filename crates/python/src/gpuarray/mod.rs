@@ -7,6 +7,7 @@ mod creation;
 mod cuda_array_interface;
 mod dlpack;
 mod dtypes;
+mod einsum;
 mod fancy_indexing;
 mod functions;
 mod indexing;
@@ -256,6 +257,7 @@ pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(operators::ufunc, m)?)?;
     m.add_function(wrap_pyfunction!(reductions::reduce_array, m)?)?;
     functions::add_to_module(m)?;
+    einsum::add_to_module(m)?;
     dlpack::add_to_module(m)?;
     creation::add_to_module(m)
 }

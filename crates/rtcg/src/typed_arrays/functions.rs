@@ -195,3 +195,28 @@ impl<T: Arithmetic> GpuArray<T> {
         self.typed_result(self.as_dyn().matmul(other.as_dyn())?)
     }
 }
+
+/// The sum of products that `subscripts` name, with NumPy's rules: `ij,jk->ik`, `ii`, `...ij->...ji`. Does not wait. Kernels
+/// are written for small axes; more than two operands are contracted in an order that leaves little behind. Other orders,
+/// a dtype and memory for the result are options of [`rtcg_array::einsum`].
+///
+/// ```
+/// use rtcg::prelude::*;
+///
+/// # fn main() -> rtcg::Result<()> {
+/// let arrays = ArrayFactory::new(&Context::new()?)?;
+/// let derive = arrays.from_slice(&[-1.0f32, 1.0, -1.0, 1.0])?.reshape(&[2, 2])?;
+/// let fields = arrays.from_slice(&[1.0f32, 5.0, 2.0, 2.0])?.reshape(&[2, 2])?;
+/// let slopes = rtcg::einsum("ij,ej->ei", &[&derive, &fields])?;
+/// assert_eq!(slopes.to_vec()?, [4.0, 4.0, 0.0, 0.0]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// When subscripts and shapes do not fit, or the device fails.
+pub fn einsum<T: ArrayElement>(subscripts: &str, operands: &[&GpuArray<T>]) -> Result<GpuArray<T>> {
+    let dynamic: Vec<_> = operands.iter().map(|operand| operand.as_dyn()).collect();
+    let result = rtcg_array::einsum(subscripts, &dynamic, rtcg_array::EinsumOptions::default())?;
+    operands[0].typed_result(result)
+}

@@ -50,6 +50,7 @@ mod ndarray_conversion;
 mod operators;
 
 pub use element::{Arithmetic, ArrayElement, Bitwise, Float, Inexact, Integer, MatrixElement, Ordered, Signed};
+pub use functions::einsum;
 pub use gpu_array::{ArrayFactory, GpuArray};
 pub use linalg::{LeastSquares, Svd};
 pub use operators::Operand;

@@ -14,6 +14,7 @@ mod arrays;
 mod cgen;
 mod choices;
 mod device_memory;
+mod einsum;
 mod errors;
 mod fourier;
 mod fuse;

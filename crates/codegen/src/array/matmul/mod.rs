@@ -21,7 +21,7 @@ const MATMUL_KERNEL_NAME: &str = "array_matmul";
 
 /// The C type of sums, which is not rounded or cut before the last one: short integers are summed in 32 bits, which
 /// have the same low ones.
-fn accumulator_type(dtype: DType) -> Cow<'static, str> {
+pub(super) fn accumulator_type(dtype: DType) -> Cow<'static, str> {
     match dtype {
         DType::Bool | DType::U8 | DType::U16 => "unsigned int".into(),
         DType::I8 | DType::I16 => "int".into(),

@@ -1,0 +1,301 @@
+//! Whole sums of products by one kernel whose blocks contract some elements in shared memory.
+
+use super::direct::{Axis, is_wide, kernel_axis, push_dims};
+use super::{Contraction, Term};
+use crate::error::Result;
+use crate::launch::PackedKernelArgs;
+use crate::runtime::ArrayContext;
+use rtcg_codegen::array::{
+    BlockArray, BlockEinsum, BlockStep, EINSUM_ELEMENT_DIM, EinsumTypes, matmul_accumulator_bytes,
+};
+use rtcg_codegen::{DType, DeviceInfo, tunable};
+use std::collections::HashSet;
+
+/// The longest inner axis, and the most of them.
+const MAX_INNER_LENGTH: usize = 256;
+const MAX_INNER_AXES: usize = 8;
+/// Multiplications from which on a kernel is written for a sum of products.
+const MIN_WORK: usize = 1 << 18;
+/// Elements below which blocks would have nothing to share.
+const MIN_ELEMENTS: usize = 16;
+/// Items of shared memory behind those of an array, for each element.
+const SLACK: i64 = 12;
+
+tunable! {
+    /// The kernel of a sum of products of small arrays, of which there are many.
+    pub(crate) BlockChoice = "einsum.block";
+    /// Contractions of inner axes for each of so many elements.
+    problem BlockProblem {
+        /// The dtype of the computation.
+        dtype: DType = Exact,
+        /// How many there are.
+        elements: i64 = PowerOfTwo,
+        /// Results of an element.
+        outputs: i64 = Exact,
+        /// Multiplications of an element.
+        products: i64 = Exact,
+        /// Contractions of two arrays.
+        steps: i64 = Exact,
+        /// Bytes in shared memory of operands that all elements have in common.
+        constant_bytes: i64 = Exact,
+        /// Bytes in shared memory of operands, for each element.
+        operand_bytes: i64 = Exact,
+        /// Bytes in shared memory of results of steps but the last one, for each element.
+        intermediate_bytes: i64 = Exact,
+        /// Bytes between arrays in shared memory, for each element.
+        slack_bytes: i64 = Exact,
+        /// Whether adjacent results belong to one element.
+        inner_last: bool = Exact,
+    }
+    parameters {
+        /// Elements that a block contracts at once.
+        elements_per_block: i64 = [1, 2, 4, 8, 16, 32, 64, 128],
+        /// Threads of a block.
+        threads: i64 = [32, 64, 96, 128, 192, 256],
+        /// Rows of a step's result that a thread computes: indices of the operand that all elements share.
+        rows: i64 = [1, 2, 4, 5, 6, 8],
+        /// Columns, indices of the other one.
+        columns: i64 = [1, 2, 4, 8],
+        /// Which operands are brought to shared memory.
+        staged: &'static str = ["all", "elements", "none"],
+        /// What multiplies: threads, or warps by tensor cores (doubles, or singles as three products of TF32 numbers), of
+        /// whose fragments `rows` and `columns` then are the numbers.
+        unit: &'static str = ["simt", "mma"],
+        /// What adjacent threads have: adjacent results, or the same ones of adjacent elements.
+        lanes: &'static str = ["results", "elements"],
+        /// Terms whose code is written out.
+        unroll: i64 = [1, 2, 4, 8, 16],
+    }
+    device { shared_bytes, compute_capability }
+    require {
+        unit != "mma" || compute_capability >= 80 && (dtype == DType::F64 || dtype == DType::F32);
+        unit != "mma" || rows * columns <= 16;
+        rows * columns <= 32;
+        (elements_per_block + 1) * (intermediate_bytes + slack_bytes) <= shared_bytes;
+        staged == "none" || (elements_per_block + 1) * (operand_bytes + intermediate_bytes + slack_bytes) <= shared_bytes;
+        staged != "all"
+            || constant_bytes + (elements_per_block + 1) * (operand_bytes + intermediate_bytes + slack_bytes) <= shared_bytes;
+    }
+    rule block_rule;
+}
+
+/// Shared memory of a block that leaves room for others on the multiprocessor.
+const MAX_RULE_BYTES: i64 = 48 << 10;
+/// Results that give the threads of a block a tile each.
+const RESULTS_PER_BLOCK: i64 = 2048;
+/// Of which operands that all elements share take this much at most.
+const MAX_RULE_CONSTANT_BYTES: i64 = 24 << 10;
+
+fn block_rule(problem: &BlockProblem, device_info: &DeviceInfo) -> BlockChoice {
+    let BlockProblem { elements, outputs, constant_bytes, operand_bytes, intermediate_bytes, slack_bytes, .. } =
+        *problem;
+    let threads = if device_info.is_simd_cpu() { 64 } else { 128 };
+    let staged = if constant_bytes <= MAX_RULE_CONSTANT_BYTES { "all" } else { "elements" };
+    let room = MAX_RULE_BYTES.min(device_info.shared_bytes.into());
+    let room = if staged == "all" { room - constant_bytes } else { room };
+    // Threads have a piece of work each, and no multiprocessor is without a block.
+    let wanted = RESULTS_PER_BLOCK / outputs.max(1);
+    let fair = elements / i64::from(device_info.multiprocessors.max(1));
+    let fitting = room / (operand_bytes + intermediate_bytes + slack_bytes).max(1) - 1;
+    let most = wanted.min(fair).min(fitting).clamp(1, 128);
+    let elements_per_block = 1 << most.ilog2();
+    let staged = if fitting < 1 { "none" } else { staged };
+    BlockChoice { elements_per_block, threads, rows: 4, columns: 4, staged, unit: "simt", lanes: "results", unroll: 4 }
+}
+
+/// A sum of products whose axes are split into those that number elements and inner ones.
+struct Program {
+    outer: Vec<Axis>,
+    inner: Vec<Axis>,
+    /// The dimensions of the operands, then of the results of steps.
+    dims: Vec<Vec<u8>>,
+    steps: Vec<BlockStep>,
+}
+
+impl Program {
+    fn new(kept: Vec<Axis>, reduced: Vec<Axis>, n_operands: usize, path: &[Vec<usize>]) -> Option<Self> {
+        let longest = kept.iter().map(|axis| axis.length).max()?;
+        let mut is_first = true;
+        let (outer, inner_kept): (Vec<Axis>, Vec<Axis>) = kept.into_iter().partition(|axis| {
+            let is_longest = axis.length == longest && std::mem::take(&mut is_first);
+            is_longest || axis.length > MAX_INNER_LENGTH
+        });
+        let n_kept = inner_kept.len();
+        let inner: Vec<Axis> = inner_kept.into_iter().chain(reduced).collect();
+        // Elements share what does not have them: an operand that has some of their axes only would be read by each.
+        let operands_of = |axis: &Axis| axis.strides[1..].iter().map(|stride| *stride != 0).collect::<Vec<_>>();
+        outer.windows(2).all(|pair| operands_of(&pair[0]) == operands_of(&pair[1])).then_some(())?;
+        let has_operand = |axis: &Axis| axis.strides[1..].iter().any(|stride| *stride != 0);
+        let fits = inner.len() <= MAX_INNER_AXES
+            && inner.iter().all(|axis| axis.length <= MAX_INNER_LENGTH)
+            && inner[n_kept..].iter().all(has_operand);
+        fits.then_some(())?;
+        let dims_of = |operand: usize| {
+            let has_elements = outer.iter().any(|axis| axis.strides[operand] != 0);
+            let mut dims: Vec<u8> =
+                (0..inner.len() as u8).filter(|&k| inner[usize::from(k)].strides[operand] != 0).collect();
+            dims.extend(has_elements.then_some(EINSUM_ELEMENT_DIM));
+            let stride = |dim: &u8| match *dim {
+                EINSUM_ELEMENT_DIM => outer
+                    .iter()
+                    .map(|axis| axis.strides[operand].unsigned_abs())
+                    .filter(|stride| *stride != 0)
+                    .min()
+                    .unwrap_or(0),
+                axis => inner[usize::from(axis)].strides[operand].unsigned_abs(),
+            };
+            dims.sort_by_key(|dim| std::cmp::Reverse(stride(dim)));
+            dims
+        };
+        let mut result: Vec<u8> = (0..n_kept as u8).chain([EINSUM_ELEMENT_DIM]).collect();
+        let of_result = dims_of(0);
+        result.sort_by_key(|dim| of_result.iter().position(|known| known == dim));
+        let mut dims: Vec<Vec<u8>> = (1..=n_operands).map(dims_of).collect();
+        let (mut left, mut steps) = ((0..n_operands).collect::<Vec<usize>>(), Vec::new());
+        for (k, step) in path.iter().enumerate() {
+            let [first, second] = step[..] else { return None };
+            let (a, b) = (left[first.min(second)], left[first.max(second)]);
+            left.retain(|array| *array != a && *array != b);
+            let is_needed = |dim: &u8| result.contains(dim) || left.iter().any(|&array| dims[array].contains(dim));
+            let mut seen = HashSet::new();
+            let both = dims[a].iter().chain(&dims[b]).copied();
+            let mut made: Vec<u8> = both.filter(|dim| is_needed(dim) && seen.insert(*dim)).collect();
+            // What is the same for all elements is computed once, by a kernel of its own.
+            made.contains(&EINSUM_ELEMENT_DIM).then_some(())?;
+            if k + 1 == path.len() {
+                made.clone_from(&result);
+            }
+            left.push(dims.len());
+            dims.push(made.clone());
+            steps.push(BlockStep { a, b: Some(b), kept: made });
+        }
+        Some(Self { outer, inner, dims, steps })
+    }
+
+    fn n_elements(&self) -> usize {
+        self.outer.iter().map(|axis| axis.length).product()
+    }
+
+    /// Items of an array, or multiplications of a step, for each element.
+    fn size(&self, dims: impl IntoIterator<Item = u8>) -> i64 {
+        let length = |dim: u8| if dim == EINSUM_ELEMENT_DIM { 1 } else { self.inner[usize::from(dim)].length as i64 };
+        dims.into_iter().map(length).product()
+    }
+
+    fn problem(&self, dtype: DType) -> BlockProblem {
+        let item = matmul_accumulator_bytes(dtype) as i64;
+        let n_operands = self.dims.len() - self.steps.len();
+        let bytes = |range: std::ops::Range<usize>, has_elements: bool| {
+            let arrays = self.dims[range].iter().filter(|dims| dims.contains(&EINSUM_ELEMENT_DIM) == has_elements);
+            arrays.map(|dims| self.size(dims.iter().copied()) * item).sum()
+        };
+        let products = |step: &BlockStep| {
+            let of = |array: usize| self.dims[array].iter().copied();
+            let all: HashSet<u8> =
+                of(step.a).chain(step.b.into_iter().flat_map(of)).chain(step.kept.iter().copied()).collect();
+            self.size(all)
+        };
+        let last = self.dims.len() - 1;
+        BlockProblem {
+            dtype,
+            elements: self.n_elements() as i64,
+            outputs: self.size(self.dims[last].iter().copied()),
+            products: self.steps.iter().map(products).sum(),
+            steps: self.steps.len() as i64,
+            constant_bytes: bytes(0..n_operands, false),
+            operand_bytes: bytes(0..n_operands, true),
+            intermediate_bytes: bytes(n_operands..last, true),
+            slack_bytes: SLACK * item * self.dims.len() as i64,
+            inner_last: self.dims[last].last() != Some(&EINSUM_ELEMENT_DIM),
+        }
+    }
+
+    fn kernel(&self, types: EinsumTypes, choice: BlockChoice, wide: bool) -> BlockEinsum {
+        let n_operands = types.operands.len();
+        let arrays = self.dims.iter().enumerate().map(|(k, dims)| {
+            let is_staged = match choice.staged {
+                "all" => true,
+                "elements" => dims.contains(&EINSUM_ELEMENT_DIM),
+                _ => false,
+            };
+            let is_shared = if k < n_operands { is_staged } else { k + 1 < self.dims.len() };
+            BlockArray { dims: dims.clone(), is_shared }
+        });
+        BlockEinsum {
+            types,
+            outer: self.outer.iter().map(|axis| kernel_axis(axis, true)).collect(),
+            inner: self.inner.iter().map(|axis| kernel_axis(axis, true)).collect(),
+            arrays: arrays.collect(),
+            steps: self.steps.clone(),
+            elements: choice.elements_per_block as u16,
+            threads: choice.threads as u16,
+            tile: [choice.rows as u8, choice.columns as u8],
+            tensor_cores: choice.unit == "mma",
+            element_lanes: choice.lanes == "elements",
+            unroll: choice.unroll as u8,
+            wide,
+        }
+    }
+}
+
+/// Elements below which they are numbered at run time whatever their count.
+fn has_work(program: &Program, problem: &BlockProblem) -> bool {
+    let work = program.n_elements().saturating_mul(problem.products as usize);
+    program.n_elements() >= MIN_ELEMENTS && work >= MIN_WORK
+}
+
+impl Contraction<'_> {
+    /// The whole sum of products of these operands along a path by one kernel, if that is one for it.
+    pub(super) fn contract_in_blocks(&self, terms: &[Term], path: &[Vec<usize>]) -> Result<Option<Term>> {
+        let labels = self.kept_labels(terms);
+        if terms.len() < 2 || terms.iter().any(|term| term.array.size() == 0) {
+            return Ok(None);
+        }
+        let result = self.result(&terms[0], &labels)?;
+        let (kept, reduced) = self.merged_axes(&result, terms);
+        if reduced.is_empty() {
+            return Ok(None);
+        }
+        let all: Vec<Axis> = kept.iter().chain(&reduced).cloned().collect();
+        let wide = is_wide(&all.iter().collect::<Vec<_>>(), terms.len() + 1);
+        let Some(program) = Program::new(kept, reduced, terms.len(), path) else { return Ok(None) };
+        let problem = program.problem(self.compute_dtype());
+        if !has_work(&program, &problem) {
+            return Ok(None);
+        }
+        self.launch_blocks(&program, &problem, &result, terms, wide)
+    }
+
+    fn launch_blocks(
+        &self,
+        program: &Program,
+        problem: &BlockProblem,
+        result: &Term,
+        terms: &[Term],
+        wide: bool,
+    ) -> Result<Option<Term>> {
+        let ctx: &ArrayContext = result.array.context();
+        let choice: BlockChoice = ctx.choose(problem);
+        let types = EinsumTypes {
+            compute: self.compute_dtype(),
+            out: result.array.dtype(),
+            operands: terms.iter().map(|term| term.array.dtype()).collect(),
+        };
+        let kernel = program.kernel(types, choice, wide);
+        let shared_bytes = kernel.shared_bytes();
+        if shared_bytes > ctx.device_info().shared_bytes as usize {
+            return Ok(None);
+        }
+        let axes: Vec<&Axis> = program.outer.iter().chain(&program.inner).collect();
+        let mut args = PackedKernelArgs::new();
+        let arrays: Vec<_> = std::iter::once(result).chain(terms).map(|term| &term.array).collect();
+        crate::array::push_arrays(&mut args, &arrays)?;
+        args.push_u64(program.n_elements() as u64);
+        push_dims(&mut args, &axes, arrays.len(), wide);
+        let blocks = program.n_elements().div_ceil(choice.elements_per_block as usize);
+        let blocks = blocks.min(ctx.device_info().max_blocks as usize) as u32;
+        let compiled = ctx.compiled_kernel(&kernel)?;
+        compiled.launch([blocks, 1, 1], [choice.threads as u32, 1, 1], shared_bytes as u32, args.packed_bytes())?;
+        Ok(Some(result.clone()))
+    }
+}

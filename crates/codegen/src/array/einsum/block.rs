@@ -1,0 +1,453 @@
+//! Small sums of products for many elements: a block brings what its elements need to shared memory and contracts it there,
+//! two operands at a time, with intermediate results that never leave the multiprocessor.
+//!
+//! Parameters: the result, the operands, the number of elements, and the structure of lengths and strides, first of the
+//! axes whose indices together number the elements, the fastest last, then of the inner ones.
+//!
+//! What a thread computes of a step, some rows times some columns, follows V. Volkov and J. Demmel, "Benchmarking GPUs to
+//! tune dense linear algebra", 2008; elements of a block, and matrices in shared memory, A. Kloeckner et al., "Nodal
+//! discontinuous Galerkin methods on graphics processors", 2009.
+
+use super::{AxisNames, EinsumAxis, EinsumTypes};
+use crate::kernel_spec::KernelSpec;
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// The element index among the dimensions of an array: those above are inner axes.
+pub const ELEMENT_DIM: u8 = u8::MAX;
+
+/// An operand, or what a step makes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct BlockArray {
+    /// Its dimensions: inner axes, and [`ELEMENT_DIM`] if each element has its own; of an operand, those with the widest
+    /// strides first.
+    pub dims: Vec<u8>,
+    /// Whether it is in shared memory. Results of steps are, but the last one.
+    pub is_shared: bool,
+}
+
+impl BlockArray {
+    fn has(&self, dim: u8) -> bool {
+        self.dims.contains(&dim)
+    }
+}
+
+/// Two arrays, or one, and which dimensions are left of them; the result is the next array.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct BlockStep {
+    /// The first array.
+    pub a: usize,
+    /// The second array.
+    pub b: Option<usize>,
+    /// The dimensions of the result, the fastest last.
+    pub kept: Vec<u8>,
+}
+
+/// A kernel, as everything that decides its source.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct BlockEinsum {
+    /// The dtypes.
+    pub types: EinsumTypes,
+    /// Axes whose indices together number the elements.
+    pub outer: Vec<EinsumAxis>,
+    /// Axes of which a block has all; their lengths are part of the source.
+    pub inner: Vec<EinsumAxis>,
+    /// The operands, then the results of all steps.
+    pub arrays: Vec<BlockArray>,
+    /// What is contracted, one after the other.
+    pub steps: Vec<BlockStep>,
+    /// Elements of a block.
+    pub elements: u16,
+    /// Threads of a block.
+    pub threads: u16,
+    /// The most rows and columns of a step's result that a thread computes.
+    pub tile: [u8; 2],
+    /// Whether tensor cores multiply where they can; then rows and columns are those of fragments.
+    pub tensor_cores: bool,
+    /// Whether adjacent threads have adjacent elements; else adjacent results.
+    pub element_lanes: bool,
+    /// Terms whose code is written out.
+    pub unroll: u8,
+    /// 64-bit indices and offsets.
+    pub wide: bool,
+}
+
+/// Rows past the end that a thread may read.
+const SLACK: usize = 8;
+
+/// An array, its name in the code of a step, and the dimension of which a thread has several indices.
+type TileOperand<'a> = (usize, &'a str, Option<(u8, usize)>);
+
+/// What a step does.
+struct StepPlan<'a> {
+    a: usize,
+    b: Option<usize>,
+    /// The dimension, and how many indices of it a thread has.
+    rows: Option<(u8, usize)>,
+    columns: Option<(u8, usize)>,
+    kept: &'a [u8],
+    reduced: Vec<u8>,
+}
+
+impl BlockEinsum {
+    /// Bytes of shared memory of a block.
+    pub fn shared_bytes(&self) -> usize {
+        self.offsets().1 * super::super::matmul::matmul_accumulator_bytes(self.types.compute)
+    }
+
+    pub(super) fn length(&self, dim: u8) -> usize {
+        match dim {
+            ELEMENT_DIM => usize::from(self.elements),
+            axis => self.inner[usize::from(axis)].length.unwrap_or(1) as usize,
+        }
+    }
+
+    /// Items along a dimension in shared memory: an odd number of elements where they are adjacent, which threads that
+    /// write other dimensions put into different banks.
+    fn pitch(&self, dim: u8) -> usize {
+        let is_padded = dim == ELEMENT_DIM && self.element_lanes && self.elements > 1;
+        self.length(dim) + usize::from(is_padded)
+    }
+
+    fn size(&self, array: &BlockArray) -> usize {
+        array.dims.iter().map(|&dim| self.length(dim)).product()
+    }
+
+    fn shared_size(&self, array: &BlockArray) -> usize {
+        array.dims.iter().map(|&dim| self.pitch(dim)).product::<usize>() + self.slack()
+    }
+
+    /// Items behind each array, which threads read for rows past the end.
+    fn slack(&self) -> usize {
+        SLACK * if self.element_lanes { usize::from(self.elements) + 1 } else { 1 }
+    }
+
+    /// Where arrays begin in shared memory, in items, and where the last one ends.
+    fn offsets(&self) -> (Vec<usize>, usize) {
+        let mut end = 0;
+        let mut place = |array: &BlockArray| {
+            let start = end;
+            // Vectors of items begin at multiples of their size.
+            end += if array.is_shared { self.shared_size(array).next_multiple_of(4) } else { 0 };
+            start
+        };
+        let starts = self.arrays.iter().map(&mut place).collect();
+        (starts, end)
+    }
+
+    /// As many indices for each thread as are asked for, or fewer where that leaves fewer threads without work.
+    fn share(&self, dim: u8, most: u8) -> usize {
+        let length = self.length(dim);
+        let groups = length.div_ceil(usize::from(most.max(1))).max(1);
+        length.div_ceil(groups)
+    }
+
+    fn plan<'a>(&self, step: &'a BlockStep) -> StepPlan<'a> {
+        let none = BlockArray { dims: Vec::new(), is_shared: true };
+        let array = |index: Option<usize>| index.map_or(&none, |index| &self.arrays[index]);
+        let alone = |x: &BlockArray, y: &BlockArray| {
+            let mut dims: Vec<u8> =
+                x.dims.iter().copied().filter(|dim| step.kept.contains(dim) && !y.has(*dim)).collect();
+            dims.sort_by_key(|dim| self.length(*dim));
+            dims
+        };
+        // The rows are those of the array that all elements share, if one does.
+        let is_swapped =
+            step.b.is_some_and(|b| self.arrays[step.a].has(ELEMENT_DIM) && !self.arrays[b].has(ELEMENT_DIM));
+        let (a, b) = if let (true, Some(b)) = (is_swapped, step.b) { (b, Some(step.a)) } else { (step.a, step.b) };
+        let (x, y) = (&self.arrays[a], array(b));
+        let rows = alone(x, y).into_iter().rfind(|dim| *dim != ELEMENT_DIM);
+        let of_b = alone(y, x);
+        let columns = of_b.iter().copied().find(|dim| *dim == ELEMENT_DIM).or(of_b.last().copied());
+        let mut reduced: Vec<u8> = x.dims.iter().copied().filter(|dim| !step.kept.contains(dim)).collect();
+        reduced.extend(y.dims.iter().copied().filter(|dim| !step.kept.contains(dim) && !x.has(*dim)));
+        let with_share = |most: u8| move |dim: u8| (dim, self.share(dim, most));
+        StepPlan {
+            a,
+            b,
+            rows: rows.map(with_share(self.tile[0])),
+            columns: columns.map(with_share(self.tile[1])),
+            kept: &step.kept,
+            reduced,
+        }
+    }
+
+    /// The step that reads an array.
+    fn reader(&self, array: usize) -> Option<StepPlan<'_>> {
+        self.steps.iter().find(|step| step.a == array || step.b == Some(array)).map(|step| self.plan(step))
+    }
+
+    /// The dimensions of an array in shared memory with their strides in items: what a thread reads together is adjacent.
+    fn shared_strides(&self, array: usize) -> Vec<(u8, usize)> {
+        let reader = self.reader(array);
+        let tiled = reader.and_then(|plan| if plan.a == array { plan.rows } else { plan.columns });
+        let tiled = tiled.map(|(dim, _)| dim).filter(|dim| *dim != ELEMENT_DIM);
+        let mut order: Vec<u8> = self.arrays[array].dims.iter().copied().filter(|dim| *dim != ELEMENT_DIM).collect();
+        order.sort_unstable();
+        order.sort_by_key(|dim| Some(*dim) == tiled);
+        if self.arrays[array].has(ELEMENT_DIM) {
+            order.insert(if self.element_lanes { order.len() } else { 0 }, ELEMENT_DIM);
+        }
+        let mut stride = 1;
+        let mut strides: Vec<(u8, usize)> = Vec::new();
+        for dim in order.into_iter().rev() {
+            strides.push((dim, stride));
+            stride *= self.pitch(dim);
+        }
+        strides
+    }
+
+    /// The offset that an index of a dimension makes: items in shared memory, bytes elsewhere. None where there is none.
+    pub(super) fn offset(&self, names: &AxisNames<'_>, array: usize, dim: u8, index: &str) -> Option<String> {
+        if !self.arrays[array].has(dim) {
+            return None;
+        }
+        if self.arrays[array].is_shared {
+            let stride = self.shared_strides(array).into_iter().find(|(known, _)| *known == dim)?.1;
+            return Some(format!("({index}) * {stride}"));
+        }
+        // The last array is the result, which comes first among the arguments.
+        let operand = if array + 1 == self.arrays.len() { 0 } else { array + 1 };
+        match dim {
+            ELEMENT_DIM => Some(format!("outer{operand}(element(first + ({index}), n), dims)")),
+            axis => names.offset(&format!("({index})"), self.outer.len() + usize::from(axis), operand),
+        }
+    }
+
+    fn element_functions(&self, names: &AxisNames<'_>) -> String {
+        let [index, offset] = names.types();
+        let mut text = format!(
+            "__device__ __forceinline__ {index} element({index} at, {index} n) {{ return at < n ? at : n - 1; }}\n"
+        );
+        for operand in 0..=self.types.operands.len() {
+            let _ = write!(
+                text,
+                "__device__ __forceinline__ {offset} outer{operand}({index} rest, const einsum_dims &dims) {{ {offset} at = 0;"
+            );
+            for axis in (0..self.outer.len()).rev() {
+                let length = names.length(axis);
+                let at = if axis == 0 { "rest".into() } else { format!("(rest - rest / {length} * {length})") };
+                if let Some(step) = names.offset(&at, axis, operand) {
+                    let _ = write!(text, " at += {step};");
+                }
+                if axis > 0 {
+                    let _ = write!(text, " rest /= {length};");
+                }
+            }
+            text.push_str(" return at; }\n");
+        }
+        text
+    }
+
+    /// Brings an operand to shared memory, adjacent threads along its narrowest stride.
+    fn stage(&self, names: &AxisNames<'_>, array: usize, start: usize) -> String {
+        let size = self.size(&self.arrays[array]);
+        let mut text = format!("    for (int t = threadIdx.x; t < {size}; t += THREADS) {{\n      int rest = t;");
+        let (mut from, mut to) = (format!("x_{}", array + 1), format!("smem + {start}"));
+        let strides = self.shared_strides(array);
+        for (k, &dim) in self.arrays[array].dims.iter().enumerate().rev() {
+            let length = self.length(dim);
+            let _ = match k {
+                0 => write!(text, " const int d{k} = rest;"),
+                _ => write!(text, " const int d{k} = rest % {length}; rest /= {length};"),
+            };
+            let index = format!("d{k}");
+            let operand = array + 1;
+            let step = match dim {
+                ELEMENT_DIM => Some(format!("outer{operand}(element(first + {index}, n), dims)")),
+                axis => names.offset(&index, self.outer.len() + usize::from(axis), operand),
+            };
+            step.into_iter().for_each(|step| from = format!("{from} + {step}"));
+            let stride = strides.iter().find(|(known, _)| *known == dim).map_or(0, |known| known.1);
+            to = format!("{to} + {index} * {stride}");
+        }
+        let _ = writeln!(text, "\n      *({to}) = load{array}({from});\n    }}");
+        text
+    }
+
+    /// The code of a step whose result is array `result`.
+    fn step(&self, names: &AxisNames<'_>, plan: &StepPlan<'_>, result: usize, starts: &[usize]) -> String {
+        let [_, offset] = names.types();
+        let tile = |shared: Option<(u8, usize)>| shared.map_or(1, |(_, share)| share);
+        let (rows, columns) = (tile(plan.rows), tile(plan.columns));
+        let share = |dim: u8| {
+            let of = |tiled: Option<(u8, usize)>| tiled.filter(|(known, _)| *known == dim).map(|(_, share)| share);
+            of(plan.rows).or(of(plan.columns)).unwrap_or(1)
+        };
+        let groups = |dim: u8| self.length(dim).div_ceil(share(dim));
+        let work: usize = plan.kept.iter().map(|&dim| groups(dim)).product();
+        let mut text = format!("    for (int w = threadIdx.x; w < {work}; w += THREADS) {{\n      int rest = w;");
+        let mut order = plan.kept.to_vec();
+        order.sort_by_key(|dim| self.element_lanes && *dim == ELEMENT_DIM);
+        for (k, &dim) in order.iter().enumerate().rev() {
+            let (name, count) = (index_name(dim), groups(dim));
+            let scale = if dim == ELEMENT_DIM { 1 } else { share(dim) };
+            let _ = match k {
+                0 => write!(text, " const int {name} = rest * {scale};"),
+                _ => write!(text, " const int {name} = rest % {count} * {scale}; rest /= {count};"),
+            };
+        }
+        text.push('\n');
+        let tiled = |dim: u8| [plan.rows, plan.columns].iter().flatten().any(|(known, _)| *known == dim);
+        // Where the arrays of a thread begin, and how far its rows and columns are from there.
+        let operands: Vec<TileOperand<'_>> = [(Some(plan.a), "a", plan.rows), (plan.b, "b", plan.columns)]
+            .into_iter()
+            .filter_map(|(array, name, tile)| Some((array?, name, tile)))
+            .collect();
+        for &(array, name, tile) in &operands {
+            let fixed = plan.kept.iter().filter(|dim| !tiled(**dim));
+            let terms: Vec<String> =
+                fixed.filter_map(|&dim| self.offset(names, array, dim, &index_name(dim))).collect();
+            let _ = writeln!(text, "      const {offset} {name}_at = {};", sum_or_zero(&terms));
+            let count = tile.map_or(1, |(_, share)| share);
+            let _ = write!(
+                text,
+                "      {offset} {name}_tile[{count}];\n      #pragma unroll\n      for (int t = 0; t < {count}; t++) {name}_tile[t] = "
+            );
+            let step = tile.and_then(|(dim, share)| {
+                let (index, length) = (self.tile_index(dim, share, "t"), self.length(dim));
+                // Nothing is behind the end of an operand in global memory.
+                let is_inside = self.arrays[array].is_shared || length.is_multiple_of(share);
+                let clamped = || format!("{index} < {length} ? {index} : {}", length - 1);
+                self.offset(names, array, dim, &if is_inside { index.clone() } else { clamped() })
+            });
+            let _ = writeln!(text, "{};", step.unwrap_or_else(|| "0".into()));
+        }
+        let _ = writeln!(
+            text,
+            "      T sum[{rows}][{columns}];\n      #pragma unroll\n      for (int r = 0; r < {rows}; r++)\n        #pragma unroll\n        for (int c = 0; c < {columns}; c++) sum[r][c] = T(0);"
+        );
+        for (depth, &dim) in plan.reduced.iter().enumerate() {
+            let unroll = if depth + 1 == plan.reduced.len() { self.unroll } else { 1 };
+            let (name, length) = (index_name(dim), self.length(dim));
+            let _ = writeln!(
+                text,
+                "      #pragma unroll {unroll}\n      for (int {name} = 0; {name} < {length}; {name}++) {{"
+            );
+        }
+        let mut factors = Vec::new();
+        for &(array, name, tile) in &operands {
+            let steps: Vec<String> =
+                plan.reduced.iter().filter_map(|&dim| self.offset(names, array, dim, &index_name(dim))).collect();
+            let count = tile.map_or(1, |(_, share)| share);
+            let at = format!("{name}_at + {} + {name}_tile[t]", sum_or_zero(&steps));
+            let value = match self.arrays[array].is_shared {
+                true => format!("smem[{} + {at}]", starts[array]),
+                false => format!("load{array}(x_{} + ({at}))", array + 1),
+            };
+            let _ = writeln!(
+                text,
+                "        T {name}[{count}];\n        #pragma unroll\n        for (int t = 0; t < {count}; t++) {name}[t] = {value};"
+            );
+            factors.push(format!("{name}[{}]", if name == "a" { "r" } else { "c" }));
+        }
+        let add = self.types.accumulate("sum[r][c]", &factors);
+        let _ = writeln!(
+            text,
+            "        #pragma unroll\n        for (int r = 0; r < {rows}; r++)\n          #pragma unroll\n          for (int c = 0; c < {columns}; c++) {add}"
+        );
+        plan.reduced.iter().for_each(|_| text.push_str("      }\n"));
+        text.push_str(&self.store_tile(names, plan, result, starts, [rows, columns]));
+        text.push_str("    }\n");
+        text
+    }
+
+    /// The index of one of the rows or columns of a thread: its elements lie apart, so that those of threads are adjacent.
+    fn tile_index(&self, dim: u8, share: usize, counter: &str) -> String {
+        let step = if dim == ELEMENT_DIM { self.length(dim).div_ceil(share) } else { 1 };
+        format!("{} + {counter} * {step}", index_name(dim))
+    }
+
+    /// Stores what a thread computed of a step.
+    fn store_tile(
+        &self,
+        names: &AxisNames<'_>,
+        plan: &StepPlan<'_>,
+        result: usize,
+        starts: &[usize],
+        [rows, columns]: [usize; 2],
+    ) -> String {
+        let is_last = !self.arrays[result].is_shared;
+        let (mut at, mut guards) = (Vec::new(), Vec::new());
+        for &dim in plan.kept {
+            let mut index = index_name(dim);
+            for (tiled, counter) in [(plan.rows, "r"), (plan.columns, "c")] {
+                if let Some((_, share)) = tiled.filter(|(known, _)| *known == dim) {
+                    index = self.tile_index(dim, share, counter);
+                    let length = self.length(dim);
+                    (!length.is_multiple_of(share)).then(|| guards.push(format!("{index} < {length}")));
+                }
+            }
+            if dim == ELEMENT_DIM && is_last {
+                guards.push(format!("first + {index} < n"));
+            }
+            at.extend(self.offset(names, result, dim, &index));
+        }
+        let guard = if guards.is_empty() { String::new() } else { format!("if ({}) ", guards.join(" && ")) };
+        let at = sum_or_zero(&at);
+        let store = match is_last {
+            true => format!("store(out + ({at}), sum[r][c]);"),
+            false => format!("smem[{} + {at}] = sum[r][c];", starts[result]),
+        };
+        format!(
+            "      #pragma unroll\n      for (int r = 0; r < {rows}; r++)\n        #pragma unroll\n        for (int c = 0; c < {columns}; c++) {guard}{store}\n"
+        )
+    }
+}
+
+/// The index along a dimension.
+pub(super) fn index_name(dim: u8) -> String {
+    if dim == ELEMENT_DIM { "e".into() } else { format!("i{dim}") }
+}
+
+pub(super) fn sum_or_zero(terms: &[String]) -> String {
+    if terms.is_empty() { "0".into() } else { terms.join(" + ") }
+}
+
+impl KernelSpec for BlockEinsum {
+    fn kernel_name(&self) -> Cow<'static, str> {
+        "array_einsum_block".into()
+    }
+
+    fn source(&self) -> String {
+        let n = self.types.operands.len();
+        let names = AxisNames::new(self.outer.iter().chain(&self.inner).collect(), n, self.wide);
+        let [index, _] = names.types();
+        let (starts, _) = self.offsets();
+        let mut text = self.types.preamble();
+        text.push_str(&names.dims_struct());
+        text.push_str(&self.element_functions(&names));
+        text.push_str(self.fragment_functions());
+        let _ = writeln!(text, "enum {{ THREADS = {}, ELEMENTS = {} }};", self.threads, self.elements);
+        let operands: String = (1..=n).map(|k| format!("const char *x_{k}, ")).collect();
+        let _ = write!(
+            text,
+            "extern \"C\" __global__ void __launch_bounds__(THREADS) array_einsum_block(char *out, {operands}unsigned long long count, const einsum_dims dims)\n{{\n\
+             \x20 extern __shared__ __align__(16) unsigned char smem_bytes[];\n  T *smem = (T *)smem_bytes; (void)smem;\n  const {index} n = ({index})count;\n"
+        );
+        // What is read past the end of an array, and between its elements, is never used, but must not be undefined.
+        let (_, end) = self.offsets();
+        let _ =
+            writeln!(text, "  for (int t = threadIdx.x; t < {end}; t += THREADS) smem[t] = T(0);\n  __syncthreads();");
+        let staged = |has_elements: bool| {
+            let is_staged =
+                move |k: &usize| self.arrays[*k].is_shared && self.arrays[*k].has(ELEMENT_DIM) == has_elements;
+            (0..n).filter(is_staged).map(|k| self.stage(&names, k, starts[k])).collect::<String>()
+        };
+        text.push_str(&staged(false));
+        let _ = writeln!(
+            text,
+            "  for ({index} first = blockIdx.x * ({index})ELEMENTS; first < n; first += gridDim.x * ({index})ELEMENTS) {{"
+        );
+        text.push_str(&staged(true));
+        for (k, step) in self.steps.iter().enumerate() {
+            text.push_str("    __syncthreads();\n");
+            text.push_str(&match self.matrix_dims(step) {
+                Some(dims) => self.step_by_fragments(&names, &dims, n + k, &starts),
+                None => self.step(&names, &self.plan(step), n + k, &starts),
+            });
+        }
+        text.push_str("    __syncthreads();\n  }\n}\n");
+        text
+    }
+}

@@ -1,0 +1,140 @@
+"""Sums of products over named axes: `einsum` and its paths; part of `rtcg.numpy`."""
+
+import operator
+import string
+
+import numpy as np
+
+from rtcg import _native, numpy as _xp
+
+__all__ = ["einsum", "einsum_path"]
+
+_CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+
+
+def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="safe"):
+    """Sums of products over named axes, by kernels that are written for their lengths; does not wait.
+
+    Parameters
+    ----------
+    *operands
+        A string such as ``"ij,jk->ik"`` and the arrays, or arrays each with the list of its axes as numbers from 0 to
+        51, and perhaps that of the result, as NumPy takes them. Axes of one name are one axis: a diagonal where one
+        operand has it twice, else common. Names that the result lacks are summed over. ``...`` stands for further axes,
+        which are broadcast, as are axes of length 1. Array-likes are copied to the device.
+    out : GPUArray, optional
+        Where the result goes, of its shape and of any strides.
+    optimize : {False, True, 'greedy', 'optimal'}, tuple or list
+        In which order more than two operands are contracted. False and True are 'greedy'. A list is a path as
+        `einsum_path` returns it.
+    dtype : dtype-like, optional
+        Of the computation and the result; by default the common dtype of the operands.
+    order : {'C', 'F', 'A', 'K'}
+        The memory order of a new result. 'A' is 'F' if all operands are in Fortran order, else 'C'; 'K' is any.
+    casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
+        Which conversions of operands to `dtype`, and of the result to that of `out`, are allowed.
+
+    Returns
+    -------
+    GPUArray
+        `out`, or a new array. One operand of which nothing is summed gives a view, as in NumPy.
+
+    Raises
+    ------
+    ValueError
+        When subscripts, shapes, `out` or the path do not fit, with NumPy's messages.
+    TypeError
+        When `casting` does not allow a conversion, or for records.
+
+    Notes
+    -----
+    Integers wrap, truth values are combined by "and" and "or", and 16-bit floats are summed in 32 bits and rounded
+    once. See the page "Einsum" of the documentation for how kernels are chosen and tuned.
+
+    Examples
+    --------
+    >>> import numpy as np, rtcg.autoinit
+    >>> from rtcg import numpy as xp
+    >>> matrix, fields = xp.arange(4.0).reshape(2, 2), xp.ones((5, 2, 3))
+    >>> xp.einsum("ij,ejf->eif", matrix, fields)[0].get()
+    array([[1., 1., 1.],
+           [5., 5., 5.]])
+    """
+    subscripts, arrays = _parse_operands(operands)
+    if order not in ("C", "F", "A", "K"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    if casting not in _CASTINGS:
+        raise ValueError(f"casting must be one of {', '.join(map(repr, _CASTINGS))} (got {casting!r})")
+    if out is not None and not isinstance(out, _xp.GPUArray):
+        raise TypeError(f"keyword parameter out must be a device array for einsum (got {type(out).__name__})")
+    if dtype is not None:
+        dtype = np.dtype(dtype)
+        for k, a in enumerate(arrays):
+            _check_cast(a.dtype, dtype, casting, f"operand {k}")
+    if out is not None:
+        _check_cast(np.result_type(*(a.dtype for a in arrays)) if dtype is None else dtype, out.dtype, casting, "out")
+    if order == "A":
+        order = "F" if all(a.flags.f_contiguous for a in arrays) else "C"
+    return _native.array_einsum(
+        subscripts, arrays, out, dtype, None if order == "K" else order, _resolve_path(subscripts, arrays, optimize)
+    )
+
+
+def einsum_path(*operands, optimize="greedy", einsum_call=False):
+    """The order in which `einsum` joins operands best: NumPy's list of pairs and its description, a tuple.
+
+    It depends on shapes alone: nothing is computed or waited for. Arguments, result and errors are those of
+    `numpy.einsum_path`.
+    """
+    subscripts, arrays = _parse_operands(operands)
+    shapes = [np.broadcast_to(np.zeros((), a.dtype), a.shape) for a in arrays]
+    return np.einsum_path(subscripts, *shapes, optimize=optimize)
+
+
+def _parse_operands(operands):
+    """Subscripts and operands of a call, whichever way it names them."""
+    if not operands:
+        raise ValueError(
+            "must specify the einstein sum subscripts string and at least one operand, or at least one operand and its "
+            "corresponding subscripts list"
+        )
+    if isinstance(operands[0], str):
+        return operands[0], [_xp._to_device(a) for a in operands[1:]]
+    pairs = len(operands) // 2 * 2
+    arrays = [_xp._to_device(a) for a in operands[:pairs:2]]
+    text = ",".join(map(_subscript_letters, operands[1:pairs:2]))
+    return text if len(operands) % 2 == 0 else f"{text}->{_subscript_letters(operands[-1])}", arrays
+
+
+def _subscript_letters(labels):
+    letters = []
+    for label in labels:
+        if label is Ellipsis:
+            letters.append("...")
+            continue
+        try:
+            number = operator.index(label)
+        except TypeError:
+            raise TypeError(f"each subscript must be either an integer or an ellipsis (got {label!r})") from None
+        if not 0 <= number < 52:
+            raise ValueError(f"subscript is not within the valid range [0, 52): {number}")
+        letters.append((string.ascii_uppercase + string.ascii_lowercase)[number])
+    return "".join(letters)
+
+
+def _check_cast(given, wanted, casting, what):
+    if given != wanted and not np.can_cast(given, wanted, casting):
+        raise TypeError(
+            f"einsum: {what} could not be cast from {given!r} to {wanted!r} according to the rule {casting!r}"
+        )
+
+
+def _resolve_path(subscripts, arrays, optimize):
+    """A name or steps of a path."""
+    if optimize is False or optimize is True or optimize is None:
+        return "greedy"
+    if isinstance(optimize, str) and optimize in ("greedy", "optimal"):
+        return optimize
+    if not isinstance(optimize, str) and len(optimize) and optimize[0] == "einsum_path":
+        return [list(step) for step in optimize[1:]]
+    return [list(step) for step in einsum_path(subscripts, *arrays, optimize=optimize)[0][1:]]
