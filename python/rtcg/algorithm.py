@@ -4,11 +4,9 @@ Segment ``j`` of a vector has the elements from ``offsets[j]`` up to, and withou
 A run is a segment of equal keys. The order in which elements are combined depends on their number and on the offsets
 alone: sums of floating-point numbers have the same bits at every run and on every device.
 
-Operations: ``"sum"``, ``"prod"``, ``"max"``, ``"min"``. What nothing is combined to is 0, 1, or the least or largest
+Operations: ``"sum"``, ``"prod"``, ``"max"``, ``"min"``. The identity element is 0, 1, or the least or largest
 number of the dtype (infinite for floating-point ones). NaN wins maxima and minima, as in NumPy.
 """
-
-import numpy as np
 
 from rtcg import _native, numpy as _xp
 
@@ -16,13 +14,6 @@ __all__ = [
     "reduce_by_key", "run_length_decode", "run_length_encode", "run_offsets", "segmented_reduce", "segmented_scan",
     "segmented_sort", "unique_by_key",
 ]  # fmt: skip
-
-
-def _on_device(name, array):
-    """An array on the device; masked ones are refused, whose masks would be lost."""
-    if isinstance(array, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a masked array; expected one without a mask, such as {name}.compressed()")
-    return _xp._to_device(array)
 
 
 def segmented_reduce(values, offsets, op="sum", dtype=None):
@@ -33,7 +24,7 @@ def segmented_reduce(values, offsets, op="sum", dtype=None):
     values : GPUArray or array-like of shape (n,)
         Numbers of any dtype, bools too (``"sum"`` is then a number, as in NumPy).
     offsets : GPUArray or array-like of shape (segments + 1,)
-        Integers that ascend from 0 to n.
+        Integers that ascend, from 0 on and up to n.
     op : {"sum", "prod", "max", "min"}
     dtype : dtype, optional
         Of the result, in which is computed; by default that of `values`, and 64 bits for sums and products of integers.
@@ -54,7 +45,9 @@ def segmented_reduce(values, offsets, op="sum", dtype=None):
     As ``DeviceSegmentedReduce`` of CUB. ``np.add.reduceat(values, offsets[:-1])`` is the same where no segment is empty
     and the last one ends with `values`; NumPy gives an empty segment the element at its offset.
     """
-    return _native.segmented_reduce(_on_device("values", values), _on_device("offsets", offsets), op, dtype)
+    return _native.segmented_reduce(
+        _xp._unmasked_to_device("values", values), _xp._unmasked_to_device("offsets", offsets), op, dtype
+    )
 
 
 def segmented_scan(values, offsets, op="sum", exclusive=False, dtype=None):
@@ -65,7 +58,7 @@ def segmented_scan(values, offsets, op="sum", exclusive=False, dtype=None):
     values, offsets, op, dtype
         As for `segmented_reduce`. Elements before the first offset and behind the last are segments of their own.
     exclusive : bool
-        Without the element itself: the first of a segment has what nothing is combined to.
+        Without the element itself: the first of a segment has the identity element.
 
     Returns
     -------
@@ -82,7 +75,7 @@ def segmented_scan(values, offsets, op="sum", exclusive=False, dtype=None):
     ``segmented_scan(values, run_offsets(keys))`` is the same. For other operations see
     :class:`rtcg.scan.GenericScanKernel`.
     """
-    arrays = _on_device("values", values), _on_device("offsets", offsets)
+    arrays = _xp._unmasked_to_device("values", values), _xp._unmasked_to_device("offsets", offsets)
     return _native.segmented_scan(*arrays, op, bool(exclusive), dtype)
 
 
@@ -111,7 +104,9 @@ def segmented_sort(values, offsets, descending=False):
     -----
     As ``DeviceSegmentedSort`` of CUB; all elements are sorted, then their segments.
     """
-    return _native.segmented_sort(_on_device("values", values), _on_device("offsets", offsets), bool(descending))
+    return _native.segmented_sort(
+        _xp._unmasked_to_device("values", values), _xp._unmasked_to_device("offsets", offsets), bool(descending)
+    )
 
 
 def run_offsets(keys):
@@ -135,7 +130,7 @@ def run_offsets(keys):
     -----
     Waits for the number of runs.
     """
-    return _native.run_offsets(_on_device("keys", keys))
+    return _native.run_offsets(_xp._unmasked_to_device("keys", keys))
 
 
 def run_length_encode(values):
@@ -160,7 +155,7 @@ def run_length_encode(values):
     -----
     As ``DeviceRunLengthEncode`` of CUB, and ``itertools.groupby``.
     """
-    return _native.run_length_encode(_on_device("values", values))
+    return _native.run_length_encode(_xp._unmasked_to_device("values", values))
 
 
 def run_length_decode(values, counts):
@@ -187,7 +182,9 @@ def run_length_decode(values, counts):
     -----
     As ``numpy.repeat`` with an array of counts.
     """
-    return _native.run_length_decode(_on_device("values", values), _on_device("counts", counts))
+    return _native.run_length_decode(
+        _xp._unmasked_to_device("values", values), _xp._unmasked_to_device("counts", counts)
+    )
 
 
 def reduce_by_key(keys, values, op="sum", dtype=None):
@@ -215,7 +212,9 @@ def reduce_by_key(keys, values, op="sum", dtype=None):
     -----
     As ``reduce_by_key`` of Thrust and ``DeviceReduce::ReduceByKey`` of CUB.
     """
-    return _native.reduce_by_key(_on_device("keys", keys), _on_device("values", values), op, dtype)
+    return _native.reduce_by_key(
+        _xp._unmasked_to_device("keys", keys), _xp._unmasked_to_device("values", values), op, dtype
+    )
 
 
 def unique_by_key(keys, values):
@@ -240,4 +239,4 @@ def unique_by_key(keys, values):
     -----
     As ``unique_by_key`` of Thrust.
     """
-    return _native.unique_by_key(_on_device("keys", keys), _on_device("values", values))
+    return _native.unique_by_key(_xp._unmasked_to_device("keys", keys), _xp._unmasked_to_device("values", values))

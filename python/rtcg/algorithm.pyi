@@ -30,7 +30,7 @@ def segmented_reduce(values: _Array, offsets: _Array, op: _Op = "sum", dtype: DT
     values : GPUArray or array-like of shape (n,)
         Numbers of any dtype, bools too (``"sum"`` is then a number, as in NumPy).
     offsets : GPUArray or array-like of shape (segments + 1,)
-        Integers that ascend from 0 to n.
+        Integers that ascend, from 0 on and up to n.
     op : {"sum", "prod", "max", "min"}
     dtype : dtype, optional
         Of the result, in which is computed; by default that of `values`, and 64 bits for sums and products of integers.
@@ -62,7 +62,7 @@ def segmented_scan(
     values, offsets, op, dtype
         As for `segmented_reduce`. Elements before the first offset and behind the last are segments of their own.
     exclusive : bool
-        Without the element itself: the first of a segment has what nothing is combined to.
+        Without the element itself: the first of a segment has the identity element.
 
     Returns
     -------

@@ -78,6 +78,9 @@ def map(function, *sequences, devices=None):
     devices = list(devices)
     if not devices:
         raise ValueError("devices is empty; expected at least one")
+    lengths = [len(sequence) for sequence in sequences]
+    if len(set(lengths)) > 1:
+        raise ValueError(f"the sequences have lengths {lengths}; expected one length")
     calls = list(zip(*sequences, strict=True))
     results, errors, pieces, lock = [None] * len(calls), [], iter(enumerate(calls)), threading.Lock()
 

@@ -74,7 +74,7 @@ def matmul(x1, x2, /, *, epilogue=None, operands=None, dtype=None, out=None):
             if value is not None:
                 raise ValueError(f"{name} is {value!r} without an epilogue; expected None")
         return _matmul(x1, x2, out)
-    named = [(str(name), _xp._to_device(array)) for name, array in (operands or {}).items()]
+    named = [(str(name), _xp._unmasked_to_device(name, array)) for name, array in (operands or {}).items()]
     found = _native.linalg_matmul_epilogue(
         _xp._to_device(x1), _xp._to_device(x2), epilogue, named, None if dtype is None else np.dtype(dtype)
     )

@@ -28,7 +28,7 @@ def _as_list(value, kind, name):
         if isinstance(value, str) or np.ndim(value) == 0:
             return [kind(value)]
         return [kind(item) for item in value]
-    except TypeError:
+    except (TypeError, ValueError):
         expected = "a number, or one for each axis" if kind is float else "an integer, or one for each axis"
         raise TypeError(f"{name} is {value!r}; expected {expected}") from None
 
@@ -94,22 +94,41 @@ def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *
         If elements are not real numbers.
     """
     placement = _placement(output, mode, cval, origin, axes)
-    return _result(_native.ndimage_correlate(_xp._to_device(input), _xp._to_device(weights), placement, False), output)
+    return _result(
+        _native.ndimage_correlate(
+            _xp._unmasked_to_device("input", input), _xp._unmasked_to_device("weights", weights), placement, False
+        ),
+        output,
+    )
 
 
 def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
-    """As `correlate`, with weights in reverse order. See `scipy.ndimage.convolve`."""
+    """`correlate` with weights in reverse order: the same arguments, result and errors. See `scipy.ndimage.convolve`.
+
+    Does not wait.
+    """
     placement = _placement(output, mode, cval, origin, axes)
-    return _result(_native.ndimage_correlate(_xp._to_device(input), _xp._to_device(weights), placement, True), output)
+    return _result(
+        _native.ndimage_correlate(
+            _xp._unmasked_to_device("input", input), _xp._unmasked_to_device("weights", weights), placement, True
+        ),
+        output,
+    )
 
 
 def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
-    """`correlate` along one axis, with weights of one axis. See `scipy.ndimage.correlate1d`."""
+    """`correlate` along one axis, with weights of one axis: an array of the shape of `input`. Does not wait.
+
+    See `scipy.ndimage.correlate1d`.
+    """
     return correlate(input, weights, output, mode, cval, origin, axes=axis)
 
 
 def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
-    """`convolve` along one axis, with weights of one axis. See `scipy.ndimage.convolve1d`."""
+    """`convolve` along one axis, with weights of one axis: an array of the shape of `input`. Does not wait.
+
+    See `scipy.ndimage.convolve1d`.
+    """
     return convolve(input, weights, output, mode, cval, origin, axes=axis)
 
 
@@ -120,12 +139,15 @@ def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=
     to the dtype of the result, as in SciPy. Other parameters and errors are those of `correlate`.
     """
     placement = _placement(output, mode, cval, origin, axes)
-    found = _native.ndimage_uniform_filter(_xp._to_device(input), _counts(size, "size", 1), placement)
+    found = _native.ndimage_uniform_filter(_xp._unmasked_to_device("input", input), _counts(size, "size", 1), placement)
     return _result(found, output)
 
 
 def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
-    """`uniform_filter` along one axis. See `scipy.ndimage.uniform_filter1d`."""
+    """`uniform_filter` along one axis: an array of the shape of `input`. Does not wait.
+
+    See `scipy.ndimage.uniform_filter1d`.
+    """
     return uniform_filter(input, size, output, mode, cval, origin, axes=axis)
 
 
@@ -164,8 +186,8 @@ def gaussian_filter(
     """
     radii = [] if radius is None else _counts(radius, "radius")
     found = _native.ndimage_gaussian_filter(
-        _xp._to_device(input), _as_list(sigma, float, "sigma"), _counts(order, "order"), radii, float(truncate),
-        _placement(output, mode, cval, 0, axes),
+        _xp._unmasked_to_device("input", input), _as_list(sigma, float, "sigma"), _counts(order, "order"), radii,
+        float(truncate), _placement(output, mode, cval, 0, axes),
     )  # fmt: skip
     return _result(found, output)
 
@@ -182,7 +204,10 @@ def gaussian_filter1d(
     *,
     radius=None,
 ):
-    """`gaussian_filter` along one axis. See `scipy.ndimage.gaussian_filter1d`."""
+    """`gaussian_filter` along one axis: an array of the shape of `input`. Does not wait.
+
+    See `scipy.ndimage.gaussian_filter1d`.
+    """
     return gaussian_filter(input, sigma, order, output, mode, cval, truncate, radius=radius, axes=axis)
 
 
@@ -223,7 +248,9 @@ def filter_bank(x, w, activation=None, out=None):
     pycuda.driver.CompileError
         If `activation` does not compile.
     """
-    return _native.ndimage_filter_bank(_xp._to_device(x), _xp._to_device(w), activation, out)
+    return _native.ndimage_filter_bank(
+        _xp._unmasked_to_device("x", x), _xp._unmasked_to_device("w", w), activation, out
+    )
 
 
 def pool(x, size, strides=None, exponent="max"):
@@ -255,7 +282,9 @@ def pool(x, size, strides=None, exponent="max"):
     strides = size if strides is None else _pair(strides, "strides")
     if isinstance(exponent, str) and exponent != "max":
         raise ValueError(f"exponent is {exponent!r}; expected a number above 0 or 'max'")
-    return _native.ndimage_pool(_xp._to_device(x), size, strides, None if exponent == "max" else float(exponent))
+    return _native.ndimage_pool(
+        _xp._unmasked_to_device("x", x), size, strides, None if exponent == "max" else float(exponent)
+    )
 
 
 def local_norm(x, size, *, center=True, stretch=1.0, threshold=1.0):
@@ -289,4 +318,6 @@ def local_norm(x, size, *, center=True, stretch=1.0, threshold=1.0):
     biologically inspired visual representation", 2009.
     """
     size = _pair(size, "size")
-    return _native.ndimage_local_norm(_xp._to_device(x), size, bool(center), float(stretch), float(threshold))
+    return _native.ndimage_local_norm(
+        _xp._unmasked_to_device("x", x), size, bool(center), float(stretch), float(threshold)
+    )

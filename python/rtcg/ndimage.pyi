@@ -76,7 +76,10 @@ def convolve(
     *,
     axes: _Integers | None = None,
 ) -> GPUArray:
-    """As `correlate`, with weights in reverse order. See `scipy.ndimage.convolve`."""
+    """`correlate` with weights in reverse order: the same arguments, result and errors. See `scipy.ndimage.convolve`.
+
+    Does not wait.
+    """
 
 def correlate1d(
     input: _Array,
@@ -87,7 +90,10 @@ def correlate1d(
     cval: SupportsFloat = 0.0,
     origin: SupportsIndex = 0,
 ) -> GPUArray:
-    """`correlate` along one axis, with weights of one axis. See `scipy.ndimage.correlate1d`."""
+    """`correlate` along one axis, with weights of one axis: an array of the shape of `input`. Does not wait.
+
+    See `scipy.ndimage.correlate1d`.
+    """
 
 def convolve1d(
     input: _Array,
@@ -98,7 +104,10 @@ def convolve1d(
     cval: SupportsFloat = 0.0,
     origin: SupportsIndex = 0,
 ) -> GPUArray:
-    """`convolve` along one axis, with weights of one axis. See `scipy.ndimage.convolve1d`."""
+    """`convolve` along one axis, with weights of one axis: an array of the shape of `input`. Does not wait.
+
+    See `scipy.ndimage.convolve1d`.
+    """
 
 def uniform_filter(
     input: _Array,
@@ -125,7 +134,10 @@ def uniform_filter1d(
     cval: SupportsFloat = 0.0,
     origin: SupportsIndex = 0,
 ) -> GPUArray:
-    """`uniform_filter` along one axis. See `scipy.ndimage.uniform_filter1d`."""
+    """`uniform_filter` along one axis: an array of the shape of `input`. Does not wait.
+
+    See `scipy.ndimage.uniform_filter1d`.
+    """
 
 def gaussian_filter(
     input: _Array,
@@ -173,7 +185,10 @@ def gaussian_filter1d(
     *,
     radius: SupportsIndex | None = None,
 ) -> GPUArray:
-    """`gaussian_filter` along one axis. See `scipy.ndimage.gaussian_filter1d`."""
+    """`gaussian_filter` along one axis: an array of the shape of `input`. Does not wait.
+
+    See `scipy.ndimage.gaussian_filter1d`.
+    """
 
 def filter_bank(x: _Array, w: _Array, activation: str | None = None, out: GPUArray | None = None) -> GPUArray:
     """The correlation of images with filters, at all places where a filter fits; does not wait.

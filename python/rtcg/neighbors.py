@@ -31,13 +31,6 @@ def _count(k):
     return number
 
 
-def _vectors(name, array):
-    """Vectors on the device; masked arrays are refused, whose masks would be lost."""
-    if isinstance(array, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a masked array; expected one without a mask, such as rows that have all numbers")
-    return _xp._to_device(array)
-
-
 def knn(queries, points, k, metric="l2"):
     """The `k` points nearest to each query; waits to see that all numbers are finite.
 
@@ -64,7 +57,9 @@ def knn(queries, points, k, metric="l2"):
     TypeError
         If elements are not real numbers, or an array is a masked one.
     """
-    return _native.neighbors_knn(_vectors("queries", queries), _vectors("points", points), _count(k), metric)
+    return _native.neighbors_knn(
+        _xp._unmasked_to_device("queries", queries), _xp._unmasked_to_device("points", points), _count(k), metric
+    )
 
 
 def radius_count(queries, points, radius, metric="l2"):
@@ -88,7 +83,7 @@ def radius_count(queries, points, radius, metric="l2"):
     ValueError
         If shapes do not fit, there are no points, `radius` is negative or NaN, or numbers are not finite.
     """
-    arrays = _vectors("queries", queries), _vectors("points", points)
+    arrays = _xp._unmasked_to_device("queries", queries), _xp._unmasked_to_device("points", points)
     return _native.neighbors_radius_count(*arrays, float(radius), metric)
 
 
@@ -114,7 +109,7 @@ def topk(values, k, largest=True):
     ValueError
         If the axis has fewer than `k` elements.
     """
-    return _native.neighbors_topk(_vectors("values", values), _count(k), bool(largest))
+    return _native.neighbors_topk(_xp._unmasked_to_device("values", values), _count(k), bool(largest))
 
 
 class Index:
@@ -148,7 +143,7 @@ class Index:
     """
 
     def __init__(self, vectors, metric="l2", candidates="auto", merge=False):
-        self._native = _native.NeighborIndex(_vectors("vectors", vectors), metric, candidates)
+        self._native = _native.NeighborIndex(_xp._unmasked_to_device("vectors", vectors), metric, candidates)
         self.metric = metric
         self._merged = _MergedSearches(self._search_now) if merge else None
 
@@ -179,11 +174,11 @@ class Index:
         return self._merged.search(queries, k)
 
     def _search_now(self, queries, k):
-        return self._native.search(_vectors("queries", queries), k)
+        return self._native.search(_xp._unmasked_to_device("queries", queries), k)
 
     def radius_count(self, queries, radius):
         """How many points are at most `radius` from each query, as `radius_count`. Queries are taken as in `search`."""
-        return self._native.radius_count(_vectors("queries", queries), float(radius))
+        return self._native.radius_count(_xp._unmasked_to_device("queries", queries), float(radius))
 
 
 class _Request:

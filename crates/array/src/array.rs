@@ -526,9 +526,10 @@ fn checked_nbytes(shape: &[usize], dtype: DType) -> Result<usize> {
 /// Appends the addresses of arrays, which are about to be used by a kernel.
 ///
 /// # Errors
-/// When the memory of one is gone.
+/// When the memory of one is gone, or they live in different contexts.
 pub fn push_arrays(args: &mut PackedKernelArgs, arrays: &[&GpuArray]) -> Result<()> {
     for array in arrays {
+        arrays[0].check_context(array)?;
         array.check_memory()?;
         args.push_u64(array.first_element_address());
     }

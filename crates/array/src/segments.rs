@@ -117,15 +117,23 @@ impl GpuArray {
         let values = checked_vector("values", self)?;
         check_length("counts", counts, values.size())?;
         check_integers("counts", counts)?;
+        values.check_context(counts)?;
         if counts.size() == 0 {
             return values.copy(None);
         }
-        let lowest = counts.reduce(ReductionOp::Minimum, crate::ReduceOptions::default())?.to_dtype(DType::I64)?;
-        let ends = counts.cumulative(ScanOp::Sum, 0, Some(DType::I64))?;
-        let (lowest, total) = (read_i64(&lowest)?, read_i64(&ends.index(&[Index::At(-1)])?)?);
+        let extreme = |op| counts.reduce(op, crate::ReduceOptions::default())?.to_dtype(DType::I64);
+        let (lowest, highest) =
+            (read_i64(&extreme(ReductionOp::Minimum)?)?, read_i64(&extreme(ReductionOp::Maximum)?)?);
         if lowest < 0 {
             return Err(ArrayError::value_error(format!("counts has {lowest}; expected numbers of at least 0")));
         }
+        if highest.checked_mul(counts.size() as i64).is_none() {
+            return Err(ArrayError::value_error(format!(
+                "counts has {highest}; expected numbers whose sum fits int64"
+            )));
+        }
+        let ends = counts.cumulative(ScanOp::Sum, 0, Some(DType::I64))?;
+        let total = read_i64(&ends.index(&[Index::At(-1)])?)?;
         let places = GpuArray::empty(self.context(), &[total as usize], DType::I64, Order::C)?;
         places.fill_range(Scalar::Weak(WeakScalar::Int(0)), Scalar::Weak(WeakScalar::Int(1)))?;
         values.take(&ends.searchsorted(&places, true)?, 0, BoundsMode::Wrap, None)
@@ -154,6 +162,7 @@ pub fn unique_by_key(keys: &GpuArray, values: &GpuArray) -> Result<[GpuArray; 2]
 fn runs_of_pairs(keys: &GpuArray, values: &GpuArray) -> Result<(GpuArray, GpuArray)> {
     checked_vector("values", values)?;
     check_length("values", values, checked_vector("keys", keys)?.size())?;
+    keys.check_context(values)?;
     let offsets = keys.run_offsets()?;
     let begin = begins_and_ends(&offsets)?.0;
     Ok((offsets, begin))
@@ -255,6 +264,7 @@ fn push_or_null(args: &mut PackedKernelArgs, array: Option<&GpuArray>) -> Result
 fn checked_segments(values: &GpuArray, offsets: &GpuArray) -> Result<(GpuArray, GpuArray)> {
     let values = checked_vector("values", values)?;
     check_integers("offsets", offsets)?;
+    values.check_context(offsets)?;
     if offsets.ndim() != 1 || offsets.size() == 0 {
         let shape = PythonTuple(offsets.shape());
         let message = format!("offsets has shape {shape}; expected one axis of at least one number");
@@ -315,7 +325,7 @@ fn read_i64(array: &GpuArray) -> Result<i64> {
     Ok(i64::from_ne_bytes(bytes))
 }
 
-/// What nothing is combined to.
+/// The identity element of an operation.
 fn identity(op: ScanOp, dtype: DType) -> Scalar {
     let bits = 8 * dtype.itemsize() as u32;
     Scalar::Weak(match (op, dtype.kind()) {

@@ -67,6 +67,12 @@ fn filter_axes(
     let mut all = vec![FilterAxis { taps: 1, center: 0, mode: Mode::Nearest }; ndim];
     for (i, (&axis, &taps)) in axes.iter().zip(weights).enumerate() {
         let origin = of_axis("origin", options.origins, i, axes.len())?;
+        if taps > i32::MAX as usize {
+            return Err(ArrayError::value_error(format!(
+                "the window has {taps} pixels on axis {axis}; expected at most {}",
+                i32::MAX
+            )));
+        }
         // The middle of a reversed filter of even length is the other one of two.
         let moved = if is_convolution { -origin - isize::from(taps % 2 == 0) } else { origin };
         let center = (taps / 2) as isize + moved;
@@ -126,6 +132,7 @@ fn launch(
 fn filter(input: &GpuArray, weights: &GpuArray, options: &FilterOptions<'_>, is_convolution: bool) -> Result<GpuArray> {
     require_real("input", input)?;
     require_real("weights", weights)?;
+    input.check_context(weights)?;
     let axes = options.axes_of(input)?;
     if weights.ndim() != axes.len() || weights.size() == 0 {
         let shape = PythonTuple(weights.shape());
@@ -219,6 +226,9 @@ pub fn uniform_filter(input: &GpuArray, sizes: &[usize], options: &FilterOptions
     })
 }
 
+/// Weights of a Gaussian filter are made on the host.
+const MAX_GAUSSIAN_RADIUS: usize = 1 << 24;
+
 /// A Gaussian filter of standard deviations `sigmas`, or its derivatives of `orders`, along one axis after the other. Does
 /// not wait.
 ///
@@ -226,7 +236,7 @@ pub fn uniform_filter(input: &GpuArray, sizes: &[usize], options: &FilterOptions
 /// weights end at `truncate` standard deviations.
 ///
 /// # Errors
-/// When numbers are not real, or a standard deviation is negative or not finite.
+/// When numbers are not real, a standard deviation is negative or not finite, or a radius is above 2^24.
 pub fn gaussian_filter(
     input: &GpuArray,
     sigmas: &[f64],
@@ -245,6 +255,11 @@ pub fn gaussian_filter(
             return Ok(None);
         }
         let radius = if radii.is_empty() { (truncate * sigma + 0.5) as usize } else { of_axis("radius", radii, i, n)? };
+        if radius > MAX_GAUSSIAN_RADIUS {
+            return Err(ArrayError::value_error(format!(
+                "the radius is {radius} (truncate * sigma, or radius); expected at most {MAX_GAUSSIAN_RADIUS}"
+            )));
+        }
         let mut taps = gaussian_taps(sigma, order, radius);
         // Correlation, so that odd derivatives are reversed.
         taps.reverse();

@@ -79,6 +79,8 @@ fn shared_bytes(tile: &BankTile, item: usize) -> usize {
 /// When shapes do not fit, numbers are not real, or the expression does not compile.
 pub fn filter_bank(x: &GpuArray, w: &GpuArray, activation: Option<&str>, out: Option<&GpuArray>) -> Result<GpuArray> {
     let dtype = float_dtype("x", x)?.promote(float_dtype("w", w)?);
+    x.check_context(w)?;
+    out.map_or(Ok(()), |out| x.check_context(out))?;
     let [images, rows, columns, channels] = image_lengths(x)?;
     let &[filters, height, width, depth] = w.shape() else {
         let shape = PythonTuple(w.shape());

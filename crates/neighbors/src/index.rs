@@ -153,6 +153,7 @@ impl Index {
 
     fn checked_queries(&self, queries: &GpuArray) -> Result<Vectors> {
         stored_dtype("queries", queries)?;
+        self.points.array.check_context(queries)?;
         if queries.shape()[1] != self.dimensions() {
             return Err(ArrayError::value_error(format!(
                 "queries has shape {}; expected {} dimensions, as points have",

@@ -403,6 +403,13 @@ def _to_device(a):
     return a if isinstance(a, GPUArray) else _native.array_from_object(a)
 
 
+def _unmasked_to_device(name, array):
+    """An array on the device; masked ones are refused, whose masks would be lost."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array; expected one without a mask, such as {name}.compressed()")
+    return _to_device(array)
+
+
 def asarray(a, dtype=None, order=None, *, copy=None, device=None):
     """A device array of anything.
 

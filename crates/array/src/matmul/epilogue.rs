@@ -4,7 +4,7 @@ use super::MatmulTarget;
 use crate::array::{GpuArray, push_arrays};
 use crate::error::{ArrayError, Result};
 use crate::launch::PackedKernelArgs;
-use crate::layout::Order;
+use crate::layout::{Order, PythonTuple};
 use crate::runtime::{ArrayContext, LaunchableKernel};
 use rtcg_codegen::DType;
 use rtcg_codegen::array::{
@@ -47,6 +47,10 @@ impl BoundEpilogue {
                 return Err(ArrayError::type_error(format!("operand {name} has records; expected numbers")));
             }
             like.check_context(array)?;
+            if array.size() == 0 && lengths[0] * lengths[1] > 0 {
+                let shape = PythonTuple(array.shape());
+                return Err(ArrayError::value_error(format!("operand {name} has shape {shape}; expected elements")));
+            }
             let (name, dtype) = ((*name).to_owned(), array.dtype());
             operands.push(EpilogueOperand { name, dtype, is_scalar: array.ndim() == 0 });
             arrays.push(array.to_contiguous()?);
