@@ -5,7 +5,7 @@ use crate::vectors::{Vectors, stored_dtype};
 use crate::{ArrayError, GpuArray, Metric, Result};
 use rtcg_array::{DType, Order, PythonTuple};
 
-/// Dimensions from which on tensor cores are chosen.
+/// Dimensions from which on tensor cores are chosen; estimated from counts of instructions, not measured.
 const MIN_TENSOR_DIMENSIONS: usize = 32;
 
 /// How candidates are found among points of float16 and float32. Results are the same.
