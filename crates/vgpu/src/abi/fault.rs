@@ -24,7 +24,7 @@ pub enum FaultKind {
     IllegalInstruction,
     /// All warps of a block wait for something that no warp can bring.
     Deadlock,
-    /// The program set the launch's [`CancelFlag`](super::CancelFlag).
+    /// The program set the launch's [`CancelFlag`](crate::exec::CancelFlag).
     Cancelled,
     /// It took longer than `RTCG_VIRTUAL_TIMEOUT` allows.
     Timeout,

@@ -11,7 +11,7 @@ pub mod instrument;
 pub(crate) mod mbarrier;
 pub mod result_codes;
 pub mod runtime;
-pub(crate) mod texture_request;
+pub mod texture_request;
 
 use std::sync::atomic::AtomicU32;
 
