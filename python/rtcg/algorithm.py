@@ -174,7 +174,7 @@ def run_length_decode(values, counts):
     Raises
     ------
     ValueError
-        If shapes differ, or a count is negative.
+        If shapes differ, a count is negative, or their sum may not fit int64.
     TypeError
         If counts are no integers.
 

@@ -167,7 +167,7 @@ def run_length_decode(values: _Array, counts: _Array) -> GPUArray:
     Raises
     ------
     ValueError
-        If shapes differ, or a count is negative.
+        If shapes differ, a count is negative, or their sum may not fit int64.
     TypeError
         If counts are no integers.
 

@@ -64,6 +64,11 @@ def _result(found, output):
     return output
 
 
+def _filter(image, weights, output, placement, is_convolution):
+    image, weights = _xp._unmasked_to_device("input", image), _xp._unmasked_to_device("weights", weights)
+    return _result(_native.ndimage_correlate(image, weights, placement, is_convolution), output)
+
+
 def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
     """The weighted sum of each pixel's neighbours. See `scipy.ndimage.correlate`.
 
@@ -93,13 +98,7 @@ def correlate(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *
     TypeError
         If elements are not real numbers.
     """
-    placement = _placement(output, mode, cval, origin, axes)
-    return _result(
-        _native.ndimage_correlate(
-            _xp._unmasked_to_device("input", input), _xp._unmasked_to_device("weights", weights), placement, False
-        ),
-        output,
-    )
+    return _filter(input, weights, output, _placement(output, mode, cval, origin, axes), False)
 
 
 def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
@@ -107,13 +106,7 @@ def convolve(input, weights, output=None, mode="reflect", cval=0.0, origin=0, *,
 
     Does not wait.
     """
-    placement = _placement(output, mode, cval, origin, axes)
-    return _result(
-        _native.ndimage_correlate(
-            _xp._unmasked_to_device("input", input), _xp._unmasked_to_device("weights", weights), placement, True
-        ),
-        output,
-    )
+    return _filter(input, weights, output, _placement(output, mode, cval, origin, axes), True)
 
 
 def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
@@ -182,7 +175,7 @@ def gaussian_filter(
     Raises
     ------
     ValueError
-        If a standard deviation or an order is negative, or not finite.
+        If a standard deviation or an order is negative, or not finite, or a radius is above 2**24.
     """
     radii = [] if radius is None else _counts(radius, "radius")
     found = _native.ndimage_gaussian_filter(

@@ -170,7 +170,7 @@ def gaussian_filter(
     Raises
     ------
     ValueError
-        If a standard deviation or an order is negative, or not finite.
+        If a standard deviation or an order is negative, or not finite, or a radius is above 2**24.
     """
 
 def gaussian_filter1d(

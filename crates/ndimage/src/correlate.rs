@@ -39,16 +39,20 @@ impl FilterOptions<'_> {
     }
 }
 
+fn is_real(dtype: DType) -> bool {
+    !dtype.is_complex() && !matches!(dtype, DType::Void(_) | DType::BF16)
+}
+
 fn require_real(name: &str, array: &GpuArray) -> Result<()> {
     let dtype = array.dtype();
-    if dtype.is_complex() || matches!(dtype, DType::Void(_) | DType::BF16) {
+    if !is_real(dtype) {
         return Err(ArrayError::type_error(format!("{name} is of dtype {dtype}; expected real numbers")));
     }
     Ok(())
 }
 
 fn require_dtype(dtype: DType) -> Result<DType> {
-    if dtype.is_complex() || matches!(dtype, DType::Void(_) | DType::BF16) {
+    if !is_real(dtype) {
         return Err(ArrayError::type_error(format!(
             "the dtype of the result is {dtype}; expected one of real numbers"
         )));

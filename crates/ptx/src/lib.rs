@@ -10,6 +10,7 @@ mod hash;
 mod keywords;
 mod lexer;
 mod liveness;
+pub mod opencl_launch;
 mod parse;
 mod print;
 

@@ -10,9 +10,9 @@ use crate::error::{ClError, Result, code_of, refuse};
 use crate::kernel::{KernelBody, KernelState, LaunchUses};
 use crate::object::{Ref, resolve};
 use crate::platform::device::DeviceBody;
-use crate::program::pass::word;
 use rtcg_driver::Stream;
 use rtcg_opencl_sys::*;
+use rtcg_ptx::opencl_launch::word;
 use std::sync::{Arc, MutexGuard};
 
 /// Items of a command.

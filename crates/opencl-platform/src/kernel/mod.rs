@@ -11,11 +11,11 @@ use crate::object::{Ref, WeakRef, body, release, resolve, retain};
 use crate::platform::device::DeviceBody;
 use crate::program::ProgramBody;
 use crate::program::build::{Built, BuiltKernel};
-use crate::program::pass::RECORD_BYTES;
 use crate::sampler::SamplerBody;
 use rtcg_compile::clang::{AddressSpace, KernelArgument};
 use rtcg_driver::{CUdeviceptr, Function};
 use rtcg_opencl_sys::*;
+use rtcg_ptx::opencl_launch::RECORD_BYTES;
 use std::ffi::CStr;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 

@@ -9,30 +9,9 @@
 //! - A required group size is the largest one only: the last groups may be smaller.
 
 use rtcg_ptx::ast::*;
+use rtcg_ptx::opencl_launch::{RECORD_BYTES, record_name, word};
 
-/// Bytes of the launch record.
-pub(crate) const RECORD_BYTES: u32 = 4 * word::END as u32;
 const _: () = assert!(RECORD_BYTES <= crate::platform::device::MAX_RECORD_BYTES);
-
-/// Words of the launch record: three numbers each, of one word or of two. The library of builtins has the same places.
-/// One range of OpenCL may be several launches, each with its part of the groups.
-pub(crate) mod word {
-    /// 64 bits each: the global id of the first item of the launch.
-    pub(crate) const FIRST_ITEM: usize = 0;
-    /// 64 bits each: the global offset.
-    pub(crate) const OFFSET: usize = 6;
-    /// 64 bits each: the global size in items.
-    pub(crate) const SIZE: usize = 12;
-    /// The first group of the launch.
-    pub(crate) const FIRST_GROUP: usize = 18;
-    /// Groups of all launches.
-    pub(crate) const GROUPS: usize = 21;
-    /// Items of a group that is not at the end.
-    pub(crate) const FULL_GROUP: usize = 24;
-    /// One number: dimensions.
-    pub(crate) const DIMENSIONS: usize = 27;
-    pub(crate) const END: usize = 28;
-}
 
 /// A parameter of a kernel in the packed arguments.
 #[derive(Clone, Copy, Debug)]
@@ -160,7 +139,7 @@ fn transform_entry(function: &mut Function, local: &[bool], shared: GlobalVar) -
     let record_offset = end.next_multiple_of(8);
     let record = Symbol::Param(function.params.len() as u32);
     function.params.push(Param {
-        name: format!("{}_rtcg_launch", function.name).into(),
+        name: record_name(&function.name).into(),
         ty: Type::B8,
         align: 8,
         size: RECORD_BYTES,

@@ -1,9 +1,8 @@
 //! Places of a grid in the words of who wrote the kernel: CUDA's blocks and threads, or, where a kernel has OpenCL's
 //! launch record, work-groups and work-items with their global ids.
-//!
-//! The record is that of `rtcg-opencl-platform`: 32-bit words, of which this file knows three places.
 
 use super::grid_job::GridJob;
+use rtcg_ptx::opencl_launch::{RECORD_BYTES, word};
 
 /// The words of a language.
 pub(crate) struct Words {
@@ -18,19 +17,13 @@ const CUDA: Words = Words { group: "block", item: "thread", shared: "shared", al
 const OPENCL: Words =
     Words { group: "work-group", item: "work-item", shared: "__local", allocation: "__global buffer" };
 
-/// 64 bits in each dimension: the global id of the first item of the launch.
-const FIRST_ITEM: usize = 0;
-/// A word in each dimension: the first group of the launch.
-const FIRST_GROUP: usize = 18;
-const DIMENSIONS: usize = 27;
-
 /// The launch record of an OpenCL kernel.
 struct Record(*const u32);
 
 impl Record {
     fn of(job: &GridJob<'_>) -> Option<Record> {
         let offset = job.program.sites.opencl_record(&job.program.name)? as usize;
-        let is_whole = offset + 4 * (DIMENSIONS + 1) <= job.param_bytes;
+        let is_whole = offset + RECORD_BYTES as usize <= job.param_bytes;
         is_whole.then(|| Record((job.params + offset) as *const u32))
     }
 
@@ -41,7 +34,7 @@ impl Record {
 
     /// The numbers of all dimensions that the launch has.
     fn tuple(&self, number: impl Fn(usize) -> u64) -> String {
-        let dimensions = (self.word(DIMENSIONS) as usize).clamp(1, 3);
+        let dimensions = (self.word(word::DIMENSIONS) as usize).clamp(1, 3);
         let numbers: Vec<String> = (0..dimensions).map(|axis| number(axis).to_string()).collect();
         format!("({})", numbers.join(", "))
     }
@@ -60,11 +53,11 @@ pub(super) fn describe_place(job: &GridJob<'_>, block: [u32; 3], first: [u32; 3]
             false => format!("block {block}, one of the threads {} to {}", format_dim3(first), format_dim3(last)),
         };
     };
-    let group = record.tuple(|axis| record.word(FIRST_GROUP + axis) + u64::from(block[axis]));
+    let group = record.tuple(|axis| record.word(word::FIRST_GROUP + axis) + u64::from(block[axis]));
     let local = |item: [u32; 3]| record.tuple(|axis| u64::from(item[axis]));
     let global = |item: [u32; 3]| {
         record.tuple(|axis| {
-            let first = record.word(FIRST_ITEM + 2 * axis) | record.word(FIRST_ITEM + 2 * axis + 1) << 32;
+            let first = record.word(word::FIRST_ITEM + 2 * axis) | record.word(word::FIRST_ITEM + 2 * axis + 1) << 32;
             first + u64::from(block[axis]) * u64::from(job.shape.block[axis]) + u64::from(item[axis])
         })
     };

@@ -3,6 +3,7 @@
 use crate::exec::{InstructionLocation, SourceMap};
 use crate::jit::{CompiledKernel, InstructionSite};
 use rtcg_ptx::ast::{Module, SourceLine, Span};
+use rtcg_ptx::opencl_launch::record_of;
 use std::sync::Arc;
 
 /// The longest instruction text that a report shows.
@@ -48,8 +49,7 @@ impl SourceMap for KernelSourceMap {
     }
     fn opencl_record(&self, kernel: &str) -> Option<u32> {
         let function = self.module.functions.iter().find(|function| function.entry && &*function.name == kernel)?;
-        let last = function.params.last()?;
-        (last.name.strip_suffix("_rtcg_launch") == Some(kernel)).then_some(last.offset)
+        record_of(function).map(|record| record.offset)
     }
 }
 
