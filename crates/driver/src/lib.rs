@@ -23,6 +23,7 @@ mod active_captures;
 mod flags;
 pub mod gl;
 mod graph;
+mod hidden_captures;
 mod last_launch;
 mod launch;
 mod launch_options;
@@ -51,6 +52,7 @@ pub use graph::{
     CaptureInfo, ConditionalHandle, CopyEndpoint, Graph, GraphExec, GraphNode, KernelNode, MemsetNode,
     linear_copy_params,
 };
+pub use hidden_captures::HiddenCapture;
 pub use launch::{ArgPacker, PackedArgs, PreparedArgs};
 pub use launch_options::LaunchOptions;
 pub use launch_queue::PendingHostWork;

@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::error::{Error, Result};
+use crate::hidden_captures::between_hidden_captures;
 use crate::memory::{Array, MipmappedArray};
 use rtcg_cuda_sys::*;
 use std::sync::Arc;
@@ -122,7 +123,7 @@ impl Drop for TextureInner {
         // SAFETY: created by this object, and this is the last use: kernels that were launched
         // with it are waited for.
         self.ctx.free_on_drop(|table| unsafe {
-            let waited = call_driver!(table, cuCtxSynchronize());
+            let waited = between_hidden_captures(|| call_driver!(table, cuCtxSynchronize()));
             call_driver!(table, cuTexObjectDestroy(self.handle)).and(waited)
         });
     }
@@ -176,7 +177,7 @@ impl Drop for SurfaceInner {
     fn drop(&mut self) {
         // SAFETY: as for textures.
         self.ctx.free_on_drop(|table| unsafe {
-            let waited = call_driver!(table, cuCtxSynchronize());
+            let waited = between_hidden_captures(|| call_driver!(table, cuCtxSynchronize()));
             call_driver!(table, cuSurfObjectDestroy(self.handle)).and(waited)
         });
     }

@@ -13,7 +13,7 @@ use rtcg_array::{
 use rtcg_compile::{Arch, CompileRequest, Compiler, Target};
 use rtcg_cuda_sys::installations::find_installations;
 use rtcg_driver::memory::{self, HostAllocation};
-use rtcg_driver::{Event, Graph, GraphExec, LaunchOptions, Linker, Stream, sys};
+use rtcg_driver::{Event, Graph, GraphExec, HiddenCapture, LaunchOptions, Linker, Stream, sys};
 use std::any::Any;
 use std::sync::{Arc, PoisonError};
 
@@ -224,6 +224,7 @@ impl CudaRuntime {
         begin: impl FnOnce() -> rtcg_driver::Result<()>,
         body: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Graph> {
+        let _hidden = HiddenCapture::new();
         self.run_in_context(begin)?;
         let outcome = run_in_stream(Some(stream), body);
         let graph = self.run_in_context(|| stream.end_capture());

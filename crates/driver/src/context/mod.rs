@@ -21,6 +21,7 @@ pub use device::Device;
 use crate::active_captures::with_relaxed_capture_mode;
 use crate::error::{Error, Result, set_launch_describer};
 use crate::flags::PeerAccessFlags;
+use crate::hidden_captures::between_hidden_captures;
 use crate::launch_queue::LaunchQueue;
 use crate::process_state;
 use rtcg_cuda_sys::*;
@@ -465,7 +466,7 @@ impl Context {
     pub(crate) fn wait_for_context(&self) -> Result<()> {
         let waited = self.launch_queue().snapshot_awaited_launches();
         // SAFETY: takes no arguments.
-        unsafe { call_if_alive!(self, cuCtxSynchronize()) }?;
+        between_hidden_captures(|| unsafe { call_if_alive!(self, cuCtxSynchronize()) })?;
         self.launch_queue().finish_context_wait(waited);
         Ok(())
     }
@@ -474,12 +475,12 @@ impl Context {
     pub fn synchronize() -> Result<()> {
         let Some(ctx) = Self::current().filter(|ctx| ctx.is_alive() && !process_state::is_forked()) else {
             // SAFETY: takes no arguments.
-            return unsafe { call_in_current_context!(cuCtxSynchronize()) };
+            return between_hidden_captures(|| unsafe { call_in_current_context!(cuCtxSynchronize()) });
         };
         ctx.ensure_current_in_driver()?;
         let waited = ctx.launch_queue().snapshot_awaited_launches();
         // SAFETY: takes no arguments.
-        unsafe { call_in_current_context!(cuCtxSynchronize()) }?;
+        between_hidden_captures(|| unsafe { call_in_current_context!(cuCtxSynchronize()) })?;
         ctx.launch_queue().finish_context_wait(waited);
         Ok(())
     }

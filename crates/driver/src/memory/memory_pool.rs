@@ -6,6 +6,7 @@ use crate::active_captures::is_any_capturing;
 use crate::context::Context;
 use crate::context::Device;
 use crate::error::{Error, Result};
+use crate::hidden_captures::between_hidden_captures;
 use crate::process_state;
 use crate::stream::Stream;
 use rtcg_cuda_sys::*;
@@ -80,7 +81,7 @@ pub(super) fn trim_pools_of_device(device: Device) {
     }
     let table = device.driver_table();
     // SAFETY: takes no arguments. Without a current context, or after a kernel that failed, nobody has to be waited for.
-    let _ = unsafe { table.cuCtxSynchronize() };
+    let _ = between_hidden_captures(|| unsafe { table.cuCtxSynchronize() });
     for pool in pools {
         // SAFETY: the pool exists. What cannot be given back is missed by the allocation that asked.
         let _ = unsafe { table.cuMemPoolTrimTo(pool.handle, 0) };

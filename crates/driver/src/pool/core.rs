@@ -16,6 +16,7 @@ use crate::active_captures::{exchange_capture_mode_of_driver, is_any_capturing, 
 use crate::context::Device;
 use crate::context::{Context, with_current_context};
 use crate::error::{Error, Result};
+use crate::hidden_captures::between_hidden_captures;
 use crate::memory::reclaim;
 use crate::stream::Event;
 use crate::stream::{Stream, any_thread_has_current_stream, checked_stream_handle};
@@ -456,7 +457,8 @@ impl StreamPoll {
             // A stream that was closed takes no event; its work is over when that of the context is.
             Err(error) if error.code == CUresult::CUDA_ERROR_INVALID_HANDLE => {
                 // SAFETY: takes no arguments; the context is current in the driver.
-                self.has_passed = unsafe { call_if_alive!(ctx, cuCtxSynchronize()) }.is_ok();
+                self.has_passed =
+                    between_hidden_captures(|| unsafe { call_if_alive!(ctx, cuCtxSynchronize()) }).is_ok();
                 self.recorded = Some(self.clock);
             }
             Err(_) => {}

@@ -2,7 +2,7 @@
 
 use rtcg_driver::memory::CacheFlush;
 use rtcg_driver::sys::{CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_NON_BLOCKING};
-use rtcg_driver::{Error, Event, GraphExec, Result, Stream};
+use rtcg_driver::{Error, Event, GraphExec, HiddenCapture, Result, Stream};
 use rtcg_tune::WindowKind;
 use rtcg_tune::statistics::interquartile_mean;
 use std::collections::HashMap;
@@ -185,6 +185,7 @@ impl LaunchTimer {
             Some(stream) => stream.clone(),
             None => self.capture_stream.insert(Stream::new(CU_STREAM_NON_BLOCKING.0)?).clone(),
         };
+        let _hidden = HiddenCapture::new();
         stream.push_current_stream()?;
         let captured = stream.capture(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, || Ok(enqueue(count).is_ok()));
         stream.pop_current_stream()?;
