@@ -38,10 +38,11 @@ enum { WINDOW = {{ window }} };                  // bins that the pixels of a ti
 {% set polynomial = method in ["taylor", "fixed"] %}
 {% set real = "double" if method == "double" else "float" %}
 {% set windowed = fetch in ["shared", "slopes"] %}
+{% set relative = polynomial or method == "mixed" %}   {# bins are counted from the first that a tile needs #}
 
 struct Pulse {
 {% if method in ["double", "mixed"] %}
-  double x, y, z, r0;
+  double x, y, z, r0{{ ", bin_magic" if method == "mixed" }};
 {% elif method == "float" %}
   float x, y, z, r0;
 {% elif method == "float-float" %}
@@ -99,7 +100,7 @@ __device__ Pulse prepare(const double *position, double x, double y)
   Pulse pulse;
   const double px = position[0], py = position[1], pz = position[2];
   const double r0 = sqrt(px * px + py * py + pz * pz);
-{% if polynomial or windowed %}
+{% if relative or windowed %}
   const double ux = x - px, uy = y - py, r = sqrt(ux * ux + uy * uy + pz * pz);
   const double bin = (r - r0) * BINS_OF_METRE + MIDDLE;
   pulse.first_bin = (int)floor(bin - {{ reach|literal('float64') }}) - 1;
@@ -108,6 +109,9 @@ __device__ Pulse prepare(const double *position, double x, double y)
 {% endif %}
 {% if method in ["double", "mixed", "float"] %}
   pulse.x = px, pulse.y = py, pulse.z = pz, pulse.r0 = r0;
+{% if method == "mixed" %}
+  pulse.bin_magic = BIN_MAGIC + (MIDDLE - pulse.first_bin);
+{% endif %}
 {% elif method == "float-float" %}
   pulse.x = pair(px), pulse.y = pair(py), pulse.z = pair(pz), pulse.r0 = pair(r0);
 {% else %}
@@ -195,7 +199,7 @@ __global__ __launch_bounds__(THREADS) void backproject(
       for (int p = 0; p < count; ++p) {
         const Pulse pulse = stage[p];
 {% if fetch == "global" %}
-        const float2 *samples = data + (size_t)(first + p) * BINS{{ " + pulse.first_bin" if polynomial }};
+        const float2 *samples = data + (size_t)(first + p) * BINS{{ " + pulse.first_bin" if relative }};
 {% elif windowed %}
         const auto *samples = windows[p];
 {% endif %}
@@ -238,9 +242,9 @@ __global__ __launch_bounds__(THREADS) void backproject(
           const double root = (float)square * inverse;
           const double delta = (square - root * root) * (double)(0.5f * inverse) + (root - pulse.r0);
           // Low words of sums with 1.5 * 2^(52 - k) are numbers with k bits of fraction.
-          const unsigned at = __double2loint(delta * BINS_OF_METRE + (BIN_MAGIC + MIDDLE));
+          const unsigned at = __double2loint(delta * BINS_OF_METRE + pulse.bin_magic);
           const float weight = __uint_as_float(at << {{ 32 - bin_bits }} >> 9 | 0x3f800000u) - 1.0f;
-          const int n = (int)(at >> {{ bin_bits }}){{ " - pulse.first_bin" if windowed }};
+          const int n = (int)(at >> {{ bin_bits }});
           const float ahead = cycles_of(__double2loint(delta * CYCLES + (1572864.0 + 0.5)));
 {% elif method == "float-float" %}
           const float2 square_of_range = add(across, square(add(y[i], make_float2(-pulse.y.x, -pulse.y.y))));
@@ -294,7 +298,7 @@ __global__ __launch_bounds__(THREADS) void backproject(
 {% endif %}
 {% endif %}
 {% if fetch in ["filtered", "texture"] %}
-          const float at_bin = n{{ " + pulse.first_bin" if polynomial }} + 0.5f, at_pulse = first + p + 0.5f;
+          const float at_bin = n{{ " + pulse.first_bin" if relative }} + 0.5f, at_pulse = first + p + 0.5f;
 {% endif %}
 {% if fetch == "filtered" %}
           const float2 value = tex2D<float2>(texture, at_bin + (float)weight, at_pulse);
@@ -398,7 +402,7 @@ def source(radar, grid, bins, pulses, method, **config):
     return _TEMPLATE.render(
         width=grid.width, height=grid.height, dx=grid.dx, dy=grid.dy, x0=x0, y0=y0, bins=bins, pulses=pulses,
         method=method, cycles=radar.cycles_of_metre, bins_of_metre=radar.bins_of_metre, reach=reach, window=window,
-        bin_bits=32 - bins.bit_length(), table=TABLE, **config,
+        bin_bits=31 - window.bit_length(), table=TABLE, **config,
     )  # fmt: skip
 
 
