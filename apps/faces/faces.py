@@ -5,13 +5,16 @@ ovals with eyes, nose and mouth at random places.
 """
 
 import importlib.util
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
 SIDE = 25
+NOISE = 0.03
+"""Standard deviation of the noise of a pixel."""
 PIECE = 50_000
-"""Variants that are made at once."""
+"""Variants that are made at once, by one thread."""
 
 
 def faces():
@@ -48,15 +51,24 @@ def drawn_faces(count, seed):
     return (images + near(0, 0.3).reshape(-1, 1, 1) * x).astype(np.float32)
 
 
+def shifted(images):
+    """Images shifted by -1, 0 and 1 pixels in both directions; of shape (count, 3, 3, 25, 25)."""
+    padded = np.pad(images, ((0, 0), (1, 1), (1, 1)), mode="edge")
+    return np.lib.stride_tricks.sliding_window_view(padded, (SIDE, SIDE), axis=(1, 2))
+
+
+def drawn_variants(count, rng):
+    """The shifts of variants, as indices of `shifted`, and their gains, of shape (count, 1)."""
+    rows, columns = rng.integers(0, 3, (2, count))
+    return rows, columns, rng.uniform(0.8, 1.25, (count, 1)).astype(np.float32)
+
+
 def variants(images, numbers, seed):
     """A variant of each numbered face: shifted by up to a pixel, brighter or darker, with noise; of shape (n, 625)."""
     rng = np.random.default_rng(seed)
-    padded = np.pad(images, ((0, 0), (1, 1), (1, 1)), mode="edge")
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (SIDE, SIDE), axis=(1, 2))
-    rows, columns = rng.integers(0, 3, (2, len(numbers)))
-    made = windows[numbers, rows, columns].reshape(len(numbers), -1)
-    gains = rng.uniform(0.8, 1.25, (len(numbers), 1)).astype(np.float32)
-    return made * gains + rng.normal(0, 0.03, made.shape).astype(np.float32)
+    rows, columns, gains = drawn_variants(len(numbers), rng)
+    made = shifted(images)[numbers, rows, columns].reshape(len(numbers), -1)
+    return made * gains + rng.normal(0, NOISE, made.shape).astype(np.float32)
 
 
 class Descriptors:
@@ -70,9 +82,20 @@ class Descriptors:
         self.basis = np.linalg.eigh(covariance)[1][:, : -dimensions - 1 : -1].astype(np.float32)
         self.face = np.arange(count) % len(self.images)
         self.vectors = np.empty((count, dimensions), dtype)
-        for first in steps(list(range(0, count, PIECE))):
-            part = self.face[first : first + PIECE]
-            self.vectors[first : first + len(part)] = self.describe(variants(self.images, part, 100 + first))
+        # Noise of pixels is as much noise of each component, as these are orthonormal: no pixels are drawn.
+        windows = shifted(self.images)
+        shifts = (windows.reshape(-1, SIDE * SIDE) @ self.basis).reshape(*windows.shape[:3], dimensions)
+
+        def make(first):
+            face, rng = self.face[first : first + PIECE], np.random.default_rng(100 + first)
+            rows, columns, gains = drawn_variants(len(face), rng)
+            noise = np.float32(NOISE) * rng.standard_normal((len(face), dimensions), np.float32)
+            self.vectors[first : first + PIECE] = shifts[face, rows, columns] * gains + noise - self.mean @ self.basis
+
+        with ThreadPoolExecutor() as pool:
+            places = range(0, count, PIECE)
+            for _ in zip(steps(list(places)), pool.map(make, places), strict=True):
+                pass
 
     def describe(self, pixels):
         """Descriptors of variants, float32."""
