@@ -13,6 +13,8 @@ use std::sync::Arc;
 pub const MAX_NEIGHBORS: usize = 1024;
 /// Bytes of lists, beyond which queries are searched in parts.
 const MAX_LIST_BYTES: usize = 1 << 28;
+/// Queries from which threads of the kernel for few dimensions have two each.
+const MIN_SHARED_QUERIES: usize = 4096;
 /// Points for which a slice of them is worth lists of its own, and as many for each place of a list.
 const MIN_SLICE_POINTS: usize = 1024;
 const MIN_SLICE_POINTS_OF_PLACE: usize = 64;
@@ -65,7 +67,10 @@ impl Search<'_> {
         let (metric, dimensions) = (self.metric, self.points.dimensions());
         let is_tensor = self.is_tensor && !is_exact;
         let is_listed = length > if is_tensor { 0 } else { MAX_UNROLLED_LIST };
-        DistanceSpec { query, point, metric, dimensions, is_exact, is_tensor, is_listed, is_simd_cpu }
+        // Points of one or two numbers cost less to read than a second query's registers.
+        let is_shared = !is_exact && dimensions > 2 && self.queries.count() >= MIN_SHARED_QUERIES;
+        let queries_of_thread = if is_shared { 2 } else { 1 };
+        DistanceSpec { query, point, metric, dimensions, is_exact, is_tensor, is_listed, is_simd_cpu, queries_of_thread }
     }
 
     fn division(&self, distance: &DistanceSpec, few: Option<FewQueries>, queries: usize, length: u32) -> Division {

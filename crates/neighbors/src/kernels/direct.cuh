@@ -1,24 +1,34 @@
-// Distances to points of few dimensions: a thread has a query in registers, and a block copies points to shared memory.
+// Distances to points of few dimensions: a thread has queries in registers, and a block copies points to shared memory.
 extern "C" __global__ __launch_bounds__(THREADS) void neighbors_scan(A *values, unsigned *indices, RT_SEARCH, unsigned most_slices, double radius)
 {
   __shared__ __align__(16) A tile[TILE][PITCH];
   const unsigned count = selected ? *selected_count : m;
-  const unsigned query_blocks = (count + THREADS - 1) / THREADS, slices = rt_slices(query_blocks, gridDim.x, most_slices);
+  const unsigned side = THREADS * QUERIES, query_blocks = (count + side - 1) / side;
+  const unsigned slices = rt_slices(query_blocks, gridDim.x, most_slices);
   for (unsigned work = blockIdx.x; work < query_blocks * slices; work += gridDim.x) {
-    const unsigned slice = work % slices, slot = work / slices * THREADS + threadIdx.x;
-    const unsigned query = slot >= count ? 0 : selected ? selected[slot] : slot;
+    const unsigned slice = work % slices, first_slot = work / slices * side + threadIdx.x;
     const unsigned begin = (unsigned long long)n * slice / slices, end = (unsigned long long)n * (slice + 1) / slices;
-    A q[D];
-#pragma unroll
-    for (int t = 0; t < D; ++t) q[t] = rt_load(queries + (size_t)query * D + t);
+    unsigned query[QUERIES];
+    A q[QUERIES][D];
 #if IS_COUNT
-    const rt_bound bound(query_norms[query], *largest_norm, RT_LIMIT);
-    const A low = (A)bound.low(RT_LIMIT), high = (A)bound.high(RT_LIMIT);
-    unsigned inside = 0;
+    A low[QUERIES], high[QUERIES];
+    unsigned inside[QUERIES] = {};
 #else
-    rt_list list;
-    list.clear();
+    rt_list list[QUERIES];
 #endif
+#pragma unroll
+    for (int u = 0; u < QUERIES; ++u) {
+      const unsigned slot = first_slot + u * THREADS;
+      query[u] = slot >= count ? 0 : selected ? selected[slot] : slot;
+#pragma unroll
+      for (int t = 0; t < D; ++t) q[u][t] = rt_load(queries + (size_t)query[u] * D + t);
+#if IS_COUNT
+      const rt_bound bound(query_norms[query[u]], *largest_norm, RT_LIMIT);
+      low[u] = (A)bound.low(RT_LIMIT), high[u] = (A)bound.high(RT_LIMIT);
+#else
+      list[u].clear();
+#endif
+    }
     for (unsigned base = begin; base < end; base += TILE) {
       const int here = min(end - base, (unsigned)TILE);
       __syncthreads();
@@ -28,20 +38,32 @@ extern "C" __global__ __launch_bounds__(THREADS) void neighbors_scan(A *values, 
       __syncthreads();
 #pragma unroll 4
       for (int i = 0; i < here; ++i) {
-        A sum = 0;
+        A sum[QUERIES] = {};
 #pragma unroll
-        for (int t = 0; t < D; ++t) RT_ADD_TERM(sum, q[t], tile[i][t]);
+        for (int t = 0; t < D; ++t) {
+          const A p = tile[i][t];
+#pragma unroll
+          for (int u = 0; u < QUERIES; ++u) RT_ADD_TERM(sum[u], q[u][t], p);
+        }
+#pragma unroll
+        for (int u = 0; u < QUERIES; ++u) {
 #if IS_COUNT
-        RT_COUNT(inside, sum, low, high, query, base + i)
+          RT_COUNT(inside[u], sum[u], low[u], high[u], query[u], base + i)
 #else
-        list.add(sum, base + i);
+          list[u].add(sum[u], base + i);
 #endif
+        }
       }
     }
+#pragma unroll
+    for (int u = 0; u < QUERIES; ++u) {
+      const unsigned slot = first_slot + u * THREADS;
+      if (slot >= count) continue;
 #if IS_COUNT
-    if (slot < count && inside) atomicAdd(&indices[query], inside);
+      if (inside[u]) atomicAdd(&indices[query[u]], inside[u]);
 #else
-    if (slot < count) list.store(values, indices, (size_t)slot * slices + slice);
+      list[u].store(values, indices, (size_t)slot * slices + slice);
 #endif
+    }
   }
 }

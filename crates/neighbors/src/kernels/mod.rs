@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// Threads of a block of kernels without another number.
 pub(crate) const THREADS: u32 = 256;
-/// Queries of a block of the kernel for few dimensions, one for each thread.
+/// Threads of a block of the kernel for few dimensions.
 pub(crate) const DIRECT_THREADS: u32 = 128;
 /// Queries of a block of the kernel by tiles, and threads that have lists of each.
 pub(crate) const TILED_SIDE: u32 = 64;
@@ -40,6 +40,8 @@ pub(crate) struct DistanceSpec {
     pub(crate) is_listed: bool,
     /// Threads are lanes of a processor's vectors.
     pub(crate) is_simd_cpu: bool,
+    /// Queries of a thread of the kernel for few dimensions, which share what it reads of points.
+    pub(crate) queries_of_thread: u32,
 }
 
 impl DistanceSpec {
@@ -50,7 +52,7 @@ impl DistanceSpec {
 
     /// Queries of a block.
     pub(crate) fn side(&self) -> u32 {
-        if self.is_direct() { DIRECT_THREADS } else { TILED_SIDE }
+        if self.is_direct() { DIRECT_THREADS * self.queries_of_thread } else { TILED_SIDE }
     }
 
     /// Lists of a query in a slice of points.
@@ -138,7 +140,8 @@ impl KernelSpec for ScanSpec {
         } else if self.distance.is_direct() {
             // Whole vectors of four are read at once.
             let pitch = if d > 2 { d.next_multiple_of(4) } else { d };
-            let _ = writeln!(text, "enum {{ TILE = 128, PITCH = {pitch} }};");
+            let queries = self.distance.queries_of_thread;
+            let _ = writeln!(text, "enum {{ TILE = 128, PITCH = {pitch}, QUERIES = {queries} }};");
             text.push_str(include_str!("direct.cuh"));
         } else {
             let is_simd_cpu = self.distance.is_simd_cpu;
