@@ -34,14 +34,19 @@ const NAMES_ON_PATH: &[&str] = &[
 /// # Errors
 /// [`ErrorKind::CompilerMissing`] with those that were found and cannot be used, and how to install one.
 pub fn find_clang() -> Result<Clang, CompileError> {
+    choose(named_by_user(), &candidates())
+}
+
+/// The program that the user names, else the first of the candidates that can be used.
+fn choose(named: Option<PathBuf>, candidates: &[PathBuf]) -> Result<Clang, CompileError> {
     let missing = |message: String| CompileError::new(ErrorKind::CompilerMissing, message);
-    if let Some(path) = named_by_user() {
+    if let Some(path) = named {
         let refused = |why| missing(format!("RTCG_CLANG={}: {why}; unset it, or {REMEDY}", path.display()));
         return Clang::at(&path).map_err(refused);
     }
     let (mut refused, mut seen) = (String::new(), HashSet::new());
-    for path in candidates() {
-        match Clang::at(&path) {
+    for path in candidates {
+        match Clang::at(path) {
             Ok(clang) => return Ok(clang),
             Err(why) if seen.insert(path.canonicalize().ok()) => refused += &format!("; {}: {why}", path.display()),
             Err(_) => {}
@@ -113,4 +118,55 @@ fn ask(path: &Path) -> Result<u32, String> {
 pub(super) fn file_identity(program: &Path) -> Option<String> {
     let FileStamp { size, modified_ns, .. } = FileStamp::from_metadata(&std::fs::metadata(program).ok()?);
     Some(format!("{} {size} {modified_ns}", program.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{WorkFolder, tests::fake_clang};
+    use super::*;
+
+    #[test]
+    fn the_first_clang_that_is_new_enough_is_chosen() {
+        let folder = WorkFolder::new().unwrap();
+        let fake = |name: &str, version: &str, targets: &str| fake_clang(&folder, name, version, targets, "exit 1");
+        let old = fake("clang-a", "Debian clang version 13.0.1-6", "nvptx64");
+        let without = fake("clang-b", "clang version 17.0.6", "x86-64");
+        let usable = fake("clang-c", "Ubuntu clang version 14.0.0-1ubuntu1", "nvptx64");
+        let broken = fake("clang-d", "gcc version 12.2.0", "nvptx64");
+        let all = [&old, &without, &usable, &broken].map(Clone::clone);
+        for candidates in [&all[..], &all[..]] {
+            let chosen = choose(None, candidates).unwrap();
+            assert_eq!((&chosen.program, chosen.version), (&usable, Some(14)));
+        }
+        let asked = std::fs::read_to_string(folder.0.join("asked")).unwrap();
+        assert_eq!(asked, "clang-a\nclang-b\nclang-c\n", "each is asked once, and none behind the chosen one");
+
+        let error = choose(None, &[old.clone(), old.clone(), without.clone(), broken]).unwrap_err();
+        let old_path = old.display();
+        let expected = [
+            format!("; {old_path}: it is clang 13.0.1-6, and 14 or newer is needed; "),
+            format!("{}: it is clang 17.0.6 without the back end for nvptx64; ", without.display()),
+            "it is no clang; install one with: pip install \"ziglang>=0.15,<0.16\"".to_owned(),
+        ];
+        for part in expected {
+            assert!(error.message.contains(&part), "{}\n{part}", error.message);
+        }
+        assert_eq!((error.kind, error.message.matches("13.0.1").count()), (ErrorKind::CompilerMissing, 1));
+        let nothing = choose(None, &[]).unwrap_err().message;
+        assert!(nothing.starts_with("no clang for nvptx64 was found; install one"), "{nothing}");
+
+        let named = choose(Some(old.clone()), &all).unwrap_err().message;
+        assert!(named.starts_with(&format!("RTCG_CLANG={old_path}: it is clang 13.0.1-6, and 14")), "{named}");
+        let nowhere = choose(Some("/nowhere/clang".into()), &all).unwrap_err().message;
+        assert!(nowhere.starts_with("RTCG_CLANG=/nowhere/clang: there is no such file; "), "{nowhere}");
+    }
+
+    #[test]
+    fn the_program_of_zig_is_not_asked() {
+        let folder = WorkFolder::new().unwrap();
+        let zig = fake_clang(&folder, "zig", "no version", "", "exit 1");
+        let chosen = choose(None, std::slice::from_ref(&zig)).unwrap();
+        assert_eq!((chosen.first_arguments.as_slice(), chosen.version), (["clang".to_owned()].as_slice(), None));
+        assert!(!folder.0.join("asked").exists());
+    }
 }

@@ -136,7 +136,16 @@ impl Clang {
             words(&["-x", "cl", "-cl-std=CL3.0", "-Xclang", "-cl-ext=+all", "-cl-no-stdinc", "-Xclang"]);
         arguments.extend(words(&["-fdeclare-opencl-builtins", "-include", BASE_HEADER]));
         arguments.extend(words(TARGET));
-        arguments.extend(words(&["-O1", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-S", "-o", "part.ll", &file]));
+        arguments.extend(words(&[
+            "-O1",
+            "-Xclang",
+            "-disable-llvm-passes",
+            "-emit-llvm",
+            "-S",
+            "-o",
+            "part.ll",
+            &file,
+        ]));
         self.run(&folder, &arguments, &request, &format!("compiling the builtins {name}"))?;
         self.assemble(&folder, "part.ll", &to.join(name).with_extension("bc"), &request)?;
         folder.read("part.ll")

@@ -336,6 +336,51 @@ mod tests {
         kernel void scale(global float *y, global const float *x, local int *s, float a) {\n\
         y[get_global_id(0)] += a * x[get_global_id(0)]; }\n";
 
+    /// A program that says a version and targets as clang does, and otherwise does what a line of the shell says. It
+    /// writes its name into the file `asked` when it is asked. Another process writes it: one that is open for writing
+    /// cannot run.
+    pub(super) fn fake_clang(folder: &WorkFolder, name: &str, version: &str, targets: &str, line: &str) -> PathBuf {
+        let path = folder.0.join(name);
+        let script = format!(
+            "#!/bin/sh\ncase $1 in\n-v) echo {name} >>'{}'; echo '{version}' >&2; echo '{targets}' ;;\n\
+             --version) echo '{version}' ;;\n*) {line} ;;\nesac\n",
+            folder.0.join("asked").display()
+        );
+        let write = "printf %s \"$1\" >\"$0\" && chmod +x \"$0\"";
+        let status = Command::new("sh").args(["-c", write]).arg(&path).arg(script).status().unwrap();
+        assert!(status.success());
+        path
+    }
+
+    #[test]
+    fn failures_of_our_own_steps_name_the_clang() {
+        let folder = WorkFolder::new().unwrap();
+        let complaint = "echo 'part.ll:18:17: error: invalid cast' >&2; exit 1";
+        let path = fake_clang(&folder, "clang", "Some clang version 15.0.7", "nvptx64", complaint);
+        let fake = Clang::at(&path).unwrap();
+        let note = |step: &str| {
+            let path = path.display();
+            format!(
+                "invalid cast\nnote: {path} (Some clang version 15.0.7) has failed in a step of the platform: {step}\n"
+            )
+        };
+        let parts = [("atomics", LIBRARY.to_owned())];
+        let error = fake.compile_library(&parts, BASE, &folder.0.join("library")).unwrap_err();
+        assert!(error.log.ends_with(&note("compiling the builtins atomics")), "{}", error.log);
+        let object = OpenClObject { ir: String::new(), kernels: Vec::new(), log: String::new(), included: Vec::new() };
+        let error = fake.merge_opencl(&[object]).unwrap_err();
+        assert!(error.log.ends_with(&note("assembling LLVM's text")), "{}", error.log);
+
+        let logs = |base_header: &str, source: &str| {
+            let request = OpenClRequest { source, name: "a.cl", options: &[], headers: &[], base_header };
+            find_clang().unwrap().compile_opencl(&request).unwrap_err().log
+        };
+        let own = logs(BASE, "kernel void f() { g(; }");
+        assert!(own.contains("error:") && !own.contains("note: /"), "an error of the program: {own}");
+        let ours = logs("typedef nothing uint;", "kernel void f() {}");
+        assert!(ours.contains("has failed in a step of the platform: compiling the source"), "{ours}");
+    }
+
     /// Each clang that is found, and those that `RTCG_TEST_CLANGS` lists as PATH does.
     #[test]
     fn every_clang_compiles_a_kernel() {
