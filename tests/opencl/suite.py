@@ -51,16 +51,18 @@ def summary(run):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--cold-only", action="store_true", help="leave the second run out")
+    parser.add_argument("--clang", help="the clang to use (RTCG_CLANG); else the one that is found")
     parser.add_argument("--slowest", type=int, default=10, help="how many tests to name (10)")
     parser.add_argument("chosen", nargs="*", help="words of the tests to run; all when none is given")
     arguments = parser.parse_args()
     python, tests = venv("suite", "requirements.txt"), source("pyopencl", PYOPENCL) / "test"
     cache = WORK / "cache-suite"
     shutil.rmtree(cache, ignore_errors=True)
+    variables = environment("rtcg", python, cache) | ({"RTCG_CLANG": arguments.clang} if arguments.clang else {})
     chosen = ["-k", " or ".join(arguments.chosen)] if arguments.chosen else []
     wrong = []
     for times in ["cold"] if arguments.cold_only else ["cold", "warm"]:
-        run = run_pytest(python, [*chosen, str(tests)], tests, environment("rtcg", python, cache), times, LIMIT_S)
+        run = run_pytest(python, [*chosen, str(tests)], tests, variables, times, LIMIT_S)
         print(f"{times}: {summary(run)}", flush=True)
         slowest = sorted(run.outcomes.items(), key=lambda item: -item[1].seconds)[: arguments.slowest]
         for test, got in slowest:

@@ -138,9 +138,10 @@ fn another_compiler_gives_another_entry() {
     }
 }
 
-/// A cache that one process filled serves another that has no compiler: built, compiled and linked programs.
+/// A cache that one process filled serves another that has no compiler, or none that can be used: built, compiled and linked programs.
 #[test]
 fn entries_are_found_without_a_compiler() {
+    const REFUSED: &str = "RTCG_TEST_REFUSED";
     let folder = Folder::new("alone");
     if !own_process::is_child() {
         struct Here;
@@ -148,19 +149,30 @@ fn entries_are_found_without_a_compiler() {
         own_process::pass_alone(path, &[("PYCUDA_CACHE_DIR", folder.text())]);
         let nowhere = [("PYCUDA_CACHE_DIR", folder.text()), ("PATH", ""), ("VIRTUAL_ENV", ""), ("HOME", folder.text())];
         own_process::pass_alone(path, &nowhere);
-        own_process::pass_alone(path, &[nowhere.as_slice(), &[("RTCG_CLANG", "/nowhere/clang")]].concat());
+        let without = |clang: &str, why: &str| {
+            let variables = [nowhere.as_slice(), &[("RTCG_CLANG", clang), (REFUSED, why)]].concat();
+            own_process::pass_alone(path, &variables);
+        };
+        without("/nowhere/clang", "/nowhere/clang: there is no such file");
+        #[cfg(unix)]
+        {
+            let old = folder.0.join("clang");
+            write(&old, "#!/bin/sh\necho clang version 13.0.1 >&2\necho nvptx64\n");
+            std::fs::set_permissions(&old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+            without(old.to_str().unwrap(), "clang: it is clang 13.0.1, and 14 or newer is needed");
+        }
         return;
     }
-    let is_alone = std::env::var_os("RTCG_CLANG").is_some_and(|name| name == "/nowhere/clang");
     let setup = set_up(0);
     let before = stored_results();
     assert_eq!(value_of(&setup, "kernel void value(global int *out) { *out = abs(-6); }", "-cl-mad-enable"), 6);
     assert_eq!(linked_value(&setup), 7);
-    if is_alone {
+    if let Ok(why) = std::env::var(REFUSED) {
         assert_eq!(stored_results(), before);
         let (program, code) = setup.build_with("kernel void f(void) {}", "");
         assert_eq!(code, CL_COMPILER_NOT_AVAILABLE);
-        assert!(setup.build_log(program).contains("ziglang") || setup.build_log(program).contains("RTCG_CLANG"));
+        let log = setup.build_log(program);
+        assert!(log.contains(&why) && log.contains("ziglang"), "{log}");
         cl!(clReleaseProgram(program));
     }
 }

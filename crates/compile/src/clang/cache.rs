@@ -2,9 +2,9 @@
 //!
 //! The key has the source, the options and the caller's library; the headers that clang read are compared by content,
 //! and places before them in the search path must stay empty. A result is good as long as the file of the clang that
-//! made it is there unchanged, or no clang at all is there.
+//! made it is there unchanged, or no clang is there that can be used.
 
-use super::find::{candidates, file_identity};
+use super::find::{candidates, file_identity, find_clang};
 use crate::cache::{CompileCache, CompileDependencies, ManifestEntry};
 use crate::error::CompileError;
 use crate::hash::{KeyHasher, fnv1a};
@@ -67,8 +67,9 @@ pub fn cached_opencl_build(
     hasher.hash_list(fields.iter());
     let key = hasher.finish_key();
     let installed: Vec<String> = candidates().iter().filter_map(|path| file_identity(path)).collect();
-    let is_same = |stored: &ManifestEntry| installed.is_empty() || installed.contains(&stored.compiler);
-    if let Some(found) = cache.find_artifact(&key, &is_same) {
+    let is_same = |stored: &ManifestEntry| installed.contains(&stored.compiler);
+    let of_any = || if find_clang().is_err() { cache.find_artifact(&key, &|_| true) } else { None };
+    if let Some(found) = cache.find_artifact(&key, &is_same).or_else(of_any) {
         return Ok(OpenClBuild { bytes: found.bytes, log: found.log });
     }
     let (build, dependencies) = make()?;

@@ -132,20 +132,22 @@ impl Clang {
         let file = format!("{name}.cl");
         folder.write(&file, source)?;
         let request = OpenClRequest { source, name: &file, options: &[], headers: &[], base_header };
-        let unoptimised = ["-O1", "-Xclang", "-disable-llvm-passes", "-emit-llvm"];
         let mut arguments =
             words(&["-x", "cl", "-cl-std=CL3.0", "-Xclang", "-cl-ext=+all", "-cl-no-stdinc", "-Xclang"]);
         arguments.extend(words(&["-fdeclare-opencl-builtins", "-include", BASE_HEADER]));
         arguments.extend(words(TARGET));
-        arguments.extend(words(&unoptimised));
-        arguments.extend(words(&["-S", "-o", "part.ll", &file]));
-        self.run(&folder, &arguments, &request)?;
-        let mut arguments = words(&["-x", "ir"]);
-        arguments.extend(words(TARGET));
-        arguments.extend(words(&unoptimised));
-        let bitcode = to.join(name).with_extension("bc");
-        arguments.extend(words(&["-c", "-o", &bitcode.display().to_string(), "part.ll"]));
-        self.run(&folder, &arguments, &request)?;
+        arguments.extend(words(&[
+            "-O1",
+            "-Xclang",
+            "-disable-llvm-passes",
+            "-emit-llvm",
+            "-S",
+            "-o",
+            "part.ll",
+            &file,
+        ]));
+        self.run(&folder, &arguments, &request, &format!("compiling the builtins {name}"))?;
+        self.assemble(&folder, "part.ll", &to.join(name).with_extension("bc"), &request)?;
         folder.read("part.ll")
     }
 }

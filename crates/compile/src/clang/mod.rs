@@ -3,6 +3,8 @@
 //! The wheel `ziglang` holds one; any other serves. A program is compiled in two steps: source to LLVM's text, which has
 //! the types of the kernels' arguments, and that, with a library of builtins, to PTX. Between them kernels' bodies that
 //! newer versions put into functions of their own are allowed to be inlined again.
+//!
+//! What fails in a step of ours, and not in the program's source, says which clang failed in which step.
 
 mod cache;
 mod call_places;
@@ -63,6 +65,7 @@ const TARGET: &[&str] = &[
     "-Xclang",
     "+ptx70",
     "-nocudalib",
+    "-Wno-unknown-cuda-version",
 ];
 
 impl Clang {
@@ -88,7 +91,7 @@ impl Clang {
         );
         arguments.extend(request.options.iter().cloned());
         arguments.extend(["-MD", "-MF", "program.d", "-o", "program.ll", request.name].map(str::to_owned));
-        let log = self.run(&folder, &arguments, request)?;
+        let log = self.run(&folder, &arguments, request, COMPILING)?;
         let ir =
             printf::with_vprintf(&with_bodies_inlined(&folder.read("program.ll")?)) + library::mark_of(request.options);
         let kernels = metadata::kernels_of(&ir);
@@ -114,19 +117,56 @@ impl Clang {
             return Err(error.with_compiler_log(Vec::new(), log, "program.ll", ""));
         }
         let folder = WorkFolder::new()?;
-        folder.write("program.ll", &inlining::with_inlined_questions(ir))?;
-        let mut arguments: Vec<String> = ["-x", "ir"].map(str::to_owned).to_vec();
-        arguments.extend(TARGET.iter().map(|&word| word.to_owned()));
+        let request = OpenClRequest { source: ir, name: "program.ll", options: &[], headers: &[], base_header: "" };
+        let mut arguments = self.input_of_ir(&folder, &inlining::with_inlined_questions(ir), &request)?;
         for part in builtins.files_for(ir) {
             arguments.extend(words(&["-Xclang", "-mlink-builtin-bitcode", "-Xclang", &part.display().to_string()]));
         }
         if library::is_relaxed(ir) {
             arguments.extend(words(&["-mllvm", "-nvptx-prec-divf32=1"]));
         }
-        arguments.extend(["-O3", "-S", "-o", "program.ptx", "program.ll"].map(str::to_owned));
-        let request = OpenClRequest { source: ir, name: "program.ll", options: &[], headers: &[], base_header: "" };
-        self.run(&folder, &arguments, &request)?;
+        arguments.extend(words(&["-O3", "-S", "-o", "program.ptx"]));
+        self.run(&folder, &arguments, &request, "linking with the builtins")?;
         folder.read("program.ptx")
+    }
+
+    /// The line of a log about a step of ours that failed.
+    pub fn failed_in(&self, step: &str) -> String {
+        format!("note: {} has failed in a step of the platform: {step}\n", self.description())
+    }
+
+    /// The words with which LLVM's text is what other texts are linked to. Before version 17 clang links nothing to such
+    /// an input: there the program is linked to an empty source, as the first one.
+    fn input_of_ir(
+        &self,
+        folder: &WorkFolder,
+        ir: &str,
+        request: &OpenClRequest<'_>,
+    ) -> Result<Vec<String>, CompileError> {
+        folder.write("program.ll", ir)?;
+        let input: &[&str] = if self.version.is_none_or(|version| version >= 17) {
+            &["-x", "ir", "program.ll"]
+        } else {
+            self.assemble(folder, "program.ll", Path::new("program.bc"), request)?;
+            folder.write("empty.cl", "")?;
+            &["-x", "cl", "-cl-no-stdinc", "-Xclang", "-mlink-bitcode-file", "-Xclang", "program.bc", "empty.cl"]
+        };
+        Ok(words(&[input, TARGET].concat()))
+    }
+
+    /// LLVM's text as bitcode.
+    fn assemble(
+        &self,
+        folder: &WorkFolder,
+        ir: &str,
+        to: &Path,
+        request: &OpenClRequest<'_>,
+    ) -> Result<(), CompileError> {
+        let mut arguments = words(&["-x", "ir"]);
+        arguments.extend(words(TARGET));
+        arguments.extend(words(&["-O1", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c", "-o"]));
+        arguments.extend([to.display().to_string(), ir.to_owned()]);
+        self.run(folder, &arguments, request, "assembling LLVM's text").map(drop)
     }
 
     /// Links several objects to one.
@@ -138,30 +178,29 @@ impl Clang {
         objects: &[impl std::borrow::Borrow<OpenClObject>],
     ) -> Result<OpenClObject, CompileError> {
         let folder = WorkFolder::new()?;
-        let mut arguments: Vec<String> = ["-x", "ir"].map(str::to_owned).to_vec();
-        arguments.extend(TARGET.iter().map(|&word| word.to_owned()));
-        arguments.extend(["-O3", "-Xclang", "-disable-llvm-passes", "-emit-llvm"].map(str::to_owned));
         let request = OpenClRequest { source: "", name: "program.ll", options: &[], headers: &[], base_header: "" };
-        let mut linking = arguments.clone();
+        let first = objects.first().map_or("", |object| &object.borrow().ir);
+        let mut arguments = self.input_of_ir(&folder, first, &request)?;
         for (number, object) in objects.iter().enumerate().skip(1) {
-            folder.write(&format!("{number}.ll"), &object.borrow().ir)?;
-            let words = ["-c", "-o", &format!("{number}.bc"), &format!("{number}.ll")].map(str::to_owned);
-            self.run(&folder, &[arguments.as_slice(), &words].concat(), &request)?;
-            linking.extend(["-Xclang", "-mlink-bitcode-file", "-Xclang", &format!("{number}.bc")].map(str::to_owned));
+            let (text, bitcode) = (format!("{number}.ll"), format!("{number}.bc"));
+            folder.write(&text, &object.borrow().ir)?;
+            self.assemble(&folder, &text, Path::new(&bitcode), &request)?;
+            arguments.extend(words(&["-Xclang", "-mlink-bitcode-file", "-Xclang", &bitcode]));
         }
-        folder.write("program.ll", objects.first().map_or("", |object| &object.borrow().ir))?;
-        linking.extend(["-S", "-o", "linked.ll", "program.ll"].map(str::to_owned));
-        let log = self.run(&folder, &linking, &request)?;
+        arguments.extend(words(&["-O3", "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-S", "-o", "linked.ll"]));
+        let log = self.run(&folder, &arguments, &request, "linking objects")?;
         let ir = folder.read("linked.ll")?;
         let kernels = metadata::kernels_of(&ir);
         Ok(OpenClObject { ir, kernels, log, included: Vec::new() })
     }
 
+    /// Runs clang for a step, and returns its warnings.
     fn run(
         &self,
         folder: &WorkFolder,
         arguments: &[String],
         request: &OpenClRequest<'_>,
+        step: &str,
     ) -> Result<String, CompileError> {
         let output = Command::new(&self.program)
             .args(&self.first_arguments)
@@ -171,7 +210,7 @@ impl Clang {
             .env_remove("C_INCLUDE_PATH")
             .output()
             .map_err(|error| io_error(&self.program, &error))?;
-        let log = String::from_utf8_lossy(&output.stderr).into_owned();
+        let mut log = String::from_utf8_lossy(&output.stderr).into_owned();
         if output.status.success() {
             return Ok(log);
         }
@@ -180,6 +219,9 @@ impl Clang {
         if let Some(complaint) = complaint_of_option(&log, request) {
             let error = CompileError::bad_option(complaint.as_str());
             return Err(error.with_compiler_log(command, complaint, request.name, ""));
+        }
+        if step != COMPILING || !names_a_place(&log) {
+            log += &self.failed_in(step);
         }
         let message = format!("clang failed ({})", output.status);
         Err(CompileError::new(ErrorKind::Source, message).with_compiler_log(command, log, request.name, request.source))
@@ -196,6 +238,14 @@ fn complaint_of_option(log: &str, request: &OpenClRequest<'_>) -> Option<String>
     Some(complaints.collect::<String>()).filter(|text| !text.is_empty())
 }
 
+/// Whether an error in a log has a place in the program: `file:line:column: error: `.
+fn names_a_place(log: &str) -> bool {
+    log.lines().filter_map(|line| line.split_once("error: ")).any(|(head, _)| {
+        let place = head.trim_end_matches("fatal ").trim_end_matches(": ");
+        place.ends_with(|c: char| c.is_ascii_digit()) && !place.contains(BASE_HEADER)
+    })
+}
+
 /// The symbols that a line of LLVM's text names, from left to right.
 fn symbols_in(line: &str) -> impl Iterator<Item = &str> {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
@@ -205,6 +255,9 @@ fn symbols_in(line: &str) -> impl Iterator<Item = &str> {
 fn words(list: &[&str]) -> Vec<String> {
     list.iter().map(|&word| word.to_owned()).collect()
 }
+
+/// The step whose errors are those of the program, where they have a place in it.
+const COMPILING: &str = "compiling the source";
 
 const BASE_HEADER: &str = "rtcg_opencl_base.h";
 
@@ -283,12 +336,57 @@ mod tests {
         kernel void scale(global float *y, global const float *x, local int *s, float a) {\n\
         y[get_global_id(0)] += a * x[get_global_id(0)]; }\n";
 
+    /// A program that says a version and targets as clang does, and otherwise does what a line of the shell says. It
+    /// writes its name into the file `asked` when it is asked. Another process writes it: one that is open for writing
+    /// cannot run.
+    pub(super) fn fake_clang(folder: &WorkFolder, name: &str, version: &str, targets: &str, line: &str) -> PathBuf {
+        let path = folder.0.join(name);
+        let script = format!(
+            "#!/bin/sh\ncase $1 in\n-v) echo {name} >>'{}'; echo '{version}' >&2; echo '{targets}' ;;\n\
+             --version) echo '{version}' ;;\n*) {line} ;;\nesac\n",
+            folder.0.join("asked").display()
+        );
+        let write = "printf %s \"$1\" >\"$0\" && chmod +x \"$0\"";
+        let status = Command::new("sh").args(["-c", write]).arg(&path).arg(script).status().unwrap();
+        assert!(status.success());
+        path
+    }
+
+    #[test]
+    fn failures_of_our_own_steps_name_the_clang() {
+        let folder = WorkFolder::new().unwrap();
+        let complaint = "echo 'part.ll:18:17: error: invalid cast' >&2; exit 1";
+        let path = fake_clang(&folder, "clang", "Some clang version 15.0.7", "nvptx64", complaint);
+        let fake = Clang::at(&path).unwrap();
+        let note = |step: &str| {
+            let path = path.display();
+            format!(
+                "invalid cast\nnote: {path} (Some clang version 15.0.7) has failed in a step of the platform: {step}\n"
+            )
+        };
+        let parts = [("atomics", LIBRARY.to_owned())];
+        let error = fake.compile_library(&parts, BASE, &folder.0.join("library")).unwrap_err();
+        assert!(error.log.ends_with(&note("compiling the builtins atomics")), "{}", error.log);
+        let object = OpenClObject { ir: String::new(), kernels: Vec::new(), log: String::new(), included: Vec::new() };
+        let error = fake.merge_opencl(&[object]).unwrap_err();
+        assert!(error.log.ends_with(&note("assembling LLVM's text")), "{}", error.log);
+
+        let logs = |base_header: &str, source: &str| {
+            let request = OpenClRequest { source, name: "a.cl", options: &[], headers: &[], base_header };
+            find_clang().unwrap().compile_opencl(&request).unwrap_err().log
+        };
+        let own = logs(BASE, "kernel void f() { g(; }");
+        assert!(own.contains("error:") && !own.contains("note: /"), "an error of the program: {own}");
+        let ours = logs("typedef nothing uint;", "kernel void f() {}");
+        assert!(ours.contains("has failed in a step of the platform: compiling the source"), "{ours}");
+    }
+
     /// Each clang that is found, and those that `RTCG_TEST_CLANGS` lists as PATH does.
     #[test]
     fn every_clang_compiles_a_kernel() {
         let listed = std::env::var_os("RTCG_TEST_CLANGS").unwrap_or_default();
         let paths = find::candidates().into_iter().chain(std::env::split_paths(&listed));
-        let clangs: Vec<Clang> = paths.filter(|path| path.is_file()).filter_map(|path| Clang::at(&path)).collect();
+        let clangs: Vec<Clang> = paths.filter(|path| path.is_file()).filter_map(|path| Clang::at(&path).ok()).collect();
         assert!(!clangs.is_empty(), "there is no clang");
         for clang in clangs {
             let folder = WorkFolder::new().unwrap();

@@ -1,45 +1,66 @@
 //! `printf` of OpenCL C as CUDA's `vprintf`, in LLVM's text.
 //!
-//! The back end writes the arguments into memory as CUDA does, but formats and texts are addresses of constant memory,
-//! which become generic ones here, and vectors (`%v4f`) are one argument, which becomes one for each element.
+//! The arguments go into memory as CUDA has them: the back end does that only from LLVM 17 on. Formats and texts are
+//! addresses of constant memory, which become generic ones here, and vectors (`%v4f`) are one argument, which becomes one
+//! for each element.
 
 /// Rewrites the calls and the declaration.
 pub(super) fn with_vprintf(ir: &str) -> String {
     if !ir.contains("@printf(") {
         return ir.to_owned();
     }
-    let mut rewriter = Rewriter { ir, formats: String::new(), count: 0 };
+    // LLVM 14 writes what pointers point to.
+    let (generic, constant) =
+        if ir.contains("@printf(i8 ") { ("i8*", "i8 addrspace(4)*") } else { ("ptr", "ptr addrspace(4)") };
+    let mut rewriter = Rewriter { ir, generic, constant, formats: String::new(), count: 0 };
     let mut text = String::with_capacity(ir.len() + 1024);
+    let mut entry = 0;
+    let mut is_first = false;
     for line in ir.lines() {
-        if line.starts_with("declare") && line.contains("@printf(") {
-            text += &line.replace("@printf(ptr addrspace(4)", "@vprintf(ptr");
-        } else if let Some((head, rest)) = line.split_once(" @printf(").filter(|_| line.contains(" call ")) {
-            text += &rewriter.call(head, rest);
+        let is_entry = line.starts_with("define ") || is_first && line.ends_with(':');
+        if let Some((head, rest)) = line.split_once(" @printf(") {
+            let end = closing(rest);
+            if line.starts_with("declare") {
+                text += &format!("{head} @vprintf({generic}, {generic}{}", &rest[end..]);
+            } else if let Some((buffer, call)) = rewriter.call(head, &rest[..end]) {
+                text.insert_str(entry, &buffer);
+                text += &(call + &rest[end..]);
+            } else {
+                text += line;
+            }
         } else {
             text += line;
         }
         text.push('\n');
+        if is_entry {
+            entry = text.len();
+        }
+        is_first = line.starts_with("define ");
     }
     text + &rewriter.formats
 }
 
 struct Rewriter<'a> {
     ir: &'a str,
+    /// The types of generic addresses and of those of constant memory.
+    generic: &'static str,
+    constant: &'static str,
     /// Definitions of formats that were changed.
     formats: String,
     count: usize,
 }
 
 impl Rewriter<'_> {
-    /// A call: `head` is what comes before its name, `rest` what comes after the parenthesis.
-    fn call(&mut self, head: &str, rest: &str) -> String {
-        let end = closing(rest);
+    /// The definition of the memory for a call's arguments, which belongs to the function's beginning, and the call
+    /// without its final parenthesis: `head` is what comes before its name.
+    fn call(&mut self, head: &str, arguments: &str) -> Option<(String, String)> {
+        let generic = self.generic;
         let mut before = String::new();
-        let mut arguments = split_list(&rest[..end]).into_iter().map(typed_value);
-        let Some((_, mut format)) = arguments.next() else { return format!("{head} @printf({rest}") };
+        let mut arguments = split_list(arguments).into_iter().map(typed_value);
+        let (_, mut format) = arguments.next()?;
         let known = self.format(&format);
         let mut specifiers = known.as_deref().map(specifiers).unwrap_or_default().into_iter();
-        let mut passed = Vec::new();
+        let mut passed: Vec<(String, String)> = Vec::new();
         for (kind, value) in arguments {
             let specifier = specifiers.next();
             if let Some((count, element)) = vector_of(&kind) {
@@ -48,24 +69,52 @@ impl Rewriter<'_> {
                 for index in 0..shown {
                     let name = self.name();
                     before += &format!("  {name} = extractelement {kind} {value}, i64 {index}\n");
-                    passed.push(self.widened(&mut before, element, &name, is_signed));
+                    passed.push(self.widened(&mut before, element, name, is_signed));
                 }
-            } else if kind == "ptr addrspace(4)" {
-                passed.push(format!("ptr noundef {}", self.generic(&mut before, &value)));
+            } else if kind == self.constant {
+                passed.push((generic.to_owned(), self.generic_address(&mut before, &value)));
             } else {
-                passed.push(format!("{kind} noundef {value}"));
+                passed.push((kind, value));
             }
         }
         if let Some(scalar) = known.as_deref().and_then(without_vectors) {
             self.count += 1;
             format = format!("@rtcg.format.{}", self.count);
-            let constant = format!("private unnamed_addr addrspace(4) constant [{} x i8]", scalar.len());
-            self.formats += &format!("{format} = {constant} c\"{}\", align 1\n", escaped(&scalar));
+            let array = format!("[{} x i8]", scalar.len());
+            let text = escaped(&scalar);
+            self.formats +=
+                &format!("{format} = private unnamed_addr addrspace(4) constant {array} c\"{text}\", align 1\n");
+            if generic != "ptr" {
+                format = format!("bitcast ({array} addrspace(4)* {format} to {})", self.constant);
+            }
         }
-        let format = self.generic(&mut before, &format);
-        let list = std::iter::once(format!("ptr noundef {format}")).chain(passed).collect::<Vec<_>>().join(", ");
-        let head = head.replace("(ptr addrspace(4), ...)", "(ptr, ...)");
-        format!("{before}{head} @vprintf({list}{}", &rest[end..])
+        let format = self.generic_address(&mut before, &format);
+        let (buffer, arguments) = self.stored(&mut before, &passed);
+        let head = head.replace(&format!("({}, ...)", self.constant), &format!("({generic}, {generic})"));
+        Some((buffer, format!("{before}{head} @vprintf({generic} noundef {format}, {generic} noundef {arguments}")))
+    }
+
+    /// Writes the arguments into memory: its definition and its address.
+    fn stored(&mut self, before: &mut String, passed: &[(String, String)]) -> (String, String) {
+        if passed.is_empty() {
+            return (String::new(), "null".to_owned());
+        }
+        let kinds: Vec<&str> = passed.iter().map(|(kind, _)| kind.as_str()).collect();
+        let (buffer, list) = (self.name(), format!("{{ {} }}", kinds.join(", ")));
+        let definition = format!("  {buffer} = alloca {list}, align 8\n");
+        let is_typed = self.generic != "ptr";
+        let to = |kind: &str| if is_typed { format!("{kind}*") } else { "ptr".to_owned() };
+        for (index, (kind, value)) in passed.iter().enumerate() {
+            let place = self.name();
+            *before += &format!("  {place} = getelementptr {list}, {} {buffer}, i32 0, i32 {index}\n", to(&list));
+            *before += &format!("  store {kind} {value}, {} {place}\n", to(kind));
+        }
+        if !is_typed {
+            return (definition, buffer);
+        }
+        let address = self.name();
+        *before += &format!("  {address} = bitcast {list}* {buffer} to {}\n", self.generic);
+        (definition, address)
     }
 
     fn name(&mut self) -> String {
@@ -73,29 +122,30 @@ impl Rewriter<'_> {
         format!("%rtcg.printf.{}", self.count)
     }
 
-    fn generic(&mut self, before: &mut String, value: &str) -> String {
+    fn generic_address(&mut self, before: &mut String, value: &str) -> String {
         let name = self.name();
-        *before += &format!("  {name} = addrspacecast ptr addrspace(4) {value} to ptr\n");
+        *before += &format!("  {name} = addrspacecast {} {value} to {}\n", self.constant, self.generic);
         name
     }
 
     /// An element as a variable argument is passed.
-    fn widened(&mut self, before: &mut String, element: &str, value: &str, is_signed: bool) -> String {
+    fn widened(&mut self, before: &mut String, element: &str, value: String, is_signed: bool) -> (String, String) {
         let (how, wide) = match element {
             "half" | "float" => ("fpext", "double"),
             "i8" | "i16" if is_signed => ("sext", "i32"),
             "i8" | "i16" => ("zext", "i32"),
-            _ => return format!("{element} noundef {value}"),
+            _ => return (element.to_owned(), value),
         };
         let name = self.name();
         *before += &format!("  {name} = {how} {element} {value} to {wide}\n");
-        format!("{wide} noundef {name}")
+        (wide.to_owned(), name)
     }
 
     /// The bytes of a format, if it is a text of the program.
     fn format(&self, value: &str) -> Option<Vec<u8>> {
-        let start = format!("{value} = ");
-        let line = self.ir.lines().find(|line| value.starts_with('@') && line.starts_with(&start))?;
+        // LLVM 14 has it as the address of an array's first element.
+        let start = format!("@{} = ", super::symbols_in(value).next()?);
+        let line = self.ir.lines().find(|line| line.starts_with(&start))?;
         let text = line.split_once("c\"")?.1.rsplit_once('"')?.0.as_bytes();
         let mut bytes = Vec::new();
         let mut at = 0;
@@ -208,10 +258,14 @@ fn split_list(list: &str) -> Vec<&str> {
 
 /// An argument's type and value, without attributes.
 fn typed_value(argument: &str) -> (String, String) {
-    let end = match argument.strip_prefix("ptr addrspace(") {
-        Some(rest) => argument.len() - rest.len() + closing(rest) + 1,
+    let first = argument.find(' ').unwrap_or(argument.len());
+    let end = match argument[first..].strip_prefix(" addrspace(") {
+        Some(rest) => {
+            let end = argument.len() - rest.len() + closing(rest) + 1;
+            end + usize::from(argument[end..].starts_with('*'))
+        }
         None if argument.starts_with('<') => argument.find('>').map_or(argument.len(), |at| at + 1),
-        None => argument.find(' ').unwrap_or(argument.len()),
+        None => first,
     };
     let (kind, mut value) = argument.split_at(end);
     while let Some(rest) =
@@ -234,21 +288,50 @@ mod tests {
 
     #[test]
     fn passes_generic_addresses_and_elements() {
-        let ir = "@.str = private unnamed_addr addrspace(4) constant [11 x i8] c\"%5.1v2hlf\\0A%d\\00\", align 1\n  \
+        let ir = "@.str = private unnamed_addr addrspace(4) constant [11 x i8] c\"%5.1v2hlf\\0A%d\\00\", align 1\n\
+                  define void @f(i32 %0) {\n  %2 = add i32 %0, 1\n  \
                   %3 = call i32 (ptr addrspace(4), ...) @printf(ptr addrspace(4) noundef @.str, <2 x float> noundef \
-                  <float 1.0, float 2.0>, i32 noundef %1) #4\ndeclare i32 @printf(ptr addrspace(4) noundef, ...) #1\n";
+                  <float 1.0, float 2.0>, i32 noundef %2) #4\n}\ndeclare i32 @printf(ptr addrspace(4) noundef, ...) #1\n";
         let expected = [
             "@.str = private unnamed_addr addrspace(4) constant [11 x i8] c\"%5.1v2hlf\\0A%d\\00\", align 1",
+            "define void @f(i32 %0) {",
+            "  %rtcg.printf.7 = alloca { double, double, i32 }, align 8",
+            "  %2 = add i32 %0, 1",
             "  %rtcg.printf.1 = extractelement <2 x float> <float 1.0, float 2.0>, i64 0",
             "  %rtcg.printf.2 = fpext float %rtcg.printf.1 to double",
             "  %rtcg.printf.3 = extractelement <2 x float> <float 1.0, float 2.0>, i64 1",
             "  %rtcg.printf.4 = fpext float %rtcg.printf.3 to double",
             "  %rtcg.printf.6 = addrspacecast ptr addrspace(4) @rtcg.format.5 to ptr",
-            "  %3 = call i32 (ptr, ...) @vprintf(ptr noundef %rtcg.printf.6, double noundef %rtcg.printf.2, \
-             double noundef %rtcg.printf.4, i32 noundef %1) #4",
-            "declare i32 @vprintf(ptr noundef, ...) #1",
+            "  %rtcg.printf.8 = getelementptr { double, double, i32 }, ptr %rtcg.printf.7, i32 0, i32 0",
+            "  store double %rtcg.printf.2, ptr %rtcg.printf.8",
+            "  %rtcg.printf.9 = getelementptr { double, double, i32 }, ptr %rtcg.printf.7, i32 0, i32 1",
+            "  store double %rtcg.printf.4, ptr %rtcg.printf.9",
+            "  %rtcg.printf.10 = getelementptr { double, double, i32 }, ptr %rtcg.printf.7, i32 0, i32 2",
+            "  store i32 %2, ptr %rtcg.printf.10",
+            "  %3 = call i32 (ptr, ptr) @vprintf(ptr noundef %rtcg.printf.6, ptr noundef %rtcg.printf.7) #4",
+            "}",
+            "declare i32 @vprintf(ptr, ptr) #1",
             "@rtcg.format.5 = private unnamed_addr addrspace(4) constant [15 x i8] c\"%5.1f,%5.1f\\0A%d\\00\", align 1",
         ];
         assert_eq!(with_vprintf(ir).lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn passes_addresses_with_types_of_old_versions() {
+        let ir = "@.str = private constant [4 x i8] c\"%d\\0A\\00\", align 1\ndefine void @f() {\n  \
+                  %1 = call i32 (i8 addrspace(4)*, ...) @printf(i8 addrspace(4)* noundef getelementptr ([4 x i8], \
+                  [4 x i8] addrspace(4)* @.str, i64 0, i64 0), i32 noundef 5) #4\n}\n";
+        let lines = with_vprintf(ir);
+        let call = lines.lines().skip(2).take(6).collect::<Vec<_>>();
+        let expected = [
+            "  %rtcg.printf.2 = alloca { i32 }, align 8",
+            "  %rtcg.printf.1 = addrspacecast i8 addrspace(4)* getelementptr ([4 x i8], [4 x i8] addrspace(4)* @.str, \
+             i64 0, i64 0) to i8*",
+            "  %rtcg.printf.3 = getelementptr { i32 }, { i32 }* %rtcg.printf.2, i32 0, i32 0",
+            "  store i32 5, i32* %rtcg.printf.3",
+            "  %rtcg.printf.4 = bitcast { i32 }* %rtcg.printf.2 to i8*",
+            "  %1 = call i32 (i8*, i8*) @vprintf(i8* noundef %rtcg.printf.1, i8* noundef %rtcg.printf.4) #4",
+        ];
+        assert_eq!(call, expected);
     }
 }

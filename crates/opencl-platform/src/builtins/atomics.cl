@@ -1,29 +1,53 @@
 /* Atomic functions of OpenCL 1.x (all relaxed, in the scope of the device) and of C11 (6.15.13). */
 
-#define FETCH(name, alias, T, SPACE, operation) \
-    BUILTIN T name(volatile SPACE T *p, T value) { return operation; } \
-    BUILTIN T alias(volatile SPACE T *p, T value) { return operation; }
-#define ADD(p, value) __atomic_fetch_add(p, value, __ATOMIC_RELAXED)
-#define SUB(p, value) __atomic_fetch_sub(p, value, __ATOMIC_RELAXED)
-#define AND(p, value) __atomic_fetch_and(p, value, __ATOMIC_RELAXED)
-#define OR(p, value) __atomic_fetch_or(p, value, __ATOMIC_RELAXED)
-#define XOR(p, value) __atomic_fetch_xor(p, value, __ATOMIC_RELAXED)
-#define MIN(p, value) __atomic_fetch_min(p, value, __ATOMIC_RELAXED)
-#define MAX(p, value) __atomic_fetch_max(p, value, __ATOMIC_RELAXED)
-#define EXCHANGE(p, value) __atomic_exchange_n(p, value, __ATOMIC_RELAXED)
+#if __GCC_ATOMIC_INT_LOCK_FREE == 2
+#define RELAXED(T, name, p, value) __atomic_##name(p, value, __ATOMIC_RELAXED)
+#define EXCHANGE(T, p, value) RELAXED(T, exchange_n, p, value)
+#define EXCHANGE_IF(T, p, expected, value) \
+    __atomic_compare_exchange_n(p, expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
+#else
+/* Clang before 18 has no atomic instructions for the target. It makes calls of functions with generic addresses, for
+   OpenCL's builtins only with addresses that are converted. __nvvm_atom_* are relaxed. */
+#define RELAXED(T, name, p, value) \
+    __opencl_atomic_##name((volatile atomic_##T *)p, value, memory_order_relaxed, memory_scope_device)
+#define EXCHANGE(T, p, value) RELAXED(T, exchange, p, value)
+#define EXCHANGE_IF(T, p, expected, value) \
+    __opencl_atomic_compare_exchange_strong((volatile atomic_##T *)p, expected, value, memory_order_relaxed, \
+                                            memory_order_relaxed, memory_scope_device)
+#define CALLED __attribute__((always_inline))
+#define IN_ORDER(statement) if (order) __nvvm_membar_gl(); statement; if (order) __nvvm_membar_gl();
+#define CALLED_FOR(name, bytes, T, builtin) \
+    CALLED T __opencl_atomic_##name##_##bytes(volatile T *p, T value, int order, int scope) { \
+        IN_ORDER(T old = __nvvm_atom_##builtin((volatile T *)p, value)) return old; }
+#define ALL_CALLED(bytes, T, U, t) \
+    CALLED T __opencl_atomic_load_##bytes(volatile T *p, int order, int scope) { IN_ORDER(T old = *p) return old; } \
+    CALLED void __opencl_atomic_store_##bytes(volatile T *p, T value, int order, int scope) { IN_ORDER(*p = value) } \
+    CALLED bool __opencl_atomic_compare_exchange_##bytes(volatile T *p, T *expected, T value, int order, int other, int scope) { \
+        IN_ORDER(T old = __nvvm_atom_cas_gen_##t(p, *expected, value)) \
+        bool is_same = old == *expected; \
+        *expected = old; \
+        return is_same; } \
+    CALLED_FOR(exchange, bytes, T, xchg_gen_##t) \
+    CALLED_FOR(fetch_add, bytes, T, add_gen_##t) CALLED_FOR(fetch_sub, bytes, T, sub_gen_##t) \
+    CALLED_FOR(fetch_and, bytes, T, and_gen_##t) CALLED_FOR(fetch_or, bytes, T, or_gen_##t) \
+    CALLED_FOR(fetch_xor, bytes, T, xor_gen_##t) CALLED_FOR(fetch_min, bytes, T, min_gen_##t) \
+    CALLED_FOR(fetch_max, bytes, T, max_gen_##t) CALLED_FOR(fetch_umin, bytes, U, min_gen_u##t) \
+    CALLED_FOR(fetch_umax, bytes, U, max_gen_u##t)
+ALL_CALLED(4, int, uint, i) ALL_CALLED(8, long, ulong, l)
+#endif
 #define ALL_OF(prefix, T, SPACE) \
-    BUILTIN T prefix##_add(volatile SPACE T *p, T value) { return ADD(p, value); } \
-    BUILTIN T prefix##_sub(volatile SPACE T *p, T value) { return SUB(p, value); } \
-    BUILTIN T prefix##_and(volatile SPACE T *p, T value) { return AND(p, value); } \
-    BUILTIN T prefix##_or(volatile SPACE T *p, T value) { return OR(p, value); } \
-    BUILTIN T prefix##_xor(volatile SPACE T *p, T value) { return XOR(p, value); } \
-    BUILTIN T prefix##_min(volatile SPACE T *p, T value) { return MIN(p, value); } \
-    BUILTIN T prefix##_max(volatile SPACE T *p, T value) { return MAX(p, value); } \
-    BUILTIN T prefix##_xchg(volatile SPACE T *p, T value) { return EXCHANGE(p, value); } \
-    BUILTIN T prefix##_inc(volatile SPACE T *p) { return ADD(p, (T)1); } \
-    BUILTIN T prefix##_dec(volatile SPACE T *p) { return SUB(p, (T)1); } \
+    BUILTIN T prefix##_add(volatile SPACE T *p, T value) { return RELAXED(T, fetch_add, p, value); } \
+    BUILTIN T prefix##_sub(volatile SPACE T *p, T value) { return RELAXED(T, fetch_sub, p, value); } \
+    BUILTIN T prefix##_and(volatile SPACE T *p, T value) { return RELAXED(T, fetch_and, p, value); } \
+    BUILTIN T prefix##_or(volatile SPACE T *p, T value) { return RELAXED(T, fetch_or, p, value); } \
+    BUILTIN T prefix##_xor(volatile SPACE T *p, T value) { return RELAXED(T, fetch_xor, p, value); } \
+    BUILTIN T prefix##_min(volatile SPACE T *p, T value) { return RELAXED(T, fetch_min, p, value); } \
+    BUILTIN T prefix##_max(volatile SPACE T *p, T value) { return RELAXED(T, fetch_max, p, value); } \
+    BUILTIN T prefix##_xchg(volatile SPACE T *p, T value) { return EXCHANGE(T, p, value); } \
+    BUILTIN T prefix##_inc(volatile SPACE T *p) { return RELAXED(T, fetch_add, p, (T)1); } \
+    BUILTIN T prefix##_dec(volatile SPACE T *p) { return RELAXED(T, fetch_sub, p, (T)1); } \
     BUILTIN T prefix##_cmpxchg(volatile SPACE T *p, T expected, T value) { \
-        __atomic_compare_exchange_n(p, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
+        EXCHANGE_IF(T, p, &expected, value); \
         return expected; \
     }
 #define IN_BOTH_MEMORIES(prefix, T) ALL_OF(prefix, T, __global) ALL_OF(prefix, T, __local)

@@ -282,6 +282,31 @@ typedef enum memory_order {
 #if __OPENCL_C_VERSION__ >= 120
 int printf(__constant const char *format, ...) __attribute__((format(printf, 1, 2)));
 #endif
+/* Clang 14 declares these only where the target has arithmetic of half precision. */
+#if __clang_major__ < 15
+#define RTCG_LOADS(n, SPACE) \
+    __attribute__((overloadable)) float##n vload_half##n(size_t, const SPACE half *); \
+    __attribute__((overloadable)) float##n vloada_half##n(size_t, const SPACE half *);
+#define RTCG_STORES(n, T, SPACE) \
+    RTCG_STORE(n, T, SPACE) RTCG_STORE(n##_rte, T, SPACE) RTCG_STORE(n##_rtz, T, SPACE) \
+    RTCG_STORE(n##_rtp, T, SPACE) RTCG_STORE(n##_rtn, T, SPACE)
+#define RTCG_STORE(suffix, T, SPACE) \
+    __attribute__((overloadable)) void vstore_half##suffix(T, size_t, SPACE half *); \
+    __attribute__((overloadable)) void vstorea_half##suffix(T, size_t, SPACE half *);
+#define RTCG_BOTH(n, SPACE) RTCG_LOADS(n, SPACE) RTCG_STORES(n, float##n, SPACE) RTCG_STORES(n, double##n, SPACE)
+#define RTCG_WIDTHS(DO, SPACE) DO(, SPACE) DO(2, SPACE) DO(3, SPACE) DO(4, SPACE) DO(8, SPACE) DO(16, SPACE)
+RTCG_WIDTHS(RTCG_BOTH, __global) RTCG_WIDTHS(RTCG_BOTH, __local) RTCG_WIDTHS(RTCG_BOTH, __private)
+RTCG_WIDTHS(RTCG_LOADS, __constant)
+#if __OPENCL_C_VERSION__ >= 200
+RTCG_WIDTHS(RTCG_BOTH, __generic)
+#endif
+#undef RTCG_LOADS
+#undef RTCG_STORES
+#undef RTCG_STORE
+#undef RTCG_BOTH
+#undef RTCG_WIDTHS
+#endif
+
 #define vec_step(x) __builtin_vec_step(x)
 #define kernel_exec(X, T) __kernel __attribute__((work_group_size_hint(X, 1, 1))) __attribute__((vec_type_hint(T)))
 

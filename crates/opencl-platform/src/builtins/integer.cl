@@ -24,10 +24,17 @@ UNSIGNED_ABS(ushort)
 UNSIGNED_ABS(uint)
 UNSIGNED_ABS(ulong)
 
-#define SATURATING(T) \
-    BINARY(add_sat, T, T, T, __builtin_elementwise_add_sat(a, b)) \
-    BINARY(sub_sat, T, T, T, __builtin_elementwise_sub_sat(a, b))
-SATURATING(int) SATURATING(uint) SATURATING(long) SATURATING(ulong)
+#if __has_builtin(__builtin_elementwise_add_sat)
+#define SATURATED(operation, a, b, upper, lower) __builtin_elementwise_##operation##_sat(a, b)
+#else
+#define SATURATED(operation, a, b, upper, lower) \
+    ({ __typeof__(a) r; __builtin_##operation##_overflow(a, b, &r) ? b > 0 ? upper : lower : r; })
+#endif
+#define SATURATING(T, low, high) \
+    BINARY(add_sat, T, T, T, SATURATED(add, a, b, high, low)) \
+    BINARY(sub_sat, T, T, T, SATURATED(sub, a, b, low, high))
+SATURATING(int, INT_MIN, INT_MAX) SATURATING(uint, 0, UINT_MAX)
+SATURATING(long, LONG_MIN, LONG_MAX) SATURATING(ulong, 0, ULONG_MAX)
 /* C computes with int where a type is smaller. */
 #define SATURATING_SMALL(T, low, high) \
     BINARY(add_sat, T, T, T, (T)(a + b < low ? low : a + b > high ? high : a + b)) \

@@ -192,7 +192,8 @@ fn linked(object: &OpenClObject) -> Compiled<Arc<Built>> {
     let is_local = |name: &str, argument: usize| {
         kernel(name).and_then(|kernel| kernel.arguments.get(argument)).is_some_and(|a| a.space == AddressSpace::Local)
     };
-    let transformed = transform(&ptx, is_local).map_err(|why| broken(&why))?;
+    let failed = |why: String| broken(&format!("{why}\n{}", clang.failed_in("reading the PTX")));
+    let transformed = transform(&ptx, is_local).map_err(failed)?;
     let kernels = transformed.entries.into_iter().filter_map(|entry| {
         let metadata = kernel(&entry.name)?.clone();
         Some(BuiltKernel { entry, metadata })
