@@ -194,7 +194,7 @@ def run(description, sizes, check, bench, plot):
     parser.add_argument("--bench", action="store_true", help="measure, beside the peers that are installed")
     parser.add_argument("--plot", metavar="FILE", help="draw the picture, for example out.png")
     parser.add_argument("--json", metavar="FILE", help="with --bench: write the rows to a file")
-    parser.add_argument("--budget", default=budget, help="with --bench: of each search for the fastest variant")
+    parser.add_argument("--budget", type=_budget, default=budget, help="with --bench: of each search for the fastest")
     options = parser.parse_args()
     if not (options.check or options.bench or options.plot):
         parser.error("give --check, --bench or --plot FILE")
@@ -222,6 +222,17 @@ def run(description, sizes, check, bench, plot):
             with open(options.json, "w") as file:
                 json.dump([row for table in tables for row in table.rows], file, indent=1)
     sys.exit(status)
+
+
+def _budget(text):
+    """The text of a budget; a search of one configuration refuses anything else."""
+    from rtcg import tune
+
+    try:
+        tune.search(tune.Space(x=[0]), lambda x: 0.0, budget=text, progress=False)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
 
 
 def _program():

@@ -9,6 +9,7 @@ number of the dtype (infinite for floating-point ones). NaN wins maxima and mini
 """
 
 from rtcg import _native, numpy as _xp
+from rtcg._conversions import as_dtype, as_flag, as_text
 
 __all__ = [
     "reduce_by_key", "run_length_decode", "run_length_encode", "run_offsets", "segmented_reduce", "segmented_scan",
@@ -46,7 +47,10 @@ def segmented_reduce(values, offsets, op="sum", dtype=None):
     and the last one ends with `values`; NumPy gives an empty segment the element at its offset.
     """
     return _native.segmented_reduce(
-        _xp._unmasked_to_device("values", values), _xp._unmasked_to_device("offsets", offsets), op, dtype
+        _xp._unmasked_to_device("values", values),
+        _xp._unmasked_to_device("offsets", offsets),
+        as_text("op", op),
+        as_dtype("dtype", dtype),
     )
 
 
@@ -76,7 +80,7 @@ def segmented_scan(values, offsets, op="sum", exclusive=False, dtype=None):
     :class:`rtcg.scan.GenericScanKernel`.
     """
     arrays = _xp._unmasked_to_device("values", values), _xp._unmasked_to_device("offsets", offsets)
-    return _native.segmented_scan(*arrays, op, bool(exclusive), dtype)
+    return _native.segmented_scan(*arrays, as_text("op", op), as_flag("exclusive", exclusive), as_dtype("dtype", dtype))
 
 
 def segmented_sort(values, offsets, descending=False):
@@ -105,7 +109,9 @@ def segmented_sort(values, offsets, descending=False):
     As ``DeviceSegmentedSort`` of CUB; all elements are sorted, then their segments.
     """
     return _native.segmented_sort(
-        _xp._unmasked_to_device("values", values), _xp._unmasked_to_device("offsets", offsets), bool(descending)
+        _xp._unmasked_to_device("values", values),
+        _xp._unmasked_to_device("offsets", offsets),
+        as_flag("descending", descending),
     )
 
 
@@ -213,7 +219,10 @@ def reduce_by_key(keys, values, op="sum", dtype=None):
     As ``reduce_by_key`` of Thrust and ``DeviceReduce::ReduceByKey`` of CUB.
     """
     return _native.reduce_by_key(
-        _xp._unmasked_to_device("keys", keys), _xp._unmasked_to_device("values", values), op, dtype
+        _xp._unmasked_to_device("keys", keys),
+        _xp._unmasked_to_device("values", values),
+        as_text("op", op),
+        as_dtype("dtype", dtype),
     )
 
 

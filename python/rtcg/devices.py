@@ -3,8 +3,10 @@
 import atexit
 import contextlib
 import threading
+from collections.abc import Iterable, Sized
 
 from rtcg import driver
+from rtcg._conversions import as_callable, shown
 
 __all__ = ["map", "use"]
 
@@ -72,12 +74,18 @@ def map(function, *sequences, devices=None):
     -----
     Waits for all devices.
     """
+    as_callable("function", function)
     if devices is None:
         driver.init()
         devices = range(driver.Device.count())
+    if isinstance(devices, (str, int, driver.Device)) or not isinstance(devices, Iterable):
+        raise TypeError(f"devices is {shown(devices)}; expected a sequence of ordinals or Devices")
     devices = list(devices)
     if not devices:
         raise ValueError("devices is empty; expected at least one")
+    for k, sequence in enumerate(sequences):
+        if not isinstance(sequence, Sized):
+            raise TypeError(f"sequences[{k}] is {shown(sequence)}; expected a sequence")
     lengths = [len(sequence) for sequence in sequences]
     if len(set(lengths)) > 1:
         raise ValueError(f"the sequences have lengths {lengths}; expected one length")

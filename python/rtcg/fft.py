@@ -15,13 +15,13 @@ for m elements. `norm`: "backward" (the default; inverse transforms divide by n)
 ValueError for lengths below 1, other norms and shapes of `out`, TypeError for elements that cannot be transformed.
 """
 
-import operator as _operator
 import sys as _sys
 import warnings as _warnings
 
 import numpy as np
 
 from rtcg import numpy as _xp
+from rtcg._conversions import as_integer as _as_integer
 from rtcg._native import array_fft as _array_fft
 from rtcg.driver import Context as _Context
 
@@ -46,13 +46,6 @@ def _norm_factor(n, norm, is_forward):
     return {"forward": 1.0, "ortho": n**-0.5, "backward": 1.0 / n}[norm]
 
 
-def _as_integer(name, value):
-    try:
-        return _operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} is {value!r}; expected an integer") from None
-
-
 def _transform_length(a, n, axis, default):
     length = _axis_length(a.shape, axis)
     n = default(length) if n is None else _as_integer("n", n)
@@ -63,11 +56,7 @@ def _transform_length(a, n, axis, default):
 
 def _check_input(a, kinds="biufc", expected="numbers or bool"):
     """The argument `a` on the device, of elements that can be transformed."""
-    try:
-        a = _xp._to_device(a)
-    except TypeError:
-        shown = f"an array of dtype {a.dtype}" if hasattr(a, "dtype") else repr(a)
-        raise TypeError(f"a is {shown}; expected an array of {expected}") from None
+    a = _xp._named_to_device("a", a, f"an array of {expected}")
     if a.dtype.kind not in kinds:
         raise TypeError(f"a has dtype {a.dtype}; expected {expected}")
     return a
@@ -77,27 +66,13 @@ def _check_real_input(a):
     return _check_input(a, "biuf", "real numbers or bool")
 
 
-def _store_result(result, out):
-    """`result`, in `out` if that is given."""
-    if out is None:
-        return result
-    if not isinstance(out, _xp.GPUArray):
-        raise TypeError(f"out is of type {type(out).__name__}; expected a GPUArray, as the result is")
-    if out.shape != result.shape:
-        raise ValueError(f"output array has wrong shape: out has {out.shape}; expected {result.shape}")
-    if not np.can_cast(result.dtype, out.dtype, "same_kind"):
-        raise TypeError(f"a result of dtype {result.dtype} cannot be stored in out of dtype {out.dtype}")
-    out[...] = result
-    return out
-
-
 def _transform_one_axis(kind, a, n, axis, norm, out):
     """The transform along one axis."""
     scale = _norm_factor(n, norm, kind in ("fft", "rfft"))
     result = _array_fft(a, kind, n, axis, scale)
     if kind == "irfft" and a.dtype == np.float16:
         result = result.astype(np.float16)
-    return _store_result(result, out)
+    return _xp._copy_to_out(out, result)
 
 
 def fft(a, n=None, axis=-1, norm=None, out=None):
@@ -177,7 +152,7 @@ def ihfft(a, n=None, axis=-1, norm=None, out=None):
     """
     a = _check_real_input(a)
     n = _transform_length(a, n, axis, int)
-    return _store_result(_xp.conj(_transform_one_axis("rfft", a, n, axis, _inverse_norm(norm), None)), out)
+    return _xp._copy_to_out(out, _xp.conj(_transform_one_axis("rfft", a, n, axis, _inverse_norm(norm), None)))
 
 
 # -- several axes -------------------------------------------------------------------------------------
@@ -236,7 +211,7 @@ def _transform_axes(function, a, s, axes, norm, out):
     for k in reversed(range(len(axes))):
         # Only the last result is one that the caller's array must have room for.
         a = function(a, s[k], axes[k], norm, out if k == 0 else None)
-    return a if axes or out is None else _store_result(a, out)
+    return a if axes or out is None else _xp._copy_to_out(out, a)
 
 
 def fftn(a, s=None, axes=None, norm=None, out=None):

@@ -14,6 +14,7 @@ from numpy.linalg import LinAlgError as LinAlgError
 
 from rtcg import _native, numpy as _xp
 from rtcg._axes import normalize_axis
+from rtcg._conversions import as_dtype, as_mapping, as_text
 from rtcg.numpy import (
     diagonal as _diagonal,
     matmul as _matmul,
@@ -53,11 +54,14 @@ def matmul(x1, x2, /, *, epilogue=None, operands=None, dtype=None, out=None):
     dtype : dtype, optional
         Of the result with an epilogue; by default that of the product.
     out : GPUArray, optional
+        For the result, of its shape and of a dtype that it may be cast to by the rule "same_kind".
 
     Raises
     ------
     ValueError
         When the shapes do not fit, an operand of the product has no axis, or one of the epilogue no proper name.
+    TypeError
+        When the result may not be cast to the dtype of `out`.
     pycuda.driver.CompileError
         When the expression does not compile.
 
@@ -74,9 +78,14 @@ def matmul(x1, x2, /, *, epilogue=None, operands=None, dtype=None, out=None):
             if value is not None:
                 raise ValueError(f"{name} is {value!r} without an epilogue; expected None")
         return _matmul(x1, x2, out)
-    named = [(str(name), _xp._unmasked_to_device(name, array)) for name, array in (operands or {}).items()]
+    as_text("epilogue", epilogue, "an expression of CUDA C")
+    operands = {} if operands is None else as_mapping("operands", operands)
+    named = [
+        (as_text("a name in operands", name), _xp._unmasked_to_device(f"operands[{name!r}]", array))
+        for name, array in operands.items()
+    ]
     found = _native.linalg_matmul_epilogue(
-        _xp._to_device(x1), _xp._to_device(x2), epilogue, named, None if dtype is None else np.dtype(dtype)
+        _xp._named_to_device("x1", x1), _xp._named_to_device("x2", x2), epilogue, named, as_dtype("dtype", dtype)
     )
     return _xp._copy_to_out(out, found)
 

@@ -4,17 +4,16 @@
 and results of `scipy.ndimage`, in any number of dimensions. `filter_bank`, `pool` and `local_norm` take images of rows,
 columns and channels, and give results where a window fits.
 
-float16 and float32 are summed in float32, all else in float64. Nothing waits for the device.
+float16, bfloat16 and float32 are summed in float32, all else in float64. Nothing waits for the device.
 
 Modes, of what is beyond a border: ``"reflect"`` (``d c b a | a b c d | d c b a``), ``"nearest"``, ``"mirror"``
 (``d c b | a b c d | c b a``), ``"constant"`` (`cval`), ``"wrap"``.
 """
 
-import operator
-
 import numpy as np
 
 from rtcg import _native, numpy as _xp
+from rtcg._conversions import as_dtype, as_flag, as_float, as_integer, as_list, as_text
 
 __all__ = [
     "convolve", "convolve1d", "correlate", "correlate1d", "filter_bank", "gaussian_filter", "gaussian_filter1d",
@@ -22,19 +21,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _as_list(value, kind, name):
-    """One value for all axes, or a list of them."""
-    try:
-        if isinstance(value, str) or np.ndim(value) == 0:
-            return [kind(value)]
-        return [kind(item) for item in value]
-    except (TypeError, ValueError):
-        expected = "a number, or one for each axis" if kind is float else "an integer, or one for each axis"
-        raise TypeError(f"{name} is {value!r}; expected {expected}") from None
+_INTEGERS = "an integer, or one for each axis"
 
 
 def _counts(value, name, least=0):
-    numbers = _as_list(value, operator.index, name)
+    numbers = as_list(name, value, as_integer, _INTEGERS)
     for number in numbers:
         if number < least:
             raise ValueError(f"{name} is {number}; expected integers of at least {least}")
@@ -44,13 +35,13 @@ def _counts(value, name, least=0):
 def _placement(output, mode, cval, origin, axes):
     if isinstance(output, np.ndarray):
         raise TypeError("output is a NumPy array; expected a dtype or a GPUArray")
-    dtype = output.dtype if isinstance(output, _xp.GPUArray) else output
+    dtype = output.dtype if isinstance(output, _xp.GPUArray) else as_dtype("output", output)
     return {
-        "dtype": None if dtype is None else np.dtype(dtype).name,
-        "modes": _as_list(mode, str, "mode"),
-        "cval": float(cval),
-        "origins": _as_list(origin, operator.index, "origin"),
-        "axes": None if axes is None else _as_list(axes, operator.index, "axes"),
+        "dtype": None if dtype is None else dtype.name,
+        "modes": as_list("mode", mode, as_text, "the name of a mode, or one for each axis"),
+        "cval": as_float("cval", cval),
+        "origins": as_list("origin", origin, as_integer, _INTEGERS),
+        "axes": None if axes is None else as_list("axes", axes, as_integer, "an integer, or a sequence of them", True),
     }
 
 
@@ -114,7 +105,7 @@ def correlate1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, 
 
     See `scipy.ndimage.correlate1d`.
     """
-    return correlate(input, weights, output, mode, cval, origin, axes=axis)
+    return correlate(input, weights, output, mode, cval, origin, axes=as_integer("axis", axis))
 
 
 def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, origin=0):  # noqa: A002
@@ -122,7 +113,7 @@ def convolve1d(input, weights, axis=-1, output=None, mode="reflect", cval=0.0, o
 
     See `scipy.ndimage.convolve1d`.
     """
-    return convolve(input, weights, output, mode, cval, origin, axes=axis)
+    return convolve(input, weights, output, mode, cval, origin, axes=as_integer("axis", axis))
 
 
 def uniform_filter(input, size=3, output=None, mode="reflect", cval=0.0, origin=0, *, axes=None):  # noqa: A002
@@ -141,7 +132,7 @@ def uniform_filter1d(input, size, axis=-1, output=None, mode="reflect", cval=0.0
 
     See `scipy.ndimage.uniform_filter1d`.
     """
-    return uniform_filter(input, size, output, mode, cval, origin, axes=axis)
+    return uniform_filter(input, size, output, mode, cval, origin, axes=as_integer("axis", axis))
 
 
 def gaussian_filter(
@@ -175,12 +166,13 @@ def gaussian_filter(
     Raises
     ------
     ValueError
-        If a standard deviation or an order is negative, or not finite, or a radius is above 2**24.
+        If `sigma`, `order` or `truncate` is negative or NaN, a standard deviation infinite, or a radius above 2**24.
     """
     radii = [] if radius is None else _counts(radius, "radius")
     found = _native.ndimage_gaussian_filter(
-        _xp._unmasked_to_device("input", input), _as_list(sigma, float, "sigma"), _counts(order, "order"), radii,
-        float(truncate), _placement(output, mode, cval, 0, axes),
+        _xp._unmasked_to_device("input", input),
+        as_list("sigma", sigma, as_float, "a number, or one for each axis"), _counts(order, "order"), radii,
+        as_float("truncate", truncate), _placement(output, mode, cval, 0, axes),
     )  # fmt: skip
     return _result(found, output)
 
@@ -201,7 +193,9 @@ def gaussian_filter1d(
 
     See `scipy.ndimage.gaussian_filter1d`.
     """
-    return gaussian_filter(input, sigma, order, output, mode, cval, truncate, radius=radius, axes=axis)
+    return gaussian_filter(
+        input, sigma, order, output, mode, cval, truncate, radius=radius, axes=as_integer("axis", axis)
+    )
 
 
 def _pair(value, name):
@@ -219,13 +213,13 @@ def filter_bank(x, w, activation=None, out=None):
     Parameters
     ----------
     x : GPUArray or array-like of shape (..., rows, columns, channels)
-        Real numbers. Integers of 8 and 16 bits are taken as float32, others as float64.
+        Real numbers. bfloat16 and integers of 8 and 16 bits are taken as float32, other integers as float64.
     w : GPUArray or array-like of shape (filters, height, width, channels)
     activation : str, optional
         What is stored of each sum: an expression of CUDA C of the sum `acc` and the number `f` of the filter, such as
         ``"fmaxf(acc, 0.0f)"`` or ``"clip(acc, -1, 1)"``; or ``"clip"``, to 0 and 1, or ``"relu"``.
     out : GPUArray, optional
-        For the result; it may be `x`.
+        For the result, of its shape and of a dtype that it may be cast to by NumPy's rule "same_kind"; it may be `x`.
 
     Returns
     -------
@@ -237,10 +231,14 @@ def filter_bank(x, w, activation=None, out=None):
     ValueError
         If shapes do not fit, or filters are larger than images.
     TypeError
-        If elements are not real numbers.
+        If elements are not real numbers, or the result may not be cast to the dtype of `out`.
     pycuda.driver.CompileError
         If `activation` does not compile.
     """
+    if activation is not None:
+        as_text("activation", activation, "an expression of CUDA C, 'clip' or 'relu'")
+    if out is not None:
+        _xp._require_array("out", out)
     return _native.ndimage_filter_bank(
         _xp._unmasked_to_device("x", x), _xp._unmasked_to_device("w", w), activation, out
     )
@@ -269,15 +267,17 @@ def pool(x, size, strides=None, exponent="max"):
     Raises
     ------
     ValueError
-        If a window does not fit, or `exponent` is not above 0.
+        If a window does not fit, or `exponent` is 0, negative, NaN or another str.
+    TypeError
+        If elements are not real numbers, or `exponent` is no number.
     """
     size = _pair(size, "size")
     strides = size if strides is None else _pair(strides, "strides")
+    expected = "a number above 0 or 'max'"
     if isinstance(exponent, str) and exponent != "max":
-        raise ValueError(f"exponent is {exponent!r}; expected a number above 0 or 'max'")
-    return _native.ndimage_pool(
-        _xp._unmasked_to_device("x", x), size, strides, None if exponent == "max" else float(exponent)
-    )
+        raise ValueError(f"exponent is {exponent!r}; expected {expected}")
+    power = None if isinstance(exponent, str) else as_float("exponent", exponent, expected)
+    return _native.ndimage_pool(_xp._unmasked_to_device("x", x), size, strides, power)
 
 
 def local_norm(x, size, *, center=True, stretch=1.0, threshold=1.0):
@@ -312,5 +312,6 @@ def local_norm(x, size, *, center=True, stretch=1.0, threshold=1.0):
     """
     size = _pair(size, "size")
     return _native.ndimage_local_norm(
-        _xp._unmasked_to_device("x", x), size, bool(center), float(stretch), float(threshold)
-    )
+        _xp._unmasked_to_device("x", x), size, as_flag("center", center), as_float("stretch", stretch),
+        as_float("threshold", threshold),
+    )  # fmt: skip

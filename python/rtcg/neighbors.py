@@ -10,25 +10,14 @@ Metrics: ``"l2"`` (``"euclidean"``), ``"sqeuclidean"``, ``"l1"`` (``"manhattan"`
 ``"cosine"``: 1 minus the cosine of the angle, and 1 where a vector has length 0.
 """
 
-import operator
 import threading
 
 import numpy as np
 
 from rtcg import _native, numpy as _xp
+from rtcg._conversions import as_flag, as_float, as_integer, as_text
 
 __all__ = ["Index", "knn", "radius_count", "topk"]
-
-
-def _count(k):
-    """`k` as an int of at least 0."""
-    try:
-        number = operator.index(k)
-    except TypeError:
-        raise TypeError(f"k is {k!r}; expected an integer") from None
-    if number < 0:
-        raise ValueError(f"k is {number}; expected an integer of at least 0")
-    return number
 
 
 def knn(queries, points, k, metric="l2"):
@@ -58,7 +47,10 @@ def knn(queries, points, k, metric="l2"):
         If elements are not real numbers, or an array is a masked one.
     """
     return _native.neighbors_knn(
-        _xp._unmasked_to_device("queries", queries), _xp._unmasked_to_device("points", points), _count(k), metric
+        _xp._unmasked_to_device("queries", queries),
+        _xp._unmasked_to_device("points", points),
+        as_integer("k", k, 0),
+        as_text("metric", metric),
     )
 
 
@@ -84,7 +76,7 @@ def radius_count(queries, points, radius, metric="l2"):
         If shapes do not fit, there are no points, `radius` is negative or NaN, or numbers are not finite.
     """
     arrays = _xp._unmasked_to_device("queries", queries), _xp._unmasked_to_device("points", points)
-    return _native.neighbors_radius_count(*arrays, float(radius), metric)
+    return _native.neighbors_radius_count(*arrays, as_float("radius", radius), as_text("metric", metric))
 
 
 def topk(values, k, largest=True):
@@ -109,7 +101,9 @@ def topk(values, k, largest=True):
     ValueError
         If the axis has fewer than `k` elements.
     """
-    return _native.neighbors_topk(_xp._unmasked_to_device("values", values), _count(k), bool(largest))
+    return _native.neighbors_topk(
+        _xp._unmasked_to_device("values", values), as_integer("k", k, 0), as_flag("largest", largest)
+    )
 
 
 class Index:
@@ -120,9 +114,9 @@ class Index:
     Parameters
     ----------
     vectors : GPUArray or array-like of shape (n, d)
-        Elements of float16, float32 and float64 stay so; integers of 8 and 16 bits are taken as float32, others as
-        float64, which must have them exactly (at most 2**53). A contiguous array on the device is not copied, and must
-        not be changed.
+        Elements of float16, float32 and float64 stay so; bfloat16 and integers of 8 and 16 bits are taken as float32,
+        other integers as float64, which must have them exactly (at most 2**53). A contiguous array on the device is
+        not copied, and must not be changed.
     metric : str
         See the module.
     candidates : {"auto", "float32", "tensor"}
@@ -143,9 +137,11 @@ class Index:
     """
 
     def __init__(self, vectors, metric="l2", candidates="auto", merge=False):
-        self._native = _native.NeighborIndex(_xp._unmasked_to_device("vectors", vectors), metric, candidates)
+        self._native = _native.NeighborIndex(
+            _xp._unmasked_to_device("vectors", vectors), as_text("metric", metric), as_text("candidates", candidates)
+        )
         self.metric = metric
-        self._merged = _MergedSearches(self._search_now) if merge else None
+        self._merged = _MergedSearches(self._search_now) if as_flag("merge", merge) else None
 
     def __len__(self):
         return self._native.shape[0]
@@ -168,7 +164,7 @@ class Index:
 
         Queries are taken as float64 where points are of float64, else as float32. Waits to see that they are finite.
         """
-        k = _count(k)
+        k = as_integer("k", k, 0)
         if self._merged is None:
             return self._search_now(queries, k)
         return self._merged.search(queries, k)
@@ -178,7 +174,7 @@ class Index:
 
     def radius_count(self, queries, radius):
         """How many points are at most `radius` from each query, as `radius_count`. Queries are taken as in `search`."""
-        return self._native.radius_count(_xp._unmasked_to_device("queries", queries), float(radius))
+        return self._native.radius_count(_xp._unmasked_to_device("queries", queries), as_float("radius", radius))
 
 
 class _Request:
@@ -206,7 +202,11 @@ class _MergedSearches:
 
     def search(self, queries, k):
         """As `Index.search`."""
-        request = _Request(queries if isinstance(queries, _xp.GPUArray) else np.asanyarray(queries), k)
+        try:
+            request = _Request(queries if isinstance(queries, _xp.GPUArray) else np.asanyarray(queries), k)
+        except ValueError:
+            # No array, which a search of its own says.
+            return self._search(queries, k)
         with self._lock:
             self._waiting.append(request)
             request.leads, self._is_busy = not self._is_busy, True

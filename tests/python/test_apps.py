@@ -66,6 +66,9 @@ def test_the_command_line_wants_something_to_do():
     assert done.returncode == 2 and "give --check, --bench or --plot FILE" in done.stderr
     done = run_app("recurrence", "--check", "--json", "rows.json")
     assert done.returncode == 2 and "--json needs --bench" in done.stderr
+    done = run_app("recurrence", "--bench", "--budget", "abc")
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert 'argument --budget: budget is "abc"; expected such as "20 s"' in done.stderr
 
 
 def test_checks_say_what_differs(capsys):

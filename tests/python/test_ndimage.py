@@ -125,7 +125,7 @@ CORRELATE_ERRORS = [
     (dict(weights=np.ones(3)), ValueError, r"weights have shape \(3,\); expected 2 axes"),
     (dict(weights=np.ones((0, 3))), ValueError, r"weights have shape \(0, 3\)"),
     (dict(weights=np.ones((3, 3), complex)), TypeError, "weights is of dtype complex128; expected real numbers"),
-    (dict(output=complex), TypeError, "the dtype of the result is complex128"),
+    (dict(output=complex), TypeError, "the dtype of the output is complex128"),
     (dict(output=np.ones((4, 5))), TypeError, "output is a NumPy array; expected a dtype or a GPUArray"),
     (dict(axes=2), ValueError, "axis 2"),
 ]

@@ -266,6 +266,38 @@ pub fn can_cast_same_kind(from: DType, to: DType) -> bool {
     }
 }
 
+impl GpuArray {
+    /// Writes these elements to `out`, if [`check_out`] allows it. Does not wait.
+    ///
+    /// # Errors
+    /// Those of [`check_out`].
+    pub fn store_in(&self, out: &GpuArray) -> Result<()> {
+        check_out(out, self.shape(), self.dtype())?;
+        out.assign(self)
+    }
+}
+
+/// Refuses an array for a result of `shape` and `dtype` that has another shape, or a dtype to which NumPy's casting rule
+/// `same_kind` does not lead.
+///
+/// # Errors
+/// Those that it is for.
+pub fn check_out(out: &GpuArray, shape: &[usize], dtype: DType) -> Result<()> {
+    if out.shape() != shape {
+        let (given, expected) = (PythonTuple(out.shape()), PythonTuple(shape));
+        return Err(ArrayError::value_error(format!(
+            "output array has wrong shape: out has shape {given}; expected {expected}"
+        )));
+    }
+    if !can_cast_same_kind(dtype, out.dtype()) {
+        return Err(ArrayError::type_error(format!(
+            "out is of dtype {}; expected {dtype}, or one that it is cast to by NumPy's rule 'same_kind'",
+            out.dtype()
+        )));
+    }
+    Ok(())
+}
+
 /// The memory order of the inputs if they agree, else C.
 fn result_layout(args: &[Arg<'_>], shape: Shape, itemsize: usize) -> Layout {
     let mut full = args.iter().filter_map(|arg| match arg {

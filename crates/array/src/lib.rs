@@ -24,6 +24,7 @@ mod launch;
 mod layout;
 mod linalg;
 mod matmul;
+mod real_numbers;
 mod reduce;
 mod runtime;
 mod scalar;
@@ -42,7 +43,7 @@ pub use bounded_cache::{BoundedCache, CacheUse};
 pub use decisions::decisions;
 pub use einsum::{EinsumOptions, EinsumPath, einsum};
 pub use elementwise::{
-    Arg, OpOptions, apply_elementwise, binary_with_power_shortcuts, can_cast_same_kind, result_type,
+    Arg, OpOptions, apply_elementwise, binary_with_power_shortcuts, can_cast_same_kind, check_out, result_type,
 };
 pub use error::{ArrayError, ArrayErrorKind, Result};
 pub use fft::{FftKind, MAX_FFT_TABLE_BYTES};
@@ -51,6 +52,7 @@ pub use launch::{BLOCK_THREADS, PackedKernelArgs};
 pub use layout::{Layout, MAX_NDIM, Order, PythonTuple, Shape, Strides, broadcast_shapes};
 pub use linalg::{IterationLimits, LeastSquares, MatrixNorm, SlogDet, Svd, Tolerance, Triangle};
 pub use matmul::Epilogue;
+pub use real_numbers::is_real;
 pub use reduce::{ReduceOptions, ReducedAxes, Statistic};
 pub use rtcg_codegen::array::{BoundsMode, Op, ReductionOp, ScanOp};
 pub use rtcg_codegen::tuning;

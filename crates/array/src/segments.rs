@@ -104,6 +104,7 @@ impl GpuArray {
     /// # Errors
     /// When this is no vector of numbers.
     pub fn run_length_encode(&self) -> Result<[GpuArray; 2]> {
+        checked_vector("values", self)?;
         let (begin, end) = begins_and_ends(&self.run_offsets()?)?;
         Ok([self.take(&begin, 0, BoundsMode::Wrap, None)?, end.binary(Op::Subtract, &begin)?])
     }

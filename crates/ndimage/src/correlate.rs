@@ -2,7 +2,7 @@
 
 use crate::kernels::{CorrelateSpec, FilterAxis, THREADS, arithmetic};
 use crate::{ArrayError, GpuArray, Mode, Result};
-use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, normalize_axes, push_arrays};
+use rtcg_array::{DType, Order, PackedKernelArgs, PythonTuple, is_real, normalize_axes, push_arrays};
 
 /// How a filter lies on an image, and what is beyond its borders.
 #[derive(Debug, Clone, Default)]
@@ -39,22 +39,10 @@ impl FilterOptions<'_> {
     }
 }
 
-fn is_real(dtype: DType) -> bool {
-    !dtype.is_complex() && !matches!(dtype, DType::Void(_) | DType::BF16)
-}
-
-fn require_real(name: &str, array: &GpuArray) -> Result<()> {
-    let dtype = array.dtype();
-    if !is_real(dtype) {
-        return Err(ArrayError::type_error(format!("{name} is of dtype {dtype}; expected real numbers")));
-    }
-    Ok(())
-}
-
 fn require_dtype(dtype: DType) -> Result<DType> {
     if !is_real(dtype) {
         return Err(ArrayError::type_error(format!(
-            "the dtype of the result is {dtype}; expected one of real numbers"
+            "the dtype of the output is {dtype}; expected one of real numbers"
         )));
     }
     Ok(dtype)
@@ -134,8 +122,8 @@ fn launch(
 }
 
 fn filter(input: &GpuArray, weights: &GpuArray, options: &FilterOptions<'_>, is_convolution: bool) -> Result<GpuArray> {
-    require_real("input", input)?;
-    require_real("weights", weights)?;
+    input.require_real("input")?;
+    weights.require_real("weights")?;
     input.check_context(weights)?;
     let axes = options.axes_of(input)?;
     if weights.ndim() != axes.len() || weights.size() == 0 {
@@ -194,7 +182,7 @@ fn separable(
     options: &FilterOptions<'_>,
     mut step: impl FnMut(&GpuArray, usize, isize, &FilterOptions<'_>) -> Result<Option<GpuArray>>,
 ) -> Result<GpuArray> {
-    require_real("input", input)?;
+    input.require_real("input")?;
     let axes = options.axes_of(input)?;
     let mut found: Option<GpuArray> = None;
     for (i, &axis) in axes.iter().enumerate() {
@@ -240,7 +228,7 @@ const MAX_GAUSSIAN_RADIUS: usize = 1 << 24;
 /// weights end at `truncate` standard deviations.
 ///
 /// # Errors
-/// When numbers are not real, a standard deviation is negative or not finite, or a radius is above 2^24.
+/// When numbers are not real, a standard deviation or `truncate` is negative or NaN, or a radius is above 2^24.
 pub fn gaussian_filter(
     input: &GpuArray,
     sigmas: &[f64],
@@ -254,6 +242,9 @@ pub fn gaussian_filter(
         let (sigma, order) = (of_axis("sigma", sigmas, i, n)?, of_axis("order", orders, i, n)?);
         if !(0.0..f64::INFINITY).contains(&sigma) {
             return Err(ArrayError::value_error(format!("sigma is {sigma}; expected a finite number of at least 0")));
+        }
+        if truncate.is_nan() || truncate < 0.0 {
+            return Err(ArrayError::value_error(format!("truncate is {truncate}; expected a number of at least 0")));
         }
         if sigma <= 1e-15 {
             return Ok(None);

@@ -2,21 +2,12 @@
 
 use crate::kernels::{BankTile, FilterBankSpec, LocalNormSpec, PoolKind, PoolSpec, THREADS};
 use crate::{ArrayError, GpuArray, Result};
-use rtcg_array::{DType, DeviceInfo, KernelSpec, Order, PackedKernelArgs, PythonTuple, push_arrays};
+use rtcg_array::{DType, DeviceInfo, KernelSpec, Order, PackedKernelArgs, PythonTuple, check_out, push_arrays};
 
 /// Bytes of shared memory that every device has for a block.
 const SHARED_BYTES: usize = 48 << 10;
 /// Columns of filters beyond which they come in pieces.
 const MAX_WHOLE_WIDTH: usize = 64;
-
-fn float_dtype(name: &str, array: &GpuArray) -> Result<DType> {
-    match array.dtype() {
-        dtype @ (DType::F16 | DType::F32 | DType::F64) => Ok(dtype),
-        DType::Bool | DType::I8 | DType::U8 | DType::I16 | DType::U16 => Ok(DType::F32),
-        DType::I32 | DType::U32 | DType::I64 | DType::U64 => Ok(DType::F64),
-        dtype => Err(ArrayError::type_error(format!("{name} is of dtype {dtype}; expected real numbers"))),
-    }
-}
 
 /// The lengths of images: how many there are, rows, columns, channels.
 fn image_lengths(x: &GpuArray) -> Result<[usize; 4]> {
@@ -78,7 +69,7 @@ fn shared_bytes(tile: &BankTile, item: usize) -> usize {
 /// # Errors
 /// When shapes do not fit, numbers are not real, or the expression does not compile.
 pub fn filter_bank(x: &GpuArray, w: &GpuArray, activation: Option<&str>, out: Option<&GpuArray>) -> Result<GpuArray> {
-    let dtype = float_dtype("x", x)?.promote(float_dtype("w", w)?);
+    let dtype = x.real_float_dtype("x")?.promote(w.real_float_dtype("w")?);
     x.check_context(w)?;
     out.map_or(Ok(()), |out| x.check_context(out))?;
     let [images, rows, columns, channels] = image_lengths(x)?;
@@ -106,10 +97,7 @@ pub fn filter_bank(x: &GpuArray, w: &GpuArray, activation: Option<&str>, out: Op
         Some(expression) => expression,
     };
     let found = windows(x, dtype, [rows - height + 1, columns - width + 1, filters])?;
-    if let Some(out) = out.filter(|out| out.shape() != found.shape()) {
-        let (given, expected) = (PythonTuple(out.shape()), PythonTuple(found.shape()));
-        return Err(ArrayError::value_error(format!("out has shape {given}; expected {expected}")));
-    }
+    out.map_or(Ok(()), |out| check_out(out, found.shape(), dtype))?;
     // Images may be read when parts of the result are there already.
     let is_direct =
         |out: &&GpuArray| out.dtype() == dtype && out.is_contiguous(Order::C) && !out.overlaps(x) && !out.overlaps(w);
@@ -174,7 +162,7 @@ fn launch<S: KernelSpec>(spec: &S, out: &GpuArray, x: &GpuArray, numbers: &[u64]
 /// # Errors
 /// When a window does not fit, a stride is 0, or the exponent is not above 0.
 pub fn pool(x: &GpuArray, size: [usize; 2], strides: [usize; 2], pool: Pool) -> Result<GpuArray> {
-    let dtype = float_dtype("x", x)?;
+    let dtype = x.real_float_dtype("x")?;
     require_fit(x, "size", size)?;
     if strides.contains(&0) {
         return Err(ArrayError::value_error(format!("strides are {strides:?}; expected integers of at least 1")));
@@ -182,7 +170,8 @@ pub fn pool(x: &GpuArray, size: [usize; 2], strides: [usize; 2], pool: Pool) -> 
     let kind = match pool {
         Pool::Max => PoolKind::Max,
         Pool::Norm(f64::INFINITY) => PoolKind::LargestMagnitude,
-        Pool::Norm(exponent) if exponent > 0.0 => PoolKind::Norm(exponent.to_bits()),
+        // A number above 0 stays one in float32.
+        Pool::Norm(exponent) if exponent > 0.0 => PoolKind::Norm(exponent.max(f32::MIN_POSITIVE.into()).to_bits()),
         Pool::Norm(exponent) => {
             return Err(ArrayError::value_error(format!("exponent is {exponent}; expected a number above 0")));
         }
@@ -219,7 +208,7 @@ pub struct LocalNorm {
 /// # Errors
 /// When a window does not fit, or numbers are not finite and at least 0.
 pub fn local_norm(x: &GpuArray, options: LocalNorm) -> Result<GpuArray> {
-    let (dtype, LocalNorm { size, is_centered, stretch, threshold }) = (float_dtype("x", x)?, options);
+    let (dtype, LocalNorm { size, is_centered, stretch, threshold }) = (x.real_float_dtype("x")?, options);
     require_fit(x, "size", size)?;
     for (name, value) in [("stretch", stretch), ("threshold", threshold)] {
         if !(0.0..f64::INFINITY).contains(&value) {

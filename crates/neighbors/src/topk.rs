@@ -22,10 +22,7 @@ pub fn topk(values: &GpuArray, k: usize, is_largest: bool) -> Result<[GpuArray; 
             "k is {k}; expected at most {length}, for values of shape {shape}"
         )));
     }
-    if values.dtype().is_complex() || matches!(values.dtype(), DType::Void(_)) {
-        let dtype = values.dtype();
-        return Err(ArrayError::type_error(format!("values is of dtype {dtype}; expected real numbers")));
-    }
+    values.require_real("values")?;
     if k > MAX_LISTED {
         let axis = values.ndim() - 1;
         let first = [Index::Ellipsis, Index::Slice(None, Some(k as isize), None)];

@@ -104,10 +104,5 @@ pub(crate) fn stored_dtype(name: &str, array: &GpuArray) -> Result<DType> {
             PythonTuple(array.shape())
         )));
     }
-    match array.dtype() {
-        DType::F16 => Ok(DType::F16),
-        DType::Bool | DType::I8 | DType::U8 | DType::I16 | DType::U16 | DType::BF16 | DType::F32 => Ok(DType::F32),
-        DType::I32 | DType::U32 | DType::I64 | DType::U64 | DType::F64 => Ok(DType::F64),
-        other => Err(ArrayError::type_error(format!("{name} is of dtype {other}; expected real numbers"))),
-    }
+    array.real_float_dtype(name)
 }

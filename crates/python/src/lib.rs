@@ -10,6 +10,7 @@
 
 use pyo3::prelude::*;
 
+mod array_calls;
 mod blocking;
 mod cgen;
 mod checking;

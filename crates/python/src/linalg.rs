@@ -1,39 +1,11 @@
 //! Native parts of `rtcg.linalg`. They run with the interpreter released: most wait for the device.
 
-use crate::errors::array_error;
+use crate::array_calls::{ArrayArg, BoundAny, compute_array, compute_array_tuple, compute_detached, core_array};
 use crate::gpuarray::{PyGpuArray, parse_dtype};
-use crate::sparse_formats::core_array;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rtcg::array::{Arg, Epilogue, GpuArray, IterationLimits, MatrixNorm, Result, Tolerance, Triangle};
-
-type BoundAny<'py> = Bound<'py, PyAny>;
-type ArrayArg<'a, 'py> = &'a Bound<'py, PyGpuArray>;
-
-/// What `body` makes of an array, in memory from its allocator and with the interpreter released.
-fn compute_detached<T: Send>(a: ArrayArg<'_, '_>, body: impl FnOnce(&GpuArray) -> Result<T> + Send) -> PyResult<T> {
-    let (py, array) = (a.py(), &a.get().current_state().array);
-    PyGpuArray::with_allocator_of(a, || py.detach(|| body(array))).map_err(|error| array_error(py, error))
-}
-
-/// [`compute_detached`] as an object like the array.
-fn compute_array<'py>(
-    a: ArrayArg<'_, 'py>,
-    body: impl FnOnce(&GpuArray) -> Result<GpuArray> + Send,
-) -> PyResult<BoundAny<'py>> {
-    PyGpuArray::new_like(a, compute_detached(a, body)?)
-}
-
-/// [`compute_detached`] as a tuple of objects like the array.
-fn compute_array_tuple<'py, const N: usize>(
-    a: ArrayArg<'_, 'py>,
-    body: impl FnOnce(&GpuArray) -> Result<[GpuArray; N]> + Send,
-) -> PyResult<Bound<'py, PyTuple>> {
-    let objects: Vec<_> =
-        compute_detached(a, body)?.into_iter().map(|array| PyGpuArray::new_like(a, array)).collect::<PyResult<_>>()?;
-    PyTuple::new(a.py(), objects)
-}
+use rtcg::array::{Arg, Epilogue, GpuArray, IterationLimits, MatrixNorm, Tolerance, Triangle};
 
 /// The product, of which an expression of each element is stored.
 #[pyfunction]

@@ -1,8 +1,7 @@
 //! Native parts of `rtcg.ndimage`. They run with the interpreter released; none waits for the device.
 
+use crate::array_calls::{ArrayArg, BoundAny, compute_array, compute_detached, core_array};
 use crate::gpuarray::PyGpuArray;
-use crate::neighbors::compute_like;
-use crate::sparse_formats::{ArrayArg, BoundAny, core_array};
 use pyo3::prelude::*;
 use rtcg::array::{ArrayError, DType, Result};
 use rtcg::ndimage::{
@@ -49,10 +48,9 @@ fn ndimage_correlate<'py>(
     placement: Placement,
     is_convolution: bool,
 ) -> PyResult<BoundAny<'py>> {
-    let (image, weights) = (core_array(input), core_array(weights));
+    let weights = core_array(weights);
     let filter = if is_convolution { convolve } else { correlate };
-    let found = compute_like(input, || placement.with(|options| filter(&image, &weights, options)))?;
-    PyGpuArray::new_like(input, found)
+    compute_array(input, |image| placement.with(|options| filter(image, &weights, options)))
 }
 
 #[pyfunction]
@@ -61,9 +59,7 @@ fn ndimage_uniform_filter<'py>(
     sizes: Vec<usize>,
     placement: Placement,
 ) -> PyResult<BoundAny<'py>> {
-    let image = core_array(input);
-    let found = compute_like(input, || placement.with(|options| uniform_filter(&image, &sizes, options)))?;
-    PyGpuArray::new_like(input, found)
+    compute_array(input, |image| placement.with(|options| uniform_filter(image, &sizes, options)))
 }
 
 #[pyfunction]
@@ -75,11 +71,9 @@ fn ndimage_gaussian_filter<'py>(
     truncate: f64,
     placement: Placement,
 ) -> PyResult<BoundAny<'py>> {
-    let image = core_array(input);
-    let found = compute_like(input, || {
-        placement.with(|options| gaussian_filter(&image, &sigmas, &orders, &radii, truncate, options))
-    })?;
-    PyGpuArray::new_like(input, found)
+    compute_array(input, |image| {
+        placement.with(|options| gaussian_filter(image, &sigmas, &orders, &radii, truncate, options))
+    })
 }
 
 #[pyfunction]
@@ -89,12 +83,9 @@ fn ndimage_filter_bank<'py>(
     activation: Option<String>,
     out: Option<ArrayArg<'_, 'py>>,
 ) -> PyResult<BoundAny<'py>> {
-    let (image, filters, target) = (core_array(x), core_array(w), out.map(core_array));
-    let found = compute_like(x, || filter_bank(&image, &filters, activation.as_deref(), target.as_ref()))?;
-    match out {
-        Some(out) => Ok(out.clone().into_any()),
-        None => PyGpuArray::new_like(x, found),
-    }
+    let (filters, target) = (core_array(w), out.map(core_array));
+    let found = compute_detached(x, |x| filter_bank(x, &filters, activation.as_deref(), target.as_ref()))?;
+    out.map_or_else(|| PyGpuArray::new_like(x, found), |out| Ok(out.clone().into_any()))
 }
 
 /// Pools with the largest element where there is no exponent.
@@ -105,9 +96,8 @@ fn ndimage_pool<'py>(
     strides: [usize; 2],
     exponent: Option<f64>,
 ) -> PyResult<BoundAny<'py>> {
-    let image = core_array(x);
     let kind = exponent.map_or(Pool::Max, Pool::Norm);
-    PyGpuArray::new_like(x, compute_like(x, || pool(&image, size, strides, kind))?)
+    compute_array(x, |x| pool(x, size, strides, kind))
 }
 
 #[pyfunction]
@@ -118,9 +108,7 @@ fn ndimage_local_norm<'py>(
     stretch: f64,
     threshold: f64,
 ) -> PyResult<BoundAny<'py>> {
-    let image = core_array(x);
-    let options = LocalNorm { size, is_centered, stretch, threshold };
-    PyGpuArray::new_like(x, compute_like(x, || local_norm(&image, options))?)
+    compute_array(x, |x| local_norm(x, LocalNorm { size, is_centered, stretch, threshold }))
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,22 +1,18 @@
 //! Native parts of `rtcg.neighbors`. They run with the interpreter released: most wait for the device.
 
-use crate::gpuarray::{PyGpuArray, to_py_result};
-use crate::sparse_formats::{ArrayArg, BoundAny, core_array};
+use crate::array_calls::{ArrayArg, BoundAny, compute_array, compute_array_tuple, compute_detached, core_array};
+use crate::gpuarray::to_py_result;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use rtcg::array::Result;
+use pyo3::types::PyTuple;
+use rtcg::array::{GpuArray, Result};
 use rtcg::neighbors::{Candidates, Index, Metric, Neighbors, knn, radius_count, topk};
 
-type Pair<'py> = (BoundAny<'py>, BoundAny<'py>);
-
-/// What `body` makes, in memory from the allocator of an array and with the interpreter released.
-pub(crate) fn compute_like<T: Send>(like: ArrayArg<'_, '_>, body: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
-    let py = like.py();
-    to_py_result(py, PyGpuArray::with_allocator_of(like, || py.detach(body)))
-}
-
-fn pair_of<'py>(like: ArrayArg<'_, 'py>, found: Neighbors) -> PyResult<Pair<'py>> {
-    Ok((PyGpuArray::new_like(like, found.distances)?, PyGpuArray::new_like(like, found.indices)?))
+fn pair_of<'py>(
+    queries: ArrayArg<'_, 'py>,
+    body: impl FnOnce(&GpuArray) -> Result<Neighbors> + Send,
+) -> PyResult<Bound<'py, PyTuple>> {
+    compute_array_tuple(queries, |queries| body(queries).map(|found| [found.distances, found.indices]))
 }
 
 fn metric_of(py: Python<'_>, name: &str) -> PyResult<Metric> {
@@ -44,9 +40,8 @@ impl PyNeighborIndex {
     /// Of vectors, one a row, with candidates found as `"auto"`, `"float32"` or `"tensor"` says; waits.
     #[new]
     fn new(vectors: ArrayArg<'_, '_>, metric: &str, candidates: &str) -> PyResult<Self> {
-        let (array, metric) = (core_array(vectors), metric_of(vectors.py(), metric)?);
-        let candidates = candidates_named(candidates)?;
-        compute_like(vectors, || Index::new(&array, metric)?.with_candidates(candidates)).map(Self)
+        let (metric, candidates) = (metric_of(vectors.py(), metric)?, candidates_named(candidates)?);
+        compute_detached(vectors, |vectors| Index::new(vectors, metric)?.with_candidates(candidates)).map(Self)
     }
 
     /// Points and their dimensions.
@@ -62,15 +57,13 @@ impl PyNeighborIndex {
     }
 
     /// Distances and indices of the nearest points of each query; waits for the check of queries.
-    fn search<'py>(&self, queries: ArrayArg<'_, 'py>, k: usize) -> PyResult<Pair<'py>> {
-        let array = core_array(queries);
-        pair_of(queries, compute_like(queries, || self.0.search(&array, k))?)
+    fn search<'py>(&self, queries: ArrayArg<'_, 'py>, k: usize) -> PyResult<Bound<'py, PyTuple>> {
+        pair_of(queries, |queries| self.0.search(queries, k))
     }
 
     /// How many points are within a radius of each query; waits for the check of queries.
     fn radius_count<'py>(&self, queries: ArrayArg<'_, 'py>, radius: f64) -> PyResult<BoundAny<'py>> {
-        let array = core_array(queries);
-        PyGpuArray::new_like(queries, compute_like(queries, || self.0.radius_count(&array, radius))?)
+        compute_array(queries, |queries| self.0.radius_count(queries, radius))
     }
 }
 
@@ -81,9 +74,9 @@ fn neighbors_knn<'py>(
     points: ArrayArg<'_, 'py>,
     k: usize,
     metric: &str,
-) -> PyResult<Pair<'py>> {
-    let (from, among, metric) = (core_array(queries), core_array(points), metric_of(queries.py(), metric)?);
-    pair_of(queries, compute_like(queries, || knn(&from, &among, k, metric))?)
+) -> PyResult<Bound<'py, PyTuple>> {
+    let (points, metric) = (core_array(points), metric_of(queries.py(), metric)?);
+    pair_of(queries, |queries| knn(queries, &points, k, metric))
 }
 
 /// How many of some points are within a radius of each query; waits for the check of both.
@@ -94,16 +87,14 @@ fn neighbors_radius_count<'py>(
     radius: f64,
     metric: &str,
 ) -> PyResult<BoundAny<'py>> {
-    let (from, among, metric) = (core_array(queries), core_array(points), metric_of(queries.py(), metric)?);
-    PyGpuArray::new_like(queries, compute_like(queries, || radius_count(&from, &among, radius, metric))?)
+    let (points, metric) = (core_array(points), metric_of(queries.py(), metric)?);
+    compute_array(queries, |queries| radius_count(queries, &points, radius, metric))
 }
 
 /// The largest or smallest elements along the last axis, and their indices; does not wait.
 #[pyfunction]
-fn neighbors_topk<'py>(values: ArrayArg<'_, 'py>, k: usize, is_largest: bool) -> PyResult<Pair<'py>> {
-    let array = core_array(values);
-    let [found, indices] = compute_like(values, || topk(&array, k, is_largest))?;
-    Ok((PyGpuArray::new_like(values, found)?, PyGpuArray::new_like(values, indices)?))
+fn neighbors_topk<'py>(values: ArrayArg<'_, 'py>, k: usize, is_largest: bool) -> PyResult<Bound<'py, PyTuple>> {
+    compute_array_tuple(values, |values| topk(values, k, is_largest))
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,12 +1,11 @@
 //! Native parts of `rtcg.algorithm`. They run with the interpreter released: all wait for the device.
 
-use crate::gpuarray::{PyGpuArray, parse_optional_dtype, to_py_result};
-use crate::sparse_formats::{ArrayArg, BoundAny, core_array};
+use crate::array_calls::{ArrayArg, BoundAny, compute_array, compute_array_tuple, core_array};
+use crate::gpuarray::parse_optional_dtype;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use rtcg::array::{GpuArray, Result, ScanOp, reduce_by_key, unique_by_key};
-
-type Pair<'py> = (BoundAny<'py>, BoundAny<'py>);
+use pyo3::types::PyTuple;
+use rtcg::array::{ScanOp, reduce_by_key, unique_by_key};
 
 fn scan_op_named(name: &str) -> PyResult<ScanOp> {
     match name {
@@ -21,17 +20,6 @@ fn scan_op_named(name: &str) -> PyResult<ScanOp> {
     }
 }
 
-fn one<'py>(like: ArrayArg<'_, 'py>, body: impl FnOnce() -> Result<GpuArray> + Send) -> PyResult<BoundAny<'py>> {
-    let py = like.py();
-    PyGpuArray::new_like(like, to_py_result(py, PyGpuArray::with_allocator_of(like, || py.detach(body)))?)
-}
-
-fn two<'py>(like: ArrayArg<'_, 'py>, body: impl FnOnce() -> Result<[GpuArray; 2]> + Send) -> PyResult<Pair<'py>> {
-    let py = like.py();
-    let [first, second] = to_py_result(py, PyGpuArray::with_allocator_of(like, || py.detach(body)))?;
-    Ok((PyGpuArray::new_like(like, first)?, PyGpuArray::new_like(like, second)?))
-}
-
 /// What each segment is combined to.
 #[pyfunction]
 fn segmented_reduce<'py>(
@@ -40,9 +28,9 @@ fn segmented_reduce<'py>(
     op: &str,
     dtype: Option<&BoundAny<'py>>,
 ) -> PyResult<BoundAny<'py>> {
-    let (array, at, op) = (core_array(values), core_array(offsets), scan_op_named(op)?);
+    let (at, op) = (core_array(offsets), scan_op_named(op)?);
     let dtype = parse_optional_dtype(values.py(), dtype)?;
-    one(values, || array.segmented_reduce(op, &at, dtype))
+    compute_array(values, |array| array.segmented_reduce(op, &at, dtype))
 }
 
 /// What the elements of a segment up to each one are combined to.
@@ -54,9 +42,9 @@ fn segmented_scan<'py>(
     is_exclusive: bool,
     dtype: Option<&BoundAny<'py>>,
 ) -> PyResult<BoundAny<'py>> {
-    let (array, at, op) = (core_array(values), core_array(offsets), scan_op_named(op)?);
+    let (at, op) = (core_array(offsets), scan_op_named(op)?);
     let dtype = parse_optional_dtype(values.py(), dtype)?;
-    one(values, || array.segmented_scan(op, &at, is_exclusive, dtype))
+    compute_array(values, |array| array.segmented_scan(op, &at, is_exclusive, dtype))
 }
 
 /// The elements of each segment in order, and their indices.
@@ -65,30 +53,28 @@ fn segmented_sort<'py>(
     values: ArrayArg<'_, 'py>,
     offsets: ArrayArg<'_, 'py>,
     is_descending: bool,
-) -> PyResult<Pair<'py>> {
-    let (array, at) = (core_array(values), core_array(offsets));
-    two(values, || array.segmented_sort(&at, is_descending))
+) -> PyResult<Bound<'py, PyTuple>> {
+    let at = core_array(offsets);
+    compute_array_tuple(values, |array| array.segmented_sort(&at, is_descending))
 }
 
 /// Where runs of equal elements begin, and the length behind them.
 #[pyfunction]
 fn run_offsets<'py>(values: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
-    let array = core_array(values);
-    one(values, || array.run_offsets())
+    compute_array(values, |array| array.run_offsets())
 }
 
 /// The element of each run of equal elements, and its length.
 #[pyfunction]
-fn run_length_encode<'py>(values: ArrayArg<'_, 'py>) -> PyResult<Pair<'py>> {
-    let array = core_array(values);
-    two(values, || array.run_length_encode())
+fn run_length_encode<'py>(values: ArrayArg<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
+    compute_array_tuple(values, |array| array.run_length_encode())
 }
 
 /// Each element as often as its count says.
 #[pyfunction]
 fn run_length_decode<'py>(values: ArrayArg<'_, 'py>, counts: ArrayArg<'_, 'py>) -> PyResult<BoundAny<'py>> {
-    let (array, times) = (core_array(values), core_array(counts));
-    one(values, || array.run_length_decode(&times))
+    let times = core_array(counts);
+    compute_array(values, |array| array.run_length_decode(&times))
 }
 
 /// The key of each run, and what the values beside it are combined to.
@@ -98,17 +84,17 @@ fn py_reduce_by_key<'py>(
     values: ArrayArg<'_, 'py>,
     op: &str,
     dtype: Option<&BoundAny<'py>>,
-) -> PyResult<Pair<'py>> {
-    let (by, array, op) = (core_array(keys), core_array(values), scan_op_named(op)?);
-    let dtype = parse_optional_dtype(keys.py(), dtype)?;
-    two(values, || reduce_by_key(&by, &array, op, dtype))
+) -> PyResult<Bound<'py, PyTuple>> {
+    let (keys, op) = (core_array(keys), scan_op_named(op)?);
+    let dtype = parse_optional_dtype(values.py(), dtype)?;
+    compute_array_tuple(values, |array| reduce_by_key(&keys, array, op, dtype))
 }
 
 /// The first key of each run, and the value beside it.
 #[pyfunction(name = "unique_by_key")]
-fn py_unique_by_key<'py>(keys: ArrayArg<'_, 'py>, values: ArrayArg<'_, 'py>) -> PyResult<Pair<'py>> {
-    let (by, array) = (core_array(keys), core_array(values));
-    two(values, || unique_by_key(&by, &array))
+fn py_unique_by_key<'py>(keys: ArrayArg<'_, 'py>, values: ArrayArg<'_, 'py>) -> PyResult<Bound<'py, PyTuple>> {
+    let keys = core_array(keys);
+    compute_array_tuple(values, |array| unique_by_key(&keys, array))
 }
 
 pub(crate) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -14,7 +14,8 @@ use rtcg::sparse::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::sparse_formats::{ArrayArg, BoundAny, PyBsrMatrix, PyDiaMatrix, PySellMatrix, core_array, plan_of_format};
+use crate::array_calls::{ArrayArg, BoundAny, core_array};
+use crate::sparse_formats::{PyBsrMatrix, PyDiaMatrix, PySellMatrix, plan_of_format};
 use crate::sparse_triangular::{PyTriangular, PyTriangularFactors};
 
 pub(crate) fn new_array(py: Python<'_>, array: GpuArray) -> PyResult<Bound<'_, PyAny>> {

@@ -1,9 +1,9 @@
 //! Native parts of `rtcg.sparse.linalg`: eigenvalues and singular values.
 
+use crate::array_calls::{ArrayArg, BoundAny, core_array};
 use crate::gpuarray::context::array_context;
 use crate::gpuarray::{PyGpuArray, dtype_of_descr, to_py_result};
 use crate::sparse::{BoxedOperator, extract_operator, new_array};
-use crate::sparse_formats::{ArrayArg, BoundAny, core_array};
 use numpy::PyArrayDescr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,17 +1,11 @@
 //! Formats of `rtcg.sparse` beside compressed rows, and checks of index arrays on the device.
 
+use crate::array_calls::{ArrayArg, BoundAny, core_array};
 use crate::gpuarray::{PyGpuArray, to_py_result};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use rtcg::array::GpuArray;
 use rtcg::sparse::{Bsr, Dia, Sell, SpmvPlan};
-
-pub(crate) type BoundAny<'py> = Bound<'py, PyAny>;
-pub(crate) type ArrayArg<'a, 'py> = &'a Bound<'py, PyGpuArray>;
-
-pub(crate) fn core_array(array: ArrayArg<'_, '_>) -> GpuArray {
-    array.get().current_state().array.clone()
-}
 
 /// A matrix of diagonals.
 #[pyclass(name = "DiaMatrix", module = "rtcg._native", frozen)]

@@ -1,9 +1,9 @@
 //! The packeted format of `pycuda.sparse`.
 
+use crate::array_calls::{ArrayArg, core_array};
 use crate::gpuarray::context::array_context;
 use crate::gpuarray::{dtype_of_descr, to_py_result};
 use crate::host_buffer::HostBuffer;
-use crate::sparse_formats::{ArrayArg, core_array};
 use numpy::{PyArray1, PyReadonlyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,8 +1,8 @@
 //! Operations on two sparse matrices, and of dense matrices at the places of a sparse one.
 
+use crate::array_calls::{ArrayArg, BoundAny, core_array};
 use crate::gpuarray::{PyGpuArray, to_py_result};
 use crate::sparse::{PyCsrMatrix, new_array};
-use crate::sparse_formats::{ArrayArg, BoundAny, core_array};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -1,7 +1,7 @@
 //! Triangular systems and factors of `rtcg.sparse.linalg`.
 
+use crate::array_calls::{ArrayArg, BoundAny, core_array};
 use crate::gpuarray::{PyGpuArray, to_py_result};
-use crate::sparse_formats::{ArrayArg, BoundAny, core_array};
 use pyo3::prelude::*;
 use rtcg::array::GpuArray;
 use rtcg::sparse::{CsrDyn, Triangular, TriangularFactors};

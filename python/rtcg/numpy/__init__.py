@@ -14,6 +14,7 @@ import operator
 import numpy as np
 
 from rtcg import _native
+from rtcg._conversions import shown as _shown
 from rtcg._docstrings import wrap_paragraphs as _wrap_paragraphs
 from rtcg._native import (
     ArrayFlags as ArrayFlags,
@@ -407,7 +408,24 @@ def _unmasked_to_device(name, array):
     """An array on the device; masked ones are refused, whose masks would be lost."""
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array; expected one without a mask, such as {name}.compressed()")
-    return _to_device(array)
+    return _named_to_device(name, array)
+
+
+def _named_to_device(name, array, expected="an array of numbers"):
+    """An array on the device; the error of anything else has its name."""
+    if isinstance(array, GPUArray):
+        return array
+    try:
+        return _native.array_from_object(array)
+    except (TypeError, ValueError, OverflowError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name} is {_shown(array)}; expected {expected} ({error})") from None
+
+
+def _require_array(name, array):
+    if not isinstance(array, GPUArray):
+        raise TypeError(f"{name} is of type {type(array).__name__}; expected a GPUArray")
+    return array
 
 
 def asarray(a, dtype=None, order=None, *, copy=None, device=None):
@@ -724,9 +742,10 @@ def cumprod(a, axis=None, dtype=None, out=None):
 
 
 def _copy_to_out(out, result):
+    """The result; or `out`, with it, if it has its shape and a dtype that the rule "same_kind" allows."""
     if out is None:
         return result
-    out[...] = result
+    _native.array_store(result, _require_array("out", out))
     return out
 
 
@@ -742,13 +761,18 @@ def matmul(x1, x2, /, out=None):
         Of shapes ``(..., m, k)`` and ``(..., k, n)``; leading axes are broadcast. Numbers of any dtype; the result's is
         NumPy's. Sums of float16 and bfloat16 are accumulated in float32.
     out : GPUArray, optional
+        For the result, of its shape and of a dtype that it may be cast to by the rule "same_kind".
 
     Raises
     ------
     ValueError
         When the shapes do not fit, or an operand has no axis.
+    TypeError
+        When the result may not be cast to the dtype of `out`.
     """
-    return _native.array_matmul(x1, x2, out)
+    if out is not None:
+        _require_array("out", out)
+    return _native.array_matmul(_named_to_device("x1", x1), _named_to_device("x2", x2), out)
 
 
 def dot(a, b, dtype=None, stream=None, allocator=None):

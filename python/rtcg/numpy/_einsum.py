@@ -2,13 +2,16 @@
 
 import operator
 import string
+from collections.abc import Iterable
 
 import numpy as np
 
 from rtcg import _native, numpy as _xp
+from rtcg._conversions import as_dtype, as_integer, as_list, shown
 
 __all__ = ["einsum", "einsum_path"]
 
+_OPTIMIZE = "False, True, 'greedy', 'optimal' or a path of `einsum_path`"
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
@@ -68,7 +71,7 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
     if out is not None and not isinstance(out, _xp.GPUArray):
         raise TypeError(f"keyword parameter out must be a device array for einsum (got {type(out).__name__})")
     if dtype is not None:
-        dtype = np.dtype(dtype)
+        dtype = as_dtype("dtype", dtype)
         for k, a in enumerate(arrays):
             _check_cast(a.dtype, dtype, casting, f"operand {k}")
     if out is not None:
@@ -87,6 +90,7 @@ def einsum_path(*operands, optimize="greedy", einsum_call=False):
     `numpy.einsum_path`.
     """
     subscripts, arrays = _parse_operands(operands)
+    _check_optimize(optimize)
     shapes = [np.broadcast_to(np.zeros((), a.dtype), a.shape) for a in arrays]
     return np.einsum_path(subscripts, *shapes, optimize=optimize)
 
@@ -99,14 +103,18 @@ def _parse_operands(operands):
             "corresponding subscripts list"
         )
     if isinstance(operands[0], str):
-        return operands[0], [_xp._to_device(a) for a in operands[1:]]
+        return operands[0], [_xp._named_to_device(f"operand {k}", a) for k, a in enumerate(operands[1:])]
     pairs = len(operands) // 2 * 2
-    arrays = [_xp._to_device(a) for a in operands[:pairs:2]]
-    text = ",".join(map(_subscript_letters, operands[1:pairs:2]))
-    return text if len(operands) % 2 == 0 else f"{text}->{_subscript_letters(operands[-1])}", arrays
+    if not pairs:
+        raise TypeError(f"subscripts is {shown(operands[0])}; expected a str, or operands each with a list of its axes")
+    arrays = [_xp._named_to_device(f"operand {k}", a) for k, a in enumerate(operands[:pairs:2])]
+    text = ",".join(_subscript_letters(f"operand {k}", labels) for k, labels in enumerate(operands[1:pairs:2]))
+    return text if len(operands) % 2 == 0 else f"{text}->{_subscript_letters('the result', operands[-1])}", arrays
 
 
-def _subscript_letters(labels):
+def _subscript_letters(owner, labels):
+    if isinstance(labels, (bytes, dict)) or not isinstance(labels, Iterable):
+        raise TypeError(f"the subscripts list of {owner} is {shown(labels)}; expected a list of integers and ...")
     letters = []
     for label in labels:
         if label is Ellipsis:
@@ -129,12 +137,24 @@ def _check_cast(given, wanted, casting, what):
         )
 
 
+def _check_optimize(optimize):
+    """Refuse what names no order of contraction."""
+    if optimize is None or isinstance(optimize, (bool, np.bool_)):
+        return
+    name = optimize[0] if isinstance(optimize, (list, tuple)) and optimize else optimize
+    if not isinstance(name, str) or (isinstance(optimize, str) and name == "einsum_path"):
+        raise TypeError(f"optimize is {shown(optimize)}; expected {_OPTIMIZE}")
+    if name not in ("greedy", "optimal", "einsum_path"):
+        raise ValueError(f"optimize is {shown(optimize)}; expected {_OPTIMIZE}")
+
+
 def _resolve_path(subscripts, arrays, optimize):
     """A name or steps of a path."""
-    if optimize is False or optimize is True or optimize is None:
+    _check_optimize(optimize)
+    if optimize is None or isinstance(optimize, (bool, np.bool_)):
         return "greedy"
-    if isinstance(optimize, str) and optimize in ("greedy", "optimal"):
+    if isinstance(optimize, str):
         return optimize
-    if not isinstance(optimize, str) and len(optimize) and optimize[0] == "einsum_path":
-        return [list(step) for step in optimize[1:]]
+    if optimize[0] == "einsum_path":
+        return [as_list("a step of optimize", step, as_integer, "a tuple of operands") for step in optimize[1:]]
     return [list(step) for step in einsum_path(subscripts, *arrays, optimize=optimize)[0][1:]]

@@ -8,6 +8,7 @@ import operator
 import numpy as np
 
 from rtcg import numpy as _xp
+from rtcg._conversions import as_dtype, shown
 from rtcg.numpy import GPUArray
 
 _NAMES = {
@@ -46,6 +47,13 @@ def checked_shape(shape):
     if rows < 0 or columns < 0:
         raise ValueError(f"'shape' elements cannot be negative: {shape!r}")
     return rows, columns
+
+
+def as_matrix(name, value):
+    """`value`, which must be a sparse array, or an array with axes."""
+    if not hasattr(value, "shape") and np.ndim(value) == 0:
+        raise TypeError(f"{name} is {shown(value)}; expected a sparse or dense array")
+    return value
 
 
 def is_one_axis(arg1, shape):
@@ -193,7 +201,7 @@ class sparray:
         if format is None or format == self.format:
             return self.copy() if copy else self
         if format not in _NAMES:
-            raise ValueError(f"Format {format} is unknown.")
+            raise ValueError(f"Format {format} is unknown: format is {format!r}; expected one of {list(_NAMES)}")
         return getattr(self, f"to{format}")()
 
     def get(self, stream=None):
@@ -241,7 +249,7 @@ class sparray:
 
     def astype(self, dtype, casting="unsafe", copy=True):
         """A copy with another dtype."""
-        dtype = np.dtype(dtype)
+        dtype = as_dtype("dtype", dtype)
         if not np.can_cast(self.dtype, dtype, casting=casting):
             raise TypeError(
                 f"Cannot cast array data from {self.dtype!r} to {dtype!r} according to the rule {casting!r}"

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rtcg import _native, numpy as _xp
+from rtcg._conversions import as_dtype
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import (
     checked_shape,
@@ -66,7 +67,7 @@ def _checked_indices(shape, indices, indptr):
 
 def _value_dtype(dtype):
     """`dtype`, if a sparse array can have it. Those of 16 bits, which SciPy does not have, are summed up in float32."""
-    dtype = np.dtype(dtype)
+    dtype = as_dtype("dtype", dtype)
     if dtype == np.float16 or dtype.name == "bfloat16":
         return dtype
     if dtype.kind not in "biufc" or dtype.itemsize > 16 or dtype.name in ("longdouble", "float128"):

@@ -3,8 +3,9 @@
 import numpy as np
 
 from rtcg import numpy as _xp
+from rtcg._conversions import as_dtype, as_float, as_integer, as_rng, as_sequence, as_text, converts, shown
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import checked_shape, index_dtype, issparse, to_device
+from rtcg.sparse._base import as_matrix, checked_shape, index_dtype, issparse, to_device
 from rtcg.sparse._coo import coo_array
 from rtcg.sparse._dia import dia_array
 
@@ -27,6 +28,7 @@ def _joined_coo(parts, shape, row_offsets, col_offsets):
     return coo_array._of(shape, _joined([p.data for p in parts]), rows, cols)
 
 
+@converts(m=as_integer, n=as_integer, k=as_integer, dtype=as_dtype, format=as_text)
 def eye_array(m, n=None, *, k=0, dtype=float, format=None):
     """Ones on the `k`-th diagonal of a sparse array of `m` rows and `n` (by default `m`) columns.
 
@@ -39,16 +41,19 @@ def eye_array(m, n=None, *, k=0, dtype=float, format=None):
     return result.asformat(format) if format else result
 
 
+@converts(m=as_integer, n=as_integer, k=as_integer, dtype=as_dtype, format=as_text)
 def eye(m, n=None, k=0, dtype=float, format=None):
     """As `eye_array`, as a matrix of SciPy's old kind (``*`` is the product); waits for the copy to the device."""
     return _as_matrix(eye_array(m, n, k=k, dtype=dtype, format=format))
 
 
+@converts(n=as_integer)
 def identity(n, dtype="d", format=None):
     """The identity of `n` rows as a matrix of `format`, by default of diagonals; waits for the copy to the device."""
     return eye(n, dtype=dtype, format=format)
 
 
+@converts(diagonals=as_sequence, format=as_text, dtype=as_dtype)
 def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None):
     """A sparse array of its diagonals, of `format` or by diagonals; waits for the copies to and from the device.
 
@@ -63,7 +68,9 @@ def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None)
             raise ValueError("Different number of diagonals and offsets.")
     else:
         diagonals = [d.ravel() if isinstance(d, GPUArray) else np.atleast_1d(d) for d in diagonals]
-    offsets = np.atleast_1d(offsets)
+    given, offsets = offsets, np.atleast_1d(offsets)
+    if offsets.size and offsets.dtype.kind not in "iu":
+        raise TypeError(f"offsets is {shown(given)}; expected integers")
     if len(diagonals) != len(offsets):
         raise ValueError("Different number of diagonals and offsets.")
     if shape is None:
@@ -73,7 +80,7 @@ def diags_array(diagonals, /, *, offsets=0, shape=None, format=None, dtype=None)
     dtype = np.result_type(*(d.dtype for d in diagonals)) if dtype is None else np.dtype(dtype)
     if dtype.kind in "iub" or dtype == np.float16:
         dtype = np.dtype(np.float64) if dtype == np.float16 else dtype
-    m, n = shape
+    m, n = checked_shape(shape)
     width = max([min(m + offset, n - offset) + max(0, offset) for offset in offsets])
     data = (_xp if is_device else np).zeros((len(offsets), max(0, width)), dtype)
     for j, diagonal in enumerate(diagonals):
@@ -105,6 +112,7 @@ def _as_matrix(array):
     return getattr(rtcg.sparse, f"{array.format}_matrix")(array)
 
 
+@converts(rng=as_rng, density=as_float, format=as_text, dtype=as_dtype)
 def random_array(shape, *, density=0.01, format="coo", dtype=None, rng=None, data_sampler=None):
     """Random elements, uniform in [0, 1), in random places, all different: a sparse array of `shape` and `format`.
 
@@ -136,6 +144,7 @@ def _triangle(a, keep, format):
     return coo._kept(keep(coo)).asformat(format)
 
 
+@converts(A=as_matrix, k=as_integer, format=as_text)
 def tril(A, k=0, format=None):
     """The elements on and below the `k`-th diagonal: a new sparse array of `format`, by default of triples.
 
@@ -144,6 +153,7 @@ def tril(A, k=0, format=None):
     return _triangle(A, lambda coo: coo.row.astype(np.int64) + k >= coo.col, format)
 
 
+@converts(A=as_matrix, k=as_integer, format=as_text)
 def triu(A, k=0, format=None):
     """The elements on and above the `k`-th diagonal: a new sparse array of `format`, by default of triples.
 
@@ -152,6 +162,7 @@ def triu(A, k=0, format=None):
     return _triangle(A, lambda coo: coo.row.astype(np.int64) + k <= coo.col, format)
 
 
+@converts(blocks=as_sequence, format=as_text, dtype=as_dtype)
 def block_array(blocks, *, format=None, dtype=None):
     """A new sparse array of blocks, lists of rows of them, of which None is one of zeros.
 
@@ -193,6 +204,7 @@ def block_array(blocks, *, format=None, dtype=None):
     return (result if dtype is None else result.astype(dtype)).asformat(format)
 
 
+@converts(blocks=as_sequence, format=as_text, dtype=as_dtype)
 def vstack(blocks, format=None, dtype=None):
     """Arrays below each other, as `block_array` of one column, whose errors and result it has.
 
@@ -201,6 +213,7 @@ def vstack(blocks, format=None, dtype=None):
     return block_array([[block] for block in blocks], format=format, dtype=dtype)
 
 
+@converts(blocks=as_sequence, format=as_text, dtype=as_dtype)
 def hstack(blocks, format=None, dtype=None):
     """Arrays beside each other, as `block_array` of one row, whose errors and result it has.
 
@@ -209,6 +222,7 @@ def hstack(blocks, format=None, dtype=None):
     return block_array([list(blocks)], format=format, dtype=dtype)
 
 
+@converts(mats=as_sequence, format=as_text, dtype=as_dtype)
 def block_diag(mats, format=None, dtype=None):
     """Arrays along the diagonal, zeros elsewhere: a new sparse array of triples, or of `format`.
 
@@ -221,6 +235,7 @@ def block_diag(mats, format=None, dtype=None):
     )
 
 
+@converts(A=as_matrix, B=as_matrix, format=as_text)
 def kron(A, B, format=None):
     """The Kronecker product of two sparse arrays: a new one of triples, or of `format`.
 
@@ -239,6 +254,7 @@ def kron(A, B, format=None):
     return result.asformat(format)
 
 
+@converts(A=as_matrix, B=as_matrix, format=as_text)
 def kronsum(A, B, format=None):
     """The Kronecker sum, ``kron(I, A) + kron(B, I)``, of two square arrays: a new sparse array, in rows or of `format`.
 
@@ -254,6 +270,7 @@ def kronsum(A, B, format=None):
     return (left + kron(b, eye_array(a.shape[0], dtype=dtype))).asformat(format)
 
 
+@converts(A=as_matrix)
 def find(A):
     """Rows, columns and elements of what is not 0, in the order of rows: a tuple of three new arrays on the device.
 
@@ -265,6 +282,7 @@ def find(A):
     return coo.row, coo.col, coo.data
 
 
+@converts(data=as_sequence, m=as_integer, n=as_integer, format=as_text)
 def spdiags(data, diags, m=None, n=None, format=None):
     """A matrix of diagonals, of the shape ``(m, n)`` or `m`, by diagonals or of `format`; waits for copies.
 
@@ -281,6 +299,7 @@ def bmat(blocks, format=None, dtype=None):
     return _as_matrix(block_array(blocks, format=format, dtype=dtype))
 
 
+@converts(m=as_integer, n=as_integer)
 def random(m, n, density=0.01, format="coo", dtype=None, rng=None, data_rvs=None):
     """As `random_array`, as a matrix of `m` rows and `n` columns; waits for the copy to the device.
 
@@ -291,6 +310,7 @@ def random(m, n, density=0.01, format="coo", dtype=None, rng=None, data_rvs=None
     return _as_matrix(made)
 
 
+@converts(m=as_integer, n=as_integer)
 def rand(m, n, density=0.01, format="coo", dtype=None, rng=None):
     """As `random`, of uniform numbers in [0, 1): a matrix of `m` rows and `n` columns; waits for the copy."""
     return random(m, n, density, format, dtype, rng)

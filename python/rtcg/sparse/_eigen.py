@@ -6,9 +6,10 @@ import warnings
 import numpy as np
 
 from rtcg import _native, linalg as _dense, numpy as _xp
+from rtcg._conversions import as_flag, as_float, as_integer, as_rng, as_text, converts
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse, to_device
-from rtcg.sparse._operators import LinearOperator, aslinearoperator
+from rtcg.sparse._operators import LinearOperator, as_operand, aslinearoperator
 
 
 class ArpackError(RuntimeError):
@@ -125,6 +126,18 @@ def _shift_inverse(A, sigma, dtype, tol):
 _WHICH = ("LM", "SM", "LA", "SA", "BE")
 
 
+@converts(
+    A=as_operand,
+    rng=as_rng,
+    k=as_integer,
+    sigma=as_float,
+    which=as_text,
+    ncv=as_integer,
+    maxiter=as_integer,
+    tol=as_float,
+    return_eigenvectors=as_flag,
+    mode=as_text,
+)
 def eigsh(
     A,
     k=6,
@@ -238,6 +251,16 @@ def _all_eigenvalues(A, k, return_eigenvectors):
     return _dense.eigh(A) if return_eigenvectors else _dense.eigvalsh(A)
 
 
+@converts(
+    A=as_operand,
+    rng=as_rng,
+    k=as_integer,
+    ncv=as_integer,
+    tol=as_float,
+    which=as_text,
+    maxiter=as_integer,
+    solver=as_text,
+)
 def svds(
     A,
     k=6,
@@ -327,6 +350,18 @@ def _block_operator(name, A, n, dtype):
     return A
 
 
+@converts(
+    A=as_operand,
+    B=as_operand,
+    M=as_operand,
+    tol=as_float,
+    maxiter=as_integer,
+    largest=as_flag,
+    verbosityLevel=as_integer,
+    retLambdaHistory=as_flag,
+    retResidualNormsHistory=as_flag,
+    restartControl=as_integer,
+)
 def lobpcg(
     A,
     X,

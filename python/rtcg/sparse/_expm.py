@@ -5,10 +5,11 @@ import operator
 import numpy as np
 
 from rtcg import numpy as _xp
+from rtcg._conversions import as_flag, as_integer, as_number, converts
 from rtcg.sparse._base import issparse, to_device
 from rtcg.sparse._eigen import square_operand, vector_dtype
 from rtcg.sparse._norm_estimate import onenormest
-from rtcg.sparse._operators import LinearOperator, aslinearoperator
+from rtcg.sparse._operators import LinearOperator, as_operand, aslinearoperator
 
 #: Norms up to which the Taylor polynomial of so many terms has the precision of the dtype: Table 3.1 of Al-Mohy and
 #: Higham (2011).
@@ -18,6 +19,15 @@ _TAYLOR_NORMS = {
 }
 
 
+@converts(
+    A=as_operand,
+    B=_xp._named_to_device,
+    start=as_number,
+    stop=as_number,
+    num=as_integer,
+    endpoint=as_flag,
+    traceA=as_number,
+)
 def expm_multiply(A, B, start=None, stop=None, num=None, endpoint=None, traceA=None):
     """The product of the exponential of `A`, or of multiples of it, and `B`; see `scipy.sparse.linalg.expm_multiply`.
 

@@ -5,8 +5,9 @@ import warnings
 import numpy as np
 
 from rtcg import _native, numpy as _xp
+from rtcg._conversions import as_flag, converts
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import SparseEfficiencyWarning, issparse, refuse_host_matrix, to_device
+from rtcg.sparse._base import SparseEfficiencyWarning, as_matrix, issparse, refuse_host_matrix, to_device
 from rtcg.sparse._triangular import _NativeSolver, make_native
 
 
@@ -68,6 +69,7 @@ def _factor(name, A, **options):
     return SuperLU(getattr(linalg, name)(A.astype(dtype, copy=False).get(), **options))
 
 
+@converts(A=as_matrix)
 def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None, options=None):
     """The LU factors of a sparse array; see `scipy.sparse.linalg.splu`.
 
@@ -156,6 +158,7 @@ def spilu(
     )
 
 
+@converts(A=as_matrix)
 def factorized(A):
     """A function that solves ``A @ x = b`` for any `b`; see `scipy.sparse.linalg.factorized`.
 
@@ -169,6 +172,7 @@ def factorized(A):
     return splu(A).solve
 
 
+@converts(A=as_matrix, use_umfpack=as_flag)
 def spsolve(A, b, permc_spec=None, use_umfpack=True):
     """The solution of ``A @ x = b`` by the LU factors of `A`; see `scipy.sparse.linalg.spsolve`.
 

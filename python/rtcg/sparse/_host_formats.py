@@ -8,6 +8,7 @@ import inspect
 
 import numpy as np
 
+from rtcg._conversions import as_dtype
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import _NAMES, checked_shape, index_dtype, issparse, sparray
 from rtcg.sparse._compressed import _is_host_sparse, _is_shape, _value_dtype, csr_array
@@ -224,7 +225,7 @@ class dok_array(_HostArray):
     format = "dok"
 
     def _start(self, shape, dtype):
-        self._shape, self._dtype, self._dict = shape, np.dtype(dtype), {}
+        self._shape, self._dtype, self._dict = shape, as_dtype("dtype", dtype), {}
 
     def _key(self, place):
         return place[0] if self.ndim == 1 else place
@@ -323,7 +324,7 @@ class lil_array(_HostArray):
     format = "lil"
 
     def _start(self, shape, dtype):
-        self._shape, self._dtype = shape, np.dtype(dtype)
+        self._shape, self._dtype = shape, as_dtype("dtype", dtype)
         self.rows, self._values = np.empty(shape[0], object), np.empty(shape[0], object)
         for row in range(shape[0]):
             self.rows[row], self._values[row] = [], []

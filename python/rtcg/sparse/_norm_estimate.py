@@ -5,11 +5,13 @@ import operator
 import numpy as np
 
 from rtcg import numpy as _xp
+from rtcg._conversions import as_flag, as_integer, converts
 from rtcg.sparse._base import to_device
 from rtcg.sparse._eigen import square_operand, vector_dtype
-from rtcg.sparse._operators import aslinearoperator
+from rtcg.sparse._operators import as_operand, aslinearoperator
 
 
+@converts(A=as_operand, t=as_integer, itmax=as_integer, compute_v=as_flag, compute_w=as_flag)
 def onenormest(A, t=2, itmax=5, compute_v=False, compute_w=False):
     """A lower bound of the 1-norm of `A`, which is nearly always the norm; see `scipy.sparse.linalg.onenormest`.
 

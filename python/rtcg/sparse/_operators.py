@@ -3,6 +3,7 @@
 import numpy as np
 
 from rtcg import numpy as _xp
+from rtcg._conversions import shown
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse, refuse_host_matrix, to_device
 
@@ -164,6 +165,18 @@ def _scaled(A, number):
     return LinearOperator(A.shape, lambda x: number * A.matvec(x), adjoint, dtype=dtype)
 
 
+def as_operand(name, value):
+    """`value`, which must be what `aslinearoperator` takes."""
+    is_function = hasattr(value, "shape") and (callable(value) or hasattr(value, "matvec"))
+    if issparse(value) or isinstance(value, (GPUArray, np.ndarray)) or is_function:
+        return value
+    refuse_host_matrix(value)
+    raise TypeError(
+        f"type not understood: {name} is {shown(value)}, which has no shape with a matvec; expected a sparse or dense "
+        "array, or rtcg.sparse.linalg.LinearOperator(shape, matvec=function, dtype=dtype)"
+    )
+
+
 def aslinearoperator(A):
     """`A` as a `LinearOperator`, or `A` itself if it is one; does not wait for vectors.
 
@@ -187,8 +200,4 @@ def aslinearoperator(A):
     function = getattr(A, "matvec", A if callable(A) else None)
     if hasattr(A, "shape") and function is not None:
         return LinearOperator(A.shape, function, getattr(A, "rmatvec", None), dtype=getattr(A, "dtype", None))
-    refuse_host_matrix(A)
-    raise TypeError(
-        f"type not understood: {type(A).__name__} has no shape with a matvec; expected a sparse or dense array, or "
-        "rtcg.sparse.linalg.LinearOperator(shape, matvec=function, dtype=dtype)"
-    )
+    return as_operand("A", A)

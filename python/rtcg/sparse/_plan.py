@@ -7,6 +7,7 @@ import time
 import numpy as np
 
 from rtcg import _native, numpy as _xp
+from rtcg._conversions import as_number, converts
 from rtcg.driver import Context, Error
 from rtcg.sparse._base import issparse
 from rtcg.sparse._compressed import csr_array
@@ -130,6 +131,7 @@ class Plan:
         return f"<plan of a {self.shape[0]}x{self.shape[1]} matrix of {self.dtype}: {self.report.kernel}>"
 
 
+@converts(uses=as_number)
 def plan(A, op="N", uses=1000, *, store=None):
     """Find the format and the kernel with which products of `A` and vectors are fastest, and keep them.
 

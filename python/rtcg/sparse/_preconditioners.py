@@ -5,6 +5,7 @@ import operator
 import numpy as np
 
 from rtcg import _native
+from rtcg._conversions import as_dtype, as_float, as_integer, as_sequence, converts
 from rtcg.sparse._base import issparse, to_device
 from rtcg.sparse._operators import LinearOperator
 
@@ -40,6 +41,7 @@ def jacobi(A):
     return diags_array(1 / _diagonal(_square(A)), dtype=A.dtype)
 
 
+@converts(blocksize=as_integer)
 def block_jacobi(A, blocksize):
     """The inverse of the diagonal blocks of `blocksize` rows and columns, as a `csr_array`.
 
@@ -71,6 +73,7 @@ def block_jacobi(A, blocksize):
     return csr_array((inverses.ravel().astype(A.dtype), places.ravel(), starts), shape=A.shape)
 
 
+@converts(bounds=as_sequence, degree=as_integer)
 def chebyshev(A, degree=4, bounds=None):
     """A Chebyshev polynomial of ``D**-1 @ A`` applied to ``D**-1``, where `D` is the diagonal of `A`.
 
@@ -126,6 +129,7 @@ class _CycleOperator(LinearOperator):
         self._native_handle = native
 
 
+@converts(sweeps=as_integer, omega=as_float, dtype=as_dtype)
 def amg(ml, *, sweeps=1, omega=4 / 3, dtype=np.float64):
     """A V-cycle of a PyAMG hierarchy on the device.
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rtcg import _native, numpy as _xp
+from rtcg._conversions import as_number, converts
 from rtcg.sparse._base import is_scalar, issparse, to_device
 
 
@@ -52,6 +53,7 @@ def _pattern_and_factors(name, a, x, y):
     return a.tocsr(), x, y
 
 
+@converts(X=_xp._named_to_device, Y=_xp._named_to_device)
 def sampled_matmul(A, X, Y):
     """``A.multiply(X @ Y)``, of which only elements at stored places of `A` are computed (SDDMM); does not wait.
 
@@ -77,6 +79,7 @@ def sampled_matmul(A, X, Y):
     return rows._with_data(_native.sparse_sampled(rows._native, x, y, None))
 
 
+@converts(mat1=_xp._named_to_device, mat2=_xp._named_to_device, beta=as_number, alpha=as_number)
 def sampled_addmm(input, mat1, mat2, *, beta=1.0, alpha=1.0):
     """``alpha * (mat1 @ mat2) + beta * input`` at the stored places of `input`, as `torch.sparse.sampled_addmm`.
 

@@ -2,15 +2,15 @@
 
 import functools
 import inspect
-import operator
 from dataclasses import dataclass
 
 import numpy as np
 
 from rtcg import _native
+from rtcg._conversions import as_flag, as_float, as_integer, as_text, convert_arguments
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse, to_device
-from rtcg.sparse._operators import LinearOperator, aslinearoperator
+from rtcg.sparse._operators import LinearOperator, as_operand, aslinearoperator
 
 
 @dataclass
@@ -88,10 +88,7 @@ def _native_preconditioner(M, A, dtype, needs_adjoint):
 
 def count(name, value, default):
     """A number of at least 1."""
-    value = default if value is None else operator.index(value)
-    if value < 1:
-        raise ValueError(f"{name} is {value}; expected at least 1")
-    return value
+    return as_integer(name, default if value is None else value, 1)
 
 
 def _of_single_precision(A, M, dtype):
@@ -147,7 +144,7 @@ def check_options(rtol, atol, maxiter, check_every, mode, history, callback):
         "rtol": float(rtol),
         "atol": float(atol),
         "maxiter": maxiter,
-        "check_every": 20 if check_every is None else operator.index(check_every),
+        "check_every": 20 if check_every is None else as_integer("check_every", check_every),
         "mode": mode,
         "history": history,
         "callback": callback,
@@ -203,6 +200,15 @@ def solve(
         return (x, np.array(info), reports) if return_report else (x, np.array(info))
     return (x, info[0], reports[0]) if return_report else (x, info[0])
 
+
+#: Of parameters of solvers.
+_CONVERTERS = (
+    dict.fromkeys(("A", "M", "M1", "M2"), as_operand)
+    | dict.fromkeys(("rtol", "atol", "shift"), as_float)
+    | dict.fromkeys(("maxiter", "check_every", "restart", "m", "k"), as_integer)
+    | dict.fromkeys(("flexible", "pipelined", "refine", "return_report", "discard_C"), as_flag)
+    | {"mode": as_text}
+)
 
 _PARAMETERS = {
     "A": """sparse array, dense array, `LinearOperator`, or a callable with `shape` and `dtype`
@@ -290,6 +296,7 @@ def square_solver(*, without=(), takes_columns=False, **always):
                 values = signature.bind(*args, **keywords)
             except TypeError as error:
                 raise TypeError(f"{choose.__name__}() {error}") from None
+            convert_arguments(_CONVERTERS, signature.parameters, values.arguments)
             values.apply_defaults()
             values = values.arguments
             chosen = choose(**{p.name: values.pop(p.name) for p in own})

@@ -5,8 +5,9 @@ import warnings
 import numpy as np
 
 from rtcg import _native, numpy as _xp
+from rtcg._conversions import as_flag, as_float, converts
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import SparseEfficiencyWarning, issparse, refuse_host_matrix, to_device
+from rtcg.sparse._base import SparseEfficiencyWarning, as_matrix, issparse, refuse_host_matrix, to_device
 from rtcg.sparse._operators import LinearOperator
 
 
@@ -132,6 +133,7 @@ def _kept_solver(A, lower, unit_diagonal):
     return kept[1][key]
 
 
+@converts(A=as_matrix, lower=as_flag, overwrite_A=as_flag, overwrite_b=as_flag, unit_diagonal=as_flag)
 def spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False, unit_diagonal=False):
     """The solution of ``A @ x = b`` for a triangular `A`; see `scipy.sparse.linalg.spsolve_triangular`.
 
@@ -272,6 +274,7 @@ def ic0(A):
     return _IncompleteFactors(lower, make_native(lambda m: _native.sparse_incomplete(m, True), lower), True)
 
 
+@converts(omega=as_float)
 def ssor(A, omega=1.0):
     """Symmetric successive over-relaxation as a preconditioner, with rows in the order of colours.
 

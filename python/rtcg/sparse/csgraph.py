@@ -8,8 +8,9 @@ and strong components go from node to node, and do so on the host: index arrays 
 import numpy as np
 
 from rtcg import _native, numpy as _xp
+from rtcg._conversions import as_dtype, as_flag, as_integer, as_text, converts
 from rtcg.numpy import GPUArray
-from rtcg.sparse._base import issparse
+from rtcg.sparse._base import as_matrix, issparse
 from rtcg.sparse._compressed import csr_array
 from rtcg.sparse._coo import coo_array
 
@@ -32,6 +33,7 @@ def _host_structure(rows):
     return tuple(part.get().astype(np.int64) for part in (rows.indices, rows.indptr))
 
 
+@converts(csgraph=as_matrix, directed=as_flag, connection=as_text, return_labels=as_flag)
 def connected_components(csgraph, directed=True, connection="weak", return_labels=True):
     """Components of a graph; see `scipy.sparse.csgraph.connected_components`. Waits for their number.
 
@@ -75,6 +77,7 @@ def connected_components(csgraph, directed=True, connection="weak", return_label
     return (count, (numbers[roots] - 1).astype(np.int32)) if return_labels else count
 
 
+@converts(csgraph=as_matrix, i_start=as_integer, directed=as_flag, return_predecessors=as_flag)
 def breadth_first_order(csgraph, i_start, directed=True, return_predecessors=True):
     """Nodes in the order of a search in breadth; see `scipy.sparse.csgraph.breadth_first_order`. On the host.
 
@@ -107,6 +110,7 @@ def breadth_first_order(csgraph, i_start, directed=True, return_predecessors=Tru
     return (_xp.to_gpu(order), _xp.to_gpu(predecessors)) if return_predecessors else _xp.to_gpu(order)
 
 
+@converts(graph=as_matrix, symmetric_mode=as_flag)
 def reverse_cuthill_mckee(graph, symmetric_mode=False):
     """The order of rows and columns that gives a small bandwidth (Cuthill and McKee 1969, George 1971). On the host.
 
@@ -139,6 +143,16 @@ def reverse_cuthill_mckee(graph, symmetric_mode=False):
     return _xp.to_gpu(_native.sparse_reverse_cuthill_mckee(_host_structure(rows)))
 
 
+@converts(
+    csgraph=as_matrix,
+    normed=as_flag,
+    return_diag=as_flag,
+    use_out_degree=as_flag,
+    copy=as_flag,
+    form=as_text,
+    symmetrized=as_flag,
+    dtype=as_dtype,
+)
 def laplacian(
     csgraph,
     normed=False,

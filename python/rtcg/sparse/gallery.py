@@ -4,11 +4,10 @@ They are made on the host in Rust (`rtcg::sparse::gallery`) and copied to the de
 Philox4x32-10's. Grids are counted with the last axis fastest, and have zeros around them.
 """
 
-import operator
-
 import numpy as np
 
 from rtcg import _native
+from rtcg._conversions import as_dtype, as_flag, as_float, as_integer, as_text, converts
 from rtcg.sparse._base import index_dtype
 from rtcg.sparse._compressed import csr_array
 
@@ -20,10 +19,10 @@ __all__ = [
 
 
 def _made(name, lengths, dtype, format, number=0.0, seed=0):
-    lengths = [operator.index(length) for length in lengths]
+    lengths = list(lengths)
     if any(length < 0 for length in lengths):
         raise ValueError(f"{name}: sizes are {lengths}; expected numbers of at least 0")
-    shape, data, indices, indptr = _native.sparse_gallery(name, lengths, float(number), operator.index(seed))
+    shape, data, indices, indptr = _native.sparse_gallery(name, lengths, number, seed)
     index = index_dtype(max(*shape, len(data)))
     parts = data.astype(dtype), indices.astype(index), indptr.astype(index)
     return csr_array(parts, shape=tuple(shape)).asformat(format)
@@ -192,3 +191,12 @@ def road_network(side, *, seed=0, dtype=np.float64, format="csr"):
     A symmetric array of about ``side**2`` rows; the same `seed` gives the same one.
     """
     return _made("road_network", [side], dtype, format, seed=seed)
+
+
+_INTEGERS = "bandwidth block columns dense edge_factor links n nx ny nz points row_length rows scale seed side"
+_CONVERTERS = (
+    dict.fromkeys(_INTEGERS.split(), as_integer)
+    | dict.fromkeys(("epsilon", "peclet", "poisson_ratio"), as_float)
+    | {"dtype": as_dtype, "format": as_text, "permuted": as_flag}
+)
+globals().update({name: converts(**_CONVERTERS)(globals()[name]) for name in __all__})

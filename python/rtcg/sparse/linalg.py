@@ -6,12 +6,14 @@ Scalars of iterations stay on the device. The host enqueues iterations and polls
 import operator
 
 from rtcg import numpy as _xp
+from rtcg._conversions import as_float, as_integer, as_text, converts
+from rtcg.sparse._base import as_matrix
 from rtcg.sparse._eigen import ArpackError, ArpackNoConvergence, eigsh, lobpcg, svds
 from rtcg.sparse._expm import expm_multiply
 from rtcg.sparse._factor import SuperLU, factorized, spilu, splu, spsolve
 from rtcg.sparse._norm_estimate import onenormest
 from rtcg.sparse._norms import norm
-from rtcg.sparse._operators import LinearOperator, aslinearoperator
+from rtcg.sparse._operators import LinearOperator, as_operand, aslinearoperator
 from rtcg.sparse._preconditioners import amg, block_jacobi, chebyshev, jacobi
 from rtcg.sparse._solvers import SolverReport, check_options, count, run, square_solver
 from rtcg.sparse._triangular import TriangularSolver, ic0, ilu0, spsolve_triangular, ssor
@@ -253,6 +255,7 @@ def gcrotmk(*, m=20, k=None, CU=None, discard_C=False, truncate="oldest"):
     return {"settings": {"restart": m, "kept": kept}, "counts_cycles": True, "default": 1000}
 
 
+@converts(A=as_operand, damp=as_float, atol=as_float, btol=as_float, conlim=as_float, iter_lim=as_integer, mode=as_text)
 def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=False, calc_var=False, x0=None, *,
          mode="auto"):  # fmt: skip
     """The `x` for which ``norm(b - A @ x)**2 + norm(damp * (x - x0))**2`` is least (Paige and Saunders 1982).
@@ -298,6 +301,7 @@ def lsqr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, iter_lim=None, show=F
     return x, istop, found["iterations"], *numbers, _xp.zeros(x.size, x.real.dtype)
 
 
+@converts(A=as_operand, damp=as_float, atol=as_float, btol=as_float, conlim=as_float, maxiter=as_integer, mode=as_text)
 def lsmr(A, b, damp=0.0, atol=1e-6, btol=1e-6, conlim=1e8, maxiter=None, show=False, x0=None, *, mode="auto"):
     """The `x` for which ``norm(b - A @ x)**2 + norm(damp * (x - x0))**2`` is least (Fong and Saunders 2011).
 
@@ -328,6 +332,7 @@ def _least_squares(method, A, b, damp, atol, btol, conlim, maxiter, x0, mode):
     return x, 7 if found["reason"] == "maxiter" else int(found["scalars"]["istop"]), found
 
 
+@converts(A=as_matrix, power=as_integer)
 def matrix_power(A, power):
     """The product of `power` times `A`: a new sparse array; waits for the numbers of elements.
 

@@ -18,6 +18,7 @@ and found again at launch. Everything works on a GPU and on the virtual GPU, who
 9
 """
 
+from rtcg._conversions import as_number as _as_number, converts as _converts
 from rtcg.tune import observers
 from rtcg.tune._builtin import builtin
 from rtcg.tune._callables import search
@@ -40,11 +41,13 @@ __all__ = [
 ]  # fmt: skip
 
 
+@_converts(value=_as_number)
 def log2(value):
     """Return the whole part of the logarithm to base 2, as a bucket for sizes."""
     return int(value).bit_length() - 1
 
 
+@_converts(value=_as_number)
 def next_pow2(value):
     """Return the next power of two, as a bucket for sizes."""
     return 1 << max(0, int(value) - 1).bit_length()

@@ -3,12 +3,14 @@
 import os
 
 from rtcg import _native
+from rtcg._conversions import as_callable, as_float, as_integer, as_sequence, converts
 from rtcg.driver import Context
 from rtcg.tune._callables import CallableTarget
 from rtcg.tune._run import StoredProblem, run_search
-from rtcg.tune._store import store as default_store
+from rtcg.tune._store import as_store, store as default_store
 
 
+@converts(function=as_callable, rtol=as_float, atol=as_float, store=as_store, threads=as_integer)
 def builtin(function, *, budget="30 s", only=None, verify=None, rtol=None, atol=None, store=None, threads=1, **options):
     """Tune what the kernels behind a call of arrays leave open, and have later calls follow it.
 
@@ -57,7 +59,7 @@ def builtin(function, *, budget="30 s", only=None, verify=None, rtol=None, atol=
     expected, decisions = _native.record_array_decisions(function)
     if verify is None:
         verify = expected if isinstance(expected, (tuple, list)) else [expected]
-    only = (only,) if isinstance(only, str) else only
+    only = (only,) if isinstance(only, str) else only if only is None else as_sequence("only", only)
     reports = {}
     for decision in decisions:
         if only is not None and not decision.name.startswith(tuple(only)):

@@ -3,13 +3,16 @@
 import numpy as np
 
 from rtcg import _native
+from rtcg._conversions import as_callable, as_flag, as_float, converts
 from rtcg.tune._run import refuse_cold_energy, run_search
 from rtcg.tune._runner import CandidateError, compare_results, tolerances
+from rtcg.tune._space import as_space
 
 #: Calls that a graph has at most: it keeps the memory of what they return.
 _MAX_CAPTURED = 32
 
 
+@converts(space=as_space, measure=as_callable)
 def search(space, measure, **options):
     """Search a space with a function that measures.
 
@@ -38,6 +41,7 @@ def search(space, measure, **options):
     return run_search(_ScoreTarget(measure), space, is_noisy=False, finalists=0, threads=1, **options)
 
 
+@converts(function=as_callable, space=as_space, rtol=as_float, atol=as_float, cold=as_flag)
 def tune_callable(function, space, *, verify=None, rtol=None, atol=None, cold=False, **options):
     """Search for the configuration with which ``function(**config)`` takes the least time on the device.
 

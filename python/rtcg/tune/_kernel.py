@@ -7,13 +7,14 @@ import inspect
 import numpy as np
 
 from rtcg import _native
+from rtcg._conversions import as_flag, as_float, as_mapping, as_sequence, as_text, converts
 from rtcg.template import Source
 from rtcg.tune._checker import CandidateChecker, CheckedLaunch, require_small, with_checks
 from rtcg.tune._images import HostImage, Image, image_of
 from rtcg.tune._run import StoredProblem, refuse_cold_energy, run_search
 from rtcg.tune._runner import Candidate, CandidateError, KernelRunner
 from rtcg.tune._space import Space
-from rtcg.tune._store import Store, store as default_store
+from rtcg.tune._store import Store, as_store, store as default_store
 from rtcg.tune._trees import is_tree, tree_parameters
 from rtcg.tune._worker import WorkerRunner
 
@@ -87,6 +88,10 @@ class Kernel(_native.TunedCall):
     searches unless it is called inside :func:`auto`. No file is read after the first call for a problem.
     """
 
+    @converts(
+        name=as_text, bucket=as_mapping, default=as_mapping, mutates=as_sequence, options=as_sequence,
+        include_dirs=as_sequence, no_extern_c=as_flag, constants=as_mapping, store=as_store,
+    )  # fmt: skip
     def __init__(
         self, source, name, space, *, block, grid, shared=0, problem=(), bucket=None, default=None, mutates=None,
         options=None, include_dirs=(), no_extern_c=False, constants=None, wisdom=(),
@@ -99,6 +104,8 @@ class Kernel(_native.TunedCall):
             raise TypeError(f"space is {space!r}; expected rtcg.tune.Space")
         if isinstance(problem, str):
             raise TypeError(f"problem is {problem!r}; expected a sequence of names, such as ({problem!r},)")
+        if not isinstance(problem, dict):
+            as_sequence("problem", problem)
         #: The parameters that a function as source is called with: those of its own trees are macros.
         self._source_names = space.names
         space = space + tree_parameters(source, space.default | dict(default or {}), space.names)
@@ -120,7 +127,11 @@ class Kernel(_native.TunedCall):
         self._constants = tuple((name, np.ascontiguousarray(array)) for name, array in (constants or {}).items())
         self.default = space.default | dict(default or {})
         space.check(self.default)
-        wisdom = [wisdom] if isinstance(wisdom, (str, bytes)) or hasattr(wisdom, "__fspath__") else list(wisdom)
+        wisdom = (
+            [wisdom]
+            if isinstance(wisdom, (str, bytes)) or hasattr(wisdom, "__fspath__")
+            else list(as_sequence("wisdom", wisdom))
+        )
         self._store = store
         self._wisdom, self._wisdom_store = wisdom, None
         self._variants, self._plans, self._keys = {}, {}, None
@@ -355,6 +366,7 @@ class Kernel(_native.TunedCall):
 
     # Searching.
 
+    @converts(rtol=as_float, atol=as_float)
     def tune(
         self, *args, budget="30 s", verify=None, rtol=None, atol=None, strategy="auto", seed=0, bytes=None, flops=None,
         until=None, isolate=None, timeout=10.0, observers=(), progress=None, occupancy_slack=None, threads=None,
@@ -607,7 +619,10 @@ class _KernelTarget:
 
 
 def _expressions(what, parts):
-    parts = (parts,) if isinstance(parts, (int, str)) else tuple(parts)
+    parts = (parts,) if isinstance(parts, (int, str)) else tuple(as_sequence(what, parts))
+    for part in parts:
+        if not isinstance(part, (str, int, np.integer)):
+            raise TypeError(f"{what} is {parts!r}; expected integers or expressions")
     if what != "shared" and not 1 <= len(parts) <= 3:
         raise ValueError(f"{what} is {parts!r}; expected one to three numbers or expressions")
     return tuple(_native.Expression(part) if isinstance(part, str) else int(part) for part in parts)

@@ -7,6 +7,7 @@ import sys
 import time
 
 from rtcg import _native
+from rtcg._conversions import as_flag, as_integer, as_mapping, as_number, as_sequence, converts
 from rtcg.tune._report import Report
 from rtcg.tune._store import tool_versions
 
@@ -14,6 +15,15 @@ from rtcg.tune._store import tool_versions
 _INCUMBENTS = 10
 
 
+@converts(
+    seed=as_integer,
+    default=as_mapping,
+    maximize=as_flag,
+    progress=as_flag,
+    observers=as_sequence,
+    bytes=as_number,
+    flops=as_number,
+)
 def run_search(
     target,
     space,

@@ -5,9 +5,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rtcg import _native
+from rtcg._conversions import as_integer, as_text, converts, shown
 
 #: The names of the search strategies.
 STRATEGIES = ("auto", "exhaustive", "random", "local", "genetic", "annealing")
+
+
+def as_space(name, value):
+    """`value`, which must have configurations."""
+    if not hasattr(value, "configurations"):
+        raise TypeError(f"{name} is {shown(value)}; expected rtcg.tune.Space")
+    return value
 
 
 class Space:
@@ -193,8 +201,9 @@ class Search:
     True
     """
 
+    @converts(strategy=as_text, seed=as_integer)
     def __init__(self, space, strategy="auto", seed=0):
-        self.space = space
+        self.space = as_space("space", space)
         self._table = space.configurations()
         self._native = _native.TuningSearch(self._table, strategy, seed)
 

@@ -3,6 +3,14 @@
 from pathlib import Path
 
 from rtcg import _native
+from rtcg._conversions import as_path, as_sequence, converts, shown
+
+
+def as_store(name, value):
+    """`value`, which must be a store of results."""
+    if not isinstance(value, Store):
+        raise TypeError(f"{name} is {shown(value)}; expected rtcg.tune.Store")
+    return value
 
 
 class Store:
@@ -17,6 +25,7 @@ class Store:
         Folders that are searched too: beside a program, in a package.
     """
 
+    @converts(folder=as_path, also_read=as_sequence)
     def __init__(self, folder=None, also_read=()):
         self.folder = Path(folder) if folder is not None else default_folder()
         self._native = _native.TuningStore(self.folder, [Path(other) for other in also_read])

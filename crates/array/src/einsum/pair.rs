@@ -10,11 +10,11 @@ use crate::reduce::ReduceOptions;
 use rtcg_codegen::array::{Op, ReductionOp};
 use rtcg_codegen::{DType, DeviceInfo, tunable};
 
-/// Rows, columns and terms from which on matrices are multiplied by tiles.
+/// Products of m x k by k x n matrices: m and n, and k, from which on they are multiplied by tiles.
 const MIN_MATRIX_SIDE: usize = 32;
-const MIN_MATRIX_TERMS: usize = 16;
-/// Terms that one thread sums, and results that make enough threads.
-const MAX_THREAD_TERMS: usize = 512;
+const MIN_MATRIX_K: usize = 16;
+/// Products that one thread sums, and results that make enough threads.
+const MAX_THREAD_K: usize = 512;
 const MIN_THREADS: usize = 1 << 12;
 
 tunable! {
@@ -27,11 +27,11 @@ tunable! {
         /// Products of the stack.
         batches: i64 = PowerOfTwo,
         /// Rows of the result.
-        rows: i64 = PowerOfTwo,
+        m: i64 = PowerOfTwo,
         /// Columns of the result.
-        columns: i64 = PowerOfTwo,
-        /// Terms of each element.
-        terms: i64 = PowerOfTwo,
+        n: i64 = PowerOfTwo,
+        /// Products that are summed for each element.
+        k: i64 = PowerOfTwo,
         /// Whether operands are copied for that.
         copied: bool = Exact,
     }
@@ -45,24 +45,26 @@ tunable! {
 }
 
 fn route_rule(problem: &RouteProblem, device_info: &DeviceInfo) -> RouteChoice {
-    let RouteProblem { rows, columns, terms, copied, .. } = *problem;
-    let sides = rows.min(columns);
+    let RouteProblem { m, n, k, copied, .. } = *problem;
+    let sides = m.min(n);
     // On a processor the product is so much faster that it is worth copies.
     let is_product = match device_info.is_simd_cpu() {
-        true => sides >= 32 && terms >= 16,
-        false => sides >= 64 && terms >= 32 && !copied,
+        true => sides >= 32 && k >= 16,
+        false => sides >= 64 && k >= 32 && !copied,
     };
     RouteChoice { kernel: if is_product { "matrices" } else { "blocks" } }
 }
 
-/// The axes of two operands by what becomes of them.
+/// The axes of two operands by their part in a stack of products of m x k by k x n matrices.
 pub(super) struct PairAxes {
     /// In both, and kept.
     batch: Labels,
-    rows: Labels,
-    columns: Labels,
+    /// In the first one alone.
+    m: Labels,
+    /// In the second one alone.
+    n: Labels,
     /// In both, and summed over.
-    terms: Labels,
+    k: Labels,
 }
 
 impl Contraction<'_> {
@@ -118,11 +120,11 @@ impl Contraction<'_> {
     fn contract_pair(&self, a: &Term, b: &Term) -> Result<Term> {
         let axes = self.pair_axes(a, b);
         let count = |labels: &Labels| labels.iter().map(|&label| self.subscripts.length(label)).product::<usize>();
-        let (rows, columns, terms) = (count(&axes.rows), count(&axes.columns), count(&axes.terms));
-        let results = rows * columns * count(&axes.batch);
-        let is_matrix = rows.min(columns) >= MIN_MATRIX_SIDE && terms >= MIN_MATRIX_TERMS;
-        let is_long = terms > MAX_THREAD_TERMS && results < MIN_THREADS;
-        if terms == 1 && self.is_elementwise(a, b) {
+        let [m, n, k] = [&axes.m, &axes.n, &axes.k].map(count);
+        let results = m * n * count(&axes.batch);
+        let is_matrix = m.min(n) >= MIN_MATRIX_SIDE && k >= MIN_MATRIX_K;
+        let is_long = k > MAX_THREAD_K && results < MIN_THREADS;
+        if k == 1 && self.is_elementwise(a, b) {
             return self.multiply_elements(a, b);
         }
         if is_matrix || is_long || self.are_matrices(a, b)? {
@@ -143,10 +145,10 @@ impl Contraction<'_> {
         let problem = RouteProblem {
             dtype: self.compute_dtype(),
             batches: count(&axes.batch),
-            rows: count(&axes.rows),
-            columns: count(&axes.columns),
-            terms: count(&axes.terms),
-            copied: is_copied(a, &axes.rows, &axes.terms)? || is_copied(b, &axes.terms, &axes.columns)?,
+            m: count(&axes.m),
+            n: count(&axes.n),
+            k: count(&axes.k),
+            copied: is_copied(a, &axes.m, &axes.k)? || is_copied(b, &axes.k, &axes.n)?,
         };
         Ok(a.array.context().choose::<RouteChoice>(&problem).kernel == "matrices")
     }
@@ -161,17 +163,16 @@ impl Contraction<'_> {
 
     /// Axes of length 1 in one operand, which are long in the other one, count as the other one's.
     fn pair_axes(&self, a: &Term, b: &Term) -> PairAxes {
-        let (mut batch, mut rows, mut columns, mut terms) =
-            (Labels::new(), Labels::new(), Labels::new(), Labels::new());
+        let [mut batch, mut m, mut n, mut k] = std::array::from_fn(|_| Labels::new());
         for label in self.kept_labels(&[a.clone(), b.clone()]) {
             match (a.stride(label) != 0, b.stride(label) != 0) {
                 (true, true) => batch.push(label),
-                (_, false) => rows.push(label),
-                (false, true) => columns.push(label),
+                (_, false) => m.push(label),
+                (false, true) => n.push(label),
             }
         }
-        terms.extend(a.labels.iter().copied().filter(|&label| !self.is_needed(label)));
-        PairAxes { batch, rows, columns, terms }
+        k.extend(a.labels.iter().copied().filter(|&label| !self.is_needed(label)));
+        PairAxes { batch, m, n, k }
     }
 
     /// Whether a step without a sum is a product of arrays.
@@ -191,19 +192,18 @@ impl Contraction<'_> {
 
     /// The step as a stack of products of matrices.
     fn multiply_matrices(&self, a: &Term, b: &Term, axes: &PairAxes) -> Result<Term> {
-        // The last axis of the result should be one of columns, so that its elements are adjacent.
-        if self.kept_labels(&[a.clone(), b.clone()]).last().is_some_and(|last| axes.rows.contains(last)) {
-            let PairAxes { batch, rows, columns, terms } = axes;
-            let [batch, rows, columns, terms] = [batch, columns, rows, terms].map(Labels::clone);
-            return self.multiply_matrices(b, a, &PairAxes { batch, rows, columns, terms });
+        // The last axis of the result should be one of n, so that its elements are adjacent.
+        if self.kept_labels(&[a.clone(), b.clone()]).last().is_some_and(|last| axes.m.contains(last)) {
+            let [batch, m, n, k] = [&axes.batch, &axes.n, &axes.m, &axes.k].map(Labels::clone);
+            return self.multiply_matrices(b, a, &PairAxes { batch, m, n, k });
         }
         let dtype = self.compute_dtype();
         let matrices = |term: &Term, first: &Labels, second: &Labels| -> Result<GpuArray> {
             let (view, shape) = self.matrix_view(term, &axes.batch, first, second)?;
             view.to_dtype(dtype)?.reshape_to(&shape, Order::C)
         };
-        let product = matrices(a, &axes.rows, &axes.terms)?.matmul(&matrices(b, &axes.terms, &axes.columns)?)?;
-        let labels: Labels = axes.batch.iter().chain(&axes.rows).chain(&axes.columns).copied().collect();
+        let product = matrices(a, &axes.m, &axes.k)?.matmul(&matrices(b, &axes.k, &axes.n)?)?;
+        let labels: Labels = axes.batch.iter().chain(&axes.m).chain(&axes.n).copied().collect();
         let array = product.reshape_to(&self.subscripts.lengths_of(&labels), Order::C)?;
         Ok(Term { labels, array })
     }

@@ -1,5 +1,6 @@
 // Elements as they are stored (I, O), and as they are computed with (A).
 struct rt_half { unsigned short bits; };
+struct rt_bfloat { unsigned short bits; };
 template <class T> __device__ __forceinline__ A rt_load(const T *from) { return (A)*from; }
 __device__ __forceinline__ A rt_load(const rt_half *from)
 {
@@ -7,6 +8,7 @@ __device__ __forceinline__ A rt_load(const rt_half *from)
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(from->bits));
   return value;
 }
+__device__ __forceinline__ A rt_load(const rt_bfloat *from) { return __uint_as_float((unsigned)from->bits << 16); }
 // Floats become integers as processors convert them: through a wider one, so that negative numbers wrap.
 template <class T> struct rt_stored { static __device__ __forceinline__ T from(A x) { return (T)(long long)x; } };
 template <> struct rt_stored<float> { static __device__ __forceinline__ float from(A x) { return (float)x; } };
@@ -27,5 +29,14 @@ template <> struct rt_stored<rt_half> {
     rt_half value;
     asm("cvt.rn.f16.f64 %0, %1;" : "=h"(value.bits) : "d"(x));
     return value;
+  }
+};
+template <> struct rt_stored<rt_bfloat> {
+  static __device__ __forceinline__ rt_bfloat from(A x)
+  {
+    const unsigned bits = __float_as_uint((float)x);
+    // Half to even; NaN stays, and does not become infinite.
+    if (x != x) return rt_bfloat{(unsigned short)(bits >> 16 | 0x40u)};
+    return rt_bfloat{(unsigned short)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16)};
   }
 };

@@ -12,20 +12,24 @@ pub(crate) const THREADS: u32 = 256;
 
 /// The dtype that sums are computed in: integers need float64, so that what is cut off is what NumPy cuts off.
 pub(crate) fn arithmetic(input: DType, output: DType) -> DType {
-    let is_single = |dtype| matches!(dtype, DType::F16 | DType::F32);
+    let is_single = |dtype| matches!(dtype, DType::F16 | DType::BF16 | DType::F32);
     if is_single(input) && is_single(output) { DType::F32 } else { DType::F64 }
 }
 
 fn stored_type(dtype: DType) -> &'static str {
-    if dtype == DType::F16 { "rt_half" } else { dtype.c_type() }
+    match dtype {
+        DType::F16 => "rt_half",
+        DType::BF16 => "rt_bfloat",
+        dtype => dtype.c_type(),
+    }
 }
 
 /// Types and how elements are read and written.
 fn preamble(input: DType, output: DType) -> String {
     let mut text = String::new();
     for (name, dtype) in [("I", input), ("O", output), ("A", arithmetic(input, output))] {
-        if dtype == DType::F16 {
-            text.push_str("struct rt_half;\n");
+        if stored_type(dtype).starts_with("rt_") {
+            let _ = writeln!(text, "struct {};", stored_type(dtype));
         }
         let _ = writeln!(text, "typedef {} {name};", stored_type(dtype));
     }

@@ -15,7 +15,10 @@ pub(crate) fn parse_dtype(py: Python<'_>, dtype: &Bound<'_, PyAny>) -> PyResult<
 pub(crate) fn parse_numpy_dtype<'py>(py: Python<'py>, dtype: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDescr>> {
     match dtype.cast::<PyArrayDescr>() {
         Ok(descr) => Ok(descr.clone()),
-        Err(_) => PyArrayDescr::new(py, dtype),
+        Err(_) => PyArrayDescr::new(py, dtype).map_err(|_| {
+            let shown = dtype.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
+            PyTypeError::new_err(format!("dtype is {shown}; expected a dtype, such as 'float32'"))
+        }),
     }
 }
 

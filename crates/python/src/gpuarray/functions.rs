@@ -150,6 +150,12 @@ fn array_searchsorted<'py>(a: ArrayArg<'_, 'py>, v: &BoundAny<'py>, side: &str) 
     PyGpuArray::make_like(a, || a.get().current_state().array.searchsorted(&values, right))
 }
 
+/// Writes a result to `out`, of its shape and of a dtype that it may be cast to.
+#[pyfunction]
+fn array_store(result: ArrayArg<'_, '_>, out: ArrayArg<'_, '_>) -> PyResult<()> {
+    to_py_result(out.py(), result.get().current_state().array.store_in(&out.get().current_state().array))
+}
+
 #[pyfunction]
 #[pyo3(signature = (a, b, out = None))]
 fn array_matmul<'py>(
@@ -161,7 +167,7 @@ fn array_matmul<'py>(
     let ctx = array_context()?;
     let (x, y) = (require_array(&ctx, a)?, require_array(&ctx, b)?);
     if let Some(out) = out {
-        to_py_result(py, x.matmul(&y).and_then(|product| out.get().current_state().array.assign(&product)))?;
+        to_py_result(py, x.matmul(&y).and_then(|product| product.store_in(&out.get().current_state().array)))?;
         return Ok(out.clone().into_any());
     }
     match [a, b].into_iter().find_map(|operand| operand.cast::<PyGpuArray>().ok()) {
@@ -400,7 +406,7 @@ impl PyGpuArray {
                 rtcg::array::PythonTuple(own.shape())
             )));
         }
-        to_py_result(py, own.assign(&product))
+        to_py_result(py, product.store_in(own))
     }
 }
 
@@ -433,6 +439,7 @@ pub(super) fn add_to_module(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(array_sort, m)?)?;
     m.add_function(wrap_pyfunction!(array_argsort, m)?)?;
     m.add_function(wrap_pyfunction!(array_searchsorted, m)?)?;
+    m.add_function(wrap_pyfunction!(array_store, m)?)?;
     m.add_function(wrap_pyfunction!(array_matmul, m)?)?;
     m.add_function(wrap_pyfunction!(array_dot_flat, m)?)?;
     m.add_function(wrap_pyfunction!(array_fft, m)?)?;

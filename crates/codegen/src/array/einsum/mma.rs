@@ -8,17 +8,17 @@ use super::block::{BlockEinsum, BlockStep, ELEMENT_DIM, index_name, sum_or_zero}
 use crate::DType;
 use std::fmt::Write;
 
-/// A fragment of `mma`: rows of the first operand and terms; and which rows, from a thread's first one, and which terms its
-/// numbers are of.
+/// A fragment of `mma` of m x 8 sums of k products: and of which row, from a thread's first one, and of which product the
+/// thread's numbers are.
 struct Fragment {
-    rows: usize,
-    terms: usize,
+    m: usize,
+    k: usize,
     a: &'static [[usize; 2]],
     b: &'static [usize],
 }
 
-const DOUBLES: Fragment = Fragment { rows: 8, terms: 4, a: &[[0, 0]], b: &[0] };
-const SINGLES: Fragment = Fragment { rows: 16, terms: 8, a: &[[0, 0], [8, 0], [0, 4], [8, 4]], b: &[0, 4] };
+const DOUBLES: Fragment = Fragment { m: 8, k: 4, a: &[[0, 0]], b: &[0] };
+const SINGLES: Fragment = Fragment { m: 16, k: 8, a: &[[0, 0], [8, 0], [0, 4], [8, 4]], b: &[0, 4] };
 
 const DOUBLES_SOURCE: &str = "\
 __device__ __forceinline__ void multiply(double (&c)[2], const double (&a)[1], const double (&b)[1]) {
@@ -43,14 +43,14 @@ __device__ __forceinline__ void multiply(float (&c)[4], const float (&a)[4], con
 }
 ";
 
-/// The dimensions of a step's arrays by their part in a product of matrices.
+/// The dimensions of a step's arrays by their part in products of m x k by k x n matrices.
 pub(super) struct MatrixDims {
     a: usize,
     b: usize,
     batch: Vec<u8>,
-    rows: Vec<u8>,
-    columns: Vec<u8>,
-    terms: Vec<u8>,
+    m: Vec<u8>,
+    n: Vec<u8>,
+    k: Vec<u8>,
 }
 
 impl BlockEinsum {
@@ -77,17 +77,10 @@ impl BlockEinsum {
             let fits = move |dim: &u8| x.dims.contains(dim) == in_x && y.dims.contains(dim) == in_y;
             step.kept.iter().copied().filter(fits).collect::<Vec<u8>>()
         };
-        let mut terms: Vec<u8> = x.dims.iter().copied().filter(|dim| !step.kept.contains(dim)).collect();
-        terms.extend(y.dims.iter().copied().filter(|dim| !step.kept.contains(dim) && !x.dims.contains(dim)));
-        let dims = MatrixDims {
-            a: step.a,
-            b,
-            batch: kept(true, true),
-            rows: kept(true, false),
-            columns: kept(false, true),
-            terms,
-        };
-        let is_matrix = self.count(&dims.rows) >= 4 && self.count(&dims.columns) >= 4 && self.count(&dims.terms) >= 2;
+        let mut k: Vec<u8> = x.dims.iter().copied().filter(|dim| !step.kept.contains(dim)).collect();
+        k.extend(y.dims.iter().copied().filter(|dim| !step.kept.contains(dim) && !x.dims.contains(dim)));
+        let dims = MatrixDims { a: step.a, b, batch: kept(true, true), m: kept(true, false), n: kept(false, true), k };
+        let is_matrix = self.count(&dims.m) >= 4 && self.count(&dims.n) >= 4 && self.count(&dims.k) >= 2;
         is_matrix.then_some(dims)
     }
 
@@ -123,21 +116,21 @@ impl BlockEinsum {
         starts: &[usize],
     ) -> String {
         let ([_, offset], fragment) = (names.types(), self.fragment());
-        let [m, n, k] = [&dims.rows, &dims.columns, &dims.terms].map(|dims| self.count(dims));
+        let [m, n, k] = [&dims.m, &dims.n, &dims.k].map(|dims| self.count(dims));
         // Each warp has some fragments down and across, no more than there are.
         let share = |length: usize, side: usize, most: u8| {
             let fragments = length.div_ceil(side);
             fragments.div_ceil(fragments.div_ceil(usize::from(most)))
         };
-        let (down, across) = (share(m, fragment.rows, self.tile[0]), share(n, 8, self.tile[1]));
-        let (groups_m, groups_n) = (m.div_ceil(fragment.rows * down), n.div_ceil(8 * across));
+        let (down, across) = (share(m, fragment.m, self.tile[0]), share(n, 8, self.tile[1]));
+        let (groups_m, groups_n) = (m.div_ceil(fragment.m * down), n.div_ceil(8 * across));
         let work = self.count(&dims.batch) * groups_m * groups_n;
-        let (lines, sums) = (fragment.rows / 8, 2 * fragment.rows / 8);
+        let (lines, sums) = (fragment.m / 8, 2 * fragment.m / 8);
         let mut text = format!(
             "    for (int w = threadIdx.x / 32; w < {work}; w += THREADS / 32) {{\n\
              \x20     const int lane = threadIdx.x % 32, m0 = w / {groups_n} % {groups_m} * {}, n0 = w % {groups_n} * {};\n\
              \x20     {}\n",
-            fragment.rows * down,
+            fragment.m * down,
             8 * across,
             self.decode(&dims.batch, &format!("w / {}", groups_m * groups_n)).replace("rest", "batch_rest"),
         );
@@ -149,18 +142,18 @@ impl BlockEinsum {
                 self.offset_of(names, array, along),
             )
         };
-        text.push_str(&line("a_line", dims.a, &dims.rows, down * lines, "m0", m));
-        text.push_str(&line("b_line", dims.b, &dims.columns, across, "n0", n));
+        text.push_str(&line("a_line", dims.a, &dims.m, down * lines, "m0", m));
+        text.push_str(&line("b_line", dims.b, &dims.n, across, "n0", n));
         let _ = writeln!(text, "      T sum[{down}][{across}][{sums}] = {{}};");
         let _ = writeln!(text, "      #pragma unroll {}", self.unroll);
-        let _ = writeln!(text, "      for (int k0 = 0; k0 < {k}; k0 += {}) {{", fragment.terms);
-        let steps = fragment.terms / 4;
+        let _ = writeln!(text, "      for (int k0 = 0; k0 < {k}; k0 += {}) {{", fragment.k);
+        let steps = fragment.k / 4;
         let _ = writeln!(
             text,
-            "        {offset} a_term[{steps}], b_term[{steps}]; bool is_term[{steps}];\n        #pragma unroll\n        for (int s = 0; s < {steps}; s++) {{ const int at = k0 + s * 4 + lane % 4; is_term[s] = at < {k}; {} a_term[s] = {}; b_term[s] = {}; }}",
-            self.decode(&dims.terms, &format!("at < {k} ? at : {}", k - 1)),
-            self.offset_of(names, dims.a, &dims.terms),
-            self.offset_of(names, dims.b, &dims.terms),
+            "        {offset} a_k[{steps}], b_k[{steps}]; bool has_k[{steps}];\n        #pragma unroll\n        for (int s = 0; s < {steps}; s++) {{ const int at = k0 + s * 4 + lane % 4; has_k[s] = at < {k}; {} a_k[s] = {}; b_k[s] = {}; }}",
+            self.decode(&dims.k, &format!("at < {k} ? at : {}", k - 1)),
+            self.offset_of(names, dims.a, &dims.k),
+            self.offset_of(names, dims.b, &dims.k),
         );
         let value = |array: usize, at: &str| match self.arrays[array].is_shared {
             true => format!("smem[{} + {at}]", starts[array]),
@@ -169,20 +162,20 @@ impl BlockEinsum {
         let _ = writeln!(text, "        T a[{down}][{}], b[{across}][{}];", fragment.a.len(), fragment.b.len());
         let _ = writeln!(text, "        #pragma unroll\n        for (int t = 0; t < {down}; t++) {{");
         for (number, [row, term]) in fragment.a.iter().enumerate() {
-            let at = format!("a_line[t * {lines} + {}] + a_term[{}]", row / 8, term / 4);
-            let _ = writeln!(text, "          a[t][{number}] = is_term[{}] ? {} : T(0);", term / 4, value(dims.a, &at));
+            let at = format!("a_line[t * {lines} + {}] + a_k[{}]", row / 8, term / 4);
+            let _ = writeln!(text, "          a[t][{number}] = has_k[{}] ? {} : T(0);", term / 4, value(dims.a, &at));
         }
         let _ = writeln!(text, "        }}\n        #pragma unroll\n        for (int t = 0; t < {across}; t++) {{");
         for (number, term) in fragment.b.iter().enumerate() {
-            let at = format!("b_line[t] + b_term[{}]", term / 4);
-            let _ = writeln!(text, "          b[t][{number}] = is_term[{}] ? {} : T(0);", term / 4, value(dims.b, &at));
+            let at = format!("b_line[t] + b_k[{}]", term / 4);
+            let _ = writeln!(text, "          b[t][{number}] = has_k[{}] ? {} : T(0);", term / 4, value(dims.b, &at));
         }
         let _ = writeln!(
             text,
             "        }}\n        #pragma unroll\n        for (int r = 0; r < {down}; r++)\n          #pragma unroll\n          for (int c = 0; c < {across}; c++) multiply(sum[r][c], a[r], b[c]);\n      }}"
         );
         // Where a result of a thread goes: rows and columns of its fragments.
-        let all: Vec<u8> = dims.batch.iter().chain(&dims.rows).chain(&dims.columns).copied().collect();
+        let all: Vec<u8> = dims.batch.iter().chain(&dims.m).chain(&dims.n).copied().collect();
         let is_last = !self.arrays[result].is_shared;
         let at = self.offset_of(names, result, &all);
         let guard = if is_last && all.contains(&ELEMENT_DIM) { "if (first + e < n) " } else { "" };
@@ -195,9 +188,9 @@ impl BlockEinsum {
             "      #pragma unroll\n      for (int r = 0; r < {down}; r++)\n        #pragma unroll\n        for (int c = 0; c < {across}; c++)\n          #pragma unroll\n          for (int s = 0; s < {sums}; s++) {{\n\
              \x20           const int row = m0 + r * {} + s / 2 * 8 + lane / 4, column = n0 + c * 8 + lane % 4 * 2 + s % 2;\n\
              \x20           if (row < {m} && column < {n}) {{ {} {} {guard}{store} }}\n          }}\n    }}",
-            fragment.rows,
-            self.decode(&dims.rows, "row").replace("rest", "row_rest"),
-            self.decode(&dims.columns, "column"),
+            fragment.m,
+            self.decode(&dims.m, "row").replace("rest", "row_rest"),
+            self.decode(&dims.n, "column"),
         );
         text
     }

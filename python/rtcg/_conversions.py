@@ -1,0 +1,150 @@
+"""Arguments of functions as Python numbers, flags, names and dtypes; errors name the argument, its value and what was
+expected.
+"""
+
+import functools
+import inspect
+import numbers
+import operator
+import os
+from collections.abc import Mapping
+
+import numpy as np
+
+
+def shown(value):
+    """A value as an error shows it: in one line, long ones shortened."""
+    dtype = getattr(value, "dtype", None)
+    if dtype is not None and getattr(value, "ndim", 0):
+        return f"an array of dtype {dtype}"
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def as_integer(name, value, least=None, expected=None):
+    """`value` as an int of at least `least` that fits 64 bits."""
+    expected = expected or ("an integer" if least is None else f"an integer of at least {least}")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {shown(value)}; expected {expected}") from None
+    if not (-(2**63) if least is None else least) <= number < 2**63:
+        beyond = " below 2**63" if number >= 2**63 else ""
+        raise ValueError(f"{name} is {number}; expected {expected}{beyond}")
+    return number
+
+
+def as_float(name, value, expected="a number"):
+    """`value` as a float; texts are no numbers."""
+    try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {shown(value)}; expected {expected}") from None
+    except OverflowError:
+        raise ValueError(f"{name} is {shown(value)}; expected {expected} that float64 has") from None
+
+
+def as_flag(name, value):
+    """`value` as a bool: True or False of Python or NumPy, or 1 or 0."""
+    if isinstance(value, (bool, np.bool_)) or (isinstance(value, (int, np.integer)) and value in (0, 1)):
+        return bool(value)
+    raise TypeError(f"{name} is {shown(value)}; expected True or False")
+
+
+def as_text(name, value, expected="a str"):
+    """`value`, which must be a str."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {shown(value)}; expected {expected}")
+    return value
+
+
+def as_dtype(name, value):
+    """The NumPy dtype that `value` names; None stays None."""
+    try:
+        return None if value is None else np.dtype(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {shown(value)}; expected a dtype, such as 'float32'") from None
+
+
+def as_list(name, value, convert, expected, may_be_empty=False):
+    """One value, or a sequence of them, as a list of what `convert`, a function of this module, makes of each."""
+    try:
+        is_one = isinstance(value, (str, bytes, dict)) or np.ndim(value) == 0
+        values = [value] if is_one else list(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {shown(value)}; expected {expected}") from None
+    if not values and not may_be_empty:
+        raise ValueError(f"{name} is {shown(value)}; expected {expected}")
+    return [convert(name, item, expected=expected) for item in values]
+
+
+def as_number(name, value):
+    """`value`, which must be a number of Python or NumPy, or an array without axes."""
+    if isinstance(value, numbers.Number) or (getattr(value, "shape", None) == () and hasattr(value, "dtype")):
+        return value
+    raise TypeError(f"{name} is {shown(value)}; expected a number")
+
+
+def as_sequence(name, value):
+    """`value`, which must be an array with axes, a list or the like."""
+    if isinstance(value, (str, bytes, dict)) or not hasattr(value, "__len__") or not hasattr(value, "__iter__"):
+        raise TypeError(f"{name} is {shown(value)}; expected a sequence")
+    return value
+
+
+def as_mapping(name, value):
+    """`value`, which must be a dict or the like."""
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{name} is {shown(value)}; expected a dict")
+    return value
+
+
+def as_callable(name, value):
+    """`value`, which must be a function or the like."""
+    if not callable(value):
+        raise TypeError(f"{name} is {shown(value)}; expected a callable")
+    return value
+
+
+def as_path(name, value):
+    """`value`, which must be the path of a file or folder."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name} is {shown(value)}; expected a path")
+    return value
+
+
+def as_rng(name, value):
+    """A generator of random numbers: `value`, or one of that seed."""
+    try:
+        return np.random.default_rng(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {shown(value)}; expected a seed or a numpy.random.Generator") from None
+
+
+def convert_arguments(converters, parameters, values):
+    """Passes values by the names of parameters through their functions of this module; a default stays as it is."""
+    for name, convert in converters.items():
+        if name in values and values[name] is not parameters[name].default:
+            values[name] = convert(name, values[name])
+
+
+def converts(**converters):
+    """Makes a function convert its arguments first; names that are no parameters of it are passed over."""
+
+    def decorate(function):
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def converting(*args, **keywords):
+            try:
+                bound = signature.bind(*args, **keywords)
+            except TypeError as error:
+                raise TypeError(f"{function.__name__}() {error}") from None
+            convert_arguments(converters, signature.parameters, bound.arguments)
+            return function(*bound.args, **bound.kwargs)
+
+        return converting
+
+    return decorate
