@@ -82,11 +82,14 @@ def matmul(
     dtype : dtype, optional
         Of the result with an epilogue; by default that of the product.
     out : GPUArray, optional
+        For the result, of its shape and of a dtype that it may be cast to by the rule "same_kind".
 
     Raises
     ------
     ValueError
         When the shapes do not fit, an operand of the product has no axis, or one of the epilogue no proper name.
+    TypeError
+        When the result may not be cast to the dtype of `out`.
     pycuda.driver.CompileError
         When the expression does not compile.
 

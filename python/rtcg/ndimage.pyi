@@ -170,7 +170,7 @@ def gaussian_filter(
     Raises
     ------
     ValueError
-        If a standard deviation or an order is negative, or not finite, or a radius is above 2**24.
+        If `sigma`, `order` or `truncate` is negative or NaN, a standard deviation infinite, or a radius above 2**24.
     """
 
 def gaussian_filter1d(
@@ -198,13 +198,13 @@ def filter_bank(x: _Array, w: _Array, activation: str | None = None, out: GPUArr
     Parameters
     ----------
     x : GPUArray or array-like of shape (..., rows, columns, channels)
-        Real numbers. Integers of 8 and 16 bits are taken as float32, others as float64.
+        Real numbers. bfloat16 and integers of 8 and 16 bits are taken as float32, other integers as float64.
     w : GPUArray or array-like of shape (filters, height, width, channels)
     activation : str, optional
         What is stored of each sum: an expression of CUDA C of the sum `acc` and the number `f` of the filter, such as
         ``"fmaxf(acc, 0.0f)"`` or ``"clip(acc, -1, 1)"``; or ``"clip"``, to 0 and 1, or ``"relu"``.
     out : GPUArray, optional
-        For the result; it may be `x`.
+        For the result, of its shape and of a dtype that it may be cast to by NumPy's rule "same_kind"; it may be `x`.
 
     Returns
     -------
@@ -216,7 +216,7 @@ def filter_bank(x: _Array, w: _Array, activation: str | None = None, out: GPUArr
     ValueError
         If shapes do not fit, or filters are larger than images.
     TypeError
-        If elements are not real numbers.
+        If elements are not real numbers, or the result may not be cast to the dtype of `out`.
     pycuda.driver.CompileError
         If `activation` does not compile.
     """
@@ -249,7 +249,9 @@ def pool(
     Raises
     ------
     ValueError
-        If a window does not fit, or `exponent` is not above 0.
+        If a window does not fit, or `exponent` is 0, negative, NaN or another str.
+    TypeError
+        If elements are not real numbers, or `exponent` is no number.
     """
 
 def local_norm(

@@ -91,9 +91,9 @@ class Index:
     Parameters
     ----------
     vectors : GPUArray or array-like of shape (n, d)
-        Elements of float16, float32 and float64 stay so; integers of 8 and 16 bits are taken as float32, others as
-        float64, which must have them exactly (at most 2**53). A contiguous array on the device is not copied, and must
-        not be changed.
+        Elements of float16, float32 and float64 stay so; bfloat16 and integers of 8 and 16 bits are taken as float32,
+        other integers as float64, which must have them exactly (at most 2**53). A contiguous array on the device is
+        not copied, and must not be changed.
     metric : str
         See the module.
     candidates : {"auto", "float32", "tensor"}

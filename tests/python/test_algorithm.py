@@ -164,7 +164,7 @@ ERRORS = [
     (lambda: algorithm.segmented_reduce(ONE, np.zeros(0, int)), r"offsets has shape \(0,\); expected one axis"),
     (lambda: algorithm.segmented_reduce(ONE[None], [0, 1]), r"values has shape \(1, 3\); expected one axis"),
     (lambda: algorithm.segmented_reduce(ONE, [0, 3], "mean"), "op is 'mean'; expected 'sum', 'prod', 'max' or 'min'"),
-    (lambda: algorithm.run_length_encode(ONE[None]), r"keys has shape \(1, 3\); expected one axis"),
+    (lambda: algorithm.run_length_encode(ONE[None]), r"values has shape \(1, 3\); expected one axis"),
     (lambda: algorithm.run_length_decode(ONE, [1, -2, 1]), "counts has -2; expected numbers of at least 0"),
     (lambda: algorithm.run_length_decode(ONE, [1]), r"counts has shape \(1,\); expected \(3,\)"),
     (lambda: algorithm.reduce_by_key([1, 2], ONE), r"values has shape \(3,\); expected \(2,\)"),

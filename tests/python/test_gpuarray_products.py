@@ -115,3 +115,30 @@ def test_integers_wrap():
         a = rng.integers(limits.min, limits.max, (65, 40), dtype, endpoint=True)
         b = rng.integers(limits.min, limits.max, (40, 66), dtype, endpoint=True)
         np.testing.assert_array_equal((gpuarray.to_gpu(a) @ gpuarray.to_gpu(b)).get(), a @ b, err_msg=dtype)
+
+
+def test_products_are_cast_to_out_by_the_rule_of_numpy():
+    from rtcg import linalg, numpy as xp
+
+    a, b = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4)
+    for dtype in ("float16", "float32", "complex64"):
+        out = xp.zeros((2, 4), dtype)
+        assert linalg.matmul(a, b, out=out) is out and (out.get() == a @ b).all()
+        assert linalg.matmul(a, b, epilogue="acc + 1", out=out) is out and (out.get() == a @ b + 1).all()
+    integers_ = xp.zeros((2, 4), "int32")
+    square = xp.ones((4, 4), "int32")
+    calls = [
+        lambda: linalg.matmul(a, b, out=integers_),
+        lambda: linalg.matmul(a, b, epilogue="acc", out=integers_),
+        lambda: xp.matmul(a, b, out=integers_),
+        lambda: xp.cumsum(a @ b, axis=0, out=integers_),
+        lambda: square.__imatmul__(np.ones((4, 4))),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match="out is of dtype int32; expected float64, or one that it is cast to by"):
+            call()
+    assert not integers_.get().any() and (square.get() == 1).all(), "nothing was written"
+    with pytest.raises(ValueError, match=r"out has shape \(3, 4\); expected \(2, 4\)"):
+        linalg.matmul(a, b, out=xp.zeros((3, 4)))
+    with pytest.raises(TypeError, match="out is of type ndarray; expected a GPUArray"):
+        linalg.matmul(a, b, out=np.zeros((2, 4)))

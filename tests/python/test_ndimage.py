@@ -201,6 +201,38 @@ def test_filter_banks_refuse(shapes, options, message, context):
         ndimage.filter_bank(*map(np.ones, shapes), **options)
 
 
+def test_results_are_cast_to_out_by_the_rule_of_numpy(context):
+    x, w = numbers((4, 5, 2)), numbers((3, 2, 2, 2), seed=1)
+    expected = ndimage.filter_bank(x, w).get()
+    for dtype in (np.float16, np.float64):
+        out = xp.zeros(expected.shape, dtype)
+        assert ndimage.filter_bank(x, w, out=out) is out
+        np.testing.assert_allclose(out.get(), expected, rtol=1e-3)
+    out = xp.zeros(expected.shape, np.int32)
+    with pytest.raises(TypeError, match="out is of dtype int32; expected float32, or one that it is cast to by"):
+        ndimage.filter_bank(x, w, out=out)
+    assert not out.get().any(), "nothing was written"
+
+
+def test_bfloat16_are_real_numbers(context):
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+    x, w = numbers((9, 7)).astype(bfloat16), numbers((3, 3), seed=1)
+    plain = x.astype(np.float32)
+    found = ndimage.correlate(x, w).get()
+    assert found.dtype == bfloat16
+    np.testing.assert_array_equal(found, ndimage.correlate(plain, w).get().astype(bfloat16))
+    np.testing.assert_array_equal(ndimage.correlate(x, w, np.float32).get(), ndimage.correlate(plain, w).get())
+    x[0, 0] = np.nan
+    assert np.isnan(ndimage.correlate(x, w).get()[0, 0].astype(np.float32))
+    bank, image = w[None, :, :, None].astype(bfloat16), plain[..., None].astype(bfloat16)
+    found = ndimage.filter_bank(image, bank)
+    assert found.dtype == np.float32, "as rtcg.neighbors takes them"
+    np.testing.assert_array_equal(
+        found.get(), ndimage.filter_bank(image.astype(np.float32), bank.astype(np.float32)).get()
+    )
+    np.testing.assert_array_equal(ndimage.pool(image, 2).get(), ndimage.pool(image.astype(np.float32), 2).get())
+
+
 def test_empty_banks_and_nan(context):
     assert ndimage.filter_bank(np.ones((0, 4, 4, 2)), np.ones((3, 2, 2, 2))).shape == (0, 3, 3, 3)
     assert ndimage.filter_bank(np.ones((4, 4, 2)), np.ones((0, 2, 2, 2))).shape == (3, 3, 0)
@@ -242,6 +274,14 @@ def test_pools_are_norms_of_windows(exponent, context):
         np.testing.assert_allclose(ndimage.pool(x, size, strides, exponent).get(), expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("exponent", [1e-40, 1e-60, 1e60])
+def test_pools_with_exponents_that_float32_has_not(exponent, context):
+    """The limits are the largest element for large exponents, and infinity for small ones, of more than one element."""
+    x = np.array([[5.0, 0.0], [0.0, 3.0]], np.float32)[..., None]
+    windows = [ndimage.pool(x, size, exponent=exponent).get().ravel().tolist() for size in (1, 2)]
+    assert windows == [[5, 0, 0, 3], [5 if exponent > 1 else np.inf]]
+
+
 def test_pools_of_large_numbers_nan_and_zeros(context):
     x = np.zeros((2, 2, 4), np.float32)
     x[0, 0] = [1e30, np.nan, np.inf, 0]
@@ -269,6 +309,9 @@ WINDOW_ERRORS = [
     (lambda x: ndimage.pool(x, (1, 2, 3)), r"size is \(1, 2, 3\); expected one integer"),
     (lambda x: ndimage.pool(x, 2, 0), "strides is 0"),
     (lambda x: ndimage.pool(x, 2, exponent=-1), "exponent is -1; expected a number above 0"),
+    (lambda x: ndimage.pool(x, 2, exponent=0), "exponent is 0; expected a number above 0"),
+    (lambda x: ndimage.pool(x, 2, exponent=-np.inf), "exponent is -inf; expected a number above 0"),
+    (lambda x: ndimage.pool(x, 2, exponent=np.nan), "exponent is NaN; expected a number above 0"),
     (lambda x: ndimage.pool(x, 2, exponent="mean"), "exponent is 'mean'; expected a number above 0 or 'max'"),
     (lambda x: ndimage.local_norm(x, 2, stretch=np.inf), "stretch is inf; expected a finite number of at least 0"),
     (lambda x: ndimage.local_norm(x, (5, 1)), "size is 5 x 1"),

@@ -311,7 +311,7 @@ def test_least_squares_that_have_nothing_to_do():
         # Reasons within the tolerances come before those.
         assert solve(ours, a @ np.arange(4.0), atol=1e-3, btol=1e-3)[1] == 1
         assert solve(ours, np.arange(6.0), atol=1e-1, btol=1e-1, conlim=1.0001)[1] in (1, 2, 3)
-        with pytest.raises(ValueError, match=f"{limit(solve)} is 0; expected at least 1"):
+        with pytest.raises(ValueError, match=f"{limit(solve)} is 0; expected an integer of at least 1"):
             solve(ours, np.zeros(6), **{limit(solve): 0})
 
 

@@ -1339,11 +1339,14 @@ def matmul(x1: Any, x2: Any, /, out: Any = None) -> GPUArray:
         Of shapes ``(..., m, k)`` and ``(..., k, n)``; leading axes are broadcast. Numbers of any dtype; the result's is
         NumPy's. Sums of float16 and bfloat16 are accumulated in float32.
     out : GPUArray, optional
+        For the result, of its shape and of a dtype that it may be cast to by the rule "same_kind".
 
     Raises
     ------
     ValueError
         When the shapes do not fit, or an operand has no axis.
+    TypeError
+        When the result may not be cast to the dtype of `out`.
     """
 
 def max(

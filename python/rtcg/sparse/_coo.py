@@ -3,7 +3,6 @@
 import numpy as np
 
 from rtcg import _native, numpy as _xp
-from rtcg._conversions import shown
 from rtcg.numpy import GPUArray
 from rtcg.sparse import _base
 from rtcg.sparse._base import checked_shape, index_dtype, is_one_axis, issparse, sparray, to_device
@@ -101,12 +100,10 @@ class coo_array(sparray):
         self._set(shape, data, to_device(row, dtype), to_device(col, dtype))
 
     def _set_dense(self, dense):
-        given, dense = dense, _any_array(dense)
+        dense = _any_array(dense)
         if not isinstance(dense, GPUArray):
             if dense.ndim == 0:
-                raise ValueError(
-                    f"scipy sparse array classes do not support instantiation from a scalar: arg1 is {shown(given)}"
-                )
+                raise ValueError("scipy sparse array classes do not support instantiation from a scalar")
         if dense.ndim == 1 and self._is_matrix:
             dense = dense.reshape((1, -1))
         if dense.ndim != 2:

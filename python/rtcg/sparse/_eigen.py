@@ -350,10 +350,15 @@ def _block_operator(name, A, n, dtype):
     return A
 
 
+def _as_function(name, value):
+    """`value`, which must be an operand or a function of blocks."""
+    return value if callable(value) else as_operand(name, value)
+
+
 @converts(
-    A=as_operand,
-    B=as_operand,
-    M=as_operand,
+    A=_as_function,
+    B=_as_function,
+    M=_as_function,
     tol=as_float,
     maxiter=as_integer,
     largest=as_flag,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from rtcg import _native
-from rtcg._conversions import as_integer, as_text, converts, shown
+from rtcg._conversions import as_integer, converts, shown
 
 #: The names of the search strategies.
 STRATEGIES = ("auto", "exhaustive", "random", "local", "genetic", "annealing")
@@ -201,7 +201,7 @@ class Search:
     True
     """
 
-    @converts(strategy=as_text, seed=as_integer)
+    @converts(seed=as_integer)
     def __init__(self, space, strategy="auto", seed=0):
         self.space = as_space("space", space)
         self._table = space.configurations()
