@@ -272,11 +272,16 @@ const EXTENSIONS: &str = "-cl-ext=-all,+cl_khr_byte_addressable_store,+cl_khr_gl
 
 /// From LLVM 21 on the body of a kernel is a function `__clang_ocl_kern_imp_*` that must not be inlined, with which
 /// nothing is known about addresses. LLVM 21 defines it as a kernel, but calls it as a function.
+///
+/// A function that is declared `inline` only is defined for inlining only, as in C. No other definition would be there
+/// where it is not inlined, so that it becomes a static one.
 fn with_bodies_inlined(ir: &str) -> String {
     const BODY: &str = "@__clang_ocl_kern_imp_";
     let rewritten = |line: &str| {
         if line.starts_with("attributes #") {
             line.replace(" noinline ", " ")
+        } else if line.starts_with("define available_externally ") {
+            line.replacen("available_externally", "internal", 1)
         } else if line.starts_with("define") && line.contains(BODY) {
             line.replacen("dso_local ", "internal ", 1).replacen("ptx_kernel ", "", 1)
         } else if line.contains(BODY) {
