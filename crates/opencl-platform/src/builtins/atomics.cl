@@ -18,7 +18,7 @@
 #define EXCHANGE_IF(T, p, expected, value) \
     __atomic_compare_exchange_n(p, expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
 #else
-/* Clang before 18 has no atomic instructions for the target. It makes calls of functions with generic addresses, for
+/* Clang before 17 has no atomic instructions for the target. It makes calls of functions with generic addresses, for
    OpenCL's builtins only with addresses that are converted. __nvvm_atom_* are relaxed. */
 #define RELAXED(T, name, p, value) \
     __opencl_atomic_##name((volatile atomic_##T *)p, value, memory_order_relaxed, memory_scope_device)
