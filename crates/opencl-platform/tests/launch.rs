@@ -212,3 +212,32 @@ fn a_failed_event_ends_what_waits_for_it_and_nothing_else() {
         assert_eq!(cl!(clReleaseMemObject(buffer)), CL_SUCCESS);
     }
 }
+
+#[test]
+fn atomic_functions_of_each_order_agree_with_arithmetic() {
+    let setup = set_up(0);
+    let source =
+        "kernel void count(volatile global int *a, volatile global atomic_float *f, volatile global ulong *u) {
+            int i = get_global_id(0);
+            atomic_add(a, 1);
+            atomic_min(a + 1, -i);
+            atomic_fetch_or((volatile global atomic_int *)(a + 2), 1 << i % 31);
+            atomic_fetch_sub_explicit((volatile global atomic_int *)(a + 3), 2, memory_order_relaxed);
+            atom_max(u, ((ulong)i << 32) + 1);
+            atomic_store(f, 2.5f);
+            float expected = 2.5f;
+            if (!atomic_compare_exchange_strong(f, &expected, 2.5f) || atomic_load(f) != 2.5f
+                || atomic_load_explicit(f, memory_order_acquire) != 2.5f) atomic_sub(a, 1000);
+            if (!i) a[4] = add_sat(INT_MAX, a[5]) - sub_sat(INT_MIN, a[5]);
+        }";
+    let (program, code) = setup.build_with(source, "-cl-std=CL2.0");
+    assert_eq!(code, CL_SUCCESS, "{}", setup.build_log(program));
+    let kernel = setup.kernel(program, "count");
+    let (numbers, float, wide) = (setup.buffer(&[0i32, 0, 0, 0, 0, 7]), setup.buffer(&[0f32]), setup.buffer(&[5u64]));
+    for (index, buffer) in [numbers, float, wide].iter().enumerate() {
+        assert_eq!(set(kernel, index as cl_uint, buffer), CL_SUCCESS);
+    }
+    assert_eq!(setup.launch(kernel, &[256], Some(&[32])), CL_SUCCESS);
+    assert_eq!(setup.read::<i32>(numbers, 6), [256, -255, i32::MAX, -512, -1, 7]);
+    assert_eq!((setup.read::<f32>(float, 1), setup.read::<u64>(wide, 1)), (vec![2.5], vec![(255 << 32) + 1]));
+}

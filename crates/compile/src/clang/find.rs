@@ -71,10 +71,13 @@ pub(super) fn candidates() -> Vec<PathBuf> {
     wheels.chain(on_path).filter(|path| path.is_file()).collect()
 }
 
+/// The version of a program that can be used, or why it cannot.
+type Answer = Result<Option<u32>, String>;
+
 impl Clang {
     /// The clang at `path`, or why it cannot be used. A file is asked once. Zig's has the back end, and is not asked.
     pub(super) fn at(path: &Path) -> Result<Self, String> {
-        static ASKED: LazyLock<Mutex<HashMap<String, Result<Option<u32>, String>>>> = LazyLock::new(Default::default);
+        static ASKED: LazyLock<Mutex<HashMap<String, Answer>>> = LazyLock::new(Default::default);
         let identity = file_identity(path).ok_or("there is no such file")?;
         let is_zig = path.file_stem().is_some_and(|name| name.to_string_lossy().starts_with("zig"));
         let mut asked = ASKED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

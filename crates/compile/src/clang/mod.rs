@@ -272,11 +272,16 @@ const EXTENSIONS: &str = "-cl-ext=-all,+cl_khr_byte_addressable_store,+cl_khr_gl
 
 /// From LLVM 21 on the body of a kernel is a function `__clang_ocl_kern_imp_*` that must not be inlined, with which
 /// nothing is known about addresses. LLVM 21 defines it as a kernel, but calls it as a function.
+///
+/// A function that is declared `inline` only is defined for inlining only, as in C. No other definition would be there
+/// where it is not inlined, so that it becomes a static one.
 fn with_bodies_inlined(ir: &str) -> String {
     const BODY: &str = "@__clang_ocl_kern_imp_";
     let rewritten = |line: &str| {
         if line.starts_with("attributes #") {
             line.replace(" noinline ", " ")
+        } else if line.starts_with("define available_externally ") {
+            line.replacen("available_externally ", "internal ", 1).replacen("dso_local ", "", 1)
         } else if line.starts_with("define") && line.contains(BODY) {
             line.replacen("dso_local ", "internal ", 1).replacen("ptx_kernel ", "", 1)
         } else if line.contains(BODY) {
@@ -335,6 +340,11 @@ mod tests {
     const KERNEL: &str = "__attribute__((reqd_work_group_size(8, 1, 1)))\n\
         kernel void scale(global float *y, global const float *x, local int *s, float a) {\n\
         y[get_global_id(0)] += a * x[get_global_id(0)]; }\n";
+
+    /// Calls of `printf` with no arguments and with some, and a function that C defines for inlining only.
+    const CALLS: &str = "int printf(__constant const char *format, ...);\n\
+        inline int next(int a) { return a + 1; }\n\
+        kernel void show(int a) { printf(\"none\"); if (a) printf(\"%d %v2hlf %s\", next(a), (float2)(1, a), \"text\"); }\n";
 
     /// A program that says a version and targets as clang does, and otherwise does what a line of the shell says. It
     /// writes its name into the file `asked` when it is asked. Another process writes it: one that is open for writing
@@ -404,6 +414,18 @@ mod tests {
             // All in one function: a call would hide what is known about addresses.
             assert!(ptx.contains("%ctaid.x") && ptx.contains("st.global."), "{clang:?}\n{ptx}");
             assert!(!ptx.contains("call") && !ptx.contains("never_called"), "{clang:?}\n{ptx}");
+
+            let base = &format!("{BASE} typedef float float2 __attribute__((ext_vector_type(2)));");
+            let options = &["-cl-std=CL1.2".to_owned()];
+            let request = OpenClRequest { source: CALLS, name: "show.cl", options, headers: &[], base_header: base };
+            let object = clang.compile_opencl(&request).unwrap();
+            assert!(object.ir.contains("define internal i32 @next("), "{clang:?}\n{}", object.ir);
+            // As a linked program has it.
+            let object = clang.merge_opencl(&[object]).unwrap();
+            let ptx = clang.link_opencl(&object.ir, &library).unwrap();
+            let external: Vec<&str> = ptx.lines().filter(|line| line.contains(".extern")).collect();
+            assert!(external.len() == 1 && external[0].contains("vprintf"), "{clang:?}\n{ptx}");
+            assert!(ptx.matches("st.local.").count() >= 4, "{clang:?}\n{ptx}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! `printf` of OpenCL C as CUDA's `vprintf`, in LLVM's text.
 //!
-//! The arguments go into memory as CUDA has them: the back end does that only from LLVM 17 on. Formats and texts are
-//! addresses of constant memory, which become generic ones here, and vectors (`%v4f`) are one argument, which becomes one
-//! for each element.
+//! The arguments go into memory as CUDA has them, which the back ends of old versions do not do by themselves. Formats and
+//! texts are addresses of constant memory, which become generic ones here, and vectors (`%v4f`) are one argument, which
+//! becomes one for each element.
 
 /// Rewrites the calls and the declaration.
 pub(super) fn with_vprintf(ir: &str) -> String {

@@ -1,12 +1,24 @@
 /* Atomic functions of OpenCL 1.x (all relaxed, in the scope of the device) and of C11 (6.15.13). */
 
+#define IN_ORDER(order, statement) if (order) __nvvm_membar_gl(); statement; if (order) __nvvm_membar_gl();
+#if __clang_major__ < 20
+/* The back end has no loads and stores with an order. */
+#define LOAD(p, order, scope) \
+    ({ IN_ORDER(order, __auto_type value = __opencl_atomic_load(p, memory_order_relaxed, scope)) value; })
+#define STORE(p, value, order, scope) \
+    ({ IN_ORDER(order, __opencl_atomic_store(p, value, memory_order_relaxed, scope)) })
+#else
+#define LOAD __opencl_atomic_load
+#define STORE __opencl_atomic_store
+#endif
+
 #if __GCC_ATOMIC_INT_LOCK_FREE == 2
 #define RELAXED(T, name, p, value) __atomic_##name(p, value, __ATOMIC_RELAXED)
 #define EXCHANGE(T, p, value) RELAXED(T, exchange_n, p, value)
 #define EXCHANGE_IF(T, p, expected, value) \
     __atomic_compare_exchange_n(p, expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
 #else
-/* Clang before 18 has no atomic instructions for the target. It makes calls of functions with generic addresses, for
+/* Clang before 17 has no atomic instructions for the target. It makes calls of functions with generic addresses, for
    OpenCL's builtins only with addresses that are converted. __nvvm_atom_* are relaxed. */
 #define RELAXED(T, name, p, value) \
     __opencl_atomic_##name((volatile atomic_##T *)p, value, memory_order_relaxed, memory_scope_device)
@@ -15,15 +27,14 @@
     __opencl_atomic_compare_exchange_strong((volatile atomic_##T *)p, expected, value, memory_order_relaxed, \
                                             memory_order_relaxed, memory_scope_device)
 #define CALLED __attribute__((always_inline))
-#define IN_ORDER(statement) if (order) __nvvm_membar_gl(); statement; if (order) __nvvm_membar_gl();
 #define CALLED_FOR(name, bytes, T, builtin) \
     CALLED T __opencl_atomic_##name##_##bytes(volatile T *p, T value, int order, int scope) { \
-        IN_ORDER(T old = __nvvm_atom_##builtin((volatile T *)p, value)) return old; }
+        IN_ORDER(order, T old = __nvvm_atom_##builtin((volatile T *)p, value)) return old; }
 #define ALL_CALLED(bytes, T, U, t) \
-    CALLED T __opencl_atomic_load_##bytes(volatile T *p, int order, int scope) { IN_ORDER(T old = *p) return old; } \
-    CALLED void __opencl_atomic_store_##bytes(volatile T *p, T value, int order, int scope) { IN_ORDER(*p = value) } \
+    CALLED T __opencl_atomic_load_##bytes(volatile T *p, int order, int scope) { return *p; } \
+    CALLED void __opencl_atomic_store_##bytes(volatile T *p, T value, int order, int scope) { *p = value; } \
     CALLED bool __opencl_atomic_compare_exchange_##bytes(volatile T *p, T *expected, T value, int order, int other, int scope) { \
-        IN_ORDER(T old = __nvvm_atom_cas_gen_##t(p, *expected, value)) \
+        IN_ORDER(order, T old = __nvvm_atom_cas_gen_##t(p, *expected, value)) \
         bool is_same = old == *expected; \
         *expected = old; \
         return is_same; } \
@@ -75,11 +86,11 @@ BUILTIN float atomic_xchg(volatile __local float *p, float value) {
         return builtin(p, value, order, scope); }
 #define C11_LOAD(A, M, SPACE) \
     BUILTIN M atomic_load(volatile SPACE A *p) { \
-        return __opencl_atomic_load(p, memory_order_seq_cst, memory_scope_device); } \
+        return LOAD(p, memory_order_seq_cst, memory_scope_device); } \
     BUILTIN M atomic_load_explicit(volatile SPACE A *p, memory_order order) { \
-        return __opencl_atomic_load(p, order, memory_scope_device); } \
+        return LOAD(p, order, memory_scope_device); } \
     BUILTIN M atomic_load_explicit(volatile SPACE A *p, memory_order order, memory_scope scope) { \
-        return __opencl_atomic_load(p, order, scope); }
+        return LOAD(p, order, scope); }
 #define C11_EXCHANGE_IF(name, A, M, SPACE, EXPECTED, builtin) \
     BUILTIN bool name(volatile SPACE A *p, EXPECTED M *expected, M value) { \
         return builtin(p, expected, value, memory_order_seq_cst, memory_order_seq_cst, memory_scope_device); } \
@@ -95,7 +106,7 @@ BUILTIN float atomic_xchg(volatile __local float *p, float value) {
 #define C11_VALUES(A, M, SPACE) \
     BUILTIN void atomic_init(volatile SPACE A *p, M value) { __opencl_atomic_init(p, value); } \
     C11_LOAD(A, M, SPACE) \
-    C11_FORMS(void, atomic_store, A, M, SPACE, __opencl_atomic_store) \
+    C11_FORMS(void, atomic_store, A, M, SPACE, STORE) \
     C11_FORMS(M, atomic_exchange, A, M, SPACE, __opencl_atomic_exchange) \
     C11_EXCHANGES_IF(A, M, SPACE, __global) C11_EXCHANGES_IF(A, M, SPACE, __local) C11_EXCHANGES_IF(A, M, SPACE, __private)
 #define C11_INTEGERS(A, M, SPACE) \
