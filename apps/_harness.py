@@ -131,15 +131,18 @@ def times(call, on_device=True, rounds=5):
     if on_device:
         from rtcg import driver
 
-        begin, end = driver.Event(), driver.Event()
+        begin, end, context = driver.Event(), driver.Event(), driver.Context.get_current()
     for _ in range(rounds):
         start = time.perf_counter()
         if on_device:
             begin.record()
         call()
         if on_device:
+            # Other libraries leave a context of theirs current.
+            context.push()
             end.record()
             end.synchronize()
+            context.pop()
             devices.append(begin.time_till(end) * 1e-3)
         walls.append(time.perf_counter() - start)
     return float(np.median(walls)), float(np.median(devices)) if devices else None

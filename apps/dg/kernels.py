@@ -26,7 +26,7 @@ SPLITS = {
     3: ("volume", "flux", "lift stage"),
     4: ("volume", "flux", "lift", "stage"),
 }
-LAYOUTS = ("element", "field", "interleaved8", "interleaved16", "interleaved32", "microblock")
+LAYOUTS = ("interleaved32", "interleaved16", "interleaved8", "element", "field", "microblock")
 
 TEXT = """
 typedef {{ real }} real;
@@ -385,21 +385,35 @@ def _parallel(nodes):
     return sorted(found, key=lambda p: abs(p * nodes - 128))
 
 
+def _inline(nodes, by_element):
+    """Elements (or nodes) that a thread does at once. The registers of five nodes pay from 35 nodes on (H100)."""
+    counts = [1, 2, 3, 4] + [nodes] * (nodes <= 10)
+    if by_element:
+        counts = [2 if nodes < 35 else 5, *counts, 5, 7]
+    return list(dict.fromkeys(n for n in counts if n <= nodes))
+
+
 @functools.cache
 def kernel(problem, steps):
     """The tuned kernel that does some steps; the first values of its space are the default."""
     nodes, n4, words = problem.element.n_nodes, 4 * problem.element.n_face_nodes, steps.split()
     has_volume, has_lift = "volume" in words, "lift" in words
     products = has_volume or has_lift
+    # Where elements are interleaved, consecutive threads read consecutive elements.
+    by_element = products and problem.layout.interleaved > 1
     parameters = {
-        "lanes": ["node", "element"] if products or problem.layout.interleaved else ["node"],
-        "parallel": _parallel(nodes),
-        "inline": list(dict.fromkeys([1, 2, 3, 4] + [nodes] * (nodes <= 10))) if products else [1],
+        "lanes": ["element", "node"] if by_element else ["node", "element"] if products else ["node"],
+        "parallel": sorted(_parallel(nodes), key=(32).__ne__) if by_element else _parallel(nodes),
+        "inline": _inline(nodes, by_element) if products else [1],
         "serial": [1, 2, 4, 8],
         "matrices": ["global", "shared", "registers", "source"][: 4 if nodes <= 10 else 3 if nodes <= 20 else 2]
         if products
         else ["global"],
-        "fields": ["shared", "global"] if has_volume else ["shared"],
+        "fields": ["global", "shared"]
+        if has_volume and by_element
+        else ["shared", "global"]
+        if has_volume
+        else ["shared"],
         "unroll": list(dict.fromkeys([2, 4, 8] + [nodes] * (nodes <= 35))) if products else [1],
         "blocks": [0, 2, 4, 8],
     }

@@ -106,7 +106,7 @@ class Maxwell:
     """
 
     def __init__(
-        self, mesh, order, flux=1.0, dtype=np.float32, epsilon=1.0, mu=1.0, wave=None, layout="element", split=1,
+        self, mesh, order, flux=1.0, dtype=np.float32, epsilon=1.0, mu=1.0, wave=None, layout="interleaved32", split=1,
         configs=None, ghosts=0,
     ):  # fmt: skip
         dtype = np.dtype(dtype)
@@ -296,7 +296,7 @@ def tune(
 
     The score of a layout and a split is the time of all their kernels, one stage of a step. The solver that was found
     is ``Maxwell(mesh, order, ..., **report.best)``: its kernels come from the store. Kernels whose occupancy is below
-    half of the best seen are not timed. `options` are those of `Maxwell`.
+    0.15 of the best seen are not timed. `options` are those of `Maxwell`.
     """
 
     def parts(layout, split):
@@ -306,7 +306,7 @@ def tune(
         return {
             steps: rtcg_tune.Part(
                 kernels.kernel(solver.problem, steps), *solver.arguments(steps, *solver._states, stage=1),
-                occupancy_slack=0.5,
+                occupancy_slack=0.15,
             )
             for steps in solver.steps
         }  # fmt: skip
