@@ -70,7 +70,17 @@ impl Search<'_> {
         // Points of one or two numbers cost less to read than a second query's registers.
         let is_shared = !is_exact && dimensions > 2 && self.queries.count() >= MIN_SHARED_QUERIES;
         let queries_of_thread = if is_shared { 2 } else { 1 };
-        DistanceSpec { query, point, metric, dimensions, is_exact, is_tensor, is_listed, is_simd_cpu, queries_of_thread }
+        DistanceSpec {
+            query,
+            point,
+            metric,
+            dimensions,
+            is_exact,
+            is_tensor,
+            is_listed,
+            is_simd_cpu,
+            queries_of_thread,
+        }
     }
 
     fn division(&self, distance: &DistanceSpec, few: Option<FewQueries>, queries: usize, length: u32) -> Division {
