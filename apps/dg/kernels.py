@@ -400,20 +400,17 @@ def kernel(problem, steps):
     has_volume, has_lift = "volume" in words, "lift" in words
     products = has_volume or has_lift
     # Where elements are interleaved, consecutive threads read consecutive elements.
-    by_element = products and problem.layout.interleaved > 1
+    interleaved = problem.layout.interleaved > 0
+    by_element = products and interleaved
     parameters = {
-        "lanes": ["element", "node"] if by_element else ["node", "element"] if products else ["node"],
+        "lanes": ["element", "node"] if by_element else ["node", "element"] if products or interleaved else ["node"],
         "parallel": sorted(_parallel(nodes), key=(32).__ne__) if by_element else _parallel(nodes),
         "inline": _inline(nodes, by_element) if products else [1],
         "serial": [1, 2, 4, 8],
         "matrices": ["global", "shared", "registers", "source"][: 4 if nodes <= 10 else 3 if nodes <= 20 else 2]
         if products
         else ["global"],
-        "fields": ["global", "shared"]
-        if has_volume and by_element
-        else ["shared", "global"]
-        if has_volume
-        else ["shared"],
+        "fields": ["shared"] if not has_volume else ["global", "shared"] if interleaved else ["shared", "global"],
         "unroll": list(dict.fromkeys([2, 4, 8] + [nodes] * (nodes <= 35))) if products else [1],
         "blocks": [0, 2, 4, 8],
     }

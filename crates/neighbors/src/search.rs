@@ -1,8 +1,8 @@
 //! The launches of a search: lists by the scan, the nearest of them, and once more in float64 for queries that need it.
 
 use crate::kernels::{
-    DistanceSpec, FewQueries, MAX_FEW_NEIGHBORS, MAX_FEW_NUMBERS, MAX_FEW_QUERIES, MAX_LISTS, MAX_UNROLLED_LIST,
-    MergeSpec, ScanSpec,
+    DistanceSpec, FewQueries, MAX_DIRECT_DIMENSIONS, MAX_FEW_NEIGHBORS, MAX_FEW_NUMBERS, MAX_FEW_QUERIES, MAX_LISTS,
+    MAX_UNROLLED_LIST, MergeSpec, ScanSpec,
 };
 use crate::vectors::Vectors;
 use crate::{ArrayContext, GpuArray, Metric, Result};
@@ -68,7 +68,8 @@ impl Search<'_> {
         let is_tensor = self.is_tensor && !is_exact;
         let is_listed = length > if is_tensor { 0 } else { MAX_UNROLLED_LIST };
         // Points of one or two numbers cost less to read than a second query's registers.
-        let is_shared = !is_exact && dimensions > 2 && self.queries.count() >= MIN_SHARED_QUERIES;
+        let is_direct = (3..=MAX_DIRECT_DIMENSIONS).contains(&dimensions);
+        let is_shared = !is_exact && is_direct && self.queries.count() >= MIN_SHARED_QUERIES;
         let queries_of_thread = if is_shared { 2 } else { 1 };
         DistanceSpec {
             query,
