@@ -11,18 +11,30 @@ use std::time::{Duration, Instant};
 
 /// How long a wait is held back at most: a capture that needs what the waiting thread holds fails then, and ends.
 const LONGEST_CAPTURE: Duration = Duration::from_secs(5);
-/// When a wait that has been submitted has surely been accepted by the driver, though it may take longer to return.
-const SUBMITTED: Duration = Duration::from_millis(2);
+/// When a wait has surely been accepted by the driver, though it may take longer to return: its thread may lose its
+/// processor before the call, for several time slices where there are many threads.
+const ACCEPTED: Duration = Duration::from_millis(250);
 
-#[derive(Default)]
 struct Traffic {
     /// Hidden captures in progress.
     captures: usize,
     /// Waits that have been submitted to a driver and have not returned.
     waits: usize,
+    /// When the last of them was submitted.
+    last_wait: Option<Instant>,
 }
 
-static TRAFFIC: Mutex<Traffic> = Mutex::new(Traffic { captures: 0, waits: 0 });
+impl Traffic {
+    /// How long a wait may still be on its way to the driver.
+    fn until_accepted(&self) -> Duration {
+        match self.last_wait {
+            Some(at) if self.waits > 0 => ACCEPTED.saturating_sub(at.elapsed()),
+            _ => Duration::ZERO,
+        }
+    }
+}
+
+static TRAFFIC: Mutex<Traffic> = Mutex::new(Traffic { captures: 0, waits: 0, last_wait: None });
 static CHANGED: Condvar = Condvar::new();
 
 thread_local! {
@@ -40,13 +52,15 @@ fn locked_traffic() -> MutexGuard<'static, Traffic> {
 pub struct HiddenCapture(std::marker::PhantomData<*const ()>);
 
 impl HiddenCapture {
-    /// Waits for at most 2 ms.
+    /// Waits until other threads' waits for contexts have returned, or began 250 ms ago.
     #[allow(clippy::new_without_default, reason = "making one holds up other threads")]
     pub fn new() -> Self {
         let mut traffic = locked_traffic();
         traffic.captures += 1;
         OWN_CAPTURES.set(OWN_CAPTURES.get() + 1);
-        drop(CHANGED.wait_timeout_while(traffic, SUBMITTED, |traffic| traffic.waits > 0));
+        // As captures are counted already, no further waits begin.
+        let left = traffic.until_accepted();
+        drop(CHANGED.wait_timeout_while(traffic, left, |traffic| traffic.waits > 0));
         Self(std::marker::PhantomData)
     }
 }
@@ -78,16 +92,10 @@ pub(crate) fn between_hidden_captures<T>(wait: impl FnOnce() -> T) -> T {
     if OWN_CAPTURES.get() > 0 || process_state::is_forked() {
         return wait();
     }
-    let mut traffic = locked_traffic();
-    let until = Instant::now() + LONGEST_CAPTURE;
-    while traffic.captures > 0 {
-        let left = until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            break;
-        }
-        traffic = CHANGED.wait_timeout(traffic, left).unwrap_or_else(PoisonError::into_inner).0;
-    }
+    let held_back = CHANGED.wait_timeout_while(locked_traffic(), LONGEST_CAPTURE, |traffic| traffic.captures > 0);
+    let mut traffic = held_back.unwrap_or_else(PoisonError::into_inner).0;
     traffic.waits += 1;
+    traffic.last_wait = Some(Instant::now());
     drop(traffic);
     let _submitted = SubmittedWait;
     wait()
