@@ -9,7 +9,7 @@ use std::process::Command;
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let package = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-    for source in fingerprint::source_files(&package) {
+    for source in fingerprint::source_folders(&package) {
         println!("cargo:rerun-if-changed={}", source.display());
     }
     // The order of fields in memory is the compiler's.

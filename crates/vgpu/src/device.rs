@@ -8,10 +8,10 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::error::{Res, ResultCode, ensure};
 use crate::exec::launch::{
     MAX_BLOCK_DIM, MAX_GRID_DIM, MAX_SHARED_BYTES, MAX_SHARED_OPTIN_BYTES, MAX_THREADS_PER_BLOCK,
 };
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// `CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT`
 pub(crate) fn n_multiprocessors() -> u32 {
@@ -200,7 +200,8 @@ pub(crate) fn device_by_ordinal(ordinal: i32) -> Res<&'static Device> {
 }
 
 fn device_memory_bytes(machine_bytes: u64) -> u64 {
-    let asked = crate::env::env_setting("RTCG_VIRTUAL_MEMORY", "a number of bytes such as 512M or 4G", parse_bytes);
+    let asked =
+        rtcg_vgpu_abi::env::env_setting("RTCG_VIRTUAL_MEMORY", "a number of bytes such as 512M or 4G", parse_bytes);
     let least = 1 << 20;
     match address_space_limit() {
         Some((_, bytes)) => asked.unwrap_or(machine_bytes / 2).clamp(least, bytes.max(least)),

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use crate::device;
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{self, capture};
 use crate::memory::account::{device_heap, uncharge_block};
 use crate::memory::array::{ARRAYS, MIPMAPS};
@@ -16,10 +15,11 @@ use crate::resource::function::FUNCTIONS;
 use crate::resource::linker::LINKERS;
 use crate::resource::module::MODULES;
 use crate::resource::texture_ref::{SURFREFS, TEXREFS};
-use crate::schedule;
 use crate::stream::context::{self, Context};
 use crate::stream::event::EVENTS;
 use crate::stream::{STREAMS, Stream, chaos_schedule};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::schedule;
 
 static IS_INITIALISED: AtomicBool = AtomicBool::new(false);
 static IS_FORKED: AtomicBool = AtomicBool::new(false);

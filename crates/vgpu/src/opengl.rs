@@ -7,7 +7,7 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::OnceLock;
 
-use crate::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 const GL_COPY_READ_BUFFER: c_uint = 0x8F36;
 const GL_BUFFER_SIZE: c_uint = 0x8764;

@@ -9,13 +9,13 @@ use rtcg_cuda_sys::*;
 
 use super::copy::{CopyQueue, copy_device_to_device, copy_device_to_host, copy_host_to_device, copy_unified};
 use super::{Handle, driver_functions, write_out};
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::capture;
 use crate::memory::array::ARRAYS;
 use crate::memory::array::DriverArray;
 use crate::memory::heap::MemoryKind;
 use crate::resource::texture_descriptor::channel_bytes;
 use crate::stream::context::current;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// `CUDA_ARRAY3D_LAYERED` and `CUDA_ARRAY3D_CUBEMAP`: the depth counts layers.
 const LAYERED: u32 = CUDA_ARRAY3D_LAYERED;

@@ -6,7 +6,7 @@ use rtcg_cuda_sys::*;
 
 use super::{driver_functions, str_from_c, write_out};
 use crate::device::{COMPUTE_CAPABILITY, device_by_ordinal, n_multiprocessors, virtual_devices};
-use crate::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// Copies a text into a caller's buffer, cut to fit, always terminated.
 ///

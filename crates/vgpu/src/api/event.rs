@@ -7,11 +7,11 @@ use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions, write_out};
 use crate::driver::stream_and_context;
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{NodeAction, capture};
 use crate::stream::context::{self, Context, current};
 use crate::stream::event::EVENTS;
 use crate::stream::event::Event;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// An event and its context, which must not be poisoned.
 fn event_and_context(handle: CUevent) -> Res<(Arc<Event>, Arc<Context>)> {

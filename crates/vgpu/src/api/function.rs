@@ -8,11 +8,11 @@ use rtcg_cuda_sys::*;
 
 use super::library::function_of_kernel;
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
-use crate::error::{Res, ResultCode, ensure};
 use crate::locks::lock_mutex;
 use crate::module::Kernel;
 use crate::resource::function::{DriverFunction, FUNCTIONS, kernel_attribute, set_attribute};
 use crate::stream::context::{Context, current};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// Handles of kernels of libraries carry this in their highest byte.
 const LIBRARY_KERNEL_TAG: u64 = 0x19;

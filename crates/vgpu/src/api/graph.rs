@@ -9,10 +9,10 @@ use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions, str_from_c, write_out};
 use crate::device::device_by_ordinal;
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{AssertSend, Condition, Edge, GRAPHS, Graph, NODES, Node, NodeAction, UserObject};
-use crate::handles::HandleTable;
 use crate::locks::lock_mutex;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::handles::HandleTable;
 
 /// Objects of the program that graphs keep.
 static USER_OBJECTS: HandleTable<UserObjectHandle> = HandleTable::new(0x1e);

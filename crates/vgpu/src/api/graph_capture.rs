@@ -8,8 +8,8 @@ use rtcg_cuda_sys::*;
 use super::graph::{graph_from_handle, node_handles};
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::driver::stream_and_context;
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{Graph, capture};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 thread_local! {
     /// What the last question about a capture returned; the caller gets its address, which is good

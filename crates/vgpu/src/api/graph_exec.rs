@@ -12,11 +12,11 @@ use super::graph_node::{
 };
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::driver::stream_and_context;
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::exec::{GRAPH_EXECS, GraphExec, TopologyDifference};
 use crate::graph::{NodeAction, capture};
 use crate::stream::context::current;
 use crate::stream::event::EVENTS;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 fn exec_from_handle(handle: CUgraphExec) -> Res<Arc<GraphExec>> {
     GRAPH_EXECS.get_object_or(handle.handle_number(), ResultCode::INVALID_VALUE)

@@ -12,12 +12,12 @@ use super::launch::pack_params;
 use super::stream_memory::mem_ops_from_params;
 use super::{Handle, driver_functions, unsupported_feature, write_out};
 use crate::device::device_by_ordinal;
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{AssertSend, Condition, ConditionalNode, Graph, GraphMemory, KernelAction, NodeAction};
 use crate::memory::{box_copy, fill};
 use crate::module::{self, Launch};
 use crate::stream::context::{context_by_handle, current};
 use crate::stream::event::EVENTS;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// What a kernel node does.
 ///

@@ -13,12 +13,12 @@ use rtcg_cuda_sys::*;
 use super::memory::free_after_pending_work;
 use super::{Handle, driver_functions, unsupported_feature, write_out, write_out_if_not_null};
 use crate::driver::stream_and_context;
-use crate::error::{Res, ResultCode, ensure};
-use crate::handles::HandleTable;
 use crate::locks::lock_mutex;
 use crate::memory::heap::MemoryKind;
 use crate::opengl;
 use crate::stream::context::current;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::handles::HandleTable;
 
 static GRAPHICS_RESOURCES: HandleTable<GraphicsResource> = HandleTable::new(0x34);
 

@@ -8,7 +8,7 @@ use super::driver_table::{resolve_function, resolve_symbol};
 use super::{driver_functions, str_from_c, write_out, write_out_if_not_null};
 use crate::device::DRIVER_VERSION;
 use crate::driver;
-use crate::error::{ResultCode, ensure};
+use rtcg_vgpu_abi::error::{ResultCode, ensure};
 
 driver_functions! { any time:
     fn cuGetErrorString(error: CUresult, pStr: *mut *const c_char) {

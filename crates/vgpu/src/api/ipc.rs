@@ -8,7 +8,6 @@ use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions, unsupported_feature, write_out};
 use crate::device;
-use crate::error::{Res, ResultCode, ensure};
 use crate::memory::heap::{self, BlockOwner, HeapBlock};
 use crate::memory::ipc::{self, HANDLE_BYTES, IpcKind, RemoteIpcRecord};
 use crate::memory::pool::MemoryPool;
@@ -16,6 +15,7 @@ use crate::memory::pool::POOLS;
 use crate::stream::context::{Context, current};
 use crate::stream::event::EVENTS;
 use crate::stream::event::Event;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 const POSIX_FD_HANDLE_TYPE: CUmemAllocationHandleType =
     CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;

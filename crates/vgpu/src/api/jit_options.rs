@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use rtcg_cuda_sys::*;
 
-use crate::error::{Res, ResultCode, ensure};
 use crate::module::LoadOptions;
 use crate::module::link_log::JitLogs;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// Options with the time at which they were read.
 #[derive(Debug)]

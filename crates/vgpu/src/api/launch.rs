@@ -13,12 +13,12 @@ use rtcg_cuda_sys::*;
 use super::function::function_in_context;
 use super::{Handle, driver_functions, event, unsupported_feature};
 use crate::driver::stream_and_context;
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{KernelAction, NodeAction, capture};
 use crate::locks::lock_mutex;
 use crate::module::{self, Launch};
 use crate::resource::function::{DriverFunction, FUNCTIONS, error_from_fault, run_traced_kernel};
 use crate::stream::{OperationWork, StreamPoints};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// Grids of at most this many threads may run inside the launch call.
 const MAX_INLINE_THREADS: u64 = 8192;

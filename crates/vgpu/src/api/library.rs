@@ -9,13 +9,13 @@ use super::function::param_info;
 use super::jit_options;
 use super::module::{image_bytes, read_file};
 use super::{Handle, driver_functions, str_from_c, write_out, write_out_if_not_null};
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::capture;
 use crate::module::LoadOptions;
 use crate::resource::library::Library;
 use crate::resource::library::{KERNELS, LIBRARIES};
 use crate::resource::module::DriverModule;
 use crate::stream::context::{Context, current};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 fn create_library(image: Vec<u8>, options: LoadOptions) -> Res<CUlibrary> {
     Library::create_library(image, options).map(CUlibrary::from_handle_number)

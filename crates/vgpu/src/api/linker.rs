@@ -13,12 +13,12 @@ use super::jit_options;
 use super::module::read_file;
 use super::ptx_linker;
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
-use crate::error::{Error, Res, ResultCode, ensure};
 use crate::locks::lock_mutex;
 use crate::module::{self, LoadOptions, MAX_REGISTERS_COMMENT};
 use crate::resource::linker::LINKERS;
 use crate::resource::linker::{DriverLinker, LinkState};
 use crate::stream::context::current;
+use rtcg_vgpu_abi::error::{Error, Res, ResultCode, ensure};
 
 fn add_link_input(state: CUlinkState, kind: CUjitInputType, name: String, data: Vec<u8>) -> Res {
     let linker = LINKERS.get_object(state.handle_number())?;

@@ -4,11 +4,11 @@ use rtcg_cuda_sys::*;
 
 use super::copy::CopyQueue;
 use super::{Handle, driver_functions};
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{AssertSend, NodeAction, capture};
 use crate::memory::box_copy::{CheckedCopy, CopyEndpoint, check_copy, check_memcpy_3d, memcpy_task};
 use crate::memory::copy::MemoryLocation;
 use crate::stream::context::context_by_handle;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 fn run_pitched_copy(lane: &CopyQueue, checked: Option<CheckedCopy>) -> Res {
     let Some(checked) = checked else { return Ok(()) };

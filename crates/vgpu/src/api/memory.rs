@@ -5,12 +5,12 @@ use std::ffi::{c_uint, c_void};
 use rtcg_cuda_sys::*;
 
 use super::{driver_functions, unsupported_feature, write_out, write_out_if_not_null};
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{self, capture};
 use crate::memory::heap::{HeapBlock, MemoryKind};
 use crate::memory::{globals, host, mapping};
 use crate::stream::context::{Context, current, current_or_owner_context};
 use crate::window;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// Rows of pitched memory start at multiples of this.
 const PITCH_ALIGNMENT: usize = 512;

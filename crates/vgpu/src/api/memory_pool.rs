@@ -13,7 +13,6 @@ use rtcg_cuda_sys::*;
 use super::{Handle, driver_functions, unsupported_feature, write_out};
 use crate::device::{self, Device, device_by_ordinal};
 use crate::driver::stream_and_context;
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{self, GraphMemory, NodeAction, capture};
 use crate::memory::heap::MemoryKind;
 use crate::memory::ipc::{self, IpcRecord, SharedBlock};
@@ -21,6 +20,7 @@ use crate::memory::pool::MemoryPool;
 use crate::memory::pool::POOLS;
 use crate::stream::context::Context;
 use crate::stream::{OperationWork, Stream, StreamPoints};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// The default pool of a device, made when it is first asked for.
 fn default_pool(device: &Device) -> Res<u64> {

@@ -6,10 +6,10 @@ use rtcg_cuda_sys::*;
 
 use super::copy::CopyQueue;
 use super::driver_functions;
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{AssertSend, NodeAction, capture};
 use crate::memory::copy::{FillValue, PitchedRange, check_device_range};
 use crate::memory::fill::memset_task;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// Fills `height` rows of `width` elements. `pitch` is `None` for one contiguous run.
 fn memset_rows(

@@ -4,12 +4,12 @@ use rtcg_cuda_sys::*;
 
 use super::array::{check_shape, consecutive_array_offsets};
 use super::{Handle, driver_functions, write_out};
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::capture;
 use crate::memory::array::{ARRAYS, MIPMAPS};
 use crate::memory::array::{DriverArray, MipmappedArray};
 use crate::memory::heap::MemoryKind;
 use crate::stream::context::current;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use std::sync::Arc;
 
 /// Where levels begin.

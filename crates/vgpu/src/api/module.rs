@@ -7,12 +7,12 @@ use rtcg_cuda_sys::*;
 
 use super::jit_options::{self, JitOptions};
 use super::{Handle, driver_functions, str_from_c, write_out, write_out_if_not_null};
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::capture;
 use crate::module::fatbin;
 use crate::resource::module::MODULES;
 use crate::resource::module::{load_module, unload_module};
 use crate::stream::context::current;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// Bytes of a cubin that are enough to say what it is; it is not loaded anyway.
 const CUBIN_HEADER_BYTES: usize = 64;

@@ -8,12 +8,12 @@ use rtcg_cuda_sys::*;
 use super::context::STREAM_PRIORITY_RANGE;
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::driver::stream_and_context;
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{AssertSend, NodeAction, capture};
 use crate::stream::STREAMS;
 use crate::stream::context::{current, current_alive_context};
 use crate::stream::event::EVENTS;
 use crate::stream::{OperationWork, Stream, StreamKind, StreamPoints};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 fn create_stream(flags: c_uint, priority: c_int) -> Res<CUstream> {
     ensure(flags <= 1, ResultCode::INVALID_VALUE)?;

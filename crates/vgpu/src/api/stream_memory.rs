@@ -6,11 +6,11 @@ use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions};
 use crate::driver::stream_and_context;
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::{NodeAction, capture};
 use crate::stream::context::Context;
 use crate::stream::memory_op::{MemOp, new_wait_op, new_write_op};
 use crate::stream::{OperationWork, StreamPoints};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use std::sync::Arc;
 
 fn submit_mem_ops(stream: CUstream, operations: Vec<MemOp>) -> Res {

@@ -3,12 +3,12 @@
 use rtcg_cuda_sys::*;
 
 use super::{driver_functions, write_out};
-use crate::error::{Res, ResultCode, ensure};
 use crate::graph::capture;
 use crate::resource::texture_descriptor as descriptor;
 use crate::resource::texture_object::{destroy_object, make_surface, make_texture, object_entry};
 use crate::stream::context::{current, current_alive_context};
 use crate::texture::registry::TexOrSurfEntry;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use std::sync::Arc;
 
 /// The entry of an object of one kind for a question, which wants a current context.

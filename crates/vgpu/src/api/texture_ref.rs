@@ -10,7 +10,6 @@ use rtcg_cuda_sys::*;
 use rtcg_ptx::ast::OpaqueType;
 
 use super::{Handle, driver_functions, str_from_c, write_out};
-use crate::error::{Res, ResultCode, ensure};
 use crate::locks::lock_mutex;
 use crate::memory::array::{ARRAYS, MIPMAPS};
 use crate::resource::module::MODULES;
@@ -18,6 +17,7 @@ use crate::resource::texture_descriptor as descriptor;
 use crate::resource::texture_object::{destroy_object, make_surface};
 use crate::resource::texture_ref::{SURFREFS, SurfaceRef, TEXREFS, TexRefState, TextureRef, store_handle_in_module};
 use crate::stream::context::current;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// The state of a reference that is only read.
 fn with_texref_state<R>(handle: CUtexref, f: impl FnOnce(&TexRefState) -> Res<R>) -> Res<R> {

@@ -6,9 +6,9 @@ use rtcg_cuda_sys::*;
 
 use super::{driver_functions, unsupported_feature, write_out};
 use crate::device::{Device, device_by_ordinal};
-use crate::error::{Res, ResultCode, ensure};
 use crate::memory::mapping::{self, ALLOCATION_GRANULARITY, PHYSICAL_MEMORY, PhysicalMemory};
 use crate::stream::context::{current, current_alive_context};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 const POSIX_FD_HANDLE_TYPE: u32 = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR.0;
 

@@ -1,7 +1,7 @@
 //! What was found, once per place in the program.
 
 use super::CheckSet;
-use crate::abi::fault::{Fault, FaultKind};
+use rtcg_vgpu_abi::fault::{Fault, FaultKind};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};

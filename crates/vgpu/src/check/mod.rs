@@ -117,7 +117,7 @@ pub fn configure_checks(checks: CheckSet) -> Result<(), ConfiguredTooLate> {
 pub fn enabled_checks() -> CheckSet {
     *ENABLED_CHECKS.get_or_init(|| {
         let expected = "1, all, or a list of memory, init, race, sync, leak, fatal";
-        crate::env::env_setting("RTCG_CHECK", expected, CheckSet::parse).unwrap_or(CheckSet::NO_CHECKS)
+        rtcg_vgpu_abi::env::env_setting("RTCG_CHECK", expected, CheckSet::parse).unwrap_or(CheckSet::NO_CHECKS)
     })
 }
 

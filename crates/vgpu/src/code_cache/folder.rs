@@ -1,7 +1,7 @@
 //! Where the cache lies, how much it may hold, and the user whose it is.
 
-use crate::env;
 use rtcg_disk_cache::{CachePermissions, DiskCache, FolderState, SizeLimitScope, user_cache_folder};
+use rtcg_vgpu_abi::env;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};

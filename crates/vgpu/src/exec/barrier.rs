@@ -4,8 +4,8 @@
 //! has arrived or exited; one with a count when that many threads have arrived. Warps of a block
 //! never run at the same time, so nothing here is atomic.
 
-use crate::abi::WarpCtx;
-use crate::abi::runtime::BarrierKind;
+use rtcg_vgpu_abi::WarpCtx;
+use rtcg_vgpu_abi::runtime::BarrierKind;
 
 /// Barriers of a block (PTX: resources 0 to 15).
 pub(crate) const N_BARRIERS: usize = 16;

@@ -14,9 +14,9 @@ use super::memory_slots::{self, MemorySlot};
 use super::runtime_calls;
 use super::warp_barriers::{ArrivalResult, WarpBarriers};
 use super::worker::Worker;
-use crate::abi::runtime::BarrierKind;
 use crate::check;
 use crate::check::race::RaceDetector;
+use rtcg_vgpu_abi::runtime::BarrierKind;
 use std::cell::{Cell, UnsafeCell};
 use std::sync::PoisonError;
 

@@ -7,11 +7,11 @@ use super::grid_job::GridJob;
 use super::program::InstructionLocation;
 use super::report_words::{Words, describe_place, words_of};
 use super::{stop_reason, watchdog};
-use crate::abi::LaneSet;
-use crate::abi::fault::{Fault, FaultAccess, FaultKind};
-use crate::abi::{TrapKind, WARP_LANES};
 use crate::check::{Finding, FindingKind};
 use crate::window::device_window;
+use rtcg_vgpu_abi::LaneSet;
+use rtcg_vgpu_abi::fault::{Fault, FaultAccess, FaultKind};
+use rtcg_vgpu_abi::{TrapKind, WARP_LANES};
 use std::fmt::Write;
 
 /// What a fault is about; `describe_fault` makes the report.
@@ -22,25 +22,6 @@ struct FaultInfo<'a> {
     lanes: LaneSet,
     place: Option<InstructionLocation>,
     access: Option<FaultAccess>,
-}
-
-impl Fault {
-    /// A fault that concerns the launch as a whole.
-    pub(crate) fn launch_fault(kind: FaultKind, kernel: &str, what: String) -> Fault {
-        Fault {
-            code: kind.result_code(),
-            kind,
-            kernel: kernel.to_owned(),
-            block: [0; 3],
-            thread: [0; 3],
-            access: None,
-            allocation: None,
-            instruction: String::new(),
-            ptx_line: 0,
-            source: None,
-            report: format!("kernel {kernel}: {what}"),
-        }
-    }
 }
 
 /// The fault behind a signal.

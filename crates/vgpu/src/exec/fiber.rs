@@ -8,8 +8,8 @@
 
 use super::program::Program;
 use super::stack::FiberStack;
-use crate::abi::WarpCtx;
 use crate::exec::arch;
+use rtcg_vgpu_abi::WarpCtx;
 use std::cell::Cell;
 use std::ptr::null;
 
@@ -73,7 +73,7 @@ pub(crate) struct Warp {
     /// The job, for reports and for its stop flag.
     pub(crate) job: *const super::grid_job::GridJob<'static>,
     /// Compiled code of the block that it runs.
-    pub(crate) entry: crate::abi::KernelEntry,
+    pub(crate) entry: rtcg_vgpu_abi::KernelEntry,
     /// The fiber that runs it; set when that is made.
     pub(crate) fiber: *const FiberInfo,
     pub(crate) ring: WarpRingLink,

@@ -44,14 +44,14 @@ mod tid_tables;
 mod warp_barriers;
 pub(crate) mod worker;
 
-pub use crate::abi::fault::{self, Fault, FaultAccess, FaultKind};
-pub use crate::abi::result_codes;
 pub use grid_job::{LaunchConfig, MULTIPROCESSOR_COUNT};
 pub use interrupt::set_interrupt_check;
 pub(crate) use interrupt::{CHECK_INTERVAL, can_check_interrupt, is_interrupt_requested, mark_internal_thread};
 pub use launch::CancelFlag;
 pub(crate) use memory_slots::n_multiprocessors;
 pub use program::{InstructionLocation, Program, SourceMap};
+pub use rtcg_vgpu_abi::fault::{self, Fault, FaultAccess, FaultKind};
+pub use rtcg_vgpu_abi::result_codes;
 pub use runtime_calls::RUNTIME_CALLS;
 pub(crate) use watchdog::register_cancel_flag;
 pub use worker::{n_workers, run_program};

@@ -12,8 +12,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::error::{Res, ResultCode, ensure};
 use crate::window::{device_window, page_size};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// Counts beginnings and ends: odd while something is being moved.
 static PAGE_MOVE_EPOCH: AtomicU64 = AtomicU64::new(0);

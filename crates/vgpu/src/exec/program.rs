@@ -1,8 +1,8 @@
 //! What the scheduler needs to know of a kernel, independent of the code generator.
 
 use super::stack::stack_class;
-use crate::abi::KernelEntry;
-use crate::abi::LaneSet;
+use rtcg_vgpu_abi::KernelEntry;
+use rtcg_vgpu_abi::LaneSet;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -48,7 +48,7 @@ pub struct Program {
     pub name: String,
     /// Runs one warp.
     pub entry: KernelEntry,
-    /// What its warps find at [`crate::abi::WarpCtx::host`]; 0 for a Rust function.
+    /// What its warps find at [`rtcg_vgpu_abi::WarpCtx::host`]; 0 for a Rust function.
     pub host: usize,
     /// Whether it may wait for other warps; each warp gets a fiber of its own then.
     pub suspends: bool,

@@ -1,6 +1,6 @@
 //! `%tid` of all lanes of a block, one table per warp, shared by all blocks of that shape.
 
-use crate::abi::{TidTable, WARP_LANES};
+use rtcg_vgpu_abi::{TidTable, WARP_LANES};
 use std::cell::RefCell;
 use std::sync::Arc;
 

@@ -25,7 +25,8 @@ pub(crate) fn kernel_time_limit() -> Option<Duration> {
     static TIME_LIMIT: OnceLock<Option<Duration>> = OnceLock::new();
     *TIME_LIMIT.get_or_init(|| {
         let parse = |text: &str| text.parse::<f64>().ok().filter(|s| *s > 0.0 && s.is_finite());
-        crate::env::env_setting("RTCG_VIRTUAL_TIMEOUT", "a number of seconds", parse).map(Duration::from_secs_f64)
+        rtcg_vgpu_abi::env::env_setting("RTCG_VIRTUAL_TIMEOUT", "a number of seconds", parse)
+            .map(Duration::from_secs_f64)
     })
 }
 

@@ -9,8 +9,8 @@ use super::launch::CancelFlag;
 use super::program::Program;
 use super::stack::StackPool;
 use super::{interrupt, resident_blocks, serial_blocks, signals};
-use crate::abi::fault::{Fault, FaultKind};
 use crate::exec::arch;
+use rtcg_vgpu_abi::fault::{Fault, FaultKind};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -155,7 +155,7 @@ fn run_blocks(job: &GridJob<'_>, index: u32, first: Range<u64>) -> u64 {
 pub fn n_workers() -> usize {
     static WORKER_COUNT: OnceLock<usize> = OnceLock::new();
     *WORKER_COUNT.get_or_init(|| {
-        let wanted = crate::env::env_setting("RTCG_WORKERS", "a number of threads", |text| text.parse().ok());
+        let wanted = rtcg_vgpu_abi::env::env_setting("RTCG_WORKERS", "a number of threads", |text| text.parse().ok());
         let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         wanted.unwrap_or_else(cores).clamp(1, 1024)
     })

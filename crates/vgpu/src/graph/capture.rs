@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use super::{Graph, NodeAction};
-use crate::error::{Error, Res, ResultCode, ensure};
 use crate::locks::lock_mutex;
 use crate::stream::capture::{Capture, N_CAPTURES, StreamCapture};
 use crate::stream::context::Context;
 use crate::stream::{Stream, StreamKind};
+use rtcg_vgpu_abi::error::{Error, Res, ResultCode, ensure};
 
 /// `CU_STREAM_CAPTURE_MODE_GLOBAL`, the default of threads.
 const GLOBAL_MODE: u32 = 0;

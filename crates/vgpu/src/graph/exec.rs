@@ -10,8 +10,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::{Condition, ConditionalNode, Graph, GraphMemory, NodeAction, UserObject, memory};
-use crate::error::{Res, ResultCode, ensure};
-use crate::handles::HandleTable;
 use crate::locks::lock_mutex;
 use crate::memory::{box_copy, fill};
 use crate::resource::function::error_from_fault;
@@ -20,6 +18,8 @@ use crate::stream::context::Context;
 use crate::stream::event::EVENTS;
 use crate::stream::event::Event;
 use crate::stream::{OperationWork, Stream, StreamPoint, StreamPoints};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::handles::HandleTable;
 
 /// Executable graphs by handle.
 pub(crate) static GRAPH_EXECS: HandleTable<GraphExec> = HandleTable::new(0x1d);

@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, Weak};
 use rtcg_cuda_sys::CUDA_MEM_ALLOC_NODE_PARAMS;
 
 use super::AssertSend;
-use crate::error::{Res, ResultCode};
 use crate::locks::lock_mutex;
 use crate::memory::heap::MemoryKind;
 use crate::stream::context::Context;
+use rtcg_vgpu_abi::error::{Res, ResultCode};
 
 static GRAPH_ALLOCATIONS: Mutex<Option<HashMap<u64, Weak<GraphMemory>>>> = Mutex::new(None);
 

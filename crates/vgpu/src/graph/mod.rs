@@ -15,15 +15,15 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use rtcg_cuda_sys::{CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraphEdgeData, CUgraphNodeType};
 
-use crate::error::{Res, ResultCode, ensure};
 pub(crate) use crate::exec::condition::Condition;
-use crate::handles::HandleTable;
 use crate::locks::lock_mutex;
 use crate::module::Launch;
 use crate::resource::function::DriverFunction;
 use crate::stream::memory_op::MemOp;
 pub(crate) use condition::ConditionalNode;
 pub(crate) use memory::GraphMemory;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::handles::HandleTable;
 
 /// Graphs by handle.
 pub(crate) static GRAPHS: HandleTable<Graph> = HandleTable::new(0x1b);

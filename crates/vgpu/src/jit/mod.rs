@@ -11,13 +11,13 @@ pub mod internal_errors;
 mod isa;
 mod simt;
 
-use crate::abi::instrument::Instrumentation;
-use crate::abi::runtime::RuntimeCalls;
-use crate::abi::{KernelEntry, LaneSet};
 pub use cache_key::{CodeStore, ModuleCodeCache};
 pub use emit::ops;
 pub(crate) use emit::out_of_line::run_slow_path;
 use rtcg_ptx::ast::{self, FuncId};
+use rtcg_vgpu_abi::instrument::Instrumentation;
+use rtcg_vgpu_abi::runtime::RuntimeCalls;
+use rtcg_vgpu_abi::{KernelEntry, LaneSet};
 pub use simt::operands;
 pub use simt::symbol_layout::{SharedLayout, SharedVar, SymbolLayout, function_token, reachable_functions};
 use std::sync::{Arc, OnceLock};
@@ -158,7 +158,7 @@ pub struct InstructionSite {
 pub struct CompiledKernel {
     /// Runs one warp.
     pub entry: KernelEntry,
-    /// What [`crate::abi::WarpCtx::host`] must be for it, as a number.
+    /// What [`rtcg_vgpu_abi::WarpCtx::host`] must be for it, as a number.
     pub host: usize,
     /// Whether it may suspend (barrier, yield, sleep): then each warp needs a fiber of its own.
     pub suspends: bool,

@@ -1,8 +1,8 @@
 //! Arrays and mipmapped arrays.
 
-use crate::error::Res;
-use crate::handles::HandleTable;
 use rtcg_cuda_sys::CUDA_ARRAY3D_DESCRIPTOR;
+use rtcg_vgpu_abi::error::Res;
+use rtcg_vgpu_abi::handles::HandleTable;
 use std::sync::Arc;
 
 /// Arrays.

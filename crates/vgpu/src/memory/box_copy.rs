@@ -2,9 +2,9 @@
 
 use super::array::ARRAYS;
 use super::copy::{self, CopyExtent, MemoryLocation, PitchedRange, check_device_range, check_host_range};
-use crate::error::{Res, ResultCode, ensure};
 use crate::handles::Handle;
 use rtcg_cuda_sys::*;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// One side of a copy, as the C structures describe it.
 pub(crate) struct CopyEndpoint {

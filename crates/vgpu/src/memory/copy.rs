@@ -5,9 +5,9 @@
 //! window is the caller's promise, as it is with a real driver.
 
 use crate::check::shadow;
-use crate::error::{Res, ResultCode, ensure};
 use crate::memory::{globals, host, mapping};
 use crate::window;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// From this size on a copy is shared between threads: a cold destination takes page faults, and
 /// one core does not saturate the memory.

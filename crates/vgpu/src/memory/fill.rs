@@ -1,8 +1,8 @@
 //! Fills of memory, checked before they are made.
 
 use super::copy::{self, FillValue, PitchedRange, check_device_range};
-use crate::error::{Res, ResultCode, ensure};
 use rtcg_cuda_sys::CUDA_MEMSET_NODE_PARAMS;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// A memset of a graph, checked: what does it any number of times.
 pub(crate) fn prepare_memset_node(p: &CUDA_MEMSET_NODE_PARAMS) -> Res<impl Fn() -> Res + Send + Sync + use<>> {

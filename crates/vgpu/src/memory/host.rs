@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use crate::error::{Res, ResultCode, ensure};
 use crate::exec::host_ranges;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// A registered range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::anonymous_file;
-use crate::error::{Error, Res, ResultCode, ensure};
+use rtcg_vgpu_abi::error::{Error, Res, ResultCode, ensure};
 
 /// Bytes of a handle, as in CUDA.
 pub(crate) const HANDLE_BYTES: usize = 64;

@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 use crate::check::shadow;
 use crate::device;
-use crate::error::{Res, ResultCode, ensure};
-use crate::handles::HandleTable;
 use crate::memory::anonymous_file;
 use crate::window;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::handles::HandleTable;
 
 /// Sizes, addresses and offsets are multiples of this, as on a GPU.
 pub(crate) const ALLOCATION_GRANULARITY: u64 = 2 << 20;

@@ -1,9 +1,9 @@
 //! Memory pools: what is allocated from one, and what other devices may do with it.
 
 use super::ipc::IpcRecord;
-use crate::error::{Res, ResultCode};
-use crate::handles::HandleTable;
 use rtcg_cuda_sys::CUmemAccess_flags;
+use rtcg_vgpu_abi::error::{Res, ResultCode};
+use rtcg_vgpu_abi::handles::HandleTable;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};

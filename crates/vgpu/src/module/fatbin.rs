@@ -8,7 +8,7 @@
 
 use super::LoadError;
 use super::lz4;
-use crate::abi::result_codes;
+use rtcg_vgpu_abi::result_codes;
 use ruzstd::decoding::StreamingDecoder;
 use std::io::Read;
 

@@ -2,12 +2,12 @@
 
 use super::variables::{self, ModuleMemory};
 use super::{KernelInfo, LoadError, LoadOptions, LoadedModule, ParamInfo, fatbin, resource_estimate};
-use crate::abi::result_codes;
 use crate::exec::address_space::set_address_describer;
 use crate::exec::launch::MAX_SHARED_BYTES;
 use crate::jit::{self, SharedLayout, SymbolLayout};
 use crate::memory::allocation_report::describe_access;
 use rtcg_ptx::ast::{self, Callee, FuncId, Inst, Linkage, Space};
+use rtcg_vgpu_abi::result_codes;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};

@@ -8,9 +8,9 @@ use super::source_map::KernelSourceMap;
 use crate::code_cache;
 use crate::exec::{self, Fault, FaultKind, Program, RUNTIME_CALLS};
 use crate::jit::{self, CompiledKernel, LaunchVariant, SymbolLayout, cache_key::CodeKey};
-use crate::schedule;
 use crate::window::device_window;
 use rtcg_ptx::ast;
+use rtcg_vgpu_abi::schedule;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -34,7 +34,7 @@ fn tier_setting() -> TierSetting {
         _ => None,
     };
     let setting = *SETTING.get_or_init(|| {
-        let setting = crate::env::env_setting("RTCG_JIT_TIER", "`first` or `optimized`", parse);
+        let setting = rtcg_vgpu_abi::env::env_setting("RTCG_JIT_TIER", "`first` or `optimized`", parse);
         setting.unwrap_or(TierSetting::Both)
     });
     let fixed = setting == TierSetting::Both && schedule::current_schedule().is_reproducible();
@@ -98,7 +98,7 @@ impl ProgramSource {
 
     fn compile_inputs(
         &self,
-    ) -> Result<(jit::WindowAddress, crate::abi::instrument::Instrumentation, Option<jit::ModuleCodeCache>), Fault>
+    ) -> Result<(jit::WindowAddress, rtcg_vgpu_abi::instrument::Instrumentation, Option<jit::ModuleCodeCache>), Fault>
     {
         let w = device_window().map_err(|e| self.launch_fault(FaultKind::OutOfMemory, e.to_string()))?;
         let window = jit::WindowAddress { base: w.base_address() as u64, bits: w.size_log2() };

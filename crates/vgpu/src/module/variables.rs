@@ -5,12 +5,12 @@
 //! module is dropped.
 
 use super::LoadError;
-use crate::abi::result_codes;
 use crate::check::{self, shadow};
 use crate::jit::function_token;
 use crate::memory::allocation_report as allocation;
 use crate::window::{WindowError, device_window, page_size};
 use rtcg_ptx::ast::{Module, Space, Symbol, Var, VarInit};
+use rtcg_vgpu_abi::result_codes;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 

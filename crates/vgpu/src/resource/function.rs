@@ -1,13 +1,13 @@
 //! Functions of modules: attributes, and running them.
 
 use crate::device::COMPUTE_CAPABILITY;
-use crate::error::{Error, Res, ResultCode, ensure};
 use crate::exec::CancelFlag;
-use crate::handles::HandleTable;
 use crate::module::Kernel;
 use crate::module::{self, Launch};
 use crate::stream::running_operation;
 use rtcg_cuda_sys::*;
+use rtcg_vgpu_abi::error::{Error, Res, ResultCode, ensure};
+use rtcg_vgpu_abi::handles::HandleTable;
 use std::ffi::{CString, c_int};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};

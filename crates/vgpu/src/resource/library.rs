@@ -11,14 +11,14 @@ use std::sync::{Arc, Mutex};
 use rtcg_cuda_sys::{CUfunction_attribute, CUfunction_attribute as A};
 
 use super::function::{kernel_attribute, set_attribute};
-use crate::error::{Res, ResultCode, ensure};
-use crate::handles::HandleTable;
 use crate::locks::lock_mutex;
 use crate::module::{self, LoadOptions, LoadedModule};
 use crate::resource::function::FUNCTIONS;
 use crate::resource::module::MODULES;
 use crate::resource::module::{DriverModule, attach_to_context, load_options_for_context, parse_module, unload_module};
 use crate::stream::context::Context;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_abi::handles::HandleTable;
 
 /// Libraries.
 pub(crate) static LIBRARIES: HandleTable<Library> = HandleTable::new(0x18);

@@ -9,12 +9,12 @@ use rtcg_ptx::ast;
 
 use super::function::{DriverFunction, FUNCTIONS};
 use crate::device;
-use crate::error::{Res, ResultCode};
-use crate::handles::HandleTable;
 use crate::locks::lock_mutex;
 use crate::memory::globals::{self, GlobalRange};
 use crate::module::{self, LoadOptions, LoadedModule};
 use crate::stream::context::Context;
+use rtcg_vgpu_abi::error::{Res, ResultCode};
+use rtcg_vgpu_abi::handles::HandleTable;
 
 /// Modules.
 pub(crate) static MODULES: HandleTable<DriverModule> = HandleTable::new(0x14);

@@ -4,13 +4,13 @@
 
 use rtcg_cuda_sys::*;
 
-use crate::error::{Res, ResultCode, ensure, unsupported_feature};
 use crate::handles::Handle;
 use crate::memory::array::DriverArray;
 use crate::memory::array::{ARRAYS, MIPMAPS};
 use crate::memory::copy::check_device_range;
 use crate::texture::format::{ChannelKind, TexelFormat};
 use crate::texture::{AddressMode, MipLevel, SamplerState, TextureResource};
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure, unsupported_feature};
 
 /// The most texels of a texture of linear memory, and extents and pitch of a pitched one.
 const MAX_LINEAR_TEXELS: usize = 1 << 28;

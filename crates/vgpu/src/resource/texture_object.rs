@@ -1,13 +1,13 @@
 //! Texture and surface objects, made and destroyed.
 
 use super::texture_descriptor as descriptor;
-use crate::error::{Res, ResultCode, ensure};
 use crate::handles::Handle;
 use crate::memory::array::ARRAYS;
 use crate::stream::context::{Context, current};
 use crate::texture::registry::{self, TEX_AND_SURF_OBJECTS, TexOrSurfEntry};
 use crate::texture::{TexOrSurfObject, Texture, format};
 use rtcg_cuda_sys::*;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use std::sync::Arc;
 
 /// Makes a texture object; also what a texture reference stands for.

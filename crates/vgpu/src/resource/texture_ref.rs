@@ -5,11 +5,11 @@
 
 use super::module::MODULES;
 use super::texture_object::{destroy_object, make_texture};
-use crate::error::Res;
-use crate::handles::HandleTable;
 use crate::locks::lock_mutex;
 use crate::stream::context::{Context, current_or_owner_context};
 use rtcg_cuda_sys::*;
+use rtcg_vgpu_abi::error::Res;
+use rtcg_vgpu_abi::handles::HandleTable;
 use std::sync::{Arc, Mutex};
 
 /// Texture references.

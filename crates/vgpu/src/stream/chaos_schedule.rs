@@ -1,6 +1,6 @@
 //! The chaos schedule of operations: a random order in which only stream order and stream points hold.
 //!
-//! Establishes: under [`Schedule::Chaos`](crate::schedule::Schedule) a submitted operation only waits in
+//! Establishes: under [`Schedule::Chaos`](rtcg_vgpu_abi::schedule::Schedule) a submitted operation only waits in
 //! its queue. One operation at a time runs, whichever the seed chooses of those at the head of a queue
 //! whose stream points are reached: some when others are submitted, the others when a thread waits. A program
 //! with one thread therefore has the same order in every run, and in a program that forgets an event the
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{OperationQueue, OperationWork, Stream, StreamOperation, StreamPoint, is_in_host_call};
-use crate::schedule::{self, Schedule};
+use rtcg_vgpu_abi::schedule::{self, Schedule};
 
 /// Streams whose queues may hold something, in the order in which they got it.
 static PENDING_STREAMS: Mutex<Vec<Arc<Stream>>> = Mutex::new(Vec::new());

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::error::{Res, ResultCode, ensure};
 use crate::memory::ipc::{
     HANDLE_BYTES, IPC_RECORD_BYTES, IpcKind, IpcRecord, PAYLOAD_OFFSET, RemoteIpcRecord, SharedBlock,
 };
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// An event that several processes record and wait for: it counts what is recorded, and how far that
 /// has been passed.

@@ -24,12 +24,12 @@ use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
 
-use crate::error::{Error, Res, ResultCode, catch_panic};
 use crate::exec;
-use crate::handles::HandleTable;
 use crate::stream::context::Context;
 use crate::stream::event::CompletionRecord;
 use capture::StreamCapture;
+use rtcg_vgpu_abi::error::{Error, Res, ResultCode, catch_panic};
+use rtcg_vgpu_abi::handles::HandleTable;
 
 /// Streams made by `cuStreamCreate`.
 pub(crate) static STREAMS: HandleTable<Stream> = HandleTable::new(0x12);
@@ -228,7 +228,7 @@ impl Stream {
             return StreamPoint { stream: self.clone(), number };
         }
         // In a fixed order an operation ends before the next one is submitted.
-        let at_once = crate::schedule::current_schedule().is_reproducible() && !is_in_host_call();
+        let at_once = rtcg_vgpu_abi::schedule::current_schedule().is_reproducible() && !is_in_host_call();
         self.schedule_runner_if_needed(queue);
         let fence = StreamPoint { stream: self.clone(), number };
         if at_once {

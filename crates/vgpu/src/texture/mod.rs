@@ -1,6 +1,6 @@
 //! Textures and surfaces: what a texture or surface object stands for, and the sampling itself.
 //!
-//! [`texture_request`](crate::abi::texture_request) is the interface with compiled code, [`addressing`] turns coordinates into texel numbers,
+//! [`texture_request`](rtcg_vgpu_abi::texture_request) is the interface with compiled code, [`addressing`] turns coordinates into texel numbers,
 //! [`mod@format`] reads texels, [`filter`] puts them together, [`surface`] reads and writes surfaces.
 //! The rules are those of the CUDA programming guide's appendix on texture fetching; what it
 //! leaves open is decided where it is computed, in a comment.

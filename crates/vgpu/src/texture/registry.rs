@@ -5,8 +5,8 @@
 //! fault in between leaves nothing behind.
 
 use super::TexOrSurfObject;
-use crate::handles::HandleTable;
 use rtcg_cuda_sys::{CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC};
+use rtcg_vgpu_abi::handles::HandleTable;
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -8,9 +8,9 @@ use super::addressing;
 use super::filter::{ColorSum, SamplePoint, SampleSource};
 use super::format::{ChannelAccess, dispatch_channel_kind};
 use super::{SamplerState, Texture, TextureResource, cube};
-use crate::abi::texture_request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
 use half::f16;
 use rtcg_ptx::ast::{TextureGeometry, Type};
+use rtcg_vgpu_abi::texture_request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
 
 /// A colour as a kernel sees it.
 type ColorWords = [u32; 4];

@@ -7,9 +7,9 @@
 
 use super::format::{ChannelAccess, ChannelKind, dispatch_channel_kind};
 use super::{AddressMode, SamplerState, TextureResource, addressing};
-use crate::abi::WARP_LANES;
-use crate::abi::texture_request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
 use rtcg_ptx::ast::{TextureGeometry, Type};
+use rtcg_vgpu_abi::WARP_LANES;
+use rtcg_vgpu_abi::texture_request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
 
 type PerLane<T> = [T; WARP_LANES];
 

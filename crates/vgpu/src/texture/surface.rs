@@ -5,9 +5,9 @@
 
 use super::TextureResource;
 use super::format::ChannelKind;
-use crate::abi::texture_request::{TextureLanes, TextureOp, TextureRequest};
 use half::f16;
 use rtcg_ptx::ast::{SurfOp, SurfaceClamp, TextureGeometry, Type};
+use rtcg_vgpu_abi::texture_request::{TextureLanes, TextureOp, TextureRequest};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Why an access ends the launch.

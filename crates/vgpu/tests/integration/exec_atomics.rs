@@ -5,10 +5,10 @@ use crate::exec_support::{kernel_param, launch_config, run_with_data, serial_pro
 use crate::window_memory;
 use half::{bf16, f16};
 use rtcg_ptx::ast::{AtomOp, Type};
-use rtcg_vgpu::abi::WarpCtx;
-use rtcg_vgpu::abi::runtime::{AtomicCode, AtomicLaneOperands};
 use rtcg_vgpu::exec::{FaultKind, RUNTIME_CALLS, host_ranges};
 use rtcg_vgpu::window::device_window;
+use rtcg_vgpu_abi::WarpCtx;
+use rtcg_vgpu_abi::runtime::{AtomicCode, AtomicLaneOperands};
 use std::sync::Mutex;
 
 struct AtomicCase {

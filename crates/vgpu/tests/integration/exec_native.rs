@@ -4,10 +4,10 @@
 use crate::exec_support::{
     block_index, kernel_param, launch_config, run_with_data, serial_program, suspending_program,
 };
-use rtcg_vgpu::abi::runtime::BarrierKind;
-use rtcg_vgpu::abi::{TrapKind, WarpCtx};
 use rtcg_vgpu::exec::{CancelFlag, FaultKind, LaunchConfig, Program, RUNTIME_CALLS, run_program};
 use rtcg_vgpu::window::device_window;
+use rtcg_vgpu_abi::runtime::BarrierKind;
+use rtcg_vgpu_abi::{TrapKind, WarpCtx};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 

@@ -5,9 +5,9 @@
 use crate::exec_support::{kernel_param, launch_config, run_with_data, serial_program};
 use crate::own_process::{is_child, rerun};
 use crate::window_memory;
-use rtcg_vgpu::abi::WarpCtx;
-use rtcg_vgpu::abi::runtime::AssertArgs;
 use rtcg_vgpu::exec::{FaultKind, RUNTIME_CALLS, limits, runtime_calls};
+use rtcg_vgpu_abi::WarpCtx;
+use rtcg_vgpu_abi::runtime::AssertArgs;
 use std::process::Output;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 

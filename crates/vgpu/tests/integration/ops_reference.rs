@@ -8,8 +8,8 @@ use crate::ops_support::{
 use half::{bf16, f16};
 use rtcg_ptx::ast::{Inst, PrmtMode, Type};
 use rtcg_vgpu::jit::ops::{EmitShape, RegWidth};
-use rtcg_vgpu::softmath::arith::{self, FloatOp};
-use rtcg_vgpu::softmath::{FloatFormat, FloatMode, RoundMode, convert, int};
+use rtcg_vgpu_softmath::arith::{self, FloatOp};
+use rtcg_vgpu_softmath::{FloatFormat, FloatMode, RoundMode, convert, int};
 
 fn random_f32(random: &mut Random) -> f32 {
     f32::from_bits(random_operand(random, RegWidth::W32, Some(Type::F32)) as u32)

@@ -1,7 +1,7 @@
 //! 64-bit Arm.
 
 use super::CompareExchange16Fn;
-use crate::abi::WarpCtx;
+use rtcg_vgpu_abi::WarpCtx;
 
 /// Sets the default floating-point mode (round to nearest, subnormals kept, payloads of NaNs kept,
 /// no traps: all zero) and returns the old one.

@@ -1,9 +1,9 @@
 //! x86-64.
 
 use super::CompareExchange16Fn;
-use crate::abi::WarpCtx;
 use crate::exec::block::block_state_offsets;
 use crate::exec::fiber::{ThreadFiberState, Warp};
+use rtcg_vgpu_abi::WarpCtx;
 use std::mem::offset_of;
 
 /// Round to nearest, subnormals kept, all exceptions masked.

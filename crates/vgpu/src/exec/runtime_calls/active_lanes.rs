@@ -1,7 +1,7 @@
 //! Elements of lanes side by side, of which some are accessed: copies them one by one.
 
 use super::{lane_indices, warp_of_ctx, with_fault_site};
-use crate::abi::WarpCtx;
+use rtcg_vgpu_abi::WarpCtx;
 
 pub(super) unsafe extern "C" fn copy_active_lanes(
     ctx: *mut WarpCtx,

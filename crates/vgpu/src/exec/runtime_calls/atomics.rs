@@ -7,14 +7,14 @@
 
 use super::super::fiber::Warp;
 use super::{check_lane_access, lane_indices, raise_fault, warp_of_ctx, with_fault_site};
-use crate::abi::fault::FaultKind;
-use crate::abi::runtime::{AtomicCode, AtomicLaneOperands};
-use crate::abi::{WARP_LANES, WarpCtx};
-use crate::softmath::arith::{self, FloatOp};
-use crate::softmath::{FloatFormat, FloatMode};
 use crate::window::{SHARED_SPAN_BYTES, device_window};
 use half::{bf16, f16};
 use rtcg_ptx::ast::{AtomOp, Type};
+use rtcg_vgpu_abi::fault::FaultKind;
+use rtcg_vgpu_abi::runtime::{AtomicCode, AtomicLaneOperands};
+use rtcg_vgpu_abi::{WARP_LANES, WarpCtx};
+use rtcg_vgpu_softmath::arith::{self, FloatOp};
+use rtcg_vgpu_softmath::{FloatFormat, FloatMode};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::SeqCst};
 
 /// An unsigned integer that memory holds atomically.

@@ -5,10 +5,10 @@
 
 use super::super::fiber::Warp;
 use super::{check_lane_access, lane_indices, raise_fault, warp_of_ctx, with_fault_site};
-use crate::abi::WarpCtx;
-use crate::abi::fault::FaultKind;
-use crate::abi::runtime::Atomic128LaneOperands;
 use crate::exec::arch::compare_exchange_16_bytes_fn;
+use rtcg_vgpu_abi::WarpCtx;
+use rtcg_vgpu_abi::fault::FaultKind;
+use rtcg_vgpu_abi::runtime::Atomic128LaneOperands;
 
 pub(super) unsafe extern "C" fn atomic_128(
     ctx: *mut WarpCtx,

@@ -2,10 +2,10 @@
 
 use super::super::fiber::Warp;
 use super::{atomics, check_lane_access, lane_indices, mbarrier, raise_fault, warp_of_ctx, with_fault_site};
-use crate::abi::fault::FaultKind;
-use crate::abi::runtime::{AtomicCode, AtomicLaneOperands, BulkCopyCode};
-use crate::abi::{WARP_LANES, WarpCtx};
 use rtcg_ptx::ast::{AtomOp, Type};
+use rtcg_vgpu_abi::fault::FaultKind;
+use rtcg_vgpu_abi::runtime::{AtomicCode, AtomicLaneOperands, BulkCopyCode};
+use rtcg_vgpu_abi::{WARP_LANES, WarpCtx};
 
 /// What sizes and addresses are multiples of.
 const BULK_ALIGNMENT: u64 = 16;

@@ -4,16 +4,16 @@
 //! enough, and that it marks what it writes itself whenever it was.
 
 use super::{job_of_warp, lane_indices, raise_fault, warp_of_ctx};
-use crate::abi::WarpCtx;
-use crate::abi::fault::FaultKind;
-use crate::abi::instrument::{self, BarrierDivergenceFn, Instrumentation};
-use crate::abi::runtime::LaneValues;
 use crate::check::shadow::{READABLE_BIT, WRITABLE_BIT, device_bit, shadow_memory};
 use crate::check::{self, FindingKind};
 use crate::exec::fault_report;
 use crate::exec::fiber::Warp;
 use crate::exec::grid_job::GridJob;
 use crate::window::device_window;
+use rtcg_vgpu_abi::WarpCtx;
+use rtcg_vgpu_abi::fault::FaultKind;
+use rtcg_vgpu_abi::instrument::{self, BarrierDivergenceFn, Instrumentation};
+use rtcg_vgpu_abi::runtime::LaneValues;
 
 /// What compiled code is to do beyond the program: the checks of this process, and random choices.
 /// `device` is the one it runs on, when there are several.

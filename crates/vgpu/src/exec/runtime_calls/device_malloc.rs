@@ -5,12 +5,12 @@
 //! What `device_free` is given must come from `device_malloc`.
 
 use super::{ensure_stack, lane_indices, raise_fault, warp_of_ctx};
-use crate::abi::WarpCtx;
-use crate::abi::fault::FaultKind;
-use crate::abi::runtime::LaneValues;
 use crate::check::{self, shadow};
 use crate::exec::limits;
 use crate::window::device_window;
+use rtcg_vgpu_abi::WarpCtx;
+use rtcg_vgpu_abi::fault::FaultKind;
+use rtcg_vgpu_abi::runtime::LaneValues;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,10 +1,10 @@
 //! `cudaGraphSetConditional` in device code.
 
 use super::{ensure_stack, lane_indices, raise_fault, warp_of_ctx};
-use crate::abi::WarpCtx;
-use crate::abi::fault::FaultKind;
-use crate::abi::runtime::LaneValues;
 use crate::exec::condition::Condition;
+use rtcg_vgpu_abi::WarpCtx;
+use rtcg_vgpu_abi::fault::FaultKind;
+use rtcg_vgpu_abi::runtime::LaneValues;
 
 pub(super) unsafe extern "C" fn set_conditional(
     ctx: *mut WarpCtx,

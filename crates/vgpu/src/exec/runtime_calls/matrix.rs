@@ -1,14 +1,14 @@
 //! Memory accesses of matrix instructions: one call for the warp.
 
 use super::{check_lane_access, lane_indices, raise_fault, warp_of_ctx, with_fault_site};
-use crate::abi::WarpCtx;
-use crate::abi::fault::FaultKind;
-use crate::abi::instrument::WRITE_BIT;
-use crate::abi::runtime::{LaneValues, MatrixTransfer, TRANSFER_HEADER_BYTES};
 use crate::check;
 use crate::exec::fiber::Warp;
-use crate::softmath::matrix::WARP_REGISTER_WORDS;
-use crate::softmath::matrix::load_store::{MatrixInMemory, transpose_8x8};
+use rtcg_vgpu_abi::WarpCtx;
+use rtcg_vgpu_abi::fault::FaultKind;
+use rtcg_vgpu_abi::instrument::WRITE_BIT;
+use rtcg_vgpu_abi::runtime::{LaneValues, MatrixTransfer, TRANSFER_HEADER_BYTES};
+use rtcg_vgpu_softmath::matrix::WARP_REGISTER_WORDS;
+use rtcg_vgpu_softmath::matrix::load_store::{MatrixInMemory, transpose_8x8};
 
 /// Bytes of a row of eight halves.
 const TILE_ROW_BYTES: usize = 16;

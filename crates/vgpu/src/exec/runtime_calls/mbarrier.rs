@@ -5,12 +5,12 @@
 
 use super::super::fiber::Warp;
 use super::{lane_indices, raise_fault, traps_and_waits, warp_of_ctx, with_fault_site};
-use crate::abi::WarpCtx;
-use crate::abi::fault::FaultKind;
-use crate::abi::mbarrier::{Mbarrier, MbarrierError};
-use crate::abi::runtime::{AtomicLaneOperands, MbarrierCode};
 use crate::window::SHARED_SPAN_BYTES;
 use rtcg_ptx::ast::MbarrierOp;
+use rtcg_vgpu_abi::WarpCtx;
+use rtcg_vgpu_abi::fault::FaultKind;
+use rtcg_vgpu_abi::mbarrier::{Mbarrier, MbarrierError};
+use rtcg_vgpu_abi::runtime::{AtomicLaneOperands, MbarrierCode};
 
 /// How often `try_wait` lets others run before it gives up. Lanes of its own warp may have to
 /// arrive, which they can only once it has returned.

@@ -22,10 +22,10 @@ mod traps_and_waits;
 use super::fiber::Warp;
 use super::grid_job::GridJob;
 use super::{fault_report, host_ranges};
-use crate::abi::fault::FaultKind;
-use crate::abi::runtime::{LaneValues, RuntimeCalls};
-use crate::abi::{WARP_LANES, WarpCtx};
 use crate::window::device_window;
+use rtcg_vgpu_abi::fault::FaultKind;
+use rtcg_vgpu_abi::runtime::{LaneValues, RuntimeCalls};
+use rtcg_vgpu_abi::{WARP_LANES, WarpCtx};
 use std::sync::atomic::{Ordering, compiler_fence};
 
 pub(crate) use checked_mode::enabled_instrumentation;

@@ -1,9 +1,6 @@
 //! What compiled code reports about its accesses and synchronisation, when races are checked.
 
 use super::{job_of_warp, lane_indices, raise_fault, warp_of_ctx};
-use crate::abi::WarpCtx;
-use crate::abi::fault::FaultKind;
-use crate::abi::instrument::{self, ChunkAccess, RaceCalls, SYNC_ACQUIRE, SYNC_FENCE, SYNC_RELEASE, WARP_SYNC};
 use crate::check::race::{Accessor, RaceHazard};
 use crate::check::{self, Finding, FindingKind, RaceAccess};
 use crate::exec::fault_report;
@@ -11,6 +8,9 @@ use crate::exec::fiber::Warp;
 use crate::exec::grid_job::GridJob;
 use crate::exec::report_words::describe_place;
 use crate::window::device_window;
+use rtcg_vgpu_abi::WarpCtx;
+use rtcg_vgpu_abi::fault::FaultKind;
+use rtcg_vgpu_abi::instrument::{self, ChunkAccess, RaceCalls, SYNC_ACQUIRE, SYNC_FENCE, SYNC_RELEASE, WARP_SYNC};
 use std::sync::PoisonError;
 
 /// The functions for compiled code.

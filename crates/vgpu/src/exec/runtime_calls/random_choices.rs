@@ -2,8 +2,8 @@
 
 use super::traps_and_waits::terminate_if_stopped;
 use super::{job_of_warp, warp_of_ctx};
-use crate::abi::WarpCtx;
 use crate::exec::fiber::PauseReason;
+use rtcg_vgpu_abi::WarpCtx;
 
 /// A random word. Every fourth time another warp may run before it is given.
 pub(super) unsafe extern "C" fn random_word(ctx: *mut WarpCtx) -> u64 {

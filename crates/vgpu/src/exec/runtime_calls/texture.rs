@@ -5,15 +5,15 @@
 
 use super::super::fiber::Warp;
 use super::{check_lane_access, ensure_stack, lane_indices, raise_fault, warp_of_ctx, with_fault_site};
-use crate::abi::WarpCtx;
-use crate::abi::fault::FaultKind;
-use crate::abi::instrument::{ATOMIC_BIT, WRITE_BIT};
-use crate::abi::texture_request::{TextureLanes, TextureOp, TextureRequest};
 use crate::check;
 use crate::texture::surface::{self, AccessError};
 use crate::texture::{SamplerState, TexOrSurfObject, query, registry, sample};
 use crate::window::device_window;
 use rtcg_ptx::ast::OpaqueType;
+use rtcg_vgpu_abi::WarpCtx;
+use rtcg_vgpu_abi::fault::FaultKind;
+use rtcg_vgpu_abi::instrument::{ATOMIC_BIT, WRITE_BIT};
+use rtcg_vgpu_abi::texture_request::{TextureLanes, TextureOp, TextureRequest};
 
 /// What an instruction came to.
 type TextureResult = Result<(), (u32, FaultKind, &'static str)>;

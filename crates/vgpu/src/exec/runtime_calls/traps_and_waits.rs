@@ -4,9 +4,9 @@ use super::super::barrier::WarpArrival;
 use super::super::block;
 use super::super::fiber::{FiberSwitch, PauseReason, Warp};
 use super::{job_of_warp, raise_fault, warp_of_ctx};
-use crate::abi::WarpCtx;
-use crate::abi::fault::{Fault, FaultKind};
 use crate::exec::fault_report;
+use rtcg_vgpu_abi::WarpCtx;
+use rtcg_vgpu_abi::fault::{Fault, FaultKind};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -117,7 +117,7 @@ pub(super) unsafe extern "C" fn nanosleep_call(ctx: *mut WarpCtx, nanoseconds: u
     let length = Duration::from_nanos(u64::from(nanoseconds.min(1_000_000)));
     let start = Instant::now();
     // How often a warp gives way must not depend on time then.
-    let ordered = crate::schedule::current_schedule().is_reproducible();
+    let ordered = rtcg_vgpu_abi::schedule::current_schedule().is_reproducible();
     loop {
         // SAFETY: as above.
         unsafe { yield_or_terminate(ctx) };

@@ -10,12 +10,12 @@ use super::ops;
 use super::out_of_line::{AddressCheck, LaneAddresses, SlowPathRequest};
 use super::register_values::{CHUNK_LANES, LaneParts, RegWidth};
 use super::relocations::{self, RelocTarget};
-use crate::abi::WarpCtx;
 use crate::jit::simt::function_plan::frame_header;
 use crate::jit::simt::lane_classes::LaneClass;
 use crate::jit::{JitError, simt::symbol_layout::SharedVar};
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::WarpCtx;
 use smallvec::SmallVec;
 use std::mem::offset_of;
 

@@ -10,7 +10,6 @@ use super::ops;
 use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use super::relocations::{self, runtime_call_target};
 use super::shadow_checks::AccessMode;
-use crate::abi::runtime::AtomicCode;
 use crate::jit::JitError;
 use crate::jit::isa::F64_NAN_FROM_FIRST_OPERAND;
 use crate::jit::simt::body::Stmt;
@@ -19,6 +18,7 @@ use cranelift_codegen::ir::{
     AtomicRmwOp, InstBuilder, MemFlagsData, Type as IrType, Value, condcodes::FloatCC, condcodes::IntCC, types,
 };
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::runtime::AtomicCode;
 use smallvec::smallvec;
 
 /// Lanes in an iteration of [`FunctionEmitter::emit_atomic_lane_loop`].

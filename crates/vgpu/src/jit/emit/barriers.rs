@@ -4,13 +4,13 @@
 use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::register_values::{CHUNKS_PER_WARP, LaneParts, RegWidth};
 use super::relocations::{self, runtime_call_target};
-use crate::abi::runtime::BarrierKind;
 use crate::jit::JitError;
 use crate::jit::isa as arch;
 use crate::jit::simt::body::Stmt;
 use crate::jit::simt::function_plan::frame_header;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::runtime::BarrierKind;
 
 impl FunctionEmitter<'_, '_> {
     pub(crate) fn emit_barrier(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {

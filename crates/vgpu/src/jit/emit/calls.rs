@@ -9,13 +9,13 @@ use super::ops;
 use super::out_of_line::{LANE_BITS_INDEX, PcUpdate};
 use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use super::relocations::{self, RelocTarget, runtime_call_target};
-use crate::abi::runtime::AssertArgs;
-use crate::abi::{TrapKind, WarpCtx};
 use crate::jit::JitError;
 use crate::jit::simt::body::Stmt;
 use crate::jit::simt::function_plan::{frame_header, param_record_bytes, special_pcs};
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::runtime::AssertArgs;
+use rtcg_vgpu_abi::{TrapKind, WarpCtx};
 use std::mem::offset_of;
 
 /// Functions that are not defined in PTX but that the runtime provides.

@@ -11,7 +11,6 @@ use super::ops;
 use super::out_of_line::{LANE_BITS_INDEX, PcUpdate, SlowPathRequest};
 use super::register_values::{CHUNK_LANES, CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use super::relocations::{self, runtime_call_target};
-use crate::abi::{TrapKind, WARP_LANES, WarpCtx};
 use crate::jit::JitError;
 use crate::jit::simt::body::Terminator;
 use crate::jit::simt::function_plan::{FunctionPlan, LOCAL_ALIGN, frame_header, special_pcs};
@@ -20,6 +19,7 @@ use crate::jit::simt::stride_checks::StrideCheck;
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::{FunctionBuilder, Variable};
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::{TrapKind, WARP_LANES, WarpCtx};
 use smallvec::SmallVec;
 use std::mem::offset_of;
 

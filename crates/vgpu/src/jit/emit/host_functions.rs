@@ -9,8 +9,8 @@
 
 use super::{libcalls, ops, slow_paths};
 use crate::jit::isa as arch;
-use crate::softmath::matrix;
 use cranelift_codegen::ir::LibCall;
+use rtcg_vgpu_softmath::matrix;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 

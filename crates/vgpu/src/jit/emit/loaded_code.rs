@@ -6,10 +6,10 @@ use super::compile::{CompiledCodeImage, KernelImage, KernelSource, KernelWithInp
 use super::host_state::KernelHostState;
 use super::out_of_line::SlowPathRequest;
 use super::relocations::RelocResolver;
-use crate::abi::LaneSet;
 use crate::jit::simt::{instruction_sites, kernel_usage::SiteTable};
 use crate::jit::{CompiledKernel, InstructionSite, JitError};
 use rtcg_ptx::ast::FuncId;
+use rtcg_vgpu_abi::LaneSet;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -104,7 +104,7 @@ pub(crate) fn link_into_memory(
     }
     let entry = *built.addresses.get(&source.kernel).ok_or_else(|| fail("the kernel has no code".to_owned()))?;
     // SAFETY: the machine function was emitted with the signature of a kernel entry.
-    let entry = unsafe { std::mem::transmute::<usize, crate::abi::KernelEntry>(entry) };
+    let entry = unsafe { std::mem::transmute::<usize, rtcg_vgpu_abi::KernelEntry>(entry) };
     Ok(CompiledKernel {
         entry,
         host: std::ptr::from_ref(&*host) as usize,

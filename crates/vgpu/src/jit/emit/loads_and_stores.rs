@@ -29,7 +29,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             AddrBase::Symbol(Symbol::Param(p)) => {
                 let at = self.plan.f.params.get(p as usize).map_or(0, |p| p.offset) as i32 + addr.offset as i32;
                 access.elements.iter_mut().for_each(|e| *e += at);
-                self.load_ctx_field(types::I64, std::mem::offset_of!(crate::abi::WarpCtx, params))
+                self.load_ctx_field(types::I64, std::mem::offset_of!(rtcg_vgpu_abi::WarpCtx, params))
             }
             _ => self.scalar_address(&access)?,
         };

@@ -10,13 +10,13 @@ use super::emitter::{FunctionEmitter, MaskedRegs, RegisterStorage, trusted_mem_f
 use super::ops;
 use super::register_values::{CHUNKS_PER_WARP, LaneParts, RegWidth};
 use super::relocations::{self, RelocTarget};
-use crate::abi::WarpCtx;
 use crate::jit::JitError;
 use crate::jit::simt::body::Terminator;
 use crate::jit::simt::function_plan::{FunctionPlan, frame_header, special_pcs};
 use cranelift_codegen::ir::{self, InstBuilder, Value, condcodes::IntCC, types};
 use cranelift_frontend::FunctionBuilder;
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::WarpCtx;
 use std::mem::offset_of;
 
 /// Emits the masked function of `plan`.

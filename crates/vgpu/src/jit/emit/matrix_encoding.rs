@@ -2,11 +2,11 @@
 //! live for ever, for compiled code to point to. There are some hundreds at most.
 
 use super::relocations::RelocTarget;
-use crate::abi::runtime::MatrixTransfer;
-use crate::softmath::matrix::intern_instruction_form;
 use rtcg_ptx::ast::{
     MatrixLayout, MatrixProduct, MatrixRole, MatrixShape, MatrixType, MmaCombineOp, Rounding, Sparsity,
 };
+use rtcg_vgpu_abi::runtime::MatrixTransfer;
+use rtcg_vgpu_softmath::matrix::intern_instruction_form;
 use std::sync::Mutex;
 
 static INTERNED_PRODUCTS: Mutex<Vec<&'static MatrixProduct>> = Mutex::new(Vec::new());

@@ -1,5 +1,5 @@
 //! Matrix instructions: the registers of all lanes go to the stack as planes (see
-//! [`crate::softmath::matrix`]), a Rust function does the work for the whole warp, and its planes
+//! [`rtcg_vgpu_softmath::matrix`]), a Rust function does the work for the whole warp, and its planes
 //! come back as registers.
 //!
 //! All 32 lanes have to be there. In masked code that is checked; a warp that is not whole faults.
@@ -9,12 +9,12 @@ use super::emitter::FunctionEmitter;
 use super::matrix_encoding;
 use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use super::relocations::{self, RelocTarget, runtime_call_target};
-use crate::abi::runtime::{MatrixTransfer, TRANSFER_HEADER_BYTES};
 use crate::jit::JitError;
 use crate::jit::simt::body::Stmt;
-use crate::softmath::matrix;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlot, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::runtime::{MatrixTransfer, TRANSFER_HEADER_BYTES};
+use rtcg_vgpu_softmath::matrix;
 
 /// Words of the largest frame: `mma.m16n8k16` of doubles.
 const MATRIX_FRAME_WORDS: usize = 20 * 64;
@@ -62,7 +62,7 @@ impl FunctionEmitter<'_, '_> {
         if self.is_masked() {
             let active = self.active_lane_bits(st);
             let missing = self.b.ins().icmp_imm_s(IntCC::NotEqual, active, -1);
-            self.emit_in_cold_block(missing, |g| g.emit_trap(crate::abi::TrapKind::PartialWarp));
+            self.emit_in_cold_block(missing, |g| g.emit_trap(rtcg_vgpu_abi::TrapKind::PartialWarp));
         }
     }
 

@@ -9,12 +9,12 @@ use super::ops;
 use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use super::relocations::{self, RelocTarget, runtime_call_target};
 use super::traps;
-use crate::abi::WarpCtx;
 use crate::jit::JitError;
 use crate::jit::simt::body::{BlockBoundaryKind, Stmt, block_boundary_kind};
 use crate::jit::simt::lane_classes::LaneClass;
 use cranelift_codegen::ir::{InstBuilder, types};
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::WarpCtx;
 use std::mem::offset_of;
 
 impl<'a> FunctionEmitter<'a, '_> {
@@ -125,7 +125,7 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     fn emit_conditional_trap(&mut self, st: &Stmt<'_>) {
         let bits = self.active_lane_bits(st);
-        self.emit_in_cold_block(bits, |g| g.emit_trap(crate::abi::TrapKind::Breakpoint));
+        self.emit_in_cold_block(bits, |g| g.emit_trap(rtcg_vgpu_abi::TrapKind::Breakpoint));
     }
 
     /// `alloca`, `stacksave`, `stackrestore`: one stack for the warp, so that addresses of lanes
@@ -148,7 +148,7 @@ impl<'a> FunctionEmitter<'a, '_> {
                     Some(types::I32),
                 );
                 if let Some(o) = over {
-                    self.emit_in_cold_block(o, |g| g.emit_trap(crate::abi::TrapKind::StackOverflow));
+                    self.emit_in_cold_block(o, |g| g.emit_trap(rtcg_vgpu_abi::TrapKind::StackOverflow));
                 }
                 for c in 0..CHUNKS_PER_WARP {
                     let w = self.width_of_register(*dst);

@@ -13,12 +13,12 @@ use super::register_values::CHUNK_LANES;
 use super::relocations::{self, RelocTarget};
 use super::scalar_spill::{self, StridedLanes};
 use super::slow_paths::SlowPathEnv;
-use crate::abi::WarpCtx;
-use crate::abi::runtime::LaneValues;
 use crate::jit::isa as arch;
 use crate::jit::simt::function_plan::frame_header;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
 use cranelift_codegen::isa::CallConv;
+use rtcg_vgpu_abi::WarpCtx;
+use rtcg_vgpu_abi::runtime::LaneValues;
 
 /// 64-bit values that fit into the dummy area.
 pub(crate) const MAX_STUB_VALUES: usize = 128;

@@ -7,11 +7,11 @@
 #![allow(unsafe_code)]
 
 use super::{host_functions, matrix_encoding, slow_paths::SlowPathEnv};
-use crate::abi::runtime::RuntimeCalls;
 use crate::jit::SymbolLayout;
 use cranelift_codegen::ir::{self, AbiParam, InstBuilder, Signature, Type, UserExternalName, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use rtcg_ptx::ast::FuncId;
+use rtcg_vgpu_abi::runtime::RuntimeCalls;
 use std::collections::HashMap;
 
 /// A thing that code refers to.
@@ -34,9 +34,9 @@ pub(crate) enum RelocTarget {
     WindowBase,
     /// The first state of the window's bytes.
     ShadowBase,
-    /// [`crate::abi::instrument::RaceCalls::access`]
+    /// [`rtcg_vgpu_abi::instrument::RaceCalls::access`]
     RaceAccess,
-    /// [`crate::abi::instrument::RaceCalls::sync`]
+    /// [`rtcg_vgpu_abi::instrument::RaceCalls::sync`]
     RaceSync,
     /// [`crate::jit::Instrumentation::local`]
     LocalMemory,

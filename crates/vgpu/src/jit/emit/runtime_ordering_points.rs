@@ -2,7 +2,7 @@
 //! atomics of several elements and of 128 bits.
 //!
 //! Operands travel in the scratch slot as arrays of 32 values of 64 bits, in the order of
-//! [`crate::abi::runtime::Atomic128LaneOperands`], which begins like [`AtomicLaneOperands`](crate::abi::runtime::AtomicLaneOperands).
+//! [`rtcg_vgpu_abi::runtime::Atomic128LaneOperands`], which begins like [`AtomicLaneOperands`](rtcg_vgpu_abi::runtime::AtomicLaneOperands).
 
 use super::addresses::{LaneLocation, MemAccess};
 use super::emitter::FunctionEmitter;
@@ -10,12 +10,12 @@ use super::ops;
 use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use super::relocations::{self, RelocTarget, runtime_call_target};
 use super::shadow_checks::AccessMode;
-use crate::abi::runtime::{AtomicCode, BulkCopyCode, MbarrierCode};
 use crate::jit::JitError;
 use crate::jit::simt::body::Stmt;
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::types;
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::runtime::{AtomicCode, BulkCopyCode, MbarrierCode};
 
 /// The arrays of the scratch slot.
 const ADDRESS_ARRAY: i32 = 0;

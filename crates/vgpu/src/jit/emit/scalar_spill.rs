@@ -7,11 +7,11 @@
 use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::out_of_line::{MAX_STUB_VALUES, PcUpdate, SlowPathRequest};
 use super::register_values::{CHUNK_LANES, CHUNKS_PER_WARP, LaneParts, RegWidth};
-use crate::abi::WARP_LANES;
 use crate::jit::simt::function_plan::frame_header;
 use crate::jit::simt::lane_classes::LaneClass;
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::Reg;
+use rtcg_vgpu_abi::WARP_LANES;
 
 /// Lanes in the frame that hold a scalar, each a stride more than the one before.
 #[repr(C)]

@@ -7,12 +7,12 @@
 use super::emitter::{ChunkLoop, CommonSubexpressions, FunctionEmitter, ScalarResults, trusted_mem_flags};
 use super::ops;
 use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
-use crate::abi::WarpCtx;
 use crate::jit::JitError;
 use crate::jit::simt::body::{Stmt, stmt_uses};
 use crate::jit::simt::lane_classes::{ExecMode, LaneClass};
 use cranelift_codegen::ir::{InstBuilder, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::WarpCtx;
 use smallvec::{SmallVec, smallvec};
 use std::mem::offset_of;
 use std::ops::Range;

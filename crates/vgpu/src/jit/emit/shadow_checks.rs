@@ -10,13 +10,13 @@ use super::ops;
 use super::out_of_line::{AddressCheck, LaneAddresses, SlowPathRequest};
 use super::register_values::{CHUNK_LANES, LaneParts, RegWidth};
 use super::relocations::{self, RelocTarget};
-use crate::abi::instrument::{
-    ATOMIC_BIT, HAS_VALUES_BIT, SYNC_ACQUIRE, SYNC_FENCE, SYNC_RELEASE, ShadowStates, VOLATILE_BIT, WARP_SYNC,
-    WRITE_BIT,
-};
 use crate::jit::simt::body::{BlockBoundaryKind, block_boundary_kind};
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::instrument::{
+    ATOMIC_BIT, HAS_VALUES_BIT, SYNC_ACQUIRE, SYNC_FENCE, SYNC_RELEASE, ShadowStates, VOLATILE_BIT, WARP_SYNC,
+    WRITE_BIT,
+};
 
 /// What an access does to memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,13 +3,13 @@
 #![allow(unsafe_code)]
 
 use super::host_state::KernelHostState;
-use crate::abi::runtime::{LaneValues, RuntimeCalls};
-use crate::abi::{TrapKind, WarpCtx};
 use crate::jit::{Instrumentation, WindowAddress};
-use crate::softmath::FloatMode;
-use crate::softmath::arith::{self, FloatOp};
-use crate::softmath::float::FloatFormat;
 use rtcg_ptx::ast::{AtomOp, Type};
+use rtcg_vgpu_abi::runtime::{LaneValues, RuntimeCalls};
+use rtcg_vgpu_abi::{TrapKind, WarpCtx};
+use rtcg_vgpu_softmath::FloatMode;
+use rtcg_vgpu_softmath::arith::{self, FloatOp};
+use rtcg_vgpu_softmath::float::FloatFormat;
 
 /// What the slow paths need; lives as long as the compiled code.
 #[derive(Debug, Clone, Copy)]

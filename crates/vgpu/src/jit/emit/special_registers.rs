@@ -5,13 +5,13 @@ use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::ops;
 use super::register_values::{CHUNK_LANES, EmitShape, LaneParts, RegWidth};
 use super::relocations::{self, runtime_call_target};
-use crate::abi::{TidTable, WarpCtx};
 use crate::jit::JitError;
 use crate::jit::simt::body::Stmt;
 use crate::jit::simt::function_plan::frame_header;
 use crate::jit::simt::lane_classes::LaneClass;
 use cranelift_codegen::ir::{InstBuilder, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::{TidTable, WarpCtx};
 use smallvec::smallvec;
 use std::mem::offset_of;
 

@@ -4,12 +4,12 @@ use super::emitter::FunctionEmitter;
 use super::ops;
 use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use super::relocations::{self, runtime_call_target};
-use crate::abi::texture_request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
 use crate::jit::JitError;
 use crate::jit::simt::body::Stmt;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, types};
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::texture_request::{LevelKind, TextureLanes, TextureOp, TextureRequest};
 use std::mem::offset_of;
 
 /// Bytes of one array of 32-bit words in [`TextureLanes`].

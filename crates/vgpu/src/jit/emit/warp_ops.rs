@@ -5,14 +5,14 @@ use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::ops;
 use super::register_values::{CHUNKS_PER_WARP, EmitShape, LaneParts, RegWidth};
 use super::relocations::{self, RelocTarget};
-use crate::abi::WarpCtx;
-use crate::abi::runtime::Atomic128LaneOperands;
 use crate::jit::JitError;
 use crate::jit::simt::body::Stmt;
 use crate::jit::simt::function_plan::{frame_header, special_pcs};
 use crate::jit::simt::lane_classes::LaneClass;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlot, Value, condcodes::IntCC, types};
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::WarpCtx;
+use rtcg_vgpu_abi::runtime::Atomic128LaneOperands;
 use std::mem::offset_of;
 
 impl<'a> FunctionEmitter<'a, '_> {

@@ -1,9 +1,9 @@
 //! 64-bit Arm.
 
-use crate::abi::WarpCtx;
 use cranelift_codegen::ir::{InstBuilder, LibCall, Value, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
+use rtcg_vgpu_abi::WarpCtx;
 
 /// A signalling NaN goes before a quiet one, and the NaN of an invalid operation is positive: code
 /// for double precision has to choose the NaN itself.

@@ -1,9 +1,9 @@
 //! x86-64.
 
-use crate::abi::WarpCtx;
 use cranelift_codegen::ir::{InstBuilder, LibCall, Value, types};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
+use rtcg_vgpu_abi::WarpCtx;
 use std::arch::x86_64::__m128i;
 
 /// Of two NaNs, double-precision arithmetic gives the first, made quiet, and the NaN of an invalid

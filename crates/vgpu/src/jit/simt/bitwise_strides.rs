@@ -5,8 +5,8 @@
 use super::lane_classes::{ExecMode, LaneClass, LaneClasses, MAX_LANE_DISTANCE};
 use super::low_bits::{KnownLowBits, LaneValues, evaluate_inst, is_int_word_type, low_mask, power_of_two_divisor};
 use super::register_width::CHUNK_LANES;
-use crate::abi::WARP_LANES;
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::WARP_LANES;
 use smallvec::{SmallVec, smallvec};
 
 /// The operands of an instruction that works on each bit by itself, or moves all of them down: what it

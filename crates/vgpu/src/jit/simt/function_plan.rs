@@ -4,9 +4,9 @@
 use super::body::{FunctionBody, Terminator, stmt_defs, stmt_uses};
 use super::control_flow::{self, BitSet};
 use super::lane_classes::LaneClasses;
-use crate::abi::WARP_LANES;
 use crate::jit::{Instrumentation, JitError, LaunchVariant};
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::WARP_LANES;
 use std::collections::{HashMap, HashSet};
 
 /// Fixed fields at the start of a function's frame; lane arrays are of `u32`.

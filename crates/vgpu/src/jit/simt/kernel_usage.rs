@@ -2,9 +2,9 @@
 //! its statements.
 
 use super::function_plan::{FunctionPlan, LOCAL_ALIGN};
-use crate::abi::LaneSet;
 use crate::jit::InstructionSite;
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::LaneSet;
 use std::collections::HashMap;
 
 /// Needs of a kernel with all it calls.

@@ -13,9 +13,9 @@ use super::body::{FunctionBody, Stmt, stmt_defs};
 use super::control_flow::BitSet;
 use super::pure_instructions;
 use super::register_width::RegWidth;
-use crate::abi::WARP_LANES;
 use crate::jit::LaunchVariant;
 use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::WARP_LANES;
 use std::collections::HashMap;
 
 /// A number in each lane.

@@ -86,7 +86,7 @@ pub fn source_operands(inst: &Inst) -> SourceOperands {
             (*a, RegWidth::W32),
             (*b, RegWidth::W32),
             (*c, RegWidth::W32),
-            (Operand::Int(crate::softmath::video::encode_video(video) as i64), RegWidth::W64)
+            (Operand::Int(rtcg_vgpu_softmath::video::encode_video(video) as i64), RegWidth::W64)
         ],
         CvtPack { sty, a, b, .. } => smallvec![(*a, RegWidth::from_type(*sty)), (*b, RegWidth::from_type(*sty))],
         _ => SourceOperands::new(),

@@ -10,7 +10,7 @@ use rtcg_ptx::ast;
 /// that temporaries stay in registers.
 pub(crate) const CHUNK_LANES: usize = 8;
 /// Chunks in a warp.
-pub(crate) const CHUNKS_PER_WARP: usize = crate::abi::WARP_LANES / CHUNK_LANES;
+pub(crate) const CHUNKS_PER_WARP: usize = rtcg_vgpu_abi::WARP_LANES / CHUNK_LANES;
 
 /// Whether an operation is emitted once for a value all lanes share, or for the lanes of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Rust functions as kernels: they get the same context and call the same runtime as compiled code.
 #![allow(dead_code, unsafe_code, unreachable_pub, clippy::result_large_err)]
 
-use rtcg_vgpu::abi::LaneSet;
-use rtcg_vgpu::abi::{KernelEntry, WarpCtx};
 use rtcg_vgpu::exec::{CancelFlag, Fault, InstructionLocation, LaunchConfig, Program, SourceMap, run_program};
+use rtcg_vgpu_abi::LaneSet;
+use rtcg_vgpu_abi::{KernelEntry, WarpCtx};
 
 /// Every program counter is the kernel's, and every site the same instruction.
 struct AnyPcSourceMap;

@@ -27,7 +27,7 @@ fn sums_of_integers_are_clamped_or_wrap() {
 #[test]
 fn quick_sums_are_the_defined_ones() {
     use rtcg_ptx::ast::{MatrixLayout, MatrixProduct, MatrixShape, MatrixType, MmaCombineOp, Rounding};
-    use rtcg_vgpu::softmath::matrix::{
+    use rtcg_vgpu_softmath::matrix::{
         MmaRegisters, matrix_product, matrix_product_frame_words, matrix_product_reference,
     };
     let mut state = 88_172_645_463_325_252_u64;
@@ -88,7 +88,7 @@ fn quick_sums_are_the_defined_ones() {
 #[test]
 fn sums_are_cut_not_rounded() {
     use rtcg_ptx::ast::MatrixType::{F16, F32};
-    use rtcg_vgpu::softmath::matrix::exact::{ExactNumber, exact_dot};
+    use rtcg_vgpu_softmath::matrix::exact::{ExactNumber, exact_dot};
     let number = |v: f32| ExactNumber::from_bits(F16, half::f16::from_f32(v).to_bits().into());
     let sum = |terms: &[(f32, f32)], c: f32| {
         let terms: Vec<_> = terms.iter().map(|&(x, y)| (number(x), number(y))).collect();

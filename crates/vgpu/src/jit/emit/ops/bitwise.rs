@@ -9,7 +9,7 @@ use super::clif_helpers::{
 use super::int::immediate_value;
 use super::lane_parts::bitcast_to;
 use super::{EmitShape, LaneParts, OpCtx};
-use crate::softmath::int::prmt_selector;
+use rtcg_vgpu_softmath::int::prmt_selector;
 
 /// The table split at `c`: each half is a function of `a` and `b`.
 pub(super) fn emit_lop3(cx: &mut OpCtx<'_, '_>, table: u8, a: Value, b: Value, c: Value) -> Value {

@@ -11,7 +11,7 @@ use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind
 use super::{EmitShape, LaneParts, OpCtx, RegWidth};
 use crate::jit::emit::register_values::CHUNK_LANES;
 use crate::jit::emit::relocations::{self, RelocTarget};
-use crate::softmath::FloatMode;
+use rtcg_vgpu_softmath::FloatMode;
 
 /// Bytes of the frame that one operand of a chunk takes.
 const OPERAND_BYTES: usize = 8 * CHUNK_LANES;

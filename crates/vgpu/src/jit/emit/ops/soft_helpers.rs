@@ -9,10 +9,10 @@ use rtcg_ptx::ast::{BinaryOp, CmpOp, FpMods, Inst, PrmtMode, Rounding, TernaryOp
 mod helper_list;
 
 use super::helper_calls::SoftHelper;
-use crate::softmath::approx::{self, ApproxFunction};
-use crate::softmath::arith::{self, FloatOp, FloatTest};
-use crate::softmath::float::FloatFormat;
-use crate::softmath::{FloatMode, convert, int, video};
+use rtcg_vgpu_softmath::approx::{self, ApproxFunction};
+use rtcg_vgpu_softmath::arith::{self, FloatOp, FloatTest};
+use rtcg_vgpu_softmath::float::FloatFormat;
+use rtcg_vgpu_softmath::{FloatMode, convert, int, video};
 
 pub(super) use helper_list::all_helpers;
 
@@ -190,7 +190,7 @@ fn unary_helper(op: UnaryOp, ty: Type, mods: &FpMods) -> Option<SoftHelper> {
         UnaryOp::Bfind { shiftamt: true } => {
             SoftHelper::new(im, |m, [a, ..]| int::bfind(mode_operand_bits(m), mode_is_signed(m), true, a).into())
         }
-        UnaryOp::PendingCount => SoftHelper::new(im, |_, [a, ..]| crate::abi::mbarrier::pending_count(a).into()),
+        UnaryOp::PendingCount => SoftHelper::new(im, |_, [a, ..]| rtcg_vgpu_abi::mbarrier::pending_count(a).into()),
         UnaryOp::TestFinite => return testp_helper(FloatTest::Finite, ty),
         UnaryOp::TestInfinite => return testp_helper(FloatTest::Infinite, ty),
         UnaryOp::TestNumber => return testp_helper(FloatTest::Number, ty),

@@ -47,11 +47,13 @@ const ROUND_MODES: [RoundMode; 5] =
 
 impl FloatMode {
     /// This mode with the instruction's own number set.
+    #[inline]
     pub fn with_instruction_bits(self, extra: u32) -> FloatMode {
         FloatMode { extra, ..self }
     }
 
     /// One word that [`FloatMode::from_word`] reads back.
+    #[inline]
     pub fn to_word(self) -> u64 {
         let flags = [self.ftz, self.sat, self.relu, self.nan, self.xorsign];
         let bits = flags.iter().enumerate().fold(0, |w, (i, &f)| w | u64::from(f) << (8 + i));
@@ -59,6 +61,7 @@ impl FloatMode {
     }
 
     /// The inverse of [`FloatMode::to_word`].
+    #[inline]
     pub fn from_word(word: u64) -> FloatMode {
         let flag = |i: u32| word >> (8 + i) & 1 != 0;
         FloatMode {

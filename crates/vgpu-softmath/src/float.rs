@@ -35,39 +35,48 @@ impl FloatFormat {
         (1 << (self.exp_bits - 1)) - 1
     }
     /// The sign bit.
+    #[inline]
     pub fn sign_bit(self) -> u64 {
         1 << (self.exp_bits + self.frac_bits)
     }
     /// Positive infinity.
+    #[inline]
     pub fn infinity(self) -> u64 {
         self.special_exponent() << self.frac_bits
     }
     /// The NaN of an invalid operation (below double precision the only one): all ones but the sign.
+    #[inline]
     pub fn canonical_nan(self) -> u64 {
         if self == FloatFormat::F64 { 0xfff8_0000_0000_0000 } else { self.sign_bit() - 1 }
     }
     /// A NaN with its quiet bit set.
+    #[inline]
     pub fn quiet_nan(self, nan: u64) -> u64 {
         nan | 1 << (self.frac_bits - 1)
     }
     /// The largest finite number.
+    #[inline]
     pub fn largest_finite(self) -> u64 {
         self.infinity() - 1
     }
     /// Whether `bits` is a NaN.
+    #[inline]
     pub fn is_nan(self, bits: u64) -> bool {
         bits & (self.sign_bit() - 1) > self.infinity()
     }
     /// Whether `bits` is subnormal (zero is not).
+    #[inline]
     pub fn is_subnormal(self, bits: u64) -> bool {
         let magnitude = bits & (self.sign_bit() - 1);
         magnitude != 0 && magnitude >> self.frac_bits == 0
     }
     /// The number one.
+    #[inline]
     pub fn encoded_one(self) -> u64 {
         (self.exponent_bias() as u64) << self.frac_bits
     }
     /// `bits` with subnormals replaced by a zero of their sign.
+    #[inline]
     pub fn flush_subnormal(self, bits: u64) -> u64 {
         if self.is_subnormal(bits) { bits & self.sign_bit() } else { bits }
     }
@@ -110,6 +119,7 @@ pub enum UnpackedFloat {
 }
 
 /// Takes `bits` apart.
+#[inline]
 pub fn unpack_float(f: FloatFormat, bits: u64) -> UnpackedFloat {
     let sign = bits & f.sign_bit() != 0;
     let frac = bits & ((1 << f.frac_bits) - 1);
@@ -124,6 +134,7 @@ pub fn unpack_float(f: FloatFormat, bits: u64) -> UnpackedFloat {
 }
 
 /// The number `sig * 2^exp`.
+#[inline]
 pub fn unpacked_finite(sign: bool, exp: i32, sig: u64) -> UnpackedFloat {
     if sig == 0 {
         return UnpackedFloat::Zero(sign);
@@ -133,6 +144,7 @@ pub fn unpacked_finite(sign: bool, exp: i32, sig: u64) -> UnpackedFloat {
 }
 
 /// Packs `sig * 2^exp`, to which an infinitesimal belongs when `sticky`, rounding once.
+#[inline]
 pub fn round_and_pack(f: FloatFormat, rnd: RoundMode, sign: bool, exp: i32, sig: u128, sticky: bool) -> u64 {
     let sign_bits = if sign { f.sign_bit() } else { 0 };
     if sig == 0 && !sticky {
@@ -186,6 +198,7 @@ fn overflow_result(f: FloatFormat, rnd: RoundMode, sign: bool) -> u64 {
 }
 
 /// Packs a number that needs no operation.
+#[inline]
 pub fn pack_rounded(f: FloatFormat, rnd: RoundMode, x: UnpackedFloat) -> u64 {
     match x {
         UnpackedFloat::Nan => f.canonical_nan(),
@@ -245,6 +258,7 @@ fn scale_to_u256(x: u128, n: i32) -> (UInt256, bool) {
 }
 
 /// `a * b`, rounded to `f`.
+#[inline]
 pub fn mul_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: UnpackedFloat) -> u64 {
     use UnpackedFloat::*;
     match (a, b) {
@@ -258,6 +272,7 @@ pub fn mul_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: Unpacked
 }
 
 /// Whether the sign is negative.
+#[inline]
 pub fn is_negative(x: UnpackedFloat) -> bool {
     match x {
         UnpackedFloat::Nan => false,
@@ -266,6 +281,7 @@ pub fn is_negative(x: UnpackedFloat) -> bool {
 }
 
 /// `-x`
+#[inline]
 pub fn negate_unpacked(x: UnpackedFloat) -> UnpackedFloat {
     match x {
         UnpackedFloat::Nan => x,
@@ -276,12 +292,14 @@ pub fn negate_unpacked(x: UnpackedFloat) -> UnpackedFloat {
 }
 
 /// `a + b`, rounded to `f`.
+#[inline]
 pub fn add_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: UnpackedFloat) -> u64 {
     // Multiplying by one is exact and keeps the sign of zero.
     fma_rounded(f, rnd, a, UnpackedFloat::Finite { sign: false, exp: -63, sig: 1 << 63 }, b)
 }
 
 /// `a * b + c`, rounded once to `f`.
+#[inline]
 pub fn fma_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: UnpackedFloat, c: UnpackedFloat) -> u64 {
     use UnpackedFloat::*;
     let product_sign = is_negative(a) != is_negative(b);
@@ -333,6 +351,7 @@ fn round_and_pack_u256(f: FloatFormat, rnd: RoundMode, sign: bool, exp: i32, x: 
 }
 
 /// `a / b`, rounded to `f`.
+#[inline]
 pub fn div_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: UnpackedFloat) -> u64 {
     use UnpackedFloat::*;
     let sign = is_negative(a) != is_negative(b);
@@ -348,6 +367,7 @@ pub fn div_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat, b: Unpacked
 }
 
 /// The square root of `a`, rounded to `f`.
+#[inline]
 pub fn sqrt_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat) -> u64 {
     match a {
         UnpackedFloat::Zero(s) => apply_sign(f, s, 0),
@@ -364,6 +384,7 @@ pub fn sqrt_rounded(f: FloatFormat, rnd: RoundMode, a: UnpackedFloat) -> u64 {
 
 /// `x` rounded to an integer, as (negative, magnitude); `None` for a NaN, and the largest
 /// magnitude when it does not fit in 64 bits.
+#[inline]
 pub fn to_integer(rnd: RoundMode, x: UnpackedFloat) -> Option<(bool, u128)> {
     match x {
         UnpackedFloat::Nan => None,

@@ -1,13 +1,13 @@
 //! A texture or surface instruction as compiled code hands it to the runtime: one word that says
 //! what to do, and arrays of operands by lane.
 
-use crate::abi::WARP_LANES;
-use crate::abi::runtime::LaneValues;
+use crate::WARP_LANES;
+use crate::runtime::LaneValues;
 use rtcg_ptx::ast::{OpaqueType, SurfOp, SurfaceClamp, TexQuery, TextureGeometry, Type};
 
 /// 32-bit operands that an instruction can have: four coordinates, two derivatives by three axes,
 /// three offsets.
-pub(crate) const MAX_OPERAND_WORDS: usize = 13;
+pub const MAX_OPERAND_WORDS: usize = 13;
 
 /// Operands and results of one instruction. Lanes that take no part hold garbage.
 #[repr(C, align(16))]

@@ -1,7 +1,8 @@
 //! What compiled code does beyond the program: checks of the memory it accesses, random choices.
+#![allow(unsafe_code, reason = "functions of compiled code's types, which do nothing")]
 
 use super::runtime::LaneValues;
-use crate::abi::WarpCtx;
+use crate::WarpCtx;
 
 /// Bits of an access' description that hold the bytes of one lane.
 pub const BYTES_MASK: u32 = 0xffff;
@@ -120,12 +121,12 @@ impl Instrumentation {
     };
 
     /// Whether anything is checked, or the order of execution is chosen.
-    pub(crate) fn is_any(&self) -> bool {
+    pub fn is_any(&self) -> bool {
         self.memory.is_some() || self.init || self.diverged.is_some() || self.race.is_some() || self.random.is_some()
     }
 
     /// Bytes of the red zone between two variables of a thread, and behind the last one.
-    pub(crate) fn red_zone_bytes(&self) -> u32 {
+    pub fn red_zone_bytes(&self) -> u32 {
         if self.memory.is_some() { 16 } else { 0 }
     }
 }

@@ -12,6 +12,7 @@ pub const ROUND_TO_INTEGRAL_FLAG: u32 = 1;
 pub const SATFINITE_FLAG: u32 = 2;
 
 /// The format of a floating type that has one value in a register.
+#[inline]
 pub fn float_format(ty: Type) -> Option<FloatFormat> {
     match ty {
         Type::F16 | Type::F16x2 => Some(FloatFormat::F16),
@@ -25,6 +26,7 @@ pub fn float_format(ty: Type) -> Option<FloatFormat> {
 
 /// Float to integer: rounds, clamps to the type; PTX gives NaN as zero, but as the top bit for
 /// 64-bit results and double sources.
+#[inline]
 pub fn float_to_int(f: FloatFormat, m: FloatMode, bits: u32, signed: bool, a: u64) -> u64 {
     match float::to_integer(m.rnd, unpack_float(f, flush_operand(f, m, a))) {
         None if f == FloatFormat::F64 || bits == 64 => 1 << (bits - 1),
@@ -37,18 +39,21 @@ pub fn float_to_int(f: FloatFormat, m: FloatMode, bits: u32, signed: bool, a: u6
 }
 
 /// Integer to float.
+#[inline]
 pub fn int_to_float(f: FloatFormat, m: FloatMode, bits: u32, signed: bool, a: u64) -> u64 {
     let x = int::extend_bits(bits, signed, a);
     apply_result_modifiers(f, m, round_and_pack(f, m.rnd, x < 0, 0, x.unsigned_abs(), false))
 }
 
 /// Integer to integer, clamping when `.sat` is given.
+#[inline]
 pub fn int_to_int(m: FloatMode, to: (u32, bool), from: (u32, bool), a: u64) -> u64 {
     let x = int::extend_bits(from.0, from.1, a);
     if m.sat { int::clamp_to_width(to.0, to.1, x) } else { int::truncate_bits(to.0, x as u64) }
 }
 
 /// Float to float.
+#[inline]
 pub fn float_to_float(to: FloatFormat, from: FloatFormat, m: FloatMode, a: u64) -> u64 {
     // Conversions to half precision do not flush, whatever is written.
     let flushes = from == FloatFormat::F32 && to != FloatFormat::F16;
@@ -129,6 +134,7 @@ fn e4m3_fixed_point(code: u32) -> u64 {
 }
 
 /// Float to `.e4m3`, to nearest even, clamped to the largest finite number.
+#[inline]
 pub fn to_e4m3(f: FloatFormat, m: FloatMode, a: u64) -> u32 {
     let x = unpack_float(f, a);
     let sign = u32::from(float::is_negative(x)) << 7;
@@ -149,6 +155,7 @@ pub fn to_e4m3(f: FloatFormat, m: FloatMode, a: u64) -> u32 {
 const E4M3_SCALED_FORMAT: FloatFormat = FloatFormat { exp_bits: 5, frac_bits: 3 };
 
 /// Float to `.e5m2`, to nearest even, clamped to the largest finite number.
+#[inline]
 pub fn to_e5m2(f: FloatFormat, m: FloatMode, a: u64) -> u32 {
     let x = unpack_float(f, a);
     let bits = pack_rounded(FloatFormat::E5M2, RoundMode::Nearest, x) as u32;
@@ -161,6 +168,7 @@ pub fn to_e5m2(f: FloatFormat, m: FloatMode, a: u64) -> u32 {
 }
 
 /// `.e4m3` to half precision (exact).
+#[inline]
 pub fn e4m3_to_f16(code: u32) -> u32 {
     let sign = (code & 0x80) << 8;
     if code & 0x7f == 0x7f {
@@ -171,11 +179,13 @@ pub fn e4m3_to_f16(code: u32) -> u32 {
 }
 
 /// `.e5m2` to half precision: its upper byte (exact).
+#[inline]
 pub fn e5m2_to_f16(code: u32) -> u32 {
     if code & 0x7f > 0x7c { 0x7fff } else { code << 8 }
 }
 
 /// `cvt.pack.sat`: clamps both to `bits` bits, the second one lowest, and what fits of `c` above them.
+#[inline]
 pub fn pack_integers(bits: u32, signed: bool, a: u32, b: u32, c: u32) -> u32 {
     let clamped = |x: u32| int::clamp_to_width(bits, signed, i128::from(x as i32)) as u32 & (u32::MAX >> (32 - bits));
     let above = if bits == 16 { 0 } else { c << (2 * bits) };

@@ -3,10 +3,10 @@
 //!
 //! Assumes that every function is called on the warp's fiber with that warp's [`WarpCtx`]. Lane
 //! arrays have 32 entries; entries of lanes outside `mask` hold garbage and must not be read. A
-//! `site` is an opaque number that [`crate::jit::CompiledKernel::site_by_number`] turns into an instruction.
+//! `site` is an opaque number that `CompiledKernel::site_by_number` turns into an instruction.
 
-use crate::abi::texture_request::TextureLanes;
-use crate::abi::{WARP_LANES, WarpCtx};
+use crate::texture_request::TextureLanes;
+use crate::{WARP_LANES, WarpCtx};
 use rtcg_ptx::ast::{AtomOp, MatrixLayout, MatrixRole, MatrixShape, MatrixType, MbarrierOp, Type};
 
 /// One value per lane; narrower values are zero-extended.
@@ -15,7 +15,7 @@ pub type LaneValues = [u64; WARP_LANES];
 /// `lane` of a trap when the whole warp is meant, not a single lane.
 pub const WHOLE_WARP: u32 = u32::MAX;
 
-/// Ends the launch with a fault: `kind` is a [`crate::abi::TrapKind`] as `u32`. `address` is the
+/// Ends the launch with a fault: `kind` is a [`crate::TrapKind`] as `u32`. `address` is the
 /// bad address or the bad function pointer, 0 when the kind has none.
 pub type TrapFn = unsafe extern "C" fn(ctx: *mut WarpCtx, kind: u32, lane: u32, site: u32, address: u64) -> !;
 
@@ -309,7 +309,7 @@ pub struct AssertArgs {
 pub type AssertFn = unsafe extern "C" fn(ctx: *mut WarpCtx, site: u32, args: *const AssertArgs) -> !;
 
 /// A texture or surface instruction for the lanes of `mask`; `request` is a
-/// [`crate::abi::texture_request::TextureRequest`] as a word. Finds the objects and traps itself.
+/// [`crate::texture_request::TextureRequest`] as a word. Finds the objects and traps itself.
 pub type TextureFn =
     unsafe extern "C" fn(ctx: *mut WarpCtx, request: u64, mask: u32, site: u32, lanes: *mut TextureLanes);
 
@@ -350,7 +350,7 @@ pub enum MatrixTransfer {
 pub const TRANSFER_HEADER_BYTES: usize = size_of::<LaneValues>();
 
 /// Loads or stores a matrix for the whole warp: `frame` holds the addresses and then the planes
-/// (see [`crate::softmath::matrix`]). `stride` is that of a `wmma` in elements, `u64::MAX` where
+/// (see `matrix` of `rtcg-vgpu-softmath`). `stride` is that of a `wmma` in elements, `u64::MAX` where
 /// none is written. Checks the addresses and traps itself.
 pub type MatrixFn =
     unsafe extern "C" fn(ctx: *mut WarpCtx, form: *const MatrixTransfer, site: u32, stride: u64, frame: *mut u8);

@@ -7,11 +7,11 @@
 //! complement, for they may come before they are expected), number of the phase (3).
 
 /// Arrivals of a phase, at most; also the bytes that may be pending.
-pub(crate) const MAX_COUNT: u32 = (1 << 20) - 1;
+pub const MAX_COUNT: u32 = (1 << 20) - 1;
 
 /// An `mbarrier` taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mbarrier {
+pub struct Mbarrier {
     pending: u32,
     expected: u32,
     bytes: i32,
@@ -20,7 +20,7 @@ pub(crate) struct Mbarrier {
 
 /// Why an operation on an `mbarrier` is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MbarrierError {
+pub enum MbarrierError {
     /// The number of arrivals of `init` or `arrive_counted` is 0 or too large.
     BadArrivalCount,
     /// More arrivals than the phase expects.
@@ -33,7 +33,7 @@ pub(crate) enum MbarrierError {
 
 impl MbarrierError {
     /// For an error message.
-    pub(crate) fn error_message(self) -> &'static str {
+    pub fn error_message(self) -> &'static str {
         match self {
             MbarrierError::BadArrivalCount => "an mbarrier counts from 1 to 1048575 arrivals",
             MbarrierError::TooManyArrivals => "more threads arrive at an mbarrier than its phase expects",
@@ -44,20 +44,21 @@ impl MbarrierError {
 }
 
 /// Pending arrivals in a state.
-pub(crate) fn pending_count(state: u64) -> u32 {
+pub fn pending_count(state: u64) -> u32 {
     Mbarrier::unpack(state).pending
 }
 
 impl Mbarrier {
     /// A new object.
-    pub(crate) fn new(count: u32) -> Result<Mbarrier, MbarrierError> {
+    pub fn new(count: u32) -> Result<Mbarrier, MbarrierError> {
         if count == 0 || count > MAX_COUNT {
             return Err(MbarrierError::BadArrivalCount);
         }
         Ok(Mbarrier { pending: count, expected: count, bytes: 0, phase: 0 })
     }
 
-    pub(crate) fn unpack(word: u64) -> Mbarrier {
+    /// The object of these 64 bits.
+    pub fn unpack(word: u64) -> Mbarrier {
         let field = |at: u32, bits: u32| (word >> at & ((1 << bits) - 1)) as u32;
         Mbarrier {
             pending: field(0, 20),
@@ -67,7 +68,8 @@ impl Mbarrier {
         }
     }
 
-    pub(crate) fn pack(self) -> u64 {
+    /// The 64 bits.
+    pub fn pack(self) -> u64 {
         let bytes = u64::from(self.bytes as u32 & 0x1f_ffff);
         u64::from(self.pending) | u64::from(self.expected) << 20 | bytes << 40 | u64::from(self.phase & 7) << 61
     }
@@ -80,7 +82,7 @@ impl Mbarrier {
     }
 
     /// `count` arrivals, which with `drop` later phases do not expect.
-    pub(crate) fn arrive_counted(&mut self, count: u32, drop: bool) -> Result<(), MbarrierError> {
+    pub fn arrive_counted(&mut self, count: u32, drop: bool) -> Result<(), MbarrierError> {
         if count == 0 || count > MAX_COUNT {
             return Err(MbarrierError::BadArrivalCount);
         }
@@ -93,14 +95,14 @@ impl Mbarrier {
     }
 
     /// As [`Mbarrier::arrive_counted`], but the phase must go on.
-    pub(crate) fn arrive_no_complete(&mut self, count: u32, drop: bool) -> Result<(), MbarrierError> {
+    pub fn arrive_no_complete(&mut self, count: u32, drop: bool) -> Result<(), MbarrierError> {
         let phase = self.phase;
         self.arrive_counted(count, drop)?;
         if self.phase == phase { Ok(()) } else { Err(MbarrierError::NoCompleteEndsPhase) }
     }
 
     /// The phase waits for `n` more bytes.
-    pub(crate) fn expect_bytes(&mut self, n: u32) -> Result<(), MbarrierError> {
+    pub fn expect_bytes(&mut self, n: u32) -> Result<(), MbarrierError> {
         self.bytes = self
             .bytes
             .checked_add_unsigned(n)
@@ -110,7 +112,7 @@ impl Mbarrier {
     }
 
     /// `n` bytes have come.
-    pub(crate) fn complete_bytes(&mut self, n: u32) -> Result<(), MbarrierError> {
+    pub fn complete_bytes(&mut self, n: u32) -> Result<(), MbarrierError> {
         self.bytes = self
             .bytes
             .checked_sub_unsigned(n)
@@ -121,12 +123,12 @@ impl Mbarrier {
     }
 
     /// Whether the phase of `state` has ended.
-    pub(crate) fn phase_has_ended(self, state: u64) -> bool {
+    pub fn phase_has_ended(self, state: u64) -> bool {
         Mbarrier::unpack(state).phase != self.phase
     }
 
     /// Whether the phase of that parity has ended, which is the current one or the one before.
-    pub(crate) fn parity_phase_has_ended(self, parity: u32) -> bool {
+    pub fn parity_phase_has_ended(self, parity: u32) -> bool {
         self.phase & 1 != parity & 1
     }
 }

@@ -1,16 +1,22 @@
-//! The interface between JIT-compiled code and the runtime: the structures both sides read, by
-//! `#[repr(C)]` offset on the JIT side and by field on the Rust side.
+//! What the compiler and the engine of the virtual GPU share, so that neither knows the other: the interface
+//! between compiled code and the runtime, result codes, the schedule and handles.
+//!
+//! The structures here are read from both sides, by `#[repr(C)]` offset from compiled code and by field from Rust.
 //!
 //! A kernel is compiled to `extern "C" fn(*mut WarpCtx)` and runs *one warp of 32 lanes* from
 //! start to end. It always runs on a fiber (a stack of its own), so a barrier, a grid
 //! synchronisation, a yield or a fatal fault is an ordinary call into the runtime that switches
 //! stacks; the JIT never saves or restores anything for it.
 
+pub mod env;
+pub mod error;
 pub mod fault;
+pub mod handles;
 pub mod instrument;
-pub(crate) mod mbarrier;
+pub mod mbarrier;
 pub mod result_codes;
 pub mod runtime;
+pub mod schedule;
 pub mod texture_request;
 
 use std::sync::atomic::AtomicU32;
@@ -67,7 +73,7 @@ pub struct WarpCtx {
     /// Frames of callers under a mask, the innermost first; each names the next. Their other lanes
     /// may be parked at barriers. The JIT keeps it.
     pub outer_frames: *mut std::ffi::c_void,
-    /// What belongs to the kernel's machine code on the side of the JIT ([`crate::jit::CompiledKernel::host`]).
+    /// What belongs to the kernel's machine code on the side of the JIT (`CompiledKernel::host`).
     pub host: *const std::ffi::c_void,
     /// `%ctaid`
     pub ctaid: [u32; 3],
@@ -132,7 +138,7 @@ pub enum LaneSet {
 
 impl LaneSet {
     /// What code of a loop over chunks, which speaks of the first eight lanes, stands for.
-    pub(crate) fn move_to_chunk(self, chunk: u32) -> LaneSet {
+    pub fn move_to_chunk(self, chunk: u32) -> LaneSet {
         match self {
             LaneSet::Lane(lane) => LaneSet::Lane(lane + 8 * chunk),
             LaneSet::Chunk(first) => LaneSet::Chunk(first + 8 * chunk),

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::{MmaRegisters, UnpackedMatrices, WARP_REGISTER_WORDS, fragment_packing};
-use crate::softmath::float::{self, FloatFormat, RoundMode};
+use crate::float::{self, FloatFormat, RoundMode};
 use rtcg_ptx::ast::{MatrixProduct, Rounding};
 
 /// Products of integers.

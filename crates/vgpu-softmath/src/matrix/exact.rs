@@ -4,7 +4,7 @@
 //! tensor cores", 2021), F. Khattak and M. Mikaitis ("Accurate models of NVIDIA tensor cores",
 //! 2025) and P. Xie et al. ("MMA-Sim", 2025) found by experiment, with their figures for sm_90.
 
-use crate::softmath::float::{FloatFormat, RoundMode, round_and_pack};
+use crate::float::{FloatFormat, RoundMode, round_and_pack};
 use rtcg_ptx::ast::MatrixType;
 
 /// Bits after the binary point of a term whose exponent is the largest.

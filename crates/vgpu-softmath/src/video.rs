@@ -7,6 +7,7 @@ const VIDEO_MERGES: [VideoMerge; 5] =
     [VideoMerge::None, VideoMerge::Add, VideoMerge::Min, VideoMerge::Max, VideoMerge::Insert];
 
 /// A video instruction in one word, so that compiled code can pass it as an operand.
+#[inline]
 pub fn encode_video(v: &Video) -> u64 {
     let position = |list: &[CmpOp], cmp| list.iter().position(|&c| c == cmp).unwrap_or(0) as u64;
     let (op, extra) = match v.op {
@@ -31,6 +32,7 @@ pub fn encode_video(v: &Video) -> u64 {
 }
 
 /// The inverse of [`encode_video`].
+#[inline]
 pub fn decode_video(word: u64) -> Video {
     let field = |at: u32, bits: u32| word >> at & ((1 << bits) - 1);
     let ty = |i: u32| if field(7 + i, 1) != 0 { Type::S32 } else { Type::U32 };
@@ -112,6 +114,7 @@ fn video_operation(op: VideoOp, a: i64, b: i64) -> i64 {
 }
 
 /// The result of `v` for three words.
+#[inline]
 pub fn execute_video(v: &Video, a: u32, b: u32, c: u32) -> u32 {
     match v.op {
         VideoOp::Mad { .. } => multiply_add(v, a, b, c),

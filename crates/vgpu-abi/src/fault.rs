@@ -24,7 +24,7 @@ pub enum FaultKind {
     IllegalInstruction,
     /// All warps of a block wait for something that no warp can bring.
     Deadlock,
-    /// The program set the launch's [`CancelFlag`](crate::exec::CancelFlag).
+    /// The program set the launch's `CancelFlag`.
     Cancelled,
     /// It took longer than `RTCG_VIRTUAL_TIMEOUT` allows.
     Timeout,
@@ -95,6 +95,25 @@ pub struct Fault {
     pub source: Option<(String, u32)>,
     /// All of this in words, one fact per line.
     pub report: String,
+}
+
+impl Fault {
+    /// A fault that concerns the launch as a whole.
+    pub fn launch_fault(kind: FaultKind, kernel: &str, what: String) -> Fault {
+        Fault {
+            code: kind.result_code(),
+            kind,
+            kernel: kernel.to_owned(),
+            block: [0; 3],
+            thread: [0; 3],
+            access: None,
+            allocation: None,
+            instruction: String::new(),
+            ptx_line: 0,
+            source: None,
+            report: format!("kernel {kernel}: {what}"),
+        }
+    }
 }
 
 impl fmt::Display for Fault {

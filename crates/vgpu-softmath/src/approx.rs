@@ -30,11 +30,13 @@ pub enum ApproxFunction {
 }
 
 /// The value of a number of format `f` as a double (exact but for double itself, where it is the same).
+#[inline]
 pub fn to_f64(f: FloatFormat, bits: u64) -> f64 {
     f64::from_bits(pack_rounded(FloatFormat::F64, RoundMode::Nearest, unpack_float(f, bits)))
 }
 
 /// A double rounded to `f`.
+#[inline]
 pub fn from_f64(f: FloatFormat, value: f64) -> u64 {
     pack_rounded(f, RoundMode::Nearest, unpack_float(FloatFormat::F64, value.to_bits()))
 }
@@ -54,6 +56,7 @@ fn evaluate_f64(function: ApproxFunction, x: f64) -> f64 {
 }
 
 /// Executes an `.approx` function of format `f`.
+#[inline]
 pub fn execute_approx(function: ApproxFunction, f: FloatFormat, m: FloatMode, a: u64) -> u64 {
     let x = to_f64(f, flush_operand(f, m, a));
     apply_result_modifiers(f, m, from_f64(f, evaluate_f64(function, x)))
@@ -61,6 +64,7 @@ pub fn execute_approx(function: ApproxFunction, f: FloatFormat, m: FloatMode, a:
 
 /// `rsqrt.approx.f64`, which is CUDA's `rsqrt` of a double and has to be right to one unit in the
 /// last place.
+#[inline]
 pub fn rsqrt_approx_f64(a: u64) -> u64 {
     let x = f64::from_bits(a);
     if x.is_nan() {
@@ -82,6 +86,7 @@ pub fn rsqrt_approx_f64(a: u64) -> u64 {
 }
 
 /// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`: only the upper word of operand and result counts.
+#[inline]
 pub fn approx_f64_upper_word(function: ApproxFunction, a: u64) -> u64 {
     let upper = FloatFormat::F64.flush_subnormal(a & !0xffff_ffff);
     let r = evaluate_f64(function, f64::from_bits(upper));

@@ -34,11 +34,13 @@ pub enum FloatOp {
 }
 
 /// Reads an operand, flushing it when asked.
+#[inline]
 pub fn flush_operand(f: FloatFormat, m: FloatMode, bits: u64) -> u64 {
     if m.ftz { f.flush_subnormal(bits) } else { bits }
 }
 
 /// Applies `.ftz`, `.relu` and `.sat` to a result.
+#[inline]
 pub fn apply_result_modifiers(f: FloatFormat, m: FloatMode, bits: u64) -> u64 {
     let bits = if m.ftz { f.flush_subnormal(bits) } else { bits };
     let bits = if m.relu { relu_bits(f, bits) } else { bits };
@@ -50,11 +52,13 @@ fn relu_bits(f: FloatFormat, bits: u64) -> u64 {
 }
 
 /// Clamps to [+0, 1]; NaN becomes +0.
+#[inline]
 pub fn saturate_to_unit(f: FloatFormat, bits: u64) -> u64 {
     if f.is_nan(bits) || bits & f.sign_bit() != 0 { 0 } else { bits.min(f.encoded_one()) }
 }
 
 /// Executes `op`; operands it does not have are ignored.
+#[inline]
 pub fn execute_float_op(op: FloatOp, f: FloatFormat, m: FloatMode, a: u64, b: u64, c: u64) -> u64 {
     let one_operand = matches!(op, FloatOp::Sqrt | FloatOp::Rcp | FloatOp::Abs | FloatOp::Neg);
     let b = if one_operand { 0 } else { b };
@@ -74,6 +78,7 @@ pub fn execute_float_op(op: FloatOp, f: FloatFormat, m: FloatMode, a: u64, b: u6
 
 /// `div.approx`: by more than 2^126 the reciprocal is flushed, so that the quotient is zero, or NaN
 /// for infinity; else as good as the exact quotient.
+#[inline]
 pub fn div_approx(f: FloatFormat, m: FloatMode, a: u64, b: u64) -> u64 {
     let magnitude = b & !f.sign_bit();
     if magnitude > 0x7e80_0000 && magnitude <= f.infinity() {
@@ -143,6 +148,7 @@ fn total_order_key(f: FloatFormat, bits: u64) -> i64 {
 }
 
 /// A comparison of floats (`ftz` in the mode).
+#[inline]
 pub fn compare_floats(f: FloatFormat, m: FloatMode, op: CmpOp, a: u64, b: u64) -> bool {
     let (a, b) = (flush_operand(f, m, a), flush_operand(f, m, b));
     let unordered = f.is_nan(a) || f.is_nan(b);
@@ -164,6 +170,7 @@ pub fn compare_floats(f: FloatFormat, m: FloatMode, op: CmpOp, a: u64, b: u64) -
 }
 
 /// Whether an ordering satisfies an ordered or integer comparison.
+#[inline]
 pub fn ordering_satisfies(op: CmpOp, ord: std::cmp::Ordering) -> bool {
     use CmpOp::*;
     match op {
@@ -196,6 +203,7 @@ pub enum FloatTest {
 }
 
 /// Executes `testp`.
+#[inline]
 pub fn execute_testp(f: FloatFormat, test: FloatTest, a: u64) -> bool {
     let finite = a & (f.sign_bit() - 1) < f.infinity();
     match test {
@@ -210,11 +218,13 @@ pub fn execute_testp(f: FloatFormat, test: FloatTest, a: u64) -> bool {
 }
 
 /// `copysign d, a, b`: the magnitude of `b` with the sign of `a`.
+#[inline]
 pub fn copysign_bits(f: FloatFormat, a: u64, b: u64) -> u64 {
     a & f.sign_bit() | b & !f.sign_bit()
 }
 
 /// Applies `op` to both 16-bit halves.
+#[inline]
 pub fn map_halves(op: impl Fn(u64, u64, u64) -> u64, a: u32, b: u32, c: u32) -> u32 {
     let half = |s: u32| op(u64::from(a >> s & 0xffff), u64::from(b >> s & 0xffff), u64::from(c >> s & 0xffff)) as u32;
     half(0) & 0xffff | half(16) << 16

@@ -34,7 +34,7 @@ impl Schedule {
     }
 
     /// Whether the order is the same in every run.
-    pub(crate) fn is_reproducible(self) -> bool {
+    pub fn is_reproducible(self) -> bool {
         self != Schedule::Normal
     }
 }
@@ -59,7 +59,7 @@ static IS_NORMAL_SCHEDULE: AtomicBool = AtomicBool::new(false);
 static FINISH_OPERATIONS: OnceLock<fn()> = OnceLock::new();
 
 /// Sets who runs what streams hold back, which lie in a module above this one.
-pub(crate) fn set_operation_finisher(finish: fn()) {
+pub fn set_operation_finisher(finish: fn()) {
     let _ = FINISH_OPERATIONS.set(finish);
 }
 
@@ -80,7 +80,7 @@ pub fn set_schedule(schedule: Schedule) {
 static N_RANDOM_CHOICES: AtomicU64 = AtomicU64::new(0);
 
 /// A number below `n`: the next random choice among operations of streams.
-pub(crate) fn random_choice(n: usize) -> usize {
+pub fn random_choice(n: usize) -> usize {
     let Schedule::Chaos(seed) = current_schedule() else { return 0 };
     let count = N_RANDOM_CHOICES.fetch_add(1, Ordering::Relaxed);
     (splitmix_finalizer(splitmix_finalizer(seed).rotate_left(32) ^ splitmix_finalizer(count)) % n.max(1) as u64)
@@ -104,14 +104,14 @@ pub fn current_schedule() -> Schedule {
 }
 
 /// The seed of the next launch's random choices; `None` when there are none.
-pub(crate) fn next_launch_seed() -> Option<u64> {
+pub fn next_launch_seed() -> Option<u64> {
     let Schedule::Chaos(seed) = current_schedule() else { return None };
     let n = N_LAUNCHES.fetch_add(1, Ordering::Relaxed);
     Some(splitmix_finalizer(seed ^ splitmix_finalizer(n)))
 }
 
 /// Bijective scrambling of a word (the finaliser of SplitMix64, Steele et al. 2014).
-pub(crate) fn splitmix_finalizer(x: u64) -> u64 {
+pub fn splitmix_finalizer(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -120,7 +120,7 @@ pub(crate) fn splitmix_finalizer(x: u64) -> u64 {
 
 /// Number `n` below `total` in a random order: a Feistel network over the next power of four,
 /// repeated until the result is below `total`.
-pub(crate) fn permuted_index(n: u64, total: u64, seed: u64) -> u64 {
+pub fn permuted_index(n: u64, total: u64, seed: u64) -> u64 {
     let half = (64 - (total - 1).leading_zeros()).div_ceil(2).max(1);
     let low = (1_u64 << half) - 1;
     let mut x = n;
