@@ -264,7 +264,7 @@ fn programs_of_the_same_sources_share_machine_code() {
         let expected: Vec<u32> =
             (0..THREAD_COUNT).map(|i| if (1..5).contains(&i) { 2 * (i - 1) } else { u32::MAX }).collect();
         assert_eq!(run_ptx_kernel(table)[1..], expected[1..]);
-        let counts = rtcg_vgpu::jit::cache_key::compile_counts();
+        let counts = rtcg_vgpu_jit::cache_key::compile_counts();
         println!("{which}: compiled={} loaded={}", counts.compiled, counts.loaded);
         return;
     }

@@ -79,6 +79,10 @@ pub type ShadowCheckFn =
 /// Local memory of a function begins (each lane uses `used` of `pitch` bytes) or ends (`used` is 0).
 pub type LocalMemoryFn = unsafe extern "C" fn(start: u64, pitch: u32, used: u32);
 
+/// Local memory of an `alloca` begins, which counts as written; its end is not told, for `stackrestore` may give it
+/// back in pieces.
+pub type AllocaFn = fn(start: u64, bytes: u64);
+
 /// Notified that the lanes of `here` arrive at barrier `id` while those of `elsewhere` wait at another.
 pub type BarrierDivergenceFn = unsafe extern "C" fn(ctx: *mut WarpCtx, id: u32, here: u32, elsewhere: u32);
 
@@ -99,6 +103,8 @@ pub struct Instrumentation {
     pub access: ShadowCheckFn,
     /// See [`LocalMemoryFn`].
     pub local: LocalMemoryFn,
+    /// See [`AllocaFn`].
+    pub alloca: AllocaFn,
     /// Barriers that not all threads of a warp reach together are reported.
     pub diverged: Option<BarrierDivergenceFn>,
     /// Accesses and synchronisation are reported.
@@ -115,6 +121,7 @@ impl Instrumentation {
         init: false,
         access: ignore_access,
         local: ignore_local_memory,
+        alloca: |_, _| {},
         diverged: None,
         race: None,
         random: None,

@@ -11,7 +11,6 @@ mod driver;
 pub mod exec;
 mod graph;
 mod handles;
-pub mod jit;
 mod locks;
 pub mod memory;
 pub mod module;

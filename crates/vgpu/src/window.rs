@@ -23,6 +23,7 @@
 //! | heap | 2.5 TiB | `cuMemAlloc`, page-locked host memory |
 //! | guard | 50 GiB, behind the window | as before the base |
 
+use rtcg_vgpu_abi::GUARD_BYTES;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -34,9 +35,6 @@ const MAX_WINDOW_BITS: u32 = 43;
 const UNRESERVED_WINDOW_BITS: u32 = 40;
 /// Below this there is no room for a useful number of shared spans.
 const MIN_WINDOW_BITS: u32 = 36;
-/// Bytes before and behind the window that are never committed. Compiled code checks a pointer where
-/// it accesses what is nearer to it than this: three steps of a signed 32-bit number of doubles, say.
-pub const GUARD_BYTES: usize = 50 << 30;
 /// Bytes at the window's beginning that are never committed.
 const UNCOMMITTED_PREFIX_BYTES: usize = 64 << 10;
 const PARAMS_AREA_BYTES: usize = (256 << 20) - UNCOMMITTED_PREFIX_BYTES;

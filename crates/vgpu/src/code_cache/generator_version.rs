@@ -2,11 +2,12 @@
 //! from the sources ([`super::fingerprint`]), so that it is the same in every program that was built from them, and
 //! nobody has to think of changing it.
 
-use crate::jit::cache_key::{CodeKey, KeyHasher};
+use rtcg_vgpu_jit::cache_key::{CodeKey, KeyHasher};
 
 /// The version as a key.
 pub(super) fn generator_key() -> CodeKey {
-    let parts = [env!("RTCG_CODE_GENERATOR"), env!("CARGO_PKG_VERSION"), cranelift_codegen::VERSION, rtcg_ptx::VERSION];
+    let parts =
+        [env!("RTCG_CODE_GENERATOR"), env!("CARGO_PKG_VERSION"), rtcg_vgpu_jit::CRANELIFT_VERSION, rtcg_ptx::VERSION];
     parts.iter().fold(KeyHasher::default(), |hasher, part| hasher.hash_field(part.as_bytes())).finish_key()
 }
 
@@ -44,15 +45,15 @@ mod tests {
     fn fingerprint_depends_on_the_sources_but_not_on_their_folder() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let top = std::env::temp_dir().join(format!("rtcg-generator-{}", std::process::id()));
-        for folder in ["vgpu/src", "vgpu-abi/src", "vgpu-softmath/src", "ptx/src"] {
+        for folder in ["vgpu/src", "vgpu-abi/src", "vgpu-softmath/src", "vgpu-jit/src", "ptx/src"] {
             copy_folder(&here.join("..").join(folder), &top.join(folder));
         }
         let own = fingerprint::source_fingerprint(here);
         assert!(env!("RTCG_CODE_GENERATOR").starts_with(&own), "the build script has not run again");
         assert_eq!(fingerprint::source_fingerprint(&top.join("vgpu")), own);
         for file in [
-            "vgpu/src/jit/emit/ops/soft_helpers.rs",
-            "vgpu/src/jit/isa/mod.rs",
+            "vgpu-jit/src/emit/ops/soft_helpers.rs",
+            "vgpu-jit/src/isa/mod.rs",
             "vgpu-softmath/src/int.rs",
             "vgpu/src/exec/arch/mod.rs",
             "vgpu-abi/src/runtime.rs",
@@ -63,7 +64,7 @@ mod tests {
         for file in ["vgpu/src/api/mod.rs", "vgpu/src/code_cache/folder.rs"] {
             assert!(!fingerprint_changes_with(&top, file), "{file}");
         }
-        std::fs::write(top.join("vgpu/src/jit/another.rs"), "").unwrap();
+        std::fs::write(top.join("vgpu-jit/src/another.rs"), "").unwrap();
         assert_ne!(fingerprint::source_fingerprint(&top.join("vgpu")), own, "a file more");
         std::fs::remove_dir_all(&top).unwrap();
     }

@@ -12,8 +12,8 @@ mod fingerprint;
 mod folder;
 mod generator_version;
 
-use crate::jit::cache_key::{CodeKey, CodeStore, ModuleCodeCache};
 use rtcg_disk_cache::{DiskCache, SweepTrigger};
+use rtcg_vgpu_jit::cache_key::{CodeKey, CodeStore, ModuleCodeCache};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -21,9 +21,9 @@ pub(crate) use load::{MAX_REGISTERS_COMMENT, ptx_text_of};
 
 use crate::exec::launch::{MAX_SHARED_OPTIN_BYTES, MAX_THREADS_PER_BLOCK};
 use crate::exec::{Fault, Program};
-use crate::jit::{self, LaunchVariant, SymbolLayout};
 use rtcg_ptx::ast;
 use rtcg_vgpu_abi::schedule::{self, Schedule};
+use rtcg_vgpu_jit::{self as jit, LaunchVariant, SymbolLayout};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -1,9 +1,9 @@
 //! Figures that a real driver has from its assembler and that programs print: registers and local
 //! memory of a kernel. Nothing depends on them.
 
-use crate::jit::operands::{for_each_def, for_each_use};
-use crate::jit::reachable_functions;
 use rtcg_ptx::ast::{FuncId, Function, Module, Reg, Space};
+use rtcg_vgpu_jit::operands::{for_each_def, for_each_use};
+use rtcg_vgpu_jit::reachable_functions;
 
 /// Registers that are live at once at most, in text order, in words of 32 bits.
 pub(super) fn estimate_registers(f: &Function) -> u32 {

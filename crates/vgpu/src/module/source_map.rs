@@ -1,9 +1,9 @@
 //! Instructions of a compiled kernel in words, for reports.
 
 use crate::exec::{InstructionLocation, SourceMap};
-use crate::jit::{CompiledKernel, InstructionSite};
 use rtcg_ptx::ast::{Module, SourceLine, Span};
 use rtcg_ptx::opencl_launch::record_of;
+use rtcg_vgpu_jit::{CompiledKernel, InstructionSite};
 use std::sync::Arc;
 
 /// The longest instruction text that a report shows.

@@ -6,11 +6,11 @@
 
 use super::LoadError;
 use crate::check::{self, shadow};
-use crate::jit::function_token;
 use crate::memory::allocation_report as allocation;
 use crate::window::{WindowError, device_window, page_size};
 use rtcg_ptx::ast::{Module, Space, Symbol, Var, VarInit};
 use rtcg_vgpu_abi::result_codes;
+use rtcg_vgpu_jit::function_token;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 

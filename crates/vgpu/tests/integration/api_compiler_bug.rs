@@ -49,7 +49,7 @@ fn a_panic_of_the_compiler_is_the_launchs_error() {
         assert!(!err.contains("panicked") && !out.contains("panicked"), "{at}: {out}{err}");
         let line = out
             .lines()
-            .find(|l| l.contains(rtcg_vgpu::jit::internal_errors::BUG_MESSAGE_MARKER))
+            .find(|l| l.contains(rtcg_vgpu_jit::internal_errors::BUG_MESSAGE_MARKER))
             .unwrap_or_else(|| panic!("{at}: {out}"));
         for word in ["kernel k", "red.global.add.u32 [%rd1], 3;", "PTX line 10", "injected", "please report it"] {
             assert!(line.contains(word), "{word}: {line}");

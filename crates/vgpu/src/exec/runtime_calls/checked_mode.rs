@@ -26,6 +26,7 @@ pub(crate) fn enabled_instrumentation(chaos: bool, device: Option<u32>) -> Instr
         init: checks.init,
         access: check_lane_accesses,
         local: mark_local_frame,
+        alloca: |start, bytes| check::shadow::mark_allocated(start as usize, bytes as usize, true),
         diverged: checks.sync.then_some(report_diverged_barrier as BarrierDivergenceFn),
         race: checks.race.then_some(super::race::RACE_CALLS),
         random: chaos.then_some(super::random_choices::random_word),

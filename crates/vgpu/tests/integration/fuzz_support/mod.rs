@@ -11,13 +11,13 @@ use rtcg_oracle::generate::{BufferAddresses, KERNEL_NAME, MAX_OBJECTS, RESULT_BY
 use rtcg_oracle::{OracleBuffer, TestProgram};
 use rtcg_ptx::ast::{Module, Space, Symbol, VarInit};
 use rtcg_vgpu::exec::{self, CancelFlag, InstructionLocation, LaunchConfig, RUNTIME_CALLS, SourceMap, run_program};
-use rtcg_vgpu::jit::cache_key::{CodeKey, module_text_key};
-use rtcg_vgpu::jit::{
+use rtcg_vgpu::window::device_window;
+use rtcg_vgpu_abi::instrument::Instrumentation;
+use rtcg_vgpu_jit::cache_key::{CodeKey, module_text_key};
+use rtcg_vgpu_jit::{
     CodeStore, CompiledKernel, InstructionSite, JitError, LaunchVariant, ModuleCodeCache, SymbolLayout, WindowAddress,
     compile_or_load_cached, function_token,
 };
-use rtcg_vgpu::window::device_window;
-use rtcg_vgpu_abi::instrument::Instrumentation;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,8 +1,8 @@
 //! Mutated modules through loading and compilation: whatever the text, nobody panics.
 
 use super::{compile, with_device};
-use rtcg_vgpu::jit::LaunchVariant;
 use rtcg_vgpu::module::{LoadOptions, load_image};
+use rtcg_vgpu_jit::LaunchVariant;
 use std::sync::Arc;
 
 /// Loads a text and compiles its kernels if it is good; says whether it was.
@@ -22,7 +22,7 @@ pub fn load_and_compile(text: &str) -> bool {
     for f in m.functions.iter().filter(|f| f.entry) {
         for v in [base, LaunchVariant { force_masked: true, ..base }, LaunchVariant { full_warps: false, ..base }] {
             if let Err(e) = compile(&m, &f.name, &symbols, v, &Arc::default()) {
-                let is_bug = ["code generation failed", rtcg_vgpu::jit::internal_errors::BUG_MESSAGE_MARKER]
+                let is_bug = ["code generation failed", rtcg_vgpu_jit::internal_errors::BUG_MESSAGE_MARKER]
                     .iter()
                     .any(|m| e.message.contains(m));
                 assert!(!is_bug, "{e}");

@@ -6,8 +6,8 @@ use rtcg_ptx::ast::Module;
 use rtcg_vgpu::exec::{
     CancelFlag, Fault, InstructionLocation, LaunchConfig, Program, RUNTIME_CALLS, SourceMap, run_program,
 };
-use rtcg_vgpu::jit::{CompiledKernel, JitError, LaunchVariant, SymbolLayout, WindowAddress, compile_kernel};
 use rtcg_vgpu::window::device_window;
+use rtcg_vgpu_jit::{CompiledKernel, JitError, LaunchVariant, SymbolLayout, WindowAddress, compile_kernel};
 use std::sync::Arc;
 
 pub const PTX_HEADER: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
@@ -26,7 +26,7 @@ impl SourceMap for KernelSourceMap {
     }
 }
 
-fn location_of_site(s: rtcg_vgpu::jit::InstructionSite) -> InstructionLocation {
+fn location_of_site(s: rtcg_vgpu_jit::InstructionSite) -> InstructionLocation {
     InstructionLocation {
         function: s.function,
         instruction: format!("{:?}", s.span),
@@ -94,7 +94,7 @@ pub fn place_variables(m: &Module) -> SymbolLayout {
                 VarInit::Bytes(b) => bytes.extend(b),
                 VarInit::Address { symbol, offset, size, .. } => {
                     let a = match symbol {
-                        Symbol::Func(f) => rtcg_vgpu::jit::function_token(*f),
+                        Symbol::Func(f) => rtcg_vgpu_jit::function_token(*f),
                         Symbol::Global(g) => out.globals[g.index()],
                         _ => 0,
                     };

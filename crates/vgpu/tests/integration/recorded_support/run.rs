@@ -4,8 +4,8 @@ use super::table::{RecordedForm, register_bits};
 use crate::window_memory;
 use rtcg_ptx::ast::Module;
 use rtcg_vgpu::exec::{CancelFlag, LaunchConfig, Program, RUNTIME_CALLS, run_program};
-use rtcg_vgpu::jit::{CompiledKernel, LaunchVariant, SymbolLayout, WindowAddress, compile_kernel};
 use rtcg_vgpu::window::device_window;
+use rtcg_vgpu_jit::{CompiledKernel, LaunchVariant, SymbolLayout, WindowAddress, compile_kernel};
 use std::fmt::Write as _;
 use std::sync::Arc;
 

@@ -1,0 +1,109 @@
+//! Barriers of the block: a call of the runtime in converged code; in masked code the lanes are parked
+//! until the whole warp has come.
+
+use super::emitter::{FunctionEmitter, trusted_mem_flags};
+use super::register_values::{CHUNKS_PER_WARP, LaneParts, RegWidth};
+use super::relocations::{self, runtime_call_target};
+use crate::JitError;
+use crate::isa as arch;
+use crate::simt::body::Stmt;
+use crate::simt::function_plan::frame_header;
+use cranelift_codegen::ir::{AbiParam, InstBuilder, Signature, Value, types};
+use rtcg_ptx::ast::*;
+use rtcg_vgpu_abi::runtime::BarrierKind;
+
+impl FunctionEmitter<'_, '_> {
+    pub(crate) fn emit_barrier(&mut self, st: &Stmt<'_>) -> Result<(), JitError> {
+        let Inst::Bar { kind, id, count, .. } = &*st.inst else { return Ok(()) };
+        let code = match kind {
+            BarKind::Sync => BarrierKind::Sync,
+            BarKind::Arrive => BarrierKind::Arrive,
+            BarKind::RedPopc { .. } => BarrierKind::RedPopc,
+            BarKind::RedBool { op: BoolOp::And, .. } => BarrierKind::RedAnd,
+            BarKind::RedBool { op: BoolOp::Or, .. } => BarrierKind::RedOr,
+            BarKind::RedBool { .. } => return Err(self.unsupported_error("`bar.red.xor`")),
+        };
+        let pred = match kind {
+            BarKind::RedPopc { pred, negated, .. } | BarKind::RedBool { pred, negated, .. } => {
+                Some(PredSrc::Reg { reg: *pred, negated: *negated })
+            }
+            _ => None,
+        };
+        let count = count.unwrap_or(Operand::Int(0));
+        if self.is_masked() && code != BarrierKind::Arrive {
+            self.park_at_barrier(code, *id, count, pred);
+            return Ok(());
+        }
+        if code == BarrierKind::Sync && count == Operand::Int(0) && self.all_lanes_participate(st) {
+            let id = self.lane_0_operand(*id);
+            let mut signature = Signature::new(arch::barrier_calling_convention(self.b.func.signature.call_conv));
+            signature.params = [types::I64, types::I32].map(AbiParam::new).to_vec();
+            relocations::call_target_with_signature(
+                &mut self.b,
+                runtime_call_target!(barrier_all),
+                signature,
+                &[self.ctx, id],
+            );
+            return Ok(());
+        }
+        let active = self.active_lane_bits(st);
+        let arriving = self.b.ins().popcnt(active);
+        let trues = match pred {
+            Some(p) => {
+                let bits = self.predicate_lane_bits(st, p);
+                self.b.ins().popcnt(bits)
+            }
+            None => self.iconst32(0),
+        };
+        let (id, count) = (self.lane_0_operand(*id), self.lane_0_operand(count));
+        let code = self.iconst32(code as i64);
+        let f = runtime_call_target!(barrier);
+        let result =
+            relocations::call_target(&mut self.b, f, &[self.ctx, code, id, count, arriving, trues], Some(types::I32));
+        if let Some(r) = result {
+            self.b.ins().store(trusted_mem_flags(), r, self.frame, frame_header::BAR_RESULT_OFFSET);
+        }
+        Ok(())
+    }
+
+    /// Whether all lanes that have not exited take part in a statement.
+    fn all_lanes_participate(&mut self, st: &Stmt<'_>) -> bool {
+        !self.is_masked() && (0..CHUNKS_PER_WARP).all(|c| self.guard_mask(st, c).is_none())
+    }
+
+    /// An operand that must agree between the lanes: lane 0's value in converged code.
+    fn lane_0_operand(&mut self, o: Operand) -> Value {
+        if self.is_uniform(o) {
+            return self.scalar_operand(o, RegWidth::W32)[0];
+        }
+        let lanes = self.operand_lanes(o, RegWidth::W32, 0);
+        self.b.ins().extractlane(lanes[0], 0)
+    }
+
+    fn park_at_barrier(&mut self, code: BarrierKind, id: Operand, count: Operand, pred: Option<PredSrc>) {
+        for c in 0..CHUNKS_PER_WARP {
+            let kind = self.splat_i32x4(code as i64);
+            let id = self.operand_lanes(id, RegWidth::W32, c);
+            let count = self.operand_lanes(count, RegWidth::W32, c);
+            let p = match pred {
+                Some(PredSrc::Reg { reg, negated }) => {
+                    let p = self.read_lanes(reg, c);
+                    if negated { p.iter().map(|&v| self.b.ins().bnot(v)).collect() } else { p }
+                }
+                _ => LaneParts::from_slice(&[kind, kind]),
+            };
+            let fields = [
+                (frame_header::BAR_KIND_OFFSET, LaneParts::from_slice(&[kind, kind])),
+                (frame_header::BAR_ID_OFFSET, id),
+                (frame_header::BAR_COUNT_OFFSET, count),
+                (frame_header::BAR_PRED_OFFSET, p),
+            ];
+            let Some(mask) = self.exec_mask(c) else { return };
+            for (at, new) in fields {
+                let old = self.load_lane_array(at, c);
+                let new: Vec<Value> = (0..2).map(|i| self.b.ins().bitselect(mask[i], new[i], old[i])).collect();
+                self.store_lane_array(at, c, &new);
+            }
+        }
+    }
+}
