@@ -54,6 +54,7 @@ impl ResultCode {
 }
 
 /// Turns a condition into a failed call: `ensure(!p.is_null(), ResultCode::INVALID_VALUE)?`.
+#[inline]
 pub fn ensure(condition: bool, code: ResultCode) -> Res {
     if condition { Ok(()) } else { code.err() }
 }

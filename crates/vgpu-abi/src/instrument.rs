@@ -37,6 +37,7 @@ pub struct ChunkAccess {
 
 impl ChunkAccess {
     /// The first `bytes` bytes (up to 8) of what a lane stores.
+    #[inline]
     pub fn stored_value(&self, lane: usize, bytes: usize) -> u64 {
         let at = lane * if bytes == 8 { 8 } else { 4 };
         let mut word = [0; 8];
@@ -128,11 +129,13 @@ impl Instrumentation {
     };
 
     /// Whether anything is checked, or the order of execution is chosen.
+    #[inline]
     pub fn is_any(&self) -> bool {
         self.memory.is_some() || self.init || self.diverged.is_some() || self.race.is_some() || self.random.is_some()
     }
 
     /// Bytes of the red zone between two variables of a thread, and behind the last one.
+    #[inline]
     pub fn red_zone_bytes(&self) -> u32 {
         if self.memory.is_some() { 16 } else { 0 }
     }

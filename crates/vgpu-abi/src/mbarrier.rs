@@ -33,6 +33,7 @@ pub enum MbarrierError {
 
 impl MbarrierError {
     /// For an error message.
+    #[inline]
     pub fn error_message(self) -> &'static str {
         match self {
             MbarrierError::BadArrivalCount => "an mbarrier counts from 1 to 1048575 arrivals",
@@ -44,12 +45,14 @@ impl MbarrierError {
 }
 
 /// Pending arrivals in a state.
+#[inline]
 pub fn pending_count(state: u64) -> u32 {
     Mbarrier::unpack(state).pending
 }
 
 impl Mbarrier {
     /// A new object.
+    #[inline]
     pub fn new(count: u32) -> Result<Mbarrier, MbarrierError> {
         if count == 0 || count > MAX_COUNT {
             return Err(MbarrierError::BadArrivalCount);
@@ -58,6 +61,7 @@ impl Mbarrier {
     }
 
     /// The object of these 64 bits.
+    #[inline]
     pub fn unpack(word: u64) -> Mbarrier {
         let field = |at: u32, bits: u32| (word >> at & ((1 << bits) - 1)) as u32;
         Mbarrier {
@@ -69,6 +73,7 @@ impl Mbarrier {
     }
 
     /// The 64 bits.
+    #[inline]
     pub fn pack(self) -> u64 {
         let bytes = u64::from(self.bytes as u32 & 0x1f_ffff);
         u64::from(self.pending) | u64::from(self.expected) << 20 | bytes << 40 | u64::from(self.phase & 7) << 61
@@ -82,6 +87,7 @@ impl Mbarrier {
     }
 
     /// `count` arrivals, which with `drop` later phases do not expect.
+    #[inline]
     pub fn arrive_counted(&mut self, count: u32, drop: bool) -> Result<(), MbarrierError> {
         if count == 0 || count > MAX_COUNT {
             return Err(MbarrierError::BadArrivalCount);
@@ -95,6 +101,7 @@ impl Mbarrier {
     }
 
     /// As [`Mbarrier::arrive_counted`], but the phase must go on.
+    #[inline]
     pub fn arrive_no_complete(&mut self, count: u32, drop: bool) -> Result<(), MbarrierError> {
         let phase = self.phase;
         self.arrive_counted(count, drop)?;
@@ -102,6 +109,7 @@ impl Mbarrier {
     }
 
     /// The phase waits for `n` more bytes.
+    #[inline]
     pub fn expect_bytes(&mut self, n: u32) -> Result<(), MbarrierError> {
         self.bytes = self
             .bytes
@@ -112,6 +120,7 @@ impl Mbarrier {
     }
 
     /// `n` bytes have come.
+    #[inline]
     pub fn complete_bytes(&mut self, n: u32) -> Result<(), MbarrierError> {
         self.bytes = self
             .bytes
@@ -123,11 +132,13 @@ impl Mbarrier {
     }
 
     /// Whether the phase of `state` has ended.
+    #[inline]
     pub fn phase_has_ended(self, state: u64) -> bool {
         Mbarrier::unpack(state).phase != self.phase
     }
 
     /// Whether the phase of that parity has ended, which is the current one or the one before.
+    #[inline]
     pub fn parity_phase_has_ended(self, parity: u32) -> bool {
         self.phase & 1 != parity & 1
     }

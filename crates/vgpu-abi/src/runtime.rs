@@ -133,11 +133,13 @@ const MBARRIER_OPS: [MbarrierOp; 16] = {
 
 impl MbarrierCode {
     /// The word.
+    #[inline]
     pub fn encode_mbarrier_code(self) -> u32 {
         let op = MBARRIER_OPS.iter().position(|&o| o == self.op).unwrap_or(0) as u32;
         op | u32::from(self.limited) << 8
     }
     /// The inverse of [`MbarrierCode::encode_mbarrier_code`].
+    #[inline]
     pub fn decode_mbarrier_code(word: u32) -> MbarrierCode {
         MbarrierCode { op: MBARRIER_OPS[(word & 15) as usize], limited: word >> 8 & 1 != 0 }
     }
@@ -156,6 +158,7 @@ pub struct BulkCopyCode {
 
 impl BulkCopyCode {
     /// The word; `None` for a type that no atomic has.
+    #[inline]
     pub fn encode_bulk_copy_code(self) -> Option<u32> {
         let reduce = match self.reduce {
             Some((op, ty)) => {
@@ -166,6 +169,7 @@ impl BulkCopyCode {
         Some(reduce << 2 | u32::from(self.signals) << 1 | u32::from(self.to_shared))
     }
     /// The inverse of [`BulkCopyCode::encode_bulk_copy_code`].
+    #[inline]
     pub fn decode_bulk_copy_code(word: u32) -> BulkCopyCode {
         let reduce = (word >> 2).checked_sub(1).and_then(AtomicCode::decode_atomic_code).map(|c| (c.op, c.ty));
         BulkCopyCode { to_shared: word & 1 != 0, signals: word >> 1 & 1 != 0, reduce }
@@ -227,12 +231,14 @@ const ATOMIC_TYPES: [Type; 18] = [
 
 impl AtomicCode {
     /// The word; `None` for a type that no atomic has.
+    #[inline]
     pub fn encode_atomic_code(self) -> Option<u32> {
         let op = ATOMIC_OPS.iter().position(|&o| o == self.op)? as u32;
         let ty = ATOMIC_TYPES.iter().position(|&t| t == self.ty)? as u32;
         Some(op | ty << 8 | u32::from(self.shared) << 16 | u32::from(self.returns) << 17 | self.elements << 18)
     }
     /// The inverse of [`AtomicCode::encode_atomic_code`].
+    #[inline]
     pub fn decode_atomic_code(word: u32) -> Option<AtomicCode> {
         Some(AtomicCode {
             op: *ATOMIC_OPS.get((word & 0xff) as usize)?,

@@ -176,6 +176,7 @@ impl TextureOp {
 
 impl TextureRequest {
     /// The word; `None` for what no instruction has.
+    #[inline]
     pub fn encode_request(self) -> Option<u64> {
         let level = match self.level {
             LevelKind::Base => 0,
@@ -196,6 +197,7 @@ impl TextureRequest {
     }
 
     /// The inverse of [`TextureRequest::encode_request`].
+    #[inline]
     pub fn decode_request(word: u64) -> Option<TextureRequest> {
         let flag = |i: u64| word >> (28 + i) & 1 != 0;
         Some(TextureRequest {
@@ -218,11 +220,13 @@ impl TextureRequest {
     }
 
     /// Where level or derivatives begin among the words.
+    #[inline]
     pub fn level_word_index(&self) -> usize {
         self.geometry.n_coords()
     }
 
     /// Where the offsets begin among the words.
+    #[inline]
     pub fn offsets_word_index(&self) -> usize {
         let axes = self.geometry.n_axes();
         self.level_word_index()

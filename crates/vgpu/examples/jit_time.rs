@@ -3,9 +3,9 @@
 //!
 //! `jit_time FILE [ROUNDS [KERNEL [BLOCK_X BLOCK_Y]]]`; for profilers one kernel and a few rounds do.
 
-use rtcg_vgpu::exec::RUNTIME_CALLS;
-use rtcg_vgpu::window::device_window;
 use rtcg_vgpu_abi::instrument::Instrumentation;
+use rtcg_vgpu_exec::RUNTIME_CALLS;
+use rtcg_vgpu_exec::window::device_window;
 use rtcg_vgpu_jit::cache_key::{CodeKey, CodeStore, module_text_key};
 use rtcg_vgpu_jit::{LaunchVariant, ModuleCodeCache, SymbolLayout, WindowAddress, compile_or_load_cached};
 use std::sync::{Arc, Mutex};

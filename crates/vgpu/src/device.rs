@@ -8,14 +8,14 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::exec::launch::{
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_exec::launch::{
     MAX_BLOCK_DIM, MAX_GRID_DIM, MAX_SHARED_BYTES, MAX_SHARED_OPTIN_BYTES, MAX_THREADS_PER_BLOCK,
 };
-use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 
 /// `CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT`
 pub(crate) fn n_multiprocessors() -> u32 {
-    crate::exec::n_multiprocessors()
+    rtcg_vgpu_exec::n_multiprocessors()
 }
 /// `CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR`
 pub(crate) const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
@@ -217,12 +217,12 @@ fn address_space_limit() -> Option<(u64, u64)> {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: the structure is valid for writing.
         let asked = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
-        if !asked || crate::window::is_reserved() {
+        if !asked || rtcg_vgpu_exec::window::is_reserved() {
             return None;
         }
         let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
         let pages: u64 = statm.split(' ').next()?.parse().ok()?;
-        let mapped = pages * crate::window::page_size() as u64;
+        let mapped = pages * rtcg_vgpu_exec::window::page_size() as u64;
         Some((limit.rlim_cur, limit.rlim_cur.saturating_sub(mapped) / 2))
     })
 }

@@ -72,7 +72,7 @@ fn free_context_resources(id: u64) {
     MIPMAPS.remove_orphaned_objects(|m| m.ctx_id == id);
     TEXREFS.remove_orphaned_objects(|r| r.ctx_id == id);
     SURFREFS.remove_orphaned_objects(|r| r.ctx_id == id);
-    crate::texture::registry::remove_objects_of_context(id);
+    rtcg_vgpu_exec::texture::registry::remove_objects_of_context(id);
     graph::exec::GRAPH_EXECS.remove_orphaned_objects(|e| e.ctx_id == id);
     host::unregister_context_ranges(id);
     globals::remove_context_globals(id);

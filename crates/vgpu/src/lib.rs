@@ -4,11 +4,9 @@
 #![allow(unsafe_code)]
 
 mod api;
-pub mod check;
 pub mod code_cache;
 mod device;
 mod driver;
-pub mod exec;
 mod graph;
 mod handles;
 mod locks;
@@ -17,11 +15,9 @@ pub mod module;
 mod opengl;
 mod resource;
 mod stream;
-pub mod texture;
-pub mod window;
 
 pub use api::driver_table::{last_fault_report, resolve_function, resolve_symbol, virtual_driver_table};
 pub use device::memory_limit_notice;
-pub use exec::set_interrupt_check;
 pub use rtcg_vgpu_abi::{error::last_error_detail, schedule};
+pub use rtcg_vgpu_exec::{check, set_interrupt_check};
 pub use stream::context::finish_or_cancel_work;

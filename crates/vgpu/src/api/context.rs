@@ -8,7 +8,6 @@ use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions, write_out, write_out_if_not_null};
 use crate::device::device_by_ordinal;
-use crate::exec::limits;
 use crate::graph::capture;
 use crate::stream::context::{
     self, Context, alive_or_primary_context, context_by_handle, current, current_alive_context,
@@ -17,6 +16,7 @@ use crate::stream::context::{
 use crate::stream::event::EVENTS;
 use crate::stream::{OperationWork, StreamPoints};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_exec::limits;
 
 /// The version of the interface, as `cuCtxGetApiVersion` reports it.
 const API_VERSION: c_uint = 3020;

@@ -11,12 +11,12 @@ use rtcg_cuda_sys::*;
 
 use super::{Handle, driver_functions};
 use crate::driver::stream_and_context;
-use crate::exec::runtime_calls::printf;
 use crate::graph::{AssertSend, NodeAction, capture};
 use crate::memory::copy::{self, MemoryLocation, check_device_range, check_host_range};
 use crate::stream::Stream;
 use crate::stream::context::{Context, context_by_handle, current};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_exec::runtime_calls::printf;
 
 /// Work up to this many bytes is done by the calling thread if the stream is idle: waking another
 /// thread costs more.

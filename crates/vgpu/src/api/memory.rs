@@ -9,8 +9,8 @@ use crate::graph::{self, capture};
 use crate::memory::heap::{HeapBlock, MemoryKind};
 use crate::memory::{globals, host, mapping};
 use crate::stream::context::{Context, current, current_or_owner_context};
-use crate::window;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_exec::window;
 
 /// Rows of pitched memory start at multiples of this.
 const PITCH_ALIGNMENT: usize = 512;

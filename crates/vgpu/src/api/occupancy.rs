@@ -14,11 +14,11 @@ use crate::device::{
     BLOCKS_PER_MULTIPROCESSOR, REGISTERS_PER_BLOCK, RESERVED_SHARED_BYTES, SHARED_BYTES_PER_MULTIPROCESSOR,
     THREADS_PER_MULTIPROCESSOR, n_multiprocessors,
 };
-use crate::exec::launch::MAX_SHARED_OPTIN_BYTES;
 use crate::module::Kernel;
 use crate::module::max_resident_blocks;
 use crate::stream::context::current;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_exec::launch::MAX_SHARED_OPTIN_BYTES;
 
 /// Registers are given to warps in units of this.
 const REGISTER_ALLOCATION_UNIT: u32 = 256;

@@ -7,13 +7,13 @@ use rtcg_cuda_sys::*;
 use super::{Handle, driver_functions, write_out};
 use crate::device;
 use crate::driver;
-use crate::exec::address_space::AddressSpace;
 use crate::memory::copy::check_device_range;
 use crate::memory::heap::MemoryKind;
 use crate::memory::hints::{self, HintKind};
 use crate::memory::{globals, host, mapping};
 use crate::stream::context::{CONTEXTS, current};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_exec::address_space::AddressSpace;
 
 /// An address in memory that the device knows.
 struct AddressInfo {

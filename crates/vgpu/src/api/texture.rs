@@ -5,16 +5,16 @@ use rtcg_cuda_sys::*;
 use super::{driver_functions, write_out};
 use crate::graph::capture;
 use crate::resource::texture_descriptor as descriptor;
-use crate::resource::texture_object::{destroy_object, make_surface, make_texture, object_entry};
+use crate::resource::texture_object::{
+    ObjectDescription, destroy_object, make_surface, make_texture, object_description,
+};
 use crate::stream::context::{current, current_alive_context};
-use crate::texture::registry::TexOrSurfEntry;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
-use std::sync::Arc;
 
-/// The entry of an object of one kind for a question, which wants a current context.
-fn queried_object_entry(handle: u64, is_texture: bool) -> Res<Arc<TexOrSurfEntry>> {
+/// The description of an object of one kind for a question, which wants a current context.
+fn queried_description(handle: u64, is_texture: bool) -> Res<ObjectDescription> {
     current_alive_context()?;
-    object_entry(handle, is_texture)
+    object_description(handle, is_texture)
 }
 
 /// Destroys an object for the program; there is none behind null.
@@ -39,15 +39,15 @@ driver_functions! {
     }
 
     fn cuTexObjectGetResourceDesc(pResDesc: *mut CUDA_RESOURCE_DESC, texObject: CUtexObject) {
-        write_out(pResDesc, queried_object_entry(texObject, true)?.resource)
+        write_out(pResDesc, queried_description(texObject, true)?.resource)
     }
 
     fn cuTexObjectGetTextureDesc(pTexDesc: *mut CUDA_TEXTURE_DESC, texObject: CUtexObject) {
-        write_out(pTexDesc, queried_object_entry(texObject, true)?.texture.ok_or(ResultCode::INVALID_VALUE)?)
+        write_out(pTexDesc, queried_description(texObject, true)?.texture.ok_or(ResultCode::INVALID_VALUE)?)
     }
 
     fn cuTexObjectGetResourceViewDesc(pResViewDesc: *mut CUDA_RESOURCE_VIEW_DESC, texObject: CUtexObject) {
-        write_out(pResViewDesc, queried_object_entry(texObject, true)?.view.ok_or(ResultCode::INVALID_VALUE)?)
+        write_out(pResViewDesc, queried_description(texObject, true)?.view.ok_or(ResultCode::INVALID_VALUE)?)
     }
 
     fn cuSurfObjectCreate(pSurfObject: *mut CUsurfObject, pResDesc: *const CUDA_RESOURCE_DESC) {
@@ -61,7 +61,7 @@ driver_functions! {
     }
 
     fn cuSurfObjectGetResourceDesc(pResDesc: *mut CUDA_RESOURCE_DESC, surfObject: CUsurfObject) {
-        write_out(pResDesc, queried_object_entry(surfObject, false)?.resource)
+        write_out(pResDesc, queried_description(surfObject, false)?.resource)
     }
 
     fn cuDeviceGetTexture1DLinearMaxWidth(maxWidthInElements: *mut usize, format: CUarray_format, numChannels: c_uint, dev: CUdevice) {

@@ -45,7 +45,7 @@ mod tests {
     fn fingerprint_depends_on_the_sources_but_not_on_their_folder() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let top = std::env::temp_dir().join(format!("rtcg-generator-{}", std::process::id()));
-        for folder in ["vgpu/src", "vgpu-abi/src", "vgpu-softmath/src", "vgpu-jit/src", "ptx/src"] {
+        for folder in ["vgpu/src", "vgpu-abi/src", "vgpu-softmath/src", "vgpu-jit/src", "vgpu-exec/src", "ptx/src"] {
             copy_folder(&here.join("..").join(folder), &top.join(folder));
         }
         let own = fingerprint::source_fingerprint(here);
@@ -55,13 +55,13 @@ mod tests {
             "vgpu-jit/src/emit/ops/soft_helpers.rs",
             "vgpu-jit/src/isa/mod.rs",
             "vgpu-softmath/src/int.rs",
-            "vgpu/src/exec/arch/mod.rs",
+            "vgpu-exec/src/arch/mod.rs",
             "vgpu-abi/src/runtime.rs",
             "ptx/src/lib.rs",
         ] {
             assert!(fingerprint_changes_with(&top, file), "{file}");
         }
-        for file in ["vgpu/src/api/mod.rs", "vgpu/src/code_cache/folder.rs"] {
+        for file in ["vgpu/src/api/mod.rs", "vgpu-exec/src/worker.rs", "vgpu/src/code_cache/folder.rs"] {
             assert!(!fingerprint_changes_with(&top, file), "{file}");
         }
         std::fs::write(top.join("vgpu-jit/src/another.rs"), "").unwrap();

@@ -1,8 +1,8 @@
 //! Nodes of graphs that run one of several graphs.
 
 use super::{AssertSend, Graph};
-use crate::exec::condition::Condition;
 use rtcg_cuda_sys::{CUgraph, CUgraphConditionalNodeType};
+use rtcg_vgpu_exec::condition::Condition;
 use std::sync::Arc;
 
 /// A node that runs one of several graphs.

@@ -15,7 +15,6 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use rtcg_cuda_sys::{CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraphEdgeData, CUgraphNodeType};
 
-pub(crate) use crate::exec::condition::Condition;
 use crate::locks::lock_mutex;
 use crate::module::Launch;
 use crate::resource::function::DriverFunction;
@@ -24,6 +23,7 @@ pub(crate) use condition::ConditionalNode;
 pub(crate) use memory::GraphMemory;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::handles::HandleTable;
+pub(crate) use rtcg_vgpu_exec::condition::Condition;
 
 /// Graphs by handle.
 pub(crate) static GRAPHS: HandleTable<Graph> = HandleTable::new(0x1b);

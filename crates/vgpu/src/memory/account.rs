@@ -3,8 +3,8 @@
 use super::heap::{BlockOwner, DeviceHeap, HeapBlock, MemoryKind};
 use super::pool::POOLS;
 use crate::device::{Device, device_by_ordinal, virtual_devices};
-use crate::window;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_exec::window;
 use std::sync::OnceLock;
 
 /// Freed memory that stays with the process at most, whatever the devices' size.

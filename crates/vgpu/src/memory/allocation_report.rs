@@ -3,10 +3,10 @@
 //! Works with and without checked mode; checked mode keeps freed memory out of use for longer, so
 //! that it is recognised for longer.
 
-use crate::exec;
 use crate::memory::heap::{HeapBlock, MemoryKind};
 use crate::memory::host;
-use crate::window::device_window;
+use rtcg_vgpu_exec as exec;
+use rtcg_vgpu_exec::window::device_window;
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 

@@ -4,10 +4,10 @@
 //! live allocation, one module variable or one registration; host memory outside the device
 //! window is the caller's promise, as it is with a real driver.
 
-use crate::check::shadow;
 use crate::memory::{globals, host, mapping};
-use crate::window;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_exec::check::shadow;
+use rtcg_vgpu_exec::window;
 
 /// From this size on a copy is shared between threads: a cold destination takes page faults, and
 /// one core does not saturate the memory.

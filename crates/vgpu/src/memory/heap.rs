@@ -16,9 +16,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::ipc::{self, SharedBlock};
 use super::pages::{PageAllocator, madvise_pages, page_bytes, set_access};
-use crate::check::{self, shadow};
-use crate::exec::move_pages;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_exec::check::{self, shadow};
+use rtcg_vgpu_exec::move_pages;
 
 /// Alignment of every block: that of textures of linear memory, which GPUs give every block, too.
 pub(crate) const BLOCK_ALIGNMENT: u64 = 512;

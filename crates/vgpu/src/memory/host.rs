@@ -2,14 +2,14 @@
 //!
 //! Registered memory keeps its address; it lies outside the device window, so compiled code finds
 //! it through the slow path of its address check; the execution engine is notified of each range
-//! ([`crate::exec::host_ranges`]), this file knows what else the driver has to say about it.
+//! ([`rtcg_vgpu_exec::host_ranges`]), this file knows what else the driver has to say about it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use crate::exec::host_ranges;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_exec::host_ranges;
 
 /// A registered range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! What the host does wrong with memory: leaks when a context ends, frees of what is not allocated.
 
 use super::allocation_report;
-use crate::check::{Finding, FindingKind, enabled_checks, print_new_findings, record_finding};
 use crate::memory::heap::{HeapBlock, MemoryKind};
+use rtcg_vgpu_exec::check::{Finding, FindingKind, enabled_checks, print_new_findings, record_finding};
 
 fn host_finding(kind: FindingKind, address: u64, size: u64, message: String) -> Finding {
     Finding {

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use crate::check::shadow;
 use crate::device;
 use crate::memory::anonymous_file;
-use crate::window;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_exec::check::shadow;
+use rtcg_vgpu_exec::window;
 
 /// Sizes, addresses and offsets are multiples of this, as on a GPU.
 pub(crate) const ALLOCATION_GRANULARITY: u64 = 2 << 20;

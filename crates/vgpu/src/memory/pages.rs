@@ -11,7 +11,7 @@ use std::os::fd::AsRawFd;
 const HUGE_PAGE_BYTES: u64 = 2 << 20;
 
 pub(super) fn page_bytes() -> u64 {
-    crate::window::page_size() as u64
+    rtcg_vgpu_exec::window::page_size() as u64
 }
 
 /// Whole pages: which addresses are free, and which of the free ones still hold memory.
@@ -93,7 +93,7 @@ impl PageAllocator {
     }
 
     fn unmap_and_free(&mut self, start: u64, span: u64) {
-        if crate::window::is_reserved() {
+        if rtcg_vgpu_exec::window::is_reserved() {
             madvise_pages(start, span, libc::MADV_DONTNEED);
         } else {
             unmap_pages(start, span);
@@ -111,7 +111,7 @@ impl PageAllocator {
 
     /// Takes pages that a file is mapped at back, without access and without memory.
     pub(super) fn reset_pages(&mut self, start: u64, span: u64) {
-        if !crate::window::is_reserved() {
+        if !rtcg_vgpu_exec::window::is_reserved() {
             unmap_pages(start, span);
             return self.insert_free_range(start, span + page_bytes());
         }
@@ -164,7 +164,7 @@ impl PageAllocator {
 
 pub(super) fn set_access(start: u64, len: u64, access: bool) -> bool {
     if access {
-        return crate::window::grant_access(start, len);
+        return rtcg_vgpu_exec::window::grant_access(start, len);
     }
     // SAFETY: the range was carved out of the heap's reserved addresses, which only this heap
     // manages; no Rust reference points into it.

@@ -3,8 +3,8 @@
 
 use super::heap::MemoryKind;
 use super::pool::POOLS;
-use crate::exec::address_space::AddressSpace;
 use rtcg_cuda_sys::CUmemAccess_flags;
+use rtcg_vgpu_exec::address_space::AddressSpace;
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

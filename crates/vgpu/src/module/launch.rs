@@ -1,8 +1,8 @@
 //! A launch: what to run on which grid, and what CUDA has to say against it.
 
 use super::Kernel;
-use crate::exec::launch::{MAX_BLOCK_DIM, MAX_GRID_DIM, MAX_THREADS_PER_BLOCK};
-use crate::exec::{CancelFlag, Fault, LaunchConfig, memory_slots, result_codes, worker};
+use rtcg_vgpu_exec::launch::{MAX_BLOCK_DIM, MAX_GRID_DIM, MAX_THREADS_PER_BLOCK};
+use rtcg_vgpu_exec::{CancelFlag, Fault, LaunchConfig, memory_slots, result_codes, worker};
 use std::sync::Arc;
 
 /// A kernel on a grid.
@@ -69,7 +69,7 @@ pub fn run_launch(launch: &Launch, cancel: &CancelFlag) -> Result<(), Fault> {
 /// [`run_launch`] for a launch that the program asked for when the flag was in generation `interrupt_generation`.
 ///
 /// # Errors
-/// As [`run_launch`]; a [cancelled](crate::exec::FaultKind::Cancelled) launch if the flag was interrupted since then.
+/// As [`run_launch`]; a [cancelled](rtcg_vgpu_exec::FaultKind::Cancelled) launch if the flag was interrupted since then.
 pub fn run_launch_in_generation(launch: &Launch, cancel: &CancelFlag, generation: u64) -> Result<(), Fault> {
     let program = launch.function.compiled_program(launch.block)?;
     let shape = LaunchConfig {
@@ -79,6 +79,6 @@ pub fn run_launch_in_generation(launch: &Launch, cancel: &CancelFlag, generation
         cooperative: launch.cooperative,
     };
     let outcome = worker::run_program_in_generation(&program, shape, &launch.params, cancel, generation);
-    crate::check::print_new_findings();
+    rtcg_vgpu_exec::check::print_new_findings();
     outcome
 }

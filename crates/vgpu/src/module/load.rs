@@ -2,11 +2,11 @@
 
 use super::variables::{self, ModuleMemory};
 use super::{KernelInfo, LoadError, LoadOptions, LoadedModule, ParamInfo, fatbin, resource_estimate};
-use crate::exec::address_space::set_address_describer;
-use crate::exec::launch::MAX_SHARED_BYTES;
 use crate::memory::allocation_report::describe_access;
 use rtcg_ptx::ast::{self, Callee, FuncId, Inst, Linkage, Space};
 use rtcg_vgpu_abi::result_codes;
+use rtcg_vgpu_exec::address_space::set_address_describer;
+use rtcg_vgpu_exec::launch::MAX_SHARED_BYTES;
 use rtcg_vgpu_jit::{self as jit, SharedLayout, SymbolLayout};
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU32;

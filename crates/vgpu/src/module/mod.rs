@@ -19,10 +19,10 @@ pub use launch::{Launch, max_resident_blocks, run_launch, run_launch_in_generati
 pub use load::load_image;
 pub(crate) use load::{MAX_REGISTERS_COMMENT, ptx_text_of};
 
-use crate::exec::launch::{MAX_SHARED_OPTIN_BYTES, MAX_THREADS_PER_BLOCK};
-use crate::exec::{Fault, Program};
 use rtcg_ptx::ast;
 use rtcg_vgpu_abi::schedule::{self, Schedule};
+use rtcg_vgpu_exec::launch::{MAX_SHARED_OPTIN_BYTES, MAX_THREADS_PER_BLOCK};
+use rtcg_vgpu_exec::{Fault, Program};
 use rtcg_vgpu_jit::{self as jit, LaunchVariant, SymbolLayout};
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};

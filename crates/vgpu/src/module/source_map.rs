@@ -1,8 +1,8 @@
 //! Instructions of a compiled kernel in words, for reports.
 
-use crate::exec::{InstructionLocation, SourceMap};
 use rtcg_ptx::ast::{Module, SourceLine, Span};
 use rtcg_ptx::opencl_launch::record_of;
+use rtcg_vgpu_exec::{InstructionLocation, SourceMap};
 use rtcg_vgpu_jit::{CompiledKernel, InstructionSite};
 use std::sync::Arc;
 

@@ -6,10 +6,10 @@
 
 use super::source_map::KernelSourceMap;
 use crate::code_cache;
-use crate::exec::{self, Fault, FaultKind, Program, RUNTIME_CALLS};
-use crate::window::device_window;
 use rtcg_ptx::ast;
 use rtcg_vgpu_abi::schedule;
+use rtcg_vgpu_exec::window::device_window;
+use rtcg_vgpu_exec::{self as exec, Fault, FaultKind, Program, RUNTIME_CALLS};
 use rtcg_vgpu_jit::{self as jit, CompiledKernel, LaunchVariant, SymbolLayout, cache_key::CodeKey};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};

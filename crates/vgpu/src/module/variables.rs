@@ -5,11 +5,11 @@
 //! module is dropped.
 
 use super::LoadError;
-use crate::check::{self, shadow};
 use crate::memory::allocation_report as allocation;
-use crate::window::{WindowError, device_window, page_size};
 use rtcg_ptx::ast::{Module, Space, Symbol, Var, VarInit};
 use rtcg_vgpu_abi::result_codes;
+use rtcg_vgpu_exec::check::{self, shadow};
+use rtcg_vgpu_exec::window::{WindowError, device_window, page_size};
 use rtcg_vgpu_jit::function_token;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,13 +1,13 @@
 //! Functions of modules: attributes, and running them.
 
 use crate::device::COMPUTE_CAPABILITY;
-use crate::exec::CancelFlag;
 use crate::module::Kernel;
 use crate::module::{self, Launch};
 use crate::stream::running_operation;
 use rtcg_cuda_sys::*;
 use rtcg_vgpu_abi::error::{Error, Res, ResultCode, ensure};
 use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_exec::CancelFlag;
 use std::ffi::{CString, c_int};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -123,7 +123,7 @@ fn trace_kernel_span(launch: &Launch, function: &DriverFunction, begun_ns: u64, 
 }
 
 /// A fault of a kernel as the error of a call.
-pub(crate) fn error_from_fault(fault: crate::exec::Fault) -> Error {
+pub(crate) fn error_from_fault(fault: rtcg_vgpu_exec::Fault) -> Error {
     let transient = !fault.kind.is_sticky();
     Error { transient, ..ResultCode(fault.code as u32).with_detail(fault.report) }
 }

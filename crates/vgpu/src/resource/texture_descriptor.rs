@@ -8,9 +8,9 @@ use crate::handles::Handle;
 use crate::memory::array::DriverArray;
 use crate::memory::array::{ARRAYS, MIPMAPS};
 use crate::memory::copy::check_device_range;
-use crate::texture::format::{ChannelKind, TexelFormat};
-use crate::texture::{AddressMode, MipLevel, SamplerState, TextureResource};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure, unsupported_feature};
+use rtcg_vgpu_exec::texture::format::{ChannelKind, TexelFormat};
+use rtcg_vgpu_exec::texture::{AddressMode, MipLevel, SamplerState, TextureResource};
 
 /// The most texels of a texture of linear memory, and extents and pitch of a pitched one.
 const MAX_LINEAR_TEXELS: usize = 1 << 28;

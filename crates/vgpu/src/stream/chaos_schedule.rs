@@ -109,7 +109,7 @@ fn run_operation(stream: &Arc<Stream>, operation: StreamOperation) {
     // Functions of the program run on a thread of ours, as always.
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            crate::exec::mark_internal_thread();
+            rtcg_vgpu_exec::mark_internal_thread();
             stream.run_operation(operation);
         });
     });
@@ -121,7 +121,7 @@ fn start_watcher_thread() {
         return;
     }
     let started = std::thread::Builder::new().name("rtcg-chaos".into()).spawn(|| {
-        crate::exec::mark_internal_thread();
+        rtcg_vgpu_exec::mark_internal_thread();
         let (mut seen, mut since) = (0, Instant::now());
         loop {
             std::thread::sleep(WATCH_INTERVAL);

@@ -18,14 +18,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::device::{Device, virtual_devices};
-use crate::exec;
-use crate::exec::launch::CancelFlag;
-use crate::exec::runtime_calls::printf;
 use crate::memory::account;
 use crate::memory::heap::{BlockOwner, HeapBlock, MemoryKind};
 use crate::stream::{self, LegacyStreamOrder, Stream, StreamKind};
 use rtcg_vgpu_abi::error::{Error, Res, ResultCode, ensure};
 use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_exec as exec;
+use rtcg_vgpu_exec::launch::CancelFlag;
+use rtcg_vgpu_exec::runtime_calls::printf;
 
 /// All contexts by handle.
 pub(crate) static CONTEXTS: HandleTable<Context> = HandleTable::new(0x11);

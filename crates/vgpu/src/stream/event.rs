@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use super::capture::StreamCapture;
-use crate::exec;
 use crate::memory::ipc::HANDLE_BYTES;
 use crate::stream::context::{CONTEXTS, Context};
 use crate::stream::ipc_event::IpcEvent;
 use crate::stream::{OperationWork, Stream, StreamPoint, StreamPoints, interruption_error, is_interrupted_generation};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_exec as exec;
 
 /// Events.
 pub(crate) static EVENTS: HandleTable<Event> = HandleTable::new(0x13);

@@ -1,10 +1,10 @@
 //! Reads and writes of single values in stream order.
 
 use super::is_interrupted_generation;
-use crate::exec;
 use crate::memory::copy::check_device_range;
 use crate::stream::context::Context;
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_exec as exec;
 use std::ffi::c_uint;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;

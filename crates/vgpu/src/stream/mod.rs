@@ -24,12 +24,12 @@ use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
 
-use crate::exec;
 use crate::stream::context::Context;
 use crate::stream::event::CompletionRecord;
 use capture::StreamCapture;
 use rtcg_vgpu_abi::error::{Error, Res, ResultCode, catch_panic};
 use rtcg_vgpu_abi::handles::HandleTable;
+use rtcg_vgpu_exec as exec;
 
 /// Streams made by `cuStreamCreate`.
 pub(crate) static STREAMS: HandleTable<Stream> = HandleTable::new(0x12);

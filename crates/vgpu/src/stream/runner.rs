@@ -62,7 +62,7 @@ pub(super) fn run_on_host_call_thread(stream: Arc<Stream>, operation: StreamOper
     calls.has_thread = true;
     drop(calls);
     let run = || {
-        crate::exec::mark_internal_thread();
+        rtcg_vgpu_exec::mark_internal_thread();
         run_host_calls(IDLE_THREAD_TIMEOUT);
     };
     let started = std::thread::Builder::new().name("rtcg-host".into()).stack_size(STACK_BYTES).spawn(run);
@@ -89,7 +89,7 @@ fn next_host_call(idle_timeout: Duration) -> Option<(Arc<Stream>, StreamOperatio
 }
 
 fn runner_loop() {
-    crate::exec::mark_internal_thread();
+    rtcg_vgpu_exec::mark_internal_thread();
     while let Some(stream) = next_scheduled_stream(IDLE_THREAD_TIMEOUT) {
         stream.run_queue();
     }

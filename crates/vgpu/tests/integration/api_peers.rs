@@ -3,7 +3,7 @@
 
 use crate::api_common::*;
 use rtcg_cuda_sys::*;
-use rtcg_vgpu::check::{self, CheckSet, FindingKind};
+use rtcg_vgpu_exec::check::{self, CheckSet, FindingKind};
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString, c_void};
 
 use crate::api_common::*;
 use rtcg_cuda_sys::*;
-use rtcg_vgpu::check::{self, CheckSet, Finding, FindingKind};
+use rtcg_vgpu_exec::check::{self, CheckSet, Finding, FindingKind};
 
 /// `copy` moves a word per thread, `gather` too but in another order of lanes, `guarded` only for
 /// the threads below `n`; `by_one` a byte per thread and `pairs` a pair of words.

@@ -7,10 +7,10 @@
 use crate::api_common::{alloc, new_context};
 use crate::own_process::rerun;
 use rtcg_cuda_sys::*;
-use rtcg_vgpu::exec::RUNTIME_CALLS;
-use rtcg_vgpu::window::device_window;
 use rtcg_vgpu_abi::instrument::Instrumentation;
 use rtcg_vgpu_abi::instrument::ShadowStates;
+use rtcg_vgpu_exec::RUNTIME_CALLS;
+use rtcg_vgpu_exec::window::device_window;
 use rtcg_vgpu_jit::cache_key::{CodeKey, compile_counts, module_text_key};
 use rtcg_vgpu_jit::{CodeStore, LaunchVariant, ModuleCodeCache, SymbolLayout, WindowAddress, compile_or_load_cached};
 use std::ffi::CString;

@@ -2,9 +2,9 @@
 #![allow(unsafe_code, clippy::undocumented_unsafe_blocks, clippy::result_large_err)]
 
 use crate::window_memory;
-use rtcg_vgpu::exec::{CancelFlag, Fault, FaultKind};
 use rtcg_vgpu::module::{Launch, run_launch, validate_launch};
 use rtcg_vgpu::module::{LoadOptions, load_image};
+use rtcg_vgpu_exec::{CancelFlag, Fault, FaultKind};
 
 /// Runs `body` as a block of `threads` threads that have their numbers in `%t` and of their warps in `%w`. What each has
 /// in `%r0` at the end of it.

@@ -1,10 +1,10 @@
 //! Loading modules: variables, initialisers, attributes, and what is refused.
 #![allow(unsafe_code)]
 
-use rtcg_vgpu::exec::{MULTIPROCESSOR_COUNT, result_codes};
 use rtcg_vgpu::module::{Launch, max_resident_blocks, validate_launch};
 use rtcg_vgpu::module::{LoadOptions, LoadedModule, load_image};
-use rtcg_vgpu::window::device_window;
+use rtcg_vgpu_exec::window::device_window;
+use rtcg_vgpu_exec::{MULTIPROCESSOR_COUNT, result_codes};
 use std::sync::Arc;
 
 const PTX_HEADER: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";

@@ -2,10 +2,10 @@
 #![allow(unsafe_code, clippy::undocumented_unsafe_blocks, clippy::result_large_err)]
 
 use crate::window_memory;
-use rtcg_vgpu::exec::{CancelFlag, Fault, FaultKind, host_ranges, runtime_calls};
 use rtcg_vgpu::module::{Launch, run_launch, validate_launch};
 use rtcg_vgpu::module::{LoadOptions, LoadedModule, load_image};
-use rtcg_vgpu::window::device_window;
+use rtcg_vgpu_exec::window::device_window;
+use rtcg_vgpu_exec::{CancelFlag, Fault, FaultKind, host_ranges, runtime_calls};
 use std::sync::Arc;
 
 const PTX_HEADER: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";

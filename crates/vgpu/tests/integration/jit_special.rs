@@ -108,7 +108,7 @@ fn clocks_and_numbers() {
     let m = parse_module(ptx);
     for v in launch_variants([64, 1, 1]) {
         let shape =
-            rtcg_vgpu::exec::LaunchConfig { grid: [5, 1, 1], block: [64, 1, 1], dynamic_shared: 0, cooperative: false };
+            rtcg_vgpu_exec::LaunchConfig { grid: [5, 1, 1], block: [64, 1, 1], dynamic_shared: 0, cooperative: false };
         let got =
             launch(&m, "k", v, shape, &[buffer_arg(&[0_u32]), buffer_arg(&[0_u64])]).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(to_u32s(&got[0]), [5 * 64], "{v:?}");

@@ -1,7 +1,7 @@
 //! Warp operations, barriers with results, atomics, calls and early exits, converged and masked.
 
 use crate::jit_support::*;
-use rtcg_vgpu::exec::{FaultKind, LaunchConfig};
+use rtcg_vgpu_exec::{FaultKind, LaunchConfig};
 
 /// A kernel with one output pointer in `%rd1`, `%tid.x` in `%r1` and its element's address in `%rd2`.
 fn kernel_text(regs: &str, body: &str) -> String {

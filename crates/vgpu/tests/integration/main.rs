@@ -29,14 +29,9 @@ mod code_cache;
 mod common;
 #[path = "../../../../tests/support/depth.rs"]
 mod depth;
-mod exec_atomics;
 mod exec_barriers;
 mod exec_module;
-mod exec_native;
-mod exec_output;
 mod exec_ptx;
-mod exec_support;
-mod exec_window;
 mod fuzz_kernels;
 mod fuzz_support;
 mod jit_basic;
@@ -51,4 +46,5 @@ mod ptx_forms;
 mod recorded;
 mod recorded_support;
 mod schedule;
+#[path = "../../../vgpu-exec/tests/integration/window_memory.rs"]
 mod window_memory;

@@ -10,9 +10,11 @@ use rtcg_cuda_sys::{CUcontext, CUdevice, CUresult};
 use rtcg_oracle::generate::{BufferAddresses, KERNEL_NAME, MAX_OBJECTS, RESULT_BYTES, THREAD_SLOT_BYTES};
 use rtcg_oracle::{OracleBuffer, TestProgram};
 use rtcg_ptx::ast::{Module, Space, Symbol, VarInit};
-use rtcg_vgpu::exec::{self, CancelFlag, InstructionLocation, LaunchConfig, RUNTIME_CALLS, SourceMap, run_program};
-use rtcg_vgpu::window::device_window;
 use rtcg_vgpu_abi::instrument::Instrumentation;
+use rtcg_vgpu_exec::window::device_window;
+use rtcg_vgpu_exec::{
+    self as exec, CancelFlag, InstructionLocation, LaunchConfig, RUNTIME_CALLS, SourceMap, run_program,
+};
 use rtcg_vgpu_jit::cache_key::{CodeKey, module_text_key};
 use rtcg_vgpu_jit::{
     CodeStore, CompiledKernel, InstructionSite, JitError, LaunchVariant, ModuleCodeCache, SymbolLayout, WindowAddress,

@@ -3,10 +3,10 @@
 
 use crate::window_memory;
 use rtcg_ptx::ast::Module;
-use rtcg_vgpu::exec::{
+use rtcg_vgpu_exec::window::device_window;
+use rtcg_vgpu_exec::{
     CancelFlag, Fault, InstructionLocation, LaunchConfig, Program, RUNTIME_CALLS, SourceMap, run_program,
 };
-use rtcg_vgpu::window::device_window;
 use rtcg_vgpu_jit::{CompiledKernel, JitError, LaunchVariant, SymbolLayout, WindowAddress, compile_kernel};
 use std::sync::Arc;
 

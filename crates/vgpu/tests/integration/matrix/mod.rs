@@ -10,7 +10,7 @@ mod wmma;
 
 use crate::jit_support::*;
 use fragments::{fragment_moves, kernel_text, register_list};
-use rtcg_vgpu::exec::LaunchConfig;
+use rtcg_vgpu_exec::LaunchConfig;
 
 /// Rows of eight halves come from the addresses of eight lanes each.
 #[test]

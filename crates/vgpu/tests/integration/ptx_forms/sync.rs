@@ -3,7 +3,7 @@
 use crate::jit_support::{
     Arg, buffer_arg, compile, launch, launch_variants, parse_module, run_all_variants, to_f32s, to_u32s,
 };
-use rtcg_vgpu::exec::LaunchConfig;
+use rtcg_vgpu_exec::LaunchConfig;
 
 /// A kernel with an output buffer in `%out`, an input in `%in`, and these registers.
 fn kernel_text(vars: &str, body: &str) -> String {

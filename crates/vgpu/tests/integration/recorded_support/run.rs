@@ -3,8 +3,8 @@
 use super::table::{RecordedForm, register_bits};
 use crate::window_memory;
 use rtcg_ptx::ast::Module;
-use rtcg_vgpu::exec::{CancelFlag, LaunchConfig, Program, RUNTIME_CALLS, run_program};
-use rtcg_vgpu::window::device_window;
+use rtcg_vgpu_exec::window::device_window;
+use rtcg_vgpu_exec::{CancelFlag, LaunchConfig, Program, RUNTIME_CALLS, run_program};
 use rtcg_vgpu_jit::{CompiledKernel, LaunchVariant, SymbolLayout, WindowAddress, compile_kernel};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -160,14 +160,14 @@ impl FormRunner {
 
 struct NoSourceMap(CompiledKernel);
 
-impl rtcg_vgpu::exec::SourceMap for NoSourceMap {
+impl rtcg_vgpu_exec::SourceMap for NoSourceMap {
     fn contains_pc(&self, pc: usize) -> bool {
         self.0.contains_pc(pc)
     }
-    fn lookup_pc(&self, _: usize) -> Option<rtcg_vgpu::exec::InstructionLocation> {
+    fn lookup_pc(&self, _: usize) -> Option<rtcg_vgpu_exec::InstructionLocation> {
         None
     }
-    fn lookup_site(&self, _: u32) -> Option<rtcg_vgpu::exec::InstructionLocation> {
+    fn lookup_site(&self, _: u32) -> Option<rtcg_vgpu_exec::InstructionLocation> {
         None
     }
 }
