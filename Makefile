@@ -185,7 +185,7 @@ aarch64:
 aarch64-test: aarch64
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -R 0x4000000000 -L /usr/aarch64-linux-gnu" \
-	cargo test --release --target aarch64-unknown-linux-gnu -p rtcg-vgpu --test integration -- recorded:: jit_basic:: ops_direct::
+	cargo test --release --target aarch64-unknown-linux-gnu -p rtcg-vgpu -p rtcg-vgpu-jit --test integration -- recorded:: jit_basic:: direct::
 
 check: lint stubs aarch64 test test-sample
 

@@ -51,13 +51,32 @@ fn the_crate_table_lists_every_crate() {
 #[test]
 fn only_permitted_crates_have_a_dependency() {
     assert_eq!(folders_that_depend_on("pyo3"), ["python"]);
-    assert_eq!(folders_that_depend_on("cranelift"), ["vgpu"]);
+    assert_eq!(folders_that_depend_on("cranelift"), ["vgpu-jit"]);
     // Of CUDA's driver and of OpenCL vendors.
     assert_eq!(folders_that_depend_on("libloading"), ["cuda-sys", "opencl-sys"]);
-    assert_eq!(folders_that_depend_on("rtcg-vgpu"), ["driver", "libcuda"]);
-    assert!(crate_dependencies("ptx").iter().all(|d| !d.starts_with("rtcg")));
-    assert!(crate_dependencies("disk-cache").iter().all(|d| !d.starts_with("rtcg")));
-    assert!(crate_dependencies("codegen").iter().all(|d| !d.starts_with("rtcg")));
+    let mut on_virtual_gpu = folders_that_depend_on("rtcg-vgpu");
+    on_virtual_gpu.retain(|folder| !folder.starts_with("vgpu"));
+    assert_eq!(on_virtual_gpu, ["driver", "libcuda"]);
+    for folder in ["ptx", "disk-cache", "codegen"] {
+        assert_eq!(dependencies_of_ours(folder), [""; 0], "{folder}");
+    }
+}
+
+/// The crates of this workspace in `[dependencies]`, without the prefix.
+fn dependencies_of_ours(folder: &str) -> Vec<String> {
+    crate_dependencies(folder).iter().filter_map(|d| Some(d.strip_prefix("rtcg-")?.to_string())).collect()
+}
+
+#[test]
+fn compiler_and_engine_of_the_virtual_gpu_do_not_know_each_other() {
+    for folder in ["vgpu-abi", "vgpu-softmath"] {
+        assert_eq!(dependencies_of_ours(folder), ["ptx"], "{folder}");
+    }
+    assert_eq!(dependencies_of_ours("vgpu-exec"), ["ptx", "vgpu-abi", "vgpu-softmath"]);
+    assert_eq!(dependencies_of_ours("vgpu-jit"), ["cuda-sys", "ptx", "vgpu-abi", "vgpu-softmath"]);
+    // Of the driver's interface the compiler knows what NVRTC is told and the trace, no function and no table.
+    let jit = repository_root().join("crates/vgpu-jit/src");
+    assert!(["DriverTable", "CUresult", "rtcg_cuda_sys::*"].iter().all(|word| !code_mentions(&jit, word)));
 }
 
 /// Whether a Rust file below `folder` has `word` outside of comments.
@@ -74,7 +93,7 @@ fn code_mentions(folder: &Path, word: &str) -> bool {
 
 #[test]
 fn simt_modules_do_not_mention_cranelift() {
-    let jit = repository_root().join("crates/vgpu/src/jit");
+    let jit = repository_root().join("crates/vgpu-jit/src");
     assert!(code_mentions(&jit.join("emit"), "cranelift"));
     assert!(!code_mentions(&jit.join("simt"), "cranelift"));
     assert!(!code_mentions(&jit.join("simt"), "emit::"));
@@ -105,8 +124,8 @@ fn only_arch_modules_depend_on_the_cpu() {
         files_that_mention(&repository_root().join("crates").join(folder).join("src"), &words, &mut found);
     }
     // Faster versions of portable code; the others are the only place for what differs.
-    let faster = "vgpu/src/softmath/matrix/";
-    let (arch, isa) = ("vgpu/src/exec/arch/", "vgpu/src/jit/isa/");
+    let faster = "vgpu-softmath/src/matrix/";
+    let (arch, isa) = ("vgpu-exec/src/arch/", "vgpu-jit/src/isa/");
     // Macros that host compilers define.
     let macros = "compile/src/implicit_includes.rs";
     let other: Vec<&String> = found

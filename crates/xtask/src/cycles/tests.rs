@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::graph::{ModuleImport, module_imports, strongly_connected_components};
 use super::recorded_cycles::{CycleComponent, cycle_growth_message, imports_closing_cycles, read_record, write_record};
-use super::{modules, tokens};
+use super::{import_line, modules, tokens};
 
 /// A crate in a folder of its own, removed at the end.
 struct TestCrate(PathBuf);
@@ -145,4 +145,20 @@ fn growth_names_the_imports_that_close_the_cycle() {
             .expect("it is new")
             .contains("a new import cycle of 2")
     );
+}
+
+/// The modules of the virtual GPU's driver, each of which imports only those before it.
+const VGPU_ORDER: [&str; 12] = [
+    "locks", "handles", "device", "code_cache", "opengl", "memory", "module", "stream", "resource", "graph", "driver",
+    "api",
+];
+
+#[test]
+fn modules_of_vgpu_import_only_those_before_them() {
+    let place = |module: &str| VGPU_ORDER.iter().position(|m| *m == module).expect("a module in the order");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vgpu/src/lib.rs");
+    let imports = module_imports(&modules::read_modules(&root).expect("the sources are whole"));
+    assert!(imports.len() > 300, "{}", imports.len());
+    let upward: Vec<_> = imports.iter().filter(|i| place(&i.from) <= place(&i.to)).map(import_line).collect();
+    assert!(upward.is_empty(), "{upward:#?}");
 }
