@@ -13,8 +13,7 @@
 //! | `signals`, `fault_report`, `fault` | from a hardware exception to an error message |
 //! | `stop_reason`, `watchdog`, `interrupt` | launches that are to end: cancelled, too long, Ctrl-C |
 //! | `runtime_calls` | the functions that compiled code calls |
-// A fault is made once per failed launch, so its size does not matter.
-#![allow(clippy::result_large_err)]
+#![allow(clippy::result_large_err, reason = "a fault is made once per failed launch, so its size does not matter")]
 
 pub(crate) mod address_space;
 pub(crate) mod arch;

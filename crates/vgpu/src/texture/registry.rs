@@ -27,7 +27,7 @@ pub(crate) struct TexOrSurfEntry {
 
 // SAFETY: the descriptions hold handles and device addresses, which are numbers to everybody.
 unsafe impl Send for TexOrSurfEntry {}
-// SAFETY: as above; nothing in it changes.
+// SAFETY: handles and device addresses are numbers to everybody, and nothing in it changes.
 unsafe impl Sync for TexOrSurfEntry {}
 
 impl std::fmt::Debug for TexOrSurfEntry {

@@ -1,5 +1,4 @@
 //! Loading modules: variables, initialisers, attributes, and what is refused.
-#![allow(unsafe_code)]
 
 use rtcg_vgpu::exec::{MULTIPROCESSOR_COUNT, result_codes};
 use rtcg_vgpu::module::{Launch, max_resident_blocks, validate_launch};

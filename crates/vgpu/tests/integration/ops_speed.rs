@@ -1,6 +1,5 @@
 //! Time of each instruction for eight lanes, slowest first. A measurement, not a test: run it with
 //! `cargo test --release -p rtcg-vgpu --test integration -- --ignored --nocapture ops_speed`.
-#![allow(missing_docs)]
 
 use crate::ops_support::{CompileMode, cases, compile_case, operand_tuples, parse_case};
 use rtcg_vgpu::jit::ops::EmitShape;
