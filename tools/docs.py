@@ -101,6 +101,7 @@ def page_title(path):
 def with_site_links(text, path):
     """The text of a page with its relative links as they are in the site; what is not there becomes plain text.
 
+    A link to a source file becomes its label and the file's path.
     A link that shows the name of a page's file shows its title. Code is left as it is: ``kernel[grid](x)`` is no link.
     """
     here = site_path(path)
@@ -111,9 +112,11 @@ def with_site_links(text, path):
         label, target, anchor = match["label"], match["target"], match["anchor"] or ""
         if "://" in target or not target:
             return match[0]
-        found = site_path(Path(os.path.normpath(path.parent / target)))
+        file = Path(os.path.normpath(path.parent / target))
+        found = site_path(file)
         if found is None:
-            return label
+            is_source = file.suffix in (".rs", ".py", ".pyi", ".cuh") and file.is_relative_to(ROOT)
+            return f"{label} (`{file.relative_to(ROOT)}`)" if is_source else label
         if label.endswith(".md"):
             label = page_title(ROOT / os.path.normpath(path.parent / target))
         return f"[{label}]({os.path.relpath(found, here.parent)}{anchor})"

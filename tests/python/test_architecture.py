@@ -44,3 +44,18 @@ def test_dependencies_in_the_drawing_point_down():
         f"{crate} on {name}" for crate, row in row_of.items() for name in DEPENDENCIES[crate] if row_of[name] <= row
     ]
     assert not upwards, upwards
+
+
+def test_files_and_folders_that_are_named_exist():
+    """Sources are named below the root or `crates/`; in a row of the table of crates, below that crate."""
+    missing = []
+    for line in PAGE.splitlines():
+        row = re.match(r"\| `(?:rtcg-)?([a-z-]+)` \|", line)
+        in_crate = ROOT / "crates" / row[1] / "src" if row and row[1] in DEPENDENCIES else None
+        for name in re.findall(r"`([\w-]+(?:/[\w-]+)*(?:/|\.rs))`", line):
+            if in_crate:
+                found = any(in_crate.parent.rglob(name)) or (ROOT / name).exists()
+            else:
+                found = "/src/" not in name or (ROOT / name).exists() or (ROOT / "crates" / name).exists()
+            missing += [] if found else [name]
+    assert not missing

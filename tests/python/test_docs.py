@@ -18,6 +18,7 @@ from tools import docs
 pytestmark = pytest.mark.usefixtures("context")
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
+FOR_DEVELOPERS = [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
 GALLERY = sorted((ROOT / "examples/gallery").glob("*.py"))
 
 
@@ -119,6 +120,23 @@ def test_settings_that_pages_name_exist():
             assert name in source, f"{page.name} names {name}"
 
 
+# Variables for work on the JIT, of builds and tests, and between a process and its own probe.
+FOR_WORK_ON_RTCG = {
+    "RTCG_CODE_GENERATOR", "RTCG_DUMP_ASM", "RTCG_DUMP_CLIF", "RTCG_JIT_FORCE_MASKED", "RTCG_JIT_ISA",
+    "RTCG_JIT_NO_IF_CONVERSION", "RTCG_JIT_NO_MASKED", "RTCG_JIT_PANIC_AT", "RTCG_OPENCL_PROBE", "RTCG_TEST_CLANGS",
+    "RTCG_VERIFY_JIT",
+}  # fmt: skip
+
+
+def test_every_variable_that_is_read_is_explained():
+    sources = "".join(path.read_text() for path in (ROOT / "crates").glob("*/src/**/*.rs"))
+    table = (ROOT / "crates/rtcg/src/info.rs").read_text().partition("const ENVIRONMENT_SETTINGS")[2]
+    reported = set(re.findall(r'\("(RTCG_[A-Z_]+)", "', table))
+    assert set(re.findall(r'"(RTCG_[A-Z_]+)"', sources)) - reported == FOR_WORK_ON_RTCG
+    pages = "".join(path.read_text() for path in PAGES)
+    assert not [name for name in reported if name not in pages]
+
+
 def test_every_page_is_in_a_table_of_contents():
     index = (ROOT / "docs/index.md").read_text()
     listed = {
@@ -130,10 +148,24 @@ def test_every_page_is_in_a_table_of_contents():
 
 
 def test_links_between_pages_lead_somewhere():
-    for page in PAGES:
+    for page in [*PAGES, *FOR_DEVELOPERS]:
         prose = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(), flags=re.S)
         for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", prose):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_what_links_to_sources_name_is_defined_there():
+    """A link such as ``[`Type::name`](../crates/x/src/y.rs)``: a rename breaks this test, and not the reader."""
+    named = re.compile(r"\[`(?:\w+(?:::|\.))*(\w+)!?`\]\(([^)#\s]+\.(?:rs|pyi?|cuh))\)")
+    n_links, missing = 0, []
+    for page in [*PAGES, *FOR_DEVELOPERS]:
+        for name, target in named.findall(page.read_text()):
+            text = (page.parent / target).read_text()
+            n_links += 1
+            words = "fn|struct|enum|trait|type|const|static|mod|macro_rules!|def|class"
+            if not re.search(rf"\b(?:{words}) {name}\b|^ *(?:pub\(crate\) )?{name} [={{]", text, re.M):
+                missing.append(f"{page.name}: {name} in {target}")
+    assert not missing and n_links > 100
 
 
 def test_links_are_those_of_the_site():
@@ -143,6 +175,8 @@ def test_links_are_those_of_the_site():
     assert docs.with_site_links(text, page) == expected
     assert docs.with_site_links("[m](docs/memory.md)", ROOT / "README.md") == "[m](../memory.md)"
     assert docs.with_site_links("[`m`](memory.md) in [`c`](../compat/README.md)", page) == "[`m`](memory.md) in `c`"
+    source = "crates/rtcg/src/info.rs"
+    assert docs.with_site_links(f"[`f`](../{source})", page) == f"`f` (`{source}`)"
     assert docs.with_site_links("[memory.md](memory.md#x)", page) == "[Memory](memory.md#x)"
     for code in ("`kernel[grid](x)`", "```python\nkernel[grid](x)\n```", "`[a](b)`, `c[d](e)`"):
         assert docs.with_site_links(code, page) == code

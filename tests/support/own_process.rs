@@ -1,6 +1,6 @@
 //! Tests that need a process of their own (environment variables read once, process-wide state, exits and forks):
 //! the test binary runs one of its tests again. Every crate's `tests/integration/main.rs` includes this file.
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unreachable_pub, unused_macros, reason = "each crate's tests use a part")]
 
 use std::process::Command;
 
@@ -33,7 +33,6 @@ pub fn pass_alone(path: &str, variables: &[(&str, &str)]) {
 }
 
 /// At the start of a test: the rest of it runs in a process of its own, with these environment variables.
-#[allow(unused_macros)]
 macro_rules! own_process {
     ($($name:literal = $value:expr),* $(,)?) => {
         if !crate::own_process::is_child() {

@@ -2,7 +2,7 @@
 //!
 //! A program object lives inside [`NvrtcProgram`], which destroys it; strings passed in are kept alive
 //! by the caller of each function below for the length of the call, which is all NVRTC needs.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "calls a C library")]
 
 use crate::arch::Arch;
 use crate::error::{CompileError, ErrorKind};
@@ -150,7 +150,7 @@ fn run_nvrtc_with_options(
             fetch_bytes(
                 |n| unsafe { nvrtc.nvrtcGetLTOIRSize(program.handle, n) },
                 |p| unsafe {
-                    // SAFETY: as above.
+                    // SAFETY: the buffer has the size that NVRTC gave.
                     nvrtc.nvrtcGetLTOIR(program.handle, p)
                 },
             )
@@ -160,7 +160,7 @@ fn run_nvrtc_with_options(
             fetch_bytes(
                 |n| unsafe { nvrtc.nvrtcGetCUBINSize(program.handle, n) },
                 |p| unsafe {
-                    // SAFETY: as above.
+                    // SAFETY: the buffer has the size that NVRTC gave.
                     nvrtc.nvrtcGetCUBIN(program.handle, p)
                 },
             )
@@ -170,7 +170,7 @@ fn run_nvrtc_with_options(
             fetch_bytes(
                 |n| unsafe { nvrtc.nvrtcGetPTXSize(program.handle, n) },
                 |p| unsafe {
-                    // SAFETY: as above.
+                    // SAFETY: the buffer has the size that NVRTC gave.
                     nvrtc.nvrtcGetPTX(program.handle, p)
                 },
             )
@@ -247,7 +247,7 @@ fn program_log(program: &NvrtcProgram) -> String {
     let bytes = fetch_bytes(
         |n| unsafe { program.nvrtc.nvrtcGetProgramLogSize(program.handle, n) },
         |p| unsafe {
-            // SAFETY: as above.
+            // SAFETY: the buffer has the size that NVRTC gave.
             program.nvrtc.nvrtcGetProgramLog(program.handle, p)
         },
     );

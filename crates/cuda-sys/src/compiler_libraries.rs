@@ -202,7 +202,7 @@ macro_rules! library_table {
         }
 
         /// The functions by their C names. The caller answers for pointers and handles, as in C.
-        #[allow(clippy::missing_safety_doc)]
+        #[allow(clippy::missing_safety_doc, reason = "said once, above")]
         impl $table {
             $(
                 #[doc = concat!("`", stringify!($text), "`; null where the library lacks it.")]

@@ -83,15 +83,14 @@ impl std::fmt::Display for MissingSymbol {
 macro_rules! define_table {
     ($($name:ident = $symbol:literal since $since:literal ($($arg:ident: $ty:ty),*);)*) => {
         /// Every function of the declaration list, by name.
-        #[allow(non_camel_case_types)]
+        #[allow(non_camel_case_types, reason = "named as the functions")]
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[repr(usize)]
         pub enum DriverFn { $(#[doc = concat!("`", $symbol, "`")] $name,)* }
 
         /// The type of each function, by name: `fn_type::cuInit`.
-        #[allow(non_camel_case_types)]
+        #[allow(non_camel_case_types, reason = "named as the functions")]
         pub mod fn_type {
-            #[allow(unused_imports)]
             use crate::types::*;
             $(#[doc = concat!("The type of `", $symbol, "`.")] pub type $name = unsafe extern "C" fn($($ty),*) -> CUresult;)*
         }
@@ -101,11 +100,10 @@ macro_rules! define_table {
         ];
 
         /// The functions while a trace is made.
-        #[allow(non_snake_case, clippy::too_many_arguments)]
+        #[allow(non_snake_case, clippy::too_many_arguments, reason = "the driver's functions")]
         mod traced_functions {
             use super::{DriverFn, DriverTable, fn_type};
             use crate::trace::{TracedCall, TraceArgument};
-            #[allow(unused_imports)]
             use crate::types::*;
             $(
                 #[cold]
@@ -130,7 +128,8 @@ macro_rules! define_table {
 
         /// The functions, by the name that the documentation uses. The caller answers for every
         /// pointer and handle passed, as in C.
-        #[allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
+        #[allow(non_snake_case, clippy::too_many_arguments, reason = "the driver's functions")]
+        #[allow(clippy::missing_safety_doc, reason = "said once, above")]
         impl DriverTable {
             $(
                 #[doc = concat!("`", stringify!($name), "`: the driver's `", $symbol, "`.")]

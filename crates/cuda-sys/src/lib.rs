@@ -8,7 +8,7 @@
 //! This is the only crate that opens CUDA libraries. A missing library is a [`LoadError`] that
 //! lists what was tried; a missing symbol makes the call return `CUDA_ERROR_NOT_SUPPORTED` and is
 //! explained by [`DriverTable::missing_symbol`]. Nothing here panics.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "functions of C libraries, and their structures")]
 
 mod compiler_libraries;
 mod driver_table;

@@ -51,7 +51,7 @@ impl OpenLibrary {
         #[cfg(not(unix))]
         let result = {
             let _ = global;
-            // SAFETY: as above.
+            // SAFETY: runs the initialisers of a library that the user's machine names as CUDA's.
             unsafe { libloading::Library::new(name) }
         };
         match result {

@@ -10,7 +10,7 @@ macro_rules! export_driver_functions {
         $(
             #[doc = concat!("The driver's `", stringify!($name), "`.")]
             #[unsafe(export_name = $symbol)]
-            #[allow(non_snake_case, clippy::too_many_arguments)]
+            #[allow(non_snake_case, clippy::too_many_arguments, reason = "the driver's functions")]
             unsafe extern "C" fn $name($($arg: $ty),*) -> CUresult {
                 // SAFETY: the caller promises what the C function of this name demands.
                 unsafe { exported_driver_table().$name($($arg),*) }

@@ -6,7 +6,7 @@
 //! implement returns `CUDA_ERROR_NOT_SUPPORTED`. `cuGetProcAddress` chooses among the forms
 //! (`proc_address`). There is no logic of a driver here: that is `rtcg-vgpu`, whose functions catch
 //! panics, and nothing in this crate can panic.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "symbols that C programs call")]
 
 mod current_versions;
 mod legacy_versions;

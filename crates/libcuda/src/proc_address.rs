@@ -86,7 +86,7 @@ pub(crate) unsafe extern "C" fn get_proc_address(
     // SAFETY: not null, so valid by this function's contract; C callers may pass unaligned places.
     unsafe { function.write_unaligned(found.map_or(std::ptr::null_mut(), |form| form.address.cast_mut())) };
     if !status.is_null() {
-        // SAFETY: as above.
+        // SAFETY: not null, so valid by this function's contract, and perhaps unaligned.
         unsafe { status.write_unaligned(found.err().unwrap_or(CU_GET_PROC_ADDRESS_SUCCESS)) };
         return CUresult::CUDA_SUCCESS;
     }

@@ -28,7 +28,7 @@ pub(crate) struct SymbolVersion {
 
 // SAFETY: the address of a function is valid on every thread, and the rest is plain data.
 unsafe impl Send for SymbolVersion {}
-// SAFETY: as above.
+// SAFETY: nothing in it changes, and the address of a function is valid on every thread.
 unsafe impl Sync for SymbolVersion {}
 
 /// Defines exported functions and lists them: `symbol = "name" since version (arguments) { body }`.
@@ -37,7 +37,7 @@ macro_rules! exported_symbols {
         $(
             #[doc = concat!("`", $name, "` as CUDA ", $since, " has it.")]
             #[unsafe(no_mangle)]
-            #[allow(non_snake_case, clippy::too_many_arguments)]
+            #[allow(non_snake_case, clippy::too_many_arguments, reason = "the driver's functions")]
             unsafe extern "C" fn $symbol($($arg: $ty),*) -> CUresult {
                 // SAFETY: the caller promises what the C function of this name demands, and the
                 // bodies pass the arguments on to a function that demands the same.

@@ -11,7 +11,7 @@ macro_rules! export_unsupported {
         $(
             #[doc = concat!("`", stringify!($symbol), "` as CUDA ", $since, " has it: not supported.")]
             #[unsafe(no_mangle)]
-            #[allow(non_snake_case)]
+            #[allow(non_snake_case, reason = "the driver's functions")]
             extern "C" fn $symbol() -> CUresult {
                 CUresult::CUDA_ERROR_NOT_SUPPORTED
             }

@@ -3,7 +3,7 @@
 //!
 //! `cargo build --release -p rtcg-libcuda` must have built the library, as `make test` does: a test
 //! does not depend on a library that is none of Rust's.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "calls the library's C functions")]
 
 use rtcg_cuda_sys::types::*;
 use rtcg_cuda_sys::{DriverFn, DriverKind, DriverTable, fn_type};

@@ -3,12 +3,17 @@
 //! A loader opens it as a vendor's library (an ICD) and asks `clGetExtensionFunctionAddress` for
 //! `clIcdGetPlatformIDsKHR`; every call is the platform's, `rtcg-opencl-platform`. Built as `libOpenCL.so.1`
 //! (`cfg(loader)`), which programs are linked with, it is a loader itself (`loader.rs`).
-#![allow(unsafe_code, non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments)]
+#![allow(unsafe_code, reason = "symbols that C programs call")]
+#![allow(
+    non_snake_case,
+    clippy::missing_safety_doc,
+    clippy::too_many_arguments,
+    reason = "OpenCL's functions, which its specification describes"
+)]
 
 mod loader;
 
 use rtcg_opencl_sys::DispatchTable;
-#[allow(unused_imports)]
 use rtcg_opencl_sys::types::*;
 
 /// Whose function a call is: that of its first object, with the functions where that is not the first argument. The
@@ -21,23 +26,23 @@ macro_rules! table_for {
         &loader::OWN
     };
     (clCreateContext $properties:ident $count:ident $devices:ident $($arg:ident)*) => {
-        // SAFETY: as the specification says.
+        // SAFETY: so many objects, by the caller's promise.
         unsafe { loader::table_of_list($count, $devices) }
     };
     (clWaitForEvents $count:ident $events:ident) => {
-        // SAFETY: as the specification says.
+        // SAFETY: so many objects, by the caller's promise.
         unsafe { loader::table_of_list($count, $events) }
     };
     (clCreateContextFromType $properties:ident $($arg:ident)*) => {
-        // SAFETY: as the specification says.
+        // SAFETY: null or a list that ends with zero, by the caller's promise.
         unsafe { loader::table_of_properties($properties) }
     };
     (clGetGLContextInfoKHR $properties:ident $($arg:ident)*) => {
-        // SAFETY: as the specification says.
+        // SAFETY: null or a list that ends with zero, by the caller's promise.
         unsafe { loader::table_of_properties($properties) }
     };
     ($name:ident $object:ident $($arg:ident)*) => {
-        // SAFETY: as the specification says.
+        // SAFETY: null or an object, by the caller's promise.
         unsafe { loader::table_of($object) }
     };
     ($name:ident) => {

@@ -150,6 +150,6 @@ unsafe extern "C" fn clGetExtensionFunctionAddress(func_name: *const c_char) -> 
     };
     let table = if HAS_VENDORS.load(Ordering::Relaxed) { vendors().iter().find(is_of) } else { None };
     let table = table.map_or_else(ours, |platform| platform.table());
-    // SAFETY: as above.
+    // SAFETY: the caller promises a name, which is passed on.
     table.clGetExtensionFunctionAddress.map_or(std::ptr::null_mut(), |find| unsafe { find(func_name) })
 }

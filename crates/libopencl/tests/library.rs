@@ -3,7 +3,7 @@
 //!
 //! `make opencl` must have built the libraries, as `make test` does: a test does not depend on a library that is none
 //! of Rust's.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "calls the library's C functions")]
 
 #[path = "programs/c_header.rs"]
 mod c_header;

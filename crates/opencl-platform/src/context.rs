@@ -25,7 +25,7 @@ pub(crate) struct UserData(pub(crate) *mut c_void);
 
 // SAFETY: the pointer is never followed here.
 unsafe impl Send for UserData {}
-// SAFETY: as for sending.
+// SAFETY: the pointer is never followed here.
 unsafe impl Sync for UserData {}
 
 /// Functions that are called when an object is gone, the last one first.

@@ -7,7 +7,8 @@
 //!
 //! Each function checks its handles and values, and returns the code that the specification gives; with
 //! `RTCG_OPENCL_ERRORS=1` it also says on the error stream what was wrong. Nothing here panics across C.
-#![allow(unsafe_code, non_snake_case, clippy::too_many_arguments)]
+#![allow(unsafe_code, reason = "an implementation of a C interface")]
+#![allow(non_snake_case, clippy::too_many_arguments, reason = "OpenCL's functions")]
 
 #[cfg(test)]
 #[path = "builtins/completeness.rs"]

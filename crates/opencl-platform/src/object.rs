@@ -109,7 +109,7 @@ pub(crate) struct Ref<T: Body>(NonNull<Object<T>>);
 
 // SAFETY: bodies are `Send` and `Sync`, the counts are atomic.
 unsafe impl<T: Body> Send for Ref<T> {}
-// SAFETY: as for sending.
+// SAFETY: bodies are `Send` and `Sync`, the counts are atomic.
 unsafe impl<T: Body> Sync for Ref<T> {}
 
 impl<T: Body> Ref<T> {
@@ -228,7 +228,7 @@ impl<T: Body> Clone for WeakRef<T> {
 
 // SAFETY: the memory of heads is never given back, and its counts are atomic.
 unsafe impl<T: Body> Send for WeakRef<T> {}
-// SAFETY: as for sending.
+// SAFETY: the memory of heads is never given back, and its counts are atomic.
 unsafe impl<T: Body> Sync for WeakRef<T> {}
 
 impl<T: Body> WeakRef<T> {

@@ -1,5 +1,5 @@
 //! Programs in the cache: each thing that a result depends on gives another entry, and an entry needs no compiler.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks, reason = "calls OpenCL's functions, as programs in C do")]
 
 #[macro_use]
 mod setup;

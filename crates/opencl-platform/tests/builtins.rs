@@ -1,5 +1,5 @@
 //! Values of integer functions, conversions and vector functions, beside a model with wide integers on the host.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks, reason = "calls OpenCL's functions, as programs in C do")]
 
 #[macro_use]
 mod setup;

@@ -1,9 +1,8 @@
 //! The checked mode of the virtual GPU for OpenCL kernels: what it reports names the line of the program or of a header.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks, reason = "calls OpenCL's functions, as programs in C do")]
 
 #[macro_use]
 mod setup;
-#[allow(unused_macros)]
 #[path = "../../../tests/support/own_process.rs"]
 mod own_process;
 

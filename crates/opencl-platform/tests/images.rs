@@ -1,5 +1,5 @@
 //! Images: sampling against a reference, pixels of every format, and the ways between images, buffers and the host.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks, reason = "calls OpenCL's functions, as programs in C do")]
 
 #[macro_use]
 mod setup;

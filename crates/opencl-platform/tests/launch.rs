@@ -1,5 +1,5 @@
 //! Programs from source to result through the dispatch table, on whatever device comes first.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks, reason = "calls OpenCL's functions, as programs in C do")]
 
 #[macro_use]
 mod setup;

@@ -1,6 +1,6 @@
 //! Errors of the math functions beside the limits of the OpenCL specification (7.4): double precision against values
 //! that mpmath computed, single precision against double precision, and special arguments of both.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks, reason = "calls OpenCL's functions, as programs in C do")]
 
 #[macro_use]
 mod setup;

@@ -1,6 +1,6 @@
 //! Ids, sizes and the functions of groups and subgroups, beside a model on the host: for ranges of one to three
 //! dimensions whose last groups are smaller, and for ranges that no grid can have.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks, reason = "calls OpenCL's functions, as programs in C do")]
 
 #[macro_use]
 mod setup;

@@ -76,7 +76,7 @@ extern "C" fn main(count: c_int, arguments: *const *const c_char) -> c_int {
     // SAFETY: functions of an OpenCL library of these names have these types.
     if let Some(list) = unsafe { list_function(library) } {
         lines.text(b"protocol\n");
-        // SAFETY: as above.
+        // SAFETY: the function is of this type in every OpenCL library.
         unsafe { write_platforms(&lines, list) };
     }
     lines.end(b"done\n")

@@ -6,7 +6,7 @@ use crate::types::*;
 macro_rules! constants {
     ($(#[doc = $doc:literal])* $module:ident: $type:ty { $($name:ident = $value:expr,)* }) => {
         $(
-            #[allow(missing_docs, non_upper_case_globals)]
+            #[allow(missing_docs, non_upper_case_globals, reason = "the names of Khronos' headers")]
             pub const $name: $type = $value;
         )*
         $(#[doc = $doc])*

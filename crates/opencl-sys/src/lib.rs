@@ -5,7 +5,7 @@
 //! list ([`for_each_opencl_function!`]) gives [`DispatchTable`] and the function types ([`fn_type`]).
 //!
 //! [`vendor`] finds the libraries of vendors, and opens them: the only place that does. [`Platform`] is what they have.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "functions of C libraries, and their structures")]
 
 pub mod constants;
 mod functions;

@@ -1,7 +1,11 @@
 //! The types of the OpenCL 3.0 interface: handles, numbers, structures.
 //!
 //! Names are those of the Khronos headers, so that signatures can be compared with the specification.
-#![allow(non_camel_case_types, missing_docs)]
+#![allow(
+    non_camel_case_types,
+    missing_docs,
+    reason = "the names of Khronos' headers, which the specification describes"
+)]
 
 pub use std::ffi::{c_char, c_int, c_uchar, c_void};
 
@@ -38,7 +42,7 @@ macro_rules! handles {
 
         // SAFETY: a handle is an address; the interface allows it on every thread.
         unsafe impl Send for $name {}
-        // SAFETY: as for sending, a shared handle is only an address.
+        // SAFETY: a shared handle is only an address.
         unsafe impl Sync for $name {}
 
         impl From<*mut ObjectHead> for $name {
@@ -156,9 +160,8 @@ pub const fn make_version(major: u32, minor: u32, patch: u32) -> cl_version {
 macro_rules! define_dispatch_table {
     ($($name:ident($($arg:ident: $type:ty),*) -> $result:ty;)*) => {
         /// The type of each function, by name: `fn_type::clFinish`.
-        #[allow(non_camel_case_types, missing_docs)]
+        #[allow(non_camel_case_types, missing_docs, reason = "named as the functions")]
         pub mod fn_type {
-            #[allow(unused_imports)]
             use crate::types::*;
             $(pub type $name = unsafe extern "C" fn($($arg: $type),*) -> $result;)*
         }
@@ -166,7 +169,7 @@ macro_rules! define_dispatch_table {
         /// The functions of one platform. An empty slot is a function that the platform does not have.
         #[repr(C)]
         #[derive(Clone, Copy, Debug)]
-        #[allow(non_snake_case)]
+        #[allow(non_snake_case, reason = "named as the functions")]
         pub struct DispatchTable {
             $(
                 #[doc = concat!("`", stringify!($name), "`")]

@@ -9,7 +9,7 @@ macro_rules! keyword_enum {
         pub(crate) fn $of(word: &str) -> Option<$ty> {
             match word { $($word => Some($ty::$variant),)* _ => None }
         }
-        #[allow(unreachable_patterns)]
+        #[allow(unreachable_patterns, reason = "not every enumeration has values without a keyword")]
         pub(crate) fn $name(value: $ty) -> &'static str {
             match value { $($ty::$variant => $word,)* _ => "" }
         }

@@ -67,7 +67,7 @@ struct CachedCall {
 
 // SAFETY: the class pointers are only compared.
 unsafe impl Send for CachedCall {}
-// SAFETY: as above.
+// SAFETY: the class pointers are only compared.
 unsafe impl Sync for CachedCall {}
 
 /// How a kernel was last called, if a call like it can be made from the cache.
@@ -101,7 +101,7 @@ impl CachedCallCell {
         if cached.cached_launch.may_wait() {
             // Without the interpreter, which another call may use to replace the recipe.
             let cached = cached.clone();
-            // SAFETY: as below.
+            // SAFETY: the arguments are of the checked dtypes and layouts; the snippet is the user's.
             return Some(blocking_region(|| unsafe { cached.cached_launch.launch(&packed) }).or_raise());
         }
         // SAFETY: the arguments are of the dtypes and layouts that were checked when the kernel was last called; what

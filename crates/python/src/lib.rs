@@ -3,9 +3,10 @@
 //! Every function extracts its arguments, releases the interpreter where the driver can wait,
 //! calls one function of the core and wraps the result. Nothing is decided here.
 
-// PyO3's generated code is safe; `unsafe` stands where addresses cross between NumPy and the
-// driver, both of which know them as plain numbers.
-#![allow(unsafe_code)]
+#![allow(
+    unsafe_code,
+    reason = "addresses cross between NumPy and the driver, both of which know them as plain numbers"
+)]
 #![allow(missing_docs, reason = "doc comments are what `help` shows; a test asks that what Python sees has one")]
 
 use pyo3::prelude::*;

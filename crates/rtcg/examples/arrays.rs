@@ -2,8 +2,7 @@
 //!
 //! `cargo run --release -p rtcg --example arrays`
 
-// Expressions are foreign code.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "expressions are foreign code")]
 
 use ndarray::{Array2, s};
 use rtcg::index;
@@ -36,7 +35,7 @@ fn heat_step_by_expressions(plate: &GpuArray<f32>) -> rtcg::Result<GpuArray<f32>
     Ok(next)
 }
 
-#[allow(clippy::reversed_empty_ranges)] // Indices of `ndarray` count from the end, too.
+#[expect(clippy::reversed_empty_ranges, reason = "indices of `ndarray` count from the end, too")]
 fn heat_step_on_host(plate: &Array2<f32>) -> Array2<f32> {
     let inner = plate.slice(s![1..-1, 1..-1]);
     let around = &plate.slice(s![..-2, 1..-1])

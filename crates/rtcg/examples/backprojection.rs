@@ -4,8 +4,7 @@
 //!
 //! Sizes, spacings and carrier are literals of the kernel, which is a template. Checked against float64 on the host.
 
-// Launching a kernel is unsafe: it is code that the compiler has not seen.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "launching a kernel is unsafe: it is code that the compiler has not seen")]
 
 use num_complex::{Complex32, Complex64};
 use rtcg::prelude::*;

@@ -2,8 +2,7 @@
 //!
 //! `cargo run --release -p rtcg --example demo`
 
-// Launching a kernel is unsafe: it is code that the compiler has not seen.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "launching a kernel is unsafe: it is code that the compiler has not seen")]
 
 use ndarray::Array2;
 use rtcg::generators::{ElementwiseKernel, GeneratedKernelArg, IndexRange};

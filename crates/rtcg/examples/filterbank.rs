@@ -5,8 +5,7 @@
 //! The kernel is a template: sizes are literals, and so are the filters, which lie in constant memory. It is compared with
 //! `rtcg::ndimage` and with float64 on the host.
 
-// Launching a kernel is unsafe: it is code that the compiler has not seen.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "launching a kernel is unsafe: it is code that the compiler has not seen")]
 
 use rtcg::ndimage::{LocalNorm, Pool, filter_bank, local_norm, pool};
 use rtcg::prelude::*;

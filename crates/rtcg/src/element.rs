@@ -4,8 +4,7 @@
 //! Bytes of an element are read only where all of them are initialised: padding is zeroed in what goes to a device, and
 //! before what comes from one is copied over it.
 
-// Elements are viewed as bytes; what the trait promises makes that right.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "elements are viewed as bytes; what the trait promises makes that right")]
 
 use half::{bf16, f16};
 #[cfg(feature = "num-complex")]

@@ -1,8 +1,6 @@
 //! Kernels and how they are launched.
 
-// A launch runs code that nobody here has seen; `Function::launch` is unsafe for that reason and
-// passes the caller's promise on.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "a launch runs code that nobody here has seen; the caller's promise is passed on")]
 
 use crate::context::Context;
 use crate::error::Result;

@@ -111,8 +111,7 @@ pub mod prelude {
 #[macro_export]
 macro_rules! index {
     ($($item:expr),* $(,)?) => {{
-        // `1..-1` is a range to the last element but one.
-        #[allow(clippy::reversed_empty_ranges)]
+        #[allow(clippy::reversed_empty_ranges, reason = "`1..-1` ends at the last element but one")]
         let items = [$($crate::array::Index::from($item)),*];
         items
     }};

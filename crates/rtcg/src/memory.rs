@@ -1,7 +1,6 @@
 //! Typed device memory: [`DeviceVec`], its parts, and copies that wait. `pinned_memory.rs` has those that do not.
 
-// Copies stay inside memory whose size is known and whose owner is held.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "copies stay inside memory whose size is known and whose owner is held")]
 
 use crate::context::Context;
 use crate::element::{DevicePtr, Element, bytes_of, fill_bytes, zeroed_vec};

@@ -1,8 +1,7 @@
 //! Page-locked memory of the host, and copies that do not wait: a copy in flight owns the host's end ([`Pending`]), so
 //! that nobody reads or frees it before the copy is done.
 
-// The memory is reached through slices whose length and contents are known.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "the memory is reached through slices whose length and contents are known")]
 
 use crate::context::Context;
 use crate::element::{Element, bytes_of, make_all_valid};
@@ -100,7 +99,7 @@ impl<T: Element> Deref for PinnedVec<T> {
 
 impl<T: Element> DerefMut for PinnedVec<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above, and they are borrowed mutably.
+        // SAFETY: so many elements are there, which are borrowed mutably; a copy in flight owns the vector.
         unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr(), self.len) }
     }
 }

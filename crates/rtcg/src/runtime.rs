@@ -1,8 +1,9 @@
 //! The CUDA runtime of arrays: driver and compiler behind [`rtcg_array::DeviceRuntime`].
 
-// Copies and launches of the driver crate are unsafe because addresses are plain numbers there;
-// here every address comes from an array that holds its memory.
-#![allow(unsafe_code)]
+#![allow(
+    unsafe_code,
+    reason = "driver copies and launches take addresses as numbers; each here is of an array that holds its memory"
+)]
 
 use crate::array_tuning::StoredChoices;
 use crate::context::Context;

@@ -1,8 +1,7 @@
 //! What the CUDA runtime of arrays has beyond launches and copies: reads that nobody waits for, graphs, and cooperative
 //! launches.
 
-// The addresses that are copied from belong to arrays, which hold their memory.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "the addresses that are copied from belong to arrays, which hold their memory")]
 
 use crate::context::Context;
 use crate::runtime::{CudaKernel, CudaRuntime, FreeSlots, current_stream, run_in_stream};

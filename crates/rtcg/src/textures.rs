@@ -28,8 +28,7 @@
 //! # }
 //! ```
 
-// Copies are described by addresses of slices, and textures by addresses of arrays.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "copies are described by addresses of slices, and textures by addresses of arrays")]
 
 use crate::context::Context;
 use crate::error::Result;

@@ -51,7 +51,7 @@ pub(crate) fn reduction_workspace(
 ///
 /// # Errors
 /// When the device is out of memory.
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "memory that was just allocated is filled")]
 fn zeroed_workspace(ctx: &Context, stream: Option<&Stream>, purpose: WorkspaceUse, nbytes: usize) -> Result<u64> {
     let key = (ctx.driver_context().handle().addr(), stream.map_or(0, |s| s.handle().addr()), purpose);
     let mut pieces = WORKSPACES.lock().unwrap_or_else(PoisonError::into_inner);

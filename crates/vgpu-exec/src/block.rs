@@ -69,8 +69,8 @@ struct BlockState {
     warps: Box<[UnsafeCell<Warp>]>,
 }
 
-/// Where code that is written by hand finds in a block what it needs. Not every processor has such code.
-#[allow(dead_code)]
+/// Where code that is written by hand finds in a block what it needs.
+#[allow(dead_code, reason = "not every processor has such code")]
 pub(crate) mod block_state_offsets {
     use super::BlockState;
     use std::mem::offset_of;

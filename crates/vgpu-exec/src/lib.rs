@@ -16,9 +16,8 @@
 //! | `texture` | textures and surfaces, which some of these functions read |
 //! | `check` | checked mode: shadow state, races, findings |
 //! | `window`, `move_pages` | the reserved addresses that stand for device memory |
-#![allow(unsafe_code)]
-// A fault is made once per failed launch, so its size does not matter.
-#![allow(clippy::result_large_err)]
+#![allow(unsafe_code, reason = "runs compiled code on stacks, and answers it with pointers to its frames")]
+#![allow(clippy::result_large_err, reason = "a fault is made once per failed launch, so its size does not matter")]
 
 pub mod address_space;
 pub(crate) mod arch;

@@ -37,11 +37,11 @@ fn copy_and_map(start: u64, len: u64, file: &File) -> Res {
     ensure(unsafe { libc::mprotect(at, bytes, libc::PROT_READ) } == 0, ResultCode::OUT_OF_MEMORY)?;
     let mapped = copy_pages(start, len, file).is_ok() && {
         let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_FIXED);
-        // SAFETY: as above; the file has the same contents and lives as long as it is mapped.
+        // SAFETY: no Rust reference points into the range; the file has the same contents and lives as long as it is mapped.
         unsafe { libc::mmap(at, bytes, access, flags, file.as_raw_fd(), 0) != libc::MAP_FAILED }
     };
     if !mapped {
-        // SAFETY: as above; the pages are as they were.
+        // SAFETY: the range is mapped as it was, and is made writable again.
         unsafe { libc::mprotect(at, bytes, libc::PROT_READ | libc::PROT_WRITE) };
     }
     ensure(mapped, ResultCode::OUT_OF_MEMORY)

@@ -98,7 +98,7 @@ unsafe fn run_block_loop(warp: *mut Warp, data: *mut ()) {
                 return;
             }
         }
-        // SAFETY: as below.
+        // SAFETY: `warp` is valid, and no reference to it is alive.
         job.update_program(unsafe { &mut *warp });
         let mut ctaid = job.scheduled_block_index(state.blocks.start);
         while !state.blocks.is_empty() && !job.is_stopped() {

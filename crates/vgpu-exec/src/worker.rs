@@ -282,7 +282,7 @@ impl HelperThreads {
     fn join_job(&self, offers: &MutexGuard<'_, Vec<JobOffer>>) -> Option<JobOffer> {
         // SAFETY: jobs in the list are alive, and the list is locked.
         let open = offers.iter().find(|o| unsafe { (*o.0).has_unclaimed_blocks() })?;
-        // SAFETY: as above.
+        // SAFETY: the job was found in the list, which is still locked, so it is alive.
         unsafe { (*open.0).helpers.fetch_add(1, Ordering::AcqRel) };
         Some(*open)
     }

@@ -1,7 +1,7 @@
 //! The virtual GPU: the CUDA driver API executed on CPU cores.
 //!
 //! [`virtual_driver_table`] is the driver table of the virtual GPU; everything else here stands behind it.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "an implementation of a C interface, and kernels that address memory by numbers")]
 
 mod api;
 pub mod code_cache;

@@ -127,7 +127,7 @@ struct CallbackSlotPointers([*const c_void; CORE_CALLBACK_COUNT + 1]);
 
 // SAFETY: addresses of a static.
 unsafe impl Sync for CallbackSlotPointers {}
-// SAFETY: as above.
+// SAFETY: addresses of a static.
 unsafe impl Send for CallbackSlotPointers {}
 
 #[repr(C)]
@@ -208,9 +208,9 @@ fn nvtx3_injected_listener() -> Option<NvtxListener> {
     Some(NvtxListener {
         // SAFETY: what stands in a place has the type that NVTX declares for it.
         push: place(CALLBACK_ID_RANGE_PUSH_A).map(|p| unsafe { std::mem::transmute::<*const c_void, PushFn>(p) }),
-        // SAFETY: as above.
+        // SAFETY: NVTX declares this type for the place.
         pop: place(CALLBACK_ID_RANGE_POP).map(|p| unsafe { std::mem::transmute::<*const c_void, PopFn>(p) }),
-        // SAFETY: as above.
+        // SAFETY: NVTX declares this type for the place.
         mark: place(CALLBACK_ID_MARK_A).map(|p| unsafe { std::mem::transmute::<*const c_void, MarkFn>(p) }),
         origin: path,
     })
@@ -228,9 +228,9 @@ fn nvtx2_listener() -> Option<NvtxListener> {
     Some(NvtxListener {
         // SAFETY: the library exports these names with these types.
         push: library.dlsym("nvtxRangePushA").map(|p| unsafe { std::mem::transmute::<*const c_void, PushFn>(p) }),
-        // SAFETY: as above.
+        // SAFETY: the library exports the name with this type.
         pop: library.dlsym("nvtxRangePop").map(|p| unsafe { std::mem::transmute::<*const c_void, PopFn>(p) }),
-        // SAFETY: as above.
+        // SAFETY: the library exports the name with this type.
         mark: library.dlsym("nvtxMarkA").map(|p| unsafe { std::mem::transmute::<*const c_void, MarkFn>(p) }),
         origin,
     })

@@ -68,7 +68,7 @@ macro_rules! cuda_handle {
 
         // SAFETY: a handle is a name that only the driver dereferences, and the driver locks.
         unsafe impl Send for $ty {}
-        // SAFETY: as above.
+        // SAFETY: a handle is a name that only the driver dereferences, and the driver locks.
         unsafe impl Sync for $ty {}
     };
 }

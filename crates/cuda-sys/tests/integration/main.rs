@@ -1,4 +1,5 @@
 //! All integration tests of the tables of functions, in one binary.
+#![allow(unsafe_code, reason = "calls functions of C libraries")]
 
 #[macro_use]
 #[path = "../../../../tests/support/own_process.rs"]

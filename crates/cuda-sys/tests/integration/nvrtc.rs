@@ -2,7 +2,6 @@
 //!
 //! Tests that change the environment run in a process of their own: this file starts itself
 //! again with `RTCG_TEST_CHILD` set.
-#![allow(unsafe_code)]
 
 use crate::own_process::{is_child, rerun};
 use rtcg_cuda_sys::nvjitlink::nvJitLinkResult;

@@ -407,7 +407,7 @@ impl Function {
     /// context current in this thread; then ours is put back and the launch tried once more.
     #[cold]
     #[inline(never)]
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "what the failed call was given")]
     fn retry_or_explain_launch(
         &self,
         call: &'static str,

@@ -1,5 +1,4 @@
 //! Graphs over whatever device is first (`RTCG_TEST_DEVICE` picks another).
-#![allow(unsafe_code)]
 
 use rtcg_driver::memory::*;
 use rtcg_driver::sys::*;
@@ -142,9 +141,9 @@ fn executable_graphs_can_be_changed() {
             read_first_float(memory)
         };
         assert_eq!(run(&a), 2.0);
-        // SAFETY: as above.
+        // SAFETY: the memory outlives the graphs.
         unsafe { exec.set_memset(&set, &fill_node(&b, 10.0)).unwrap() };
-        // SAFETY: as above.
+        // SAFETY: the memory outlives the graphs, the arguments fit the kernel.
         unsafe { exec.set_kernel(&twice, scale_node(function, &b, 5.0)).unwrap() };
         assert_eq!((run(&b), read_first_float(&a)), (50.0, 2.0));
         exec.set_enabled(&set, false).unwrap();
@@ -156,7 +155,7 @@ fn executable_graphs_can_be_changed() {
         exec.set_enabled(&set, true).unwrap();
         assert_eq!(run(&a), 2.0);
         let copy = graph.duplicate().unwrap();
-        // SAFETY: as above.
+        // SAFETY: the memory outlives the graphs, the arguments fit the kernel.
         unsafe { twice.find_in_clone(&copy).unwrap().set_kernel(scale_node(function, &a, 7.0)).unwrap() };
         exec.update(&copy).unwrap();
         assert_eq!(run(&a), 7.0);
@@ -370,7 +369,7 @@ fn captures_add_to_graphs_and_become_invalid() {
         // SAFETY: the memory outlives the graph, the arguments fit the kernel.
         let first_node = unsafe { graph.add_kernel_node(node.clone(), &[]).unwrap() };
         stream.begin_capture_to(&graph, std::slice::from_ref(&first_node), CU_STREAM_CAPTURE_MODE_GLOBAL).unwrap();
-        // SAFETY: as above.
+        // SAFETY: the arguments fit the kernel, and the launch is captured.
         unsafe { function.launch(node.grid, node.block, 0, Some(&stream), &node.args) }.unwrap();
         assert_eq!(stream.end_capture().unwrap(), graph);
         assert_eq!((graph.nodes().unwrap().len(), graph.edges().unwrap().len()), (2, 1));
@@ -461,7 +460,7 @@ fn conditional_nodes_choose_and_repeat() {
         args.push(&n.ptr().to_ne_bytes(), 8).unwrap();
         let count = KernelNode { function: countdown.clone(), block: [1, 1, 1], ..scale_node(scale_function, &a, 1.0) };
         let count = KernelNode { args: args.into_bytes().unwrap(), ..count };
-        // SAFETY: as above.
+        // SAFETY: the memory outlives the graph, the arguments fit the kernels.
         unsafe {
             let twice = bodies[0].add_kernel_node(scale_node(scale_function, &a, 2.0), &[]).unwrap();
             bodies[0].add_kernel_node(count, &[twice]).unwrap();
@@ -471,7 +470,7 @@ fn conditional_nodes_choose_and_repeat() {
         assert_eq!(error.code, CUresult::CUDA_ERROR_INVALID_VALUE);
         let never = graph.create_conditional_handle(Some(0)).unwrap();
         let (_, choice) = graph.add_conditional_node(never, CU_GRAPH_COND_TYPE_IF, 2, &[node]).unwrap();
-        // SAFETY: as above.
+        // SAFETY: the memory outlives the graph, the arguments fit the kernels.
         unsafe {
             choice[0].add_kernel_node(scale_node(scale_function, &a, 1000.0), &[]).unwrap();
             choice[1].add_kernel_node(scale_node(scale_function, &a, 3.0), &[]).unwrap();

@@ -1,5 +1,4 @@
 //! Libraries and their kernels, on the first device: loading without a context, functions of each, closing.
-#![allow(unsafe_code)]
 
 use rtcg_driver::sys::*;
 use rtcg_driver::{Context, Device, ErrorKind, Kernel, Library};

@@ -1,4 +1,5 @@
 //! All integration tests of the safe objects of the driver, in one binary.
+#![allow(unsafe_code, reason = "copies and launches take addresses as numbers")]
 
 #[macro_use]
 #[path = "../../../../tests/support/own_process.rs"]

@@ -1,7 +1,6 @@
 //! Pools under checks of memory: what a program does wrong with pooled memory is seen as with any other.
 //!
 //! Checks hold for the whole process, so this is a program of its own.
-#![allow(unsafe_code)]
 
 use crate::support::run_in_context;
 use rtcg_driver::pool::DeviceMemoryPool;

@@ -1,5 +1,4 @@
 //! Traces of driver calls and kernels. There is one trace a process, so the tests take turns.
-#![allow(unsafe_code)]
 
 use rtcg_driver::memory::mem_alloc;
 use rtcg_driver::{Context, Device, LaunchOptions, Module, Stream, trace};

@@ -1,5 +1,5 @@
 //! The objects of the platform through its dispatch table: lifetimes, callbacks, errors, queues, shared memory.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks, reason = "calls OpenCL's functions, as programs in C do")]
 
 #[path = "../setup/mod.rs"]
 #[macro_use]

@@ -1,7 +1,6 @@
 //! Inputs of the pass over PTX: what clang wrote, mutations of it, and what must hold for all.
 
 #[path = "../../../ptx/tests/integration/common/mod.rs"]
-#[allow(dead_code, reason = "each user needs some")]
 mod common;
 
 pub(crate) use common::mutate::Mutator;
@@ -14,7 +13,6 @@ pub(crate) const RECORDED: [(&str, &str); 3] = [
 ];
 
 /// A source of mutated modules.
-#[allow(dead_code, reason = "each user needs some")]
 pub(crate) fn mutator(seed: u64) -> Mutator {
     Mutator::new(&RECORDED.map(|(name, text)| (name.to_owned(), text.to_owned())), seed)
 }

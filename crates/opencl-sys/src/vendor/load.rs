@@ -39,7 +39,7 @@ fn open(vendor: &Vendor) -> Result<&'static libloading::Library, String> {
         use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
         Library::open(Some(&vendor.library), RTLD_NOW | RTLD_LOCAL).map(libloading::Library::from)
     };
-    // SAFETY: as above.
+    // SAFETY: the library's initialisers ran in a probe without harm.
     #[cfg(not(unix))]
     let library = unsafe { libloading::Library::new(&vendor.library) };
     library.map(|library| &*Box::leak(Box::new(library))).map_err(|error| error.to_string())

@@ -63,7 +63,7 @@ fn file_in_memory(contents: &[u8]) -> std::io::Result<File> {
     // SAFETY: the name is a text of C. Kernels before 6.3 do not know the flag that asks for a file that can be run,
     // and need none.
     let fd = match unsafe { libc::memfd_create(name, libc::MFD_CLOEXEC | libc::MFD_EXEC) } {
-        // SAFETY: as above.
+        // SAFETY: the name is a text of C.
         -1 => unsafe { libc::memfd_create(name, libc::MFD_CLOEXEC) },
         fd => fd,
     };

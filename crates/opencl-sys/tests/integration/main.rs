@@ -1,5 +1,5 @@
 //! The search for vendors, and their libraries.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "calls the functions of vendors' libraries")]
 
 #[macro_use]
 #[path = "../../../../tests/support/own_process.rs"]

@@ -1,6 +1,5 @@
 //! The exact arithmetic against second methods: the processor's, and a search through all numbers
 //! of small formats.
-#![allow(missing_docs)]
 
 use rtcg_oracle::Random;
 use rtcg_oracle::exact_rounding::{

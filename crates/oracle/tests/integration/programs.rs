@@ -1,5 +1,4 @@
 //! The interpreter on small programs with known results and known faults, and the generator.
-#![allow(missing_docs)]
 
 use rtcg_oracle::generate::ProgramNode;
 use rtcg_oracle::{GenerationTarget, OracleBuffer, OracleLaunch, generate_program, run_kernel, shrink};

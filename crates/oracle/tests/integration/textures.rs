@@ -1,5 +1,4 @@
 //! Texture and surface instructions on small objects whose results are known by hand.
-#![allow(missing_docs)]
 
 use rtcg_oracle::texture::{AddressMode, BoundTextureObject, ChannelFormat, SamplerState, TexelStorage, TextureObject};
 use rtcg_oracle::{OracleBuffer, OracleLaunch, run_kernel};

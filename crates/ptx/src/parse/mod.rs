@@ -111,8 +111,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    // Rules hand their diagnostics over in a box, to keep the good case small.
-    #[allow(clippy::boxed_local)]
+    #[expect(clippy::boxed_local, reason = "rules hand diagnostics over in a box, to keep the good case small")]
     fn report_diagnostic(&mut self, diagnostic: Box<Diagnostic>) {
         self.n_errors += diagnostic.is_error() as usize;
         self.diagnostics.push(*diagnostic);

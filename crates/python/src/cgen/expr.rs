@@ -1,7 +1,6 @@
 //! `Expr` and `Var`: Python's operators on expressions of C.
 
-// The methods that the macros give PyO3 are unsafe functions with unsafe bodies.
-#![allow(unsafe_op_in_unsafe_fn)]
+#![expect(unsafe_op_in_unsafe_fn, reason = "the methods that macros give PyO3 are unsafe functions with unsafe bodies")]
 
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyOverflowError, PyRecursionError, PyTypeError, PyValueError};

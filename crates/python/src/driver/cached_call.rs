@@ -215,7 +215,7 @@ impl ArgumentSource {
         if narrow.is_infinite() && value.is_finite() {
             return None;
         }
-        // SAFETY: as above.
+        // SAFETY: the caller promises room for the value.
         unsafe { to.cast::<f32>().write_unaligned(narrow) };
         Some(())
     }

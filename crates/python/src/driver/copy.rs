@@ -24,7 +24,7 @@ fn memcpy_htod(py: Python<'_>, dest: DevicePtr, src: &Bound<'_, PyAny>) -> PyRes
     if bytes.is_empty() {
         return Ok(());
     }
-    // SAFETY: as above.
+    // SAFETY: the buffer outlives the copy; the driver checks the device range.
     py.detach(|| unsafe { memory::memcpy_htod(dest.0, bytes) }).or_raise()
 }
 
@@ -40,7 +40,7 @@ fn memcpy_dtoh(py: Python<'_>, dest: &Bound<'_, PyAny>, src: DevicePtr) -> PyRes
     if bytes.is_empty() {
         return Ok(());
     }
-    // SAFETY: as above.
+    // SAFETY: the buffer is writable and outlives the copy; the driver checks the device range.
     py.detach(|| unsafe { memory::memcpy_dtoh(bytes, src.0) }).or_raise()
 }
 

@@ -193,7 +193,7 @@ impl PyGraph {
 
     /// Launch `func`. Arguments are those of a direct call, but for `In`, `Out` and `InOut`.
     #[pyo3(signature = (*args, func, block, grid = None, shared = 0, dependencies = None, cooperative = false))]
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
     fn add_kernel_node(
         &self,
         args: &Bound<'_, PyTuple>,
@@ -272,7 +272,7 @@ impl PyGraph {
 
     /// Fill `height` rows, `pitch` bytes apart, of `count` elements of 1, 2 or 4 bytes.
     #[pyo3(signature = (dest, value, count, element_size = 1, height = 1, pitch = None, dependencies = None))]
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
     fn add_memset_node(
         &self,
         dest: &Bound<'_, PyAny>,

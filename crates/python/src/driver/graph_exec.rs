@@ -79,7 +79,6 @@ impl PyGraphExec {
 
     /// Replace the arguments, and what else is given. A captured node needs `func` and `block`.
     #[pyo3(signature = (*args, kernel_node, func = None, block = None, grid = None, shared = None))]
-    #[allow(clippy::too_many_arguments)]
     fn kernel_node_set_params(
         &self,
         args: &Bound<'_, PyTuple>,
@@ -144,7 +143,7 @@ impl PyGraphExec {
 
     /// Replace what is filled; arguments as of `Graph.add_memset_node`.
     #[pyo3(signature = (node, dest, value, count, element_size = 1, height = 1, pitch = None))]
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
     fn memset_node_set_params(
         &self,
         node: &PyGraphNode,

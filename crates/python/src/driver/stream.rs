@@ -171,7 +171,7 @@ impl PyStream {
         match stream_value_of_size(value, size)? {
             // SAFETY: the driver checks the address; that the memory lives until then is the user's.
             StreamValue::Short(value) => unsafe { self.0.write_value32(ptr.0, value, flags) },
-            // SAFETY: as above.
+            // SAFETY: the driver checks the address; that the memory lives until then is the user's.
             StreamValue::Long(value) => unsafe { self.0.write_value64(ptr.0, value, flags) },
         }
         .or_raise()
@@ -192,7 +192,7 @@ impl PyStream {
         match stream_value_of_size(value, size)? {
             // SAFETY: as for `write_value`.
             StreamValue::Short(value) => unsafe { self.0.wait_value32(ptr.0, value, flags) },
-            // SAFETY: as above.
+            // SAFETY: the driver checks the address; that the memory lives until then is the user's.
             StreamValue::Long(value) => unsafe { self.0.wait_value64(ptr.0, value, flags) },
         }
         .or_raise()

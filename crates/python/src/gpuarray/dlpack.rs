@@ -126,7 +126,7 @@ unsafe extern "C" fn delete_unversioned(managed: *mut ManagedTensor) {
 }
 
 unsafe extern "C" fn delete_versioned(managed: *mut ManagedTensorVersioned) {
-    // SAFETY: as above.
+    // SAFETY: made by `export_capsule` from boxes, and deleted once.
     unsafe {
         drop(Box::from_raw((*managed).manager.cast::<ExportedTensor>()));
         drop(Box::from_raw(managed));
@@ -237,7 +237,7 @@ fn consume_capsule<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<(*mut DlTensor,
         return Err(PyValueError::new_err("expected a DLPack capsule that has not been consumed yet"));
     }
     let taken = Bound::new(py, ImportedTensor { pointer: plain.expose_provenance(), versioned: false })?;
-    // SAFETY: as above.
+    // SAFETY: a capsule of this name holds this structure.
     Ok((unsafe { &raw mut (*plain.cast::<ManagedTensor>()).tensor }, taken))
 }
 
@@ -260,7 +260,7 @@ fn array_from_dlpack<'py>(capsule: &Bound<'py, PyAny>) -> PyResult<PyGpuArray> {
     let mut layout = Layout::contiguous(&shape, dtype.itemsize(), Order::C);
     if !tensor.strides.is_null() {
         let item = dtype.itemsize() as isize;
-        // SAFETY: as above.
+        // SAFETY: the tensor says how many strides there are.
         layout.strides = (0..ndim).map(|k| unsafe { *tensor.strides.add(k) } as isize * item).collect();
     }
     let ptr = tensor.data.expose_provenance() as u64 + tensor.byte_offset;

@@ -1,8 +1,5 @@
 //! Native part of `einsum`.
 
-// As in `operators`.
-#![allow(unsafe_op_in_unsafe_fn)]
-
 use super::context::array_context;
 use super::operands::{parse_optional_dtype, require_array};
 use super::{PyGpuArray, parse_order, to_py_result};

@@ -1,8 +1,5 @@
 //! Native parts of the module's functions: gathering, sorting, scans, products, joining.
 
-// As in `operators`.
-#![allow(unsafe_op_in_unsafe_fn)]
-
 use super::context::array_context;
 use super::operands::{parse_optional_dtype, require_array};
 use super::transfer::run_in_stream;

@@ -1,7 +1,6 @@
 //! Operators: arithmetic, comparisons, in-place forms.
 
-// PyO3 writes the callers of methods; those that come out of a macro are checked as if they were ours.
-#![allow(unsafe_op_in_unsafe_fn)]
+#![expect(unsafe_op_in_unsafe_fn, reason = "the methods that macros give PyO3 are unsafe functions with unsafe bodies")]
 
 use super::PyGpuArray;
 use super::operands::{PyOperand, parse_operand};

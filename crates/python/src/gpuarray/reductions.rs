@@ -1,7 +1,5 @@
 //! Reductions: methods, and the one function that the module's reductions call.
 
-#![allow(unsafe_op_in_unsafe_fn)]
-
 use super::operands::{parse_optional_dtype, parse_scalar, require_array};
 use super::transfer::run_in_stream;
 use super::views::parse_axes;

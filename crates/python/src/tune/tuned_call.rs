@@ -56,7 +56,7 @@ struct PyTunedCall(UnsafeCell<Option<Box<CachedTunedCall>>>);
 
 // SAFETY: every use is by one thread, which holds the interpreter.
 unsafe impl Sync for PyTunedCall {}
-// SAFETY: as above; objects may go to other threads.
+// SAFETY: it is used only by a thread that holds the interpreter, and Python's objects may go to other threads.
 unsafe impl Send for PyTunedCall {}
 
 static TUNED_CALL_TYPE: PyOnceLock<CallableType> = PyOnceLock::new();
@@ -241,7 +241,7 @@ fn is_same_number(known: &Bound<'_, PyAny>, argument: &Bound<'_, PyAny>) -> bool
     match numpy_scalar(known).map(|scalar| scalar.nbytes) {
         // SAFETY: both are scalars of this class, whose value has so many bytes behind the object's head.
         Some(4) => unsafe { scalar_value::<u32>(known) == scalar_value::<u32>(argument) },
-        // SAFETY: as above.
+        // SAFETY: both are scalars of this class, whose value has eight bytes behind the object's head.
         Some(8) => unsafe { scalar_value::<u64>(known) == scalar_value::<u64>(argument) },
         _ => false,
     }

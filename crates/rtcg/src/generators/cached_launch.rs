@@ -3,8 +3,7 @@
 //! The host time of a call is mostly the choice of a form. The form follows from the layouts of arrays, which the
 //! caller compares. For many elements it also depends on the alignment of addresses, which is checked here.
 
-// Launching runs the user's snippet.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "launching runs the user's snippet")]
 
 use crate::context::Context;
 use crate::generators::compiled_kernel::CompiledKernel;

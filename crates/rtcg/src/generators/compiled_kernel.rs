@@ -65,7 +65,7 @@ impl CompiledKernel {
     ///
     /// # Safety
     /// As [`Function::launch`].
-    #[allow(unsafe_code)]
+    #[expect(unsafe_code, reason = "launching runs the user's snippets")]
     pub(crate) unsafe fn launch(
         &self,
         ctx: &Context,
@@ -81,7 +81,7 @@ impl CompiledKernel {
     ///
     /// # Safety
     /// As [`Function::launch`].
-    #[allow(unsafe_code)]
+    #[expect(unsafe_code, reason = "launching runs the user's snippets")]
     pub(crate) unsafe fn launch_grid(
         &self,
         ctx: &Context,

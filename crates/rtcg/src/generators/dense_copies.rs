@@ -1,8 +1,7 @@
 //! Arrays with gaps for kernels that index memory as it lies: they get contiguous copies in C order, and what the
 //! kernel may have written is copied back, all in the order of the stream.
 
-// The copies touch the elements of the arrays and nothing else.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "the copies touch the elements of the arrays and nothing else")]
 
 use crate::context::Context;
 use crate::error::Result;

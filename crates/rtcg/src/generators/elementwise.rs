@@ -1,7 +1,6 @@
 //! `ElementwiseKernel`: a C snippet over the elements of arrays of any layout.
 
-// Launching runs the user's snippet.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "launching runs the user's snippet")]
 
 use crate::context::Context;
 use crate::error::GeneratorError;

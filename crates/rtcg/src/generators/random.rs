@@ -4,8 +4,7 @@
 //! [`SequentialGenerators`] keeps the states of XORWOW, MRG32k3a or Sobol generators in device memory; their
 //! number is the caller's, so results do not depend on the device.
 
-// Kernels here write exactly the arrays they are given.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "launches: kernels here write exactly the arrays they are given")]
 
 use crate::context::Context;
 use crate::error::GeneratorError;
@@ -233,7 +232,7 @@ impl Generator {
         packer.push(&self.stream.to_ne_bytes(), 4)?;
         packer.push(&half.to_ne_bytes(), 4)?;
         let packed = packer.into_packed_args()?;
-        // SAFETY: as above.
+        // SAFETY: the kernel writes the `n` elements of the array, which the caller holds.
         unsafe { kernel.launch(ctx, kernel.blocks_for_items(n, 1024), &packed, stream) }?;
         out.used_in(stream);
         Ok(())

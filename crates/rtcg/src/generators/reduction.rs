@@ -1,7 +1,6 @@
 //! `ReductionKernel`: one value of all elements, or one for each place along the axes that stay.
 
-// Launching runs the user's snippets.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "launching runs the user's snippets")]
 
 use crate::context::Context;
 use crate::error::GeneratorError;

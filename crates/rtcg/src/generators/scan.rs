@@ -1,7 +1,6 @@
 //! Scans: `InclusiveScanKernel`, `ExclusiveScanKernel` and the generic scan are all this one.
 
-// Launching runs the user's snippets.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "launching runs the user's snippets")]
 
 use crate::context::Context;
 use crate::error::GeneratorError;

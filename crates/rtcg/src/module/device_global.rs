@@ -1,7 +1,6 @@
 //! Variables of a program, read and written as slices.
 
-// Reads and writes stay inside the variable, whose size the driver tells.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "reads and writes stay inside the variable, whose size the driver tells")]
 
 use super::Module;
 use crate::context::Context;
@@ -85,7 +84,7 @@ impl<T: Element> DeviceGlobal<T> {
     /// When they are not all there.
     pub fn write(&self, start: usize, host: &[T]) -> Result<()> {
         let ptr = self.checked_address("cuMemcpyHtoD", start, host.len())?;
-        // SAFETY: as above.
+        // SAFETY: the range lies inside the variable, whose module is held.
         self.ctx.enter(|| unsafe { memory::memcpy_htod(ptr, &bytes_of(host)) })
     }
 

@@ -1,7 +1,6 @@
 //! The types of elements that arrays have in Rust, and which operations each of them has.
 
-// Slices of plain numbers are viewed as bytes.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "slices of plain numbers are viewed as bytes")]
 
 use half::{bf16, f16};
 #[cfg(feature = "num-complex")]

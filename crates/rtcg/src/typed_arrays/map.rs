@@ -1,7 +1,6 @@
 //! C expressions of elements: one kernel for a whole formula.
 
-// The expressions are foreign code.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "the expressions are foreign code")]
 
 use super::GpuArrayDyn;
 use super::element::ArrayElement;

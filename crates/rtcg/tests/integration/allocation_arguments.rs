@@ -1,5 +1,4 @@
 //! Memory that others own as an argument of launches: of a pool, registered by the program, of another process.
-#![allow(unsafe_code)]
 
 use crate::own_process::{is_child, rerun};
 use rtcg::driver::RegisteredHostMemory;

@@ -1,5 +1,4 @@
 //! What launches take: structures, small numbers, arrays, textures, surfaces, variables and allocations of all kinds.
-#![allow(unsafe_code)]
 
 use half::{bf16, f16};
 use num_complex::Complex;
@@ -231,7 +230,7 @@ fn variables_and_allocations_are_arguments() {
     let twos: Vec<u8> = [2.0f32; 4].iter().flat_map(|x| x.to_ne_bytes()).collect();
     let mut bytes = [0; 16];
     plain.read(0, &mut bytes).unwrap();
-    // SAFETY: as above.
+    // SAFETY: 16 bytes of each, and the kernels that wrote them have ended.
     let (of_managed, of_host) =
         unsafe { (std::slice::from_raw_parts(managed.as_ptr(), n), std::slice::from_raw_parts(host.as_ptr(), n)) };
     assert!([&bytes[..], of_managed, of_host].iter().all(|bytes| *bytes == twos));

@@ -1,8 +1,5 @@
 //! Kernels made of typed trees, with and without transformations: the results are the same.
 
-// Launching a kernel is unsafe: it is code that the compiler has not seen.
-#![allow(unsafe_code)]
-
 use rtcg::cgen::dtype::Dtype::{Float32, Int32, Uint32};
 use rtcg::cgen::expr::Expr;
 use rtcg::cgen::transform::{Amount, Remainder, Stage, double_buffer, split, stage, unroll, vectorise};

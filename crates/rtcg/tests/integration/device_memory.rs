@@ -1,5 +1,4 @@
 //! `DeviceVec` and `PinnedVec`: parts, copies that wait and copies that do not.
-#![allow(unsafe_code)]
 
 use rtcg::driver::sys::CU_STREAM_CAPTURE_MODE_RELAXED;
 use rtcg::driver::{Device, StreamFlags};
@@ -38,7 +37,7 @@ fn parts_share_memory_and_hold_it() {
 fn what_does_not_fit_is_refused() {
     let ctx = Context::new().unwrap();
     let a = ctx.zeros::<i32>(4).unwrap();
-    #[allow(clippy::reversed_empty_ranges)]
+    #[expect(clippy::reversed_empty_ranges, reason = "a wrong range is what is tried")]
     for range in [3..5, 2..1] {
         let text = a.slice(range).unwrap_err().to_string();
         assert!(text.contains("expected one inside of 0..4"), "{text}");

@@ -1,5 +1,4 @@
 //! What errors say, also through `anyhow`.
-#![allow(unsafe_code)]
 
 use rtcg::driver::ErrorKind;
 use rtcg::prelude::*;

@@ -1,8 +1,5 @@
 //! Kernels from snippets: every form gives what a loop on the host gives, and mistakes are named.
 
-// Launching runs the snippets of these tests.
-#![allow(unsafe_code)]
-
 use rtcg::codegen::c_declarations::{TypeRegistry, parse_arguments};
 use rtcg::codegen::pointwise::{ElementwiseSnippet, IndexingMode};
 use rtcg::codegen::reduction::ReductionSnippet;
@@ -693,7 +690,7 @@ fn builders_have_defaults_and_name_what_is_missing() {
     unsafe { max.launch(&ctx, &args, &out.view(), None).unwrap() };
     assert_eq!(out.to_vec().unwrap(), [5]);
     let sums = ScanKernel::builder("int *x").scan("a + b").output("x[i] = item").build().unwrap();
-    // SAFETY: as above, and written.
+    // SAFETY: the expressions read and write the arrays' own elements.
     unsafe { sums.launch(&ctx, &args, None, None).unwrap() };
     assert_eq!(x.to_vec().unwrap(), [3, -4, 1]);
     let errors = [

@@ -1,8 +1,5 @@
 //! The Rust API end to end: source text to results, arrays, and what wrong calls are told.
 
-// Launching a kernel is unsafe: it is code that the compiler has not seen.
-#![allow(unsafe_code)]
-
 use rtcg::array::{DType, GpuArray, Op, Order, Scalar, WeakScalar};
 use rtcg::prelude::*;
 
@@ -204,7 +201,7 @@ fn template_instances_compiled_together_share_variables() {
     unsafe { module.function("count<int>").unwrap().launch(Grid::new(1, 1), &[&a]).unwrap() };
     assert_eq!((a.to_vec().unwrap()[0], counter.get().unwrap()), (40, 41));
     module.global_variable::<i32>("ns::value").unwrap().set(90).unwrap();
-    // SAFETY: as above.
+    // SAFETY: the kernel writes one element.
     unsafe { module.function("ns::fill<int, 1>").unwrap().launch(Grid::new(1, 1), &[&a]).unwrap() };
     assert_eq!(a.to_vec().unwrap(), [91]);
 }

@@ -1,4 +1,5 @@
 //! All integration tests of the Rust front end, in one binary.
+#![allow(unsafe_code, reason = "launches run code that the compiler has not seen")]
 
 #[path = "../../../../tests/support/depth.rs"]
 mod test_depth;

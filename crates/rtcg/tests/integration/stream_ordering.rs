@@ -1,8 +1,5 @@
 //! Memory that streams and graphs still work with: it stays where it is, and copies to the host wait.
 
-// Launching a kernel is unsafe: it is code that the compiler has not seen.
-#![allow(unsafe_code)]
-
 use rtcg::driver::pool::DeviceMemoryPool;
 use rtcg::driver::sys::{CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_RELAXED};
 use rtcg::driver::{GraphExec, Stream, StreamFlags};
@@ -159,7 +156,7 @@ fn copies_wait_for_launches_in_non_blocking_streams() {
     // A stream that the thread has entered is one like those that are named.
     ctx.driver_context().push().unwrap();
     streams[1].push_current_stream().unwrap();
-    // SAFETY: as above.
+    // SAFETY: the kernel writes ELEMENT_COUNT elements.
     unsafe { late.launch(Grid::new(1, ELEMENT_COUNT as u32), &[&a, &6.0f32, &KERNEL_DELAY_NS]).unwrap() };
     streams[1].pop_current_stream().unwrap();
     rtcg::driver::Context::pop().unwrap();

@@ -1,8 +1,5 @@
 //! Images, textures and surfaces by their typed builders.
 
-// Kernels are launched.
-#![allow(unsafe_code)]
-
 use rtcg::prelude::*;
 use rtcg::textures::{AddressMode, FilterMode, Texture};
 

@@ -1,5 +1,4 @@
 //! Searches over kernels on the device of these tests: how launches are timed, and what the device's sensors add.
-#![allow(unsafe_code)]
 
 use rtcg::KernelTarget;
 use rtcg::compile::CompileRequest;

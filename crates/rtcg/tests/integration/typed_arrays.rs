@@ -1,8 +1,5 @@
 //! Arrays with a static element type: every operator against the host's own numbers, and what is refused.
 
-// Expressions are foreign code.
-#![allow(unsafe_code)]
-
 use half::{bf16, f16};
 use ndarray::{Array2, Axis, s};
 use num_complex::Complex;

@@ -146,7 +146,7 @@ mod ucontext_registers {
     /// # Safety
     /// As for `switch_stacks`.
     pub(crate) unsafe fn set_resume_pc(c: &mut libc::ucontext_t, resume_sp: usize, value: usize) {
-        // SAFETY: as above; the address to go on at lies in the third word of the place.
+        // SAFETY: the system passes a valid machine context; the address to go on at lies in the third word of the place.
         unsafe {
             let s = &mut (*c.uc_mcontext).__ss;
             (s.__pc, s.__sp, s.__x[0]) = (*(resume_sp as *const u64).add(2), resume_sp as u64, value as u64);

@@ -242,7 +242,7 @@ mod ucontext_registers {
     /// # Safety
     /// As for `switch_stacks`.
     pub(crate) unsafe fn set_resume_pc(c: &mut libc::ucontext_t, resume_sp: usize, value: usize) {
-        // SAFETY: as above; the address to go on at lies at the place.
+        // SAFETY: the system passes a valid machine context; the address to go on at lies at the place.
         unsafe {
             let s = &mut (*c.uc_mcontext).__ss;
             (s.__rip, s.__rsp, s.__rax) = (*(resume_sp as *const u64), resume_sp as u64 + 8, value as u64);

@@ -94,7 +94,7 @@ impl ShadowMemory {
 
     /// The state of a byte of the window.
     pub(crate) fn state_at(&self, address: usize) -> u8 {
-        // SAFETY: as above.
+        // SAFETY: the mapping has a state byte for each byte of the window.
         self.state_bytes(address, 1).map_or(0, |p| unsafe { p.read_volatile() })
     }
 
@@ -102,7 +102,7 @@ impl ShadowMemory {
     pub(crate) fn mark_written(&self, start: usize, len: usize) {
         for a in start..start + len {
             if let Some(p) = self.state_bytes(a, 1) {
-                // SAFETY: as above.
+                // SAFETY: the mapping has a state byte for each byte of the window.
                 unsafe { p.write_volatile(p.read_volatile() | READABLE_BIT) };
             }
         }

@@ -25,7 +25,7 @@ pub(super) unsafe extern "C" fn atomic_128(
         let wide = |halves: &[[u64; 32]; 2]| u128::from(halves[0][lane]) | u128::from(halves[1][lane]) << 64;
         let (b, c) = (wide(&lanes.b), wide(&lanes.c));
         let f = |old: u128| if exchange != 0 { Some(b) } else { (old == b).then_some(c) };
-        // SAFETY: as above.
+        // SAFETY: the warp is that of the running context; nothing is owned if the address faults.
         let old = unsafe { update_lane_128(warp, lane, site, address, f) };
         lanes.result[0][lane] = old as u64;
         lanes.result[1][lane] = (old >> 64) as u64;
@@ -92,7 +92,7 @@ unsafe fn update_128_locked(at: *mut u128, f: impl Fn(u128) -> Option<u128>) -> 
     // SAFETY: the caller's contract.
     let old = unsafe { at.read_volatile() };
     if let Some(new) = f(old) {
-        // SAFETY: as above.
+        // SAFETY: the caller's contract, and the lock is held.
         unsafe { at.write_volatile(new) };
     }
     lock.store(false, Ordering::Release);

@@ -22,7 +22,7 @@ pub(super) unsafe extern "C" fn bulk_copy(
     let AtomicLaneOperands { address, b, c, result } = unsafe { *lanes };
     for lane in lane_indices(mask) {
         let (to, from, n) = (address[lane], b[lane], c[lane]);
-        // SAFETY: as above.
+        // SAFETY: the context is the running warp's; the checks end the fiber where a range may not be used.
         unsafe {
             check_bulk_copy(warp_of_ctx(ctx), lane, site, to, from, n);
             super::checked_mode::check_copied_range(ctx, lane, site, from, n, false);

@@ -64,7 +64,7 @@ pub(super) unsafe extern "C" fn check_lane_accesses(
             // SAFETY: compiled code owns nothing; passed on.
             unsafe { fault_out_of_bounds(warp, lane, site, address as u64, both != 0 && writes && !nothing) };
         }
-        // SAFETY: as above.
+        // SAFETY: compiled code owns nothing that a fault would leave behind.
         unsafe { check_peer_access(warp, lane, site, address as u64, any) };
         if reads && any & READABLE_BIT == 0 && check::enabled_checks().init {
             unwritten += 1;
@@ -73,7 +73,7 @@ pub(super) unsafe extern "C" fn check_lane_accesses(
         states.mark_written(address, bytes);
     }
     if let Some((lane, address)) = first {
-        // SAFETY: as above.
+        // SAFETY: compiled code owns nothing that a fault would leave behind.
         unsafe {
             record_finding(
                 warp,

@@ -150,7 +150,7 @@ pub(super) unsafe extern "C" fn device_malloc(
 }
 
 pub(super) unsafe extern "C" fn device_free(ctx: *mut WarpCtx, mask: u32, site: u32, addresses: *const LaneValues) {
-    // SAFETY: as above. The lock is released before a fault leaves the fiber.
+    // SAFETY: compiled code passes its context and 32 addresses. The lock is released before a fault leaves the fiber.
     unsafe {
         ensure_stack(warp_of_ctx(ctx), site);
         for lane in lane_indices(mask) {

@@ -43,7 +43,7 @@ unsafe fn update_mbarrier(
         })
     };
     if let Some(wrong) = wrong {
-        // SAFETY: as above.
+        // SAFETY: nothing here owns anything that a fault would leave behind.
         unsafe { raise_fault(warp, FaultKind::Trap, wrong.error_message(), lane as u32, site, address) };
     }
     old
@@ -90,23 +90,23 @@ pub(super) unsafe extern "C" fn run_mbarrier_op(
     // SAFETY: compiled code passes its own context and operands, which live on the fiber's stack.
     let lanes = unsafe { &mut *lanes };
     for lane in lane_indices(mask) {
-        // SAFETY: as above.
+        // SAFETY: the context is the running warp's, and nothing is owned if the address faults.
         unsafe { check_mbarrier_address(ctx, site, lane, lanes.address[lane]) };
     }
     if let MbarrierOp::Wait { may_block, parity } = code.op {
         for attempt in 0.. {
-            // SAFETY: as above.
+            // SAFETY: the context is the running warp's, and the addresses were checked.
             let all = unsafe { test_wait_lanes(ctx, mask, site, lanes, parity) };
             if all || !may_block || attempt == MAX_TRY_WAIT_YIELDS || mask == 0 {
                 return;
             }
-            // SAFETY: as above.
+            // SAFETY: the context is the running warp's, and nothing is owned if it ends.
             unsafe { traps_and_waits::yield_or_terminate(ctx) };
         }
     }
     for lane in lane_indices(mask) {
         let b = lanes.b[lane] as u32;
-        // SAFETY: as above.
+        // SAFETY: the context is the running warp's, and the addresses were checked.
         unsafe { lanes.result[lane] = arrive_lane(ctx, code.op, site, lane, lanes.address[lane], b) };
     }
 }

@@ -37,7 +37,7 @@ unsafe extern "C" fn record_chunk_access(
         if w.local_area().contains(address as usize) {
             continue;
         }
-        // SAFETY: as above.
+        // SAFETY: the warp is that of the running context.
         let who = unsafe {
             lane_race_accessor(job, warp, chunk as usize * 8 + i, site, info & instrument::VOLATILE_BIT != 0, false)
         };

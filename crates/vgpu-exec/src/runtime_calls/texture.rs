@@ -171,7 +171,7 @@ unsafe fn run_texture_op(
             Ok(())
         }
         Some(TexOrSurfObject::Surface(resource)) if surface => {
-            // SAFETY: as above.
+            // SAFETY: accesses fault as the caller expects; nothing is owned.
             unsafe { surface::access_surface(resource, request, mask, lanes) }.map_err(|(lane, why)| match why {
                 AccessError::Outside => (lane, FaultKind::Trap, "surface access out of bounds"),
                 AccessError::Misaligned => (lane, FaultKind::MisalignedAddress, "misaligned surface access"),

@@ -21,7 +21,7 @@ pub(super) unsafe extern "C" fn report_trap(ctx: *mut WarpCtx, kind: u32, lane: 
 
 pub(super) unsafe extern "C" fn terminate_if_cancelled(ctx: *mut WarpCtx) {
     let warp = warp_of_ctx(ctx);
-    // SAFETY: as above.
+    // SAFETY: compiled code passes its own context and owns nothing.
     unsafe {
         let job = job_of_warp(warp);
         if job.interrupt_check_requested() {
@@ -32,7 +32,7 @@ pub(super) unsafe extern "C" fn terminate_if_cancelled(ctx: *mut WarpCtx) {
 }
 
 pub(super) unsafe extern "C" fn report_compile_failure(ctx: *mut WarpCtx, why: *const u8, len: usize) -> ! {
-    // SAFETY: as above; the text is the caller's. All that is made is stored before the fiber is left.
+    // SAFETY: compiled code passes its own context; the text is the caller's. All that is made is stored before the fiber is left.
     unsafe {
         let warp = warp_of_ctx(ctx);
         let why = String::from_utf8_lossy(std::slice::from_raw_parts(why, len));
@@ -46,7 +46,7 @@ pub(super) unsafe extern "C" fn report_compile_failure(ctx: *mut WarpCtx, why: *
 
 pub(super) unsafe extern "C" fn yield_now(ctx: *mut WarpCtx) {
     let warp = warp_of_ctx(ctx);
-    // SAFETY: as above.
+    // SAFETY: compiled code passes its own context.
     unsafe {
         (*warp).yields += 1;
         if (*warp).yields >= YIELD_CALLS_PER_SWITCH {
@@ -94,7 +94,7 @@ pub(crate) unsafe extern "C" fn barrier_call(
     trues: u32,
 ) -> u32 {
     let warp = warp_of_ctx(ctx);
-    // SAFETY: as above; only kernels compiled as waiting have barriers.
+    // SAFETY: compiled code passes its own context and owns nothing; only kernels compiled as waiting have barriers.
     unsafe {
         terminate_if_stopped(warp);
         block::arrive_at_barrier(warp, id, WarpArrival { kind, count, arriving, trues, exited: 0 })
@@ -103,7 +103,7 @@ pub(crate) unsafe extern "C" fn barrier_call(
 
 /// A `bar.sync` for all threads up to the change of fibers, which is left to the caller.
 pub(crate) unsafe extern "C" fn barrier_arrive_all_call(ctx: *mut WarpCtx, id: u32) -> FiberSwitch {
-    // SAFETY: as above.
+    // SAFETY: compiled code passes its own context and owns nothing.
     unsafe {
         if (*(*ctx).cancel).load(Ordering::Relaxed) != 0 {
             terminate_if_stopped(warp_of_ctx(ctx));
@@ -119,7 +119,7 @@ pub(super) unsafe extern "C" fn nanosleep_call(ctx: *mut WarpCtx, nanoseconds: u
     // How often a warp gives way must not depend on time then.
     let ordered = rtcg_vgpu_abi::schedule::current_schedule().is_reproducible();
     loop {
-        // SAFETY: as above.
+        // SAFETY: compiled code passes its own context; nothing here is owned.
         unsafe { yield_or_terminate(ctx) };
         if ordered || start.elapsed() >= length {
             return;

@@ -137,7 +137,7 @@ macro_rules! impl_integer_channels {
             }
             #[inline(always)]
             unsafe fn channel_as_f64(at: *const u8, _: usize) -> f64 {
-                // SAFETY: as above.
+                // SAFETY: the caller's contract; rows of linear memory need not be aligned.
                 f64::from(unsafe { at.cast::<$ty>().read_unaligned() })
             }
         }
@@ -186,7 +186,7 @@ impl ChannelAccess for F32Channel {
     }
     #[inline(always)]
     unsafe fn channel_as_f64(at: *const u8, _: usize) -> f64 {
-        // SAFETY: as above.
+        // SAFETY: the caller's contract; the channel need not be aligned.
         f64::from(unsafe { at.cast::<f32>().read_unaligned() })
     }
 }

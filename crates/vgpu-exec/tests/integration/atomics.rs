@@ -1,5 +1,5 @@
 //! Atomic operations of all types against an independent model, alone and under contention.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks, clippy::needless_range_loop)]
+#![allow(clippy::undocumented_unsafe_blocks, reason = "kernels get the buffers and sizes that they are written for")]
 
 use crate::support::{kernel_param, launch_config, run_with_data, serial_program};
 use crate::window_memory;
@@ -133,6 +133,7 @@ fn every_operation_agrees_with_the_model() {
             let mut lanes = AtomicLaneOperands { address: [0; 32], b: [0; 32], c: [0; 32], result: [0xdead; 32] };
             let mask = next_random(&mut seed) as u32 | 1;
             let mut expected = [0xdead; 32];
+            #[expect(clippy::needless_range_loop, reason = "a lane indexes several arrays")]
             for l in 0..32 {
                 let slot = next_random(&mut seed) as usize % spread;
                 lanes.address[l] = (base + slot * bytes) as u64;

@@ -1,6 +1,6 @@
 //! Device-side printf, assert, malloc, and signals that are not ours. Output is checked in a child
 //! process, because it goes to the process's standard output and error.
-#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
+#![allow(clippy::undocumented_unsafe_blocks, reason = "kernels get the buffers and sizes that they are written for")]
 
 use crate::own_process::{is_child, rerun};
 use crate::support::{kernel_param, launch_config, run_with_data, serial_program};

@@ -1,5 +1,4 @@
 //! The device window: alignment, division into areas, commit and decommit.
-#![allow(unsafe_code)]
 
 use rtcg_vgpu_exec::window::{SHARED_SPAN_BYTES, device_window, page_size};
 

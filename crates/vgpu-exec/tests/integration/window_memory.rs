@@ -1,6 +1,5 @@
 //! Memory of the window for tests that run code without the driver: from the upper half of the heap, which the
 //! driver's allocations do not reach.
-#![allow(unreachable_pub)]
 
 use rtcg_vgpu_exec::window::device_window;
 use std::sync::atomic::{AtomicUsize, Ordering};

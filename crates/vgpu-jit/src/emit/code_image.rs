@@ -1,7 +1,7 @@
 //! Machine code that can be put into memory anywhere: bytes, the places in them that name something
 //! ([`RelocTarget`]), and what belongs to them. [`CodeImageBuilder`] makes one of the functions that Cranelift has
 //! compiled, [`MappedImage`] is one in memory.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "maps memory that can be executed")]
 
 use super::libcalls;
 use super::relocations::RelocTarget;
@@ -146,7 +146,7 @@ pub(crate) struct MappedImage {
 
 // SAFETY: the memory is never written again.
 unsafe impl Send for MappedImage {}
-// SAFETY: as above.
+// SAFETY: the memory is never written again.
 unsafe impl Sync for MappedImage {}
 
 impl MappedImage {
@@ -179,7 +179,7 @@ impl MappedImage {
         }
         // SAFETY: these are the memory's own addresses.
         unsafe { flush_icache(placed.base, len).map_err(|e| format!("machine code cannot be made visible: {e}"))? };
-        // SAFETY: as above.
+        // SAFETY: the range is the one that was mapped above, and nothing runs in it yet.
         if unsafe { libc::mprotect(at, len, libc::PROT_READ | libc::PROT_EXEC) } != 0 {
             return Err(failed("no right to execute"));
         }

@@ -3,7 +3,7 @@
 //!
 //! Outer code calls masked code through a pointer, which at first leads to [`compile_on_first_call`]. That compiles
 //! on a thread with an ordinary stack, because the caller is on a fiber's small one.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "compiled code keeps pointers to what is here")]
 
 use super::compile::{CodegenInputs, CompiledCodeImage, KernelSource};
 use super::loaded_code::LoadedCode;
@@ -49,7 +49,7 @@ pub(crate) struct KernelHostState {
 
 // SAFETY: the slots' pointers lead back to the object itself, which is boxed and never moved.
 unsafe impl Send for KernelHostState {}
-// SAFETY: as above; the rest is atomic or set once.
+// SAFETY: the slots' pointers lead back to the object; the rest is atomic or set once.
 unsafe impl Sync for KernelHostState {}
 
 impl KernelHostState {

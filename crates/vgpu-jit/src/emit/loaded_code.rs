@@ -1,5 +1,5 @@
 //! A kernel's machine code in memory, and the way from program counters back to instructions.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "an address of machine code becomes a function")]
 
 use super::code_image::MappedImage;
 use super::compile::{CompiledCodeImage, KernelImage, KernelSource, KernelWithInputs};

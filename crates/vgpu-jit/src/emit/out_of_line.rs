@@ -5,7 +5,7 @@
 //! instructions, and no value has to be in a fixed register. The function in between
 //! ([`arch::save_registers_and_call`]) preserves all registers, so that a check that may fail costs nothing but its
 //! test. The requests belong to the code.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "called by compiled code, with pointers to its frame")]
 
 use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::host_state::KernelHostState;

@@ -2,7 +2,7 @@
 //! masked code: a call broadcasts one scalar to 32 lanes, or checks whether 32 lanes still equal one scalar.
 //!
 //! These places rarely run, so all registers of a place share one call ([`super::out_of_line`]).
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "reads and writes the frame of the code that calls it")]
 
 use super::emitter::{FunctionEmitter, trusted_mem_flags};
 use super::out_of_line::{MAX_STUB_VALUES, PcUpdate, SlowPathRequest};

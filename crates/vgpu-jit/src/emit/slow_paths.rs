@@ -1,6 +1,6 @@
 //! The functions that compiled code calls when the quick check of an address fails: they find the lane at fault,
 //! and pass addresses outside the device window to the runtime.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "called by compiled code, with pointers to its lanes")]
 
 use super::host_state::KernelHostState;
 use crate::{Instrumentation, WindowAddress};
@@ -45,7 +45,7 @@ impl SlowPathEnv {
             unsafe { (self.runtime.check_addresses)(ctx, mask, site, bytes, addresses) };
         }
         if let Some(lane) = (0..32).filter(active).find(|&l| addresses[l] & align != 0) {
-            // SAFETY: as above.
+            // SAFETY: the caller passes its own context.
             unsafe { (self.runtime.trap)(ctx, TrapKind::MisalignedAddress as u32, lane as u32, site, addresses[lane]) };
         }
     }
@@ -303,7 +303,7 @@ pub(crate) unsafe extern "C" fn pick_random_group(
             .cast::<[u32; 32]>();
         ((*frame).pc, (*frame).spins, &mut *allowed)
     };
-    // SAFETY: as above.
+    // SAFETY: compiled code passes its own context, whose kernel has a host state.
     let r = unsafe { KernelHostState::from_warp_ctx(ctx).env.instrument.random.map_or(0, |random| random(ctx)) };
     let runnable = pc.iter().enumerate().filter(|p| *p.1 < parked);
     // SAFETY: blocks are numbers within the table.
@@ -365,9 +365,9 @@ pub(crate) unsafe extern "C" fn resolve_parked_barriers(ctx: *mut WarpCtx, frame
     // SAFETY: compiled code passes its own context; the frame is not touched while the warp waits.
     let result = unsafe { (env.runtime.barrier)(ctx, kind, id, count, arriving as u32, trues as u32) };
     f.release_lanes(&group, result);
-    // SAFETY: as above; the frames are not those of this function, and no reference to them is left.
+    // SAFETY: frames are on the stacks of suspended callers, and no reference to them is left.
     let mut next = unsafe { (*ctx).outer_frames.cast::<FrameHeader>() };
-    // SAFETY: as above.
+    // SAFETY: a frame that is linked is alive and not referred to by anything else.
     while let Some(o) = unsafe { next.as_mut() } {
         let lanes: Vec<usize> = o.lanes_parked_at_barrier(id).collect();
         o.release_lanes(&lanes, result);

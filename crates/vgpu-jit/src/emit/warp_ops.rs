@@ -303,7 +303,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         ops::narrow_source(&mut self.op_ctx(), EmitShape::Chunk, &wide, RegWidth::W64, w)
     }
 
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "the operands of the instruction")]
     fn emit_match(
         &mut self,
         st: &Stmt<'_>,

@@ -20,8 +20,7 @@ pub(crate) fn barrier_calling_convention(_: CallConv) -> CallConv {
 }
 
 /// `pshufb` for processors without SSSE3.
-// The vector is passed in a register, as C does and Cranelift expects.
-#[allow(improper_ctypes_definitions)]
+#[expect(improper_ctypes_definitions, reason = "a vector is passed in a register, as in C and as Cranelift expects")]
 extern "C" fn shuffle_bytes(source: __m128i, mask: __m128i) -> __m128i {
     // SAFETY: both types are 16 bytes without invalid values.
     let [source, mask] = [source, mask].map(|v| unsafe { std::mem::transmute::<__m128i, [u8; 16]>(v) });

@@ -1,6 +1,5 @@
 //! The approximate functions stay within the bounds of CUDA's documentation (PTX ISA), measured
 //! against double precision.
-#![allow(missing_docs)]
 
 use crate::support::{CompileMode, Random, compile_case, parse_case};
 use rtcg_vgpu_jit::ops::EmitShape;

@@ -1,5 +1,4 @@
 //! Code emitted directly gives what the Rust helpers give, for scalars and for chunks of lanes.
-#![allow(missing_docs)]
 
 use crate::support::{CompileMode, InstructionCase, cases, compile_case, operand_tuples, parse_case, results_agree};
 use rtcg_vgpu_jit::ops::{self, EmitShape};

@@ -1,7 +1,6 @@
 //! Every instruction gives what a real GPU gives. Skipped where there is no CUDA driver.
 //!
 //! With `RTCG_GPU_REPORT=FILE` all disagreements are written to that file as well.
-#![allow(missing_docs, unsafe_code)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt::Write;

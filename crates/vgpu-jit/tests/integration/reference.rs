@@ -1,6 +1,5 @@
 //! The Rust definitions of the instructions against a second method: the processor's arithmetic,
 //! the `half` crate, exact integers, and values written down from the PTX ISA.
-#![allow(missing_docs)]
 
 use crate::support::{CompileMode, InstructionCase, Random, compile_case, operand_tuples, parse_case, random_operand};
 use half::{bf16, f16};

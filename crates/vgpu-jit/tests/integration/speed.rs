@@ -1,6 +1,5 @@
 //! Time of each instruction for eight lanes, slowest first. A measurement, not a test: run it with
 //! `cargo test --release -p rtcg-vgpu-jit --test integration -- --ignored --nocapture speed`.
-#![allow(missing_docs)]
 
 use crate::support::{CompileMode, cases, compile_case, operand_tuples, parse_case};
 use rtcg_vgpu_jit::ops::EmitShape;

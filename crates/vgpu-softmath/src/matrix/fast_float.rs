@@ -4,7 +4,7 @@
 //! conversion cuts towards zero. So the work is done in single precision and 32-bit integers, with
 //! the same result on every processor. It is not done when an element is infinite, no number or so
 //! large or small that a scaled term could leave the range of single precision.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "functions for instruction sets, called where the processor has them")]
 
 use super::simd::{PortableVector, SimdVector};
 use super::{MmaRegisters, UnpackedMatrices, k_per_step};
@@ -104,7 +104,7 @@ pub(super) fn multiply_floats(form: &MatrixProduct, planes: &mut MmaRegisters<'_
             return unsafe { multiply_floats_avx512(form, planes, quickly) };
         }
         if is_x86_feature_detected!("avx2") {
-            // SAFETY: as above.
+            // SAFETY: the processor has AVX2.
             return unsafe { multiply_floats_avx2(form, planes, quickly) };
         }
     }

@@ -1,5 +1,5 @@
 //! Products of integers and of doubles, compiled for the vectors that the processor has.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "functions for instruction sets, called where the processor has them")]
 
 use super::{MmaRegisters, UnpackedMatrices, WARP_REGISTER_WORDS, fragment_packing};
 use crate::float::{self, FloatFormat, RoundMode};
@@ -22,7 +22,7 @@ pub(super) fn multiply_integers(form: &MatrixProduct, planes: &mut MmaRegisters<
             return unsafe { multiply_integers_avx512(form, planes) };
         }
         if is_x86_feature_detected!("avx2") {
-            // SAFETY: as above.
+            // SAFETY: the processor has AVX2.
             return unsafe { multiply_integers_avx2(form, planes) };
         }
     }

@@ -1,4 +1,5 @@
 //! Fragments to and from memory.
+#![allow(unsafe_code, reason = "matrices lie at addresses that kernels give")]
 
 use super::WARP_REGISTER_WORDS;
 use super::layout::Fragment;
@@ -119,7 +120,6 @@ impl MatrixInMemory {
     ///
     /// # Safety
     /// All of [`MatrixInMemory::span_bytes`] from `from` may be read, or faults.
-    #[allow(unsafe_code)]
     pub unsafe fn load_fragment(&self, from: *const u8, planes: &mut [u32]) {
         // SAFETY: by contract; a run lies in the matrix. Planes of doubles are aligned.
         unsafe {
@@ -140,7 +140,6 @@ impl MatrixInMemory {
     ///
     /// # Safety
     /// All of [`MatrixInMemory::span_bytes`] from `to` may be written, or faults.
-    #[allow(unsafe_code)]
     pub unsafe fn store_fragment(&self, to: *mut u8, planes: &mut [u32]) {
         // SAFETY: by contract; a run lies in the matrix.
         unsafe {
@@ -188,7 +187,6 @@ impl_memory_word!(u8 u16 u32 u64);
 
 /// # Safety
 /// What the run covers may be read.
-#[allow(unsafe_code)]
 #[inline(always)]
 unsafe fn load_run<E: MemoryWord, R: MemoryWord>(from: *const u8, run: ContiguousRun, planes: &mut [R]) {
     // SAFETY: by contract.
@@ -221,7 +219,6 @@ unsafe fn load_run<E: MemoryWord, R: MemoryWord>(from: *const u8, run: Contiguou
 
 /// # Safety
 /// What the run covers may be written.
-#[allow(unsafe_code)]
 #[inline(always)]
 unsafe fn store_run<E: MemoryWord, R: MemoryWord>(to: *mut u8, run: ContiguousRun, planes: &[R]) {
     // SAFETY: by contract.
@@ -260,7 +257,6 @@ pub fn transpose_8x8(plane: &mut [u32]) {
 ///
 /// # Safety
 /// `frame` has one plane.
-#[allow(unsafe_code)]
 #[inline(never)]
 pub unsafe extern "C" fn transpose_8x8_in_frame(frame: *mut u32) {
     // SAFETY: by contract.

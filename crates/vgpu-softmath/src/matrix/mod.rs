@@ -77,7 +77,7 @@ fn compute_product(form: &MatrixProduct, planes: &mut MmaRegisters<'_>, quickly:
 ///
 /// # Safety
 /// `form` comes from [`intern_instruction_form`], and `frame` has the words that it needs.
-#[allow(unsafe_code)]
+#[allow(unsafe_code, reason = "compiled code calls it with pointers")]
 #[inline(never)]
 pub unsafe extern "C" fn matrix_product_in_frame(form: *const MatrixProduct, frame: *mut u32) {
     // SAFETY: by contract.

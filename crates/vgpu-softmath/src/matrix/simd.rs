@@ -1,5 +1,5 @@
 //! Vectors of single-precision floats and 32-bit integers, for each instruction set.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "vector instructions on pointers into tiles")]
 
 use super::exact::SUM_FRACTION_BITS;
 

@@ -117,7 +117,7 @@ unsafe fn edges_from_arrays(
     // SAFETY: this function's contract.
     let (from, to) = unsafe { (node_handles(from, n)?, node_handles(to, n)?) };
     let data_at = |i: usize| {
-        // SAFETY: as above.
+        // SAFETY: not null, so it has `n` elements by this function's contract.
         if data.is_null() { CUgraphEdgeData::default() } else { unsafe { data.add(i).read_unaligned() } }
     };
     Ok((0..n).map(|i| Edge { from: from[i], to: to[i], data: data_at(i) }).collect())

@@ -45,7 +45,7 @@ unsafe fn pack_param_pointers(function: &DriverFunction, pointers: *const *mut c
         // SAFETY: this function's contract.
         let source = unsafe { *pointers.add(i) };
         ensure(!source.is_null(), ResultCode::INVALID_VALUE)?;
-        // SAFETY: as above; offsets and sizes lie within the packed buffer by construction.
+        // SAFETY: not null, so it leads to the parameter's value; offsets and sizes lie within the packed buffer by construction.
         unsafe {
             std::ptr::copy_nonoverlapping(source.cast::<u8>(), packed.as_mut_ptr().add(param.offset), param.size)
         };
@@ -170,17 +170,17 @@ fn apply_launch_attribute(request: &mut LaunchRequest, attribute: &CUlaunchAttri
         // SAFETY: the identifier says which member of the union is set; all are plain numbers.
         Id::CU_LAUNCH_ATTRIBUTE_COOPERATIVE => request.cooperative = unsafe { attribute.value.cooperative } != 0,
         Id::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION => {
-            // SAFETY: as above.
+            // SAFETY: the identifier says that this member is set.
             let cluster = unsafe { attribute.value.clusterDim };
             ensure([cluster.x, cluster.y, cluster.z] == [1; 3], ResultCode::INVALID_CLUSTER_SIZE)?;
         }
         Id::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT => {
-            // SAFETY: as above.
+            // SAFETY: the identifier says that this member is set.
             let wish = unsafe { attribute.value.programmaticEvent };
             request.events.push((wish.event, wish.flags));
         }
         Id::CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT => {
-            // SAFETY: as above.
+            // SAFETY: the identifier says that this member is set.
             let wish = unsafe { attribute.value.launchCompletionEvent };
             request.events.push((wish.event, wish.flags));
         }

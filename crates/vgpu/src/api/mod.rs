@@ -86,11 +86,11 @@ macro_rules! driver_functions {
     (any time: $($rest:tt)*) => { $crate::api::driver_functions!(@ call_without_init_check $($rest)*); };
     (@ $call:ident $(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
         $(
-            #[allow(non_snake_case, clippy::too_many_arguments)]
+            #[allow(non_snake_case, clippy::too_many_arguments, reason = "the driver's functions")]
             pub(crate) unsafe extern "C" fn $name($($arg: $ty),*) -> CUresult {
                 // SAFETY: as for the C function of this name, the caller promises that each
                 // pointer is null or valid for what the function documents; handles are checked.
-                #[allow(unused_unsafe)]
+                #[allow(unused_unsafe, reason = "not every function uses pointers")]
                 $crate::api::$call(|| unsafe { $body })
             }
             const _: rtcg_cuda_sys::fn_type::$name = $name;

@@ -82,11 +82,11 @@ unsafe fn load_module_image(place: *mut CUmodule, image: &[u8], options: &JitOpt
         Ok(module) => {
             // SAFETY: this function's contract.
             unsafe { options.write_results("", "") };
-            // SAFETY: as above.
+            // SAFETY: this function's contract.
             unsafe { write_out(place, CUmodule::from_handle_number(module.handle)) }
         }
         Err(error) => {
-            // SAFETY: as above.
+            // SAFETY: this function's contract.
             unsafe { options.write_results("", error.detail.as_deref().unwrap_or("")) };
             Err(error)
         }

@@ -36,7 +36,7 @@ pub(crate) struct AssertSend<T>(pub(crate) T);
 
 // SAFETY: the addresses in it are only used as the program that gave them asks for.
 unsafe impl<T> Send for AssertSend<T> {}
-// SAFETY: as above.
+// SAFETY: the addresses in it are only used as the program that gave them asks for.
 unsafe impl<T> Sync for AssertSend<T> {}
 
 impl<T: Copy> AssertSend<T> {

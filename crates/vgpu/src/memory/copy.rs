@@ -89,7 +89,7 @@ pub(crate) unsafe fn copy_bytes(dst: u64, src: u64, len: u64) {
         unsafe { std::ptr::copy(src as *const u8, dst as *mut u8, len) };
         return;
     }
-    // SAFETY: as above, and each piece is a disjoint part of both ranges.
+    // SAFETY: the caller answers for both ranges, which are disjoint, and so are the pieces of each.
     run_in_parallel_chunks(len, |at, n| unsafe {
         std::ptr::copy_nonoverlapping((src as usize + at) as *const u8, (dst as usize + at) as *mut u8, n)
     });
@@ -204,7 +204,7 @@ unsafe fn fill_row(start: u64, element: FillValue, n: usize) {
         FillValue::D8(_) => {}
         // SAFETY: the caller answers for the row and its alignment.
         FillValue::D16(value) => unsafe { std::slice::from_raw_parts_mut(start as *mut u16, n).fill(value) },
-        // SAFETY: as above.
+        // SAFETY: the caller answers for the row and its alignment.
         FillValue::D32(value) => unsafe { std::slice::from_raw_parts_mut(start as *mut u32, n).fill(value) },
     }
 }

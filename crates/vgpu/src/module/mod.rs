@@ -2,8 +2,7 @@
 //!
 //! Establishes: `load` has refused everything that cannot be executed, so a kernel that was
 //! found can be launched. Machine code is made at a kernel's first launch.
-// A fault is made once per failed launch, so its size does not matter.
-#![allow(clippy::result_large_err)]
+#![allow(clippy::result_large_err, reason = "a fault is made once per failed launch, so its size does not matter")]
 
 pub(crate) mod fatbin;
 mod launch;

@@ -2,7 +2,7 @@
 //!
 //! A kernel begins in the first tier, whose code is made some ten times quicker and runs several times slower,
 //! unless its optimised code is in the cache. Blocks that start after the optimised code is there run that.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "the optimising thread's priority is set by a call of C")]
 
 use super::source_map::KernelSourceMap;
 use crate::code_cache;

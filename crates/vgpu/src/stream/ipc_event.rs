@@ -34,7 +34,7 @@ struct SharedEventState {
 
 // SAFETY: the words are atomics in a mapping that lives as long as the value.
 unsafe impl Send for IpcEvent {}
-// SAFETY: as above.
+// SAFETY: the words are atomics in a mapping that lives as long as the value.
 unsafe impl Sync for IpcEvent {}
 
 impl Drop for IpcEvent {

@@ -1,6 +1,5 @@
 //! Endless kernels end: with their context, when the user interrupts a wait, at the time limit;
 //! and what went wrong unseen is told at the end.
-#![allow(unsafe_code)]
 
 use std::collections::HashSet;
 use std::ffi::{CString, c_void};

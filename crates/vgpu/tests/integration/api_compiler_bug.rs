@@ -1,5 +1,4 @@
 //! A panic of the compiler is an error of the launch, in one line, with the PTX kept for a report.
-#![allow(unsafe_code)]
 
 use std::ffi::{CString, c_void};
 

@@ -1,5 +1,4 @@
 //! Devices, contexts and handles through the driver table.
-#![allow(unsafe_code)]
 
 use std::ffi::CStr;
 
@@ -174,7 +173,7 @@ fn error_texts_are_cudas() {
     for (name, code) in CUresult::NAMED_CONSTANTS {
         let mut p = std::ptr::null();
         ok!(cuGetErrorName(*code, &raw mut p));
-        // SAFETY: as above.
+        // SAFETY: the driver gave a string of static lifetime.
         assert_eq!(unsafe { CStr::from_ptr(p) }.to_str().unwrap(), *name);
     }
     let mut p = std::ptr::null();

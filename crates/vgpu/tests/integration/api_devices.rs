@@ -1,5 +1,4 @@
 //! Several virtual devices in one process.
-#![allow(unsafe_code)]
 
 use std::ffi::c_void;
 use std::ptr::null_mut;

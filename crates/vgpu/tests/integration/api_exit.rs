@@ -1,5 +1,4 @@
 //! A process ends promptly, whatever its queues and kernels do.
-#![allow(unsafe_code)]
 
 use std::ffi::c_void;
 use std::time::{Duration, Instant};

@@ -1,5 +1,4 @@
 //! A forked child must get errors from the driver, not hang. A process of its own.
-#![allow(unsafe_code)]
 
 use crate::api_common::*;
 use rtcg_cuda_sys::*;

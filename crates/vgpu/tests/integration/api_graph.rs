@@ -1,5 +1,4 @@
 //! Graphs: put together node by node, captured from streams, changed, launched.
-#![allow(unsafe_code)]
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};

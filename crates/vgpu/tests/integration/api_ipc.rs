@@ -1,6 +1,5 @@
 //! Memory, events and memory pools between two processes: this test, and itself once more as a child
 //! that does what it is told on its standard input.
-#![allow(unsafe_code)]
 
 use std::ffi::{CString, c_void};
 use std::io::{BufRead, BufReader, Write};
@@ -373,11 +372,10 @@ fn events_order_the_work_of_two_processes() {
 }
 
 #[test]
-#[allow(non_snake_case)]
 fn pools_are_shared_by_descriptors() {
     new_context();
-    let allocType = CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
-    let mut props = CUmemPoolProps { allocType, ..Default::default() };
+    let mut props =
+        CUmemPoolProps { allocType: CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED, ..Default::default() };
     props.location.type_ = CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
     let kind = CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     let (mut own, mut pool, mut fd) = (CUmemoryPool::null(), CUmemoryPool::null(), -1_i32);

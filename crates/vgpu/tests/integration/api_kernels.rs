@@ -1,5 +1,4 @@
 //! Modules, launches and faults through the driver table, with kernels in PTX.
-#![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_void};
 use std::time::{Duration, Instant};

@@ -1,5 +1,4 @@
 //! Memory, copies and pools through the driver table.
-#![allow(unsafe_code)]
 
 use std::ffi::c_void;
 
@@ -197,7 +196,7 @@ fn page_locked_and_registered_memory() {
     // SAFETY: page-locked memory is ordinary memory of the process.
     unsafe { host.cast::<u8>().write_bytes(3, 1000) };
     ok!(cuMemsetD8(device, 5, 10));
-    // SAFETY: as above.
+    // SAFETY: a thousand bytes of page-locked memory are alive and written.
     assert_eq!(unsafe { (host.cast::<u8>().read(), host.cast::<u8>().add(10).read()) }, (5, 3));
     fails!(CUDA_ERROR_INVALID_VALUE, cuMemFree(device));
     ok!(cuMemFreeHost(host));

@@ -1,6 +1,5 @@
 //! Occupancy against a straightforward model of compute capability 8.0, for every block size; and on a
 //! device with little room for resident blocks.
-#![allow(unsafe_code)]
 
 use std::ffi::{CString, c_int};
 

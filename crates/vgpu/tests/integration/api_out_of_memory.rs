@@ -1,5 +1,4 @@
 //! Exhausted device memory. A process of its own, because the limit is read once.
-#![allow(unsafe_code)]
 
 use crate::api_common::*;
 use rtcg_cuda_sys::*;

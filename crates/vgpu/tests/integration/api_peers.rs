@@ -1,5 +1,4 @@
 //! Checked mode with several devices: whose memory a kernel may use.
-#![allow(unsafe_code)]
 
 use crate::api_common::*;
 use rtcg_cuda_sys::*;

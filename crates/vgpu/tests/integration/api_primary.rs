@@ -1,5 +1,4 @@
 //! The primary context. A file of its own: the tests share the one primary context of the device.
-#![allow(unsafe_code)]
 
 use crate::api_common::*;
 use rtcg_cuda_sys::*;

@@ -1,5 +1,4 @@
 //! Streams, events and host functions through the driver table.
-#![allow(unsafe_code)]
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};

@@ -1,5 +1,4 @@
 //! Texture and surface objects and references through the driver API.
-#![allow(unsafe_code)]
 
 use crate::api_common::*;
 use rtcg_cuda_sys::*;

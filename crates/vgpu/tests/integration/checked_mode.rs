@@ -1,5 +1,4 @@
 //! Checked mode: memory errors to the byte, uninitialised reads, and programs that are right.
-#![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString, c_void};
 

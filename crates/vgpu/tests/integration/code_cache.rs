@@ -2,7 +2,6 @@
 //!
 //! The tests run this test binary again with `RTCG_CODE_CACHE_TEST` set; the child does one step and
 //! prints what happened.
-#![allow(unsafe_code)]
 
 use crate::api_common::{alloc, new_context};
 use crate::own_process::rerun;

@@ -1,5 +1,4 @@
 //! Loading modules: variables, initialisers, attributes, and what is refused.
-#![allow(unsafe_code)]
 
 use rtcg_vgpu::module::{Launch, max_resident_blocks, validate_launch};
 use rtcg_vgpu::module::{LoadOptions, LoadedModule, load_image};

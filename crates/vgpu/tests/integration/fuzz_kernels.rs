@@ -1,6 +1,5 @@
 //! Random PTX programs compiled in every way give what the oracle gives; mutated modules are
 //! refused or compiled, never a panic. `make fuzz` does the same for longer.
-#![allow(missing_docs)]
 
 use crate::depth::at_depth;
 use crate::fuzz_support::{check_variant, find_mismatch, launch_variants, mutants};

@@ -1,4 +1,6 @@
 //! All integration tests of the virtual GPU, in one binary.
+#![allow(unsafe_code, reason = "calls the driver's table, as programs in C do, and runs machine code")]
+#![allow(unreachable_pub, clippy::result_large_err, reason = "what files of tests share; they look into faults")]
 
 #[macro_use]
 #[path = "../../../../tests/support/own_process.rs"]

@@ -4,7 +4,6 @@
 //! are not executed are listed in `tests/recorded/unsupported.txt`; one that is listed and passes
 //! fails the test, so that the list stays true; `differs.txt` and `accepted.txt` are such lists too. With `--nocapture` the largest errors are printed.
 //! `RTCG_RECORDED_ONLY=TEXT` replays only forms that contain the text.
-#![allow(missing_docs)]
 
 use crate::recorded_support::bounds::{ApproxInstruction, Verdict};
 use crate::recorded_support::run::{self, FormRunner, RunMode};

@@ -1,6 +1,5 @@
 //! Random and fixed orders of execution: programs with races are exposed, right ones are not
 //! disturbed, and what is said to be reproducible is.
-#![allow(unsafe_code)]
 
 use std::ffi::{CString, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,6 +1,5 @@
 //! Pools, memory in stream order, virtual memory management, and what errors about memory say, on
 //! whatever device is first (`RTCG_TEST_DEVICE` picks another).
-#![allow(unsafe_code)]
 
 mod staging;
 mod unused_pool_memory;
@@ -472,7 +471,7 @@ fn memory_is_mapped_at_several_addresses_and_exported_as_descriptors() {
         drop((memory, second));
         let third = range.map(unit, &imported).unwrap();
         third.set_access(&device, AccessRights::ReadWrite).unwrap();
-        // SAFETY: as above.
+        // SAFETY: the address has memory with access.
         unsafe { memcpy_dtoh(&mut back, third.ptr()).unwrap() };
         assert_eq!(back, [9; 16]);
         drop(range);
@@ -511,11 +510,11 @@ fn wrong_addresses_are_explained() {
         assert!(text.contains("ptr is 0x18"), "{text}");
         if ctx.device().is_virtual() {
             let memory = mem_alloc(64).unwrap();
-            // SAFETY: as above; the virtual GPU knows the size of every allocation.
+            // SAFETY: the virtual GPU knows the size of every allocation, and refuses what does not fit.
             let text = unsafe { memcpy_dtoh(&mut [0; 40], memory.ptr() + 32) }.unwrap_err().to_string();
             let place = format!("src is {:#x}, 32 bytes into an allocation of 64 bytes", memory.ptr() + 32);
             assert!(text.contains(&place) && text.contains("40 bytes do not fit into the remaining 32"), "{text}");
-            // SAFETY: as above.
+            // SAFETY: the virtual GPU refuses what does not fit.
             let text = unsafe { memset_d2d32(memory.ptr(), 32, 0, 4, 3) }.unwrap_err().to_string();
             assert!(text.contains("80 bytes do not fit into the remaining 64"), "{text}");
         }

@@ -52,7 +52,7 @@ fn staged_copies_wait_for_their_stream() {
                 std::thread::sleep(Duration::from_millis(20));
                 gate.open_gate();
             });
-            // SAFETY: as above.
+            // SAFETY: the memory has so many bytes.
             unsafe { memcpy_dtoh_in_stream(&mut back, memory.ptr(), &stream) }.unwrap();
         });
         assert!(back.iter().all(|byte| *byte == 7));
@@ -70,7 +70,7 @@ fn staged_copies_that_fail_say_where() {
         assert_eq!(error.kind, ErrorKind::Logic);
         assert!(error.to_string().contains("dest"), "{error}");
         let mut back = host;
-        // SAFETY: as above.
+        // SAFETY: the driver refuses what lies outside of all memory.
         let error = unsafe { memcpy_dtoh(&mut back, 16) }.unwrap_err();
         assert!(error.to_string().contains("src"), "{error}");
         // SAFETY: the memory is so large.

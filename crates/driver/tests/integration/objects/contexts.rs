@@ -334,7 +334,7 @@ fn contexts_of_other_libraries_are_used_and_do_no_harm() {
         // SAFETY: writes one handle; the context is destroyed below.
         unsafe { assert!(table.cuCtxCreate_v2(&raw mut other, 0, ctx.device().handle()).is_success()) };
         let memory = mem_alloc(16).unwrap();
-        // SAFETY: as before.
+        // SAFETY: the context was just made.
         unsafe { assert!(table.cuCtxSetCurrent(other).is_success()) };
         let args = [&memory.ptr().to_ne_bytes()[..], &[0; 8]].concat();
         // SAFETY: the arguments fit the kernel, which does nothing for n = 0.

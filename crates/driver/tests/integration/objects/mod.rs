@@ -3,7 +3,6 @@
 //!
 //! Tests of what happens at exit, after `fork` and after a fault run in a process of their own:
 //! this program starts itself again with `RTCG_TEST_CHILD` set.
-#![allow(unsafe_code)]
 
 mod contexts;
 mod streams;
@@ -214,7 +213,7 @@ fn kernels_run_with_checked_arguments() {
         args.push(&0x0123_4567_89ab_cdef_u64.to_ne_bytes(), 8).unwrap();
         args.push(&memory.ptr().to_ne_bytes(), 8).unwrap();
         let stream = Stream::new(0).unwrap();
-        // SAFETY: as above.
+        // SAFETY: the arguments fit the kernel, the memory is alive.
         unsafe { mixed.launch([1, 1, 1], [1, 1, 1], 0, Some(&stream), &args.into_bytes().unwrap()).unwrap() };
         stream.synchronize().unwrap();
         memory.read(0, &mut back[..16]).unwrap();

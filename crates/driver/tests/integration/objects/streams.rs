@@ -14,7 +14,7 @@ fn streams_and_events_order_and_time_work() {
         unsafe { memset_d8_async(memory.ptr(), 1, 1 << 20, Some(&a)).unwrap() };
         end.record(Some(&a)).unwrap();
         b.wait_for_event(&end).unwrap();
-        // SAFETY: as above.
+        // SAFETY: the memory outlives both streams' work.
         unsafe { memset_d8_async(memory.ptr(), 2, 1, Some(&b)).unwrap() };
         b.synchronize().unwrap();
         assert!(b.is_done().unwrap() && end.query().unwrap());
@@ -48,7 +48,7 @@ fn streams_can_be_made_current_and_closed() {
         unsafe { a.wait_value32(gate.ptr(), 1, WaitValueFlags::EQUAL).unwrap() };
         event.record(None).unwrap();
         assert!(!event.query().unwrap());
-        // SAFETY: as above.
+        // SAFETY: the memory lives until the streams are done.
         unsafe { b.write_value32(gate.ptr(), 1, 0).unwrap() };
         event.synchronize().unwrap();
         a.pop_current_stream().unwrap();
@@ -82,7 +82,7 @@ fn host_functions_run_in_stream_order() {
         stream.add_callback(move |result| to.send(if result.is_ok() { 2 } else { -2 }).unwrap()).unwrap();
         stream.launch_host_func(move || send.send(3).unwrap()).unwrap();
         assert!(receive.try_recv().is_err());
-        // SAFETY: as above.
+        // SAFETY: the memory lives until the streams are done.
         unsafe { Stream::new(1).unwrap().write_value64(gate.ptr(), 6, 0).unwrap() };
         stream.synchronize().unwrap();
         assert_eq!(receive.iter().collect::<Vec<_>>(), [1, 2, 3]);

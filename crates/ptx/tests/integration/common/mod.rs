@@ -1,13 +1,12 @@
 //! What several tests need: the corpus, and equality of modules up to positions in the text.
+#![allow(dead_code, reason = "tests, examples and fuzz targets include it, each for a part")]
 
-#[allow(dead_code)]
 pub(crate) mod mutate;
 
 use rtcg_ptx::ast::{Module, Span};
 use std::path::PathBuf;
 
 /// The PTX files of `tests/ptx/corpus`, by name.
-#[allow(dead_code)]
 pub(crate) fn load_corpus() -> Vec<(String, String)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/ptx/corpus");
     let mut files: Vec<(String, String)> = std::fs::read_dir(&folder)
@@ -23,7 +22,6 @@ pub(crate) fn load_corpus() -> Vec<(String, String)> {
     files
 }
 
-#[allow(dead_code)]
 /// The module without positions in its text.
 pub(crate) fn strip_spans(mut module: Module) -> Module {
     module.source = "".into();
@@ -36,7 +34,6 @@ pub(crate) fn strip_spans(mut module: Module) -> Module {
     module
 }
 
-#[allow(dead_code)]
 /// Panics unless the printed module parses to the same module.
 pub(crate) fn check_round_trip(name: &str, module: Module) {
     let text = rtcg_ptx::print_module(&module);

@@ -1,5 +1,4 @@
 //! Rust functions as kernels: they get the same context and call the same runtime as compiled code.
-#![allow(dead_code, unsafe_code, unreachable_pub, clippy::result_large_err)]
 
 use rtcg_vgpu_abi::LaneSet;
 use rtcg_vgpu_abi::{KernelEntry, WarpCtx};

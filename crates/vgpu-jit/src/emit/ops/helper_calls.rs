@@ -70,7 +70,7 @@ impl SoftHelper {
 pub(super) unsafe trait LaneType: Copy + 'static {}
 // SAFETY: integers have no invalid bit patterns.
 unsafe impl LaneType for u32 {}
-// SAFETY: as above.
+// SAFETY: integers have no invalid bit patterns.
 unsafe impl LaneType for u64 {}
 
 /// The value of a closure type without captures.

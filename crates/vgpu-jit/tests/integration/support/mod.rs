@@ -1,5 +1,4 @@
 //! Compiles one PTX instruction to a function over arrays of lanes, and makes operands for it.
-#![allow(dead_code, missing_docs, unreachable_pub, unsafe_code)]
 
 pub mod cases;
 

@@ -1,5 +1,4 @@
 //! What the tests of the driver API share: calls through the table, with codes as results.
-#![allow(unsafe_code, dead_code, unreachable_pub, unused_macros)]
 
 use rtcg_cuda_sys::*;
 

@@ -1,6 +1,5 @@
 //! What a program brings along and what it is given: images to load, stack, memory that it maps
 //! itself, and how many blocks are resident at once.
-#![allow(unsafe_code)]
 
 mod images;
 mod mapping;

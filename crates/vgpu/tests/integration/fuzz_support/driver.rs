@@ -55,7 +55,7 @@ impl Device {
 
     fn create_context_and_buffers(&mut self, device: CUdevice) -> Result<(), String> {
         let mut context = CUcontext::null();
-        // SAFETY: as above.
+        // SAFETY: all pointers lead to places of the right type and size.
         unsafe {
             check_result("cuDevicePrimaryCtxRetain", self.table.cuDevicePrimaryCtxRetain(&raw mut context, device))?;
             check_result("cuCtxSetCurrent", self.table.cuCtxSetCurrent(context))?;

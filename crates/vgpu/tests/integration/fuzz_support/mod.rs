@@ -1,5 +1,6 @@
 //! Random programs on the virtual GPU, compiled in every way, against the oracle.
-#![allow(dead_code, unsafe_code, unreachable_pub)]
+#![allow(dead_code, unsafe_code, unreachable_pub, reason = "an example runs it, too, on real GPUs")]
+#![allow(clippy::result_large_err, reason = "errors are looked into")]
 
 pub mod driver;
 pub mod mutants;
@@ -97,7 +98,7 @@ impl Device {
     }
 
     fn read_bytes(&self, address: u64, len: usize) -> Vec<u8> {
-        // SAFETY: as above.
+        // SAFETY: the areas are committed and locked, and kernels have ended; the address is of an area.
         unsafe { std::slice::from_raw_parts(address as *const u8, len) }.to_vec()
     }
 
@@ -154,7 +155,6 @@ impl CodeStore for MemoryStore {
 }
 
 /// Compiles a kernel of a module, or takes it from the store if it is there.
-#[allow(clippy::result_large_err)]
 pub fn compile(
     m: &Arc<Module>,
     kernel: &str,

@@ -1,5 +1,4 @@
 //! Runs PTX kernels in every way the JIT can compile them and demands the same bytes from all.
-#![allow(dead_code, unsafe_code, unreachable_pub, clippy::result_large_err)]
 
 use crate::window_memory;
 use rtcg_ptx::ast::Module;
@@ -151,7 +150,6 @@ pub fn launch_variants(block: [u32; 3]) -> Vec<LaunchVariant> {
 }
 
 /// Launches once; gives the final contents of the buffers.
-#[allow(clippy::result_large_err)] // The tests look into the fault.
 pub fn launch(
     m: &Arc<Module>,
     kernel: &str,

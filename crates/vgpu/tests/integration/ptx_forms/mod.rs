@@ -2,7 +2,6 @@
 //!
 //! A form that is executed loads and compiles as a kernel of its own, converged and masked; one that
 //! is refused is refused when its module is loaded, and the message names it.
-#![allow(unsafe_code, clippy::result_large_err)]
 
 mod convert;
 mod sync;

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 /// Operand tuples.
 pub struct OperandPool {
-    pub name: String,
     pub n_rows: usize,
     pub n_columns: usize,
     /// Row after row, a word per operand.
@@ -69,7 +68,7 @@ impl ByteReader<'_> {
 }
 
 fn read_pool(line: &str, data: &mut ByteReader<'_>) -> OperandPool {
-    let (head, name) = line.split_once(" | ").unwrap();
+    let (head, _) = line.split_once(" | ").unwrap();
     let mut numbers = head.split(' ').skip(1).map(|n| n.parse::<usize>().unwrap());
     let n_rows = numbers.next().unwrap();
     let widths: Vec<usize> = numbers.collect();
@@ -80,7 +79,7 @@ fn read_pool(line: &str, data: &mut ByteReader<'_>) -> OperandPool {
             rows[row * n_columns + i] = word;
         }
     }
-    OperandPool { name: name.to_string(), n_rows, n_columns, rows }
+    OperandPool { n_rows, n_columns, rows }
 }
 
 /// All forms of the table.
