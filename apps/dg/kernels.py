@@ -12,6 +12,11 @@ Between kernels the right-hand side and the fluxes go through memory. A block ta
 has `parallel` sets of threads. With lanes="node" consecutive threads are nodes of an element, and a thread does
 its node of `inline` elements, so that an entry of a matrix is loaded once for all of them. With lanes="element"
 consecutive threads are elements, and a thread does `inline` nodes, so that a field is loaded once for all of them.
+
+With lanes="tensor" (compute capability 8.0) tensor cores do the products: a warp has tiles of eight elements and eight
+nodes in float64, sixteen in float32, `inline` tiles one by one. A number of float32 is the sum of two of TF32, and three
+of the four products of such sums are enough for the precision of float32. All derivatives of a field at a node are sums
+of one thread, so that the rest is as before.
 """
 
 import dataclasses
@@ -31,9 +36,18 @@ LAYOUTS = ("interleaved32", "interleaved16", "interleaved8", "element", "field",
 TEXT = """
 typedef {{ real }} real;
 enum { NP = {{ np }}, NF = {{ nf }}, N4 = 4 * NF };
-{% set of_node = lanes == "node" %}
-enum { P = {{ parallel }}, I = {{ inline }}, S = {{ serial }}, E = P * {{ "I" if of_node else "1" }} };
-enum { THREADS = ({{ "NP" if of_node else "(NP + I - 1) / I" }} * P + 31) / 32 * 32 };
+{% set of_node, of_tensor, is_double = lanes == "node", lanes == "tensor", real == "double" %}
+enum { P = {{ parallel }}, I = {{ inline if not of_tensor else 2 if is_double else 4 }}, S = {{ serial }} };
+enum { E = P * {{ "I" if of_node else "8" if of_tensor else "1" }} };
+{% if of_tensor %}
+// Rows of a tile, tiles of nodes, warps that share them; numbers of a tile that a thread has; banks between nodes.
+enum { ROWS = {{ 8 if is_double else 16 }}, TILES = (NP + ROWS - 1) / ROWS };
+enum { WARPS = (TILES + {{ inline }} - 1) / {{ inline }} };
+enum { OF_MATRIX = {{ 1 if is_double else 4 }}, OF_FIELD = {{ 1 if is_double else 2 }}, DEPTH = 4 * OF_FIELD };
+enum { THREADS = 32 * P * WARPS, PITCH = 6 * E + {{ 4 if is_double else 8 }} };
+{% else %}
+enum { THREADS = ({{ "NP" if of_node else "(NP + I - 1) / I" }} * P + 31) / 32 * 32, PITCH = 6 * E };
+{% endif %}
 {% set from_shared = fields == "shared" and "volume" in steps %}
 {% set has_fluxes = "lift" in steps %}
 #define EACH(x, n) _Pragma("unroll") for (int x = 0; x < (n); ++x)
@@ -42,8 +56,62 @@ enum { THREADS = ({{ "NP" if of_node else "(NP + I - 1) / I" }} * P + 31) / 32 *
 #define FIELD(e, n, c) ((((e) / I * NP + (n)) * 6 + (c)) * I + (e) % I)
 #define FLUX(e, j, c) ((((e) / I * N4 + (j)) * 6 + (c)) * I + (e) % I)
 {% else %}
-#define FIELD(e, n, c) (((n) * 6 + (c)) * E + (e))
-#define FLUX(e, j, c) (((j) * 6 + (c)) * E + (e))
+#define FIELD(e, n, c) ((n) * PITCH + (c) * E + (e))
+#define FLUX(e, j, c) ((j) * PITCH + (c) * E + (e))
+{% endif %}
+{% if of_tensor %}
+
+{% if is_double %}
+typedef double Part;
+
+__device__ __forceinline__ Part part(double x) { return x; }
+
+// Adds the product of two tiles to those of field c.
+__device__ __forceinline__ void multiply_add(real (&d)[I][6], int c, const Part (&a)[1], const Part (&b)[1])
+{
+  asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 { %0, %1}, { %2}, { %3}, { %0, %1};"
+      : "+d"(d[0][c]), "+d"(d[1][c]) : "d"(a[0]), "d"(b[0]));
+}
+{% else %}
+struct Part { unsigned high, low; };
+
+__device__ __forceinline__ unsigned tf32(float x)
+{
+  unsigned value;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(value) : "f"(x));
+  return value;
+}
+
+__device__ __forceinline__ Part part(float x)
+{
+  const unsigned high = tf32(x);
+  return {high, tf32(x - __uint_as_float(high))};
+}
+
+__device__ __forceinline__ void of_parts(
+    real (&d)[I][6], int c, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0, unsigned b1)
+{
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+      "{ %0, %1, %2, %3}, { %4, %5, %6, %7}, { %8, %9}, { %0, %1, %2, %3};"
+      : "+f"(d[0][c]), "+f"(d[1][c]), "+f"(d[2][c]), "+f"(d[3][c])
+      : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+}
+
+// Adds the product of two tiles to those of field c, small parts first.
+__device__ __forceinline__ void multiply_add(real (&d)[I][6], int c, const Part (&a)[4], const Part (&b)[2])
+{
+  of_parts(d, c, a[0].low, a[1].low, a[2].low, a[3].low, b[0].high, b[1].high);
+  of_parts(d, c, a[0].high, a[1].high, a[2].high, a[3].high, b[0].low, b[1].low);
+  of_parts(d, c, a[0].high, a[1].high, a[2].high, a[3].high, b[0].high, b[1].high);
+}
+{% endif %}
+
+// What a thread has of a tile of a matrix (columns, NP): from a row and a column on.
+__device__ __forceinline__ void load(Part (&a)[OF_MATRIX], const real *matrix, int row, int column, int columns)
+{
+  EACH(v, OF_MATRIX)
+    a[v] = part(matrix[min(column + v / 2 * 4, columns - 1) * NP + min(row + v % 2 * 8, NP - 1)]);
+}
 {% endif %}
 {% if incident %}
 
@@ -142,9 +210,14 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
     __syncthreads();
   }
 {% endif %}
-  real *const field = shared, *const flux = shared{{ " + E * 6 * NP" if from_shared }};
+  real *const field = shared, *const flux = shared{{ " + PITCH * NP" if from_shared }};
   const real time = clock[0] + c0 * clock[1], dt = clock[1];
-{% if of_node %}
+{% if of_tensor %}
+  const bool is_active = true;
+  const int set = t / 32 % P, across = t % 32 / 4, along = t % 4;
+  #define NODE(w) (row + across + (w) / 2 * 8)
+  #define ELEMENT(w) (set * 8 + along * 2 + (w) % 2)
+{% elif of_node %}
   const bool is_active = t < NP * P;
   const int node = t % NP, set = t / NP;
   #define NODE(w) node
@@ -201,6 +274,11 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
       flux[FLUX(e, j, c)] = e < left ? fluxes[((size_t)(begin + e) * 6 + c) * N4 + j] : real(0);
     }
 {% endif %}
+{% if of_tensor %}
+    {{ "__syncthreads();" if has_fluxes }}
+    const int one = set * 8 + across, k_one = begin + min(one, left - 1);
+    for (int row = t / (32 * P) * ROWS; row < NP; row += WARPS * ROWS) {
+{% endif %}
 {% if "volume" in steps or "lift" in steps or "stage" in steps %}
     real sum[I][6];
     EACH(w, I) EACH(c, 6) sum[w][c] =
@@ -209,6 +287,24 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% if "volume" in steps %}
     if (is_active) {
       real r[I][6] = {}, s[I][6] = {}, u[I][6] = {};
+{% if of_tensor %}
+      #pragma unroll 1
+      for (int m0 = 0; m0 < NP; m0 += DEPTH) {
+        Part d[3][OF_MATRIX];
+        EACH(x, 3) load(d[x], derivative + x * NP * NP, row + across, m0 + along, NP);
+        EACH(c, 6) {
+          Part v[OF_FIELD];
+          EACH(y, OF_FIELD) {
+            const int m = m0 + along + 4 * y;
+            const real x = m < NP ? {{ "field[FIELD(one, m, c)]" if from_shared else "q[AT(k_one, c, m)]" }} : real(0);
+            v[y] = part(x);
+          }
+          multiply_add(r, c, d[0], v);
+          multiply_add(s, c, d[1], v);
+          multiply_add(u, c, d[2], v);
+        }
+      }
+{% else %}
 {% if fields != "shared" %}
       const real *source[{{ columns }}];
       EACH(w, {{ columns }}) source[w] = q + AT(begin + min(ELEMENT(w), left - 1), 0, 0);
@@ -226,6 +322,7 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
           u[w][c] += d[ROW][2] * v[COLUMN][c];
         }
       }
+{% endif %}
       EACH(w, I) {
         const int k = begin + min(ELEMENT(w), left - 1);
         real g[9];
@@ -245,7 +342,18 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
       }
     }
 {% endif %}
-{% if has_fluxes %}
+{% if has_fluxes and of_tensor %}
+    #pragma unroll 1
+    for (int j0 = 0; j0 < N4; j0 += DEPTH) {
+      Part d[OF_MATRIX];
+      load(d, lift, row + across, j0 + along, N4);
+      EACH(c, 6) {
+        Part v[OF_FIELD];
+        EACH(y, OF_FIELD) v[y] = part(j0 + along + 4 * y < N4 ? flux[FLUX(one, j0 + along + 4 * y, c)] : real(0));
+        multiply_add(sum, c, d, v);
+      }
+    }
+{% elif has_fluxes %}
     __syncthreads();
     if (is_active) {
       #pragma unroll {{ 4 * nf if matrices in ["registers", "source"] else unroll }}
@@ -269,6 +377,7 @@ __global__ void __launch_bounds__(THREADS{{ ", %d"|format(blocks) if blocks }}) 
 {% endif %}
     }
 {% endif %}
+    {{ "}" if of_tensor }}
     __syncthreads();
   }
 }
@@ -385,11 +494,14 @@ def _parallel(nodes):
     return sorted(found, key=lambda p: abs(p * nodes - 128))
 
 
-def _inline(nodes, by_element):
-    """Elements (or nodes) that a thread does at once. The registers of five nodes pay from 35 nodes on (H100)."""
+def _inline(nodes, by_element, itemsize):
+    """Elements (or nodes) that a thread does at once.
+
+    The registers of five nodes pay from 35 nodes on (H100); in float64 the sums of five need more than there are.
+    """
     counts = [1, 2, 3, 4] + [nodes] * (nodes <= 10)
     if by_element:
-        counts = [2 if nodes < 35 else 5, *counts, 5, 7]
+        counts = [5 if nodes >= 35 and itemsize == 4 else 2, *counts, 5, 7]
     return list(dict.fromkeys(n for n in counts if n <= nodes))
 
 
@@ -402,10 +514,16 @@ def kernel(problem, steps):
     # Where elements are interleaved, consecutive threads read consecutive elements.
     interleaved = problem.layout.interleaved > 0
     by_element = products and interleaved
+    rows, pad = (8, 4) if problem.dtype.itemsize == 8 else (16, 8)
+    of_tensor = ["tensor"] * (by_element and problem.has_tensor_cores)
     parameters = {
-        "lanes": ["element", "node"] if by_element else ["node", "element"] if products or interleaved else ["node"],
+        "lanes": ["element", "node", *of_tensor]
+        if by_element
+        else ["node", "element"]
+        if products or interleaved
+        else ["node"],
         "parallel": sorted(_parallel(nodes), key=(32).__ne__) if by_element else _parallel(nodes),
-        "inline": _inline(nodes, by_element) if products else [1],
+        "inline": _inline(nodes, by_element, problem.dtype.itemsize) if products else [1],
         "serial": [1, 2, 4, 8],
         "matrices": ["global", "shared", "registers", "source"][: 4 if nodes <= 10 else 3 if nodes <= 20 else 2]
         if products
@@ -414,17 +532,22 @@ def kernel(problem, steps):
         "unroll": list(dict.fromkeys([2, 4, 8] + [nodes] * (nodes <= 35))) if products else [1],
         "blocks": [0, 2, 4, 8],
     }
-    batch = "(parallel * (inline if lanes == 'node' else 1))"
-    threads = f"(ceil_div(({nodes} if lanes == 'node' else ceil_div({nodes}, inline)) * parallel, 32) * 32)"
+    tiles = -(-nodes // rows)
+    batch = "(parallel * (inline if lanes == 'node' else 8 if lanes == 'tensor' else 1))"
+    of_set = f"({nodes} if lanes == 'node' else ceil_div({nodes}, inline))"
+    threads = (f"(32 * (parallel * ceil_div({tiles}, inline) if lanes == 'tensor' else "
+               f"ceil_div({of_set} * parallel, 32)))")  # fmt: skip
     entries = nodes * (3 * nodes * has_volume + n4 * has_lift)
-    of_batch = f"{batch} * 6 * ({nodes * has_volume} * (fields == 'shared') + {n4 * has_lift})"
+    of_batch = (f"({batch} * 6 + {pad} * (lanes == 'tensor')) * "
+                f"({nodes * has_volume} * (fields == 'shared') + {n4 * has_lift})")  # fmt: skip
     numbers = f"({entries} * (matrices == 'shared') + {of_batch})"
     space = tune.Space(**parameters).require(
         f"{threads} <= 512", f"{threads} * max(1, blocks) <= 2048",
         f"{numbers} * {problem.dtype.itemsize} <= {problem.max_shared}",
         f"matrices != 'registers' or (lanes == 'node' and unroll == {nodes})",
         f"matrices != 'source' or (lanes == 'element' and inline == {nodes} and unroll == {nodes})",
-        f"lanes == 'node' or (parallel >= 8 and inline <= {nodes})", "lanes == 'element' or inline <= 4",
+        f"lanes != 'element' or (parallel >= 8 and inline <= {nodes})", "lanes != 'node' or inline <= 4",
+        f"lanes != 'tensor' or (parallel <= 8 and inline <= {tiles} and unroll == 2)",
     )  # fmt: skip
     return tune.Kernel(
         functools.partial(source, problem, steps), "dg", space, block=threads,

@@ -36,6 +36,7 @@ class Problem:
     kinds: tuple
     wave: "PlaneWave | None"
     max_shared: int
+    has_tensor_cores: bool = False
 
     @property
     def element(self) -> Element:
@@ -128,11 +129,14 @@ class Maxwell:
                 raise ValueError(f"wave is None; expected a PlaneWave, as the mesh has a boundary {KINDS[kind]!r}")
         if not {KINDS[kind] for kind in kinds} & {"incident", "scatterer"}:
             wave = None
-        shared = driver.Context.get_device().get_attribute(driver.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+        device = driver.Context.get_device()
+        shared = device.get_attribute(driver.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+        has_tensor_cores = device.compute_capability() >= (8, 0)
         storage = kernels.Layout(layout, self.element.n_nodes, self.n_total)
         if storage.size >= 1 << 31:
             raise ValueError(f"fields have {storage.size} numbers; expected less than 2^31: divide the mesh")
-        self.problem = Problem(self.element.order, dtype, float(flux), storage, has_materials, kinds, wave, shared)
+        self.problem = Problem(self.element.order, dtype, float(flux), storage, has_materials, kinds, wave, shared,
+                               has_tensor_cores)  # fmt: skip
         self._upload()
         self._states = [xp.zeros(storage.size, dtype) for _ in range(2)]
         self._residual, self._rhs = xp.zeros(storage.size, dtype), xp.zeros(storage.size, dtype)

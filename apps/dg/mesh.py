@@ -1,5 +1,6 @@
-"""Meshes of tetrahedra: who is beside whom, boxes, balls around a sphere, and their geometry."""
+"""Meshes of tetrahedra: who is beside whom, boxes, balls around a sphere, those of Gmsh and MeshPy, their geometry."""
 
+import contextlib
 import itertools
 from pathlib import Path
 
@@ -20,12 +21,16 @@ class Mesh:
         (vertices, 3).
     elements : array
         (elements, 4): numbers of vertices, oriented so that volumes are positive.
-    boundary : str or callable
+    boundary : str, callable or Triangles
         The kind of the faces without a neighbour. A kind stands for a box: it holds on its six sides. A function gets
         the middles (faces, 3) of all these faces and returns the kind of each, or one, or "" where no face should be.
+    groups : array, optional
+        (elements,): a name or number of each element's material; see `by_group`.
 
     Attributes
     ----------
+    groups : array
+        As given, or of "".
     neighbors : array
         (elements, 4): the neighbour beyond each face, or -1 - number of the kind.
     patterns : array
@@ -34,7 +39,7 @@ class Mesh:
         (elements, 4, 3): of the barycentric coordinates.
     """
 
-    def __init__(self, vertices, elements, boundary="conductor"):
+    def __init__(self, vertices, elements, boundary="conductor", groups=None):
         self.vertices = np.ascontiguousarray(vertices, np.float64)
         self.elements = np.ascontiguousarray(elements, np.int64)
         if self.vertices.ndim != 2 or self.vertices.shape[1] != 3 or not np.isfinite(self.vertices).all():
@@ -43,8 +48,84 @@ class Mesh:
             raise ValueError(f"elements have shape {self.elements.shape}; expected (elements, 4), at least one")
         if self.elements.min() < 0 or self.elements.max() >= len(self.vertices):
             raise ValueError(f"elements name vertex {self.elements.max()}; expected 0 to {len(self.vertices) - 1}")
+        self.groups = np.full(len(self), "") if groups is None else np.asarray(groups)
+        if self.groups.shape != (len(self),):
+            raise ValueError(f"groups have shape {self.groups.shape}; expected ({len(self)},)")
         self._find_geometry()
         self._find_neighbors(boundary)
+
+    @classmethod
+    def from_gmsh(cls, path=None, boundary=None):
+        """The tetrahedra of a file that Gmsh reads (MSH 2.2 and 4.1, ...), or of its current model; needs the package
+        `gmsh`.
+
+        Parameters
+        ----------
+        path : path, optional
+            By default the current model of `gmsh`, after ``gmsh.model.mesh.generate(3)``.
+        boundary : str or dict, optional
+            One kind for all faces without a neighbour, or the kind by the name of a physical surface; "" is what
+            belongs to none. Surfaces that are called as a kind have it. Those without a name are called as their
+            number.
+
+        Returns
+        -------
+        Mesh
+            Its `groups` are the names of physical volumes.
+
+        Raises
+        ------
+        ImportError
+            Without the package.
+        ValueError
+            If there are no tetrahedra or others than those of 4 nodes, or a face without a neighbour has no kind.
+        """
+        with _gmsh_model(path) as model:
+            tags, places, _ = model.mesh.getNodes()
+            (elements, groups), (triangles, names) = _gmsh_cells(model, 3), _gmsh_cells(model, 2)
+        rows = np.zeros(int(tags.max(initial=0)) + 1, np.int64)
+        rows[tags.astype(np.int64)] = np.arange(len(tags))
+        return cls._of_parts(places.reshape(-1, 3), rows[elements], groups, rows[triangles], names, boundary)
+
+    @classmethod
+    def from_meshpy(cls, info, boundary="conductor"):
+        """The tetrahedra of a `meshpy.tet.MeshInfo`, as ``meshpy.tet.build`` returns it.
+
+        `boundary` is one kind for all faces without a neighbour, or a dictionary of them by the marker of a facet; 0 is
+        what has none. The mesh's `groups` are the attributes of regions, where there are any
+        (``build(..., attributes=True)``).
+        """
+        points, elements = np.array(info.points, np.float64), np.array(info.elements, np.int64)
+        attributes, markers = np.array(info.element_attributes), np.array(info.face_markers, np.int64)
+        groups = attributes.reshape(len(elements), -1)[:, 0] if attributes.size else None
+        triangles = np.array(info.faces, np.int64).reshape(-1, 3)
+        return cls._of_parts(points, elements, groups, triangles, markers.reshape(len(triangles)), boundary)
+
+    @classmethod
+    def _of_parts(cls, points, elements, groups, triangles, names, boundary):
+        """A mesh of those points that elements have, with the kinds of boundaries by the names of triangles."""
+        if not len(elements):
+            raise ValueError("the mesh has no tetrahedra; expected at least one")
+        used, numbers = np.unique(elements.reshape(-1, 4), return_inverse=True)
+        points, elements = points[used], numbers.reshape(-1, 4)
+        if not isinstance(boundary, str):
+            triangles = _rows(used[:, None], triangles.reshape(-1, 1)).reshape(-1, 3)
+            inside = (triangles >= 0).all(axis=1)
+            boundary = Triangles(triangles[inside], names[inside], boundary or {})
+        kind = boundary
+        return cls(points, oriented(points, elements), (lambda _: kind) if isinstance(kind, str) else kind, groups)
+
+    def by_group(self, values, default=None):
+        """A number for each element from a dictionary by group: ``epsilon=mesh.by_group({"glass": 2.25}, 1.0)``."""
+        known = np.unique(self.groups)
+        for name in values:
+            if name not in known:
+                raise ValueError(f"values have group {name!r}; expected some of {known.tolist()}")
+        missing = [name for name in known.tolist() if name not in values]
+        if missing and default is None:
+            raise ValueError(f"values have no group {missing[0]!r}; expected all of {known.tolist()}, or default=")
+        of_known = [values.get(name, default) for name in known.tolist()]
+        return np.array(of_known, np.float64)[np.searchsorted(known, self.groups)]
 
     def __len__(self):
         return len(self.elements)
@@ -85,10 +166,11 @@ class Mesh:
             lookup[permutation] = number
         self.patterns[inside] = beyond[inside] % 4 * 6 + lookup[tuple(place.T)]
         outside = np.flatnonzero(beyond < 0)
-        self.neighbors[outside] = -1 - self._kinds(boundary, outside, self.vertices[faces[outside]].mean(axis=1))
+        self.neighbors[outside] = -1 - self._kinds(boundary, outside, faces[outside])
         self.neighbors, self.patterns = self.neighbors.reshape(-1, 4), self.patterns.reshape(-1, 4)
 
-    def _kinds(self, boundary, outside, middles):
+    def _kinds(self, boundary, outside, faces):
+        middles = self.vertices[faces].mean(axis=1)
         if isinstance(boundary, str):
             low, high, of_sides = self.vertices.min(axis=0), self.vertices.max(axis=0), boundary
             near = 1e-9 * (high - low)
@@ -98,7 +180,8 @@ class Mesh:
                 return np.where(on_side, of_sides, "")
 
         self._boundary = boundary
-        found = np.broadcast_to(np.asarray(boundary(middles), str), len(outside))
+        found = boundary.kinds_of(faces) if isinstance(boundary, Triangles) else boundary(middles)
+        found = np.broadcast_to(np.asarray(found, str), len(outside))
         numbers = np.full(len(outside), -1)
         for number, kind in enumerate(KINDS):
             numbers[found == kind] = number
@@ -129,14 +212,14 @@ class Mesh:
 
     def renumbered(self, order):
         """The same mesh with elements in another order."""
-        return Mesh(self.vertices, self.elements[order], self._boundary)
+        return Mesh(self.vertices, self.elements[order], self._boundary, self.groups[order])
 
     def moved(self, matrix):
         """The mesh with all vertices multiplied by a matrix, such as a rotation."""
-        inverse = np.linalg.inv(matrix)
-        return Mesh(
-            self.vertices @ np.asarray(matrix).T, self.elements, lambda middles: self._boundary(middles @ inverse.T)
-        )
+        inverse, boundary = np.linalg.inv(matrix), self._boundary
+        if not isinstance(boundary, Triangles):
+            boundary = lambda middles: self._boundary(middles @ inverse.T)  # noqa: E731
+        return Mesh(self.vertices @ np.asarray(matrix).T, self.elements, boundary, self.groups)
 
     def refined(self, middle=lambda one, other: (one + other) / 2):
         """Each tetrahedron in eight; new vertices are the `middle` of two (vertices, 3)."""
@@ -152,7 +235,100 @@ class Mesh:
         parts = [(v[0], a, b, c), (a, v[1], d, e), (b, d, v[2], f), (c, e, f, v[3]),
                  (p, p2, q, r), (p, p2, r, q2), (p, p2, q2, r2), (p, p2, r2, q)]  # fmt: skip
         elements = np.stack([np.stack(part, axis=1) for part in parts], axis=1).reshape(-1, 4)
-        return Mesh(vertices, oriented(vertices, elements), self._boundary)
+        boundary = self._boundary
+        if isinstance(boundary, Triangles):
+            boundary = boundary.refined(lambda pairs: len(self.vertices) + _rows(unique, pairs))
+        return Mesh(vertices, oriented(vertices, elements), boundary, np.repeat(self.groups, 8))
+
+
+class Triangles:
+    """Names of faces by the numbers (triangles, 3) of their corners, and a dictionary of the kinds of names."""
+
+    def __init__(self, corners, names, kinds):
+        self.corners, self.names, self.kinds = np.sort(corners, axis=1), np.asarray(names), dict(kinds)
+        for name, kind in self.kinds.items():
+            if kind not in KINDS:
+                raise ValueError(f"boundary has kind {kind!r} for {name!r}; expected one of {', '.join(KINDS)}")
+            # Names of Gmsh are texts, also those that are numbers.
+            if name not in ("", 0) and name not in np.unique(self.names):
+                raise ValueError(f"boundary has name {name!r}; expected some of {np.unique(self.names).tolist()}")
+
+    def kinds_of(self, faces):
+        """The kind of each of these faces (faces, 3)."""
+        place = _rows(self.corners, np.sort(faces, axis=1))
+        nothing = np.zeros(1, self.names.dtype)  # "" or 0
+        names, of_face = np.unique(np.append(self.names, nothing)[place], return_inverse=True)
+        return np.array([self._kind(name) for name in names.tolist()])[of_face.ravel()]
+
+    def _kind(self, name):
+        kind = self.kinds.get(name, name if name in KINDS else "")
+        if not kind and name not in ("", 0):
+            raise ValueError(
+                f"boundary has no kind for {name!r}; expected boundary={{{name!r}: kind}}, one of {', '.join(KINDS)}"
+            )
+        return kind
+
+    def refined(self, middles_of):
+        """Each in four; `middles_of` gives the numbers of the middles of pairs (pairs, 2)."""
+        a, b, c = self.corners.T
+        ab, ac, bc = (middles_of(np.stack(pair, axis=1)) for pair in ((a, b), (a, c), (b, c)))
+        parts = [np.stack(part, axis=1) for part in ((a, ab, ac), (ab, b, bc), (ac, bc, c), (ab, ac, bc))]
+        return Triangles(np.concatenate(parts), np.tile(self.names, 4), self.kinds)
+
+
+def _rows(table, rows):
+    """Where each row of integers is in a table without equal rows: a number, or -1."""
+    found = np.unique(np.concatenate([table, rows]), axis=0, return_inverse=True)[1].ravel()
+    place = np.full(len(found), -1)
+    place[found[: len(table)]] = np.arange(len(table))
+    return place[found[len(table) :]]
+
+
+@contextlib.contextmanager
+def _gmsh_model(path):
+    """The current model of Gmsh, or that of a file, which is closed again."""
+    import gmsh
+
+    if path is None:
+        yield gmsh.model
+        return
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"path is {str(path)!r}; expected a file that Gmsh reads")
+    is_ours = not gmsh.isInitialized()
+    if is_ours:
+        gmsh.initialize(interruptible=False)
+    before = None if is_ours else gmsh.model.getCurrent()
+    terminal = gmsh.option.getNumber("General.Terminal")
+    gmsh.option.setNumber("General.Terminal", 0)
+    try:
+        gmsh.open(str(path))
+        yield gmsh.model
+    finally:
+        if is_ours:
+            gmsh.finalize()
+        else:
+            gmsh.model.remove()
+            gmsh.model.setCurrent(before)
+            gmsh.option.setNumber("General.Terminal", terminal)
+
+
+def _gmsh_cells(model, dimension):
+    """Numbers of the nodes of all tetrahedra, or triangles, and the names of the physical groups that they are in."""
+    wanted, what = {3: (4, "tetrahedra"), 2: (2, "triangles")}[dimension]
+    cells, names = [np.zeros((0, dimension + 1), np.int64)], [np.zeros(0, "U1")]
+    for _, entity in model.getEntities(dimension):
+        groups = model.getPhysicalGroupsForEntity(dimension, entity)
+        if len(groups) > 1:
+            raise ValueError(f"entity {entity} of dimension {dimension} is in {len(groups)} physical groups; "
+                             "expected one at most")  # fmt: skip
+        name = model.getPhysicalName(dimension, groups[0]) or str(groups[0]) if len(groups) else ""
+        for kind, _, nodes in zip(*model.mesh.getElements(dimension, entity), strict=True):
+            if kind != wanted:
+                raise ValueError(f"there are cells of type {model.mesh.getElementProperties(kind)[0]!r}; expected "
+                                 f"{what} with {dimension + 1} nodes")  # fmt: skip
+            cells.append(nodes.reshape(-1, dimension + 1).astype(np.int64))
+            names.append(np.full(len(cells[-1]), name))
+    return np.concatenate(cells), np.concatenate(names)
 
 
 def oriented(vertices, elements):

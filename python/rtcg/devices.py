@@ -16,24 +16,44 @@ _lock = threading.Lock()
 atexit.register(_contexts.clear)
 
 
-@contextlib.contextmanager
+def _as_device(name, value):
+    """`value` as a Device: one, its ordinal, or the address of its PCI bus."""
+    if isinstance(value, driver.Device):
+        return value
+    try:
+        return driver.Device(value)
+    except driver.LogicError:
+        expected = f"an ordinal below {driver.Device.count()}, the id of a PCI bus with a device, or a Device"
+        raise ValueError(f"{name} is {shown(value)}; expected {expected}") from None
+
+
 def use(device):
     """Make the primary context of a device the current one of this thread, for a ``with`` block.
 
     Parameters
     ----------
-    device : int or Device
+    device : int, str or Device
+        Its ordinal, the id of its PCI bus (``"0000:65:00.0"``), or itself.
 
-    Yields
+    Returns
+    -------
+    context manager
+        Of a :class:`Context`. Any number of threads may use it, also at once. It stays until the program ends.
+
+    Raises
     ------
-    Context
-        Any number of threads may use it, also at once. It stays until the program ends.
+    ValueError
+        If there is no such device.
 
     Notes
     -----
     An array belongs to the context in which it was made: one of another context cannot be used here. Does not wait.
     """
-    device = device if isinstance(device, driver.Device) else driver.Device(device)
+    return _current(_as_device("device", device))
+
+
+@contextlib.contextmanager
+def _current(device):
     with _lock:
         context = _contexts.get(device)
         if context is None:
@@ -56,8 +76,8 @@ def map(function, *sequences, devices=None):
         What it is given and returns should be on the host: arrays of one device are of no use on another.
     *sequences : sequence
         Of its arguments, equally long.
-    devices : sequence of int or Device, optional
-        By default all. One that is given twice has two threads.
+    devices : sequence of int, str or Device, optional
+        As for `use`. By default all. One that is given twice has two threads.
 
     Returns
     -------
@@ -68,7 +88,7 @@ def map(function, *sequences, devices=None):
     BaseException
         What `function` raises first; pieces that no device has taken are left out then, and after Ctrl-C.
     ValueError
-        If sequences differ in length, or there are no devices.
+        If sequences differ in length, there are no devices, or one is not there.
 
     Notes
     -----
@@ -80,7 +100,7 @@ def map(function, *sequences, devices=None):
         devices = range(driver.Device.count())
     if isinstance(devices, (str, int, driver.Device)) or not isinstance(devices, Iterable):
         raise TypeError(f"devices is {shown(devices)}; expected a sequence of ordinals or Devices")
-    devices = list(devices)
+    devices = [_as_device(f"devices[{place}]", device) for place, device in enumerate(devices)]
     if not devices:
         raise ValueError("devices is empty; expected at least one")
     for k, sequence in enumerate(sequences):

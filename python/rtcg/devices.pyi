@@ -10,17 +10,23 @@ __all__ = ["map", "use"]
 
 _Result = TypeVar("_Result")
 
-def use(device: int | Device) -> AbstractContextManager[Context]:
+def use(device: int | str | Device) -> AbstractContextManager[Context]:
     """Make the primary context of a device the current one of this thread, for a ``with`` block.
 
     Parameters
     ----------
-    device : int or Device
+    device : int, str or Device
+        Its ordinal, the id of its PCI bus (``"0000:65:00.0"``), or itself.
 
-    Yields
+    Returns
+    -------
+    context manager
+        Of a :class:`Context`. Any number of threads may use it, also at once. It stays until the program ends.
+
+    Raises
     ------
-    Context
-        Any number of threads may use it, also at once. It stays until the program ends.
+    ValueError
+        If there is no such device.
 
     Notes
     -----
@@ -28,7 +34,7 @@ def use(device: int | Device) -> AbstractContextManager[Context]:
     """
 
 def map(
-    function: Callable[..., _Result], *sequences: Iterable[Any], devices: Sequence[int | Device] | None = None
+    function: Callable[..., _Result], *sequences: Iterable[Any], devices: Sequence[int | str | Device] | None = None
 ) -> list[_Result]:
     """Call a function for each of some pieces of work, on several devices at once: a list of results in their order.
 
@@ -40,8 +46,8 @@ def map(
         What it is given and returns should be on the host: arrays of one device are of no use on another.
     *sequences : sequence
         Of its arguments, equally long.
-    devices : sequence of int or Device, optional
-        By default all. One that is given twice has two threads.
+    devices : sequence of int, str or Device, optional
+        As for `use`. By default all. One that is given twice has two threads.
 
     Returns
     -------
@@ -52,7 +58,7 @@ def map(
     BaseException
         What `function` raises first; pieces that no device has taken are left out then, and after Ctrl-C.
     ValueError
-        If sequences differ in length, or there are no devices.
+        If sequences differ in length, there are no devices, or one is not there.
 
     Notes
     -----

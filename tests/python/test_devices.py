@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from rtcg import devices, driver
+
 PROGRAM = """
 import threading
 import numpy as np
@@ -52,6 +54,25 @@ for call, message in [(lambda: devices.map(fails, [1], devices=[]), "devices is 
         assert message in str(error), error
 print("right")
 """
+
+
+@pytest.mark.parametrize("name, call", [
+    ("device", lambda device: devices.use(device)),
+    ("devices[0]", lambda device: devices.map(abs, [1], devices=[device])),
+])  # fmt: skip
+def test_devices_that_are_not_there_are_named(context, name, call):
+    for device in ("a", 99):
+        with pytest.raises(ValueError) as raised:
+            call(device)
+        assert f"{name} is {device!r}; expected an ordinal below {driver.Device.count()}" in str(raised.value)
+    with pytest.raises(TypeError, match="device is 1.5; expected an ordinal"):
+        call(1.5)
+
+
+def test_a_device_is_found_by_its_bus(context):
+    device = driver.Context.get_device()
+    with devices.use(device.pci_bus_id()) as current:
+        assert current.get_device() == device
 
 
 def test_work_is_done_on_all_devices(on_virtual_device):

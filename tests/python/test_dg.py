@@ -43,6 +43,49 @@ def test_the_solver_refuses(options, message, context):
         maxwell(**options)
 
 
+def tensor_configs(solver, **values):
+    """Configurations of all kernels with products on tensor cores."""
+    configs = {}
+    for steps, kernel in solver.kernels().items():
+        if set(steps.split()) & {"volume", "lift"}:
+            config = kernel.default | {"lanes": "tensor", "inline": 1, "unroll": 2, "matrices": "global"} | values
+            kernel.space.check(config)
+            configs[steps] = config
+    return configs
+
+
+#: Orders with one tile of nodes and several, with and without a tail; every place of matrices and fields.
+TENSOR = [
+    (1, np.float64, 1, dict(parallel=1, fields="shared")),
+    (3, np.float64, 2, dict(parallel=2, inline=2, matrices="shared")),
+    (2, np.float32, 1, dict(parallel=4, serial=2, matrices="shared", fields="shared")),
+    (4, np.float32, 3, dict(parallel=1, inline=2)),
+    (3, np.float32, 4, dict(parallel=8)),
+    (8, np.float64, 1, dict(parallel=1, inline=3)),
+    (9, np.float32, 1, dict(parallel=1, inline=2)),
+]
+
+
+@pytest.mark.parametrize("order, dtype, split, values", some(TENSOR, TENSOR[1:3]))
+def test_products_on_tensor_cores(order, dtype, split, values, context):
+    if not maxwell().problem.has_tensor_cores:
+        pytest.skip("needs compute capability 8.0")
+    grid = box((3, 1, 1), jitter=0.1)  # 18 elements: tiles of eight, and a tail
+    epsilon = np.linspace(1, 2, len(grid))
+    exact = maxwell(grid, order, flux=0.8, dtype=np.float64, epsilon=epsilon)
+    fields = exact.at_nodes(lambda x, y, z: [np.sin(3 * x + c) * np.cos(2 * y - c * z) for c in range(6)])
+    solvers = [maxwell(grid, order, flux=0.8, dtype=dtype, epsilon=epsilon, split=split) for _ in range(2)]
+    values = {name: value for name, value in values.items() if split == 1 or name != "fields"}
+    solvers[1].configs.update(tensor_configs(solvers[1], **values))
+    for solver in (exact, *solvers):
+        solver.fields = fields
+        solver.run(2 * exact.max_dt)
+    scale = abs(exact.fields.get()).max()
+    plain, tensor = (abs(solver.fields.get() - exact.fields.get()).max() / scale for solver in solvers)
+    assert tensor <= (1e-13 if dtype == np.float64 else 4 * plain + 2e-7), (plain, tensor)
+    assert not np.array_equal(solvers[1].fields.get(), fields)
+
+
 def test_a_boundary_with_a_wave_needs_one(context):
     from apps.dg.maxwell import PlaneWave
 

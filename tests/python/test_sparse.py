@@ -178,6 +178,42 @@ def test_indices_out_of_range_are_refused():
         sparse.csr_array((np.array(["a"]), np.array([0]), np.array([0, 1])), shape=(1, 1))
 
 
+@pytest.mark.parametrize("name", ["csr", "csc", "coo", "dia", "bsr", "lil", "dok"])
+def test_parts_are_shared_unless_a_copy_is_asked_for(name):
+    data, ints = rnp.arange(1.0, 4.0), rnp.arange(4, dtype=np.int32)
+    parts = {
+        "coo": (data, (ints[:3], ints[:3])), "dia": (data.reshape(1, 3), [0]),
+        "bsr": (data.reshape(3, 1, 1), ints[:3], ints),
+    }.get(name, (data, ints[:3], ints))  # fmt: skip
+    for kind in ("array", "matrix"):
+        make = getattr(sparse, f"{name}_{kind}")
+        if name in ("lil", "dok"):
+            parts = np.diag([1.0, 2.0, 3.0])
+        else:
+            for copy in (False, True, np.True_):
+                made = make(parts, shape=(3, 3), copy=copy)
+                assert (made.data.ptr == data.ptr) == (not copy)
+                assert (make(made, copy=copy).data.ptr == made.data.ptr) == (not copy)
+        for wrong in ("no", None, 2):
+            with pytest.raises(TypeError, match=f"copy is {wrong!r}; expected True or False"):
+                make(parts, shape=(3, 3), copy=wrong)
+
+
+def test_diagonals_that_are_none_are_named():
+    data = np.ones((2, 4))
+    for diags, error, message in [
+        ("x", TypeError, "diags is 'x'; expected integers"), ([0, 0.5], TypeError, r"diags is \[0, 0.5\]; expected"),
+        (None, TypeError, "diags is None; expected integers"), ([0, np.inf], TypeError, "expected integers"),
+        ([[0, 1]], ValueError, r"rank 1; diags has shape \(1, 2\)"),
+        ([1, 1], ValueError, r"duplicate values; diags is \[1, 1\]"),
+    ]:  # fmt: skip
+        with pytest.raises(error, match=message):
+            sparse.spdiags(data, diags, 4, 4)
+    # Diagonals beyond what the index dtype of the shape holds are outside of the matrix, too.
+    far = sparse.spdiags(data, [0.0, 2**40], 4, 4)
+    assert far.nnz == 4 and (far.toarray().get() == np.eye(4)).all()
+
+
 def test_duplicates_and_order():
     data, row, col = np.arange(1.0, 9), np.array([2, 0, 2, 2, 1, 0, 2, 0]), np.array([3, 1, 0, 3, 2, 1, 3, 0])
     a = sparse.coo_array((data, (row, col)), shape=(4, 5))

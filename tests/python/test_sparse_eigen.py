@@ -333,9 +333,20 @@ def test_blocks_that_are_too_wide_and_wrong_arguments():
         ("expected rank-2 array", (a, x[:, 0]), {}),
         (r"Y has shape \(3, 60\)", (a, x), {"Y": x.T}),
         ("maxiter is -1", (a, x), {"maxiter": -1}),
+        ("Y has infinities or NaN", (a, x), {"Y": x * np.nan}),
+        ("Y is an array of dtype <U1; expected an array of numbers", (a, x), {"Y": np.full((60, 1), "a")}),
+        ("X is 'start'; expected an array of numbers", (a, "start"), {}),
     ]:
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises((ValueError, TypeError), match=message):
             linalg.lobpcg(*args, **keywords)
+
+
+def test_constraints_of_a_real_matrix_may_be_complex():
+    a, x = gallery.poisson1d(20), np.random.default_rng(0).standard_normal((20, 2))
+    y = np.ones((20, 1)) + 1j * np.arange(20)[:, None]
+    _, v = linalg.lobpcg(a, x, Y=y, largest=False, tol=1e-4, maxiter=100)
+    assert v.dtype == np.complex128
+    np.testing.assert_allclose(y.conj().T @ v.get(), 0, atol=1e-10)
 
 
 @pytest.mark.parametrize("dtype", FLOATING)

@@ -333,6 +333,9 @@ def test_what_cannot_be_planned_is_refused():
         sparse.plan(a, "X")
     with pytest.raises(ValueError, match="uses is 0"):
         sparse.plan(a, uses=0)
+    for store in ("folder", False):
+        with pytest.raises(TypeError, match=f"store is {store!r}; expected rtcg.tune.Store"):
+            sparse.plan(a, store=store)
     with pytest.raises(ValueError, match="lanes is 3; expected a power of two up to 32"):
         a._native.planned("rows", 3)
     with pytest.raises(ValueError, match=r"the plan has shape \(25, 25\); expected \(16, 16\)"):

@@ -71,6 +71,22 @@ def test_mistakes_are_named(make, message):
     assert message in str(raised.value)
 
 
+def test_budgets_are_read():
+    for given, wanted in [
+        ("20 s", (20.0, None)), ("1.5min, 200 evaluations", (90.0, 200)), (3, (3.0, None)), (None, (None, None)),
+        (np.float32(0.5), (0.5, None)), (tune.Budget(evaluations=4), (None, 4)),
+    ]:  # fmt: skip
+        assert tune.parse_budget(given) == wanted, given
+    report = tune.search(tune.Space(a=range(9)), lambda a: a, budget=tune.parse_budget("4 evaluations"), progress=False)
+    assert len(report.trials) == 4
+    for wrong, error, shown in [
+        ("50 km", ValueError, '"50 km"'), (0, ValueError, "0"), (float("nan"), ValueError, "nan"),
+        ([3], TypeError, r"\[3\]"), (b"3 s", TypeError, "b'3 s'"), (1j, TypeError, "1j"),
+    ]:  # fmt: skip
+        with pytest.raises(error, match=f"budget is {shown}; expected such as"):
+            tune.parse_budget(wrong)
+
+
 def test_a_function_is_minimised_and_failures_are_kept():
     def measure(x, y):
         if x == 7:

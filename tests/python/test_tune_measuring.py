@@ -233,7 +233,7 @@ def test_the_front_of_two_columns(tmp_path):
     "options, message",
     [
         ({"objective": "bandwidth"}, "expected bytes="),
-        ({"objective": "flops", "flops": 0}, "expected flops="),
+        ({"objective": "flops"}, "expected flops="),
         ({"objective": "time", "maximize": True}, "maximize is true"),
         ({"objective": "x", "until": 0.5}, "the objective is 'x'"),
         ({"observers": [3]}, "observer is 3; expected a function, or one of clock"),
@@ -389,8 +389,19 @@ def test_kernels_that_are_shorter_than_their_launch_are_timed_in_a_graph(context
 
 
 def test_options_that_make_no_sense_are_refused(context):
-    with pytest.raises(ValueError, match="bytes is -5; expected a positive number"):
-        tune_scale(bytes=-5)
+    for name, stated, error, message in [
+        ("bytes", -5, ValueError, "bytes is -5; expected a positive number"),
+        ("bytes", float("inf"), ValueError, "bytes is inf; expected a finite number"),
+        ("flops", 1j, TypeError, "flops is 1j; expected a positive number"),
+        ("flops", [1], TypeError, r"flops is \[1\]; expected a positive number"),
+        ("flops", "4 * m", ValueError, "flops is '4 .* m'; expected a positive number, or an expression .* m is unkn"),
+        ("bytes", "-n", ValueError, "bytes is '-n'; expected .* bytes is -1000"),
+    ]:
+        with pytest.raises(error, match=message):
+            tune_scale(**{name: stated})
+        if not isinstance(stated, str):
+            with pytest.raises(error, match=message):
+                tune.search(tune.Space(x=[1]), lambda x: x, progress=False, **{name: stated})
     with pytest.raises(ValueError, match="it needs bytes= or flops="):
         tune_scale(until="95 % of roofline")
     with pytest.raises(ValueError, match="objective is 'energy' and cold is true"):

@@ -539,6 +539,16 @@ def test_a_reference_of_another_shape_is_one_error(context):
             kernel.tune(out, x, n=1000, verify=verify, progress=False)
     with pytest.raises(ValueError, match=r"verify gives shape \(3,\) for result 0; expected \(\)"):
         tune.tune(lambda n: x.sum(), space=tune.Space(n=[1, 2]), verify=np.zeros(3), progress=False)
+    for verify, error, message in [
+        (np.zeros(3), ValueError, r"verify gives shape \(3,\) for result 0; expected \(\)"),
+        (lambda: [x, x], ValueError, "verify gives 2 results; expected 1"),
+        ("right", TypeError, "verify gives 'right' for result 0; expected an array of numbers"),
+        (np.array("a"), TypeError, "expected an array of numbers"),
+    ]:
+        with pytest.raises(error, match=message):
+            tune.builtin(lambda: x.sum(), verify=verify, progress=False)
+    with pytest.raises(TypeError, match="only is 3; expected names of decisions"):
+        tune.builtin(lambda: x.sum(), only=["reduce", 3], progress=False)
 
 
 # -- The matrix product of the tutorial's exercise ---------------------------------------------------------

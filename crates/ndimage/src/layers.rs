@@ -8,6 +8,8 @@ use rtcg_array::{DType, DeviceInfo, KernelSpec, Order, PackedKernelArgs, PythonT
 const SHARED_BYTES: usize = 48 << 10;
 /// Columns of filters beyond which they come in pieces.
 const MAX_WHOLE_WIDTH: usize = 64;
+/// Pixels of images up to which a filter bank has one kernel for images of all sizes: it is compiled longer than it runs.
+const MAX_SHARED_PIXELS: usize = 64 * 64;
 
 /// The lengths of images: how many there are, rows, columns, channels.
 fn image_lengths(x: &GpuArray) -> Result<[usize; 4]> {
@@ -62,7 +64,8 @@ fn shared_bytes(tile: &BankTile, item: usize) -> usize {
 /// The correlation of images with filters, at all places where a filter fits, and `activation` of the sums. Does not wait.
 ///
 /// `x` has the shape `(..., rows, columns, channels)`, `w` `(filters, height, width, channels)`, the result `(..., rows -
-/// height + 1, columns - width + 1, filters)`. All sizes are literals of the compiled kernel. `activation` is an expression
+/// height + 1, columns - width + 1, filters)`. All sizes are literals of the compiled kernel, but not rows and columns of
+/// images of up to 4096 pixels, which would be compiled longer than they run. `activation` is an expression
 /// of CUDA C of the sum `acc` and the filter's number `f`, such as `"clip(acc, 0, 1)"`; `"clip"` and `"relu"` alone stand
 /// for `clip(acc, 0, 1)` and `relu(acc)`. float16 is summed in float32. `out` is written if it is given.
 ///
@@ -107,11 +110,13 @@ pub fn filter_bank(x: &GpuArray, w: &GpuArray, activation: Option<&str>, out: Op
         let operands = [x.to_dtype(dtype)?.to_contiguous()?, w.to_dtype(dtype)?.to_contiguous()?];
         let (device, taps) = (x.context().device_info(), [height, width]);
         let tile = bank_tile(device, dtype.itemsize(), taps, channels, filters);
-        let image = [rows, columns, channels];
+        let is_shared = rows * columns <= MAX_SHARED_PIXELS;
+        let image = if is_shared { [0, 0, channels] } else { [rows, columns, channels] };
         let spec = FilterBankSpec { dtype, image, taps, filters, activation: activation.into(), tile };
         let mut args = PackedKernelArgs::new();
         push_arrays(&mut args, &[target, &operands[0], &operands[1]])?;
         args.push_i64(images as i64);
+        [rows, columns].iter().for_each(|&length| args.push_u32(length as u32));
         let across =
             |length: usize, axis: usize| length.div_ceil((tile.block[axis] * tile.pixels[axis]) as usize) as u32;
         let grid = [across(columns - width + 1, 0), across(rows - height + 1, 1)];

@@ -25,6 +25,14 @@ impl Budget {
 }
 
 /// `"20 s"`, `"500 ms"`, `"2 min"`, `"1 h"`, `"200 evaluations"`, or several with commas.
+///
+/// ```
+/// use rtcg_tune::Budget;
+///
+/// let budget: Budget = "1.5 min, 200 evaluations".parse()?;
+/// assert_eq!(budget, Budget { seconds: Some(90.0), evaluations: Some(200) });
+/// # Ok::<(), rtcg_tune::BudgetError>(())
+/// ```
 impl FromStr for Budget {
     type Err = BudgetError;
 

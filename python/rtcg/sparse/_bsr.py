@@ -3,6 +3,7 @@
 import numpy as np
 
 from rtcg import _native, numpy as _xp
+from rtcg._conversions import as_flag
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import checked_shape, index_dtype, is_one_axis, issparse, sparray, to_device
 from rtcg.sparse._compressed import _checked_indices, _is_host_sparse, _is_shape, _value_dtype, as_own
@@ -29,7 +30,7 @@ class bsr_array(sparray):
     format = "bsr"
 
     def __init__(self, arg1, shape=None, dtype=None, copy=False, blocksize=None):
-        arg1 = as_own(arg1)
+        arg1, copy = as_own(arg1), as_flag("copy", copy)
         if is_one_axis(arg1, shape) and not self._is_matrix:
             raise ValueError("BSR arrays don't support 1D input. Use 2D")
         if _is_shape(arg1):

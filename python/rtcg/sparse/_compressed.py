@@ -3,7 +3,7 @@
 import numpy as np
 
 from rtcg import _native, numpy as _xp
-from rtcg._conversions import as_dtype
+from rtcg._conversions import as_dtype, as_flag
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import (
     checked_shape,
@@ -82,7 +82,7 @@ class _Compressed(sparray):
     """Rows, or columns (`_swap`), one after the other: `data` and `indices` of each, and where it begins (`indptr`)."""
 
     def __init__(self, arg1, shape=None, dtype=None, copy=False):
-        arg1 = as_own(arg1)
+        arg1, copy = as_own(arg1), as_flag("copy", copy)
         if is_one_axis(arg1, shape):
             if not self._is_matrix:
                 raise ValueError(f"{self.format.upper()} arrays don't support 1D input. Use 2D")

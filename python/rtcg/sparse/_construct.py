@@ -7,7 +7,7 @@ from rtcg._conversions import as_dtype, as_float, as_integer, as_rng, as_sequenc
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import as_matrix, checked_shape, index_dtype, issparse, to_device
 from rtcg.sparse._coo import coo_array
-from rtcg.sparse._dia import dia_array
+from rtcg.sparse._dia import as_offsets, dia_array
 
 
 def _as_coo(a):
@@ -291,7 +291,7 @@ def spdiags(data, diags, m=None, n=None, format=None):
     if m is None and n is None:
         raise TypeError("m is None; expected the shape, or a number of rows and one of columns")
     shape = m if n is None else (m, n)
-    return _as_matrix(dia_array((data, diags), shape=shape)).asformat(format)
+    return _as_matrix(dia_array((data, as_offsets("diags", diags)), shape=shape)).asformat(format)
 
 
 def bmat(blocks, format=None, dtype=None):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rtcg import _native, numpy as _xp
+from rtcg._conversions import as_flag
 from rtcg.numpy import GPUArray
 from rtcg.sparse import _base
 from rtcg.sparse._base import checked_shape, index_dtype, is_one_axis, issparse, sparray, to_device
@@ -35,7 +36,7 @@ class coo_array(sparray):
         return object.__new__(cls)
 
     def __init__(self, arg1, shape=None, dtype=None, copy=False):
-        arg1 = as_own(arg1)
+        arg1, copy = as_own(arg1), as_flag("copy", copy)
         if issparse(arg1):
             source = arg1._two_axes().tocoo()
             self._set(source.shape, source.data, source.row, source.col)

@@ -3,9 +3,28 @@
 import numpy as np
 
 from rtcg import _native, numpy as _xp
+from rtcg._conversions import as_flag, shown
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import checked_shape, index_dtype, is_one_axis, issparse, sparray, to_device
 from rtcg.sparse._compressed import _is_host_sparse, _is_shape, _value_dtype, as_own
+
+
+def as_offsets(name, value):
+    """`value`, which of a matrix' diagonals are meant, as an array of integers on the host.
+
+    Errors are SciPy's, which call them `offsets`.
+    """
+    named = name != "offsets"
+    offsets = np.atleast_1d(np.asarray(value.get() if isinstance(value, GPUArray) else value))
+    if offsets.size and (
+        offsets.dtype.kind not in "iuf" or not ((offsets == np.trunc(offsets)) & (abs(offsets) < 2**62)).all()
+    ):
+        raise TypeError(f"{name} is {shown(value)}; expected integers")
+    if offsets.ndim != 1:
+        raise ValueError("offsets array must have rank 1" + (f"; {name} has shape {offsets.shape}" if named else ""))
+    if len(np.unique(offsets)) != len(offsets):
+        raise ValueError("offset array contains duplicate values" + (f"; {name} is {shown(value)}" if named else ""))
+    return offsets
 
 
 class dia_array(sparray):
@@ -23,7 +42,7 @@ class dia_array(sparray):
     format = "dia"
 
     def __init__(self, arg1, shape=None, dtype=None, copy=False):
-        arg1 = as_own(arg1)
+        arg1, copy = as_own(arg1), as_flag("copy", copy)
         if is_one_axis(arg1, shape) and not self._is_matrix:
             raise ValueError("DIA arrays don't support 1D input. Use 2D")
         if _is_host_sparse(arg1):
@@ -40,18 +59,15 @@ class dia_array(sparray):
             data, offsets = arg1
             shape = checked_shape(shape)
             data = data if isinstance(data, GPUArray) else np.atleast_2d(np.asarray(data))
-            offsets = np.atleast_1d(np.asarray(offsets.get() if isinstance(offsets, GPUArray) else offsets))
-            if offsets.ndim != 1:
-                raise ValueError("offsets array must have rank 1")
+            offsets = as_offsets("offsets", offsets)
             if data.ndim != 2:
                 raise ValueError("data array must have rank 2")
             if data.shape[0] != len(offsets):
                 raise ValueError(
                     f"number of diagonals ({data.shape[0]}) does not match the number of offsets ({len(offsets)})"
                 )
-            if len(np.unique(offsets)) != len(offsets):
-                raise ValueError("offset array contains duplicate values")
-            self._set(shape, to_device(data, _value_dtype(data.dtype)), offsets.astype(index_dtype(max(shape))))
+            index = index_dtype(max(*shape, int(abs(offsets).max(initial=0))))
+            self._set(shape, to_device(data, _value_dtype(data.dtype)), offsets.astype(index))
         else:
             source = self._container("coo")(arg1).todia()
             self._set(source.shape, source.data, source._host_offsets)
@@ -90,7 +106,7 @@ class dia_array(sparray):
         """As triples of what is not 0; waits for their number."""
         count, width = self.data.shape
         rows, columns = self.shape
-        index = index_dtype(max(self.shape))
+        index = index_dtype(max(self.shape), self._host_offsets)
         if not count or not width:
             empty = _xp.empty(0, index)
             return self._container("coo")._of(self.shape, _xp.empty(0, self.dtype), empty, empty)

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 
 from rtcg import _native, linalg as _dense, numpy as _xp
-from rtcg._conversions import as_flag, as_float, as_integer, as_rng, as_text, converts
+from rtcg._conversions import as_flag, as_float, as_integer, as_rng, as_text, converts, shown
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import issparse, to_device
 from rtcg.sparse._operators import LinearOperator, as_operand, aslinearoperator
@@ -355,6 +355,14 @@ def _as_function(name, value):
     return value if callable(value) else as_operand(name, value)
 
 
+def _as_vectors(name, value):
+    """`value` as an array of numbers."""
+    array = value if isinstance(value, GPUArray) else np.asarray(value)
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"{name} is {shown(value)}; expected an array of numbers")
+    return array
+
+
 @converts(
     A=_as_function,
     B=_as_function,
@@ -433,15 +441,19 @@ def lobpcg(
     numpy.linalg.LinAlgError
         If an operator maps vectors to infinities or NaN.
     """
-    X = X if isinstance(X, GPUArray) else np.asarray(X)
+    X = _as_vectors("X", X)
     if X.ndim != 2:
         raise ValueError(f"expected rank-2 array for argument X; it has shape {X.shape}")
+    Y = None if Y is None else _as_vectors("Y", Y)
     n, k = X.shape
     A, B, M = (_block_operator(name, op, n, X.dtype) for name, op in (("A", A), ("B", B), ("M", M)))
-    dtype = vector_dtype(X.dtype, A.dtype, X.dtype if B is None else B.dtype)
-    Y = None if Y is None else to_device(Y if isinstance(Y, GPUArray) else np.asarray(Y), dtype)
-    if Y is not None and (Y.ndim != 2 or Y.shape[0] != n):
-        raise ValueError(f"Y has shape {Y.shape}; expected {n} rows and two axes")
+    dtype = vector_dtype(X.dtype, A.dtype, *(operand.dtype for operand in (B, Y) if operand is not None))
+    if Y is not None:
+        if Y.ndim != 2 or Y.shape[0] != n:
+            raise ValueError(f"Y has shape {Y.shape}; expected {n} rows and two axes")
+        Y = to_device(Y, dtype)
+        if not bool(_xp.isfinite(Y).all()):
+            raise ValueError("Y has infinities or NaN; expected finite numbers")
     maxiter = 20 if maxiter is None else operator.index(maxiter)
     if maxiter < 0:
         raise ValueError(f"maxiter is {maxiter}; expected at least 0")

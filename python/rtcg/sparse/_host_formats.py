@@ -8,7 +8,7 @@ import inspect
 
 import numpy as np
 
-from rtcg._conversions import as_dtype
+from rtcg._conversions import as_dtype, as_flag
 from rtcg.numpy import GPUArray
 from rtcg.sparse._base import _NAMES, checked_shape, index_dtype, issparse, sparray
 from rtcg.sparse._compressed import _is_host_sparse, _is_shape, _value_dtype, csr_array
@@ -46,6 +46,7 @@ class _HostArray(sparray):
     """What both formats have in common."""
 
     def __init__(self, arg1, shape=None, dtype=None, copy=False):
+        as_flag("copy", copy)
         is_shape = _is_shape(arg1) or (isinstance(arg1, tuple) and len(arg1) == 1)
         if is_shape:
             self._start(self._checked_shape(arg1), _value_dtype(np.float64 if dtype is None else dtype))

@@ -170,6 +170,10 @@ def plan(A, op="N", uses=1000, *, store=None):
         raise ValueError(f"op is {op!r}; expected 'N', 'T' or 'H'")
     if not uses > 0:
         raise ValueError(f"uses is {uses!r}; expected a positive number of products")
+    if store is not None:
+        from rtcg.tune._store import as_store
+
+        as_store("store", store)
     start = time.perf_counter()
     source = A if op == "N" else A.T if op == "T" else A.T.conj()
     csr = source.tocsr()

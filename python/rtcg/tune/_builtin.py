@@ -3,9 +3,9 @@
 import os
 
 from rtcg import _native
-from rtcg._conversions import as_callable, as_float, as_integer, as_sequence, converts
+from rtcg._conversions import as_callable, as_float, as_integer, as_list, as_text, converts
 from rtcg.driver import Context
-from rtcg.tune._callables import CallableTarget
+from rtcg.tune._callables import CallableTarget, as_expected, require_alike
 from rtcg.tune._run import StoredProblem, run_search
 from rtcg.tune._store import as_store, store as default_store
 
@@ -57,9 +57,12 @@ def builtin(function, *, budget="30 s", only=None, verify=None, rtol=None, atol=
     [('reduce.partition(dtype=float32, axis=...)', 3)]
     """
     expected, decisions = _native.record_array_decisions(function)
-    if verify is None:
-        verify = expected if isinstance(expected, (tuple, list)) else [expected]
-    only = (only,) if isinstance(only, str) else only if only is None else as_sequence("only", only)
+    expected = list(expected) if isinstance(expected, (tuple, list)) else [] if expected is None else [expected]
+    if verify is not None:
+        verify = as_expected(verify)
+        require_alike(verify, expected)
+    verify = verify or expected
+    only = None if only is None else as_list("only", only, as_text, "names of decisions", may_be_empty=True)
     reports = {}
     for decision in decisions:
         if only is not None and not decision.name.startswith(tuple(only)):

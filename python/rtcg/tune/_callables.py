@@ -3,7 +3,7 @@
 import numpy as np
 
 from rtcg import _native
-from rtcg._conversions import as_callable, as_flag, as_float, converts
+from rtcg._conversions import as_callable, as_flag, as_float, converts, shown
 from rtcg.tune._run import refuse_cold_energy, run_search
 from rtcg.tune._runner import CandidateError, compare_results, tolerances
 from rtcg.tune._space import as_space
@@ -98,21 +98,14 @@ class CallableTarget:
         self._timer = _native.LaunchTimer(cold, _MAX_CAPTURED)
         if verify is None:
             self._expected = _results(function(**default))
-        else:
-            self._expected = _results(verify() if callable(verify) else verify)
-            self._require_shapes(default)
-
-    def _require_shapes(self, default):
-        """Raise ValueError where the reference has other shapes than the results of the default configuration."""
+            return
+        self._expected = as_expected(verify)
         try:
-            results = _results(self._function(**default)) if self._expected else []
+            results = _results(function(**default)) if self._expected else []
         except Exception:
             # That the default fails is found out by the search, which goes on.
             return
-        for place, (result, expected) in enumerate(zip(results, self._expected, strict=False)):
-            if np.shape(result) != np.shape(expected):
-                raise ValueError(f"verify gives shape {np.shape(expected)} for result {place}; expected "
-                                 f"{np.shape(result)}")  # fmt: skip
+        require_alike(self._expected, results)
 
     def compile(self, config):
         return None
@@ -141,6 +134,24 @@ class CallableTarget:
     def window_kind(self):
         """How the windows of the present configuration are timed."""
         return self._timer.window
+
+
+def as_expected(verify):
+    """The arrays that `verify` is or returns; TypeError where they have no numbers."""
+    expected = _results(verify() if callable(verify) else verify)
+    for place, array in enumerate(expected):
+        if (array if hasattr(array, "dtype") else np.asarray(array)).dtype.kind in "OSU":
+            raise TypeError(f"verify gives {shown(array)} for result {place}; expected an array of numbers")
+    return expected
+
+
+def require_alike(expected, results):
+    """Raise ValueError where the reference is of another number of arrays, or of other shapes, than the results."""
+    if len(expected) != len(results):
+        raise ValueError(f"verify gives {len(expected)} results; expected {len(results)}")
+    for place, (array, result) in enumerate(zip(expected, results, strict=True)):
+        if np.shape(array) != np.shape(result):
+            raise ValueError(f"verify gives shape {np.shape(array)} for result {place}; expected {np.shape(result)}")
 
 
 def _results(results):

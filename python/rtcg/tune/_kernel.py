@@ -7,11 +7,11 @@ import inspect
 import numpy as np
 
 from rtcg import _native
-from rtcg._conversions import as_flag, as_float, as_mapping, as_sequence, as_text, converts
+from rtcg._conversions import as_flag, as_float, as_mapping, as_sequence, as_text, converts, shown
 from rtcg.template import Source
 from rtcg.tune._checker import CandidateChecker, CheckedLaunch, require_small, with_checks
 from rtcg.tune._images import HostImage, Image, image_of
-from rtcg.tune._run import StoredProblem, refuse_cold_energy, run_search
+from rtcg.tune._run import StoredProblem, as_work, refuse_cold_energy, run_search
 from rtcg.tune._runner import Candidate, CandidateError, KernelRunner
 from rtcg.tune._space import Space
 from rtcg.tune._store import Store, as_store, store as default_store
@@ -458,7 +458,7 @@ class Kernel(_native.TunedCall):
         written = self._written(names, [bound[name] for name in names])
         stored = self._stored(bound)
         scalars = self._literals | _scalars(bound)
-        bytes, flops = _amount(bytes, scalars), _amount(flops, scalars)
+        bytes, flops = _amount("bytes", bytes, scalars), _amount("flops", flops, scalars)
         refuse_cold_energy(cold, objective)
         self._check_memory(arguments, written)
         if isolate is None:
@@ -683,9 +683,15 @@ def _on_host(name, argument):
                     "runs candidates; pass an array, or isolate=False")  # fmt: skip
 
 
-def _amount(stated, values):
-    """A number, or that of an expression."""
-    return _native.Expression(stated)(values) if isinstance(stated, str) else stated
+def _amount(name, stated, values):
+    """A positive number, or that of an expression; None stays None."""
+    try:
+        return as_work(name, _native.Expression(stated)(values) if isinstance(stated, str) else stated)
+    except (TypeError, ValueError) as error:
+        if isinstance(stated, str):
+            raise type(error)(f"{name} is {shown(stated)}; expected a positive number, or an expression of scalar "
+                              f"arguments that is one: {error}") from None  # fmt: skip
+        raise
 
 
 def _limit(nbytes, flops):

@@ -10,7 +10,7 @@ from rtcg.tune._callables import CallableTarget
 from rtcg.tune._generated import tune
 from rtcg.tune._kernel import Kernel, _limit
 from rtcg.tune._report import Report
-from rtcg.tune._run import parse_budget, run_search
+from rtcg.tune._run import as_work, parse_budget, run_search
 from rtcg.tune._runner import CandidateError
 
 #: A search of a large outer space tries few of its configurations: each gets at least this part of what is left.
@@ -148,6 +148,7 @@ def nested(
     """
     if combine is not None and run is not None:
         raise TypeError("combine and run are both given; expected one of them")
+    bytes, flops = as_work("bytes", bytes), as_work("flops", flops)
     default = space.default | dict(default or {})
     space.check(default)
     _require_parts(parts(**default))

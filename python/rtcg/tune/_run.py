@@ -1,18 +1,84 @@
 """The search loop as this package uses it: options, progress, the store."""
 
 import json
+import math
 import numbers
 import os
 import sys
 import time
+from typing import NamedTuple
 
 from rtcg import _native
-from rtcg._conversions import as_flag, as_integer, as_mapping, as_number, as_sequence, converts
+from rtcg._conversions import as_flag, as_float, as_integer, as_mapping, as_sequence, converts, shown
 from rtcg.tune._report import Report
 from rtcg.tune._store import tool_versions
 
 #: Configurations of the nearest stored device and problem that a search tries first.
 _INCUMBENTS = 10
+
+
+class Budget(NamedTuple):
+    """Limits of a search, which ends with the first that is reached; None is no limit. See :func:`parse_budget`.
+
+    Attributes
+    ----------
+    seconds : float or None
+        Of wall time.
+    evaluations : int or None
+        Configurations that are tried, whatever becomes of them.
+    """
+
+    seconds: float | None = None
+    evaluations: int | None = None
+
+
+def parse_budget(budget):
+    """Read how long a search may go on, as every ``budget=`` of this module is read.
+
+    Parameters
+    ----------
+    budget : str, float, Budget or None
+        A text such as ``"20 s"``, ``"500 ms"``, ``"2 min"``, ``"1 h"``, ``"200 evaluations"``, or several with commas;
+        a positive number of seconds; None for no limit.
+
+    Returns
+    -------
+    Budget
+
+    Raises
+    ------
+    ValueError
+        If a text is none of these, or a number is not positive.
+    TypeError
+        If it is neither text nor number.
+
+    Examples
+    --------
+    >>> from rtcg import tune
+    >>> tune.parse_budget("1.5 min, 200 evaluations")
+    Budget(seconds=90.0, evaluations=200)
+    """
+    if budget is None or isinstance(budget, Budget):
+        return budget or Budget()
+    if isinstance(budget, str):
+        return Budget(*_native.parse_budget(budget))
+    expected = "such as '20 s', '200 evaluations', or a positive number of seconds"
+    return Budget(seconds=_as_positive("budget", budget, expected))
+
+
+def _as_positive(name, value, expected):
+    number = as_float(name, value, expected)
+    if not number > 0:
+        raise ValueError(f"{name} is {shown(value)}; expected {expected}")
+    return number
+
+
+def as_work(name, value):
+    """`value`, bytes or operations, as a positive and finite float; None stays None."""
+    number = None if value is None else _as_positive(name, value, "a positive number")
+    if number == math.inf:
+        raise ValueError(f"{name} is {value}; expected a finite number")
+    return number
 
 
 @converts(
@@ -21,8 +87,8 @@ _INCUMBENTS = 10
     maximize=as_flag,
     progress=as_flag,
     observers=as_sequence,
-    bytes=as_number,
-    flops=as_number,
+    bytes=as_work,
+    flops=as_work,
 )
 def run_search(
     target,
@@ -63,9 +129,6 @@ def run_search(
         incumbents = [*(stored.incumbents(space) if stored else ()), *incumbents]
     if until is not None and limit is None:
         raise ValueError(f"until is {until!r}, a share of the device's limit; it needs bytes= or flops=")
-    for name, amount in (("bytes", bytes), ("flops", flops)):
-        if amount is not None and not amount > 0:
-            raise ValueError(f"{name} is {amount!r}; expected a positive number")
     table = space.configurations()
     seconds, evaluations = parse_budget(budget)
     options = {
@@ -111,17 +174,6 @@ def run_search(
     if stored is not None:
         stored.close()
     return report
-
-
-def parse_budget(budget):
-    """``(seconds, evaluations)`` of a text, of a number of seconds, or of None for no limit."""
-    if budget is None:
-        return None, None
-    if isinstance(budget, str):
-        return _native.parse_budget(budget)
-    if isinstance(budget, (int, float)) and budget > 0:
-        return float(budget), None
-    raise ValueError(f"budget is {budget!r}; expected such as '20 s', '200 evaluations', or a number of seconds")
 
 
 def parse_fraction(until):

@@ -1,5 +1,5 @@
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from rtcg._native import TuningDevice, TuningKernelKey, TuningObjective, TuningPromise
 from rtcg.tune._report import Report
@@ -9,6 +9,10 @@ from rtcg.tune.observers import Sensor
 
 _Observer: TypeAlias = Sensor | str | Callable[[dict[str, Any], dict[str, Any]], dict[str, Any] | None]
 _Objective: TypeAlias = str | Callable[[dict[str, Any], dict[str, Any]], float]
+
+class Budget(NamedTuple):
+    seconds: float | None = None
+    evaluations: int | None = None
 
 def run_search(
     target: Any,
@@ -37,7 +41,8 @@ def run_search(
     flops: float | None = None,
 ) -> Report: ...
 def refuse_cold_energy(cold: object, objective: object) -> None: ...
-def parse_budget(budget: str | float | None) -> tuple[float | None, int | None]: ...
+def as_work(name: str, value: float | None) -> float | None: ...
+def parse_budget(budget: str | float | Budget | None) -> Budget: ...
 def parse_fraction(until: str | float | None) -> float | None: ...
 
 class StoredProblem:

@@ -43,8 +43,10 @@ __device__ __forceinline__ void rt_add_one(A (&sum)[PY][PX][FILTERS], const A *p
       for (int f = 0; f < FILTERS; f++) sum[p][q][f] += pixels[p * TILE_W + q] * taps[f];
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) ndimage_filter_bank(O *out, const I *x, const I *w, long long images)
+extern "C" __global__ void __launch_bounds__(THREADS) ndimage_filter_bank(O *out, const I *x, const I *w, long long images, int rows, int columns)
 {
+  // Without rows and columns among the literals, the kernel is one for all sizes.
+  const auto H = ROWS ? ROWS : rows, W = COLUMNS ? COLUMNS : columns;
   __shared__ alignas(16) A tile[CHANNELS][TILE_H][TILE_W];
   __shared__ alignas(16) A taps[CHANNELS][TAPS][FILTERS];
   const int t = threadIdx.y * BX + threadIdx.x;

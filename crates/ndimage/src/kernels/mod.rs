@@ -142,12 +142,12 @@ pub(crate) struct BankTile {
 }
 
 /// A filter bank: correlation of images (rows, columns, channels) with filters where they fit. Parameters: the result, the
-/// input, filters in its dtype, the number of images.
+/// input, filters in its dtype, the number of images, rows and columns.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct FilterBankSpec {
     /// Of images, filters and result.
     pub(crate) dtype: DType,
-    /// Rows, columns, channels.
+    /// Rows, columns, channels. No rows and columns where the kernel is told them.
     pub(crate) image: [usize; 3],
     /// Rows, columns.
     pub(crate) taps: [usize; 2],
@@ -171,7 +171,7 @@ impl KernelSpec for FilterBankSpec {
     fn source(&self) -> String {
         let mut text = preamble(self.dtype, self.dtype) + ACTIVATIONS;
         let BankTile { block, pixels, filters, channels, piece } = self.tile;
-        let sizes = [("H", self.image[0]), ("W", self.image[1]), ("D", self.image[2])];
+        let sizes = [("ROWS", self.image[0]), ("COLUMNS", self.image[1]), ("D", self.image[2])];
         let sizes = sizes.into_iter().chain([("FH", self.taps[0]), ("FW", self.taps[1]), ("F", self.filters)]);
         let tile = [
             ("BX", block[0]),

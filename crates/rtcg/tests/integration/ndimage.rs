@@ -37,9 +37,10 @@ fn bank(ctx: &Arc<ArrayContext>, x: [usize; 4], w: [usize; 4], dtype: DType) -> 
 #[test]
 fn filter_banks_of_any_size_are_those_of_a_loop_on_gpus_and_cpus() {
     // Several blocks and a tail; more filters than a thread has; one tap; a filter as large as the image; wide filters,
-    // of which not all taps fit in shared memory.
+    // of which not all taps fit in shared memory; images with and without a kernel of their own.
     let cases = [
-        ([1, 41, 75, 3], [11, 5, 9, 3]),
+        ([1, 61, 75, 3], [11, 5, 9, 3]),
+        ([3, 21, 35, 3], [11, 5, 9, 3]),
         ([2, 9, 7, 10], [3, 1, 1, 10]),
         ([1, 6, 13, 1], [1, 6, 13, 1]),
         ([1, 5, 150, 2], [9, 3, 141, 2]),
@@ -52,6 +53,19 @@ fn filter_banks_of_any_size_are_those_of_a_loop_on_gpus_and_cpus() {
         let (x, w) = cases[0];
         assert_eq!(bank(&ctx, x, w, DType::F32), bank_by_loop(x, w));
     }
+}
+
+#[test]
+fn small_images_share_the_kernel_of_a_filter_bank() {
+    let ctx = context_of_fake_gpu(CPU);
+    let kernels_after = |x| {
+        bank(&ctx, x, [3, 3, 2, 2], DType::F32);
+        ctx.kernel_cache_usage().inserted
+    };
+    let first = kernels_after([2, 9, 7, 2]);
+    assert_eq!(kernels_after([1, 3, 64, 2]), first);
+    assert_eq!(kernels_after([1, 64, 64, 2]), first);
+    assert_eq!(kernels_after([1, 64, 65, 2]), first + 1);
 }
 
 #[test]
