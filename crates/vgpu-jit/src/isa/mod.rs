@@ -1,6 +1,6 @@
 //! What differs between processors in machine code: which NaN double-precision arithmetic makes, which instructions
 //! vectors have, how barriers and slow paths are called. `arch` of `rtcg-vgpu-exec` has what differs while kernels run.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "trampolines are naked functions that compiled code calls")]
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;

@@ -149,7 +149,17 @@ fn growth_names_the_imports_that_close_the_cycle() {
 
 /// The modules of the virtual GPU's driver, each of which imports only those before it.
 const VGPU_ORDER: [&str; 12] = [
-    "locks", "handles", "device", "code_cache", "opengl", "memory", "module", "stream", "resource", "graph", "driver",
+    "locks",
+    "handles",
+    "device",
+    "code_cache",
+    "opengl",
+    "memory",
+    "module",
+    "stream",
+    "resource",
+    "graph",
+    "driver",
     "api",
 ];
 

@@ -4,7 +4,7 @@
 //! helper walks the lanes and stores its result behind them. A scalar is the same with one lane.
 //! A helper is a closure without captures, so that a function pointer and the packed [`FloatMode`] are
 //! all that compiled code has to hold.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "compiled code calls the helpers with pointers to its operands")]
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, StackSlot, StackSlotData, StackSlotKind, Value, types};
