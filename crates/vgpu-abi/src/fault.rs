@@ -1,6 +1,6 @@
 //! What is known about a kernel that went wrong.
 
-use super::result_codes;
+use crate::error::ResultCode;
 use std::fmt;
 
 /// Why a launch ended before its kernel did.
@@ -36,18 +36,18 @@ pub enum FaultKind {
 
 impl FaultKind {
     /// The CUDA result code of this fault.
-    pub fn result_code(self) -> i32 {
+    pub fn result_code(self) -> ResultCode {
         match self {
-            FaultKind::Trap | FaultKind::Breakpoint => result_codes::LAUNCH_FAILED,
-            FaultKind::IllegalAddress => result_codes::ILLEGAL_ADDRESS,
-            FaultKind::MisalignedAddress => result_codes::MISALIGNED_ADDRESS,
-            FaultKind::Assert => result_codes::ASSERT,
-            FaultKind::StackOverflow => result_codes::HARDWARE_STACK_ERROR,
-            FaultKind::InvalidPc => result_codes::INVALID_PC,
-            FaultKind::IllegalInstruction => result_codes::ILLEGAL_INSTRUCTION,
-            FaultKind::Deadlock | FaultKind::Timeout | FaultKind::Cancelled => result_codes::LAUNCH_TIMEOUT,
-            FaultKind::OutOfMemory => result_codes::LAUNCH_OUT_OF_RESOURCES,
-            FaultKind::Compile => result_codes::INVALID_PTX,
+            FaultKind::Trap | FaultKind::Breakpoint => ResultCode::LAUNCH_FAILED,
+            FaultKind::IllegalAddress => ResultCode::ILLEGAL_ADDRESS,
+            FaultKind::MisalignedAddress => ResultCode::MISALIGNED_ADDRESS,
+            FaultKind::Assert => ResultCode::ASSERT,
+            FaultKind::StackOverflow => ResultCode::HARDWARE_STACK_ERROR,
+            FaultKind::InvalidPc => ResultCode::INVALID_PC,
+            FaultKind::IllegalInstruction => ResultCode::ILLEGAL_INSTRUCTION,
+            FaultKind::Deadlock | FaultKind::Timeout | FaultKind::Cancelled => ResultCode::LAUNCH_TIMEOUT,
+            FaultKind::OutOfMemory => ResultCode::LAUNCH_OUT_OF_RESOURCES,
+            FaultKind::Compile => ResultCode::INVALID_PTX,
         }
     }
 
@@ -73,8 +73,8 @@ pub struct FaultAccess {
 /// A launch that did not end well.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The CUDA result code (`CUresult`).
-    pub code: i32,
+    /// The CUDA result code.
+    pub code: ResultCode,
     /// What happened.
     pub kind: FaultKind,
     /// The kernel's name as in the PTX.

@@ -14,7 +14,6 @@ pub mod fault;
 pub mod handles;
 pub mod instrument;
 pub mod mbarrier;
-pub mod result_codes;
 pub mod runtime;
 pub mod schedule;
 pub mod texture_request;

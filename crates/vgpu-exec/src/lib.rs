@@ -57,7 +57,6 @@ pub use launch::CancelFlag;
 pub use memory_slots::n_multiprocessors;
 pub use program::{InstructionLocation, Program, SourceMap};
 pub use rtcg_vgpu_abi::fault::{self, Fault, FaultAccess, FaultKind};
-pub use rtcg_vgpu_abi::result_codes;
 pub use runtime_calls::RUNTIME_CALLS;
 pub use watchdog::register_cancel_flag;
 pub use worker::{n_workers, run_program};

@@ -10,7 +10,7 @@ use crate::device;
 use crate::graph::{self, capture};
 use crate::memory::account::{device_heap, uncharge_block};
 use crate::memory::array::{ARRAYS, MIPMAPS};
-use crate::memory::{globals, host};
+use crate::memory::globals;
 use crate::resource::function::FUNCTIONS;
 use crate::resource::linker::LINKERS;
 use crate::resource::module::MODULES;
@@ -20,6 +20,7 @@ use crate::stream::event::EVENTS;
 use crate::stream::{STREAMS, Stream, chaos_schedule};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_abi::schedule;
+use rtcg_vgpu_exec::host_ranges;
 
 static IS_INITIALISED: AtomicBool = AtomicBool::new(false);
 static IS_FORKED: AtomicBool = AtomicBool::new(false);
@@ -74,7 +75,7 @@ fn free_context_resources(id: u64) {
     SURFREFS.remove_orphaned_objects(|r| r.ctx_id == id);
     rtcg_vgpu_exec::texture::registry::remove_objects_of_context(id);
     graph::exec::GRAPH_EXECS.remove_orphaned_objects(|e| e.ctx_id == id);
-    host::unregister_context_ranges(id);
+    host_ranges::unregister_context_ranges(id);
     globals::remove_context_globals(id);
     if let Ok(heap) = device_heap() {
         let freed = heap.free_matching_blocks(|b| b.owner.ctx == id);

@@ -10,7 +10,7 @@ mod driver;
 mod graph;
 mod handles;
 mod locks;
-pub mod memory;
+mod memory;
 pub mod module;
 mod opengl;
 mod resource;

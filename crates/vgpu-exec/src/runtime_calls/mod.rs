@@ -134,7 +134,7 @@ unsafe fn with_fault_site<R>(warp: *mut Warp, site: u32, f: impl FnOnce() -> R) 
 unsafe fn check_lane_access(warp: *mut Warp, lane: usize, site: u32, address: u64, bytes: usize) {
     let a = address as usize;
     let inside = device_window().is_ok_and(|w| w.contains(a) && w.contains(a + (bytes - 1)));
-    if !inside && !host_ranges::is_registered_range(a, bytes) {
+    if !inside && !host_ranges::is_registered(address, bytes as u64) {
         // SAFETY: passed on.
         unsafe { raise_fault(warp, FaultKind::IllegalAddress, "illegal memory access", lane as u32, site, address) };
     }

@@ -213,9 +213,9 @@ fn registered_host_memory_can_be_used() {
         .unwrap();
     let case = AtomicCase { code, mask: 0xff, lanes: Mutex::new(lanes) };
     assert!(run_with_data(&serial_program(atomic_kernel), launch_config(1, 32), &case).is_err());
-    assert!(host_ranges::register_range(address as usize, 4));
+    host_ranges::register_host(address, 4, 0, 0).unwrap();
     run_with_data(&serial_program(atomic_kernel), launch_config(1, 32), &case).unwrap();
-    assert!(host_ranges::unregister_range(address as usize));
+    host_ranges::unregister_host(address).unwrap();
     assert_eq!(unsafe { (address as *const u32).read_volatile() }, 13);
 }
 

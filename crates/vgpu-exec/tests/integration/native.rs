@@ -2,6 +2,7 @@
 #![allow(clippy::undocumented_unsafe_blocks, reason = "kernels get the buffers and sizes that they are written for")]
 
 use crate::support::{block_index, kernel_param, launch_config, run_with_data, serial_program, suspending_program};
+use rtcg_vgpu_abi::error::ResultCode;
 use rtcg_vgpu_abi::runtime::BarrierKind;
 use rtcg_vgpu_abi::{TrapKind, WarpCtx};
 use rtcg_vgpu_exec::window::device_window;
@@ -229,7 +230,7 @@ fn a_bad_access_is_a_fault_and_the_next_launch_runs() {
             for _ in 0..3 {
                 let fault = run_program(&program, launch_config(8, 64), &address.to_ne_bytes(), &CancelFlag::new())
                     .unwrap_err();
-                assert_eq!((fault.kind, fault.code), (FaultKind::IllegalAddress, 700));
+                assert_eq!((fault.kind, fault.code), (FaultKind::IllegalAddress, ResultCode::ILLEGAL_ADDRESS));
                 assert_eq!((fault.block, fault.thread), ([3, 0, 0], [32, 0, 0]));
                 let access = fault.access.unwrap();
                 assert_eq!((access.address, access.write), (address as u64, Some(false)));
@@ -278,7 +279,7 @@ unsafe extern "C" fn trap_in_second(ctx: *mut WarpCtx) {
 #[test]
 fn a_trap_names_its_thread_and_stops_the_others() {
     let fault = run_with_data(&suspending_program(trap_in_second), launch_config(4, 64), &0).unwrap_err();
-    assert_eq!((fault.kind, fault.code), (FaultKind::MisalignedAddress, 716));
+    assert_eq!((fault.kind, fault.code), (FaultKind::MisalignedAddress, ResultCode::MISALIGNED_ADDRESS));
     assert_eq!((fault.block, fault.thread), ([2, 0, 0], [37, 0, 0]));
     for part in [
         "kernel kernel: misaligned",

@@ -38,7 +38,7 @@ pub(crate) unsafe fn kernel_node_action(params: *const CUDA_KERNEL_NODE_PARAMS) 
         params: unsafe { pack_params(&function, p.kernelParams, p.extra) }?,
         cooperative: false,
     };
-    module::validate_launch(&launch).map_err(|code| ResultCode(code as u32))?;
+    module::validate_launch(&launch)?;
     Ok(NodeAction::Kernel(Arc::new(KernelAction::new(handle, function, launch))))
 }
 
@@ -270,7 +270,7 @@ driver_functions! {
         // The others are advice about speed.
         if attr == CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE {
             let launch = Launch { cooperative: value.cooperative != 0, ..old.launch.clone() };
-            module::validate_launch(&launch).map_err(|code| ResultCode(code as u32))?;
+            module::validate_launch(&launch)?;
             node.set_node_action(NodeAction::Kernel(Arc::new(KernelAction::new(old.handle, old.function.clone(), launch))))?;
         }
         Ok(())

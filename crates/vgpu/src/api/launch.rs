@@ -119,7 +119,7 @@ fn launch_kernel(request: &LaunchRequest, pack: impl FnOnce(&DriverFunction) -> 
         cooperative: request.cooperative,
     };
     let generation = ctx.cancel.interrupt_generation();
-    module::validate_launch(&launch).map_err(|code| ResultCode(code as u32))?;
+    module::validate_launch(&launch)?;
     let handle = request.function.handle_number();
     let action = || Ok(NodeAction::Kernel(Arc::new(KernelAction::new(handle, function.clone(), launch.clone()))));
     if capture::capture_operation(&stream, action)? {

@@ -28,7 +28,7 @@ fn add_link_input(state: CUlinkState, kind: CUjitInputType, name: String, data: 
         CUjitInputType::CU_JIT_INPUT_PTX => {
             let text: Vec<u8> = data.into_iter().take_while(|&b| b != 0).collect();
             let checked = module::ptx_text_of(&text).map(drop);
-            let error = checked.map_err(|e| ResultCode(e.code as u32).with_detail(format!("{name}: {}", e.log)));
+            let error = checked.map_err(|e| e.code.with_detail(format!("{name}: {}", e.log)));
             error.inspect_err(|e| write_error_log(&link, e))?;
             link.inputs.push((name, text));
             return Ok(());
@@ -60,7 +60,7 @@ fn add_fatbin(link: &mut LinkState, name: String, data: &[u8]) -> Res {
             Ok(())
         }
         Err(e) => {
-            let error = ResultCode(e.code as u32).with_detail(format!("{name}: {}", e.log));
+            let error = e.code.with_detail(format!("{name}: {}", e.log));
             write_error_log(link, &error);
             Err(error)
         }
@@ -110,7 +110,7 @@ fn complete_link(link: &mut LinkState) -> Res<(usize, usize)> {
             // The image carries the option to the loader.
             text.extend_from_slice(format!("{MAX_REGISTERS_COMMENT}{most}\n").as_bytes());
         }
-        module::load_image(&text, &LoadOptions::default()).map_err(|e| ResultCode(e.code as u32).with_detail(e.log))?;
+        module::load_image(&text, &LoadOptions::default()).map_err(|e| e.code.with_detail(e.log))?;
         text.push(0);
         link.output = Some(text);
     }

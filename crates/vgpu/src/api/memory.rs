@@ -7,9 +7,10 @@ use rtcg_cuda_sys::*;
 use super::{driver_functions, unsupported_feature, write_out, write_out_if_not_null};
 use crate::graph::{self, capture};
 use crate::memory::heap::{HeapBlock, MemoryKind};
-use crate::memory::{globals, host, mapping};
+use crate::memory::{globals, mapping};
 use crate::stream::context::{Context, current, current_or_owner_context};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
+use rtcg_vgpu_exec::host_ranges;
 use rtcg_vgpu_exec::window;
 
 /// Rows of pitched memory start at multiples of this.
@@ -130,7 +131,7 @@ driver_functions! {
         current()?;
         let address = p.addr() as u64;
         let is_host_block = crate::memory::account::device_heap()?.find_block(address).is_some_and(|b| !b.kind.is_device());
-        ensure(is_host_block || host::find_registration(address).is_some(), ResultCode::INVALID_VALUE)?;
+        ensure(is_host_block || host_ranges::find_registration(address).is_some(), ResultCode::INVALID_VALUE)?;
         write_out(pdptr, address)
     }
 
@@ -138,7 +139,7 @@ driver_functions! {
         current()?;
         let address = p.addr() as u64;
         let block = crate::memory::account::device_heap()?.find_block(address).filter(|b| b.kind == MemoryKind::Host).map(|b| b.flags);
-        let flags = block.or_else(|| host::find_registration(address).map(|r| r.flags)).ok_or(ResultCode::INVALID_VALUE)?;
+        let flags = block.or_else(|| host_ranges::find_registration(address).map(|r| r.flags)).ok_or(ResultCode::INVALID_VALUE)?;
         write_out(pFlags, flags)
     }
 
@@ -153,16 +154,16 @@ driver_functions! {
         ensure(!known.as_ref().is_some_and(|b| b.kind.is_device()), ResultCode::INVALID_VALUE)?;
         ensure(known.is_none(), ResultCode::HOST_MEMORY_ALREADY_REGISTERED)?;
         ensure(is_host_range_mapped(p.addr(), bytesize), ResultCode::INVALID_VALUE)?;
-        host::register_host(p.addr() as u64, bytesize as u64, Flags | CU_MEMHOSTREGISTER_DEVICEMAP, context.id)
+        host_ranges::register_host(p.addr() as u64, bytesize as u64, Flags | CU_MEMHOSTREGISTER_DEVICEMAP, context.id)
     }
 
     fn cuMemHostUnregister(p: *mut c_void) {
         ensure(!p.is_null(), ResultCode::INVALID_VALUE)?;
-        let known = host::find_registration(p.addr() as u64).ok_or(ResultCode::HOST_MEMORY_NOT_REGISTERED)?;
+        let known = host_ranges::find_registration(p.addr() as u64).ok_or(ResultCode::HOST_MEMORY_NOT_REGISTERED)?;
         let context = current_or_owner_context(known.ctx)?;
         capture::refuse_call_unsafe_in_capture()?;
         let outcome = context.synchronize();
-        host::unregister_host(p.addr() as u64)?;
+        host_ranges::unregister_host(p.addr() as u64)?;
         outcome
     }
 }

@@ -10,10 +10,11 @@ use crate::driver;
 use crate::memory::copy::check_device_range;
 use crate::memory::heap::MemoryKind;
 use crate::memory::hints::{self, HintKind};
-use crate::memory::{globals, host, mapping};
+use crate::memory::{globals, mapping};
 use crate::stream::context::{CONTEXTS, current};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_exec::address_space::AddressSpace;
+use rtcg_vgpu_exec::host_ranges;
 
 /// An address in memory that the device knows.
 struct AddressInfo {
@@ -63,7 +64,7 @@ fn find_address_info(address: u64) -> Option<AddressInfo> {
             pool: 0,
         });
     }
-    let r = host::find_registration(address)?;
+    let r = host_ranges::find_registration(address)?;
     Some(AddressInfo {
         start: r.start,
         size: r.len,

@@ -4,8 +4,8 @@
 //! that it is recognised for longer.
 
 use crate::memory::heap::{HeapBlock, MemoryKind};
-use crate::memory::host;
 use rtcg_vgpu_exec as exec;
+use rtcg_vgpu_exec::host_ranges;
 use rtcg_vgpu_exec::window::device_window;
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
@@ -136,7 +136,7 @@ fn device_malloc_regions_near(address: u64) -> Vec<MemoryRegion> {
 }
 
 fn host_regions_near(address: u64) -> Vec<MemoryRegion> {
-    let near = host::neighbor_registrations(address);
+    let near = host_ranges::neighbor_registrations(address);
     near.into_iter()
         .map(|r| MemoryRegion {
             start: r.start,

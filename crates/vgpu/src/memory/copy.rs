@@ -4,9 +4,10 @@
 //! live allocation, one module variable or one registration; host memory outside the device
 //! window is the caller's promise, as it is with a real driver.
 
-use crate::memory::{globals, host, mapping};
+use crate::memory::{globals, mapping};
 use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_exec::check::shadow;
+use rtcg_vgpu_exec::host_ranges;
 use rtcg_vgpu_exec::window;
 
 /// From this size on a copy is shared between threads: a cold destination takes page faults, and
@@ -29,7 +30,7 @@ pub(crate) fn check_device_range(address: u64, len: u64) -> Res {
         return Ok(());
     }
     let in_global = globals::find_global(address).is_some_and(|g| len <= g.size - (address - g.start));
-    let known = in_global || host::is_registered(address, len) || mapping::is_range_accessible(address, len);
+    let known = in_global || host_ranges::is_registered(address, len) || mapping::is_range_accessible(address, len);
     ensure(known, ResultCode::INVALID_VALUE)
 }
 
@@ -48,7 +49,7 @@ pub(crate) fn check_host_range(address: u64, len: u64) -> Res<MemoryLocation> {
         check_device_range(address, len)?;
         return Ok(MemoryLocation::Device);
     }
-    Ok(if host::is_registered(address, len) { MemoryLocation::Device } else { MemoryLocation::Pageable })
+    Ok(if host_ranges::is_registered(address, len) { MemoryLocation::Device } else { MemoryLocation::Pageable })
 }
 
 /// One side of a strided copy.

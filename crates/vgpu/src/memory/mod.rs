@@ -10,7 +10,6 @@ pub(crate) mod fill;
 pub(crate) mod globals;
 pub(crate) mod heap;
 pub(crate) mod hints;
-pub mod host;
 pub(crate) mod ipc;
 pub(crate) mod leaks;
 pub(crate) mod mapping;

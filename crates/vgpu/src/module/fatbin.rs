@@ -8,7 +8,7 @@
 
 use super::LoadError;
 use super::lz4;
-use rtcg_vgpu_abi::result_codes;
+use rtcg_vgpu_abi::error::ResultCode;
 use ruzstd::decoding::StreamingDecoder;
 use std::io::Read;
 
@@ -66,14 +66,14 @@ pub(crate) fn ptx_entries(image: &[u8]) -> Result<Vec<PtxEntry>, LoadError> {
         fatbin_entries(image).ok_or_else(|| invalid_fatbin_error("it is cut off or its lengths are wrong"))?;
     let mut texts: Vec<FatbinEntry<'_>> = entries.iter().copied().filter(|e| e.kind == PTX_KIND).collect();
     if texts.is_empty() {
-        return Err(LoadError { code: result_codes::NO_BINARY_FOR_GPU, log: missing_ptx_message(&entries) });
+        return Err(LoadError { code: ResultCode::NO_BINARY_FOR_GPU, log: missing_ptx_message(&entries) });
     }
     texts.sort_by_key(|e| if e.arch <= DEVICE_ARCH { (0, DEVICE_ARCH - e.arch) } else { (1, e.arch) });
     texts.iter().map(|e| Ok(PtxEntry { arch: e.arch, text: e.decompress()? })).collect()
 }
 
 fn invalid_fatbin_error(why: &str) -> LoadError {
-    LoadError { code: result_codes::INVALID_IMAGE, log: format!("the image is a broken fat binary: {why}") }
+    LoadError { code: ResultCode::INVALID_IMAGE, log: format!("the image is a broken fat binary: {why}") }
 }
 
 /// What to do about a fat binary without PTX.

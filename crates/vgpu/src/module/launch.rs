@@ -1,8 +1,9 @@
 //! A launch: what to run on which grid, and what CUDA has to say against it.
 
 use super::Kernel;
+use rtcg_vgpu_abi::error::{Res, ResultCode, ensure};
 use rtcg_vgpu_exec::launch::{MAX_BLOCK_DIM, MAX_GRID_DIM, MAX_THREADS_PER_BLOCK};
-use rtcg_vgpu_exec::{CancelFlag, Fault, LaunchConfig, memory_slots, result_codes, worker};
+use rtcg_vgpu_exec::{CancelFlag, Fault, LaunchConfig, memory_slots, worker};
 use std::sync::Arc;
 
 /// A kernel on a grid.
@@ -22,31 +23,30 @@ pub struct Launch {
     pub cooperative: bool,
 }
 
-/// What the driver says about a launch before it starts: `Err` is a CUDA result code.
+/// What the driver says about a launch before it starts: an error has its result code.
 ///
 /// # Errors
 /// `INVALID_VALUE` for a grid or block outside the device's limits or against the kernel's
 /// `reqntid`/`maxntid`, for too few parameter bytes and for too much dynamic shared memory;
 /// `COOPERATIVE_LAUNCH_TOO_LARGE` when the blocks of a cooperative launch cannot all be resident.
-pub fn validate_launch(launch: &Launch) -> Result<(), i32> {
-    let ok = |good: bool, code: i32| if good { Ok(()) } else { Err(code) };
+pub fn validate_launch(launch: &Launch) -> Res {
     for d in 0..3 {
-        ok((1..=MAX_GRID_DIM[d]).contains(&launch.grid[d]), result_codes::INVALID_VALUE)?;
-        ok((1..=MAX_BLOCK_DIM[d]).contains(&launch.block[d]), result_codes::INVALID_VALUE)?;
+        ensure((1..=MAX_GRID_DIM[d]).contains(&launch.grid[d]), ResultCode::INVALID_VALUE)?;
+        ensure((1..=MAX_BLOCK_DIM[d]).contains(&launch.block[d]), ResultCode::INVALID_VALUE)?;
     }
     let threads: u32 = launch.block.iter().product();
-    ok(threads <= MAX_THREADS_PER_BLOCK, result_codes::INVALID_VALUE)?;
+    ensure(threads <= MAX_THREADS_PER_BLOCK, ResultCode::INVALID_VALUE)?;
     let k = &*launch.function;
     if let Some(required) = k.launch_bounds().req_ntid {
-        ok(launch.block == required, result_codes::INVALID_VALUE)?;
+        ensure(launch.block == required, ResultCode::INVALID_VALUE)?;
     }
-    ok(threads <= k.max_threads_per_block(), result_codes::INVALID_VALUE)?;
-    ok(launch.dynamic_shared <= k.max_dynamic_shared(), result_codes::INVALID_VALUE)?;
-    ok(launch.params.len() >= k.param_bytes(), result_codes::INVALID_VALUE)?;
+    ensure(threads <= k.max_threads_per_block(), ResultCode::INVALID_VALUE)?;
+    ensure(launch.dynamic_shared <= k.max_dynamic_shared(), ResultCode::INVALID_VALUE)?;
+    ensure(launch.params.len() >= k.param_bytes(), ResultCode::INVALID_VALUE)?;
     if launch.cooperative {
         let blocks = launch.grid.iter().map(|&g| u64::from(g)).product::<u64>();
         let resident = u64::from(max_resident_blocks(k, threads, launch.dynamic_shared));
-        ok(blocks <= resident, result_codes::COOPERATIVE_LAUNCH_TOO_LARGE)?;
+        ensure(blocks <= resident, ResultCode::COOPERATIVE_LAUNCH_TOO_LARGE)?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use super::variables::{self, ModuleMemory};
 use super::{KernelInfo, LoadError, LoadOptions, LoadedModule, ParamInfo, fatbin, resource_estimate};
 use crate::memory::allocation_report::describe_access;
 use rtcg_ptx::ast::{self, Callee, FuncId, Inst, Linkage, Space};
-use rtcg_vgpu_abi::result_codes;
+use rtcg_vgpu_abi::error::ResultCode;
 use rtcg_vgpu_exec::address_space::set_address_describer;
 use rtcg_vgpu_exec::launch::MAX_SHARED_BYTES;
 use rtcg_vgpu_jit::{self as jit, SharedLayout, SymbolLayout};
@@ -40,29 +40,27 @@ fn load_best_ptx(image: &[u8], options: &LoadOptions) -> Result<Arc<LoadedModule
     for entry in fatbin::ptx_entries(image)? {
         match ptx_text_of(&entry.text).and_then(|text| load_ptx_text(text, options)) {
             Ok(module) => return Ok(module),
-            Err(error) if error.code == result_codes::OUT_OF_MEMORY => return Err(error),
+            Err(error) if error.code == ResultCode::OUT_OF_MEMORY => return Err(error),
             Err(error) => {
                 let log = format!("the PTX for compute_{} in the fat binary: {}", entry.arch, error.log);
                 first.get_or_insert(LoadError { log, ..error });
             }
         }
     }
-    Err(first.unwrap_or(LoadError {
-        code: result_codes::NO_BINARY_FOR_GPU,
-        log: fatbin::MACHINE_CODE_UNSUPPORTED.to_owned(),
-    }))
+    Err(first
+        .unwrap_or(LoadError { code: ResultCode::NO_BINARY_FOR_GPU, log: fatbin::MACHINE_CODE_UNSUPPORTED.to_owned() }))
 }
 
 fn load_ptx_text(text: &str, options: &LoadOptions) -> Result<Arc<LoadedModule>, LoadError> {
     set_address_describer(describe_access);
     let parsed = rtcg_ptx::parse(text);
     if parsed.has_errors() {
-        return Err(LoadError { code: result_codes::INVALID_PTX, log: parsed.render_diagnostics("ptx") });
+        return Err(LoadError { code: ResultCode::INVALID_PTX, log: parsed.render_diagnostics("ptx") });
     }
     let ptx = Arc::new(parsed.module);
     let diagnostics = check_module(&ptx);
     if !diagnostics.is_empty() {
-        return Err(LoadError { code: result_codes::INVALID_PTX, log: diagnostics.join("\n") });
+        return Err(LoadError { code: ResultCode::INVALID_PTX, log: diagnostics.join("\n") });
     }
     let (slab, globals) = variables::allocate_variables(&ptx)?;
     let max_registers = options.max_registers.or_else(|| max_registers_from_comment(text));
@@ -83,12 +81,12 @@ pub(crate) fn ptx_text_of(image: &[u8]) -> Result<&str, LoadError> {
     let fail = |code, log: &str| Err(LoadError { code, log: log.to_owned() });
     if image.starts_with(b"\x7fELF") {
         let log = format!("the image is a cubin: {}", fatbin::MACHINE_CODE_UNSUPPORTED);
-        return fail(result_codes::NO_BINARY_FOR_GPU, &log);
+        return fail(ResultCode::NO_BINARY_FOR_GPU, &log);
     }
     let end = image.iter().position(|&b| b == 0).unwrap_or(image.len());
     match std::str::from_utf8(&image[..end]) {
         Ok(text) if text.contains(".version") => Ok(text),
-        _ => fail(result_codes::INVALID_IMAGE, "the image is neither PTX nor a fat binary nor a cubin"),
+        _ => fail(ResultCode::INVALID_IMAGE, "the image is neither PTX nor a fat binary nor a cubin"),
     }
 }
 

@@ -19,6 +19,7 @@ pub use load::load_image;
 pub(crate) use load::{MAX_REGISTERS_COMMENT, ptx_text_of};
 
 use rtcg_ptx::ast;
+use rtcg_vgpu_abi::error::ResultCode;
 use rtcg_vgpu_abi::schedule::{self, Schedule};
 use rtcg_vgpu_exec::launch::{MAX_SHARED_OPTIN_BYTES, MAX_THREADS_PER_BLOCK};
 use rtcg_vgpu_exec::{Fault, Program};
@@ -39,8 +40,8 @@ pub struct LoadOptions {
 /// A module that could not be loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadError {
-    /// The CUDA result code (`CUresult`).
-    pub code: i32,
+    /// The CUDA result code.
+    pub code: ResultCode,
     /// What `CU_JIT_ERROR_LOG_BUFFER` receives: one diagnostic per line, with PTX line numbers.
     pub log: String,
 }

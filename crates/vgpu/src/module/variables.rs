@@ -7,7 +7,7 @@
 use super::LoadError;
 use crate::memory::allocation_report as allocation;
 use rtcg_ptx::ast::{Module, Space, Symbol, Var, VarInit};
-use rtcg_vgpu_abi::result_codes;
+use rtcg_vgpu_abi::error::ResultCode;
 use rtcg_vgpu_exec::check::{self, shadow};
 use rtcg_vgpu_exec::window::{WindowError, device_window, page_size};
 use rtcg_vgpu_jit::function_token;
@@ -81,7 +81,7 @@ impl Drop for ModuleMemory {
 /// those that have none in a module: shared ones, textures).
 pub(super) fn allocate_variables(ptx: &Module) -> Result<(ModuleMemory, Vec<u64>), LoadError> {
     let (offsets, total) = variable_offsets(&ptx.vars);
-    let out_of_memory = |e: WindowError| LoadError { code: result_codes::OUT_OF_MEMORY, log: e.to_string() };
+    let out_of_memory = |e: WindowError| LoadError { code: ResultCode::OUT_OF_MEMORY, log: e.to_string() };
     let slab = ModuleMemory::new(total).map_err(out_of_memory)?;
     let addresses: Vec<u64> = offsets.iter().map(|o| o.map_or(0, |o| slab.start as u64 + o)).collect();
     for (var, &address) in ptx.vars.iter().zip(&addresses) {
@@ -145,7 +145,7 @@ fn symbol_address(ptx: &Module, var: &Var, symbol: Symbol, addresses: &[u64]) ->
     let refuse = |what: String| {
         let (line, column, _) = rtcg_ptx::line_and_column(&ptx.source, var.span.start);
         let log = format!("ptx:{line}:{column}: the initialiser of {} {what}", var.name);
-        Err(LoadError { code: result_codes::INVALID_PTX, log })
+        Err(LoadError { code: ResultCode::INVALID_PTX, log })
     };
     match symbol {
         Symbol::Global(g) => match addresses.get(g.index()) {

@@ -125,5 +125,5 @@ fn trace_kernel_span(launch: &Launch, function: &DriverFunction, begun_ns: u64, 
 /// A fault of a kernel as the error of a call.
 pub(crate) fn error_from_fault(fault: rtcg_vgpu_exec::Fault) -> Error {
     let transient = !fault.kind.is_sticky();
-    Error { transient, ..ResultCode(fault.code as u32).with_detail(fault.report) }
+    Error { transient, ..fault.code.with_detail(fault.report) }
 }

@@ -44,7 +44,7 @@ pub(crate) fn load_options_for_context(ctx: &Context, options: &LoadOptions) -> 
 
 /// Code and variables of an image, of no context yet.
 pub(crate) fn parse_module(image: &[u8], options: &LoadOptions) -> Res<Arc<LoadedModule>> {
-    module::load_image(image, options).map_err(|e| ResultCode(e.code as u32).with_detail(e.log))
+    module::load_image(image, options).map_err(|e| e.code.with_detail(e.log))
 }
 
 /// Gives code and variables to a context.

@@ -209,7 +209,7 @@ fn page_locked_and_registered_memory() {
     fails!(CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, cuMemHostRegister(p, 10, 0));
     ok!(cuMemsetD8(p.addr() as u64, 9, 5000));
     ok!(cuCtxSynchronize());
-    assert!(rtcg_vgpu::memory::host::is_registered(p.addr() as u64 + 4990, 10));
+    assert!(rtcg_vgpu_exec::host_ranges::is_registered(p.addr() as u64 + 4990, 10));
     ok!(cuMemHostUnregister(p));
     fails!(CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, cuMemHostUnregister(p));
     assert!(own.iter().all(|&b| b == 9));

@@ -2,8 +2,9 @@
 
 use rtcg_vgpu::module::{Launch, max_resident_blocks, validate_launch};
 use rtcg_vgpu::module::{LoadOptions, LoadedModule, load_image};
+use rtcg_vgpu_abi::error::ResultCode;
+use rtcg_vgpu_exec::MULTIPROCESSOR_COUNT;
 use rtcg_vgpu_exec::window::device_window;
-use rtcg_vgpu_exec::{MULTIPROCESSOR_COUNT, result_codes};
 use std::sync::Arc;
 
 const PTX_HEADER: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
@@ -12,7 +13,7 @@ fn load_module(body: &str) -> Arc<LoadedModule> {
     load_image(format!("{PTX_HEADER}{body}\0").as_bytes(), &LoadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn load_error(image: &[u8]) -> (i32, String) {
+fn load_error(image: &[u8]) -> (ResultCode, String) {
     let e = load_image(image, &LoadOptions::default()).unwrap_err();
     (e.code, e.log)
 }
@@ -102,38 +103,35 @@ fn launches_are_validated_as_cuda_does() {
     let code = |change: &dyn Fn(&mut Launch)| {
         let mut l = base.clone();
         change(&mut l);
-        validate_launch(&l).err().unwrap_or(0)
+        validate_launch(&l).map_or_else(|e| e.code, |()| ResultCode::SUCCESS)
     };
-    assert_eq!(code(&|_| {}), 0);
-    assert_eq!(code(&|l| l.block = [256, 1, 1]), 0);
-    assert_eq!(code(&|l| l.block = [257, 1, 1]), result_codes::INVALID_VALUE);
-    assert_eq!(code(&|l| l.block = [0, 1, 1]), result_codes::INVALID_VALUE);
-    assert_eq!(code(&|l| l.block = [1, 1, 65]), result_codes::INVALID_VALUE);
-    assert_eq!(code(&|l| l.grid = [1, 65_536, 1]), result_codes::INVALID_VALUE);
-    assert_eq!(code(&|l| l.grid = [1 << 31, 1, 1]), result_codes::INVALID_VALUE);
-    assert_eq!(code(&|l| l.params.truncate(21)), result_codes::INVALID_VALUE);
-    assert_eq!(code(&|l| l.dynamic_shared = 48 * 1024 - 1000), 0);
-    assert_eq!(code(&|l| l.dynamic_shared = 48 * 1024 - 999), result_codes::INVALID_VALUE);
-    assert_eq!(code(&|l| l.function = Arc::clone(&other)), result_codes::INVALID_VALUE);
-    assert_eq!(code(&|l| (l.function, l.block) = (Arc::clone(&other), [32, 4, 1])), 0);
+    assert_eq!(code(&|_| {}), ResultCode::SUCCESS);
+    assert_eq!(code(&|l| l.block = [256, 1, 1]), ResultCode::SUCCESS);
+    assert_eq!(code(&|l| l.block = [257, 1, 1]), ResultCode::INVALID_VALUE);
+    assert_eq!(code(&|l| l.block = [0, 1, 1]), ResultCode::INVALID_VALUE);
+    assert_eq!(code(&|l| l.block = [1, 1, 65]), ResultCode::INVALID_VALUE);
+    assert_eq!(code(&|l| l.grid = [1, 65_536, 1]), ResultCode::INVALID_VALUE);
+    assert_eq!(code(&|l| l.grid = [1 << 31, 1, 1]), ResultCode::INVALID_VALUE);
+    assert_eq!(code(&|l| l.params.truncate(21)), ResultCode::INVALID_VALUE);
+    assert_eq!(code(&|l| l.dynamic_shared = 48 * 1024 - 1000), ResultCode::SUCCESS);
+    assert_eq!(code(&|l| l.dynamic_shared = 48 * 1024 - 999), ResultCode::INVALID_VALUE);
+    assert_eq!(code(&|l| l.function = Arc::clone(&other)), ResultCode::INVALID_VALUE);
+    assert_eq!(code(&|l| (l.function, l.block) = (Arc::clone(&other), [32, 4, 1])), ResultCode::SUCCESS);
     let most = max_resident_blocks(&base.function, 64, 0);
     assert!(most >= MULTIPROCESSOR_COUNT);
-    assert_eq!(code(&|l| (l.cooperative, l.grid) = (true, [most, 1, 1])), 0);
-    assert_eq!(
-        code(&|l| (l.cooperative, l.grid) = (true, [most + 1, 1, 1])),
-        result_codes::COOPERATIVE_LAUNCH_TOO_LARGE
-    );
+    assert_eq!(code(&|l| (l.cooperative, l.grid) = (true, [most, 1, 1])), ResultCode::SUCCESS);
+    assert_eq!(code(&|l| (l.cooperative, l.grid) = (true, [most + 1, 1, 1])), ResultCode::COOPERATIVE_LAUNCH_TOO_LARGE);
 }
 
 #[test]
 fn what_is_no_ptx_is_refused_by_kind() {
-    assert_eq!(load_error(b"\x7fELF\x02\x01\x01").0, result_codes::NO_BINARY_FOR_GPU);
-    assert_eq!(load_error(&0xba55_ed50_u32.to_le_bytes()).0, result_codes::INVALID_IMAGE);
-    assert_eq!(load_error(b"").0, result_codes::INVALID_IMAGE);
-    assert_eq!(load_error(b"garbage").0, result_codes::INVALID_IMAGE);
-    assert_eq!(load_error(b".version \xff\xfe").0, result_codes::INVALID_IMAGE);
+    assert_eq!(load_error(b"\x7fELF\x02\x01\x01").0, ResultCode::NO_BINARY_FOR_GPU);
+    assert_eq!(load_error(&0xba55_ed50_u32.to_le_bytes()).0, ResultCode::INVALID_IMAGE);
+    assert_eq!(load_error(b"").0, ResultCode::INVALID_IMAGE);
+    assert_eq!(load_error(b"garbage").0, ResultCode::INVALID_IMAGE);
+    assert_eq!(load_error(b".version \xff\xfe").0, ResultCode::INVALID_IMAGE);
     let (code, log) = load_error(format!("{PTX_HEADER}.visible .entry k() {{\n  add.u33 %r1, %r2;\n}}").as_bytes());
-    assert_eq!(code, result_codes::INVALID_PTX);
+    assert_eq!(code, ResultCode::INVALID_PTX);
     assert!(log.contains("ptx:5:"), "{log}");
 }
 
@@ -143,20 +141,20 @@ fn what_cannot_run_is_refused_with_its_line() {
         "{PTX_HEADER}.visible .entry k() {{\n .shared .b8 a[50000];\n .reg .b64 %rd<2>;\n mov.u64 %rd1, a;\n ret; }}"
     );
     let (code, log) = load_error(too_much.as_bytes());
-    assert!(code == result_codes::INVALID_PTX && log.contains("50000 bytes"), "{log}");
+    assert!(code == ResultCode::INVALID_PTX && log.contains("50000 bytes"), "{log}");
     let (code, log) = load_error(format!("{PTX_HEADER}.const .b8 c[70000];\n").as_bytes());
-    assert!(code == result_codes::INVALID_PTX && log.contains("constant"), "{log}");
+    assert!(code == ResultCode::INVALID_PTX && log.contains("constant"), "{log}");
     let text = format!(
         "{PTX_HEADER}.visible .entry k() {{\n.reg .f32 %f<5>;\n.reg .b32 %r<4>;\nwgmma.fence.sync.aligned;\nret; }}"
     );
     let (code, log) = load_error(text.as_bytes());
-    assert!(code == result_codes::INVALID_PTX && log.contains("ptx:7:") && log.contains("wgmma"), "{log}");
+    assert!(code == ResultCode::INVALID_PTX && log.contains("ptx:7:") && log.contains("wgmma"), "{log}");
     let bytes = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%f1,%f2,%f3,%f4}, {%r1,%r2,%r3,%r1}, {%r2,%r3}, {%f1,%f2,%f3,%f4};";
     let (code, log) = load_error(
         format!("{PTX_HEADER}.visible .entry k() {{\n.reg .f32 %f<5>;\n.reg .b32 %r<4>;\n{bytes}\nret; }}").as_bytes(),
     );
     assert!(
-        code == result_codes::INVALID_PTX && log.contains("ptx:7:") && log.contains("compute capability 8.9"),
+        code == ResultCode::INVALID_PTX && log.contains("ptx:7:") && log.contains("compute capability 8.9"),
         "{log}"
     );
 }

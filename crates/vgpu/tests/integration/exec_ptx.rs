@@ -4,6 +4,7 @@
 use crate::window_memory;
 use rtcg_vgpu::module::{Launch, run_launch, validate_launch};
 use rtcg_vgpu::module::{LoadOptions, LoadedModule, load_image};
+use rtcg_vgpu_abi::error::ResultCode;
 use rtcg_vgpu_exec::window::device_window;
 use rtcg_vgpu_exec::{CancelFlag, Fault, FaultKind, host_ranges, runtime_calls};
 use std::sync::Arc;
@@ -86,7 +87,7 @@ fn an_access_behind_a_buffer_is_reported_with_its_place() {
     let (x, y) = (Buffer::new(1024, 0.0_f32), Buffer::new(2048, 0.0_f32));
     let params = [y.address(), x.address(), 0, 2048];
     let fault = run_to_end(&make_launch(&m, "saxpy", 16, 128, &params)).unwrap_err();
-    assert_eq!((fault.code, fault.kind), (700, FaultKind::IllegalAddress), "{fault}");
+    assert_eq!((fault.code, fault.kind), (ResultCode::ILLEGAL_ADDRESS, FaultKind::IllegalAddress), "{fault}");
     assert_eq!(fault.block, [8, 0, 0], "{fault}");
     let access = fault.access.unwrap();
     assert_eq!((access.size, access.write), (4, Some(false)), "{fault}");
@@ -96,7 +97,7 @@ fn an_access_behind_a_buffer_is_reported_with_its_place() {
     let fault = run_to_end(&make_launch(&m, "saxpy", 1, 32, &[0, x.address(), 0, 32])).unwrap_err();
     assert!(fault.kind == FaultKind::IllegalAddress && fault.report.contains("null"), "{fault}");
     let fault = run_to_end(&make_launch(&m, "saxpy", 1, 32, &[y.address(), x.address() + 2, 0, 32])).unwrap_err();
-    assert_eq!((fault.code, fault.kind), (716, FaultKind::MisalignedAddress), "{fault}");
+    assert_eq!((fault.code, fault.kind), (ResultCode::MISALIGNED_ADDRESS, FaultKind::MisalignedAddress), "{fault}");
     run_to_end(&make_launch(&m, "saxpy", 1, 32, &[y.address(), x.address(), 0, 32])).unwrap();
 }
 
@@ -131,7 +132,7 @@ fn offsets_from_good_pointers_cannot_leave_the_window_unnoticed() {
             let good = make_launch(&m, "offsets", 1, 32, &[x.address(), x.address(), out.address(), 0]);
             let fault = run_to_end(&make_launch(&m, "offsets", 1, 32, &[pointers[0], pointers[1], out.address(), i]))
                 .unwrap_err();
-            assert_eq!((fault.code, fault.kind), (700, FaultKind::IllegalAddress), "{fault}");
+            assert_eq!((fault.code, fault.kind), (ResultCode::ILLEGAL_ADDRESS, FaultKind::IllegalAddress), "{fault}");
             if pointers[0] == p {
                 assert_eq!(fault.access.unwrap().address, reaches, "{fault}");
             }
@@ -145,20 +146,20 @@ fn offsets_from_good_pointers_cannot_leave_the_window_unnoticed() {
         0x1234_5678_9000,
     ] {
         let fault = run_to_end(&make_launch(&m, "offsets", 1, 32, &[x.address(), p, out.address(), 5])).unwrap_err();
-        assert_eq!((fault.code, fault.kind), (700, FaultKind::IllegalAddress), "{fault}");
+        assert_eq!((fault.code, fault.kind), (ResultCode::ILLEGAL_ADDRESS, FaultKind::IllegalAddress), "{fault}");
     }
     // Memory of the host beside memory of the device.
     let host = vec![3.0_f32; 64];
-    assert!(host_ranges::register_range(host.as_ptr() as usize, 256));
+    host_ranges::register_host(host.as_ptr() as u64, 256, 0, 0).unwrap();
     run_to_end(&make_launch(&m, "offsets", 1, 32, &[host.as_ptr() as u64, x.address(), out.address(), 32])).unwrap();
     assert_eq!(out.get(), [5.0; 32]);
     let fault = run_to_end(&make_launch(&m, "offsets", 1, 32, &[host.as_ptr() as u64, x.address(), out.address(), 33]))
         .unwrap_err();
     assert_eq!(fault.access.unwrap().address, host.as_ptr() as u64 + 256, "{fault}");
-    assert!(host_ranges::unregister_range(host.as_ptr() as usize));
+    host_ranges::unregister_host(host.as_ptr() as u64).unwrap();
     let fault =
         run_to_end(&make_launch(&m, "offsets", 1, 32, &[x.address(), x.address() + 1, out.address(), 0])).unwrap_err();
-    assert_eq!((fault.code, fault.kind), (716, FaultKind::MisalignedAddress), "{fault}");
+    assert_eq!((fault.code, fault.kind), (ResultCode::MISALIGNED_ADDRESS, FaultKind::MisalignedAddress), "{fault}");
 }
 
 #[test]
@@ -282,7 +283,7 @@ fn cooperative_groups_grid_sync() {
     }
     let out = Buffer::new(100, 0_u32);
     let fault = run_to_end(&make_launch(&m, "sync", 1, 64, &[out.address()])).unwrap_err();
-    assert_eq!((fault.kind, fault.code), (FaultKind::Trap, 719));
+    assert_eq!((fault.kind, fault.code), (FaultKind::Trap, ResultCode::LAUNCH_FAILED));
 }
 
 const DEVICE_OUTPUT_PTX: &str = "
@@ -336,7 +337,7 @@ fn device_functions_of_the_runtime() {
     run_to_end(&make_launch(&m, "alloc", 1, 64, &[out.address()])).unwrap();
     assert_eq!(out.get(), (0..64).collect::<Vec<u32>>());
     let fault = run_to_end(&make_launch(&m, "check", 2, 64, &[out.address()])).unwrap_err();
-    assert_eq!((fault.code, fault.thread), (710, [17, 0, 0]), "{fault}");
+    assert_eq!((fault.code, fault.thread), (ResultCode::ASSERT, [17, 0, 0]), "{fault}");
 }
 
 const RECURSION_PTX: &str = "
