@@ -4,7 +4,6 @@
 
 pub mod ast;
 mod diag;
-mod hash;
 mod keywords;
 mod lexer;
 pub mod opencl_launch;
